@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int array_grow(void *array, size_t *cap, size_t need, size_t size)
+{
+	size_t bytes, n = *cap ? *cap : 8;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (n < need) {
+		if (__builtin_mul_overflow(n, (size_t)2, &n))
+			return -ENOMEM;
+	}
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return -ENOMEM;
+	memcpy(&p, array, sizeof(p));
+	p = realloc(p, bytes);
+	if (!p)
+		return -ENOMEM;
+	memcpy(array, &p, sizeof(p));
+	*cap = n;
+	return 0;
+}
+
+int buf_reserve(struct buf *b, size_t more)
+{
+	size_t need;
+
+	if (__builtin_add_overflow(b->len, more, &need))
+		return -ENOMEM;
+	return array_grow(&b->data, &b->cap, need, 1);
+}
+
+int buf_append(struct buf *b, const void *p, size_t n)
+{
+	int r = buf_reserve(b, n);
+
+	if (r)
+		return r;
+	if (n)
+		memcpy(b->data + b->len, p, n);
+	b->len += n;
+	return 0;
+}
+
+int buf_zero(struct buf *b, size_t n)
+{
+	int r = buf_reserve(b, n);
+
+	if (r)
+		return r;
+	if (n)
+		memset(b->data + b->len, 0, n);
+	b->len += n;
+	return 0;
+}
+
+int buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n, r;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -EINVAL;
+	r = buf_reserve(b, (size_t)n + 1);
+	if (r)
+		return r;
+	va_start(ap, fmt);
+	vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+	return 0;
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){0};
+}

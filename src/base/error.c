@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t put_text(struct error *err, size_t at, const char *fmt, va_list ap)
+{
+	size_t room = sizeof(err->text) - at;
+	int n = vsnprintf(err->text + at, room, fmt, ap);
+
+	if (n < 0)
+		n = 0;
+	return at + ((size_t)n < room ? (size_t)n : room - 1);
+}
+
+int error_set(struct error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	put_text(err, 0, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int error_sys(struct error *err, int code, const char *fmt, ...)
+{
+	char why[128];
+	va_list ap;
+	size_t at;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	at = put_text(err, 0, fmt, ap);
+	va_end(ap);
+	snprintf(err->text + at, sizeof(err->text) - at, ": %s",
+		 strerror_r(-code, why, sizeof(why)));
+	return code;
+}
+
+int error_at(struct error *err, int code, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (!err)
+		return code;
+	err->code = code;
+	n = snprintf(err->text, sizeof(err->text) / 2, "%s: offset 0x%" PRIx64 ": ", file, offset);
+	if (n < 0)
+		n = 0;
+	if ((size_t)n >= sizeof(err->text) / 2)
+		n = sizeof(err->text) / 2 - 1;
+	va_start(ap, fmt);
+	put_text(err, (size_t)n, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int error_prefix(struct error *err, const char *fmt, ...)
+{
+	char was[sizeof(err->text)];
+	va_list ap;
+	size_t at;
+
+	if (!err)
+		return 0;
+	memcpy(was, err->text, sizeof(was));
+	va_start(ap, fmt);
+	at = put_text(err, 0, fmt, ap);
+	va_end(ap);
+	memccpy(err->text + at, was, '\0', sizeof(err->text) - at);
+	err->text[sizeof(err->text) - 1] = '\0';
+	return err->code;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_prefix(const char *s, uint64_t *ret, const char **ret_end)
+{
+	int base = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10;
+	unsigned long long v;
+	char *end;
+
+	if (!isdigit((unsigned char)s[0]))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(s, &end, base);
+	if (errno)
+		return -errno;
+	*ret = v;
+	*ret_end = end;
+	return 0;
+}
+
+int parse_u64(const char *s, uint64_t *ret)
+{
+	const char *end;
+	uint64_t v;
+	int r = parse_prefix(s, &v, &end);
+
+	if (r)
+		return r;
+	if (*end)
+		return -EINVAL;
+	*ret = v;
+	return 0;
+}
+
+int parse_size(const char *s, uint64_t *ret)
+{
+	unsigned int shift = 0;
+	const char *end;
+	uint64_t v;
+	int r = parse_prefix(s, &v, &end);
+
+	if (r)
+		return r;
+	switch (toupper((unsigned char)*end)) {
+	case '\0': break;
+	case 'B': end++; break;
+	case 'K': shift = 10, end++; break;
+	case 'M': shift = 20, end++; break;
+	case 'G': shift = 30, end++; break;
+	default: return -EINVAL;
+	}
+	if (*end)
+		return -EINVAL;
+	if (shift && v >> (64 - shift))
+		return -ERANGE;
+	*ret = v << shift;
+	return 0;
+}
+
+size_t parse_distance(const char *a, const char *b)
+{
+	size_t row[65], la = strlen(a), lb = strlen(b);
+
+	if (lb > 64)
+		return la > lb ? la : lb;
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= la; i++) {
+		size_t diag = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			size_t subst = diag + (tolower((unsigned char)a[i - 1]) !=
+					       tolower((unsigned char)b[j - 1]));
+			size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+			diag = row[j];
+			row[j] = subst < least ? subst : least;
+		}
+	}
+	return row[lb];
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers as people type them. The whole string must be consumed; leading white space, signs
+ * (where not noted) and empty strings are refused. Pure functions.
+ */
+#ifndef RINGTAIL_BASE_PARSE_H
+#define RINGTAIL_BASE_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decimal, or hexadecimal with 0x. Returns 0, -EINVAL or -ERANGE. */
+int parse_u64(const char *s, uint64_t *ret);
+
+/* A size in bytes with an optional suffix B, K, M, G (powers of 1024; either case). 0, -EINVAL, -ERANGE. */
+int parse_size(const char *s, uint64_t *ret);
+
+/* Edit distance of two short names (for "did you mean"); letters compare without case. */
+size_t parse_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strpool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+struct entry {
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct strpool {
+	struct entry *table;
+};
+
+struct strpool *strpool_new(void)
+{
+	return calloc(1, sizeof(struct strpool));
+}
+
+void strpool_free(struct strpool *pool)
+{
+	struct entry *e, *next;
+
+	if (!pool)
+		return;
+	HASH_ITER(hh, pool->table, e, next) {
+		HASH_DEL(pool->table, e);
+		free(e);
+	}
+	free(pool);
+}
+
+const char *strpool_intern_len(struct strpool *pool, const char *s, size_t len)
+{
+	struct entry *e;
+
+	HASH_FIND(hh, pool->table, s, len, e);
+	if (e)
+		return e->text;
+	e = calloc(1, sizeof(*e) + len + 1);
+	if (!e)
+		return NULL;
+	memcpy(e->text, s, len);
+	HASH_ADD_KEYPTR(hh, pool->table, e->text, len, e);
+	if (!e->hh.tbl) {
+		free(e);
+		return NULL;
+	}
+	return e->text;
+}
+
+const char *strpool_intern(struct strpool *pool, const char *s)
+{
+	return strpool_intern_len(pool, s, strlen(s));
+}

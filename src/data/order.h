@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of a recording in time order, in bounded memory.
+ *
+ * Records of one kernel ring are in order; rings are interleaved in a file, and FINISHED_ROUND
+ * says that what is older than the round before is complete. Where rounds are absent (directories,
+ * old files, our own) everything must be seen before the first record can be delivered: sorted runs
+ * are then spilled to an unlinked temporary file and merged, so that memory stays at the limit.
+ *
+ * A record without a time cannot be sorted. It is delivered as a reader in file order meets it,
+ * and its moment is set to just behind the newest record delivered before, so that state built
+ * from it and samples looked up by their own time agree (perf does the same).
+ *
+ * One thread uses a struct order.
+ */
+#ifndef RINGTAIL_DATA_ORDER_H
+#define RINGTAIL_DATA_ORDER_H
+
+#include "data/reader.h"
+
+struct order;
+
+struct order_opts {
+	size_t memory;	    /* bytes of records kept in memory; 0: 32 MB */
+	bool sideband_only; /* deliver everything but SAMPLE; times of samples still count for rounds */
+	unsigned int scan_flags; /* DATA_SCAN_* for the scans made inside */
+	/* Called for every record in file order as it is read (NULL: none); non-zero ends with it. */
+	int (*seen)(const struct data_record *rec, void *arg);
+	/* Called now and then with bytes done and in all (NULL: none). */
+	void (*progress)(uint64_t done, uint64_t total, void *arg);
+	void *arg;
+};
+
+/* Returns 0 with *@ret to be freed by order_free(), -ENOMEM, or -errno of the temporary file. */
+int order_new(struct data_file *df, const struct order_opts *opts, struct order **ret,
+	      struct error *err);
+void order_free(struct order *o); /* accepts NULL */
+
+/*
+ * Next record in order, valid until the next call; ret->at is its moment.
+ * Returns 1, 0 at the end, or a negative errno with @err filled.
+ */
+int order_next(struct order *o, struct data_record *ret, struct error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A perf.data file being written, readable at every flush.
+ *
+ * Layout: header, ids, attributes, the feature contents known at the start, data, and behind the
+ * data the table of feature sections, which is the only thing that readers expect there. A flush
+ * makes what was appended visible in this order: the data beyond the old table; the new table
+ * behind them; the bytes that belong where the old table stood; last, in one pwrite, the header with
+ * size and feature bits. A recorder killed at any point leaves the state of the last flush whole.
+ *
+ *   appended data:  |======== visible ========|-- held --|------ written ------|
+ *   file:           |======== visible ========|  table   |------ written ------|
+ *
+ * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
+ * so, and what was flushed before stays readable).
+ */
+#ifndef RINGTAIL_DATA_WRITER_H
+#define RINGTAIL_DATA_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "perfdata/attr.h"
+
+struct writer;
+
+/*
+ * Contents of feature sections in native order, by feature number. Those given at creation lie
+ * before the data, those given to writer_finish() behind it.
+ */
+struct writer_feature {
+	unsigned int feature; /* enum pd_feature */
+	const uint8_t *data;
+	size_t len;
+};
+
+/*
+ * Creates @path ("-": a pipe stream on standard output), mode 0600. An existing regular file is
+ * renamed to PATH.old first; anything else, and a symbolic link, is refused. @list and @features
+ * are written at once and not kept. In a pipe stream they become HEADER_ATTR, EVENT_UPDATE,
+ * HEADER_FEATURE and TRACING_DATA records.
+ * Returns 0 with *@ret to be given to writer_close(); or a negative errno.
+ */
+int writer_create(const char *path, const struct pd_evlist *list,
+		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
+		  struct error *err);
+
+/* Appends whole records (in at most two spans). Returns 0 or a negative errno. */
+int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, size_t b_len,
+		  struct error *err);
+
+/* Makes all that was appended visible to readers. Returns 0 or a negative errno. */
+int writer_flush(struct writer *w, struct error *err);
+
+/* Bytes of the file now, and bytes of data appended. */
+uint64_t writer_size(const struct writer *w);
+uint64_t writer_data_size(const struct writer *w);
+
+/*
+ * Adds the features known only at the end (they replace earlier contents of the same number), and
+ * flushes. No append may follow. Returns 0 or a negative errno.
+ */
+int writer_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
+		  struct error *err);
+
+/* Closes and frees. Accepts NULL. Without writer_finish() the file stays as of its last flush. */
+void writer_close(struct writer *w);
+
+#endif

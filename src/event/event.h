@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events as people write them (perf's -e syntax), turned into attributes.
+ *
+ * Knows the kernel's generic hardware, software and hardware-cache names, rNNN, breakpoints
+ * (mem:ADDR[/len][:rwx]), PMU terms by the PMU's sysfs format and aliases, tracepoints and globs of
+ * them, groups in braces, modifiers. Vendor names come from libpfm4. Nothing is opened here: what
+ * the kernel allows is record/'s to find out.
+ *
+ * An event_list owns its specs. One thread.
+ */
+#ifndef RINGTAIL_EVENT_EVENT_H
+#define RINGTAIL_EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "perfdata/abi.h"
+
+/* Where the names come from; tests point it at trees of their own. */
+struct event_env {
+	const char *sysfs;   /* NULL: /sys */
+	const char *tracefs; /* NULL: where it is mounted (libtracefs) */
+};
+
+struct event_spec {
+	struct pd_attr attr; /* type, config*, bp_*, exclude_*, precise_ip, period or freq if a term said so */
+	char *name;	     /* as the user wrote it, modifiers included; the tracepoint's "sys:name" for a glob */
+	char *filter;	     /* of a tracepoint, or NULL */
+	char *cpus;	     /* the PMU's cpumask: open on these CPUs only; NULL: any */
+	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
+	bool precise_max;    /* :P or "highest": record/ tries 3, 2, 1, 0 */
+	bool modifier_given; /* :u, :k, …: do not change privilege on fallback */
+	bool weak_group, pinned_group;
+	int leader; /* index of the group's leader in the list, own index without group */
+	/* Terms that belong to record/: -1 (or 0) if not given. */
+	int callgraph;		     /* 0 no, 1 fp, 2 dwarf */
+	uint32_t stack_size;	     /* dwarf: bytes */
+	int time, inherit, overwrite; /* tri-state */
+	uint32_t max_stack;
+};
+
+struct event_list {
+	struct event_spec *specs;
+	size_t count, capacity;
+};
+
+/*
+ * Parses one -e argument (a comma list) and appends to @list. On failure @list is unchanged and
+ * @err names the part, the position, and for an unknown name the nearest known ones.
+ * Returns 0, -EINVAL (syntax), -ENOENT (unknown event, PMU or term), -EACCES (tracefs not
+ * readable: says how to), -ENOMEM.
+ */
+int event_parse(struct event_list *list, const char *text, const struct event_env *env,
+		struct error *err);
+
+/*
+ * Sets the filter of the events of the last -e argument (perf's --filter). @first is list->count
+ * from before that argument. The syntax is the kernel's to judge; -EINVAL for events that are no
+ * tracepoints.
+ */
+int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err);
+
+void event_list_release(struct event_list *list);
+
+#endif

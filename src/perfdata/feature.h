@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contents of the header's feature sections, both ways.
+ *
+ * Reading: each decoder takes a section's bytes (any alignment, @swap for the other byte order)
+ * and fills a struct that owns its memory; release it with its _release(), also after failure.
+ * Returns 0, -EBADMSG (a length or count does not fit) or -ENOMEM.
+ * Writing: each encoder appends to a struct buf in native order, 0 or -ENOMEM.
+ * Source: perf.data-file-format.txt; strings are a u32 length (padded to 64 bytes), then the bytes
+ * with their NUL.
+ */
+#ifndef RINGTAIL_PERFDATA_FEATURE_H
+#define RINGTAIL_PERFDATA_FEATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "perfdata/attr.h"
+#include "perfdata/record.h"
+
+/* "hostname", "cpu topology" …: how report --header calls a feature; NULL if unknown. */
+const char *pd_feature_name(unsigned int feature);
+
+/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID, and any other single string. *ret: free(). */
+int pd_feature_string_decode(const uint8_t *p, size_t len, bool swap, char **ret);
+int pd_feature_string_encode(struct buf *b, const char *s);
+
+/* NRCPUS */
+struct pd_nrcpus {
+	uint32_t configured, online;
+};
+int pd_feature_nrcpus_decode(const uint8_t *p, size_t len, bool swap, struct pd_nrcpus *ret);
+int pd_feature_nrcpus_encode(struct buf *b, const struct pd_nrcpus *v);
+
+/* TOTAL_MEM (KiB), and any single u64. */
+int pd_feature_u64_decode(const uint8_t *p, size_t len, bool swap, uint64_t *ret);
+int pd_feature_u64_encode(struct buf *b, uint64_t v);
+
+/* CMDLINE: argv. PMU_CAPS and topology use it too. */
+struct pd_strings {
+	char **s;
+	size_t nr;
+};
+int pd_feature_strings_decode(const uint8_t *p, size_t len, bool swap, struct pd_strings *ret);
+int pd_feature_strings_encode(struct buf *b, const char *const *s, size_t nr);
+void pd_strings_release(struct pd_strings *v);
+
+/* EVENT_DESC: names and ids for the events of a file; sets the names of @list by id, else by order. */
+int pd_feature_event_desc_decode(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
+int pd_feature_event_desc_encode(struct buf *b, const struct pd_evlist *list);
+
+/* CPU_TOPOLOGY. core/socket/die ids are by CPU number, nr_ids of them (0 in files before 3.x). */
+struct pd_cpu_topology {
+	struct pd_strings cores, threads, dies; /* CPU lists of siblings */
+	struct pd_cpu_ids {
+		int32_t core, socket, die; /* die -1 if absent */
+	} *ids;
+	size_t nr_ids;
+};
+int pd_feature_cpu_topology_decode(const uint8_t *p, size_t len, bool swap, uint32_t nr_cpus,
+				   struct pd_cpu_topology *ret);
+int pd_feature_cpu_topology_encode(struct buf *b, const struct pd_cpu_topology *v);
+void pd_cpu_topology_release(struct pd_cpu_topology *v);
+
+/* NUMA_TOPOLOGY. Sizes in KiB. */
+struct pd_numa_topology {
+	struct pd_numa_node {
+		uint32_t node;
+		uint64_t mem_total, mem_free;
+		char *cpus;
+	} *nodes;
+	size_t nr;
+};
+int pd_feature_numa_topology_decode(const uint8_t *p, size_t len, bool swap,
+				    struct pd_numa_topology *ret);
+int pd_feature_numa_topology_encode(struct buf *b, const struct pd_numa_topology *v);
+void pd_numa_topology_release(struct pd_numa_topology *v);
+
+/* PMU_MAPPINGS */
+struct pd_pmu_mappings {
+	struct pd_pmu_mapping {
+		uint32_t type;
+		char *name;
+	} *pmus;
+	size_t nr;
+};
+int pd_feature_pmu_mappings_decode(const uint8_t *p, size_t len, bool swap,
+				   struct pd_pmu_mappings *ret);
+int pd_feature_pmu_mappings_encode(struct buf *b, const struct pd_pmu_mappings *v);
+void pd_pmu_mappings_release(struct pd_pmu_mappings *v);
+
+/* GROUP_DESC: sets leaders and members in @list. */
+int pd_feature_group_desc_decode(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
+int pd_feature_group_desc_encode(struct buf *b, const struct pd_evlist *list);
+
+/* BUILD_ID: a run of records; @next is called for each; a non-zero return ends and is returned. */
+int pd_feature_build_ids_decode(const uint8_t *p, size_t len, bool swap,
+				int (*next)(const struct pd_build_id *id, uint16_t misc, void *arg),
+				void *arg);
+int pd_feature_build_id_encode(struct buf *b, const struct pd_build_id *id, uint16_t misc);
+
+/* SAMPLE_TIME (first and last sample, ns) */
+struct pd_sample_time {
+	uint64_t first, last;
+};
+int pd_feature_sample_time_decode(const uint8_t *p, size_t len, bool swap,
+				  struct pd_sample_time *ret);
+int pd_feature_sample_time_encode(struct buf *b, const struct pd_sample_time *v);
+
+/* CLOCKID is pd_feature_u64 (resolution in ns). CLOCK_DATA: */
+struct pd_clock_data {
+	uint32_t clockid;
+	uint64_t wall_clock_ns, clockid_time_ns;
+};
+int pd_feature_clock_data_decode(const uint8_t *p, size_t len, bool swap, struct pd_clock_data *ret);
+int pd_feature_clock_data_encode(struct buf *b, const struct pd_clock_data *v);
+
+/* DIR_FORMAT is pd_feature_u64 (version 1). COMPRESSED: */
+struct pd_compression {
+	uint32_t version, type, level, ratio; /* type 1: zstd; ratio 0..: original / compressed */
+	uint32_t mmap_len; /* bytes: the largest decompressed chunk */
+};
+int pd_feature_compressed_decode(const uint8_t *p, size_t len, bool swap,
+				 struct pd_compression *ret);
+int pd_feature_compressed_encode(struct buf *b, const struct pd_compression *v);
+
+/* CACHE */
+struct pd_caches {
+	struct pd_cache {
+		uint32_t level, line_size, sets, ways;
+		char *type, *size, *map;
+	} *caches;
+	size_t nr;
+};
+int pd_feature_caches_decode(const uint8_t *p, size_t len, bool swap, struct pd_caches *ret);
+int pd_feature_caches_encode(struct buf *b, const struct pd_caches *v);
+void pd_caches_release(struct pd_caches *v);
+
+#endif

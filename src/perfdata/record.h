@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: one header and a body, checked and decoded without copying.
+ *
+ * Byte order is settled once: a record of the other byte order is turned in place by
+ * pd_record_to_host(), and every decoder after that sees native data. Decoders check each length,
+ * string and nesting against the record's size, never allocate, and never write.
+ *
+ * A decoded record points into the record's bytes and is valid as long as they are.
+ * Source: kernel/events/core.c and include/uapi/linux/perf_event.h (6.18);
+ * perf.data-file-format.txt for types from 64 up.
+ */
+#ifndef RINGTAIL_PERFDATA_RECORD_H
+#define RINGTAIL_PERFDATA_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfdata/attr.h"
+
+/* Name of a record type ("MMAP2", "SAMPLE", "AUXTRACE"), or NULL if unknown. */
+const char *pd_record_name(uint32_t type);
+
+/* Types whose loss would harm symbols, identity or counts: everything but SAMPLE (and padding). */
+bool pd_record_is_sideband(uint32_t type);
+
+/*
+ * Turns the header (8 bytes) at @p, any alignment, into native order.
+ */
+struct perf_event_header pd_record_header(const uint8_t *p, bool swap);
+
+/*
+ * Turns the body of the record at @hdr (header already native, hdr->size bytes writable, 8-byte
+ * aligned) into native order; @list tells sample layouts. Types that are unknown are left alone.
+ * Returns 0; -EBADMSG when a length inside does not fit (the rest is left alone);
+ * -ENOENT when a sample's event is unknown.
+ */
+int pd_record_to_host(struct perf_event_header *hdr, const struct pd_evlist *list);
+
+/* The sample_id trailer; absent fields are as PD_SAMPLE_ID_NONE. */
+struct pd_sample_id {
+	uint32_t pid, tid; /* (uint32_t)-1 if absent */
+	uint64_t time;	   /* ns of the recording's clock; 0 if absent */
+	uint64_t id;	   /* 0 if absent */
+	uint64_t stream_id;
+	uint32_t cpu; /* (uint32_t)-1 if absent */
+};
+
+#define PD_SAMPLE_ID_NONE ((struct pd_sample_id){.pid = ~0u, .tid = ~0u, .cpu = ~0u})
+
+#define PD_BUILD_ID_MAX 20
+
+struct pd_mmap { /* MMAP and MMAP2 */
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation; /* 0 for MMAP, and when a build-id stands instead */
+	uint32_t prot, flags;	      /* PROT_*, MAP_*; MMAP: PROT_EXEC unless misc says DATA */
+	uint8_t build_id_size;	      /* 0: none */
+	uint8_t build_id[PD_BUILD_ID_MAX];
+	const char *filename; /* NUL-terminated within the record */
+};
+
+struct pd_comm {
+	uint32_t pid, tid;
+	bool exec; /* PERF_RECORD_MISC_COMM_EXEC */
+	const char *comm;
+};
+
+struct pd_task { /* FORK and EXIT */
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct pd_lost {
+	uint64_t id; /* of the event whose ring overran; 0 in LOST_SAMPLES (see the trailer) */
+	uint64_t lost;
+};
+
+struct pd_throttle {
+	uint64_t time, id, stream_id;
+};
+
+struct pd_switch { /* SWITCH and SWITCH_CPU_WIDE */
+	bool out, preempt;
+	uint32_t next_prev_pid, next_prev_tid; /* (uint32_t)-1 in SWITCH */
+};
+
+struct pd_namespaces {
+	uint32_t pid, tid;
+	uint64_t nr;
+	const uint64_t *link; /* nr pairs {dev, inode} */
+};
+
+struct pd_ksymbol {
+	uint64_t addr;
+	uint32_t len;
+	uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
+	uint16_t flags;	    /* bit 0: unregister */
+	const char *name;
+};
+
+struct pd_bpf_event {
+	uint16_t type, flags;
+	uint32_t id;
+	uint8_t tag[8];
+};
+
+struct pd_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
+struct pd_text_poke {
+	uint64_t addr;
+	uint16_t old_len, new_len;
+	const uint8_t *bytes; /* old_len old ones, then new_len new ones */
+};
+
+struct pd_aux {
+	uint64_t aux_offset, aux_size, flags;
+};
+
+struct pd_read { /* READ: the counts of an inherited counter at exit */
+	uint32_t pid, tid;
+	const uint64_t *values; /* as read_format says */
+	size_t nr_values;
+};
+
+struct pd_callchain_deferred {
+	uint64_t cookie, nr;
+	const uint64_t *ips;
+};
+
+struct pd_auxtrace { /* followed in the stream by @size bytes that are not records */
+	uint64_t size, offset, reference;
+	uint32_t idx, tid, cpu;
+};
+
+struct pd_auxtrace_info {
+	uint32_t type;
+	const uint64_t *priv;
+	size_t nr_priv;
+};
+
+struct pd_auxtrace_error {
+	uint32_t type, code, cpu, pid, tid;
+	uint64_t ip, time;
+	const char *msg;
+};
+
+struct pd_attr_record { /* HEADER_ATTR: decode with pd_attr_decode() */
+	const uint8_t *attr;
+	size_t attr_len;
+	const uint64_t *ids;
+	size_t nr_ids;
+};
+
+struct pd_build_id {
+	int32_t pid; /* -1 host kernel space; others: virtual machines */
+	uint8_t size;
+	uint8_t build_id[PD_BUILD_ID_MAX];
+	const char *filename;
+};
+
+struct pd_feature_record { /* HEADER_FEATURE */
+	uint64_t feature;
+	const uint8_t *data;
+	size_t len;
+};
+
+struct pd_event_update {
+	uint64_t type; /* 0 unit, 1 scale, 2 name, 3 cpus */
+	uint64_t id;
+	const uint8_t *data;
+	size_t len;
+};
+
+struct pd_compressed {
+	const uint8_t *data;
+	size_t len;
+};
+
+struct pd_id_index {
+	uint64_t nr;
+	const uint64_t *entries; /* nr × {id, idx, cpu, tid} */
+};
+
+struct pd_time_conv {
+	uint64_t time_shift, time_mult, time_zero;
+};
+
+struct pd_stat {
+	uint64_t id;
+	uint32_t cpu, thread;
+	uint64_t val, ena, run;
+};
+
+struct pd_stat_round {
+	uint64_t type, time; /* type 0 interval, 1 final */
+};
+
+/* A decoded record. Which member of the union holds is given by hdr->type. */
+struct pd_record {
+	const struct perf_event_header *hdr;
+	struct pd_sample_id id;
+	union {
+		struct pd_mmap mmap;
+		struct pd_comm comm;
+		struct pd_task task;
+		struct pd_lost lost;
+		struct pd_throttle throttle;
+		struct pd_switch cswitch;
+		struct pd_namespaces namespaces;
+		struct pd_ksymbol ksymbol;
+		struct pd_bpf_event bpf;
+		struct pd_cgroup cgroup;
+		struct pd_text_poke text_poke;
+		struct pd_aux aux;
+		uint64_t aux_hw_id;
+		uint32_t itrace_start[2]; /* pid, tid */
+		struct pd_read read;
+		struct pd_callchain_deferred deferred;
+		struct pd_auxtrace auxtrace;
+		struct pd_auxtrace_info auxtrace_info;
+		struct pd_auxtrace_error auxtrace_error;
+		struct pd_attr_record attr;
+		struct pd_build_id build_id;
+		struct pd_feature_record feature;
+		struct pd_event_update update;
+		struct pd_compressed compressed;
+		struct pd_id_index id_index;
+		struct pd_time_conv time_conv;
+		struct pd_stat stat;
+		struct pd_stat_round stat_round;
+		uint32_t tracing_data_size; /* that many bytes follow, padded to 8 */
+	};
+};
+
+/*
+ * Decodes a native record of any type but SAMPLE (which is sample.h's). @evsel describes the
+ * trailer; NULL: there is none.
+ * Returns 0; -ENOTSUP for a type it does not know (hdr and id are set); -EBADMSG when the size,
+ * a string or a count does not fit.
+ */
+int pd_record_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
+		     struct pd_record *ret);
+
+/*
+ * The time of a native record, sample or not: from the sample's TIME or from the trailer; FORK
+ * and EXIT without a trailer have their own. 0 when it carries none.
+ */
+uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evsel *evsel);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PERF_RECORD_SAMPLE. Same rules as record.h: native order, nothing allocated, all checked.
+ */
+#ifndef RINGTAIL_PERFDATA_SAMPLE_H
+#define RINGTAIL_PERFDATA_SAMPLE_H
+
+#include "perfdata/attr.h"
+#include "perfdata/record.h"
+
+/* One value of PERF_SAMPLE_READ or a READ record. */
+struct pd_read_value {
+	uint64_t value, id, lost; /* id and lost: 0 unless the read format has them */
+};
+
+struct pd_branch { /* struct perf_branch_entry */
+	uint64_t from, to, flags;
+};
+
+struct pd_sample {
+	uint64_t type;	 /* the attribute's sample_type: which of the fields below hold */
+	uint8_t cpumode; /* PERF_RECORD_MISC_CPUMODE_MASK of misc: KERNEL, USER, HYPERVISOR, GUEST_* */
+	uint16_t misc;
+	uint64_t ip;
+	uint32_t pid, tid; /* (uint32_t)-1 if absent */
+	uint64_t time;	   /* 0 if absent */
+	uint64_t addr, id, stream_id;
+	uint32_t cpu;	 /* (uint32_t)-1 if absent */
+	uint64_t period; /* the attribute's sample_period if absent (1 for a frequency) */
+
+	struct { /* PERF_SAMPLE_READ */
+		uint64_t nr; /* 1 without PERF_FORMAT_GROUP */
+		uint64_t time_enabled, time_running;
+		const uint64_t *values; /* nr entries of @stride words: value[, id][, lost] */
+		unsigned int stride;
+	} read;
+
+	uint64_t callchain_nr;
+	const uint64_t *callchain; /* PERF_CONTEXT_* markers included */
+
+	uint32_t raw_size;
+	const uint8_t *raw;
+
+	uint64_t branch_nr, branch_hw_idx; /* hw_idx: ~0 if absent */
+	const struct pd_branch *branches;
+	const uint64_t *branch_counters; /* branch_nr words, or NULL */
+
+	uint64_t user_regs_abi, intr_regs_abi; /* PERF_SAMPLE_REGS_ABI_*; 0: no registers */
+	const uint64_t *user_regs, *intr_regs; /* one word for each bit of the attribute's mask */
+
+	uint64_t user_stack_size;     /* bytes that are valid (dyn_size) */
+	const uint8_t *user_stack;
+
+	uint64_t weight; /* WEIGHT whole, or var1_dw of WEIGHT_STRUCT */
+	uint16_t weight_var2, weight_var3;
+	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+
+	uint64_t aux_size;
+	const uint8_t *aux;
+};
+
+/*
+ * Decodes the native sample @hdr of @evsel.
+ * Returns 0, or -EBADMSG with @ret holding what was decoded before the fault and *@ret_at (may be
+ * NULL) the offset of the fault from the start of the record.
+ */
+int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
+		     struct pd_sample *ret, size_t *ret_at);
+
+/* The @i-th value (i < sample->read.nr), by the event's read_format. */
+struct pd_read_value pd_sample_read_value(const struct pd_sample *sample,
+					  const struct pd_evsel *evsel, uint64_t i);
+
+#endif

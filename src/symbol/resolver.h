@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an address in a dso to a symbol.
+ *
+ * A chain of sources by kind of dso: kallsyms (of the recorded kernel only), vmlinux by build-id,
+ * modules, ELF .symtab, .dynsym and PLT, separate debug files by build-id and .gnu_debuglink, this
+ * process's vdso when its build-id matches, perf-PID.map, the name of a ksymbol. Names are
+ * demangled (C++, Rust legacy and v0). A file whose build-id differs from the recorded one is never
+ * used; without a recorded build-id a file is used only if the recording is of this machine
+ * (host name and kernel release) or --symfs names where to look.
+ *
+ * Any thread may ask; a dso's table is loaded by whoever asks first, under a lock, and is
+ * read-only after that. Symbols live as long as the resolver.
+ */
+#ifndef RINGTAIL_SYMBOL_RESOLVER_H
+#define RINGTAIL_SYMBOL_RESOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "state/state.h"
+
+struct resolver;
+
+struct resolver_opts {
+	const char *symfs;    /* look for files below this directory; NULL: / */
+	const char *kallsyms; /* use this as the recorded kernel's; NULL: find it */
+	const char *vmlinux;  /* use this; NULL: find by build-id */
+	bool no_demangle;
+	/* Of the recording; NULL or 0 where it does not say. Strings must outlive the resolver. */
+	const char *hostname, *osrelease, *arch;
+};
+
+struct symbol {
+	uint64_t start, end; /* in the dso's addresses (struct location), end exclusive */
+	const char *name;    /* demangled, unescaped */
+};
+
+/* Returns 0 with *@ret to be freed by resolver_free(), or -ENOMEM. */
+int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct error *err);
+void resolver_free(struct resolver *r); /* accepts NULL */
+
+/*
+ * The symbol that covers @addr of @dso (as struct location has it), or NULL. @pid is for
+ * perf-PID.map.
+ */
+const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
+				   uint64_t addr);
+
+/* Why a dso has no symbols ("build-id differs: …", "not found"), or NULL if it has; for -v. */
+const char *resolver_why_not(struct resolver *r, const struct dso *dso);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/moment.h"
+#include "base/parse.h"
+#include "base/strpool.h"
+
+static void sizes_parse_or_are_refused(void **unused)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t value;
+	} rows[] = {
+		{"0", 0, 0}, {"4096", 0, 4096}, {"8K", 0, 8192}, {"8k", 0, 8192},
+		{"1M", 0, 1 << 20}, {"2G", 0, 2ULL << 30}, {"7B", 0, 7}, {"0x10", 0, 16},
+		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"1T", -EINVAL, 0},
+		{"1KB", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"99999999999999999999", -ERANGE, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t v = 42;
+
+		assert_int_equal(parse_size(rows[i].text, &v), rows[i].r);
+		assert_int_equal(v, rows[i].r ? 42 : rows[i].value);
+	}
+}
+
+static void buffer_keeps_bytes_while_growing(void **unused)
+{
+	struct buf b = {0};
+
+	for (unsigned int i = 0; i < 10000; i++) {
+		uint8_t byte = (uint8_t)(i * 7);
+
+		assert_int_equal(buf_append(&b, &byte, 1), 0);
+		assert_int_equal(b.len, i + 1);
+		assert_int_equal(b.data[i / 2], (uint8_t)(i / 2 * 7));
+	}
+	assert_int_equal(buf_reserve(&b, SIZE_MAX), -ENOMEM);
+	assert_int_equal(b.len, 10000);
+	assert_int_equal(buf_printf(&b, "%s-%d", "x", 5), 0);
+	assert_memory_equal(b.data + 10000, "x-5", 3);
+	buf_release(&b);
+	assert_null(b.data);
+}
+
+static void interned_strings_are_one(void **unused)
+{
+	struct strpool *pool = strpool_new();
+	const char *a = strpool_intern(pool, "libc.so.6");
+
+	assert_ptr_equal(a, strpool_intern_len(pool, "libc.so.6xyz", 9));
+	assert_ptr_not_equal(a, strpool_intern(pool, "libc.so"));
+	assert_string_equal(strpool_intern(pool, ""), "");
+	strpool_free(pool);
+	strpool_free(NULL);
+}
+
+static void error_text_never_overflows(void **unused)
+{
+	struct error err = ERROR_INIT;
+	char large[2000];
+
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	assert_int_equal(error_at(&err, -EBADMSG, large, 1, "%s", large), -EBADMSG);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(error_sys(&err, -ENOENT, "open %s", "f"), -ENOENT);
+	assert_string_equal(err.text, "open f: No such file or directory");
+	assert_int_equal(error_prefix(&err, "a: "), -ENOENT);
+	assert_string_equal(err.text, "a: open f: No such file or directory");
+	assert_int_equal(error_set(NULL, -EIO, "nobody listens"), -EIO);
+}
+
+static void distance_finds_neighbours(void **unused)
+{
+	assert_int_equal(parse_distance("cycles", "cycles"), 0);
+	assert_int_equal(parse_distance("cycels", "cycles"), 2);
+	assert_int_equal(parse_distance("Cycle", "cycles"), 1);
+	assert_int_equal(parse_distance("", "abc"), 3);
+}
+
+static void moments_order_by_time_then_place(void **unused)
+{
+	assert_true(moment_before((struct moment){1, 9}, (struct moment){2, 0}));
+	assert_true(moment_before((struct moment){2, 0}, (struct moment){2, 1}));
+	assert_false(moment_before((struct moment){2, 1}, (struct moment){2, 1}));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_parse_or_are_refused),
+		cmocka_unit_test(buffer_keeps_bytes_while_growing),
+		cmocka_unit_test(interned_strings_are_one),
+		cmocka_unit_test(error_text_never_overflows),
+		cmocka_unit_test(distance_finds_neighbours),
+		cmocka_unit_test(moments_order_by_time_then_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
