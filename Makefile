@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front to Meson and Ninja.
+#
+#   make run        install what is missing, build, record a workload, print its report
+#   make check      install what is missing, build, run every test that this machine can run
+#   make            build (build/release/src/cli/ringtail)
+#   make install    install below PREFIX (default /usr/local)
+#   make deps       only install what is missing (Debian packages)
+#   make fuzz       build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
+#   make clean
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+RELEASE = build/release
+RINGTAIL = $(RELEASE)/src/cli/ringtail
+
+all: $(RELEASE)/build.ninja
+	ninja -C $(RELEASE)
+
+$(RELEASE)/build.ninja:
+	meson setup $(RELEASE) --prefix $(PREFIX) --buildtype release -Ddebug=true
+
+deps:
+	scripts/install-deps build
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	scripts/run-demo $(RELEASE)
+
+check:
+	scripts/install-deps build check
+	tests/run
+
+fuzz:
+	scripts/install-deps build check
+	tests/fuzz/run $(FUZZ_SECONDS)
+
+install: all
+	meson install -C $(RELEASE) --no-rebuild
+
+clean:
+	rm -rf build
+
+.PHONY: all deps run check fuzz install clean
