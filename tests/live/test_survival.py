@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of recorders that were killed, stopped, starved or hindered."""
+import os
+import re
+import signal
+import stat as stat_
+import subprocess
+import time
+
+from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, wait_for
+
+
+def start_recording(lab, *options, data='p.data'):
+    child = lab.start('record', '-o', data, *options, '--', 'sleep', '30')
+    wait_for(lambda: os.path.exists(lab.path(data)) and os.path.getsize(lab.path(data)) > 4096,
+             what='recording begun')
+    time.sleep(2.5)
+    return child
+
+
+def readable(lab, data='p.data', least=1):
+    samples = lab.samples(data)
+    assert samples >= least, f'only {samples} samples'
+    assert lab.perf_samples(data) == samples
+    lab.perf('script', '-i', data)
+
+
+def test_killed_recorder_leaves_a_readable_file(lab):
+    need_root()
+    child = start_recording(lab, '-a', '-e', 'cpu-clock', '-F', '999')
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    readable(lab, least=100)
+
+
+def test_killed_recorder_keeps_tracepoint_formats(lab):
+    need_tracefs()
+    child = start_recording(lab, '-a', '-e', 'sched:sched_switch', '-c', '1')
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    readable(lab)
+    assert 'next_comm=' in lab.run('script', '-i', 'p.data').stdout
+    assert 'next_comm=' in lab.perf('script', '-i', 'p.data').stdout
+
+
+def test_killed_at_random_moments(lab):
+    need_root()
+    for i in range(6):
+        data = f'{i}.data'
+        child = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '4000', '-o', data,
+                          '--flush-interval', '50ms', '--', 'sleep', '30', release=True)
+        wait_for(lambda: os.path.exists(lab.path(data)), what='file')
+        time.sleep(0.4 + 0.137 * i)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        p = lab.run('report', '-i', data, '--stats')
+        assert lab.perf_samples(data) == lab.samples(data), p.stdout
+
+
+def test_interrupt_and_terminate_end_cleanly(lab):
+    need_root()
+    for number in signal.SIGINT, signal.SIGTERM:
+        child = start_recording(lab, '-a', '-e', 'cpu-clock')
+        status, _, err = interrupt(child, number)
+        assert status == 0, (status, err)
+        assert re.search(r'samples', err), err
+        readable(lab)
+
+
+def test_file_is_private_and_the_old_one_kept(lab):
+    for _ in range(2):
+        lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', lab.workload, 5)
+    for name in 'p.data', 'p.data.old':
+        assert stat_.S_IMODE(os.stat(lab.path(name)).st_mode) == 0o600, name
+
+
+def test_symbolic_link_is_refused(lab):
+    os.symlink(lab.path('target'), lab.path('p.data'))
+    p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'true', status=1)
+    assert not os.path.exists(lab.path('target')) and 'p.data' in p.stderr, p.stderr
+
+
+def test_full_disk(lab):
+    need_tracefs()
+    os.mkdir(lab.path('small'))
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=2M', 'none', lab.path('small')],
+                      check=False).returncode:
+        raise Skip('cannot mount a tmpfs')
+    try:
+        p = lab.run('record', '-a', '-o', 'small/p.data', '-e', 'raw_syscalls:sys_enter', '-c', '1',
+                    '--', lab.program('storm'), 2000000, status=1, timeout=60)
+        assert 'No space left' in p.stderr, p.stderr
+        samples = lab.samples('small/p.data')
+        assert samples > 100, samples
+        assert lab.perf_samples('small/p.data') == samples
+    finally:
+        subprocess.run(['umount', lab.path('small')], check=False)
+
+
+ERRORS = {
+    'unknown event with the nearest names': (['-e', 'cpu-clokc', '--', 'true'], 1, 'cpu-clock'),
+    'no such process': (['-p', '999999999', '--', 'true'], 1, '999999999'),
+    'unwritable output': (['-o', '/nonexistent/dir/p.data', '--', 'true'], 1, '/nonexistent/dir/p.data'),
+    'command not found': (['--', '/nonexistent/program'], None, '/nonexistent/program'),
+    'bad frequency': (['-F', 'often', '--', 'true'], 2, 'often'),
+    'bad CPU list': (['-C', '0-', '--', 'true'], None, '0-'),
+    'CPU that is not there': (['-C', '4095', '--', 'true'], None, '4095'),
+    'unknown option': (['--no-such-option', '--', 'true'], 2, 'no-such-option'),
+    'frequency and count at once': (['-F', '99', '-c', '1', '--', 'true'], 2, '-c'),
+    'filter for no tracepoint': (['-e', 'cpu-clock', '--filter', 'pid == 1', '--', 'true'], None,
+                                 'tracepoint'),
+}
+
+
+def make_error_test(options, status, fragment):
+    def test(lab):
+        p = lab.run('record', *options, status=status)
+        assert p.returncode not in (0, -6, -11), p.returncode
+        assert fragment in p.stderr, p.stderr
+        assert not os.path.exists(lab.path('perf.data')) or '-e' not in options
+    return test
+
+
+for _name, _row in ERRORS.items():
+    globals()['test_error: ' + _name] = make_error_test(*_row)
+
+
+def as_nobody(lab):
+    need_root()
+    os.chmod(lab.dir, 0o777)
+    if subprocess.run(['setpriv', f'--reuid={NOBODY}', '--clear-groups', 'test', '-x', lab.workload],
+                      check=False).returncode:
+        raise Skip('the build directory is not readable for other users')
+
+
+def test_ordinary_user_records_own_processes(lab):
+    as_nobody(lab)
+    with open('/proc/sys/kernel/perf_event_paranoid', encoding='ascii') as f:
+        if int(f.read()) > 2:
+            raise Skip('perf_event_paranoid is above 2')
+    p = lab.run('record', '-o', 'p.data', '--', lab.workload, 40, user=NOBODY)
+    assert ':u' in p.stderr or 'user' in p.stderr, p.stderr
+    out = lab.run('report', '-i', 'p.data', '--sort', 'sym', user=NOBODY).stdout
+    assert 'scan_tokens' in out, out
+    assert lab.perf_samples('p.data') == lab.samples('p.data')
+
+
+def test_ordinary_user_is_told_what_system_wide_needs(lab):
+    as_nobody(lab)
+    p = lab.run('record', '-a', '-o', 'p.data', '--', 'true', user=NOBODY, status=1)
+    assert 'perf_event_paranoid' in p.stderr or 'CAP_PERFMON' in p.stderr, p.stderr
+
+
+def test_descriptor_limit_names_the_number(lab):
+    need_tracefs()
+    import resource
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    p = lab.run('record', '-a', '-o', 'p.data', '-e', 'syscalls:sys_enter_*', '--', 'true', status=1,
+                preexec_fn=few)
+    assert re.search(r'open files|RLIMIT_NOFILE|ulimit -n', p.stderr) and re.search(r'\d{3}', p.stderr), p.stderr
+
+
+def test_files_of_others_need_force(lab):
+    as_nobody(lab)
+    lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', lab.workload, 5)
+    os.chmod(lab.path('p.data'), 0o644)
+    os.chown(lab.path('p.data'), 12345, 12345)
+    p = lab.run('report', '-i', 'p.data', status=1)
+    assert '--force' in p.stderr or '-f' in p.stderr, p.stderr
+    lab.run('report', '-i', 'p.data', '--force')
