@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ring/ring.h"
+
+#include <assert.h>
+#include <errno.h>
+
+int ring_init(struct ring *r, void *page, const void *data, uint64_t size)
+{
+	if (size < 8 || (size & (size - 1)))
+		return -EINVAL;
+	r->page = page;
+	r->data = data;
+	r->size = size;
+	r->tail = r->page->data_tail;
+	return 0;
+}
+
+size_t ring_peek(const struct ring *r, struct ring_spans *ret)
+{
+	/* C: pairs with the kernel's B, the barrier between its data and its store of data_head. */
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t bytes = head - r->tail;
+	uint64_t at = r->tail & (r->size - 1);
+
+	/* The kernel never runs further ahead than the size; memory that says so is not read. */
+	if (bytes > r->size)
+		bytes = 0;
+	ret->a = r->data + at;
+	ret->a_len = bytes < r->size - at ? bytes : r->size - at;
+	ret->b = r->data;
+	ret->b_len = bytes - ret->a_len;
+	return bytes;
+}
+
+void ring_release(struct ring *r, size_t bytes)
+{
+	assert(bytes <= r->size);
+	r->tail += bytes;
+	/* D: pairs with the kernel's A; our loads of the data are done before it sees the room. */
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sets of CPUs, in ascending order: the machine's, and those that people write ("0-3,5").
+ * A struct cpus owns its array; cpus_release() frees it, and accepts an all-zero struct.
+ */
+#ifndef RINGTAIL_SYS_CPUS_H
+#define RINGTAIL_SYS_CPUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct cpus {
+	int *ids;
+	size_t nr;
+};
+
+#define CPUS_MAX 65536 /* CPU numbers are below this; the kernel's NR_CPUS is at most 8192 */
+
+/* The CPUs that are online now. Returns 0 or a negative errno with @err filled. */
+int cpus_online(struct cpus *ret, struct error *err);
+
+/*
+ * Parses a list such as "0-3,5". Returns 0, -EINVAL with @err naming the part that is wrong
+ * (empty, no number, range backwards, number too large), or -ENOMEM. The set is not empty.
+ */
+int cpus_parse(const char *list, struct cpus *ret, struct error *err);
+
+/* Keeps in @set what is also in @other. */
+void cpus_intersect(struct cpus *set, const struct cpus *other);
+int cpus_copy(const struct cpus *from, struct cpus *ret); /* 0 or -ENOMEM */
+bool cpus_has(const struct cpus *set, int cpu);
+void cpus_release(struct cpus *set);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_event_open(2) and the ioctls of its file descriptors.
+ *
+ * Thin: errno becomes a negative return, nothing is retried. Any thread may call.
+ * Source: perf_event_open(2), include/uapi/linux/perf_event.h.
+ */
+#ifndef RINGTAIL_SYS_PERF_EVENT_H
+#define RINGTAIL_SYS_PERF_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pd_attr; /* perfdata/abi.h: laid out as the kernel's struct perf_event_attr */
+
+/*
+ * Opens an event, close-on-exec. @pid -1: every task (on @cpu); @cpu -1: any CPU. @group_fd -1: no
+ * group. Returns the descriptor or a negative errno; with -E2BIG the kernel has stored the size of
+ * the attributes that it knows in @attr->size.
+ */
+int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd);
+
+/* Each returns 0 or a negative errno. */
+int perf_event_enable(int fd);
+int perf_event_disable(int fd);
+int perf_event_set_filter(int fd, const char *filter); /* of a tracepoint */
+int perf_event_id(int fd, uint64_t *ret);
+int perf_event_set_output(int fd, int to_fd); /* records of @fd go to the ring mapped at @to_fd */
+
+/*
+ * Maps the header page and @data_size bytes of ring (a power of two, in whole pages) for reading
+ * and for the tail to be written. Returns 0 with the address in *@ret, to be unmapped with
+ * perf_event_unmap() and the same size; or a negative errno (-EPERM: more than may be locked).
+ */
+int perf_event_map(int fd, size_t data_size, void **ret);
+void perf_event_unmap(void *map, size_t data_size); /* accepts NULL */
+
+/*
+ * Reads the counter of an event without PERF_FORMAT_GROUP: @words values as read_format lays them
+ * out. Returns 0, -EIO when the kernel gave fewer, or a negative errno.
+ */
+int perf_event_read(int fd, uint64_t *ret, size_t words);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks of this machine, from procfs. Any thread may call. */
+#ifndef RINGTAIL_SYS_TASKS_H
+#define RINGTAIL_SYS_TASKS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* A growing list of task ids; an all-zero struct is empty. */
+struct tasks {
+	pid_t *ids;
+	size_t nr, capacity;
+};
+
+/*
+ * Adds the threads that process @pid has now. Returns 0; -ESRCH when there is no such process;
+ * -ENOMEM. @err says which.
+ */
+int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err);
+
+/* Adds thread @tid. Returns 0, -ESRCH when there is no such thread, or -ENOMEM. */
+int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err);
+
+/* The process (thread group) of @tid, or -ESRCH. */
+pid_t task_process(pid_t tid);
+
+void tasks_release(struct tasks *t);
+
+#endif
