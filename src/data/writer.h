@@ -4,15 +4,22 @@
  *
  * Layout: header, ids, attributes, the feature contents known at the start, data, and behind the
  * data the table of feature sections, which is the only thing that readers expect there. A flush
- * makes what was appended visible in this order: the data beyond the old table; the new table
- * behind them; the bytes that belong where the old table stood; last, in one pwrite, the header with
- * size and feature bits. A recorder killed at any point leaves the state of the last flush whole.
+ * makes what was appended visible in this order: the data beyond the old table, and the new table
+ * behind them; a header that does without the old table; the bytes that belong where it stood; last,
+ * in one pwrite, the header with size and feature bits. A recorder killed at any point leaves all
+ * data of the last flush, and the tracepoint formats; between the two headers, a matter of
+ * microseconds, the other features are not seen.
  *
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
+ * In a file with TRACING_DATA each flush ends with a record of type HEADER_EVENT_TYPE, 32 bytes,
+ * that carries what is needed in between (writer.c). Nothing is synced to the disk: that is for the
+ * kernel to do, and a machine that stops may lose more than a process that does.
+ *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
- * so, and what was flushed before stays readable).
+ * so, and what was flushed before stays readable; the call may be made again). A pipe whose reader
+ * has gone is -EPIPE; the caller must ignore SIGPIPE.
  */
 #ifndef RINGTAIL_DATA_WRITER_H
 #define RINGTAIL_DATA_WRITER_H
@@ -41,7 +48,8 @@ struct writer_feature {
  * Creates @path ("-": a pipe stream on standard output), mode 0600. An existing regular file is
  * renamed to PATH.old first; anything else, and a symbolic link, is refused. @list and @features
  * are written at once and not kept. In a pipe stream they become HEADER_ATTR, EVENT_UPDATE,
- * HEADER_FEATURE and TRACING_DATA records.
+ * HEADER_FEATURE and TRACING_DATA records; a feature of more than 65512 bytes, which no record can
+ * hold, is left out there. Standard output must not be a terminal. PATH must belong to this user.
  * Returns 0 with *@ret to be given to writer_close(); or a negative errno.
  */
 int writer_create(const char *path, const struct pd_evlist *list,
@@ -60,8 +68,9 @@ uint64_t writer_size(const struct writer *w);
 uint64_t writer_data_size(const struct writer *w);
 
 /*
- * Adds the features known only at the end (they replace earlier contents of the same number), and
- * flushes. No append may follow. Returns 0 or a negative errno.
+ * Adds the features known only at the end (they replace earlier contents of the same number; in a
+ * pipe stream they follow as records, build-ids as BUILD_ID), and flushes. No append may follow.
+ * Returns 0 or a negative errno.
  */
 int writer_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
 		  struct error *err);

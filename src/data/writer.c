@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The file form, and what both forms share.
+ *
+ * The table of feature sections must stand right behind the data, so more data means that the
+ * bytes of the table that readers use now must become data: no order of writes alone makes that
+ * safe. Between the two there is therefore a header without this table:
+ *
+ *   1. everything behind the old table: data, and the new table as far as it lies there;
+ *   2. a header that does not need the old table (below);
+ *   3. the bytes where the old table stood;
+ *   4. the header with the new size and features.
+ *
+ * The header of step 2 says that there are no features. That is no loss for any reader but in one
+ * case: perf refuses a file with tracepoints when TRACING_DATA is missing. Such files get a resume
+ * record at the end of the visible data, whose bytes are at the same time a table with two entries:
+ * a feature 0 (reserved; readers skip it), the offset of which is the record's own header, and
+ * TRACING_DATA. The header of step 2 then ends the data before that record. As a record its type is
+ * HEADER_EVENT_TYPE, which readers ignore since perf 3.10.
+ */
+#include "data/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/writer_priv.h"
+
+#define OUT_MAX (256u << 10) /* bytes that small appends are gathered to before they are written \
+			      */
+#define OUT_COPY (64u << 10) /* bytes from which copying costs more than a write of their own */
+
+struct resume_record {
+	struct perf_event_header hdr; /* as a table: the offset of feature 0 … */
+	uint64_t zero;		      /* … and its size */
+	struct pd_section tracing_data;
+};
+
+static bool feature_has(const uint64_t features[4], unsigned int feature)
+{
+	return features[feature / 64] >> feature % 64 & 1;
+}
+
+static void feature_mark(uint64_t features[4], unsigned int feature)
+{
+	features[feature / 64] |= 1ULL << feature % 64;
+}
+
+int writer_fail(const struct writer *w, int code, const char *what, struct error *err)
+{
+	if (code == -EPIPE)
+		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
+				 w->path);
+	if (w->stream)
+		return error_sys(err, code, "%s: %s", w->path, what);
+	return error_sys(err, code, "%s: %s (the %llu bytes of data flushed before stay readable)",
+			 w->path, what, (unsigned long long)w->header.data.size);
+}
+
+static int put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
+{
+	struct iovec iov = {(void *)(uintptr_t)p, len};
+
+	return writer_io_all(w->io, w->fd, &iov, 1, (off_t)offset);
+}
+
+int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
+{
+	struct iovec all[4];
+	size_t len = 0;
+	int i, r;
+
+	all[0] = (struct iovec){w->out.data, w->out.len};
+	for (i = 0; i < n; i++) {
+		len += iov[i].iov_len;
+		all[i + 1] = iov[i];
+	}
+	if (now || len >= OUT_COPY || w->out.len + len > OUT_MAX) {
+		r = writer_io_all(w->io, w->fd, all, n + 1,
+				  w->stream ? -1 : (off_t)(w->pos - w->out.len));
+		if (r)
+			return r;
+		w->out.len = 0;
+	} else {
+		r = buf_reserve(&w->out, len);
+		if (r)
+			return r;
+		for (i = 0; i < n; i++)
+			buf_append(&w->out, iov[i].iov_base, iov[i].iov_len);
+	}
+	w->pos += len;
+	return 0;
+}
+
+/* Moves what belongs where the table stands from the front of @iov to held. */
+static int hold(struct writer *w, struct iovec *iov, int n)
+{
+	uint64_t table_end = w->visible + w->table.len;
+	uint64_t at = w->pos;
+	size_t take;
+	int i, r;
+
+	r = buf_reserve(&w->held, w->table.len);
+	if (r)
+		return r;
+	for (i = 0; i < n && at < table_end; i++) {
+		take = iov[i].iov_len;
+		if (take > table_end - at)
+			take = table_end - at;
+		buf_append(&w->held, iov[i].iov_base, take);
+		iov[i].iov_base = (char *)iov[i].iov_base + take;
+		iov[i].iov_len -= take;
+		at += take;
+	}
+	return 0;
+}
+
+int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, size_t b_len,
+		  struct error *err)
+{
+	struct iovec iov[2] = {{(void *)(uintptr_t)a, a_len}, {(void *)(uintptr_t)b, b_len}};
+	size_t held = w->held.len;
+	int r = 0;
+
+	if (w->finished)
+		return error_set(err, -EINVAL, "%s: is finished already", w->path);
+	if (!w->stream) {
+		r = hold(w, iov, 2);
+		w->pos += w->held.len - held;
+	}
+	if (!r)
+		r = writer_put(w, iov, 2, false);
+	if (r) {
+		w->pos -= w->held.len - held;
+		w->held.len = held;
+		return writer_fail(w, r, "cannot write", err);
+	}
+	return 0;
+}
+
+/* What a flush is about to make true; becomes part of the writer when it has. */
+struct next {
+	struct pd_header header;
+	struct pd_section sections[HEADER_FEAT_BITS];
+	uint64_t visible;
+	struct buf tail; /* what follows the data appended: resume record, table, late contents */
+	size_t table_at, table_len; /* in tail */
+};
+
+/* Puts resume record, table and the contents of @features into the tail. */
+static int next_plan(const struct writer *w, const struct writer_feature *features,
+		     size_t nr_features, struct next *n)
+{
+	struct pd_header *h = &n->header;
+	struct resume_record resume = {
+		.hdr = {.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(resume)}};
+	uint64_t offset;
+	size_t i;
+	unsigned int f;
+	int r = 0;
+
+	for (i = 0; i < nr_features; i++)
+		feature_mark(h->features, features[i].feature);
+	if (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features)
+		n->table_at = sizeof(resume);
+	n->visible = w->pos + n->table_at;
+	for (i = 0; i < 4; i++)
+		n->table_len +=
+			(size_t)__builtin_popcountll(h->features[i]) * sizeof(n->sections[0]);
+	offset = n->visible + n->table_len;
+	for (i = 0; i < nr_features; i++) {
+		n->sections[features[i].feature] = (struct pd_section){offset, features[i].len};
+		offset += features[i].len;
+	}
+
+	h->data.size = n->visible - h->data.offset;
+	resume.tracing_data = n->sections[HEADER_TRACING_DATA];
+	if (n->table_at)
+		r = buf_append(&n->tail, &resume, sizeof(resume));
+	for (f = 0; f < HEADER_FEAT_BITS && !r; f++) {
+		if (feature_has(h->features, f))
+			r = buf_append(&n->tail, &n->sections[f], sizeof(n->sections[f]));
+	}
+	for (i = 0; i < nr_features && !r; i++)
+		r = buf_append(&n->tail, features[i].data, features[i].len);
+	return r;
+}
+
+/* The header for the moments in which the old table is overwritten. */
+static struct pd_header header_between(const struct writer *w)
+{
+	struct pd_header h = w->header;
+
+	memset(h.features, 0, sizeof(h.features));
+	if (feature_has(w->header.features, HEADER_TRACING_DATA) &&
+	    h.data.size >= sizeof(struct resume_record)) {
+		h.data.size -= sizeof(struct resume_record);
+		feature_mark(h.features, HEADER_RESERVED);
+		feature_mark(h.features, HEADER_TRACING_DATA);
+	}
+	return h;
+}
+
+/* Steps 2 to 4. @held is what will stand where the old table does. */
+static int switch_over(struct writer *w, const struct buf *held, const struct pd_header *header)
+{
+	struct pd_header between = header_between(w);
+	int r;
+
+	if (held->len) {
+		r = put_at(w, &between, sizeof(between), 0);
+		if (r)
+			goto restore;
+		r = put_at(w, held->data, held->len, w->visible);
+		if (r)
+			goto restore;
+	}
+	r = put_at(w, header, sizeof(*header), 0);
+	if (!r)
+		return 0;
+restore:
+	/* These blocks exist, so a full disk is no hindrance; a broken one may be. */
+	if (!put_at(w, w->table.data, w->table.len, w->visible))
+		put_at(w, &w->header, sizeof(w->header), 0);
+	return r;
+}
+
+static int next_write(struct writer *w, const struct next *n)
+{
+	uint64_t table_end = w->visible + w->table.len;
+	struct buf held = {0};
+	size_t in_held = 0; /* bytes of the tail that lie where the old table stands */
+	int r;
+
+	if (w->pos < table_end)
+		in_held = table_end - w->pos;
+	if (in_held > n->tail.len)
+		in_held = n->tail.len;
+	r = writer_put(w, NULL, 0, true);
+	if (!r)
+		r = put_at(w, n->tail.data + in_held, n->tail.len - in_held, w->pos + in_held);
+	if (!r)
+		r = buf_append(&held, w->held.data, w->held.len);
+	if (!r)
+		r = buf_append(&held, n->tail.data, in_held);
+	if (!r)
+		r = switch_over(w, &held, &n->header);
+	buf_release(&held);
+	return r;
+}
+
+/* Makes visible what was appended, and @features. */
+static int commit(struct writer *w, const struct writer_feature *features, size_t nr_features)
+{
+	struct next n = {.header = w->header};
+	struct buf table = {0};
+	int r;
+
+	memcpy(n.sections, w->sections, sizeof(n.sections));
+	r = next_plan(w, features, nr_features, &n);
+	if (!r)
+		r = buf_append(&table, n.tail.data + n.table_at, n.table_len);
+	if (!r)
+		r = next_write(w, &n);
+	if (r)
+		goto out;
+	w->header = n.header;
+	memcpy(w->sections, n.sections, sizeof(w->sections));
+	w->visible = n.visible;
+	w->file_end = w->pos + n.tail.len;
+	w->pos = n.visible;
+	w->held.len = 0;
+	buf_release(&w->table);
+	w->table = table;
+	table = (struct buf){0};
+out:
+	buf_release(&table);
+	buf_release(&n.tail);
+	return r;
+}
+
+int writer_flush(struct writer *w, struct error *err)
+{
+	int r = 0;
+
+	if (w->stream)
+		r = writer_put(w, NULL, 0, true);
+	else if (w->pos != w->visible)
+		r = commit(w, NULL, 0);
+	return r ? writer_fail(w, r, "cannot write", err) : 0;
+}
+
+/* Ids of all events, then the events, each with the section of its ids. */
+static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_header *h)
+{
+	size_t i, count = pd_evlist_count(list);
+	uint64_t at = b->len;
+	uint32_t size = PD_ATTR_SIZE_VER0;
+	int r = 0;
+
+	for (i = 0; i < count && !r; i++) {
+		const struct pd_evsel *evsel = pd_evlist_at(list, i);
+		uint32_t need = pd_attr_wire_size(&evsel->attr);
+
+		size = need > size ? need : size;
+		r = buf_append(b, evsel->ids, evsel->nr_ids * sizeof(uint64_t));
+	}
+	h->attr_size = size + sizeof(struct pd_section);
+	h->attrs = (struct pd_section){b->len, count * h->attr_size};
+	for (i = 0; i < count && !r; i++) {
+		const struct pd_evsel *evsel = pd_evlist_at(list, i);
+		struct pd_section ids = {at, evsel->nr_ids * sizeof(uint64_t)};
+		struct pd_attr attr = evsel->attr;
+
+		attr.size = size;
+		at += ids.size;
+		r = buf_append(b, &attr, size);
+		if (!r)
+			r = buf_append(b, &ids, sizeof(ids));
+	}
+	return r;
+}
+
+/* Everything in front of the data, and the first table. The header proper goes last. */
+static int file_begin(struct writer *w, const struct pd_evlist *list,
+		      const struct writer_feature *features, size_t nr_features, struct error *err)
+{
+	struct pd_header h = {.magic = PD_MAGIC, .size = sizeof(h)};
+	struct buf b = {0};
+	size_t i;
+	int r;
+
+	r = buf_zero(&b, sizeof(h));
+	if (!r)
+		r = begin_events(list, &b, &h);
+	for (i = 0; i < nr_features && !r; i++) {
+		feature_mark(h.features, features[i].feature);
+		w->sections[features[i].feature] = (struct pd_section){b.len, features[i].len};
+		r = buf_append(&b, features[i].data, features[i].len);
+		if (!r)
+			r = buf_zero(&b, -b.len & 7);
+	}
+	if (!r)
+		r = put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
+	if (!r) {
+		h.data.offset = b.len;
+		w->header = h;
+		w->pos = w->visible = w->file_end = b.len;
+		r = commit(w, NULL, 0);
+	}
+	buf_release(&b);
+	return r ? error_sys(err, r, "%s: cannot write its header", w->path) : 0;
+}
+
+/* Makes room for @path: only a plain file of our own is moved away. */
+static int move_old(const char *path, struct error *err)
+{
+	struct stat st;
+	char *old;
+	int r = 0;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(
+			err, -EEXIST,
+			"%s: is there already and not a plain file; choose another name (-o)",
+			path);
+	if (st.st_uid != geteuid())
+		return error_set(err, -EPERM,
+				 "%s: belongs to another user; choose another name (-o)", path);
+	if (asprintf(&old, "%s.old", path) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (rename(path, old))
+		r = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
+	free(old);
+	return r;
+}
+
+static int open_file(struct writer *w, struct error *err)
+{
+	int r = move_old(w->path, err);
+
+	if (r)
+		return r;
+	w->fd = open(w->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (w->fd < 0)
+		return error_sys(err, -errno, "%s: cannot create it", w->path);
+	return 0;
+}
+
+static int open_stream(struct writer *w, struct error *err)
+{
+	w->fd = w->io->stream_fd;
+	w->stream = true;
+	if (isatty(w->fd))
+		return error_set(err, -EINVAL,
+				 "standard output is a terminal; redirect it, or name a file (-o)");
+	return 0;
+}
+
+static int check_features(const struct writer_feature *features, size_t nr_features,
+			  struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < nr_features; i++) {
+		unsigned int f = features[i].feature;
+
+		if (f <= HEADER_RESERVED || f >= HEADER_FEAT_BITS)
+			return error_set(err, -EINVAL, "there is no feature %u", f);
+	}
+	return 0;
+}
+
+int writer_create_io(const char *path, const struct pd_evlist *list,
+		     const struct writer_feature *features, size_t nr_features,
+		     const struct writer_io *io, struct writer **ret, struct error *err)
+{
+	bool stream = !strcmp(path, "-");
+	struct writer *w;
+	int r;
+
+	r = check_features(features, nr_features, err);
+	if (r)
+		return r;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->io = io;
+	w->fd = -1;
+	w->path = strdup(stream ? "standard output" : path);
+	if (!w->path || buf_reserve(&w->out, OUT_MAX)) {
+		r = error_set(err, -ENOMEM, "out of memory");
+		goto fail;
+	}
+	r = stream ? open_stream(w, err) : open_file(w, err);
+	if (r)
+		goto fail;
+	if (stream)
+		r = stream_begin(w, list, features, nr_features, err);
+	else
+		r = file_begin(w, list, features, nr_features, err);
+	if (r)
+		goto fail;
+	*ret = w;
+	return 0;
+fail:
+	if (w->fd >= 0 && !stream)
+		unlink(path); /* made by us just now, and of no use to anyone */
+	writer_close(w);
+	return r;
+}
+
+int writer_create(const char *path, const struct pd_evlist *list,
+		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
+		  struct error *err)
+{
+	return writer_create_io(path, list, features, nr_features, &writer_io_system, ret, err);
+}
+
+uint64_t writer_size(const struct writer *w)
+{
+	return w->pos > w->file_end ? w->pos : w->file_end;
+}
+
+uint64_t writer_data_size(const struct writer *w)
+{
+	return w->pos - w->header.data.offset;
+}
+
+int writer_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
+		  struct error *err)
+{
+	int r;
+
+	if (w->finished)
+		return error_set(err, -EINVAL, "%s: is finished already", w->path);
+	r = check_features(features, nr_features, err);
+	if (r)
+		return r;
+	if (w->stream) {
+		r = stream_features(w, features, nr_features, err);
+		if (!r)
+			r = writer_flush(w, err);
+	} else {
+		r = writer_flush(w, err);
+		if (!r && nr_features) {
+			r = commit(w, features, nr_features);
+			if (r)
+				writer_fail(w, r, "cannot write the features", err);
+		}
+	}
+	if (!r)
+		w->finished = true;
+	return r;
+}
+
+void writer_close(struct writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0 && !w->stream)
+		close(w->fd);
+	buf_release(&w->table);
+	buf_release(&w->held);
+	buf_release(&w->out);
+	free(w->path);
+	free(w);
+}
