@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cursor over wire data: the one place where bounds are checked and byte order is turned.
+ *
+ * The same walk over a record serves decoding and turning to host order: with @in_place set every
+ * value is turned where it stands as it is read, and the reader sees it native either way.
+ *
+ * Failure is sticky: after the first read that does not fit, @bad is set, @at stays where the fault
+ * is, and every further read fails. Reads leave their result untouched on failure, so a walk may
+ * go through to its end and look at @bad once. Private to perfdata/.
+ */
+#ifndef RINGTAIL_PERFDATA_CURSOR_H
+#define RINGTAIL_PERFDATA_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct cursor {
+	const uint8_t *p; /* writable memory if @in_place */
+	size_t at, end;	  /* bytes from @p; at <= end */
+	bool swap;	  /* values are of the other byte order */
+	bool in_place;	  /* turn them in the memory too; needs @swap */
+	bool bad;
+};
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+	return c->bad ? 0 : c->end - c->at;
+}
+
+/* The next @n bytes, untouched. NULL when there are fewer. */
+static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t n)
+{
+	const uint8_t *p = c->p + c->at;
+
+	if (c->bad || n > c->end - c->at) {
+		c->bad = true;
+		return NULL;
+	}
+	c->at += n;
+	return p;
+}
+
+static inline bool cursor_u64(struct cursor *c, uint64_t *ret)
+{
+	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
+
+	if (!p)
+		return false;
+	memcpy(ret, p, sizeof(*ret));
+	if (c->swap) {
+		*ret = __builtin_bswap64(*ret);
+		if (c->in_place)
+			memcpy((uint8_t *)p, ret, sizeof(*ret));
+	}
+	return true;
+}
+
+static inline bool cursor_u32(struct cursor *c, uint32_t *ret)
+{
+	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
+
+	if (!p)
+		return false;
+	memcpy(ret, p, sizeof(*ret));
+	if (c->swap) {
+		*ret = __builtin_bswap32(*ret);
+		if (c->in_place)
+			memcpy((uint8_t *)p, ret, sizeof(*ret));
+	}
+	return true;
+}
+
+static inline bool cursor_u16(struct cursor *c, uint16_t *ret)
+{
+	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
+
+	if (!p)
+		return false;
+	memcpy(ret, p, sizeof(*ret));
+	if (c->swap) {
+		*ret = __builtin_bswap16(*ret);
+		if (c->in_place)
+			memcpy((uint8_t *)p, ret, sizeof(*ret));
+	}
+	return true;
+}
+
+/*
+ * An array of @nr words where it stands: for records only (native, or turned in place). NULL when
+ * it does not fit or is not aligned. @nr may be anything, also from a file.
+ */
+static inline const uint64_t *cursor_u64s(struct cursor *c, uint64_t nr)
+{
+	const uint8_t *p;
+
+	if (c->bad || nr > (c->end - c->at) / sizeof(uint64_t) ||
+	    (uintptr_t)(c->p + c->at) % sizeof(uint64_t)) {
+		c->bad = true;
+		return NULL;
+	}
+	p = c->p + c->at;
+	if (!c->in_place) {
+		c->at += nr * sizeof(uint64_t);
+		return (const uint64_t *)p;
+	}
+	for (uint64_t i = 0, word; i < nr; i++)
+		cursor_u64(c, &word);
+	return (const uint64_t *)p;
+}
+
+/* The NUL-terminated string that ends before @end; all up to @end is then consumed. */
+static inline const char *cursor_tail_string(struct cursor *c)
+{
+	const uint8_t *p = c->p + c->at;
+
+	if (c->bad || !memchr(p, 0, c->end - c->at)) {
+		c->bad = true;
+		return NULL;
+	}
+	c->at = c->end;
+	return (const char *)p;
+}
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perfdata/attr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/buf.h"
+#include "perfdata/codec.h"
+
+#define EVLIST_MAX 65536
+
+struct id_slot {
+	uint64_t id;
+	uint32_t event; /* index + 1; 0: free */
+};
+
+struct pd_evlist {
+	struct pd_evsel **evsels; /* each its own block: pointers to them stay valid */
+	size_t nr, cap;
+
+	/*
+	 * Ids to events: looked at for every record, hence open addressing. The seed keeps a file
+	 * from choosing ids that all fall on one slot.
+	 */
+	struct id_slot *slots;
+	size_t nr_slots; /* a power of two, or 0 */
+	size_t nr_ids;
+	uint64_t seed;
+
+	uint64_t sample_type; /* of all events together */
+};
+
+struct pd_evlist *pd_evlist_new(void)
+{
+	struct pd_evlist *list = calloc(1, sizeof(*list));
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (!list)
+		return NULL;
+	if (random)
+		memcpy(&list->seed, random, sizeof(list->seed));
+	return list;
+}
+
+static void evsel_free(struct pd_evsel *evsel)
+{
+	if (!evsel)
+		return;
+	free(evsel->name);
+	free(evsel->ids);
+	free(evsel);
+}
+
+void pd_evlist_free(struct pd_evlist *list)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; i < list->nr; i++)
+		evsel_free(list->evsels[i]);
+	free(list->evsels);
+	free(list->slots);
+	free(list);
+}
+
+/* The slot that holds @id, or the free one where it belongs. The table has a free one. */
+static struct id_slot *id_slot(struct id_slot *slots, size_t nr, uint64_t seed, uint64_t id)
+{
+	uint64_t h = id ^ seed;
+
+	/* the finalizer of MurmurHash3 */
+	h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
+	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	h ^= h >> 33;
+	for (;; h++) {
+		struct id_slot *slot = &slots[h & (nr - 1)];
+
+		if (!slot->event || slot->id == id)
+			return slot;
+	}
+}
+
+/* Makes room for @more ids at a load of at most a half. */
+static int ids_reserve(struct pd_evlist *list, size_t more)
+{
+	size_t nr = list->nr_slots ? list->nr_slots : 16;
+	struct id_slot *slots;
+
+	if (more > SIZE_MAX / 64 - list->nr_ids)
+		return -ENOMEM;
+	while (nr / 2 < list->nr_ids + more)
+		nr *= 2;
+	if (nr == list->nr_slots)
+		return 0;
+	slots = calloc(nr, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->nr_slots; i++) {
+		const struct id_slot *old = &list->slots[i];
+
+		if (old->event)
+			*id_slot(slots, nr, list->seed, old->id) = *old;
+	}
+	free(list->slots);
+	list->slots = slots;
+	list->nr_slots = nr;
+	return 0;
+}
+
+static char *attr_name_dup(const struct pd_attr *attr)
+{
+	char name[128];
+
+	pd_attr_name(attr, name, sizeof(name));
+	return strdup(name);
+}
+
+int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char *name,
+		  const uint64_t *ids, size_t nr_ids)
+{
+	struct pd_evsel *evsel;
+	int err = -ENOMEM;
+
+	if (list->nr >= EVLIST_MAX)
+		return -E2BIG;
+	evsel = calloc(1, sizeof(*evsel));
+	if (!evsel)
+		return -ENOMEM;
+	evsel->attr = *attr;
+	evsel->index = evsel->leader = (unsigned int)list->nr;
+	evsel->nr_members = 1;
+	evsel->name = name ? strdup(name) : attr_name_dup(attr);
+	if (!evsel->name)
+		goto out;
+	if (nr_ids) {
+		evsel->ids = calloc(nr_ids, sizeof(*ids));
+		if (!evsel->ids)
+			goto out;
+		memcpy(evsel->ids, ids, nr_ids * sizeof(*ids));
+		evsel->nr_ids = nr_ids;
+	}
+	if (ids_reserve(list, nr_ids) ||
+	    array_grow(&list->evsels, &list->cap, list->nr + 1, sizeof(*list->evsels)))
+		goto out;
+
+	for (size_t i = 0; i < nr_ids; i++) {
+		struct id_slot *slot = id_slot(list->slots, list->nr_slots, list->seed, ids[i]);
+
+		list->nr_ids += !slot->event;
+		*slot = (struct id_slot){ids[i], evsel->index + 1};
+	}
+	list->sample_type |= attr->sample_type;
+	list->evsels[list->nr++] = evsel;
+	return 0;
+out:
+	evsel_free(evsel);
+	return err;
+}
+
+int pd_evsel_set_name(struct pd_evsel *evsel, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	free(evsel->name);
+	evsel->name = copy;
+	return 0;
+}
+
+size_t pd_evlist_count(const struct pd_evlist *list)
+{
+	return list->nr;
+}
+
+struct pd_evsel *pd_evlist_at(const struct pd_evlist *list, size_t index)
+{
+	return index < list->nr ? list->evsels[index] : NULL;
+}
+
+uint64_t pd_evlist_sample_type(const struct pd_evlist *list)
+{
+	return list->sample_type;
+}
+
+struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
+{
+	const struct id_slot *slot;
+
+	if (list->nr == 1 || (!id && list->nr))
+		return list->evsels[0];
+	if (!list->nr_slots)
+		return NULL;
+	slot = id_slot(list->slots, list->nr_slots, list->seed, id);
+	return slot->event ? list->evsels[slot->event - 1] : NULL;
+}
+
+/*
+ * Where the id stands, as a number of words: from the start of the body in samples, back from its
+ * end in others (1 is the last word). -1: there is none.
+ */
+static int id_position(uint64_t sample_type, bool sample)
+{
+	const uint64_t before =
+		sample ? PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR
+		       : PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
+
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		return sample ? 0 : 1;
+	if (!(sample_type & PERF_SAMPLE_ID))
+		return -1;
+	return __builtin_popcountll(sample_type & before) + (sample ? 0 : 1);
+}
+
+struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,
+				     const struct perf_event_header *hdr, bool swap)
+{
+	bool sample = hdr->type == PERF_RECORD_SAMPLE;
+	const struct pd_attr *first;
+	uint64_t id;
+	int words, pos;
+
+	if (list->nr <= 1)
+		return list->nr ? list->evsels[0] : NULL;
+	first = &list->evsels[0]->attr;
+	if (!sample &&
+	    (!(first->flags & PD_ATTR_SAMPLE_ID_ALL) || hdr->type >= PD_FIRST_USER_RECORD))
+		return list->evsels[0];
+	pos = id_position(first->sample_type, sample);
+	if (pos < 0)
+		return list->evsels[0];
+
+	words = hdr->size < PD_RECORD_HEADER_SIZE
+			? 0
+			: (hdr->size - (int)PD_RECORD_HEADER_SIZE) / (int)sizeof(id);
+	if (!sample)
+		pos = words - pos;
+	if (pos < 0 || pos >= words)
+		return NULL;
+	memcpy(&id, (const uint8_t *)(hdr + 1) + (size_t)pos * sizeof(id), sizeof(id));
+	return pd_evlist_by_id(list, swap ? __builtin_bswap64(id) : id);
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kernel's records. Each layout is told once, by its walk, which decodes and turns to host
+ * order alike (cursor.h); they follow include/uapi/linux/perf_event.h.
+ */
+#include "perfdata/record.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "perfdata/codec.h"
+
+static void walk_mmap(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	struct pd_mmap *m = &r->mmap;
+
+	cursor_u32(c, &m->pid);
+	cursor_u32(c, &m->tid);
+	cursor_u64(c, &m->addr);
+	cursor_u64(c, &m->len);
+	cursor_u64(c, &m->pgoff);
+	m->prot = hdr->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC;
+	m->filename = cursor_tail_string(c);
+}
+
+static void walk_mmap_build_id(struct cursor *c, struct pd_mmap *m)
+{
+	const uint8_t *p = cursor_bytes(c, 4 + PD_BUILD_ID_MAX); /* size, 3 reserved, id */
+
+	if (!p)
+		return;
+	if (p[0] > PD_BUILD_ID_MAX) {
+		c->bad = true;
+		return;
+	}
+	m->build_id_size = p[0];
+	memcpy(m->build_id, p + 4, p[0]);
+}
+
+static void walk_mmap2(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	struct pd_mmap *m = &r->mmap;
+
+	cursor_u32(c, &m->pid);
+	cursor_u32(c, &m->tid);
+	cursor_u64(c, &m->addr);
+	cursor_u64(c, &m->len);
+	cursor_u64(c, &m->pgoff);
+	if (hdr->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		walk_mmap_build_id(c, m);
+	} else {
+		cursor_u32(c, &m->maj);
+		cursor_u32(c, &m->min);
+		cursor_u64(c, &m->ino);
+		cursor_u64(c, &m->ino_generation);
+	}
+	cursor_u32(c, &m->prot);
+	cursor_u32(c, &m->flags);
+	m->filename = cursor_tail_string(c);
+}
+
+static void walk_comm(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u32(c, &r->comm.pid);
+	cursor_u32(c, &r->comm.tid);
+	r->comm.exec = hdr->misc & PERF_RECORD_MISC_COMM_EXEC;
+	r->comm.comm = cursor_tail_string(c);
+}
+
+static void walk_task(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u32(c, &r->task.pid);
+	cursor_u32(c, &r->task.ppid);
+	cursor_u32(c, &r->task.tid);
+	cursor_u32(c, &r->task.ptid);
+	cursor_u64(c, &r->task.time);
+}
+
+static void walk_lost(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u64(c, &r->lost.id);
+	cursor_u64(c, &r->lost.lost);
+}
+
+static void walk_lost_samples(struct cursor *c, const struct perf_event_header *hdr,
+			      struct pd_record *r)
+{
+	cursor_u64(c, &r->lost.lost);
+}
+
+static void walk_throttle(struct cursor *c, const struct perf_event_header *hdr,
+			  struct pd_record *r)
+{
+	cursor_u64(c, &r->throttle.time);
+	cursor_u64(c, &r->throttle.id);
+	cursor_u64(c, &r->throttle.stream_id);
+}
+
+static void walk_read(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	size_t nr;
+
+	cursor_u32(c, &r->read.pid);
+	cursor_u32(c, &r->read.tid);
+	nr = cursor_left(c) / sizeof(uint64_t);
+	r->read.values = cursor_u64s(c, nr);
+	r->read.nr_values = nr;
+}
+
+static void walk_aux(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u64(c, &r->aux.aux_offset);
+	cursor_u64(c, &r->aux.aux_size);
+	cursor_u64(c, &r->aux.flags);
+}
+
+static void walk_itrace_start(struct cursor *c, const struct perf_event_header *hdr,
+			      struct pd_record *r)
+{
+	cursor_u32(c, &r->itrace_start[0]);
+	cursor_u32(c, &r->itrace_start[1]);
+}
+
+static void walk_switch(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	struct pd_switch *s = &r->cswitch;
+
+	s->out = hdr->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	s->preempt = s->out && hdr->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	s->next_prev_pid = s->next_prev_tid = ~0u;
+	if (hdr->type == PERF_RECORD_SWITCH_CPU_WIDE) {
+		cursor_u32(c, &s->next_prev_pid);
+		cursor_u32(c, &s->next_prev_tid);
+	}
+}
+
+static void walk_namespaces(struct cursor *c, const struct perf_event_header *hdr,
+			    struct pd_record *r)
+{
+	struct pd_namespaces *ns = &r->namespaces;
+
+	cursor_u32(c, &ns->pid);
+	cursor_u32(c, &ns->tid);
+	cursor_u64(c, &ns->nr);
+	if (ns->nr > cursor_left(c) / (2 * sizeof(uint64_t)))
+		c->bad = true;
+	else
+		ns->link = cursor_u64s(c, 2 * ns->nr);
+}
+
+static void walk_ksymbol(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u64(c, &r->ksymbol.addr);
+	cursor_u32(c, &r->ksymbol.len);
+	cursor_u16(c, &r->ksymbol.ksym_type);
+	cursor_u16(c, &r->ksymbol.flags);
+	r->ksymbol.name = cursor_tail_string(c);
+}
+
+static void walk_bpf_event(struct cursor *c, const struct perf_event_header *hdr,
+			   struct pd_record *r)
+{
+	const uint8_t *tag;
+
+	cursor_u16(c, &r->bpf.type);
+	cursor_u16(c, &r->bpf.flags);
+	cursor_u32(c, &r->bpf.id);
+	tag = cursor_bytes(c, sizeof(r->bpf.tag));
+	if (tag)
+		memcpy(r->bpf.tag, tag, sizeof(r->bpf.tag));
+}
+
+static void walk_cgroup(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
+{
+	cursor_u64(c, &r->cgroup.id);
+	r->cgroup.path = cursor_tail_string(c);
+}
+
+static void walk_text_poke(struct cursor *c, const struct perf_event_header *hdr,
+			   struct pd_record *r)
+{
+	struct pd_text_poke *t = &r->text_poke;
+
+	cursor_u64(c, &t->addr);
+	cursor_u16(c, &t->old_len);
+	cursor_u16(c, &t->new_len);
+	t->bytes = cursor_bytes(c, (uint64_t)t->old_len + t->new_len);
+}
+
+static void walk_aux_output_hw_id(struct cursor *c, const struct perf_event_header *hdr,
+				  struct pd_record *r)
+{
+	cursor_u64(c, &r->aux_hw_id);
+}
+
+static void walk_callchain_deferred(struct cursor *c, const struct perf_event_header *hdr,
+				    struct pd_record *r)
+{
+	cursor_u64(c, &r->deferred.cookie);
+	cursor_u64(c, &r->deferred.nr);
+	r->deferred.ips = cursor_u64s(c, r->deferred.nr);
+}
+
+static pd_record_walk_fn *const kernel_walks[] = {
+	[PERF_RECORD_MMAP] = walk_mmap,
+	[PERF_RECORD_LOST] = walk_lost,
+	[PERF_RECORD_COMM] = walk_comm,
+	[PERF_RECORD_EXIT] = walk_task,
+	[PERF_RECORD_THROTTLE] = walk_throttle,
+	[PERF_RECORD_UNTHROTTLE] = walk_throttle,
+	[PERF_RECORD_FORK] = walk_task,
+	[PERF_RECORD_READ] = walk_read,
+	[PERF_RECORD_MMAP2] = walk_mmap2,
+	[PERF_RECORD_AUX] = walk_aux,
+	[PERF_RECORD_ITRACE_START] = walk_itrace_start,
+	[PERF_RECORD_LOST_SAMPLES] = walk_lost_samples,
+	[PERF_RECORD_SWITCH] = walk_switch,
+	[PERF_RECORD_SWITCH_CPU_WIDE] = walk_switch,
+	[PERF_RECORD_NAMESPACES] = walk_namespaces,
+	[PERF_RECORD_KSYMBOL] = walk_ksymbol,
+	[PERF_RECORD_BPF_EVENT] = walk_bpf_event,
+	[PERF_RECORD_CGROUP] = walk_cgroup,
+	[PERF_RECORD_TEXT_POKE] = walk_text_poke,
+	[PERF_RECORD_AUX_OUTPUT_HW_ID] = walk_aux_output_hw_id,
+	[PERF_RECORD_CALLCHAIN_DEFERRED] = walk_callchain_deferred,
+};
+
+static pd_record_walk_fn *record_walk(uint32_t type)
+{
+	if (type >= PD_FIRST_USER_RECORD)
+		return pd_user_record_walk(type);
+	return type < sizeof(kernel_walks) / sizeof(kernel_walks[0]) ? kernel_walks[type] : NULL;
+}
+
+static void walk_sample_id(struct cursor *c, uint64_t type, struct pd_sample_id *id)
+{
+	uint32_t reserved;
+
+	if (type & PERF_SAMPLE_TID) {
+		cursor_u32(c, &id->pid);
+		cursor_u32(c, &id->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		cursor_u64(c, &id->time);
+	if (type & PERF_SAMPLE_ID)
+		cursor_u64(c, &id->id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		cursor_u64(c, &id->stream_id);
+	if (type & PERF_SAMPLE_CPU) {
+		cursor_u32(c, &id->cpu);
+		cursor_u32(c, &reserved);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		cursor_u64(c, &id->id);
+}
+
+int pd_record_walk(struct cursor *c, const struct perf_event_header *hdr,
+		   const struct pd_attr *attr, struct pd_record *ret)
+{
+	size_t trailer = 0, body;
+	pd_record_walk_fn *walk = record_walk(hdr->type);
+
+	memset(ret, 0, sizeof(*ret));
+	ret->hdr = hdr;
+	ret->id = PD_SAMPLE_ID_NONE;
+	if (c->end < PD_RECORD_HEADER_SIZE)
+		return -EBADMSG;
+	if (attr && hdr->type < PD_FIRST_USER_RECORD && hdr->type != PERF_RECORD_SAMPLE)
+		trailer = pd_attr_id_trailer_size(attr);
+	if (trailer) {
+		/* The trailer is counted in whole words; what is behind the last is no part of it.
+		 */
+		c->end -= c->end % sizeof(uint64_t);
+		body = c->end - PD_RECORD_HEADER_SIZE;
+		if (trailer > body)
+			return -EBADMSG;
+		c->at = c->end - trailer;
+		walk_sample_id(c, attr->sample_type, &ret->id);
+		c->end -= trailer;
+	}
+	if (!walk)
+		return -ENOTSUP;
+	c->at = PD_RECORD_HEADER_SIZE;
+	walk(c, hdr, ret);
+	return c->bad ? -EBADMSG : 0;
+}
+
+int pd_record_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
+		     struct pd_record *ret)
+{
+	struct cursor c = {.p = (const uint8_t *)hdr, .end = hdr->size};
+
+	return pd_record_walk(&c, hdr, evsel ? &evsel->attr : NULL, ret);
+}
+
+static uint64_t record_u64(const struct perf_event_header *hdr, size_t at)
+{
+	uint64_t v;
+
+	if (at + sizeof(v) > hdr->size)
+		return 0;
+	memcpy(&v, (const uint8_t *)hdr + at, sizeof(v));
+	return v;
+}
+
+static bool is_task(uint32_t type)
+{
+	return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
+}
+
+uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evsel *evsel)
+{
+	const uint64_t before =
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;	/* in a sample */
+	const uint64_t behind = PD_SAMPLE_ID_BITS & ~(uint64_t)PERF_SAMPLE_TID; /* in a trailer */
+	const size_t word = sizeof(uint64_t);
+	uint64_t type = evsel ? evsel->attr.sample_type : 0;
+	bool has_time = type & PERF_SAMPLE_TIME;
+	size_t words;
+
+	if (hdr->type >= PD_FIRST_USER_RECORD)
+		return 0;
+	if (hdr->type == PERF_RECORD_SAMPLE) {
+		words = (size_t)__builtin_popcountll(type & before);
+		return has_time ? record_u64(hdr, PD_RECORD_HEADER_SIZE + words * word) : 0;
+	}
+	if (has_time && evsel->attr.flags & PD_ATTR_SAMPLE_ID_ALL) {
+		words = (size_t)__builtin_popcountll(type & behind);
+		if (hdr->size < PD_RECORD_HEADER_SIZE + pd_attr_id_trailer_size(&evsel->attr))
+			return 0;
+		return record_u64(hdr, hdr->size - hdr->size % word - words * word);
+	}
+	return is_task(hdr->type) ? record_u64(hdr, PD_RECORD_HEADER_SIZE + 4 * sizeof(uint32_t))
+				  : 0;
+}

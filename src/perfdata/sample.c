@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The layout of a sample is told once, by pd_sample_walk() and the functions it is made of: in the
+ * order of perf_output_sample() of kernel/events/core.c.
+ */
+#include "perfdata/sample.h"
+
+#include <errno.h>
+
+#include "perfdata/codec.h"
+
+/* Newer than the kernel headers of 6.1. */
+#define BRANCH_COUNTERS (1ULL << 19)
+
+void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
+		    const struct pd_attr *attr)
+{
+	*s = (struct pd_sample){
+		.type = attr->sample_type,
+		.cpumode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+		.misc = hdr->misc,
+		.pid = ~0u,
+		.tid = ~0u,
+		.cpu = ~0u,
+		.period = attr->flags & PD_ATTR_FREQ ? 1 : attr->sample_period,
+		.branch_hw_idx = ~0ULL,
+	};
+}
+
+static void walk_identity(struct cursor *c, uint64_t type, struct pd_sample *s)
+{
+	uint32_t reserved;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		cursor_u64(c, &s->id);
+	if (type & PERF_SAMPLE_IP)
+		cursor_u64(c, &s->ip);
+	if (type & PERF_SAMPLE_TID) {
+		cursor_u32(c, &s->pid);
+		cursor_u32(c, &s->tid);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		cursor_u64(c, &s->time);
+	if (type & PERF_SAMPLE_ADDR)
+		cursor_u64(c, &s->addr);
+	if (type & PERF_SAMPLE_ID)
+		cursor_u64(c, &s->id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		cursor_u64(c, &s->stream_id);
+	if (type & PERF_SAMPLE_CPU) {
+		cursor_u32(c, &s->cpu);
+		cursor_u32(c, &reserved);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		cursor_u64(c, &s->period);
+}
+
+/* Words of one event's entry: value[, id][, lost]. */
+static unsigned int read_entry_words(uint64_t format)
+{
+	return 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+}
+
+static void walk_read(struct cursor *c, uint64_t format, struct pd_sample *s)
+{
+	const uint64_t *values;
+	uint64_t nr = 1;
+
+	s->read.stride = read_entry_words(format);
+	if (format & PERF_FORMAT_GROUP)
+		cursor_u64(c, &nr);
+	else
+		s->read.values = cursor_u64s(c, 1);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		cursor_u64(c, &s->read.time_enabled);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		cursor_u64(c, &s->read.time_running);
+	if (!(format & PERF_FORMAT_GROUP)) {
+		values = cursor_u64s(c, s->read.stride - 1);
+	} else {
+		if (nr > cursor_left(c) / sizeof(uint64_t) / s->read.stride)
+			c->bad = true;
+		values = cursor_u64s(c, c->bad ? 0 : nr * s->read.stride);
+		s->read.values = values;
+	}
+	if (values)
+		s->read.nr = nr;
+}
+
+static void walk_callchain(struct cursor *c, struct pd_sample *s)
+{
+	uint64_t nr = 0;
+
+	cursor_u64(c, &nr);
+	s->callchain = cursor_u64s(c, nr);
+	s->callchain_nr = s->callchain ? nr : 0;
+}
+
+static void walk_raw(struct cursor *c, struct pd_sample *s)
+{
+	uint32_t size = 0;
+
+	cursor_u32(c, &size);
+	s->raw = cursor_bytes(c, size);
+	s->raw_size = s->raw ? size : 0;
+}
+
+/*
+ * The bit fields of perf_branch_entry.flags, from the first: they start at the lowest bit on a
+ * little-endian machine and at the highest on a big-endian one.
+ */
+static uint64_t branch_flags_turn(uint64_t flags)
+{
+	static const uint8_t widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
+	unsigned int low = 0;
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < sizeof(widths); i++) {
+		unsigned int high = 64 - low - widths[i];
+		uint64_t mask = (1ULL << widths[i]) - 1;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		ret |= (flags >> high & mask) << low;
+#else
+		ret |= (flags >> low & mask) << high;
+#endif
+		low += widths[i];
+	}
+	return ret;
+}
+
+static void walk_branches(struct cursor *c, uint64_t branch_type, struct pd_sample *s)
+{
+	const size_t words = sizeof(struct pd_branch) / sizeof(uint64_t);
+	struct pd_branch *branches;
+	uint64_t nr = 0;
+
+	cursor_u64(c, &nr);
+	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		cursor_u64(c, &s->branch_hw_idx);
+	if (nr > cursor_left(c) / sizeof(struct pd_branch))
+		c->bad = true;
+	branches = (struct pd_branch *)cursor_u64s(c, c->bad ? 0 : nr * words);
+	if (!branches)
+		return;
+	for (uint64_t i = 0; c->in_place && i < nr; i++)
+		branches[i].flags = branch_flags_turn(branches[i].flags);
+	s->branches = branches;
+	s->branch_nr = nr;
+	if (branch_type & BRANCH_COUNTERS)
+		s->branch_counters = cursor_u64s(c, nr);
+}
+
+static void walk_regs(struct cursor *c, uint64_t mask, uint64_t *ret_abi, const uint64_t **ret)
+{
+	uint64_t abi = PERF_SAMPLE_REGS_ABI_NONE;
+
+	cursor_u64(c, &abi);
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	*ret = cursor_u64s(c, (uint64_t)__builtin_popcountll(mask));
+	if (*ret)
+		*ret_abi = abi;
+}
+
+static void walk_stack(struct cursor *c, struct pd_sample *s)
+{
+	uint64_t size = 0, valid = 0;
+	const uint8_t *stack;
+
+	if (!cursor_u64(c, &size) || !size)
+		return;
+	stack = cursor_bytes(c, size);
+	if (!cursor_u64(c, &valid))
+		return;
+	if (valid > size) {
+		c->at -= sizeof(valid);
+		c->bad = true;
+		return;
+	}
+	s->user_stack = stack;
+	s->user_stack_size = valid;
+}
+
+static void walk_weight(struct cursor *c, uint64_t type, struct pd_sample *s)
+{
+	uint64_t full = 0;
+
+	cursor_u64(c, &full);
+	if (type & PERF_SAMPLE_WEIGHT) {
+		s->weight = full;
+		return;
+	}
+	/* The parts of the struct are declared such that either byte order has them here. */
+	s->weight = (uint32_t)full;
+	s->weight_var2 = (uint16_t)(full >> 32);
+	s->weight_var3 = (uint16_t)(full >> 48);
+}
+
+static void walk_aux(struct cursor *c, struct pd_sample *s)
+{
+	uint64_t size = 0;
+
+	cursor_u64(c, &size);
+	s->aux = cursor_bytes(c, size);
+	s->aux_size = s->aux ? size : 0;
+}
+
+void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s)
+{
+	const uint64_t type = attr->sample_type;
+
+	walk_identity(c, type, s);
+	if (type & PERF_SAMPLE_READ)
+		walk_read(c, attr->read_format, s);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		walk_callchain(c, s);
+	if (type & PERF_SAMPLE_RAW)
+		walk_raw(c, s);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		walk_branches(c, attr->branch_sample_type, s);
+	if (type & PERF_SAMPLE_REGS_USER)
+		walk_regs(c, attr->sample_regs_user, &s->user_regs_abi, &s->user_regs);
+	if (type & PERF_SAMPLE_STACK_USER)
+		walk_stack(c, s);
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		walk_weight(c, type, s);
+	if (type & PERF_SAMPLE_DATA_SRC)
+		cursor_u64(c, &s->data_src);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		cursor_u64(c, &s->transaction);
+	if (type & PERF_SAMPLE_REGS_INTR)
+		walk_regs(c, attr->sample_regs_intr, &s->intr_regs_abi, &s->intr_regs);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		cursor_u64(c, &s->phys_addr);
+	if (type & PERF_SAMPLE_CGROUP)
+		cursor_u64(c, &s->cgroup);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		cursor_u64(c, &s->data_page_size);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		cursor_u64(c, &s->code_page_size);
+	if (type & PERF_SAMPLE_AUX)
+		walk_aux(c, s);
+}
+
+int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
+		     struct pd_sample *ret, size_t *ret_at)
+{
+	struct cursor c = {
+		.p = (const uint8_t *)hdr, .at = PD_RECORD_HEADER_SIZE, .end = hdr->size};
+
+	pd_sample_init(ret, hdr, &evsel->attr);
+	if (c.end < c.at) {
+		c.bad = true;
+		c.at = c.end;
+	}
+	pd_sample_walk(&c, &evsel->attr, ret);
+	if (!c.bad)
+		return 0;
+	if (ret_at)
+		*ret_at = c.at;
+	return -EBADMSG;
+}
+
+struct pd_read_value pd_sample_read_value(const struct pd_sample *sample,
+					  const struct pd_evsel *evsel, uint64_t i)
+{
+	const uint64_t format = evsel->attr.read_format;
+	const uint64_t *p = sample->read.values + i * sample->read.stride;
+	struct pd_read_value v = {.value = *p++};
+
+	/* The times of a single event stand between its value and the rest. */
+	if (!(format & PERF_FORMAT_GROUP))
+		p += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		     !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	if (format & PERF_FORMAT_ID)
+		v.id = *p++;
+	if (format & PERF_FORMAT_LOST)
+		v.lost = *p;
+	return v;
+}
