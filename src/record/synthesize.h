@@ -35,6 +35,7 @@ struct synth_opts {
 struct synth_stats {
 	uint64_t tasks, maps, modules, ksymbols, bpf, cgroups;
 	uint64_t denied; /* tasks whose maps may not be read */
+	uint64_t hidden; /* kernel and modules left out: their addresses read as 0 (kptr_restrict) */
 };
 
 /* Emits all of it. Returns 0, or what @emit returned, or -ENOMEM, -errno with @err filled. */
