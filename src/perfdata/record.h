@@ -33,6 +33,8 @@ struct perf_event_header pd_record_header(const uint8_t *p, bool swap);
 /*
  * Turns the body of the record at @hdr (header already native, hdr->size bytes writable, 8-byte
  * aligned) into native order; @list tells sample layouts. Types that are unknown are left alone.
+ * So are bytes that only their owner can read: PERF_SAMPLE_RAW, stacks, AUX data, and the data of
+ * HEADER_FEATURE, whose decoders take the file's byte order themselves.
  * Returns 0; -EBADMSG when a length inside does not fit (the rest is left alone);
  * -ENOENT when a sample's event is unknown.
  */
@@ -241,8 +243,8 @@ struct pd_record {
 /*
  * Decodes a native record of any type but SAMPLE (which is sample.h's). @evsel describes the
  * trailer; NULL: there is none.
- * Returns 0; -ENOTSUP for a type it does not know (hdr and id are set); -EBADMSG when the size,
- * a string or a count does not fit.
+ * Returns 0 (also for known types without a member in the union); -ENOTSUP for a type it does not
+ * know (hdr and id are set); -EBADMSG when the size, a string or a count does not fit.
  */
 int pd_record_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
 		     struct pd_record *ret);

@@ -31,8 +31,8 @@ struct pd_sample {
 	struct { /* PERF_SAMPLE_READ */
 		uint64_t nr; /* 1 without PERF_FORMAT_GROUP */
 		uint64_t time_enabled, time_running;
-		const uint64_t *values; /* nr entries of @stride words: value[, id][, lost] */
-		unsigned int stride;
+		const uint64_t *values; /* for pd_sample_read_value() */
+		unsigned int stride;	/* words of an entry in a group: value[, id][, lost] */
 	} read;
 
 	uint64_t callchain_nr;

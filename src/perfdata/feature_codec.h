@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The elements that feature sections are made of. Private to perfdata/. */
+#ifndef RINGTAIL_PERFDATA_FEATURE_CODEC_H
+#define RINGTAIL_PERFDATA_FEATURE_CODEC_H
+
+#include "base/buf.h"
+#include "perfdata/cursor.h"
+#include "perfdata/feature.h"
+
+/* A string as perf writes it, and the whole of the space that it pads its strings to. */
+#define PD_STRING_MIN	4u /* bytes on the wire: the length alone */
+#define PD_STRING_ALIGN 64u
+
+/* Reads a string into a new block. Returns 0, -EBADMSG or -ENOMEM (*@ret untouched). */
+int pd_string_get(struct cursor *c, char **ret);
+
+/*
+ * Reads a count of things that take at least @min bytes each, refusing one that the rest of the
+ * section cannot hold, and allocates *@ret_array of as many zeroed elements of @size bytes.
+ * Returns 0, -EBADMSG or -ENOMEM.
+ */
+int pd_array_get(struct cursor *c, size_t min, size_t size, void *ret_array, uint32_t *ret_nr);
+
+int pd_strings_get(struct cursor *c, struct pd_strings *ret);
+
+int pd_u32_put(struct buf *b, uint32_t v);
+int pd_u64_put(struct buf *b, uint64_t v);
+int pd_string_put(struct buf *b, const char *s); /* NULL: as "" */
+int pd_strings_put(struct buf *b, const struct pd_strings *v);
+
+#endif
