@@ -26,20 +26,26 @@ struct event_env {
 };
 
 struct event_spec {
-	struct pd_attr attr; /* type, config*, bp_*, exclude_*, precise_ip, period or freq if a term said so */
-	char *name;	     /* as the user wrote it, modifiers included; the tracepoint's "sys:name" for a glob */
-	char *filter;	     /* of a tracepoint, or NULL */
-	char *cpus;	     /* the PMU's cpumask: open on these CPUs only; NULL: any */
+	/*
+	 * type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, branch_sample_type, aux_*;
+	 * period or freq if a term said so, and period 1 for tracepoints and breakpoints, which
+	 * without explicit_period is a default that -c and -F replace. Sizes and sample_type: 0.
+	 */
+	struct pd_attr attr;
+	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
+	char *filter; /* of a tracepoint, or NULL */
+	char *cpus;   /* the PMU's cpumask: open on these CPUs only; NULL: any */
 	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
-	bool precise_max;    /* :P or "highest": record/ tries 3, 2, 1, 0 */
-	bool modifier_given; /* :u, :k, …: do not change privilege on fallback */
+	bool precise_max;     /* :P or "highest": record/ tries 3, 2, 1, 0 */
+	bool modifier_given;  /* :u, :k, …: do not change privilege on fallback */
 	bool weak_group, pinned_group;
-	int leader; /* index of the group's leader in the list, own index without group */
-	/* Terms that belong to record/: -1 (or 0) if not given. */
-	int callgraph;		     /* 0 no, 1 fp, 2 dwarf */
-	uint32_t stack_size;	     /* dwarf: bytes */
-	int time, inherit, overwrite; /* tri-state */
-	uint32_t max_stack;
+	bool sample_read; /* :S: the group's counts in each sample of the leader */
+	int leader;	  /* index of the group's leader in the list, own index without group */
+	/* Terms that belong to record/. */
+	int callgraph;		      /* -1 not given, 0 no, 1 fp, 2 dwarf */
+	uint32_t stack_size;	      /* dwarf: bytes, a multiple of 8; 0 not given */
+	int time, inherit, overwrite; /* -1 not given, 0 no, 1 yes */
+	uint32_t max_stack;	      /* frames; 0 not given */
 };
 
 struct event_list {

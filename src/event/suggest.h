@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The nearest known names to one that is not known. Pure but for reading sysfs and tracefs.
+ */
+#ifndef RINGTAIL_EVENT_SUGGEST_H
+#define RINGTAIL_EVENT_SUGGEST_H
+
+#include <stddef.h>
+
+#include "event/event.h"
+
+/*
+ * Writes "; did you mean 'a', 'b' or 'c'?" with at most three names near to @name into @out, or an
+ * empty string.
+ */
+void suggest_event(const struct event_env *env, const char *name, char *out, size_t size);
+
+#endif
