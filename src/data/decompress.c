@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/decompress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Holds any record of 64 KiB with room for a good run of others; small enough for the L2 cache. */
+#define OUTPUT_SIZE (512u << 10)
+
+struct inflater {
+	ZSTD_DCtx *ctx;
+	ZSTD_inBuffer in;
+	uint64_t offset;   /* of the container that @in belongs to */
+	uint64_t produced; /* bytes that it has expanded to so far */
+	const char *fault; /* why the rest of it was given up */
+	bool full;	   /* the context may hold output that found no room */
+
+	/* Output [pos, end). Up to @seam it came from an earlier container. */
+	size_t pos, end, seam;
+	uint64_t old_offset, old_inner; /* place of the byte at @pos while it is before @seam */
+
+	uint64_t out[OUTPUT_SIZE / 8];
+};
+
+struct inflater *inflater_new(void)
+{
+	struct inflater *z = malloc(sizeof(*z));
+
+	if (!z)
+		return NULL;
+	memset(z, 0, offsetof(struct inflater, out));
+	z->ctx = ZSTD_createDCtx();
+	if (!z->ctx) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+void inflater_free(struct inflater *z)
+{
+	if (!z)
+		return;
+	ZSTD_freeDCtx(z->ctx);
+	free(z);
+}
+
+void inflater_place(const struct inflater *z, uint64_t *ret_offset, uint64_t *ret_inner)
+{
+	if (z->pos < z->seam) {
+		*ret_offset = z->old_offset;
+		*ret_inner = z->old_inner;
+	} else {
+		*ret_offset = z->offset;
+		*ret_inner = z->produced - (z->end - z->pos);
+	}
+}
+
+void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t offset)
+{
+	uint32_t magic = 0;
+
+	inflater_place(z, &z->old_offset, &z->old_inner);
+	z->seam = z->end;
+	z->in = (ZSTD_inBuffer){p, len, 0};
+	z->offset = offset;
+	z->produced = 0;
+	z->fault = NULL;
+	z->full = false;
+	/* A frame begins here, whether or not an earlier one came to its end. */
+	if (len >= sizeof(magic))
+		memcpy(&magic, p, sizeof(magic));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	magic = __builtin_bswap32(magic);
+#endif
+	if (magic == ZSTD_MAGICNUMBER)
+		ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+}
+
+const uint8_t *inflater_peek(const struct inflater *z, size_t *ret_len)
+{
+	*ret_len = z->end - z->pos;
+	return (const uint8_t *)z->out + z->pos;
+}
+
+void inflater_consume(struct inflater *z, size_t n)
+{
+	if (z->pos < z->seam)
+		z->old_inner += n;
+	z->pos += n;
+}
+
+void inflater_drop(struct inflater *z)
+{
+	z->in.pos = z->in.size;
+	z->full = false;
+	z->pos = z->end = z->seam = 0;
+}
+
+/* Moves what is unconsumed to the front; records there are then aligned as they were written. */
+static void make_room(struct inflater *z)
+{
+	size_t left = z->end - z->pos;
+
+	if (left)
+		memmove(z->out, (uint8_t *)z->out + z->pos, left);
+	z->seam = z->seam > z->pos ? z->seam - z->pos : 0;
+	z->pos = 0;
+	z->end = left;
+}
+
+static void give_up(struct inflater *z, const char *why)
+{
+	z->fault = why;
+	z->full = false;
+	z->in.pos = z->in.size;
+	ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+}
+
+int inflater_fill(struct inflater *z, const char **ret_why)
+{
+	ZSTD_outBuffer out;
+	size_t before;
+
+	make_room(z);
+	out = (ZSTD_outBuffer){z->out, OUTPUT_SIZE, z->end};
+	before = z->end;
+	while (out.pos < out.size && (z->full || z->in.pos < z->in.size)) {
+		size_t in_pos = z->in.pos, out_pos = out.pos;
+		size_t r = ZSTD_decompressStream(z->ctx, &out, &z->in);
+
+		z->full = out.pos == out.size;
+		if (ZSTD_isError(r))
+			give_up(z, ZSTD_getErrorName(r));
+		else if (z->in.pos == in_pos && out.pos == out_pos && z->in.pos < z->in.size)
+			give_up(z, "no progress");
+	}
+	z->produced += out.pos - before;
+	z->end = out.pos;
+	if (out.pos > before)
+		return 1;
+	if (!z->fault)
+		return 0;
+	*ret_why = z->fault;
+	z->fault = NULL;
+	inflater_drop(z);
+	return -EBADMSG;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the reader share: an opened recording, its segments, and its notes.
+ * Nothing outside data/ includes this.
+ *
+ * A struct data_file is filled by data_open() on one thread; after that only its notes change,
+ * under their own lock.
+ */
+#ifndef RINGTAIL_DATA_FILE_H
+#define RINGTAIL_DATA_FILE_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "data/reader.h"
+
+#define RECORD_MIN sizeof(struct perf_event_header)
+#define RECORD_MAX 65536u /* the size field has 16 bits */
+
+#define SIMPLEPERF_RECORD_TRACING_DATA 32777u
+
+struct segment {
+	char *path; /* for messages, and for opening when fd is -1 */
+	int fd;	    /* kept open, or -1: each scan opens the path and checks dev and ino */
+	dev_t dev;
+	ino_t ino;
+	uint64_t size;	     /* bytes of the file */
+	uint64_t begin, end; /* its records, file offsets; end is within size */
+	uint64_t base;	     /* bytes of all segments before it: makes places segment-major */
+};
+
+#define NOTES_MAX 64
+
+struct notes {
+	pthread_mutex_t
+		lock; /* guards the array; the reader of data_notes() needs no scan running */
+	struct data_note note[NOTES_MAX];
+	size_t nr;
+};
+
+struct data_file {
+	enum data_kind kind;
+	bool swapped;
+	struct pd_header header; /* features: those whose contents are in @features */
+	struct pd_evlist *list;
+	struct segment *segments;
+	size_t nr_segments, cap_segments;
+	struct buf features[HEADER_FEAT_BITS];
+	struct notes notes;
+};
+
+/* Internal scan flag: headers only. No decompression, events or times; bodies in file order. */
+#define SCAN_RAW (1u << 31)
+
+/* notes.c */
+int notes_init(struct notes *notes);
+void notes_release(struct notes *notes);
+
+/* open.c: reads up to @len bytes at @off. Returns the bytes read (short at end of file) or -errno.
+ */
+ssize_t file_read(int fd, void *buf, size_t len, uint64_t off);
+/* Opens a regular file as a further segment. Returns 0 or a negative errno with @err filled. */
+int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err);
+
+/* tmpfile.c: an unlinked temporary file in $TMPDIR or /var/tmp. Returns the fd or -errno. */
+int tmpfile_open(struct error *err);
+
+/* header.c: the first bytes of segment 0: kind, byte order, sections; then attributes and features.
+ */
+int header_read(struct data_file *df, struct error *err);
+/* attrs.c: the section of attributes, their ids, and the names of old files (event_types). */
+int attrs_read(struct data_file *df);
+void event_type_name(struct data_file *df, const uint8_t *entry, size_t len);
+/* Decodes an attribute, correcting a size that does not fit the @len bytes there are. */
+int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint64_t offset,
+			struct pd_attr *ret);
+/* features.c: the table behind the data. */
+int features_read(struct data_file *df);
+bool features_plausible(const struct data_file *df, const uint64_t bits[4]);
+/* Sets names and groups from the EVENT_DESC and GROUP_DESC features. */
+int features_apply(struct data_file *df);
+/* stream.c: what a pipe stream, or the beginning of a file's data, says about its events. */
+int stream_prescan(struct data_file *df);
+int stream_find_end(struct data_file *df);
+/* directory.c: adds data.N of the directory @path behind segment 0. */
+int directory_segments(struct data_file *df, const char *path, bool force, struct error *err);
+
+/* scan.c: position at which a scan stopped or goes on. */
+uint64_t scan_position(const struct data_scan *scan);
+
+static inline bool section_inside(struct pd_section s, uint64_t size)
+{
+	return s.offset <= size && s.size <= size - s.offset;
+}
+
+static inline uint32_t load_u32(const void *p, bool swap)
+{
+	uint32_t v;
+
+	__builtin_memcpy(&v, p, sizeof(v));
+	return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t load_u64(const void *p, bool swap)
+{
+	uint64_t v;
+
+	__builtin_memcpy(&v, p, sizeof(v));
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+static inline bool feature_has(const struct data_file *df, unsigned int feature)
+{
+	return df->header.features[feature / 64] >> (feature % 64) & 1;
+}
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening: what kind of thing the path is, whose it is, and making it something one can seek in. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/file.h"
+
+#define SPOOL_CHUNK (256u << 10)
+
+ssize_t file_read(int fd, void *buf, size_t len, uint64_t off)
+{
+	size_t done = 0;
+
+	if (off > INT64_MAX)
+		return 0;
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(off + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return done ? (ssize_t)done : -errno;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static int write_all(int fd, const uint8_t *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Copies what cannot be seeked in to an unlinked file. Returns its fd or a negative errno. */
+static int spool(int in, const char *path, struct error *err)
+{
+	uint8_t *chunk = malloc(SPOOL_CHUNK);
+	int r, fd;
+
+	if (!chunk)
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	fd = tmpfile_open(err);
+	if (fd < 0) {
+		free(chunk);
+		return fd;
+	}
+	for (;;) {
+		ssize_t n = read(in, chunk, SPOOL_CHUNK);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			r = error_sys(err, -errno, "%s: read", path);
+			break;
+		}
+		if (!n) {
+			r = 0;
+			break;
+		}
+		r = write_all(fd, chunk, (size_t)n);
+		if (r) {
+			error_sys(err, r,
+				  "copying %s to a temporary file (set TMPDIR to a larger disk)",
+				  path);
+			break;
+		}
+	}
+	free(chunk);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err)
+{
+	struct segment *s;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return error_sys(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "%s is not a regular file", path);
+	if (!force && st.st_uid && st.st_uid != geteuid())
+		return error_set(
+			err, -EPERM,
+			"%s is owned by neither you nor root: use --force to read it anyway", path);
+	if (array_grow(&df->segments, &df->cap_segments, df->nr_segments + 1,
+		       sizeof(*df->segments)))
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+
+	s = &df->segments[df->nr_segments];
+	*s = (struct segment){.fd = -1, .dev = st.st_dev, .ino = st.st_ino};
+	s->path = strdup(path);
+	if (!s->path)
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	s->size = s->end = (uint64_t)st.st_size;
+	if (df->nr_segments)
+		s->base = s[-1].base + s[-1].size;
+	df->nr_segments++;
+	return 0;
+}
+
+/* Makes @fd the first segment, through a temporary file where it cannot be seeked. Takes @fd. */
+static int add_first(struct data_file *df, const char *path, int fd, bool force, struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st)) {
+		r = error_sys(err, -errno, "%s", path);
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || (lseek(fd, 0, SEEK_CUR) != 0)) {
+		int copy = spool(fd, path, err);
+
+		if (copy < 0) {
+			r = copy;
+			goto out;
+		}
+		close(fd);
+		fd = copy;
+		force = true;
+	}
+	r = segment_add(df, path, fd, force, err);
+	if (r)
+		goto out;
+	df->segments[0].fd = fd;
+	return 0;
+out:
+	close(fd);
+	return r;
+}
+
+static int open_directory(struct data_file *df, const char *path, bool force, struct error *err)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	if (snprintf(name, sizeof(name), "%s/data", path) >= (int)sizeof(name))
+		return error_sys(err, -ENAMETOOLONG, "%.200s", path);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return error_set(err, -ENOENT,
+				 "%s is a directory without a file \"data\" and so no recording",
+				 path);
+	if (fd < 0)
+		return error_sys(err, -errno, "%s", name);
+	df->kind = DATA_DIRECTORY;
+	return add_first(df, name, fd, force, err);
+}
+
+static int open_path(struct data_file *df, const char *path, bool force, struct error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (!strcmp(path, "-")) {
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return error_sys(err, -errno, "standard input");
+		return add_first(df, "standard input", fd, true, err);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, -errno, "%s", path);
+	if (fstat(fd, &st)) {
+		int r = error_sys(err, -errno, "%s", path);
+
+		close(fd);
+		return r;
+	}
+	if (!S_ISDIR(st.st_mode))
+		return add_first(df, path, fd, force, err);
+	close(fd);
+	return open_directory(df, path, force, err);
+}
+
+int data_open(const char *path, bool force, struct data_file **ret, struct error *err)
+{
+	struct data_file *df = calloc(1, sizeof(*df));
+	int r;
+
+	if (!df)
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	r = notes_init(&df->notes);
+	if (r) {
+		free(df);
+		return error_sys(err, r, "%s", path);
+	}
+	df->list = pd_evlist_new();
+	if (!df->list) {
+		r = error_set(err, -ENOMEM, "%s: out of memory", path);
+		goto out;
+	}
+	r = open_path(df, path, force, err);
+	if (r)
+		goto out;
+	r = header_read(df, err);
+	if (r)
+		goto out;
+	if (df->kind == DATA_DIRECTORY) {
+		r = directory_segments(df, path, force, err);
+		if (r)
+			goto out;
+	}
+	*ret = df;
+	return 0;
+out:
+	data_close(df);
+	return r;
+}
+
+void data_close(struct data_file *df)
+{
+	if (!df)
+		return;
+	for (size_t i = 0; i < df->nr_segments; i++) {
+		if (df->segments[i].fd >= 0)
+			close(df->segments[i].fd);
+		free(df->segments[i].path);
+	}
+	free(df->segments);
+	for (size_t i = 0; i < HEADER_FEAT_BITS; i++)
+		buf_release(&df->features[i]);
+	pd_evlist_free(df->list);
+	notes_release(&df->notes);
+	free(df);
+}
+
+enum data_kind data_kind(const struct data_file *df)
+{
+	return df->kind;
+}
+
+bool data_swapped(const struct data_file *df)
+{
+	return df->swapped;
+}
+
+const struct pd_header *data_header(const struct data_file *df)
+{
+	return &df->header;
+}
+
+struct pd_evlist *data_evlist(const struct data_file *df)
+{
+	return df->list;
+}
+
+unsigned int data_segments(const struct data_file *df)
+{
+	return (unsigned int)df->nr_segments;
+}
+
+const char *data_segment_path(const struct data_file *df, unsigned int segment)
+{
+	return segment < df->nr_segments ? df->segments[segment].path : "";
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The walk over the records of a segment.
+ *
+ * Bytes are read into a window with pread() rather than mapped: a file that is cut while it is
+ * read then ends early instead of killing the process, and memory does not depend on its size.
+ * Records are delivered from the window without a copy when they are aligned and in this
+ * machine's byte order. Only the payload of a large AUXTRACE record is mapped, while it is
+ * delivered.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/decompress.h"
+#include "data/file.h"
+
+#define WINDOW_SIZE (512u << 10)
+
+/* Places: the offset takes the upper bits, the offset inside a container the lower ones. */
+#define PLACE_INNER_BITS 23
+#define PLACE_INNER_MAX	 ((1ULL << PLACE_INNER_BITS) - 1)
+
+struct data_scan {
+	struct data_file *df;
+	const struct segment *seg;
+	unsigned int segment, flags;
+	int fd;
+	bool own_fd;
+	bool inside; /* the records of a container come next */
+
+	uint64_t from, pos, to; /* file offsets; pos: of the next record */
+	uint64_t win_off;	/* file offset of window[0] */
+	size_t win_len;
+	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
+
+	struct inflater *z; /* made when the first container is met */
+	void *map;	    /* of a payload */
+	size_t map_len;
+
+	uint64_t record[RECORD_MAX / 8]; /* a record that had to be copied */
+	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
+};
+
+#define scan_note(scan, severity, offset, ...)                                                 \
+	do {                                                                                   \
+		if ((scan)->flags & DATA_SCAN_NOTES)                                           \
+			data_note((scan)->df, severity, (scan)->segment, offset, __VA_ARGS__); \
+	} while (0)
+
+static int open_segment(struct data_scan *scan)
+{
+	const struct segment *seg = scan->seg;
+	struct stat st;
+
+	scan->fd = seg->fd;
+	if (seg->fd >= 0)
+		return 0;
+	scan->fd = open(seg->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (scan->fd < 0)
+		return -errno;
+	scan->own_fd = true;
+	if (fstat(scan->fd, &st))
+		return -errno;
+	return st.st_dev == seg->dev && st.st_ino == seg->ino ? 0 : -ESTALE;
+}
+
+int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uint64_t to,
+		  unsigned int flags, struct data_scan **ret)
+{
+	struct data_scan *scan;
+	int r;
+
+	if (segment >= df->nr_segments)
+		return -EINVAL;
+	scan = malloc(sizeof(*scan));
+	if (!scan)
+		return -ENOMEM;
+	memset(scan, 0, offsetof(struct data_scan, record));
+	scan->df = df;
+	scan->seg = &df->segments[segment];
+	scan->segment = segment;
+	scan->flags = flags;
+	scan->to = to < scan->seg->end ? to : scan->seg->end;
+	scan->pos = from > scan->seg->begin ? from : scan->seg->begin;
+	if (scan->pos > scan->to)
+		scan->pos = scan->to;
+	scan->from = scan->pos;
+	r = open_segment(scan);
+	if (r) {
+		data_scan_free(scan);
+		return r;
+	}
+	*ret = scan;
+	return 0;
+}
+
+static void drop_map(struct data_scan *scan)
+{
+	if (scan->map)
+		munmap(scan->map, scan->map_len);
+	scan->map = NULL;
+}
+
+void data_scan_free(struct data_scan *scan)
+{
+	if (!scan)
+		return;
+	drop_map(scan);
+	inflater_free(scan->z);
+	if (scan->own_fd)
+		close(scan->fd);
+	free(scan);
+}
+
+void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total)
+{
+	*ret_done = scan->pos - scan->from;
+	*ret_total = scan->to - scan->from;
+}
+
+uint64_t scan_position(const struct data_scan *scan)
+{
+	return scan->pos;
+}
+
+/*
+ * Reads the window anew from the next record on. Returns 0 or -EIO; a file that has become
+ * shorter moves the end of the walk.
+ */
+static int refill(struct data_scan *scan)
+{
+	uint64_t left = scan->to - scan->pos;
+	size_t want = left < WINDOW_SIZE ? (size_t)left : WINDOW_SIZE;
+	ssize_t n = file_read(scan->fd, scan->window, want, scan->pos);
+
+	if (n < 0)
+		return -EIO;
+	scan->win_off = scan->pos;
+	scan->win_len = (size_t)n;
+	if ((size_t)n < want) {
+		scan_note(scan, DATA_DAMAGED, scan->pos + (uint64_t)n,
+			  "%" PRIu64 " more bytes expected, the file has become shorter",
+			  left - (uint64_t)n);
+		scan->to = scan->pos + (uint64_t)n;
+	}
+	return 0;
+}
+
+/* The next @need bytes (at most RECORD_MAX) of the file in *@ret, NULL when it ends before. */
+static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
+{
+	uint64_t at = scan->pos - scan->win_off;
+	int r;
+
+	if (at + need > scan->win_len) {
+		if (scan->to - scan->pos < need) {
+			*ret = NULL;
+			return 0;
+		}
+		r = refill(scan);
+		if (r)
+			return r;
+		at = 0;
+	}
+	*ret = need <= scan->win_len - at ? scan->window + at : NULL;
+	return 0;
+}
+
+static uint64_t place_of(const struct data_scan *scan, uint64_t offset, uint64_t inner)
+{
+	uint64_t low = inner >> 3;
+
+	/* Records are 8 bytes or more, so that eighths tell them apart. */
+	if (low > PLACE_INNER_MAX)
+		low = PLACE_INNER_MAX;
+	return (scan->seg->base + offset) >> 3 << PLACE_INNER_BITS | low;
+}
+
+static inline bool known_type(uint32_t type)
+{
+	return type <= PERF_RECORD_CALLCHAIN_DEFERRED ||
+	       (type >= PERF_RECORD_HEADER_ATTR && type <= PERF_RECORD_SCHEDSTAT_DOMAIN);
+}
+
+static void note_unknown_type(struct data_scan *scan, uint32_t type, uint64_t offset)
+{
+	if (scan->flags & SCAN_RAW)
+		return;
+	if (type >= SIMPLEPERF_RECORD_TYPE_START && type < SIMPLEPERF_RECORD_TYPE_START + 256)
+		scan_note(scan, DATA_ODD, offset, "records of simpleperf's own type %" PRIu32,
+			  type);
+	else
+		scan_note(scan, DATA_ODD, offset, "records of unknown type %" PRIu32, type);
+}
+
+/* Copies a record that is not aligned or not in this machine's byte order. */
+static const struct perf_event_header *copy_record(struct data_scan *scan, const uint8_t *p,
+						   const struct perf_event_header *hdr,
+						   uint64_t offset)
+{
+	struct perf_event_header *copy = (struct perf_event_header *)scan->record;
+	int r;
+
+	memcpy(scan->record, p, hdr->size);
+	*copy = *hdr;
+	if (!scan->df->swapped || scan->flags & SCAN_RAW)
+		return copy;
+	r = pd_record_to_host(copy, scan->df->list);
+	if (r == -EBADMSG)
+		scan_note(scan, DATA_DAMAGED, offset,
+			  "%s record whose contents do not fit its size",
+			  pd_record_name(hdr->type) ?: "unknown");
+	return copy;
+}
+
+/* Everything about a record but its payload. */
+static void describe(struct data_scan *scan, const uint8_t *p, const struct perf_event_header *hdr,
+		     uint64_t offset, uint64_t inner, struct data_record *ret)
+{
+	const struct pd_evsel *evsel = NULL;
+	uint64_t time = 0;
+
+	if ((uintptr_t)p % 8 || scan->df->swapped)
+		ret->hdr = copy_record(scan, p, hdr, offset);
+	else
+		ret->hdr = (const struct perf_event_header *)p;
+
+	if (!known_type(hdr->type))
+		note_unknown_type(scan, hdr->type, offset);
+	if (hdr->type < PERF_RECORD_HEADER_ATTR && !(scan->flags & SCAN_RAW)) {
+		evsel = pd_evlist_of_record(scan->df->list, ret->hdr, false);
+		if (evsel)
+			time = pd_record_time(ret->hdr, evsel);
+		else if (hdr->type == PERF_RECORD_SAMPLE)
+			scan_note(scan, DATA_DAMAGED, offset,
+				  "samples of an event that the header does not name");
+		if (time == UINT64_MAX)
+			time = 0;
+	}
+	ret->evsel = evsel;
+	ret->offset = offset;
+	ret->inner = inner;
+	ret->segment = scan->segment;
+	ret->time = time;
+	ret->at.time = time;
+	ret->at.seq = place_of(scan, offset, inner);
+	ret->payload = NULL;
+	ret->payload_size = 0;
+}
+
+/* How many bytes that are no records follow the record at @p. */
+static uint64_t payload_size(const struct data_scan *scan, const uint8_t *p,
+			     const struct perf_event_header *hdr)
+{
+	bool swap = scan->df->swapped;
+	uint64_t size;
+
+	if (hdr->type == PERF_RECORD_AUXTRACE && hdr->size >= RECORD_MIN + 8)
+		return load_u64(p + RECORD_MIN, swap);
+	if (hdr->type != PERF_RECORD_HEADER_TRACING_DATA || hdr->size < RECORD_MIN + 4)
+		return 0;
+	size = load_u32(p + RECORD_MIN, swap);
+	/* simpleperf counts the data into the record; perf lets them follow, padded. */
+	if (hdr->size - RECORD_MIN - 4 >= size)
+		return 0;
+	return (size + 7) & ~7ULL;
+}
+
+/*
+ * Makes the @size bytes behind the record of @hdr_size available, by mapping where the window does
+ * not hold them. Returns 0 or a negative errno.
+ */
+static int load_payload(struct data_scan *scan, size_t hdr_size, uint64_t size,
+			struct data_record *ret)
+{
+	uint64_t at = scan->pos + hdr_size, in_window = at - scan->win_off;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), head = at % page;
+	struct stat st;
+
+	if (size <= scan->win_len && in_window <= scan->win_len - size) {
+		ret->payload = scan->window + in_window;
+		return 0;
+	}
+	/* The end was checked when the file was opened; a second look narrows the race with a cut.
+	 */
+	if (fstat(scan->fd, &st))
+		return -errno;
+	if ((uint64_t)st.st_size < at + size)
+		return -ENODATA;
+	scan->map_len = (size_t)(size + head);
+	scan->map = mmap(NULL, scan->map_len, PROT_READ, MAP_PRIVATE, scan->fd, (off_t)(at - head));
+	if (scan->map == MAP_FAILED) {
+		scan->map = NULL;
+		return -errno;
+	}
+	ret->payload = (const uint8_t *)scan->map + head;
+	return 0;
+}
+
+static void take_payload(struct data_scan *scan, const uint8_t *p,
+			 const struct perf_event_header *hdr, struct data_record *ret)
+{
+	uint64_t size = payload_size(scan, p, hdr);
+	uint64_t left = scan->to - scan->pos - hdr->size;
+	int r = 0;
+
+	if (size > left) {
+		scan_note(scan, DATA_DAMAGED, scan->pos,
+			  "%s record: %" PRIu64 " bytes expected behind it, found %" PRIu64,
+			  pd_record_name(hdr->type) ?: "?", size, left);
+		size = left;
+	}
+	ret->payload_size = size;
+	if (size)
+		r = load_payload(scan, hdr->size, size, ret);
+	if (r)
+		scan_note(scan, DATA_DAMAGED, scan->pos, "%" PRIu64 " bytes behind a record: %s",
+			  size, strerrorname_np(-r) ?: "unreadable");
+	scan->pos += hdr->size + size;
+}
+
+/* Begins with the contents of the container at @p. */
+static int enter_container(struct data_scan *scan, const uint8_t *p,
+			   const struct perf_event_header *hdr)
+{
+	size_t head = RECORD_MIN, len = hdr->size - RECORD_MIN;
+
+	if (hdr->type == PERF_RECORD_COMPRESSED2) {
+		uint64_t size = len < 8 ? 0 : load_u64(p + RECORD_MIN, scan->df->swapped);
+
+		head += 8;
+		if (len < 8 || size > len - 8) {
+			scan_note(scan, DATA_DAMAGED, scan->pos,
+				  "COMPRESSED2 record: at most %zu bytes expected, found %" PRIu64,
+				  len < 8 ? 0 : len - 8, size);
+			size = len < 8 ? 0 : len - 8;
+		}
+		len = (size_t)size;
+	}
+	if (!len)
+		return 0;
+	if (!scan->z) {
+		scan->z = inflater_new();
+		if (!scan->z)
+			return -ENOMEM;
+	}
+	inflater_input(scan->z, p + head, len, scan->pos);
+	scan->inside = true;
+	return 0;
+}
+
+/* The walk ends here, with what is left unread. */
+static int stop(struct data_scan *scan)
+{
+	scan->to = scan->pos;
+	return 0;
+}
+
+/* Next record of the file itself; *@ret_container: its contents are entered. */
+static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret_container)
+{
+	struct perf_event_header hdr;
+	uint64_t left = scan->to - scan->pos;
+	const uint8_t *p;
+	int r;
+
+	*ret_container = false;
+	if (!left)
+		return 0;
+	r = peek(scan, RECORD_MIN, &p);
+	if (r)
+		return r;
+	if (!p) {
+		scan_note(scan, DATA_DAMAGED, scan->pos,
+			  "a record expected, found the last %" PRIu64 " bytes", left);
+		return stop(scan);
+	}
+	hdr = pd_record_header(p, scan->df->swapped);
+	if (hdr.size < RECORD_MIN) {
+		scan_note(scan, DATA_DAMAGED, scan->pos,
+			  "size of record: 8 or more expected, found %u (type %" PRIu32
+			  "): the %" PRIu64 " bytes from here on are not read",
+			  hdr.size, hdr.type, left);
+		return stop(scan);
+	}
+	r = peek(scan, hdr.size, &p);
+	if (r)
+		return r;
+	if (!p) {
+		scan_note(scan, DATA_DAMAGED, scan->pos,
+			  "a record of %u bytes (type %" PRIu32
+			  ") expected, found the last %" PRIu64 " bytes",
+			  hdr.size, hdr.type, scan->to - scan->pos);
+		return stop(scan);
+	}
+	describe(scan, p, &hdr, scan->pos, 0, ret);
+	if (hdr.type == PERF_RECORD_AUXTRACE || hdr.type == PERF_RECORD_HEADER_TRACING_DATA) {
+		take_payload(scan, p, &hdr, ret);
+		return 1;
+	}
+	if ((hdr.type == PERF_RECORD_COMPRESSED || hdr.type == PERF_RECORD_COMPRESSED2) &&
+	    !(scan->flags & SCAN_RAW)) {
+		*ret_container = true;
+		r = enter_container(scan, p, &hdr);
+	}
+	scan->pos += hdr.size;
+	return r ? r : 1;
+}
+
+/* Makes at least @need bytes of decompressed output available. 1; 0 when the container has no more.
+ */
+static int fill_inner(struct data_scan *scan, size_t need)
+{
+	const char *why = "";
+	size_t have;
+	int r;
+
+	for (;;) {
+		inflater_peek(scan->z, &have);
+		if (have >= need)
+			return 1;
+		r = inflater_fill(scan->z, &why);
+		if (r > 0)
+			continue;
+		if (r < 0) {
+			uint64_t offset, inner;
+
+			inflater_place(scan->z, &offset, &inner);
+			scan_note(scan, DATA_DAMAGED, offset,
+				  "compressed data expected, zstd says: %s", why);
+			scan->inner_skip = 0;
+		}
+		return 0;
+	}
+}
+
+static int skip_inner(struct data_scan *scan)
+{
+	size_t have;
+
+	while (scan->inner_skip) {
+		if (!fill_inner(scan, 1))
+			return 0;
+		inflater_peek(scan->z, &have);
+		if (have > scan->inner_skip)
+			have = (size_t)scan->inner_skip;
+		inflater_consume(scan->z, have);
+		scan->inner_skip -= have;
+	}
+	return 1;
+}
+
+/* Next record inside of the container; 0 when it has no more whole ones. */
+static int next_inner(struct data_scan *scan, struct data_record *ret)
+{
+	struct perf_event_header hdr;
+	uint64_t offset, inner;
+	const uint8_t *p;
+	size_t have;
+
+	if (!skip_inner(scan) || !fill_inner(scan, RECORD_MIN))
+		return 0;
+	p = inflater_peek(scan->z, &have);
+	hdr = pd_record_header(p, scan->df->swapped);
+	inflater_place(scan->z, &offset, &inner);
+	if (hdr.size < RECORD_MIN) {
+		scan_note(scan, DATA_DAMAGED, offset,
+			  "size of record: 8 or more expected, found %u in compressed data: "
+			  "what follows in there is not read",
+			  hdr.size);
+		inflater_drop(scan->z);
+		return 0;
+	}
+	if (!fill_inner(scan, hdr.size))
+		return 0;
+	p = inflater_peek(scan->z, &have);
+	describe(scan, p, &hdr, offset, inner, ret);
+	scan->inner_skip = payload_size(scan, p, &hdr);
+	ret->payload_size = scan->inner_skip;
+	inflater_consume(scan->z, hdr.size);
+	return 1;
+}
+
+/* At the end: was the last record in the compressed stream whole? */
+static void check_rest(struct data_scan *scan)
+{
+	uint64_t offset, inner;
+	size_t have;
+
+	if (!scan->z)
+		return;
+	inflater_peek(scan->z, &have);
+	if (have) {
+		inflater_place(scan->z, &offset, &inner);
+		scan_note(scan, DATA_DAMAGED, offset,
+			  "compressed data end within a record, of which %zu bytes were found",
+			  have);
+		inflater_drop(scan->z);
+	}
+}
+
+int data_scan_next(struct data_scan *scan, struct data_record *ret)
+{
+	bool container;
+	int r;
+
+	drop_map(scan);
+	for (;;) {
+		if (scan->inside) {
+			r = next_inner(scan, ret);
+			if (r)
+				return r;
+			scan->inside = false;
+		}
+		r = next_outer(scan, ret, &container);
+		if (!r)
+			check_rest(scan);
+		if (r <= 0 || !container || scan->flags & DATA_SCAN_CONTAINERS)
+			return r;
+	}
+}
