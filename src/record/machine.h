@@ -30,8 +30,8 @@ int machine_features(struct feature_set *set, const struct pd_evlist *list, int 
 
 /*
  * TRACING_DATA for the tracepoints of @list, in the format of trace-cmd's header as perf expects it
- * (tracefs formats of these events, kallsyms left empty, printk formats, saved cmdlines); nothing is
- * added when there is no tracepoint. Returns 0, -ENOMEM, -errno with @err filled.
+ * (tracefs formats of these events, kallsyms left empty, printk formats, saved cmdlines); nothing
+ * is added when there is no tracepoint. Returns 0, -ENOMEM, -errno with @err filled.
  */
 int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, struct error *err);
 
