@@ -6,10 +6,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/file.h"
 #include "perfdata/feature.h"
+
+#define SIMPLEPERF_META_INFO 129
 
 static size_t count_bits(const uint64_t bits[4])
 {
@@ -103,6 +106,63 @@ int features_read(struct data_file *df)
 	return 0;
 }
 
+/* A line "name,type,config" of simpleperf's list of events. */
+static int take_event_info(struct data_file *df, const char *line)
+{
+	size_t name_len = strcspn(line, ",");
+	unsigned long type, config;
+	char name[128];
+
+	if (line[name_len] != ',' || name_len >= sizeof(name) ||
+	    sscanf(line + name_len, ",%lu,%lu", &type, &config) != 2)
+		return 0;
+	memcpy(name, line, name_len);
+	name[name_len] = '\0';
+	for (size_t i = 0; type == PERF_TYPE_TRACEPOINT && i < pd_evlist_count(df->list); i++) {
+		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
+
+		if (evsel->attr.type == type && evsel->attr.config == config) {
+			int r = pd_evsel_set_name(evsel, name);
+
+			if (r)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/*
+ * simpleperf's META_INFO: strings in pairs of key and value. It has the names of tracepoints, for
+ * which nothing else may be in the file; other events are called as perf calls them.
+ */
+static int apply_meta_info(struct data_file *df)
+{
+	const struct buf *b = &df->features[SIMPLEPERF_META_INFO];
+	const char *p = (const char *)b->data, *end = p + b->len;
+	bool found = false;
+	int r = 0;
+
+	if (!feature_has(df, SIMPLEPERF_META_INFO))
+		return 0;
+	for (bool value = false; p < end; value = !value) {
+		size_t len = strnlen(p, (size_t)(end - p));
+
+		if (len == (size_t)(end - p))
+			break; /* no NUL */
+		for (const char *line = p; value && found && !r && *line;) {
+			r = take_event_info(df, line);
+			line += strcspn(line, "\n");
+			line += *line == '\n';
+		}
+		if (r)
+			return r;
+		if (!value)
+			found = !strcmp(p, "event_type_info");
+		p += len + 1;
+	}
+	return 0;
+}
+
 int features_apply(struct data_file *df)
 {
 	static const struct {
@@ -127,7 +187,7 @@ int features_apply(struct data_file *df)
 			data_note(df, DATA_DAMAGED, 0, 0, "feature \"%s\" cannot be decoded",
 				  pd_feature_name(f) ?: "?");
 	}
-	return 0;
+	return apply_meta_info(df);
 }
 
 int data_feature(const struct data_file *df, unsigned int feature, const uint8_t **ret,

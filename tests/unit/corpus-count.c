@@ -11,6 +11,7 @@
  * Where the column "anomalies" says that the walk which made the table lost its way, its numbers
  * are what has to be found at least.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include "data/reader.h"
+#include "data/tracing.h"
 
 enum { COL_FILE, COL_BY, COL_ARCH, COL_RECORDS, COL_SAMPLES, COL_ANOMALIES = 11, NR_COLS };
 
@@ -82,6 +84,7 @@ static int check(const char *dir, char *const col[], bool verbose)
 {
 	bool lost_way = strstr(col[COL_ANOMALIES], "record size") != NULL;
 	struct counts c = {0, 0};
+	struct tracing *tracing = NULL;
 	struct error err = ERROR_INIT;
 	struct data_file *df;
 	char path[PATH_MAX];
@@ -91,6 +94,10 @@ static int check(const char *dir, char *const col[], bool verbose)
 	if (data_open(path, true, &df, &err)) {
 		printf("%s: does not open: %s\n", col[COL_FILE], err.text);
 		return 1;
+	}
+	if (tracing_load(df, &tracing, &err) == -EBADMSG) {
+		printf("%s: %s\n", col[COL_FILE], err.text);
+		bad = 1;
 	}
 	for (unsigned int i = 0; i < data_segments(df); i++) {
 		int r = count_segment(df, i, &c);
@@ -108,6 +115,7 @@ static int check(const char *dir, char *const col[], bool verbose)
 	}
 	if (verbose || bad)
 		print_file(df, col[COL_FILE], &c);
+	tracing_free(tracing);
 	data_close(df);
 	return bad;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The formats of tracepoints, as recorded in the TRACING_DATA feature (in a pipe stream: record).
+ *
+ * Only the formats of events that the recording has are given to libtraceevent, and the blob
+ * itself is taken apart here, where every length is checked.
+ * Source: tools/perf/util/trace-event-info.c and -read.c; trace-cmd.dat(5) for the same layout.
+ */
+#ifndef RINGTAIL_DATA_TRACING_H
+#define RINGTAIL_DATA_TRACING_H
+
+#include <traceevent/event-parse.h>
+
+#include "data/reader.h"
+
+struct tracing;
+
+/*
+ * Loads the formats and names the tracepoints of @df that have no name of their own ("sys:name").
+ * Call before other threads use the evlist. What is cut or does not parse is noted on @df, and the
+ * rest loaded.
+ * Returns 0 with *@ret to be freed by tracing_free(); -ENOENT if the recording has no formats
+ * (@err is then untouched); -EBADMSG if what stands there is something else; -ENOMEM.
+ */
+int tracing_load(struct data_file *df, struct tracing **ret, struct error *err);
+void tracing_free(struct tracing *t); /* accepts NULL */
+
+/* For printing fields; belongs to @t. libtraceevent is not safe against concurrent use of it. */
+struct tep_handle *tracing_tep(const struct tracing *t);
+
+/* The format of the tracepoint @evsel, or NULL. */
+struct tep_event *tracing_event(const struct tracing *t, const struct pd_evsel *evsel);
+
+#endif
