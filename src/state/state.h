@@ -31,20 +31,21 @@ enum dso_kind {
 /* A thing that code lives in. Identity: name, and build-id or device and inode where known. */
 struct dso {
 	const char *name;	/* as recorded */
-	const char *short_name; /* what tables show: base name, or the name for "[…]" */
+	const char *short_name; /* what perf's tables show: base name, "[ext4]", "[JIT] tid 42" */
 	enum dso_kind kind;
-	unsigned int index; /* dense, from 0: usable as array index */
+	unsigned int index;    /* dense, from 0: usable as array index */
 	uint8_t build_id_size; /* 0: unknown */
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	uint32_t maj, min; /* device, 0 if unknown */
 	uint64_t ino, ino_generation;
-	uint64_t ref_addr; /* DSO_KERNEL: recorded address of the reference symbol; else 0 */
+	uint64_t ref_addr;    /* DSO_KERNEL: recorded address of the reference symbol; else 0 */
 	const char *ref_name; /* "_text" or "_stext"; NULL if not recorded */
 };
 
 struct map {
-	uint64_t start, end; /* addresses, end exclusive */
-	uint64_t pgoff;	     /* file offset of start, bytes */
+	uint64_t start,
+		end;	/* addresses as recorded, end exclusive; a later map may cover a part */
+	uint64_t pgoff; /* file offset of start, bytes */
 	const struct dso *dso;
 	uint32_t prot, flags;
 };
@@ -52,17 +53,18 @@ struct map {
 /* Where an address lies. */
 struct location {
 	const struct map *map; /* NULL: nothing known is mapped there */
-	uint64_t addr; /* in the dso: absolute for DSO_KERNEL and DSO_KSYMBOL and DSO_ANON, else file offset */
+	/* In the dso: absolute for DSO_KERNEL, _KSYMBOL, _ANON and _GUEST, else file offset. */
+	uint64_t addr;
 };
 
 struct state;
 
-struct state *state_new(void); /* NULL when out of memory */
+struct state *state_new(void);	  /* NULL when out of memory */
 void state_free(struct state *s); /* accepts NULL */
 
 /*
  * Takes one record (any type; those without meaning here are ignored) at the moment @at; calls
- * must come in order of moments. Returns 0 or -ENOMEM.
+ * must come in order of moments. Returns 0 or -ENOMEM, after which no more can be applied.
  */
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at);
 

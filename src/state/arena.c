@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CHUNK_SIZE (64u << 10)
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	_Alignas(16) unsigned char data[];
+};
+
+static int add_chunk(struct arena *a, size_t need)
+{
+	size_t size = need > CHUNK_SIZE ? need : CHUNK_SIZE;
+	struct arena_chunk *c = calloc(1, sizeof(*c) + size);
+
+	if (!c)
+		return -ENOMEM;
+	c->next = a->chunks;
+	a->chunks = c;
+	a->used = 0;
+	a->size = size;
+	a->total += sizeof(*c) + size;
+	return 0;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	void *p;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > a->size - a->used && add_chunk(a, size))
+		return NULL;
+	p = a->chunks->data + a->used;
+	a->used += size;
+	return p;
+}
+
+int arena_reserve(struct arena *a, size_t size)
+{
+	if (size <= a->size - a->used)
+		return 0;
+	/* Rarely: what is left of the old chunk is lost. Pages not used cost nothing. */
+	return add_chunk(a, 8 * size);
+}
+
+void arena_release(struct arena *a)
+{
+	struct arena_chunk *c, *next;
+
+	for (c = a->chunks; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	*a = (struct arena){0};
+}

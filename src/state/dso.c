@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/dso.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/buf.h"
+
+/* Every identity under which a dso was met. Without padding: it is hashed as bytes. */
+struct dso_key {
+	const char *name; /* interned */
+	uint64_t ino, ino_generation;
+	uint32_t maj, min;
+	uint32_t kind, pid;
+	uint8_t build_id[PD_BUILD_ID_MAX];
+	uint32_t build_id_size;
+};
+
+_Static_assert(sizeof(struct dso_key) == 64, "no padding in a key");
+
+struct dso_alias {
+	struct dso_key key;
+	struct dso *dso;
+	UT_hash_handle hh;
+};
+
+/* The newest dso of a name. */
+struct dso_family {
+	struct dso_key key; /* name, kind and pid only */
+	struct dso *last;
+	UT_hash_handle hh;
+};
+
+struct build_id {
+	const char *name; /* interned; its address is the key */
+	uint8_t size;
+	uint8_t id[PD_BUILD_ID_MAX];
+	UT_hash_handle hh;
+};
+
+int dso_table_init(struct dso_table *t)
+{
+	*t = (struct dso_table){0};
+	t->names = strpool_new();
+	return t->names ? 0 : -ENOMEM;
+}
+
+void dso_table_release(struct dso_table *t)
+{
+	HASH_CLEAR(hh, t->aliases);
+	HASH_CLEAR(hh, t->families);
+	HASH_CLEAR(hh, t->build_ids);
+	strpool_free(t->names);
+	free(t->dsos);
+	arena_release(&t->arena);
+}
+
+const char *dso_intern(struct dso_table *t, const char *name)
+{
+	return strpool_intern(t->names, name);
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Names under which no file stands. Source: the kernel's d_path() and perf_event_mmap_event(). */
+static const struct {
+	const char *prefix;
+	enum dso_kind kind;
+	bool jit; /* what tools/perf/util/map.c takes for memory of a JIT when it is executable */
+} special_names[] = {
+	{"[vdso", DSO_VDSO, false},	  {"[vsyscall]", DSO_VDSO, false},
+	{"[heap]", DSO_ANON, true},	  {"[stack", DSO_ANON, true},
+	{"[", DSO_ANON, false}, /* [uprobes], [anon:…], [unknown] */
+	{"//anon", DSO_ANON, true},	  {"//", DSO_ANON, false}, /* //toolong, //enomem */
+	{"anon_inode:", DSO_ANON, false}, {"/anon_hugepage", DSO_ANON, true},
+	{"/memfd:", DSO_ANON, false},	  {"/dev/zero", DSO_ANON, true},
+	{"/SYSV", DSO_ANON, true},
+};
+
+#define FLAG_HUGETLB 0x40000 /* MAP_HUGETLB */
+
+static int special_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(special_names) / sizeof(special_names[0]); i++) {
+		if (starts(name, special_names[i].prefix))
+			return (int)i;
+	}
+	return -1;
+}
+
+enum dso_kind dso_kind_of_user(const char *name, uint32_t flags)
+{
+	int i = special_name(name);
+
+	if (i >= 0)
+		return special_names[i].kind;
+	return flags & FLAG_HUGETLB || !*name ? DSO_ANON : DSO_ELF;
+}
+
+bool dso_is_jit_memory(const char *name, uint32_t flags)
+{
+	int i = special_name(name);
+
+	return i >= 0 ? special_names[i].jit : flags & FLAG_HUGETLB;
+}
+
+/* Length of a module's name in its file name, without .ko and compression; 0 if it is no module. */
+static size_t module_name_len(const char *base)
+{
+	static const char *const suffixes[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
+	size_t i, len = strlen(base), n;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		n = strlen(suffixes[i]);
+		if (len > n && !strcmp(base + len - n, suffixes[i]))
+			return len - n;
+	}
+	return 0;
+}
+
+static const char *base_name(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash && slash[1] ? slash + 1 : name;
+}
+
+/* As perf's tables show it. */
+static const char *short_name(struct dso_table *t, const char *name, const struct dso_want *want)
+{
+	const char *base = base_name(name), *ret;
+	char jit[32], *module;
+	size_t len, i;
+
+	if (want->pid) {
+		snprintf(jit, sizeof(jit), "[JIT] tid %d", (int)want->pid);
+		return dso_intern(t, jit);
+	}
+	if (want->kind == DSO_KERNEL || want->kind == DSO_KSYMBOL || name[0] == '[')
+		return name;
+	len = want->kind == DSO_MODULE || want->kind == DSO_GUEST ? module_name_len(base) : 0;
+	if (!len)
+		return base;
+	if (asprintf(&module, "[%.*s]", (int)len, base) < 0)
+		return NULL;
+	for (i = 0; module[i]; i++) {
+		if (module[i] == '-')
+			module[i] = '_';
+	}
+	ret = dso_intern(t, module);
+	free(module);
+	return ret;
+}
+
+/* Whether what is known of the two does not contradict. */
+static bool compatible(const struct dso *dso, const struct dso_key *key)
+{
+	if (dso->build_id_size && key->build_id_size &&
+	    (dso->build_id_size != key->build_id_size ||
+	     memcmp(dso->build_id, key->build_id, key->build_id_size)))
+		return false;
+	if (!dso->ino || !key->ino)
+		return true;
+	return dso->ino == key->ino && dso->ino_generation == key->ino_generation &&
+	       dso->maj == key->maj && dso->min == key->min;
+}
+
+static void learn(struct dso *dso, const struct dso_key *key)
+{
+	if (key->build_id_size && !dso->build_id_size) {
+		dso->build_id_size = (uint8_t)key->build_id_size;
+		memcpy(dso->build_id, key->build_id, sizeof(dso->build_id));
+	}
+	if (key->ino && !dso->ino) {
+		dso->maj = key->maj;
+		dso->min = key->min;
+		dso->ino = key->ino;
+		dso->ino_generation = key->ino_generation;
+	}
+}
+
+static struct dso *dso_new(struct dso_table *t, const char *name, const struct dso_want *want)
+{
+	struct dso *dso = arena_alloc(&t->arena, sizeof(*dso));
+
+	if (!dso || array_grow(&t->dsos, &t->capacity, t->count + 1, sizeof(*t->dsos)))
+		return NULL;
+	dso->name = name;
+	dso->short_name = short_name(t, name, want);
+	if (!dso->short_name)
+		return NULL;
+	t->name_bytes += strlen(name);
+	dso->kind = want->kind;
+	dso->index = (unsigned int)t->count;
+	t->dsos[t->count++] = dso;
+	return dso;
+}
+
+/* The dso of this name that is meant although its identity was not met before; NULL: no memory. */
+static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
+			       const struct dso_want *want)
+{
+	struct dso_key family_key;
+	struct dso_family *family;
+
+	memset(&family_key, 0, sizeof(family_key));
+	family_key.name = key->name;
+	family_key.kind = key->kind;
+	family_key.pid = key->pid;
+	HASH_FIND(hh, t->families, &family_key, sizeof(family_key), family);
+	if (!family) {
+		family = arena_alloc(&t->arena, sizeof(*family));
+		if (!family)
+			return NULL;
+		family->key = family_key;
+		HASH_ADD(hh, t->families, key, sizeof(family->key), family);
+		if (!family->hh.tbl)
+			return NULL;
+	}
+	if (!family->last || !compatible(family->last, key)) {
+		struct dso *dso = dso_new(t, key->name, want);
+
+		if (!dso)
+			return NULL;
+		family->last = dso;
+	}
+	learn(family->last, key);
+	return family->last;
+}
+
+struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want *want)
+{
+	const struct pd_mmap *mmap = want->mmap;
+	struct dso_alias *alias;
+	struct dso_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.name = dso_intern(t, name);
+	if (!key.name)
+		return NULL;
+	key.kind = want->kind;
+	key.pid = want->pid;
+	if (mmap && want->kind != DSO_ANON && want->kind != DSO_VDSO) {
+		key.ino = mmap->ino;
+		key.ino_generation = mmap->ino_generation;
+		key.maj = mmap->maj;
+		key.min = mmap->min;
+	}
+	if (mmap && mmap->build_id_size <= PD_BUILD_ID_MAX) {
+		key.build_id_size = mmap->build_id_size;
+		memcpy(key.build_id, mmap->build_id, mmap->build_id_size);
+	}
+	HASH_FIND(hh, t->aliases, &key, sizeof(key), alias);
+	if (alias)
+		return alias->dso;
+	alias = arena_alloc(&t->arena, sizeof(*alias));
+	if (!alias)
+		return NULL;
+	alias->key = key;
+	alias->dso = dso_by_name(t, &key, want);
+	if (!alias->dso)
+		return NULL;
+	HASH_ADD(hh, t->aliases, key, sizeof(alias->key), alias);
+	return alias->hh.tbl ? alias->dso : NULL;
+}
+
+/* Of the kernel itself, not of a module or the vdso. */
+static bool names_kernel(const char *name, uint16_t misc)
+{
+	if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+		return false;
+	if (name[0] == '[')
+		return starts(name, "[kernel");
+	return !module_name_len(base_name(name));
+}
+
+int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc)
+{
+	const char *name = dso_intern(t, id->filename);
+	struct build_id *b;
+
+	if (!name)
+		return -ENOMEM;
+	if (id->size > PD_BUILD_ID_MAX)
+		return 0;
+	HASH_FIND_PTR(t->build_ids, &name, b);
+	if (!b) {
+		b = arena_alloc(&t->arena, sizeof(*b));
+		if (!b)
+			return -ENOMEM;
+		b->name = name;
+		HASH_ADD_PTR(t->build_ids, name, b);
+		if (!b->hh.tbl)
+			return -ENOMEM;
+	}
+	b->size = id->size;
+	memcpy(b->id, id->build_id, id->size);
+	if (names_kernel(name, misc))
+		t->kernel_build_id = b;
+	return 0;
+}
+
+void dso_apply_build_ids(struct dso_table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		struct dso *dso = t->dsos[i];
+		struct build_id *b;
+
+		if (dso->kind == DSO_KERNEL)
+			b = t->kernel_build_id;
+		else
+			HASH_FIND_PTR(t->build_ids, &dso->name, b);
+		if (!b || dso->build_id_size || dso->kind == DSO_ANON)
+			continue;
+		dso->build_id_size = b->size;
+		memcpy(dso->build_id, b->id, b->size);
+	}
+}
+
+size_t dso_memory(const struct dso_table *t)
+{
+	size_t tables = HASH_OVERHEAD(hh, t->aliases) + HASH_OVERHEAD(hh, t->families) +
+			HASH_OVERHEAD(hh, t->build_ids);
+
+	return t->arena.total + t->name_bytes + t->capacity * sizeof(*t->dsos) + tables;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which dso a mapping is of, and how tables call it. Internal to state/. One thread builds; the
+ * dsos may be read by any after that.
+ */
+#ifndef RINGTAIL_STATE_DSO_H
+#define RINGTAIL_STATE_DSO_H
+
+#include "base/strpool.h"
+#include "state/arena.h"
+#include "state/state.h"
+
+struct dso_alias;
+struct dso_family;
+struct build_id;
+
+struct dso_table {
+	struct arena arena;
+	struct strpool *names; /* also of others in state/ */
+	size_t name_bytes;     /* of dsos, in @names */
+	struct dso_alias *aliases;
+	struct dso_family *families;
+	struct build_id *build_ids;
+	struct build_id *kernel_build_id;
+	struct dso **dsos;
+	size_t count, capacity;
+};
+
+/* What is known of a dso besides its name. */
+struct dso_want {
+	enum dso_kind kind;
+	uint32_t pid;		    /* of memory that belongs to one process; else 0 */
+	const struct pd_mmap *mmap; /* NULL: no identity but the name */
+};
+
+int dso_table_init(struct dso_table *t); /* 0 or -ENOMEM; release in either case */
+void dso_table_release(struct dso_table *t);
+
+const char *dso_intern(struct dso_table *t, const char *name); /* NULL when out of memory */
+
+/* Finds or makes. NULL when out of memory. */
+struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want *want);
+
+/* Kind of what user space has mapped under this name. */
+enum dso_kind dso_kind_of_user(const char *name, uint32_t flags);
+
+/* Whether code there is generated: perf looks for its symbols in perf-PID.map. */
+bool dso_is_jit_memory(const char *name, uint32_t flags);
+
+/* Remembers a build-id for dsos of that name. 0 or -ENOMEM. */
+int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc);
+
+/* Gives remembered build-ids to the dsos that have none. */
+void dso_apply_build_ids(struct dso_table *t);
+
+size_t dso_memory(const struct dso_table *t); /* bytes, about */
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Kernel code: of the host, and of guests by the pid of their machine.
+ *
+ * The kernel records no map of itself and none of a module that is loaded; tools synthesize them,
+ * at whatever moment. The image therefore counts for the whole recording, and a module for what is
+ * not covered otherwise. Only KSYMBOL has times of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "state/state_priv.h"
+
+#define KERNEL_NAME "[kernel.kallsyms]"
+#define GUEST_NAME  "[guest.kernel.kallsyms"
+
+static const struct moment end_of_time = {UINT64_MAX, UINT64_MAX};
+
+/* What follows the kernel's name in "[kernel.kallsyms]_text" or "[kernel.kallsyms._text]"; else
+ * NULL. */
+static const char *image_name_end(const char *name)
+{
+	size_t len = strlen(KERNEL_NAME);
+	const char *end;
+
+	if (!strncmp(name, KERNEL_NAME, len - 1))
+		return name[len - 1] ? name + len : name + len - 1;
+	if (strncmp(name, GUEST_NAME, strlen(GUEST_NAME)))
+		return NULL;
+	end = strchr(name, ']');
+	return end ? end + 1 : name + strlen(name);
+}
+
+/* The name of the reference symbol that follows the kernel's; NULL when there is none. */
+static const char *reference_name(struct dso_table *t, const char *rest)
+{
+	char name[128];
+	size_t len = strcspn(rest, "]");
+
+	if (!len || len >= sizeof(name))
+		return NULL;
+	memcpy(name, rest, len);
+	name[len] = '\0';
+	return dso_intern(t, name);
+}
+
+static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *mmap, bool guest,
+		      struct moment at)
+{
+	const char *rest = image_name_end(mmap->filename);
+	struct dso_want want = {.kind = guest ? DSO_GUEST : DSO_KERNEL, .mmap = mmap};
+	char name[128] = KERNEL_NAME;
+	struct dso *dso;
+
+	if (guest) {
+		size_t len = (size_t)(rest - mmap->filename);
+
+		if (len < sizeof(name)) {
+			memcpy(name, mmap->filename, len);
+			name[len] = '\0';
+		}
+	}
+	dso = dso_get(&s->dsos, name, &want);
+	if (!dso)
+		return -ENOMEM;
+	/* With kptr_restrict there is no address to be told. */
+	if (mmap->pgoff) {
+		dso->ref_addr = mmap->pgoff;
+		dso->ref_name = reference_name(&s->dsos, rest);
+	}
+	k->image = state_map_new(s, mmap, dso, at);
+	if (!k->image)
+		return -ENOMEM;
+	if (!mmap->addr && !mmap->len)
+		k->image->map.end = UINT64_MAX;
+	return 0;
+}
+
+/* The guest of that pid, made where there is none. NULL when out of memory. */
+static struct kernel *guest_get(struct state *s, uint32_t pid)
+{
+	size_t before = s->guest_capacity;
+	uint32_t n = idtable_add(&s->guest_pids, pid);
+
+	if (n == IDTABLE_NONE ||
+	    array_grow(&s->guests, &s->guest_capacity, (size_t)n + 1, sizeof(*s->guests)))
+		return NULL;
+	memset(s->guests + before, 0, (s->guest_capacity - before) * sizeof(*s->guests));
+	return &s->guests[n];
+}
+
+int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at)
+{
+	struct kernel *k = guest ? guest_get(s, mmap->pid) : &s->host;
+	struct dso_want want = {.kind = guest ? DSO_GUEST : DSO_MODULE, .mmap = mmap};
+	struct space_map *map;
+	struct dso *dso;
+
+	if (!k)
+		return -ENOMEM;
+	if (image_name_end(mmap->filename))
+		return image_mmap(s, k, mmap, guest, at);
+	dso = dso_get(&s->dsos, mmap->filename, &want);
+	map = dso ? state_map_new(s, mmap, dso, at) : NULL;
+	return map ? space_add(&s->pool, &k->modules, SPACE_CODE, map) : -ENOMEM;
+}
+
+int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at)
+{
+	struct dso_want want = {.kind = DSO_KSYMBOL};
+	struct pd_mmap mmap = {.addr = sym->addr, .len = sym->len, .pgoff = sym->addr};
+	struct space_map *map;
+	struct dso *dso;
+
+	if (sym->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		return space_remove(&s->pool, &s->host.ksymbols, SPACE_CODE, sym->addr, at);
+	dso = dso_get(&s->dsos, sym->name, &want);
+	map = dso ? state_map_new(s, &mmap, dso, at) : NULL;
+	return map ? space_add(&s->pool, &s->host.ksymbols, SPACE_CODE, map) : -ENOMEM;
+}
+
+int kernel_finish(struct state *s)
+{
+	struct pd_mmap all = {.filename = KERNEL_NAME, .len = UINT64_MAX};
+
+	if (s->host.image)
+		return 0;
+	return image_mmap(s, &s->host, &all, false, (struct moment){0});
+}
+
+static const struct space_map *find_in(const struct kernel *k, uint64_t ip, struct moment at)
+{
+	const struct space_map *found = space_find(&k->ksymbols, SPACE_CODE, ip, at);
+
+	if (!found)
+		found = space_find(&k->modules, SPACE_CODE, ip, at);
+	if (!found)
+		found = space_find(&k->modules, SPACE_CODE, ip, end_of_time);
+	if (found)
+		return found;
+	return k->image && ip >= k->image->map.start && ip < k->image->map.end ? k->image : NULL;
+}
+
+const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool guest, uint64_t ip,
+				    struct moment at)
+{
+	const struct space_map *found = NULL;
+	uint32_t n;
+
+	if (!guest)
+		return find_in(&s->host, ip, at);
+	n = idtable_find(&s->guest_pids, pid);
+	if (n != IDTABLE_NONE)
+		found = find_in(&s->guests[n], ip, at);
+	/* perf's default guest, whose machine it does not know. */
+	n = idtable_find(&s->guest_pids, 0);
+	if (!found && n != IDTABLE_NONE)
+		found = find_in(&s->guests[n], ip, at);
+	return found;
+}

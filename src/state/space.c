@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The trees are treaps: search trees by address, heaps by a random number that is a function of the
+ * range's start, so that depth is logarithmic whatever the order of insertion, and needs no field.
+ */
+#include "state/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct space_node {
+	uint64_t start, end; /* a piece of @map */
+	const struct space_map *map;
+	struct space_node *left, *right;
+	uint64_t epoch;
+};
+
+/*
+ * One change copies a few paths from root to leaf. Room for all of them is made first, so that no
+ * change has to be undone half-way. Depth d has a probability below n * (4.3 log n / d)^d: 512 is
+ * never seen.
+ */
+#define CHANGE_NODES (5 * 512)
+
+void space_pool_init(struct space_pool *pool)
+{
+	struct timespec ts = {0};
+
+	/* So that nobody can prepare a file whose tree is a list. */
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	*pool = (struct space_pool){0};
+	pool->seed = (uint64_t)ts.tv_nsec << 20 ^ (uint64_t)ts.tv_sec ^ (uintptr_t)pool;
+}
+
+void space_pool_release(struct space_pool *pool)
+{
+	arena_release(&pool->nodes);
+	arena_release(&pool->links);
+}
+
+/* One to one, so that different starts never have the same rank. */
+static uint64_t rank(const struct space_pool *pool, const struct space_node *n)
+{
+	uint64_t h = n->start + pool->seed;
+
+	h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ULL;
+	h = (h ^ h >> 27) * 0x94d049bb133111ebULL;
+	return h ^ h >> 31;
+}
+
+static struct space_node *node_new(struct space_pool *pool, uint64_t epoch, uint64_t start,
+				   uint64_t end, const struct space_map *map)
+{
+	struct space_node *n = arena_alloc(&pool->nodes, sizeof(*n));
+
+	*n = (struct space_node){.start = start, .end = end, .map = map, .epoch = epoch};
+	return n;
+}
+
+/* @n itself if it is of this epoch, else a copy that is. */
+static struct space_node *own(struct space_pool *pool, uint64_t epoch, struct space_node *n)
+{
+	struct space_node *copy;
+
+	if (n->epoch == epoch)
+		return n;
+	copy = arena_alloc(&pool->nodes, sizeof(*copy));
+	*copy = *n;
+	copy->epoch = epoch;
+	return copy;
+}
+
+/* Ranges that start before @key, and the others. */
+static void split(struct space_pool *pool, uint64_t epoch, struct space_node *n, uint64_t key,
+		  struct space_node **ret_low, struct space_node **ret_high)
+{
+	if (!n) {
+		*ret_low = *ret_high = NULL;
+		return;
+	}
+	n = own(pool, epoch, n);
+	if (n->start < key) {
+		*ret_low = n;
+		split(pool, epoch, n->right, key, &n->right, ret_high);
+	} else {
+		*ret_high = n;
+		split(pool, epoch, n->left, key, ret_low, &n->left);
+	}
+}
+
+/* All of @low is below all of @high. */
+static struct space_node *join(struct space_pool *pool, uint64_t epoch, struct space_node *low,
+			       struct space_node *high)
+{
+	if (!low || !high)
+		return low ? low : high;
+	if (rank(pool, low) > rank(pool, high)) {
+		low = own(pool, epoch, low);
+		low->right = join(pool, epoch, low->right, high);
+		return low;
+	}
+	high = own(pool, epoch, high);
+	high->left = join(pool, epoch, low, high->left);
+	return high;
+}
+
+/* The last range that starts before @key, or NULL. */
+static struct space_node *last_before(struct space_node *n, uint64_t key)
+{
+	struct space_node *found = NULL;
+
+	while (n) {
+		if (n->start < key) {
+			found = n;
+			n = n->right;
+		} else {
+			n = n->left;
+		}
+	}
+	return found;
+}
+
+static struct space_node *node_at(struct space_node *root, uint64_t addr)
+{
+	struct space_node *n = addr == UINT64_MAX ? NULL : last_before(root, addr + 1);
+
+	return n && addr < n->end ? n : NULL;
+}
+
+/*
+ * The tree with [@start, @end) of @map in it, or cut out of it where @map is NULL. The node that
+ * ends at or covers a split point lies on the path to it, so split() has made it this epoch's.
+ */
+static struct space_node *replace(struct space_pool *pool, uint64_t epoch, struct space_node *root,
+				  uint64_t start, uint64_t end, const struct space_map *map)
+{
+	struct space_node *low, *mid, *high, *n, *rest = NULL, *in = NULL;
+
+	split(pool, epoch, root, start, &low, &high);
+	split(pool, epoch, high, end, &mid, &high);
+	n = last_before(low, start);
+	if (n && n->end > start) {
+		if (n->end > end)
+			rest = node_new(pool, epoch, end, n->end, n->map);
+		n->end = start;
+	}
+	n = last_before(mid, end);
+	if (n && n->end > end)
+		rest = node_new(pool, epoch, end, n->end, n->map);
+	if (map)
+		in = node_new(pool, epoch, start, end, map);
+	return join(pool, epoch, join(pool, epoch, low, in), join(pool, epoch, rest, high));
+}
+
+static int new_version(struct space_pool *pool, struct space *s, const struct space_version *v)
+{
+	struct space_link *link = arena_alloc(&pool->links, sizeof(*link));
+
+	if (!link)
+		return -ENOMEM;
+	link->v = *v;
+	link->prev = s->last;
+	s->last = link;
+	s->count++;
+	s->epoch = ++pool->epoch;
+	return 0;
+}
+
+/* Whether @n says of all of [@start, @end) what @map says. */
+static bool says_same(const struct space_node *n, uint64_t start, uint64_t end,
+		      const struct map *map)
+{
+	const struct map *old = &n->map->map;
+
+	return n->start <= start && n->end >= end && old->dso == map->dso &&
+	       old->prot == map->prot && old->flags == map->flags &&
+	       old->pgoff - old->start == map->pgoff - map->start;
+}
+
+int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
+	      const struct space_map *map)
+{
+	uint64_t start = map->map.start, end = map->map.end;
+	struct space_version next = {.at = map->born};
+	const struct space_node *old;
+	bool version = !s->last;
+	int r;
+
+	if (end <= start)
+		return 0;
+	if (s->last) {
+		old = last_before(s->last->v.root[tree], end);
+		if (old && old->end > start) {
+			if (says_same(old, start, end, &map->map))
+				return 0;
+			next = s->last->v;
+			next.at = map->born;
+			version = true;
+		}
+	}
+	r = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
+	if (!r && version)
+		r = new_version(pool, s, &next);
+	if (r)
+		return r;
+	s->last->v.root[tree] = replace(pool, s->epoch, s->last->v.root[tree], start, end, map);
+	return 0;
+}
+
+int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree, uint64_t addr,
+		 struct moment at)
+{
+	const struct space_node *n = s->last ? node_at(s->last->v.root[tree], addr) : NULL;
+	struct space_version next;
+	int r;
+
+	if (!n)
+		return 0;
+	next = s->last->v;
+	next.at = at;
+	r = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
+	if (!r)
+		r = new_version(pool, s, &next);
+	if (r)
+		return r;
+	s->last->v.root[tree] =
+		replace(pool, s->epoch, s->last->v.root[tree], n->start, n->end, NULL);
+	return 0;
+}
+
+int space_clear(struct space_pool *pool, struct space *s, struct moment at)
+{
+	struct space_version empty = {.at = at};
+
+	return s->last ? new_version(pool, s, &empty) : 0;
+}
+
+int space_fork(struct space_pool *pool, struct space *child, struct space *parent, struct moment at)
+{
+	struct space_version v = {.at = at};
+
+	if (parent->last)
+		v = parent->last->v;
+	v.at = at;
+	/* From here on, neither may change the nodes that both have. */
+	parent->epoch = ++pool->epoch;
+	return child->last || parent->last ? new_version(pool, child, &v) : 0;
+}
+
+void space_freeze(struct space *s, struct space_version *array)
+{
+	const struct space_link *link;
+	uint32_t i = s->count;
+
+	for (link = s->last; link; link = link->prev)
+		array[--i] = link->v;
+	s->versions = array;
+	s->last = NULL;
+}
+
+static const struct space_version *version_as_of(const struct space *s, struct moment at)
+{
+	uint32_t low = 0, high = s->count, mid;
+	const struct space_link *link;
+
+	if (!s->versions) {
+		for (link = s->last; link && moment_before(at, link->v.at);)
+			link = link->prev;
+		return link ? &link->v : NULL;
+	}
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (moment_before(at, s->versions[mid].at))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low ? &s->versions[low - 1] : NULL;
+}
+
+const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
+				   struct moment at)
+{
+	const struct space_version *v = version_as_of(s, at);
+	const struct space_node *n = v ? node_at(v->root[tree], addr) : NULL;
+
+	return n && !moment_before(at, n->map->born) ? n->map : NULL;
+}

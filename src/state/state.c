@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "state/state_priv.h"
+
+struct state *state_new(void)
+{
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	space_pool_init(&s->pool);
+	if (dso_table_init(&s->dsos)) {
+		state_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void state_free(struct state *s)
+{
+	if (!s)
+		return;
+	threads_release(&s->threads);
+	dso_table_release(&s->dsos);
+	space_pool_release(&s->pool);
+	arena_release(&s->maps);
+	idtable_release(&s->guest_pids);
+	free(s->guests);
+	free(s);
+}
+
+struct space_map *state_map_new(struct state *s, const struct pd_mmap *mmap, const struct dso *dso,
+				struct moment at)
+{
+	struct space_map *map = arena_alloc(&s->maps, sizeof(*map));
+
+	if (!map)
+		return NULL;
+	map->map = (struct map){
+		.start = mmap->addr,
+		.pgoff = mmap->pgoff,
+		.dso = dso,
+		.prot = mmap->prot,
+		.flags = mmap->flags,
+	};
+	if (__builtin_add_overflow(mmap->addr, mmap->len, &map->map.end))
+		map->map.end = UINT64_MAX;
+	map->born = at;
+	return map;
+}
+
+static int user_mmap(struct state *s, const struct pd_mmap *mmap, bool data, struct moment at)
+{
+	struct dso_want want = {.mmap = mmap};
+	struct space_map *map;
+	struct space *space;
+	struct dso *dso;
+
+	want.kind = dso_kind_of_user(mmap->filename, mmap->flags);
+	if (!data && want.kind == DSO_ANON && dso_is_jit_memory(mmap->filename, mmap->flags))
+		want.pid = mmap->pid;
+	space = threads_space_get(&s->threads, mmap->pid);
+	dso = space ? dso_get(&s->dsos, mmap->filename, &want) : NULL;
+	map = dso ? state_map_new(s, mmap, dso, at) : NULL;
+	if (!map)
+		return -ENOMEM;
+	if (want.kind == DSO_VDSO)
+		map->map.pgoff = 0; /* what is recorded is no offset into the vdso's image */
+	return space_add(&s->pool, space, data ? SPACE_DATA : SPACE_CODE, map);
+}
+
+static int apply_mmap(struct state *s, const struct pd_record *rec, struct moment at)
+{
+	uint16_t misc = rec->hdr->misc;
+
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_GUEST_KERNEL: return kernel_mmap(s, &rec->mmap, true, at);
+	case PERF_RECORD_MISC_GUEST_USER: return 0; /* its pids are not ours */
+	case PERF_RECORD_MISC_KERNEL: return kernel_mmap(s, &rec->mmap, false, at);
+	}
+	if (rec->mmap.pid == UINT32_MAX)
+		return kernel_mmap(s, &rec->mmap, false, at);
+	return user_mmap(s, &rec->mmap, misc & PERF_RECORD_MISC_MMAP_DATA, at);
+}
+
+static int apply(struct state *s, const struct pd_record *rec, struct moment at)
+{
+	bool share_maps;
+
+	switch (rec->hdr->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2: return apply_mmap(s, rec, at);
+	case PERF_RECORD_COMM: return threads_comm(&s->threads, &s->dsos, &s->pool, &rec->comm, at);
+	case PERF_RECORD_FORK:
+		/* Of a synthesized one the maps follow as records of their own. */
+		share_maps = !(rec->hdr->misc & PERF_RECORD_MISC_FORK_EXEC);
+		return threads_fork(&s->threads, &s->pool, &rec->task, share_maps, at);
+	case PERF_RECORD_KSYMBOL: return kernel_ksymbol(s, &rec->ksymbol, at);
+	case PERF_RECORD_HEADER_BUILD_ID:
+		return dso_set_build_id(&s->dsos, &rec->build_id, rec->hdr->misc);
+	default: return 0;
+	}
+}
+
+int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
+{
+	int r;
+
+	if (s->failed)
+		return -ENOMEM;
+	/* A caller's slip must not make the histories unsorted. */
+	if (moment_before(at, s->last))
+		at = s->last;
+	s->last = at;
+	r = apply(s, rec, at);
+	if (r)
+		s->failed = true;
+	return r;
+}
+
+int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t misc)
+{
+	int r = dso_set_build_id(&s->dsos, id, misc);
+
+	if (!r && s->finished)
+		dso_apply_build_ids(&s->dsos);
+	return r;
+}
+
+int state_finish(struct state *s)
+{
+	int r;
+
+	if (s->finished)
+		return 0;
+	if (s->failed)
+		return -ENOMEM;
+	r = kernel_finish(s);
+	if (!r)
+		r = threads_freeze(&s->threads);
+	if (r) {
+		s->failed = true;
+		return r;
+	}
+	dso_apply_build_ids(&s->dsos);
+	s->finished = true;
+	return 0;
+}
+
+const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at)
+{
+	return tid ? threads_comm_find(&s->threads, tid, at) : "swapper";
+}
+
+/* Kinds whose symbols are known by address, not by offset into a file. */
+static bool is_absolute(enum dso_kind kind)
+{
+	switch (kind) {
+	case DSO_KERNEL:
+	case DSO_KSYMBOL:
+	case DSO_ANON:
+	case DSO_GUEST: return true;
+	case DSO_MODULE:
+	case DSO_ELF:
+	case DSO_VDSO: break;
+	}
+	return false;
+}
+
+static const struct space_map *find_user(const struct state *s, uint32_t pid, uint64_t ip,
+					 struct moment at)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+	const struct space_map *found = NULL;
+
+	if (space)
+		found = space_find(space, SPACE_CODE, ip, at);
+	if (space && !found)
+		found = space_find(space, SPACE_DATA, ip, at);
+	return found;
+}
+
+bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
+		struct location *ret)
+{
+	const struct space_map *found = NULL;
+
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL: found = kernel_find(s, pid, false, ip, at); break;
+	case PERF_RECORD_MISC_GUEST_KERNEL: found = kernel_find(s, pid, true, ip, at); break;
+	case PERF_RECORD_MISC_USER: found = find_user(s, pid, ip, at); break;
+	}
+	*ret = (struct location){.map = found ? &found->map : NULL, .addr = ip};
+	if (found && !is_absolute(found->map.dso->kind))
+		ret->addr = ip - found->map.start + found->map.pgoff;
+	return found;
+}
+
+size_t state_dso_count(const struct state *s)
+{
+	return s->dsos.count;
+}
+
+const struct dso *state_dso_at(const struct state *s, size_t index)
+{
+	return s->dsos.dsos[index];
+}
+
+size_t state_memory(const struct state *s)
+{
+	const struct threads *t = &s->threads;
+
+	return sizeof(*s) + s->maps.total + s->pool.nodes.total + s->pool.links.total +
+	       dso_memory(&s->dsos) + t->links.total + idtable_memory(&t->tids) +
+	       idtable_memory(&t->pids) + t->thread_capacity * sizeof(*t->threads) +
+	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
+	       t->version_count * sizeof(*t->versions) + idtable_memory(&s->guest_pids) +
+	       s->guest_capacity * sizeof(*s->guests);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a state. Internal to state/. */
+#ifndef RINGTAIL_STATE_STATE_PRIV_H
+#define RINGTAIL_STATE_STATE_PRIV_H
+
+#include "state/dso.h"
+#include "state/idtable.h"
+#include "state/space.h"
+
+/* From @at on, thread @tid belongs to @pid and is called @name. */
+struct comm {
+	struct moment at;
+	const char *name; /* interned; NULL: not known */
+	uint32_t pid;
+};
+
+struct comm_link {
+	struct comm c;
+	struct comm_link *prev;
+};
+
+struct thread {
+	struct comm_link *last; /* until frozen, newest first */
+	struct comm *comms;	/* when frozen: @count of them, oldest first */
+	uint32_t count;
+};
+
+/* Threads by tid, as there is only one of an id at a time. Processes by pid: address spaces. */
+struct threads {
+	struct arena links; /* until frozen */
+	struct idtable tids, pids;
+	struct thread *threads;
+	size_t thread_capacity;
+	struct space *processes;
+	size_t process_capacity;
+	struct comm *comms; /* when frozen: of all threads */
+	size_t comm_count;
+	struct space_version *versions; /* when frozen: of all processes */
+	size_t version_count;
+};
+
+int threads_comm(struct threads *t, struct dso_table *names, struct space_pool *pool,
+		 const struct pd_comm *comm, struct moment at);
+int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_task *task,
+		 bool share_maps, struct moment at);
+int threads_freeze(struct threads *t);
+void threads_release(struct threads *t);
+
+/* NULL when there is none. */
+const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at);
+const struct space *threads_space(const struct threads *t, uint32_t pid);
+
+/* Makes one where there is none. NULL when out of memory. */
+struct space *threads_space_get(struct threads *t, uint32_t pid);
+
+/* The kernel's own code: the kernel, modules, and what registered itself, as BPF programs do. */
+struct kernel {
+	struct space_map *image; /* NULL until one is recorded */
+	struct space modules, ksymbols;
+};
+
+struct state {
+	struct moment last;
+	bool failed; /* out of memory once: what there is may have holes */
+	bool finished;
+	struct arena maps; /* of struct space_map */
+	struct space_pool pool;
+	struct dso_table dsos;
+	struct threads threads;
+	struct kernel host;
+	struct kernel *guests; /* by number of pid in guest_pids */
+	struct idtable guest_pids;
+	size_t guest_capacity;
+};
+
+/* A mapping of kernel code. 0 or -ENOMEM. */
+int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at);
+int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at);
+
+/* A kernel of which no map was recorded covers all addresses. 0 or -ENOMEM. */
+int kernel_finish(struct state *s);
+const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool guest, uint64_t ip,
+				    struct moment at);
+
+/* A new mapping as recorded, of @dso, born at @at. NULL when out of memory. */
+struct space_map *state_map_new(struct state *s, const struct pd_mmap *mmap, const struct dso *dso,
+				struct moment at);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Threads, what they were called, and the address spaces of their processes.
+ *
+ * EXIT has no effect: the last name and the last maps serve until the id is used again, since
+ * records of other rings, and samples taken while a task dies, may still refer to them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "state/state_priv.h"
+
+/* Arrays that a table of ids numbers: new elements are zero. */
+static void *numbered(struct idtable *ids, uint32_t id, void *array, size_t *cap, size_t size)
+{
+	size_t before = *cap;
+	uint32_t n = idtable_add(ids, id);
+	unsigned char *base;
+
+	if (n == IDTABLE_NONE || array_grow(array, cap, (size_t)n + 1, size))
+		return NULL;
+	memcpy(&base, array, sizeof(base));
+	if (*cap > before)
+		memset(base + before * size, 0, (*cap - before) * size);
+	return base + n * size;
+}
+
+struct space *threads_space_get(struct threads *t, uint32_t pid)
+{
+	return numbered(&t->pids, pid, &t->processes, &t->process_capacity, sizeof(*t->processes));
+}
+
+const struct space *threads_space(const struct threads *t, uint32_t pid)
+{
+	uint32_t n = idtable_find(&t->pids, pid);
+
+	return n == IDTABLE_NONE ? NULL : &t->processes[n];
+}
+
+/* The newest entry of a thread, or NULL. */
+static const struct comm *last_comm(const struct threads *t, uint32_t tid)
+{
+	uint32_t n = idtable_find(&t->tids, tid);
+
+	return n == IDTABLE_NONE || !t->threads[n].last ? NULL : &t->threads[n].last->c;
+}
+
+static int add_comm(struct threads *t, uint32_t tid, const struct comm *comm)
+{
+	struct thread *thread =
+		numbered(&t->tids, tid, &t->threads, &t->thread_capacity, sizeof(*t->threads));
+	struct comm_link *link;
+
+	if (!thread)
+		return -ENOMEM;
+	if (thread->last && thread->last->c.pid == comm->pid && thread->last->c.name == comm->name)
+		return 0;
+	link = arena_alloc(&t->links, sizeof(*link));
+	if (!link)
+		return -ENOMEM;
+	link->c = *comm;
+	link->prev = thread->last;
+	thread->last = link;
+	thread->count++;
+	return 0;
+}
+
+int threads_comm(struct threads *t, struct dso_table *names, struct space_pool *pool,
+		 const struct pd_comm *comm, struct moment at)
+{
+	struct comm c = {.at = at, .pid = comm->pid};
+	struct space *space;
+	int r;
+
+	c.name = dso_intern(names, comm->comm);
+	if (!c.name)
+		return -ENOMEM;
+	r = add_comm(t, comm->tid, &c);
+	if (r || !comm->exec)
+		return r;
+	space = threads_space_get(t, comm->pid);
+	return space ? space_clear(pool, space, at) : -ENOMEM;
+}
+
+int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_task *task,
+		 bool share_maps, struct moment at)
+{
+	const struct comm *parent = last_comm(t, task->ptid);
+	struct comm c = {.at = at, .pid = task->pid};
+	struct space *from, *to;
+	int r;
+
+	/* Another process's thread of that id: its FORK was lost, and its name is not the parent's.
+	 */
+	if (parent && parent->pid == task->ppid)
+		c.name = parent->name;
+	r = add_comm(t, task->tid, &c);
+	if (r || task->pid == task->ppid)
+		return r;
+	if (!threads_space_get(t, task->ppid) || !threads_space_get(t, task->pid))
+		return -ENOMEM;
+	/* Only now: making the second may have moved the first. */
+	from = threads_space_get(t, task->ppid);
+	to = threads_space_get(t, task->pid);
+	return share_maps ? space_fork(pool, to, from, at) : space_clear(pool, to, at);
+}
+
+static int freeze_comms(struct threads *t)
+{
+	const struct comm_link *link;
+	size_t i, total = 0;
+	uint32_t n;
+
+	for (i = 0; i < t->tids.count; i++)
+		total += t->threads[i].count;
+	t->comms = calloc(total ? total : 1, sizeof(*t->comms));
+	if (!t->comms)
+		return -ENOMEM;
+	t->comm_count = total;
+	for (i = total = 0; i < t->tids.count; i++) {
+		struct thread *thread = &t->threads[i];
+
+		thread->comms = t->comms + total;
+		n = thread->count;
+		for (link = thread->last; link; link = link->prev)
+			thread->comms[--n] = link->c;
+		total += thread->count;
+		thread->last = NULL;
+	}
+	arena_release(&t->links);
+	return 0;
+}
+
+int threads_freeze(struct threads *t)
+{
+	size_t i, total = 0;
+	int r = freeze_comms(t);
+
+	if (r)
+		return r;
+	for (i = 0; i < t->pids.count; i++)
+		total += t->processes[i].count;
+	t->versions = calloc(total ? total : 1, sizeof(*t->versions));
+	if (!t->versions)
+		return -ENOMEM;
+	t->version_count = total;
+	for (i = total = 0; i < t->pids.count; i++) {
+		space_freeze(&t->processes[i], t->versions + total);
+		total += t->processes[i].count;
+	}
+	return 0;
+}
+
+void threads_release(struct threads *t)
+{
+	arena_release(&t->links);
+	idtable_release(&t->tids);
+	idtable_release(&t->pids);
+	free(t->threads);
+	free(t->processes);
+	free(t->comms);
+	free(t->versions);
+}
+
+const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at)
+{
+	uint32_t low = 0, high, mid, n = idtable_find(&t->tids, tid);
+	const struct comm_link *link;
+	const struct thread *thread;
+
+	if (n == IDTABLE_NONE)
+		return NULL;
+	thread = &t->threads[n];
+	if (!thread->comms) {
+		for (link = thread->last; link && moment_before(at, link->c.at);)
+			link = link->prev;
+		return link ? link->c.name : NULL;
+	}
+	for (high = thread->count; low < high;) {
+		mid = low + (high - low) / 2;
+		if (moment_before(at, thread->comms[mid].at))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low ? thread->comms[low - 1].name : NULL;
+}
