@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Finding files: the program itself, and the file that has its symbols if they were stripped.
+ *
+ * Places are those that gdb, perf and the distributions agreed on: .build-id/xx/yyyy.debug,
+ * .gnu_debuglink, and below /usr/lib/debug by path. What is found counts only if its build-id is
+ * the recorded one; without build-ids, if the checksum in .gnu_debuglink is right.
+ */
+#include "symbol/sources.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+bool source_path(char ret[PATH_MAX], const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(ret, PATH_MAX, fmt, ap);
+	va_end(ap);
+	return n >= 0 && n < PATH_MAX;
+}
+
+void source_hex(const uint8_t *id, size_t size, char *ret)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		sprintf(ret + 2 * i, "%02x", id[i]);
+	ret[2 * size] = 0;
+}
+
+bool source_cache_path(const struct sources *src, const struct dso *dso, const char *file,
+		       char ret[PATH_MAX])
+{
+	char hex[2 * PD_BUILD_ID_MAX + 1];
+
+	if (!src->host.home || dso->build_id_size < 4)
+		return false;
+	source_hex(dso->build_id, dso->build_id_size, hex);
+	return source_path(ret, "%s/.debug/.build-id/%.2s/%s%s%s", src->host.home, hex, hex + 2,
+			   *file ? "/" : "", file);
+}
+
+bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
+		   const char *path, struct error *why)
+{
+	if (!dso->build_id_size) {
+		if (!trusted)
+			error_set(why, -ESTALE,
+				  "no build-id recorded, and the recording is not of this machine and "
+				  "kernel release; --symfs can name where its files are");
+		return trusted;
+	}
+	if (elf_build_id_same(img->build_id, img->build_id_size, dso->build_id, dso->build_id_size))
+		return true;
+	error_set(why, -ESTALE, "%s: %s", path,
+		  img->build_id_size ? "build-id differs from the recorded one" : "has no build-id");
+	return false;
+}
+
+bool source_has_symtab(const struct elf_image *img)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_SYMTAB && shdr.sh_size)
+			return true;
+	}
+	return false;
+}
+
+static int open_accepted(const struct dso *dso, const char *path, bool trusted,
+			 struct elf_image *ret, struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	int r = elf_image_open(path, &img, why);
+
+	if (r)
+		return r;
+	if (!source_accept(dso, &img, trusted, path, why)) {
+		elf_image_close(&img);
+		return -ESTALE;
+	}
+	*ret = img;
+	return 0;
+}
+
+/* The length of the recorded name without the kernel's mark for unlinked files. */
+static int name_length(const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(name), n = sizeof(mark) - 1;
+
+	return (int)(len > n && !strcmp(name + len - n, mark) ? len - n : len);
+}
+
+int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+			struct error *why)
+{
+	bool trusted = src->opts.symfs || src->same_machine;
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
+	int len = name_length(dso->name), r = -ENOENT;
+	char path[PATH_MAX];
+
+	if (dso->name[0] != '/')
+		error_set(why, r, "not the path of a file");
+	else if (!trusted && !dso->build_id_size)
+		source_accept(dso, NULL, false, dso->name, why);
+	else if (dso->name[len] && !dso->build_id_size)
+		error_set(why, r, "the file was deleted, and no build-id is recorded");
+	else if (source_path(path, "%s%.*s", prefix, len, dso->name))
+		r = open_accepted(dso, path, trusted, ret, why);
+	if (!r)
+		return 0;
+	if (source_cache_path(src, dso, "elf", path) && !open_accepted(dso, path, false, ret, NULL))
+		return 0;
+	if (source_cache_path(src, dso, "", path) && !open_accepted(dso, path, false, ret, NULL))
+		return 0;
+	return r;
+}
+
+static bool crc_matches(const struct elf_image *img, uint32_t want)
+{
+	uint32_t crc = 0;
+	off_t at = 0;
+	uint8_t b[65536];
+	ssize_t n;
+
+	if (img->fd < 0)
+		return false;
+	while ((n = pread(img->fd, b, sizeof(b), at)) > 0) {
+		crc = (uint32_t)crc32(crc, b, (uInt)n);
+		at += n;
+	}
+	return !n && crc == want;
+}
+
+/* What .gnu_debuglink says: a file name, padded to four bytes, and a CRC. */
+static bool read_debuglink(const struct elf_image *img, const char **ret_name, uint32_t *ret_crc)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elf_section(img, ".gnu_debuglink", &shdr);
+	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
+	const char *name;
+	size_t len;
+
+	if (!data)
+		return false;
+	name = data->d_buf;
+	len = strnlen(name, data->d_size);
+	if (!len || ((len + 4) & ~(size_t)3) + 4 > data->d_size || memchr(name, '/', len))
+		return false;
+	memcpy(ret_crc, name + ((len + 4) & ~(size_t)3), 4);
+	if (img->ehdr.e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
+										     : ELFDATA2MSB))
+		*ret_crc = __builtin_bswap32(*ret_crc);
+	*ret_name = name;
+	return true;
+}
+
+/* @program must be open: its own build-id vouches where the recording has none. */
+static int try_link(const struct dso *dso, const struct elf_image *program, const char *path,
+		    uint32_t crc, struct elf_image *ret)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	bool ok;
+
+	if (elf_image_open(path, &img, NULL))
+		return -ENOENT;
+	if (dso->build_id_size)
+		ok = source_accept(dso, &img, false, path, NULL);
+	else if (program->build_id_size)
+		ok = elf_build_id_same(img.build_id, img.build_id_size, program->build_id,
+				       program->build_id_size);
+	else
+		ok = crc_matches(&img, crc);
+	if (ok && source_has_symtab(&img)) {
+		*ret = img;
+		return 0;
+	}
+	elf_image_close(&img);
+	return -ENOENT;
+}
+
+static int open_linked(const struct sources *src, const struct dso *dso,
+		       const struct elf_image *program, struct elf_image *ret)
+{
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root, *link = NULL;
+	const char *slash = strrchr(dso->name, '/');
+	int dir = slash ? (int)(slash - dso->name) : 0, len = name_length(dso->name);
+	char path[PATH_MAX];
+	uint32_t crc = 0;
+
+	if (dso->name[0] != '/')
+		return -ENOENT;
+	if (read_debuglink(program, &link, &crc)) {
+		static const char *const between[][2] = {
+			{"", ""}, {"", "/.debug"}, {"/usr/lib/debug", ""}};
+		size_t i;
+
+		for (i = 0; i < sizeof(between) / sizeof(*between); i++) {
+			if (source_path(path, "%s%s%.*s%s/%s", prefix, between[i][0], dir, dso->name,
+					between[i][1], link) &&
+			    !try_link(dso, program, path, crc, ret))
+				return 0;
+		}
+	}
+	/* without a link only a build-id can tell that a file belongs to the program */
+	if (!dso->build_id_size && !program->build_id_size)
+		return -ENOENT;
+	if (source_path(path, "%s/usr/lib/debug%.*s.debug", prefix, len, dso->name) &&
+	    !try_link(dso, program, path, 0, ret))
+		return 0;
+	if (source_path(path, "%s/usr/lib/debug%.*s", prefix, len, dso->name))
+		return try_link(dso, program, path, 0, ret);
+	return -ENOENT;
+}
+
+/*
+ * debuginfod over the network, only where DEBUGINFOD_URLS says so; the library is loaded when it is
+ * needed, so that nothing depends on it. Interface: elfutils/debuginfod.h.
+ */
+static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret)
+{
+	void *(*begin)(void);
+	void (*end)(void *client);
+	int (*find)(void *client, const unsigned char *build_id, int len, char **ret_path);
+	void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL), *client;
+	char *path = NULL;
+	int fd, r = -ENOENT;
+
+	if (!lib)
+		return -ENOENT;
+	*(void **)&begin = dlsym(lib, "debuginfod_begin");
+	*(void **)&end = dlsym(lib, "debuginfod_end");
+	*(void **)&find = dlsym(lib, "debuginfod_find_debuginfo");
+	client = begin && end && find ? begin() : NULL;
+	if (!client)
+		return -ENOENT;
+	fd = find(client, id, (int)size, &path);
+	if (fd >= 0) {
+		close(fd);
+		r = elf_image_open(path, ret, NULL);
+	}
+	free(path);
+	end(client);
+	return r; /* the library stays loaded: it has state of its own */
+}
+
+int source_open_debug(const struct sources *src, const struct dso *dso,
+		      const struct elf_image *program, struct elf_image *ret)
+{
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
+	const uint8_t *id = dso->build_id;
+	size_t size = dso->build_id_size;
+	struct dso known = *dso;
+	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
+
+	/* the program that was accepted says its build-id where the recording does not */
+	if (!size && program && program->build_id_size && program->build_id_size <= PD_BUILD_ID_MAX) {
+		memcpy(known.build_id, program->build_id, program->build_id_size);
+		known.build_id_size = (uint8_t)program->build_id_size;
+		id = known.build_id;
+		size = known.build_id_size;
+	}
+	if (size >= 4) {
+		source_hex(id, size, hex);
+		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", prefix, hex, hex + 2) &&
+		    !open_accepted(&known, path, false, ret, NULL))
+			return 0;
+		if (source_cache_path(src, &known, "debug", path) &&
+		    !open_accepted(&known, path, false, ret, NULL))
+			return 0;
+	}
+	if (program && program->elf && !open_linked(src, dso, program, ret))
+		return 0;
+	if (!src->host.debuginfod || size < 4 || open_debuginfod(id, size, ret))
+		return -ENOENT;
+	if (source_accept(&known, ret, false, "", NULL))
+		return 0;
+	elf_image_close(ret);
+	return -ENOENT;
+}
