@@ -32,12 +32,11 @@ static const struct pmu_format *find_format(const struct pmu *pmu, const char *n
 	return NULL;
 }
 
-/* Spreads the bits of @value over those of @bits, lowest first; bits of @word elsewhere stay. */
+/* Adds the bits of @value to @word at the places of @bits, lowest first. */
 static uint64_t spread(uint64_t word, uint64_t bits, uint64_t value)
 {
 	uint64_t left = bits;
 
-	word &= ~bits;
 	while (left) {
 		uint64_t lowest = left & -left;
 
@@ -47,6 +46,15 @@ static uint64_t spread(uint64_t word, uint64_t bits, uint64_t value)
 		left &= left - 1;
 	}
 	return word;
+}
+
+/*
+ * Where a PMU has defaults, a term replaces what they put into its bits. Elsewhere it only adds, so
+ * that "config=0x100000,event=0x3c" is what perf makes of it.
+ */
+static bool has_defaults(const struct pmu *pmu)
+{
+	return strcmp(pmu->name, "intel_pt") == 0;
 }
 
 static int set_format(const struct pmu *pmu, const struct pmu_format *format,
@@ -74,6 +82,8 @@ static int set_format(const struct pmu *pmu, const struct pmu_format *format,
 				 term->key, pmu->name, value, max);
 	at += word_offsets[format->word];
 	memcpy(&word, at, sizeof(word));
+	if (has_defaults(pmu))
+		word &= ~format->bits;
 	word = spread(word, format->bits, value);
 	memcpy(at, &word, sizeof(word));
 	return 0;
@@ -94,9 +104,21 @@ static int unknown_term(const struct pmu *pmu, const struct term *term, struct e
 			 pmu->name, len ? known : "none of its own");
 }
 
-/* Terms of an alias: numbers, or '?', whose value the user gives under the same name. */
+/* True if the user gives the term too, other than to name the event by it. */
+static bool overridden(const struct term_list *user, const struct term *event, const char *key)
+{
+	const struct term *term = term_find(user, key);
+
+	return term && term != event;
+}
+
+/*
+ * Terms of an alias: numbers, or '?', whose value the user gives under the same name. A number that
+ * the user gives too is left to the user ("cpu/mem-loads,ldlat=50/"; perf ors the two values).
+ */
 static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
-		       const struct term_list *user, struct event_spec *spec, struct error *err)
+		       const struct term_list *user, const struct term *event,
+		       struct event_spec *spec, struct error *err)
 {
 	for (size_t i = 0; i < alias->count; i++) {
 		const struct term *term = &alias->items[i];
@@ -108,6 +130,8 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 			if (!term)
 				return error_set(err, -EINVAL, "PMU '%s': term '%s' must be given",
 						 pmu->name, alias->items[i].key);
+		} else if (overridden(user, event, term->key)) {
+			continue;
 		}
 		format = find_format(pmu, term->key);
 		if (format)
@@ -120,14 +144,6 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 			return r;
 	}
 	return 0;
-}
-
-/* True if the user's term fills a '?' of the alias, so that it may be no term of the format. */
-static bool is_parameter(const struct term_list *alias, const char *key)
-{
-	const struct term *term = term_find(alias, key);
-
-	return term && term->value && strcmp(term->value, "?") == 0;
 }
 
 /* The event's name in a term: "cpu/cycles/", "cpu/event=cpu-cycles/"; NULL for other terms. */
@@ -152,13 +168,13 @@ static int apply_generic(const struct pmu *pmu, const char *name, struct event_s
 	if (names_find(name, &event) != 0)
 		return -ENOENT;
 	if (event.type == PERF_TYPE_RAW) {
-		spec->attr.config = event.config;
+		spec->attr.config |= event.config;
 		return 0;
 	}
 	if (!pmu->core || event.type == PERF_TYPE_SOFTWARE)
 		return -ENOENT;
 	spec->attr.type = event.type;
-	spec->attr.config = event.config | (uint64_t)pmu->type << PMU_TYPE_SHIFT;
+	spec->attr.config |= event.config | (uint64_t)pmu->type << PMU_TYPE_SHIFT;
 	return 0;
 }
 
@@ -246,64 +262,99 @@ static void apply_pt_defaults(const struct event_env *env, const struct pmu *pmu
 	}
 }
 
-/* One term of the user's that is no alias. */
+/*
+ * A '?' of the alias that the user's term fills has been applied with the alias, or may be no term
+ * of the format at all.
+ */
+static bool is_parameter(const struct term_list *alias, const char *key)
+{
+	const struct term *term = term_find(alias, key);
+
+	return term && term->value && strcmp(term->value, "?") == 0;
+}
+
+/* One term of the user's that is neither common nor an alias. */
 static int apply_term(const struct pmu *pmu, const struct term *term, const struct term_list *alias,
 		      struct event_spec *spec, struct error *err)
 {
-	const struct pmu_format *format;
+	const struct pmu_format *format = find_format(pmu, term->key);
 
-	if (term_is_common(term))
-		return term_apply(spec, term, false, err);
-	format = find_format(pmu, term->key);
-	if (format)
-		return set_format(pmu, format, term, spec, err);
 	if (is_parameter(alias, term->key))
 		return 0;
-	return unknown_term(pmu, term, err);
+	return format ? set_format(pmu, format, term, spec, err) : unknown_term(pmu, term, err);
+}
+
+/* The terms that mean the same everywhere; first of all, since config= sets the whole word. */
+static int apply_common(const struct term_list *terms, struct event_spec *spec, const char **ret_at,
+			struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < terms->count; i++) {
+		*ret_at = terms->items[i].at;
+		if (term_is_common(&terms->items[i]))
+			r = term_apply(spec, &terms->items[i], false, err);
+	}
+	return r;
+}
+
+/* Finds the one term that names an event and applies what is behind it. */
+static int apply_event(const struct event_env *env, const struct pmu *pmu,
+		       const struct term_list *terms, struct event_spec *spec,
+		       struct term_list *ret_alias, const struct term **ret_event,
+		       const char **ret_at, struct error *err)
+{
+	const struct term *event = NULL;
+
+	for (size_t i = 0; i < terms->count; i++) {
+		const char *name = alias_of_term(pmu, &terms->items[i]);
+		int r;
+
+		if (!name)
+			continue;
+		*ret_at = terms->items[i].at;
+		if (event)
+			return error_set(err, -EINVAL, "PMU '%s': '%.64s' is a second event",
+					 pmu->name, name);
+		r = find_alias(env, pmu, name, spec, ret_alias, err);
+		if (r == -ENOENT)
+			return unknown_term(pmu, &terms->items[i], err);
+		if (r)
+			return r;
+		event = &terms->items[i];
+		r = apply_alias(pmu, ret_alias, terms, event, spec, err);
+		if (r)
+			return r;
+	}
+	*ret_event = event;
+	return 0;
 }
 
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
 	      struct event_spec *spec, const char **ret_at, struct error *err)
 {
-	struct term_list alias = {0};
 	const struct term *event = NULL;
-	int r = 0;
+	struct term_list alias = {0};
+	int r;
 
 	*ret_at = NULL;
 	spec->attr.type = pmu->type;
-	if (strcmp(pmu->name, "intel_pt") == 0)
+	if (has_defaults(pmu))
 		apply_pt_defaults(env, pmu, spec);
-	for (size_t i = 0; !r && i < terms->count; i++) {
-		const char *name = alias_of_term(pmu, &terms->items[i]);
-
-		if (!name)
-			continue;
-		*ret_at = terms->items[i].at;
-		if (event) {
-			r = error_set(err, -EINVAL, "PMU '%s': '%.64s' is a second event",
-				      pmu->name, name);
-			break;
-		}
-		event = &terms->items[i];
-		r = find_alias(env, pmu, name, spec, &alias, err);
-		if (r == -ENOENT)
-			r = unknown_term(pmu, event, err);
-		else if (!r)
-			r = apply_alias(pmu, &alias, terms, spec, err);
-	}
+	r = apply_common(terms, spec, ret_at, err);
+	if (!r)
+		r = apply_event(env, pmu, terms, spec, &alias, &event, ret_at, err);
 	for (size_t i = 0; !r && i < terms->count; i++) {
 		*ret_at = terms->items[i].at;
-		if (&terms->items[i] != event)
+		if (&terms->items[i] != event && !term_is_common(&terms->items[i]))
 			r = apply_term(pmu, &terms->items[i], &alias, spec, err);
 	}
 	term_list_release(&alias);
-	if (r)
-		return r;
-	if (pmu->cpus) {
+	if (!r && pmu->cpus) {
 		free(spec->cpus);
 		spec->cpus = strdup(pmu->cpus);
 		if (!spec->cpus)
-			return error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+			r = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
 	}
-	return 0;
+	return r;
 }

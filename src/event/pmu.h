@@ -83,8 +83,8 @@ int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const ch
 		    struct term_list *ret, struct error *err);
 
 /*
- * Applies terms to @spec: type and CPUs of the PMU, its defaults, aliases, then the terms
- * themselves in their order, so that they win over an alias. On failure *@ret_at is where the
+ * Applies terms to @spec: type and CPUs of the PMU, its defaults, config= and the like, an alias,
+ * then the PMU's own terms, which win over those of the alias. On failure *@ret_at is where the
  * offending term stands, or NULL. Returns 0, -ENOENT (unknown term), -EINVAL, -EBADMSG, -ENOMEM.
  */
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,

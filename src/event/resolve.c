@@ -313,27 +313,53 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 	return r ? r : apply_modifiers(parser, first, modifiers);
 }
 
-/* A vendor's name; its last part may be our modifiers. -ENOENT without a sentence: unknown. */
+/* Looks up the first @len characters of @name. */
+static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr)
+{
+	char *head = strndup(name, len);
+	int r = head ? vendor_find(head, attr) : -ENOMEM;
+
+	free(head);
+	return r;
+}
+
+/*
+ * A vendor's name. Its last part may be our modifiers or a unit mask: ours is tried first if it is
+ * in lower case, which no unit mask is. *@ret_inner: the modifiers, or NULL.
+ */
+static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_inner)
+{
+	const char *colon = strrchr(name, ':');
+	bool likely = colon && colon[1] && !colon[1 + strspn(colon + 1, "ukhp")];
+	int r = -ENOENT;
+
+	if (likely)
+		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
+	if (!r || r == -ENOMEM)
+		goto out;
+	likely = false;
+	r = vendor_find(name, attr);
+	if (r && colon && modifier_like(colon + 1)) {
+		likely = true;
+		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
+	}
+out:
+	*ret_inner = likely ? colon + 1 : NULL;
+	return r;
+}
+
+/* -ENOENT without a sentence: no vendor's name that is known on this machine. */
 static int add_vendor(struct parser *parser, const struct event_words *words)
 {
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 	struct pd_attr attr = {0};
-	const char *colon = strrchr(words->head, ':'), *inner = NULL, *modifiers;
+	const char *inner, *modifiers;
 	size_t first = parser->count;
 	struct draft *draft;
-	int r = vendor_find(words->head, &attr);
+	int r = find_vendor(words->head, &attr, &inner);
 
-	if (r && colon && modifier_like(colon + 1)) {
-		char *head = strndup(words->head, (size_t)(colon - words->head));
-
-		if (!head)
-			return no_memory(parser);
-		inner = colon + 1;
-		r = vendor_find(head, &attr);
-		free(head);
-	}
 	if (r)
-		return r;
+		return r == -ENOMEM ? no_memory(parser) : r;
 	draft = parser_add(parser, words);
 	if (!draft)
 		return no_memory(parser);
@@ -356,7 +382,8 @@ static int unknown_event(struct parser *parser, const struct event_words *words)
 		return error_set(parser->err, -ENOENT,
 				 "no PMU '%.64s' on this machine, and no event of that name%s",
 				 words->head, hint);
-	return error_set(parser->err, -ENOENT, "unknown event '%.64s'%s", words->head, hint);
+	return error_set(parser->err, -ENOENT, "unknown event%s '%.64s'%s",
+			 strchr(words->head, ':') ? " or tracepoint" : "", words->head, hint);
 }
 
 /* Tries the meanings of a name without or with one part behind a colon. @name is what is before. */
@@ -400,7 +427,7 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 
 	if (rest) {
 		r = add_tracepoints(parser, words, name, rest);
-		if ((r != -ENOENT && r != -EACCES) || parser->count > first)
+		if ((r != -ENOENT && r != -EACCES && r != -ENXIO) || parser->count > first)
 			return r;
 		if (parser->err)
 			tracepoint = *parser->err;
@@ -410,14 +437,11 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 		return r;
 	if (rest && names_find(name, &event) == 0)
 		return modifier_check(rest, parser->err);
-	if (rest && *rest != ':' && !modifier_like(rest)) {
-		char hint[256];
-
-		if (tracepoint.code == -EACCES)
-			return error_set(parser->err, -EACCES, "%s", tracepoint.text);
-		suggest_event(parser->env, words->head, hint, sizeof(hint));
-		return error_set(parser->err, -ENOENT, "%s%s", tracepoint.text, hint);
-	}
+	/* Whoever asks for a tracepoint must hear why there is none; others would be misled. */
+	if (rest && !modifier_like(rest) && tracepoint.code == -EACCES)
+		return error_set(parser->err, -EACCES, "%s", tracepoint.text);
+	if (rest && !modifier_like(rest) && tracepoint.code == -ENXIO)
+		return error_set(parser->err, -ENOENT, "%s", tracepoint.text);
 	return unknown_event(parser, words);
 }
 

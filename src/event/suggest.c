@@ -45,7 +45,7 @@ static void consider(void *arg, const char *name)
 	if (distance > nearest->limit)
 		return;
 	for (size_t i = 0; i < nearest->count; i++) {
-		if (strcmp(nearest->best[i].name, name) == 0)
+		if (strcasecmp(nearest->best[i].name, name) == 0)
 			return;
 	}
 	while (at > 0 && nearest->best[at - 1].distance > distance)

@@ -56,6 +56,14 @@ static int access_error(const char *root, const char *what, int code, struct err
 	return error_sys(err, code, "tracepoint '%.128s': %.200s", what, root);
 }
 
+static int not_mounted(const char *root, const char *what, struct error *err)
+{
+	return error_set(err, -ENXIO,
+			 "tracepoint '%.128s': no tracefs at %.128s; as root: "
+			 "mount -t tracefs nodev %.128s",
+			 what, root, root);
+}
+
 /* Reads events/sys/name/id. Returns 0, -ENOENT for what is no tracepoint, or why it failed. */
 static int read_id(const char *root, const char *sys, const char *name, uint64_t *ret)
 {
@@ -102,10 +110,7 @@ static int find_plain(const char *root, const char *sys, const char *name,
 		if (r == -EACCES || r == -EPERM)
 			return access_error(root, what, r, err);
 		if (r == -ENOENT)
-			return error_set(err, r,
-					 "tracepoint '%s': no tracefs at %.128s; as root: "
-					 "mount -t tracefs nodev %.128s",
-					 what, root, root);
+			return not_mounted(root, what, err);
 	}
 	return error_set(err, -ENOENT, "unknown tracepoint '%s'", what);
 }
@@ -157,7 +162,8 @@ static int find_pattern(const char *root, const char *sys, const char *name,
 		r = name_list_read_dir(&systems, path);
 		if (r && r != -ENOMEM) {
 			name_list_release(&systems);
-			return access_error(root, what, r, err);
+			return r == -ENOENT ? not_mounted(root, what, err)
+					    : access_error(root, what, r, err);
 		}
 	}
 	for (size_t i = 0; !r && i < systems.count; i++) {
@@ -183,7 +189,7 @@ int tracepoint_find(const struct event_env *env, const char *sys, const char *na
 	const char *root = tracefs_root(env);
 
 	if (!root)
-		return error_set(err, -ENOENT,
+		return error_set(err, -ENXIO,
 				 "tracepoint '%.64s:%.64s': tracefs is not mounted; as root: "
 				 "mount -t tracefs nodev /sys/kernel/tracing",
 				 sys, name);

@@ -23,8 +23,9 @@ struct tracepoint_list {
 
 /*
  * Appends the tracepoints that @sys and @name fit, both fnmatch(3) patterns or plain names; those
- * of a pattern sorted by name. Returns 0 with at least one more, -ENOENT (none, or no tracefs),
- * -EACCES (not readable for this user), -EBADMSG, -ENOMEM; each but -ENOMEM says what to do.
+ * of a pattern sorted by name. Returns 0 with at least one more, -ENOENT (none of that name),
+ * -ENXIO (no tracefs), -EACCES (not readable for this user), -EBADMSG, -ENOMEM; each but -ENOMEM
+ * says what to do.
  */
 int tracepoint_find(const struct event_env *env, const char *sys, const char *name,
 		    struct tracepoint_list *ret, struct error *err);
