@@ -153,23 +153,38 @@ static uint64_t entry_stride(struct data_file *df)
 	return size + sizeof(struct pd_section);
 }
 
-void event_type_name(struct data_file *df, const uint8_t *entry, size_t len)
+/*
+ * Names that are looked for cost one step for each event; a file may not make us do that without
+ * end.
+ */
+#define NAME_STEPS_MAX (64u << 20)
+
+int tracepoint_set_name(struct data_file *df, uint64_t config, const char *name)
 {
 	size_t nr = pd_evlist_count(df->list);
-	uint64_t config;
+	int r = 0;
+
+	if (!*name || df->name_steps > NAME_STEPS_MAX)
+		return 0;
+	df->name_steps += nr;
+	for (size_t i = 0; i < nr && !r; i++) {
+		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
+
+		if (evsel->attr.type == PERF_TYPE_TRACEPOINT && evsel->attr.config == config)
+			r = pd_evsel_set_name(evsel, name);
+	}
+	return r;
+}
+
+/* Events of other types have no need of these names, and their numbers are not unique. */
+int event_type_name(struct data_file *df, const uint8_t *entry, size_t len)
+{
 	char name[65] = "";
 
 	if (len < 9)
-		return;
-	config = load_u64(entry, df->swapped);
+		return 0;
 	memcpy(name, entry + 8, len - 8 < 64 ? len - 8 : 64);
-	for (size_t i = 0; i < nr && name[0]; i++) {
-		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
-
-		/* Other types have no need of it, and their numbers are not unique. */
-		if (evsel->attr.type == PERF_TYPE_TRACEPOINT && evsel->attr.config == config)
-			pd_evsel_set_name(evsel, name);
-	}
+	return tracepoint_set_name(df, load_u64(entry, df->swapped), name);
 }
 
 static int read_event_types(struct data_file *df)
@@ -189,9 +204,10 @@ static int read_event_types(struct data_file *df)
 	     at += EVENT_TYPE_SIZE) {
 		ssize_t n = file_read(df->segments[0].fd, entry, sizeof(entry), s.offset + at);
 
-		if (n < 0)
-			return (int)n;
-		event_type_name(df, entry, (size_t)n);
+		int r = n < 0 ? (int)n : event_type_name(df, entry, (size_t)n);
+
+		if (r)
+			return r;
 	}
 	return 0;
 }

@@ -59,7 +59,7 @@ static int read_one(struct data_file *df, unsigned int feature, struct pd_sectio
 	ssize_t n;
 	int r;
 
-	if (!section_inside(sec, df->segments[0].size) || sec.size > *left) {
+	if (sec.size && (!section_inside(sec, df->segments[0].size) || sec.size > *left)) {
 		data_note(df, DATA_DAMAGED, 0, sec.offset,
 			  "feature %u of %" PRIu64 " bytes does not lie inside of the file",
 			  feature, sec.size);
@@ -118,17 +118,7 @@ static int take_event_info(struct data_file *df, const char *line)
 		return 0;
 	memcpy(name, line, name_len);
 	name[name_len] = '\0';
-	for (size_t i = 0; type == PERF_TYPE_TRACEPOINT && i < pd_evlist_count(df->list); i++) {
-		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
-
-		if (evsel->attr.type == type && evsel->attr.config == config) {
-			int r = pd_evsel_set_name(evsel, name);
-
-			if (r)
-				return r;
-		}
-	}
-	return 0;
+	return type == PERF_TYPE_TRACEPOINT ? tracepoint_set_name(df, config, name) : 0;
 }
 
 /*

@@ -47,6 +47,7 @@ struct data_file {
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct buf features[HEADER_FEAT_BITS];
+	uint64_t name_steps; /* work done for names so far */
 	struct notes notes;
 };
 
@@ -71,7 +72,9 @@ int tmpfile_open(struct error *err);
 int header_read(struct data_file *df, struct error *err);
 /* attrs.c: the section of attributes, their ids, and the names of old files (event_types). */
 int attrs_read(struct data_file *df);
-void event_type_name(struct data_file *df, const uint8_t *entry, size_t len);
+int event_type_name(struct data_file *df, const uint8_t *entry, size_t len);
+/* Names the tracepoints of number @config. 0 or -ENOMEM. */
+int tracepoint_set_name(struct data_file *df, uint64_t config, const char *name);
 /* Decodes an attribute, correcting a size that does not fit the @len bytes there are. */
 int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint64_t offset,
 			struct pd_attr *ret);

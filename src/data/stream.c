@@ -73,8 +73,7 @@ static int take_missing_attr(struct data_file *df, const struct stream_record *s
 
 static int take_event_type(struct data_file *df, const struct stream_record *s)
 {
-	event_type_name(df, s->body, s->len);
-	return 0;
+	return event_type_name(df, s->body, s->len);
 }
 
 static int take_event_update(struct data_file *df, const struct stream_record *s)

@@ -1,0 +1,1 @@
+../../data/corpus/derived/be/google.perf.data.singleprocess-3.8.be
