@@ -312,7 +312,7 @@ static void tracepoints_bring_their_formats(void **unused)
 	struct error err = ERROR_INIT;
 	struct pd_evlist *list;
 	struct pd_attr attr;
-	long long id;
+	long long id = 0;
 
 	if (!dir || file_number(&id, "%s/events/sched/sched_switch/id", dir)) {
 		print_message("tracefs is not mounted or not readable here\n");
