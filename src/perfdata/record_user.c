@@ -151,17 +151,15 @@ static void walk_auxtrace_error(struct cursor *c, const struct perf_event_header
 	cursor_u64(c, &e->ip);
 	if (format)
 		cursor_u64(c, &e->time);
-	if (cursor_left(c) > msg_max) {
-		e->msg = (const char *)cursor_bytes(c, msg_max);
-		if (e->msg && !memchr(e->msg, 0, msg_max))
-			c->bad = true;
-		if (format >= 2) {
-			cursor_u32(c, &machine_pid);
-			cursor_u32(c, &vcpu);
-		}
-	} else {
+	if (format < 2 || cursor_left(c) < msg_max + sizeof(machine_pid) + sizeof(vcpu)) {
 		e->msg = cursor_tail_string(c);
+		return;
 	}
+	e->msg = (const char *)cursor_bytes(c, msg_max);
+	if (!memchr(e->msg, 0, msg_max))
+		c->bad = true;
+	cursor_u32(c, &machine_pid);
+	cursor_u32(c, &vcpu);
 }
 
 static void walk_thread_map(struct cursor *c, const struct perf_event_header *hdr,
