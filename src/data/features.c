@@ -45,7 +45,7 @@ bool features_plausible(const struct data_file *df, const uint64_t bits[4])
 
 	if (!nr || !df->header.data.size || read_table(df, nr, table) != (int)nr)
 		return false;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = bits[0] & 1; i < nr; i++) { /* bit 0, HEADER_RESERVED, has no contents */
 		if (!section_inside(table[i], df->segments[0].size))
 			return false;
 	}
@@ -96,6 +96,10 @@ int features_read(struct data_file *df)
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && next < have; f++) {
 		if (!(bits[f / 64] >> (f % 64) & 1))
 			continue;
+		if (f == HEADER_RESERVED) { /* no contents: see data/writer.c */
+			next++;
+			continue;
+		}
 		r = read_one(df, f, table[next++], &left);
 		if (r == -ENODATA)
 			continue;
