@@ -16,7 +16,7 @@
  * record at the end of the visible data, whose bytes are at the same time a table with two entries:
  * a feature 0 (reserved; readers skip it), the offset of which is the record's own header, and
  * TRACING_DATA. The header of step 2 then ends the data before that record. As a record its type is
- * HEADER_EVENT_TYPE, which readers ignore since perf 3.10.
+ * HEADER_EVENT_TYPE, which readers ignore since perf 3.10. Every file begins with one.
  */
 #include "data/writer.h"
 
@@ -30,7 +30,8 @@
 
 #include "data/writer_priv.h"
 
-#define OUT_MAX (256u << 10) /* bytes that small appends are gathered to before they are written \
+#define OUT_MAX                                                                                  \
+	(256u << 10)	     /* bytes that small appends are gathered to before they are written \
 			      */
 #define OUT_COPY (64u << 10) /* bytes from which copying costs more than a write of their own */
 
@@ -165,7 +166,10 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 
 	for (i = 0; i < nr_features; i++)
 		feature_mark(h->features, features[i].feature);
-	if (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features)
+	/* Readers take a size of 0 for an unfinished file and the table for records: never let it
+	 * be. */
+	if (w->pos == h->data.offset ||
+	    (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features))
 		n->table_at = sizeof(resume);
 	n->visible = w->pos + n->table_at;
 	for (i = 0; i < 4; i++)
@@ -197,7 +201,7 @@ static struct pd_header header_between(const struct writer *w)
 
 	memset(h.features, 0, sizeof(h.features));
 	if (feature_has(w->header.features, HEADER_TRACING_DATA) &&
-	    h.data.size >= sizeof(struct resume_record)) {
+	    h.data.size > sizeof(struct resume_record)) {
 		h.data.size -= sizeof(struct resume_record);
 		feature_mark(h.features, HEADER_RESERVED);
 		feature_mark(h.features, HEADER_TRACING_DATA);
@@ -211,18 +215,15 @@ static int switch_over(struct writer *w, const struct buf *held, const struct pd
 	struct pd_header between = header_between(w);
 	int r;
 
-	if (held->len) {
-		r = put_at(w, &between, sizeof(between), 0);
-		if (r)
-			goto restore;
+	if (!held->len)
+		return put_at(w, header, sizeof(*header), 0);
+	r = put_at(w, &between, sizeof(between), 0);
+	if (!r)
 		r = put_at(w, held->data, held->len, w->visible);
-		if (r)
-			goto restore;
-	}
-	r = put_at(w, header, sizeof(*header), 0);
+	if (!r)
+		r = put_at(w, header, sizeof(*header), 0);
 	if (!r)
 		return 0;
-restore:
 	/* These blocks exist, so a full disk is no hindrance; a broken one may be. */
 	if (!put_at(w, w->table.data, w->table.len, w->visible))
 		put_at(w, &w->header, sizeof(w->header), 0);
@@ -351,6 +352,9 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 		w->header = h;
 		w->pos = w->visible = w->file_end = b.len;
 		r = commit(w, NULL, 0);
+		/* A second resume record: without the last one the data must not be empty. */
+		if (!r && feature_has(h.features, HEADER_TRACING_DATA))
+			r = commit(w, NULL, 0);
 	}
 	buf_release(&b);
 	return r ? error_sys(err, r, "%s: cannot write its header", w->path) : 0;

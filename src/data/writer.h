@@ -13,8 +13,8 @@
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
- * In a file with TRACING_DATA each flush ends with a record of type HEADER_EVENT_TYPE, 32 bytes,
- * that carries what is needed in between (writer.c). Nothing is synced to the disk: that is for the
+ * The data begin with a record of type HEADER_EVENT_TYPE, 32 bytes, and in a file with TRACING_DATA
+ * each flush ends with another; it carries what is needed in between (writer.c). Nothing is synced to the disk: that is for the
  * kernel to do, and a machine that stops may lose more than a process that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A writer is stopped behind every single write, as SIGKILL would: what is on disk then must be a
+ * whole file with everything that was flushed before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "data/reader.h"
+#include "data/writer_io.h"
+#include "perfdata/feature.h"
+
+#define EVENT_ID 77
+
+/* What the hooks see and check against. */
+struct disk {
+	char dir[64], path[96];
+	unsigned int seed;	/* printed by a failing check */
+	size_t short_writes;	/* most bytes of one write that is not the header; 0: no limit */
+	unsigned long fail_at;	/* this write fails with ENOSPC, 0: none */
+	unsigned long writes;	/* so far */
+	bool armed;		/* the first header is out: from here on the file must be whole */
+	struct buf appended;	/* all records */
+	size_t flushed, before; /* bytes of it that must be visible; that may be, at least */
+	const struct writer_feature *features;
+	size_t nr_features;
+	bool tracing;
+	unsigned long between; /* times that features were missing */
+};
+
+static struct pd_evlist *make_list(void)
+{
+	struct pd_evlist *list = pd_evlist_new();
+	struct pd_attr attr = {.type = PERF_TYPE_SOFTWARE,
+			       .config = PERF_COUNT_SW_CPU_CLOCK,
+			       .sample_period = 1000000,
+			       .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+					      PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+			       .flags = PD_ATTR_SAMPLE_ID_ALL | PD_ATTR_COMM |
+					PD_ATTR_EXCLUDE_GUEST};
+	const uint64_t ids[] = {EVENT_ID, 78, 79};
+
+	assert_non_null(list);
+	assert_int_equal(pd_evlist_add(list, &attr, NULL, ids, 2), 0);
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.sig_data = 1; /* needs 128 bytes, so the first must be written as long */
+	assert_int_equal(pd_evlist_add(list, &attr, "side:band", ids + 2, 1), 0);
+	return list;
+}
+
+/* A COMM with a trailer; its tid numbers it. */
+static size_t make_record(uint8_t *out, uint32_t number, size_t comm_len)
+{
+	struct {
+		struct perf_event_header hdr;
+		uint32_t pid, tid;
+	} head = {{PERF_RECORD_COMM, 0, 0}, 1, number};
+	uint64_t trailer[3] = {0x100000001ULL, number, EVENT_ID}; /* pid/tid, time, id */
+
+	comm_len = (comm_len + 8) & ~(size_t)7;
+	head.hdr.size = sizeof(head) + comm_len + sizeof(trailer);
+	memcpy(out, &head, sizeof(head));
+	memset(out + sizeof(head), 'x', comm_len - 1);
+	out[sizeof(head) + comm_len - 1] = '\0';
+	memcpy(out + sizeof(head) + comm_len, trailer, sizeof(trailer));
+	return head.hdr.size;
+}
+
+static void slurp(const char *path, struct buf *b)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	do {
+		assert_int_equal(buf_reserve(b, 1 << 16), 0);
+		n = read(fd, b->data + b->len, 1 << 16);
+		assert_true(n >= 0);
+		b->len += (size_t)n;
+	} while (n);
+	close(fd);
+}
+
+static void check_table(struct disk *d, const struct buf *file, const struct pd_header *h)
+{
+	uint64_t at = h->data.offset + h->data.size;
+	bool tracing = h->features[0] >> HEADER_TRACING_DATA & 1;
+	unsigned int f, found = 0;
+	struct pd_section sec;
+	size_t i;
+
+	for (f = 0; f < HEADER_FEAT_BITS; f++) {
+		if (!(h->features[f / 64] >> f % 64 & 1))
+			continue;
+		assert_true(at + sizeof(sec) <= file->len);
+		memcpy(&sec, file->data + at, sizeof(sec));
+		at += sizeof(sec);
+		if (f == HEADER_RESERVED)
+			continue;
+		found++;
+		assert_true(sec.offset <= file->len && sec.size <= file->len - sec.offset);
+		for (i = 0; i < d->nr_features; i++) {
+			const struct writer_feature *want = &d->features[i];
+
+			if (want->feature != f)
+				continue;
+			assert_int_equal(sec.size, want->len);
+			assert_memory_equal(file->data + sec.offset, want->data, want->len);
+		}
+	}
+	if (d->tracing)
+		assert_true(tracing);
+	if (found < d->nr_features)
+		d->between++;
+	assert_true(found >= d->nr_features || found == d->tracing);
+}
+
+/* The records of the file are a beginning of what was appended, and at least what was flushed. */
+static void check_data(struct disk *d, const struct buf *file, const struct pd_header *h)
+{
+	uint64_t at = h->data.offset, end = at + h->data.size;
+	struct perf_event_header hdr;
+	size_t seen = 0;
+
+	assert_true(end <= file->len);
+	while (at < end) {
+		assert_true(end - at >= sizeof(hdr));
+		memcpy(&hdr, file->data + at, sizeof(hdr));
+		assert_true(hdr.size >= sizeof(hdr) && hdr.size <= end - at);
+		if (hdr.type != PERF_RECORD_HEADER_EVENT_TYPE) {
+			assert_true(hdr.size <= d->appended.len - seen);
+			assert_memory_equal(file->data + at, d->appended.data + seen, hdr.size);
+			seen += hdr.size;
+		}
+		at += hdr.size;
+	}
+	assert_true(seen >= d->flushed);
+}
+
+static void check_reader(struct disk *d)
+{
+	struct error err = ERROR_INIT;
+	struct data_file *df;
+	struct data_scan *scan;
+	struct data_record rec;
+	size_t i, n, seen = 0;
+
+	assert_int_equal(data_open(d->path, false, &df, &err), 0);
+	assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	while (data_scan_next(scan, &rec) == 1)
+		seen += rec.hdr->type == PERF_RECORD_COMM ? rec.hdr->size : 0;
+	data_scan_free(scan);
+	assert_true(seen >= d->flushed);
+	for (i = 0; i < 2; i++)
+		assert_string_equal(pd_evlist_at(data_evlist(df), i)->name,
+				    i ? "dummy" : "cpu-clock");
+	data_notes(df, &n);
+	for (i = 0; i < n; i++) {
+		if (data_notes(df, &n)[i].severity == DATA_DAMAGED)
+			fail_msg("seed %u: %s", d->seed, data_notes(df, &n)[i].text);
+	}
+	data_close(df);
+}
+
+static void check(struct disk *d)
+{
+	struct buf file = {0};
+	struct pd_header h;
+
+	slurp(d->path, &file);
+	assert_true(file.len >= sizeof(h));
+	memcpy(&h, file.data, sizeof(h));
+	assert_true(h.magic == PD_MAGIC && h.size == sizeof(h));
+	assert_int_equal(h.attr_size, 128 + 16);
+	assert_int_equal(h.attrs.size, 2 * h.attr_size);
+	assert_int_equal(h.data.offset % 8, 0);
+	check_table(d, &file, &h);
+	check_data(d, &file, &h);
+	if (d->writes % 7 == 0)
+		check_reader(d);
+	buf_release(&file);
+}
+
+static ssize_t hooked_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
+{
+	struct disk *d = arg;
+	struct iovec first = iov[0];
+	ssize_t r;
+
+	if (d->armed)
+		check(d);
+	d->writes++;
+	if (d->writes == d->fail_at) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (offset && d->short_writes) {
+		if (first.iov_len > d->short_writes)
+			first.iov_len = 1 + d->writes % d->short_writes;
+		r = pwritev(fd, &first, 1, offset);
+	} else {
+		r = pwritev(fd, iov, n, offset);
+	}
+	if (!offset)
+		d->armed = true;
+	if (d->armed)
+		check(d);
+	return r;
+}
+
+static int setup(void **state)
+{
+	struct disk *d = calloc(1, sizeof(*d));
+
+	snprintf(d->dir, sizeof(d->dir), "/tmp/test-data-writer-XXXXXX");
+	if (!mkdtemp(d->dir))
+		return -1;
+	snprintf(d->path, sizeof(d->path), "%s/perf.data", d->dir);
+	*state = d;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	static const char *const names[] = {"", ".old"};
+	struct disk *d = *state;
+	char path[128];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s%s", d->path, names[i]);
+		unlink(path);
+	}
+	rmdir(d->dir);
+	buf_release(&d->appended);
+	free(d);
+	return 0;
+}
+
+static void append_some(struct disk *d, struct writer *w)
+{
+	uint8_t records[2][512];
+	size_t len[2] = {0, 0}, i;
+	struct error err = ERROR_INIT;
+	int r;
+
+	for (i = 0; i < 2; i++) {
+		if (i || rand_r(&d->seed) % 4)
+			len[i] = make_record(records[i], rand_r(&d->seed), rand_r(&d->seed) % 200);
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(buf_append(&d->appended, records[i], len[i]), 0);
+	r = writer_append(w, records[0], len[0], records[1], len[1], &err);
+	if (r == -ENOSPC)
+		r = writer_append(w, records[0], len[0], records[1], len[1], &err);
+	assert_int_equal(r, 0);
+}
+
+static void flush(struct disk *d, struct writer *w)
+{
+	struct error err = ERROR_INIT;
+	int r = writer_flush(w, &err);
+
+	if (r) {
+		assert_int_equal(r, -ENOSPC);
+		assert_non_null(strstr(err.text, d->path));
+		assert_non_null(strstr(err.text, "stay readable"));
+		check(d);
+		r = writer_flush(w, &err);
+	}
+	assert_int_equal(r, 0);
+	d->flushed = d->appended.len;
+	check(d);
+	check_reader(d);
+}
+
+#define NR_FEATURES 5
+
+/* One recording of a few flushes. Returns the number of writes it took. */
+static unsigned long record(struct disk *d, const struct pd_evlist *list, unsigned int seed,
+			    size_t nr_features, unsigned long fail_at)
+{
+	static const uint8_t text[] = "TRACING DATA IS OPAQUE HERE";
+	static const struct writer_feature all[NR_FEATURES] = {
+		{HEADER_STAT, text, 0},
+		{HEADER_LAST_KNOWN + 100, text, 5},
+		{HEADER_SAMPLE_TIME, text, 16},
+		{HEADER_COMPRESSED, text, 20},
+		{HEADER_TRACING_DATA, text, sizeof(text)},
+	};
+	const struct writer_feature late[] = {{HEADER_SAMPLE_TIME, text + 3, 16},
+					      {HEADER_BRANCH_STACK, text, 0}};
+	const struct writer_io io = {.pwritev = hooked_pwritev, .arg = d};
+	struct error err = ERROR_INIT;
+	struct writer *w;
+	int i, j, r;
+
+	d->seed = seed;
+	d->short_writes = seed % 3 ? 0 : 100;
+	d->fail_at = fail_at;
+	d->writes = d->between = 0;
+	d->armed = d->tracing = false;
+	d->appended.len = d->flushed = 0;
+	d->nr_features = 0;
+	r = writer_create_io(d->path, list, all, nr_features, &io, &w, &err);
+	if (r) {
+		assert_int_equal(r, -ENOSPC);
+		assert_int_equal(access(d->path, F_OK), -1);
+		return d->writes;
+	}
+	d->features = all;
+	d->nr_features = nr_features;
+	d->tracing = nr_features == NR_FEATURES;
+	check(d);
+	for (i = 0; i < 6; i++) {
+		for (j = rand_r(&d->seed) % 4; j >= 0; j--)
+			append_some(d, w);
+		if (rand_r(&d->seed) % 4)
+			flush(d, w);
+		assert_true(writer_data_size(w) >= d->appended.len);
+	}
+	d->nr_features = nr_features < 3 ? nr_features : 2; /* the third is being replaced */
+	r = writer_finish(w, late, 2, &err);
+	if (r) {
+		assert_int_equal(r, -ENOSPC);
+		r = writer_finish(w, late, 2, &err);
+	}
+	assert_int_equal(r, 0);
+	d->flushed = d->appended.len;
+	d->features = late;
+	d->nr_features = 2;
+	check(d);
+	check_reader(d);
+	assert_int_equal(writer_append(w, text, 8, NULL, 0, &err), -EINVAL);
+	assert_int_equal(writer_finish(w, NULL, 0, &err), -EINVAL);
+	writer_close(w);
+	return d->writes;
+}
+
+static void whole_behind_every_write(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	unsigned int seed;
+	size_t nr;
+
+	for (seed = 1; seed <= 12; seed++) {
+		for (nr = 0; nr <= NR_FEATURES; nr++) {
+			record(d, list, seed, nr, 0);
+			/* The test sees the dangerous moments. */
+			assert_true(nr < 2 || d->between > 0);
+		}
+	}
+	pd_evlist_free(list);
+}
+
+static void whole_after_every_failed_write(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	unsigned long k, n;
+	size_t nr;
+
+	for (nr = 0; nr <= NR_FEATURES; nr += NR_FEATURES) {
+		n = record(d, list, 4, nr, 0);
+		for (k = 1; k <= n; k++)
+			record(d, list, 4, nr, k);
+	}
+	pd_evlist_free(list);
+}
+
+static void only_own_files_give_way(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	struct error err = ERROR_INIT;
+	char old[128];
+	struct writer *w;
+	struct stat st, st_old;
+
+	snprintf(old, sizeof(old), "%s.old", d->path);
+	assert_int_equal(writer_create(d->path, list, NULL, 0, &w, &err), 0);
+	writer_close(w);
+	assert_int_equal(stat(d->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(writer_create(d->path, list, NULL, 0, &w, &err), 0);
+	writer_close(w);
+	assert_int_equal(stat(old, &st_old), 0);
+	assert_true(st_old.st_ino == st.st_ino);
+
+	assert_int_equal(unlink(d->path), 0);
+	assert_int_equal(symlink(old, d->path), 0);
+	assert_int_equal(writer_create(d->path, list, NULL, 0, &w, &err), -EEXIST);
+	assert_non_null(strstr(err.text, d->path));
+	assert_int_equal(writer_create("/dev/null", list, NULL, 0, &w, &err), -EEXIST);
+	if (!geteuid()) {
+		assert_int_equal(unlink(d->path), 0);
+		assert_int_equal(rename(old, d->path), 0);
+		assert_int_equal(chown(d->path, 65534, 65534), 0);
+		assert_int_equal(writer_create(d->path, list, NULL, 0, &w, &err), -EPERM);
+	}
+	pd_evlist_free(list);
+}
+
+/* The stream goes to the same file that the other tests use, and is read from there. */
+static void stream_is_read_back(void **state)
+{
+	static const uint8_t big[70000];
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	struct writer_io io = writer_io_system;
+	struct error err = ERROR_INIT;
+	struct pd_build_id id = {.pid = -1, .size = 20, .filename = "/bin/true"};
+	struct buf host = {0}, ids = {0};
+	struct writer *w;
+	struct data_file *df;
+	struct data_scan *scan;
+	struct data_record rec;
+	const uint8_t *p;
+	unsigned int comms = 0, build_ids = 0;
+	size_t len;
+	int i;
+
+	assert_int_equal(pd_feature_string_encode(&host, "a-host"), 0);
+	assert_int_equal(pd_feature_build_id_encode(&ids, &id, PERF_RECORD_MISC_USER), 0);
+	assert_int_equal(pd_feature_build_id_encode(&ids, &id, PERF_RECORD_MISC_KERNEL), 0);
+	const struct writer_feature first[] = {{HEADER_HOSTNAME, host.data, host.len},
+					       {HEADER_CPU_TOPOLOGY, big, sizeof(big)}};
+	const struct writer_feature late[] = {{HEADER_BUILD_ID, ids.data, ids.len}};
+
+	io.stream_fd = open(d->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(io.stream_fd >= 0);
+	assert_int_equal(writer_create_io("-", list, first, 2, &io, &w, &err), 0);
+	for (i = 0; i < 10; i++)
+		append_some(d, w);
+	assert_int_equal(writer_data_size(w), d->appended.len);
+	assert_int_equal(writer_finish(w, late, 1, &err), 0);
+	writer_close(w);
+	close(io.stream_fd);
+
+	assert_int_equal(data_open(d->path, false, &df, &err), 0);
+	assert_int_equal(data_kind(df), DATA_PIPE);
+	assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
+	assert_string_equal(pd_evlist_at(data_evlist(df), 1)->name, "side:band");
+	assert_int_equal(pd_evlist_at(data_evlist(df), 0)->nr_ids, 2);
+	assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &len), 0);
+	assert_memory_equal(p, host.data, host.len);
+	assert_int_equal(data_feature(df, HEADER_CPU_TOPOLOGY, &p, &len), -ENOENT);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	while (data_scan_next(scan, &rec) == 1) {
+		comms += rec.hdr->type == PERF_RECORD_COMM ? rec.hdr->size : 0;
+		build_ids += rec.hdr->type == PERF_RECORD_HEADER_BUILD_ID;
+	}
+	data_scan_free(scan);
+	data_notes(df, &len);
+	assert_int_equal(len, 0);
+	data_close(df);
+	assert_int_equal(comms, d->appended.len);
+	assert_int_equal(build_ids, 2);
+	buf_release(&host);
+	buf_release(&ids);
+	pd_evlist_free(list);
+}
+
+static void stream_without_reader(void **state)
+{
+	struct pd_evlist *list = make_list();
+	struct writer_io io = writer_io_system;
+	struct error err = ERROR_INIT;
+	struct writer *w;
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	io.stream_fd = fds[1];
+	assert_int_equal(writer_create_io("-", list, NULL, 0, &io, &w, &err), 0);
+	close(fds[0]);
+	append_some(*state, w);
+	assert_int_equal(writer_flush(w, &err), -EPIPE);
+	assert_non_null(strstr(err.text, "standard output"));
+	writer_close(w);
+	close(fds[1]);
+	pd_evlist_free(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(whole_behind_every_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_after_every_failed_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_own_files_give_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(stream_is_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(stream_without_reader, setup, teardown),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
