@@ -25,6 +25,7 @@ struct synth {
 	struct buf rec;			  /* the record being made */
 	struct buf text;		  /* the file being parsed */
 	struct build_id_cache *build_ids; /* NULL without opts->build_ids */
+	uint64_t nsfs_dev;		  /* device of all namespaces; 0: not known yet */
 	char hugetlbfs[256];		  /* where it is mounted; empty if it is not */
 };
 

@@ -379,8 +379,10 @@ static void this_machine(void **unused)
 				  .namespaces = true,
 				  .cgroups = true};
 	uint32_t pid = (uint32_t)getpid();
+	struct stat net;
 
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	assert_int_equal(stat("/proc/self/ns/net", &net), 0);
 	id_size = machine_file_build_id("/proc/self/exe", id);
 	sink_init(&k);
 	opts.id_size = pd_attr_id_trailer_size(&k.evsel.attr);
@@ -390,8 +392,9 @@ static void this_machine(void **unused)
 		if (rec.hdr->type == PERF_RECORD_COMM && rec.comm.tid == pid)
 			comm = true;
 		if (rec.hdr->type == PERF_RECORD_NAMESPACES && rec.namespaces.tid == pid)
-			namespaces =
-				rec.namespaces.nr == NR_NAMESPACES && rec.namespaces.link[1] != 0;
+			namespaces = rec.namespaces.nr == NR_NAMESPACES &&
+				     rec.namespaces.link[0] == (uint64_t)net.st_dev &&
+				     rec.namespaces.link[1] == net.st_ino;
 		if (rec.hdr->type != PERF_RECORD_MMAP2 || rec.mmap.pid != pid ||
 		    strcmp(rec.mmap.filename, exe))
 			continue;
