@@ -61,7 +61,5 @@ int perf_event_read(int fd, uint64_t *ret, size_t words)
 {
 	ssize_t n = read(fd, ret, words * sizeof(*ret));
 
-	if (n < 0)
-		return -errno;
-	return (size_t)n == words * sizeof(*ret) ? 0 : -EIO;
+	return n < 0 ? -errno : (int)((size_t)n / sizeof(*ret));
 }

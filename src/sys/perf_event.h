@@ -37,8 +37,8 @@ int perf_event_map(int fd, size_t data_size, void **ret);
 void perf_event_unmap(void *map, size_t data_size); /* accepts NULL */
 
 /*
- * Reads the counter of an event without PERF_FORMAT_GROUP: @words values as read_format lays them
- * out. Returns 0, -EIO when the kernel gave fewer, or a negative errno.
+ * Reads the counter: at most @words values, laid out as the event's read_format says. Returns the
+ * number of values, or a negative errno (-ENOSPC: it has more).
  */
 int perf_event_read(int fd, uint64_t *ret, size_t words);
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/record-options.h"
+#include "record/session.h"
+
+/* Lines about losses at most; the rest is summed up. */
+#define LOSS_LINES 16
+
+/* "12345678" as "12,345,678"; @out has room for 27 bytes. */
+static const char *grouped(uint64_t n, char *out)
+{
+	char plain[21];
+	int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)n);
+	char *p = out;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = plain[i];
+	}
+	*p = '\0';
+	return out;
+}
+
+static const char *human_size(uint64_t bytes, char out[16])
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1024 && unit < 4) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(out, 16, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return out;
+}
+
+static void say(enum note_level level, const char *text, void *arg)
+{
+	const struct record_command *cmd = arg;
+
+	if (level == NOTE_DETAIL ? cmd->verbose : level == NOTE_WARNING || !cmd->quiet)
+		fprintf(stderr, "ringtail: %s\n", text);
+}
+
+static int more_lost(const void *a, const void *b)
+{
+	const struct loss_entry *x = a, *y = b;
+
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+/* Which CPU and event lost how much and why, the most first. */
+static void print_losses(const struct session *s, const struct loss *loss)
+{
+	struct loss_entry *sorted = calloc(loss->nr ? loss->nr : 1, sizeof(*sorted));
+	char text[32];
+
+	if (!sorted)
+		return;
+	memcpy(sorted, loss->entries, loss->nr * sizeof(*sorted));
+	qsort(sorted, loss->nr, sizeof(*sorted), more_lost);
+	for (size_t i = 0; i < loss->nr && i < LOSS_LINES; i++) {
+		const struct loss_entry *e = &sorted[i];
+
+		fprintf(stderr, "ringtail: lost %s", grouped(e->count, text));
+		if (e->event != LOSS_NO_EVENT)
+			fprintf(stderr, " of %s", session_event_name(s, e->event));
+		if (e->cpu >= 0)
+			fprintf(stderr, " on CPU %d", e->cpu);
+		fprintf(stderr, ": %s\n", loss_cause_text(e->cause));
+	}
+	if (loss->nr > LOSS_LINES)
+		fprintf(stderr, "ringtail: and %zu more such lines\n", loss->nr - LOSS_LINES);
+	fprintf(stderr,
+		"ringtail: larger rings lose less: -m %lluK; or fewer samples: -F, -c, --filter\n",
+		(unsigned long long)session_ring_size(s) * 2 / 1024);
+	free(sorted);
+}
+
+static void print_result(struct session *s, const struct record_command *cmd,
+			 const struct session_result *r)
+{
+	char samples[32], lost[32], size[16];
+
+	if (r->loss->total)
+		print_losses(s, r->loss);
+	if (!cmd->quiet || r->loss->total)
+		fprintf(stderr, "ringtail: %s: %s samples, %s lost, %s, %.2f s\n", cmd->opts.output,
+			grouped(r->samples, samples), grouped(r->loss->total, lost),
+			human_size(r->bytes, size), r->seconds);
+}
+
+static int run(struct record_command *cmd)
+{
+	const struct notes notes = {.say = say, .arg = cmd};
+	struct session_result result;
+	struct error err = ERROR_INIT;
+	struct session *s;
+	int status = EXIT_FINE;
+
+	if (session_new(&cmd->opts, &notes, &s, &err)) {
+		fprintf(stderr, "ringtail: %s\n", err.text);
+		return EXIT_ERROR;
+	}
+	if (session_record(s, &err)) {
+		fprintf(stderr, "ringtail: %s\n", err.text);
+		status = EXIT_ERROR;
+	}
+	session_result(s, &result);
+	if (status == EXIT_FINE) {
+		print_result(s, cmd, &result);
+		if (cmd->propagate_status)
+			status = result.command_status;
+		if (cmd->fail_on_loss && result.loss->total)
+			status = EXIT_LOSS;
+	}
+	session_free(s);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_command cmd;
+	int status;
+
+	record_options_parse(argc, argv, &cmd);
+	status = run(&cmd);
+	record_options_release(&cmd);
+	return status;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record-options.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+
+enum {
+	KEY_CALL_GRAPH = 256,
+	KEY_FAIL_ON_LOSS,
+	KEY_FILTER,
+	KEY_FLUSH_INTERVAL,
+	KEY_PROPAGATE_STATUS,
+	KEY_SAMPLE_CPU,
+};
+
+// clang-format off
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to record:", 1},
+	{"event", 'e', "EVENT[,EVENT...]", 0,
+	 "Events, as perf spells them: cycles:u, cpu-clock, page-faults, sched:sched_switch, 'sched:*', "
+	 "cpu/event=0x3c/, {a,b}. May be repeated. Default: cycles, or cpu-clock without a PMU", 0},
+	{"filter", KEY_FILTER, "FILTER", 0, "Filter for the tracepoints of the -e before it", 0},
+	{"freq", 'F', "HZ|max", 0, "Samples a second (default 4000; of tracepoints, each one)", 0},
+	{"count", 'c', "N", 0, "A sample every N events", 0},
+
+	{NULL, 0, NULL, 0, "Where:", 2},
+	{"all-cpus", 'a', NULL, 0, "The whole system (the default without command)", 0},
+	{"cpu", 'C', "LIST", 0, "These CPUs: 0-3,5", 0},
+	{"pid", 'p', "PID[,PID...]", 0, "These processes with all their threads", 0},
+	{"tid", 't', "TID[,TID...]", 0, "These threads", 0},
+	{"no-inherit", 'i', NULL, 0, "Leave out children that are started meanwhile", 0},
+	{"delay", 'D', "MS", 0, "Begin that much after the start", 0},
+
+	{NULL, 0, NULL, 0, "What each sample carries:", 3},
+	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
+	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]", 0,
+	 "Call chains by frame pointers, or SIZE bytes of user stack (default 8192) for DWARF", 0},
+	{"data", 'd', NULL, 0, "Addresses of data, and the maps of data", 0},
+	{"period", 'P', NULL, 0, "The period", 0},
+	{"raw-samples", 'R', NULL, 0, "Raw data (of tracepoints: always)", 0},
+	{"sample-cpu", KEY_SAMPLE_CPU, NULL, 0, "The CPU", 0},
+	{"timestamp", 'T', NULL, 0, "The time (always)", 0},
+	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
+	 "tai or a number", 0},
+
+	{NULL, 0, NULL, 0, "Output:", 4},
+	{"output", 'o', "FILE", 0, "Default perf.data; an earlier one is kept as FILE.old. - is a pipe", 0},
+	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Ring of each CPU: pages, or bytes with B, K, M, G "
+	 "(default 8M where that may be locked)", 0},
+	{"flush-interval", KEY_FLUSH_INTERVAL, "MS", 0,
+	 "What is older is readable in the file at any time (default 1000)", 0},
+	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
+	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+/* Clocks that the kernel takes for events, by perf's names. */
+static const struct { const char *name; int id; } clocks[] = {
+	{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
+	{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
+	{"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
+	{"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME},
+	{"tai", CLOCK_TAI},
+};
+// clang-format on
+
+struct parser {
+	struct record_command *cmd;
+	size_t last_event; /* first spec of the last -e; SIZE_MAX: there was none */
+};
+
+/* Ends the program with 2 and what is wrong. argp prints the text and a hint at --help. */
+#define usage(state, ...) argp_error(state, __VA_ARGS__)
+
+static uint64_t number(struct argp_state *state, const char *option, const char *arg, uint64_t max)
+{
+	uint64_t n = 0;
+
+	if (parse_u64(arg, &n) || n > max)
+		usage(state, "%s: '%s' is not a number%s", option, arg,
+		      max < UINT64_MAX ? " in its range" : "");
+	return n;
+}
+
+static void add_events(struct argp_state *state, struct parser *p, const char *arg)
+{
+	struct event_list *events = &p->cmd->opts.events;
+	struct error err = ERROR_INIT;
+
+	p->last_event = events->count;
+	if (event_parse(events, arg, NULL, &err))
+		usage(state, "-e %s: %s", arg, err.text);
+}
+
+static void set_filter(struct argp_state *state, struct parser *p, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (p->last_event == SIZE_MAX)
+		usage(state, "--filter belongs behind the -e of its tracepoints");
+	else if (event_set_filter(&p->cmd->opts.events, p->last_event, arg, &err))
+		usage(state, "--filter: %s", err.text);
+}
+
+static void set_frequency(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->frequency_max = !strcmp(arg, "max");
+	if (opts->frequency_max)
+		return;
+	opts->frequency = number(state, "-F", arg, UINT32_MAX);
+	if (!opts->frequency)
+		usage(state, "-F: a frequency is at least 1 Hz, or 'max'");
+}
+
+static void set_count(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->period = number(state, "-c", arg, INT64_MAX);
+	if (!opts->period)
+		usage(state, "-c: a sample every 0 events cannot be");
+}
+
+static void set_cpus(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	cpus_release(&opts->cpus);
+	if (cpus_parse(arg, &opts->cpus, &err))
+		usage(state, "-C: %s", err.text);
+}
+
+/* Adds each of a comma list by @add. */
+static void add_tasks(struct argp_state *state, struct record_opts *opts, const char *option,
+		      const char *arg, int (*add)(struct tasks *, pid_t, struct error *))
+{
+	char *copy = strdup(arg), *rest = copy, *one;
+	struct error err = ERROR_INIT;
+
+	while (copy && (one = strsep(&rest, ","))) {
+		uint64_t id = number(state, option, one, INT_MAX);
+
+		if (add(&opts->tasks, (pid_t)id, &err)) {
+			fprintf(stderr, "ringtail: %s: %s\n", option, err.text);
+			exit(EXIT_ERROR);
+		}
+	}
+	free(copy);
+}
+
+static void set_call_graph(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	uint64_t size = RECORD_STACK_SIZE;
+
+	if (!strcmp(arg, "fp")) {
+		opts->callgraph = CALLGRAPH_FP;
+		return;
+	}
+	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
+		usage(state, "--call-graph: '%s' is neither fp nor dwarf[,SIZE]", arg);
+	if (arg[5] == ',')
+		size = number(state, "--call-graph dwarf", arg + 6, UINT32_MAX);
+	size = (size + 7) & ~7ull;
+	if (!size || size > RECORD_STACK_SIZE_MAX)
+		usage(state, "--call-graph dwarf: a stack dump has 8 to %u bytes",
+		      RECORD_STACK_SIZE_MAX);
+	opts->callgraph = CALLGRAPH_DWARF;
+	opts->stack_size = (uint32_t)size;
+}
+
+static void set_clock(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	const char *name = strncasecmp(arg, "CLOCK_", 6) ? arg : arg + 6;
+
+	opts->use_clockid = true;
+	if (isdigit((unsigned char)*arg)) {
+		opts->clockid = (int)number(state, "-k", arg, INT_MAX);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		if (!strcasecmp(name, clocks[i].name)) {
+			opts->clockid = clocks[i].id;
+			return;
+		}
+	}
+	usage(state, "-k: '%s' is no clock: monotonic, monotonic_raw, realtime, boottime, tai",
+	      arg);
+}
+
+/* A plain number is pages, as perf has it. */
+static void set_ring_size(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
+	bool pages = arg[0] && !arg[strspn(arg, "0123456789")];
+
+	if (parse_size(arg, &size) || !size)
+		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
+	if (pages && __builtin_mul_overflow(size, page, &size))
+		size = UINT64_MAX;
+	if (size > 1ull << 40)
+		usage(state, "-m: '%s' is more than a ring can be", arg);
+	while (power < size)
+		power *= 2;
+	opts->ring_size = power;
+}
+
+static void take_command(struct argp_state *state, struct record_opts *opts)
+{
+	opts->command = (const char *const *)&state->argv[state->next - 1];
+	state->next = state->argc;
+}
+
+static void finish_options(struct argp_state *state, struct record_opts *opts)
+{
+	if (opts->period && (opts->frequency || opts->frequency_max))
+		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
+			     "choose one");
+	if (!opts->command && !opts->tasks.nr && !opts->cpus.nr)
+		opts->all_cpus = true;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct parser *p = state->input;
+	struct record_opts *opts = &p->cmd->opts;
+
+	switch (key) {
+	case 'e': add_events(state, p, arg); break;
+	case KEY_FILTER: set_filter(state, p, arg); break;
+	case 'F': set_frequency(state, opts, arg); break;
+	case 'c': set_count(state, opts, arg); break;
+	case 'a': opts->all_cpus = true; break;
+	case 'C': set_cpus(state, opts, arg); break;
+	case 'p': add_tasks(state, opts, "-p", arg, tasks_add_threads); break;
+	case 't': add_tasks(state, opts, "-t", arg, tasks_add_thread); break;
+	case 'i': opts->no_inherit = true; break;
+	case 'D': opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX); break;
+	case 'g':
+		if (opts->callgraph == CALLGRAPH_NONE)
+			opts->callgraph = CALLGRAPH_FP;
+		break;
+	case KEY_CALL_GRAPH: set_call_graph(state, opts, arg); break;
+	case 'd': opts->sample_address = true; break;
+	case 'P': opts->sample_period = true; break;
+	case 'R': opts->sample_raw = true; break;
+	case KEY_SAMPLE_CPU: opts->sample_cpu = true; break;
+	case 'T': break;
+	case 'k': set_clock(state, opts, arg); break;
+	case 'o': opts->output = arg; break;
+	case 'm': set_ring_size(state, opts, arg); break;
+	case KEY_FLUSH_INTERVAL:
+		opts->flush_ms = (unsigned int)number(state, "--flush-interval", arg, 3600000);
+		break;
+	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;
+	case KEY_PROPAGATE_STATUS: p->cmd->propagate_status = true; break;
+	case 'q': p->cmd->quiet = true; break;
+	case 'v': p->cmd->verbose = true; break;
+	case ARGP_KEY_ARG: take_command(state, opts); break;
+	case ARGP_KEY_END: finish_options(state, opts); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* As it was typed: argv[0] is "ringtail record" here. Without memory the header has none. */
+static void keep_command_line(int argc, char **argv, struct record_opts *opts)
+{
+	const char **line = calloc((size_t)argc + 1, sizeof(*line));
+
+	if (!line)
+		return;
+	line[0] = "ringtail";
+	line[1] = "record";
+	for (int i = 1; i < argc; i++)
+		line[i + 1] = argv[i];
+	opts->argv = line;
+	opts->argc = argc + 1;
+}
+
+void record_options_parse(int argc, char **argv, struct record_command *ret)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "[-- COMMAND [ARG...]]",
+		.doc = "Record events of a command, of processes or of the whole system.\v"
+		       "Exit status: 0 fine, 1 error, 2 usage, 3 loss with --fail-on-loss.",
+	};
+	struct parser p = {.cmd = ret, .last_event = SIZE_MAX};
+
+	*ret = (struct record_command){.opts = {.output = "perf.data"}};
+	keep_command_line(argc, argv, &ret->opts);
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))
+		exit(EXIT_USAGE);
+}
+
+void record_options_release(struct record_command *cmd)
+{
+	free((void *)(uintptr_t)cmd->opts.argv);
+	event_list_release(&cmd->opts.events);
+	cpus_release(&cmd->opts.cpus);
+	tasks_release(&cmd->opts.tasks);
+}

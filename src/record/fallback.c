@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/fallback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/perf_event.h"
+
+/* --- parts of the interface that older kernels lack --------------------------------------------
+ */
+
+/* Newest first: the bits, in which field, since when, and what is missed without them. */
+struct optional_part {
+	enum { IN_FLAGS, IN_READ_FORMAT } field;
+	uint64_t bits;
+	const char *since, *without;
+};
+
+static const struct optional_part optional_parts[] = {
+	{IN_READ_FORMAT, PERF_FORMAT_LOST, "6.0", "losses are counted by ring, not by event"},
+	{IN_FLAGS, PD_ATTR_BUILD_ID, "5.12", "files that change later are not noticed"},
+	{IN_FLAGS, PD_ATTR_CGROUP, "5.7", "cgroups made while recording are not named"},
+	{IN_FLAGS, PD_ATTR_BPF_EVENT, "5.1", "BPF programs loaded while recording are not named"},
+	{IN_FLAGS, PD_ATTR_KSYMBOL, "5.1", "kernel text made while recording is not named"},
+	{IN_FLAGS, PD_ATTR_NAMESPACES, "4.12", "namespaces are not recorded"},
+};
+
+static uint64_t *part_field(const struct optional_part *part, struct pd_attr *attr)
+{
+	return part->field == IN_FLAGS ? &attr->flags : &attr->read_format;
+}
+
+static bool part_known(const struct optional_part *part)
+{
+	struct pd_attr probe = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = PERF_ATTR_SIZE_VER5,
+		.flags = PD_ATTR_DISABLED | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV,
+	};
+	int fd;
+
+	*part_field(part, &probe) |= part->bits;
+	fd = perf_event_open(&probe, 0, -1, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
+}
+
+static bool drop_unknown_parts(struct fallback *f, struct plan *plan)
+{
+	bool dropped = false;
+
+	f->probed = true;
+	for (size_t p = 0; p < sizeof(optional_parts) / sizeof(optional_parts[0]); p++) {
+		const struct optional_part *part = &optional_parts[p];
+		bool used = false;
+
+		for (size_t e = 0; e < plan->nr; e++)
+			used |= *part_field(part, &plan->events[e].attr) & part->bits;
+		if (!used || part_known(part))
+			continue;
+		for (size_t e = 0; e < plan->nr; e++)
+			*part_field(part, &plan->events[e].attr) &= ~part->bits;
+		notes_say(f->notes, NOTE_INFO, "this kernel is older than %s: %s", part->since,
+			  part->without);
+		dropped = true;
+	}
+	return dropped;
+}
+
+/* --- steps of one event --------------------------------------------------------------------------
+ */
+
+static bool is_refusal(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+static bool is_absent(int code)
+{
+	return code == -ENOENT || code == -ENXIO || code == -ENODEV || code == -EOPNOTSUPP;
+}
+
+static bool try_unknown_parts(struct fallback *f, struct plan *plan, struct plan_event *event,
+			      int code)
+{
+	return code == -EINVAL && !f->probed && drop_unknown_parts(f, plan);
+}
+
+static bool try_less_precise(struct fallback *f, struct plan *plan, struct plan_event *event,
+			     int code)
+{
+	uint64_t precise = event->attr.flags & PD_ATTR_PRECISE_IP;
+
+	if (!event->precise_max || !precise || (code != -EINVAL && code != -EOPNOTSUPP))
+		return false;
+	event->attr.flags -= 1ull << PD_ATTR_PRECISE_IP_SHIFT;
+	return true;
+}
+
+static bool is_cycles(const struct pd_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE &&
+	       (attr->config & 0xffffffff) == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+/* The name stays as it was written but for what it says of the event and the modifiers. */
+static void rename_event(struct plan_event *event, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return;
+	free(event->name);
+	event->name = copy;
+}
+
+static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+{
+	char name[64];
+
+	if (!is_absent(code) || !is_cycles(&event->attr))
+		return false;
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	event->attr.flags &= ~(PD_ATTR_PRECISE_IP | PD_ATTR_EXCLUDE_GUEST);
+	/* A period of cycles is taken for as many nanoseconds, as perf does. */
+	snprintf(name, sizeof(name), "cpu-clock%s",
+		 event->attr.flags & PD_ATTR_EXCLUDE_KERNEL ? ":u" : "");
+	notes_say(f->notes, NOTE_INFO,
+		  "%s%s: recording %s instead (this machine has no PMU that %s)",
+		  event->is_default ? "no event given and no " : "",
+		  event->is_default ? "cycles" : event->name, name, "counts them");
+	rename_event(event, name);
+	return true;
+}
+
+/* The kernel's text of namespaces is for those with CAP_PERFMON. */
+static bool try_no_namespaces(struct fallback *f, struct plan *plan, struct plan_event *event,
+			      int code)
+{
+	if (!is_refusal(code) || !(event->attr.flags & PD_ATTR_NAMESPACES))
+		return false;
+	event->attr.flags &= ~PD_ATTR_NAMESPACES;
+	return true;
+}
+
+static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+{
+	char name[256];
+
+	if (!is_refusal(code) || event->modifier_given || plan->target == TARGET_CPUS ||
+	    event->attr.flags & PD_ATTR_EXCLUDE_KERNEL || event->attr.type == PERF_TYPE_TRACEPOINT)
+		return false;
+	event->attr.flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+	if (event->dummy)
+		return true;
+	snprintf(name, sizeof(name), "%s%s", event->name, strchr(event->name, ':') ? "u" : ":u");
+	notes_say(f->notes, NOTE_INFO,
+		  "recording %s, user space only: kernel.perf_event_paranoid is %d and there is no "
+		  "CAP_PERFMON",
+		  name, f->limits->paranoid);
+	rename_event(event, name);
+	return true;
+}
+
+static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_event *event,
+			   int code)
+{
+	if ((code != -EINVAL && code != -EOPNOTSUPP) || event->modifier_given ||
+	    !(event->attr.flags & PD_ATTR_EXCLUDE_GUEST))
+		return false;
+	event->attr.flags &= ~PD_ATTR_EXCLUDE_GUEST;
+	return true;
+}
+
+/* In the order in which they are tried; each applies at most a few times to an event. */
+static bool (*const steps[])(struct fallback *, struct plan *, struct plan_event *, int) = {
+	try_unknown_parts, try_no_namespaces, try_user_only,
+	try_less_precise,  try_with_guest,    try_cpu_clock,
+};
+
+bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i](f, plan, event, code))
+			return true;
+	return false;
+}
+
+/* --- what to tell the user -----------------------------------------------------------------------
+ */
+
+static int explain_refusal(const struct fallback *f, const struct plan *plan,
+			   const struct plan_event *event, int code, struct error *err)
+{
+	const struct limits *l = f->limits;
+
+	if (event->attr.type == PERF_TYPE_TRACEPOINT && !l->perfmon)
+		return error_set(
+			err, code,
+			"tracepoint '%s' needs CAP_PERFMON or kernel.perf_event_paranoid at "
+			"-1 (it is %d): run as root",
+			event->name, l->paranoid);
+	if (plan->target == TARGET_TASKS && !l->ptrace)
+		return error_set(
+			err, code,
+			"event '%s' may not watch this task: it belongs to another user (needs "
+			"CAP_PERFMON or CAP_SYS_PTRACE), or kernel.perf_event_paranoid, %d, "
+			"forbids it",
+			event->name, l->paranoid);
+	if (!l->perfmon)
+		return error_set(
+			err, code,
+			"event '%s' is not allowed at kernel.perf_event_paranoid %d without "
+			"CAP_PERFMON: run as root, add :u to it for user space only, or lower "
+			"the setting with 'sysctl kernel.perf_event_paranoid=1'",
+			event->name, l->paranoid);
+	return error_set(
+		err, code,
+		"event '%s' is refused although CAP_PERFMON is there: a security module or "
+		"seccomp forbids perf_event_open",
+		event->name);
+}
+
+static int explain_absent(const struct plan_event *event, int code, struct error *err)
+{
+	if (event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE ||
+	    event->attr.type == PERF_TYPE_RAW)
+		return error_set(
+			err, code,
+			"event '%s' is not counted by this machine (no PMU, or one without "
+			"it; usual in virtual machines): try -e cpu-clock",
+			event->name);
+	if (code == -EOPNOTSUPP)
+		return error_set(
+			err, code,
+			"event '%s' counts but cannot sample, or not with these modifiers or "
+			"that precision",
+			event->name);
+	return error_set(err, code, "the kernel does not know event '%s'", event->name);
+}
+
+int fallback_explain(const struct fallback *f, const struct plan *plan,
+		     const struct plan_event *event, int cpu, int code, struct error *err)
+{
+	if (is_refusal(code))
+		return explain_refusal(f, plan, event, code, err);
+	if (is_absent(code))
+		return explain_absent(event, code, err);
+	switch (code) {
+	case -ENOSYS:
+		return error_set(err, code,
+				 "this kernel was built without perf events (CONFIG_PERF_EVENTS)");
+	case -E2BIG:
+		return error_set(err, code,
+				 "event '%s' needs a newer kernel: it knows %u bytes of attributes",
+				 event->name, event->attr.size);
+	case -EINVAL:
+		return error_set(err, code,
+				 "the kernel refuses the configuration of event '%s' (modifiers, "
+				 "precision, clock or a term that this PMU does not have)",
+				 event->name);
+	case -EBUSY:
+		return error_set(err, code, "event '%s': the PMU is in use by someone else",
+				 event->name);
+	case -ENOSPC:
+		return error_set(err, code,
+				 "event '%s': no breakpoint register or counter is left on CPU %d",
+				 event->name, cpu);
+	default: return error_sys(err, code, "event '%s' on CPU %d", event->name, cpu);
+	}
+}

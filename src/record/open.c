@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/open.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "record/fallback.h"
+#include "sys/perf_event.h"
+
+/* Descriptors that a recording needs beside its events: output, epoll, timers, libraries. */
+#define OTHER_DESCRIPTORS 64
+
+/* --- shape -------------------------------------------------------------------------------------
+ */
+
+static void close_fds(struct opened *o)
+{
+	for (size_t i = 0; i < o->nr_rings; i++) {
+		perf_event_unmap(o->rings[i].memory, o->data_size);
+		o->rings[i].memory = NULL;
+		o->rings[i].nr_fds = 0;
+	}
+	for (size_t i = 0; i < o->nr_fds; i++)
+		close(o->fds[i].fd);
+	o->nr_fds = 0;
+}
+
+void opened_close(struct opened *o)
+{
+	if (!o)
+		return;
+	close_fds(o);
+	for (size_t i = 0; i < o->nr_rings; i++)
+		free(o->rings[i].fds);
+	free(o->rings);
+	free(o->cells);
+	free(o->fds);
+	free(o);
+}
+
+static struct opened *opened_new(const struct plan *plan)
+{
+	struct opened *o = calloc(1, sizeof(*o));
+	size_t rings = plan_rings(plan), cells = plan_descriptors(plan);
+
+	if (!o)
+		return NULL;
+	o->nr_tasks = plan->tasks.nr ? plan->tasks.nr : 1;
+	o->fds = calloc(cells, sizeof(*o->fds));
+	o->cells = calloc(plan->nr * rings * o->nr_tasks, sizeof(*o->cells));
+	o->rings = calloc(rings, sizeof(*o->rings));
+	if (!o->fds || !o->cells || !o->rings)
+		goto failed;
+	o->nr_rings = rings;
+	for (size_t r = 0; r < rings; r++) {
+		size_t tasks = plan->task_rings ? 1 : o->nr_tasks;
+
+		o->rings[r].cpu = plan->task_rings ? -1 : plan->cpus.ids[r];
+		o->rings[r].fds = calloc(plan->nr * tasks, sizeof(int));
+		if (!o->rings[r].fds)
+			goto failed;
+	}
+	return o;
+failed:
+	opened_close(o);
+	return NULL;
+}
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+/* Where a cell's descriptor stands in o->cells. */
+static int *cell_of(const struct opened *o, unsigned int event, unsigned int ring, size_t task)
+{
+	return &o->cells[((size_t)event * o->nr_rings + ring) * o->nr_tasks + task];
+}
+
+/* Opens event @index on ring @ring for task number @t of the plan. */
+static int open_cell(struct opened *o, struct plan *plan, unsigned int index, unsigned int ring,
+		     size_t t)
+{
+	struct plan_event *event = &plan->events[index];
+	struct open_fd *f = &o->fds[o->nr_fds];
+	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
+	int cpu = o->rings[ring].cpu, group = -1, fd;
+
+	if (event->leader != index) {
+		group = *cell_of(o, event->leader, ring, t);
+		if (group < 0)
+			return -ESRCH; /* the leader's task has ended */
+	}
+	event->attr.size = pd_attr_wire_size(&event->attr);
+	fd = perf_event_open(&event->attr, task, cpu, group);
+	*cell_of(o, index, ring, t) = fd;
+	if (fd < 0)
+		return fd;
+	*f = (struct open_fd){.fd = fd, .event = index, .ring = ring, .cpu = cpu, .task = task};
+	o->nr_fds++;
+	return perf_event_id(fd, &f->id);
+}
+
+/* A cell that cannot be had and need not be: its task has ended, its CPU gone offline. */
+static bool cell_vanished(const struct plan *plan, int code)
+{
+	if (code == -ESRCH)
+		return plan->target == TARGET_TASKS;
+	return false;
+}
+
+static int open_event(struct opened *o, struct plan *plan, unsigned int index, int *ret_cpu)
+{
+	for (unsigned int r = 0; r < o->nr_rings; r++) {
+		size_t first = plan->task_rings ? r : 0;
+		size_t last = plan->task_rings ? r + 1 : o->nr_tasks;
+
+		*ret_cpu = o->rings[r].cpu;
+		if (!plan_wants(plan, &plan->events[index], *ret_cpu))
+			continue;
+		for (size_t t = first; t < last; t++) {
+			int code = open_cell(o, plan, index, r, t);
+
+			if (code && !cell_vanished(plan, code))
+				return code;
+		}
+	}
+	return 0;
+}
+
+static int explain_files(const struct plan *plan, struct error *err)
+{
+	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS;
+	uint64_t have = limits_raise_files(need);
+
+	return error_set(
+		err, -EMFILE,
+		"%zu open files are needed (%zu events on %zu rings), the limit is %llu: raise "
+		"it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or threads",
+		need, plan->nr, plan_rings(plan), (unsigned long long)have, need);
+}
+
+/* Opens all events, changing the plan until the kernel takes it. */
+static int open_events(struct opened *o, struct plan *plan, struct fallback *f, struct error *err)
+{
+	unsigned int i = 0;
+	int code, cpu = -1;
+
+	while (i < plan->nr) {
+		code = open_event(o, plan, i, &cpu);
+		if (!code) {
+			i++;
+			continue;
+		}
+		if (code == -EMFILE || code == -ENFILE)
+			return explain_files(plan, err);
+		if (!fallback_try(f, plan, &plan->events[i], code))
+			return fallback_explain(f, plan, &plan->events[i], cpu, code, err);
+		/* A step may concern events that are open already. */
+		close_fds(o);
+		i = 0;
+	}
+	if (!o->nr_fds)
+		return error_set(err, -ESRCH, "the tasks to be recorded have ended");
+	return 0;
+}
+
+static int set_filters(struct opened *o, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		const struct plan_event *event = &plan->events[o->fds[i].event];
+		int code = event->filter ? perf_event_set_filter(o->fds[i].fd, event->filter) : 0;
+
+		if (code == -EINVAL)
+			return error_set(
+				err, code,
+				"the kernel refuses the filter '%s' for %s: its fields are in "
+				"the format file of the tracepoint",
+				event->filter, event->name);
+		if (code)
+			return error_sys(err, code, "filter '%s' for %s", event->filter,
+					 event->name);
+	}
+	return 0;
+}
+
+/* --- rings ---------------------------------------------------------------------------------------
+ */
+
+/* Maps the ring at the first of its events and sends the others there. */
+static int map_ring(struct opened *o, const struct open_fd *f)
+{
+	struct open_ring *ring = &o->rings[f->ring];
+	int code;
+
+	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
+			    : perf_event_map(f->fd, o->data_size, &ring->memory);
+	if (!code)
+		ring->fds[ring->nr_fds++] = f->fd;
+	return code;
+}
+
+static int map_rings(struct opened *o, const struct plan *plan)
+{
+	int code = 0;
+
+	o->data_size = plan->ring_size;
+	for (size_t i = 0; !code && i < o->nr_fds; i++)
+		code = map_ring(o, &o->fds[i]);
+	return code;
+}
+
+static int explain_map(const struct plan *plan, const struct limits *limits, int code,
+		       struct error *err)
+{
+	if (code == -EPERM)
+		return error_set(
+			err, code,
+			"not even the smallest rings may be locked (kernel.perf_event_mlock_kb "
+			"is %llu, RLIMIT_MEMLOCK %llu bytes): raise one of them, or use "
+			"CAP_IPC_LOCK",
+			(unsigned long long)limits->mlock_kb, (unsigned long long)limits->memlock);
+	if (code == -ENOMEM)
+		return error_set(err, code,
+				 "no memory for %zu rings of %llu KB: give a smaller size with -m",
+				 plan_rings(plan), (unsigned long long)plan->ring_size / 1024);
+	return error_sys(err, code, "mapping a ring of %llu KB",
+			 (unsigned long long)plan->ring_size / 1024);
+}
+
+int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
+	      struct opened **ret, struct error *err)
+{
+	struct fallback f = {.limits = limits, .notes = notes};
+	struct opened *o = opened_new(plan);
+	int code;
+
+	if (!o)
+		return error_set(err, -ENOMEM, "out of memory");
+	limits_raise_files(plan_descriptors(plan) + OTHER_DESCRIPTORS);
+	for (;;) {
+		code = open_events(o, plan, &f, err);
+		if (code)
+			goto failed;
+		code = map_rings(o, plan);
+		if (code != -EPERM || plan->ring_size <= limits->page_size)
+			break;
+		/* The watermark is half of what it must be: opened anew. */
+		close_fds(o);
+		plan_set_ring_size(plan, plan->ring_size / 2);
+	}
+	if (code) {
+		explain_map(plan, limits, code, err);
+		goto failed;
+	}
+	code = set_filters(o, plan, err);
+	if (code)
+		goto failed;
+	*ret = o;
+	return 0;
+failed:
+	opened_close(o);
+	return code;
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+int opened_enable(const struct opened *o, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		const struct plan_event *event = &plan->events[o->fds[i].event];
+		int code;
+
+		if (!(event->attr.flags & PD_ATTR_DISABLED))
+			continue;
+		code = perf_event_enable(o->fds[i].fd);
+		if (code)
+			return error_sys(err, code, "enabling '%s'", event->name);
+	}
+	return 0;
+}
+
+void opened_disable(const struct opened *o)
+{
+	for (size_t i = 0; i < o->nr_fds; i++)
+		perf_event_disable(o->fds[i].fd);
+}
+
+int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret)
+{
+	const struct plan_event *event = &plan->events[fd->event];
+	const struct plan_event *leader = &plan->events[event->leader];
+	uint64_t values[1 + 3 * 64];
+	int n;
+
+	if (!(event->attr.read_format & PERF_FORMAT_LOST))
+		return -ENOTSUP;
+	if (!(event->attr.read_format & PERF_FORMAT_GROUP)) {
+		n = perf_event_read(fd->fd, values, 3); /* value, id, lost */
+		if (n == 3)
+			*ret = values[2];
+		return n == 3 ? 0 : -ENOTSUP;
+	}
+	if (leader->members > 64)
+		return -ENOTSUP;
+	n = perf_event_read(fd->fd, values,
+			    1 + 3 * leader->members); /* nr, nr × {value, id, lost} */
+	for (int i = 1; i + 2 < n; i += 3) {
+		if (values[i + 1] == fd->id) {
+			*ret = values[i + 2];
+			return 0;
+		}
+	}
+	return -ENOTSUP;
+}

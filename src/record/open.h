@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plan opened: descriptors of its events and the rings that they write to.
+ *
+ * Events of one CPU (or, with plan->task_rings, of one task) share a ring. What the kernel refuses
+ * and what can be had otherwise changes the plan (record/fallback.h), each change with a note.
+ */
+#ifndef RINGTAIL_RECORD_OPEN_H
+#define RINGTAIL_RECORD_OPEN_H
+
+#include "record/plan.h"
+
+struct open_fd {
+	int fd;
+	uint64_t id;
+	unsigned int event; /* index in the plan */
+	unsigned int ring;
+	int cpu;    /* -1: any */
+	pid_t task; /* -1: any */
+};
+
+struct open_ring {
+	void *memory; /* header page and data; NULL: not mapped, nothing writes here */
+	int cpu;      /* -1: a task's */
+	int *fds;     /* of the events that write here, the owner of the mapping first */
+	size_t nr_fds;
+};
+
+struct opened {
+	struct open_fd *fds; /* ordered by event, then ring, then task */
+	size_t nr_fds;
+	struct open_ring *rings;
+	size_t nr_rings;
+	size_t data_size; /* bytes of data in each ring */
+	size_t nr_tasks;  /* of the plan; 1 without tasks */
+	int *cells;	  /* descriptors by event, ring and task; negative where there is none */
+};
+
+/*
+ * Opens and maps all of @plan. Events are not running afterwards, but for a dummy. Returns 0 with
+ * *@ret to be closed with opened_close(), or a negative errno with @err saying what to do.
+ */
+int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
+	      struct opened **ret, struct error *err);
+void opened_close(struct opened *o); /* accepts NULL */
+
+/* Starts and stops all events that are not started by their command. 0 or a negative errno. */
+int opened_enable(const struct opened *o, const struct plan *plan, struct error *err);
+void opened_disable(const struct opened *o);
+
+/*
+ * The records that this descriptor's event (with those that inherited it) lost for want of room.
+ * Returns 0, or -ENOTSUP when the kernel does not count them (before 6.0).
+ */
+int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a user asks of a recording. Filled by cli/ (or a test), read by plan and session, changed
+ * by neither; all-zero with delay_ms, clockid at their defaults is a valid request for a command.
+ */
+#ifndef RINGTAIL_RECORD_OPTIONS_H
+#define RINGTAIL_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+#include "sys/cpus.h"
+#include "sys/tasks.h"
+
+enum callgraph_kind {
+	CALLGRAPH_NONE,
+	CALLGRAPH_FP,
+	CALLGRAPH_DWARF,
+};
+
+struct record_opts {
+	struct event_list events; /* empty: the best clock there is */
+
+	bool all_cpus;		    /* -a */
+	struct cpus cpus;	    /* -C; empty: not given */
+	struct tasks tasks;	    /* -p and -t, threads already listed; empty: not given */
+	bool whole_processes;	    /* the tasks are all threads of their processes (-p) */
+	const char *const *command; /* NULL-terminated; NULL: none */
+
+	uint64_t frequency; /* -F, Hz; 0: not given */
+	bool frequency_max; /* -F max */
+	uint64_t period;    /* -c; 0: not given */
+	bool no_inherit;
+
+	enum callgraph_kind callgraph;
+	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
+
+	bool sample_period, sample_address, sample_raw, sample_cpu;
+	bool use_clockid;
+	int clockid;
+	unsigned int delay_ms; /* -D */
+
+	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
+	const char *output;    /* path, or "-" */
+	unsigned int flush_ms; /* 0: 1000 */
+	int argc;	       /* the command line, for the file's header */
+	const char *const *argv;
+};
+
+#define RECORD_STACK_SIZE     8192u  /* perf's default for dwarf */
+#define RECORD_STACK_SIZE_MAX 65528u /* the largest multiple of 8 below the kernel's limit */
+#define RECORD_FREQUENCY      4000u  /* Hz, as perf */
+#define RECORD_RING_SIZE      (8ull << 20)
+#define RECORD_FLUSH_MS	      1000u
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "record/attributes.h"
+
+static struct plan_event *plan_push(struct plan *plan)
+{
+	struct plan_event *event;
+
+	if (array_grow(&plan->events, &plan->capacity, plan->nr + 1, sizeof(*plan->events)))
+		return NULL;
+	event = &plan->events[plan->nr];
+	*event = (struct plan_event){.leader = (unsigned int)plan->nr++, .members = 1};
+	return event;
+}
+
+/* --- where ------------------------------------------------------------------------------------ */
+
+static int check_cpus(const struct cpus *wanted, const struct cpus *online, struct error *err)
+{
+	for (size_t i = 0; i < wanted->nr; i++)
+		if (!cpus_has(online, wanted->ids[i]))
+			return error_set(err, -ENODEV, "CPU %d is not online", wanted->ids[i]);
+	return 0;
+}
+
+static int plan_where(struct plan *plan, const struct record_opts *opts,
+		      const struct limits *limits, struct error *err)
+{
+	bool cpu_wide = opts->all_cpus || opts->cpus.nr;
+	struct cpus online;
+	int code;
+
+	if (cpu_wide && opts->tasks.nr)
+		return error_set(
+			err, -EINVAL,
+			"-a and -C take all tasks of CPUs, -p and -t those named: choose one");
+	if (cpu_wide && !limits_may_cpu(limits))
+		return error_set(
+			err, -EACCES,
+			"recording whole CPUs needs CAP_PERFMON or kernel.perf_event_paranoid "
+			"at 0 or below (it is %d): run as root, lower it with 'sysctl "
+			"kernel.perf_event_paranoid=0', or record a command or -p PID",
+			limits->paranoid);
+	code = cpus_online(&online, err);
+	if (code)
+		return code;
+	plan->online = online.nr;
+	plan->target = cpu_wide ? TARGET_CPUS : opts->tasks.nr ? TARGET_TASKS : TARGET_COMMAND;
+	plan->task_rings = !cpu_wide && opts->no_inherit;
+	code = check_cpus(&opts->cpus, &online, err);
+	if (!code && !plan->task_rings && cpus_copy(&online, &plan->cpus))
+		code = error_set(err, -ENOMEM, "out of memory");
+	if (!code && !plan->task_rings &&
+	    cpus_copy(opts->cpus.nr ? &opts->cpus : &online, &plan->sampled))
+		code = error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; !code && i < opts->tasks.nr; i++) {
+		if (array_grow(&plan->tasks.ids, &plan->tasks.capacity, i + 1, sizeof(pid_t)))
+			code = error_set(err, -ENOMEM, "out of memory");
+		else
+			plan->tasks.ids[plan->tasks.nr++] = opts->tasks.ids[i];
+	}
+	cpus_release(&online);
+	return code;
+}
+
+/* --- what ------------------------------------------------------------------------------------- */
+
+/* The frequency that the kernel will take. */
+static uint64_t plan_frequency(const struct record_opts *opts, const struct limits *limits,
+			       const struct notes *notes)
+{
+	uint64_t want = opts->frequency ? opts->frequency : RECORD_FREQUENCY;
+
+	if (opts->frequency_max)
+		return limits->max_sample_rate;
+	if (want <= limits->max_sample_rate)
+		return want;
+	notes_say(notes, NOTE_WARNING,
+		  "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
+		  (unsigned long long)want, (unsigned long long)limits->max_sample_rate);
+	return limits->max_sample_rate;
+}
+
+static bool any_cpu_field(const struct record_opts *opts, const struct event_list *list)
+{
+	if (opts->all_cpus || opts->cpus.nr || opts->sample_cpu || opts->sample_raw)
+		return true;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
+static int plan_add(struct plan *plan, const struct event_spec *spec, struct error *err)
+{
+	struct plan_event *event = plan_push(plan);
+
+	if (event)
+		event->name = strdup(spec->name);
+	if (!event || !event->name)
+		return error_set(err, -ENOMEM, "out of memory");
+	event->attr = spec->attr;
+	event->filter = spec->filter;
+	event->precise_max = spec->precise_max;
+	event->modifier_given = spec->modifier_given;
+	event->leader = (unsigned int)spec->leader;
+	if (event->leader != plan->nr - 1) {
+		event->members = 0;
+		plan->events[event->leader].members++;
+	}
+	if (!spec->cpus)
+		return 0;
+	if (plan->target != TARGET_CPUS)
+		return error_set(err, -EINVAL,
+				 "event '%s' counts for whole CPUs only: add -a or -C", spec->name);
+	return cpus_parse(spec->cpus, &event->only, err);
+}
+
+/* All specs first: how many members a group has decides about attributes. */
+static int plan_events(struct plan *plan, const struct event_list *list,
+		       const struct attributes_common *common, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < list->count; i++)
+		code = plan_add(plan, &list->specs[i], err);
+	for (size_t i = 0; !code && i < list->count; i++)
+		code = attributes_complete(&plan->events[i], &list->specs[i], common, err);
+	return code;
+}
+
+/* Gives the sideband to the first event, or to a dummy behind the others. */
+static int plan_sideband(struct plan *plan, const struct attributes_common *common,
+			 struct error *err)
+{
+	struct plan_event *event = &plan->events[0];
+
+	if (common->dummy) {
+		event = plan_push(plan);
+		if (!event || attributes_dummy(event, common))
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	attributes_sideband(event, common);
+	return 0;
+}
+
+static int plan_what(struct plan *plan, const struct record_opts *opts, const struct limits *limits,
+		     const struct notes *notes, struct error *err)
+{
+	struct event_list standard = {0};
+	const struct event_list *list = &opts->events;
+	struct attributes_common common = {
+		.opts = opts,
+		.limits = limits,
+		.frequency = plan_frequency(opts, limits, notes),
+		.inherit = !opts->no_inherit && plan->target != TARGET_CPUS,
+		.target = plan->target,
+		.delayed = plan->delayed,
+		/* With -D the exec comes before the events are enabled. */
+		.dummy = plan->target != TARGET_COMMAND || plan->delayed,
+	};
+	int code = 0;
+
+	if (!list->count) {
+		code = event_parse(&standard, "cycles:P", NULL, err);
+		if (code)
+			return code;
+		standard.specs[0].modifier_given = false;
+		list = &standard;
+	}
+	common.many = list->count > 1 || common.dummy;
+	common.cpu_wanted = any_cpu_field(opts, list);
+	code = plan_events(plan, list, &common, err);
+	if (!code && list == &standard)
+		plan->events[0].is_default = true;
+	if (!code)
+		code = plan_sideband(plan, &common, err);
+	event_list_release(&standard);
+	return code;
+}
+
+int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
+	     struct plan **ret, struct error *err)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	int code;
+
+	if (!plan)
+		return error_set(err, -ENOMEM, "out of memory");
+	plan->delayed = opts->delay_ms != 0;
+	code = plan_where(plan, opts, limits, err);
+	if (!code)
+		code = plan_what(plan, opts, limits, notes, err);
+	if (code) {
+		plan_free(plan);
+		return code;
+	}
+	plan_set_ring_size(plan, opts->ring_size
+					 ? opts->ring_size
+					 : limits_ring_size(limits, RECORD_RING_SIZE,
+							    plan_rings(plan), plan->online));
+	*ret = plan;
+	return 0;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->nr; i++) {
+		free(plan->events[i].name);
+		cpus_release(&plan->events[i].only);
+	}
+	free(plan->events);
+	cpus_release(&plan->cpus);
+	cpus_release(&plan->sampled);
+	tasks_release(&plan->tasks);
+	free(plan);
+}
+
+int plan_set_command(struct plan *plan, pid_t pid)
+{
+	if (plan->target != TARGET_COMMAND)
+		return 0;
+	if (array_grow(&plan->tasks.ids, &plan->tasks.capacity, 1, sizeof(pid_t)))
+		return -ENOMEM;
+	plan->tasks.ids[0] = pid;
+	plan->tasks.nr = 1;
+	return 0;
+}
+
+/*
+ * The reader wakes when a quarter of the ring is full: late enough for long runs, early enough that
+ * three quarters are left for what comes until it runs. The kernel would wait for half.
+ */
+void plan_set_ring_size(struct plan *plan, uint64_t bytes)
+{
+	plan->ring_size = bytes;
+	for (size_t i = 0; i < plan->nr; i++) {
+		plan->events[i].attr.flags |= PD_ATTR_WATERMARK;
+		plan->events[i].attr.wakeup_events = (uint32_t)(bytes / 4);
+	}
+}
+
+size_t plan_rings(const struct plan *plan)
+{
+	size_t tasks = plan->tasks.nr ? plan->tasks.nr : 1;
+
+	return plan->task_rings ? tasks : plan->cpus.nr;
+}
+
+bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu)
+{
+	if (plan->task_rings || event->dummy)
+		return true;
+	return cpus_has(&plan->sampled, cpu) && (!event->only.nr || cpus_has(&event->only, cpu));
+}
+
+size_t plan_descriptors(const struct plan *plan)
+{
+	size_t tasks = plan->tasks.nr ? plan->tasks.nr : 1, cells = 0;
+
+	if (plan->task_rings)
+		return plan->nr * tasks;
+	for (size_t e = 0; e < plan->nr; e++)
+		for (size_t c = 0; c < plan->cpus.nr; c++)
+			cells += plan_wants(plan, &plan->events[e], plan->cpus.ids[c]);
+	return cells * tasks;
+}
+
+unsigned int plan_sample_time_at(const struct plan *plan)
+{
+	/* header, [IDENTIFIER,] IP, TID, TIME; plan_what() gives all events the same of these */
+	return plan->events[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER ? 32 : 24;
+}

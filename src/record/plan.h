@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what is asked to what is to be opened: the attributes of each event, on which CPUs, for
+ * which tasks. Nothing is opened here; what the kernel refuses is record/open's to find out, which
+ * then changes the plan.
+ *
+ * Sideband (maps, comms, forks, …) is wanted of exactly one event. For a command it is the first
+ * one, since nothing happens before the command runs. Else, and with a delay, it is a dummy event,
+ * which is enabled before /proc is read: what changes between reading a task's maps and enabling
+ * the samples is then not missed. With -C the dummy is on all CPUs, since a task seen on CPU 3 may
+ * have been mapped on 0.
+ */
+#ifndef RINGTAIL_RECORD_PLAN_H
+#define RINGTAIL_RECORD_PLAN_H
+
+#include "perfdata/attr.h"
+#include "record/notes.h"
+#include "record/options.h"
+#include "sys/limits.h"
+
+enum plan_target {
+	TARGET_COMMAND, /* a command that we start, and its children */
+	TARGET_TASKS,
+	TARGET_CPUS,
+};
+
+struct plan_event {
+	struct pd_attr attr;
+	char *name;
+	const char *filter;   /* of a tracepoint, or NULL; the options' */
+	unsigned int leader;  /* index in the plan; own index without a group */
+	unsigned int members; /* of the group that it leads, itself included; 0: it does not lead */
+	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
+	bool sideband;	      /* tracks maps, comms, forks */
+	bool dummy;	      /* for sideband alone */
+	bool precise_max;     /* lower attr's precise_ip until it is accepted */
+	bool modifier_given;  /* the user said :u, :k, …: do not change it */
+	bool is_default;      /* the user named no event */
+};
+
+struct plan {
+	enum plan_target target;
+	struct plan_event *events;
+	size_t nr, capacity;
+	struct cpus cpus;    /* one ring each; empty: one ring a task, which runs anywhere */
+	struct cpus sampled; /* subset of cpus where events are wanted; the dummy is on all */
+	struct tasks tasks;  /* of TARGET_COMMAND: the command, added when it has its pid */
+	bool task_rings;     /* rings are by task, not by CPU */
+	bool delayed;	     /* enabled by a timer */
+	uint64_t ring_size;  /* bytes of data a ring */
+	size_t online;
+};
+
+/*
+ * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret to be freed with
+ * plan_free(), or a negative errno with @err saying what is impossible and what would help.
+ */
+int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
+	     struct plan **ret, struct error *err);
+void plan_free(struct plan *plan); /* accepts NULL */
+
+/* The command's pid is known. Returns 0 or -ENOMEM. */
+int plan_set_command(struct plan *plan, pid_t pid);
+
+/* Sets the size of the rings and the watermarks that follow from it. */
+void plan_set_ring_size(struct plan *plan, uint64_t bytes);
+
+size_t plan_rings(const struct plan *plan);
+
+/* Whether @event is to be opened on @cpu (-1: wherever its task runs). */
+bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu);
+
+/* Descriptors that opening takes. */
+size_t plan_descriptors(const struct plan *plan);
+
+/* Offset of TIME in every sample of this plan, bytes. */
+unsigned int plan_sample_time_at(const struct plan *plan);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording, from what is asked to the finished file.
+ *
+ *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
+ *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
+ *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
+ *   RUNNING   -> DRAINING   [session_loop]    until a signal, the end of the command or of the
+ * tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features any ->
+ * FAILED     [session_step]    the file stays as of its last flush
+ *
+ * session_record() makes all the steps. One thread; SIGINT, SIGTERM and SIGPIPE are blocked in it
+ * from session_new() to session_free(), and read from a signalfd.
+ */
+#ifndef RINGTAIL_RECORD_SESSION_H
+#define RINGTAIL_RECORD_SESSION_H
+
+#include "record/loss.h"
+#include "record/notes.h"
+#include "record/options.h"
+
+enum session_state {
+	SESSION_NEW,
+	SESSION_PLANNED,
+	SESSION_OPENED,
+	SESSION_RUNNING,
+	SESSION_DRAINING,
+	SESSION_FINALIZED,
+	SESSION_FAILED,
+};
+
+struct session;
+
+/* @opts and @notes must outlive the session. Returns 0, or a negative errno with @err filled. */
+int session_new(const struct record_opts *opts, const struct notes *notes, struct session **ret,
+		struct error *err);
+void session_free(struct session *s); /* accepts NULL; ends a command that was never started */
+
+/* Makes all steps. Returns 0, or a negative errno with @err filled. */
+int session_record(struct session *s, struct error *err);
+
+enum session_state session_state(const struct session *s);
+
+/* What came of it; valid until session_free(). */
+struct session_result {
+	uint64_t samples;
+	uint64_t bytes;		 /* of the output */
+	double seconds;		 /* from enabling to the stop */
+	const struct loss *loss; /* complete when FINALIZED */
+	int command_status;	 /* as a shell has it; 0 without a command */
+};
+void session_result(struct session *s, struct session_result *ret);
+
+/* Name of event @index as it is recorded, for struct loss_entry; "?" if there is none. */
+const char *session_event_name(const struct session *s, unsigned int index);
+
+/* Bytes of data in each ring. */
+uint64_t session_ring_size(const struct session *s);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/sink.h"
+
+#include <stdlib.h>
+
+int sink_write(struct sink *s, const struct run *run, struct error *err)
+{
+	return s->ops->write(s, run, err);
+}
+
+int sink_take(struct sink *s, struct chunk *c, struct error *err)
+{
+	int code;
+
+	if (s->ops->take)
+		return s->ops->take(s, c, err);
+	code = s->ops->write(s, &c->run, err);
+	chunk_put(c);
+	return code;
+}
+
+int sink_flush(struct sink *s, struct error *err)
+{
+	return s->ops->flush(s, err);
+}
+
+void sink_free(struct sink *s)
+{
+	if (s)
+		s->ops->free(s);
+}
+
+int sink_record(struct sink *s, const struct perf_event_header *hdr, struct error *err)
+{
+	const struct run run = {
+		.a = (const uint8_t *)hdr,
+		.a_len = hdr->size,
+		.ring = RUN_NO_RING,
+		.cpu = -1,
+	};
+
+	return sink_write(s, &run, err);
+}
+
+struct sink_file {
+	struct sink sink;
+	struct writer *writer;
+};
+
+static int sink_file_write(struct sink *s, const struct run *run, struct error *err)
+{
+	struct sink_file *f = (struct sink_file *)s;
+
+	return writer_append(f->writer, run->a, run->a_len, run->b, run->b_len, err);
+}
+
+static int sink_file_flush(struct sink *s, struct error *err)
+{
+	return writer_flush(((struct sink_file *)s)->writer, err);
+}
+
+static void sink_file_free(struct sink *s)
+{
+	free(s);
+}
+
+static const struct sink_ops sink_file_ops = {
+	.write = sink_file_write,
+	.flush = sink_file_flush,
+	.free = sink_file_free,
+};
+
+struct sink *sink_file_new(struct writer *writer)
+{
+	struct sink_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->sink.ops = &sink_file_ops;
+	f->writer = writer;
+	return &f->sink;
+}

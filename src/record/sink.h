@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where runs of records go. Everything behind a reader has this one shape: a sink writes to a
+ * file or pipe; a stage does something with the runs and hands them to the sink behind it. A mode
+ * of recording is a chain of them:
+ *
+ *   reader ──► tally ──► file
+ *   reader ──► tally ──► [history] ──► [compress] ──► asynchronous file
+ *
+ * One thread, its reader's, uses a sink.
+ */
+#ifndef RINGTAIL_RECORD_SINK_H
+#define RINGTAIL_RECORD_SINK_H
+
+#include "base/error.h"
+#include "data/writer.h"
+#include "record/chunk.h"
+#include "record/run.h"
+
+struct sink;
+
+struct sink_ops {
+	/*
+	 * Takes the records of @run; on return its memory may be used again. 0 or a negative errno
+	 * with @err filled, after which the recording ends.
+	 */
+	int (*write)(struct sink *s, const struct run *run, struct error *err);
+	/*
+	 * Takes the chunk itself, also on failure, and gives it back to its pool when it is done
+	 * with it. NULL: sink_take() does it by write().
+	 */
+	int (*take)(struct sink *s, struct chunk *c, struct error *err);
+	/* Makes all that it took readable by others. */
+	int (*flush)(struct sink *s, struct error *err);
+	/* Frees the sink itself, not the one behind it. */
+	void (*free)(struct sink *s);
+};
+
+struct sink {
+	const struct sink_ops *ops;
+};
+
+int sink_write(struct sink *s, const struct run *run, struct error *err);
+int sink_take(struct sink *s, struct chunk *c, struct error *err);
+int sink_flush(struct sink *s, struct error *err);
+void sink_free(struct sink *s); /* accepts NULL */
+
+/* One record made in user space. */
+int sink_record(struct sink *s, const struct perf_event_header *hdr, struct error *err);
+
+/*
+ * A sink on @writer, synchronous. The writer remains the caller's and must outlive the sink.
+ * Returns NULL when out of memory.
+ */
+struct sink *sink_file_new(struct writer *writer);
+
+#endif
