@@ -55,14 +55,16 @@ bool source_accept(const struct dso *dso, const struct elf_image *img, bool trus
 	if (!dso->build_id_size) {
 		if (!trusted)
 			error_set(why, -ESTALE,
-				  "no build-id recorded, and the recording is not of this machine and "
+				  "no build-id recorded, and the recording is not of this machine "
+				  "and "
 				  "kernel release; --symfs can name where its files are");
 		return trusted;
 	}
 	if (elf_build_id_same(img->build_id, img->build_id_size, dso->build_id, dso->build_id_size))
 		return true;
 	error_set(why, -ESTALE, "%s: %s", path,
-		  img->build_id_size ? "build-id differs from the recorded one" : "has no build-id");
+		  img->build_id_size ? "build-id differs from the recorded one"
+				     : "has no build-id");
 	return false;
 }
 
@@ -160,8 +162,8 @@ static bool read_debuglink(const struct elf_image *img, const char **ret_name, u
 	if (!len || ((len + 4) & ~(size_t)3) + 4 > data->d_size || memchr(name, '/', len))
 		return false;
 	memcpy(ret_crc, name + ((len + 4) & ~(size_t)3), 4);
-	if (img->ehdr.e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
-										     : ELFDATA2MSB))
+	if (img->ehdr.e_ident[EI_DATA] !=
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		*ret_crc = __builtin_bswap32(*ret_crc);
 	*ret_name = name;
 	return true;
@@ -208,8 +210,8 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 		size_t i;
 
 		for (i = 0; i < sizeof(between) / sizeof(*between); i++) {
-			if (source_path(path, "%s%s%.*s%s/%s", prefix, between[i][0], dir, dso->name,
-					between[i][1], link) &&
+			if (source_path(path, "%s%s%.*s%s/%s", prefix, between[i][0], dir,
+					dso->name, between[i][1], link) &&
 			    !try_link(dso, program, path, crc, ret))
 				return 0;
 		}
@@ -266,7 +268,8 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
 
 	/* the program that was accepted says its build-id where the recording does not */
-	if (!size && program && program->build_id_size && program->build_id_size <= PD_BUILD_ID_MAX) {
+	if (!size && program && program->build_id_size &&
+	    program->build_id_size <= PD_BUILD_ID_MAX) {
 		memcpy(known.build_id, program->build_id, program->build_id_size);
 		known.build_id_size = (uint8_t)program->build_id_size;
 		id = known.build_id;
@@ -274,7 +277,8 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	}
 	if (size >= 4) {
 		source_hex(id, size, hex);
-		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", prefix, hex, hex + 2) &&
+		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", prefix, hex,
+				hex + 2) &&
 		    !open_accepted(&known, path, false, ret, NULL))
 			return 0;
 		if (source_cache_path(src, &known, "debug", path) &&

@@ -104,7 +104,8 @@ static bool cut_parameters(char *s, size_t *len)
 
 static bool word_char(char c)
 {
-	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
 }
 
 /* At "operator" as a word of its own, behind which spaces and brackets are part of the name. */
@@ -126,7 +127,8 @@ static bool at_local_qualifier(const char *s, size_t pos)
 		const char *rest = s + pos + strlen(q[i]);
 
 		if (!strncmp(s + pos, q[i], strlen(q[i])) &&
-		    (!strncmp(rest, "::", 2) || !strncmp(rest, "[abi:", 5) || *rest == ' ' || *rest == '&'))
+		    (!strncmp(rest, "::", 2) || !strncmp(rest, "[abi:", 5) || *rest == ' ' ||
+		     *rest == '&'))
 			return true;
 	}
 	return false;
@@ -159,7 +161,7 @@ static size_t name_start(const char *s)
 		else if (c == '>' && !round && pos && s[pos - 1] != '-')
 			angle--;
 		else if (c == ' ' && !round && !angle && !curly && !at_local_qualifier(s, pos) &&
-			 s[pos + 1] && s[pos + 1] != '(')
+			 (s[pos + 1] != '(' || !strncmp(s + pos + 1, "(anonymous", 10)))
 			start = pos + 1;
 	}
 	return start;

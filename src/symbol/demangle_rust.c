@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "symbol/demangle_v0.h"
 
 /* One path element, and where the next begins. */
 static bool element(const char **p, const char **ret_s, size_t *ret_len)
@@ -51,37 +52,11 @@ static bool is_hash(const char *s, size_t len)
 	return __builtin_popcount(seen) >= 5;
 }
 
-static int put_utf8(struct buf *out, uint32_t c)
-{
-	uint8_t b[4];
-	size_t n;
-
-	if (c < 0x80) {
-		b[0] = (uint8_t)c;
-		n = 1;
-	} else if (c < 0x800) {
-		b[0] = (uint8_t)(0xc0 | c >> 6);
-		b[1] = (uint8_t)(0x80 | (c & 0x3f));
-		n = 2;
-	} else if (c < 0x10000) {
-		b[0] = (uint8_t)(0xe0 | c >> 12);
-		b[1] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-		b[2] = (uint8_t)(0x80 | (c & 0x3f));
-		n = 3;
-	} else {
-		b[0] = (uint8_t)(0xf0 | c >> 18);
-		b[1] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-		b[2] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-		b[3] = (uint8_t)(0x80 | (c & 0x3f));
-		n = 4;
-	}
-	return buf_append(out, b, n);
-}
-
 /* "u7e": a character by its number. Returns false if @s is not one. */
 static bool put_unicode(struct buf *out, const char *s, size_t len)
 {
 	uint32_t c = 0;
+	char utf8[4];
 	size_t i;
 
 	if (len < 2 || len > 7 || s[0] != 'u')
@@ -96,7 +71,7 @@ static bool put_unicode(struct buf *out, const char *s, size_t len)
 	}
 	if (c < 0x20 || c == 0x7f || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		return false;
-	return !put_utf8(out, c);
+	return !buf_append(out, utf8, utf8_encode(c, utf8));
 }
 
 /* "$LT$" and kin at @s. Returns the bytes consumed, or 0 if it is none. */
@@ -105,8 +80,8 @@ static size_t put_escape(struct buf *out, const char *s, size_t len)
 	static const struct {
 		const char *name, *text;
 	} escapes[] = {
-		{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"}, {"GT", ">"}, {"LP", "("},
-		{"RP", ")"}, {"C", ","},
+		{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"},
+		{"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","},
 	};
 	const char *end = len > 1 ? memchr(s + 1, '$', len - 1) : NULL;
 	size_t n, i;

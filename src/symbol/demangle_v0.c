@@ -16,39 +16,21 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "symbol/demangle_v0.h"
 
 #define DEPTH_MAX 200
 #define STEPS_MAX 100000
 
-struct v0 {
-	const char *s; /* behind "_R" */
-	size_t len, pos;
-	struct buf out;
-	bool bad;
-	unsigned int muted; /* parsed but not printed */
-	unsigned int depth, steps;
-	uint64_t lifetimes; /* bound by the binders around us */
-};
-
-struct ident {
-	const char *s;
-	size_t len;
-	bool puny;
-	uint64_t disambiguator;
-};
-
-static void path(struct v0 *d, bool value);
 static void type(struct v0 *d);
-static void constant(struct v0 *d, bool in_value);
 
-static bool enter(struct v0 *d)
+bool v0_enter(struct v0 *d)
 {
 	if (++d->depth > DEPTH_MAX || ++d->steps > STEPS_MAX)
 		d->bad = true;
 	return !d->bad;
 }
 
-static void put(struct v0 *d, const char *s, size_t len)
+void v0_put(struct v0 *d, const char *s, size_t len)
 {
 	if (d->bad || d->muted)
 		return;
@@ -56,25 +38,25 @@ static void put(struct v0 *d, const char *s, size_t len)
 		d->bad = true;
 }
 
-static void puts0(struct v0 *d, const char *s)
+void v0_puts(struct v0 *d, const char *s)
 {
-	put(d, s, strlen(s));
+	v0_put(d, s, strlen(s));
 }
 
-static char peek(const struct v0 *d)
+char v0_peek(const struct v0 *d)
 {
 	return d->pos < d->len ? d->s[d->pos] : 0;
 }
 
-static bool eat(struct v0 *d, char c)
+bool v0_eat(struct v0 *d, char c)
 {
-	if (d->bad || peek(d) != c)
+	if (d->bad || v0_peek(d) != c)
 		return false;
 	d->pos++;
 	return true;
 }
 
-static char next(struct v0 *d)
+char v0_next(struct v0 *d)
 {
 	if (d->bad || d->pos >= d->len) {
 		d->bad = true;
@@ -89,12 +71,12 @@ static uint64_t base62(struct v0 *d)
 	uint64_t x = 0;
 	char c;
 
-	if (eat(d, '_'))
+	if (v0_eat(d, '_'))
 		return 0;
-	while (!d->bad && !eat(d, '_')) {
+	while (!d->bad && !v0_eat(d, '_')) {
 		unsigned int digit = 0;
 
-		c = next(d);
+		c = v0_next(d);
 		if (c >= '0' && c <= '9')
 			digit = (unsigned int)(c - '0');
 		else if (c >= 'a' && c <= 'z')
@@ -116,7 +98,7 @@ static uint64_t opt_base62(struct v0 *d, char tag)
 {
 	uint64_t x;
 
-	if (!eat(d, tag))
+	if (!v0_eat(d, tag))
 		return 0;
 	x = base62(d);
 	if (__builtin_add_overflow(x, (uint64_t)1, &x))
@@ -125,25 +107,25 @@ static uint64_t opt_base62(struct v0 *d, char tag)
 }
 
 /* Reads an identifier without its disambiguator. */
-static struct ident undisambiguated(struct v0 *d)
+static struct v0_ident undisambiguated(struct v0 *d)
 {
-	struct ident id = {.puny = eat(d, 'u')};
+	struct v0_ident id = {.puny = v0_eat(d, 'u')};
 	size_t n = 0;
-	char c = next(d);
+	char c = v0_next(d);
 
 	if (c < '0' || c > '9') {
 		d->bad = true;
 		return id;
 	}
 	n = (size_t)(c - '0');
-	while (n && peek(d) >= '0' && peek(d) <= '9') {
-		n = n * 10 + (size_t)(next(d) - '0');
+	while (n && v0_peek(d) >= '0' && v0_peek(d) <= '9') {
+		n = n * 10 + (size_t)(v0_next(d) - '0');
 		if (n > d->len)
 			d->bad = true;
 		if (d->bad)
 			return id;
 	}
-	eat(d, '_');
+	v0_eat(d, '_');
 	if (d->bad || n > d->len - d->pos) {
 		d->bad = true;
 		return id;
@@ -154,136 +136,43 @@ static struct ident undisambiguated(struct v0 *d)
 	return id;
 }
 
-static struct ident identifier(struct v0 *d)
+struct v0_ident v0_identifier(struct v0 *d)
 {
 	uint64_t dis = opt_base62(d, 's');
-	struct ident id = undisambiguated(d);
+	struct v0_ident id = undisambiguated(d);
 
 	id.disambiguator = dis;
 	return id;
 }
 
-static void put_char(struct v0 *d, uint32_t c)
+void v0_put_char(struct v0 *d, uint32_t c)
 {
 	char b[4];
-	size_t n = 0;
 
-	if (c < 0x80) {
-		b[n++] = (char)c;
-	} else if (c < 0x800) {
-		b[n++] = (char)(0xc0 | c >> 6);
-		b[n++] = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		b[n++] = (char)(0xe0 | c >> 12);
-		b[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		b[n++] = (char)(0x80 | (c & 0x3f));
-	} else {
-		b[n++] = (char)(0xf0 | c >> 18);
-		b[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-		b[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		b[n++] = (char)(0x80 | (c & 0x3f));
-	}
-	put(d, b, n);
+	v0_put(d, b, utf8_encode(c, b));
 }
 
-static bool valid_char(uint32_t c)
+void v0_put_ident(struct v0 *d, const struct v0_ident *id)
 {
-	return c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-}
-
-/* RFC 3492, 6.1 */
-static uint32_t puny_adapt(uint32_t delta, uint32_t points, bool first)
-{
-	uint32_t k = 0;
-
-	delta /= first ? 700 : 2;
-	delta += delta / points;
-	while (delta > (36 - 1) * 26 / 2) {
-		delta /= 36 - 1;
-		k += 36;
-	}
-	return k + 36 * delta / (delta + 38);
-}
-
-#define PUNY_MAX 256
-
-/* One generalized variable-length integer (RFC 3492, 3.3). Returns false at bad input. */
-static bool puny_delta(const char *s, size_t len, size_t *pos, uint32_t bias, uint32_t *ret)
-{
-	uint32_t delta = 0, w = 1, k = 0, t, digit;
-
-	do {
-		if (*pos >= len)
-			return false;
-		if (s[*pos] >= 'a' && s[*pos] <= 'z')
-			digit = (uint32_t)(s[*pos] - 'a');
-		else if (s[*pos] >= '0' && s[*pos] <= '9')
-			digit = 26 + (uint32_t)(s[*pos] - '0');
-		else
-			return false;
-		(*pos)++;
-		k += 36;
-		t = k <= bias ? 1 : k >= bias + 26 ? 26 : k - bias;
-		if (digit > (UINT32_MAX - delta) / w)
-			return false;
-		delta += digit * w;
-		if (w > UINT32_MAX / (36 - t))
-			return false;
-		w *= 36 - t;
-	} while (digit >= t);
-	*ret = delta;
-	return true;
-}
-
-/* Decodes into @out; returns the number of characters, or 0 at bad input. */
-static size_t punycode(const struct ident *id, uint32_t out[PUNY_MAX])
-{
-	const char *sep = memrchr(id->s, '_', id->len);
-	size_t basic = sep ? (size_t)(sep - id->s) : 0, pos = sep ? basic + 1 : 0, n = 0;
-	uint32_t c = 0x80, i = 0, bias = 72, delta;
-	bool first = true;
-
-	if (basic > PUNY_MAX || pos >= id->len)
-		return 0;
-	for (; n < basic; n++)
-		out[n] = (uint8_t)id->s[n];
-	while (pos < id->len) {
-		if (n == PUNY_MAX || !puny_delta(id->s, id->len, &pos, bias, &delta) ||
-		    __builtin_add_overflow(i, delta, &i))
-			return 0;
-		n++;
-		bias = puny_adapt(delta, (uint32_t)n, first);
-		first = false;
-		if (__builtin_add_overflow(c, i / (uint32_t)n, &c) || !valid_char(c))
-			return 0;
-		i %= (uint32_t)n;
-		memmove(out + i + 1, out + i, (n - 1 - i) * sizeof(*out));
-		out[i++] = c;
-	}
-	return n;
-}
-
-static void put_ident(struct v0 *d, const struct ident *id)
-{
-	uint32_t chars[PUNY_MAX];
+	uint32_t chars[PUNYCODE_MAX];
 	size_t n, i;
 
 	if (!id->puny || d->bad) {
-		put(d, id->s, id->len);
+		v0_put(d, id->s, id->len);
 		return;
 	}
-	n = punycode(id, chars);
+	n = punycode_decode(id->s, id->len, chars);
 	if (!n) { /* valid for the grammar, so the rest may still be good */
-		puts0(d, "punycode{");
-		put(d, id->s, id->len);
-		puts0(d, "}");
+		v0_puts(d, "punycode{");
+		v0_put(d, id->s, id->len);
+		v0_puts(d, "}");
 	}
 	for (i = 0; i < n; i++)
-		put_char(d, chars[i]);
+		v0_put_char(d, chars[i]);
 }
 
 /* Back references point to what stands before them; the position to return to is the caller's. */
-static bool backref(struct v0 *d, size_t *ret_back)
+bool v0_backref(struct v0 *d, size_t *ret_back)
 {
 	size_t at = d->pos - 1; /* of the 'B' */
 	uint64_t to = base62(d);
@@ -305,14 +194,14 @@ static void put_lifetime_name(struct v0 *d, uint64_t depth)
 		snprintf(b, sizeof(b), "'%c", (char)('a' + depth));
 	else
 		snprintf(b, sizeof(b), "'_%" PRIu64, depth);
-	puts0(d, b);
+	v0_puts(d, b);
 }
 
 /* @index counts from the innermost binder; 0 is an erased lifetime. */
 static void put_lifetime(struct v0 *d, uint64_t index)
 {
 	if (!index)
-		puts0(d, "'_");
+		v0_puts(d, "'_");
 	else if (index > d->lifetimes)
 		d->bad = true;
 	else
@@ -328,13 +217,13 @@ static uint64_t binder(struct v0 *d)
 		d->bad = true; /* no program has so many, and each costs output */
 	if (!n || d->bad)
 		return 0;
-	puts0(d, "for<");
+	v0_puts(d, "for<");
 	for (i = 0; i < n; i++) {
 		if (i)
-			puts0(d, ", ");
+			v0_puts(d, ", ");
 		put_lifetime_name(d, d->lifetimes + i);
 	}
-	puts0(d, "> ");
+	v0_puts(d, "> ");
 	d->lifetimes += n;
 	return n;
 }
@@ -343,14 +232,14 @@ static void generic_args(struct v0 *d)
 {
 	bool any = false;
 
-	while (!d->bad && !eat(d, 'E')) {
+	while (!d->bad && !v0_eat(d, 'E')) {
 		if (any)
-			puts0(d, ", ");
+			v0_puts(d, ", ");
 		any = true;
-		if (eat(d, 'L'))
+		if (v0_eat(d, 'L'))
 			put_lifetime(d, base62(d));
-		else if (eat(d, 'K'))
-			constant(d, false);
+		else if (v0_eat(d, 'K'))
+			v0_constant(d, false);
 		else
 			type(d);
 	}
@@ -361,76 +250,76 @@ static void impl_path(struct v0 *d)
 {
 	d->muted++;
 	opt_base62(d, 's');
-	path(d, false);
+	v0_path(d, false);
 	d->muted--;
 }
 
 static void nested_path(struct v0 *d, bool value)
 {
-	char ns = next(d), number[32];
-	struct ident id;
+	char ns = v0_next(d), number[32];
+	struct v0_ident id;
 
 	if (!((ns >= 'a' && ns <= 'z') || (ns >= 'A' && ns <= 'Z')))
 		d->bad = true;
-	path(d, value);
-	id = identifier(d);
+	v0_path(d, value);
+	id = v0_identifier(d);
 	if (d->bad)
 		return;
 	if (ns >= 'a') { /* ordinary namespaces: types, values */
 		if (id.len) {
-			puts0(d, "::");
-			put_ident(d, &id);
+			v0_puts(d, "::");
+			v0_put_ident(d, &id);
 		}
 		return;
 	}
-	puts0(d, "::{");
+	v0_puts(d, "::{");
 	if (ns == 'C')
-		puts0(d, "closure");
+		v0_puts(d, "closure");
 	else if (ns == 'S')
-		puts0(d, "shim");
+		v0_puts(d, "shim");
 	else
-		put(d, &ns, 1);
+		v0_put(d, &ns, 1);
 	if (id.len) {
-		puts0(d, ":");
-		put_ident(d, &id);
+		v0_puts(d, ":");
+		v0_put_ident(d, &id);
 	}
 	snprintf(number, sizeof(number), "#%" PRIu64 "}", id.disambiguator);
-	puts0(d, number);
+	v0_puts(d, number);
 }
 
 static void impl_type(struct v0 *d, bool has_trait)
 {
-	puts0(d, "<");
+	v0_puts(d, "<");
 	type(d);
 	if (has_trait) {
-		puts0(d, " as ");
-		path(d, false);
+		v0_puts(d, " as ");
+		v0_path(d, false);
 	}
-	puts0(d, ">");
+	v0_puts(d, ">");
 }
 
 static void path_backref(struct v0 *d, bool value)
 {
 	size_t back = 0;
 
-	if (backref(d, &back))
-		path(d, value);
+	if (v0_backref(d, &back))
+		v0_path(d, value);
 	if (!d->bad)
 		d->pos = back;
 }
 
 /* In values generic arguments are written behind "::". */
-static void path(struct v0 *d, bool value)
+void v0_path(struct v0 *d, bool value)
 {
-	struct ident id;
+	struct v0_ident id;
 
-	if (!enter(d))
+	if (!v0_enter(d))
 		return;
-	switch (next(d)) {
+	switch (v0_next(d)) {
 	case 'C':
-		id = identifier(d);
+		id = v0_identifier(d);
 		if (!d->bad)
-			put_ident(d, &id);
+			v0_put_ident(d, &id);
 		break;
 	case 'N': nested_path(d, value); break;
 	case 'M':
@@ -443,10 +332,10 @@ static void path(struct v0 *d, bool value)
 		break;
 	case 'Y': impl_type(d, true); break;
 	case 'I':
-		path(d, value);
-		puts0(d, value ? "::<" : "<");
+		v0_path(d, value);
+		v0_puts(d, value ? "::<" : "<");
 		generic_args(d);
-		puts0(d, ">");
+		v0_puts(d, ">");
 		break;
 	case 'B': path_backref(d, value); break;
 	default: d->bad = true;
@@ -457,12 +346,13 @@ static void path(struct v0 *d, bool value)
 static const char *basic_type(char tag)
 {
 	static const char *const names[26] = {
-		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool", ['c' - 'a'] = "char", ['d' - 'a'] = "f64",
-		['e' - 'a'] = "str",  ['f' - 'a'] = "f32",  ['h' - 'a'] = "u8",	  ['i' - 'a'] = "isize",
-		['j' - 'a'] = "usize", ['l' - 'a'] = "i32", ['m' - 'a'] = "u32",  ['n' - 'a'] = "i128",
-		['o' - 'a'] = "u128", ['p' - 'a'] = "_",    ['s' - 'a'] = "i16",  ['t' - 'a'] = "u16",
-		['u' - 'a'] = "()",   ['v' - 'a'] = "...",  ['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",
-		['z' - 'a'] = "!",
+		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool",  ['c' - 'a'] = "char",
+		['d' - 'a'] = "f64",  ['e' - 'a'] = "str",   ['f' - 'a'] = "f32",
+		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize",
+		['l' - 'a'] = "i32",  ['m' - 'a'] = "u32",   ['n' - 'a'] = "i128",
+		['o' - 'a'] = "u128", ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",
+		['t' - 'a'] = "u16",  ['u' - 'a'] = "()",    ['v' - 'a'] = "...",
+		['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",   ['z' - 'a'] = "!",
 	};
 
 	return tag >= 'a' && tag <= 'z' ? names[tag - 'a'] : NULL;
@@ -472,16 +362,16 @@ static void reference(struct v0 *d, bool mutable)
 {
 	uint64_t life;
 
-	puts0(d, "&");
-	if (eat(d, 'L')) {
+	v0_puts(d, "&");
+	if (v0_eat(d, 'L')) {
 		life = base62(d);
 		if (life) {
 			put_lifetime(d, life);
-			puts0(d, " ");
+			v0_puts(d, " ");
 		}
 	}
 	if (mutable)
-		puts0(d, "mut ");
+		v0_puts(d, "mut ");
 	type(d);
 }
 
@@ -489,23 +379,23 @@ static void tuple(struct v0 *d)
 {
 	size_t n = 0;
 
-	puts0(d, "(");
-	for (; !d->bad && !eat(d, 'E'); n++) {
+	v0_puts(d, "(");
+	for (; !d->bad && !v0_eat(d, 'E'); n++) {
 		if (n)
-			puts0(d, ", ");
+			v0_puts(d, ", ");
 		type(d);
 	}
-	puts0(d, n == 1 ? ",)" : ")");
+	v0_puts(d, n == 1 ? ",)" : ")");
 }
 
 static void put_abi(struct v0 *d)
 {
-	struct ident id;
+	struct v0_ident id;
 	size_t i;
 
-	puts0(d, "extern \"");
-	if (eat(d, 'C')) {
-		puts0(d, "C");
+	v0_puts(d, "extern \"");
+	if (v0_eat(d, 'C')) {
+		v0_puts(d, "C");
 	} else {
 		id = undisambiguated(d);
 		if (d->bad || !id.len || id.puny) {
@@ -513,9 +403,9 @@ static void put_abi(struct v0 *d)
 			return;
 		}
 		for (i = 0; i < id.len; i++) /* '-' cannot stand in a symbol */
-			put(d, id.s[i] == '_' ? "-" : id.s + i, 1);
+			v0_put(d, id.s[i] == '_' ? "-" : id.s + i, 1);
 	}
-	puts0(d, "\" ");
+	v0_puts(d, "\" ");
 }
 
 static void function_type(struct v0 *d)
@@ -523,19 +413,19 @@ static void function_type(struct v0 *d)
 	uint64_t bound = binder(d);
 	size_t n;
 
-	if (eat(d, 'U'))
-		puts0(d, "unsafe ");
-	if (eat(d, 'K'))
+	if (v0_eat(d, 'U'))
+		v0_puts(d, "unsafe ");
+	if (v0_eat(d, 'K'))
 		put_abi(d);
-	puts0(d, "fn(");
-	for (n = 0; !d->bad && !eat(d, 'E'); n++) {
+	v0_puts(d, "fn(");
+	for (n = 0; !d->bad && !v0_eat(d, 'E'); n++) {
 		if (n)
-			puts0(d, ", ");
+			v0_puts(d, ", ");
 		type(d);
 	}
-	puts0(d, ")");
-	if (!eat(d, 'u')) {
-		puts0(d, " -> ");
+	v0_puts(d, ")");
+	if (!v0_eat(d, 'u')) {
+		v0_puts(d, " -> ");
 		type(d);
 	}
 	d->lifetimes -= bound;
@@ -550,20 +440,20 @@ static bool path_open_generics(struct v0 *d)
 	bool open = false;
 	size_t back = 0;
 
-	if (!enter(d))
+	if (!v0_enter(d))
 		return false;
-	if (eat(d, 'B')) {
-		if (backref(d, &back))
+	if (v0_eat(d, 'B')) {
+		if (v0_backref(d, &back))
 			open = path_open_generics(d);
 		if (!d->bad)
 			d->pos = back;
-	} else if (eat(d, 'I')) {
-		path(d, false);
-		puts0(d, "<");
+	} else if (v0_eat(d, 'I')) {
+		v0_path(d, false);
+		v0_puts(d, "<");
 		generic_args(d);
 		open = true;
 	} else {
-		path(d, false);
+		v0_path(d, false);
 	}
 	d->depth--;
 	return open;
@@ -572,20 +462,20 @@ static bool path_open_generics(struct v0 *d)
 static void dyn_trait(struct v0 *d)
 {
 	bool open = path_open_generics(d);
-	struct ident id;
+	struct v0_ident id;
 
-	while (eat(d, 'p')) {
-		puts0(d, open ? ", " : "<");
+	while (v0_eat(d, 'p')) {
+		v0_puts(d, open ? ", " : "<");
 		open = true;
 		id = undisambiguated(d);
 		if (d->bad)
 			return;
-		put_ident(d, &id);
-		puts0(d, " = ");
+		v0_put_ident(d, &id);
+		v0_puts(d, " = ");
 		type(d);
 	}
 	if (open)
-		puts0(d, ">");
+		v0_puts(d, ">");
 }
 
 static void dyn_type(struct v0 *d)
@@ -593,21 +483,21 @@ static void dyn_type(struct v0 *d)
 	uint64_t bound, life;
 	size_t n;
 
-	puts0(d, "dyn ");
+	v0_puts(d, "dyn ");
 	bound = binder(d);
-	for (n = 0; !d->bad && !eat(d, 'E'); n++) {
+	for (n = 0; !d->bad && !v0_eat(d, 'E'); n++) {
 		if (n)
-			puts0(d, " + ");
+			v0_puts(d, " + ");
 		dyn_trait(d);
 	}
 	d->lifetimes -= bound;
-	if (!eat(d, 'L')) {
+	if (!v0_eat(d, 'L')) {
 		d->bad = true;
 		return;
 	}
 	life = base62(d);
 	if (life) {
-		puts0(d, " + ");
+		v0_puts(d, " + ");
 		put_lifetime(d, life);
 	}
 }
@@ -616,7 +506,7 @@ static void type_backref(struct v0 *d)
 {
 	size_t back = 0;
 
-	if (backref(d, &back))
+	if (v0_backref(d, &back))
 		type(d);
 	if (!d->bad)
 		d->pos = back;
@@ -624,25 +514,25 @@ static void type_backref(struct v0 *d)
 
 static void array(struct v0 *d, bool sized)
 {
-	puts0(d, "[");
+	v0_puts(d, "[");
 	type(d);
 	if (sized) {
-		puts0(d, "; ");
-		constant(d, true);
+		v0_puts(d, "; ");
+		v0_constant(d, true);
 	}
-	puts0(d, "]");
+	v0_puts(d, "]");
 }
 
 static void type(struct v0 *d)
 {
-	char tag = peek(d);
+	char tag = v0_peek(d);
 	const char *basic = basic_type(tag);
 
-	if (!enter(d))
+	if (!v0_enter(d))
 		return;
-	next(d);
+	v0_next(d);
 	if (basic) {
-		puts0(d, basic);
+		v0_puts(d, basic);
 		d->depth--;
 		return;
 	}
@@ -650,11 +540,11 @@ static void type(struct v0 *d)
 	case 'R': reference(d, false); break;
 	case 'Q': reference(d, true); break;
 	case 'P':
-		puts0(d, "*const ");
+		v0_puts(d, "*const ");
 		type(d);
 		break;
 	case 'O':
-		puts0(d, "*mut ");
+		v0_puts(d, "*mut ");
 		type(d);
 		break;
 	case 'A': array(d, true); break;
@@ -666,248 +556,8 @@ static void type(struct v0 *d)
 	default:
 		if (!d->bad)
 			d->pos--;
-		path(d, false);
+		v0_path(d, false);
 	}
-	d->depth--;
-}
-
-/* The hex digits of a constant up to '_'. Returns how many, with the first in *@ret. */
-static size_t hex_digits(struct v0 *d, const char **ret)
-{
-	size_t n = 0;
-	char c;
-
-	*ret = d->s + d->pos;
-	while (!d->bad && !eat(d, '_')) {
-		c = next(d);
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-			d->bad = true;
-		n++;
-	}
-	return d->bad ? 0 : n;
-}
-
-static bool hex_value(const char *s, size_t n, uint64_t *ret)
-{
-	uint64_t x = 0;
-
-	while (n && *s == '0')
-		s++, n--;
-	if (n > 16)
-		return false;
-	for (; n; s++, n--)
-		x = x << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
-	*ret = x;
-	return true;
-}
-
-static void const_int(struct v0 *d, bool is_signed)
-{
-	const char *digits;
-	char number[32];
-	uint64_t x;
-	size_t n;
-
-	if (is_signed && eat(d, 'n'))
-		puts0(d, "-");
-	n = hex_digits(d, &digits);
-	if (d->bad)
-		return;
-	if (hex_value(digits, n, &x)) {
-		snprintf(number, sizeof(number), "%" PRIu64, x);
-		puts0(d, number);
-	} else {
-		puts0(d, "0x");
-		put(d, digits, n);
-	}
-}
-
-static void const_bool(struct v0 *d)
-{
-	const char *digits;
-	size_t n = hex_digits(d, &digits);
-
-	if (d->bad || n != 1 || digits[0] > '1')
-		d->bad = true;
-	else
-		puts0(d, digits[0] == '1' ? "true" : "false");
-}
-
-/* A character as Rust's debug format prints it. */
-static void put_quoted(struct v0 *d, uint32_t c, char quote)
-{
-	static const char *const named[128] = {
-		['\t'] = "\\t", ['\r'] = "\\r", ['\n'] = "\\n", ['\\'] = "\\\\", [0x7f] = "\\u{7f}",
-	};
-	char b[16];
-
-	if (c == (uint32_t)(uint8_t)quote) {
-		snprintf(b, sizeof(b), "\\%c", quote);
-		puts0(d, b);
-	} else if (c == 0) {
-		puts0(d, "\\0");
-	} else if (c < 128 && named[c]) {
-		puts0(d, named[c]);
-	} else if (c < 0x20) {
-		snprintf(b, sizeof(b), "\\u{%x}", c);
-		puts0(d, b);
-	} else {
-		put_char(d, c);
-	}
-}
-
-static void const_char(struct v0 *d)
-{
-	const char *digits;
-	size_t n = hex_digits(d, &digits);
-	uint64_t x = 0;
-
-	if (d->bad || !hex_value(digits, n, &x) || x > 0x10ffff || !valid_char((uint32_t)x)) {
-		d->bad = true;
-		return;
-	}
-	puts0(d, "'");
-	put_quoted(d, (uint32_t)x, '\'');
-	puts0(d, "'");
-}
-
-static int hex_byte(const char *s)
-{
-	uint64_t x;
-
-	return hex_value(s, 2, &x) ? (int)x : -1;
-}
-
-/* A str constant: its UTF-8 as hex. */
-static void const_str(struct v0 *d)
-{
-	const char *digits;
-	size_t n = hex_digits(d, &digits), i, k;
-
-	if (d->bad || n % 2) {
-		d->bad = true;
-		return;
-	}
-	puts0(d, "\"");
-	for (i = 0; i < n && !d->bad;) {
-		uint32_t c = (uint32_t)hex_byte(digits + i);
-		size_t more = c < 0x80 ? 0 : c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-
-		if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || i + 2 * (more + 1) > n) {
-			d->bad = true;
-			return;
-		}
-		c &= more ? 0x3fu >> more : 0x7f;
-		for (k = 1; k <= more; k++)
-			c = c << 6 | ((uint32_t)hex_byte(digits + i + 2 * k) & 0x3f);
-		if (!valid_char(c))
-			d->bad = true;
-		put_quoted(d, c, '"');
-		i += 2 * (more + 1);
-	}
-	puts0(d, "\"");
-}
-
-static void const_list(struct v0 *d, const char *open, const char *close, bool comma_if_one)
-{
-	size_t n;
-
-	puts0(d, open);
-	for (n = 0; !d->bad && !eat(d, 'E'); n++) {
-		if (n)
-			puts0(d, ", ");
-		constant(d, true);
-	}
-	if (n == 1 && comma_if_one)
-		puts0(d, ",");
-	puts0(d, close);
-}
-
-static void const_fields(struct v0 *d)
-{
-	struct ident id;
-	size_t n;
-
-	puts0(d, " { ");
-	for (n = 0; !d->bad && !eat(d, 'E'); n++) {
-		if (n)
-			puts0(d, ", ");
-		id = identifier(d);
-		if (d->bad)
-			return;
-		put_ident(d, &id);
-		puts0(d, ": ");
-		constant(d, true);
-	}
-	puts0(d, " }");
-}
-
-/* "V": a value of a struct or an enum variant. */
-static void const_adt(struct v0 *d)
-{
-	char tag = next(d);
-
-	path(d, true);
-	if (tag == 'T')
-		const_list(d, "(", ")", false);
-	else if (tag == 'S')
-		const_fields(d);
-	else if (tag != 'U')
-		d->bad = true;
-}
-
-static void const_backref(struct v0 *d, bool in_value)
-{
-	size_t back = 0;
-
-	if (backref(d, &back))
-		constant(d, in_value);
-	if (!d->bad)
-		d->pos = back;
-}
-
-/* "R", "Q": "Re…" is a literal of type &str; others are "&value". */
-static void const_ref(struct v0 *d, char tag)
-{
-	if (tag == 'R' && eat(d, 'e')) {
-		const_str(d);
-		return;
-	}
-	puts0(d, tag == 'R' ? "&" : "&mut ");
-	constant(d, true);
-}
-
-/* Composite constants that stand among generic arguments are put into braces. */
-static void constant(struct v0 *d, bool in_value)
-{
-	char tag;
-	bool braces;
-
-	if (!enter(d))
-		return;
-	tag = next(d);
-	braces = !in_value && tag && strchr("eRQATV", tag) && !(tag == 'R' && peek(d) == 'e');
-	if (braces)
-		puts0(d, "{");
-	switch (tag) {
-	case 'p': puts0(d, "_"); break;
-	case 'h': case 't': case 'm': case 'y': case 'o': case 'j': const_int(d, false); break;
-	case 'a': case 's': case 'l': case 'x': case 'n': case 'i': const_int(d, true); break;
-	case 'b': const_bool(d); break;
-	case 'c': const_char(d); break;
-	case 'e':
-		puts0(d, "*");
-		const_str(d);
-		break;
-	case 'R': case 'Q': const_ref(d, tag); break;
-	case 'A': const_list(d, "[", "]", false); break;
-	case 'T': const_list(d, "(", ")", true); break;
-	case 'V': const_adt(d); break;
-	case 'B': const_backref(d, in_value); break;
-	default: d->bad = true;
-	}
-	if (braces)
-		puts0(d, "}");
 	d->depth--;
 }
 
@@ -929,7 +579,7 @@ static void put_suffix(struct v0 *d, const char *s)
 
 	if (*s && *s != '.' && *s != '$')
 		d->bad = true;
-	put(d, s, llvm ? (size_t)(llvm - s) : strlen(s));
+	v0_put(d, s, llvm ? (size_t)(llvm - s) : strlen(s));
 }
 
 char *demangle_rust_v0(const char *name)
@@ -944,10 +594,10 @@ char *demangle_rust_v0(const char *name)
 		return NULL;
 	d.s = name + 2;
 	d.len = mangled_length(d.s);
-	path(&d, true);
-	if (!d.bad && d.pos < d.len && peek(&d) >= 'A' && peek(&d) <= 'Z') {
+	v0_path(&d, true);
+	if (!d.bad && d.pos < d.len && v0_peek(&d) >= 'A' && v0_peek(&d) <= 'Z') {
 		d.muted++; /* the crate that instantiated it */
-		path(&d, false);
+		v0_path(&d, false);
 		d.muted--;
 	}
 	if (!d.bad && d.pos != d.len)

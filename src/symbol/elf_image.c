@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RANGES_MAX 256	     /* segments; each symbol is compared with all of them */
+#define RANGES_MAX 256	      /* segments; each symbol is compared with all of them */
 #define NOTES_MAX  (1u << 20) /* bytes of one note section that are looked at */
 
 int elf_open_regular(const char *path, uint64_t *ret_size)
@@ -50,8 +50,8 @@ size_t elf_note_build_id(const void *notes, size_t len, uint8_t ret[ELF_BUILD_ID
 		desc = name + (((size_t)namesz + 3) & ~(size_t)3);
 		if (desc > len || descsz > len - desc)
 			break;
-		if (type == NT_GNU_BUILD_ID && namesz == 4 && !memcmp(p + name, "GNU", 4) && descsz &&
-		    descsz <= ELF_BUILD_ID_MAX) {
+		if (type == NT_GNU_BUILD_ID && namesz == 4 && !memcmp(p + name, "GNU", 4) &&
+		    descsz && descsz <= ELF_BUILD_ID_MAX) {
 			memcpy(ret, p + desc, descsz);
 			return descsz;
 		}
@@ -122,7 +122,8 @@ static void find_build_id(struct elf_image *img)
 			continue;
 		data = elf_section_data(scn, &shdr);
 		if (data)
-			img->build_id_size = elf_note_build_id(data->d_buf, data->d_size, img->build_id);
+			img->build_id_size =
+				elf_note_build_id(data->d_buf, data->d_size, img->build_id);
 	}
 	if (img->build_id_size || elf_getphdrnum(img->elf, &n))
 		return;
@@ -132,9 +133,11 @@ static void find_build_id(struct elf_image *img)
 		if (phdr.p_type != PT_NOTE || phdr.p_filesz > NOTES_MAX ||
 		    phdr.p_offset > INT64_MAX)
 			continue;
-		data = elf_getdata_rawchunk(img->elf, (int64_t)phdr.p_offset, phdr.p_filesz, ELF_T_NHDR);
+		data = elf_getdata_rawchunk(img->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
+					    ELF_T_NHDR);
 		if (data && data->d_buf)
-			img->build_id_size = elf_note_build_id(data->d_buf, data->d_size, img->build_id);
+			img->build_id_size =
+				elf_note_build_id(data->d_buf, data->d_size, img->build_id);
 	}
 }
 
@@ -143,11 +146,12 @@ static int image_init(struct elf_image *img, const char *what, struct error *err
 	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, &img->ehdr))
 		return error_set(err, -EBADMSG, "%s: not an ELF file", what);
 	if (elf_getshdrnum(img->elf, &img->nsections))
-		return error_set(err, -EBADMSG, "%s: damaged or cut ELF file: %s", what, elf_errmsg(-1));
+		return error_set(err, -EBADMSG, "%s: damaged or cut ELF file: %s", what,
+				 elf_errmsg(-1));
 	if (img->ehdr.e_shoff && img->ehdr.e_shoff >= img->size)
-		return error_set(err, -EBADMSG, "%s: cut ELF file: section headers at 0x%llx, %llu bytes",
-				 what, (unsigned long long)img->ehdr.e_shoff,
-				 (unsigned long long)img->size);
+		return error_set(
+			err, -EBADMSG, "%s: cut ELF file: section headers at 0x%llx, %llu bytes",
+			what, (unsigned long long)img->ehdr.e_shoff, (unsigned long long)img->size);
 	find_build_id(img);
 	return 0;
 }
@@ -222,10 +226,11 @@ int elf_space_file(const struct elf_image *img, struct elf_space *ret, struct er
 	}
 	if (!s.count || hollow) {
 		elf_space_release(&s);
-		return error_set(err, -EBADMSG,
-				 hollow ? "only a debug file was found, and its headers do not tell "
-					  "the offsets in the program"
-					: "no loadable segments");
+		return error_set(
+			err, -EBADMSG,
+			hollow ? "only a debug file was found, and its headers do not tell "
+				 "the offsets in the program"
+			       : "no loadable segments");
 	}
 	*ret = s;
 	return 0;
@@ -267,7 +272,8 @@ int elf_space_module(const struct elf_image *img, struct elf_space *ret)
 		name = elf_strptr(img->elf, strndx, shdr.sh_name);
 		if (!name || !strncmp(name, ".init", 5))
 			continue;
-		align = shdr.sh_addralign > 1 && shdr.sh_addralign <= 1 << 21 ? shdr.sh_addralign : 1;
+		align = shdr.sh_addralign > 1 && shdr.sh_addralign <= 1 << 21 ? shdr.sh_addralign
+									      : 1;
 		at = (at + align - 1) / align * align;
 		s.sections[i] = at;
 		if (__builtin_add_overflow(at, shdr.sh_size, &at) || at > INT64_MAX)

@@ -31,7 +31,10 @@ struct elf_image {
 	size_t build_id_size; /* 0: none */
 };
 
-#define ELF_IMAGE_INIT {.elf = NULL, .fd = -1}
+#define ELF_IMAGE_INIT                \
+	{                             \
+		.elf = NULL, .fd = -1 \
+	}
 
 /* Opens @path. Returns 0, -ENOENT and kin, or -EBADMSG if it is no ELF file, with @err filled. */
 int elf_image_open(const char *path, struct elf_image *ret, struct error *err);
@@ -64,7 +67,7 @@ struct elf_space {
 	struct elf_range {
 		uint64_t start, end; /* as linked */
 		uint64_t delta;	     /* added, modulo 2^64 */
-	} *ranges;
+	} * ranges;
 	size_t count;
 	/* Relocatable files: where each section lies, UINT64_MAX for nowhere. Else NULL. */
 	uint64_t *sections;

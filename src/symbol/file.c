@@ -19,7 +19,8 @@ static int add_minidebug(const struct elf_image *program, const struct elf_space
 	struct buf mem = {0};
 	int r;
 
-	if (!data || source_unxz(data->d_buf, data->d_size, &mem) || elf_image_memory(&mem, &img, NULL))
+	if (!data || source_unxz(data->d_buf, data->d_size, &mem) ||
+	    elf_image_memory(&mem, &img, NULL))
 		return 0;
 	r = elf_add_symbols(&img, SHT_SYMTAB, space, b, count);
 	elf_image_close(&img);

@@ -174,14 +174,16 @@ static int add_line(struct symtab_builder *b, const struct kallsyms_line *line, 
 	if (r)
 		return r;
 	e.limit = e.start + FUNCTION_MAX < e.start ? UINT64_MAX : e.start + FUNCTION_MAX;
-	e.binding = line->type == 'T' ? SYMTAB_GLOBAL
-				      : (line->type | 0x20) == 'w' ? SYMTAB_WEAK : SYMTAB_LOCAL;
+	e.binding = line->type == 'T'		 ? SYMTAB_GLOBAL
+		    : (line->type | 0x20) == 'w' ? SYMTAB_WEAK
+						 : SYMTAB_LOCAL;
 	return symtab_add(b, &e);
 }
 
 int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, struct symtab **ret)
 {
-	struct symtab_builder b = {0};
+	/* perf's choice among aliases here: the last one, since only that gets a length */
+	struct symtab_builder b = {.last_wins = true};
 	uint64_t first = UINT64_MAX;
 	struct kallsyms_line line;
 	size_t pos = 0;

@@ -51,9 +51,10 @@ static int load_kallsyms(const struct dso *dso, const char *path, bool must_matc
 		return r;
 	found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
 	if (kallsyms_hidden(&text))
-		r = error_set(why, -EACCES,
-			      "%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
-			      path);
+		r = error_set(
+			why, -EACCES,
+			"%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
+			path);
 	else if (must_match && (!found || here != dso->ref_addr))
 		r = error_set(why, -ESTALE,
 			      "the recording has no kernel build-id, and its kernel is not at the "
@@ -77,9 +78,10 @@ static int load_running(const struct sources *src, const struct dso *dso, struct
 		return error_set(why, -ENOENT,
 				 "build-id differs: the running kernel is not the recorded one");
 	if (!same && !src->same_machine)
-		return error_set(why, -ENOENT,
-				 "the recording has no kernel build-id and is not of this machine and "
-				 "kernel release; --kallsyms or --vmlinux can name its symbols");
+		return error_set(
+			why, -ENOENT,
+			"the recording has no kernel build-id and is not of this machine and "
+			"kernel release; --kallsyms or --vmlinux can name its symbols");
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
 	return load_kallsyms(dso, path, !same, ret, why);
@@ -152,8 +154,8 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 
 	if (dso->build_id_size) {
 		source_hex(dso->build_id, dso->build_id_size, hex);
-		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", src->host.root, hex,
-				hex + 2) &&
+		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", src->host.root,
+				hex, hex + 2) &&
 		    !load_vmlinux(dso, path, false, ret, NULL))
 			return 0;
 	}

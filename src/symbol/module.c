@@ -58,9 +58,10 @@ static int load_kallsyms(const char *path, const char *name, struct symtab **ret
 	if (r)
 		return r;
 	if (kallsyms_hidden(&text))
-		r = error_set(why, -EACCES,
-			      "%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
-			      path);
+		r = error_set(
+			why, -EACCES,
+			"%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
+			path);
 	else
 		r = kallsyms_table(&text, name, 0, ret);
 	if (r == -ENOENT)
@@ -169,9 +170,10 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 			return 0;
 	} else {
 		error_set(why, -ENOENT, "%s",
-			  dso->build_id_size ? "the recorded module is not the one that is loaded here"
-					     : "no build-id recorded, and the recording is not of this "
-					       "machine and kernel release");
+			  dso->build_id_size
+				  ? "the recorded module is not the one that is loaded here"
+				  : "no build-id recorded, and the recording is not of this "
+				    "machine and kernel release");
 	}
 	if (!load_any_ko(src, dso, name, ret, why))
 		return 0;

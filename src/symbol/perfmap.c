@@ -49,8 +49,8 @@ static int read_map(const char *path, uid_t owner, struct buf *ret, struct error
 	else if (!S_ISREG(st.st_mode))
 		r = error_set(why, -EINVAL, "%s is not a regular file", path);
 	else if (st.st_uid && st.st_uid != owner && st.st_uid != geteuid())
-		r = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process", path,
-			      (unsigned int)st.st_uid);
+		r = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
+			      path, (unsigned int)st.st_uid);
 	else
 		r = read_all(fd, ret);
 	close(fd);

@@ -15,10 +15,10 @@
 #include <string.h>
 
 struct slot {
-	uint64_t got;	/* address of the slot */
+	uint64_t got;	 /* address of the slot */
 	uint64_t target; /* of an entry that names no symbol (IRELATIVE) */
-	uint32_t name;	/* in the string table; 0: none */
-	uint32_t seq;	/* in .rela.plt; UINT32_MAX: from elsewhere */
+	uint32_t name;	 /* in the string table; 0: none */
+	uint32_t seq;	 /* in .rela.plt; UINT32_MAX: from elsewhere */
 };
 
 struct plt {
@@ -92,7 +92,8 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 			r.r_info = rel.r_info;
 		}
 		if (GELF_R_SYM(r.r_info) > INT32_MAX ||
-		    (GELF_R_SYM(r.r_info) && !gelf_getsym(p->dynsym, (int)GELF_R_SYM(r.r_info), &sym)))
+		    (GELF_R_SYM(r.r_info) &&
+		     !gelf_getsym(p->dynsym, (int)GELF_R_SYM(r.r_info), &sym)))
 			continue;
 		if (!in_order && !sym.st_name)
 			continue; /* a relative relocation: any pointer */
@@ -240,7 +241,10 @@ static int decode_aarch64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *
 static const struct {
 	uint16_t machine, head, entry;
 } counted[] = {
-	{EM_386, 16, 16}, {EM_ARM, 20, 12}, {EM_S390, 32, 32}, {EM_RISCV, 32, 16},
+	{EM_386, 16, 16},
+	{EM_ARM, 20, 12},
+	{EM_S390, 32, 32},
+	{EM_RISCV, 32, 16},
 };
 
 static int count_entries(struct plt *p, const uint32_t *by_seq, size_t nseq)

@@ -174,8 +174,8 @@ static int load_none(const struct sources *src, const struct dso *dso, struct sy
 }
 
 /* DSO_KSYMBOL and DSO_ANON have no file. */
-static int (*const loaders[])(const struct sources *src, const struct dso *dso,
-			      struct symtab **ret, struct error *why) = {
+static int (*const loaders[])(const struct sources *src, const struct dso *dso, struct symtab **ret,
+			      struct error *why) = {
 	[DSO_KERNEL] = kernel_load, [DSO_MODULE] = module_load, [DSO_ELF] = file_load,
 	[DSO_VDSO] = vdso_load,	    [DSO_GUEST] = load_none,
 };
@@ -194,7 +194,9 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 		e = loaders[dso->kind](&r->src, dso, &l->table, &why);
 	if (!l->table && !l->whole.name)
 		snprintf(l->why, sizeof(l->why), "%s",
-			 *why.text ? why.text : e == -ENOMEM ? "out of memory" : "not found");
+			 *why.text	? why.text
+			 : e == -ENOMEM ? "out of memory"
+					: "not found");
 	return l;
 }
 
@@ -205,7 +207,8 @@ static const struct loaded *loaded_get(struct resolver *r, const struct dso *dso
 
 	if (!s)
 		return &out_of_memory;
-	l = atomic_load_explicit(&s->loaded, memory_order_acquire); /* pairs with the release below */
+	l = atomic_load_explicit(&s->loaded,
+				 memory_order_acquire); /* pairs with the release below */
 	if (l)
 		return l;
 	pthread_mutex_lock(&s->lock);
@@ -245,7 +248,8 @@ static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 	if (!perfmap_load(&r->src, pid, &p->table, &why))
 		atomic_store(&r->any_perfmap, true);
 	else if (!*r->pid_why)
-		snprintf(r->pid_why, sizeof(r->pid_why), "%s", *why.text ? why.text : "out of memory");
+		snprintf(r->pid_why, sizeof(r->pid_why), "%s",
+			 *why.text ? why.text : "out of memory");
 	p->next = atomic_load_explicit(&r->pids[pid % PID_BUCKETS], memory_order_relaxed);
 	atomic_store_explicit(&r->pids[pid % PID_BUCKETS], p, memory_order_release);
 out:

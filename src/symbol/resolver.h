@@ -33,8 +33,13 @@ struct resolver_opts {
 	const char *hostname, *osrelease, *arch;
 };
 
+/*
+ * Addresses are those of the dso (struct location). A DSO_MODULE's count from where its text
+ * starts in memory, which is what a module's map starts with (its pgoff is 0). A DSO_KSYMBOL is
+ * one symbol from 0 to UINT64_MAX: its map knows where it lies.
+ */
 struct symbol {
-	uint64_t start, end; /* in the dso's addresses (struct location), end exclusive */
+	uint64_t start, end; /* end exclusive */
 	const char *name;    /* demangled, unescaped */
 };
 

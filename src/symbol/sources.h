@@ -22,7 +22,8 @@
 
 /* The machine that the resolver runs on. Tests put their own below @root. */
 struct symbol_host {
-	const char *root; /* "" or a directory: before /proc, /sys, /boot, /usr/lib/debug, /lib, /tmp */
+	const char *
+		root; /* "" or a directory: before /proc, /sys, /boot, /usr/lib/debug, /lib, /tmp */
 	const char *home; /* of the user, for the build-id cache; NULL: none */
 	const char *hostname, *osrelease;
 	bool debuginfod; /* may be asked */

@@ -83,8 +83,8 @@ static uint32_t rank_of(const char *name, uint8_t binding)
 
 	while (underscores < len && name[underscores] == '_')
 		underscores++;
-	return (uint32_t)(binding != SYMTAB_WEAK) << 17 | (uint32_t)(binding == SYMTAB_GLOBAL) << 16 |
-	       (255 - underscores) << 8 | len;
+	return (uint32_t)(binding != SYMTAB_WEAK) << 17 |
+	       (uint32_t)(binding == SYMTAB_GLOBAL) << 16 | (255 - underscores) << 8 | len;
 }
 
 int symtab_add(struct symtab_builder *b, const struct symtab_entry *e)
@@ -253,8 +253,8 @@ static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 	t->nsyms = used;
 	for (i = 0; i < n; i++) {
 		if (number[i] != NO_SYM)
-			t->syms[number[i]] = (struct packed_sym){v[i].start, v[i].end, v[i].name,
-								 v[i].flags};
+			t->syms[number[i]] =
+				(struct packed_sym){v[i].start, v[i].end, v[i].name, v[i].flags};
 	}
 	free(number);
 	return 0;
@@ -271,7 +271,8 @@ static void shrink_names(struct symtab *t)
 	size_t i, sum = 0, len;
 
 	for (i = 0; i < t->nsyms; i++) {
-		sum += strnlen((const char *)t->names.data + t->syms[i].name, t->names.len - sum) + 1;
+		sum += strnlen((const char *)t->names.data + t->syms[i].name, t->names.len - sum) +
+		       1;
 		if (sum >= t->names.len)
 			return;
 	}
@@ -408,7 +409,8 @@ const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
 
 	if (i == NO_SYM)
 		return NULL;
-	s = atomic_load_explicit(&t->made[i], memory_order_acquire); /* pairs with the release below */
+	s = atomic_load_explicit(&t->made[i],
+				 memory_order_acquire); /* pairs with the release below */
 	if (s)
 		return s;
 	pthread_mutex_lock(&t->lock);

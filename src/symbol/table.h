@@ -25,11 +25,11 @@ enum symtab_binding { SYMTAB_LOCAL, SYMTAB_GLOBAL, SYMTAB_WEAK };
 
 struct symtab_entry {
 	uint64_t start;
-	uint64_t size;	/* 0: up to the next symbol, but not beyond @limit */
-	uint64_t limit; /* exclusive; used for size 0 only */
-	uint32_t name;	/* offset that symtab_name() or symtab_blob() gave */
+	uint64_t size;	 /* 0: up to the next symbol, but not beyond @limit */
+	uint64_t limit;	 /* exclusive; used for size 0 only */
+	uint32_t name;	 /* offset that symtab_name() or symtab_blob() gave */
 	uint8_t binding; /* enum symtab_binding */
-	bool plt;	/* the name gets "@plt" behind it */
+	bool plt;	 /* the name gets "@plt" behind it */
 };
 
 /* All zero: empty. Released by symtab_build() or symtab_builder_release(). One thread. */
@@ -37,7 +37,7 @@ struct symtab_builder {
 	struct symtab_sym *syms;
 	size_t count, cap;
 	struct buf names;
-	bool last_wins; /* among equal starts, whatever the names: what a JIT wrote last */
+	bool last_wins; /* among equal starts, whatever the names */
 };
 
 /* Stores a name of @len bytes. Returns 0 with its offset, -ENOMEM, or -EFBIG beyond 4 GiB. */

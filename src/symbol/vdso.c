@@ -14,7 +14,7 @@
 #define VDSO_MAX ((size_t)1 << 20)
 
 /* How long the image is: up to its last segment or section, whatever reaches farther. */
-static size_t image_size(const ElfW(Ehdr) *eh)
+static size_t image_size(const ElfW(Ehdr) * eh)
 {
 	const ElfW(Phdr) *ph = (const void *)((const char *)eh + eh->e_phoff);
 	size_t size = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
