@@ -166,10 +166,7 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 
 	for (i = 0; i < nr_features; i++)
 		feature_mark(h->features, features[i].feature);
-	/* Readers take a size of 0 for an unfinished file and the table for records: never let it
-	 * be. */
-	if (w->pos == h->data.offset ||
-	    (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features))
+	if (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features)
 		n->table_at = sizeof(resume);
 	n->visible = w->pos + n->table_at;
 	for (i = 0; i < 4; i++)
@@ -200,8 +197,7 @@ static struct pd_header header_between(const struct writer *w)
 	struct pd_header h = w->header;
 
 	memset(h.features, 0, sizeof(h.features));
-	if (feature_has(w->header.features, HEADER_TRACING_DATA) &&
-	    h.data.size > sizeof(struct resume_record)) {
+	if (feature_has(w->header.features, HEADER_TRACING_DATA)) {
 		h.data.size -= sizeof(struct resume_record);
 		feature_mark(h.features, HEADER_RESERVED);
 		feature_mark(h.features, HEADER_TRACING_DATA);
@@ -330,6 +326,8 @@ static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_h
 static int file_begin(struct writer *w, const struct pd_evlist *list,
 		      const struct writer_feature *features, size_t nr_features, struct error *err)
 {
+	static const struct resume_record first = {
+		.hdr = {.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(first)}};
 	struct pd_header h = {.magic = PD_MAGIC, .size = sizeof(h)};
 	struct buf b = {0};
 	size_t i;
@@ -345,16 +343,17 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 		if (!r)
 			r = buf_zero(&b, -b.len & 7);
 	}
+	/* Readers take a size of 0 for an unfinished file and the table for records: it never is 0.
+	 */
+	h.data.offset = b.len;
+	if (!r)
+		r = buf_append(&b, &first, sizeof(first));
 	if (!r)
 		r = put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
 	if (!r) {
-		h.data.offset = b.len;
 		w->header = h;
 		w->pos = w->visible = w->file_end = b.len;
 		r = commit(w, NULL, 0);
-		/* A second resume record: without the last one the data must not be empty. */
-		if (!r && feature_has(h.features, HEADER_TRACING_DATA))
-			r = commit(w, NULL, 0);
 	}
 	buf_release(&b);
 	return r ? error_sys(err, r, "%s: cannot write its header", w->path) : 0;
