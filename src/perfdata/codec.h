@@ -29,9 +29,6 @@ void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_samp
 void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
 		    const struct pd_attr *attr);
 
-/* Reads a CPU_MAP's body, also that of an EVENT_UPDATE; nothing is kept. */
-void pd_cpu_map_walk(struct cursor *c);
-
 typedef void pd_record_walk_fn(struct cursor *c, const struct perf_event_header *hdr,
 			       struct pd_record *ret);
 

@@ -5,8 +5,6 @@
  */
 #include "perfdata/record.h"
 
-#include <errno.h>
-
 #include "perfdata/codec.h"
 
 /* misc of HEADER_BUILD_ID: the size of the id is told */
@@ -196,7 +194,8 @@ static void walk_cpu_mask(struct cursor *c)
 	}
 }
 
-void pd_cpu_map_walk(struct cursor *c)
+/* A CPU_MAP's body, also that of an EVENT_UPDATE; nothing is kept. */
+static void cpus_walk(struct cursor *c)
 {
 	uint16_t type = 0, nr = 0, cpu;
 
@@ -219,7 +218,7 @@ void pd_cpu_map_walk(struct cursor *c)
 
 static void walk_cpu_map(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
 {
-	pd_cpu_map_walk(c);
+	cpus_walk(c);
 }
 
 static void walk_stat_config(struct cursor *c, const struct perf_event_header *hdr,
@@ -267,7 +266,7 @@ static void walk_event_update(struct cursor *c, const struct perf_event_header *
 	case EVENT_UPDATE_SCALE:
 		cursor_u64(c, &scale); /* a double, same size */
 		break;
-	case EVENT_UPDATE_CPUS: pd_cpu_map_walk(c); break;
+	case EVENT_UPDATE_CPUS: cpus_walk(c); break;
 	}
 }
 

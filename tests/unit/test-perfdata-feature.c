@@ -34,9 +34,9 @@ static void start(struct wire *w, bool foreign)
 
 static void strings(void **state)
 {
-	const char *argv[] = {"perf", "record", "", "--",
-			      "a much longer argument than sixty-four "
-			      "bytes, which takes two units of padding"};
+	static const char long_one[] = "a much longer argument than sixty-four bytes, which takes "
+				       "two units of padding";
+	const char *argv[] = {"perf", "record", "", "--", long_one};
 	struct pd_strings v;
 	struct buf b = {0};
 	uint8_t *p, *block;
