@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which samples to look at. Strings are borrowed; a filter of zeroes lets everything through.
+ *
+ * Samples that filter_sample() refuses are left out altogether; rows that filter_row() refuses are
+ * not shown but still count in the totals, so that percentages keep their meaning (as in perf).
+ */
+#ifndef RINGTAIL_REPORT_FILTER_H
+#define RINGTAIL_REPORT_FILTER_H
+
+#include "report/frame.h"
+
+struct filter_range {
+	uint64_t first, last; /* inclusive */
+};
+
+struct filter_ranges {
+	struct filter_range *r;
+	size_t nr, cap;
+};
+
+struct filter {
+	const char *comms, *dsos, *symbols; /* comma lists of names; NULL: any */
+	struct filter_ranges pids, tids, cpus;
+	uint64_t start, stop; /* ns, inclusive; stop 0: no end */
+};
+
+/* Parses "1,3-5". Returns 0, -EINVAL or -ENOMEM. */
+int filter_ranges_parse(const char *list, struct filter_ranges *ret);
+
+/* Parses perf's "start,stop" in seconds with a fraction; either may be empty. 0 or -EINVAL. */
+int filter_time_parse(const char *s, struct filter *ret);
+
+void filter_release(struct filter *f); /* the ranges */
+
+bool filter_sample(const struct filter *f, const struct pd_sample *s);
+bool filter_row(const struct filter *f, const char *comm, const struct frame *frame);
+
+#endif

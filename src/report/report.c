@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What one thread needs to take samples; shares nothing that it writes. */
+struct worker {
+	struct trace *trace;
+	const struct report_opts *opts;
+	struct frames frames;
+	struct hist *hists; /* by evsel index */
+	size_t nr;
+	uint32_t *rows; /* of the sample at hand, so that each row gets it once */
+	size_t cap_rows;
+};
+
+bool report_has_callchains(const struct trace *t)
+{
+	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
+}
+
+static void hists_free(struct hist *hists, size_t nr)
+{
+	for (size_t i = 0; hists && i < nr; i++)
+		hist_release(&hists[i]);
+	free(hists);
+}
+
+static int hists_new(const struct report_opts *opts, size_t nr, struct hist **ret)
+{
+	struct hist *hists = calloc(nr + 1, sizeof(*hists));
+
+	for (size_t i = 0; hists && i < nr; i++)
+		if (hist_init(&hists[i], opts->keys, opts->nr_keys) < 0) {
+			hists_free(hists, nr);
+			return -ENOMEM;
+		}
+	*ret = hists;
+	return hists ? 0 : -ENOMEM;
+}
+
+static void worker_release(struct worker *w)
+{
+	frames_release(&w->frames);
+	hists_free(w->hists, w->nr);
+	free(w->rows);
+}
+
+static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
+{
+	*w = (struct worker){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
+	if (frames_init(&w->frames, t) < 0)
+		return -ENOMEM;
+	return hists_new(opts, w->nr, &w->hists);
+}
+
+/*
+ * Adds the sample's chain to the row of its frame number @i. The row of the sample itself gets the
+ * whole chain; the row of a caller the part on its own side: from it down to the sample in caller
+ * order, from it up to the outermost caller in callee order.
+ */
+static int add_chain(struct worker *w, struct hist *h, uint32_t row, size_t i, uint64_t period)
+{
+	const struct frame *frame = w->frames.frame;
+	size_t nr = w->frames.nr;
+	uint32_t root;
+	int rc;
+
+	if (w->opts->graph == REPORT_GRAPH_NONE || nr < 2)
+		return 0;
+	rc = hist_tree(h, row, &root);
+	if (rc < 0)
+		return rc;
+	if (w->opts->graph == REPORT_GRAPH_CALLEE)
+		return callgraph_add(&h->graph, root, frame + i, nr - i, CALLGRAPH_CALLEE, period);
+	return callgraph_add(&h->graph, root, frame, i ? i + 1 : nr, CALLGRAPH_CALLER, period);
+}
+
+static bool seen_row(const struct worker *w, size_t nr, uint32_t row)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (w->rows[i] == row)
+			return true;
+	return false;
+}
+
+/* Adds the sample to the rows of its frames: the first for itself, the others as its callers. */
+static int add_rows(struct worker *w, struct hist *h, struct key_source *src, size_t nr)
+{
+	const struct frame *frame = src->frame;
+	uint64_t period = src->ws->s.period;
+	size_t nr_rows = 0;
+
+	if (array_grow(&w->rows, &w->cap_rows, nr, sizeof(*w->rows)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t row;
+		int rc;
+
+		src->frame = &frame[i];
+		if (!filter_row(&w->opts->filter, src->comm, src->frame))
+			continue;
+		rc = hist_row_of(h, src, &row);
+		if (rc < 0)
+			return rc;
+		if (seen_row(w, nr_rows, row))
+			continue;
+		w->rows[nr_rows++] = row;
+		h->entry[row].children += period;
+		if (i == 0) {
+			h->entry[row].self += period;
+			h->entry[row].samples++;
+		}
+		rc = add_chain(w, h, row, i, period);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_sample(const struct walk_sample *ws, void *arg)
+{
+	struct worker *w = arg;
+	struct frame nowhere = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
+	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &nowhere};
+	struct hist *h = &w->hists[ws->evsel->index];
+	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
+	size_t nr;
+
+	if (!filter_sample(&w->opts->filter, &ws->s))
+		return 0;
+	h->samples++;
+	h->period += ws->s.period;
+	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 1) < 0)
+		return -ENOMEM;
+	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
+	if (w->frames.nr)
+		src.frame = w->frames.frame;
+	nr = w->opts->children && w->frames.nr ? w->frames.nr : 1;
+	return add_rows(w, h, &src, nr);
+}
+
+static int worker_run(struct worker *w, struct error *err)
+{
+	struct trace *t = w->trace;
+
+	if (t->untimed_samples)
+		return walk_ordered(t, take_sample, w, err);
+	for (size_t i = 0; i < t->nr_chunks; i++) {
+		int rc = walk_chunk(t, &t->chunks[i], take_sample, w);
+
+		if (rc < 0)
+			return error_sys(err, rc, "%s", t->opts.path);
+	}
+	return 0;
+}
+
+/* Adds a worker's histograms to the report; the first one's become the report's own. */
+static int collect(struct report *r, struct worker *w)
+{
+	if (!r->hists) {
+		r->hists = w->hists;
+		w->hists = NULL;
+		return 0;
+	}
+	for (size_t i = 0; i < r->nr; i++) {
+		int rc = hist_merge(&r->hists[i], &w->hists[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int sort_hists(struct report *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (hist_sort(&r->hists[i], r->trace, r->opts->children) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+int report_run(struct trace *t, const struct report_opts *opts, struct report **ret,
+	       struct error *err)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	struct worker w = {0};
+	int rc = -ENOMEM;
+
+	if (!r)
+		return error_sys(err, rc, "%s", t->opts.path);
+	*r = (struct report){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
+	if (worker_init(&w, t, opts) < 0) {
+		error_sys(err, rc, "%s", t->opts.path);
+		goto out;
+	}
+	rc = worker_run(&w, err);
+	if (rc < 0)
+		goto out;
+	rc = collect(r, &w);
+	if (!rc)
+		rc = sort_hists(r);
+	if (rc < 0)
+		error_sys(err, rc, "%s", t->opts.path);
+out:
+	worker_release(&w);
+	if (rc < 0)
+		report_free(r);
+	else
+		*ret = r;
+	return rc;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	hists_free(r->hists, r->nr);
+	free(r);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report: pass 2 over a prepared trace into one histogram an event.
+ *
+ * Chunks of the recording go to workers in any order; each worker has its own frame cache and
+ * histograms, and what they hold is added up at the end.
+ */
+#ifndef RINGTAIL_REPORT_REPORT_H
+#define RINGTAIL_REPORT_REPORT_H
+
+#include "report/filter.h"
+#include "report/hist.h"
+
+enum report_graph {
+	REPORT_GRAPH_NONE,
+	REPORT_GRAPH_CALLER, /* trees begin at the outermost caller */
+	REPORT_GRAPH_CALLEE, /* trees begin at the sampled function */
+};
+
+struct report_opts {
+	const struct sort_key *keys[SORT_KEYS_MAX];
+	size_t nr_keys;
+	bool children; /* also count for each function what its callees were sampled for */
+	enum report_graph graph;
+	size_t max_stack; /* frames of a chain that are looked at */
+	struct filter filter;
+};
+
+struct report {
+	struct trace *trace;
+	const struct report_opts *opts;
+	struct hist *hists; /* by evsel index */
+	size_t nr;
+};
+
+/*
+ * Runs pass 2. @opts must outlive the report. Returns 0 with *@ret, sorted, to be given to
+ * report_free(); or a negative errno.
+ */
+int report_run(struct trace *t, const struct report_opts *opts, struct report **ret,
+	       struct error *err);
+
+void report_free(struct report *r); /* accepts NULL; leaves the trace */
+
+/* Whether any event of the trace has call chains. */
+bool report_has_callchains(const struct trace *t);
+
+#endif

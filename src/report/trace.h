@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An opened recording with all that is needed to make sense of its samples: the file, who ran what
+ * (state), symbols, tracepoint formats, and the counts of pass 1.
+ *
+ * trace_open() and trace_prepare() belong to one thread. After trace_prepare() everything here is
+ * read-only but the resolver and the notes of the file, which lock for themselves, so that any
+ * number of threads may decode and resolve.
+ */
+#ifndef RINGTAIL_REPORT_TRACE_H
+#define RINGTAIL_REPORT_TRACE_H
+
+#include "base/error.h"
+#include "data/reader.h"
+#include "data/tracing.h"
+#include "perfdata/feature.h"
+#include "state/state.h"
+#include "symbol/resolver.h"
+
+struct trace_opts {
+	const char *path;
+	bool force;
+	const char *symfs, *kallsyms, *vmlinux; /* as struct resolver_opts */
+	bool no_demangle;
+	/* Called now and then (NULL: none); @pass is 1 or 2. */
+	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
+	void *progress_arg;
+};
+
+#define TRACE_TYPES 128 /* record types counted one by one; others share the last slot */
+
+struct trace_event_counts {
+	uint64_t samples;
+	uint64_t lost;	       /* records that a full ring swallowed (LOST) */
+	uint64_t lost_samples; /* samples that the kernel or its hardware dropped (LOST_SAMPLES) */
+	uint64_t throttled;
+};
+
+/* The same loss by CPU; cpu UINT32_MAX: the recording does not say. */
+struct trace_cpu_loss {
+	uint32_t cpu;
+	uint64_t lost, lost_samples, throttled;
+};
+
+struct trace_counts {
+	uint64_t records;
+	uint64_t by_type[TRACE_TYPES];
+	struct trace_event_counts *by_event; /* nr_events, by evsel index */
+	size_t nr_events;
+	struct trace_cpu_loss *by_cpu; /* only CPUs that lost or throttled; ascending */
+	size_t nr_cpus, cap_cpus;
+	uint64_t samples, unknown_samples; /* unknown: of an id that no event has */
+	uint64_t lost, lost_samples, throttled;
+	uint64_t first_time, last_time; /* of samples, ns; 0: none had a time */
+	bool compressed;
+};
+
+/* A run of records that one worker takes: offsets as data_scan_new() wants them. */
+struct trace_chunk {
+	unsigned int segment;
+	uint64_t from, to;
+};
+
+struct trace {
+	struct trace_opts opts;
+	struct data_file *df;
+	struct pd_evlist *evlist;
+	struct tracing *tracing; /* NULL: the recording has no tracepoint formats */
+	struct state *state;
+	struct resolver *resolver;
+	char *hostname, *osrelease, *arch; /* NULL: not recorded */
+	struct trace_counts counts;
+	struct trace_chunk *chunks;
+	size_t nr_chunks, cap_chunks;
+	bool untimed_samples; /* some event's samples carry no time: pass 2 must keep file order */
+	uint32_t *dso_group;  /* by dso index: the first dso of the same short name */
+	size_t nr_dsos;
+};
+
+/* Opens file, formats and resolver. Returns 0 with *@ret to be given to trace_close(); -errno. */
+int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *err);
+
+/* Pass 1: builds state and counts. Once. Returns 0 or a negative errno. */
+int trace_prepare(struct trace *t, struct error *err);
+
+void trace_close(struct trace *t); /* accepts NULL */
+
+/* The string in a feature section; NULL if absent or unreadable. free() it. */
+char *trace_feature_string(const struct trace *t, unsigned int feature);
+
+/* Whether any note says that something could not be read. */
+bool trace_damaged(const struct trace *t);
+
+#endif

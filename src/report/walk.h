@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass 2: the samples of a recording, either chunk by chunk in any order (reports; each chunk can
+ * be another thread's) or all in time order (scripts).
+ */
+#ifndef RINGTAIL_REPORT_WALK_H
+#define RINGTAIL_REPORT_WALK_H
+
+#include "perfdata/sample.h"
+#include "report/trace.h"
+
+/* A decoded sample; valid during the call that gets it. */
+struct walk_sample {
+	const struct data_record *rec;
+	const struct pd_evsel *evsel;
+	struct pd_sample s;
+};
+
+/* Takes one sample; a negative errno ends the walk. */
+typedef int (*walk_fn)(const struct walk_sample *ws, void *arg);
+
+/*
+ * The samples of one of the trace's chunks in file order. Any thread. A sample that does not decode
+ * is noted in the file and left out. Returns 0, what @fn returned, or -ENOMEM.
+ */
+int walk_chunk(struct trace *t, const struct trace_chunk *chunk, walk_fn fn, void *arg);
+
+/* All samples in time order. One thread. Returns 0, what @fn returned, or a negative errno. */
+int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err);
+
+#endif
