@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of a sample for dump.c. */
+#ifndef RINGTAIL_RENDER_DUMP_SAMPLE_H
+#define RINGTAIL_RENDER_DUMP_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "data/reader.h"
+
+/* Appends to the record's line, without its end. False when the sample did not decode whole. */
+bool dump_sample(FILE *out, const struct data_record *rec);
+
+#endif

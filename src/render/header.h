@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recording says about itself, in the words of perf report --header. */
+#ifndef RINGTAIL_RENDER_HEADER_H
+#define RINGTAIL_RENDER_HEADER_H
+
+#include <jansson.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "report/trace.h"
+
+/* @captured: when the file was last written. @full: also topology, caches and other long tables. */
+void header_render(FILE *out, const struct trace *t, time_t captured, bool full);
+
+/* The same as a JSON object; NULL when out of memory. */
+json_t *header_json(const struct trace *t, time_t captured);
+
+#endif

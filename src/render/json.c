@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/json.h"
+
+#include <errno.h>
+
+#include "render/text.h"
+
+json_t *json_name(const char *s)
+{
+	struct buf b = {0};
+	json_t *ret = NULL;
+
+	if (text_escape(&b, s) == 0)
+		ret = json_stringn(b.len ? (const char *)b.data : "", b.len);
+	buf_release(&b);
+	return ret;
+}
+
+json_t *json_count(uint64_t n)
+{
+	return n <= INT64_MAX ? json_integer((json_int_t)n) : json_real((double)n);
+}
+
+static int put(json_t *object, const char *key, json_t *value)
+{
+	return value && json_object_set_new(object, key, value) == 0 ? 0 : -ENOMEM;
+}
+
+static json_t *event_stats(const struct pd_evsel *evsel, const struct trace_event_counts *c)
+{
+	json_t *o = json_object();
+
+	if (!o || put(o, "name", json_name(evsel->name)) ||
+	    put(o, "samples", json_count(c->samples)) || put(o, "lost", json_count(c->lost)) ||
+	    put(o, "lost_samples", json_count(c->lost_samples)) ||
+	    put(o, "throttled", json_count(c->throttled))) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static json_t *cpu_stats(const struct trace_cpu_loss *c)
+{
+	json_t *o = json_object();
+
+	if (!o || put(o, "cpu", json_integer(c->cpu == UINT32_MAX ? -1 : (json_int_t)c->cpu)) ||
+	    put(o, "lost", json_count(c->lost)) ||
+	    put(o, "lost_samples", json_count(c->lost_samples)) ||
+	    put(o, "throttled", json_count(c->throttled))) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static json_t *type_counts(const struct trace_counts *c)
+{
+	json_t *o = json_object();
+
+	for (uint32_t i = 0; o && i < TRACE_TYPES; i++) {
+		const char *name = i + 1 < TRACE_TYPES ? pd_record_name(i) : NULL;
+		char number[16];
+
+		if (!c->by_type[i])
+			continue;
+		snprintf(number, sizeof(number), i + 1 < TRACE_TYPES ? "%u" : "other", i);
+		if (put(o, name ? name : number, json_count(c->by_type[i]))) {
+			json_decref(o);
+			return NULL;
+		}
+	}
+	return o;
+}
+
+json_t *json_stats(const struct trace *t)
+{
+	const struct trace_counts *c = &t->counts;
+	json_t *o = json_object(), *events = json_array(), *cpus = json_array();
+	int rc = o && events && cpus ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < c->nr_events; i++)
+		rc = json_array_append_new(
+			events, event_stats(pd_evlist_at(t->evlist, i), &c->by_event[i]));
+	for (size_t i = 0; !rc && i < c->nr_cpus; i++)
+		rc = json_array_append_new(cpus, cpu_stats(&c->by_cpu[i]));
+	if (rc || put(o, "records", json_count(c->records)) ||
+	    put(o, "samples", json_count(c->samples)) || put(o, "lost", json_count(c->lost)) ||
+	    put(o, "lost_samples", json_count(c->lost_samples)) ||
+	    put(o, "throttled", json_count(c->throttled)) ||
+	    put(o, "first_time", json_count(c->first_time)) ||
+	    put(o, "last_time", json_count(c->last_time)) || put(o, "types", type_counts(c)) ||
+	    put(o, "events", json_incref(events)) || put(o, "cpus_with_loss", json_incref(cpus))) {
+		json_decref(o);
+		o = NULL;
+	}
+	json_decref(events);
+	json_decref(cpus);
+	return o;
+}
+
+/* Parallel stacks of a walk down a call tree, so that depth costs no recursion. */
+struct tree_walk {
+	const struct callgraph *g;
+	uint64_t least;
+};
+
+static json_t *node_json(const struct callgraph_node *n)
+{
+	json_t *o = json_object();
+	char addr[24], level[2] = {frame_level(n->cpumode), '\0'};
+
+	snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)n->addr);
+	if (!o || put(o, "symbol", n->sym ? json_name(n->sym->name) : json_null()) ||
+	    put(o, "address", json_string(addr)) ||
+	    put(o, "dso", n->dso ? json_name(n->dso->name) : json_null()) ||
+	    put(o, "level", json_string(level)) || put(o, "period", json_count(n->total)) ||
+	    put(o, "self", json_count(n->self)) || put(o, "samples", json_count(n->samples))) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+/* Depth is bounded by --max-stack (at most 1024). */
+static json_t *children_json(const struct tree_walk *w, uint32_t node)
+{
+	json_t *list = json_array();
+
+	for (uint32_t c = w->g->node[node].child; list && c != CALLGRAPH_NONE;
+	     c = w->g->node[c].sibling) {
+		const struct callgraph_node *n = &w->g->node[c];
+		json_t *o;
+
+		if (n->total < w->least)
+			break;
+		o = node_json(n);
+		if (!o || json_array_append_new(list, o) ||
+		    (n->child != CALLGRAPH_NONE && put(o, "children", children_json(w, c)))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *row_json(const struct report *r, const struct hist *h, const struct hist_entry *e,
+			const struct table_opts *opts)
+{
+	const struct tree_walk w = {
+		.g = &h->graph,
+		.least = (uint64_t)((double)h->period * opts->graph_percent / 100.0),
+	};
+	double all = h->period ? (double)h->period : 1;
+	json_t *o = json_object();
+	struct buf text = {0};
+	int rc = o ? 0 : -ENOMEM;
+
+	if (!rc && r->opts->children)
+		rc = put(o, "children_percent", json_real(100.0 * (double)e->children / all))
+			     ?: put(o, "children_period", json_count(e->children));
+	if (!rc)
+		rc = put(o, "percent", json_real(100.0 * (double)e->self / all)) ?:
+		     put(o, "period", json_count(e->self)) ?:
+		     put(o, "samples", json_count(e->samples));
+	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
+		text.len = 0;
+		rc = h->keys[k]->text(r->trace, hist_cells(h, e)[k], &text) ?: buf_zero(&text, 1);
+		if (!rc)
+			rc = put(o, h->keys[k]->name, json_name((const char *)text.data));
+	}
+	if (!rc && e->root != CALLGRAPH_NONE)
+		rc = put(o, "callgraph", children_json(&w, e->root));
+	buf_release(&text);
+	if (rc) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static json_t *event_json(const struct report *r, size_t index, const struct table_opts *opts)
+{
+	const struct hist *h = &r->hists[index];
+	json_t *o = json_object(), *rows = json_array();
+	int rc = o && rows ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < h->nr; i++) {
+		uint64_t weight = r->opts->children ? h->entry[i].children : h->entry[i].self;
+
+		if (100.0 * (double)weight >= opts->percent_limit * (double)h->period)
+			rc = json_array_append_new(rows, row_json(r, h, &h->entry[i], opts));
+	}
+	if (rc || put(o, "event", json_name(pd_evlist_at(r->trace->evlist, index)->name)) ||
+	    put(o, "samples", json_count(h->samples)) || put(o, "period", json_count(h->period)) ||
+	    put(o, "rows", json_incref(rows))) {
+		json_decref(o);
+		o = NULL;
+	}
+	json_decref(rows);
+	return o;
+}
+
+json_t *json_report(const struct report *r, json_t *header, const struct table_opts *opts)
+{
+	json_t *o = json_object(), *tables = json_array();
+	int rc = o && tables ? 0 : -ENOMEM;
+
+	if (!rc && header)
+		rc = put(o, "header", json_incref(header));
+	if (!rc)
+		rc = put(o, "stats", json_stats(r->trace));
+	for (size_t i = 0; !rc && i < r->nr; i++)
+		if (r->hists[i].samples)
+			rc = json_array_append_new(tables, event_json(r, i, opts));
+	if (!rc)
+		rc = put(o, "tables", json_incref(tables));
+	json_decref(tables);
+	json_decref(header);
+	if (rc) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+int json_write(FILE *out, json_t *doc)
+{
+	int rc;
+
+	if (!doc)
+		return -ENOMEM;
+	rc = json_dumpf(doc, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+	putc('\n', out);
+	json_decref(doc);
+	return rc ? -EIO : 0;
+}

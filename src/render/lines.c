@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/lines.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <traceevent/trace-seq.h>
+
+#include "render/text.h"
+
+#define NS_PER_SEC 1000000000ull
+
+void lines_init(struct lines *l, FILE *out, const struct trace *t, bool ns)
+{
+	*l = (struct lines){.out = out, .ns = ns};
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
+		const char *name = pd_evlist_at(t->evlist, i)->name;
+		int n = (int)text_columns(name, strlen(name));
+
+		if (n > l->name_width)
+			l->name_width = n;
+	}
+}
+
+static void put_task(FILE *out, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+	uint32_t f = s->fields;
+	char unknown[16];
+	const char *comm = s->comm;
+
+	if (f & SCRIPT_COMM) {
+		if (!comm) {
+			snprintf(unknown, sizeof(unknown), ":%d", (int)p->tid);
+			comm = unknown;
+		}
+		text_put(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
+		putc(' ', out);
+	}
+	if ((f & SCRIPT_PID) && (f & SCRIPT_TID))
+		fprintf(out, "%5d/%-5d ", (int)p->pid, (int)p->tid);
+	else if (f & (SCRIPT_PID | SCRIPT_TID))
+		fprintf(out, "%5d ", (int)(f & SCRIPT_PID ? p->pid : p->tid));
+	if (f & SCRIPT_CPU)
+		fprintf(out, "[%03d] ", (int)p->cpu);
+}
+
+/* One letter a mode, as perf's misc field has it. */
+static void put_misc(FILE *out, uint16_t misc)
+{
+	static const struct {
+		uint16_t mode;
+		char letter;
+	} modes[] = {
+		{PERF_RECORD_MISC_KERNEL, 'K'},	    {PERF_RECORD_MISC_USER, 'U'},
+		{PERF_RECORD_MISC_HYPERVISOR, 'H'}, {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
+		{PERF_RECORD_MISC_GUEST_USER, 'g'},
+	};
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if ((misc & modes[i].mode) == modes[i].mode) {
+			putc(modes[i].letter, out);
+			n++;
+		}
+	fprintf(out, "%*s", 6 - n, " ");
+}
+
+static void put_time(const struct lines *l, uint64_t time)
+{
+	uint64_t sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
+	char text[40];
+
+	if (l->ns) {
+		fprintf(l->out, "%5" PRIu64 ".%09" PRIu64 ": ", sec, ns);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, sec, ns / 1000);
+	fprintf(l->out, "%12s: ", text);
+}
+
+static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
+{
+	if (!f->sym) {
+		fputs("[unknown]", out);
+		return;
+	}
+	text_put(out, f->sym->name, 0);
+	if (fields & SCRIPT_SYMOFF)
+		fprintf(out, "+0x%" PRIx64, f->addr - f->sym->start);
+}
+
+static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
+{
+	if (!(fields & (SCRIPT_DSO | SCRIPT_DSOFF)))
+		return;
+	fputs(" (", out);
+	text_put(out, f->dso ? f->dso->name : "[unknown]", 0);
+	if ((fields & SCRIPT_DSOFF) && f->dso)
+		fprintf(out, "+0x%" PRIx64, f->addr);
+	putc(')', out);
+}
+
+static void put_place(FILE *out, const struct frame *f, uint32_t fields)
+{
+	fprintf(out, "%16" PRIx64, f->ip);
+	if (fields & SCRIPT_SYM) {
+		putc(' ', out);
+		put_symbol(out, f, fields);
+	}
+	put_dso(out, f, fields);
+}
+
+static void put_addr(FILE *out, const struct script_sample *s)
+{
+	fprintf(out, "%16" PRIx64, s->ws->s.addr);
+	if (!s->has_addr_frame)
+		return;
+	if (s->fields & SCRIPT_SYM) {
+		putc(' ', out);
+		put_symbol(out, &s->addr, s->fields);
+	}
+	put_dso(out, &s->addr, s->fields);
+}
+
+static void put_page_size(FILE *out, uint64_t size)
+{
+	if (!size)
+		fputs(" N/A", out);
+	else if (size % (1 << 30) == 0)
+		fprintf(out, " %" PRIu64 "G", size >> 30);
+	else if (size % (1 << 20) == 0)
+		fprintf(out, " %" PRIu64 "M", size >> 20);
+	else
+		fprintf(out, " %" PRIu64 "K", size >> 10);
+}
+
+/* from/to/mispredicted/in transaction/abort/cycles, the newest first. */
+static void put_branches(FILE *out, const struct pd_sample *p)
+{
+	for (uint64_t i = 0; i < p->branch_nr; i++) {
+		struct pd_branch b;
+
+		memcpy(&b, &p->branches[i], sizeof(b));
+		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u", b.from, b.to,
+			b.flags & 3 ? (b.flags & 2 ? 'P' : 'M') : '-', b.flags & 4 ? 'X' : '-',
+			b.flags & 8 ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff));
+	}
+}
+
+/* A tracepoint's fields, as libtraceevent prints them. */
+static void put_trace(FILE *out, const struct trace *t, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+	struct tep_event *event = t->tracing ? tracing_event(t->tracing, s->ws->evsel) : NULL;
+	struct tep_record record = {
+		.ts = p->time,
+		.cpu = (int)p->cpu,
+		.data = (void *)(uintptr_t)p->raw,
+		.size = (int)p->raw_size,
+	};
+	struct buf text = {0};
+	struct trace_seq seq;
+
+	if (!event || !p->raw)
+		return;
+	trace_seq_init(&seq);
+	tep_print_event(tracing_tep(t->tracing), &seq, &record, "%s", TEP_PRINT_INFO);
+	if (text_escape_len(&text, seq.buffer, seq.len) == 0 && text.len)
+		fwrite(text.data, 1, text.len, out);
+	buf_release(&text);
+	trace_seq_destroy(&seq);
+}
+
+static void put_data(FILE *out, const struct trace *t, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+	uint32_t f = s->fields;
+
+	if (f & SCRIPT_TRACE)
+		put_trace(out, t, s);
+	if (f & SCRIPT_ADDR)
+		put_addr(out, s);
+	if (f & SCRIPT_DATA_SRC)
+		fprintf(out, " %16" PRIx64, p->data_src);
+	if (f & SCRIPT_WEIGHT)
+		fprintf(out, "%16" PRIu64, p->weight);
+	if (f & SCRIPT_INS_LAT)
+		fprintf(out, "%16u", p->weight_var2);
+}
+
+static void put_code(FILE *out, const struct script_sample *s)
+{
+	if (!s->chain) {
+		putc(' ', out);
+		put_place(out, &s->at, s->fields);
+		return;
+	}
+	putc('\n', out);
+	for (size_t i = 0; i < s->nr_frames; i++) {
+		putc('\t', out);
+		put_place(out, &s->frame[i], s->fields);
+		putc('\n', out);
+	}
+}
+
+void lines_put(const struct lines *l, const struct trace *t, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+	uint32_t f = s->fields;
+	FILE *out = l->out;
+
+	put_task(out, s);
+	if (f & SCRIPT_MISC)
+		put_misc(out, p->misc);
+	if (f & SCRIPT_TIME)
+		put_time(l, p->time);
+	if (f & SCRIPT_PERIOD)
+		fprintf(out, "%10" PRIu64 " ", p->period);
+	if (f & SCRIPT_EVENT) {
+		text_put(out, s->ws->evsel->name, l->name_width);
+		fputs(": ", out);
+	}
+	put_data(out, t, s);
+	if (f & SCRIPT_IP)
+		put_code(out, s);
+	if (f & SCRIPT_BRSTACK)
+		put_branches(out, p);
+	if (f & SCRIPT_PHYS_ADDR)
+		fprintf(out, "%16" PRIx64, p->phys_addr);
+	if (f & SCRIPT_DATA_PAGE_SIZE)
+		put_page_size(out, p->data_page_size);
+	if (f & SCRIPT_CODE_PAGE_SIZE)
+		put_page_size(out, p->code_page_size);
+	if (f & SCRIPT_CGROUP)
+		fprintf(out, " cgroup %" PRIu64, p->cgroup);
+	putc('\n', out);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/text.h"
+
+#define NUMBER_WIDTH 8 /* of the columns of percentages */
+
+struct table {
+	FILE *out;
+	const struct report *r;
+	const struct hist *h;
+	const struct table_opts *opts;
+	size_t width[SORT_KEYS_MAX];
+	struct buf line, cell;
+};
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static bool is_shown(const struct table *t, const struct hist_entry *e)
+{
+	uint64_t weight = t->r->opts->children ? e->children : e->self;
+
+	return percent(weight, t->h->period) >= t->opts->percent_limit;
+}
+
+/* The escaped text of a cell, in t->cell. */
+static int cell_text(struct table *t, const struct hist_entry *e, size_t key)
+{
+	struct buf raw = {0};
+	int rc = t->h->keys[key]->text(t->r->trace, hist_cells(t->h, e)[key], &raw);
+
+	t->cell.len = 0;
+	if (!rc)
+		rc = text_escape_len(&t->cell, (const char *)raw.data, raw.len);
+	buf_release(&raw);
+	return rc;
+}
+
+static int measure(struct table *t)
+{
+	for (size_t k = 0; k < t->h->nr_keys; k++)
+		t->width[k] = strlen(t->h->keys[k]->header);
+	for (size_t i = 0; i < t->h->nr; i++) {
+		if (!is_shown(t, &t->h->entry[i]))
+			continue;
+		for (size_t k = 0; k < t->h->nr_keys; k++) {
+			size_t n;
+
+			if (cell_text(t, &t->h->entry[i], k) < 0)
+				return -ENOMEM;
+			n = text_columns((const char *)t->cell.data, t->cell.len);
+			if (n > t->width[k])
+				t->width[k] = n;
+		}
+	}
+	return 0;
+}
+
+static int add_column(struct table *t, const char *text, size_t len, size_t width, bool right,
+		      bool last)
+{
+	size_t columns = text_columns(text, len);
+	int pad = columns < width ? (int)(width - columns) : 0;
+	int rc = buf_append(&t->line, "  ", 2);
+
+	if (!rc && right)
+		rc = buf_printf(&t->line, "%*s", pad, "");
+	if (!rc && len)
+		rc = buf_append(&t->line, text, len);
+	if (!rc && !right && !last)
+		rc = buf_printf(&t->line, "%*s", pad, "");
+	return rc;
+}
+
+static void put_line(struct table *t, const char *start)
+{
+	if (t->opts->width)
+		text_cut(&t->line, 0, t->opts->width - strlen(start));
+	fputs(start, t->out);
+	if (t->line.len)
+		fwrite(t->line.data, 1, t->line.len, t->out);
+	putc('\n', t->out);
+	t->line.len = 0;
+}
+
+static int put_heading(struct table *t)
+{
+	static const char dots[] = "........................................................"
+				   "........................................................";
+	const struct hist *h = t->h;
+	bool children = t->r->opts->children;
+	int rc = buf_printf(&t->line, children ? "Children      Self" : "Overhead");
+
+	for (size_t k = 0; !rc && k < h->nr_keys; k++)
+		rc = add_column(t, h->keys[k]->header, strlen(h->keys[k]->header), t->width[k],
+				h->keys[k]->right, k + 1 == h->nr_keys);
+	if (rc < 0)
+		return rc;
+	put_line(t, "# ");
+	rc = buf_printf(&t->line, children ? "........  ........" : "........");
+	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
+		size_t n = t->width[k] < sizeof(dots) - 1 ? t->width[k] : sizeof(dots) - 1;
+
+		rc = add_column(t, dots, n, n, false, true);
+	}
+	if (rc < 0)
+		return rc;
+	put_line(t, "# ");
+	fputs("#\n", t->out);
+	return 0;
+}
+
+static int put_row(struct table *t, const struct hist_entry *e)
+{
+	const struct hist *h = t->h;
+	int rc;
+
+	rc = buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1,
+			percent(t->r->opts->children ? e->children : e->self, h->period));
+	if (!rc && t->r->opts->children)
+		rc = buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1,
+				percent(e->self, h->period));
+	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
+		rc = cell_text(t, e, k);
+		if (!rc)
+			rc = add_column(t, (const char *)t->cell.data, t->cell.len, t->width[k],
+					h->keys[k]->right, k + 1 == h->nr_keys);
+	}
+	if (rc < 0)
+		return rc;
+	put_line(t, "");
+	return graph_render(t->out, h, e, t->r->opts->children ? e->children : e->self,
+			    !strcmp(h->keys[0]->name, "sym"), t->opts);
+}
+
+static void put_counts(struct table *t, const struct pd_evsel *evsel)
+{
+	char unit;
+	uint64_t n = text_unit(t->h->samples, &unit);
+
+	fprintf(t->out, "# Samples: %" PRIu64 "%c of event '", n, unit);
+	text_put(t->out, evsel->name, 0);
+	fprintf(t->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", t->h->period);
+}
+
+static int put_event(struct table *t, const struct pd_evsel *evsel)
+{
+	int rc = measure(t);
+
+	if (rc < 0)
+		return rc;
+	if (!t->opts->quiet) {
+		put_counts(t, evsel);
+		rc = put_heading(t);
+	}
+	for (size_t i = 0; !rc && i < t->h->nr; i++)
+		if (is_shown(t, &t->h->entry[i]))
+			rc = put_row(t, &t->h->entry[i]);
+	return rc;
+}
+
+static double loss_percent(uint64_t lost, uint64_t samples)
+{
+	return percent(lost, lost + samples);
+}
+
+static void put_loss(FILE *out, const struct trace *t)
+{
+	const struct trace_counts *c = &t->counts;
+
+	fprintf(out, "#\n# Total Lost Samples: %" PRIu64 "\n", c->lost_samples);
+	if (c->lost)
+		fprintf(out, "# Total Lost Records: %" PRIu64 " (%.2f%% of what was offered)\n",
+			c->lost, loss_percent(c->lost, c->samples + c->lost_samples));
+	if (c->throttled)
+		fprintf(out, "# Throttled: %" PRIu64 " times\n", c->throttled);
+	for (size_t i = 0; i < c->nr_events; i++) {
+		const struct trace_event_counts *e = &c->by_event[i];
+
+		if (!e->lost && !e->lost_samples && !e->throttled)
+			continue;
+		fputs("#   event '", out);
+		text_put(out, pd_evlist_at(t->evlist, i)->name, 0);
+		fprintf(out,
+			"': %" PRIu64 " records lost, %" PRIu64 " samples lost, throttled %" PRIu64
+			" times\n",
+			e->lost, e->lost_samples, e->throttled);
+	}
+	for (size_t i = 0; i < c->nr_cpus; i++) {
+		const struct trace_cpu_loss *l = &c->by_cpu[i];
+
+		if (l->cpu == UINT32_MAX)
+			fputs("#   unknown CPU: ", out);
+		else
+			fprintf(out, "#   CPU %u: ", l->cpu);
+		fprintf(out,
+			"%" PRIu64 " records lost, %" PRIu64 " samples lost, throttled %" PRIu64
+			" times\n",
+			l->lost, l->lost_samples, l->throttled);
+	}
+	fputs("#\n", out);
+}
+
+int table_render(FILE *out, const struct report *r, const struct table_opts *opts)
+{
+	struct table t = {.out = out, .r = r, .opts = opts};
+	bool first = true;
+	int rc = 0;
+
+	if (!opts->quiet)
+		put_loss(out, r->trace);
+	for (size_t i = 0; !rc && i < r->nr; i++) {
+		t.h = &r->hists[i];
+		if (!t.h->samples)
+			continue;
+		if (!first)
+			fputs("\n\n", out);
+		first = false;
+		rc = put_event(&t, pd_evlist_at(r->trace->evlist, i));
+	}
+	if (!rc && first && !opts->quiet)
+		fputs("# No samples\n", out);
+	buf_release(&t.line);
+	buf_release(&t.cell);
+	return rc;
+}

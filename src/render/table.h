@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report as text, in the manner of perf report --stdio.
+ */
+#ifndef RINGTAIL_RENDER_TABLE_H
+#define RINGTAIL_RENDER_TABLE_H
+
+#include <stdio.h>
+
+#include "report/report.h"
+
+struct table_opts {
+	double percent_limit; /* rows below this share are left out */
+	double graph_percent; /* and branches of call trees below this share of all */
+	unsigned int width;   /* of the terminal; 0: lines of any length */
+	bool quiet;	      /* no comment lines */
+};
+
+/* What was lost, then a table for each event that has samples. Returns 0 or -ENOMEM. */
+int table_render(FILE *out, const struct report *r, const struct table_opts *opts);
+
+/* The call tree below a row of @weight. Returns 0 or -ENOMEM. */
+int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, uint64_t weight,
+		 bool skip_first, const struct table_opts *opts);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/text.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decodes one code point of UTF-8. Returns its length, or 0 if there is none at @s. */
+static size_t decode(const unsigned char *s, size_t len, uint32_t *ret)
+{
+	static const struct {
+		unsigned char mask, lead;
+		uint32_t least; /* shorter forms are not allowed */
+	} forms[] = {
+		{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+
+	for (size_t n = 0; n < 4; n++) {
+		uint32_t c;
+
+		if ((s[0] & forms[n].mask) != forms[n].lead)
+			continue;
+		if (n >= len)
+			return 0;
+		c = s[0] & (unsigned char)~forms[n].mask;
+		for (size_t i = 1; i <= n; i++) {
+			if ((s[i] & 0xc0) != 0x80)
+				return 0;
+			c = c << 6 | (s[i] & 0x3f);
+		}
+		if (c < forms[n].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+			return 0;
+		*ret = c;
+		return n + 1;
+	}
+	return 0;
+}
+
+/* C0 and C1 controls, line and paragraph separators, and the marks that reorder text. */
+static bool is_harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+int text_escape_len(struct buf *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		uint32_t c = 0;
+		size_t n = decode((const unsigned char *)s + i, len - i, &c);
+		int rc = 0;
+
+		if (n && !is_harmful(c)) {
+			rc = buf_append(out, s + i, n);
+			i += n;
+		} else {
+			size_t end = i + (n ? n : 1);
+
+			for (; !rc && i < end; i++)
+				rc = buf_printf(out, "\\x%02x", (unsigned char)s[i]);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int text_escape(struct buf *out, const char *s)
+{
+	return text_escape_len(out, s, strlen(s));
+}
+
+size_t text_columns(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+void text_cut(struct buf *b, size_t from, size_t columns)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < b->len; i++) {
+		if ((b->data[i] & 0xc0) == 0x80)
+			continue;
+		if (n++ == columns) {
+			b->len = i;
+			return;
+		}
+	}
+}
+
+static void put_spaces(FILE *out, size_t n)
+{
+	while (n--)
+		putc(' ', out);
+}
+
+void text_put(FILE *out, const char *s, int width)
+{
+	struct buf b = {0};
+	size_t columns, want = abs(width);
+
+	if (text_escape(&b, s) < 0)
+		b.len = 0;
+	columns = text_columns((const char *)b.data, b.len);
+	if (width > 0 && columns < want)
+		put_spaces(out, want - columns);
+	if (b.len)
+		fwrite(b.data, 1, b.len, out);
+	if (width < 0 && columns < want)
+		put_spaces(out, want - columns);
+	buf_release(&b);
+}
+
+uint64_t text_unit(uint64_t n, char *ret_unit)
+{
+	static const char units[] = " KMG";
+	size_t i = 0;
+
+	for (; n > 1000 && i < sizeof(units) - 2; i++)
+		n /= 1000;
+	*ret_unit = units[i];
+	return n;
+}
