@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -57,8 +59,8 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Default perf.data; an earlier one is kept as FILE.old. - is a pipe", 0},
 	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Ring of each CPU: pages, or bytes with B, K, M, G "
 	 "(default 8M where that may be locked)", 0},
-	{"flush-interval", KEY_FLUSH_INTERVAL, "MS", 0,
-	 "What is older is readable in the file at any time (default 1000)", 0},
+	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
+	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
@@ -84,6 +86,19 @@ struct parser {
 /* Ends the program with 2 and what is wrong. argp prints the text and a hint at --help. */
 #define usage(state, ...) argp_error(state, __VA_ARGS__)
 
+/* Ends the program with 1: well asked, but it cannot be. */
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("ringtail: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(EXIT_ERROR);
+}
+
 static uint64_t number(struct argp_state *state, const char *option, const char *arg, uint64_t max)
 {
 	uint64_t n = 0;
@@ -100,8 +115,10 @@ static void add_events(struct argp_state *state, struct parser *p, const char *a
 	struct error err = ERROR_INIT;
 
 	p->last_event = events->count;
-	if (event_parse(events, arg, NULL, &err))
+	if (event_parse(events, arg, NULL, &err) == -EINVAL)
 		usage(state, "-e %s: %s", arg, err.text);
+	else if (err.code)
+		fail("-e %s: %s", arg, err.text);
 }
 
 static void set_filter(struct argp_state *state, struct parser *p, const char *arg)
@@ -150,10 +167,8 @@ static void add_tasks(struct argp_state *state, struct record_opts *opts, const 
 	while (copy && (one = strsep(&rest, ","))) {
 		uint64_t id = number(state, option, one, INT_MAX);
 
-		if (add(&opts->tasks, (pid_t)id, &err)) {
-			fprintf(stderr, "ringtail: %s: %s\n", option, err.text);
-			exit(EXIT_ERROR);
-		}
+		if (add(&opts->tasks, (pid_t)id, &err))
+			fail("%s: %s", option, err.text);
 	}
 	free(copy);
 }
@@ -214,6 +229,22 @@ static void set_ring_size(struct argp_state *state, struct record_opts *opts, co
 	opts->ring_size = power;
 }
 
+/* "500ms", "2s", or a plain number of milliseconds. */
+static void set_flush_interval(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	size_t digits = strspn(arg, "0123456789");
+	uint64_t unit = !strcmp(arg + digits, "s") ? 1000 : 1, n;
+	char plain[16] = "";
+
+	if (arg[digits] && unit == 1 && strcmp(arg + digits, "ms"))
+		usage(state, "--flush-interval: '%s' is no time such as 500ms or 2s", arg);
+	memcpy(plain, arg, digits < sizeof(plain) ? digits : sizeof(plain) - 1);
+	n = number(state, "--flush-interval", plain, 3600000) * unit;
+	if (!n)
+		usage(state, "--flush-interval: at least 1 ms");
+	opts->flush_ms = (unsigned int)n;
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->command = (const char *const *)&state->argv[state->next - 1];
@@ -258,9 +289,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'k': set_clock(state, opts, arg); break;
 	case 'o': opts->output = arg; break;
 	case 'm': set_ring_size(state, opts, arg); break;
-	case KEY_FLUSH_INTERVAL:
-		opts->flush_ms = (unsigned int)number(state, "--flush-interval", arg, 3600000);
-		break;
+	case KEY_FLUSH_INTERVAL: set_flush_interval(state, opts, arg); break;
 	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;
 	case KEY_PROPAGATE_STATUS: p->cmd->propagate_status = true; break;
 	case 'q': p->cmd->quiet = true; break;

@@ -131,15 +131,12 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 	/* A period of cycles is taken for as many nanoseconds, as perf does. */
 	snprintf(name, sizeof(name), "cpu-clock%s",
 		 event->attr.flags & PD_ATTR_EXCLUDE_KERNEL ? ":u" : "");
-	notes_say(f->notes, NOTE_INFO,
-		  "%s%s: recording %s instead (this machine has no PMU that %s)",
-		  event->is_default ? "no event given and no " : "",
-		  event->is_default ? "cycles" : event->name, name, "counts them");
+	event->clock_instead = true;
 	rename_event(event, name);
 	return true;
 }
 
-/* The kernel's text of namespaces is for those with CAP_PERFMON. */
+/* Namespaces of others are for CAP_PERFMON only. */
 static bool try_no_namespaces(struct fallback *f, struct plan *plan, struct plan_event *event,
 			      int code)
 {
@@ -159,11 +156,8 @@ static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_eve
 	event->attr.flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 	if (event->dummy)
 		return true;
+	event->user_only = true;
 	snprintf(name, sizeof(name), "%s%s", event->name, strchr(event->name, ':') ? "u" : ":u");
-	notes_say(f->notes, NOTE_INFO,
-		  "recording %s, user space only: kernel.perf_event_paranoid is %d and there is no "
-		  "CAP_PERFMON",
-		  name, f->limits->paranoid);
 	rename_event(event, name);
 	return true;
 }
@@ -190,6 +184,46 @@ bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *even
 		if (steps[i](f, plan, event, code))
 			return true;
 	return false;
+}
+
+static const char no_pmu[] = "no PMU here counts cycles";
+
+static void say_default(const struct fallback *f, const struct plan_event *event)
+{
+	char user_only[96] = "";
+
+	if (event->user_only)
+		snprintf(user_only, sizeof(user_only),
+			 "user space only since kernel.perf_event_paranoid is %d",
+			 f->limits->paranoid);
+	notes_say(f->notes, NOTE_INFO, "no event given: recording %s%s%s%s%s%s", event->name,
+		  event->clock_instead || event->user_only ? " (" : "",
+		  event->clock_instead ? no_pmu : "",
+		  event->clock_instead && event->user_only ? "; " : "", user_only,
+		  event->clock_instead || event->user_only ? ")" : "");
+}
+
+void fallback_say(const struct fallback *f, const struct plan *plan)
+{
+	size_t clocks = 0, users = 0;
+
+	if (plan->events[0].is_default) {
+		say_default(f, &plan->events[0]);
+		return;
+	}
+	for (size_t i = 0; i < plan->nr; i++) {
+		clocks += plan->events[i].clock_instead;
+		users += plan->events[i].user_only;
+	}
+	if (clocks)
+		notes_say(f->notes, NOTE_WARNING, "recording cpu-clock in place of cycles: %s",
+			  no_pmu);
+	if (users)
+		notes_say(f->notes, NOTE_WARNING,
+			  "recording user space only (:u): kernel.perf_event_paranoid is %d and "
+			  "there "
+			  "is no CAP_PERFMON",
+			  f->limits->paranoid);
 }
 
 /* --- what to tell the user -----------------------------------------------------------------------

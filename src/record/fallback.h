@@ -24,6 +24,9 @@ struct fallback {
  */
 bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int code);
 
+/* All is open: says what became of the events, a line for each kind of change. */
+void fallback_say(const struct fallback *f, const struct plan *plan);
+
 /* Fills @err with why @event cannot be opened and what helps. Returns @code. */
 int fallback_explain(const struct fallback *f, const struct plan *plan,
 		     const struct plan_event *event, int cpu, int code, struct error *err);

@@ -258,6 +258,7 @@ int open_plan(struct plan *plan, const struct limits *limits, const struct notes
 	code = set_filters(o, plan, err);
 	if (code)
 		goto failed;
+	fallback_say(&f, plan);
 	*ret = o;
 	return 0;
 failed:

@@ -177,8 +177,10 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 	common.many = list->count > 1 || common.dummy;
 	common.cpu_wanted = any_cpu_field(opts, list);
 	code = plan_events(plan, list, &common, err);
-	if (!code && list == &standard)
+	if (!code && list == &standard) {
 		plan->events[0].is_default = true;
+		strcpy(plan->events[0].name, "cycles"); /* the precision is ours to choose */
+	}
 	if (!code)
 		code = plan_sideband(plan, &common, err);
 	event_list_release(&standard);

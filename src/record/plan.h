@@ -36,6 +36,8 @@ struct plan_event {
 	bool precise_max;     /* lower attr's precise_ip until it is accepted */
 	bool modifier_given;  /* the user said :u, :k, …: do not change it */
 	bool is_default;      /* the user named no event */
+	bool clock_instead;   /* no PMU: this is cpu-clock where cycles were meant */
+	bool user_only; /* the kernel allows no more, though it was not asked to leave it out */
 };
 
 struct plan {

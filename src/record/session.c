@@ -90,6 +90,9 @@ static int session_plan(struct session *s, struct error *err)
 {
 	int code;
 
+	code = s->opts->command ? workload_find(s->opts->command[0], err) : 0;
+	if (code)
+		return code;
 	limits_read(&s->limits);
 	code = plan_new(s->opts, &s->limits, s->notes, &s->plan, err);
 	if (code || !s->opts->command)

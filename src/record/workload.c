@@ -4,10 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +40,40 @@ static void run_child(int go, int failed, const char *const *argv, const sigset_
 	error = errno;
 	n = write(failed, &error, sizeof(error));
 	_exit(exec_status(error));
+}
+
+/* 0 for a file that may be executed; -ENOENT; -EACCES. A directory has execute permission, too. */
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -ENOENT;
+	return !S_ISREG(st.st_mode) || access(path, X_OK) ? -EACCES : 0;
+}
+
+int workload_find(const char *name, struct error *err)
+{
+	const char *dirs = getenv("PATH"), *end;
+	int code = -ENOENT, one;
+	char path[PATH_MAX];
+
+	if (strchr(name, '/')) {
+		code = executable(name);
+	} else {
+		for (dirs = dirs ? dirs : "/bin:/usr/bin"; code && dirs;
+		     dirs = *end ? end + 1 : NULL) {
+			end = strchrnul(dirs, ':');
+			snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
+				 end == dirs ? "" : "/", name);
+			one = executable(path);
+			if (one != -ENOENT)
+				code = one;
+		}
+	}
+	if (code == -ENOENT)
+		return error_set(err, code, "%s: no such command", name);
+	return code ? error_sys(err, code, "%s: cannot run it", name) : 0;
 }
 
 int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,

@@ -24,6 +24,13 @@ struct workload {
 };
 
 /*
+ * Whether there is a program @name to run, looked for in PATH as exec does. Asked before anything
+ * is opened, so that a misspelt command costs nobody a recording. Returns 0, or -ENOENT or -EACCES
+ * with @err filled.
+ */
+int workload_find(const char *name, struct error *err);
+
+/*
  * Forks; the child waits with the signal mask @mask and then runs @argv. The child dies with us if
  * we end before it was let go. Returns 0 or a negative errno.
  */
