@@ -310,6 +310,8 @@ static void of_record(void **state)
 
 	check_of_record(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU, 0, 1);
 	check_of_record(PERF_SAMPLE_ID, 0, 1);
+	check_of_record(PERF_SAMPLE_ID | PERF_SAMPLE_ADDR, 1, 1);
+	check_of_record(PERF_SAMPLE_ID | PERF_SAMPLE_CPU, 0, 2);
 	check_of_record(PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID,
 			4, 3);

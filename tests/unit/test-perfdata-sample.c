@@ -399,6 +399,27 @@ static void raw_out_of_line(void **state)
 	}
 }
 
+/* More of the stack valid than there is. */
+static void stack_beyond_its_size(void **state)
+{
+	struct pd_evsel e = {.attr = layout(PERF_SAMPLE_STACK_USER)};
+	struct pd_sample s;
+	struct wire w;
+	size_t at;
+
+	for (uint64_t valid = 0; valid < 32; valid++) {
+		wire_begin(&w, false, PERF_RECORD_SAMPLE, 0);
+		wire_u64(&w, 16);
+		wire_bytes(&w, raw_bytes, 16);
+		wire_u64(&w, valid);
+		assert_int_equal(pd_sample_decode(wire_end(&w), &e, &s, &at),
+				 valid > 16 ? -EBADMSG : 0);
+		assert_int_equal(s.user_stack_size, valid > 16 ? 0 : valid);
+		if (valid > 16)
+			assert_int_equal(at, 8 + 8 + 16);
+	}
+}
+
 static void defaults(void **state)
 {
 	struct pd_evsel e = {.attr = {.sample_period = 4000, .flags = PD_ATTR_FREQ}};
@@ -415,13 +436,10 @@ static void defaults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_alone),
-		cmocka_unit_test(every_read_format),
-		cmocka_unit_test(every_branch_layout),
-		cmocka_unit_test(mixtures),
-		cmocka_unit_test(hostile_counts),
-		cmocka_unit_test(raw_out_of_line),
-		cmocka_unit_test(defaults),
+		cmocka_unit_test(every_field_alone),	 cmocka_unit_test(every_read_format),
+		cmocka_unit_test(every_branch_layout),	 cmocka_unit_test(mixtures),
+		cmocka_unit_test(hostile_counts),	 cmocka_unit_test(raw_out_of_line),
+		cmocka_unit_test(stack_beyond_its_size), cmocka_unit_test(defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
