@@ -110,7 +110,7 @@ int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct 
 int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at)
 {
 	struct dso_want want = {.kind = DSO_KSYMBOL};
-	struct pd_mmap mmap = {.addr = sym->addr, .len = sym->len, .pgoff = sym->addr};
+	struct pd_mmap mmap = {.addr = sym->addr, .len = sym->len};
 	struct space_map *map;
 	struct dso *dso;
 
@@ -121,13 +121,42 @@ int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment 
 	return map ? space_add(&s->pool, &s->host.ksymbols, SPACE_CODE, map) : -ENOMEM;
 }
 
+static int freeze(struct kernel *k)
+{
+	size_t count = k->modules.count + k->ksymbols.count;
+
+	k->versions = calloc(count ? count : 1, sizeof(*k->versions));
+	if (!k->versions)
+		return -ENOMEM;
+	space_freeze(&k->modules, k->versions);
+	space_freeze(&k->ksymbols, k->versions + k->modules.count);
+	return 0;
+}
+
 int kernel_finish(struct state *s)
 {
 	struct pd_mmap all = {.filename = KERNEL_NAME, .len = UINT64_MAX};
+	uint32_t i;
+	int r = 0;
 
-	if (s->host.image)
-		return 0;
-	return image_mmap(s, &s->host, &all, false, (struct moment){0});
+	if (!s->host.image)
+		r = image_mmap(s, &s->host, &all, false, (struct moment){0});
+	if (!r)
+		r = freeze(&s->host);
+	for (i = 0; i < s->guest_pids.count && !r; i++)
+		r = freeze(&s->guests[i]);
+	return r;
+}
+
+void kernel_release(struct state *s)
+{
+	size_t i;
+
+	free(s->host.versions);
+	for (i = 0; i < s->guest_capacity; i++)
+		free(s->guests[i].versions);
+	free(s->guests);
+	idtable_release(&s->guest_pids);
 }
 
 static const struct space_map *find_in(const struct kernel *k, uint64_t ip, struct moment at)

@@ -28,8 +28,7 @@ void state_free(struct state *s)
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
 	arena_release(&s->maps);
-	idtable_release(&s->guest_pids);
-	free(s->guests);
+	kernel_release(s);
 	free(s);
 }
 
@@ -146,6 +145,7 @@ int state_finish(struct state *s)
 		s->failed = true;
 		return r;
 	}
+	arena_release(&s->pool.links);
 	dso_apply_build_ids(&s->dsos);
 	s->finished = true;
 	return 0;

@@ -57,6 +57,7 @@ struct space *threads_space_get(struct threads *t, uint32_t pid);
 struct kernel {
 	struct space_map *image; /* NULL until one is recorded */
 	struct space modules, ksymbols;
+	struct space_version *versions; /* when frozen: of both */
 };
 
 struct state {
@@ -77,8 +78,9 @@ struct state {
 int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at);
 int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at);
 
-/* A kernel of which no map was recorded covers all addresses. 0 or -ENOMEM. */
+/* Freezes. A kernel of which no map was recorded covers all addresses. 0 or -ENOMEM. */
 int kernel_finish(struct state *s);
+void kernel_release(struct state *s);
 const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool guest, uint64_t ip,
 				    struct moment at);
 
