@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "event/names.h"
 #include "event/pmu.h"
+#include "event/suggest.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -298,6 +299,18 @@ static int apply_common(const struct term_list *terms, struct event_spec *spec, 
 	return r;
 }
 
+/* A word that might be an alias: the nearest of those where there is one near. */
+static int unknown_alias(const struct event_env *env, const struct pmu *pmu,
+			 const struct term *term, const char *name, struct error *err)
+{
+	char hint[256];
+
+	suggest_alias(env, pmu->name, name, hint, sizeof(hint));
+	if (!*hint)
+		return unknown_term(pmu, term, err);
+	return error_set(err, -ENOENT, "unknown term '%.64s' of PMU '%s'%s", name, pmu->name, hint);
+}
+
 /* Finds the one term that names an event and applies what is behind it. */
 static int apply_event(const struct event_env *env, const struct pmu *pmu,
 		       const struct term_list *terms, struct event_spec *spec,
@@ -318,7 +331,7 @@ static int apply_event(const struct event_env *env, const struct pmu *pmu,
 					 pmu->name, name);
 		r = find_alias(env, pmu, name, spec, ret_alias, err);
 		if (r == -ENOENT)
-			return unknown_term(pmu, &terms->items[i], err);
+			return unknown_alias(env, pmu, &terms->items[i], name, err);
 		if (r)
 			return r;
 		event = &terms->items[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/suggest.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,29 +107,60 @@ static void consider_tracepoints(const struct event_env *env, struct nearest *ne
 	name_list_release(&names);
 }
 
+/* False: the name is too short or too long for anything to be near it. */
+static bool nearest_init(struct nearest *nearest, const char *name)
+{
+	size_t len = strlen(name);
+
+	*nearest = (struct nearest){.wanted = name};
+	if (len < 2 || len >= MAX_NAME)
+		return false;
+	nearest->limit = len < 6 ? 1 + len / 4 : len < 12 ? len / 3 : 4;
+	return true;
+}
+
+static void write_nearest(struct nearest *nearest, char *out, size_t size)
+{
+	size_t at = 0;
+
+	/* Where one name is much nearer than the others, those only distract. */
+	while (nearest->count > 1 &&
+	       nearest->best[nearest->count - 1].distance > nearest->best[0].distance + 1)
+		nearest->count--;
+	for (size_t i = 0; i < nearest->count && at < size; i++) {
+		bool last = i + 1 == nearest->count;
+		const char *before = i == 0 ? "; did you mean " : last ? " or " : ", ";
+
+		at += (size_t)snprintf(out + at, size - at, "%s'%s'%s", before,
+				       nearest->best[i].name, last ? "?" : "");
+	}
+}
+
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size)
 {
-	struct nearest nearest = {.wanted = name};
-	size_t len = strlen(name), at = 0;
+	struct nearest nearest;
 
 	out[0] = '\0';
-	if (len < 2 || len >= MAX_NAME)
+	if (!nearest_init(&nearest, name))
 		return;
-	nearest.limit = len < 6 ? 1 + len / 4 : len < 12 ? len / 3 : 4;
 	names_each(consider, &nearest);
 	consider_pmus(env, &nearest);
 	consider_tracepoints(env, &nearest);
-	/* Where one name is much nearer than the others, those only distract. */
-	while (nearest.count > 1 &&
-	       nearest.best[nearest.count - 1].distance > nearest.best[0].distance + 1)
-		nearest.count--;
-	for (size_t i = 0; i < nearest.count && at < size; i++) {
-		const char *before = i == 0		      ? "; did you mean "
-				     : i + 1 == nearest.count ? " or "
-							      : ", ";
+	write_nearest(&nearest, out, size);
+}
 
-		at += (size_t)snprintf(out + at, size - at, "%s'%s'", before, nearest.best[i].name);
-	}
-	if (nearest.count && at < size)
-		snprintf(out + at, size - at, "?");
+void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,
+		   size_t size)
+{
+	struct name_list aliases = {0};
+	struct nearest nearest;
+
+	out[0] = '\0';
+	if (!nearest_init(&nearest, name))
+		return;
+	pmu_alias_names(env, pmu, &aliases);
+	for (size_t i = 0; i < aliases.count; i++)
+		consider(&nearest, aliases.names[i]);
+	name_list_release(&aliases);
+	write_nearest(&nearest, out, size);
 }

@@ -15,4 +15,8 @@
  */
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size);
 
+/* The same over the aliases of one PMU, for a term that is none. */
+void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,
+		   size_t size);
+
 #endif

@@ -326,6 +326,8 @@ static const struct bad_row bad_rows[] = {
 	{"zzzzzzzzzzzz", -ENOENT, "unknown event 'zzzzzzzzzzzz'"},
 	{"sched_switch", -ENOENT, "did you mean 'sched:sched_switch'?"},
 	{"sched:sched_swich", -ENOENT, "did you mean 'sched:sched_switch'?"},
+	{"sched:sched_wake", -ENOENT, "'sched:sched_wakeup' or 'sched:sched_wakeup_new'?"},
+	{"cpu/mem-lods,ldlat=9/", -ENOENT, "'mem-lods' of PMU 'cpu'; did you mean 'mem-loads'?"},
 	{"sched:nosuch*", -ENOENT, "'sched:nosuch*'"},
 	{"sched:", -ENOENT, "sched:"},
 	{"..:sched", -ENOENT, "..:sched"},
