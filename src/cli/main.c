@@ -1,8 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <argp.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int main(void)
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
+	{"report", cmd_report, "show where the time went"},
+	{"script", cmd_script, "show each sample, in time order"},
+	{"dump", cmd_dump, "show each record of a recording"},
+	{"version", cmd_version, "show versions"},
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static char *help_filter(int key, const char *text, void *input)
 {
-	puts("ringtail 0.1.0");
-	return 0;
+	char *list = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	out = open_memstream(&list, &size);
+	if (!out)
+		return (char *)text;
+	fputs("Commands:\n", out);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fputs("\n'ringtail COMMAND --help' tells the options of a command.", out);
+	fclose(out);
+	return list;
+}
+
+struct chosen {
+	const struct command *command;
+	int at; /* index of its name in argv */
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void unknown_command(struct argp_state *state, const char *name)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < NR_COMMANDS; i++)
+		if (parse_distance(name, commands[i].name) <
+		    parse_distance(name, commands[best].name))
+			best = i;
+	argp_error(state, "there is no command '%s'; did you mean '%s'?", name,
+		   commands[best].name);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct chosen *c = state->input;
+
+	switch (key) {
+	case 'V': exit(cmd_version(1, state->argv));
+	case ARGP_KEY_ARG:
+		if (!strcmp(arg, "help")) {
+			c->command = state->next < state->argc
+					     ? find_command(state->argv[state->next])
+					     : NULL;
+			if (!c->command)
+				argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+			c->at = -1;
+			state->next = state->argc;
+			return 0;
+		}
+		c->command = find_command(arg);
+		if (!c->command)
+			unknown_command(state, arg);
+		c->at = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_state_help(state, stderr,
+				ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_POST_DOC);
+		exit(EXIT_USAGE);
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"version", 'V', NULL, 0, "Show versions", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "COMMAND [OPTION…]",
+		.doc = "Records performance events of Linux, and tells what happened.\v ",
+		.help_filter = help_filter,
+	};
+	static char name[64];
+	char *help[] = {name, (char *)(uintptr_t) "--help", NULL};
+	struct chosen c = {0};
+
+	argp_err_exit_status = EXIT_USAGE;
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends us as one */
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c) || !c.command)
+		return EXIT_USAGE;
+	snprintf(name, sizeof(name), "ringtail %s", c.command->name);
+	if (c.at < 0)
+		return c.command->run(2, help);
+	argv[c.at] = name;
+	return c.command->run(argc - c.at, argv + c.at);
 }

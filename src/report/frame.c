@@ -110,6 +110,26 @@ static int context_mode(uint64_t marker)
 	return -1;
 }
 
+/*
+ * With hardware call stacks (LBR) the kernel's walk of user frames is worth nothing: the branches
+ * that are still open are the callers, the newest first.
+ */
+static int push_branch_stack(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	const struct pd_sample *s = &ws->s;
+	int rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[0].to);
+
+	for (uint64_t i = 0; !rc && i < s->branch_nr && f->nr < max; i++)
+		rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[i].from);
+	return rc;
+}
+
+static bool has_branch_callstack(const struct walk_sample *ws)
+{
+	return (ws->evsel->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+	       ws->s.branch_nr;
+}
+
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
@@ -117,19 +137,21 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 	f->nr = 0;
 	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
 		uint64_t ip = ws->s.callchain[i];
+		int mode;
 
-		if (ip >= PERF_CONTEXT_MAX) {
-			int mode = context_mode(ip);
-
-			if (mode < 0) { /* the chain is corrupt */
-				f->nr = 0;
-				return 0;
-			}
-			cpumode = mode;
+		if (ip < PERF_CONTEXT_MAX) {
+			if (push(f, ws, cpumode, ip) < 0)
+				return -ENOMEM;
 			continue;
 		}
-		if (push(f, ws, cpumode, ip) < 0)
-			return -ENOMEM;
+		mode = context_mode(ip);
+		if (mode < 0) { /* the chain is corrupt */
+			f->nr = 0;
+			return 0;
+		}
+		cpumode = mode;
+		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
+			return push_branch_stack(f, ws, max);
 	}
 	return 0;
 }

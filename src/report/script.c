@@ -8,6 +8,10 @@
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 
+/* With AUX data in the file perf shows these although an event has none, if they are asked for. */
+#define SHOWN_IF_ABSENT \
+	(SCRIPT_CPU | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR)
+
 static const uint32_t defaults[SCRIPT_TYPES] = {
 	[SCRIPT_HW] = BASE | CODE | SCRIPT_PERIOD,
 	[SCRIPT_SW] = BASE | CODE | SCRIPT_PERIOD,
@@ -69,8 +73,12 @@ static bool is_dummy(const struct pd_evsel *evsel)
 
 void script_fields_default(const struct trace *t, struct script_fields *ret)
 {
+	const uint8_t *unused;
+	size_t len;
+
 	*ret = (struct script_fields){0};
 	memcpy(ret->of, defaults, sizeof(defaults));
+	ret->show_absent = data_feature(t->df, HEADER_AUXTRACE, &unused, &len) == 0;
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
 		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
 
@@ -160,7 +168,8 @@ int script_fields_parse(const char *s, struct script_fields *fields, struct erro
 
 uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel)
 {
-	uint32_t wanted = fields->of[type_of(evsel)], ret = 0;
+	uint32_t wanted = fields->of[type_of(evsel)];
+	uint32_t ret = fields->show_absent ? fields->asked[type_of(evsel)] & SHOWN_IF_ABSENT : 0;
 
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		if ((wanted & fields_table[i].field) &&

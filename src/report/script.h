@@ -50,6 +50,8 @@ enum script_type {
 struct script_fields {
 	uint32_t of[SCRIPT_TYPES];
 	uint32_t asked[SCRIPT_TYPES]; /* those that the user named: their absence is an error */
+	bool show_absent; /* show them anyway where an event lacks them, as perf does with AUX data
+			   */
 };
 
 struct script_opts {

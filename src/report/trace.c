@@ -213,7 +213,8 @@ static int split_chunks(struct trace *t, const struct data_record *rec)
 {
 	struct trace_chunk *last = t->nr_chunks ? &t->chunks[t->nr_chunks - 1] : NULL;
 
-	if (rec->inner)
+	if (rec->inner || rec->hdr->type == PERF_RECORD_COMPRESSED ||
+	    rec->hdr->type == PERF_RECORD_COMPRESSED2)
 		t->counts.compressed = true;
 	if (last && last->segment == rec->segment &&
 	    (t->counts.compressed || rec->offset < last->from + CHUNK_BYTES))
@@ -335,7 +336,7 @@ int trace_prepare(struct trace *t, struct error *err)
 {
 	struct order_opts opts = {
 		.sideband_only = true,
-		.scan_flags = DATA_SCAN_NOTES,
+		.scan_flags = DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
 		.seen = seen,
 		.progress = progress,
 		.arg = t,

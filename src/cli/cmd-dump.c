@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/dump.h"
+
+#include <errno.h>
+
+#include "cli/commands.h"
+#include "cli/dump.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = in; break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			argp_error(state, "more than one recording");
+		in->trace.path = arg;
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int dump_segment(struct trace *t, unsigned int segment)
+{
+	struct data_scan *scan = NULL;
+	struct data_record rec;
+	int rc = data_scan_new(t->df, segment, 0, DATA_WHOLE,
+			       DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS, &scan);
+
+	while (!rc && (rc = data_scan_next(scan, &rec)) > 0) {
+		if (!dump_record(stdout, &rec))
+			data_note(t->df, DATA_DAMAGED, rec.segment, rec.offset,
+				  "a record does not hold what it says");
+		rc = ferror(stdout) ? -EPIPE : 0;
+	}
+	data_scan_free(scan);
+	return rc;
+}
+
+int dump_all(struct input *in, struct trace *t)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; !rc && i < data_segments(t->df); i++)
+		rc = dump_segment(t, i);
+	if (rc < 0 && rc != -EPIPE)
+		complain("%s: reading failed", t->opts.path);
+	input_warn(in, t);
+	return rc;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Show every record of a recording, in the order of the file, with its "
+		       "offset (and "
+		       "behind a + the one in its decompressed chunk), type, size and fields.",
+		.children = children,
+	};
+	struct trace *t = NULL;
+	struct input in;
+	int rc, status;
+
+	input_init(&in);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &in))
+		return EXIT_USAGE;
+	rc = input_open(&in, &t);
+	if (!rc)
+		rc = dump_all(&in, t);
+	status = input_status(t, rc);
+	trace_close(t);
+	input_release(&in);
+	return status;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "cli/dump.h"
+#include "cli/input.h"
+#include "render/header.h"
+#include "render/json.h"
+#include "render/stats.h"
+#include "render/table.h"
+
+#define MAX_STACK     127  /* perf's and the kernel's default */
+#define MAX_MAX_STACK 1024 /* what drawing and JSON nest */
+#define MIN_WIDTH     40
+
+struct report_args {
+	struct input input;
+	struct report_opts report;
+	struct table_opts table;
+	bool header, header_only, full_header, stats, json, dump;
+	bool graph_set;
+};
+
+enum {
+	OPT_STDIO = 0x2000,
+	OPT_CHILDREN,
+	OPT_NO_CHILDREN,
+	OPT_PERCENT_LIMIT,
+	OPT_MAX_STACK,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
+	OPT_STATS,
+	OPT_JSON,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Output:", -1},
+	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", -1},
+	{"sort", 's', "KEYS", 0,
+	 "Tell samples apart by these: comm, pid, tid, dso, sym, cpu, event (default comm,dso,sym)",
+	 -1},
+	{"children", OPT_CHILDREN, NULL, 0,
+	 "Also count for each function what its callees were sampled for", -1},
+	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)", -1},
+	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
+	 "Call graphs: caller (from the outermost caller down; default where there are call "
+	 "chains), "
+	 "callee (from the function up) or none; and the least percentage of a branch (0.5)",
+	 -1},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", -1},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Look at N frames of a chain (default 127)", -1},
+	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", -1},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", -1},
+	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", -1},
+	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", -1},
+	{"json", OPT_JSON, NULL, 0, "Write JSON", -1},
+	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", -1},
+	{0},
+};
+
+static double parse_percent(struct argp_state *state, const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		argp_error(state, "'%s' is not a percentage", arg);
+	return v;
+}
+
+static void parse_graph(struct argp_state *state, struct report_args *a, char *arg)
+{
+	a->graph_set = true;
+	a->report.graph = REPORT_GRAPH_CALLER;
+	if (!arg)
+		return;
+	for (char *part = strtok(arg, ","); part; part = strtok(NULL, ",")) {
+		if (!strcmp(part, "none"))
+			a->report.graph = REPORT_GRAPH_NONE;
+		else if (!strcmp(part, "caller"))
+			a->report.graph = REPORT_GRAPH_CALLER;
+		else if (!strcmp(part, "callee"))
+			a->report.graph = REPORT_GRAPH_CALLEE;
+		else if (part[0] >= '0' && part[0] <= '9')
+			a->table.graph_percent = parse_percent(state, part);
+		else if (strcmp(part, "graph"))
+			argp_error(
+				state,
+				"-g: '%s' is none of caller, callee, none, graph, or a percentage",
+				part);
+	}
+}
+
+static size_t parse_max_stack(struct argp_state *state, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
+		argp_error(state, "--max-stack: from 1 to %d", MAX_MAX_STACK);
+	return n;
+}
+
+static void parse_sort(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	int n = sort_keys_parse(arg, a->report.keys, &err);
+
+	if (n < 0)
+		argp_error(state, "%s", err.text);
+	else
+		a->report.nr_keys = n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
+	case OPT_STDIO: break;
+	case 's': parse_sort(state, a, arg); break;
+	case OPT_CHILDREN: a->report.children = true; break;
+	case OPT_NO_CHILDREN: a->report.children = false; break;
+	case 'g': parse_graph(state, a, arg); break;
+	case OPT_PERCENT_LIMIT: a->table.percent_limit = parse_percent(state, arg); break;
+	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
+	case OPT_HEADER: a->header = true; break;
+	case OPT_HEADER_ONLY: a->header_only = true; break;
+	case 'I': a->full_header = true; break;
+	case OPT_STATS: a->stats = true; break;
+	case OPT_JSON: a->json = true; break;
+	case 'D': a->dump = true; break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			argp_error(state, "more than one recording");
+		a->input.trace.path = arg;
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static time_t captured(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mtime : 0;
+}
+
+/* perf's "-g caller": a separate word that can only be meant for -g is joined to it. */
+static char **join_graph_arg(int *argc, char **argv)
+{
+	static const char *const words[] = {"caller", "callee", "none", "graph"};
+	char **ret = calloc((size_t)*argc + 1, sizeof(*ret));
+	int n = 0;
+
+	for (int i = 0; ret && i < *argc; i++) {
+		bool is_g = !strcmp(argv[i], "-g") || !strcmp(argv[i], "--call-graph");
+		bool joined = false;
+
+		for (size_t k = 0; is_g && i + 1 < *argc && k < 4; k++)
+			joined |= !strncmp(argv[i + 1], words[k], strlen(words[k]));
+		if (joined && asprintf(&ret[n], "--call-graph=%s", argv[i + 1]) >= 0)
+			i++;
+		else
+			ret[n] = argv[i];
+		n++;
+	}
+	*argc = n;
+	return ret;
+}
+
+static void explain_symbols(const struct report *r)
+{
+	size_t n = state_dso_count(r->trace->state);
+	bool *done = calloc(n + 1, sizeof(*done));
+
+	for (size_t i = 0; done && i < r->nr; i++) {
+		const struct hist *h = &r->hists[i];
+
+		for (size_t k = 0; k < h->nr_keys; k++)
+			for (size_t e = 0; !strcmp(h->keys[k]->name, "dso") && e < h->nr; e++) {
+				uint64_t cell = hist_cells(h, &h->entry[e])[k].a;
+				const struct dso *dso;
+				const char *why;
+
+				if (!cell || done[cell - 1])
+					continue;
+				done[cell - 1] = true;
+				dso = state_dso_at(r->trace->state, cell - 1);
+				why = resolver_why_not(r->trace->resolver, dso);
+				if (why)
+					complain("%s: no symbols: %s", dso->name, why);
+			}
+	}
+	free(done);
+}
+
+static int show_report(struct report_args *a, struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	struct report *r = NULL;
+	json_t *header = NULL;
+	int rc;
+
+	if (!a->graph_set)
+		a->report.graph =
+			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+	rc = report_run(t, &a->report, &r, &err);
+	input_progress_end(&a->input);
+	if (rc < 0) {
+		complain("%s", err.text);
+		return rc;
+	}
+	if (a->json) {
+		if (a->header)
+			header = header_json(t, captured(t->opts.path));
+		rc = json_write(stdout, json_report(r, header, &a->table));
+	} else {
+		rc = table_render(stdout, r, &a->table);
+	}
+	if (a->input.verbose)
+		explain_symbols(r);
+	report_free(r);
+	return rc;
+}
+
+static int show(struct report_args *a, struct trace *t)
+{
+	int rc;
+
+	if (a->header_only && a->json)
+		return json_write(stdout, header_json(t, captured(t->opts.path)));
+	if ((a->header || a->header_only) && !a->json)
+		header_render(stdout, t, captured(t->opts.path), a->full_header);
+	if (a->header_only)
+		return 0;
+	rc = input_prepare(&a->input, t);
+	if (rc < 0)
+		return rc;
+	if (a->stats) {
+		input_progress_end(&a->input);
+		if (a->json)
+			rc = json_write(stdout, json_stats(t));
+		else
+			stats_render(stdout, t);
+	} else {
+		rc = show_report(a, t);
+	}
+	input_warn(&a->input, t);
+	return rc;
+}
+
+static void limit_width(struct table_opts *table)
+{
+	struct winsize ws;
+
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
+		table->width = ws.ws_col < MIN_WIDTH ? MIN_WIDTH : ws.ws_col;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Show where the samples of a recording fell.",
+		.children = children,
+	};
+	struct report_args a = {
+		.report = {.max_stack = MAX_STACK},
+		.table = {.graph_percent = 0.5},
+	};
+	struct trace *t = NULL;
+	char **args = join_graph_arg(&argc, argv);
+	int rc, status;
+
+	if (!args)
+		return EXIT_ERROR;
+	input_init(&a.input);
+	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, NULL);
+	if (argp_parse(&argp, argc, args, 0, NULL, &a))
+		return EXIT_USAGE;
+	a.report.filter = a.input.filter;
+	a.table.quiet = a.input.quiet;
+	limit_width(&a.table);
+	rc = input_open(&a.input, &t);
+	if (!rc)
+		rc = a.dump ? dump_all(&a.input, t) : show(&a, t);
+	status = input_status(t, rc);
+	trace_close(t);
+	input_release(&a.input);
+	free(args);
+	return status;
+}

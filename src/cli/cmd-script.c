@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "render/lines.h"
+
+#define MAX_STACK      127
+#define MAX_FIELD_ARGS 32
+
+struct script_args {
+	struct input input;
+	struct script_opts script;
+	const char *fields[MAX_FIELD_ARGS]; /* -F, applied once the events are known */
+	size_t nr_fields;
+	struct lines lines;
+	bool ns;
+};
+
+enum {
+	OPT_NS = 0x2000,
+	OPT_MAX_STACK,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Output:", -1},
+	{"fields", 'F', "[TYPE:]FIELDS", 0,
+	 "Show these: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff (dso "
+	 "with "
+	 "offset), addr, period, brstack, data_src, weight, ins_lat, phys_addr, data_page_size, "
+	 "code_page_size, cgroup, misc; +FIELD and -FIELD change the default; TYPE is hw, sw, "
+	 "trace, "
+	 "hw-cache, raw, break or other",
+	 -1},
+	{"ns", OPT_NS, NULL, 0, "Times with nine digits", -1},
+	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", -1},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", -1},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct script_args *a = state->input;
+	uint64_t n;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
+	case 'F':
+		if (a->nr_fields == MAX_FIELD_ARGS)
+			argp_error(state, "more than %d -F options", MAX_FIELD_ARGS);
+		a->fields[a->nr_fields++] = arg;
+		break;
+	case OPT_NS: a->ns = true; break;
+	case 'G': a->script.no_callchain = true; break;
+	case OPT_MAX_STACK:
+		if (parse_u64(arg, &n) < 0 || n < 1 || n > 65536)
+			argp_error(state, "--max-stack: from 1 to 65536");
+		a->script.max_stack = n;
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			argp_error(state, "more than one recording");
+		a->input.trace.path = arg;
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int put_sample(const struct trace *t, const struct script_sample *s, void *arg)
+{
+	const struct script_args *a = arg;
+
+	lines_put(&a->lines, t, s);
+	return ferror(stdout) ? -EPIPE : 0;
+}
+
+/* Applies -F. Returns 0, or -EINVAL when an argument is wrong for this recording. */
+static int settle_fields(struct script_args *a, const struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	int rc = 0;
+
+	script_fields_default(t, &a->script.fields);
+	for (size_t i = 0; !rc && i < a->nr_fields; i++)
+		rc = script_fields_parse(a->fields[i], &a->script.fields, &err);
+	if (!rc)
+		rc = script_fields_check(t, &a->script.fields, &err);
+	if (rc < 0)
+		complain("%s", err.text);
+	return rc;
+}
+
+static int show(struct script_args *a, struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	int rc = input_prepare(&a->input, t);
+
+	if (rc < 0)
+		return rc;
+	input_progress_end(&a->input);
+	a->input.progress.enabled = false; /* output is under way from here on */
+	lines_init(&a->lines, stdout, t, a->ns);
+	rc = script_run(t, &a->script, put_sample, a, &err);
+	if (rc < 0 && rc != -EPIPE)
+		complain("%s", err.text);
+	input_warn(&a->input, t);
+	return rc;
+}
+
+int cmd_script(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Show each sample of a recording, in time order.",
+		.children = children,
+	};
+	struct script_args a = {.script = {.max_stack = MAX_STACK}};
+	struct trace *t = NULL;
+	int rc, status;
+
+	input_init(&a.input);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return EXIT_USAGE;
+	a.script.filter = a.input.filter;
+	rc = input_open(&a.input, &t);
+	if (!rc && settle_fields(&a, t) < 0) {
+		status = EXIT_USAGE;
+		goto out;
+	}
+	if (!rc)
+		rc = show(&a, t);
+	status = input_status(t, rc);
+out:
+	trace_close(t);
+	input_release(&a.input);
+	return status;
+}

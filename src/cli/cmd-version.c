@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <elfutils/version.h>
+#include <hwloc.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <zstd.h>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "version.h"
+
+static const char doc[] = "Show the version of ringtail and of the libraries it uses.";
+
+int cmd_version(int argc, char **argv)
+{
+	static const struct argp argp = {.doc = doc};
+	unsigned int hwloc = hwloc_get_api_version();
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	printf("ringtail %s\n", RINGTAIL_VERSION);
+	printf("  libzstd %s\n", ZSTD_versionString());
+	printf("  libtraceevent %s\n", LIBTRACEEVENT_VERSION);
+	printf("  elfutils %d.%d\n", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
+	printf("  jansson %s\n", jansson_version_str());
+	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
+	return input_status(NULL, 0);
+}

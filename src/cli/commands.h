@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subcommands. Each gets argv with the command's full name ("ringtail report") as argv[0], and
+ * returns the exit status of the program.
+ */
+#ifndef RINGTAIL_CLI_COMMANDS_H
+#define RINGTAIL_CLI_COMMANDS_H
+
+enum exit_status {
+	EXIT_FINE = 0,
+	EXIT_ERROR = 1, /* something failed, or could not be read */
+	EXIT_USAGE = 2,
+	EXIT_LOSS = 3, /* --fail-on-loss */
+};
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+#endif

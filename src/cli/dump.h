@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RINGTAIL_CLI_DUMP_H
+#define RINGTAIL_CLI_DUMP_H
+
+#include "cli/input.h"
+
+/* Dumps every record of an opened recording in file order, then warns. Returns 0 or -errno. */
+int dump_all(struct input *in, struct trace *t);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/input.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "render/text.h"
+
+#define PROGRESS_AFTER_NS 500000000ull /* work that is shorter shows no bar */
+#define PROGRESS_EVERY_NS 100000000ull
+#define PROGRESS_COLUMNS  50
+
+enum {
+	OPT_SYMFS = 0x1000,
+	OPT_KALLSYMS,
+	OPT_NO_DEMANGLE,
+	OPT_PID,
+	OPT_TID,
+	OPT_TIME,
+	OPT_COMMS,
+	OPT_DSOS,
+	OPT_SYMBOLS,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Input:", 1},
+	{"input", 'i', "FILE", 0, "The recording (default perf.data; - is standard input)", 1},
+	{"force", 'f', NULL, 0, "Read files of other users", 1},
+	{NULL, 0, NULL, 0, "Symbols:", 2},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", 2},
+	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", 2},
+	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", 2},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
+	 2},
+	{NULL, 0, NULL, 0, "Only samples:", 3},
+	{"comms", OPT_COMMS, "LIST", 0, "of commands with these names", 3},
+	{"comm", OPT_COMMS, NULL, OPTION_ALIAS, NULL, 3},
+	{"dsos", OPT_DSOS, "LIST", 0, "in these shared objects", 3},
+	{"dso", OPT_DSOS, NULL, OPTION_ALIAS, NULL, 3},
+	{"symbols", OPT_SYMBOLS, "LIST", 0, "in these symbols", 3},
+	{"symbol", OPT_SYMBOLS, NULL, OPTION_ALIAS, NULL, 3},
+	{"pid", OPT_PID, "LIST", 0, "of these processes", 3},
+	{"tid", OPT_TID, "LIST", 0, "of these threads", 3},
+	{"cpu", 'C', "LIST", 0, "on these CPUs", 3},
+	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
+	 3},
+	{NULL, 0, NULL, 0, "Messages:", 4},
+	{"verbose", 'v', NULL, 0, "Say more", 4},
+	{"quiet", 'q', NULL, 0, "Say less: no comments, and no warnings but of damage", 4},
+	{0},
+};
+
+static void parse_ranges(struct argp_state *state, const char *arg, struct filter_ranges *ret)
+{
+	if (filter_ranges_parse(arg, ret) < 0)
+		argp_error(state, "'%s' is not a list of numbers like 1,3-5", arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
+	case 'i': in->trace.path = arg; break;
+	case 'f': in->trace.force = true; break;
+	case OPT_SYMFS: in->trace.symfs = arg; break;
+	case OPT_KALLSYMS: in->trace.kallsyms = arg; break;
+	case 'k': in->trace.vmlinux = arg; break;
+	case OPT_NO_DEMANGLE: in->trace.no_demangle = true; break;
+	case OPT_COMMS: in->filter.comms = arg; break;
+	case OPT_DSOS: in->filter.dsos = arg; break;
+	case OPT_SYMBOLS: in->filter.symbols = arg; break;
+	case OPT_PID: parse_ranges(state, arg, &in->filter.pids); break;
+	case OPT_TID: parse_ranges(state, arg, &in->filter.tids); break;
+	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
+	case OPT_TIME:
+		if (filter_time_parse(arg, &in->filter) < 0)
+			argp_error(state, "'%s' is not START,STOP in seconds", arg);
+		break;
+	case 'v': in->verbose++; break;
+	case 'q': in->quiet = true; break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp input_argp = {.options = options, .parser = parse};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg)
+{
+	struct progress *p = arg;
+	uint64_t now;
+	int n;
+
+	if (!p->enabled)
+		return;
+	now = now_ns();
+	if (now - p->start_ns < PROGRESS_AFTER_NS || now - p->last_ns < PROGRESS_EVERY_NS)
+		return;
+	p->last_ns = now;
+	p->shown = true;
+	n = total ? (int)(PROGRESS_COLUMNS * ((double)done / (double)total)) : 0;
+	n = n > PROGRESS_COLUMNS ? PROGRESS_COLUMNS : n;
+	fprintf(stderr, "\r%s [%.*s%*s]", pass == 1 ? "Reading" : "Counting", n,
+		"##################################################", PROGRESS_COLUMNS - n, "");
+}
+
+void input_progress_end(struct input *in)
+{
+	if (in->progress.shown)
+		fputs("\r\033[K", stderr);
+	in->progress.shown = false;
+}
+
+void complain(const char *fmt, ...)
+{
+	struct buf text = {0};
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	if (text_escape(&text, line) == 0)
+		fprintf(stderr, "ringtail: %.*s\n", (int)text.len,
+			text.len ? (char *)text.data : "");
+	buf_release(&text);
+}
+
+void input_init(struct input *in)
+{
+	*in = (struct input){.trace.path = "perf.data"};
+	in->trace.progress = progress;
+}
+
+void input_release(struct input *in)
+{
+	filter_release(&in->filter);
+}
+
+int input_open(struct input *in, struct trace **ret)
+{
+	struct error err = ERROR_INIT;
+	int rc;
+
+	in->progress = (struct progress){.enabled = isatty(STDERR_FILENO), .start_ns = now_ns()};
+	in->trace.progress_arg = &in->progress;
+	rc = trace_open(&in->trace, ret, &err);
+	if (rc < 0)
+		complain("%s", err.text);
+	return rc;
+}
+
+int input_prepare(struct input *in, struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	int rc = trace_prepare(t, &err);
+
+	if (rc < 0) {
+		input_progress_end(in);
+		complain("%s", err.text);
+	}
+	return rc;
+}
+
+static void warn_loss(const struct trace_counts *c)
+{
+	uint64_t lost = c->lost + c->lost_samples;
+	double share = 100.0 * (double)lost / ((double)lost + (double)c->samples);
+
+	if (lost)
+		complain("lost: %" PRIu64 " records for lack of room in buffers, %" PRIu64
+			 " samples in the kernel; %.2f%% of what was offered",
+			 c->lost, c->lost_samples, share);
+}
+
+void input_warn(const struct input *in, const struct trace *t)
+{
+	size_t n;
+	const struct data_note *notes = data_notes(t->df, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct data_note *note = &notes[i];
+		char times[48] = "";
+
+		if (in->quiet && note->severity == DATA_ODD)
+			continue;
+		if (note->count > 1)
+			snprintf(times, sizeof(times), " (%" PRIu64 " times)", note->count);
+		complain("%s: offset 0x%" PRIx64 ": %s%s", data_segment_path(t->df, note->segment),
+			 note->offset, note->text, times);
+	}
+	if (!in->quiet)
+		warn_loss(&t->counts);
+}
+
+int input_status(const struct trace *t, int rc)
+{
+	int failed = fflush(stdout) == EOF ? errno : 0;
+
+	if (failed || ferror(stdout)) {
+		if (failed && failed != EPIPE)
+			complain("standard output: %s", strerror(failed));
+		return EXIT_ERROR;
+	}
+	if (rc < 0 || (t && trace_damaged(t)))
+		return EXIT_ERROR;
+	return EXIT_FINE;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What report, script and dump share: options of the input, progress, warnings, exit status. */
+#ifndef RINGTAIL_CLI_INPUT_H
+#define RINGTAIL_CLI_INPUT_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "report/filter.h"
+#include "report/trace.h"
+
+struct progress {
+	bool enabled, shown;
+	uint64_t start_ns, last_ns;
+};
+
+struct input {
+	struct trace_opts trace;
+	struct filter filter;
+	struct progress progress;
+	unsigned int verbose;
+	bool quiet;
+};
+
+/* An argp child: its options and those of the filter. */
+extern const struct argp input_argp;
+
+void input_init(struct input *in);
+void input_release(struct input *in);
+
+/* Opens the recording; prints why not. Returns 0 or -errno. */
+int input_open(struct input *in, struct trace **ret);
+
+/* Pass 1, with a progress bar; prints why not. Returns 0 or -errno. */
+int input_prepare(struct input *in, struct trace *t);
+
+void input_progress_end(struct input *in);
+
+/* Warnings: what was odd or damaged, and what was lost. */
+void input_warn(const struct input *in, const struct trace *t);
+
+/*
+ * Ends output: flushes, and says why it could not be written (silently for a closed pipe).
+ * Returns the exit status for @rc (0 or -errno, already reported) and @t (NULL: none).
+ */
+int input_status(const struct trace *t, int rc);
+
+/* "ringtail: TEXT" on standard error. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads every file of the corpus and compares with what perf made of it.
+
+usage: corpus.py RINGTAIL CORPUS [FILE...]
+
+For each line of CORPUS/EXPECTED.tsv: the numbers of records and samples ("report --stats"), and,
+where CORPUS/expected has perf's output, each line of "script". White space between columns is not
+compared. The corpus was made without symbols, so lookups are switched off here too.
+
+Where perf's output is known to be of another mind, DIFFERENCES says why and how it is compared.
+"""
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+
+LIMIT_S = 120
+NO_SYMBOLS = ["--symfs", "/nonexistent", "--kallsyms", "/dev/null"]
+FIELDS_BY_COLUMN = ("comm", "tid", "cpu", "time", "event", "ip", "sym")
+FRAME = re.compile(r"^\s+[0-9a-f]+ ")
+
+
+# --- ways to compare ---------------------------------------------------------------------------
+
+def same(ours, theirs):
+    return ours, theirs
+
+
+def blocks(lines):
+    """Samples: a line each, or a line and its frames up to an empty line."""
+    out = []
+    for line in lines:
+        if not line.strip():
+            continue
+        if FRAME.match(line) and out and out[-1][0].rstrip().endswith(":"):
+            out[-1].append(line)
+        else:
+            out.append([line])
+    return out
+
+
+def group_members(ours, theirs):
+    """perf 6.1 prints a sample for each member of the group that counted something since the one
+    before; the record is one sample of the leader. Keep one of each run, and forget the event."""
+    def key(block):
+        head = re.sub(r"(\.\d+: )\S+:", r"\1", squeeze(block[0]))
+        return [head] + block[1:]
+    kept = []
+    for block in map(key, blocks(theirs)):
+        if not kept or kept[-1] != block:
+            kept.append(block)
+    return (sum(map(key, blocks(ours)), []), sum(kept, []))
+
+
+def real_samples(ours, theirs):
+    """perf decodes the AUX area into branches and errors; only the recorded samples are compared."""
+    kept = [x for x in theirs if "instruction trace error" not in x and
+            not re.search(r"\b(branches|instructions|psb|cbr|transactions)(:[a-zA-Z]+)?:", x)]
+    return ours, kept
+
+
+def no_samples(ours, theirs):
+    """perf prints the counts of a stat file here; script is about samples, and there are none."""
+    return ours, []
+
+
+def pid_comm(ours, theirs):
+    """perf from 6.12 on forgets the name of a task at its EXIT and prints :TID for samples that
+    follow; they were made by the task under its name."""
+    out = []
+    for a, b in zip(ours, theirs):
+        word = b.split()[:1]
+        if word and re.fullmatch(r":-?\d+", word[0]):
+            a = re.sub(r"^\s*.*?(?=\s+-?\d+\s)", word[0], a, count=1)
+        out.append(a)
+    return out + ours[len(theirs):], theirs
+
+
+# file name ending -> why its counts in EXPECTED.tsv are only a lower bound
+MORE_RECORDS = {
+    "perf_with_tracepoint_event.data":
+        "the reader that counted stopped at simpleperf's TRACING_DATA, whose size includes the data",
+}
+
+# file name ending -> (reason, function)
+DIFFERENCES = {
+    "perf_with_add_counter.data": ("group reads are one sample, not one a member", group_members),
+    "local/group-read.data": ("group reads are one sample, not one a member", group_members),
+    "perf.data.intel_pt-4.14": ("perf synthesizes samples from the AUX area", real_samples),
+    "local/stat.data": ("perf prints counters of a stat recording", no_samples),
+}
+
+
+def fail(name, reason):
+    print(f"FAIL {name} {reason}")
+    return False
+
+
+def run(args):
+    return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S,
+                          check=False, env={**os.environ, "HOME": "/nonexistent"})
+
+
+def stats(ringtail, path):
+    """(exit status, records, samples, stderr)"""
+    p = run([ringtail, "report", "-i", path, "-f", "--stats"])
+    text = p.stdout.decode("utf-8", "replace").partition("Aggregated stats:\n")[2]
+    counts = {}
+    for line in text.splitlines():
+        m = re.match(r"\s*(\w+) events:\s+(\d+)", line)
+        if m:
+            counts.setdefault(m.group(1), m.group(2))  # those of single events come later
+    return (p.returncode, int(counts.get("TOTAL", -1)), int(counts.get("SAMPLE", 0)),
+            p.stderr.decode("utf-8", "replace"))
+
+
+def fields_from(lines):
+    """The fields of an output whose options were not noted: by the look of its first line."""
+    line = next((x for x in lines if x.strip()), "")
+    fields = ["comm", "tid"]
+    if re.search(r"\s\[\d{3}\]\s", line):
+        fields.append("cpu")
+    if re.search(r"\s\d+\.\d{9}:", line):
+        fields.append("time")
+    return ",".join(fields + ["event", "ip", "sym"])
+
+
+def read_expected(corpus, name):
+    path = os.path.join(corpus, "expected", name + ".script.gz")
+    if not os.path.exists(path):
+        return None
+    with gzip.open(path) as f:
+        return f.read().decode("utf-8", "backslashreplace").splitlines()
+
+
+def script(ringtail, path, fields):
+    p = run([ringtail, "script", "-i", path, "-f", "-F", fields, "--ns"] + NO_SYMBOLS)
+    return p.returncode, p.stdout.decode("utf-8", "replace").splitlines()
+
+
+def squeeze(line):
+    return " ".join(line.split())
+
+
+def frame_addresses(line):
+    """Both addresses of one of our frames: (as sampled, in its file)."""
+    words = line.split()
+    m = re.search(r"\+0x([0-9a-f]+)\)$", line)
+    return words[0], m.group(1) if m else words[0]
+
+
+def same_line(a, b, offsets):
+    if squeeze(a) == squeeze(b):
+        return True
+    # perf 6.1 prints user frames of call chains as offsets in their file, not as sampled
+    if offsets is None or not FRAME.match(a) or not FRAME.match(b):
+        return False
+    if b.split()[1:] != a.split()[1:]:
+        return False
+    if b.split()[0] in frame_addresses(offsets):
+        return True
+    # perf looks addresses that are left from before an exec up in the maps that the exec replaced
+    return offsets.endswith("([unknown])") and a.split()[0][-3:] == b.split()[0][-3:]
+
+
+def compare_script(ringtail, corpus, name, fields):
+    """None if equal, else what differs."""
+    theirs = read_expected(corpus, name)
+    path = os.path.join(corpus, name)
+    if theirs is None:
+        return None
+    if fields in ("None", "", "-"):
+        fields = fields_from(theirs)
+    _, ours = script(ringtail, path, fields)
+    offsets = [None] * max(len(ours), 1)
+    if any(FRAME.match(x) for x in theirs):
+        offsets = script(ringtail, path, fields + ",dsoff")[1]
+    how = DIFFERENCES.get(next((k for k in DIFFERENCES if name.endswith(k)), None))
+    if how:
+        offsets = how[1](offsets, theirs)[0] if offsets[0] else None
+        ours, theirs = how[1](ours, theirs)
+        offsets = offsets or [None] * len(ours)
+    ours, theirs = pid_comm(ours, theirs)
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        if not same_line(a, b, offsets[i]):
+            return f"script line {i + 1}: ours {squeeze(a)!r}, expected {squeeze(b)!r}"
+    if len(ours) != len(theirs):
+        return f"script: {len(ours)} lines, expected {len(theirs)}"
+    return None
+
+
+def check(ringtail, corpus, row):
+    name = row["file"]
+    code, records, samples, _ = stats(ringtail, os.path.join(corpus, name))
+    if code not in (0, 1):
+        return fail(name, f"report --stats: exit status {code}")
+    for what, ours in (("records", records), ("samples", samples)):
+        if not row[what].isdigit() or int(row[what]) == ours:
+            continue
+        if ours < int(row[what]) or not any(name.endswith(k) for k in MORE_RECORDS):
+            return fail(name, f"{ours} {what}, expected {row[what]}")
+    problem = compare_script(ringtail, corpus, name, row["script_fields"])
+    if problem:
+        return fail(name, problem)
+    how = DIFFERENCES.get(next((k for k in DIFFERENCES if name.endswith(k)), None))
+    print(f"ok {name}" + (f" (differs from perf: {how[0]})" if how else ""))
+    return True
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    ringtail, corpus, only = sys.argv[1], sys.argv[2], sys.argv[3:]
+    with open(os.path.join(corpus, "EXPECTED.tsv"), encoding="utf-8") as f:
+        head = f.readline().rstrip("\n").split("\t")
+        rows = [dict(zip(head, line.rstrip("\n").split("\t"))) for line in f]
+    if only:
+        rows = [r for r in rows if any(r["file"].endswith(o) for o in only)]
+    good = 0
+    for row in rows:
+        try:
+            good += check(ringtail, corpus, row)
+        except subprocess.TimeoutExpired:
+            fail(row["file"], f"no end within {LIMIT_S} s")
+    print(f"{good} of {len(rows)} files as expected")
+    sys.exit(0 if good == len(rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
