@@ -70,7 +70,7 @@ static struct pd_section find_ids(struct data_file *df, const uint8_t *entry, si
 	}
 	if (ids_plausible(df, end) && (end.size || !near.size || !ids_plausible(df, near)))
 		return end;
-	if (ids_plausible(df, near))
+	if (near.size && ids_plausible(df, near))
 		return near;
 	data_note(df, DATA_DAMAGED, 0, offset,
 		  "ids of an event: 0x%" PRIx64 " bytes at 0x%" PRIx64

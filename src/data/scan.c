@@ -22,7 +22,10 @@
 
 #define WINDOW_SIZE (512u << 10)
 
-/* Places: the offset takes the upper bits, the offset inside a container the lower ones. */
+/*
+ * Places: the offset takes the upper bits, the offset inside a container the lower ones. Both are
+ * counted in eighths, which tell records apart since none has less than 8 bytes.
+ */
 #define PLACE_INNER_BITS 23
 #define PLACE_INNER_MAX	 ((1ULL << PLACE_INNER_BITS) - 1)
 
@@ -172,14 +175,12 @@ static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
 	return 0;
 }
 
+/* @inner counts from 1 for what is inside of a container, so that this itself comes before. */
 static uint64_t place_of(const struct data_scan *scan, uint64_t offset, uint64_t inner)
 {
-	uint64_t low = inner >> 3;
-
-	/* Records are 8 bytes or more, so that eighths tell them apart. */
-	if (low > PLACE_INNER_MAX)
-		low = PLACE_INNER_MAX;
-	return (scan->seg->base + offset) >> 3 << PLACE_INNER_BITS | low;
+	if (inner > PLACE_INNER_MAX)
+		inner = PLACE_INNER_MAX;
+	return (scan->seg->base + offset) >> 3 << PLACE_INNER_BITS | inner;
 }
 
 static inline bool known_type(uint32_t type)
@@ -249,7 +250,7 @@ static void describe(struct data_scan *scan, const uint8_t *p, const struct perf
 	ret->segment = scan->segment;
 	ret->time = time;
 	ret->at.time = time;
-	ret->at.seq = place_of(scan, offset, inner);
+	ret->at.seq = place_of(scan, offset, scan->inside ? (inner >> 3) + 1 : 0);
 	ret->payload = NULL;
 	ret->payload_size = 0;
 }
