@@ -43,7 +43,7 @@ int arena_reserve(struct arena *a, size_t size)
 	if (size <= a->size - a->used)
 		return 0;
 	/* Rarely: what is left of the old chunk is lost. Pages not used cost nothing. */
-	return add_chunk(a, 8 * size);
+	return add_chunk(a, 4 * size);
 }
 
 void arena_release(struct arena *a)

@@ -18,10 +18,10 @@ struct space_node {
 
 /*
  * One change copies a few paths from root to leaf. Room for all of them is made first, so that no
- * change has to be undone half-way. Depth d has a probability below n * (4.3 log n / d)^d: 512 is
- * never seen.
+ * change has to be undone half-way. That a path of a million nodes is longer than 256 has a chance
+ * below 1e-100.
  */
-#define CHANGE_NODES (5 * 512)
+#define CHANGE_NODES (5 * 256)
 
 void space_pool_init(struct space_pool *pool)
 {
