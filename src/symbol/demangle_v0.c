@@ -577,7 +577,7 @@ static void put_suffix(struct v0 *d, const char *s)
 {
 	const char *llvm = strstr(s, ".llvm.");
 
-	if (*s && *s != '.' && *s != '$')
+	if (*s && *s != '.')
 		d->bad = true;
 	v0_put(d, s, llvm ? (size_t)(llvm - s) : strlen(s));
 }
