@@ -5,17 +5,18 @@
  * Layout: header, ids, attributes, the feature contents known at the start, data, and behind the
  * data the table of feature sections, which is the only thing that readers expect there. A flush
  * makes what was appended visible in this order: the data beyond the old table, and the new table
- * behind them; a header that does without the old table; the bytes that belong where it stood; last,
- * in one pwrite, the header with size and feature bits. A recorder killed at any point leaves all
- * data of the last flush, and the tracepoint formats; between the two headers, a matter of
+ * behind them; a header that does without the old table; the bytes that belong where it stood;
+ * last, in one pwrite, the header with size and feature bits. A recorder killed at any point leaves
+ * all data of the last flush, and the tracepoint formats; between the two headers, a matter of
  * microseconds, the other features are not seen.
  *
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
  * The data begin with a record of type HEADER_EVENT_TYPE, 32 bytes, and in a file with TRACING_DATA
- * each flush ends with another; it carries what is needed in between (writer.c). Nothing is synced to the disk: that is for the
- * kernel to do, and a machine that stops may lose more than a process that does.
+ * each flush ends with another; it carries what is needed in between (writer.c). Nothing is synced
+ * to the disk: that is for the kernel to do, and a machine that stops may lose more than a process
+ * that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
  * so, and what was flushed before stays readable; the call may be made again). A pipe whose reader
