@@ -44,11 +44,15 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_args *a = state->input;
+	struct script_fields unused = {0};
+	struct error err = ERROR_INIT;
 	uint64_t n;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
 	case 'F':
+		if (script_fields_parse(arg, &unused, &err) < 0)
+			argp_error(state, "%s", err.text);
 		if (a->nr_fields == MAX_FIELD_ARGS)
 			argp_error(state, "more than %d -F options", MAX_FIELD_ARGS);
 		a->fields[a->nr_fields++] = arg;
@@ -130,14 +134,11 @@ int cmd_script(int argc, char **argv)
 		return EXIT_USAGE;
 	a.script.filter = a.input.filter;
 	rc = input_open(&a.input, &t);
-	if (!rc && settle_fields(&a, t) < 0) {
-		status = EXIT_USAGE;
-		goto out;
-	}
+	if (!rc)
+		rc = settle_fields(&a, t);
 	if (!rc)
 		rc = show(&a, t);
 	status = input_status(t, rc);
-out:
 	trace_close(t);
 	input_release(&a.input);
 	return status;

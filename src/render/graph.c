@@ -21,10 +21,18 @@ struct graph {
 	struct buf line;
 };
 
+/* Addresses of the kernel and of anonymous memory are absolute; others need their file's name. */
 static int put_name(struct graph *gr, const struct callgraph_node *n)
 {
+	int rc;
+
 	if (n->sym)
 		return text_escape(&gr->line, n->sym->name);
+	if (n->dso && n->dso->kind != DSO_KERNEL && n->dso->kind != DSO_KSYMBOL &&
+	    n->dso->kind != DSO_ANON) {
+		rc = text_escape(&gr->line, n->dso->short_name);
+		return rc ?: buf_printf(&gr->line, "+0x%" PRIx64, n->addr);
+	}
 	return buf_printf(&gr->line, "0x%" PRIx64, n->addr);
 }
 

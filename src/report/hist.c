@@ -142,6 +142,8 @@ static int merge_entry(struct hist *h, const struct hist *from, const struct his
 	h->entry[row].self += e->self;
 	h->entry[row].children += e->children;
 	h->entry[row].samples += e->samples;
+	if (e->depth > h->entry[row].depth)
+		h->entry[row].depth = e->depth;
 	if (e->root == CALLGRAPH_NONE)
 		return 0;
 	rc = hist_tree(h, row, &root);
@@ -175,8 +177,10 @@ static int compare(const void *pa, const void *pb, void *arg)
 
 	if (c->by_children && a->children != b->children)
 		return a->children > b->children ? -1 : 1;
-	if (a->self != b->self)
+	if (!c->by_children && a->self != b->self)
 		return a->self > b->self ? -1 : 1;
+	if (c->by_children && a->depth != b->depth)
+		return a->depth > b->depth ? -1 : 1;
 	for (size_t i = 0; i < c->h->nr_keys; i++) {
 		int r = c->h->keys[i]->compare(c->t, x[i], y[i]);
 

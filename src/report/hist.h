@@ -17,6 +17,8 @@ struct hist_entry {
 	uint64_t samples;  /* that counted for self */
 	uint32_t root;	   /* of its call tree in hist.graph; CALLGRAPH_NONE */
 	uint32_t cells;	   /* index of its first cell in hist.cells */
+	uint32_t depth; /* the most frames that were below it in a chain: callers go before callees
+			 */
 };
 
 struct hist {

@@ -67,7 +67,7 @@ static int add_chain(struct worker *w, struct hist *h, uint32_t row, size_t i, u
 	uint32_t root;
 	int rc;
 
-	if (w->opts->graph == REPORT_GRAPH_NONE || nr < 2)
+	if (w->opts->graph == REPORT_GRAPH_NONE || !nr)
 		return 0;
 	rc = hist_tree(h, row, &root);
 	if (rc < 0)
@@ -108,11 +108,14 @@ static int add_rows(struct worker *w, struct hist *h, struct key_source *src, si
 			continue;
 		w->rows[nr_rows++] = row;
 		h->entry[row].children += period;
+		if (i > h->entry[row].depth)
+			h->entry[row].depth = i;
 		if (i == 0) {
 			h->entry[row].self += period;
 			h->entry[row].samples++;
 		}
-		rc = add_chain(w, h, row, i, period);
+		if (src->ws->s.callchain_nr)
+			rc = add_chain(w, h, row, i, period);
 		if (rc < 0)
 			return rc;
 	}
