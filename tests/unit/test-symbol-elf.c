@@ -253,6 +253,30 @@ static void test_identity(void **state)
 	assert_why(p, "not the path");
 }
 
+/* A program linked to a fixed address: offsets in the file are far from what the linker says. */
+static void test_fixed_address(void **state)
+{
+	struct place *p = *state;
+	unsigned long long addr, seg_off, seg_addr;
+	char cmd[512];
+	FILE *f;
+
+	if (sh(p, "echo 'int test_symbol_example(int x) { return x * 3; } int main(void) "
+		  "{ return test_symbol_example(1); }' | cc -no-pie -x c - -o $D/bin/prog && "
+		  "nm --version && readelf --version"))
+		skip();
+	snprintf(cmd, sizeof(cmd),
+		 "nm '%s/bin/prog' | awk '$3 == \"test_symbol_example\" { print \"0x\" $1 }'; "
+		 "readelf -lW '%s/bin/prog' | awk '$1 == \"LOAD\" && / E / { print $2, $3; exit }'",
+		 p->dir, p->dir);
+	f = popen(cmd, "re");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%llx %llx %llx", &addr, &seg_off, &seg_addr), 3);
+	pclose(f);
+	assert_true(seg_addr != seg_off);
+	assert_true(finds(p, addr - seg_addr + seg_off));
+}
+
 /* Strips the program; its symbols then come from where the debug file is put. */
 static void test_debug_files(void **state)
 {
@@ -464,11 +488,11 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLACE_TEST(test_like_nm),     PLACE_TEST(test_plt),
-		PLACE_TEST(test_identity),    PLACE_TEST(test_debug_files),
-		PLACE_TEST(test_minidebug),   PLACE_TEST(test_debuglink_crc),
-		PLACE_TEST(test_module_file), PLACE_TEST(test_threads),
-		PLACE_TEST(test_damaged),
+		PLACE_TEST(test_like_nm),	PLACE_TEST(test_plt),
+		PLACE_TEST(test_identity),	PLACE_TEST(test_debug_files),
+		PLACE_TEST(test_minidebug),	PLACE_TEST(test_fixed_address),
+		PLACE_TEST(test_debuglink_crc), PLACE_TEST(test_module_file),
+		PLACE_TEST(test_threads),	PLACE_TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
