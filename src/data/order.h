@@ -8,8 +8,12 @@
  * are then spilled to an unlinked temporary file and merged, so that memory stays at the limit.
  *
  * A record without a time cannot be sorted. It is delivered as a reader in file order meets it,
- * and its moment is set to just behind the newest record delivered before, so that state built
- * from it and samples looked up by their own time agree (perf does the same).
+ * and its moment is {time of the newest record delivered before, UINT64_MAX}, so that state built
+ * from it and samples looked up by their own time agree (perf does the same); {0, place} when
+ * nothing that has a time was delivered yet. Records that come later than their round promised are
+ * delivered when they come, and counted in a note (with DATA_SCAN_NOTES in scan_flags).
+ *
+ * A segment that cannot be read is noted as damage and passed over.
  *
  * One thread uses a struct order.
  */
@@ -24,21 +28,24 @@ struct order_opts {
 	size_t memory;	    /* bytes of records kept in memory; 0: 32 MB */
 	bool sideband_only; /* deliver everything but SAMPLE; times of samples still count for rounds */
 	unsigned int scan_flags; /* DATA_SCAN_* for the scans made inside */
-	/* Called for every record in file order as it is read (NULL: none); non-zero ends with it. */
+	/*
+	 * Called for every record in file order as it is read, samples too with sideband_only (NULL:
+	 * none). A negative errno ends order_next() with it; another non-zero value with -ECANCELED.
+	 */
 	int (*seen)(const struct data_record *rec, void *arg);
 	/* Called now and then with bytes done and in all (NULL: none). */
 	void (*progress)(uint64_t done, uint64_t total, void *arg);
 	void *arg;
 };
 
-/* Returns 0 with *@ret to be freed by order_free(), -ENOMEM, or -errno of the temporary file. */
+/* Returns 0 with *@ret to be freed by order_free(), or -ENOMEM. */
 int order_new(struct data_file *df, const struct order_opts *opts, struct order **ret,
 	      struct error *err);
 void order_free(struct order *o); /* accepts NULL */
 
 /*
  * Next record in order, valid until the next call; ret->at is its moment.
- * Returns 1, 0 at the end, or a negative errno with @err filled.
+ * Returns 1, 0 at the end, or a negative errno (of memory or the temporary file) with @err filled.
  */
 int order_next(struct order *o, struct data_record *ret, struct error *err);
 

@@ -8,8 +8,9 @@
  * Standard input, and a stream that cannot be seeked, is copied to an unlinked temporary file.
  *
  * A struct data_file may be used by any number of threads; each walks the records with a
- * struct data_scan of its own. Memory is bounded: files are mapped, not read; decompression keeps
- * one chunk a scan.
+ * struct data_scan of its own. Memory is bounded: a scan reads through a window of 512 KB (files are
+ * not mapped, so that one cut by somebody else ends the walk, not the process), and decompression
+ * keeps 512 KB of output and the zstd window, however much a record expands to.
  *
  * Damage is not an error of these functions: what is odd is noted (struct data_note) and the walk
  * goes on with the next readable record.
@@ -68,9 +69,14 @@ struct data_record {
 	uint64_t offset;		     /* of it, or of the compressed record around it, in its segment's file */
 	uint64_t inner;			     /* offset in the decompressed chunk; 0 if not compressed */
 	uint32_t segment;
-	uint64_t time;		/* pd_record_time() */
+	uint64_t time;		/* pd_record_time(); 0 if none: also for types from 64 up, and for UINT64_MAX */
 	struct moment at;	/* {time, place}; an untimed record has time 0 here (see data/order.h) */
-	const uint8_t *payload; /* what follows AUXTRACE and TRACING_DATA records; NULL: nothing */
+	/*
+	 * What follows AUXTRACE and TRACING_DATA records. NULL with a size: it is there, but inside a
+	 * compressed record, or could not be mapped. The size is what the file has, which may be less
+	 * than the record says.
+	 */
+	const uint8_t *payload;
 	uint64_t payload_size;
 };
 
@@ -83,7 +89,8 @@ struct data_record {
  * Begins a walk over @segment from file offset @from (0: its first record) to @to (DATA_WHOLE: its
  * end); both must be record boundaries, and of a stream compressed in one zstd context (as perf
  * writes it) the walk must begin at 0. *@ret is freed with data_scan_free().
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, -EINVAL (no such segment), or, since the data.N of a directory are opened
+ * here, a negative errno of the system (-ESTALE: another file than data_open() saw).
  */
 int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uint64_t to,
 		  unsigned int flags, struct data_scan **ret);

@@ -29,33 +29,36 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /*
- * @nr samples of @rings rings. In each round every ring is drained up to some time that is not
- * before the last round's end. Tags number the samples as they stand in the file.
+ * @nr samples of @rings rings, each of which is in order. The rings are drained one after the
+ * other while the clock goes on, so that what a round leaves behind is newer than what the round
+ * before ended with, and no more than that. Tags number the samples as they stand in the file.
  */
 static struct expected *make_rings(struct image *im, size_t nr, unsigned int rings, bool rounds,
 				   uint64_t seed)
 {
 	struct expected *e = calloc(nr, sizeof(*e));
-	uint64_t round_begin = 1000;
+	uint64_t clock = 1000, drained[8];
 	size_t at = 0;
 
 	assert_non_null(e);
+	assert_true(rings <= 8);
+	for (unsigned int ring = 0; ring < rings; ring++)
+		drained[ring] = clock;
 	image_begin(im, 1, IMAGE_STRIDE);
 	while (at < nr) {
-		uint64_t round_end = round_begin + 200;
-
 		for (unsigned int ring = 0; ring < rings && at < nr; ring++) {
-			uint64_t time = round_begin;
+			uint64_t time = drained[ring];
 
-			while (at < nr && time < round_end) {
+			clock += next_random(&seed) % 100;
+			while (at < nr && time < clock) {
 				e[at] = (struct expected){time, at};
 				image_sample(im, 0, time, at++);
 				time += next_random(&seed) % 40;
 			}
+			drained[ring] = time > clock ? time : clock;
 		}
 		if (rounds)
 			image_head(im, PERF_RECORD_FINISHED_ROUND, 8);
-		round_begin = round_end;
 	}
 	image_end(im);
 	qsort(e, nr, sizeof(*e), compare);
