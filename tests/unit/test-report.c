@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Histograms, call trees, call chains, filters, field lists and escaping. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/text.h"
+#include "report/report.h"
+#include "report/script.h"
+
+/* A small generator of its own, so that a failure repeats. */
+static uint32_t rnd(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+/* --- call trees --- */
+
+/* Sums hold at every node: total = self + totals of the children. */
+static void check_tree(const struct callgraph *g)
+{
+	for (size_t i = 0; i < g->nr; i++) {
+		uint64_t total = g->node[i].self;
+
+		for (uint32_t c = g->node[i].child; c != CALLGRAPH_NONE; c = g->node[c].sibling) {
+			assert_int_equal(g->node[c].parent, i);
+			total += g->node[c].total;
+		}
+		assert_int_equal(total, g->node[i].total);
+	}
+}
+
+/* A chain over eight symbols, like recursion in a small program. */
+static size_t make_chain(uint32_t *seed, const struct symbol *syms, struct frame *ret)
+{
+	size_t n = 1 + rnd(seed) % 6;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct symbol *sym = &syms[rnd(seed) % 8];
+
+		ret[i] = (struct frame){
+			.sym = rnd(seed) % 4 ? sym : NULL,
+			.addr = sym->start,
+			.cpumode = PERF_RECORD_MISC_USER,
+		};
+	}
+	return n;
+}
+
+static const struct symbol symbols[8] = {
+	{0x10, 0x20, "a"}, {0x20, 0x30, "b"}, {0x30, 0x40, "c"}, {0x40, 0x50, "d"},
+	{0x50, 0x60, "e"}, {0x60, 0x70, "f"}, {0x70, 0x80, "g"}, {0x80, 0x90, "h"},
+};
+
+static void test_tree_sums(void **state)
+{
+	static const enum callgraph_order orders[] = {CALLGRAPH_CALLER, CALLGRAPH_CALLEE};
+
+	for (size_t o = 0; o < 2; o++) {
+		struct callgraph g = {0};
+		struct frame chain[8];
+		uint32_t root, seed = 7;
+		uint64_t sum = 0;
+
+		assert_int_equal(callgraph_root(&g, &root), 0);
+		for (int i = 0; i < 300; i++) {
+			uint64_t period = rnd(&seed) % 100;
+			size_t n = make_chain(&seed, symbols, chain);
+
+			assert_int_equal(callgraph_add(&g, root, chain, n, orders[o], period), 0);
+			sum += period;
+			assert_int_equal(g.node[root].total, sum);
+			assert_int_equal(g.node[root].samples, i + 1);
+			check_tree(&g);
+		}
+		assert_int_equal(callgraph_sort(&g), 0);
+		check_tree(&g);
+		for (size_t i = 0; i < g.nr; i++)
+			if (g.node[i].sibling != CALLGRAPH_NONE)
+				assert_true(g.node[i].total >= g.node[g.node[i].sibling].total);
+		callgraph_release(&g);
+	}
+}
+
+/* The same path is the same nodes, and the order of a chain decides what the root's child is. */
+static void test_tree_paths(void **state)
+{
+	struct frame chain[] = {{.sym = &symbols[0]}, {.sym = &symbols[1]}, {.sym = &symbols[2]}};
+	struct callgraph g = {0};
+	uint32_t root, first;
+
+	assert_int_equal(callgraph_root(&g, &root), 0);
+	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5), 0);
+	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5), 0);
+	assert_int_equal(g.nr, 4);
+	first = g.node[root].child;
+	assert_ptr_equal(g.node[first].sym, &symbols[2]);
+	assert_int_equal(g.node[first].total, 10);
+	assert_int_equal(g.node[first].self, 0);
+	callgraph_release(&g);
+}
+
+/* --- histograms --- */
+
+static int number_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->s.tid};
+	return 0;
+}
+
+static int string_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	ret->a = (uintptr_t)strpool_intern(src->strings, src->comm);
+	ret->b = 0;
+	return ret->a ? 0 : -ENOMEM;
+}
+
+static int compare_numbers(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return a.a < b.a ? -1 : a.a > b.a;
+}
+
+static int compare_strings(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
+}
+
+static const struct sort_key number_key = {
+	.name = "number", .header = "Number", .cell = number_cell, .compare = compare_numbers};
+static const struct sort_key string_key = {.name = "string",
+					   .header = "String",
+					   .is_string = true,
+					   .cell = string_cell,
+					   .compare = compare_strings};
+static const struct sort_key *const test_keys[] = {&number_key, &string_key};
+
+static void add_sample(struct hist *h, uint32_t *seed)
+{
+	static const char *const names[] = {"one", "two", "three", "four", "five"};
+	struct walk_sample ws = {.s = {.tid = rnd(seed) % 7, .period = rnd(seed) % 50}};
+	struct key_source src = {.ws = &ws, .comm = names[rnd(seed) % 5]};
+	struct frame chain[8];
+	uint32_t row, root;
+	size_t n = make_chain(seed, symbols, chain);
+
+	assert_int_equal(hist_row_of(h, &src, &row), 0);
+	h->entry[row].self += ws.s.period;
+	h->entry[row].children += ws.s.period;
+	h->entry[row].samples++;
+	h->period += ws.s.period;
+	h->samples++;
+	assert_int_equal(hist_tree(h, row, &root), 0);
+	assert_int_equal(callgraph_add(&h->graph, root, chain, n, CALLGRAPH_CALLER, ws.s.period),
+			 0);
+}
+
+static void check_hist(const struct hist *h)
+{
+	uint64_t period = 0, samples = 0;
+
+	for (size_t i = 0; i < h->nr; i++) {
+		period += h->entry[i].self;
+		samples += h->entry[i].samples;
+		assert_int_equal(h->graph.node[h->entry[i].root].total, h->entry[i].self);
+	}
+	assert_int_equal(period, h->period);
+	assert_int_equal(samples, h->samples);
+	check_tree(&h->graph);
+}
+
+static void same_subtree(const struct callgraph *a, uint32_t x, const struct callgraph *b,
+			 uint32_t y)
+{
+	assert_int_equal(a->node[x].total, b->node[y].total);
+	assert_int_equal(a->node[x].self, b->node[y].self);
+	assert_int_equal(a->node[x].samples, b->node[y].samples);
+	assert_ptr_equal(a->node[x].sym, b->node[y].sym);
+	assert_int_equal(a->node[x].addr, b->node[y].addr);
+	x = a->node[x].child;
+	y = b->node[y].child;
+	for (; x != CALLGRAPH_NONE && y != CALLGRAPH_NONE;
+	     x = a->node[x].sibling, y = b->node[y].sibling)
+		same_subtree(a, x, b, y);
+	assert_int_equal(x, y); /* both at the end */
+}
+
+static void same_hist(const struct hist *a, const struct hist *b)
+{
+	assert_int_equal(a->nr, b->nr);
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct hist_cell *x = hist_cells(a, &a->entry[i]);
+		const struct hist_cell *y = hist_cells(b, &b->entry[i]);
+
+		assert_int_equal(a->entry[i].self, b->entry[i].self);
+		assert_int_equal(a->entry[i].samples, b->entry[i].samples);
+		assert_int_equal(x[0].a, y[0].a);
+		assert_string_equal((const char *)(uintptr_t)x[1].a,
+				    (const char *)(uintptr_t)y[1].a);
+		same_subtree(&a->graph, a->entry[i].root, &b->graph, b->entry[i].root);
+	}
+}
+
+/* What workers counted in parts and added up is what one would have counted alone. */
+static void test_merge(void **state)
+{
+	struct hist whole, part[3], sum;
+	uint32_t seed = 99, again = 99;
+
+	assert_int_equal(hist_init(&whole, test_keys, 2), 0);
+	assert_int_equal(hist_init(&sum, test_keys, 2), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(hist_init(&part[i], test_keys, 2), 0);
+	for (int i = 0; i < 600; i++) {
+		add_sample(&whole, &seed);
+		add_sample(&part[i % 3], &again);
+		if (i % 50 == 0)
+			check_hist(&whole);
+	}
+	for (int i = 2; i >= 0; i--) {
+		assert_int_equal(hist_merge(&sum, &part[i]), 0);
+		check_hist(&sum);
+		hist_release(&part[i]); /* the sum must not point into it */
+	}
+	assert_int_equal(hist_sort(&whole, NULL, false), 0);
+	assert_int_equal(hist_sort(&sum, NULL, false), 0);
+	same_hist(&whole, &sum);
+	for (size_t i = 1; i < whole.nr; i++)
+		assert_true(whole.entry[i - 1].self >= whole.entry[i].self);
+	hist_release(&whole);
+	hist_release(&sum);
+}
+
+/* --- call chains --- */
+
+struct chain_fixture {
+	struct trace trace;
+	struct frames frames;
+	struct pd_evsel evsel;
+	struct data_record rec;
+	struct walk_sample ws;
+};
+
+static void chain_setup(struct chain_fixture *f)
+{
+	struct resolver_opts opts = {0};
+
+	memset(f, 0, sizeof(*f));
+	f->trace.state = state_new();
+	assert_non_null(f->trace.state);
+	assert_int_equal(state_finish(f->trace.state), 0);
+	assert_int_equal(resolver_new(&opts, &f->trace.resolver, NULL), 0);
+	assert_int_equal(frames_init(&f->frames, &f->trace), 0);
+	f->ws = (struct walk_sample){.rec = &f->rec, .evsel = &f->evsel};
+	f->ws.s.type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+	f->ws.s.ip = 0x1111;
+	f->ws.s.cpumode = PERF_RECORD_MISC_KERNEL;
+}
+
+static void chain_teardown(struct chain_fixture *f)
+{
+	frames_release(&f->frames);
+	resolver_free(f->trace.resolver);
+	state_free(f->trace.state);
+}
+
+static void test_chain_modes(void **state)
+{
+	static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x1111, 0x2222, PERF_CONTEXT_USER,
+					 0x3333};
+	struct chain_fixture f;
+
+	chain_setup(&f);
+	f.ws.s.callchain = chain;
+	f.ws.s.callchain_nr = 5;
+	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 3);
+	assert_int_equal(f.frames.frame[1].ip, 0x2222);
+	assert_int_equal(f.frames.frame[1].cpumode, PERF_RECORD_MISC_KERNEL);
+	assert_int_equal(f.frames.frame[2].cpumode, PERF_RECORD_MISC_USER);
+	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 2), 0);
+	assert_int_equal(f.frames.nr, 2);
+	chain_teardown(&f);
+}
+
+static void test_chain_odd(void **state)
+{
+	static const uint64_t corrupt[] = {PERF_CONTEXT_KERNEL, 0x1111, (uint64_t)-77, 0x2222};
+	static const uint64_t empty[] = {PERF_CONTEXT_USER};
+	struct chain_fixture f;
+
+	chain_setup(&f);
+	f.ws.s.callchain = corrupt;
+	f.ws.s.callchain_nr = 4;
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 0);
+	/* a sample still has its address */
+	f.ws.s.callchain = empty;
+	f.ws.s.callchain_nr = 1;
+	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 1);
+	assert_int_equal(f.frames.frame[0].ip, 0x1111);
+	assert_int_equal(f.frames.frame[0].cpumode, PERF_RECORD_MISC_KERNEL);
+	chain_teardown(&f);
+}
+
+/* With a hardware call stack the user part is made of the branches. */
+static void test_chain_lbr(void **state)
+{
+	static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x1111, PERF_CONTEXT_USER, 0x3333,
+					 0x4444};
+	static const struct pd_branch branches[] = {{0x50, 0x60, 0}, {0x70, 0x80, 0}};
+	static const uint64_t expected[] = {0x1111, 0x60, 0x50, 0x70};
+	struct chain_fixture f;
+
+	chain_setup(&f);
+	f.evsel.attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK;
+	f.ws.s.callchain = chain;
+	f.ws.s.callchain_nr = 5;
+	f.ws.s.branches = branches;
+	f.ws.s.branch_nr = 2;
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(f.frames.frame[i].ip, expected[i]);
+	chain_teardown(&f);
+}
+
+/* --- what users type --- */
+
+static void test_sort_keys(void **state)
+{
+	const struct sort_key *keys[SORT_KEYS_MAX];
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(sort_keys_parse("comm,symbol", keys, &err), 2);
+	assert_string_equal(keys[1]->name, "sym");
+	assert_int_equal(sort_keys_parse("comm,com", keys, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "'com'"));
+	assert_int_equal(sort_keys_parse("comm,,dso", keys, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("sym,symbol", keys, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("", keys, &err), -EINVAL);
+}
+
+static void test_filter(void **state)
+{
+	struct filter f = {0};
+	struct pd_sample s = {.pid = 4, .tid = 5, .cpu = 2, .time = 1500000000};
+
+	assert_true(filter_sample(&f, &s));
+	assert_int_equal(filter_ranges_parse("1,3-5", &f.pids), 0);
+	assert_true(filter_sample(&f, &s));
+	s.pid = 2;
+	assert_false(filter_sample(&f, &s));
+	s.pid = 1;
+	assert_int_equal(filter_time_parse("1.5,", &f), 0);
+	assert_int_equal(f.start, 1500000000);
+	assert_true(filter_sample(&f, &s));
+	assert_int_equal(filter_time_parse(",1.499999999", &f), 0);
+	assert_false(filter_sample(&f, &s));
+	assert_int_equal(filter_time_parse("2,1", &f), -EINVAL);
+	assert_int_equal(filter_time_parse("1.0000000001", &f), -EINVAL);
+	assert_int_equal(filter_time_parse("x", &f), -EINVAL);
+	assert_int_equal(filter_ranges_parse("5-3", &f.tids), -EINVAL);
+	assert_int_equal(filter_ranges_parse("1,", &f.tids), -EINVAL);
+	filter_release(&f);
+}
+
+static void test_fields(void **state)
+{
+	struct script_fields f = {0};
+	struct error err = ERROR_INIT;
+	struct pd_evsel hw = {.attr = {.type = PERF_TYPE_HARDWARE, .sample_type = PERF_SAMPLE_TID}};
+
+	assert_int_equal(script_fields_parse("comm,tid,ip", &f, &err), 0);
+	assert_int_equal(f.of[SCRIPT_HW], SCRIPT_COMM | SCRIPT_TID | SCRIPT_IP);
+	assert_int_equal(script_fields_of(&f, &hw), SCRIPT_COMM | SCRIPT_TID);
+	assert_int_equal(script_fields_parse("+time,-comm", &f, &err), 0);
+	assert_int_equal(f.of[SCRIPT_RAW], SCRIPT_TID | SCRIPT_IP | SCRIPT_TIME);
+	assert_int_equal(script_fields_parse("sw:event", &f, &err), 0);
+	assert_int_equal(f.of[SCRIPT_SW], SCRIPT_EVENT);
+	assert_int_equal(f.of[SCRIPT_HW], SCRIPT_TID | SCRIPT_IP | SCRIPT_TIME);
+	assert_int_equal(script_fields_parse("nonsense", &f, &err), -EINVAL);
+	assert_int_equal(script_fields_parse("xx:comm", &f, &err), -EINVAL);
+}
+
+/* --- names from recordings --- */
+
+static void check_escape(const char *in, size_t len, const char *out)
+{
+	struct buf b = {0};
+
+	assert_int_equal(text_escape_len(&b, in, len), 0);
+	assert_int_equal(b.len, strlen(out));
+	assert_memory_equal(b.data ? (const char *)b.data : "", out, b.len);
+	buf_release(&b);
+}
+
+static void test_escape(void **state)
+{
+	check_escape("plain", 5, "plain");
+	check_escape("caf\xc3\xa9", 5, "caf\xc3\xa9");
+	check_escape("\033[2J", 4, "\\x1b[2J");
+	check_escape("a\nb\tc", 5, "a\\x0ab\\x09c");
+	check_escape("\xc3", 1, "\\xc3");
+	check_escape("\xc0\xaf", 2, "\\xc0\\xaf");	    /* overlong */
+	check_escape("\xed\xa0\x80", 3, "\\xed\\xa0\\x80"); /* surrogate */
+	check_escape("\xe2\x80\xae", 3, "\\xe2\\x80\\xae"); /* right-to-left override */
+	check_escape("\xc2\x9b", 2, "\\xc2\\x9b");	    /* C1: CSI */
+	check_escape("\x7f", 1, "\\x7f");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree_sums), cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_merge),	  cmocka_unit_test(test_chain_modes),
+		cmocka_unit_test(test_chain_odd), cmocka_unit_test(test_chain_lbr),
+		cmocka_unit_test(test_sort_keys), cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_escape),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
