@@ -42,7 +42,7 @@ static int cpu_part(const char **at, hwloc_bitmap_t map)
 	return 0;
 }
 
-static int cpus_from_bitmap(hwloc_bitmap_t map, struct cpus *ret)
+int cpus_from_bitmap(const struct hwloc_bitmap_s *map, struct cpus *ret)
 {
 	int weight = hwloc_bitmap_weight(map);
 	struct cpus set = {calloc(weight > 0 ? (size_t)weight : 1, sizeof(*set.ids)), 0};
@@ -135,6 +135,19 @@ static int cpu_compare(const void *a, const void *b)
 bool cpus_has(const struct cpus *set, int cpu)
 {
 	return set->nr && bsearch(&cpu, set->ids, set->nr, sizeof(*set->ids), cpu_compare);
+}
+
+int cpus_to_bitmap(const struct cpus *set, struct hwloc_bitmap_s *map)
+{
+	int r;
+
+	hwloc_bitmap_zero(map);
+	for (size_t i = 0; i < set->nr; i++) {
+		r = hwloc_bitmap_set(map, (unsigned int)set->ids[i]);
+		if (r)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void cpus_release(struct cpus *set)

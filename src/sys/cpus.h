@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 
+struct hwloc_bitmap_s; /* of hwloc.h */
+
 struct cpus {
 	int *ids;
 	size_t nr;
@@ -32,5 +34,9 @@ void cpus_intersect(struct cpus *set, const struct cpus *other);
 int cpus_copy(const struct cpus *from, struct cpus *ret); /* 0 or -ENOMEM */
 bool cpus_has(const struct cpus *set, int cpu);
 void cpus_release(struct cpus *set);
+
+/* From and to hwloc's (finite) form of a set. 0 or -ENOMEM. */
+int cpus_from_bitmap(const struct hwloc_bitmap_s *map, struct cpus *ret);
+int cpus_to_bitmap(const struct cpus *set, struct hwloc_bitmap_s *map);
 
 #endif
