@@ -134,16 +134,22 @@ static void put_page_size(FILE *out, uint64_t size)
 		fprintf(out, " %" PRIu64 "K", size >> 10);
 }
 
-/* from/to/mispredicted/in transaction/abort/cycles, the newest first. */
+/* from/to/mispredicted/in transaction/abort/cycles/type, the newest first. */
 static void put_branches(FILE *out, const struct pd_sample *p)
 {
+	static const char *const types[16] = {
+		"",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
+		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", "",
+	};
+
 	for (uint64_t i = 0; i < p->branch_nr; i++) {
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u", b.from, b.to,
+		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u/%s ", b.from, b.to,
 			b.flags & 3 ? (b.flags & 2 ? 'P' : 'M') : '-', b.flags & 4 ? 'X' : '-',
-			b.flags & 8 ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff));
+			b.flags & 8 ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff),
+			types[b.flags >> 20 & 0xf]);
 	}
 }
 

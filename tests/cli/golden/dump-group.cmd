@@ -1,0 +1,1 @@
+dump -i {corpus}/local/group-read.data

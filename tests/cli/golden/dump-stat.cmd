@@ -1,0 +1,1 @@
+dump {corpus}/local/stat.data

@@ -1,0 +1,1 @@
+report -i {corpus}/no/such/file

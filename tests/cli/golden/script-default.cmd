@@ -1,0 +1,1 @@
+script -i {corpus}/local/multi-data.data --symfs /nonexistent --kallsyms /dev/null

@@ -1,0 +1,1 @@
+script -i {corpus}/local/regs.data -F comm,brstack

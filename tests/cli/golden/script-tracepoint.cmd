@@ -1,0 +1,1 @@
+script {corpus}/local/schedrec.data --symfs /nonexistent --kallsyms /dev/null
