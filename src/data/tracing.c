@@ -72,14 +72,14 @@ static bool take_tag(struct blob *b, const char *tag, size_t len)
 	return p && !memcmp(p, tag, len);
 }
 
-/* libtraceevent wants text that it may write to and that ends with a NUL (or two). */
+/* libtraceevent wants text that it may write to and that ends with a NUL. */
 static char *text_dup(const uint8_t *p, size_t len)
 {
-	char *text = malloc(len + 2);
+	char *text = malloc(len + 1);
 
 	if (text) {
 		memcpy(text, p, len);
-		text[len] = text[len + 1] = '\0';
+		text[len] = '\0';
 	}
 	return text;
 }
@@ -121,6 +121,44 @@ static bool format_is_wanted(const char *text, const struct wanted *w)
 	return w->nr && bsearch(&id, w->config, w->nr, sizeof(id), compare);
 }
 
+/* Whether the text before @end declares a field of this name, as in "field:int name[4];". */
+static bool field_declared(const char *text, const char *end, const char *name, size_t len)
+{
+	for (const char *at = text; (at = strstr(at, "field:")) && at < end;) {
+		const char *stop;
+
+		at += strlen("field:");
+		stop = at + strcspn(at, ";\n[");
+		if ((size_t)(stop - at) > len && !memcmp(stop - len, name, len) &&
+		    (stop[-1 - (ptrdiff_t)len] == ' ' || stop[-1 - (ptrdiff_t)len] == '*'))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * libtraceevent dies of some expressions with fields that do not exist. No kernel writes such:
+ * where one is found, the way of printing is given up, and the fields are kept.
+ */
+static bool cut_bad_print(char *text)
+{
+	static const char rec[] = "REC->";
+	char *print = strstr(text, "\nprint fmt:");
+
+	for (const char *at = print; at && (at = strstr(at, rec));) {
+		size_t len;
+
+		at += strlen(rec);
+		len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		if (!field_declared(text, print, at, len)) {
+			/* There is room: at least REC-> stood there. */
+			strcpy(print + strlen("\nprint fmt:"), "\"\"\n");
+			return true;
+		}
+	}
+	return false;
+}
+
 static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys,
 		       const struct wanted *w)
 {
@@ -133,9 +171,13 @@ static int load_format(struct data_file *df, struct tracing *t, struct blob *b, 
 	text = text_dup(p, (size_t)size);
 	if (!text)
 		return -ENOMEM;
-	if (format_is_wanted(text, w) && tep_parse_event(t->tep, text, strlen(text), sys))
-		data_note(df, DATA_ODD, 0, 0, "a tracepoint format of %.60s that does not parse",
-			  sys);
+	if (format_is_wanted(text, w)) {
+		bool bad = cut_bad_print(text);
+
+		if (tep_parse_event(t->tep, text, strlen(text), sys) || bad)
+			data_note(df, DATA_ODD, 0, 0,
+				  "a tracepoint format of %.60s that does not parse", sys);
+	}
 	free(text);
 	return 0;
 }
@@ -192,11 +234,29 @@ static int load_header_page(struct tracing *t, struct blob *b)
 	return b->bad ? -EBADMSG : 0;
 }
 
+/*
+ * A line of printk_formats: 0xADDRESS : "format". Taken apart here since libtraceevent reads beyond
+ * the end of a line that is cut.
+ */
+static void load_printk_line(struct tracing *t, char *line)
+{
+	char *end, *format;
+	unsigned long long addr = strtoull(line, &end, 16);
+	size_t len;
+
+	if (end == line)
+		return;
+	format = end + strspn(end, " :");
+	len = strlen(format);
+	if (len > 2 && format[0] == '"' && format[len - 1] == '"')
+		tep_register_print_string(t->tep, format, addr);
+}
+
 static int load_printk(struct tracing *t, struct blob *b)
 {
 	uint32_t size;
 	const uint8_t *p;
-	char *text;
+	char *text, *line, *rest;
 
 	take(b, take_u32(b)); /* kallsyms */
 	size = take_u32(b);
@@ -206,7 +266,9 @@ static int load_printk(struct tracing *t, struct blob *b)
 	text = text_dup(p, size);
 	if (!text)
 		return -ENOMEM;
-	tep_parse_printk_formats(t->tep, text);
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		load_printk_line(t, line);
 	free(text);
 	return 0;
 }
