@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/file.h"
+#include "data/tracing_check.h"
 
 #define FORMAT_MAX (1u << 20) /* bytes of one format file; the kernel's are a few KiB */
 
@@ -121,42 +122,22 @@ static bool format_is_wanted(const char *text, const struct wanted *w)
 	return w->nr && bsearch(&id, w->config, w->nr, sizeof(id), compare);
 }
 
-/* Whether the text before @end declares a field of this name, as in "field:int name[4];". */
-static bool field_declared(const char *text, const char *end, const char *name, size_t len)
-{
-	for (const char *at = text; (at = strstr(at, "field:")) && at < end;) {
-		const char *stop;
-
-		at += strlen("field:");
-		stop = at + strcspn(at, ";\n[");
-		if ((size_t)(stop - at) > len && !memcmp(stop - len, name, len) &&
-		    (stop[-1 - (ptrdiff_t)len] == ' ' || stop[-1 - (ptrdiff_t)len] == '*'))
-			return true;
-	}
-	return false;
-}
-
 /*
- * libtraceevent dies of some expressions with fields that do not exist. No kernel writes such:
- * where one is found, the way of printing is given up, and the fields are kept.
+ * Gives a format to libtraceevent, without its way of printing if that makes no sense: the fields
+ * are then still known. Returns false if something was left out.
  */
-static bool cut_bad_print(char *text)
+static bool give_format(struct tracing *t, char *text, const char *sys)
 {
-	static const char rec[] = "REC->";
-	char *print = strstr(text, "\nprint fmt:");
+	const char *print = tracing_fields_end(text);
+	bool good;
 
-	for (const char *at = print; at && (at = strstr(at, rec));) {
-		size_t len;
-
-		at += strlen(rec);
-		len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-		if (!field_declared(text, print, at, len)) {
-			/* There is room: at least REC-> stood there. */
-			strcpy(print + strlen("\nprint fmt:"), "\"\"\n");
-			return true;
-		}
-	}
-	return false;
+	if (!print)
+		return false;
+	good = tracing_print_is_good(text, print);
+	/* There is room: what is not good has at least "REC->" there. */
+	if (!good)
+		strcpy(text + (print - text) + strlen("print fmt:"), "\"\"\n");
+	return !tep_parse_event(t->tep, text, strlen(text), sys) && good;
 }
 
 static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys,
@@ -171,13 +152,9 @@ static int load_format(struct data_file *df, struct tracing *t, struct blob *b, 
 	text = text_dup(p, (size_t)size);
 	if (!text)
 		return -ENOMEM;
-	if (format_is_wanted(text, w)) {
-		bool bad = cut_bad_print(text);
-
-		if (tep_parse_event(t->tep, text, strlen(text), sys) || bad)
-			data_note(df, DATA_ODD, 0, 0,
-				  "a tracepoint format of %.60s that does not parse", sys);
-	}
+	if (format_is_wanted(text, w) && !give_format(t, text, sys))
+		data_note(df, DATA_ODD, 0, 0, "a tracepoint format of %.60s that does not parse",
+			  sys);
 	free(text);
 	return 0;
 }
