@@ -73,9 +73,9 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 /* The fields that every event of a recording shares, so that all sample_id trailers are alike. */
 static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 {
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	if (c->many)
-		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	/* There is always the dummy, so records are told apart by an id in a fixed place. */
+	attr->sample_type |=
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (c->cpu_wanted)
 		attr->sample_type |= PERF_SAMPLE_CPU;
 	attr->read_format |= PERF_FORMAT_ID | PERF_FORMAT_LOST;
@@ -88,7 +88,7 @@ static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 	}
 }
 
-/* Group members follow their leader; a dummy runs from the moment it is opened. */
+/* Group members follow their leader. */
 static void set_start(struct plan_event *event, const struct attributes_common *c)
 {
 	if (!event->members)
@@ -133,26 +133,23 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 
 int attributes_dummy(struct plan_event *event, const struct attributes_common *c)
 {
+	struct pd_attr *attr = &event->attr;
+
 	event->name = strdup("dummy:HG");
 	event->dummy = true;
-	event->attr = (struct pd_attr){
+	*attr = (struct pd_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
-		.flags = limits_may_kernel(c->limits) ? 0
-						      : PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV,
+		.flags = PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC |
+			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT | PD_ATTR_BUILD_ID,
 	};
-	set_common(&event->attr, c);
-	return event->name ? 0 : -ENOMEM;
-}
-
-void attributes_sideband(struct plan_event *event, const struct attributes_common *c)
-{
-	event->sideband = true;
-	event->attr.flags |= PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC |
-			     PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT | PD_ATTR_BUILD_ID;
+	set_common(attr, c);
 	if (c->opts->sample_address)
-		event->attr.flags |= PD_ATTR_MMAP_DATA;
+		attr->flags |= PD_ATTR_MMAP_DATA;
 	if (c->limits->perfmon) /* the kernel refuses namespaces to others */
-		event->attr.flags |= PD_ATTR_NAMESPACES | PD_ATTR_CGROUP;
+		attr->flags |= PD_ATTR_NAMESPACES | PD_ATTR_CGROUP;
+	if (!limits_may_kernel(c->limits))
+		attr->flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+	return event->name ? 0 : -ENOMEM;
 }

@@ -13,12 +13,10 @@ struct attributes_common {
 	const struct record_opts *opts;
 	const struct limits *limits;
 	uint64_t frequency; /* Hz, within the kernel's bound */
-	bool many;	    /* more than one event: records are told apart by their id */
 	bool cpu_wanted;    /* samples carry their CPU */
 	bool inherit;
 	enum plan_target target;
 	bool delayed;
-	bool dummy; /* sideband comes from a dummy event */
 };
 
 /*
@@ -28,11 +26,11 @@ struct attributes_common {
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *common, struct error *err);
 
-/* Makes @event a dummy that carries sideband and nothing else. Returns 0 or -ENOMEM. */
+/*
+ * Makes @event a dummy that carries all sideband that is useful here, and nothing else; it is not
+ * disabled. Returns 0 or -ENOMEM.
+ */
 int attributes_dummy(struct plan_event *event, const struct attributes_common *common);
-
-/* Asks for all sideband that is useful here. */
-void attributes_sideband(struct plan_event *event, const struct attributes_common *common);
 
 /* Mask of user registers for DWARF unwinding on this architecture; 0: unknown. */
 uint64_t attributes_user_regs(void);

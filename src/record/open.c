@@ -20,7 +20,7 @@
 static void close_fds(struct opened *o)
 {
 	for (size_t i = 0; i < o->nr_rings; i++) {
-		perf_event_unmap(o->rings[i].memory, o->data_size);
+		perf_event_unmap(o->rings[i].memory, o->rings[i].data_size);
 		o->rings[i].memory = NULL;
 		o->rings[i].nr_fds = 0;
 	}
@@ -45,21 +45,22 @@ void opened_close(struct opened *o)
 static struct opened *opened_new(const struct plan *plan)
 {
 	struct opened *o = calloc(1, sizeof(*o));
-	size_t rings = plan_rings(plan), cells = plan_descriptors(plan);
+	size_t places = plan_places(plan);
 
 	if (!o)
 		return NULL;
 	o->nr_tasks = plan->tasks.nr ? plan->tasks.nr : 1;
-	o->fds = calloc(cells, sizeof(*o->fds));
-	o->cells = calloc(plan->nr * rings * o->nr_tasks, sizeof(*o->cells));
-	o->rings = calloc(rings, sizeof(*o->rings));
+	o->nr_places = places;
+	o->fds = calloc(plan_descriptors(plan), sizeof(*o->fds));
+	o->cells = calloc(plan->nr * places * o->nr_tasks, sizeof(*o->cells));
+	o->rings = calloc(2 * places, sizeof(*o->rings));
 	if (!o->fds || !o->cells || !o->rings)
 		goto failed;
-	o->nr_rings = rings;
-	for (size_t r = 0; r < rings; r++) {
+	o->nr_rings = 2 * places;
+	for (size_t r = 0; r < o->nr_rings; r++) {
 		size_t tasks = plan->task_rings ? 1 : o->nr_tasks;
 
-		o->rings[r].cpu = plan->task_rings ? -1 : plan->cpus.ids[r];
+		o->rings[r].cpu = plan->task_rings ? -1 : plan->cpus.ids[r % places];
 		o->rings[r].fds = calloc(plan->nr * tasks, sizeof(int));
 		if (!o->rings[r].fds)
 			goto failed;
@@ -74,28 +75,29 @@ failed:
  */
 
 /* Where a cell's descriptor stands in o->cells. */
-static int *cell_of(const struct opened *o, unsigned int event, unsigned int ring, size_t task)
+static int *cell_of(const struct opened *o, unsigned int event, size_t place, size_t task)
 {
-	return &o->cells[((size_t)event * o->nr_rings + ring) * o->nr_tasks + task];
+	return &o->cells[((size_t)event * o->nr_places + place) * o->nr_tasks + task];
 }
 
-/* Opens event @index on ring @ring for task number @t of the plan. */
-static int open_cell(struct opened *o, struct plan *plan, unsigned int index, unsigned int ring,
+/* Opens event @index at @place for task number @t of the plan. */
+static int open_cell(struct opened *o, struct plan *plan, unsigned int index, size_t place,
 		     size_t t)
 {
 	struct plan_event *event = &plan->events[index];
 	struct open_fd *f = &o->fds[o->nr_fds];
+	unsigned int ring = (unsigned int)(event->dummy ? o->nr_places + place : place);
 	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
 	int cpu = o->rings[ring].cpu, group = -1, fd;
 
 	if (event->leader != index) {
-		group = *cell_of(o, event->leader, ring, t);
+		group = *cell_of(o, event->leader, place, t);
 		if (group < 0)
 			return -ESRCH; /* the leader's task has ended */
 	}
 	event->attr.size = pd_attr_wire_size(&event->attr);
 	fd = perf_event_open(&event->attr, task, cpu, group);
-	*cell_of(o, index, ring, t) = fd;
+	*cell_of(o, index, place, t) = fd;
 	if (fd < 0)
 		return fd;
 	*f = (struct open_fd){.fd = fd, .event = index, .ring = ring, .cpu = cpu, .task = task};
@@ -113,15 +115,15 @@ static bool cell_vanished(const struct plan *plan, int code)
 
 static int open_event(struct opened *o, struct plan *plan, unsigned int index, int *ret_cpu)
 {
-	for (unsigned int r = 0; r < o->nr_rings; r++) {
-		size_t first = plan->task_rings ? r : 0;
-		size_t last = plan->task_rings ? r + 1 : o->nr_tasks;
+	for (size_t p = 0; p < o->nr_places; p++) {
+		size_t first = plan->task_rings ? p : 0;
+		size_t last = plan->task_rings ? p + 1 : o->nr_tasks;
 
-		*ret_cpu = o->rings[r].cpu;
+		*ret_cpu = o->rings[p].cpu;
 		if (!plan_wants(plan, &plan->events[index], *ret_cpu))
 			continue;
 		for (size_t t = first; t < last; t++) {
-			int code = open_cell(o, plan, index, r, t);
+			int code = open_cell(o, plan, index, p, t);
 
 			if (code && !cell_vanished(plan, code))
 				return code;
@@ -135,11 +137,11 @@ static int explain_files(const struct plan *plan, struct error *err)
 	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS;
 	uint64_t have = limits_raise_files(need);
 
-	return error_set(
-		err, -EMFILE,
-		"%zu open files are needed (%zu events on %zu rings), the limit is %llu: raise "
-		"it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or threads",
-		need, plan->nr, plan_rings(plan), (unsigned long long)have, need);
+	return error_set(err, -EMFILE,
+			 "%zu open files are needed (%zu events on %zu CPUs or tasks), the limit "
+			 "is %llu: raise "
+			 "it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or threads",
+			 need, plan->nr, plan_places(plan), (unsigned long long)have, need);
 }
 
 /* Opens all events, changing the plan until the kernel takes it. */
@@ -196,7 +198,7 @@ static int map_ring(struct opened *o, const struct open_fd *f)
 	int code;
 
 	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			    : perf_event_map(f->fd, o->data_size, &ring->memory);
+			    : perf_event_map(f->fd, ring->data_size, &ring->memory);
 	if (!code)
 		ring->fds[ring->nr_fds++] = f->fd;
 	return code;
@@ -206,7 +208,8 @@ static int map_rings(struct opened *o, const struct plan *plan)
 {
 	int code = 0;
 
-	o->data_size = plan->ring_size;
+	for (size_t r = 0; r < o->nr_rings; r++)
+		o->rings[r].data_size = r < o->nr_places ? plan->ring_size : plan->sideband_size;
 	for (size_t i = 0; !code && i < o->nr_fds; i++)
 		code = map_ring(o, &o->fds[i]);
 	return code;
@@ -225,9 +228,21 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 	if (code == -ENOMEM)
 		return error_set(err, code,
 				 "no memory for %zu rings of %llu KB: give a smaller size with -m",
-				 plan_rings(plan), (unsigned long long)plan->ring_size / 1024);
+				 plan_places(plan), (unsigned long long)plan->ring_size / 1024);
 	return error_sys(err, code, "mapping a ring of %llu KB",
 			 (unsigned long long)plan->ring_size / 1024);
+}
+
+/* Returns false when the rings are at their smallest. */
+static bool halve_rings(struct plan *plan, size_t page_size)
+{
+	uint64_t ring = plan->ring_size, sideband = plan->sideband_size;
+
+	if (ring <= page_size && sideband <= page_size)
+		return false;
+	plan_set_ring_size(plan, ring > page_size ? ring / 2 : ring,
+			   sideband > page_size ? sideband / 2 : sideband);
+	return true;
 }
 
 int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
@@ -245,11 +260,9 @@ int open_plan(struct plan *plan, const struct limits *limits, const struct notes
 		if (code)
 			goto failed;
 		code = map_rings(o, plan);
-		if (code != -EPERM || plan->ring_size <= limits->page_size)
+		if (code != -EPERM || !halve_rings(plan, limits->page_size))
 			break;
-		/* The watermark is half of what it must be: opened anew. */
-		close_fds(o);
-		plan_set_ring_size(plan, plan->ring_size / 2);
+		close_fds(o); /* to be opened anew with other watermarks */
 	}
 	if (code) {
 		explain_map(plan, limits, code, err);

@@ -2,8 +2,9 @@
 /*
  * A plan opened: descriptors of its events and the rings that they write to.
  *
- * Events of one CPU (or, with plan->task_rings, of one task) share a ring. What the kernel refuses
- * and what can be had otherwise changes the plan (record/fallback.h), each change with a note.
+ * Events of one CPU (or, with plan->task_rings, of one task) share a ring; the dummy has its own.
+ * What the kernel refuses and what can be had otherwise changes the plan (record/fallback.h), each
+ * change with a note.
  */
 #ifndef RINGTAIL_RECORD_OPEN_H
 #define RINGTAIL_RECORD_OPEN_H
@@ -20,20 +21,21 @@ struct open_fd {
 };
 
 struct open_ring {
-	void *memory; /* header page and data; NULL: not mapped, nothing writes here */
-	int cpu;      /* -1: a task's */
-	int *fds;     /* of the events that write here, the owner of the mapping first */
+	size_t data_size; /* bytes */
+	void *memory;	  /* header page and data; NULL: not mapped, nothing writes here */
+	int cpu;	  /* -1: a task's */
+	int *fds;	  /* of the events that write here, the owner of the mapping first */
 	size_t nr_fds;
 };
 
 struct opened {
 	struct open_fd *fds; /* ordered by event, then ring, then task */
 	size_t nr_fds;
-	struct open_ring *rings;
+	struct open_ring *rings; /* of samples, one for each place; then of sideband, likewise */
 	size_t nr_rings;
-	size_t data_size; /* bytes of data in each ring */
+	size_t nr_places; /* plan_places() */
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
-	int *cells;	  /* descriptors by event, ring and task; negative where there is none */
+	int *cells;	  /* descriptors by event, place and task; negative where there is none */
 };
 
 /*

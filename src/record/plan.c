@@ -135,18 +135,13 @@ static int plan_events(struct plan *plan, const struct event_list *list,
 	return code;
 }
 
-/* Gives the sideband to the first event, or to a dummy behind the others. */
 static int plan_sideband(struct plan *plan, const struct attributes_common *common,
 			 struct error *err)
 {
-	struct plan_event *event = &plan->events[0];
+	struct plan_event *event = plan_push(plan);
 
-	if (common->dummy) {
-		event = plan_push(plan);
-		if (!event || attributes_dummy(event, common))
-			return error_set(err, -ENOMEM, "out of memory");
-	}
-	attributes_sideband(event, common);
+	if (!event || attributes_dummy(event, common))
+		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -162,8 +157,6 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		.inherit = !opts->no_inherit && plan->target != TARGET_CPUS,
 		.target = plan->target,
 		.delayed = plan->delayed,
-		/* With -D the exec comes before the events are enabled. */
-		.dummy = plan->target != TARGET_COMMAND || plan->delayed,
 	};
 	int code = 0;
 
@@ -174,7 +167,6 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		standard.specs[0].modifier_given = false;
 		list = &standard;
 	}
-	common.many = list->count > 1 || common.dummy;
 	common.cpu_wanted = any_cpu_field(opts, list);
 	code = plan_events(plan, list, &common, err);
 	if (!code && list == &standard) {
@@ -191,6 +183,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 	     struct plan **ret, struct error *err)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
+	uint64_t size;
 	int code;
 
 	if (!plan)
@@ -203,10 +196,11 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 		plan_free(plan);
 		return code;
 	}
-	plan_set_ring_size(plan, opts->ring_size
-					 ? opts->ring_size
-					 : limits_ring_size(limits, RECORD_RING_SIZE,
-							    plan_rings(plan), plan->online));
+	size = opts->ring_size
+		       ? opts->ring_size
+		       : limits_ring_size(limits, RECORD_RING_SIZE, plan_places(plan),
+					  PLAN_SIDEBAND_SIZE + limits->page_size, plan->online);
+	plan_set_ring_size(plan, size, PLAN_SIDEBAND_SIZE);
 	*ret = plan;
 	return 0;
 }
@@ -241,16 +235,19 @@ int plan_set_command(struct plan *plan, pid_t pid)
  * The reader wakes when a quarter of the ring is full: late enough for long runs, early enough that
  * three quarters are left for what comes until it runs. The kernel would wait for half.
  */
-void plan_set_ring_size(struct plan *plan, uint64_t bytes)
+void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
 	plan->ring_size = bytes;
+	plan->sideband_size = sideband;
 	for (size_t i = 0; i < plan->nr; i++) {
-		plan->events[i].attr.flags |= PD_ATTR_WATERMARK;
-		plan->events[i].attr.wakeup_events = (uint32_t)(bytes / 4);
+		struct plan_event *event = &plan->events[i];
+
+		event->attr.flags |= PD_ATTR_WATERMARK;
+		event->attr.wakeup_events = (uint32_t)((event->dummy ? sideband : bytes) / 4);
 	}
 }
 
-size_t plan_rings(const struct plan *plan)
+size_t plan_places(const struct plan *plan)
 {
 	size_t tasks = plan->tasks.nr ? plan->tasks.nr : 1;
 
@@ -278,6 +275,9 @@ size_t plan_descriptors(const struct plan *plan)
 
 unsigned int plan_sample_time_at(const struct plan *plan)
 {
-	/* header, [IDENTIFIER,] IP, TID, TIME; plan_what() gives all events the same of these */
-	return plan->events[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER ? 32 : 24;
+	uint64_t type = plan->events[0].attr.sample_type;
+
+	/* header, IDENTIFIER, IP, TID, TIME: attributes_common gives all events the same of these
+	 */
+	return type & PERF_SAMPLE_TIME ? 32 : 0;
 }

@@ -4,11 +4,10 @@
  * which tasks. Nothing is opened here; what the kernel refuses is record/open's to find out, which
  * then changes the plan.
  *
- * Sideband (maps, comms, forks, …) is wanted of exactly one event. For a command it is the first
- * one, since nothing happens before the command runs. Else, and with a delay, it is a dummy event,
- * which is enabled before /proc is read: what changes between reading a task's maps and enabling
- * the samples is then not missed. With -C the dummy is on all CPUs, since a task seen on CPU 3 may
- * have been mapped on 0.
+ * Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own: samples that
+ * overrun theirs then cost no map, and it runs before /proc is read, so that what changes between
+ * reading a task's maps and enabling the samples is not missed. With -C it is on all CPUs, since a
+ * task seen on CPU 3 may have been mapped on 0.
  */
 #ifndef RINGTAIL_RECORD_PLAN_H
 #define RINGTAIL_RECORD_PLAN_H
@@ -17,6 +16,9 @@
 #include "record/notes.h"
 #include "record/options.h"
 #include "sys/limits.h"
+
+/* Bytes of a sideband ring: room for some hundred execs. */
+#define PLAN_SIDEBAND_SIZE (512u << 10)
 
 enum plan_target {
 	TARGET_COMMAND, /* a command that we start, and its children */
@@ -31,7 +33,6 @@ struct plan_event {
 	unsigned int leader;  /* index in the plan; own index without a group */
 	unsigned int members; /* of the group that it leads, itself included; 0: it does not lead */
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
-	bool sideband;	      /* tracks maps, comms, forks */
 	bool dummy;	      /* for sideband alone */
 	bool precise_max;     /* lower attr's precise_ip until it is accepted */
 	bool modifier_given;  /* the user said :u, :k, …: do not change it */
@@ -44,12 +45,13 @@ struct plan {
 	enum plan_target target;
 	struct plan_event *events;
 	size_t nr, capacity;
-	struct cpus cpus;    /* one ring each; empty: one ring a task, which runs anywhere */
-	struct cpus sampled; /* subset of cpus where events are wanted; the dummy is on all */
-	struct tasks tasks;  /* of TARGET_COMMAND: the command, added when it has its pid */
-	bool task_rings;     /* rings are by task, not by CPU */
-	bool delayed;	     /* enabled by a timer */
-	uint64_t ring_size;  /* bytes of data a ring */
+	struct cpus cpus;	/* one ring each; empty: one ring a task, which runs anywhere */
+	struct cpus sampled;	/* subset of cpus where events are wanted; the dummy is on all */
+	struct tasks tasks;	/* of TARGET_COMMAND: the command, added when it has its pid */
+	bool task_rings;	/* rings are by task, not by CPU */
+	bool delayed;		/* enabled by a timer */
+	uint64_t ring_size;	/* bytes of data a ring of samples */
+	uint64_t sideband_size; /* and of sideband */
 	size_t online;
 };
 
@@ -64,10 +66,11 @@ void plan_free(struct plan *plan); /* accepts NULL */
 /* The command's pid is known. Returns 0 or -ENOMEM. */
 int plan_set_command(struct plan *plan, pid_t pid);
 
-/* Sets the size of the rings and the watermarks that follow from it. */
-void plan_set_ring_size(struct plan *plan, uint64_t bytes);
+/* Sets the sizes of the rings and the watermarks that follow from it. */
+void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 
-size_t plan_rings(const struct plan *plan);
+/* CPUs or tasks that have a ring of samples and one of sideband each. */
+size_t plan_places(const struct plan *plan);
 
 /* Whether @event is to be opened on @cpu (-1: wherever its task runs). */
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu);

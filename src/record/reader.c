@@ -15,8 +15,12 @@ struct reader_ring {
 	unsigned int index;
 	int cpu;
 	const int *fds;
+	bool ready, hangup;    /* found by reader_wait(), not yet dealt with */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
+
+/* In epoll's data: a ring's index, or this and a watched descriptor. */
+#define WATCHED (1ull << 32)
 
 struct reader {
 	struct reader_ring *rings;
@@ -25,6 +29,7 @@ struct reader {
 	struct sink *sink;
 	struct chunk *queue, **queue_end; /* filled, in the order in which they were */
 	int epoll;
+	bool any_ready;
 	bool rounds, marked; /* marked: nothing was taken since the last FINISHED_ROUND */
 	struct reader_stats stats;
 };
@@ -101,9 +106,32 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 	return code ? error_sys(err, code, "epoll") : 0;
 }
 
-int reader_fd(const struct reader *r)
+int reader_watch(struct reader *r, int fd, struct error *err)
 {
-	return r->epoll;
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = WATCHED | (unsigned int)fd};
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) ? error_sys(err, -errno, "epoll") : 0;
+}
+
+int reader_wait(struct reader *r, int *fds, size_t max, struct error *err)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(r->epoll, events, 64, -1), found = 0;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : error_sys(err, -errno, "epoll");
+	for (int i = 0; i < n; i++) {
+		uint64_t what = events[i].data.u64;
+
+		if (!(what & WATCHED)) {
+			r->rings[what].ready = true;
+			r->rings[what].hangup = events[i].events & (EPOLLHUP | EPOLLERR);
+			r->any_ready = true;
+		} else if ((size_t)found < max) {
+			fds[found++] = (int)(what & ~WATCHED);
+		}
+	}
+	return found;
 }
 
 bool reader_hung_up(const struct reader *r)
@@ -233,20 +261,20 @@ static int ring_hangup(struct reader *r, size_t i, struct error *err)
 
 int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 {
-	struct epoll_event events[64];
-	int n = epoll_wait(r->epoll, events, 64, 0);
 	uint64_t bytes = 0;
 	int code = 0;
 
-	if (n < 0)
-		return errno == EINTR ? 0 : error_sys(err, -errno, "epoll");
-	for (int i = 0; !code && i < n; i++) {
-		size_t ring = events[i].data.u64;
+	for (size_t i = 0; !code && r->any_ready && i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
 
-		code = ring_take(r, &r->rings[ring], &bytes, err);
-		if (!code && events[i].events & (EPOLLHUP | EPOLLERR))
-			code = ring_hangup(r, ring, err);
+		if (!rr->ready)
+			continue;
+		rr->ready = false;
+		code = ring_take(r, rr, &bytes, err);
+		if (!code && rr->hangup)
+			code = ring_hangup(r, i, err);
 	}
+	r->any_ready = false;
 	if (!code)
 		code = queue_drain(r, err);
 	r->stats.passes++;

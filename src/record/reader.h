@@ -42,12 +42,21 @@ void reader_free(struct reader *r); /* accepts NULL */
 
 int reader_add(struct reader *r, const struct reader_source *source, struct error *err);
 
-/* Readable when a ring has reached its watermark or has come to its end. */
-int reader_fd(const struct reader *r);
+/* reader_wait() shall also return when @fd is readable (a signalfd, a timer, a pidfd). */
+int reader_watch(struct reader *r, int fd, struct error *err);
 
 /*
- * Takes what those rings hold that woke the reader. Returns 0 or the sink's error. *@ret_bytes
- * (may be NULL) is what was taken.
+ * Waits until a ring has reached its watermark or come to its end, or a watched descriptor is
+ * readable: of those at most @max are stored in @fds. Returns their number, or a negative errno.
+ *
+ * The wait is the reader's own since the kernel reports a ring once: asking it (perf_poll(), also
+ * from an epoll descriptor in another one's set) clears the mark.
+ */
+int reader_wait(struct reader *r, int *fds, size_t max, struct error *err);
+
+/*
+ * Takes what those rings hold that reader_wait() found ready. Returns 0 or the sink's error.
+ * *@ret_bytes (may be NULL) is what was taken.
  */
 int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err);
 

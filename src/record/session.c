@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -21,6 +21,9 @@
 /* How long a command that we end may take to do so. */
 #define COMMAND_WAIT_MS 1000
 
+/* Of the recorder while it runs. */
+#define NICE (-15)
+
 struct session {
 	enum session_state state;
 	const struct record_opts *opts;
@@ -33,27 +36,46 @@ struct session {
 	struct reader *reader;
 	struct workload workload;
 	sigset_t mask_before;
-	int epoll, signals, tick, delay; /* descriptors; -1: none */
-	uint64_t since_round;		 /* bytes */
+	int signals, tick, delay; /* descriptors; -1: none */
+	uint64_t since_round;	  /* bytes */
 	struct timespec began, ended;
-	bool stop;
+	bool stop, raised;
+	int nice_before;
 };
+
+/* What a session stops for, and (SIGPIPE) what it takes as an error of writing. */
+static sigset_t session_signals(void)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGPIPE);
+	return mask;
+}
+
+/* One who presses ^C twice wants the recording to end, not the file to be left as it is. */
+static void forget_signals(void)
+{
+	sigset_t mask = session_signals();
+	const struct timespec none = {0};
+
+	while (sigtimedwait(&mask, NULL, &none) > 0)
+		;
+}
 
 int session_new(const struct record_opts *opts, const struct notes *notes, struct session **ret,
 		struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	sigset_t mask;
+	sigset_t mask = session_signals();
 
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
 	s->notes = notes;
-	s->epoll = s->signals = s->tick = s->delay = -1;
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGPIPE); /* writing to a closed pipe is an error like others */
+	s->signals = s->tick = s->delay = -1;
 	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
 	*ret = s;
 	return 0;
@@ -78,7 +100,9 @@ void session_free(struct session *s)
 	close_fd(s->delay);
 	close_fd(s->tick);
 	close_fd(s->signals);
-	close_fd(s->epoll);
+	if (s->raised)
+		setpriority(PRIO_PROCESS, 0, s->nice_before);
+	forget_signals();
 	pthread_sigmask(SIG_SETMASK, &s->mask_before, NULL);
 	free(s);
 }
@@ -110,7 +134,7 @@ static int session_plan(struct session *s, struct error *err)
 static int make_pool(struct session *s, struct error *err)
 {
 	size_t bytes = 1u << 20;
-	size_t count = s->opened->nr_rings * s->opened->data_size / 2 / bytes;
+	size_t count = s->opened->nr_places * s->plan->ring_size / 2 / bytes;
 
 	count = count < 4 ? 4 : count > 64 ? 64 : count;
 	s->pool = chunk_pool_new(count, bytes);
@@ -126,7 +150,7 @@ static int make_reader(struct session *s, struct error *err)
 		const struct reader_source source = {
 			.memory = ring->memory,
 			.page_size = s->limits.page_size,
-			.data_size = s->opened->data_size,
+			.data_size = ring->data_size,
 			.ring = i,
 			.cpu = ring->cpu,
 			.fds = ring->fds,
@@ -142,19 +166,22 @@ static int make_reader(struct session *s, struct error *err)
 static void note_memory(const struct session *s)
 {
 	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
-	uint64_t size = s->opened->data_size;
+	uint64_t size = s->plan->ring_size;
 
 	if (size < want)
 		notes_say(s->notes, NOTE_INFO,
 			  "%zu rings of %llu KB instead of %llu KB: what may be locked (%s) allows "
 			  "no more",
-			  s->opened->nr_rings, (unsigned long long)size / 1024,
+			  s->opened->nr_places, (unsigned long long)size / 1024,
 			  (unsigned long long)want / 1024,
 			  s->limits.ipc_lock ? "1/64 of memory"
 					     : "kernel.perf_event_mlock_kb, 'ulimit -l'");
 	notes_say(s->notes, NOTE_DETAIL,
-		  "%zu events, %zu descriptors, %zu rings of %llu KB, pool of %zu KB", s->plan->nr,
-		  s->opened->nr_fds, s->opened->nr_rings, (unsigned long long)size / 1024,
+		  "%zu events, %zu descriptors; %zu rings of %llu KB for samples and %llu KB for "
+		  "sideband, a pool of %zu KB",
+		  s->plan->nr, s->opened->nr_fds, s->opened->nr_places,
+		  (unsigned long long)size / 1024,
+		  (unsigned long long)s->plan->sideband_size / 1024,
 		  chunk_pool_bytes(s->pool) / 1024);
 }
 
@@ -176,13 +203,6 @@ static int session_open(struct session *s, struct error *err)
 /* --- OPENED -> RUNNING ---------------------------------------------------------------------------
  */
 
-static int watch(struct session *s, int fd, struct error *err)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.fd = fd};
-
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? error_sys(err, -errno, "epoll") : 0;
-}
-
 /* A timer that is watched: every @ms, or once after @ms. */
 static int make_timer(struct session *s, unsigned int ms, bool again, int *ret, struct error *err)
 {
@@ -195,7 +215,7 @@ static int make_timer(struct session *s, unsigned int ms, bool again, int *ret, 
 	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
 		return error_sys(err, -errno, "timerfd");
-	return watch(s, *ret, err);
+	return reader_watch(s->reader, *ret, err);
 }
 
 static int make_watches(struct session *s, struct error *err)
@@ -206,15 +226,12 @@ static int make_watches(struct session *s, struct error *err)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->epoll < 0 || s->signals < 0)
-		return error_sys(err, -errno, "watching for events");
-	code = watch(s, s->signals, err);
-	if (!code)
-		code = watch(s, reader_fd(s->reader), err);
+	if (s->signals < 0)
+		return error_sys(err, -errno, "signalfd");
+	code = reader_watch(s->reader, s->signals, err);
 	if (!code && s->workload.pid)
-		code = watch(s, s->workload.ended_fd, err);
+		code = reader_watch(s->reader, s->workload.ended_fd, err);
 	if (!code)
 		code = make_timer(s, s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true,
 				  &s->tick, err);
@@ -283,10 +300,22 @@ static int write_before(struct session *s, struct error *err)
 	return code;
 }
 
+/*
+ * The load that is recorded competes for the CPUs with us, and wins by its number: where that is
+ * allowed, we go first. The command was forked before and keeps its own priority.
+ */
+static void raise_priority(struct session *s)
+{
+	errno = 0;
+	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	s->raised = !errno && s->nice_before > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 static int session_start(struct session *s, struct error *err)
 {
 	int code = make_watches(s, err);
 
+	raise_priority(s);
 	if (!code)
 		code = write_before(s, err);
 	if (!code)
@@ -348,8 +377,6 @@ static int on_delay(struct session *s, struct error *err)
 
 static int on_event(struct session *s, int fd, struct error *err)
 {
-	if (fd == reader_fd(s->reader))
-		return on_rings(s, err);
 	if (fd == s->tick)
 		return on_tick(s, err);
 	if (fd == s->delay)
@@ -362,16 +389,15 @@ static int on_event(struct session *s, int fd, struct error *err)
 
 static int session_loop(struct session *s, struct error *err)
 {
-	struct epoll_event events[8];
-	int code = 0;
+	int fds[8], n, code = 0;
 
 	while (!code && !s->stop) {
-		int n = epoll_wait(s->epoll, events, 8, -1);
-
-		if (n < 0 && errno != EINTR)
-			return error_sys(err, -errno, "epoll");
+		n = reader_wait(s->reader, fds, 8, err);
+		if (n < 0)
+			return n;
+		code = on_rings(s, err);
 		for (int i = 0; !code && i < n; i++)
-			code = on_event(s, events[i].data.fd, err);
+			code = on_event(s, fds[i], err);
 	}
 	return code;
 }
@@ -428,6 +454,9 @@ int session_record(struct session *s, struct error *err)
 
 	while (!code && s->state != SESSION_FINALIZED)
 		code = session_step(s, err);
+	/* Of what was appended, whatever the disk still takes. */
+	if (code && s->output.chain)
+		sink_flush(s->output.chain, NULL);
 	if (code && s->workload.pid && s->workload.go < 0)
 		workload_stop(&s->workload, COMMAND_WAIT_MS);
 	return code;
@@ -459,5 +488,5 @@ const char *session_event_name(const struct session *s, unsigned int index)
 
 uint64_t session_ring_size(const struct session *s)
 {
-	return s->opened ? s->opened->data_size : 0;
+	return s->plan ? s->plan->ring_size : 0;
 }

@@ -64,7 +64,8 @@ bool limits_may_cpu(const struct limits *l)
 	return l->perfmon || l->paranoid < 1;
 }
 
-uint64_t limits_ring_size(const struct limits *l, uint64_t want, size_t nr_rings, size_t online)
+uint64_t limits_ring_size(const struct limits *l, uint64_t want, size_t nr_rings, uint64_t beside,
+			  size_t online)
 {
 	uint64_t rings = nr_rings ? nr_rings : 1;
 	uint64_t bound = l->mem_total / 64 / rings;
@@ -74,7 +75,8 @@ uint64_t limits_ring_size(const struct limits *l, uint64_t want, size_t nr_rings
 	if (!l->ipc_lock && l->paranoid > -1 && l->memlock != UINT64_MAX) {
 		uint64_t each = (l->mlock_kb * 1024 * online + l->memlock) / rings;
 
-		each = each > l->page_size ? each - l->page_size : 0; /* the header page */
+		beside += l->page_size; /* the header page */
+		each = each > beside ? each - beside : 0;
 		if (each < bound)
 			bound = each;
 	}

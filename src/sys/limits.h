@@ -32,10 +32,12 @@ bool limits_may_cpu(const struct limits *l);
 
 /*
  * Bytes for the data of each of @nr_rings rings: @want where that much may be locked, and never
- * over 1/64 of memory in all; a power of two, at least a page. @online is the number of online
- * CPUs, by which the kernel multiplies perf_event_mlock_kb.
+ * over 1/64 of memory in all; a power of two, at least a page. @beside: what else is locked for
+ * each of them, bytes. @online is the number of online CPUs, by which the kernel multiplies
+ * perf_event_mlock_kb.
  */
-uint64_t limits_ring_size(const struct limits *l, uint64_t want, size_t nr_rings, size_t online);
+uint64_t limits_ring_size(const struct limits *l, uint64_t want, size_t nr_rings, uint64_t beside,
+			  size_t online);
 
 /*
  * Raises RLIMIT_NOFILE so that @need descriptors fit, the hard limit too where that is allowed.
