@@ -21,7 +21,8 @@ static const struct command {
 	{"version", cmd_version, "show versions"},
 };
 
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define OUTPUT_BUFFER (64 << 10)
+#define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
 
 static char *help_filter(int key, const char *text, void *input)
 {
@@ -116,6 +117,7 @@ int main(int argc, char **argv)
 	struct chosen c = {0};
 
 	argp_err_exit_status = EXIT_USAGE;
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends us as one */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c) || !c.command)
 		return EXIT_USAGE;

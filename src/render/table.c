@@ -91,10 +91,18 @@ static void put_line(struct table *t, const char *start)
 	t->line.len = 0;
 }
 
+/* Dots under a heading, as wide as the column. */
+static int add_dots(struct table *t, size_t width)
+{
+	int rc = buf_append(&t->line, "  ", 2);
+
+	while (!rc && width--)
+		rc = buf_append(&t->line, ".", 1);
+	return rc;
+}
+
 static int put_heading(struct table *t)
 {
-	static const char dots[] = "........................................................"
-				   "........................................................";
 	const struct hist *h = t->h;
 	bool children = t->r->opts->children;
 	int rc = buf_printf(&t->line, children ? "Children      Self" : "Overhead");
@@ -106,11 +114,8 @@ static int put_heading(struct table *t)
 		return rc;
 	put_line(t, "# ");
 	rc = buf_printf(&t->line, children ? "........  ........" : "........");
-	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
-		size_t n = t->width[k] < sizeof(dots) - 1 ? t->width[k] : sizeof(dots) - 1;
-
-		rc = add_column(t, dots, n, n, false, true);
-	}
+	for (size_t k = 0; !rc && k < h->nr_keys; k++)
+		rc = add_dots(t, t->width[k]);
 	if (rc < 0)
 		return rc;
 	put_line(t, "# ");

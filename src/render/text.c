@@ -99,20 +99,42 @@ static void put_spaces(FILE *out, size_t n)
 		putc(' ', out);
 }
 
-void text_put(FILE *out, const char *s, int width)
+/* Length of @s if it is plain ASCII, as nearly every name is; else 0. */
+static size_t plain_length(const char *s)
 {
-	struct buf b = {0};
-	size_t columns, want = abs(width);
+	size_t n = 0;
 
-	if (text_escape(&b, s) < 0)
-		b.len = 0;
-	columns = text_columns((const char *)b.data, b.len);
+	for (; s[n]; n++)
+		if (s[n] < 0x20 || s[n] >= 0x7f)
+			return 0;
+	return n;
+}
+
+static void put_padded(FILE *out, const char *s, size_t len, size_t columns, int width)
+{
+	size_t want = (size_t)abs(width);
+
 	if (width > 0 && columns < want)
 		put_spaces(out, want - columns);
-	if (b.len)
-		fwrite(b.data, 1, b.len, out);
+	if (len)
+		fwrite(s, 1, len, out);
 	if (width < 0 && columns < want)
 		put_spaces(out, want - columns);
+}
+
+void text_put(FILE *out, const char *s, int width)
+{
+	size_t plain = plain_length(s);
+	struct buf b = {0};
+
+	if (plain) {
+		put_padded(out, s, plain, plain, width);
+		return;
+	}
+	if (text_escape(&b, s) < 0)
+		b.len = 0;
+	put_padded(out, (const char *)b.data, b.len, text_columns((const char *)b.data, b.len),
+		   width);
 	buf_release(&b);
 }
 
