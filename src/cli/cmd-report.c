@@ -40,27 +40,27 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Output:", -1},
-	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", -1},
+	{NULL, 0, NULL, 0, "Output:", 1},
+	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", 1},
 	{"sort", 's', "KEYS", 0,
 	 "Tell samples apart by these: comm, pid, tid, dso, sym, cpu, event (default comm,dso,sym)",
-	 -1},
+	 1},
 	{"children", OPT_CHILDREN, NULL, 0,
-	 "Also count for each function what its callees were sampled for", -1},
-	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)", -1},
+	 "Also count for each function what its callees were sampled for", 1},
+	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)", 1},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
 	 "Call graphs: caller (from the outermost caller down; default where there are call "
 	 "chains), "
 	 "callee (from the function up) or none; and the least percentage of a branch (0.5)",
-	 -1},
-	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", -1},
-	{"max-stack", OPT_MAX_STACK, "N", 0, "Look at N frames of a chain (default 127)", -1},
-	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", -1},
-	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", -1},
-	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", -1},
-	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", -1},
-	{"json", OPT_JSON, NULL, 0, "Write JSON", -1},
-	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", -1},
+	 1},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", 1},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Look at N frames of a chain (default 127)", 1},
+	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", 1},
+	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", 1},
+	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", 1},
+	{"json", OPT_JSON, NULL, 0, "Write JSON", 1},
+	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
 	{0},
 };
 

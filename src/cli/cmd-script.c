@@ -26,7 +26,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Output:", -1},
+	{NULL, 0, NULL, 0, "Output:", 1},
 	{"fields", 'F', "[TYPE:]FIELDS", 0,
 	 "Show these: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff (dso "
 	 "with "
@@ -34,10 +34,10 @@ static const struct argp_option options[] = {
 	 "code_page_size, cgroup, misc; +FIELD and -FIELD change the default; TYPE is hw, sw, "
 	 "trace, "
 	 "hw-cache, raw, break or other",
-	 -1},
-	{"ns", OPT_NS, NULL, 0, "Times with nine digits", -1},
-	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", -1},
-	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", -1},
+	 1},
+	{"ns", OPT_NS, NULL, 0, "Times with nine digits", 1},
+	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", 1},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", 1},
 	{0},
 };
 
