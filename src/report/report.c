@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/group.h"
+
 /* What one thread needs to take samples; shares nothing that it writes. */
 struct worker {
 	struct trace *trace;
 	const struct report_opts *opts;
 	struct frames frames;
+	struct group_counts groups;
 	struct hist *hists; /* by evsel index */
 	size_t nr;
 	uint32_t *rows; /* of the sample at hand, so that each row gets it once */
@@ -43,6 +46,7 @@ static int hists_new(const struct report_opts *opts, size_t nr, struct hist **re
 static void worker_release(struct worker *w)
 {
 	frames_release(&w->frames);
+	group_counts_release(&w->groups);
 	hists_free(w->hists, w->nr);
 	free(w->rows);
 }
@@ -122,7 +126,7 @@ static int add_rows(struct worker *w, struct hist *h, struct key_source *src, si
 	return 0;
 }
 
-static int take_sample(const struct walk_sample *ws, void *arg)
+static int count_sample(const struct walk_sample *ws, void *arg)
 {
 	struct worker *w = arg;
 	struct frame nowhere = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
@@ -131,8 +135,6 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
 	size_t nr;
 
-	if (!filter_sample(&w->opts->filter, &ws->s))
-		return 0;
 	h->samples++;
 	h->period += ws->s.period;
 	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 1) < 0)
@@ -144,11 +146,31 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	return add_rows(w, h, &src, nr);
 }
 
+static int take_sample(const struct walk_sample *ws, void *arg)
+{
+	struct worker *w = arg;
+
+	if (!filter_sample(&w->opts->filter, &ws->s))
+		return 0;
+	if (group_is_read(ws->evsel))
+		return group_split(&w->groups, w->trace, ws, count_sample, w);
+	return count_sample(ws, w);
+}
+
+/* Samples that mean something only in order, or cannot be placed without it. */
+static bool needs_order(const struct trace *t)
+{
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
+		if (group_is_read(pd_evlist_at(t->evlist, i)))
+			return true;
+	return t->untimed_samples;
+}
+
 static int worker_run(struct worker *w, struct error *err)
 {
 	struct trace *t = w->trace;
 
-	if (t->untimed_samples)
+	if (needs_order(t))
 		return walk_ordered(t, take_sample, w, err);
 	for (size_t i = 0; i < t->nr_chunks; i++) {
 		int rc = walk_chunk(t, &t->chunks[i], take_sample, w);
