@@ -254,9 +254,26 @@ static void walk_sample_id(struct cursor *c, uint64_t type, struct pd_sample_id 
 		cursor_u64(c, &id->id);
 }
 
+/*
+ * Kernels up to at least 6.18 set MMAP_BUILD_ID in a header that all events share
+ * (perf_event_mmap_output() in kernel/events/core.c): when one of them asks for build-ids, those
+ * served after it get the bit too, but device and inode behind it.
+ */
+static struct perf_event_header mmap_header(const struct perf_event_header *hdr,
+					    const struct pd_attr *attr)
+{
+	struct perf_event_header h = *hdr;
+
+	if (h.type == PERF_RECORD_MMAP2 && attr &&
+	    (attr->flags & (PD_ATTR_MMAP2 | PD_ATTR_BUILD_ID)) == PD_ATTR_MMAP2)
+		h.misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	return h;
+}
+
 int pd_record_walk(struct cursor *c, const struct perf_event_header *hdr,
 		   const struct pd_attr *attr, struct pd_record *ret)
 {
+	const struct perf_event_header h = mmap_header(hdr, attr);
 	size_t trailer = 0, body;
 	pd_record_walk_fn *walk = record_walk(hdr->type);
 
@@ -281,7 +298,7 @@ int pd_record_walk(struct cursor *c, const struct perf_event_header *hdr,
 	if (!walk)
 		return -ENOTSUP;
 	c->at = PD_RECORD_HEADER_SIZE;
-	walk(c, hdr, ret);
+	walk(c, &h, ret);
 	return c->bad ? -EBADMSG : 0;
 }
 

@@ -80,6 +80,31 @@ static void build_id_too_long(void **state)
 	assert_int_equal(pd_record_decode(wire_end(&w), NULL, &r), -EBADMSG);
 }
 
+/* The kernel leaves the bit of another event's build-id in misc; the event's own attribute decides.
+ */
+static void build_id_bit_left_over(void **state)
+{
+	struct pd_evsel evsel = {.attr.flags = PD_ATTR_MMAP2};
+	struct pd_record r;
+	struct wire w;
+
+	wire_begin(&w, false, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	put_u64s(&w, 1, 4); /* pid, tid, addr, len, pgoff */
+	wire_u32(&w, 8);    /* as a length of a build-id it would do */
+	wire_u32(&w, 1);
+	put_u64s(&w, 77, 2); /* inode, generation */
+	wire_u64(&w, 0);     /* prot, flags */
+	wire_string(&w, "/bin/true");
+	assert_int_equal(pd_record_decode(wire_end(&w), &evsel, &r), 0);
+	assert_int_equal(r.mmap.build_id_size, 0);
+	assert_int_equal(r.mmap.maj, 8);
+	assert_int_equal(r.mmap.ino, 77);
+	evsel.attr.flags |= PD_ATTR_BUILD_ID;
+	assert_int_equal(pd_record_decode(wire_end(&w), &evsel, &r), 0);
+	assert_int_equal(r.mmap.build_id_size, 8);
+	assert_int_equal(r.mmap.ino, 0);
+}
+
 static void header_and_time(void **state)
 {
 	const uint8_t big[] = {0, 0, 0, 9, 0x40, 2, 0, 0x28};
@@ -132,9 +157,10 @@ static void record_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_types),	   cmocka_unit_test(hostile_counts),
-		cmocka_unit_test(build_id_too_long),	   cmocka_unit_test(header_and_time),
-		cmocka_unit_test(sample_of_unknown_event), cmocka_unit_test(record_names),
+		cmocka_unit_test(unknown_types),     cmocka_unit_test(hostile_counts),
+		cmocka_unit_test(build_id_too_long), cmocka_unit_test(build_id_bit_left_over),
+		cmocka_unit_test(header_and_time),   cmocka_unit_test(sample_of_unknown_event),
+		cmocka_unit_test(record_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
