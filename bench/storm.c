@@ -25,7 +25,7 @@ struct caller {
 	atomic_bool *stop;
 };
 
-__attribute__((noinline, noipa)) static void call_at(unsigned int depth, unsigned int times)
+__attribute__((noinline)) static void call_at(unsigned int depth, unsigned int times)
 {
 	if (depth) {
 		call_at(depth - 1, times);

@@ -16,7 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOT __attribute__((noinline, noipa))
+/* Alike as the functions are, none may be inlined, merged or specialised. */
+#if __has_attribute(noipa)
+#define HOT __attribute__((noipa))
+#else
+#define HOT __attribute__((noinline))
+#endif
 
 /* One unit: a chain of dependent steps that no compiler shortens. */
 static inline uint64_t churn(uint64_t x, unsigned long steps)

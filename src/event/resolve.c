@@ -106,7 +106,7 @@ static int add_generic(struct parser *parser, const struct event_words *words,
 		       const struct generic_event *event, const char *inner)
 {
 	size_t first = parser->count;
-	const char *modifiers;
+	const char *modifiers = NULL;
 	int r = one_modifier(parser, words, inner, &modifiers);
 
 	if (!r && event->type != PERF_TYPE_SOFTWARE) {
@@ -131,7 +131,7 @@ static int add_numeric(struct parser *parser, const struct event_words *words, c
 		       const char *rest)
 {
 	char config[32];
-	const char *colon = strchr(rest, ':'), *modifiers;
+	const char *colon = strchr(rest, ':'), *modifiers = NULL;
 	size_t len = colon ? (size_t)(colon - rest) : strlen(rest), first = parser->count;
 	uint64_t type_number, config_number;
 	struct draft *draft;
@@ -253,7 +253,7 @@ static int add_alias(struct parser *parser, const struct event_words *words, con
 	struct name_list names = {0};
 	struct term_list terms = {0};
 	size_t first = parser->count;
-	const char *modifiers;
+	const char *modifiers = NULL;
 	int r;
 
 	if (pmu_names(parser->env, &names) != 0 || terms_with_alias(words, alias, &terms) != 0) {
@@ -280,7 +280,7 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 			   const char *rest)
 {
 	struct tracepoint_list found = {0};
-	const char *colon = strchr(rest, ':'), *modifiers;
+	const char *colon = strchr(rest, ':'), *modifiers = NULL;
 	char *name = colon ? strndup(rest, (size_t)(colon - rest)) : strdup(rest);
 	size_t first = parser->count;
 	int r;

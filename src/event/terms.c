@@ -228,7 +228,7 @@ int term_number(const struct term *term, uint64_t *ret, struct error *err)
 static int number_up_to(const struct term *term, bool size, uint64_t max, uint64_t *ret,
 			struct error *err)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r;
 
 	if (!term->value)
@@ -246,7 +246,7 @@ static int number_up_to(const struct term *term, bool size, uint64_t max, uint64
 
 static int set_rate(struct event_spec *spec, const struct term *term, bool freq, struct error *err)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r = number_up_to(term, false, INT64_MAX, &v, err);
 
 	if (r)
@@ -341,7 +341,7 @@ static int set_stack(struct event_spec *spec, const struct term *term, enum sett
 		     struct error *err)
 {
 	bool dump = setter == SET_STACK_SIZE;
-	uint64_t v;
+	uint64_t v = 0;
 	int r = number_up_to(term, dump, dump ? STACK_SIZE_MAX : UINT16_MAX, &v, err);
 
 	if (r)
@@ -392,7 +392,7 @@ static int set_aux(struct event_spec *spec, const struct term *term, enum setter
 static int set_number(struct event_spec *spec, const struct term *term, const struct term_row *row,
 		      struct error *err)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r = number_up_to(term, false, UINT64_MAX, &v, err);
 
 	if (!r)
