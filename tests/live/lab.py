@@ -122,7 +122,8 @@ def table(text):
     """Rows of the first table of `report --stdio`: [(percent, rest of the row)]."""
     rows = []
     for line in text.splitlines():
-        match = re.match(r'^\s*(\d+\.\d+)%\s+(.*?)\s*$', line)
+        # Of a group perf shows a percentage for each member; the leader's is the first.
+        match = re.match(r'^\s*(\d+\.\d+)%(?:\s+\d+\.\d+%)*\s+(.*?)\s*$', line)
         if match:
             rows.append((float(match.group(1)), ' '.join(match.group(2).split())))
         elif rows and line.startswith('# Samples'):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that ringtail wrote are opened by perf without a word, with the same samples and symbols."""
-import sys
+import subprocess
+import time
 
-from lab import Skip, need_root, need_tracefs, table
+from lab import Skip, need_root, need_tracefs, stat, table
 
 RATE = ['-F', '1999']
 
@@ -69,7 +70,7 @@ def make_test(options, need):
 
 
 for _name, (_options, _need) in OPTION_SETS.items():
-    setattr(sys.modules[__name__], 'test_' + _name, make_test(_options, _need))
+    globals()['test_' + _name] = make_test(_options, _need)
 
 
 def test_process(lab):
@@ -86,7 +87,6 @@ def children_of(pid):
 
 def test_processes_that_run_already(lab):
     child = lab.spawn(lab.workload, '4000')
-    import time
     time.sleep(0.2)
     pids = children_of(child.pid)
     if len(pids) != 3:
@@ -99,7 +99,6 @@ def test_processes_that_run_already(lab):
 
 def test_thread(lab):
     child = lab.spawn(lab.workload, '4000')
-    import time
     time.sleep(0.2)
     pid = children_of(child.pid)[0]
     lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-t', pid, '--', 'sleep', '1')
@@ -108,7 +107,6 @@ def test_thread(lab):
 
 def test_pipe_stream(lab):
     with open(lab.path('stream'), 'wb') as out:
-        import subprocess
         p = subprocess.run(lab.argv(['record', '-o', '-', '-e', 'cpu-clock', '--', lab.workload, 60]),
                            stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
     assert p.returncode == 0, p.stderr
@@ -117,5 +115,4 @@ def test_pipe_stream(lab):
         p = subprocess.run(['perf', 'report', '-i', '-', '--stats'], stdin=stream, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     assert p.returncode == 0 and not p.stderr.strip(), p.stderr
-    from lab import stat
     assert stat(p.stdout, 'SAMPLE') == ours > 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A known workload shows its known shape, as it does to perf; a known number of events is all there."""
 import math
-import os
 import re
+import subprocess
 
 from lab import need_root, need_tracefs, stat, table
 
@@ -44,7 +44,6 @@ def test_hot_functions_as_perf_names_them(lab):
 
 def storm_filter(lab):
     """The number of getppid here, from the storm itself."""
-    import subprocess
     return subprocess.run([lab.program('storm'), '--syscall'], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.strip()
 
