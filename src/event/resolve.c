@@ -353,7 +353,7 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 {
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 	struct pd_attr attr = {0};
-	const char *inner, *modifiers;
+	const char *inner, *modifiers = NULL;
 	size_t first = parser->count;
 	struct draft *draft;
 	int r = find_vendor(words->head, &attr, &inner);
