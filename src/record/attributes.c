@@ -47,7 +47,7 @@ static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 			 const struct attributes_common *c, struct error *err)
 {
-	int kind = spec->callgraph > 0 ? spec->callgraph : (int)c->opts->callgraph;
+	int kind = spec->callgraph >= 0 ? spec->callgraph : (int)c->opts->callgraph;
 	uint32_t size = spec->stack_size ? spec->stack_size : c->opts->stack_size;
 
 	if (kind == CALLGRAPH_NONE)
@@ -98,6 +98,28 @@ static void set_start(struct plan_event *event, const struct attributes_common *
 		event->attr.flags |= PD_ATTR_ENABLE_ON_EXEC;
 }
 
+/*
+ * :S, the leader's samples carry the counts of the group. Its members do not sample; readers make
+ * samples of them from the leader's, as if they had its fields.
+ */
+static void set_read(struct plan_event *event, const struct event_spec *spec)
+{
+	struct pd_attr *attr = &event->attr;
+
+	if (!spec->sample_read)
+		return;
+	attr->sample_type |= PERF_SAMPLE_READ;
+	/* The kernel up to 6.11 refuses to inherit groups that are read together. */
+	if (event->members != 1) {
+		attr->read_format |= PERF_FORMAT_GROUP;
+		attr->flags &= ~PD_ATTR_INHERIT;
+	}
+	if (!event->members && !spec->explicit_period) {
+		attr->flags &= ~PD_ATTR_FREQ;
+		attr->sample_period = 0;
+	}
+}
+
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *c, struct error *err)
 {
@@ -123,11 +145,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 		attr->flags |= PD_ATTR_PRECISE_IP;
 	if (spec->inherit == 0)
 		attr->flags &= ~PD_ATTR_INHERIT;
-	/* The kernel up to 6.11 refuses to inherit groups that are read together. */
-	if (attr->sample_type & PERF_SAMPLE_READ && event->members > 1) {
-		attr->read_format |= PERF_FORMAT_GROUP;
-		attr->flags &= ~PD_ATTR_INHERIT;
-	}
+	set_read(event, spec);
 	return set_callgraph(attr, spec, c, err);
 }
 

@@ -125,6 +125,8 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 
 	if (!is_absent(code) || !is_cycles(&event->attr))
 		return false;
+	if (code == -EOPNOTSUPP && event->attr.flags & PD_ATTR_PRECISE_IP)
+		return false; /* there are cycles, but not as precise as was asked for */
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	event->attr.flags &= ~(PD_ATTR_PRECISE_IP | PD_ATTR_EXCLUDE_GUEST);
@@ -172,10 +174,34 @@ static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_ev
 	return true;
 }
 
+/* :W, what does not fit into one group is counted without. */
+static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+{
+	unsigned int leader = event->leader;
+
+	if (code != -EINVAL || !event->weak_group || plan->events[leader].members < 2)
+		return false;
+	for (unsigned int i = 0; i < plan->nr; i++) {
+		struct plan_event *e = &plan->events[i];
+
+		if (e->leader != leader)
+			continue;
+		e->leader = i;
+		e->members = 1;
+		/* Each starts as its leader would have. */
+		e->attr.flags |= plan->events[leader].attr.flags &
+				 (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC);
+	}
+	notes_say(f->notes, NOTE_WARNING,
+		  "the group of '%s' does not fit the PMU: its events run alone",
+		  plan->events[leader].name);
+	return true;
+}
+
 /* In the order in which they are tried; each applies at most a few times to an event. */
 static bool (*const steps[])(struct fallback *, struct plan *, struct plan_event *, int) = {
-	try_unknown_parts, try_no_namespaces, try_user_only,
-	try_less_precise,  try_with_guest,    try_cpu_clock,
+	try_unknown_parts, try_no_namespaces, try_user_only, try_less_precise,
+	try_with_guest,	   try_ungrouped,     try_cpu_clock,
 };
 
 bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int code)

@@ -79,7 +79,7 @@ static uint64_t plan_frequency(const struct record_opts *opts, const struct limi
 
 	if (opts->frequency_max)
 		return limits->max_sample_rate;
-	if (want <= limits->max_sample_rate)
+	if (want <= limits->max_sample_rate || opts->period)
 		return want;
 	notes_say(notes, NOTE_WARNING,
 		  "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
@@ -109,14 +109,18 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	event->filter = spec->filter;
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
+	event->weak_group = spec->weak_group;
 	event->leader = (unsigned int)spec->leader;
 	if (event->leader != plan->nr - 1) {
 		event->members = 0;
 		plan->events[event->leader].members++;
 	}
+	if (spec->overwrite > 0)
+		return error_set(err, -ENOTSUP, "event '%s': rings cannot be overwritten yet",
+				 spec->name);
 	if (!spec->cpus)
 		return 0;
-	if (plan->target != TARGET_CPUS)
+	if (plan->target != TARGET_CPUS && !spec->core)
 		return error_set(err, -EINVAL,
 				 "event '%s' counts for whole CPUs only: add -a or -C", spec->name);
 	return cpus_parse(spec->cpus, &event->only, err);

@@ -36,6 +36,7 @@ struct plan_event {
 	bool dummy;	      /* for sideband alone */
 	bool precise_max;     /* lower attr's precise_ip until it is accepted */
 	bool modifier_given;  /* the user said :u, :k, …: do not change it */
+	bool weak_group;      /* rather without the group than not at all */
 	bool is_default;      /* the user named no event */
 	bool clock_instead;   /* no PMU: this is cpu-clock where cycles were meant */
 	bool user_only; /* the kernel allows no more, though it was not asked to leave it out */

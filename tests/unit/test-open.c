@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Opening a plan on kernels that refuse this and that. The functions of sys/perf_event.h are
+ * replaced here by a kernel of our own, so that no other has to be at hand.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/fallback.h"
+#include "record/open.h"
+#include "sys/perf_event.h"
+
+/* --- the kernel ----------------------------------------------------------------------------------
+ */
+
+static struct kernel {
+	uint64_t flags, read_format; /* that it knows */
+	bool pmu;		     /* has cycles */
+	unsigned int precise;	     /* at most */
+	bool user_only;		     /* as perf_event_paranoid 2 without capabilities */
+	size_t lock_max;	     /* bytes of ring in all */
+	size_t files_max;
+	pid_t gone; /* task that has ended */
+
+	size_t open, locked;
+	uint64_t next_id;
+} kernel;
+
+static const struct kernel newest = {
+	.flags = ~0ull,
+	.read_format = ~0ull,
+	.pmu = true,
+	.precise = 3,
+	.lock_max = SIZE_MAX,
+	.files_max = SIZE_MAX,
+};
+
+int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+	unsigned int precise =
+		(unsigned int)((attr->flags & PD_ATTR_PRECISE_IP) >> PD_ATTR_PRECISE_IP_SHIFT);
+
+	if (attr->flags & ~kernel.flags || attr->read_format & ~kernel.read_format)
+		return -EINVAL;
+	if (kernel.user_only && !(attr->flags & PD_ATTR_EXCLUDE_KERNEL))
+		return -EACCES;
+	if (kernel.gone && pid == kernel.gone)
+		return -ESRCH;
+	if (attr->type == PERF_TYPE_HARDWARE && !kernel.pmu)
+		return -ENOENT;
+	if (precise > kernel.precise)
+		return -EOPNOTSUPP;
+	if (kernel.open >= kernel.files_max)
+		return -EMFILE;
+	kernel.open++;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int perf_event_enable(int fd)
+{
+	return 0;
+}
+
+int perf_event_disable(int fd)
+{
+	return 0;
+}
+
+int perf_event_set_filter(int fd, const char *filter)
+{
+	return -EINVAL;
+}
+
+int perf_event_id(int fd, uint64_t *ret)
+{
+	*ret = ++kernel.next_id;
+	return 0;
+}
+
+int perf_event_set_output(int fd, int to_fd)
+{
+	return 0;
+}
+
+int perf_event_map(int fd, size_t data_size, void **ret)
+{
+	if (kernel.locked + data_size > kernel.lock_max)
+		return -EPERM;
+	kernel.locked += data_size;
+	*ret = calloc(1, 4096);
+	return 0;
+}
+
+void perf_event_unmap(void *map, size_t data_size)
+{
+	if (map)
+		kernel.locked -= data_size;
+	free(map);
+}
+
+int perf_event_read(int fd, uint64_t *ret, size_t words)
+{
+	memset(ret, 0, words * sizeof(*ret));
+	return (int)words;
+}
+
+/* --- a recording on it ---------------------------------------------------------------------------
+ */
+
+static const char *const command[] = {"true", NULL};
+
+struct lab {
+	struct record_opts opts;
+	struct limits limits;
+	struct plan *plan;
+	struct opened *opened;
+	struct error err;
+	char said[2048];
+};
+
+static void hear(enum note_level level, const char *text, void *arg)
+{
+	struct lab *lab = arg;
+
+	assert_true(strlen(lab->said) + strlen(text) + 2 < sizeof(lab->said));
+	strcat(strcat(lab->said, text), "\n");
+}
+
+static int lab_open(struct lab *lab, const struct kernel *k, const char *events)
+{
+	const struct notes notes = {hear, lab};
+
+	kernel = *k;
+	*lab = (struct lab){
+		.opts.command = command,
+		.limits = {.perfmon = !k->user_only,
+			   .ipc_lock = true,
+
+			   .paranoid = 2,
+			   .max_sample_rate = 100000,
+			   .mem_total = 1ull << 40,
+			   .page_size = 4096},
+	};
+	if (events)
+		assert_int_equal(event_parse(&lab->opts.events, events, NULL, &lab->err), 0);
+	assert_int_equal(plan_new(&lab->opts, &lab->limits, &notes, &lab->plan, &lab->err), 0);
+	assert_int_equal(plan_set_command(lab->plan, 4711), 0);
+	return open_plan(lab->plan, &lab->limits, &notes, &lab->opened, &lab->err);
+}
+
+static void lab_close(struct lab *lab)
+{
+	opened_close(lab->opened);
+	plan_free(lab->plan);
+	event_list_release(&lab->opts.events);
+	assert_int_equal(kernel.locked, 0);
+}
+
+static void test_newest_kernel(void **state)
+{
+	struct lab lab;
+
+	assert_int_equal(lab_open(&lab, &newest, NULL), 0);
+	assert_string_equal(lab.said, "no event given: recording cycles\n");
+	assert_int_equal(lab.plan->events[0].attr.flags & PD_ATTR_PRECISE_IP, PD_ATTR_PRECISE_IP);
+	assert_int_equal(lab.opened->nr_fds, 2 * lab.plan->cpus.nr);
+	for (size_t r = 0; r < lab.opened->nr_rings; r++) {
+		assert_non_null(lab.opened->rings[r].memory);
+		assert_int_equal(lab.opened->rings[r].nr_fds, 1);
+	}
+	lab_close(&lab);
+}
+
+static void test_older_kernel(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.flags = ~(PD_ATTR_BUILD_ID | PD_ATTR_CGROUP);
+	k.read_format = ~(uint64_t)PERF_FORMAT_LOST;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), 0);
+	assert_non_null(strstr(lab.said, "older than 6.0"));
+	assert_non_null(strstr(lab.said, "older than 5.12"));
+	assert_non_null(strstr(lab.said, "older than 5.7"));
+	assert_null(strstr(lab.said, "5.1:")); /* what it has stays */
+	assert_true(lab.plan->events[1].attr.flags & PD_ATTR_KSYMBOL);
+	assert_false(lab.plan->events[1].attr.flags & PD_ATTR_BUILD_ID);
+	assert_false(lab.plan->events[0].attr.read_format & PERF_FORMAT_LOST);
+	lab_close(&lab);
+}
+
+static void test_precision_comes_down(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.precise = 1;
+	assert_int_equal(lab_open(&lab, &k, NULL), 0);
+	assert_int_equal(lab.plan->events[0].attr.flags & PD_ATTR_PRECISE_IP,
+			 1ull << PD_ATTR_PRECISE_IP_SHIFT);
+	lab_close(&lab);
+
+	/* One that was asked for does not. */
+	assert_int_equal(lab_open(&lab, &k, "cycles:pp"), -EOPNOTSUPP);
+	assert_non_null(strstr(lab.err.text, "cycles:pp"));
+	lab_close(&lab);
+}
+
+static void test_no_pmu(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.pmu = false;
+	assert_int_equal(lab_open(&lab, &k, NULL), 0);
+	assert_string_equal(lab.plan->events[0].name, "cpu-clock");
+	assert_string_equal(lab.said,
+			    "no event given: recording cpu-clock (no PMU here counts cycles)\n");
+	lab_close(&lab);
+
+	assert_int_equal(lab_open(&lab, &k, "instructions"), -ENOENT);
+	assert_non_null(strstr(lab.err.text, "cpu-clock"));
+	assert_string_equal(lab.said, "");
+	lab_close(&lab);
+}
+
+static void test_user_only(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.user_only = true;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock,page-faults"), 0);
+	assert_string_equal(lab.plan->events[0].name, "cpu-clock:u");
+	assert_string_equal(lab.plan->events[1].name, "page-faults:u");
+	assert_non_null(strstr(lab.said, "perf_event_paranoid is 2"));
+	lab_close(&lab);
+
+	/* Who asks for the kernel is not given something else. */
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock:k"), -EACCES);
+	assert_non_null(strstr(lab.err.text, "perf_event_paranoid"));
+	lab_close(&lab);
+}
+
+static void test_rings_are_halved(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), 0);
+	k.lock_max = 3 * lab.plan->cpus.nr << 20;
+	lab_close(&lab);
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), 0);
+	assert_int_equal(lab.plan->ring_size, 2 << 20);
+	assert_int_equal(lab.plan->events[0].attr.wakeup_events, 512 << 10);
+	lab_close(&lab);
+
+	k.lock_max = 4096;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), -EPERM);
+	assert_non_null(strstr(lab.err.text, "perf_event_mlock_kb"));
+	lab_close(&lab);
+}
+
+static void test_too_many_files(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.files_max = 1;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), -EMFILE);
+	assert_non_null(strstr(lab.err.text, "ulimit -n"));
+	lab_close(&lab);
+}
+
+static void test_task_gone(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.gone = 4711;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), -ESRCH);
+	lab_close(&lab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_newest_kernel),
+		cmocka_unit_test(test_older_kernel),
+		cmocka_unit_test(test_precision_comes_down),
+		cmocka_unit_test(test_no_pmu),
+		cmocka_unit_test(test_user_only),
+		cmocka_unit_test(test_rings_are_halved),
+		cmocka_unit_test(test_too_many_files),
+		cmocka_unit_test(test_task_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
