@@ -34,7 +34,8 @@ struct event_spec {
 	struct pd_attr attr;
 	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
 	char *filter; /* of a tracepoint, or NULL */
-	char *cpus;   /* the PMU's cpumask: open on these CPUs only; NULL: any */
+	char *cpus;   /* of its PMU: open on these CPUs only; NULL: any */
+	bool core;    /* the PMU is one of cores, so it counts tasks too, while they are on @cpus */
 	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
 	bool precise_max;     /* :P or "highest": record/ tries 3, 2, 1, 0 */
 	bool modifier_given;  /* :u, :k, …: do not change privilege on fallback */

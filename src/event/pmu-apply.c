@@ -364,6 +364,7 @@ int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct t
 	}
 	term_list_release(&alias);
 	if (!r && pmu->cpus) {
+		spec->core = pmu->core;
 		free(spec->cpus);
 		spec->cpus = strdup(pmu->cpus);
 		if (!spec->cpus)

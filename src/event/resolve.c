@@ -90,6 +90,7 @@ static int add_generic_on(struct parser *parser, const struct event_words *words
 			draft->spec.attr.type = core->type;
 		else
 			draft->spec.attr.config |= (uint64_t)core->type << PMU_TYPE_SHIFT;
+		draft->spec.core = true;
 		draft->spec.cpus = strdup(core->cpus);
 		if (!draft->spec.cpus)
 			return no_memory(parser);

@@ -588,6 +588,7 @@ static void pmus_of_one_kind_are_all_taken(void **state)
 		assert_int_equal(s[0].attr.config, 0xff);
 		assert_string_equal(s[0].cpus, "0");
 		assert_string_equal(s[1].cpus, "8");
+		assert_false(s[0].core);
 	}
 	parse_good(&list, "uncore_imc_1/clockticks/", *state);
 	assert_int_equal(list.count, 9);
@@ -615,11 +616,14 @@ static void hybrid_machines_count_on_each_core(void **state)
 	for (size_t i = 2; i < 8; i++) {
 		assert_int_equal(list.specs[i].leader, i < 5 ? 2 : 5);
 		assert_string_equal(list.specs[i].cpus, i < 5 ? "8-15" : "0-7");
+		assert_true(list.specs[i].core);
 		assert_true(list.specs[i].sample_read);
 	}
 	assert_int_equal(list.specs[3].attr.type, 10);
 	assert_int_equal(list.specs[6].attr.type, 4);
 	assert_null(list.specs[8].cpus);
+	assert_false(list.specs[8].core);
+	assert_true(list.specs[9].core);
 	assert_int_equal(list.specs[9].attr.config, 10ULL << 32 | 1);
 	assert_int_equal(list.specs[11].leader, 10);
 	event_list_release(&list);
