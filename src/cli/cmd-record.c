@@ -60,6 +60,7 @@ static int more_lost(const void *a, const void *b)
 static void print_losses(const struct session *s, const struct loss *loss)
 {
 	struct loss_entry *sorted = calloc(loss->nr ? loss->nr : 1, sizeof(*sorted));
+	uint64_t ring = session_ring_size(s);
 	char text[32];
 
 	if (!sorted)
@@ -78,9 +79,12 @@ static void print_losses(const struct session *s, const struct loss *loss)
 	}
 	if (loss->nr > LOSS_LINES)
 		fprintf(stderr, "ringtail: and %zu more such lines\n", loss->nr - LOSS_LINES);
+	/* Below the default, the default is the first thing to try. */
+	if (ring < RECORD_RING_SIZE)
+		ring = RECORD_RING_SIZE / 2;
 	fprintf(stderr,
-		"ringtail: larger rings lose less: -m %lluK; or fewer samples: -F, -c, --filter\n",
-		(unsigned long long)session_ring_size(s) * 2 / 1024);
+		"ringtail: larger rings lose less: -m %lluM; or fewer samples: -F, -c, --filter\n",
+		(unsigned long long)ring * 2 >> 20);
 	free(sorted);
 }
 

@@ -56,7 +56,8 @@ static const struct argp_option options[] = {
 	 "tai or a number", 0},
 
 	{NULL, 0, NULL, 0, "Output:", 4},
-	{"output", 'o', "FILE", 0, "Default perf.data; an earlier one is kept as FILE.old. - is a pipe", 0},
+	{"output", 'o', "FILE", 0,
+	 "Default perf.data; an earlier one is kept as FILE.old. - is a pipe", 0},
 	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Ring of each CPU: pages, or bytes with B, K, M, G "
 	 "(default 8M where that may be locked)", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,

@@ -294,7 +294,7 @@ static int write_before(struct session *s, struct error *err)
 		  (unsigned long long)stats.tasks, (unsigned long long)stats.maps);
 	if (stats.denied)
 		notes_say(s->notes, NOTE_INFO,
-			  "the maps of %llu processes may not be read: what they mapped before is "
+			  "of %llu processes the maps may not be read: what they mapped before is "
 			  "not known",
 			  (unsigned long long)stats.denied);
 	return code;
