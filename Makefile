@@ -3,6 +3,7 @@
 #
 #   make run        install what is missing, build, record a workload, print its report
 #   make check      install what is missing, build, run every test that this machine can run
+#   make check-vm   only the tests that run in emulated guests (tests/vm; part of check)
 #   make            build (build/release/src/cli/ringtail)
 #   make install    install below PREFIX (default /usr/local)
 #   make deps       only install what is missing (Debian packages)
@@ -31,6 +32,10 @@ check:
 	scripts/install-deps build check
 	tests/run
 
+check-vm:
+	scripts/install-deps build check
+	tests/run build-release vm
+
 fuzz:
 	scripts/install-deps build check
 	tests/fuzz/run $(FUZZ_SECONDS)
@@ -41,4 +46,4 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all deps run check fuzz install clean
+.PHONY: all deps run check check-vm fuzz install clean
