@@ -15,6 +15,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "record/compress.h"
 
 enum {
 	KEY_CALL_GRAPH = 256,
@@ -62,6 +63,8 @@ static const struct argp_option options[] = {
 	 "(default 8M where that may be locked)", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
 	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
+	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
+	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
@@ -246,6 +249,17 @@ static void set_flush_interval(struct argp_state *state, struct record_opts *opt
 	opts->flush_ms = (unsigned int)n;
 }
 
+static void set_compression(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	uint64_t level = COMPRESS_LEVEL_DEFAULT;
+
+	if (arg)
+		level = number(state, "-z", arg, UINT64_MAX);
+	if (!level || level > COMPRESS_LEVEL_MAX)
+		usage(state, "-z: levels are 1 (fast) to %d (small)", COMPRESS_LEVEL_MAX);
+	opts->compression_level = (int)level;
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->command = (const char *const *)&state->argv[state->next - 1];
@@ -289,6 +303,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'T': break;
 	case 'k': set_clock(state, opts, arg); break;
 	case 'o': opts->output = arg; break;
+	case 'z': set_compression(state, opts, arg); break;
 	case 'm': set_ring_size(state, opts, arg); break;
 	case KEY_FLUSH_INTERVAL: set_flush_interval(state, opts, arg); break;
 	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;

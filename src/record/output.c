@@ -47,6 +47,21 @@ static int make_list(struct output *out, const struct plan *plan, const struct o
 	return code;
 }
 
+/* perf cannot decompress without it: it is there from the start, without the ratio. */
+static int add_compression(struct feature_set *set, const struct compress_stats *stats)
+{
+	struct pd_compression feature;
+	struct buf b = {0};
+	int code;
+
+	compress_feature(stats, &feature);
+	code = pd_feature_compressed_encode(&b, &feature);
+	if (!code)
+		code = feature_set_add(set, HEADER_COMPRESSED, &b);
+	buf_release(&b);
+	return code;
+}
+
 static int create_file(struct output *out, const struct record_opts *opts, struct error *err)
 {
 	struct feature_set set = {0};
@@ -54,6 +69,9 @@ static int create_file(struct output *out, const struct record_opts *opts, struc
 
 	code = machine_features(&set, out->list, opts->argc, opts->argv,
 				opts->use_clockid ? opts->clockid : -1);
+	if (!code && opts->compression_level)
+		code = add_compression(&set,
+				       &(struct compress_stats){.asked = opts->compression_level});
 	if (code)
 		error_sys(err, code, "describing this machine");
 	if (!code)
@@ -85,6 +103,20 @@ static int saw_lost(const struct perf_event_header *hdr, int cpu, void *arg)
 	return loss_add(&out->loss, LOSS_PMU, LOSS_NO_EVENT, cpu, rec.lost.lost);
 }
 
+/* From the end to the beginning. */
+static int make_chain(struct output *out, const struct record_opts *opts,
+		      const struct tally_opts *tally, struct error *err)
+{
+	struct sink *next;
+
+	next = out->file = sink_file_new(out->writer);
+	if (next && opts->compression_level)
+		next = out->compress = compress_new(next, opts->compression_level);
+	if (next)
+		out->chain = tally_new(next, tally);
+	return out->chain ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
 		  const struct opened *opened, struct error *err)
 {
@@ -101,12 +133,7 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 	if (!out->dsos || make_list(out, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
 	code = create_file(out, opts, err);
-	if (code)
-		return code;
-	out->file = sink_file_new(out->writer);
-	if (out->file)
-		out->chain = tally_new(out->file, &tally);
-	return out->chain ? 0 : error_set(err, -ENOMEM, "out of memory");
+	return code ? code : make_chain(out, opts, &tally, err);
 }
 
 const struct tally *output_tally(const struct output *out)
@@ -184,6 +211,8 @@ static int end_features(struct output *out, struct feature_set *set)
 		if (!code)
 			code = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
 	}
+	if (!code && out->compress)
+		code = add_compression(set, compress_stats(out->compress));
 	buf_release(&b);
 	return code;
 }
@@ -192,8 +221,10 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 		  struct error *err)
 {
 	struct feature_set set = {0};
-	int code = count_losses(out, plan, opened, err);
+	int code = out->compress ? sink_flush(out->compress, err) : 0;
 
+	if (!code)
+		code = count_losses(out, plan, opened, err);
 	if (code)
 		return code;
 	code = end_features(out, &set);
@@ -208,6 +239,7 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 void output_release(struct output *out)
 {
 	sink_free(out->chain);
+	sink_free(out->compress);
 	sink_free(out->file);
 	writer_close(out->writer);
 	dso_names_free(out->dsos);

@@ -3,13 +3,14 @@
  * The output side of a recording: events and features of the header, the writer, and the chain of
  * sinks before it.
  *
- *   reader, synthesize ──► chain (tally ──► file) ──► writer
+ *   reader, synthesize ──► chain (tally ──► [compress] ──► file) ──► writer
  *
  * One thread.
  */
 #ifndef RINGTAIL_RECORD_OUTPUT_H
 #define RINGTAIL_RECORD_OUTPUT_H
 
+#include "record/compress.h"
 #include "record/dsos.h"
 #include "record/loss.h"
 #include "record/open.h"
@@ -20,6 +21,7 @@ struct output {
 	struct pd_evlist *list;
 	struct writer *writer;
 	struct sink *file, *chain;
+	struct sink *compress; /* NULL: records are not compressed */
 	struct dso_names *dsos;
 	struct loss lost_records; /* sums of LOST, by CPU */
 	struct loss loss;	  /* complete after output_finish() */

@@ -139,6 +139,21 @@ bool reader_hung_up(const struct reader *r)
 	return r->hung_up == r->nr;
 }
 
+unsigned int reader_fullness(void *reader)
+{
+	const struct reader *r = reader;
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct ring *ring = &r->rings[i].ring;
+		struct ring_spans spans;
+		unsigned int full = (unsigned int)(ring_peek(ring, &spans) * 100 / ring->size);
+
+		most = full > most ? full : most;
+	}
+	return most;
+}
+
 const struct reader_stats *reader_stats(const struct reader *r)
 {
 	return &r->stats;

@@ -67,6 +67,12 @@ int reader_pass_all(struct reader *r, uint64_t *ret_bytes, struct error *err);
 /* All rings have come to their end: each of the events that write to them has lost its tasks. */
 bool reader_hung_up(const struct reader *r);
 
+/*
+ * How full the fullest ring is now, in percent. @reader is a struct reader; from its own thread,
+ * also while it hands records to its sink (see compress_watch()).
+ */
+unsigned int reader_fullness(void *reader);
+
 struct reader_stats {
 	uint64_t direct, copied; /* bytes written from the ring, and by way of a chunk */
 	uint64_t pool_empty;	 /* times that no chunk was free */

@@ -145,6 +145,9 @@ static int make_reader(struct session *s, struct error *err)
 {
 	int code = reader_new(s->pool, s->output.chain, true, &s->reader, err);
 
+	if (!code && s->output.compress)
+		compress_watch(s->output.compress, reader_fullness, s->reader);
+
 	for (unsigned int i = 0; !code && i < s->opened->nr_rings; i++) {
 		const struct open_ring *ring = &s->opened->rings[i];
 		const struct reader_source source = {
@@ -183,6 +186,10 @@ static void note_memory(const struct session *s)
 		  (unsigned long long)size / 1024,
 		  (unsigned long long)s->plan->sideband_size / 1024,
 		  chunk_pool_bytes(s->pool) / 1024);
+	if (s->output.compress)
+		notes_say(s->notes, NOTE_DETAIL, "compression at level %d in %llu KB",
+			  s->opts->compression_level,
+			  (unsigned long long)compress_stats(s->output.compress)->memory / 1024);
 }
 
 static int session_open(struct session *s, struct error *err)
@@ -417,6 +424,8 @@ static int session_finish(struct session *s, struct error *err)
 	} while (!code && bytes);
 	if (!code)
 		code = output_finish(&s->output, s->plan, s->opened, err);
+	if (s->output.compress)
+		compress_say(compress_stats(s->output.compress), s->notes);
 	if (s->workload.pid && !workload_stop(&s->workload, COMMAND_WAIT_MS))
 		notes_say(s->notes, NOTE_WARNING,
 			  "the command (pid %d) does not end at SIGTERM and is left "
