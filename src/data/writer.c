@@ -22,12 +22,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/earlier.h"
 #include "data/writer_priv.h"
 
 #define OUT_MAX                                                                                  \
@@ -56,7 +55,7 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 	if (code == -EPIPE)
 		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
 				 w->path);
-	if (w->stream)
+	if (w->stream || w->plain)
 		return error_sys(err, code, "%s: %s", w->path, what);
 	return error_sys(err, code, "%s: %s (the %llu bytes of data flushed before stay readable)",
 			 w->path, what, (unsigned long long)w->header.data.size);
@@ -129,7 +128,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 
 	if (w->finished)
 		return error_set(err, -EINVAL, "%s: is finished already", w->path);
-	if (!w->stream) {
+	if (!w->stream && !w->plain) {
 		r = hold(w, iov, 2);
 		w->pos += w->held.len - held;
 	}
@@ -284,7 +283,7 @@ int writer_flush(struct writer *w, struct error *err)
 {
 	int r = 0;
 
-	if (w->stream)
+	if (w->stream || w->plain)
 		r = writer_put(w, NULL, 0, true);
 	else if (w->pos != w->visible)
 		r = commit(w, NULL, 0);
@@ -359,34 +358,9 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	return r ? error_sys(err, r, "%s: cannot write its header", w->path) : 0;
 }
 
-/* Makes room for @path: only a plain file of our own is moved away. */
-static int move_old(const char *path, struct error *err)
-{
-	struct stat st;
-	char *old;
-	int r = 0;
-
-	if (lstat(path, &st))
-		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(
-			err, -EEXIST,
-			"%s: is there already and not a plain file; choose another name (-o)",
-			path);
-	if (st.st_uid != geteuid())
-		return error_set(err, -EPERM,
-				 "%s: belongs to another user; choose another name (-o)", path);
-	if (asprintf(&old, "%s.old", path) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (rename(path, old))
-		r = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
-	free(old);
-	return r;
-}
-
 static int open_file(struct writer *w, struct error *err)
 {
-	int r = move_old(w->path, err);
+	int r = earlier_keep(w->path, err);
 
 	if (r)
 		return r;
@@ -466,6 +440,42 @@ int writer_create(const char *path, const struct pd_evlist *list,
 	return writer_create_io(path, list, features, nr_features, &writer_io_system, ret, err);
 }
 
+int writer_create_plain(const char *path, struct writer **ret, struct error *err)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->io = &writer_io_system;
+	w->fd = -1;
+	w->plain = true;
+	w->path = strdup(path);
+	if (!w->path || buf_reserve(&w->out, OUT_MAX))
+		r = error_set(err, -ENOMEM, "out of memory");
+	else
+		r = open_file(w, err);
+	if (r)
+		writer_close(w);
+	else
+		*ret = w;
+	return r;
+}
+
+int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
+		   struct error *err)
+{
+	const struct pd_section *section = &w->sections[feature];
+	int r;
+
+	if (w->stream || w->plain || section->size != len ||
+	    !feature_has(w->header.features, feature))
+		return error_set(err, -EINVAL, "%s: feature %u has no %zu bytes", w->path, feature,
+				 len);
+	r = put_at(w, data, len, section->offset);
+	return r ? writer_fail(w, r, "cannot write", err) : 0;
+}
+
 uint64_t writer_size(const struct writer *w)
 {
 	return w->pos > w->file_end ? w->pos : w->file_end;
@@ -492,7 +502,7 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 			r = writer_flush(w, err);
 	} else {
 		r = writer_flush(w, err);
-		if (!r && nr_features) {
+		if (!r && nr_features && !w->plain) {
 			r = commit(w, features, nr_features);
 			if (r)
 				writer_fail(w, r, "cannot write the features", err);

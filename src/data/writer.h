@@ -57,12 +57,28 @@ int writer_create(const char *path, const struct pd_evlist *list,
 		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
 		  struct error *err);
 
+/*
+ * Creates @path, which must not exist, mode 0600, for records alone, as the data.N of a directory
+ * are: no header, no features, and readable at every flush since nothing but appending is done.
+ * Killed within a write, the process leaves part of it, and with that maybe of a record, behind
+ * what was flushed. Returns as writer_create().
+ */
+int writer_create_plain(const char *path, struct writer **ret, struct error *err);
+
 /* Appends whole records (in at most two spans). Returns 0 or a negative errno. */
 int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, size_t b_len,
 		  struct error *err);
 
 /* Makes all that was appended visible to readers. Returns 0 or a negative errno. */
 int writer_flush(struct writer *w, struct error *err);
+
+/*
+ * Overwrites, in place, the contents of a feature given at creation, @len bytes as before. Readers
+ * see old and new words mixed at worst, no torn ones where they are aligned to 8 bytes (contents
+ * begin so). Returns 0 or a negative errno.
+ */
+int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
+		   struct error *err);
 
 /* Bytes of the file now, and bytes of data appended. */
 uint64_t writer_size(const struct writer *w);

@@ -10,6 +10,7 @@ struct writer {
 	char *path; /* as messages call it */
 	int fd;
 	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
+	bool plain;  /* records alone: then only finished, pos, out and file_end */
 	bool finished;
 
 	/* As on disk since the last flush. */

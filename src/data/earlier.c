@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/earlier.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "perfdata/abi.h"
+
+/* Whether directory @path holds a recording. */
+static bool is_recording(const char *path)
+{
+	uint64_t magic = 0;
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = dir < 0 ? -1 : openat(dir, "data", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool is = fd >= 0 && read(fd, &magic, sizeof(magic)) == sizeof(magic) &&
+		  (magic == PD_MAGIC || magic == __builtin_bswap64(PD_MAGIC));
+
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return is;
+}
+
+/* "data" and "data.N" */
+static bool is_part(const char *name)
+{
+	if (strncmp(name, "data", 4))
+		return false;
+	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
+}
+
+/* Deletes @path with what a recording has; anything else in there stays, and is -ENOTEMPTY. */
+static int delete_directory(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+	bool foreign = false;
+
+	if (!dir)
+		return -errno;
+	while ((e = readdir(dir)))
+		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	rewinddir(dir);
+	while (!foreign && (e = readdir(dir)))
+		if (is_part(e->d_name))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	return foreign ? -ENOTEMPTY : rmdir(path) ? -errno : 0;
+}
+
+/* What may be moved away or deleted. */
+static int check_ours(const char *path, const struct stat *st, struct error *err)
+{
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+		return error_set(
+			err, -EEXIST,
+			"%s: is there already and not a plain file; choose another name (-o)",
+			path);
+	if (S_ISDIR(st->st_mode) && !is_recording(path))
+		return error_set(err, -EEXIST,
+				 "%s: is a directory and not a recording; choose another name (-o)",
+				 path);
+	if (st->st_uid != geteuid())
+		return error_set(err, -EPERM,
+				 "%s: belongs to another user; choose another name (-o)", path);
+	return 0;
+}
+
+/* A file can take the place of a file; where a directory is involved, @old must go first. */
+static int clear_old(const char *old, bool for_directory, struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(old, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", old);
+	if (!S_ISDIR(st.st_mode) && !for_directory)
+		return 0;
+	r = check_ours(old, &st, err);
+	if (r)
+		return r;
+	r = S_ISDIR(st.st_mode) ? delete_directory(old) : unlink(old) ? -errno : 0;
+	if (r == -ENOTEMPTY)
+		return error_set(err, r,
+				 "%s: holds more than a recording and is not deleted; move it away",
+				 old);
+	return r ? error_sys(err, r, "%s: cannot delete it", old) : 0;
+}
+
+int earlier_keep(const char *path, struct error *err)
+{
+	struct stat st;
+	char *old;
+	int r;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
+	r = check_ours(path, &st, err);
+	if (r)
+		return r;
+	if (asprintf(&old, "%s.old", path) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = clear_old(old, S_ISDIR(st.st_mode), err);
+	if (!r && rename(path, old))
+		r = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
+	free(old);
+	return r;
+}
+
+/* "p.data/" is p.data: what is renamed has no slash at its end. */
+int earlier_replace_directory(const char *path, struct error *err)
+{
+	int r = earlier_keep(path, err);
+
+	if (!r && mkdir(path, 0700))
+		r = error_sys(err, -errno, "%s: cannot create it", path);
+	return r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making room for a new recording: an earlier one of the same name is kept as PATH.old. */
+#ifndef RINGTAIL_DATA_EARLIER_H
+#define RINGTAIL_DATA_EARLIER_H
+
+#include "base/error.h"
+
+/*
+ * Renames what is at @path to PATH.old, in place of a PATH.old from before; nothing there is fine.
+ * Moved away are plain files and directories that are recordings (there is a file "data" that
+ * begins as perf.data does), deleted are plain files and directories that hold data and data.N
+ * alone; all else, what belongs to others, and symbolic links are refused.
+ * Returns 0 or a negative errno with @err filled.
+ */
+int earlier_keep(const char *path, struct error *err);
+
+/* As earlier_keep(), and makes the directory @path, mode 0700. */
+int earlier_replace_directory(const char *path, struct error *err);
+
+#endif
