@@ -29,11 +29,6 @@
 #include "data/earlier.h"
 #include "data/writer_priv.h"
 
-#define OUT_MAX                                                                                  \
-	(256u << 10)	     /* bytes that small appends are gathered to before they are written \
-			      */
-#define OUT_COPY (64u << 10) /* bytes from which copying costs more than a write of their own */
-
 struct resume_record {
 	struct perf_event_header hdr; /* as a table: the offset of feature 0 … */
 	uint64_t zero;		      /* … and its size */
@@ -52,9 +47,15 @@ static void feature_mark(uint64_t features[4], unsigned int feature)
 
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err)
 {
+	char text[64];
+
 	if (code == -EPIPE)
 		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
 				 w->path);
+	snprintf(text, sizeof(text), "cannot write at offset %llu",
+		 (unsigned long long)w->failed_at);
+	if (!what)
+		what = text;
 	if (w->stream || w->plain)
 		return error_sys(err, code, "%s: %s", w->path, what);
 	return error_sys(err, code, "%s: %s (the %llu bytes of data flushed before stay readable)",
@@ -65,35 +66,8 @@ static int put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
 {
 	struct iovec iov = {(void *)(uintptr_t)p, len};
 
+	w->failed_at = offset;
 	return writer_io_all(w->io, w->fd, &iov, 1, (off_t)offset);
-}
-
-int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
-{
-	struct iovec all[4];
-	size_t len = 0;
-	int i, r;
-
-	all[0] = (struct iovec){w->out.data, w->out.len};
-	for (i = 0; i < n; i++) {
-		len += iov[i].iov_len;
-		all[i + 1] = iov[i];
-	}
-	if (now || len >= OUT_COPY || w->out.len + len > OUT_MAX) {
-		r = writer_io_all(w->io, w->fd, all, n + 1,
-				  w->stream ? -1 : (off_t)(w->pos - w->out.len));
-		if (r)
-			return r;
-		w->out.len = 0;
-	} else {
-		r = buf_reserve(&w->out, len);
-		if (r)
-			return r;
-		for (i = 0; i < n; i++)
-			buf_append(&w->out, iov[i].iov_base, iov[i].iov_len);
-	}
-	w->pos += len;
-	return 0;
 }
 
 /* Moves what belongs where the table stands from the front of @iov to held. */
@@ -137,7 +111,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 	if (r) {
 		w->pos -= w->held.len - held;
 		w->held.len = held;
-		return writer_fail(w, r, "cannot write", err);
+		return writer_fail(w, r, NULL, err);
 	}
 	return 0;
 }
@@ -287,7 +261,7 @@ int writer_flush(struct writer *w, struct error *err)
 		r = writer_put(w, NULL, 0, true);
 	else if (w->pos != w->visible)
 		r = commit(w, NULL, 0);
-	return r ? writer_fail(w, r, "cannot write", err) : 0;
+	return r ? writer_fail(w, r, NULL, err) : 0;
 }
 
 /* Ids of all events, then the events, each with the section of its ids. */
@@ -411,7 +385,7 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 	w->io = io;
 	w->fd = -1;
 	w->path = strdup(stream ? "standard output" : path);
-	if (!w->path || buf_reserve(&w->out, OUT_MAX)) {
+	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
 		r = error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
@@ -451,7 +425,7 @@ int writer_create_plain(const char *path, struct writer **ret, struct error *err
 	w->fd = -1;
 	w->plain = true;
 	w->path = strdup(path);
-	if (!w->path || buf_reserve(&w->out, OUT_MAX))
+	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX))
 		r = error_set(err, -ENOMEM, "out of memory");
 	else
 		r = open_file(w, err);
@@ -473,7 +447,7 @@ int writer_replace(struct writer *w, unsigned int feature, const void *data, siz
 		return error_set(err, -EINVAL, "%s: feature %u has no %zu bytes", w->path, feature,
 				 len);
 	r = put_at(w, data, len, section->offset);
-	return r ? writer_fail(w, r, "cannot write", err) : 0;
+	return r ? writer_fail(w, r, NULL, err) : 0;
 }
 
 uint64_t writer_size(const struct writer *w)
@@ -517,11 +491,11 @@ void writer_close(struct writer *w)
 {
 	if (!w)
 		return;
+	writer_out_release(w);
 	if (w->fd >= 0 && !w->stream)
 		close(w->fd);
 	buf_release(&w->table);
 	buf_release(&w->held);
-	buf_release(&w->out);
 	free(w->path);
 	free(w);
 }

@@ -19,8 +19,9 @@
  * that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
- * so, and what was flushed before stays readable; the call may be made again). A pipe whose reader
- * has gone is -EPIPE; the caller must ignore SIGPIPE.
+ * so, and what was flushed before stays readable; the call may be made again, but not on a pipe or
+ * an asynchronous file of records alone). A pipe whose reader has gone is -EPIPE; the caller must
+ * ignore SIGPIPE.
  */
 #ifndef RINGTAIL_DATA_WRITER_H
 #define RINGTAIL_DATA_WRITER_H
@@ -32,6 +33,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "perfdata/attr.h"
+#include "sys/aio.h"
 
 struct writer;
 
@@ -64,6 +66,19 @@ int writer_create(const char *path, const struct pd_evlist *list,
  * what was flushed. Returns as writer_create().
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
+
+/*
+ * From now on appends are gathered in buffers of @buffer_size bytes (0: 512 KB), @depth + 1 of them
+ * (1 … AIO_DEPTH_MAX), of which up to @depth are being written while the caller goes on. An append
+ * waits only when all are full; a flush waits for all. What fails in flight is returned by the next
+ * append or flush, of which then nothing counts; the file stays as of its last flush. A pipe takes
+ * its buffers one after the other, the next one when an append or flush finds that the one before
+ * is written. To be called once. Returns 0, or a negative errno with the writer as before.
+ */
+int writer_async(struct writer *w, unsigned int depth, size_t buffer_size, struct error *err);
+
+/* What it writes by, to be asked for its name; NULL before writer_async(). Owned by the writer. */
+const struct aio *writer_aio(const struct writer *w);
 
 /* Appends whole records (in at most two spans). Returns 0 or a negative errno. */
 int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, size_t b_len,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a writer reaches the system, so that a test can stop it behind any single write.
+ * How a writer reaches the system, so that a test can stop it behind any single write, and let
+ * those in flight end as it likes.
  *
  * Internal to data/. The functions behave as pwritev(2) and writev(2) (-1 and errno, short writes
  * allowed). The vtable and @arg must outlive the writer.
@@ -12,10 +13,12 @@
 #include <sys/uio.h>
 
 #include "data/writer.h"
+#include "sys/aio_engine.h"
 
 struct writer_io {
 	ssize_t (*pwritev)(int fd, const struct iovec *iov, int n, off_t offset, void *arg);
 	ssize_t (*writev)(int fd, const struct iovec *iov, int n, void *arg);
+	const struct aio_engine *engine; /* of writer_async(), opened with @arg; NULL: automatic */
 	void *arg;
 	int stream_fd; /* where "-" goes */
 };

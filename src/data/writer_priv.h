@@ -5,6 +5,12 @@
 
 #include "data/writer_io.h"
 
+/* Small appends are gathered to that many bytes before they are written; the default of buffers. */
+#define WRITER_OUT_MAX	   ((size_t)256 << 10)
+#define WRITER_BUFFER_SIZE ((size_t)512 << 10)
+
+struct writer_async;
+
 struct writer {
 	const struct writer_io *io;
 	char *path; /* as messages call it */
@@ -22,18 +28,33 @@ struct writer {
 
 	/*
 	 * Appended since. Bytes that belong where the table stands wait in @held; those behind it
-	 * are in the file up to pos - out.len and in @out from there.
+	 * are in the file up to pos - out.len and in @out from there; of an asynchronous writer
+	 * they are in the file or in its buffers.
 	 */
 	uint64_t pos; /* file offset where the next record goes */
 	struct buf held;
 	struct buf out;
+	struct writer_async *async; /* NULL: each write is complete when it returns */
+
+	uint64_t failed_at; /* offset of the write that failed last, for messages */
+	int broken;	    /* a failure of a stream, after which nothing can follow */
 };
 
-/* Fills @err: @what could not be done to the file, and what of it stays readable. */
+/*
+ * Fills @err: @what (NULL: a write at failed_at) could not be done to the file, and what of it
+ * stays readable.
+ */
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err);
 
-/* Collects small pieces in out; writes when it grows large. @offset as for writer_io_all(). */
+/*
+ * Puts @iov (two at most) at pos, which moves on: gathers small pieces, and writes what grows
+ * large. With @now all that was put is in the file on return. After a failure none of @iov counts,
+ * and the call may be made again, but not on a stream.
+ */
 int writer_put(struct writer *w, const struct iovec *iov, int n, bool now);
+
+/* Waits for what is in flight, and frees out and async. */
+void writer_out_release(struct writer *w);
 
 /* Writes header, events and features of a stream; features alone. */
 int stream_begin(struct writer *w, const struct pd_evlist *list,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A writer is stopped behind every single write, as SIGKILL would: what is on disk then must be a
- * whole file with everything that was flushed before.
+ * whole file with everything that was flushed before. An asynchronous one has writes in flight
+ * that end in any order, in pieces, and not at all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 #include "data/writer_io.h"
 #include "perfdata/feature.h"
 
-#define EVENT_ID 77
+#define EVENT_ID  77
+#define DEPTH_MAX 5
 
 /* What the hooks see and check against. */
 struct disk {
@@ -37,6 +39,12 @@ struct disk {
 	size_t nr_features;
 	bool tracing;
 	unsigned long between; /* times that features were missing */
+	unsigned long errors;  /* calls that failed */
+
+	/* Asynchronous: what is in flight. */
+	unsigned int depth;
+	struct aio_part flying[DEPTH_MAX];
+	unsigned int nr_flying, most_flying;
 };
 
 static struct pd_evlist *make_list(void)
@@ -220,6 +228,65 @@ static ssize_t hooked_pwritev(int fd, const struct iovec *iov, int n, off_t offs
 	return r;
 }
 
+/* --- an engine whose writes end in random order ---------------------------------------------- */
+
+static int random_open(void *arg, unsigned int depth, void **ret)
+{
+	assert_true(depth <= DEPTH_MAX);
+	*ret = arg;
+	return 0;
+}
+
+static int random_start(void *engine, unsigned int slot, const struct aio_part *part)
+{
+	struct disk *d = engine;
+
+	assert_int_equal(d->flying[slot].len, 0);
+	d->flying[slot] = *part;
+	d->nr_flying++;
+	if (d->nr_flying > d->most_flying)
+		d->most_flying = d->nr_flying;
+	return 0;
+}
+
+static int random_collect(void *engine, bool wait, unsigned int *ret_slot, ssize_t *ret_result)
+{
+	struct disk *d = engine;
+	unsigned int slot = rand_r(&d->seed) % DEPTH_MAX;
+	struct aio_part *part;
+	struct iovec iov;
+
+	if (!d->nr_flying || (!wait && rand_r(&d->seed) % 3))
+		return 0;
+	while (!d->flying[slot].len)
+		slot = (slot + 1) % DEPTH_MAX;
+	part = &d->flying[slot];
+	iov = (struct iovec){(void *)(uintptr_t)part->data, part->len};
+	*ret_slot = slot;
+	if (rand_r(&d->seed) % 10 == 0)
+		*ret_result = rand_r(&d->seed) % 2 ? -EINTR : -EAGAIN;
+	else
+		*ret_result = hooked_pwritev(part->fd, &iov, 1, part->offset, d);
+	if (*ret_result == -1)
+		*ret_result = -errno;
+	part->len = 0;
+	d->nr_flying--;
+	return 1;
+}
+
+static void random_close(void *engine)
+{
+	assert_int_equal(((struct disk *)engine)->nr_flying, 0);
+}
+
+static const struct aio_engine random_engine = {
+	.name = "random",
+	.open = random_open,
+	.start = random_start,
+	.collect = random_collect,
+	.close = random_close,
+};
+
 static int setup(void **state)
 {
 	struct disk *d = calloc(1, sizeof(*d));
@@ -263,8 +330,14 @@ static void append_some(struct disk *d, struct writer *w)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(buf_append(&d->appended, records[i], len[i]), 0);
 	r = writer_append(w, records[0], len[0], records[1], len[1], &err);
-	if (r == -ENOSPC)
+	if (r) {
+		assert_int_equal(r, -ENOSPC);
+		d->errors++;
+		assert_non_null(strstr(err.text, d->path));
+		assert_non_null(strstr(err.text, "at offset"));
+		check(d);
 		r = writer_append(w, records[0], len[0], records[1], len[1], &err);
+	}
 	assert_int_equal(r, 0);
 }
 
@@ -277,6 +350,7 @@ static void flush(struct disk *d, struct writer *w)
 		assert_int_equal(r, -ENOSPC);
 		assert_non_null(strstr(err.text, d->path));
 		assert_non_null(strstr(err.text, "stay readable"));
+		d->errors++;
 		check(d);
 		r = writer_flush(w, &err);
 	}
@@ -302,7 +376,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	};
 	const struct writer_feature late[] = {{HEADER_SAMPLE_TIME, text + 3, 16},
 					      {HEADER_BRANCH_STACK, text, 0}};
-	const struct writer_io io = {.pwritev = hooked_pwritev, .arg = d};
+	const struct writer_io io = {.pwritev = hooked_pwritev, .engine = &random_engine, .arg = d};
 	struct error err = ERROR_INIT;
 	struct writer *w;
 	int i, j, r;
@@ -310,7 +384,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	d->seed = seed;
 	d->short_writes = seed % 3 ? 0 : 100;
 	d->fail_at = fail_at;
-	d->writes = d->between = 0;
+	d->writes = d->between = d->errors = 0;
 	d->armed = d->tracing = false;
 	d->appended.len = d->flushed = 0;
 	d->nr_features = 0;
@@ -324,6 +398,8 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	d->nr_features = nr_features;
 	d->tracing = nr_features == NR_FEATURES;
 	check(d);
+	if (d->depth)
+		assert_int_equal(writer_async(w, d->depth, 100, &err), 0);
 	for (i = 0; i < 6; i++) {
 		for (j = rand_r(&d->seed) % 4; j >= 0; j--)
 			append_some(d, w);
@@ -335,6 +411,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	r = writer_finish(w, late, 2, &err);
 	if (r) {
 		assert_int_equal(r, -ENOSPC);
+		d->errors++;
 		r = writer_finish(w, late, 2, &err);
 	}
 	assert_int_equal(r, 0);
@@ -346,6 +423,8 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	assert_int_equal(writer_append(w, text, 8, NULL, 0, &err), -EINVAL);
 	assert_int_equal(writer_finish(w, NULL, 0, &err), -EINVAL);
 	writer_close(w);
+	/* Each failure was told, and once. */
+	assert_int_equal(d->errors, fail_at && fail_at <= d->writes);
 	return d->writes;
 }
 
@@ -363,6 +442,59 @@ static void whole_behind_every_write(void **state)
 			assert_true(nr < 2 || d->between > 0);
 		}
 	}
+	pd_evlist_free(list);
+}
+
+static void whole_with_writes_in_flight(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	unsigned int seed;
+
+	for (d->depth = 1; d->depth <= DEPTH_MAX; d->depth++) {
+		d->most_flying = 0;
+		for (seed = 1; seed <= 12; seed++)
+			record(d, list, seed, seed % (NR_FEATURES + 1), 0);
+		assert_int_equal(d->most_flying, d->depth);
+	}
+	pd_evlist_free(list);
+}
+
+static void whole_after_failures_in_flight(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	unsigned long k, n;
+
+	for (d->depth = 1; d->depth <= DEPTH_MAX; d->depth += 2) {
+		n = record(d, list, 4, NR_FEATURES, 0);
+		for (k = 1; k <= n; k++)
+			record(d, list, 4, NR_FEATURES, k);
+	}
+	pd_evlist_free(list);
+}
+
+/* What is in flight ends before the file is closed; what was flushed stays. */
+static void closed_with_writes_in_flight(void **state)
+{
+	struct disk *d = *state;
+	struct pd_evlist *list = make_list();
+	const struct writer_io io = {.pwritev = hooked_pwritev, .engine = &random_engine, .arg = d};
+	struct error err = ERROR_INIT;
+	struct writer *w;
+	int i;
+
+	assert_int_equal(writer_create_io(d->path, list, NULL, 0, &io, &w, &err), 0);
+	assert_int_equal(writer_async(w, DEPTH_MAX, 100, &err), 0);
+	assert_int_equal(writer_async(w, 1, 0, &err), -EINVAL);
+	append_some(d, w);
+	flush(d, w);
+	for (i = 0; i < 8 || !d->nr_flying; i++)
+		append_some(d, w);
+	writer_close(w);
+	assert_int_equal(d->nr_flying, 0);
+	check(d);
+	check_reader(d);
 	pd_evlist_free(list);
 }
 
@@ -415,7 +547,7 @@ static void only_own_files_give_way(void **state)
 }
 
 /* The stream goes to the same file that the other tests use, and is read from there. */
-static void stream_is_read_back(void **state)
+static void stream_round(void **state, unsigned int depth)
 {
 	static const uint8_t big[70000];
 	struct disk *d = *state;
@@ -443,6 +575,8 @@ static void stream_is_read_back(void **state)
 	io.stream_fd = open(d->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(io.stream_fd >= 0);
 	assert_int_equal(writer_create_io("-", list, first, 2, &io, &w, &err), 0);
+	if (depth)
+		assert_int_equal(writer_async(w, depth, 100, &err), 0);
 	for (i = 0; i < 10; i++)
 		append_some(d, w);
 	assert_int_equal(writer_data_size(w), d->appended.len);
@@ -474,7 +608,24 @@ static void stream_is_read_back(void **state)
 	pd_evlist_free(list);
 }
 
-static void stream_without_reader(void **state)
+static void stream_is_read_back(void **state)
+{
+	stream_round(state, 0);
+}
+
+static void stream_is_read_back_asynchronous(void **state)
+{
+	struct disk *d = *state;
+	unsigned int depth;
+
+	for (depth = 1; depth <= DEPTH_MAX; depth++) {
+		d->appended.len = 0;
+		stream_round(state, depth);
+		assert_int_equal(unlink(d->path), 0);
+	}
+}
+
+static void gone_reader(void **state, unsigned int depth)
 {
 	struct pd_evlist *list = make_list();
 	struct writer_io io = writer_io_system;
@@ -485,13 +636,51 @@ static void stream_without_reader(void **state)
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	io.stream_fd = fds[1];
 	assert_int_equal(writer_create_io("-", list, NULL, 0, &io, &w, &err), 0);
+	if (depth)
+		assert_int_equal(writer_async(w, depth, 1000, &err), 0);
 	close(fds[0]);
 	append_some(*state, w);
 	assert_int_equal(writer_flush(w, &err), -EPIPE);
 	assert_non_null(strstr(err.text, "standard output"));
+	/* Nothing may follow a gap. */
+	assert_int_equal(writer_append(w, list, 8, NULL, 0, &err), -EPIPE);
+	assert_int_equal(writer_flush(w, &err), -EPIPE);
 	writer_close(w);
 	close(fds[1]);
 	pd_evlist_free(list);
+}
+
+static void stream_without_reader(void **state)
+{
+	gone_reader(state, 0);
+	gone_reader(state, 3);
+}
+
+/* A file of records alone holds a beginning of what was appended, at any time. */
+static void plain_in_order(void **state)
+{
+	struct disk *d = *state;
+	struct error err = ERROR_INIT;
+	struct buf file = {0};
+	struct writer *w;
+	int i;
+
+	d->seed = 7;
+	assert_int_equal(writer_create_plain(d->path, &w, &err), 0);
+	append_some(d, w);
+	assert_int_equal(writer_async(w, 3, 100, &err), 0);
+	for (i = 0; i < 300; i++) {
+		append_some(d, w);
+		if (i % 50 == 49)
+			assert_int_equal(writer_flush(w, &err), 0);
+		file.len = 0;
+		slurp(d->path, &file);
+		assert_true(file.len <= d->appended.len);
+		assert_memory_equal(file.data, d->appended.data, file.len);
+		assert_true(i % 50 < 49 || file.len == d->appended.len);
+	}
+	writer_close(w);
+	buf_release(&file);
 }
 
 int main(void)
@@ -499,9 +688,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whole_behind_every_write, setup, teardown),
 		cmocka_unit_test_setup_teardown(whole_after_every_failed_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_with_writes_in_flight, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_after_failures_in_flight, setup, teardown),
+		cmocka_unit_test_setup_teardown(closed_with_writes_in_flight, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_own_files_give_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_is_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(stream_is_read_back_asynchronous, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_without_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain_in_order, setup, teardown),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
