@@ -118,6 +118,8 @@ static int run(struct record_command *cmd)
 		status = EXIT_ERROR;
 	}
 	session_result(s, &result);
+	if (result.misused)
+		status = EXIT_USAGE;
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);
 		if (cmd->propagate_status)

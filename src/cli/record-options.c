@@ -24,6 +24,7 @@ enum {
 	KEY_FLUSH_INTERVAL,
 	KEY_PROPAGATE_STATUS,
 	KEY_SAMPLE_CPU,
+	KEY_THREADS,
 };
 
 // clang-format off
@@ -65,6 +66,9 @@ static const struct argp_option options[] = {
 	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
 	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
+	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
+	 "A thread for each cpu (default), core, socket or numa node, or for masks such as "
+	 "0-3/0:4-7/4 (CPUs read/runs on); FILE is a directory", 0},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
@@ -271,6 +275,8 @@ static void finish_options(struct argp_state *state, struct record_opts *opts)
 	if (opts->period && (opts->frequency || opts->frequency_max))
 		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
 			     "choose one");
+	if (opts->threads && !strcmp(opts->output, "-"))
+		usage(state, "--threads makes a directory, which -o - cannot be: leave out one of them");
 	if (!opts->command && !opts->tasks.nr && !opts->cpus.nr)
 		opts->all_cpus = true;
 }
@@ -306,6 +312,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'z': set_compression(state, opts, arg); break;
 	case 'm': set_ring_size(state, opts, arg); break;
 	case KEY_FLUSH_INTERVAL: set_flush_interval(state, opts, arg); break;
+	case KEY_THREADS: opts->threads = arg ? arg : ""; break;
 	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;
 	case KEY_PROPAGATE_STATUS: p->cmd->propagate_status = true; break;
 	case 'q': p->cmd->quiet = true; break;

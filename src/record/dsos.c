@@ -83,6 +83,15 @@ int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr)
 	return add_name(names, rec.mmap.filename, strlen(rec.mmap.filename), false);
 }
 
+int dso_names_merge(struct dso_names *names, const struct dso_names *from)
+{
+	int code = 0;
+
+	for (const struct dso_name *n = from->table; n && !code; n = n->hh.next)
+		code = add_name(names, n->name, strlen(n->name), n->kernel);
+	return code;
+}
+
 /* "/lib/modules/…/snd-pcm.ko.xz" or "[snd_pcm]": the name in /sys/module is snd_pcm. */
 static void module_build_id(const char *name, struct build_id *ret)
 {

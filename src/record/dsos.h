@@ -20,6 +20,9 @@ void dso_names_free(struct dso_names *names); /* accepts NULL */
 /* Takes note of a MMAP or MMAP2 record. Returns 0 or -ENOMEM; a malformed record is ignored. */
 int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr);
 
+/* Adds the names of @from. Returns 0 or -ENOMEM. */
+int dso_names_merge(struct dso_names *names, const struct dso_names *from);
+
 /* Appends the contents of BUILD_ID: those of the names that have a build-id now. 0 or -ENOMEM. */
 int dso_names_build_ids(const struct dso_names *names, struct buf *out);
 

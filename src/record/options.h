@@ -45,6 +45,7 @@ struct record_opts {
 	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
 	const char *output;    /* path, or "-" */
 	unsigned int flush_ms; /* 0: 1000 */
+	const char *threads;   /* --threads: masks (record/masks.h); the output is a directory */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
 	int argc;	       /* the command line, for the file's header */
 	const char *const *argv;

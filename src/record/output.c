@@ -2,9 +2,11 @@
 #include "record/output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/earlier.h"
 #include "perfdata/feature.h"
 #include "record/machine.h"
 
@@ -62,83 +64,154 @@ static int add_compression(struct feature_set *set, const struct compress_stats 
 	return code;
 }
 
-static int create_file(struct output *out, const struct record_opts *opts, struct error *err)
+/* The account of the parts, which stays as large as it is here. */
+static int encode_parts(const struct output *out, bool complete, struct buf *b)
 {
-	struct feature_set set = {0};
+	struct parts parts = {.complete = complete, .nr = out->nr - 1};
 	int code;
 
-	code = machine_features(&set, out->list, opts->argc, opts->argv,
-				opts->use_clockid ? opts->clockid : -1);
+	parts.part = calloc(out->nr, sizeof(*parts.part));
+	if (!parts.part)
+		return -ENOMEM;
+	for (size_t i = 0; i < parts.nr; i++)
+		parts.part[i] = lane_flushed_size(&out->lanes[i + 1]);
+	code = parts_encode(&parts, b);
+	parts_release(&parts);
+	return code;
+}
+
+static int add_parts(const struct output *out, struct feature_set *set)
+{
+	struct buf b = {0};
+	int code = encode_parts(out, false, &b);
+
+	if (!code)
+		code = feature_set_add(set, HEADER_DIR_FORMAT, &b);
+	buf_release(&b);
+	return code;
+}
+
+static int start_features(struct output *out, const struct record_opts *opts,
+			  struct feature_set *set, struct error *err)
+{
+	int code = machine_features(set, out->list, opts->argc, opts->argv,
+				    opts->use_clockid ? opts->clockid : -1);
+
 	if (!code && opts->compression_level)
-		code = add_compression(&set,
+		code = add_compression(set,
 				       &(struct compress_stats){.asked = opts->compression_level});
+	if (!code && opts->threads)
+		code = add_parts(out, set);
 	if (code)
-		error_sys(err, code, "describing this machine");
+		return error_sys(err, code, "describing this machine");
+	return machine_tracing_data(set, out->list, err);
+}
+
+/* --- files -------------------------------------------------------------------------------------
+ */
+
+/* Gives @writer to lane @index, also on failure. */
+static int make_lane(struct output *out, size_t index, struct writer *writer,
+		     const struct record_opts *opts, const struct plan *plan, struct error *err)
+{
+	int code = lane_init(&out->lanes[index], writer, opts->compression_level,
+			     plan_sample_time_at(plan));
+
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+/* The file with the header: @path. */
+static int create_main(struct output *out, const char *path, const struct record_opts *opts,
+		       const struct plan *plan, struct error *err)
+{
+	struct feature_set set = {0};
+	struct writer *writer;
+	int code = start_features(out, opts, &set, err);
+
 	if (!code)
-		code = machine_tracing_data(&set, out->list, err);
+		code = writer_create(path, out->list, set.features, set.count, &writer, err);
 	if (!code)
-		code = writer_create(opts->output, out->list, set.features, set.count, &out->writer,
-				     err);
+		code = make_lane(out, 0, writer, opts, plan, err);
 	feature_set_release(&set);
 	return code;
 }
 
-/* --- what the tally sees -----------------------------------------------------------------------
- */
-
-static int saw_map(const struct perf_event_header *hdr, void *arg)
+static int create_part(struct output *out, size_t number, const char *directory,
+		       const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
-	return dso_names_add(((struct output *)arg)->dsos, hdr);
+	struct writer *writer;
+	char *path;
+	int code;
+
+	if (asprintf(&path, "%s/data.%zu", directory, number) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	code = writer_create_plain(path, &writer, err);
+	if (!code)
+		code = make_lane(out, number + 1, writer, opts, plan, err);
+	free(path);
+	return code;
 }
 
-static int saw_lost(const struct perf_event_header *hdr, int cpu, void *arg)
+/* Perf refuses a "data" without data.N beside it, so it comes last. */
+static int create_directory(struct output *out, const struct record_opts *opts,
+			    const struct plan *plan, struct error *err)
 {
-	struct output *out = arg;
-	struct pd_record rec;
+	char *directory = strdup(opts->output), *path = NULL;
+	size_t len = directory ? strlen(directory) : 0;
+	int code;
 
-	if (pd_record_decode(hdr, NULL, &rec))
-		return 0;
-	if (hdr->type == PERF_RECORD_LOST)
-		return loss_add(&out->lost_records, LOSS_RING, LOSS_NO_EVENT, cpu, rec.lost.lost);
-	return loss_add(&out->loss, LOSS_PMU, LOSS_NO_EVENT, cpu, rec.lost.lost);
-}
-
-/* From the end to the beginning. */
-static int make_chain(struct output *out, const struct record_opts *opts,
-		      const struct tally_opts *tally, struct error *err)
-{
-	struct sink *next;
-
-	next = out->file = sink_file_new(out->writer);
-	if (next && opts->compression_level)
-		next = out->compress = compress_new(next, opts->compression_level);
-	if (next)
-		out->chain = tally_new(next, tally);
-	return out->chain ? 0 : error_set(err, -ENOMEM, "out of memory");
+	while (len > 1 && directory[len - 1] == '/')
+		directory[--len] = '\0';
+	if (!directory || asprintf(&path, "%s/data", directory) < 0) {
+		free(directory);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	code = earlier_replace_directory(directory, err);
+	for (size_t i = 0; !code && i + 1 < out->nr; i++)
+		code = create_part(out, i, directory, opts, plan, err);
+	if (!code)
+		code = create_main(out, path, opts, plan, err);
+	free(path);
+	free(directory);
+	return code;
 }
 
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
-		  const struct opened *opened, struct error *err)
+		  const struct opened *opened, size_t workers, struct error *err)
 {
-	const struct tally_opts tally = {
-		.time_at = plan_sample_time_at(plan),
-		.map = saw_map,
-		.lost = saw_lost,
-		.arg = out,
-	};
-	int code;
-
-	*out = (struct output){0};
-	out->dsos = dso_names_new();
-	if (!out->dsos || make_list(out, plan, opened))
+	*out = (struct output){.nr = opts->threads ? workers + 1 : 1};
+	out->lanes = calloc(out->nr, sizeof(*out->lanes));
+	if (!out->lanes || make_list(out, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
-	code = create_file(out, opts, err);
-	return code ? code : make_chain(out, opts, &tally, err);
+	if (opts->threads)
+		return create_directory(out, opts, plan, err);
+	return create_main(out, opts->output, opts, plan, err);
 }
 
-const struct tally *output_tally(const struct output *out)
+struct lane *output_lane(const struct output *out, size_t number)
 {
-	return tally_get(out->chain);
+	return &out->lanes[out->nr > 1 ? number + 1 : 0];
+}
+
+static int publish(struct output *out, bool complete, struct error *err)
+{
+	struct buf b = {0};
+	int code;
+
+	if (out->nr == 1)
+		return 0;
+	code = encode_parts(out, complete, &b);
+	if (code)
+		error_set(err, code, "out of memory");
+	else
+		code = writer_replace(out->lanes[0].writer, HEADER_DIR_FORMAT, b.data, b.len, err);
+	buf_release(&b);
+	return code;
+}
+
+int output_checkpoint(struct output *out, struct error *err)
+{
+	return publish(out, false, err);
 }
 
 /* --- end ---------------------------------------------------------------------------------------
@@ -168,13 +241,15 @@ static int write_lost(struct output *out, const struct plan *plan, const struct 
 		record[n++] = fd->id;
 	hdr.size = (uint16_t)(n * sizeof(record[0]));
 	memcpy(record, &hdr, sizeof(hdr));
-	return sink_record(out->file, (const struct perf_event_header *)record, err);
+	return sink_record(out->lanes[0].file, (const struct perf_event_header *)record, err);
 }
 
 /* By event and CPU where the kernel counts so, else from the LOST records: see record/loss.h. */
 static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			struct error *err)
 {
+	const struct loss *records = &out->lanes[0].lost_records;
+	const struct loss *dropped = &out->lanes[0].dropped;
 	bool by_event = true;
 	int code = 0;
 
@@ -188,32 +263,60 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 		loss_add(&out->loss, LOSS_RING, fd->event, fd->cpu, lost);
 		code = write_lost(out, plan, fd, lost, err);
 	}
-	for (size_t i = 0; !by_event && i < out->lost_records.nr; i++) {
-		const struct loss_entry *e = &out->lost_records.entries[i];
+	for (size_t i = 0; !by_event && i < records->nr; i++) {
+		const struct loss_entry *e = &records->entries[i];
+
+		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
+	}
+	for (size_t i = 0; i < dropped->nr; i++) {
+		const struct loss_entry *e = &dropped->entries[i];
 
 		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
 	}
 	return code;
 }
 
+bool output_compression(const struct output *out, struct compress_stats *ret)
+{
+	*ret = (struct compress_stats){0};
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->lanes[i].compress)
+			compress_stats_add(ret, compress_stats(out->lanes[i].compress));
+	return out->nr && out->lanes[0].compress;
+}
+
 /* Features that only the end knows. */
 static int end_features(struct output *out, struct feature_set *set)
 {
-	const struct tally *t = output_tally(out);
-	struct pd_sample_time time = {t->first, t->last};
+	struct pd_sample_time time = {out->tally.first, out->tally.last};
+	struct compress_stats compression;
 	struct buf b = {0};
-	int code = dso_names_build_ids(out->dsos, &b);
+	int code = dso_names_build_ids(out->lanes[0].dsos, &b);
 
 	if (!code && b.len)
 		code = feature_set_add(set, HEADER_BUILD_ID, &b);
-	if (!code && t->last) {
+	if (!code && time.last) {
 		code = pd_feature_sample_time_encode(&b, &time);
 		if (!code)
 			code = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
 	}
-	if (!code && out->compress)
-		code = add_compression(set, compress_stats(out->compress));
+	if (!code && output_compression(out, &compression))
+		code = add_compression(set, &compression);
 	buf_release(&b);
+	return code;
+}
+
+/* What all lanes learnt comes to the first, and what they hold into their files. */
+static int gather(struct output *out, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < out->nr; i++) {
+		code = lane_flush(&out->lanes[i], err);
+		if (!code && i && lane_merge(&out->lanes[0], &out->lanes[i]))
+			code = error_set(err, -ENOMEM, "out of memory");
+		tally_add(&out->tally, tally_get(out->lanes[i].chain));
+	}
 	return code;
 }
 
@@ -221,7 +324,7 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 		  struct error *err)
 {
 	struct feature_set set = {0};
-	int code = out->compress ? sink_flush(out->compress, err) : 0;
+	int code = gather(out, err);
 
 	if (!code)
 		code = count_losses(out, plan, opened, err);
@@ -231,20 +334,26 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	if (code)
 		error_sys(err, code, "build-ids");
 	else
-		code = writer_finish(out->writer, set.features, set.count, err);
+		code = writer_finish(out->lanes[0].writer, set.features, set.count, err);
 	feature_set_release(&set);
-	return code;
+	return code ? code : publish(out, true, err);
+}
+
+uint64_t output_size(const struct output *out)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < out->nr; i++)
+		bytes += out->lanes[i].writer ? writer_size(out->lanes[i].writer) : 0;
+	return bytes;
 }
 
 void output_release(struct output *out)
 {
-	sink_free(out->chain);
-	sink_free(out->compress);
-	sink_free(out->file);
-	writer_close(out->writer);
-	dso_names_free(out->dsos);
+	for (size_t i = 0; out->lanes && i < out->nr; i++)
+		lane_release(&out->lanes[i]);
+	free(out->lanes);
 	pd_evlist_free(out->list);
-	loss_release(&out->lost_records);
 	loss_release(&out->loss);
 	*out = (struct output){0};
 }

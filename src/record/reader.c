@@ -180,6 +180,7 @@ static void queue_push(struct reader *r, struct chunk *c)
 {
 	*r->queue_end = c;
 	r->queue_end = &c->next;
+	r->stats.chunks++;
 }
 
 /* A free chunk; what is queued goes to the sink first when there is none. */

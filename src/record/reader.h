@@ -75,6 +75,7 @@ unsigned int reader_fullness(void *reader);
 
 struct reader_stats {
 	uint64_t direct, copied; /* bytes written from the ring, and by way of a chunk */
+	uint64_t chunks;	 /* filled */
 	uint64_t pool_empty;	 /* times that no chunk was free */
 	uint64_t passes, rounds;
 };

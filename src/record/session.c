@@ -2,6 +2,7 @@
 #include "record/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,13 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/crew.h"
 #include "record/output.h"
-#include "record/reader.h"
 #include "record/synthesize.h"
 #include "record/workload.h"
-
-/* Bytes taken after which all rings are visited, so that readers can sort in little memory. */
-#define ROUND_BYTES (8u << 20)
 
 /* How long a command that we end may take to do so. */
 #define COMMAND_WAIT_MS 1000
@@ -32,14 +30,14 @@ struct session {
 	struct plan *plan;
 	struct opened *opened;
 	struct output output;
-	struct chunk_pool *pool;
-	struct reader *reader;
+	struct crew crew;
 	struct workload workload;
 	sigset_t mask_before;
 	int signals, tick, delay; /* descriptors; -1: none */
-	uint64_t since_round;	  /* bytes */
 	struct timespec began, ended;
 	bool stop, raised;
+	bool misused;  /* what was asked for cannot be meant */
+	bool flushing; /* the crew was asked to, and an answer is due */
 	int nice_before;
 };
 
@@ -75,7 +73,7 @@ int session_new(const struct record_opts *opts, const struct notes *notes, struc
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
 	s->notes = notes;
-	s->signals = s->tick = s->delay = -1;
+	s->signals = s->tick = s->delay = s->crew.report = -1;
 	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
 	*ret = s;
 	return 0;
@@ -92,9 +90,8 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	workload_release(&s->workload);
-	reader_free(s->reader);
+	crew_release(&s->crew);
 	output_release(&s->output);
-	chunk_pool_free(s->pool);
 	opened_close(s->opened);
 	plan_free(s->plan);
 	close_fd(s->delay);
@@ -119,6 +116,10 @@ static int session_plan(struct session *s, struct error *err)
 		return code;
 	limits_read(&s->limits);
 	code = plan_new(s->opts, &s->limits, s->notes, &s->plan, err);
+	if (!code) {
+		code = crew_plan(&s->crew, s->opts, s->plan, s->notes, err);
+		s->misused = code == -EINVAL;
+	}
 	if (code || !s->opts->command)
 		return code;
 	code = workload_prepare(&s->workload, s->opts->command, &s->mask_before, err);
@@ -130,44 +131,9 @@ static int session_plan(struct session *s, struct error *err)
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
  */
 
-/* Chunks of 1 MB for half of what all rings hold: 4 to 64 of them. */
-static int make_pool(struct session *s, struct error *err)
-{
-	size_t bytes = 1u << 20;
-	size_t count = s->opened->nr_places * s->plan->ring_size / 2 / bytes;
-
-	count = count < 4 ? 4 : count > 64 ? 64 : count;
-	s->pool = chunk_pool_new(count, bytes);
-	return s->pool ? 0 : error_set(err, -ENOMEM, "no memory for a pool of %zu MB", count);
-}
-
-static int make_reader(struct session *s, struct error *err)
-{
-	int code = reader_new(s->pool, s->output.chain, true, &s->reader, err);
-
-	if (!code && s->output.compress)
-		compress_watch(s->output.compress, reader_fullness, s->reader);
-
-	for (unsigned int i = 0; !code && i < s->opened->nr_rings; i++) {
-		const struct open_ring *ring = &s->opened->rings[i];
-		const struct reader_source source = {
-			.memory = ring->memory,
-			.page_size = s->limits.page_size,
-			.data_size = ring->data_size,
-			.ring = i,
-			.cpu = ring->cpu,
-			.fds = ring->fds,
-			.nr_fds = ring->nr_fds,
-		};
-
-		if (ring->memory)
-			code = reader_add(s->reader, &source, err);
-	}
-	return code;
-}
-
 static void note_memory(const struct session *s)
 {
+	const struct lane *lane = output_lane(&s->output, 0);
 	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
 	uint64_t size = s->plan->ring_size;
 
@@ -185,11 +151,13 @@ static void note_memory(const struct session *s)
 		  s->plan->nr, s->opened->nr_fds, s->opened->nr_places,
 		  (unsigned long long)size / 1024,
 		  (unsigned long long)s->plan->sideband_size / 1024,
-		  chunk_pool_bytes(s->pool) / 1024);
-	if (s->output.compress)
+		  crew_pool_bytes(&s->crew) / 1024);
+	if (lane->compress)
 		notes_say(s->notes, NOTE_DETAIL, "compression at level %d in %llu KB",
 			  s->opts->compression_level,
-			  (unsigned long long)compress_stats(s->output.compress)->memory / 1024);
+			  (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
+				  s->crew.nr);
+	crew_say_plan(&s->crew, s->opened, s->notes);
 }
 
 static int session_open(struct session *s, struct error *err)
@@ -197,11 +165,9 @@ static int session_open(struct session *s, struct error *err)
 	int code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
 
 	if (!code)
-		code = output_create(&s->output, s->opts, s->plan, s->opened, err);
+		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr, err);
 	if (!code)
-		code = make_pool(s, err);
-	if (!code)
-		code = make_reader(s, err);
+		code = crew_hire(&s->crew, s->opened, &s->output, s->plan->ring_size, err);
 	if (!code)
 		note_memory(s);
 	return code;
@@ -210,7 +176,7 @@ static int session_open(struct session *s, struct error *err)
 /* --- OPENED -> RUNNING ---------------------------------------------------------------------------
  */
 
-/* A timer that is watched: every @ms, or once after @ms. */
+/* A timer: every @ms, or once after @ms. */
 static int make_timer(struct session *s, unsigned int ms, bool again, int *ret, struct error *err)
 {
 	struct itimerspec when = {
@@ -222,13 +188,12 @@ static int make_timer(struct session *s, unsigned int ms, bool again, int *ret, 
 	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
 		return error_sys(err, -errno, "timerfd");
-	return reader_watch(s->reader, *ret, err);
+	return 0;
 }
 
 static int make_watches(struct session *s, struct error *err)
 {
 	sigset_t mask;
-	int code;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
@@ -236,13 +201,8 @@ static int make_watches(struct session *s, struct error *err)
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		return error_sys(err, -errno, "signalfd");
-	code = reader_watch(s->reader, s->signals, err);
-	if (!code && s->workload.pid)
-		code = reader_watch(s->reader, s->workload.ended_fd, err);
-	if (!code)
-		code = make_timer(s, s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true,
-				  &s->tick, err);
-	return code;
+	return make_timer(s, s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true,
+			  &s->tick, err);
 }
 
 struct emit_to {
@@ -278,7 +238,7 @@ static int session_processes(const struct session *s, struct tasks *ret, struct 
 /* What was there before: the output's first records. */
 static int write_before(struct session *s, struct error *err)
 {
-	struct emit_to to = {s->output.chain, err};
+	struct emit_to to = {s->output.lanes[0].chain, err};
 	struct tasks processes = {0};
 	struct synth_stats stats = {0};
 	int code = session_processes(s, &processes, err);
@@ -326,7 +286,9 @@ static int session_start(struct session *s, struct error *err)
 	if (!code)
 		code = write_before(s, err);
 	if (!code)
-		code = sink_flush(s->output.chain, err);
+		code = lane_flush(&s->output.lanes[0], err);
+	if (!code)
+		code = crew_start(&s->crew, err);
 	if (code)
 		return code;
 	clock_gettime(CLOCK_MONOTONIC, &s->began);
@@ -343,34 +305,31 @@ static int session_start(struct session *s, struct error *err)
 /* --- RUNNING -> DRAINING -------------------------------------------------------------------------
  */
 
-static int take_all(struct session *s, uint64_t *ret_bytes, struct error *err)
-{
-	s->since_round = 0;
-	return reader_pass_all(s->reader, ret_bytes, err);
-}
-
-static int on_rings(struct session *s, struct error *err)
-{
-	uint64_t bytes = 0;
-	int code = reader_pass_ready(s->reader, &bytes, err);
-
-	s->since_round += bytes;
-	if (!code && s->since_round > ROUND_BYTES)
-		code = take_all(s, NULL, err);
-	if (s->plan->target == TARGET_TASKS && reader_hung_up(s->reader))
-		s->stop = true;
-	return code;
-}
-
 static int on_tick(struct session *s, struct error *err)
 {
 	uint64_t times;
-	int code;
 
-	if (read(s->tick, &times, sizeof(times)) < 0)
+	/* A disk that is slower than the timer gets no second flush on top of the first. */
+	if (read(s->tick, &times, sizeof(times)) < 0 || s->flushing)
 		return 0;
-	code = take_all(s, NULL, err);
-	return code ? code : sink_flush(s->output.chain, err);
+	s->flushing = true;
+	crew_ask(&s->crew, WORKER_FLUSH);
+	return 0;
+}
+
+static int on_report(struct session *s, struct error *err)
+{
+	struct worker_view crew = crew_view(&s->crew);
+
+	/* Which error it was is told by crew_dismiss(). */
+	if (crew.code)
+		return error_set(err, crew.code, "a thread that reads rings has failed");
+	if (s->plan->target == TARGET_TASKS && crew.hung_up)
+		s->stop = true;
+	if (!s->flushing || !crew.flushed)
+		return 0;
+	s->flushing = false;
+	return output_checkpoint(&s->output, err);
 }
 
 static int on_delay(struct session *s, struct error *err)
@@ -382,29 +341,38 @@ static int on_delay(struct session *s, struct error *err)
 	return opened_enable(s->opened, s->plan, err);
 }
 
-static int on_event(struct session *s, int fd, struct error *err)
+/* A signal, or the end of the command. */
+static int on_end(struct session *s, struct error *err)
 {
-	if (fd == s->tick)
-		return on_tick(s, err);
-	if (fd == s->delay)
-		return on_delay(s, err);
-	if (fd == s->workload.ended_fd)
-		workload_ended(&s->workload);
-	s->stop = true; /* a signal, or the end of the command */
+	workload_ended(&s->workload);
+	s->stop = true;
 	return 0;
 }
 
 static int session_loop(struct session *s, struct error *err)
 {
-	int fds[8], n, code = 0;
+	const struct {
+		int fd;
+		int (*then)(struct session *s, struct error *err);
+	} watches[] = {
+		{s->crew.report, on_report},
+		{s->tick, on_tick},
+		{s->delay, on_delay},
+		{s->signals, on_end},
+		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
+	};
+	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
+	struct pollfd polled[WATCHES];
+	int code = 0;
 
+	for (size_t i = 0; i < WATCHES; i++)
+		polled[i] = (struct pollfd){.fd = watches[i].fd, .events = POLLIN};
 	while (!code && !s->stop) {
-		n = reader_wait(s->reader, fds, 8, err);
-		if (n < 0)
-			return n;
-		code = on_rings(s, err);
-		for (int i = 0; !code && i < n; i++)
-			code = on_event(s, fds[i], err);
+		if (poll(polled, WATCHES, -1) < 0 && errno != EINTR)
+			return error_sys(err, -errno, "poll");
+		for (size_t i = 0; !code && i < WATCHES; i++)
+			if (polled[i].revents)
+				code = watches[i].then(s, err);
 	}
 	return code;
 }
@@ -414,18 +382,17 @@ static int session_loop(struct session *s, struct error *err)
 
 static int session_finish(struct session *s, struct error *err)
 {
-	uint64_t bytes = 0;
+	struct compress_stats compression;
 	int code;
 
 	clock_gettime(CLOCK_MONOTONIC, &s->ended);
 	opened_disable(s->opened);
-	do {
-		code = take_all(s, &bytes, err);
-	} while (!code && bytes);
+	code = crew_dismiss(&s->crew, err);
 	if (!code)
 		code = output_finish(&s->output, s->plan, s->opened, err);
-	if (s->output.compress)
-		compress_say(compress_stats(s->output.compress), s->notes);
+	crew_say_done(&s->crew, &s->output, s->notes);
+	if (output_compression(&s->output, &compression))
+		compress_say(&compression, s->notes);
 	if (s->workload.pid && !workload_stop(&s->workload, COMMAND_WAIT_MS))
 		notes_say(s->notes, NOTE_WARNING,
 			  "the command (pid %d) does not end at SIGTERM and is left "
@@ -457,15 +424,26 @@ static int session_step(struct session *s, struct error *err)
 	return code;
 }
 
+/* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
+static void save_the_rest(struct session *s, struct error *err)
+{
+	if (s->opened)
+		opened_disable(s->opened);
+	crew_dismiss(&s->crew, err);
+	if (!s->output.lanes || !s->output.lanes[0].chain)
+		return;
+	lane_flush(&s->output.lanes[0], NULL);
+	output_checkpoint(&s->output, NULL);
+}
+
 int session_record(struct session *s, struct error *err)
 {
 	int code = 0;
 
 	while (!code && s->state != SESSION_FINALIZED)
 		code = session_step(s, err);
-	/* Of what was appended, whatever the disk still takes. */
-	if (code && s->output.chain)
-		sink_flush(s->output.chain, NULL);
+	if (code)
+		save_the_rest(s, err);
 	if (code && s->workload.pid && s->workload.go < 0)
 		workload_stop(&s->workload, COMMAND_WAIT_MS);
 	return code;
@@ -478,11 +456,10 @@ enum session_state session_state(const struct session *s)
 
 void session_result(struct session *s, struct session_result *ret)
 {
-	const struct tally *t = s->output.chain ? output_tally(&s->output) : NULL;
-
 	*ret = (struct session_result){
-		.samples = t ? t->samples : 0,
-		.bytes = s->output.writer ? writer_size(s->output.writer) : 0,
+		.samples = s->output.tally.samples,
+		.bytes = output_size(&s->output),
+		.misused = s->misused,
 		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
 			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,
 		.loss = &s->output.loss,

@@ -9,8 +9,10 @@
  * tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features any ->
  * FAILED     [session_step]    the file stays as of its last flush
  *
- * session_record() makes all the steps. One thread; SIGINT, SIGTERM and SIGPIPE are blocked in it
- * from session_new() to session_free(), and read from a signalfd.
+ * session_record() makes all the steps. The caller's thread keeps signals, timers and the command;
+ * rings are read by workers (record/crew.h), from OPENED -> RUNNING to DRAINING -> FINALIZED.
+ * SIGINT, SIGTERM and SIGPIPE are blocked from session_new() to session_free(), and read from a
+ * signalfd.
  */
 #ifndef RINGTAIL_RECORD_SESSION_H
 #define RINGTAIL_RECORD_SESSION_H
@@ -47,6 +49,7 @@ struct session_result {
 	uint64_t bytes;		 /* of the output */
 	double seconds;		 /* from enabling to the stop */
 	const struct loss *loss; /* complete when FINALIZED */
+	bool misused;		 /* it failed for an option that cannot be meant */
 	int command_status;	 /* as a shell has it; 0 without a command */
 };
 void session_result(struct session *s, struct session_result *ret);

@@ -151,3 +151,14 @@ const struct tally *tally_get(const struct sink *s)
 {
 	return &((const struct tally_stage *)s)->counts;
 }
+
+void tally_add(struct tally *to, const struct tally *from)
+{
+	to->records += from->records;
+	to->samples += from->samples;
+	to->odd += from->odd;
+	if (from->first && (!to->first || from->first < to->first))
+		to->first = from->first;
+	if (from->last > to->last)
+		to->last = from->last;
+}

@@ -34,4 +34,7 @@ struct sink *tally_new(struct sink *next, const struct tally_opts *opts);
 /* The counts so far of a sink made by tally_new(). */
 const struct tally *tally_get(const struct sink *s);
 
+/* Adds the counts of another sink. */
+void tally_add(struct tally *to, const struct tally *from);
+
 #endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/lane.h"
+
+#include <errno.h>
+
+#include "perfdata/record.h"
+
+static int saw_map(const struct perf_event_header *hdr, void *arg)
+{
+	return dso_names_add(((struct lane *)arg)->dsos, hdr);
+}
+
+static int saw_lost(const struct perf_event_header *hdr, int cpu, void *arg)
+{
+	struct lane *lane = arg;
+	struct pd_record rec;
+
+	if (pd_record_decode(hdr, NULL, &rec))
+		return 0;
+	if (hdr->type == PERF_RECORD_LOST)
+		return loss_add(&lane->lost_records, LOSS_RING, LOSS_NO_EVENT, cpu, rec.lost.lost);
+	return loss_add(&lane->dropped, LOSS_PMU, LOSS_NO_EVENT, cpu, rec.lost.lost);
+}
+
+/* From the end of the chain to its beginning. */
+int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at)
+{
+	const struct tally_opts tally = {
+		.time_at = time_at,
+		.map = saw_map,
+		.lost = saw_lost,
+		.arg = lane,
+	};
+	struct sink *next;
+
+	*lane = (struct lane){.writer = writer, .dsos = dso_names_new()};
+	if (!lane->dsos)
+		return -ENOMEM;
+	next = lane->file = sink_file_new(writer);
+	if (next && compression)
+		next = lane->compress = compress_new(next, compression);
+	if (next)
+		lane->chain = tally_new(next, &tally);
+	return lane->chain ? 0 : -ENOMEM;
+}
+
+void lane_release(struct lane *lane)
+{
+	sink_free(lane->chain);
+	sink_free(lane->compress);
+	sink_free(lane->file);
+	writer_close(lane->writer);
+	dso_names_free(lane->dsos);
+	loss_release(&lane->lost_records);
+	loss_release(&lane->dropped);
+	*lane = (struct lane){0};
+}
+
+void lane_note_flush(struct lane *lane)
+{
+	atomic_store(&lane->flushed_bytes, writer_data_size(lane->writer));
+	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
+}
+
+int lane_flush(struct lane *lane, struct error *err)
+{
+	int code = sink_flush(lane->chain, err);
+
+	if (!code)
+		lane_note_flush(lane);
+	return code;
+}
+
+struct part lane_flushed_size(const struct lane *lane)
+{
+	return (struct part){
+		.bytes = atomic_load(&lane->flushed_bytes),
+		.records = atomic_load(&lane->flushed_records),
+	};
+}
+
+static int losses_merge(struct loss *to, const struct loss *from)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < from->nr; i++) {
+		const struct loss_entry *e = &from->entries[i];
+
+		code = loss_add(to, e->cause, e->event, e->cpu, e->count);
+	}
+	return code;
+}
+
+int lane_merge(struct lane *to, const struct lane *from)
+{
+	int code = losses_merge(&to->lost_records, &from->lost_records);
+
+	if (!code)
+		code = losses_merge(&to->dropped, &from->dropped);
+	return code ? code : dso_names_merge(to->dsos, from->dsos);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one thread writes, and what it learnt meanwhile: a file and the chain of sinks before it.
+ *
+ *   chain: tally ──► [compress] ──► file ──► writer
+ *
+ * One thread at a time uses a lane: the main thread until a worker has it and after that has ended.
+ * Only lane_flushed_size() may be called meanwhile, by any.
+ */
+#ifndef RINGTAIL_RECORD_LANE_H
+#define RINGTAIL_RECORD_LANE_H
+
+#include <stdatomic.h>
+
+#include "data/parts.h"
+#include "record/compress.h"
+#include "record/dsos.h"
+#include "record/loss.h"
+#include "record/tally.h"
+
+struct lane {
+	struct writer *writer;
+	struct sink *file, *chain;
+	struct sink *compress; /* NULL: records are not compressed */
+	struct dso_names *dsos;
+	struct loss lost_records; /* sums of LOST, by CPU */
+	struct loss dropped;	  /* by PMUs */
+	_Atomic uint64_t flushed_bytes, flushed_records;
+};
+
+/*
+ * Makes the chain before @writer, which belongs to the lane now. @compression: level, 0 for none.
+ * @time_at as in struct tally_opts. Returns 0 or -ENOMEM; lane_release() is due in both cases.
+ */
+int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at);
+void lane_release(struct lane *lane); /* accepts an all-zero struct */
+
+/* Flushes what the lane holds, and notes it. Returns 0 or a negative errno. */
+int lane_flush(struct lane *lane, struct error *err);
+
+/* The chain was flushed. */
+void lane_note_flush(struct lane *lane);
+
+/* What was in its file at the last flush. */
+struct part lane_flushed_size(const struct lane *lane);
+
+/* Adds what @from learnt to @to. Returns 0 or -ENOMEM. */
+int lane_merge(struct lane *to, const struct lane *from);
+
+#endif
