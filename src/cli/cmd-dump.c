@@ -2,6 +2,7 @@
 #include "render/dump.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/dump.h"
@@ -22,15 +23,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* "data.3" of a directory; NULL where there is one file. */
+static const char *segment_name(const struct trace *t, unsigned int segment)
+{
+	const char *path = data_segment_path(t->df, segment), *slash = strrchr(path, '/');
+
+	if (data_kind(t->df) != DATA_DIRECTORY)
+		return NULL;
+	return slash ? slash + 1 : path;
+}
+
 static int dump_segment(struct trace *t, unsigned int segment)
 {
+	const char *name = segment_name(t, segment);
 	struct data_scan *scan = NULL;
 	struct data_record rec;
 	int rc = data_scan_new(t->df, segment, 0, DATA_WHOLE,
 			       DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS, &scan);
 
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0) {
-		if (!dump_record(stdout, &rec))
+		if (!dump_record(stdout, name, &rec))
 			data_note(t->df, DATA_DAMAGED, rec.segment, rec.offset,
 				  "a record does not hold what it says");
 		rc = ferror(stdout) ? -EPIPE : 0;
@@ -58,8 +70,9 @@ int cmd_dump(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "[FILE]",
 		.doc = "Show every record of a recording, in the order of the file, with its "
-		       "offset (and "
-		       "behind a + the one in its decompressed chunk), type, size and fields.",
+		       "offset (of a "
+		       "directory with the name of the file before it, in compressed data with the "
+		       "offset in there behind a +), type, size and fields.",
 		.children = children,
 	};
 	struct trace *t = NULL;

@@ -27,6 +27,8 @@ struct segment {
 	ino_t ino;
 	uint64_t size;	     /* bytes of the file */
 	uint64_t begin, end; /* its records, file offsets; end is within size */
+	uint64_t sure;	     /* file offset: the recorder had this much flushed when it was killed, and
+				what is cut off behind it was never promised. UINT64_MAX: not so */
 	uint64_t base;	     /* bytes of all segments before it: makes places segment-major */
 };
 

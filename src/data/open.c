@@ -109,7 +109,7 @@ int segment_add(struct data_file *df, const char *path, int fd, bool force, stru
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
 
 	s = &df->segments[df->nr_segments];
-	*s = (struct segment){.fd = -1, .dev = st.st_dev, .ino = st.st_ino};
+	*s = (struct segment){.fd = -1, .dev = st.st_dev, .ino = st.st_ino, .sure = UINT64_MAX};
 	s->path = strdup(path);
 	if (!s->path)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);

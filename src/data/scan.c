@@ -56,6 +56,12 @@ struct data_scan {
 			data_note((scan)->df, severity, (scan)->segment, offset, __VA_ARGS__); \
 	} while (0)
 
+/* A record that is not whole, at the end of the file. */
+static enum data_severity cut_severity(const struct data_scan *scan)
+{
+	return scan->pos >= scan->seg->sure ? DATA_ODD : DATA_DAMAGED;
+}
+
 static int open_segment(struct data_scan *scan)
 {
 	const struct segment *seg = scan->seg;
@@ -378,7 +384,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	if (r)
 		return r;
 	if (!p) {
-		scan_note(scan, DATA_DAMAGED, scan->pos,
+		scan_note(scan, cut_severity(scan), scan->pos,
 			  "a record expected, found the last %" PRIu64 " bytes", left);
 		return stop(scan);
 	}
@@ -394,7 +400,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	if (r)
 		return r;
 	if (!p) {
-		scan_note(scan, DATA_DAMAGED, scan->pos,
+		scan_note(scan, cut_severity(scan), scan->pos,
 			  "a record of %u bytes (type %" PRIu32
 			  ") expected, found the last %" PRIu64 " bytes",
 			  hdr.size, hdr.type, scan->to - scan->pos);

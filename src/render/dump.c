@@ -416,13 +416,13 @@ static bool put_other(FILE *out, const struct data_record *rec)
 	return true;
 }
 
-bool dump_record(FILE *out, const struct data_record *rec)
+bool dump_record(FILE *out, const char *file, const struct data_record *rec)
 {
 	const char *name = pd_record_name(rec->hdr->type);
 	bool good;
 
-	if (rec->segment)
-		fprintf(out, "%u:", rec->segment);
+	if (file)
+		fprintf(out, "%s:", file);
 	fprintf(out, "0x%" PRIx64, rec->offset);
 	if (rec->inner)
 		fprintf(out, "+0x%" PRIx64, rec->inner);

@@ -10,7 +10,10 @@
 
 #include "data/reader.h"
 
-/* Returns false when the record's contents did not decode (its line says so). */
-bool dump_record(FILE *out, const struct data_record *rec);
+/*
+ * @file: name of the file that offsets are in, or NULL when there is one alone. Returns false when the record's contents did not decode
+ * (its line says so).
+ */
+bool dump_record(FILE *out, const char *file, const struct data_record *rec);
 
 #endif
