@@ -15,10 +15,12 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "sys/aio.h"
 #include "record/compress.h"
 
 enum {
-	KEY_CALL_GRAPH = 256,
+	KEY_AIO = 256,
+	KEY_CALL_GRAPH,
 	KEY_FAIL_ON_LOSS,
 	KEY_FILTER,
 	KEY_FLUSH_INTERVAL,
@@ -64,6 +66,8 @@ static const struct argp_option options[] = {
 	 "(default 8M where that may be locked)", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
 	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
+	{"aio", KEY_AIO, "N", OPTION_ARG_OPTIONAL,
+	 "Write while recording goes on, up to N writes at a time (default 4)", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
 	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
 	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
@@ -264,6 +268,14 @@ static void set_compression(struct argp_state *state, struct record_opts *opts, 
 	opts->compression_level = (int)level;
 }
 
+static void set_aio(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->aio = arg ? (unsigned int)number(state, "--aio", arg, UINT_MAX) : RECORD_AIO;
+	if (!opts->aio || opts->aio > AIO_DEPTH_MAX)
+		usage(state, "--aio: 1 to %u writes may be in flight; without --aio each is waited for",
+		      AIO_DEPTH_MAX);
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->command = (const char *const *)&state->argv[state->next - 1];
@@ -301,6 +313,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (opts->callgraph == CALLGRAPH_NONE)
 			opts->callgraph = CALLGRAPH_FP;
 		break;
+	case KEY_AIO: set_aio(state, opts, arg); break;
 	case KEY_CALL_GRAPH: set_call_graph(state, opts, arg); break;
 	case 'd': opts->sample_address = true; break;
 	case 'P': opts->sample_period = true; break;

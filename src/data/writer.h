@@ -67,8 +67,10 @@ int writer_create(const char *path, const struct pd_evlist *list,
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
 
+#define WRITER_BUFFER_SIZE ((size_t)512 << 10)
+
 /*
- * From now on appends are gathered in buffers of @buffer_size bytes (0: 512 KB), @depth + 1 of them
+ * From now on appends are gathered in buffers of @buffer_size bytes, @depth + 1 of them
  * (1 … AIO_DEPTH_MAX), of which up to @depth are being written while the caller goes on. An append
  * waits only when all are full; a flush waits for all. What fails in flight is returned by the next
  * append or flush, of which then nothing counts; the file stays as of its last flush. A pipe takes

@@ -296,9 +296,7 @@ int writer_async(struct writer *w, unsigned int depth, size_t size, struct error
 	size_t bytes;
 	int r = -EINVAL;
 
-	if (!size)
-		size = WRITER_BUFFER_SIZE;
-	if (!w->async && depth && depth <= AIO_DEPTH_MAX)
+	if (!w->async && depth && depth <= AIO_DEPTH_MAX && size)
 		r = writer_put(w, NULL, 0, true);
 	if (!r && w->plain && lseek(w->fd, (off_t)w->pos, SEEK_SET) < 0)
 		r = -errno;

@@ -5,9 +5,8 @@
 
 #include "data/writer_io.h"
 
-/* Small appends are gathered to that many bytes before they are written; the default of buffers. */
-#define WRITER_OUT_MAX	   ((size_t)256 << 10)
-#define WRITER_BUFFER_SIZE ((size_t)512 << 10)
+/* Small appends are gathered to that many bytes before they are written. */
+#define WRITER_OUT_MAX ((size_t)256 << 10)
 
 struct writer_async;
 

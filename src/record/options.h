@@ -46,6 +46,7 @@ struct record_opts {
 	const char *output;    /* path, or "-" */
 	unsigned int flush_ms; /* 0: 1000 */
 	const char *threads;   /* --threads: masks (record/masks.h); the output is a directory */
+	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
 	int argc;	       /* the command line, for the file's header */
 	const char *const *argv;
@@ -56,5 +57,6 @@ struct record_opts {
 #define RECORD_FREQUENCY      4000u  /* Hz, as perf */
 #define RECORD_RING_SIZE      (8ull << 20)
 #define RECORD_FLUSH_MS	      1000u
+#define RECORD_AIO	      4u
 
 #endif

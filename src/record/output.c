@@ -117,7 +117,9 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 	int code = lane_init(&out->lanes[index], writer, opts->compression_level,
 			     plan_sample_time_at(plan));
 
-	return code ? error_set(err, code, "out of memory") : 0;
+	if (code)
+		return error_set(err, code, "out of memory");
+	return opts->aio ? writer_async(writer, opts->aio, WRITER_BUFFER_SIZE, err) : 0;
 }
 
 /* The file with the header: @path. */

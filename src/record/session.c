@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -131,6 +132,20 @@ static int session_plan(struct session *s, struct error *err)
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
  */
 
+static void note_writing(const struct session *s, const struct writer *writer)
+{
+	const struct aio *aio = writer_aio(writer);
+	int refused = aio ? aio_uring_refused(aio) : 0;
+
+	if (aio)
+		notes_say(s->notes, NOTE_DETAIL,
+			  "asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
+			  "each file",
+			  aio_engine_name(aio), refused ? " (io_uring: " : "",
+			  refused ? strerror(-refused) : "", refused ? ")" : "", s->opts->aio,
+			  WRITER_BUFFER_SIZE / 1024);
+}
+
 static void note_memory(const struct session *s)
 {
 	const struct lane *lane = output_lane(&s->output, 0);
@@ -157,6 +172,7 @@ static void note_memory(const struct session *s)
 			  s->opts->compression_level,
 			  (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
 				  s->crew.nr);
+	note_writing(s, lane->writer);
 	crew_say_plan(&s->crew, s->opened, s->notes);
 }
 

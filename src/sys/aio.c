@@ -163,7 +163,8 @@ static void slot_end(struct aio *a, struct slot *s, int result)
 static void slot_result(struct aio *a, struct slot *s, ssize_t result)
 {
 	s->state = QUEUED;
-	if (result == -EINTR)
+	/* Nobody cancels a write but the end of the thread that began it. */
+	if (result == -EINTR || result == -ECANCELED)
 		return;
 	if (result == -EAGAIN) {
 		s->stalls++;

@@ -13,10 +13,11 @@
  * the others wait for it within, in the order of submission, and when one fails those behind it
  * end with -ECANCELED, so that nothing is written behind a gap.
  *
- * A struct aio belongs to one thread at a time. What is written must stay as it is until its
- * completion was reaped. SIGPIPE must be ignored or blocked by whoever writes to a pipe. The
- * threads of POSIX AIO run with all signals blocked; what starts them first (aio_submit()) lends
- * them its scheduling priority.
+ * A struct aio belongs to one thread at a time, and may go to another one with writes pending (of
+ * a thread that ends, the kernel gives up what it has not begun; that is begun again). What is
+ * written must stay as it is until its completion was reaped. SIGPIPE must be ignored or blocked by
+ * whoever writes to a pipe. The threads of POSIX AIO run with all signals blocked; what starts them
+ * first (aio_submit()) lends them its scheduling priority.
  */
 #ifndef RINGTAIL_SYS_AIO_H
 #define RINGTAIL_SYS_AIO_H

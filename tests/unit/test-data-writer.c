@@ -490,7 +490,7 @@ static void closed_with_writes_in_flight(void **state)
 
 	assert_int_equal(writer_create_io(d->path, list, NULL, 0, &io, &w, &err), 0);
 	assert_int_equal(writer_async(w, DEPTH_MAX, 100, &err), 0);
-	assert_int_equal(writer_async(w, 1, 0, &err), -EINVAL);
+	assert_int_equal(writer_async(w, 1, 100, &err), -EINVAL);
 	append_some(d, w);
 	flush(d, w);
 	for (i = 0; i < 8 || !d->nr_flying; i++)
