@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that ringtail wrote are opened by perf without a word, with the same samples and symbols."""
+import os
+import re
 import subprocess
 import time
 
@@ -36,6 +38,13 @@ OPTION_SETS = {
     'ring in pages': (['-m', '128', '-e', 'cpu-clock', *RATE], None),
     'highest frequency': (['-F', 'max', '-e', 'cpu-clock'], None),
     'no inheritance': (['-i', '-e', 'cpu-clock', *RATE], None),
+    'compressed': (['-z', '-e', 'cpu-clock', *RATE], None),
+    'compressed, level 9, callchains': (['-z9', '-g', '-e', 'cpu-clock', *RATE], None),
+    'compressed, highest level': (['--compression-level=22', '-e', 'cpu-clock', *RATE], None),
+    'compressed stacks': (['-z', '--call-graph', 'dwarf,8192', '-e', 'cpu-clock', *RATE], None),
+    'compressed, system-wide, small ring': (['-z', '-a', '-m', '16K', '-e', 'cpu-clock', *RATE],
+                                            need_root),
+    'compressed tracepoints': (['-z', '-a', '-e', 'sched:sched_switch', '-c', '1'], need_tracefs),
 }
 
 
@@ -105,14 +114,43 @@ def test_thread(lab):
     agree(lab, 'p.data')
 
 
-def test_pipe_stream(lab):
+def record_stream(lab, *options):
+    """Records to the file `stream` through a pipe's form."""
     with open(lab.path('stream'), 'wb') as out:
-        p = subprocess.run(lab.argv(['record', '-o', '-', '-e', 'cpu-clock', '--', lab.workload, 60]),
+        p = subprocess.run(lab.argv(['record', '-o', '-', *options, '--', lab.workload, 60]),
                            stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
     assert p.returncode == 0, p.stderr
+
+
+def test_pipe_stream(lab):
+    record_stream(lab, '-e', 'cpu-clock')
     ours = lab.samples('stream')
     with open(lab.path('stream'), 'rb') as stream:
         p = subprocess.run(['perf', 'report', '-i', '-', '--stats'], stdin=stream, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     assert p.returncode == 0 and not p.stderr.strip(), p.stderr
     assert stat(p.stdout, 'SAMPLE') == ours > 0
+
+
+def test_compressed_pipe_stream(lab):
+    """perf report --stats takes no notice of features in a stream, so it cannot read perf's either."""
+    record_stream(lab, '-z', '-e', 'cpu-clock', '-F', '1999')
+    ours = lab.samples('stream')
+    for reader in 'perf script -i -', 'perf inject | perf script -i -', 'perf inject -b | perf script -i -':
+        with open(lab.path('stream'), 'rb') as stream:
+            p = subprocess.run(reader, shell=True, stdin=stream, text=True, errors='replace',
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        assert p.returncode == 0 and not p.stderr.strip(), (reader, p.stderr)
+        assert len(p.stdout.splitlines()) == ours > 0, (reader, len(p.stdout.splitlines()), ours)
+
+
+def test_compressed_file_is_smaller_and_says_so(lab):
+    sizes = {}
+    for option in '-q', '-z':
+        lab.run('record', option, '-a', '-o', 'p.data', '-e', 'page-faults', '-c', '1', '--', lab.workload, 20)
+        sizes[option] = os.path.getsize(lab.path('p.data')) / max(1, lab.samples('p.data'))
+    assert sizes['-z'] * 2 < sizes['-q'], sizes
+    for header in lab.perf('report', '-i', 'p.data', '--header-only').stdout, \
+            lab.run('report', '-i', 'p.data', '--header-only').stdout:
+        ratio = re.search(r'^# compressed : Zstd, level = 1, ratio = (\d+)$', header, re.M)
+        assert ratio and int(ratio[1]) > 1, header

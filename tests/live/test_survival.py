@@ -34,9 +34,9 @@ def test_killed_recorder_leaves_a_readable_file(lab):
     readable(lab, least=100)
 
 
-def test_killed_recorder_keeps_tracepoint_formats(lab):
+def killed_recorder_keeps_tracepoint_formats(lab, *options):
     need_tracefs()
-    child = start_recording(lab, '-a', '-e', 'sched:sched_switch', '-c', '1')
+    child = start_recording(lab, *options, '-a', '-e', 'sched:sched_switch', '-c', '1')
     child.send_signal(signal.SIGKILL)
     child.wait()
     readable(lab)
@@ -44,11 +44,19 @@ def test_killed_recorder_keeps_tracepoint_formats(lab):
     assert 'next_comm=' in lab.perf('script', '-i', 'p.data').stdout
 
 
-def test_killed_at_random_moments(lab):
+def test_killed_recorder_keeps_tracepoint_formats(lab):
+    killed_recorder_keeps_tracepoint_formats(lab)
+
+
+def test_killed_compressing_recorder_keeps_tracepoint_formats(lab):
+    killed_recorder_keeps_tracepoint_formats(lab, '-z')
+
+
+def killed_at_random_moments(lab, *options):
     need_root()
     for i in range(6):
         data = f'{i}.data'
-        child = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '4000', '-o', data,
+        child = lab.start('record', *options, '-a', '-e', 'cpu-clock', '-F', '4000', '-o', data,
                           '--flush-interval', '50ms', '--', 'sleep', '30', release=True)
         wait_for(lambda: os.path.exists(lab.path(data)), what='file')
         time.sleep(0.4 + 0.137 * i)
@@ -56,6 +64,14 @@ def test_killed_at_random_moments(lab):
         child.wait()
         p = lab.run('report', '-i', data, '--stats')
         assert lab.perf_samples(data) == lab.samples(data), p.stdout
+
+
+def test_killed_at_random_moments(lab):
+    killed_at_random_moments(lab)
+
+
+def test_killed_at_random_moments_while_compressing(lab):
+    killed_at_random_moments(lab, '-z')
 
 
 def test_interrupt_and_terminate_end_cleanly(lab):
@@ -108,6 +124,8 @@ ERRORS = {
     'CPU that is not there': (['-C', '4095', '--', 'true'], None, '4095'),
     'unknown option': (['--no-such-option', '--', 'true'], 2, 'no-such-option'),
     'frequency and count at once': (['-F', '99', '-c', '1', '--', 'true'], 2, '-c'),
+    'compression level below the first': (['-z0', '--', 'true'], 2, '-z'),
+    'compression level above the last': (['--compression-level=23', '--', 'true'], 2, '22'),
     'filter for no tracepoint': (['-e', 'cpu-clock', '--filter', 'pid == 1', '--', 'true'], None,
                                  'tracepoint'),
 }

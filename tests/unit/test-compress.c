@@ -375,6 +375,30 @@ static void halves_fit(void **state)
 	end(&f);
 }
 
+/* Frames of each size around the largest that a record can hold. */
+static void largest_frame_fits(void **state)
+{
+	unsigned int frames = 0, plain = 0;
+
+	for (size_t noise = 65350; noise <= 65520; noise++) {
+		struct buf b = {0};
+		struct fixture f;
+
+		begin(&f, 1);
+		add_record(&b, 65528, NOISE);
+		memset(b.data + HEADER + noise, 0, b.len - HEADER - noise);
+		add_record(&b, 4096, ZEROS);
+		give(&f, &b, b.len);
+		flush(&f);
+		expect(&f, 0);
+		frames += f.out.plain == 0;
+		plain += f.out.plain > 0;
+		buf_release(&b);
+		end(&f);
+	}
+	assert_true(frames && plain);
+}
+
 /* A run that nobody can make records of is passed on byte by byte, behind what came before. */
 static void odd_run_is_kept(void **state)
 {
@@ -543,6 +567,7 @@ int main(void)
 		cmocka_unit_test(small_runs_share_a_frame),
 		cmocka_unit_test(noise_stays_as_it_is),
 		cmocka_unit_test(halves_fit),
+		cmocka_unit_test(largest_frame_fits),
 		cmocka_unit_test(odd_run_is_kept),
 		cmocka_unit_test(errors_are_handed_on),
 		cmocka_unit_test(level_drops_while_rings_fill),
