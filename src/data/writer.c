@@ -11,12 +11,13 @@
  *   3. the bytes where the old table stood;
  *   4. the header with the new size and features.
  *
- * The header of step 2 says that there are no features. That is no loss for any reader but in one
- * case: perf refuses a file with tracepoints when TRACING_DATA is missing. Such files get a resume
- * record at the end of the visible data, whose bytes are at the same time a table with two entries:
- * a feature 0 (reserved; readers skip it), the offset of which is the record's own header, and
- * TRACING_DATA. The header of step 2 then ends the data before that record. As a record its type is
- * HEADER_EVENT_TYPE, which readers ignore since perf 3.10. Every file begins with one.
+ * The header of step 2 says that there are no features. That is no loss for any reader but in two
+ * cases: perf refuses a file with tracepoints when TRACING_DATA is missing, and cannot decompress
+ * without COMPRESSED. Such files get a resume record at the end of the visible data, whose bytes
+ * are at the same time a table: of a feature 0 (reserved; readers skip it), the offset of which is
+ * the record's own header, and of these two, as far as the file has them. The header of step 2 then
+ * ends the data before that record. As a record its type is HEADER_EVENT_TYPE, which readers ignore
+ * since perf 3.10. Every file begins with one.
  */
 #include "data/writer.h"
 
@@ -30,10 +31,15 @@
 #include "data/earlier.h"
 #include "data/writer_priv.h"
 
+/* What perf cannot do without, in the order of the bits. */
+static const unsigned int vital[] = {HEADER_TRACING_DATA, HEADER_COMPRESSED};
+
+#define VITAL (sizeof(vital) / sizeof(vital[0]))
+
 struct resume_record {
 	struct perf_event_header hdr; /* as a table: the offset of feature 0 … */
 	uint64_t zero;		      /* … and its size */
-	struct pd_section tracing_data;
+	struct pd_section vital[VITAL];
 };
 
 static bool feature_has(const uint64_t features[4], unsigned int feature)
@@ -44,6 +50,16 @@ static bool feature_has(const uint64_t features[4], unsigned int feature)
 static void feature_mark(uint64_t features[4], unsigned int feature)
 {
 	features[feature / 64] |= 1ULL << feature % 64;
+}
+
+/* Bytes of the resume record for these features; 0: there is none. */
+static size_t resume_size(const uint64_t features[4])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < VITAL; i++)
+		nr += feature_has(features, vital[i]);
+	return nr ? offsetof(struct resume_record, vital) + nr * sizeof(struct pd_section) : 0;
 }
 
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err)
@@ -131,17 +147,17 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 		     size_t nr_features, struct next *n)
 {
 	struct pd_header *h = &n->header;
-	struct resume_record resume = {
-		.hdr = {.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(resume)}};
+	struct resume_record resume = {.hdr.type = PERF_RECORD_HEADER_EVENT_TYPE};
 	uint64_t offset;
+	size_t nr_vital = 0;
 	size_t i;
 	unsigned int f;
 	int r = 0;
 
 	for (i = 0; i < nr_features; i++)
 		feature_mark(h->features, features[i].feature);
-	if (feature_has(h->features, HEADER_TRACING_DATA) && !nr_features)
-		n->table_at = sizeof(resume);
+	if (!nr_features)
+		n->table_at = resume_size(h->features);
 	n->visible = w->pos + n->table_at;
 	for (i = 0; i < 4; i++)
 		n->table_len +=
@@ -153,9 +169,11 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	}
 
 	h->data.size = n->visible - h->data.offset;
-	resume.tracing_data = n->sections[HEADER_TRACING_DATA];
-	if (n->table_at)
-		r = buf_append(&n->tail, &resume, sizeof(resume));
+	resume.hdr.size = (uint16_t)n->table_at;
+	for (i = 0; i < VITAL; i++)
+		if (feature_has(h->features, vital[i]))
+			resume.vital[nr_vital++] = n->sections[vital[i]];
+	r = buf_append(&n->tail, &resume, n->table_at);
 	for (f = 0; f < HEADER_FEAT_BITS && !r; f++) {
 		if (feature_has(h->features, f))
 			r = buf_append(&n->tail, &n->sections[f], sizeof(n->sections[f]));
@@ -171,10 +189,12 @@ static struct pd_header header_between(const struct writer *w)
 	struct pd_header h = w->header;
 
 	memset(h.features, 0, sizeof(h.features));
-	if (feature_has(w->header.features, HEADER_TRACING_DATA)) {
-		h.data.size -= sizeof(struct resume_record);
+	h.data.size -= resume_size(w->header.features);
+	for (size_t i = 0; i < VITAL; i++) {
+		if (!feature_has(w->header.features, vital[i]))
+			continue;
 		feature_mark(h.features, HEADER_RESERVED);
-		feature_mark(h.features, HEADER_TRACING_DATA);
+		feature_mark(h.features, vital[i]);
 	}
 	return h;
 }
@@ -300,8 +320,8 @@ static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_h
 static int file_begin(struct writer *w, const struct pd_evlist *list,
 		      const struct writer_feature *features, size_t nr_features, struct error *err)
 {
-	static const struct resume_record first = {
-		.hdr = {.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(first)}};
+	static const struct perf_event_header first[4] = {
+		{.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(first)}};
 	struct pd_header h = {.magic = PD_MAGIC, .size = sizeof(h)};
 	struct buf b = {0};
 	size_t i;
@@ -321,7 +341,7 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	 */
 	h.data.offset = b.len;
 	if (!r)
-		r = buf_append(&b, &first, sizeof(first));
+		r = buf_append(&b, first, sizeof(first));
 	if (!r)
 		r = put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
 	if (!r) {

@@ -7,16 +7,16 @@
  * makes what was appended visible in this order: the data beyond the old table, and the new table
  * behind them; a header that does without the old table; the bytes that belong where it stood;
  * last, in one pwrite, the header with size and feature bits. A recorder killed at any point leaves
- * all data of the last flush, and the tracepoint formats; between the two headers, a matter of
- * microseconds, the other features are not seen.
+ * all data of the last flush, the tracepoint formats and what decompression needs; between the two
+ * headers, a matter of microseconds, the other features are not seen.
  *
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
  * The data begin with a record of type HEADER_EVENT_TYPE, 32 bytes, and in a file with TRACING_DATA
- * each flush ends with another; it carries what is needed in between (writer.c). Nothing is synced
- * to the disk: that is for the kernel to do, and a machine that stops may lose more than a process
- * that does.
+ * or COMPRESSED each flush ends with another; it carries what is needed in between (writer.c).
+ * Nothing is synced to the disk: that is for the kernel to do, and a machine that stops may lose
+ * more than a process that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
  * so, and what was flushed before stays readable; the call may be made again, but not on a pipe or
