@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/cover.h"
 #include "data/decompress.h"
 #include "data/file.h"
 
@@ -369,6 +370,16 @@ static int stop(struct data_scan *scan)
 	return 0;
 }
 
+/* What the recorder had not flushed when it was killed. */
+static bool is_cover(const struct data_scan *scan, const uint8_t *p,
+		     const struct perf_event_header *hdr)
+{
+	return hdr->type == PERF_RECORD_AUXTRACE && hdr->size == sizeof(struct cover) &&
+	       scan->df->kind == DATA_DIRECTORY &&
+	       load_u64(p + offsetof(struct cover, reference), scan->df->swapped) ==
+		       COVER_REFERENCE;
+}
+
 /* Next record of the file itself; *@ret_container: its contents are entered. */
 static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret_container)
 {
@@ -406,6 +417,8 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 			  hdr.size, hdr.type, scan->to - scan->pos);
 		return stop(scan);
 	}
+	if (is_cover(scan, p, &hdr))
+		return stop(scan);
 	describe(scan, p, &hdr, scan->pos, 0, ret);
 	if (hdr.type == PERF_RECORD_AUXTRACE || hdr.type == PERF_RECORD_HEADER_TRACING_DATA) {
 		take_payload(scan, p, &hdr, ret);

@@ -119,7 +119,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 
 	if (w->finished)
 		return error_set(err, -EINVAL, "%s: is finished already", w->path);
-	if (!w->stream && !w->plain) {
+	if (!w->stream) {
 		r = hold(w, iov, 2);
 		w->pos += w->held.len - held;
 	}
@@ -278,10 +278,10 @@ int writer_flush(struct writer *w, struct error *err)
 {
 	int r = 0;
 
-	if (w->stream || w->plain)
+	if (w->stream)
 		r = writer_put(w, NULL, 0, true);
 	else if (w->pos != w->visible)
-		r = commit(w, NULL, 0);
+		r = w->plain ? plain_commit(w) : commit(w, NULL, 0);
 	return r ? writer_fail(w, r, NULL, err) : 0;
 }
 
@@ -446,10 +446,13 @@ int writer_create_plain(const char *path, struct writer **ret, struct error *err
 	w->fd = -1;
 	w->plain = true;
 	w->path = strdup(path);
-	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX))
+	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
 		r = error_set(err, -ENOMEM, "out of memory");
-	else
+	} else {
 		r = open_file(w, err);
+		if (!r && (r = plain_begin(w)))
+			error_sys(err, r, "%s: cannot write", path);
+	}
 	if (r)
 		writer_close(w);
 	else
@@ -497,7 +500,9 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 			r = writer_flush(w, err);
 	} else {
 		r = writer_flush(w, err);
-		if (!r && nr_features && !w->plain) {
+		if (!r && w->plain) {
+			r = plain_end(w, err);
+		} else if (!r && nr_features) {
 			r = commit(w, features, nr_features);
 			if (r)
 				writer_fail(w, r, "cannot write the features", err);

@@ -61,9 +61,8 @@ int writer_create(const char *path, const struct pd_evlist *list,
 
 /*
  * Creates @path, which must not exist, mode 0600, for records alone, as the data.N of a directory
- * are: no header, no features, and readable at every flush since nothing but appending is done.
- * Killed within a write, the process leaves part of it, and with that maybe of a record, behind
- * what was flushed. Returns as writer_create().
+ * are. There is no header to tell the size, so what was not flushed is hidden behind a record of
+ * type AUXTRACE (data/cover.h), which goes when the file is finished. Returns as writer_create().
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
 

@@ -10,8 +10,8 @@
  *
  * Each has its place in the file from the moment in which it begins to be filled, so that it does
  * not matter which arrives first: nothing of them is visible before writer_put(…, true) has waited
- * for all (writer.c). Streams, and files that grow visibly with each write, take theirs in order
- * (AIO_STREAM); there a failure cannot be mended, and is repeated by each later call.
+ * for all (writer.c). Streams take theirs in order (AIO_STREAM); there a failure cannot be mended,
+ * and is repeated by each later call.
  */
 #include "data/writer_priv.h"
 
@@ -45,11 +45,6 @@ struct writer_async {
 	struct out_buffer *filling; /* or NULL */
 	struct out_buffer buffers[];
 };
-
-static bool ordered(const struct writer *w)
-{
-	return w->stream || w->plain;
-}
 
 /* --- at once -----------------------------------------------------------------------------------
  */
@@ -124,7 +119,7 @@ static int buffer_send(struct writer *w, struct out_buffer *b)
 	int r;
 
 	while (aio_submit(a->aio, w->fd, b->data, b->len,
-			  ordered(w) ? AIO_STREAM : (off_t)b->offset, b) == -EBUSY) {
+			  w->stream ? AIO_STREAM : (off_t)b->offset, b) == -EBUSY) {
 		r = take_done(w, true);
 		if (r)
 			return r;
@@ -271,7 +266,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 	if (w->broken)
 		return w->broken;
 	r = w->async ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
-	if (r && (w->stream || (w->plain && w->async)))
+	if (r && w->stream)
 		w->broken = r;
 	for (i = 0; i < n && !r; i++)
 		w->pos += iov[i].iov_len;
@@ -298,8 +293,6 @@ int writer_async(struct writer *w, unsigned int depth, size_t size, struct error
 
 	if (!w->async && depth && depth <= AIO_DEPTH_MAX && size)
 		r = writer_put(w, NULL, 0, true);
-	if (!r && w->plain && lseek(w->fd, (off_t)w->pos, SEEK_SET) < 0)
-		r = -errno;
 	if (r)
 		return writer_fail(w, r, NULL, err);
 	if (!__builtin_mul_overflow(depth + 1, size, &bytes))

@@ -15,7 +15,7 @@ struct writer {
 	char *path; /* as messages call it */
 	int fd;
 	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
-	bool plain;  /* records alone: then only finished, pos, out and file_end */
+	bool plain;  /* records alone; the table is a cover (writer_plain.c) */
 	bool finished;
 
 	/* As on disk since the last flush. */
@@ -54,6 +54,11 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now);
 
 /* Waits for what is in flight, and frees out and async. */
 void writer_out_release(struct writer *w);
+
+/* writer_plain.c. Each returns 0 or a negative errno. */
+int plain_begin(struct writer *w);
+int plain_commit(struct writer *w); /* makes visible what was appended */
+int plain_end(struct writer *w, struct error *err);
 
 /* Writes header, events and features of a stream; features alone. */
 int stream_begin(struct writer *w, const struct pd_evlist *list,

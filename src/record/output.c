@@ -315,6 +315,8 @@ static int gather(struct output *out, struct error *err)
 
 	for (size_t i = 0; !code && i < out->nr; i++) {
 		code = lane_flush(&out->lanes[i], err);
+		if (!code && i)
+			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
 		if (!code && i && lane_merge(&out->lanes[0], &out->lanes[i]))
 			code = error_set(err, -ENOMEM, "out of memory");
 		tally_add(&out->tally, tally_get(out->lanes[i].chain));

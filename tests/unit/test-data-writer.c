@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "data/cover.h"
 #include "data/reader.h"
 #include "data/writer_io.h"
 #include "perfdata/feature.h"
@@ -663,31 +664,67 @@ static void stream_without_reader(void **state)
 	gone_reader(state, 3);
 }
 
-/* A file of records alone holds a beginning of what was appended, at any time. */
-static void plain_in_order(void **state)
+/*
+ * A file of records alone: a beginning of what was appended and, until it is finished, behind it a
+ * record that covers the rest. What was flushed is in front of that at any time.
+ */
+static void check_plain(const struct disk *d, const struct buf *file, size_t flushed)
 {
-	struct disk *d = *state;
+	const struct cover *cover;
+	size_t at = flushed;
+
+	/* The cover stands behind the last flush. */
+	assert_true(file->len >= flushed + sizeof(*cover));
+	assert_memory_equal(file->data, d->appended.data, flushed);
+	cover = (const struct cover *)(file->data + at);
+	assert_int_equal(cover->hdr.type, PERF_RECORD_AUXTRACE);
+	assert_int_equal(cover->hdr.size, sizeof(*cover));
+	assert_true(cover->size > d->appended.len && cover->reference == COVER_REFERENCE);
+	if (file->len > flushed + sizeof(*cover) && file->len <= d->appended.len)
+		assert_true(cover->size > file->len);
+}
+
+static void plain_is_covered(struct disk *d, unsigned int depth)
+{
 	struct error err = ERROR_INIT;
 	struct buf file = {0};
 	struct writer *w;
+	size_t flushed = 0;
 	int i;
 
 	d->seed = 7;
 	assert_int_equal(writer_create_plain(d->path, &w, &err), 0);
 	append_some(d, w);
-	assert_int_equal(writer_async(w, 3, 100, &err), 0);
+	if (depth)
+		assert_int_equal(writer_async(w, depth, 100, &err), 0);
 	for (i = 0; i < 300; i++) {
 		append_some(d, w);
-		if (i % 50 == 49)
+		if (i % 50 == 49 || i % 50 == 20) {
 			assert_int_equal(writer_flush(w, &err), 0);
+			flushed = d->appended.len;
+		}
 		file.len = 0;
 		slurp(d->path, &file);
-		assert_true(file.len <= d->appended.len);
-		assert_memory_equal(file.data, d->appended.data, file.len);
-		assert_true(i % 50 < 49 || file.len == d->appended.len);
+		check_plain(d, &file, flushed);
 	}
+	append_some(d, w);
+	assert_int_equal(writer_finish(w, NULL, 0, &err), 0);
+	file.len = 0;
+	slurp(d->path, &file);
+	assert_int_equal(file.len, d->appended.len);
+	assert_memory_equal(file.data, d->appended.data, file.len);
 	writer_close(w);
 	buf_release(&file);
+}
+
+static void plain(void **state)
+{
+	plain_is_covered(*state, 0);
+}
+
+static void plain_in_flight(void **state)
+{
+	plain_is_covered(*state, 3);
 }
 
 int main(void)
@@ -702,7 +739,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stream_is_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_is_read_back_asynchronous, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_without_reader, setup, teardown),
-		cmocka_unit_test_setup_teardown(plain_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain_in_flight, setup, teardown),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands behind the flushed records of a data.N that is being written: an AUXTRACE record,
+ * whose data, as readers skip them, are all that follows. A recorder that is killed leaves it.
+ * Without it readers would meet a record that was cut where the kernel stopped a write, most likely
+ * at the end of a page, and perf (6.1, which maps the file) dies of reading on there.
+ */
+#ifndef RINGTAIL_DATA_COVER_H
+#define RINGTAIL_DATA_COVER_H
+
+#include <stdint.h>
+
+#include "perfdata/abi.h"
+
+#define COVER_REFERENCE 0x5245564f43524752ull /* no trace has this number */
+#define COVER_SIZE	(1ull << 40)	      /* more than is written between two flushes */
+
+struct cover { /* as struct perf_record_auxtrace */
+	struct perf_event_header hdr;
+	uint64_t size, offset, reference;
+	uint32_t idx, tid, cpu, reserved;
+};
+
+#endif
