@@ -212,20 +212,20 @@ static void count_sample(struct trace_counts *c, const struct data_record *rec)
 static int split_chunks(struct trace *t, const struct data_record *rec)
 {
 	struct trace_chunk *last = t->nr_chunks ? &t->chunks[t->nr_chunks - 1] : NULL;
+	bool same = last && last->segment == rec->segment;
 
 	if (rec->inner || rec->hdr->type == PERF_RECORD_COMPRESSED ||
 	    rec->hdr->type == PERF_RECORD_COMPRESSED2)
 		t->counts.compressed = true;
-	if (last && last->segment == rec->segment &&
-	    (t->counts.compressed || rec->offset < last->from + CHUNK_BYTES))
+	if (same && (t->counts.compressed || rec->offset < last->from + CHUNK_BYTES))
 		return 0;
 	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)) < 0)
 		return -ENOMEM;
-	if (last && last->segment == rec->segment)
+	if (same)
 		t->chunks[t->nr_chunks - 1].to = rec->offset;
 	t->chunks[t->nr_chunks++] = (struct trace_chunk){
 		.segment = rec->segment,
-		.from = last && last->segment == rec->segment ? rec->offset : 0,
+		.from = same ? rec->offset : 0,
 		.to = DATA_WHOLE,
 	};
 	return 0;
