@@ -62,18 +62,18 @@ struct compress {
 	unsigned int (*fullness)(void *arg);
 	void *arg;
 	uint64_t calm_since; /* ns */
-	uint64_t speed;	     /* bytes a second of the last frame at this level */
+	uint64_t speed;	     /* bytes a second (of CPU time) of the last frame at this level */
 
 	struct compress_stats stats;
 	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
 	uint8_t gathered[COMPRESS_INPUT];
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -145,7 +145,7 @@ static void level_choose(struct compress *c)
 	c->stats.lowered += c->step > before;
 	if (!c->step)
 		return;
-	now = now_ns();
+	now = clock_ns(CLOCK_MONOTONIC);
 	if (c->step > before || full >= c->steps[c->step - 1].limit * 3 / 4) {
 		c->calm_since = now;
 	} else if (now - c->calm_since > CALM_NS) {
@@ -182,10 +182,10 @@ static int put_stored(struct compress *c, const uint8_t *p, size_t len, struct e
 /* Bytes of the frame, or zstd's error, which is that there is no room for it. */
 static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
 {
-	uint64_t begin = now_ns(), took;
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
 	size_t n = ZSTD_compress2(c->ctx, c->frame + 1, FRAME_MAX, p, len);
 
-	took = now_ns() - begin;
+	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	c->stats.nsec += took;
 	if (took)
 		c->speed = len * 1000000000u / took;
@@ -511,7 +511,7 @@ void compress_say(const struct compress_stats *stats, const struct notes *notes)
 		say_lowered(stats, notes);
 	notes_say(notes, NOTE_DETAIL,
 		  "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
-		  " frames and %.2f s; of these %.1f MB could not be made smaller",
+		  " frames and %.2f s of CPU time; %.1f MB could not be made smaller",
 		  megabytes(all.in), megabytes(all.out), ratio(&all), stats->frames,
 		  (double)stats->nsec / 1e9, megabytes(stats->stored));
 }

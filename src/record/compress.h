@@ -50,7 +50,7 @@ struct compress_stats {
 	int asked;	 /* level */
 	uint64_t stored; /* bytes of records that zstd cannot make smaller */
 	uint64_t frames;
-	uint64_t nsec;	  /* spent in zstd */
+	uint64_t nsec;	  /* of CPU time, spent in zstd */
 	uint64_t lowered; /* times that the level was lowered because rings filled */
 	uint64_t memory;  /* bytes, of gathering, of the frame and of zstd's context */
 };
