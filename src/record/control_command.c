@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control_command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/parse.h"
+
+#define SPACE " \t\r\f\v"
+
+enum argument {
+	ARGUMENT_NONE,
+	ARGUMENT_EVENT, /* optional, as all of them */
+	ARGUMENT_LIST,
+	ARGUMENT_JSON,
+};
+
+// clang-format off
+static const struct word {
+	const char *name;
+	enum control_verb verb;
+	enum argument argument;
+	const char *usage, *what;
+} words[] = {
+	{"enable", CONTROL_ENABLE, ARGUMENT_EVENT, "enable [EVENT]", "let all events run, or one"},
+	{"disable", CONTROL_DISABLE, ARGUMENT_EVENT, "disable [EVENT]", "halt all events, or one"},
+	{"snapshot", CONTROL_SNAPSHOT, ARGUMENT_NONE, "snapshot", "write out what memory holds"},
+	{"rotate", CONTROL_ROTATE, ARGUMENT_NONE, "rotate", "go on in a new file"},
+	{"stop", CONTROL_STOP, ARGUMENT_NONE, "stop", "end the recording"},
+	{"ping", CONTROL_PING, ARGUMENT_NONE, "ping", "only answer"},
+	{"evlist", CONTROL_EVLIST, ARGUMENT_LIST, "evlist [-v|-g|-F]",
+	 "list the events, with all fields, as groups, with frequencies"},
+	{"stats", CONTROL_STATS, ARGUMENT_JSON, "stats [-j]", "tell how far it is, -j as JSON"},
+	{"help", CONTROL_HELP, ARGUMENT_NONE, "help", "this list"},
+};
+// clang-format on
+
+#define NR_WORDS (sizeof(words) / sizeof(words[0]))
+
+static const struct word *find_word(const char *name)
+{
+	for (size_t i = 0; i < NR_WORDS; i++)
+		if (!strcmp(words[i].name, name))
+			return &words[i];
+	return NULL;
+}
+
+static int unknown_word(const char *name, struct error *err)
+{
+	struct buf names = {0};
+
+	for (size_t i = 0; i < NR_WORDS; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", words[i].name);
+	error_set(err, -EINVAL, "there is no command '%.64s': %.*s", name, (int)names.len,
+		  (const char *)names.data);
+	buf_release(&names);
+	return -EINVAL;
+}
+
+static int take_argument(const struct word *w, const char *arg, struct control_command *ret)
+{
+	static const char *const lists[] = {
+		[CONTROL_LIST_FIELDS] = "-v",
+		[CONTROL_LIST_GROUPS] = "-g",
+		[CONTROL_LIST_FREQ] = "-F",
+	};
+
+	switch (w->argument) {
+	case ARGUMENT_NONE: return -EINVAL;
+	case ARGUMENT_EVENT: ret->event = arg; return 0;
+	case ARGUMENT_JSON: ret->json = true; return strcmp(arg, "-j") ? -EINVAL : 0;
+	case ARGUMENT_LIST:
+		for (size_t i = CONTROL_LIST_FIELDS; i <= CONTROL_LIST_FREQ; i++) {
+			if (!strcmp(arg, lists[i])) {
+				ret->list = (enum control_list)i;
+				return 0;
+			}
+		}
+		return -EINVAL;
+	}
+	return -EINVAL;
+}
+
+int control_command_parse(char *line, struct control_command *ret, struct error *err)
+{
+	char *name = line + strspn(line, SPACE), *arg;
+	struct control_command command = {0};
+	const struct word *w;
+	size_t len = strlen(name);
+
+	while (len && strchr(SPACE, name[len - 1]))
+		name[--len] = '\0';
+	if (!len)
+		return -ENOMSG;
+	arg = name + strcspn(name, SPACE);
+	if (*arg) {
+		*arg++ = '\0';
+		arg += strspn(arg, SPACE);
+	}
+	w = find_word(name);
+	if (!w)
+		return unknown_word(name, err);
+	command.verb = w->verb;
+	if (*arg && take_argument(w, arg, &command))
+		return error_set(err, -EINVAL, "'%s %.64s' is none of: %s", name, arg, w->usage);
+	*ret = command;
+	return 0;
+}
+
+int control_command_help(struct buf *out)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < NR_WORDS; i++)
+		code = buf_printf(out, "%-18s %s\n", words[i].usage, words[i].what);
+	return code;
+}
+
+/* --- the option ----------------------------------------------------------------------------------
+ */
+
+static int spec_fd(const char *text, size_t len, int *ret)
+{
+	char plain[16] = "";
+	uint64_t n;
+
+	if (len >= sizeof(plain))
+		return -EINVAL;
+	memcpy(plain, text, len);
+	if (parse_u64(plain, &n) || n > INT_MAX)
+		return -EINVAL;
+	*ret = (int)n;
+	return 0;
+}
+
+static int spec_path(const char *text, size_t len, char ret[PATH_MAX])
+{
+	if (len >= PATH_MAX)
+		return -EINVAL;
+	memcpy(ret, text, len);
+	ret[len] = '\0';
+	return 0;
+}
+
+int control_spec_parse(const char *arg, struct control_spec *ret, struct error *err)
+{
+	const char *first, *comma, *ack;
+	size_t len;
+	bool fifo;
+	int code;
+
+	fifo = !strncmp(arg, "fifo:", 5);
+	if (!fifo && strncmp(arg, "fd:", 3))
+		return error_set(err, -EINVAL,
+				 "'%.64s' is neither fd:CONTROL[,ACK] nor fifo:CONTROL[,ACK]", arg);
+	first = strchr(arg, ':') + 1;
+	comma = strchr(first, ',');
+	len = comma ? (size_t)(comma - first) : strlen(first);
+	ack = comma ? comma + 1 : "";
+	ret->fifo = fifo;
+	ret->fd = ret->ack_fd = -1;
+	ret->path[0] = ret->ack_path[0] = '\0';
+	if (fifo) {
+		code = spec_path(first, len, ret->path);
+		if (!code)
+			code = spec_path(ack, strlen(ack), ret->ack_path);
+		if (code || !len)
+			return error_set(err, -EINVAL, "'%.64s' names no FIFO", arg);
+		return 0;
+	}
+	code = spec_fd(first, len, &ret->fd);
+	if (!code && comma)
+		code = spec_fd(ack, strlen(ack), &ret->ack_fd);
+	return code ? error_set(err, code,
+				"'%.64s': descriptors are numbers, such as fd:10 or fd:10,11", arg)
+		    : 0;
+}
+
+/* --- answers -------------------------------------------------------------------------------------
+ */
+
+int control_figures_print(const struct control_figures *f, bool json, struct buf *out)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{"samples", f->samples}, {"lost", f->lost},	  {"bytes", f->bytes},
+		{"rings", f->rings},	 {"threads", f->threads}, {"events", f->events},
+		{"enabled", f->enabled}, {"unread", f->unread},
+	};
+	int code = buf_printf(out, json ? "{\"seconds\": %.3f" : "seconds=%.3f", f->seconds);
+
+	for (size_t i = 0; !code && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		code = buf_printf(out, json ? ", \"%s\": %llu" : " %s=%llu", numbers[i].name,
+				  (unsigned long long)numbers[i].value);
+	return code ? code : buf_printf(out, json ? "}\n" : "\n");
+}
+
+int control_answer_end(int code, const char *reason, struct buf *out)
+{
+	size_t at = out->len;
+	int failed = code ? buf_printf(out, "error: %s", reason) : buf_printf(out, "ack");
+
+	for (; !failed && at < out->len; at++)
+		if (out->data[at] < ' ' || out->data[at] == 0x7f)
+			out->data[at] = '?';
+	return failed ? failed : buf_append(out, "\n", 2); /* with its NUL */
+}
