@@ -116,7 +116,6 @@ int earlier_keep(const char *path, struct error *err)
 	return r;
 }
 
-/* "p.data/" is p.data: what is renamed has no slash at its end. */
 int earlier_replace_directory(const char *path, struct error *err)
 {
 	int r = earlier_keep(path, err);
@@ -124,4 +123,9 @@ int earlier_replace_directory(const char *path, struct error *err)
 	if (!r && mkdir(path, 0700))
 		r = error_sys(err, -errno, "%s: cannot create it", path);
 	return r;
+}
+
+void earlier_undo_directory(const char *path)
+{
+	delete_directory(path);
 }

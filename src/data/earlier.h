@@ -17,4 +17,7 @@ int earlier_keep(const char *path, struct error *err);
 /* As earlier_keep(), and makes the directory @path, mode 0700. */
 int earlier_replace_directory(const char *path, struct error *err);
 
+/* Deletes the directory @path that the caller has made, with data and data.N in it. */
+void earlier_undo_directory(const char *path);
+
 #endif

@@ -11,11 +11,12 @@
  *   3. the bytes where the old table stood;
  *   4. the header with the new size and features.
  *
- * The header of step 2 says that there are no features. That is no loss for any reader but in two
- * cases: perf refuses a file with tracepoints when TRACING_DATA is missing, and cannot decompress
- * without COMPRESSED. Such files get a resume record at the end of the visible data, whose bytes
- * are at the same time a table: of a feature 0 (reserved; readers skip it), the offset of which is
- * the record's own header, and of these two, as far as the file has them. The header of step 2 then
+ * The header of step 2 says that there are no features. That is no loss for any reader but in three
+ * cases: perf refuses a file with tracepoints when TRACING_DATA is missing, cannot decompress
+ * without COMPRESSED, and does not look for data.N without DIR_FORMAT. Such files get a resume
+ * record at the end of the visible data, whose bytes are at the same time a table: of a feature 0
+ * (reserved; readers skip it), the offset of which is the record's own header, and of these three,
+ * as far as the file has them. The header of step 2 then
  * ends the data before that record. As a record its type is HEADER_EVENT_TYPE, which readers ignore
  * since perf 3.10. Every file begins with one.
  */
@@ -32,7 +33,7 @@
 #include "data/writer_priv.h"
 
 /* What perf cannot do without, in the order of the bits. */
-static const unsigned int vital[] = {HEADER_TRACING_DATA, HEADER_COMPRESSED};
+static const unsigned int vital[] = {HEADER_TRACING_DATA, HEADER_DIR_FORMAT, HEADER_COMPRESSED};
 
 #define VITAL (sizeof(vital) / sizeof(vital[0]))
 

@@ -160,6 +160,7 @@ static int create_directory(struct output *out, const struct record_opts *opts,
 {
 	char *directory = strdup(opts->output), *path = NULL;
 	size_t len = directory ? strlen(directory) : 0;
+	bool made;
 	int code;
 
 	while (len > 1 && directory[len - 1] == '/')
@@ -169,10 +170,13 @@ static int create_directory(struct output *out, const struct record_opts *opts,
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	code = earlier_replace_directory(directory, err);
+	made = !code;
 	for (size_t i = 0; !code && i + 1 < out->nr; i++)
 		code = create_part(out, i, directory, opts, plan, err);
 	if (!code)
 		code = create_main(out, path, opts, plan, err);
+	if (code && made)
+		earlier_undo_directory(directory);
 	free(path);
 	free(directory);
 	return code;
