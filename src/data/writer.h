@@ -19,9 +19,8 @@
  * more than a process that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
- * so, and what was flushed before stays readable; the call may be made again, but not on a pipe or
- * an asynchronous file of records alone). A pipe whose reader has gone is -EPIPE; the caller must
- * ignore SIGPIPE.
+ * so, and what was flushed before stays readable; the call may be made again, but not on a pipe). A
+ * pipe whose reader has gone is -EPIPE; the caller must ignore SIGPIPE.
  */
 #ifndef RINGTAIL_DATA_WRITER_H
 #define RINGTAIL_DATA_WRITER_H
