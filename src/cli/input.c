@@ -179,13 +179,11 @@ int input_prepare(struct input *in, struct trace *t)
 
 static void warn_loss(const struct trace_counts *c)
 {
-	uint64_t lost = c->lost + c->lost_samples;
+	uint64_t lost = trace_loss_total(&c->loss, &c->loss);
 	double share = 100.0 * (double)lost / ((double)lost + (double)c->samples);
 
 	if (lost)
-		complain("lost: %" PRIu64 " records for lack of room in buffers, %" PRIu64
-			 " samples in the kernel; %.2f%% of what was offered",
-			 c->lost, c->lost_samples, share);
+		complain("%" PRIu64 " samples were lost, %.2f%% of what was offered", lost, share);
 }
 
 void input_warn(const struct input *in, const struct trace *t)
