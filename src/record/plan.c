@@ -59,12 +59,9 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 	if (!code && !plan->task_rings &&
 	    cpus_copy(opts->cpus.nr ? &opts->cpus : &online, &plan->sampled))
 		code = error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; !code && i < opts->tasks.nr; i++) {
-		if (array_grow(&plan->tasks.ids, &plan->tasks.capacity, i + 1, sizeof(pid_t)))
-			code = error_set(err, -ENOMEM, "out of memory");
-		else
-			plan->tasks.ids[plan->tasks.nr++] = opts->tasks.ids[i];
-	}
+	if (!code && (tasks_copy(&opts->tasks, &plan->tasks) ||
+		      tasks_copy(&opts->processes, &plan->processes)))
+		code = error_set(err, -ENOMEM, "out of memory");
 	cpus_release(&online);
 	return code;
 }
@@ -221,6 +218,7 @@ void plan_free(struct plan *plan)
 	cpus_release(&plan->cpus);
 	cpus_release(&plan->sampled);
 	tasks_release(&plan->tasks);
+	tasks_release(&plan->processes);
 	free(plan);
 }
 
@@ -233,6 +231,17 @@ int plan_set_command(struct plan *plan, pid_t pid)
 	plan->tasks.ids[0] = pid;
 	plan->tasks.nr = 1;
 	return 0;
+}
+
+int plan_list_threads(struct plan *plan)
+{
+	size_t before = plan->tasks.nr;
+
+	/* A process that has ended has no threads that could be missed. */
+	for (size_t i = 0; i < plan->processes.nr; i++)
+		if (tasks_add_threads(&plan->tasks, plan->processes.ids[i], NULL) == -ENOMEM)
+			return -ENOMEM;
+	return plan->tasks.nr > before;
 }
 
 /*
