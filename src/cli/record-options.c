@@ -16,6 +16,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/input.h"
 
 enum {
 	KEY_CALL_GRAPH = 256,
