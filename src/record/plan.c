@@ -84,9 +84,11 @@ static uint64_t plan_frequency(const struct record_opts *opts, const struct limi
 	return limits->max_sample_rate;
 }
 
-static bool any_cpu_field(const struct record_opts *opts, const struct event_list *list)
+/* Where rings are by CPU, so that what is lost there, too, can be told by CPU from the file. */
+static bool any_cpu_field(const struct plan *plan, const struct record_opts *opts,
+			  const struct event_list *list)
 {
-	if (opts->all_cpus || opts->cpus.nr || opts->sample_cpu || opts->sample_raw)
+	if (!plan->task_rings || opts->sample_cpu || opts->sample_raw)
 		return true;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
@@ -168,7 +170,7 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		standard.specs[0].modifier_given = false;
 		list = &standard;
 	}
-	common.cpu_wanted = any_cpu_field(opts, list);
+	common.cpu_wanted = any_cpu_field(plan, opts, list);
 	code = plan_events(plan, list, &common, err);
 	if (!code && list == &standard) {
 		plan->events[0].is_default = true;

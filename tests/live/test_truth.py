@@ -73,6 +73,21 @@ def test_loss_in_a_ring_too_small_is_counted(lab):
     assert 1000000 <= samples + lost <= 1000050, (samples, lost)
 
 
+def test_loss_is_told_by_cpu(lab):
+    """Of a command and of -p too, as the last lines said it."""
+    need_tracefs()
+    storm = [lab.program('storm'), '1000000']
+    p = lab.run('record', '-o', 'l.data', '-e', 'raw_syscalls:sys_enter', '-c', '1', '-m', '4K', '--',
+                *storm, release=True)
+    told = {cpu: int(n.replace(',', ''))
+            for n, cpu in re.findall(r'lost ([\d,]+) of raw_syscalls:sys_enter on CPU (\d+)', p.stderr)}
+    assert told, p.stderr
+    out = lab.run('report', '-i', 'l.data').stdout
+    found = {cpu: int(n) for cpu, n in re.findall(r'^#\s+CPU (\d+): (\d+) lost', out, re.M)}
+    assert found == told and 'unknown CPU' not in out, (told, out[:1000])
+    assert lab.perf_samples('l.data') == lab.samples('l.data')
+
+
 def test_fail_on_loss(lab):
     need_tracefs()
     samples, lost = count_storm(lab, 1000000, '-m', '4K', '--fail-on-loss', status=3)
