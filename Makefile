@@ -13,13 +13,14 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RELEASE = build/release
-RINGTAIL = $(RELEASE)/src/cli/ringtail
+# What a user runs; tests are built by those who run them.
+PROGRAMS = src/cli/ringtail demo/workload
 
 all: $(RELEASE)/build.ninja
-	ninja -C $(RELEASE)
+	ninja --quiet -C $(RELEASE) $(PROGRAMS)
 
 $(RELEASE)/build.ninja:
-	meson setup $(RELEASE) --prefix $(PREFIX) --buildtype release -Ddebug=true
+	meson setup $(RELEASE) --prefix $(PREFIX) --buildtype release -Ddebug=true >/dev/null
 
 deps:
 	scripts/install-deps build
@@ -40,7 +41,8 @@ fuzz:
 	scripts/install-deps build check
 	tests/fuzz/run $(FUZZ_SECONDS)
 
-install: all
+install: $(RELEASE)/build.ninja
+	ninja --quiet -C $(RELEASE)
 	meson install -C $(RELEASE) --no-rebuild
 
 clean:

@@ -65,7 +65,8 @@ int dump_all(struct input *in, struct trace *t)
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+		{&input_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "[FILE]",

@@ -122,7 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct report_args *a = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
+	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case OPT_STDIO: break;
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
@@ -176,32 +176,6 @@ static char **join_graph_arg(int *argc, char **argv)
 	return ret;
 }
 
-static void explain_symbols(const struct report *r)
-{
-	size_t n = state_dso_count(r->trace->state);
-	bool *done = calloc(n + 1, sizeof(*done));
-
-	for (size_t i = 0; done && i < r->nr; i++) {
-		const struct hist *h = &r->hists[i];
-
-		for (size_t k = 0; k < h->nr_keys; k++)
-			for (size_t e = 0; !strcmp(h->keys[k]->name, "dso") && e < h->nr; e++) {
-				uint64_t cell = hist_cells(h, &h->entry[e])[k].a;
-				const struct dso *dso;
-				const char *why;
-
-				if (!cell || done[cell - 1])
-					continue;
-				done[cell - 1] = true;
-				dso = state_dso_at(r->trace->state, cell - 1);
-				why = resolver_why_not(r->trace->resolver, dso);
-				if (why)
-					complain("%s: no symbols: %s", dso->name, why);
-			}
-	}
-	free(done);
-}
-
 static int show_report(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -225,9 +199,24 @@ static int show_report(struct report_args *a, struct trace *t)
 	} else {
 		rc = table_render(stdout, r, &a->table);
 	}
-	if (a->input.verbose)
-		explain_symbols(r);
+	input_explain_symbols(&a->input, t);
 	report_free(r);
+	return rc;
+}
+
+/* What was asked for must be in the samples. */
+static int check_fields(const struct report_args *a, const struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	int rc = 0;
+
+	if (a->stats)
+		return 0;
+	rc = filter_check(&a->report.filter, t->evlist, &err);
+	if (!rc)
+		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
+	if (rc < 0)
+		complain("%s", err.text);
 	return rc;
 }
 
@@ -241,7 +230,9 @@ static int show(struct report_args *a, struct trace *t)
 		header_render(stdout, t, captured(t->opts.path), a->full_header);
 	if (a->header_only)
 		return 0;
-	rc = input_prepare(&a->input, t);
+	rc = check_fields(a, t);
+	if (!rc)
+		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
 	if (a->stats) {
@@ -253,6 +244,9 @@ static int show(struct report_args *a, struct trace *t)
 	} else {
 		rc = show_report(a, t);
 	}
+	if (!a->stats && !a->input.quiet && report_has_user_stacks(t))
+		complain("the copies of user stacks (record --call-graph dwarf) are not unwound "
+			 "yet: call chains lack the callers in user space");
 	input_warn(&a->input, t);
 	return rc;
 }
@@ -267,7 +261,10 @@ static void limit_width(struct table_opts *table)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
+						     {&samples_argp, 0, NULL, 0},
+						     {&help_argp, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,

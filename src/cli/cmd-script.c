@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	uint64_t n;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
+	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case 'F':
 		if (script_fields_parse(arg, &unused, &err) < 0)
 			argp_error(state, "%s", err.text);
@@ -92,6 +92,8 @@ static int settle_fields(struct script_args *a, const struct trace *t)
 	for (size_t i = 0; !rc && i < a->nr_fields; i++)
 		rc = script_fields_parse(a->fields[i], &a->script.fields, &err);
 	if (!rc)
+		rc = filter_check(&a->script.filter, t->evlist, &err);
+	if (!rc)
 		rc = script_fields_check(t, &a->script.fields, &err);
 	if (rc < 0)
 		complain("%s", err.text);
@@ -111,13 +113,17 @@ static int show(struct script_args *a, struct trace *t)
 	rc = script_run(t, &a->script, put_sample, a, &err);
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
+	input_explain_symbols(&a->input, t);
 	input_warn(&a->input, t);
 	return rc;
 }
 
 int cmd_script(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
+						     {&samples_argp, 0, NULL, 0},
+						     {&help_argp, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,

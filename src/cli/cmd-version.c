@@ -13,7 +13,8 @@ static const char doc[] = "Show the version of ringtail and of the libraries it 
 
 int cmd_version(int argc, char **argv)
 {
-	static const struct argp argp = {.doc = doc};
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {.doc = doc, .children = children};
 	unsigned int hwloc = hwloc_get_api_version();
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);

@@ -27,10 +27,16 @@ enum {
 	OPT_SYMBOLS,
 };
 
-static const struct argp_option options[] = {
+static const struct argp_option input_options[] = {
 	{NULL, 0, NULL, 0, "Input:", 2},
 	{"input", 'i', "FILE", 0, "The recording (default perf.data; - is standard input)", 2},
 	{"force", 'f', NULL, 0, "Read files of other users", 2},
+	{NULL, 0, NULL, 0, "Messages:", 5},
+	{"quiet", 'q', NULL, 0, "Say less: no comments, and no warnings but of damage", 5},
+	{0},
+};
+
+static const struct argp_option samples_options[] = {
 	{NULL, 0, NULL, 0, "Symbols:", 3},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", 3},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", 3},
@@ -49,9 +55,7 @@ static const struct argp_option options[] = {
 	{"cpu", 'C', "LIST", 0, "on these CPUs", 4},
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 4},
-	{NULL, 0, NULL, 0, "Messages:", 5},
-	{"verbose", 'v', NULL, 0, "Say more", 5},
-	{"quiet", 'q', NULL, 0, "Say less: no comments, and no warnings but of damage", 5},
+	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols", 5},
 	{0},
 };
 
@@ -61,13 +65,24 @@ static void parse_ranges(struct argp_state *state, const char *arg, struct filte
 		argp_error(state, "'%s' is not a list of numbers like 1,3-5", arg);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_input(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
 
 	switch (key) {
 	case 'i': in->trace.path = arg; break;
 	case 'f': in->trace.force = true; break;
+	case 'q': in->quiet = true; break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static error_t parse_samples(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	switch (key) {
 	case OPT_SYMFS: in->trace.symfs = arg; break;
 	case OPT_KALLSYMS: in->trace.kallsyms = arg; break;
 	case 'k': in->trace.vmlinux = arg; break;
@@ -82,14 +97,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (filter_time_parse(arg, &in->filter) < 0)
 			argp_error(state, "'%s' is not START,STOP in seconds", arg);
 		break;
-	case 'v': in->verbose++; break;
-	case 'q': in->quiet = true; break;
+	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
-const struct argp input_argp = {.options = options, .parser = parse};
+const struct argp input_argp = {.options = input_options, .parser = parse_input};
+const struct argp samples_argp = {.options = samples_options, .parser = parse_samples};
+
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+	if (key != 'h')
+		return ARGP_ERR_UNKNOWN;
+	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	return 0;
+}
+
+static const struct argp_option help_options[] = {
+	{NULL, 'h', NULL, 0, "As --help", -1},
+	{0},
+};
+
+const struct argp help_argp = {.options = help_options, .parser = parse_help};
 
 static uint64_t now_ns(void)
 {
@@ -177,15 +207,28 @@ int input_prepare(struct input *in, struct trace *t)
 	return rc;
 }
 
+void input_explain_symbols(const struct input *in, const struct trace *t)
+{
+	size_t n = in->verbose ? state_dso_count(t->state) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct dso *dso = state_dso_at(t->state, i);
+		const char *why = NULL;
+
+		if (resolver_was_asked(t->resolver, dso))
+			why = resolver_why_not(t->resolver, dso);
+		if (why)
+			complain("%s: no symbols: %s", dso->name, why);
+	}
+}
+
 static void warn_loss(const struct trace_counts *c)
 {
-	uint64_t lost = c->lost + c->lost_samples;
+	uint64_t lost = trace_loss_total(&c->loss, &c->loss);
 	double share = 100.0 * (double)lost / ((double)lost + (double)c->samples);
 
 	if (lost)
-		complain("lost: %" PRIu64 " records for lack of room in buffers, %" PRIu64
-			 " samples in the kernel; %.2f%% of what was offered",
-			 c->lost, c->lost_samples, share);
+		complain("%" PRIu64 " samples were lost, %.2f%% of what was offered", lost, share);
 }
 
 void input_warn(const struct input *in, const struct trace *t)

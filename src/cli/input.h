@@ -18,12 +18,15 @@ struct input {
 	struct trace_opts trace;
 	struct filter filter;
 	struct progress progress;
-	unsigned int verbose;
-	bool quiet;
+	bool verbose, quiet;
 };
 
-/* An argp child: its options and those of the filter. */
-extern const struct argp input_argp;
+/* Argp children; their input is a struct input. */
+extern const struct argp input_argp;   /* where to read, and -q */
+extern const struct argp samples_argp; /* which samples, their symbols, and -v */
+
+/* An argp child of every command, without input: -h, which argp does not have. */
+extern const struct argp help_argp;
 
 void input_init(struct input *in);
 void input_release(struct input *in);
@@ -38,6 +41,9 @@ void input_progress_end(struct input *in);
 
 /* Warnings: what was odd or damaged, and what was lost. */
 void input_warn(const struct input *in, const struct trace *t);
+
+/* With -v: why shared objects in which symbols were looked up have none. */
+void input_explain_symbols(const struct input *in, const struct trace *t);
 
 /*
  * Ends output: flushes, and says why it could not be written (silently for a closed pipe).

@@ -105,11 +105,13 @@ int main(int argc, char **argv)
 		{"version", 'V', NULL, 0, "Show versions", 0},
 		{0},
 	};
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
 		.args_doc = "COMMAND [OPTION…]",
 		.doc = "Records performance events of Linux, and tells what happened.\v ",
+		.children = children,
 		.help_filter = help_filter,
 	};
 	static char name[64];

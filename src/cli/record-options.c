@@ -15,8 +15,9 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "sys/aio.h"
+#include "cli/input.h"
 #include "record/compress.h"
+#include "sys/aio.h"
 
 enum {
 	KEY_AIO = 256,
@@ -169,9 +170,21 @@ static void set_cpus(struct argp_state *state, struct record_opts *opts, const c
 		usage(state, "-C: %s", err.text);
 }
 
+static int add_process(struct record_opts *opts, pid_t pid, struct error *err)
+{
+	int code = tasks_add_threads(&opts->tasks, pid, err);
+
+	return code ? code : tasks_add_thread(&opts->processes, pid, err);
+}
+
+static int add_thread(struct record_opts *opts, pid_t tid, struct error *err)
+{
+	return tasks_add_thread(&opts->tasks, tid, err);
+}
+
 /* Adds each of a comma list by @add. */
 static void add_tasks(struct argp_state *state, struct record_opts *opts, const char *option,
-		      const char *arg, int (*add)(struct tasks *, pid_t, struct error *))
+		      const char *arg, int (*add)(struct record_opts *, pid_t, struct error *))
 {
 	char *copy = strdup(arg), *rest = copy, *one;
 	struct error err = ERROR_INIT;
@@ -179,7 +192,7 @@ static void add_tasks(struct argp_state *state, struct record_opts *opts, const 
 	while (copy && (one = strsep(&rest, ","))) {
 		uint64_t id = number(state, option, one, INT_MAX);
 
-		if (add(&opts->tasks, (pid_t)id, &err))
+		if (add(opts, (pid_t)id, &err))
 			fail("%s: %s", option, err.text);
 	}
 	free(copy);
@@ -305,8 +318,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'c': set_count(state, opts, arg); break;
 	case 'a': opts->all_cpus = true; break;
 	case 'C': set_cpus(state, opts, arg); break;
-	case 'p': add_tasks(state, opts, "-p", arg, tasks_add_threads); break;
-	case 't': add_tasks(state, opts, "-t", arg, tasks_add_thread); break;
+	case 'p': add_tasks(state, opts, "-p", arg, add_process); break;
+	case 't': add_tasks(state, opts, "-t", arg, add_thread); break;
 	case 'i': opts->no_inherit = true; break;
 	case 'D': opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX); break;
 	case 'g':
@@ -354,7 +367,9 @@ static void keep_command_line(int argc, char **argv, struct record_opts *opts)
 
 void record_options_parse(int argc, char **argv, struct record_command *ret)
 {
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
+		.children = children,
 		.options = options,
 		.parser = parse_option,
 		.args_doc = "[-- COMMAND [ARG...]]",
@@ -376,4 +391,5 @@ void record_options_release(struct record_command *cmd)
 	event_list_release(&cmd->opts.events);
 	cpus_release(&cmd->opts.cpus);
 	tasks_release(&cmd->opts.tasks);
+	tasks_release(&cmd->opts.processes);
 }

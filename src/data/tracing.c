@@ -9,12 +9,18 @@
 #include <string.h>
 
 #include "data/file.h"
-#include "data/tracing_check.h"
+#include "data/tracing_event.h"
 
-#define FORMAT_MAX (1u << 20) /* bytes of one format file; the kernel's are a few KiB */
+#define HEADER_PAGE_MAX 4096	   /* bytes of text */
+#define PRINTK_MAX	(4u << 20) /* bytes of all formats of trace_printk() */
 
 struct tracing {
 	struct tep_handle *tep;
+	bool swap; /* the recording is not of this machine's byte order */
+	/* The tracepoints of the recording by id, and what was found of each. */
+	uint64_t *id;
+	struct tracing_event *events;
+	size_t nr;
 };
 
 /* What is left of the blob. After a length that does not fit, @bad is set and nothing is left. */
@@ -22,12 +28,6 @@ struct blob {
 	const uint8_t *p;
 	size_t len;
 	bool swap, bad;
-};
-
-/* The tracepoints that formats are wanted for, sorted. */
-struct wanted {
-	uint64_t *config;
-	size_t nr;
 };
 
 static const uint8_t *take(struct blob *b, uint64_t len)
@@ -92,86 +92,90 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int list_wanted(const struct pd_evlist *list, struct wanted *w)
+static int list_wanted(struct tracing *t, const struct pd_evlist *list)
 {
-	size_t nr = pd_evlist_count(list);
+	size_t nr = pd_evlist_count(list), distinct = 0;
 
-	w->nr = 0;
-	w->config = calloc(nr + 1, sizeof(*w->config));
-	if (!w->config)
+	t->id = calloc(nr + 1, sizeof(*t->id));
+	t->events = calloc(nr + 1, sizeof(*t->events));
+	if (!t->id || !t->events)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		const struct pd_attr *attr = &pd_evlist_at(list, i)->attr;
 
 		if (attr->type == PERF_TYPE_TRACEPOINT)
-			w->config[w->nr++] = attr->config;
+			t->id[t->nr++] = attr->config;
 	}
-	qsort(w->config, w->nr, sizeof(*w->config), compare);
+	qsort(t->id, t->nr, sizeof(*t->id), compare);
+	for (size_t i = 0; i < t->nr; i++) {
+		if (!i || t->id[i] != t->id[i - 1])
+			t->id[distinct++] = t->id[i];
+	}
+	t->nr = distinct;
 	return 0;
 }
 
-/* The number in the line "ID: n" that every format has near its beginning. */
-static bool format_is_wanted(const char *text, const struct wanted *w)
+/* The place of the event of that id, NULL if the recording has none. */
+static struct tracing_event *find_event(const struct tracing *t, uint64_t id)
+{
+	const uint64_t *at;
+
+	if (!t->nr)
+		return NULL;
+	at = bsearch(&id, t->id, t->nr, sizeof(id), compare);
+	return at ? &t->events[at - t->id] : NULL;
+}
+
+/* The event that the format is of: by the line "ID: n" that every format has near its beginning. */
+static struct tracing_event *find_wanted(const struct tracing *t, const char *text)
 {
 	const char *at = strstr(text, "\nID:");
-	uint64_t id;
+	struct tracing_event *event;
 
 	if (!at)
-		return false;
-	id = strtoull(at + 4, NULL, 10);
-	return w->nr && bsearch(&id, w->config, w->nr, sizeof(id), compare);
+		return NULL;
+	event = find_event(t, strtoull(at + 4, NULL, 10));
+	return event && !event->sys ? event : NULL;
 }
 
-/*
- * Gives a format to libtraceevent, without its way of printing if that makes no sense: the fields
- * are then still known. Returns false if something was left out.
- */
-static bool give_format(struct tracing *t, char *text, const char *sys)
-{
-	const char *print = tracing_fields_end(text);
-	bool good;
-
-	if (!print)
-		return false;
-	good = tracing_print_is_good(text, print);
-	/* There is room: what is not good has at least "REC->" there. */
-	if (!good)
-		strcpy(text + (print - text) + strlen("print fmt:"), "\"\"\n");
-	return !tep_parse_event(t->tep, text, strlen(text), sys) && good;
-}
-
-static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys,
-		       const struct wanted *w)
+static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
 {
 	uint64_t size = take_u64(b);
 	const uint8_t *p = take(b, size);
+	struct tracing_event *event, loaded;
 	char *text;
+	int r = 0;
 
-	if (!p || size > FORMAT_MAX)
+	if (!p || size > TRACING_FORMAT_MAX)
 		return 0;
 	text = text_dup(p, (size_t)size);
 	if (!text)
 		return -ENOMEM;
-	if (format_is_wanted(text, w) && !give_format(t, text, sys))
+	event = find_wanted(t, text);
+	if (event)
+		r = tracing_event_load(t->tep, sys, text, &loaded);
+	if (event && !r)
+		*event = loaded;
+	if (r == -EBADMSG) {
 		data_note(df, DATA_ODD, 0, 0, "a tracepoint format of %.60s that does not parse",
 			  sys);
+		r = 0;
+	}
 	free(text);
-	return 0;
+	return r;
 }
 
-static int load_formats(struct data_file *df, struct tracing *t, struct blob *b, const char *sys,
-			const struct wanted *w)
+static int load_formats(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
 {
 	uint32_t nr = take_u32(b);
 	int r = 0;
 
 	for (uint32_t i = 0; i < nr && !b->bad && !r; i++)
-		r = load_format(df, t, b, sys, w);
+		r = load_format(df, t, b, sys);
 	return r;
 }
 
-static int load_systems(struct data_file *df, struct tracing *t, struct blob *b,
-			const struct wanted *w)
+static int load_systems(struct data_file *df, struct tracing *t, struct blob *b)
 {
 	uint32_t nr = take_u32(b);
 	int r = 0;
@@ -180,9 +184,21 @@ static int load_systems(struct data_file *df, struct tracing *t, struct blob *b,
 		const char *sys = take_string(b);
 
 		if (sys)
-			r = load_formats(df, t, b, sys, w);
+			r = load_formats(df, t, b, sys);
 	}
 	return r;
+}
+
+/*
+ * The bytes of the kernel's long, which may be wider than that of the recording program: those of
+ * "field: local_t commit;	offset:8;	size:8;". 0 if that is not there.
+ */
+static int commit_size(const char *text)
+{
+	const char *at = strstr(text, " commit;");
+
+	at = at ? strstr(at, "size:") : NULL;
+	return at ? atoi(at + 5) : 0;
 }
 
 static int load_header_page(struct tracing *t, struct blob *b)
@@ -190,20 +206,20 @@ static int load_header_page(struct tracing *t, struct blob *b)
 	uint64_t size;
 	const uint8_t *p;
 	char *text;
+	int long_size;
 
 	if (!take_tag(b, "header_page", 12))
 		return -EBADMSG;
 	size = take_u64(b);
 	p = take(b, size);
-	if (!p || size > FORMAT_MAX)
+	if (!p || size > HEADER_PAGE_MAX)
 		return -EBADMSG;
 	text = text_dup(p, (size_t)size);
 	if (!text)
 		return -ENOMEM;
-	/* The kernel's long, which may be wider than that of the recording program. */
-	if (!tep_parse_header_page(t->tep, text, strlen(text), tep_get_long_size(t->tep)) &&
-	    (tep_get_header_page_size(t->tep) == 4 || tep_get_header_page_size(t->tep) == 8))
-		tep_set_long_size(t->tep, tep_get_header_page_size(t->tep));
+	long_size = commit_size(text);
+	if (long_size == 4 || long_size == 8)
+		tep_set_long_size(t->tep, long_size);
 	free(text);
 	if (!take_tag(b, "header_event", 13))
 		return -EBADMSG;
@@ -238,7 +254,7 @@ static int load_printk(struct tracing *t, struct blob *b)
 	take(b, take_u32(b)); /* kallsyms */
 	size = take_u32(b);
 	p = take(b, size);
-	if (!p || !size)
+	if (!p || !size || size > PRINTK_MAX)
 		return 0;
 	text = text_dup(p, size);
 	if (!text)
@@ -263,6 +279,7 @@ static int load_preamble(struct tracing *t, struct blob *b)
 	if (!long_size || *order > 1 || (*long_size != 4 && *long_size != 8))
 		return -EBADMSG;
 	b->swap = *order != host_big;
+	t->swap = b->swap;
 	page_size = take_u32(b);
 	if (!page_size || page_size > INT_MAX)
 		return -EBADMSG;
@@ -273,6 +290,15 @@ static int load_preamble(struct tracing *t, struct blob *b)
 	return load_header_page(t, b);
 }
 
+static const struct tracing_event *event_of(const struct tracing *t, const struct pd_evsel *evsel)
+{
+	const struct tracing_event *event = NULL;
+
+	if (evsel->attr.type == PERF_TYPE_TRACEPOINT)
+		event = find_event(t, evsel->attr.config);
+	return event && event->sys ? event : NULL;
+}
+
 /* "sys:name" for tracepoints whose name was only made from the attribute. */
 static int set_names(struct data_file *df, const struct tracing *t)
 {
@@ -280,14 +306,14 @@ static int set_names(struct data_file *df, const struct tracing *t)
 
 	for (size_t i = 0; i < nr; i++) {
 		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
-		struct tep_event *event = tracing_event(t, evsel);
+		const struct tracing_event *event = event_of(t, evsel);
 		char made[128], *name;
 		int r;
 
 		pd_attr_name(&evsel->attr, made, sizeof(made));
 		if (!event || strcmp(made, evsel->name))
 			continue;
-		if (asprintf(&name, "%s:%s", event->system, event->name) < 0)
+		if (asprintf(&name, "%s:%s", event->sys, event->format.name) < 0)
 			return -ENOMEM;
 		r = pd_evsel_set_name(evsel, name);
 		free(name);
@@ -299,32 +325,25 @@ static int set_names(struct data_file *df, const struct tracing *t)
 
 static int load(struct data_file *df, struct tracing *t, struct blob *b)
 {
-	struct wanted w;
-	int r = list_wanted(df->list, &w);
+	int r = list_wanted(t, df->list);
 
 	if (r)
 		return r;
 	t->tep = tep_alloc();
-	if (!t->tep) {
-		r = -ENOMEM;
-		goto out;
-	}
+	if (!t->tep)
+		return -ENOMEM;
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_flag(t->tep, TEP_NSEC_OUTPUT);
 	r = load_preamble(t, b);
 	if (!r)
-		r = load_formats(df, t, b, "ftrace", &w);
+		r = load_formats(df, t, b, "ftrace");
 	if (!r)
-		r = load_systems(df, t, b, &w);
+		r = load_systems(df, t, b);
 	if (!r && b->bad)
 		data_note(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
 	else if (!r)
 		r = load_printk(t, b);
-	if (!r)
-		r = set_names(df, t);
-out:
-	free(w.config);
-	return r;
+	return r ? r : set_names(df, t);
 }
 
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err)
@@ -354,17 +373,18 @@ void tracing_free(struct tracing *t)
 		return;
 	if (t->tep)
 		tep_free(t->tep);
+	for (size_t i = 0; i < t->nr; i++)
+		tracing_event_release(&t->events[i]);
+	free(t->events);
+	free(t->id);
 	free(t);
 }
 
-struct tep_handle *tracing_tep(const struct tracing *t)
+int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,
+		  struct buf *out)
 {
-	return t->tep;
-}
+	const struct tracing_event *event = event_of(t, evsel);
+	struct tracing_data data = {.p = raw, .size = size, .swap = t->swap};
 
-struct tep_event *tracing_event(const struct tracing *t, const struct pd_evsel *evsel)
-{
-	if (evsel->attr.type != PERF_TYPE_TRACEPOINT || evsel->attr.config > INT_MAX)
-		return NULL;
-	return tep_find_event(t->tep, (int)evsel->attr.config);
+	return event ? tracing_event_print(event, t->tep, &data, out) : 0;
 }

@@ -2,15 +2,14 @@
 /*
  * The formats of tracepoints, as recorded in the TRACING_DATA feature (in a pipe stream: record).
  *
- * Only the formats of events that the recording has are given to libtraceevent, and the blob
- * itself is taken apart here, where every length is checked.
+ * Only the formats of events that the recording has are loaded, and the blob itself is taken apart
+ * here, where every length is checked. libtraceevent sees only what is known not to harm it.
  * Source: tools/perf/util/trace-event-info.c and -read.c; trace-cmd.dat(5) for the same layout.
  */
 #ifndef RINGTAIL_DATA_TRACING_H
 #define RINGTAIL_DATA_TRACING_H
 
-#include <traceevent/event-parse.h>
-
+#include "base/buf.h"
 #include "data/reader.h"
 
 struct tracing;
@@ -25,10 +24,12 @@ struct tracing;
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err);
 void tracing_free(struct tracing *t); /* accepts NULL */
 
-/* For printing fields; belongs to @t. libtraceevent is not safe against concurrent use of it. */
-struct tep_handle *tracing_tep(const struct tracing *t);
-
-/* The format of the tracepoint @evsel, or NULL. */
-struct tep_event *tracing_event(const struct tracing *t, const struct pd_evsel *evsel);
+/*
+ * Appends the fields in @raw, the raw data of a sample of @evsel, as text: as the kernel's format
+ * says, or "field=value ..." where that is not safe. Nothing is appended if @evsel has no format.
+ * One thread at a time. Returns 0 or -ENOMEM.
+ */
+int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,
+		  struct buf *out);
 
 #endif

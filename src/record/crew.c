@@ -278,10 +278,9 @@ void crew_say_done(const struct crew *crew, const struct output *output, const s
 		const struct lane *lane = output_lane(output, i);
 
 		notes_say(notes, NOTE_DETAIL,
-			  "thread %u: %llu bytes taken in %llu passes, %llu of them in %llu chunks "
-			  "(%llu times none was free), %llu bytes written",
-			  i, (unsigned long long)(r->direct + r->copied),
-			  (unsigned long long)r->passes, (unsigned long long)r->copied,
+			  "thread %u: %llu bytes taken in %llu passes, in %llu chunks (%llu times "
+			  "none was free), %llu bytes written",
+			  i, (unsigned long long)r->bytes, (unsigned long long)r->passes,
 			  (unsigned long long)r->chunks, (unsigned long long)r->pool_empty,
 			  (unsigned long long)writer_data_size(lane->writer));
 	}

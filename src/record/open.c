@@ -14,6 +14,9 @@
 /* Descriptors that a recording needs beside its events: output, epoll, timers, libraries. */
 #define OTHER_DESCRIPTORS 64
 
+/* Times that threads are listed and all is opened, while new threads appear. */
+#define LISTINGS 4
+
 /* --- shape -------------------------------------------------------------------------------------
  */
 
@@ -144,25 +147,64 @@ static int explain_files(const struct plan *plan, struct error *err)
 			 need, plan->nr, plan_places(plan), (unsigned long long)have, need);
 }
 
-/* Opens all events, changing the plan until the kernel takes it. */
-static int open_events(struct opened *o, struct plan *plan, struct fallback *f, struct error *err)
+/* Maps the ring at the first of its events and sends the others there. */
+static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
 {
-	unsigned int i = 0;
+	struct open_ring *ring = &o->rings[f->ring];
+	int code;
+
+	ring->data_size = f->ring < o->nr_places ? plan->ring_size : plan->sideband_size;
+	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
+			    : perf_event_map(f->fd, ring->data_size, &ring->memory);
+	if (!code)
+		ring->fds[ring->nr_fds++] = f->fd;
+	return code;
+}
+
+static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)
+{
+	int code = 0;
+
+	for (size_t i = first_fd; !code && i < o->nr_fds; i++)
+		code = map_ring(o, plan, &o->fds[i]);
+	return code;
+}
+
+/*
+ * Opens all events and maps their rings, changing the plan until the kernel takes it. Returns 0, or
+ * what open or mmap said; the latter is in *@ret_map, too, and not yet explained.
+ *
+ * The dummy, last in the plan, is complete before any other event is opened: a child that inherits
+ * one of those was then forked under the eyes of the dummy.
+ */
+static int open_events(struct opened *o, struct plan *plan, struct fallback *f, int *ret_map,
+		       struct error *err)
+{
+	unsigned int n = 0;
 	int code, cpu = -1;
 
-	while (i < plan->nr) {
-		code = open_event(o, plan, i, &cpu);
+	*ret_map = 0;
+	while (n < plan->nr) {
+		unsigned int index = n ? n - 1 : (unsigned int)plan->nr - 1;
+		struct plan_event *event = &plan->events[index];
+		size_t first_fd = o->nr_fds;
+
+		code = open_event(o, plan, index, &cpu);
 		if (!code) {
-			i++;
+			*ret_map = map_rings(o, plan, first_fd);
+			if (*ret_map)
+				return *ret_map;
+			n++;
 			continue;
 		}
 		if (code == -EMFILE || code == -ENFILE)
 			return explain_files(plan, err);
-		if (!fallback_try(f, plan, &plan->events[i], code))
-			return fallback_explain(f, plan, &plan->events[i], cpu, code, err);
+		if (!fallback_try(f, plan, event, code))
+			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
+						code, err);
 		/* A step may concern events that are open already. */
 		close_fds(o);
-		i = 0;
+		n = 0;
 	}
 	if (!o->nr_fds)
 		return error_set(err, -ESRCH, "the tasks to be recorded have ended");
@@ -186,33 +228,6 @@ static int set_filters(struct opened *o, const struct plan *plan, struct error *
 					 event->name);
 	}
 	return 0;
-}
-
-/* --- rings ---------------------------------------------------------------------------------------
- */
-
-/* Maps the ring at the first of its events and sends the others there. */
-static int map_ring(struct opened *o, const struct open_fd *f)
-{
-	struct open_ring *ring = &o->rings[f->ring];
-	int code;
-
-	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			    : perf_event_map(f->fd, ring->data_size, &ring->memory);
-	if (!code)
-		ring->fds[ring->nr_fds++] = f->fd;
-	return code;
-}
-
-static int map_rings(struct opened *o, const struct plan *plan)
-{
-	int code = 0;
-
-	for (size_t r = 0; r < o->nr_rings; r++)
-		o->rings[r].data_size = r < o->nr_places ? plan->ring_size : plan->sideband_size;
-	for (size_t i = 0; !code && i < o->nr_fds; i++)
-		code = map_ring(o, &o->fds[i]);
-	return code;
 }
 
 static int explain_map(const struct plan *plan, const struct limits *limits, int code,
@@ -245,38 +260,62 @@ static bool halve_rings(struct plan *plan, size_t page_size)
 	return true;
 }
 
+/* Opens with smaller rings until they may be locked. */
+static int open_fitting(struct opened *o, struct plan *plan, const struct limits *limits,
+			struct fallback *f, struct error *err)
+{
+	int code, map;
+
+	for (;;) {
+		code = open_events(o, plan, f, &map, err);
+		if (map != -EPERM || !halve_rings(plan, limits->page_size))
+			break;
+		close_fds(o); /* to be opened anew with other watermarks */
+	}
+	return map ? explain_map(plan, limits, map, err) : code;
+}
+
+/*
+ * Threads that came between their listing and the opening of their parents have no events: all is
+ * opened again with them, unless new ones come each time.
+ */
+static int open_threads(struct plan *plan, const struct limits *limits, struct fallback *f,
+			struct opened **ret, struct error *err)
+{
+	int code;
+
+	for (int i = 0; i < LISTINGS; i++) {
+		opened_close(*ret);
+		*ret = opened_new(plan);
+		if (!*ret)
+			return error_set(err, -ENOMEM, "out of memory");
+		limits_raise_files(plan_descriptors(plan) + OTHER_DESCRIPTORS);
+		code = open_fitting(*ret, plan, limits, f, err);
+		if (code)
+			return code;
+		code = plan_list_threads(plan);
+		if (code <= 0)
+			return code ? error_set(err, code, "out of memory") : 0;
+	}
+	return 0;
+}
+
 int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
 	      struct opened **ret, struct error *err)
 {
 	struct fallback f = {.limits = limits, .notes = notes};
-	struct opened *o = opened_new(plan);
-	int code;
+	struct opened *o = NULL;
+	int code = open_threads(plan, limits, &f, &o, err);
 
-	if (!o)
-		return error_set(err, -ENOMEM, "out of memory");
-	limits_raise_files(plan_descriptors(plan) + OTHER_DESCRIPTORS);
-	for (;;) {
-		code = open_events(o, plan, &f, err);
-		if (code)
-			goto failed;
-		code = map_rings(o, plan);
-		if (code != -EPERM || !halve_rings(plan, limits->page_size))
-			break;
-		close_fds(o); /* to be opened anew with other watermarks */
-	}
+	if (!code)
+		code = set_filters(o, plan, err);
 	if (code) {
-		explain_map(plan, limits, code, err);
-		goto failed;
+		opened_close(o);
+		return code;
 	}
-	code = set_filters(o, plan, err);
-	if (code)
-		goto failed;
 	fallback_say(&f, plan);
 	*ret = o;
 	return 0;
-failed:
-	opened_close(o);
-	return code;
 }
 
 /* --- running -------------------------------------------------------------------------------------
@@ -299,7 +338,7 @@ int opened_enable(const struct opened *o, const struct plan *plan, struct error 
 
 void opened_disable(const struct opened *o)
 {
-	for (size_t i = 0; i < o->nr_fds; i++)
+	for (size_t i = o->nr_fds; i-- > 0;)
 		perf_event_disable(o->fds[i].fd);
 }
 

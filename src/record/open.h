@@ -3,6 +3,9 @@
  * A plan opened: descriptors of its events and the rings that they write to.
  *
  * Events of one CPU (or, with plan->task_rings, of one task) share a ring; the dummy has its own.
+ * The dummy is opened and running, with its rings mapped, before any other event is opened, and is
+ * the last to be disabled: of no task that has samples, a child born meanwhile included, are FORK,
+ * COMM and maps missed.
  * What the kernel refuses and what can be had otherwise changes the plan (record/fallback.h), each
  * change with a note.
  */
@@ -29,7 +32,7 @@ struct open_ring {
 };
 
 struct opened {
-	struct open_fd *fds; /* ordered by event, then ring, then task */
+	struct open_fd *fds; /* in the order of opening: the dummy's, then by event, ring, task */
 	size_t nr_fds;
 	struct open_ring *rings; /* of samples, one for each place; then of sideband, likewise */
 	size_t nr_rings;
@@ -39,7 +42,8 @@ struct opened {
 };
 
 /*
- * Opens and maps all of @plan. Events are not running afterwards, but for a dummy. Returns 0 with
+ * Opens and maps all of @plan. Events are not running afterwards, but for a dummy. Threads that the
+ * processes of @plan have started meanwhile are added to its tasks and opened, too. Returns 0 with
  * *@ret to be closed with opened_close(), or a negative errno with @err saying what to do.
  */
 int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,

@@ -26,7 +26,7 @@ struct record_opts {
 	bool all_cpus;		    /* -a */
 	struct cpus cpus;	    /* -C; empty: not given */
 	struct tasks tasks;	    /* -p and -t, threads already listed; empty: not given */
-	bool whole_processes;	    /* the tasks are all threads of their processes (-p) */
+	struct tasks processes;	    /* of -p: those whose threads are among the tasks */
 	const char *const *command; /* NULL-terminated; NULL: none */
 
 	uint64_t frequency; /* -F, Hz; 0: not given */

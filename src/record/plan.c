@@ -59,12 +59,9 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 	if (!code && !plan->task_rings &&
 	    cpus_copy(opts->cpus.nr ? &opts->cpus : &online, &plan->sampled))
 		code = error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; !code && i < opts->tasks.nr; i++) {
-		if (array_grow(&plan->tasks.ids, &plan->tasks.capacity, i + 1, sizeof(pid_t)))
-			code = error_set(err, -ENOMEM, "out of memory");
-		else
-			plan->tasks.ids[plan->tasks.nr++] = opts->tasks.ids[i];
-	}
+	if (!code && (tasks_copy(&opts->tasks, &plan->tasks) ||
+		      tasks_copy(&opts->processes, &plan->processes)))
+		code = error_set(err, -ENOMEM, "out of memory");
 	cpus_release(&online);
 	return code;
 }
@@ -87,9 +84,11 @@ static uint64_t plan_frequency(const struct record_opts *opts, const struct limi
 	return limits->max_sample_rate;
 }
 
-static bool any_cpu_field(const struct record_opts *opts, const struct event_list *list)
+/* Where rings are by CPU, so that what is lost there, too, can be told by CPU from the file. */
+static bool any_cpu_field(const struct plan *plan, const struct record_opts *opts,
+			  const struct event_list *list)
 {
-	if (opts->all_cpus || opts->cpus.nr || opts->sample_cpu || opts->sample_raw)
+	if (!plan->task_rings || opts->sample_cpu || opts->sample_raw)
 		return true;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
@@ -171,7 +170,7 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		standard.specs[0].modifier_given = false;
 		list = &standard;
 	}
-	common.cpu_wanted = any_cpu_field(opts, list);
+	common.cpu_wanted = any_cpu_field(plan, opts, list);
 	code = plan_events(plan, list, &common, err);
 	if (!code && list == &standard) {
 		plan->events[0].is_default = true;
@@ -221,6 +220,7 @@ void plan_free(struct plan *plan)
 	cpus_release(&plan->cpus);
 	cpus_release(&plan->sampled);
 	tasks_release(&plan->tasks);
+	tasks_release(&plan->processes);
 	free(plan);
 }
 
@@ -233,6 +233,17 @@ int plan_set_command(struct plan *plan, pid_t pid)
 	plan->tasks.ids[0] = pid;
 	plan->tasks.nr = 1;
 	return 0;
+}
+
+int plan_list_threads(struct plan *plan)
+{
+	size_t before = plan->tasks.nr;
+
+	/* A process that has ended has no threads that could be missed. */
+	for (size_t i = 0; i < plan->processes.nr; i++)
+		if (tasks_add_threads(&plan->tasks, plan->processes.ids[i], NULL) == -ENOMEM)
+			return -ENOMEM;
+	return plan->tasks.nr > before;
 }
 
 /*

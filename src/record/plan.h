@@ -44,11 +44,12 @@ struct plan_event {
 
 struct plan {
 	enum plan_target target;
-	struct plan_event *events;
+	struct plan_event *events; /* the dummy is the last */
 	size_t nr, capacity;
 	struct cpus cpus;	/* one ring each; empty: one ring a task, which runs anywhere */
 	struct cpus sampled;	/* subset of cpus where events are wanted; the dummy is on all */
 	struct tasks tasks;	/* of TARGET_COMMAND: the command, added when it has its pid */
+	struct tasks processes; /* all threads of these are among the tasks (-p) */
 	bool task_rings;	/* rings are by task, not by CPU */
 	bool delayed;		/* enabled by a timer */
 	uint64_t ring_size;	/* bytes of data a ring of samples */
@@ -66,6 +67,12 @@ void plan_free(struct plan *plan); /* accepts NULL */
 
 /* The command's pid is known. Returns 0 or -ENOMEM. */
 int plan_set_command(struct plan *plan, pid_t pid);
+
+/*
+ * Lists the threads of the processes again and adds those that are new to the tasks. Returns 1 if
+ * there were any, 0, or -ENOMEM.
+ */
+int plan_list_threads(struct plan *plan);
 
 /* Sets the sizes of the rings and the watermarks that follow from it. */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);

@@ -224,17 +224,8 @@ static int ring_copy(struct reader *r, struct reader_ring *rr, const struct run 
 		queue_push(r, c);
 		c = next;
 	}
-	r->stats.copied += done;
+	r->stats.bytes += done;
 	return code;
-}
-
-/*
- * Copying costs 0.02 µs a sample, writing 0.05 µs: below a quarter, three quarters of the ring are
- * left for what comes meanwhile, and the copy would only be added to the write.
- */
-static bool ring_presses(const struct reader_ring *rr, size_t bytes)
-{
-	return bytes > rr->ring.size / 4;
 }
 
 static int ring_take(struct reader *r, struct reader_ring *rr, uint64_t *bytes, struct error *err)
@@ -249,18 +240,11 @@ static int ring_take(struct reader *r, struct reader_ring *rr, uint64_t *bytes, 
 		.ring = rr->index,
 		.cpu = rr->cpu,
 	};
-	int code;
 
 	if (!n)
 		return 0;
 	*bytes += n;
-	if (ring_presses(rr, n))
-		return ring_copy(r, rr, &run, err);
-	code = sink_write(r->sink, &run, err);
-	if (!code)
-		ring_release(&rr->ring, n);
-	r->stats.direct += n;
-	return code;
+	return ring_copy(r, rr, &run, err);
 }
 
 /* An event of ring @i has no tasks any more: another one of the ring is polled in its place. */

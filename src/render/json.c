@@ -26,28 +26,35 @@ static int put(json_t *object, const char *key, json_t *value)
 	return value && json_object_set_new(object, key, value) == 0 ? 0 : -ENOMEM;
 }
 
-static json_t *event_stats(const struct pd_evsel *evsel, const struct trace_event_counts *c)
+static int put_loss(json_t *o, const struct trace_loss *l, const struct trace_loss *all)
+{
+	if (put(o, "lost", json_count(trace_loss_total(l, all))) ||
+	    put(o, "lost_in_rings", json_count(trace_loss_rings(l, all))) ||
+	    put(o, "lost_in_pmu", json_count(l->pmu)) ||
+	    put(o, "throttled", json_count(l->throttled)))
+		return -ENOMEM;
+	return 0;
+}
+
+static json_t *event_stats(const struct pd_evsel *evsel, const struct trace_event_counts *c,
+			   const struct trace_loss *all)
 {
 	json_t *o = json_object();
 
 	if (!o || put(o, "name", json_name(evsel->name)) ||
-	    put(o, "samples", json_count(c->samples)) || put(o, "lost", json_count(c->lost)) ||
-	    put(o, "lost_samples", json_count(c->lost_samples)) ||
-	    put(o, "throttled", json_count(c->throttled))) {
+	    put(o, "samples", json_count(c->samples)) || put_loss(o, &c->loss, all)) {
 		json_decref(o);
 		return NULL;
 	}
 	return o;
 }
 
-static json_t *cpu_stats(const struct trace_cpu_loss *c)
+static json_t *cpu_stats(const struct trace_cpu_loss *c, const struct trace_loss *all)
 {
 	json_t *o = json_object();
 
 	if (!o || put(o, "cpu", json_integer(c->cpu == UINT32_MAX ? -1 : (json_int_t)c->cpu)) ||
-	    put(o, "lost", json_count(c->lost)) ||
-	    put(o, "lost_samples", json_count(c->lost_samples)) ||
-	    put(o, "throttled", json_count(c->throttled))) {
+	    put_loss(o, &c->loss, all)) {
 		json_decref(o);
 		return NULL;
 	}
@@ -81,13 +88,11 @@ json_t *json_stats(const struct trace *t)
 
 	for (size_t i = 0; !rc && i < c->nr_events; i++)
 		rc = json_array_append_new(
-			events, event_stats(pd_evlist_at(t->evlist, i), &c->by_event[i]));
+			events, event_stats(pd_evlist_at(t->evlist, i), &c->by_event[i], &c->loss));
 	for (size_t i = 0; !rc && i < c->nr_cpus; i++)
-		rc = json_array_append_new(cpus, cpu_stats(&c->by_cpu[i]));
+		rc = json_array_append_new(cpus, cpu_stats(&c->by_cpu[i], &c->loss));
 	if (rc || put(o, "records", json_count(c->records)) ||
-	    put(o, "samples", json_count(c->samples)) || put(o, "lost", json_count(c->lost)) ||
-	    put(o, "lost_samples", json_count(c->lost_samples)) ||
-	    put(o, "throttled", json_count(c->throttled)) ||
+	    put(o, "samples", json_count(c->samples)) || put_loss(o, &c->loss, &c->loss) ||
 	    put(o, "first_time", json_count(c->first_time)) ||
 	    put(o, "last_time", json_count(c->last_time)) || put(o, "types", type_counts(c)) ||
 	    put(o, "events", json_incref(events)) || put(o, "cpus_with_loss", json_incref(cpus))) {

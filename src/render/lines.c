@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <traceevent/trace-seq.h>
 
 #include "render/text.h"
 
@@ -153,28 +152,19 @@ static void put_branches(FILE *out, const struct pd_sample *p)
 	}
 }
 
-/* A tracepoint's fields, as libtraceevent prints them. */
+/* A tracepoint's fields, as its format says. */
 static void put_trace(FILE *out, const struct trace *t, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	struct tep_event *event = t->tracing ? tracing_event(t->tracing, s->ws->evsel) : NULL;
-	struct tep_record record = {
-		.ts = p->time,
-		.cpu = (int)p->cpu,
-		.data = (void *)(uintptr_t)p->raw,
-		.size = (int)p->raw_size,
-	};
-	struct buf text = {0};
-	struct trace_seq seq;
+	struct buf raw = {0}, text = {0};
 
-	if (!event || !p->raw)
+	if (!t->tracing || !p->raw)
 		return;
-	trace_seq_init(&seq);
-	tep_print_event(tracing_tep(t->tracing), &seq, &record, "%s", TEP_PRINT_INFO);
-	if (text_escape_len(&text, seq.buffer, seq.len) == 0 && text.len)
+	if (!tracing_print(t->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
+	    !text_escape_len(&text, (const char *)raw.data, raw.len) && text.len)
 		fwrite(text.data, 1, text.len, out);
 	buf_release(&text);
-	trace_seq_destroy(&seq);
+	buf_release(&raw);
 }
 
 static void put_data(FILE *out, const struct trace *t, const struct script_sample *s)

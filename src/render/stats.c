@@ -13,6 +13,12 @@ static void put_count(FILE *out, const char *name, uint64_t n, uint64_t all)
 	putc('\n', out);
 }
 
+static void put_lost(FILE *out, uint64_t lost)
+{
+	if (lost)
+		fprintf(out, "%16s samples: %9" PRIu64 "\n", "LOST", lost);
+}
+
 static void put_aggregate(FILE *out, const struct trace_counts *c)
 {
 	char unknown[24];
@@ -32,10 +38,7 @@ static void put_aggregate(FILE *out, const struct trace_counts *c)
 	}
 	if (c->by_type[TRACE_TYPES - 1])
 		put_count(out, "UNKNOWN", c->by_type[TRACE_TYPES - 1], c->records);
-	if (c->lost)
-		fprintf(out, "%16s records: %9" PRIu64 "\n", "LOST", c->lost);
-	if (c->lost_samples)
-		fprintf(out, "%16s samples: %9" PRIu64 "\n", "LOST", c->lost_samples);
+	put_lost(out, trace_loss_total(&c->loss, &c->loss));
 }
 
 void stats_render(FILE *out, const struct trace *t)
@@ -46,15 +49,12 @@ void stats_render(FILE *out, const struct trace *t)
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct trace_event_counts *e = &c->by_event[i];
 
-		if (!e->samples && !e->lost && !e->lost_samples)
+		if (!e->samples && !trace_loss_total(&e->loss, &c->loss))
 			continue;
 		text_put(out, pd_evlist_at(t->evlist, i)->name, 0);
 		fputs(" stats:\n", out);
 		put_count(out, "SAMPLE", e->samples, 0);
-		if (e->lost)
-			fprintf(out, "%16s records: %9" PRIu64 "\n", "LOST", e->lost);
-		if (e->lost_samples)
-			fprintf(out, "%16s samples: %9" PRIu64 "\n", "LOST", e->lost_samples);
+		put_lost(out, trace_loss_total(&e->loss, &c->loss));
 	}
 	if (c->unknown_samples)
 		put_count(out, "unknown SAMPLE", c->unknown_samples, 0);

@@ -172,44 +172,49 @@ static int put_event(struct table *t, const struct pd_evsel *evsel)
 	return rc;
 }
 
-static double loss_percent(uint64_t lost, uint64_t samples)
+static void put_loss_part(FILE *out, const struct trace_loss *l, const struct trace_loss *all)
 {
-	return percent(lost, lost + samples);
+	fprintf(out, "%" PRIu64 " lost (%" PRIu64 " in rings, %" PRIu64 " in the PMU)",
+		trace_loss_total(l, all), trace_loss_rings(l, all), l->pmu);
+	if (l->throttled)
+		fprintf(out, ", throttled %" PRIu64 " times", l->throttled);
+	fputc('\n', out);
+}
+
+static bool loss_any(const struct trace_loss *l, const struct trace_loss *all)
+{
+	return l->throttled || trace_loss_total(l, all);
 }
 
 static void put_loss(FILE *out, const struct trace *t)
 {
 	const struct trace_counts *c = &t->counts;
+	uint64_t lost = trace_loss_total(&c->loss, &c->loss);
 
-	fprintf(out, "#\n# Total Lost Samples: %" PRIu64 "\n", c->lost_samples);
-	if (c->lost)
-		fprintf(out, "# Total Lost Records: %" PRIu64 " (%.2f%% of what was offered)\n",
-			c->lost, loss_percent(c->lost, c->samples + c->lost_samples));
-	if (c->throttled)
-		fprintf(out, "# Throttled: %" PRIu64 " times\n", c->throttled);
+	fprintf(out, "#\n# Total Lost Samples: %" PRIu64, lost);
+	if (lost)
+		fprintf(out, " (%.2f%% of what was offered)", percent(lost, lost + c->samples));
+	fputc('\n', out);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct trace_event_counts *e = &c->by_event[i];
 
-		if (!e->lost && !e->lost_samples && !e->throttled)
+		if (!loss_any(&e->loss, &c->loss))
 			continue;
 		fputs("#   event '", out);
 		text_put(out, pd_evlist_at(t->evlist, i)->name, 0);
-		fprintf(out,
-			"': %" PRIu64 " records lost, %" PRIu64 " samples lost, throttled %" PRIu64
-			" times\n",
-			e->lost, e->lost_samples, e->throttled);
+		fputs("': ", out);
+		put_loss_part(out, &e->loss, &c->loss);
 	}
 	for (size_t i = 0; i < c->nr_cpus; i++) {
 		const struct trace_cpu_loss *l = &c->by_cpu[i];
 
+		if (!loss_any(&l->loss, &c->loss))
+			continue;
 		if (l->cpu == UINT32_MAX)
 			fputs("#   unknown CPU: ", out);
 		else
 			fprintf(out, "#   CPU %u: ", l->cpu);
-		fprintf(out,
-			"%" PRIu64 " records lost, %" PRIu64 " samples lost, throttled %" PRIu64
-			" times\n",
-			l->lost, l->lost_samples, l->throttled);
+		put_loss_part(out, &l->loss, &c->loss);
 	}
 	fputs("#\n", out);
 }

@@ -77,6 +77,29 @@ int filter_time_parse(const char *s, struct filter *ret)
 	return 0;
 }
 
+int filter_check(const struct filter *f, const struct pd_evlist *list, struct error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+		uint64_t needs;
+		const char *what;
+	} parts[] = {
+		{"-C", f->cpus.nr, PERF_SAMPLE_CPU, "CPU"},
+		{"--time", f->start || f->stop, PERF_SAMPLE_TIME, "time"},
+		{"--pid", f->pids.nr, PERF_SAMPLE_TID, "process"},
+		{"--tid", f->tids.nr, PERF_SAMPLE_TID, "thread"},
+	};
+	uint64_t has = pd_evlist_sample_type(list);
+
+	for (size_t i = 0; pd_evlist_count(list) && i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].given && !(has & parts[i].needs))
+			return error_set(err, -EINVAL,
+					 "%s: the samples of this recording do not say their %s",
+					 parts[i].option, parts[i].what);
+	return 0;
+}
+
 void filter_release(struct filter *f)
 {
 	free(f->pids.r);

@@ -28,6 +28,12 @@ struct filter {
 /* Parses "1,3-5". Returns 0, -EINVAL or -ENOMEM. */
 int filter_ranges_parse(const char *list, struct filter_ranges *ret);
 
+/*
+ * Whether any event of @list has samples that carry what @f looks at; a list without events has.
+ * Returns 0, or -EINVAL with @err saying which option asks for what.
+ */
+int filter_check(const struct filter *f, const struct pd_evlist *list, struct error *err);
+
 /* Parses perf's "start,stop" in seconds with a fraction; either may be empty. 0 or -EINVAL. */
 int filter_time_parse(const char *s, struct filter *ret);
 

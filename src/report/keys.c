@@ -170,13 +170,13 @@ static int event_text(const struct trace *t, struct hist_cell cell, struct buf *
 
 // clang-format off
 static const struct sort_key keys[] = {
-	{"comm",  NULL,     "Command",       false, true,  comm_cell,  comm_text,  comm_compare},
-	{"pid",   NULL,     "    Pid:Command", false, false, pid_cell,   pid_text,   compare_numbers},
-	{"tid",   NULL,     "    Tid:Command", false, false, tid_cell,   tid_text,   compare_numbers},
-	{"dso",   NULL,     "Shared Object", false, false, dso_cell,   dso_text,   dso_compare},
-	{"sym",   "symbol", "Symbol",        false, false, sym_cell,   sym_text,   sym_compare},
-	{"cpu",   NULL,     "CPU",           true,  false, cpu_cell,   cpu_text,   compare_numbers},
-	{"event", NULL,     "Event",         false, false, event_cell, event_text, compare_numbers},
+	{"comm",  NULL,     "Command",       false, 0,               true,  comm_cell,  comm_text,  comm_compare},
+	{"pid",   NULL,     "    Pid:Command", false, PERF_SAMPLE_TID, false, pid_cell,   pid_text,   compare_numbers},
+	{"tid",   NULL,     "    Tid:Command", false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
+	{"dso",   NULL,     "Shared Object", false, 0,               false, dso_cell,   dso_text,   dso_compare},
+	{"sym",   "symbol", "Symbol",        false, 0,               false, sym_cell,   sym_text,   sym_compare},
+	{"cpu",   NULL,     "CPU",           true,  PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   compare_numbers},
+	{"event", NULL,     "Event",         false, 0,               false, event_cell, event_text, compare_numbers},
 };
 // clang-format on
 
@@ -205,6 +205,19 @@ static int unknown_key(const char *name, size_t len, struct error *err)
 		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", keys[i].name);
 	return error_set(err, -EINVAL, "unknown sort key '%.*s'; there are %s", (int)len, name,
 			 all);
+}
+
+int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
+		    const struct pd_evlist *list, struct error *err)
+{
+	uint64_t has = pd_evlist_sample_type(list);
+
+	for (size_t i = 0; pd_evlist_count(list) && i < nr; i++)
+		if (list_keys[i]->needs & ~has)
+			return error_set(err, -EINVAL,
+					 "--sort %s: the samples of this recording do not say it",
+					 list_keys[i]->name);
+	return 0;
 }
 
 int sort_keys_parse(const char *list, const struct sort_key **ret, struct error *err)

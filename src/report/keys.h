@@ -31,6 +31,7 @@ struct sort_key {
 	const char *alias;  /* another name, or NULL */
 	const char *header; /* of the column */
 	bool right;	    /* numbers: aligned to the right */
+	uint64_t needs;	    /* PERF_SAMPLE_* without which it says nothing; 0 */
 	bool is_string;	    /* a is an interned string: merging histograms interns it anew */
 	/* Returns 0 or -ENOMEM. */
 	int (*cell)(const struct key_source *src, struct hist_cell *ret);
@@ -40,6 +41,13 @@ struct sort_key {
 };
 
 #define SORT_KEYS_MAX 8
+
+/*
+ * Whether any event of @list has samples that carry what the keys show; a list without events has.
+ * Returns 0, or -EINVAL with @err naming the key.
+ */
+int sort_keys_check(const struct sort_key *const *keys, size_t nr, const struct pd_evlist *list,
+		    struct error *err);
 
 /* The key of that name, or NULL. */
 const struct sort_key *sort_key_find(const char *name, size_t len);

@@ -23,6 +23,11 @@ bool report_has_callchains(const struct trace *t)
 	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
 }
 
+bool report_has_user_stacks(const struct trace *t)
+{
+	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_STACK_USER;
+}
+
 static void hists_free(struct hist *hists, size_t nr)
 {
 	for (size_t i = 0; hists && i < nr; i++)

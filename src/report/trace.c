@@ -146,13 +146,6 @@ static struct trace_cpu_loss *loss_of_cpu(struct trace_counts *c, uint32_t cpu)
 	return &c->by_cpu[lo];
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* Adds what LOST, LOST_SAMPLES and THROTTLE say, by event and CPU. */
 static int count_loss(struct trace *t, const struct data_record *rec)
 {
@@ -171,25 +164,10 @@ static int count_loss(struct trace *t, const struct data_record *rec)
 	cpu = loss_of_cpu(c, r.id.cpu);
 	if (!cpu)
 		return -ENOMEM;
-	switch (rec->hdr->type) {
-	case PERF_RECORD_LOST:
-		c->lost = add_saturated(c->lost, r.lost.lost);
-		cpu->lost = add_saturated(cpu->lost, r.lost.lost);
-		if (ev)
-			ev->lost = add_saturated(ev->lost, r.lost.lost);
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		c->lost_samples = add_saturated(c->lost_samples, r.lost.lost);
-		cpu->lost_samples = add_saturated(cpu->lost_samples, r.lost.lost);
-		if (ev)
-			ev->lost_samples = add_saturated(ev->lost_samples, r.lost.lost);
-		break;
-	default:
-		c->throttled++;
-		cpu->throttled++;
-		if (ev)
-			ev->throttled++;
-	}
+	trace_loss_add(&c->loss, &r);
+	trace_loss_add(&cpu->loss, &r);
+	if (ev)
+		trace_loss_add(&ev->loss, &r);
 	return 0;
 }
 

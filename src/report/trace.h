@@ -14,6 +14,7 @@
 #include "data/reader.h"
 #include "data/tracing.h"
 #include "perfdata/feature.h"
+#include "report/loss.h"
 #include "state/state.h"
 #include "symbol/resolver.h"
 
@@ -31,15 +32,13 @@ struct trace_opts {
 
 struct trace_event_counts {
 	uint64_t samples;
-	uint64_t lost;	       /* records that a full ring swallowed (LOST) */
-	uint64_t lost_samples; /* samples that the kernel or its hardware dropped (LOST_SAMPLES) */
-	uint64_t throttled;
+	struct trace_loss loss;
 };
 
 /* The same loss by CPU; cpu UINT32_MAX: the recording does not say. */
 struct trace_cpu_loss {
 	uint32_t cpu;
-	uint64_t lost, lost_samples, throttled;
+	struct trace_loss loss;
 };
 
 struct trace_counts {
@@ -50,7 +49,7 @@ struct trace_counts {
 	struct trace_cpu_loss *by_cpu; /* only CPUs that lost or throttled; ascending */
 	size_t nr_cpus, cap_cpus;
 	uint64_t samples, unknown_samples; /* unknown: of an id that no event has */
-	uint64_t lost, lost_samples, throttled;
+	struct trace_loss loss;
 	uint64_t first_time, last_time; /* of samples, ns; 0: none had a time */
 	bool compressed;
 };

@@ -170,11 +170,47 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 	return -ENOENT;
 }
 
+/* /dev/null, and only that of the devices, says "none". */
+static bool is_none(const char *path)
+{
+	return !strcmp(path, "/dev/null");
+}
+
+int kernel_check_named(const struct resolver_opts *opts, struct error *err)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	uint64_t size;
+	int r;
+
+	if (opts->kallsyms && !is_none(opts->kallsyms)) {
+		r = elf_open_regular(opts->kallsyms, &size);
+		if (r == -EINVAL)
+			return error_set(err, r, "--kallsyms: %s is not a file", opts->kallsyms);
+		if (r < 0)
+			return error_sys(err, r, "--kallsyms: %s", opts->kallsyms);
+		close(r);
+	}
+	if (opts->vmlinux && !is_none(opts->vmlinux)) {
+		struct error why = ERROR_INIT;
+
+		r = elf_image_open(opts->vmlinux, &img, &why);
+		elf_image_close(&img);
+		if (r == -EINVAL)
+			return error_set(err, r, "--vmlinux: %s is not a file", opts->vmlinux);
+		if (r < 0)
+			return error_set(err, r, "--vmlinux: %s", why.text);
+	}
+	return 0;
+}
+
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why)
 {
 	int r;
 
+	if ((src->opts.kallsyms && is_none(src->opts.kallsyms)) ||
+	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
+		return error_set(why, -ENOENT, "left out, as /dev/null says");
 	if (src->opts.kallsyms)
 		return load_kallsyms(dso, src->opts.kallsyms, false, ret, why);
 	if (src->opts.vmlinux)

@@ -59,11 +59,16 @@ static bool same(const char *a, const char *b)
 int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *host,
 		    struct resolver **ret, struct error *err)
 {
-	struct resolver *r = calloc(1, sizeof(*r));
+	struct resolver *r;
+	int rc;
 
+	elf_version(EV_CURRENT);
+	rc = kernel_check_named(opts, err);
+	if (rc < 0)
+		return rc;
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
-	elf_version(EV_CURRENT);
 	pthread_mutex_init(&r->lock, NULL);
 	r->src.opts = *opts;
 	r->src.host = *host;
@@ -145,11 +150,34 @@ static struct slot *block_new(size_t n)
 	return b;
 }
 
-/* The slot of dso number @index; NULL when out of memory. Lock-free once it is there. */
-static struct slot *slot_get(struct resolver *r, unsigned int index)
+/* The block of dso number @index, and the slot's place in it. */
+static unsigned int block_of(unsigned int index, size_t *ret)
 {
 	uint64_t n = (uint64_t)index + BLOCK0;
 	unsigned int k = 63 - (unsigned int)__builtin_clzll(n) - 6; /* log2(n / BLOCK0) */
+
+	*ret = n - ((uint64_t)BLOCK0 << k);
+	return k;
+}
+
+/* The slot of dso number @index if it has been made, else NULL. */
+static const struct slot *slot_find(const struct resolver *r, unsigned int index)
+{
+	size_t at;
+	unsigned int k = block_of(index, &at);
+	const struct slot *b;
+
+	if (k >= BLOCKS_MAX)
+		return NULL;
+	b = atomic_load_explicit(&r->blocks[k], memory_order_acquire);
+	return b ? b + at : NULL;
+}
+
+/* The slot of dso number @index; NULL when out of memory. Lock-free once it is there. */
+static struct slot *slot_get(struct resolver *r, unsigned int index)
+{
+	size_t at;
+	unsigned int k = block_of(index, &at);
 	struct slot *b;
 
 	if (k >= BLOCKS_MAX)
@@ -164,7 +192,7 @@ static struct slot *slot_get(struct resolver *r, unsigned int index)
 		}
 		pthread_mutex_unlock(&r->lock);
 	}
-	return b ? b + (n - ((uint64_t)BLOCK0 << k)) : NULL;
+	return b ? b + at : NULL;
 }
 
 static int load_none(const struct sources *src, const struct dso *dso, struct symtab **ret,
@@ -277,6 +305,24 @@ const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, ui
 	if (l->table)
 		return symtab_find(l->table, addr, !r->src.opts.no_demangle);
 	return l->whole.name ? &l->whole : NULL;
+}
+
+static bool any_pid_asked(const struct resolver *r)
+{
+	for (size_t i = 0; i < PID_BUCKETS; i++)
+		if (atomic_load_explicit(&r->pids[i], memory_order_acquire))
+			return true;
+	return false;
+}
+
+bool resolver_was_asked(const struct resolver *r, const struct dso *dso)
+{
+	const struct slot *s;
+
+	if (dso->kind == DSO_ANON)
+		return any_pid_asked(r);
+	s = slot_find(r, dso->index);
+	return s && atomic_load_explicit(&s->loaded, memory_order_acquire);
 }
 
 const char *resolver_why_not(struct resolver *r, const struct dso *dso)

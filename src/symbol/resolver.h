@@ -43,7 +43,11 @@ struct symbol {
 	const char *name;    /* demangled, unescaped */
 };
 
-/* Returns 0 with *@ret to be freed by resolver_free(), or -ENOMEM. */
+/*
+ * Returns 0 with *@ret to be freed by resolver_free(), -ENOMEM, or a negative errno if kallsyms or
+ * vmlinux of @opts cannot be read (/dev/null is good for "none"). A symfs that is absent holds no
+ * symbols, and is no error.
+ */
 int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct error *err);
 void resolver_free(struct resolver *r); /* accepts NULL */
 
@@ -53,6 +57,9 @@ void resolver_free(struct resolver *r); /* accepts NULL */
  */
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr);
+
+/* Whether any address of @dso was looked up. */
+bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
 
 /* Why a dso has no symbols ("build-id differs: …", "not found"), or NULL if it has; for -v. */
 const char *resolver_why_not(struct resolver *r, const struct dso *dso);

@@ -38,6 +38,11 @@ struct sources {
 
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
+/*
+ * Whether the files of kernel symbols that the user names can be read; /dev/null stands for none.
+ * Returns 0, or a negative errno with @err naming the option and the file.
+ */
+int kernel_check_named(const struct resolver_opts *opts, struct error *err);
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,

@@ -64,6 +64,18 @@ pid_t task_process(pid_t tid)
 	return tgid;
 }
 
+int tasks_copy(const struct tasks *t, struct tasks *ret)
+{
+	struct tasks copy = {0};
+
+	if (t->nr && array_grow(&copy.ids, &copy.capacity, t->nr, sizeof(*copy.ids)))
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr; i++)
+		copy.ids[copy.nr++] = t->ids[i];
+	*ret = copy;
+	return 0;
+}
+
 void tasks_release(struct tasks *t)
 {
 	free(t->ids);

@@ -16,7 +16,7 @@ struct tasks {
 
 /*
  * Adds the threads that process @pid has now. Returns 0; -ESRCH when there is no such process;
- * -ENOMEM. @err says which.
+ * -ENOMEM. @err (may be NULL) says which.
  */
 int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err);
 
@@ -25,6 +25,9 @@ int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err);
 
 /* The process (thread group) of @tid, or -ESRCH. */
 pid_t task_process(pid_t tid);
+
+/* Replaces *@ret (all-zero or released) by a copy. Returns 0 or -ENOMEM. */
+int tasks_copy(const struct tasks *t, struct tasks *ret);
 
 void tasks_release(struct tasks *t);
 

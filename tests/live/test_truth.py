@@ -3,6 +3,7 @@
 import math
 import re
 import subprocess
+import time
 
 from lab import need_root, need_tracefs, stat, table
 
@@ -72,6 +73,21 @@ def test_loss_in_a_ring_too_small_is_counted(lab):
     assert 1000000 <= samples + lost <= 1000050, (samples, lost)
 
 
+def test_loss_is_told_by_cpu(lab):
+    """Of a command and of -p too, as the last lines said it."""
+    need_tracefs()
+    storm = [lab.program('storm'), '1000000']
+    p = lab.run('record', '-o', 'l.data', '-e', 'raw_syscalls:sys_enter', '-c', '1', '-m', '4K', '--',
+                *storm, release=True)
+    told = {cpu: int(n.replace(',', ''))
+            for n, cpu in re.findall(r'lost ([\d,]+) of raw_syscalls:sys_enter on CPU (\d+)', p.stderr)}
+    assert told, p.stderr
+    out = lab.run('report', '-i', 'l.data').stdout
+    found = {cpu: int(n) for cpu, n in re.findall(r'^#\s+CPU (\d+): (\d+) lost', out, re.M)}
+    assert found == told and 'unknown CPU' not in out, (told, out[:1000])
+    assert lab.perf_samples('l.data') == lab.samples('l.data')
+
+
 def test_fail_on_loss(lab):
     need_tracefs()
     samples, lost = count_storm(lab, 1000000, '-m', '4K', '--fail-on-loss', status=3)
@@ -114,3 +130,35 @@ def test_kernel_symbols_without_kallsyms_of_another_kernel(lab):
     rows = table(lab.run('report', '-i', 'k.data', '--sort', 'sym').stdout)
     named = [row for _, row in rows if re.match(r'\[k\] [a-z_]', row)]
     assert not named, named[:5]
+
+
+def unknown_tasks(lab, data):
+    """Sample lines of script, and those of them with a task that has no name or no map."""
+    lines = lab.run('script', '-i', data, '-F', 'comm,tid,time,ip,sym,dso').stdout.splitlines()
+    return len(lines), [line for line in lines if re.match(r'\s*:\d+', line) or '([unknown])' in line]
+
+
+def test_children_born_while_events_are_opened_are_known(lab):
+    """A process that forks all the time: whatever child has samples has its FORK, COMM and maps."""
+    samples = 0
+    for _ in range(50):
+        child = lab.spawn('sh', '-c', 'while :; do (:); done')
+        lab.run('record', '-q', '-o', 'f.data', '-F', '4000', '-p', child.pid, '--', 'sleep', '0.05',
+                release=True)
+        child.kill()
+        child.wait()
+        count, unknown = unknown_tasks(lab, 'f.data')
+        samples += count
+        assert not unknown, unknown[:5]
+    assert samples > 50, samples
+
+
+def test_workload_attached_to_at_its_start(lab):
+    """`workload & ringtail record -p $!`: it forks its three children in these milliseconds."""
+    for i in range(20):
+        child = lab.spawn(lab.workload, '20')
+        time.sleep(0.0003 * i)
+        lab.run('record', '-q', '-o', 'w.data', '-p', child.pid, release=True, status=None)
+        child.wait()
+        _, unknown = unknown_tasks(lab, 'w.data')
+        assert not unknown, unknown[:5]

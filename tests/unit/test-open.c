@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,9 +32,37 @@ static struct kernel {
 	size_t files_max;
 	pid_t gone; /* task that has ended */
 
-	size_t open, locked;
+	size_t open, locked, mapped;
 	uint64_t next_id;
+	bool late;  /* a sampling event was opened while no ring of a dummy was mapped */
+	int spawns; /* threads of ours that come up while events are opened */
 } kernel;
+
+/* --- threads that come up meanwhile --------------------------------------------------------------
+ */
+
+static pthread_t threads[16];
+static int nr_threads;
+static sem_t end_threads;
+
+static void *thread_main(void *arg)
+{
+	sem_wait(&end_threads);
+	return NULL;
+}
+
+static void spawn_thread(void)
+{
+	assert_int_equal(pthread_create(&threads[nr_threads++], NULL, thread_main, NULL), 0);
+}
+
+static void end_all_threads(void)
+{
+	for (int i = 0; i < nr_threads; i++)
+		sem_post(&end_threads);
+	while (nr_threads)
+		pthread_join(threads[--nr_threads], NULL);
+}
 
 static const struct kernel newest = {
 	.flags = ~0ull,
@@ -60,6 +90,12 @@ int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
 		return -EOPNOTSUPP;
 	if (kernel.open >= kernel.files_max)
 		return -EMFILE;
+	if (!(attr->flags & PD_ATTR_TASK) && !kernel.mapped)
+		kernel.late = true;
+	if (kernel.spawns > 0 && attr->flags & PD_ATTR_TASK) {
+		kernel.spawns--;
+		spawn_thread();
+	}
 	kernel.open++;
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -95,14 +131,17 @@ int perf_event_map(int fd, size_t data_size, void **ret)
 	if (kernel.locked + data_size > kernel.lock_max)
 		return -EPERM;
 	kernel.locked += data_size;
+	kernel.mapped++;
 	*ret = calloc(1, 4096);
 	return 0;
 }
 
 void perf_event_unmap(void *map, size_t data_size)
 {
-	if (map)
+	if (map) {
 		kernel.locked -= data_size;
+		kernel.mapped--;
+	}
 	free(map);
 }
 
@@ -280,6 +319,55 @@ static void test_too_many_files(void **state)
 	lab_close(&lab);
 }
 
+/*
+ * A child that is forked between the two has samples that nobody can name. Also when a step back
+ * opens all anew.
+ */
+static void test_sideband_comes_first(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	for (int pmu = 0; pmu < 2; pmu++) {
+		k.pmu = pmu;
+		assert_int_equal(lab_open(&lab, &k, NULL), 0);
+		assert_false(kernel.late);
+		assert_true(lab.plan->events[lab.opened->fds[0].event].dummy);
+		lab_close(&lab);
+	}
+}
+
+/* This process is recorded, and starts a thread while its events are opened. */
+static void test_threads_that_come_up_meanwhile(void **state)
+{
+	for (int spawns = 0; spawns < 8; spawns++) {
+		struct lab lab = {.limits = {.perfmon = true, .page_size = 4096}};
+		const struct notes notes = {hear, &lab};
+		struct opened *o;
+
+		lab.limits.max_sample_rate = 100000;
+		lab.limits.mem_total = 1ull << 40;
+		kernel = newest;
+		assert_int_equal(tasks_add_threads(&lab.opts.tasks, getpid(), NULL), 0);
+		assert_int_equal(tasks_add_thread(&lab.opts.processes, getpid(), NULL), 0);
+		assert_int_equal(plan_new(&lab.opts, &lab.limits, &notes, &lab.plan, NULL), 0);
+		assert_int_equal(lab.plan->tasks.nr, 1);
+		kernel.spawns = spawns;
+		assert_int_equal(open_plan(lab.plan, &lab.limits, &notes, &o, NULL), 0);
+		assert_int_equal(kernel.spawns, 0);
+		assert_int_equal(lab.plan->tasks.nr, 1 + spawns);
+		assert_int_equal(o->nr_tasks, 1 + spawns);
+		assert_int_equal(o->nr_fds, plan_descriptors(lab.plan));
+		assert_string_equal(lab.said, "no event given: recording cycles\n");
+		opened_close(o);
+		plan_free(lab.plan);
+		tasks_release(&lab.opts.tasks);
+		tasks_release(&lab.opts.processes);
+		end_all_threads();
+		assert_int_equal(kernel.locked, 0);
+	}
+}
+
 static void test_task_gone(void **state)
 {
 	struct kernel k = newest;
@@ -301,7 +389,10 @@ int main(void)
 		cmocka_unit_test(test_rings_are_halved),
 		cmocka_unit_test(test_too_many_files),
 		cmocka_unit_test(test_task_gone),
+		cmocka_unit_test(test_sideband_comes_first),
+		cmocka_unit_test(test_threads_that_come_up_meanwhile),
 	};
 
+	sem_init(&end_threads, 0, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

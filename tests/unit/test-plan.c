@@ -81,7 +81,8 @@ static void test_command(void **state)
 
 	assert_int_equal(plan->target, TARGET_COMMAND);
 	assert_int_equal(plan->nr, 2);
-	assert_int_equal(a->sample_type, BASE);
+	assert_int_equal(a->sample_type, BASE | PERF_SAMPLE_CPU);
+	assert_true(dummy->sample_type & PERF_SAMPLE_CPU);
 	assert_int_equal(a->sample_period, 4000);
 	assert_true(a->flags & PD_ATTR_FREQ);
 	assert_int_equal(a->flags & (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC | PD_ATTR_INHERIT),
@@ -97,6 +98,21 @@ static void test_command(void **state)
 	assert_int_equal(plan_places(plan), plan->cpus.nr);
 	assert_int_equal(plan_descriptors(plan), 2 * plan->cpus.nr);
 	finish(&opts, plan);
+}
+
+/* The file says on which CPU it was lost wherever rings are by CPU; by task, they tell no CPU. */
+static void test_cpu_of_what_is_lost(void **state)
+{
+	for (int rings_by_task = 0; rings_by_task < 2; rings_by_task++) {
+		struct record_opts opts = {.command = command, .no_inherit = rings_by_task};
+		struct plan *plan = make(&opts, "cpu-clock", &user);
+
+		assert_int_equal(plan->task_rings, rings_by_task);
+		for (size_t i = 0; i < plan->nr; i++)
+			assert_int_equal(!(plan->events[i].attr.sample_type & PERF_SAMPLE_CPU),
+					 rings_by_task);
+		finish(&opts, plan);
+	}
 }
 
 static void test_whole_system(void **state)
@@ -156,16 +172,17 @@ static void test_call_graphs(void **state)
 	struct record_opts opts = {.command = command, .callgraph = CALLGRAPH_FP};
 	struct plan *plan = make(&opts, "cpu-clock", &user);
 
-	assert_int_equal(plan->events[0].attr.sample_type, BASE | PERF_SAMPLE_CALLCHAIN);
+	assert_int_equal(plan->events[0].attr.sample_type,
+			 BASE | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN);
 	assert_false(plan->events[1].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
 	finish(&opts, plan);
 
 	opts = (struct record_opts){
 		.command = command, .callgraph = CALLGRAPH_DWARF, .stack_size = 4096};
 	plan = make(&opts, "cpu-clock", &user);
-	assert_int_equal(plan->events[0].attr.sample_type, BASE | PERF_SAMPLE_CALLCHAIN |
-								   PERF_SAMPLE_REGS_USER |
-								   PERF_SAMPLE_STACK_USER);
+	assert_int_equal(plan->events[0].attr.sample_type,
+			 BASE | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				 PERF_SAMPLE_STACK_USER);
 	assert_int_equal(plan->events[0].attr.sample_stack_user, 4096);
 	assert_int_equal(plan->events[0].attr.sample_regs_user, attributes_user_regs());
 	assert_true(plan->events[0].attr.flags & PD_ATTR_EXCLUDE_CALLCHAIN_USER);
@@ -337,7 +354,7 @@ int main(void)
 		cmocka_unit_test(test_call_graphs), cmocka_unit_test(test_what_samples_carry),
 		cmocka_unit_test(test_groups),	    cmocka_unit_test(test_frequency_is_bound),
 		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_ring_sizes),
-		cmocka_unit_test(test_cpu_lists),
+		cmocka_unit_test(test_cpu_lists),   cmocka_unit_test(test_cpu_of_what_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,8 +199,7 @@ static void test_all_arrives(void **state)
 				assert_int_equal(lab.rings[i].page->data_tail, lab.rings[i].head);
 			check_arrived(&lab);
 		}
-		assert_true(reader_stats(lab.reader)->direct > 0);
-		assert_true(reader_stats(lab.reader)->copied > 0);
+		assert_true(reader_stats(lab.reader)->bytes > 0);
 		lab_close(&lab);
 	}
 }

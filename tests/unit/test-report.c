@@ -348,6 +348,35 @@ static void test_sort_keys(void **state)
 	assert_int_equal(sort_keys_parse("", keys, &err), -EINVAL);
 }
 
+/* Keys and filters need their field in the samples of some event. */
+static void test_needed_fields(void **state)
+{
+	struct pd_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID};
+	const struct sort_key *keys[SORT_KEYS_MAX];
+	struct filter cpus = {0}, times = {.start = 1}, pids = {0};
+	struct pd_evlist *list = pd_evlist_new();
+	struct error err = ERROR_INIT;
+	int n = sort_keys_parse("comm,pid,cpu", keys, &err);
+
+	assert_int_equal(filter_ranges_parse("1", &cpus.cpus), 0);
+	assert_int_equal(filter_ranges_parse("1", &pids.pids), 0);
+	assert_int_equal(filter_check(&cpus, list, &err), 0); /* no events: nothing is missing */
+	assert_int_equal(pd_evlist_add(list, &attr, NULL, NULL, 0), 0);
+	assert_int_equal(filter_check(&cpus, list, &err), -EINVAL);
+	assert_int_equal(filter_check(&times, list, &err), -EINVAL);
+	assert_int_equal(filter_check(&pids, list, &err), 0);
+	assert_int_equal(sort_keys_check(keys, n, list, &err), -EINVAL);
+	assert_int_equal(sort_keys_check(keys, n - 1, list, &err), 0);
+	attr.sample_type |= PERF_SAMPLE_CPU | PERF_SAMPLE_TIME;
+	assert_int_equal(pd_evlist_add(list, &attr, NULL, NULL, 0), 0);
+	assert_int_equal(filter_check(&cpus, list, &err), 0);
+	assert_int_equal(filter_check(&times, list, &err), 0);
+	assert_int_equal(sort_keys_check(keys, n, list, &err), 0);
+	pd_evlist_free(list);
+	filter_release(&cpus);
+	filter_release(&pids);
+}
+
 static void test_filter(void **state)
 {
 	struct filter f = {0};
@@ -419,11 +448,12 @@ static void test_escape(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree_sums), cmocka_unit_test(test_tree_paths),
-		cmocka_unit_test(test_merge),	  cmocka_unit_test(test_chain_modes),
-		cmocka_unit_test(test_chain_odd), cmocka_unit_test(test_chain_lbr),
-		cmocka_unit_test(test_sort_keys), cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_tree_sums),     cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_merge),	      cmocka_unit_test(test_chain_modes),
+		cmocka_unit_test(test_chain_odd),     cmocka_unit_test(test_chain_lbr),
+		cmocka_unit_test(test_needed_fields), cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_escape),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

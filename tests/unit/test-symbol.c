@@ -397,6 +397,39 @@ static void test_kernel_other_sources(void **state)
 	assert_symbol(p, &other, 1, TEXT + 0x100, "from_option");
 }
 
+/* What the user names and cannot be read is an error; /dev/null is not. */
+static void test_kernel_named_absent(void **state)
+{
+	static const struct symbol_host host = {.root = ""};
+	static const struct resolver_opts bad[] = {
+		{.kallsyms = "/nonexistent/kallsyms"},
+		{.kallsyms = "/"},
+		{.kallsyms = "/dev/zero"},
+		{.vmlinux = "/nonexistent/vmlinux"},
+		{.vmlinux = "/"},
+		{.vmlinux = "/proc/self/status"}, /* no ELF file */
+	};
+	static const struct resolver_opts good = {
+		.kallsyms = "/dev/null", .vmlinux = "/dev/null", .symfs = "/nonexistent"};
+	struct place *p = *state;
+	struct dso d = kernel_dso(id_a, TEXT);
+	struct resolver *r = NULL;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct error err = ERROR_INIT;
+
+		assert_true(resolver_new_on(&bad[i], &host, &r, &err) < 0);
+		assert_null(r);
+		assert_non_null(strstr(err.text, bad[i].kallsyms ?: bad[i].vmlinux));
+		assert_non_null(strstr(err.text, bad[i].kallsyms ? "--kallsyms" : "--vmlinux"));
+	}
+	p->opts = good;
+	fresh(p);
+	assert_false(resolver_was_asked(p->r, &d));
+	assert_why(p, &d, TEXT, "/dev/null");
+	assert_true(resolver_was_asked(p->r, &d));
+}
+
 static void test_kernel_hidden(void **state)
 {
 	struct place *p = *state;
@@ -526,6 +559,7 @@ int main(void)
 		PLACE_TEST(test_kernel_by_build_id),
 		PLACE_TEST(test_kernel_without_build_id),
 		PLACE_TEST(test_kernel_other_sources),
+		PLACE_TEST(test_kernel_named_absent),
 		PLACE_TEST(test_kernel_hidden),
 		PLACE_TEST(test_modules),
 		PLACE_TEST(test_perfmap),

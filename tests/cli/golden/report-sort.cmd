@@ -1,1 +1,1 @@
-report -i {corpus}/local/group-read.data --sort pid,tid,cpu,event --symfs /nonexistent --kallsyms /dev/null
+report -i {corpus}/local/group-read.data --sort pid,tid,event --symfs /nonexistent --kallsyms /dev/null

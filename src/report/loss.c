@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/loss.h"
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
+{
+	switch (rec->hdr->type) {
+	case PERF_RECORD_LOST: l->told = add_saturated(l->told, rec->lost.lost); break;
+	case PERF_RECORD_LOST_SAMPLES:
+		if (rec->id.time)
+			l->pmu = add_saturated(l->pmu, rec->lost.lost);
+		else
+			l->counted = add_saturated(l->counted, rec->lost.lost);
+		break;
+	case PERF_RECORD_THROTTLE: l->throttled++; break;
+	}
+}
+
+uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)
+{
+	if (part != all)
+		return all->counted ? part->counted : part->told;
+	return part->counted > part->told ? part->counted : part->told;
+}
+
+uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)
+{
+	return add_saturated(trace_loss_rings(part, all), part->pmu);
+}

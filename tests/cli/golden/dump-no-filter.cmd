@@ -1,0 +1,1 @@
+dump -i {corpus}/local/stat.data --pid 1330

@@ -1,0 +1,1 @@
+report -i {corpus}/local/group-read.data --kallsyms /nope --header

@@ -1,0 +1,1 @@
+script -i {corpus}/local/group-read.data --kallsyms /

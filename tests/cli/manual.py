@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the manual with the program.
+
+usage: manual.py RINGTAIL
+
+Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
+man/*.scd), with the same argument or none, and the page describes no other. Each `ringtail` line in a
+code block of the README and of the man pages names a command that exists and options that it has.
+"""
+import getopt
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+COMMANDS = ['record', 'report', 'script', 'dump', 'version']
+PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
+DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
+    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
+    'ringtail-events.5')]
+
+# -x, --name=ARG, --name[=ARG]
+DEFINITION = re.compile(r'(--[a-z][a-z-]*|-[A-Za-z?])(\[?=.+)?')
+
+
+def read(path):
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def names_of(line, whole):
+    """{option: 'none', 'required' or 'optional'} of a line that defines one option.
+
+    In a page definitions are the @whole line, in help output what the option does may follow.
+    """
+    names = {}
+    for word in line.split():
+        match = DEFINITION.fullmatch(word.rstrip(','))
+        if not match and whole:
+            return {}
+        if not match:
+            break
+        argument = match.group(2) or ''
+        names[match.group(1)] = {'': 'none', '=': 'required', '[': 'optional'}[argument[:1]]
+    # What is said of the long name goes for the short one beside it.
+    kind = next((k for k in names.values() if k != 'none'), 'none')
+    return dict.fromkeys(names, kind)
+
+
+def help_of(ringtail, command):
+    argv = [ringtail] + ([command] if command else []) + ['--help']
+    run = subprocess.run(argv, capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+def options_of_help(text):
+    options = {}
+    for line in text.splitlines():
+        if re.match(r' {2,6}-', line):
+            options.update(names_of(line, whole=False))
+    return options
+
+
+def options_of_page(text):
+    """Of lines such as *-x*, *--name*=_ARG_, perhaps with ++ (a line break) behind them."""
+    options = {}
+    for line in text.splitlines():
+        if line.startswith('*-'):
+            options.update(names_of(re.sub(r'[*_]|\+\+$', '', line), whole=True))
+    return options
+
+
+def compare(command, options, page, path):
+    """Sentences on how the two differ."""
+    for name in sorted(options.keys() - page.keys()):
+        yield f'{path} does not describe {name}'
+    for name in sorted(page.keys() - options.keys()):
+        yield f'{path} describes {name}, which the help of {command or "ringtail"} does not list'
+    for name in sorted(options.keys() & page.keys()):
+        if options[name] != page[name]:
+            yield (f'{path}: the argument of {name} is {page[name]}, in the help it is '
+                   f'{options[name]}')
+
+
+def code_lines(text):
+    """Lines of the code blocks of Markdown and scdoc, continued ones joined."""
+    for indent, block in re.findall(r'^( *)```[a-z]*\n(.*?)^ *```', text, re.M | re.S):
+        for line in block.replace('\\\n', ' ').splitlines():
+            yield line.removeprefix(indent)
+
+
+def invocations(text):
+    """Argument lists of the calls of ringtail in a document's code blocks."""
+    for line in code_lines(text):
+        line = re.sub(r'^[$#] ', '', line)
+        if not re.match(r'(\S*/)?ringtail ', line):
+            continue  # output, or another program
+        lexer = shlex.shlex(line, posix=True, punctuation_chars='|;&<>')
+        lexer.whitespace_split = True
+        words, calls = list(lexer), [[]]
+        for word in words:
+            if set(word) <= set('|;&'):
+                calls.append([])
+            else:
+                calls[-1].append(word)
+        for call in calls:
+            if call and os.path.basename(call[0]) == 'ringtail':
+                yield line, call[1:]
+
+
+def check_call(args, options):
+    """None, or what is wrong with the arguments of a call."""
+    command = args[0] if args else None
+    if command not in options:
+        return f'there is no command {command}' if command and command[0] != '-' else None
+    args = [re.sub(r'^(--call-graph)=.*', r'\1', a) if command == 'report' else a for a in args[1:]]
+    of = options[command]
+    short = ''.join(n[1] + (':' if k == 'required' else '') for n, k in of.items() if len(n) == 2)
+    long = [n[2:] + ('=' if k == 'required' else '') for n, k in of.items() if len(n) > 2]
+    parse = getopt.getopt if command == 'record' else getopt.gnu_getopt  # a command follows
+    try:
+        given, _ = parse(args, short, long)
+    except getopt.GetoptError as e:
+        return str(e)
+    for name, _ in given:  # getopt takes abbreviations; readers should not see them
+        if name.startswith('--') and not any(a == name or a.startswith(name + '=') for a in args):
+            return f'{name} is abbreviated'
+    return None
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    ringtail, failed = sys.argv[1], 0
+    options = {command: options_of_help(help_of(ringtail, command)) for command in COMMANDS}
+    options[None] = options_of_help(help_of(ringtail, None))
+
+    def result(name, problems):
+        nonlocal failed
+        problems = list(problems)
+        failed += bool(problems)
+        for problem in problems or [None]:
+            print(f'FAIL {name} {problem}' if problem else f'ok {name}')
+
+    for command in [None] + COMMANDS:
+        path = f"man/{PAGES.get(command, f'ringtail-{command}.1')}.scd"
+        page = options_of_page(read(path))
+        if command == 'version':  # no page of its own: --help and --usage
+            page = {n: k for n, k in page.items() if n in options[command]}
+        found = compare(command, options[command], page, path)
+        result(f'options of {command or "ringtail"}',
+               found if options[command] else ['the help lists no option'])
+    for document in DOCUMENTS:
+        calls = list(invocations(read(document)))
+        problems = ((line, check_call(args, options)) for line, args in calls)
+        result(f'examples of {document} ({len(calls)})',
+               [f'{what}: {line}' for line, what in problems if what])
+    return 1 if failed else 0
+
+
+sys.exit(main())
