@@ -17,13 +17,17 @@
 #include "cli/commands.h"
 #include "sys/aio.h"
 #include "record/compress.h"
+#include "record/control_command.h"
+#include "render/attr_text.h"
 
 enum {
 	KEY_AIO = 256,
 	KEY_CALL_GRAPH,
+	KEY_CONTROL,
 	KEY_FAIL_ON_LOSS,
 	KEY_FILTER,
 	KEY_FLUSH_INTERVAL,
+	KEY_NO_CONTROL_SOCKET,
 	KEY_PROPAGATE_STATUS,
 	KEY_SAMPLE_CPU,
 	KEY_THREADS,
@@ -45,7 +49,10 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0, "These processes with all their threads", 0},
 	{"tid", 't', "TID[,TID...]", 0, "These threads", 0},
 	{"no-inherit", 'i', NULL, 0, "Leave out children that are started meanwhile", 0},
-	{"delay", 'D', "MS", 0, "Begin that much after the start", 0},
+	{"delay", 'D', "MS", 0, "Begin that much after the start; -1: when a command says so", 0},
+	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
+	 "Take commands (enable, disable, stop, ...) from there and acknowledge them on ACK", 0},
+	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "No commands by 'ringtail ctl'", 0},
 
 	{NULL, 0, NULL, 0, "What each sample carries:", 3},
 	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
@@ -276,6 +283,36 @@ static void set_aio(struct argp_state *state, struct record_opts *opts, const ch
 		      AIO_DEPTH_MAX);
 }
 
+static void set_delay(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->start_disabled = !strcmp(arg, "-1");
+	opts->delay_ms = 0;
+	if (!opts->start_disabled)
+		opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX);
+}
+
+static void set_control(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	struct control_spec spec;
+
+	if (control_spec_parse(arg, &spec, &err))
+		usage(state, "--control: %s", err.text);
+	opts->control = arg;
+}
+
+/* The data of a pipe and answers would be mixed. */
+static void check_control(struct argp_state *state, const struct record_opts *opts)
+{
+	struct control_spec spec;
+
+	if (!opts->control || strcmp(opts->output, "-") ||
+	    control_spec_parse(opts->control, &spec, NULL))
+		return;
+	if (spec.fd == STDOUT_FILENO || spec.ack_fd == STDOUT_FILENO)
+		usage(state, "--control: descriptor 1 is the output (-o -)");
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->command = (const char *const *)&state->argv[state->next - 1];
@@ -284,6 +321,7 @@ static void take_command(struct argp_state *state, struct record_opts *opts)
 
 static void finish_options(struct argp_state *state, struct record_opts *opts)
 {
+	check_control(state, opts);
 	if (opts->period && (opts->frequency || opts->frequency_max))
 		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
 			     "choose one");
@@ -308,7 +346,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p': add_tasks(state, opts, "-p", arg, tasks_add_threads); break;
 	case 't': add_tasks(state, opts, "-t", arg, tasks_add_thread); break;
 	case 'i': opts->no_inherit = true; break;
-	case 'D': opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX); break;
+	case 'D': set_delay(state, opts, arg); break;
+	case KEY_CONTROL: set_control(state, opts, arg); break;
+	case KEY_NO_CONTROL_SOCKET: opts->no_control_socket = true; break;
 	case 'g':
 		if (opts->callgraph == CALLGRAPH_NONE)
 			opts->callgraph = CALLGRAPH_FP;
@@ -363,7 +403,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 	};
 	struct parser p = {.cmd = ret, .last_event = SIZE_MAX};
 
-	*ret = (struct record_command){.opts = {.output = "perf.data"}};
+	*ret = (struct record_command){.opts = {.output = "perf.data", .attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))

@@ -60,6 +60,9 @@ void lane_note_flush(struct lane *lane)
 {
 	atomic_store(&lane->flushed_bytes, writer_data_size(lane->writer));
 	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
+	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->samples);
+	atomic_store(&lane->flushed_lost, lane->lost_records.total);
+	atomic_store(&lane->flushed_dropped, lane->dropped.total);
 }
 
 int lane_flush(struct lane *lane, struct error *err)
@@ -76,6 +79,16 @@ struct part lane_flushed_size(const struct lane *lane)
 	return (struct part){
 		.bytes = atomic_load(&lane->flushed_bytes),
 		.records = atomic_load(&lane->flushed_records),
+	};
+}
+
+struct lane_view lane_view(const struct lane *lane)
+{
+	return (struct lane_view){
+		.samples = atomic_load(&lane->flushed_samples),
+		.bytes = atomic_load(&lane->flushed_bytes),
+		.lost = atomic_load(&lane->flushed_lost),
+		.dropped = atomic_load(&lane->flushed_dropped),
 	};
 }
 

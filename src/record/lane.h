@@ -5,7 +5,7 @@
  *   chain: tally ──► [compress] ──► file ──► writer
  *
  * One thread at a time uses a lane: the main thread until a worker has it and after that has ended.
- * Only lane_flushed_size() may be called meanwhile, by any.
+ * Only lane_flushed_size() and lane_view() may be called meanwhile, by any.
  */
 #ifndef RINGTAIL_RECORD_LANE_H
 #define RINGTAIL_RECORD_LANE_H
@@ -26,6 +26,7 @@ struct lane {
 	struct loss lost_records; /* sums of LOST, by CPU */
 	struct loss dropped;	  /* by PMUs */
 	_Atomic uint64_t flushed_bytes, flushed_records;
+	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
 };
 
 /*
@@ -43,6 +44,14 @@ void lane_note_flush(struct lane *lane);
 
 /* What was in its file at the last flush. */
 struct part lane_flushed_size(const struct lane *lane);
+
+/* What it had taken and written at the last flush; each number by itself is one that was true. */
+struct lane_view {
+	uint64_t samples;
+	uint64_t bytes;		/* of records in its file */
+	uint64_t lost, dropped; /* as LOST and LOST_SAMPLES records say */
+};
+struct lane_view lane_view(const struct lane *lane);
 
 /* Adds what @from learnt to @to. Returns 0 or -ENOMEM. */
 int lane_merge(struct lane *to, const struct lane *from);

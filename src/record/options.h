@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "event/event.h"
 #include "sys/cpus.h"
@@ -41,6 +42,12 @@ struct record_opts {
 	bool use_clockid;
 	int clockid;
 	unsigned int delay_ms; /* -D */
+	bool start_disabled;   /* -D -1: until a command enables them */
+
+	const char *control; /* --control, as control_spec_parse() takes it; NULL: not given */
+	bool no_control_socket;
+	/* Fields of an attribute in words, for the command `evlist -v`; NULL: names will do. */
+	void (*attr_text)(FILE *out, const struct pd_attr *attr);
 
 	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
 	const char *output;    /* path, or "-" */

@@ -50,7 +50,7 @@ struct plan {
 	struct cpus sampled;	/* subset of cpus where events are wanted; the dummy is on all */
 	struct tasks tasks;	/* of TARGET_COMMAND: the command, added when it has its pid */
 	bool task_rings;	/* rings are by task, not by CPU */
-	bool delayed;		/* enabled by a timer */
+	bool delayed;		/* enabled by a timer or a command */
 	uint64_t ring_size;	/* bytes of data a ring of samples */
 	uint64_t sideband_size; /* and of sideband */
 	size_t online;

@@ -14,6 +14,7 @@
 
 #include "record/crew.h"
 #include "record/output.h"
+#include "record/session_control.h"
 #include "record/synthesize.h"
 #include "record/workload.h"
 
@@ -32,6 +33,7 @@ struct session {
 	struct opened *opened;
 	struct output output;
 	struct crew crew;
+	struct session_control control;
 	struct workload workload;
 	sigset_t mask_before;
 	int signals, tick, delay; /* descriptors; -1: none */
@@ -91,6 +93,7 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	workload_release(&s->workload);
+	session_control_release(&s->control);
 	crew_release(&s->crew);
 	output_release(&s->output);
 	opened_close(s->opened);
@@ -112,7 +115,9 @@ static int session_plan(struct session *s, struct error *err)
 {
 	int code;
 
-	code = s->opts->command ? workload_find(s->opts->command[0], err) : 0;
+	code = session_control_init(&s->control, s->opts, s->notes, err);
+	if (!code && s->opts->command)
+		code = workload_find(s->opts->command[0], err);
 	if (code)
 		return code;
 	limits_read(&s->limits);
@@ -294,6 +299,31 @@ static void raise_priority(struct session *s)
 	s->raised = !errno && s->nice_before > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
 }
 
+static int start_control(struct session *s, struct error *err)
+{
+	const struct session_parts parts = {
+		.plan = s->plan,
+		.opened = s->opened,
+		.output = &s->output,
+		.threads = s->crew.nr,
+	};
+
+	return session_control_start(&s->control, &parts, err);
+}
+
+/* A command's events are enabled by its exec, a delayed recording's by the timer. */
+static int start_events(struct session *s, struct error *err)
+{
+	if (s->opts->start_disabled) {
+		notes_say(s->notes, NOTE_INFO, "events are disabled until the command 'enable'");
+		return 0;
+	}
+	if (s->opts->delay_ms)
+		return make_timer(s, s->opts->delay_ms, false, &s->delay, err);
+	session_control_enabled(&s->control);
+	return s->plan->target == TARGET_COMMAND ? 0 : opened_enable(s->opened, s->plan, err);
+}
+
 static int session_start(struct session *s, struct error *err)
 {
 	int code = make_watches(s, err);
@@ -308,11 +338,9 @@ static int session_start(struct session *s, struct error *err)
 	if (code)
 		return code;
 	clock_gettime(CLOCK_MONOTONIC, &s->began);
-	/* A command's events are enabled by its exec, a delayed recording's by the timer. */
-	if (s->opts->delay_ms)
-		code = make_timer(s, s->opts->delay_ms, false, &s->delay, err);
-	else if (s->plan->target != TARGET_COMMAND)
-		code = opened_enable(s->opened, s->plan, err);
+	code = start_control(s, err);
+	if (!code)
+		code = start_events(s, err);
 	if (!code && s->workload.pid)
 		code = workload_start(&s->workload, s->opts->command[0], err);
 	return code;
@@ -354,7 +382,15 @@ static int on_delay(struct session *s, struct error *err)
 
 	if (read(s->delay, &times, sizeof(times)) < 0)
 		return 0;
+	session_control_enabled(&s->control);
 	return opened_enable(s->opened, s->plan, err);
+}
+
+static int on_control(struct session *s, struct error *err)
+{
+	session_control_dispatch(&s->control);
+	s->stop |= s->control.stop;
+	return 0;
 }
 
 /* A signal, or the end of the command. */
@@ -374,6 +410,7 @@ static int session_loop(struct session *s, struct error *err)
 		{s->crew.report, on_report},
 		{s->tick, on_tick},
 		{s->delay, on_delay},
+		{session_control_fd(&s->control), on_control},
 		{s->signals, on_end},
 		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
 	};
