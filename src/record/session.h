@@ -5,12 +5,13 @@
  *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
  *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
  *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
- *   RUNNING   -> DRAINING   [session_loop]    until a signal, the end of the command or of the
- * tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features any ->
- * FAILED     [session_step]    the file stays as of its last flush
+ *   RUNNING   -> DRAINING   [session_loop]    until a signal, `stop`, or no task is left
+ *   DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features
+ *   any       -> FAILED     [session_step]    the file stays as of its last flush
  *
- * session_record() makes all the steps. The caller's thread keeps signals, timers and the command;
- * rings are read by workers (record/crew.h), from OPENED -> RUNNING to DRAINING -> FINALIZED.
+ * session_record() makes all the steps. The caller's thread keeps signals, timers, the command
+ * and those who command us (record/session_control.h); rings are read by workers (record/crew.h),
+ * from OPENED -> RUNNING to DRAINING -> FINALIZED.
  * SIGINT, SIGTERM and SIGPIPE are blocked from session_new() to session_free(), and read from a
  * signalfd.
  */
