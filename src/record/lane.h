@@ -16,28 +16,42 @@
 #include "record/compress.h"
 #include "record/dsos.h"
 #include "record/loss.h"
+#include "record/sideband.h"
 #include "record/tally.h"
+
+/* Bytes of data in all files of an output, and how many make it full. */
+struct meter {
+	_Atomic uint64_t bytes, limit; /* limit 0: never */
+};
 
 struct lane {
 	struct writer *writer;
 	struct sink *file, *chain;
 	struct sink *compress; /* NULL: records are not compressed */
 	struct dso_names *dsos;
-	struct loss lost_records; /* sums of LOST, by CPU */
-	struct loss dropped;	  /* by PMUs */
+	struct loss lost_records;  /* sums of LOST, by CPU */
+	struct loss dropped;	   /* by PMUs */
+	struct sideband *sideband; /* where sideband goes besides; NULL: nowhere */
+	struct meter *meter;	   /* of the output, not the lane's */
+	uint64_t metered;	   /* what of the file is in it, bytes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
 };
 
 /*
  * Makes the chain before @writer, which belongs to the lane now. @compression: level, 0 for none.
- * @time_at as in struct tally_opts. Returns 0 or -ENOMEM; lane_release() is due in both cases.
+ * @time_at as in struct tally_opts. @meter stays the caller's. Returns 0 or -ENOMEM;
+ * lane_release() is due in both cases.
  */
-int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at);
+int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at,
+	      struct meter *meter);
 void lane_release(struct lane *lane); /* accepts an all-zero struct */
 
 /* Flushes what the lane holds, and notes it. Returns 0 or a negative errno. */
 int lane_flush(struct lane *lane, struct error *err);
+
+/* Brings the meter up to date. True if the output is full. */
+bool lane_measure(struct lane *lane);
 
 /* The chain was flushed. */
 void lane_note_flush(struct lane *lane);

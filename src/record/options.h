@@ -55,6 +55,12 @@ struct record_opts {
 	const char *threads;   /* --threads: masks (record/masks.h); the output is a directory */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
+	bool switch_output;	     /* --switch-output: at SIGUSR2, at a command, and */
+	uint64_t switch_size;	     /* after that many bytes (0: any number), and */
+	uint64_t switch_seconds;     /* after that time (0: any) */
+	size_t switch_max_files;     /* 0: all */
+	bool timestamp_filename;
+	uint64_t max_size; /* --max-size: bytes of data that end the recording; 0: never */
 	int argc;	       /* the command line, for the file's header */
 	const char *const *argv;
 };

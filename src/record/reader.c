@@ -15,6 +15,7 @@ struct reader_ring {
 	unsigned int index;
 	int cpu;
 	const int *fds;
+	bool copy;
 	bool ready, hangup;    /* found by reader_wait(), not yet dealt with */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
@@ -57,6 +58,11 @@ int reader_new(struct chunk_pool *pool, struct sink *sink, bool rounds, struct r
 	return 0;
 }
 
+void reader_set_sink(struct reader *r, struct sink *sink)
+{
+	r->sink = sink;
+}
+
 void reader_free(struct reader *r)
 {
 	if (!r)
@@ -92,6 +98,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 		.cpu = source->cpu,
 		.fds = source->fds,
 		.nr_fds = source->nr_fds,
+		.copy = source->copy,
 	};
 	int code =
 		ring_init(&rr.ring, source->memory,
@@ -234,7 +241,7 @@ static int ring_copy(struct reader *r, struct reader_ring *rr, const struct run 
  */
 static bool ring_presses(const struct reader_ring *rr, size_t bytes)
 {
-	return bytes > rr->ring.size / 4;
+	return rr->copy || bytes > rr->ring.size / 4;
 }
 
 static int ring_take(struct reader *r, struct reader_ring *rr, uint64_t *bytes, struct error *err)

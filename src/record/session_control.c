@@ -113,6 +113,10 @@ static int do_snapshot(void *arg, struct error *err)
 
 static int do_rotate(void *arg, struct error *err)
 {
+	const struct session_control *sc = arg;
+
+	if (sc->opts->switch_output)
+		return sc->parts.rotate(sc->parts.rotate_arg, err);
 	return error_set(err, -ENOTSUP,
 			 "this recording has one output: it was started without "
 			 "--switch-output");
@@ -231,7 +235,9 @@ static int do_stats(void *arg, struct control_figures *ret, struct error *err)
 		lost += view.lost;
 		dropped += view.dropped;
 	}
-	ret->lost = lost_in_rings(p, lost) + dropped;
+	ret->samples += p->rotation->samples;
+	ret->bytes += p->rotation->bytes;
+	ret->lost = lost_in_rings(p, lost + p->rotation->loss.total) + dropped;
 	ret->seconds = seconds_since(&sc->began);
 	for (size_t i = 0; i < p->opened->nr_places; i++)
 		ret->rings += p->opened->rings[i].memory != NULL;

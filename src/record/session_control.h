@@ -10,13 +10,16 @@
 #include <time.h>
 
 #include "record/control.h"
-#include "record/output.h"
+#include "record/rotation.h"
 
 /* The parts of a recording that commands are about; all outlive the struct session_control. */
 struct session_parts {
 	const struct plan *plan;
 	const struct opened *opened;
 	const struct output *output;
+	const struct rotation *rotation;
+	int (*rotate)(void *arg, struct error *err); /* with opts->switch_output */
+	void *rotate_arg;
 	size_t threads;
 };
 
