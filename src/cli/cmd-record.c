@@ -96,7 +96,7 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (r->loss->total)
 		print_losses(s, r->loss);
 	if (!cmd->quiet || r->loss->total)
-		fprintf(stderr, "ringtail: %s: %s samples, %s lost, %s, %.2f s\n", cmd->opts.output,
+		fprintf(stderr, "ringtail: %s: %s samples, %s lost, %s, %.2f s\n", r->path,
 			grouped(r->samples, samples), grouped(r->loss->total, lost),
 			human_size(r->bytes, size), r->seconds);
 }

@@ -13,6 +13,7 @@ enum exit_status {
 	EXIT_LOSS = 3, /* --fail-on-loss */
 };
 
+int cmd_ctl(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);

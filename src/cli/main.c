@@ -15,6 +15,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
+	{"ctl", cmd_ctl, "command a recording that runs"},
 	{"report", cmd_report, "show where the time went"},
 	{"script", cmd_script, "show each sample, in time order"},
 	{"dump", cmd_dump, "show each record of a recording"},

@@ -17,17 +17,25 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "record/compress.h"
+#include "record/control_command.h"
+#include "render/attr_text.h"
 #include "sys/aio.h"
 
 enum {
 	KEY_AIO = 256,
 	KEY_CALL_GRAPH,
+	KEY_CONTROL,
 	KEY_FAIL_ON_LOSS,
 	KEY_FILTER,
 	KEY_FLUSH_INTERVAL,
+	KEY_NO_CONTROL_SOCKET,
 	KEY_PROPAGATE_STATUS,
 	KEY_SAMPLE_CPU,
+	KEY_MAX_SIZE,
+	KEY_SWITCH_MAX_FILES,
+	KEY_SWITCH_OUTPUT,
 	KEY_THREADS,
+	KEY_TIMESTAMP_FILENAME,
 };
 
 // clang-format off
@@ -46,7 +54,10 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0, "These processes with all their threads", 0},
 	{"tid", 't', "TID[,TID...]", 0, "These threads", 0},
 	{"no-inherit", 'i', NULL, 0, "Leave out children that are started meanwhile", 0},
-	{"delay", 'D', "MS", 0, "Begin that much after the start", 0},
+	{"delay", 'D', "MS", 0, "Begin that much after the start; -1: when a command says so", 0},
+	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
+	 "Take commands (enable, disable, stop, ...) from there and acknowledge them on ACK", 0},
+	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "No commands by 'ringtail ctl'", 0},
 
 	{NULL, 0, NULL, 0, "What each sample carries:", 3},
 	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
@@ -74,6 +85,13 @@ static const struct argp_option options[] = {
 	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
 	 "A thread for each cpu (default), core, socket or numa node, or for masks such as "
 	 "0-3/0:4-7/4 (CPUs read/runs on); FILE is a directory", 0},
+	{"switch-output", KEY_SWITCH_OUTPUT, "signal|SIZE|TIME", OPTION_ARG_OPTIONAL,
+	 "Go on in a new FILE at SIGUSR2 (default; 'ctl rotate' does it, too), also after SIZE (100M) "
+	 "or TIME (30s, 5m, 1h, 1d); each is renamed to FILE.YYYYMMDDhhmmsscc when it is complete", 0},
+	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N", 0, "Keep the newest N of these", 0},
+	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename FILE so in any case", 0},
+	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "End when FILE has that much data: 500M; what rings hold "
+	 "then still follows", 0},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
@@ -289,6 +307,97 @@ static void set_aio(struct argp_state *state, struct record_opts *opts, const ch
 		      AIO_DEPTH_MAX);
 }
 
+static void set_delay(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->start_disabled = !strcmp(arg, "-1");
+	opts->delay_ms = 0;
+	if (!opts->start_disabled)
+		opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX);
+}
+
+static void set_control(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	struct control_spec spec;
+
+	if (control_spec_parse(arg, &spec, &err))
+		usage(state, "--control: %s", err.text);
+	opts->control = arg;
+}
+
+/* The data of a pipe and answers would be mixed. */
+static void check_control(struct argp_state *state, const struct record_opts *opts)
+{
+	struct control_spec spec;
+
+	if (!opts->control || strcmp(opts->output, "-") ||
+	    control_spec_parse(opts->control, &spec, NULL))
+		return;
+	if (spec.fd == STDOUT_FILENO || spec.ack_fd == STDOUT_FILENO)
+		usage(state, "--control: descriptor 1 is the output (-o -)");
+}
+
+/* A size needs its unit, as perf has it: 10M is a size, 10m a time. */
+static bool size_with_unit(const char *arg, uint64_t *ret)
+{
+	size_t len = strlen(arg);
+
+	return len > 1 && strchr("BKMG", arg[len - 1]) && !parse_size(arg, ret) && *ret;
+}
+
+static bool time_with_unit(const char *arg, uint64_t *ret_seconds)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	size_t digits = strspn(arg, "0123456789");
+	char plain[16] = "";
+	uint64_t n;
+
+	if (!digits || digits >= sizeof(plain) || strlen(arg) != digits + 1)
+		return false;
+	memcpy(plain, arg, digits);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (arg[digits] != units[i].unit || parse_u64(plain, &n) || !n || n > 1u << 30)
+			continue;
+		*ret_seconds = n * units[i].seconds;
+		return true;
+	}
+	return false;
+}
+
+static void set_switch_output(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	opts->switch_output = true;
+	opts->switch_size = opts->switch_seconds = 0;
+	if (arg && strcmp(arg, "signal") && !size_with_unit(arg, &opts->switch_size) &&
+	    !time_with_unit(arg, &opts->switch_seconds))
+		usage(state, "--switch-output: '%s' is neither signal, nor a size such as 100M (B, K, "
+			     "M, G), nor a time such as 30s (s, m, h, d)",
+		      arg);
+}
+
+static void set_max_size(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	if (!size_with_unit(arg, &opts->max_size))
+		usage(state, "--max-size: '%s' is no size such as 500M (B, K, M, G)", arg);
+}
+
+static void check_rotation(struct argp_state *state, const struct record_opts *opts)
+{
+	bool pipe = !strcmp(opts->output, "-");
+
+	if (opts->switch_output && pipe)
+		usage(state, "--switch-output makes files one after the other, which -o - cannot be: "
+			     "leave out one of them");
+	if (opts->timestamp_filename && pipe)
+		usage(state, "--timestamp-filename is for a file, and -o - is a pipe: leave out one of "
+			     "them");
+	if (opts->switch_max_files && !opts->switch_output)
+		usage(state, "--switch-max-files is about the files of --switch-output: add it");
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->command = (const char *const *)&state->argv[state->next - 1];
@@ -297,6 +406,8 @@ static void take_command(struct argp_state *state, struct record_opts *opts)
 
 static void finish_options(struct argp_state *state, struct record_opts *opts)
 {
+	check_control(state, opts);
+	check_rotation(state, opts);
 	if (opts->period && (opts->frequency || opts->frequency_max))
 		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
 			     "choose one");
@@ -321,7 +432,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p': add_tasks(state, opts, "-p", arg, add_process); break;
 	case 't': add_tasks(state, opts, "-t", arg, add_thread); break;
 	case 'i': opts->no_inherit = true; break;
-	case 'D': opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX); break;
+	case 'D': set_delay(state, opts, arg); break;
+	case KEY_CONTROL: set_control(state, opts, arg); break;
+	case KEY_NO_CONTROL_SOCKET: opts->no_control_socket = true; break;
 	case 'g':
 		if (opts->callgraph == CALLGRAPH_NONE)
 			opts->callgraph = CALLGRAPH_FP;
@@ -338,6 +451,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'z': set_compression(state, opts, arg); break;
 	case 'm': set_ring_size(state, opts, arg); break;
 	case KEY_FLUSH_INTERVAL: set_flush_interval(state, opts, arg); break;
+	case KEY_SWITCH_OUTPUT: set_switch_output(state, opts, arg); break;
+	case KEY_SWITCH_MAX_FILES:
+		opts->switch_max_files = number(state, "--switch-max-files", arg, INT_MAX);
+		break;
+	case KEY_TIMESTAMP_FILENAME: opts->timestamp_filename = true; break;
+	case KEY_MAX_SIZE: set_max_size(state, opts, arg); break;
 	case KEY_THREADS: opts->threads = arg ? arg : ""; break;
 	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;
 	case KEY_PROPAGATE_STATUS: p->cmd->propagate_status = true; break;
@@ -378,7 +497,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 	};
 	struct parser p = {.cmd = ret, .last_event = SIZE_MAX};
 
-	*ret = (struct record_command){.opts = {.output = "perf.data"}};
+	*ret = (struct record_command){.opts = {.output = "perf.data", .attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -85,6 +86,11 @@ static void lane_was_flushed(void *lane)
 	lane_note_flush(lane);
 }
 
+static bool lane_took(void *lane)
+{
+	return lane_measure(lane);
+}
+
 /* Chunks for half of what the worker's rings of samples hold: 4 to 64 MB. */
 static size_t chunks_for(const struct crew *crew, unsigned int worker, const struct opened *opened,
 			 uint64_t ring_size)
@@ -95,6 +101,13 @@ static size_t chunks_for(const struct crew *crew, unsigned int worker, const str
 		rings += crew->worker_of[i] == worker;
 	count = rings * ring_size / 2 / CHUNK_BYTES;
 	return count < 4 ? 4 : count > 64 ? 64 : count;
+}
+
+static void watch_rings(struct crew *crew, size_t number, const struct lane *lane)
+{
+	if (lane->compress)
+		compress_watch(lane->compress, reader_fullness,
+			       worker_reader(crew->workers[number]));
 }
 
 static int hire(struct crew *crew, unsigned int number, const struct opened *opened,
@@ -109,14 +122,14 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		/* In a directory the order of one file says nothing about the others. */
 		.rounds = output->nr == 1,
 		.flushed = lane_was_flushed,
+		.passed = lane_took,
 		.arg = lane,
 		.report = crew->report,
 	};
 	int code = worker_new(&opts, &crew->workers[number], err);
 
-	if (!code && lane->compress)
-		compress_watch(lane->compress, reader_fullness,
-			       worker_reader(crew->workers[number]));
+	if (!code)
+		watch_rings(crew, number, lane);
 	return code;
 }
 
@@ -168,6 +181,38 @@ void crew_ask(struct crew *crew, enum worker_command command)
 		worker_ask(crew->workers[i], command);
 }
 
+int crew_await(struct crew *crew, struct error *err)
+{
+	struct pollfd report = {.fd = crew->report, .events = POLLIN};
+
+	for (;;) {
+		struct worker_view view = crew_view(crew);
+
+		if (view.code)
+			return error_set(err, view.code, "a thread that reads rings has failed");
+		if (view.flushed)
+			return 0;
+		if (poll(&report, 1, -1) < 0 && errno != EINTR)
+			return error_sys(err, -errno, "poll");
+	}
+}
+
+void crew_retarget(struct crew *crew, const struct output *output)
+{
+	for (size_t i = 0; i < crew->nr; i++) {
+		struct lane *lane = output_lane(output, i);
+
+		worker_retarget(crew->workers[i], lane->chain, lane);
+		watch_rings(crew, i, lane);
+	}
+}
+
+void crew_resume(struct crew *crew)
+{
+	for (size_t i = 0; i < crew->nr; i++)
+		worker_resume(crew->workers[i]);
+}
+
 struct worker_view crew_view(struct crew *crew)
 {
 	struct worker_view all = {.flushed = true, .hung_up = true, .ended = true};
@@ -181,6 +226,7 @@ struct worker_view crew_view(struct crew *crew)
 		all.flushed &= one.flushed;
 		all.hung_up &= one.hung_up;
 		all.ended &= one.ended;
+		all.full |= one.full;
 		if (!all.code)
 			all.code = one.code;
 	}

@@ -31,7 +31,7 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 /*
  * Makes the workers with their rings and lanes. A ring of a CPU is read by the worker whose mask
  * has the CPU; those of CPUs in no mask (sideband, with -C) and of single tasks (which run
- * anywhere) are dealt out evenly. @opened and @output must outlive the crew.
+ * anywhere) are dealt out evenly. @opened must outlive the crew, @output what it does.
  */
 int crew_hire(struct crew *crew, const struct opened *opened, const struct output *output,
 	      uint64_t ring_size, struct error *err);
@@ -39,7 +39,15 @@ int crew_hire(struct crew *crew, const struct opened *opened, const struct outpu
 int crew_start(struct crew *crew, struct error *err);
 void crew_ask(struct crew *crew, enum worker_command command);
 
-/* All that is true of every worker; code: the error of any. Quiets the report. */
+/* Waits until all have done what they were asked. Returns 0, or the error of one with @err filled.
+ */
+int crew_await(struct crew *crew, struct error *err);
+
+/* While all are paused: their lanes are those of @output, which must outlive the crew. */
+void crew_retarget(struct crew *crew, const struct output *output);
+void crew_resume(struct crew *crew);
+
+/* All that is true of every worker; code and full: of any. Quiets the report. */
 struct worker_view crew_view(struct crew *crew);
 
 /* Lets all workers drain and end, and waits for it. Returns 0 or the first error of one. */

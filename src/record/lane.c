@@ -22,18 +22,27 @@ static int saw_lost(const struct perf_event_header *hdr, int cpu, void *arg)
 	return loss_add(&lane->dropped, LOSS_PMU, LOSS_NO_EVENT, cpu, rec.lost.lost);
 }
 
+static int saw_sideband(const struct perf_event_header *hdr, void *arg)
+{
+	const struct lane *lane = arg;
+
+	return lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
+}
+
 /* From the end of the chain to its beginning. */
-int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at)
+int lane_init(struct lane *lane, struct writer *writer, int compression, unsigned int time_at,
+	      struct meter *meter)
 {
 	const struct tally_opts tally = {
 		.time_at = time_at,
 		.map = saw_map,
 		.lost = saw_lost,
+		.sideband = saw_sideband,
 		.arg = lane,
 	};
 	struct sink *next;
 
-	*lane = (struct lane){.writer = writer, .dsos = dso_names_new()};
+	*lane = (struct lane){.writer = writer, .dsos = dso_names_new(), .meter = meter};
 	if (!lane->dsos)
 		return -ENOMEM;
 	next = lane->file = sink_file_new(writer);
@@ -56,10 +65,22 @@ void lane_release(struct lane *lane)
 	*lane = (struct lane){0};
 }
 
+bool lane_measure(struct lane *lane)
+{
+	uint64_t size = writer_data_size(lane->writer), limit = atomic_load(&lane->meter->limit);
+	uint64_t more = size - lane->metered;
+
+	lane->metered = size;
+	return atomic_fetch_add(&lane->meter->bytes, more) + more >= limit && limit;
+}
+
 void lane_note_flush(struct lane *lane)
 {
 	atomic_store(&lane->flushed_bytes, writer_data_size(lane->writer));
 	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
+	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->samples);
+	atomic_store(&lane->flushed_lost, lane->lost_records.total);
+	atomic_store(&lane->flushed_dropped, lane->dropped.total);
 }
 
 int lane_flush(struct lane *lane, struct error *err)
@@ -79,23 +100,21 @@ struct part lane_flushed_size(const struct lane *lane)
 	};
 }
 
-static int losses_merge(struct loss *to, const struct loss *from)
+struct lane_view lane_view(const struct lane *lane)
 {
-	int code = 0;
-
-	for (size_t i = 0; !code && i < from->nr; i++) {
-		const struct loss_entry *e = &from->entries[i];
-
-		code = loss_add(to, e->cause, e->event, e->cpu, e->count);
-	}
-	return code;
+	return (struct lane_view){
+		.samples = atomic_load(&lane->flushed_samples),
+		.bytes = atomic_load(&lane->flushed_bytes),
+		.lost = atomic_load(&lane->flushed_lost),
+		.dropped = atomic_load(&lane->flushed_dropped),
+	};
 }
 
 int lane_merge(struct lane *to, const struct lane *from)
 {
-	int code = losses_merge(&to->lost_records, &from->lost_records);
+	int code = loss_merge(&to->lost_records, &from->lost_records);
 
 	if (!code)
-		code = losses_merge(&to->dropped, &from->dropped);
+		code = loss_merge(&to->dropped, &from->dropped);
 	return code ? code : dso_names_merge(to->dsos, from->dsos);
 }

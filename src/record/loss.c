@@ -25,6 +25,18 @@ int loss_add(struct loss *l, enum loss_cause cause, unsigned int event, int cpu,
 	return 0;
 }
 
+int loss_merge(struct loss *to, const struct loss *from)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < from->nr; i++) {
+		const struct loss_entry *e = &from->entries[i];
+
+		code = loss_add(to, e->cause, e->event, e->cpu, e->count);
+	}
+	return code;
+}
+
 const char *loss_cause_text(enum loss_cause cause)
 {
 	static const char *const texts[LOSS_CAUSES] = {

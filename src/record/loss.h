@@ -43,6 +43,9 @@ struct loss {
 /* Adds @count (0: nothing). Returns 0 or -ENOMEM (the total is still right then). */
 int loss_add(struct loss *l, enum loss_cause cause, unsigned int event, int cpu, uint64_t count);
 
+/* Adds all of @from. Returns 0 or -ENOMEM. */
+int loss_merge(struct loss *to, const struct loss *from);
+
 const char *loss_cause_text(enum loss_cause cause); /* "no room in the ring" */
 
 void loss_release(struct loss *l);

@@ -342,6 +342,22 @@ void opened_disable(const struct opened *o)
 		perf_event_disable(o->fds[i].fd);
 }
 
+int opened_switch(const struct opened *o, const struct plan *plan, unsigned int index, bool on,
+		  struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		int fd = o->fds[i].fd, code;
+
+		if (o->fds[i].event != index)
+			continue;
+		code = on ? perf_event_enable(fd) : perf_event_disable(fd);
+		if (code)
+			return error_sys(err, code, "%s '%s'", on ? "enabling" : "disabling",
+					 plan->events[index].name);
+	}
+	return 0;
+}
+
 int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret)
 {
 	const struct plan_event *event = &plan->events[fd->event];

@@ -54,6 +54,10 @@ void opened_close(struct opened *o); /* accepts NULL */
 int opened_enable(const struct opened *o, const struct plan *plan, struct error *err);
 void opened_disable(const struct opened *o);
 
+/* Starts or stops event @index of the plan, and with it those of the group that it leads. */
+int opened_switch(const struct opened *o, const struct plan *plan, unsigned int index, bool on,
+		  struct error *err);
+
 /*
  * The records that this descriptor's event (with those that inherited it) lost for want of room.
  * Returns 0, or -ENOTSUP when the kernel does not count them (before 6.0).

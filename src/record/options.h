@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "event/event.h"
 #include "sys/cpus.h"
@@ -41,6 +42,12 @@ struct record_opts {
 	bool use_clockid;
 	int clockid;
 	unsigned int delay_ms; /* -D */
+	bool start_disabled;   /* -D -1: until a command enables them */
+
+	const char *control; /* --control, as control_spec_parse() takes it; NULL: not given */
+	bool no_control_socket;
+	/* Fields of an attribute in words, for the command `evlist -v`; NULL: names will do. */
+	void (*attr_text)(FILE *out, const struct pd_attr *attr);
 
 	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
 	const char *output;    /* path, or "-" */
@@ -48,6 +55,12 @@ struct record_opts {
 	const char *threads;   /* --threads: masks (record/masks.h); the output is a directory */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
+	bool switch_output;	     /* --switch-output: at SIGUSR2, at a command, and */
+	uint64_t switch_size;	     /* after that many bytes (0: any number), and */
+	uint64_t switch_seconds;     /* after that time (0: any) */
+	size_t switch_max_files;     /* 0: all */
+	bool timestamp_filename;
+	uint64_t max_size; /* --max-size: bytes of data that end the recording; 0: never */
 	int argc;	       /* the command line, for the file's header */
 	const char *const *argv;
 };

@@ -115,7 +115,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		     const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
 	int code = lane_init(&out->lanes[index], writer, opts->compression_level,
-			     plan_sample_time_at(plan));
+			     plan_sample_time_at(plan), out->meter);
 
 	if (code)
 		return error_set(err, code, "out of memory");
@@ -187,7 +187,9 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 {
 	*out = (struct output){.nr = opts->threads ? workers + 1 : 1};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));
-	if (!out->lanes || make_list(out, plan, opened))
+	out->meter = calloc(1, sizeof(*out->meter));
+	out->counted = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*out->counted));
+	if (!out->lanes || !out->meter || !out->counted || make_list(out, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (opts->threads)
 		return create_directory(out, opts, plan, err);
@@ -264,8 +266,10 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 		uint64_t lost;
 
 		by_event = opened_lost(fd, plan, &lost) == 0;
-		if (!by_event || !lost)
+		if (!by_event || lost == out->counted[i])
 			continue;
+		lost -= out->counted[i];
+		out->counted[i] += lost;
 		loss_add(&out->loss, LOSS_RING, fd->event, fd->cpu, lost);
 		code = write_lost(out, plan, fd, lost, err);
 	}
@@ -347,6 +351,30 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	return code ? code : publish(out, true, err);
 }
 
+void output_listen(struct output *out, struct sideband *sideband)
+{
+	for (size_t i = 0; i < out->nr; i++)
+		out->lanes[i].sideband = sideband;
+}
+
+uint64_t output_metered(const struct output *out)
+{
+	return atomic_load(&out->meter->bytes);
+}
+
+void output_limit(const struct output *out, uint64_t bytes)
+{
+	atomic_store(&out->meter->limit, bytes);
+}
+
+void output_follow(struct output *out, struct output *before)
+{
+	uint64_t *none = out->counted;
+
+	out->counted = before->counted;
+	before->counted = none;
+}
+
 uint64_t output_size(const struct output *out)
 {
 	uint64_t bytes = 0;
@@ -361,6 +389,8 @@ void output_release(struct output *out)
 	for (size_t i = 0; out->lanes && i < out->nr; i++)
 		lane_release(&out->lanes[i]);
 	free(out->lanes);
+	free(out->meter);
+	free(out->counted);
 	pd_evlist_free(out->list);
 	loss_release(&out->loss);
 	*out = (struct output){0};

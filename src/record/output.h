@@ -19,6 +19,8 @@ struct output {
 	struct pd_evlist *list;
 	struct lane *lanes; /* [0] is the main thread's, and the only one without a directory */
 	size_t nr;
+	struct meter *meter;
+	uint64_t *counted;  /* of each descriptor: losses in this output and those before it */
 	struct loss loss;   /* complete after output_finish() */
 	struct tally tally; /* likewise */
 };
@@ -46,6 +48,18 @@ int output_checkpoint(struct output *out, struct error *err);
  */
 int output_finish(struct output *out, const struct plan *plan, const struct opened *opened,
 		  struct error *err);
+
+/* From now on sideband goes to @sideband, too (NULL: no more). */
+void output_listen(struct output *out, struct sideband *sideband);
+
+/* Bytes of data that lanes have measured so far. Any time. */
+uint64_t output_metered(const struct output *out);
+
+/* At that many bytes of data lane_measure() tells that it is full; 0: never. */
+void output_limit(const struct output *out, uint64_t bytes);
+
+/* After output_finish(@before): losses that it has counted are none of @out. */
+void output_follow(struct output *out, struct output *before);
 
 uint64_t output_size(const struct output *out); /* bytes; when no worker runs */
 

@@ -191,7 +191,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 
 	if (!plan)
 		return error_set(err, -ENOMEM, "out of memory");
-	plan->delayed = opts->delay_ms != 0;
+	plan->delayed = opts->delay_ms || opts->start_disabled;
 	code = plan_where(plan, opts, limits, err);
 	if (!code)
 		code = plan_what(plan, opts, limits, notes, err);

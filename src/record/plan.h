@@ -51,7 +51,7 @@ struct plan {
 	struct tasks tasks;	/* of TARGET_COMMAND: the command, added when it has its pid */
 	struct tasks processes; /* all threads of these are among the tasks (-p) */
 	bool task_rings;	/* rings are by task, not by CPU */
-	bool delayed;		/* enabled by a timer */
+	bool delayed;		/* enabled by a timer or a command */
 	uint64_t ring_size;	/* bytes of data a ring of samples */
 	uint64_t sideband_size; /* and of sideband */
 	size_t online;

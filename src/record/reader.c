@@ -57,6 +57,11 @@ int reader_new(struct chunk_pool *pool, struct sink *sink, bool rounds, struct r
 	return 0;
 }
 
+void reader_set_sink(struct reader *r, struct sink *sink)
+{
+	r->sink = sink;
+}
+
 void reader_free(struct reader *r)
 {
 	if (!r)

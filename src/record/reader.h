@@ -39,6 +39,9 @@ struct reader_source {
 /* @pool and @sink remain the caller's. Returns 0, -ENOMEM or another negative errno. */
 int reader_new(struct chunk_pool *pool, struct sink *sink, bool rounds, struct reader **ret,
 	       struct error *err);
+/* Goes over to another sink. */
+void reader_set_sink(struct reader *r, struct sink *sink);
+
 void reader_free(struct reader *r); /* accepts NULL */
 
 int reader_add(struct reader *r, const struct reader_source *source, struct error *err);

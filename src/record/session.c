@@ -14,6 +14,8 @@
 
 #include "record/crew.h"
 #include "record/output.h"
+#include "record/rotation.h"
+#include "record/session_control.h"
 #include "record/synthesize.h"
 #include "record/workload.h"
 
@@ -32,17 +34,21 @@ struct session {
 	struct opened *opened;
 	struct output output;
 	struct crew crew;
+	struct rotation rotation;
+	struct session_control control;
 	struct workload workload;
 	sigset_t mask_before;
-	int signals, tick, delay; /* descriptors; -1: none */
+	int signals, tick, delay, turn; /* descriptors; -1: none */
 	struct timespec began, ended;
 	bool stop, raised;
-	bool misused;  /* what was asked for cannot be meant */
-	bool flushing; /* the crew was asked to, and an answer is due */
+	struct error rotate_error; /* what a command to rotate has failed by */
+	bool misused;		   /* what was asked for cannot be meant */
+	bool flushing;		   /* the crew was asked to, and an answer is due */
 	int nice_before;
 };
 
-/* What a session stops for, and (SIGPIPE) what it takes as an error of writing. */
+/* What a session stops for, or rotates its output for (SIGUSR2), and (SIGPIPE) what it takes as an
+ * error of writing. */
 static sigset_t session_signals(void)
 {
 	sigset_t mask;
@@ -50,6 +56,7 @@ static sigset_t session_signals(void)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGUSR2);
 	sigaddset(&mask, SIGPIPE);
 	return mask;
 }
@@ -74,7 +81,7 @@ int session_new(const struct record_opts *opts, const struct notes *notes, struc
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
 	s->notes = notes;
-	s->signals = s->tick = s->delay = s->crew.report = -1;
+	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
 	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
 	*ret = s;
 	return 0;
@@ -91,10 +98,13 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	workload_release(&s->workload);
+	session_control_release(&s->control);
 	crew_release(&s->crew);
 	output_release(&s->output);
+	rotation_release(&s->rotation);
 	opened_close(s->opened);
 	plan_free(s->plan);
+	close_fd(s->turn);
 	close_fd(s->delay);
 	close_fd(s->tick);
 	close_fd(s->signals);
@@ -112,7 +122,9 @@ static int session_plan(struct session *s, struct error *err)
 {
 	int code;
 
-	code = s->opts->command ? workload_find(s->opts->command[0], err) : 0;
+	code = session_control_init(&s->control, s->opts, s->notes, err);
+	if (!code && s->opts->command)
+		code = workload_find(s->opts->command[0], err);
 	if (code)
 		return code;
 	limits_read(&s->limits);
@@ -138,12 +150,13 @@ static void note_writing(const struct session *s, const struct writer *writer)
 	int refused = aio ? aio_uring_refused(aio) : 0;
 
 	if (aio)
-		notes_say(s->notes, NOTE_DETAIL,
-			  "asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
-			  "each file",
-			  aio_engine_name(aio), refused ? " (io_uring: " : "",
-			  refused ? strerror(-refused) : "", refused ? ")" : "", s->opts->aio,
-			  WRITER_BUFFER_SIZE / 1024);
+		notes_say(
+			s->notes, NOTE_DETAIL,
+			"asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
+			"each file",
+			aio_engine_name(aio), refused ? " (io_uring: " : "",
+			refused ? strerror(-refused) : "", refused ? ")" : "", s->opts->aio,
+			WRITER_BUFFER_SIZE / 1024);
 }
 
 static void note_memory(const struct session *s)
@@ -181,6 +194,8 @@ static int session_open(struct session *s, struct error *err)
 	int code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
 
 	if (!code)
+		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
+	if (!code)
 		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr, err);
 	if (!code)
 		code = crew_hire(&s->crew, s->opened, &s->output, s->plan->ring_size, err);
@@ -192,33 +207,41 @@ static int session_open(struct session *s, struct error *err)
 /* --- OPENED -> RUNNING ---------------------------------------------------------------------------
  */
 
-/* A timer: every @ms, or once after @ms. */
-static int make_timer(struct session *s, unsigned int ms, bool again, int *ret, struct error *err)
+/* Every @ms from now on, or once after @ms. Returns 0 or a negative errno. */
+static int set_timer(int fd, uint64_t ms, bool again)
 {
 	struct itimerspec when = {
-		.it_value = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000},
+		.it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000},
 	};
 
 	if (again)
 		when.it_interval = when.it_value;
+	return timerfd_settime(fd, 0, &when, NULL) ? -errno : 0;
+}
+
+static int make_timer(uint64_t ms, bool again, int *ret, struct error *err)
+{
+	int code;
+
 	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
-		return error_sys(err, -errno, "timerfd");
-	return 0;
+	code = *ret < 0 ? -errno : set_timer(*ret, ms, again);
+	return code ? error_sys(err, code, "timerfd") : 0;
 }
 
 static int make_watches(struct session *s, struct error *err)
 {
-	sigset_t mask;
+	sigset_t mask = session_signals();
+	int code;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
+	sigdelset(&mask, SIGPIPE);
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		return error_sys(err, -errno, "signalfd");
-	return make_timer(s, s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true,
-			  &s->tick, err);
+	code = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
+			  err);
+	if (!code && s->opts->switch_seconds)
+		code = make_timer(s->opts->switch_seconds * 1000, true, &s->turn, err);
+	return code;
 }
 
 struct emit_to {
@@ -270,8 +293,11 @@ static int write_before(struct session *s, struct error *err)
 		.cgroups = s->limits.perfmon,
 	};
 
+	output_listen(&s->output, s->rotation.sideband);
 	if (!code)
 		code = synthesize(&opts, emit_record, &to, &stats, err);
+	if (!code)
+		code = rotation_settle(&s->rotation, err);
 	tasks_release(&processes);
 	notes_say(s->notes, NOTE_DETAIL, "%llu tasks and %llu maps were there before",
 		  (unsigned long long)stats.tasks, (unsigned long long)stats.maps);
@@ -294,6 +320,66 @@ static void raise_priority(struct session *s)
 	s->raised = !errno && s->nice_before > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
 }
 
+/* --- RUNNING <-> ROTATING ------------------------------------------------------------------------
+ */
+
+static int session_rotate(struct session *s, struct error *err)
+{
+	int code;
+
+	s->state = SESSION_ROTATING;
+	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, err);
+	if (code)
+		return code;
+	s->state = SESSION_RUNNING;
+	/* A flush that was under way has been made by the cut. */
+	s->flushing = false;
+	if (s->turn >= 0)
+		set_timer(s->turn, s->opts->switch_seconds * 1000, true);
+	/* Notices that came meanwhile were taken for the cut's. */
+	if (s->plan->target == TARGET_TASKS && crew_view(&s->crew).hung_up)
+		s->stop = true;
+	return 0;
+}
+
+static int on_command_to_rotate(void *arg, struct error *err)
+{
+	struct session *s = arg;
+	int code = session_rotate(s, &s->rotate_error);
+
+	if (code && err)
+		*err = s->rotate_error;
+	return code;
+}
+
+static int start_control(struct session *s, struct error *err)
+{
+	const struct session_parts parts = {
+		.plan = s->plan,
+		.opened = s->opened,
+		.output = &s->output,
+		.rotation = &s->rotation,
+		.rotate = on_command_to_rotate,
+		.rotate_arg = s,
+		.threads = s->crew.nr,
+	};
+
+	return session_control_start(&s->control, &parts, err);
+}
+
+/* A command's events are enabled by its exec, a delayed recording's by the timer. */
+static int start_events(struct session *s, struct error *err)
+{
+	if (s->opts->start_disabled) {
+		notes_say(s->notes, NOTE_INFO, "events are disabled until the command 'enable'");
+		return 0;
+	}
+	if (s->opts->delay_ms)
+		return make_timer(s->opts->delay_ms, false, &s->delay, err);
+	session_control_enabled(&s->control);
+	return s->plan->target == TARGET_COMMAND ? 0 : opened_enable(s->opened, s->plan, err);
+}
+
 static int session_start(struct session *s, struct error *err)
 {
 	int code = make_watches(s, err);
@@ -303,16 +389,15 @@ static int session_start(struct session *s, struct error *err)
 		code = write_before(s, err);
 	if (!code)
 		code = lane_flush(&s->output.lanes[0], err);
+	rotation_watch(&s->rotation, &s->output);
 	if (!code)
 		code = crew_start(&s->crew, err);
 	if (code)
 		return code;
 	clock_gettime(CLOCK_MONOTONIC, &s->began);
-	/* A command's events are enabled by its exec, a delayed recording's by the timer. */
-	if (s->opts->delay_ms)
-		code = make_timer(s, s->opts->delay_ms, false, &s->delay, err);
-	else if (s->plan->target != TARGET_COMMAND)
-		code = opened_enable(s->opened, s->plan, err);
+	code = start_control(s, err);
+	if (!code)
+		code = start_events(s, err);
 	if (!code && s->workload.pid)
 		code = workload_start(&s->workload, s->opts->command[0], err);
 	return code;
@@ -333,19 +418,39 @@ static int on_tick(struct session *s, struct error *err)
 	return 0;
 }
 
+static int on_full(struct session *s, struct error *err)
+{
+	if (!s->opts->max_size || output_metered(&s->output) < s->opts->max_size)
+		return session_rotate(s, err);
+	notes_say(s->notes, NOTE_INFO, "the output has reached its size (--max-size)");
+	s->stop = true;
+	return 0;
+}
+
+static int on_turn(struct session *s, struct error *err)
+{
+	uint64_t times;
+
+	return read(s->turn, &times, sizeof(times)) < 0 ? 0 : session_rotate(s, err);
+}
+
 static int on_report(struct session *s, struct error *err)
 {
 	struct worker_view crew = crew_view(&s->crew);
+	int code;
 
 	/* Which error it was is told by crew_dismiss(). */
 	if (crew.code)
 		return error_set(err, crew.code, "a thread that reads rings has failed");
 	if (s->plan->target == TARGET_TASKS && crew.hung_up)
 		s->stop = true;
+	if (crew.full && !s->stop)
+		return on_full(s, err);
 	if (!s->flushing || !crew.flushed)
 		return 0;
 	s->flushing = false;
-	return output_checkpoint(&s->output, err);
+	code = rotation_settle(&s->rotation, err);
+	return code ? code : output_checkpoint(&s->output, err);
 }
 
 static int on_delay(struct session *s, struct error *err)
@@ -354,10 +459,39 @@ static int on_delay(struct session *s, struct error *err)
 
 	if (read(s->delay, &times, sizeof(times)) < 0)
 		return 0;
+	session_control_enabled(&s->control);
 	return opened_enable(s->opened, s->plan, err);
 }
 
-/* A signal, or the end of the command. */
+static int on_control(struct session *s, struct error *err)
+{
+	session_control_dispatch(&s->control);
+	s->stop |= s->control.stop;
+	if (s->rotate_error.code && err)
+		*err = s->rotate_error;
+	return s->rotate_error.code;
+}
+
+static int on_signal(struct session *s, struct error *err)
+{
+	struct signalfd_siginfo info;
+	bool rotate = false;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR2)
+			rotate = true;
+		else
+			s->stop = true;
+	}
+	if (!rotate || s->stop)
+		return 0;
+	if (s->opts->switch_output)
+		return session_rotate(s, err);
+	notes_say(s->notes, NOTE_WARNING, "SIGUSR2 does nothing without --switch-output");
+	return 0;
+}
+
+/* The end of the command. */
 static int on_end(struct session *s, struct error *err)
 {
 	workload_ended(&s->workload);
@@ -374,7 +508,9 @@ static int session_loop(struct session *s, struct error *err)
 		{s->crew.report, on_report},
 		{s->tick, on_tick},
 		{s->delay, on_delay},
-		{s->signals, on_end},
+		{session_control_fd(&s->control), on_control},
+		{s->signals, on_signal},
+		{s->turn, on_turn},
 		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
 	};
 	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
@@ -405,7 +541,7 @@ static int session_finish(struct session *s, struct error *err)
 	opened_disable(s->opened);
 	code = crew_dismiss(&s->crew, err);
 	if (!code)
-		code = output_finish(&s->output, s->plan, s->opened, err);
+		code = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
 	crew_say_done(&s->crew, &s->output, s->notes);
 	if (output_compression(&s->output, &compression))
 		compress_say(&compression, s->notes);
@@ -473,12 +609,14 @@ enum session_state session_state(const struct session *s)
 void session_result(struct session *s, struct session_result *ret)
 {
 	*ret = (struct session_result){
-		.samples = s->output.tally.samples,
-		.bytes = output_size(&s->output),
+		.samples = s->rotation.samples,
+		.bytes = s->rotation.bytes,
+		.outputs = s->rotation.outputs,
+		.path = s->rotation.last ? s->rotation.last : s->opts->output,
 		.misused = s->misused,
 		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
 			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,
-		.loss = &s->output.loss,
+		.loss = &s->rotation.loss,
 		.command_status = workload_exit_status(&s->workload),
 	};
 }

@@ -5,14 +5,16 @@
  *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
  *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
  *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
- *   RUNNING   -> DRAINING   [session_loop]    until a signal, the end of the command or of the
- * tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features any ->
- * FAILED     [session_step]    the file stays as of its last flush
+ *   RUNNING   <-> ROTATING  [session_rotate]  the output goes on in the next one
+ * (record/rotation.h) RUNNING   -> DRAINING   [session_loop]    until a signal, the end of the
+ * command or of the tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses,
+ * features any       -> FAILED     [session_step]    the file stays as of its last flush
  *
- * session_record() makes all the steps. The caller's thread keeps signals, timers and the command;
- * rings are read by workers (record/crew.h), from OPENED -> RUNNING to DRAINING -> FINALIZED.
- * SIGINT, SIGTERM and SIGPIPE are blocked from session_new() to session_free(), and read from a
- * signalfd.
+ * session_record() makes all the steps. The caller's thread keeps signals, timers, the command
+ * and those who command us (record/session_control.h); rings are read by workers (record/crew.h),
+ * from OPENED -> RUNNING to DRAINING -> FINALIZED.
+ * SIGINT, SIGTERM, SIGUSR2 and SIGPIPE are blocked from session_new() to session_free(), and read
+ * from a signalfd.
  */
 #ifndef RINGTAIL_RECORD_SESSION_H
 #define RINGTAIL_RECORD_SESSION_H
@@ -26,6 +28,7 @@ enum session_state {
 	SESSION_PLANNED,
 	SESSION_OPENED,
 	SESSION_RUNNING,
+	SESSION_ROTATING,
 	SESSION_DRAINING,
 	SESSION_FINALIZED,
 	SESSION_FAILED,
@@ -46,7 +49,9 @@ enum session_state session_state(const struct session *s);
 /* What came of it; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
-	uint64_t bytes;		 /* of the output */
+	uint64_t bytes;		 /* of all outputs */
+	size_t outputs;		 /* that are finished */
+	const char *path;	 /* of the last one */
 	double seconds;		 /* from enabling to the stop */
 	const struct loss *loss; /* complete when FINALIZED */
 	bool misused;		 /* it failed for an option that cannot be meant */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/live.h"
+
 struct tally_stage {
 	struct sink sink;
 	struct sink *next;
@@ -45,13 +47,22 @@ static uint64_t sample_time(const struct tally_stage *t, const struct run *run, 
 static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
 		      const struct perf_event_header *h)
 {
-	bool map = h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2;
+	bool map = t->opts.map && (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2);
+	bool lost = t->opts.lost &&
+		    (h->type == PERF_RECORD_LOST || h->type == PERF_RECORD_LOST_SAMPLES);
+	bool sideband = t->opts.sideband && live_wants(h->type);
 	const struct perf_event_header *whole = (const void *)t->record;
+	int code = 0;
 
-	if (map ? !t->opts.map : !t->opts.lost)
-		return 0;
-	run_copy(run, at, t->record, h->size);
-	return map ? t->opts.map(whole, t->opts.arg) : t->opts.lost(whole, run->cpu, t->opts.arg);
+	if (map || lost || sideband)
+		run_copy(run, at, t->record, h->size);
+	if (map)
+		code = t->opts.map(whole, t->opts.arg);
+	if (!code && lost)
+		code = t->opts.lost(whole, run->cpu, t->opts.arg);
+	if (!code && sideband)
+		code = t->opts.sideband(whole, t->opts.arg);
+	return code;
 }
 
 /*
@@ -76,10 +87,7 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 			last_at = at;
 			last_h = h;
 			break;
-		case PERF_RECORD_MMAP:
-		case PERF_RECORD_MMAP2:
-		case PERF_RECORD_LOST:
-		case PERF_RECORD_LOST_SAMPLES: code = tally_show(t, run, at, &h); break;
+		default: code = tally_show(t, run, at, &h); break;
 		}
 		t->counts.records++;
 		at += h.size;

@@ -19,6 +19,8 @@ struct tally_opts {
 	/* Called with each whole record of LOST or LOST_SAMPLES and the CPU of its ring. As map().
 	 */
 	int (*lost)(const struct perf_event_header *hdr, int cpu, void *arg);
+	/* Called with each whole record that live_wants() (record/live.h). As map(). */
+	int (*sideband)(const struct perf_event_header *hdr, void *arg);
 	void *arg;
 };
 

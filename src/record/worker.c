@@ -24,7 +24,9 @@ struct worker {
 	pthread_mutex_t lock; /* guards what follows */
 	enum worker_command command;
 	uint64_t asked, done; /* numbers of commands */
-	bool hung_up, ended;
+	bool paused;	      /* until @resumed */
+	pthread_cond_t resumed;
+	bool hung_up, full, ended;
 	struct error err;
 };
 
@@ -38,6 +40,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	w->opts = *opts;
 	w->wake = -1;
 	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->resumed, NULL);
 	w->pool = chunk_pool_new(opts->chunks, opts->chunk_bytes);
 	if (!w->pool) {
 		code = error_set(err, -ENOMEM, "no memory for a pool of %zu chunks", opts->chunks);
@@ -66,6 +69,7 @@ void worker_free(struct worker *w)
 	chunk_pool_free(w->pool);
 	if (w->wake >= 0)
 		close(w->wake);
+	pthread_cond_destroy(&w->resumed);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -142,6 +146,14 @@ static int carry_out(struct worker *w, enum worker_command command, struct error
 	return code ? code : flush(w, err);
 }
 
+static void wait_for_resume(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->paused)
+		pthread_cond_wait(&w->resumed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* Does what it was told. *@ret_end: to end. */
 static int obey(struct worker *w, bool *ret_end, struct error *err)
 {
@@ -161,11 +173,29 @@ static int obey(struct worker *w, bool *ret_end, struct error *err)
 	if (code)
 		return code;
 	pthread_mutex_lock(&w->lock);
+	/* Told to end meanwhile, it does not wait. */
+	w->paused = command == WORKER_PAUSE && w->command != WORKER_DRAIN;
 	w->done = asked;
 	pthread_mutex_unlock(&w->lock);
 	notify(w->opts.report);
+	if (command == WORKER_PAUSE)
+		wait_for_resume(w);
 	*ret_end = command == WORKER_DRAIN;
 	return 0;
+}
+
+static void look_for_limit(struct worker *w)
+{
+	bool news;
+
+	if (!w->opts.passed || !w->opts.passed(w->opts.arg))
+		return;
+	pthread_mutex_lock(&w->lock);
+	news = !w->full;
+	w->full = true;
+	pthread_mutex_unlock(&w->lock);
+	if (news)
+		notify(w->opts.report);
 }
 
 static void look_for_hangup(struct worker *w)
@@ -193,6 +223,7 @@ static void *worker_main(void *arg)
 		told = reader_wait(w->reader, &fd, 1, &err);
 		code = told < 0 ? told : take_ready(w, &err);
 		look_for_hangup(w);
+		look_for_limit(w);
 		if (!code && told > 0)
 			code = obey(w, &end, &err);
 	}
@@ -266,8 +297,29 @@ void worker_ask(struct worker *w, enum worker_command command)
 	if (command > w->command)
 		w->command = command;
 	w->asked++;
+	if (command == WORKER_DRAIN) {
+		w->paused = false;
+		pthread_cond_signal(&w->resumed);
+	}
 	pthread_mutex_unlock(&w->lock);
 	notify(w->wake);
+}
+
+void worker_retarget(struct worker *w, struct sink *sink, void *arg)
+{
+	pthread_mutex_lock(&w->lock);
+	w->opts.sink = sink;
+	w->opts.arg = arg;
+	reader_set_sink(w->reader, sink);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_resume(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->paused = w->full = false;
+	pthread_cond_signal(&w->resumed);
+	pthread_mutex_unlock(&w->lock);
 }
 
 struct worker_view worker_view(struct worker *w)
@@ -278,6 +330,7 @@ struct worker_view worker_view(struct worker *w)
 	view = (struct worker_view){
 		.flushed = w->done == w->asked,
 		.hung_up = w->hung_up,
+		.full = w->full,
 		.ended = w->ended,
 		.code = w->err.code,
 	};

@@ -19,6 +19,7 @@
 enum worker_command {
 	WORKER_GO_ON,
 	WORKER_FLUSH, /* take what all rings hold, make it readable, go on */
+	WORKER_PAUSE, /* the same, and wait for worker_resume() */
 	WORKER_DRAIN, /* take until nothing comes, make it readable, end */
 };
 
@@ -31,6 +32,8 @@ struct worker_opts {
 	bool rounds;		     /* see record/reader.h */
 	/* Called by the worker after each flush that succeeded; NULL: nobody asks. */
 	void (*flushed)(void *arg);
+	/* Called by it after each pass; true: the output is full. NULL: nobody asks. */
+	bool (*passed)(void *arg);
 	void *arg;
 	int report; /* an eventfd, written when worker_view() has something new */
 };
@@ -46,9 +49,14 @@ int worker_start(struct worker *w, struct error *err);
 /* Tells what to do. Does not wait. */
 void worker_ask(struct worker *w, enum worker_command command);
 
+/* After WORKER_PAUSE is done: another sink, and argument of the functions; then it goes on. */
+void worker_retarget(struct worker *w, struct sink *sink, void *arg);
+void worker_resume(struct worker *w);
+
 struct worker_view {
 	bool flushed; /* everything that was asked for is done */
 	bool hung_up; /* no task is left that could write to its rings */
+	bool full;    /* the output, since the last worker_resume() */
 	bool ended;   /* by DRAIN or an error; worker_join() does not wait */
 	int code;     /* of that error, or 0 */
 };

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "record/control.h"
+#include "record/control_socket.h"
+
+#define TIMEOUT_S 10
+
+/* What ends a good answer; the NUL behind it ends any. */
+#define ACK "ack\n"
+
+struct request {
+	pid_t pid; /* 0: of the only recording */
+	unsigned int timeout_s;
+	struct buf line;
+};
+
+static void take_words(struct argp_state *state, struct request *r)
+{
+	for (int i = state->next - 1; i < state->argc; i++) {
+		if (strchr(state->argv[i], '\n'))
+			argp_error(state, "a command is one line");
+		if (buf_printf(&r->line, "%s%s", r->line.len ? " " : "", state->argv[i]))
+			argp_failure(state, EXIT_ERROR, ENOMEM, "command");
+	}
+	state->next = state->argc;
+	if (!r->line.len || r->line.len >= CONTROL_LINE_MAX)
+		argp_error(state, "a command has 1 to %d bytes", CONTROL_LINE_MAX - 1);
+}
+
+static uint64_t number(struct argp_state *state, const char *option, const char *arg)
+{
+	uint64_t n = 0;
+
+	if (parse_u64(arg, &n) || !n || n > INT_MAX)
+		argp_error(state, "%s: '%s' is not a number in its range", option, arg);
+	return n;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case 'p': r->pid = (pid_t)number(state, "--pid", arg); break;
+	case 't': r->timeout_s = (unsigned int)number(state, "--timeout", arg); break;
+	case ARGP_KEY_ARG: take_words(state, r); break;
+	case ARGP_KEY_NO_ARGS: argp_error(state, "which command? 'help' lists them"); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void say_error(const char *text)
+{
+	fprintf(stderr, "ringtail: %s\n", text);
+}
+
+/* Reads up to the NUL that ends an answer, or to the end of the recording. 0 or a negative errno.
+ */
+static int receive(int fd, struct buf *answer)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	do {
+		n = recv(fd, bytes, sizeof(bytes), 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == ECONNRESET ? -EPIPE : -errno;
+		if (n == 0)
+			return -EPIPE;
+		if (buf_append(answer, bytes, (size_t)n))
+			return -ENOMEM;
+	} while (answer->data[answer->len - 1]);
+	return 0;
+}
+
+/* Everything but the ack, which is shown only where there is nothing else. */
+static int show(const struct buf *answer)
+{
+	const char *text = (const char *)answer->data;
+	size_t len = answer->len - 1, ack = strlen(ACK);
+
+	if (len < ack || strcmp(text + len - ack, ACK)) {
+		fprintf(stderr, "ringtail: %s", text);
+		return EXIT_ERROR;
+	}
+	fwrite(text, 1, len > ack ? len - ack : len, stdout);
+	return fflush(stdout) ? EXIT_ERROR : EXIT_FINE;
+}
+
+/* A recording that was told to stop closes the socket when its output is complete. */
+static int wait_for_end(int fd, const struct request *r)
+{
+	struct buf rest = {0};
+	int code = receive(fd, &rest);
+
+	buf_release(&rest);
+	if (code == -EPIPE)
+		return EXIT_FINE;
+	fprintf(stderr, "ringtail: it was told to stop, but has not ended in %u s\n", r->timeout_s);
+	return EXIT_ERROR;
+}
+
+static int converse(int fd, struct request *r)
+{
+	const struct timeval limit = {.tv_sec = r->timeout_s};
+	struct buf answer = {0};
+	int status = EXIT_ERROR, code;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	code = buf_append(&r->line, "\n", 1);
+	if (!code && send(fd, r->line.data, r->line.len, MSG_NOSIGNAL) != (ssize_t)r->line.len)
+		code = -errno;
+	if (!code)
+		code = receive(fd, &answer);
+	if (!code)
+		status = show(&answer);
+	else if (code == -EPIPE || code == -ECONNRESET)
+		say_error("the recording ended before it answered");
+	else if (code == -EAGAIN)
+		fprintf(stderr, "ringtail: no answer in %u s\n", r->timeout_s);
+	else
+		say_error(strerror(-code));
+	if (status == EXIT_FINE && !strncmp((char *)r->line.data, "stop\n", 5))
+		status = wait_for_end(fd, r);
+	buf_release(&answer);
+	return status;
+}
+
+int cmd_ctl(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"pid", 'p', "PID", 0, "Of the recorder (default: the only one that runs)", 0},
+		{"timeout", 't', "SECONDS", 0, "How long to wait for an answer (default 10)", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "COMMAND [ARG]",
+		.doc = "Command a recording of yours that runs: enable [EVENT], disable [EVENT], "
+		       "snapshot, rotate, stop, ping, evlist [-v|-g|-F], stats [-j], help.\v"
+		       "Exit status: 0 done, 1 refused or no answer, 2 usage.",
+	};
+	struct request r = {.timeout_s = TIMEOUT_S};
+	struct error err = ERROR_INIT;
+	int fd, status = EXIT_ERROR;
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r)) {
+		status = EXIT_USAGE;
+	} else if (control_socket_connect(r.pid, &fd, &err)) {
+		say_error(err.text);
+	} else {
+		status = converse(fd, &r);
+		close(fd);
+	}
+	buf_release(&r.line);
+	return status;
+}

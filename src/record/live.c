@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/buf.h"
+#include "perfdata/record.h"
+#include "record/live_maps.h"
+
+/* A record without its trailer. */
+struct blob {
+	size_t len;
+	uint8_t bytes[];
+};
+
+struct process;
+
+struct task {
+	UT_hash_handle hh; /* by tid */
+	uint32_t tid, ppid, ptid;
+	struct process *process;
+	struct task *next, **link; /* of its process; link: what points here */
+	bool forked;		   /* ppid and ptid are known */
+	char *comm;		   /* NULL: not known */
+	struct blob *namespaces;   /* likewise */
+};
+
+struct process {
+	UT_hash_handle hh; /* by pid */
+	uint32_t pid;
+	struct task *tasks; /* never empty; the newest first */
+	struct live_maps *maps;
+};
+
+/* What belongs to no process, as the record that told of it. */
+struct other {
+	UT_hash_handle hh;
+	struct other_key {
+		uint64_t kind, id;
+	} key;
+	struct blob *blob;
+};
+
+enum other_kind { OTHER_KSYMBOL, OTHER_BPF, OTHER_CGROUP, OTHER_MAP /* and the CPU mode */ };
+
+struct live {
+	struct pd_evsel evsel;
+	size_t id_size;
+	struct task *tasks;
+	struct process *processes;
+	struct other *others;
+};
+
+struct live *live_new(const struct pd_attr *attr)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->evsel.attr = *attr;
+	l->id_size = pd_attr_id_trailer_size(attr);
+	return l;
+}
+
+static struct blob *blob_new(const struct live *l, const struct perf_event_header *hdr)
+{
+	size_t len = hdr->size - l->id_size;
+	struct blob *blob = malloc(sizeof(*blob) + len);
+
+	if (!blob)
+		return NULL;
+	blob->len = len;
+	memcpy(blob->bytes, hdr, len);
+	return blob;
+}
+
+/* --- tasks and processes -------------------------------------------------------------------------
+ */
+
+static struct task *task_find(const struct live *l, uint32_t tid)
+{
+	struct task *t;
+
+	HASH_FIND(hh, l->tasks, &tid, sizeof(tid), t);
+	return t;
+}
+
+static struct process *process_find(const struct live *l, uint32_t pid)
+{
+	struct process *p;
+
+	HASH_FIND(hh, l->processes, &pid, sizeof(pid), p);
+	return p;
+}
+
+/* A process goes with its last task. */
+static void task_remove(struct live *l, struct task *t)
+{
+	struct process *p = t->process;
+
+	*t->link = t->next;
+	if (t->next)
+		t->next->link = t->link;
+	HASH_DEL(l->tasks, t);
+	free(t->comm);
+	free(t->namespaces);
+	free(t);
+	if (p->tasks)
+		return;
+	HASH_DEL(l->processes, p);
+	live_maps_put(p->maps);
+	free(p);
+}
+
+static struct process *process_get(struct live *l, uint32_t pid)
+{
+	struct process *p = process_find(l, pid);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	HASH_ADD(hh, l->processes, pid, sizeof(p->pid), p);
+	if (!p->hh.tbl) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static struct task *task_new(struct live *l, uint32_t pid, uint32_t tid)
+{
+	struct task *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->process = process_get(l, pid);
+	t->tid = tid;
+	if (t->process)
+		HASH_ADD(hh, l->tasks, tid, sizeof(t->tid), t);
+	if (!t->process || !t->hh.tbl) {
+		if (t->process && !t->process->tasks) {
+			HASH_DEL(l->processes, t->process);
+			free(t->process);
+		}
+		free(t);
+		return NULL;
+	}
+	t->next = t->process->tasks;
+	t->link = &t->process->tasks;
+	if (t->next)
+		t->next->link = &t->next;
+	t->process->tasks = t;
+	return t;
+}
+
+/* A tid that is now in another process is another task. NULL when out of memory. */
+static struct task *task_get(struct live *l, uint32_t pid, uint32_t tid)
+{
+	struct task *t = task_find(l, tid);
+
+	if (t && t->process->pid == pid)
+		return t;
+	if (t)
+		task_remove(l, t);
+	return task_new(l, pid, tid);
+}
+
+static int set_comm(struct task *t, const char *comm)
+{
+	char *copy = comm ? strdup(comm) : NULL;
+
+	if (comm && !copy)
+		return -ENOMEM;
+	free(t->comm);
+	t->comm = copy;
+	return 0;
+}
+
+/* --- records -------------------------------------------------------------------------------------
+ */
+
+/* All of the process but @keep (NULL: none). */
+static void remove_tasks(struct live *l, struct process *p, const struct task *keep)
+{
+	struct task *t = p->tasks, *next;
+
+	for (; t; t = next) {
+		next = t->next;
+		if (t != keep)
+			task_remove(l, t);
+	}
+}
+
+static int apply_fork(struct live *l, const struct perf_event_header *hdr,
+		      const struct pd_task *fork)
+{
+	struct task *t = task_find(l, fork->tid), *parent;
+	struct process *p = process_find(l, fork->pid);
+
+	/* Whoever had these numbers is gone, though its end was not seen. */
+	if (fork->tid == fork->pid && p)
+		remove_tasks(l, p, NULL);
+	else if (t)
+		task_remove(l, t);
+	t = task_new(l, fork->pid, fork->tid);
+	if (!t)
+		return -ENOMEM;
+	t->forked = true;
+	t->ppid = fork->ppid;
+	t->ptid = fork->ptid;
+	parent = task_find(l, fork->ptid);
+	p = process_find(l, fork->ppid);
+	/* FORK_EXEC: the maps follow (record/synth_tasks.c). */
+	if (p && p != t->process && !(hdr->misc & PERF_RECORD_MISC_FORK_EXEC)) {
+		live_maps_put(t->process->maps);
+		t->process->maps = live_maps_get(p->maps);
+	}
+	return parent ? set_comm(t, parent->comm) : 0;
+}
+
+static int apply_exit(struct live *l, const struct pd_task *exit)
+{
+	struct task *t = task_find(l, exit->tid);
+
+	if (t && t->process->pid == exit->pid)
+		task_remove(l, t);
+	return 0;
+}
+
+/* An exec leaves one task, which has the process's number from then on, and no maps. */
+static int apply_comm(struct live *l, const struct pd_comm *comm)
+{
+	struct task *t = task_get(l, comm->pid, comm->tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (comm->exec) {
+		remove_tasks(l, t->process, t);
+		live_maps_put(t->process->maps);
+		t->process->maps = NULL;
+	}
+	return set_comm(t, comm->comm);
+}
+
+static int apply_namespaces(struct live *l, const struct perf_event_header *hdr,
+			    const struct pd_namespaces *ns)
+{
+	struct task *t = task_get(l, ns->pid, ns->tid);
+	struct blob *blob = t ? blob_new(l, hdr) : NULL;
+
+	if (!blob)
+		return -ENOMEM;
+	free(t->namespaces);
+	t->namespaces = blob;
+	return 0;
+}
+
+/* Notes @hdr, or with @hdr NULL that it is gone. */
+static int set_other(struct live *l, uint64_t kind, uint64_t id,
+		     const struct perf_event_header *hdr)
+{
+	const struct other_key key = {kind, id};
+	struct blob *blob = NULL;
+	struct other *o;
+
+	HASH_FIND(hh, l->others, &key, sizeof(key), o);
+	if (!hdr && o) {
+		HASH_DEL(l->others, o);
+		free(o->blob);
+		free(o);
+	}
+	if (!hdr)
+		return 0;
+	blob = blob_new(l, hdr);
+	if (!blob)
+		return -ENOMEM;
+	if (o) {
+		free(o->blob);
+		o->blob = blob;
+		return 0;
+	}
+	o = calloc(1, sizeof(*o));
+	if (o) {
+		o->key = key;
+		o->blob = blob;
+		HASH_ADD(hh, l->others, key, sizeof(o->key), o);
+	}
+	if (!o || !o->hh.tbl) {
+		free(o);
+		free(blob);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int apply_map(struct live *l, const struct perf_event_header *hdr,
+		     const struct pd_mmap *mmap)
+{
+	uint16_t mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct process *p;
+
+	if (mode != PERF_RECORD_MISC_USER)
+		return set_other(l, OTHER_MAP + mode, mmap->addr, hdr);
+	p = process_find(l, mmap->pid);
+	if (!p) {
+		struct task *t = task_get(l, mmap->pid, mmap->tid);
+
+		p = t ? t->process : NULL;
+	}
+	return p ? live_maps_add(&p->maps, hdr->misc, mmap) : -ENOMEM;
+}
+
+static int apply_bpf(struct live *l, const struct perf_event_header *hdr,
+		     const struct pd_bpf_event *bpf)
+{
+	if (bpf->type == PERF_BPF_EVENT_PROG_LOAD)
+		return set_other(l, OTHER_BPF, bpf->id, hdr);
+	if (bpf->type == PERF_BPF_EVENT_PROG_UNLOAD)
+		return set_other(l, OTHER_BPF, bpf->id, NULL);
+	return 0;
+}
+
+bool live_wants(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_CGROUP: return true;
+	default: return false;
+	}
+}
+
+int live_apply(struct live *l, const struct perf_event_header *hdr)
+{
+	struct pd_record rec;
+
+	if (hdr->size < sizeof(*hdr) + l->id_size || !live_wants(hdr->type) ||
+	    pd_record_decode(hdr, &l->evsel, &rec))
+		return 0;
+	switch (hdr->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2: return apply_map(l, hdr, &rec.mmap);
+	case PERF_RECORD_COMM: return apply_comm(l, &rec.comm);
+	case PERF_RECORD_FORK: return apply_fork(l, hdr, &rec.task);
+	case PERF_RECORD_EXIT: return apply_exit(l, &rec.task);
+	case PERF_RECORD_NAMESPACES: return apply_namespaces(l, hdr, &rec.namespaces);
+	case PERF_RECORD_KSYMBOL:
+		return set_other(l, OTHER_KSYMBOL, rec.ksymbol.addr,
+				 rec.ksymbol.flags & 1 ? NULL : hdr);
+	case PERF_RECORD_BPF_EVENT: return apply_bpf(l, hdr, &rec.bpf);
+	default: return set_other(l, OTHER_CGROUP, rec.cgroup.id, hdr);
+	}
+}
+
+/* --- back to records -----------------------------------------------------------------------------
+ */
+
+struct emitter {
+	const struct live *live;
+	record_emit_fn *emit;
+	void *arg;
+	struct buf rec;
+};
+
+/* Takes the record in rec, with its header, to the trailer and out. */
+static int emit_finish(struct emitter *e)
+{
+	struct perf_event_header *hdr;
+	int code = buf_zero(&e->rec, e->live->id_size);
+
+	if (code)
+		return code;
+	hdr = (struct perf_event_header *)e->rec.data;
+	hdr->size = (uint16_t)e->rec.len;
+	return e->emit(hdr, e->arg);
+}
+
+static int emit_blob(struct emitter *e, const struct blob *blob)
+{
+	int code;
+
+	e->rec.len = 0;
+	code = buf_append(&e->rec, blob->bytes, blob->len);
+	return code ? code : emit_finish(e);
+}
+
+/* @name (NULL: none) follows with its NUL, padded. */
+static int emit_body(struct emitter *e, uint32_t type, uint16_t misc, const void *body, size_t len,
+		     const char *name)
+{
+	const struct perf_event_header hdr = {.type = type, .misc = misc};
+	int code;
+
+	e->rec.len = 0;
+	code = buf_append(&e->rec, &hdr, sizeof(hdr));
+	if (!code)
+		code = buf_append(&e->rec, body, len);
+	if (!code && name) {
+		code = buf_append(&e->rec, name, strlen(name) + 1);
+		if (!code)
+			code = buf_zero(&e->rec, -e->rec.len & 7);
+	}
+	return code ? code : emit_finish(e);
+}
+
+static int emit_task(struct emitter *e, const struct task *t)
+{
+	const struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} fork = {t->process->pid, t->ppid, t->tid, t->ptid, 0};
+	const uint32_t comm[2] = {t->process->pid, t->tid};
+	int code = 0;
+
+	if (t->forked)
+		code = emit_body(e, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, &fork,
+				 sizeof(fork), NULL);
+	if (!code && t->namespaces)
+		code = emit_blob(e, t->namespaces);
+	if (!code && t->comm)
+		code = emit_body(e, PERF_RECORD_COMM, 0, comm, sizeof(comm), t->comm);
+	return code;
+}
+
+static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
+{
+	const struct pd_mmap *m = &map->file->mmap;
+	struct {
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		union {
+			struct {
+				uint32_t maj, min;
+				uint64_t ino, ino_generation;
+			};
+			struct {
+				uint8_t build_id_size, reserved[3];
+				uint8_t build_id[PD_BUILD_ID_MAX];
+			};
+		};
+		uint32_t prot, flags;
+	} body = {
+		.pid = pid,
+		.tid = pid,
+		.addr = map->addr,
+		.len = map->end - map->addr,
+		.pgoff = map->pgoff,
+	};
+
+	body.prot = m->prot;
+	body.flags = m->flags;
+	if (m->build_id_size) {
+		body.build_id_size = m->build_id_size;
+		memcpy(body.build_id, m->build_id, sizeof(body.build_id));
+	} else {
+		body.maj = m->maj;
+		body.min = m->min;
+		body.ino = m->ino;
+		body.ino_generation = m->ino_generation;
+	}
+	return emit_body(e, PERF_RECORD_MMAP2, map->file->misc, &body, sizeof(body), m->filename);
+}
+
+/* The leader, its maps, the other threads; without a leader the maps follow the first thread. */
+static int emit_process(struct emitter *e, const struct process *p)
+{
+	const struct task *first = task_find(e->live, p->pid);
+	int code;
+
+	if (!first || first->process != p)
+		first = p->tasks;
+	code = emit_task(e, first);
+	for (size_t i = 0; !code && p->maps && i < p->maps->nr; i++)
+		code = emit_map(e, p->pid, &p->maps->map[i]);
+	for (const struct task *t = p->tasks; !code && t; t = t->next)
+		if (t != first)
+			code = emit_task(e, t);
+	return code;
+}
+
+int live_emit(struct live *l, record_emit_fn *emit, void *arg)
+{
+	struct emitter e = {.live = l, .emit = emit, .arg = arg};
+	int code = 0;
+
+	for (const struct other *o = l->others; !code && o; o = o->hh.next)
+		code = emit_blob(&e, o->blob);
+	for (const struct process *p = l->processes; !code && p; p = p->hh.next)
+		code = emit_process(&e, p);
+	buf_release(&e.rec);
+	return code;
+}
+
+/* --- the rest ------------------------------------------------------------------------------------
+ */
+
+void live_stats(const struct live *l, struct live_stats *ret)
+{
+	*ret = (struct live_stats){
+		.tasks = HASH_COUNT(l->tasks),
+		.processes = HASH_COUNT(l->processes),
+		.others = HASH_COUNT(l->others),
+	};
+	for (const struct process *p = l->processes; p; p = p->hh.next)
+		if (p->maps)
+			ret->maps += p->maps->nr / p->maps->refs;
+}
+
+void live_free(struct live *l)
+{
+	struct task *t, *next_task;
+	struct other *o, *next;
+
+	if (!l)
+		return;
+	HASH_ITER (hh, l->tasks, t, next_task)
+		task_remove(l, t);
+	HASH_ITER (hh, l->others, o, next) {
+		HASH_DEL(l->others, o);
+		free(o->blob);
+		free(o);
+	}
+	free(l);
+}

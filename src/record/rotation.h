@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Outputs that follow each other (--switch-output), and names with the time (--timestamp-filename).
+ *
+ * The output that is being written has the name that was given; at the cut it is renamed to
+ * NAME.YYYYMMDDhhmmsscc, as perf does it (6.1: builtin-record.c, record__switch_output()), cc
+ * being hundredths of a second of local time; a name that is taken is not overwritten.
+ *
+ * A cut: the next output is created; then all workers visit all their rings twice and pause. What
+ * is alive then is written to the next output, the workers get their lanes in it and go on; at last
+ * the output before is finished. So no record is lost or written twice, and the pause lasts no
+ * longer than emptying the rings and writing what is alive.
+ *
+ * The main thread's. An all-zero struct is empty.
+ */
+#ifndef RINGTAIL_RECORD_ROTATION_H
+#define RINGTAIL_RECORD_ROTATION_H
+
+#include "record/crew.h"
+#include "record/sideband.h"
+
+struct rotation {
+	const struct record_opts *opts;
+	const struct notes *notes;
+	struct sideband *sideband; /* NULL without switch_output */
+	char **kept; /* names of finished outputs, with switch_max_files; oldest first */
+	size_t nr_kept, capacity;
+	/* Sums over finished outputs. */
+	size_t outputs;
+	uint64_t samples, bytes;
+	struct loss loss;
+	char *last; /* name of the last one if it got a new one */
+};
+
+/* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
+int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+		  const struct notes *notes, struct error *err);
+void rotation_release(struct rotation *r);
+
+/* The output has what was there before: from here on its size is watched. */
+void rotation_watch(const struct rotation *r, const struct output *out);
+
+/* The workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
+int rotation_settle(struct rotation *r, struct error *err);
+
+/*
+ * Cuts: *@out is then the next output. Needs opts->switch_output and workers that run. Returns 0,
+ * or a negative errno with @err filled, after which *@out is the one or the other, and the
+ * recording is to end.
+ */
+int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
+		 const struct opened *opened, struct error *err);
+
+/* When no worker runs: finishes the last output. Returns 0 or a negative errno with @err filled. */
+int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,
+		 const struct opened *opened, struct error *err);
+
+#endif

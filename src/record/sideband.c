@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/sideband.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "perfdata/record.h"
+
+/* Beyond that many bytes the records older than AGE_NS no longer wait for a flush. */
+#define WAITING_MAX ((size_t)16 << 20)
+#define AGE_NS	    2000000000ull
+
+struct waiting {
+	uint64_t time;
+	size_t at; /* in records; of equal times also the order */
+};
+
+struct sideband {
+	struct pd_evsel evsel; /* tells where the time is */
+	pthread_mutex_t lock;  /* guards what follows */
+	struct live *live;
+	struct waiting *waiting;
+	size_t nr, capacity;
+	struct buf records;
+	size_t full; /* bytes of records at which the old ones are applied */
+	uint64_t newest;
+	uint64_t horizon; /* nothing older is still to come, once all rings were visited again */
+};
+
+struct sideband *sideband_new(const struct pd_attr *attr)
+{
+	struct sideband *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	s->evsel.attr = *attr;
+	s->full = WAITING_MAX;
+	s->live = live_new(attr);
+	if (s->live)
+		return s;
+	sideband_free(s);
+	return NULL;
+}
+
+void sideband_free(struct sideband *s)
+{
+	if (!s)
+		return;
+	live_free(s->live);
+	free(s->waiting);
+	buf_release(&s->records);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static const struct perf_event_header *record_of(const struct sideband *s, const struct waiting *w)
+{
+	return (const struct perf_event_header *)(s->records.data + w->at);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void sort(struct sideband *s)
+{
+	if (s->nr)
+		qsort(s->waiting, s->nr, sizeof(*s->waiting), by_time);
+}
+
+/* Leaves the records from waiting[@from] on, in order. */
+static int keep_from(struct sideband *s, size_t from)
+{
+	struct buf rest = {0};
+	int code = 0;
+
+	for (size_t i = from; !code && i < s->nr; i++) {
+		const struct perf_event_header *hdr = record_of(s, &s->waiting[i]);
+
+		s->waiting[i].at = rest.len;
+		code = buf_append(&rest, hdr, hdr->size);
+	}
+	if (code) {
+		buf_release(&rest);
+		return code;
+	}
+	s->nr -= from;
+	if (s->nr)
+		memmove(s->waiting, s->waiting + from, s->nr * sizeof(*s->waiting));
+	buf_release(&s->records);
+	s->records = rest;
+	return 0;
+}
+
+static int apply_until(struct sideband *s, uint64_t time)
+{
+	size_t i;
+	int code = 0;
+
+	sort(s);
+	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++)
+		code = live_apply(s->live, record_of(s, &s->waiting[i]));
+	if (!code && i)
+		code = keep_from(s, i);
+	s->full = s->records.len + WAITING_MAX;
+	return code;
+}
+
+static int add(struct sideband *s, const struct perf_event_header *hdr)
+{
+	struct waiting w = {pd_record_time(hdr, &s->evsel), s->records.len};
+	int code = 0;
+
+	if (w.time > s->newest)
+		s->newest = w.time;
+	if (array_grow(&s->waiting, &s->capacity, s->nr + 1, sizeof(*s->waiting)) ||
+	    buf_append(&s->records, hdr, hdr->size))
+		return -ENOMEM;
+	s->waiting[s->nr++] = w;
+	if (s->records.len > s->full)
+		code = apply_until(s, s->newest > AGE_NS ? s->newest - AGE_NS : 0);
+	return code;
+}
+
+int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
+{
+	int code;
+
+	if (!live_wants(hdr->type))
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	code = add(s, hdr);
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+int sideband_settle(struct sideband *s)
+{
+	int code;
+
+	pthread_mutex_lock(&s->lock);
+	code = apply_until(s, s->horizon);
+	s->horizon = s->newest > SIDEBAND_GRACE_NS ? s->newest - SIDEBAND_GRACE_NS : 0;
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
+{
+	int code;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	code = live_emit(s->live, emit, arg);
+	for (size_t i = 0; !code && i < s->nr; i++)
+		code = emit(record_of(s, &s->waiting[i]), arg);
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting)
+{
+	pthread_mutex_lock(&s->lock);
+	live_stats(s->live, ret);
+	*ret_waiting = s->nr;
+	pthread_mutex_unlock(&s->lock);
+}

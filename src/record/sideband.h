@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sideband of a recording whose output is rotated: records wait here until it is known that none
+ * before them is still to come from another ring, then they change the table of what is alive
+ * (record/live.h).
+ *
+ * Whatever a ring held when it was visited has been added. So when all rings were visited since
+ * sideband_settle(), every record that is older than the newest one known then is here; but for
+ * those that a CPU was about to complete, and samples of a task that come just behind its EXIT, for
+ * which SIDEBAND_GRACE_NS are left.
+ *
+ * sideband_add() is any thread's, the rest is the main thread's; a lock guards all of it. It is
+ * taken for sideband only, never for samples.
+ */
+#ifndef RINGTAIL_RECORD_SIDEBAND_H
+#define RINGTAIL_RECORD_SIDEBAND_H
+
+#include "record/live.h"
+
+#define SIDEBAND_GRACE_NS 10000000ull
+
+struct sideband;
+
+/* @attr as for live_new(). NULL when out of memory. */
+struct sideband *sideband_new(const struct pd_attr *attr);
+void sideband_free(struct sideband *s); /* accepts NULL */
+
+/* Takes a copy of @hdr; types that live_wants() not are ignored. Returns 0 or -ENOMEM. */
+int sideband_add(struct sideband *s, const struct perf_event_header *hdr);
+
+/* All rings were visited since the last call. Returns 0 or -ENOMEM. */
+int sideband_settle(struct sideband *s);
+
+/*
+ * Makes records for what is alive (time 0), and passes on those that have come since, which stay.
+ * Returns 0, what @emit returned, or -ENOMEM. @emit must not add to @s.
+ */
+int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg);
+
+/* What is alive, and how many records wait. */
+void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting);
+
+#endif

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands to a running recording: --control, -D -1 and ringtail ctl."""
+import json
+import os
+import pwd
+import re
+import stat as stat_
+import subprocess
+import threading
+import time
+
+from lab import NOBODY, Skip, need_root, need_tracefs, wait_for
+
+ACK = b'ack\n\0'
+
+
+class Pipes:
+    """The controlling process's ends of fd:N,M; what the recorder inherits is closed here."""
+
+    def __init__(self):
+        self.theirs_in, self.to = os.pipe()
+        self.answers, self.theirs_out = os.pipe()
+
+    @property
+    def option(self):
+        return f'fd:{self.theirs_in},{self.theirs_out}'
+
+    @property
+    def inherited(self):
+        return self.theirs_in, self.theirs_out
+
+    def ask(self, command):
+        os.write(self.to, command.encode())
+        answer = b''
+        while not answer.endswith(b'\0'):
+            piece = os.read(self.answers, 4096)
+            assert piece, 'the recording ended'
+            answer += piece
+        return answer
+
+    def close(self):
+        for fd in (*self.inherited, self.to, self.answers):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+
+
+def storm_samples(lab):
+    need_tracefs()
+    number = subprocess.run([lab.program('storm'), '--syscall'], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.strip()
+    return ['-e', 'raw_syscalls:sys_enter', '--filter', f'id == {number}', '-c', '1']
+
+
+def storm(lab, calls):
+    subprocess.run([lab.program('storm'), str(calls)], check=True)
+
+
+def ctl(lab, child, *command, status=0):
+    return lab.run('ctl', '--pid', child.pid, *command, status=status, timeout=30)
+
+
+def answering(lab, child):
+    wait_for(lambda: lab.run('ctl', '--pid', child.pid, 'ping', status=None).returncode == 0,
+             what='answers')
+
+
+def check_only_while_enabled(lab, *options):
+    """Three storms, of which the second is within enable and disable: its calls are the samples."""
+    pipes = Pipes()
+    child = lab.start('record', '-o', 'p.data', '-a', *storm_samples(lab), '-D', '-1', '--control',
+                      pipes.option, *options, '--', 'sleep', '60', pass_fds=pipes.inherited)
+    try:
+        assert pipes.ask('ping\n') == ACK
+        storm(lab, 1000)
+        assert pipes.ask('enable\n') == ACK
+        storm(lab, 2345)
+        assert pipes.ask('disable\n') == ACK
+        storm(lab, 1000)
+        assert pipes.ask('enable raw_syscalls:sys_enter\n') == ACK
+        storm(lab, 55)
+        assert pipes.ask('disable raw_syscalls:sys_enter\n') == ACK
+        storm(lab, 1000)
+        assert pipes.ask('stop\n') == ACK
+        _, err = child.communicate(timeout=20)
+    finally:
+        pipes.close()
+    assert child.returncode == 0, err
+    assert lab.samples('p.data') == 2400, err
+    assert lab.perf_samples('p.data') == 2400
+
+
+def test_samples_only_while_enabled(lab):
+    check_only_while_enabled(lab)
+
+
+def test_samples_only_while_enabled_with_threads(lab):
+    check_only_while_enabled(lab, '--threads')
+
+
+def test_samples_only_while_enabled_with_aio_and_compression(lab):
+    check_only_while_enabled(lab, '--aio', '-z')
+
+
+# What perf-record(1) shows for --control=fd, with shorter times.
+RECIPE = r'''
+set -e
+ctl_fifo=perf_ctl.fifo
+mkfifo ${ctl_fifo}
+exec {ctl_fd}<>${ctl_fifo}
+ctl_ack_fifo=perf_ctl_ack.fifo
+mkfifo ${ctl_ack_fifo}
+exec {ctl_fd_ack}<>${ctl_ack_fifo}
+"$@" --control OPTION -- sleep 30 &
+perf_pid=$!
+sleep 0.5 && echo 'enable' >&${ctl_fd} && read -t 20 -u ${ctl_fd_ack} e1 && echo "enabled(${e1})"
+sleep 1 && echo 'disable' >&${ctl_fd} && read -t 20 -u ${ctl_fd_ack} d1 && echo "disabled(${d1})"
+echo 'stop' >&${ctl_fd} && read -t 20 -u ${ctl_fd_ack} s1 && echo "stopped(${s1})"
+exec {ctl_fd_ack}>&-
+exec {ctl_fd}>&-
+wait -n ${perf_pid}
+exit $?
+'''
+
+
+def run_recipe(lab, option):
+    need_root()
+    argv = lab.argv(['record', '-D', '-1', '-e', 'cpu-clock', '-a', '-o', 'p.data'])
+    p = subprocess.run(['bash', '-c', RECIPE.replace('OPTION', option), 'bash', *argv], cwd=lab.dir,
+                       text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=90,
+                       check=False)
+    assert p.returncode == 0, p.stderr
+    assert p.stdout == 'enabled(ack)\ndisabled(ack)\nstopped(ack)\n', (p.stdout, p.stderr)
+    samples = lab.samples('p.data')
+    assert samples > 500, p.stderr
+    assert lab.perf_samples('p.data') == samples
+
+
+def test_recipe_of_perf_with_descriptors(lab):
+    run_recipe(lab, 'fd:${ctl_fd},${ctl_fd_ack}')
+
+
+def test_recipe_of_perf_with_fifos(lab):
+    run_recipe(lab, 'fifo:${ctl_fifo},${ctl_ack_fifo}')
+    assert stat_.S_IMODE(os.stat(lab.path('perf_ctl.fifo')).st_mode) == 0o600
+
+
+def test_the_command_itself_commands(lab):
+    """Programs that switch their own recording on, with descriptors that they inherit."""
+    os.mkfifo(lab.path('c'))
+    os.mkfifo(lab.path('a'))
+    script = ('echo enable >&8; read -u 9 a; for i in $(seq 200000); do :; done; '
+              'echo disable >&8; read -u 9 b; echo "$a $b"')
+    argv = lab.argv(['record', '-o', 'p.data', '-D', '-1', '-e', 'cpu-clock', '--control', 'fd:8,9'])
+    p = subprocess.run(['bash', '-c', 'exec 8<>c 9<>a; exec "$@"', 'bash', *argv, '--', 'bash', '-c',
+                        script], cwd=lab.dir, text=True, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=90, check=False)
+    assert p.returncode == 0 and p.stdout == 'ack ack\n', (p.stdout, p.stderr)
+    assert lab.samples('p.data') > 50, p.stderr
+
+
+def test_every_command_is_answered(lab):
+    pipes = Pipes()
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock,{page-faults,context-switches}',
+                      '--control', pipes.option, '--', 'sleep', '60', pass_fds=pipes.inherited)
+    try:
+        assert pipes.ask('ping\n') == ACK
+        assert pipes.ask('enable page-faults\n') == ACK
+        answer = pipes.ask('disable cycles\n').decode()
+        assert re.fullmatch(r"error: no event 'cycles'; there is: cpu-clock\S*, page-faults\S*, "
+                            r'context-switches\S*\n\0', answer), answer
+        for command in 'snapshot', 'rotate', 'enabled', 'stop it', 'x' * 5000:
+            answer = pipes.ask(command + '\n')
+            assert answer.startswith(b'error: ') and answer.endswith(b'\n\0'), answer
+        assert pipes.ask('evlist -g\n') == ACK
+        answer = pipes.ask('stats -j\n')
+        assert answer.endswith(ACK), answer
+        stats = json.loads(answer[:-len(ACK)])
+        assert stats['events'] == 3 and stats['enabled'] == 3 and stats['threads'] == 1, stats
+        os.write(pipes.to, b'stop')  # perf ends a command with its write
+        assert os.read(pipes.answers, 100) == ACK
+        _, err = child.communicate(timeout=20)
+    finally:
+        pipes.close()
+    assert child.returncode == 0, err
+    assert re.search(r'^ringtail: \{page-faults\S*,context-switches\S*\}$', err, re.M), err
+
+
+def test_controller_that_leaves(lab):
+    """The recording goes on without its controller, and does not spin."""
+    pipes = Pipes()
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '--control', pipes.option, '--',
+                      'sleep', '60', pass_fds=pipes.inherited)
+    assert pipes.ask('ping\n') == ACK
+    pipes.close()
+    with open(f'/proc/{child.pid}/stat', encoding='ascii') as f:
+        before = sum(map(int, f.read().rsplit(')', 1)[1].split()[11:13]))
+    time.sleep(1)
+    with open(f'/proc/{child.pid}/stat', encoding='ascii') as f:
+        after = sum(map(int, f.read().rsplit(')', 1)[1].split()[11:13]))
+    assert after - before < 30, f'{after - before} ticks in a second'
+    assert ctl(lab, child, 'stop').stdout == 'ack\n'
+    assert child.wait(10) == 0
+
+
+def test_ten_clients_at_once(lab):
+    need_root()
+    child = lab.start('record', '-a', '-o', 'p.data', '-e', 'cpu-clock', '--', 'sleep', '60')
+    answering(lab, child)
+    wrong = []
+
+    def client(number):
+        for i in range(5):
+            command = ('ping',), ('stats', '-j'), ('enable', f'none{number}'), ('evlist',)
+            command = command[(number + i) % 4]
+            p = lab.run('ctl', '--pid', child.pid, *command, status=None, release=True)
+            fine = {
+                'ping': p.returncode == 0 and p.stdout == 'ack\n',
+                'stats': p.returncode == 0 and p.stdout.startswith('{'),
+                'enable': p.returncode == 1 and f'none{number}' in p.stderr,
+                'evlist': p.returncode == 0 and p.stdout == 'cpu-clock\n',
+            }
+            if not fine[command[0]]:
+                wrong.append((command, p))
+
+    clients = [threading.Thread(target=client, args=(i,)) for i in range(10)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    assert not wrong, wrong[0]
+    time.sleep(1.2)
+    stats = json.loads(ctl(lab, child, 'stats', '-j').stdout)
+    assert stats['samples'] > 0 and stats['bytes'] > 0 and stats['rings'] > 0, stats
+    ctl(lab, child, 'stop')
+    assert lab.samples('p.data') >= stats['samples']  # it is complete as soon as ctl returns
+    assert child.wait(10) == 0
+    p = ctl(lab, child, 'ping', status=1)
+    assert str(child.pid) in p.stderr, p.stderr
+
+
+def test_the_only_recording_needs_no_pid(lab):
+    runtime = lab.path('runtime')
+    os.mkdir(runtime, 0o700)
+    env = dict(os.environ, XDG_RUNTIME_DIR=runtime)
+    assert 'no recording' in lab.run('ctl', 'ping', status=1, env=env).stderr or os.geteuid() == 0
+    first = lab.start('record', '-o', 'a.data', '-e', 'cpu-clock', '--', 'sleep', '60', env=env)
+    wait_for(lambda: os.path.exists(f'{runtime}/ringtail/{first.pid}.sock'), what='socket')
+    assert stat_.S_IMODE(os.stat(f'{runtime}/ringtail').st_mode) == 0o700
+    assert stat_.S_IMODE(os.stat(f'{runtime}/ringtail/{first.pid}.sock').st_mode) == 0o600
+    second = lab.start('record', '-o', 'b.data', '-e', 'cpu-clock', '--', 'sleep', '60', env=env)
+    wait_for(lambda: os.path.exists(f'{runtime}/ringtail/{second.pid}.sock'), what='socket')
+    p = lab.run('ctl', 'ping', status=1, env=env)
+    assert str(first.pid) in p.stderr and str(second.pid) in p.stderr, p.stderr
+    # What a killed recorder leaves is nobody, and the next one removes it.
+    first.kill()
+    first.wait()
+    lab.run('ctl', '--pid', first.pid, 'ping', status=1, env=env)
+    third = lab.start('record', '-o', 'c.data', '-e', 'cpu-clock', '--', 'sleep', '60', env=env)
+    wait_for(lambda: os.path.exists(f'{runtime}/ringtail/{third.pid}.sock'), what='socket')
+    assert not os.path.exists(f'{runtime}/ringtail/{first.pid}.sock')
+    for child in second, third:
+        lab.run('ctl', '--pid', child.pid, 'stop', env=env)
+        assert child.wait(10) == 0
+    assert os.listdir(runtime + '/ringtail') == []
+
+
+def test_another_user_cannot_command(lab):
+    need_root()
+    os.chmod(lab.dir, 0o777)
+    try:
+        pwd.getpwuid(NOBODY)
+    except KeyError as reason:
+        raise Skip('no user nobody') from reason
+    if subprocess.run(['setpriv', f'--reuid={NOBODY}', '--clear-groups', 'test', '-x', lab.workload],
+                      check=False).returncode:
+        raise Skip('the build directory is not readable for other users')
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'sleep', '60')
+    answering(lab, child)
+    p = lab.run('ctl', '--pid', child.pid, 'stop', status=1, user=NOBODY)
+    assert 'another user' in p.stderr, p.stderr
+    ctl(lab, child, 'stop')
+    assert child.wait(10) == 0
+
+
+def test_no_control_socket(lab):
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '--no-control-socket', '--',
+                      'sleep', '3')
+    wait_for(lambda: os.path.exists(lab.path('p.data')), what='file')
+    time.sleep(1)
+    ctl(lab, child, 'ping', status=1)
+    assert child.wait(20) == 0
+
+
+ERRORS = {
+    'neither fd nor fifo': (['pipe:3'], 2, 'pipe:3'),
+    'no descriptor': (['fd:'], 2, 'fd:'),
+    'no number': (['fd:x,y'], 2, 'fd:x,y'),
+    'three descriptors': (['fd:3,4,5'], 2, 'fd:3,4,5'),
+    'descriptor that is not open': (['fd:77'], 1, '77'),
+    'no FIFO there': (['fifo:nothing'], 1, 'nothing'),
+    'no FIFO': (['fifo:/dev/null'], 1, 'mkfifo'),
+    'FIFO others can write to': (['fifo:open'], 1, 'open'),
+    'answers into the output': (['fd:0,1', '-o', '-'], 2, '-o -'),
+}
+
+
+def make_error_test(options, status, fragment):
+    def test(lab):
+        os.mkfifo(lab.path('open'))
+        os.chmod(lab.path('open'), 0o622)
+        p = lab.run('record', '--control', *options, '--', 'true', status=status)
+        assert fragment in p.stderr, p.stderr
+        assert not os.path.exists(lab.path('perf.data'))
+    return test
+
+
+for _name, _row in ERRORS.items():
+    globals()['test_error: ' + _name] = make_error_test(*_row)

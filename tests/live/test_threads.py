@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings by several threads: directories that perf reads, and that hold what they should."""
+import os
+import re
+import shutil
+import signal
+import stat as stat_
+import subprocess
+import time
+
+from lab import Skip, interrupt, need_root, need_tracefs, stat, wait_for
+from test_perf_reads import RATE, agree
+from test_truth import storm_filter
+
+CPUS = os.cpu_count()
+
+# name: (options of record, number of data.N, needs)
+OPTION_SETS = {
+    'no argument': (['--threads'], CPUS, None),
+    'empty argument': (['--threads='], CPUS, None),
+    'cpu': (['--threads=cpu'], CPUS, None),
+    'core': (['--threads=core'], None, None),
+    'package': (['--threads=package'], None, None),
+    'socket': (['--threads=socket'], None, None),
+    'numa': (['--threads=numa'], None, None),
+    'one mask, and one for the rest': (['--threads=0/0'], 2, None),
+    'system-wide': (['--threads', '-a'], CPUS, need_root),
+    'one CPU': (['--threads', '-C', '0'], 1, need_root),
+    'two CPUs': (['--threads', '-C', '0,1'], 2, need_root),
+    'dwarf stacks': (['--threads', '--call-graph', 'dwarf,4096'], CPUS, None),
+    'system-wide callchains': (['--threads', '-a', '-g'], CPUS, need_root),
+    'compressed': (['--threads', '-z', '-g'], CPUS, None),
+    'asynchronous': (['--threads', '--aio'], CPUS, None),
+    'compressed, asynchronous': (['--threads', '-z', '--aio'], CPUS, None),
+    'small rings': (['--threads', '-m', '16K'], CPUS, None),
+    'rings of tasks': (['--threads', '-i'], CPUS, None),
+}
+
+
+def parts(lab, data='p.data'):
+    return sorted(f for f in os.listdir(lab.path(data)) if f.startswith('data.'))
+
+
+def make_test(options, files, need):
+    def test(lab):
+        if need:
+            need()
+        if CPUS < 2:
+            raise Skip('needs two CPUs')
+        command = [lab.workload, 60] if '-i' not in options else \
+            ['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done']
+        lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', *RATE, *options, '--', *command)
+        agree(lab, 'p.data')
+        found = parts(lab)
+        assert found == [f'data.{i}' for i in range(files or len(found))] and found, found
+    return test
+
+
+for _name, _row in OPTION_SETS.items():
+    globals()['test_' + _name] = make_test(*_row)
+
+
+def count_calls(lab, number, *options):
+    """Records a storm's own calls of getppid; returns (samples, lost) as the file has them."""
+    lab.run('record', '-o', 's.data', '-e', 'raw_syscalls:sys_enter', '--filter',
+            f'id == {storm_filter(lab)}', '-c', '1', '--threads', *options, '--',
+            lab.program('storm'), number, release=True)
+    out = lab.run('report', '-i', 's.data', '--stats', release=True).stdout
+    lost = re.search(r'^\s*lost samples:\s*(\d+)', out, re.M | re.I)
+    shutil.rmtree(lab.path('s.data'))
+    return stat(out, 'SAMPLE'), int(lost.group(1)) if lost else 0
+
+
+def test_every_call_is_there(lab):
+    need_tracefs()
+    for option in [], ['--aio'], ['-z'], ['-m', '64K']:
+        samples, lost = count_calls(lab, 200000, *option)
+        assert samples + lost == 200000, (option, samples, lost)
+
+
+def test_loss_is_counted(lab):
+    need_tracefs()
+    samples, lost = count_calls(lab, 1000000, '-m', '4K')
+    assert lost > 0 and samples + lost == 1000000, (samples, lost)
+
+
+def test_masks_bind_threads(lab):
+    need_root()
+    if CPUS < 2:
+        raise Skip('needs two CPUs')
+    child = lab.start('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads=0/1:1/0', '--', 'sleep', '30')
+    wait_for(lambda: os.path.exists(lab.path('p.data/data')), what='recording begun')
+    time.sleep(1)
+    allowed = []
+    for task in sorted(map(int, os.listdir(f'/proc/{child.pid}/task'))):
+        with open(f'/proc/{child.pid}/task/{task}/status', encoding='ascii') as f:
+            status = f.read()
+        allowed.append(re.search(r'Cpus_allowed_list:\s*(\S+)', status).group(1))
+    assert allowed[1:3] == ['1', '0'], allowed
+    status, _, err = interrupt(child)
+    assert status == 0 and 'samples' in err, err
+    agree(lab, 'p.data')
+
+
+def storm_recording(lab, *options):
+    storm = lab.spawn(lab.program('storm'), '2000000000')
+    child = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '-c', '1', '-o', 'p.data',
+                      '--threads', *options, '--', 'sleep', '30', release=True)
+    wait_for(lambda: os.path.exists(lab.path('p.data/data')), what='recording begun')
+    return storm, child
+
+
+def test_killed_in_the_midst_of_writing(lab):
+    """Whatever a write was about: perf reads what was flushed, and we the same."""
+    need_tracefs()
+    for i, options in enumerate(([], ['--aio'], ['-z'], [], ['--aio'])):
+        storm, child = storm_recording(lab, '--flush-interval', '100ms', *options)
+        time.sleep(0.5 + 0.037 * i)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        storm.kill()
+        p = lab.run('report', '-i', 'p.data', '--stats', release=True)
+        assert not p.stderr, p.stderr
+        samples = lab.samples('p.data')
+        assert samples > 100 and lab.perf_samples('p.data') == samples, samples
+        shutil.rmtree(lab.path('p.data'))
+
+
+def test_missing_and_cut_files_are_noticed(lab):
+    need_root()
+    lab.run('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads', '--', lab.workload, 30)
+    size = os.path.getsize(lab.path('p.data/data.0'))
+    os.truncate(lab.path('p.data/data.0'), size - 100)
+    p = lab.run('report', '-i', 'p.data', '--stats', status=1)
+    assert f'{size} bytes' in p.stderr and str(size - 100) in p.stderr and 'data.0' in p.stderr, p.stderr
+    os.remove(lab.path('p.data/data.0'))
+    p = lab.run('report', '-i', 'p.data', '--stats', status=1)
+    assert 'data.0 is missing' in p.stderr and f'{size} bytes' in p.stderr, p.stderr
+
+
+def test_full_disk(lab):
+    need_tracefs()
+    os.mkdir(lab.path('small'))
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=3M', 'none', lab.path('small')],
+                      check=False).returncode:
+        raise Skip('cannot mount a tmpfs')
+    try:
+        start = time.monotonic()
+        p = lab.run('record', '-a', '-o', 'small/p.data', '--threads', '-e', 'raw_syscalls:sys_enter',
+                    '-c', '1', '--', lab.program('storm'), 2000000000, status=1, timeout=60)
+        assert 'No space left' in p.stderr and time.monotonic() - start < 30, p.stderr
+        samples = lab.samples('small/p.data')
+        assert samples > 100 and lab.perf_samples('small/p.data') == samples, samples
+    finally:
+        subprocess.run(['umount', lab.path('small')], check=False)
+
+
+def test_directories_and_files_replace_each_other(lab):
+    def record(*options):
+        lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', *options, '--', 'true')
+    for options in ['--threads'], ['--threads'], ['--threads'], [], [], ['--threads'], []:
+        record(*options)
+    assert os.path.isfile(lab.path('p.data')) and os.path.isdir(lab.path('p.data.old'))
+    record('--threads')
+    assert stat_.S_IMODE(os.stat(lab.path('p.data')).st_mode) == 0o700
+    for name in os.listdir(lab.path('p.data')):
+        assert stat_.S_IMODE(os.stat(lab.path('p.data/' + name)).st_mode) == 0o600, name
+    # perf can move ours away and delete them.
+    for _ in range(2):
+        # -B: perf 6.1 dies of some build-ids of others (util/build-id.c:1010).
+        lab.perf('record', '-q', '-B', '-o', 'p.data', '-e', 'cpu-clock', '--', 'true')
+
+
+def test_other_directories_are_left_alone(lab):
+    os.mkdir(lab.path('mine'))
+    with open(lab.path('mine/notes'), 'w', encoding='ascii') as f:
+        f.write('data')
+    for options in ['--threads'], []:
+        p = lab.run('record', '-o', 'mine', '-e', 'cpu-clock', *options, '--', 'true', status=1)
+        assert 'not a recording' in p.stderr, p.stderr
+    assert os.listdir(lab.path('mine')) == ['notes']
+
+
+def test_bad_masks_are_usage_errors(lab):
+    for spec in 'foo', '4095/0', '0', '0/0:0/1':
+        p = lab.run('record', '--threads=' + spec, '-o', 'p.data', '--', 'true', status=2)
+        assert '--threads' in p.stderr and not os.path.exists(lab.path('p.data')), p.stderr
+    p = lab.run('record', '--threads', '-o', '-', '--', 'true', status=2)
+    assert '-o -' in p.stderr, p.stderr
+
+
+def test_dump_names_the_file(lab):
+    lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--threads=0/0', '--', lab.workload, 20)
+    out = lab.run('dump', 'p.data').stdout
+    assert re.search(r'^data:0x[0-9a-f]+ ', out, re.M) and re.search(r'^data\.[01]:0x[0-9a-f]+ SAMPLE', out, re.M)
