@@ -16,7 +16,6 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "cli/input.h"
 
 enum {
 	KEY_CALL_GRAPH = 256,
