@@ -22,8 +22,9 @@ static void sizes_parse_or_are_refused(void **unused)
 	} rows[] = {
 		{"0", 0, 0}, {"4096", 0, 4096}, {"8K", 0, 8192}, {"8k", 0, 8192},
 		{"1M", 0, 1 << 20}, {"2G", 0, 2ULL << 30}, {"7B", 0, 7}, {"0x10", 0, 16},
-		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"1T", -EINVAL, 0},
-		{"1KB", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"3T", 0, 3ULL << 40},
+		{"1KB", -EINVAL, 0}, {"1P", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"16777216T", -ERANGE, 0},
 		{"99999999999999999999", -ERANGE, 0},
 	};
 
