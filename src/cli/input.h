@@ -4,12 +4,14 @@
 #define RINGTAIL_CLI_INPUT_H
 
 #include <argp.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "report/filter.h"
 #include "report/trace.h"
 
 struct progress {
+	pthread_mutex_t lock; /* guards the rest in pass 2, when any worker may tell */
 	bool enabled, shown;
 	uint64_t start_ns, last_ns;
 };
