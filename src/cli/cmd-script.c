@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,8 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	input_progress_end(&a->input);
-	a->input.progress.enabled = false; /* output is under way from here on */
+	a->input.progress.enabled = false;	     /* output is under way from here on */
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	lines_init(&a->lines, stdout, t, a->ns);
 	rc = script_run(t, &a->script, put_sample, a, &err);
 	if (rc < 0 && rc != -EPIPE)
