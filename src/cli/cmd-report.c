@@ -209,7 +209,6 @@ static int show(struct report_args *a, struct trace *t)
 	if (!a->stats && !a->input.quiet && report_has_user_stacks(t))
 		complain("the copies of user stacks (record --call-graph dwarf) are not unwound "
 			 "yet: call chains lack the callers in user space");
-	input_warn(&a->input, t);
 	return rc;
 }
 
@@ -258,7 +257,7 @@ int cmd_report(int argc, char **argv)
 	rc = input_open(&a.input, &t);
 	if (!rc)
 		rc = a.dump ? dump_all(&a.input, t) : show(&a, t);
-	status = input_status(t, rc);
+	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
 	graph_spec_join_free(args, argv);

@@ -239,7 +239,7 @@ static void warn_loss(const struct trace_counts *c)
 			 lost == 1 ? " was" : "s were", share);
 }
 
-void input_warn(const struct input *in, const struct trace *t)
+static void warn(const struct input *in, const struct trace *t)
 {
 	size_t n;
 	const struct data_note *notes = data_notes(t->df, &n);
@@ -259,10 +259,13 @@ void input_warn(const struct input *in, const struct trace *t)
 		warn_loss(&t->counts);
 }
 
-int input_status(const struct trace *t, int rc)
+int input_end(const struct input *in, const struct trace *t, int rc)
 {
-	int failed = fflush(stdout) == EOF ? errno : 0;
+	int failed;
 
+	if (t)
+		warn(in, t);
+	failed = fflush(stdout) == EOF ? errno : 0;
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
 			complain("standard output: %s", strerror(failed));

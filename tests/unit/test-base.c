@@ -76,6 +76,9 @@ static void error_text_never_overflows(void **unused)
 	large[sizeof(large) - 1] = '\0';
 	assert_int_equal(error_at(&err, -EBADMSG, large, 1, "%s", large), -EBADMSG);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(error_sys(&err, -ENAMETOOLONG, "%s", large), -ENAMETOOLONG);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_non_null(strstr(err.text, "xxx...: File name too long"));
 	assert_int_equal(error_sys(&err, -ENOENT, "open %s", "f"), -ENOENT);
 	assert_string_equal(err.text, "open f: No such file or directory");
 	assert_int_equal(error_prefix(&err, "a: "), -ENOENT);
