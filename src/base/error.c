@@ -5,14 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t put_text(struct error *err, size_t at, const char *fmt, va_list ap)
+/*
+ * Puts text at @at, leaving @spare bytes behind it for what follows. Returns the end of it. A long
+ * text (mostly a path) ends in dots, so that the reason behind it is not what is cut.
+ */
+static size_t put_text(struct error *err, size_t at, size_t spare, const char *fmt, va_list ap)
 {
-	size_t room = sizeof(err->text) - at;
+	size_t room = sizeof(err->text) - at - spare;
 	int n = vsnprintf(err->text + at, room, fmt, ap);
 
 	if (n < 0)
 		n = 0;
-	return at + ((size_t)n < room ? (size_t)n : room - 1);
+	if ((size_t)n < room)
+		return at + (size_t)n;
+	if (room > 3)
+		memcpy(err->text + at + room - 4, "...", 4);
+	return at + room - 1;
 }
 
 int error_set(struct error *err, int code, const char *fmt, ...)
@@ -23,7 +31,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 		return code;
 	err->code = code;
 	va_start(ap, fmt);
-	put_text(err, 0, fmt, ap);
+	put_text(err, 0, 0, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -31,17 +39,18 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 int error_sys(struct error *err, int code, const char *fmt, ...)
 {
 	char why[128];
+	const char *reason;
 	va_list ap;
 	size_t at;
 
 	if (!err)
 		return code;
 	err->code = code;
+	reason = strerror_r(-code, why, sizeof(why));
 	va_start(ap, fmt);
-	at = put_text(err, 0, fmt, ap);
+	at = put_text(err, 0, strlen(reason) + 2, fmt, ap);
 	va_end(ap);
-	snprintf(err->text + at, sizeof(err->text) - at, ": %s",
-		 strerror_r(-code, why, sizeof(why)));
+	snprintf(err->text + at, sizeof(err->text) - at, ": %s", reason);
 	return code;
 }
 
@@ -59,7 +68,7 @@ int error_at(struct error *err, int code, const char *file, uint64_t offset, con
 	if ((size_t)n >= sizeof(err->text) / 2)
 		n = sizeof(err->text) / 2 - 1;
 	va_start(ap, fmt);
-	put_text(err, (size_t)n, fmt, ap);
+	put_text(err, (size_t)n, 0, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -74,7 +83,7 @@ int error_prefix(struct error *err, const char *fmt, ...)
 		return 0;
 	memcpy(was, err->text, sizeof(was));
 	va_start(ap, fmt);
-	at = put_text(err, 0, fmt, ap);
+	at = put_text(err, 0, 0, fmt, ap);
 	va_end(ap);
 	memccpy(err->text + at, was, '\0', sizeof(err->text) - at);
 	err->text[sizeof(err->text) - 1] = '\0';

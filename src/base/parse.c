@@ -52,6 +52,7 @@ int parse_size(const char *s, uint64_t *ret)
 	case 'K': shift = 10, end++; break;
 	case 'M': shift = 20, end++; break;
 	case 'G': shift = 30, end++; break;
+	case 'T': shift = 40, end++; break;
 	default: return -EINVAL;
 	}
 	if (*end)

@@ -12,7 +12,7 @@
 /* Decimal, or hexadecimal with 0x. Returns 0, -EINVAL or -ERANGE. */
 int parse_u64(const char *s, uint64_t *ret);
 
-/* A size in bytes with an optional suffix B, K, M, G (powers of 1024; either case). 0, -EINVAL, -ERANGE. */
+/* A size in bytes with an optional suffix B, K, M, G, T (powers of 1024; either case). 0, -EINVAL, -ERANGE. */
 int parse_size(const char *s, uint64_t *ret);
 
 /* Edit distance of two short names (for "did you mean"); letters compare without case. */

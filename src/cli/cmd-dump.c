@@ -59,7 +59,6 @@ int dump_all(struct input *in, struct trace *t)
 		rc = dump_segment(t, i);
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s: reading failed", t->opts.path);
-	input_warn(in, t);
 	return rc;
 }
 
@@ -86,7 +85,7 @@ int cmd_dump(int argc, char **argv)
 	rc = input_open(&in, &t);
 	if (!rc)
 		rc = dump_all(&in, t);
-	status = input_status(t, rc);
+	status = input_end(&in, t, rc);
 	trace_close(t);
 	input_release(&in);
 	return status;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/record-options.h"
 #include "record/session.h"
@@ -78,7 +79,8 @@ static void print_losses(const struct session *s, const struct loss *loss)
 		fprintf(stderr, ": %s\n", loss_cause_text(e->cause));
 	}
 	if (loss->nr > LOSS_LINES)
-		fprintf(stderr, "ringtail: and %zu more such lines\n", loss->nr - LOSS_LINES);
+		fprintf(stderr, "ringtail: and %zu more such line%s\n", loss->nr - LOSS_LINES,
+			plural_s(loss->nr - LOSS_LINES));
 	/* Below the default, the default is the first thing to try. */
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
@@ -86,6 +88,11 @@ static void print_losses(const struct session *s, const struct loss *loss)
 		"ringtail: larger rings lose less: -m %lluM; or fewer samples: -F, -c, --filter\n",
 		(unsigned long long)ring * 2 >> 20);
 	free(sorted);
+}
+
+static const char *output_name(const struct session_result *r)
+{
+	return strcmp(r->path, "-") ? r->path : "standard output";
 }
 
 static void print_result(struct session *s, const struct record_command *cmd,
@@ -96,9 +103,37 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (r->loss->total)
 		print_losses(s, r->loss);
 	if (!cmd->quiet || r->loss->total)
-		fprintf(stderr, "ringtail: %s: %s samples, %s lost, %s, %.2f s\n", r->path,
-			grouped(r->samples, samples), grouped(r->loss->total, lost),
-			human_size(r->bytes, size), r->seconds);
+		fprintf(stderr, "ringtail: %s: %s sample%s, %s lost, %s, %.2f s\n",
+			output_name(r), grouped(r->samples, samples), plural_s(r->samples),
+			grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
+}
+
+/* What was chosen for the user, or differs from what was asked. */
+static void say_choices(struct record_command *cmd)
+{
+	char size[16];
+
+	if (cmd->quiet)
+		return;
+	if (cmd->ring_asked)
+		fprintf(stderr, "ringtail: -m %s is rounded up to %s, a power of two of pages\n",
+			cmd->ring_asked, human_size(cmd->opts.ring_size, size));
+	if (cmd->whole_by_default)
+		fputs("ringtail: recording the whole system; Ctrl-C ends it\n", stderr);
+}
+
+/* Of perf's old options, -g took what --call-graph takes now. */
+static void say_call_graph(const struct record_opts *opts)
+{
+	static const char *const kinds[] = {"fp", "dwarf", "lbr"};
+	const char *word = opts->command ? opts->command[0] : "";
+	size_t len = strcspn(word, ",");
+
+	for (size_t i = 0; opts->callgraph && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strlen(kinds[i]) == len && !strncmp(word, kinds[i], len))
+			fprintf(stderr,
+				"ringtail: -g takes no argument: did you mean --call-graph %s?\n",
+				strcmp(kinds[i], "lbr") ? word : "dwarf");
 }
 
 static int run(struct record_command *cmd)
@@ -109,12 +144,15 @@ static int run(struct record_command *cmd)
 	struct session *s;
 	int status = EXIT_FINE;
 
+	say_choices(cmd);
 	if (session_new(&cmd->opts, &notes, &s, &err)) {
 		fprintf(stderr, "ringtail: %s\n", err.text);
 		return EXIT_ERROR;
 	}
 	if (session_record(s, &err)) {
 		fprintf(stderr, "ringtail: %s\n", err.text);
+		if (err.code == -ENOENT)
+			say_call_graph(&cmd->opts);
 		status = EXIT_ERROR;
 	}
 	session_result(s, &result);

@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/dump.h"
+#include "cli/graph-spec.h"
 #include "cli/input.h"
 #include "render/header.h"
 #include "render/json.h"
@@ -24,7 +25,7 @@ struct report_args {
 	struct report_opts report;
 	struct table_opts table;
 	bool header, header_only, full_header, stats, json, dump;
-	bool graph_set;
+	struct graph_spec graph;
 };
 
 enum {
@@ -49,10 +50,11 @@ static const struct argp_option options[] = {
 	 "Also count for each function what its callees were sampled for", 1},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)", 1},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
-	 "Call graphs: caller (from the outermost caller down; default where there are call "
-	 "chains), "
-	 "callee (from the function up) or none; and the least percentage of a branch (0.5)",
+	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,VALUE]; TYPE is graph, fractal, folded or "
+	 "none, PERCENT the least that a branch must have (0.5), LIMIT the most branches, ORDER "
+	 "caller (from the outermost caller down; the default) or callee (from the function up)",
 	 1},
+	{"show-nr-samples", 'n', NULL, 0, "A column with the number of samples", 1},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", 1},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Look at N frames of a chain (default 127)", 1},
 	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
@@ -72,29 +74,6 @@ static double parse_percent(struct argp_state *state, const char *arg)
 	if (end == arg || *end || !(v >= 0 && v <= 100))
 		argp_error(state, "'%s' is not a percentage", arg);
 	return v;
-}
-
-static void parse_graph(struct argp_state *state, struct report_args *a, char *arg)
-{
-	a->graph_set = true;
-	a->report.graph = REPORT_GRAPH_CALLER;
-	if (!arg)
-		return;
-	for (char *part = strtok(arg, ","); part; part = strtok(NULL, ",")) {
-		if (!strcmp(part, "none"))
-			a->report.graph = REPORT_GRAPH_NONE;
-		else if (!strcmp(part, "caller"))
-			a->report.graph = REPORT_GRAPH_CALLER;
-		else if (!strcmp(part, "callee"))
-			a->report.graph = REPORT_GRAPH_CALLEE;
-		else if (part[0] >= '0' && part[0] <= '9')
-			a->table.graph_percent = parse_percent(state, part);
-		else if (strcmp(part, "graph"))
-			argp_error(
-				state,
-				"-g: '%s' is none of caller, callee, none, graph, or a percentage",
-				part);
-	}
 }
 
 static size_t parse_max_stack(struct argp_state *state, const char *arg)
@@ -120,6 +99,7 @@ static void parse_sort(struct argp_state *state, struct report_args *a, const ch
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
+	struct error err = ERROR_INIT;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
@@ -127,7 +107,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;
-	case 'g': parse_graph(state, a, arg); break;
+	case 'g':
+		if (graph_spec_parse(arg, &a->graph, &err) < 0)
+			argp_error(state, "-g: %s", err.text);
+		break;
+	case 'n': a->table.show_samples = true; break;
 	case OPT_PERCENT_LIMIT: a->table.percent_limit = parse_percent(state, arg); break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
 	case OPT_HEADER: a->header = true; break;
@@ -153,29 +137,6 @@ static time_t captured(const char *path)
 	return stat(path, &st) == 0 ? st.st_mtime : 0;
 }
 
-/* perf's "-g caller": a separate word that can only be meant for -g is joined to it. */
-static char **join_graph_arg(int *argc, char **argv)
-{
-	static const char *const words[] = {"caller", "callee", "none", "graph"};
-	char **ret = calloc((size_t)*argc + 1, sizeof(*ret));
-	int n = 0;
-
-	for (int i = 0; ret && i < *argc; i++) {
-		bool is_g = !strcmp(argv[i], "-g") || !strcmp(argv[i], "--call-graph");
-		bool joined = false;
-
-		for (size_t k = 0; is_g && i + 1 < *argc && k < 4; k++)
-			joined |= !strncmp(argv[i + 1], words[k], strlen(words[k]));
-		if (joined && asprintf(&ret[n], "--call-graph=%s", argv[i + 1]) >= 0)
-			i++;
-		else
-			ret[n] = argv[i];
-		n++;
-	}
-	*argc = n;
-	return ret;
-}
-
 static int show_report(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -183,7 +144,8 @@ static int show_report(struct report_args *a, struct trace *t)
 	json_t *header = NULL;
 	int rc;
 
-	if (!a->graph_set)
+	a->report.graph = a->graph.order;
+	if (!a->graph.given)
 		a->report.graph =
 			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
 	rc = report_run(t, &a->report, &r, &err);
@@ -195,7 +157,7 @@ static int show_report(struct report_args *a, struct trace *t)
 	if (a->json) {
 		if (a->header)
 			header = header_json(t, captured(t->opts.path));
-		rc = json_write(stdout, json_report(r, header, &a->table));
+		rc = json_report(stdout, r, header, &a->table);
 	} else {
 		rc = table_render(stdout, r, &a->table);
 	}
@@ -247,7 +209,6 @@ static int show(struct report_args *a, struct trace *t)
 	if (!a->stats && !a->input.quiet && report_has_user_stacks(t))
 		complain("the copies of user stacks (record --call-graph dwarf) are not unwound "
 			 "yet: call chains lack the callers in user space");
-	input_warn(&a->input, t);
 	return rc;
 }
 
@@ -274,10 +235,10 @@ int cmd_report(int argc, char **argv)
 	};
 	struct report_args a = {
 		.report = {.max_stack = MAX_STACK},
-		.table = {.graph_percent = 0.5},
+		.graph = GRAPH_SPEC_INIT,
 	};
 	struct trace *t = NULL;
-	char **args = join_graph_arg(&argc, argv);
+	char **args = graph_spec_join(&argc, argv);
 	int rc, status;
 
 	if (!args)
@@ -288,13 +249,17 @@ int cmd_report(int argc, char **argv)
 		return EXIT_USAGE;
 	a.report.filter = a.input.filter;
 	a.table.quiet = a.input.quiet;
+	a.table.graph_style = a.graph.style;
+	a.table.graph_value = a.graph.value;
+	a.table.graph_percent = a.graph.percent;
+	a.table.graph_limit = a.graph.limit;
 	limit_width(&a.table);
 	rc = input_open(&a.input, &t);
 	if (!rc)
 		rc = a.dump ? dump_all(&a.input, t) : show(&a, t);
-	status = input_status(t, rc);
+	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
-	free(args);
+	graph_spec_join_free(args, argv);
 	return status;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/parse.h"
 #include "cli/commands.h"
@@ -108,13 +110,14 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	input_progress_end(&a->input);
-	a->input.progress.enabled = false; /* output is under way from here on */
+	if (isatty(STDOUT_FILENO))
+		a->input.progress.enabled = false; /* lines would run into the bar */
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	lines_init(&a->lines, stdout, t, a->ns);
 	rc = script_run(t, &a->script, put_sample, a, &err);
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	input_explain_symbols(&a->input, t);
-	input_warn(&a->input, t);
 	return rc;
 }
 
@@ -144,7 +147,7 @@ int cmd_script(int argc, char **argv)
 		rc = settle_fields(&a, t);
 	if (!rc)
 		rc = show(&a, t);
-	status = input_status(t, rc);
+	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
 	return status;

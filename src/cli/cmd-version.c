@@ -24,5 +24,5 @@ int cmd_version(int argc, char **argv)
 	printf("  elfutils %d.%d\n", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
 	printf("  jansson %s\n", jansson_version_str());
 	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
-	return input_status(NULL, 0);
+	return input_end(NULL, NULL, 0);
 }

@@ -135,17 +135,20 @@ static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg
 	uint64_t now;
 	int n;
 
-	if (!p->enabled)
-		return;
+	if (!p->enabled || pthread_mutex_trylock(&p->lock))
+		return; /* another worker is telling */
 	now = now_ns();
-	if (now - p->start_ns < PROGRESS_AFTER_NS || now - p->last_ns < PROGRESS_EVERY_NS)
+	if (now - p->start_ns < PROGRESS_AFTER_NS || now - p->last_ns < PROGRESS_EVERY_NS) {
+		pthread_mutex_unlock(&p->lock);
 		return;
+	}
 	p->last_ns = now;
 	p->shown = true;
 	n = total ? (int)(PROGRESS_COLUMNS * ((double)done / (double)total)) : 0;
 	n = n > PROGRESS_COLUMNS ? PROGRESS_COLUMNS : n;
 	fprintf(stderr, "\r%s [%.*s%*s]", pass == 1 ? "Reading" : "Counting", n,
 		"##################################################", PROGRESS_COLUMNS - n, "");
+	pthread_mutex_unlock(&p->lock);
 }
 
 void input_progress_end(struct input *in)
@@ -187,7 +190,11 @@ int input_open(struct input *in, struct trace **ret)
 	struct error err = ERROR_INIT;
 	int rc;
 
-	in->progress = (struct progress){.enabled = isatty(STDERR_FILENO), .start_ns = now_ns()};
+	in->progress = (struct progress){
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.enabled = isatty(STDERR_FILENO),
+		.start_ns = now_ns(),
+	};
 	in->trace.progress_arg = &in->progress;
 	rc = trace_open(&in->trace, ret, &err);
 	if (rc < 0)
@@ -228,10 +235,11 @@ static void warn_loss(const struct trace_counts *c)
 	double share = 100.0 * (double)lost / ((double)lost + (double)c->samples);
 
 	if (lost)
-		complain("%" PRIu64 " samples were lost, %.2f%% of what was offered", lost, share);
+		complain("%" PRIu64 " sample%s lost, %.2f%% of what was offered", lost,
+			 lost == 1 ? " was" : "s were", share);
 }
 
-void input_warn(const struct input *in, const struct trace *t)
+static void warn(const struct input *in, const struct trace *t)
 {
 	size_t n;
 	const struct data_note *notes = data_notes(t->df, &n);
@@ -251,10 +259,13 @@ void input_warn(const struct input *in, const struct trace *t)
 		warn_loss(&t->counts);
 }
 
-int input_status(const struct trace *t, int rc)
+int input_end(const struct input *in, const struct trace *t, int rc)
 {
-	int failed = fflush(stdout) == EOF ? errno : 0;
+	int failed;
 
+	if (t)
+		warn(in, t);
+	failed = fflush(stdout) == EOF ? errno : 0;
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
 			complain("standard output: %s", strerror(failed));

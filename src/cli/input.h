@@ -4,12 +4,14 @@
 #define RINGTAIL_CLI_INPUT_H
 
 #include <argp.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "report/filter.h"
 #include "report/trace.h"
 
 struct progress {
+	pthread_mutex_t lock; /* guards the rest in pass 2, when any worker may tell */
 	bool enabled, shown;
 	uint64_t start_ns, last_ns;
 };
@@ -39,17 +41,15 @@ int input_prepare(struct input *in, struct trace *t);
 
 void input_progress_end(struct input *in);
 
-/* Warnings: what was odd or damaged, and what was lost. */
-void input_warn(const struct input *in, const struct trace *t);
-
 /* With -v: why shared objects in which symbols were looked up have none. */
 void input_explain_symbols(const struct input *in, const struct trace *t);
 
 /*
- * Ends output: flushes, and says why it could not be written (silently for a closed pipe).
- * Returns the exit status for @rc (0 or -errno, already reported) and @t (NULL: none).
+ * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and what was lost,
+ * flushes, and says why output could not be written (silently for a closed pipe). Returns the exit
+ * status for @rc (0 or -errno, already reported) and the damage.
  */
-int input_status(const struct trace *t, int rc);
+int input_end(const struct input *in, const struct trace *t, int rc);
 
 /* "ringtail: TEXT" on standard error. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -109,6 +109,8 @@ static const struct { const char *name; int id; } clocks[] = {
 };
 // clang-format on
 
+#define FLUSH_MS_MAX 3600000u /* an hour */
+
 struct parser {
 	struct record_command *cmd;
 	size_t last_event; /* first spec of the last -e; SIZE_MAX: there was none */
@@ -239,53 +241,82 @@ static void set_call_graph(struct argp_state *state, struct record_opts *opts, c
 static void set_clock(struct argp_state *state, struct record_opts *opts, const char *arg)
 {
 	const char *name = strncasecmp(arg, "CLOCK_", 6) ? arg : arg + 6;
+	uint64_t id = UINT64_MAX;
 
 	opts->use_clockid = true;
-	if (isdigit((unsigned char)*arg)) {
-		opts->clockid = (int)number(state, "-k", arg, INT_MAX);
-		return;
-	}
+	if (isdigit((unsigned char)*arg))
+		id = number(state, "-k", arg, UINT64_MAX);
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		if (!strcasecmp(name, clocks[i].name)) {
+		if (!strcasecmp(name, clocks[i].name) || id == (uint64_t)clocks[i].id) {
 			opts->clockid = clocks[i].id;
 			return;
 		}
 	}
-	usage(state, "-k: '%s' is no clock: monotonic, monotonic_raw, realtime, boottime, tai",
+	usage(state,
+	      "-k: '%s' is no clock of events: monotonic, monotonic_raw, realtime, boottime, tai",
 	      arg);
 }
 
+/*
+ * The largest ring, bytes: the kernel allocates the list of its pages in one piece, of up to 1024
+ * pages (kernel/events/ring_buffer.c, rb_alloc()); it begins with some other fields.
+ */
+static uint64_t ring_size_max(uint64_t page)
+{
+	return 1024 * page / sizeof(void *) / 2 * page;
+}
+
 /* A plain number is pages, as perf has it. */
-static void set_ring_size(struct argp_state *state, struct record_opts *opts, const char *arg)
+static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
 	bool pages = arg[0] && !arg[strspn(arg, "0123456789")];
+	int code = parse_size(arg, &size);
 
-	if (parse_size(arg, &size) || !size)
-		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
-	if (pages && __builtin_mul_overflow(size, page, &size))
+	if (code == -ERANGE || (pages && __builtin_mul_overflow(size, page, &size)))
 		size = UINT64_MAX;
-	if (size > 1ull << 40)
-		usage(state, "-m: '%s' is more than a ring can be", arg);
+	else if (code)
+		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
+	if (!size)
+		usage(state, "-m: a ring has at least one page, %llu bytes",
+		      (unsigned long long)page);
+	if (size > ring_size_max(page))
+		usage(state, "-m: a ring of %s%s is more than the kernel makes: at most %lluG", arg,
+		      pages ? " pages" : "", (unsigned long long)ring_size_max(page) >> 30);
 	while (power < size)
 		power *= 2;
-	opts->ring_size = power;
+	cmd->opts.ring_size = power;
+	cmd->ring_asked = power == size ? NULL : arg;
 }
 
 /* "500ms", "2s", or a plain number of milliseconds. */
 static void set_flush_interval(struct argp_state *state, struct record_opts *opts, const char *arg)
 {
 	size_t digits = strspn(arg, "0123456789");
-	uint64_t unit = !strcmp(arg + digits, "s") ? 1000 : 1, n;
+	uint64_t unit = !strcmp(arg + digits, "s") ? 1000 : 1, n = 0;
 	char plain[16] = "";
 
-	if (arg[digits] && unit == 1 && strcmp(arg + digits, "ms"))
+	if (!digits || (arg[digits] && unit == 1 && strcmp(arg + digits, "ms")))
 		usage(state, "--flush-interval: '%s' is no time such as 500ms or 2s", arg);
 	memcpy(plain, arg, digits < sizeof(plain) ? digits : sizeof(plain) - 1);
-	n = number(state, "--flush-interval", plain, 3600000) * unit;
-	if (!n)
-		usage(state, "--flush-interval: at least 1 ms");
-	opts->flush_ms = (unsigned int)n;
+	if (parse_u64(plain, &n) || !n || n > FLUSH_MS_MAX / unit)
+		usage(state, "--flush-interval: '%s' is not within 1ms and 3600s", arg);
+	opts->flush_ms = (unsigned int)(n * unit);
+}
+
+static void set_delay(struct argp_state *state, struct record_opts *opts, const char *arg)
+{
+	uint64_t ms = 0;
+
+	opts->start_disabled = !strcmp(arg, "-1");
+	opts->delay_ms = 0;
+	if (opts->start_disabled)
+		return;
+	if (strchr(arg, '-'))
+		usage(state, "-D: '%s': ranges of time are not supported yet", arg);
+	if (parse_u64(arg, &ms) || ms > UINT_MAX)
+		usage(state, "-D: '%s' is no number of milliseconds", arg);
+	opts->delay_ms = (unsigned int)ms;
 }
 
 static void set_compression(struct argp_state *state, struct record_opts *opts, const char *arg)
@@ -305,14 +336,6 @@ static void set_aio(struct argp_state *state, struct record_opts *opts, const ch
 	if (!opts->aio || opts->aio > AIO_DEPTH_MAX)
 		usage(state, "--aio: 1 to %u writes may be in flight; without --aio each is waited for",
 		      AIO_DEPTH_MAX);
-}
-
-static void set_delay(struct argp_state *state, struct record_opts *opts, const char *arg)
-{
-	opts->start_disabled = !strcmp(arg, "-1");
-	opts->delay_ms = 0;
-	if (!opts->start_disabled)
-		opts->delay_ms = (unsigned int)number(state, "-D", arg, UINT_MAX);
 }
 
 static void set_control(struct argp_state *state, struct record_opts *opts, const char *arg)
@@ -404,8 +427,10 @@ static void take_command(struct argp_state *state, struct record_opts *opts)
 	state->next = state->argc;
 }
 
-static void finish_options(struct argp_state *state, struct record_opts *opts)
+static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
+	struct record_opts *opts = &cmd->opts;
+
 	check_control(state, opts);
 	check_rotation(state, opts);
 	if (opts->period && (opts->frequency || opts->frequency_max))
@@ -413,8 +438,11 @@ static void finish_options(struct argp_state *state, struct record_opts *opts)
 			     "choose one");
 	if (opts->threads && !strcmp(opts->output, "-"))
 		usage(state, "--threads makes a directory, which -o - cannot be: leave out one of them");
-	if (!opts->command && !opts->tasks.nr && !opts->cpus.nr)
-		opts->all_cpus = true;
+	if (opts->tasks.nr && (opts->all_cpus || opts->cpus.nr))
+		usage(state, "-a and -C take all tasks of CPUs, -p and -t those named: choose one");
+	cmd->whole_by_default =
+		!opts->command && !opts->tasks.nr && !opts->cpus.nr && !opts->all_cpus;
+	opts->all_cpus |= cmd->whole_by_default;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -449,7 +477,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'k': set_clock(state, opts, arg); break;
 	case 'o': opts->output = arg; break;
 	case 'z': set_compression(state, opts, arg); break;
-	case 'm': set_ring_size(state, opts, arg); break;
+	case 'm': set_ring_size(state, p->cmd, arg); break;
 	case KEY_FLUSH_INTERVAL: set_flush_interval(state, opts, arg); break;
 	case KEY_SWITCH_OUTPUT: set_switch_output(state, opts, arg); break;
 	case KEY_SWITCH_MAX_FILES:
@@ -463,7 +491,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'q': p->cmd->quiet = true; break;
 	case 'v': p->cmd->verbose = true; break;
 	case ARGP_KEY_ARG: take_command(state, opts); break;
-	case ARGP_KEY_END: finish_options(state, opts); break;
+	case ARGP_KEY_END: finish_options(state, p->cmd); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;

@@ -9,7 +9,9 @@ struct record_command {
 	struct record_opts opts;
 	bool verbose, quiet;
 	bool fail_on_loss;
-	bool propagate_status; /* exit as the command did */
+	bool propagate_status;	/* exit as the command did */
+	bool whole_by_default;	/* neither a target nor a command was given */
+	const char *ring_asked; /* of -m, if its size is not what is taken; else NULL */
 };
 
 /*

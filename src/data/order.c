@@ -267,8 +267,8 @@ static void finish(struct order *o)
 {
 	if (o->late && o->opts.scan_flags & DATA_SCAN_NOTES)
 		data_note(o->df, DATA_ODD, o->late_segment, o->late_offset,
-			  "%" PRIu64 " records are older than records of rounds before theirs",
-			  o->late);
+			  "%" PRIu64 " record%s older than records of earlier rounds", o->late,
+			  o->late == 1 ? " is" : "s are");
 	o->late = 0;
 }
 

@@ -443,6 +443,9 @@ static bool call_names(struct check *c)
 		c->operands = operands;
 		if (!take_op(c, "{") || !constant(c) || !take_op(c, ","))
 			return false;
+		/* The library takes "}" behind "-1" for an operator. */
+		if (is_op(c, "-") || is_op(c, "~"))
+			return false;
 		if (c->tok.kind == TRACING_TEXT ? !strings(c, NULL) : !constant_operand(c))
 			return false;
 		if (!take_op(c, "}"))

@@ -305,6 +305,36 @@ static int explain_absent(const struct plan_event *event, int code, struct error
 	return error_set(err, code, "the kernel does not know event '%s'", event->name);
 }
 
+/* Whether the kernel takes @event with its own clock. */
+static bool clock_refused(const struct plan_event *event)
+{
+	struct pd_attr probe = event->attr;
+	int fd;
+
+	if (!(probe.flags & PD_ATTR_USE_CLOCKID))
+		return false;
+	probe.flags &= ~PD_ATTR_USE_CLOCKID;
+	probe.clockid = 0;
+	fd = perf_event_open(&probe, 0, -1, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
+}
+
+static int explain_invalid(const struct plan_event *event, int code, struct error *err)
+{
+	if (clock_refused(event))
+		return error_set(err, code,
+				 "event '%s' cannot have clock %d for its times (-k): the kernel "
+				 "takes monotonic and monotonic_raw for all events, realtime, "
+				 "boottime and tai for those of software",
+				 event->name, event->attr.clockid);
+	return error_set(err, code,
+			 "the kernel refuses the configuration of event '%s' (modifiers, precision "
+			 "or a term that this PMU does not have)",
+			 event->name);
+}
+
 int fallback_explain(const struct fallback *f, const struct plan *plan,
 		     const struct plan_event *event, int cpu, int code, struct error *err)
 {
@@ -320,11 +350,7 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 		return error_set(err, code,
 				 "event '%s' needs a newer kernel: it knows %u bytes of attributes",
 				 event->name, event->attr.size);
-	case -EINVAL:
-		return error_set(err, code,
-				 "the kernel refuses the configuration of event '%s' (modifiers, "
-				 "precision, clock or a term that this PMU does not have)",
-				 event->name);
+	case -EINVAL: return explain_invalid(event, code, err);
 	case -EBUSY:
 		return error_set(err, code, "event '%s': the PMU is in use by someone else",
 				 event->name);

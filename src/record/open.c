@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/plural.h"
 #include "record/fallback.h"
 #include "sys/perf_event.h"
 
@@ -137,14 +138,16 @@ static int open_event(struct opened *o, struct plan *plan, unsigned int index, i
 
 static int explain_files(const struct plan *plan, struct error *err)
 {
-	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS;
+	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS, places = plan_places(plan);
 	uint64_t have = limits_raise_files(need);
 
 	return error_set(err, -EMFILE,
-			 "%zu open files are needed (%zu events on %zu CPUs or tasks), the limit "
-			 "is %llu: raise "
-			 "it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or threads",
-			 need, plan->nr, plan_places(plan), (unsigned long long)have, need);
+			 "%zu open files are needed (%zu event%s on %zu %s%s), the limit is %llu: "
+			 "raise it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or "
+			 "threads",
+			 need, plan->nr, plural_s(plan->nr), places,
+			 plan->task_rings ? "task" : "CPU", plural_s(places),
+			 (unsigned long long)have, need);
 }
 
 /* Maps the ring at the first of its events and sends the others there. */
@@ -233,6 +236,8 @@ static int set_filters(struct opened *o, const struct plan *plan, struct error *
 static int explain_map(const struct plan *plan, const struct limits *limits, int code,
 		       struct error *err)
 {
+	bool mb = plan->ring_size >= 1 << 20;
+
 	if (code == -EPERM)
 		return error_set(
 			err, code,
@@ -242,8 +247,10 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 			(unsigned long long)limits->mlock_kb, (unsigned long long)limits->memlock);
 	if (code == -ENOMEM)
 		return error_set(err, code,
-				 "no memory for %zu rings of %llu KB: give a smaller size with -m",
-				 plan_places(plan), (unsigned long long)plan->ring_size / 1024);
+				 "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
+				 plan_places(plan), plural_s(plan_places(plan)),
+				 (unsigned long long)plan->ring_size >> (mb ? 20 : 10),
+				 mb ? "MB" : "KB");
 	return error_sys(err, code, "mapping a ring of %llu KB",
 			 (unsigned long long)plan->ring_size / 1024);
 }

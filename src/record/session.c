@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "record/crew.h"
 #include "record/output.h"
 #include "record/rotation.h"
@@ -166,18 +167,19 @@ static void note_memory(const struct session *s)
 	uint64_t size = s->plan->ring_size;
 
 	if (size < want)
-		notes_say(s->notes, NOTE_INFO,
-			  "%zu rings of %llu KB instead of %llu KB: what may be locked (%s) allows "
-			  "no more",
-			  s->opened->nr_places, (unsigned long long)size / 1024,
-			  (unsigned long long)want / 1024,
-			  s->limits.ipc_lock ? "1/64 of memory"
-					     : "kernel.perf_event_mlock_kb, 'ulimit -l'");
+		notes_say(
+			s->notes, NOTE_INFO,
+			"%zu ring%s of %llu KB instead of %llu KB: what may be locked (%s) allows "
+			"no more",
+			s->opened->nr_places, plural_s(s->opened->nr_places),
+			(unsigned long long)size / 1024, (unsigned long long)want / 1024,
+			s->limits.ipc_lock ? "1/64 of memory"
+					   : "kernel.perf_event_mlock_kb, 'ulimit -l'");
 	notes_say(s->notes, NOTE_DETAIL,
-		  "%zu events, %zu descriptors; %zu rings of %llu KB for samples and %llu KB for "
+		  "%zu event%s, %zu descriptors; %zu ring%s of %llu KB for samples and %llu KB for "
 		  "sideband, a pool of %zu KB",
-		  s->plan->nr, s->opened->nr_fds, s->opened->nr_places,
-		  (unsigned long long)size / 1024,
+		  s->plan->nr, plural_s(s->plan->nr), s->opened->nr_fds, s->opened->nr_places,
+		  plural_s(s->opened->nr_places), (unsigned long long)size / 1024,
 		  (unsigned long long)s->plan->sideband_size / 1024,
 		  crew_pool_bytes(&s->crew) / 1024);
 	if (lane->compress)
@@ -299,13 +301,15 @@ static int write_before(struct session *s, struct error *err)
 	if (!code)
 		code = rotation_settle(&s->rotation, err);
 	tasks_release(&processes);
-	notes_say(s->notes, NOTE_DETAIL, "%llu tasks and %llu maps were there before",
-		  (unsigned long long)stats.tasks, (unsigned long long)stats.maps);
+	notes_say(s->notes, NOTE_DETAIL, "%llu task%s and %llu map%s were there before",
+		  (unsigned long long)stats.tasks, plural_s(stats.tasks),
+		  (unsigned long long)stats.maps, plural_s(stats.maps));
 	if (stats.denied)
 		notes_say(s->notes, NOTE_INFO,
-			  "of %llu processes the maps may not be read: what they mapped before is "
-			  "not known",
-			  (unsigned long long)stats.denied);
+			  "the maps of %llu process%s (%d%s) may not be read: what was mapped "
+			  "before is not known",
+			  (unsigned long long)stats.denied, plural_es(stats.denied),
+			  stats.first_denied, stats.denied > 1 ? ", …" : "");
 	return code;
 }
 
@@ -623,7 +627,9 @@ void session_result(struct session *s, struct session_result *ret)
 
 const char *session_event_name(const struct session *s, unsigned int index)
 {
-	return s->plan && index < s->plan->nr ? s->plan->events[index].name : "?";
+	if (!s->plan || index >= s->plan->nr)
+		return "?";
+	return s->plan->events[index].dummy ? "maps, names and forks" : s->plan->events[index].name;
 }
 
 uint64_t session_ring_size(const struct session *s)

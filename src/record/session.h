@@ -59,7 +59,7 @@ struct session_result {
 };
 void session_result(struct session *s, struct session_result *ret);
 
-/* Name of event @index as it is recorded, for struct loss_entry; "?" if there is none. */
+/* What event @index is called in messages about loss; "?" if there is none. */
 const char *session_event_name(const struct session *s, unsigned int index);
 
 /* Bytes of data in each ring. */

@@ -238,7 +238,8 @@ static int synth_maps(struct synth *s, struct process *proc, pid_t tid)
 	snprintf(path, sizeof(path), "%d/task/%d/maps", proc->pid, tid);
 	r = read_proc(s, path, &denied);
 	if (denied) {
-		s->stats.denied++;
+		if (!s->stats.denied++)
+			s->stats.first_denied = proc->pid;
 		proc->want_maps = false;
 	}
 	if (r)

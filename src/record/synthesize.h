@@ -34,7 +34,8 @@ struct synth_opts {
 
 struct synth_stats {
 	uint64_t tasks, maps, modules, ksymbols, bpf, cgroups;
-	uint64_t denied; /* tasks whose maps may not be read */
+	uint64_t denied; /* processes whose maps may not be read */
+	pid_t first_denied;
 	uint64_t hidden; /* kernel and modules left out: their addresses read as 0 (kptr_restrict) */
 };
 

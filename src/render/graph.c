@@ -13,8 +13,8 @@
 struct graph {
 	FILE *out;
 	const struct callgraph *g;
-	uint64_t total; /* of the event: 100 % */
-	uint64_t least; /* branches below this are not drawn */
+	const struct table_opts *opts;
+	uint64_t total; /* of the event */
 	unsigned int width;
 	size_t margin;
 	bool pipe[MAX_DEPTH]; /* a line goes on below at this level */
@@ -55,19 +55,35 @@ static int put_margin(struct graph *gr)
 	return buf_printf(&gr->line, "%*s", (int)(MARGIN + gr->margin), "");
 }
 
+/* What is 100 % for the branches below @node: the event, or what goes on below the node. */
+static uint64_t whole(const struct graph *gr, uint32_t node)
+{
+	const struct callgraph_node *n = &gr->g->node[node];
+
+	return gr->opts->graph_style == GRAPH_FRACTAL ? n->total - n->self : gr->total;
+}
+
+/* @c if it is a branch worth drawing. Children are sorted: if one is too small the rest are. */
+static uint32_t if_drawn(const struct graph *gr, uint32_t c)
+{
+	const struct callgraph_node *n;
+	double all;
+
+	if (c == CALLGRAPH_NONE)
+		return c;
+	n = &gr->g->node[c];
+	all = (double)whole(gr, n->parent);
+	return n->total >= (uint64_t)(all * gr->opts->graph_percent / 100.0) ? c : CALLGRAPH_NONE;
+}
+
 static uint32_t first_child(const struct graph *gr, uint32_t node)
 {
-	uint32_t c = gr->g->node[node].child;
-
-	/* children are sorted: if the first is too small all are */
-	return c != CALLGRAPH_NONE && gr->g->node[c].total >= gr->least ? c : CALLGRAPH_NONE;
+	return if_drawn(gr, gr->g->node[node].child);
 }
 
 static uint32_t next_child(const struct graph *gr, uint32_t node)
 {
-	uint32_t c = gr->g->node[node].sibling;
-
-	return c != CALLGRAPH_NONE && gr->g->node[c].total >= gr->least ? c : CALLGRAPH_NONE;
+	return if_drawn(gr, gr->g->node[node].sibling);
 }
 
 /* Whether the path through @node goes on undivided; its only child then is the next of the run. */
@@ -94,14 +110,14 @@ static int put_link(struct graph *gr, size_t depth)
 /* One frame of a run; the first has the share. */
 static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t depth, bool first)
 {
+	uint64_t all = whole(gr, n->parent);
 	int rc = put_margin(gr);
 
 	for (size_t i = 0; !rc && i < depth; i++) {
 		rc = buf_printf(&gr->line, gr->pipe[i] ? "|" : " ");
 		if (!rc && first && i + 1 == depth)
 			rc = buf_printf(&gr->line, "--%.2f%%--",
-					gr->total ? 100.0 * (double)n->total / (double)gr->total
-						  : 0);
+					all ? 100.0 * (double)n->total / (double)all : 0);
 		else if (!rc)
 			rc = buf_printf(&gr->line, "%*s", STEP - 1, "");
 	}
@@ -115,6 +131,8 @@ static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t de
 /* The branches below @node. Recursion is as deep as chains fork, at most MAX_DEPTH. */
 static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *printed)
 {
+	unsigned int limit = gr->opts->graph_limit, nr = 0;
+
 	for (uint32_t c = first_child(gr, node), next; c != CALLGRAPH_NONE; c = next) {
 		uint32_t last = c;
 		int rc;
@@ -122,7 +140,7 @@ static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *pri
 		if (depth + 1 >= MAX_DEPTH)
 			return 0;
 		*printed = true;
-		next = next_child(gr, c);
+		next = limit && ++nr == limit ? CALLGRAPH_NONE : next_child(gr, c);
 		gr->pipe[depth - 1] = true;
 		rc = put_link(gr, depth);
 		gr->pipe[depth - 1] = next != CALLGRAPH_NONE;
@@ -171,14 +189,80 @@ static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *re
 	return rc;
 }
 
+/* The samples that end at @node. */
+static uint64_t samples_at(const struct callgraph *g, uint32_t node)
+{
+	uint64_t n = g->node[node].samples;
+
+	for (uint32_t c = g->node[node].child; c != CALLGRAPH_NONE; c = g->node[c].sibling)
+		n -= g->node[c].samples;
+	return n;
+}
+
+/* "a;b;c COUNT" for the path from @root to @node. */
+static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
+{
+	const struct callgraph_node *n = &gr->g->node[node];
+	uint32_t path[MAX_DEPTH];
+	size_t depth = 0;
+	int rc = 0;
+
+	for (uint32_t i = node; i != root && depth < MAX_DEPTH; i = gr->g->node[i].parent)
+		path[depth++] = i;
+	while (!rc && depth--) {
+		rc = put_name(gr, &gr->g->node[path[depth]]);
+		if (!rc)
+			rc = buf_printf(&gr->line, depth ? ";" : " ");
+	}
+	if (!rc && gr->opts->graph_value == GRAPH_PERCENT)
+		rc = buf_printf(&gr->line, "%.2f%%",
+				gr->total ? 100.0 * (double)n->self / (double)gr->total : 0);
+	else if (!rc)
+		rc = buf_printf(&gr->line, "%" PRIu64,
+				gr->opts->graph_value == GRAPH_PERIOD ? n->self
+								      : samples_at(gr->g, node));
+	if (!rc)
+		put_line(gr);
+	return rc;
+}
+
+/* Each chain of a row that ends somewhere with enough weight; down and up without recursion. */
+static int put_folded(struct graph *gr, uint32_t root)
+{
+	double least = (double)gr->total * gr->opts->graph_percent / 100.0;
+	unsigned int limit = gr->opts->graph_limit, nr = 0;
+	uint32_t at = root;
+	int rc = 0;
+
+	while (!rc) {
+		const struct callgraph_node *n = &gr->g->node[at];
+
+		if (at != root && samples_at(gr->g, at) && (double)n->self >= least) {
+			rc = put_chain(gr, root, at);
+			if (++nr == limit)
+				return rc;
+		}
+		if (n->child != CALLGRAPH_NONE) {
+			at = n->child;
+			continue;
+		}
+		while (at != root && gr->g->node[at].sibling == CALLGRAPH_NONE)
+			at = gr->g->node[at].parent;
+		if (at == root)
+			break;
+		at = gr->g->node[at].sibling;
+	}
+	return rc;
+}
+
 int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, uint64_t weight,
 		 bool skip_first, const struct table_opts *opts)
 {
 	struct graph gr = {
 		.out = out,
 		.g = &h->graph,
+		.opts = opts,
 		.total = h->period,
-		.least = (uint64_t)((double)h->period * opts->graph_percent / 100.0),
 		.width = opts->width,
 	};
 	uint32_t node = e->root, c;
@@ -187,6 +271,11 @@ int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, ui
 
 	if (e->root == CALLGRAPH_NONE)
 		return 0;
+	if (opts->graph_style == GRAPH_FOLDED) {
+		rc = put_folded(&gr, node);
+		buf_release(&gr.line);
+		return rc;
+	}
 	c = first_child(&gr, node);
 	if (c != CALLGRAPH_NONE && next_child(&gr, c) == CALLGRAPH_NONE &&
 	    h->graph.node[c].total == weight)

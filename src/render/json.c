@@ -184,49 +184,83 @@ static json_t *row_json(const struct report *r, const struct hist *h, const stru
 	return o;
 }
 
-static json_t *event_json(const struct report *r, size_t index, const struct table_opts *opts)
+/* Writes @value, which it frees, behind @before. Returns 0, -ENOMEM or -EIO. */
+static int put_part(FILE *out, const char *before, json_t *value, size_t layout)
 {
-	const struct hist *h = &r->hists[index];
-	json_t *o = json_object(), *rows = json_array();
-	int rc = o && rows ? 0 : -ENOMEM;
+	int rc;
 
-	for (size_t i = 0; !rc && i < h->nr; i++) {
-		uint64_t weight = r->opts->children ? h->entry[i].children : h->entry[i].self;
-
-		if (100.0 * (double)weight >= opts->percent_limit * (double)h->period)
-			rc = json_array_append_new(rows, row_json(r, h, &h->entry[i], opts));
-	}
-	if (rc || put(o, "event", json_name(pd_evlist_at(r->trace->evlist, index)->name)) ||
-	    put(o, "samples", json_count(h->samples)) || put(o, "period", json_count(h->period)) ||
-	    put(o, "rows", json_incref(rows))) {
-		json_decref(o);
-		o = NULL;
-	}
-	json_decref(rows);
-	return o;
+	if (!value)
+		return -ENOMEM;
+	fputs(before, out);
+	rc = json_dumpf(value, out, layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+	json_decref(value);
+	return rc ? -EIO : 0;
 }
 
-json_t *json_report(const struct report *r, json_t *header, const struct table_opts *opts)
+static int put_line(FILE *out, const char *before, json_t *value)
 {
-	json_t *o = json_object(), *tables = json_array();
-	int rc = o && tables ? 0 : -ENOMEM;
+	return put_part(out, before, value, JSON_COMPACT);
+}
 
-	if (!rc && header)
-		rc = put(o, "header", json_incref(header));
-	if (!rc)
-		rc = put(o, "stats", json_stats(r->trace));
-	for (size_t i = 0; !rc && i < r->nr; i++)
-		if (r->hists[i].samples)
-			rc = json_array_append_new(tables, event_json(r, i, opts));
-	if (!rc)
-		rc = put(o, "tables", json_incref(tables));
-	json_decref(tables);
-	json_decref(header);
-	if (rc) {
-		json_decref(o);
-		return NULL;
+/* One row is in memory at a time. */
+static int put_rows(FILE *out, const struct report *r, const struct hist *h,
+		    const struct table_opts *opts)
+{
+	bool first = true;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < h->nr; i++) {
+		const struct hist_entry *e = &h->entry[i];
+		uint64_t weight = r->opts->children ? e->children : e->self;
+
+		if (100.0 * (double)weight < opts->percent_limit * (double)h->period)
+			continue;
+		rc = put_line(out, first ? "\n    " : ",\n    ", row_json(r, h, e, opts));
+		first = false;
 	}
-	return o;
+	return rc;
+}
+
+static int put_event(FILE *out, const struct report *r, size_t index, const struct table_opts *opts)
+{
+	const struct hist *h = &r->hists[index];
+	int rc = put_line(out,
+			  "{\"event\": ", json_name(pd_evlist_at(r->trace->evlist, index)->name));
+
+	if (!rc)
+		rc = put_line(out, ", \"samples\": ", json_count(h->samples));
+	if (!rc)
+		rc = put_line(out, ", \"period\": ", json_count(h->period));
+	if (rc)
+		return rc;
+	fputs(",\n   \"rows\": [", out);
+	rc = put_rows(out, r, h, opts);
+	fputs("]}", out);
+	return rc;
+}
+
+int json_report(FILE *out, const struct report *r, json_t *header, const struct table_opts *opts)
+{
+	bool first = true;
+	int rc = 0;
+
+	fputs("{\n", out);
+	if (header) {
+		rc = put_part(out, " \"header\": ", header, JSON_INDENT(1));
+		fputs(",\n", out);
+	}
+	if (!rc)
+		rc = put_part(out, " \"stats\": ", json_stats(r->trace), JSON_INDENT(1));
+	fputs(",\n \"tables\": [", out);
+	for (size_t i = 0; !rc && i < r->nr; i++) {
+		if (!r->hists[i].samples)
+			continue;
+		fputs(first ? "\n  " : ",\n  ", out);
+		first = false;
+		rc = put_event(out, r, i, opts);
+	}
+	fputs("]\n}\n", out);
+	return rc;
 }
 
 int json_write(FILE *out, json_t *doc)

@@ -20,8 +20,12 @@ json_t *json_count(uint64_t n);
 /* Counts and losses: {"records", "samples", "lost", "events": [...]}; NULL when out of memory. */
 json_t *json_stats(const struct trace *t);
 
-/* Header (if not NULL; taken over), stats, and a table for each event. NULL when out of memory. */
-json_t *json_report(const struct report *r, json_t *header, const struct table_opts *opts);
+/*
+ * Writes header (if not NULL; taken over), stats, and a table for each event, a row at a time, so
+ * that memory is that of the longest row. Returns 0, -ENOMEM or -EIO; what is written then is still
+ * JSON up to where it failed.
+ */
+int json_report(FILE *out, const struct report *r, json_t *header, const struct table_opts *opts);
 
 /* Writes and frees @doc (NULL is refused). Returns 0, -ENOMEM or -EIO. */
 int json_write(FILE *out, json_t *doc);

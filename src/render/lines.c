@@ -20,6 +20,22 @@ void lines_init(struct lines *l, FILE *out, const struct trace *t, bool ns)
 	}
 }
 
+/* As printf("%s%*lx"): every frame of every sample has three, and printf showed in profiles. */
+static void put_hex(FILE *out, const char *before, uint64_t v, int width)
+{
+	char text[16];
+	int n = 0;
+
+	do {
+		text[sizeof(text) - (size_t)++n] = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	fputs(before, out);
+	for (; width > n; width--)
+		putc(' ', out);
+	fwrite(text + sizeof(text) - n, 1, (size_t)n, out);
+}
+
 static void put_task(FILE *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
@@ -85,7 +101,7 @@ static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
 	}
 	text_put(out, f->sym->name, 0);
 	if (fields & SCRIPT_SYMOFF)
-		fprintf(out, "+0x%" PRIx64, f->addr - f->sym->start);
+		put_hex(out, "+0x", f->addr - f->sym->start, 0);
 }
 
 static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
@@ -95,13 +111,13 @@ static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 	fputs(" (", out);
 	text_put(out, f->dso ? f->dso->name : "[unknown]", 0);
 	if ((fields & SCRIPT_DSOFF) && f->dso)
-		fprintf(out, "+0x%" PRIx64, f->addr);
+		put_hex(out, "+0x", f->addr, 0);
 	putc(')', out);
 }
 
 static void put_place(FILE *out, const struct frame *f, uint32_t fields)
 {
-	fprintf(out, "%16" PRIx64, f->ip);
+	put_hex(out, "", f->ip, 16);
 	if (fields & SCRIPT_SYM) {
 		putc(' ', out);
 		put_symbol(out, f, fields);
@@ -111,7 +127,7 @@ static void put_place(FILE *out, const struct frame *f, uint32_t fields)
 
 static void put_addr(FILE *out, const struct script_sample *s)
 {
-	fprintf(out, "%16" PRIx64, s->ws->s.addr);
+	put_hex(out, "", s->ws->s.addr, 16);
 	if (!s->has_addr_frame)
 		return;
 	if (s->fields & SCRIPT_SYM) {

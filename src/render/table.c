@@ -8,7 +8,8 @@
 
 #include "render/text.h"
 
-#define NUMBER_WIDTH 8 /* of the columns of percentages */
+#define NUMBER_WIDTH  8 /* of the columns of percentages */
+#define SAMPLES_WIDTH 12
 
 struct table {
 	FILE *out;
@@ -105,7 +106,11 @@ static int put_heading(struct table *t)
 {
 	const struct hist *h = t->h;
 	bool children = t->r->opts->children;
+	bool samples = t->opts->show_samples;
 	int rc = buf_printf(&t->line, children ? "Children      Self" : "Overhead");
+
+	if (!rc && samples)
+		rc = buf_printf(&t->line, "  %*s", SAMPLES_WIDTH, "Samples");
 
 	for (size_t k = 0; !rc && k < h->nr_keys; k++)
 		rc = add_column(t, h->keys[k]->header, strlen(h->keys[k]->header), t->width[k],
@@ -114,6 +119,8 @@ static int put_heading(struct table *t)
 		return rc;
 	put_line(t, "# ");
 	rc = buf_printf(&t->line, children ? "........  ........" : "........");
+	if (!rc && samples)
+		rc = add_dots(t, SAMPLES_WIDTH);
 	for (size_t k = 0; !rc && k < h->nr_keys; k++)
 		rc = add_dots(t, t->width[k]);
 	if (rc < 0)
@@ -133,6 +140,8 @@ static int put_row(struct table *t, const struct hist_entry *e)
 	if (!rc && t->r->opts->children)
 		rc = buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1,
 				percent(e->self, h->period));
+	if (!rc && t->opts->show_samples)
+		rc = buf_printf(&t->line, "  %*" PRIu64, SAMPLES_WIDTH, e->samples);
 	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
 		rc = cell_text(t, e, k);
 		if (!rc)

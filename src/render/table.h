@@ -9,11 +9,28 @@
 
 #include "report/report.h"
 
+enum graph_style {
+	GRAPH_TREE,    /* percentages of the whole event */
+	GRAPH_FRACTAL, /* of what is above a branch */
+	GRAPH_FOLDED,  /* a line for each chain: "a;b;c COUNT" */
+};
+
+/* What the number of a folded chain is. */
+enum graph_value {
+	GRAPH_SAMPLES,
+	GRAPH_PERIOD,
+	GRAPH_PERCENT, /* of the event */
+};
+
 struct table_opts {
-	double percent_limit; /* rows below this share are left out */
-	double graph_percent; /* and branches of call trees below this share of all */
-	unsigned int width;   /* of the terminal; 0: lines of any length */
-	bool quiet;	      /* no comment lines */
+	enum graph_style graph_style;
+	enum graph_value graph_value;
+	unsigned int graph_limit; /* branches below a node, or chains of a row; 0: all */
+	bool show_samples;	  /* a column with their number */
+	double percent_limit;	  /* rows below this share are left out */
+	double graph_percent;	  /* and branches of call trees below this share of all */
+	unsigned int width;	  /* of the terminal; 0: lines of any length */
+	bool quiet;		  /* no comment lines */
 };
 
 /* What was lost, then a table for each event that has samples. Returns 0 or -ENOMEM. */

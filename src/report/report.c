@@ -2,9 +2,21 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "report/group.h"
+
+/* Beyond this many the file is read no faster, and each costs its cache and histograms. */
+#define MAX_WORKERS 16
+
+/* Shared by the workers: which chunk is next, and whether all should stop. */
+struct pool {
+	atomic_size_t next;
+	atomic_bool stop;
+};
 
 /* What one thread needs to take samples; shares nothing that it writes. */
 struct worker {
@@ -16,6 +28,9 @@ struct worker {
 	size_t nr;
 	uint32_t *rows; /* of the sample at hand, so that each row gets it once */
 	size_t cap_rows;
+	struct pool *pool;
+	struct error err; /* why rc is negative */
+	int rc;
 };
 
 bool report_has_callchains(const struct trace *t)
@@ -171,18 +186,60 @@ static bool needs_order(const struct trace *t)
 	return t->untimed_samples;
 }
 
-static int worker_run(struct worker *w, struct error *err)
+/* Takes chunks until none is left. */
+static void *worker_run(void *arg)
 {
+	struct worker *w = arg;
 	struct trace *t = w->trace;
 
-	if (needs_order(t))
-		return walk_ordered(t, take_sample, w, err);
-	for (size_t i = 0; i < t->nr_chunks; i++) {
-		int rc = walk_chunk(t, &t->chunks[i], take_sample, w);
+	while (!w->rc && !atomic_load_explicit(&w->pool->stop, memory_order_relaxed)) {
+		size_t i = atomic_fetch_add_explicit(&w->pool->next, 1, memory_order_relaxed);
 
-		if (rc < 0)
-			return error_sys(err, rc, "%s", t->opts.path);
+		if (i >= t->nr_chunks)
+			break;
+		w->rc = walk_chunk(t, &t->chunks[i], take_sample, w);
+		if (w->rc < 0) {
+			error_sys(&w->err, w->rc, "%s", t->opts.path);
+			atomic_store_explicit(&w->pool->stop, true, memory_order_relaxed);
+		}
 	}
+	return NULL;
+}
+
+/* One for each CPU that we may use, but no more than there are chunks. */
+static size_t workers_wanted(const struct trace *t)
+{
+	cpu_set_t cpus;
+	size_t n = 1;
+
+	if (needs_order(t))
+		return 1;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		n = (size_t)CPU_COUNT(&cpus);
+	n = n > MAX_WORKERS ? MAX_WORKERS : n;
+	n = n > t->nr_chunks ? t->nr_chunks : n;
+	return n ? n : 1;
+}
+
+/* Runs the workers; the first in this thread. A thread that cannot be made is done without. */
+static int workers_run(struct worker *w, size_t nr, struct error *err)
+{
+	pthread_t threads[MAX_WORKERS];
+	size_t started = 1;
+
+	if (needs_order(w[0].trace))
+		return walk_ordered(w[0].trace, take_sample, &w[0], err);
+	while (started < nr && !pthread_create(&threads[started], NULL, worker_run, &w[started]))
+		started++;
+	worker_run(&w[0]);
+	for (size_t i = 1; i < started; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < started; i++)
+		if (w[i].rc < 0) {
+			if (err)
+				*err = w[i].err;
+			return w[i].rc;
+		}
 	return 0;
 }
 
@@ -215,26 +272,34 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	       struct error *err)
 {
 	struct report *r = calloc(1, sizeof(*r));
-	struct worker w = {0};
-	int rc = -ENOMEM;
+	size_t nr = workers_wanted(t);
+	struct worker *w = calloc(nr, sizeof(*w));
+	struct pool pool = {0};
+	int rc = r && w ? 0 : -ENOMEM;
 
-	if (!r)
-		return error_sys(err, rc, "%s", t->opts.path);
-	*r = (struct report){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
-	if (worker_init(&w, t, opts) < 0) {
+	if (r)
+		*r = (struct report){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
+	for (size_t i = 0; !rc && i < nr; i++) {
+		rc = worker_init(&w[i], t, opts);
+		w[i].pool = &pool;
+	}
+	if (rc < 0) {
 		error_sys(err, rc, "%s", t->opts.path);
 		goto out;
 	}
-	rc = worker_run(&w, err);
+	rc = workers_run(w, nr, err);
 	if (rc < 0)
 		goto out;
-	rc = collect(r, &w);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = collect(r, &w[i]);
 	if (!rc)
 		rc = sort_hists(r);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:
-	worker_release(&w);
+	for (size_t i = 0; w && i < nr; i++)
+		worker_release(&w[i]);
+	free(w);
 	if (rc < 0)
 		report_free(r);
 	else

@@ -23,7 +23,7 @@ struct trace_opts {
 	bool force;
 	const char *symfs, *kallsyms, *vmlinux; /* as struct resolver_opts */
 	bool no_demangle;
-	/* Called now and then (NULL: none); @pass is 1 or 2. */
+	/* Called now and then (NULL: none); @pass is 1 or 2. In pass 2 from any worker's thread. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
 	void *progress_arg;
 };

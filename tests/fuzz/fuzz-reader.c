@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as a recording: opened, walked whole and put into time order in little memory. */
+/*
+ * Any bytes as a recording: opened, walked whole, put into time order in little memory, its
+ * tracepoint formats loaded.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +11,7 @@
 
 #include "data/order.h"
 #include "data/reader.h"
+#include "data/tracing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct data_file *df;
+	struct tracing *tracing;
 	const uint8_t *p;
 	char path[64];
 	size_t n;
@@ -68,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned int i = 0; i < data_segments(df); i++)
 			walk(df, i);
 		sort(df);
+		if (!tracing_load(df, &tracing, NULL))
+			tracing_free(tracing);
 		data_notes(df, &n);
 		data_close(df);
 	}

@@ -126,6 +126,15 @@ ERRORS = {
     'frequency and count at once': (['-F', '99', '-c', '1', '--', 'true'], 2, '-c'),
     'compression level below the first': (['-z0', '--', 'true'], 2, '-z'),
     'compression level above the last': (['--compression-level=23', '--', 'true'], 2, '22'),
+    'all CPUs and a process': (['-a', '-p', '1', '--', 'true'], 2, 'choose one'),
+    'CPUs and a thread': (['-C', '0', '-t', '1', '--', 'true'], 2, 'choose one'),
+    'clock that is none': (['-k', '99', '--', 'true'], 2, "'99' is no clock"),
+    'ring without a page': (['-m', '0', '--', 'true'], 2, 'at least one page'),
+    'ring of a terabyte': (['-m', '1T', '--', 'true'], 2, 'more than the kernel makes'),
+    'ring beyond all numbers': (['-m', '99999999999999999999', '--', 'true'], 2, 'more than the kernel'),
+    'flush interval of hours': (['--flush-interval', '3601s', '--', 'true'], 2, '3600s'),
+    'argument of -g': (['-g', 'dwarf', 'true'], 1, 'did you mean --call-graph dwarf?'),
+    'argument of -g before --': (['-g', 'fp', '--', 'true'], 1, 'did you mean --call-graph fp?'),
     'filter for no tracepoint': (['-e', 'cpu-clock', '--filter', 'pid == 1', '--', 'true'], None,
                                  'tracepoint'),
 }
@@ -142,6 +151,34 @@ def make_error_test(options, status, fragment):
 
 for _name, _row in ERRORS.items():
     globals()['test_error: ' + _name] = make_error_test(*_row)
+
+
+def last_line(text):
+    return text.strip().splitlines()[-1]
+
+
+def test_choices_are_said(lab):
+    p = lab.run('record', '-o', 'p.data', '-m', '3K', '-e', 'cpu-clock', '--', 'true')
+    assert re.search(r'-m 3K is rounded up to 4\.0 KB', p.stderr), p.stderr
+    p = lab.run('record', '-o', 'p.data', '-m', '4K', '-e', 'cpu-clock', '--', 'true')
+    assert 'rounded' not in p.stderr, p.stderr
+    p = lab.run('record', '-o', 'p.data', '-e', 'dummy', '--', 'true')
+    assert last_line(p.stderr).startswith('ringtail: p.data: 0 samples'), p.stderr
+
+
+def test_standard_output_is_named(lab):
+    p = subprocess.run(lab.argv(['record', '-o', '-', '-e', 'cpu-clock', '--', 'true']), text=True,
+                       cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE, check=False)
+    assert last_line(p.stderr).startswith('ringtail: standard output: '), p.stderr
+
+
+def test_bare_record_says_what_it_records(lab):
+    need_root()
+    child = lab.start('record')
+    time.sleep(1)
+    status, _, err = interrupt(child)
+    assert status == 0 and 'recording the whole system; Ctrl-C ends it' in err, (status, err)
 
 
 def as_nobody(lab):

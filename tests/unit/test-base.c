@@ -22,8 +22,9 @@ static void sizes_parse_or_are_refused(void **unused)
 	} rows[] = {
 		{"0", 0, 0}, {"4096", 0, 4096}, {"8K", 0, 8192}, {"8k", 0, 8192},
 		{"1M", 0, 1 << 20}, {"2G", 0, 2ULL << 30}, {"7B", 0, 7}, {"0x10", 0, 16},
-		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"1T", -EINVAL, 0},
-		{"1KB", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"3T", 0, 3ULL << 40},
+		{"1KB", -EINVAL, 0}, {"1P", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"16777216T", -ERANGE, 0},
 		{"99999999999999999999", -ERANGE, 0},
 	};
 
@@ -75,6 +76,9 @@ static void error_text_never_overflows(void **unused)
 	large[sizeof(large) - 1] = '\0';
 	assert_int_equal(error_at(&err, -EBADMSG, large, 1, "%s", large), -EBADMSG);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(error_sys(&err, -ENAMETOOLONG, "%s", large), -ENAMETOOLONG);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_non_null(strstr(err.text, "xxx...: File name too long"));
 	assert_int_equal(error_sys(&err, -ENOENT, "open %s", "f"), -ENOENT);
 	assert_string_equal(err.text, "open f: No such file or directory");
 	assert_int_equal(error_prefix(&err, "a: "), -ENOENT);

@@ -291,6 +291,7 @@ static void test_not_for_library(void **state)
 		"\"%s\", __print_flags(REC->n, \"|\", { REC->n, \"x\" })",
 		"\"%s\", __print_flags(REC->n, \"|\", { 4 / 2, \"x\" })",
 		"\"%s\", __print_flags(REC->n, \"|\", { 1, })",
+		"\"%s\", __print_flags(REC->n, \"|\", { 1, -1 })",
 		"\"%pM\", REC->i",
 		"\"%pI6\", REC->mac",
 		"\"%*ph\", 3, REC->mac",
@@ -379,6 +380,12 @@ static void test_hostile_records(void **state)
 	for (uint32_t size = 0; size < sizeof(record); size++) {
 		text = print(all_by_library, record, size, NULL);
 		assert_non_null(strstr(text, "s=[bad data]"));
+		free(text);
+	}
+	/* A field of the record's beyond it; no other number is in the way. */
+	for (uint32_t size = 24; size < 32; size++) {
+		text = print("\"%lu\", REC->l", record, size, NULL);
+		assert_non_null(strstr(text, "l=[bad data] arr=[bad data]"));
 		free(text);
 	}
 	for (size_t i = 0; i < sizeof(record); i++) {

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/fallback.h"
@@ -30,7 +31,8 @@ static struct kernel {
 	bool user_only;		     /* as perf_event_paranoid 2 without capabilities */
 	size_t lock_max;	     /* bytes of ring in all */
 	size_t files_max;
-	pid_t gone; /* task that has ended */
+	pid_t gone;    /* task that has ended */
+	int clock_max; /* the last of its clocks */
 
 	size_t open, locked, mapped;
 	uint64_t next_id;
@@ -69,6 +71,7 @@ static const struct kernel newest = {
 	.read_format = ~0ull,
 	.pmu = true,
 	.precise = 3,
+	.clock_max = CLOCK_TAI,
 	.lock_max = SIZE_MAX,
 	.files_max = SIZE_MAX,
 };
@@ -79,6 +82,8 @@ int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
 		(unsigned int)((attr->flags & PD_ATTR_PRECISE_IP) >> PD_ATTR_PRECISE_IP_SHIFT);
 
 	if (attr->flags & ~kernel.flags || attr->read_format & ~kernel.read_format)
+		return -EINVAL;
+	if (attr->flags & PD_ATTR_USE_CLOCKID && attr->clockid > kernel.clock_max)
 		return -EINVAL;
 	if (kernel.user_only && !(attr->flags & PD_ATTR_EXCLUDE_KERNEL))
 		return -EACCES;
@@ -368,6 +373,26 @@ static void test_threads_that_come_up_meanwhile(void **state)
 	}
 }
 
+static void test_clock_is_blamed(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock"), 0);
+	opened_close(lab.opened);
+	lab.opened = NULL;
+	for (size_t i = 0; i < lab.plan->nr; i++) {
+		lab.plan->events[i].attr.flags |= PD_ATTR_USE_CLOCKID;
+		lab.plan->events[i].attr.clockid = 99;
+	}
+	assert_int_equal(open_plan(lab.plan, &lab.limits, &(struct notes){hear, &lab}, &lab.opened,
+				   &lab.err),
+			 -EINVAL);
+	assert_non_null(strstr(lab.err.text, "clock 99"));
+	assert_non_null(strstr(lab.err.text, "cpu-clock")); /* not the dummy */
+	lab_close(&lab);
+}
+
 static void test_task_gone(void **state)
 {
 	struct kernel k = newest;
@@ -388,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_user_only),
 		cmocka_unit_test(test_rings_are_halved),
 		cmocka_unit_test(test_too_many_files),
+		cmocka_unit_test(test_clock_is_blamed),
 		cmocka_unit_test(test_task_gone),
 		cmocka_unit_test(test_sideband_comes_first),
 		cmocka_unit_test(test_threads_that_come_up_meanwhile),

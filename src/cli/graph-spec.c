@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/graph-spec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+
+#define JOINED "--call-graph="
+
+enum word_kind {
+	WORD_STYLE,
+	WORD_NONE,
+	WORD_ORDER,
+	WORD_VALUE,
+	WORD_DEFAULT, /* what is done anyway */
+	WORD_REFUSED,
+};
+
+static const struct word {
+	const char *name;
+	enum word_kind kind;
+	int value;
+	const char *why; /* WORD_REFUSED */
+} words[] = {
+	{"graph", WORD_STYLE, GRAPH_TREE, NULL},
+	{"fractal", WORD_STYLE, GRAPH_FRACTAL, NULL},
+	{"folded", WORD_STYLE, GRAPH_FOLDED, NULL},
+	{"none", WORD_NONE, 0, NULL},
+	{"caller", WORD_ORDER, REPORT_GRAPH_CALLER, NULL},
+	{"callee", WORD_ORDER, REPORT_GRAPH_CALLEE, NULL},
+	{"percent", WORD_VALUE, GRAPH_PERCENT, NULL},
+	{"period", WORD_VALUE, GRAPH_PERIOD, NULL},
+	{"count", WORD_VALUE, GRAPH_SAMPLES, NULL},
+	{"function", WORD_DEFAULT, 0, NULL},
+	{"flat", WORD_REFUSED, 0, "folded shows each chain on a line of its own"},
+	{"address", WORD_REFUSED, 0, "frames are told apart by function only"},
+	{"srcline", WORD_REFUSED, 0, "frames are told apart by function only"},
+	{"branch", WORD_REFUSED, 0, "branch stacks are not part of call graphs"},
+};
+
+static const struct word *find_word(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(words[i].name, name, len) && !words[i].name[len])
+			return &words[i];
+	return NULL;
+}
+
+static int apply_word(const struct word *w, struct graph_spec *ret, struct error *err)
+{
+	switch (w->kind) {
+	case WORD_STYLE: ret->style = (enum graph_style)w->value; break;
+	case WORD_NONE: ret->order = REPORT_GRAPH_NONE; break;
+	case WORD_ORDER: ret->order = (enum report_graph)w->value; break;
+	case WORD_VALUE: ret->value = (enum graph_value)w->value; break;
+	case WORD_DEFAULT: break;
+	case WORD_REFUSED:
+		return error_set(err, -EINVAL, "'%s' is not supported: %s", w->name, w->why);
+	}
+	return 0;
+}
+
+/* The first number is the percentage, the second the limit. */
+static int apply_number(const char *part, unsigned int nth, struct graph_spec *ret,
+			struct error *err)
+{
+	uint64_t limit;
+	char *end;
+	double v;
+
+	if (nth == 1) {
+		if (parse_u64(part, &limit) < 0 || limit > UINT32_MAX)
+			return error_set(err, -EINVAL, "'%s' is not a number of branches", part);
+		ret->limit = (unsigned int)limit;
+		return 0;
+	}
+	if (nth > 1)
+		return error_set(err, -EINVAL, "'%s' is one number too many", part);
+	v = strtod(part, &end);
+	if (*end || !(v >= 0 && v <= 100))
+		return error_set(err, -EINVAL, "'%s' is not a percentage", part);
+	ret->percent = v;
+	return 0;
+}
+
+static bool is_number(const char *s)
+{
+	return (s[0] >= '0' && s[0] <= '9') || (s[0] == '.' && s[1] >= '0' && s[1] <= '9');
+}
+
+int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err)
+{
+	unsigned int numbers = 0;
+	char part[64];
+	int rc = 0;
+
+	ret->given = true;
+	if (ret->order == REPORT_GRAPH_NONE)
+		ret->order = REPORT_GRAPH_CALLER; /* of an earlier -g none */
+	for (const char *s = arg; s && !rc; s = *s ? s + 1 : NULL) {
+		size_t len = strcspn(s, ",");
+		const struct word *w = find_word(s, len);
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, s);
+		if (w)
+			rc = apply_word(w, ret, err);
+		else if (is_number(part))
+			rc = apply_number(part, numbers++, ret, err);
+		else if (len)
+			rc = error_set(err, -EINVAL,
+				       "'%s' is none of graph, fractal, folded, none, caller, "
+				       "callee, percent, period, count, or a percentage",
+				       part);
+		s += len;
+	}
+	return rc;
+}
+
+/* Whether @word, the one behind -g, is meant for it: not an option, and not the recording. */
+static bool is_spec(const char *word)
+{
+	size_t len = strcspn(word, ",");
+
+	if (word[0] == '-' || word[0] == '\0')
+		return false;
+	if (find_word(word, len) || is_number(word))
+		return true;
+	/* A word that is nothing else is better explained than looked for. */
+	return (word[len] || !strpbrk(word, "./")) && access(word, F_OK) != 0;
+}
+
+char **graph_spec_join(int *argc, char **argv)
+{
+	char **ret = calloc((size_t)*argc + 1, sizeof(*ret));
+	int n = 0;
+
+	for (int i = 0; ret && i < *argc; i++) {
+		bool is_g = !strcmp(argv[i], "-g") || !strcmp(argv[i], "--call-graph");
+
+		ret[n] = argv[i];
+		if (is_g && i + 1 < *argc && is_spec(argv[i + 1])) {
+			i++;
+			if (asprintf(&ret[n], JOINED "%s", argv[i]) < 0) {
+				ret[n] = NULL;
+				graph_spec_join_free(ret, argv);
+				return NULL;
+			}
+		}
+		n++;
+	}
+	if (ret)
+		*argc = n;
+	return ret;
+}
+
+static bool is_of(const char *word, char **argv)
+{
+	for (; *argv; argv++)
+		if (*argv == word)
+			return true;
+	return false;
+}
+
+void graph_spec_join_free(char **joined, char **argv)
+{
+	for (size_t i = 0; joined && joined[i]; i++)
+		if (!is_of(joined[i], argv))
+			free(joined[i]);
+	free(joined);
+}

@@ -1,0 +1,1 @@
+report {corpus}/local/pipe.data -g 5 -s comm -q --symfs /nonexistent --kallsyms /dev/null

@@ -1,0 +1,1 @@
+report {corpus}/local/pipe.data -g fractl,0.5
