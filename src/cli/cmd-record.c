@@ -108,6 +108,19 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
 }
 
+/* Of a recording that ended with an error: what there is of it. */
+static void print_saved(const struct session_result *r)
+{
+	char samples[32], unsaved[32];
+
+	if (!r->samples && !r->unsaved)
+		return;
+	fprintf(stderr, "ringtail: %s: %s sample%s readable, %s taken and not written; all later ones "
+			"are lost\n",
+		output_name(r), grouped(r->samples, samples), plural_s(r->samples),
+		grouped(r->unsaved, unsaved));
+}
+
 /* What was chosen for the user, or differs from what was asked. */
 static void say_choices(struct record_command *cmd)
 {
@@ -158,6 +171,8 @@ static int run(struct record_command *cmd)
 	session_result(s, &result);
 	if (result.misused)
 		status = EXIT_USAGE;
+	if (status != EXIT_FINE)
+		print_saved(&result);
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);
 		if (cmd->propagate_status)

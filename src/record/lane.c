@@ -78,7 +78,7 @@ void lane_note_flush(struct lane *lane)
 {
 	atomic_store(&lane->flushed_bytes, writer_data_size(lane->writer));
 	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
-	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->samples);
+	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->passed);
 	atomic_store(&lane->flushed_lost, lane->lost_records.total);
 	atomic_store(&lane->flushed_dropped, lane->dropped.total);
 }

@@ -46,10 +46,11 @@ struct session {
 	bool misused;		   /* what was asked for cannot be meant */
 	bool flushing;		   /* the crew was asked to, and an answer is due */
 	int nice_before;
+	uint64_t saved, unsaved; /* samples of a session that failed: in the last output, or not */
 };
 
-/* What a session stops for, or rotates its output for (SIGUSR2), and (SIGPIPE) what it takes as an
- * error of writing. */
+/* What a session stops for, or rotates its output for (SIGUSR2), and what it takes as an error of
+ * writing (SIGPIPE, SIGXFSZ). */
 static sigset_t session_signals(void)
 {
 	sigset_t mask;
@@ -59,6 +60,7 @@ static sigset_t session_signals(void)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGUSR2);
 	sigaddset(&mask, SIGPIPE);
+	sigaddset(&mask, SIGXFSZ);
 	return mask;
 }
 
@@ -590,6 +592,15 @@ static void save_the_rest(struct session *s, struct error *err)
 		return;
 	lane_flush(&s->output.lanes[0], NULL);
 	output_checkpoint(&s->output, NULL);
+	for (size_t i = 0; i < s->output.nr; i++) {
+		const struct lane *lane = &s->output.lanes[i];
+		uint64_t flushed = lane_view(lane).samples;
+
+		s->saved += flushed;
+		s->unsaved += tally_get(lane->chain)->samples - flushed;
+	}
+	if (s->began.tv_sec && !s->ended.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &s->ended);
 }
 
 int session_record(struct session *s, struct error *err)
@@ -613,7 +624,8 @@ enum session_state session_state(const struct session *s)
 void session_result(struct session *s, struct session_result *ret)
 {
 	*ret = (struct session_result){
-		.samples = s->rotation.samples,
+		.samples = s->rotation.samples + s->saved,
+		.unsaved = s->unsaved,
 		.bytes = s->rotation.bytes,
 		.outputs = s->rotation.outputs,
 		.path = s->rotation.last ? s->rotation.last : s->opts->output,

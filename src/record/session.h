@@ -48,6 +48,7 @@ enum session_state session_state(const struct session *s);
 
 /* What came of it; valid until session_free(). */
 struct session_result {
+	uint64_t unsaved; /* samples taken, but not in the output of a session that FAILED */
 	uint64_t samples;
 	uint64_t bytes;		 /* of all outputs */
 	size_t outputs;		 /* that are finished */
