@@ -118,8 +118,8 @@ static int buffer_send(struct writer *w, struct out_buffer *b)
 	struct writer_async *a = w->async;
 	int r;
 
-	while (aio_submit(a->aio, w->fd, b->data, b->len,
-			  w->stream ? AIO_STREAM : (off_t)b->offset, b) == -EBUSY) {
+	while (aio_submit(a->aio, w->fd, b->data, b->len, w->stream ? AIO_STREAM : (off_t)b->offset,
+			  b) == -EBUSY) {
 		r = take_done(w, true);
 		if (r)
 			return r;

@@ -70,6 +70,6 @@ struct record_opts {
 #define RECORD_FREQUENCY      4000u  /* Hz, as perf */
 #define RECORD_RING_SIZE      (8ull << 20)
 #define RECORD_FLUSH_MS	      1000u
-#define RECORD_AIO	      4u
+#define RECORD_AIO	      4u /* 2 to 8 lose alike; with 1 the disk waits for us */
 
 #endif
