@@ -108,6 +108,20 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
 }
 
+/* Of a recording that ended with an error: what there is of it. */
+static void print_saved(const struct record_command *cmd, const struct session_result *r, int code)
+{
+	bool full = code == -ENOSPC || code == -EDQUOT || code == -EFBIG;
+	char samples[32], unsaved[32], size[16];
+
+	if (!r->bytes || (!full && !r->samples))
+		return;
+	fprintf(stderr, "ringtail: %s: %s sample%s written, %s%sall later ones lost, %s, %.2f s\n",
+		output_name(cmd), grouped(r->samples, samples), plural_s(r->samples),
+		r->unsaved ? grouped(r->unsaved, unsaved) : "", r->unsaved ? " and " : "",
+		human_size(r->bytes, size), r->seconds);
+}
+
 /* What was chosen for the user, or differs from what was asked. */
 static void say_choices(struct record_command *cmd)
 {
@@ -156,6 +170,8 @@ static int run(struct record_command *cmd)
 		status = EXIT_ERROR;
 	}
 	session_result(s, &result);
+	if (status != EXIT_FINE)
+		print_saved(cmd, &result, err.code);
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);
 		if (cmd->propagate_status)

@@ -19,8 +19,8 @@
  * that does.
  *
  * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
- * so, and what was flushed before stays readable; the call may be made again). A pipe whose reader
- * has gone is -EPIPE; the caller must ignore SIGPIPE.
+ * so, and what was flushed before stays readable; the call may be made again, or writer_rescue()).
+ * A pipe whose reader has gone is -EPIPE; the caller must ignore SIGPIPE.
  */
 #ifndef RINGTAIL_DATA_WRITER_H
 #define RINGTAIL_DATA_WRITER_H
@@ -63,6 +63,14 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 
 /* Makes all that was appended visible to readers. Returns 0 or a negative errno. */
 int writer_flush(struct writer *w, struct error *err);
+
+/*
+ * For a file on a full disk, when nothing more will be appended: makes visible each whole record
+ * that reached the file, also of the append that failed, as far as the table behind the data finds
+ * room. Returns 0 with *@ret_samples the SAMPLE records among those that became visible; or a
+ * negative errno, and the file is as of its last flush (-EINVAL: a stream, or finished).
+ */
+int writer_rescue(struct writer *w, uint64_t *ret_samples);
 
 /* Bytes of the file now, and bytes of data appended. */
 uint64_t writer_size(const struct writer *w);

@@ -26,9 +26,10 @@ struct writer {
 	uint64_t pos; /* file offset where the next record goes */
 	struct buf held;
 	struct buf out;
+	size_t held_failed; /* bytes in held's memory, those of the last append included if it failed */
 };
 
-/* Fills @err: @what could not be done to the file, and what of it stays readable. */
+/* Fills @err: @what could not be done to the file. */
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err);
 
 /* Collects small pieces in out; writes when it grows large. @offset as for writer_io_all(). */

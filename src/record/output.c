@@ -194,6 +194,9 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	struct feature_set set = {0};
 	int code = count_losses(out, plan, opened, err);
 
+	/* By way of the tally, for output_save(). */
+	if (!code)
+		code = sink_flush(out->chain, err);
 	if (code)
 		return code;
 	code = end_features(out, &set);
@@ -203,6 +206,20 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 		code = writer_finish(out->writer, set.features, set.count, err);
 	feature_set_release(&set);
 	return code;
+}
+
+uint64_t output_save(struct output *out, int code)
+{
+	uint64_t flushed = output_tally(out)->flushed, rescued = 0;
+
+	/* A flush makes room for itself by giving up what of the last append is in the file. */
+	if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG) {
+		writer_rescue(out->writer, &rescued);
+		return flushed + rescued;
+	}
+	if (sink_flush(out->chain, NULL))
+		writer_rescue(out->writer, &rescued);
+	return output_tally(out)->flushed + rescued;
 }
 
 void output_release(struct output *out)

@@ -36,6 +36,12 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 int output_finish(struct output *out, const struct plan *plan, const struct opened *opened,
 		  struct error *err);
 
+/*
+ * In place of output_finish(), when the recording failed with @code: makes readable what the disk
+ * still takes. Returns the samples that are in the output.
+ */
+uint64_t output_save(struct output *out, int code);
+
 const struct tally *output_tally(const struct output *out);
 
 void output_release(struct output *out);

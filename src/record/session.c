@@ -42,9 +42,10 @@ struct session {
 	struct timespec began, ended;
 	bool stop, raised;
 	int nice_before;
+	uint64_t saved; /* samples in the output of a session that failed */
 };
 
-/* What a session stops for, and (SIGPIPE) what it takes as an error of writing. */
+/* What a session stops for, and what it takes as an error of writing (SIGPIPE, SIGXFSZ). */
 static sigset_t session_signals(void)
 {
 	sigset_t mask;
@@ -53,6 +54,7 @@ static sigset_t session_signals(void)
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGPIPE);
+	sigaddset(&mask, SIGXFSZ);
 	return mask;
 }
 
@@ -458,9 +460,10 @@ int session_record(struct session *s, struct error *err)
 
 	while (!code && s->state != SESSION_FINALIZED)
 		code = session_step(s, err);
-	/* Of what was appended, whatever the disk still takes. */
 	if (code && s->output.chain)
-		sink_flush(s->output.chain, NULL);
+		s->saved = output_save(&s->output, code);
+	if (code && s->began.tv_sec && !s->ended.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &s->ended);
 	if (code && s->workload.pid && s->workload.go < 0)
 		workload_stop(&s->workload, COMMAND_WAIT_MS);
 	return code;
@@ -474,9 +477,11 @@ enum session_state session_state(const struct session *s)
 void session_result(struct session *s, struct session_result *ret)
 {
 	const struct tally *t = s->output.chain ? output_tally(&s->output) : NULL;
+	uint64_t samples = s->state == SESSION_FAILED ? s->saved : t ? t->samples : 0;
 
 	*ret = (struct session_result){
-		.samples = t ? t->samples : 0,
+		.samples = samples,
+		.unsaved = t ? t->samples - samples : 0,
 		.bytes = s->output.writer ? writer_size(s->output.writer) : 0,
 		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
 			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,

@@ -9,7 +9,7 @@
  * tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features any ->
  * FAILED     [session_step]    the file stays as of its last flush
  *
- * session_record() makes all the steps. One thread; SIGINT, SIGTERM and SIGPIPE are blocked in it
+ * session_record() makes all the steps. One thread; SIGINT, SIGTERM, SIGPIPE and SIGXFSZ are blocked
  * from session_new() to session_free(), and read from a signalfd.
  */
 #ifndef RINGTAIL_RECORD_SESSION_H
@@ -43,7 +43,8 @@ enum session_state session_state(const struct session *s);
 
 /* What came of it; valid until session_free(). */
 struct session_result {
-	uint64_t samples;
+	uint64_t samples;	 /* in the output */
+	uint64_t unsaved;	 /* taken, but not in the output of a session that FAILED */
 	uint64_t bytes;		 /* of the output */
 	double seconds;		 /* from enabling to the stop */
 	const struct loss *loss; /* complete when FINALIZED */

@@ -96,6 +96,14 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	return code;
 }
 
+/* The next stage has answered @code to what was counted. */
+static int tally_passed(struct tally_stage *t, int code)
+{
+	if (!code)
+		t->counts.passed = t->counts.samples;
+	return code;
+}
+
 static int tally_write(struct sink *s, const struct run *run, struct error *err)
 {
 	struct tally_stage *t = (struct tally_stage *)s;
@@ -103,7 +111,7 @@ static int tally_write(struct sink *s, const struct run *run, struct error *err)
 
 	if (code)
 		return error_sys(err, code, "counting records");
-	return sink_write(t->next, run, err);
+	return tally_passed(t, sink_write(t->next, run, err));
 }
 
 static int tally_take(struct sink *s, struct chunk *c, struct error *err)
@@ -115,12 +123,17 @@ static int tally_take(struct sink *s, struct chunk *c, struct error *err)
 		chunk_put(c);
 		return error_sys(err, code, "counting records");
 	}
-	return sink_take(t->next, c, err);
+	return tally_passed(t, sink_take(t->next, c, err));
 }
 
 static int tally_flush(struct sink *s, struct error *err)
 {
-	return sink_flush(((struct tally_stage *)s)->next, err);
+	struct tally_stage *t = (struct tally_stage *)s;
+	int code = sink_flush(t->next, err);
+
+	if (!code)
+		t->counts.flushed = t->counts.passed;
+	return code;
 }
 
 static void tally_free(struct sink *s)

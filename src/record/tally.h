@@ -24,6 +24,8 @@ struct tally_opts {
 
 struct tally {
 	uint64_t records, samples;
+	uint64_t passed;  /* of the samples: with all that the next stage has taken */
+	uint64_t flushed; /* and flushed. Neither is right any more after an error is passed over */
 	uint64_t first, last; /* times of samples, ns; 0: no sample had one */
 	uint64_t odd;	      /* runs that did not end with a whole record */
 };
