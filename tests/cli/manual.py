@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'script', 'dump', 'version']
+COMMANDS = ['record', 'report', 'script', 'dump', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
@@ -116,8 +116,9 @@ def check_call(args, options):
     command = args[0] if args else None
     if command not in options:
         return f'there is no command {command}' if command and command[0] != '-' else None
-    args = [re.sub(r'^(--call-graph)=.*', r'\1', a) if command == 'report' else a for a in args[1:]]
     of = options[command]
+    # getopt knows no optional arguments; behind a = they are taken away.
+    args = [a.split('=')[0] if of.get(a.split('=')[0]) == 'optional' else a for a in args[1:]]
     short = ''.join(n[1] + (':' if k == 'required' else '') for n, k in of.items() if len(n) == 2)
     long = [n[2:] + ('=' if k == 'required' else '') for n, k in of.items() if len(n) > 2]
     parse = getopt.getopt if command == 'record' else getopt.gnu_getopt  # a command follows
