@@ -5,10 +5,10 @@
  *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
  *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
  *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
- *   RUNNING   <-> ROTATING  [session_rotate]  the output goes on in the next one
- * (record/rotation.h) RUNNING   -> DRAINING   [session_loop]    until a signal, the end of the
- * command or of the tasks DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses,
- * features any       -> FAILED     [session_step]    the file stays as of its last flush
+ *   RUNNING  <-> ROTATING   [session_rotate]  the output goes on in the next (record/rotation.h)
+ *   RUNNING   -> DRAINING   [session_loop]    until a signal, `stop`, or no task is left
+ *   DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features
+ *   any       -> FAILED     [session_step]    the file stays as of its last flush
  *
  * session_record() makes all the steps. The caller's thread keeps signals, timers, the command
  * and those who command us (record/session_control.h); rings are read by workers (record/crew.h),
