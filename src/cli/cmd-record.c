@@ -6,6 +6,7 @@
 
 #include "base/plural.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/record-options.h"
 #include "record/session.h"
 
@@ -47,7 +48,7 @@ static void say(enum note_level level, const char *text, void *arg)
 	const struct record_command *cmd = arg;
 
 	if (level == NOTE_DETAIL ? cmd->verbose : level == NOTE_WARNING || !cmd->quiet)
-		fprintf(stderr, "ringtail: %s\n", text);
+		complain("%s", text);
 }
 
 static int more_lost(const void *a, const void *b)
@@ -71,22 +72,23 @@ static void print_losses(const struct session *s, const struct loss *loss)
 	for (size_t i = 0; i < loss->nr && i < LOSS_LINES; i++) {
 		const struct loss_entry *e = &sorted[i];
 
-		fprintf(stderr, "ringtail: lost %s", grouped(e->count, text));
-		if (e->event != LOSS_NO_EVENT)
-			fprintf(stderr, " of %s", session_event_name(s, e->event));
+		bool known = e->event != LOSS_NO_EVENT;
+		char cpu[32] = "";
+
 		if (e->cpu >= 0)
-			fprintf(stderr, " on CPU %d", e->cpu);
-		fprintf(stderr, ": %s\n", loss_cause_text(e->cause));
+			snprintf(cpu, sizeof(cpu), " on CPU %d", e->cpu);
+		complain("lost %s%s%s%s: %s", grouped(e->count, text), known ? " of " : "",
+			 known ? session_event_name(s, e->event) : "", cpu,
+			 loss_cause_text(e->cause));
 	}
 	if (loss->nr > LOSS_LINES)
-		fprintf(stderr, "ringtail: and %zu more such line%s\n", loss->nr - LOSS_LINES,
-			plural_s(loss->nr - LOSS_LINES));
+		complain("and %zu more such line%s", loss->nr - LOSS_LINES,
+			 plural_s(loss->nr - LOSS_LINES));
 	/* Below the default, the default is the first thing to try. */
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
-	fprintf(stderr,
-		"ringtail: larger rings lose less: -m %lluM; or fewer samples: -F, -c, --filter\n",
-		(unsigned long long)ring * 2 >> 20);
+	complain("larger rings lose less: -m %lluM; or fewer samples: -F, -c, --filter",
+		 (unsigned long long)ring * 2 >> 20);
 	free(sorted);
 }
 
@@ -103,9 +105,9 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (r->loss->total)
 		print_losses(s, r->loss);
 	if (!cmd->quiet || r->loss->total)
-		fprintf(stderr, "ringtail: %s: %s sample%s, %s lost, %s, %.2f s\n",
-			output_name(r), grouped(r->samples, samples), plural_s(r->samples),
-			grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
+		complain("%s: %s sample%s, %s lost, %s, %.2f s", output_name(r),
+			 grouped(r->samples, samples), plural_s(r->samples),
+			 grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
 }
 
 /* Of a recording that ended with an error: what there is of it. */
@@ -115,10 +117,10 @@ static void print_saved(const struct session_result *r)
 
 	if (!r->samples && !r->unsaved)
 		return;
-	fprintf(stderr, "ringtail: %s: %s sample%s readable, %s taken and not written; all later ones "
-			"are lost\n",
-		output_name(r), grouped(r->samples, samples), plural_s(r->samples),
-		grouped(r->unsaved, unsaved));
+	complain("%s: %s sample%s readable, %s taken and not written; all later ones "
+		 "are lost",
+		 output_name(r), grouped(r->samples, samples), plural_s(r->samples),
+		 grouped(r->unsaved, unsaved));
 }
 
 /* What was chosen for the user, or differs from what was asked. */
@@ -129,10 +131,10 @@ static void say_choices(struct record_command *cmd)
 	if (cmd->quiet)
 		return;
 	if (cmd->ring_asked)
-		fprintf(stderr, "ringtail: -m %s is rounded up to %s, a power of two of pages\n",
-			cmd->ring_asked, human_size(cmd->opts.ring_size, size));
+		complain("-m %s is rounded up to %s, a power of two of pages", cmd->ring_asked,
+			 human_size(cmd->opts.ring_size, size));
 	if (cmd->whole_by_default)
-		fputs("ringtail: recording the whole system; Ctrl-C ends it\n", stderr);
+		complain("recording the whole system; Ctrl-C ends it");
 }
 
 /* Of perf's old options, -g took what --call-graph takes now. */
@@ -144,9 +146,8 @@ static void say_call_graph(const struct record_opts *opts)
 
 	for (size_t i = 0; opts->callgraph && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strlen(kinds[i]) == len && !strncmp(word, kinds[i], len))
-			fprintf(stderr,
-				"ringtail: -g takes no argument: did you mean --call-graph %s?\n",
-				strcmp(kinds[i], "lbr") ? word : "dwarf");
+			complain("-g takes no argument: did you mean --call-graph %s?",
+				 strcmp(kinds[i], "lbr") ? word : "dwarf");
 }
 
 static int run(struct record_command *cmd)
@@ -159,11 +160,11 @@ static int run(struct record_command *cmd)
 
 	say_choices(cmd);
 	if (session_new(&cmd->opts, &notes, &s, &err)) {
-		fprintf(stderr, "ringtail: %s\n", err.text);
+		complain("%s", err.text);
 		return EXIT_ERROR;
 	}
 	if (session_record(s, &err)) {
-		fprintf(stderr, "ringtail: %s\n", err.text);
+		complain("%s", err.text);
 		if (err.code == -ENOENT)
 			say_call_graph(&cmd->opts);
 		status = EXIT_ERROR;

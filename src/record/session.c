@@ -58,6 +58,7 @@ static sigset_t session_signals(void)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP); /* of a terminal that closes; not of nohup, which ignores it */
 	sigaddset(&mask, SIGUSR2);
 	sigaddset(&mask, SIGPIPE);
 	sigaddset(&mask, SIGXFSZ);
@@ -238,6 +239,7 @@ static int make_watches(struct session *s, struct error *err)
 	int code;
 
 	sigdelset(&mask, SIGPIPE);
+	sigdelset(&mask, SIGXFSZ);
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		return error_sys(err, -errno, "signalfd");

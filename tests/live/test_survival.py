@@ -76,7 +76,7 @@ def test_killed_at_random_moments_while_compressing(lab):
 
 def test_interrupt_and_terminate_end_cleanly(lab):
     need_root()
-    for number in signal.SIGINT, signal.SIGTERM:
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         child = start_recording(lab, '-a', '-e', 'cpu-clock')
         status, _, err = interrupt(child, number)
         assert status == 0, (status, err)
