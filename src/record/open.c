@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,14 +141,17 @@ static int explain_files(const struct plan *plan, struct error *err)
 {
 	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS, places = plan_places(plan);
 	uint64_t have = limits_raise_files(need);
+	char tasks[48] = "";
 
-	return error_set(err, -EMFILE,
-			 "%zu open files are needed (%zu event%s on %zu %s%s), the limit is %llu: "
-			 "raise it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or "
-			 "threads",
-			 need, plan->nr, plural_s(plan->nr), places,
-			 plan->task_rings ? "task" : "CPU", plural_s(places),
-			 (unsigned long long)have, need);
+	if (!plan->task_rings && plan->tasks.nr > 1)
+		snprintf(tasks, sizeof(tasks), " for %zu tasks", plan->tasks.nr);
+	return error_set(
+		err, -EMFILE,
+		"%zu open files are needed (%zu event%s on %zu %s%s%s), the limit is %llu: "
+		"raise it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or "
+		"threads, or without children (-i)",
+		need, plan->nr, plural_s(plan->nr), places, plan->task_rings ? "task" : "CPU",
+		plural_s(places), tasks, (unsigned long long)have, need);
 }
 
 /* Maps the ring at the first of its events and sends the others there. */

@@ -258,21 +258,25 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 {
 	const struct loss *records = &out->lanes[0].lost_records;
 	const struct loss *dropped = &out->lanes[0].dropped;
-	bool by_event = true;
+	uint64_t *now = calloc(opened->nr_fds + 1, sizeof(*now));
+	bool by_event = true; /* all counters can be read: both ways at once would count twice */
 	int code = 0;
 
+	if (!now)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; by_event && i < opened->nr_fds; i++)
+		by_event = opened_lost(&opened->fds[i], plan, &now[i]) == 0;
 	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
-		uint64_t lost;
+		uint64_t lost = now[i] - out->counted[i];
 
-		by_event = opened_lost(fd, plan, &lost) == 0;
-		if (!by_event || lost == out->counted[i])
+		if (!lost)
 			continue;
-		lost -= out->counted[i];
-		out->counted[i] += lost;
+		out->counted[i] = now[i];
 		loss_add(&out->loss, LOSS_RING, fd->event, fd->cpu, lost);
 		code = write_lost(out, plan, fd, lost, err);
 	}
+	free(now);
 	for (size_t i = 0; !by_event && i < records->nr; i++) {
 		const struct loss_entry *e = &records->entries[i];
 
