@@ -83,11 +83,14 @@ for _name, (_options, _need) in OPTION_SETS.items():
     globals()['test_' + _name] = make_test(_options, _need)
 
 
-def test_process(lab):
+def test_process_that_only_waits(lab):
+    """The children were there before and are not of the process: no samples, but its name and maps."""
     child = lab.spawn(lab.workload, '4000')
-    lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-p', child.pid, '--', 'sleep', '1')
-    # The parent only waits; its children were there before and are not of its process.
-    assert lab.run('report', '-i', 'p.data', '--stats').returncode == 0
+    time.sleep(0.2)
+    lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-p', child.pid, '--', 'sleep', '0.5')
+    dump = lab.run('dump', '-i', 'p.data').stdout
+    assert "COMM size=" in dump and f'pid={child.pid} ' in dump and '/demo/workload' in dump, dump[:1000]
+    assert stat(lab.run('report', '-i', 'p.data', '--stats').stdout, 'SAMPLE') < 10
 
 
 def children_of(pid):
