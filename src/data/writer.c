@@ -74,10 +74,7 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 		 (unsigned long long)w->failed_at);
 	if (!what)
 		what = text;
-	if (w->stream || w->plain)
-		return error_sys(err, code, "%s: %s", w->path, what);
-	return error_sys(err, code, "%s: %s (the %llu bytes of data flushed before stay readable)",
-			 w->path, what, (unsigned long long)w->header.data.size);
+	return error_sys(err, code, "%s: %s", w->path, what);
 }
 
 static int put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
@@ -118,6 +115,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 	size_t held = w->held.len;
 	int r = 0;
 
+	w->held_failed = 0;
 	if (w->finished)
 		return error_set(err, -EINVAL, "%s: is finished already", w->path);
 	if (!w->stream) {
@@ -127,6 +125,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 	if (!r)
 		r = writer_put(w, iov, 2, false);
 	if (r) {
+		w->held_failed = w->held.len;
 		w->pos -= w->held.len - held;
 		w->held.len = held;
 		return writer_fail(w, r, NULL, err);
@@ -360,7 +359,7 @@ static int open_file(struct writer *w, struct error *err)
 
 	if (r)
 		return r;
-	w->fd = open(w->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	w->fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (w->fd < 0)
 		return error_sys(err, -errno, "%s: cannot create it", w->path);
 	return 0;

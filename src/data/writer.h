@@ -95,6 +95,15 @@ int writer_flush(struct writer *w, struct error *err);
 int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
 		   struct error *err);
 
+/*
+ * For a file on a full disk, when nothing more will be appended: makes visible each whole record
+ * that reached the file, also of the append that failed, as far as the table behind the data finds
+ * room. Returns 0 with *@ret_samples the SAMPLE records among those that became visible; or a
+ * negative errno, and the file is as of its last flush (-EINVAL: a stream, a plain file, one with
+ * writes in flight, or finished).
+ */
+int writer_rescue(struct writer *w, uint64_t *ret_samples);
+
 /* Bytes of the file now, and bytes of data appended. */
 uint64_t writer_size(const struct writer *w);
 uint64_t writer_data_size(const struct writer *w);

@@ -33,6 +33,7 @@ struct writer {
 	uint64_t pos; /* file offset where the next record goes */
 	struct buf held;
 	struct buf out;
+	size_t held_failed; /* bytes in held's memory, those of the last append included if it failed */
 	struct writer_async *async; /* NULL: each write is complete when it returns */
 
 	uint64_t failed_at; /* offset of the write that failed last, for messages */

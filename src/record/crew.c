@@ -81,6 +81,11 @@ static int deal_rings(struct crew *crew, const struct opened *opened)
 	return 0;
 }
 
+static void lane_failed(void *lane, int code)
+{
+	lane_save(lane, code);
+}
+
 static void lane_was_flushed(void *lane)
 {
 	lane_note_flush(lane);
@@ -122,6 +127,7 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		/* In a directory the order of one file says nothing about the others. */
 		.rounds = output->nr == 1,
 		.flushed = lane_was_flushed,
+		.failed = lane_failed,
 		.passed = lane_took,
 		.arg = lane,
 		.report = crew->report,

@@ -92,6 +92,29 @@ int lane_flush(struct lane *lane, struct error *err)
 	return code;
 }
 
+void lane_save(struct lane *lane, int code)
+{
+	bool full = code == -ENOSPC || code == -EDQUOT || code == -EFBIG;
+	uint64_t rescued = 0;
+	int rescue = -EINVAL;
+
+	if (lane->saved)
+		return;
+	lane->saved = true;
+	/*
+	 * A flush makes room for itself by giving up what of the last append is in the file. The
+	 * samples in compressed records are not counted.
+	 */
+	if (full && !lane->compress)
+		rescue = writer_rescue(lane->writer, &rescued);
+	if (rescue == -EINVAL) {
+		lane_flush(lane, NULL);
+		return;
+	}
+	atomic_fetch_add(&lane->flushed_samples, rescued);
+	atomic_store(&lane->flushed_bytes, writer_data_size(lane->writer));
+}
+
 struct part lane_flushed_size(const struct lane *lane)
 {
 	return (struct part){

@@ -33,6 +33,7 @@ struct lane {
 	struct loss dropped;	   /* by PMUs */
 	struct sideband *sideband; /* where sideband goes besides; NULL: nowhere */
 	struct meter *meter;	   /* of the output, not the lane's */
+	bool saved;
 	uint64_t metered;	   /* what of the file is in it, bytes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
@@ -49,6 +50,12 @@ void lane_release(struct lane *lane); /* accepts an all-zero struct */
 
 /* Flushes what the lane holds, and notes it. Returns 0 or a negative errno. */
 int lane_flush(struct lane *lane, struct error *err);
+
+/*
+ * The last for a lane, when its recording failed with @code: makes readable what the disk still
+ * takes. A second call does nothing.
+ */
+void lane_save(struct lane *lane, int code);
 
 /* Brings the meter up to date. True if the output is full. */
 bool lane_measure(struct lane *lane);

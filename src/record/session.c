@@ -585,14 +585,16 @@ static int session_step(struct session *s, struct error *err)
 }
 
 /* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
-static void save_the_rest(struct session *s, struct error *err)
+static void save_the_rest(struct session *s, int code, struct error *err)
 {
+	int worker_code;
+
 	if (s->opened)
 		opened_disable(s->opened);
-	crew_dismiss(&s->crew, err);
+	worker_code = crew_dismiss(&s->crew, err);
 	if (!s->output.lanes || !s->output.lanes[0].chain)
 		return;
-	lane_flush(&s->output.lanes[0], NULL);
+	lane_save(&s->output.lanes[0], worker_code ? worker_code : code);
 	output_checkpoint(&s->output, NULL);
 	for (size_t i = 0; i < s->output.nr; i++) {
 		const struct lane *lane = &s->output.lanes[i];
@@ -612,7 +614,7 @@ int session_record(struct session *s, struct error *err)
 	while (!code && s->state != SESSION_FINALIZED)
 		code = session_step(s, err);
 	if (code)
-		save_the_rest(s, err);
+		save_the_rest(s, code, err);
 	if (code && s->workload.pid && s->workload.go < 0)
 		workload_stop(&s->workload, COMMAND_WAIT_MS);
 	return code;

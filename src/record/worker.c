@@ -228,8 +228,8 @@ static void *worker_main(void *arg)
 			code = obey(w, &end, &err);
 	}
 	/* Of what was handed on, whatever the disk still takes. */
-	if (code)
-		flush(w, NULL);
+	if (code && w->opts.failed)
+		w->opts.failed(w->opts.arg, code);
 	pthread_mutex_lock(&w->lock);
 	w->err = err;
 	w->err.code = code;

@@ -32,6 +32,8 @@ struct worker_opts {
 	bool rounds;		     /* see record/reader.h */
 	/* Called by the worker after each flush that succeeded; NULL: nobody asks. */
 	void (*flushed)(void *arg);
+	void (*failed)(void *arg,
+		       int code); /* it ends with this error; the sink is as it was left */
 	/* Called by it after each pass; true: the output is full. NULL: nobody asks. */
 	bool (*passed)(void *arg);
 	void *arg;

@@ -97,21 +97,45 @@ def test_symbolic_link_is_refused(lab):
     assert not os.path.exists(lab.path('target')) and 'p.data' in p.stderr, p.stderr
 
 
-def test_full_disk(lab):
-    need_tracefs()
-    os.mkdir(lab.path('small'))
-    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=2M', 'none', lab.path('small')],
-                      check=False).returncode:
-        raise Skip('cannot mount a tmpfs')
-    try:
-        p = lab.run('record', '-a', '-o', 'small/p.data', '-e', 'raw_syscalls:sys_enter', '-c', '1',
-                    '--', lab.program('storm'), 2000000, status=1, timeout=60)
-        assert 'No space left' in p.stderr, p.stderr
-        samples = lab.samples('small/p.data')
-        assert samples > 100, samples
-        assert lab.perf_samples('small/p.data') == samples
-    finally:
-        subprocess.run(['umount', lab.path('small')], check=False)
+FULL_DISKS = {
+    # name: (size, options, least part of the disk that is used)
+    'of 64 KB': ('64K', ['-e', 'cpu-clock', '-F', 'max'], 0.9),
+    'of 64 KB, less than what was there before': ('64K', ['-a', '-e', 'cpu-clock'], 0),
+    'of 1 MB': ('1M', ['-a', '-e', 'cpu-clock', '-F', 'max', '--flush-interval', '50ms'], 0.99),
+    'of 1 MB, with a storm': ('1M', ['-a', '-e', 'raw_syscalls:sys_enter', '-c', '1'], 0.99),
+    'of 16 MB, with a storm': ('16M', ['-e', 'raw_syscalls:sys_enter', '-c', '1', '-m', '16M'], 0.99),
+}
+
+
+def make_full_disk_test(size, options, least):
+    def test(lab):
+        need_tracefs()
+        os.mkdir(lab.path('small'))
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=' + size, 'none', lab.path('small')],
+                          check=False).returncode:
+            raise Skip('cannot mount a tmpfs')
+        try:
+            p = lab.run('record', '-o', 'small/p.data', *options, '--', lab.program('storm'), 3000000,
+                        status=1, timeout=120)
+            assert 'No space left' in p.stderr, p.stderr
+            disk = os.statvfs(lab.path('small'))
+            used = os.path.getsize(lab.path('small/p.data')) / (disk.f_blocks * disk.f_frsize)
+            assert used >= least, used
+            told = re.search(r'small/p.data: ([\d,]+) samples? readable, .*all later ones are lost',
+                             last_line(p.stderr))
+            samples = lab.samples('small/p.data')
+            assert not least or samples == int(told.group(1).replace(',', '')), (samples, p.stderr)
+            assert lab.perf_samples('small/p.data') == samples
+            assert not least or samples > 100, samples
+            if samples:
+                lab.perf('script', '-i', 'small/p.data')
+        finally:
+            subprocess.run(['umount', lab.path('small')], check=False)
+    return test
+
+
+for _name, _row in FULL_DISKS.items():
+    globals()['test_full_disk ' + _name] = make_full_disk_test(*_row)
 
 
 ERRORS = {
