@@ -132,12 +132,13 @@ static int take_event_info(struct data_file *df, const char *line)
 static int apply_meta_info(struct data_file *df)
 {
 	const struct buf *b = &df->features[SIMPLEPERF_META_INFO];
-	const char *p = (const char *)b->data, *end = p + b->len;
+	const char *p = (const char *)b->data, *end;
 	bool found = false;
 	int r = 0;
 
-	if (!feature_has(df, SIMPLEPERF_META_INFO))
+	if (!feature_has(df, SIMPLEPERF_META_INFO) || !p)
 		return 0;
+	end = p + b->len;
 	for (bool value = false; p < end; value = !value) {
 		size_t len = strnlen(p, (size_t)(end - p));
 

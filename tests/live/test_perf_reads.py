@@ -49,8 +49,12 @@ OPTION_SETS = {
 
 
 def top_ten(text):
-    """The ten heaviest symbols with their percentages; rows that tie with the tenth are left out."""
-    rows = table(text)
+    """The ten heaviest symbols with their percentages; rows that tie with the tenth are left out.
+
+    An address is no symbol: of a single sample caught within an exec, ringtail says where it was and
+    perf takes a map of the program before. From a percent on such rows count, too.
+    """
+    rows = [(p, s) for p, s in table(text) if p >= 1 or not re.match(r'\[.\] 0x', s)]
     last = rows[10][0] if len(rows) > 10 else -1.0
     return sorted((p, s) for p, s in rows[:10] if p != last)
 

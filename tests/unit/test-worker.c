@@ -31,6 +31,7 @@ struct counter {
 	uint64_t bytes, fail_after; /* 0: never */
 	uint64_t at_flush;	    /* bytes */
 	_Atomic unsigned int flushed;
+	int failed; /* what worker_opts.failed was told */
 };
 
 static int counter_write(struct sink *s, const struct run *run, struct error *err)
@@ -50,6 +51,11 @@ static int counter_flush(struct sink *s, struct error *err)
 }
 
 static const struct sink_ops counter_ops = {.write = counter_write, .flush = counter_flush};
+
+static void has_failed(void *arg, int code)
+{
+	((struct counter *)arg)->failed = code;
+}
 
 static void was_flushed(void *arg)
 {
@@ -79,6 +85,7 @@ static int setup(void **state)
 			.chunk_bytes = CHUNK_MIN,
 			.sink = &lab->counters[i].sink,
 			.flushed = was_flushed,
+			.failed = has_failed,
 			.arg = &lab->counters[i],
 			.report = lab->report,
 		};
@@ -219,8 +226,10 @@ static void error_is_told(void **state)
 	ask(lab, WORKER_DRAIN);
 	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
 	assert_string_equal(err.text, "full");
-	/* It saved what it could. */
-	assert_int_equal(lab->counters[0].at_flush, 88);
+	/* Who knows the sink was asked to save what can be saved; of the other nothing had to be. */
+	assert_int_equal(lab->counters[0].failed, -ENOSPC);
+	assert_int_equal(lab->counters[0].at_flush, 0);
+	assert_int_equal(lab->counters[1].failed, 0);
 	assert_int_equal(worker_join(lab->workers[1], NULL), 0);
 	assert_int_equal(lab->counters[1].bytes, 88);
 }
