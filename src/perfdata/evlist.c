@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "perfdata/codec.h"
 
 #define EVLIST_MAX 65536
@@ -20,14 +20,11 @@ struct pd_evlist {
 	struct pd_evsel **evsels; /* each its own block: pointers to them stay valid */
 	size_t nr, cap;
 
-	/*
-	 * Ids to events: looked at for every record, hence open addressing. The seed keeps a file
-	 * from choosing ids that all fall on one slot.
-	 */
+	/* Ids to events: looked at for every record, hence open addressing. */
 	struct id_slot *slots;
 	size_t nr_slots; /* a power of two, or 0 */
 	size_t nr_ids;
-	uint64_t seed;
+	uint64_t key; /* of hashes */
 
 	uint64_t sample_type; /* of all events together */
 };
@@ -35,12 +32,9 @@ struct pd_evlist {
 struct pd_evlist *pd_evlist_new(void)
 {
 	struct pd_evlist *list = calloc(1, sizeof(*list));
-	const void *random = (const void *)getauxval(AT_RANDOM);
 
-	if (!list)
-		return NULL;
-	if (random)
-		memcpy(&list->seed, random, sizeof(list->seed));
+	if (list)
+		list->key = hash_key();
 	return list;
 }
 
@@ -65,15 +59,9 @@ void pd_evlist_free(struct pd_evlist *list)
 }
 
 /* The slot that holds @id, or the free one where it belongs. The table has a free one. */
-static struct id_slot *id_slot(struct id_slot *slots, size_t nr, uint64_t seed, uint64_t id)
+static struct id_slot *id_slot(struct id_slot *slots, size_t nr, uint64_t key, uint64_t id)
 {
-	uint64_t h = id ^ seed;
-
-	/* the finalizer of MurmurHash3 */
-	h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
-	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
-	h ^= h >> 33;
-	for (;; h++) {
+	for (uint64_t h = hash_word(key, id);; h++) {
 		struct id_slot *slot = &slots[h & (nr - 1)];
 
 		if (!slot->event || slot->id == id)
@@ -100,7 +88,7 @@ static int ids_reserve(struct pd_evlist *list, size_t more)
 		const struct id_slot *old = &list->slots[i];
 
 		if (old->event)
-			*id_slot(slots, nr, list->seed, old->id) = *old;
+			*id_slot(slots, nr, list->key, old->id) = *old;
 	}
 	free(list->slots);
 	list->slots = slots;
@@ -145,7 +133,7 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 		goto out;
 
 	for (size_t i = 0; i < nr_ids; i++) {
-		struct id_slot *slot = id_slot(list->slots, list->nr_slots, list->seed, ids[i]);
+		struct id_slot *slot = id_slot(list->slots, list->nr_slots, list->key, ids[i]);
 
 		list->nr_ids += !slot->event;
 		*slot = (struct id_slot){ids[i], evsel->index + 1};
@@ -192,7 +180,7 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
 		return list->evsels[0];
 	if (!list->nr_slots)
 		return NULL;
-	slot = id_slot(list->slots, list->nr_slots, list->seed, id);
+	slot = id_slot(list->slots, list->nr_slots, list->key, id);
 	return slot->event ? list->evsels[slot->event - 1] : NULL;
 }
 
@@ -202,15 +190,15 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
  */
 static int id_position(uint64_t sample_type, bool sample)
 {
-	const uint64_t before =
-		sample ? PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR
-		       : PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
-
 	if (sample_type & PERF_SAMPLE_IDENTIFIER)
 		return sample ? 0 : 1;
 	if (!(sample_type & PERF_SAMPLE_ID))
 		return -1;
-	return __builtin_popcountll(sample_type & before) + (sample ? 0 : 1);
+	if (!sample)
+		return 1 + !!(sample_type & PERF_SAMPLE_CPU) +
+		       !!(sample_type & PERF_SAMPLE_STREAM_ID);
+	return !!(sample_type & PERF_SAMPLE_IP) + !!(sample_type & PERF_SAMPLE_TID) +
+	       !!(sample_type & PERF_SAMPLE_TIME) + !!(sample_type & PERF_SAMPLE_ADDR);
 }
 
 struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 #define MAX_NODES (1u << 31)
 
@@ -24,9 +25,10 @@ static uint64_t mix(uint64_t h)
 	return h;
 }
 
-static uint64_t node_hash(uint32_t parent, const struct callgraph_node *n)
+static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
+			  const struct callgraph_node *n)
 {
-	uint64_t h = mix(((uint64_t)parent << 8) + n->cpumode);
+	uint64_t h = mix(g->key ^ (((uint64_t)parent << 8) + n->cpumode));
 
 	if (n->sym)
 		return mix(h ^ (uintptr_t)n->sym);
@@ -46,12 +48,13 @@ static int grow_table(struct callgraph *g)
 
 	if (!table)
 		return -ENOMEM;
+	g->key = hash_key();
 	for (size_t i = 0; i < g->nr; i++) {
 		size_t at;
 
 		if (g->node[i].parent == CALLGRAPH_NONE)
 			continue;
-		at = node_hash(g->node[i].parent, &g->node[i]) & (size - 1);
+		at = node_hash(g, g->node[i].parent, &g->node[i]) & (size - 1);
 		while (table[at])
 			at = (at + 1) & (size - 1);
 		table[at] = i + 1;
@@ -92,7 +95,7 @@ static int child_of(struct callgraph *g, uint32_t parent, struct callgraph_node 
 		if (rc < 0)
 			return rc;
 	}
-	at = node_hash(parent, key) & (g->table_size - 1);
+	at = node_hash(g, parent, key) & (g->table_size - 1);
 	for (; g->table[at]; at = (at + 1) & (g->table_size - 1)) {
 		const struct callgraph_node *n = &g->node[g->table[at] - 1];
 

@@ -34,6 +34,7 @@ struct callgraph {
 	size_t nr, cap;
 	uint32_t *table; /* open addressing over {parent, frame}: index + 1; 0 is empty */
 	size_t table_size;
+	uint64_t key; /* of hashes */
 };
 
 void callgraph_release(struct callgraph *g);

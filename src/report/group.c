@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 void group_counts_release(struct group_counts *g)
 {
 	free(g->slot);
@@ -20,7 +22,7 @@ bool group_is_read(const struct pd_evsel *evsel)
 
 static struct group_count *find_slot(const struct group_counts *g, uint64_t id)
 {
-	size_t at = (id * 0x9e3779b97f4a7c15ull >> 32) & (g->size - 1);
+	size_t at = hash_word(g->key, id) & (g->size - 1);
 
 	while (g->slot[at].id && g->slot[at].id != id)
 		at = (at + 1) & (g->size - 1);
@@ -29,7 +31,8 @@ static struct group_count *find_slot(const struct group_counts *g, uint64_t id)
 
 static int grow(struct group_counts *g)
 {
-	struct group_counts wide = {.size = g->size ? g->size * 2 : 64, .nr = g->nr};
+	struct group_counts wide = {
+		.size = g->size ? g->size * 2 : 64, .nr = g->nr, .key = hash_key()};
 
 	wide.slot = calloc(wide.size, sizeof(*wide.slot));
 	if (!wide.slot)

@@ -16,6 +16,7 @@ struct group_counts {
 		uint64_t value;
 	} * slot; /* open addressing */
 	size_t size, nr;
+	uint64_t key; /* of hashes */
 };
 
 void group_counts_release(struct group_counts *g);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/buf.h"
+#include "base/hash.h"
+
+/* uthash's own function needs no key: see base/hash.h. */
+#define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
+#include <uthash.h>
 
 /* Every identity under which a dso was met. Without padding: it is hashed as bytes. */
 struct dso_key {

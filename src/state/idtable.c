@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 
-/* Spreads ids that follow one another, and those with equal low bits. */
-static uint32_t slot_of(uint32_t id, uint32_t mask)
-{
-	uint64_t h = id * 0x9e3779b97f4a7c15ULL;
+#include "base/hash.h"
 
-	return (uint32_t)(h >> 32) & mask;
+static uint32_t slot_of(const struct idtable *t, uint32_t id)
+{
+	return (uint32_t)hash_word(t->key, id) & t->mask;
 }
 
 uint32_t idtable_find(const struct idtable *t, uint32_t id)
@@ -17,7 +16,7 @@ uint32_t idtable_find(const struct idtable *t, uint32_t id)
 
 	if (!t->slots)
 		return IDTABLE_NONE;
-	for (i = slot_of(id, t->mask); t->slots[i].number; i = (i + 1) & t->mask) {
+	for (i = slot_of(t, id); t->slots[i].number; i = (i + 1) & t->mask) {
 		if (t->slots[i].id == id)
 			return t->slots[i].number - 1;
 	}
@@ -26,7 +25,7 @@ uint32_t idtable_find(const struct idtable *t, uint32_t id)
 
 static void put(struct idtable *t, struct idtable_slot slot)
 {
-	uint32_t i = slot_of(slot.id, t->mask);
+	uint32_t i = slot_of(t, slot.id);
 
 	while (t->slots[i].number)
 		i = (i + 1) & t->mask;
@@ -35,7 +34,7 @@ static void put(struct idtable *t, struct idtable_slot slot)
 
 static int grow(struct idtable *t)
 {
-	struct idtable bigger = {.mask = t->slots ? t->mask * 2 + 1 : 63};
+	struct idtable bigger = {.mask = t->slots ? t->mask * 2 + 1 : 63, .key = hash_key()};
 	uint32_t i;
 
 	bigger.slots = calloc((size_t)bigger.mask + 1, sizeof(*bigger.slots));

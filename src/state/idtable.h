@@ -19,6 +19,7 @@ struct idtable {
 	} * slots;
 	uint32_t mask; /* number of slots less one */
 	uint32_t count;
+	uint64_t key; /* of hashes */
 };
 
 /* The number of @id, or IDTABLE_NONE. */
