@@ -87,3 +87,8 @@ void buf_release(struct buf *b)
 	free(b->data);
 	*b = (struct buf){0};
 }
+
+void mem_zero(void *p, size_t n)
+{
+	memset(p, 0, n);
+}

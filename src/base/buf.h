@@ -32,6 +32,9 @@ int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf
 /* Frees the memory and empties the buffer. */
 void buf_release(struct buf *b);
 
+/* memset(), and never what a compiler takes for as good. */
+void mem_zero(void *p, size_t n);
+
 /*
  * Grows the array *@array of elements of @size bytes and capacity *@cap (elements) so that it
  * holds at least @need elements; doubles, so that pushing is amortised O(1).

@@ -63,6 +63,28 @@ int parse_size(const char *s, uint64_t *ret)
 	return 0;
 }
 
+int parse_time(const char *s, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{"ns", 1},	      {"us", 1000},	       {"ms", 1000000},
+		{"s", 1000000000},    {"m", 60000000000},      {"h", 3600000000000},
+		{"d", 86400000000000},
+	};
+	const char *end;
+	uint64_t v;
+	int r = parse_prefix(s, &v, &end);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].name))
+			return __builtin_mul_overflow(v, units[i].ns, ret) ? -ERANGE : 0;
+	return -EINVAL;
+}
+
 size_t parse_distance(const char *a, const char *b)
 {
 	size_t row[65], la = strlen(a), lb = strlen(b);

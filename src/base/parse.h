@@ -15,6 +15,9 @@ int parse_u64(const char *s, uint64_t *ret);
 /* A size in bytes with an optional suffix B, K, M, G, T (powers of 1024; either case). 0, -EINVAL, -ERANGE. */
 int parse_size(const char *s, uint64_t *ret);
 
+/* A time with its unit (ns, us, ms, s, m, h, d), in nanoseconds. 0, -EINVAL, -ERANGE. */
+int parse_time(const char *s, uint64_t *ret);
+
 /* Edit distance of two short names (for "did you mean"); letters compare without case. */
 size_t parse_distance(const char *a, const char *b);
 

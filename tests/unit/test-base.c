@@ -36,6 +36,30 @@ static void sizes_parse_or_are_refused(void **unused)
 	}
 }
 
+static void times_have_units(void **unused)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t value;
+	} rows[] = {
+		{"0ns", 0, 0},	       {"17us", 0, 17000},   {"3ms", 0, 3000000},
+		{"2s", 0, 2000000000}, {"1m", 0, 60ull * 1000000000}, {"0x10s", 0, 16000000000},
+		{"1d", 0, 86400ull * 1000000000}, {"1h", 0, 3600ull * 1000000000},
+		{"5", -EINVAL, 0},     {"", -EINVAL, 0},     {"s", -EINVAL, 0},
+		{"1.5s", -EINVAL, 0},  {"-1s", -EINVAL, 0},  {"1 s", -EINVAL, 0},
+		{"1ss", -EINVAL, 0},   {"300000d", -ERANGE, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t v = 42;
+
+		assert_int_equal(parse_time(rows[i].text, &v), rows[i].r);
+		if (!rows[i].r)
+			assert_int_equal(v, rows[i].value);
+	}
+}
+
 static void buffer_keeps_bytes_while_growing(void **unused)
 {
 	struct buf b = {0};
@@ -105,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_parse_or_are_refused),
+		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(buffer_keeps_bytes_while_growing),
 		cmocka_unit_test(interned_strings_are_one),
 		cmocka_unit_test(error_text_never_overflows),

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/nearest.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/parse.h"
+
+/* A name that begins with what was typed is near however long it is: "context" "sched:sched_sw". */
+static size_t distance_of(const struct nearest *nearest, const char *name)
+{
+	size_t len = strlen(nearest->wanted), other = strlen(name);
+
+	if (len >= 4 && strncasecmp(name, nearest->wanted, len) == 0)
+		return 1;
+	/* Each character more or less is a step: of the many names of a kernel few are compared. */
+	if ((len > other ? len - other : other - len) > nearest->limit)
+		return SIZE_MAX;
+	return parse_distance(name, nearest->wanted);
+}
+
+void nearest_offer(void *arg, const char *name)
+{
+	struct nearest *nearest = arg;
+	size_t distance, at = nearest->count;
+
+	if (strlen(name) >= NEAREST_NAME_MAX)
+		return;
+	distance = distance_of(nearest, name);
+	if (distance > nearest->limit)
+		return;
+	for (size_t i = 0; i < nearest->count; i++) {
+		if (strcasecmp(nearest->best[i].name, name) == 0)
+			return;
+	}
+	while (at > 0 && nearest->best[at - 1].distance > distance)
+		at--;
+	if (at == NEAREST_MAX)
+		return;
+	if (nearest->count < NEAREST_MAX)
+		nearest->count++;
+	memmove(&nearest->best[at + 1], &nearest->best[at],
+		(nearest->count - at - 1) * sizeof(nearest->best[0]));
+	snprintf(nearest->best[at].name, NEAREST_NAME_MAX, "%s", name);
+	nearest->best[at].distance = distance;
+}
+
+bool nearest_init(struct nearest *nearest, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	*nearest = (struct nearest){.wanted = wanted};
+	if (len < 2 || len >= NEAREST_NAME_MAX)
+		return false;
+	nearest->limit = len < 6 ? 1 + len / 4 : len < 12 ? len / 3 : 4;
+	return true;
+}
+
+void nearest_write(struct nearest *nearest, char *out, size_t size)
+{
+	size_t at = 0;
+
+	/* Where one name is much nearer than the others, those only distract. */
+	while (nearest->count > 1 &&
+	       nearest->best[nearest->count - 1].distance > nearest->best[0].distance + 1)
+		nearest->count--;
+	for (size_t i = 0; i < nearest->count && at < size; i++) {
+		bool last = i + 1 == nearest->count;
+		const char *before = i == 0 ? "; did you mean " : last ? " or " : ", ";
+
+		at += (size_t)snprintf(out + at, size - at, "%s'%s'%s", before,
+				       nearest->best[i].name, last ? "?" : "");
+	}
+}
