@@ -155,3 +155,30 @@ void cpus_release(struct cpus *set)
 	free(set->ids);
 	*set = (struct cpus){NULL, 0};
 }
+
+cpu_set_t *cpus_to_set(const struct cpus *set, size_t *ret_size)
+{
+	size_t most = (size_t)set->ids[set->nr - 1] + 1, size = CPU_ALLOC_SIZE(most);
+	cpu_set_t *ret = CPU_ALLOC(most);
+
+	if (!ret)
+		return NULL;
+	CPU_ZERO_S(size, ret);
+	for (size_t i = 0; i < set->nr; i++)
+		CPU_SET_S((size_t)set->ids[i], size, ret);
+	*ret_size = size;
+	return ret;
+}
+
+int cpus_run_on(const struct cpus *set)
+{
+	size_t size;
+	cpu_set_t *cpus = cpus_to_set(set, &size);
+	int code;
+
+	if (!cpus)
+		return -ENOMEM;
+	code = sched_setaffinity(0, size, cpus) ? -errno : 0;
+	CPU_FREE(cpus);
+	return code;
+}

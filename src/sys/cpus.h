@@ -6,6 +6,7 @@
 #ifndef RINGTAIL_SYS_CPUS_H
 #define RINGTAIL_SYS_CPUS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,6 +35,15 @@ void cpus_intersect(struct cpus *set, const struct cpus *other);
 int cpus_copy(const struct cpus *from, struct cpus *ret); /* 0 or -ENOMEM */
 bool cpus_has(const struct cpus *set, int cpu);
 void cpus_release(struct cpus *set);
+
+/*
+ * The C library's form of a set that is not empty, of *@ret_size bytes, to be freed with
+ * CPU_FREE(). Returns NULL when out of memory.
+ */
+cpu_set_t *cpus_to_set(const struct cpus *set, size_t *ret_size);
+
+/* The calling thread runs on these from now on. Returns 0 or a negative errno. */
+int cpus_run_on(const struct cpus *set);
 
 /* From and to hwloc's (finite) form of a set. 0 or -ENOMEM. */
 int cpus_from_bitmap(const struct hwloc_bitmap_s *map, struct cpus *ret);

@@ -35,10 +35,10 @@ static bool cap_effective(cap_t caps, cap_value_t cap)
 void limits_read(struct limits *ret)
 {
 	cap_t caps = cap_get_proc();
-	bool admin = cap_effective(caps, CAP_SYS_ADMIN);
 	struct rlimit lock = {0, 0};
 
-	ret->perfmon = admin || cap_effective(caps, CAP_PERFMON);
+	ret->admin = cap_effective(caps, CAP_SYS_ADMIN);
+	ret->perfmon = ret->admin || cap_effective(caps, CAP_PERFMON);
 	ret->ipc_lock = cap_effective(caps, CAP_IPC_LOCK);
 	ret->ptrace = cap_effective(caps, CAP_SYS_PTRACE);
 	if (caps)

@@ -12,6 +12,7 @@
 
 struct limits {
 	bool perfmon;  /* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not bind us */
+	bool admin;    /* CAP_SYS_ADMIN: some kernels want it at perf_event_paranoid 3 and more */
 	bool ipc_lock; /* CAP_IPC_LOCK: no bound on locked memory */
 	bool ptrace;   /* CAP_SYS_PTRACE: other users' tasks (with perfmon also allowed) */
 	int paranoid;  /* kernel.perf_event_paranoid; 2 if unreadable */

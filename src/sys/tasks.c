@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 
@@ -62,6 +63,44 @@ pid_t task_process(pid_t tid)
 			break;
 	fclose(f);
 	return tgid;
+}
+
+bool task_is_of_another(pid_t tid, uid_t *ret)
+{
+	char path[64], line[256];
+	unsigned int uids[3]; /* real, effective, saved */
+	bool known = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!known && fgets(line, sizeof(line), f))
+		known = sscanf(line, "Uid: %u %u %u", &uids[0], &uids[1], &uids[2]) == 3;
+	fclose(f);
+	for (size_t i = 0; known && i < 3; i++) {
+		if (uids[i] == getuid())
+			continue;
+		*ret = uids[i];
+		return true;
+	}
+	return false;
+}
+
+bool task_has_children(pid_t tid)
+{
+	char path[64];
+	bool any;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", tid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	any = fgetc(f) != EOF;
+	fclose(f);
+	return any;
 }
 
 int tasks_copy(const struct tasks *t, struct tasks *ret)

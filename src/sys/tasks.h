@@ -3,6 +3,7 @@
 #ifndef RINGTAIL_SYS_TASKS_H
 #define RINGTAIL_SYS_TASKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -25,6 +26,15 @@ int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err);
 
 /* The process (thread group) of @tid, or -ESRCH. */
 pid_t task_process(pid_t tid);
+
+/*
+ * Whether @tid runs as somebody else than this process does, by any of the user ids that ptrace(2)
+ * looks at; which one is in *@ret then. False if there is no such thread.
+ */
+bool task_is_of_another(pid_t tid, uid_t *ret);
+
+/* Whether thread @tid has children now. False where the kernel does not tell. */
+bool task_has_children(pid_t tid);
 
 /* Replaces *@ret (all-zero or released) by a copy. Returns 0 or -ENOMEM. */
 int tasks_copy(const struct tasks *t, struct tasks *ret);

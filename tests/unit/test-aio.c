@@ -124,7 +124,7 @@ static void reap_without_waiting(void **state)
 	char byte = 'x';
 
 	assert_int_equal(aio_submit(a, fd, &byte, 1, 5, &byte), 0);
-	while (!(r = aio_reap(a, false, &done)) && tries++ < 5000)
+	while (!(r = aio_reap(a, false, &done)) && tries++ < 60000)
 		poll(NULL, 0, 1);
 	assert_int_equal(r, 1);
 	assert_int_equal(done.result, 0);
