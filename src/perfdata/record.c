@@ -59,6 +59,29 @@ static void walk_mmap2(struct cursor *c, const struct perf_event_header *hdr, st
 	m->filename = cursor_tail_string(c);
 }
 
+uint16_t pd_mmap2_encode(const struct pd_mmap *m, struct pd_mmap2_body *ret)
+{
+	*ret = (struct pd_mmap2_body){
+		.pid = m->pid,
+		.tid = m->tid,
+		.addr = m->addr,
+		.len = m->len,
+		.pgoff = m->pgoff,
+		.prot = m->prot,
+		.flags = m->flags,
+	};
+	if (m->build_id_size) {
+		ret->build_id_size = m->build_id_size;
+		memcpy(ret->build_id, m->build_id, sizeof(ret->build_id));
+		return PERF_RECORD_MISC_MMAP_BUILD_ID;
+	}
+	ret->maj = m->maj;
+	ret->min = m->min;
+	ret->ino = m->ino;
+	ret->ino_generation = m->ino_generation;
+	return 0;
+}
+
 static void walk_comm(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
 {
 	cursor_u32(c, &r->comm.pid);
@@ -325,11 +348,9 @@ static bool is_task(uint32_t type)
 	return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
 }
 
+/* Not by __builtin_popcountll(): without an instruction for it that is a call, twice a record. */
 uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evsel *evsel)
 {
-	const uint64_t before =
-		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;	/* in a sample */
-	const uint64_t behind = PD_SAMPLE_ID_BITS & ~(uint64_t)PERF_SAMPLE_TID; /* in a trailer */
 	const size_t word = sizeof(uint64_t);
 	uint64_t type = evsel ? evsel->attr.sample_type : 0;
 	bool has_time = type & PERF_SAMPLE_TIME;
@@ -338,11 +359,14 @@ uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evs
 	if (hdr->type >= PD_FIRST_USER_RECORD)
 		return 0;
 	if (hdr->type == PERF_RECORD_SAMPLE) {
-		words = (size_t)__builtin_popcountll(type & before);
+		words = !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP) +
+			!!(type & PERF_SAMPLE_TID);
 		return has_time ? record_u64(hdr, PD_RECORD_HEADER_SIZE + words * word) : 0;
 	}
 	if (has_time && evsel->attr.flags & PD_ATTR_SAMPLE_ID_ALL) {
-		words = (size_t)__builtin_popcountll(type & behind);
+		/* from the time to the end of the trailer */
+		words = 1 + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
+			!!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
 		if (hdr->size < PD_RECORD_HEADER_SIZE + pd_attr_id_trailer_size(&evsel->attr))
 			return 0;
 		return record_u64(hdr, hdr->size - hdr->size % word - words * word);

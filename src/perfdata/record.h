@@ -16,8 +16,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "perfdata/attr.h"
+
+/*
+ * In the misc of a LOST_SAMPLES record that ringtail wrote: its recorder has dropped the samples,
+ * whose output was too slow. The kernel sets no bits there, other readers do not look at them.
+ */
+#define PD_MISC_LOST_POOL (1u << 14)
+
+/* Ahead of what ringtail writes into a HEADER_EVENT_TYPE record (perfdata/snapshot_log.h). */
+#define PD_SNAPSHOT_MAGIC 0x746f687370616e73ull
 
 /* Name of a record type ("MMAP2", "SAMPLE", "AUXTRACE"), or NULL if unknown. */
 const char *pd_record_name(uint32_t type);
@@ -29,6 +39,18 @@ bool pd_record_is_sideband(uint32_t type);
  * Turns the header (8 bytes) at @p, any alignment, into native order.
  */
 struct perf_event_header pd_record_header(const uint8_t *p, bool swap);
+
+/*
+ * The header of the native record at @p (any alignment). Returns its size, or 0 when @len bytes do
+ * not hold all of it.
+ */
+static inline size_t pd_record_at(const uint8_t *p, size_t len, struct perf_event_header *ret)
+{
+	if (len < sizeof(*ret))
+		return 0;
+	memcpy(ret, p, sizeof(*ret));
+	return ret->size < sizeof(*ret) || ret->size > len ? 0 : ret->size;
+}
 
 /*
  * Turns the body of the record at @hdr (header already native, hdr->size bytes writable, 8-byte
@@ -63,6 +85,29 @@ struct pd_mmap { /* MMAP and MMAP2 */
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	const char *filename; /* NUL-terminated within the record */
 };
+
+/* MMAP2 on the wire: between the header and the name. */
+struct pd_mmap2_body {
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	union {
+		struct {
+			uint32_t maj, min;
+			uint64_t ino, ino_generation;
+		};
+		struct { /* with PERF_RECORD_MISC_MMAP_BUILD_ID */
+			uint8_t build_id_size, reserved[3];
+			uint8_t build_id[PD_BUILD_ID_MAX];
+		};
+	};
+	uint32_t prot, flags;
+};
+
+_Static_assert(sizeof(struct pd_mmap2_body) == 64, "a name begins 72 bytes behind a MMAP2's start");
+
+/* Fills @ret for @m, with its build-id if it has one. Returns the bit of misc that says so, or 0.
+ */
+uint16_t pd_mmap2_encode(const struct pd_mmap *m, struct pd_mmap2_body *ret);
 
 struct pd_comm {
 	uint32_t pid, tid;
@@ -179,6 +224,13 @@ struct pd_event_update {
 	size_t len;
 };
 
+struct pd_words { /* HEADER_EVENT_TYPE, if it is the log's (perfdata/snapshot_log.h) */
+	const uint64_t *words; /* NULL: it is not */
+	size_t nr;
+	const uint8_t *text;
+	size_t text_len;
+};
+
 struct pd_compressed {
 	const uint8_t *data;
 	size_t len;
@@ -231,6 +283,7 @@ struct pd_record {
 		struct pd_build_id build_id;
 		struct pd_feature_record feature;
 		struct pd_event_update update;
+		struct pd_words words;
 		struct pd_compressed compressed;
 		struct pd_id_index id_index;
 		struct pd_time_conv time_conv;

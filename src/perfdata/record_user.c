@@ -61,9 +61,16 @@ static void walk_attr(struct cursor *c, const struct perf_event_header *hdr, str
 static void walk_event_type(struct cursor *c, const struct perf_event_header *hdr,
 			    struct pd_record *r)
 {
-	uint64_t id;
+	struct pd_words *w = &r->words;
+	uint64_t id = 0, nr;
 
 	cursor_u64(c, &id);
+	if (id != PD_SNAPSHOT_MAGIC || !cursor_u64(c, &nr))
+		return;
+	w->words = cursor_u64s(c, nr);
+	w->nr = nr;
+	w->text_len = cursor_left(c);
+	w->text = cursor_bytes(c, w->text_len);
 }
 
 static void walk_tracing_data(struct cursor *c, const struct perf_event_header *hdr,
