@@ -162,7 +162,7 @@ static int map_ring(struct opened *o, const struct plan *plan, const struct open
 
 	ring->data_size = f->ring < o->nr_places ? plan->ring_size : plan->sideband_size;
 	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			    : perf_event_map(f->fd, ring->data_size, &ring->memory);
+			    : perf_event_map(f->fd, ring->data_size, PERF_EVENT_CONSUME, &ring->memory);
 	if (!code)
 		ring->fds[ring->nr_fds++] = f->fd;
 	return code;

@@ -3,6 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
+
+#include "perfdata/record.h"
 
 int ring_init(struct ring *r, void *page, const void *data, uint64_t size)
 {
@@ -38,4 +41,27 @@ void ring_release(struct ring *r, size_t bytes)
 	r->tail += bytes;
 	/* D: pairs with the kernel's A; our loads of the data are done before it sees the room. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+}
+
+void ring_spans_copy(const struct ring_spans *spans, size_t from, void *to, size_t len)
+{
+	size_t first = 0;
+
+	if (from < spans->a_len) {
+		first = len < spans->a_len - from ? len : spans->a_len - from;
+		memcpy(to, spans->a + from, first);
+	}
+	if (first < len)
+		memcpy((uint8_t *)to + first, spans->b + (from + first - spans->a_len),
+		       len - first);
+}
+
+size_t ring_whole_records(const uint8_t *p, size_t len)
+{
+	struct perf_event_header hdr;
+	size_t at = 0, size;
+
+	while ((size = pd_record_at(p + at, len - at, &hdr)))
+		at += size;
+	return at;
 }

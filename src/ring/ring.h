@@ -36,6 +36,12 @@ struct ring_spans {
 	size_t a_len, b_len; /* b_len is 0 unless the run wraps */
 };
 
+/* Copies @len bytes from byte @from of the spans on, which are there, to @to. */
+void ring_spans_copy(const struct ring_spans *spans, size_t from, void *to, size_t len);
+
+/* How many of the @len bytes at @p are whole records, beginning with the first. */
+size_t ring_whole_records(const uint8_t *p, size_t len);
+
 /*
  * Sets @r up over the page at @page and @size bytes at @data. Returns 0, or -EINVAL when @size is
  * not a power of two of at least 8.

@@ -8,6 +8,7 @@
 #ifndef RINGTAIL_SYS_PERF_EVENT_H
 #define RINGTAIL_SYS_PERF_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,14 +27,33 @@ int perf_event_enable(int fd);
 int perf_event_disable(int fd);
 int perf_event_set_filter(int fd, const char *filter); /* of a tracepoint */
 int perf_event_id(int fd, uint64_t *ret);
+int perf_event_set_period(int fd, uint64_t period); /* or frequency, as it was opened */
 int perf_event_set_output(int fd, int to_fd); /* records of @fd go to the ring mapped at @to_fd */
 
 /*
- * Maps the header page and @data_size bytes of ring (a power of two, in whole pages) for reading
- * and for the tail to be written. Returns 0 with the address in *@ret, to be unmapped with
- * perf_event_unmap() and the same size; or a negative errno (-EPERM: more than may be locked).
+ * While the ring mapped at @fd is paused, records that are meant for it are counted as lost.
+ * Returns 0 or a negative errno.
  */
-int perf_event_map(int fd, size_t data_size, void **ret);
+int perf_event_pause_output(int fd, bool pause);
+
+/*
+ * Waits until no record is being written that was begun before the call: a pause keeps those away
+ * that come later. It takes a grace period of RCU, some 10 ms.
+ */
+void perf_event_await_writers(void);
+
+/* How a ring is mapped, which tells the kernel what to do when it is full. */
+enum perf_event_access {
+	PERF_EVENT_CONSUME,   /* the tail is written: what is not released is kept */
+	PERF_EVENT_OVERWRITE, /* for reading only: the oldest is overwritten */
+};
+
+/*
+ * Maps the header page and @data_size bytes of ring (a power of two, in whole pages). Returns 0
+ * with the address in *@ret, to be unmapped with perf_event_unmap() and the same size; or a
+ * negative errno (-EPERM: more than may be locked).
+ */
+int perf_event_map(int fd, size_t data_size, enum perf_event_access access, void **ret);
 void perf_event_unmap(void *map, size_t data_size); /* accepts NULL */
 
 /*

@@ -131,7 +131,7 @@ int perf_event_set_output(int fd, int to_fd)
 	return 0;
 }
 
-int perf_event_map(int fd, size_t data_size, void **ret)
+int perf_event_map(int fd, size_t data_size, enum perf_event_access access, void **ret)
 {
 	if (kernel.locked + data_size > kernel.lock_max)
 		return -EPERM;
