@@ -138,4 +138,63 @@ int pd_feature_caches_decode(const uint8_t *p, size_t len, bool swap, struct pd_
 int pd_feature_caches_encode(struct buf *b, const struct pd_caches *v);
 void pd_caches_release(struct pd_caches *v);
 
+/* HYBRID_TOPOLOGY: the CPUs of each core PMU. */
+struct pd_hybrid_topology {
+	struct pd_hybrid_pmu {
+		char *name, *cpus; /* NULL after a failure */
+	} * pmus;
+	size_t nr;
+};
+int pd_feature_hybrid_topology_decode(const uint8_t *p, size_t len, bool swap,
+				      struct pd_hybrid_topology *ret);
+void pd_hybrid_topology_release(struct pd_hybrid_topology *v);
+
+/* PMU_CAPS, and CPU_PMU_CAPS, which is that of "cpu" only. */
+struct pd_pmu_caps {
+	struct pd_pmu_with_caps {
+		char *name;		/* NULL after a failure */
+		struct pd_strings caps; /* a name, its value, a name … */
+	} * pmus;
+	size_t nr;
+};
+int pd_feature_cpu_pmu_caps_decode(const uint8_t *p, size_t len, bool swap,
+				   struct pd_pmu_caps *ret);
+int pd_feature_pmu_caps_decode(const uint8_t *p, size_t len, bool swap, struct pd_pmu_caps *ret);
+void pd_pmu_caps_release(struct pd_pmu_caps *v);
+
+/* BPF_PROG_INFO: the programs that were loaded. */
+struct pd_bpf_progs {
+	struct pd_bpf_prog {
+		uint32_t id;
+		char name[16]; /* cut off by the kernel */
+		struct pd_bpf_function {
+			uint8_t tag[8];
+			uint64_t addr;
+			uint32_t size; /* bytes */
+		} *functions;	       /* the program, and others that it calls */
+		size_t nr;	       /* 0: it was not compiled, or the section does not tell */
+	} *progs;
+	size_t nr;
+};
+int pd_feature_bpf_progs_decode(const uint8_t *p, size_t len, bool swap, struct pd_bpf_progs *ret);
+void pd_bpf_progs_release(struct pd_bpf_progs *v);
+
+/* BPF_BTF: calls @next with the id of each set of types, until that is not 0, which is returned. */
+int pd_feature_bpf_types_decode(const uint8_t *p, size_t len, bool swap,
+				int (*next)(uint32_t id, void *arg), void *arg);
+
+/* MEM_TOPOLOGY: which blocks of physical memory each node has. */
+struct pd_mem_topology {
+	uint64_t block_size; /* bytes */
+	struct pd_mem_node {
+		uint64_t node;
+		uint64_t *blocks; /* a bit each; NULL after a failure */
+		uint64_t nr_blocks;
+	} * nodes;
+	size_t nr;
+};
+int pd_feature_mem_topology_decode(const uint8_t *p, size_t len, bool swap,
+				   struct pd_mem_topology *ret);
+void pd_mem_topology_release(struct pd_mem_topology *v);
+
 #endif

@@ -13,6 +13,7 @@ struct section {
 	const uint8_t *p;
 	size_t len;
 	bool swap;
+	enum pd_feature feature;
 	const char *label; /* of the table's row */
 };
 
@@ -116,7 +117,7 @@ static void put_cpu_topology(FILE *out, const struct section *s)
 	if (pd_feature_cpu_topology_decode(s->p, s->len, s->swap, recorded_cpus(s->t), &v) < 0) {
 		put_damaged(out, s);
 	} else {
-		put_list(out, v.dies.nr ? "sibling sockets" : "sibling cores  ", &v.cores);
+		put_list(out, "sibling sockets", &v.cores);
 		put_list(out, "sibling dies   ", &v.dies);
 		put_list(out, "sibling threads", &v.threads);
 		for (size_t i = 0; i < v.nr_ids; i++) {
@@ -125,6 +126,8 @@ static void put_cpu_topology(FILE *out, const struct section *s)
 				fprintf(out, "Die ID %d, ", v.ids[i].die);
 			fprintf(out, "Socket ID %d\n", v.ids[i].socket);
 		}
+		if (!v.nr_ids)
+			fputs("# Core ID and Socket ID information is not available\n", out);
 	}
 	pd_cpu_topology_release(&v);
 }
@@ -189,9 +192,7 @@ static void put_groups(FILE *out, const struct section *s)
 			continue;
 		fputs("# group: {", out);
 		text_put(out, e->name, 0);
-		for (size_t k = i + 1; k < n; k++) {
-			if (pd_evlist_at(s->t->evlist, k)->leader != i)
-				continue;
+		for (size_t k = i + 1; k < i + e->nr_members; k++) {
 			putc(',', out);
 			text_put(out, pd_evlist_at(s->t->evlist, k)->name, 0);
 		}
@@ -235,6 +236,107 @@ static void put_sample_time(FILE *out, const struct section *s)
 		(double)(v.last >= v.first ? v.last - v.first : 0) / 1e6);
 }
 
+static bool has_block(const struct pd_mem_node *n, uint64_t i)
+{
+	return i < n->nr_blocks && n->blocks[i / 64] >> i % 64 & 1;
+}
+
+/* "0-23,32-199" */
+static void put_blocks(FILE *out, const struct pd_mem_node *n)
+{
+	const char *comma = "";
+
+	for (uint64_t i = 0, first; i < n->nr_blocks; i++) {
+		if (!has_block(n, i))
+			continue;
+		first = i;
+		while (has_block(n, i + 1))
+			i++;
+		fprintf(out, "%s%" PRIu64, comma, first);
+		if (i > first)
+			fprintf(out, "-%" PRIu64, i);
+		comma = ",";
+	}
+}
+
+static void put_mem_node(FILE *out, const struct pd_mem_node *n, uint64_t block_size)
+{
+	static const char units[] = "BKMG";
+	uint64_t size = 0;
+	size_t unit = 0;
+
+	for (uint64_t i = 0; i < n->nr_blocks; i++)
+		size += has_block(n, i) ? block_size : 0;
+	/* As perf: 1 of the next unit is told in this one. */
+	for (; size / 1024 > 1 && unit < 3; unit++)
+		size /= 1024;
+	fprintf(out, "#  %3" PRIu64 " [%" PRIu64 "%c]: ", n->node, size, units[unit]);
+	put_blocks(out, n);
+	putc('\n', out);
+}
+
+static void put_mem_topology(FILE *out, const struct section *s)
+{
+	struct pd_mem_topology v;
+
+	if (pd_feature_mem_topology_decode(s->p, s->len, s->swap, &v) < 0) {
+		put_damaged(out, s);
+	} else {
+		fprintf(out, "# memory nodes (nr %zu, block size 0x%" PRIx64 "):\n", v.nr,
+			v.block_size);
+		for (size_t i = 0; i < v.nr; i++)
+			put_mem_node(out, &v.nodes[i], v.block_size);
+	}
+	pd_mem_topology_release(&v);
+}
+
+static void put_hybrid(FILE *out, const struct section *s)
+{
+	struct pd_hybrid_topology v;
+
+	if (pd_feature_hybrid_topology_decode(s->p, s->len, s->swap, &v) < 0) {
+		put_damaged(out, s);
+	} else {
+		fputs("# hybrid cpu system:\n", out);
+		for (size_t i = 0; i < v.nr; i++) {
+			fputs("# ", out);
+			text_put(out, v.pmus[i].name, 0);
+			fputs(" cpu list : ", out);
+			text_put(out, v.pmus[i].cpus, 0);
+			putc('\n', out);
+		}
+	}
+	pd_hybrid_topology_release(&v);
+}
+
+static void put_caps_of(FILE *out, const struct pd_pmu_with_caps *pmu)
+{
+	fputs("# ", out);
+	text_put(out, pmu->name, 0);
+	fprintf(out, " pmu capabilities: %s", pmu->caps.nr ? "" : "not available");
+	for (size_t i = 0; i + 1 < pmu->caps.nr; i += 2) {
+		fputs(i ? ", " : "", out);
+		text_put(out, pmu->caps.s[i], 0);
+		putc('=', out);
+		text_put(out, pmu->caps.s[i + 1], 0);
+	}
+	putc('\n', out);
+}
+
+static void put_caps(FILE *out, const struct section *s)
+{
+	bool cpu = s->feature == HEADER_CPU_PMU_CAPS;
+	struct pd_pmu_caps v;
+	int code = cpu ? pd_feature_cpu_pmu_caps_decode(s->p, s->len, s->swap, &v)
+		       : pd_feature_pmu_caps_decode(s->p, s->len, s->swap, &v);
+
+	if (code < 0)
+		put_damaged(out, s);
+	for (size_t i = 0; !code && i < v.nr; i++)
+		put_caps_of(out, &v.pmus[i]);
+	pd_pmu_caps_release(&v);
+}
+
 static void put_clockid(FILE *out, const struct section *s)
 {
 	uint64_t v;
@@ -243,6 +345,21 @@ static void put_clockid(FILE *out, const struct section *s)
 		put_damaged(out, s);
 	else
 		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", v * 1000);
+}
+
+/* As perf names them. */
+static const char *clock_name(uint32_t clockid)
+{
+	static const char *const names[] = {
+		[CLOCK_REALTIME] = "realtime",
+		[CLOCK_MONOTONIC] = "monotonic",
+		[CLOCK_MONOTONIC_RAW] = "monotonic_raw",
+		[CLOCK_BOOTTIME] = "boottime",
+		[CLOCK_TAI] = "tai",
+	};
+	const char *name = clockid < sizeof(names) / sizeof(names[0]) ? names[clockid] : NULL;
+
+	return name ? name : "(not found)";
 }
 
 static void put_clock_data(FILE *out, const struct section *s)
@@ -259,10 +376,13 @@ static void put_clock_data(FILE *out, const struct section *s)
 	sec = (time_t)(v.wall_clock_ns / 1000000000);
 	if (!localtime_r(&sec, &tm) || !strftime(text, sizeof(text), "%F %T", &tm))
 		text[0] = '\0';
+	fprintf(out, "# clockid: %s (%u)\n", clock_name(v.clockid), v.clockid);
 	fprintf(out,
-		"# clockid: %u\n# reference time: %s.%06" PRIu64 " = %" PRIu64 ".%06" PRIu64 "\n",
-		v.clockid, text, v.wall_clock_ns % 1000000000 / 1000,
-		v.clockid_time_ns / 1000000000, v.clockid_time_ns % 1000000000 / 1000);
+		"# reference time: %s.%06" PRIu64 " = %" PRIu64 ".%06" PRIu64 " (TOD) = %" PRIu64
+		".%09" PRIu64 " (%s)\n",
+		text, v.wall_clock_ns % 1000000000 / 1000, v.wall_clock_ns / 1000000000,
+		v.wall_clock_ns % 1000000000 / 1000, v.clockid_time_ns / 1000000000,
+		v.clockid_time_ns % 1000000000, clock_name(v.clockid));
 }
 
 static void put_dir_format(FILE *out, const struct section *s)
@@ -273,6 +393,52 @@ static void put_dir_format(FILE *out, const struct section *s)
 		put_damaged(out, s);
 	else
 		fprintf(out, "# directory data version : %" PRIu64 "\n", v);
+}
+
+/* As the kernel calls it in kallsyms, but for names that it cuts off here. */
+static void put_bpf_function(FILE *out, const struct pd_bpf_prog *prog, size_t i)
+{
+	const struct pd_bpf_function *f = &prog->functions[i];
+
+	fputs("bpf_prog_", out);
+	for (size_t k = 0; k < sizeof(f->tag); k++)
+		fprintf(out, "%02x", f->tag[k]);
+	if (i || prog->name[0])
+		putc('_', out);
+	text_put(out, prog->nr > 1 ? "F" : prog->name, 0);
+	fprintf(out, " addr 0x%" PRIx64 " size %u\n", f->addr, f->size);
+}
+
+static void put_bpf_progs(FILE *out, const struct section *s)
+{
+	struct pd_bpf_progs v;
+
+	if (pd_feature_bpf_progs_decode(s->p, s->len, s->swap, &v) < 0)
+		put_damaged(out, s);
+	for (size_t i = 0; i < v.nr; i++) {
+		const struct pd_bpf_prog *prog = &v.progs[i];
+
+		if (prog->nr)
+			fprintf(out, "# bpf_prog_info %u:%s", prog->id, prog->nr > 1 ? "\n" : " ");
+		for (size_t k = 0; k < prog->nr; k++) {
+			if (prog->nr > 1)
+				fprintf(out, "# \tsub_prog %zu: ", k);
+			put_bpf_function(out, prog, k);
+		}
+	}
+	pd_bpf_progs_release(&v);
+}
+
+static int put_bpf_type(uint32_t id, void *out)
+{
+	fprintf(out, "# btf info of id %u\n", id);
+	return 0;
+}
+
+static void put_bpf_types(FILE *out, const struct section *s)
+{
+	if (pd_feature_bpf_types_decode(s->p, s->len, s->swap, put_bpf_type, out) < 0)
+		put_damaged(out, s);
 }
 
 static void put_compressed(FILE *out, const struct section *s)
@@ -315,23 +481,28 @@ static const struct {
 	{HEADER_STAT, "STAT", NULL, put_stat, false},
 	{HEADER_CACHE, "CACHE", "cache", put_caches, true},
 	{HEADER_SAMPLE_TIME, "SAMPLE_TIME", "sample time", put_sample_time, false},
-	{HEADER_MEM_TOPOLOGY, "MEM_TOPOLOGY", NULL, NULL, true},
+	{HEADER_MEM_TOPOLOGY, "MEM_TOPOLOGY", "memory topology", put_mem_topology, true},
 	{HEADER_CLOCKID, "CLOCKID", "clockid", put_clockid, false},
 	{HEADER_DIR_FORMAT, "DIR_FORMAT", "directory", put_dir_format, false},
-	{HEADER_BPF_PROG_INFO, "BPF_PROG_INFO", NULL, NULL, false},
-	{HEADER_BPF_BTF, "BPF_BTF", NULL, NULL, false},
+	{HEADER_BPF_PROG_INFO, "BPF_PROG_INFO", "bpf programs", put_bpf_progs, false},
+	{HEADER_BPF_BTF, "BPF_BTF", "bpf types", put_bpf_types, false},
 	{HEADER_COMPRESSED, "COMPRESSED", "compressed", put_compressed, false},
-	{HEADER_CPU_PMU_CAPS, "CPU_PMU_CAPS", NULL, NULL, false},
+	{HEADER_CPU_PMU_CAPS, "CPU_PMU_CAPS", "cpu pmu capabilities", put_caps, false},
 	{HEADER_CLOCK_DATA, "CLOCK_DATA", "clock data", put_clock_data, false},
-	{HEADER_HYBRID_TOPOLOGY, "HYBRID_TOPOLOGY", NULL, NULL, false},
-	{HEADER_PMU_CAPS, "PMU_CAPS", NULL, NULL, false},
+	{HEADER_HYBRID_TOPOLOGY, "HYBRID_TOPOLOGY", "hybrid topology", put_hybrid, true},
+	{HEADER_PMU_CAPS, "PMU_CAPS", "pmu capabilities", put_caps, false},
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
 
 static bool has_feature(const struct trace *t, size_t i, struct section *ret)
 {
-	*ret = (struct section){.t = t, .swap = data_swapped(t->df), .label = features[i].label};
+	*ret = (struct section){
+		.t = t,
+		.swap = data_swapped(t->df),
+		.feature = features[i].feature,
+		.label = features[i].label,
+	};
 	return data_feature(t->df, features[i].feature, &ret->p, &ret->len) == 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <linux/bpf.h>
 
 #include "perfdata/feature.h"
 #include "wire.h"
@@ -250,6 +251,213 @@ static void machine(void **state)
 	}
 }
 
+/* What only others write: in either order, and cut at every length. */
+static void put_pmus(struct wire *w)
+{
+	wire_u32(w, 2);
+	wire_u32(w, 2);
+	put_string(w, "branches");
+	put_string(w, "32");
+	put_string(w, "max_precise");
+	put_string(w, "3");
+	put_string(w, "cpu_core");
+	wire_u32(w, 0);
+	put_string(w, "cpu_atom");
+}
+
+static void pmus(void **state)
+{
+	struct pd_hybrid_topology h;
+	struct pd_pmu_caps v;
+	struct wire w;
+
+	for (int foreign = 0; foreign < 2; foreign++) {
+		start(&w, foreign);
+		put_pmus(&w);
+		assert_int_equal(pd_feature_pmu_caps_decode(w.data, w.len, foreign, &v), 0);
+		assert_int_equal(v.nr, 2);
+		assert_string_equal(v.pmus[0].name, "cpu_core");
+		assert_int_equal(v.pmus[0].caps.nr, 4);
+		assert_string_equal(v.pmus[0].caps.s[2], "max_precise");
+		assert_string_equal(v.pmus[0].caps.s[3], "3");
+		assert_string_equal(v.pmus[1].name, "cpu_atom");
+		assert_int_equal(v.pmus[1].caps.nr, 0);
+		pd_pmu_caps_release(&v);
+		for (size_t n = 0; n < w.len; n++) {
+			uint8_t *block, *p = cut(w.data, n, &block);
+
+			assert_int_equal(pd_feature_pmu_caps_decode(p, n, foreign, &v), -EBADMSG);
+			pd_pmu_caps_release(&v);
+			free(block);
+		}
+		/* The first of them is what the other section has; its caps are a pair of strings.
+		 */
+		assert_int_equal(pd_feature_cpu_pmu_caps_decode(w.data + 4, w.len - 4, foreign, &v),
+				 0);
+		assert_int_equal(v.nr, 1);
+		assert_string_equal(v.pmus[0].name, "cpu");
+		assert_string_equal(v.pmus[0].caps.s[1], "32");
+		pd_pmu_caps_release(&v);
+		assert_int_equal(
+			pd_feature_hybrid_topology_decode(w.data + 4, w.len - 4, foreign, &h), 0);
+		assert_int_equal(h.nr, 2);
+		assert_string_equal(h.pmus[1].name, "max_precise");
+		assert_string_equal(h.pmus[1].cpus, "3");
+		pd_hybrid_topology_release(&h);
+		for (size_t n = 0; n < 4 + 4 * 68; n++) {
+			uint8_t *block, *p = cut(w.data + 4, n, &block);
+
+			assert_int_equal(pd_feature_hybrid_topology_decode(p, n, foreign, &h),
+					 -EBADMSG);
+			pd_hybrid_topology_release(&h);
+			assert_int_equal(pd_feature_cpu_pmu_caps_decode(p, n, foreign, &v),
+					 -EBADMSG);
+			pd_pmu_caps_release(&v);
+			free(block);
+		}
+	}
+}
+
+/* A program of @nr functions, as perf puts it: arrays, which struct bpf_prog_info has offsets of.
+ */
+static void put_program(struct wire *w, uint32_t id, uint32_t nr, uint32_t told)
+{
+	uint8_t zeroes[sizeof(struct bpf_prog_info)] = {0};
+	size_t info = w->len + 16, end;
+
+	wire_u32(w, sizeof(zeroes));
+	wire_u32(w, 20 * nr);
+	wire_u64(w, 1 << 3 | 1 << 4 | 1 << 8);
+	wire_bytes(w, zeroes, sizeof(zeroes));
+	for (uint32_t i = 0; i < nr; i++)
+		wire_u64(w, 0xffffffffc0000000 + i);
+	for (uint32_t i = 0; i < nr; i++)
+		wire_bytes(w, "\x01\x02\x03\x04\x05\x06\x07\x08", 8);
+	for (uint32_t i = 0; i < nr; i++)
+		wire_u32(w, 100 + i);
+	end = w->len;
+	w->len = info + offsetof(struct bpf_prog_info, id);
+	wire_u32(w, id);
+	w->len = info + offsetof(struct bpf_prog_info, name);
+	wire_bytes(w, "a_program", 9);
+	w->len = info + offsetof(struct bpf_prog_info, nr_jited_ksyms);
+	wire_u32(w, told);
+	wire_u32(w, told);
+	wire_u64(w, 0);
+	wire_u64(w, 16 * nr);
+	w->len = info + offsetof(struct bpf_prog_info, nr_prog_tags);
+	wire_u32(w, told);
+	wire_u64(w, 8 * nr);
+	w->len = end;
+}
+
+static int sum(uint32_t id, void *arg)
+{
+	*(uint32_t *)arg += id;
+	return 0;
+}
+
+static void bpf(void **state)
+{
+	struct pd_bpf_progs v;
+	struct wire w;
+	uint32_t ids = 0;
+
+	for (int foreign = 0; foreign < 2; foreign++) {
+		start(&w, foreign);
+		wire_u32(&w, 2);
+		put_program(&w, 7, 1, 1);
+		put_program(&w, 8, 2, 2);
+		assert_int_equal(pd_feature_bpf_progs_decode(w.data, w.len, foreign, &v), 0);
+		assert_int_equal(v.nr, 2);
+		assert_int_equal(v.progs[0].id, 7);
+		assert_int_equal(v.progs[0].nr, 1);
+		assert_string_equal(v.progs[1].name, "a_program");
+		assert_int_equal(v.progs[1].nr, 2);
+		assert_int_equal(v.progs[1].functions[1].addr, 0xffffffffc0000001);
+		assert_int_equal(v.progs[1].functions[1].size, 101);
+		assert_memory_equal(v.progs[1].functions[1].tag, "\x01\x02\x03\x04\x05\x06\x07\x08",
+				    8);
+		pd_bpf_progs_release(&v);
+		for (size_t n = 0; n < w.len; n++) {
+			uint8_t *block, *p = cut(w.data, n, &block);
+
+			assert_int_equal(pd_feature_bpf_progs_decode(p, n, foreign, &v), -EBADMSG);
+			pd_bpf_progs_release(&v);
+			free(block);
+		}
+		/* More functions than there are. */
+		start(&w, foreign);
+		wire_u32(&w, 1);
+		put_program(&w, 7, 1, 0xffffffff);
+		assert_int_equal(pd_feature_bpf_progs_decode(w.data, w.len, foreign, &v), -EBADMSG);
+		pd_bpf_progs_release(&v);
+		start(&w, foreign);
+		wire_u32(&w, 2);
+		for (uint32_t i = 0; i < 2; i++) {
+			wire_u32(&w, 5 + i);
+			wire_u32(&w, 4);
+			wire_u32(&w, 0);
+		}
+		ids = 0;
+		assert_int_equal(pd_feature_bpf_types_decode(w.data, w.len, foreign, sum, &ids), 0);
+		assert_int_equal(ids, 11);
+		assert_int_equal(pd_feature_bpf_types_decode(w.data, w.len - 1, foreign, sum, &ids),
+				 -EBADMSG);
+	}
+}
+
+static void put_memory(struct wire *w, uint64_t version, uint64_t nodes, uint64_t bits)
+{
+	wire_u64(w, version);
+	wire_u64(w, 1 << 27);
+	wire_u64(w, nodes);
+	for (int i = 0; i < 2; i++) {
+		wire_u64(w, 10 + (uint64_t)i);
+		wire_u64(w, 1); /* read by nobody */
+		wire_u64(w, bits);
+		wire_u64(w, 5);
+		wire_u64(w, 1 + (uint64_t)i);
+	}
+}
+
+static void memory(void **state)
+{
+	struct pd_mem_topology v;
+	struct wire w;
+
+	for (int foreign = 0; foreign < 2; foreign++) {
+		start(&w, foreign);
+		put_memory(&w, 1, 2, 66);
+		assert_int_equal(pd_feature_mem_topology_decode(w.data, w.len, foreign, &v), 0);
+		assert_int_equal(v.block_size, 1 << 27);
+		assert_int_equal(v.nr, 2);
+		assert_int_equal(v.nodes[1].node, 11);
+		assert_int_equal(v.nodes[1].nr_blocks, 66);
+		assert_int_equal(v.nodes[1].blocks[0], 5);
+		assert_int_equal(v.nodes[1].blocks[1], 2);
+		pd_mem_topology_release(&v);
+		for (size_t n = 0; n < w.len; n++) {
+			uint8_t *block, *p = cut(w.data, n, &block);
+
+			assert_int_equal(pd_feature_mem_topology_decode(p, n, foreign, &v),
+					 -EBADMSG);
+			pd_mem_topology_release(&v);
+			free(block);
+		}
+	}
+	for (int which = 0; which < 4; which++) {
+		static const uint64_t wrong[][3] = {
+			{2, 2, 66}, {1, UINT64_MAX, 66}, {1, 2, UINT64_MAX}, {1, 3, 66}};
+
+		start(&w, false);
+		put_memory(&w, wrong[which][0], wrong[which][1], wrong[which][2]);
+		assert_int_equal(pd_feature_mem_topology_decode(w.data, w.len, false, &v),
+				 -EBADMSG);
+		pd_mem_topology_release(&v);
+	}
+}
+
 /* A count that nothing stands behind must not be allocated for. */
 static void hostile_counts(void **state)
 {
@@ -479,6 +687,9 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(cpu_topology),
 		cmocka_unit_test(machine),
+		cmocka_unit_test(pmus),
+		cmocka_unit_test(bpf),
+		cmocka_unit_test(memory),
 		cmocka_unit_test(hostile_counts),
 		cmocka_unit_test(event_desc),
 		cmocka_unit_test(group_desc),
