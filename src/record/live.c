@@ -10,6 +10,9 @@
 #include "perfdata/record.h"
 #include "record/live_maps.h"
 
+/* No record tells of the end of a cgroup: of more than these the oldest goes. */
+#define CGROUPS_MAX 4096u
+
 /* A record without its trailer. */
 struct blob {
 	size_t len;
@@ -49,9 +52,11 @@ enum other_kind { OTHER_KSYMBOL, OTHER_BPF, OTHER_CGROUP, OTHER_MAP /* and the C
 struct live {
 	struct pd_evsel evsel;
 	size_t id_size;
+	size_t time_at; /* of the time, from the end of a record; 0: there is none */
 	struct task *tasks;
 	struct process *processes;
 	struct other *others;
+	struct other *cgroups; /* the oldest first */
 };
 
 struct live *live_new(const struct pd_attr *attr)
@@ -62,6 +67,8 @@ struct live *live_new(const struct pd_attr *attr)
 		return NULL;
 	l->evsel.attr = *attr;
 	l->id_size = pd_attr_id_trailer_size(attr);
+	if (l->id_size && attr->sample_type & PERF_SAMPLE_TIME)
+		l->time_at = l->id_size - (attr->sample_type & PERF_SAMPLE_TID ? 8 : 0);
 	return l;
 }
 
@@ -261,20 +268,25 @@ static int apply_namespaces(struct live *l, const struct perf_event_header *hdr,
 	return 0;
 }
 
+static void other_remove(struct other **table, struct other *o)
+{
+	HASH_DEL(*table, o);
+	free(o->blob);
+	free(o);
+}
+
 /* Notes @hdr, or with @hdr NULL that it is gone. */
 static int set_other(struct live *l, uint64_t kind, uint64_t id,
 		     const struct perf_event_header *hdr)
 {
+	struct other **table = kind == OTHER_CGROUP ? &l->cgroups : &l->others;
 	const struct other_key key = {kind, id};
 	struct blob *blob = NULL;
 	struct other *o;
 
-	HASH_FIND(hh, l->others, &key, sizeof(key), o);
-	if (!hdr && o) {
-		HASH_DEL(l->others, o);
-		free(o->blob);
-		free(o);
-	}
+	HASH_FIND(hh, *table, &key, sizeof(key), o);
+	if (!hdr && o)
+		other_remove(table, o);
 	if (!hdr)
 		return 0;
 	blob = blob_new(l, hdr);
@@ -289,7 +301,7 @@ static int set_other(struct live *l, uint64_t kind, uint64_t id,
 	if (o) {
 		o->key = key;
 		o->blob = blob;
-		HASH_ADD(hh, l->others, key, sizeof(o->key), o);
+		HASH_ADD(hh, *table, key, sizeof(o->key), o);
 	}
 	if (!o || !o->hh.tbl) {
 		free(o);
@@ -297,6 +309,15 @@ static int set_other(struct live *l, uint64_t kind, uint64_t id,
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+static int apply_cgroup(struct live *l, const struct perf_event_header *hdr, uint64_t id)
+{
+	int code = set_other(l, OTHER_CGROUP, id, hdr);
+
+	if (!code && HASH_COUNT(l->cgroups) > CGROUPS_MAX)
+		other_remove(&l->cgroups, l->cgroups);
+	return code;
 }
 
 static int apply_map(struct live *l, const struct perf_event_header *hdr,
@@ -360,7 +381,7 @@ int live_apply(struct live *l, const struct perf_event_header *hdr)
 		return set_other(l, OTHER_KSYMBOL, rec.ksymbol.addr,
 				 rec.ksymbol.flags & 1 ? NULL : hdr);
 	case PERF_RECORD_BPF_EVENT: return apply_bpf(l, hdr, &rec.bpf);
-	default: return set_other(l, OTHER_CGROUP, rec.cgroup.id, hdr);
+	default: return apply_cgroup(l, hdr, rec.cgroup.id);
 	}
 }
 
@@ -369,6 +390,7 @@ int live_apply(struct live *l, const struct perf_event_header *hdr)
 
 struct emitter {
 	const struct live *live;
+	uint64_t time;
 	record_emit_fn *emit;
 	void *arg;
 	struct buf rec;
@@ -382,6 +404,8 @@ static int emit_finish(struct emitter *e)
 
 	if (code)
 		return code;
+	if (e->live->time_at)
+		memcpy(e->rec.data + e->rec.len - e->live->time_at, &e->time, sizeof(e->time));
 	hdr = (struct perf_event_header *)e->rec.data;
 	hdr->size = (uint16_t)e->rec.len;
 	return e->emit(hdr, e->arg);
@@ -420,7 +444,8 @@ static int emit_task(struct emitter *e, const struct task *t)
 	const struct {
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
-	} fork = {t->process->pid, t->ppid, t->tid, t->ptid, 0};
+	} fork = {t->process->pid, t->ppid, t->tid, t->ptid, e->time};
+	const uint16_t exec = e->time && t->tid == t->process->pid ? PERF_RECORD_MISC_COMM_EXEC : 0;
 	const uint32_t comm[2] = {t->process->pid, t->tid};
 	int code = 0;
 
@@ -430,47 +455,22 @@ static int emit_task(struct emitter *e, const struct task *t)
 	if (!code && t->namespaces)
 		code = emit_blob(e, t->namespaces);
 	if (!code && t->comm)
-		code = emit_body(e, PERF_RECORD_COMM, 0, comm, sizeof(comm), t->comm);
+		code = emit_body(e, PERF_RECORD_COMM, exec, comm, sizeof(comm), t->comm);
 	return code;
 }
 
 static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
 {
-	const struct pd_mmap *m = &map->file->mmap;
-	struct {
-		uint32_t pid, tid;
-		uint64_t addr, len, pgoff;
-		union {
-			struct {
-				uint32_t maj, min;
-				uint64_t ino, ino_generation;
-			};
-			struct {
-				uint8_t build_id_size, reserved[3];
-				uint8_t build_id[PD_BUILD_ID_MAX];
-			};
-		};
-		uint32_t prot, flags;
-	} body = {
-		.pid = pid,
-		.tid = pid,
-		.addr = map->addr,
-		.len = map->end - map->addr,
-		.pgoff = map->pgoff,
-	};
+	struct pd_mmap m = map->file->mmap;
+	struct pd_mmap2_body body;
+	uint16_t misc = map->file->misc & (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 
-	body.prot = m->prot;
-	body.flags = m->flags;
-	if (m->build_id_size) {
-		body.build_id_size = m->build_id_size;
-		memcpy(body.build_id, m->build_id, sizeof(body.build_id));
-	} else {
-		body.maj = m->maj;
-		body.min = m->min;
-		body.ino = m->ino;
-		body.ino_generation = m->ino_generation;
-	}
-	return emit_body(e, PERF_RECORD_MMAP2, map->file->misc, &body, sizeof(body), m->filename);
+	m.pid = m.tid = pid;
+	m.addr = map->addr;
+	m.len = map->end - map->addr;
+	m.pgoff = map->pgoff;
+	misc |= pd_mmap2_encode(&m, &body);
+	return emit_body(e, PERF_RECORD_MMAP2, misc, &body, sizeof(body), m.filename);
 }
 
 /* The leader, its maps, the other threads; without a leader the maps follow the first thread. */
@@ -490,12 +490,14 @@ static int emit_process(struct emitter *e, const struct process *p)
 	return code;
 }
 
-int live_emit(struct live *l, record_emit_fn *emit, void *arg)
+int live_emit(struct live *l, uint64_t time, record_emit_fn *emit, void *arg)
 {
-	struct emitter e = {.live = l, .emit = emit, .arg = arg};
+	struct emitter e = {.live = l, .time = time, .emit = emit, .arg = arg};
 	int code = 0;
 
 	for (const struct other *o = l->others; !code && o; o = o->hh.next)
+		code = emit_blob(&e, o->blob);
+	for (const struct other *o = l->cgroups; !code && o; o = o->hh.next)
 		code = emit_blob(&e, o->blob);
 	for (const struct process *p = l->processes; !code && p; p = p->hh.next)
 		code = emit_process(&e, p);
@@ -511,7 +513,7 @@ void live_stats(const struct live *l, struct live_stats *ret)
 	*ret = (struct live_stats){
 		.tasks = HASH_COUNT(l->tasks),
 		.processes = HASH_COUNT(l->processes),
-		.others = HASH_COUNT(l->others),
+		.others = HASH_COUNT(l->others) + HASH_COUNT(l->cgroups),
 	};
 	for (const struct process *p = l->processes; p; p = p->hh.next)
 		if (p->maps)
@@ -527,10 +529,9 @@ void live_free(struct live *l)
 		return;
 	HASH_ITER (hh, l->tasks, t, next_task)
 		task_remove(l, t);
-	HASH_ITER (hh, l->others, o, next) {
-		HASH_DEL(l->others, o);
-		free(o->blob);
-		free(o);
-	}
+	HASH_ITER (hh, l->others, o, next)
+		other_remove(&l->others, o);
+	HASH_ITER (hh, l->cgroups, o, next)
+		other_remove(&l->cgroups, o);
 	free(l);
 }

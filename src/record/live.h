@@ -6,7 +6,7 @@
  *
  * Memory is by what lives: a task's entry goes with its EXIT, a process's maps with its last task
  * or its exec; maps that were mapped over are cut. Maps that a fork copies are shared until one of
- * the two changes them. Cgroups stay, since no record tells of their end.
+ * the two changes them. Of cgroups, whose end no record tells, the newest 4096 stay.
  *
  * Meaning of the records: kernel/events/core.c (6.18). One thread at a time.
  */
@@ -34,10 +34,11 @@ bool live_wants(uint32_t type);
 int live_apply(struct live *l, const struct perf_event_header *hdr);
 
 /*
- * Makes records that lead to the present state, as synthesize() would: a zeroed trailer, time 0.
- * Returns 0, what @emit returned, or -ENOMEM.
+ * Makes records that lead to the present state, as synthesize() would: the trailer is zeroed but
+ * for @time. With a time, the names of processes come as those of an exec do, which ends whatever
+ * was known of their maps before. Returns 0, what @emit returned, or -ENOMEM.
  */
-int live_emit(struct live *l, record_emit_fn *emit, void *arg);
+int live_emit(struct live *l, uint64_t time, record_emit_fn *emit, void *arg);
 
 struct live_stats {
 	size_t tasks, processes, maps, others; /* maps: shared ones in parts, rounded down */

@@ -15,7 +15,8 @@
 
 struct waiting {
 	uint64_t time;
-	size_t at; /* in records; of equal times also the order */
+	uint64_t number; /* in the order of coming, also of equal times */
+	size_t at;	 /* in records */
 };
 
 struct sideband {
@@ -27,6 +28,13 @@ struct sideband {
 	struct buf records;
 	size_t full; /* bytes of records at which the old ones are applied */
 	uint64_t newest;
+	uint64_t numbers;
+	uint64_t applied; /* up to which time */
+	bool log;
+	uint64_t told;	      /* of a log: records with a number below */
+	bool untold;	      /* one has been applied that was not told */
+	uint64_t told_before; /* both as of the snapshot before */
+	bool untold_before;
 	uint64_t horizon; /* nothing older is still to come, once all rings were visited again */
 };
 
@@ -44,6 +52,15 @@ struct sideband *sideband_new(const struct pd_attr *attr)
 		return s;
 	sideband_free(s);
 	return NULL;
+}
+
+struct sideband *sideband_new_log(const struct pd_attr *attr)
+{
+	struct sideband *s = sideband_new(attr);
+
+	if (s)
+		s->log = true;
+	return s;
 }
 
 void sideband_free(struct sideband *s)
@@ -68,7 +85,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static void sort(struct sideband *s)
@@ -107,8 +124,12 @@ static int apply_until(struct sideband *s, uint64_t time)
 	int code = 0;
 
 	sort(s);
-	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++)
+	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++) {
 		code = live_apply(s->live, record_of(s, &s->waiting[i]));
+		s->untold |= s->waiting[i].number >= s->told;
+	}
+	if (i && s->applied < time)
+		s->applied = time;
 	if (!code && i)
 		code = keep_from(s, i);
 	s->full = s->records.len + WAITING_MAX;
@@ -117,16 +138,20 @@ static int apply_until(struct sideband *s, uint64_t time)
 
 static int add(struct sideband *s, const struct perf_event_header *hdr)
 {
-	struct waiting w = {pd_record_time(hdr, &s->evsel), s->records.len};
+	struct waiting w = {pd_record_time(hdr, &s->evsel), s->numbers, s->records.len};
 	int code = 0;
 
+	/* One that comes too late is of now: what was told as of a time stays. */
+	if (s->log && w.time < s->applied)
+		w.time = s->newest;
 	if (w.time > s->newest)
 		s->newest = w.time;
 	if (array_grow(&s->waiting, &s->capacity, s->nr + 1, sizeof(*s->waiting)) ||
 	    buf_append(&s->records, hdr, hdr->size))
 		return -ENOMEM;
 	s->waiting[s->nr++] = w;
-	if (s->records.len > s->full)
+	s->numbers++;
+	if (!s->log && s->records.len > s->full)
 		code = apply_until(s, s->newest > AGE_NS ? s->newest - AGE_NS : 0);
 	return code;
 }
@@ -135,7 +160,7 @@ int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
 {
 	int code;
 
-	if (!live_wants(hdr->type))
+	if (!s->log && !live_wants(hdr->type))
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	code = add(s, hdr);
@@ -145,10 +170,16 @@ int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
 
 int sideband_settle(struct sideband *s)
 {
+	return sideband_settle_until(s, UINT64_MAX);
+}
+
+int sideband_settle_until(struct sideband *s, uint64_t time)
+{
 	int code;
 
+	time = time > SIDEBAND_GRACE_NS ? time - SIDEBAND_GRACE_NS : 0;
 	pthread_mutex_lock(&s->lock);
-	code = apply_until(s, s->horizon);
+	code = apply_until(s, time < s->horizon ? time : s->horizon);
 	s->horizon = s->newest > SIDEBAND_GRACE_NS ? s->newest - SIDEBAND_GRACE_NS : 0;
 	pthread_mutex_unlock(&s->lock);
 	return code;
@@ -160,11 +191,64 @@ int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
-	code = live_emit(s->live, emit, arg);
+	code = live_emit(s->live, 0, emit, arg);
 	for (size_t i = 0; !code && i < s->nr; i++)
 		code = emit(record_of(s, &s->waiting[i]), arg);
 	pthread_mutex_unlock(&s->lock);
 	return code;
+}
+
+int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void *arg)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	if (again || s->untold)
+		code = live_emit(s->live, s->applied, emit, arg);
+	for (size_t i = 0; !code && i < s->nr; i++)
+		if (again || s->waiting[i].number >= s->told)
+			code = emit(record_of(s, &s->waiting[i]), arg);
+	s->told_before = s->told;
+	s->untold_before = s->untold;
+	s->told = s->numbers;
+	s->untold = false;
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+void sideband_untell(struct sideband *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->told = s->told_before;
+	s->untold |= s->untold_before;
+	pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t sideband_since(struct sideband *s, size_t bytes)
+{
+	uint64_t time = 0;
+	size_t sum = 0, i;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	for (i = s->nr; i && !time; i--) {
+		sum += record_of(s, &s->waiting[i - 1])->size + sizeof(*s->waiting);
+		if (sum > bytes)
+			time = s->waiting[i - 1].time + 1;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return time;
+}
+
+size_t sideband_bytes(struct sideband *s)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&s->lock);
+	bytes = s->records.len + s->nr * sizeof(*s->waiting);
+	pthread_mutex_unlock(&s->lock);
+	return bytes;
 }
 
 void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting)

@@ -254,7 +254,7 @@ static void check(struct live *live, const struct world *w)
 	struct live_stats stats;
 	size_t tasks = 0;
 
-	assert_int_equal(live_emit(live, learn, &learnt), 0);
+	assert_int_equal(live_emit(live, 0, learn, &learnt), 0);
 	for (uint32_t tid = 1; tid <= TASKS; tid++) {
 		assert_int_equal(learnt.tasks[tid].pid, w->tasks[tid].pid);
 		if (w->tasks[tid].pid)
@@ -293,7 +293,7 @@ static void test_like_the_model(void **state)
 			check(live, &w);
 		}
 		/* What was made from it leads to the same once more. */
-		assert_int_equal(live_emit(live, feed, next), 0);
+		assert_int_equal(live_emit(live, 0, feed, next), 0);
 		check(next, &w);
 		live_free(next);
 		live_free(live);
@@ -332,7 +332,7 @@ static void test_what_belongs_to_no_process(void **state)
 		live_apply(live, make(&r, PERF_RECORD_BPF_EVENT, 0, &bpf, sizeof(bpf), NULL, 1));
 		live_apply(live, make(&r, PERF_RECORD_CGROUP, 0, &group, 8, "/a", 1));
 	}
-	assert_int_equal(live_emit(live, count, counts), 0);
+	assert_int_equal(live_emit(live, 0, count, counts), 0);
 	assert_int_equal(counts[0], 1);
 	assert_int_equal(counts[1], 1);
 	assert_int_equal(counts[2], 1);
@@ -341,7 +341,7 @@ static void test_what_belongs_to_no_process(void **state)
 	live_apply(live, make(&r, PERF_RECORD_KSYMBOL, 0, &ksym, sizeof(ksym), "f", 1));
 	live_apply(live, make(&r, PERF_RECORD_BPF_EVENT, 0, &bpf, sizeof(bpf), NULL, 1));
 	memset(counts, 0, sizeof(counts));
-	assert_int_equal(live_emit(live, count, counts), 0);
+	assert_int_equal(live_emit(live, 0, count, counts), 0);
 	assert_int_equal(counts[0] + counts[1] + counts[3], 0);
 	assert_int_equal(counts[2], 1);
 	live_free(live);
@@ -427,6 +427,119 @@ static void test_order_of_rings(void **state)
 	sideband_free(s);
 }
 
+/* --- a log ---------------------------------------------------------------------------------------
+ */
+
+static uint64_t time_of(const struct perf_event_header *hdr)
+{
+	const struct pd_evsel evsel = {.attr = attr};
+
+	return pd_record_time(hdr, &evsel);
+}
+
+/* The file that snapshots go to, as a reader sees it. */
+struct file {
+	struct live *live;
+	uint64_t newest; /* time, of all snapshots before this one */
+	uint64_t now;	 /* of the last record */
+	bool again;
+};
+
+static int add_to_file(const struct perf_event_header *hdr, void *arg)
+{
+	struct file *f = arg;
+	uint64_t time = time_of(hdr);
+
+	assert_true(time >= f->now);
+	f->now = time;
+	if (!f->again && !(hdr->misc & PERF_RECORD_MISC_FORK_EXEC) && hdr->type == PERF_RECORD_FORK)
+		assert_true(time > f->newest);
+	return live_apply(f->live, hdr);
+}
+
+/* Whoever lives is known by name and with all pages; those that died unseen may be there too. */
+static void check_file(const struct file *f, const struct world *w)
+{
+	struct world learnt = {0};
+
+	assert_int_equal(live_emit(f->live, 0, learn, &learnt), 0);
+	for (uint32_t tid = 1; tid <= TASKS; tid++) {
+		if (!w->tasks[tid].pid)
+			continue;
+		assert_int_equal(learnt.tasks[tid].pid, w->tasks[tid].pid);
+		assert_string_equal(learnt.tasks[tid].comm, w->tasks[tid].comm);
+		if (w->tasks[tid].pid == tid)
+			assert_memory_equal(learnt.pages[tid], w->pages[tid],
+					    sizeof(w->pages[tid]));
+	}
+}
+
+static void set_time(const struct perf_event_header *hdr, uint64_t time)
+{
+	memcpy((uint8_t *)(uintptr_t)hdr + hdr->size - 24, &time, sizeof(time));
+}
+
+static void snapshot(struct sideband *s, struct file *f, const struct world *w, bool again)
+{
+	struct file whole = {.live = live_new(&attr), .again = true};
+
+	/* A file of its own has all of it. */
+	if (again)
+		assert_int_equal(sideband_snapshot(s, true, add_to_file, &whole), 0);
+	else
+		assert_int_equal(sideband_snapshot(s, false, add_to_file, f), 0);
+	check_file(again ? &whole : f, w);
+	if (!again)
+		f->newest = f->now;
+	live_free(whole.live);
+}
+
+/*
+ * Snapshots at random moments, while the log is settled up to random ones: each leads to the world
+ * as it is, in a file of its own and behind those before it, and none tells what another did.
+ */
+static void test_snapshots_of_a_log(void **state)
+{
+	const uint64_t ms = 1000000;
+
+	for (uint64_t round = 1; round <= 60; round++) {
+		struct sideband *s = sideband_new_log(&attr);
+		struct file f = {.live = live_new(&attr)};
+		struct world w = {.tasks[1] = {1, "init"}};
+		uint64_t seed = round * 104729, now = 1000 * ms;
+		bool files = round % 3 == 0;
+		struct record r;
+
+		sideband_add(s, make_task(&r, PERF_RECORD_FORK, 1, 1, 0, 0, 0));
+		sideband_add(s, make_comm(&r, 1, 1, false, "init", 0));
+		assert_int_equal(sideband_settle(s), 0);
+		for (int i = 0; i < 300; i++) {
+			const struct perf_event_header *hdr = step(&w, &seed, &r);
+			struct live_stats stats;
+			size_t waiting;
+
+			now += 1 + pick(&seed, 3 * (uint32_t)ms);
+			if (hdr) {
+				set_time(hdr, now);
+				assert_int_equal(sideband_add(s, hdr), 0);
+			}
+			if (!pick(&seed, 10))
+				assert_int_equal(
+					sideband_settle_until(s, now - pick(&seed, 200) * ms), 0);
+			if (pick(&seed, 15))
+				continue;
+			sideband_stats(s, &stats, &waiting);
+			assert_true(sideband_bytes(s) >= waiting * 8);
+			assert_true(sideband_since(s, SIZE_MAX) == 0);
+			assert_true(!waiting == !sideband_since(s, 0));
+			f.now = 0;
+			snapshot(s, &f, &w, files);
+		}
+		live_free(f.live);
+		sideband_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_what_belongs_to_no_process),
 		cmocka_unit_test(test_malformed_records_change_nothing),
 		cmocka_unit_test(test_order_of_rings),
+		cmocka_unit_test(test_snapshots_of_a_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
