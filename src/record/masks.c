@@ -115,19 +115,44 @@ static int mask_compare(const void *a, const void *b)
 }
 
 /*
+ * The objects of a type, into @ret unless that is NULL; returns how many. They can be on several
+ * levels: hwloc puts a core of one thread (an efficient one, or one whose sibling is offline) below
+ * the cache that is its own, and those of two threads above theirs.
+ */
+static unsigned int find_objects(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t *ret)
+{
+	int first = hwloc_get_type_depth(topology, type), last = first;
+	unsigned int nr = 0;
+
+	if (first == HWLOC_TYPE_DEPTH_UNKNOWN)
+		return 0;
+	if (first == HWLOC_TYPE_DEPTH_MULTIPLE) {
+		first = 0;
+		last = hwloc_topology_get_depth(topology) - 1;
+	}
+	for (int depth = first; depth <= last; depth++) {
+		if (hwloc_get_depth_type(topology, depth) != type)
+			continue;
+		for (unsigned int i = 0; i < hwloc_get_nbobjs_by_depth(topology, depth); i++, nr++)
+			if (ret)
+				ret[nr] = hwloc_get_obj_by_depth(topology, depth, i);
+	}
+	return nr;
+}
+
+/*
  * NUMA nodes can overlap: hwloc gives a node of memory alone the CPUs that it is near to. Small
  * ones take their CPUs first, so that such a node gets none.
  */
 static int push_objects(struct maker *m, hwloc_obj_type_t type)
 {
-	unsigned int nr = (unsigned int)hwloc_get_nbobjs_by_type(m->topology, type);
+	unsigned int nr = find_objects(m->topology, type, NULL);
 	hwloc_obj_t *objects = calloc(nr, sizeof(*objects));
 	int r = 0;
 
 	if (!objects)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < nr; i++)
-		objects[i] = hwloc_get_obj_by_type(m->topology, type, i);
+	find_objects(m->topology, type, objects);
 	qsort(objects, nr, sizeof(*objects), object_compare);
 	for (unsigned int i = 0; !r && i < nr; i++) {
 		if (hwloc_bitmap_and(m->cpus, objects[i]->cpuset, m->left))
@@ -154,7 +179,7 @@ static int make_layout(struct maker *m, const struct layout *layout)
 	hwloc_obj_type_t type = layout->type;
 	int r;
 
-	if (hwloc_get_nbobjs_by_type(m->topology, type) <= 0)
+	if (!find_objects(m->topology, type, NULL))
 		type = layout->instead;
 	r = push_objects(m, type);
 	if (!r)

@@ -49,7 +49,7 @@ struct synth_map {
 	const char *name;
 	size_t name_len;
 };
-int synth_mmap2(struct synth *s, const struct synth_map *m);
+int synth_mmap2(struct synth *s, const struct synth_map *map);
 
 struct kernel_symbols;
 

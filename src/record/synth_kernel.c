@@ -214,7 +214,7 @@ int synth_kernel(struct synth *s)
 		qsort(mods.m, mods.count, sizeof(*mods.m), by_addr);
 	if (!r && syms.start)
 		r = synth_core(s, &syms, &mods);
-	else if (!r && syms.seen)
+	else if (!r)
 		s->stats.hidden++;
 	for (size_t i = 0; !r && i < mods.count; i++)
 		r = synth_module(s, &mods.m[i], i + 1 < mods.count ? mods.m[i + 1].addr : 0);

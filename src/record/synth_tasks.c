@@ -281,7 +281,7 @@ static int synth_thread(struct synth *s, struct process *proc, pid_t tid)
 
 int synth_process(struct synth *s, pid_t pid)
 {
-	struct process proc = {.pid = pid, .want_maps = true};
+	struct process proc = {.pid = pid, .want_maps = !s->opts->about_to_exec};
 	struct dirent *ent;
 	char path[64];
 	DIR *dir;

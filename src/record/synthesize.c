@@ -43,38 +43,31 @@ int synth_record(struct synth *s, uint32_t type, uint16_t misc, const void *body
 	return s->emit((const struct perf_event_header *)s->rec.data, s->arg);
 }
 
-int synth_mmap2(struct synth *s, const struct synth_map *m)
+int synth_mmap2(struct synth *s, const struct synth_map *map)
 {
-	struct {
-		uint32_t pid, tid;
-		uint64_t addr, len, pgoff;
-		union {
-			struct {
-				uint32_t maj, min;
-				uint64_t ino, ino_generation;
-			};
-			struct {
-				uint8_t build_id_size, reserved[3];
-				uint8_t build_id[PD_BUILD_ID_MAX];
-			};
-		};
-		uint32_t prot, flags;
-	} body = {.pid = m->pid, .tid = m->tid, .addr = m->addr, .len = m->len, .pgoff = m->pgoff};
-	uint16_t misc = m->misc;
+	struct pd_mmap m = {
+		.pid = map->pid,
+		.tid = map->tid,
+		.addr = map->addr,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.maj = map->maj,
+		.min = map->min,
+		.ino = map->ino,
+		.prot = map->prot,
+		.flags = map->flags,
+	};
+	struct pd_mmap2_body body;
+	uint16_t misc;
 
-	body.prot = m->prot;
-	body.flags = m->flags;
-	if (m->build_id && m->build_id->size) {
-		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-		body.build_id_size = m->build_id->size;
-		memcpy(body.build_id, m->build_id->id, sizeof(body.build_id));
-	} else {
-		body.maj = m->maj;
-		body.min = m->min;
-		body.ino = m->ino;
+	if (map->build_id && map->build_id->size) {
+		m.build_id_size = map->build_id->size;
+		memcpy(m.build_id, map->build_id->id, sizeof(m.build_id));
 	}
+	misc = map->misc | pd_mmap2_encode(&m, &body);
 	s->stats.maps++;
-	return synth_record(s, PERF_RECORD_MMAP2, misc, &body, sizeof(body), m->name, m->name_len);
+	return synth_record(s, PERF_RECORD_MMAP2, misc, &body, sizeof(body), map->name,
+			    map->name_len);
 }
 
 static int synth_all_processes(struct synth *s)

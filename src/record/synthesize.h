@@ -24,8 +24,9 @@ struct synth_opts {
 	bool all;	 /* every task of the system, else @pids */
 	const pid_t *pids; /* processes (thread group ids); all their threads are taken */
 	size_t nr_pids;
+	bool about_to_exec; /* @pids are, before they are sampled: their maps mean nothing */
 	bool kernel;	 /* kernel and module maps, ksymbols, BPF programs (needs readable kallsyms) */
-	bool data_maps;	 /* also maps without PROT_EXEC (-d) */
+	bool data_maps;	 /* also maps without PROT_EXEC (-d, DWARF call graphs) */
 	bool build_ids;	 /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
 	bool namespaces;
 	bool cgroups;	 /* cgroup v2 tree: id and path */
@@ -36,7 +37,8 @@ struct synth_stats {
 	uint64_t tasks, maps, modules, ksymbols, bpf, cgroups;
 	uint64_t denied; /* processes whose maps may not be read */
 	pid_t first_denied;
-	uint64_t hidden; /* kernel and modules left out: their addresses read as 0 (kptr_restrict) */
+	/* Kernel and modules left out: no kallsyms, or addresses read as 0 (kptr_restrict). */
+	uint64_t hidden;
 };
 
 /* Emits all of it. Returns 0, or what @emit returned, or -ENOMEM, -errno with @err filled. */

@@ -16,14 +16,33 @@
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A machine of hwloc's making; @allowed (may be NULL) is the cpuset that this process is in. */
+/* Of XML with ' for ", which is all that hwloc's own parser knows. */
+static void set_xml(hwloc_topology_t topology, const char *description)
+{
+	char *xml = strdup(description);
+
+	assert_non_null(xml);
+	for (char *c = xml; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	assert_int_equal(hwloc_topology_set_xmlbuffer(topology, xml, (int)strlen(xml) + 1), 0);
+	free(xml);
+}
+
+/*
+ * A machine of hwloc's making, or as its XML describes it; @allowed (may be NULL) is the cpuset
+ * that this process is in.
+ */
 static hwloc_topology_t machine(const char *description, const char *allowed)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	hwloc_topology_t topology;
 
 	assert_int_equal(hwloc_topology_init(&topology), 0);
-	assert_int_equal(hwloc_topology_set_synthetic(topology, description), 0);
+	if (*description == '<')
+		set_xml(topology, description);
+	else
+		assert_int_equal(hwloc_topology_set_synthetic(topology, description), 0);
 	assert_int_equal(hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED),
 			 0);
 	assert_int_equal(hwloc_topology_load(topology), 0);
@@ -131,6 +150,46 @@ static void check_row(const struct row *row)
 #define BIG "package:2 numa:1 core:4 pu:2"
 #define FAR "package:2 numa:1 core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)"
 
+/*
+ * What hwloc makes of a core with one thread between two with two: it is below the cache that is
+ * its own, so that the cores are on two levels.
+ */
+static const char uneven[] =
+	"<?xml version='1.0' encoding='UTF-8'?>\n"
+	"<!DOCTYPE topology SYSTEM 'hwloc2.dtd'>\n"
+	"<topology version='2.0'>\n"
+	"<object type='Machine' cpuset='0x1f' complete_cpuset='0x1f'"
+	" nodeset='1' complete_nodeset='1' allowed_cpuset='0x1f' allowed_nodeset='1'>\n"
+	"<object type='NUMANode' os_index='0' cpuset='0x1f' complete_cpuset='0x1f'"
+	" nodeset='1' complete_nodeset='1'/>\n"
+	"<object type='Core' cpuset='0x3' complete_cpuset='0x3'"
+	" nodeset='1' complete_nodeset='1'>\n"
+	"<object type='L1Cache' cpuset='0x1' complete_cpuset='0x1'"
+	" nodeset='1' complete_nodeset='1' depth='1' cache_type='1'>\n"
+	"<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1'"
+	" nodeset='1' complete_nodeset='1'/></object>\n"
+	"<object type='L1Cache' cpuset='0x2' complete_cpuset='0x2'"
+	" nodeset='1' complete_nodeset='1' depth='1' cache_type='1'>\n"
+	"<object type='PU' os_index='1' cpuset='0x2' complete_cpuset='0x2'"
+	" nodeset='1' complete_nodeset='1'/></object></object>\n"
+	"<object type='L1Cache' cpuset='0x4' complete_cpuset='0x4'"
+	" nodeset='1' complete_nodeset='1' depth='1' cache_type='1'>\n"
+	"<object type='Core' cpuset='0x4' complete_cpuset='0x4'"
+	" nodeset='1' complete_nodeset='1'>\n"
+	"<object type='PU' os_index='2' cpuset='0x4' complete_cpuset='0x4'"
+	" nodeset='1' complete_nodeset='1'/></object></object>\n"
+	"<object type='Core' cpuset='0x18' complete_cpuset='0x18'"
+	" nodeset='1' complete_nodeset='1'>\n"
+	"<object type='L1Cache' cpuset='0x8' complete_cpuset='0x8'"
+	" nodeset='1' complete_nodeset='1' depth='1' cache_type='1'>\n"
+	"<object type='PU' os_index='3' cpuset='0x8' complete_cpuset='0x8'"
+	" nodeset='1' complete_nodeset='1'/></object>\n"
+	"<object type='L1Cache' cpuset='0x10' complete_cpuset='0x10'"
+	" nodeset='1' complete_nodeset='1' depth='1' cache_type='1'>\n"
+	"<object type='PU' os_index='4' cpuset='0x10' complete_cpuset='0x10'"
+	" nodeset='1' complete_nodeset='1'/></object></object>\n"
+	"</object></topology>\n";
+
 static void layouts(void **unused)
 {
 	static const struct row rows[] = {
@@ -142,6 +201,8 @@ static void layouts(void **unused)
 		{FAR, NULL, NULL, "core",
 		 "0,8/0,8:1,9/1,9:2,10/2,10:3,11/3,11:4,12/4,12:5,13/5,13:6,14/6,14:7,15/7,15"},
 		{FAR, NULL, NULL, "package", "0-3,8-11/0-3,8-11:4-7,12-15/4-7,12-15"},
+		{uneven, NULL, NULL, "core", "0-1/0-1:2/2:3-4/3-4"},
+		{uneven, NULL, NULL, "numa", "0-4/0-4"},
 		{"core:2 pu:1", NULL, NULL, NULL, "0/0:1/1"},
 		{"core:2 pu:1", NULL, NULL, "", "0/0:1/1"},
 		{"core:2 pu:1", NULL, NULL, "cpu", "0/0:1/1"},
@@ -269,6 +330,7 @@ static void many_machines(void **unused)
 		"package:2 [numa] die:2 [numa] core:8 pu:2",
 		"[numa] package:3 [numa] core:5 pu:1",
 		"package:8 numa:4 core:16 pu:2",
+		uneven,
 	};
 	static const char *const specs[] = {NULL, "cpu", "core", "package", "socket", "numa"};
 
