@@ -4,8 +4,9 @@
  *
  * Knows the kernel's generic hardware, software and hardware-cache names, rNNN, breakpoints
  * (mem:ADDR[/len][:rwx]), PMU terms by the PMU's sysfs format and aliases, tracepoints and globs of
- * them, groups in braces, modifiers. Vendor names come from libpfm4. Nothing is opened here: what
- * the kernel allows is record/'s to find out.
+ * them, groups in braces, modifiers; and functions and variables by their names (uprobe:FILE:NAME,
+ * mem:FILE:NAME), as far as the env knows where they are. Vendor names come from libpfm4. No event
+ * is opened here: what the kernel allows is record/'s to find out.
  *
  * An event_list owns its specs. One thread.
  */
@@ -17,23 +18,42 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "event/symbols.h"
 #include "perfdata/abi.h"
 
 /* Where the names come from; tests point it at trees of their own. */
 struct event_env {
 	const char *sysfs;   /* NULL: /sys */
 	const char *tracefs; /* NULL: where it is mounted (libtracefs) */
+	const struct event_symbols *symbols; /* NULL: names of functions are unknown */
+};
+
+/* What an event is asked of in a file, or a kprobe of the kernel. */
+struct event_place {
+	char *file;  /* its path, absolute; NULL: the event has no such place */
+	bool probe;  /* a uprobe, by its offset in attr.config2; else a breakpoint */
+	bool kernel; /* a kprobe, by its address in attr.config2: without a file */
+	/*
+	 * Of a breakpoint: whether the file is always mapped where it was linked, so that
+	 * attr.config1 is the address; or the address as linked, which with where its first loaded
+	 * segment is linked to and lies in the file tells the address in a process.
+	 */
+	bool fixed;
+	uint64_t address, first_address, first_offset;
 };
 
 struct event_spec {
 	/*
 	 * type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, branch_sample_type, aux_*;
-	 * period or freq if a term said so, and period 1 for tracepoints and breakpoints, which
-	 * without explicit_period is a default that -c and -F replace. Sizes and sample_type: 0.
+	 * period or freq if a term said so, and period 1 for tracepoints, breakpoints and probes,
+	 * which without explicit_period is a default that -c and -F replace. Sizes and sample_type:
+	 * 0. Of a uprobe config1, which the kernel takes the path by, is 0.
 	 */
 	struct pd_attr attr;
 	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
-	char *filter; /* of a tracepoint, or NULL */
+	char *filter; /* of a tracepoint or a probe, or NULL */
+	struct event_place place;
+	bool each;    /* each one is a sample, unless -c, -F or a term say else */
 	char *cpus;   /* of its PMU: open on these CPUs only; NULL: any */
 	bool core;    /* the PMU is one of cores, so it counts tasks too, while they are on @cpus */
 	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
@@ -64,9 +84,15 @@ int event_parse(struct event_list *list, const char *text, const struct event_en
 		struct error *err);
 
 /*
+ * The characters that the file and the name of an event take up that begins at @text, as
+ * uprobe:FILE:NAME or mem:FILE:NAME does, whatever is in them; 0 for all other events.
+ */
+size_t event_place_length(const char *text);
+
+/*
  * Sets the filter of the events of the last -e argument (perf's --filter). @first is list->count
  * from before that argument. The syntax is the kernel's to judge; -EINVAL for events that are no
- * tracepoints.
+ * tracepoints and no probes.
  */
 int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err);
 

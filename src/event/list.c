@@ -24,6 +24,12 @@ static char *joined_filter(const char *was, const char *filter)
 	return asprintf(&joined, "(%s) && (%s)", was, filter) < 0 ? NULL : joined;
 }
 
+static bool takes_filter(const struct event_spec *spec)
+{
+	return spec->attr.type == PERF_TYPE_TRACEPOINT ||
+	       (spec->each && spec->attr.type != PERF_TYPE_BREAKPOINT);
+}
+
 int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err)
 {
 	size_t count = list->count > first ? list->count - first : 0;
@@ -35,9 +41,10 @@ int event_set_filter(struct event_list *list, size_t first, const char *filter, 
 	if (!*filter)
 		return error_set(err, -EINVAL, "the filter is empty");
 	for (size_t i = first; i < list->count; i++) {
-		if (list->specs[i].attr.type != PERF_TYPE_TRACEPOINT)
+		if (!takes_filter(&list->specs[i]))
 			return error_set(err, -EINVAL,
-					 "a filter works on tracepoints only, and '%.128s' is none",
+					 "a filter works on tracepoints and probes only, and "
+					 "'%.128s' is none",
 					 list->specs[i].name);
 	}
 	made = calloc(count, sizeof(*made));

@@ -4,10 +4,12 @@
  *
  *   events    := item ("," item)*
  *   item      := event | [name] "{" event ("," event)* "}" [":" modifiers]
- *   event     := word [ "/" terms "/" [":"] [modifiers] ]
- *   mem-event := "mem:" address ["/" length] [":" access] [":" modifiers]
+ *   event     := word [ "/" terms "/" [":"] [modifiers] ] | probe | breakpoint
+ *   probe     := ("uprobe:" | "uretprobe:") file ":" function ["/" terms "/"] [":"] [modifiers]
+ *              | ("kprobe:" | "kretprobe:") function ["/" terms "/"] [":"] [modifiers]
+ *   breakpoint := "mem:" (address | [file ":"] name) ["/" length] [":" access] [":" modifiers]
  *
- * A word holds its colons; resolve.c knows what they mean.
+ * A word holds its colons; resolve.c knows what they mean. place.h has what files and names are.
  */
 #include "event/parser.h"
 
@@ -16,6 +18,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "event/place.h"
+#include "event/suggest.h"
 
 /* Longer than any list that a person or a script writes; bounds the work of the suggestions too. */
 #define TEXT_MAX (1U << 20)
@@ -25,6 +29,7 @@ void event_spec_release(struct event_spec *spec)
 	free(spec->name);
 	free(spec->filter);
 	free(spec->cpus);
+	free(spec->place.file);
 }
 
 struct draft *parser_add(struct parser *parser, const struct event_words *words)
@@ -102,35 +107,96 @@ static bool begins_with(const struct token *token, const char *text)
 	return token->len >= len && memcmp(token->start, text, len) == 0;
 }
 
-/* mem:ADDRESS/LENGTH: the slash is no pair of slashes here. */
-static int parse_breakpoint(struct parser *parser, struct event_words *words)
-{
-	struct token token = {.type = TOKEN_END};
-	char *more = NULL;
-	int r;
-
-	if (lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
-		lexer_next(&parser->lexer, LEX_EVENTS);
-		token = lexer_next(&parser->lexer, LEX_EVENTS);
-		if (token.type != TOKEN_WORD)
-			return expected(parser, &token, "the length of the breakpoint");
-		more = strndup(token.start, token.len);
-		if (!more)
-			return no_memory(parser);
-	}
-	words->written = strndup(words->start, (size_t)(parser->lexer.at - words->start));
-	r = words->written ? event_add_breakpoint(parser, words, words->head + strlen("mem:"), more)
-			   : no_memory(parser);
-	free(more);
-	return r;
-}
-
 static void trim_end(char *s)
 {
 	size_t len = strlen(s);
 
 	while (len && strchr(" \t\r\n", s[len - 1]))
 		s[--len] = '\0';
+}
+
+/* What stands behind a slash or a colon; NULL with *@ret_code set, or where there is none. */
+static char *take_word(struct parser *parser, const char *what, int *ret_code)
+{
+	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
+	char *word;
+
+	if (token.type != TOKEN_WORD) {
+		*ret_code = expected(parser, &token, what);
+		return NULL;
+	}
+	word = strndup(token.start, token.len);
+	if (!word)
+		*ret_code = no_memory(parser);
+	return word;
+}
+
+static int write_down(struct parser *parser, struct event_words *words)
+{
+	words->written = strndup(words->start, (size_t)(parser->lexer.at - words->start));
+	if (!words->written)
+		return no_memory(parser);
+	trim_end(words->written);
+	return 0;
+}
+
+/* mem:PLACE/LENGTH:ACCESS:MODIFIERS: the slash is no pair of slashes here. */
+static int parse_breakpoint(struct parser *parser, struct event_words *words)
+{
+	char *length = NULL, *tail = NULL;
+	struct place_text text = {0};
+	int r;
+
+	parser->lexer.at = words->start + strlen("mem:");
+	r = place_scan_address(parser, &text);
+	if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		lexer_next(&parser->lexer, LEX_EVENTS);
+		length = take_word(parser, "the length of the breakpoint", &r);
+	} else if (!r && *parser->lexer.at == ':') {
+		parser->lexer.at++;
+		tail = take_word(parser, "the access of the breakpoint", &r);
+	}
+	if (!r)
+		r = write_down(parser, words);
+	if (!r)
+		r = event_add_breakpoint(parser, words, &text, length, tail);
+	place_text_release(&text);
+	free(length);
+	free(tail);
+	return r;
+}
+
+static int parse_probe(struct parser *parser, struct event_words *words, size_t prefix)
+{
+	struct place_text text = {0};
+	int r;
+
+	parser->lexer.at = words->start + prefix;
+	r = event_scan_probe(parser, words->start, &text);
+	if (!r && *parser->lexer.at == ':') {
+		parser->lexer.at++;
+		words->modifiers = take_word(parser, "modifiers", &r);
+	} else if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		lexer_next(&parser->lexer, LEX_EVENTS);
+		r = parse_slashes(parser, words);
+	}
+	if (!r)
+		r = write_down(parser, words);
+	if (!r)
+		r = event_add_probe(parser, words, &text);
+	place_text_release(&text);
+	return r;
+}
+
+/* What failed by @code may be known elsewhere. */
+static int say_whose(struct parser *parser, const struct event_words *words, int code)
+{
+	const char *whose = suggest_whose(words->head, code);
+
+	if (!whose)
+		return code;
+	parser->fault = words->start;
+	return error_set(parser->err, code, "'%.64s' %s", words->head, whose);
 }
 
 static int parse_event(struct parser *parser)
@@ -148,20 +214,22 @@ static int parse_event(struct parser *parser)
 		r = parse_breakpoint(parser, &words);
 		goto out;
 	}
+	if (event_probe_prefix(token.start)) {
+		r = parse_probe(parser, &words, event_probe_prefix(token.start));
+		goto out;
+	}
 	if (lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
 		lexer_next(&parser->lexer, LEX_EVENTS);
 		r = parse_slashes(parser, &words);
 		if (r)
 			goto out;
 	}
-	words.written = strndup(words.start, (size_t)(parser->lexer.at - words.start));
-	if (!words.written) {
-		r = no_memory(parser);
-		goto out;
-	}
-	trim_end(words.written);
-	r = event_resolve(parser, &words);
+	r = write_down(parser, &words);
+	if (!r)
+		r = event_resolve(parser, &words);
 out:
+	if (r == -ENOENT || r == -EINVAL)
+		r = say_whose(parser, &words, r);
 	if (r && !parser->fault)
 		parser->fault = words.start;
 	event_words_release(&words);

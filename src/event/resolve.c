@@ -24,9 +24,8 @@ static int no_memory(struct parser *parser)
 	return error_sys(parser->err, -ENOMEM, "event list");
 }
 
-/* Applies terms that every event takes; others are unknown here. */
-static int apply_common_terms(struct parser *parser, const struct event_words *words,
-			      struct draft *draft, bool tracepoint)
+int event_apply_terms(struct parser *parser, const struct event_words *words, struct draft *draft,
+		      bool tracepoint)
 {
 	for (size_t i = 0; i < words->terms.count; i++) {
 		const struct term *term = &words->terms.items[i];
@@ -44,8 +43,7 @@ static int apply_common_terms(struct parser *parser, const struct event_words *w
 	return 0;
 }
 
-/* Modifiers of all drafts from @first on; NULL or an empty text behind slashes: none. */
-static int apply_modifiers(struct parser *parser, size_t first, const char *text)
+int event_apply_modifiers(struct parser *parser, size_t first, const char *text)
 {
 	int r;
 
@@ -100,7 +98,7 @@ static int add_generic_on(struct parser *parser, const struct event_words *words
 			return no_memory(parser);
 		}
 	}
-	return apply_common_terms(parser, words, draft, false);
+	return event_apply_terms(parser, words, draft, false);
 }
 
 static int add_generic(struct parser *parser, const struct event_words *words,
@@ -124,7 +122,7 @@ static int add_generic(struct parser *parser, const struct event_words *words,
 	else
 		for (size_t i = 0; !r && i < parser->nr_cores; i++)
 			r = add_generic_on(parser, words, event, &parser->cores[i]);
-	return r ? r : apply_modifiers(parser, first, modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* TYPE:CONFIG[:modifiers], both numbers. -ENOENT (no sentence) if it is not of that form. */
@@ -155,8 +153,8 @@ static int add_numeric(struct parser *parser, const struct event_words *words, c
 		return no_memory(parser);
 	draft->spec.attr.type = (uint32_t)type_number;
 	draft->spec.attr.config = config_number;
-	r = apply_common_terms(parser, words, draft, false);
-	return r ? r : apply_modifiers(parser, first, modifiers);
+	r = event_apply_terms(parser, words, draft, false);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
 }
 
 static int add_pmu_event(struct parser *parser, const struct event_words *words, const char *name,
@@ -219,7 +217,7 @@ static int add_pmu(struct parser *parser, const struct event_words *words)
 		}
 		name_list_release(&names);
 	}
-	return r ? r : apply_modifiers(parser, first, words->modifiers);
+	return r ? r : event_apply_modifiers(parser, first, words->modifiers);
 }
 
 /* Terms of an event that was named by an alias: the user's, then the alias as one more. */
@@ -273,7 +271,7 @@ static int add_alias(struct parser *parser, const struct event_words *words, con
 	if (parser->count == first)
 		return -ENOENT;
 	r = one_modifier(parser, words, inner, &modifiers);
-	return r ? r : apply_modifiers(parser, first, modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* sys:name[:modifiers], either a pattern. */
@@ -308,10 +306,11 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 		draft->spec.attr.type = PERF_TYPE_TRACEPOINT;
 		draft->spec.attr.config = found.items[i].id;
 		draft->spec.attr.sample_period = 1;
-		r = apply_common_terms(parser, words, draft, true);
+		draft->spec.each = true;
+		r = event_apply_terms(parser, words, draft, true);
 	}
 	tracepoint_list_release(&found);
-	return r ? r : apply_modifiers(parser, first, modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* Looks up the first @len characters of @name. */
@@ -368,10 +367,10 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 	draft->spec.attr = attr;
 	draft->spec.explicit_period = attr.sample_period != 0;
 	draft->spec.modifier_given = attr.flags & levels;
-	r = apply_common_terms(parser, words, draft, false);
+	r = event_apply_terms(parser, words, draft, false);
 	if (!r)
 		r = one_modifier(parser, words, inner, &modifiers);
-	return r ? r : apply_modifiers(parser, first, modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
 }
 
 static int unknown_event(struct parser *parser, const struct event_words *words)

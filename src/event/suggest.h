@@ -19,4 +19,10 @@ void suggest_event(const struct event_env *env, const char *name, char *out, siz
 void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,
 		   size_t size);
 
+/*
+ * Of an event that failed by @code: what is written so otherwise, to stand behind it in a sentence;
+ * or NULL.
+ */
+const char *suggest_whose(const char *event, int code);
+
 #endif

@@ -405,7 +405,7 @@ int term_apply(struct event_spec *spec, const struct term *term, bool tracepoint
 	const struct term_row *row = row_of(term->key);
 
 	if (tracepoint && !row->tracepoint)
-		return error_set(err, -EINVAL, "term '%s' has no meaning for a tracepoint",
+		return error_set(err, -EINVAL, "term '%s' has no meaning for a tracepoint or probe",
 				 term->key);
 	switch (row->setter) {
 	case SET_NUMBER: return set_number(spec, term, row, err);
