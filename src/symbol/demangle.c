@@ -188,7 +188,7 @@ static void cut_to_name(char *s)
 	memmove(s, s + start, len - start + 1);
 }
 
-char *demangle_cxx(const char *name)
+char *demangle_signature(const char *name)
 {
 	size_t skip = !strncmp(name, "__Z", 3), len;
 	char *text;
@@ -200,6 +200,16 @@ char *demangle_cxx(const char *name)
 		return NULL;
 	len = strlen(text);
 	cut_clones(text, &len);
+	return text;
+}
+
+char *demangle_cxx(const char *name)
+{
+	size_t skip = !strncmp(name, "__Z", 3);
+	char *text = demangle_signature(name);
+
+	if (!text)
+		return NULL;
 	/* "vtable for X", "guard variable for f()::x", "virtual thunk to X::f(int)" */
 	if (name[skip + 2] != 'T' && name[skip + 2] != 'G')
 		cut_to_name(text);

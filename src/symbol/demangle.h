@@ -16,6 +16,9 @@
 /* Returns the name for free(), or NULL if @name is not mangled, or is but not validly. */
 char *demangle_name(const char *name);
 
+/* Of a C++ function, with its parameters, as c++filt says it. As demangle_name() otherwise. */
+char *demangle_signature(const char *name);
+
 /* Only C++ ("_Z…"), only Rust legacy ("_ZN…17h<hash>E"), only Rust v0 ("_R…"). Same results. */
 char *demangle_cxx(const char *name);
 char *demangle_rust_legacy(const char *name);

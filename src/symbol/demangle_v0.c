@@ -603,7 +603,7 @@ char *demangle_rust_v0(const char *name)
 	if (!d.bad && d.pos != d.len)
 		d.bad = true;
 	put_suffix(&d, d.s + d.len);
-	if (!d.bad && !buf_zero(&d.out, 1))
+	if (!d.bad && d.out.len && !buf_zero(&d.out, 1))
 		return (char *)d.out.data;
 	buf_release(&d.out);
 	return NULL;

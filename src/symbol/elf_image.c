@@ -162,6 +162,8 @@ int elf_image_open(const char *path, struct elf_image *ret, struct error *err)
 	int r;
 
 	img.fd = elf_open_regular(path, &img.size);
+	if (img.fd == -EINVAL)
+		return error_set(err, -EINVAL, "%s: not a plain file", path);
 	if (img.fd < 0)
 		return error_sys(err, img.fd, "%s", path);
 	img.elf = elf_begin(img.fd, ELF_C_READ, NULL);
@@ -296,6 +298,19 @@ bool elf_space_map(const struct elf_space *s, size_t section, uint64_t addr, uin
 	for (i = 0; i < s->count; i++) {
 		if (addr >= s->ranges[i].start && addr < s->ranges[i].end) {
 			*ret = addr + s->ranges[i].delta;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_space_unmap(const struct elf_space *s, uint64_t addr, uint64_t *ret)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		uint64_t linked = addr - s->ranges[i].delta;
+
+		if (linked >= s->ranges[i].start && linked < s->ranges[i].end) {
+			*ret = linked;
 			return true;
 		}
 	}

@@ -89,6 +89,10 @@ int elf_space_module(const struct elf_image *img, struct elf_space *ret);
 
 /* Translates; @section matters for relocatable files only. Returns false if it lies nowhere. */
 bool elf_space_map(const struct elf_space *s, size_t section, uint64_t addr, uint64_t *ret);
+
+/* The other way, in a space by elf_space_file(). Returns false if nothing of @addr is loaded. */
+bool elf_space_unmap(const struct elf_space *s, uint64_t addr, uint64_t *ret);
+
 void elf_space_release(struct elf_space *s);
 
 /*
@@ -101,6 +105,18 @@ int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct 
 /* Adds "name@plt" for the entries of the PLT. Returns 0 or -ENOMEM. */
 int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 		struct symtab_builder *b, size_t *ret_count);
+
+/* A symbol as the file has it, whatever it is for. */
+struct elf_symbol {
+	const char *name;
+	GElf_Sym sym;
+	bool superseded; /* of .dynsym: a version of its name that is not the default */
+};
+
+/* Hands all symbols of the table of type @sh_type that have names to @fn, as long as that is true.
+ */
+void elf_each_symbol(const struct elf_image *img, uint32_t sh_type,
+		     bool (*fn)(void *arg, const struct elf_symbol *symbol), void *arg);
 
 /* The value of a symbol in .symtab. Returns whether it is there. */
 bool elf_symbol_value(const struct elf_image *img, const char *name, uint64_t *ret);

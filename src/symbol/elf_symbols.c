@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VERSYM_HIDDEN 0x8000	 /* of an entry in .gnu.version: not the default */
 #define UNSIZED_MAX (1u << 20) /* no function without a size is taken to be longer */
 
 struct section {
@@ -170,22 +171,64 @@ int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct 
 	return r;
 }
 
-bool elf_symbol_value(const struct elf_image *img, const char *name, uint64_t *ret)
+/* The versions of .dynsym's symbols, or NULL. */
+static Elf_Data *find_versions(const struct elf_image *img)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_GNU_versym)
+			return elf_section_data(scn, &shdr);
+	return NULL;
+}
+
+void elf_each_symbol(const struct elf_image *img, uint32_t sh_type,
+		     bool (*fn)(void *arg, const struct elf_symbol *symbol), void *arg)
 {
 	struct reader rd = {.img = img};
-	Elf_Data *data;
-	GElf_Sym sym;
+	struct elf_symbol symbol;
+	Elf_Data *data, *versions;
+	GElf_Versym version;
 	size_t i, n;
 
-	if (!find_table(&rd, SHT_SYMTAB, &data))
-		return false;
+	if (!find_table(&rd, sh_type, &data))
+		return;
+	versions = sh_type == SHT_DYNSYM ? find_versions(img) : NULL;
 	n = data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
 	for (i = 1; i < n && i <= INT32_MAX; i++) {
-		if (gelf_getsym(data, (int)i, &sym) && sym.st_name < rd.strings_len &&
-		    sym.st_shndx != SHN_UNDEF && !strcmp(rd.strings + sym.st_name, name)) {
-			*ret = sym.st_value;
-			return true;
-		}
+		if (!gelf_getsym(data, (int)i, &symbol.sym) || !symbol.sym.st_name ||
+		    symbol.sym.st_name >= rd.strings_len)
+			continue;
+		symbol.name = rd.strings + symbol.sym.st_name;
+		symbol.superseded = versions && gelf_getversym(versions, (int)i, &version) &&
+				    version & VERSYM_HIDDEN;
+		if (!fn(arg, &symbol))
+			return;
 	}
-	return false;
+}
+
+struct wanted_value {
+	const char *name;
+	uint64_t value;
+	bool found;
+};
+
+static bool take_value(void *arg, const struct elf_symbol *symbol)
+{
+	struct wanted_value *w = arg;
+
+	w->found = symbol->sym.st_shndx != SHN_UNDEF && !strcmp(symbol->name, w->name);
+	w->value = symbol->sym.st_value;
+	return !w->found;
+}
+
+bool elf_symbol_value(const struct elf_image *img, const char *name, uint64_t *ret)
+{
+	struct wanted_value w = {.name = name};
+
+	elf_each_symbol(img, SHT_SYMTAB, take_value, &w);
+	if (w.found)
+		*ret = w.value;
+	return w.found;
 }

@@ -7,20 +7,28 @@
 #include "symbol/sources.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-static int add_minidebug(const struct elf_image *program, const struct elf_space *space,
-			 struct symtab_builder *b, size_t *count)
+int source_open_minidebug(const struct elf_image *program, struct elf_image *ret)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_section(program, ".gnu_debugdata", &shdr);
 	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
-	struct elf_image img = ELF_IMAGE_INIT;
 	struct buf mem = {0};
+
+	if (!data || source_unxz(data->d_buf, data->d_size, &mem))
+		return -ENOENT;
+	return elf_image_memory(&mem, ret, NULL);
+}
+
+static int add_minidebug(const struct elf_image *program, const struct elf_space *space,
+			 struct symtab_builder *b, size_t *count)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
 	int r;
 
-	if (!data || source_unxz(data->d_buf, data->d_size, &mem) ||
-	    elf_image_memory(&mem, &img, NULL))
+	if (source_open_minidebug(program, &img))
 		return 0;
 	r = elf_add_symbols(&img, SHT_SYMTAB, space, b, count);
 	elf_image_close(&img);
@@ -28,7 +36,8 @@ static int add_minidebug(const struct elf_image *program, const struct elf_space
 }
 
 static int add_program(const struct sources *src, const struct dso *dso,
-		       const struct elf_image *program, struct symtab_builder *b, struct error *why)
+		       const struct elf_image *program, struct symtab_builder *b, bool *ret_few,
+		       struct error *why)
 {
 	struct elf_image debug = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
@@ -45,6 +54,7 @@ static int add_program(const struct sources *src, const struct dso *dso,
 	}
 	if (!r && !count)
 		r = add_minidebug(program, &space, b, &count);
+	*ret_few = !count;
 	if (!r)
 		r = elf_add_symbols(program, SHT_DYNSYM, &space, b, &count);
 	if (!r)
@@ -76,17 +86,31 @@ static int add_debug_only(const struct sources *src, const struct dso *dso,
 	return r;
 }
 
+static void say_few(const struct elf_image *program, struct error *why)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1] = "";
+
+	source_hex(program->build_id, program->build_id_size, hex);
+	snprintf(why->text, sizeof(why->text), "it has no .symtab, and no debug file was found%s%s",
+		 *hex ? " for build-id " : "", hex);
+}
+
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why)
 {
 	struct elf_image program = ELF_IMAGE_INIT;
 	struct symtab_builder b = {0};
+	bool few = false;
 	int r = source_open_program(src, dso, &program, why);
 
 	if (!r)
-		r = add_program(src, dso, &program, &b, why);
+		r = add_program(src, dso, &program, &b, &few, why);
 	else
 		r = add_debug_only(src, dso, &b, why);
+	if (!r)
+		*why = (struct error)ERROR_INIT; /* of what was tried first */
+	if (!r && few)
+		say_few(&program, why);
 	elf_image_close(&program);
 	if (!r)
 		return symtab_build(&b, ret);

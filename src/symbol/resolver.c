@@ -21,7 +21,8 @@
 struct loaded {
 	struct symtab *table; /* NULL: no symbols */
 	struct symbol whole;  /* DSO_KSYMBOL: its name stands for every address */
-	char why[512];	      /* empty if there are symbols */
+	bool few;	      /* but symbols that it exports */
+	char why[512];	      /* there are none, or few; else empty */
 };
 
 struct slot {
@@ -225,6 +226,9 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 			 *why.text	? why.text
 			 : e == -ENOMEM ? "out of memory"
 					: "not found");
+	l->few = l->table && dso->kind == DSO_ELF && *why.text;
+	if (l->few)
+		snprintf(l->why, sizeof(l->why), "%s", why.text);
 	return l;
 }
 
@@ -307,6 +311,23 @@ const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, ui
 	return l->whole.name ? &l->whole : NULL;
 }
 
+int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+{
+	struct error unused = ERROR_INIT;
+
+	switch (dso->kind) {
+	case DSO_ELF: return source_open_program(&r->src, dso, ret, &unused);
+	case DSO_VDSO: return source_open_vdso(&r->src, dso, ret, &unused);
+	default: return -ENOENT;
+	}
+}
+
+int resolver_open_debug(const struct resolver *r, const struct dso *dso,
+			const struct elf_image *program, struct elf_image *ret)
+{
+	return source_open_debug(&r->src, dso, program, ret);
+}
+
 static bool any_pid_asked(const struct resolver *r)
 {
 	for (size_t i = 0; i < PID_BUCKETS; i++)
@@ -340,5 +361,12 @@ const char *resolver_why_not(struct resolver *r, const struct dso *dso)
 		return why;
 	}
 	l = loaded_get(r, dso);
-	return *l->why ? l->why : NULL;
+	return *l->why && !l->few ? l->why : NULL;
+}
+
+const char *resolver_why_few(struct resolver *r, const struct dso *dso)
+{
+	const struct loaded *l = dso->kind == DSO_ELF ? loaded_get(r, dso) : NULL;
+
+	return l && l->few ? l->why : NULL;
 }

@@ -58,10 +58,25 @@ void resolver_free(struct resolver *r); /* accepts NULL */
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr);
 
+struct elf_image;
+
+/*
+ * Opens the file of a DSO_ELF, or the image of a DSO_VDSO, by the same rules. Any thread. Returns
+ * 0 with *@ret to be closed by elf_image_close(), or a negative errno.
+ */
+int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
+
+/* Opens its separate debug file; @program is the image. Any thread. Returns 0 or -ENOENT. */
+int resolver_open_debug(const struct resolver *r, const struct dso *dso,
+			const struct elf_image *program, struct elf_image *ret);
+
 /* Whether any address of @dso was looked up. */
 bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
 
 /* Why a dso has no symbols ("build-id differs: …", "not found"), or NULL if it has; for -v. */
 const char *resolver_why_not(struct resolver *r, const struct dso *dso);
+
+/* Why only symbols that a program exports (.dynsym) are known of it, or NULL; for -v. */
+const char *resolver_why_few(struct resolver *r, const struct dso *dso);
 
 #endif

@@ -47,6 +47,7 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 		struct error *why);
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
+/* On success @why->text says why there are but the symbols that it exports, or is empty. */
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
 int perfmap_load(const struct sources *src, uint32_t pid, struct symtab **ret, struct error *why);
@@ -62,12 +63,19 @@ bool source_accept(const struct dso *dso, const struct elf_image *img, bool trus
 int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 			struct error *why);
 
+/* Opens the image of a vdso: this process's own, or from the build-id cache. Returns as above. */
+int source_open_vdso(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+		     struct error *why);
+
 /*
  * Opens a file with .symtab for @dso: separate debug files, by build-id and by the link in
  * @program (NULL or not open: by build-id only). Returns 0 or -ENOENT.
  */
 int source_open_debug(const struct sources *src, const struct dso *dso,
 		      const struct elf_image *program, struct elf_image *ret);
+
+/* Opens the symbols that a program has packed in .gnu_debugdata. Returns 0 or a negative errno. */
+int source_open_minidebug(const struct elf_image *program, struct elf_image *ret);
 
 /* Whether .symtab is there, with content. */
 bool source_has_symtab(const struct elf_image *img);

@@ -63,26 +63,38 @@ static int add_all(const struct elf_image *img, struct symtab **ret, struct erro
 	return r;
 }
 
+int source_open_vdso(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+		     struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	bool mine = !strcmp(dso->name, "[vdso]");
+	char path[PATH_MAX];
+	int r = mine ? own_vdso(&img, why)
+		     : error_set(why, -ENOENT, "not this program's kind of vdso");
+
+	if (!r && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why)) {
+		elf_image_close(&img);
+		r = -ENOENT;
+	}
+	if (r && source_cache_path(src, dso, "vdso", path) && !elf_image_open(path, &img, NULL)) {
+		if (source_accept(dso, &img, false, path, NULL))
+			r = 0;
+		else
+			elf_image_close(&img);
+	}
+	if (!r)
+		*ret = img;
+	return r;
+}
+
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	char path[PATH_MAX];
-	int r = -ENOENT;
+	int r = source_open_vdso(src, dso, &img, why);
 
-	if (!strcmp(dso->name, "[vdso]"))
-		r = own_vdso(&img, why);
-	else
-		error_set(why, r, "not this program's kind of vdso");
-	if (!r && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why))
-		r = -ENOENT;
 	if (!r)
 		r = add_all(&img, ret, why);
-	elf_image_close(&img);
-	if (!r || !source_cache_path(src, dso, "vdso", path) || elf_image_open(path, &img, NULL))
-		return r;
-	if (source_accept(dso, &img, false, path, NULL))
-		r = add_all(&img, ret, NULL);
 	elf_image_close(&img);
 	return r;
 }

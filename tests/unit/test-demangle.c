@@ -247,6 +247,7 @@ static void test_not_mangled(void **state)
 		"_RMC0Tu",
 		"_ZN0E",
 		"_RNvC18446744073709551615_3foo",
+		"_RC0",
 	};
 	size_t i;
 

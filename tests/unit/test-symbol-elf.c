@@ -248,7 +248,7 @@ static void test_identity(void **state)
 	p->dso.name = "/bin/prog (deleted)";
 	assert_why(p, "deleted");
 	p->dso.name = "/bin";
-	assert_why(p, "Invalid argument");
+	assert_why(p, "not a plain file");
 	p->dso.name = "relative";
 	assert_why(p, "not the path");
 }
@@ -290,12 +290,16 @@ static void test_debug_files(void **state)
 		  "objcopy --add-gnu-debuglink=prog.debug bin/prog"))
 		skip();
 	assert_false(finds(p, off));
+	assert_non_null(resolver_why_few(p->r, &p->dso));
+	assert_non_null(strstr(resolver_why_few(p->r, &p->dso), "no debug file"));
+	assert_null(resolver_why_not(p->r, &p->dso));
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(cmd, sizeof(cmd), "mkdir -p $D/%s && mv $D/prog.debug $D/%s", places[i],
 			 places[i]);
 		assert_int_equal(sh(p, cmd), 0);
 		if (!finds(p, off))
 			fail_msg("not found in %s", places[i]);
+		assert_null(resolver_why_few(p->r, &p->dso));
 		snprintf(cmd, sizeof(cmd), "mv $D/%s/prog.debug $D", places[i]);
 		assert_int_equal(sh(p, cmd), 0);
 	}
