@@ -25,6 +25,13 @@ static bool is_tracepoint(const struct pd_attr *attr)
 	return attr->type == PERF_TYPE_TRACEPOINT;
 }
 
+/* Tracepoints and breakpoints also where they were given by their numbers. */
+static bool each_counts(const struct event_spec *spec)
+{
+	return spec->each || is_tracepoint(&spec->attr) ||
+	       spec->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
 /* How often: what a term of the event says comes first, then -c, -F, then the default. */
 static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 		     const struct attributes_common *c)
@@ -36,7 +43,7 @@ static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 	attr->flags &= ~PD_ATTR_FREQ;
 	if (c->opts->period) {
 		attr->sample_period = c->opts->period;
-	} else if (!asked && (is_tracepoint(attr) || attr->type == PERF_TYPE_BREAKPOINT)) {
+	} else if (!asked && each_counts(spec)) {
 		attr->sample_period = 1; /* each one counts */
 	} else {
 		attr->sample_period = c->frequency;
@@ -53,6 +60,10 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 	if (kind == CALLGRAPH_NONE)
 		return 0;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (c->opts->user_callchains)
+		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
+	if (c->opts->kernel_callchains)
+		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
 	if (spec->max_stack)
 		attr->sample_max_stack = (uint16_t)spec->max_stack;
 	if (kind == CALLGRAPH_FP)
@@ -120,12 +131,22 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
 	}
 }
 
+/* --all-user and --all-kernel. */
+static void set_level(struct pd_attr *attr, const struct record_opts *opts)
+{
+	const uint64_t kernel = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+
+	if (opts->all_user)
+		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_USER) | kernel;
+	if (opts->all_kernel)
+		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_KERNEL) | PD_ATTR_EXCLUDE_USER;
+}
+
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *c, struct error *err)
 {
 	struct pd_attr *attr = &event->attr;
-	bool hardware = attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_BREAKPOINT &&
-			!is_tracepoint(attr);
+	bool hardware = attr->type != PERF_TYPE_SOFTWARE && !each_counts(spec);
 
 	set_common(attr, c);
 	set_start(event, c);
@@ -143,9 +164,13 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 		attr->flags |= PD_ATTR_EXCLUDE_GUEST;
 	if (event->precise_max)
 		attr->flags |= PD_ATTR_PRECISE_IP;
+	event->overwrite = spec->overwrite >= 0 ? spec->overwrite : c->opts->overwrite;
+	if (event->overwrite)
+		attr->flags |= PD_ATTR_WRITE_BACKWARD;
 	if (spec->inherit == 0)
 		attr->flags &= ~PD_ATTR_INHERIT;
 	set_read(event, spec);
+	set_level(attr, c->opts);
 	return set_callgraph(attr, spec, c, err);
 }
 
@@ -160,10 +185,12 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.flags = PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC |
-			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT | PD_ATTR_BUILD_ID,
+			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
 	};
 	set_common(attr, c);
-	if (c->opts->sample_address)
+	if (!c->opts->no_build_ids)
+		attr->flags |= PD_ATTR_BUILD_ID;
+	if (c->data_maps)
 		attr->flags |= PD_ATTR_MMAP_DATA;
 	if (c->limits->perfmon) /* the kernel refuses namespaces to others */
 		attr->flags |= PD_ATTR_NAMESPACES | PD_ATTR_CGROUP;

@@ -17,6 +17,7 @@ struct attributes_common {
 	bool inherit;
 	enum plan_target target;
 	bool delayed;
+	bool data_maps; /* for the dummy: sideband tells of maps without PROT_EXEC too */
 };
 
 /*

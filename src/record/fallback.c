@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/places.h"
 #include "sys/perf_event.h"
 
 /* --- parts of the interface that older kernels lack --------------------------------------------
@@ -21,6 +22,8 @@ struct optional_part {
 
 static const struct optional_part optional_parts[] = {
 	{IN_READ_FORMAT, PERF_FORMAT_LOST, "6.0", "losses are counted by ring, not by event"},
+	{IN_FLAGS, PD_ATTR_REMOVE_ON_EXEC, "5.13",
+	 "breakpoints stay at their addresses where a program executes another"},
 	{IN_FLAGS, PD_ATTR_BUILD_ID, "5.12", "files that change later are not noticed"},
 	{IN_FLAGS, PD_ATTR_CGROUP, "5.7", "cgroups made while recording are not named"},
 	{IN_FLAGS, PD_ATTR_BPF_EVENT, "5.1", "BPF programs loaded while recording are not named"},
@@ -151,15 +154,19 @@ static bool try_no_namespaces(struct fallback *f, struct plan *plan, struct plan
 static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
 {
 	char name[256];
+	bool modified;
 
 	if (!is_refusal(code) || event->modifier_given || plan->target == TARGET_CPUS ||
-	    event->attr.flags & PD_ATTR_EXCLUDE_KERNEL || event->attr.type == PERF_TYPE_TRACEPOINT)
+	    event->attr.flags & (PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_USER) ||
+	    event->attr.type == PERF_TYPE_TRACEPOINT || places_is_uprobe(event) ||
+	    places_is_kprobe(event))
 		return false;
 	event->attr.flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 	if (event->dummy)
 		return true;
 	event->user_only = true;
-	snprintf(name, sizeof(name), "%s%s", event->name, strchr(event->name, ':') ? "u" : ":u");
+	modified = event->attr.type != PERF_TYPE_BREAKPOINT && strchr(event->name, ':');
+	snprintf(name, sizeof(name), "%s%s", event->name, modified ? "u" : ":u");
 	rename_event(event, name);
 	return true;
 }
@@ -255,6 +262,28 @@ void fallback_say(const struct fallback *f, const struct plan *plan)
 /* --- what to tell the user -----------------------------------------------------------------------
  */
 
+/* Which of the tasks it is, the kernel does not say. */
+static int explain_refused_task(const struct fallback *f, const struct plan *plan,
+				const struct plan_event *event, int code, struct error *err)
+{
+	const struct tasks *tasks = &plan->tasks;
+	uid_t uid;
+
+	for (size_t i = 0; i < tasks->nr; i++)
+		if (task_is_of_another(tasks->ids[i], &uid))
+			return error_set(err, code,
+					 "process %d belongs to another user (uid %u): run as "
+					 "root, or as root "
+					 "give the program the right to: 'setcap "
+					 "cap_perfmon,cap_sys_ptrace=ep FILE'",
+					 task_process(tasks->ids[i]), uid);
+	return error_set(
+		err, code,
+		"event '%s' may not watch process %d: kernel.perf_event_paranoid, %d, forbids it, "
+		"or the process runs a program with more rights than its user: run as root",
+		event->name, tasks->nr ? task_process(tasks->ids[0]) : 0, f->limits->paranoid);
+}
+
 static int explain_refusal(const struct fallback *f, const struct plan *plan,
 			   const struct plan_event *event, int code, struct error *err)
 {
@@ -266,19 +295,21 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 			"tracepoint '%s' needs CAP_PERFMON or kernel.perf_event_paranoid at "
 			"-1 (it is %d): run as root",
 			event->name, l->paranoid);
-	if (plan->target == TARGET_TASKS && !l->ptrace)
-		return error_set(
-			err, code,
-			"event '%s' may not watch this task: it belongs to another user (needs "
-			"CAP_PERFMON or CAP_SYS_PTRACE), or kernel.perf_event_paranoid, %d, "
-			"forbids it",
-			event->name, l->paranoid);
+	if (plan->target == TARGET_TASKS && !l->ptrace && !l->perfmon)
+		return explain_refused_task(f, plan, event, code, err);
 	if (!l->perfmon)
 		return error_set(
 			err, code,
 			"event '%s' is not allowed at kernel.perf_event_paranoid %d without "
-			"CAP_PERFMON: run as root, add :u to it for user space only, or lower "
-			"the setting with 'sysctl kernel.perf_event_paranoid=1'",
+			"CAP_PERFMON: run as root, add :u to it or --all-user for user space only, or "
+			"lower the setting with 'sysctl kernel.perf_event_paranoid=1'",
+			event->name, l->paranoid);
+	if (!l->admin && l->paranoid > 2)
+		return error_set(
+			err, code,
+			"event '%s' is refused although CAP_PERFMON is there: at "
+			"kernel.perf_event_paranoid %d this kernel wants CAP_SYS_ADMIN; or 'sysctl "
+			"kernel.perf_event_paranoid=2'",
 			event->name, l->paranoid);
 	return error_set(
 		err, code,
@@ -305,30 +336,57 @@ static int explain_absent(const struct plan_event *event, int code, struct error
 	return error_set(err, code, "the kernel does not know event '%s'", event->name);
 }
 
-/* Whether the kernel takes @event with its own clock. */
-static bool clock_refused(const struct plan_event *event)
+/* Whether the kernel takes @event without @flag, which it has. */
+static bool flag_refused(const struct plan_event *event, uint64_t flag)
 {
-	struct pd_attr probe = event->attr;
+	struct pd_attr probe;
 	int fd;
 
-	if (!(probe.flags & PD_ATTR_USE_CLOCKID))
+	if (!(event->attr.flags & flag) || places_attr(event, 0, &probe))
 		return false;
-	probe.flags &= ~PD_ATTR_USE_CLOCKID;
-	probe.clockid = 0;
+	probe.flags &= ~flag;
+	if (flag == PD_ATTR_USE_CLOCKID)
+		probe.clockid = 0;
 	fd = perf_event_open(&probe, 0, -1, -1);
 	if (fd >= 0)
 		close(fd);
 	return fd != -EINVAL;
 }
 
-static int explain_invalid(const struct plan_event *event, int code, struct error *err)
+/* Whether the kernel takes @event for counting: some PMUs (msr, power, uncore) do no more. */
+static bool only_counts(const struct plan_event *event, int cpu, bool cpu_wide)
 {
-	if (clock_refused(event))
+	struct pd_attr probe;
+	int fd;
+
+	if (places_attr(event, 0, &probe))
+		return false;
+	probe.sample_period = 0;
+	probe.flags &= ~(PD_ATTR_FREQ | PD_ATTR_PRECISE_IP);
+	fd = perf_event_open(&probe, cpu_wide ? -1 : 0, cpu, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int explain_invalid(const struct plan *plan, const struct plan_event *event, int cpu,
+			   int code, struct error *err)
+{
+	if (flag_refused(event, PD_ATTR_WRITE_BACKWARD))
+		return error_set(err, code,
+				 "event '%s' cannot be overwritten: this kernel is older than 4.7",
+				 event->name);
+	if (flag_refused(event, PD_ATTR_USE_CLOCKID))
 		return error_set(err, code,
 				 "event '%s' cannot have clock %d for its times (-k): the kernel "
 				 "takes monotonic and monotonic_raw for all events, realtime, "
 				 "boottime and tai for those of software",
 				 event->name, event->attr.clockid);
+	if (event->attr.sample_period && only_counts(event, cpu, plan->target == TARGET_CPUS))
+		return error_set(err, code,
+				 "event '%s' counts but cannot sample: it can only be read along "
+				 "with one that samples, as in '{cpu-clock,%s}:S'",
+				 event->name, event->name);
 	return error_set(err, code,
 			 "the kernel refuses the configuration of event '%s' (modifiers, precision "
 			 "or a term that this PMU does not have)",
@@ -338,6 +396,9 @@ static int explain_invalid(const struct plan_event *event, int code, struct erro
 int fallback_explain(const struct fallback *f, const struct plan *plan,
 		     const struct plan_event *event, int cpu, int code, struct error *err)
 {
+	if (places_is_uprobe(event) || places_is_kprobe(event) ||
+	    (event->attr.type == PERF_TYPE_BREAKPOINT && code == -EINVAL))
+		return places_explain(event, code, err);
 	if (is_refusal(code))
 		return explain_refusal(f, plan, event, code, err);
 	if (is_absent(code))
@@ -350,7 +411,7 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 		return error_set(err, code,
 				 "event '%s' needs a newer kernel: it knows %u bytes of attributes",
 				 event->name, event->attr.size);
-	case -EINVAL: return explain_invalid(event, code, err);
+	case -EINVAL: return explain_invalid(plan, event, cpu, code, err);
 	case -EBUSY:
 		return error_set(err, code, "event '%s': the PMU is in use by someone else",
 				 event->name);

@@ -11,10 +11,14 @@
 #include "base/buf.h"
 #include "base/plural.h"
 #include "record/fallback.h"
+#include "record/places.h"
 #include "sys/perf_event.h"
 
-/* Descriptors that a recording needs beside its events: output, epoll, timers, libraries. */
+/* Descriptors that a recording may need beside its events: output, timers, libraries. */
 #define OTHER_DESCRIPTORS 64
+
+/* Those that any will need when its events are open. */
+#define LATER_DESCRIPTORS 8
 
 /* Times that threads are listed and all is opened, while new threads appear. */
 #define LISTINGS 4
@@ -39,6 +43,7 @@ void opened_close(struct opened *o)
 	if (!o)
 		return;
 	close_fds(o);
+	throttles_free(o->throttles);
 	for (size_t i = 0; i < o->nr_rings; i++)
 		free(o->rings[i].fds);
 	free(o->rings);
@@ -58,13 +63,14 @@ static struct opened *opened_new(const struct plan *plan)
 	o->nr_places = places;
 	o->fds = calloc(plan_descriptors(plan), sizeof(*o->fds));
 	o->cells = calloc(plan->nr * places * o->nr_tasks, sizeof(*o->cells));
-	o->rings = calloc(2 * places, sizeof(*o->rings));
+	o->rings = calloc(RING_KINDS * places, sizeof(*o->rings));
 	if (!o->fds || !o->cells || !o->rings)
 		goto failed;
-	o->nr_rings = 2 * places;
+	o->nr_rings = RING_KINDS * places;
 	for (size_t r = 0; r < o->nr_rings; r++) {
 		size_t tasks = plan->task_rings ? 1 : o->nr_tasks;
 
+		o->rings[r].kind = (enum ring_kind)(r / places);
 		o->rings[r].cpu = plan->task_rings ? -1 : plan->cpus.ids[r % places];
 		o->rings[r].fds = calloc(plan->nr * tasks, sizeof(int));
 		if (!o->rings[r].fds)
@@ -91,9 +97,10 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 {
 	struct plan_event *event = &plan->events[index];
 	struct open_fd *f = &o->fds[o->nr_fds];
-	unsigned int ring = (unsigned int)(event->dummy ? o->nr_places + place : place);
+	unsigned int ring = (unsigned int)(plan_ring_kind(event) * o->nr_places + place);
 	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
-	int cpu = o->rings[ring].cpu, group = -1, fd;
+	int cpu = o->rings[ring].cpu, group = -1, fd, code;
+	struct pd_attr attr;
 
 	if (event->leader != index) {
 		group = *cell_of(o, event->leader, place, t);
@@ -101,21 +108,41 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 			return -ESRCH; /* the leader's task has ended */
 	}
 	event->attr.size = pd_attr_wire_size(&event->attr);
-	fd = perf_event_open(&event->attr, task, cpu, group);
+	fd = places_attr(event, t, &attr);
+	if (!fd)
+		fd = perf_event_open(&attr, task, cpu, group);
+	event->attr.size = attr.size; /* as the kernel would have it */
 	*cell_of(o, index, place, t) = fd;
 	if (fd < 0)
 		return fd;
 	*f = (struct open_fd){.fd = fd, .event = index, .ring = ring, .cpu = cpu, .task = task};
 	o->nr_fds++;
-	return perf_event_id(fd, &f->id);
+	code = perf_event_id(fd, &f->id);
+	f->live = f->id;
+	return code;
 }
 
-/* A cell that cannot be had and need not be: its task has ended, its CPU gone offline. */
-static bool cell_vanished(const struct plan *plan, int code)
+static bool is_online(int cpu)
+{
+	struct cpus online;
+	bool is;
+
+	if (cpus_online(&online, NULL))
+		return true;
+	is = cpus_has(&online, cpu);
+	cpus_release(&online);
+	return is;
+}
+
+/*
+ * A cell that cannot be had and need not be: its task has ended, or its CPU has gone offline since
+ * it was listed, or either was so when its group's leader was opened.
+ */
+static bool cell_vanished(const struct plan *plan, int cpu, int code)
 {
 	if (code == -ESRCH)
-		return plan->target == TARGET_TASKS;
-	return false;
+		return plan->target != TARGET_COMMAND;
+	return code == -ENODEV && plan->target == TARGET_CPUS && !is_online(cpu);
 }
 
 static int open_event(struct opened *o, struct plan *plan, unsigned int index, int *ret_cpu)
@@ -130,19 +157,36 @@ static int open_event(struct opened *o, struct plan *plan, unsigned int index, i
 		for (size_t t = first; t < last; t++) {
 			int code = open_cell(o, plan, index, p, t);
 
-			if (code && !cell_vanished(plan, code))
+			if (code && !cell_vanished(plan, *ret_cpu, code))
 				return code;
 		}
 	}
 	return 0;
 }
 
-static int explain_files(const struct plan *plan, struct error *err)
+static size_t descriptors_in_all(const struct plan *plan)
 {
-	size_t need = plan_descriptors(plan) + OTHER_DESCRIPTORS, places = plan_places(plan);
-	uint64_t have = limits_raise_files(need);
+	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
+}
+
+/* All @have are in use. */
+static size_t descriptors_needed(const struct opened *o, const struct plan *plan, uint64_t have)
+{
+	size_t others = have > o->nr_fds ? have - o->nr_fds : 0;
+
+	return others + plan_descriptors(plan) + plan->descriptors_beside + LATER_DESCRIPTORS;
+}
+
+static int explain_files(const struct opened *o, const struct plan *plan, int code,
+			 struct error *err)
+{
+	size_t places = plan_places(plan), need;
+	uint64_t have = limits_raise_files(descriptors_in_all(plan));
 	char tasks[48] = "";
 
+	if (code == -ENFILE)
+		return error_set(err, code, "the system has too many open files (fs.file-max)");
+	need = descriptors_needed(o, plan, have);
 	if (!plan->task_rings && plan->tasks.nr > 1)
 		snprintf(tasks, sizeof(tasks), " for %zu tasks", plan->tasks.nr);
 	return error_set(
@@ -158,11 +202,13 @@ static int explain_files(const struct plan *plan, struct error *err)
 static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
 {
 	struct open_ring *ring = &o->rings[f->ring];
+	enum perf_event_access access =
+		ring->kind == RING_OVERWRITTEN ? PERF_EVENT_OVERWRITE : PERF_EVENT_CONSUME;
 	int code;
 
-	ring->data_size = f->ring < o->nr_places ? plan->ring_size : plan->sideband_size;
+	ring->data_size = ring->kind == RING_SIDEBAND ? plan->sideband_size : plan->ring_size;
 	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			    : perf_event_map(f->fd, ring->data_size, PERF_EVENT_CONSUME, &ring->memory);
+			    : perf_event_map(f->fd, ring->data_size, access, &ring->memory);
 	if (!code)
 		ring->fds[ring->nr_fds++] = f->fd;
 	return code;
@@ -205,7 +251,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 			continue;
 		}
 		if (code == -EMFILE || code == -ENFILE)
-			return explain_files(plan, err);
+			return explain_files(o, plan, code, err);
 		if (!fallback_try(f, plan, event, code))
 			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
 						code, err);
@@ -216,6 +262,21 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 	if (!o->nr_fds)
 		return error_set(err, -ESRCH, "the tasks to be recorded have ended");
 	return 0;
+}
+
+/* CPUs that went offline before all was open there. */
+static void say_gone(const struct opened *o, const struct plan *plan, const struct notes *notes)
+{
+	for (size_t p = 0; plan->target == TARGET_CPUS && p < o->nr_places; p++) {
+		int cpu = o->rings[p].cpu;
+		bool gone = false;
+
+		for (unsigned int i = 0; i < plan->nr; i++)
+			gone |= plan_wants(plan, &plan->events[i], cpu) && *cell_of(o, i, p, 0) < 0;
+		if (gone)
+			notes_say(notes, NOTE_WARNING,
+				  "CPU %d has gone offline and is not recorded", cpu);
+	}
 }
 
 static int set_filters(struct opened *o, const struct plan *plan, struct error *err)
@@ -252,7 +313,7 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 	if (code == -ENOMEM)
 		return error_set(err, code,
 				 "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
-				 plan_places(plan), plural_s(plan_places(plan)),
+				 plan_sample_rings(plan), plural_s(plan_sample_rings(plan)),
 				 (unsigned long long)plan->ring_size >> (mb ? 20 : 10),
 				 mb ? "MB" : "KB");
 	return error_sys(err, code, "mapping a ring of %llu KB",
@@ -297,10 +358,14 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 
 	for (int i = 0; i < LISTINGS; i++) {
 		opened_close(*ret);
+		*ret = NULL;
+		code = places_prepare(plan, err);
+		if (code)
+			return code;
 		*ret = opened_new(plan);
 		if (!*ret)
 			return error_set(err, -ENOMEM, "out of memory");
-		limits_raise_files(plan_descriptors(plan) + OTHER_DESCRIPTORS);
+		limits_raise_files(descriptors_in_all(plan));
 		code = open_fitting(*ret, plan, limits, f, err);
 		if (code)
 			return code;
@@ -320,11 +385,17 @@ int open_plan(struct plan *plan, const struct limits *limits, const struct notes
 
 	if (!code)
 		code = set_filters(o, plan, err);
+	if (!code) {
+		o->throttles = throttles_new(plan, o->fds, o->nr_fds);
+		code = o->throttles ? 0 : error_set(err, -ENOMEM, "out of memory");
+	}
 	if (code) {
 		opened_close(o);
 		return code;
 	}
 	fallback_say(&f, plan);
+	places_say(plan, notes);
+	say_gone(o, plan, notes);
 	*ret = o;
 	return 0;
 }
@@ -369,7 +440,16 @@ int opened_switch(const struct opened *o, const struct plan *plan, unsigned int 
 	return 0;
 }
 
-int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret)
+bool opened_overwrites(const struct opened *o)
+{
+	for (size_t i = 0; i < o->nr_rings; i++)
+		if (o->rings[i].kind == RING_OVERWRITTEN && o->rings[i].memory)
+			return true;
+	return false;
+}
+
+/* Since it was opened (again), by its own read(). */
+static int count_now(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
 {
 	const struct plan_event *event = &plan->events[fd->event];
 	const struct plan_event *leader = &plan->events[event->leader];
@@ -381,7 +461,7 @@ int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret
 	if (!(event->attr.read_format & PERF_FORMAT_GROUP)) {
 		n = perf_event_read(fd->fd, values, 3); /* value, id, lost */
 		if (n == 3)
-			*ret = values[2];
+			*ret = (struct open_count){.value = values[0], .lost = values[2]};
 		return n == 3 ? 0 : -ENOTSUP;
 	}
 	if (leader->members > 64)
@@ -389,10 +469,38 @@ int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret
 	n = perf_event_read(fd->fd, values,
 			    1 + 3 * leader->members); /* nr, nr × {value, id, lost} */
 	for (int i = 1; i + 2 < n; i += 3) {
-		if (values[i + 1] == fd->id) {
-			*ret = values[i + 2];
+		if (values[i + 1] == fd->live) {
+			*ret = (struct open_count){.value = values[i], .lost = values[i + 2]};
 			return 0;
 		}
 	}
 	return -ENOTSUP;
+}
+
+int opened_count(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
+{
+	struct open_count now;
+	int code = count_now(fd, plan, &now);
+
+	if (!code)
+		*ret = (struct open_count){
+			.value = fd->before.value + now.value,
+			.lost = fd->before.lost + now.lost,
+		};
+	return code;
+}
+
+int opened_lost(const struct opened *o, const struct plan *plan, uint64_t *ret)
+{
+	struct open_count count;
+	uint64_t sum = 0;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < o->nr_fds; i++) {
+		code = opened_count(&o->fds[i], plan, &count);
+		sum += code ? 0 : count.lost;
+	}
+	if (!code)
+		*ret = sum;
+	return code;
 }

@@ -2,7 +2,8 @@
 /*
  * A plan opened: descriptors of its events and the rings that they write to.
  *
- * Events of one CPU (or, with plan->task_rings, of one task) share a ring; the dummy has its own.
+ * Events of one CPU (or, with plan->task_rings, of one task) and one kind share a ring: those whose
+ * samples are kept, those whose samples are overwritten, and the dummy.
  * The dummy is opened and running, with its rings mapped, before any other event is opened, and is
  * the last to be disabled: of no task that has samples, a child born meanwhile included, are FORK,
  * COMM and maps missed.
@@ -13,17 +14,26 @@
 #define RINGTAIL_RECORD_OPEN_H
 
 #include "record/plan.h"
+#include "record/throttles.h"
+
+struct open_count {
+	uint64_t value; /* of the counter */
+	uint64_t lost;	/* records that found no room in their ring, or found it paused */
+};
 
 struct open_fd {
 	int fd;
-	uint64_t id;
-	unsigned int event; /* index in the plan */
+	uint64_t id;   /* as the output has it */
+	uint64_t live; /* as the kernel has it: another one if it was opened again (revive.h) */
+	struct open_count before; /* what was counted before that */
+	unsigned int event;	  /* index in the plan */
 	unsigned int ring;
 	int cpu;    /* -1: any */
 	pid_t task; /* -1: any */
 };
 
 struct open_ring {
+	enum ring_kind kind;
 	size_t data_size; /* bytes */
 	void *memory;	  /* header page and data; NULL: not mapped, nothing writes here */
 	int cpu;	  /* -1: a task's */
@@ -34,11 +44,12 @@ struct open_ring {
 struct opened {
 	struct open_fd *fds; /* in the order of opening: the dummy's, then by event, ring, task */
 	size_t nr_fds;
-	struct open_ring *rings; /* of samples, one for each place; then of sideband, likewise */
+	struct open_ring *rings; /* by kind, then by place */
 	size_t nr_rings;
 	size_t nr_places; /* plan_places() */
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
+	struct throttles *throttles; /* of the events; has a lock of its own */
 };
 
 /*
@@ -58,10 +69,16 @@ void opened_disable(const struct opened *o);
 int opened_switch(const struct opened *o, const struct plan *plan, unsigned int index, bool on,
 		  struct error *err);
 
+/* Whether any ring is overwritten. */
+bool opened_overwrites(const struct opened *o);
+
 /*
- * The records that this descriptor's event (with those that inherited it) lost for want of room.
- * Returns 0, or -ENOTSUP when the kernel does not count them (before 6.0).
+ * What this descriptor's event counted, with those that inherited it. Returns 0, or -ENOTSUP when
+ * the kernel does not count what was lost (before 6.0).
  */
-int opened_lost(const struct open_fd *fd, const struct plan *plan, uint64_t *ret);
+int opened_count(const struct open_fd *fd, const struct plan *plan, struct open_count *ret);
+
+/* What all of them have lost. Returns as opened_count() does. */
+int opened_lost(const struct opened *o, const struct plan *plan, uint64_t *ret);
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 #include "event/event.h"
+#include "perfdata/snapshot_log.h"
+#include "record/trigger_spec.h"
 #include "sys/cpus.h"
 #include "sys/tasks.h"
 
@@ -34,7 +36,9 @@ struct record_opts {
 	bool frequency_max; /* -F max */
 	uint64_t period;    /* -c; 0: not given */
 	bool no_inherit;
+	bool all_user, all_kernel; /* of all events, whatever their modifiers say */
 
+	bool user_callchains, kernel_callchains; /* the one part alone */
 	enum callgraph_kind callgraph;
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
 
@@ -44,22 +48,38 @@ struct record_opts {
 	unsigned int delay_ms; /* -D */
 	bool start_disabled;   /* -D -1: until a command enables them */
 
+	bool no_build_ids;     /* of mapped files, neither in their records nor in a section */
+
 	const char *control; /* --control, as control_spec_parse() takes it; NULL: not given */
 	bool no_control_socket;
 	/* Fields of an attribute in words, for the command `evlist -v`; NULL: names will do. */
 	void (*attr_text)(FILE *out, const struct pd_attr *attr);
 
 	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
+	bool overwrite;	       /* --overwrite: of each ring the newest, unless an event says else */
 	const char *output;    /* path, or "-" */
+	bool directory;	       /* the output is one: -o DIR/, and --threads */
+	bool unbuffered;       /* --no-buffering: each record wakes the reader */
+	const char *affinity;  /* --affinity, a layout of record/masks.h; NULL: none */
+	uint64_t mmap_flush;   /* --mmap-flush, bytes taken of a ring at least; 0: any */
+	int realtime;	       /* -r, SCHED_FIFO's priority of those who read; 0: not given */
 	unsigned int flush_ms; /* 0: 1000 */
-	const char *threads;   /* --threads: masks (record/masks.h); the output is a directory */
+	const char *threads;   /* --threads: masks (record/masks.h); NULL: one thread */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
+	uint64_t buffer_memory; /* --buffer-memory, bytes; 0: the default */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
+	uint64_t memory; /* -M, bytes of samples that are kept, until a snapshot; 0: none are */
+	bool snapshot_on_exit, snapshot_on_crash;
+	struct pd_snapshot_bounds snapshot_bounds; /* where a request names none */
+	struct trigger_specs triggers; /* --trigger: each asks for a snapshot */
 	bool switch_output;	     /* --switch-output: at SIGUSR2, at a command, and */
 	uint64_t switch_size;	     /* after that many bytes (0: any number), and */
-	uint64_t switch_seconds;     /* after that time (0: any) */
-	size_t switch_max_files;     /* 0: all */
+	uint64_t switch_seconds;     /* after that time (0: any), and */
+	struct event_list switch_events; /* each time one of these happens */
+	size_t switch_max_files;     /* 0: any number */
+	bool switch_max_all;	     /* those of earlier recordings count among them */
 	bool timestamp_filename;
+	double max_cpu;	   /* --max-cpu: part of one CPU that recording may take; 0: any */
 	uint64_t max_size; /* --max-size: bytes of data that end the recording; 0: never */
 	int argc;	       /* the command line, for the file's header */
 	const char *const *argv;
@@ -70,6 +90,10 @@ struct record_opts {
 #define RECORD_FREQUENCY      4000u  /* Hz, as perf */
 #define RECORD_RING_SIZE      (8ull << 20)
 #define RECORD_FLUSH_MS	      1000u
+/* Of the threads that read rings: SCHED_FIFO, or nice where that is not allowed. */
+#define RECORD_REALTIME	   1
+#define RECORD_NICE_READER (-20)
+#define RECORD_NICE	   (-15) /* of all other threads, while recording */
 #define RECORD_AIO	      4u /* 2 to 8 lose alike; with 1 the disk waits for us */
 
 #endif

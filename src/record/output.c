@@ -264,8 +264,12 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 
 	if (!now)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; by_event && i < opened->nr_fds; i++)
-		by_event = opened_lost(&opened->fds[i], plan, &now[i]) == 0;
+	for (size_t i = 0; by_event && i < opened->nr_fds; i++) {
+		struct open_count count = {0};
+
+		by_event = opened_count(&opened->fds[i], plan, &count) == 0;
+		now[i] = count.lost;
+	}
 	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 		uint64_t lost = now[i] - out->counted[i];

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "record/attributes.h"
+#include "record/places.h"
 
 static struct plan_event *plan_push(struct plan *plan)
 {
@@ -106,6 +107,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 		return error_set(err, -ENOMEM, "out of memory");
 	event->attr = spec->attr;
 	event->filter = spec->filter;
+	event->place = places_of(spec);
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
 	event->weak_group = spec->weak_group;
@@ -114,9 +116,6 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 		event->members = 0;
 		plan->events[event->leader].members++;
 	}
-	if (spec->overwrite > 0)
-		return error_set(err, -ENOTSUP, "event '%s': rings cannot be overwritten yet",
-				 spec->name);
 	if (!spec->cpus)
 		return 0;
 	if (plan->target != TARGET_CPUS && !spec->core)
@@ -148,6 +147,18 @@ static int plan_sideband(struct plan *plan, const struct attributes_common *comm
 	return 0;
 }
 
+/*
+ * Whoever looks at addresses of data wants to know what they are in; and perf unwinds stacks only
+ * with the maps of .eh_frame, which is data.
+ */
+static bool needs_data_maps(const struct plan *plan, const struct record_opts *opts)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return true;
+	return opts->sample_address;
+}
+
 static int plan_what(struct plan *plan, const struct record_opts *opts, const struct limits *limits,
 		     const struct notes *notes, struct error *err)
 {
@@ -176,10 +187,26 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		plan->events[0].is_default = true;
 		strcpy(plan->events[0].name, "cycles"); /* the precision is ours to choose */
 	}
+	common.data_maps = needs_data_maps(plan, opts);
 	if (!code)
 		code = plan_sideband(plan, &common, err);
 	event_list_release(&standard);
 	return code;
+}
+
+bool plan_data_maps(const struct plan *plan)
+{
+	return plan->events[plan->nr - 1].attr.flags & PD_ATTR_MMAP_DATA;
+}
+
+/* Places without samples have a ring of sideband, too. */
+static uint64_t default_ring_size(const struct plan *plan, const struct limits *limits)
+{
+	uint64_t sideband = plan_places(plan) * (PLAN_SIDEBAND_SIZE + limits->page_size);
+	size_t rings = plan_sample_rings(plan);
+
+	return limits_ring_size(limits, RECORD_RING_SIZE, rings, rings ? sideband / rings : 0,
+				plan->online);
 }
 
 int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
@@ -192,6 +219,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 	if (!plan)
 		return error_set(err, -ENOMEM, "out of memory");
 	plan->delayed = opts->delay_ms || opts->start_disabled;
+	plan->unbuffered = opts->unbuffered;
 	code = plan_where(plan, opts, limits, err);
 	if (!code)
 		code = plan_what(plan, opts, limits, notes, err);
@@ -199,10 +227,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 		plan_free(plan);
 		return code;
 	}
-	size = opts->ring_size
-		       ? opts->ring_size
-		       : limits_ring_size(limits, RECORD_RING_SIZE, plan_places(plan),
-					  PLAN_SIDEBAND_SIZE + limits->page_size, plan->online);
+	size = opts->ring_size ? opts->ring_size : default_ring_size(plan, limits);
 	plan_set_ring_size(plan, size, PLAN_SIDEBAND_SIZE);
 	*ret = plan;
 	return 0;
@@ -214,6 +239,7 @@ void plan_free(struct plan *plan)
 		return;
 	for (size_t i = 0; i < plan->nr; i++) {
 		free(plan->events[i].name);
+		places_release(&plan->events[i]);
 		cpus_release(&plan->events[i].only);
 	}
 	free(plan->events);
@@ -246,9 +272,16 @@ int plan_list_threads(struct plan *plan)
 	return plan->tasks.nr > before;
 }
 
+#define WAKE_MAX (1ull << 20) /* bytes */
+
 /*
- * The reader wakes when a quarter of the ring is full: late enough for long runs, early enough that
- * three quarters are left for what comes until it runs. The kernel would wait for half.
+ * The reader wakes when a quarter of the ring is full, which leaves the rest for what comes until
+ * it runs, or at WAKE_MAX. A storm, CPU time of the recorder a sample: rings of 512 KB, 0.071 µs
+ * when a quarter is full, 0.057 at half; rings of 8 MB, 0.063 at half, 0.055 at 2 MB, 0.054 at 1
+ * MB, 0.071 at 256 KB. In those rounds nothing was lost; in two of three others, 512 KB at half
+ * lost 0.3 and 0.001 %: a loss outweighs the CPU time. Nobody waits for a ring that is overwritten.
+ * Unbuffered, each sample wakes it; records beside samples wake nobody but by a watermark, which
+ * then is a byte.
  */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
@@ -256,9 +289,19 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 	plan->sideband_size = sideband;
 	for (size_t i = 0; i < plan->nr; i++) {
 		struct plan_event *event = &plan->events[i];
+		const uint64_t watermarks[RING_KINDS] = {
+			[RING_SAMPLES] = bytes / 4 < WAKE_MAX ? bytes / 4 : WAKE_MAX,
+			[RING_OVERWRITTEN] = bytes,
+			[RING_SIDEBAND] = sideband / 4,
+		};
 
 		event->attr.flags |= PD_ATTR_WATERMARK;
-		event->attr.wakeup_events = (uint32_t)((event->dummy ? sideband : bytes) / 4);
+		event->attr.wakeup_events = (uint32_t)watermarks[plan_ring_kind(event)];
+		if (!plan->unbuffered || event->overwrite)
+			continue;
+		event->attr.wakeup_events = 1;
+		if (!event->dummy)
+			event->attr.flags &= ~PD_ATTR_WATERMARK;
 	}
 }
 
@@ -267,6 +310,35 @@ size_t plan_places(const struct plan *plan)
 	size_t tasks = plan->tasks.nr ? plan->tasks.nr : 1;
 
 	return plan->task_rings ? tasks : plan->cpus.nr;
+}
+
+enum ring_kind plan_ring_kind(const struct plan_event *event)
+{
+	return event->dummy ? RING_SIDEBAND : event->overwrite ? RING_OVERWRITTEN : RING_SAMPLES;
+}
+
+size_t plan_sample_rings(const struct plan *plan)
+{
+	size_t rings = 0;
+
+	for (size_t place = 0; place < plan_places(plan); place++) {
+		int cpu = plan->task_rings ? -1 : plan->cpus.ids[place];
+		bool used[RING_KINDS] = {0};
+
+		for (size_t i = 0; i < plan->nr; i++)
+			if (plan_wants(plan, &plan->events[i], cpu))
+				used[plan_ring_kind(&plan->events[i])] = true;
+		rings += (size_t)used[RING_SAMPLES] + used[RING_OVERWRITTEN];
+	}
+	return rings;
+}
+
+bool plan_overwrites(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->events[i].overwrite)
+			return true;
+	return false;
 }
 
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu)

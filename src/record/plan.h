@@ -4,10 +4,11 @@
  * which tasks. Nothing is opened here; what the kernel refuses is record/open's to find out, which
  * then changes the plan.
  *
- * Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own: samples that
- * overrun theirs then cost no map, and it runs before /proc is read, so that what changes between
- * reading a task's maps and enabling the samples is not missed. With -C it is on all CPUs, since a
- * task seen on CPU 3 may have been mapped on 0.
+ * Events whose samples are overwritten have rings of their own, since a ring is written forward or
+ * backward. Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own:
+ * samples that overrun theirs then cost no map, and it runs before /proc is read, so that what
+ * changes between reading a task's maps and enabling the samples is not missed. With -C it is on
+ * all CPUs, since a task seen on CPU 3 may have been mapped on 0.
  */
 #ifndef RINGTAIL_RECORD_PLAN_H
 #define RINGTAIL_RECORD_PLAN_H
@@ -16,6 +17,14 @@
 #include "record/notes.h"
 #include "record/options.h"
 #include "sys/limits.h"
+
+/* What a place (a CPU or a task) has a ring of each for, where there are events of that kind. */
+enum ring_kind {
+	RING_SAMPLES,
+	RING_OVERWRITTEN, /* samples, of which the newest stay (--overwrite) */
+	RING_SIDEBAND,
+	RING_KINDS,
+};
 
 /* Bytes of a sideband ring: room for some hundred execs. */
 #define PLAN_SIDEBAND_SIZE (512u << 10)
@@ -30,10 +39,15 @@ struct plan_event {
 	struct pd_attr attr;
 	char *name;
 	const char *filter;   /* of a tracepoint, or NULL; the options' */
+	const struct event_place *place; /* the options'; NULL: it is at no place of a file */
+	struct tracefs_probe *probe; /* in tracefs; NULL: by the PMU (record/places.h) */
+	char *alone; /* why there could be none, so that it is not inherited; or NULL */
+	uint64_t *addresses;  /* of a breakpoint, by task; 0: the task has ended; NULL: attr's */
 	unsigned int leader;  /* index in the plan; own index without a group */
 	unsigned int members; /* of the group that it leads, itself included; 0: it does not lead */
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
 	bool dummy;	      /* for sideband alone */
+	bool overwrite;	      /* its samples may be overwritten by later ones */
 	bool precise_max;     /* lower attr's precise_ip until it is accepted */
 	bool modifier_given;  /* the user said :u, :k, …: do not change it */
 	bool weak_group;      /* rather without the group than not at all */
@@ -52,9 +66,11 @@ struct plan {
 	struct tasks processes; /* all threads of these are among the tasks (-p) */
 	bool task_rings;	/* rings are by task, not by CPU */
 	bool delayed;		/* enabled by a timer or a command */
-	uint64_t ring_size;	/* bytes of data a ring of samples */
+	bool unbuffered;	/* each record wakes the reader */
+	uint64_t ring_size;	/* bytes of data a ring of samples, overwritten or not */
 	uint64_t sideband_size; /* and of sideband */
 	size_t online;
+	size_t descriptors_beside; /* for other plans and workers, open already or not */
 };
 
 /*
@@ -64,6 +80,9 @@ struct plan {
 int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
 	     struct plan **ret, struct error *err);
 void plan_free(struct plan *plan); /* accepts NULL */
+
+/* Whether sideband tells of maps without PROT_EXEC too. */
+bool plan_data_maps(const struct plan *plan);
 
 /* The command's pid is known. Returns 0 or -ENOMEM. */
 int plan_set_command(struct plan *plan, pid_t pid);
@@ -77,8 +96,15 @@ int plan_list_threads(struct plan *plan);
 /* Sets the sizes of the rings and the watermarks that follow from it. */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 
-/* CPUs or tasks that have a ring of samples and one of sideband each. */
+/* CPUs or tasks that have rings each. */
 size_t plan_places(const struct plan *plan);
+
+enum ring_kind plan_ring_kind(const struct plan_event *event);
+
+/* Rings of samples, overwritten or not. */
+size_t plan_sample_rings(const struct plan *plan);
+
+bool plan_overwrites(const struct plan *plan); /* any event's samples */
 
 /* Whether @event is to be opened on @cpu (-1: wherever its task runs). */
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu);

@@ -197,14 +197,9 @@ static int do_evlist(void *arg, enum control_list list, struct buf *text, struct
 /* By the kernel's counters, which are exact by now, else by the LOST records of the last flush. */
 static uint64_t lost_in_rings(const struct session_parts *p, uint64_t flushed)
 {
-	uint64_t sum = 0, lost;
+	uint64_t lost;
 
-	for (size_t i = 0; i < p->opened->nr_fds; i++) {
-		if (opened_lost(&p->opened->fds[i], p->plan, &lost))
-			return flushed;
-		sum += lost;
-	}
-	return sum;
+	return opened_lost(p->opened, p->plan, &lost) ? flushed : lost;
 }
 
 static double seconds_since(const struct timespec *t)

@@ -24,6 +24,8 @@
 /* --- the kernel ----------------------------------------------------------------------------------
  */
 
+#define CPU_OFFLINE 8000 /* CPUs from this on */
+
 static struct kernel {
 	uint64_t flags, read_format; /* that it knows */
 	bool pmu;		     /* has cycles */
@@ -31,10 +33,12 @@ static struct kernel {
 	bool user_only;		     /* as perf_event_paranoid 2 without capabilities */
 	size_t lock_max;	     /* bytes of ring in all */
 	size_t files_max;
-	pid_t gone;    /* task that has ended */
-	int clock_max; /* the last of its clocks */
+	pid_t gone;	  /* task that has ended */
+	bool counts_only; /* page-faults: no PMU here is one that cannot sample */
+	int clock_max;	  /* the last of its clocks */
 
 	size_t open, locked, mapped;
+	size_t overwritten; /* rings mapped for reading only */
 	uint64_t next_id;
 	bool late;  /* a sampling event was opened while no ring of a dummy was mapped */
 	int spawns; /* threads of ours that come up while events are opened */
@@ -87,6 +91,11 @@ int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
 		return -EINVAL;
 	if (kernel.user_only && !(attr->flags & PD_ATTR_EXCLUDE_KERNEL))
 		return -EACCES;
+	if (pid < 0 && cpu >= CPU_OFFLINE)
+		return -ENODEV;
+	if (kernel.counts_only && attr->type == PERF_TYPE_SOFTWARE && attr->sample_period &&
+	    attr->config == PERF_COUNT_SW_PAGE_FAULTS)
+		return -EINVAL;
 	if (kernel.gone && pid == kernel.gone)
 		return -ESRCH;
 	if (attr->type == PERF_TYPE_HARDWARE && !kernel.pmu)
@@ -133,6 +142,7 @@ int perf_event_set_output(int fd, int to_fd)
 
 int perf_event_map(int fd, size_t data_size, enum perf_event_access access, void **ret)
 {
+	kernel.overwritten += access == PERF_EVENT_OVERWRITE;
 	if (kernel.locked + data_size > kernel.lock_max)
 		return -EPERM;
 	kernel.locked += data_size;
@@ -217,9 +227,47 @@ static void test_newest_kernel(void **state)
 	assert_int_equal(lab.plan->events[0].attr.flags & PD_ATTR_PRECISE_IP, PD_ATTR_PRECISE_IP);
 	assert_int_equal(lab.opened->nr_fds, 2 * lab.plan->cpus.nr);
 	for (size_t r = 0; r < lab.opened->nr_rings; r++) {
-		assert_non_null(lab.opened->rings[r].memory);
-		assert_int_equal(lab.opened->rings[r].nr_fds, 1);
+		bool used = lab.opened->rings[r].kind != RING_OVERWRITTEN;
+
+		assert_int_equal(lab.opened->rings[r].memory != NULL, used);
+		assert_int_equal(lab.opened->rings[r].nr_fds, used);
 	}
+	lab_close(&lab);
+}
+
+/* Each CPU has a ring for each kind of events, and never two kinds in one ring. */
+static void test_rings_by_kind(void **state)
+{
+	struct lab lab;
+
+	assert_int_equal(lab_open(&lab, &newest,
+				  "cpu-clock/overwrite/,page-faults,task-clock/overwrite/"),
+			 0);
+	assert_int_equal(lab.opened->nr_rings, RING_KINDS * lab.plan->cpus.nr);
+	assert_int_equal(kernel.mapped, RING_KINDS * lab.plan->cpus.nr);
+	assert_int_equal(kernel.overwritten, lab.plan->cpus.nr);
+	for (size_t i = 0; i < lab.opened->nr_fds; i++) {
+		const struct open_fd *f = &lab.opened->fds[i];
+		const struct plan_event *event = &lab.plan->events[f->event];
+		const struct open_ring *ring = &lab.opened->rings[f->ring];
+
+		assert_int_equal(ring->kind, plan_ring_kind(event));
+		assert_int_equal(ring->cpu, f->cpu);
+		assert_int_equal(ring->kind == RING_OVERWRITTEN,
+				 !!(event->attr.flags & PD_ATTR_WRITE_BACKWARD));
+		assert_int_equal(ring->nr_fds, ring->kind == RING_OVERWRITTEN ? 2 : 1);
+	}
+	lab_close(&lab);
+}
+
+static void test_kernel_that_overwrites_nothing(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.flags = ~(uint64_t)PD_ATTR_WRITE_BACKWARD;
+	assert_int_equal(lab_open(&lab, &k, "cpu-clock/overwrite/"), -EINVAL);
+	assert_non_null(strstr(lab.err.text, "4.7"));
 	lab_close(&lab);
 }
 
@@ -403,10 +451,58 @@ static void test_task_gone(void **state)
 	lab_close(&lab);
 }
 
+/* One of the CPUs that were listed is not there any more when events are opened. */
+static void test_cpu_gone_offline(void **state)
+{
+	struct lab lab = {.limits = {.perfmon = true, .page_size = 4096}, .opts.all_cpus = true};
+	const struct notes notes = {hear, &lab};
+	size_t online;
+
+	lab.limits.max_sample_rate = 100000;
+	lab.limits.mem_total = 1ull << 40;
+	kernel = newest;
+	assert_int_equal(event_parse(&lab.opts.events, "{cpu-clock,page-faults},cs", NULL, NULL),
+			 0);
+	assert_int_equal(plan_new(&lab.opts, &lab.limits, &notes, &lab.plan, NULL), 0);
+	online = lab.plan->cpus.nr;
+	cpus_release(&lab.plan->cpus);
+	cpus_release(&lab.plan->sampled);
+	assert_int_equal(cpus_online(&lab.plan->cpus, NULL), 0);
+	lab.plan->cpus.ids = reallocarray(lab.plan->cpus.ids, online + 1, sizeof(int));
+	lab.plan->cpus.ids[lab.plan->cpus.nr++] = CPU_OFFLINE;
+	assert_int_equal(cpus_copy(&lab.plan->cpus, &lab.plan->sampled), 0);
+
+	assert_int_equal(open_plan(lab.plan, &lab.limits, &notes, &lab.opened, &lab.err), 0);
+	assert_string_equal(lab.said, "CPU 8000 has gone offline and is not recorded\n");
+	assert_int_equal(lab.opened->nr_fds, 4 * online);
+	for (size_t r = 0; r < lab.opened->nr_rings; r++) {
+		const struct open_ring *ring = &lab.opened->rings[r];
+
+		assert_int_equal(ring->memory != NULL,
+				 ring->cpu != CPU_OFFLINE && ring->kind != RING_OVERWRITTEN);
+	}
+	lab_close(&lab);
+}
+
+static void test_counts_but_cannot_sample(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.counts_only = true;
+	assert_int_equal(lab_open(&lab, &k, "page-faults"), -EINVAL);
+	assert_non_null(strstr(lab.err.text, "'page-faults' counts but cannot sample"));
+	lab_close(&lab);
+	assert_int_equal(lab_open(&lab, &k, "{cs,page-faults}:S"), 0);
+	lab_close(&lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newest_kernel),
+		cmocka_unit_test(test_rings_by_kind),
+		cmocka_unit_test(test_kernel_that_overwrites_nothing),
 		cmocka_unit_test(test_older_kernel),
 		cmocka_unit_test(test_precision_comes_down),
 		cmocka_unit_test(test_no_pmu),
@@ -415,6 +511,8 @@ int main(void)
 		cmocka_unit_test(test_too_many_files),
 		cmocka_unit_test(test_clock_is_blamed),
 		cmocka_unit_test(test_task_gone),
+		cmocka_unit_test(test_cpu_gone_offline),
+		cmocka_unit_test(test_counts_but_cannot_sample),
 		cmocka_unit_test(test_sideband_comes_first),
 		cmocka_unit_test(test_threads_that_come_up_meanwhile),
 	};

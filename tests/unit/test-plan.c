@@ -57,7 +57,8 @@ static struct plan *make(struct record_opts *opts, const char *events, const str
 				 pd_attr_id_trailer_size(&plan->events[0].attr));
 		assert_int_equal(a->sample_type & BASE & ~PERF_SAMPLE_PERIOD,
 				 BASE & ~PERF_SAMPLE_PERIOD);
-		assert_true(a->flags & PD_ATTR_SAMPLE_ID_ALL && a->flags & PD_ATTR_WATERMARK);
+		assert_true(a->flags & PD_ATTR_SAMPLE_ID_ALL);
+		assert_true(a->flags & PD_ATTR_WATERMARK || plan->unbuffered);
 		assert_int_equal(plan->events[i].dummy, i == plan->nr - 1);
 	}
 	return plan;
@@ -115,6 +116,36 @@ static void test_cpu_of_what_is_lost(void **state)
 	}
 }
 
+/* --all-user and --all-kernel go before modifiers, but leave the dummy's maps and names alone. */
+static void test_levels_of_all_events(void **state)
+{
+	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL;
+
+	for (int all_user = 0; all_user < 2; all_user++) {
+		struct record_opts opts = {
+			.all_cpus = true,
+			.all_user = all_user,
+			.all_kernel = !all_user,
+			.user_callchains = all_user,
+			.kernel_callchains = !all_user,
+			.callgraph = CALLGRAPH_FP,
+		};
+		struct plan *plan = make(&opts, "cpu-clock,cycles:k,cycles:u", &root);
+
+		for (size_t i = 0; i + 1 < plan->nr; i++) {
+			uint64_t flags = plan->events[i].attr.flags;
+
+			assert_int_equal(flags & levels,
+					 all_user ? PD_ATTR_EXCLUDE_KERNEL : PD_ATTR_EXCLUDE_USER);
+			assert_int_equal(!(flags & PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL), !all_user);
+			assert_int_equal(!(flags & PD_ATTR_EXCLUDE_CALLCHAIN_USER), all_user);
+		}
+		assert_true(plan->events[plan->nr - 1].dummy);
+		assert_int_equal(plan->events[plan->nr - 1].attr.flags & levels, 0);
+		finish(&opts, plan);
+	}
+}
+
 static void test_whole_system(void **state)
 {
 	struct record_opts opts = {.all_cpus = true, .frequency = 99};
@@ -128,8 +159,23 @@ static void test_whole_system(void **state)
 	assert_true(a->flags & PD_ATTR_DISABLED);
 	assert_true(plan->events[2].attr.flags & PD_ATTR_NAMESPACES);
 	assert_int_equal(plan->ring_size, RECORD_RING_SIZE);
-	assert_int_equal(a->wakeup_events, RECORD_RING_SIZE / 4);
+	assert_int_equal(a->wakeup_events, 1 << 20);
+	plan_set_ring_size(plan, 512 << 10, PLAN_SIDEBAND_SIZE);
+	assert_int_equal(a->wakeup_events, 128 << 10);
 	assert_int_equal(plan->events[2].attr.wakeup_events, PLAN_SIDEBAND_SIZE / 4);
+	finish(&opts, plan);
+}
+
+static void test_unbuffered(void **state)
+{
+	struct record_opts opts = {.all_cpus = true, .unbuffered = true};
+	struct plan *plan = make(&opts, "cpu-clock,page-faults", &root);
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		assert_int_equal(plan->events[i].attr.wakeup_events, 1);
+		assert_int_equal(!(plan->events[i].attr.flags & PD_ATTR_WATERMARK),
+				 !plan->events[i].dummy);
+	}
 	finish(&opts, plan);
 }
 
@@ -186,6 +232,7 @@ static void test_call_graphs(void **state)
 	assert_int_equal(plan->events[0].attr.sample_stack_user, 4096);
 	assert_int_equal(plan->events[0].attr.sample_regs_user, attributes_user_regs());
 	assert_true(plan->events[0].attr.flags & PD_ATTR_EXCLUDE_CALLCHAIN_USER);
+	assert_true(plan_data_maps(plan)); /* perf wants them */
 	finish(&opts, plan);
 }
 
@@ -214,6 +261,29 @@ static void test_what_samples_carry(void **state)
 	/* Events that share a ring share a clock. */
 	assert_int_equal(plan->events[1].attr.clockid, CLOCK_MONOTONIC);
 	assert_true(plan->events[1].attr.flags & PD_ATTR_MMAP_DATA);
+	assert_true(plan_data_maps(plan));
+	finish(&opts, plan);
+}
+
+/* By name or by number. */
+static void test_each_one_is_a_sample(void **state)
+{
+	struct record_opts opts = {.command = command};
+	struct plan *plan = make(&opts, "2:7,5:0,mem:0x1000:w,cpu-clock", &user);
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(plan->events[i].attr.sample_period, 1);
+		assert_false(plan->events[i].attr.flags & PD_ATTR_FREQ);
+	}
+	assert_true(plan->events[3].attr.flags & PD_ATTR_FREQ);
+	finish(&opts, plan);
+
+	opts = (struct record_opts){.command = command, .frequency = 99};
+	plan = make(&opts, "2:7,mem:0x1000:w", &user);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(plan->events[i].attr.sample_period, 99);
+		assert_true(plan->events[i].attr.flags & PD_ATTR_FREQ);
+	}
 	finish(&opts, plan);
 }
 
@@ -307,6 +377,31 @@ static void test_ring_sizes(void **state)
 	assert_int_equal(limits_ring_size(&l, 8 << 20, 1, 0, 1), 8 << 20);
 }
 
+/* What may be locked is for the rings that there are: sideband comes from all CPUs, samples not. */
+static void test_rings_of_some_cpus(void **state)
+{
+	struct limits l = root;
+	struct record_opts opts = {.frequency = 99};
+	struct error err = ERROR_INIT;
+	struct plan *plan;
+
+	l.mem_total = 64ull * RECORD_RING_SIZE;
+	assert_int_equal(cpus_parse("0", &opts.cpus, &err), 0);
+	plan = make(&opts, "cpu-clock", &l);
+	assert_int_equal(plan_sample_rings(plan), 1);
+	assert_int_equal(plan->ring_size, RECORD_RING_SIZE);
+	assert_int_equal(plan_places(plan), plan->online);
+	finish(&opts, plan);
+	opts = (struct record_opts){.all_cpus = true};
+	plan = make(&opts, "cpu-clock", &root);
+	assert_int_equal(plan_sample_rings(plan), plan->online);
+	finish(&opts, plan);
+	opts = (struct record_opts){.command = command, .no_inherit = true};
+	plan = make(&opts, "cpu-clock", &root);
+	assert_int_equal(plan_sample_rings(plan), 1);
+	finish(&opts, plan);
+}
+
 static void test_cpu_lists(void **state)
 {
 	static const struct {
@@ -349,12 +444,22 @@ static void test_cpu_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_command),	    cmocka_unit_test(test_whole_system),
-		cmocka_unit_test(test_tasks),	    cmocka_unit_test(test_dummy_on_all_cpus),
-		cmocka_unit_test(test_call_graphs), cmocka_unit_test(test_what_samples_carry),
-		cmocka_unit_test(test_groups),	    cmocka_unit_test(test_frequency_is_bound),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_ring_sizes),
-		cmocka_unit_test(test_cpu_lists),   cmocka_unit_test(test_cpu_of_what_is_lost),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_levels_of_all_events),
+		cmocka_unit_test(test_whole_system),
+		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_unbuffered),
+		cmocka_unit_test(test_dummy_on_all_cpus),
+		cmocka_unit_test(test_call_graphs),
+		cmocka_unit_test(test_what_samples_carry),
+		cmocka_unit_test(test_each_one_is_a_sample),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_frequency_is_bound),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_ring_sizes),
+		cmocka_unit_test(test_rings_of_some_cpus),
+		cmocka_unit_test(test_cpu_lists),
+		cmocka_unit_test(test_cpu_of_what_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
