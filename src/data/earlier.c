@@ -38,13 +38,40 @@ static bool is_part(const char *name)
 	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
 
+/* Whether @path has empty parts and nothing else: its recorder was killed before it wrote. */
+static bool is_begun(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t parts = 0, others = 0;
+	struct dirent *e;
+	struct stat st;
+
+	while (dir && (e = readdir(dir))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (is_part(e->d_name) &&
+		    !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode) && !st.st_size)
+			parts++;
+		else
+			others++;
+	}
+	if (dir)
+		closedir(dir);
+	return parts && !others;
+}
+
 /* Deletes @path with what a recording has; anything else in there stays, and is -ENOTEMPTY. */
 static int delete_directory(const char *path)
 {
-	DIR *dir = opendir(path);
 	struct dirent *e;
 	bool foreign = false;
+	DIR *dir;
 
+	/* An empty one goes without a descriptor, where there may be none left. */
+	if (!rmdir(path))
+		return 0;
+	dir = opendir(path);
 	if (!dir)
 		return -errno;
 	while ((e = readdir(dir)))
@@ -65,7 +92,7 @@ static int check_ours(const char *path, const struct stat *st, struct error *err
 			err, -EEXIST,
 			"%s: is there already and not a plain file; choose another name (-o)",
 			path);
-	if (S_ISDIR(st->st_mode) && !is_recording(path))
+	if (S_ISDIR(st->st_mode) && !is_recording(path) && !is_begun(path))
 		return error_set(err, -EEXIST,
 				 "%s: is a directory and not a recording; choose another name (-o)",
 				 path);
