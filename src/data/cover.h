@@ -3,7 +3,9 @@
  * What stands behind the flushed records of a data.N that is being written: an AUXTRACE record,
  * whose data, as readers skip them, are all that follows. A recorder that is killed leaves it.
  * Without it readers would meet a record that was cut where the kernel stopped a write, most likely
- * at the end of a page, and perf (6.1, which maps the file) dies of reading on there.
+ * at the end of a page, and perf (6.1, which maps the file) dies of reading on there. perf report and
+ * script pass over it with --no-itrace: they otherwise want to decode it. So where nothing is being
+ * appended its type is HEADER_EVENT_TYPE meanwhile, which nobody looks into.
  */
 #ifndef RINGTAIL_DATA_COVER_H
 #define RINGTAIL_DATA_COVER_H

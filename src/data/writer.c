@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/earlier.h"
@@ -70,6 +71,11 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 	if (code == -EPIPE)
 		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
 				 w->path);
+	if (code == -EINTR && w->io.give_up >= 0)
+		return error_set(err, code,
+				 "%s: whoever reads it takes nothing; recording ends before it "
+				 "began",
+				 w->path);
 	snprintf(text, sizeof(text), "cannot write at offset %llu",
 		 (unsigned long long)w->failed_at);
 	if (!what)
@@ -77,12 +83,12 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 	return error_sys(err, code, "%s: %s", w->path, what);
 }
 
-static int put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
+int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
 {
 	struct iovec iov = {(void *)(uintptr_t)p, len};
 
 	w->failed_at = offset;
-	return writer_io_all(w->io, w->fd, &iov, 1, (off_t)offset);
+	return writer_io_all(&w->io, w->fd, &iov, 1, (off_t)offset);
 }
 
 /* Moves what belongs where the table stands from the front of @iov to held. */
@@ -91,9 +97,10 @@ static int hold(struct writer *w, struct iovec *iov, int n)
 	uint64_t table_end = w->visible + w->table.len;
 	uint64_t at = w->pos;
 	size_t take;
-	int i, r;
+	int i, r = 0;
 
-	r = buf_reserve(&w->held, w->table.len);
+	if (w->held.len < w->table.len)
+		r = buf_reserve(&w->held, w->table.len - w->held.len);
 	if (r)
 		return r;
 	for (i = 0; i < n && at < table_end; i++) {
@@ -183,15 +190,14 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	return r;
 }
 
-/* The header for the moments in which the old table is overwritten. */
-static struct pd_header header_between(const struct writer *w)
+struct pd_header writer_header_between(const struct pd_header *now)
 {
-	struct pd_header h = w->header;
+	struct pd_header h = *now;
 
 	memset(h.features, 0, sizeof(h.features));
-	h.data.size -= resume_size(w->header.features);
+	h.data.size -= resume_size(now->features);
 	for (size_t i = 0; i < VITAL; i++) {
-		if (!feature_has(w->header.features, vital[i]))
+		if (!feature_has(now->features, vital[i]))
 			continue;
 		feature_mark(h.features, HEADER_RESERVED);
 		feature_mark(h.features, vital[i]);
@@ -202,21 +208,21 @@ static struct pd_header header_between(const struct writer *w)
 /* Steps 2 to 4. @held is what will stand where the old table does. */
 static int switch_over(struct writer *w, const struct buf *held, const struct pd_header *header)
 {
-	struct pd_header between = header_between(w);
+	struct pd_header between = writer_header_between(&w->header);
 	int r;
 
 	if (!held->len)
-		return put_at(w, header, sizeof(*header), 0);
-	r = put_at(w, &between, sizeof(between), 0);
+		return writer_put_at(w, header, sizeof(*header), 0);
+	r = writer_put_at(w, &between, sizeof(between), 0);
 	if (!r)
-		r = put_at(w, held->data, held->len, w->visible);
+		r = writer_put_at(w, held->data, held->len, w->visible);
 	if (!r)
-		r = put_at(w, header, sizeof(*header), 0);
+		r = writer_put_at(w, header, sizeof(*header), 0);
 	if (!r)
 		return 0;
 	/* These blocks exist, so a full disk is no hindrance; a broken one may be. */
-	if (!put_at(w, w->table.data, w->table.len, w->visible))
-		put_at(w, &w->header, sizeof(w->header), 0);
+	if (!writer_put_at(w, w->table.data, w->table.len, w->visible))
+		writer_put_at(w, &w->header, sizeof(w->header), 0);
 	return r;
 }
 
@@ -233,7 +239,8 @@ static int next_write(struct writer *w, const struct next *n)
 		in_held = n->tail.len;
 	r = writer_put(w, NULL, 0, true);
 	if (!r)
-		r = put_at(w, n->tail.data + in_held, n->tail.len - in_held, w->pos + in_held);
+		r = writer_put_at(w, n->tail.data + in_held, n->tail.len - in_held,
+				  w->pos + in_held);
 	if (!r)
 		r = buf_append(&held, w->held.data, w->held.len);
 	if (!r)
@@ -278,6 +285,11 @@ int writer_flush(struct writer *w, struct error *err)
 {
 	int r = 0;
 
+	if (writer_is_cut(w))
+		return error_set(err, -ESTALE,
+				 "%s: another program has truncated it: what was recorded in it "
+				 "is lost",
+				 w->path);
 	if (w->stream)
 		r = writer_put(w, NULL, 0, true);
 	else if (w->pos != w->visible)
@@ -343,7 +355,7 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	if (!r)
 		r = buf_append(&b, first, sizeof(first));
 	if (!r)
-		r = put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
+		r = writer_put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
 	if (!r) {
 		w->header = h;
 		w->pos = w->visible = w->file_end = b.len;
@@ -367,8 +379,15 @@ static int open_file(struct writer *w, struct error *err)
 
 static int open_stream(struct writer *w, struct error *err)
 {
-	w->fd = w->io->stream_fd;
+	int flags;
+
+	w->fd = w->io.stream_fd;
 	w->stream = true;
+	flags = fcntl(w->fd, F_GETFL);
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return error_set(err, -EBADF,
+				 "standard output is closed or cannot be written to; redirect it, "
+				 "or name a file (-o)");
 	if (isatty(w->fd))
 		return error_set(err, -EINVAL,
 				 "standard output is a terminal; redirect it, or name a file (-o)");
@@ -403,7 +422,9 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	w->io = io;
+	w->io = *io;
+	if (!stream)
+		w->io.give_up = -1;
 	w->fd = -1;
 	w->path = strdup(stream ? "standard output" : path);
 	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
@@ -435,6 +456,15 @@ int writer_create(const char *path, const struct pd_evlist *list,
 	return writer_create_io(path, list, features, nr_features, &writer_io_system, ret, err);
 }
 
+int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
+			 size_t nr_features, int give_up, struct writer **ret, struct error *err)
+{
+	struct writer_io io = writer_io_system;
+
+	io.give_up = give_up;
+	return writer_create_io("-", list, features, nr_features, &io, ret, err);
+}
+
 int writer_create_plain(const char *path, struct writer **ret, struct error *err)
 {
 	struct writer *w = calloc(1, sizeof(*w));
@@ -442,7 +472,7 @@ int writer_create_plain(const char *path, struct writer **ret, struct error *err
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	w->io = &writer_io_system;
+	w->io = writer_io_system;
 	w->fd = -1;
 	w->plain = true;
 	w->path = strdup(path);
@@ -470,7 +500,7 @@ int writer_replace(struct writer *w, unsigned int feature, const void *data, siz
 	    !feature_has(w->header.features, feature))
 		return error_set(err, -EINVAL, "%s: feature %u has no %zu bytes", w->path, feature,
 				 len);
-	r = put_at(w, data, len, section->offset);
+	r = writer_put_at(w, data, len, section->offset);
 	return r ? writer_fail(w, r, NULL, err) : 0;
 }
 
@@ -513,11 +543,21 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 	return r;
 }
 
+/* A file cut to the size that it has keeps no blocks behind it. */
+static void give_back_ahead(const struct writer *w)
+{
+	struct stat st;
+
+	if (w->ahead && !fstat(w->fd, &st) && ftruncate(w->fd, st.st_size))
+		return; /* they stay, to no harm */
+}
+
 void writer_close(struct writer *w)
 {
 	if (!w)
 		return;
 	writer_out_release(w);
+	give_back_ahead(w);
 	if (w->fd >= 0 && !w->stream)
 		close(w->fd);
 	buf_release(&w->table);

@@ -59,11 +59,31 @@ int writer_create(const char *path, const struct pd_evlist *list,
 		  struct error *err);
 
 /*
+ * As writer_create("-"). Until writer_persist() a write ends with -EINTR, and the stream with it,
+ * when @give_up (the caller's, -1: none) is readable and for a second the stream takes nothing.
+ */
+int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
+			 size_t nr_features, int give_up, struct writer **ret, struct error *err);
+
+/*
+ * From now on writes wait for as long as it takes; before, none is in flight, writer_async() or
+ * not. Flushes what such a stream has gathered. Returns 0 or a negative errno.
+ */
+int writer_persist(struct writer *w, struct error *err);
+
+/*
  * Creates @path, which must not exist, mode 0600, for records alone, as the data.N of a directory
  * are. There is no header to tell the size, so what was not flushed is hidden behind a record of
  * type AUXTRACE (data/cover.h), which goes when the file is finished. Returns as writer_create().
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
+
+/*
+ * All is flushed, and nothing will be appended for a while, until this is called again with @rests
+ * false: meanwhile perf, too, reads a file of records alone without --no-itrace. Of other files
+ * nothing is changed. Returns 0 or a negative errno; -EBUSY: not all is flushed.
+ */
+int writer_rest(struct writer *w, bool rests);
 
 #define WRITER_BUFFER_SIZE ((size_t)512 << 10)
 
@@ -84,7 +104,10 @@ const struct aio *writer_aio(const struct writer *w);
 int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, size_t b_len,
 		  struct error *err);
 
-/* Makes all that was appended visible to readers. Returns 0 or a negative errno. */
+/*
+ * Makes all that was appended visible to readers. Returns 0 or a negative errno; -ESTALE: others
+ * have truncated the file, and nothing more can be made visible.
+ */
 int writer_flush(struct writer *w, struct error *err);
 
 /*
@@ -96,13 +119,40 @@ int writer_replace(struct writer *w, unsigned int feature, const void *data, siz
 		   struct error *err);
 
 /*
- * For a file on a full disk, when nothing more will be appended: makes visible each whole record
- * that reached the file, also of the append that failed, as far as the table behind the data finds
- * room. Returns 0 with *@ret_samples the SAMPLE records among those that became visible; or a
- * negative errno, and the file is as of its last flush (-EINVAL: a stream, a plain file, one with
- * writes in flight, or finished).
+ * Where a file stands, to come back to. Returns 0 with *@ret to be given to writer_mark_free();
+ * -ENOMEM; -ENOTSUP: a stream; -EINVAL: something was appended and not flushed, or has failed.
+ */
+struct writer_mark;
+int writer_mark_new(const struct writer *w, struct writer_mark **ret);
+void writer_mark_free(struct writer_mark *mark); /* accepts NULL */
+
+/*
+ * Takes back what was appended and flushed since, also after a failure; the file is as it was.
+ * Returns 0, or a negative errno with @err filled, after which only writer_close() is good.
+ */
+int writer_roll_back(struct writer *w, const struct writer_mark *mark, struct error *err);
+
+/*
+ * For a file that failed, when nothing more will be appended: makes visible each whole record that
+ * reached the file, also of the append that failed, as far as the table behind the data finds room;
+ * of writes in flight those before the first that failed. Returns 0 with *@ret_samples the SAMPLE
+ * records that became visible, compressed ones included; or a negative errno, and the file is as of
+ * its last flush (-EINVAL: a stream, or one that is finished; -ESTALE: as writer_flush()).
  */
 int writer_rescue(struct writer *w, uint64_t *ret_samples);
+
+enum writer_place {
+	WRITER_THERE,	/* under its name, as a stream always is */
+	WRITER_MOVED,	/* it has only other names */
+	WRITER_DELETED, /* it has none: with the writer it goes */
+	WRITER_CUT,	/* under its name, but truncated (not told of plain ones) */
+};
+
+/*
+ * Whether others have left the file where it was created. *@ret_path: where it is now, to be freed;
+ * NULL: there, or nobody knows.
+ */
+enum writer_place writer_place(const struct writer *w, char **ret_path);
 
 /* Bytes of the file now, and bytes of data appended. */
 uint64_t writer_size(const struct writer *w);

@@ -2,6 +2,7 @@
 #include "data/writer_io.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ const struct writer_io writer_io_system = {
 	.pwritev = system_pwritev,
 	.writev = system_writev,
 	.stream_fd = STDOUT_FILENO,
+	.give_up = -1,
 };
 
 /* Drops @done bytes from the front of @iov; returns how many entries are used up. */
@@ -49,6 +51,81 @@ static int wait_or_fail(int fd, int error)
 	return 0;
 }
 
+/*
+ * A write of more ends at a multiple of that. With larger ones the page cache takes folios of 1 MB
+ * and more, and in a virtual machine the host may have to find memory for these first: 0.1 us for
+ * 136 bytes instead of 0.015 (Linux 6.18; of 2 MB 0.3).
+ */
+#define WRITE_MAX ((size_t)256 << 10)
+
+static size_t iov_bytes(const struct iovec *iov, int n)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		bytes += iov[i].iov_len;
+	return bytes;
+}
+
+/* Puts the first entries of @iov, @len bytes at most, into @some; returns how many. */
+static int iov_front(const struct iovec *iov, int n, size_t len, struct iovec some[4])
+{
+	int used = 0;
+
+	for (; used < n && used < 4 && len; used++) {
+		some[used] = iov[used];
+		some[used].iov_len = iov[used].iov_len < len ? iov[used].iov_len : len;
+		len -= some[used].iov_len;
+	}
+	return used;
+}
+
+/* What is small stays whole wherever it lies: a flush relies on its last write being one. */
+static ssize_t write_some(const struct writer_io *io, int fd, const struct iovec *iov, int n,
+			  off_t offset)
+{
+	size_t left = WRITE_MAX - (size_t)offset % WRITE_MAX;
+	struct iovec some[4];
+
+	if (iov_bytes(iov, n) <= WRITE_MAX)
+		return io->pwritev(fd, iov, n, offset, io->arg);
+	return io->pwritev(fd, some, iov_front(iov, n, left, some), offset, io->arg);
+}
+
+/* How long a stream may take nothing when it is to be given up: its reader may only be slow. */
+#define GIVE_UP_MS 1000
+
+/* Waits until the stream takes something. Returns 0 or a negative errno; -EINTR: it was given up.
+ */
+static int wait_for_stream(int fd, int give_up)
+{
+	struct pollfd pfd[2] = {{.fd = fd, .events = POLLOUT}, {.fd = give_up, .events = POLLIN}};
+	int r;
+
+	do
+		r = poll(pfd, 2, -1);
+	while (r < 0 && errno == EINTR);
+	/* Also when it failed: the write tells why. */
+	if (r > 0 && !pfd[0].revents) {
+		do
+			r = poll(pfd, 1, GIVE_UP_MS);
+		while (r < 0 && errno == EINTR);
+	}
+	if (r < 0)
+		return -errno;
+	return r ? 0 : -EINTR;
+}
+
+/* A pipe that takes something has room for a page, and a write of no more does not block. */
+static ssize_t write_stream(const struct writer_io *io, int fd, const struct iovec *iov, int n)
+{
+	struct iovec some[4];
+
+	if (io->give_up >= 0)
+		return io->writev(fd, some, iov_front(iov, n, PIPE_BUF, some), io->arg);
+	return io->writev(fd, iov, n, io->arg);
+}
+
 int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, off_t offset)
 {
 	int used, r;
@@ -59,10 +136,13 @@ int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, 
 		iov += used;
 		n -= used;
 		used = 0;
+		r = offset < 0 && io->give_up >= 0 ? wait_for_stream(fd, io->give_up) : 0;
+		if (r)
+			return r;
 		if (offset >= 0)
-			done = io->pwritev(fd, iov, n, offset, io->arg);
+			done = write_some(io, fd, iov, n, offset);
 		else
-			done = io->writev(fd, iov, n, io->arg);
+			done = write_stream(io, fd, iov, n);
 		if (done == 0)
 			return -EIO; /* a file that takes nothing would hold us for ever */
 		if (done < 0) {

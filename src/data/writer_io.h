@@ -4,7 +4,7 @@
  * those in flight end as it likes.
  *
  * Internal to data/. The functions behave as pwritev(2) and writev(2) (-1 and errno, short writes
- * allowed). The vtable and @arg must outlive the writer.
+ * allowed). The engine and @arg must outlive the writer.
  */
 #ifndef RINGTAIL_DATA_WRITER_IO_H
 #define RINGTAIL_DATA_WRITER_IO_H
@@ -21,6 +21,7 @@ struct writer_io {
 	const struct aio_engine *engine; /* of writer_async(), opened with @arg; NULL: automatic */
 	void *arg;
 	int stream_fd; /* where "-" goes */
+	int give_up;   /* of a stream: as for writer_create_stream(), or -1 */
 };
 
 /* The system's own, with standard output. */
@@ -33,7 +34,8 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 
 /*
  * Writes all of @iov (which is used up), at @offset or, with offset -1, where the stream stands.
- * Goes on after short writes, signals, and on a stream that would block. 0 or -errno.
+ * Goes on after short writes, signals, and on a stream that would block. 0 or -errno; -EINTR: the
+ * stream took nothing and was given up.
  */
 int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, off_t offset);
 

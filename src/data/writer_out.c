@@ -16,11 +16,29 @@
 #include "data/writer_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define OUT_COPY (64u << 10) /* bytes from which copying costs more than a write of their own */
+
+/*
+ * Writes to a file end at a multiple of that, and so the next one begins there: the page cache
+ * takes folios as large as offset and length allow. (Measured, ext4 of Linux 6.18, ns a KB: writes
+ * of 128 KB at any offset 224, at 16 KB 200, at 64 KB 171, at 128 KB 161; of 1 MB 176 and 154.)
+ */
+#define OUT_ALIGN (64u << 10)
+
+/*
+ * The blocks of a file are asked for ahead of the writes, so many bytes at once. ext4 else reserves
+ * them one by one as pages become dirty, which is two fifths of a write (Linux 6.18, 256 KB: 0.021
+ * and 0.0125 us for 136 bytes; a call takes 12 us). With XFS and btrfs it makes writes no faster.
+ * What is left over is given back when the file is closed; a recorder that is killed leaves it.
+ */
+#define AHEAD ((uint64_t)4 << 20)
 
 enum buffer_state {
 	IDLE,
@@ -46,34 +64,91 @@ struct writer_async {
 	struct out_buffer buffers[];
 };
 
+/* A small file never does. That it is not possible is not an error: the write will tell. */
+static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
+{
+	uint64_t end = offset + len, from = offset > w->ahead ? offset : w->ahead;
+	struct statfs fs;
+
+	if (w->stream || w->not_ahead || end <= AHEAD || end <= w->ahead)
+		return;
+	if (!w->ahead && (fstatfs(w->fd, &fs) || fs.f_type != EXT4_SUPER_MAGIC)) {
+		w->not_ahead = true;
+		return;
+	}
+	/* One that fails may have done a part. */
+	w->ahead = (end / AHEAD + 1) * AHEAD;
+	w->not_ahead =
+		fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(w->ahead - from)) &&
+		errno != EINTR;
+}
+
 /* --- at once -----------------------------------------------------------------------------------
  */
 
+/* How much of the @len bytes from the end of what is written on goes now; the rest can wait. */
+static size_t to_write(const struct writer *w, size_t len, bool now)
+{
+	size_t over = w->stream || now ? 0 : (w->pos - w->out.len + len) % OUT_ALIGN;
+
+	return over < len ? len - over : 0;
+}
+
+/* Drops what follows the first @len bytes. */
+static void iov_cut(struct iovec *iov, int n, size_t len)
+{
+	for (int i = 0; i < n; i++) {
+		iov[i].iov_len = iov[i].iov_len < len ? iov[i].iov_len : len;
+		len -= iov[i].iov_len;
+	}
+}
+
+/* What is gathered from now on: bytes from @at on of what was gathered with @iov behind it. */
+static void gather(struct buf *out, const struct iovec *iov, int n, size_t at)
+{
+	size_t kept = out->len > at ? out->len - at : 0;
+
+	if (at && kept)
+		memmove(out->data, out->data + at, kept);
+	at -= out->len - kept;
+	out->len = kept;
+	for (int i = 0; i < n; i++) {
+		size_t skip = iov[i].iov_len < at ? iov[i].iov_len : at;
+
+		buf_append(out, (const uint8_t *)iov[i].iov_base + skip, iov[i].iov_len - skip);
+		at -= skip;
+	}
+}
+
 static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 {
-	struct iovec all[4];
-	size_t len = 0;
-	int i, r;
+	struct iovec all[3] = {{w->out.data, w->out.len}};
+	size_t len = 0, write = 0;
+	int r;
 
-	all[0] = (struct iovec){w->out.data, w->out.len};
-	for (i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		len += iov[i].iov_len;
 		all[i + 1] = iov[i];
 	}
-	if (now || len >= OUT_COPY || w->out.len + len > WRITER_OUT_MAX) {
+	if (now || len >= OUT_COPY || w->out.len + len > WRITER_OUT_MAX)
+		write = to_write(w, w->out.len + len, now);
+	/* Before the write, of which nothing may fail afterwards. */
+	if (write < w->out.len + len) {
+		r = buf_reserve(&w->out, len < OUT_COPY ? len : OUT_COPY);
+		if (r)
+			return r;
+		all[0].iov_base = w->out.data;
+	}
+	if (write) {
 		w->failed_at = w->pos - w->out.len;
-		r = writer_io_all(w->io, w->fd, all, n + 1,
+		ask_ahead(w, w->failed_at, write);
+		iov_cut(all, n + 1, write);
+		r = writer_io_all(&w->io, w->fd, all, n + 1,
 				  w->stream ? -1 : (off_t)(w->pos - w->out.len));
 		if (r)
 			return r;
-		w->out.len = 0;
-		return 0;
 	}
-	r = buf_reserve(&w->out, len);
-	if (r)
-		return r;
-	for (i = 0; i < n; i++)
-		buf_append(&w->out, iov[i].iov_base, iov[i].iov_len);
+	gather(&w->out, iov, n, write);
 	return 0;
 }
 
@@ -118,6 +193,7 @@ static int buffer_send(struct writer *w, struct out_buffer *b)
 	struct writer_async *a = w->async;
 	int r;
 
+	ask_ahead(w, b->offset, b->len);
 	while (aio_submit(a->aio, w->fd, b->data, b->len, w->stream ? AIO_STREAM : (off_t)b->offset,
 			  b) == -EBUSY) {
 		r = take_done(w, true);
@@ -219,6 +295,23 @@ static void roll_back(struct writer *w)
 	}
 }
 
+uint64_t writer_out_give_up(struct writer *w)
+{
+	struct writer_async *a = w->async;
+	uint64_t end = w->pos;
+
+	wait_all(w);
+	for (unsigned int i = 0; i < a->nr; i++) {
+		struct out_buffer *b = &a->buffers[i];
+
+		if (b->state != IDLE && b->len && b->offset < end)
+			end = b->offset;
+		b->state = IDLE;
+	}
+	a->filling = NULL;
+	return end;
+}
+
 static int async_append(struct writer *w, const struct iovec *iov, int n)
 {
 	struct writer_async *a = w->async;
@@ -265,7 +358,8 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 
 	if (w->broken)
 		return w->broken;
-	r = w->async ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
+	/* One in flight could not be given up. */
+	r = w->async && w->io.give_up < 0 ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
 	if (r && w->stream)
 		w->broken = r;
 	for (i = 0; i < n && !r; i++)
@@ -273,14 +367,32 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 	return r;
 }
 
+int writer_persist(struct writer *w, struct error *err)
+{
+	/* All, since an asynchronous writer gathers elsewhere. */
+	int r = w->io.give_up < 0 ? 0 : writer_put(w, NULL, 0, true);
+
+	if (r)
+		return writer_fail(w, r, NULL, err);
+	w->io.give_up = -1;
+	return 0;
+}
+
+void writer_forget(struct writer *w)
+{
+	w->out.len = 0;
+	if (w->async)
+		roll_back(w);
+}
+
 static int new_engine(const struct writer *w, unsigned int depth, struct aio **ret,
 		      struct error *err)
 {
 	int r;
 
-	if (!w->io->engine)
+	if (!w->io.engine)
 		return aio_new(AIO_AUTOMATIC, depth, ret, err);
-	r = aio_new_engine(w->io->engine, w->io->arg, depth, ret);
+	r = aio_new_engine(w->io.engine, w->io.arg, depth, ret);
 	return r ? error_sys(err, r, "asynchronous writing") : 0;
 }
 

@@ -17,30 +17,31 @@ static const struct cover cover = {
 	.cpu = UINT32_MAX,
 };
 
-static int put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
-{
-	struct iovec iov = {(void *)(uintptr_t)p, len};
-
-	return writer_io_all(w->io, w->fd, &iov, 1, (off_t)offset);
-}
-
 int plain_begin(struct writer *w)
 {
 	int r = buf_append(&w->table, &cover, sizeof(cover));
 
+	/* So that no later call allocates: those are made by many threads at once. */
 	if (!r)
-		r = put_at(w, &cover, sizeof(cover), 0);
+		r = buf_reserve(&w->held, sizeof(cover));
+	if (!r)
+		r = writer_put_at(w, &cover, sizeof(cover), 0);
 	w->file_end = sizeof(cover);
 	return r;
 }
 
-/* What a failed write has left in memory is given up: all of it are whole records. */
-static void give_up_rest(struct writer *w)
+int writer_rest(struct writer *w, bool rests)
 {
-	if (w->async)
-		return;
-	w->pos -= w->out.len;
-	w->out.len = 0;
+	const struct perf_event_header hdr = {
+		.type = rests ? PERF_RECORD_HEADER_EVENT_TYPE : PERF_RECORD_AUXTRACE,
+		.size = sizeof(struct cover),
+	};
+
+	if (!w->plain || !w->table.len || w->finished || w->broken)
+		return 0;
+	if (w->pos != w->visible)
+		return -EBUSY;
+	return writer_put_at(w, &hdr, sizeof(hdr), w->visible);
 }
 
 /* There is no room for a cover: the file ends where the records do, and no more can come. */
@@ -51,37 +52,50 @@ static int end_uncovered(struct writer *w)
 	return ftruncate(w->fd, (off_t)w->pos) ? -errno : 0;
 }
 
-/*
- * With a full disk what was written before is still made visible. A failed write in flight is
- * tried again by the next call, and nothing is visible before.
- */
-int plain_commit(struct writer *w)
+/* Puts what was held back where the cover stands. */
+static int uncover(struct writer *w)
 {
-	uint64_t old_end = w->visible + w->table.len;
-	size_t in_held = w->pos < old_end ? old_end - w->pos : 0; /* of the next cover */
-	const uint8_t *next = (const uint8_t *)&cover;
-	int failed = writer_put(w, NULL, 0, true), r;
+	int r = writer_put_at(w, w->held.data, w->held.len, w->visible);
 
-	if (failed && w->async)
-		return failed;
-	if (failed)
-		give_up_rest(w);
-	if (w->table.len) {
-		w->file_end = w->pos + sizeof(cover);
-		r = put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
-		if (r && !in_held && !end_uncovered(w))
-			failed = failed ? failed : r;
-		else if (r)
-			return r;
-	}
-	r = w->table.len ? buf_append(&w->held, next, in_held) : 0;
-	if (!r)
-		r = put_at(w, w->held.data, w->held.len, w->visible);
 	if (r)
 		return r;
 	w->held.len = 0;
 	w->visible = w->pos;
-	return failed;
+	return 0;
+}
+
+int plain_cut(struct writer *w)
+{
+	uint64_t old_end = w->visible + w->table.len;
+	int r;
+
+	if (ftruncate(w->fd, (off_t)(w->pos < old_end ? old_end : w->pos)))
+		return -errno;
+	r = uncover(w);
+	return r ? r : end_uncovered(w);
+}
+
+int plain_commit(struct writer *w)
+{
+	uint64_t old_end = w->visible + w->table.len;
+	size_t in_held; /* of the next cover */
+	const uint8_t *next = (const uint8_t *)&cover;
+	int r;
+
+	r = writer_put(w, NULL, 0, true);
+	if (r)
+		return r;
+	in_held = w->pos < old_end ? old_end - w->pos : 0;
+	if (w->table.len) {
+		w->file_end = w->pos + sizeof(cover);
+		r = writer_put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
+		if (r && (in_held || end_uncovered(w)))
+			return r;
+		if (r) /* of a later write, nothing would hide the part that finds room */
+			w->broken = r;
+	}
+	r = w->table.len ? buf_append(&w->held, next, in_held) : 0;
+	return r ? r : uncover(w);
 }
 
 int plain_end(struct writer *w, struct error *err)

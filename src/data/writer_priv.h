@@ -11,7 +11,7 @@
 struct writer_async;
 
 struct writer {
-	const struct writer_io *io;
+	struct writer_io io; /* a copy */
 	char *path; /* as messages call it */
 	int fd;
 	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
@@ -33,11 +33,15 @@ struct writer {
 	uint64_t pos; /* file offset where the next record goes */
 	struct buf held;
 	struct buf out;
-	size_t held_failed; /* bytes in held's memory, those of the last append included if it failed */
+	size_t held_failed; /* bytes in held's memory, those of the last append included if it
+			       failed */
 	struct writer_async *async; /* NULL: each write is complete when it returns */
 
+	uint64_t ahead; /* blocks were asked for up to this offset; 0: never */
+	bool not_ahead; /* never again: it failed, or is of no use here */
+
 	uint64_t failed_at; /* offset of the write that failed last, for messages */
-	int broken;	    /* a failure of a stream, after which nothing can follow */
+	int broken; /* a failure of a stream, or of a file without its cover: nothing can follow */
 };
 
 /*
@@ -46,6 +50,12 @@ struct writer {
  */
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err);
 
+/* Writes, at once. Returns 0 or a negative errno. */
+int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset);
+
+/* The header for the moments in which the table of one that says @now is overwritten. */
+struct pd_header writer_header_between(const struct pd_header *now);
+
 /*
  * Puts @iov (two at most) at pos, which moves on: gathers small pieces, and writes what grows
  * large. With @now all that was put is in the file on return. After a failure none of @iov counts,
@@ -53,12 +63,34 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
  */
 int writer_put(struct writer *w, const struct iovec *iov, int n, bool now);
 
+/* Forgets what lies from pos on, which was set back. */
+void writer_forget(struct writer *w);
+
+/*
+ * Of an asynchronous writer: waits for what is in flight and forgets what is not written. Returns
+ * up to which offset all that was put is in the file, or in held.
+ */
+uint64_t writer_out_give_up(struct writer *w);
+
+/*
+ * Where the last whole record ends of those between the last flush and @end, which are in held and
+ * in the file; *@ret_samples: how many of them, and in those that are COMPRESSED, are samples.
+ */
+uint64_t writer_whole_records(const struct writer *w, uint64_t end, uint64_t *ret_samples);
+
+/*
+ * Whether others have cut off the table that stood behind the data at the last flush, so that
+ * nothing can be put in its place. (writer_place.c)
+ */
+bool writer_is_cut(const struct writer *w);
+
 /* Waits for what is in flight, and frees out and async. */
 void writer_out_release(struct writer *w);
 
 /* writer_plain.c. Each returns 0 or a negative errno. */
 int plain_begin(struct writer *w);
 int plain_commit(struct writer *w); /* makes visible what was appended */
+int plain_cut(struct writer *w);    /* the same, of what is in held and in the file, as the last */
 int plain_end(struct writer *w, struct error *err);
 
 /* Writes header, events and features of a stream; features alone. */

@@ -59,21 +59,21 @@ static int put_event(struct buf *b, const struct pd_evsel *evsel)
 	return r == -E2BIG ? 0 : r;
 }
 
-/* The record is 12 bytes long, as perf's is; its payload is padded to 8. */
+/* Header, size and a padding, as perf has it; the payload is padded to 8. */
 static int put_tracing_data(struct buf *b, const struct writer_feature *feature)
 {
 	size_t size = (feature->len + 7) & ~(size_t)7;
-	struct perf_event_header hdr = {.type = PERF_RECORD_HEADER_TRACING_DATA, .size = 12};
-	uint32_t payload = size;
+	struct perf_event_header hdr = {.type = PERF_RECORD_HEADER_TRACING_DATA, .size = 16};
+	uint32_t payload[2] = {size};
 	int r;
 
 	if (size > UINT32_MAX)
 		return -E2BIG;
-	r = buf_reserve(b, 12 + size);
+	r = buf_reserve(b, hdr.size + size);
 	if (r)
 		return r;
 	buf_append(b, &hdr, sizeof(hdr));
-	buf_append(b, &payload, sizeof(payload));
+	buf_append(b, payload, sizeof(payload));
 	buf_append(b, feature->data, feature->len);
 	return buf_zero(b, size - feature->len);
 }

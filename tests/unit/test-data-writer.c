@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,14 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "data/cover.h"
 #include "data/reader.h"
-#include "data/writer_io.h"
+#include "data/writer_priv.h"
 #include "perfdata/feature.h"
 
 #define EVENT_ID  77
@@ -205,6 +209,8 @@ static void check(struct disk *d)
 	buf_release(&file);
 }
 
+static ssize_t bounded_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg);
+
 static ssize_t hooked_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
 {
 	struct disk *d = arg;
@@ -270,7 +276,8 @@ static int random_collect(void *engine, bool wait, unsigned int *ret_slot, ssize
 	if (rand_r(&d->seed) % 10 == 0)
 		*ret_result = rand_r(&d->seed) % 2 ? -EINTR : -EAGAIN;
 	else
-		*ret_result = hooked_pwritev(part->fd, &iov, 1, part->offset, d);
+		*ret_result = (d->room ? bounded_pwritev : hooked_pwritev)(part->fd, &iov, 1,
+									   part->offset, d);
 	if (*ret_result == -1)
 		*ret_result = -errno;
 	part->len = 0;
@@ -589,7 +596,10 @@ static uint64_t samples_of(const struct disk *d)
 	return n;
 }
 
-/* All that found room on a full disk can be read, whatever the pieces it came in. */
+/*
+ * All that found room on a full disk can be read, whatever the pieces it came in; of writes in
+ * flight all before the one that failed, but not of the append that failed.
+ */
 static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int seed)
 {
 	static const uint8_t text[] = "TRACING DATA IS OPAQUE HERE";
@@ -597,7 +607,9 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 		{HEADER_LAST_KNOWN + 100, text, 5},
 		{HEADER_TRACING_DATA, text, sizeof(text)},
 	};
-	const struct writer_io io = {.pwritev = bounded_pwritev, .arg = d};
+	const struct writer_io io = {
+		.pwritev = bounded_pwritev, .engine = &random_engine, .arg = d};
+	size_t buffer = 4096, whole = 0;
 	uint64_t samples = 0, flushed = 0, rescued = 0, fit;
 	struct error err = ERROR_INIT;
 	struct writer *w;
@@ -605,14 +617,17 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 	int r = 0;
 
 	d->seed = seed;
-	d->room = 2000 + (size_t)rand_r(&d->seed) % 1000000;
+	d->room = 8000 + (size_t)rand_r(&d->seed) % 1000000;
 	d->appended.len = d->flushed = 0;
 	d->features = features;
 	d->nr_features = 1 + seed % 2;
 	d->tracing = seed % 2;
 	assert_int_equal(writer_create_io(d->path, list, features, d->nr_features, &io, &w, &err),
 			 0);
+	if (d->depth)
+		assert_int_equal(writer_async(w, d->depth, buffer, &err), 0);
 	while (!r) {
+		whole = d->appended.len;
 		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 3000, &samples);
 		if (!r && rand_r(&d->seed) % 4 == 0) {
 			r = writer_flush(w, &err);
@@ -626,7 +641,11 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 	assert_int_equal(writer_rescue(w, &rescued), 0);
 	assert_int_equal(writer_append(w, text, 8, NULL, 0, NULL), -EINVAL);
 	assert_int_equal(writer_rescue(w, &rescued), -EINVAL);
-	fit = d->room < d->appended.len ? d->room : d->appended.len;
+	if (!d->depth) {
+		whole = d->appended.len;
+		buffer = 0;
+	}
+	fit = d->room - buffer < whole ? d->room - buffer : whole;
 	d->flushed = fit > 2000 ? fit - 2000 : d->flushed; /* header, table, a cut record */
 	check(d);
 	check_reader(d);
@@ -641,8 +660,10 @@ static void full_disk_holds_what_fits(void **state)
 	struct disk *d = *state;
 	struct pd_evlist *list = make_list();
 
-	for (unsigned int seed = 1; seed <= 200; seed++)
-		full_disk(d, list, seed);
+	for (d->depth = 0; d->depth <= DEPTH_MAX; d->depth++) {
+		for (unsigned int seed = 1; seed <= (d->depth ? 50 : 200); seed++)
+			full_disk(d, list, seed);
+	}
 	pd_evlist_free(list);
 }
 
@@ -789,6 +810,128 @@ static void stream_without_reader(void **state)
 	gone_reader(state, 3);
 }
 
+/* A pipe whose reader takes what the first writes bring, and nothing of the others. */
+struct reluctant {
+	int fds[2];
+	size_t takes, taken; /* bytes */
+	struct buf got;
+};
+
+static ssize_t reluctant_writev(int fd, const struct iovec *iov, int n, void *arg)
+{
+	struct reluctant *p = arg;
+	uint8_t piece[PIPE_BUF];
+	size_t len = 0;
+	ssize_t done;
+
+	for (int i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	assert_in_range(len, 1, PIPE_BUF); /* more might block */
+	done = writev(fd, iov, n);
+	assert_int_equal(done, len);
+	p->taken += (size_t)done;
+	if (p->taken <= p->takes) {
+		assert_int_equal(read(p->fds[0], piece, (size_t)done), done);
+		assert_int_equal(buf_append(&p->got, piece, (size_t)done), 0);
+	}
+	return done;
+}
+
+static void reluctant_open(struct reluctant *p, size_t takes, struct writer_io *io)
+{
+	*p = (struct reluctant){.takes = takes};
+	assert_int_equal(pipe2(p->fds, O_CLOEXEC), 0);
+	io->writev = reluctant_writev;
+	io->arg = p;
+	io->stream_fd = p->fds[1];
+}
+
+static void reluctant_close(struct reluctant *p)
+{
+	close(p->fds[0]);
+	close(p->fds[1]);
+	buf_release(&p->got);
+}
+
+#define LONG ((size_t)300000) /* more than a pipe has room for */
+
+/* As soon as that is asked for, and not while it is read. */
+static void stream_that_takes_nothing_is_given_up(void **state)
+{
+	struct writer_io io = writer_io_system;
+	uint8_t *bytes = malloc(LONG);
+	struct reluctant p;
+	int asked[2];
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < LONG; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	assert_int_equal(pipe2(asked, O_CLOEXEC), 0);
+	io.give_up = asked[0];
+	assert_int_equal(write(asked[1], "x", 1), 1);
+	for (int read = 0; read < 2; read++) {
+		struct iovec iov[] = {{bytes, 10}, {bytes + 10, PIPE_BUF}, {NULL, 0}, {NULL, 0}};
+
+		iov[3] = (struct iovec){bytes + 10 + PIPE_BUF, LONG - 10 - PIPE_BUF};
+		reluctant_open(&p, read ? LONG : 3 * PIPE_BUF, &io);
+		assert_int_equal(writer_io_all(&io, p.fds[1], iov, 4, -1), read ? 0 : -EINTR);
+		assert_int_equal(p.got.len, read ? LONG : 3 * PIPE_BUF);
+		assert_memory_equal(p.got.data, bytes, p.got.len);
+		reluctant_close(&p);
+	}
+	close(asked[0]);
+	close(asked[1]);
+	free(bytes);
+}
+
+/* Nothing is in flight before writer_persist(), and all that went before is in the stream then. */
+static void given_up_writer(void **state, unsigned int depth)
+{
+	struct pd_evlist *list = make_list();
+	struct writer_io io = writer_io_system;
+	struct error err = ERROR_INIT;
+	uint8_t *bytes = calloc(1, LONG);
+	struct reluctant p;
+	struct writer *w;
+	int asked[2];
+
+	assert_non_null(bytes);
+	assert_int_equal(pipe2(asked, O_CLOEXEC), 0);
+	io.give_up = asked[0];
+	reluctant_open(&p, LONG, &io);
+	assert_int_equal(writer_create_io("-", list, NULL, 0, &io, &w, &err), 0);
+	if (depth)
+		assert_int_equal(writer_async(w, depth, 1000, &err), 0);
+	assert_int_equal(writer_append(w, bytes, 100, NULL, 0, &err), 0);
+	assert_int_equal(writer_persist(w, &err), 0);
+	assert_int_equal(p.got.len, writer_size(w));
+	assert_int_equal(writer_append(w, bytes, 100, NULL, 0, &err), 0);
+	assert_int_equal(writer_flush(w, &err), 0);
+	writer_close(w);
+	reluctant_close(&p);
+
+	reluctant_open(&p, 100, &io);
+	assert_int_equal(write(asked[1], "x", 1), 1);
+	assert_int_equal(writer_create_io("-", list, NULL, 0, &io, &w, &err), 0);
+	if (depth)
+		assert_int_equal(writer_async(w, depth, 1000, &err), 0);
+	assert_int_equal(writer_append(w, bytes, LONG, NULL, 0, &err), -EINTR);
+	assert_non_null(strstr(err.text, "takes nothing"));
+	assert_int_equal(writer_persist(w, &err), -EINTR);
+	writer_close(w);
+	reluctant_close(&p);
+	close(asked[0]);
+	close(asked[1]);
+	free(bytes);
+	pd_evlist_free(list);
+}
+
+static void writer_gives_up(void **state)
+{
+	given_up_writer(state, 0);
+	given_up_writer(state, 3);
+}
+
 /*
  * A file of records alone: a beginning of what was appended and, until it is finished, behind it a
  * record that covers the rest. What was flushed is in front of that at any time.
@@ -842,6 +985,31 @@ static void plain_is_covered(struct disk *d, unsigned int depth)
 	buf_release(&file);
 }
 
+/*
+ * With one file for each CPU the flush of all is the first thing that many threads do at once. If
+ * each began by asking for memory, they would wait for the lock of the address space.
+ */
+static void plain_asks_for_no_memory(void **state)
+{
+	struct disk *d = *state;
+	struct error err = ERROR_INIT;
+	const uint8_t *held, *out;
+	struct writer *w;
+
+	assert_int_equal(writer_create_plain(d->path, &w, &err), 0);
+	held = w->held.data;
+	out = w->out.data;
+	assert_true(held && out);
+	for (int i = 0; i < 100; i++) {
+		append_some(d, w);
+		if (i % 3 == 2)
+			assert_int_equal(writer_flush(w, &err), 0);
+		assert_ptr_equal(w->held.data, held);
+		assert_ptr_equal(w->out.data, out);
+	}
+	writer_close(w);
+}
+
 static void plain(void **state)
 {
 	plain_is_covered(*state, 0);
@@ -850,6 +1018,336 @@ static void plain(void **state)
 static void plain_in_flight(void **state)
 {
 	plain_is_covered(*state, 3);
+}
+
+/* Appends and flushes on and on, whatever they return, to a file that takes @limit bytes. */
+static void append_without_room(const char *path, size_t limit, const struct perf_event_header *hdr)
+{
+	struct error err = ERROR_INIT;
+	struct rlimit old, low;
+	struct writer *w;
+
+	assert_int_equal(writer_create_plain(path, &w, &err), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = (struct rlimit){limit, old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &low);
+	for (int i = 0; i < 30; i++) {
+		writer_append(w, hdr, hdr->size, hdr, i % 2 ? hdr->size : 0, &err);
+		if (i % 4 == 3)
+			writer_flush(w, &err);
+	}
+	setrlimit(RLIMIT_FSIZE, &old);
+	writer_close(w);
+}
+
+/* Nothing but whole records is ever met before a cover or the end. */
+static void plain_without_room(void **state)
+{
+	struct disk *d = *state;
+	uint8_t record[40000] = {0};
+	struct perf_event_header hdr = {.type = PERF_RECORD_SAMPLE, .size = sizeof(record)};
+	struct buf file = {0};
+
+	memcpy(record, &hdr, sizeof(hdr));
+	for (size_t i = 4; i < 200; i++) {
+		/* Also where there is room for a part of a cover behind a record. */
+		size_t limit = i / 4 * 8000 + i % 4 * 12, at = 0;
+
+		unlink(d->path);
+		append_without_room(d->path, limit, (const struct perf_event_header *)record);
+		file.len = 0;
+		slurp(d->path, &file);
+		assert_true(file.len <= limit);
+		while (at < file.len && !memcmp(file.data + at, &hdr, sizeof(hdr)))
+			at += sizeof(record);
+		memcpy(&hdr, file.data + at, at < file.len ? sizeof(hdr) : 0);
+		assert_true(at == file.len || hdr.type == PERF_RECORD_AUXTRACE);
+		memcpy(&hdr, record, sizeof(hdr));
+	}
+	buf_release(&file);
+}
+
+/* --- large appends -----------------------------------------------------------------------------
+ */
+
+#define ALIGN ((uint64_t)64 << 10)
+
+/* Of appends: those large enough to be written at once end aligned. */
+static ssize_t aligned_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
+{
+	struct disk *d = arg;
+	uint64_t end = (uint64_t)offset;
+
+	d->writes++;
+	if (d->writes == d->fail_at) {
+		errno = ENOSPC;
+		return -1;
+	}
+	for (int i = 0; i < n; i++)
+		end += iov[i].iov_len;
+	if (d->armed)
+		assert_int_equal(end % ALIGN, 0);
+	return pwritev(fd, iov, n, offset);
+}
+
+/* Of one that fails nothing counts, and quite another one follows. */
+static void append_large(struct disk *d, struct writer *w)
+{
+	size_t before = d->appended.len;
+	uint64_t samples = 0;
+
+	d->armed = true;
+	while (append_many(d, w, 1 + (unsigned int)rand_r(&d->seed) % 1500, &samples)) {
+		d->appended.len = before;
+		d->errors++;
+	}
+	d->armed = false;
+}
+
+static void large_appends_end_aligned(void **state)
+{
+	const struct writer_io io = {.pwritev = aligned_pwritev, .arg = *state};
+	struct pd_evlist *list = make_list();
+	struct disk *d = *state;
+	struct writer *w;
+
+	for (unsigned int seed = 1; seed <= 20; seed++) {
+		d->seed = seed;
+		d->fail_at = 5 + seed;
+		d->writes = d->errors = 0;
+		d->appended.len = d->flushed = 0;
+		assert_int_equal(writer_create_io(d->path, list, NULL, 0, &io, &w, NULL), 0);
+		for (int i = 0; i < 40; i++) {
+			append_large(d, w);
+			if (rand_r(&d->seed) % 8 == 0 && writer_flush(w, NULL)) {
+				d->errors++;
+				assert_int_equal(writer_flush(w, NULL), 0);
+			}
+		}
+		assert_int_equal(writer_finish(w, NULL, 0, NULL), 0);
+		writer_close(w);
+		assert_int_equal(d->errors, 1);
+		d->flushed = d->appended.len;
+		check(d);
+	}
+	pd_evlist_free(list);
+}
+
+#define PIECE ((size_t)256 << 10)
+
+/* Counts the calls, each of which goes on where the one before has ended. */
+struct pieces {
+	unsigned int calls;
+	off_t end;
+};
+
+static ssize_t count_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
+{
+	struct pieces *pieces = arg;
+	size_t len = 0;
+
+	for (int i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	if (pieces->calls++)
+		assert_int_equal(offset, pieces->end);
+	pieces->end = offset + (off_t)len;
+	assert_true(len <= PIECE);
+	return (ssize_t)len;
+}
+
+/* A flush counts on it, wherever its last write lies; what is large ends at multiples of a size. */
+static void small_writes_stay_whole(void **state)
+{
+	static char bytes[3 * PIECE];
+	struct pieces pieces = {0};
+	const struct writer_io io = {.pwritev = count_pwritev, .arg = &pieces};
+	struct iovec small[] = {{bytes, 16}, {bytes, 32}};
+	struct iovec large[] = {{bytes, 1000}, {bytes, PIECE - 200}, {bytes, PIECE}};
+
+	assert_int_equal(writer_io_all(&io, 0, small, 2, PIECE - 20), 0);
+	assert_int_equal(pieces.calls, 1);
+	assert_int_equal(pieces.end, PIECE + 28);
+
+	pieces = (struct pieces){0};
+	assert_int_equal(writer_io_all(&io, 0, large, 3, PIECE + 24), 0);
+	assert_int_equal(pieces.calls, 3);
+	assert_int_equal(pieces.end, 3 * PIECE + 824);
+}
+
+#define AHEAD ((uint64_t)4 << 20)
+
+/* Bytes that the file has on the disk beyond those that it is long. */
+static int64_t beyond(const struct disk *d)
+{
+	struct stat st;
+
+	assert_int_equal(stat(d->path, &st), 0);
+	return (int64_t)st.st_blocks * 512 - st.st_size;
+}
+
+/* A file that grows has blocks before it needs them, where that is of use, and none when closed. */
+static void blocks_ahead_are_given_back(void **state)
+{
+	struct pd_evlist *list = make_list();
+	struct disk *d = *state;
+	struct statfs fs;
+	struct writer *w;
+
+	assert_int_equal(statfs(d->dir, &fs), 0);
+	for (unsigned int form = 0; form < 4; form++) {
+		uint64_t samples = 0;
+
+		unlink(d->path);
+		d->appended.len = d->flushed = 0;
+		if (form % 2)
+			assert_int_equal(writer_create_plain(d->path, &w, NULL), 0);
+		else
+			assert_int_equal(writer_create(d->path, list, NULL, 0, &w, NULL), 0);
+		if (form / 2)
+			assert_int_equal(writer_async(w, 2, ALIGN, NULL), 0);
+		while (writer_data_size(w) < AHEAD + AHEAD / 4)
+			assert_int_equal(append_many(d, w, 1000, &samples), 0);
+		assert_int_equal(writer_flush(w, NULL), 0);
+		if (fs.f_type == EXT4_SUPER_MAGIC)
+			assert_true(beyond(d) > (int64_t)AHEAD / 4);
+		assert_int_equal(writer_finish(w, NULL, 0, NULL), 0);
+		writer_close(w);
+		assert_true(beyond(d) < (int64_t)AHEAD / 8);
+		if (form % 2)
+			continue;
+		d->flushed = d->appended.len;
+		check(d);
+	}
+	pd_evlist_free(list);
+}
+
+/* --- taking back -------------------------------------------------------------------------------
+ */
+
+/* Appends and flushes until something fails, or for a while. */
+static void go_on(struct disk *d, struct writer *w)
+{
+	uint64_t samples = 0;
+	int r = 0;
+
+	for (int i = rand_r(&d->seed) % 5; !r && i >= 0; i--) {
+		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 300, &samples);
+		if (!r && rand_r(&d->seed) % 3 == 0)
+			r = writer_flush(w, NULL);
+	}
+}
+
+/* What came behind the mark is gone, to the byte, and what comes then is where it would have been.
+ */
+static void taken_back(struct disk *d, struct writer *w, void (*hinder)(struct disk *, bool))
+{
+	struct buf before = {0}, after = {0};
+	struct writer_mark *mark = NULL;
+	struct error err = ERROR_INIT;
+	size_t appended;
+
+	for (int round = 0; round < 8; round++) {
+		append_some(d, w);
+		assert_int_equal(writer_mark_new(w, &mark), -EINVAL);
+		assert_int_equal(writer_flush(w, &err), 0);
+		d->flushed = appended = d->appended.len;
+		before.len = after.len = 0;
+		slurp(d->path, &before);
+		assert_int_equal(writer_mark_new(w, &mark), 0);
+		hinder(d, round % 4);
+		go_on(d, w);
+		hinder(d, false);
+		d->flushed = appended;
+		assert_int_equal(writer_roll_back(w, mark, &err), 0);
+		writer_mark_free(mark);
+		d->appended.len = appended;
+		slurp(d->path, &after);
+		assert_int_equal(before.len, after.len);
+		assert_memory_equal(before.data, after.data, before.len);
+		assert_int_equal(writer_size(w), after.len);
+	}
+	append_some(d, w);
+	assert_int_equal(writer_finish(w, NULL, 0, &err), 0);
+	d->flushed = d->appended.len;
+	writer_close(w);
+	buf_release(&before);
+	buf_release(&after);
+}
+
+/* Some write fails, and the file is whole behind each of them. */
+static void hinder_a_write(struct disk *d, bool on)
+{
+	d->fail_at = on ? d->writes + 1 + (unsigned long)rand_r(&d->seed) % 12 : 0;
+}
+
+static void taken_back_files(void **state)
+{
+	static const uint8_t text[] = "TRACING DATA IS OPAQUE HERE";
+	static const struct writer_feature features[] = {
+		{HEADER_LAST_KNOWN + 100, text, 5},
+		{HEADER_TRACING_DATA, text, sizeof(text)},
+	};
+	const struct writer_io io = {
+		.pwritev = hooked_pwritev, .engine = &random_engine, .arg = *state};
+	struct pd_evlist *list = make_list();
+	struct disk *d = *state;
+	struct writer *w;
+
+	for (unsigned int seed = 1; seed <= 12; seed++) {
+		d->seed = seed;
+		d->writes = d->fail_at = 0;
+		d->armed = false;
+		d->appended.len = d->flushed = 0;
+		d->features = features;
+		d->nr_features = seed % 3;
+		d->tracing = d->nr_features == 2;
+		unlink(d->path);
+		assert_int_equal(
+			writer_create_io(d->path, list, features, d->nr_features, &io, &w, NULL),
+			0);
+		d->depth = seed % 4 == 0 ? 3 : 0;
+		if (d->depth)
+			assert_int_equal(writer_async(w, d->depth, 1000, NULL), 0);
+		taken_back(d, w, hinder_a_write);
+		check(d);
+		check_reader(d);
+	}
+	pd_evlist_free(list);
+}
+
+/* A file that takes only some bytes more. */
+static void hinder_growth(struct disk *d, bool on)
+{
+	struct rlimit limit;
+	struct stat st;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	assert_int_equal(stat(d->path, &st), 0);
+	limit.rlim_cur =
+		on ? (rlim_t)st.st_size + (rlim_t)rand_r(&d->seed) % 100000 : limit.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void taken_back_plain_files(void **state)
+{
+	struct disk *d = *state;
+	struct buf file = {0};
+	struct writer *w;
+
+	for (unsigned int seed = 1; seed <= 12; seed++) {
+		d->seed = seed;
+		d->appended.len = d->flushed = 0;
+		unlink(d->path);
+		assert_int_equal(writer_create_plain(d->path, &w, NULL), 0);
+		if (seed % 4 == 0)
+			assert_int_equal(writer_async(w, 3, 1000, NULL), 0);
+		taken_back(d, w, hinder_growth);
+		file.len = 0;
+		slurp(d->path, &file);
+		assert_int_equal(file.len, d->appended.len);
+		assert_memory_equal(file.data, d->appended.data, file.len);
+	}
+	buf_release(&file);
 }
 
 int main(void)
@@ -865,10 +1363,20 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stream_is_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_is_read_back_asynchronous, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_without_reader, setup, teardown),
+		cmocka_unit_test(stream_that_takes_nothing_is_given_up),
+		cmocka_unit_test(writer_gives_up),
+		cmocka_unit_test_setup_teardown(plain_asks_for_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(plain, setup, teardown),
 		cmocka_unit_test_setup_teardown(plain_in_flight, setup, teardown),
+		cmocka_unit_test_setup_teardown(plain_without_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(large_appends_end_aligned, setup, teardown),
+		cmocka_unit_test(small_writes_stay_whole),
+		cmocka_unit_test_setup_teardown(blocks_ahead_are_given_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(taken_back_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(taken_back_plain_files, setup, teardown),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks over what a file that is being written holds behind its last flush. */
+#include <string.h>
+#include <unistd.h>
+
+#include "data/decompress.h"
+#include "data/writer_priv.h"
+
+struct walk {
+	const struct writer *w;
+	struct inflater *inflater; /* NULL: what is compressed is not counted */
+	uint64_t table_end;	   /* what belongs before it is in held, the rest in the file */
+	uint64_t samples;
+	uint64_t from, to; /* the part of the file in @window */
+	uint8_t window[(size_t)32 << 10];
+};
+
+/* Bytes from @at on in memory, at least @len unless they are not there (NULL). */
+static const uint8_t *look(struct walk *walk, uint64_t at, size_t len)
+{
+	const struct writer *w = walk->w;
+	ssize_t n;
+
+	if (at < walk->table_end)
+		return at + len <= w->visible + w->held.len ? w->held.data + (at - w->visible)
+							    : NULL;
+	if (at < walk->from || at + len > walk->to) {
+		n = pread(w->fd, walk->window, sizeof(walk->window), (off_t)at);
+		walk->from = at;
+		walk->to = at + (uint64_t)(n > 0 ? n : 0);
+	}
+	return at + len <= walk->to ? walk->window + (at - walk->from) : NULL;
+}
+
+/* Of the records in what was decompressed, the whole ones. */
+static void count_decompressed(struct walk *walk)
+{
+	struct perf_event_header hdr;
+	size_t len, at = 0;
+	const uint8_t *p = inflater_peek(walk->inflater, &len);
+
+	while (len - at >= sizeof(hdr)) {
+		memcpy(&hdr, p + at, sizeof(hdr));
+		if (hdr.size < sizeof(hdr) || hdr.size > len - at)
+			break;
+		walk->samples += hdr.type == PERF_RECORD_SAMPLE;
+		at += hdr.size;
+	}
+	inflater_consume(walk->inflater, at);
+}
+
+/* A COMPRESSED record's contents lie from @at to @end. */
+static void count_compressed(struct walk *walk, uint64_t at, uint64_t end)
+{
+	const uint8_t *p;
+	const char *why;
+	uint64_t n;
+
+	for (; walk->inflater && at < end; at += n) {
+		n = end - at < sizeof(walk->window) ? end - at : sizeof(walk->window);
+		if (at < walk->table_end && n > walk->table_end - at)
+			n = walk->table_end - at;
+		p = look(walk, at, n);
+		if (!p)
+			return;
+		inflater_input(walk->inflater, p, n, at);
+		while (inflater_fill(walk->inflater, &why) > 0)
+			count_decompressed(walk);
+	}
+}
+
+uint64_t writer_whole_records(const struct writer *w, uint64_t end, uint64_t *ret_samples)
+{
+	struct walk walk = {
+		.w = w,
+		.inflater = inflater_new(),
+		.table_end = w->visible + w->table.len,
+	};
+	uint64_t at = w->visible;
+	struct perf_event_header hdr;
+	const uint8_t *p;
+
+	while (at + sizeof(hdr) <= end && (p = look(&walk, at, sizeof(hdr)))) {
+		memcpy(&hdr, p, sizeof(hdr));
+		if (hdr.size < sizeof(hdr) || at + hdr.size > end ||
+		    (hdr.size % 8 && hdr.type != PERF_RECORD_COMPRESSED))
+			break;
+		if (hdr.type == PERF_RECORD_COMPRESSED)
+			count_compressed(&walk, at + sizeof(hdr), at + hdr.size);
+		at += hdr.size;
+		walk.samples += hdr.type == PERF_RECORD_SAMPLE;
+	}
+	inflater_free(walk.inflater);
+	*ret_samples = walk.samples;
+	return at;
+}
