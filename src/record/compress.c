@@ -8,7 +8,9 @@
 #include <time.h>
 #include <zstd.h>
 
-#include "perfdata/abi.h"
+#include "base/plural.h"
+#include "perfdata/record.h"
+#include "ring/ring.h"
 
 /*
  * On samples of a tracepoint zstd needs 0.03 µs each at level 1, and makes 64 KB 43 times smaller,
@@ -26,6 +28,15 @@
 
 #define CALM_NS 1000000000ull
 
+/* What waits should be compressed in this part of a second: a flush and the end wait for it. */
+#define BEHIND_PART 4
+
+/* For so long it is measured how much of a CPU compression takes. */
+#define SHARE_NS 250000000ull
+
+/* The next higher level takes several times the CPU time. */
+#define RISE_PART 8
+
 /* Bytes a second at which records can be written as they are: 0.05 µs for one of 136 bytes. */
 #define PLAIN_SPEED 2500000000ull
 
@@ -37,9 +48,8 @@ struct step {
 };
 
 /*
- * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s. The
- * reader is woken when a ring is full to a quarter; above level 9 a frame takes up to 0.1 s, which
- * only a ring that fills at leisure can wait.
+ * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s.
+ * Above level 9 a frame takes up to 0.1 s, which only what comes at leisure can wait.
  */
 // clang-format off
 static const struct step ladder[] = {
@@ -61,8 +71,11 @@ struct compress {
 
 	unsigned int (*fullness)(void *arg);
 	void *arg;
-	uint64_t calm_since; /* ns */
-	uint64_t speed;	     /* bytes a second (of CPU time) of the last frame at this level */
+	size_t room;		  /* bytes that wait where it is full; 0: not known */
+	uint64_t calm_since;	  /* ns */
+	uint64_t speed;		  /* bytes a second (of CPU time) of the last frame at this level */
+	unsigned int most, share; /* of a CPU, in percent: may be taken (0: any), and was last */
+	uint64_t share_since, busy; /* ns: when that was, and of CPU time since */
 
 	struct compress_stats stats;
 	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
@@ -80,27 +93,7 @@ static uint64_t clock_ns(clockid_t clock)
 /* Bytes of the whole records at @p that are within @len and @room. */
 static size_t whole(const uint8_t *p, size_t len, size_t room)
 {
-	size_t end = len < room ? len : room, at = 0;
-	struct perf_event_header h;
-
-	while (end - at >= sizeof(h)) {
-		memcpy(&h, p + at, sizeof(h));
-		if (h.size < sizeof(h) || h.size > end - at)
-			break;
-		at += h.size;
-	}
-	return at;
-}
-
-/* Bytes of the record at @p; 0 if there is no whole one. */
-static size_t first(const uint8_t *p, size_t len)
-{
-	struct perf_event_header h;
-
-	if (len < sizeof(h))
-		return 0;
-	memcpy(&h, p, sizeof(h));
-	return h.size < sizeof(h) || h.size > len ? 0 : h.size;
+	return ring_whole_records(p, len < room ? len : room);
 }
 
 /* --- level -------------------------------------------------------------------------------------
@@ -120,15 +113,38 @@ static void level_set(struct compress *c, unsigned int step)
 		ZSTD_CCtx_setParameter(c->ctx, ZSTD_c_compressionLevel, level_now(c));
 }
 
-/* One step down, if there is one that is faster. */
-static bool level_lower(struct compress *c)
+/* One step down, if there is one that is faster; also to none at all if @plain is. */
+static bool level_lower(struct compress *c, bool plain)
 {
 	if (c->step + 1 == c->nr_steps)
 		return false;
-	if (c->steps[c->step + 1].level == AS_THEY_ARE && c->speed > PLAIN_SPEED)
+	if (c->steps[c->step + 1].level == AS_THEY_ARE && !plain)
 		return false;
 	level_set(c, c->step + 1);
 	return true;
+}
+
+/* Whether what waits would take too long at this level, as far as its speed is known. */
+static bool is_behind(const struct compress *c, unsigned int full)
+{
+	return (uint64_t)c->room / 100 * full > c->speed / BEHIND_PART;
+}
+
+/* Whether the time until now was long enough to tell, and compression took too much of it. */
+static bool takes_too_much(struct compress *c, uint64_t now)
+{
+	if (now - c->share_since < SHARE_NS)
+		return false;
+	c->share = (unsigned int)(c->busy * 100 / (now - c->share_since));
+	c->share_since = now;
+	c->busy = 0;
+	return c->most && c->share > c->most;
+}
+
+static bool is_calm(const struct compress *c, unsigned int full)
+{
+	return full < c->steps[c->step - 1].limit * 3 / 4 &&
+	       (!c->most || c->share <= c->most / RISE_PART);
 }
 
 /* Looks at the rings, and takes a faster level, or one that compresses better. */
@@ -140,13 +156,16 @@ static void level_choose(struct compress *c)
 	if (!c->fullness)
 		return;
 	full = c->fullness(c->arg);
-	while (full >= c->steps[c->step].limit && level_lower(c))
+	now = clock_ns(CLOCK_MONOTONIC);
+	while ((full >= c->steps[c->step].limit || is_behind(c, full)) &&
+	       level_lower(c, c->speed <= PLAIN_SPEED))
 		;
 	c->stats.lowered += c->step > before;
+	if (takes_too_much(c, now) && c->step == before)
+		c->stats.costly += level_lower(c, false);
 	if (!c->step)
 		return;
-	now = clock_ns(CLOCK_MONOTONIC);
-	if (c->step > before || full >= c->steps[c->step - 1].limit * 3 / 4) {
+	if (c->step > before || !is_calm(c, full)) {
 		c->calm_since = now;
 	} else if (now - c->calm_since > CALM_NS) {
 		level_set(c, c->step - 1);
@@ -187,6 +206,7 @@ static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
 
 	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	c->stats.nsec += took;
+	c->busy += took;
 	if (took)
 		c->speed = len * 1000000000u / took;
 	return n;
@@ -255,10 +275,11 @@ static int put_gathered(struct compress *c, struct error *err)
 static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *ret_taken,
 		     struct error *err)
 {
+	struct perf_event_header hdr;
 	size_t at = 0, n;
 	int code = 0;
 
-	while (!code && first(p + at, len - at)) {
+	while (!code && pd_record_at(p + at, len - at, &hdr)) {
 		if (!c->len && len - at >= c->target) {
 			n = whole(p + at, len - at, c->target);
 			code = put_records(c, p + at, n, err);
@@ -350,6 +371,19 @@ static int compress_write(struct sink *s, const struct run *run, struct error *e
 	return code;
 }
 
+/* What was gathered came before. */
+int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct error *err)
+{
+	struct compress *c = (struct compress *)s;
+	struct compress_level *asked = &c->stats.levels[c->stats.asked - COMPRESS_LEVEL_FASTEST];
+	int code = put_gathered(c, err);
+
+	asked->in += bytes;
+	asked->out += run_bytes(run);
+	c->stats.frames++;
+	return code ? code : sink_write(c->next, run, err);
+}
+
 static int compress_flush(struct sink *s, struct error *err)
 {
 	struct compress *c = (struct compress *)s;
@@ -418,12 +452,18 @@ struct sink *compress_new(struct sink *next, int level)
 	return NULL;
 }
 
-void compress_watch(struct sink *s, unsigned int (*fullness)(void *arg), void *arg)
+void compress_watch(struct sink *s, size_t room, unsigned int (*fullness)(void *arg), void *arg)
 {
 	struct compress *c = (struct compress *)s;
 
+	c->room = room;
 	c->fullness = fullness;
 	c->arg = arg;
+}
+
+void compress_bound(struct sink *s, unsigned int percent)
+{
+	((struct compress *)s)->most = percent;
 }
 
 /* --- what came of it ---------------------------------------------------------------------------
@@ -432,6 +472,14 @@ void compress_watch(struct sink *s, unsigned int (*fullness)(void *arg), void *a
 const struct compress_stats *compress_stats(const struct sink *s)
 {
 	return &((const struct compress *)s)->stats;
+}
+
+void compress_restore(struct sink *s, const struct compress_stats *stats)
+{
+	struct compress *c = (struct compress *)s;
+
+	c->stats = *stats;
+	c->len = 0;
 }
 
 void compress_stats_add(struct compress_stats *to, const struct compress_stats *from)
@@ -445,10 +493,11 @@ void compress_stats_add(struct compress_stats *to, const struct compress_stats *
 	to->frames += from->frames;
 	to->nsec += from->nsec;
 	to->lowered += from->lowered;
+	to->costly += from->costly;
 	to->memory += from->memory;
 }
 
-static struct compress_level total(const struct compress_stats *stats)
+struct compress_level compress_total(const struct compress_stats *stats)
 {
 	struct compress_level all = {stats->stored, stats->stored};
 
@@ -466,7 +515,7 @@ static double ratio(const struct compress_level *l)
 
 void compress_feature(const struct compress_stats *stats, struct pd_compression *ret)
 {
-	const struct compress_level all = total(stats);
+	const struct compress_level all = compress_total(stats);
 
 	*ret = (struct pd_compression){
 		.version = 1,
@@ -482,12 +531,13 @@ static double megabytes(uint64_t bytes)
 	return (double)bytes / 1e6;
 }
 
-/* What was compressed at lower levels, or not at all, because rings filled. */
-static void say_lowered(const struct compress_stats *stats, const struct notes *notes)
+void compress_say_lowered(const struct compress_stats *stats, const struct notes *notes)
 {
 	char text[256] = "";
 	int n = 0;
 
+	if (!stats->lowered && !stats->costly)
+		return;
 	for (int level = stats->asked - 1; level >= COMPRESS_LEVEL_FASTEST; level--) {
 		uint64_t in = stats->levels[level - COMPRESS_LEVEL_FASTEST].in;
 
@@ -496,19 +546,20 @@ static void say_lowered(const struct compress_stats *stats, const struct notes *
 				      megabytes(in), level);
 	}
 	notes_say(notes, NOTE_INFO,
-		  "rings filled %" PRIu64 " times so that level %d was too slow: "
+		  "level %d was lowered %" PRIu64 " time%s since too much waited, and %" PRIu64
+		  " time%s since it took too much of a CPU: "
 		  "%.1f MB of records compressed at it%s, %.1f MB not at all",
-		  stats->lowered, stats->asked,
+		  stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
+		  plural_s(stats->costly),
 		  megabytes(stats->levels[stats->asked - COMPRESS_LEVEL_FASTEST].in), text,
 		  megabytes(stats->levels[AS_THEY_ARE - COMPRESS_LEVEL_FASTEST].in));
 }
 
 void compress_say(const struct compress_stats *stats, const struct notes *notes)
 {
-	const struct compress_level all = total(stats);
+	const struct compress_level all = compress_total(stats);
 
-	if (stats->lowered)
-		say_lowered(stats, notes);
+	compress_say_lowered(stats, notes);
 	notes_say(notes, NOTE_DETAIL,
 		  "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
 		  " frames and %.2f s of CPU time; %.1f MB could not be made smaller",

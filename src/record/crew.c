@@ -111,7 +111,7 @@ static size_t chunks_for(const struct crew *crew, unsigned int worker, const str
 static void watch_rings(struct crew *crew, size_t number, const struct lane *lane)
 {
 	if (lane->compress)
-		compress_watch(lane->compress, reader_fullness,
+		compress_watch(lane->compress, 0, reader_fullness,
 			       worker_reader(crew->workers[number]));
 }
 
