@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define RUN_NO_RING (~0u)
 
@@ -23,6 +24,23 @@ struct run {
 static inline size_t run_bytes(const struct run *run)
 {
 	return run->a_len + run->b_len;
+}
+
+/* Copies @len bytes from byte @at of the run. */
+static inline void run_copy(const struct run *run, size_t at, void *out, size_t len)
+{
+	uint8_t *p = out;
+
+	if (at < run->a_len) {
+		size_t n = run->a_len - at < len ? run->a_len - at : len;
+
+		memcpy(p, run->a + at, n);
+		p += n;
+		len -= n;
+		at += n;
+	}
+	if (len)
+		memcpy(p, run->b + (at - run->a_len), len);
 }
 
 #endif

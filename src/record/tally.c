@@ -16,23 +16,6 @@ struct tally_stage {
 	_Alignas(8) uint8_t record[UINT16_MAX + 1]; /* one that wraps, made whole */
 };
 
-/* Copies @len bytes from byte @at of the run. */
-static void run_copy(const struct run *run, size_t at, void *out, size_t len)
-{
-	uint8_t *p = out;
-
-	if (at < run->a_len) {
-		size_t n = run->a_len - at < len ? run->a_len - at : len;
-
-		memcpy(p, run->a + at, n);
-		p += n;
-		len -= n;
-		at += n;
-	}
-	if (len)
-		memcpy(p, run->b + (at - run->a_len), len);
-}
-
 static uint64_t sample_time(const struct tally_stage *t, const struct run *run, size_t at,
 			    size_t size)
 {
