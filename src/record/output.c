@@ -114,8 +114,15 @@ static int start_features(struct output *out, const struct record_opts *opts,
 static int make_lane(struct output *out, size_t index, struct writer *writer,
 		     const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
-	int code = lane_init(&out->lanes[index], writer, opts->compression_level,
-			     plan_sample_time_at(plan), out->meter);
+	const struct lane_opts lane = {
+		.writer = writer,
+		.compression = opts->compression_level,
+		.time_at = plan_sample_time_at(plan),
+		.opened = out->opened,
+		.throttles = out->opened->throttles,
+		.meter = out->meter,
+	};
+	int code = lane_init(&out->lanes[index], &lane);
 
 	if (code)
 		return error_set(err, code, "out of memory");
@@ -185,7 +192,7 @@ static int create_directory(struct output *out, const struct record_opts *opts,
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
 		  const struct opened *opened, size_t workers, struct error *err)
 {
-	*out = (struct output){.nr = opts->threads ? workers + 1 : 1};
+	*out = (struct output){.nr = opts->threads ? workers + 1 : 1, .opened = opened};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));
 	out->meter = calloc(1, sizeof(*out->meter));
 	out->counted = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*out->counted));

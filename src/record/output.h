@@ -19,6 +19,7 @@ struct output {
 	struct pd_evlist *list;
 	struct lane *lanes; /* [0] is the main thread's, and the only one without a directory */
 	size_t nr;
+	const struct opened *opened; /* the caller's */
 	struct meter *meter;
 	uint64_t *counted;  /* of each descriptor: losses in this output and those before it */
 	struct loss loss;   /* complete after output_finish() */

@@ -12,6 +12,8 @@
 #ifndef RINGTAIL_RECORD_SINK_H
 #define RINGTAIL_RECORD_SINK_H
 
+#include <pthread.h>
+
 #include "base/error.h"
 #include "data/writer.h"
 #include "record/chunk.h"
@@ -48,10 +50,21 @@ void sink_free(struct sink *s); /* accepts NULL */
 /* One record made in user space. */
 int sink_record(struct sink *s, const struct perf_event_header *hdr, struct error *err);
 
+/* The same as a record_emit_fn (record/emit.h), whose argument is a struct sink_emit. */
+struct sink_emit {
+	struct sink *sink;
+	struct error *err;
+};
+int sink_emit(const struct perf_event_header *hdr, void *to);
+
 /*
- * A sink on @writer, synchronous. The writer remains the caller's and must outlive the sink.
- * Returns NULL when out of memory.
+ * A sink on @writer. @lock (NULL: none) is held while the writer is used, which sinks of several
+ * threads may then share. Both remain the caller's and must outlive the sink. Returns NULL when out
+ * of memory.
  */
-struct sink *sink_file_new(struct writer *writer);
+struct sink *sink_file_new(struct writer *writer, pthread_mutex_t *lock);
+
+/* Bytes that this sink gave to its writer. */
+uint64_t sink_file_bytes(const struct sink *s);
 
 #endif
