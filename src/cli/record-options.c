@@ -485,7 +485,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_TIMESTAMP_FILENAME: opts->timestamp_filename = true; break;
 	case KEY_MAX_SIZE: set_max_size(state, opts, arg); break;
-	case KEY_THREADS: opts->threads = arg ? arg : ""; break;
+	case KEY_THREADS:
+		opts->threads = arg ? arg : "";
+		opts->directory = true;
+		break;
 	case KEY_FAIL_ON_LOSS: p->cmd->fail_on_loss = true; break;
 	case KEY_PROPAGATE_STATUS: p->cmd->propagate_status = true; break;
 	case 'q': p->cmd->quiet = true; break;

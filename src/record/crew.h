@@ -7,18 +7,33 @@
 #ifndef RINGTAIL_RECORD_CREW_H
 #define RINGTAIL_RECORD_CREW_H
 
+#include "record/flight.h"
+#include "record/frequency.h"
+#include "record/renumber.h"
 #include "record/masks.h"
 #include "record/notes.h"
 #include "record/output.h"
 #include "record/worker.h"
 
 struct crew {
-	struct reader_masks masks; /* empty without --threads: one worker, that runs anywhere */
+	struct reader_masks masks;  /* empty without --threads: one worker, that runs anywhere */
+	struct reader_masks places; /* where rings are to be emptied; empty: anywhere */
 	struct worker **workers;
+	struct flight *flight;	     /* where workers write; NULL: to lanes of the output */
+	struct frequency *frequency; /* that may change while they run, or NULL */
+	struct renumber *renumber;   /* of what they take, or NULL */
+	int realtime;		     /* their priority; 0: the default */
+	uint64_t least;		     /* bytes of a ring that they take */
+	bool unbuffered;	     /* what they take is readable at once */
+	struct shed **sheds;	     /* of their readers */
 	size_t nr;
+	size_t buffer;		 /* bytes between the two threads of a worker */
 	unsigned int *worker_of; /* each ring's worker */
-	int report; /* an eventfd: crew_view() has something new; -1 before crew_hire() */
-	bool running;
+	int report;	     /* an eventfd: crew_view() has something new; -1 before crew_hire() */
+	bool running, whole; /* whole: all of them */
+	/* Called about each second while the main thread waits for workers; NULL: nobody asks. */
+	void (*waiting)(void *waiter);
+	void *waiter;
 };
 
 /*
@@ -28,15 +43,21 @@ struct crew {
 int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
 	      const struct notes *notes, struct error *err);
 
+/* Open files that the workers and their outputs take. */
+size_t crew_descriptors(const struct crew *crew);
+
 /*
  * Makes the workers with their rings and lanes. A ring of a CPU is read by the worker whose mask
  * has the CPU; those of CPUs in no mask (sideband, with -C) and of single tasks (which run
- * anywhere) are dealt out evenly. @opened must outlive the crew, @output what it does.
+ * anywhere) are dealt out evenly. @plan and @opened must outlive the crew, @output what it does.
  */
-int crew_hire(struct crew *crew, const struct opened *opened, const struct output *output,
-	      uint64_t ring_size, struct error *err);
+int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
+	      const struct output *output, struct error *err);
 
 int crew_start(struct crew *crew, struct error *err);
+
+/* The main thread is busy with something that takes long: as if it waited. */
+void crew_breathe(const struct crew *crew);
 void crew_ask(struct crew *crew, enum worker_command command);
 
 /* Waits until all have done what they were asked. Returns 0, or the error of one with @err filled.
@@ -50,6 +71,12 @@ void crew_resume(struct crew *crew);
 /* All that is true of every worker; code and full: of any. Quiets the report. */
 struct worker_view crew_view(struct crew *crew);
 
+/* Asks all workers to drain and end. Returns whether they did within @ms. */
+bool crew_drain(struct crew *crew, int ms);
+
+/* Bytes that are out of the rings and not written yet. Any time. */
+size_t crew_backlog(const struct crew *crew);
+
 /* Lets all workers drain and end, and waits for it. Returns 0 or the first error of one. */
 int crew_dismiss(struct crew *crew, struct error *err);
 
@@ -57,7 +84,13 @@ int crew_dismiss(struct crew *crew, struct error *err);
 void crew_say_plan(const struct crew *crew, const struct opened *opened, const struct notes *notes);
 void crew_say_done(const struct crew *crew, const struct output *output, const struct notes *notes);
 
-size_t crew_pool_bytes(const struct crew *crew);
+size_t crew_buffer_bytes(const struct crew *crew); /* of all workers */
+
+/* When no worker runs: bytes of records that were overwritten before a dump could take them. */
+uint64_t crew_overwritten(const struct crew *crew);
+
+/* When no worker runs: adds what user stacks were cut. Returns 0 or -ENOMEM. */
+int crew_cut_stacks(const struct crew *crew, struct loss *ret);
 
 void crew_release(struct crew *crew); /* ends workers that run */
 

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/earlier.h"
 #include "perfdata/feature.h"
+#include "record/lost_record.h"
 #include "record/machine.h"
 
 /* --- header ------------------------------------------------------------------------------------
@@ -100,7 +102,7 @@ static int start_features(struct output *out, const struct record_opts *opts,
 	if (!code && opts->compression_level)
 		code = add_compression(set,
 				       &(struct compress_stats){.asked = opts->compression_level});
-	if (!code && opts->threads)
+	if (!code && opts->directory)
 		code = add_parts(out, set);
 	if (code)
 		return error_sys(err, code, "describing this machine");
@@ -116,33 +118,37 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 {
 	const struct lane_opts lane = {
 		.writer = writer,
+		.borrowed = out->stream && index,
+		.shared = out->stream,
 		.compression = opts->compression_level,
 		.time_at = plan_sample_time_at(plan),
 		.opened = out->opened,
-		.throttles = out->opened->throttles,
+		/* With -M what comes here are copies of what was counted. */
+		.throttles = opts->memory ? NULL : out->opened->throttles,
 		.meter = out->meter,
 	};
 	int code = lane_init(&out->lanes[index], &lane);
 
 	if (code)
 		return error_set(err, code, "out of memory");
-	return opts->aio ? writer_async(writer, opts->aio, WRITER_BUFFER_SIZE, err) : 0;
+	return opts->aio && !writer_aio(writer)
+		       ? writer_async(writer, opts->aio, WRITER_BUFFER_SIZE, err)
+		       : 0;
 }
 
 /* The file with the header: @path. */
-static int create_main(struct output *out, const char *path, const struct record_opts *opts,
-		       const struct plan *plan, struct error *err)
+static int create_main(struct output *out, const char *path, const struct feature_set *set,
+		       const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
-	struct feature_set set = {0};
 	struct writer *writer;
-	int code = start_features(out, opts, &set, err);
+	int code;
 
-	if (!code)
-		code = writer_create(path, out->list, set.features, set.count, &writer, err);
-	if (!code)
-		code = make_lane(out, 0, writer, opts, plan, err);
-	feature_set_release(&set);
-	return code;
+	if (strcmp(path, "-"))
+		code = writer_create(path, out->list, set->features, set->count, &writer, err);
+	else
+		code = writer_create_stream(out->list, set->features, set->count, out->give_up,
+					    &writer, err);
+	return code ? code : make_lane(out, 0, writer, opts, plan, err);
 }
 
 static int create_part(struct output *out, size_t number, const char *directory,
@@ -161,9 +167,17 @@ static int create_part(struct output *out, size_t number, const char *directory,
 	return code;
 }
 
+/* Where descriptors are short, these are needed to look into the directory. */
+static void close_lanes(struct output *out)
+{
+	for (size_t i = 0; out->lanes && i < out->nr; i++)
+		lane_release(&out->lanes[i]);
+}
+
 /* Perf refuses a "data" without data.N beside it, so it comes last. */
-static int create_directory(struct output *out, const struct record_opts *opts,
-			    const struct plan *plan, struct error *err)
+static int create_directory(struct output *out, const struct feature_set *set,
+			    const struct record_opts *opts, const struct plan *plan,
+			    struct error *err)
 {
 	char *directory = strdup(opts->output), *path = NULL;
 	size_t len = directory ? strlen(directory) : 0;
@@ -181,26 +195,66 @@ static int create_directory(struct output *out, const struct record_opts *opts,
 	for (size_t i = 0; !code && i + 1 < out->nr; i++)
 		code = create_part(out, i, directory, opts, plan, err);
 	if (!code)
-		code = create_main(out, path, opts, plan, err);
-	if (code && made)
+		code = create_main(out, path, set, opts, plan, err);
+	if (code && made) {
+		close_lanes(out);
 		earlier_undo_directory(directory);
+	}
 	free(path);
 	free(directory);
 	return code;
 }
 
-int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
-		  const struct opened *opened, size_t workers, struct error *err)
+/* One stream, that a lane of each worker shares with the main thread's. */
+static int create_stream(struct output *out, const struct feature_set *set,
+			 const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
-	*out = (struct output){.nr = opts->threads ? workers + 1 : 1, .opened = opened};
+	int code;
+
+	out->stream = calloc(1, sizeof(*out->stream));
+	if (!out->stream)
+		return error_set(err, -ENOMEM, "out of memory");
+	pthread_mutex_init(out->stream, NULL);
+	code = create_main(out, opts->output, set, opts, plan, err);
+	for (size_t i = 1; !code && i < out->nr; i++)
+		code = make_lane(out, i, out->lanes[0].writer, opts, plan, err);
+	return code;
+}
+
+int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
+		  const struct opened *opened, size_t workers, int give_up, struct error *err)
+{
+	struct feature_set set = {0};
+	int code;
+
+	*out = (struct output){
+		.nr = opts->directory || workers > 1 ? workers + 1 : 1,
+		.directory = opts->directory,
+		.opened = opened,
+		.give_up = give_up,
+		.no_build_ids = opts->no_build_ids,
+	};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));
 	out->meter = calloc(1, sizeof(*out->meter));
 	out->counted = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*out->counted));
 	if (!out->lanes || !out->meter || !out->counted || make_list(out, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (opts->threads)
-		return create_directory(out, opts, plan, err);
-	return create_main(out, opts->output, opts, plan, err);
+	/* This takes long: before there is a directory without the file that makes it one of ours.
+	 */
+	code = start_features(out, opts, &set, err);
+	if (!code && opts->directory)
+		code = create_directory(out, &set, opts, plan, err);
+	else if (!code && out->nr > 1)
+		code = create_stream(out, &set, opts, plan, err);
+	else if (!code)
+		code = create_main(out, opts->output, &set, opts, plan, err);
+	feature_set_release(&set);
+	return code;
+}
+
+int output_persist(struct output *out, struct error *err)
+{
+	return writer_persist(out->lanes[0].writer, err);
 }
 
 struct lane *output_lane(const struct output *out, size_t number)
@@ -213,7 +267,7 @@ static int publish(struct output *out, bool complete, struct error *err)
 	struct buf b = {0};
 	int code;
 
-	if (out->nr == 1)
+	if (!out->directory)
 		return 0;
 	code = encode_parts(out, complete, &b);
 	if (code)
@@ -229,63 +283,88 @@ int output_checkpoint(struct output *out, struct error *err)
 	return publish(out, false, err);
 }
 
+int output_rest(struct output *out, bool rests)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < out->nr; i++)
+		code = lane_rest(&out->lanes[i], rests);
+	return code;
+}
+
+int output_mark(const struct output *out, struct output_mark *ret)
+{
+	int code = 0;
+
+	*ret = (struct output_mark){.lanes = calloc(out->nr, sizeof(*ret->lanes))};
+	if (!ret->lanes)
+		return -ENOMEM;
+	for (; !code && ret->nr < out->nr; ret->nr++)
+		code = lane_mark(&out->lanes[ret->nr], &ret->lanes[ret->nr]);
+	return code;
+}
+
+void output_mark_release(struct output_mark *mark)
+{
+	while (mark->nr)
+		lane_mark_release(&mark->lanes[--mark->nr]);
+	free(mark->lanes);
+	mark->lanes = NULL;
+}
+
+int output_roll_back(struct output *out, const struct output_mark *mark, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < out->nr; i++)
+		code = lane_roll_back(&out->lanes[i], &mark->lanes[i], err);
+	/* Somewhere between: what flushes have made visible is all that there will be. */
+	for (size_t i = 0; code && i < out->nr; i++)
+		out->lanes[i].saved = true;
+	return code ? code : output_checkpoint(out, err);
+}
+
 /* --- end ---------------------------------------------------------------------------------------
  */
 
-/*
- * A LOST_SAMPLES record with time 0, as perf writes it: the kernel's counter of one descriptor.
- * It is written past the tally, which counts the LOST_SAMPLES of the kernel.
- */
+/* The kernel's counter of one descriptor, past the tally, which counts the kernel's own records. */
 static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
 		      uint64_t lost, struct error *err)
 {
-	uint64_t type = plan->events[fd->event].attr.sample_type;
-	uint64_t record[2 + 6] = {0};
-	struct perf_event_header hdr = {.type = PERF_RECORD_LOST_SAMPLES};
-	size_t n = 1;
+	struct lost_record rec;
 
-	/* The order of the trailer: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
-	record[n++] = lost;
-	n += !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME);
-	if (type & PERF_SAMPLE_ID)
-		record[n++] = fd->id;
-	n += !!(type & PERF_SAMPLE_STREAM_ID);
-	if (type & PERF_SAMPLE_CPU)
-		record[n++] = (uint32_t)fd->cpu;
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		record[n++] = fd->id;
-	hdr.size = (uint16_t)(n * sizeof(record[0]));
-	memcpy(record, &hdr, sizeof(hdr));
-	return sink_record(out->lanes[0].file, (const struct perf_event_header *)record, err);
+	lost_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
+	return sink_record(out->lanes[0].file, &rec.header, err);
 }
 
-/* By event and CPU where the kernel counts so, else from the LOST records: see record/loss.h. */
+/* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
+ * from the LOST records: see record/loss.h. */
 static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
-			struct error *err)
+			bool write, struct error *err)
 {
-	const struct loss *records = &out->lanes[0].lost_records;
-	const struct loss *dropped = &out->lanes[0].dropped;
-	uint64_t *now = calloc(opened->nr_fds + 1, sizeof(*now));
+	const struct loss *records =
+		out->lost_records ? out->lost_records : &out->lanes[0].lost_records;
+	const struct loss *dropped = out->dropped ? out->dropped : &out->lanes[0].dropped;
+	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
 	bool by_event = true; /* all counters can be read: both ways at once would count twice */
 	int code = 0;
 
 	if (!now)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; by_event && i < opened->nr_fds; i++) {
-		struct open_count count = {0};
-
-		by_event = opened_count(&opened->fds[i], plan, &count) == 0;
-		now[i] = count.lost;
-	}
+	for (size_t i = 0; by_event && i < opened->nr_fds; i++)
+		by_event = opened_count(&opened->fds[i], plan, &now[i]) == 0;
 	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
-		uint64_t lost = now[i] - out->counted[i];
+		uint64_t lost = now[i].lost - out->counted[i];
+		/* A ring that is overwritten always has room. */
+		bool paused = plan->events[fd->event].overwrite;
 
 		if (!lost)
 			continue;
-		out->counted[i] = now[i];
-		loss_add(&out->loss, LOSS_RING, fd->event, fd->cpu, lost);
-		code = write_lost(out, plan, fd, lost, err);
+		out->counted[i] = now[i].lost;
+		loss_add(&out->loss, paused ? LOSS_PAUSED : LOSS_RING, fd->event, fd->cpu, lost);
+		if (write)
+			code = write_lost(out, plan, fd, lost, err);
 	}
 	free(now);
 	for (size_t i = 0; !by_event && i < records->nr; i++) {
@@ -316,7 +395,7 @@ static int end_features(struct output *out, struct feature_set *set)
 	struct pd_sample_time time = {out->tally.first, out->tally.last};
 	struct compress_stats compression;
 	struct buf b = {0};
-	int code = dso_names_build_ids(out->lanes[0].dsos, &b);
+	int code = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
 
 	if (!code && b.len)
 		code = feature_set_add(set, HEADER_BUILD_ID, &b);
@@ -338,7 +417,7 @@ static int gather(struct output *out, struct error *err)
 
 	for (size_t i = 0; !code && i < out->nr; i++) {
 		code = lane_flush(&out->lanes[i], err);
-		if (!code && i)
+		if (!code && i && out->directory)
 			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
 		if (!code && i && lane_merge(&out->lanes[0], &out->lanes[i]))
 			code = error_set(err, -ENOMEM, "out of memory");
@@ -351,10 +430,12 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 		  struct error *err)
 {
 	struct feature_set set = {0};
-	int code = gather(out, err);
+	int code;
 
+	output_rest(out, false);
+	code = gather(out, err);
 	if (!code)
-		code = count_losses(out, plan, opened, err);
+		code = count_losses(out, plan, opened, true, err);
 	if (code)
 		return code;
 	code = end_features(out, &set);
@@ -366,10 +447,57 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	return code ? code : publish(out, true, err);
 }
 
+/*
+ * Whatever made the others fail, the file of @lane has nothing more to come: it ends where its
+ * records do. What hides the rest of one that is being written, perf stops at.
+ */
+static void end_file(struct lane *lane)
+{
+	if (!lane->saved && lane_flush(lane, NULL))
+		lane_save(lane, -ENOSPC);
+	writer_finish(lane->writer, NULL, 0, NULL);
+}
+
+void output_abandon(struct output *out, const struct plan *plan, const struct opened *opened)
+{
+	uint64_t saved = 0;
+
+	output_rest(out, false);
+	for (size_t i = 0; i < out->nr; i++) {
+		struct lane *lane = &out->lanes[i];
+
+		if (!lane->chain)
+			return;
+		if (i && out->directory)
+			end_file(lane);
+		if (i)
+			lane_merge(&out->lanes[0], lane);
+		tally_add(&out->tally, tally_get(lane->chain));
+		saved += lane_view(lane).samples;
+	}
+	count_losses(out, plan, opened, false, NULL);
+	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, out->tally.samples - saved);
+	out->tally.samples = saved;
+}
+
 void output_listen(struct output *out, struct sideband *sideband)
 {
 	for (size_t i = 0; i < out->nr; i++)
 		out->lanes[i].sideband = sideband;
+}
+
+enum writer_place output_place(const struct output *out, char **ret_path)
+{
+	enum writer_place place = WRITER_THERE;
+	char *slash;
+
+	*ret_path = NULL;
+	for (size_t i = 0; place == WRITER_THERE && i < out->nr; i++)
+		place = writer_place(out->lanes[i].writer, ret_path);
+	slash = *ret_path && out->directory ? strrchr(*ret_path, '/') : NULL;
+	if (slash)
+		*slash = '\0';
+	return place;
 }
 
 uint64_t output_metered(const struct output *out)
@@ -386,6 +514,8 @@ void output_follow(struct output *out, struct output *before)
 {
 	uint64_t *none = out->counted;
 
+	out->lost_records = before->lost_records;
+	out->dropped = before->dropped;
 	out->counted = before->counted;
 	before->counted = none;
 }
@@ -395,15 +525,28 @@ uint64_t output_size(const struct output *out)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < out->nr; i++)
-		bytes += out->lanes[i].writer ? writer_size(out->lanes[i].writer) : 0;
+		bytes += out->lanes[i].writer && !out->lanes[i].borrowed
+				 ? writer_size(out->lanes[i].writer)
+				 : 0;
 	return bytes;
+}
+
+void output_discard(struct output *out, const struct record_opts *opts)
+{
+	close_lanes(out);
+	if (out->directory)
+		earlier_undo_directory(opts->output);
+	else if (strcmp(opts->output, "-"))
+		unlink(opts->output);
 }
 
 void output_release(struct output *out)
 {
-	for (size_t i = 0; out->lanes && i < out->nr; i++)
-		lane_release(&out->lanes[i]);
+	close_lanes(out);
 	free(out->lanes);
+	if (out->stream)
+		pthread_mutex_destroy(out->stream);
+	free(out->stream);
 	free(out->meter);
 	free(out->counted);
 	pd_evlist_free(out->list);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes records from a set of rings and hands them to a sink.
+ * Takes records from a set of rings and hands them to a writer's thread.
  *
- * A ring is held as short as possible: the run is copied to chunks and the ring released before
- * anybody looks at a record. The chunks go to the sink after all rings of the pass had their turn,
- * or at once when the pool is empty. (Writing small runs from the ring itself would spare a copy of
- * 0.02 µs a sample, but the sinks count and parse, and a write may block: the ring would be held
- * for all of it.)
+ * A ring is held as short as possible: what is there is copied to the fifo and released, piece by
+ * piece, before anybody looks at a record. (Writing from the ring itself takes a fifth less
+ * CPU, but a write may wait for the disk, and the ring is held for all of it: 0.7 % of a storm of
+ * 20 s was lost so, 0.02 % with the copy. docs/PERFORMANCE.md has the figures.)
+ *
+ * Rings take turns, a piece each. A reader never waits for its fifo while rings fill. When a ring
+ * is half full at its turn, or the fifo nearly full, user stacks are cut. When the fifo is full,
+ * but for what is kept for other records, samples stay in their ring up to half of it, and what is
+ * beyond is dropped (record/shed.h); a pass over all rings drops all of them. Of a ring whose other
+ * records find no room, either, nothing is taken: the kernel counts what it then cannot put there.
  *
  * Rounds: reader_pass() over all rings ends with a FINISHED_ROUND record (if wanted). Whatever a
  * CPU had completed when the pass came to its ring is then in the output, so a record older than
  * the newest one before the *previous* mark cannot come any more: it was complete when that one
  * was taken, and each ring was visited since. A pass over some rings makes no mark.
  *
- * One thread uses a reader, its pool and its sink.
+ * One thread uses a reader, and is its fifo's producer.
  */
 #ifndef RINGTAIL_RECORD_READER_H
 #define RINGTAIL_RECORD_READER_H
@@ -22,7 +27,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "record/sink.h"
+#include "record/fifo.h"
+#include "record/shed.h"
+#include "sys/cpus.h"
 
 struct reader;
 
@@ -34,17 +41,27 @@ struct reader_source {
 	int cpu;
 	const int *fds; /* events that write to this ring; stays the caller's. May be empty */
 	size_t nr_fds;
+	bool sideband;		   /* its records are never given up */
+	const struct cpus *run_on; /* where the ring is to be emptied, not empty; NULL: anywhere */
+	bool overwritten;	   /* it is for record/dump.h, not for a reader */
 };
 
-/* @pool and @sink remain the caller's. Returns 0, -ENOMEM or another negative errno. */
-int reader_new(struct chunk_pool *pool, struct sink *sink, bool rounds, struct reader **ret,
+/*
+ * @fifo and @shed (NULL: nothing is ever given up) remain the caller's. Returns 0, -ENOMEM or
+ * another negative errno.
+ */
+int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader **ret,
 	       struct error *err);
-/* Goes over to another sink. */
-void reader_set_sink(struct reader *r, struct sink *sink);
 
 void reader_free(struct reader *r); /* accepts NULL */
 
 int reader_add(struct reader *r, const struct reader_source *source, struct error *err);
+
+/*
+ * Of a ring with less than @bytes, or than a quarter of what it holds, nothing is taken but by
+ * reader_pass_all(), and when its tasks have ended.
+ */
+void reader_set_least(struct reader *r, uint64_t bytes);
 
 /* reader_wait() shall also return when @fd is readable (a signalfd, a timer, a pidfd). */
 int reader_watch(struct reader *r, int fd, struct error *err);
@@ -59,29 +76,36 @@ int reader_watch(struct reader *r, int fd, struct error *err);
 int reader_wait(struct reader *r, int *fds, size_t max, struct error *err);
 
 /*
- * Takes what those rings hold that reader_wait() found ready. Returns 0 or the sink's error.
- * *@ret_bytes (may be NULL) is what was taken.
+ * Takes what those rings hold that reader_wait() found ready, or that wait for room; *@ret_bytes is
+ * how much. Returns 0 or a negative errno.
  */
 int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err);
 
-/* Takes what all rings hold now; with rounds, a mark follows if there was anything since the last.
+/*
+ * Takes what all rings hold now; with rounds, a mark follows if there was anything since the last.
+ * What has no room is given up, @patient: it waits for room, as long as that takes. Returns the
+ * number of bytes taken.
  */
-int reader_pass_all(struct reader *r, uint64_t *ret_bytes, struct error *err);
+uint64_t reader_pass_all(struct reader *r, bool patient);
+
+/* The same, but rings with too little are left as they are, and samples in half a ring may be. */
+uint64_t reader_pass_round(struct reader *r);
+
+/*
+ * Something had to stay in a ring since the fifo was full. Each reader_pass_ready() tries again,
+ * whichever ring was ready; somebody should wake the reader when there is room.
+ */
+bool reader_waits(const struct reader *r);
 
 /* All rings have come to their end: each of the events that write to them has lost its tasks. */
 bool reader_hung_up(const struct reader *r);
 
-/*
- * How full the fullest ring is now, in percent. @reader is a struct reader; from its own thread,
- * also while it hands records to its sink (see compress_watch()).
- */
-unsigned int reader_fullness(void *reader);
-
 struct reader_stats {
-	uint64_t bytes;	     /* taken from rings */
-	uint64_t chunks;     /* filled */
-	uint64_t pool_empty;	 /* times that no chunk was free */
+	uint64_t bytes;	 /* taken from rings */
+	uint64_t pieces; /* of the fifo, filled */
+	uint64_t full;	 /* times that a piece found no room in it */
 	uint64_t passes, rounds;
+	uint64_t moves; /* from CPU to CPU, to where a ring is to be emptied */
 };
 const struct reader_stats *reader_stats(const struct reader *r);
 

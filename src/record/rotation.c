@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/rotation.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/human.h"
+#include "base/plural.h"
 #include "data/earlier.h"
-
-int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
-		  const struct notes *notes, struct error *err)
-{
-	*r = (struct rotation){.opts = opts, .notes = notes};
-	if (!opts->switch_output)
-		return 0;
-	r->sideband = sideband_new(&plan->events[0].attr);
-	return r->sideband ? 0 : error_set(err, -ENOMEM, "out of memory");
-}
+#include "record/census.h"
 
 void rotation_release(struct rotation *r)
 {
@@ -28,7 +23,9 @@ void rotation_release(struct rotation *r)
 	while (r->nr_kept)
 		free(r->kept[--r->nr_kept]);
 	free(r->kept);
+	free(r->taken);
 	free(r->last);
+	free(r->moved);
 	loss_release(&r->loss);
 	*r = (struct rotation){0};
 }
@@ -53,6 +50,18 @@ int rotation_settle(struct rotation *r, struct error *err)
 
 /* --- names ---------------------------------------------------------------------------------------
  */
+
+#define STAMP_LEN 16
+
+/* Without the slashes behind it that a directory may have. */
+static size_t name_length(const char *name)
+{
+	size_t len = strlen(name);
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	return len;
+}
 
 /* NAME.YYYYMMDDhhmmsscc of @tv, which moves on by a hundredth. */
 static char *stamped(const char *name, size_t len, struct timeval *tv)
@@ -90,13 +99,11 @@ static int rename_to_new(const char *from, const char *to)
 static int move_away(struct rotation *r, char **ret, struct error *err)
 {
 	const char *name = r->opts->output;
-	size_t len = strlen(name);
+	size_t len = name_length(name);
 	struct timeval tv;
 	char *path;
 	int code;
 
-	while (len > 1 && name[len - 1] == '/')
-		len--;
 	gettimeofday(&tv, NULL);
 	do {
 		path = stamped(name, len, &tv);
@@ -116,54 +123,185 @@ static int move_away(struct rotation *r, char **ret, struct error *err)
 
 static void delete_output(const struct rotation *r, const char *path)
 {
-	if (r->opts->threads)
+	if (r->opts->directory)
 		earlier_undo_directory(path);
 	else
 		unlink(path);
 }
 
-/* Takes over @path. Returns 0 or -ENOMEM. */
-static int keep(struct rotation *r, char *path)
+static int add_kept(struct rotation *r, const char *path)
 {
-	free(r->last);
-	r->last = path;
-	if (!r->opts->switch_max_files)
-		return 0;
 	if (array_grow(&r->kept, &r->capacity, r->nr_kept + 1, sizeof(*r->kept)))
 		return -ENOMEM;
 	r->kept[r->nr_kept] = strdup(path);
 	if (!r->kept[r->nr_kept])
 		return -ENOMEM;
 	r->nr_kept++;
-	if (r->nr_kept <= r->opts->switch_max_files)
-		return 0;
-	delete_output(r, r->kept[0]);
-	free(r->kept[0]);
-	r->nr_kept--;
-	memmove(r->kept, r->kept + 1, r->nr_kept * sizeof(*r->kept));
 	return 0;
+}
+
+/* Takes over @path. Returns 0 or -ENOMEM. */
+static int keep(struct rotation *r, char *path)
+{
+	size_t most = r->opts->switch_max_files, nr;
+
+	free(r->last);
+	r->last = path;
+	if (!most)
+		return 0;
+	if (add_kept(r, path))
+		return -ENOMEM;
+	nr = r->nr_kept > most ? r->nr_kept - most : 0;
+	for (size_t i = 0; i < nr; i++) {
+		delete_output(r, r->kept[i]);
+		free(r->kept[i]);
+		if (r->nr_earlier)
+			r->nr_earlier--;
+		else
+			r->deleted++;
+	}
+	r->nr_kept -= nr;
+	memmove(r->kept, r->kept + nr, r->nr_kept * sizeof(*r->kept));
+	return 0;
+}
+
+/* --- outputs that others have moved, deleted or truncated ---------------------------------------
+ */
+
+/* Says so once. @path is as of output_place(). */
+static void say_strayed(struct rotation *r, enum writer_place place, const char *path,
+			const char *then)
+{
+	static const char *const how[] = {
+		[WRITER_MOVED] = "moved",
+		[WRITER_DELETED] = "deleted",
+		[WRITER_CUT] = "truncated",
+	};
+	bool lost = place >= WRITER_DELETED && !r->opts->memory;
+	enum note_level level = lost ? NOTE_WARNING : NOTE_INFO;
+
+	if (!r->strayed && path)
+		notes_say(r->notes, level, "%s was moved: it is %s now%s", r->opts->output, path,
+			  then);
+	else if (!r->strayed)
+		notes_say(r->notes, level, "%s was %s%s", r->opts->output, how[place], then);
+	r->strayed = true;
+}
+
+void rotation_look(struct rotation *r, const struct output *out)
+{
+	enum writer_place place;
+	const char *then;
+	char *path;
+
+	if (r->strayed || r->opts->memory)
+		return;
+	place = output_place(out, &path);
+	if (r->opts->switch_output)
+		then = "; the next cut makes a new one";
+	else
+		then = place == WRITER_MOVED ? "; the recording goes on there"
+					     : "; what is recorded is lost";
+	/* Of a truncated one the next flush tells. */
+	if (place == WRITER_MOVED || place == WRITER_DELETED)
+		say_strayed(r, place, path, then);
+	free(path);
+}
+
+/* The output that is finished is at @path, which is taken over, or nobody knows where. */
+static void leave_strayed(struct rotation *r, enum writer_place place, char *path)
+{
+	r->lost += place >= WRITER_DELETED && !r->opts->memory;
+	r->strayed = false;
+	free(r->last);
+	r->last = path;
+}
+
+/* --- those of earlier recordings -----------------------------------------------------------------
+ */
+
+/* A file or directory of ours, as this recording makes them; a link is none. */
+static bool is_output(const struct rotation *r, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || st.st_uid != geteuid())
+		return false;
+	return r->opts->directory ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
+}
+
+/* @entry, where the output is, behind @prefix: NAME.YYYYMMDDhhmmsscc? */
+static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
+{
+	size_t len = name_length(r->opts->output);
+	char *path;
+	int code = 0;
+
+	if (strncmp(entry, r->opts->output + prefix, len - prefix))
+		return 0;
+	entry += len - prefix;
+	if (*entry != '.' || strspn(entry + 1, "0123456789") != STAMP_LEN || entry[1 + STAMP_LEN])
+		return 0;
+	if (asprintf(&path, "%.*s%s", (int)len, r->opts->output, entry) < 0)
+		return -ENOMEM;
+	if (is_output(r, path))
+		code = add_kept(r, path);
+	free(path);
+	return code;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Where the directory cannot be read there are none. */
+static int find_earlier(struct rotation *r)
+{
+	size_t prefix = name_length(r->opts->output);
+	struct dirent *d;
+	char *dir;
+	DIR *stream;
+	int code = 0;
+
+	while (prefix && r->opts->output[prefix - 1] != '/')
+		prefix--;
+	dir = strndup(r->opts->output, prefix);
+	if (!dir)
+		return -ENOMEM;
+	stream = opendir(prefix ? dir : ".");
+	while (stream && !code && (d = readdir(stream)))
+		code = look_at_earlier(r, prefix, d->d_name);
+	if (stream)
+		closedir(stream);
+	if (r->nr_kept)
+		qsort(r->kept, r->nr_kept, sizeof(*r->kept), by_name);
+	r->nr_earlier = r->nr_kept;
+	free(dir);
+	return code;
+}
+
+int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+		  const struct notes *notes, struct error *err)
+{
+	*r = (struct rotation){.opts = opts, .notes = notes};
+	r->taken = calloc(plan->nr, sizeof(*r->taken));
+	if (!r->taken || (opts->switch_max_all && find_earlier(r)))
+		return error_set(err, -ENOMEM, "out of memory");
+	if (!opts->switch_output || opts->memory)
+		return 0;
+	r->sideband = sideband_new(&plan->events[0].attr);
+	return r->sideband ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 /* --- the cut -------------------------------------------------------------------------------------
  */
 
-struct emit_to {
-	struct sink *sink;
-	struct error *err;
-};
-
-static int emit_record(const struct perf_event_header *hdr, void *arg)
-{
-	struct emit_to *to = arg;
-
-	return sink_record(to->sink, hdr, to->err);
-}
-
 /* What is alive, into the first lane. */
 static int write_live(struct rotation *r, struct output *next, struct error *err)
 {
-	struct emit_to to = {next->lanes[0].chain, err};
-	int code = sideband_emit(r->sideband, emit_record, &to);
+	struct sink_emit to = {next->lanes[0].chain, err};
+	int code = sideband_emit(r->sideband, sink_emit, &to);
 
 	if (code == -ENOMEM)
 		error_set(err, code, "out of memory");
@@ -185,32 +323,61 @@ static void say_live(struct rotation *r)
 	struct live_stats live;
 	size_t waiting;
 
+	if (!r->sideband)
+		return;
 	sideband_stats(r->sideband, &live, &waiting);
 	notes_say(r->notes, NOTE_DETAIL,
 		  "alive: %zu tasks of %zu processes with %zu maps, %zu others; %zu records since",
 		  live.tasks, live.processes, live.maps, live.others, waiting);
 }
 
-static int finish(struct rotation *r, struct output *out, const struct plan *plan,
+/*
+ * One that no snapshot was written to is none, but for its size where there is no other. With
+ * @stays it is one in any case.
+ */
+static void count(struct rotation *r, const struct output *out, bool stays)
+{
+	bool none = r->opts->memory && !out->tally.samples && !stays;
+
+	if (none && r->outputs)
+		return;
+	if (!r->outputs)
+		r->bytes = 0;
+	r->bytes += output_size(out);
+	r->outputs += !none;
+}
+
+static int add_sums(struct rotation *r, const struct output *out, bool stays, struct error *err)
+{
+	count(r, out, stays);
+	r->samples += out->tally.samples;
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->lanes[i].census)
+			census_add(out->lanes[i].census, r->taken);
+	return loss_merge(&r->loss, &out->loss) ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int finish(struct rotation *r, struct output *out, bool stays, const struct plan *plan,
 		  const struct opened *opened, struct error *err)
 {
 	int code = output_finish(out, plan, opened, err);
 
-	if (code)
-		return code;
-	r->outputs++;
-	r->samples += out->tally.samples;
-	r->bytes += output_size(out);
-	return loss_merge(&r->loss, &out->loss) ? error_set(err, -ENOMEM, "out of memory") : 0;
+	return code ? code : add_sums(r, out, stays, err);
 }
 
 /* The workers go over to @next. Until they pause, nothing has changed for them. */
 static int switch_over(struct rotation *r, struct crew *crew, struct output *next,
 		       struct error *err)
 {
-	/* The first visit makes known up to which time the second one has everything. */
-	int code = all_do(r, crew, WORKER_FLUSH, err);
+	int code;
 
+	if (!r->sideband) {
+		/* The workers write to memory, and the main thread to the output. */
+		rotation_watch(r, next);
+		return lane_flush(&next->lanes[0], err);
+	}
+	/* The first visit makes known up to which time the second one has everything. */
+	code = all_do(r, crew, WORKER_FLUSH, err);
 	if (!code)
 		code = all_do(r, crew, WORKER_PAUSE, err);
 	if (!code)
@@ -226,16 +393,47 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *nex
 	return 0;
 }
 
+/*
+ * There is no next output. Where workers write to memory nothing has changed for anybody, if the
+ * output has its name again, or was @strayed before.
+ */
+static enum rotation_stage turn_back(struct rotation *r, char *path, bool strayed)
+{
+	if (!r->sideband && (strayed || !rename_to_new(path, r->opts->output))) {
+		free(path);
+		return ROTATION_BEFORE;
+	}
+	free(r->moved);
+	r->moved = path;
+	return ROTATION_BROKEN;
+}
+
+static void say_finished(const struct rotation *r, const struct output *old, const char *path)
+{
+	char samples[HUMAN_COUNT_SIZE], lost[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	notes_say(r->notes, NOTE_INFO, "%s: %s sample%s, %s lost, %s", path,
+		  human_count(old->tally.samples, samples), plural_s(old->tally.samples),
+		  human_count(old->loss.total, lost), human_size(output_size(old), size));
+}
+
 int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
-		 const struct opened *opened, struct error *err)
+		 const struct opened *opened, enum rotation_stage *ret, struct error *err)
 {
 	struct output next, old;
-	char *path = NULL;
-	int code = move_away(r, &path, err);
+	char *path;
+	enum writer_place place = output_place(out, &path);
+	bool stays = place == WRITER_THERE || !r->opts->memory;
+	int code = 0;
 
+	*ret = ROTATION_BEFORE;
+	if (place != WRITER_THERE)
+		say_strayed(r, place, path, "; there will be a new one");
+	else
+		code = move_away(r, &path, err);
 	if (code)
 		return code;
-	code = output_create(&next, r->opts, plan, opened, crew->nr, err);
+	code = output_create(&next, r->opts, plan, opened, crew->nr, -1, err);
 	if (!code) {
 		code = switch_over(r, crew, &next, err);
 		if (code)
@@ -243,20 +441,23 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	}
 	if (code) {
 		output_release(&next);
-		free(path);
+		*ret = turn_back(r, path, place != WRITER_THERE);
 		return code;
 	}
+	*ret = ROTATION_AFTER;
 	say_live(r);
 	old = *out;
 	*out = next;
-	code = finish(r, &old, plan, opened, err);
+	code = finish(r, &old, stays, plan, opened, err);
 	output_follow(out, &old);
-	if (!code)
-		notes_say(r->notes, NOTE_INFO, "%s: %llu samples, %llu lost, %llu KB", path,
-			  (unsigned long long)old.tally.samples, (unsigned long long)old.loss.total,
-			  (unsigned long long)output_size(&old) / 1024);
+	if (!code && path && (old.tally.samples || stays))
+		say_finished(r, &old, path);
+	else if (code && !r->sideband) /* all that a snapshot has is flushed */
+		add_sums(r, &old, stays, NULL);
 	output_release(&old);
-	if (keep(r, path) && !code)
+	if (place != WRITER_THERE)
+		leave_strayed(r, place, path);
+	else if (keep(r, path) && !code)
 		code = error_set(err, -ENOMEM, "out of memory");
 	return code;
 }
@@ -264,11 +465,26 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,
 		 const struct opened *opened, struct error *err)
 {
+	enum writer_place place;
 	char *path;
-	int code = finish(r, out, plan, opened, err);
+	int code = finish(r, out, !r->opts->switch_output && !r->strayed, plan, opened, err);
 
-	if (code || (!r->opts->switch_output && !r->opts->timestamp_filename))
+	if (code)
 		return code;
+	/* Behind the snapshots: it is none, and does not count as one of those that are kept. */
+	if (r->opts->memory && r->opts->switch_output && !out->tally.samples)
+		return 0;
+	place = output_place(out, &path);
+	if (place != WRITER_THERE) {
+		say_strayed(r, place, path, "");
+		leave_strayed(r, place, path);
+		return 0;
+	}
+	if (!r->opts->switch_output && !r->opts->timestamp_filename) {
+		free(r->last);
+		r->last = NULL;
+		return 0;
+	}
 	code = move_away(r, &path, err);
 	if (!code && keep(r, path))
 		code = error_set(err, -ENOMEM, "out of memory");

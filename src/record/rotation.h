@@ -11,6 +11,9 @@
  * the output before is finished. So no record is lost or written twice, and the pause lasts no
  * longer than emptying the rings and writing what is alive.
  *
+ * An output that others have moved, deleted or truncated meanwhile is not renamed: it is finished
+ * where it is, and the next one made all the same.
+ *
  * The main thread's. An all-zero struct is empty.
  */
 #ifndef RINGTAIL_RECORD_ROTATION_H
@@ -22,14 +25,19 @@
 struct rotation {
 	const struct record_opts *opts;
 	const struct notes *notes;
-	struct sideband *sideband; /* NULL without switch_output */
-	char **kept; /* names of finished outputs, with switch_max_files; oldest first */
+	struct sideband *sideband; /* NULL without switch_output, and with memory */
+	char **kept; /* finished outputs that there are, with switch_max_files; oldest first */
 	size_t nr_kept, capacity;
+	size_t nr_earlier; /* of these, by earlier recordings */
 	/* Sums over finished outputs. */
-	size_t outputs;
+	size_t outputs, deleted;
 	uint64_t samples, bytes;
 	struct loss loss;
-	char *last; /* name of the last one if it got a new one */
+	uint64_t *taken; /* of each event: samples out of rings that are overwritten */
+	char *last;	 /* name of the last one if it got a new one */
+	char *moved;	 /* of the one that has its new name, but, by an error, none after it */
+	bool strayed;	 /* it was said that others have moved, deleted or truncated it */
+	size_t lost;	 /* outputs that were deleted before they were finished, without memory */
 };
 
 /* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
@@ -40,16 +48,25 @@ void rotation_release(struct rotation *r);
 /* The output has what was there before: from here on its size is watched. */
 void rotation_watch(const struct rotation *r, const struct output *out);
 
+/* Says, once, that the output is not where it was. Any time. */
+void rotation_look(struct rotation *r, const struct output *out);
+
 /* The workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
 int rotation_settle(struct rotation *r, struct error *err);
 
+/* Where a cut that failed has come to. */
+enum rotation_stage {
+	ROTATION_BEFORE, /* *out is as it was, and goes on */
+	ROTATION_BROKEN, /* *out is the one or the other, and the recording is to end */
+	ROTATION_AFTER,	 /* *out is the next; the one before is as of its last flush */
+};
+
 /*
- * Cuts: *@out is then the next output. Needs opts->switch_output and workers that run. Returns 0,
- * or a negative errno with @err filled, after which *@out is the one or the other, and the
- * recording is to end.
+ * Cuts: *@out is then the next output. Needs memory, or opts->switch_output and workers that run.
+ * Returns 0, or a negative errno with @err and *@ret filled.
  */
 int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
-		 const struct opened *opened, struct error *err);
+		 const struct opened *opened, enum rotation_stage *ret, struct error *err);
 
 /* When no worker runs: finishes the last output. Returns 0 or a negative errno with @err filled. */
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,

@@ -180,11 +180,11 @@ static void note_memory(const struct session *s)
 					   : "kernel.perf_event_mlock_kb, 'ulimit -l'");
 	notes_say(s->notes, NOTE_DETAIL,
 		  "%zu event%s, %zu descriptors; %zu ring%s of %llu KB for samples and %llu KB for "
-		  "sideband, a pool of %zu KB",
+		  "sideband, buffers of %zu KB",
 		  s->plan->nr, plural_s(s->plan->nr), s->opened->nr_fds, s->opened->nr_places,
 		  plural_s(s->opened->nr_places), (unsigned long long)size / 1024,
 		  (unsigned long long)s->plan->sideband_size / 1024,
-		  crew_pool_bytes(&s->crew) / 1024);
+		  crew_buffer_bytes(&s->crew) / 1024);
 	if (lane->compress)
 		notes_say(s->notes, NOTE_DETAIL, "compression at level %d in %llu KB",
 			  s->opts->compression_level,
@@ -201,9 +201,9 @@ static int session_open(struct session *s, struct error *err)
 	if (!code)
 		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
 	if (!code)
-		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr, err);
+		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr, -1, err);
 	if (!code)
-		code = crew_hire(&s->crew, s->opened, &s->output, s->plan->ring_size, err);
+		code = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
 	if (!code)
 		note_memory(s);
 	return code;
@@ -333,10 +333,11 @@ static void raise_priority(struct session *s)
 
 static int session_rotate(struct session *s, struct error *err)
 {
+	enum rotation_stage stage;
 	int code;
 
 	s->state = SESSION_ROTATING;
-	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, err);
+	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, &stage, err);
 	if (code)
 		return code;
 	s->state = SESSION_RUNNING;

@@ -8,17 +8,6 @@ int sink_write(struct sink *s, const struct run *run, struct error *err)
 	return s->ops->write(s, run, err);
 }
 
-int sink_take(struct sink *s, struct chunk *c, struct error *err)
-{
-	int code;
-
-	if (s->ops->take)
-		return s->ops->take(s, c, err);
-	code = s->ops->write(s, &c->run, err);
-	chunk_put(c);
-	return code;
-}
-
 int sink_flush(struct sink *s, struct error *err)
 {
 	return s->ops->flush(s, err);

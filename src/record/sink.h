@@ -4,10 +4,10 @@
  * file or pipe; a stage does something with the runs and hands them to the sink behind it. A mode
  * of recording is a chain of them:
  *
- *   reader ──► tally ──► file
- *   reader ──► tally ──► [history] ──► [compress] ──► asynchronous file
+ *   reader ──► fifo ──► tally ──► file
+ *   reader ──► fifo ──► tally ──► [history] ──► [compress] ──► asynchronous file
  *
- * One thread, its reader's, uses a sink.
+ * One thread, that of the writer behind the fifo, uses a sink.
  */
 #ifndef RINGTAIL_RECORD_SINK_H
 #define RINGTAIL_RECORD_SINK_H
@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "data/writer.h"
-#include "record/chunk.h"
 #include "record/run.h"
 
 struct sink;
@@ -27,11 +26,6 @@ struct sink_ops {
 	 * with @err filled, after which the recording ends.
 	 */
 	int (*write)(struct sink *s, const struct run *run, struct error *err);
-	/*
-	 * Takes the chunk itself, also on failure, and gives it back to its pool when it is done
-	 * with it. NULL: sink_take() does it by write().
-	 */
-	int (*take)(struct sink *s, struct chunk *c, struct error *err);
 	/* Makes all that it took readable by others. */
 	int (*flush)(struct sink *s, struct error *err);
 	/* Frees the sink itself, not the one behind it. */
@@ -43,7 +37,6 @@ struct sink {
 };
 
 int sink_write(struct sink *s, const struct run *run, struct error *err);
-int sink_take(struct sink *s, struct chunk *c, struct error *err);
 int sink_flush(struct sink *s, struct error *err);
 void sink_free(struct sink *s); /* accepts NULL */
 

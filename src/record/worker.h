@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that takes records from its rings and hands them to its sink, until it is told to stop
- * or cannot go on.
+ * Two threads: one that takes records from its rings, and one behind it that hands them to a sink,
+ * until they are told to stop.
  *
- *   main thread ── worker_ask() ──► command, wake ──► worker: reader ──► sink
- *               ◄── report, worker_view() ── what is done, errors ──┘
+ *   main thread ── worker_ask() ──► reader thread ──► fifo, marks ──► writer thread: sink
+ *               ◄────── report, worker_view(): what is done, errors ──────┘
  *
- * Between worker_start() and worker_join() reader, pool and sink are the worker's; before and after
- * they are the caller's. All of worker.h is called by one thread, the main one.
+ * A command goes the way of the records: it is done when the writer has come to its mark. When the
+ * sink fails, the writer goes on to take what comes, and lets others count it (discard).
+ *
+ * Between worker_start() and worker_join() the sink is the worker's; before and after it is the
+ * caller's. All of worker.h is called by one thread, the main one.
  */
 #ifndef RINGTAIL_RECORD_WORKER_H
 #define RINGTAIL_RECORD_WORKER_H
 
+#include "record/dump.h"
 #include "record/reader.h"
+#include "record/sink.h"
 #include "sys/cpus.h"
 
 /* What a worker can be told; of several at once the last in this order is done, for all. */
 enum worker_command {
 	WORKER_GO_ON,
 	WORKER_FLUSH, /* take what all rings hold, make it readable, go on */
+	/* From here on rings that are overwritten are dumped, too. */
 	WORKER_PAUSE, /* the same, and wait for worker_resume() */
 	WORKER_DRAIN, /* take until nothing comes, make it readable, end */
 };
@@ -26,16 +32,23 @@ enum worker_command {
 struct worker;
 
 struct worker_opts {
-	const struct cpus *affinity; /* where the thread runs; NULL: where its maker does */
-	size_t chunks, chunk_bytes;  /* of its pool */
-	struct sink *sink;	     /* stays the caller's */
-	bool rounds;		     /* see record/reader.h */
-	/* Called by the worker after each flush that succeeded; NULL: nobody asks. */
-	void (*flushed)(void *arg);
-	void (*failed)(void *arg,
-		       int code); /* it ends with this error; the sink is as it was left */
-	/* Called by it after each pass; true: the output is full. NULL: nobody asks. */
-	bool (*passed)(void *arg);
+	unsigned int number;	     /* of the threads' names, reader-N and writer-N */
+	const struct cpus *affinity; /* where they run; NULL: where their maker does */
+	int realtime;	   /* priority of the reader, SCHED_FIFO; 0: RECORD_REALTIME, if allowed */
+	size_t buffer;	   /* bytes of memory between the two */
+	struct shed *shed; /* of the reader, or NULL; stays the caller's */
+	struct sink *sink; /* stays the caller's */
+	bool rounds;	   /* see record/reader.h */
+	bool unbuffered;   /* each run is flushed */
+	uint64_t least;	   /* see reader_set_least() */
+	/* Changes whole records before they are written, where they are. Called by the writer. */
+	void (*amend)(void *amender, uint8_t *records, size_t len);
+	void *amender;
+	/* All of these are called by the writer; NULL: nobody asks. */
+	void (*flushed)(void *arg);			   /* after each flush that succeeded */
+	void (*failed)(void *arg, int code);		   /* the sink is as it was left */
+	void (*discard)(void *arg, const struct run *run); /* what comes after that */
+	bool (*passed)(void *arg); /* after each run; true: the output is full */
 	void *arg;
 	int report; /* an eventfd, written when worker_view() has something new */
 };
@@ -59,8 +72,8 @@ struct worker_view {
 	bool flushed; /* everything that was asked for is done */
 	bool hung_up; /* no task is left that could write to its rings */
 	bool full;    /* the output, since the last worker_resume() */
-	bool ended;   /* by DRAIN or an error; worker_join() does not wait */
-	int code;     /* of that error, or 0 */
+	bool ended;   /* by DRAIN; worker_join() does not wait */
+	int code;     /* of the error that it has met, or 0 */
 };
 struct worker_view worker_view(struct worker *w);
 
@@ -69,6 +82,9 @@ int worker_join(struct worker *w, struct error *err);
 
 /* After worker_join(), or before worker_start(). */
 struct reader *worker_reader(struct worker *w);
-size_t worker_pool_bytes(const struct worker *w);
+struct dump *worker_dump(struct worker *w);
+
+/* The memory between the two threads, to be asked how full it is. */
+struct fifo *worker_fifo(struct worker *w);
 
 #endif

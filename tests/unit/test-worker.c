@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Workers with rings in plain memory and a sink that counts: commands are carried out, what is in
- * the rings arrives, errors end the thread and are told. To be run with -Db_sanitize=thread, too.
+ * the rings arrives, errors are told, and what comes after
+ * them is counted. To be run with -Db_sanitize=thread, too.
  */
 #include <errno.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,13 +33,18 @@ struct counter {
 	uint64_t bytes, fail_after; /* 0: never */
 	uint64_t at_flush;	    /* bytes */
 	_Atomic unsigned int flushed;
-	int failed; /* what worker_opts.failed was told */
+	int failed;	    /* what worker_opts.failed was told */
+	uint64_t discarded; /* bytes, after that */
+	sem_t *gate;	    /* NULL, or it takes nothing until this is posted */
 };
 
 static int counter_write(struct sink *s, const struct run *run, struct error *err)
 {
 	struct counter *c = (struct counter *)s;
 
+	while (c->gate && sem_wait(c->gate) < 0)
+		;
+	c->gate = NULL;
 	c->bytes += run_bytes(run);
 	if (c->fail_after && c->bytes > c->fail_after)
 		return error_set(err, -ENOSPC, "full");
@@ -55,6 +62,11 @@ static const struct sink_ops counter_ops = {.write = counter_write, .flush = cou
 static void has_failed(void *arg, int code)
 {
 	((struct counter *)arg)->failed = code;
+}
+
+static void is_discarded(void *arg, const struct run *run)
+{
+	((struct counter *)arg)->discarded += run_bytes(run);
 }
 
 static void was_flushed(void *arg)
@@ -81,11 +93,12 @@ static int setup(void **state)
 	lab->report = eventfd(0, EFD_NONBLOCK);
 	for (unsigned int i = 0; i < WORKERS; i++) {
 		const struct worker_opts opts = {
-			.chunks = 2,
-			.chunk_bytes = CHUNK_MIN,
+			.number = i,
+			.buffer = FIFO_MIN,
 			.sink = &lab->counters[i].sink,
 			.flushed = was_flushed,
 			.failed = has_failed,
+			.discard = is_discarded,
 			.arg = &lab->counters[i],
 			.report = lab->report,
 		};
@@ -142,15 +155,31 @@ static void ask(struct lab *lab, enum worker_command command)
 		worker_ask(lab->workers[i], command);
 }
 
+static bool is_ended(const struct worker_view *view)
+{
+	return view->ended;
+}
+
+static bool is_flushed(const struct worker_view *view)
+{
+	return view->flushed;
+}
+
+static bool is_failed(const struct worker_view *view)
+{
+	return view->code;
+}
+
 /* Waits for news until @i has what is wanted. */
-static struct worker_view await(struct lab *lab, unsigned int i, bool ended)
+static struct worker_view await(struct lab *lab, unsigned int i,
+				bool (*wanted)(const struct worker_view *view))
 {
 	struct pollfd polled = {.fd = lab->report, .events = POLLIN};
 	struct worker_view view = worker_view(lab->workers[i]);
 	uint64_t n;
 
-	while (ended ? !view.ended : !view.flushed) {
-		assert_int_equal(poll(&polled, 1, 10000), 1);
+	while (!wanted(&view)) {
+		assert_int_equal(poll(&polled, 1, 60000), 1);
 		assert_int_equal(read(lab->report, &n, sizeof(n)), sizeof(n));
 		view = worker_view(lab->workers[i]);
 	}
@@ -170,7 +199,7 @@ static void flush_takes_everything(void **state)
 			put(lab, i, 100 * (i + 1));
 		ask(lab, WORKER_FLUSH);
 		for (unsigned int i = 0; i < WORKERS; i++) {
-			struct worker_view view = await(lab, i, false);
+			struct worker_view view = await(lab, i, is_flushed);
 
 			assert_false(view.ended);
 			assert_int_equal(view.code, 0);
@@ -197,7 +226,7 @@ static void drain_includes_flush(void **state)
 	ask(lab, WORKER_FLUSH);
 	start(lab);
 	for (unsigned int i = 0; i < WORKERS; i++) {
-		struct worker_view view = await(lab, i, true);
+		struct worker_view view = await(lab, i, is_ended);
 
 		assert_true(view.flushed && view.ended);
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
@@ -218,15 +247,18 @@ static void error_is_told(void **state)
 	put(lab, 0, 11);
 	put(lab, 1, 11);
 	ask(lab, WORKER_FLUSH);
-	view = await(lab, 0, true);
+	view = await(lab, 0, is_failed);
 	assert_int_equal(view.code, -ENOSPC);
 	assert_false(view.flushed);
-	view = await(lab, 1, false);
+	view = await(lab, 1, is_flushed);
 	assert_false(view.ended);
+	put(lab, 0, 30);
 	ask(lab, WORKER_DRAIN);
 	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
+	assert_int_equal(lab->counters[0].discarded, 240);
 	assert_string_equal(err.text, "full");
-	/* Who knows the sink was asked to save what can be saved; of the other nothing had to be. */
+	/* Who knows the sink was asked to save what can be saved; of the other nothing had to be.
+	 */
 	assert_int_equal(lab->counters[0].failed, -ENOSPC);
 	assert_int_equal(lab->counters[0].at_flush, 0);
 	assert_int_equal(lab->counters[1].failed, 0);
@@ -234,21 +266,55 @@ static void error_is_told(void **state)
 	assert_int_equal(lab->counters[1].bytes, 88);
 }
 
+/* Waits until all of ring @i is taken. */
+static void await_taken(struct lab *lab, unsigned int i)
+{
+	struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)lab->rings[i];
+
+	for (int n = 0; n < 6000; n++) {
+		if (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) == lab->heads[i])
+			break;
+		usleep(10000);
+	}
+	assert_int_equal(__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE), lab->heads[i]);
+}
+
+/* What had to stay since nobody wrote is taken when somebody does, and nobody asks for it. */
+static void ring_is_taken_when_there_is_room(void **state)
+{
+	struct lab *lab = *state;
+	struct fifo *fifo = worker_fifo(lab->workers[0]);
+	sem_t gate;
+
+	sem_init(&gate, 0, 0);
+	lab->counters[0].gate = &gate;
+	start(lab);
+	while (fifo_fullness(fifo) < 80) {
+		put(lab, 0, RING / 8);
+		worker_ask(lab->workers[0], WORKER_FLUSH);
+		await_taken(lab, 0);
+	}
+	put(lab, 0, RING / 8);
+	worker_ask(lab->workers[0], WORKER_FLUSH);
+	usleep(50000); /* so that it is done before the gate opens; else there is nothing to see */
+	sem_post(&gate);
+	await_taken(lab, 0);
+	ask(lab, WORKER_DRAIN);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+	assert_int_equal(lab->counters[0].bytes, lab->heads[0]);
+	sem_destroy(&gate);
+}
+
 static void ready_ring_is_taken_unasked(void **state)
 {
 	struct lab *lab = *state;
 	const uint64_t one = 1;
-	struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)lab->rings[1];
 
 	start(lab);
 	put(lab, 1, 50);
 	assert_int_equal(write(lab->fds[1], &one, sizeof(one)), sizeof(one));
-	for (int i = 0; i < 1000; i++) {
-		if (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) == 50 * 8)
-			break;
-		usleep(10000);
-	}
-	assert_int_equal(__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE), 50 * 8);
+	await_taken(lab, 1);
 	ask(lab, WORKER_DRAIN);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
@@ -271,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drain_includes_flush, setup, teardown),
 		cmocka_unit_test_setup_teardown(error_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(ready_ring_is_taken_unasked, setup, teardown),
+		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
 	};
 
