@@ -139,7 +139,8 @@ static int session_plan(struct session *s, struct error *err)
 	}
 	if (code || !s->opts->command)
 		return code;
-	code = workload_prepare(&s->workload, s->opts->command, &s->mask_before, err);
+	code = workload_prepare(&s->workload, s->opts->command, &s->mask_before,
+				!strcmp(s->opts->output, "-"), err);
 	if (!code && plan_set_command(s->plan, s->workload.pid))
 		code = error_set(err, -ENOMEM, "out of memory");
 	return code;

@@ -42,42 +42,93 @@ static void run_child(int go, int failed, const char *const *argv, const sigset_
 	_exit(exec_status(error));
 }
 
-/* 0 for a file that may be executed; -ENOENT; -EACCES. A directory has execute permission, too. */
-static int executable(const char *path)
+/* Scripts whose interpreter is a script …: as many as the kernel follows (fs/exec.c). */
+#define INTERPRETERS_MAX 5
+
+/*
+ * The interpreter that the script @path names in its first line. False for all else, and for what
+ * may be run but not read.
+ */
+static bool script_interpreter(const char *path, char ret[PATH_MAX])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char line[PATH_MAX] = "";
+	size_t start, len;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (n < 2 || strncmp(line, "#!", 2))
+		return false;
+	start = 2 + strspn(line + 2, " \t");
+	len = strcspn(line + start, " \t\n");
+	memcpy(ret, line + start, len);
+	ret[len] = '\0';
+	return len;
+}
+
+/*
+ * 0 for a file that may be executed; -ENOENT; -EACCES. A directory has execute permission, too. A
+ * script without its interpreter is -ENOENT as for exec, with the one that is not there in
+ * @interpreter, which is left empty otherwise.
+ */
+static int executable(const char *path, char interpreter[PATH_MAX])
 {
 	struct stat st;
 
-	if (stat(path, &st))
-		return -ENOENT;
-	return !S_ISREG(st.st_mode) || access(path, X_OK) ? -EACCES : 0;
+	interpreter[0] = '\0';
+	for (int i = 0; i < INTERPRETERS_MAX; i++) {
+		if (stat(i ? interpreter : path, &st))
+			return -ENOENT;
+		if (!S_ISREG(st.st_mode) || access(i ? interpreter : path, X_OK))
+			return -EACCES;
+		if (!script_interpreter(i ? interpreter : path, interpreter))
+			break;
+	}
+	interpreter[0] = '\0';
+	return 0;
+}
+
+/* As executable(), in the directories of PATH. */
+static int find_in_path(const char *name, char interpreter[PATH_MAX])
+{
+	const char *dirs = getenv("PATH"), *end;
+	char path[PATH_MAX], missing[PATH_MAX];
+	int code = -ENOENT, one;
+
+	for (dirs = dirs ? dirs : "/bin:/usr/bin"; code && dirs; dirs = *end ? end + 1 : NULL) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
+			 end == dirs ? "" : "/", name);
+		one = executable(path, missing);
+		if (one != -ENOENT)
+			code = one;
+		if (missing[0])
+			strcpy(interpreter, missing);
+	}
+	return code;
 }
 
 int workload_find(const char *name, struct error *err)
 {
-	const char *dirs = getenv("PATH"), *end;
-	int code = -ENOENT, one;
-	char path[PATH_MAX];
+	char interpreter[PATH_MAX] = "";
+	int code =
+		strchr(name, '/') ? executable(name, interpreter) : find_in_path(name, interpreter);
 
-	if (strchr(name, '/')) {
-		code = executable(name);
-	} else {
-		for (dirs = dirs ? dirs : "/bin:/usr/bin"; code && dirs;
-		     dirs = *end ? end + 1 : NULL) {
-			end = strchrnul(dirs, ':');
-			snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
-				 end == dirs ? "" : "/", name);
-			one = executable(path);
-			if (one != -ENOENT)
-				code = one;
-		}
-	}
+	if (!code)
+		return 0;
+	if (interpreter[0])
+		return error_set(err, code, "%s: is a script for %s, which %s", name, interpreter,
+				 code == -ENOENT ? "is not there" : "cannot be run");
 	if (code == -ENOENT)
 		return error_set(err, code, "%s: no such command", name);
-	return code ? error_sys(err, code, "%s: cannot run it", name) : 0;
+	return error_sys(err, code, "%s: cannot run it", name);
 }
 
 int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,
-		     struct error *err)
+		     bool to_stderr, struct error *err)
 {
 	int go[2], failed[2], code;
 
@@ -94,6 +145,8 @@ int workload_prepare(struct workload *w, const char *const *argv, const sigset_t
 	if (w->pid == 0) {
 		close(go[1]);
 		close(failed[0]);
+		if (to_stderr)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		run_child(go[0], failed[1], argv, mask);
 	}
 	code = w->pid < 0 ? -errno : 0;
@@ -156,6 +209,11 @@ int workload_exit_status(const struct workload *w)
 	if (!w->reaped)
 		return 0;
 	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
+}
+
+int workload_signal(const struct workload *w)
+{
+	return w->reaped && WIFSIGNALED(w->status) ? WTERMSIG(w->status) : 0;
 }
 
 void workload_release(struct workload *w)

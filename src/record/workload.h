@@ -25,17 +25,18 @@ struct workload {
 
 /*
  * Whether there is a program @name to run, looked for in PATH as exec does. Asked before anything
- * is opened, so that a misspelt command costs nobody a recording. Returns 0, or -ENOENT or -EACCES
- * with @err filled.
+ * is opened, so that a misspelt command, or a script whose interpreter is missing, costs nobody a
+ * recording. Returns 0, or -ENOENT or -EACCES with @err filled.
  */
 int workload_find(const char *name, struct error *err);
 
 /*
  * Forks; the child waits with the signal mask @mask and then runs @argv. The child dies with us if
- * we end before it was let go. Returns 0 or a negative errno.
+ * we end before it was let go. With @to_stderr what it prints goes there, standard output being
+ * ours. Returns 0 or a negative errno.
  */
 int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,
-		     struct error *err);
+		     bool to_stderr, struct error *err);
 
 /*
  * Lets it exec. Returns 0 when that succeeded; the negative errno of exec with @err filled when not
@@ -51,6 +52,9 @@ bool workload_stop(struct workload *w, int wait_ms);
 
 /* Exit status as a shell has it: 128 + n for signal n. */
 int workload_exit_status(const struct workload *w);
+
+/* The signal that has ended it; 0: none. */
+int workload_signal(const struct workload *w);
 
 /* Closes descriptors; a command that was never let go is killed. */
 void workload_release(struct workload *w);
