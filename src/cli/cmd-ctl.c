@@ -44,7 +44,7 @@ static uint64_t number(struct argp_state *state, const char *option, const char 
 	uint64_t n = 0;
 
 	if (parse_u64(arg, &n) || !n || n > INT_MAX)
-		argp_error(state, "%s: '%s' is not a number in its range", option, arg);
+		argp_error(state, "%s: '%s' is no number from 1 to %d", option, arg, INT_MAX);
 	return n;
 }
 
@@ -88,7 +88,7 @@ static int receive(int fd, struct buf *answer)
 	return 0;
 }
 
-/* Everything but the ack, which is shown only where there is nothing else. */
+/* What there is before the ack: nothing of a command that only does something. */
 static int show(const struct buf *answer)
 {
 	const char *text = (const char *)answer->data;
@@ -98,7 +98,7 @@ static int show(const struct buf *answer)
 		fprintf(stderr, "ringtail: %s", text);
 		return EXIT_ERROR;
 	}
-	fwrite(text, 1, len > ack ? len - ack : len, stdout);
+	fwrite(text, 1, len - ack, stdout);
 	return fflush(stdout) ? EXIT_ERROR : EXIT_FINE;
 }
 
@@ -154,7 +154,9 @@ int cmd_ctl(int argc, char **argv)
 		.parser = parse_option,
 		.args_doc = "COMMAND [ARG]",
 		.doc = "Command a recording of yours that runs: enable [EVENT], disable [EVENT], "
-		       "snapshot, rotate, stop, ping, evlist [-v|-g|-F], stats [-j], help.\v"
+		       "snapshot [--reason TEXT] [--last TIME|SIZE|all] [--since-last], rotate, "
+		       "stop, "
+		       "ping, evlist [-v|-g|-F], stats [-j], help.\v"
 		       "Exit status: 0 done, 1 refused or no answer, 2 usage.",
 	};
 	struct request r = {.timeout_s = TIMEOUT_S};

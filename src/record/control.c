@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "record/control_open.h"
 #include "record/control_socket.h"
 
 /* Clients at once; more wait in the socket's queue. */
@@ -30,6 +31,7 @@ struct channel {
 	size_t at, len;	    /* what was read and is no command yet is line[at..len) */
 	bool skipping;	    /* the rest of a line that is too long */
 	bool ended;	    /* nothing more comes in */
+	uint64_t ticket;    /* of a command that is answered later: no other is read; 0: none */
 	struct buf pending; /* of clients: answers from byte @sent on; nothing is read meanwhile */
 	size_t sent;
 };
@@ -42,6 +44,7 @@ struct control {
 	struct control_socket socket;
 	bool paused; /* the socket is not listened to until the timer, or for ever without it */
 	struct channel *channels;
+	uint64_t tickets; /* given out */
 	struct control_stats stats;
 };
 
@@ -261,16 +264,32 @@ static int run_stats(struct control *c, bool json, struct buf *text, struct erro
 	return code ? code : control_figures_print(&figures, json, text);
 }
 
-static int run_verb(struct control *c, const struct control_command *command, struct buf *text,
-		    struct error *err)
+/* What may be answered later. */
+static int run_request(struct control *c, struct control_command *command, struct channel *ch,
+		       struct buf *text, struct error *err)
+{
+	int code;
+
+	command->snapshot.ticket = ++c->tickets;
+	command->snapshot.what.origin = PD_SNAPSHOT_CONTROL;
+	code = command->verb == CONTROL_ROTATE
+		       ? c->ops->rotate(c->arg, &command->snapshot, text, err)
+		       : c->ops->snapshot(c->arg, &command->snapshot, err);
+	if (code == -EINPROGRESS)
+		ch->ticket = command->snapshot.ticket;
+	return code;
+}
+
+static int run_verb(struct control *c, struct control_command *command, struct channel *ch,
+		    struct buf *text, struct error *err)
 {
 	const struct control_ops *ops = c->ops;
 
 	switch (command->verb) {
 	case CONTROL_ENABLE: return ops->enable(c->arg, command->event, err);
 	case CONTROL_DISABLE: return ops->disable(c->arg, command->event, err);
-	case CONTROL_SNAPSHOT: return ops->snapshot(c->arg, err);
-	case CONTROL_ROTATE: return ops->rotate(c->arg, err);
+	case CONTROL_SNAPSHOT:
+	case CONTROL_ROTATE: return run_request(c, command, ch, text, err);
 	case CONTROL_STOP: return ops->stop(c->arg, err);
 	case CONTROL_PING: return 0;
 	case CONTROL_EVLIST: return ops->evlist(c->arg, command->list, text, err);
@@ -278,6 +297,16 @@ static int run_verb(struct control *c, const struct control_command *command, st
 	case CONTROL_HELP: return control_command_help(text);
 	}
 	return error_set(err, -EINVAL, "there is no such command");
+}
+
+/* Of a command from --control: perf's acknowledgements are nothing but that. */
+static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *text)
+{
+	if (verb == CONTROL_STATS || verb == CONTROL_HELP)
+		return;
+	if (verb == CONTROL_EVLIST)
+		say_lines(c, NOTE_INFO, text);
+	text->len = 0;
 }
 
 /* Obeys a line and answers. Returns 0, or a negative errno when the channel is of no more use. */
@@ -291,15 +320,15 @@ static int obey(struct control *c, struct channel *ch, char *line)
 	if (code == -ENOMSG)
 		return 0;
 	if (!code)
-		code = run_verb(c, &command, &text, &err);
+		code = run_verb(c, &command, ch, &text, &err);
+	c->stats.commands++;
+	if (code == -EINPROGRESS)
+		return 0;
 	if (code && !err.code)
 		error_sys(&err, code, "no answer");
-	c->stats.commands++;
 	c->stats.errors += code != 0;
-	if (!code && !ch->client && command.verb == CONTROL_EVLIST) {
-		say_lines(c, NOTE_INFO, &text);
-		text.len = 0;
-	}
+	if (!code && !ch->client)
+		keep_to_perf(c, command.verb, &text);
 	code = answer(c, ch, &text, code, &err);
 	buf_release(&text);
 	return code;
@@ -362,7 +391,7 @@ static int channel_obey(struct control *c, struct channel *ch)
 	int code = 0;
 	char *end;
 
-	while (!code && !ch->pending.len && (end = line_end(ch))) {
+	while (!code && !ch->ticket && !ch->pending.len && (end = line_end(ch))) {
 		char *line = ch->line + ch->at;
 
 		*end = '\0';
@@ -377,22 +406,29 @@ static int channel_obey(struct control *c, struct channel *ch)
 
 static void channel_serve(struct control *c, struct channel *ch)
 {
-	int code = channel_flush(ch);
+	int code;
 
+	if (ch->ticket)
+		return;
+	code = channel_flush(ch);
 	if (!code)
 		code = channel_fill(ch);
 	if (!code)
 		code = channel_obey(c, ch);
-	if (code || (ch->ended && !ch->pending.len)) {
+	if (code || (ch->ended && !ch->ticket && !ch->pending.len)) {
 		if (!ch->client)
 			notes_say(c->notes, NOTE_DETAIL,
 				  "control: no more commands come; the recording goes on");
 		channel_drop(c, ch);
 		return;
 	}
-	if (ch->client)
-		watch(c, EPOLL_CTL_MOD, ch->in, ch->pending.len ? EPOLLOUT : EPOLLIN, ch);
-	else if (ch->at < ch->len && !ch->skipping)
+	/* One that waits for an answer, and hangs up, is reported once. */
+	watch(c, EPOLL_CTL_MOD, ch->in,
+	      ch->ticket	? EPOLLONESHOT
+	      : ch->pending.len ? EPOLLOUT
+				: EPOLLIN,
+	      ch);
+	if (!ch->client && !ch->ticket && ch->at < ch->len && !ch->skipping)
 		arm(c);
 }
 
@@ -403,7 +439,7 @@ static void channel_hurry(struct control *c, struct channel *ch)
 	struct control_command command;
 	size_t len = ch->len - ch->at;
 
-	if (ch->client || !len || ch->skipping)
+	if (ch->client || !len || ch->skipping || ch->ticket)
 		return;
 	memcpy(line, ch->line + ch->at, len);
 	line[len] = '\0';
@@ -414,115 +450,35 @@ static void channel_hurry(struct control *c, struct channel *ch)
 	obey(c, ch, line); /* fails for clients only */
 }
 
-/* --- descriptors of the option -------------------------------------------------------------------
- */
-
-/*
- * A descriptor of our own for @fd, closed on exec. Its flags belong to all who share the open file
- * with us, so that a pipe is opened once more for O_NONBLOCK; what cannot be is asked by poll()
- * before each read and write.
- */
-static int own_descriptor(int fd, int flags, const struct stat *st)
+void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err)
 {
-	char path[32];
-	int own = -1;
+	struct channel *ch = c->channels;
+	int code;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (S_ISFIFO(st->st_mode))
-		own = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC);
-	if (own < 0)
-		own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return own < 0 ? -errno : own;
-}
-
-static int take_descriptor(int fd, bool answers, struct error *err)
-{
-	const char *what = answers ? "answers" : "commands";
-	int flags = fcntl(fd, F_GETFL), own;
-	struct stat st;
-
-	if (flags < 0 || fstat(fd, &st))
-		return error_set(err, -EBADF, "--control: descriptor %d for %s is not open", fd,
-				 what);
-	if ((flags & O_ACCMODE) == (answers ? O_RDONLY : O_WRONLY))
-		return error_set(err, -EBADF, "--control: descriptor %d is not open for %s", fd,
-				 answers ? "writing" : "reading");
-	if (!answers && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
-		return error_set(err, -EINVAL,
-				 "--control: descriptor %d is a file; commands come by a pipe, "
-				 "socket or terminal",
-				 fd);
-	own = own_descriptor(fd, flags, &st);
-	return own < 0 ? error_sys(err, own, "--control: descriptor %d", fd) : own;
-}
-
-/* Whoever can write to it commands us, whoever can read it takes our commands away. */
-static int check_fifo(const char *path, const struct stat *st, struct error *err)
-{
-	if (!S_ISFIFO(st->st_mode))
-		return error_set(err, -EINVAL,
-				 "--control: '%.256s' is no FIFO: make it with mkfifo", path);
-	if (st->st_uid != geteuid())
-		return error_set(err, -EPERM,
-				 "--control: the FIFO '%.256s' belongs to user %u, not to %u who "
-				 "records: one who owns it commands the recording",
-				 path, st->st_uid, geteuid());
-	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(err, -EPERM,
-				 "--control: others may write to the FIFO '%.256s' (mode %03o): "
-				 "chmod 600 it",
-				 path, st->st_mode & 0777);
-	return 0;
-}
-
-static int open_fifo(struct control *c, const char *path, bool answers, struct error *err)
-{
-	struct stat st;
-	int fd, code;
-
-	/* Before it is opened, since opening a device may do something. */
-	if (stat(path, &st))
-		return error_sys(err, -errno, "--control: '%.256s'", path);
-	code = check_fifo(path, &st, err);
+	while (ch && ch->ticket != ticket)
+		ch = ch->next;
+	if (!ch)
+		return;
+	ch->ticket = 0;
+	c->stats.errors += err->code != 0;
+	if (!ch->client || err->code)
+		text->len = 0;
+	code = answer(c, ch, text, err->code, err);
 	if (code)
-		return code;
-	/* Open for both, there is always a reader and a writer, and no end when one leaves. */
-	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, -errno, "--control: '%.256s'", path);
-	code = fstat(fd, &st) ? error_sys(err, -errno, "--control: '%.256s'", path)
-			      : check_fifo(path, &st, err);
-	if (!code && !answers && (st.st_mode & 077)) {
-		if (fchmod(fd, st.st_mode & 0700))
-			code = error_sys(err, -errno, "--control: making '%.256s' private", path);
-		else
-			notes_say(c->notes, NOTE_DETAIL,
-				  "control: '%s' is readable only by you now", path);
-	}
-	if (code) {
-		close(fd);
-		return code;
-	}
-	return fd;
+		channel_drop(c, ch);
+	else
+		channel_serve(c, ch);
 }
+
+/* --- where they come from ------------------------------------------------------------------------
+ */
 
 int control_add(struct control *c, const struct control_spec *spec, struct error *err)
 {
-	bool answers = spec->fifo ? *spec->ack_path : spec->ack_fd >= 0;
-	int in, out = -1, code;
+	int in, out, code = control_open(spec, c->notes, &in, &out, err);
 
-	in = spec->fifo ? open_fifo(c, spec->path, false, err)
-			: take_descriptor(spec->fd, false, err);
-	if (in < 0)
-		return in;
-	if (answers) {
-		out = spec->fifo ? open_fifo(c, spec->ack_path, true, err)
-				 : take_descriptor(spec->ack_fd, true, err);
-		if (out < 0) {
-			close(in);
-			return out;
-		}
-	}
+	if (code)
+		return code;
 	code = channel_add(c, false, in, out);
 	if (code == -EPERM) /* epoll's word for it */
 		return error_set(err, code, "--control: descriptor %d cannot be waited for",

@@ -5,8 +5,9 @@
  *
  * A command is a line, ended by a newline or, as perf takes it, a NUL. Each gets an answer: what it
  * asks for, line by line, and then "ack\n" or "error: REASON\n", with a NUL behind it as perf sends
- * one. Two of perf's ways hold for --control: `evlist` is said as notes and only acknowledged, and
- * a command whose line is not ended is taken when nothing follows for CONTROL_PATIENCE_MS.
+ * one. Two of perf's ways hold for --control: all but `stats` and `help` is only acknowledged, with
+ * `evlist` said as notes, and a command whose line is not ended is taken when nothing follows for
+ * CONTROL_PATIENCE_MS.
  *
  * Nothing here waits for a peer. Answers to a client are kept until it takes them, and nothing more
  * is read from it meanwhile; one on --control that finds no room is counted and dropped.
@@ -26,8 +27,10 @@
 struct control_ops {
 	int (*enable)(void *arg, const char *event, struct error *err); /* NULL: all */
 	int (*disable)(void *arg, const char *event, struct error *err);
-	int (*snapshot)(void *arg, struct error *err);
-	int (*rotate)(void *arg, struct error *err);
+	/* Of these two -EINPROGRESS is no error: control_answer() follows. */
+	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
+	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
+		      struct error *err);
 	int (*stop)(void *arg, struct error *err); /* soon; returns before it is done */
 	int (*evlist)(void *arg, enum control_list list, struct buf *text, struct error *err);
 	int (*stats)(void *arg, struct control_figures *ret, struct error *err);
@@ -55,6 +58,13 @@ int control_fd(const struct control *c);
 
 /* Does what there is to do. */
 void control_dispatch(struct control *c);
+
+/*
+ * Answers the command that has this ticket, if who gave it is still there: @text and an ack, or the
+ * error if @err is one. @text is the caller's, and changed. May take further commands of the same
+ * peer. Not to be called by what a command does.
+ */
+void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err);
 
 struct control_stats {
 	uint64_t commands, errors; /* errors: commands answered with one */

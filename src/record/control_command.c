@@ -13,6 +13,7 @@ enum argument {
 	ARGUMENT_EVENT, /* optional, as all of them */
 	ARGUMENT_LIST,
 	ARGUMENT_JSON,
+	ARGUMENT_REQUEST,
 };
 
 // clang-format off
@@ -24,7 +25,8 @@ static const struct word {
 } words[] = {
 	{"enable", CONTROL_ENABLE, ARGUMENT_EVENT, "enable [EVENT]", "let all events run, or one"},
 	{"disable", CONTROL_DISABLE, ARGUMENT_EVENT, "disable [EVENT]", "halt all events, or one"},
-	{"snapshot", CONTROL_SNAPSHOT, ARGUMENT_NONE, "snapshot", "write out what memory holds"},
+	{"snapshot", CONTROL_SNAPSHOT, ARGUMENT_REQUEST,
+	 "snapshot [--reason TEXT] [--last T|SIZE|all] [--since-last]", "write out what memory holds"},
 	{"rotate", CONTROL_ROTATE, ARGUMENT_NONE, "rotate", "go on in a new file"},
 	{"stop", CONTROL_STOP, ARGUMENT_NONE, "stop", "end the recording"},
 	{"ping", CONTROL_PING, ARGUMENT_NONE, "ping", "only answer"},
@@ -57,7 +59,9 @@ static int unknown_word(const char *name, struct error *err)
 	return -EINVAL;
 }
 
-static int take_argument(const struct word *w, const char *arg, struct control_command *ret)
+/* Returns 0 or -EINVAL, with @err filled if there is more to say than what the usage is. */
+static int take_argument(const struct word *w, char *arg, struct control_command *ret,
+			 struct error *err)
 {
 	static const char *const lists[] = {
 		[CONTROL_LIST_FIELDS] = "-v",
@@ -69,6 +73,7 @@ static int take_argument(const struct word *w, const char *arg, struct control_c
 	case ARGUMENT_NONE: return -EINVAL;
 	case ARGUMENT_EVENT: ret->event = arg; return 0;
 	case ARGUMENT_JSON: ret->json = true; return strcmp(arg, "-j") ? -EINVAL : 0;
+	case ARGUMENT_REQUEST: return request_parse(arg, &ret->snapshot, err);
 	case ARGUMENT_LIST:
 		for (size_t i = CONTROL_LIST_FIELDS; i <= CONTROL_LIST_FREQ; i++) {
 			if (!strcmp(arg, lists[i])) {
@@ -85,6 +90,7 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 {
 	char *name = line + strspn(line, SPACE), *arg;
 	struct control_command command = {0};
+	struct error why = ERROR_INIT;
 	const struct word *w;
 	size_t len = strlen(name);
 
@@ -101,8 +107,10 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 	if (!w)
 		return unknown_word(name, err);
 	command.verb = w->verb;
-	if (*arg && take_argument(w, arg, &command))
-		return error_set(err, -EINVAL, "'%s %.64s' is none of: %s", name, arg, w->usage);
+	if (*arg && take_argument(w, arg, &command, &why))
+		return why.code ? error_set(err, why.code, "%s: %s", name, why.text)
+				: error_set(err, -EINVAL, "'%s %.64s' is none of: %s", name, arg,
+					    w->usage);
 	*ret = command;
 	return 0;
 }
@@ -179,22 +187,95 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 /* --- answers -------------------------------------------------------------------------------------
  */
 
+/* What is no character of a string as it stands becomes one, or '?'. */
+static int print_text(const char *text, bool json, struct buf *out)
+{
+	int code = 0;
+
+	for (; !code && *text; text++) {
+		bool control = (unsigned char)*text < ' ' || *text == 0x7f;
+		bool escaped = json && (*text == '"' || *text == '\\');
+
+		code = buf_printf(out, escaped ? "\\%c" : "%c", control ? '?' : *text);
+	}
+	return code;
+}
+
+/* The end of the line, and in text a line for each; what it is goes last, since it has spaces. */
+static int print_triggers(const struct control_figures *f, bool json, struct buf *out)
+{
+	const char *first = json && f->nr_triggers ? ", \"triggers\": [" : "";
+	int code = buf_printf(out, "%s", json ? first : "\n");
+
+	for (size_t i = 0; !code && i < f->nr_triggers; i++) {
+		const struct control_trigger *t = &f->triggers[i];
+
+		code = buf_printf(out,
+				  json ? "%s{\"times\": %llu, \"snapshots\": %llu, "
+					 "\"limited\": %llu, \"forgotten\": %llu, \"trigger\": \""
+				       : "%stimes=%llu snapshots=%llu limited=%llu "
+					 "forgotten=%llu trigger=",
+				  json && i ? ", " : "", (unsigned long long)t->times,
+				  (unsigned long long)t->snapshots, (unsigned long long)t->limited,
+				  (unsigned long long)t->forgotten);
+		if (!code)
+			code = print_text(t->text, json, out);
+		if (!code)
+			code = buf_printf(out, json ? "\"}" : "\n");
+	}
+	if (!code && json)
+		code = buf_printf(out, f->nr_triggers ? "]}\n" : "}\n");
+	return code;
+}
+
 int control_figures_print(const struct control_figures *f, bool json, struct buf *out)
 {
 	const struct {
 		const char *name;
 		uint64_t value;
 	} numbers[] = {
-		{"samples", f->samples}, {"lost", f->lost},	  {"bytes", f->bytes},
-		{"rings", f->rings},	 {"threads", f->threads}, {"events", f->events},
-		{"enabled", f->enabled}, {"unread", f->unread},
+		{"samples", f->samples},
+		{"lost", f->lost},
+		{"bytes", f->bytes},
+		{"rings", f->rings},
+		{"threads", f->threads},
+		{"events", f->events},
+		{"enabled", f->enabled},
+		{"unread", f->unread},
+		{"missed_cpus", f->missed_cpus},
+		{"throttled", f->throttled},
 	};
 	int code = buf_printf(out, json ? "{\"seconds\": %.3f" : "seconds=%.3f", f->seconds);
 
 	for (size_t i = 0; !code && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		code = buf_printf(out, json ? ", \"%s\": %llu" : " %s=%llu", numbers[i].name,
 				  (unsigned long long)numbers[i].value);
-	return code ? code : buf_printf(out, json ? "}\n" : "\n");
+	if (!code)
+		code = buf_printf(
+			out, json ? ", \"throttled_seconds\": %.3f" : " throttled_seconds=%.3f",
+			f->throttled_seconds);
+	if (!code && f->memory)
+		code = buf_printf(out,
+				  json ? ", \"held_seconds\": %.3f, \"held_samples\": %llu, "
+					 "\"held_bytes\": %llu, \"held_memory\": %llu"
+				       : " held_seconds=%.3f held_samples=%llu held_bytes=%llu "
+					 "held_memory=%llu",
+				  f->held_seconds, (unsigned long long)f->held_samples,
+				  (unsigned long long)f->held_bytes,
+				  (unsigned long long)f->held_memory);
+	if (!code && f->nr_triggers)
+		code = buf_printf(out,
+				  json ? ", \"triggered\": %llu, \"limited\": %llu, "
+					 "\"forgotten\": %llu"
+				       : " triggered=%llu limited=%llu forgotten=%llu",
+				  (unsigned long long)f->triggered, (unsigned long long)f->limited,
+				  (unsigned long long)f->forgotten);
+	if (!code && f->budget)
+		code = buf_printf(out,
+				  json ? ", \"cpu_percent\": %.3f, \"frequency_percent\": %.3f"
+				       : " cpu_percent=%.3f frequency_percent=%.3f",
+				  100 * f->cpu, 100 * f->share);
+	return code ? code : print_triggers(f, json, out);
 }
 
 int control_answer_end(int code, const char *reason, struct buf *out)

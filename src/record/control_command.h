@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "record/request.h"
 
 enum control_verb {
 	CONTROL_ENABLE,
@@ -34,9 +35,10 @@ enum control_list {
 
 struct control_command {
 	enum control_verb verb;
-	const char *event;	/* of enable and disable, in the line; NULL: all */
-	enum control_list list; /* of evlist */
-	bool json;		/* of stats */
+	const char *event;		  /* of enable and disable, in the line; NULL: all */
+	enum control_list list;		  /* of evlist */
+	bool json;			  /* of stats */
+	struct snapshot_request snapshot; /* what was said of reason and bounds */
 };
 
 /*
@@ -58,6 +60,12 @@ struct control_spec {
 /* "fd:CONTROL[,ACK]" or "fifo:CONTROL[,ACK]". Returns 0 or -EINVAL with @err filled. */
 int control_spec_parse(const char *arg, struct control_spec *ret, struct error *err);
 
+/* Of one trigger: times that it has happened, snapshots it has asked for, times that it has not. */
+struct control_trigger {
+	const char *text;
+	uint64_t times, snapshots, limited, forgotten;
+};
+
 /* What `stats` tells. */
 struct control_figures {
 	uint64_t samples, lost;
@@ -65,10 +73,25 @@ struct control_figures {
 	double seconds; /* since the start */
 	uint64_t rings, threads;
 	uint64_t events, enabled; /* the dummy for sideband not among them */
-	uint64_t unread;	  /* answers that nobody took; control fills this one */
+	uint64_t missed_cpus;	  /* that were online without being recorded */
+	uint64_t throttled;	  /* times that the kernel stopped an event for a moment */
+	double throttled_seconds; /* of all these together */
+	bool memory;		  /* what follows is told */
+	uint64_t held_bytes, held_samples;
+	uint64_t held_memory; /* bytes that these take */
+	double held_seconds;
+	bool budget;		     /* --max-cpu, and what follows is told */
+	double cpu, share;	     /* part of one CPU; of the frequencies that were asked for */
+	size_t nr_triggers;	     /* there are any, and what follows is told */
+	uint64_t triggered, limited; /* times; those of them that asked for no snapshot */
+	uint64_t forgotten;	     /* starts of latencies */
+	const struct control_trigger *triggers; /* the caller's, until it is printed */
+	uint64_t unread; /* answers that nobody took; control fills this one */
 };
 
-/* One line, "name=value" or a JSON object. Returns 0 or -ENOMEM. */
+/*
+ * A line of "name=value", and one for each trigger; or a JSON object. Returns 0 or -ENOMEM.
+ */
 int control_figures_print(const struct control_figures *f, bool json, struct buf *out);
 
 /*

@@ -263,6 +263,16 @@ static void search_owner(struct search *s)
 	search_base(s, path);
 }
 
+/* Whoever may not look where others have their sockets need not be told that it is another's. */
+static bool is_mine(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return pid && !stat(path, &st) && st.st_uid == geteuid();
+}
+
 static int explain(const struct search *s, struct error *err)
 {
 	if (s->found > 1)
@@ -270,8 +280,15 @@ static int explain(const struct search *s, struct error *err)
 				 (int)s->pids.len, (const char *)s->pids.data);
 	if (!s->pid && (!s->code || s->code == -ECONNREFUSED))
 		return error_set(err, -ESRCH, "no recording runs that takes commands");
-	if (!s->code || s->code == -ENOENT || s->code == -ECONNREFUSED)
-		return error_set(err, -ESRCH, "no recording with pid %d takes commands", s->pid);
+	if (!s->code || s->code == -ENOENT || s->code == -ECONNREFUSED || is_mine(s->pid))
+		return error_set(err, -ESRCH, "no recording with pid %d takes commands%s", s->pid,
+				 control_socket_base()
+					 ? ""
+					 : ": without XDG_RUNTIME_DIR none of yours does");
+	if (!s->pid && (s->code == -EACCES || s->code == -EPERM))
+		return error_set(err, s->code,
+				 "no recording of yours runs that takes commands; those of root "
+				 "take root's only, and those without XDG_RUNTIME_DIR none");
 	if (s->code == -EACCES || s->code == -EPERM)
 		return error_set(err, s->code, "the recording belongs to another user");
 	return error_sys(err, s->code, "connecting to the recording");

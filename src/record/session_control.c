@@ -105,13 +105,14 @@ static int do_disable(void *arg, const char *event, struct error *err)
 /* --- snapshot, rotate, stop ----------------------------------------------------------------------
  */
 
-static int do_snapshot(void *arg, struct error *err)
+static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
 {
 	return error_set(err, -ENOTSUP,
 			 "this recording keeps nothing in memory to take a snapshot of");
 }
 
-static int do_rotate(void *arg, struct error *err)
+static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
+		     struct error *err)
 {
 	const struct session_control *sc = arg;
 

@@ -45,6 +45,8 @@ static const struct {
 	{"  disable \t page-faults \r", 0, CONTROL_DISABLE, "page-faults", 0, false},
 	{"enable cpu/event=0x3c, umask=1/", 0, CONTROL_ENABLE, "cpu/event=0x3c, umask=1/", 0, false},
 	{"snapshot", 0, CONTROL_SNAPSHOT, NULL, 0, false},
+	{"snapshot --last 10s --reason why not", 0, CONTROL_SNAPSHOT, NULL, 0, false},
+	{"snapshot --last ten", -EINVAL, 0, NULL, 0, false},
 	{"rotate", 0, CONTROL_ROTATE, NULL, 0, false},
 	{"stop", 0, CONTROL_STOP, NULL, 0, false},
 	{"ping", 0, CONTROL_PING, NULL, 0, false},
@@ -156,6 +158,38 @@ static void test_endings(void **state)
 	buf_release(&b);
 }
 
+static void test_figures(void **state)
+{
+	static const struct control_trigger triggers[] = {
+		{"sched:sched_switch prev_comm == \"a\\b\n\"", 30, 2, 27, 0},
+		{"load:8", 0, 0, 0, 0},
+	};
+	struct control_figures f = {.nr_triggers = 2, .triggered = 30, .triggers = triggers};
+	struct buf b = {0};
+
+	assert_int_equal(control_figures_print(&f, false, &b), 0);
+	assert_int_equal(buf_zero(&b, 1), 0);
+	assert_non_null(strstr((char *)b.data,
+			       " triggered=30 limited=0 forgotten=0\n"
+			       "times=30 snapshots=2 limited=27 forgotten=0 "
+			       "trigger=sched:sched_switch prev_comm == \"a\\b?\"\n"
+			       "times=0 snapshots=0 limited=0 forgotten=0 trigger=load:8\n"));
+	b.len = 0;
+	assert_int_equal(control_figures_print(&f, true, &b), 0);
+	assert_int_equal(buf_zero(&b, 1), 0);
+	assert_non_null(strstr((char *)b.data,
+			       "\"forgotten\": 0, \"triggers\": [{\"times\": 30, \"snapshots\": 2, "
+			       "\"limited\": 27, \"forgotten\": 0, \"trigger\": "
+			       "\"sched:sched_switch prev_comm == \\\"a\\\\b?\\\"\"}, {"));
+	assert_non_null(strstr((char *)b.data, "\"trigger\": \"load:8\"}]}\n"));
+	f.nr_triggers = 0;
+	b.len = 0;
+	assert_int_equal(control_figures_print(&f, true, &b), 0);
+	assert_int_equal(buf_zero(&b, 1), 0);
+	assert_null(strstr((char *)b.data, "trigger"));
+	buf_release(&b);
+}
+
 /* --- a recorder that only writes down ------------------------------------------------------------
  */
 
@@ -163,6 +197,9 @@ struct lab {
 	struct control *control;
 	struct buf told; /* what handlers were asked, and notes */
 	size_t list_bytes;
+	bool later; /* snapshots are answered later, by these: */
+	uint64_t tickets[64];
+	size_t waiting;
 	struct notes notes;
 	char dir[32];
 };
@@ -184,13 +221,21 @@ static int do_disable(void *arg, const char *event, struct error *err)
 	return told(arg, "disable", event);
 }
 
-static int do_snapshot(void *arg, struct error *err)
+static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
 {
-	return error_set(err, -ENOTSUP, "nothing is held");
+	struct lab *lab = arg;
+
+	if (!lab->later)
+		return error_set(err, -ENOTSUP, "nothing is held");
+	lab->tickets[lab->waiting++] = request->ticket;
+	told(lab, "snapshot", request->what.reason);
+	return -EINPROGRESS;
 }
 
-static int do_rotate(void *arg, struct error *err)
+static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
+		     struct error *err)
 {
+	assert_int_equal(buf_printf(text, "file=it\n"), 0);
 	return told(arg, "rotate", NULL);
 }
 
@@ -339,7 +384,8 @@ static void test_pipe(void **state)
 	expect_told(&lab, "enable cycles;");
 	expect_read(p.from[0], "ack\n|ack\n|{\"seconds\": 1.500, \"samples\": 7, \"lost\": 0, "
 			       "\"bytes\": 0, \"rings\": 0, \"threads\": 0, \"events\": 0, "
-			       "\"enabled\": 0, \"unread\": 0}\nack\n|");
+			       "\"enabled\": 0, \"unread\": 0, \"missed_cpus\": 0, "
+			       "\"throttled\": 0, \"throttled_seconds\": 0.000}\nack\n|");
 	send_text(p.to[1], "able\n\n\nenable nothing\nsnapshot\nwhat\n");
 	settle(&lab, 0);
 	expect_told(&lab, "disable -;");
@@ -635,7 +681,7 @@ static void test_socket(void **state)
 	send_text(one, "rotate"); /* ended by the end */
 	shutdown(one, SHUT_WR);
 	settle(&lab, 0);
-	expect_read(one, "ack\n|");
+	expect_read(one, "file=it\nack\n|");
 	expect_told(&lab, "rotate -;");
 	close(one);
 	for (size_t i = 0; i < COUNT(clients); i += 3)
@@ -684,6 +730,78 @@ static void test_slow_client(void **state)
 	settle(&lab, 0);
 	assert_int_equal(control_stats(lab.control)->connected, 1);
 	close(fast);
+	lab_close(&lab);
+}
+
+static void answer(struct lab *lab, size_t which, int code)
+{
+	struct error err = {code, "no room"};
+	struct buf text = {0};
+
+	assert_int_equal(buf_printf(&text, "snapshot=1\n"), 0);
+	control_answer(lab->control, lab->tickets[which], &text, &err);
+	buf_release(&text);
+}
+
+/*
+ * What is answered later holds up nobody else, and what the same one says behind it is done behind
+ * it; of one who has left nothing is left, and nothing spins meanwhile.
+ */
+static void test_late_answers(void **state)
+{
+	int clients[3];
+	struct pipes p;
+	struct lab lab;
+
+	lab_open(&lab);
+	lab.later = true;
+	assert_int_equal(control_listen(lab.control, lab.dir, NULL), 0);
+	pipes_open(&lab, &p);
+	for (size_t i = 0; i < COUNT(clients); i++)
+		clients[i] = client(&lab);
+	send_text(clients[0], "snapshot --reason one\nping\n");
+	settle(&lab, 0);
+	send_text(clients[1], "snapshot --reason two\nsnapshot --reason four\n");
+	settle(&lab, 0);
+	send_text(p.to[1], "snapshot --reason three\nping\n");
+	settle(&lab, 0);
+	expect_told(&lab, "snapshot one;snapshot two;snapshot three;");
+	send_text(clients[0], "ping\n");
+	send_text(clients[2], "ping\n");
+	send_text(p.to[1], "stop\n");
+	settle(&lab, 2 * CONTROL_PATIENCE_MS);
+	expect_read(clients[0], "");
+	expect_read(clients[2], "ack\n|");
+	expect_read(p.from[0], "");
+	expect_told(&lab, "");
+	answer(&lab, 0, 0);
+	settle(&lab, 0);
+	expect_read(clients[0], "snapshot=1\nack\n|ack\n|ack\n|");
+	answer(&lab, 1, -ENOSPC);
+	answer(&lab, 2, 0);
+	settle(&lab, 0);
+	expect_read(clients[1], "error: no room\n|");
+	expect_read(p.from[0], "ack\n|ack\n|ack\n|");
+	expect_told(&lab, "snapshot four;stop -;");
+	close(clients[1]);
+	settle(&lab, 0);
+	answer(&lab, 3, 0);
+	answer(&lab, 3, 0);
+	settle(&lab, 0);
+	assert_int_equal(control_stats(lab.control)->connected, 2);
+	assert_int_equal(control_stats(lab.control)->errors, 1);
+	send_text(clients[2], "snapshot\n");
+	shutdown(clients[2], SHUT_WR);
+	settle(&lab, 0);
+	answer(&lab, 4, 0);
+	settle(&lab, 0);
+	expect_read(clients[2], "snapshot=1\nack\n|");
+	assert_int_equal(control_stats(lab.control)->connected, 1);
+	close(clients[0]);
+	close(clients[2]);
+	settle(&lab, 0);
+	pipes_close(&p);
+	settle(&lab, 0);
 	lab_close(&lab);
 }
 
@@ -779,11 +897,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_specs),
-		cmocka_unit_test(test_endings),	       cmocka_unit_test(test_pipe),
-		cmocka_unit_test(test_unended_lines),  cmocka_unit_test(test_long_lines),
-		cmocka_unit_test(test_unread_answers), cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_fifo),	       cmocka_unit_test(test_fifo_refused),
-		cmocka_unit_test(test_socket),	       cmocka_unit_test(test_slow_client),
+		cmocka_unit_test(test_endings),	       cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_pipe),	       cmocka_unit_test(test_unended_lines),
+		cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_unread_answers),
+		cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_fifo_refused),   cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_slow_client),    cmocka_unit_test(test_late_answers),
 		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_left_over),
 		cmocka_unit_test(test_connect),
 	};
