@@ -3,13 +3,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
 #include "render/text.h"
+
+#define DEFAULT_INPUT "perf.data"
 
 #define PROGRESS_AFTER_NS 500000000ull /* work that is shorter shows no bar */
 #define PROGRESS_EVERY_NS 100000000ull
@@ -19,12 +24,11 @@ enum {
 	OPT_SYMFS = 0x1000,
 	OPT_KALLSYMS,
 	OPT_NO_DEMANGLE,
+	OPT_DEMANGLE,
+	OPT_NO_INLINE,
 	OPT_PID,
 	OPT_TID,
 	OPT_TIME,
-	OPT_COMMS,
-	OPT_DSOS,
-	OPT_SYMBOLS,
 };
 
 static const struct argp_option input_options[] = {
@@ -43,13 +47,16 @@ static const struct argp_option samples_options[] = {
 	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", 3},
 	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
 	 3},
+	{"demangle", OPT_DEMANGLE, NULL, 0, "Show them as people write them (the default)", 3},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "Inlined functions are part of others (the default)",
+	 3},
 	{NULL, 0, NULL, 0, "Only samples:", 4},
-	{"comms", OPT_COMMS, "LIST", 0, "of commands with these names", 4},
-	{"comm", OPT_COMMS, NULL, OPTION_ALIAS, NULL, 4},
-	{"dsos", OPT_DSOS, "LIST", 0, "in these shared objects", 4},
-	{"dso", OPT_DSOS, NULL, OPTION_ALIAS, NULL, 4},
-	{"symbols", OPT_SYMBOLS, "LIST", 0, "in these symbols", 4},
-	{"symbol", OPT_SYMBOLS, NULL, OPTION_ALIAS, NULL, 4},
+	{"comms", 'c', "LIST", 0, "of commands with these names", 4},
+	{"comm", 'c', NULL, OPTION_ALIAS, NULL, 4},
+	{"dsos", 'd', "LIST", 0, "in these shared objects", 4},
+	{"dso", 'd', NULL, OPTION_ALIAS, NULL, 4},
+	{"symbols", 'S', "LIST", 0, "in these symbols", 4},
+	{"symbol", 'S', NULL, OPTION_ALIAS, NULL, 4},
 	{"pid", OPT_PID, "LIST", 0, "of these processes", 4},
 	{"tid", OPT_TID, "LIST", 0, "of these threads", 4},
 	{"cpu", 'C', "LIST", 0, "on these CPUs", 4},
@@ -87,9 +94,11 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case OPT_KALLSYMS: in->trace.kallsyms = arg; break;
 	case 'k': in->trace.vmlinux = arg; break;
 	case OPT_NO_DEMANGLE: in->trace.no_demangle = true; break;
-	case OPT_COMMS: in->filter.comms = arg; break;
-	case OPT_DSOS: in->filter.dsos = arg; break;
-	case OPT_SYMBOLS: in->filter.symbols = arg; break;
+	case OPT_DEMANGLE: in->trace.no_demangle = false; break;
+	case OPT_NO_INLINE: break;
+	case 'c': in->filter.comms = arg; break;
+	case 'd': in->filter.dsos = arg; break;
+	case 'S': in->filter.symbols = arg; break;
 	case OPT_PID: parse_ranges(state, arg, &in->filter.pids); break;
 	case OPT_TID: parse_ranges(state, arg, &in->filter.tids); break;
 	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
@@ -120,6 +129,19 @@ static const struct argp_option help_options[] = {
 };
 
 const struct argp help_argp = {.options = help_options, .parser = parse_help};
+
+error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state)
+{
+	for (const struct argp_option *o = options; o->name || o->key || o->doc; o++) {
+		if (!o->key || o->key != key || !(o->flags & OPTION_HIDDEN))
+			continue;
+		if (key < 256)
+			argp_error(state, "there is no -%c, --%s: %s", key, o->name, o->doc);
+		else
+			argp_error(state, "there is no --%s: %s", o->name, o->doc);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
 
 static uint64_t now_ns(void)
 {
@@ -158,31 +180,75 @@ void input_progress_end(struct input *in)
 	in->progress.shown = false;
 }
 
-void complain(const char *fmt, ...)
+/* Standard error is what JOURNAL_STREAM says (systemd.exec(5)), whose lines may have a priority. */
+static bool to_journal(void)
+{
+	const char *stream = secure_getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+void vcomplain_at(int priority, const char *fmt, va_list ap)
 {
 	struct buf text = {0};
-	char line[1024];
-	va_list ap;
+	char line[1024], prefix[8] = "";
 
-	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
+	if (to_journal())
+		snprintf(prefix, sizeof(prefix), "<%d>", priority);
 	fflush(stdout);
 	if (text_escape(&text, line) == 0)
-		fprintf(stderr, "ringtail: %.*s\n", (int)text.len,
+		fprintf(stderr, "%sringtail: %.*s\n", prefix, (int)text.len,
 			text.len ? (char *)text.data : "");
 	buf_release(&text);
 }
 
+void complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vcomplain_at(LOG_INFO, fmt, ap);
+	va_end(ap);
+}
+
+void complain_at(int priority, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vcomplain_at(priority, fmt, ap);
+	va_end(ap);
+}
+
 void input_init(struct input *in)
 {
-	*in = (struct input){.trace.path = "perf.data"};
+	*in = (struct input){.trace.path = DEFAULT_INPUT};
 	in->trace.progress = progress;
 }
 
 void input_release(struct input *in)
 {
 	filter_release(&in->filter);
+}
+
+/* On a terminal that can erase a line, which what keeps a console's log cannot. */
+static bool shows_progress(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* perf reads a pipe without being told to. */
+static bool piped_in(void)
+{
+	struct stat st;
+
+	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode);
 }
 
 int input_open(struct input *in, struct trace **ret)
@@ -192,13 +258,15 @@ int input_open(struct input *in, struct trace **ret)
 
 	in->progress = (struct progress){
 		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.enabled = isatty(STDERR_FILENO),
+		.enabled = shows_progress(),
 		.start_ns = now_ns(),
 	};
 	in->trace.progress_arg = &in->progress;
 	rc = trace_open(&in->trace, ret, &err);
 	if (rc < 0)
 		complain("%s", err.text);
+	if (rc == -ENOENT && !strcmp(in->trace.path, DEFAULT_INPUT) && piped_in())
+		complain("'-i -' reads what is piped into this command");
 	return rc;
 }
 
@@ -214,18 +282,29 @@ int input_prepare(struct input *in, struct trace *t)
 	return rc;
 }
 
+time_t input_captured(const char *path)
+{
+	char data[PATH_MAX];
+	struct stat st;
+
+	snprintf(data, sizeof(data), "%s/data", path);
+	return !stat(data, &st) || !stat(path, &st) ? st.st_mtime : 0;
+}
+
 void input_explain_symbols(const struct input *in, const struct trace *t)
 {
 	size_t n = in->verbose ? state_dso_count(t->state) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct dso *dso = state_dso_at(t->state, i);
-		const char *why = NULL;
+		bool asked = resolver_was_asked(t->resolver, dso);
+		const char *why = asked ? resolver_why_not(t->resolver, dso) : NULL;
+		const char *few = asked ? resolver_why_few(t->resolver, dso) : NULL;
 
-		if (resolver_was_asked(t->resolver, dso))
-			why = resolver_why_not(t->resolver, dso);
 		if (why)
 			complain("%s: no symbols: %s", dso->name, why);
+		if (few)
+			complain("%s: only symbols that it exports: %s", dso->name, few);
 	}
 }
 

@@ -5,7 +5,9 @@
 
 #include <argp.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "report/filter.h"
 #include "report/trace.h"
@@ -30,6 +32,21 @@ extern const struct argp samples_argp; /* which samples, their symbols, and -v *
 /* An argp child of every command, without input: -h, which argp does not have. */
 extern const struct argp help_argp;
 
+/*
+ * A row of options for one that perf has and we have not: @why says what does instead. It is not
+ * in the help. Its argument is taken if it is joined.
+ */
+#define REFUSED(name, key, why)                                            \
+	{                                                                  \
+		name, key, "", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, why, 0 \
+	}
+
+/*
+ * For a parser to end with: ends the program with a usage error if @key is a REFUSED() one of
+ * @options (ends with zeros); returns ARGP_ERR_UNKNOWN if not.
+ */
+error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state);
+
 void input_init(struct input *in);
 void input_release(struct input *in);
 
@@ -41,17 +58,24 @@ int input_prepare(struct input *in, struct trace *t);
 
 void input_progress_end(struct input *in);
 
-/* With -v: why shared objects in which symbols were looked up have none. */
+/* When the recording was completed; a directory, when its first file was. */
+time_t input_captured(const char *path);
+
+/* With -v: why shared objects in which symbols were looked up have none, or few. */
 void input_explain_symbols(const struct input *in, const struct trace *t);
 
 /*
- * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and what was lost,
- * flushes, and says why output could not be written (silently for a closed pipe). Returns the exit
- * status for @rc (0 or -errno, already reported) and the damage.
+ * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and
+ * what was lost, flushes, and says why output could not be written (silently for a closed pipe).
+ * Returns the exit status for @rc (0 or -errno, already reported) and the damage.
  */
 int input_end(const struct input *in, const struct trace *t, int rc);
 
 /* "ringtail: TEXT" on standard error. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* With the priority (LOG_ERR, …; that of complain() is LOG_INFO) if it goes to a journal. */
+void complain_at(int priority, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void vcomplain_at(int priority, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 #endif

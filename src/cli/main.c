@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/parse.h"
 #include "cli/commands.h"
@@ -59,14 +61,20 @@ static const struct command *find_command(const char *name)
 
 static void unknown_command(struct argp_state *state, const char *name)
 {
-	size_t best = 0;
+	size_t best = 0, len = 0;
+	char list[128];
 
 	for (size_t i = 1; i < NR_COMMANDS; i++)
 		if (parse_distance(name, commands[i].name) <
 		    parse_distance(name, commands[best].name))
 			best = i;
-	argp_error(state, "there is no command '%s'; did you mean '%s'?", name,
-		   commands[best].name);
+	if (parse_distance(name, commands[best].name) <= 2)
+		argp_error(state, "there is no command '%s'; did you mean '%s'?", name,
+			   commands[best].name);
+	for (size_t i = 0; i < NR_COMMANDS && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					commands[i].name);
+	argp_error(state, "there is no command '%s'; there are %s", name, list);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -80,6 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			c->command = state->next < state->argc
 					     ? find_command(state->argv[state->next])
 					     : NULL;
+			if (!c->command && state->next < state->argc)
+				unknown_command(state, state->argv[state->next]);
 			if (!c->command)
 				argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 			c->at = -1;
@@ -100,6 +110,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/*
+ * A file that is opened while one of the first three descriptors is closed would get its number,
+ * and what is meant for a terminal would go there. Each is taken in a way in which it cannot be
+ * used, so that whoever tries is told. For a recorded command it is closed as it was.
+ */
+static void occupy_descriptors(void)
+{
+	static const int unusable[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", unusable[fd] | O_CLOEXEC) != fd)
+			exit(EXIT_ERROR); /* there is nobody to tell */
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -110,7 +134,7 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "COMMAND [OPTION…]",
+		.args_doc = "COMMAND [OPTION...]",
 		.doc = "Records performance events of Linux, and tells what happened.\v ",
 		.children = children,
 		.help_filter = help_filter,
@@ -119,6 +143,7 @@ int main(int argc, char **argv)
 	char *help[] = {name, (char *)(uintptr_t) "--help", NULL};
 	struct chosen c = {0};
 
+	occupy_descriptors();
 	argp_err_exit_status = EXIT_USAGE;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends us as one */
