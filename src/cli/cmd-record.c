@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
+#include "base/buf.h"
+#include "base/human.h"
 #include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -13,42 +18,17 @@
 /* Lines about losses at most; the rest is summed up. */
 #define LOSS_LINES 16
 
-/* "12345678" as "12,345,678"; @out has room for 27 bytes. */
-static const char *grouped(uint64_t n, char *out)
-{
-	char plain[21];
-	int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)n);
-	char *p = out;
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*p++ = ',';
-		*p++ = plain[i];
-	}
-	*p = '\0';
-	return out;
-}
-
-static const char *human_size(uint64_t bytes, char out[16])
-{
-	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	while (value >= 1024 && unit < 4) {
-		value /= 1024;
-		unit++;
-	}
-	snprintf(out, 16, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return out;
-}
-
 static void say(enum note_level level, const char *text, void *arg)
 {
+	static const int priorities[] = {
+		[NOTE_WARNING] = LOG_WARNING,
+		[NOTE_INFO] = LOG_INFO,
+		[NOTE_DETAIL] = LOG_DEBUG,
+	};
 	const struct record_command *cmd = arg;
 
 	if (level == NOTE_DETAIL ? cmd->verbose : level == NOTE_WARNING || !cmd->quiet)
-		complain("%s", text);
+		complain_at(priorities[level], "%s", text);
 }
 
 static int more_lost(const void *a, const void *b)
@@ -58,69 +38,184 @@ static int more_lost(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* Which CPU and event lost how much and why, the most first. */
-static void print_losses(const struct session *s, const struct loss *loss)
+/* "12,345 of cycles on CPU 3 (1.2 %): why" */
+static void print_loss(const struct session *s, const struct loss_entry *e, uint64_t all)
 {
-	struct loss_entry *sorted = calloc(loss->nr ? loss->nr : 1, sizeof(*sorted));
+	bool known = e->event != LOSS_NO_EVENT;
+	char cpu[32] = "", text[32], share[32];
+	double percent = 100 * (double)e->count / (double)all;
+
+	if (e->cpu >= 0)
+		snprintf(cpu, sizeof(cpu), " on CPU %d", e->cpu);
+	snprintf(share, sizeof(share), percent < 10 ? "%.2g" : "%.0f", percent);
+	complain_at(LOG_WARNING, "lost %s%s%s%s (%s %%): %s", human_count(e->count, text),
+		    known ? " of " : "", known ? session_event_name(s, e->event) : "", cpu, share,
+		    loss_cause_text(e->cause));
+}
+
+/* What would help against each cause, where it was met. */
+static void print_advice(const struct session *s, const struct record_opts *opts,
+			 const struct loss *loss)
+{
 	uint64_t ring = session_ring_size(s);
-	char text[32];
+	bool met[LOSS_CAUSES] = {false};
+
+	for (size_t i = 0; i < loss->nr; i++)
+		met[loss->entries[i].cause] = true;
+	/* Below the default, the default is the first thing to try. */
+	if (ring < RECORD_RING_SIZE)
+		ring = RECORD_RING_SIZE / 2;
+	if (met[LOSS_RING] || met[LOSS_STACK_RING])
+		complain("larger rings lose less: try -m %lluM; or fewer samples: -F, -c, --filter",
+			 (unsigned long long)ring * 2 >> 20);
+	if (met[LOSS_POOL] || met[LOSS_STACK])
+		complain("the output is too slow: try %sanother disk, --buffer-memory for longer "
+			 "peaks, or fewer samples: -F, -c, --filter",
+			 opts->compression_level ? "" : "-z, ");
+}
+
+/* Which CPU and event lost how much and why, the most first; of @all samples. */
+static void print_losses(const struct session *s, const struct record_opts *opts,
+			 const struct loss *loss, uint64_t all)
+{
+	struct loss_entry *sorted = loss->nr ? calloc(loss->nr, sizeof(*sorted)) : NULL;
 
 	if (!sorted)
 		return;
 	memcpy(sorted, loss->entries, loss->nr * sizeof(*sorted));
 	qsort(sorted, loss->nr, sizeof(*sorted), more_lost);
-	for (size_t i = 0; i < loss->nr && i < LOSS_LINES; i++) {
-		const struct loss_entry *e = &sorted[i];
-
-		bool known = e->event != LOSS_NO_EVENT;
-		char cpu[32] = "";
-
-		if (e->cpu >= 0)
-			snprintf(cpu, sizeof(cpu), " on CPU %d", e->cpu);
-		complain("lost %s%s%s%s: %s", grouped(e->count, text), known ? " of " : "",
-			 known ? session_event_name(s, e->event) : "", cpu,
-			 loss_cause_text(e->cause));
-	}
+	for (size_t i = 0; i < loss->nr && i < LOSS_LINES; i++)
+		print_loss(s, &sorted[i], all);
 	if (loss->nr > LOSS_LINES)
 		complain("and %zu more such line%s", loss->nr - LOSS_LINES,
 			 plural_s(loss->nr - LOSS_LINES));
-	/* Below the default, the default is the first thing to try. */
-	if (ring < RECORD_RING_SIZE)
-		ring = RECORD_RING_SIZE / 2;
-	complain("larger rings lose less: -m %lluM; or fewer samples: -F, -c, --filter",
-		 (unsigned long long)ring * 2 >> 20);
+	print_advice(s, opts, loss);
 	free(sorted);
 }
 
-static const char *output_name(const struct session_result *r)
+/* What later samples have overwritten, as asked. */
+static void print_overwritten(const struct session *s, const struct overwritten *o)
 {
-	return strcmp(r->path, "-") ? r->path : "standard output";
+	char text[32], size[16];
+
+	for (size_t i = 0; i < o->nr; i++)
+		complain("overwritten %s of %s, as asked by --overwrite",
+			 human_count(o->events[i].samples, text),
+			 session_event_name(s, o->events[i].event));
+	if (o->unknown && o->bytes)
+		complain("overwritten %s of records, samples of %s%s among them, as asked by "
+			 "--overwrite",
+			 human_size(o->bytes, size), session_event_name(s, o->first_unknown),
+			 o->unknown > 1 ? " and others" : "");
+}
+
+/* Each sample that was taken, once. What has passed was not to be kept: no loss. */
+static void print_memory(const struct session *s, const struct session_result *r)
+{
+	char taken[32], written[32], passed[32], held[32];
+	struct history_figures f;
+
+	if (!session_memory(s, &f))
+		return;
+	complain("memory: %s sample%s taken: %s in %zu snapshot%s, %s passed through, %s there at "
+		 "the end",
+		 human_count(f.taken, taken), plural_s(f.taken), human_count(f.written, written),
+		 r->snapshots, plural_s(r->snapshots), human_count(f.passed, passed),
+		 human_count(f.held, held));
+	if (!r->snapshots && !r->given_up)
+		complain("no snapshot was taken, so nothing was written but the header: SIGUSR2 or "
+			 "'ringtail ctl snapshot' takes one, --snapshot-on-exit the last");
+}
+
+/* What the counts are about: the last output, and @before ones that are complete. */
+static void name_outputs(const struct session_result *r, size_t before, struct buf *out)
+{
+	buf_printf(out, "%s", strcmp(r->path, "-") ? r->path : "standard output");
+	if (before)
+		buf_printf(out, " and %zu before it", before);
+	if (r->deleted)
+		buf_printf(out, ", %zu of which %s deleted", r->deleted,
+			   r->deleted == 1 ? "is" : "are");
+}
+
+static uint64_t taken_samples(const struct session *s, const struct session_result *r)
+{
+	struct history_figures f;
+
+	return session_memory(s, &f) ? f.taken : r->samples;
+}
+
+/* One that is in several files is one. */
+static uint64_t written_samples(const struct session *s, const struct session_result *r)
+{
+	struct history_figures f;
+
+	return session_memory(s, &f) ? f.written : r->samples;
+}
+
+/* Children inherit events when they are forked, and not later. */
+static void explain_nothing(const struct record_command *cmd, uint64_t taken)
+{
+	const struct tasks *tasks = &cmd->opts.tasks;
+
+	for (size_t i = 0; !taken && !cmd->quiet && i < tasks->nr; i++) {
+		pid_t pid = task_process(tasks->ids[i]);
+
+		if (pid < 0 || !task_has_children(tasks->ids[i]))
+			continue;
+		complain("children that process %d had before are not recorded with it: "
+			 "-p \"$(pgrep -d, -P %d)\" records them",
+			 pid, pid);
+		return;
+	}
 }
 
 static void print_result(struct session *s, const struct record_command *cmd,
 			 const struct session_result *r)
 {
+	uint64_t written = written_samples(s, r);
 	char samples[32], lost[32], size[16];
+	struct buf name = {0};
 
-	if (r->loss->total)
-		print_losses(s, r->loss);
-	if (!cmd->quiet || r->loss->total)
-		complain("%s: %s sample%s, %s lost, %s, %.2f s", output_name(r),
-			 grouped(r->samples, samples), plural_s(r->samples),
-			 grouped(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
+	name_outputs(r, r->outputs ? r->outputs - 1 : 0, &name);
+	print_losses(s, &cmd->opts, r->cut, r->samples);
+	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + r->loss->total);
+	if (!cmd->quiet)
+		print_overwritten(s, r->overwritten);
+	if (!cmd->quiet)
+		print_memory(s, r);
+	if (r->given_up)
+		complain("%zu snapshot%s could not be written: see above", r->given_up,
+			 plural_s(r->given_up));
+	if (r->gone)
+		complain_at(LOG_ERR, "%zu output%s deleted before the end: what %s had is lost",
+			    r->gone, r->gone == 1 ? " was" : "s were",
+			    r->gone == 1 ? "it" : "they");
+	if (!cmd->quiet || r->loss->total || r->cut->total)
+		complain("%.*s: %s sample%s, %s lost, %s, %.2f s", (int)name.len,
+			 (const char *)name.data, human_count(written, samples), plural_s(written),
+			 human_count(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
+	explain_nothing(cmd, taken_samples(s, r) + r->loss->total);
+	buf_release(&name);
 }
 
 /* Of a recording that ended with an error: what there is of it. */
-static void print_saved(const struct session_result *r)
+static void print_saved(const struct session *s, const struct record_opts *opts,
+			const struct session_result *r)
 {
-	char samples[32], unsaved[32];
+	char samples[32], lost[32];
+	struct buf name = {0};
 
-	if (!r->samples && !r->unsaved)
+	if (!r->samples && !r->loss->total)
 		return;
-	complain("%s: %s sample%s readable, %s taken and not written; all later ones "
-		 "are lost",
-		 output_name(r), grouped(r->samples, samples), plural_s(r->samples),
-		 grouped(r->unsaved, unsaved));
+	name_outputs(r, r->outputs, &name);
+	print_losses(s, opts, r->loss, r->samples + r->loss->total);
+	/* Of a pipe more may have been read since the last flush. */
+	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
+		 (int)name.len, (const char *)name.data,
+		 !strcmp(opts->output, "-") ? "at least " : "", human_count(r->samples, samples),
+		 plural_s(r->samples), human_count(r->loss->total, lost));
+	buf_release(&name);
 }
 
 /* What was chosen for the user, or differs from what was asked. */
@@ -150,6 +245,16 @@ static void say_call_graph(const struct record_opts *opts)
 				 strcmp(kinds[i], "lbr") ? word : "dwarf");
 }
 
+/* Whose end was not ours or the terminal's: its status is not ours, so it would go unseen. */
+static void print_crash(const struct session_result *result)
+{
+	int signal = result->command_signal;
+	const char *name = sigabbrev_np(signal);
+
+	if (signal && signal != SIGTERM && signal != SIGINT)
+		complain_at(LOG_WARNING, "the command was ended by SIG%s", name ? name : "?");
+}
+
 static int run(struct record_command *cmd)
 {
 	const struct notes notes = {.say = say, .arg = cmd};
@@ -160,26 +265,36 @@ static int run(struct record_command *cmd)
 
 	say_choices(cmd);
 	if (session_new(&cmd->opts, &notes, &s, &err)) {
-		complain("%s", err.text);
+		complain_at(LOG_ERR, "%s", err.text);
 		return EXIT_ERROR;
 	}
 	if (session_record(s, &err)) {
-		complain("%s", err.text);
+		complain_at(LOG_ERR, "%s", err.text);
 		if (err.code == -ENOENT)
 			say_call_graph(&cmd->opts);
+		if (err.code == -EMFILE && !strstr(err.text, "ulimit"))
+			complain("raise the limit of open files: 'ulimit -n'");
 		status = EXIT_ERROR;
 	}
+	/* One that asks too late for a snapshot does not end us. */
+	signal(SIGUSR2, SIG_IGN);
 	session_result(s, &result);
+	print_crash(&result);
+	if (status != EXIT_FINE && result.command_stopped)
+		complain("the command was sent SIGTERM, since its recording has ended so");
 	if (result.misused)
 		status = EXIT_USAGE;
 	if (status != EXIT_FINE)
-		print_saved(&result);
+		print_saved(s, &cmd->opts, &result);
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);
 		if (cmd->propagate_status)
 			status = result.command_status;
-		if (cmd->fail_on_loss && result.loss->total)
+		if (cmd->fail_on_loss &&
+		    (result.loss->total || result.cut->total || result.missed_cpus))
 			status = EXIT_LOSS;
+		if (result.gone)
+			status = EXIT_ERROR;
 	}
 	session_free(s);
 	return status;
@@ -190,6 +305,11 @@ int cmd_record(int argc, char **argv)
 	struct record_command cmd;
 	int status;
 
+	/*
+	 * Threads that write rarely call malloc; without this each that does maps and unmaps 128 MB
+	 * for itself as recording begins, with all the others waiting.
+	 */
+	mallopt(M_ARENA_MAX, 1);
 	record_options_parse(argc, argv, &cmd);
 	status = run(&cmd);
 	record_options_release(&cmd);

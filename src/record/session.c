@@ -1,64 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/session.h"
+#include "record/session_priv.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/plural.h"
-#include "record/crew.h"
-#include "record/output.h"
-#include "record/rotation.h"
-#include "record/session_control.h"
-#include "record/synthesize.h"
-#include "record/workload.h"
+#include "record/announce.h"
+#include "record/before.h"
+#include "sys/timer.h"
 
 /* How long a command that we end may take to do so. */
 #define COMMAND_WAIT_MS 1000
 
-/* Of the recorder while it runs. */
-#define NICE (-15)
-
-struct session {
-	enum session_state state;
-	const struct record_opts *opts;
-	const struct notes *notes;
-	struct limits limits;
-	struct plan *plan;
-	struct opened *opened;
-	struct output output;
-	struct crew crew;
-	struct rotation rotation;
-	struct session_control control;
-	struct workload workload;
-	sigset_t mask_before;
-	int signals, tick, delay, turn; /* descriptors; -1: none */
-	struct timespec began, ended;
-	bool stop, raised;
-	struct error rotate_error; /* what a command to rotate has failed by */
-	bool misused;		   /* what was asked for cannot be meant */
-	bool flushing;		   /* the crew was asked to, and an answer is due */
-	int nice_before;
-	uint64_t saved, unsaved; /* samples of a session that failed: in the last output, or not */
-};
+/* How long the output may take at the end before we say so. */
+#define OUTPUT_WAIT_MS 2000
 
 /* What a session stops for, or rotates its output for (SIGUSR2), and what it takes as an error of
  * writing (SIGPIPE, SIGXFSZ). */
 static sigset_t session_signals(void)
 {
+	struct sigaction hangup;
 	sigset_t mask;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP); /* of a terminal that closes; not of nohup, which ignores it */
+	/* Of a terminal that closes. What nohup ignores would come all the same if blocked. */
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
 	sigaddset(&mask, SIGUSR2);
 	sigaddset(&mask, SIGPIPE);
 	sigaddset(&mask, SIGXFSZ);
@@ -85,6 +59,7 @@ int session_new(const struct record_opts *opts, const struct notes *notes, struc
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
 	s->notes = notes;
+	s->hotplug = (struct hotplug)HOTPLUG_INIT;
 	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
 	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
 	*ret = s;
@@ -103,10 +78,18 @@ void session_free(struct session *s)
 		return;
 	workload_release(&s->workload);
 	session_control_release(&s->control);
+	overwritten_release(&s->overwritten);
 	crew_release(&s->crew);
 	output_release(&s->output);
+	session_memory_release(&s->memory);
+	session_budget_release(&s->budget);
+	session_service_release(&s->service);
 	rotation_release(&s->rotation);
+	loss_release(&s->cut);
 	opened_close(s->opened);
+	hotplug_release(&s->hotplug);
+	renumber_free(s->renumber);
+	session_triggers_release(&s->triggers);
 	plan_free(s->plan);
 	close_fd(s->turn);
 	close_fd(s->delay);
@@ -122,20 +105,39 @@ void session_free(struct session *s)
 /* --- NEW -> PLANNED ------------------------------------------------------------------------------
  */
 
+/* Of an overwritten ring the newest comes last, and all at once. */
+static int check_memory(struct session *s, struct error *err)
+{
+	for (size_t i = 0; s->opts->memory && i < s->plan->nr; i++) {
+		if (!s->plan->events[i].overwrite)
+			continue;
+		s->misused = true;
+		return error_set(err, -EINVAL,
+				 "%s: -M keeps the newest samples in memory, and a ring that is "
+				 "overwritten keeps them itself: leave out one of them",
+				 s->plan->events[i].name);
+	}
+	return 0;
+}
+
 static int session_plan(struct session *s, struct error *err)
 {
 	int code;
 
 	code = session_control_init(&s->control, s->opts, s->notes, err);
+	session_service_open(&s->service);
 	if (!code && s->opts->command)
 		code = workload_find(s->opts->command[0], err);
 	if (code)
 		return code;
 	limits_read(&s->limits);
 	code = plan_new(s->opts, &s->limits, s->notes, &s->plan, err);
+	if (!code)
+		code = check_memory(s, err);
 	if (!code) {
 		code = crew_plan(&s->crew, s->opts, s->plan, s->notes, err);
 		s->misused = code == -EINVAL;
+		s->plan->descriptors_beside = crew_descriptors(&s->crew);
 	}
 	if (code || !s->opts->command)
 		return code;
@@ -149,101 +151,74 @@ static int session_plan(struct session *s, struct error *err)
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
  */
 
-static void note_writing(const struct session *s, const struct writer *writer)
+/* What ends the session, and with @all also what rotates its output. */
+static int watch_signals(struct session *s, bool all, struct error *err)
 {
-	const struct aio *aio = writer_aio(writer);
-	int refused = aio ? aio_uring_refused(aio) : 0;
+	sigset_t mask = session_signals();
+	int fd;
 
-	if (aio)
-		notes_say(
-			s->notes, NOTE_DETAIL,
-			"asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
-			"each file",
-			aio_engine_name(aio), refused ? " (io_uring: " : "",
-			refused ? strerror(-refused) : "", refused ? ")" : "", s->opts->aio,
-			WRITER_BUFFER_SIZE / 1024);
-}
-
-static void note_memory(const struct session *s)
-{
-	const struct lane *lane = output_lane(&s->output, 0);
-	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
-	uint64_t size = s->plan->ring_size;
-
-	if (size < want)
-		notes_say(
-			s->notes, NOTE_INFO,
-			"%zu ring%s of %llu KB instead of %llu KB: what may be locked (%s) allows "
-			"no more",
-			s->opened->nr_places, plural_s(s->opened->nr_places),
-			(unsigned long long)size / 1024, (unsigned long long)want / 1024,
-			s->limits.ipc_lock ? "1/64 of memory"
-					   : "kernel.perf_event_mlock_kb, 'ulimit -l'");
-	notes_say(s->notes, NOTE_DETAIL,
-		  "%zu event%s, %zu descriptors; %zu ring%s of %llu KB for samples and %llu KB for "
-		  "sideband, buffers of %zu KB",
-		  s->plan->nr, plural_s(s->plan->nr), s->opened->nr_fds, s->opened->nr_places,
-		  plural_s(s->opened->nr_places), (unsigned long long)size / 1024,
-		  (unsigned long long)s->plan->sideband_size / 1024,
-		  crew_buffer_bytes(&s->crew) / 1024);
-	if (lane->compress)
-		notes_say(s->notes, NOTE_DETAIL, "compression at level %d in %llu KB",
-			  s->opts->compression_level,
-			  (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
-				  s->crew.nr);
-	note_writing(s, lane->writer);
-	crew_say_plan(&s->crew, s->opened, s->notes);
+	if (!all)
+		sigdelset(&mask, SIGUSR2);
+	sigdelset(&mask, SIGPIPE);
+	sigdelset(&mask, SIGXFSZ);
+	fd = signalfd(s->signals, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, -errno, "signalfd");
+	s->signals = fd;
+	return 0;
 }
 
 static int session_open(struct session *s, struct error *err)
 {
-	int code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
+	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
+	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->notes};
 
+	/* First, since it is the rings of the recording that can be made smaller. */
+	int code = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
+
+	if (!code)
+		code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
+	if (!code)
+		code = session_open_hotplug(s, err);
 	if (!code)
 		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
 	if (!code)
-		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr, -1, err);
+		code = watch_signals(s, false, err);
+	if (!code)
+		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
+				     s->signals, err);
+	if (!code)
+		code = session_open_memory(s, err);
+	if (!code)
+		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->notes, err);
+	s->crew.frequency = s->budget.frequency;
+	s->crew.waiting = s->service.there ? session_service_alive : NULL;
+	s->crew.waiter = &s->service;
 	if (!code)
 		code = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
 	if (!code)
-		note_memory(s);
+		announce_memory(&parts, s->notes);
 	return code;
 }
 
 /* --- OPENED -> RUNNING ---------------------------------------------------------------------------
  */
 
-/* Every @ms from now on, or once after @ms. Returns 0 or a negative errno. */
-static int set_timer(int fd, uint64_t ms, bool again)
-{
-	struct itimerspec when = {
-		.it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000},
-	};
-
-	if (again)
-		when.it_interval = when.it_value;
-	return timerfd_settime(fd, 0, &when, NULL) ? -errno : 0;
-}
-
 static int make_timer(uint64_t ms, bool again, int *ret, struct error *err)
 {
 	int code;
 
-	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	code = *ret < 0 ? -errno : set_timer(*ret, ms, again);
+	*ret = timer_open();
+	code = *ret < 0 ? *ret : timer_set(*ret, ms, again);
 	return code ? error_sys(err, code, "timerfd") : 0;
 }
 
 static int make_watches(struct session *s, struct error *err)
 {
-	sigset_t mask = session_signals();
-	int code;
+	int code = watch_signals(s, true, err);
 
-	sigdelset(&mask, SIGPIPE);
-	sigdelset(&mask, SIGXFSZ);
-	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->signals < 0)
-		return error_sys(err, -errno, "signalfd");
+	if (code)
+		return code;
 	code = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
 			  err);
 	if (!code && s->opts->switch_seconds)
@@ -251,71 +226,25 @@ static int make_watches(struct session *s, struct error *err)
 	return code;
 }
 
-struct emit_to {
-	struct sink *sink;
-	struct error *err;
-};
-
-static int emit_record(const struct perf_event_header *hdr, void *arg)
+int session_settle(struct session *s, struct error *err)
 {
-	struct emit_to *to = arg;
-
-	return sink_record(to->sink, hdr, to->err);
+	return s->memory.flight ? flight_trim(s->memory.flight, err)
+				: rotation_settle(&s->rotation, err);
 }
 
-/* The processes whose tasks are recorded, each once. */
-static int session_processes(const struct session *s, struct tasks *ret, struct error *err)
-{
-	for (size_t i = 0; i < s->plan->tasks.nr; i++) {
-		pid_t pid = task_process(s->plan->tasks.ids[i]);
-		bool known = pid < 0;
-
-		for (size_t k = 0; !known && k < ret->nr; k++)
-			known = ret->ids[k] == pid;
-		if (known)
-			continue;
-		if (array_grow(&ret->ids, &ret->capacity, ret->nr + 1, sizeof(*ret->ids)))
-			return error_set(err, -ENOMEM, "out of memory");
-		ret->ids[ret->nr++] = pid;
-	}
-	return 0;
-}
-
-/* What was there before: the output's first records. */
+/* What was there before: the output's first records, or memory's. */
 static int write_before(struct session *s, struct error *err)
 {
-	struct emit_to to = {s->output.lanes[0].chain, err};
-	struct tasks processes = {0};
-	struct synth_stats stats = {0};
-	int code = session_processes(s, &processes, err);
-	struct synth_opts opts = {
-		.id_size = pd_attr_id_trailer_size(&s->plan->events[0].attr),
-		.all = s->plan->target == TARGET_CPUS,
-		.pids = processes.ids,
-		.nr_pids = processes.nr,
-		.kernel = true,
-		.data_maps = s->opts->sample_address,
-		.build_ids = true,
-		.namespaces = s->limits.perfmon,
-		.cgroups = s->limits.perfmon,
-	};
+	const struct before before = {s->opts, s->plan, &s->limits, s->notes};
+	struct sink_emit to = {s->output.lanes[0].chain, err};
+	int code;
 
 	output_listen(&s->output, s->rotation.sideband);
-	if (!code)
-		code = synthesize(&opts, emit_record, &to, &stats, err);
-	if (!code)
-		code = rotation_settle(&s->rotation, err);
-	tasks_release(&processes);
-	notes_say(s->notes, NOTE_DETAIL, "%llu task%s and %llu map%s were there before",
-		  (unsigned long long)stats.tasks, plural_s(stats.tasks),
-		  (unsigned long long)stats.maps, plural_s(stats.maps));
-	if (stats.denied)
-		notes_say(s->notes, NOTE_INFO,
-			  "the maps of %llu process%s (%d%s) may not be read: what was mapped "
-			  "before is not known",
-			  (unsigned long long)stats.denied, plural_es(stats.denied),
-			  stats.first_denied, stats.denied > 1 ? ", …" : "");
-	return code;
+	if (s->memory.flight)
+		code = before_make(&before, flight_before, s->memory.flight, err);
+	else
+		code = before_make(&before, sink_emit, &to, err);
+	return code ? code : session_settle(s, err);
 }
 
 /*
@@ -326,55 +255,8 @@ static void raise_priority(struct session *s)
 {
 	errno = 0;
 	s->nice_before = getpriority(PRIO_PROCESS, 0);
-	s->raised = !errno && s->nice_before > NICE && !setpriority(PRIO_PROCESS, 0, NICE);
-}
-
-/* --- RUNNING <-> ROTATING ------------------------------------------------------------------------
- */
-
-static int session_rotate(struct session *s, struct error *err)
-{
-	enum rotation_stage stage;
-	int code;
-
-	s->state = SESSION_ROTATING;
-	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, &stage, err);
-	if (code)
-		return code;
-	s->state = SESSION_RUNNING;
-	/* A flush that was under way has been made by the cut. */
-	s->flushing = false;
-	if (s->turn >= 0)
-		set_timer(s->turn, s->opts->switch_seconds * 1000, true);
-	/* Notices that came meanwhile were taken for the cut's. */
-	if (s->plan->target == TARGET_TASKS && crew_view(&s->crew).hung_up)
-		s->stop = true;
-	return 0;
-}
-
-static int on_command_to_rotate(void *arg, struct error *err)
-{
-	struct session *s = arg;
-	int code = session_rotate(s, &s->rotate_error);
-
-	if (code && err)
-		*err = s->rotate_error;
-	return code;
-}
-
-static int start_control(struct session *s, struct error *err)
-{
-	const struct session_parts parts = {
-		.plan = s->plan,
-		.opened = s->opened,
-		.output = &s->output,
-		.rotation = &s->rotation,
-		.rotate = on_command_to_rotate,
-		.rotate_arg = s,
-		.threads = s->crew.nr,
-	};
-
-	return session_control_start(&s->control, &parts, err);
+	s->raised = !errno && s->nice_before > RECORD_NICE &&
+		    !setpriority(PRIO_PROCESS, 0, RECORD_NICE);
 }
 
 /* A command's events are enabled by its exec, a delayed recording's by the timer. */
@@ -392,155 +274,85 @@ static int start_events(struct session *s, struct error *err)
 
 static int session_start(struct session *s, struct error *err)
 {
-	int code = make_watches(s, err);
+	int code;
 
 	raise_priority(s);
-	if (!code)
-		code = write_before(s, err);
+	code = write_before(s, err);
 	if (!code)
 		code = lane_flush(&s->output.lanes[0], err);
+	if (!code)
+		code = output_persist(&s->output, err);
+	if (!code)
+		code = make_watches(s, err);
 	rotation_watch(&s->rotation, &s->output);
 	if (!code)
 		code = crew_start(&s->crew, err);
 	if (code)
 		return code;
 	clock_gettime(CLOCK_MONOTONIC, &s->began);
-	code = start_control(s, err);
+	session_budget_start(&s->budget);
+	code = session_start_control(s, err);
 	if (!code)
 		code = start_events(s, err);
+	if (!code)
+		code = session_triggers_start(&s->triggers, err);
 	if (!code && s->workload.pid)
 		code = workload_start(&s->workload, s->opts->command[0], err);
-	return code;
-}
-
-/* --- RUNNING -> DRAINING -------------------------------------------------------------------------
- */
-
-static int on_tick(struct session *s, struct error *err)
-{
-	uint64_t times;
-
-	/* A disk that is slower than the timer gets no second flush on top of the first. */
-	if (read(s->tick, &times, sizeof(times)) < 0 || s->flushing)
-		return 0;
-	s->flushing = true;
-	crew_ask(&s->crew, WORKER_FLUSH);
-	return 0;
-}
-
-static int on_full(struct session *s, struct error *err)
-{
-	if (!s->opts->max_size || output_metered(&s->output) < s->opts->max_size)
-		return session_rotate(s, err);
-	notes_say(s->notes, NOTE_INFO, "the output has reached its size (--max-size)");
-	s->stop = true;
-	return 0;
-}
-
-static int on_turn(struct session *s, struct error *err)
-{
-	uint64_t times;
-
-	return read(s->turn, &times, sizeof(times)) < 0 ? 0 : session_rotate(s, err);
-}
-
-static int on_report(struct session *s, struct error *err)
-{
-	struct worker_view crew = crew_view(&s->crew);
-	int code;
-
-	/* Which error it was is told by crew_dismiss(). */
-	if (crew.code)
-		return error_set(err, crew.code, "a thread that reads rings has failed");
-	if (s->plan->target == TARGET_TASKS && crew.hung_up)
-		s->stop = true;
-	if (crew.full && !s->stop)
-		return on_full(s, err);
-	if (!s->flushing || !crew.flushed)
-		return 0;
-	s->flushing = false;
-	code = rotation_settle(&s->rotation, err);
-	return code ? code : output_checkpoint(&s->output, err);
-}
-
-static int on_delay(struct session *s, struct error *err)
-{
-	uint64_t times;
-
-	if (read(s->delay, &times, sizeof(times)) < 0)
-		return 0;
-	session_control_enabled(&s->control);
-	return opened_enable(s->opened, s->plan, err);
-}
-
-static int on_control(struct session *s, struct error *err)
-{
-	session_control_dispatch(&s->control);
-	s->stop |= s->control.stop;
-	if (s->rotate_error.code && err)
-		*err = s->rotate_error;
-	return s->rotate_error.code;
-}
-
-static int on_signal(struct session *s, struct error *err)
-{
-	struct signalfd_siginfo info;
-	bool rotate = false;
-
-	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGUSR2)
-			rotate = true;
-		else
-			s->stop = true;
-	}
-	if (!rotate || s->stop)
-		return 0;
-	if (s->opts->switch_output)
-		return session_rotate(s, err);
-	notes_say(s->notes, NOTE_WARNING, "SIGUSR2 does nothing without --switch-output");
-	return 0;
-}
-
-/* The end of the command. */
-static int on_end(struct session *s, struct error *err)
-{
-	workload_ended(&s->workload);
-	s->stop = true;
-	return 0;
-}
-
-static int session_loop(struct session *s, struct error *err)
-{
-	const struct {
-		int fd;
-		int (*then)(struct session *s, struct error *err);
-	} watches[] = {
-		{s->crew.report, on_report},
-		{s->tick, on_tick},
-		{s->delay, on_delay},
-		{session_control_fd(&s->control), on_control},
-		{s->signals, on_signal},
-		{s->turn, on_turn},
-		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
-	};
-	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
-	struct pollfd polled[WATCHES];
-	int code = 0;
-
-	for (size_t i = 0; i < WATCHES; i++)
-		polled[i] = (struct pollfd){.fd = watches[i].fd, .events = POLLIN};
-	while (!code && !s->stop) {
-		if (poll(polled, WATCHES, -1) < 0 && errno != EINTR)
-			return error_sys(err, -errno, "poll");
-		for (size_t i = 0; !code && i < WATCHES; i++)
-			if (polled[i].revents)
-				code = watches[i].then(s, err);
-	}
+	if (!code)
+		session_service_ready(&s->service);
 	return code;
 }
 
 /* --- DRAINING -> FINALIZED -----------------------------------------------------------------------
  */
+
+static int count_overwritten(struct session *s, struct error *err)
+{
+	int code = overwritten_count(s->plan, s->opened, s->rotation.taken, &s->overwritten);
+
+	s->overwritten.bytes = crew_overwritten(&s->crew);
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+/*
+ * Everything is taken, and perhaps not yet written. A second ^C within this time is taken for
+ * impatience; after it the user has been told what is waited for, and decides.
+ */
+static void wait_for_output(struct session *s)
+{
+	sigset_t mask = session_signals();
+
+	if (crew_drain(&s->crew, OUTPUT_WAIT_MS))
+		return;
+	/* Before the line: whoever answers it is heard. */
+	forget_signals();
+	notes_say(s->notes, NOTE_WARNING,
+		  "the output is slow: %zu MB are still to be written; ^C ends without them",
+		  crew_backlog(&s->crew) >> 20);
+	sigdelset(&mask, SIGUSR2); /* asks for something, and would end us */
+	sigdelset(&mask, SIGPIPE);
+	sigdelset(&mask, SIGXFSZ);
+	/* Who was started in the background by a script ignores it, and was ended by one before. */
+	signal(SIGINT, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+}
+
+static void say_throttled(const struct session *s)
+{
+	struct limits now;
+
+	limits_read(&now);
+	throttles_say(s->opened->throttles, s->plan, now.max_sample_rate, s->notes);
+}
+
+/* Returns whether it has ended. */
+static bool stop_command(struct session *s)
+{
+	if (!s->workload.pid)
+		return true;
+	s->command_stopped |= !workload_ended(&s->workload);
+	return workload_stop(&s->workload, COMMAND_WAIT_MS);
+}
 
 static int session_finish(struct session *s, struct error *err)
 {
@@ -548,14 +360,25 @@ static int session_finish(struct session *s, struct error *err)
 	int code;
 
 	clock_gettime(CLOCK_MONOTONIC, &s->ended);
+	session_service_stopping(&s->service);
 	opened_disable(s->opened);
+	wait_for_output(s);
 	code = crew_dismiss(&s->crew, err);
 	if (!code)
+		code = session_memory_finish(&s->memory, &s->workload, err);
+	if (!code)
 		code = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
+	if (!code)
+		code = count_overwritten(s, err);
+	crew_cut_stacks(&s->crew, &s->cut);
 	crew_say_done(&s->crew, &s->output, s->notes);
+	say_throttled(s);
+	triggers_say(s->triggers.asks, s->notes);
+	hotplug_say(&s->hotplug);
+	session_budget_end(&s->budget);
 	if (output_compression(&s->output, &compression))
 		compress_say(&compression, s->notes);
-	if (s->workload.pid && !workload_stop(&s->workload, COMMAND_WAIT_MS))
+	if (!stop_command(s))
 		notes_say(s->notes, NOTE_WARNING,
 			  "the command (pid %d) does not end at SIGTERM and is left "
 			  "running",
@@ -594,17 +417,19 @@ static void save_the_rest(struct session *s, int code, struct error *err)
 	if (s->opened)
 		opened_disable(s->opened);
 	worker_code = crew_dismiss(&s->crew, err);
+	if (s->memory.flight)
+		flight_end(s->memory.flight);
 	if (!s->output.lanes || !s->output.lanes[0].chain)
 		return;
+	if (!s->began.tv_sec) { /* there is no sample in it */
+		output_discard(&s->output, s->opts);
+		return;
+	}
 	lane_save(&s->output.lanes[0], worker_code ? worker_code : code);
 	output_checkpoint(&s->output, NULL);
-	for (size_t i = 0; i < s->output.nr; i++) {
-		const struct lane *lane = &s->output.lanes[i];
-		uint64_t flushed = lane_view(lane).samples;
-
-		s->saved += flushed;
-		s->unsaved += tally_get(lane->chain)->samples - flushed;
-	}
+	output_abandon(&s->output, s->plan, s->opened);
+	s->saved = s->output.tally.samples;
+	loss_merge(&s->rotation.loss, &s->output.loss);
 	if (s->began.tv_sec && !s->ended.tv_sec)
 		clock_gettime(CLOCK_MONOTONIC, &s->ended);
 }
@@ -617,8 +442,8 @@ int session_record(struct session *s, struct error *err)
 		code = session_step(s, err);
 	if (code)
 		save_the_rest(s, code, err);
-	if (code && s->workload.pid && s->workload.go < 0)
-		workload_stop(&s->workload, COMMAND_WAIT_MS);
+	if (code && s->workload.go < 0)
+		stop_command(s);
 	return code;
 }
 
@@ -627,19 +452,38 @@ enum session_state session_state(const struct session *s)
 	return s->state;
 }
 
+bool session_memory(const struct session *s, struct history_figures *ret)
+{
+	if (s->memory.flight)
+		history_figures(flight_history(s->memory.flight), ret);
+	return s->memory.flight;
+}
+
 void session_result(struct session *s, struct session_result *ret)
 {
+	/* One that failed is about the output that it had then, and not about the last complete
+	 * one. */
+	const char *path = s->state == SESSION_FAILED ? s->rotation.moved : s->rotation.last;
+
 	*ret = (struct session_result){
 		.samples = s->rotation.samples + s->saved,
-		.unsaved = s->unsaved,
 		.bytes = s->rotation.bytes,
 		.outputs = s->rotation.outputs,
-		.path = s->rotation.last ? s->rotation.last : s->opts->output,
+		.deleted = s->rotation.deleted,
+		.gone = s->rotation.lost,
+		.path = path ? path : s->opts->output,
 		.misused = s->misused,
 		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
 			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,
 		.loss = &s->rotation.loss,
+		.overwritten = &s->overwritten,
+		.cut = &s->cut,
+		.missed_cpus = hotplug_missed(&s->hotplug),
+		.snapshots = s->memory.snapshot.taken,
+		.given_up = s->memory.given_up,
 		.command_status = workload_exit_status(&s->workload),
+		.command_signal = workload_signal(&s->workload),
+		.command_stopped = s->command_stopped,
 	};
 }
 

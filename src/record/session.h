@@ -5,7 +5,8 @@
  *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
  *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
  *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
- *   RUNNING  <-> ROTATING   [session_rotate]  the output goes on in the next (record/rotation.h)
+ *   RUNNING  <-> ROTATING   [cut_output]      the output goes on in the next (record/rotation.h)
+ *   RUNNING    = RUNNING    [serve_requests]  with -M: what memory holds, to the output
  *   RUNNING   -> DRAINING   [session_loop]    until a signal, `stop`, or no task is left
  *   DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features
  *   any       -> FAILED     [session_step]    the file stays as of its last flush
@@ -19,9 +20,11 @@
 #ifndef RINGTAIL_RECORD_SESSION_H
 #define RINGTAIL_RECORD_SESSION_H
 
+#include "record/history.h"
 #include "record/loss.h"
 #include "record/notes.h"
 #include "record/options.h"
+#include "record/overwritten.h"
 
 enum session_state {
 	SESSION_NEW,
@@ -48,17 +51,28 @@ enum session_state session_state(const struct session *s);
 
 /* What came of it; valid until session_free(). */
 struct session_result {
-	uint64_t unsaved; /* samples taken, but not in the output of a session that FAILED */
 	uint64_t samples;
-	uint64_t bytes;		 /* of all outputs */
-	size_t outputs;		 /* that are finished */
-	const char *path;	 /* of the last one */
-	double seconds;		 /* from enabling to the stop */
-	const struct loss *loss; /* complete when FINALIZED */
-	bool misused;		 /* it failed for an option that cannot be meant */
-	int command_status;	 /* as a shell has it; 0 without a command */
+	uint64_t bytes;			       /* of all outputs */
+	size_t outputs;			       /* that are finished */
+	size_t deleted;			       /* of these, since there were too many */
+	size_t gone;			       /* others have deleted these before their end */
+	const char *path;		       /* of the last one, complete or not */
+	double seconds;			       /* from enabling to the stop */
+	const struct loss *loss;	       /* complete when FINALIZED or FAILED */
+	const struct loss *cut;		       /* user stacks of samples (LOSS_STACK) */
+	size_t missed_cpus;		       /* that were online without being recorded */
+	const struct overwritten *overwritten; /* no loss */
+	size_t snapshots;		       /* with -M */
+	size_t given_up;		       /* snapshots that found no room */
+	bool misused;			       /* it failed for an option that cannot be meant */
+	int command_status;		       /* as a shell has it; 0 without a command */
+	int command_signal;		       /* what ended it, or 0 */
+	bool command_stopped;		       /* by SIGTERM, as recording had ended */
 };
 void session_result(struct session *s, struct session_result *ret);
+
+/* With -M: what became of the samples that were taken. False without. */
+bool session_memory(const struct session *s, struct history_figures *ret);
 
 /* What event @index is called in messages about loss; "?" if there is none. */
 const char *session_event_name(const struct session *s, unsigned int index);

@@ -107,8 +107,13 @@ static int do_disable(void *arg, const char *event, struct error *err)
 
 static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
 {
+	const struct session_control *sc = arg;
+
+	if (sc->parts.flight)
+		return sc->parts.snapshot(sc->parts.arg, request, err);
 	return error_set(err, -ENOTSUP,
-			 "this recording keeps nothing in memory to take a snapshot of");
+			 "this recording keeps nothing in memory to take a snapshot of: it was "
+			 "started without -M");
 }
 
 static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
@@ -117,7 +122,7 @@ static int do_rotate(void *arg, const struct snapshot_request *request, struct b
 	const struct session_control *sc = arg;
 
 	if (sc->opts->switch_output)
-		return sc->parts.rotate(sc->parts.rotate_arg, err);
+		return sc->parts.rotate(sc->parts.arg, request, text, err);
 	return error_set(err, -ENOTSUP,
 			 "this recording has one output: it was started without "
 			 "--switch-output");
@@ -195,14 +200,6 @@ static int do_evlist(void *arg, enum control_list list, struct buf *text, struct
 	return code ? error_set(err, code, "out of memory") : 0;
 }
 
-/* By the kernel's counters, which are exact by now, else by the LOST records of the last flush. */
-static uint64_t lost_in_rings(const struct session_parts *p, uint64_t flushed)
-{
-	uint64_t lost;
-
-	return opened_lost(p->opened, p->plan, &lost) ? flushed : lost;
-}
-
 static double seconds_since(const struct timespec *t)
 {
 	struct timespec now;
@@ -217,10 +214,46 @@ static bool is_running(const struct session_control *sc, unsigned int index)
 	return sc->running[index] && sc->running[sc->parts.plan->events[index].leader];
 }
 
-static int do_stats(void *arg, struct control_figures *ret, struct error *err)
+/* Samples are those that were taken, not those that a snapshot wrote. */
+static void memory_stats(struct flight *flight, struct control_figures *ret, uint64_t *ret_lost,
+			 uint64_t *ret_dropped)
 {
-	const struct session_control *sc = arg;
+	struct history_figures f;
+
+	history_figures(flight_history(flight), &f);
+	flight_losses(flight, ret_lost, ret_dropped);
+	ret->samples = f.taken;
+	ret->memory = true;
+	ret->held_bytes = f.bytes;
+	ret->held_memory = f.memory;
+	ret->held_samples = f.samples;
+	ret->held_seconds = (double)(f.last - f.first) / 1e9;
+}
+
+static void trigger_stats(struct session_control *sc, struct control_figures *ret)
+{
+	const struct triggers *triggers = sc->parts.triggers;
+	struct triggers_figures f;
+
+	triggers_figures(triggers, &f);
+	ret->triggered = f.fired;
+	ret->limited = f.limited;
+	ret->forgotten = f.forgotten;
+	ret->nr_triggers = triggers_nr(triggers);
+	ret->triggers = sc->triggers;
+	for (size_t i = 0; i < ret->nr_triggers; i++) {
+		sc->triggers[i].text = triggers_figures_of(triggers, i, &f);
+		sc->triggers[i].times = f.fired;
+		sc->triggers[i].snapshots = f.asked;
+		sc->triggers[i].limited = f.limited;
+		sc->triggers[i].forgotten = f.forgotten;
+	}
+}
+
+void session_control_figures(struct session_control *sc, struct control_figures *ret)
+{
 	const struct session_parts *p = &sc->parts;
+	struct throttles_figures throttled;
 	uint64_t lost = 0, dropped = 0;
 
 	for (size_t i = 0; i < p->output->nr; i++) {
@@ -232,16 +265,38 @@ static int do_stats(void *arg, struct control_figures *ret, struct error *err)
 		dropped += view.dropped;
 	}
 	ret->samples += p->rotation->samples;
+	if (p->flight)
+		memory_stats(p->flight, ret, &lost, &dropped);
+	if (p->budget->frequency) {
+		ret->budget = true;
+		ret->cpu = p->budget->law.usage;
+		ret->share = p->budget->law.share;
+	}
+	trigger_stats(sc, ret);
+	throttles_figures(p->opened->throttles, &throttled);
+	ret->throttled = throttled.times;
+	ret->throttled_seconds = (double)throttled.nsec / 1e9;
 	ret->bytes += p->rotation->bytes;
-	ret->lost = lost_in_rings(p, lost + p->rotation->loss.total) + dropped;
+	/* By the kernel's counters, which are exact by now, else by LOST records of the last flush.
+	 */
+	ret->lost = lost + p->rotation->loss.total;
+	opened_lost(p->opened, p->plan, &ret->lost);
+	ret->lost += dropped;
 	ret->seconds = seconds_since(&sc->began);
-	for (size_t i = 0; i < p->opened->nr_places; i++)
-		ret->rings += p->opened->rings[i].memory != NULL;
+	for (size_t i = 0; i < p->opened->nr_rings; i++)
+		ret->rings +=
+			p->opened->rings[i].memory && p->opened->rings[i].kind != RING_SIDEBAND;
 	ret->threads = p->threads;
+	ret->missed_cpus = hotplug_missed(p->hotplug);
 	for (unsigned int i = 0; i < p->plan->nr; i++) {
 		ret->events += !p->plan->events[i].dummy;
 		ret->enabled += !p->plan->events[i].dummy && is_running(sc, i);
 	}
+}
+
+static int do_stats(void *arg, struct control_figures *ret, struct error *err)
+{
+	session_control_figures(arg, ret);
 	return 0;
 }
 
@@ -280,14 +335,18 @@ int session_control_init(struct session_control *sc, const struct record_opts *o
 static void make_socket(struct session_control *sc)
 {
 	const char *base = control_socket_base();
+	/* Those that wait for commands, most likely of 'ringtail ctl'. */
+	bool wanted = !sc->opts->control && (sc->opts->start_disabled || sc->opts->memory);
+	enum note_level level = wanted ? NOTE_WARNING : NOTE_DETAIL;
 	struct error err = ERROR_INIT;
 
 	if (!base)
-		notes_say(sc->notes, NOTE_DETAIL,
-			  "no control socket: XDG_RUNTIME_DIR names no directory of this user");
+		notes_say(
+			sc->notes, level,
+			"no commands by 'ringtail ctl': XDG_RUNTIME_DIR names no directory of this "
+			"user for the socket");
 	else if (control_listen(sc->control, base, &err))
-		notes_say(sc->notes, sc->opts->start_disabled ? NOTE_WARNING : NOTE_DETAIL,
-			  "no control socket: %s", err.text);
+		notes_say(sc->notes, level, "no commands by 'ringtail ctl': %s", err.text);
 }
 
 int session_control_start(struct session_control *sc, const struct session_parts *parts,
@@ -296,7 +355,8 @@ int session_control_start(struct session_control *sc, const struct session_parts
 	sc->parts = *parts;
 	clock_gettime(CLOCK_MONOTONIC, &sc->began);
 	sc->running = calloc(parts->plan->nr ? parts->plan->nr : 1, sizeof(*sc->running));
-	if (!sc->running)
+	sc->triggers = calloc(triggers_nr(parts->triggers) + 1, sizeof(*sc->triggers));
+	if (!sc->running || !sc->triggers)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (sc->control && !sc->opts->no_control_socket)
 		make_socket(sc);
@@ -319,6 +379,12 @@ void session_control_dispatch(struct session_control *sc)
 	control_dispatch(sc->control);
 }
 
+void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,
+			    const struct error *err)
+{
+	control_answer(sc->control, ticket, text, err);
+}
+
 void session_control_release(struct session_control *sc)
 {
 	const struct control_stats *stats = sc->control ? control_stats(sc->control) : NULL;
@@ -328,5 +394,6 @@ void session_control_release(struct session_control *sc)
 			  (unsigned long long)stats->unread);
 	control_free(sc->control);
 	free(sc->running);
+	free(sc->triggers);
 	*sc = (struct session_control){0};
 }

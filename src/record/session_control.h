@@ -10,7 +10,10 @@
 #include <time.h>
 
 #include "record/control.h"
+#include "record/hotplug.h"
 #include "record/rotation.h"
+#include "record/session_budget.h"
+#include "record/triggers.h"
 
 /* The parts of a recording that commands are about; all outlive the struct session_control. */
 struct session_parts {
@@ -18,8 +21,15 @@ struct session_parts {
 	const struct opened *opened;
 	const struct output *output;
 	const struct rotation *rotation;
-	int (*rotate)(void *arg, struct error *err); /* with opts->switch_output */
-	void *rotate_arg;
+	struct flight *flight; /* NULL without -M */
+	const struct session_budget *budget;
+	/* As of struct control_ops; with opts->switch_output, and with flight. */
+	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
+		      struct error *err);
+	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
+	void *arg;
+	const struct triggers *triggers; /* NULL: none */
+	const struct hotplug *hotplug;
 	size_t threads;
 };
 
@@ -28,7 +38,8 @@ struct session_control {
 	const struct notes *notes;
 	struct control *control; /* NULL: nobody commands */
 	struct session_parts parts;
-	bool *running; /* by event of the plan, as asked last */
+	bool *running;			  /* by event of the plan, as asked last */
+	struct control_trigger *triggers; /* what was told of each last */
 	struct timespec began;
 	bool stop; /* was asked for */
 };
@@ -51,9 +62,17 @@ int session_control_start(struct session_control *sc, const struct session_parts
 /* All events were enabled, other than by a command. */
 void session_control_enabled(struct session_control *sc);
 
+/* What there is, into an all-zero @ret; also where nobody commands. After session_control_start().
+ */
+void session_control_figures(struct session_control *sc, struct control_figures *ret);
+
 /* Readable when session_control_dispatch() has something to do; -1: never. */
 int session_control_fd(const struct session_control *sc);
 void session_control_dispatch(struct session_control *sc);
+
+/* As control_answer(). */
+void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,
+			    const struct error *err);
 
 void session_control_release(struct session_control *sc);
 

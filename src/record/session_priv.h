@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Internal to session.c, the steps from a state to the next, and session_run.c, RUNNING. */
+#ifndef RINGTAIL_RECORD_SESSION_PRIV_H
+#define RINGTAIL_RECORD_SESSION_PRIV_H
+
+#include <signal.h>
+#include <time.h>
+
+#include "record/crew.h"
+#include "record/hotplug.h"
+#include "record/output.h"
+#include "record/rotation.h"
+#include "record/session.h"
+#include "record/session_budget.h"
+#include "record/session_control.h"
+#include "record/session_memory.h"
+#include "record/session_service.h"
+#include "record/session_triggers.h"
+#include "record/workload.h"
+
+struct session {
+	enum session_state state;
+	const struct record_opts *opts;
+	const struct notes *notes;
+	struct limits limits;
+	struct plan *plan;
+	struct opened *opened;
+	struct hotplug hotplug;
+	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
+	struct session_triggers triggers;
+	struct output output;
+	struct crew crew;
+	struct session_memory memory;
+	struct session_budget budget;
+	struct session_service service;
+	struct rotation rotation;
+	struct session_control control;
+	struct workload workload;
+	bool command_stopped; /* it still ran when recording ended */
+	struct overwritten overwritten;
+	sigset_t mask_before;
+	int signals, tick, delay, turn; /* descriptors; -1: none */
+	struct timespec began, ended;
+	bool stop, raised;
+	struct error command_error; /* what a command to rotate has failed by */
+	bool misused;		    /* what was asked for cannot be meant */
+	bool flushing;		    /* the crew was asked to, and an answer is due */
+	int nice_before;
+	uint64_t saved;	 /* samples in the last output of a session that failed */
+	struct loss cut; /* user stacks */
+};
+
+/* Session.c: the workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
+int session_settle(struct session *s, struct error *err);
+
+/* Session_run.c. Each returns 0 or a negative errno with @err filled. */
+int session_open_memory(struct session *s, struct error *err);
+int session_open_hotplug(struct session *s, struct error *err);
+int session_start_control(struct session *s, struct error *err);
+int session_loop(struct session *s, struct error *err); /* RUNNING -> DRAINING */
+
+/* What triggers call; @session is a struct session. Returns 0 or -ENOBUFS. */
+int session_ask_for_snapshot(void *session, const struct snapshot_request *request);
+
+#endif
