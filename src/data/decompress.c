@@ -9,6 +9,16 @@
 /* Holds any record of 64 KiB with room for a good run of others; small enough for the L2 cache. */
 #define OUTPUT_SIZE (512u << 10)
 
+/*
+ * Frames of zstd before 1.0, older than any recorder that compresses. The library may still have
+ * the decoders, which are not made for hostile input, and looks for these where it also looks for
+ * the header of a frame: wherever it is handed input before it has the whole of that.
+ */
+#define LEGACY_MAGIC_FIRST 0xFD2FB522u
+#define LEGACY_MAGIC_LAST  0xFD2FB527u
+#define LEGACY_MAGIC_01	   0x1EB52FFDu
+#define FRAME_HEADER_MAX   18u
+
 struct inflater {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
@@ -16,6 +26,8 @@ struct inflater {
 	uint64_t produced; /* bytes that it has expanded to so far */
 	const char *fault; /* why the rest of it was given up */
 	bool full;	   /* the context may hold output that found no room */
+	bool in_frame;	   /* a frame was begun and has not come to its end */
+	uint64_t frame_in; /* bytes of it that were taken */
 
 	/* Output [pos, end). Up to @seam it came from an earlier container. */
 	size_t pos, end, seam;
@@ -58,10 +70,28 @@ void inflater_place(const struct inflater *z, uint64_t *ret_offset, uint64_t *re
 	}
 }
 
-void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t offset)
+/* What @len bytes at @p begin with as a number; 0 if they are too few. */
+static uint32_t magic_at(const uint8_t *p, size_t len)
 {
 	uint32_t magic = 0;
 
+	if (len >= sizeof(magic))
+		memcpy(&magic, p, sizeof(magic));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	magic = __builtin_bswap32(magic);
+#endif
+	return magic;
+}
+
+static void new_frame(struct inflater *z)
+{
+	ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+	z->in_frame = false;
+	z->frame_in = 0;
+}
+
+void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t offset)
+{
 	inflater_place(z, &z->old_offset, &z->old_inner);
 	z->seam = z->end;
 	z->in = (ZSTD_inBuffer){p, len, 0};
@@ -70,13 +100,8 @@ void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t o
 	z->fault = NULL;
 	z->full = false;
 	/* A frame begins here, whether or not an earlier one came to its end. */
-	if (len >= sizeof(magic))
-		memcpy(&magic, p, sizeof(magic));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	magic = __builtin_bswap32(magic);
-#endif
-	if (magic == ZSTD_MAGICNUMBER)
-		ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+	if (magic_at(p, len) == ZSTD_MAGICNUMBER)
+		new_frame(z);
 }
 
 const uint8_t *inflater_peek(const struct inflater *z, size_t *ret_len)
@@ -99,6 +124,20 @@ void inflater_drop(struct inflater *z)
 	z->pos = z->end = z->seam = 0;
 }
 
+void inflater_reset(struct inflater *z)
+{
+	inflater_drop(z);
+	new_frame(z);
+	z->in = (ZSTD_inBuffer){0};
+	z->fault = NULL;
+	z->produced = 0;
+}
+
+bool inflater_is_fresh(const struct inflater *z)
+{
+	return !z->in_frame && z->pos == z->end && z->in.pos == z->in.size;
+}
+
 /* Moves what is unconsumed to the front; records there are then aligned as they were written. */
 static void make_room(struct inflater *z)
 {
@@ -116,7 +155,37 @@ static void give_up(struct inflater *z, const char *why)
 	z->fault = why;
 	z->full = false;
 	z->in.pos = z->in.size;
-	ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+	new_frame(z);
+}
+
+static bool meets_legacy(const struct inflater *z)
+{
+	uint32_t magic = magic_at((const uint8_t *)z->in.src + z->in.pos, z->in.size - z->in.pos);
+
+	return z->frame_in < FRAME_HEADER_MAX &&
+	       ((magic >= LEGACY_MAGIC_FIRST && magic <= LEGACY_MAGIC_LAST) ||
+		magic == LEGACY_MAGIC_01);
+}
+
+/* One step into @out, which has room, of a stream that is not at its end. */
+static void decompress(struct inflater *z, ZSTD_outBuffer *out)
+{
+	size_t in_pos = z->in.pos, out_pos = out->pos, r;
+
+	if (meets_legacy(z)) {
+		give_up(z, "Frame of a version before 1.0");
+		return;
+	}
+	r = ZSTD_decompressStream(z->ctx, out, &z->in);
+	z->full = out->pos == out->size;
+	if (ZSTD_isError(r)) {
+		give_up(z, ZSTD_getErrorName(r));
+	} else if (z->in.pos == in_pos && out->pos == out_pos && z->in.pos < z->in.size) {
+		give_up(z, "no progress");
+	} else if (z->in.pos > in_pos || out->pos > out_pos) {
+		z->in_frame = r != 0;
+		z->frame_in = r ? z->frame_in + (z->in.pos - in_pos) : 0;
+	}
 }
 
 int inflater_fill(struct inflater *z, const char **ret_why)
@@ -127,16 +196,8 @@ int inflater_fill(struct inflater *z, const char **ret_why)
 	make_room(z);
 	out = (ZSTD_outBuffer){z->out, OUTPUT_SIZE, z->end};
 	before = z->end;
-	while (out.pos < out.size && (z->full || z->in.pos < z->in.size)) {
-		size_t in_pos = z->in.pos, out_pos = out.pos;
-		size_t r = ZSTD_decompressStream(z->ctx, &out, &z->in);
-
-		z->full = out.pos == out.size;
-		if (ZSTD_isError(r))
-			give_up(z, ZSTD_getErrorName(r));
-		else if (z->in.pos == in_pos && out.pos == out_pos && z->in.pos < z->in.size)
-			give_up(z, "no progress");
-	}
+	while (out.pos < out.size && (z->full || z->in.pos < z->in.size))
+		decompress(z, &out);
 	z->produced += out.pos - before;
 	z->end = out.pos;
 	if (out.pos > before)

@@ -46,4 +46,10 @@ int inflater_fill(struct inflater *z, const char **ret_why);
 /* Drops the unconsumed output and the rest of the input; the stream itself goes on. */
 void inflater_drop(struct inflater *z);
 
+/* Forgets the stream and all of it. */
+void inflater_reset(struct inflater *z);
+
+/* Whether no frame is under way and nothing is unconsumed: a new inflater would do as well. */
+bool inflater_is_fresh(const struct inflater *z);
+
 #endif

@@ -229,11 +229,12 @@ static int load_header_page(struct tracing *t, struct blob *b)
 
 /*
  * A line of printk_formats: 0xADDRESS : "format". Taken apart here since libtraceevent reads beyond
- * the end of a line that is cut.
+ * the end of a line that is cut. From the end of the text it takes a "\n", which it looks for also
+ * where a text is shorter, before its first byte: those get one.
  */
 static void load_printk_line(struct tracing *t, char *line)
 {
-	char *end, *format;
+	char *end, *format, ended[sizeof("\"x\\n\"")];
 	unsigned long long addr = strtoull(line, &end, 16);
 	size_t len;
 
@@ -241,8 +242,13 @@ static void load_printk_line(struct tracing *t, char *line)
 		return;
 	format = end + strspn(end, " :");
 	len = strlen(format);
-	if (len > 2 && format[0] == '"' && format[len - 1] == '"')
-		tep_register_print_string(t->tep, format, addr);
+	if (len < 2 || format[0] != '"' || format[len - 1] != '"')
+		return;
+	if (len <= strlen("\"x\"")) {
+		snprintf(ended, sizeof(ended), "%.*s\\n\"", (int)len - 1, format);
+		format = ended;
+	}
+	tep_register_print_string(t->tep, format, addr);
 }
 
 static int load_printk(struct tracing *t, struct blob *b)
