@@ -27,16 +27,14 @@ struct segment {
 	ino_t ino;
 	uint64_t size;	     /* bytes of the file */
 	uint64_t begin, end; /* its records, file offsets; end is within size */
-	uint64_t sure;	     /* file offset: the recorder had this much flushed when it was killed, and
-				what is cut off behind it was never promised. UINT64_MAX: not so */
-	uint64_t base;	     /* bytes of all segments before it: makes places segment-major */
+	uint64_t sure; /* file offset: the recorder had this much flushed when it was killed, and
+			  what is cut off behind it was never promised. UINT64_MAX: not so */
+	uint64_t base; /* bytes of all segments before it: makes places segment-major */
 };
 
 #define NOTES_MAX 64
 
-struct notes {
-	pthread_mutex_t
-		lock; /* guards the array; the reader of data_notes() needs no scan running */
+struct data_notebook {
 	struct data_note note[NOTES_MAX];
 	size_t nr;
 };
@@ -45,20 +43,23 @@ struct data_file {
 	enum data_kind kind;
 	bool swapped;
 	struct pd_header header; /* features: those whose contents are in @features */
+	uint8_t head[sizeof(struct pd_header)]; /* as read first, so many bytes of it */
+	size_t head_len;
 	struct pd_evlist *list;
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct buf features[HEADER_FEAT_BITS];
-	uint64_t name_steps; /* work done for names so far */
-	struct notes notes;
+	uint64_t name_steps;	    /* work done for names so far */
+	pthread_mutex_t notes_lock; /* guards @notes; who reads data_notes() has no scan running */
+	struct data_notebook notes;
 };
 
 /* Internal scan flag: headers only. No decompression, events or times; bodies in file order. */
 #define SCAN_RAW (1u << 31)
 
 /* notes.c */
-int notes_init(struct notes *notes);
-void notes_release(struct notes *notes);
+int notes_init(struct data_file *df);
+void notes_release(struct data_file *df);
 
 /* open.c: reads up to @len bytes at @off. Returns the bytes read (short at end of file) or -errno.
  */
@@ -72,6 +73,8 @@ int tmpfile_open(struct error *err);
 /* header.c: the first bytes of segment 0: kind, byte order, sections; then attributes and features.
  */
 int header_read(struct data_file *df, struct error *err);
+/* Has it been written since header_read()? What that found behind it may be of another moment. */
+bool header_changed(const struct data_file *df);
 /* attrs.c: the section of attributes, their ids, and the names of old files (event_types). */
 int attrs_read(struct data_file *df);
 int event_type_name(struct data_file *df, const uint8_t *entry, size_t len);
@@ -93,6 +96,26 @@ int directory_segments(struct data_file *df, const char *path, bool force, struc
 
 /* scan.c: position at which a scan stopped or goes on. */
 uint64_t scan_position(const struct data_scan *scan);
+int scan_fd(const struct data_scan *scan);
+/* Where the notes of a scan go instead of the file's. */
+void scan_set_notebook(struct data_scan *scan, struct data_notebook *notes);
+/*
+ * Makes the walk pause (data_scan_next() returns 0) before the first record of the file at @until
+ * or behind it; it goes on when this is called again with an offset behind its position.
+ */
+void scan_pause_at(struct data_scan *scan, uint64_t until);
+/* Whether the walk is at its end rather than paused. */
+bool scan_ended(const struct data_scan *scan);
+/* Whether a paused walk would go on as a new one from its position would: nothing of a compressed
+ * stream is pending. */
+bool scan_is_fresh(const struct data_scan *scan);
+
+/*
+ * split.c: an offset of @seg, open as @fd, behind @from at which a record seems to begin, and a
+ * walk to be worth beginning; UINT64_MAX if none is found near. A guess: only a walk from before
+ * can tell whether it comes by there.
+ */
+uint64_t split_find(const struct data_file *df, const struct segment *seg, int fd, uint64_t from);
 
 static inline bool section_inside(struct pd_section s, uint64_t size)
 {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/file.h"
 
@@ -151,10 +152,14 @@ int header_read(struct data_file *df, struct error *err)
 	struct segment *s = &df->segments[0];
 	uint8_t raw[sizeof(struct pd_header)];
 	ssize_t n = file_read(s->fd, raw, sizeof(raw), 0);
+	struct stat st;
 	int r;
 
 	if (n < 0)
 		return error_sys(err, (int)n, "%s", s->path);
+	/* What a header tells of was written before it. */
+	if (!fstat(s->fd, &st) && (uint64_t)st.st_size > s->size)
+		s->size = s->end = (uint64_t)st.st_size;
 	if (n < PD_PIPE_HEADER_SIZE)
 		return error_at(err, -ENODATA, s->path, (uint64_t)n,
 				"a perf.data header expected, the file ends");
@@ -163,6 +168,8 @@ int header_read(struct data_file *df, struct error *err)
 				"\"PERFILE2\" expected, found 0x%016" PRIx64
 				": this is no perf.data file",
 				__builtin_bswap64(load_u64(raw, false)));
+	memcpy(df->head, raw, (size_t)n);
+	df->head_len = (size_t)n;
 	df->header.size = load_u64(raw + 8, df->swapped);
 	if (df->header.size == PD_PIPE_HEADER_SIZE) {
 		if (df->kind == DATA_FILE)
@@ -180,4 +187,15 @@ int header_read(struct data_file *df, struct error *err)
 	if (r)
 		return error_sys(err, r, "%s: reading the header", s->path);
 	return 0;
+}
+
+bool header_changed(const struct data_file *df)
+{
+	uint8_t now[sizeof(df->head)];
+	ssize_t n;
+
+	if (!df->head_len)
+		return false;
+	n = file_read(df->segments[0].fd, now, df->head_len, 0);
+	return n >= 0 && ((size_t)n != df->head_len || memcmp(now, df->head, df->head_len));
 }

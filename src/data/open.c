@@ -13,6 +13,7 @@
 #include "data/file.h"
 
 #define SPOOL_CHUNK (256u << 10)
+#define TRIES	    50 /* to read a header and what it is about while a recorder writes them */
 
 ssize_t file_read(int fd, void *buf, size_t len, uint64_t off)
 {
@@ -195,14 +196,16 @@ static int open_path(struct data_file *df, const char *path, bool force, struct 
 	return open_directory(df, path, force, err);
 }
 
-int data_open(const char *path, bool force, struct data_file **ret, struct error *err)
+/* @ret_again is set, whatever comes of it, if the file was flushed meanwhile. */
+static int open_once(const char *path, bool force, struct data_file **ret, bool *ret_again,
+		     struct error *err)
 {
 	struct data_file *df = calloc(1, sizeof(*df));
 	int r;
 
 	if (!df)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
-	r = notes_init(&df->notes);
+	r = notes_init(df);
 	if (r) {
 		free(df);
 		return error_sys(err, r, "%s", path);
@@ -223,10 +226,35 @@ int data_open(const char *path, bool force, struct data_file **ret, struct error
 		if (r)
 			goto out;
 	}
+	*ret_again = header_changed(df);
 	*ret = df;
 	return 0;
 out:
+	*ret_again = df->nr_segments && header_changed(df);
 	data_close(df);
+	return r;
+}
+
+/*
+ * A recorder's flush writes data where the table of features stood, after it has written a header
+ * that does without. So if the header has not changed, neither has what it is about.
+ */
+int data_open(const char *path, bool force, struct data_file **ret, struct error *err)
+{
+	struct data_file *df = NULL;
+	int r;
+
+	for (int tries = 1;; tries++) {
+		bool again = false;
+
+		r = open_once(path, force, &df, &again, err);
+		if (!again || tries == TRIES)
+			break;
+		if (!r)
+			data_close(df);
+	}
+	if (!r)
+		*ret = df;
 	return r;
 }
 
@@ -243,7 +271,7 @@ void data_close(struct data_file *df)
 	for (size_t i = 0; i < HEADER_FEAT_BITS; i++)
 		buf_release(&df->features[i]);
 	pd_evlist_free(df->list);
-	notes_release(&df->notes);
+	notes_release(df);
 	free(df);
 }
 

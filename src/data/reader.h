@@ -8,9 +8,9 @@
  * Standard input, and a stream that cannot be seeked, is copied to an unlinked temporary file.
  *
  * A struct data_file may be used by any number of threads; each walks the records with a
- * struct data_scan of its own. Memory is bounded: a scan reads through a window of 512 KB (files are
- * not mapped, so that one cut by somebody else ends the walk, not the process), and decompression
- * keeps 512 KB of output and the zstd window, however much a record expands to.
+ * struct data_scan of its own. Memory is bounded: a scan reads through a window of 512 KB (files
+ * are not mapped, so that one cut by somebody else ends the walk, not the process), and
+ * decompression keeps 512 KB of output and the zstd window, however much a record expands to.
  *
  * Damage is not an error of these functions: what is odd is noted (struct data_note) and the walk
  * goes on with the next readable record.
@@ -66,15 +66,16 @@ const char *data_segment_path(const struct data_file *df, unsigned int segment);
 struct data_record {
 	const struct perf_event_header *hdr; /* native order, 8-byte aligned, hdr->size bytes */
 	const struct pd_evsel *evsel;	     /* that describes it; NULL: unknown id */
-	uint64_t offset;		     /* of it, or of the compressed record around it, in its segment's file */
-	uint64_t inner;			     /* offset in the decompressed chunk; 0 if not compressed */
+	uint64_t offset; /* of it, or of the compressed record around it, in its segment's file */
+	uint64_t inner;	 /* offset in the decompressed chunk; 0 if not compressed */
 	uint32_t segment;
-	uint64_t time;		/* pd_record_time(); 0 if none: also for types from 64 up, and for UINT64_MAX */
-	struct moment at;	/* {time, place}; an untimed record has time 0 here (see data/order.h) */
+	uint64_t time; /* pd_record_time(); 0 if none: also for types from 64 up, and for UINT64_MAX
+			*/
+	struct moment at; /* {time, place}; an untimed record has time 0 here (see data/order.h) */
 	/*
-	 * What follows AUXTRACE and TRACING_DATA records. NULL with a size: it is there, but inside a
-	 * compressed record, or could not be mapped. The size is what the file has, which may be less
-	 * than the record says.
+	 * What follows AUXTRACE and TRACING_DATA records. NULL with a size: it is there, but inside
+	 * a compressed record, or could not be mapped. The size is what the file has, which may be
+	 * less than the record says.
 	 */
 	const uint8_t *payload;
 	uint64_t payload_size;
@@ -82,8 +83,9 @@ struct data_record {
 
 #define DATA_WHOLE UINT64_MAX
 
-#define DATA_SCAN_NOTES 1u	/* note what is odd (one scan a segment should) */
-#define DATA_SCAN_CONTAINERS 2u /* also deliver COMPRESSED records themselves, before their contents */
+#define DATA_SCAN_NOTES 1u /* note what is odd (one scan a segment should) */
+#define DATA_SCAN_CONTAINERS \
+	2u /* also deliver COMPRESSED records themselves, before their contents */
 
 /*
  * Begins a walk over @segment from file offset @from (0: its first record) to @to (DATA_WHOLE: its
@@ -96,6 +98,12 @@ int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uin
 		  unsigned int flags, struct data_scan **ret);
 void data_scan_free(struct data_scan *scan); /* accepts NULL */
 
+/*
+ * Begins anew elsewhere, with the memory that the scan has: as data_scan_new() of the same file
+ * and flags. On failure the scan is good for this or for data_scan_free() only.
+ */
+int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, uint64_t to);
+
 /* Next record. Returns 1 with *@ret, 0 at the end, -ENOMEM or -EIO. */
 int data_scan_next(struct data_scan *scan, struct data_record *ret);
 
@@ -103,7 +111,8 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret);
 void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total);
 
 enum data_severity {
-	DATA_ODD,     /* unusual, nothing lost: unknown record type, longer attribute, no tracing data */
+	DATA_ODD, /* unusual, nothing lost: unknown record type, longer attribute, no tracing data
+		   */
 	DATA_DAMAGED, /* something could not be read: exit status 1 */
 };
 
@@ -124,5 +133,19 @@ const struct data_note *data_notes(struct data_file *df, size_t *ret_count);
 /* Adds a note from a layer above (for example a sample that did not decode). Any thread. */
 void data_note(struct data_file *df, enum data_severity severity, unsigned int segment,
 	       uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * The notes of one of several walks at a time. They are handed in in the order of the file, so that
+ * what data_notes() says does not depend on which walk was faster. One thread at a time.
+ */
+struct data_notebook;
+
+struct data_notebook *data_notebook_new(void);	      /* NULL when out of memory */
+void data_notebook_free(struct data_notebook *notes); /* accepts NULL */
+void data_notebook_note(struct data_notebook *notes, enum data_severity severity,
+			unsigned int segment, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Adds all to those of @df; @notes is empty afterwards. */
+void data_notebook_hand_in(struct data_notebook *notes, struct data_file *df);
 
 #endif

@@ -38,8 +38,10 @@ struct data_scan {
 	bool own_fd;
 	bool inside; /* the records of a container come next */
 
-	uint64_t from, pos, to; /* file offsets; pos: of the next record */
-	uint64_t win_off;	/* file offset of window[0] */
+	uint64_t from, pos, to;	     /* file offsets; pos: of the next record */
+	uint64_t until;		     /* the walk pauses here */
+	struct data_notebook *notes; /* NULL: the file's */
+	uint64_t win_off;	     /* file offset of window[0] */
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
 
@@ -53,7 +55,12 @@ struct data_scan {
 
 #define scan_note(scan, severity, offset, ...)                                                 \
 	do {                                                                                   \
-		if ((scan)->flags & DATA_SCAN_NOTES)                                           \
+		if (!((scan)->flags & DATA_SCAN_NOTES))                                        \
+			break;                                                                 \
+		if ((scan)->notes)                                                             \
+			data_notebook_note((scan)->notes, severity, (scan)->segment, offset,   \
+					   __VA_ARGS__);                                       \
+		else                                                                           \
 			data_note((scan)->df, severity, (scan)->segment, offset, __VA_ARGS__); \
 	} while (0)
 
@@ -63,11 +70,20 @@ static enum data_severity cut_severity(const struct data_scan *scan)
 	return scan->pos >= scan->seg->sure ? DATA_ODD : DATA_DAMAGED;
 }
 
-static int open_segment(struct data_scan *scan)
+static void drop_map(struct data_scan *scan)
 {
-	const struct segment *seg = scan->seg;
+	if (scan->map)
+		munmap(scan->map, scan->map_len);
+	scan->map = NULL;
+}
+
+static int open_segment(struct data_scan *scan, const struct segment *seg)
+{
 	struct stat st;
 
+	if (scan->own_fd)
+		close(scan->fd);
+	scan->own_fd = false;
 	scan->fd = seg->fd;
 	if (seg->fd >= 0)
 		return 0;
@@ -80,41 +96,56 @@ static int open_segment(struct data_scan *scan)
 	return st.st_dev == seg->dev && st.st_ino == seg->ino ? 0 : -ESTALE;
 }
 
+int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, uint64_t to)
+{
+	const struct segment *seg;
+	int r = 0;
+
+	if (segment >= scan->df->nr_segments)
+		return -EINVAL;
+	drop_map(scan);
+	if (scan->z)
+		inflater_reset(scan->z);
+	scan->inside = false;
+	scan->inner_skip = 0;
+	seg = &scan->df->segments[segment];
+	if (seg != scan->seg) {
+		scan->seg = NULL;
+		r = open_segment(scan, seg);
+		if (r)
+			return r;
+	}
+	scan->seg = seg;
+	scan->segment = segment;
+	scan->to = to < seg->end ? to : seg->end;
+	scan->pos = from > seg->begin ? from : seg->begin;
+	if (scan->pos > scan->to)
+		scan->pos = scan->to;
+	scan->from = scan->pos;
+	scan->until = scan->to;
+	scan->win_off = scan->pos;
+	scan->win_len = 0;
+	return 0;
+}
+
 int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uint64_t to,
 		  unsigned int flags, struct data_scan **ret)
 {
-	struct data_scan *scan;
+	struct data_scan *scan = malloc(sizeof(*scan));
 	int r;
 
-	if (segment >= df->nr_segments)
-		return -EINVAL;
-	scan = malloc(sizeof(*scan));
 	if (!scan)
 		return -ENOMEM;
 	memset(scan, 0, offsetof(struct data_scan, record));
 	scan->df = df;
-	scan->seg = &df->segments[segment];
-	scan->segment = segment;
 	scan->flags = flags;
-	scan->to = to < scan->seg->end ? to : scan->seg->end;
-	scan->pos = from > scan->seg->begin ? from : scan->seg->begin;
-	if (scan->pos > scan->to)
-		scan->pos = scan->to;
-	scan->from = scan->pos;
-	r = open_segment(scan);
+	r = data_scan_move(scan, segment, from, to);
 	if (r) {
 		data_scan_free(scan);
 		return r;
 	}
 	*ret = scan;
 	return 0;
-}
-
-static void drop_map(struct data_scan *scan)
-{
-	if (scan->map)
-		munmap(scan->map, scan->map_len);
-	scan->map = NULL;
 }
 
 void data_scan_free(struct data_scan *scan)
@@ -139,13 +170,39 @@ uint64_t scan_position(const struct data_scan *scan)
 	return scan->pos;
 }
 
-/*
- * Reads the window anew from the next record on. Returns 0 or -EIO; a file that has become
- * shorter moves the end of the walk.
- */
-static int refill(struct data_scan *scan)
+int scan_fd(const struct data_scan *scan)
 {
-	uint64_t left = scan->to - scan->pos;
+	return scan->fd;
+}
+
+void scan_set_notebook(struct data_scan *scan, struct data_notebook *notes)
+{
+	scan->notes = notes;
+}
+
+void scan_pause_at(struct data_scan *scan, uint64_t until)
+{
+	scan->until = until < scan->to ? until : scan->to;
+}
+
+bool scan_ended(const struct data_scan *scan)
+{
+	return scan->pos >= scan->to;
+}
+
+bool scan_is_fresh(const struct data_scan *scan)
+{
+	return !scan->inside && !scan->inner_skip && (!scan->z || inflater_is_fresh(scan->z));
+}
+
+/*
+ * Reads the window anew from the next record on, @need bytes or more of it; not what is behind the
+ * place of a pause if that is not needed. Returns 0 or -EIO; a file that has become shorter moves
+ * the end of the walk.
+ */
+static int refill(struct data_scan *scan, size_t need)
+{
+	uint64_t left = (scan->pos + need > scan->until ? scan->to : scan->until) - scan->pos;
 	size_t want = left < WINDOW_SIZE ? (size_t)left : WINDOW_SIZE;
 	ssize_t n = file_read(scan->fd, scan->window, want, scan->pos);
 
@@ -156,8 +213,10 @@ static int refill(struct data_scan *scan)
 	if ((size_t)n < want) {
 		scan_note(scan, DATA_DAMAGED, scan->pos + (uint64_t)n,
 			  "%" PRIu64 " more bytes expected, the file has become shorter",
-			  left - (uint64_t)n);
+			  scan->to - scan->pos - (uint64_t)n);
 		scan->to = scan->pos + (uint64_t)n;
+		if (scan->until > scan->to)
+			scan->until = scan->to;
 	}
 	return 0;
 }
@@ -173,7 +232,7 @@ static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
 			*ret = NULL;
 			return 0;
 		}
-		r = refill(scan);
+		r = refill(scan, need);
 		if (r)
 			return r;
 		at = 0;
@@ -366,16 +425,16 @@ static int enter_container(struct data_scan *scan, const uint8_t *p,
 /* The walk ends here, with what is left unread. */
 static int stop(struct data_scan *scan)
 {
-	scan->to = scan->pos;
+	scan->to = scan->until = scan->pos;
 	return 0;
 }
 
-/* What the recorder had not flushed when it was killed. */
+/* What the recorder had not flushed when it was killed; or nothing was appended for a while. */
 static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		     const struct perf_event_header *hdr)
 {
-	return hdr->type == PERF_RECORD_AUXTRACE && hdr->size == sizeof(struct cover) &&
-	       scan->df->kind == DATA_DIRECTORY &&
+	return (hdr->type == PERF_RECORD_AUXTRACE || hdr->type == PERF_RECORD_HEADER_EVENT_TYPE) &&
+	       hdr->size == sizeof(struct cover) && scan->df->kind == DATA_DIRECTORY &&
 	       load_u64(p + offsetof(struct cover, reference), scan->df->swapped) ==
 		       COVER_REFERENCE;
 }
@@ -389,7 +448,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	int r;
 
 	*ret_container = false;
-	if (!left)
+	if (scan->pos >= scan->until)
 		return 0;
 	r = peek(scan, RECORD_MIN, &p);
 	if (r)
@@ -539,7 +598,7 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret)
 			scan->inside = false;
 		}
 		r = next_outer(scan, ret, &container);
-		if (!r)
+		if (!r && scan_ended(scan))
 			check_rest(scan);
 		if (r <= 0 || !container || scan->flags & DATA_SCAN_CONTAINERS)
 			return r;

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "data-image.h"
+#include "data/file.h"
 
 /* What a whole walk found. */
 struct walk {
@@ -616,6 +617,41 @@ static void test_compressed_damage(void **state)
 	image_release(&im);
 }
 
+static void add_raw_container(struct image *im, const uint8_t *p, size_t len)
+{
+	image_head(im, PERF_RECORD_COMPRESSED, (uint16_t)(8 + len));
+	assert_int_equal(buf_append(&im->b, p, len), 0);
+}
+
+/* The decoders of zstd before 1.0 see nothing of a file, also when a header was begun before. */
+static void test_compressed_legacy(void **state)
+{
+	static const uint8_t begun[] = {0x28};
+	uint8_t frame[64] = {0x25, 0xb5, 0x2f, 0xfd};
+
+	for (unsigned int i = 0; i < 6; i++) {
+		struct image im = {0}, good = {0};
+		struct data_file *df;
+
+		frame[0] = (uint8_t)(0x25 + i % 3);
+		make_compressed(&im, PERF_RECORD_COMPRESSED, 100, 4000, true);
+		make_compressed(&good, PERF_RECORD_COMPRESSED, 100, 4000, true);
+		if (i >= 3)
+			add_raw_container(&im, begun, sizeof(begun));
+		add_raw_container(&im, frame, sizeof(frame));
+		assert_int_equal(
+			buf_append(&im.b, good.b.data + good.data_at, good.b.len - good.data_at),
+			0);
+		image_end(&im);
+		df = image_open(&im);
+		assert_int_equal(walk(df, 0).samples, 200);
+		assert_int_equal(noted(df, DATA_DAMAGED, "version before 1.0"), 1);
+		data_close(df);
+		image_release(&good);
+		image_release(&im);
+	}
+}
+
 static size_t resident(void)
 {
 	unsigned long size = 0, rss = 0;
@@ -812,6 +848,35 @@ static void test_shrinks(void **state)
 	image_release(&im);
 }
 
+/* What is written to a header after it was read is noticed, in either half of a flush. */
+static void test_flushed_meanwhile(void **state)
+{
+	char path[] = "/tmp/ringtail-test-XXXXXX";
+	struct image im = {0};
+	struct data_file *df;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	make_samples(&im, 1, 10);
+	assert_int_equal(write(fd, im.b.data, im.b.len), im.b.len);
+	assert_int_equal(data_open(path, false, &df, NULL), 0);
+	assert_false(header_changed(df));
+	for (size_t at = 0; at < sizeof(struct pd_header); at++) {
+		im.b.data[at] ^= 1;
+		assert_int_equal(pwrite(fd, im.b.data + at, 1, (off_t)at), 1);
+		assert_true(header_changed(df));
+		im.b.data[at] ^= 1;
+		assert_int_equal(pwrite(fd, im.b.data + at, 1, (off_t)at), 1);
+		assert_false(header_changed(df));
+	}
+	assert_int_equal(ftruncate(fd, 50), 0);
+	assert_true(header_changed(df));
+	data_close(df);
+	close(fd);
+	unlink(path);
+	image_release(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -832,10 +897,12 @@ int main(void)
 		cmocka_unit_test(test_auxtrace),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_compressed_damage),
+		cmocka_unit_test(test_compressed_legacy),
 		cmocka_unit_test(test_compressed_bomb),
 		cmocka_unit_test(test_pipe_stream),
 		cmocka_unit_test(test_directory),
 		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_flushed_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
