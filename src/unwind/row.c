@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/row.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/expr.h"
+
+#define EXPR_MAX 1024 /* bytes of all expressions of a row; the C library's for signals have 60 */
+
+/* A rule with the register that it is for; expressions lie in the row. */
+struct packed {
+	uint8_t kind, reg, base;
+	uint16_t len, at; /* of the expression */
+	int32_t offset;
+};
+
+struct cfi_row {
+	uint64_t lost;	   /* bit N: the caller's register N cannot be known */
+	struct packed cfa; /* of the frame itself */
+	uint8_t ra, nr;
+	bool signal, sets_sp; /* sets_sp: a rule says where the caller's stack is; else the CFA */
+	struct packed rule[]; /* nr, then expressions */
+};
+
+bool unwind_stack_read(const struct unwind_stack *s, uint64_t addr, unsigned int bytes,
+		       uint64_t *ret)
+{
+	uint64_t v = 0, at = addr - s->start;
+
+	if (addr < s->start || at > s->size || bytes > s->size - at)
+		return false;
+	memcpy(&v, s->data + at, bytes);
+	*ret = le64toh(v);
+	return true;
+}
+
+static bool is_expr(const struct cfi_rule *r)
+{
+	return r->kind == CFI_EXPR_VALUE || r->kind == CFI_EXPR_MEMORY;
+}
+
+/* How many rules there are to pack, and bytes of expressions. False if an offset is no frame's. */
+static bool measure(const struct cfi_rules *rules, const struct unwind_arch *arch, uint8_t *ret_nr,
+		    size_t *ret_expr)
+{
+	for (unsigned int i = 0; i < UNWIND_REGS; i++) {
+		const struct cfi_rule *r = &rules->rule[i];
+
+		if (i >= arch->nr && i != UNWIND_CFA)
+			continue;
+		*ret_nr += i != UNWIND_CFA && r->kind > CFI_UNDEFINED;
+		*ret_expr += is_expr(r) ? r->len : 0;
+		if (!is_expr(r) && r->offset != (int32_t)r->offset)
+			return false;
+	}
+	return true;
+}
+
+static struct packed pack(struct cfi_row *row, const struct cfi_rule *r, uint8_t reg,
+			  uint16_t *expr_at)
+{
+	struct packed p = {.kind = r->kind, .reg = reg, .base = r->base};
+
+	if (is_expr(r)) {
+		p.len = r->len;
+		p.at = *expr_at;
+		memcpy((uint8_t *)&row->rule[row->nr] + p.at, r->expr, p.len);
+		*expr_at = (uint16_t)(p.at + p.len);
+	} else {
+		p.offset = (int32_t)r->offset;
+	}
+	return p;
+}
+
+/* Whether there is a caller: the machine's own program counter is no place to find it in. */
+static bool tells_caller(const struct cfi_rules *rules, const struct unwind_arch *arch)
+{
+	const struct cfi_rule *cfa = &rules->rule[UNWIND_CFA];
+
+	if (rules->ra >= arch->nr || cfa->kind <= CFI_UNDEFINED)
+		return false;
+	return rules->rule[rules->ra].kind > CFI_UNDEFINED ||
+	       (rules->rule[rules->ra].kind == CFI_SAME && arch->perf[rules->ra] != arch->pc);
+}
+
+int cfi_row_new(const struct cfi_rules *rules, const struct unwind_arch *arch, struct cfi_row **ret)
+{
+	struct cfi_row *row;
+	size_t expr = 0;
+	uint8_t nr = 0, n = 0;
+	uint16_t at = 0;
+
+	if (!measure(rules, arch, &nr, &expr) || !tells_caller(rules, arch) || expr > EXPR_MAX)
+		return -EBADMSG;
+	row = calloc(1, sizeof(*row) + nr * sizeof(row->rule[0]) + expr);
+	if (!row)
+		return -ENOMEM;
+	row->nr = nr;
+	row->ra = rules->ra;
+	row->signal = rules->signal;
+	row->sets_sp = rules->rule[arch->sp].kind > CFI_UNDEFINED;
+	row->cfa = pack(row, &rules->rule[UNWIND_CFA], UNWIND_CFA, &at);
+	for (uint8_t i = 0; i < arch->nr; i++) {
+		if (rules->rule[i].kind > CFI_UNDEFINED)
+			row->rule[n++] = pack(row, &rules->rule[i], i, &at);
+		else if (rules->rule[i].kind == CFI_UNDEFINED)
+			row->lost |= 1ull << i;
+	}
+	*ret = row;
+	return 0;
+}
+
+bool cfi_row_is_signal(const struct cfi_row *row)
+{
+	return row->signal;
+}
+
+/* What the rule says, if that can be known. */
+static bool rule_value(const struct cfi_row *row, const struct packed *r,
+		       const struct unwind_arch *arch, const struct unwind_stack *stack,
+		       const struct unwind_regs *regs, uint64_t *ret)
+{
+	uint64_t v;
+
+	if (r->kind == CFI_VALUE || r->kind == CFI_MEMORY) {
+		if (!(regs->known >> r->base & 1))
+			return false;
+		v = regs->v[r->base] + (uint64_t)(int64_t)r->offset;
+	} else {
+		const uint8_t *expr = (const uint8_t *)&row->rule[row->nr] + r->at;
+		const struct expr_frame f = {.arch = arch, .regs = regs, .stack = stack};
+
+		if (expr_eval(expr, r->len, &f, r->reg != UNWIND_CFA, &v))
+			return false;
+	}
+	if (arch->word == 4)
+		v = (uint32_t)v;
+	if (r->kind == CFI_MEMORY || r->kind == CFI_EXPR_MEMORY)
+		return unwind_stack_read(stack, v, arch->word, ret);
+	*ret = v;
+	return true;
+}
+
+bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
+		   const struct unwind_stack *stack, struct unwind_regs *regs, uint64_t *ret_pc)
+{
+	uint64_t v[UNWIND_REGS] = {0}, lost = row->lost, cfa;
+
+	regs->known &= ~(1ull << UNWIND_CFA);
+	if (!rule_value(row, &row->cfa, arch, stack, regs, &cfa))
+		return false;
+	regs->v[UNWIND_CFA] = cfa;
+	regs->known |= 1ull << UNWIND_CFA;
+	/* all from the old values, then all at once */
+	for (uint8_t i = 0; i < row->nr; i++)
+		if (!rule_value(row, &row->rule[i], arch, stack, regs, &v[i]))
+			lost |= 1ull << row->rule[i].reg;
+	for (uint8_t i = 0; i < row->nr; i++) {
+		regs->v[row->rule[i].reg] = v[i];
+		regs->known |= 1ull << row->rule[i].reg;
+	}
+	regs->known &= ~lost;
+	if (!row->sets_sp) {
+		regs->v[arch->sp] = cfa;
+		regs->known |= 1ull << arch->sp;
+	}
+	if (!(regs->known >> row->ra & 1))
+		return false;
+	*ret_pc = regs->v[row->ra] & arch->mask;
+	return true;
+}

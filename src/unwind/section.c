@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/section.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "unwind/program.h"
+
+#define SECTION_MAX ((uint64_t)64 << 20) /* bytes, unpacked; a browser has 20 MB */
+#define LETTERS_MAX 16
+
+/* Where the description of a run of code lies in the section. */
+struct cfi_fde {
+	uint64_t start, end; /* as linked, end exclusive */
+	size_t at;
+};
+
+/* An entry of the section as it stands there, its length read. */
+struct raw_entry {
+	struct reader body; /* behind the id */
+	size_t next;	    /* the entry behind it */
+	size_t cie;	    /* of an FDE: where its common entry lies */
+	bool is_cie;
+};
+
+/* Reads the entry at @at. Returns false at the end, and where nothing further can be read. */
+static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_entry *ret)
+{
+	struct reader r = {.p = s->data.data + at, .end = s->data.data + s->data.len};
+	unsigned int word = 4;
+	uint64_t len, id, mark;
+	size_t id_at;
+
+	if (reader_left(&r) < 4)
+		return false;
+	len = reader_word(&r, 4);
+	if (len == UINT32_MAX) {
+		len = reader_word(&r, 8);
+		word = s->eh ? 4 : 8;
+	}
+	if (r.bad || !len || len > reader_left(&r))
+		return false;
+	id_at = (size_t)(r.p - s->data.data);
+	r.end = r.p + len;
+	id = reader_word(&r, word);
+	mark = s->eh ? 0 : word == 4 ? UINT32_MAX : UINT64_MAX;
+	*ret = (struct raw_entry){.body = r, .next = id_at + len, .is_cie = id == mark};
+	/* where it is no valid place, reading an entry there fails */
+	ret->cie = s->eh ? (id <= id_at ? id_at - id : s->data.len)
+			 : (id <= s->data.len ? id : s->data.len);
+	return !r.bad;
+}
+
+/* What an augmentation adds; @letters say what there is. Returns false if it is not known. */
+static bool read_augmentation(const char *letters, struct reader *r, struct cfi_entry *e)
+{
+	struct reader aug;
+	uint64_t len;
+
+	if (!*letters)
+		return true;
+	if (*letters != 'z')
+		return false;
+	len = reader_uleb(r);
+	aug = (struct reader){.p = r->p, .end = r->p + (len <= reader_left(r) ? len : 0)};
+	reader_skip(r, len);
+	for (letters++; *letters; letters++)
+		switch (*letters) {
+		case 'R': e->encoding = reader_byte(&aug); break;
+		case 'L': reader_byte(&aug); break;
+		case 'P': cfi_entry_address(e, &aug, reader_byte(&aug) & 0x0f); break;
+		case 'S': e->signal = true; break;
+		default: return !aug.bad && !r->bad; /* the length tells where it ends */
+		}
+	return !aug.bad && !r->bad;
+}
+
+/* The common entry at @at. Returns false if there is none that is understood. */
+static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *ret,
+		     bool *ret_augmented)
+{
+	char letters[LETTERS_MAX] = "";
+	struct raw_entry raw;
+	struct reader r;
+	uint8_t version;
+	size_t n = 0;
+
+	if (at >= s->data.len || !raw_entry_read(s, at, &raw) || !raw.is_cie)
+		return false;
+	r = raw.body;
+	*ret = (struct cfi_entry){.section = s->data.data,
+				  .section_addr = s->addr,
+				  .encoding = DW_EH_PE_absptr,
+				  .word = s->word};
+	version = reader_byte(&r);
+	do
+		letters[n] = (char)reader_byte(&r);
+	while (letters[n] && ++n < LETTERS_MAX);
+	if (n == LETTERS_MAX)
+		return false;
+	if (version == 4 && (reader_byte(&r) != s->word || reader_byte(&r)))
+		return false; /* segments */
+	ret->code_align = reader_uleb(&r);
+	ret->data_align = reader_sleb(&r);
+	ret->ra = version == 1 ? reader_byte(&r) : reader_uleb(&r);
+	*ret_augmented = *letters;
+	if ((version != 1 && version != 3 && version != 4) || !read_augmentation(letters, &r, ret))
+		return false;
+	ret->initial = r;
+	return !r.bad;
+}
+
+static bool read_fde(const struct cfi_section *s, const struct raw_entry *raw,
+		     struct cfi_entry *ret)
+{
+	struct reader r = raw->body;
+	bool augmented;
+
+	if (!read_cie(s, raw->cie, ret, &augmented))
+		return false;
+	ret->start = cfi_entry_address(ret, &r, ret->encoding);
+	ret->end = ret->start + cfi_entry_address(ret, &r, ret->encoding & 0x0f);
+	if (augmented)
+		reader_skip(&r, reader_uleb(&r));
+	ret->instructions = r;
+	return !r.bad && ret->end > ret->start;
+}
+
+static int by_start(const void *va, const void *vb)
+{
+	const struct cfi_fde *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int make_index(struct cfi_section *s)
+{
+	struct raw_entry raw;
+	struct cfi_entry e;
+	bool ordered = true;
+
+	for (size_t at = 0; at < s->data.len; at = raw.next) {
+		raw.next = at + 4; /* zeros end the part of a linker's input */
+		if (!raw_entry_read(s, at, &raw)) {
+			if (raw.next > s->data.len || memcmp(s->data.data + at, "\0\0\0", 4) != 0)
+				break;
+			continue;
+		}
+		if (raw.is_cie || !read_fde(s, &raw, &e))
+			continue;
+		if (array_grow(&s->fde, &s->cap, s->nr + 1, sizeof(*s->fde)))
+			return -ENOMEM;
+		ordered &= !s->nr || s->fde[s->nr - 1].start <= e.start;
+		s->fde[s->nr++] = (struct cfi_fde){e.start, e.end, at};
+	}
+	if (!ordered)
+		qsort(s->fde, s->nr, sizeof(*s->fde), by_start);
+	return 0;
+}
+
+int cfi_section_load(struct cfi_section *s, const struct elf_image *img, const char *name)
+{
+	GElf_Shdr shdr;
+	GElf_Chdr chdr;
+	Elf_Scn *scn = elf_section(img, name, &shdr);
+	Elf_Data *data;
+
+	if (!scn || shdr.sh_size > SECTION_MAX || img->ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOENT;
+	if ((shdr.sh_flags & SHF_COMPRESSED) &&
+	    (!gelf_getchdr(scn, &chdr) || chdr.ch_size > SECTION_MAX ||
+	     elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, &shdr)))
+		return -EBADMSG;
+	data = elf_section_data(scn, &shdr);
+	if (!data)
+		return -ENOENT;
+	s->eh = !strcmp(name, ".eh_frame");
+	s->addr = shdr.sh_addr;
+	s->word = img->ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+	if (buf_append(&s->data, data->d_buf, data->d_size))
+		return -ENOMEM;
+	return make_index(s);
+}
+
+void cfi_section_release(struct cfi_section *s)
+{
+	buf_release(&s->data);
+	free(s->fde);
+	*s = (struct cfi_section){0};
+}
+
+size_t cfi_section_memory(const struct cfi_section *s)
+{
+	return s->data.cap + s->cap * sizeof(*s->fde);
+}
+
+int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch, uint64_t addr,
+		    struct cfi_row **ret)
+{
+	size_t lo = 0, hi = s->nr;
+	struct raw_entry raw;
+	struct cfi_entry e;
+
+	/* the last that begins at or before it */
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->fde[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr >= s->fde[lo - 1].end)
+		return -ENOENT;
+	if (!raw_entry_read(s, s->fde[lo - 1].at, &raw) || !read_fde(s, &raw, &e))
+		return -EBADMSG;
+	return cfi_program_run(&e, arch, addr, ret);
+}
