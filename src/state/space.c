@@ -279,6 +279,11 @@ static const struct space_version *version_as_of(const struct space *s, struct m
 	return low ? &s->versions[low - 1] : NULL;
 }
 
+bool space_is_steady(const struct space *s, struct moment first, struct moment last)
+{
+	return version_as_of(s, first) == version_as_of(s, last);
+}
+
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at)
 {

@@ -87,6 +87,9 @@ int space_fork(struct space_pool *pool, struct space *child, struct space *paren
 /* Moves the versions of @s to @array, which has room for s->count of them. */
 void space_freeze(struct space *s, struct space_version *array);
 
+/* Whether one version serves all moments from @first to @last. */
+bool space_is_steady(const struct space *s, struct moment first, struct moment last);
+
 /* What is found at @addr as of @at, or NULL. */
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at);

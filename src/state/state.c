@@ -200,6 +200,37 @@ bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t i
 	return found;
 }
 
+static bool kernel_steady(const struct kernel *k, struct moment first, struct moment last)
+{
+	return space_is_steady(&k->ksymbols, first, last) &&
+	       space_is_steady(&k->modules, first, last);
+}
+
+bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
+		  struct moment first, struct moment last)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+	struct location a, b;
+
+	if (tid && !threads_comm_is_steady(&s->threads, tid, first, last))
+		return false;
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		if (!kernel_steady(&s->host, first, last))
+			return false;
+		break;
+	case PERF_RECORD_MISC_USER:
+		if (space && !space_is_steady(space, first, last))
+			return false;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL: return false;
+	}
+	/* Of one version a map may have come in between; none goes. */
+	state_find(s, pid, cpumode, ip, first, &a);
+	state_find(s, pid, cpumode, ip, last, &b);
+	return a.map == b.map;
+}
+
 size_t state_dso_count(const struct state *s)
 {
 	return s->dsos.count;

@@ -88,6 +88,13 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret);
 
+/*
+ * Whether state_comm() and state_find() give the same answers for all moments from @first to @last.
+ * False where finding out would be long; also where only another address has changed.
+ */
+bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
+		  struct moment first, struct moment last);
+
 /* All dsos, by index. */
 size_t state_dso_count(const struct state *s);
 const struct dso *state_dso_at(const struct state *s, size_t index);

@@ -48,6 +48,8 @@ void threads_release(struct threads *t);
 
 /* NULL when there is none. */
 const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at);
+bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
+			    struct moment last);
 const struct space *threads_space(const struct threads *t, uint32_t pid);
 
 /* Makes one where there is none. NULL when out of memory. */

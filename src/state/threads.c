@@ -164,7 +164,8 @@ void threads_release(struct threads *t)
 	free(t->versions);
 }
 
-const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at)
+/* What thread @tid was as of @at, or NULL. */
+static const struct comm *comm_as_of(const struct threads *t, uint32_t tid, struct moment at)
 {
 	uint32_t low = 0, high, mid, n = idtable_find(&t->tids, tid);
 	const struct comm_link *link;
@@ -176,7 +177,7 @@ const char *threads_comm_find(const struct threads *t, uint32_t tid, struct mome
 	if (!thread->comms) {
 		for (link = thread->last; link && moment_before(at, link->c.at);)
 			link = link->prev;
-		return link ? link->c.name : NULL;
+		return link ? &link->c : NULL;
 	}
 	for (high = thread->count; low < high;) {
 		mid = low + (high - low) / 2;
@@ -185,5 +186,18 @@ const char *threads_comm_find(const struct threads *t, uint32_t tid, struct mome
 		else
 			low = mid + 1;
 	}
-	return low ? thread->comms[low - 1].name : NULL;
+	return low ? &thread->comms[low - 1] : NULL;
+}
+
+const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at)
+{
+	const struct comm *comm = comm_as_of(t, tid, at);
+
+	return comm ? comm->name : NULL;
+}
+
+bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
+			    struct moment last)
+{
+	return comm_as_of(t, tid, first) == comm_as_of(t, tid, last);
 }

@@ -246,11 +246,35 @@ static struct moment random_moment(struct moment last)
 	return (struct moment){(uint64_t)rand() % (last.time + 2), (uint64_t)rand() % 6};
 }
 
+/* What is called steady gives one answer at each moment at which anything happened in between. */
+static unsigned int check_steady(const struct state *s, const struct event *events, size_t n,
+				 struct moment first, struct moment last)
+{
+	uint32_t pid = (uint32_t)(rand() % PIDS), tid = (uint32_t)(1 + rand() % (TIDS - 1));
+	bool user = rand() % 2;
+	uint8_t mode = user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+	uint64_t ip = (user ? 0 : TEXT) + (uint64_t)(rand() % CELLS);
+	struct location a, b;
+
+	if (moment_before(last, first) || !state_steady(s, pid, tid, mode, ip, first, last))
+		return 0;
+	state_find(s, pid, mode, ip, first, &a);
+	for (size_t i = 0; i < n; i++) {
+		if (moment_before(events[i].at, first) || moment_before(last, events[i].at))
+			continue;
+		state_find(s, pid, mode, ip, events[i].at, &b);
+		assert_ptr_equal(a.map, b.map);
+		assert_ptr_equal(state_comm(s, pid, tid, first),
+				 state_comm(s, pid, tid, events[i].at));
+	}
+	return 1;
+}
+
 static void any_moment_as_replayed(void **unused)
 {
 	struct event events[EVENTS];
 	struct perf_event_header hdr;
-	unsigned int seed, i, n;
+	unsigned int seed, i, n, steady = 0;
 
 	for (seed = 1; seed <= 1500; seed++) {
 		struct state *s = state_new();
@@ -276,9 +300,12 @@ static void any_moment_as_replayed(void **unused)
 		for (i = 0; i < 12; i++)
 			check_moment(s, events, n, random_moment(at), seed);
 		check_moment(s, events, n, (struct moment){UINT64_MAX, UINT64_MAX}, seed);
+		for (i = 0; i < 40; i++)
+			steady += check_steady(s, events, n, random_moment(at), random_moment(at));
 		assert_int_equal(state_comm(s, 0, 0, at)[0], 's');
 		state_free(s);
 	}
+	assert_true(steady > 1000);
 }
 
 static void apply(struct state *s, uint32_t type, uint16_t misc, struct pd_record rec,
