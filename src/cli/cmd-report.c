@@ -206,9 +206,8 @@ static int show(struct report_args *a, struct trace *t)
 	} else {
 		rc = show_report(a, t);
 	}
-	if (!a->stats && !a->input.quiet && report_has_user_stacks(t))
-		complain("the copies of user stacks (record --call-graph dwarf) are not unwound "
-			 "yet: call chains lack the callers in user space");
+	if (!a->stats)
+		input_explain_stacks(&a->input, t);
 	return rc;
 }
 

@@ -118,6 +118,7 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	input_explain_symbols(&a->input, t);
+	input_explain_stacks(&a->input, t);
 	return rc;
 }
 

@@ -308,6 +308,15 @@ void input_explain_symbols(const struct input *in, const struct trace *t)
 	}
 }
 
+void input_explain_stacks(const struct input *in, const struct trace *t)
+{
+	if (in->quiet || !t->cfi || unwind_arch_known(t->arch))
+		return;
+	complain("call chains lack the callers in user space: the stacks of a machine '%s' cannot "
+		 "be unwound",
+		 t->arch ? t->arch : "like this one");
+}
+
 static void warn_loss(const struct trace_counts *c)
 {
 	uint64_t lost = trace_loss_total(&c->loss, &c->loss);

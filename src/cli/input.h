@@ -64,6 +64,9 @@ time_t input_captured(const char *path);
 /* With -v: why shared objects in which symbols were looked up have none, or few. */
 void input_explain_symbols(const struct input *in, const struct trace *t);
 
+/* If there are copies of user stacks that cannot be unwound: why. */
+void input_explain_stacks(const struct input *in, const struct trace *t);
+
 /*
  * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and
  * what was lost, flushes, and says why output could not be written (silently for a closed pipe).

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 
@@ -53,11 +54,16 @@ char frame_level(uint8_t cpumode)
 int frames_init(struct frames *f, struct trace *t)
 {
 	*f = (struct frames){.trace = t, .cache = calloc(1, sizeof(*f->cache))};
-	return f->cache ? 0 : -ENOMEM;
+	if (!f->cache)
+		return -ENOMEM;
+	f->arch64 = unwind_arch_find(t->arch, PERF_SAMPLE_REGS_ABI_64);
+	f->arch32 = unwind_arch_find(t->arch, PERF_SAMPLE_REGS_ABI_32);
+	return t->cfi ? unwind_init(&f->unwind, t->state, t->cfi) : 0;
 }
 
 void frames_release(struct frames *f)
 {
+	unwind_release(&f->unwind);
 	free(f->cache);
 	free(f->frame);
 	*f = (struct frames){0};
@@ -80,17 +86,61 @@ static const struct symbol *find_symbol(struct frames *f, const struct dso *dso,
 	return slot->sym;
 }
 
+/* Completes a frame of which address and mode are there. */
+static void locate(struct frames *f, uint32_t pid, const struct location *loc, struct frame *ret)
+{
+	if (!loc->map)
+		return;
+	ret->dso = loc->map->dso;
+	ret->addr = loc->addr;
+	ret->sym = find_symbol(f, ret->dso, pid, loc->addr);
+}
+
 void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		    struct frame *ret)
 {
 	struct location loc;
 
 	*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
-	if (!state_find(f->trace->state, pid, cpumode, ip, at, &loc))
-		return;
-	ret->dso = loc.map->dso;
-	ret->addr = loc.addr;
-	ret->sym = find_symbol(f, ret->dso, pid, loc.addr);
+	state_find(f->trace->state, pid, cpumode, ip, at, &loc);
+	locate(f, pid, &loc, ret);
+}
+
+/* The other half of the address space; the mode itself if there is none. */
+static uint8_t other_half(uint8_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL: return PERF_RECORD_MISC_USER;
+	case PERF_RECORD_MISC_USER: return PERF_RECORD_MISC_KERNEL;
+	case PERF_RECORD_MISC_GUEST_KERNEL: return PERF_RECORD_MISC_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_USER: return PERF_RECORD_MISC_GUEST_KERNEL;
+	}
+	return cpumode;
+}
+
+static bool is_kernel(uint8_t cpumode)
+{
+	return cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
+
+/* Whether the highest bit of an address tells the kernel's from those of tasks. */
+static bool top_bit_tells(const struct trace *t)
+{
+	return t->arch && (!strcmp(t->arch, "x86_64") || !strcmp(t->arch, "aarch64"));
+}
+
+void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t addr,
+			 struct moment at, struct frame *ret)
+{
+	uint8_t other = other_half(cpumode);
+
+	if (top_bit_tells(f->trace) && is_kernel(cpumode) != addr >> 63) {
+		other = cpumode;
+		cpumode = other_half(cpumode);
+	}
+	frames_resolve(f, pid, cpumode, addr, at, ret);
+	if (!ret->dso && other != cpumode)
+		frames_resolve(f, pid, other, addr, at, ret);
 }
 
 static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode, uint64_t ip)
@@ -130,6 +180,53 @@ static bool has_branch_callstack(const struct walk_sample *ws)
 	       ws->s.branch_nr;
 }
 
+/* A sample whose stack is being walked. */
+struct stack_walk {
+	struct frames *f;
+	uint32_t pid;
+};
+
+static int push_unwound(uint64_t ip, const struct location *loc, void *arg)
+{
+	struct stack_walk *w = arg;
+	struct frames *f = w->f;
+	struct frame *frame;
+
+	if (array_grow(&f->frame, &f->cap, f->nr + 1, sizeof(*f->frame)) < 0)
+		return -ENOMEM;
+	frame = &f->frame[f->nr++];
+	*frame = (struct frame){.ip = ip, .addr = ip, .cpumode = PERF_RECORD_MISC_USER};
+	locate(f, w->pid, loc, frame);
+	return 0;
+}
+
+static bool has_stack(const struct frames *f, const struct walk_sample *ws)
+{
+	return f->trace->cfi && ws->s.user_regs_abi && ws->s.user_stack_size &&
+	       (ws->s.type & PERF_SAMPLE_CALLCHAIN);
+}
+
+/* The part of the chain in user space, which the kernel left to us. */
+static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	struct stack_walk w = {.f = f, .pid = ws->s.pid};
+	struct unwind_sample s = {
+		.arch = ws->s.user_regs_abi == PERF_SAMPLE_REGS_ABI_64 ? f->arch64 : f->arch32,
+		.pid = ws->s.pid,
+		.at = ws->rec->at,
+		.regs_mask = ws->evsel->attr.sample_regs_user,
+		.regs = ws->s.user_regs,
+		.stack = ws->s.user_stack,
+		.stack_size = ws->s.user_stack_size,
+	};
+
+	if (f->nr >= FRAMES_MAX || !s.arch)
+		return 0;
+	if (max > FRAMES_MAX - f->nr)
+		max = FRAMES_MAX - f->nr;
+	return unwind_walk(&f->unwind, &s, max, push_unwound, &w);
+}
+
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
@@ -153,7 +250,7 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
 			return push_branch_stack(f, ws, max);
 	}
-	return 0;
+	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
 }
 
 int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
@@ -161,8 +258,10 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	int rc;
 
 	f->nr = 0;
-	if (ws->s.callchain_nr && max > 1) {
+	f->is_chain = false;
+	if ((ws->s.callchain_nr || has_stack(f, ws)) && max > 1) {
 		rc = frames_of_chain(f, ws, max);
+		f->is_chain = f->nr;
 		if (rc < 0 || f->nr)
 			return rc;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Frames: addresses of a sample with what lies there. A sample's frames begin with its own address
- * and go on with its callers, PERF_CONTEXT_* markers resolved into the mode of what follows.
+ * and go on with its callers, PERF_CONTEXT_* markers resolved into the mode of what follows. Where
+ * the recording has copies of user stacks, callers in user space come from those.
  *
  * A frames object is one worker's: it holds the cache in front of the shared resolver.
  */
@@ -9,6 +10,7 @@
 #define RINGTAIL_REPORT_FRAME_H
 
 #include "report/walk.h"
+#include "unwind/unwind.h"
 
 struct frame {
 	uint64_t ip;		  /* as sampled */
@@ -21,8 +23,11 @@ struct frame {
 struct frames {
 	struct trace *trace;
 	struct frame_cache *cache;
+	struct unwind unwind; /* if the recording has copies of stacks */
+	const struct unwind_arch *arch64, *arch32; /* of its tasks by ABI; NULL: not known */
 	struct frame *frame; /* the last sample's, innermost first */
 	size_t nr, cap;
+	bool is_chain; /* they are its call chain, not its address alone */
 };
 
 /* Returns 0 or -ENOMEM; frames_release() also after failure. */
@@ -34,8 +39,20 @@ void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip
 		    struct frame *ret);
 
 /*
- * Fills @f->frame with the sample's call chain, at most @max frames, and where it has none with its
- * address alone (nothing if it has no address either). Returns 0 or -ENOMEM.
+ * As frames_resolve(), but @addr is what code in @cpumode reached for: the kernel reaches into the
+ * memory of tasks, too.
+ */
+void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t addr,
+			 struct moment at, struct frame *ret);
+
+/* A chain has no more frames than this in all: what draws it nests as deep. */
+#define FRAMES_MAX 1024
+
+/*
+ * Fills @f->frame with the sample's call chain, at most @max frames of what the kernel recorded and
+ * as many from the copy of the stack, and where it has none with its
+ * address alone (nothing if it has no address either); with @max 1 that in any case. Returns 0 or
+ * -ENOMEM.
  */
 int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max);
 

@@ -38,11 +38,6 @@ bool report_has_callchains(const struct trace *t)
 	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
 }
 
-bool report_has_user_stacks(const struct trace *t)
-{
-	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_STACK_USER;
-}
-
 static void hists_free(struct hist *hists, size_t nr)
 {
 	for (size_t i = 0; hists && i < nr; i++)
@@ -138,7 +133,7 @@ static int add_rows(struct worker *w, struct hist *h, struct key_source *src, si
 			h->entry[row].self += period;
 			h->entry[row].samples++;
 		}
-		if (src->ws->s.callchain_nr)
+		if (w->frames.is_chain)
 			rc = add_chain(w, h, row, i, period);
 		if (rc < 0)
 			return rc;

@@ -45,7 +45,4 @@ void report_free(struct report *r); /* accepts NULL; leaves the trace */
 /* Whether any event of the trace has call chains. */
 bool report_has_callchains(const struct trace *t);
 
-/* Whether any event of the trace has copies of user stacks. */
-bool report_has_user_stacks(const struct trace *t);
-
 #endif

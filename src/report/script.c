@@ -246,8 +246,8 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	}
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
 		s.has_addr_frame = true;
-		frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
-			       &s.addr);
+		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
+				    &s.addr);
 	}
 	return r->fn(r->trace, &s, r->arg);
 }

@@ -84,6 +84,8 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 	else if (rc < 0 && rc != -ENOENT)
 		goto out;
 	rc = open_resolver(t, err);
+	if (!rc && (pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_STACK_USER))
+		rc = cfi_tables_new(t->resolver, &t->cfi);
 out:
 	if (rc < 0)
 		trace_close(t);
@@ -96,6 +98,7 @@ void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
+	cfi_tables_free(t->cfi);
 	resolver_free(t->resolver);
 	state_free(t->state);
 	tracing_free(t->tracing);

@@ -4,8 +4,8 @@
  * (state), symbols, tracepoint formats, and the counts of pass 1.
  *
  * trace_open() and trace_prepare() belong to one thread. After trace_prepare() everything here is
- * read-only but the resolver and the notes of the file, which lock for themselves, so that any
- * number of threads may decode and resolve.
+ * read-only but the resolver, the tables for unwinding and the notes of the file, which lock for
+ * themselves, so that any number of threads may decode and resolve.
  */
 #ifndef RINGTAIL_REPORT_TRACE_H
 #define RINGTAIL_REPORT_TRACE_H
@@ -17,6 +17,7 @@
 #include "report/loss.h"
 #include "state/state.h"
 #include "symbol/resolver.h"
+#include "unwind/cfi.h"
 
 struct trace_opts {
 	const char *path;
@@ -67,6 +68,7 @@ struct trace {
 	struct tracing *tracing; /* NULL: the recording has no tracepoint formats */
 	struct state *state;
 	struct resolver *resolver;
+	struct cfi_tables *cfi; /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct trace_counts counts;
 	struct trace_chunk *chunks;

@@ -67,6 +67,12 @@ def no_samples(ours, theirs):
     return ours, []
 
 
+def no_user_frames(ours, theirs):
+    """perf shows no user frame of a stack whose innermost frame is in a file that is not here; the
+    address of that one is in the sample, and ours shows it."""
+    return [x for x in ours if not (FRAME.match(x) and int(x.split()[0], 16) < 1 << 63)], theirs
+
+
 def pid_comm(ours, theirs):
     """perf from 6.12 on forgets the name of a task at its EXIT and prints :TID for samples that
     follow; they were made by the task under its name."""
@@ -90,6 +96,8 @@ DIFFERENCES = {
     "perf_with_add_counter.data": ("group reads are one sample, not one a member", group_members),
     "local/group-read.data": ("group reads are one sample, not one a member", group_members),
     "perf.data.intel_pt-4.14": ("perf synthesizes samples from the AUX area", real_samples),
+    "local/dwarf.data": ("user frames of a stack whose files are missing", no_user_frames),
+    "perf.data.dwarf": ("user frames of a stack whose files are missing", no_user_frames),
     "local/stat.data": ("perf prints counters of a stat recording", no_samples),
 }
 
