@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/parse.h"
@@ -38,13 +37,21 @@ enum {
 	OPT_HEADER_ONLY,
 	OPT_STATS,
 	OPT_JSON,
+	OPT_NO_CALL_GRAPH,
+	OPT_PERCENTAGE,
+	OPT_SHOW_PERIOD,
+	OPT_SYMBOL_FILTER,
+	OPT_TUI,
+	OPT_GTK,
+	OPT_TASKS,
 };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Output:", 1},
 	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", 1},
 	{"sort", 's', "KEYS", 0,
-	 "Tell samples apart by these: comm, pid, tid, dso, sym, cpu, event (default comm,dso,sym)",
+	 "Tell samples apart by these: comm, pid, tid, dso, sym, cpu, event (default "
+	 "comm,dso,sym); with a plus before them, by these, too",
 	 1},
 	{"children", OPT_CHILDREN, NULL, 0,
 	 "Also count for each function what its callees were sampled for", 1},
@@ -52,10 +59,20 @@ static const struct argp_option options[] = {
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
 	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,VALUE]; TYPE is graph, fractal, folded or "
 	 "none, PERCENT the least that a branch must have (0.5), LIMIT the most branches, ORDER "
-	 "caller (from the outermost caller down; the default) or callee (from the function up)",
+	 "caller (from the outermost caller down; the default) or callee (from the function up), "
+	 "VALUE "
+	 "of folded chains count, period or percent",
 	 1},
+	{"inverted", 'G', NULL, 0, "Call graphs from the outermost caller down (the default)", 1},
+	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "As -g none", 1},
 	{"show-nr-samples", 'n', NULL, 0, "A column with the number of samples", 1},
+	{"show-total-period", OPT_SHOW_PERIOD, NULL, 0, "A column with the sum of their periods",
+	 1},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", 1},
+	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
+	 "Of what is shown, or of all samples (the default)", 1},
+	{"field-separator", 't', "CHAR", 0,
+	 "Rows alone, with CHAR between the columns and no spaces", 1},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Look at N frames of a chain (default 127)", 1},
 	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", 1},
@@ -63,6 +80,20 @@ static const struct argp_option options[] = {
 	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", 1},
 	{"json", OPT_JSON, NULL, 0, "Write JSON", 1},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
+	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0, "in symbols with TEXT in their names", 4},
+	{"hide-unresolved", 'U', NULL, 0, "in functions that are known", 4},
+	REFUSED("fields", 'F', "columns are those of --sort, -n and --show-total-period"),
+	REFUSED("parent", 'p', "callers are shown by -g and --children"),
+	REFUSED("exclude-other", 'x', "callers are shown by -g and --children"),
+	REFUSED("column-widths", 'w',
+		"columns are as wide as what is in them; -t leaves spaces out"),
+	REFUSED("tui", OPT_TUI, "the report is text: 'ringtail report | less'"),
+	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
+	REFUSED("tasks", OPT_TASKS, "'ringtail dump' shows tasks as they come and go"),
+	REFUSED("threads", 'T',
+		"counts of each thread are not shown; --sort tid -n shows its samples"),
+	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
+	REFUSED("branch-stack", 'b', "'ringtail script -F +brstack' shows branches"),
 	{0},
 };
 
@@ -88,7 +119,7 @@ static size_t parse_max_stack(struct argp_state *state, const char *arg)
 static void parse_sort(struct argp_state *state, struct report_args *a, const char *arg)
 {
 	struct error err = ERROR_INIT;
-	int n = sort_keys_parse(arg, a->report.keys, &err);
+	int n = sort_keys_parse(arg, a->report.keys, a->report.nr_keys, &err);
 
 	if (n < 0)
 		argp_error(state, "%s", err.text);
@@ -96,10 +127,35 @@ static void parse_sort(struct argp_state *state, struct report_args *a, const ch
 		a->report.nr_keys = n;
 }
 
+static void parse_graph(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (graph_spec_parse(arg, &a->graph, &err) < 0)
+		argp_error(state, "-g: %s", err.text);
+}
+
+static void parse_percentage(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	a->report.relative = !strcmp(arg, "relative");
+	if (!a->report.relative && strcmp(arg, "absolute") != 0)
+		argp_error(state, "--percentage: relative or absolute, not '%s'", arg);
+}
+
+/* As perf takes it, and a tab as shells leave it. */
+static void parse_separator(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
+	if (!*arg || *arg == '.' || (arg[1] && a->table.separator != '\t'))
+		argp_error(state,
+			   "-t: a single character, but a point, which stands for it in "
+			   "names; not '%s'",
+			   arg);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
-	struct error err = ERROR_INIT;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
@@ -107,11 +163,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;
-	case 'g':
-		if (graph_spec_parse(arg, &a->graph, &err) < 0)
-			argp_error(state, "-g: %s", err.text);
-		break;
+	case 'g': parse_graph(state, a, arg); break;
+	case 'G': parse_graph(state, a, "caller"); break;
+	case OPT_NO_CALL_GRAPH: parse_graph(state, a, "none"); break;
+	case OPT_PERCENTAGE: parse_percentage(state, a, arg); break;
+	case 't': parse_separator(state, a, arg); break;
+	case 'U': a->input.filter.resolved = true; break;
+	case OPT_SYMBOL_FILTER: a->input.filter.symbol_part = arg; break;
 	case 'n': a->table.show_samples = true; break;
+	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
 	case OPT_PERCENT_LIMIT: a->table.percent_limit = parse_percent(state, arg); break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
 	case OPT_HEADER: a->header = true; break;
@@ -125,16 +185,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "more than one recording");
 		a->input.trace.path = arg;
 		break;
-	default: return ARGP_ERR_UNKNOWN;
+	default: return refuse_option(options, key, state);
 	}
 	return 0;
 }
 
-static time_t captured(const char *path)
+static bool is_empty(const struct report *r)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 ? st.st_mtime : 0;
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->hists[i].nr)
+			return false;
+	return true;
 }
 
 static int show_report(struct report_args *a, struct trace *t)
@@ -142,13 +203,7 @@ static int show_report(struct report_args *a, struct trace *t)
 	struct error err = ERROR_INIT;
 	struct report *r = NULL;
 	json_t *header = NULL;
-	int rc;
-
-	a->report.graph = a->graph.order;
-	if (!a->graph.given)
-		a->report.graph =
-			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
-	rc = report_run(t, &a->report, &r, &err);
+	int rc = report_run(t, &a->report, &r, &err);
 	input_progress_end(&a->input);
 	if (rc < 0) {
 		complain("%s", err.text);
@@ -156,12 +211,14 @@ static int show_report(struct report_args *a, struct trace *t)
 	}
 	if (a->json) {
 		if (a->header)
-			header = header_json(t, captured(t->opts.path));
+			header = header_json(t, input_captured(t->opts.path));
 		rc = json_report(stdout, r, header, &a->table);
 	} else {
 		rc = table_render(stdout, r, &a->table);
 	}
 	input_explain_symbols(&a->input, t);
+	if (is_empty(r))
+		input_explain_nothing(&a->input, t);
 	report_free(r);
 	return rc;
 }
@@ -182,32 +239,49 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 	return rc;
 }
 
+static void set_graph(struct report_args *a, const struct trace *t)
+{
+	a->report.graph = a->graph.order;
+	if (!a->graph.given)
+		a->report.graph =
+			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+}
+
+static void show_header(const struct report_args *a, const struct trace *t)
+{
+	if (!a->json)
+		header_render(stdout, t, input_captured(t->opts.path), a->full_header);
+	else if (a->header_only)
+		json_write(stdout, header_json(t, input_captured(t->opts.path)));
+}
+
+static int show_stats(struct report_args *a, struct trace *t)
+{
+	input_progress_end(&a->input);
+	if (a->json)
+		return json_write(stdout, json_stats(t));
+	stats_render(stdout, t);
+	return 0;
+}
+
 static int show(struct report_args *a, struct trace *t)
 {
 	int rc;
 
-	if (a->header_only && a->json)
-		return json_write(stdout, header_json(t, captured(t->opts.path)));
-	if ((a->header || a->header_only) && !a->json)
-		header_render(stdout, t, captured(t->opts.path), a->full_header);
+	if (a->header || a->header_only)
+		show_header(a, t);
 	if (a->header_only)
 		return 0;
+	set_graph(a, t);
 	rc = check_fields(a, t);
 	if (!rc)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
-	if (a->stats) {
-		input_progress_end(&a->input);
-		if (a->json)
-			rc = json_write(stdout, json_stats(t));
-		else
-			stats_render(stdout, t);
-	} else {
-		rc = show_report(a, t);
-	}
-	if (!a->stats)
-		input_explain_stacks(&a->input, t);
+	if (a->stats)
+		return show_stats(a, t);
+	rc = show_report(a, t);
+	input_explain_stacks(&a->input, t);
 	return rc;
 }
 
@@ -243,7 +317,7 @@ int cmd_report(int argc, char **argv)
 	if (!args)
 		return EXIT_ERROR;
 	input_init(&a.input);
-	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, NULL);
+	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, 0, NULL);
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
 		return EXIT_USAGE;
 	a.report.filter = a.input.filter;

@@ -7,7 +7,9 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/dump.h"
 #include "cli/input.h"
+#include "render/header.h"
 #include "render/lines.h"
 
 #define MAX_STACK      127
@@ -19,12 +21,18 @@ struct script_args {
 	const char *fields[MAX_FIELD_ARGS]; /* -F, applied once the events are known */
 	size_t nr_fields;
 	struct lines lines;
-	bool ns;
+	struct lines_opts line;
+	bool header, header_only, full_header, dump;
+	bool shown; /* a sample was */
 };
 
 enum {
 	OPT_NS = 0x2000,
 	OPT_MAX_STACK,
+	OPT_RELTIME,
+	OPT_DELTATIME,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
 };
 
 static const struct argp_option options[] = {
@@ -38,10 +46,23 @@ static const struct argp_option options[] = {
 	 "hw-cache, raw, break or other",
 	 1},
 	{"ns", OPT_NS, NULL, 0, "Times with nine digits", 1},
+	{"reltime", OPT_RELTIME, NULL, 0, "Times since the first line", 1},
+	{"deltatime", OPT_DELTATIME, NULL, 0, "Times since the line before", 1},
+	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", 1},
+	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", 1},
+	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
 	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", 1},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", 1},
 	{0},
 };
+
+static void parse_since(struct argp_state *state, struct script_args *a, enum lines_since since)
+{
+	if (a->line.since != LINES_BOOT && a->line.since != since)
+		argp_error(state, "times are shown one way: --reltime or --deltatime");
+	a->line.since = since;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -59,7 +80,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "more than %d -F options", MAX_FIELD_ARGS);
 		a->fields[a->nr_fields++] = arg;
 		break;
-	case OPT_NS: a->ns = true; break;
+	case OPT_NS: a->line.ns = true; break;
+	case OPT_RELTIME: parse_since(state, a, LINES_FIRST); break;
+	case OPT_DELTATIME: parse_since(state, a, LINES_BEFORE); break;
+	case OPT_HEADER: a->header = true; break;
+	case OPT_HEADER_ONLY: a->header = a->header_only = true; break;
+	case 'I': a->full_header = true; break;
+	case 'D': a->dump = true; break;
 	case 'G': a->script.no_callchain = true; break;
 	case OPT_MAX_STACK:
 		if (parse_u64(arg, &n) < 0 || n < 1 || n > 65536)
@@ -78,8 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int put_sample(const struct trace *t, const struct script_sample *s, void *arg)
 {
-	const struct script_args *a = arg;
+	struct script_args *a = arg;
 
+	a->shown = true;
 	lines_put(&a->lines, t, s);
 	return ferror(stdout) ? -EPIPE : 0;
 }
@@ -110,14 +138,20 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	input_progress_end(&a->input);
+	if (a->header)
+		header_render(stdout, t, input_captured(t->opts.path), a->full_header);
+	if (a->header_only)
+		return 0;
 	if (isatty(STDOUT_FILENO))
-		a->input.progress.enabled = false; /* lines would run into the bar */
+		a->input.progress.enabled = false;   /* lines would run into the bar */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
-	lines_init(&a->lines, stdout, t, a->ns);
+	lines_init(&a->lines, stdout, t, &a->line);
 	rc = script_run(t, &a->script, put_sample, a, &err);
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	input_explain_symbols(&a->input, t);
+	if (!rc && !a->shown)
+		input_explain_nothing(&a->input, t);
 	input_explain_stacks(&a->input, t);
 	return rc;
 }
@@ -144,10 +178,10 @@ int cmd_script(int argc, char **argv)
 		return EXIT_USAGE;
 	a.script.filter = a.input.filter;
 	rc = input_open(&a.input, &t);
-	if (!rc)
+	if (!rc && !a.header_only && !a.dump)
 		rc = settle_fields(&a, t);
 	if (!rc)
-		rc = show(&a, t);
+		rc = a.dump ? dump_all(&a.input, t) : show(&a, t);
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);

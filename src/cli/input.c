@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "cli/commands.h"
 #include "render/text.h"
 
@@ -315,6 +316,55 @@ void input_explain_stacks(const struct input *in, const struct trace *t)
 	complain("call chains lack the callers in user space: the stacks of a machine '%s' cannot "
 		 "be unwound",
 		 t->arch ? t->arch : "like this one");
+}
+
+/* Where samples are, for who has asked for others. */
+static const char *time_span(const struct trace_counts *c, char *ret, size_t size)
+{
+	const uint64_t s = 1000000000;
+
+	snprintf(ret, size,
+		 ": they are from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
+		 c->first_time / s, c->first_time % s, c->last_time / s, c->last_time % s);
+	return ret;
+}
+
+static void explain_filters(const struct input *in, const struct trace *t)
+{
+	const struct filter *f = &in->filter;
+	const struct {
+		const char *option, *value;
+		bool given;
+	} parts[] = {
+		{"--comms", f->comms, f->comms},
+		{"--dsos", f->dsos, f->dsos},
+		{"--symbols", f->symbols, f->symbols},
+		{"--pid", NULL, f->pids.nr},
+		{"--tid", NULL, f->tids.nr},
+		{"--cpu", NULL, f->cpus.nr},
+		{"--time", NULL, f->start || f->stop},
+		{"--symbol-filter", f->symbol_part, f->symbol_part},
+		{"--hide-unresolved", NULL, f->resolved},
+	};
+	bool in_time = (f->start || f->stop) && t->counts.first_time;
+	char count[HUMAN_COUNT_SIZE], span[96];
+	struct buf all = {0};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].given)
+			buf_printf(&all, "%s%s%s%s", all.len ? ", " : "", parts[i].option,
+				   parts[i].value ? " " : "", parts[i].value ? parts[i].value : "");
+	if (all.len && t->counts.samples)
+		complain("none of %s samples matches %.*s%s", human_count(t->counts.samples, count),
+			 (int)all.len, (const char *)all.data,
+			 in_time ? time_span(&t->counts, span, sizeof(span)) : "");
+	buf_release(&all);
+}
+
+void input_explain_nothing(const struct input *in, const struct trace *t)
+{
+	if (!in->quiet)
+		explain_filters(in, t);
 }
 
 static void warn_loss(const struct trace_counts *c)

@@ -67,6 +67,9 @@ void input_explain_symbols(const struct input *in, const struct trace *t);
 /* If there are copies of user stacks that cannot be unwound: why. */
 void input_explain_stacks(const struct input *in, const struct trace *t);
 
+/* Of a recording of which nothing was shown: that none passed the filters. */
+void input_explain_nothing(const struct input *in, const struct trace *t);
+
 /*
  * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and
  * what was lost, flushes, and says why output could not be written (silently for a closed pipe).

@@ -8,9 +8,9 @@
 
 #define NS_PER_SEC 1000000000ull
 
-void lines_init(struct lines *l, FILE *out, const struct trace *t, bool ns)
+void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts)
 {
-	*l = (struct lines){.out = out, .ns = ns};
+	*l = (struct lines){.out = out, .opts = *opts};
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
 		const char *name = pd_evlist_at(t->evlist, i)->name;
 		int n = (int)text_columns(name, strlen(name));
@@ -80,12 +80,25 @@ static void put_misc(FILE *out, uint16_t misc)
 	fprintf(out, "%*s", 6 - n, " ");
 }
 
-static void put_time(const struct lines *l, uint64_t time)
+/* Lines come in the order of time. */
+static uint64_t since(struct lines *l, uint64_t time)
 {
-	uint64_t sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
+	uint64_t origin = l->begun ? l->origin : time;
+
+	if (l->opts.since == LINES_BOOT)
+		return time;
+	if (!l->begun || l->opts.since == LINES_BEFORE)
+		l->origin = time;
+	l->begun = true;
+	return time - origin;
+}
+
+static void put_time(struct lines *l, uint64_t clock)
+{
+	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
 	char text[40];
 
-	if (l->ns) {
+	if (l->opts.ns) {
 		fprintf(l->out, "%5" PRIu64 ".%09" PRIu64 ": ", sec, ns);
 		return;
 	}
@@ -215,7 +228,7 @@ static void put_code(FILE *out, const struct script_sample *s)
 	}
 }
 
-void lines_put(const struct lines *l, const struct trace *t, const struct script_sample *s)
+void lines_put(struct lines *l, const struct trace *t, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint32_t f = s->fields;

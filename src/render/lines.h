@@ -9,15 +9,29 @@
 
 #include "report/script.h"
 
-struct lines {
-	FILE *out;
-	bool ns;	/* nine digits of time instead of six */
-	int name_width; /* columns of the longest event name; set by lines_init() */
+/* What times are counted from. */
+enum lines_since {
+	LINES_BOOT, /* the clock's own start */
+	LINES_FIRST,
+	LINES_BEFORE, /* the line before */
 };
 
-void lines_init(struct lines *l, FILE *out, const struct trace *t, bool ns);
+struct lines_opts {
+	bool ns; /* nine digits of time instead of six */
+	enum lines_since since;
+};
+
+struct lines {
+	FILE *out;
+	struct lines_opts opts;
+	int name_width; /* columns of the longest event name; set by lines_init() */
+	bool begun;
+	uint64_t origin; /* of times, if begun */
+};
+
+void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts);
 
 /* A line for @s, with a line a frame and an empty one behind it where there is a call chain. */
-void lines_put(const struct lines *l, const struct trace *t, const struct script_sample *s);
+void lines_put(struct lines *l, const struct trace *t, const struct script_sample *s);
 
 #endif

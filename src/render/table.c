@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "render/text.h"
 
 #define NUMBER_WIDTH  8 /* of the columns of percentages */
 #define SAMPLES_WIDTH 12
+#define PERIOD_WIDTH  12
 
 struct table {
 	FILE *out;
@@ -65,9 +67,30 @@ static int measure(struct table *t)
 	return 0;
 }
 
+/* What would be taken for the next column is a point. */
+static int add_separated(struct table *t, const char *text, size_t len)
+{
+	char separator = t->opts->separator;
+	size_t start;
+	int rc = buf_append(&t->line, &separator, 1);
+
+	for (; len && *text == ' '; len--)
+		text++;
+	start = t->line.len;
+	if (!rc)
+		rc = buf_append(&t->line, text, len);
+	for (size_t i = start; !rc && i < t->line.len; i++)
+		if (t->line.data[i] == (uint8_t)separator)
+			t->line.data[i] = '.';
+	return rc;
+}
+
 static int add_column(struct table *t, const char *text, size_t len, size_t width, bool right,
 		      bool last)
 {
+	if (t->opts->separator)
+		return add_separated(t, text, len);
+
 	size_t columns = text_columns(text, len);
 	int pad = columns < width ? (int)(width - columns) : 0;
 	int rc = buf_append(&t->line, "  ", 2);
@@ -83,7 +106,7 @@ static int add_column(struct table *t, const char *text, size_t len, size_t widt
 
 static void put_line(struct table *t, const char *start)
 {
-	if (t->opts->width)
+	if (t->opts->width && !t->opts->separator)
 		text_cut(&t->line, 0, t->opts->width - strlen(start));
 	fputs(start, t->out);
 	if (t->line.len)
@@ -102,26 +125,37 @@ static int add_dots(struct table *t, size_t width)
 	return rc;
 }
 
-static int put_heading(struct table *t)
+/* The heading of a number; the first has nothing before it. */
+static int add_number_heading(struct table *t, const char *text, int width)
 {
-	const struct hist *h = t->h;
+	if (t->opts->separator)
+		return add_separated(t, text, strlen(text));
+	return buf_printf(&t->line, "  %*s", width, text);
+}
+
+static int add_number_headings(struct table *t)
+{
 	bool children = t->r->opts->children;
-	bool samples = t->opts->show_samples;
-	int rc = buf_printf(&t->line, children ? "Children      Self" : "Overhead");
+	int rc = buf_printf(&t->line, children ? "Children" : "Overhead");
 
-	if (!rc && samples)
-		rc = buf_printf(&t->line, "  %*s", SAMPLES_WIDTH, "Samples");
+	if (!rc && children)
+		rc = add_number_heading(t, "Self", NUMBER_WIDTH);
+	if (!rc && t->opts->show_samples)
+		rc = add_number_heading(t, "Samples", SAMPLES_WIDTH);
+	if (!rc && t->opts->show_period)
+		rc = add_number_heading(t, "Period", PERIOD_WIDTH);
+	return rc;
+}
 
-	for (size_t k = 0; !rc && k < h->nr_keys; k++)
-		rc = add_column(t, h->keys[k]->header, strlen(h->keys[k]->header), t->width[k],
-				h->keys[k]->right, k + 1 == h->nr_keys);
-	if (rc < 0)
-		return rc;
-	put_line(t, "# ");
-	rc = buf_printf(&t->line, children ? "........  ........" : "........");
-	if (!rc && samples)
+static int put_dots(struct table *t)
+{
+	int rc = buf_printf(&t->line, t->r->opts->children ? "........  ........" : "........");
+
+	if (!rc && t->opts->show_samples)
 		rc = add_dots(t, SAMPLES_WIDTH);
-	for (size_t k = 0; !rc && k < h->nr_keys; k++)
+	if (!rc && t->opts->show_period)
+		rc = add_dots(t, PERIOD_WIDTH);
+	for (size_t k = 0; !rc && k < t->h->nr_keys; k++)
 		rc = add_dots(t, t->width[k]);
 	if (rc < 0)
 		return rc;
@@ -130,18 +164,59 @@ static int put_heading(struct table *t)
 	return 0;
 }
 
-static int put_row(struct table *t, const struct hist_entry *e)
+static int put_heading(struct table *t)
 {
 	const struct hist *h = t->h;
-	int rc;
+	int rc = add_number_headings(t);
 
-	rc = buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1,
-			percent(t->r->opts->children ? e->children : e->self, h->period));
-	if (!rc && t->r->opts->children)
-		rc = buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1,
-				percent(e->self, h->period));
+	for (size_t k = 0; !rc && k < h->nr_keys; k++)
+		rc = add_column(t, h->keys[k]->header, strlen(h->keys[k]->header), t->width[k],
+				h->keys[k]->right, k + 1 == h->nr_keys);
+	if (rc < 0)
+		return rc;
+	put_line(t, "# ");
+	return t->opts->separator ? 0 : put_dots(t);
+}
+
+static int add_percent(struct table *t, uint64_t part)
+{
+	double share = percent(part, t->h->period);
+
+	if (!t->opts->separator)
+		return buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1, share);
+	return buf_printf(&t->line, "%.*s%.2f%%", t->line.len ? 1 : 0, &t->opts->separator, share);
+}
+
+static int add_count(struct table *t, uint64_t count, int width)
+{
+	if (!t->opts->separator)
+		return buf_printf(&t->line, "  %*" PRIu64, width, count);
+	return buf_printf(&t->line, "%c%" PRIu64, t->opts->separator, count);
+}
+
+/* The columns before the keys. */
+static int add_numbers(struct table *t, const struct hist_entry *e)
+{
+	bool children = t->r->opts->children;
+	int rc = add_percent(t, children ? e->children : e->self);
+
+	if (!rc && children)
+		rc = add_percent(t, e->self);
 	if (!rc && t->opts->show_samples)
-		rc = buf_printf(&t->line, "  %*" PRIu64, SAMPLES_WIDTH, e->samples);
+		rc = add_count(t, e->samples, SAMPLES_WIDTH);
+	if (!rc && t->opts->show_period)
+		rc = add_count(t, e->self, PERIOD_WIDTH);
+	return rc;
+}
+
+static int put_row(struct table *t, const struct hist_entry *e)
+{
+	const struct report_opts *opts = t->r->opts;
+	const struct hist *h = t->h;
+	/* A tree that begins at the row's own function need not name it again. */
+	bool own = opts->children || opts->graph == REPORT_GRAPH_CALLEE;
+	int rc = add_numbers(t, e);
+
 	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
 		rc = cell_text(t, e, k);
 		if (!rc)
@@ -151,8 +226,10 @@ static int put_row(struct table *t, const struct hist_entry *e)
 	if (rc < 0)
 		return rc;
 	put_line(t, "");
-	return graph_render(t->out, h, e, t->r->opts->children ? e->children : e->self,
-			    !strcmp(h->keys[0]->name, "sym"), t->opts);
+	if (t->opts->separator)
+		return 0;
+	return graph_render(t->out, h, e, opts->children ? e->children : e->self,
+			    own && !strcmp(h->keys[0]->name, "sym"), t->opts);
 }
 
 static void put_counts(struct table *t, const struct pd_evsel *evsel)
@@ -183,10 +260,14 @@ static int put_event(struct table *t, const struct pd_evsel *evsel)
 
 static void put_loss_part(FILE *out, const struct trace_loss *l, const struct trace_loss *all)
 {
-	fprintf(out, "%" PRIu64 " lost (%" PRIu64 " in rings, %" PRIu64 " in the PMU)",
+	fprintf(out, "%" PRIu64 " lost (%" PRIu64 " in rings, %" PRIu64 " in the PMU",
 		trace_loss_total(l, all), trace_loss_rings(l, all), l->pmu);
+	if (l->pool)
+		fprintf(out, ", %" PRIu64 " by a slow output", l->pool);
+	fputc(')', out);
 	if (l->throttled)
-		fprintf(out, ", throttled %" PRIu64 " times", l->throttled);
+		fprintf(out, ", throttled %" PRIu64 " time%s", l->throttled,
+			plural_s(l->throttled));
 	fputc('\n', out);
 }
 

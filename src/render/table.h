@@ -27,10 +27,12 @@ struct table_opts {
 	enum graph_value graph_value;
 	unsigned int graph_limit; /* branches below a node, or chains of a row; 0: all */
 	bool show_samples;	  /* a column with their number */
+	bool show_period;	  /* and one with the sum of their periods */
 	double percent_limit;	  /* rows below this share are left out */
 	double graph_percent;	  /* and branches of call trees below this share of all */
 	unsigned int width;	  /* of the terminal; 0: lines of any length */
 	bool quiet;		  /* no comment lines */
+	char separator;		  /* between columns that are not aligned, without trees; 0: none */
 };
 
 /* What was lost, then a table for each event that has samples. Returns 0 or -ENOMEM. */

@@ -138,12 +138,19 @@ bool filter_sample(const struct filter *f, const struct pd_sample *s)
 	       (!f->stop || s->time <= f->stop);
 }
 
+bool filter_place(const struct filter *f, const struct frame *frame)
+{
+	return !f->resolved || frame->sym;
+}
+
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame)
 {
 	if (f->comms && !in_list(f->comms, comm ? comm : ""))
 		return false;
 	if (f->dsos && !(frame->dso && (in_list(f->dsos, frame->dso->short_name) ||
 					in_list(f->dsos, frame->dso->name))))
+		return false;
+	if (f->symbol_part && !(frame->sym && strstr(frame->sym->name, f->symbol_part)))
 		return false;
 	return !f->symbols || (frame->sym && in_list(f->symbols, frame->sym->name));
 }

@@ -21,6 +21,8 @@ struct filter_ranges {
 
 struct filter {
 	const char *comms, *dsos, *symbols; /* comma lists of names; NULL: any */
+	const char *symbol_part;	    /* in the name of the symbol; NULL: any */
+	bool resolved;			    /* samples in functions that are known alone */
 	struct filter_ranges pids, tids, cpus;
 	uint64_t start, stop; /* ns, inclusive; stop 0: no end */
 };
@@ -40,6 +42,9 @@ int filter_time_parse(const char *s, struct filter *ret);
 void filter_release(struct filter *f); /* the ranges */
 
 bool filter_sample(const struct filter *f, const struct pd_sample *s);
+
+/* The rest of filter_sample(), where the sample lies. */
+bool filter_place(const struct filter *f, const struct frame *frame);
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame);
 
 #endif

@@ -6,18 +6,24 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 #define MAX_ROWS (1u << 28) /* times SORT_KEYS_MAX still fits hist_entry.cells */
 
 int hist_init(struct hist *h, const struct sort_key *const *keys, size_t nr_keys)
 {
-	*h = (struct hist){.keys = keys, .nr_keys = nr_keys, .strings = strpool_new()};
-	return h->strings ? 0 : -ENOMEM;
+	*h = (struct hist){
+		.keys = keys,
+		.nr_keys = nr_keys,
+		.names.pool = strpool_new(),
+		.key = hash_key(),
+	};
+	return h->names.pool ? 0 : -ENOMEM;
 }
 
 void hist_release(struct hist *h)
 {
-	strpool_free(h->strings);
+	strpool_free(h->names.pool);
 	free(h->entry);
 	free(h->cells);
 	free(h->table);
@@ -25,9 +31,11 @@ void hist_release(struct hist *h)
 	*h = (struct hist){0};
 }
 
-static uint64_t hash_cells(const struct hist_cell *cells, size_t n)
+/* Quicker than hash_word(), and good enough behind a key. */
+static uint64_t hash_cells(const struct hist *hist, const struct hist_cell *cells)
 {
-	uint64_t h = n;
+	uint64_t h = hist->key;
+	size_t n = hist->nr_keys;
 
 	for (size_t i = 0; i < n; i++) {
 		h = (h ^ cells[i].a) * 0x9e3779b97f4a7c15ull;
@@ -54,7 +62,7 @@ static int grow_table(struct hist *h)
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < h->nr; i++) {
-		size_t at = hash_cells(hist_cells(h, &h->entry[i]), h->nr_keys) & (size - 1);
+		size_t at = hash_cells(h, hist_cells(h, &h->entry[i])) & (size - 1);
 
 		while (table[at])
 			at = (at + 1) & (size - 1);
@@ -70,14 +78,18 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 {
 	size_t at;
 
+	if (h->nr && same_cells(hist_cells(h, &h->entry[h->last]), cells, h->nr_keys)) {
+		*ret = h->last;
+		return 0;
+	}
 	if ((h->nr + 1) * 2 > h->table_size && grow_table(h) < 0)
 		return -ENOMEM;
-	at = hash_cells(cells, h->nr_keys) & (h->table_size - 1);
+	at = hash_cells(h, cells) & (h->table_size - 1);
 	for (; h->table[at]; at = (at + 1) & (h->table_size - 1)) {
 		uint32_t i = h->table[at] - 1;
 
 		if (same_cells(hist_cells(h, &h->entry[i]), cells, h->nr_keys)) {
-			*ret = i;
+			*ret = h->last = i;
 			return 0;
 		}
 	}
@@ -91,7 +103,7 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 		.cells = h->nr * h->nr_keys,
 	};
 	memcpy(&h->cells[h->nr * h->nr_keys], cells, h->nr_keys * sizeof(*cells));
-	*ret = h->nr++;
+	*ret = h->last = h->nr++;
 	h->table[at] = h->nr;
 	return 0;
 }
@@ -100,7 +112,7 @@ int hist_row_of(struct hist *h, struct key_source *src, uint32_t *ret)
 {
 	struct hist_cell cells[SORT_KEYS_MAX];
 
-	src->strings = h->strings;
+	src->names = &h->names;
 	for (size_t i = 0; i < h->nr_keys; i++) {
 		int rc = h->keys[i]->cell(src, &cells[i]);
 
@@ -131,8 +143,8 @@ static int merge_entry(struct hist *h, const struct hist *from, const struct his
 		mine[i] = cells[i];
 		if (!h->keys[i]->is_string)
 			continue;
-		mine[i].a =
-			(uintptr_t)strpool_intern(h->strings, (const char *)(uintptr_t)cells[i].a);
+		mine[i].a = (uintptr_t)strpool_intern(h->names.pool,
+						      (const char *)(uintptr_t)cells[i].a);
 		if (!mine[i].a)
 			return -ENOMEM;
 	}

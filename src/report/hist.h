@@ -24,13 +24,15 @@ struct hist_entry {
 struct hist {
 	const struct sort_key *const *keys; /* borrowed */
 	size_t nr_keys;
-	struct strpool *strings;
+	struct hist_names names;
+	uint32_t last; /* row found last */
 	struct hist_entry *entry;
 	size_t nr, cap;
 	struct hist_cell *cells; /* nr_keys for each entry */
 	size_t cap_cells;
 	uint32_t *table; /* index + 1; 0: empty */
 	size_t table_size;
+	uint64_t key; /* of hashes */
 	struct callgraph graph;
 	uint64_t period, samples; /* of all samples seen, filtered ones included */
 };
@@ -39,10 +41,10 @@ struct hist {
 int hist_init(struct hist *h, const struct sort_key *const *keys, size_t nr_keys);
 void hist_release(struct hist *h);
 
-/* The row of these cells (strings in them from h->strings), made if absent. 0, -ENOMEM, -E2BIG. */
+/* The row of these cells (strings in them from h->names), made if absent. 0, -ENOMEM, -E2BIG. */
 int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret);
 
-/* Computes the cells of @src (src->strings is set) and finds the row. As hist_row(). */
+/* Computes the cells of @src (src->names is set) and finds the row. As hist_row(). */
 int hist_row_of(struct hist *h, struct key_source *src, uint32_t *ret);
 
 /* The row's call tree, made if absent. As callgraph_root(). */

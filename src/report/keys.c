@@ -22,16 +22,23 @@ static int compare_numbers(const struct trace *t, struct hist_cell a, struct his
 
 static int comm_cell(const struct key_source *src, struct hist_cell *ret)
 {
-	const char *comm = src->comm;
+	size_t slot = (uintptr_t)src->comm / 8 %
+		      (sizeof(src->names->recent) / sizeof(src->names->recent[0]));
+	const char *comm;
 	char unknown[16];
 
-	if (!comm) {
-		snprintf(unknown, sizeof(unknown), ":%d", (int)src->ws->s.tid);
-		comm = unknown;
-	}
-	comm = strpool_intern(src->strings, comm);
-	ret->a = (uintptr_t)comm;
 	ret->b = 0;
+	if (src->comm && src->names->recent[slot].name == src->comm) {
+		ret->a = (uintptr_t)src->names->recent[slot].interned;
+		return 0;
+	}
+	snprintf(unknown, sizeof(unknown), ":%d", (int)src->ws->s.tid);
+	comm = strpool_intern(src->names->pool, src->comm ? src->comm : unknown);
+	ret->a = (uintptr_t)comm;
+	if (comm && src->comm) {
+		src->names->recent[slot].name = src->comm;
+		src->names->recent[slot].interned = comm;
+	}
 	return comm ? 0 : -ENOMEM;
 }
 
@@ -220,11 +227,12 @@ int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
 	return 0;
 }
 
-int sort_keys_parse(const char *list, const struct sort_key **ret, struct error *err)
+int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there, struct error *err)
 {
-	int nr = 0;
+	bool more = *list == '+';
+	int nr = more ? (int)there : 0;
 
-	for (const char *s = list;; s++) {
+	for (const char *s = list + more;; s++) {
 		size_t len = strcspn(s, ", ");
 		const struct sort_key *key = sort_key_find(s, len);
 

@@ -17,13 +17,22 @@ struct hist_cell {
 	uint64_t a, b;
 };
 
+/* Strings that cells point to; all zero but @pool is empty. */
+struct hist_names {
+	struct strpool *pool;
+	/* The state's name of a comm is the same pointer each time: its string here, by that. */
+	struct {
+		const char *name, *interned;
+	} recent[64];
+};
+
 /* What a key may look at. */
 struct key_source {
 	const struct trace *trace;
 	const struct walk_sample *ws;
 	const struct frame *frame;
-	const char *comm;	 /* of the thread at that moment; NULL: unknown */
-	struct strpool *strings; /* of the histogram; owns what cells point to */
+	const char *comm;	  /* of the thread at that moment; NULL: unknown */
+	struct hist_names *names; /* of the histogram; owns what cells point to */
 };
 
 struct sort_key {
@@ -56,9 +65,10 @@ const struct sort_key *sort_key_find(const char *name, size_t len);
 const struct sort_key *sort_key_at(size_t index);
 
 /*
- * Parses "comm,dso,sym" into @ret (SORT_KEYS_MAX of them). Returns their number, or -EINVAL with
- * @err naming the wrong one and what there is.
+ * Parses "comm,dso,sym" into @ret (SORT_KEYS_MAX of them). A plus before the first name adds to the
+ * @nr that are there. Returns their number, or -EINVAL with @err naming the wrong one and what
+ * there is.
  */
-int sort_keys_parse(const char *list, const struct sort_key **ret, struct error *err);
+int sort_keys_parse(const char *list, const struct sort_key **ret, size_t nr, struct error *err);
 
 #endif

@@ -13,13 +13,24 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 	switch (rec->hdr->type) {
 	case PERF_RECORD_LOST: l->told = add_saturated(l->told, rec->lost.lost); break;
 	case PERF_RECORD_LOST_SAMPLES:
-		if (rec->id.time)
+		if (rec->hdr->misc & PD_MISC_LOST_POOL)
+			l->pool = add_saturated(l->pool, rec->lost.lost);
+		else if (rec->id.time)
 			l->pmu = add_saturated(l->pmu, rec->lost.lost);
 		else
 			l->counted = add_saturated(l->counted, rec->lost.lost);
 		break;
 	case PERF_RECORD_THROTTLE: l->throttled++; break;
 	}
+}
+
+void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
+{
+	l->told = add_saturated(l->told, from->told);
+	l->counted = add_saturated(l->counted, from->counted);
+	l->pmu = add_saturated(l->pmu, from->pmu);
+	l->pool = add_saturated(l->pool, from->pool);
+	l->throttled += from->throttled;
 }
 
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)
@@ -31,5 +42,5 @@ uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss
 
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)
 {
-	return add_saturated(trace_loss_rings(part, all), part->pmu);
+	return add_saturated(add_saturated(trace_loss_rings(part, all), part->pmu), part->pool);
 }

@@ -6,7 +6,8 @@
  * word in the stream for records that found no room in a ring, under the id of a later event.
  * LOST_SAMPLES without a time is what the recorder read from PERF_FORMAT_LOST at the end: the same
  * failures, exact by event, and those behind the last record too. LOST_SAMPLES with a time is the
- * kernel's word for samples that a PMU dropped before there was a record.
+ * kernel's word for samples that a PMU dropped before there was a record, or, so marked, that of a
+ * recorder about samples that it dropped.
  */
 #ifndef RINGTAIL_REPORT_LOSS_H
 #define RINGTAIL_REPORT_LOSS_H
@@ -19,11 +20,15 @@ struct trace_loss {
 	uint64_t told;	    /* sum of LOST */
 	uint64_t counted;   /* sum of LOST_SAMPLES without a time */
 	uint64_t pmu;	    /* sum of LOST_SAMPLES with a time */
+	uint64_t pool;	    /* sum of LOST_SAMPLES of a recorder that was too slow */
 	uint64_t throttled; /* times */
 };
 
 /* Adds what a LOST, LOST_SAMPLES or THROTTLE record says; sums stop at UINT64_MAX. */
 void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
+
+/* Adds the same of another part of the recording. */
+void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from);
 
 /*
  * Events that found no room in a ring. @all is the whole recording's loss: once anything was
@@ -31,7 +36,7 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
  */
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all);
 
-/* All that was lost: in rings and in the PMU. */
+/* All that was lost: in rings, in the PMU and by the recorder. */
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all);
 
 #endif

@@ -150,13 +150,15 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
 	size_t nr;
 
-	h->samples++;
-	h->period += ws->s.period;
 	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 1) < 0)
 		return -ENOMEM;
-	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (w->frames.nr)
 		src.frame = w->frames.frame;
+	if (!filter_place(&w->opts->filter, src.frame))
+		return 0;
+	h->samples++;
+	h->period += ws->s.period;
+	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	nr = w->opts->children && w->frames.nr ? w->frames.nr : 1;
 	return add_rows(w, h, &src, nr);
 }
@@ -255,6 +257,16 @@ static int collect(struct report *r, struct worker *w)
 	return 0;
 }
 
+/* What filter_row() has left out counts no longer. */
+static void make_relative(struct hist *h)
+{
+	h->samples = h->period = 0;
+	for (size_t i = 0; i < h->nr; i++) {
+		h->samples += h->entry[i].samples;
+		h->period += h->entry[i].self;
+	}
+}
+
 static int sort_hists(struct report *r)
 {
 	for (size_t i = 0; i < r->nr; i++)
@@ -287,6 +299,8 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 		goto out;
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = collect(r, &w[i]);
+	for (size_t i = 0; !rc && opts->relative && i < r->nr; i++)
+		make_relative(&r->hists[i]);
 	if (!rc)
 		rc = sort_hists(r);
 	if (rc < 0)

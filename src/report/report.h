@@ -23,6 +23,7 @@ struct report_opts {
 	bool children; /* also count for each function what its callees were sampled for */
 	enum report_graph graph;
 	size_t max_stack; /* frames of a chain that are looked at */
+	bool relative;	  /* the whole is what is shown, not all samples */
 	struct filter filter;
 };
 

@@ -117,7 +117,7 @@ static int number_cell(const struct key_source *src, struct hist_cell *ret)
 
 static int string_cell(const struct key_source *src, struct hist_cell *ret)
 {
-	ret->a = (uintptr_t)strpool_intern(src->strings, src->comm);
+	ret->a = (uintptr_t)strpool_intern(src->names->pool, src->comm);
 	ret->b = 0;
 	return ret->a ? 0 : -ENOMEM;
 }
@@ -339,13 +339,20 @@ static void test_sort_keys(void **state)
 	const struct sort_key *keys[SORT_KEYS_MAX];
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(sort_keys_parse("comm,symbol", keys, &err), 2);
+	assert_int_equal(sort_keys_parse("comm,symbol", keys, 0, &err), 2);
 	assert_string_equal(keys[1]->name, "sym");
-	assert_int_equal(sort_keys_parse("comm,com", keys, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("comm,com", keys, 0, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "'com'"));
-	assert_int_equal(sort_keys_parse("comm,,dso", keys, &err), -EINVAL);
-	assert_int_equal(sort_keys_parse("sym,symbol", keys, &err), -EINVAL);
-	assert_int_equal(sort_keys_parse("", keys, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("comm,,dso", keys, 0, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("sym,symbol", keys, 0, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("", keys, 0, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("comm,dso", keys, 0, &err), 2);
+	assert_int_equal(sort_keys_parse("+cpu,pid", keys, 2, &err), 4);
+	assert_string_equal(keys[1]->name, "dso");
+	assert_string_equal(keys[3]->name, "pid");
+	assert_int_equal(sort_keys_parse("+dso", keys, 2, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("cpu,+pid", keys, 2, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("+", keys, 2, &err), -EINVAL);
 }
 
 /* Keys and filters need their field in the samples of some event. */
@@ -356,7 +363,7 @@ static void test_needed_fields(void **state)
 	struct filter cpus = {0}, times = {.start = 1}, pids = {0};
 	struct pd_evlist *list = pd_evlist_new();
 	struct error err = ERROR_INIT;
-	int n = sort_keys_parse("comm,pid,cpu", keys, &err);
+	int n = sort_keys_parse("comm,pid,cpu", keys, 0, &err);
 
 	assert_int_equal(filter_ranges_parse("1", &cpus.cpus), 0);
 	assert_int_equal(filter_ranges_parse("1", &pids.pids), 0);

@@ -1,0 +1,1 @@
+report -i {corpus}/local/sched.data --time 1,2 --symfs /nonexistent --kallsyms /dev/null
