@@ -273,6 +273,7 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->header_only)
 		return 0;
 	set_graph(a, t);
+	t->digest = !a->stats && report_takes_digests(t, &a->report);
 	rc = check_fields(a, t);
 	if (!rc)
 		rc = input_prepare(&a->input, t);

@@ -85,6 +85,11 @@ static void call_progress(struct order *o)
 	o->countdown = PROGRESS_STEP;
 	if (!o->opts.progress)
 		return;
+	if (o->opts.sweep) {
+		sweep_progress(o->opts.sweep, &done, &total);
+		o->opts.progress(done, total, o->opts.arg);
+		return;
+	}
 	if (o->scan)
 		data_scan_progress(o->scan, &done, &total);
 	o->opts.progress(o->done_before + done, o->total, o->opts.arg);
@@ -113,6 +118,8 @@ static void next_segment(struct order *o)
 /* Next record in file order over all segments. 1, 0 at the end of all, or a negative errno. */
 static int read_record(struct order *o, struct data_record *rec)
 {
+	if (o->opts.sweep)
+		return sweep_next(o->opts.sweep, rec, &o->newest);
 	while (o->segment < o->df->nr_segments) {
 		int r = 0;
 
@@ -218,8 +225,6 @@ static int take_timed(struct order *o, const struct data_record *rec, struct err
 
 	if (rec->time > o->newest)
 		o->newest = rec->time;
-	if (o->opts.sideband_only && rec->hdr->type == PERF_RECORD_SAMPLE)
-		return 0;
 	if (queue_count(&o->queue) &&
 	    o->queue.arena.len + entries + rec->hdr->size > o->opts.memory) {
 		int r = spill_queue(&o->spill, &o->queue, err);
@@ -244,15 +249,8 @@ static int read_on(struct order *o, struct data_record *rec, struct error *err)
 	}
 	if (!--o->countdown)
 		call_progress(o);
-	if (o->opts.seen) {
-		r = o->opts.seen(rec, o->opts.arg);
-		if (r)
-			return r < 0 ? r : -ECANCELED;
-	}
 	if (rec->time)
 		return take_timed(o, rec, err);
-	if (o->opts.sideband_only && rec->hdr->type == PERF_RECORD_SAMPLE)
-		return 0;
 	place_untimed(o, rec);
 	if (rec->hdr->type == PERF_RECORD_FINISHED_ROUND && o->rounds) {
 		r = begin_delivery(o, o->round_limit);

@@ -21,18 +21,19 @@
 #define RINGTAIL_DATA_ORDER_H
 
 #include "data/reader.h"
+#include "data/sweep.h"
 
 struct order;
 
 struct order_opts {
-	size_t memory;	    /* bytes of records kept in memory; 0: 32 MB */
-	bool sideband_only; /* deliver everything but SAMPLE; times of samples still count for rounds */
-	unsigned int scan_flags; /* DATA_SCAN_* for the scans made inside */
+	size_t memory; /* bytes of records kept in memory; 0: 32 MB */
 	/*
-	 * Called for every record in file order as it is read, samples too with sideband_only (NULL:
-	 * none). A negative errno ends order_next() with it; another non-zero value with -ECANCELED.
+	 * Deliver only what this keeps (NULL: everything); the times of the others still count for
+	 * rounds. Remains the caller's.
 	 */
-	int (*seen)(const struct data_record *rec, void *arg);
+	struct sweep *sweep;
+	unsigned int
+		scan_flags; /* DATA_SCAN_*, for the scans made inside where there is no sweep */
 	/* Called now and then with bytes done and in all (NULL: none). */
 	void (*progress)(uint64_t done, uint64_t total, void *arg);
 	void *arg;

@@ -3,14 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "report/group.h"
-
-/* Beyond this many the file is read no faster, and each costs its cache and histograms. */
-#define MAX_WORKERS 16
 
 /* Shared by the workers: which chunk is next, and whether all should stop. */
 struct pool {
@@ -24,8 +20,10 @@ struct worker {
 	const struct report_opts *opts;
 	struct frames frames;
 	struct group_counts groups;
+	struct data_scan *scan;
 	struct hist *hists; /* by evsel index */
 	size_t nr;
+	uint64_t times; /* that the sample at hand stands for */
 	uint32_t *rows; /* of the sample at hand, so that each row gets it once */
 	size_t cap_rows;
 	struct pool *pool;
@@ -60,6 +58,7 @@ static int hists_new(const struct report_opts *opts, size_t nr, struct hist **re
 
 static void worker_release(struct worker *w)
 {
+	data_scan_free(w->scan);
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
 	hists_free(w->hists, w->nr);
@@ -68,7 +67,8 @@ static void worker_release(struct worker *w)
 
 static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
 {
-	*w = (struct worker){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
+	*w = (struct worker){
+		.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist), .times = 1};
 	if (frames_init(&w->frames, t) < 0)
 		return -ENOMEM;
 	return hists_new(opts, w->nr, &w->hists);
@@ -131,7 +131,7 @@ static int add_rows(struct worker *w, struct hist *h, struct key_source *src, si
 			h->entry[row].depth = i;
 		if (i == 0) {
 			h->entry[row].self += period;
-			h->entry[row].samples++;
+			h->entry[row].samples += w->times;
 		}
 		if (w->frames.is_chain)
 			rc = add_chain(w, h, row, i, period);
@@ -156,7 +156,7 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 		src.frame = w->frames.frame;
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
-	h->samples++;
+	h->samples += w->times;
 	h->period += ws->s.period;
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	nr = w->opts->children && w->frames.nr ? w->frames.nr : 1;
@@ -183,6 +183,62 @@ static bool needs_order(const struct trace *t)
 	return t->untimed_samples;
 }
 
+bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
+{
+	bool chains = opts->graph != REPORT_GRAPH_NONE || opts->children;
+
+	return !(chains && report_has_callchains(t)) && !opts->filter.start && !opts->filter.stop &&
+	       !needs_order(t);
+}
+
+static bool is_steady(const struct state *s, const struct digest *d)
+{
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct digest_entry *e = &d->entry[i];
+
+		if (!state_steady(s, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
+			return false;
+	}
+	return true;
+}
+
+/* Takes each entry as one sample of them all. */
+static int take_digest(struct worker *w, const struct digest *d)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < d->nr; i++) {
+		const struct digest_entry *e = &d->entry[i];
+		struct data_record rec = {.evsel = e->evsel, .at = e->first};
+		struct walk_sample ws = {
+			.rec = &rec,
+			.evsel = e->evsel,
+			.s =
+				{
+					.type = e->evsel->attr.sample_type,
+					.cpumode = e->cpumode,
+					.ip = e->ip,
+					.pid = e->pid,
+					.tid = e->tid,
+					.cpu = e->cpu,
+					.period = e->period,
+				},
+		};
+
+		w->times = e->samples;
+		rc = take_sample(&ws, w);
+	}
+	w->times = 1;
+	return rc;
+}
+
+static int take_chunk(struct worker *w, struct trace_chunk *chunk)
+{
+	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
+		return take_digest(w, &chunk->digest);
+	return walk_chunk(w->trace, chunk, &w->scan, take_sample, w);
+}
+
 /* Takes chunks until none is left. */
 static void *worker_run(void *arg)
 {
@@ -194,7 +250,7 @@ static void *worker_run(void *arg)
 
 		if (i >= t->nr_chunks)
 			break;
-		w->rc = walk_chunk(t, &t->chunks[i], take_sample, w);
+		w->rc = take_chunk(w, &t->chunks[i]);
 		if (w->rc < 0) {
 			error_sys(&w->err, w->rc, "%s", t->opts.path);
 			atomic_store_explicit(&w->pool->stop, true, memory_order_relaxed);
@@ -206,14 +262,8 @@ static void *worker_run(void *arg)
 /* One for each CPU that we may use, but no more than there are chunks. */
 static size_t workers_wanted(const struct trace *t)
 {
-	cpu_set_t cpus;
-	size_t n = 1;
+	size_t n = needs_order(t) ? 1 : trace_workers();
 
-	if (needs_order(t))
-		return 1;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		n = (size_t)CPU_COUNT(&cpus);
-	n = n > MAX_WORKERS ? MAX_WORKERS : n;
 	n = n > t->nr_chunks ? t->nr_chunks : n;
 	return n ? n : 1;
 }
@@ -221,7 +271,7 @@ static size_t workers_wanted(const struct trace *t)
 /* Runs the workers; the first in this thread. A thread that cannot be made is done without. */
 static int workers_run(struct worker *w, size_t nr, struct error *err)
 {
-	pthread_t threads[MAX_WORKERS];
+	pthread_t threads[SWEEP_WORKERS_MAX];
 	size_t started = 1;
 
 	if (needs_order(w[0].trace))
@@ -231,6 +281,7 @@ static int workers_run(struct worker *w, size_t nr, struct error *err)
 	worker_run(&w[0]);
 	for (size_t i = 1; i < started; i++)
 		pthread_join(threads[i], NULL);
+	walk_hand_in_notes(w[0].trace);
 	for (size_t i = 0; i < started; i++)
 		if (w[i].rc < 0) {
 			if (err)

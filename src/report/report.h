@@ -43,6 +43,12 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 
 void report_free(struct report *r); /* accepts NULL; leaves the trace */
 
+/*
+ * Whether the report can be made from digests (report/digest.h): it is flat, and samples count
+ * whenever they were taken. For trace.digest, before trace_prepare().
+ */
+bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
+
 /* Whether any event of the trace has call chains. */
 bool report_has_callchains(const struct trace *t);
 

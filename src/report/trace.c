@@ -2,18 +2,15 @@
 #include "report/trace.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "data/order.h"
-
-/* A chunk is long enough that starting a scan costs nothing, and short enough to balance workers.
- */
-#define CHUNK_BYTES (16ull << 20)
-
-/* Distinct CPUs of a hostile file are bounded by this; what is above counts as "unknown CPU". */
-#define MAX_LOSS_CPUS 65536
+#include "data/sweep.h"
+#include "report/counts.h"
 
 char *trace_feature_string(const struct trace *t, unsigned int feature)
 {
@@ -71,10 +68,8 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 		goto out;
 	t->evlist = data_evlist(t->df);
 	t->untimed_samples = has_untimed_samples(t->evlist);
-	t->counts.nr_events = pd_evlist_count(t->evlist);
-	t->counts.by_event = calloc(t->counts.nr_events + 1, sizeof(*t->counts.by_event));
 	t->state = state_new();
-	if (!t->counts.by_event || !t->state) {
+	if (counts_init(&t->counts, pd_evlist_count(t->evlist)) < 0 || !t->state) {
 		rc = error_sys(err, -ENOMEM, "%s", opts->path);
 		goto out;
 	}
@@ -106,11 +101,24 @@ void trace_close(struct trace *t)
 	free(t->hostname);
 	free(t->osrelease);
 	free(t->arch);
-	free(t->counts.by_event);
-	free(t->counts.by_cpu);
+	counts_release(&t->counts);
+	for (size_t i = 0; i < t->nr_chunks; i++) {
+		digest_release(&t->chunks[i].digest);
+		data_notebook_free(t->chunks[i].notes);
+	}
 	free(t->chunks);
 	free(t->dso_group);
 	free(t);
+}
+
+unsigned int trace_workers(void)
+{
+	cpu_set_t cpus;
+	int n = 1;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		n = CPU_COUNT(&cpus);
+	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : (unsigned int)n;
 }
 
 bool trace_damaged(const struct trace *t)
@@ -122,111 +130,6 @@ bool trace_damaged(const struct trace *t)
 		if (notes[i].severity == DATA_DAMAGED)
 			return true;
 	return false;
-}
-
-/* Entry of @cpu in the ascending array, made if absent; NULL when out of memory. */
-static struct trace_cpu_loss *loss_of_cpu(struct trace_counts *c, uint32_t cpu)
-{
-	size_t lo = 0, hi = c->nr_cpus;
-
-	if (cpu >= MAX_LOSS_CPUS)
-		cpu = UINT32_MAX;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (c->by_cpu[mid].cpu < cpu)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < c->nr_cpus && c->by_cpu[lo].cpu == cpu)
-		return &c->by_cpu[lo];
-	if (array_grow(&c->by_cpu, &c->cap_cpus, c->nr_cpus + 1, sizeof(*c->by_cpu)) < 0)
-		return NULL;
-	memmove(&c->by_cpu[lo + 1], &c->by_cpu[lo], (c->nr_cpus - lo) * sizeof(*c->by_cpu));
-	c->nr_cpus++;
-	c->by_cpu[lo] = (struct trace_cpu_loss){.cpu = cpu};
-	return &c->by_cpu[lo];
-}
-
-/* Adds what LOST, LOST_SAMPLES and THROTTLE say, by event and CPU. */
-static int count_loss(struct trace *t, const struct data_record *rec)
-{
-	struct trace_counts *c = &t->counts;
-	struct trace_event_counts *ev = NULL;
-	const struct pd_evsel *evsel = rec->evsel;
-	struct trace_cpu_loss *cpu;
-	struct pd_record r;
-
-	if (pd_record_decode(rec->hdr, evsel, &r) < 0)
-		return 0;
-	if (rec->hdr->type == PERF_RECORD_LOST)
-		evsel = pd_evlist_by_id(t->evlist, r.lost.id);
-	if (evsel && evsel->index < c->nr_events)
-		ev = &c->by_event[evsel->index];
-	cpu = loss_of_cpu(c, r.id.cpu);
-	if (!cpu)
-		return -ENOMEM;
-	trace_loss_add(&c->loss, &r);
-	trace_loss_add(&cpu->loss, &r);
-	if (ev)
-		trace_loss_add(&ev->loss, &r);
-	return 0;
-}
-
-static void count_sample(struct trace_counts *c, const struct data_record *rec)
-{
-	c->samples++;
-	if (rec->evsel && rec->evsel->index < c->nr_events)
-		c->by_event[rec->evsel->index].samples++;
-	else
-		c->unknown_samples++;
-	if (!rec->time)
-		return;
-	if (!c->first_time || rec->time < c->first_time)
-		c->first_time = rec->time;
-	if (rec->time > c->last_time)
-		c->last_time = rec->time;
-}
-
-/* Begins a new chunk at @rec where the last one of its segment has grown long enough. */
-static int split_chunks(struct trace *t, const struct data_record *rec)
-{
-	struct trace_chunk *last = t->nr_chunks ? &t->chunks[t->nr_chunks - 1] : NULL;
-	bool same = last && last->segment == rec->segment;
-
-	if (rec->inner || rec->hdr->type == PERF_RECORD_COMPRESSED ||
-	    rec->hdr->type == PERF_RECORD_COMPRESSED2)
-		t->counts.compressed = true;
-	if (same && (t->counts.compressed || rec->offset < last->from + CHUNK_BYTES))
-		return 0;
-	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)) < 0)
-		return -ENOMEM;
-	if (same)
-		t->chunks[t->nr_chunks - 1].to = rec->offset;
-	t->chunks[t->nr_chunks++] = (struct trace_chunk){
-		.segment = rec->segment,
-		.from = same ? rec->offset : 0,
-		.to = DATA_WHOLE,
-	};
-	return 0;
-}
-
-static int seen(const struct data_record *rec, void *arg)
-{
-	struct trace *t = arg;
-	struct trace_counts *c = &t->counts;
-	uint32_t type = rec->hdr->type;
-
-	c->records++;
-	c->by_type[type < TRACE_TYPES ? type : TRACE_TYPES - 1]++;
-	if (type == PERF_RECORD_SAMPLE)
-		count_sample(c, rec);
-	else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES ||
-		 type == PERF_RECORD_THROTTLE)
-		if (count_loss(t, rec) < 0)
-			return -ENOMEM;
-	return split_chunks(t, rec);
 }
 
 static void progress(uint64_t done, uint64_t total, void *arg)
@@ -284,6 +187,7 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 static int group_dsos(struct trace *t)
 {
 	size_t n = state_dso_count(t->state), cap = 16, mask;
+	uint64_t key = hash_key();
 	uint32_t *table;
 
 	while (cap < n * 2)
@@ -298,11 +202,9 @@ static int group_dsos(struct trace *t)
 	t->nr_dsos = n;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = state_dso_at(t->state, i)->short_name;
-		size_t at = 5381;
+		size_t at = hash_bytes(key, name, strlen(name)) & mask;
 
-		for (const char *s = name; *s; s++)
-			at = at * 33 + (unsigned char)*s;
-		for (at &= mask; table[at]; at = (at + 1) & mask)
+		for (; table[at]; at = (at + 1) & mask)
 			if (!strcmp(state_dso_at(t->state, table[at] - 1)->short_name, name))
 				break;
 		if (!table[at])
@@ -313,12 +215,91 @@ static int group_dsos(struct trace *t)
 	return 0;
 }
 
-int trace_prepare(struct trace *t, struct error *err)
+/* What one part of the file holds. */
+struct part {
+	const struct pd_evlist *evlist;
+	struct trace_counts counts;
+	struct digest digest;
+};
+
+/* Digests of all parts together; what is beyond is walked. */
+#define DIGEST_BYTES (16u << 20)
+
+static void *part_new(void *arg)
+{
+	struct trace *t = arg;
+	struct part *part = calloc(1, sizeof(*part));
+
+	if (part && !counts_init(&part->counts, pd_evlist_count(t->evlist))) {
+		part->evlist = t->evlist;
+		part->digest.given_up = !t->digest;
+		return part;
+	}
+	free(part);
+	return NULL;
+}
+
+/* Samples are for pass 2. */
+static int part_take(const struct data_record *rec, void *arg)
+{
+	struct part *part = arg;
+	int r = counts_add(&part->counts, rec, part->evlist);
+
+	if (rec->hdr->type != PERF_RECORD_SAMPLE)
+		return r < 0 ? r : 1;
+	digest_add(&part->digest, rec);
+	return r;
+}
+
+/* A further chunk, which takes what is in @digest. */
+static int add_chunk(struct trace *t, struct digest *digest)
+{
+	struct trace_chunk *chunk;
+
+	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)))
+		return -ENOMEM;
+	chunk = &t->chunks[t->nr_chunks++];
+	*chunk = (struct trace_chunk){.digest.given_up = true};
+	digest_seal(digest);
+	if (digest->given_up ||
+	    (t->digest_entries + digest->nr) * sizeof(*digest->entry) > DIGEST_BYTES)
+		return 0;
+	t->digest_entries += digest->nr;
+	chunk->digest = *digest;
+	*digest = (struct digest){0};
+	return 0;
+}
+
+static int part_end(void *arg, bool valid, void *trace)
+{
+	struct trace *t = trace;
+	struct part *part = arg;
+	int r = valid ? counts_merge(&t->counts, &part->counts) : 0;
+
+	if (valid && !r)
+		r = add_chunk(t, &part->digest);
+	digest_release(&part->digest);
+	counts_release(&part->counts);
+	free(part);
+	return r;
+}
+
+/* Where the chunks lie: there is a run for each valid part. */
+static void place_chunks(struct trace *t, const struct sweep *sweep)
+{
+	size_t nr;
+	const struct sweep_run *runs = sweep_runs(sweep, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		t->chunks[i].run = runs[i];
+}
+
+/* Builds the state of the records that @sweep keeps. */
+static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 {
 	struct order_opts opts = {
-		.sideband_only = true,
-		.scan_flags = DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
-		.seen = seen,
+		.sweep = sweep,
+		.scan_flags = DATA_SCAN_NOTES,
 		.progress = progress,
 		.arg = t,
 	};
@@ -336,12 +317,36 @@ int trace_prepare(struct trace *t, struct error *err)
 		}
 	}
 	order_free(order);
+	return rc;
+}
+
+int trace_prepare(struct trace *t, struct error *err)
+{
+	const struct sweep_opts opts = {
+		.workers = trace_workers(),
+		.scan_flags = DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
+		.part_new = part_new,
+		.take = part_take,
+		.part_end = part_end,
+		.arg = t,
+	};
+	struct sweep *sweep = NULL;
+	int rc = sweep_new(t->df, &opts, &sweep);
+
 	if (rc < 0)
-		return rc;
+		return error_sys(err, rc, "%s", t->opts.path);
+	rc = build_state(t, sweep, err);
+	if (rc < 0)
+		goto out;
+	place_chunks(t, sweep);
 	rc = take_build_ids(t);
 	if (!rc)
 		rc = state_finish(t->state);
 	if (!rc)
 		rc = group_dsos(t);
-	return rc < 0 ? error_sys(err, rc, "%s", t->opts.path) : 0;
+	if (rc < 0)
+		error_sys(err, rc, "%s", t->opts.path);
+out:
+	sweep_free(sweep);
+	return rc;
 }

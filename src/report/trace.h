@@ -12,9 +12,11 @@
 
 #include "base/error.h"
 #include "data/reader.h"
+#include "data/sweep.h"
 #include "data/tracing.h"
 #include "perfdata/feature.h"
-#include "report/loss.h"
+#include "report/counts.h"
+#include "report/digest.h"
 #include "state/state.h"
 #include "symbol/resolver.h"
 #include "unwind/cfi.h"
@@ -29,36 +31,11 @@ struct trace_opts {
 	void *progress_arg;
 };
 
-#define TRACE_TYPES 128 /* record types counted one by one; others share the last slot */
-
-struct trace_event_counts {
-	uint64_t samples;
-	struct trace_loss loss;
-};
-
-/* The same loss by CPU; cpu UINT32_MAX: the recording does not say. */
-struct trace_cpu_loss {
-	uint32_t cpu;
-	struct trace_loss loss;
-};
-
-struct trace_counts {
-	uint64_t records;
-	uint64_t by_type[TRACE_TYPES];
-	struct trace_event_counts *by_event; /* nr_events, by evsel index */
-	size_t nr_events;
-	struct trace_cpu_loss *by_cpu; /* only CPUs that lost or throttled; ascending */
-	size_t nr_cpus, cap_cpus;
-	uint64_t samples, unknown_samples; /* unknown: of an id that no event has */
-	struct trace_loss loss;
-	uint64_t first_time, last_time; /* of samples, ns; 0: none had a time */
-	bool compressed;
-};
-
-/* A run of records that one worker takes: offsets as data_scan_new() wants them. */
+/* A run of records that one worker takes in pass 2, and what it found odd there. */
 struct trace_chunk {
-	unsigned int segment;
-	uint64_t from, to;
+	struct sweep_run run;
+	struct digest digest;	     /* given up: the run has to be walked */
+	struct data_notebook *notes; /* NULL: nothing */
 };
 
 struct trace {
@@ -73,6 +50,8 @@ struct trace {
 	struct trace_counts counts;
 	struct trace_chunk *chunks;
 	size_t nr_chunks, cap_chunks;
+	size_t digest_entries; /* in all chunks */
+	bool digest; /* set before trace_prepare(): pass 1 also makes digests of the samples */
 	bool untimed_samples; /* some event's samples carry no time: pass 2 must keep file order */
 	uint32_t *dso_group;  /* by dso index: the first dso of the same short name */
 	size_t nr_dsos;
@@ -88,6 +67,9 @@ void trace_close(struct trace *t); /* accepts NULL */
 
 /* The string in a feature section; NULL if absent or unreadable. free() it. */
 char *trace_feature_string(const struct trace *t, unsigned int feature);
+
+/* Threads that a pass may use: one for each CPU that this process may run on, within reason. */
+unsigned int trace_workers(void);
 
 /* Whether any note says that something could not be read. */
 bool trace_damaged(const struct trace *t);

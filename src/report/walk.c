@@ -7,21 +7,31 @@
 
 #define PROGRESS_EVERY 4096 /* records */
 
-static int visit(struct trace *t, const struct data_record *rec, walk_fn fn, void *arg)
+static int note_unknown(struct data_notebook **notes, const struct data_record *rec)
 {
-	struct walk_sample ws = {.rec = rec, .evsel = rec->evsel};
-	size_t at = 0;
+	if (!*notes)
+		*notes = data_notebook_new();
+	if (!*notes)
+		return -ENOMEM;
+	if (!rec->evsel)
+		data_notebook_note(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+				   "sample of an event that the recording does not describe");
+	else
+		data_notebook_note(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+				   "sample of %u bytes: a field does not fit its record",
+				   rec->hdr->size);
+	return 0;
+}
 
-	if (!rec->evsel) {
-		data_note(t->df, DATA_DAMAGED, rec->segment, rec->offset,
-			  "sample of an event that the recording does not describe");
-		return 0;
-	}
-	if (pd_sample_decode(rec->hdr, rec->evsel, &ws.s, &at) < 0) {
-		data_note(t->df, DATA_DAMAGED, rec->segment, rec->offset,
-			  "sample of %u bytes: a field does not fit its record", rec->hdr->size);
-		return 0;
-	}
+static int visit(const struct trace *t, struct data_notebook **notes, const struct data_record *rec,
+		 walk_fn fn, void *arg)
+{
+	struct walk_sample ws;
+
+	ws.rec = rec;
+	ws.evsel = rec->evsel;
+	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
+		return note_unknown(notes, rec);
 	return fn(&ws, arg);
 }
 
@@ -31,29 +41,40 @@ static void tell(struct trace *t, uint64_t done, uint64_t total)
 		t->opts.progress(2, done, total, t->opts.progress_arg);
 }
 
-int walk_chunk(struct trace *t, const struct trace_chunk *chunk, walk_fn fn, void *arg)
+int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **scan, walk_fn fn,
+	       void *arg)
 {
-	struct data_scan *scan = NULL;
+	const struct sweep_run *run = &chunk->run;
 	struct data_record rec;
 	unsigned int n = 0;
 	uint64_t done, total;
-	int rc = data_scan_new(t->df, chunk->segment, chunk->from, chunk->to, 0, &scan);
+	int rc;
 
+	if (*scan)
+		rc = data_scan_move(*scan, run->segment, run->from, run->to);
+	else
+		rc = data_scan_new(t->df, run->segment, run->from, run->to, 0, scan);
 	if (rc < 0)
 		return rc;
-	while ((rc = data_scan_next(scan, &rec)) > 0) {
+	while ((rc = data_scan_next(*scan, &rec)) > 0) {
 		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
-			rc = visit(t, &rec, fn, arg);
+			rc = visit(t, &chunk->notes, &rec, fn, arg);
 			if (rc < 0)
 				break;
 		}
 		if (++n % PROGRESS_EVERY == 0) {
-			data_scan_progress(scan, &done, &total);
-			tell(t, chunk->from + done, chunk->from + total);
+			data_scan_progress(*scan, &done, &total);
+			tell(t, run->from + done, run->from + total);
 		}
 	}
-	data_scan_free(scan);
 	return rc;
+}
+
+void walk_hand_in_notes(struct trace *t)
+{
+	for (size_t i = 0; i < t->nr_chunks; i++)
+		if (t->chunks[i].notes)
+			data_notebook_hand_in(t->chunks[i].notes, t->df);
 }
 
 static void ordered_progress(uint64_t done, uint64_t total, void *arg)
@@ -64,6 +85,7 @@ static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 {
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
+	struct data_notebook *notes = NULL;
 	struct order *order = NULL;
 	struct data_record rec;
 	int rc = order_new(t->df, &opts, &order, err);
@@ -73,12 +95,15 @@ int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 	while ((rc = order_next(order, &rec, err)) > 0) {
 		if (rec.hdr->type != PERF_RECORD_SAMPLE)
 			continue;
-		rc = visit(t, &rec, fn, arg);
+		rc = visit(t, &notes, &rec, fn, arg);
 		if (rc < 0) {
 			error_sys(err, rc, "%s", t->opts.path);
 			break;
 		}
 	}
 	order_free(order);
+	if (notes)
+		data_notebook_hand_in(notes, t->df);
+	data_notebook_free(notes);
 	return rc;
 }

@@ -21,9 +21,14 @@ typedef int (*walk_fn)(const struct walk_sample *ws, void *arg);
 
 /*
  * The samples of one of the trace's chunks in file order. Any thread. A sample that does not decode
- * is noted in the file and left out. Returns 0, what @fn returned, or -ENOMEM.
+ * is noted in the chunk and left out. *@scan is NULL at first, serves for the thread's next chunk,
+ * and is then the caller's to free. Returns 0, what @fn returned, or -ENOMEM.
  */
-int walk_chunk(struct trace *t, const struct trace_chunk *chunk, walk_fn fn, void *arg);
+int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **scan, walk_fn fn,
+	       void *arg);
+
+/* When all chunks are walked: what was noted in them becomes notes of the file. */
+void walk_hand_in_notes(struct trace *t);
 
 /* All samples in time order. One thread. Returns 0, what @fn returned, or a negative errno. */
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err);

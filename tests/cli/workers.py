@@ -1,32 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a report is the same with one worker and with one on each CPU.
+"""Whether a report is the same with one worker and with one on each CPU, and what it complains of.
 
 usage: workers.py RINGTAIL CORPUS
 
-A recording long enough for several chunks is made of the data of a small one, many times over.
+The second is also made with a time filter that lets all pass, for which every sample has to be looked
+at by itself. All recordings of the corpus, and long ones: made of the data of small ones many times over, so that
+there are many parts, plain or in perf's one stream of zstd; and the long ones damaged at places.
 Skipped where there is one CPU only.
 """
 import os
+import random
 import struct
 import subprocess
 import sys
 import tempfile
 
-SOURCE = "local/multi-data.data"
-LENGTH = 70 << 20  # over four chunks of 16 MiB
-HEADER = 104       # bytes: magic, size, size of an attribute, three sections, bits of features
+# Source, bytes: parts are a 64th, but 256 KiB at least.
+LONG = [("local/multi-data.data", 40 << 20), ("local/zstd.data", 4 << 20), ("local/switch-ns-cg.data", 20 << 20)]
+HEADER = 104  # bytes: magic, size, size of an attribute, three sections, bits of features
 OPTIONS = [["-g", "none"], ["-g", "caller", "--children"], ["-s", "comm,pid,event"]]
+ALL_TIME = ["--time", "0,9999999999"]
+DAMAGED = 4  # copies of each long one
 
 
-def lengthen(path, out):
+def lengthen(path, length, out):
     """The events and the data of @path, its data repeated, without features (they lie behind)."""
     with open(path, "rb") as f:
         old = f.read()
     head = list(struct.unpack_from("<13Q", old))
     start, size = head[5], head[6]
     data = old[start:start + size]
-    times = LENGTH // size + 1
+    times = length // size + 1
     head[6] = size * times
     head[9:13] = [0] * 4
     out.write(struct.pack("<13Q", *head) + old[HEADER:start])
@@ -35,31 +40,64 @@ def lengthen(path, out):
     out.flush()
 
 
+def damage(path, seed):
+    """Overwrites some bytes in the second half of the file with others."""
+    rng = random.Random(seed)
+    size = os.path.getsize(path)
+    with open(path, "r+b") as f:
+        for _ in range(1 + seed % 4):
+            f.seek(rng.randrange(size // 2, size - 16))
+            f.write(rng.randbytes(rng.randrange(1, 16)))
+
+
 def report(ringtail, path, options, cpus):
     command = [ringtail, "report", "-i", path, "-f", "--symfs", "/nonexistent", "--kallsyms",
                "/dev/null"] + options
-    p = subprocess.run(command, capture_output=True, text=True, check=False,
+    p = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
                        preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-    return p.stdout, p.returncode
+    return p.stdout, p.stderr, p.returncode
+
+
+class Checker:
+    def __init__(self, ringtail):
+        self.ringtail, self.cpus, self.failed = ringtail, os.sched_getaffinity(0), 0
+
+    def check(self, title, path, options, whole):
+        one = report(self.ringtail, path, options, {min(self.cpus)})
+        many = report(self.ringtail, path, options, self.cpus)
+        single = report(self.ringtail, path, options + ALL_TIME, self.cpus)
+        if "do not say their time" not in single[1]:
+            good = one == many == single
+        else:
+            good = one == many
+        good = good and one[2] in (0, 1) and (not whole or one[2] == 0 and "%" in one[0])
+        self.failed += not good
+        print("ok" if good else "FAIL", title, *options)
+
+
+def corpus_files(corpus):
+    with open(os.path.join(corpus, "EXPECTED.tsv"), encoding="utf-8") as f:
+        return [line.split("\t")[0] for line in f if "\t" in line and not line.startswith(("#", "file\t"))]
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    cpus = os.sched_getaffinity(0)
-    if len(cpus) < 2:
+    checker, corpus = Checker(sys.argv[1]), sys.argv[2]
+    if len(checker.cpus) < 2:
         print("skip workers: one CPU only")
         sys.exit(0)
-    failed = 0
-    with tempfile.NamedTemporaryFile(suffix=".data") as f:
-        lengthen(os.path.join(sys.argv[2], SOURCE), f)
-        for options in OPTIONS:
-            one = report(sys.argv[1], f.name, options, {min(cpus)})
-            many = report(sys.argv[1], f.name, options, cpus)
-            good = one == many and one[1] == 0 and "%" in one[0]
-            failed += not good
-            print("ok" if good else "FAIL", *options)
-    sys.exit(1 if failed else 0)
+    for name in corpus_files(corpus):
+        checker.check(name, os.path.join(corpus, name), ["-g", "none", "-s", "comm,pid,cpu"], False)
+    for source, length in LONG:
+        with tempfile.NamedTemporaryFile(suffix=".data") as f:
+            lengthen(os.path.join(corpus, source), length, f)
+            for options in OPTIONS:
+                checker.check("long " + source, f.name, options, True)
+            for seed in range(DAMAGED):
+                damage(f.name, seed)
+                checker.check(f"damaged {seed} " + source, f.name, OPTIONS[seed % 3], False)
+    sys.exit(1 if checker.failed else 0)
 
 
 main()
