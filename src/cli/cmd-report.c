@@ -266,24 +266,48 @@ static int show_stats(struct report_args *a, struct trace *t)
 
 static int show(struct report_args *a, struct trace *t)
 {
-	int rc;
+	bool header = a->header || a->header_only;
+	/* What the header says of snapshots is known behind pass 1 only. */
+	bool late = header && snapshots_are_in(t->df);
+	int rc = 0;
 
-	if (a->header || a->header_only)
+	if (header && !late)
 		show_header(a, t);
-	if (a->header_only)
+	if (a->header_only && !late)
 		return 0;
 	set_graph(a, t);
-	t->digest = !a->stats && report_takes_digests(t, &a->report);
-	rc = check_fields(a, t);
+	t->digest = !a->stats && !a->header_only && report_takes_digests(t, &a->report);
+	if (!a->header_only)
+		rc = check_fields(a, t);
 	if (!rc)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
+	if (late) {
+		input_progress_end(&a->input);
+		show_header(a, t);
+	}
+	if (a->header_only)
+		return 0;
 	if (a->stats)
 		return show_stats(a, t);
 	rc = show_report(a, t);
 	input_explain_stacks(&a->input, t);
 	return rc;
+}
+
+static int show_dump(struct report_args *a, struct trace *t)
+{
+	int rc = 0;
+
+	if (a->header && snapshots_are_in(t->df))
+		rc = input_prepare(&a->input, t);
+	if (rc < 0)
+		return rc;
+	input_progress_end(&a->input);
+	if (a->header)
+		show_header(a, t);
+	return dump_all(&a->input, t);
 }
 
 static void limit_width(struct table_opts *table)
@@ -330,7 +354,7 @@ int cmd_report(int argc, char **argv)
 	limit_width(&a.table);
 	rc = input_open(&a.input, &t);
 	if (!rc)
-		rc = a.dump ? dump_all(&a.input, t) : show(&a, t);
+		rc = a.dump && !a.header_only ? show_dump(&a, t) : show(&a, t);
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
+#include "base/parse.h"
 #include "cli/commands.h"
 #include "render/text.h"
 
@@ -30,6 +31,7 @@ enum {
 	OPT_PID,
 	OPT_TID,
 	OPT_TIME,
+	OPT_SNAPSHOT,
 };
 
 static const struct argp_option input_options[] = {
@@ -63,6 +65,7 @@ static const struct argp_option samples_options[] = {
 	{"cpu", 'C', "LIST", 0, "on these CPUs", 4},
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 4},
+	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M", 4},
 	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols", 5},
 	{0},
 };
@@ -106,6 +109,10 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case OPT_TIME:
 		if (filter_time_parse(arg, &in->filter) < 0)
 			argp_error(state, "'%s' is not START,STOP in seconds", arg);
+		break;
+	case OPT_SNAPSHOT:
+		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
+			argp_error(state, "--snapshot: '%s' is no number from 1 on", arg);
 		break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -343,6 +350,7 @@ static void explain_filters(const struct input *in, const struct trace *t)
 		{"--tid", NULL, f->tids.nr},
 		{"--cpu", NULL, f->cpus.nr},
 		{"--time", NULL, f->start || f->stop},
+		{"--snapshot", NULL, in->trace.snapshot},
 		{"--symbol-filter", f->symbol_part, f->symbol_part},
 		{"--hide-unresolved", NULL, f->resolved},
 	};
@@ -361,10 +369,29 @@ static void explain_filters(const struct input *in, const struct trace *t)
 	buf_release(&all);
 }
 
+/* As far as the header says what was typed. */
+static bool kept_in_memory(const struct trace *t)
+{
+	struct pd_strings words = {0};
+	const uint8_t *p;
+	size_t len;
+	bool is = false;
+
+	if (!data_feature(t->df, HEADER_CMDLINE, &p, &len))
+		pd_feature_strings_decode(p, len, data_swapped(t->df), &words);
+	for (size_t i = 0; i < words.nr && strcmp(words.s[i], "--"); i++)
+		is |= !strncmp(words.s[i], "-M", 2) || !strncmp(words.s[i], "--memory", 8);
+	pd_strings_release(&words);
+	return is;
+}
+
 void input_explain_nothing(const struct input *in, const struct trace *t)
 {
-	if (!in->quiet)
-		explain_filters(in, t);
+	if (in->quiet)
+		return;
+	explain_filters(in, t);
+	if (!t->counts.samples && !snapshots_are_in(t->df) && kept_in_memory(t))
+		complain("%s: was recorded with -M, and no snapshot was taken", t->opts.path);
 }
 
 static void warn_loss(const struct trace_counts *c)

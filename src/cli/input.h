@@ -67,7 +67,8 @@ void input_explain_symbols(const struct input *in, const struct trace *t);
 /* If there are copies of user stacks that cannot be unwound: why. */
 void input_explain_stacks(const struct input *in, const struct trace *t);
 
-/* Of a recording of which nothing was shown: that none passed the filters. */
+/* Of a recording of which nothing was shown: that none passed the filters, or was asked for (-M).
+ */
 void input_explain_nothing(const struct input *in, const struct trace *t);
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "perfdata/feature.h"
+#include "perfdata/snapshot_log.h"
 #include "render/attr_text.h"
 #include "render/dump_sample.h"
 #include "render/text.h"
@@ -284,6 +285,46 @@ static void put_compressed(FILE *out, const struct pd_record *r)
 	fprintf(out, " compressed=%zu", r->compressed.len);
 }
 
+static void put_request(FILE *out, const struct pd_snapshot_request *q)
+{
+	fprintf(out, " by=%s", pd_snapshot_origin_name(q->origin));
+	put_u64(out, "asked", q->asked);
+	if (q->bounds.last_ns)
+		put_u64(out, "last_ns", q->bounds.last_ns);
+	if (q->bounds.last_bytes)
+		put_u64(out, "last_bytes", q->bounds.last_bytes);
+	if (q->bounds.since_last)
+		fputs(" since_last", out);
+	if (*q->reason)
+		put_name(out, "reason", q->reason);
+	if (!*q->cause.event)
+		return;
+	put_name(out, "event", q->cause.event);
+	put_u64(out, "time", q->cause.time);
+	put_id32(out, "cpu", q->cause.cpu);
+	put_id32(out, "tid", q->cause.tid);
+}
+
+/* The log's of snapshots. */
+static void put_event_type(FILE *out, const struct pd_record *r)
+{
+	struct pd_snapshot_log log;
+
+	if (pd_snapshot_decode(r->hdr, &log))
+		return;
+	fprintf(out, " snapshot=%" PRIu64, log.number);
+	if (log.kind == PD_SNAPSHOT_REQUEST) {
+		put_request(out, &log.request);
+		return;
+	}
+	put_u64(out, "begun", log.figures.begun);
+	put_u64(out, "took_ns", log.figures.took);
+	put_u64(out, "bytes", log.figures.bytes);
+	put_u64(out, "samples", log.figures.samples);
+	put_u64(out, "lost", log.figures.lost);
+	put_u64(out, "evicted", log.figures.evicted);
+}
+
 static void put_id_index(FILE *out, const struct pd_record *r)
 {
 	put_u64(out, "nr", r->id_index.nr);
@@ -353,6 +394,7 @@ static const struct {
 	{PERF_RECORD_AUXTRACE_INFO, put_auxtrace_info},
 	{PERF_RECORD_AUXTRACE_ERROR, put_auxtrace_error},
 	{PERF_RECORD_HEADER_ATTR, put_attr},
+	{PERF_RECORD_HEADER_EVENT_TYPE, put_event_type},
 	{PERF_RECORD_HEADER_BUILD_ID, put_build_id},
 	{PERF_RECORD_HEADER_FEATURE, put_feature},
 	{PERF_RECORD_HEADER_TRACING_DATA, put_tracing},
@@ -390,6 +432,14 @@ static void put_trailer(FILE *out, const struct pd_sample_id *id)
 		put_u64(out, "stream", id->stream_id);
 }
 
+/* Of records of this type only the log of snapshots says something. */
+static bool is_opaque(const struct pd_record *r)
+{
+	struct pd_snapshot_log log;
+
+	return r->hdr->type == PERF_RECORD_HEADER_EVENT_TYPE && pd_snapshot_decode(r->hdr, &log);
+}
+
 /* A record that is not a sample. */
 static bool put_other(FILE *out, const struct data_record *rec)
 {
@@ -406,7 +456,7 @@ static bool put_other(FILE *out, const struct data_record *rec)
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++)
-		if (printers[i].type == rec->hdr->type) {
+		if (printers[i].type == rec->hdr->type && !is_opaque(&r)) {
 			printers[i].put(out, &r);
 			put_trailer(out, &r.id);
 			return true;

@@ -534,5 +534,7 @@ void header_render(FILE *out, const struct trace *t, time_t captured, bool full)
 	for (size_t i = 0; i < NR_FEATURES; i++)
 		if (!has_feature(t, i, &s))
 			fprintf(out, "%s ", features[i].name);
-	fputs("\n# ========\n#\n", out);
+	putc('\n', out);
+	snapshots_render(out, t);
+	fputs("# ========\n#\n", out);
 }

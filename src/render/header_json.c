@@ -121,7 +121,8 @@ json_t *header_json(const struct trace *t, time_t captured)
 	if (!o || put(o, "captured", json_integer(captured)) ||
 	    put(o, "container", json_string(kinds[data_kind(t->df)])) ||
 	    put(o, "other_byte_order", json_boolean(data_swapped(t->df))) || put_strings(o, t) ||
-	    put_numbers(o, t) || put_cmdline(o, t) || put_events(o, t)) {
+	    put_numbers(o, t) || put_cmdline(o, t) || put_events(o, t) ||
+	    (t->snapshots.nr_records && put(o, "snapshots", snapshots_json(t)))) {
 		json_decref(o);
 		return NULL;
 	}

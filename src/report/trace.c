@@ -2,6 +2,7 @@
 #include "report/trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ void trace_close(struct trace *t)
 	free(t->osrelease);
 	free(t->arch);
 	counts_release(&t->counts);
+	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {
 		digest_release(&t->chunks[i].digest);
 		data_notebook_free(t->chunks[i].notes);
@@ -178,6 +180,8 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 			  name ? name : "unknown", rec->hdr->size);
 		return 0;
 	}
+	if (rec->hdr->type == PERF_RECORD_HEADER_EVENT_TYPE)
+		return snapshots_add(&t->snapshots, rec);
 	if (rec->hdr->type == PERF_RECORD_HEADER_BUILD_ID)
 		return state_set_build_id(t->state, &r.build_id, rec->hdr->misc);
 	return state_apply(t->state, &r, rec->at);
@@ -232,7 +236,7 @@ static void *part_new(void *arg)
 
 	if (part && !counts_init(&part->counts, pd_evlist_count(t->evlist))) {
 		part->evlist = t->evlist;
-		part->digest.given_up = !t->digest;
+		part->digest.given_up = !t->digest || t->opts.snapshot;
 		return part;
 	}
 	free(part);
@@ -320,6 +324,28 @@ static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 	return rc;
 }
 
+/* Whether there is the one that was asked for. */
+static int check_snapshot(struct trace *t, struct error *err)
+{
+	uint64_t first = 0, last = 0;
+	size_t nr = snapshots_count(&t->snapshots, &first, &last);
+
+	if (!t->opts.snapshot || snapshots_have(&t->snapshots, t->opts.snapshot))
+		return 0;
+	if (!nr)
+		return error_set(err, -ENOENT,
+				 "%s: has no snapshot: recordings with -M have those that were "
+				 "taken",
+				 t->opts.path);
+	if (nr == 1)
+		return error_set(err, -ENOENT,
+				 "%s: has no snapshot %" PRIu64 "; the only one in it is %" PRIu64,
+				 t->opts.path, t->opts.snapshot, first);
+	return error_set(err, -ENOENT,
+			 "%s: has no snapshot %" PRIu64 ": there are %zu, %" PRIu64 " to %" PRIu64,
+			 t->opts.path, t->opts.snapshot, nr, first, last);
+}
+
 int trace_prepare(struct trace *t, struct error *err)
 {
 	const struct sweep_opts opts = {
@@ -339,6 +365,10 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (rc < 0)
 		goto out;
 	place_chunks(t, sweep);
+	snapshots_finish(&t->snapshots);
+	rc = check_snapshot(t, err);
+	if (rc < 0)
+		goto out;
 	rc = take_build_ids(t);
 	if (!rc)
 		rc = state_finish(t->state);

@@ -17,6 +17,7 @@
 #include "perfdata/feature.h"
 #include "report/counts.h"
 #include "report/digest.h"
+#include "report/snapshots.h"
 #include "state/state.h"
 #include "symbol/resolver.h"
 #include "unwind/cfi.h"
@@ -26,6 +27,7 @@ struct trace_opts {
 	bool force;
 	const char *symfs, *kallsyms, *vmlinux; /* as struct resolver_opts */
 	bool no_demangle;
+	uint64_t snapshot; /* samples of others do not count; 0: all do */
 	/* Called now and then (NULL: none); @pass is 1 or 2. In pass 2 from any worker's thread. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
 	void *progress_arg;
@@ -48,6 +50,7 @@ struct trace {
 	struct cfi_tables *cfi; /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct trace_counts counts;
+	struct snapshots snapshots; /* of pass 1 */
 	struct trace_chunk *chunks;
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
@@ -60,7 +63,10 @@ struct trace {
 /* Opens file, formats and resolver. Returns 0 with *@ret to be given to trace_close(); -errno. */
 int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *err);
 
-/* Pass 1: builds state and counts. Once. Returns 0 or a negative errno. */
+/*
+ * Pass 1: builds state and counts. Once. Returns 0 or a negative errno, -ENOENT if there is no such
+ * snapshot as asked for.
+ */
 int trace_prepare(struct trace *t, struct error *err);
 
 void trace_close(struct trace *t); /* accepts NULL */

@@ -28,6 +28,8 @@ static int visit(const struct trace *t, struct data_notebook **notes, const stru
 {
 	struct walk_sample ws;
 
+	if (t->opts.snapshot && snapshots_of(&t->snapshots, rec) != t->opts.snapshot)
+		return 0;
 	ws.rec = rec;
 	ws.evsel = rec->evsel;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
@@ -50,6 +52,8 @@ int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **sc
 	uint64_t done, total;
 	int rc;
 
+	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
+		return 0;
 	if (*scan)
 		rc = data_scan_move(*scan, run->segment, run->from, run->to);
 	else
