@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Any bytes as a recording: opened, walked whole, put into time order in little memory, its
- * tracepoint formats loaded.
+ * Any bytes as a recording: opened, walked whole and in parts, which must find the same, put into
+ * time order in little memory, its tracepoint formats loaded.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "data/order.h"
 #include "data/reader.h"
+#include "data/sweep.h"
 #include "data/tracing.h"
+#include "perfdata/record.h"
+#include "perfdata/sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,20 +28,84 @@ static void touch(const uint8_t *p, uint64_t len)
 		sum = (uint8_t)(sum + p[i]);
 }
 
-static void walk(struct data_file *df, unsigned int segment)
+/* Behind a record in the window others follow: what is read of them is seen only in a copy. */
+static void decode(const struct data_record *rec, struct pd_evlist *list)
 {
+	struct perf_event_header *hdr = malloc(rec->hdr->size);
+	const struct pd_evsel *evsel;
+	struct pd_record record;
+	struct pd_sample sample;
+
+	if (!hdr)
+		return;
+	memcpy(hdr, rec->hdr, rec->hdr->size);
+	evsel = pd_evlist_of_record(list, hdr, false);
+	pd_record_time(hdr, evsel);
+	if (hdr->type != PERF_RECORD_SAMPLE)
+		pd_record_decode(hdr, evsel, &record);
+	else if (evsel)
+		pd_sample_decode(hdr, evsel, &sample, NULL);
+	free(hdr);
+}
+
+/* Returns the number of records. */
+static uint64_t walk(struct data_file *df, unsigned int segment)
+{
+	uint64_t nr = 0;
 	struct data_record rec;
 	struct data_scan *scan;
 
 	if (data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
 			  &scan))
-		return;
+		return 0;
 	while (data_scan_next(scan, &rec) > 0) {
-		touch((const uint8_t *)rec.hdr, rec.hdr->size);
+		decode(&rec, data_evlist(df));
 		if (rec.payload)
 			touch(rec.payload, rec.payload_size);
+		nr++;
 	}
 	data_scan_free(scan);
+	return nr;
+}
+
+static void *part_new(void *arg)
+{
+	return arg;
+}
+
+static int part_take(const struct data_record *rec, void *part)
+{
+	return 1;
+}
+
+static int part_end(void *part, bool valid, void *arg)
+{
+	return 0;
+}
+
+/* Some short parts of @size bytes; no threads, so that a finding is the same each time. */
+static uint64_t walk_parts(struct data_file *df, size_t size)
+{
+	struct sweep_opts opts = {
+		.scan_flags = DATA_SCAN_CONTAINERS,
+		.part_bytes = 64 + size / 32,
+		.part_new = part_new,
+		.take = part_take,
+		.part_end = part_end,
+		.arg = df,
+	};
+	uint64_t nr = 0, newest = 0;
+	struct data_record rec;
+	struct sweep *sweep;
+
+	if (sweep_new(df, &opts, &sweep))
+		return 0;
+	while (sweep_next(sweep, &rec, &newest) > 0) {
+		touch((const uint8_t *)rec.hdr, rec.hdr->size);
+		nr++;
+	}
+	sweep_free(sweep);
+	return nr;
 }
 
 static void sort(struct data_file *df)
@@ -70,8 +138,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (!data_feature(df, f, &p, &n))
 				touch(p, n);
 		}
+		uint64_t nr = 0;
+
 		for (unsigned int i = 0; i < data_segments(df); i++)
-			walk(df, i);
+			nr += walk(df, i);
+		if (walk_parts(df, size) != nr)
+			abort();
 		sort(df);
 		if (!tracing_load(df, &tracing, NULL))
 			tracing_free(tracing);
