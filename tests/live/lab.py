@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the live tests share: running ringtail and perf, a place for files, skips with a reason."""
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 TRACING = '/sys/kernel/tracing'
 NOBODY = 65534
+# Seconds; what takes longer hangs. A machine whose CPUs are lent to others, or whose disk stands still, may do
+# nothing for many of them.
+PATIENCE = 60
+# What perf says of files with losses, and how it begins to say it.
+OF_LOSSES = re.compile(r'Warning:|Processed \d+ events and lost \d+ chunks!|Check IO/CPU overload!|'
+                       r'Processed \d+ samples and lost [\d.]+%!')
 
 
 class Skip(Exception):
@@ -27,6 +35,12 @@ def need_tracefs():
         raise Skip('no tracefs with sched:sched_switch at ' + TRACING)
 
 
+def end_well():
+    """Whoever ends the tests from now on ends what they have started: a recorder left alone goes on for ever."""
+    for number in signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
 class Lab:
     """One test's surroundings: programs and a directory of its own."""
 
@@ -34,17 +48,48 @@ class Lab:
         self.dev, self.release = os.path.abspath(dev), os.path.abspath(release)
         self.dir = None
         self.children = []
+        self.last = None  # the last run of ringtail
+        self.links = []  # beside the directory
+        self.story = []  # of a test that failed: what its programs said last
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix='ringtail-live-')
+        self.dev, self.release = self.plain(self.dev, '.dev'), self.plain(self.release, '.release')
         return self
 
-    def __exit__(self, *_):
+    def plain(self, path, suffix):
+        """Another name of a build, whose own would need quotes in an event or in a line of shell."""
+        if not re.search(r'[^\w./+-]', path):
+            return path
+        os.symlink(path, self.dir + suffix)
+        self.links.append(self.dir + suffix)
+        return self.links[-1]
+
+    def __exit__(self, failure, *_):
         for child in self.children:
+            state = 'running' if child.poll() is None else f'exit {child.returncode}'
             if child.poll() is None:
                 child.kill()
                 child.wait()
+            if getattr(child, 'leads', False):  # what it has started works on otherwise, beside the next test
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+            if failure:
+                self.tell(child.args, state, rest_of(child))
+        if failure and self.last:
+            self.tell(self.last.args, f'exit {self.last.returncode}', self.last.stderr)
+        if failure and os.path.exists(self.path('said')):
+            with open(self.path('said'), encoding='utf-8', errors='replace') as f:
+                self.tell(['said'], 'a file', f.read())
         shutil.rmtree(self.dir, ignore_errors=True)
+        for link in self.links:
+            os.unlink(link)
+
+    def tell(self, argv, state, text):
+        """Adds to the story how a program ended, and the end of what it said."""
+        words = ' '.join(' '.join(map(str, argv)).replace(self.dir, '.').split())
+        self.story.append(f'[{state}] {words[:300]}')
+        self.story += ['    ' + line for line in (text or '').splitlines()[-15:]]
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -56,8 +101,17 @@ class Lab:
     def program(self, name):
         return self.release + '/tests/live/' + name
 
+    def own(self, name):
+        """A program by a name that nobody else has: whoever runs the same tests meanwhile is not mistaken for us."""
+        path = self.path(f'{name}-{self.dir[-8:]}')  # a comm has 15 characters
+        if not os.path.exists(path):
+            os.symlink(self.program(name), path)
+        return path
+
     def argv(self, args, release=False, user=None):
         argv = [(self.release if release else self.dev) + '/src/cli/ringtail', *map(str, args)]
+        if args and args[0] == 'ctl':
+            argv[2:2] = ['--timeout', str(PATIENCE)]
         if user is not None:
             if not shutil.which('setpriv'):
                 raise Skip('no setpriv (package util-linux)')
@@ -65,11 +119,12 @@ class Lab:
                     '--inh-caps=-all', '--bounding-set=-all', *argv]
         return argv
 
-    def run(self, *args, status=0, release=False, user=None, timeout=120, **kw):
+    def run(self, *args, status=0, release=False, user=None, timeout=300, **kw):
         """Runs ringtail; the exit status must be `status` (None: any)."""
         p = subprocess.run(self.argv(args, release, user), cwd=self.dir, text=True, errors='replace',
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            timeout=timeout, check=False, **kw)
+        self.last = p
         assert 'Sanitizer' not in p.stderr and 'runtime error' not in p.stderr, p.stderr[-3000:]
         if status is not None:
             assert p.returncode == status, \
@@ -80,19 +135,21 @@ class Lab:
         """Starts ringtail in the background."""
         child = subprocess.Popen(self.argv(args, release, user), cwd=self.dir, text=True,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, **kw)
+                                 stderr=subprocess.PIPE, start_new_session=True, **kw)
+        child.leads = True
         self.children.append(child)
         return child
 
     def spawn(self, *argv):
         """Starts any program in the background."""
         child = subprocess.Popen(argv, cwd=self.dir, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        child.leads = True
         self.children.append(child)
         return child
 
-    def perf(self, *args, quiet=True, timeout=180):
-        """Runs perf; with `quiet` it must end with 0 and say nothing on stderr."""
+    def perf(self, *args, quiet=True, timeout=300):
+        """Runs perf; with `quiet` it must end with 0 and say nothing on stderr, but of losses that are in the file."""
         if not shutil.which('perf'):
             raise Skip('no perf (package linux-perf)')
         p = subprocess.run(['perf', *map(str, args)], cwd=self.dir, text=True, errors='replace',
@@ -100,22 +157,69 @@ class Lab:
                            timeout=timeout, check=False)
         if quiet:
             assert p.returncode == 0, f'perf {" ".join(map(str, args))}: exit {p.returncode}: {p.stderr}'
-            assert not p.stderr.strip(), f'perf {" ".join(map(str, args))} says: {p.stderr[:1500]}'
+            lines = p.stderr.splitlines()
+            other = [line for line in lines if line.strip() and not OF_LOSSES.match(line.strip())]
+            assert not other, f'perf {" ".join(map(str, args))} says: {p.stderr[:1500]}'
+            if any(lines):
+                assert '-i' in args and self.lost(args[args.index('-i') + 1]), f'nothing was lost: {p.stderr[:500]}'
         return p
+
+    def perf_record(self, *args):
+        """Runs `perf record`; it dies of build-ids (6.1, util/build-id.c:1010) that others ask the kernel for, then or
+        when it reads them."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            p = self.perf('record', '-q', '-B', *args, quiet=False)
+            read = self.perf('script', '-i', args[args.index('-o') + 1], quiet=False) if p.returncode == 0 else p
+            if read.returncode == 0:
+                return
+            assert 'build-id.c' in read.stderr, f'perf {read.args[1]}: exit {read.returncode}: {read.stderr}'
+            if time.monotonic() > end:
+                raise Skip('perf cannot read what it records while others record build-ids')
+            time.sleep(1)
 
     def samples(self, data):
         """Samples in a file, as ringtail counts them."""
         return stat(self.run('report', '-i', data, '--stats').stdout, 'SAMPLE')
+
+    def samples_so_far(self, data):
+        """Samples in a file that is being written; 0 also where none is yet."""
+        p = self.run('report', '-i', data, '--stats', status=None, release=True)
+        return stat(p.stdout, 'SAMPLE') if p.returncode == 0 else 0
+
+    def lost(self, data):
+        """Samples that a file says were lost."""
+        return lost(self.run('report', '-i', data, '--stats').stdout)
 
     def perf_samples(self, data):
         """Samples in a file, as perf counts them."""
         return stat(self.perf('report', '-i', data, '--stats').stdout, 'SAMPLE')
 
 
+def of_kernel(ip):
+    """Is it an address (hexadecimal) of the kernel? Not all of its code has a name: filters of sockets have none."""
+    return int(ip, 16) >= 1 << 63
+
+
 def stat(text, name):
     """The number of a record type in `report --stats` (ringtail's and perf's look alike)."""
     match = re.search(rf'^\s*{name} events:\s*([\d,]+)', text, re.M)
     return int(match.group(1).replace(',', '')) if match else 0
+
+
+def lost(text):
+    """Samples lost, as `report --stats` sums them up, before it goes through the events."""
+    match = re.search(r'^\s*LOST samples:\s*(\d+)', text, re.M)
+    return int(match.group(1)) if match else 0
+
+
+def calls_lost(said):
+    """Samples that a recorder says it lost: not what its sideband did, which on a busy machine others fill."""
+    def number(text):
+        return int(text.replace(',', ''))
+    found = re.findall(r'samples?, ([\d,]+) lost', said)
+    sideband = re.findall(r'lost ([\d,]+) of maps, names and forks on CPU', said)
+    return number(found[-1]) - sum(map(number, sideband)) if found else None
 
 
 def table(text):
@@ -131,17 +235,69 @@ def table(text):
     return rows
 
 
-def wait_for(condition, seconds=10, what='condition'):
+def wait_for(condition, seconds=PATIENCE, what='condition'):
+    """Returns what the condition came to, as soon as that is true."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
+    while True:
+        late = time.monotonic() >= end
+        found = condition()
+        if found:
+            return found
+        # Looked at once more after the end: this program may have stood still itself.
+        assert not late, f'{what} not met within {seconds} s'
         time.sleep(0.02)
-    raise AssertionError(f'{what} not met within {seconds} s')
 
 
-def interrupt(child, number=signal.SIGINT, timeout=20):
+def running(lab, child):
+    """Waits until a recording runs: its events are enabled, signals are obeyed, and its command was started."""
+    wait_for(lambda: child.poll() is not None or
+             lab.run('ctl', '--pid', child.pid, 'ping', status=None, release=True).returncode == 0, what='ping')
+    assert child.poll() is None, f'it ended: {rest_of(child)}'
+
+
+def obeyed(lab, child):
+    """Waits until a signal that was sent before has been obeyed: the first ping may be answered just before it."""
+    running(lab, child)
+    running(lab, child)
+
+
+def cpu_time(pid):
+    """CPU seconds that a process has had."""
+    with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:
+        fields = f.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def work(*pids, seconds=0.2):
+    """Waits until each of some processes has had so much more CPU time."""
+    before = {pid: cpu_time(pid) for pid in pids}
+    wait_for(lambda: all(cpu_time(pid) >= begin + seconds for pid, begin in before.items()), what='work')
+
+
+def rest_of(child):
+    """What a program of start() has said and nobody has read yet, or what interrupt() has read."""
+    if getattr(child, 'said', None) or not child.stderr or child.stderr.closed:
+        return getattr(child, 'said', '')
+    os.set_blocking(child.stderr.fileno(), False)  # its command may still have the other end
+    rest = b''
+    try:
+        while piece := os.read(child.stderr.fileno(), 65536):
+            rest += piece
+    except BlockingIOError:
+        pass
+    return rest.decode(errors='replace')
+
+
+def ended(child, timeout=PATIENCE):
+    """Waits for the end. Returns (status, stdout, stderr)."""
+    try:
+        out, child.said = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired as e:
+        raise AssertionError(f'it does not end: {e.stderr}') from None
+    return child.returncode, out, child.said
+
+
+def interrupt(child, number=signal.SIGINT, timeout=PATIENCE):
     """Sends a signal and returns (status, stdout, stderr)."""
     child.send_signal(number)
-    out, err = child.communicate(timeout=timeout)
-    return child.returncode, out, err
+    return ended(child, timeout)
