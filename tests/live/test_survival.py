@@ -8,14 +8,14 @@ import stat as stat_
 import subprocess
 import time
 
-from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, wait_for
+from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, obeyed, running, wait_for
 
 
 def start_recording(lab, *options, data='p.data'):
-    child = lab.start('record', '-o', data, *options, '--', 'sleep', '30')
-    wait_for(lambda: os.path.exists(lab.path(data)) and os.path.getsize(lab.path(data)) > 4096,
-             what='recording begun')
-    time.sleep(2.5)
+    """Starts a recording, of which at least a hundred samples are flushed."""
+    child = lab.start('record', '-o', data, *options, '--', 'sleep', '600')
+    running(lab, child)
+    wait_for(lambda: lab.samples(data) >= 100, what='samples')
     return child
 
 
@@ -32,6 +32,31 @@ def test_killed_recorder_leaves_a_readable_file(lab):
     child.send_signal(signal.SIGKILL)
     child.wait()
     readable(lab, least=100)
+
+
+def test_perf_reads_what_killed_threads_leave(lab):
+    need_root()
+    child = start_recording(lab, '--threads', '-a', '-e', 'cpu-clock', '-F', '999')
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    samples = lab.samples('p.data')
+    assert samples >= 100, samples
+    lines = lab.perf('script', '--no-itrace', '-F', 'ip', '-i', 'p.data').stdout.splitlines()
+    assert len([line for line in lines if line.strip()]) == samples, (len(lines), samples)
+
+
+def test_a_command_that_dies_is_said(lab):
+    def said(script, *options, status=0):
+        return lab.run('record', *options, '-e', 'task-clock', '-o', 'p.data', '--', 'sh', '-c', script,
+                       status=status).stderr
+    assert 'the command was ended by SIGSEGV' in said('kill -SEGV $$')
+    assert 'the command was ended by SIGKILL' in said('kill -KILL $$', '--propagate-status', status=137)
+    assert 'ended by' not in said('exit 7')
+    # Whose end it is, and whose not.
+    recorder = lab.start('record', '-e', 'task-clock', '-o', 'p.data', '--', 'sleep', '600')
+    running(lab, recorder)
+    status, _, text = interrupt(recorder)
+    assert status == 0 and 'ended by' not in text, (status, text)
 
 
 def killed_recorder_keeps_tracepoint_formats(lab, *options):
@@ -57,9 +82,10 @@ def killed_at_random_moments(lab, *options):
     for i in range(6):
         data = f'{i}.data'
         child = lab.start('record', *options, '-a', '-e', 'cpu-clock', '-F', '4000', '-o', data,
-                          '--flush-interval', '50ms', '--', 'sleep', '30', release=True)
-        wait_for(lambda: os.path.exists(lab.path(data)), what='file')
-        time.sleep(0.4 + 0.137 * i)
+                          '--flush-interval', '50ms', '--', 'sleep', '600', release=True)
+        running(lab, child)
+        wait_for(lambda data=data: lab.samples(data), what='first flush')
+        time.sleep(0.137 * i)
         child.send_signal(signal.SIGKILL)
         child.wait()
         p = lab.run('report', '-i', data, '--stats')
@@ -82,6 +108,19 @@ def test_interrupt_and_terminate_end_cleanly(lab):
         assert status == 0, (status, err)
         assert re.search(r'samples', err), err
         readable(lab)
+
+
+def test_nohup(lab):
+    """Then the end of a terminal is none of the recording, and the others are heard."""
+    need_root()
+    child = lab.start('record', '-o', 'p.data', '-a', '-e', 'cpu-clock', '--', 'sleep', '600',
+                      preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    running(lab, child)
+    child.send_signal(signal.SIGHUP)
+    obeyed(lab, child)
+    status, _, err = interrupt(child)
+    assert status == 0, (status, err)
+    readable(lab)
 
 
 def test_file_is_private_and_the_old_one_kept(lab):
@@ -115,22 +154,24 @@ def make_full_disk_test(size, options, least):
                           check=False).returncode:
             raise Skip('cannot mount a tmpfs')
         try:
-            p = lab.run('record', '-o', 'small/p.data', *options, '--', lab.program('storm'), 3000000,
-                        status=1, timeout=120)
+            p = lab.run('record', '-o', 'small/p.data', *options, '--', lab.program('storm'), 2000000000,
+                        status=1)
             assert 'No space left' in p.stderr, p.stderr
+            if not least:  # what was never begun leaves nothing
+                if os.listdir(lab.path('small')):
+                    assert lab.perf_samples('small/p.data') == lab.samples('small/p.data')
+                return
             disk = os.statvfs(lab.path('small'))
             used = os.path.getsize(lab.path('small/p.data')) / (disk.f_blocks * disk.f_frsize)
             assert used >= least, used
-            told = re.search(r'small/p.data: ([\d,]+) samples? readable, .*all later ones are lost',
+            told = re.search(r'small/p.data: ([\d,]+) samples? readable, .* and all later ones',
                              last_line(p.stderr))
             samples = lab.samples('small/p.data')
-            assert not least or samples == int(told.group(1).replace(',', '')), (samples, p.stderr)
-            assert lab.perf_samples('small/p.data') == samples
-            assert not least or samples > 100, samples
-            if samples:
-                lab.perf('script', '-i', 'small/p.data')
+            assert samples == int(told.group(1).replace(',', '')), (samples, p.stderr)
+            assert lab.perf_samples('small/p.data') == samples > 100, samples
+            lab.perf('script', '-i', 'small/p.data')
         finally:
-            subprocess.run(['umount', lab.path('small')], check=False)
+            subprocess.run(['umount', '-l', lab.path('small')], check=False)
     return test
 
 
@@ -197,10 +238,41 @@ def test_standard_output_is_named(lab):
     assert last_line(p.stderr).startswith('ringtail: standard output: '), p.stderr
 
 
+def test_command_that_cannot_run_costs_no_recording(lab):
+    lab.run('record', '-e', 'cpu-clock', '-o', 'p.data', '--', 'true')
+    for name, line in (('lost', '#!/nowhere/sh -e'), ('nested', '#! ' + lab.path('lost')), ('folder', '#!/tmp')):
+        with open(lab.path(name), 'w', encoding='ascii') as f:
+            f.write(line + '\n')
+        os.chmod(lab.path(name), 0o755)
+    for command in ('./lost', './nested', './folder', './absent'):
+        p = lab.run('record', '-e', 'cpu-clock', '-o', 'p.data', '--', command, status=1)
+        assert 'p.data' not in p.stderr and command in p.stderr, p.stderr
+        assert not os.path.exists(lab.path('p.data.old')), command
+    assert '/nowhere/sh' in lab.run('record', '--', './nested', status=1).stderr
+
+
+def shell(lab, line, *args):
+    """Runs ringtail by a line of shell, where "$@" stands for it."""
+    return subprocess.run(['sh', '-c', line, 'sh', *lab.argv(args)], cwd=lab.dir, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300, check=False)
+
+
+def test_closed_descriptors(lab):
+    """What is closed is not written to, and no file takes its place."""
+    p = shell(lab, '"$@" >&-', 'record', '-e', 'cpu-clock', '-o', '-', '--', 'true')
+    assert (p.returncode, p.stderr.count('\n')) == (1, 1) and 'standard output is closed' in p.stderr, p
+    for closed in ('<&-', '>&-', '2>&-', '<&- >&- 2>&-'):
+        p = shell(lab, f'"$@" {closed}', 'record', '-e', 'cpu-clock', '-o', 'p.data', '--', 'sh', '-c',
+                  'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done')
+        assert p.returncode == 0, p
+        assert lab.perf_samples('p.data') == lab.samples('p.data') > 0
+
+
 def test_bare_record_says_what_it_records(lab):
     need_root()
     child = lab.start('record')
-    time.sleep(1)
+    running(lab, child)
     status, _, err = interrupt(child)
     assert status == 0 and 'recording the whole system; Ctrl-C ends it' in err, (status, err)
 
@@ -232,6 +304,15 @@ def test_ordinary_user_is_told_what_system_wide_needs(lab):
     assert 'perf_event_paranoid' in p.stderr or 'CAP_PERFMON' in p.stderr, p.stderr
 
 
+def test_ordinary_user_is_told_whose_a_process_is(lab):
+    as_nobody(lab)
+    pid = os.getpid()
+    for option in '-p', '-t':
+        p = lab.run('record', option, pid, '-o', 'p.data', '--', 'true', user=NOBODY, status=1)
+        assert f'process {pid} belongs to another user (uid 0): run as root' in p.stderr, p.stderr
+        assert not os.path.exists(lab.path('p.data'))
+
+
 def test_descriptor_limit_names_the_number(lab):
     need_tracefs()
 
@@ -240,6 +321,22 @@ def test_descriptor_limit_names_the_number(lab):
     p = lab.run('record', '-a', '-o', 'p.data', '-e', 'syscalls:sys_enter_*', '--', 'true', status=1,
                 preexec_fn=few)
     assert re.search(r'open files|RLIMIT_NOFILE|ulimit -n', p.stderr) and re.search(r'\d{3}', p.stderr), p.stderr
+
+
+def test_descriptor_limit_names_what_is_enough(lab):
+    """Or nearly: whoever obeys is not sent away a second time, nor told to allow much more than is used."""
+    named, enough = {}, None
+    for limit in range(5, 100 + 4 * os.cpu_count()):
+        p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'true', status=None, release=True,
+                    preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+        if p.returncode == 0 and 'open files' not in p.stderr:
+            enough = limit
+            break
+        match = re.search(r"'ulimit -n (\d+)'", p.stderr)
+        if match:
+            named[limit] = int(match.group(1))
+    assert enough and named, (enough, named)
+    assert all(enough <= n <= enough + 10 for n in named.values()), (enough, named)
 
 
 def test_files_of_others_need_force(lab):

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong while a recording runs, in every mode: everything flushed stays readable, all calls
+are samples or counted losses, the exit status tells, and nothing hangs.
+
+Calls are made by calls.py. What ends a recording is awaited with patience, so that only what hangs
+fails; how long it takes is printed with FAULT_TIMES=1.
+"""
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from calls import PATIENCE, Calls, number
+from lab import Skip, calls_lost, need_tracefs, stat, wait_for
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# name: (options, POSIX AIO instead of io_uring?)
+READERS = {
+    'serial': ([], False),
+    'aio': (['--aio'], False),
+    'POSIX aio': (['--aio'], True),
+    'threads': (['--threads'], False),
+    'threads aio': (['--threads', '--aio'], False),
+}
+MODES = {name + more: (options + added, posix) for name, (options, posix) in READERS.items()
+         for more, added in (('', []), (' compressed', ['-z']))}
+
+
+def argv(lab, mode, *options, release=False):
+    options, posix = MODES[mode] if not options else (MODES[mode][0] + list(options), MODES[mode][1])
+    line = lab.argv(['record', '--flush-interval', '20ms', *options], release=release)
+    return [lab.program('no-io-uring'), *line] if posix else line
+
+
+def launch(lab, mode, *options, release=False, **kw):
+    """Starts a recording in a mode; what it says goes to the file `said`."""
+    with open(lab.path('said'), 'wb') as said:
+        child = subprocess.Popen(argv(lab, mode, *options, release=release), cwd=lab.dir, stderr=said,
+                                 stdin=subprocess.DEVNULL, **{'stdout': subprocess.DEVNULL, **kw})
+    lab.children.append(child)
+    return child
+
+
+def finished(lab, child, status=0, patience=PATIENCE):
+    """What a recording said, which ends now, with that status."""
+    begin = time.monotonic()
+    try:
+        child.wait(timeout=patience)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f'it hangs: {said(lab)}') from None
+    if os.environ.get('FAULT_TIMES'):
+        print(f'# ended {time.monotonic() - begin:.2f} s later')
+    text = said(lab)
+    assert 'Sanitizer' not in text and 'runtime error' not in text, text[-3000:]
+    assert child.returncode == status, f'exit {child.returncode}, not {status}: {text[-1500:]}'
+    return text
+
+
+def said(lab):
+    with open(lab.path('said'), encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
+def agreed(lab, data, quiet=True):
+    """Samples of an output, as ringtail and perf count them."""
+    samples = lab.samples(data)
+    perf = stat(lab.perf('report', '-i', data, '--stats', quiet=quiet).stdout, 'SAMPLE')
+    assert perf == samples, f'{data}: perf reads {perf} samples, ringtail {samples}'
+    return samples
+
+
+def total(text):
+    """Samples and losses, as a recording says at its end."""
+    return number(r'([\d,]+) samples?, [\d,]+ lost', text), calls_lost(text)
+
+
+def saved(lab, mode, text, data, least=1000):
+    """What a recording that failed says it has saved is there, and enough of it."""
+    told = number(r'([\d,]+) samples? readable, .* and all later ones', text)
+    assert told is not None, f'it does not say what is readable: {text}'
+    samples = agreed(lab, data, quiet=False)
+    assert 'at least' not in text, text
+    assert samples == told, f'{told} samples are said to be readable, {samples} are'
+    assert told >= least, f'only {told} samples are readable'
+
+
+# --- killed ----------------------------------------------------------------------------------------
+
+def killed(lab, mode):
+    """At three moments while calls are made; and once when all that was flushed was seen in the file.
+
+    The rings have room for all calls, however long nobody reads them.
+    """
+    for i in range(4):
+        data, calls = f'{i}.data', Calls(lab, '-a', 40000, bursts=8)
+        child = launch(lab, mode, '-m', '8M', '-o', data, *calls.argv, release=i > 0)
+        calls.begin(child)
+        calls.go()
+        if i:
+            time.sleep(random.uniform(0, 0.2))
+        else:
+            calls.made()
+            wait_for(lambda data=data: lab.samples(data) == 40000, PATIENCE, 'all calls in the file')
+        child.kill()
+        child.wait()
+        samples = agreed(lab, data)
+        assert samples <= 40000 and (i or samples == 40000), samples
+        calls.end()
+
+
+# --- the file system -------------------------------------------------------------------------------
+
+def too_many(lab, mode, data, bursts=1, release=False, **kw):
+    """Records more calls to `data` than there is room for. Returns what was said."""
+    calls = Calls(lab, '-a', 50000000, bursts)
+    begin = time.monotonic()
+    child = launch(lab, mode, '-o', data, *calls.argv, release=release, **kw)
+    calls.begin(child)
+    calls.go()
+    # Compressed it takes millions of calls, and those that are lost fill no disk.
+    text = finished(lab, child, status=1, patience=5 * PATIENCE)
+    if os.environ.get('FAULT_TIMES'):
+        print(f'# ended {time.monotonic() - begin:.2f} s after its start')
+    assert data in text, text
+    return text
+
+
+def full_disk(lab, mode):
+    os.mkdir(lab.path('small'))
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16M', 'none', lab.path('small')],
+                      check=False).returncode:
+        raise Skip('cannot mount a tmpfs')
+    try:
+        text = too_many(lab, mode, 'small/p.data', release=True)
+        assert 'No space left' in text, text
+        # Of 16 MB, all but a few pieces that were on their way.
+        saved(lab, mode, text, 'small/p.data', least=70000)
+    finally:
+        subprocess.run(['umount', '-l', lab.path('small')], check=False)
+
+
+def failing_disk(lab, mode):
+    with FailingFs(lab, 150000 if '-z' in MODES[mode][0] else 2000000, 'EIO'):
+        text = too_many(lab, mode, 'disk/p.data', bursts=10000)
+    assert 'Input/output error' in text, text
+    saved(lab, mode, text, 'behind/p.data')
+
+
+def file_size_limit(lab, mode):
+    limit = 150000 if '-z' in MODES[mode][0] else 2000000
+    text = too_many(lab, mode, 'p.data', bursts=10000,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert 'File too large' in text, text
+    saved(lab, mode, text, 'p.data')
+
+
+def disk_that_stands_still(lab, mode):
+    calls = Calls(lab, 'command', 40000, bursts=8)
+    with FailingFs(lab, 50000, '1'):
+        child = launch(lab, mode, '-m', '256K', '-o', 'disk/p.data', *calls.argv)
+        calls.begin(child)
+        calls.go()
+        calls.end()
+        samples, lost = total(finished(lab, child))
+    assert samples + lost == 40000, (samples, lost)
+    assert agreed(lab, 'behind/p.data', quiet=not lost) == samples
+
+
+class FailingFs:
+    """What is recorded to disk/ goes to behind/ until the disk fails (failing_fs.py)."""
+
+    def __init__(self, lab, size, failure):
+        self.where = lab.path('disk')
+        for name in 'disk', 'behind':
+            os.mkdir(lab.path(name))
+        self.server = subprocess.Popen([sys.executable, HERE + '/failing_fs.py', lab.path('behind'), self.where,
+                                        str(size), failure], stdout=subprocess.PIPE, text=True)
+        lab.children.append(self.server)
+
+    def __enter__(self):
+        line = self.server.stdout.readline().strip()
+        if line != 'mounted':
+            raise Skip('no file system of our own: ' + line)
+
+    def __exit__(self, *_):
+        subprocess.run(['umount', '-l', self.where], check=False)
+        self.server.wait(timeout=PATIENCE)
+        self.server.stdout.close()
+
+
+# --- limits ----------------------------------------------------------------------------------------
+
+def few_descriptors(lab, mode):
+    """With any number of them it records, or says what was too little and leaves nothing behind."""
+    recorded, more = 0, 6 * max(0, os.cpu_count() - 2)  # a CPU takes some by itself
+    for limit in [*range(5, 24), *range(25, 60 + more, 4 + more // 9)]:
+        os.mkdir(lab.path('out'))
+        child = launch(lab, mode, '-o', 'out/p.data', '-a', '-e', 'cpu-clock', '--', 'true', release=limit % 3 > 0,
+                       preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+        child.wait(timeout=PATIENCE)
+        text = finished(lab, child, 0 if child.returncode == 0 else 1)
+        if child.returncode == 0:
+            agreed(lab, 'out/p.data')
+            recorded += 1
+        else:
+            assert re.search(r'open files|RLIMIT_NOFILE|ulimit -n', text), f'{limit} descriptors: {text}'
+            assert not os.listdir(lab.path('out')), f'{limit} descriptors: {os.listdir(lab.path("out"))}'
+        shutil.rmtree(lab.path('out'))
+    assert recorded, f'even {limit} descriptors are too few'
+
+
+def rings_beyond_the_address_space(lab, mode):
+    size = 1 << 30  # of addresses, with two rings of half of it, or one of all
+    ring = '512M' if os.cpu_count() > 1 else '1G'
+    child = launch(lab, mode, '-o', 'p.data', '-a', '-m', ring, '-e', 'cpu-clock', '--', 'true', release=True,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+    text = finished(lab, child, status=1)
+    assert '-m' in text, text
+    assert not os.path.exists(lab.path('p.data')), text
+
+
+# --- held ------------------------------------------------------------------------------------------
+
+def held(lab, mode):
+    """The recorder stands still for a second, in which most calls are made."""
+    calls = Calls(lab, '-a', 40000, bursts=8)
+    child = launch(lab, mode, '-o', 'p.data', '-m', '256K', *calls.argv)
+    calls.begin(child)
+    calls.go()
+    time.sleep(0.03)
+    child.send_signal(signal.SIGSTOP)
+    calls.made()
+    time.sleep(1)
+    child.send_signal(signal.SIGCONT)
+    calls.end()
+    samples, lost = total(finished(lab, child))
+    assert samples + lost == 40000, (samples, lost)
+    assert agreed(lab, 'p.data', quiet=not lost) == samples
+
+
+def held_at_a_cut(lab, mode):
+    calls = Calls(lab, '-a', 40000, bursts=40)
+    child = launch(lab, mode, '-o', 'p.data', '--switch-output', *calls.argv)
+    calls.begin(child)
+    calls.go()
+
+    def outputs():
+        return [name for name in os.listdir(lab.dir) if name.startswith('p.data')]
+    for nth in range(4):
+        child.send_signal(signal.SIGUSR2)
+        time.sleep(random.uniform(0, 0.02))
+        child.send_signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGCONT)
+        # Signals that wait together are one.
+        wait_for(lambda nth=nth: len(outputs()) > nth + 1, what=f'cut {nth + 1}')
+    calls.end()
+    samples, lost = total(finished(lab, child))
+    assert samples + lost == 40000, (samples, lost)
+    names = outputs()
+    assert len(names) == 5 and 'p.data' not in names, names
+    assert sum(agreed(lab, name, quiet=not lost) for name in names) == samples, names
+
+
+# --- pipes -----------------------------------------------------------------------------------------
+
+def reader_that_goes_away(lab, mode):
+    calls = Calls(lab, '-a', 50000000)
+    child = launch(lab, mode, '-o', '-', *calls.argv, stdout=subprocess.PIPE)
+    with child.stdout:
+        lab.children.append(subprocess.Popen(['head', '-c', '300000'], stdin=child.stdout, stdout=subprocess.DEVNULL))
+    calls.begin(child)
+    calls.go()
+    text = finished(lab, child, status=1)
+    assert 'has closed it' in text and 'e+' not in text, text  # of 100 % not "1e+02 %"
+
+
+def reader_that_stands_still(lab, mode):
+    calls = Calls(lab, 'command', 40000, bursts=8)
+    child = launch(lab, mode, '-o', '-', '-m', '256K', *calls.argv, stdout=subprocess.PIPE)
+    calls.begin(child)
+    calls.go()
+    time.sleep(1)
+    with open(lab.path('stream'), 'wb') as stream:
+        cat = subprocess.Popen(['cat'], stdin=child.stdout, stdout=stream)
+        lab.children.append(cat)
+        child.stdout.close()
+    calls.end()
+    samples, lost = total(finished(lab, child))
+    cat.wait(timeout=PATIENCE)
+    assert samples + lost == 40000, (samples, lost)
+    assert lab.samples('stream') == samples
+
+
+def add(faults):
+    for fault in faults:
+        for mode in MODES:
+            def test(lab, fault=fault, mode=mode):
+                need_tracefs()
+                fault(lab, mode)
+            globals()[f'test_{fault.__name__} ({mode})'] = test
+
+
+add((killed, full_disk, failing_disk, file_size_limit, disk_that_stands_still, few_descriptors,
+     rings_beyond_the_address_space, held, held_at_a_cut, reader_that_goes_away, reader_that_stands_still))
+
+
+def test_a_command_is_told_to_end_with_its_recording(lab):
+    command = 'trap "echo TERM >got; exit" TERM; while :; do :; done'
+    p = lab.run('record', '-e', 'cpu-clock', '--flush-interval', '20ms', '-o', 'p.data', '--', 'sh', '-c', command,
+                status=1, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000)))
+    assert 'File too large' in p.stderr and 'the command was sent SIGTERM' in p.stderr, p.stderr
+    with open(lab.path('got'), encoding='ascii') as f:
+        assert f.read() == 'TERM\n'
+    p = lab.run('record', '-e', 'cpu-clock', '--max-size', '100K', '-o', 'q.data', '--', 'sh', '-c', command)
+    assert 'SIGTERM' not in p.stderr, p.stderr
