@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that are kept in memory (-M): what snapshots hold is whole, and there once."""
+import glob
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from calls import Calls
+from lab import PATIENCE, interrupt, need_root, need_tracefs, wait_for
+from memory import MODES, finish, held, memory_counts, moments, ready, said_so_far, snapshot, start
+from test_perf_reads import top_ten
+
+
+def every_call_is_counted(lab, *options):
+    """Snapshots as fast as they can be asked for, while more is sampled than there is room for."""
+    need_tracefs()
+    size = 4 << 20
+    calls = Calls(lab, 'command', 600000, bursts=50, pause_us=50000)
+    recorder = start(lab, calls, '-M', str(size), *options)
+    calls.go()
+    while recorder.poll() is None and not (calls.came('end0') and said_so_far(lab).count(': snapshot ') > 50):
+        recorder.send_signal(signal.SIGUSR2)
+        time.sleep(0.01)
+    (_, written, snapshots, _, _), said = finish(lab, calls, recorder, 'p.data')
+    # The last one has at least what memory had room for: half of that at 256 bytes a sample.
+    assert snapshots > 50 and written * 256 > size, said
+
+
+def add_counting():
+    for mode, options in MODES.items():
+        globals()[f'test_a_signal_every_10_ms ({mode})'] = \
+            lambda lab, options=options: every_call_is_counted(lab, *options)
+
+
+add_counting()
+
+
+def test_without_a_snapshot_there_are_no_samples(lab):
+    p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '-o', 'p.data', '--', lab.workload, 100)
+    taken, written, snapshots, _, held = memory_counts(p.stderr)
+    assert taken == held > 0 == written == snapshots
+    assert 'no snapshot was taken' in p.stderr, p.stderr
+    assert lab.samples('p.data') == 0
+    for command in 'report', 'script':
+        p = lab.run(command, '-i', 'p.data')
+        assert 'p.data: was recorded with -M, and no snapshot was taken' in p.stderr, p.stderr
+    lab.perf('report', '-i', 'p.data', '--stats', quiet=False)
+
+
+def test_a_snapshot_at_the_end(lab):
+    for data, options in ('p.data', []), ('d.data', ['--threads', '-z']), ('g.data', ['-g', '--aio']):
+        p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '--snapshot-on-exit', '-o', data, *options, '--',
+                    lab.workload)
+        taken, written, snapshots, passed, held = memory_counts(p.stderr)
+        assert taken == written > 0 == passed == held and snapshots == 1
+        assert lab.samples(data) == lab.perf_samples(data) == written
+        both = [top_ten(who('report', '-i', data, '--stdio', '-g', 'none', '--no-children', '--sort', 'sym').stdout)
+                for who in (lab.run, lab.perf)]
+        assert both[0] == both[1] and max(both[0])[0] > 20, both
+
+
+def test_into_a_pipe(lab):
+    for options in [], ['--threads', '-z']:
+        record = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-M', '16M', '--snapshot-on-exit',
+                                            '-o', '-', *options, '--', lab.workload]),
+                                  cwd=lab.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        lab.children.append(record)
+        data, said = record.communicate(timeout=300)
+        assert record.returncode == 0, said
+        with open(lab.path('pipe.data'), 'wb') as f:
+            f.write(data)
+        assert lab.samples('pipe.data') == memory_counts(said.decode())[1] > 0
+
+
+def test_each_snapshot_has_a_file(lab):
+    """The whole window is in each, and the newest two are kept; what is open at the end is none."""
+    need_root()
+    recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '999', '-M', '64M', '-o', 'p.data',
+                         '--switch-output', '--switch-max-files', '2')
+    ready(lab, recorder)
+    for _ in range(3):
+        time.sleep(0.5)
+        snapshot(lab, recorder)
+    status, _, said = interrupt(recorder)
+    assert status == 0, said
+    names = sorted(os.path.basename(path) for path in glob.glob(lab.path('p.data.2*')))
+    assert len(names) == 2, names
+    first, second = (set(moments(lab, name)) for name in names)
+    assert first < second
+    assert len(second) == lab.perf_samples(names[1]) == memory_counts(said)[1]
+    assert lab.samples('p.data') == 0
+    # What is in several files is said once, and the one that is none not at all.
+    assert f'{names[1]} and 2 before it, 1 of which is deleted: {len(second):,} samples, 0 lost, ' in said, said
+
+
+def test_each_empty_snapshot_has_a_file(lab):
+    """Who asked for one is told where it is, and it counts as those with samples do."""
+    need_root()
+    need_tracefs()
+    recorder = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '--filter', 'id == 100000', '-M', '1M',
+                         '-o', 'p.data', '--switch-output', '--switch-max-files', '2')
+    ready(lab, recorder)
+    for _ in range(4):
+        snapshot(lab, recorder)
+    status, _, said = interrupt(recorder)
+    assert status == 0, said
+    names = sorted(os.path.basename(path) for path in glob.glob(lab.path('p.data.2*')))
+    assert len(names) == 2, names
+    assert said.count(': 0 samples, 0 lost, ') == 5, said
+    assert f'{names[1]} and 3 before it, 2 of which are deleted: 0 samples, 0 lost, ' in said, said
+
+
+def holds_many_times_as_much(lab, megabytes, *options):
+    """Of a storm, whose samples are much alike, with memory that was full long ago.
+
+    While samples come faster than they are compressed, memory holds them as they came: that goes by.
+    """
+    # Each CPU has a ring, for each of which memory has 64 KB at least.
+    size = (megabytes << 20) * max(1, os.cpu_count() // 8)
+    need_tracefs()
+    need_root()
+    recorder = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '-c', '1', '-M', str(size), '-z',
+                         *options, '-o', 'p.data', release=True)
+    ready(lab, recorder)
+    # A thousand calls each hundredth of a second.
+    load = lab.spawn(lab.program('storm'), '-b', '3000000', '-u', '10000', '3000000000')
+    before = {}
+
+    def full():
+        load.send_signal(signal.SIGSTOP)
+        before.update(held(lab, recorder))
+        if before['samples'] > before['held_samples'] and before['held_bytes'] > 4 * before['held_memory'] > 2 * size:
+            return True
+        load.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+        return False
+    wait_for(full, seconds=3 * PATIENCE, what='memory that holds four times as much')
+    snapshot(lab, recorder)
+    load.kill()
+    status, _, said = interrupt(recorder)
+    assert status == 0, said
+    _, written, _, passed, _ = memory_counts(said)
+    assert passed > 0, said
+    assert before['held_memory'] <= size, before
+    assert written > before['held_samples'] / 2, (before, said)
+    assert len(moments(lab, 'p.data')) == written == lab.samples('p.data') == lab.perf_samples('p.data')
+    rows = [top_ten(who('report', '-i', 'p.data', '--stdio', '--no-children', '--sort', 'comm,sym').stdout)
+            for who in (lab.run, lab.perf)]
+    assert rows[0] == rows[1] and rows[0], rows
+
+
+def test_compressed_memory_holds_many_times_as_much(lab):
+    holds_many_times_as_much(lab, 2)
+    os.unlink(lab.path('p.data'))
+    holds_many_times_as_much(lab, 2, '--threads')
+
+
+def test_compressed_memory_smaller_than_what_comes_at_once(lab):
+    holds_many_times_as_much(lab, 1)
+
+
+def test_a_process_that_is_attached_to(lab):
+    load = lab.spawn(sys.executable, '-c', 'while True: pass')
+    recorder = lab.start('record', '-p', str(load.pid), '-e', 'cpu-clock', '-F', '999', '-M', '16M', '-o', 'p.data')
+    ready(lab, recorder)
+    wait_for(lambda: held(lab, recorder)['held_seconds'] > 0.3, what='samples')
+    snapshot(lab, recorder)
+    now = held(lab, recorder)
+    assert now['held_samples'] >= lab.samples('p.data') > 0 < now['held_bytes'] < now['held_memory'], now
+    assert now['held_seconds'] > 0, now
+    assert interrupt(recorder)[0] == 0
+    load.kill()
+
+
+def test_what_cannot_be_meant(lab):
+    for args, word in ((['-M', '1M', '--overwrite'], '--overwrite'),
+                       (['-M', '1M', '-e', 'cpu-clock/overwrite/'], 'overwritten'),
+                       (['--snapshot-on-exit'], '-M'), (['-M', 'much'], 'much'), (['-M', '0'], '-M'),
+                       (['-M', '1T'], 'of memory')):
+        if '1T' in args and os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >= 1 << 40:
+            continue
+        p = lab.run('record', '-o', 'p.data', *args, '--', 'true', status=2)
+        assert word in p.stderr, (args, p.stderr)
+        assert not os.path.exists(lab.path('p.data')), args
+    p = lab.run('record', '-e', 'cpu-clock', '-M', '4K', '-o', 'p.data', '--', 'true')
+    assert re.search(r'-M is raised to \d+ KB', p.stderr), p.stderr
