@@ -42,6 +42,7 @@ fuzz:
 	tests/fuzz/run $(FUZZ_SECONDS)
 
 install: $(RELEASE)/build.ninja
+	meson configure $(RELEASE) --prefix $(PREFIX)
 	ninja --quiet -C $(RELEASE)
 	meson install -C $(RELEASE) --no-rebuild
 
