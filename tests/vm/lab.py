@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests in guests share: booting one, and reading what it handed out with this machine's
+ringtail and perf."""
+import collections
+import functools
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+DIR = os.path.abspath(os.environ.get('VM_DIR', TOP + '/build/vm'))
+BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ''
+RINGTAIL = BUILD + '/src/cli/ringtail'
+PERF = shutil.which('perf')
+FILES = tempfile.TemporaryDirectory(prefix='ringtail-vm-')
+# Programs of a build that go into guests, and scripts that these run.
+PROGRAMS = ['src/cli/ringtail', 'demo/workload', 'tests/vm/load']
+SCRIPTS = ['watched', 'controlled', 'switched', 'each-runs', 'held']
+
+# Seconds that a script may take; what takes longer hangs. Emulated CPUs share one of this machine's, of which others
+# may leave a part.
+PATIENCE = '1800'
+# Two sockets, hardware threads, two nodes: options of boot.
+BIG = ('-s', '16,sockets=2,cores=4,threads=2', '-n', '2')
+
+# A guest's end: status and console of its script, and the folder with what it handed out.
+Guest = collections.namedtuple('Guest', 'status log files')
+
+
+class Skip(Exception):
+    """The test cannot be run here; the text says why."""
+
+
+def call(argv, **kw):
+    return subprocess.run(argv, text=True, errors='replace', stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **kw)
+
+
+def last_line(text):
+    return (text.strip().splitlines() or ['no output'])[-1]
+
+
+# ---- guests
+
+@functools.cache
+def setup(arch):
+    """Why there are no guests of an architecture; None if there are."""
+    p = call([HERE + '/setup', DIR, arch], timeout=1800)
+    return last_line(p.stderr) if p.returncode else None
+
+
+def kernel(arch, version):
+    """The path of a kernel of that version; None: of any."""
+    reason = setup(arch)
+    if reason:
+        raise Skip(reason)
+    paths = sorted(glob.glob(f'{DIR}/{arch}/vmlinuz-{version or "*"}'))
+    if not paths:
+        raise Skip(f'the archive has no cloud kernel {version} for {arch}')
+    return paths[0]
+
+
+@functools.cache
+def arm64_build():
+    """The programs of this tree for arm64."""
+    at = DIR + '/arm64/build'
+    log = DIR + '/arm64/build.log'
+    steps = [['ninja', '-C', at, *PROGRAMS],
+             ['aarch64-linux-gnu-gcc', '-O2', '-static', '-o', DIR + '/arm64/pmutest',
+              HERE + '/pmutest.c']]
+    if not os.path.exists(at + '/build.ninja'):
+        steps.insert(0, ['meson', 'setup', at, TOP, '--cross-file', DIR + '/arm64/cross.ini',
+                         '--buildtype', 'release'])
+    with open(log, 'w', encoding='utf-8') as out:
+        for argv in steps:
+            p = subprocess.run(['nice', *argv], stdout=out, stderr=out, cwd=TOP, check=False)
+            assert p.returncode == 0, f'the build for arm64 failed: see {log}'
+    return at
+
+
+@functools.cache
+def initramfs(arch):
+    out = f'{DIR}/{arch}/initramfs'
+    if arch == 'arm64':
+        build, extra = arm64_build(), ['-r', DIR + '/arm64/root']
+        more = [DIR + '/arm64/pmutest=/usr/bin/pmutest']
+    else:
+        build, extra, more = BUILD, [], []
+    files = [f'{build}/{name}' for name in PROGRAMS] + [f'{HERE}/guest/{name}' for name in SCRIPTS]
+    p = call([HERE + '/pack', *extra, out, *more,
+              *(f'{file}=/usr/bin/{os.path.basename(file)}' for file in files)])
+    assert p.returncode == 0, p.stderr
+    return out
+
+
+def script(name):
+    """The text of a script in guest/."""
+    with open(f'{HERE}/guest/{name}.sh', encoding='utf-8') as f:
+        return f.read()
+
+
+@functools.cache
+def boot(name, argv, text):
+    """Runs a script in a guest: a Guest, or why there was none."""
+    files = f'{FILES.name}/{name}'
+    log = f'{DIR}/logs/{name}'
+    os.makedirs(DIR + '/logs', exist_ok=True)
+    os.makedirs(files)
+    with open(files + '.sh', 'w', encoding='utf-8') as f:
+        f.write(text)
+    head, qemu = argv
+    p = call([HERE + '/boot', '-t', PATIENCE, *head, '-o', files, files + '.sh', '--', *qemu],
+             timeout=2 * int(PATIENCE))
+    with open(log, 'w', encoding='utf-8') as f:
+        f.write(p.stdout + p.stderr)
+    if p.returncode in (2, 125):
+        return f'{last_line(p.stderr)}: see {log}'
+    for archive in glob.glob(files + '/*.tar'):
+        with tarfile.open(archive) as tar:
+            tar.extractall(files)
+    return Guest(p.returncode, p.stdout, files)
+
+
+def guest(name, arch, version, options, text, qemu=()):
+    """What came of a script in a guest, which is booted once for all tests that ask for the same."""
+    argv = ('-k', kernel(arch, version), '-i', initramfs(arch), *options)
+    g = boot(name, (argv, tuple(qemu)), text)
+    assert isinstance(g, Guest), g
+    return g
+
+
+def said_all(g, word):
+    """What the guest's script printed in lines `WORD: ...`."""
+    return re.findall(rf'^{re.escape(word)}: *(.*)$', g.log, re.M)
+
+
+def said(g, word):
+    found = said_all(g, word)
+    end = '\n'.join(g.log.splitlines()[-5:])
+    assert found, f'the guest said no "{word}"; the end of its console, in {DIR}/logs:\n{end}'
+    return found[0]
+
+
+def path_of(g, name):
+    path = f'{g.files}/{name}'
+    assert os.path.exists(path), f'the guest made no {name}:\n{g.log}'
+    return path
+
+
+# ---- what ringtail and perf read
+
+def ringtail(*args):
+    p = call([RINGTAIL, *args], timeout=600)
+    assert p.returncode == 0, f'ringtail {" ".join(args)}: {p.returncode}: {p.stderr}'
+    return p.stdout
+
+
+def perf(*args):
+    if not PERF:
+        raise Skip('no perf (package linux-perf)')
+    p = call([PERF, *args], timeout=600)
+    assert p.returncode == 0, f'perf {" ".join(args)}: {p.returncode}: {p.stderr}'
+    # The guest's kernel and architecture are not those of this perf, and it says so; any other
+    # warning is one about the file.
+    other = [line for line in p.stderr.splitlines()
+             if line and not re.search('kallsyms|vmlinux|build id|^unwind: target platform', line)]
+    assert not other, f'perf {" ".join(args)}: {other}'
+    return p.stdout
+
+
+def samples(path):
+    """(cpu, time) of each sample, as ringtail reads them."""
+    text = ringtail('script', '-i', path, '-F', 'cpu,time')
+    found = re.findall(r'^\s*\[(\d+)\]\s+(\d+\.\d+):', text, re.M)
+    assert len(found) == len(text.splitlines()), text[:1000]
+    return [(int(cpu), float(time)) for cpu, time in found]
+
+
+def stat(text, name):
+    """A number out of `report --stats`; ringtail's and perf's look alike."""
+    match = re.search(rf'^\s*{name} events:\s*([\d,]+)', text, re.M)
+    return int(match.group(1).replace(',', '')) if match else 0
+
+
+def cpus_by_file(path):
+    """The CPUs that the samples of each data.N are from."""
+    found = {}
+    for number, cpu in re.findall(r'^data\.(\d+):\S+ SAMPLE .* cpu=(\d+) ',
+                                  ringtail('report', '-D', '-i', path), re.M):
+        found.setdefault(int(number), set()).add(int(cpu))
+    return found
+
+
+def header(text, key):
+    return sorted(re.findall(rf'^# {re.escape(key)}\s*: *(.*)$', text, re.M))
+
+
+def cpus(text):
+    """The CPUs of a list as "0-3,5"."""
+    found = set()
+    for part in text.split(','):
+        first, _, last = part.partition('-')
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def lost(path):
+    """Samples that a file says were lost."""
+    match = re.search(r'^ *LOST samples: *(\d+)$', ringtail('report', '-i', path, '--stats'), re.M)
+    return int(match.group(1)) if match else 0
+
+
+def check_perf_counts(path):
+    """perf counts as many samples as ringtail. Returns how many."""
+    number = stat(ringtail('report', '-i', path, '--stats'), 'SAMPLE')
+    theirs = stat(perf('report', '-i', path, '--stats'), 'SAMPLE')
+    assert theirs == number, f'{path}: perf counts {theirs} samples, ringtail {number}'
+    return number
+
+
+def check_perf_reads(path):
+    """perf shows as many samples as ringtail. Returns how many."""
+    number = len(ringtail('script', '-i', path, '-F', 'time').splitlines())
+    theirs = len(perf('script', '-i', path, '-F', 'time').splitlines())
+    assert theirs == number, f'{path}: perf reads {theirs} samples, ringtail {number}'
+    perf('report', '--stdio', '-i', path)
+    dumped = perf('report', '-D', '-i', path)
+    assert dumped.count('PERF_RECORD_SAMPLE') == number, f'{path}: dump'
+    return number
+
+
+def check_threads(g, name, masks):
+    """guest/watched saw a thread that reads and one that writes for each mask, bound as it says."""
+    threads = [line.split() for line in said_all(g, name + '.thread')]
+    found = {comm: affinity for comm, affinity in threads if not comm.startswith('iou-wrk')}
+    assert found == {f'{kind}-{i}': affinity for i, (_, affinity) in enumerate(masks)
+                     for kind in ('reader', 'writer')}, f'{name}: {threads}'
+
+
+def check_controlled(g, name):
+    """What guest/controlled did: all of the load in the midst, nothing of the others."""
+    assert said(g, name) == '0', g.log
+    assert said_all(g, name + '.answer') == [f'{command} ack' for command in
+                                             ('ping', 'enable', 'disable', 'stop')], g.log
+    path = path_of(g, name + '.data')
+    check_perf_counts(path)
+    comms = set(ringtail('script', '-i', path, '-F', 'comm').split())
+    assert 'during' in comms and not comms & {'before', 'after'}, comms
