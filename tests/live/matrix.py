@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every reader with every compression, container, cut and target: what can be meant records, and
+nothing is lost or doubled in it; what cannot is refused before anything is made.
+
+usage: matrix.py DEV-BUILD RELEASE-BUILD [--dev] [--write TABLE | --table TABLE] [WORD ...]
+
+A cell records a known number of getppid calls. What ringtail says it wrote, what ringtail reads and
+what perf reads are the same number, and together with what was counted as lost, overwritten or passed
+through memory it is the number of calls (but where a size ends the recording). Prints `ok CELL`,
+`FAIL CELL reason` or `skip CELL reason`; WORDs select cells that have them all. With --table, the table there must say what was seen; --write makes it say so.
+
+A third of the cells, another one each day or that of MATRIX_THIRD, runs the build with sanitizers, with
+--dev all of them; every second one has rings that overflow, or memory (-M) for a part of the calls.
+"""
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from calls import PATIENCE, Calls, number
+from lab import Lab, Skip, calls_lost, end_well, need_tracefs, stat, wait_for
+
+Cell = collections.namedtuple('Cell', 'reader compression container rotation target')
+
+READERS = {'serial': [], '`--aio`': ['--aio'], '`--threads`': ['--threads'],
+           '`--threads --aio`': ['--threads', '--aio']}
+COMPRESSION = {'': [], '`-z`': ['-z']}
+CONTAINERS = ('file', 'directory', 'pipe')
+ROTATION = ('', '`--switch-output=SIZE`', '`--switch-output=signal`', '`--overwrite`', '`--max-size`', '`-M`')
+TARGETS = ('`-a`', '`-p`', 'command')
+PLAIN, SIZE, SIGNAL, OVERWRITE, MAX_SIZE, MEMORY = ROTATION
+
+# How a cell is recorded: by which build, and with rings, or a memory, that overflow?
+Build = collections.namedtuple('Build', 'sanitized tight')
+
+# Each a sample of some 130 bytes; more than a memory has room for, which grows with the number of CPUs.
+CALLS = 20000 * max(1, os.cpu_count() // 16)
+BURSTS = 4
+MORE = 50  # times as many where a size ends the recording, and before that rings may lose nearly all
+STAMPED = re.compile(r'^p\.data\.20\d{14}$')
+
+
+# --- what is expected, and why ---------------------------------------------------------------------
+
+def is_stream(cell):
+    """What goes to standard output. Threads write one file in no other way than that: -o FILE
+    together with --threads names a directory, as it does for perf."""
+    return cell.container == 'pipe' or cell.container == 'file' and cell.reader.startswith('`--threads')
+
+
+# (which cells, what the sentence must name, why it cannot be)
+REFUSALS = (
+    (lambda cell: is_stream(cell) and cell.rotation in (SIZE, SIGNAL), ('--switch-output', '-o -'),
+     'what went into a pipe cannot be renamed, and there is no second pipe to go on in'),
+)
+
+
+def refusal(cell):
+    return next((row for row in REFUSALS if row[0](cell)), None)
+
+
+def perf_samples(lab, cell, path, lost):
+    """Samples of an output, as perf counts them. Of losses it may speak."""
+    # `report --stats` passes over neither features nor tracing data in a stream; perf's own neither.
+    command = ['script', '-F', 'comm', '-i', '-'] if is_stream(cell) else ['report', '--stats', '-i', path]
+    with open(lab.path(path) if is_stream(cell) else os.devnull, 'rb') as stream:
+        p = subprocess.run(['perf', *command], stdin=stream, text=True, errors='replace', cwd=lab.dir,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    assert p.returncode == 0 and (lost or not p.stderr.strip()), f'perf {command}: exit {p.returncode}: {p.stderr}'
+    return len(p.stdout.splitlines()) if is_stream(cell) else stat(p.stdout, 'SAMPLE')
+
+
+# --- one cell --------------------------------------------------------------------------------------
+
+def options_of(cell, build):
+    # Calls of one kind are packed to a thirtieth; what rings lose is in no file.
+    small = f'{(8 if cell.compression else 256) >> 2 * build.tight}K'
+    output = '-' if is_stream(cell) else 'p.data/' if cell.container == 'directory' else 'p.data'
+    rotation = {PLAIN: [], SIZE: [f'--switch-output={small}'], SIGNAL: ['--switch-output=signal'],
+                OVERWRITE: ['--overwrite'], MAX_SIZE: [f'--max-size={small}'],
+                MEMORY: ['-M', '512K' if build.tight else '64M', '--snapshot-on-exit']}[cell.rotation]
+    rings = ['-m', '16K'] if build.tight and cell.rotation != MEMORY else []
+    return ['-o', output, '--flush-interval', '10ms', *rings, *READERS[cell.reader], *COMPRESSION[cell.compression],
+            *rotation]
+
+
+def outputs(lab):
+    return sorted(os.listdir(lab.path('out')))
+
+
+def cut_twice(lab, recorder):
+    """Twice the signal, the second when it is seen that the first was obeyed."""
+    for nth in 1, 2:
+        if recorder.poll() is None:
+            recorder.send_signal(signal.SIGUSR2)
+        wait_for(lambda nth=nth: recorder.poll() is not None or len(outputs(lab)) > nth, PATIENCE,
+                 f'output {nth + 1}')
+
+
+def cut_twice_by_size(lab, recorder, calls):
+    """Each caller makes more than a file's size, which rings hold, and the second begins when there is a cut."""
+    for nth, caller in enumerate(calls.callers, 1):
+        calls.hold('go' + caller)
+        calls.close('go' + caller)
+        calls.hold('end' + caller)
+        wait_for(lambda nth=nth: recorder.poll() is not None or len(outputs(lab)) > nth, PATIENCE, f'output {nth + 1}')
+
+
+def said_so_far(lab):
+    with open(lab.path('said'), encoding='utf-8', errors='replace') as text:
+        return text.read()
+
+
+def take_two_snapshots(lab, recorder):
+    """By signal, and by command; what is left is taken at the end."""
+    recorder.send_signal(signal.SIGUSR2)
+    wait_for(lambda: recorder.poll() is not None or 'snapshot 1: ' in said_so_far(lab), PATIENCE, 'snapshot 1')
+    lab.run('ctl', '--pid', recorder.pid, 'snapshot', release=True)
+
+
+def ask(lab, recorder):
+    """Commands meanwhile."""
+    for command in 'ping', 'stats':
+        lab.run('ctl', '--pid', recorder.pid, command, release=True)
+
+
+def start(lab, cell, argv):
+    """Starts the recorder; what goes to standard output comes to the file `stream`."""
+    with open(lab.path('said'), 'wb') as errors, open(lab.path('stream'), 'wb') as stream:
+        cat = None
+        if cell.container == 'pipe':
+            cat = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=stream)
+            lab.children.append(cat)
+        recorder = subprocess.Popen(argv, cwd=lab.path('out'), stdin=subprocess.DEVNULL, stderr=errors,
+                                    stdout=cat.stdin if cat else stream)
+        lab.children.append(recorder)
+        if cat:
+            cat.stdin.close()
+    return recorder, cat
+
+
+Recorded = collections.namedtuple('Recorded', 'status said')
+
+
+def record(lab, cell, build):
+    """Makes the recording of a cell. Returns how it ended and what it said."""
+    os.mkdir(lab.path('out'))
+    more = MORE if cell.rotation == MAX_SIZE else 1
+    calls = Calls(lab, cell.target.strip('`'), CALLS * more, BURSTS * more)
+    recorder, cat = start(lab, cell, lab.argv(['record', *options_of(cell, build), *calls.argv],
+                                              release=not build.sanitized))
+    calls.begin(recorder)
+    # Else it may come in time for all, and no cell of all loses any.
+    late = build.tight and cell.rotation == PLAIN and cell.reader == 'serial'
+    if late:
+        recorder.send_signal(signal.SIGSTOP)
+    if cell.rotation == SIZE and len(calls.callers) == 2 and not build.tight and not refusal(cell):
+        cut_twice_by_size(lab, recorder, calls)
+    else:
+        calls.go()
+    if late:
+        calls.made()
+        recorder.send_signal(signal.SIGCONT)
+    if cell.rotation == SIGNAL:
+        cut_twice(lab, recorder)
+    elif cell.rotation == MEMORY:
+        take_two_snapshots(lab, recorder)
+    elif cell.rotation == MAX_SIZE:  # by itself, whenever the main thread comes to look at the size
+        recorder.wait(timeout=PATIENCE)
+    elif not refusal(cell):
+        ask(lab, recorder)
+    calls.end()
+    recorder.wait(timeout=PATIENCE)
+    if cat:
+        cat.wait(timeout=PATIENCE)
+    text = said_so_far(lab)
+    assert 'Sanitizer' not in text and 'runtime error' not in text, text[-3000:]
+    return Recorded(recorder.returncode, text)
+
+
+# --- what came of it -------------------------------------------------------------------------------
+
+def sentence(said):
+    """What a refusal says, without who says it and where help is."""
+    return re.sub(r'^ringtail(?: record)?: ', '', said.splitlines()[0]) if said.strip() else ''
+
+
+def check_refused(lab, recorded, words):
+    assert recorded.status == 2, f'exit {recorded.status}, not 2: {recorded.said[-1500:]}'
+    said = sentence(recorded.said)
+    assert all(word in said for word in words), f'{said!r} does not name {words}'
+    hint = ' '.join(recorded.said.split('\n', 1)[1].split())
+    assert re.fullmatch(r'(Try `[^.]* for more information\.)?', hint), f'more than a sentence: {recorded.said}'
+    assert not outputs(lab) and not os.path.getsize(lab.path('stream')), f'left behind: {outputs(lab)}'
+    return said
+
+
+def names_of_outputs(lab, cell, seen):
+    """Paths of all outputs, which are those and no others that the cell asks for.
+
+    A size is looked at by the main thread, which may come late, and after each pass over rings that may have lost
+    nearly all: so it need not make three outputs in each cell.
+    """
+    found = outputs(lab)
+    if is_stream(cell):
+        assert not found, f'beside the stream: {found}'
+        return ['stream']
+    if cell.rotation in (SIZE, SIGNAL):
+        assert all(STAMPED.match(name) for name in found), f'outputs: {found}'
+        assert len(found) >= 3 or cell.rotation == SIZE and found, f'outputs: {found}'
+        if cell.rotation == SIZE and len(found) >= 3:
+            seen.cut.add((cell.reader, cell.compression))
+    else:
+        assert found == ['p.data'], f'outputs: {found}'
+    for name in found:
+        assert os.path.isdir(lab.path('out/' + name)) == (cell.container == 'directory'), name
+    return ['out/' + name for name in found]
+
+
+def check_memory(cell, said, samples):
+    """Three snapshots have written it. Returns how many samples were in none."""
+    counts = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) passed '
+                        r'through, ([\d,]+) there at the end', said)
+    assert len(counts) == 1, said
+    taken, written, snapshots, passed, held = (int(n.replace(',', '')) for n in counts[0])
+    assert taken == samples + passed and written == samples and held == 0 and snapshots == 3, said
+    return passed
+
+
+def check_recorded(lab, cell, recorded, seen):
+    said = recorded.said
+    assert recorded.status == 0, f'exit {recorded.status}: {said[-1500:]}'
+    samples, lost = number(r'([\d,]+) samples?, [\d,]+ lost', said), calls_lost(said)
+    assert samples is not None, f'no summary: {said}'
+    seen.lost += lost
+    names = names_of_outputs(lab, cell, seen)
+    ours = [lab.samples(name) for name in names]
+    assert sum(ours) == samples, f'{samples} were written, {ours} are read'
+    if seen.perf:
+        theirs = [perf_samples(lab, cell, name, number(r'([\d,]+) lost', said)) for name in names]
+        assert theirs == ours, f'perf reads {theirs}, ringtail {ours}'
+    overwritten = number(r'overwritten ([\d,]+) of raw_syscalls', said) or 0
+    assert not overwritten or cell.rotation == OVERWRITE, said
+    seen.overwritten += overwritten
+    passed = check_memory(cell, said, samples) if cell.rotation == MEMORY else 0
+    seen.passed += passed
+    total = samples + lost + overwritten + passed
+    if cell.rotation == MAX_SIZE:
+        # It ends while calls are still made. What they were is not known, but that it ended so.
+        assert '--max-size' in said and total <= CALLS * MORE, f'{total} of {CALLS * MORE} calls, {said}'
+    else:
+        assert total == CALLS, \
+            f'{samples} + {lost} lost + {overwritten} overwritten + {passed} passed through, but {CALLS} calls'
+    return '✓'
+
+
+def check(lab, cell, recorded, seen):
+    row = refusal(cell)
+    return check_refused(lab, recorded, row[1]) if row else check_recorded(lab, cell, recorded, seen)
+
+
+# --- the table -------------------------------------------------------------------------------------
+
+TABLE_HEAD = '''# What goes with what
+
+Every reader with every compression and container (rows), every cut and target (columns). ✓: it records, and
+ringtail and perf read every sample that was not counted as lost or, with `-M`, as passed through memory; a number:
+it is refused before anything is made, with exit status 2, and the sentence is below. `tests/live/matrix.py` makes all
+these recordings, and this page.
+
+- A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with
+  `--threads`, where that is a directory, it is `-o - >NAME`. A *pipe* is `-o - |`.
+- `-a` and `-p` record processes that run already, *command* one that is started.
+- With `-M` two snapshots are taken meanwhile, and one at the end (`--snapshot-on-exit`). Together with `--overwrite` it
+  is refused: that keeps the newest samples in the kernel's rings, from which nothing would come to memory.
+- perf reads files and directories with `perf report --stats`, and streams with `perf script`, since `report --stats`
+  cannot read features and tracing data in streams, perf's own included.
+
+'''
+
+
+def table(results):
+    """The page; `results` has ✓, a refusal, or None for what failed, of every cell."""
+    notes = []
+    lines = [TABLE_HEAD]
+    columns = [(r, t) for r in ROTATION for t in TARGETS]
+    lines.append('| reader | | container | ' + ' | '.join(
+        f'{r or "one output"}<br>{t}' for r, t in columns) + ' |\n')
+    lines.append('| --- ' * 3 + '| :-: ' * len(columns) + '|\n')
+    for reader, compression, container in itertools.product(READERS, COMPRESSION, CONTAINERS):
+        marks = []
+        for rotation, target in columns:
+            result = results[Cell(reader, compression, container, rotation, target)] or 'fails'
+            if result not in ('✓', 'fails') and result not in notes:
+                notes.append(result)
+            marks.append(f'[{notes.index(result) + 1}]' if result in notes else result)
+        lines.append(f'| {reader} | {compression} | {container} | ' + ' | '.join(marks) + ' |\n')
+    lines += [f'\n{i + 1}. `{note}`\n' for i, note in enumerate(notes)]
+    return ''.join(lines)
+
+
+def check_table(path, text, write):
+    if write:
+        with open(path, 'w', encoding='utf-8') as out:
+            out.write(text)
+        return
+    with open(path, encoding='utf-8') as page:
+        now = page.read()
+    wrong = [f'{a}\n    seen: {b}' for a, b in itertools.zip_longest(now.splitlines(), text.splitlines())
+             if a != b]
+    assert not wrong, f'{path} does not say what was seen (--write makes it):\n    ' + '\n    '.join(wrong[:5])
+
+
+# --- all of them -----------------------------------------------------------------------------------
+
+def title(cell):
+    words = (cell.reader, cell.compression, cell.container, cell.rotation, cell.target)
+    return ' '.join(word.replace('`', '') for word in words if word)
+
+
+def say(*words):
+    """A line in one piece, since another thread may say one, too."""
+    sys.stdout.write(' '.join(map(str, words)) + '\n')
+    sys.stdout.flush()
+
+
+def tell(name, function):
+    """Runs a test and prints how it went. Returns its result, or None."""
+    try:
+        result = function()
+        say('ok', name)
+        return result
+    except Skip as reason:
+        say('skip', name, reason)
+    except Exception as reason:  # a cell that dies is a failed cell, and the next one's turn
+        say('FAIL', name, f'{type(reason).__name__} {reason}'.replace('\n', '\n    '))
+    return None
+
+
+class Seen:
+    """What is known of all cells: is there a perf, and how many calls were in no file, for which reason?"""
+
+    def __init__(self):
+        self.perf, self.lost, self.overwritten, self.passed = shutil.which('perf') is not None, 0, 0, 0
+        self.cut = set()  # readers and compressions of which a size has cut the output more than once
+
+
+def run_all(cells, args, seen):
+    """One recording at a time, since one would disturb another; they are read meanwhile."""
+    third = int(os.environ.get('MATRIX_THIRD', time.time() // 86400)) % 3
+    recording = threading.Lock()
+
+    def one(index, cell):
+        build = Build(args.all_dev or index % 3 == third, index % 2 == 1)
+        with Lab(args.dev, args.release) as lab:
+            with recording:
+                recorded = record(lab, cell, build)
+            return check(lab, cell, recorded, seen)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        asked = {cell: pool.submit(tell, title(cell), lambda i=i, cell=cell: one(i, cell))
+                 for i, cell in enumerate(cells)}
+        try:
+            return {cell: future.result() for cell, future in asked.items()}
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def has_lost(seen):
+    assert seen.lost and seen.overwritten, f'rings of 16 KB held all: {seen.lost} lost, {seen.overwritten} over'
+    assert seen.passed, 'a memory of 512 KB held all'
+    return '✓'
+
+
+def has_cut(seen):
+    missing = set(itertools.product(READERS, COMPRESSION)) - seen.cut
+    assert not missing, f'a size has not cut the output twice in any cell of {missing}'
+    return '✓'
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split('usage: ')[1].split('\n')[0])
+    parser.add_argument('dev')
+    parser.add_argument('release')
+    parser.add_argument('--dev', dest='all_dev', action='store_true')
+    parser.add_argument('--table')
+    parser.add_argument('--write')
+    parser.add_argument('words', nargs='*')
+    args = parser.parse_intermixed_args()
+    try:
+        need_tracefs()
+    except Skip as reason:
+        print('skip matrix', reason)
+        return 0
+    every = list(itertools.starmap(Cell, itertools.product(READERS, COMPRESSION, CONTAINERS, ROTATION, TARGETS)))
+    cells = [cell for cell in every if all(word in title(cell) for word in args.words)]
+    end_well()
+    runtime = tempfile.TemporaryDirectory(prefix='ringtail-run-')
+    os.environ['XDG_RUNTIME_DIR'] = runtime.name  # where nobody else's commands come from
+    seen = Seen()
+    if not seen.perf:
+        print('skip perf reads all cells: no perf (package linux-perf)')
+    results = run_all(cells, args, seen)
+    if cells == every:
+        results['lost'] = tell('what small rings lose or overwrite, and a small memory lets pass, is counted',
+                               lambda: has_lost(seen))
+        results['cut'] = tell('sizes cut outputs of each reader, with each compression', lambda: has_cut(seen))
+    path = args.write or args.table
+    if cells == every and path:
+        results['table'] = tell(f'{path} is what was seen',
+                                lambda: check_table(path, table(results), bool(args.write)) or '✓')
+    return 0 if all(results.values()) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
