@@ -31,11 +31,17 @@ static inline uint64_t churn(uint64_t x, unsigned long steps)
 	return x;
 }
 
-#define WORK(name)                                                                                 \
-	HOT uint64_t name(uint64_t x, unsigned long steps);                                        \
-	HOT uint64_t name(uint64_t x, unsigned long steps)                                         \
-	{                                                                                          \
-		return churn(x, steps) ^ 1;                                                        \
+/*
+ * Something on its stack, or GCC makes no frame for it whatever it is told, and a chain of frame
+ * pointers lacks its caller.
+ */
+#define WORK(name)                                          \
+	HOT uint64_t name(uint64_t x, unsigned long steps); \
+	HOT uint64_t name(uint64_t x, unsigned long steps)  \
+	{                                                   \
+		volatile uint64_t seed = x;                 \
+                                                            \
+		return churn(seed, steps) ^ 1;              \
 	}
 
 WORK(scan_tokens)
