@@ -108,6 +108,12 @@ class Lab:
             os.symlink(self.program(name), path)
         return path
 
+    @staticmethod
+    def sanitizes(child):
+        """Whether a program we have started was built with a sanitizer."""
+        p = subprocess.run(['readelf', '--dynamic', child.args[0]], check=True, text=True, stdout=subprocess.PIPE)
+        return re.search(r'NEEDED.*lib[at]san', p.stdout) is not None
+
     def argv(self, args, release=False, user=None):
         argv = [(self.release if release else self.dev) + '/src/cli/ringtail', *map(str, args)]
         if args and args[0] == 'ctl':
