@@ -46,6 +46,8 @@ int session_memory_open(struct session_memory *m, const struct session_memory_pa
 		.clock = &m->clock,
 		.again = p->opts->switch_output,
 		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
+		.meanwhile = p->meanwhile,
+		.arg = p->arg,
 	};
 	p->output->lost_records = flight_lost_records(m->flight);
 	p->output->dropped = flight_dropped(m->flight);

@@ -27,6 +27,7 @@ struct session_memory_parts {
 	int (*cut)(void *arg, enum rotation_stage *ret, struct error *err);
 	/* One who waits is told: as control_answer(), with the file behind @text. */
 	void (*answer)(void *arg, uint64_t ticket, struct buf *text, const struct error *err);
+	void (*meanwhile)(void *arg); /* while a snapshot is written: as that of struct snapshot */
 	void *arg;
 };
 

@@ -131,6 +131,18 @@ static void answer_request(void *session, uint64_t ticket, struct buf *text,
 	session_control_answer(&s->control, ticket, text, err);
 }
 
+/* A large snapshot on a slow disk takes long: whoever commands does not wait for it. */
+static void while_writing(void *session)
+{
+	struct session *s = session;
+
+	crew_breathe(&s->crew);
+	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
+		return;
+	session_control_dispatch(&s->control);
+	s->stop |= s->control.stop;
+}
+
 int session_ask_for_snapshot(void *session, const struct snapshot_request *request)
 {
 	int code = session_memory_ask(&((struct session *)session)->memory, request, NULL);
@@ -149,6 +161,7 @@ int session_open_memory(struct session *s, struct error *err)
 		.output = &s->output,
 		.cut = cut_output,
 		.answer = answer_request,
+		.meanwhile = while_writing,
 		.arg = s,
 	};
 

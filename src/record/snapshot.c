@@ -210,7 +210,7 @@ static int write_samples(struct snapshot *s, struct output *out,
 		add_figures(&s->figures, &chunk);
 		if (!code)
 			code = flush_now_and_then(s, out, &flushed, err);
-		crew_breathe(s->crew);
+		s->meanwhile(s->arg);
 	}
 	return code;
 }

@@ -33,6 +33,9 @@ struct snapshot {
 	bool again; /* also what snapshots before have written: each has an output of its own */
 	bool fresh; /* the output is new: the next one stands alone, too; the caller sets it */
 	unsigned int flush_ms; /* one that takes longer is readable so far, at least so often */
+	/* Between pieces of what is written; may ask for snapshots, and make none. */
+	void (*meanwhile)(void *arg);
+	void *arg;
 	size_t taken;
 	struct pd_snapshot_figures figures; /* of the last one */
 	uint64_t refused;		    /* requests so far; the caller's */

@@ -455,3 +455,35 @@ def test_full_disk_in_the_midst_with_writes_in_flight(lab):
 
 def test_full_disk_in_the_midst_of_several_files(lab):
     full_disk_in_the_midst(lab, '--threads')
+
+
+def test_commands_while_one_is_written(lab):
+    """Whoever reads the pipe takes their time: only a snapshot waits until this one is written."""
+    need_tracefs()
+    calls = Calls(lab, 'command', 100000)
+    with open(lab.path('said'), 'wb') as said:
+        recorder = subprocess.Popen(lab.argv(['record', '-M', '64M', '-m', '16M', '-o', '-', *calls.argv]), cwd=lab.dir,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said)
+    lab.children.append(recorder)
+    calls.begin(recorder)
+    calls.go()
+    calls.made()
+    first = lab.start('ctl', '--pid', recorder.pid, 'snapshot')
+    data = recorder.stdout.read(4 << 20)
+    others = [lab.start('ctl', '--pid', recorder.pid, *words)
+              for words in (['snapshot'], ['stats'], ['disable'], ['ping'])]
+    while any(child.poll() is None for child in others[1:]) and first.poll() is None:
+        data += recorder.stdout.read(64 << 10)
+        time.sleep(0.1)
+    assert first.poll() is None and others[0].poll() is None, len(data)
+    for child in others[1:]:
+        out, err = child.communicate(timeout=PATIENCE)
+        assert child.returncode == 0 and ('samples=100000' in out) == (child == others[1]), (out, err)
+    others.append(lab.start('ctl', '--pid', recorder.pid, 'stop'))
+    with open(lab.path('p.data'), 'wb') as whole:
+        whole.write(data)
+        shutil.copyfileobj(recorder.stdout, whole)
+    assert recorder.wait(timeout=PATIENCE) == 0
+    for child in [first, others[0], others[-1]]:
+        assert child.wait(timeout=PATIENCE) == 0, child.args
+    assert [s['samples'] for s in log(lab).values()] == [100000, 0]
