@@ -282,9 +282,9 @@ static int explain(const struct search *s, struct error *err)
 		return error_set(err, -ESRCH, "no recording runs that takes commands");
 	if (!s->code || s->code == -ENOENT || s->code == -ECONNREFUSED || is_mine(s->pid))
 		return error_set(err, -ESRCH, "no recording with pid %d takes commands%s", s->pid,
-				 control_socket_base()
-					 ? ""
-					 : ": without XDG_RUNTIME_DIR none of yours does");
+				 is_mine(s->pid) && !control_socket_base()
+					 ? ": without XDG_RUNTIME_DIR none of yours does"
+					 : "");
 	if (!s->pid && (s->code == -EACCES || s->code == -EPERM))
 		return error_set(err, s->code,
 				 "no recording of yours runs that takes commands; those of root "

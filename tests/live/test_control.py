@@ -278,16 +278,18 @@ def test_another_user_cannot_command(lab):
     if subprocess.run(['setpriv', f'--reuid={NOBODY}', '--clear-groups', 'test', '-x', lab.workload],
                       check=False).returncode:
         raise Skip('the build directory is not readable for other users')
-    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'sleep', '600')
-    running(lab, child)
+    # Where every user looks for root's recordings.
+    env = {name: value for name, value in os.environ.items() if name != 'XDG_RUNTIME_DIR'}
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'sleep', '600', env=env)
+    wait_for(lambda: lab.run('ctl', '--pid', child.pid, 'ping', status=None, env=env).returncode == 0, what='ping')
     p = lab.run('ctl', '--pid', child.pid, 'stop', status=1, user=NOBODY)
     assert 'another user' in p.stderr, p.stderr
     own = lab.spawn('setpriv', f'--reuid={NOBODY}', '--clear-groups', 'sleep', '600')
     wait_for(lambda: os.stat(f'/proc/{own.pid}').st_uid == NOBODY, what='another user')
-    p = lab.run('ctl', '--pid', own.pid, 'stop', status=1, user=NOBODY,
-                env={name: value for name, value in os.environ.items() if name != 'XDG_RUNTIME_DIR'})
+    p = lab.run('ctl', '--pid', own.pid, 'stop', status=1, user=NOBODY, env=env)
     assert 'without XDG_RUNTIME_DIR none of yours does' in p.stderr, p.stderr
-    ctl(lab, child, 'stop')
+    lab.run('ctl', '--pid', child.pid, 'stop', env=env)
+    assert child.wait(PATIENCE) == 0
     assert child.wait(PATIENCE) == 0
 
 
