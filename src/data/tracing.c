@@ -21,6 +21,8 @@ struct tracing {
 	uint64_t *id;
 	struct tracing_event *events;
 	size_t nr;
+	tracing_function function; /* NULL: addresses are numbers */
+	void *function_arg;
 };
 
 /* What is left of the blob. After a length that does not fit, @bad is set and nothing is left. */
@@ -384,6 +386,27 @@ void tracing_free(struct tracing *t)
 	free(t->events);
 	free(t->id);
 	free(t);
+}
+
+/* The library asks so. It does not write to the name, nor free it. */
+static char *find_function(void *tracing, unsigned long long *addr, char **ret_module)
+{
+	const struct tracing *t = tracing;
+	uint64_t start;
+	const char *name = t->function(t->function_arg, *addr, &start);
+
+	*ret_module = NULL;
+	if (name)
+		*addr = start;
+	return (char *)name;
+}
+
+int tracing_name_functions(struct tracing *t, tracing_function find, void *arg)
+{
+	t->function = find;
+	t->function_arg = arg;
+	tep_reset_function_resolver(t->tep);
+	return find && tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
 }
 
 int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,

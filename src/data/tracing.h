@@ -25,6 +25,18 @@ int tracing_load(struct data_file *df, struct tracing **ret, struct error *err);
 void tracing_free(struct tracing *t); /* accepts NULL */
 
 /*
+ * The name of the function at @addr in the kernel, with *@ret_start where it begins, or NULL. It is
+ * not needed beyond the next call.
+ */
+typedef const char *(*tracing_function)(void *arg, uint64_t addr, uint64_t *ret_start);
+
+/*
+ * From here on what a format prints by %ps, %pS, %pF or %pf is a name, where @find knows one. NULL:
+ * a number, as before the first call. Returns 0 or -ENOMEM.
+ */
+int tracing_name_functions(struct tracing *t, tracing_function find, void *arg);
+
+/*
  * Appends the fields in @raw, the raw data of a sample of @evsel, as text: as the kernel's format
  * says, or "field=value ..." where that is not safe. Nothing is appended if @evsel has no format.
  * One thread at a time. Returns 0 or -ENOMEM.

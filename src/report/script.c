@@ -211,7 +211,21 @@ struct runner {
 	struct frames frames;
 	script_fn fn;
 	void *arg;
+	struct moment at; /* of the sample in hand */
 };
+
+/* What a tracepoint's format prints as a function of the kernel. */
+static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
+{
+	struct runner *r = runner;
+	struct frame frame;
+
+	frames_resolve(&r->frames, 0, PERF_RECORD_MISC_KERNEL, addr, r->at, &frame);
+	if (!frame.sym)
+		return NULL;
+	*ret_start = addr - (frame.addr - frame.sym->start);
+	return frame.sym->name;
+}
 
 /* Data addresses that are worth a lookup: those of page faults, as in perf. */
 static bool addr_is_location(const struct pd_attr *attr)
@@ -230,6 +244,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 
 	if (!filter_sample(&r->opts->filter, &ws->s) || !s.fields)
 		return 0;
+	r->at = ws->rec->at;
 	s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
@@ -258,10 +273,14 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	struct runner r = {.trace = t, .opts = opts, .fn = fn, .arg = arg};
 	int rc = frames_init(&r.frames, t);
 
+	if (!rc && t->tracing)
+		rc = tracing_name_functions(t->tracing, function_at, &r);
 	if (!rc)
 		rc = walk_ordered(t, take_sample, &r, err);
 	else
 		error_sys(err, rc, "%s", t->opts.path);
+	if (t->tracing)
+		tracing_name_functions(t->tracing, NULL, NULL);
 	frames_release(&r.frames);
 	return rc;
 }

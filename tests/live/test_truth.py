@@ -218,3 +218,15 @@ def test_workload_attached_to_at_its_start(lab):
         os.unlink(lab.path('w.data'))
         attached += 1
     assert attached, 'too late for all of them'
+
+
+def test_tracepoints_name_functions_of_the_kernel(lab):
+    """What a format prints by %pS is a name, as in the kernel's own trace."""
+    need_root()
+    need_tracefs()
+    lab.run('record', '-e', 'kmem:kmalloc', '-o', 'p.data', '--', 'true')
+    lines = lab.run('script', '-i', 'p.data', '-F', 'trace').stdout.splitlines()
+    callers = {line.split()[0].removeprefix('call_site=') for line in lines}
+    with open('/proc/kallsyms', encoding='ascii') as f:
+        functions = {line.split()[2] for line in f}
+    assert callers and {caller.partition('+0x')[0] for caller in callers} <= functions, callers

@@ -10,11 +10,14 @@
 #define CONFIG 5
 
 static const char header_page[] = "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n";
-static const char format[] =
-	"name: x\nID: 5\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-	"\tfield:unsigned long l;\toffset:8;\tsize:8;\tsigned:0;\n\n"
-	"print fmt: \"<%s>\", REC->l\n";
+#define FORMAT(print)                                                            \
+	"name: x\nID: 5\nformat:\n"                                              \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" \
+	"\tfield:unsigned long l;\toffset:8;\tsize:8;\tsigned:0;\n\n"            \
+	"print fmt: \"<" print ">\", REC->l\n"
+
+static const char text_format[] = FORMAT("%s"), function_format[] = FORMAT("%ps"),
+		  offset_format[] = FORMAT("%pS");
 
 /* Texts of the kernel's own, printed where a record has their address. */
 static const struct {
@@ -45,7 +48,7 @@ static void append(struct image *im, const void *p, size_t n)
 }
 
 /* The blob, by tools/perf/util/trace-event-info.c. Returns its length. */
-static size_t append_blob(struct image *im)
+static size_t append_blob(struct image *im, const char *format)
 {
 	size_t begin = im->b.len, printk;
 	uint32_t len;
@@ -77,11 +80,11 @@ static size_t append_blob(struct image *im)
 }
 
 /* A pipe stream with a tracepoint and the first @len bytes of the blob. */
-static void make(struct image *im, size_t len)
+static void make(struct image *im, const char *format, size_t len)
 {
 	struct image blob = {0};
 
-	append_blob(&blob);
+	append_blob(&blob, format);
 	image_pipe_begin(im);
 	image_head(im, PERF_RECORD_HEADER_ATTR, 8 + PD_ATTR_SIZE_VER0);
 	image_u32(im, PERF_TYPE_TRACEPOINT);
@@ -106,10 +109,10 @@ static char *print(struct tracing *t, struct data_file *df, uint64_t addr)
 	return (char *)out.data;
 }
 
-static size_t blob_length(void)
+static size_t blob_length(const char *format)
 {
 	struct image blob = {0};
-	size_t len = append_blob(&blob);
+	size_t len = append_blob(&blob, format);
 
 	image_release(&blob);
 	return len;
@@ -122,7 +125,7 @@ static void test_printk(void **state)
 	struct tracing *t;
 	size_t nr;
 
-	make(&im, blob_length());
+	make(&im, text_format, blob_length(text_format));
 	df = image_open(&im);
 	assert_int_equal(tracing_load(df, &t, NULL), 0);
 	data_notes(df, &nr);
@@ -139,16 +142,54 @@ static void test_printk(void **state)
 	image_release(&im);
 }
 
+static const char *find_function(void *arg, uint64_t addr, uint64_t *ret_start)
+{
+	if (addr < 0x1000 || addr >= 0x1100)
+		return NULL;
+	*ret_start = 0x1000;
+	return arg;
+}
+
+static void check_function(const char *format, const char *in_it, const char *behind)
+{
+	static char name[] = "do_it";
+	struct image im = {0};
+	struct data_file *df;
+	struct tracing *t;
+
+	make(&im, format, blob_length(format));
+	df = image_open(&im);
+	assert_int_equal(tracing_load(df, &t, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		char *in = print(t, df, 0x1020), *out = print(t, df, 0x1100);
+
+		assert_string_equal(in, i == 1 ? in_it : "<0x1020>");
+		assert_string_equal(out, behind);
+		free(in);
+		free(out);
+		assert_int_equal(tracing_name_functions(t, i ? NULL : find_function, name), 0);
+	}
+	tracing_free(t);
+	data_close(df);
+	image_release(&im);
+}
+
+static void test_functions(void **state)
+{
+	check_function(function_format, "<do_it>", "<0x1100>");
+	check_function(offset_format, "<do_it+0x20>", "<0x1100>");
+}
+
 /* What is there of a blob that is cut is loaded, and what is not does no harm. */
 static void test_cut(void **state)
 {
-	for (size_t len = blob_length(); len--;) {
+	for (size_t len = blob_length(text_format); len--;) {
 		struct image im = {0};
 		struct data_file *df;
 		struct tracing *t;
 		int r;
 
-		make(&im, len);
+		make(&im, text_format, len);
 		df = image_open(&im);
 		r = tracing_load(df, &t, NULL);
 		if (r)
@@ -166,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_printk),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_cut),
 	};
 
