@@ -68,6 +68,9 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 	if (met[LOSS_RING] || met[LOSS_STACK_RING])
 		complain("larger rings lose less: try -m %lluM; or fewer samples: -F, -c, --filter",
 			 (unsigned long long)ring * 2 >> 20);
+	if (met[LOSS_PAUSED])
+		complain("rings are paused while they are read: read them less often, or try -M "
+			 "SIZE instead of --overwrite, which pauses nothing");
 	if (met[LOSS_POOL] || met[LOSS_STACK])
 		complain("the output is too slow: try %sanother disk, --buffer-memory for longer "
 			 "peaks, or fewer samples: -F, -c, --filter",
