@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "record/options.h"
 #include "sys/priority.h"
 
@@ -47,6 +48,7 @@ struct worker {
 int worker_new(const struct worker_opts *opts, struct worker **ret, struct error *err)
 {
 	struct worker *w = calloc(1, sizeof(*w));
+	char size[HUMAN_SIZE_SIZE];
 	int code;
 
 	if (!w)
@@ -57,8 +59,9 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	pthread_cond_init(&w->resumed, NULL);
 	w->fifo = fifo_new(opts->buffer);
 	if (!w->fifo) {
-		code = error_set(err, -ENOMEM, "no memory for a buffer of %zu KB: give less with --buffer-memory",
-				 opts->buffer / 1024);
+		code = error_set(err, -ENOMEM,
+				 "no memory for a buffer of %s: give less with --buffer-memory",
+				 human_size(opts->buffer, size));
 		goto failed;
 	}
 	code = reader_new(w->fifo, opts->shed, opts->rounds, &w->reader, err);
