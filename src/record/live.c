@@ -12,6 +12,12 @@
 
 /* No record tells of the end of a cgroup: of more than these the oldest goes. */
 #define CGROUPS_MAX 4096u
+/*
+ * A task has samples behind its EXIT: it gives its memory back, and others are let run meanwhile.
+ * So long, and of so many, the name is kept.
+ */
+#define ENDED_NS  5000000000ull
+#define ENDED_MAX 512u
 
 /* A record without its trailer. */
 struct blob {
@@ -38,6 +44,14 @@ struct process {
 	struct live_maps *maps;
 };
 
+/* A task behind its EXIT. */
+struct ended {
+	UT_hash_handle hh; /* by tid */
+	uint32_t tid, pid;
+	uint64_t time; /* of the EXIT, ns */
+	char *comm;
+};
+
 /* What belongs to no process, as the record that told of it. */
 struct other {
 	UT_hash_handle hh;
@@ -55,6 +69,7 @@ struct live {
 	size_t time_at; /* of the time, from the end of a record; 0: there is none */
 	struct task *tasks;
 	struct process *processes;
+	struct ended *ended; /* the oldest first */
 	struct other *others;
 	struct other *cgroups; /* the oldest first */
 };
@@ -140,12 +155,52 @@ static struct process *process_get(struct live *l, uint32_t pid)
 	return p;
 }
 
+static void ended_remove(struct live *l, struct ended *e)
+{
+	HASH_DEL(l->ended, e);
+	free(e->comm);
+	free(e);
+}
+
+/* Somebody else has its number. */
+static void ended_forget(struct live *l, uint32_t tid)
+{
+	struct ended *e;
+
+	HASH_FIND(hh, l->ended, &tid, sizeof(tid), e);
+	if (e)
+		ended_remove(l, e);
+}
+
+/* @t, which is removed next, has ended: its name goes there. Returns 0 or -ENOMEM. */
+static int ended_add(struct live *l, struct task *t, uint64_t time)
+{
+	struct ended *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->tid = t->tid;
+	e->pid = t->process->pid;
+	e->time = time;
+	HASH_ADD(hh, l->ended, tid, sizeof(e->tid), e);
+	if (!e->hh.tbl) {
+		free(e);
+		return -ENOMEM;
+	}
+	e->comm = t->comm;
+	t->comm = NULL;
+	while (HASH_COUNT(l->ended) > ENDED_MAX || l->ended->time + ENDED_NS < time)
+		ended_remove(l, l->ended);
+	return 0;
+}
+
 static struct task *task_new(struct live *l, uint32_t pid, uint32_t tid)
 {
 	struct task *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	ended_forget(l, tid);
 	t->process = process_get(l, pid);
 	t->tid = tid;
 	if (t->process)
@@ -234,10 +289,13 @@ static int apply_fork(struct live *l, const struct perf_event_header *hdr,
 static int apply_exit(struct live *l, const struct pd_task *exit)
 {
 	struct task *t = task_find(l, exit->tid);
+	int code;
 
-	if (t && t->process->pid == exit->pid)
-		task_remove(l, t);
-	return 0;
+	if (!t || t->process->pid != exit->pid)
+		return 0;
+	code = t->comm ? ended_add(l, t, exit->time) : 0;
+	task_remove(l, t);
+	return code;
 }
 
 /* An exec leaves one task, which has the process's number from then on, and no maps. */
@@ -459,6 +517,19 @@ static int emit_task(struct emitter *e, const struct task *t)
 	return code;
 }
 
+/* Its name, and that it has ended. */
+static int emit_ended(struct emitter *e, const struct ended *ended)
+{
+	const uint32_t comm[2] = {ended->pid, ended->tid};
+	const struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} end = {ended->pid, ended->pid, ended->tid, ended->pid, e->time};
+	int code = emit_body(e, PERF_RECORD_COMM, 0, comm, sizeof(comm), ended->comm);
+
+	return code ? code : emit_body(e, PERF_RECORD_EXIT, 0, &end, sizeof(end), NULL);
+}
+
 static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
 {
 	struct pd_mmap m = map->file->mmap;
@@ -499,6 +570,9 @@ int live_emit(struct live *l, uint64_t time, record_emit_fn *emit, void *arg)
 		code = emit_blob(&e, o->blob);
 	for (const struct other *o = l->cgroups; !code && o; o = o->hh.next)
 		code = emit_blob(&e, o->blob);
+	for (const struct ended *t = l->ended; !code && t; t = t->hh.next)
+		if (time < t->time + ENDED_NS)
+			code = emit_ended(&e, t);
 	for (const struct process *p = l->processes; !code && p; p = p->hh.next)
 		code = emit_process(&e, p);
 	buf_release(&e.rec);
@@ -523,12 +597,15 @@ void live_stats(const struct live *l, struct live_stats *ret)
 void live_free(struct live *l)
 {
 	struct task *t, *next_task;
+	struct ended *e, *next_ended;
 	struct other *o, *next;
 
 	if (!l)
 		return;
 	HASH_ITER (hh, l->tasks, t, next_task)
 		task_remove(l, t);
+	HASH_ITER (hh, l->ended, e, next_ended)
+		ended_remove(l, e);
 	HASH_ITER (hh, l->others, o, next)
 		other_remove(&l->others, o);
 	HASH_ITER (hh, l->cgroups, o, next)

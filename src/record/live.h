@@ -36,7 +36,8 @@ int live_apply(struct live *l, const struct perf_event_header *hdr);
 /*
  * Makes records that lead to the present state, as synthesize() would: the trailer is zeroed but
  * for @time. With a time, the names of processes come as those of an exec do, which ends whatever
- * was known of their maps before. Returns 0, what @emit returned, or -ENOMEM.
+ * was known of their maps before. Before all of them come, each with an EXIT behind it, the names
+ * of those that have ended. Returns 0, what @emit returned, or -ENOMEM.
  */
 int live_emit(struct live *l, uint64_t time, record_emit_fn *emit, void *arg);
 

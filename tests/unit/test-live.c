@@ -232,6 +232,10 @@ static int learn(const struct perf_event_header *hdr, void *arg)
 		w->tasks[rec.comm.tid].pid = rec.comm.pid;
 		snprintf(w->tasks[rec.comm.tid].comm, 16, "%s", rec.comm.comm);
 		break;
+	case PERF_RECORD_EXIT: /* of one that has ended: its name came before */
+		assert_int_equal(w->tasks[rec.task.tid].pid, rec.task.pid);
+		w->tasks[rec.task.tid].pid = 0;
+		break;
 	case PERF_RECORD_MMAP2:
 		for (uint64_t i = 0; i < rec.mmap.len / PAGE; i++) {
 			uint64_t page = rec.mmap.addr / PAGE + i;
@@ -298,6 +302,58 @@ static void test_like_the_model(void **state)
 		live_free(next);
 		live_free(live);
 	}
+}
+
+/* Who has ended, by name. */
+static int learn_ended(const struct perf_event_header *hdr, void *arg)
+{
+	const struct pd_evsel evsel = {.attr = attr};
+	static char last[16];
+	char *text = arg;
+	struct pd_record rec;
+
+	assert_int_equal(pd_record_decode(hdr, &evsel, &rec), 0);
+	if (hdr->type == PERF_RECORD_COMM)
+		snprintf(last, sizeof(last), "%u:%s ", rec.comm.tid, rec.comm.comm);
+	if (hdr->type == PERF_RECORD_EXIT)
+		strcat(text, last);
+	return 0;
+}
+
+static const struct perf_event_header *make_end(struct record *r, uint32_t pid, uint32_t tid,
+						uint64_t time)
+{
+	const uint32_t body[6] = {pid, pid, tid, tid, (uint32_t)time, (uint32_t)(time >> 32)};
+
+	return make(r, PERF_RECORD_EXIT, 0, body, sizeof(body), NULL, time);
+}
+
+/* Samples of a task that is long about its end have its name, until somebody else has its number.
+ */
+static void test_names_behind_the_end(void **state)
+{
+	const uint64_t t = 5000000000ull;
+	struct live *live = live_new(&attr);
+	char text[128] = "";
+	struct record r;
+
+	(void)state;
+	live_apply(live, make_comm(&r, 7, 7, false, "seven", 0));
+	live_apply(live, make_comm(&r, 8, 8, false, "eight", 0));
+	live_apply(live, make_comm(&r, 8, 9, false, "nine", 0));
+	live_apply(live, make_end(&r, 7, 7, t));
+	live_apply(live, make_end(&r, 8, 9, t + 3000000000));
+	assert_int_equal(live_emit(live, t, learn_ended, text), 0);
+	assert_string_equal(text, "7:seven 9:nine ");
+	live_apply(live, make_end(&r, 8, 8, t + 6000000000));
+	*text = '\0';
+	assert_int_equal(live_emit(live, t, learn_ended, text), 0);
+	assert_string_equal(text, "9:nine 8:eight ");
+	live_apply(live, make_task(&r, PERF_RECORD_FORK, 9, 9, 1, 1, t + 6100000000));
+	*text = '\0';
+	assert_int_equal(live_emit(live, t, learn_ended, text), 0);
+	assert_string_equal(text, "8:eight ");
+	live_free(live);
 }
 
 static int count(const struct perf_event_header *hdr, void *arg)
@@ -544,6 +600,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_like_the_model),
+		cmocka_unit_test(test_names_behind_the_end),
 		cmocka_unit_test(test_what_belongs_to_no_process),
 		cmocka_unit_test(test_malformed_records_change_nothing),
 		cmocka_unit_test(test_order_of_rings),
