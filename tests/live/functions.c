@@ -41,7 +41,7 @@ static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* at the rate of the events' clock */
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 

@@ -240,11 +240,12 @@ def test_the_time_in_a_function_triggers(lab):
         # Each may take longer than it sleeps: the function itself and its caller say how long.
         took = [tuple(map(float, words)) for words in re.findall(r'^took ([\d.]+) ([\d.]+)$', p.stdout, re.M)]
         assert len(took) == 5, p.stdout
-        sure, perhaps = (sum(each[i] > 40 for each in took) for i in (0, 1))
+        sure, perhaps = (sum(each[i] > limit for each in took) for i, limit in ((0, 40.1), (1, 39.9)))
         times = int(re.search(r':slow>40ms: (\d+) times?,', said)[1])
         assert 2 <= sure <= times <= perhaps, (took, said)
         told = float(re.search(r'snapshot 1: [\d,]+ samples?: it was slow \(it took ([\d.]+) ms', said)[1])
-        assert any(within - 0.01 <= told <= outside + 0.01 for within, outside in took) and told > 40, (took, said)
+        # Two clocks read the same time; but neither is another's.
+        assert any(within - 0.1 <= told <= outside + 0.1 for within, outside in took) and told > 40, (took, said)
     said = lab.run('record', '-e', 'cpu-clock', '-M', '4M', '-o', 'f.data', '--trigger',
                    f'uprobe:{program}:work common_pid > 1,reason=a, b', '--', program, 'work 5', 'fork 6').stderr
     assert re.search(r' 11 times, ', said), said
