@@ -267,6 +267,17 @@ def obeyed(lab, child):
     running(lab, child)
 
 
+def stands_still(pid):
+    """Are all its threads stopped, but for those that the kernel writes with?"""
+    states = set()
+    for task in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{task}/stat', encoding='ascii') as f:
+            name, fields = f.read().rsplit(')', 1)
+        if '(iou-' not in name:
+            states.add(fields.split()[0])
+    return states == {'T'}
+
+
 def cpu_time(pid):
     """CPU seconds that a process has had."""
     with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:

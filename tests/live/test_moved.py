@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from lab import calls_lost, interrupt, need_root, need_tracefs, obeyed, running, wait_for, work
+from lab import calls_lost, interrupt, need_root, need_tracefs, obeyed, running, stands_still, wait_for, work
 from memory import moments, ready
 from test_rotation import storm_filter
 
@@ -165,6 +165,7 @@ def test_a_truncated_file_is_an_error(lab):
         ready(lab, recorder, data)
         wait_for(lambda: lab.samples(data) > 0, what='samples that can be read')
         recorder.send_signal(signal.SIGSTOP)
+        wait_for(lambda: stands_still(recorder.pid), what='stop')
         for path in glob.glob(lab.path(data + '/data.*')) or [lab.path(data)]:
             os.truncate(path, 0)
         recorder.send_signal(signal.SIGCONT)

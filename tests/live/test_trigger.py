@@ -292,8 +292,9 @@ def test_time_and_load(lab):
 
 
 def memory_of(pid):
+    """Its own, in KB."""
     with open(f'/proc/{pid}/status', encoding='ascii') as f:
-        return int(re.search(r'VmRSS:\s+(\d+)', f.read()).group(1))
+        return int(re.search(r'RssAnon:\s+(\d+)', f.read()).group(1))
 
 
 def number_of_getppid(lab):
@@ -307,8 +308,9 @@ def test_thousands_a_second(lab):
     number = number_of_getppid(lab)
     calls, bursts = 150000, 150
     text = f'raw_syscalls:sys_enter id == {number}'
-    recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '-o', 'p.data', '--trigger', text + ',limit=2/1s',
-                         '--', lab.program('storm'), '-b', str(bursts), '-u', '20000', str(calls), release=True)
+    # With so little to buffer in, what a stall piles up there is no growth.
+    recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '--buffer-memory', '1M', '-o', 'p.data',
+                         '--trigger', text + ',limit=2/1s', '--', lab.program('storm'), '-b', str(bursts), '-u', '20000', str(calls), release=True)
     ready(lab, recorder)
     memory = []
     while recorder.poll() is None:
@@ -322,7 +324,9 @@ def test_thousands_a_second(lab):
     times, asked, _ = triggers(said)[text]
     assert times == calls, said
     assert 2 <= asked <= 2 * (seconds + 1) and len(snapshots(said)) == asked, said
-    assert len(memory) < 4 or memory[-1] - memory[len(memory) // 2] < 1024, memory
+    half = len(memory) // 2
+    # Of half of the calls sixty bytes each would be more.
+    assert half < 2 or max(memory[half:]) - max(memory[:half]) < 4096, memory
 
 
 def test_our_own_events(lab):
@@ -411,7 +415,10 @@ def test_each_snapshot_has_a_file(lab):
     wait_for(lambda: int(stats(lab, recorder)['triggered']) > 3, what='time')
     status, _, said = interrupt(recorder)
     files = glob.glob(lab.path('p.data.2*'))
-    assert status == 0 and len(files) == triggers(said)['every:300ms'][1] >= 3, (files, said)
+    # Those that are asked for while one is taken share the next.
+    shared = len(re.findall(r'^ringtail: snapshot \d+ also: every:300ms$', said, re.M))
+    assert status == 0 and len(files) == len(snapshots(said)) >= 2, (files, said)
+    assert len(files) + shared == triggers(said)['every:300ms'][1] >= 3, (files, said)
     for file in files:
         assert lab.samples(file) == lab.perf_samples(file) > 0
 
