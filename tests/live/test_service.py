@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-from lab import PATIENCE, interrupt, need_root, running, wait_for
+from lab import PATIENCE, interrupt, need_root, running, stands_still, wait_for
 
 
 class Manager:
@@ -40,15 +40,6 @@ class Manager:
             self.take(0.02)
             return sum(re.fullmatch(pattern, line) is not None for line in self.lines) >= times
         wait_for(came, what=f'{times} {pattern} among {self.lines}')
-
-
-def stands_still(pid):
-    """Are all its threads stopped?"""
-    states = []
-    for task in os.listdir(f'/proc/{pid}/task'):
-        with open(f'/proc/{pid}/task/{task}/stat', encoding='ascii') as f:
-            states.append(f.read().rsplit(')', 1)[1].split()[0])
-    return set(states) == {'T'}
 
 
 def from_begin_to_end(lab, abstract):
@@ -91,11 +82,14 @@ def test_from_begin_to_end_without_a_file(lab):
 
 
 def test_a_slow_output_is_no_hang(lab):
-    """The reader of the pipe sleeps: the end waits for it, and the manager goes on hearing of us."""
+    """The reader of the pipe sleeps: the end waits for it, and the manager goes on hearing of us.
+
+    There is dozens of times as much as the pipe holds, so also where the CPU is taken away for most of the time.
+    """
     manager = Manager(lab, abstract=False)
     read, write = os.pipe()
     recorder = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-F', '20000', '-g', '-o', '-', '--',
-                                          lab.workload, 100]),
+                                          lab.workload, 400]),
                                 cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
                                 env=manager.environment(WATCHDOG_USEC='500000'))
     lab.children.append(recorder)

@@ -383,13 +383,17 @@ def check_perf_reads_what_runs(lab, *options):
 in_modes(check_perf_reads_what_runs)
 
 
+# Rings with room for all of 100000 calls of two callers, however late they are read.
+ROOM = ['-m', '8M' if os.cpu_count() > 1 else '16M']
+
+
 def part_of_one_is_readable(lab, *options):
     """The disk is gone in the midst of it: what it had by then is there, and said to be a part."""
     need_tracefs()
     calls = Calls(lab, 'command', 100000)
     disk = FailingFs(lab, 6000000, '600')
     with disk:
-        recorder = start(lab, calls, '-M', '64M', '--flush-interval', '1ms', *options, output='disk/p.data')
+        recorder = start(lab, calls, '-M', '64M', *ROOM, '--flush-interval', '1ms', *options, output='disk/p.data')
         calls.go()
         calls.made()
         lab.start('ctl', '--pid', recorder.pid, 'snapshot', '--reason', 'the disk dies')
@@ -424,7 +428,7 @@ def full_disk_in_the_midst(lab, *options):
     calls = Calls(lab, 'command', 100000)
     small_disk(lab)
     try:
-        recorder = start(lab, calls, '-M', '64M', '--flush-interval', '1ms', *options, output='small/p.data')
+        recorder = start(lab, calls, '-M', '64M', *ROOM, '--flush-interval', '1ms', *options, output='small/p.data')
         calls.go()
         calls.made()
         first = ask(lab, recorder, '--last', '64K')
