@@ -67,7 +67,7 @@ def check_programs(lab, data):
     assert seen[0] == seen[1], (data, seen[0] - seen[1], seen[1] - seen[0])
     at_work = {comm for comm, symbol, _ in seen[0] if symbol and symbol.startswith('work_')}
     # However few a busy machine runs while a snapshot's memory fills: all that was said of them is of so many.
-    assert len(at_work) > 20, f'{len(at_work)} programs are seen at work'
+    assert len(at_work) > 4, f'{len(at_work)} programs are seen at work'
 
 
 def passed_so_far(lab, recorder):
