@@ -709,7 +709,8 @@ static void test_slow_client(void **state)
 	while (sent < COMMANDS && write(slow, "evlist\n", 7) == 7)
 		sent++;
 	settle(&lab, 0);
-	assert_true(control_stats(lab.control)->commands < 20);
+	/* So many answers as the socket has room for. */
+	assert_true(control_stats(lab.control)->commands < sent / 2);
 	fast = client(&lab);
 	send_text(fast, "ping\n");
 	settle(&lab, 0);
