@@ -14,7 +14,7 @@ ringtail record -a -m 2M -e '{raw_syscalls:sys_enter,raw_syscalls:sys_exit}' --f
 	-o group.data 2>group.err & pids="$pids $!"
 pids="$pids $turned"
 for pid in $pids; do
-	for try in $(seq 100); do
+	for try in $(seq 600); do
 		ringtail ctl --pid $pid ping >/dev/null 2>&1 && break
 		sleep 1
 	done

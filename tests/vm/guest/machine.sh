@@ -28,7 +28,7 @@ $record --fail-on-loss -o offline.data 2>offline.err & pids=$!
 $record --threads -o offline-cpu.data 2>offline-cpu.err & pids="$pids $!"
 $record --threads=core -z -o offline-core.data 2>offline-core.err & pids="$pids $!"
 for pid in $pids; do
-	for try in $(seq 100); do
+	for try in $(seq 600); do
 		ringtail ctl --pid $pid ping >/dev/null 2>&1 && break
 		sleep 1
 	done
