@@ -79,7 +79,7 @@ def threads(pid):
     return found
 
 
-def readers(lab, *options):
+def check_readers(lab, expected, *options):
     """Policies and priorities of those who read; the others have none, and the command is as it was."""
     recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '9', *options, '--', 'sleep', '600')
     running(lab, recorder)
@@ -89,6 +89,11 @@ def readers(lab, *options):
             return [threads(child) for child in f.read().split()]
     # Until its exec it is one of us.
     wait_for(lambda: all('sleep' in command for command in commands()), what='the command')
+
+    def readers():
+        return sorted(scheduled[:2] for name, scheduled in threads(recorder.pid).items() if 'reader' in name)
+    # Each says itself who it is, and before whom it goes, as soon as it is let run.
+    wait_for(lambda: readers() == expected or recorder.poll() is not None, what=f'readers of {expected}')
     found, commands = threads(recorder.pid), commands()
     status, _, said = interrupt(recorder)
     assert status == 0, said
@@ -96,7 +101,6 @@ def readers(lab, *options):
     (ours,) = {(policy, priority, nice) for policy, priority, nice in threads(os.getpid()).values()}
     assert commands == [{'sleep': ours}], (commands, ours)
     assert all(policy == ours[0] for name, (policy, _, _) in found.items() if 'reader' not in name), (found, ours)
-    return sorted(found[name][:2] for name in found if 'reader' in name)
 
 
 def test_readers_run_with_a_real_time_priority(lab):
@@ -107,8 +111,8 @@ def test_readers_run_with_a_real_time_priority(lab):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     except PermissionError as reason:
         raise Skip('no real-time priorities for this cgroup') from reason
-    assert readers(lab, '-r', '42') == [(fifo, 42)]
-    assert readers(lab, '--realtime=7', '--threads') == [(fifo, 7)] * os.cpu_count()
+    check_readers(lab, [(fifo, 42)], '-r', '42')
+    check_readers(lab, [(fifo, 7)] * os.cpu_count(), '--realtime=7', '--threads')
     p = lab.run('record', '-r', '42', '-e', 'cpu-clock:u', '-o', '/dev/null/no', '--', 'true', user=NOBODY, status=1)
     assert 'CAP_SYS_NICE' in p.stderr and 'RLIMIT_RTPRIO' in p.stderr, p.stderr
     for wrong in ('0', '100', 'high', '-1'):

@@ -107,14 +107,18 @@ def test_masks_bind_threads(lab):
         raise Skip('needs two CPUs')
     child = lab.start('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads=0/1:1/0', '--', 'sleep', '600')
     running(lab, child)
-    allowed = {}
-    for task in os.listdir(f'/proc/{child.pid}/task'):
-        with open(f'/proc/{child.pid}/task/{task}/status', encoding='ascii') as f:
-            status = f.read()
-        name = re.search(r'Name:\s*(\S+)', status).group(1)
-        allowed[name] = re.search(r'Cpus_allowed_list:\s*(\S+)', status).group(1)
-    allowed = {name: cpus for name, cpus in allowed.items() if name[:6] in ('reader', 'writer')}
-    assert allowed == {'reader-0': '1', 'writer-0': '1', 'reader-1': '0', 'writer-1': '0'}, allowed
+
+    def allowed():
+        found = {}
+        for task in os.listdir(f'/proc/{child.pid}/task'):
+            with open(f'/proc/{child.pid}/task/{task}/status', encoding='ascii') as f:
+                status = f.read()
+            name = re.search(r'Name:\s*(\S+)', status).group(1)
+            found[name] = re.search(r'Cpus_allowed_list:\s*(\S+)', status).group(1)
+        return {name: cpus for name, cpus in found.items() if name[:6] in ('reader', 'writer')}
+    # Each gives itself its name, as soon as it is let run.
+    wait_for(lambda: len(allowed()) == 4, what='four threads')
+    assert allowed() == {'reader-0': '1', 'writer-0': '1', 'reader-1': '0', 'writer-1': '0'}, allowed()
     status, _, err = interrupt(child)
     assert status == 0 and 'samples' in err, err
     agree(lab, 'p.data')
