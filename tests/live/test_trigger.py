@@ -115,7 +115,8 @@ def test_a_thread_that_has_another_name_by_then(lab):
     with open(lab.path('marked'), 'w', encoding='ascii') as script:
         script.write('#!/bin/sh\nexec /bin/true\n')
     os.chmod(lab.path('marked'), 0o755)
-    recorder = flight(lab, '-a', '--trigger', 'sched:sched_process_exec filename ~ "*/marked"')
+    ours = os.path.basename(lab.dir)
+    recorder = flight(lab, '-a', '--trigger', f'sched:sched_process_exec filename ~ "*/{ours}/marked"')
     wait_for(lambda: int(stats(lab, recorder)['held_samples']) > 0, what='samples')
     recorder.send_signal(signal.SIGSTOP)
     subprocess.run([lab.path('marked')], check=True)
@@ -310,7 +311,8 @@ def test_thousands_a_second(lab):
     text = f'raw_syscalls:sys_enter id == {number}'
     # With so little to buffer in, what a stall piles up there is no growth.
     recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '--buffer-memory', '1M', '-o', 'p.data',
-                         '--trigger', text + ',limit=2/1s', '--', lab.program('storm'), '-b', str(bursts), '-u', '20000', str(calls), release=True)
+                         '--trigger', text + ',limit=2/1s', '--', lab.program('storm'), '-b', str(bursts), '-u', '20000',
+                         str(calls), release=True)
     ready(lab, recorder)
     memory = []
     while recorder.poll() is None:
