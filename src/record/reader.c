@@ -368,10 +368,21 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 	return n;
 }
 
+/* What says whose the samples are goes first: an output that fails in the midst of them has it. */
+static uint64_t take_sideband(struct reader *r, enum when_full full)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		while (r->rings[i].sideband && r->rings[i].left)
+			bytes += ring_turn(r, &r->rings[i], full);
+	return bytes;
+}
+
 /* Piece by piece in turns, so that no ring waits until another one is empty. */
 static uint64_t take_turns(struct reader *r, enum when_full full)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = take_sideband(r, full);
 	bool more = true;
 
 	while (more) {
@@ -414,8 +425,8 @@ int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 	for (size_t i = 0; some && i < r->nr; i++) {
 		struct reader_ring *rr = &r->rings[i];
 
-		if (rr->ready || rr->waits)
-			ring_begin(r, rr, rr->hangup || rr->waits ? 0 : r->least);
+		if (rr->ready || rr->waits || rr->sideband)
+			ring_begin(r, rr, rr->ready && !rr->hangup && !rr->waits ? r->least : 0);
 	}
 	*ret_bytes = some ? take_turns(r, FULL_LEAVE) : 0;
 	for (size_t i = 0; !code && r->any_ready && i < r->nr; i++) {

@@ -5,6 +5,7 @@ are samples or counted losses, the exit status tells, and nothing hangs.
 Calls are made by calls.py. What ends a recording is awaited with patience, so that only what hangs
 fails; how long it takes is printed with FAULT_TIMES=1.
 """
+import collections
 import os
 import random
 import re
@@ -16,7 +17,7 @@ import sys
 import time
 
 from calls import PATIENCE, Calls, number
-from lab import Skip, calls_lost, need_tracefs, stat, wait_for
+from lab import Skip, calls_lost, ended, need_tracefs, stat, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # name: (options, POSIX AIO instead of io_uring?)
@@ -325,3 +326,21 @@ def test_a_command_is_told_to_end_with_its_recording(lab):
     assert wait_for(got, what='the signal') == 'TERM\n'
     p = lab.run('record', '-e', 'cpu-clock', '--max-size', '100K', '-o', 'q.data', '--', 'sh', '-c', command)
     assert 'SIGTERM' not in p.stderr, p.stderr
+
+
+def test_names_are_written_before_samples(lab):
+    """All comes at once, at the end, and there is not room enough: of what there is the names are known."""
+    need_tracefs()
+    for options in [], ['--threads'], ['-z']:
+        calls = Calls(lab, 'command', 50000)
+        limit = 40000 if '-z' in options else 1000000
+        child = lab.start('record', *options, '-m', '8M', '--flush-interval', '60s', '-o', 'p.data', *calls.argv,
+                          preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        calls.begin(child)
+        calls.go()
+        calls.end()
+        status, _, said = ended(child)
+        assert status == 1 and 'File too large' in said, said
+        found = collections.Counter(lab.run('script', '-i', 'p.data', '-F', 'comm', release=True).stdout.split())
+        assert set(found) == {'storm'}, (options, found)
+        shutil.rmtree(lab.path('p.data'), ignore_errors=True)
