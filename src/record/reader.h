@@ -7,11 +7,12 @@
  * CPU, but a write may wait for the disk, and the ring is held for all of it: 0.7 % of a storm of
  * 20 s was lost so, 0.02 % with the copy. docs/PERFORMANCE.md has the figures.)
  *
- * Rings take turns, a piece each. A reader never waits for its fifo while rings fill. When a ring
- * is half full at its turn, or the fifo nearly full, user stacks are cut. When the fifo is full,
- * but for what is kept for other records, samples stay in their ring up to half of it, and what is
- * beyond is dropped (record/shed.h); a pass over all rings drops all of them. Of a ring whose other
- * records find no room, either, nothing is taken: the kernel counts what it then cannot put there.
+ * Rings take turns, a piece each, those of sideband before the others. A reader never waits for
+ * its fifo while rings fill. When a ring is half full at its turn, or the fifo nearly full, user
+ * stacks are cut. When the fifo is full, but for what is kept for other records, samples stay in
+ * their ring up to half of it, and what is beyond is dropped (record/shed.h); a pass over all rings
+ * drops all of them. Of a ring whose other records find no room, either, nothing is taken: the
+ * kernel counts what it then cannot put there.
  *
  * Rounds: reader_pass() over all rings ends with a FINISHED_ROUND record (if wanted). Whatever a
  * CPU had completed when the pass came to its ring is then in the output, so a record older than
