@@ -69,6 +69,14 @@ void frames_release(struct frames *f)
 	*f = (struct frames){0};
 }
 
+static const struct symbol *look_up(const struct trace *t, const struct dso *dso, uint32_t pid,
+				    uint64_t addr)
+{
+	const struct symbol *sym = resolver_find(t->resolver, dso, pid, addr);
+
+	return sym ? copies_symbol(t->copies, dso, sym) : NULL;
+}
+
 static const struct symbol *find_symbol(struct frames *f, const struct dso *dso, uint32_t pid,
 					uint64_t addr)
 {
@@ -81,7 +89,7 @@ static const struct symbol *find_symbol(struct frames *f, const struct dso *dso,
 			.dso = dso,
 			.addr = addr,
 			.pid = key,
-			.sym = resolver_find(f->trace->resolver, dso, pid, addr),
+			.sym = look_up(f->trace, dso, pid, addr),
 		};
 	return slot->sym;
 }

@@ -109,7 +109,7 @@ void trace_close(struct trace *t)
 		data_notebook_free(t->chunks[i].notes);
 	}
 	free(t->chunks);
-	free(t->dso_group);
+	copies_free(t->copies);
 	free(t);
 }
 
@@ -185,38 +185,6 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 	if (rec->hdr->type == PERF_RECORD_HEADER_BUILD_ID)
 		return state_set_build_id(t->state, &r.build_id, rec->hdr->misc);
 	return state_apply(t->state, &r, rec->at);
-}
-
-/* Dsos of one short name are one row of a table, as perf has it. */
-static int group_dsos(struct trace *t)
-{
-	size_t n = state_dso_count(t->state), cap = 16, mask;
-	uint64_t key = hash_key();
-	uint32_t *table;
-
-	while (cap < n * 2)
-		cap *= 2;
-	mask = cap - 1;
-	table = calloc(cap, sizeof(*table));
-	t->dso_group = calloc(n + 1, sizeof(*t->dso_group));
-	if (!table || !t->dso_group) {
-		free(table);
-		return -ENOMEM;
-	}
-	t->nr_dsos = n;
-	for (size_t i = 0; i < n; i++) {
-		const char *name = state_dso_at(t->state, i)->short_name;
-		size_t at = hash_bytes(key, name, strlen(name)) & mask;
-
-		for (; table[at]; at = (at + 1) & mask)
-			if (!strcmp(state_dso_at(t->state, table[at] - 1)->short_name, name))
-				break;
-		if (!table[at])
-			table[at] = i + 1;
-		t->dso_group[i] = table[at] - 1;
-	}
-	free(table);
-	return 0;
 }
 
 /* What one part of the file holds. */
@@ -373,7 +341,7 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (!rc)
 		rc = state_finish(t->state);
 	if (!rc)
-		rc = group_dsos(t);
+		rc = copies_new(t->state, &t->copies);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:

@@ -15,6 +15,7 @@
 #include "data/sweep.h"
 #include "data/tracing.h"
 #include "perfdata/feature.h"
+#include "report/copies.h"
 #include "report/counts.h"
 #include "report/digest.h"
 #include "report/snapshots.h"
@@ -47,7 +48,7 @@ struct trace {
 	struct tracing *tracing; /* NULL: the recording has no tracepoint formats */
 	struct state *state;
 	struct resolver *resolver;
-	struct cfi_tables *cfi; /* NULL: the recording has no copies of user stacks */
+	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct trace_counts counts;
 	struct snapshots snapshots; /* of pass 1 */
@@ -55,9 +56,8 @@ struct trace {
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
 	bool digest; /* set before trace_prepare(): pass 1 also makes digests of the samples */
-	bool untimed_samples; /* some event's samples carry no time: pass 2 must keep file order */
-	uint32_t *dso_group;  /* by dso index: the first dso of the same short name */
-	size_t nr_dsos;
+	bool untimed_samples;  /* some event's samples carry no time: pass 2 must keep file order */
+	struct copies *copies; /* set by trace_prepare() */
 };
 
 /* Opens file, formats and resolver. Returns 0 with *@ret to be given to trace_close(); -errno. */

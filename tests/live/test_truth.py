@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -230,3 +231,17 @@ def test_tracepoints_name_functions_of_the_kernel(lab):
     with open('/proc/kallsyms', encoding='ascii') as f:
         functions = {line.split()[2] for line in f}
     assert callers and {caller.partition('+0x')[0] for caller in callers} <= functions, callers
+
+
+def test_copies_of_a_program_are_one(lab):
+    """A function that runs in two of them, as in two containers, has one row, which has all samples of both."""
+    for name in 'a', 'b':
+        os.mkdir(lab.path(name))
+        shutil.copy(lab.workload, lab.path(name + '/workload'))
+    lab.run('record', '-e', 'cpu-clock:u', '-o', 'p.data', '--', 'sh', '-c', 'a/workload 60; b/workload 60')
+    files = set(re.findall(r'\((/.*)\)', lab.run('script', '-i', 'p.data', '-F', 'ip,sym,dso', release=True).stdout))
+    assert {lab.path('a/workload'), lab.path('b/workload')} <= files, files
+    for key in 'sym', 'dso,sym':
+        rows = [row for _, row in table(lab.run('report', '-i', 'p.data', '-g', 'none', '--sort', key).stdout)]
+        found = sorted(row.split()[-1] for row in rows if row.split()[-1] in SHARES)
+        assert found == sorted(SHARES), rows
