@@ -99,7 +99,18 @@ static void put_request(FILE *out, const struct trace *t, uint64_t number,
 		put_cause(out, t, &r->cause);
 }
 
-static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_figures *f)
+/* Whether samples that were asked for are in a snapshot before, the newest there being of @newest.
+ */
+static bool is_rest(const struct pd_snapshot_request *r, uint64_t newest)
+{
+	const struct pd_snapshot_bounds *b = &r->bounds;
+
+	if (!newest || b->since_last)
+		return false;
+	return !b->last_ns || b->last_ns >= r->asked || newest >= r->asked - b->last_ns;
+}
+
+static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_figures *f, bool rest)
 {
 	char count[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
 
@@ -109,8 +120,9 @@ static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_fig
 		put_time(out, f->first);
 		fputs(" to ", out);
 		put_time(out, f->last);
-		fprintf(out, " (%.3f s)",
-			(double)(f->last > f->first ? f->last - f->first : 0) / 1e9);
+		fprintf(out, " (%.3f s%s)",
+			(double)(f->last > f->first ? f->last - f->first : 0) / 1e9,
+			rest ? "; those before are in an earlier snapshot" : "");
 	}
 	fprintf(out, ", %s in %.1f ms", human_size(f->bytes, size), (double)f->took / 1e6);
 	fprintf(out, "; %s lost", human_count(f->lost, count));
@@ -124,7 +136,8 @@ static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_fig
 void snapshots_render(FILE *out, const struct trace *t)
 {
 	const struct snapshots *s = &t->snapshots;
-	struct pd_snapshot_log log, next;
+	struct pd_snapshot_log log, next, begin;
+	uint64_t newest = 0; /* of all samples before */
 	bool first = true;
 
 	for (size_t i = 0; i < s->nr_records; i++) {
@@ -134,12 +147,18 @@ void snapshots_render(FILE *out, const struct trace *t)
 		if (!last)
 			snapshots_read(s, i + 1, &next);
 		last = last || next.number != log.number;
+		if (first)
+			begin = log;
 		if (log.kind == PD_SNAPSHOT_REQUEST)
 			put_request(out, t, log.number, &log.request, first);
 		else
-			put_figures(out, log.number, &log.figures);
+			put_figures(out, log.number, &log.figures,
+				    begin.kind == PD_SNAPSHOT_REQUEST &&
+					    is_rest(&begin.request, newest));
 		if (last && log.kind == PD_SNAPSHOT_REQUEST)
 			fputs("#   it is not complete\n", out);
+		if (log.kind == PD_SNAPSHOT_END && log.figures.last > newest)
+			newest = log.figures.last;
 		first = last;
 	}
 }

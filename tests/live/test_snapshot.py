@@ -491,3 +491,20 @@ def test_commands_while_one_is_written(lab):
     for child in [first, others[0], others[-1]]:
         assert child.wait(timeout=PATIENCE) == 0, child.args
     assert [s['samples'] for s in log(lab).values()] == [100000, 0]
+
+
+def test_the_header_says_what_is_in_an_earlier_one(lab):
+    """No sample is written twice, and an hour back there are more than the second one has."""
+    need_root()
+    need_tracefs()
+    calls = Calls(lab, '-p', 2000)
+    recorder = start(lab, calls, '-M', '4M')
+    for i, words in ('0', []), ('1', ['--last', '1h']):
+        calls.hold('go' + i)
+        calls.close('go' + i)
+        calls.hold('end' + i)
+        ask(lab, recorder, *words)
+    finish(lab, calls, recorder, 'p.data')
+    assert [s['samples'] for s in log(lab).values()] == [1000, 1000]
+    lines = re.findall('#   samples : .*', lab.run('report', '-i', 'p.data', '--header-only').stdout)
+    assert ['; those before are in an earlier snapshot)' in line for line in lines] == [False, True], lines
