@@ -71,11 +71,9 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 	if (code == -EPIPE)
 		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
 				 w->path);
-	if (code == -EINTR && w->io.give_up >= 0)
+	if (code == -EINTR && w->io.patience)
 		return error_set(err, code,
-				 "%s: whoever reads it takes nothing; recording ends before it "
-				 "began",
-				 w->path);
+				 "%s: whoever reads it takes nothing; recording ends", w->path);
 	snprintf(text, sizeof(text), "cannot write at offset %llu",
 		 (unsigned long long)w->failed_at);
 	if (!what)
@@ -424,7 +422,7 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 		return error_set(err, -ENOMEM, "out of memory");
 	w->io = *io;
 	if (!stream)
-		w->io.give_up = -1;
+		w->io.patience = NULL;
 	w->fd = -1;
 	w->path = strdup(stream ? "standard output" : path);
 	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
@@ -457,11 +455,12 @@ int writer_create(const char *path, const struct pd_evlist *list,
 }
 
 int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
-			 size_t nr_features, int give_up, struct writer **ret, struct error *err)
+			 size_t nr_features, struct writer_patience *patience, struct writer **ret,
+			 struct error *err)
 {
 	struct writer_io io = writer_io_system;
 
-	io.give_up = give_up;
+	io.patience = patience;
 	return writer_create_io("-", list, features, nr_features, &io, ret, err);
 }
 

@@ -58,12 +58,21 @@ int writer_create(const char *path, const struct pd_evlist *list,
 		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
 		  struct error *err);
 
+/* Who is asked about ten times a second while a stream is written to. The caller's. */
+struct writer_patience {
+	/* For @ms nothing was taken. Whether to go on; else the write ends with -EINTR. */
+	bool (*wait)(void *arg, uint64_t ms);
+	void *arg;
+	uint64_t taken_ms, asked_ms; /* the writer's: when it last did, and was */
+};
+
 /*
- * As writer_create("-"). Until writer_persist() a write ends with -EINTR, and the stream with it,
- * when @give_up (the caller's, -1: none) is readable and for a second the stream takes nothing.
+ * As writer_create("-"). Until writer_persist() no write takes longer than the stream does to take
+ * a page, or @patience (NULL: none) has; given up, the stream has ended.
  */
 int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
-			 size_t nr_features, int give_up, struct writer **ret, struct error *err);
+			 size_t nr_features, struct writer_patience *patience, struct writer **ret,
+			 struct error *err);
 
 /*
  * From now on writes wait for as long as it takes; before, none is in flight, writer_async() or

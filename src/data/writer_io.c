@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <time.h>
 #include <unistd.h>
 
 static ssize_t system_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
@@ -20,7 +21,6 @@ const struct writer_io writer_io_system = {
 	.pwritev = system_pwritev,
 	.writev = system_writev,
 	.stream_fd = STDOUT_FILENO,
-	.give_up = -1,
 };
 
 /* Drops @done bytes from the front of @iov; returns how many entries are used up. */
@@ -92,28 +92,39 @@ static ssize_t write_some(const struct writer_io *io, int fd, const struct iovec
 	return io->pwritev(fd, some, iov_front(iov, n, left, some), offset, io->arg);
 }
 
-/* How long a stream may take nothing when it is to be given up: its reader may only be slow. */
-#define GIVE_UP_MS 1000
+#define ASK_MS 100
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
 
 /* Waits until the stream takes something. Returns 0 or a negative errno; -EINTR: it was given up.
  */
-static int wait_for_stream(int fd, int give_up)
+static int wait_for_stream(int fd, struct writer_patience *p)
 {
-	struct pollfd pfd[2] = {{.fd = fd, .events = POLLOUT}, {.fd = give_up, .events = POLLIN}};
-	int r;
+	struct pollfd pfd = {.fd = fd, .events = POLLOUT};
 
-	do
-		r = poll(pfd, 2, -1);
-	while (r < 0 && errno == EINTR);
-	/* Also when it failed: the write tells why. */
-	if (r > 0 && !pfd[0].revents) {
-		do
-			r = poll(pfd, 1, GIVE_UP_MS);
-		while (r < 0 && errno == EINTR);
+	for (;;) {
+		int r = poll(&pfd, 1, ASK_MS);
+		uint64_t now = now_ms();
+
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r > 0 || !p->taken_ms)
+			p->taken_ms = now;
+		if (now - p->asked_ms >= ASK_MS) {
+			p->asked_ms = now;
+			if (!p->wait(p->arg, now - p->taken_ms))
+				return -EINTR;
+		}
+		/* Also when it failed: the write tells why. */
+		if (r > 0)
+			return 0;
 	}
-	if (r < 0)
-		return -errno;
-	return r ? 0 : -EINTR;
 }
 
 /* A pipe that takes something has room for a page, and a write of no more does not block. */
@@ -121,7 +132,7 @@ static ssize_t write_stream(const struct writer_io *io, int fd, const struct iov
 {
 	struct iovec some[4];
 
-	if (io->give_up >= 0)
+	if (io->patience)
 		return io->writev(fd, some, iov_front(iov, n, PIPE_BUF, some), io->arg);
 	return io->writev(fd, iov, n, io->arg);
 }
@@ -136,7 +147,7 @@ int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, 
 		iov += used;
 		n -= used;
 		used = 0;
-		r = offset < 0 && io->give_up >= 0 ? wait_for_stream(fd, io->give_up) : 0;
+		r = offset < 0 && io->patience ? wait_for_stream(fd, io->patience) : 0;
 		if (r)
 			return r;
 		if (offset >= 0)

@@ -21,7 +21,7 @@ struct writer_io {
 	const struct aio_engine *engine; /* of writer_async(), opened with @arg; NULL: automatic */
 	void *arg;
 	int stream_fd; /* where "-" goes */
-	int give_up;   /* of a stream: as for writer_create_stream(), or -1 */
+	struct writer_patience *patience; /* of a stream, or NULL */
 };
 
 /* The system's own, with standard output. */

@@ -359,7 +359,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 	if (w->broken)
 		return w->broken;
 	/* One in flight could not be given up. */
-	r = w->async && w->io.give_up < 0 ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
+	r = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
 	if (r && w->stream)
 		w->broken = r;
 	for (i = 0; i < n && !r; i++)
@@ -370,11 +370,11 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 int writer_persist(struct writer *w, struct error *err)
 {
 	/* All, since an asynchronous writer gathers elsewhere. */
-	int r = w->io.give_up < 0 ? 0 : writer_put(w, NULL, 0, true);
+	int r = !w->io.patience ? 0 : writer_put(w, NULL, 0, true);
 
 	if (r)
 		return writer_fail(w, r, NULL, err);
-	w->io.give_up = -1;
+	w->io.patience = NULL;
 	return 0;
 }
 

@@ -146,7 +146,7 @@ static int create_main(struct output *out, const char *path, const struct featur
 	if (strcmp(path, "-"))
 		code = writer_create(path, out->list, set->features, set->count, &writer, err);
 	else
-		code = writer_create_stream(out->list, set->features, set->count, out->give_up,
+		code = writer_create_stream(out->list, set->features, set->count, out->patience,
 					    &writer, err);
 	return code ? code : make_lane(out, 0, writer, opts, plan, err);
 }
@@ -222,7 +222,8 @@ static int create_stream(struct output *out, const struct feature_set *set,
 }
 
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
-		  const struct opened *opened, size_t workers, int give_up, struct error *err)
+		  const struct opened *opened, size_t workers, struct writer_patience *patience,
+		  struct error *err)
 {
 	struct feature_set set = {0};
 	int code;
@@ -231,7 +232,7 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 		.nr = opts->directory || workers > 1 ? workers + 1 : 1,
 		.directory = opts->directory,
 		.opened = opened,
-		.give_up = give_up,
+		.patience = patience,
 		.no_build_ids = opts->no_build_ids,
 	};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));

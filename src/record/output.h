@@ -24,7 +24,7 @@ struct output {
 	pthread_mutex_t *stream;     /* else, with several: guards the writer that they share */
 	const struct opened *opened; /* the caller's */
 	struct meter *meter;
-	int give_up; /* the caller's */
+	struct writer_patience *patience; /* the caller's */
 	bool no_build_ids;
 	/* What LOST records say, and what was dropped, where lanes do not see all of it; or NULL.
 	 */
@@ -37,11 +37,12 @@ struct output {
 /*
  * Creates the output of @opts for the events of @opened and @workers threads (with
  * opts->directory; else there is one). A stream that takes nothing is given up, with -EINTR, when
- * @give_up (-1: none) is readable, until output_persist(). Returns 0 or a negative errno with @err
+ * @patience (NULL: none) ends, until output_persist(). Returns 0 or a negative errno with @err
  * filled; output_release() is due in both cases.
  */
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
-		  const struct opened *opened, size_t workers, int give_up, struct error *err);
+		  const struct opened *opened, size_t workers, struct writer_patience *patience,
+		  struct error *err);
 
 /* As writer_persist(), before workers run. */
 int output_persist(struct output *out, struct error *err);

@@ -433,7 +433,7 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 		code = move_away(r, &path, err);
 	if (code)
 		return code;
-	code = output_create(&next, r->opts, plan, opened, crew->nr, -1, err);
+	code = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
 	if (!code) {
 		code = switch_over(r, crew, &next, err);
 		if (code)

@@ -61,6 +61,7 @@ int session_new(const struct record_opts *opts, const struct notes *notes, struc
 	s->notes = notes;
 	s->hotplug = (struct hotplug)HOTPLUG_INIT;
 	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
+	s->patience = (struct writer_patience){.wait = session_wait_for_pipe, .arg = s};
 	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
 	*ret = s;
 	return 0;
@@ -186,7 +187,7 @@ static int session_open(struct session *s, struct error *err)
 		code = watch_signals(s, false, err);
 	if (!code)
 		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
-				     s->signals, err);
+				     &s->patience, err);
 	if (!code)
 		code = session_open_memory(s, err);
 	if (!code)
@@ -280,7 +281,8 @@ static int session_start(struct session *s, struct error *err)
 	code = write_before(s, err);
 	if (!code)
 		code = lane_flush(&s->output.lanes[0], err);
-	if (!code)
+	/* With -M it is the main thread that writes, and it has other things to do. */
+	if (!code && !s->opts->memory)
 		code = output_persist(&s->output, err);
 	if (!code)
 		code = make_watches(s, err);

@@ -45,6 +45,8 @@ struct session {
 	struct error command_error; /* what a command to rotate has failed by */
 	bool misused;		    /* what was asked for cannot be meant */
 	bool flushing;		    /* the crew was asked to, and an answer is due */
+	struct writer_patience patience; /* with a pipe whose reader takes nothing */
+	bool slow_said;			 /* that the next signal ends without what is to be written */
 	int nice_before;
 	uint64_t saved;	 /* samples in the last output of a session that failed */
 	struct loss cut; /* user stacks */
@@ -58,6 +60,9 @@ int session_open_memory(struct session *s, struct error *err);
 int session_open_hotplug(struct session *s, struct error *err);
 int session_start_control(struct session *s, struct error *err);
 int session_loop(struct session *s, struct error *err); /* RUNNING -> DRAINING */
+
+/* While a pipe is written to from the main thread: as struct writer_patience. */
+bool session_wait_for_pipe(void *session, uint64_t ms);
 
 /* What triggers call; @session is a struct session. Returns 0 or -ENOBUFS. */
 int session_ask_for_snapshot(void *session, const struct snapshot_request *request);

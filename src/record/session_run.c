@@ -83,7 +83,11 @@ static int serve_requests(struct session *s, struct error *err)
 static int on_command_for_snapshot(void *arg, const struct snapshot_request *request,
 				   struct error *err)
 {
-	return session_memory_ask(&((struct session *)arg)->memory, request, err);
+	struct session *s = arg;
+
+	if (s->stop)
+		return error_set(err, -ESHUTDOWN, "the recording ends");
+	return session_memory_ask(&s->memory, request, err);
 }
 
 /* What was written last: for whoever asks, who may be in another directory. */
@@ -131,6 +135,15 @@ static void answer_request(void *session, uint64_t ticket, struct buf *text,
 	session_control_answer(&s->control, ticket, text, err);
 }
 
+#define COMMANDS_AT_ONCE 64
+
+static bool control_waits(const struct session *s)
+{
+	struct pollfd control = {.fd = session_control_fd(&s->control), .events = POLLIN};
+
+	return poll(&control, 1, 0) > 0;
+}
+
 /* A large snapshot on a slow disk takes long: whoever commands does not wait for it. */
 static void while_writing(void *session)
 {
@@ -139,7 +152,9 @@ static void while_writing(void *session)
 	crew_breathe(&s->crew);
 	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
 		return;
-	session_control_dispatch(&s->control);
+	/* One at a time is let in, and heard after that. */
+	for (int i = 0; i < COMMANDS_AT_ONCE && control_waits(s); i++)
+		session_control_dispatch(&s->control);
 	s->stop |= s->control.stop;
 }
 
@@ -306,17 +321,54 @@ static int on_control(struct session *s, struct error *err)
 	return s->command_error.code;
 }
 
-static int on_signal(struct session *s, struct error *err)
+/* Returns whether any asks for the end; *@ret_asked: for a snapshot or a cut. */
+static bool take_signals(const struct session *s, bool *ret_asked)
 {
 	struct signalfd_siginfo info;
-	bool asked = false;
+	bool end = false;
 
+	*ret_asked = false;
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR2)
-			asked = true;
+			*ret_asked = true;
 		else
-			s->stop = true;
+			end = true;
 	}
+	return end;
+}
+
+/* Who reads a pipe may take nothing for a while, and until we are asked to end, for ever. */
+#define PATIENCE_MS 1000
+
+bool session_wait_for_pipe(void *session, uint64_t ms)
+{
+	struct session *s = session;
+	struct pollfd signals = {.fd = s->signals, .events = POLLIN};
+	bool end, asked;
+
+	if (s->state < SESSION_RUNNING)
+		return ms < PATIENCE_MS || poll(&signals, 1, 0) <= 0;
+	while_writing(s);
+	end = take_signals(s, &asked);
+	if (end && s->slow_said)
+		return false;
+	s->stop |= end;
+	if (asked && !s->stop && s->state == SESSION_RUNNING)
+		session_memory_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
+	if (ms >= PATIENCE_MS && !s->slow_said && (s->stop || s->state != SESSION_RUNNING)) {
+		s->slow_said = true;
+		notes_say(s->notes, NOTE_WARNING,
+			  "the output is slow: a snapshot is still to be written; ^C ends without "
+			  "the rest of it");
+	}
+	return true;
+}
+
+static int on_signal(struct session *s, struct error *err)
+{
+	bool asked, end = take_signals(s, &asked);
+
+	s->stop |= end;
 	/* A snapshot is taken even if the end is asked for with it. */
 	if (asked && s->memory.flight)
 		session_memory_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
