@@ -11,6 +11,9 @@
 #include "perfdata/record.h"
 #include "record/open.h"
 
+/* What is shorter, all together, is no loss that anybody sees. */
+#define WORTH_SAYING_NS 1000000
+
 /* One descriptor's event. */
 struct throttled {
 	uint64_t id;
@@ -196,23 +199,24 @@ void throttles_say(struct throttles *t, const struct plan *plan, uint64_t max_ra
 		   const struct notes *notes)
 {
 	struct throttles_figures f;
-	uint64_t times;
+	uint64_t times, nsec;
 
 	throttles_figures(t, &f);
 	if (!f.times)
 		return;
 	say_each(t, plan, notes);
 	times = f.times - f.idle;
+	nsec = f.nsec - f.idle_nsec;
 	if (f.idle)
 		say_idle(&f, notes);
 	if (!times)
 		return;
-	notes_say(notes, NOTE_WARNING,
+	notes_say(notes, nsec < WORTH_SAYING_NS ? NOTE_DETAIL : NOTE_WARNING,
 		  "the kernel throttled events %" PRIu64
 		  " time%s, for %.3f s on all CPUs together, %s%s the most (%" PRIu64
 		  "): take fewer samples (-F, -c), or raise kernel.perf_event_max_sample_rate, "
 		  "%" PRIu64 " now (the kernel lowers it to keep to "
 		  "kernel.perf_cpu_time_max_percent)",
-		  times, plural_s(times), (double)(f.nsec - f.idle_nsec) / 1e9,
-		  plan->events[f.event].name, on_cpu(f.cpu).text, f.most, max_rate);
+		  times, plural_s(times), (double)nsec / 1e9, plan->events[f.event].name,
+		  on_cpu(f.cpu).text, f.most, max_rate);
 }

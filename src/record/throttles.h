@@ -48,7 +48,7 @@ void throttles_figures(struct throttles *t, struct throttles_figures *ret);
 
 /*
  * What it came to and would help: @max_rate is kernel.perf_event_max_sample_rate now. What was of
- * idle CPUs is a detail.
+ * idle CPUs is a detail, and so is what comes to less than a millisecond.
  */
 void throttles_say(struct throttles *t, const struct plan *plan, uint64_t max_rate,
 		   const struct notes *notes);

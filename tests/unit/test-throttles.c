@@ -173,6 +173,28 @@ static void one_line_is_said(void **state)
 	throttles_free(t);
 }
 
+static void what_is_short_is_no_warning(void **state)
+{
+	struct throttles *t = setup_throttles();
+	char said[512] = "";
+	const struct notes notes = {keep_last, said};
+
+	begin(t, 10, 10, 1000000000);
+	throttles_say(t, &plan, 1234, &notes);
+	assert_string_equal(said, "");
+	end(t, 10, 10, 1000600000);
+	begin(t, 30, 30, 1000000000);
+	end(t, 30, 30, 1000399999);
+	throttles_say(t, &plan, 1234, &notes);
+	assert_string_equal(said, "");
+	check(t, 2, 999999, 1);
+	begin(t, 10, 10, 2000000000);
+	end(t, 10, 10, 2000000001);
+	throttles_say(t, &plan, 1234, &notes);
+	assert_non_null(strstr(said, " 3 times, for 0.001 s "));
+	throttles_free(t);
+}
+
 /* Who ran stands in the record only where the event says so. */
 static void tell_of_task(struct throttles *t, uint32_t type, uint64_t id, uint32_t tid,
 			 uint64_t time)
@@ -254,7 +276,7 @@ int main(void)
 		cmocka_unit_test(pairs_are_timed),  cmocka_unit_test(halves_have_no_time),
 		cmocka_unit_test(newest_first),	    cmocka_unit_test(nothing_else_counts),
 		cmocka_unit_test(one_line_is_said), cmocka_unit_test(idle_cpus_are_no_warning),
-		cmocka_unit_test(idle_backward),
+		cmocka_unit_test(idle_backward),    cmocka_unit_test(what_is_short_is_no_warning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
