@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "record/control.h"
 #include "record/control_socket.h"
 
@@ -149,7 +150,9 @@ int cmd_ctl(int argc, char **argv)
 		{"timeout", 't', "SECONDS", 0, "How long to wait for an answer (default 10)", 0},
 		{0},
 	};
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
+		.children = children,
 		.options = options,
 		.parser = parse_option,
 		.args_doc = "COMMAND [ARG]",

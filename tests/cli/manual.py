@@ -7,6 +7,7 @@ usage: manual.py RINGTAIL
 Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
 man/*.scd), with the same argument or none, and the page describes no other. Each `ringtail` line in a
 code block of the README and of the man pages names a command that exists and options that it has.
+-h of each command is its --help.
 """
 import getopt
 import os
@@ -50,9 +51,9 @@ def names_of(line, whole):
     return dict.fromkeys(names, kind)
 
 
-def help_of(ringtail, command):
-    argv = [ringtail] + ([command] if command else []) + ['--help']
-    run = subprocess.run(argv, capture_output=True, text=True, check=True)
+def help_of(ringtail, command, option='--help'):
+    argv = [ringtail] + ([command] if command else []) + [option]
+    run = subprocess.run(argv, capture_output=True, text=True, check=option == '--help')
     return run.stdout
 
 
@@ -154,6 +155,9 @@ def main():
         found = compare(command, options[command], page, path)
         result(f'options of {command or "ringtail"}',
                found if options[command] else ['the help lists no option'])
+        short = help_of(ringtail, command, '-h')
+        result(f'-h of {command or "ringtail"}',
+               [] if short == help_of(ringtail, command) else ['is not --help'])
     for document in DOCUMENTS:
         calls = list(invocations(read(document)))
         problems = ((line, check_call(args, options)) for line, args in calls)
