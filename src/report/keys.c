@@ -228,13 +228,24 @@ int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
 
 int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there, struct error *err)
 {
+	static const char first[] = "overhead";
+	const size_t first_len = sizeof(first) - 1;
 	bool more = *list == '+';
 	int nr = more ? (int)there : 0;
 
-	for (const char *s = list + more;; s++) {
+	/* perf names the first column, too. */
+	list += more;
+	if (!more && !strncmp(list, first, first_len) &&
+	    (list[first_len] == ',' || list[first_len] == ' '))
+		list += first_len + 1;
+	for (const char *s = list;; s++) {
 		size_t len = strcspn(s, ", ");
 		const struct sort_key *key = sort_key_find(s, len);
 
+		if (!key && len == first_len && !strncmp(s, first, len))
+			return error_set(err, -EINVAL,
+					 "overhead is always the first column: name it first, with "
+					 "other keys behind it, or not at all");
 		if (!key)
 			return unknown_key(s, len, err);
 		if (nr == SORT_KEYS_MAX)

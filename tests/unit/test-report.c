@@ -341,6 +341,11 @@ static void test_sort_keys(void **state)
 
 	assert_int_equal(sort_keys_parse("comm,symbol", keys, 0, &err), 2);
 	assert_string_equal(keys[1]->name, "sym");
+	assert_int_equal(sort_keys_parse("overhead,sym", keys, 0, &err), 1);
+	assert_string_equal(keys[0]->name, "sym");
+	assert_int_equal(sort_keys_parse("overhead", keys, 0, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("comm,overhead", keys, 0, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "overhead is always the first column"));
 	assert_int_equal(sort_keys_parse("comm,com", keys, 0, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "'com'"));
 	assert_int_equal(sort_keys_parse("comm,,dso", keys, 0, &err), -EINVAL);
