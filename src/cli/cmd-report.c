@@ -247,6 +247,16 @@ static void set_graph(struct report_args *a, const struct trace *t)
 			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
 }
 
+/* Who asked for what only call chains tell. */
+static void explain_chains(const struct report_args *a, const struct trace *t)
+{
+	bool graph = a->graph.given && a->graph.order != REPORT_GRAPH_NONE;
+
+	if ((graph || a->report.children) && !a->input.quiet && !report_has_callchains(t))
+		complain("%s: the samples have no call chains: 'ringtail record -g' records them",
+			 t->opts.path);
+}
+
 static void show_header(const struct report_args *a, const struct trace *t)
 {
 	if (!a->json)
@@ -292,6 +302,8 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->stats)
 		return show_stats(a, t);
 	rc = show_report(a, t);
+	if (!rc)
+		explain_chains(a, t);
 	input_explain_stacks(&a->input, t);
 	return rc;
 }
