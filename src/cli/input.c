@@ -16,7 +16,7 @@
 #include "cli/commands.h"
 #include "render/text.h"
 
-#define DEFAULT_INPUT "perf.data"
+static const char default_input[] = "perf.data";
 
 #define PROGRESS_AFTER_NS 500000000ull /* work that is shorter shows no bar */
 #define PROGRESS_EVERY_NS 100000000ull
@@ -234,7 +234,7 @@ void complain_at(int priority, const char *fmt, ...)
 
 void input_init(struct input *in)
 {
-	*in = (struct input){.trace.path = DEFAULT_INPUT};
+	*in = (struct input){.trace.path = default_input};
 	in->trace.progress = progress;
 }
 
@@ -252,11 +252,11 @@ static bool shows_progress(void)
 }
 
 /* perf reads a pipe without being told to. */
-static bool piped_in(void)
+static bool piped_in(const struct input *in)
 {
 	struct stat st;
 
-	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode);
+	return in->trace.path == default_input && !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode);
 }
 
 int input_open(struct input *in, struct trace **ret)
@@ -273,8 +273,11 @@ int input_open(struct input *in, struct trace **ret)
 	rc = trace_open(&in->trace, ret, &err);
 	if (rc < 0)
 		complain("%s", err.text);
-	if (rc == -ENOENT && !strcmp(in->trace.path, DEFAULT_INPUT) && piped_in())
+	if (rc == -ENOENT && piped_in(in))
 		complain("'-i -' reads what is piped into this command");
+	if (!rc && !in->quiet && piped_in(in))
+		complain("./%s is read; '-i -' reads what is piped into this command",
+			 default_input);
 	return rc;
 }
 

@@ -215,6 +215,20 @@ def test_what_does_what_an_option_of_perf_does_is_said(lab):
         assert not any(word in known for word in ('--cgroup', '--uid', '--tui', '--fields')), known
 
 
+def test_who_pipes_and_names_no_input_is_told_what_is_read(lab):
+    def said(*args):
+        p = subprocess.run(lab.argv(args), cwd=lab.dir, input='', text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=300, check=False)
+        assert p.returncode == 0, p.stderr
+        return p.stderr
+    lab.run('record', '-e', 'cpu-clock', '--', 'true')
+    for command in 'report', 'script', 'dump':
+        assert "./perf.data is read; '-i -' reads what is piped" in said(command), command
+        for args in ['-q'], ['-i', 'perf.data'], ['perf.data']:
+            assert 'piped' not in said(command, *args), (command, args)
+        assert 'piped' not in lab.run(command).stderr, command
+
+
 def test_children_from_before_are_named_if_there_is_no_sample(lab):
     def record(pid):
         recorder = lab.start('record', '-e', 'dummy', '-o', 'p.data', '-p', pid)
