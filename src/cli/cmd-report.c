@@ -44,11 +44,20 @@ enum {
 	OPT_TUI,
 	OPT_GTK,
 	OPT_TASKS,
+	OPT_STDIO_COLOR,
+	OPT_HIERARCHY,
+	OPT_GROUP,
+	OPT_INLINE,
+	OPT_MMAPS,
+	OPT_MEM_MODE,
+	OPT_IGNORE_CALLEES,
+	OPT_ITRACE,
 };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Output:", 1},
 	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", 1},
+	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "There are no colors in any case", 1},
 	{"sort", 's', "KEYS", 0,
 	 "Tell samples apart by these: comm, pid, tid, dso, sym, cpu, event (default "
 	 "comm,dso,sym); with a plus before them, by these, too",
@@ -82,6 +91,7 @@ static const struct argp_option options[] = {
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0, "in symbols with TEXT in their names", 4},
 	{"hide-unresolved", 'U', NULL, 0, "in functions that are known", 4},
+	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", 3},
 	REFUSED("fields", 'F', "columns are those of --sort, -n and --show-total-period"),
 	REFUSED("parent", 'p', "callers are shown by -g and --children"),
 	REFUSED("exclude-other", 'x', "callers are shown by -g and --children"),
@@ -94,6 +104,19 @@ static const struct argp_option options[] = {
 		"counts of each thread are not shown; --sort tid -n shows its samples"),
 	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
 	REFUSED("branch-stack", 'b', "'ringtail script -F +brstack' shows branches"),
+	REFUSED("hierarchy", OPT_HIERARCHY,
+		"rows are not nested; --sort says what tells them apart, in that order"),
+	REFUSED("group", OPT_GROUP, "each event of a group has a table of its own"),
+	REFUSED("inline", OPT_INLINE,
+		"inlined functions are part of those that they were inlined to"),
+	REFUSED("mmaps", OPT_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
+	REFUSED("mem-mode", OPT_MEM_MODE,
+		"'ringtail script -F +addr,data_src' shows what accessed which memory"),
+	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
+		"callees are never left out; --symbol NAME -g callee shows who calls a function"),
+	REFUSED("itrace", OPT_ITRACE, "hardware traces are not decoded"),
+	REFUSED("disassembler-style", 'M',
+		"code is not shown; 'perf annotate' shows that of such a recording"),
 	{0},
 };
 
@@ -153,13 +176,22 @@ static void parse_separator(struct argp_state *state, struct report_args *a, con
 			   arg);
 }
 
+static void parse_color(struct argp_state *state, const char *arg)
+{
+	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
+		argp_error(state, "--stdio-color: there are no colors: never or auto, not '%s'",
+			   arg);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
-	case OPT_STDIO: break;
+	case OPT_STDIO:
+	case 'm': break;
+	case OPT_STDIO_COLOR: parse_color(state, arg); break;
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;

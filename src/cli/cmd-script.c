@@ -33,6 +33,16 @@ enum {
 	OPT_DELTATIME,
 	OPT_HEADER,
 	OPT_HEADER_ONLY,
+	OPT_SHOW_MMAPS,
+	OPT_SHOW_TASKS,
+	OPT_SHOW_SWITCHES,
+	OPT_SHOW_LOST,
+	OPT_SWITCH_ON,
+	OPT_SWITCH_OFF,
+	OPT_PER_EVENT,
+	OPT_INLINE,
+	OPT_ITRACE,
+	OPT_INSN_TRACE,
 };
 
 static const struct argp_option options[] = {
@@ -54,6 +64,24 @@ static const struct argp_option options[] = {
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
 	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", 1},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", 1},
+	REFUSED("script", 's', "scripts are not run, but may read: 'ringtail script | SCRIPT'"),
+	REFUSED("gen-script", 'g', "scripts are not run, but may read: 'ringtail script | SCRIPT'"),
+	REFUSED("list", 'l', "there are no scripts; one may read: 'ringtail script | SCRIPT'"),
+	REFUSED("show-mmap-events", OPT_SHOW_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
+	REFUSED("show-task-events", OPT_SHOW_TASKS,
+		"'ringtail dump | grep -E \"COMM|FORK|EXIT\"' shows tasks as they come and go"),
+	REFUSED("show-switch-events", OPT_SHOW_SWITCHES,
+		"'ringtail dump | grep SWITCH' shows them, if perf has recorded them"),
+	REFUSED("show-lost-events", OPT_SHOW_LOST,
+		"'ringtail dump | grep LOST' shows them; 'ringtail report' says what was lost"),
+	REFUSED("switch-on", OPT_SWITCH_ON, "--time START,STOP shows what is between two times"),
+	REFUSED("switch-off", OPT_SWITCH_OFF, "--time START,STOP shows what is between two times"),
+	REFUSED("per-event-dump", OPT_PER_EVENT,
+		"lines name their event: 'ringtail script | grep EVENT:'"),
+	REFUSED("inline", OPT_INLINE,
+		"inlined functions are part of those that they were inlined to"),
+	REFUSED("itrace", OPT_ITRACE, "hardware traces are not decoded"),
+	REFUSED("insn-trace", OPT_INSN_TRACE, "hardware traces are not decoded"),
 	{0},
 };
 
@@ -98,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "more than one recording");
 		a->input.trace.path = arg;
 		break;
-	default: return ARGP_ERR_UNKNOWN;
+	default: return refuse_option(options, key, state);
 	}
 	return 0;
 }

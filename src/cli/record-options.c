@@ -50,6 +50,8 @@ static const struct argp_option options[] = {
 	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
 	 "tai or a number", 0},
 
+	{"buildid-all", KEY_BUILDID_ALL, NULL, 0, "Build-ids of all that is mapped (always)", 0},
+	{"buildid-mmap", KEY_BUILDID_ALL, NULL, OPTION_ALIAS, NULL, 0},
 	{"no-build-ids", 'B', NULL, 0, "No build-ids of what is mapped", 0},
 	{"no-buildid", 0, NULL, OPTION_ALIAS, NULL, 0},
 	{"no-buildid-cache", 'N', NULL, 0, "No copies of what is mapped (never)", 0},
@@ -66,6 +68,8 @@ static const struct argp_option options[] = {
 	{"no-buffering", KEY_NO_BUFFERING, NULL, 0, "Take each event when it happens, one by one", 0},
 	{"overwrite", KEY_OVERWRITE, NULL, 0,
 	 "Keep the newest samples in the rings; write them at the end and at each cut", 0},
+	{"tail-synthesize", KEY_TAIL_SYNTHESIZE, NULL, 0,
+	 "Maps and names for the newest samples (always)", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
 	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
 	{"aio", KEY_AIO, "N", OPTION_ARG_OPTIONAL,
@@ -116,6 +120,25 @@ static const struct argp_option options[] = {
 	REFUSED("branch-any", 'b', "branches belong to an event: -e cpu/cycles,branch_type=any/"),
 	REFUSED("branch-filter", 'j', "branches belong to an event: -e cpu/cycles,branch_type=FILTER/"),
 	REFUSED("max-stack", KEY_MAX_STACK, "it belongs to an event: -e cpu/cycles,max-stack=N/"),
+	REFUSED("group", KEY_GROUP, "braces make a group: -e '{EVENT,EVENT}'"),
+	REFUSED("per-thread", KEY_PER_THREAD, "-i gives each task a ring of its own, and leaves out its children"),
+	REFUSED("switch-events", KEY_SWITCH_EVENTS, "-e context-switches -c 1 samples each switch"),
+	REFUSED("off-cpu", KEY_OFF_CPU,
+		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
+	REFUSED("intr-regs", 'I', "registers are recorded for --call-graph dwarf only, those of user space"),
+	REFUSED("user-regs", KEY_USER_REGS, "registers are recorded for --call-graph dwarf only"),
+	REFUSED("weight", 'W', "what an access to memory costs is not recorded; -d records its address and source"),
+	REFUSED("snapshot", 'S', "hardware traces are not recorded; -M takes snapshots of samples"),
+	REFUSED("all-cgroups", KEY_ALL_CGROUPS,
+		"samples do not say their cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records what runs in one"),
+	REFUSED("exclude-perf", KEY_EXCLUDE_PERF,
+		"ringtail is recorded as all others; --filter 'COMM != \"ringtail\"' leaves it out of tracepoints, "
+		"and likewise its threads reader-0 and writer-0"),
+	REFUSED("synth", KEY_SYNTH, "what was there before is always recorded in full"),
+	REFUSED("kcore", KEY_KCORE,
+		"the kernel's code is not recorded; for its symbols on another machine keep a copy of "
+		"/proc/kallsyms for 'ringtail report --kallsyms'"),
+	REFUSED("dry-run", KEY_DRY_RUN, "to see whether options are right, record 'true' with them"),
 	{0},
 };
 

@@ -408,6 +408,8 @@ static const struct {
 	{'T', set_nothing},
 	{'N', set_nothing},
 	{KEY_NAMESPACES, set_nothing},
+	{KEY_BUILDID_ALL, set_nothing},
+	{KEY_TAIL_SYNTHESIZE, set_nothing},
 	{'k', set_clock},
 	{'o', set_output},
 	{'m', set_ring_size},

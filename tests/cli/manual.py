@@ -7,7 +7,7 @@ usage: manual.py RINGTAIL
 Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
 man/*.scd), with the same argument or none, and the page describes no other. Each `ringtail` line in a
 code block of the README and of the man pages names a command that exists and options that it has.
--h of each command is its --help.
+-h of each command is its --help. Options that a page says are not there ("Not there: ...") are refused with a sentence.
 """
 import getopt
 import os
@@ -133,6 +133,22 @@ def check_call(args, options):
     return None
 
 
+def not_there(text):
+    """The options of perf that a page says are not there."""
+    found = re.search(r'^Not there: (.*?)\. ', text, re.M | re.S)
+    return re.findall(r'\*(-[a-zA-Z]|--[a-z-]+)\*', found.group(1)) if found else []
+
+
+def check_refused(ringtail, command, option):
+    """None, or what is wrong with the answer."""
+    run = subprocess.run([ringtail, command, option], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                         timeout=60, check=False)
+    said = ' '.join(run.stderr.split())
+    if run.returncode != 2 or not re.match(rf'ringtail {command}: there is no .*{option}\b.*: \S', said):
+        return f'{option}: status {run.returncode}: {said}'
+    return None
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -158,6 +174,11 @@ def main():
         short = help_of(ringtail, command, '-h')
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
+    for command in 'record', 'report', 'script':
+        options_of_perf = not_there(read(f'man/ringtail-{command}.1.scd'))
+        problems = [check_refused(ringtail, command, option) for option in options_of_perf]
+        result(f'options of perf {command} ({len(options_of_perf)})',
+               [problem for problem in problems if problem] if problems else ['the page names none'])
     for document in DOCUMENTS:
         calls = list(invocations(read(document)))
         problems = ((line, check_call(args, options)) for line, args in calls)

@@ -205,14 +205,24 @@ def test_what_a_number_may_be_is_said(lab):
 
 def test_what_does_what_an_option_of_perf_does_is_said(lab):
     for command, options in (('record', {'-n': 'perf stat', '-uroot': 'pgrep', '--cgroup=x': 'cgroup.procs',
-                                         '-b': 'branch_type=any', '--branch-filter=u': 'branch_type='}),
+                                         '-b': 'branch_type=any', '--branch-filter=u': 'branch_type=',
+                                         '--group': '{EVENT,EVENT}', '--switch-events': 'context-switches',
+                                         '-Iax': '--call-graph dwarf', '--synth=task': 'always'}),
                              ('report', {'-F': '--sort', '--fields=comm': '--sort', '--tui': 'less', '--tasks': 'dump',
-                                         '-o': '>', '-p': '-g'})):
+                                         '-o': '>', '-p': '-g', '--mmaps': 'MMAP', '-Mintel': 'perf annotate'}),
+                             ('script', {'-s': '|', '--show-task-events': 'FORK', '--switch-on=a:b': '--time'})):
         for option, instead in options.items():
             said = lab.run(command, option, status=2).stderr
             assert option[:2] in said.split('--help')[0] and instead in said, (option, said)
         known = lab.run(command, '--help').stdout + lab.run(command, '--usage').stdout
-        assert not any(word in known for word in ('--cgroup', '--uid', '--tui', '--fields')), known
+        assert not any(word in known for word in ('--cgroup', '--uid', '--tui', '--tasks', '--show-task-events')), known
+
+
+def test_what_is_done_in_any_case_may_be_asked_for(lab):
+    said = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--buildid-all', '--tail-synthesize', '--', 'true').stderr
+    assert '--' not in said, said
+    maps = [line for line in lab.run('dump', 'p.data').stdout.splitlines() if ' MMAP2 ' in line and "file='/" in line]
+    assert maps and all('build_id=' in line for line in maps), maps
 
 
 def test_who_pipes_and_names_no_input_is_told_what_is_read(lab):

@@ -1,0 +1,1 @@
+report --stdio-color always

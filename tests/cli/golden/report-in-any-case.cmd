@@ -1,0 +1,1 @@
+report -i {corpus}/local/multi-data.data -m --stdio-color never -s overhead,comm --symfs /nonexistent --kallsyms /dev/null
