@@ -23,4 +23,10 @@ struct cover { /* as struct perf_record_auxtrace */
 	uint32_t idx, tid, cpu, reserved;
 };
 
+#define COVER_INIT                                                                   \
+	{                                                                            \
+		.hdr = {.type = PERF_RECORD_AUXTRACE, .size = sizeof(struct cover)}, \
+		.size = COVER_SIZE, .reference = COVER_REFERENCE, .cpu = UINT32_MAX, \
+	}
+
 #endif

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/cover.h"
 #include "perfdata/abi.h"
 
 /* Whether directory @path holds a recording. */
@@ -38,27 +39,65 @@ static bool is_part(const char *name)
 	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
 
-/* Whether @path has empty parts and nothing else: its recorder was killed before it wrote. */
+/* What a file is whose writer was killed before there was a record in it, or none of these. */
+enum beginning {
+	BEGUN_EMPTY,	/* or nothing but zeros, up to a cover's size: the machine died, too */
+	BEGUN_COVERED,	/* a data.N, as it stays until the first flush */
+	BEGUN_HEADLESS, /* a "data" without the header, which goes last: could be another's */
+	NOT_BEGUN,
+};
+
+static bool is_zero(const uint8_t *p, size_t len)
+{
+	return !len || (!p[0] && !memcmp(p, p + 1, len - 1));
+}
+
+static enum beginning beginning_of(int dir, const char *name)
+{
+	static const struct cover cover = COVER_INIT;
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	uint8_t bytes[sizeof(struct pd_header)];
+	enum beginning is = NOT_BEGUN;
+	struct stat st;
+	ssize_t len;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		goto out;
+	len = read(fd, bytes, sizeof(bytes));
+	if (len < 0)
+		goto out;
+	if (st.st_size <= (off_t)sizeof(cover) && is_zero(bytes, (size_t)len))
+		is = BEGUN_EMPTY;
+	else if (name[4] && st.st_size == sizeof(cover) && !memcmp(bytes, &cover, sizeof(cover)))
+		is = BEGUN_COVERED;
+	else if (!name[4] && len == sizeof(bytes) && is_zero(bytes, sizeof(bytes)))
+		is = BEGUN_HEADLESS;
+out:
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/*
+ * Whether @path has parts without a record and nothing else, or nothing at all: its recorder was
+ * killed before it wrote. The covers say whose a file is that could be another's.
+ */
 static bool is_begun(const char *path)
 {
 	DIR *dir = opendir(path);
-	size_t parts = 0, others = 0;
+	size_t nr[NOT_BEGUN + 1] = {0};
 	struct dirent *e;
-	struct stat st;
 
-	while (dir && (e = readdir(dir))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (is_part(e->d_name) &&
-		    !fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(st.st_mode) && !st.st_size)
-			parts++;
-		else
-			others++;
+	if (!dir)
+		return false;
+	while ((e = readdir(dir))) {
+		if (is_part(e->d_name))
+			nr[beginning_of(dirfd(dir), e->d_name)]++;
+		else if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			nr[NOT_BEGUN]++;
 	}
-	if (dir)
-		closedir(dir);
-	return parts && !others;
+	closedir(dir);
+	return !nr[NOT_BEGUN] && (!nr[BEGUN_HEADLESS] || nr[BEGUN_COVERED]);
 }
 
 /* Deletes @path with what a recording has; anything else in there stays, and is -ENOTEMPTY. */

@@ -7,10 +7,11 @@
 
 /*
  * Renames what is at @path to PATH.old, in place of a PATH.old from before; nothing there is fine.
- * Moved away are plain files and directories that are recordings (there is a file "data" that
- * begins as perf.data does), deleted are plain files and directories that hold data and data.N
- * alone; all else, what belongs to others, and symbolic links are refused.
- * Returns 0 or a negative errno with @err filled.
+ * Moved away are plain files, directories that are recordings (there is a file "data" that begins
+ * as perf.data does) or were about to become one (data and data.N, without a record) and empty
+ * ones; deleted are plain files and directories that hold data and data.N alone; all else, what
+ * belongs to others, and symbolic links are refused. Returns 0 or a negative errno with @err
+ * filled.
  */
 int earlier_keep(const char *path, struct error *err);
 

@@ -10,12 +10,7 @@
 #include "data/cover.h"
 #include "data/writer_priv.h"
 
-static const struct cover cover = {
-	.hdr = {.type = PERF_RECORD_AUXTRACE, .size = sizeof(struct cover)},
-	.size = COVER_SIZE,
-	.reference = COVER_REFERENCE,
-	.cpu = UINT32_MAX,
-};
+static const struct cover cover = COVER_INIT;
 
 int plain_begin(struct writer *w)
 {

@@ -229,13 +229,15 @@ def test_other_directories_are_left_alone(lab):
 
 
 def test_one_that_was_killed_at_once_is_replaced(lab):
-    os.mkdir(lab.path('p.data'))
-    for name in 'data.0', 'data.1':
-        with open(lab.path('p.data/' + name), 'wb'):
-            pass
-    for _ in range(2):
-        lab.run('record', '-o', 'p.data', '--threads', '-e', 'cpu-clock', '--', 'true')
-        assert os.path.getsize(lab.path('p.data/data')) > 0
+    for number, sizes in enumerate(([], [0, 0], [48, 0])):
+        data = f'{number}.data'
+        os.mkdir(lab.path(data))
+        for part, size in enumerate(sizes):
+            with open(lab.path(f'{data}/data.{part}'), 'wb') as f:
+                f.write(bytes(size))
+        for _ in range(2):
+            lab.run('record', '-o', data, '--threads', '-e', 'cpu-clock', '--', 'true')
+            assert os.path.getsize(lab.path(data + '/data')) > 0
 
 
 def test_bad_masks_are_usage_errors(lab):
