@@ -23,10 +23,15 @@ static void look_again(struct session *s)
 		s->stop = true;
 }
 
-/* One that is full ends. */
-static void check_size(struct session *s)
+static bool is_full(const struct session *s)
 {
-	if (!s->opts->max_size || output_metered(&s->output) < s->opts->max_size || s->stop)
+	return s->opts->max_size && output_metered(&s->output) >= s->opts->max_size;
+}
+
+/* One that is full ends. */
+static void check_size(struct session *s, bool full)
+{
+	if (!full || s->stop)
 		return;
 	notes_say(s->notes, NOTE_INFO, "the output has reached its size (--max-size)");
 	s->stop = true;
@@ -36,6 +41,7 @@ static int cut_output(void *session, enum rotation_stage *ret, struct error *err
 {
 	struct session *s = session;
 	enum session_state before = s->state;
+	bool full = s->memory.flight && is_full(s); /* by a snapshot, unless the cut undoes it */
 	int code;
 
 	s->state = SESSION_ROTATING;
@@ -43,6 +49,7 @@ static int cut_output(void *session, enum rotation_stage *ret, struct error *err
 	if (code && *ret == ROTATION_BROKEN)
 		return code;
 	s->state = before;
+	check_size(s, full && *ret == ROTATION_AFTER);
 	if (s->turn >= 0)
 		timer_set(s->turn, s->opts->switch_seconds * 1000, true);
 	look_again(s);
@@ -75,7 +82,7 @@ static int serve_requests(struct session *s, struct error *err)
 	code = session_memory_serve(&s->memory, err);
 	if (code)
 		return code;
-	check_size(s);
+	check_size(s, is_full(s));
 	look_again(s);
 	return 0;
 }
@@ -245,9 +252,9 @@ static int on_tick(struct session *s, struct error *err)
 
 static int on_full(struct session *s, struct error *err)
 {
-	if (!s->opts->max_size || output_metered(&s->output) < s->opts->max_size)
+	if (!is_full(s))
 		return session_rotate(s, "size", err);
-	check_size(s);
+	check_size(s, true);
 	return 0;
 }
 

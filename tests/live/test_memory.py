@@ -113,6 +113,35 @@ def test_each_empty_snapshot_has_a_file(lab):
     assert f'{names[1]} and 3 before it, 2 of which are deleted: 0 samples, 0 lost, ' in said, said
 
 
+def last_by_its_size(lab, *options):
+    """--max-size ends the recording behind the snapshot that reaches it, and not behind a smaller one."""
+    busy = lab.spawn(sys.executable, '-c', 'while True: pass')
+    recorder = lab.start('record', '-p', busy.pid, '-e', 'cpu-clock', '-F', '4999', '-M', '64M', '--max-size', '200K',
+                         '-o', 'p.data', *options)
+    ready(lab, recorder)
+    wait_for(lambda: held(lab, recorder)['held_samples'] > 10, what='samples')
+    lab.run('ctl', '--pid', recorder.pid, 'snapshot', '--last', '2K')
+    wait_for(lambda: held(lab, recorder)['held_bytes'] > 400000, what='a snapshot of that size')
+    snapshot(lab, recorder)
+    said = recorder.communicate(timeout=PATIENCE)[1]
+    assert recorder.returncode == 0 and said.count('the output has reached its size (--max-size)') == 1, said
+    assert memory_counts(said)[2] == 2, said
+    files = [os.path.basename(path) for path in glob.glob(lab.path('p.data.2*'))] or ['p.data']
+    assert len(files) == (2 if '--switch-output' in options else 1), files
+
+
+def test_the_last_by_its_size(lab):
+    last_by_its_size(lab)
+
+
+def test_the_last_by_its_size_of_several_files(lab):
+    last_by_its_size(lab, '--switch-output')
+
+
+def test_the_last_by_its_size_of_several_directories(lab):
+    last_by_its_size(lab, '--switch-output', '--threads')
+
+
 def holds_many_times_as_much(lab, megabytes, *options):
     """Of a storm, whose samples are much alike, with memory that was full long ago.
 
