@@ -296,7 +296,8 @@ static int run(struct record_command *cmd)
 		if (cmd->fail_on_loss &&
 		    (result.loss->total || result.cut->total || result.missed_cpus))
 			status = EXIT_LOSS;
-		if (result.gone)
+		/* Of earlier ones those who asked were told. */
+		if (result.gone || result.last_given_up)
 			status = EXIT_ERROR;
 	}
 	session_free(s);

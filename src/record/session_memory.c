@@ -276,6 +276,26 @@ int session_memory_serve(struct session_memory *m, struct error *err)
 	return code;
 }
 
+/* When nobody can ask for another. */
+static int take_last(struct session_memory *m, struct snapshot_request *request, struct error *err)
+{
+	struct error failure = ERROR_INIT;
+	int code;
+
+	complete(m, request);
+	code = take(m, request, 1, &failure);
+	if (code && m->snapshot.undone) {
+		m->given_up++;
+		m->last_given_up = true;
+		notes_say(m->parts.notes, NOTE_WARNING, "%s; the last snapshot is given up",
+			  failure.text);
+		return 0;
+	}
+	if (code && err)
+		*err = failure;
+	return code;
+}
+
 static void say_compression(const struct session_memory *m)
 {
 	struct compress_stats stats;
@@ -310,6 +330,5 @@ int session_memory_finish(struct session_memory *m, const struct workload *w, st
 	}
 	if (!signal && !opts->snapshot_on_exit)
 		return 0;
-	complete(m, &request);
-	return take(m, &request, 1, err);
+	return take_last(m, &request, err);
 }

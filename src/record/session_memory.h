@@ -38,6 +38,7 @@ struct session_memory {
 	struct snapshot snapshot;
 	struct request_queue queue;
 	size_t given_up;		      /* snapshots */
+	bool last_given_up;		      /* the one at the end is among them */
 	struct seldom refusal, failure, flaw; /* lines of requests and of snapshots */
 };
 
@@ -73,7 +74,8 @@ int session_memory_serve(struct session_memory *m, struct error *err);
 
 /*
  * When no worker runs: gathers the losses, and makes the last snapshot if the options say so, or
- * if the command has ended in the way that they name. As session_memory_serve().
+ * if the command has ended in the way that they name. One that finds no room is given up, which the
+ * result says. As session_memory_serve().
  */
 int session_memory_finish(struct session_memory *m, const struct workload *w, struct error *err);
 

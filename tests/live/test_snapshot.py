@@ -304,6 +304,40 @@ def check_full_disk(lab, *options):
 in_modes(check_full_disk)
 
 
+def full_disk_at_the_end(lab, *options):
+    """The last one is given up like those before it, is counted with them, and what they were about is said."""
+    need_root()
+    small_disk(lab)
+    try:
+        recorder = lab.start('record', *COMMON, '-g', '--snapshot-on-exit', '-o', 'small/p.data', *options,
+                             release=True)
+        ready(lab, recorder, 'small/p.data')
+        time.sleep(0.3)
+        first = ask(lab, recorder)
+        before = moments(lab, 'small/p.data')
+        fill(lab)
+        # Room for what the header says at the end, and not for another snapshot.
+        os.truncate(lab.path('small/rest'), os.path.getsize(lab.path('small/rest')) - (64 << 10))
+        wait_for(lambda: held(lab, recorder)['held_bytes'] > 128 << 10, what='samples')
+        assert 'No space left' in ask(lab, recorder, status=1)
+        status, _, said = interrupt(recorder)
+        assert status == 1 and 'No space left on device; the last snapshot is given up' in said, (status, said)
+        assert '2 snapshots could not be written' in said, said
+        _, written, snapshots, _, rest = memory_counts(said)
+        assert written == first[1] == len(before) and snapshots == 1 and rest > 0, said
+        assert moments(lab, 'small/p.data') == before and len(check_each_is_as_logged(lab, 'small/p.data')) == 1
+    finally:
+        leave(lab)
+
+
+def test_full_disk_at_the_end(lab):
+    full_disk_at_the_end(lab)
+
+
+def test_full_disk_at_the_end_of_several_files(lab):
+    full_disk_at_the_end(lab, '--threads')
+
+
 def no_room_for_the_next(lab, options, spoil, make_room):
     """Each has a file of its own: without room for it, or for the next one, the snapshot is undone, too."""
     need_root()
