@@ -63,7 +63,7 @@ struct writer_patience {
 	/* For @ms nothing was taken. Whether to go on; else the write ends with -EINTR. */
 	bool (*wait)(void *arg, uint64_t ms);
 	void *arg;
-	uint64_t taken_ms, asked_ms; /* the writer's: when it last did, and was */
+	uint64_t asked_ms; /* the writer's: when it was */
 };
 
 /*

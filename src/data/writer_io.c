@@ -107,6 +107,7 @@ static uint64_t now_ms(void)
 static int wait_for_stream(int fd, struct writer_patience *p)
 {
 	struct pollfd pfd = {.fd = fd, .events = POLLOUT};
+	uint64_t began = now_ms();
 
 	for (;;) {
 		int r = poll(&pfd, 1, ASK_MS);
@@ -114,11 +115,9 @@ static int wait_for_stream(int fd, struct writer_patience *p)
 
 		if (r < 0 && errno != EINTR)
 			return -errno;
-		if (r > 0 || !p->taken_ms)
-			p->taken_ms = now;
 		if (now - p->asked_ms >= ASK_MS) {
 			p->asked_ms = now;
-			if (!p->wait(p->arg, now - p->taken_ms))
+			if (!p->wait(p->arg, r > 0 ? 0 : now - began))
 				return -EINTR;
 		}
 		/* Also when it failed: the write tells why. */
