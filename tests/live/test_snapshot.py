@@ -263,17 +263,20 @@ def leave(lab):
     subprocess.run(['umount', '-l', lab.path('small')], check=False)
 
 
+def on_a_small_disk(lab, *options):
+    """A recorder that has taken a snapshot: (recorder, its (number, samples), its moments)."""
+    recorder = lab.start('record', *COMMON, '-g', '--snapshot-on-exit', '-o', 'small/p.data', *options, release=True)
+    ready(lab, recorder, 'small/p.data')
+    time.sleep(0.3)
+    return recorder, ask(lab, recorder), moments(lab, 'small/p.data')
+
+
 def check_full_disk(lab, *options):
     """One that finds no room is given up; the file is as before, and the next one has what it would have had."""
     need_root()
     small_disk(lab)
     try:
-        recorder = lab.start('record', *COMMON, '-g', '--snapshot-on-exit', '-o', 'small/p.data', *options,
-                             release=True)
-        ready(lab, recorder, 'small/p.data')
-        time.sleep(0.3)
-        first = ask(lab, recorder)
-        before = moments(lab, 'small/p.data')
+        recorder, first, before = on_a_small_disk(lab, *options)
         assert len(before) == first[1] > 0
         fill(lab)
         # More than there is room for behind the end of the file, up to the next page.
@@ -309,12 +312,7 @@ def full_disk_at_the_end(lab, *options):
     need_root()
     small_disk(lab)
     try:
-        recorder = lab.start('record', *COMMON, '-g', '--snapshot-on-exit', '-o', 'small/p.data', *options,
-                             release=True)
-        ready(lab, recorder, 'small/p.data')
-        time.sleep(0.3)
-        first = ask(lab, recorder)
-        before = moments(lab, 'small/p.data')
+        recorder, first, before = on_a_small_disk(lab, *options)
         fill(lab)
         # Room for what the header says at the end, and not for another snapshot.
         os.truncate(lab.path('small/rest'), os.path.getsize(lab.path('small/rest')) - (64 << 10))
