@@ -28,6 +28,7 @@ struct flight {
 	struct history *history;
 	struct sideband *log;
 	struct loss lost_records, dropped;
+	bool ended;
 	struct intake *intakes;
 	size_t nr;
 	_Atomic unsigned int *worker_of; /* each ring's, once it has brought something */
@@ -309,6 +310,9 @@ int flight_end(struct flight *f)
 {
 	int code = 0;
 
+	if (f->ended)
+		return 0;
+	f->ended = true;
 	for (size_t i = 0; !code && i < f->nr; i++) {
 		code = loss_merge(&f->lost_records, &f->intakes[i].lost_records);
 		if (!code)

@@ -338,14 +338,33 @@ static int write_lost(struct output *out, const struct plan *plan, const struct 
 	return sink_record(out->lanes[0].file, &rec.header, err);
 }
 
+static void add_losses(struct output *out, const struct loss *from)
+{
+	for (size_t i = 0; i < from->nr; i++) {
+		const struct loss_entry *e = &from->entries[i];
+
+		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
+	}
+}
+
+/* Once for an output, which may fail after it was done. */
+static void add_losses_told(struct output *out, bool by_event)
+{
+	const struct lane *lane = &out->lanes[0];
+
+	if (out->told)
+		return;
+	out->told = true;
+	if (!by_event)
+		add_losses(out, out->lost_records ? out->lost_records : &lane->lost_records);
+	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
+}
+
 /* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
  * from the LOST records: see record/loss.h. */
 static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			bool write, struct error *err)
 {
-	const struct loss *records =
-		out->lost_records ? out->lost_records : &out->lanes[0].lost_records;
-	const struct loss *dropped = out->dropped ? out->dropped : &out->lanes[0].dropped;
 	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
 	bool by_event = true; /* all counters can be read: both ways at once would count twice */
 	int code = 0;
@@ -368,16 +387,7 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 			code = write_lost(out, plan, fd, lost, err);
 	}
 	free(now);
-	for (size_t i = 0; !by_event && i < records->nr; i++) {
-		const struct loss_entry *e = &records->entries[i];
-
-		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
-	}
-	for (size_t i = 0; i < dropped->nr; i++) {
-		const struct loss_entry *e = &dropped->entries[i];
-
-		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
-	}
+	add_losses_told(out, by_event);
 	return code;
 }
 
@@ -411,8 +421,8 @@ static int end_features(struct output *out, struct feature_set *set)
 	return code;
 }
 
-/* What all lanes learnt comes to the first, and what they hold into their files. */
-static int gather(struct output *out, struct error *err)
+/* What lanes hold comes into their files. */
+static int flush_lanes(struct output *out, struct error *err)
 {
 	int code = 0;
 
@@ -420,8 +430,21 @@ static int gather(struct output *out, struct error *err)
 		code = lane_flush(&out->lanes[i], err);
 		if (!code && i && out->directory)
 			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
-		if (!code && i && lane_merge(&out->lanes[0], &out->lanes[i]))
-			code = error_set(err, -ENOMEM, "out of memory");
+	}
+	return code;
+}
+
+/* What all lanes learnt comes to the first. Once for an output. */
+static int gather(struct output *out)
+{
+	int code = 0;
+
+	if (out->gathered)
+		return 0;
+	out->gathered = true;
+	for (size_t i = 0; i < out->nr; i++) {
+		if (i && lane_merge(&out->lanes[0], &out->lanes[i]))
+			code = -ENOMEM;
 		tally_add(&out->tally, tally_get(out->lanes[i].chain));
 	}
 	return code;
@@ -434,7 +457,9 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	int code;
 
 	output_rest(out, false);
-	code = gather(out, err);
+	code = flush_lanes(out, err);
+	if (!code && gather(out))
+		code = error_set(err, -ENOMEM, "out of memory");
 	if (!code)
 		code = count_losses(out, plan, opened, true, err);
 	if (code)
@@ -471,11 +496,9 @@ void output_abandon(struct output *out, const struct plan *plan, const struct op
 			return;
 		if (i && out->directory)
 			end_file(lane);
-		if (i)
-			lane_merge(&out->lanes[0], lane);
-		tally_add(&out->tally, tally_get(lane->chain));
 		saved += lane_view(lane).samples;
 	}
+	gather(out);
 	count_losses(out, plan, opened, false, NULL);
 	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, out->tally.samples - saved);
 	out->tally.samples = saved;

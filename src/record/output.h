@@ -30,8 +30,9 @@ struct output {
 	 */
 	const struct loss *lost_records, *dropped;
 	uint64_t *counted;  /* of each descriptor: losses in this output and those before it */
-	struct loss loss;   /* complete after output_finish() or output_abandon() */
-	struct tally tally; /* likewise */
+	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
+	struct loss loss;    /* complete after output_finish() or output_abandon() */
+	struct tally tally;  /* likewise */
 };
 
 /*

@@ -328,6 +328,35 @@ def test_a_command_is_told_to_end_with_its_recording(lab):
     assert 'SIGTERM' not in p.stderr, p.stderr
 
 
+def test_what_does_not_fit_at_the_end_is_counted_once(lab):
+    """Files that may not grow as large as they did without a limit, by more and more bytes."""
+    need_tracefs()
+
+    def record(options, limit, status):
+        calls = Calls(lab, 'command', 20000)
+        child = lab.start('record', *options, '-m', '8M', '-o', 'p.data', *calls.argv, release=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        calls.begin(child)
+        calls.go()
+        calls.end()
+        found, _, text = ended(child)
+        assert found == status, text
+        return text
+
+    for options in [], ['--aio'], ['-z'], ['--threads']:
+        record(options, 1 << 30, 0)
+        data = lab.path('p.data/data.0' if '--threads' in options else 'p.data')
+        size, failures = os.path.getsize(data), set()
+        # Compressed they are not as large each time.
+        for less in [size // 2] if '-z' in options else [16, 100, 200, 300, 1000, 10000]:
+            text = record(options, size - less, 1)
+            failures.add(re.search(r'cannot write (the features|at offset|)', text)[1])
+            samples, lost = number(r'([\d,]+) samples? readable', text), number(r'readable, ([\d,]+) lost', text)
+            assert lab.samples('p.data') == samples and samples + lost == 20000, (options, less, text)
+        assert options in (['-z'], ['--threads']) or failures == {'the features', 'at offset'}, (options, failures)
+        shutil.rmtree(lab.path('p.data'), ignore_errors=True)
+
+
 def test_names_are_written_before_samples(lab):
     """All comes at once, at the end, and there is not room enough: of what there is the names are known."""
     need_tracefs()
