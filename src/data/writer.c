@@ -18,7 +18,7 @@
  * (reserved; readers skip it), the offset of which is the record's own header, and of these three,
  * as far as the file has them. The header of step 2 then
  * ends the data before that record. As a record its type is HEADER_EVENT_TYPE, which readers ignore
- * since perf 3.10. Every file begins with one.
+ * since perf 3.10. Every file begins with one (writer_preface.c).
  */
 #include "data/writer.h"
 
@@ -330,8 +330,6 @@ static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_h
 static int file_begin(struct writer *w, const struct pd_evlist *list,
 		      const struct writer_feature *features, size_t nr_features, struct error *err)
 {
-	static const struct perf_event_header first[4] = {
-		{.type = PERF_RECORD_HEADER_EVENT_TYPE, .size = sizeof(first)}};
 	struct pd_header h = {.magic = PD_MAGIC, .size = sizeof(h)};
 	struct buf b = {0};
 	size_t i;
@@ -351,7 +349,7 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	 */
 	h.data.offset = b.len;
 	if (!r)
-		r = buf_append(&b, first, sizeof(first));
+		r = preface_begin(w, list, &b);
 	if (!r)
 		r = writer_put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
 	if (!r) {

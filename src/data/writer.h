@@ -13,8 +13,9 @@
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
- * The data begin with a record of type HEADER_EVENT_TYPE, 32 bytes, and in a file with TRACING_DATA
- * or COMPRESSED each flush ends with another; it carries what is needed in between (writer.c).
+ * The data begin with a record of type HEADER_EVENT_TYPE (see writer_preface()), and in a file with
+ * TRACING_DATA or COMPRESSED each flush ends with another; it carries what is needed in between
+ * (writer.c).
  * Nothing is synced to the disk: that is for the kernel to do, and a machine that stops may lose
  * more than a process that does.
  *
@@ -127,6 +128,18 @@ int writer_flush(struct writer *w, struct error *err);
 int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
 		   struct error *err);
 
+#define WRITER_PLACE_SIZE 64 /* bytes */
+
+/*
+ * Puts whole records, @len bytes (a multiple of 8), at the beginning of the data of a file with a
+ * header, where there are places of WRITER_PLACE_SIZE: two, and one for each id of the events, as
+ * far as there are not too many. In place: also when the file is finished, or the disk is full.
+ * Returns 0 or a negative errno: -ENOTSUP for a stream and for records alone, which have no such
+ * place; -ESTALE as writer_flush().
+ */
+int writer_preface(struct writer *w, const void *records, size_t len, struct error *err);
+size_t writer_preface_places(const struct writer *w); /* 0: there are none */
+
 /*
  * Where a file stands, to come back to. Returns 0 with *@ret to be given to writer_mark_free();
  * -ENOMEM; -ENOTSUP: a stream; -EINVAL: something was appended and not flushed, or has failed.
@@ -141,14 +154,20 @@ void writer_mark_free(struct writer_mark *mark); /* accepts NULL */
  */
 int writer_roll_back(struct writer *w, const struct writer_mark *mark, struct error *err);
 
+/* Of records that became visible, compressed ones included. */
+struct writer_rescued {
+	uint64_t samples;
+	uint64_t lost; /* sum of LOST_SAMPLES */
+};
+
 /*
  * For a file that failed, when nothing more will be appended: makes visible each whole record that
  * reached the file, also of the append that failed, as far as the table behind the data finds room;
- * of writes in flight those before the first that failed. Returns 0 with *@ret_samples the SAMPLE
- * records that became visible, compressed ones included; or a negative errno, and the file is as of
- * its last flush (-EINVAL: a stream, or one that is finished; -ESTALE: as writer_flush()).
+ * of writes in flight those before the first that failed. Returns 0 with *@ret filled; or a
+ * negative errno, and the file is as of its last flush (-EINVAL: a stream, or one that is finished;
+ * -ESTALE: as writer_flush()).
  */
-int writer_rescue(struct writer *w, uint64_t *ret_samples);
+int writer_rescue(struct writer *w, struct writer_rescued *ret);
 
 enum writer_place {
 	WRITER_THERE,	/* under its name, as a stream always is */

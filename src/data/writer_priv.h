@@ -12,7 +12,7 @@ struct writer_async;
 
 struct writer {
 	struct writer_io io; /* a copy */
-	char *path; /* as messages call it */
+	char *path;	     /* as messages call it */
 	int fd;
 	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
 	bool plain;  /* records alone; the table is a cover (writer_plain.c) */
@@ -21,6 +21,7 @@ struct writer {
 	/* As on disk since the last flush. */
 	struct pd_header header;
 	struct pd_section sections[HEADER_FEAT_BITS]; /* of the features whose bit is set */
+	size_t preface;				      /* bytes of what the data begin with */
 	uint64_t visible; /* file offset where data end and the table begins */
 	struct buf table; /* the bytes there */
 	uint64_t file_end;
@@ -74,9 +75,9 @@ uint64_t writer_out_give_up(struct writer *w);
 
 /*
  * Where the last whole record ends of those between the last flush and @end, which are in held and
- * in the file; *@ret_samples: how many of them, and in those that are COMPRESSED, are samples.
+ * in the file; *@ret is about them, and about those in them that are COMPRESSED.
  */
-uint64_t writer_whole_records(const struct writer *w, uint64_t end, uint64_t *ret_samples);
+uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct writer_rescued *ret);
 
 /*
  * Whether others have cut off the table that stood behind the data at the last flush, so that
@@ -86,6 +87,9 @@ bool writer_is_cut(const struct writer *w);
 
 /* Waits for what is in flight, and frees out and async. */
 void writer_out_release(struct writer *w);
+
+/* Appends to @b what the data of a file with these events begin with. 0 or a negative errno. */
+int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b);
 
 /* writer_plain.c. Each returns 0 or a negative errno. */
 int plain_begin(struct writer *w);

@@ -4,9 +4,9 @@
  *
  * Behind the last flush the file holds a part of what was appended: the writes that succeeded, and
  * the front of the one that failed. Its end is the file's, since the file is written from front to
- * back; with writes in flight it is where the first of them has failed. The records there are walked
- * once more, and made visible up to the last whole one behind which there is room for the table; the
- * blocks that this overwrites exist.
+ * back; with writes in flight it is where the first of them has failed. The records there are
+ * walked once more, and made visible up to the last whole one behind which there is room for the
+ * table; the blocks that this overwrites exist.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -32,11 +32,11 @@ static uint64_t written_end(const struct writer *w)
  * Makes visible the whole records before @end. Returns 0, or a negative errno, and all is as of the
  * last flush.
  */
-static int rescue_until(struct writer *w, uint64_t end, uint64_t *ret_samples)
+static int rescue_until(struct writer *w, uint64_t end, struct writer_rescued *ret)
 {
 	size_t held;
 
-	w->pos = writer_whole_records(w, end, ret_samples);
+	w->pos = writer_whole_records(w, end, ret);
 	w->out.len = 0;
 	held = w->pos - w->visible;
 	if (held < w->held.len)
@@ -44,10 +44,11 @@ static int rescue_until(struct writer *w, uint64_t end, uint64_t *ret_samples)
 	return w->plain ? plain_cut(w) : writer_flush(w, NULL);
 }
 
-int writer_rescue(struct writer *w, uint64_t *ret_samples)
+int writer_rescue(struct writer *w, struct writer_rescued *ret)
 {
 	size_t held = w->held.len;
-	uint64_t end, samples;
+	struct writer_rescued found;
+	uint64_t end;
 	int r;
 
 	if (w->stream || w->finished)
@@ -58,10 +59,10 @@ int writer_rescue(struct writer *w, uint64_t *ret_samples)
 		held = w->held.len = w->held_failed;
 	end = w->async ? writer_out_give_up(w) : written_end(w);
 	/* In the last block there may be room for the table. */
-	r = rescue_until(w, end, &samples);
+	r = rescue_until(w, end, &found);
 	if (r && end > w->visible + w->table.len + TAIL_BESIDE_TABLE) {
 		w->held.len = held;
-		r = rescue_until(w, end - w->table.len - TAIL_BESIDE_TABLE, &samples);
+		r = rescue_until(w, end - w->table.len - TAIL_BESIDE_TABLE, &found);
 	}
 	w->pos = w->visible;
 	w->finished = true;
@@ -69,6 +70,6 @@ int writer_rescue(struct writer *w, uint64_t *ret_samples)
 	if (ftruncate(w->fd, (off_t)w->file_end))
 		r = r ? r : -errno;
 	if (!r)
-		*ret_samples = samples;
+		*ret = found;
 	return r;
 }

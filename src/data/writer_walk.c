@@ -5,12 +5,13 @@
 
 #include "data/decompress.h"
 #include "data/writer_priv.h"
+#include "perfdata/record.h"
 
 struct walk {
 	const struct writer *w;
 	struct inflater *inflater; /* NULL: what is compressed is not counted */
 	uint64_t table_end;	   /* what belongs before it is in held, the rest in the file */
-	uint64_t samples;
+	struct writer_rescued found;
 	uint64_t from, to; /* the part of the file in @window */
 	uint8_t window[(size_t)32 << 10];
 };
@@ -32,19 +33,45 @@ static const uint8_t *look(struct walk *walk, uint64_t at, size_t len)
 	return at + len <= walk->to ? walk->window + (at - walk->from) : NULL;
 }
 
+/* The same into @to, also of what belongs to both. Returns whether all of it is there. */
+static bool fetch(struct walk *walk, uint64_t at, void *to, size_t len)
+{
+	const uint8_t *p;
+
+	for (size_t i = 0; i < len; i++) {
+		p = look(walk, at + i, 1);
+		if (!p)
+			return false;
+		((uint8_t *)to)[i] = *p;
+	}
+	return true;
+}
+
+/* How a record begins that says how much was lost. */
+struct start {
+	struct perf_event_header hdr;
+	uint64_t lost;
+};
+
+static void count(struct writer_rescued *found, const struct start *record)
+{
+	found->samples += record->hdr.type == PERF_RECORD_SAMPLE;
+	if (record->hdr.type == PERF_RECORD_LOST_SAMPLES && record->hdr.size >= sizeof(*record))
+		found->lost += record->lost;
+}
+
 /* Of the records in what was decompressed, the whole ones. */
 static void count_decompressed(struct walk *walk)
 {
-	struct perf_event_header hdr;
+	struct start r = {0};
 	size_t len, at = 0;
 	const uint8_t *p = inflater_peek(walk->inflater, &len);
 
-	while (len - at >= sizeof(hdr)) {
-		memcpy(&hdr, p + at, sizeof(hdr));
-		if (hdr.size < sizeof(hdr) || hdr.size > len - at)
-			break;
-		walk->samples += hdr.type == PERF_RECORD_SAMPLE;
-		at += hdr.size;
+	while (pd_record_at(p + at, len - at, &r.hdr)) {
+		if (r.hdr.size >= sizeof(r))
+			memcpy(&r, p + at, sizeof(r));
+		count(&walk->found, &r);
+		at += r.hdr.size;
 	}
 	inflater_consume(walk->inflater, at);
 }
@@ -69,7 +96,7 @@ static void count_compressed(struct walk *walk, uint64_t at, uint64_t end)
 	}
 }
 
-uint64_t writer_whole_records(const struct writer *w, uint64_t end, uint64_t *ret_samples)
+uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct writer_rescued *ret)
 {
 	struct walk walk = {
 		.w = w,
@@ -77,20 +104,20 @@ uint64_t writer_whole_records(const struct writer *w, uint64_t end, uint64_t *re
 		.table_end = w->visible + w->table.len,
 	};
 	uint64_t at = w->visible;
-	struct perf_event_header hdr;
-	const uint8_t *p;
+	struct start r = {0};
 
-	while (at + sizeof(hdr) <= end && (p = look(&walk, at, sizeof(hdr)))) {
-		memcpy(&hdr, p, sizeof(hdr));
-		if (hdr.size < sizeof(hdr) || at + hdr.size > end ||
-		    (hdr.size % 8 && hdr.type != PERF_RECORD_COMPRESSED))
+	while (at + sizeof(r.hdr) <= end && fetch(&walk, at, &r.hdr, sizeof(r.hdr))) {
+		if (r.hdr.size < sizeof(r.hdr) || at + r.hdr.size > end ||
+		    (r.hdr.size % 8 && r.hdr.type != PERF_RECORD_COMPRESSED))
 			break;
-		if (hdr.type == PERF_RECORD_COMPRESSED)
-			count_compressed(&walk, at + sizeof(hdr), at + hdr.size);
-		at += hdr.size;
-		walk.samples += hdr.type == PERF_RECORD_SAMPLE;
+		if (r.hdr.type == PERF_RECORD_COMPRESSED)
+			count_compressed(&walk, at + sizeof(r.hdr), at + r.hdr.size);
+		if (r.hdr.size >= sizeof(r) && !fetch(&walk, at, &r, sizeof(r)))
+			break;
+		count(&walk.found, &r);
+		at += r.hdr.size;
 	}
 	inflater_free(walk.inflater);
-	*ret_samples = walk.samples;
+	*ret = walk.found;
 	return at;
 }

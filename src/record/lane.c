@@ -180,7 +180,7 @@ int lane_flush(struct lane *lane, struct error *err)
 void lane_save(struct lane *lane, int code)
 {
 	bool full = code == -ENOSPC || code == -EDQUOT || code == -EFBIG, flush;
-	uint64_t rescued = 0;
+	struct writer_rescued rescued = {0};
 	int r;
 
 	if (lane->saved)
@@ -195,7 +195,8 @@ void lane_save(struct lane *lane, int code)
 		atomic_store(&lane->flushed_samples, 0);
 	if (r)
 		return;
-	atomic_fetch_add(&lane->flushed_samples, rescued);
+	atomic_fetch_add(&lane->flushed_samples, rescued.samples);
+	atomic_fetch_add(&lane->flushed_dropped, rescued.lost);
 	atomic_store(&lane->flushed_bytes, lane_bytes(lane));
 }
 

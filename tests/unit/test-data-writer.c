@@ -554,8 +554,9 @@ static ssize_t bounded_pwritev(int fd, const struct iovec *iov, int n, off_t off
 	return -1;
 }
 
-/* One append of @nr records in two spans, whether it succeeds or not; some are samples. */
-static int append_many(struct disk *d, struct writer *w, unsigned int nr, uint64_t *samples)
+/* One append of @nr records in two spans, whether it succeeds or not; some count as @sum says. */
+static int append_many(struct disk *d, struct writer *w, unsigned int nr,
+		       struct writer_rescued *sum)
 {
 	struct buf b = {0};
 	uint8_t record[512];
@@ -564,11 +565,16 @@ static int append_many(struct disk *d, struct writer *w, unsigned int nr, uint64
 
 	for (unsigned int i = 0; i < nr; i++) {
 		size_t len = make_record(record, i, (size_t)rand_r(&d->seed) % 200);
+		unsigned int kind = (unsigned int)rand_r(&d->seed) % 4;
 
-		if (rand_r(&d->seed) % 2) {
+		if (kind < 2) {
 			memcpy(record, &(uint32_t){PERF_RECORD_SAMPLE}, 4);
 			memcpy(record + 8, &(uint64_t){EVENT_ID}, 8);
-			++*samples;
+			sum->samples++;
+		} else if (kind == 2) {
+			memcpy(record, &(uint32_t){PERF_RECORD_LOST_SAMPLES}, 4);
+			memcpy(record + 8, &(uint64_t){i}, 8);
+			sum->lost += i;
 		}
 		if (i < nr / 2)
 			cut += len;
@@ -580,20 +586,71 @@ static int append_many(struct disk *d, struct writer *w, unsigned int nr, uint64
 	return r;
 }
 
-static uint64_t samples_of(const struct disk *d)
+static struct writer_rescued found_in(const struct disk *d)
 {
+	struct writer_rescued sum = {0};
 	struct data_file *df;
 	struct data_scan *scan;
 	struct data_record rec;
-	uint64_t n = 0;
 
 	assert_int_equal(data_open(d->path, false, &df, NULL), 0);
 	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, 0, &scan), 0);
-	while (data_scan_next(scan, &rec) == 1)
-		n += rec.hdr->type == PERF_RECORD_SAMPLE;
+	while (data_scan_next(scan, &rec) == 1) {
+		uint64_t lost;
+
+		memcpy(&lost, (const uint8_t *)rec.hdr + 8, sizeof(lost));
+		sum.samples += rec.hdr->type == PERF_RECORD_SAMPLE;
+		sum.lost += rec.hdr->type == PERF_RECORD_LOST_SAMPLES ? lost : 0;
+	}
 	data_scan_free(scan);
 	data_close(df);
-	return n;
+	return sum;
+}
+
+/* With @len bytes of records at the beginning of its data a file is the same but for them. */
+static void check_preface(struct disk *d, struct writer *w, const uint8_t *records, size_t len)
+{
+	size_t places = writer_preface_places(w) * WRITER_PLACE_SIZE;
+	struct perf_event_header rest;
+	struct buf before = {0}, now = {0};
+	struct pd_header h;
+	uint8_t *p;
+
+	slurp(d->path, &before);
+	assert_int_equal(writer_preface(w, records, len, NULL), 0);
+	slurp(d->path, &now);
+	memcpy(&h, now.data, sizeof(h));
+	p = now.data + h.data.offset;
+	assert_int_equal(now.len, before.len);
+	assert_memory_equal(now.data, before.data, h.data.offset);
+	assert_memory_equal(p, records, len);
+	memcpy(&rest, p + len, sizeof(rest));
+	if (len < places) {
+		assert_int_equal(rest.type, PERF_RECORD_HEADER_EVENT_TYPE);
+		assert_int_equal(rest.size, places - len);
+	}
+	assert_memory_equal(p + places, before.data + h.data.offset + places,
+			    now.len - h.data.offset - places);
+	buf_release(&before);
+	buf_release(&now);
+}
+
+/* What is known at the end finds room on a disk that has none. */
+static void check_prefaces(struct disk *d, struct writer *w)
+{
+	uint8_t records[8 * WRITER_PLACE_SIZE];
+	size_t len = 0;
+
+	assert_int_equal(writer_preface_places(w), 5); /* two, and three ids */
+	while (len < 5ull * WRITER_PLACE_SIZE)
+		len += make_record(records + len, 1, 20);
+	assert_int_equal(len, 5 * WRITER_PLACE_SIZE);
+	check_preface(d, w, records, len / 5);
+	check_preface(d, w, records, len);
+	check_preface(d, w, records, 0);
+	assert_int_equal(writer_preface(w, records, len + 8, NULL), -EINVAL);
+	assert_int_equal(writer_preface(w, records, 12, NULL), -EINVAL);
+	check(d);
 }
 
 /*
@@ -610,7 +667,8 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 	const struct writer_io io = {
 		.pwritev = bounded_pwritev, .engine = &random_engine, .arg = d};
 	size_t buffer = 4096, whole = 0;
-	uint64_t samples = 0, flushed = 0, rescued = 0, fit;
+	struct writer_rescued rescued = {0}, appended = {0}, flushed = {0}, found;
+	uint64_t fit;
 	struct error err = ERROR_INIT;
 	struct writer *w;
 	struct stat st;
@@ -628,11 +686,11 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 		assert_int_equal(writer_async(w, d->depth, buffer, &err), 0);
 	while (!r) {
 		whole = d->appended.len;
-		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 3000, &samples);
+		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 3000, &appended);
 		if (!r && rand_r(&d->seed) % 4 == 0) {
 			r = writer_flush(w, &err);
 			if (!r) {
-				flushed = samples;
+				flushed = appended;
 				d->flushed = d->appended.len;
 			}
 		}
@@ -649,7 +707,10 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 	d->flushed = fit > 2000 ? fit - 2000 : d->flushed; /* header, table, a cut record */
 	check(d);
 	check_reader(d);
-	assert_int_equal(samples_of(d), flushed + rescued);
+	found = found_in(d);
+	assert_int_equal(found.samples, flushed.samples + rescued.samples);
+	assert_int_equal(found.lost, flushed.lost + rescued.lost);
+	check_prefaces(d, w);
 	assert_int_equal(stat(d->path, &st), 0);
 	assert_int_equal(st.st_size, writer_size(w));
 	writer_close(w);
@@ -1096,10 +1157,10 @@ static ssize_t aligned_pwritev(int fd, const struct iovec *iov, int n, off_t off
 static void append_large(struct disk *d, struct writer *w)
 {
 	size_t before = d->appended.len;
-	uint64_t samples = 0;
+	struct writer_rescued appended = {0};
 
 	d->armed = true;
-	while (append_many(d, w, 1 + (unsigned int)rand_r(&d->seed) % 1500, &samples)) {
+	while (append_many(d, w, 1 + (unsigned int)rand_r(&d->seed) % 1500, &appended)) {
 		d->appended.len = before;
 		d->errors++;
 	}
@@ -1197,7 +1258,7 @@ static void blocks_ahead_are_given_back(void **state)
 
 	assert_int_equal(statfs(d->dir, &fs), 0);
 	for (unsigned int form = 0; form < 4; form++) {
-		uint64_t samples = 0;
+		struct writer_rescued appended = {0};
 
 		unlink(d->path);
 		d->appended.len = d->flushed = 0;
@@ -1208,7 +1269,7 @@ static void blocks_ahead_are_given_back(void **state)
 		if (form / 2)
 			assert_int_equal(writer_async(w, 2, ALIGN, NULL), 0);
 		while (writer_data_size(w) < AHEAD + AHEAD / 4)
-			assert_int_equal(append_many(d, w, 1000, &samples), 0);
+			assert_int_equal(append_many(d, w, 1000, &appended), 0);
 		assert_int_equal(writer_flush(w, NULL), 0);
 		if (fs.f_type == EXT4_SUPER_MAGIC)
 			assert_true(beyond(d) > (int64_t)AHEAD / 4);
@@ -1229,11 +1290,11 @@ static void blocks_ahead_are_given_back(void **state)
 /* Appends and flushes until something fails, or for a while. */
 static void go_on(struct disk *d, struct writer *w)
 {
-	uint64_t samples = 0;
+	struct writer_rescued appended = {0};
 	int r = 0;
 
 	for (int i = rand_r(&d->seed) % 5; !r && i >= 0; i--) {
-		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 300, &samples);
+		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 300, &appended);
 		if (!r && rand_r(&d->seed) % 3 == 0)
 			r = writer_flush(w, NULL);
 	}
