@@ -22,9 +22,11 @@
 
 /*
  * In the misc of a LOST_SAMPLES record that ringtail wrote: its recorder has dropped the samples,
- * whose output was too slow. The kernel sets no bits there, other readers do not look at them.
+ * whose output was too slow, or took no more. The kernel sets no bits there, other readers do not
+ * look at them.
  */
-#define PD_MISC_LOST_POOL (1u << 14)
+#define PD_MISC_LOST_POOL   (1u << 14)
+#define PD_MISC_LOST_OUTPUT (1u << 13)
 
 /* Ahead of what ringtail writes into a HEADER_EVENT_TYPE record (perfdata/snapshot_log.h). */
 #define PD_SNAPSHOT_MAGIC 0x746f687370616e73ull

@@ -13,7 +13,7 @@ struct lost_record {
 
 /*
  * @count samples of the event with @attr and @id were lost on @cpu (-1: not known) up to @time (ns;
- * 0: not known). @misc: 0, or PD_MISC_LOST_POOL. Without PD_ATTR_SAMPLE_ID_ALL the record has no
+ * 0: not known). @misc: 0, or one of PD_MISC_LOST_*. Without PD_ATTR_SAMPLE_ID_ALL the record has no
  * trailer.
  */
 void lost_record_make(struct lost_record *rec, const struct pd_attr *attr, uint64_t id, int cpu,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/output.h"
+#include "record/output_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,6 @@
 
 #include "data/earlier.h"
 #include "perfdata/feature.h"
-#include "record/lost_record.h"
-#include "record/machine.h"
 
 /* --- header ------------------------------------------------------------------------------------
  */
@@ -52,7 +50,7 @@ static int make_list(struct output *out, const struct plan *plan, const struct o
 }
 
 /* perf cannot decompress without it: it is there from the start, without the ratio. */
-static int add_compression(struct feature_set *set, const struct compress_stats *stats)
+int output_add_compression(struct feature_set *set, const struct compress_stats *stats)
 {
 	struct pd_compression feature;
 	struct buf b = {0};
@@ -100,8 +98,8 @@ static int start_features(struct output *out, const struct record_opts *opts,
 				    opts->use_clockid ? opts->clockid : -1);
 
 	if (!code && opts->compression_level)
-		code = add_compression(set,
-				       &(struct compress_stats){.asked = opts->compression_level});
+		code = output_add_compression(
+			set, &(struct compress_stats){.asked = opts->compression_level});
 	if (!code && opts->directory)
 		code = add_parts(out, set);
 	if (code)
@@ -263,7 +261,7 @@ struct lane *output_lane(const struct output *out, size_t number)
 	return &out->lanes[out->nr > 1 ? number + 1 : 0];
 }
 
-static int publish(struct output *out, bool complete, struct error *err)
+int output_publish(struct output *out, bool complete, struct error *err)
 {
 	struct buf b = {0};
 	int code;
@@ -281,7 +279,7 @@ static int publish(struct output *out, bool complete, struct error *err)
 
 int output_checkpoint(struct output *out, struct error *err)
 {
-	return publish(out, false, err);
+	return output_publish(out, false, err);
 }
 
 int output_rest(struct output *out, bool rests)
@@ -325,184 +323,8 @@ int output_roll_back(struct output *out, const struct output_mark *mark, struct 
 	return code ? code : output_checkpoint(out, err);
 }
 
-/* --- end ---------------------------------------------------------------------------------------
+/* --- the rest ----------------------------------------------------------------------------------
  */
-
-/* The kernel's counter of one descriptor, past the tally, which counts the kernel's own records. */
-static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
-		      uint64_t lost, struct error *err)
-{
-	struct lost_record rec;
-
-	lost_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
-	return sink_record(out->lanes[0].file, &rec.header, err);
-}
-
-static void add_losses(struct output *out, const struct loss *from)
-{
-	for (size_t i = 0; i < from->nr; i++) {
-		const struct loss_entry *e = &from->entries[i];
-
-		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
-	}
-}
-
-/* Once for an output, which may fail after it was done. */
-static void add_losses_told(struct output *out, bool by_event)
-{
-	const struct lane *lane = &out->lanes[0];
-
-	if (out->told)
-		return;
-	out->told = true;
-	if (!by_event)
-		add_losses(out, out->lost_records ? out->lost_records : &lane->lost_records);
-	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
-}
-
-/* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
- * from the LOST records: see record/loss.h. */
-static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
-			bool write, struct error *err)
-{
-	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
-	bool by_event = true; /* all counters can be read: both ways at once would count twice */
-	int code = 0;
-
-	if (!now)
-		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; by_event && i < opened->nr_fds; i++)
-		by_event = opened_count(&opened->fds[i], plan, &now[i]) == 0;
-	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
-		const struct open_fd *fd = &opened->fds[i];
-		uint64_t lost = now[i].lost - out->counted[i];
-		/* A ring that is overwritten always has room. */
-		bool paused = plan->events[fd->event].overwrite;
-
-		if (!lost)
-			continue;
-		out->counted[i] = now[i].lost;
-		loss_add(&out->loss, paused ? LOSS_PAUSED : LOSS_RING, fd->event, fd->cpu, lost);
-		if (write)
-			code = write_lost(out, plan, fd, lost, err);
-	}
-	free(now);
-	add_losses_told(out, by_event);
-	return code;
-}
-
-bool output_compression(const struct output *out, struct compress_stats *ret)
-{
-	*ret = (struct compress_stats){0};
-	for (size_t i = 0; i < out->nr; i++)
-		if (out->lanes[i].compress)
-			compress_stats_add(ret, compress_stats(out->lanes[i].compress));
-	return out->nr && out->lanes[0].compress;
-}
-
-/* Features that only the end knows. */
-static int end_features(struct output *out, struct feature_set *set)
-{
-	struct pd_sample_time time = {out->tally.first, out->tally.last};
-	struct compress_stats compression;
-	struct buf b = {0};
-	int code = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
-
-	if (!code && b.len)
-		code = feature_set_add(set, HEADER_BUILD_ID, &b);
-	if (!code && time.last) {
-		code = pd_feature_sample_time_encode(&b, &time);
-		if (!code)
-			code = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
-	}
-	if (!code && output_compression(out, &compression))
-		code = add_compression(set, &compression);
-	buf_release(&b);
-	return code;
-}
-
-/* What lanes hold comes into their files. */
-static int flush_lanes(struct output *out, struct error *err)
-{
-	int code = 0;
-
-	for (size_t i = 0; !code && i < out->nr; i++) {
-		code = lane_flush(&out->lanes[i], err);
-		if (!code && i && out->directory)
-			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
-	}
-	return code;
-}
-
-/* What all lanes learnt comes to the first. Once for an output. */
-static int gather(struct output *out)
-{
-	int code = 0;
-
-	if (out->gathered)
-		return 0;
-	out->gathered = true;
-	for (size_t i = 0; i < out->nr; i++) {
-		if (i && lane_merge(&out->lanes[0], &out->lanes[i]))
-			code = -ENOMEM;
-		tally_add(&out->tally, tally_get(out->lanes[i].chain));
-	}
-	return code;
-}
-
-int output_finish(struct output *out, const struct plan *plan, const struct opened *opened,
-		  struct error *err)
-{
-	struct feature_set set = {0};
-	int code;
-
-	output_rest(out, false);
-	code = flush_lanes(out, err);
-	if (!code && gather(out))
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (!code)
-		code = count_losses(out, plan, opened, true, err);
-	if (code)
-		return code;
-	code = end_features(out, &set);
-	if (code)
-		error_sys(err, code, "build-ids");
-	else
-		code = writer_finish(out->lanes[0].writer, set.features, set.count, err);
-	feature_set_release(&set);
-	return code ? code : publish(out, true, err);
-}
-
-/*
- * Whatever made the others fail, the file of @lane has nothing more to come: it ends where its
- * records do. What hides the rest of one that is being written, perf stops at.
- */
-static void end_file(struct lane *lane)
-{
-	if (!lane->saved && lane_flush(lane, NULL))
-		lane_save(lane, -ENOSPC);
-	writer_finish(lane->writer, NULL, 0, NULL);
-}
-
-void output_abandon(struct output *out, const struct plan *plan, const struct opened *opened)
-{
-	uint64_t saved = 0;
-
-	output_rest(out, false);
-	for (size_t i = 0; i < out->nr; i++) {
-		struct lane *lane = &out->lanes[i];
-
-		if (!lane->chain)
-			return;
-		if (i && out->directory)
-			end_file(lane);
-		saved += lane_view(lane).samples;
-	}
-	gather(out);
-	count_losses(out, plan, opened, false, NULL);
-	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, out->tally.samples - saved);
-	out->tally.samples = saved;
-}
 
 void output_listen(struct output *out, struct sideband *sideband)
 {
@@ -542,6 +364,15 @@ void output_follow(struct output *out, struct output *before)
 	out->dropped = before->dropped;
 	out->counted = before->counted;
 	before->counted = none;
+}
+
+bool output_compression(const struct output *out, struct compress_stats *ret)
+{
+	*ret = (struct compress_stats){0};
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->lanes[i].compress)
+			compress_stats_add(ret, compress_stats(out->lanes[i].compress));
+	return out->nr && out->lanes[0].compress;
 }
 
 uint64_t output_size(const struct output *out)

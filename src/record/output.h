@@ -29,10 +29,11 @@ struct output {
 	/* What LOST records say, and what was dropped, where lanes do not see all of it; or NULL.
 	 */
 	const struct loss *lost_records, *dropped;
-	uint64_t *counted;  /* of each descriptor: losses in this output and those before it */
+	uint64_t *counted;   /* of each descriptor: losses in this output and those before it */
 	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
-	struct loss loss;    /* complete after output_finish() or output_abandon() */
-	struct tally tally;  /* likewise */
+	bool losses_written;
+	struct loss loss;   /* complete after output_finish() or output_abandon() */
+	struct tally tally; /* likewise */
 };
 
 /*
@@ -82,7 +83,8 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 
 /*
  * When no worker runs and the recording has failed: counts what was lost, of that what was taken
- * and is not readable. Its samples are then those that are.
+ * and is not readable, and says it in the file if that is possible. Its samples are then those that
+ * are readable.
  */
 void output_abandon(struct output *out, const struct plan *plan, const struct opened *opened);
 

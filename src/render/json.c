@@ -32,6 +32,7 @@ static int put_loss(json_t *o, const struct trace_loss *l, const struct trace_lo
 	    put(o, "lost_in_rings", json_count(trace_loss_rings(l, all))) ||
 	    put(o, "lost_in_pmu", json_count(l->pmu)) ||
 	    put(o, "lost_in_recorder", json_count(l->pool)) ||
+	    put(o, "lost_in_output", json_count(l->output)) ||
 	    put(o, "throttled", json_count(l->throttled)))
 		return -ENOMEM;
 	return 0;

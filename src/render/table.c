@@ -264,6 +264,8 @@ static void put_loss_part(FILE *out, const struct trace_loss *l, const struct tr
 		trace_loss_total(l, all), trace_loss_rings(l, all), l->pmu);
 	if (l->pool)
 		fprintf(out, ", %" PRIu64 " by a slow output", l->pool);
+	if (l->output)
+		fprintf(out, ", %" PRIu64 " by an output that failed", l->output);
 	fputc(')', out);
 	if (l->throttled)
 		fprintf(out, ", throttled %" PRIu64 " time%s", l->throttled,

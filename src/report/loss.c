@@ -15,6 +15,8 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 	case PERF_RECORD_LOST_SAMPLES:
 		if (rec->hdr->misc & PD_MISC_LOST_POOL)
 			l->pool = add_saturated(l->pool, rec->lost.lost);
+		else if (rec->hdr->misc & PD_MISC_LOST_OUTPUT)
+			l->output = add_saturated(l->output, rec->lost.lost);
 		else if (rec->id.time)
 			l->pmu = add_saturated(l->pmu, rec->lost.lost);
 		else
@@ -30,6 +32,7 @@ void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
 	l->counted = add_saturated(l->counted, from->counted);
 	l->pmu = add_saturated(l->pmu, from->pmu);
 	l->pool = add_saturated(l->pool, from->pool);
+	l->output = add_saturated(l->output, from->output);
 	l->throttled += from->throttled;
 }
 
@@ -42,5 +45,7 @@ uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss
 
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)
 {
-	return add_saturated(add_saturated(trace_loss_rings(part, all), part->pmu), part->pool);
+	uint64_t kernel = add_saturated(trace_loss_rings(part, all), part->pmu);
+
+	return add_saturated(kernel, add_saturated(part->pool, part->output));
 }
