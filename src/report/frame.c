@@ -104,6 +104,18 @@ static void locate(struct frames *f, uint32_t pid, const struct location *loc, s
 	ret->sym = find_symbol(f, ret->dso, pid, loc->addr);
 }
 
+/* Behind what the kernel's image is said to be there may be a symbol of it all the same. */
+static void locate_beyond_image(struct frames *f, struct frame *ret)
+{
+	const struct map *image = state_image(f->trace->state);
+
+	if (!image || ret->ip < image->end)
+		return;
+	ret->sym = find_symbol(f, image->dso, 0, ret->ip);
+	if (ret->sym)
+		ret->dso = image->dso;
+}
+
 void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		    struct frame *ret)
 {
@@ -112,6 +124,8 @@ void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip
 	*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
 	state_find(f->trace->state, pid, cpumode, ip, at, &loc);
 	locate(f, pid, &loc, ret);
+	if (!loc.map && cpumode == PERF_RECORD_MISC_KERNEL)
+		locate_beyond_image(f, ret);
 }
 
 /* The other half of the address space; the mode itself if there is none. */

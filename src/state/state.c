@@ -200,6 +200,11 @@ bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t i
 	return found;
 }
 
+const struct map *state_image(const struct state *s)
+{
+	return s->host.image ? &s->host.image->map : NULL;
+}
+
 static bool kernel_steady(const struct kernel *k, struct moment first, struct moment last)
 {
 	return space_is_steady(&k->ksymbols, first, last) &&

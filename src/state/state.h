@@ -89,6 +89,12 @@ bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t i
 		struct location *ret);
 
 /*
+ * The kernel's image, after state_finish(); NULL: not known. Tools let it end with the text, before
+ * code that runs only while the kernel starts, which is at the bottom of some stacks for good.
+ */
+const struct map *state_image(const struct state *s);
+
+/*
  * Whether state_comm() and state_find() give the same answers for all moments from @first to @last.
  * False where finding out would be long; also where only another address has changed.
  */

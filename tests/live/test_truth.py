@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -185,6 +186,25 @@ def unknown_tasks(lab, data):
     nowhere = [re.search(r'\s([0-9a-f]+) \S+ \(\[unknown\]\)$', line) for line in lines]
     return len(lines), [line for line, ip in zip(lines, nowhere)
                         if re.match(r'\s*:\d+', line) or ip and not of_kernel(ip[1])]
+
+
+def test_code_behind_the_end_of_the_kernels_map_has_names(lab):
+    """What runs only at boot is at the bottom of some chains for good, and tools let the map end before it."""
+    need_tracefs()
+    lab.run('record', '-e', 'raw_syscalls:sys_enter', '-g', '-c', '1', '-o', 'k.data', '--', 'ls')
+
+    def shown():
+        return lab.run('script', '-i', 'k.data', '-F', 'ip,sym').stdout
+    whole = shown()
+    assert re.search(r'^\s+ffff\w+ [a-z]\w+$', whole, re.M), whole[:500]
+    with open(lab.path('k.data'), 'r+b') as f:
+        data = f.read()
+        at = data.index(b'[kernel.kallsyms]_text\0') - 72
+        kind, _, _, _, _, start, length = struct.unpack_from('<IHHIIQQ', data, at)
+        assert kind == 10 and start >> 63 and length > 4096, (kind, start, length)
+        f.seek(at + 24)
+        f.write(struct.pack('<Q', 4096))
+    assert shown() == whole
 
 
 def test_children_born_while_events_are_opened_are_known(lab):
