@@ -124,6 +124,21 @@ static void occupy_descriptors(void)
 			exit(EXIT_ERROR); /* there is nobody to tell */
 }
 
+static void on_closed_pipe(int number)
+{
+	(void)number;
+}
+
+/*
+ * A closed pipe is an error of writing, and ends us as one. The signal is not ignored, since exec
+ * would hand that on: a command that is recorded shall end by it as it does elsewhere.
+ */
+static void expect_closed_pipes(void)
+{
+	if (signal(SIGPIPE, on_closed_pipe) == SIG_IGN)
+		signal(SIGPIPE, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -146,7 +161,7 @@ int main(int argc, char **argv)
 	occupy_descriptors();
 	argp_err_exit_status = EXIT_USAGE;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, and ends us as one */
+	expect_closed_pipes();
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c) || !c.command)
 		return EXIT_USAGE;
 	snprintf(name, sizeof(name), "ringtail %s", c.command->name);

@@ -59,6 +59,15 @@ def test_a_command_that_dies_is_said(lab):
     assert status == 0 and 'ended by' not in text, (status, text)
 
 
+def test_a_command_dies_by_a_closed_pipe_as_it_does_elsewhere(lab):
+    def signals(**kw):
+        p = lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--', 'grep', '^Sig[BI]', '/proc/self/status', **kw)
+        return p.stdout.split()
+    assert signals() == ['SigBlk:', '0' * 16, 'SigIgn:', '0' * 16], signals()
+    ignored = signals(preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    assert ignored == ['SigBlk:', '0' * 16, 'SigIgn:', f'{1 << signal.SIGPIPE - 1:016x}'], ignored
+
+
 def killed_recorder_keeps_tracepoint_formats(lab, *options):
     need_tracefs()
     child = start_recording(lab, *options, '-a', '-e', 'sched:sched_switch', '-c', '1')
