@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,8 @@ int workload_prepare(struct workload *w, const char *const *argv, const sigset_t
 		return code;
 	}
 	*w = (struct workload){.go = go[1], .failed = failed[0], .ended_fd = -1};
+	/* Whoever has started us may ignore it, and then there would be no status to wait for. */
+	signal(SIGCHLD, SIG_DFL);
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(go[1]);

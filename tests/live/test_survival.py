@@ -68,6 +68,12 @@ def test_a_command_dies_by_a_closed_pipe_as_it_does_elsewhere(lab):
     assert ignored == ['SigBlk:', '0' * 16, 'SigIgn:', f'{1 << signal.SIGPIPE - 1:016x}'], ignored
 
 
+def test_the_status_of_a_command_is_known_to_who_ignores_children(lab):
+    p = lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--propagate-status', '--', 'sh', '-c', 'exit 7',
+                status=7, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert 'does not end' not in p.stderr, p.stderr
+
+
 def killed_recorder_keeps_tracepoint_formats(lab, *options):
     need_tracefs()
     child = start_recording(lab, *options, '-a', '-e', 'sched:sched_switch', '-c', '1')
