@@ -233,7 +233,7 @@ static void write_to_memory(const struct crew *crew, unsigned int number, struct
 }
 
 /* By the writers; frequencies go by the ids that events have from the start. */
-static void amend(void *amender, uint8_t *records, size_t len)
+static void amend(void *amender, int cpu, uint8_t *records, size_t len)
 {
 	const struct crew *crew = amender;
 
@@ -241,6 +241,8 @@ static void amend(void *amender, uint8_t *records, size_t len)
 		renumber_records(crew->renumber, records, len);
 	if (crew->frequency)
 		frequency_mend(crew->frequency, records, len);
+	if (crew->late)
+		late_loss_mend(crew->late, cpu, records, len);
 }
 
 static int hire(struct crew *crew, unsigned int number, const struct opened *opened,
@@ -255,7 +257,7 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		.buffer = crew->buffer,
 		.shed = crew->sheds[number],
 		.report = crew->report,
-		.amend = crew->frequency || crew->renumber ? amend : NULL,
+		.amend = crew->frequency || crew->renumber || crew->late ? amend : NULL,
 		.amender = crew,
 	};
 	int code;

@@ -9,6 +9,7 @@
 
 #include "record/flight.h"
 #include "record/frequency.h"
+#include "record/late_loss.h"
 #include "record/renumber.h"
 #include "record/masks.h"
 #include "record/notes.h"
@@ -22,6 +23,7 @@ struct crew {
 	struct flight *flight;	     /* where workers write; NULL: to lanes of the output */
 	struct frequency *frequency; /* that may change while they run, or NULL */
 	struct renumber *renumber;   /* of what they take, or NULL */
+	struct late_loss *late;	     /* likewise */
 	int realtime;		     /* their priority; 0: the default */
 	uint64_t least;		     /* bytes of a ring that they take */
 	bool unbuffered;	     /* what they take is readable at once */

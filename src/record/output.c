@@ -404,6 +404,7 @@ void output_release(struct output *out)
 	free(out->stream);
 	free(out->meter);
 	free(out->counted);
+	free(out->now);
 	pd_evlist_free(out->list);
 	loss_release(&out->loss);
 	*out = (struct output){0};

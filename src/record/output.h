@@ -14,6 +14,7 @@
 #define RINGTAIL_RECORD_OUTPUT_H
 
 #include "record/lane.h"
+#include "record/late_loss.h"
 #include "record/open.h"
 
 struct output {
@@ -29,7 +30,8 @@ struct output {
 	/* What LOST records say, and what was dropped, where lanes do not see all of it; or NULL.
 	 */
 	const struct loss *lost_records, *dropped;
-	uint64_t *counted;   /* of each descriptor: losses in this output and those before it */
+	uint64_t *counted;	/* of each descriptor: losses in this output and those before it */
+	struct open_count *now; /* of each descriptor, as of output_count(); or NULL */
 	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
 	bool losses_written;
 	struct loss loss;   /* complete after output_finish() or output_abandon() */
@@ -73,6 +75,12 @@ void output_mark_release(struct output_mark *mark);
 
 /* Takes back what was written since. Returns as writer_roll_back() does. */
 int output_roll_back(struct output *out, const struct output_mark *mark, struct error *err);
+
+/*
+ * While all workers are paused: what is lost from now on is of the next output, and what @late
+ * mends there was of this one. Returns 0 or -ENOMEM.
+ */
+int output_count(struct output *out, const struct plan *plan, struct late_loss *late);
 
 /*
  * When no worker runs: counts what was lost, writes it, and completes the output. Nothing may be

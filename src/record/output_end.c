@@ -48,19 +48,61 @@ static void add_losses_told(struct output *out, bool by_event)
 	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
 }
 
+/*
+ * All counters. Returns 0, -ENOMEM, or another negative errno where one of them cannot be read:
+ * both ways to count at once would count twice.
+ */
+static int read_counts(const struct opened *opened, const struct plan *plan,
+		       struct open_count **ret)
+{
+	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
+	int code = now ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !code && i < opened->nr_fds; i++)
+		code = opened_count(&opened->fds[i], plan, &now[i]);
+	if (!code) {
+		*ret = now;
+		return 0;
+	}
+	free(now);
+	return code;
+}
+
+int output_count(struct output *out, const struct plan *plan, struct late_loss *late)
+{
+	const struct opened *opened = out->opened;
+	int code = read_counts(opened, plan, &out->now);
+
+	if (code)
+		return code == -ENOMEM ? code : 0;
+	for (size_t i = 0; !code && i < opened->nr_fds; i++)
+		code = late_loss_counted(late, opened->fds[i].cpu,
+					 out->now[i].lost - out->counted[i]);
+	for (size_t i = 0; !code && i < out->nr; i++) {
+		const struct loss *told = &out->lanes[i].lost_records;
+
+		for (size_t j = 0; j < told->nr; j++)
+			late_loss_told(late, told->entries[j].cpu, told->entries[j].count);
+	}
+	return code;
+}
+
 /* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
  * from the LOST records: see record/loss.h. */
 static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			bool write, struct error *err)
 {
-	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
-	bool by_event = true; /* all counters can be read: both ways at once would count twice */
+	struct open_count *now = out->now;
+	bool by_event;
 	int code = 0;
 
 	if (!now)
-		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; by_event && i < opened->nr_fds; i++)
-		by_event = opened_count(&opened->fds[i], plan, &now[i]) == 0;
+		code = read_counts(opened, plan, &now);
+	out->now = NULL;
+	if (code == -ENOMEM)
+		return error_set(err, code, "out of memory");
+	by_event = !code;
+	code = 0;
 	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 		uint64_t lost = now[i].lost - out->counted[i];

@@ -20,6 +20,7 @@
 void rotation_release(struct rotation *r)
 {
 	sideband_free(r->sideband);
+	late_loss_free(r->late);
 	while (r->nr_kept)
 		free(r->kept[--r->nr_kept]);
 	free(r->kept);
@@ -291,7 +292,8 @@ int rotation_init(struct rotation *r, const struct record_opts *opts, const stru
 	if (!opts->switch_output || opts->memory)
 		return 0;
 	r->sideband = sideband_new(&plan->events[0].attr);
-	return r->sideband ? 0 : error_set(err, -ENOMEM, "out of memory");
+	r->late = late_loss_new();
+	return r->sideband && r->late ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 /* --- the cut -------------------------------------------------------------------------------------
@@ -366,8 +368,8 @@ static int finish(struct rotation *r, struct output *out, bool stays, const stru
 }
 
 /* The workers go over to @next. Until they pause, nothing has changed for them. */
-static int switch_over(struct rotation *r, struct crew *crew, struct output *next,
-		       struct error *err)
+static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
+		       struct output *next, const struct plan *plan, struct error *err)
 {
 	int code;
 
@@ -384,6 +386,8 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *nex
 		code = write_live(r, next, err);
 	if (!code)
 		code = lane_flush(&next->lanes[0], err);
+	if (!code && output_count(out, plan, r->late))
+		code = error_set(err, -ENOMEM, "out of memory");
 	if (code)
 		return code;
 	output_listen(next, r->sideband);
@@ -435,7 +439,7 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 		return code;
 	code = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
 	if (!code) {
-		code = switch_over(r, crew, &next, err);
+		code = switch_over(r, crew, out, &next, plan, err);
 		if (code)
 			delete_output(r, r->opts->output);
 	}

@@ -26,6 +26,7 @@ struct rotation {
 	const struct record_opts *opts;
 	const struct notes *notes;
 	struct sideband *sideband; /* NULL without switch_output, and with memory */
+	struct late_loss *late;	   /* likewise */
 	char **kept; /* finished outputs that there are, with switch_max_files; oldest first */
 	size_t nr_kept, capacity;
 	size_t nr_earlier; /* of these, by earlier recordings */

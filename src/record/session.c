@@ -193,6 +193,7 @@ static int session_open(struct session *s, struct error *err)
 	if (!code)
 		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->notes, err);
 	s->crew.frequency = s->budget.frequency;
+	s->crew.late = s->rotation.late;
 	s->crew.waiting = s->service.there ? session_service_alive : NULL;
 	s->crew.waiter = &s->service;
 	if (!code)

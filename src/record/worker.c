@@ -313,7 +313,7 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 	int code;
 
 	if (w->opts.amend)
-		w->opts.amend(w->opts.amender, (uint8_t *)run->a, run->a_len);
+		w->opts.amend(w->opts.amender, run->cpu, (uint8_t *)run->a, run->a_len);
 	code = sink_write(w->opts.sink, run, err);
 	if (!code && w->opts.passed && w->opts.passed(w->opts.arg))
 		raise_flag(w, &w->full);

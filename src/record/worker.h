@@ -41,8 +41,9 @@ struct worker_opts {
 	bool rounds;	   /* see record/reader.h */
 	bool unbuffered;   /* each run is flushed */
 	uint64_t least;	   /* see reader_set_least() */
-	/* Changes whole records before they are written, where they are. Called by the writer. */
-	void (*amend)(void *amender, uint8_t *records, size_t len);
+	/* Changes whole records of a ring of @cpu before they are written, where they are. Called
+	 * by the writer. */
+	void (*amend)(void *amender, int cpu, uint8_t *records, size_t len);
 	void *amender;
 	/* All of these are called by the writer; NULL: nobody asks. */
 	void (*flushed)(void *arg);			   /* after each flush that succeeded */
