@@ -8,7 +8,7 @@
 #include "record/control_command.h"
 #include "record/places.h"
 #include "symbol/locate.h"
-#include "sys/limits.h"
+#include "sys/memory.h"
 
 const struct event_env record_events_here = {.symbols = &locate_symbols};
 
@@ -56,15 +56,14 @@ static void check_memory(struct argp_state *state, const struct record_opts *opt
 		{"--since-last is", bounds->since_last},
 	};
 	char size[HUMAN_SIZE_SIZE];
-	struct limits limits;
+	uint64_t memory = memory_total();
 
 	for (size_t i = 0; !opts->memory && i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].given)
 			usage(state, "%s about what memory holds: add -M SIZE", parts[i].option);
-	limits_read(&limits);
-	if (opts->memory > limits.mem_total)
-		usage(state, "-M: this machine has no more than %s of memory",
-		      human_size(limits.mem_total, size));
+	if (opts->memory > memory)
+		usage(state, "-M: there is no more than %s of memory here",
+		      human_size(memory, size));
 	if (opts->snapshot_on_crash && !opts->command)
 		usage(state,
 		      "--snapshot-on-crash is about a command that is recorded: name it behind --");

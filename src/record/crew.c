@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/plural.h"
+#include "sys/memory.h"
 #include "sys/priority.h"
 
 #define BREATH_MS 100 /* between two signs of life, at most */
@@ -83,7 +84,7 @@ static void plan_least(struct crew *crew, uint64_t asked, const struct plan *pla
 
 static void plan_buffers(struct crew *crew, uint64_t asked, const struct notes *notes)
 {
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t memory = memory_total();
 	uint64_t total = asked;
 
 	if (!total)

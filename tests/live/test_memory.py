@@ -9,7 +9,7 @@ import sys
 import time
 
 from calls import Calls
-from lab import PATIENCE, interrupt, need_root, need_tracefs, wait_for
+from lab import PATIENCE, Skip, interrupt, need_root, need_tracefs, wait_for
 from memory import MODES, finish, held, memory_counts, moments, ready, said_so_far, snapshot, start
 from test_perf_reads import top_ten
 
@@ -202,6 +202,39 @@ def test_a_process_that_is_attached_to(lab):
     assert now['held_seconds'] > 0, now
     assert interrupt(recorder)[0] == 0
     load.kill()
+
+
+def test_a_cgroup_bounds_memory(lab):
+    need_root()
+    for top, file in (('/sys/fs/cgroup', 'memory.max'), ('/sys/fs/cgroup/memory', 'memory.limit_in_bytes')):
+        group = f'{top}/{os.path.basename(lab.dir)}'
+        try:
+            os.mkdir(group)
+        except OSError:
+            continue
+        try:
+            if os.path.exists(f'{group}/{file}'):
+                break
+        finally:
+            if not os.path.exists(f'{group}/{file}'):
+                os.rmdir(group)
+    else:
+        raise Skip('no cgroup with a limit of memory can be made')
+
+    def inside():
+        with open(group + '/cgroup.procs', 'w', encoding='ascii') as f:
+            f.write('0')
+    try:
+        with open(f'{group}/{file}', 'w', encoding='ascii') as f:
+            f.write(str(512 << 20))
+        p = lab.run('record', '-M', '1G', '-o', 'p.data', '--', 'true', status=2, preexec_fn=inside)
+        assert 'no more than 512.0 MB of memory' in p.stderr, p.stderr
+        p = lab.run('record', '-v', '-e', 'cpu-clock', '-o', 'p.data', '--', 'true', preexec_fn=inside)
+        assert f'buffer memory of {32 << 10} KB' in p.stderr, p.stderr
+        p = lab.run('record', '-v', '-e', 'cpu-clock', '-o', 'p.data', '--', 'true')
+        assert f'buffer memory of {32 << 10} KB' not in p.stderr, p.stderr
+    finally:
+        os.rmdir(group)
 
 
 def test_what_cannot_be_meant(lab):
