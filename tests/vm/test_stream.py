@@ -12,6 +12,8 @@ BY_CPU = [(str(n), str(n)) for n in range(16)]
 BY_CORE = [(f'{n}-{n + 1}', f'{n}-{n + 1}') for n in range(0, 16, 2)]
 BY_HALF = [('0-7', '0-7'), ('8-15', '8-15')]
 
+# The end of each of the load's threads, by exit(), is a sample of its CPU, whether or not a clock has interrupted it.
+EVENTS = "-e cpu-clock -e raw_syscalls:sys_enter --filter 'id == 60'"
 # Options as they are typed, and the masks that they mean.
 LINES = {
     'threads': ('--threads', BY_CPU),
@@ -58,7 +60,7 @@ REFUSED = {
 def stream_script():
     lines = []
     for name, (options, _) in LINES.items():
-        lines += [f'timeout 600 ringtail record -o p.data {options} -- watched {name} load 15000',
+        lines += [f'timeout 600 ringtail record -o p.data {EVENTS} {options} -- watched {name} load 15000',
                   f'echo "{name}: $?"; rm -rf p.data.old; cp -r p.data {name}.data']
     for name, options in REPORTS.items():
         lines += ['timeout 600 ringtail report -i dwarf-compressed.data '
