@@ -36,8 +36,8 @@ def test_header_knows_sockets_threads_and_nodes():
 
 def test_perf_reads_16_cpus():
     g = big_guest()
-    for name in ('all.data', 'some.data', 'offline.data', 'without.data'):
-        assert check_perf_reads(path_of(g, name)) > 10, name
+    for name, recorded in ('all', 16), ('some', 3), ('offline', 16), ('without', 15):
+        assert check_perf_reads(path_of(g, name + '.data')) >= recorded, name
 
 
 def check_offline(name, status='0'):
