@@ -11,8 +11,8 @@ SYSTEMD = '/lib/systemd'
 UNITS = ['basic.target', 'sysinit.target', 'multi-user.target', 'local-fs.target', 'swap.target', 'slices.target',
          'sockets.target', 'paths.target', 'timers.target', 'shutdown.target', 'systemd-journald.service',
          'systemd-journald.socket', 'systemd-journald-dev-log.socket']
-# Restarts at once, so that nobody has to wait for it.
-DROP_IN = '[Service]\nRestartSec=1\n'
+# Restarts at once, so that nobody has to wait for it, and as often as it takes until there is memory again.
+DROP_IN = '[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestartSec=1\n'
 
 
 def found(pattern):
