@@ -61,7 +61,11 @@ void hotplug_look(struct hotplug *h)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!h->nr || now.tv_sec == h->looked || cpus_online(&online, NULL))
+	if (!h->nr || now.tv_sec == h->looked)
+		return;
+	/* What was told before must not undo what is seen. */
+	hotplug_dispatch(h);
+	if (cpus_online(&online, NULL))
 		return;
 	h->looked = now.tv_sec;
 	hotplug_update(h, &online);
