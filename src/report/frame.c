@@ -104,16 +104,27 @@ static void locate(struct frames *f, uint32_t pid, const struct location *loc, s
 	ret->sym = find_symbol(f, ret->dso, pid, loc->addr);
 }
 
-/* Behind what the kernel's image is said to be there may be a symbol of it all the same. */
-static void locate_beyond_image(struct frames *f, struct frame *ret)
+/*
+ * Behind what the kernel's image is said to be there may be a symbol of it all the same. One of
+ * something that has a map of its own is not meant: that ends before here.
+ */
+static void locate_beyond_image(struct frames *f, struct moment at, struct frame *ret)
 {
-	const struct map *image = state_image(f->trace->state);
+	const struct state *state = f->trace->state;
+	const struct map *image = state_image(state);
+	const struct symbol *sym;
+	struct location start;
 
 	if (!image || ret->ip < image->end)
 		return;
-	ret->sym = find_symbol(f, image->dso, 0, ret->ip);
-	if (ret->sym)
-		ret->dso = image->dso;
+	sym = find_symbol(f, image->dso, 0, ret->ip);
+	if (!sym)
+		return;
+	state_find(state, 0, PERF_RECORD_MISC_KERNEL, sym->start, at, &start);
+	if (start.map && start.map != image)
+		return;
+	ret->dso = image->dso;
+	ret->sym = sym;
 }
 
 void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
@@ -125,7 +136,7 @@ void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip
 	state_find(f->trace->state, pid, cpumode, ip, at, &loc);
 	locate(f, pid, &loc, ret);
 	if (!loc.map && cpumode == PERF_RECORD_MISC_KERNEL)
-		locate_beyond_image(f, ret);
+		locate_beyond_image(f, at, ret);
 }
 
 /* The other half of the address space; the mode itself if there is none. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "render/text.h"
 #include "report/report.h"
@@ -310,6 +311,53 @@ static void test_chain_odd(void **state)
 	chain_teardown(&f);
 }
 
+/* The kernel's map ends before code that runs at boot; a trampoline has a map of its own. */
+static void test_behind_the_kernels_map(void **state)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _text\n"
+				       "ffffffff81005000 T start_kernel\n"
+				       "ffffffffc0201000 t trampoline\t[__builtin__ftrace]\n";
+	struct perf_event_header mmap = {.type = PERF_RECORD_MMAP, .misc = 1};
+	struct perf_event_header ksymbol = {.type = PERF_RECORD_KSYMBOL};
+	struct pd_record image = {.hdr = &mmap}, own = {.hdr = &ksymbol};
+	struct moment at = {1, 1};
+	char path[] = "/tmp/test-report-XXXXXX";
+	int fd = mkstemp(path);
+	struct resolver_opts opts = {.kallsyms = path};
+	struct chain_fixture f = {0};
+	struct frame frame;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, kallsyms, sizeof(kallsyms) - 1), sizeof(kallsyms) - 1);
+	close(fd);
+	image.mmap = (struct pd_mmap){.pid = UINT32_MAX,
+				      .addr = 0xffffffff81000000,
+				      .len = 0x1000,
+				      .filename = "[kernel.kallsyms]_text"};
+	own.ksymbol = (struct pd_ksymbol){0xffffffffc0201000, 0x1000, 0, 0, "trampoline"};
+	f.trace.state = state_new();
+	assert_int_equal(state_apply(f.trace.state, &image, at), 0);
+	assert_int_equal(state_apply(f.trace.state, &own, at), 0);
+	assert_int_equal(state_finish(f.trace.state), 0);
+	assert_int_equal(resolver_new(&opts, &f.trace.resolver, NULL), 0);
+	assert_int_equal(copies_new(f.trace.state, &f.trace.copies), 0);
+	assert_int_equal(frames_init(&f.frames, &f.trace), 0);
+	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffff81005010, at, &frame);
+	assert_non_null(frame.sym);
+	assert_string_equal(frame.sym->name, "start_kernel");
+	assert_int_equal(frame.dso->kind, DSO_KERNEL);
+	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffffc0201010, at, &frame);
+	assert_int_equal(frame.dso->kind, DSO_KSYMBOL);
+	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffffc0202010, at, &frame);
+	assert_null(frame.sym);
+	assert_null(frame.dso);
+	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000000, at, &frame);
+	assert_null(frame.dso);
+	copies_free(f.trace.copies);
+	chain_teardown(&f);
+	unlink(path);
+}
+
 /* With a hardware call stack the user part is made of the branches. */
 static void test_chain_lbr(void **state)
 {
@@ -465,7 +513,7 @@ int main(void)
 		cmocka_unit_test(test_chain_odd),     cmocka_unit_test(test_chain_lbr),
 		cmocka_unit_test(test_needed_fields), cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_escape),	      cmocka_unit_test(test_behind_the_kernels_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
