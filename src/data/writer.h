@@ -138,7 +138,7 @@ int writer_replace(struct writer *w, unsigned int feature, const void *data, siz
  * place; -ESTALE as writer_flush().
  */
 int writer_preface(struct writer *w, const void *records, size_t len, struct error *err);
-size_t writer_preface_places(const struct writer *w); /* 0: there are none */
+size_t writer_preface_size(const struct writer *w); /* of all places, bytes; 0: there are none */
 
 /*
  * Where a file stands, to come back to. Returns 0 with *@ret to be given to writer_mark_free();

@@ -17,9 +17,12 @@ static int put_filler(struct buf *b, size_t len)
 		.type = PERF_RECORD_HEADER_EVENT_TYPE,
 		.size = (uint16_t)len,
 	};
-	int r = len ? buf_append(b, &filler, sizeof(filler)) : 0;
+	int r;
 
-	return r || !len ? r : buf_zero(b, len - sizeof(filler));
+	if (!len)
+		return 0;
+	r = buf_append(b, &filler, sizeof(filler));
+	return r ? r : buf_zero(b, len - sizeof(filler));
 }
 
 int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
@@ -32,9 +35,9 @@ int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
 	return put_filler(b, w->preface);
 }
 
-size_t writer_preface_places(const struct writer *w)
+size_t writer_preface_size(const struct writer *w)
 {
-	return w->preface / WRITER_PLACE_SIZE;
+	return w->preface;
 }
 
 int writer_preface(struct writer *w, const void *records, size_t len, struct error *err)

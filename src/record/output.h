@@ -33,7 +33,7 @@ struct output {
 	uint64_t *counted;	/* of each descriptor: losses in this output and those before it */
 	struct open_count *now; /* of each descriptor, as of output_count(); or NULL */
 	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
-	bool losses_written;
+	bool losses_written; /* and flushed: nothing is to be told in another way */
 	struct loss loss;   /* complete after output_finish() or output_abandon() */
 	struct tally tally; /* likewise */
 };

@@ -225,6 +225,8 @@ static void end_file(struct lane *lane)
 	writer_finish(lane->writer, NULL, 0, NULL);
 }
 
+_Static_assert(sizeof(struct lost_record) <= WRITER_PLACE_SIZE, "a place holds any of them");
+
 static bool is_of_ring(const struct loss_entry *e)
 {
 	return e->cause == LOSS_RING || e->cause == LOSS_PAUSED;
@@ -233,7 +235,7 @@ static bool is_of_ring(const struct loss_entry *e)
 /* What a ring lost, by event and CPU as far as there is a place for it. */
 static int put_ring_losses(const struct output *out, const struct plan *plan, struct buf *b)
 {
-	size_t places = writer_preface_places(out->lanes[0].writer);
+	size_t room = writer_preface_size(out->lanes[0].writer);
 	struct lost_record rec;
 	uint64_t rest = 0;
 	int code = 0;
@@ -243,8 +245,8 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 
 		if (!is_of_ring(e))
 			continue;
-		/* Two are for the rest, and for what the output did not take. */
-		if (e->event == LOSS_NO_EVENT || b->len / WRITER_PLACE_SIZE + 2 >= places) {
+		/* Behind it come the rest, and what the output did not take. */
+		if (e->event == LOSS_NO_EVENT || b->len + 3 * sizeof(rec) > room) {
 			rest += e->count;
 			continue;
 		}

@@ -610,7 +610,7 @@ static struct writer_rescued found_in(const struct disk *d)
 /* With @len bytes of records at the beginning of its data a file is the same but for them. */
 static void check_preface(struct disk *d, struct writer *w, const uint8_t *records, size_t len)
 {
-	size_t places = writer_preface_places(w) * WRITER_PLACE_SIZE;
+	size_t places = writer_preface_size(w);
 	struct perf_event_header rest;
 	struct buf before = {0}, now = {0};
 	struct pd_header h;
@@ -641,7 +641,8 @@ static void check_prefaces(struct disk *d, struct writer *w)
 	uint8_t records[8 * WRITER_PLACE_SIZE];
 	size_t len = 0;
 
-	assert_int_equal(writer_preface_places(w), 5); /* two, and three ids */
+	/* two, and three ids */
+	assert_int_equal(writer_preface_size(w), 5 * WRITER_PLACE_SIZE);
 	while (len < 5ull * WRITER_PLACE_SIZE)
 		len += make_record(records + len, 1, 20);
 	assert_int_equal(len, 5 * WRITER_PLACE_SIZE);
