@@ -37,6 +37,22 @@ static void walk_mmap_build_id(struct cursor *c, struct pd_mmap *m)
 	memcpy(m->build_id, p + 4, p[0]);
 }
 
+/*
+ * Before Linux 3.16, and in RHEL 7's 3.10, the name stands where prot and flags are now. The record
+ * ends with the word in which the name does: no name fits both layouts, since prot is a small
+ * number and so no text, and has bytes of zero.
+ */
+static bool mmap2_lacks_prot(const struct cursor *c)
+{
+	const uint8_t *name = c->p + c->at, *nul;
+	size_t left = cursor_left(c);
+
+	if (!left || *name < ' ')
+		return false;
+	nul = memchr(name, 0, left);
+	return nul && left - (size_t)(nul - name) <= sizeof(uint64_t);
+}
+
 static void walk_mmap2(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)
 {
 	struct pd_mmap *m = &r->mmap;
@@ -54,8 +70,12 @@ static void walk_mmap2(struct cursor *c, const struct perf_event_header *hdr, st
 		cursor_u64(c, &m->ino);
 		cursor_u64(c, &m->ino_generation);
 	}
-	cursor_u32(c, &m->prot);
-	cursor_u32(c, &m->flags);
+	if (mmap2_lacks_prot(c)) {
+		m->prot = hdr->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC;
+	} else {
+		cursor_u32(c, &m->prot);
+		cursor_u32(c, &m->flags);
+	}
 	m->filename = cursor_tail_string(c);
 }
 

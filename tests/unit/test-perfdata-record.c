@@ -70,6 +70,40 @@ static void check_mmap2(const struct pd_record *r)
 	assert_string_equal(r->mmap.filename, "/lib/libc.so.6");
 }
 
+static void put_mmap2_310(struct wire *w)
+{
+	put_u32s(w, 11, 2);
+	put_u64s(w, 13, 3);
+	put_u32s(w, 16, 2);
+	put_u64s(w, 18, 2);
+	wire_string(w, "/usr/lib64/ld-2.17.so");
+}
+
+static void check_mmap2_310(const struct pd_record *r)
+{
+	assert_int_equal(r->mmap.maj, 16);
+	assert_int_equal(r->mmap.ino_generation, 19);
+	assert_int_equal(r->mmap.prot, PROT_EXEC);
+	assert_int_equal(r->mmap.flags, 0);
+	assert_string_equal(r->mmap.filename, "/usr/lib64/ld-2.17.so");
+}
+
+/* The name has less room than prot and flags. */
+static void put_mmap2_310_short(struct wire *w)
+{
+	put_u32s(w, 11, 2);
+	put_u64s(w, 13, 3);
+	put_u32s(w, 0, 2);
+	put_u64s(w, 0, 2);
+	wire_string(w, "[vdso]");
+}
+
+static void check_mmap2_310_short(const struct pd_record *r)
+{
+	assert_int_equal(r->mmap.prot, 0);
+	assert_string_equal(r->mmap.filename, "[vdso]");
+}
+
 static void put_mmap2_build_id(struct wire *w)
 {
 	put_u32s(w, 11, 2);
@@ -569,6 +603,9 @@ static const struct record_case {
 } cases[] = {
 	{PERF_RECORD_MMAP, 0, 6, put_mmap, check_mmap},
 	{PERF_RECORD_MMAP2, 0, 1, put_mmap2, check_mmap2},
+	{PERF_RECORD_MMAP2, 0, 2, put_mmap2_310, check_mmap2_310},
+	{PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_DATA, 1, put_mmap2_310_short,
+	 check_mmap2_310_short},
 	{PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 1, put_mmap2_build_id,
 	 check_mmap2_build_id},
 	{PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, 3, put_comm, check_comm},
