@@ -73,11 +73,9 @@ struct data_record {
 			*/
 	struct moment at; /* {time, place}; an untimed record has time 0 here (see data/order.h) */
 	/*
-	 * What follows AUXTRACE and TRACING_DATA records. NULL with a size: it is there, but inside
-	 * a compressed record, or could not be mapped. The size is what the file has, which may be
-	 * less than the record says.
+	 * Bytes that follow an AUXTRACE or TRACING_DATA record, as many as the file has, which may
+	 * be less than the record says; data_scan_payload() reads them.
 	 */
-	const uint8_t *payload;
 	uint64_t payload_size;
 };
 
@@ -106,6 +104,12 @@ int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, 
 
 /* Next record. Returns 1 with *@ret, 0 at the end, -ENOMEM or -EIO. */
 int data_scan_next(struct data_scan *scan, struct data_record *ret);
+
+/*
+ * Reads the first @len bytes behind the record that was delivered last. Returns 0, -ENODATA if
+ * there are fewer (the file has become shorter, or they are in a compressed record), or -EIO.
+ */
+int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len);
 
 /* Bytes of file consumed and in all, for a progress bar. */
 void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total);

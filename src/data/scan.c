@@ -5,15 +5,13 @@
  * Bytes are read into a window with pread() rather than mapped: a file that is cut while it is
  * read then ends early instead of killing the process, and memory does not depend on its size.
  * Records are delivered from the window without a copy when they are aligned and in this
- * machine's byte order. Only the payload of a large AUXTRACE record is mapped, while it is
- * delivered.
+ * machine's byte order. What follows an AUXTRACE record is passed over, and read on demand.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,9 +43,8 @@ struct data_scan {
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
 
-	struct inflater *z; /* made when the first container is met */
-	void *map;	    /* of a payload */
-	size_t map_len;
+	struct inflater *z;		   /* made when the first container is met */
+	uint64_t payload_at, payload_size; /* of the record delivered, if it is in the file */
 
 	uint64_t record[RECORD_MAX / 8]; /* a record that had to be copied */
 	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
@@ -68,13 +65,6 @@ struct data_scan {
 static enum data_severity cut_severity(const struct data_scan *scan)
 {
 	return scan->pos >= scan->seg->sure ? DATA_ODD : DATA_DAMAGED;
-}
-
-static void drop_map(struct data_scan *scan)
-{
-	if (scan->map)
-		munmap(scan->map, scan->map_len);
-	scan->map = NULL;
 }
 
 static int open_segment(struct data_scan *scan, const struct segment *seg)
@@ -103,7 +93,7 @@ int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, 
 
 	if (segment >= scan->df->nr_segments)
 		return -EINVAL;
-	drop_map(scan);
+	scan->payload_size = 0;
 	if (scan->z)
 		inflater_reset(scan->z);
 	scan->inside = false;
@@ -152,7 +142,6 @@ void data_scan_free(struct data_scan *scan)
 {
 	if (!scan)
 		return;
-	drop_map(scan);
 	inflater_free(scan->z);
 	if (scan->own_fd)
 		close(scan->fd);
@@ -317,7 +306,6 @@ static void describe(struct data_scan *scan, const uint8_t *p, const struct perf
 	ret->time = time;
 	ret->at.time = time;
 	ret->at.seq = place_of(scan, offset, scan->inside ? (inner >> 3) + 1 : 0);
-	ret->payload = NULL;
 	ret->payload_size = 0;
 }
 
@@ -339,43 +327,11 @@ static uint64_t payload_size(const struct data_scan *scan, const uint8_t *p,
 	return (size + 7) & ~7ULL;
 }
 
-/*
- * Makes the @size bytes behind the record of @hdr_size available, by mapping where the window does
- * not hold them. Returns 0 or a negative errno.
- */
-static int load_payload(struct data_scan *scan, size_t hdr_size, uint64_t size,
-			struct data_record *ret)
-{
-	uint64_t at = scan->pos + hdr_size, in_window = at - scan->win_off;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), head = at % page;
-	struct stat st;
-
-	if (size <= scan->win_len && in_window <= scan->win_len - size) {
-		ret->payload = scan->window + in_window;
-		return 0;
-	}
-	/* The end was checked when the file was opened; a second look narrows the race with a cut.
-	 */
-	if (fstat(scan->fd, &st))
-		return -errno;
-	if ((uint64_t)st.st_size < at + size)
-		return -ENODATA;
-	scan->map_len = (size_t)(size + head);
-	scan->map = mmap(NULL, scan->map_len, PROT_READ, MAP_PRIVATE, scan->fd, (off_t)(at - head));
-	if (scan->map == MAP_FAILED) {
-		scan->map = NULL;
-		return -errno;
-	}
-	ret->payload = (const uint8_t *)scan->map + head;
-	return 0;
-}
-
 static void take_payload(struct data_scan *scan, const uint8_t *p,
 			 const struct perf_event_header *hdr, struct data_record *ret)
 {
 	uint64_t size = payload_size(scan, p, hdr);
 	uint64_t left = scan->to - scan->pos - hdr->size;
-	int r = 0;
 
 	if (size > left) {
 		scan_note(scan, DATA_DAMAGED, scan->pos,
@@ -383,13 +339,27 @@ static void take_payload(struct data_scan *scan, const uint8_t *p,
 			  pd_record_name(hdr->type) ?: "?", size, left);
 		size = left;
 	}
-	ret->payload_size = size;
-	if (size)
-		r = load_payload(scan, hdr->size, size, ret);
-	if (r)
-		scan_note(scan, DATA_DAMAGED, scan->pos, "%" PRIu64 " bytes behind a record: %s",
-			  size, strerrorname_np(-r) ?: "unreadable");
+	scan->payload_at = scan->pos + hdr->size;
+	scan->payload_size = ret->payload_size = size;
 	scan->pos += hdr->size + size;
+}
+
+int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len)
+{
+	uint64_t in_window = scan->payload_at - scan->win_off;
+	ssize_t n;
+
+	if (len > scan->payload_size)
+		return -ENODATA;
+	if (scan->payload_at >= scan->win_off && len <= scan->win_len &&
+	    in_window <= scan->win_len - len) {
+		memcpy(buf, scan->window + in_window, len);
+		return 0;
+	}
+	n = file_read(scan->fd, buf, len, scan->payload_at);
+	if (n < 0)
+		return -EIO;
+	return (uint64_t)n < len ? -ENODATA : 0;
 }
 
 /* Begins with the contents of the container at @p. */
@@ -589,7 +559,7 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret)
 	bool container;
 	int r;
 
-	drop_map(scan);
+	scan->payload_size = 0;
 	for (;;) {
 		if (scan->inside) {
 			r = next_inner(scan, ret);

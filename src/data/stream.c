@@ -19,9 +19,11 @@ struct stream_record {
 	const uint8_t *body; /* behind the header, file order */
 	size_t len;
 	const struct data_record *rec;
+	struct data_scan *scan; /* that delivered it */
 };
 
-static int set_feature(struct data_file *df, unsigned int feature, const uint8_t *p, size_t len)
+/* The contents are to be written to *@ret. */
+static int make_feature(struct data_file *df, unsigned int feature, size_t len, uint8_t **ret)
 {
 	struct buf *b = &df->features[feature];
 	int r;
@@ -30,11 +32,20 @@ static int set_feature(struct data_file *df, unsigned int feature, const uint8_t
 	r = buf_reserve(b, len + 1);
 	if (r)
 		return r;
-	if (len)
-		memcpy(b->data, p, len);
 	b->len = len;
+	*ret = b->data;
 	df->header.features[feature / 64] |= 1ULL << (feature % 64);
 	return 0;
+}
+
+static int set_feature(struct data_file *df, unsigned int feature, const uint8_t *p, size_t len)
+{
+	uint8_t *to;
+	int r = make_feature(df, feature, len, &to);
+
+	if (!r && len)
+		memcpy(to, p, len);
+	return r;
 }
 
 static int take_attr(struct data_file *df, const struct stream_record *s)
@@ -109,6 +120,23 @@ static int take_feature(struct data_file *df, const struct stream_record *s)
 	return set_feature(df, (unsigned int)feature, s->body + 8, s->len - 8);
 }
 
+/* The data stand behind the record. */
+static int take_payload(struct data_file *df, const struct stream_record *s, uint64_t size)
+{
+	uint8_t *to;
+	int r;
+
+	if (size > s->rec->payload_size)
+		size = s->rec->payload_size;
+	r = make_feature(df, HEADER_TRACING_DATA, size, &to);
+	if (r)
+		return r;
+	r = data_scan_payload(s->scan, to, size);
+	if (r) /* the file has become shorter: none is better than a part */
+		df->header.features[0] &= ~(1ULL << HEADER_TRACING_DATA);
+	return r ? -EBADMSG : 0;
+}
+
 static int take_tracing_data(struct data_file *df, const struct stream_record *s)
 {
 	uint64_t size;
@@ -116,9 +144,8 @@ static int take_tracing_data(struct data_file *df, const struct stream_record *s
 	if (s->len < 4)
 		return -EBADMSG;
 	size = load_u32(s->body, df->swapped);
-	if (s->rec->payload)
-		return set_feature(df, HEADER_TRACING_DATA, s->rec->payload,
-				   size < s->rec->payload_size ? size : s->rec->payload_size);
+	if (s->rec->payload_size)
+		return take_payload(df, s, size);
 	if (size > s->len - 4)
 		return -EBADMSG;
 	return set_feature(df, HEADER_TRACING_DATA, s->body + 4, size);
@@ -168,10 +195,11 @@ static const struct taker in_file[] = {
 	{0, NULL},
 };
 
-static int take(struct data_file *df, const struct taker *takers, const struct data_record *rec)
+static int take(struct data_file *df, const struct taker *takers, const struct data_record *rec,
+		struct data_scan *scan)
 {
-	struct stream_record s = {(const uint8_t *)(rec->hdr + 1), rec->hdr->size - RECORD_MIN,
-				  rec};
+	struct stream_record s = {(const uint8_t *)(rec->hdr + 1), rec->hdr->size - RECORD_MIN, rec,
+				  scan};
 	int r;
 
 	while (takers->take && takers->type != rec->hdr->type)
@@ -206,7 +234,7 @@ int stream_prescan(struct data_file *df)
 			r = 0;
 			break;
 		}
-		r = take(df, takers, &rec);
+		r = take(df, takers, &rec, scan);
 		if (r)
 			break;
 	}

@@ -212,7 +212,6 @@ static int keep(struct part *p, const struct data_record *rec)
 
 	if (buf_reserve(&p->filling, item.size))
 		return -ENOMEM;
-	item.rec.payload = NULL;
 	memcpy(p->filling.data + p->filling.len, &item, sizeof(item));
 	memcpy(p->filling.data + p->filling.len + sizeof(item), rec->hdr, rec->hdr->size);
 	p->filling.len += item.size;

@@ -55,7 +55,7 @@ int sweep_new(struct data_file *df, const struct sweep_opts *opts, struct sweep 
 void sweep_free(struct sweep *sw); /* accepts NULL; ends the threads */
 
 /*
- * The next record that was kept, valid until the next call; without its payload. *@newest is raised
+ * The next record that was kept, valid until the next call. *@newest is raised
  * to the newest time of all records of the file up to this one.
  * Returns 1, 0 at the end of all, -ENOMEM, or what a callback returned.
  */

@@ -485,7 +485,7 @@ bool dump_record(FILE *out, const char *file, const struct data_record *rec)
 		good = dump_sample(out, rec);
 	else
 		good = put_other(out, rec);
-	if (rec->payload)
+	if (rec->payload_size)
 		fprintf(out, " payload=%" PRIu64, rec->payload_size);
 	putc('\n', out);
 	return good;

@@ -48,6 +48,16 @@ static void decode(const struct data_record *rec, struct pd_evlist *list)
 	free(hdr);
 }
 
+/* All of it is there, if it is not in a compressed record. */
+static void read_payload(struct data_scan *scan, const struct data_record *rec)
+{
+	uint8_t *p = malloc(rec->payload_size + 1);
+
+	if (p && !data_scan_payload(scan, p, rec->payload_size))
+		touch(p, rec->payload_size);
+	free(p);
+}
+
 /* Returns the number of records. */
 static uint64_t walk(struct data_file *df, unsigned int segment)
 {
@@ -60,8 +70,7 @@ static uint64_t walk(struct data_file *df, unsigned int segment)
 		return 0;
 	while (data_scan_next(scan, &rec) > 0) {
 		decode(&rec, data_evlist(df));
-		if (rec.payload)
-			touch(rec.payload, rec.payload_size);
+		read_payload(scan, &rec);
 		nr++;
 	}
 	data_scan_free(scan);

@@ -107,7 +107,7 @@ static void check_plain(bool swap)
 		assert_int_equal(image_tag(&rec), i);
 		assert_int_equal(rec.time, 1000 + i);
 		assert_ptr_equal(rec.evsel, pd_evlist_at(data_evlist(df), i % 3));
-		assert_null(rec.payload);
+		assert_int_equal(rec.payload_size, 0);
 	}
 	assert_int_equal(data_scan_next(scan, &rec), 0);
 	assert_int_equal(data_scan_next(scan, &rec), 0);
@@ -484,7 +484,19 @@ static void add_auxtrace(struct image *im, uint64_t size)
 		image_u64(im, 0);
 }
 
-/* In the window, mapped, cut. */
+static void check_payload(struct data_scan *scan, uint64_t size)
+{
+	uint64_t *words = malloc(size + 1);
+
+	assert_int_equal(data_scan_payload(scan, words, size), 0);
+	for (uint64_t i = 0; i < size / 8; i++)
+		assert_int_equal(words[i], 8 * i);
+	/* what is not there is not made up */
+	assert_int_equal(data_scan_payload(scan, words, size + 1), -ENODATA);
+	free(words);
+}
+
+/* In the window, beyond it, cut. */
 static void test_auxtrace(void **state)
 {
 	static const uint64_t sizes[] = {8, 4096, 3 << 20};
@@ -505,8 +517,7 @@ static void test_auxtrace(void **state)
 		assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
 		assert_int_equal(data_scan_next(scan, &rec), 1);
 		assert_int_equal(rec.payload_size, sizes[i]);
-		for (uint64_t at = 0; at < sizes[i]; at += 8)
-			assert_memory_equal(rec.payload + at, &at, 8);
+		check_payload(scan, sizes[i]);
 		assert_int_equal(data_scan_next(scan, &rec), 1);
 		assert_int_equal(image_tag(&rec), 77);
 		data_scan_free(scan);
@@ -851,6 +862,41 @@ static void test_shrinks(void **state)
 	image_release(&im);
 }
 
+/* What follows a record goes while the record is in hand: an error, and no signal. */
+static void test_shrinks_in_payload(void **state)
+{
+	const uint64_t size = 3 << 20;
+	char path[] = "/tmp/ringtail-test-XXXXXX";
+	uint8_t *payload = malloc(size);
+	struct image im = {0};
+	struct data_file *df;
+	struct data_record rec;
+	struct data_scan *scan;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	image_begin(&im, 1, IMAGE_STRIDE);
+	add_auxtrace(&im, size);
+	assert_int_equal(buf_zero(&im.b, size), 0);
+	image_sample(&im, 0, 1, 77);
+	image_end(&im);
+	assert_int_equal(write(fd, im.b.data, im.b.len), im.b.len);
+	assert_int_equal(data_open(path, false, &df, NULL), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_next(scan, &rec), 1);
+	assert_int_equal(rec.payload_size, size);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	assert_int_equal(data_scan_payload(scan, payload, size), -ENODATA);
+	assert_int_equal(data_scan_next(scan, &rec), 0);
+	assert_int_equal(noted(df, DATA_DAMAGED, "shorter"), 1);
+	data_scan_free(scan);
+	data_close(df);
+	close(fd);
+	unlink(path);
+	free(payload);
+	image_release(&im);
+}
+
 /* What is written to a header after it was read is noticed, in either half of a flush. */
 static void test_flushed_meanwhile(void **state)
 {
@@ -905,6 +951,7 @@ int main(void)
 		cmocka_unit_test(test_pipe_stream),
 		cmocka_unit_test(test_directory),
 		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_shrinks_in_payload),
 		cmocka_unit_test(test_flushed_meanwhile),
 	};
 
