@@ -31,13 +31,15 @@ static void take_words(struct argp_state *state, struct request *r)
 {
 	for (int i = state->next - 1; i < state->argc; i++) {
 		if (strchr(state->argv[i], '\n'))
-			argp_error(state, "a command is one line");
-		if (buf_printf(&r->line, "%s%s", r->line.len ? " " : "", state->argv[i]))
-			argp_failure(state, EXIT_ERROR, ENOMEM, "command");
+			usage_error(state, "a command is one line");
+		if (buf_printf(&r->line, "%s%s", r->line.len ? " " : "", state->argv[i])) {
+			complain("out of memory");
+			exit(EXIT_ERROR);
+		}
 	}
 	state->next = state->argc;
 	if (!r->line.len || r->line.len >= CONTROL_LINE_MAX)
-		argp_error(state, "a command has 1 to %d bytes", CONTROL_LINE_MAX - 1);
+		usage_error(state, "a command has 1 to %d bytes", CONTROL_LINE_MAX - 1);
 }
 
 static uint64_t number(struct argp_state *state, const char *option, const char *arg)
@@ -45,7 +47,7 @@ static uint64_t number(struct argp_state *state, const char *option, const char 
 	uint64_t n = 0;
 
 	if (parse_u64(arg, &n) || !n || n > INT_MAX)
-		argp_error(state, "%s: '%s' is no number from 1 to %d", option, arg, INT_MAX);
+		usage_error(state, "%s: '%s' is no number from 1 to %d", option, arg, INT_MAX);
 	return n;
 }
 
@@ -57,7 +59,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p': r->pid = (pid_t)number(state, "--pid", arg); break;
 	case 't': r->timeout_s = (unsigned int)number(state, "--timeout", arg); break;
 	case ARGP_KEY_ARG: take_words(state, r); break;
-	case ARGP_KEY_NO_ARGS: argp_error(state, "which command? 'help' lists them"); break;
+	case ARGP_KEY_NO_ARGS: usage_error(state, "which command? 'help' lists them"); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;

@@ -2,6 +2,7 @@
 #include "render/dump.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -15,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = in; break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_error(state, "more than one recording");
+			usage_error(state, "more than one recording");
 		in->trace.path = arg;
 		break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -81,7 +82,7 @@ int cmd_dump(int argc, char **argv)
 
 	input_init(&in);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &in))
-		return EXIT_USAGE;
+		exit(EXIT_USAGE);
 	rc = input_open(&in, &t);
 	if (!rc)
 		rc = dump_all(&in, t);

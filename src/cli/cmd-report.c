@@ -126,7 +126,7 @@ static double parse_percent(struct argp_state *state, const char *arg)
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !(v >= 0 && v <= 100))
-		argp_error(state, "'%s' is not a percentage", arg);
+		usage_error(state, "'%s' is not a percentage", arg);
 	return v;
 }
 
@@ -135,7 +135,7 @@ static size_t parse_max_stack(struct argp_state *state, const char *arg)
 	uint64_t n;
 
 	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
-		argp_error(state, "--max-stack: from 1 to %d", MAX_MAX_STACK);
+		usage_error(state, "--max-stack: from 1 to %d", MAX_MAX_STACK);
 	return n;
 }
 
@@ -145,7 +145,7 @@ static void parse_sort(struct argp_state *state, struct report_args *a, const ch
 	int n = sort_keys_parse(arg, a->report.keys, a->report.nr_keys, &err);
 
 	if (n < 0)
-		argp_error(state, "%s", err.text);
+		usage_error(state, "%s", err.text);
 	else
 		a->report.nr_keys = n;
 }
@@ -155,14 +155,14 @@ static void parse_graph(struct argp_state *state, struct report_args *a, const c
 	struct error err = ERROR_INIT;
 
 	if (graph_spec_parse(arg, &a->graph, &err) < 0)
-		argp_error(state, "-g: %s", err.text);
+		usage_error(state, "-g: %s", err.text);
 }
 
 static void parse_percentage(struct argp_state *state, struct report_args *a, const char *arg)
 {
 	a->report.relative = !strcmp(arg, "relative");
 	if (!a->report.relative && strcmp(arg, "absolute") != 0)
-		argp_error(state, "--percentage: relative or absolute, not '%s'", arg);
+		usage_error(state, "--percentage: relative or absolute, not '%s'", arg);
 }
 
 /* As perf takes it, and a tab as shells leave it. */
@@ -170,17 +170,17 @@ static void parse_separator(struct argp_state *state, struct report_args *a, con
 {
 	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
 	if (!*arg || *arg == '.' || (arg[1] && a->table.separator != '\t'))
-		argp_error(state,
-			   "-t: a single character, but a point, which stands for it in "
-			   "names; not '%s'",
-			   arg);
+		usage_error(state,
+			    "-t: a single character, but a point, which stands for it in "
+			    "names; not '%s'",
+			    arg);
 }
 
 static void parse_color(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
-		argp_error(state, "--stdio-color: there are no colors: never or auto, not '%s'",
-			   arg);
+		usage_error(state, "--stdio-color: there are no colors: never or auto, not '%s'",
+			    arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -214,7 +214,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_error(state, "more than one recording");
+			usage_error(state, "more than one recording");
 		a->input.trace.path = arg;
 		break;
 	default: return refuse_option(options, key, state);
@@ -388,7 +388,7 @@ int cmd_report(int argc, char **argv)
 	input_init(&a.input);
 	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, 0, NULL);
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
-		return EXIT_USAGE;
+		exit(EXIT_USAGE);
 	a.report.filter = a.input.filter;
 	a.table.quiet = a.input.quiet;
 	a.table.graph_style = a.graph.style;

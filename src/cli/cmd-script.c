@@ -88,7 +88,7 @@ static const struct argp_option options[] = {
 static void parse_since(struct argp_state *state, struct script_args *a, enum lines_since since)
 {
 	if (a->line.since != LINES_BOOT && a->line.since != since)
-		argp_error(state, "times are shown one way: --reltime or --deltatime");
+		usage_error(state, "times are shown one way: --reltime or --deltatime");
 	a->line.since = since;
 }
 
@@ -103,9 +103,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case 'F':
 		if (script_fields_parse(arg, &unused, &err) < 0)
-			argp_error(state, "%s", err.text);
+			usage_error(state, "%s", err.text);
 		if (a->nr_fields == MAX_FIELD_ARGS)
-			argp_error(state, "more than %d -F options", MAX_FIELD_ARGS);
+			usage_error(state, "more than %d -F options", MAX_FIELD_ARGS);
 		a->fields[a->nr_fields++] = arg;
 		break;
 	case OPT_NS: a->line.ns = true; break;
@@ -118,12 +118,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'G': a->script.no_callchain = true; break;
 	case OPT_MAX_STACK:
 		if (parse_u64(arg, &n) < 0 || n < 1 || n > 65536)
-			argp_error(state, "--max-stack: from 1 to 65536");
+			usage_error(state, "--max-stack: from 1 to 65536");
 		a->script.max_stack = n;
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_error(state, "more than one recording");
+			usage_error(state, "more than one recording");
 		a->input.trace.path = arg;
 		break;
 	default: return refuse_option(options, key, state);
@@ -203,7 +203,7 @@ int cmd_script(int argc, char **argv)
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
-		return EXIT_USAGE;
+		exit(EXIT_USAGE);
 	a.script.filter = a.input.filter;
 	rc = input_open(&a.input, &t);
 	if (!rc && !a.header_only && !a.dump)

@@ -3,6 +3,7 @@
 #include <hwloc.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <zstd.h>
 
 #include "cli/commands.h"
@@ -11,13 +12,21 @@
 
 static const char doc[] = "Show the version of ringtail and of the libraries it uses.";
 
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		usage_error(state, "'%s' is too much: it takes no arguments", arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
 int cmd_version(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {.doc = doc, .children = children};
+	static const struct argp argp = {.doc = doc, .children = children, .parser = parse_option};
 	unsigned int hwloc = hwloc_get_api_version();
 
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+		exit(EXIT_USAGE);
 	printf("ringtail %s\n", RINGTAIL_VERSION);
 	printf("  libzstd %s\n", ZSTD_versionString());
 	printf("  libtraceevent %s\n", LIBTRACEEVENT_VERSION);

@@ -73,7 +73,7 @@ static const struct argp_option samples_options[] = {
 static void parse_ranges(struct argp_state *state, const char *arg, struct filter_ranges *ret)
 {
 	if (filter_ranges_parse(arg, ret) < 0)
-		argp_error(state, "'%s' is not a list of numbers like 1,3-5", arg);
+		usage_error(state, "'%s' is not a list of numbers like 1,3-5", arg);
 }
 
 static error_t parse_input(int key, char *arg, struct argp_state *state)
@@ -108,11 +108,11 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
 	case OPT_TIME:
 		if (filter_time_parse(arg, &in->filter) < 0)
-			argp_error(state, "'%s' is not START,STOP in seconds", arg);
+			usage_error(state, "'%s' is not START,STOP in seconds", arg);
 		break;
 	case OPT_SNAPSHOT:
 		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
-			argp_error(state, "--snapshot: '%s' is no number from 1 on", arg);
+			usage_error(state, "--snapshot: '%s' is no number from 1 on", arg);
 		break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -125,10 +125,11 @@ const struct argp samples_argp = {.options = samples_options, .parser = parse_sa
 
 static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
-	if (key != 'h')
-		return ARGP_ERR_UNKNOWN;
-	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-	return 0;
+	switch (key) {
+	case ARGP_KEY_INIT: state->err_stream = NULL; return 0;
+	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
 }
 
 static const struct argp_option help_options[] = {
@@ -144,9 +145,9 @@ error_t refuse_option(const struct argp_option *options, int key, struct argp_st
 		if (!o->key || o->key != key || !(o->flags & OPTION_HIDDEN))
 			continue;
 		if (key < 256)
-			argp_error(state, "there is no -%c, --%s: %s", key, o->name, o->doc);
+			usage_error(state, "there is no -%c, --%s: %s", key, o->name, o->doc);
 		else
-			argp_error(state, "there is no --%s: %s", o->name, o->doc);
+			usage_error(state, "there is no --%s: %s", o->name, o->doc);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -230,6 +231,22 @@ void complain_at(int priority, const char *fmt, ...)
 	va_start(ap, fmt);
 	vcomplain_at(priority, fmt, ap);
 	va_end(ap);
+}
+
+void usage_error(const struct argp_state *state, const char *fmt, ...)
+{
+	struct buf text = {0};
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (text_escape(&text, line) == 0)
+		fprintf(stderr, "%s: %.*s\n", state->name, (int)text.len,
+			text.len ? (char *)text.data : "");
+	buf_release(&text);
+	exit(EXIT_USAGE);
 }
 
 void input_init(struct input *in)

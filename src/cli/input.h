@@ -29,7 +29,10 @@ struct input {
 extern const struct argp input_argp;   /* where to read, and -q */
 extern const struct argp samples_argp; /* which samples, their symbols, and -v */
 
-/* An argp child of every command, without input: -h, which argp does not have. */
+/*
+ * An argp child of every command, without input: -h, which argp does not have. It also turns off
+ * argp's own messages, so argp_parse() of a command returns EINVAL for what getopt refused.
+ */
 extern const struct argp help_argp;
 
 /*
@@ -77,6 +80,13 @@ void input_explain_nothing(const struct input *in, const struct trace *t);
  * Returns the exit status for @rc (0 or -errno, already reported) and the damage.
  */
 int input_end(const struct input *in, const struct trace *t, int rc);
+
+/*
+ * Ends the program with status 2 and one line, "ringtail COMMAND: TEXT". TEXT says what is right;
+ * unlike argp_error() this prints no second line.
+ */
+void usage_error(const struct argp_state *state, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
 
 /* "ringtail: TEXT" on standard error. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

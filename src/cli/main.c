@@ -24,6 +24,28 @@ static const struct command {
 	{"version", cmd_version, "show versions"},
 };
 
+/* perf's commands, and what to use for each. */
+// clang-format off
+static const struct {
+	const char *name, *instead; /* NULL: perf's command, which reads our recordings */
+} perf_commands[] = {
+	{"annotate", NULL}, {"archive", NULL}, {"buildid-list", NULL}, {"c2c", NULL}, {"data", NULL},
+	{"diff", NULL}, {"evlist", NULL}, {"inject", NULL}, {"kmem", NULL}, {"kvm", NULL},
+	{"kwork", NULL}, {"lock", NULL}, {"mem", NULL}, {"sched", NULL}, {"timechart", NULL},
+	{"bench", "use 'perf bench'"}, {"buildid-cache", "use 'perf buildid-cache'"},
+	{"config", "ringtail has no settings but its options"}, {"ftrace", "use 'perf ftrace'"},
+	{"iostat", "use 'perf iostat'"}, {"kallsyms", "use 'perf kallsyms'"}, {"test", "use 'perf test'"},
+	{"daemon", "'ringtail record' and 'ringtail ctl' do that; or use 'perf daemon'"},
+	{"list", "use 'perf list', or look below /sys/kernel/tracing/events; ringtail-events(5) says how "
+	 "events are written"},
+	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use "
+	 "'perf probe'"},
+	{"stat", "ringtail does not count without samples; use 'perf stat'"},
+	{"top", "use 'ringtail record -a -- sleep 10', then 'ringtail report'; or 'perf top'"},
+	{"trace", "use 'ringtail record -e raw_syscalls:sys_enter', then 'ringtail script'; or 'perf trace'"},
+};
+// clang-format on
+
 #define OUTPUT_BUFFER (64 << 10)
 #define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
 
@@ -41,6 +63,7 @@ static char *help_filter(int key, const char *text, void *input)
 	fputs("Commands:\n", out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(out, "  %-8s %s\n", "help", "show the options of ringtail, or of a command");
 	fputs("\n'ringtail COMMAND --help' tells the options of a command.", out);
 	fclose(out);
 	return list;
@@ -59,22 +82,53 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static void unknown_command(struct argp_state *state, const char *name)
+static void refuse_perf_command(const struct argp_state *state, const char *name)
+{
+	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(perf_commands[0]); i++) {
+		if (strcmp(perf_commands[i].name, name) != 0)
+			continue;
+		if (perf_commands[i].instead)
+			usage_error(state, "there is no command '%s': %s", name,
+				    perf_commands[i].instead);
+		usage_error(state,
+			    "there is no command '%s': use 'perf %s', which reads ringtail's "
+			    "recordings",
+			    name, name);
+	}
+}
+
+static void __attribute__((noreturn))
+unknown_command(const struct argp_state *state, const char *name)
 {
 	size_t best = 0, len = 0;
 	char list[128];
 
+	refuse_perf_command(state, name);
 	for (size_t i = 1; i < NR_COMMANDS; i++)
 		if (parse_distance(name, commands[i].name) <
 		    parse_distance(name, commands[best].name))
 			best = i;
 	if (parse_distance(name, commands[best].name) <= 2)
-		argp_error(state, "there is no command '%s'; did you mean '%s'?", name,
-			   commands[best].name);
+		usage_error(state, "there is no command '%s'; did you mean '%s'?", name,
+			    commands[best].name);
 	for (size_t i = 0; i < NR_COMMANDS && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					commands[i].name);
-	argp_error(state, "there is no command '%s'; there are %s", name, list);
+	usage_error(state, "there is no command '%s'; there are %s, help", name, list);
+}
+
+/* "help", "help COMMAND" and "help help". */
+static void take_help(struct argp_state *state, struct chosen *c)
+{
+	const char *name = state->next < state->argc ? state->argv[state->next] : "help";
+
+	if (!strcmp(name, "help"))
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	c->command = find_command(name);
+	if (!c->command)
+		unknown_command(state, name);
+	c->at = -1;
+	state->next = state->argc;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -85,15 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'V': exit(cmd_version(1, state->argv));
 	case ARGP_KEY_ARG:
 		if (!strcmp(arg, "help")) {
-			c->command = state->next < state->argc
-					     ? find_command(state->argv[state->next])
-					     : NULL;
-			if (!c->command && state->next < state->argc)
-				unknown_command(state, state->argv[state->next]);
-			if (!c->command)
-				argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-			c->at = -1;
-			state->next = state->argc;
+			take_help(state, c);
 			return 0;
 		}
 		c->command = find_command(arg);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
+#include "cli/input.h"
 #include "record/control_command.h"
 #include "record/places.h"
 #include "symbol/locate.h"
@@ -12,7 +13,7 @@
 
 const struct event_env record_events_here = {.symbols = &locate_symbols};
 
-#define usage(state, ...) argp_error(state, __VA_ARGS__)
+#define usage(state, ...) usage_error(state, __VA_ARGS__)
 
 /* The data of a pipe and answers would be mixed. */
 static void check_control(struct argp_state *state, const struct record_opts *opts)

@@ -144,8 +144,7 @@ static const struct argp_option options[] = {
 
 // clang-format on
 
-/* Ends the program with 2 and what is wrong. argp prints the text and a hint at --help. */
-#define usage(state, ...) argp_error(state, __VA_ARGS__)
+#define usage(state, ...) usage_error(state, __VA_ARGS__)
 
 struct parser {
 	struct record_command *cmd;

@@ -32,8 +32,7 @@ static const struct { const char *name; int id; } clocks[] = {
 };
 // clang-format on
 
-/* Ends the program with 2 and what is wrong. argp prints the text and a hint at --help. */
-#define usage(state, ...) argp_error(state, __VA_ARGS__)
+#define usage(state, ...) usage_error(state, __VA_ARGS__)
 
 void record_fail(const char *fmt, ...)
 {

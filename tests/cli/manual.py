@@ -7,7 +7,8 @@ usage: manual.py RINGTAIL
 Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
 man/*.scd), with the same argument or none, and the page describes no other. Each `ringtail` line in a
 code block of the README and of the man pages names a command that exists and options that it has.
--h of each command is its --help. Options that a page says are not there ("Not there: ...") are refused with a sentence.
+-h of each command is its --help, and so is `ringtail help COMMAND`. Options that a page says are not there
+("Not there: ...") are refused with a sentence, and so are perf's commands. A usage error is one line, with status 2.
 """
 import getopt
 import os
@@ -22,6 +23,18 @@ PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
     'ringtail-events.5')]
+
+# Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
+PERF_COMMANDS = ['annotate', 'archive', 'bench', 'buildid-cache', 'buildid-list', 'c2c', 'config', 'daemon', 'data',
+                 'diff', 'evlist', 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'list', 'lock',
+                 'mem', 'probe', 'sched', 'stat', 'test', 'timechart', 'top', 'trace']
+# Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
+USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
+                ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-n', 'true'], ['record', '--quiet=1'],
+                ['record', '--all'], ['record', '-a', '-p', '1'], ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
+                ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
+                ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
+                ['dump', 'a', 'b'], ['version', 'frob']]
 
 # -x, --name=ARG, --name[=ARG]
 DEFINITION = re.compile(r'(--[a-z][a-z-]*|-[A-Za-z?])(\[?=.+)?')
@@ -144,9 +157,40 @@ def check_refused(ringtail, command, option):
     run = subprocess.run([ringtail, command, option], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                          timeout=60, check=False)
     said = ' '.join(run.stderr.split())
-    if run.returncode != 2 or not re.match(rf'ringtail {command}: there is no .*{option}\b.*: \S', said):
+    if run.returncode != 2 or run.stderr.count('\n') != 1 or \
+            not re.match(rf'ringtail {command}: there is no .*{option}\b.*: \S', said):
         return f'{option}: status {run.returncode}: {said}'
     return None
+
+
+def refusal(ringtail, args):
+    """(the line of a usage error, None), or (None, what is wrong with the answer)."""
+    run = subprocess.run([ringtail, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+                         check=False)
+    if run.returncode != 2 or run.stdout or run.stderr.count('\n') != 1 or not run.stderr.endswith('\n'):
+        return None, f'{args}: status {run.returncode}, not one line: {run.stdout}{run.stderr}'
+    if not re.match(r'\S*ringtail( [a-z]+)?: ', run.stderr):
+        return None, f'{args}: {run.stderr}'
+    return run.stderr, None
+
+
+def check_perf_command(ringtail, args):
+    """None, or what is wrong with the answer to a command of perf."""
+    line, problem = refusal(ringtail, args)
+    if not problem and not re.match(rf"ringtail: there is no command '{args[-1]}': .*\b(use|perf|ringtail)\b", line):
+        problem = f'it does not say what to use: {line}'
+    return problem
+
+
+def check_help(ringtail, command):
+    """Sentences on `ringtail help`."""
+    for topic in [command] if command else [None, 'help']:
+        run = subprocess.run([ringtail, 'help'] + ([topic] if topic else []), capture_output=True, text=True,
+                             check=False)
+        if run.returncode or run.stderr or run.stdout != help_of(ringtail, command):
+            yield f'help {topic or ""}: status {run.returncode}, and not --help: {run.stderr}'
+    if not command and not re.search(r'^  help  +\S', help_of(ringtail, None), re.M):
+        yield 'the list of commands lacks it'
 
 
 def main():
@@ -174,11 +218,16 @@ def main():
         short = help_of(ringtail, command, '-h')
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
+        result(f'help of {command or "ringtail"}', check_help(ringtail, command))
     for command in 'record', 'report', 'script':
         options_of_perf = not_there(read(f'man/ringtail-{command}.1.scd'))
         problems = [check_refused(ringtail, command, option) for option in options_of_perf]
         result(f'options of perf {command} ({len(options_of_perf)})',
                [problem for problem in problems if problem] if problems else ['the page names none'])
+    problems = [check_perf_command(ringtail, args) for name in PERF_COMMANDS for args in ([name], ['help', name])]
+    result(f'commands of perf ({len(PERF_COMMANDS)})', filter(None, problems))
+    problems = [refusal(ringtail, args)[1] for args in USAGE_ERRORS]
+    result(f'usage errors are one line ({len(problems)})', filter(None, problems))
     for document in DOCUMENTS:
         calls = list(invocations(read(document)))
         problems = ((line, check_call(args, options)) for line, args in calls)
