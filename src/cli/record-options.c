@@ -9,7 +9,7 @@
 #include "cli/input.h"
 #include "cli/record-checks.h"
 #include "cli/record-values.h"
-#include "record/trigger.h"
+#include "record/trigger_spec.h"
 #include "render/attr_text.h"
 
 // clang-format off
@@ -172,7 +172,7 @@ static void add_switch_events(struct argp_state *state, struct parser *p, const 
 
 	add_events(state, p, &opts->switch_events, "--switch-output-event", arg);
 	for (size_t i = p->last_event; i < opts->switch_events.count; i++)
-		if (trigger_check(&opts->switch_events.specs[i], &err))
+		if (trigger_spec_check_event(&opts->switch_events.specs[i], &err))
 			usage(state, "--switch-output-event: %s", err.text);
 	opts->switch_output = true;
 }

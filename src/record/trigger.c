@@ -59,23 +59,6 @@ struct trigger_lost {
 /* In the ring, with what sample_id_all puts behind it: TID, TIME, CPU, IDENTIFIER. */
 #define LOST_SIZE (sizeof(struct trigger_lost) + 32)
 
-int trigger_check(const struct event_spec *event, struct error *err)
-{
-	const struct pd_attr *attr = &event->attr;
-	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
-
-	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
-		return error_set(err, -EINVAL, "'%s' never happens", event->name);
-	if (event->explicit_period ||
-	    (!clock && attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE &&
-	     attr->type != PERF_TYPE_RAW))
-		return 0;
-	return error_set(err, -EINVAL,
-			 "'%s' happens all the time: say after how many, as in 'cycles/period=N/'",
-			 event->name);
-}
-
 /* --- opening -------------------------------------------------------------------------------------
  */
 
@@ -141,8 +124,8 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	plan->task_rings = recording->task_rings;
 	plan->online = recording->online;
 	plan->unbuffered = !ring_size;
-	plan->descriptors_beside = plan_descriptors(recording) + recording->descriptors_beside +
-				   place->descriptors;
+	plan->descriptors_beside =
+		plan_descriptors(recording) + recording->descriptors_beside + place->descriptors;
 	plan->events = calloc(events->count, sizeof(*plan->events));
 	if (!plan->events || cpus_copy(&recording->sampled, &plan->cpus) ||
 	    cpus_copy(&recording->sampled, &plan->sampled) ||

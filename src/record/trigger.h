@@ -24,12 +24,6 @@
 
 struct trigger;
 
-/*
- * Whether a recording can be triggered by @event: -EINVAL with @err filled for one of which it is
- * not said how often (cycles and clocks without a period), or that never happens (dummy).
- */
-int trigger_check(const struct event_spec *event, struct error *err);
-
 /* Where a trigger is opened; all of it outlives the trigger. */
 struct trigger_place {
 	const struct plan *recording; /* that is going to be */

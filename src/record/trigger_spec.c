@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "record/trigger.h"
 
 #define MS 1000000ull
 
@@ -246,6 +245,23 @@ static int check_options(enum trigger_kind kind, char *text, struct error *err)
 					 : check_value(text, err);
 }
 
+int trigger_spec_check_event(const struct event_spec *event, struct error *err)
+{
+	const struct pd_attr *attr = &event->attr;
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
+
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
+		return error_set(err, -EINVAL, "'%s' never happens", event->name);
+	if (event->explicit_period ||
+	    (!clock && attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE &&
+	     attr->type != PERF_TYPE_RAW))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "'%s' happens all the time: say after how many, as in 'cycles/period=N/'",
+			 event->name);
+}
+
 static int take_events(struct trigger_spec *spec, char *text, const struct event_env *env,
 		       struct error *err)
 {
@@ -259,7 +275,7 @@ static int take_events(struct trigger_spec *spec, char *text, const struct event
 		*filter++ = '\0';
 	code = event_parse(&spec->events, text, env, err);
 	for (size_t i = first; !code && i < spec->events.count; i++)
-		code = trigger_check(&spec->events.specs[i], err);
+		code = trigger_spec_check_event(&spec->events.specs[i], err);
 	if (filter)
 		filter += strspn(filter, " ");
 	if (!code && filter && *filter)

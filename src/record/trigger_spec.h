@@ -67,4 +67,10 @@ int trigger_specs_add(struct trigger_specs *list, const char *text, const struct
 		      struct error *err);
 void trigger_specs_release(struct trigger_specs *list);
 
+/*
+ * Whether @event can trigger anything. Returns 0, or -EINVAL with @err filled for an event without
+ * a count (cycles and clocks without a period) and for one that never happens (dummy).
+ */
+int trigger_spec_check_event(const struct event_spec *event, struct error *err);
+
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/trigger.h"
+#include "record/trigger_spec.h"
 #include "fake-rings.h"
 
 /* --- a trigger on it -----------------------------------------------------------------------------
@@ -255,7 +256,7 @@ static void test_how_often_must_be_said(void **state)
 		struct event_list list = {0};
 
 		assert_int_equal(event_parse(&list, rows[i].event, NULL, NULL), 0);
-		assert_int_equal(trigger_check(&list.specs[0], NULL), rows[i].code);
+		assert_int_equal(trigger_spec_check_event(&list.specs[0], NULL), rows[i].code);
 		event_list_release(&list);
 	}
 }
