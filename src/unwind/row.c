@@ -144,6 +144,23 @@ static bool rule_value(const struct cfi_row *row, const struct packed *r,
 	return true;
 }
 
+/*
+ * Whether the register that @r restores has its caller's value again. Code often ends so: its row
+ * goes on saying where the value was saved, which is then below the stack pointer, so that no copy
+ * of the stack has it.
+ */
+static bool is_restored(const struct cfi_row *row, const struct packed *r,
+			const struct unwind_arch *arch, const struct unwind_stack *stack,
+			const struct unwind_regs *regs)
+{
+	uint64_t at = regs->v[r->base] + (uint64_t)(int64_t)r->offset;
+
+	if (r->kind != CFI_MEMORY || r->reg == row->ra || regs->v[arch->sp] != stack->start ||
+	    !(regs->known >> r->base & 1) || !(regs->known >> r->reg & 1))
+		return false;
+	return (arch->word == 4 ? (uint32_t)at : at) < stack->start;
+}
+
 bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 		   const struct unwind_stack *stack, struct unwind_regs *regs, uint64_t *ret_pc)
 {
@@ -155,9 +172,16 @@ bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 	regs->v[UNWIND_CFA] = cfa;
 	regs->known |= 1ull << UNWIND_CFA;
 	/* all from the old values, then all at once */
-	for (uint8_t i = 0; i < row->nr; i++)
-		if (!rule_value(row, &row->rule[i], arch, stack, regs, &v[i]))
-			lost |= 1ull << row->rule[i].reg;
+	for (uint8_t i = 0; i < row->nr; i++) {
+		const struct packed *r = &row->rule[i];
+
+		if (rule_value(row, r, arch, stack, regs, &v[i]))
+			continue;
+		if (is_restored(row, r, arch, stack, regs))
+			v[i] = regs->v[r->reg];
+		else
+			lost |= 1ull << r->reg;
+	}
 	for (uint8_t i = 0; i < row->nr; i++) {
 		regs->v[row->rule[i].reg] = v[i];
 		regs->known |= 1ull << row->rule[i].reg;

@@ -343,6 +343,49 @@ static void test_expressions(void **state)
 	assert_int_equal(expr_eval(many, sizeof(many), &frame, false, &v), -EINVAL);
 }
 
+static struct cfi_rules rules_at_ret(void)
+{
+	struct cfi_rules rules = {.ra = 16};
+
+	rules.rule[UNWIND_CFA] = (struct cfi_rule){CFI_VALUE, .base = 7, .offset = 8};
+	rules.rule[16] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -8};
+	rules.rule[6] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -16};
+	rules.rule[3] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -24};
+	return rules;
+}
+
+/* What a function has restored before it returns is below the stack pointer, and in the register.
+ */
+static void test_restored_registers(void **state)
+{
+	static const uint64_t words[] = {0x401000, 0x402000};
+	const struct unwind_stack stack = {(const uint8_t *)words, 0x1000, sizeof(words)};
+	const struct unwind_arch *arch = unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64);
+	const struct cfi_rules rules = rules_at_ret();
+	struct unwind_regs regs = {.v = {[6] = 0xbeef, [7] = 0x1000}, .known = 1 << 6 | 1 << 7};
+	struct cfi_row *row;
+	uint64_t pc;
+
+	assert_int_equal(cfi_row_new(&rules, arch, &row), 0);
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(pc, 0x401000);
+	assert_int_equal(regs.v[7], 0x1008);
+	assert_true(regs.known >> 6 & 1);
+	assert_int_equal(regs.v[6], 0xbeef);
+	assert_false(regs.known >> 3 & 1); /* it was not recorded */
+
+	/* of a caller the slots lie in the copy, or cannot be known */
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(pc, 0x402000);
+	assert_int_equal(regs.v[6], 0x401000);
+	regs = (struct unwind_regs){.v = {[3] = 1, [6] = 2, [7] = 0x1008},
+				    .known = 1 << 3 | 1 << 6 | 1 << 7};
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(regs.v[6], 0x401000);
+	assert_false(regs.known >> 3 & 1);
+	free(row);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dropped_tables, place_new, place_free),
 		cmocka_unit_test_setup_teardown(test_any_bytes, place_new, place_free),
 		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_restored_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
