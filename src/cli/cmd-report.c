@@ -391,6 +391,7 @@ int cmd_report(int argc, char **argv)
 		exit(EXIT_USAGE);
 	a.report.filter = a.input.filter;
 	a.table.quiet = a.input.quiet;
+	a.table.mark_guesses = a.input.verbose;
 	a.table.graph_style = a.graph.style;
 	a.table.graph_value = a.graph.value;
 	a.table.graph_percent = a.graph.percent;

@@ -173,6 +173,7 @@ static int show(struct script_args *a, struct trace *t)
 	if (isatty(STDOUT_FILENO))
 		a->input.progress.enabled = false;   /* lines would run into the bar */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
+	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, stdout, t, &a->line);
 	rc = script_run(t, &a->script, put_sample, a, &err);
 	if (rc < 0 && rc != -EPIPE)

@@ -66,7 +66,7 @@ static const struct argp_option samples_options[] = {
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 4},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M", 4},
-	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols", 5},
+	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols, mark guessed callers", 5},
 	{0},
 };
 

@@ -50,6 +50,18 @@ static void put_line(struct graph *gr)
 	gr->line.len = 0;
 }
 
+/* Ends the line that shows @n. */
+static int end_frame(struct graph *gr, const struct callgraph_node *n)
+{
+	int rc = 0;
+
+	if (n->guessed && gr->opts->mark_guesses)
+		rc = buf_printf(&gr->line, " [guessed]");
+	if (!rc)
+		put_line(gr);
+	return rc;
+}
+
 static int put_margin(struct graph *gr)
 {
 	return buf_printf(&gr->line, "%*s", (int)(MARGIN + gr->margin), "");
@@ -123,9 +135,7 @@ static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t de
 	}
 	if (!rc)
 		rc = put_name(gr, n);
-	if (!rc)
-		put_line(gr);
-	return rc;
+	return rc ?: end_frame(gr, n);
 }
 
 /* The branches below @node. Recursion is as deep as chains fork, at most MAX_DEPTH. */
@@ -181,7 +191,7 @@ static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *re
 			if (!rc)
 				rc = put_name(gr, &gr->g->node[c]);
 			if (!rc)
-				put_line(gr);
+				rc = end_frame(gr, &gr->g->node[c]);
 		}
 		*ret = c;
 		c = gr->g->node[c].child;

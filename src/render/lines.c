@@ -213,7 +213,7 @@ static void put_data(FILE *out, const struct trace *t, const struct script_sampl
 		fprintf(out, "%16u", p->weight_var2);
 }
 
-static void put_code(FILE *out, const struct script_sample *s)
+static void put_code(const struct lines *l, FILE *out, const struct script_sample *s)
 {
 	if (!s->chain) {
 		putc(' ', out);
@@ -224,6 +224,8 @@ static void put_code(FILE *out, const struct script_sample *s)
 	for (size_t i = 0; i < s->nr_frames; i++) {
 		putc('\t', out);
 		put_place(out, &s->frame[i], s->fields);
+		if (s->frame[i].guessed && l->opts.mark_guesses)
+			fputs(" [guessed]", out);
 		putc('\n', out);
 	}
 }
@@ -247,7 +249,7 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 	}
 	put_data(out, t, s);
 	if (f & SCRIPT_IP)
-		put_code(out, s);
+		put_code(l, out, s);
 	if (f & SCRIPT_BRSTACK)
 		put_branches(out, p);
 	if (f & SCRIPT_PHYS_ADDR)

@@ -19,6 +19,7 @@ enum lines_since {
 struct lines_opts {
 	bool ns; /* nine digits of time instead of six */
 	enum lines_since since;
+	bool mark_guesses; /* frames that no call frame information led to */
 };
 
 struct lines {

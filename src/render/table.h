@@ -26,6 +26,7 @@ struct table_opts {
 	enum graph_style graph_style;
 	enum graph_value graph_value;
 	unsigned int graph_limit; /* branches below a node, or chains of a row; 0: all */
+	bool mark_guesses;	  /* frames that no call frame information led to */
 	bool show_samples;	  /* a column with their number */
 	bool show_period;	  /* and one with the sum of their periods */
 	double percent_limit;	  /* rows below this share are left out */

@@ -97,9 +97,10 @@ static int child_of(struct callgraph *g, uint32_t parent, struct callgraph_node 
 	}
 	at = node_hash(g, parent, key) & (g->table_size - 1);
 	for (; g->table[at]; at = (at + 1) & (g->table_size - 1)) {
-		const struct callgraph_node *n = &g->node[g->table[at] - 1];
+		struct callgraph_node *n = &g->node[g->table[at] - 1];
 
 		if (n->parent == parent && same_frame(n, key)) {
+			n->guessed |= key->guessed;
 			*ret = g->table[at] - 1;
 			return 0;
 		}
@@ -137,6 +138,7 @@ int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame,
 			.sym = f->sym,
 			.addr = f->sym ? f->sym->start : f->addr,
 			.cpumode = f->cpumode,
+			.guessed = f->guessed,
 		};
 		int rc = child_of(g, at, &key, &at);
 

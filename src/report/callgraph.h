@@ -24,6 +24,7 @@ struct callgraph_node {
 	uint64_t samples;		 /* that went through here */
 	uint32_t parent, child, sibling; /* indices; CALLGRAPH_NONE */
 	uint8_t cpumode;
+	bool guessed; /* some of its samples: struct unwind_frame */
 	const struct dso *dso;
 	const struct symbol *sym;
 	uint64_t addr; /* of an unresolved frame, else the symbol's start */

@@ -219,7 +219,7 @@ struct stack_walk {
 	uint32_t pid;
 };
 
-static int push_unwound(uint64_t ip, const struct location *loc, void *arg)
+static int push_unwound(const struct unwind_frame *found, void *arg)
 {
 	struct stack_walk *w = arg;
 	struct frames *f = w->f;
@@ -228,8 +228,11 @@ static int push_unwound(uint64_t ip, const struct location *loc, void *arg)
 	if (array_grow(&f->frame, &f->cap, f->nr + 1, sizeof(*f->frame)) < 0)
 		return -ENOMEM;
 	frame = &f->frame[f->nr++];
-	*frame = (struct frame){.ip = ip, .addr = ip, .cpumode = PERF_RECORD_MISC_USER};
-	locate(f, w->pid, loc, frame);
+	*frame = (struct frame){.ip = found->ip,
+				.addr = found->ip,
+				.cpumode = PERF_RECORD_MISC_USER,
+				.guessed = found->guessed};
+	locate(f, w->pid, found->loc, frame);
 	return 0;
 }
 

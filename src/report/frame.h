@@ -18,14 +18,15 @@ struct frame {
 	const struct dso *dso;	  /* NULL: nothing known is mapped there */
 	const struct symbol *sym; /* NULL: not resolved */
 	uint8_t cpumode;	  /* PERF_RECORD_MISC_KERNEL … */
+	bool guessed;		  /* struct unwind_frame */
 };
 
 struct frames {
 	struct trace *trace;
 	struct frame_cache *cache;
-	struct unwind unwind; /* if the recording has copies of stacks */
+	struct unwind unwind;			   /* if the recording has copies of stacks */
 	const struct unwind_arch *arch64, *arch32; /* of its tasks by ABI; NULL: not known */
-	struct frame *frame; /* the last sample's, innermost first */
+	struct frame *frame;			   /* the last sample's, innermost first */
 	size_t nr, cap;
 	bool is_chain; /* they are its call chain, not its address alone */
 };

@@ -24,6 +24,7 @@ static const struct unwind_arch x86_64 = {
 	.nr = sizeof(x86_64_perf),
 	.sp = 7,
 	.pc = 8,
+	.fp = 6,
 	.perf = x86_64_perf,
 	.mask = UINT64_MAX,
 };
@@ -34,6 +35,7 @@ static const struct unwind_arch i386 = {
 	.nr = sizeof(i386_perf),
 	.sp = 4,
 	.pc = 8,
+	.fp = 5,
 	.perf = i386_perf,
 	.mask = UINT32_MAX,
 };

@@ -21,6 +21,7 @@ struct unwind_arch {
 	uint8_t nr;	     /* registers of DWARF that are followed: 0 to nr - 1 */
 	uint8_t sp;	     /* DWARF's number */
 	uint8_t pc;	     /* perf's number */
+	uint8_t fp;	     /* DWARF's number; 0: what it leads to tells no stack pointer */
 	const uint8_t *perf; /* perf's numbers, by DWARF's */
 	uint64_t mask;	     /* bits of a code address that are address (not its signature) */
 };

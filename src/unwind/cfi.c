@@ -186,5 +186,5 @@ int cfi_tables_row(struct cfi_tables *t, const struct unwind_arch *arch, const s
 		rc = find_row(t, c, arch, dso, addr, ret);
 	shrink(t, c);
 	pthread_mutex_unlock(&t->lock);
-	return rc && rc != -ENOMEM ? -ENOENT : rc;
+	return rc;
 }

@@ -20,7 +20,8 @@ void cfi_tables_free(struct cfi_tables *t); /* accepts NULL */
 
 /*
  * The row for the code at @addr of @dso (as struct location has it). Returns 0 with *@ret for
- * free(), -ENOENT if no table has one that can be followed, or -ENOMEM.
+ * free(), -ENOENT if no table has an entry for it, -EBADMSG if the entry tells no caller (there is
+ * none, or it cannot be followed), or -ENOMEM.
  */
 int cfi_tables_row(struct cfi_tables *t, const struct unwind_arch *arch, const struct dso *dso,
 		   uint64_t addr, struct cfi_row **ret);

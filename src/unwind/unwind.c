@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /*
  * Direct-mapped: the callers of a sample are mostly those of its neighbours in time, and a fixed
@@ -16,6 +17,7 @@ struct cache_slot {
 	const struct dso *dso; /* NULL: empty */
 	uint64_t addr;
 	struct cfi_row *row; /* NULL: there is none */
+	bool covered;	     /* there is call frame information, be it that nothing calls this */
 };
 
 struct unwind_cache {
@@ -36,10 +38,31 @@ void unwind_release(struct unwind *u)
 	*u = (struct unwind){0};
 }
 
-/* The row of the code at @loc, or NULL in *@ret. Returns 0 or -ENOMEM. */
-static int find_row(struct unwind *u, const struct unwind_arch *arch, const struct location *loc,
-		    const struct cfi_row **ret)
+/* Where a walk is. */
+struct position {
+	struct unwind_regs regs;
+	struct unwind_stack stack;
+	uint64_t pc;
+	bool exact;   /* the pc is where the thread was, not where a call returns to */
+	bool guessed; /* it was found by the frame pointer */
+};
+
+/* What is known of the code there. */
+struct code {
+	struct location loc;
+	const struct cfi_row *row; /* NULL: none */
+	bool covered;		   /* as in struct cache_slot */
+};
+
+/* Whether there may be call frame information of what lies there. */
+static bool has_file(const struct location *loc)
 {
+	return loc->map && (loc->map->dso->kind == DSO_ELF || loc->map->dso->kind == DSO_VDSO);
+}
+
+static int find_row(struct unwind *u, const struct unwind_arch *arch, struct code *code)
+{
+	const struct location *loc = &code->loc;
 	const struct dso *dso = loc->map->dso;
 	uint64_t hash = (loc->addr ^ (uint64_t)dso->index << 40) * 0x9e3779b97f4a7c15ull;
 	struct cache_slot *slot = &u->cache->slot[hash >> (64 - CACHE_BITS)];
@@ -51,19 +74,21 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, const stru
 		if (rc == -ENOMEM)
 			return rc;
 		free(slot->row);
-		*slot = (struct cache_slot){arch, dso, loc->addr, row};
+		*slot = (struct cache_slot){arch, dso, loc->addr, row, rc != -ENOENT};
 	}
-	*ret = slot->row;
+	code->row = slot->row;
+	code->covered = slot->covered;
 	return 0;
 }
 
-/* Where a walk is. */
-struct position {
-	struct unwind_regs regs;
-	struct unwind_stack stack;
-	uint64_t pc;
-	bool exact; /* the pc is where the thread was, not where a call returns to */
-};
+/* Returns 0 or -ENOMEM. */
+static int find_code(struct unwind *u, const struct unwind_sample *s, uint64_t ip, struct code *ret)
+{
+	ret->row = NULL;
+	ret->covered = false;
+	state_find(u->state, s->pid, PERF_RECORD_MISC_USER, ip, s->at, &ret->loc);
+	return has_file(&ret->loc) ? find_row(u, s->arch, ret) : 0;
+}
 
 static bool begin(const struct unwind_sample *s, struct position *p)
 {
@@ -87,44 +112,102 @@ static bool step(const struct unwind_arch *arch, const struct cfi_row *row, stru
 	    !(p->regs.known >> arch->sp & 1))
 		return false;
 	p->exact = cfi_row_is_signal(row);
+	p->guessed = false;
 	/* Stacks grow down; but where calls leave the address in a register, a leaf has no frame.
 	 */
 	return p->regs.v[arch->sp] > sp || (p->regs.v[arch->sp] == sp && p->pc != pc);
 }
 
-/* Whether there may be call frame information of what lies there. */
-static bool has_file(const struct location *loc)
+static bool is_text(const struct location *loc)
 {
-	return loc->map && (loc->map->dso->kind == DSO_ELF || loc->map->dso->kind == DSO_VDSO);
+	return loc->map && loc->map->prot & PROT_EXEC;
+}
+
+/* Goes to where the frame pointer says that the caller is. Returns false if that can be none. */
+static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
+{
+	uint64_t fp = p->regs.v[arch->fp], sp = p->regs.v[arch->sp], up, pc;
+
+	if (!arch->fp || !(p->regs.known >> arch->fp & 1) || fp % arch->word || fp < sp ||
+	    !unwind_stack_read(&p->stack, fp, arch->word, &up) ||
+	    !unwind_stack_read(&p->stack, fp + arch->word, arch->word, &pc) || !pc)
+		return false;
+	/* What the code did to other registers is not known. */
+	p->regs.known = 1ull << arch->sp | 1ull << arch->fp;
+	p->regs.v[arch->sp] = fp + 2ull * arch->word;
+	p->regs.v[arch->fp] = up;
+	p->pc = pc & arch->mask;
+	p->exact = false;
+	p->guessed = true;
+	return true;
+}
+
+/*
+ * Code without call frame information may keep a frame pointer all the same. What that leads to is
+ * the caller if it is text, and if a frame follows above it: one that is in text as well, or the
+ * end of all (no caller by the call frame information, or a frame pointer of 0). Returns 1 with @p
+ * moved, 0 if there is no such frame, or -ENOMEM.
+ */
+static int guess(struct unwind *u, const struct unwind_sample *s, struct position *p)
+{
+	struct position caller = *p, above;
+	struct code code;
+	int rc;
+
+	if (!step_by_fp(s->arch, &caller))
+		return 0;
+	rc = find_code(u, s, caller.pc - 1, &code);
+	if (rc < 0 || !is_text(&code.loc))
+		return rc;
+	above = caller;
+	if (code.row ? !step(s->arch, code.row, &above)
+		     : !code.covered && caller.regs.v[s->arch->fp] && !step_by_fp(s->arch, &above))
+		return 0;
+	if (above.pc != caller.pc) {
+		rc = find_code(u, s, above.exact ? above.pc : above.pc - 1, &code);
+		if (rc < 0 || !is_text(&code.loc))
+			return rc;
+	}
+	*p = caller;
+	return 1;
+}
+
+/* Goes from @code, where @p is, to its caller. 1; 0: the chain ends; or -ENOMEM. */
+static int go_up(struct unwind *u, const struct unwind_sample *s, const struct code *code,
+		 struct position *p)
+{
+	if (code->row)
+		return step(s->arch, code->row, p);
+	return code->covered || !is_text(&code->loc) ? 0 : guess(u, s, p);
 }
 
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,
 		void *arg)
 {
-	const struct cfi_row *row;
-	struct location loc;
+	struct unwind_frame frame;
 	struct position p;
+	struct code code;
 	int rc = 0;
 
 	if (!begin(s, &p))
 		return 0;
 	for (size_t i = 0; i < max; i++) {
-		uint64_t ip = p.exact ? p.pc : p.pc - 1;
-
-		row = NULL;
-		state_find(u->state, s->pid, PERF_RECORD_MISC_USER, ip, s->at, &loc);
-		if (has_file(&loc))
-			rc = find_row(u, s->arch, &loc, &row);
+		frame = (struct unwind_frame){.ip = p.exact ? p.pc : p.pc - 1};
+		rc = find_code(u, s, frame.ip, &code);
 		if (rc < 0)
 			return rc;
 		/* nothing called the code that a signal handler returns to: the address is its own
 		 */
-		if (row && !p.exact && cfi_row_is_signal(row)) {
-			ip++;
-			loc.addr++;
+		if (code.row && !p.exact && cfi_row_is_signal(code.row)) {
+			frame.ip++;
+			code.loc.addr++;
 		}
-		rc = fn(ip, &loc, arg);
-		if (rc < 0 || !row || !step(s->arch, row, &p))
+		frame.loc = &code.loc;
+		frame.guessed = p.guessed;
+		rc = fn(&frame, arg);
+		if (rc >= 0)
+			rc = go_up(u, s, &code, &p);
+		if (rc <= 0)
 			return rc;
 	}
 	return 0;

@@ -4,7 +4,9 @@
  *
  * A walk begins with the registers of a sample, and goes from frame to frame by the call frame
  * information of what was mapped at that moment; what a frame saved is read from the copy. It ends
- * where the copy ends, where there is no such information, and at the outermost frame.
+ * where the copy ends and at the outermost frame. In code without such information (assembly, JIT)
+ * it goes on by the frame pointer if what that leads to holds good: both the caller and the frame
+ * above are in text, and their stacks above one another. Such a frame is marked as guessed.
  */
 #ifndef RINGTAIL_UNWIND_UNWIND_H
 #define RINGTAIL_UNWIND_UNWIND_H
@@ -34,12 +36,15 @@ struct unwind_sample {
 	uint64_t stack_size;  /* bytes */
 };
 
-/*
- * Takes a frame: its address (of a caller one less than where the call returns to, so that it lies
- * in the calling instruction), and what is mapped there (loc->map NULL: nothing). A negative errno
- * ends the walk.
- */
-typedef int (*unwind_fn)(uint64_t ip, const struct location *loc, void *arg);
+struct unwind_frame {
+	uint64_t ip; /* of a caller one less than where the call returns to, so in the calling
+			instruction */
+	const struct location *loc; /* what is mapped there; loc->map NULL: nothing */
+	bool guessed;		    /* the frame pointer led here, not call frame information */
+};
+
+/* Takes a frame, which is gone after the call. A negative errno ends the walk. */
+typedef int (*unwind_fn)(const struct unwind_frame *frame, void *arg);
 
 /* At most @max frames, innermost first. Returns 0, what @fn returned, or -ENOMEM. */
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,

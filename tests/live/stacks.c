@@ -2,10 +2,11 @@
 /*
  * Burns CPU time, so much of its own, at known depths, without frame pointers.
  *
- * usage: stacks chain|signal|deep MILLISECONDS
+ * usage: stacks chain|signal|deep|bare MILLISECONDS
  *
  * chain: main > outer > middle > leaf, each with another frame. signal: the same, and leaf is
- * interrupted by handler, which burns too. deep: 60 times recurse > leaf.
+ * interrupted by handler, which burns too. deep: 60 times recurse > leaf. bare: main > bare > leaf,
+ * and bare is assembly without call frame information, but with a frame pointer.
  */
 #include <alloca.h>
 #include <signal.h>
@@ -59,6 +60,18 @@ STEP static int recurse(int n)
 	return (n ? recurse(n - 1) : leaf()) + room[n % 40];
 }
 
+#ifdef __x86_64__
+int bare(int (*callee)(void));
+__asm__(".text\n\t.globl bare\n\t.type bare, @function\nbare:\n\t"
+	"push %rbp\n\tmov %rsp, %rbp\n\tcall *%rdi\n\tpop %rbp\n\tret\n\t"
+	".size bare, .-bare");
+#else
+static int bare(int (*callee)(void))
+{
+	return callee() + 1;
+}
+#endif
+
 static timer_t timer;
 
 /* The next one comes a while after the one before has ended, however slow the machine. */
@@ -92,7 +105,7 @@ int main(int argc, char **argv)
 	long ms = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 
 	if (!ms) {
-		fprintf(stderr, "usage: stacks chain|signal|deep MILLISECONDS\n");
+		fprintf(stderr, "usage: stacks chain|signal|deep|bare MILLISECONDS\n");
 		return 2;
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &until);
@@ -104,6 +117,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "deep"))
 		return recurse(60) == 1;
+	if (!strcmp(argv[1], "bare"))
+		return bare(leaf) == 1;
 	if (!strcmp(argv[1], "signal"))
 		tick();
 	return outer(argc) == 1;

@@ -65,6 +65,25 @@ def test_chain_through_a_signal(lab):
                  c[c.index('leaf'):][:4] == CHAIN) > 0.95, inside[:5]
 
 
+def test_code_without_information(lab):
+    """Assembly with a frame pointer has callers, which -v marks: none of the default output has a mark."""
+    if os.uname().machine != 'x86_64':
+        raise Skip('the assembly is for x86-64')
+    record(lab, 'b.data', 'stacks', 'bare')
+    text = lab.run('script', '-i', 'b.data').stdout
+    inside = [c for c in chains(text) if 'leaf' in c]
+    assert share(inside, lambda c: c[c.index('leaf'):][:3] == ['leaf', 'bare', 'main']) > 0.95, inside[:5]
+    assert '[guessed]' not in text
+    marked = re.findall(r'^\s+[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \(.*\) \[guessed\]$',
+                        lab.run('script', '-v', '-i', 'b.data').stdout, re.M)
+    assert set(marked) == {'main'} and len(marked) > 0.95 * len(inside), (set(marked), len(marked), len(inside))
+    table = lab.run('report', '-i', 'b.data', '--no-children', '-g', 'callee').stdout
+    assert '[guessed]' not in table
+    marked = lab.run('report', '-v', '-i', 'b.data', '--no-children', '-g', 'callee').stdout
+    assert 'main [guessed]' in marked, marked
+    assert marked.replace(' [guessed]', '') == table
+
+
 def test_cut_stacks_end_early_and_without_a_word(lab):
     """The whole chain where there is enough of the stack; a part of it where there is not."""
     need_unwinder()

@@ -131,13 +131,14 @@ static void add_maps(struct state *s, uint64_t *ret_stack_end)
 	assert_int_equal(state_finish(s), 0);
 }
 
-static int push(uint64_t ip, const struct location *loc, void *arg)
+static int push(const struct unwind_frame *frame, void *arg)
 {
+	const struct map *map = frame->loc->map;
 	struct chain *c = arg;
 
 	assert_true(c->nr < MAX);
-	assert_true(!loc->map || (ip >= loc->map->start && ip < loc->map->end));
-	c->ip[c->nr++] = ip;
+	assert_true(!map || (frame->ip >= map->start && frame->ip < map->end));
+	c->ip[c->nr++] = frame->ip;
 	return 0;
 }
 
@@ -386,6 +387,97 @@ static void test_restored_registers(void **state)
 	free(row);
 }
 
+#define TEXT  0x10000ull /* of no file: no call frame information */
+#define DATA  0x30000ull
+#define STACK 0x70000000ull
+
+static void add_map(struct state *s, uint64_t addr, uint32_t prot)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+	struct moment at = {0};
+
+	if (!(prot & PROT_EXEC))
+		hdr.misc |= PERF_RECORD_MISC_MMAP_DATA;
+	rec.mmap = (struct pd_mmap){.pid = PID,
+				    .tid = PID,
+				    .addr = addr,
+				    .len = 0x10000,
+				    .prot = prot,
+				    .filename = "//anon"};
+	assert_int_equal(state_apply(s, &rec, at), 0);
+}
+
+static int push_guess(const struct unwind_frame *frame, void *arg)
+{
+	struct chain *c = arg;
+
+	assert_int_equal(frame->guessed, c->nr > 0);
+	c->ip[c->nr++] = frame->ip;
+	return 0;
+}
+
+/* Frame pointers are followed as long as what they lead to can be a frame. */
+static void test_guesses(void **state)
+{
+	/* two frames of two words each at STACK + 16, and what leads to them */
+	static const struct {
+		uint64_t fp, up, ret, up2, ret2;
+		size_t nr;
+	} tests[] = {
+		{STACK + 16, STACK + 32, TEXT + 1, 0, TEXT + 2, 3},
+		{STACK + 16, 0, TEXT + 1, 0, 0, 2},			      /* the outermost */
+		{STACK + 16, STACK + 32, TEXT + 1, STACK, TEXT + 2, 2},	      /* down again */
+		{STACK + 16, STACK + 32, TEXT + 1, STACK + 999, TEXT + 2, 2}, /* not aligned */
+		{STACK + 16, STACK + 32, TEXT + 1, 0, DATA + 2, 1},	      /* above is no text */
+		{STACK + 16, STACK + 16, TEXT + 1, 0, TEXT + 2, 1},	      /* a circle */
+		{STACK + 16, STACK + 32, DATA + 1, 0, TEXT + 2, 1},
+		{STACK + 16, STACK + 32, 0, 0, TEXT + 2, 1},
+		{STACK + 16, STACK + 32, 0x50000, 0, TEXT + 2, 1},  /* nothing is there */
+		{STACK + 40, STACK + 32, TEXT + 1, 0, TEXT + 2, 1}, /* the copy ends before */
+		{STACK - 16, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+		{STACK + 17, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+		{UINT64_MAX - 7, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+	};
+	struct resolver_opts opts = {.kallsyms = "/dev/null"};
+	struct place p = {.state = state_new()};
+
+	assert_int_equal(resolver_new(&opts, &p.resolver, NULL), 0);
+	assert_int_equal(cfi_tables_new(p.resolver, &p.tables), 0);
+	add_map(p.state, TEXT, PROT_READ | PROT_EXEC);
+	add_map(p.state, DATA, PROT_READ | PROT_WRITE);
+	assert_int_equal(state_finish(p.state), 0);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		const uint64_t words[] = {TEXT,		TEXT,	      tests[i].up,
+					  tests[i].ret, tests[i].up2, tests[i].ret2};
+		const uint64_t regs[] = {tests[i].fp, STACK, TEXT + 0x100}; /* rbp, rsp, rip */
+		struct unwind_sample s = {
+			.arch = unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64),
+			.pid = PID,
+			.at = {.time = 1},
+			.regs_mask = 1 << 6 | 1 << 7 | 1 << 8,
+			.regs = regs,
+			.stack = (const uint8_t *)words,
+			.stack_size = sizeof(words),
+		};
+		struct chain c = {.nr = 0};
+		struct unwind u;
+
+		assert_int_equal(unwind_init(&u, p.state, p.tables), 0);
+		assert_int_equal(unwind_walk(&u, &s, MAX, push_guess, &c), 0);
+		unwind_release(&u);
+		assert_int_equal(c.nr, tests[i].nr);
+		assert_int_equal(c.ip[0], TEXT + 0x100);
+		if (c.nr > 1)
+			assert_int_equal(c.ip[1], tests[i].ret - 1);
+		if (c.nr > 2)
+			assert_int_equal(c.ip[2], tests[i].ret2 - 1);
+	}
+	cfi_tables_free(p.tables);
+	resolver_free(p.resolver);
+	state_free(p.state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +487,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_any_bytes, place_new, place_free),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_restored_registers),
+		cmocka_unit_test(test_guesses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
