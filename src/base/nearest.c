@@ -21,15 +21,11 @@ static size_t distance_of(const struct nearest *nearest, const char *name)
 	return parse_distance(name, nearest->wanted);
 }
 
-void nearest_offer(void *arg, const char *name)
+static void add_name(struct nearest *nearest, size_t distance, const char *name)
 {
-	struct nearest *nearest = arg;
-	size_t distance, at = nearest->count;
+	size_t at = nearest->count;
 
-	if (strlen(name) >= NEAREST_NAME_MAX)
-		return;
-	distance = distance_of(nearest, name);
-	if (distance > nearest->limit)
+	if (distance > nearest->limit || strlen(name) >= NEAREST_NAME_MAX)
 		return;
 	for (size_t i = 0; i < nearest->count; i++) {
 		if (strcasecmp(nearest->best[i].name, name) == 0)
@@ -45,6 +41,20 @@ void nearest_offer(void *arg, const char *name)
 		(nearest->count - at - 1) * sizeof(nearest->best[0]));
 	snprintf(nearest->best[at].name, NEAREST_NAME_MAX, "%s", name);
 	nearest->best[at].distance = distance;
+}
+
+void nearest_offer(void *arg, const char *name)
+{
+	struct nearest *nearest = arg;
+
+	add_name(nearest, distance_of(nearest, name), name);
+}
+
+void nearest_offer_as(struct nearest *nearest, const char *key, const char *name)
+{
+	size_t by_key = distance_of(nearest, key), by_name = distance_of(nearest, name);
+
+	add_name(nearest, by_key < by_name ? by_key : by_name, name);
 }
 
 bool nearest_init(struct nearest *nearest, const char *wanted)

@@ -27,6 +27,9 @@ bool nearest_init(struct nearest *nearest, const char *wanted);
 /* @arg is a struct nearest, so that this can be handed to what lists names. */
 void nearest_offer(void *arg, const char *name);
 
+/* The same for a name that may also be written as @key: the distance of the nearer one counts. */
+void nearest_offer_as(struct nearest *nearest, const char *key, const char *name);
+
 /* Writes "; did you mean 'a', 'b' or 'c'?", or an empty string. */
 void nearest_write(struct nearest *nearest, char *out, size_t size);
 

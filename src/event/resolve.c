@@ -375,15 +375,19 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 
 static int unknown_event(struct parser *parser, const struct event_words *words)
 {
-	char hint[256];
+	char hint[256], where[192];
 
 	suggest_event(parser->env, words->head, hint, sizeof(hint));
 	if (words->slashes)
 		return error_set(parser->err, -ENOENT,
-				 "no PMU '%.64s' on this machine, and no event of that name%s",
-				 words->head, hint);
-	return error_set(parser->err, -ENOENT, "unknown event%s '%.64s'%s",
-			 strchr(words->head, ':') ? " or tracepoint" : "", words->head, hint);
+				 "no PMU '%.64s' on this machine, and no event of that name%s%s "
+				 "'ls %s/bus/event_source/devices' lists PMUs",
+				 words->head, hint, *hint ? "" : ";",
+				 parser->env && parser->env->sysfs ? parser->env->sysfs : "/sys");
+	suggest_where(parser->env, words->head, where, sizeof(where));
+	return error_set(parser->err, -ENOENT, "unknown event%s '%.64s'%s%s %s",
+			 strchr(words->head, ':') ? " or tracepoint" : "", words->head, hint,
+			 *hint ? "" : ";", where);
 }
 
 /* Tries the meanings of a name without or with one part behind a colon. @name is what is before. */

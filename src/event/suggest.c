@@ -2,9 +2,10 @@
 #include "event/suggest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "event/names.h"
@@ -36,25 +37,34 @@ static void consider_pmus(const struct event_env *env, struct nearest *nearest)
 static void consider_tracepoints(const struct event_env *env, struct nearest *nearest)
 {
 	struct name_list names = {0};
-	const char *colon = strchr(nearest->wanted, ':');
+	bool whole = strchr(nearest->wanted, ':');
 
 	tracepoint_names(env, &names);
 	for (size_t i = 0; i < names.count; i++) {
 		const char *bare = strchr(names.names[i], ':');
 
-		if (!colon && bare && strcasecmp(bare + 1, nearest->wanted) == 0) {
-			/* The whole name, at the distance of what was typed. */
-			struct nearest exact = *nearest;
-
-			exact.wanted = names.names[i];
-			nearest_offer(&exact, names.names[i]);
-			exact.wanted = nearest->wanted;
-			*nearest = exact;
-			continue;
-		}
-		nearest_offer(nearest, names.names[i]);
+		if (!whole && bare)
+			nearest_offer_as(nearest, bare + 1, names.names[i]);
+		else
+			nearest_offer(nearest, names.names[i]);
 	}
 	name_list_release(&names);
+}
+
+void suggest_where(const struct event_env *env, const char *name, char *out, size_t size)
+{
+	const char *colon = strchr(name, ':'), *root = colon ? tracepoint_root(env) : NULL;
+	int len = colon ? (int)(colon - name) : 0;
+	char path[PATH_MAX];
+
+	if (!root) {
+		snprintf(out, size, "ringtail-events(5) and 'perf list' name events");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/events/%.*s", root, len, name);
+	if (!len || *name == '.' || memchr(name, '/', (size_t)len) || access(path, X_OK) != 0)
+		snprintf(path, sizeof(path), "%s/events", root);
+	snprintf(out, size, "'ls %s' lists tracepoints", path);
 }
 
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size)

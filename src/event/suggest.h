@@ -19,6 +19,9 @@ void suggest_event(const struct event_env *env, const char *name, char *out, siz
 void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,
 		   size_t size);
 
+/* Writes where the names of events can be found that are like @name, which is none. */
+void suggest_where(const struct event_env *env, const char *name, char *out, size_t size);
+
 /*
  * Of an event that failed by @code: what is written so otherwise, to stand behind it in a sentence;
  * or NULL.

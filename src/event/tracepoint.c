@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tracefs/tracefs.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/parse.h"
@@ -17,7 +18,7 @@ static bool is_pattern(const char *s)
 	return strpbrk(s, "*?[") != NULL;
 }
 
-static const char *tracefs_root(const struct event_env *env)
+const char *tracepoint_root(const struct event_env *env)
 {
 	return env->tracefs ? env->tracefs : tracefs_tracing_dir();
 }
@@ -45,23 +46,33 @@ static int add_tracepoint(struct tracepoint_list *list, const char *sys, const c
 	return 0;
 }
 
+/*
+ * Since Linux 5.16 the mode of the mount opens the directory only: the files below belong to root
+ * and the mount's group. And the kernel gives tracepoints only to those who may see everything.
+ */
 static int access_error(const char *root, const char *what, int code, struct error *err)
 {
 	if (code == -EACCES || code == -EPERM)
 		return error_set(
 			err, -EACCES,
-			"tracepoint '%.128s': %.128s is not readable for this user; as root: "
-			"mount -o remount,mode=755 %.128s",
-			what, root, root);
+			"tracepoint '%.96s': %.96s is not readable for this user: run as "
+			"root; or as root: mount -o remount,mode=755,gid=%u %.96s && sysctl "
+			"kernel.perf_event_paranoid=-1",
+			what, root, getegid(), root);
 	return error_sys(err, code, "tracepoint '%.128s': %.200s", what, root);
 }
 
 static int not_mounted(const char *root, const char *what, struct error *err)
 {
+	char options[32] = "";
+
+	if (geteuid() != 0)
+		snprintf(options, sizeof(options), " -o mode=755,gid=%u", getegid());
 	return error_set(err, -ENXIO,
-			 "tracepoint '%.128s': no tracefs at %.128s; as root: "
-			 "mount -t tracefs nodev %.128s",
-			 what, root, root);
+			 "tracepoint '%.96s': no tracefs at %.96s; as root: mount -t tracefs%s "
+			 "nodev %.96s%s",
+			 what, root, options, root,
+			 *options ? " && sysctl kernel.perf_event_paranoid=-1" : "");
 }
 
 /* Reads events/sys/name/id. Returns 0, -ENOENT for what is no tracepoint, or why it failed. */
@@ -186,13 +197,14 @@ static int find_pattern(const char *root, const char *sys, const char *name,
 int tracepoint_find(const struct event_env *env, const char *sys, const char *name,
 		    struct tracepoint_list *ret, struct error *err)
 {
-	const char *root = tracefs_root(env);
+	const char *root = tracepoint_root(env);
 
-	if (!root)
-		return error_set(err, -ENXIO,
-				 "tracepoint '%.64s:%.64s': tracefs is not mounted; as root: "
-				 "mount -t tracefs nodev /sys/kernel/tracing",
-				 sys, name);
+	if (!root) {
+		char what[192];
+
+		snprintf(what, sizeof(what), "%.64s:%.64s", sys, name);
+		return not_mounted("/sys/kernel/tracing", what, err);
+	}
 	if (!*sys || !*name)
 		return error_set(err, -ENOENT, "unknown tracepoint '%.64s:%.64s'", sys, name);
 	if (is_pattern(sys) || is_pattern(name))
@@ -210,7 +222,7 @@ void tracepoint_list_release(struct tracepoint_list *list)
 
 int tracepoint_names(const struct event_env *env, struct name_list *ret)
 {
-	const char *root = tracefs_root(env);
+	const char *root = tracepoint_root(env);
 	struct name_list systems = {0}, names = {0};
 	char path[PATH_MAX], full[NAME_MAX * 2];
 	int r;

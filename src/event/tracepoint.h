@@ -21,6 +21,9 @@ struct tracepoint_list {
 	size_t count, cap;
 };
 
+/* The directory of tracefs; NULL: it is not mounted. Static, or of @env. */
+const char *tracepoint_root(const struct event_env *env);
+
 /*
  * Appends the tracepoints that @sys and @name fit, both fnmatch(3) patterns or plain names; those
  * of a pattern sorted by name. Returns 0 with at least one more, -ENOENT (none of that name),

@@ -236,10 +236,37 @@ static void say_default(const struct fallback *f, const struct plan_event *event
 		  event->clock_instead || event->user_only ? ")" : "");
 }
 
+/* The kernel calls them with its own registers, so exclude_kernel leaves nothing of them. */
+static bool happens_in_kernel(const struct plan_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		event->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		event->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static void say_counts_nothing(const struct fallback *f, const struct plan_event *event)
+{
+	if (event->user_only)
+		notes_say(f->notes, NOTE_WARNING,
+			  "event '%s' counts nothing: it happens in the kernel, which "
+			  "kernel.perf_event_paranoid %d hides from this user; run as root, or "
+			  "'sysctl kernel.perf_event_paranoid=1'",
+			  event->name, f->limits->paranoid);
+	else
+		notes_say(f->notes, NOTE_WARNING,
+			  "event '%s' counts nothing: it happens in the kernel, which is left out",
+			  event->name);
+}
+
 void fallback_say(const struct fallback *f, const struct plan *plan)
 {
 	size_t clocks = 0, users = 0;
 
+	for (size_t i = 0; i < plan->nr; i++)
+		if ((plan->events[i].attr.flags & PD_ATTR_EXCLUDE_KERNEL) &&
+		    happens_in_kernel(&plan->events[i]))
+			say_counts_nothing(f, &plan->events[i]);
 	if (plan->events[0].is_default) {
 		say_default(f, &plan->events[0]);
 		return;
@@ -301,7 +328,8 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 		return error_set(
 			err, code,
 			"event '%s' is not allowed at kernel.perf_event_paranoid %d without "
-			"CAP_PERFMON: run as root, add :u to it or --all-user for user space only, or "
+			"CAP_PERFMON: run as root, add :u to it or --all-user for user space only, "
+			"or "
 			"lower the setting with 'sysctl kernel.perf_event_paranoid=1'",
 			event->name, l->paranoid);
 	if (!l->admin && l->paranoid > 2)

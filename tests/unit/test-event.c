@@ -319,16 +319,19 @@ static const struct bad_row bad_rows[] = {
 	{"cycles,", -EINVAL, "character 8 of 'cycles,': an event expected"},
 	{"cycles,,cs", -EINVAL, "character 8"},
 	{"cycles cs", -ENOENT, "unknown event 'cycles cs'"},
-	{"cycels", -ENOENT, "unknown event 'cycels'; did you mean 'cycles'?"},
+	{"cycels", -ENOENT, "unknown event 'cycels'; did you mean 'cycles'? ringtail-events(5) and"},
 	{"cs,cycels", -ENOENT, "character 4 of 'cs,cycels': unknown event"},
 	{"contxt-switches", -ENOENT, "did you mean 'context-switches'?"},
 	{"mem-load", -ENOENT, "'mem-loads'"},
-	{"zzzzzzzzzzzz", -ENOENT, "unknown event 'zzzzzzzzzzzz'"},
+	{"zzzzzzzzzzzz", -ENOENT, "unknown event 'zzzzzzzzzzzz'; ringtail-events(5) and 'perf list' "},
 	{"latency:sched:sched_switch..sched:sched_switch>1ms", -ENOENT, "what --trigger waits for"},
 	{"cs,psi:cpu:10/1000", -EINVAL, "character 4 of 'cs,psi:cpu:10/1000': 'psi:cpu:10' is no"},
 	{"probe_ls:main", -ENOENT, "uprobe:FILE:FUNCTION"},
 	{"sched_switch", -ENOENT, "did you mean 'sched:sched_switch'?"},
+	{"sched_swich", -ENOENT, "did you mean 'sched:sched_switch'?"},
 	{"sched:sched_swich", -ENOENT, "did you mean 'sched:sched_switch'?"},
+	{"sched:zzzzzzz", -ENOENT, "/tracefs/events/sched' lists tracepoints"},
+	{"zzzzz:zzzzzzz", -ENOENT, "/tracefs/events' lists tracepoints"},
 	{"sched:sched_wake", -ENOENT, "'sched:sched_wakeup' or 'sched:sched_wakeup_new'?"},
 	{"cpu/mem-lods,ldlat=9/", -ENOENT, "'mem-lods' of PMU 'cpu'; did you mean 'mem-loads'?"},
 	{"sched:nosuch*", -ENOENT, "'sched:nosuch*'"},
@@ -372,6 +375,7 @@ static const struct bad_row bad_rows[] = {
 	{"badformat/x=1/", -EBADMSG, "config:64"},
 	{"badtype/x=1/", -EBADMSG, "no number"},
 	{"nosuch/event=1/", -ENOENT, "no PMU 'nosuch'"},
+	{"nosuch/event=1/", -ENOENT, "/bus/event_source/devices' lists PMUs"},
 	{"../event=1/", -ENOENT, "no PMU '..'"},
 	{"/event=1/", -EINVAL, "an event expected instead of '/'"},
 	{"{cycles", -EINVAL, "'}' expected"},
@@ -664,6 +668,8 @@ static void missing_tracefs_says_how(void **state)
 
 	assert_int_equal(event_parse(&list, "sched:sched_switch", &env, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "mount -t tracefs"));
+	/* Root has all rights on what it mounts. */
+	assert_int_equal(!strstr(err.text, "perf_event_paranoid=-1"), geteuid() == 0);
 	assert_int_equal(event_parse(&list, "sched:*", &env, &err), -ENOENT);
 	assert_int_equal(event_parse(&list, "*:*", &env, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "mount -t tracefs"));
@@ -680,7 +686,8 @@ static void missing_tracefs_says_how(void **state)
 	}
 	env.tracefs = path;
 	assert_int_equal(event_parse(&list, "sched:sched_switch", &env, &err), -EACCES);
-	assert_non_null(strstr(err.text, "remount,mode=755"));
+	assert_non_null(strstr(err.text, "remount,mode=755,gid="));
+	assert_non_null(strstr(err.text, "sysctl kernel.perf_event_paranoid=-1"));
 	assert_int_equal(event_parse(&list, "*:sched_switch", &env, &err), -EACCES);
 	assert_int_equal(event_parse(&list, "sched:s*", &env, &err), -EACCES);
 	if (geteuid() == 65534 && getuid() == 0)

@@ -240,9 +240,9 @@ static void test_rings_by_kind(void **state)
 {
 	struct lab lab;
 
-	assert_int_equal(lab_open(&lab, &newest,
-				  "cpu-clock/overwrite/,page-faults,task-clock/overwrite/"),
-			 0);
+	assert_int_equal(
+		lab_open(&lab, &newest, "cpu-clock/overwrite/,page-faults,task-clock/overwrite/"),
+		0);
 	assert_int_equal(lab.opened->nr_rings, RING_KINDS * lab.plan->cpus.nr);
 	assert_int_equal(kernel.mapped, RING_KINDS * lab.plan->cpus.nr);
 	assert_int_equal(kernel.overwritten, lab.plan->cpus.nr);
@@ -334,6 +334,19 @@ static void test_user_only(void **state)
 	assert_string_equal(lab.plan->events[0].name, "cpu-clock:u");
 	assert_string_equal(lab.plan->events[1].name, "page-faults:u");
 	assert_non_null(strstr(lab.said, "perf_event_paranoid is 2"));
+	assert_null(strstr(lab.said, "counts nothing"));
+	lab_close(&lab);
+
+	/* What happens in the kernel alone counts nothing then, and :u by itself does the same. */
+	assert_int_equal(lab_open(&lab, &k, "page-faults,context-switches,migrations"), 0);
+	assert_non_null(strstr(lab.said, "event 'context-switches:u' counts nothing"));
+	assert_non_null(strstr(lab.said, "event 'migrations:u' counts nothing"));
+	assert_non_null(strstr(lab.said, "'sysctl kernel.perf_event_paranoid=1'"));
+	assert_null(strstr(lab.said, "'page-faults"));
+	lab_close(&lab);
+	assert_int_equal(lab_open(&lab, &newest, "cs:u,cs:k,cs"), 0);
+	assert_string_equal(lab.said, "event 'cs:u' counts nothing: it happens in the kernel, "
+				      "which is left out\n");
 	lab_close(&lab);
 
 	/* Who asks for the kernel is not given something else. */
