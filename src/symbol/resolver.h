@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "state/state.h"
+#include "symbol/table.h"
 
 struct resolver;
 
@@ -34,16 +35,6 @@ struct resolver_opts {
 };
 
 /*
- * Addresses are those of the dso (struct location). A DSO_MODULE's count from where its text
- * starts in memory, which is what a module's map starts with (its pgoff is 0). A DSO_KSYMBOL is
- * one symbol from 0 to UINT64_MAX: its map knows where it lies.
- */
-struct symbol {
-	uint64_t start, end; /* end exclusive */
-	const char *name;    /* demangled, unescaped */
-};
-
-/*
  * Returns 0 with *@ret to be freed by resolver_free(), -ENOMEM, or a negative errno if kallsyms or
  * vmlinux of @opts cannot be read (/dev/null is good for "none"). A symfs that is absent holds no
  * symbols, and is no error.
@@ -53,7 +44,9 @@ void resolver_free(struct resolver *r); /* accepts NULL */
 
 /*
  * The symbol that covers @addr of @dso (as struct location has it), or NULL. @pid is for
- * perf-PID.map.
+ * perf-PID.map. Addresses of a DSO_MODULE count from where its text starts in memory, which is what
+ * a module's map starts with (its pgoff is 0). A DSO_KSYMBOL is one symbol from 0 to UINT64_MAX:
+ * its map knows where it lies.
  */
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr);

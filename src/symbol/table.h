@@ -19,7 +19,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "symbol/resolver.h"
+
+/* Addresses are those of the dso it belongs to. */
+struct symbol {
+	uint64_t start, end; /* end exclusive */
+	const char *name;    /* demangled, unescaped */
+};
 
 enum symtab_binding { SYMTAB_LOCAL, SYMTAB_GLOBAL, SYMTAB_WEAK };
 
