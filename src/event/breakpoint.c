@@ -3,13 +3,15 @@
  * mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS], as perf-record(1); the address may be a name, of the
  * kernel or of a file.
  */
+#include "event/breakpoint.h"
+
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parse.h"
-#include "event/place.h"
+#include "event/resolve.h"
 
 /* Any of r, w, x, each once. */
 static int parse_access(const char *text, uint32_t *ret)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "event/event.h"
+#include "event/spec.h"
 
 struct draft {
 	struct event_spec spec;

@@ -11,51 +11,21 @@
  *
  * A word holds its colons; resolve.c knows what they mean. place.h has what files and names are.
  */
-#include "event/parser.h"
+#include "event/parser_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "event/place.h"
+#include "event/breakpoint.h"
+#include "event/event.h"
+#include "event/probe.h"
+#include "event/resolve.h"
 #include "event/suggest.h"
 
 /* Longer than any list that a person or a script writes; bounds the work of the suggestions too. */
 #define TEXT_MAX (1U << 20)
-
-void event_spec_release(struct event_spec *spec)
-{
-	free(spec->name);
-	free(spec->filter);
-	free(spec->cpus);
-	free(spec->place.file);
-}
-
-struct draft *parser_add(struct parser *parser, const struct event_words *words)
-{
-	struct draft *draft;
-
-	if (array_grow(&parser->drafts, &parser->cap, parser->count + 1, sizeof(*parser->drafts)))
-		return NULL;
-	draft = &parser->drafts[parser->count];
-	*draft = (struct draft){
-		.spec = {.callgraph = -1, .time = -1, .inherit = -1, .overwrite = -1}};
-	/* As perf: a host's profile leaves its guests out unless :G or a level asks for them. */
-	draft->spec.attr.flags = PD_ATTR_EXCLUDE_GUEST;
-	draft->spec.leader = (int)parser->count;
-	draft->spec.name = strdup(words->written);
-	if (!draft->spec.name)
-		return NULL;
-	parser->count++;
-	return draft;
-}
-
-void parser_truncate(struct parser *parser, size_t count)
-{
-	while (parser->count > count)
-		event_spec_release(&parser->drafts[--parser->count].spec);
-}
 
 static void event_words_release(struct event_words *words)
 {
@@ -392,6 +362,18 @@ static void say_where(struct parser *parser)
 	if (at)
 		error_prefix(parser->err, "character %zu of '%.80s%s': ", at + 1, parser->text,
 			     strlen(parser->text) > 80 ? "..." : "");
+}
+
+size_t event_place_length(const char *text)
+{
+	bool breakpoint = !strncmp(text, "mem:", 4);
+	size_t prefix = breakpoint ? 4 : event_probe_prefix(text);
+
+	if (!prefix)
+		return 0;
+	return prefix + place_length(text + prefix, breakpoint	   ? PLACE_BREAKPOINT
+						    : *text == 'u' ? PLACE_USER_PROBE
+								   : PLACE_KERNEL_PROBE);
 }
 
 int event_parse(struct event_list *list, const char *text, const struct event_env *env,

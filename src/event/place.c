@@ -190,24 +190,22 @@ int place_scan_address(struct parser *parser, struct place_text *ret)
 	return code || !ret->file ? code : check_name(parser, s, ret);
 }
 
-size_t event_place_length(const char *text)
+size_t place_length(const char *text, enum place_kind kind)
 {
-	bool breakpoint = !strncmp(text, "mem:", 4);
-	size_t prefix = breakpoint ? 4 : event_probe_prefix(text), len;
-	const char *s = text + prefix, *start, *end;
+	bool breakpoint = kind == PLACE_BREAKPOINT;
+	const char *s = text, *start, *end;
+	size_t len;
 
-	if (!prefix)
-		return 0;
-	if (breakpoint ? begins_with_file(s) : *text == 'u') {
+	if (breakpoint ? begins_with_file(s) : kind == PLACE_USER_PROBE) {
 		end = part_end(s, SPACE ",{}", &start, &len);
 		if (!end || *end != ':')
-			return prefix;
+			return 0;
 		s = end + 1;
 	}
 	end = part_end(s, SPACE ",/{}", &start, &len);
 	if (!end)
 		return (size_t)(s - text);
-	/* Of a breakpoint, the slash before its length is one alone. */
+	/* The slash before the length of a breakpoint ends the name, too. */
 	return (size_t)(end - text) + (breakpoint ? strcspn(end, SPACE ",{}") : 0);
 }
 

@@ -10,7 +10,7 @@
 #define RINGTAIL_EVENT_PLACE_H
 
 #include "event/lexer.h"
-#include "event/parser.h"
+#include "event/parser_state.h"
 
 /* What was written. Owns its strings. */
 struct place_text {
@@ -33,6 +33,14 @@ int place_scan_function(struct parser *parser, bool with_file, struct place_text
 int place_scan_address(struct parser *parser, struct place_text *ret);
 
 void place_text_release(struct place_text *text);
+
+enum place_kind { PLACE_BREAKPOINT, PLACE_USER_PROBE, PLACE_KERNEL_PROBE };
+
+/*
+ * The length of the place that @text begins with, in characters, whatever is in its names. 0: its
+ * file or its first name does not end.
+ */
+size_t place_length(const char *text, enum place_kind kind);
 
 /*
  * Finds out where @text is: *@ret_file is the path of its file, for free(), or NULL, *@ret what its

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/event.h"
+#include "event/spec.h"
 #include "event/terms.h"
 
 struct pmu_format {

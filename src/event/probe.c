@@ -7,11 +7,13 @@
  * A uprobe's config1 is a pointer to the path, which has no meaning in a file: it is left 0, and
  * record/ opens the event with it.
  */
+#include "event/probe.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/place.h"
+#include "event/resolve.h"
 
 static const struct probe_kind {
 	const char *prefix, *pmu;

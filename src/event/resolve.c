@@ -3,6 +3,8 @@
  * What the words of an event mean. In this order: generic names and rNNN, TYPE:CONFIG, a PMU with
  * terms, an alias of any PMU, a tracepoint, and last the vendors' names.
  */
+#include "event/resolve.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,7 +14,6 @@
 
 #include "base/parse.h"
 #include "event/names.h"
-#include "event/parser.h"
 #include "event/suggest.h"
 #include "event/tracepoint.h"
 #include "event/vendor.h"

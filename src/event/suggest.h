@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "event/event.h"
+#include "event/spec.h"
 
 /*
  * Writes "; did you mean 'a', 'b' or 'c'?" with at most three names near to @name into @out, or an

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "event/event.h"
+#include "event/spec.h"
 #include "event/lexer.h"
 
 struct term {

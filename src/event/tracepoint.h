@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "event/event.h"
+#include "event/spec.h"
 #include "event/pmu.h"
 
 struct tracepoint {

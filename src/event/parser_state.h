@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser's state, shared by parser.c (grammar: lists, groups, positions) and resolve.c (what
- * an event's words mean). Internal to src/event.
+ * What the parser knows while it reads an -e argument: the text, where it failed, and the events so
+ * far. Shared by parser.c (grammar: lists, groups, positions) and the modules that find out what
+ * the words of an event mean.
  */
-#ifndef RINGTAIL_EVENT_PARSER_H
-#define RINGTAIL_EVENT_PARSER_H
+#ifndef RINGTAIL_EVENT_PARSER_STATE_H
+#define RINGTAIL_EVENT_PARSER_STATE_H
 
 #include "event/lexer.h"
 #include "event/modifier.h"
@@ -52,34 +53,5 @@ struct draft *parser_add(struct parser *parser, const struct event_words *words)
 
 /* Drops the drafts from @count on. */
 void parser_truncate(struct parser *parser, size_t count);
-
-/* Finds out what @words mean and appends the events. Returns 0 or an error, as event_parse(). */
-int event_resolve(struct parser *parser, const struct event_words *words);
-
-/*
- * Terms that every event takes; @tracepoint: only those that make sense for one. Modifiers are
- * those of all drafts from @first on; NULL or an empty text behind slashes: none.
- */
-int event_apply_terms(struct parser *parser, const struct event_words *words, struct draft *draft,
-		      bool tracepoint);
-int event_apply_modifiers(struct parser *parser, size_t first, const char *text);
-
-struct place_text;
-
-/* A breakpoint: @length is what stands behind its slash, @tail behind its colon, or NULL. */
-int event_add_breakpoint(struct parser *parser, const struct event_words *words,
-			 const struct place_text *text, const char *length, const char *tail);
-
-/* The characters of "uprobe:" and the like that @text begins with; 0: it is no probe. */
-size_t event_probe_prefix(const char *text);
-
-/* Takes what stands behind the prefix that @prefix begins with. Returns as place.h's functions. */
-int event_scan_probe(struct parser *parser, const char *prefix, struct place_text *ret);
-
-/* A probe, of the kind that @words->head begins with. */
-int event_add_probe(struct parser *parser, const struct event_words *words,
-		    const struct place_text *text);
-
-void event_spec_release(struct event_spec *spec);
 
 #endif

@@ -4,7 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/parser.h"
+#include "event/spec.h"
+
+void event_spec_release(struct event_spec *spec)
+{
+	free(spec->name);
+	free(spec->filter);
+	free(spec->cpus);
+	free(spec->place.file);
+}
 
 void event_list_release(struct event_list *list)
 {
