@@ -173,13 +173,25 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 	}
 }
 
+/* Stacks that were cut are no lost samples, and the reason for the exit status. */
+static void name_cut(const struct session_result *r, struct buf *out)
+{
+	char text[32];
+
+	if (r->cut->total)
+		buf_printf(out, ", %s without %s whole user stack%s",
+			   human_count(r->cut->total, text), r->cut->total == 1 ? "its" : "their",
+			   plural_s(r->cut->total));
+}
+
 static void print_result(struct session *s, const struct record_command *cmd,
 			 const struct session_result *r)
 {
 	uint64_t written = written_samples(s, r);
 	char samples[32], lost[32], size[16];
-	struct buf name = {0};
+	struct buf name = {0}, cut = {0};
 
+	name_cut(r, &cut);
 	name_outputs(r, r->outputs ? r->outputs - 1 : 0, &name);
 	print_losses(s, &cmd->opts, r->cut, r->samples);
 	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + r->loss->total);
@@ -195,10 +207,12 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			    r->gone, r->gone == 1 ? " was" : "s were",
 			    r->gone == 1 ? "it" : "they");
 	if (!cmd->quiet || r->loss->total || r->cut->total)
-		complain("%.*s: %s sample%s, %s lost, %s, %.2f s", (int)name.len,
+		complain("%.*s: %s sample%s, %s lost%.*s, %s, %.2f s", (int)name.len,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
-			 human_count(r->loss->total, lost), human_size(r->bytes, size), r->seconds);
+			 human_count(r->loss->total, lost), (int)cut.len, (const char *)cut.data,
+			 human_size(r->bytes, size), r->seconds);
 	explain_nothing(cmd, taken_samples(s, r) + r->loss->total);
+	buf_release(&cut);
 	buf_release(&name);
 }
 
@@ -216,8 +230,9 @@ static void print_saved(const struct session *s, const struct record_opts *opts,
 	/* Of a pipe more may have been read since the last flush. */
 	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
 		 (int)name.len, (const char *)name.data,
-		 !strcmp(opts->output, "-") ? "at least " : "", human_count(r->samples, samples),
-		 plural_s(r->samples), human_count(r->loss->total, lost));
+		 !strcmp(opts->output, "-") ? "at least " : "",
+		 human_count(r->samples, samples), plural_s(r->samples),
+		 human_count(r->loss->total, lost));
 	buf_release(&name);
 }
 

@@ -106,6 +106,8 @@ def test_stacks_are_cut_before_samples_are_dropped(lab):
     cut = sum(int(n.replace(',', '')) for n in
               re.findall(r'lost ([\d,]+) of \S+ on CPU \d+ \(.*its user stack', err))
     assert cut > 0 and 'memory full' not in err, err
+    # The reason for that status is in the line that says that no sample was lost.
+    assert f' lost, {cut:,} without ' in err.splitlines()[-1], err
     text = lab.run('report', '-i', 'p.data', '--stats', release=True).stdout
     assert stat(text, 'SAMPLE') + lost_in(text) == calls, (text, err)
 
