@@ -227,10 +227,10 @@ static void print_saved(const struct session *s, const struct record_opts *opts,
 		return;
 	name_outputs(r, r->outputs, &name);
 	print_losses(s, opts, r->loss, r->samples + r->loss->total);
-	/* Of a pipe more may have been read since the last flush. */
+	/* Of a pipe more may have been read, and of a truncated file more may be found. */
 	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
 		 (int)name.len, (const char *)name.data,
-		 !strcmp(opts->output, "-") ? "at least " : "",
+		 r->at_least || !strcmp(opts->output, "-") ? "at least " : "",
 		 human_count(r->samples, samples), plural_s(r->samples),
 		 human_count(r->loss->total, lost));
 	buf_release(&name);

@@ -169,6 +169,12 @@ struct writer_rescued {
  */
 int writer_rescue(struct writer *w, struct writer_rescued *ret);
 
+/*
+ * Of a file that others have truncated (-ESTALE): the whole records up to the first that is not.
+ * There may be more behind it, for readers that find them.
+ */
+void writer_remains(const struct writer *w, struct writer_rescued *ret);
+
 enum writer_place {
 	WRITER_THERE,	/* under its name, as a stream always is */
 	WRITER_MOVED,	/* it has only other names */

@@ -49,6 +49,11 @@ bool writer_is_cut(const struct writer *w)
 	return w->table.len && is_gone(w, w->visible);
 }
 
+bool writer_is_headless(const struct writer *w)
+{
+	return !w->stream && !w->plain && is_gone(w, 0);
+}
+
 enum writer_place writer_place(const struct writer *w, char **ret_path)
 {
 	struct stat file;
@@ -57,7 +62,7 @@ enum writer_place writer_place(const struct writer *w, char **ret_path)
 	if (w->stream || fstat(w->fd, &file))
 		return WRITER_THERE;
 	if (is_named(w->path, &file))
-		return !w->plain && is_gone(w, 0) ? WRITER_CUT : WRITER_THERE;
+		return writer_is_headless(w) ? WRITER_CUT : WRITER_THERE;
 	if (!file.st_nlink)
 		return WRITER_DELETED;
 	*ret_path = name_of(w->fd, &file);

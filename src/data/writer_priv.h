@@ -12,7 +12,7 @@ struct writer_async;
 
 struct writer {
 	struct writer_io io; /* a copy */
-	char *path; /* as messages call it */
+	char *path;	     /* as messages call it */
 	int fd;
 	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
 	bool plain;  /* records alone; the table is a cover (writer_plain.c) */
@@ -21,7 +21,7 @@ struct writer {
 	/* As on disk since the last flush. */
 	struct pd_header header;
 	struct pd_section sections[HEADER_FEAT_BITS]; /* of the features whose bit is set */
-	size_t preface; /* bytes of what the data begin with */
+	size_t preface;				      /* bytes of what the data begin with */
 	uint64_t visible; /* file offset where data end and the table begins */
 	struct buf table; /* the bytes there */
 	uint64_t file_end;
@@ -84,6 +84,9 @@ uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct write
  * nothing can be put in its place. (writer_place.c)
  */
 bool writer_is_cut(const struct writer *w);
+
+/* Whether others have cut it off at the beginning, so that nothing of it can be read. */
+bool writer_is_headless(const struct writer *w);
 
 /* Waits for what is in flight, and frees out and async. */
 void writer_out_release(struct writer *w);

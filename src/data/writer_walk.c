@@ -96,6 +96,25 @@ static void count_compressed(struct walk *walk, uint64_t at, uint64_t end)
 	}
 }
 
+/* Whole records from @at to @end. Returns where the last of them ends. */
+static uint64_t walk_records(struct walk *walk, uint64_t at, uint64_t end)
+{
+	struct start r = {0};
+
+	while (at + sizeof(r.hdr) <= end && fetch(walk, at, &r.hdr, sizeof(r.hdr))) {
+		if (r.hdr.size < sizeof(r.hdr) || at + r.hdr.size > end ||
+		    (r.hdr.size % 8 && r.hdr.type != PERF_RECORD_COMPRESSED))
+			break;
+		if (r.hdr.type == PERF_RECORD_COMPRESSED)
+			count_compressed(walk, at + sizeof(r.hdr), at + r.hdr.size);
+		if (r.hdr.size >= sizeof(r) && !fetch(walk, at, &r, sizeof(r)))
+			break;
+		count(&walk->found, &r);
+		at += r.hdr.size;
+	}
+	return at;
+}
+
 uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct writer_rescued *ret)
 {
 	struct walk walk = {
@@ -103,21 +122,20 @@ uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct write
 		.inflater = inflater_new(),
 		.table_end = w->visible + w->table.len,
 	};
-	uint64_t at = w->visible;
-	struct start r = {0};
 
-	while (at + sizeof(r.hdr) <= end && fetch(&walk, at, &r.hdr, sizeof(r.hdr))) {
-		if (r.hdr.size < sizeof(r.hdr) || at + r.hdr.size > end ||
-		    (r.hdr.size % 8 && r.hdr.type != PERF_RECORD_COMPRESSED))
-			break;
-		if (r.hdr.type == PERF_RECORD_COMPRESSED)
-			count_compressed(&walk, at + sizeof(r.hdr), at + r.hdr.size);
-		if (r.hdr.size >= sizeof(r) && !fetch(&walk, at, &r, sizeof(r)))
-			break;
-		count(&walk.found, &r);
-		at += r.hdr.size;
-	}
+	end = walk_records(&walk, w->visible, end);
 	inflater_free(walk.inflater);
 	*ret = walk.found;
-	return at;
+	return end;
+}
+
+void writer_remains(const struct writer *w, struct writer_rescued *ret)
+{
+	/* Nothing is held: all is read from the file. */
+	struct walk walk = {.w = w, .inflater = inflater_new()};
+
+	if (w->plain || !writer_is_headless(w))
+		walk_records(&walk, w->plain ? 0 : w->header.data.offset, w->visible);
+	inflater_free(walk.inflater);
+	*ret = walk.found;
 }

@@ -191,8 +191,12 @@ void lane_save(struct lane *lane, int code)
 	if ((flush && !lane_flush(lane, NULL)) || lane->shared)
 		return;
 	r = writer_rescue(lane->writer, &rescued);
-	if (r == -ESTALE) /* nor is there any more what was flushed */
-		atomic_store(&lane->flushed_samples, 0);
+	if (r == -ESTALE) { /* nor is there any more all that was flushed */
+		writer_remains(lane->writer, &rescued);
+		atomic_store(&lane->flushed_samples, rescued.samples);
+		atomic_store(&lane->flushed_dropped, rescued.lost);
+		lane->stale = true;
+	}
 	if (r)
 		return;
 	atomic_fetch_add(&lane->flushed_samples, rescued.samples);

@@ -38,8 +38,8 @@ struct lane {
 	struct throttles *throttles; /* NULL: counted elsewhere */
 	struct sideband *sideband;   /* where sideband goes besides; NULL: nowhere */
 	struct meter *meter;	     /* of the output, not the lane's */
-	bool saved;
-	uint64_t metered; /* what of the file is in it, bytes */
+	bool saved, stale;	     /* stale: others have truncated its file */
+	uint64_t metered;	     /* what of the file is in it, bytes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
 };

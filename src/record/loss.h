@@ -20,11 +20,12 @@
 #include <stdint.h>
 
 enum loss_cause {
-	LOSS_RING, /* no room in the kernel's ring */
-	LOSS_PMU,  /* dropped by the PMU or its driver */
-	LOSS_PAUSED, /* meant for a ring that was paused, to be read */
-	LOSS_POOL, /* no room in our memory: the output was too slow */
-	LOSS_OUTPUT, /* taken, and not written for an error */
+	LOSS_RING,    /* no room in the kernel's ring */
+	LOSS_PMU,     /* dropped by the PMU or its driver */
+	LOSS_PAUSED,  /* meant for a ring that was paused, to be read */
+	LOSS_POOL,    /* no room in our memory: the output was too slow */
+	LOSS_OUTPUT,  /* taken, and not written for an error */
+	LOSS_DELETED, /* written, to a file that others have deleted */
 	/* A user stack, not a sample; counted apart from the others: */
 	LOSS_STACK_RING, /* not copied, since the ring filled faster than it was emptied */
 	LOSS_STACK,	 /* not kept in our memory */

@@ -346,6 +346,26 @@ enum writer_place output_place(const struct output *out, char **ret_path)
 	return place;
 }
 
+static bool is_gone(const struct lane *lane)
+{
+	char *path;
+	enum writer_place place = writer_place(lane->writer, &path);
+
+	free(path);
+	return place >= WRITER_DELETED;
+}
+
+uint64_t output_deleted_samples(const struct output *out)
+{
+	bool all = is_gone(&out->lanes[0]);
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < out->nr; i++)
+		if (all || is_gone(&out->lanes[i]))
+			samples += lane_view(&out->lanes[i]).samples;
+	return samples;
+}
+
 uint64_t output_metered(const struct output *out)
 {
 	return atomic_load(&out->meter->bytes);

@@ -34,8 +34,9 @@ struct output {
 	struct open_count *now; /* of each descriptor, as of output_count(); or NULL */
 	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
 	bool losses_written; /* and flushed: nothing is to be told in another way */
-	struct loss loss;   /* complete after output_finish() or output_abandon() */
-	struct tally tally; /* likewise */
+	bool at_least;	     /* given up, and more may be readable than @tally says */
+	struct loss loss;    /* complete after output_finish() or output_abandon() */
+	struct tally tally;  /* likewise */
 };
 
 /*
@@ -104,6 +105,12 @@ void output_listen(struct output *out, struct sideband *sideband);
  * there is one.
  */
 enum writer_place output_place(const struct output *out, char **ret_path);
+
+/*
+ * Samples in files that others have deleted, as of their last flush; all of them where the file
+ * with the header is gone. When no worker runs.
+ */
+uint64_t output_deleted_samples(const struct output *out);
 
 /* Bytes of data that lanes have measured so far. Any time. */
 uint64_t output_metered(const struct output *out);

@@ -296,7 +296,9 @@ void output_abandon(struct output *out, const struct plan *plan, const struct op
 		one = lane_view(lane);
 		all.samples += one.samples;
 		all.dropped += one.dropped;
+		out->at_least |= lane->stale && one.samples;
 	}
+	all.samples -= output_deleted_samples(out);
 	gather(out);
 	count_losses(out, plan, opened, false, NULL);
 	lost = out->tally.samples - all.samples;

@@ -209,10 +209,29 @@ void rotation_look(struct rotation *r, const struct output *out)
 	free(path);
 }
 
-/* The output that is finished is at @path, which is taken over, or nobody knows where. */
-static void leave_strayed(struct rotation *r, enum writer_place place, char *path)
+/* What was finished and summed up, and is deleted. */
+static void count_deleted(struct rotation *r, const struct output *out)
 {
-	r->lost += place >= WRITER_DELETED && !r->opts->memory;
+	uint64_t samples = output_deleted_samples(out);
+
+	r->samples -= samples;
+	if (samples == out->tally.samples)
+		r->bytes -= output_size(out);
+	loss_add(&r->loss, LOSS_DELETED, LOSS_NO_EVENT, -1, samples);
+}
+
+/*
+ * @out, which is complete unless it has @failed, is at @path, which is taken over, or nobody knows
+ * where. With memory, whoever deleted it had seen the snapshot.
+ */
+static void leave_strayed(struct rotation *r, const struct output *out, bool failed,
+			  enum writer_place place, char *path)
+{
+	if (place >= WRITER_DELETED && !r->opts->memory) {
+		r->lost++;
+		if (!failed)
+			count_deleted(r, out);
+	}
 	r->strayed = false;
 	free(r->last);
 	r->last = path;
@@ -458,11 +477,11 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 		say_finished(r, &old, path);
 	else if (code && !r->sideband) /* all that a snapshot has is flushed */
 		add_sums(r, &old, stays, NULL);
-	output_release(&old);
 	if (place != WRITER_THERE)
-		leave_strayed(r, place, path);
+		leave_strayed(r, &old, code, place, path);
 	else if (keep(r, path) && !code)
 		code = error_set(err, -ENOMEM, "out of memory");
+	output_release(&old);
 	return code;
 }
 
@@ -481,7 +500,7 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 	place = output_place(out, &path);
 	if (place != WRITER_THERE) {
 		say_strayed(r, place, path, "");
-		leave_strayed(r, place, path);
+		leave_strayed(r, out, false, place, path);
 		return 0;
 	}
 	if (!r->opts->switch_output && !r->opts->timestamp_filename) {

@@ -470,6 +470,7 @@ void session_result(struct session *s, struct session_result *ret)
 
 	*ret = (struct session_result){
 		.samples = s->rotation.samples + s->saved,
+		.at_least = s->output.at_least,
 		.bytes = s->rotation.bytes,
 		.outputs = s->rotation.outputs,
 		.deleted = s->rotation.deleted,

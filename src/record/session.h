@@ -52,6 +52,7 @@ enum session_state session_state(const struct session *s);
 /* What came of it; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
+	bool at_least;			       /* it failed, and more may be readable */
 	uint64_t bytes;			       /* of all outputs */
 	size_t outputs;			       /* that are finished */
 	size_t deleted;			       /* of these, since there were too many */

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 
-from lab import calls_lost, interrupt, need_root, need_tracefs, obeyed, running, stands_still, wait_for, work
+from calls import Calls, number
+from lab import calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, stands_still, stat, wait_for, work
 from memory import moments, ready
 from test_rotation import storm_filter
 
@@ -146,6 +147,24 @@ def test_a_deleted_file_is_an_error(lab):
     assert status == 0 and 'p.data was deleted' in said, said
 
 
+def test_samples_of_a_deleted_file_are_lost(lab):
+    """All of them, and where there are cuts those of that file alone."""
+    need_tracefs()
+    need_root()
+    for options, gone in ([], 20000), (['--threads'], 20000), (['-z', '--switch-output'], 10000):
+        recorder = lab.start('record', '-a', '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter',
+                             storm_filter(lab), '-c', '1', *options)
+        running(lab, recorder)
+        subprocess.run([lab.own('storm'), '10000'], check=True)
+        if '--switch-output' in options:
+            lab.run('ctl', '--pid', recorder.pid, 'rotate')
+        subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
+        subprocess.run([lab.own('storm'), '10000'], check=True)
+        status, _, said = interrupt(recorder)
+        assert status == 1 and 'its output was deleted' in said, said
+        assert f'{20000 - gone:,} samples, ' in said.splitlines()[-1] and calls_lost(said) == gone, said
+
+
 def test_a_cut_behind_a_deleted_file_is_answered_with_an_error(lab):
     recorder = lab.start('record', '-e', 'cpu-clock', '-o', 'p.data', '--switch-output', '--', 'sleep', '1000')
     ready(lab, recorder)
@@ -172,6 +191,29 @@ def test_a_truncated_file_is_an_error(lab):
         status, _, said = interrupt(recorder)
         assert status == 1 and 'another program has truncated it: what was recorded in it is lost' in said, said
         assert ': 0 samples readable, ' in said and 'Sanitizer' not in said, said
+
+
+def test_what_is_left_of_a_truncated_file_is_counted(lab):
+    need_tracefs()
+    for options, path in ([], 'p.data'), (['-z'], 'p.data'), (['-z', '--threads'], 'p.data/data.0'):
+        calls = Calls(lab, 'command', 300000, bursts=20)
+        recorder = lab.start('record', '-m', '8M', '--flush-interval', '20ms', '-o', 'p.data', *options, *calls.argv)
+        calls.begin(recorder)
+        calls.go()
+        wait_for(lambda path=path: os.path.getsize(lab.path(path)) > 100000, what='some data')
+        recorder.send_signal(signal.SIGSTOP)
+        wait_for(lambda: stands_still(recorder.pid), what='stop')
+        os.truncate(lab.path(path), os.path.getsize(lab.path(path)) * 2 // 3)
+        recorder.send_signal(signal.SIGCONT)
+        calls.end()
+        status, _, said = ended(recorder)
+        assert status == 1 and 'another program has truncated it' in said, said
+        left = number(r'at least ([\d,]+) samples readable', said)
+        assert left and number(r'readable, ([\d,]+) lost', said), said
+        # What lies behind what was cut off may be found, too.
+        found = stat(lab.run('report', '-i', 'p.data', '--stats', status=1).stdout, 'SAMPLE')
+        assert found >= left, (options, found, said)
+        subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
 
 
 def test_a_moved_file_is_named(lab):
