@@ -31,6 +31,7 @@ struct plt {
 	const char *strings;
 	size_t strings_len;
 	uint32_t base;
+	size_t sorted; /* symbols of the builder that were there before the entries */
 	size_t *added;
 };
 
@@ -109,10 +110,40 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 	return 0;
 }
 
+/* Without the version that names in .symtab may have behind them: "memcpy@@GLIBC_2.14". */
+static int strip_version(struct symtab_builder *b, uint32_t *name)
+{
+	const char *s = (const char *)b->names.data + *name;
+	size_t len = strcspn(s, "@");
+	char *copy;
+	int r;
+
+	if (!len || !s[len])
+		return 0;
+	copy = strndup(s, len); /* the names may move */
+	if (!copy)
+		return -ENOMEM;
+	r = symtab_name(b, copy, len, name);
+	free(copy);
+	return r;
+}
+
+/* The function that chooses among implementations stands for all of them: "memcpy". */
+static int name_target(struct plt *p, uint64_t target, uint32_t *ret_name)
+{
+	uint64_t start;
+	char text[32];
+
+	if (elf_space_map(p->space, SHN_XINDEX, target, &start) &&
+	    symtab_name_at(p->b, p->sorted, start, ret_name))
+		return strip_version(p->b, ret_name);
+	snprintf(text, sizeof(text), "*ABS*+0x%" PRIx64, target);
+	return symtab_name(p->b, text, strlen(text), ret_name);
+}
+
 static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct slot *slot)
 {
 	struct symtab_entry e = {.size = size, .binding = SYMTAB_GLOBAL, .plt = true};
-	char text[32];
 	int r;
 
 	if (!elf_space_map(p->space, SHN_XINDEX, addr, &e.start))
@@ -121,8 +152,7 @@ static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct s
 	if (!slot->name) {
 		if (!slot->target)
 			return 0;
-		snprintf(text, sizeof(text), "*ABS*+0x%" PRIx64, slot->target);
-		r = symtab_name(p->b, text, strlen(text), &e.name);
+		r = name_target(p, slot->target, &e.name);
 		if (r)
 			return r;
 	}
@@ -333,6 +363,7 @@ int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 	r = symtab_blob(b, p.strings, p.strings_len, &p.base);
 	if (r)
 		goto out;
+	p.sorted = symtab_sort(b);
 	qsort(p.slots, p.count, sizeof(*p.slots), slot_cmp);
 	by_seq = index_by_seq(&p, nseq);
 	if (!by_seq)

@@ -306,6 +306,31 @@ static bool is_sorted(const struct symtab_sym *v, size_t n)
 	return true;
 }
 
+size_t symtab_sort(struct symtab_builder *b)
+{
+	if (!is_sorted(b->syms, b->count))
+		qsort(b->syms, b->count, sizeof(*b->syms), sym_cmp);
+	return b->count;
+}
+
+bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uint32_t *ret_name)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) { /* the best of an address is the last of it */
+		size_t mid = low + (high - low) / 2;
+
+		if (b->syms[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || b->syms[low - 1].start != addr)
+		return false;
+	*ret_name = b->syms[low - 1].name;
+	return true;
+}
+
 int symtab_build(struct symtab_builder *b, struct symtab **ret)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
@@ -315,8 +340,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 	if (!t)
 		goto out;
 	pthread_mutex_init(&t->lock, NULL);
-	if (!is_sorted(b->syms, n))
-		qsort(b->syms, n, sizeof(*b->syms), sym_cmp);
+	symtab_sort(b);
 	n = fix_ends(b->syms, n);
 	r = flatten(t, b->syms, n);
 	if (!r)

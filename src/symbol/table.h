@@ -57,6 +57,15 @@ int symtab_blob(struct symtab_builder *b, const void *data, size_t len, uint32_t
 /* Adds a symbol; one with an empty name, or that wraps, is ignored. Returns 0 or -ENOMEM. */
 int symtab_add(struct symtab_builder *b, const struct symtab_entry *e);
 
+/* Sorts the symbols so far for symtab_name_at(), and returns their number. */
+size_t symtab_sort(struct symtab_builder *b);
+
+/*
+ * Of the first @n symbols, which symtab_sort() has sorted: the name that the table will have for
+ * those that start at @addr. Returns false if there is none.
+ */
+bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uint32_t *ret_name);
+
 void symtab_builder_release(struct symtab_builder *b);
 
 struct symtab;

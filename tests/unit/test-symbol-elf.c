@@ -217,6 +217,50 @@ static void test_plt(void **state)
 	elf_image_close(&img);
 }
 
+/* An entry whose relocation names no symbol, but the function that chooses among several. */
+static void test_plt_of_chosen(void **state)
+{
+	static const char source[] = "rm $D/bin/prog; cc -x c -o $D/bin/prog - <<'EOF'\n"
+				     "static int one(void) { return 1; }\n"
+				     "static int (*pick(void))(void) { return one; }\n"
+				     "__attribute__((ifunc(\"pick\"), visibility(\"hidden\")))\n"
+				     "int chosen(void);\n"
+				     "int main(void) { return chosen(); }\n"
+				     "EOF\n"
+				     "test -s $D/bin/prog";
+	struct place *p = *state;
+	struct elf_image img = ELF_IMAGE_INIT;
+	const struct symbol *s;
+	struct elf_space space;
+	char text[256];
+	unsigned long long addr;
+	uint64_t off;
+	FILE *f;
+
+	if (sh(p, source) || sh(p, "objdump --version"))
+		skip();
+	fresh(p);
+	snprintf(text, sizeof(text), "objdump -d '%s/bin/prog' | grep '\\*ABS\\*.*@plt>:$'",
+		 p->dir);
+	f = popen(text, "re");
+	assert_non_null(f);
+	if (!fgets(text, sizeof(text), f)) {
+		pclose(f);
+		skip(); /* this linker calls it without an entry, or objdump names it */
+	}
+	pclose(f);
+	assert_int_equal(sscanf(text, "%llx", &addr), 1);
+	snprintf(text, sizeof(text), "%s/bin/prog", p->dir);
+	assert_int_equal(elf_image_open(text, &img, NULL), 0);
+	assert_int_equal(elf_space_file(&img, &space, NULL), 0);
+	assert_true(elf_space_map(&space, 0, addr, &off));
+	s = resolver_find(p->r, &p->dso, 1, off);
+	assert_non_null(s);
+	assert_string_equal(s->name, "chosen@plt");
+	elf_space_release(&space);
+	elf_image_close(&img);
+}
+
 static void test_identity(void **state)
 {
 	struct place *p = *state;
@@ -493,10 +537,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(test_like_nm),	PLACE_TEST(test_plt),
-		PLACE_TEST(test_identity),	PLACE_TEST(test_debug_files),
-		PLACE_TEST(test_minidebug),	PLACE_TEST(test_fixed_address),
-		PLACE_TEST(test_debuglink_crc), PLACE_TEST(test_module_file),
-		PLACE_TEST(test_threads),	PLACE_TEST(test_damaged),
+		PLACE_TEST(test_plt_of_chosen), PLACE_TEST(test_identity),
+		PLACE_TEST(test_debug_files),	PLACE_TEST(test_minidebug),
+		PLACE_TEST(test_fixed_address), PLACE_TEST(test_debuglink_crc),
+		PLACE_TEST(test_module_file),	PLACE_TEST(test_threads),
+		PLACE_TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
