@@ -164,6 +164,20 @@ static const char *short_name(struct dso_table *t, const char *name, const struc
 	return ret;
 }
 
+/* As perf's lines show it. */
+static const char *line_name(struct dso_table *t, const struct dso *dso, uint32_t jit_pid)
+{
+	char map[32];
+
+	if (jit_pid) {
+		snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)jit_pid);
+		return dso_intern(t, map);
+	}
+	if ((dso->kind == DSO_MODULE || dso->kind == DSO_GUEST) && dso->short_name[0] == '[')
+		return dso->short_name;
+	return dso->name;
+}
+
 /* Whether what is known of the two does not contradict. */
 static bool compatible(const struct dso *dso, const struct dso_key *key)
 {
@@ -201,8 +215,11 @@ static struct dso *dso_new(struct dso_table *t, const char *name, const struct d
 	dso->short_name = short_name(t, name, want);
 	if (!dso->short_name)
 		return NULL;
-	t->name_bytes += strlen(name);
 	dso->kind = want->kind;
+	dso->line_name = line_name(t, dso, want->pid);
+	if (!dso->line_name)
+		return NULL;
+	t->name_bytes += strlen(name);
 	dso->index = (unsigned int)t->count;
 	t->dsos[t->count++] = dso;
 	return dso;

@@ -25,6 +25,7 @@ void state_free(struct state *s)
 	if (!s)
 		return;
 	threads_release(&s->threads);
+	cgroups_release(s);
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
 	arena_release(&s->maps);
@@ -98,6 +99,7 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 		/* Of a synthesized one the maps follow as records of their own. */
 		share_maps = !(rec->hdr->misc & PERF_RECORD_MISC_FORK_EXEC);
 		return threads_fork(&s->threads, &s->pool, &rec->task, share_maps, at);
+	case PERF_RECORD_CGROUP: return cgroups_add(s, &rec->cgroup);
 	case PERF_RECORD_KSYMBOL: return kernel_ksymbol(s, &rec->ksymbol, at);
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return dso_set_build_id(&s->dsos, &rec->build_id, rec->hdr->misc);
@@ -161,10 +163,10 @@ static bool is_absolute(enum dso_kind kind)
 {
 	switch (kind) {
 	case DSO_KERNEL:
-	case DSO_KSYMBOL:
 	case DSO_ANON:
 	case DSO_GUEST: return true;
 	case DSO_MODULE:
+	case DSO_KSYMBOL:
 	case DSO_ELF:
 	case DSO_VDSO: break;
 	}
@@ -255,5 +257,5 @@ size_t state_memory(const struct state *s)
 	       idtable_memory(&t->pids) + t->thread_capacity * sizeof(*t->threads) +
 	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
 	       t->version_count * sizeof(*t->versions) + idtable_memory(&s->guest_pids) +
-	       s->guest_capacity * sizeof(*s->guests);
+	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s);
 }

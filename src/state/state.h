@@ -32,6 +32,7 @@ enum dso_kind {
 struct dso {
 	const char *name;	/* as recorded */
 	const char *short_name; /* what perf's tables show: base name, "[ext4]", "[JIT] tid 42" */
+	const char *line_name;	/* what perf's lines show: path, "[ext4]", "/tmp/perf-42.map" */
 	enum dso_kind kind;
 	unsigned int index;    /* dense, from 0: usable as array index */
 	uint8_t build_id_size; /* 0: unknown */
@@ -53,7 +54,10 @@ struct map {
 /* Where an address lies. */
 struct location {
 	const struct map *map; /* NULL: nothing known is mapped there */
-	/* In the dso: absolute for DSO_KERNEL, _KSYMBOL, _ANON and _GUEST, else file offset. */
+	/*
+	 * In the dso: absolute for DSO_KERNEL, _ANON and _GUEST, counted from where the map starts
+	 * for DSO_KSYMBOL, else a file offset.
+	 */
 	uint64_t addr;
 };
 
@@ -79,6 +83,9 @@ int state_finish(struct state *s);
  * heard of (perf prints ":TID"). An exited thread keeps its last name until its id is used again.
  */
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at);
+
+/* The path of a cgroup by its id; NULL: not recorded. */
+const char *state_cgroup(const struct state *s, uint64_t id);
 
 /*
  * Finds what was mapped at @ip for @pid as of @at. @cpumode is PERF_RECORD_MISC_KERNEL, _USER, …;

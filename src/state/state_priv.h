@@ -74,7 +74,14 @@ struct state {
 	struct kernel *guests; /* by number of pid in guest_pids */
 	struct idtable guest_pids;
 	size_t guest_capacity;
+	struct cgroup *cgroups; /* by id */
+	size_t cgroup_bytes;	/* of their paths */
 };
+
+/* The path of a cgroup. 0 or -ENOMEM. */
+int cgroups_add(struct state *s, const struct pd_cgroup *rec);
+size_t cgroups_memory(const struct state *s); /* bytes, about */
+void cgroups_release(struct state *s);
 
 /* A mapping of kernel code. 0 or -ENOMEM. */
 int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at);

@@ -237,7 +237,7 @@ static void check_moment(const struct state *s, const struct event *events, size
 
 		if (found != !!want || (found && strcmp(loc.map->dso->name, want)))
 			fail_msg("seed %u: ksymbol %u: want %s", seed, i, want ? want : "none");
-		assert_true(!found || loc.addr == TEXT + i);
+		assert_true(!found || loc.addr == TEXT + i - loc.map->start);
 	}
 }
 
