@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "render/data_src.h"
 #include "render/text.h"
 
 #define NS_PER_SEC 1000000000ull
@@ -52,9 +53,9 @@ static void put_task(FILE *out, const struct script_sample *s)
 		putc(' ', out);
 	}
 	if ((f & SCRIPT_PID) && (f & SCRIPT_TID))
-		fprintf(out, "%5d/%-5d ", (int)p->pid, (int)p->tid);
+		fprintf(out, "%7d/%-7d ", (int)p->pid, (int)p->tid);
 	else if (f & (SCRIPT_PID | SCRIPT_TID))
-		fprintf(out, "%5d ", (int)(f & SCRIPT_PID ? p->pid : p->tid));
+		fprintf(out, "%7d ", (int)(f & SCRIPT_PID ? p->pid : p->tid));
 	if (f & SCRIPT_CPU)
 		fprintf(out, "[%03d] ", (int)p->cpu);
 }
@@ -119,11 +120,19 @@ static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
 
 static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 {
+	const struct dso *dso = f->dso;
+	const char *name = dso ? dso->line_name : "[unknown]";
+	/* an offset in the kernel would be the address once more */
+	bool offset =
+		(fields & SCRIPT_DSOFF) && dso && dso->kind != DSO_KERNEL && dso->kind != DSO_GUEST;
+
 	if (!(fields & (SCRIPT_DSO | SCRIPT_DSOFF)))
 		return;
+	if (offset && dso->kind == DSO_MODULE)
+		name = dso->name; /* who asks for an offset opens the file */
 	fputs(" (", out);
-	text_put(out, f->dso ? f->dso->name : "[unknown]", 0);
-	if ((fields & SCRIPT_DSOFF) && f->dso)
+	text_put(out, name, 0);
+	if (offset)
 		put_hex(out, "+0x", f->addr, 0);
 	putc(')', out);
 }
@@ -162,23 +171,72 @@ static void put_page_size(FILE *out, uint64_t size)
 		fprintf(out, " %" PRIu64 "K", size >> 10);
 }
 
-/* from/to/mispredicted/in transaction/abort/cycles/type, the newest first. */
+/* Bits of the flags of struct perf_branch_entry, <linux/perf_event.h>. */
+#define BRANCH_MISPREDICTED 1u
+#define BRANCH_PREDICTED    2u
+#define BRANCH_IN_TX	    4u
+#define BRANCH_ABORT	    8u
+#define BRANCH_NOT_TAKEN    (1ull << 33)
+#define BRANCH_EXTENDED	    15 /* the type is among the new ones */
+
+static const char *branch_type(uint64_t flags)
+{
+	static const char *const types[] = {
+		"",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
+		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX",
+	};
+	static const char *const extended[16] = {
+		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+		"ARCH_2",     "ARCH_3",	    "ARCH_4",	  "ARCH_5",
+	};
+	unsigned int type = flags >> 20 & 0xf;
+
+	if (type != BRANCH_EXTENDED)
+		return types[type];
+	return extended[flags >> 26 & 0xf] ?: "unknown";
+}
+
+/* P predicted or M not, and N for one that was not taken. */
+static const char *branch_prediction(uint64_t flags)
+{
+	if (!(flags & (BRANCH_MISPREDICTED | BRANCH_PREDICTED | BRANCH_NOT_TAKEN)))
+		return "-";
+	if (flags & BRANCH_NOT_TAKEN)
+		return flags & BRANCH_PREDICTED ? "PN" : "MN";
+	return flags & BRANCH_PREDICTED ? "P" : "M";
+}
+
+/* from/to/prediction/in transaction/abort/cycles/type/speculation, the newest first. */
 static void put_branches(FILE *out, const struct pd_sample *p)
 {
-	static const char *const types[16] = {
-		"",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
-		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", "",
+	static const char *const speculations[] = {
+		"-",
+		"SPEC_WRONG_PATH",
+		"NON_SPEC_CORRECT_PATH",
+		"SPEC_CORRECT_PATH",
 	};
 
 	for (uint64_t i = 0; i < p->branch_nr; i++) {
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u/%s ", b.from, b.to,
-			b.flags & 3 ? (b.flags & 2 ? 'P' : 'M') : '-', b.flags & 4 ? 'X' : '-',
-			b.flags & 8 ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff),
-			types[b.flags >> 20 & 0xf]);
+		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%s/%c/%c/%u/%s/%s ", b.from, b.to,
+			branch_prediction(b.flags), b.flags & BRANCH_IN_TX ? 'X' : '-',
+			b.flags & BRANCH_ABORT ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff),
+			branch_type(b.flags), speculations[b.flags >> 24 & 3]);
 	}
+}
+
+/* perf says "unknown" where the recording has no name for an id, and keeps the id to itself. */
+static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
+{
+	const char *path = state_cgroup(t->state, id);
+
+	putc(' ', out);
+	if (path)
+		text_put(out, path, 0);
+	else
+		fprintf(out, "unknown:%" PRIu64, id);
 }
 
 /* A tracepoint's fields, as its format says. */
@@ -196,9 +254,21 @@ static void put_trace(FILE *out, const struct trace *t, const struct script_samp
 	buf_release(&raw);
 }
 
-static void put_data(FILE *out, const struct trace *t, const struct script_sample *s)
+/* Padded to the longest so far, as perf does, so that columns behind it mostly stay in line. */
+static void put_data_src(struct lines *l, uint64_t data_src)
+{
+	char text[DATA_SRC_TEXT_MAX];
+
+	data_src_text(data_src, text);
+	if (l->data_src_width < (int)strlen(text))
+		l->data_src_width = (int)strlen(text);
+	fprintf(l->out, "%16" PRIx64 " %-*s", data_src, l->data_src_width, text);
+}
+
+static void put_data(struct lines *l, const struct trace *t, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
+	FILE *out = l->out;
 	uint32_t f = s->fields;
 
 	if (f & SCRIPT_TRACE)
@@ -206,7 +276,7 @@ static void put_data(FILE *out, const struct trace *t, const struct script_sampl
 	if (f & SCRIPT_ADDR)
 		put_addr(out, s);
 	if (f & SCRIPT_DATA_SRC)
-		fprintf(out, " %16" PRIx64, p->data_src);
+		put_data_src(l, p->data_src);
 	if (f & SCRIPT_WEIGHT)
 		fprintf(out, "%16" PRIu64, p->weight);
 	if (f & SCRIPT_INS_LAT)
@@ -247,7 +317,7 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 		text_put(out, s->ws->evsel->name, l->name_width);
 		fputs(": ", out);
 	}
-	put_data(out, t, s);
+	put_data(l, t, s);
 	if (f & SCRIPT_IP)
 		put_code(l, out, s);
 	if (f & SCRIPT_BRSTACK)
@@ -259,6 +329,6 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 	if (f & SCRIPT_CODE_PAGE_SIZE)
 		put_page_size(out, p->code_page_size);
 	if (f & SCRIPT_CGROUP)
-		fprintf(out, " cgroup %" PRIu64, p->cgroup);
+		put_cgroup(out, t, p->cgroup);
 	putc('\n', out);
 }

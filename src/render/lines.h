@@ -26,6 +26,7 @@ struct lines {
 	FILE *out;
 	struct lines_opts opts;
 	int name_width; /* columns of the longest event name; set by lines_init() */
+	int data_src_width;
 	bool begun;
 	uint64_t origin; /* of times, if begun */
 };

@@ -148,6 +148,7 @@ bool filter_row(const struct filter *f, const char *comm, const struct frame *fr
 	if (f->comms && !in_list(f->comms, comm ? comm : ""))
 		return false;
 	if (f->dsos && !(frame->dso && (in_list(f->dsos, frame->dso->short_name) ||
+					in_list(f->dsos, frame->dso->line_name) ||
 					in_list(f->dsos, frame->dso->name))))
 		return false;
 	if (f->symbol_part && !(frame->sym && strstr(frame->sym->name, f->symbol_part)))

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "render/data_src.h"
+
+/* What perf 7.2 prints of these; the first are from processors, the others name each bit. */
+static const struct {
+	uint64_t value;
+	const char *text;
+} known[] = {
+	{0x1e05080021, "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A"},
+	{0x11868100242, "|OP LOAD|LVL LFB/MAB hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"},
+	{0x10650100842, "|OP LOAD|LVL L3 hit|SNP None|TLB L2 miss|LCK No|BLK  N/A"},
+	{0x1026a100142, "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK Yes|BLK  N/A"},
+	{0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x1c, "|OP STORE|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x18, "|OP PFETCH|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x10, "|OP EXEC|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x340, "|OP No|LVL L1 or LFB/MAB hit|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x4080, "|OP No|LVL Remote RAM (2 hops) miss|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x400c0, "|OP No|LVL Uncached hit|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0xf80000, "|OP No|LVL N/A|SNP N/A or None or Hit or Miss or HitM|TLB N/A|LCK No|BLK  N/A"},
+	{0xc000000000, "|OP No|LVL N/A|SNP Fwd or Peer|TLB N/A|LCK No|BLK  N/A"},
+	{0x1c0000000, "|OP No|LVL N/A|SNP N/A|TLB L2 or Walker or Fault|LCK No|BLK  N/A"},
+	{0x18000000, "|OP No|LVL N/A|SNP N/A|TLB N/A hit miss|LCK No|BLK  N/A"},
+	{0x60000000000, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  Data Addr"},
+	{0x2400000002, "|OP LOAD|LVL Remote L2 |SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x82a00000002,
+	 "|OP LOAD|LVL Remote core, same node L2 MHB |SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x181e00000002, "|OP LOAD|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0xe00000000, "|OP No|LVL Unknown level 7 |SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+	{0x200c00000002, "|OP LOAD|LVL board Memory-side Cache |SNP N/A|TLB N/A|LCK No|BLK  N/A"},
+};
+
+static void test_as_perf(void **state)
+{
+	char text[DATA_SRC_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		data_src_text(known[i].value, text);
+		assert_string_equal(text, known[i].text);
+	}
+}
+
+/* The longest names of all fields together, and hops that nobody has defined. */
+static void test_fits(void **state)
+{
+	char text[DATA_SRC_TEXT_MAX];
+
+	for (unsigned int number = 0; number < 16; number++) {
+		memset(text, 'x', sizeof(text));
+		data_src_text(~(15ull << 33) | (uint64_t)number << 33, text);
+		assert_non_null(memchr(text, 0, sizeof(text)));
+		assert_non_null(strstr(text, "|BLK  N/A"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_perf),
+		cmocka_unit_test(test_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
