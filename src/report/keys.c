@@ -54,12 +54,6 @@ static int comm_compare(const struct trace *t, struct hist_cell a, struct hist_c
 	return strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
 }
 
-static int pid_cell(const struct key_source *src, struct hist_cell *ret)
-{
-	*ret = (struct hist_cell){.a = src->ws->s.pid};
-	return 0;
-}
-
 static int tid_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	*ret = (struct hist_cell){.a = src->ws->s.tid, .b = src->ws->s.pid};
@@ -74,11 +68,6 @@ static int task_text(const struct trace *t, uint32_t pid, uint32_t tid, struct b
 	if (comm)
 		return buf_printf(out, "%7d:%s", (int)tid, comm);
 	return buf_printf(out, "%7d::%d", (int)tid, (int)tid);
-}
-
-static int pid_text(const struct trace *t, struct hist_cell cell, struct buf *out)
-{
-	return task_text(t, cell.a, cell.a, out);
 }
 
 static int tid_text(const struct trace *t, struct hist_cell cell, struct buf *out)
@@ -177,7 +166,8 @@ static int event_text(const struct trace *t, struct hist_cell cell, struct buf *
 // clang-format off
 static const struct sort_key keys[] = {
 	{"comm",  NULL,     "Command",       false, 0,               true,  comm_cell,  comm_text,  comm_compare},
-	{"pid",   NULL,     "    Pid:Command", false, PERF_SAMPLE_TID, false, pid_cell,   pid_text,   compare_numbers},
+	/* What perf calls pid are threads. */
+	{"pid",   NULL,     "    Pid:Command", false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
 	{"tid",   NULL,     "    Tid:Command", false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
 	{"dso",   NULL,     "Shared Object", false, 0,               false, dso_cell,   dso_text,   dso_compare},
 	{"sym",   "symbol", "Symbol",        false, 0,               false, sym_cell,   sym_text,   sym_compare},
