@@ -70,14 +70,15 @@ static const struct argp_option options[] = {
 	 "none, PERCENT the least that a branch must have (0.5), LIMIT the most branches, ORDER "
 	 "caller (from the outermost caller down; the default) or callee (from the function up), "
 	 "VALUE "
-	 "of folded chains count, period or percent",
+	 "of branches and folded chains percent (the default), period or count",
 	 1},
 	{"inverted", 'G', NULL, 0, "Call graphs from the outermost caller down (the default)", 1},
 	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "As -g none", 1},
 	{"show-nr-samples", 'n', NULL, 0, "A column with the number of samples", 1},
 	{"show-total-period", OPT_SHOW_PERIOD, NULL, 0, "A column with the sum of their periods",
 	 1},
-	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below this", 1},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0,
+	 "Leave out rows and branches of call graphs below this", 1},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Of what is shown, or of all samples (the default)", 1},
 	{"field-separator", 't', "CHAR", 0,
@@ -204,7 +205,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SYMBOL_FILTER: a->input.filter.symbol_part = arg; break;
 	case 'n': a->table.show_samples = true; break;
 	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
-	case OPT_PERCENT_LIMIT: a->table.percent_limit = parse_percent(state, arg); break;
+	case OPT_PERCENT_LIMIT:
+		/* Of what a later -g says the last word counts, as with perf. */
+		a->table.percent_limit = a->graph.percent = parse_percent(state, arg);
+		break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
 	case OPT_HEADER: a->header = true; break;
 	case OPT_HEADER_ONLY: a->header_only = true; break;

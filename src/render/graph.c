@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/table.h"
@@ -119,17 +120,33 @@ static int put_link(struct graph *gr, size_t depth)
 	return rc;
 }
 
+/* What a branch or chain of @period and @samples is worth; percentages are of @all. */
+static int put_value(struct graph *gr, uint64_t period, uint64_t samples, uint64_t all)
+{
+	switch (gr->opts->graph_value) {
+	case GRAPH_PERIOD: return buf_printf(&gr->line, "%" PRIu64, period);
+	case GRAPH_SAMPLES: return buf_printf(&gr->line, "%" PRIu64, samples);
+	case GRAPH_PERCENT: break;
+	}
+	return buf_printf(&gr->line, "%.2f%%", all ? 100.0 * (double)period / (double)all : 0);
+}
+
+static int put_branch_value(struct graph *gr, const struct callgraph_node *n)
+{
+	return buf_printf(&gr->line, "--")
+		       ?: put_value(gr, n->total, n->samples, whole(gr, n->parent))
+		       ?: buf_printf(&gr->line, "--");
+}
+
 /* One frame of a run; the first has the share. */
 static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t depth, bool first)
 {
-	uint64_t all = whole(gr, n->parent);
 	int rc = put_margin(gr);
 
 	for (size_t i = 0; !rc && i < depth; i++) {
 		rc = buf_printf(&gr->line, gr->pipe[i] ? "|" : " ");
 		if (!rc && first && i + 1 == depth)
-			rc = buf_printf(&gr->line, "--%.2f%%--",
-					all ? 100.0 * (double)n->total / (double)all : 0);
+			rc = put_branch_value(gr, n);
 		else if (!rc)
 			rc = buf_printf(&gr->line, "%*s", STEP - 1, "");
 	}
@@ -209,48 +226,49 @@ static uint64_t samples_at(const struct callgraph *g, uint32_t node)
 	return n;
 }
 
-/* "a;b;c COUNT" for the path from @root to @node. */
+/* "COUNT a;b;c" for the path from @root to @node: no row begins with a digit, chains all do. */
 static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 {
 	const struct callgraph_node *n = &gr->g->node[node];
 	uint32_t path[MAX_DEPTH];
 	size_t depth = 0;
-	int rc = 0;
+	int rc = put_value(gr, n->self, samples_at(gr->g, node), gr->total);
 
 	for (uint32_t i = node; i != root && depth < MAX_DEPTH; i = gr->g->node[i].parent)
 		path[depth++] = i;
-	while (!rc && depth--) {
-		rc = put_name(gr, &gr->g->node[path[depth]]);
+	for (char before = ' '; !rc && depth--; before = ';') {
+		rc = buf_append(&gr->line, &before, 1);
 		if (!rc)
-			rc = buf_printf(&gr->line, depth ? ";" : " ");
+			rc = put_name(gr, &gr->g->node[path[depth]]);
 	}
-	if (!rc && gr->opts->graph_value == GRAPH_PERCENT)
-		rc = buf_printf(&gr->line, "%.2f%%",
-				gr->total ? 100.0 * (double)n->self / (double)gr->total : 0);
-	else if (!rc)
-		rc = buf_printf(&gr->line, "%" PRIu64,
-				gr->opts->graph_value == GRAPH_PERIOD ? n->self
-								      : samples_at(gr->g, node));
 	if (!rc)
 		put_line(gr);
 	return rc;
 }
 
-/* Each chain of a row that ends somewhere with enough weight; down and up without recursion. */
-static int put_folded(struct graph *gr, uint32_t root)
+/* Where chains of a row end. */
+struct ends {
+	struct end {
+		uint64_t self;
+		uint32_t node, order; /* order: among those that are as heavy */
+	} * end;
+	size_t nr, cap;
+};
+
+/* Each chain that ends somewhere with enough weight; down and up without recursion. */
+static int find_ends(const struct graph *gr, uint32_t root, struct ends *ret)
 {
 	double least = (double)gr->total * gr->opts->graph_percent / 100.0;
-	unsigned int limit = gr->opts->graph_limit, nr = 0;
 	uint32_t at = root;
-	int rc = 0;
 
-	while (!rc) {
+	for (;;) {
 		const struct callgraph_node *n = &gr->g->node[at];
 
 		if (at != root && samples_at(gr->g, at) && (double)n->self >= least) {
-			rc = put_chain(gr, root, at);
-			if (++nr == limit)
-				return rc;
+			if (array_grow(&ret->end, &ret->cap, ret->nr + 1, sizeof(*ret->end)) < 0)
+				return -ENOMEM;
+			ret->end[ret->nr] = (struct end){n->self, at, ret->nr};
+			ret->nr++;
 		}
 		if (n->child != CALLGRAPH_NONE) {
 			at = n->child;
@@ -259,9 +277,32 @@ static int put_folded(struct graph *gr, uint32_t root)
 		while (at != root && gr->g->node[at].sibling == CALLGRAPH_NONE)
 			at = gr->g->node[at].parent;
 		if (at == root)
-			break;
+			return 0;
 		at = gr->g->node[at].sibling;
 	}
+}
+
+static int compare_ends(const void *pa, const void *pb)
+{
+	const struct end *a = pa, *b = pb;
+
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+/* The chains of a row, the heaviest first. */
+static int put_folded(struct graph *gr, uint32_t root)
+{
+	struct ends ends = {0};
+	size_t limit = gr->opts->graph_limit;
+	int rc = find_ends(gr, root, &ends);
+
+	if (ends.nr)
+		qsort(ends.end, ends.nr, sizeof(*ends.end), compare_ends);
+	for (size_t i = 0; !rc && i < ends.nr && (!limit || i < limit); i++)
+		rc = put_chain(gr, root, ends.end[i].node);
+	free(ends.end);
 	return rc;
 }
 

@@ -12,14 +12,14 @@
 enum graph_style {
 	GRAPH_TREE,    /* percentages of the whole event */
 	GRAPH_FRACTAL, /* of what is above a branch */
-	GRAPH_FOLDED,  /* a line for each chain: "a;b;c COUNT" */
+	GRAPH_FOLDED,  /* a line for each chain: "COUNT a;b;c" */
 };
 
-/* What the number of a folded chain is. */
+/* What the number of a branch or of a folded chain is. */
 enum graph_value {
-	GRAPH_SAMPLES,
+	GRAPH_PERCENT, /* default */
 	GRAPH_PERIOD,
-	GRAPH_PERCENT, /* of the event */
+	GRAPH_SAMPLES,
 };
 
 struct table_opts {

@@ -1,1 +1,1 @@
-report {corpus}/local/pipe.data -g callee,5 --percent-limit 2 --symfs /nonexistent --kallsyms /dev/null
+report {corpus}/local/pipe.data --percent-limit 2 -g callee,5 --symfs /nonexistent --kallsyms /dev/null

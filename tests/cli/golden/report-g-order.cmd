@@ -1,1 +1,1 @@
-report {corpus}/local/pipe.data -g graph,0.5,caller --percent-limit 10 -s comm -q --symfs /nonexistent --kallsyms /dev/null
+report {corpus}/local/pipe.data --percent-limit 10 -g graph,0.5,caller -s comm -q --symfs /nonexistent --kallsyms /dev/null

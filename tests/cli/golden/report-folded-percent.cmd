@@ -1,0 +1,1 @@
+report {corpus}/local/pipe.data -g folded -s comm --percent-limit 1 --symfs /nonexistent --kallsyms /dev/null
