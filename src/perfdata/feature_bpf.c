@@ -59,7 +59,8 @@ static int get_raw(struct cursor *c, struct raw_prog *ret)
 	ret->info.p = cursor_bytes(c, info_len);
 	ret->data = (struct cursor){.end = data_len, .swap = c->swap};
 	ret->data.p = cursor_bytes(c, data_len);
-	return c->bad ? -EBADMSG : 0;
+	/* Of the pointers, and not of @bad, the compiler sees that neither is NULL afterwards. */
+	return ret->info.p && ret->data.p ? 0 : -EBADMSG;
 }
 
 static int get_functions(const struct raw_prog *raw, struct pd_bpf_prog *prog)

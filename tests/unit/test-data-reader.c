@@ -230,7 +230,7 @@ static void test_features(void **state)
 		df = image_open(&im);
 		assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &n), 0);
 		assert_int_equal(n, 12);
-		assert_string_equal(p + 4, "machine");
+		assert_string_equal((const char *)p + 4, "machine");
 		assert_int_equal(data_feature(df, HEADER_TOTAL_MEM, &p, &n), 0);
 		assert_int_equal(n, 8);
 		assert_int_equal(data_feature(df, HEADER_ARCH, &p, &n), -ENOENT);

@@ -888,7 +888,7 @@ static ssize_t reluctant_writev(int fd, const struct iovec *iov, int n, void *ar
 
 	for (int i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	assert_in_range(len, 1, PIPE_BUF); /* more might block */
+	assert_uint_in_range(len, 1, PIPE_BUF); /* more might block */
 	done = writev(fd, iov, n);
 	assert_int_equal(done, len);
 	p->taken += (size_t)done;

@@ -406,9 +406,9 @@ static void check_list(const struct event_list *list)
 		assert_non_null(spec->name);
 		assert_true(spec->leader >= 0 && (size_t)spec->leader <= i);
 		assert_int_equal(list->specs[spec->leader].leader, spec->leader);
-		assert_in_range(spec->callgraph + 1, 0, 3);
-		assert_in_range(spec->time + 1, 0, 2);
-		assert_in_range(spec->inherit + 1, 0, 2);
+		assert_uint_in_range(spec->callgraph + 1, 0, 3);
+		assert_uint_in_range(spec->time + 1, 0, 2);
+		assert_uint_in_range(spec->inherit + 1, 0, 2);
 		assert_int_equal(spec->stack_size % 8, 0);
 		if (spec->leader != (int)i)
 			assert_false(spec->attr.flags & (PD_ATTR_PINNED | PD_ATTR_EXCLUSIVE));

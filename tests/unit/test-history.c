@@ -336,7 +336,7 @@ static void test_a_run_beyond_the_budget(void **state)
 	struct packer *packer = packer_new(1);
 
 	assert_non_null(packer);
-	assert_in_range(held_of_a_large_run(NULL), 1, LARGE_SAMPLES / 2);
+	assert_uint_in_range(held_of_a_large_run(NULL), 1, LARGE_SAMPLES / 2);
 	assert_int_equal(held_of_a_large_run(packer), 2 * LARGE_SAMPLES);
 	packer_free(packer);
 }
@@ -392,7 +392,7 @@ static uint64_t dump_into(struct history *h, const struct history_bounds *bounds
 
 			memcpy(&time, sample + TIME_AT, sizeof(time));
 			memcpy(&number, sample + TIME_AT + 8, sizeof(number));
-			assert_in_range(time, chunk.first, chunk.last);
+			assert_uint_in_range(time, chunk.first, chunk.last);
 			assert_true(time >= bounds->since);
 			assert_true(bounds->again || !set[chunk.ring][number]);
 			set[chunk.ring][number] = true;
@@ -464,8 +464,8 @@ static void test_bounds_of_size(void **state)
 		memset(set, 0, sizeof(set));
 		dumped = dump_into(h, &bounds, set);
 		history_dump_end(h);
-		assert_in_range(dumped, expected - expected / 1000 - 3,
-				expected + expected / 1000 + 3);
+		assert_uint_in_range(dumped, expected - expected / 1000 - 3,
+				     expected + expected / 1000 + 3);
 		for (uint64_t ring = 0; ring < BOUND_RINGS; ring++)
 			for (uint64_t n = 1; n < BOUND_SAMPLES; n++)
 				assert_true(set[ring][n + 1] || !set[ring][n]);

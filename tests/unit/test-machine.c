@@ -106,7 +106,7 @@ static void this_machine(void **unused)
 	assert_non_null(f);
 	assert_int_equal(pd_feature_clock_data_decode(f->data, f->len, false, &clock), 0);
 	assert_int_equal(clock.clockid, CLOCK_MONOTONIC);
-	assert_in_range(clock.wall_clock_ns, before, after);
+	assert_uint_in_range(clock.wall_clock_ns, before, after);
 	feature_set_release(&set);
 
 	assert_int_equal(machine_features(&set, list, 0, NULL, -1), 0);

@@ -45,7 +45,7 @@ static void test_a_week(void **state)
 		struct seldom s = {0};
 		unsigned int said = said_in(&s, every[i], WEEK);
 
-		assert_in_range(said, 80, 180);
+		assert_uint_in_range(said, 80, 180);
 	}
 }
 

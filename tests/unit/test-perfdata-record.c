@@ -539,7 +539,7 @@ static void check_update_name(const struct pd_record *r)
 {
 	assert_int_equal(r->update.type, 2);
 	assert_int_equal(r->update.id, 12);
-	assert_string_equal(r->update.data, "cycles:u");
+	assert_string_equal((const char *)r->update.data, "cycles:u");
 }
 
 static void put_update_scale(struct wire *w)

@@ -375,7 +375,7 @@ static void hostile_counts(void **state)
 			assert_int_equal(s.callchain_nr | s.read.nr | s.branch_nr | s.aux_size |
 						 s.user_stack_size,
 					 0);
-			assert_in_range(at, 8, w.len);
+			assert_uint_in_range(at, 8, w.len);
 		}
 	}
 }

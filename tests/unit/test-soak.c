@@ -493,7 +493,7 @@ static void long_life(int compression)
 	assert_true(history.passed > 0);
 	/* Storms have filled the half of memory that is the most for it, and were trimmed to that.
 	 */
-	assert_in_range(rig->sideband_max, MEMORY / 2, MEMORY / 4 * 3);
+	assert_uint_in_range(rig->sideband_max, MEMORY / 2, MEMORY / 4 * 3);
 	print_message("%llu snapshots, %llu samples in them are right; at most %llu KB of log\n",
 		      (unsigned long long)rig->snapshots, (unsigned long long)rig->checked,
 		      (unsigned long long)rig->sideband_max >> 10);

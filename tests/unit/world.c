@@ -10,8 +10,8 @@
 
 static void add_task(struct world *w, uint32_t pid, uint32_t tid)
 {
-	assert_in_range(pid, 1, WORLD_IDS - 1);
-	assert_in_range(tid, 1, WORLD_IDS - 1);
+	assert_uint_in_range(pid, 1, WORLD_IDS - 1);
+	assert_uint_in_range(tid, 1, WORLD_IDS - 1);
 	if (w->tasks[tid].pid == pid)
 		return;
 	assert_int_equal(w->tasks[tid].pid, 0);
