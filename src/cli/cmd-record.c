@@ -57,7 +57,7 @@ static void print_loss(const struct session *s, const struct loss_entry *e, uint
 static void print_advice(const struct session *s, const struct record_opts *opts,
 			 const struct loss *loss)
 {
-	uint64_t ring = session_ring_size(s);
+	uint64_t now = session_ring_size(s), wanted = session_ring_wanted(s), ring = now;
 	bool met[LOSS_CAUSES] = {false};
 
 	for (size_t i = 0; i < loss->nr; i++)
@@ -65,7 +65,13 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 	/* Below the default, the default is the first thing to try. */
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
-	if (met[LOSS_RING] || met[LOSS_STACK_RING])
+	if ((met[LOSS_RING] || met[LOSS_STACK_RING]) && wanted)
+		complain(
+			"rings have %llu KB instead of %llu KB, since no more may be locked: raise "
+			"kernel.perf_event_mlock_kb or 'ulimit -l'; or fewer samples: -F, -c, "
+			"--filter",
+			(unsigned long long)now / 1024, (unsigned long long)wanted / 1024);
+	else if (met[LOSS_RING] || met[LOSS_STACK_RING])
 		complain("larger rings lose less: try -m %lluM; or fewer samples: -F, -c, --filter",
 			 (unsigned long long)ring * 2 >> 20);
 	if (met[LOSS_PAUSED])

@@ -29,9 +29,10 @@ void announce_memory(const struct announce *a, const struct notes *notes)
 	uint64_t size = a->plan->ring_size;
 	size_t rings = plan_sample_rings(a->plan);
 
+	/* By default it is what can be had: worth a line when something was lost (cli/ says it). */
 	if (size < want)
 		notes_say(
-			notes, NOTE_INFO,
+			notes, a->opts->ring_size ? NOTE_INFO : NOTE_DETAIL,
 			"%zu ring%s of %llu KB instead of %llu KB: what may be locked (%s) allows "
 			"no more",
 			rings, plural_s(rings), (unsigned long long)size / 1024,

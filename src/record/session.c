@@ -503,3 +503,10 @@ uint64_t session_ring_size(const struct session *s)
 {
 	return s->plan ? s->plan->ring_size : 0;
 }
+
+uint64_t session_ring_wanted(const struct session *s)
+{
+	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
+
+	return s->plan && !s->limits.ipc_lock && s->plan->ring_size < want ? want : 0;
+}

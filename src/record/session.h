@@ -82,4 +82,8 @@ const char *session_event_name(const struct session *s, unsigned int index);
 /* Bytes of data in each ring. */
 uint64_t session_ring_size(const struct session *s);
 
+/* Bytes that each ring would have if the user might lock more memory; 0 when they have what was
+ * wanted, or when what bounds them is no limit that can be raised. */
+uint64_t session_ring_wanted(const struct session *s);
+
 #endif

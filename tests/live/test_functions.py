@@ -224,7 +224,7 @@ def test_what_cannot_be_says_why(lab):
     for text, status, says in REFUSED:
         said = lab.run('record', '-o', 'f.data', '-e', *text.format(**names).split(), '--', 'true', status=status)
         assert re.search(says, said.stderr), f'{text}: {said.stderr}'
-    said = lab.run('record', '-o', 'f.data', '-e', 'uprobe:{pie}:work'.format(**names), '--', 'true', status=1,
+    said = lab.run('record', '-o', 'f.data', '-e', f"uprobe:{lab.public(names['pie'])}:work", '--', 'true', status=1,
                    user=NOBODY)
     assert 'only root may set uprobes' in said.stderr, said.stderr
 
