@@ -5,7 +5,8 @@
 #   make check      install what is missing, build, run every test that this machine can run
 #   make check-vm   only the tests that run in emulated guests (tests/vm; part of check)
 #   make            build (build/release/src/cli/ringtail)
-#   make install    install below PREFIX (default /usr/local)
+#   make install    build if needed, install below PREFIX (default /usr/local)
+#   make uninstall  remove what `make install` has put below PREFIX
 #   make deps       only install what is missing (Debian packages)
 #   make fuzz       build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
 #   make clean
@@ -13,14 +14,16 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 RELEASE = build/release
-# What a user runs; tests are built by those who run them.
-PROGRAMS = src/cli/ringtail demo/workload
+STAGE = $(RELEASE)/stage
+# What is written below build/ is the tree owner's, whoever runs make.
+OWNER = scripts/as-owner
 
+# 'product' is what a user runs and reads; tests are built by those who run them.
 all: $(RELEASE)/build.ninja
-	ninja --quiet -C $(RELEASE) $(PROGRAMS)
+	$(OWNER) ninja --quiet -C $(RELEASE) product
 
 $(RELEASE)/build.ninja:
-	meson setup $(RELEASE) --prefix $(PREFIX) --buildtype release -Ddebug=true >/dev/null
+	$(OWNER) meson setup $(RELEASE) --prefix $(abspath $(PREFIX)) --buildtype release -Ddebug=true >/dev/null
 
 deps:
 	scripts/install-deps build
@@ -42,11 +45,17 @@ fuzz:
 	tests/fuzz/run $(FUZZ_SECONDS)
 
 install: $(RELEASE)/build.ninja
-	meson configure $(RELEASE) --prefix $(PREFIX)
-	ninja --quiet -C $(RELEASE)
-	meson install -C $(RELEASE) --no-rebuild
+	$(OWNER) meson configure $(RELEASE) --prefix $(abspath $(PREFIX)) >/dev/null
+	$(OWNER) ninja -C $(RELEASE) build.ninja >/dev/null
+	@$(MAKE) --no-print-directory all
+	$(OWNER) rm -rf $(STAGE)
+	DESTDIR= $(OWNER) meson install -C $(RELEASE) --no-rebuild --quiet --destdir $(abspath $(STAGE))
+	scripts/install $(abspath $(STAGE)) $(abspath $(PREFIX))
+
+uninstall:
+	scripts/install --remove $(abspath $(PREFIX))
 
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-vm fuzz install clean
+.PHONY: all deps run check check-vm fuzz install uninstall clean

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tries what a newcomer enters: make, make run, make install and uninstall; and tests/run where nothing builds.
+
+usage: make.py [NAME ...]     NAME selects by substring
+
+As root, the tree that is tried belongs to another user. Prints `ok NAME` or `FAIL NAME reason`;
+exit status 1 on failure.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OTHER = 65534  # nobody
+FAKES = {
+    # Configures, and notes with which options.
+    'meson': 'echo "$@" >>"$FAKES/said"; mkdir -p "$2" && touch "$2/build.ninja"',
+    'ninja': 'echo "x.c:1: error: no such thing"; exit 1',
+    'cc': 'echo "$FAKE_VERSION"',
+}
+
+
+class Tree:
+    """A copy of the sources; of another user's, for root."""
+
+    def __init__(self, folder):
+        self.top = folder + '/tree'
+        self.other = os.geteuid() == 0
+        self.env = dict(os.environ, CCACHE_DISABLE='1', HOME=folder, LC_ALL='C')
+        for name in 'MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'DESTDIR', 'CFLAGS':
+            self.env.pop(name, None)
+        shutil.copytree(TOP, self.top, symlinks=True, ignore=lambda path, names: [
+            name for name in names if path == TOP and name.startswith(('build', '.git', 'perf.data'))
+            or name == '__pycache__'])
+        os.chmod(folder, 0o755)
+        if self.other:
+            for path, _, names in os.walk(self.top):
+                for name in ['.', *names]:
+                    os.lchown(os.path.join(path, name), OTHER, OTHER)
+
+    def run(self, *argv, owner=False, status=0):
+        """Returns what it says. With `owner`, as the owner of the tree."""
+        if owner and self.other:
+            argv = ['setpriv', f'--reuid={OTHER}', f'--regid={OTHER}', '--clear-groups', *argv]
+        p = subprocess.run(argv, cwd=self.top, env=self.env, text=True, errors='replace', check=False,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert p.returncode == status, f'{" ".join(argv)}: exit {p.returncode}: {p.stdout[-1500:]}'
+        return p.stdout
+
+
+def contents(folder):
+    """{path: what it holds} of all below a folder."""
+    found = {}
+    for path, _, names in os.walk(folder):
+        found[os.path.relpath(path, folder)] = None
+        for name in names:
+            with open(os.path.join(path, name), 'rb') as f:
+                found[os.path.relpath(f.name, folder)] = f.read()
+    return found
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+    os.chmod(path, mode)
+
+
+def foreign(tree):
+    """Files in the tree that its owner did not make."""
+    uid = OTHER if tree.other else os.getuid()
+    return [os.path.join(path, name) for path, _, names in os.walk(tree.top) for name in ['.', *names]
+            if os.lstat(os.path.join(path, name)).st_uid != uid]
+
+
+def test_make_run_and_install(folder):
+    """By its owner, then for root, then by its owner again."""
+    tree = Tree(folder)
+    # Built as make does, but quickly.
+    tree.run('meson', 'setup', 'build/release', '--buildtype', 'plain', owner=True)
+    said = tree.run('make', 'run', owner=True)
+    data = said.rsplit('report -i ', 1)[1].split()[0]
+    assert said.count(data) >= 4, said
+    out = tree.run('build/release/src/cli/ringtail', 'report', '-i', data, '--stdio', owner=True)
+    assert 'scan_tokens' in out, out
+
+    prefix = folder + '/prefix'
+    write(prefix + '/bin/other', 'not of ringtail')
+    os.makedirs(prefix + '/share/man')
+    before = contents(prefix)
+    with open(tree.top + '/src/cli/main.c', 'a', encoding='ascii') as f:
+        f.write('\n')  # something to build, for root
+    tree.run('make', 'install', f'PREFIX={prefix}')
+    assert foreign(tree) == []
+    tests = [name for name in contents(tree.top + '/build') if os.path.basename(name).startswith(('test-', 'storm'))
+             and not name.endswith('.p') and '.p/' not in name]
+    assert tests == [], tests
+    added = contents(prefix).keys() - before
+    assert added >= {'bin/ringtail', 'share/man/man1/ringtail.1', 'lib/systemd/system/ringtail.service'}, added
+    with open(prefix + '/lib/systemd/system/ringtail.service', encoding='utf-8') as f:
+        assert f'ExecStart={prefix}/bin/ringtail record' in f.read()
+    assert 'ringtail 0' in tree.run(prefix + '/bin/ringtail', 'version', owner=True)
+    with open(tree.top + '/src/cli/main.c', 'a', encoding='ascii') as f:
+        f.write('\n')
+    tree.run('make', owner=True)
+    assert foreign(tree) == []
+
+    # Another version had one file more. What is not in the list, and what is not empty, stays.
+    write(prefix + '/share/ringtail/old', 'of an old version')
+    with open(prefix + '/share/ringtail/installed', 'a', encoding='utf-8') as f:
+        f.write('share/ringtail/old\n')
+    tree.run('make', 'install', f'PREFIX={prefix}')
+    assert not os.path.exists(prefix + '/share/ringtail/old')
+    tree.run('make', 'uninstall', f'PREFIX={prefix}')
+    assert contents(prefix) == before, contents(prefix).keys() ^ before.keys()
+    said = tree.run('make', 'uninstall', f'PREFIX={prefix}', status=2)
+    assert 'nothing was installed there' in said, said
+    assert foreign(tree) == []
+
+    # A package is made below DESTDIR, of the same paths.
+    tree.run('make', 'install', 'PREFIX=/usr', f'DESTDIR={folder}/package')
+    assert os.path.exists(folder + '/package/usr/bin/ringtail')
+    with open(folder + '/package/usr/lib/systemd/system/ringtail.service', encoding='utf-8') as f:
+        assert 'ExecStart=/usr/bin/ringtail record' in f.read()
+    tree.run('make', 'uninstall', 'PREFIX=/usr', f'DESTDIR={folder}/package')
+    assert contents(folder + '/package').keys() <= {'.'}
+
+
+def run_with_fakes(folder, version, *suites):
+    """Returns (status, output of tests/run, what Meson was asked for) where no program can be built."""
+    write(folder + '/tree/tests/run', '', 0o755)
+    shutil.copy(TOP + '/tests/run', folder + '/tree/tests/run')
+    for name, text in FAKES.items():
+        write(f'{folder}/bin/{name}', f'#!/bin/sh\n{text}\n', 0o755)
+    env = dict(os.environ, PATH=f'{folder}/bin:{os.environ["PATH"]}', FAKES=folder, FAKE_VERSION=version)
+    p = subprocess.run([folder + '/tree/tests/run', *suites], env=env, text=True, check=False,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with open(folder + '/said', encoding='utf-8') as f:
+        return p.returncode, p.stdout, f.read()
+
+
+def test_a_failed_build_ends_the_run(folder):
+    status, out, _ = run_with_fakes(folder, '12', 'build-gcc', 'golden', 'manual')
+    assert status == 1 and out.splitlines()[-1] == '0 passed, 1 failed, 0 skipped', out
+    assert 'stopped: build-gcc failed' in out and 'golden, manual' in out and '== golden' not in out, out
+    assert 'error: no such thing' in out, out
+
+
+def test_warnings_are_errors_of_known_compilers_alone(folder):
+    for version, strict in ('12', 'true'), ('14', 'false'), ('12.2.0', 'true'), ('16', 'false'), ('120', 'false'):
+        said = run_with_fakes(f'{folder}/{version}', version, 'build-gcc')[2]
+        assert f'-Dwerror={strict}' in said, (version, said)
+
+
+def run_one(name, function):
+    """Returns whether it did not fail."""
+    with tempfile.TemporaryDirectory(prefix='ringtail-make-', ignore_cleanup_errors=True) as folder:
+        try:
+            function(folder)
+            print('ok', name, flush=True)
+        except Exception as reason:  # a test that dies is a failed test, and the next one's turn
+            frame = traceback.extract_tb(reason.__traceback__)[1]
+            print('FAIL', name, f'{frame.lineno}: {frame.line}', f'{type(reason).__name__} {reason}'.replace('\n', '\n    '),
+                  flush=True)
+            return False
+    return True
+
+
+def main():
+    wanted, fine = sys.argv[1:], True
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    for name, function in list(globals().items()):
+        if name.startswith('test_') and (not wanted or any(word in name for word in wanted)):
+            fine &= run_one(name[len('test_'):], function)
+    return 0 if fine else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
