@@ -66,7 +66,8 @@ static const struct argp_option samples_options[] = {
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 4},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M", 4},
-	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols, mark guessed callers", 5},
+	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols, mark guessed callers",
+	 5},
 	{0},
 };
 
@@ -414,14 +415,20 @@ void input_explain_nothing(const struct input *in, const struct trace *t)
 		complain("%s: was recorded with -M, and no snapshot was taken", t->opts.path);
 }
 
-static void warn_loss(const struct trace_counts *c)
+static void warn_loss(const struct trace *t)
 {
-	uint64_t lost = trace_loss_total(&c->loss, &c->loss);
-	double share = 100.0 * (double)lost / ((double)lost + (double)c->samples);
+	uint64_t lost = trace_loss_total(&t->counts.loss, &t->counts.loss);
+	double share;
 
-	if (lost)
+	if (!lost)
+		return;
+	if (trace_loss_share(t, lost, &share))
 		complain("%" PRIu64 " sample%s lost, %.2f%% of what was offered", lost,
 			 lost == 1 ? " was" : "s were", share);
+	else
+		complain("%" PRIu64 " sample%s lost in the whole recording, of which these are "
+			 "snapshots",
+			 lost, lost == 1 ? " was" : "s were");
 }
 
 static void warn(const struct input *in, const struct trace *t)
@@ -441,7 +448,7 @@ static void warn(const struct input *in, const struct trace *t)
 			 note->offset, note->text, times);
 	}
 	if (!in->quiet)
-		warn_loss(&t->counts);
+		warn_loss(t);
 }
 
 int input_end(const struct input *in, const struct trace *t, int rc)

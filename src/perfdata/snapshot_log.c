@@ -40,6 +40,16 @@ enum {
 	WORDS_END,
 };
 
+/* At the end of an output. */
+enum {
+	WORD_TAKEN = WORDS_COMMON,
+	WORD_WRITTEN,
+	WORD_PASSED,
+	WORD_HELD,
+	WORD_COUNTED,
+	WORDS_TOTALS,
+};
+
 #define WORDS_MAX WORDS_REQUEST
 
 _Static_assert((int)WORDS_END <= (int)WORDS_MAX, "words of both kinds fit");
@@ -77,6 +87,15 @@ static void put_figures(const struct pd_snapshot_figures *f, uint64_t *words)
 	words[WORD_REFUSED] = f->refused;
 }
 
+static void put_totals(const struct pd_snapshot_totals *t, uint64_t *words)
+{
+	words[WORD_TAKEN] = t->taken;
+	words[WORD_WRITTEN] = t->written;
+	words[WORD_PASSED] = t->passed;
+	words[WORD_HELD] = t->held;
+	words[WORD_COUNTED] = t->counted;
+}
+
 /* What of @s fits into @max bytes, with its NUL. Returns what is behind it. */
 static char *put_string(char *to, const char *s, size_t max)
 {
@@ -89,25 +108,31 @@ static char *put_string(char *to, const char *s, size_t max)
 
 void pd_snapshot_encode(const struct pd_snapshot_log *log, struct pd_snapshot_record *ret)
 {
+	static const unsigned int words_of[] = {
+		[PD_SNAPSHOT_REQUEST] = WORDS_REQUEST,
+		[PD_SNAPSHOT_END] = WORDS_END,
+		[PD_SNAPSHOT_TOTALS] = WORDS_TOTALS,
+	};
 	const struct pd_snapshot_request *r = &log->request;
-	bool request = log->kind == PD_SNAPSHOT_REQUEST;
 	uint64_t *words = ret->body + 2;
 	char *end;
 	size_t size;
 
 	*ret = (struct pd_snapshot_record){.header.type = PERF_RECORD_HEADER_EVENT_TYPE};
 	ret->body[0] = PD_SNAPSHOT_MAGIC;
-	ret->body[1] = request ? WORDS_REQUEST : WORDS_END;
+	ret->body[1] = words_of[log->kind];
 	words[WORD_KIND] = log->kind;
 	words[WORD_NUMBER] = log->number;
 	end = (char *)(words + ret->body[1]);
-	if (request) {
+	if (log->kind == PD_SNAPSHOT_REQUEST) {
 		put_request(r, words);
 		end = put_string(end, r->reason, sizeof(r->reason));
 		end = put_string(end, r->cause.event, sizeof(r->cause.event));
 		end = put_string(end, r->cause.comm, sizeof(r->cause.comm));
-	} else {
+	} else if (log->kind == PD_SNAPSHOT_END) {
 		put_figures(&log->figures, words);
+	} else {
+		put_totals(&log->totals, words);
 	}
 	size = (size_t)(end - (char *)ret);
 	ret->header.size = (uint16_t)((size + 7) & ~(size_t)7);
@@ -161,6 +186,15 @@ static void take_figures(const uint64_t *words, struct pd_snapshot_figures *ret)
 	ret->refused = words[WORD_REFUSED];
 }
 
+static void take_totals(const uint64_t *words, struct pd_snapshot_totals *ret)
+{
+	ret->taken = words[WORD_TAKEN];
+	ret->written = words[WORD_WRITTEN];
+	ret->passed = words[WORD_PASSED];
+	ret->held = words[WORD_HELD];
+	ret->counted = words[WORD_COUNTED];
+}
+
 int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_log *ret)
 {
 	uint64_t words[WORDS_MAX] = {0};
@@ -183,8 +217,10 @@ int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_l
 	if (ret->kind == PD_SNAPSHOT_REQUEST)
 		take_request(words, (const char *)record.words.text, record.words.text_len,
 			     &ret->request);
-	else
+	else if (ret->kind == PD_SNAPSHOT_END)
 		take_figures(words, &ret->figures);
+	else
+		take_totals(words, &ret->totals);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a recording that is kept in memory (record -M) writes into its output about each snapshot:
- * who asked for it and why, ahead of its records, and what became of it, behind them.
+ * who asked for it and why, ahead of its records, and what became of it, behind them; and at the
+ * end of the output what its losses are a part of.
  *
  * The records are of the type HEADER_EVENT_TYPE, which other readers pass over (perf since 3.10).
  * Behind the header:
@@ -61,9 +62,18 @@ struct pd_snapshot_figures {
 	uint64_t refused;	/* requests that found the queue full, since the one before */
 };
 
+/* At the end of an output, which may hold no snapshot: more than what is in it was recorded. */
+struct pd_snapshot_totals {
+	uint64_t taken;			/* samples since the output before, if there is one */
+	uint64_t written, passed, held; /* samples of the whole recording, each once */
+	bool counted; /* what rings lost is in LOST_SAMPLES records, all of it and by event */
+};
+
 enum pd_snapshot_kind {
 	PD_SNAPSHOT_REQUEST, /* the first of a number: what follows is that snapshot's */
 	PD_SNAPSHOT_END,
+	PD_SNAPSHOT_TOTALS, /* of an output, and of no snapshot: the number is that of the last one
+			     */
 	PD_SNAPSHOT_KINDS,
 };
 
@@ -73,6 +83,7 @@ struct pd_snapshot_log {
 	union {
 		struct pd_snapshot_request request;
 		struct pd_snapshot_figures figures;
+		struct pd_snapshot_totals totals;
 	};
 };
 

@@ -382,6 +382,8 @@ void output_follow(struct output *out, struct output *before)
 
 	out->lost_records = before->lost_records;
 	out->dropped = before->dropped;
+	out->history = before->history;
+	out->taken = before->taken;
 	out->counted = before->counted;
 	before->counted = none;
 }

@@ -13,6 +13,7 @@
 #ifndef RINGTAIL_RECORD_OUTPUT_H
 #define RINGTAIL_RECORD_OUTPUT_H
 
+#include "record/history.h"
 #include "record/lane.h"
 #include "record/late_loss.h"
 #include "record/open.h"
@@ -30,8 +31,11 @@ struct output {
 	/* What LOST records say, and what was dropped, where lanes do not see all of it; or NULL.
 	 */
 	const struct loss *lost_records, *dropped;
-	uint64_t *counted;	/* of each descriptor: losses in this output and those before it */
-	struct open_count *now; /* of each descriptor, as of output_count(); or NULL */
+	struct history *history; /* with -M: the account of what was taken; the caller's */
+	uint64_t taken;		 /* samples that it had when the output before was complete */
+	uint64_t *counted;	 /* of each descriptor: losses in this output and those before it */
+	struct open_count *now;	 /* of each descriptor, as of output_count(); or NULL */
+	bool by_event;		 /* the kernel's counters told what the rings have lost */
 	bool gathered, told; /* what lanes learnt is in @tally and the first lane, and in @loss */
 	bool losses_written; /* and flushed: nothing is to be told in another way */
 	bool at_least;	     /* given up, and more may be readable than @tally says */

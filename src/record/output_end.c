@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "perfdata/feature.h"
+#include "perfdata/snapshot_log.h"
 #include "record/lost_record.h"
 
 /* --- losses --------------------------------------------------------------------------------------
@@ -36,14 +37,14 @@ static void add_losses(struct output *out, const struct loss *from)
 }
 
 /* Once for an output, which may fail after it was done. */
-static void add_losses_told(struct output *out, bool by_event)
+static void add_losses_told(struct output *out)
 {
 	const struct lane *lane = &out->lanes[0];
 
 	if (out->told)
 		return;
 	out->told = true;
-	if (!by_event)
+	if (!out->by_event)
 		add_losses(out, out->lost_records ? out->lost_records : &lane->lost_records);
 	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
 }
@@ -93,7 +94,6 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 			bool write, struct error *err)
 {
 	struct open_count *now = out->now;
-	bool by_event;
 	int code = 0;
 
 	if (!now)
@@ -101,9 +101,9 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 	out->now = NULL;
 	if (code == -ENOMEM)
 		return error_set(err, code, "out of memory");
-	by_event = !code;
+	out->by_event = !code;
 	code = 0;
-	for (size_t i = 0; !code && by_event && i < opened->nr_fds; i++) {
+	for (size_t i = 0; !code && out->by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 		uint64_t lost = now[i].lost - out->counted[i];
 		/* A ring that is overwritten always has room. */
@@ -117,7 +117,7 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 			code = write_lost(out, plan, fd, lost, err);
 	}
 	free(now);
-	add_losses_told(out, by_event);
+	add_losses_told(out);
 	return code;
 }
 
@@ -174,6 +174,28 @@ static int gather(struct output *out)
 	return code;
 }
 
+/* With -M: what the losses are a part of, which is more than what snapshots hold. */
+static int write_totals(struct output *out, struct error *err)
+{
+	struct pd_snapshot_log log = {.kind = PD_SNAPSHOT_TOTALS};
+	struct pd_snapshot_record record;
+	struct history_figures f;
+
+	if (!out->history)
+		return 0;
+	history_figures(out->history, &f);
+	log.totals = (struct pd_snapshot_totals){
+		.taken = f.taken - out->taken,
+		.written = f.written,
+		.passed = f.passed,
+		.held = f.held,
+		.counted = out->by_event,
+	};
+	out->taken = f.taken;
+	pd_snapshot_encode(&log, &record);
+	return sink_record(out->lanes[0].file, &record.header, err);
+}
+
 /* The file of one that fails here stays as of the flush before: what was lost is not in it. */
 static int write_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			struct error *err)
@@ -182,6 +204,8 @@ static int write_losses(struct output *out, const struct plan *plan, const struc
 
 	out->lanes[0].saved = true;
 	code = count_losses(out, plan, opened, true, err);
+	if (!code)
+		code = write_totals(out, err);
 	if (!code)
 		code = lane_flush(&out->lanes[0], err);
 	out->losses_written = !code;

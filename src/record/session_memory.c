@@ -51,6 +51,7 @@ int session_memory_open(struct session_memory *m, const struct session_memory_pa
 	};
 	p->output->lost_records = flight_lost_records(m->flight);
 	p->output->dropped = flight_dropped(m->flight);
+	p->output->history = flight_history(m->flight);
 	return 0;
 }
 

@@ -317,6 +317,14 @@ static void put_event_type(FILE *out, const struct pd_record *r)
 		put_request(out, &log.request);
 		return;
 	}
+	if (log.kind == PD_SNAPSHOT_TOTALS) {
+		put_u64(out, "taken", log.totals.taken);
+		put_u64(out, "written", log.totals.written);
+		put_u64(out, "passed", log.totals.passed);
+		put_u64(out, "held", log.totals.held);
+		fputs(log.totals.counted ? " counted" : "", out);
+		return;
+	}
 	put_u64(out, "begun", log.figures.begun);
 	put_u64(out, "took_ns", log.figures.took);
 	put_u64(out, "bytes", log.figures.bytes);

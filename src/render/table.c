@@ -282,10 +282,11 @@ static void put_loss(FILE *out, const struct trace *t)
 {
 	const struct trace_counts *c = &t->counts;
 	uint64_t lost = trace_loss_total(&c->loss, &c->loss);
+	double share;
 
 	fprintf(out, "#\n# Total Lost Samples: %" PRIu64, lost);
-	if (lost)
-		fprintf(out, " (%.2f%% of what was offered)", percent(lost, lost + c->samples));
+	if (lost && trace_loss_share(t, lost, &share))
+		fprintf(out, " (%.2f%% of what was offered)", share);
 	fputc('\n', out);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct trace_event_counts *e = &c->by_event[i];

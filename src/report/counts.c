@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "perfdata/snapshot_log.h"
 
 /* Distinct CPUs of a hostile file are bounded by this; what is above counts as "unknown CPU". */
 #define MAX_LOSS_CPUS 65536
@@ -74,6 +75,18 @@ static int count_loss(struct trace_counts *c, const struct data_record *rec,
 	return 0;
 }
 
+/* What a recording that is kept in memory says of all that it has taken. */
+static void count_totals(struct trace_counts *c, const struct data_record *rec)
+{
+	struct pd_snapshot_log log;
+
+	if (pd_snapshot_decode(rec->hdr, &log) || log.kind != PD_SNAPSHOT_TOTALS)
+		return;
+	c->taken_is_told = true;
+	c->taken = log.totals.taken;
+	c->loss.all_counted = log.totals.counted;
+}
+
 static void count_sample(struct trace_counts *c, const struct data_record *rec)
 {
 	c->samples++;
@@ -100,6 +113,7 @@ int counts_add(struct trace_counts *c, const struct data_record *rec, const stru
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 	case PERF_RECORD_THROTTLE: return count_loss(c, rec, list);
+	case PERF_RECORD_HEADER_EVENT_TYPE: count_totals(c, rec); break;
 	}
 	return 0;
 }
@@ -123,6 +137,10 @@ int counts_merge(struct trace_counts *c, const struct trace_counts *from)
 	c->samples += from->samples;
 	c->unknown_samples += from->unknown_samples;
 	trace_loss_merge(&c->loss, &from->loss);
+	if (from->taken_is_told) {
+		c->taken_is_told = true;
+		c->taken = from->taken;
+	}
 	if (from->first_time && (!c->first_time || from->first_time < c->first_time))
 		c->first_time = from->first_time;
 	if (from->last_time > c->last_time)

@@ -30,6 +30,8 @@ struct trace_counts {
 	size_t nr_cpus, cap_cpus;
 	uint64_t samples, unknown_samples; /* unknown: of an id that no event has */
 	struct trace_loss loss;
+	uint64_t taken;	    /* samples that the losses are beside, with -M; the file has some */
+	bool taken_is_told; /* else nothing is known of that */
 	uint64_t first_time, last_time; /* of samples, ns; 0: none had a time */
 };
 

@@ -34,10 +34,13 @@ void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
 	l->pool = add_saturated(l->pool, from->pool);
 	l->output = add_saturated(l->output, from->output);
 	l->throttled += from->throttled;
+	l->all_counted |= from->all_counted;
 }
 
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)
 {
+	if (all->all_counted)
+		return part->counted;
 	if (part != all)
 		return all->counted ? part->counted : part->told;
 	return part->counted > part->told ? part->counted : part->told;

@@ -12,6 +12,7 @@
 #ifndef RINGTAIL_REPORT_LOSS_H
 #define RINGTAIL_REPORT_LOSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "perfdata/record.h"
@@ -23,6 +24,7 @@ struct trace_loss {
 	uint64_t pool;	    /* sum of LOST_SAMPLES of a recorder whose output was too slow */
 	uint64_t output;    /* the same of one whose output failed */
 	uint64_t throttled; /* times */
+	bool all_counted;   /* the recorder says that @counted has all that @told has */
 };
 
 /* Adds what a LOST, LOST_SAMPLES or THROTTLE record says; sums stop at UINT64_MAX. */

@@ -348,3 +348,14 @@ out:
 	sweep_free(sweep);
 	return rc;
 }
+
+bool trace_loss_share(const struct trace *t, uint64_t lost, double *ret)
+{
+	const struct trace_counts *c = &t->counts;
+	uint64_t taken = c->taken_is_told ? c->taken : c->samples;
+
+	if (t->snapshots.nr_records && !c->taken_is_told)
+		return false;
+	*ret = 100.0 * (double)lost / ((double)lost + (double)taken);
+	return true;
+}

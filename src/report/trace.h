@@ -80,4 +80,10 @@ unsigned int trace_workers(void);
 /* Whether any note says that something could not be read. */
 bool trace_damaged(const struct trace *t);
 
+/*
+ * Percent of what was offered that @lost samples are. False: it is not known, since the file has
+ * not all samples that the losses are beside.
+ */
+bool trace_loss_share(const struct trace *t, uint64_t lost, double *ret);
+
 #endif

@@ -9,8 +9,8 @@ import sys
 import time
 
 from calls import Calls
-from lab import PATIENCE, Skip, interrupt, need_root, need_tracefs, wait_for
-from memory import MODES, finish, held, memory_counts, moments, ready, said_so_far, snapshot, start
+from lab import PATIENCE, Skip, calls_lost, interrupt, need_root, need_tracefs, stands_still, wait_for
+from memory import MODES, finish, held, memory_counts, moments, number, ready, said_so_far, snapshot, start
 from test_perf_reads import top_ten
 
 
@@ -111,6 +111,50 @@ def test_each_empty_snapshot_has_a_file(lab):
     assert len(names) == 2, names
     assert said.count(': 0 samples, 0 lost, ') == 5, said
     assert f'{names[1]} and 3 before it, 2 of which are deleted: 0 samples, 0 lost, ' in said, said
+
+
+def test_losses_are_a_part_of_all_that_was_taken(lab):
+    """Not of what the snapshot holds, which is less."""
+    need_tracefs()
+    for options in ['--last', '64K'], ['--last', '64K', '--threads', '-z']:
+        calls = Calls(lab, 'command', 100000, bursts=3)
+        recorder = start(lab, calls, '-M', '64M', '-m', '64K', '--snapshot-on-exit', *options)
+        recorder.send_signal(signal.SIGSTOP)
+        wait_for(lambda recorder=recorder: stands_still(recorder.pid), what='stop')
+        calls.go()
+        time.sleep(0.03)
+        recorder.send_signal(signal.SIGCONT)
+        (taken, written, _, _, _), said = finish(lab, calls, recorder, 'p.data')
+        lost = lab.lost('p.data')
+        assert 0 < lost < 100000 and written < taken // 2, said
+        share = f'{100 * lost / (lost + taken):.2f}% of what was offered'
+        p = lab.run('report', '-i', 'p.data')
+        assert share in p.stdout and share in p.stderr, (share, p.stdout[:500], p.stderr)
+        subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
+
+
+def test_a_loss_is_told_by_one_of_the_files(lab):
+    """The record that the kernel tells it by comes behind the snapshot that has counted it, with the next call."""
+    need_tracefs()
+    for options in [], ['--threads']:
+        calls = Calls(lab, 'command', 60000, bursts=3, pause_us=400000)
+        recorder = start(lab, calls, '-M', '64M', '-m', '64K', '--since-last', '--switch-output', *options)
+        recorder.send_signal(signal.SIGSTOP)
+        wait_for(lambda recorder=recorder: stands_still(recorder.pid), what='stop')
+        calls.go()
+        time.sleep(0.1)
+        recorder.send_signal(signal.SIGCONT)
+        snapshot(lab, recorder)
+        calls.made()
+        snapshot(lab, recorder)
+        calls.end()
+        recorder.wait(timeout=PATIENCE)
+        said, names = said_so_far(lab), glob.glob(lab.path('p.data*'))
+        lost = calls_lost(said) + sum(map(number, re.findall(r'lost ([\d,]+) of maps, names', said)))
+        told = [lab.lost(name) for name in names]
+        assert lost > 0 and sum(told) == lost and len(told) == 3, (told, said)
+        for name in names:
+            subprocess.run(['rm', '-r', name], check=True)
 
 
 def last_by_its_size(lab, *options):

@@ -172,10 +172,18 @@ static void fill_log(struct pd_snapshot_log *log)
 
 	memset(log, 0, sizeof(*log));
 	log->number = (uint64_t)rand();
-	log->kind = rand() % 2 ? PD_SNAPSHOT_REQUEST : PD_SNAPSHOT_END;
+	log->kind = (enum pd_snapshot_kind)(rand() % PD_SNAPSHOT_KINDS);
 	if (log->kind == PD_SNAPSHOT_END) {
 		for (size_t i = 0; i < sizeof(log->figures) / sizeof(*words); i++)
 			words[i] = (uint64_t)rand() << 20 | (uint64_t)rand();
+		return;
+	}
+	if (log->kind == PD_SNAPSHOT_TOTALS) {
+		log->totals.taken = (uint64_t)rand() << 20;
+		log->totals.written = (uint64_t)rand();
+		log->totals.passed = (uint64_t)rand() << 33;
+		log->totals.held = (uint64_t)rand();
+		log->totals.counted = rand() % 2;
 		return;
 	}
 	log->request.origin = (enum pd_snapshot_origin)(rand() % PD_SNAPSHOT_ORIGINS);
