@@ -119,7 +119,7 @@ static void print_overwritten(const struct session *s, const struct overwritten 
 }
 
 /* Each sample that was taken, once. What has passed was not to be kept: no loss. */
-static void print_memory(const struct session *s, const struct session_result *r)
+static void print_memory(const struct session *s, const struct session_result *r, bool failed)
 {
 	char taken[32], written[32], passed[32], held[32];
 	struct history_figures f;
@@ -131,7 +131,7 @@ static void print_memory(const struct session *s, const struct session_result *r
 		 human_count(f.taken, taken), plural_s(f.taken), human_count(f.written, written),
 		 r->snapshots, plural_s(r->snapshots), human_count(f.passed, passed),
 		 human_count(f.held, held));
-	if (!r->snapshots && !r->given_up)
+	if (!r->snapshots && !r->given_up && !failed)
 		complain("no snapshot was taken, so nothing was written but the header: SIGUSR2 or "
 			 "'ringtail ctl snapshot' takes one, --snapshot-on-exit the last");
 }
@@ -160,6 +160,18 @@ static uint64_t written_samples(const struct session *s, const struct session_re
 	struct history_figures f;
 
 	return session_memory(s, &f) ? f.written : r->samples;
+}
+
+/* All samples that there were to take; those of memory that were not written have been taken. */
+static uint64_t offered_samples(const struct session *s, const struct session_result *r)
+{
+	uint64_t offered = taken_samples(s, r) + r->loss->total;
+	struct history_figures f;
+
+	for (size_t i = 0; session_memory(s, &f) && i < r->loss->nr; i++)
+		if (r->loss->entries[i].cause == LOSS_OUTPUT)
+			offered -= r->loss->entries[i].count;
+	return offered;
 }
 
 /* Children inherit events when they are forked, and not later. */
@@ -204,7 +216,7 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (!cmd->quiet)
 		print_overwritten(s, r->overwritten);
 	if (!cmd->quiet)
-		print_memory(s, r);
+		print_memory(s, r, false);
 	if (r->given_up)
 		complain("%zu snapshot%s could not be written: see above", r->given_up,
 			 plural_s(r->given_up));
@@ -223,16 +235,20 @@ static void print_result(struct session *s, const struct record_command *cmd,
 }
 
 /* Of a recording that ended with an error: what there is of it. */
-static void print_saved(const struct session *s, const struct record_opts *opts,
+static void print_saved(const struct session *s, const struct record_command *cmd,
 			const struct session_result *r)
 {
+	const struct record_opts *opts = &cmd->opts;
+	uint64_t taken = taken_samples(s, r);
 	char samples[32], lost[32];
 	struct buf name = {0};
 
-	if (!r->samples && !r->loss->total)
+	if (!taken && !r->loss->total)
 		return;
 	name_outputs(r, r->outputs, &name);
-	print_losses(s, opts, r->loss, r->samples + r->loss->total);
+	print_losses(s, opts, r->loss, offered_samples(s, r));
+	if (!cmd->quiet)
+		print_memory(s, r, true);
 	/* Of a pipe more may have been read, and of a truncated file more may be found. */
 	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
 		 (int)name.len, (const char *)name.data,
@@ -309,7 +325,7 @@ static int run(struct record_command *cmd)
 	if (result.misused)
 		status = EXIT_USAGE;
 	if (status != EXIT_FINE)
-		print_saved(s, &cmd->opts, &result);
+		print_saved(s, cmd, &result);
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);
 		if (cmd->propagate_status)

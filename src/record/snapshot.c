@@ -267,6 +267,18 @@ static int write_all(struct snapshot *s, struct output *out,
 	return code ? code : finish(s, out, err);
 }
 
+/*
+ * Of what cannot be taken back, the chunk that failed has been given to the output, too, which
+ * tells of all that it was given what is readable and what is lost.
+ */
+static void keep_what_failed(struct snapshot *s)
+{
+	struct history_chunk next;
+
+	history_dump_next(flight_history(s->flight), &next);
+	snapshot_keep(s);
+}
+
 int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
 		  size_t nr, struct error *err)
 {
@@ -297,7 +309,7 @@ int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_
 	if (marked)
 		s->undone = !snapshot_undo(s, out, NULL);
 	else
-		snapshot_keep(s);
+		keep_what_failed(s);
 	return code;
 }
 

@@ -157,6 +157,25 @@ def test_a_loss_is_told_by_one_of_the_files(lab):
             subprocess.run(['rm', '-r', name], check=True)
 
 
+def test_the_account_of_an_output_that_fails(lab):
+    """What was taken is in the snapshot, readable there or lost, or is still in memory."""
+    need_tracefs()
+    for options in [], ['-z'], ['--threads'], ['--aio']:
+        calls = Calls(lab, 'command', 100000)
+        recorder = lab.start('record', '-M', '64M', '-m', '8M', '--snapshot-on-exit', '-o', '-', *options, *calls.argv)
+        calls.begin(recorder)
+        calls.go()
+        calls.end()
+        recorder.stdout.buffer.read(30000)
+        recorder.stdout.close()
+        said = recorder.stderr.read()
+        assert recorder.wait(timeout=PATIENCE) == 1 and 'has closed it' in said, said
+        taken, written, snapshots, passed, left = memory_counts(said)
+        assert taken == 100000 and not passed and snapshots == 1 and (left or '-z' in options), (options, said)
+        readable, lost = re.search(r'at least ([\d,]+) samples? readable, ([\d,]+) lost', said).groups()
+        assert number(readable) + number(lost) == written > 0, (options, said)
+
+
 def last_by_its_size(lab, *options):
     """--max-size ends the recording behind the snapshot that reaches it, and not behind a smaller one."""
     busy = lab.spawn(sys.executable, '-c', 'while True: pass')
