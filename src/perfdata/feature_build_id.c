@@ -73,11 +73,26 @@ int pd_feature_build_ids_decode(const uint8_t *p, size_t len, bool swap,
 	return 0;
 }
 
+/* What tells the files of one name apart, at the end of the entry. */
+static int put_file(struct buf *b, const struct pd_build_id *id)
+{
+	struct pd_build_id_file file = {
+		.maj = id->maj,
+		.min = id->min,
+		.ino = id->ino,
+		.ino_generation = id->ino_generation,
+	};
+
+	memcpy(file.magic, PD_BUILD_ID_FILE_MAGIC, sizeof(file.magic));
+	return buf_append(b, &file, sizeof(file));
+}
+
 int pd_feature_build_id_encode(struct buf *b, const struct pd_build_id *id, uint16_t misc)
 {
 	/* perf reads a name into PATH_MAX bytes, padding included. */
 	size_t name_len = strnlen(id->filename, PATH_MAX - 1);
-	size_t padded = (name_len + PD_STRING_ALIGN) & ~(size_t)(PD_STRING_ALIGN - 1);
+	size_t tail = id->ino ? sizeof(struct pd_build_id_file) : 0;
+	size_t padded = (name_len + tail + PD_STRING_ALIGN) & ~(size_t)(PD_STRING_ALIGN - 1);
 	struct {
 		struct perf_event_header hdr;
 		int32_t pid;
@@ -86,7 +101,6 @@ int pd_feature_build_id_encode(struct buf *b, const struct pd_build_id *id, uint
 	} entry = {
 		.hdr.type = PERF_RECORD_HEADER_BUILD_ID,
 		.hdr.misc = misc | SIZE_TOLD,
-		.hdr.size = (uint16_t)(sizeof(entry) + padded),
 		.pid = id->pid,
 		.size = id->size < PD_BUILD_ID_MAX ? id->size : PD_BUILD_ID_MAX,
 	};
@@ -94,12 +108,19 @@ int pd_feature_build_id_encode(struct buf *b, const struct pd_build_id *id, uint
 	int err;
 
 	_Static_assert(sizeof(entry) == NAME_AT, "perf_record_header_build_id without its name");
+	if (padded > PATH_MAX) {
+		padded = PATH_MAX;
+		tail = 0;
+	}
+	entry.hdr.size = (uint16_t)(sizeof(entry) + padded);
 	memcpy(entry.id, id->build_id, entry.size);
 	err = buf_append(b, &entry, sizeof(entry));
 	if (!err)
 		err = buf_append(b, id->filename, name_len);
 	if (!err)
-		err = buf_zero(b, padded - name_len);
+		err = buf_zero(b, padded - tail - name_len);
+	if (!err && tail)
+		err = put_file(b, id);
 	if (err)
 		b->len = start;
 	return err;

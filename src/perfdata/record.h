@@ -211,6 +211,18 @@ struct pd_build_id {
 	uint8_t size;
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	const char *filename;
+	/* Of the file, where several have the name; ino 0: of any. Our own addition: behind the
+	 * name's NUL, where perf does not look. */
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+};
+
+/* On the wire: the last bytes of the entry. */
+#define PD_BUILD_ID_FILE_MAGIC "RT-INODE"
+struct pd_build_id_file {
+	char magic[8]; /* without a NUL */
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
 };
 
 struct pd_feature_record { /* HEADER_FEATURE */

@@ -79,6 +79,22 @@ static void walk_tracing_data(struct cursor *c, const struct perf_event_header *
 	cursor_u32(c, &r->tracing_data_size);
 }
 
+/* What stands behind the name, if that is ours. */
+static void walk_build_id_file(struct cursor *c, size_t name_end, struct pd_build_id *b)
+{
+	const size_t len = sizeof(struct pd_build_id_file),
+		     magic = sizeof(PD_BUILD_ID_FILE_MAGIC) - 1;
+
+	if (c->end < len || c->end - len < name_end ||
+	    memcmp(c->p + c->end - len, PD_BUILD_ID_FILE_MAGIC, magic))
+		return;
+	c->at = c->end - len + magic;
+	cursor_u32(c, &b->maj);
+	cursor_u32(c, &b->min);
+	cursor_u64(c, &b->ino);
+	cursor_u64(c, &b->ino_generation);
+}
+
 static void walk_build_id(struct cursor *c, const struct perf_event_header *hdr,
 			  struct pd_record *r)
 {
@@ -98,6 +114,10 @@ static void walk_build_id(struct cursor *c, const struct perf_event_header *hdr,
 	}
 	memcpy(b->build_id, id, b->size);
 	b->filename = cursor_tail_string(c);
+	if (!c->bad)
+		walk_build_id_file(
+			c, (size_t)((const uint8_t *)b->filename - c->p) + strlen(b->filename) + 1,
+			b);
 }
 
 static void walk_empty(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)

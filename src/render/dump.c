@@ -249,6 +249,9 @@ static void put_build_id(FILE *out, const struct pd_record *r)
 	put_id32(out, "pid", r->build_id.pid);
 	put_bytes(out, "build_id", r->build_id.build_id, r->build_id.size);
 	put_name(out, "file", r->build_id.filename);
+	if (r->build_id.ino)
+		fprintf(out, " dev=%" PRIx32 ":%" PRIx32 " ino=%" PRIu64, r->build_id.maj,
+			r->build_id.min, r->build_id.ino);
 }
 
 static void put_feature(FILE *out, const struct pd_record *r)

@@ -42,8 +42,23 @@ struct build_id {
 	const char *name; /* interned; its address is the key */
 	uint8_t size;
 	uint8_t id[PD_BUILD_ID_MAX];
+	bool of_files; /* several have the name, and a build-id each */
 	UT_hash_handle hh;
 };
+
+/* A build-id of one of the files of a name. Without padding: the key is hashed as bytes. */
+struct file_build_id {
+	struct file_key {
+		const char *name; /* interned */
+		uint64_t ino;
+		uint32_t maj, min;
+	} key;
+	uint8_t size;
+	uint8_t id[PD_BUILD_ID_MAX];
+	UT_hash_handle hh;
+};
+
+_Static_assert(sizeof(struct file_key) == 24, "no padding in a key");
 
 int dso_table_init(struct dso_table *t)
 {
@@ -57,6 +72,7 @@ void dso_table_release(struct dso_table *t)
 	HASH_CLEAR(hh, t->aliases);
 	HASH_CLEAR(hh, t->families);
 	HASH_CLEAR(hh, t->build_ids);
+	HASH_CLEAR(hh, t->file_build_ids);
 	strpool_free(t->names);
 	free(t->dsos);
 	arena_release(&t->arena);
@@ -187,8 +203,10 @@ static bool compatible(const struct dso *dso, const struct dso_key *key)
 		return false;
 	if (!dso->ino || !key->ino)
 		return true;
-	return dso->ino == key->ino && dso->ino_generation == key->ino_generation &&
-	       dso->maj == key->maj && dso->min == key->min;
+	/* What a recorder reads from /proc has no generation. */
+	return dso->ino == key->ino && dso->maj == key->maj && dso->min == key->min &&
+	       (dso->ino_generation == key->ino_generation || !dso->ino_generation ||
+		!key->ino_generation);
 }
 
 static void learn(struct dso *dso, const struct dso_key *key)
@@ -201,8 +219,9 @@ static void learn(struct dso *dso, const struct dso_key *key)
 		dso->maj = key->maj;
 		dso->min = key->min;
 		dso->ino = key->ino;
-		dso->ino_generation = key->ino_generation;
 	}
+	if (key->ino_generation && !dso->ino_generation)
+		dso->ino_generation = key->ino_generation;
 }
 
 static struct dso *dso_new(struct dso_table *t, const char *name, const struct dso_want *want)
@@ -303,6 +322,34 @@ static bool names_kernel(const char *name, uint16_t misc)
 	return !module_name_len(base_name(name));
 }
 
+static struct file_build_id *find_file(const struct dso_table *t, const struct file_key *key)
+{
+	struct file_build_id *f;
+
+	HASH_FIND(hh, t->file_build_ids, key, sizeof(*key), f);
+	return f;
+}
+
+/* The build-id of one file among several of its name. */
+static int set_of_file(struct dso_table *t, const char *name, const struct pd_build_id *id)
+{
+	const struct file_key key = {name, id->ino, id->maj, id->min};
+	struct file_build_id *f = find_file(t, &key);
+
+	if (!f) {
+		f = arena_alloc(&t->arena, sizeof(*f));
+		if (!f)
+			return -ENOMEM;
+		f->key = key;
+		HASH_ADD(hh, t->file_build_ids, key, sizeof(f->key), f);
+		if (!f->hh.tbl)
+			return -ENOMEM;
+	}
+	f->size = id->size;
+	memcpy(f->id, id->build_id, id->size);
+	return 0;
+}
+
 int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc)
 {
 	const char *name = dso_intern(t, id->filename);
@@ -326,7 +373,32 @@ int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t
 	memcpy(b->id, id->build_id, id->size);
 	if (names_kernel(name, misc))
 		t->kernel_build_id = b;
-	return 0;
+	if (!id->ino)
+		return 0;
+	b->of_files = true;
+	return set_of_file(t, name, id);
+}
+
+/* The remembered build-id of @dso; *@ret_size 0: there is none. */
+static const uint8_t *remembered(const struct dso_table *t, const struct dso *dso,
+				 uint8_t *ret_size)
+{
+	const struct file_key key = {dso->name, dso->ino, dso->maj, dso->min};
+	const struct file_build_id *f;
+	const struct build_id *b;
+
+	*ret_size = 0;
+	if (dso->kind == DSO_KERNEL)
+		b = t->kernel_build_id;
+	else
+		HASH_FIND_PTR(t->build_ids, &dso->name, b);
+	if (b && b->of_files && dso->ino) {
+		f = find_file(t, &key);
+		*ret_size = f ? f->size : 0;
+		return f ? f->id : NULL;
+	}
+	*ret_size = b ? b->size : 0;
+	return b ? b->id : NULL;
 }
 
 void dso_apply_build_ids(struct dso_table *t)
@@ -335,23 +407,23 @@ void dso_apply_build_ids(struct dso_table *t)
 
 	for (i = 0; i < t->count; i++) {
 		struct dso *dso = t->dsos[i];
-		struct build_id *b;
+		const uint8_t *id;
+		uint8_t size;
 
-		if (dso->kind == DSO_KERNEL)
-			b = t->kernel_build_id;
-		else
-			HASH_FIND_PTR(t->build_ids, &dso->name, b);
-		if (!b || dso->build_id_size || dso->kind == DSO_ANON)
+		if (dso->build_id_size || dso->kind == DSO_ANON)
 			continue;
-		dso->build_id_size = b->size;
-		memcpy(dso->build_id, b->id, b->size);
+		id = remembered(t, dso, &size);
+		if (!id)
+			continue;
+		dso->build_id_size = size;
+		memcpy(dso->build_id, id, size);
 	}
 }
 
 size_t dso_memory(const struct dso_table *t)
 {
 	size_t tables = HASH_OVERHEAD(hh, t->aliases) + HASH_OVERHEAD(hh, t->families) +
-			HASH_OVERHEAD(hh, t->build_ids);
+			HASH_OVERHEAD(hh, t->build_ids) + HASH_OVERHEAD(hh, t->file_build_ids);
 
 	return t->arena.total + t->name_bytes + t->capacity * sizeof(*t->dsos) + tables;
 }

@@ -13,6 +13,7 @@
 struct dso_alias;
 struct dso_family;
 struct build_id;
+struct file_build_id;
 
 struct dso_table {
 	struct arena arena;
@@ -21,6 +22,7 @@ struct dso_table {
 	struct dso_alias *aliases;
 	struct dso_family *families;
 	struct build_id *build_ids;
+	struct file_build_id *file_build_ids;
 	struct build_id *kernel_build_id;
 	struct dso **dsos;
 	size_t count, capacity;

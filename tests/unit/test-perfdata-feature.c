@@ -627,6 +627,56 @@ static void build_ids(void **state)
 	buf_release(&b);
 }
 
+/* What tells files of one name apart stands where perf reads nothing but the rest of a name. */
+static void build_ids_of_files(void **state)
+{
+	struct pd_build_id id = {
+		.pid = -1,
+		.size = 20,
+		.filename = "/usr/lib/libm.so.6",
+		.maj = 8,
+		.min = 0x11,
+		.ino = 0x123456789ab,
+		.ino_generation = 7,
+	};
+	struct seen s = {.nr = 0};
+	struct buf b = {0};
+	char name[4096];
+
+	assert_int_equal(pd_feature_build_id_encode(&b, &id, PERF_RECORD_MISC_USER), 0);
+	assert_int_equal(b.len, 36 + 64);
+	assert_int_equal(b.data[36 + strlen(id.filename)], 0);
+	assert_int_equal(pd_feature_build_ids_decode(b.data, b.len, false, see, &s), 0);
+	assert_string_equal(s.name[0], id.filename);
+	assert_int_equal(s.id[0].maj, 8);
+	assert_int_equal(s.id[0].min, 0x11);
+	assert_int_equal(s.id[0].ino, id.ino);
+	assert_int_equal(s.id[0].ino_generation, 7);
+	/* Every length of a name: it is whole, and so is what stands behind it while there is room.
+	 */
+	for (size_t n = 1; n < sizeof(name); n++) {
+		memset(name, 'x', n);
+		name[n] = '\0';
+		id.filename = name;
+		b.len = 0;
+		s.nr = 0;
+		assert_int_equal(pd_feature_build_id_encode(&b, &id, 0), 0);
+		assert_true(b.len <= 36 + 4096);
+		assert_int_equal(pd_feature_build_ids_decode(b.data, b.len, false, see, &s), 0);
+		assert_int_equal(s.id[0].ino, n + 1 + 32 <= 4096 ? id.ino : 0);
+		assert_int_equal(strlen((char *)b.data + 36), n);
+	}
+	/* A name that ends with the mark and has nothing behind it. */
+	b.len = 0;
+	s.nr = 0;
+	id.ino = 0;
+	id.filename = "/a/name/as/long/as/it/takes/.........../RT-INODE";
+	assert_int_equal(pd_feature_build_id_encode(&b, &id, 0), 0);
+	assert_int_equal(pd_feature_build_ids_decode(b.data, b.len, false, see, &s), 0);
+	assert_int_equal(s.id[0].ino, 0);
+	buf_release(&b);
+}
+
 /* A name as long as a path may be fits what perf reads it into: PATH_MAX bytes with its padding. */
 static void build_id_of_long_name(void **state)
 {
@@ -695,6 +745,7 @@ int main(void)
 		cmocka_unit_test(group_desc),
 		cmocka_unit_test(build_ids),
 		cmocka_unit_test(build_id_of_long_name),
+		cmocka_unit_test(build_ids_of_files),
 		cmocka_unit_test(build_ids_without_pid),
 		cmocka_unit_test(feature_names),
 	};

@@ -491,6 +491,66 @@ static void identity(void **unused)
 	}
 }
 
+/* A recorder reads no generation from /proc; the kernel tells it. */
+static void generations(void **unused)
+{
+	struct pd_mmap map = {.filename = "/a", .ino = 5, .pid = 1, .len = 0x1000};
+	const uint64_t seen[] = {0, 7, 7, 0, 8};
+	const struct dso *dso[5];
+	struct state *s = state_new();
+
+	for (size_t i = 0; i < 5; i++) {
+		map.addr = i * 0x1000;
+		map.ino_generation = seen[i];
+		apply_mmap(s, PERF_RECORD_MISC_USER, map);
+	}
+	assert_int_equal(state_finish(s), 0);
+	for (size_t i = 0; i < 5; i++)
+		dso[i] = at_ip(s, 1, PERF_RECORD_MISC_USER, i * 0x1000, NULL);
+	assert_ptr_equal(dso[0], dso[1]);
+	assert_ptr_equal(dso[0], dso[2]);
+	assert_ptr_equal(dso[0], dso[3]);
+	assert_ptr_not_equal(dso[0], dso[4]);
+	state_free(s);
+}
+
+/* Two containers have a file of one name. */
+static void build_ids_of_files(void **unused)
+{
+	const struct pd_mmap maps[] = {
+		{.filename = "/a", .ino = 5, .maj = 8},
+		{.filename = "/a", .ino = 5, .maj = 9},
+		{.filename = "/a", .ino = 6, .maj = 8},
+		{.filename = "/b", .ino = 5, .maj = 8},
+	};
+	struct state *s = state_new();
+
+	for (size_t i = 0; i < 4; i++) {
+		struct pd_mmap map = maps[i];
+
+		map.pid = 1;
+		map.len = 0x1000;
+		map.addr = i * 0x1000;
+		apply_mmap(s, PERF_RECORD_MISC_USER, map);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct pd_build_id id = {.pid = -1, .size = 4, .filename = "/a", .ino = 5};
+
+		id.maj = maps[i].maj;
+		id.build_id[0] = (uint8_t)(i + 1);
+		assert_int_equal(state_set_build_id(s, &id, PERF_RECORD_MISC_USER), 0);
+	}
+	assert_int_equal(state_finish(s), 0);
+	for (size_t i = 0; i < 4; i++) {
+		const struct dso *dso = at_ip(s, 1, PERF_RECORD_MISC_USER, i * 0x1000, NULL);
+
+		/* Of one whose build-id is not known another's is not taken. */
+		assert_int_equal(dso->build_id_size, i < 2 ? 4 : 0);
+		assert_int_equal(dso->build_id[0], i < 2 ? i + 1 : 0);
+	}
+	state_free(s);
+}
+
 static void apply_task(struct state *s, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
 {
 	apply(s, type, 0,
@@ -560,9 +620,14 @@ static void odd_ranges(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_moment_as_replayed), cmocka_unit_test(names_and_kinds),
-		cmocka_unit_test(kernel_as_recorded),	  cmocka_unit_test(identity),
-		cmocka_unit_test(long_lines_of_descent),  cmocka_unit_test(odd_ranges),
+		cmocka_unit_test(any_moment_as_replayed),
+		cmocka_unit_test(names_and_kinds),
+		cmocka_unit_test(kernel_as_recorded),
+		cmocka_unit_test(identity),
+		cmocka_unit_test(generations),
+		cmocka_unit_test(build_ids_of_files),
+		cmocka_unit_test(long_lines_of_descent),
+		cmocka_unit_test(odd_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
