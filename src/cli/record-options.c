@@ -51,7 +51,8 @@ static const struct argp_option options[] = {
 	 "tai or a number", 0},
 
 	{"buildid-all", KEY_BUILDID_ALL, NULL, 0, "Build-ids of all that is mapped (always)", 0},
-	{"buildid-mmap", KEY_BUILDID_ALL, NULL, OPTION_ALIAS, NULL, 0},
+	{"buildid-mmap", KEY_BUILDID_MMAP, NULL, 0,
+	 "Build-ids in the records of maps, by the kernel; harms every perf record beside it", 0},
 	{"no-build-ids", 'B', NULL, 0, "No build-ids of what is mapped", 0},
 	{"no-buildid", 0, NULL, OPTION_ALIAS, NULL, 0},
 	{"no-buildid-cache", 'N', NULL, 0, "No copies of what is mapped (never)", 0},

@@ -446,6 +446,7 @@ static const struct {
 	{'R', FLAG(opts.sample_raw)},
 	{KEY_SAMPLE_CPU, FLAG(opts.sample_cpu)},
 	{'B', FLAG(opts.no_build_ids)},
+	{KEY_BUILDID_MMAP, FLAG(opts.build_id_mmap)},
 	{KEY_NO_BUFFERING, FLAG(opts.unbuffered)},
 	{KEY_OVERWRITE, FLAG(opts.overwrite)},
 	{KEY_SNAPSHOT_ON_EXIT, FLAG(opts.snapshot_on_exit)},

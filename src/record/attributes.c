@@ -28,8 +28,7 @@ static bool is_tracepoint(const struct pd_attr *attr)
 /* Tracepoints and breakpoints also where they were given by their numbers. */
 static bool each_counts(const struct event_spec *spec)
 {
-	return spec->each || is_tracepoint(&spec->attr) ||
-	       spec->attr.type == PERF_TYPE_BREAKPOINT;
+	return spec->each || is_tracepoint(&spec->attr) || spec->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
 /* How often: what a term of the event says comes first, then -c, -F, then the default. */
@@ -188,7 +187,8 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
 	};
 	set_common(attr, c);
-	if (!c->opts->no_build_ids)
+	/* It marks the maps of everybody else's recorders, too: see record/id_reader.h. */
+	if (c->opts->build_id_mmap && !c->opts->no_build_ids)
 		attr->flags |= PD_ATTR_BUILD_ID;
 	if (c->data_maps)
 		attr->flags |= PD_ATTR_MMAP_DATA;

@@ -68,7 +68,7 @@ int before_make(const struct before *b, record_emit_fn *emit, void *arg, struct 
 		.about_to_exec = b->plan->target == TARGET_COMMAND,
 		.kernel = true,
 		.data_maps = plan_data_maps(b->plan),
-		.build_ids = !b->opts->no_build_ids,
+		.build_ids = plan_build_ids(b->plan),
 		.namespaces = b->limits->perfmon,
 		.cgroups = b->limits->perfmon,
 	};

@@ -5,16 +5,24 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <uthash.h>
 
 #include "base/buf.h"
 #include "sys/file.h"
+
+#ifndef BCACHEFS_SUPER_MAGIC
+#define BCACHEFS_SUPER_MAGIC 0xca451a4e
+#endif
 
 /* Real note segments have some hundred bytes; a hostile one may claim the size of the file. */
 #define NOTES_MAX (64 * 1024)
@@ -110,7 +118,32 @@ void build_id_of_fd(int fd, struct build_id *ret)
 	elf_end(elf);
 }
 
-int build_id_of_path(int dirfd, const char *path, struct build_id *ret)
+/*
+ * Some file systems have devices of their own for stat(), which maps do not show: for each
+ * subvolume there, and where layers lie over each other.
+ */
+static bool shows_other_devices(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       (fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC ||
+		fs.f_type == BCACHEFS_SUPER_MAGIC);
+}
+
+static bool is_file(int fd, const struct stat *st, const struct build_id_key *file)
+{
+	if (!file || !file->ino)
+		return true;
+	if (st->st_ino != file->ino)
+		return false;
+	return (major(st->st_dev) == file->maj && minor(st->st_dev) == file->min) ||
+	       shows_other_devices(fd);
+}
+
+/* @file NULL: whichever is there. */
+static int read_path(int dirfd, const char *path, const struct build_id_key *file,
+		     struct build_id *ret)
 {
 	struct stat st;
 	int fd, r = 0;
@@ -127,10 +160,22 @@ int build_id_of_path(int dirfd, const char *path, struct build_id *ret)
 		r = -errno;
 	else if (!S_ISREG(st.st_mode))
 		r = -EINVAL;
+	else if (!is_file(fd, &st, file))
+		r = -ESTALE;
 	else
 		build_id_of_fd(fd, ret);
 	close(fd);
 	return r;
+}
+
+int build_id_of_path(int dirfd, const char *path, struct build_id *ret)
+{
+	return read_path(dirfd, path, NULL, ret);
+}
+
+int build_id_of_file(const char *path, const struct build_id_key *file, struct build_id *ret)
+{
+	return read_path(AT_FDCWD, path, file, ret);
 }
 
 static void build_id_of_note_file(const char *path, struct build_id *ret)
@@ -156,6 +201,29 @@ void build_id_of_module(const char *name, struct build_id *ret)
 	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) <
 	    sizeof(path))
 		build_id_of_note_file(path, ret);
+}
+
+/* "/lib/modules/…/snd-pcm.ko.xz" or "[snd_pcm]": the name in /sys/module is snd_pcm. */
+void build_id_of_kernel_map(const char *name, struct build_id *ret)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	const char *base = strrchr(name, '/');
+	char module[NAME_MAX + 1];
+	size_t len;
+
+	if (!strncmp(name, kernel, sizeof(kernel) - 1)) {
+		build_id_of_kernel(ret);
+		return;
+	}
+	base = base ? base + 1 : name + (*name == '[');
+	len = strcspn(base, ".]");
+	ret->size = 0;
+	if (len >= sizeof(module))
+		return;
+	for (size_t i = 0; i < len; i++)
+		module[i] = base[i] == '-' ? '_' : base[i];
+	module[len] = '\0';
+	build_id_of_module(module, ret);
 }
 
 struct cache_entry {

@@ -32,20 +32,30 @@ void build_id_of_fd(int fd, struct build_id *ret);
  */
 int build_id_of_path(int dirfd, const char *path, struct build_id *ret);
 
+/* A file, as MMAP2 records name it. Without padding: it is hashed as bytes. */
+struct build_id_key {
+	uint32_t maj, min;
+	uint64_t ino, generation; /* generation 0: not known */
+};
+
+/*
+ * Of @path, if it is the file @file (ino 0: any; generations are not compared). Returns as
+ * build_id_of_path() does, and -ESTALE when another file is there.
+ */
+int build_id_of_file(const char *path, const struct build_id_key *file, struct build_id *ret);
+
 /* Of the running kernel, and of one of its modules, from sysfs. */
 void build_id_of_kernel(struct build_id *ret);
 void build_id_of_module(const char *name, struct build_id *ret);
+
+/* Of what a map of the kernel is called: "[kernel.kallsyms]", "[snd_pcm]", "/…/snd-pcm.ko.xz". */
+void build_id_of_kernel_map(const char *name, struct build_id *ret);
 
 /* What is known already of the files of this call; one thread. */
 struct build_id_cache;
 
 struct build_id_cache *build_id_cache_new(void); /* NULL when out of memory */
 void build_id_cache_free(struct build_id_cache *cache);
-
-struct build_id_key {
-	uint32_t maj, min;
-	uint64_t ino;
-};
 
 /* NULL if the file is not known. Valid until the cache is freed. */
 const struct build_id *build_id_cache_find(const struct build_id_cache *cache,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "record/mapped.h"
 #include "record/crew.h"
 
 #include <errno.h>
@@ -238,6 +239,8 @@ static void amend(void *amender, int cpu, uint8_t *records, size_t len)
 {
 	const struct crew *crew = amender;
 
+	if (!crew->own_build_ids)
+		mapped_mend(records, len);
 	if (crew->renumber)
 		renumber_records(crew->renumber, records, len);
 	if (crew->frequency)
@@ -258,7 +261,7 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		.buffer = crew->buffer,
 		.shed = crew->sheds[number],
 		.report = crew->report,
-		.amend = crew->frequency || crew->renumber || crew->late ? amend : NULL,
+		.amend = amend,
 		.amender = crew,
 	};
 	int code;
@@ -293,6 +296,7 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	int code = 0;
 
+	crew->own_build_ids = plan_build_ids(plan);
 	crew->report = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (crew->report < 0)
 		return error_sys(err, -errno, "eventfd");

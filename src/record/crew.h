@@ -27,6 +27,7 @@ struct crew {
 	int realtime;		     /* their priority; 0: the default */
 	uint64_t least;		     /* bytes of a ring that they take */
 	bool unbuffered;	     /* what they take is readable at once */
+	bool own_build_ids;	     /* plan_build_ids() */
 	struct shed **sheds;	     /* of their readers */
 	size_t nr;
 	size_t buffer;		 /* bytes between the two threads of a worker */

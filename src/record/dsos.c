@@ -2,31 +2,43 @@
 #include "record/dsos.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 #include "perfdata/feature.h"
-#include "perfdata/record.h"
-#include "record/buildid.h"
+#include "record/mapped.h"
+
+/* How long the end waits for a thread that reads nothing, ms. */
+#define SETTLE_MS 1000
 
 struct dso_name {
-	UT_hash_handle hh;
+	UT_hash_handle hh;	/* by key and name, which lie behind each other */
+	struct dso_name *first; /* of this name */
 	bool kernel;
+	bool several; /* of the first: other files have this name, too */
+	bool put;     /* of the first that is not one of several: its build-id is written */
+	struct build_id_key key;
 	char name[];
 };
 
 struct dso_names {
-	struct dso_name *table;
+	struct dso_name *table; /* in the order of coming */
+	struct id_reader *reader;
+	bool own_build_ids;
+	struct mapped_filter filter;
 };
 
-static const char kernel_name[] = "[kernel.kallsyms]";
-
-struct dso_names *dso_names_new(void)
+struct dso_names *dso_names_new(struct id_reader *reader, bool own_build_ids)
 {
-	return calloc(1, sizeof(struct dso_names));
+	struct dso_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->reader = reader;
+	names->own_build_ids = own_build_ids;
+	return names;
 }
 
 void dso_names_free(struct dso_names *names)
@@ -42,45 +54,40 @@ void dso_names_free(struct dso_names *names)
 	free(names);
 }
 
-static int add_name(struct dso_names *names, const char *name, size_t len, bool kernel)
+static int add_name(struct dso_names *names, const char *name, const struct build_id_key *key,
+		    bool kernel)
 {
-	struct dso_name *n;
+	size_t len = strlen(name), whole = sizeof(*key) + len;
+	struct dso_name *n = calloc(1, sizeof(*n) + len + 1), *known;
 
-	HASH_FIND(hh, names->table, name, len, n);
-	if (n)
-		return 0;
-	n = calloc(1, sizeof(*n) + len + 1);
 	if (!n)
 		return -ENOMEM;
 	memcpy(n->name, name, len);
 	n->kernel = kernel;
-	HASH_ADD_KEYPTR(hh, names->table, n->name, len, n);
-	if (!n->hh.tbl) {
-		free(n);
-		return -ENOMEM;
-	}
-	return 0;
+	n->key = *key;
+	HASH_FIND(hh, names->table, &n->key, whole, known);
+	if (!known)
+		HASH_ADD_KEYPTR(hh, names->table, &n->key, whole, n);
+	if (!known && n->hh.tbl)
+		return 0;
+	free(n);
+	return known ? 0 : -ENOMEM;
 }
+
+_Static_assert(offsetof(struct dso_name, name) ==
+		       offsetof(struct dso_name, key) + sizeof(struct build_id_key),
+	       "what is hashed is one piece");
 
 int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr)
 {
-	unsigned int mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct pd_record rec;
+	struct mapped m;
+	uint32_t seen;
 
-	if (pd_record_decode(hdr, NULL, &rec))
+	if (!mapped_decode(hdr, names->own_build_ids, &m))
 		return 0;
-	if (rec.mmap.build_id_size && mode != PERF_RECORD_MISC_KERNEL)
-		return 0;
-	/* "[kernel.kallsyms]_text" names the reference symbol behind the dso. */
-	if (mode == PERF_RECORD_MISC_KERNEL &&
-	    !strncmp(rec.mmap.filename, kernel_name, sizeof(kernel_name) - 1))
-		return add_name(names, kernel_name, sizeof(kernel_name) - 1, true);
-	if (mode == PERF_RECORD_MISC_KERNEL)
-		return add_name(names, rec.mmap.filename, strlen(rec.mmap.filename), true);
-	/* Anonymous memory and shared memory have names that look like paths. */
-	if (rec.mmap.filename[0] != '/' || rec.mmap.filename[1] == '/')
-		return 0;
-	return add_name(names, rec.mmap.filename, strlen(rec.mmap.filename), false);
+	seen = mapped_seen(&names->filter, &m);
+	mapped_ask(names->reader, &m, seen);
+	return seen > 1 ? 0 : add_name(names, m.map.filename, &m.key, m.kernel);
 }
 
 int dso_names_merge(struct dso_names *names, const struct dso_names *from)
@@ -88,56 +95,106 @@ int dso_names_merge(struct dso_names *names, const struct dso_names *from)
 	int code = 0;
 
 	for (const struct dso_name *n = from->table; n && !code; n = n->hh.next)
-		code = add_name(names, n->name, strlen(n->name), n->kernel);
+		code = add_name(names, n->name, &n->key, n->kernel);
 	return code;
 }
 
-/* "/lib/modules/…/snd-pcm.ko.xz" or "[snd_pcm]": the name in /sys/module is snd_pcm. */
-static void module_build_id(const char *name, struct build_id *ret)
+/* Whether anything was found: *ret. */
+static bool find_build_id(const struct dso_names *names, const struct dso_name *n,
+			  struct build_id *ret)
 {
-	const char *base = strrchr(name, '/');
-	char module[NAME_MAX + 1];
-	size_t len;
+	enum id_answer answer = ID_UNASKED;
 
-	base = base ? base + 1 : name + (*name == '[');
-	len = strcspn(base, ".]");
-	ret->size = 0;
-	if (len >= sizeof(module))
-		return;
-	for (size_t i = 0; i < len; i++)
-		module[i] = base[i] == '-' ? '_' : base[i];
-	module[len] = '\0';
-	build_id_of_module(module, ret);
+	*ret = (struct build_id){0};
+	if (names->reader)
+		answer = id_reader_find(names->reader, &n->key, ret);
+	if (answer == ID_UNASKED && n->kernel)
+		build_id_of_kernel_map(n->name, ret);
+	else if (answer == ID_UNASKED && build_id_of_file(n->name, &n->key, ret))
+		ret->size = 0;
+	return ret->size;
 }
 
-static void name_build_id(const struct dso_name *n, struct build_id *ret)
+static bool same_file(const struct build_id_key *a, const struct build_id_key *b)
 {
-	ret->size = 0;
-	if (!n->kernel) {
-		if (build_id_of_path(AT_FDCWD, n->name, ret))
-			ret->size = 0;
-	} else if (!strcmp(n->name, kernel_name)) {
-		build_id_of_kernel(ret);
-	} else {
-		module_build_id(n->name, ret);
-	}
+	return a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
+	       (a->generation == b->generation || !a->generation || !b->generation);
 }
 
-int dso_names_build_ids(const struct dso_names *names, struct buf *out)
+struct by_name {
+	UT_hash_handle hh;
+	struct dso_name *first;
+};
+
+static struct by_name *by_name_add(struct by_name **table, struct dso_name *n)
 {
+	struct by_name *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->first = n;
+	HASH_ADD_KEYPTR(hh, *table, n->name, strlen(n->name), b);
+	if (b->hh.tbl)
+		return b;
+	free(b);
+	return NULL;
+}
+
+/* Finds out which names several files have, whatever is known of a file's generation. */
+static int find_namesakes(struct dso_names *names)
+{
+	struct by_name *table = NULL, *b, *next;
 	int code = 0;
 
-	for (const struct dso_name *n = names->table; n && !code; n = n->hh.next) {
-		struct pd_build_id id = {.pid = -1, .filename = n->name};
-		struct build_id found;
-
-		name_build_id(n, &found);
-		if (!found.size)
-			continue;
-		id.size = found.size;
-		memcpy(id.build_id, found.id, found.size);
-		code = pd_feature_build_id_encode(
-			out, &id, n->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+	for (struct dso_name *n = names->table; n && !code; n = n->hh.next) {
+		HASH_FIND_STR(table, n->name, b);
+		if (!b)
+			b = by_name_add(&table, n);
+		code = b ? 0 : -ENOMEM;
+		if (code)
+			break;
+		n->first = b->first;
+		n->several = n->put = false;
+		b->first->several |= !same_file(&b->first->key, &n->key);
 	}
+	HASH_ITER (hh, table, b, next) {
+		HASH_DEL(table, b);
+		free(b);
+	}
+	return code;
+}
+
+/* A file that was seen with its generation and without is one. */
+static int put(const struct dso_name *n, const struct build_id *found, struct buf *out)
+{
+	struct pd_build_id id = {.pid = -1, .size = found->size, .filename = n->name};
+
+	memcpy(id.build_id, found->id, found->size);
+	if (!n->first->several && n->first->put)
+		return 0;
+	n->first->put = true;
+	if (n->first->several) {
+		id.maj = n->key.maj;
+		id.min = n->key.min;
+		id.ino = n->key.ino;
+		id.ino_generation = n->key.generation;
+	}
+	return pd_feature_build_id_encode(
+		out, &id, n->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+}
+
+int dso_names_build_ids(struct dso_names *names, struct buf *out)
+{
+	struct dso_name *n = names->table;
+	struct build_id found;
+	int code = find_namesakes(names);
+
+	if (names->reader)
+		id_reader_settle(names->reader, SETTLE_MS);
+	while (n && n->hh.next)
+		n = n->hh.next;
+	for (; n && !code; n = n->hh.prev)
+		if (find_build_id(names, n, &found))
+			code = put(n, &found, out);
 	return code;
 }

@@ -8,6 +8,7 @@
 
 #include "perfdata/codec.h"
 #include "record/lane.h"
+#include "record/mapped.h"
 
 /* What one worker writes to; the worker's but for @flushed_*. */
 struct intake {
@@ -17,12 +18,14 @@ struct intake {
 	unsigned int number;
 	const struct run *run; /* while it is written */
 	struct packer *packer; /* NULL: chunks stay as they are */
+	struct mapped_filter files;
 	struct loss lost_records, dropped;
 	_Atomic uint64_t flushed_lost, flushed_dropped; /* their sums at the last flush */
 };
 
 struct flight {
 	uint64_t bytes;
+	bool own_build_ids;
 	uint64_t seen; /* time of the newest sample, when it was trimmed last */
 	const struct opened *opened;
 	struct history *history;
@@ -49,6 +52,21 @@ static int saw_lost(const struct perf_event_header *hdr, const struct run *run, 
 	return lane_count_lost(in->flight->opened, hdr, run->cpu, &in->lost_records, &in->dropped);
 }
 
+static bool is_map(const struct perf_event_header *hdr)
+{
+	return hdr->type == PERF_RECORD_MMAP || hdr->type == PERF_RECORD_MMAP2;
+}
+
+/* A snapshot may be long after: the files are asked for when they are mapped. */
+static void ask_for_build_id(struct intake *in, const struct perf_event_header *hdr)
+{
+	struct id_reader *reader = in->flight->opened->id_reader;
+	struct mapped m;
+
+	if (reader && mapped_decode(hdr, in->flight->own_build_ids, &m))
+		mapped_ask(reader, &m, mapped_seen(&in->files, &m));
+}
+
 /* Marks of rounds are made anew in each dump. */
 static int take_other(const struct perf_event_header *hdr, void *arg)
 {
@@ -57,6 +75,8 @@ static int take_other(const struct perf_event_header *hdr, void *arg)
 
 	if (tally_tells_lost(hdr->type))
 		code = saw_lost(hdr, in->run, in);
+	if (is_map(hdr))
+		ask_for_build_id(in, hdr);
 	if (code || hdr->type >= PD_FIRST_USER_RECORD)
 		return code;
 	return sideband_add(in->flight->log, hdr);
@@ -156,6 +176,7 @@ struct flight *flight_new(const struct flight_opts *opts)
 	if (!f)
 		return NULL;
 	f->bytes = opts->bytes;
+	f->own_build_ids = plan_build_ids(opts->plan);
 	f->opened = opened;
 	f->nr = opts->workers;
 	f->worker_of = malloc((opened->nr_rings + 1) * sizeof(*f->worker_of));
@@ -240,7 +261,12 @@ size_t flight_worker_of(const struct flight *f, size_t ring)
 
 int flight_before(const struct perf_event_header *hdr, void *flight)
 {
-	return sideband_add(((struct flight *)flight)->log, hdr);
+	struct flight *f = flight;
+
+	/* No worker runs yet. */
+	if (is_map(hdr))
+		ask_for_build_id(&f->intakes[0], hdr);
+	return sideband_add(f->log, hdr);
 }
 
 int flight_settle(struct flight *f, struct error *err)

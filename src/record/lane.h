@@ -50,6 +50,7 @@ struct lane_opts {
 	pthread_mutex_t *shared;     /* held while the writer is used; NULL: nobody else does */
 	int compression;	     /* level, 0 for none */
 	unsigned int time_at;	     /* as in struct tally_opts */
+	bool own_build_ids;	     /* plan_build_ids() */
 	const struct opened *opened; /* this and what follows stay the caller's */
 	struct throttles *throttles; /* counts throttling; NULL: somebody else does */
 	struct meter *meter;

@@ -41,6 +41,8 @@ struct open_ring {
 	size_t nr_fds;
 };
 
+struct id_reader;
+
 struct opened {
 	struct open_fd *fds; /* in the order of opening: the dummy's, then by event, ring, task */
 	size_t nr_fds;
@@ -50,6 +52,7 @@ struct opened {
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
 	struct throttles *throttles; /* of the events; has a lock of its own */
+	struct id_reader *id_reader; /* the session's: any thread may ask it; NULL: nobody may */
 };
 
 /*

@@ -48,7 +48,8 @@ struct record_opts {
 	unsigned int delay_ms; /* -D */
 	bool start_disabled;   /* -D -1: until a command enables them */
 
-	bool no_build_ids;     /* of mapped files, neither in their records nor in a section */
+	bool no_build_ids;  /* of mapped files, neither in their records nor in a section */
+	bool build_id_mmap; /* in the records: the kernel marks those of all other recorders, too */
 
 	const char *control; /* --control, as control_spec_parse() takes it; NULL: not given */
 	bool no_control_socket;
@@ -67,21 +68,21 @@ struct record_opts {
 	const char *threads;   /* --threads: masks (record/masks.h); NULL: one thread */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
 	uint64_t buffer_memory; /* --buffer-memory, bytes; 0: the default */
-	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
+	int compression_level;	/* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
 	uint64_t memory; /* -M, bytes of samples that are kept, until a snapshot; 0: none are */
 	bool snapshot_on_exit, snapshot_on_crash;
 	struct pd_snapshot_bounds snapshot_bounds; /* where a request names none */
-	struct trigger_specs triggers; /* --trigger: each asks for a snapshot */
-	bool switch_output;	     /* --switch-output: at SIGUSR2, at a command, and */
-	uint64_t switch_size;	     /* after that many bytes (0: any number), and */
-	uint64_t switch_seconds;     /* after that time (0: any), and */
+	struct trigger_specs triggers;		   /* --trigger: each asks for a snapshot */
+	bool switch_output;		 /* --switch-output: at SIGUSR2, at a command, and */
+	uint64_t switch_size;		 /* after that many bytes (0: any number), and */
+	uint64_t switch_seconds;	 /* after that time (0: any), and */
 	struct event_list switch_events; /* each time one of these happens */
-	size_t switch_max_files;     /* 0: any number */
-	bool switch_max_all;	     /* those of earlier recordings count among them */
+	size_t switch_max_files;	 /* 0: any number */
+	bool switch_max_all;		 /* those of earlier recordings count among them */
 	bool timestamp_filename;
 	double max_cpu;	   /* --max-cpu: part of one CPU that recording may take; 0: any */
 	uint64_t max_size; /* --max-size: bytes of data that end the recording; 0: never */
-	int argc;	       /* the command line, for the file's header */
+	int argc;	   /* the command line, for the file's header */
 	const char *const *argv;
 };
 
@@ -94,6 +95,6 @@ struct record_opts {
 #define RECORD_REALTIME	   1
 #define RECORD_NICE_READER (-20)
 #define RECORD_NICE	   (-15) /* of all other threads, while recording */
-#define RECORD_AIO	      4u /* 2 to 8 lose alike; with 1 the disk waits for us */
+#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the disk waits for us */
 
 #endif

@@ -120,6 +120,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.shared = out->stream,
 		.compression = opts->compression_level,
 		.time_at = plan_sample_time_at(plan),
+		.own_build_ids = plan_build_ids(plan),
 		.opened = out->opened,
 		/* With -M what comes here are copies of what was counted. */
 		.throttles = opts->memory ? NULL : out->opened->throttles,

@@ -194,6 +194,14 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 	return code;
 }
 
+bool plan_build_ids(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->events[i].attr.flags & PD_ATTR_BUILD_ID)
+			return true;
+	return false;
+}
+
 bool plan_data_maps(const struct plan *plan)
 {
 	return plan->events[plan->nr - 1].attr.flags & PD_ATTR_MMAP_DATA;

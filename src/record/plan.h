@@ -38,10 +38,10 @@ enum plan_target {
 struct plan_event {
 	struct pd_attr attr;
 	char *name;
-	const char *filter;   /* of a tracepoint, or NULL; the options' */
+	const char *filter;		 /* of a tracepoint, or NULL; the options' */
 	const struct event_place *place; /* the options'; NULL: it is at no place of a file */
-	struct tracefs_probe *probe; /* in tracefs; NULL: by the PMU (record/places.h) */
-	char *alone; /* why there could be none, so that it is not inherited; or NULL */
+	struct tracefs_probe *probe;	 /* in tracefs; NULL: by the PMU (record/places.h) */
+	char *alone;	      /* why there could be none, so that it is not inherited; or NULL */
 	uint64_t *addresses;  /* of a breakpoint, by task; 0: the task has ended; NULL: attr's */
 	unsigned int leader;  /* index in the plan; own index without a group */
 	unsigned int members; /* of the group that it leads, itself included; 0: it does not lead */
@@ -80,6 +80,9 @@ struct plan {
 int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
 	     struct plan **ret, struct error *err);
 void plan_free(struct plan *plan); /* accepts NULL */
+
+/* Whether the kernel is asked to put build-ids into the records of maps (--buildid-mmap). */
+bool plan_build_ids(const struct plan *plan);
 
 /* Whether sideband tells of maps without PROT_EXEC too. */
 bool plan_data_maps(const struct plan *plan);

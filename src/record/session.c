@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "record/announce.h"
 #include "record/before.h"
 #include "sys/timer.h"
@@ -87,6 +88,7 @@ void session_free(struct session *s)
 	session_service_release(&s->service);
 	rotation_release(&s->rotation);
 	loss_release(&s->cut);
+	id_reader_free(s->id_reader);
 	opened_close(s->opened);
 	hotplug_release(&s->hotplug);
 	renumber_free(s->renumber);
@@ -169,6 +171,14 @@ static int watch_signals(struct session *s, bool all, struct error *err)
 	return 0;
 }
 
+/* Without it build-ids are those of the files that are there at the end. */
+static void start_id_reader(struct session *s)
+{
+	if (!s->opts->no_build_ids)
+		id_reader_new(&s->id_reader);
+	s->opened->id_reader = s->id_reader;
+}
+
 static int session_open(struct session *s, struct error *err)
 {
 	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
@@ -179,6 +189,8 @@ static int session_open(struct session *s, struct error *err)
 
 	if (!code)
 		code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
+	if (!code)
+		start_id_reader(s);
 	if (!code)
 		code = session_open_hotplug(s, err);
 	if (!code)
@@ -348,6 +360,21 @@ static void say_throttled(const struct session *s)
 	throttles_say(s->opened->throttles, s->plan, now.max_sample_rate, s->notes);
 }
 
+static void say_build_ids(const struct session *s)
+{
+	struct id_reader_stats stats;
+
+	if (!s->id_reader)
+		return;
+	id_reader_stats(s->id_reader, &stats);
+	notes_say(
+		s->notes, NOTE_DETAIL,
+		"build-ids: %llu file%s read, %llu gone before, %llu time%s no room to ask for one",
+		(unsigned long long)stats.read, plural_s(stats.read),
+		(unsigned long long)stats.gone, (unsigned long long)stats.full,
+		plural_s(stats.full));
+}
+
 /* Returns whether it has ended. */
 static bool stop_command(struct session *s)
 {
@@ -376,6 +403,7 @@ static int session_finish(struct session *s, struct error *err)
 	crew_cut_stacks(&s->crew, &s->cut);
 	crew_say_done(&s->crew, &s->output, s->notes);
 	say_throttled(s);
+	say_build_ids(s);
 	triggers_say(s->triggers.asks, s->notes);
 	hotplug_say(&s->hotplug);
 	session_budget_end(&s->budget);

@@ -8,6 +8,7 @@
 
 #include "record/crew.h"
 #include "record/hotplug.h"
+#include "record/id_reader.h"
 #include "record/output.h"
 #include "record/rotation.h"
 #include "record/session.h"
@@ -25,6 +26,7 @@ struct session {
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
+	struct id_reader *id_reader; /* NULL: build-ids are not wanted, or read at the end alone */
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;

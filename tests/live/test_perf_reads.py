@@ -206,24 +206,6 @@ def test_compressed_file_is_smaller_and_says_so(lab):
         assert ratio and int(ratio[1]) > 1, header
 
 
-def test_without_build_ids_nobody_else_is_disturbed(lab):
-    """perf 6.1 runs around us: it dies of the mark that the kernel sets for build-ids of others."""
-    need_root()
-    load = 'for i in 1 2 3 4 5 6; do ls / > /dev/null; done'
-    ours = ' '.join(lab.argv(['record', '-q', '-B', '-a', '-e', 'cpu-clock', '-o', 'ours.data', '--']))
-
-    def undisturbed():
-        p = lab.perf('record', '-q', '-a', '-e', 'cpu-clock', '-F', '99', '-o', 'perf.data', '--', 'sh', '-c',
-                     f'sleep 0.2; {ours} sh -c "{load}"; sleep 0.2', quiet=False)
-        assert p.returncode == 0 or 'build-id.c' in p.stderr, p.stderr
-        return p.returncode == 0
-    wait_for(undisturbed, what='perf that lives')  # others may record build-ids, but not each time
-    dump = lab.run('dump', '-i', 'ours.data').stdout
-    assert 'MMAP2' in dump and 'build_id' not in dump.lower()
-    assert lab.perf_samples('ours.data') == lab.samples('ours.data') > 0
-    lab.perf('script', '-i', 'ours.data')
-
-
 def rows(text):
     """Of the table, but for those that are seldom."""
     return sorted((p, s) for p, s in table(text) if p >= 1)

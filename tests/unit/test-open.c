@@ -195,6 +195,7 @@ static int lab_open(struct lab *lab, const struct kernel *k, const char *events)
 	kernel = *k;
 	*lab = (struct lab){
 		.opts.command = command,
+		.opts.build_id_mmap = true,
 		.limits = {.perfmon = !k->user_only,
 			   .ipc_lock = true,
 

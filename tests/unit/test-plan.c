@@ -90,7 +90,10 @@ static void test_command(void **state)
 			 PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC | PD_ATTR_INHERIT);
 	assert_false(a->flags & (PD_ATTR_MMAP | PD_ATTR_COMM | PD_ATTR_TASK));
 	assert_false(dummy->flags & (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC));
-	assert_true(dummy->flags & PD_ATTR_MMAP2 && dummy->flags & PD_ATTR_BUILD_ID);
+	assert_true(dummy->flags & PD_ATTR_MMAP2);
+	/* Unless asked for: it would mark the maps of other recorders. */
+	assert_false((a->flags | dummy->flags) & PD_ATTR_BUILD_ID);
+	assert_false(plan_build_ids(plan));
 	/* What needs CAP_PERFMON is not asked for. */
 	assert_true(dummy->flags & PD_ATTR_EXCLUDE_KERNEL);
 	assert_false(dummy->flags & PD_ATTR_NAMESPACES);
