@@ -38,6 +38,31 @@ static bool library_took(struct tep_handle *tep, char *text, const char *sys, ui
 	return event && !(event->flags & TEP_EVENT_FL_FAILED);
 }
 
+/*
+ * A copy of @text for the library. Kernels leave tabs as they are in a "print fmt:" (maple_tree),
+ * where libtraceevent 1.7.1 takes no tab within a text, but takes "\t".
+ */
+static char *copy_for_library(const char *text, const char *print)
+{
+	size_t before = (size_t)(print - text);
+	char *copy = malloc(before + 2 * strlen(print) + 1), *to;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, before);
+	to = copy + before;
+	for (; *print; print++) {
+		if (*print == '\t' && print[-1] != '\\') {
+			*to++ = '\\';
+			*to++ = 't';
+		} else {
+			*to++ = *print;
+		}
+	}
+	*to = '\0';
+	return copy;
+}
+
 int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text,
 		       struct tracing_event *ret)
 {
@@ -48,7 +73,7 @@ int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text
 	if (r)
 		return r;
 	e.sys = strdup(sys);
-	copy = strdup(text);
+	copy = copy_for_library(text, e.format.print);
 	r = e.sys && copy ? 0 : -ENOMEM;
 	if (!r && has_type(&e.format) && !is_special(sys, &e.format)) {
 		r = tracing_check_print(&e.format, copy + (e.format.print - text),

@@ -239,6 +239,21 @@ static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
 		fprintf(out, "unknown:%" PRIu64, id);
 }
 
+/* Formats have tabs, which do no harm behind the beginning of a line. */
+static int escape_but_tabs(struct buf *out, const struct buf *raw)
+{
+	size_t n;
+	int rc = 0;
+
+	for (size_t i = 0; i < raw->len && !rc; i += n) {
+		const uint8_t *p = raw->data + i, *tab = memchr(p, '\t', raw->len - i);
+
+		n = tab == p ? 1 : tab ? (size_t)(tab - p) : raw->len - i;
+		rc = tab == p ? buf_append(out, "\t", 1) : text_escape_len(out, (const char *)p, n);
+	}
+	return rc;
+}
+
 /* A tracepoint's fields, as its format says. */
 static void put_trace(FILE *out, const struct trace *t, const struct script_sample *s)
 {
@@ -248,7 +263,7 @@ static void put_trace(FILE *out, const struct trace *t, const struct script_samp
 	if (!t->tracing || !p->raw)
 		return;
 	if (!tracing_print(t->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
-	    !text_escape_len(&text, (const char *)raw.data, raw.len) && text.len)
+	    !escape_but_tabs(&text, &raw) && text.len)
 		fwrite(text.data, 1, text.len, out);
 	buf_release(&text);
 	buf_release(&raw);
