@@ -194,13 +194,28 @@ static int context_mode(uint64_t marker)
 }
 
 /*
- * With hardware call stacks (LBR) the kernel's walk of user frames is worth nothing: the branches
- * that are still open are the callers, the newest first.
+ * Where the task was in user space: at the sampled address; if that is in the kernel, where the
+ * kernel's walk begins, at @user of the call chain. The newest branch led to this function, but
+ * only to its beginning.
  */
-static int push_branch_stack(struct frames *f, const struct walk_sample *ws, size_t max)
+static uint64_t user_leaf(const struct pd_sample *s, uint64_t user)
+{
+	if (s->cpumode == PERF_RECORD_MISC_USER && (s->type & PERF_SAMPLE_IP))
+		return s->ip;
+	if (user < s->callchain_nr && s->callchain[user] < PERF_CONTEXT_MAX)
+		return s->callchain[user];
+	return s->branches[0].to;
+}
+
+/*
+ * With hardware call stacks (LBR) the kernel's walk of user frames is worth nothing beyond the
+ * first: the branches that are still open are the callers, the newest first.
+ */
+static int push_branch_stack(struct frames *f, const struct walk_sample *ws, uint64_t user,
+			     size_t max)
 {
 	const struct pd_sample *s = &ws->s;
-	int rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[0].to);
+	int rc = push(f, ws, PERF_RECORD_MISC_USER, user_leaf(s, user));
 
 	for (uint64_t i = 0; !rc && i < s->branch_nr && f->nr < max; i++)
 		rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[i].from);
@@ -284,7 +299,7 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 		}
 		cpumode = mode;
 		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
-			return push_branch_stack(f, ws, max);
+			return push_branch_stack(f, ws, i + 1, max);
 	}
 	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
 }

@@ -364,7 +364,8 @@ static void test_chain_lbr(void **state)
 	static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x1111, PERF_CONTEXT_USER, 0x3333,
 					 0x4444};
 	static const struct pd_branch branches[] = {{0x50, 0x60, 0}, {0x70, 0x80, 0}};
-	static const uint64_t expected[] = {0x1111, 0x60, 0x50, 0x70};
+	static const uint64_t expected[] = {0x1111, 0x3333, 0x50, 0x70};
+	static const uint64_t user_chain[] = {PERF_CONTEXT_USER, 0x3337, 0x4444};
 	struct chain_fixture f;
 
 	chain_setup(&f);
@@ -377,6 +378,18 @@ static void test_chain_lbr(void **state)
 	assert_int_equal(f.frames.nr, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(f.frames.frame[i].ip, expected[i]);
+	/* the kernel's walk ends with the marker */
+	f.ws.s.callchain_nr = 3;
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 4);
+	assert_int_equal(f.frames.frame[1].ip, 0x60);
+	/* in user space, the sampled address is exact, and the walk may be some instructions off */
+	f.ws.s.cpumode = PERF_RECORD_MISC_USER;
+	f.ws.s.callchain = user_chain;
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 3);
+	assert_int_equal(f.frames.frame[0].ip, 0x1111);
+	assert_int_equal(f.frames.frame[1].ip, 0x50);
 	chain_teardown(&f);
 }
 
