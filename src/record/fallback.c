@@ -404,12 +404,6 @@ static int explain_invalid(const struct plan *plan, const struct plan_event *eve
 		return error_set(err, code,
 				 "event '%s' cannot be overwritten: this kernel is older than 4.7",
 				 event->name);
-	if (flag_refused(event, PD_ATTR_USE_CLOCKID))
-		return error_set(err, code,
-				 "event '%s' cannot have clock %d for its times (-k): the kernel "
-				 "takes monotonic and monotonic_raw for all events, realtime, "
-				 "boottime and tai for those of software",
-				 event->name, event->attr.clockid);
 	if (event->attr.sample_period && only_counts(event, cpu, plan->target == TARGET_CPUS))
 		return error_set(err, code,
 				 "event '%s' counts but cannot sample: it can only be read along "
@@ -424,6 +418,12 @@ static int explain_invalid(const struct plan *plan, const struct plan_event *eve
 int fallback_explain(const struct fallback *f, const struct plan *plan,
 		     const struct plan_event *event, int cpu, int code, struct error *err)
 {
+	if (code == -EINVAL && flag_refused(event, PD_ATTR_USE_CLOCKID))
+		return error_set(err, code,
+				 "event '%s' cannot have clock %d for its times (-k): the kernel "
+				 "takes monotonic and monotonic_raw for all events, realtime, "
+				 "boottime and tai for clocks and counts of software only",
+				 event->name, event->attr.clockid);
 	if (places_is_uprobe(event) || places_is_kprobe(event) ||
 	    (event->attr.type == PERF_TYPE_BREAKPOINT && code == -EINVAL))
 		return places_explain(event, code, err);

@@ -215,6 +215,8 @@ REFUSED = [
     ('mem:{pie}:others:w', 2, r'others\+0/8'),
     ('mem:{fixed}:written:w -a', 2, "a process's own"),
     ('mem:{pie}:written:w -p {pid}', 1, 'has not mapped'),
+    ('uprobe:{pie}:work -k realtime', 1, r'cannot have clock 0 .* \(-k\)'),
+    ('mem:{fixed}:written:w -k tai', 1, r'cannot have clock 11 .* \(-k\)'),
 ]
 
 
