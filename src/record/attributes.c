@@ -153,7 +153,13 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	if (attr->flags & PD_ATTR_FREQ || c->opts->sample_period)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (is_tracepoint(attr))
-		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	/*
+	 * Some stand for more than one event, as sched_stat_runtime does. But where the kernel puts
+	 * that into samples, it takes each event for one, whatever the period.
+	 */
+	if (is_tracepoint(attr) && attr->sample_period <= 1)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (c->opts->sample_raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (c->opts->sample_address)

@@ -92,6 +92,20 @@ def held_while_called(lab, target, number, *options, status=0):
     return said
 
 
+def test_a_period_is_that_of_tracepoints_too(lab):
+    """One event of ten is a sample, and stands for ten; where each says its period the kernel takes each."""
+    need_tracefs()
+    syscall = subprocess.run([lab.program('storm'), '--syscall'], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for options, samples, period in ([], 100, 10), (['-a'], 100, 10), (['-P'], 1000, 1):
+        only = f'id == {syscall.strip()} && comm == "{os.path.basename(lab.own("storm"))}"'
+        lab.run('record', '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter', only, '-c', '10', *options, '--',
+                lab.own('storm'), '-c', '0', 1000)
+        assert lab.samples('p.data') == lab.perf_samples('p.data') == samples, options
+        for read in lab.run, lab.perf:
+            periods = read('script', '-i', 'p.data', '-F', 'period').stdout.split()
+            assert periods == [str(period)] * samples, (options, periods[:10])
+
+
 def test_loss_in_a_ring_too_small_is_counted(lab):
     missed, samples = calls_lost(held_while_called(lab, '-a', 100000)), lab.samples('p.data')
     assert missed > 0 and samples + missed == 100000, (samples, missed)
