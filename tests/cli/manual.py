@@ -30,8 +30,9 @@ PERF_COMMANDS = ['annotate', 'archive', 'bench', 'buildid-cache', 'buildid-list'
                  'mem', 'probe', 'sched', 'stat', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
-                ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-n', 'true'], 
-                ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'], ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
+                ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-n', 'true'],
+                ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
+                ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
                 ['dump', 'a', 'b'], ['version', 'frob']]
