@@ -4,6 +4,8 @@
 #   make run        install what is missing, build, record a workload, print its report
 #   make check      install what is missing, build, run every test that this machine can run
 #   make check-vm   only the tests that run in emulated guests (tests/vm; part of check)
+#   make check-random SECONDS=3600 [SEED=1]
+#                   only random sets of record's options (part of check, for three minutes), of a new seed
 #   make            build (build/release/src/cli/ringtail)
 #   make install    build if needed, install below PREFIX (default /usr/local)
 #   make uninstall  remove what `make install` has put below PREFIX
@@ -13,6 +15,8 @@
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+SECONDS = 600
+SEED =
 RELEASE = build/release
 STAGE = $(RELEASE)/stage
 # What is written below build/ is the tree owner's, whoever runs make.
@@ -40,6 +44,10 @@ check-vm:
 	scripts/install-deps build check
 	tests/run build-release vm
 
+check-random:
+	scripts/install-deps build check
+	RANDOM_SECONDS=$(SECONDS) RANDOM_SEED=$(SEED) tests/run build-gcc build-release random
+
 fuzz:
 	scripts/install-deps build check
 	tests/fuzz/run $(FUZZ_SECONDS)
@@ -58,4 +66,4 @@ uninstall:
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-vm fuzz install uninstall clean
+.PHONY: all deps run check check-vm check-random fuzz install uninstall clean

@@ -217,6 +217,24 @@ class Lab:
         return stat(self.perf('report', '-i', data, '--stats').stdout, 'SAMPLE')
 
 
+def perf_programs():
+    """perf, and those that the environment names in PERFS, with colons between them."""
+    named = [path for path in os.environ.get('PERFS', '').split(':') if path]
+    return ['perf'] * (shutil.which('perf') is not None) + named
+
+
+def perf_samples(lab, path, stream, lost, program='perf'):
+    """Samples of a recording or a stream, as perf counts them. It may speak of losses if there are any."""
+    # `report --stats` passes over neither features nor tracing data in a stream; perf's own neither.
+    command = ['script', '-G', '-F', 'comm', '-i', '-'] if stream else ['report', '--stats', '-i', path]
+    with open(lab.path(path) if stream else os.devnull, 'rb') as data:
+        p = subprocess.run([program, *command], stdin=data, text=True, errors='replace', cwd=lab.dir,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * PATIENCE, check=False)
+    other = [line for line in p.stderr.splitlines() if line.strip() and not (lost and OF_LOSSES.match(line.strip()))]
+    assert p.returncode == 0 and not other, f'{program} {" ".join(command)}: exit {p.returncode}: {p.stderr[-1500:]}'
+    return len(p.stdout.splitlines()) if stream else stat(p.stdout, 'SAMPLE')
+
+
 def of_kernel(ip):
     """Is it an address (hexadecimal) of the kernel? Not all of its code has a name: filters of sockets have none."""
     return int(ip, 16) >= 1 << 63
@@ -254,6 +272,25 @@ def table(text):
         elif rows and line.startswith('# Samples'):
             break
     return rows
+
+
+def say(*words):
+    """A line in one piece, since another thread may say one, too."""
+    sys.stdout.write(' '.join(map(str, words)) + '\n')
+    sys.stdout.flush()
+
+
+def tell(name, function):
+    """Runs a test and prints how it went. Returns its result, or None."""
+    try:
+        result = function()
+        say('ok', name)
+        return result
+    except Skip as reason:
+        say('skip', name, reason)
+    except Exception as reason:  # a test that dies is a failed test, and the next one's turn
+        say('FAIL', name, f'{type(reason).__name__} {reason}'.replace('\n', '\n    '))
+    return None
 
 
 def wait_for(condition, seconds=PATIENCE, what='condition'):

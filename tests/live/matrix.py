@@ -28,7 +28,7 @@ import threading
 import time
 
 from calls import PATIENCE, Calls, number
-from lab import Lab, Skip, calls_lost, end_well, need_tracefs, stat, wait_for
+from lab import Lab, Skip, calls_lost, end_well, need_tracefs, perf_samples, tell, wait_for
 
 Cell = collections.namedtuple('Cell', 'reader compression container rotation target')
 
@@ -67,17 +67,6 @@ REFUSALS = (
 
 def refusal(cell):
     return next((row for row in REFUSALS if row[0](cell)), None)
-
-
-def perf_samples(lab, cell, path, lost):
-    """Samples of an output, as perf counts them. Of losses it may speak."""
-    # `report --stats` passes over neither features nor tracing data in a stream; perf's own neither.
-    command = ['script', '-F', 'comm', '-i', '-'] if is_stream(cell) else ['report', '--stats', '-i', path]
-    with open(lab.path(path) if is_stream(cell) else os.devnull, 'rb') as stream:
-        p = subprocess.run(['perf', *command], stdin=stream, text=True, errors='replace', cwd=lab.dir,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
-    assert p.returncode == 0 and (lost or not p.stderr.strip()), f'perf {command}: exit {p.returncode}: {p.stderr}'
-    return len(p.stdout.splitlines()) if is_stream(cell) else stat(p.stdout, 'SAMPLE')
 
 
 # --- one cell --------------------------------------------------------------------------------------
@@ -246,7 +235,7 @@ def check_recorded(lab, cell, recorded, seen):
     ours = [lab.samples(name) for name in names]
     assert sum(ours) == samples, f'{samples} were written, {ours} are read'
     if seen.perf:
-        theirs = [perf_samples(lab, cell, name, number(r'([\d,]+) lost', said)) for name in names]
+        theirs = [perf_samples(lab, name, is_stream(cell), number(r'([\d,]+) lost', said)) for name in names]
         assert theirs == ours, f'perf reads {theirs}, ringtail {ours}'
     overwritten = number(r'overwritten ([\d,]+) of raw_syscalls', said) or 0
     assert not overwritten or cell.rotation == OVERWRITE, said
@@ -325,25 +314,6 @@ def check_table(path, text, write):
 def title(cell):
     words = (cell.reader, cell.compression, cell.container, cell.rotation, cell.target)
     return ' '.join(word.replace('`', '') for word in words if word)
-
-
-def say(*words):
-    """A line in one piece, since another thread may say one, too."""
-    sys.stdout.write(' '.join(map(str, words)) + '\n')
-    sys.stdout.flush()
-
-
-def tell(name, function):
-    """Runs a test and prints how it went. Returns its result, or None."""
-    try:
-        result = function()
-        say('ok', name)
-        return result
-    except Skip as reason:
-        say('skip', name, reason)
-    except Exception as reason:  # a cell that dies is a failed cell, and the next one's turn
-        say('FAIL', name, f'{type(reason).__name__} {reason}'.replace('\n', '\n    '))
-    return None
 
 
 class Seen:
