@@ -128,6 +128,12 @@ int writer_flush(struct writer *w, struct error *err);
 int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
 		   struct error *err);
 
+/*
+ * A file will hold about @bytes of data: blocks that are asked for ahead of writes end there.
+ * Before anything is appended.
+ */
+void writer_expect(struct writer *w, uint64_t bytes);
+
 #define WRITER_PLACE_SIZE 64 /* bytes */
 
 /*

@@ -64,20 +64,37 @@ struct writer_async {
 	struct out_buffer buffers[];
 };
 
+void writer_expect(struct writer *w, uint64_t bytes)
+{
+	w->expected = w->header.data.offset + bytes;
+}
+
+/* How far to ask when a write ends at @end; 0: it is not worth a call. */
+static uint64_t ahead_of(const struct writer *w, uint64_t end)
+{
+	uint64_t ahead = (end / AHEAD + 1) * AHEAD;
+
+	if (w->expected && ahead > w->expected)
+		ahead = w->expected;
+	return ahead > end ? ahead : 0;
+}
+
 /* A small file never does. That it is not possible is not an error: the write will tell. */
 static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 {
 	uint64_t end = offset + len, from = offset > w->ahead ? offset : w->ahead;
 	struct statfs fs;
 
-	if (w->stream || w->not_ahead || end <= AHEAD || end <= w->ahead)
+	uint64_t ahead = ahead_of(w, end);
+
+	if (w->stream || w->not_ahead || end <= AHEAD || end <= w->ahead || !ahead)
 		return;
 	if (!w->ahead && (fstatfs(w->fd, &fs) || fs.f_type != EXT4_SUPER_MAGIC)) {
 		w->not_ahead = true;
 		return;
 	}
 	/* One that fails may have done a part. */
-	w->ahead = (end / AHEAD + 1) * AHEAD;
+	w->ahead = ahead;
 	w->not_ahead =
 		fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(w->ahead - from)) &&
 		errno != EINTR;

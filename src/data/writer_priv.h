@@ -38,8 +38,9 @@ struct writer {
 			       failed */
 	struct writer_async *async; /* NULL: each write is complete when it returns */
 
-	uint64_t ahead; /* blocks were asked for up to this offset; 0: never */
-	bool not_ahead; /* never again: it failed, or is of no use here */
+	uint64_t expected; /* end of the data, about; 0: not known */
+	uint64_t ahead;	   /* blocks were asked for up to this offset; 0: never */
+	bool not_ahead;	   /* never again: it failed, or is of no use here */
 
 	uint64_t failed_at; /* offset of the write that failed last, for messages */
 	int broken; /* a failure of a stream, or of a file without its cover: nothing can follow */

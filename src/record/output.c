@@ -126,10 +126,13 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.throttles = opts->memory ? NULL : out->opened->throttles,
 		.meter = out->meter,
 	};
+	uint64_t most = opts->switch_size ? opts->switch_size : opts->max_size;
 	int code = lane_init(&out->lanes[index], &lane);
 
 	if (code)
 		return error_set(err, code, "out of memory");
+	if (most && !out->lanes[index].borrowed)
+		writer_expect(writer, most);
 	return opts->aio && !writer_aio(writer)
 		       ? writer_async(writer, opts->aio, WRITER_BUFFER_SIZE, err)
 		       : 0;

@@ -141,18 +141,11 @@ static int add_kept(struct rotation *r, const char *path)
 	return 0;
 }
 
-/* Takes over @path. Returns 0 or -ENOMEM. */
-static int keep(struct rotation *r, char *path)
+/* Deletes the oldest outputs but for @most. */
+static void delete_oldest(struct rotation *r, size_t most)
 {
-	size_t most = r->opts->switch_max_files, nr;
+	size_t nr = r->nr_kept > most ? r->nr_kept - most : 0;
 
-	free(r->last);
-	r->last = path;
-	if (!most)
-		return 0;
-	if (add_kept(r, path))
-		return -ENOMEM;
-	nr = r->nr_kept > most ? r->nr_kept - most : 0;
 	for (size_t i = 0; i < nr; i++) {
 		delete_output(r, r->kept[i]);
 		free(r->kept[i]);
@@ -162,8 +155,29 @@ static int keep(struct rotation *r, char *path)
 			r->deleted++;
 	}
 	r->nr_kept -= nr;
-	memmove(r->kept, r->kept + nr, r->nr_kept * sizeof(*r->kept));
-	return 0;
+	if (nr)
+		memmove(r->kept, r->kept + nr, r->nr_kept * sizeof(*r->kept));
+}
+
+/*
+ * One more output is about to be kept. The next one is made in its place: the disk may have no room
+ * for both.
+ */
+static void make_room(struct rotation *r)
+{
+	if (r->opts->switch_max_files)
+		delete_oldest(r, r->opts->switch_max_files - 1);
+}
+
+/* Takes over @path. Returns 0 or -ENOMEM. */
+static int keep(struct rotation *r, char *path)
+{
+	free(r->last);
+	r->last = path;
+	if (!r->opts->switch_max_files)
+		return 0;
+	make_room(r);
+	return add_kept(r, path);
 }
 
 /* --- outputs that others have moved, deleted or truncated ---------------------------------------
@@ -456,6 +470,8 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 		code = move_away(r, &path, err);
 	if (code)
 		return code;
+	if (place == WRITER_THERE)
+		make_room(r);
 	code = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
 	if (!code) {
 		code = switch_over(r, crew, out, &next, plan, err);

@@ -218,6 +218,45 @@ def test_the_newest_directories_are_kept(lab):
     newest_are_kept(lab, '--threads')
 
 
+def test_the_oldest_goes_before_the_next_is_made(lab):
+    """On a file system that has room for those that are kept, the one that is written, and no other."""
+    need_root()
+    os.mkdir(lab.path('small'))
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'nr_inodes=4', 'none', lab.path('small')], check=False).returncode:
+        raise Skip('cannot mount a tmpfs')
+    try:
+        recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-o', 'small/p.data', '--switch-output',
+                             '--switch-max-files', '2')
+        running(lab, recorder)
+        for _ in range(4):
+            lab.run('ctl', '--pid', recorder.pid, 'rotate')
+            assert len(os.listdir(lab.path('small'))) <= 3
+        status, _, said = interrupt(recorder)
+        assert status == 0 and len(os.listdir(lab.path('small'))) == 2, said
+    finally:
+        subprocess.run(['umount', '-l', lab.path('small')], check=False)
+
+
+def test_no_blocks_are_asked_for_beyond_the_size(lab):
+    """On ext4, where they are asked for 4 MB at a time."""
+    need_tracefs()
+    if subprocess.run(['stat', '-f', '-c', '%T', lab.dir], check=True, text=True,
+                      stdout=subprocess.PIPE).stdout.strip() != 'ext2/ext3':
+        raise Skip('not on ext4')
+    for options in ['--switch-output=5M'], ['--max-size=5M'], ['--switch-output=5M', '--aio']:
+        calls = Calls(lab, 'command', 36000)
+        recorder = lab.start('record', '-m', '8M', '-o', 'p.data', '--flush-interval', '50ms', *options, *calls.argv)
+        calls.begin(recorder)
+        calls.go()
+        calls.made()
+        wait_for(lambda: os.path.getsize(lab.path('p.data')) > 4400000, what='4.4 MB')
+        assert os.stat(lab.path('p.data')).st_blocks * 512 <= (5 << 20) + 131072, (options, os.stat(lab.path('p.data')))
+        calls.end()
+        status, _, said = ended(recorder)
+        assert status == 0, said
+        subprocess.run('rm p.data*', shell=True, cwd=lab.dir, check=True)
+
+
 def earlier_count(lab, *options):
     """Those of earlier recordings go first; what is no output of ours, or of another name, stays."""
     need_root()
