@@ -32,7 +32,7 @@ import time
 
 from calls import PATIENCE, number
 from counter import CONTEXT_SWITCHES, PAGE_FAULTS, TYPE_SOFTWARE, TYPE_TRACEPOINT, Counter, tracepoint_id
-from lab import (Lab, Skip, calls_lost, end_well, need_tracefs, perf_programs, perf_samples, running, say, stat, tell,
+from lab import (Lab, Skip, calls_lost, end_well, need_tracefs, perf_programs, perf_samples, say, stat, tell,
                  wait_for)
 from option_sets import CPUS, Event, OptionSet
 
@@ -109,11 +109,14 @@ class Recording:
             self.command = Task(self.lab, self.program, 'command')
 
     def find_command(self):
-        """Of a command that is recorded: waits until it is there."""
+        """Of a command that is recorded: waits until it is there, or all has ended."""
         if not self.command or not self.command.answered(self.recorder):
             return
-        with open(f'/proc/{self.recorder.pid}/task/{self.recorder.pid}/children', encoding='ascii') as f:
-            self.command.pid = next(int(pid) for pid in f.read().split() if executes(pid, self.program))
+        try:
+            with open(f'/proc/{self.recorder.pid}/task/{self.recorder.pid}/children', encoding='ascii') as f:
+                self.command.pid = next(int(pid) for pid in f.read().split() if executes(pid, self.program))
+        except (FileNotFoundError, StopIteration):
+            return
         self.command.settle()
         if self.set.target == 'command':
             os.sched_setaffinity(self.command.pid, {CPUS[0]})
@@ -160,17 +163,20 @@ class Recording:
         return None
 
     def begin(self, syscall):
-        """Returns when all events are counted."""
+        """Returns when all events are counted; whether the recording has not ended by itself before."""
         if self.set.fifo:
             self.ask('ping')
         else:
-            running(self.lab, self.recorder)
+            wait_for(lambda: self.recorder.poll() is not None or self.lab.run(
+                'ctl', '--pid', self.recorder.pid, 'ping', status=None, release=True).returncode == 0, what='ping')
         self.find_command()
         if self.set.start == '20':
             wait_for(lambda: int(re.search(r'\benabled=(\d+)', self.ask('stats') or 'enabled=1')[1]), what='-D')
         self.open_counters(syscall)
         if self.set.start == '-1':
-            assert self.ask('enable') is not None, 'it has ended'
+            self.ask('enable')
+        # The maps of all processes may be more than --max-size.
+        return self.recorder.poll() is None
 
     def act(self, what):
         """Between two phases. Returns whether events count in the next."""
@@ -225,6 +231,7 @@ class Recording:
         return fine
 
     def make_all(self):
+        """Returns whether the recording has not ended meanwhile."""
         counts = True
         for i, phase in enumerate(self.set.phases):
             if i and not counts:
@@ -234,9 +241,9 @@ class Recording:
                 self.ask('enable')  # what it has counted before must not be lost over that
                 counts = True
             if self.recorder.poll() is not None or not self.make(phase, counts, self.set.stalls[i]):
-                self.ended_early = True
-                return
+                return False
             self.enabled.append(counts)
+        return True
 
     def finish(self):
         counts = bool(self.enabled and self.enabled[-1])
@@ -273,8 +280,8 @@ class Recording:
         self.start_load()
         syscall = self.start()
         if not self.set.refused:
-            self.begin(syscall)
-            self.make_all()
+            self.ended_early = not self.begin(syscall) or not self.make_all()
+            assert not self.ended_early or self.set.rotation == 'max-size', 'it has ended by itself'
             self.finish()
         self.recorder.wait(timeout=PATIENCE)
         for task in [*self.tasks, self.command]:
