@@ -184,6 +184,19 @@ static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode,
 	return 0;
 }
 
+/*
+ * The first address in user space below a sample in the kernel. Late in exec() that is still in the
+ * program which the exec has replaced.
+ */
+static void resolve_entry(struct frames *f, const struct walk_sample *ws, struct frame *ret)
+{
+	struct location loc;
+
+	if (!ret->dso && ws->s.cpumode == PERF_RECORD_MISC_KERNEL &&
+	    state_find_replaced(f->trace->state, ws->s.pid, ret->ip, ws->rec->at, &loc))
+		locate(f, ws->s.pid, &loc, ret);
+}
+
 /* The mode that @marker announces, or -1. */
 static int context_mode(uint64_t marker)
 {
@@ -231,7 +244,8 @@ static bool has_branch_callstack(const struct walk_sample *ws)
 /* A sample whose stack is being walked. */
 struct stack_walk {
 	struct frames *f;
-	uint32_t pid;
+	const struct walk_sample *ws;
+	size_t kernel; /* frames that the kernel walked */
 };
 
 static int push_unwound(const struct unwind_frame *found, void *arg)
@@ -247,7 +261,9 @@ static int push_unwound(const struct unwind_frame *found, void *arg)
 				.addr = found->ip,
 				.cpumode = PERF_RECORD_MISC_USER,
 				.guessed = found->guessed};
-	locate(f, w->pid, found->loc, frame);
+	locate(f, w->ws->s.pid, found->loc, frame);
+	if (f->nr == w->kernel + 1)
+		resolve_entry(f, w->ws, frame);
 	return 0;
 }
 
@@ -260,7 +276,7 @@ static bool has_stack(const struct frames *f, const struct walk_sample *ws)
 /* The part of the chain in user space, which the kernel left to us. */
 static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max)
 {
-	struct stack_walk w = {.f = f, .pid = ws->s.pid};
+	struct stack_walk w = {.f = f, .ws = ws, .kernel = f->nr};
 	struct unwind_sample s = {
 		.arch = ws->s.user_regs_abi == PERF_SAMPLE_REGS_ABI_64 ? f->arch64 : f->arch32,
 		.pid = ws->s.pid,
@@ -290,6 +306,8 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 		if (ip < PERF_CONTEXT_MAX) {
 			if (push(f, ws, cpumode, ip) < 0)
 				return -ENOMEM;
+			if (i && ws->s.callchain[i - 1] == PERF_CONTEXT_USER)
+				resolve_entry(f, ws, &f->frame[f->nr - 1]);
 			continue;
 		}
 		mode = context_mode(ip);

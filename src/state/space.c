@@ -229,9 +229,9 @@ int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree,
 	return 0;
 }
 
-int space_clear(struct space_pool *pool, struct space *s, struct moment at)
+int space_clear(struct space_pool *pool, struct space *s, bool exec, struct moment at)
 {
-	struct space_version empty = {.at = at};
+	struct space_version empty = {.at = at, .replaced = exec ? s->count : 0};
 
 	return s->last ? new_version(pool, s, &empty) : 0;
 }
@@ -243,6 +243,7 @@ int space_fork(struct space_pool *pool, struct space *child, struct space *paren
 	if (parent->last)
 		v = parent->last->v;
 	v.at = at;
+	v.replaced = 0; /* a number of the parent's versions */
 	/* From here on, neither may change the nodes that both have. */
 	parent->epoch = ++pool->epoch;
 	return child->last || parent->last ? new_version(pool, child, &v) : 0;
@@ -291,4 +292,16 @@ const struct space_map *space_find(const struct space *s, enum space_tree tree, 
 	const struct space_node *n = v ? node_at(v->root[tree], addr) : NULL;
 
 	return n && !moment_before(at, n->map->born) ? n->map : NULL;
+}
+
+const struct space_map *space_find_replaced(const struct space *s, enum space_tree tree,
+					    uint64_t addr, struct moment at)
+{
+	const struct space_version *v = version_as_of(s, at);
+	const struct space_node *n;
+
+	if (!s->versions || !v || !v->replaced)
+		return NULL;
+	n = node_at(s->versions[v->replaced - 1].root[tree], addr);
+	return n ? n->map : NULL;
 }

@@ -14,6 +14,7 @@
 #ifndef RINGTAIL_STATE_SPACE_H
 #define RINGTAIL_STATE_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct space_node;
 struct space_version {
 	struct moment at; /* valid from then on, up to the next version */
 	struct space_node *root[SPACE_TREES];
+	uint32_t replaced; /* number, from 1, of the version that the last exec ended; 0: none */
 };
 
 /* A version on the way to the array; newest first. */
@@ -77,8 +79,8 @@ int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree, uint64_t addr,
 		 struct moment at);
 
-/* Everything ends. Returns 0 or -ENOMEM. */
-int space_clear(struct space_pool *pool, struct space *s, struct moment at);
+/* Everything ends, with @exec for another program. Returns 0 or -ENOMEM. */
+int space_clear(struct space_pool *pool, struct space *s, bool exec, struct moment at);
 
 /* @child becomes what @parent is. They may be the same space. Returns 0 or -ENOMEM. */
 int space_fork(struct space_pool *pool, struct space *child, struct space *parent,
@@ -93,5 +95,9 @@ bool space_is_steady(const struct space *s, struct moment first, struct moment l
 /* What is found at @addr as of @at, or NULL. */
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at);
+
+/* What was there until the last exec before @at; NULL before the space is frozen. */
+const struct space_map *space_find_replaced(const struct space *s, enum space_tree tree,
+					    uint64_t addr, struct moment at);
 
 #endif

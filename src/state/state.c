@@ -186,6 +186,14 @@ static const struct space_map *find_user(const struct state *s, uint32_t pid, ui
 	return found;
 }
 
+static bool locate(const struct space_map *found, uint64_t ip, struct location *ret)
+{
+	*ret = (struct location){.map = found ? &found->map : NULL, .addr = ip};
+	if (found && !is_absolute(found->map.dso->kind))
+		ret->addr = ip - found->map.start + found->map.pgoff;
+	return found;
+}
+
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret)
 {
@@ -196,10 +204,15 @@ bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t i
 	case PERF_RECORD_MISC_GUEST_KERNEL: found = kernel_find(s, pid, true, ip, at); break;
 	case PERF_RECORD_MISC_USER: found = find_user(s, pid, ip, at); break;
 	}
-	*ret = (struct location){.map = found ? &found->map : NULL, .addr = ip};
-	if (found && !is_absolute(found->map.dso->kind))
-		ret->addr = ip - found->map.start + found->map.pgoff;
-	return found;
+	return locate(found, ip, ret);
+}
+
+bool state_find_replaced(const struct state *s, uint32_t pid, uint64_t ip, struct moment at,
+			 struct location *ret)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+
+	return locate(space ? space_find_replaced(space, SPACE_CODE, ip, at) : NULL, ip, ret);
 }
 
 const struct map *state_image(const struct state *s)

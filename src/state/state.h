@@ -96,6 +96,13 @@ bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t i
 		struct location *ret);
 
 /*
+ * As state_find() for an address in user space, but in the program that the last exec before @at
+ * replaced: while the kernel is not done with exec(), the task would return to where that one was.
+ */
+bool state_find_replaced(const struct state *s, uint32_t pid, uint64_t ip, struct moment at,
+			 struct location *ret);
+
+/*
  * The kernel's image, after state_finish(); NULL: not known. Tools let it end with the text, before
  * code that runs only while the kernel starts, which is at the bottom of some stacks for good.
  */

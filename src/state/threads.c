@@ -81,7 +81,7 @@ int threads_comm(struct threads *t, struct dso_table *names, struct space_pool *
 	if (r || !comm->exec)
 		return r;
 	space = threads_space_get(t, comm->pid);
-	return space ? space_clear(pool, space, at) : -ENOMEM;
+	return space ? space_clear(pool, space, true, at) : -ENOMEM;
 }
 
 int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_task *task,
@@ -104,7 +104,7 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 	/* Only now: making the second may have moved the first. */
 	from = threads_space_get(t, task->ppid);
 	to = threads_space_get(t, task->pid);
-	return share_maps ? space_fork(pool, to, from, at) : space_clear(pool, to, at);
+	return share_maps ? space_fork(pool, to, from, at) : space_clear(pool, to, false, at);
 }
 
 static int freeze_comms(struct threads *t)

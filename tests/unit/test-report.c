@@ -358,6 +358,64 @@ static void test_behind_the_kernels_map(void **state)
 	unlink(path);
 }
 
+static void map_code(struct state *s, uint64_t addr, const char *path, uint64_t time)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+	struct pd_record rec = {.hdr = &hdr};
+
+	rec.mmap = (struct pd_mmap){
+		.pid = 7, .tid = 7, .addr = addr, .len = 0x1000, .prot = 5, .filename = path};
+	assert_int_equal(state_apply(s, &rec, (struct moment){time, time}), 0);
+}
+
+static void rename_task(struct state *s, bool exec, uint64_t time)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_COMM};
+	struct pd_record rec = {.hdr = &hdr};
+
+	rec.comm = (struct pd_comm){.pid = 7, .tid = 7, .exec = exec, .comm = "x"};
+	assert_int_equal(state_apply(s, &rec, (struct moment){time, time}), 0);
+}
+
+/* Below the kernel is the program that called exec(), until the new one is entered. */
+static void test_chain_late_in_exec(void **state)
+{
+	static const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0x1111, PERF_CONTEXT_USER, 0x40010,
+					 0x40020};
+	struct chain_fixture f;
+
+	chain_setup(&f);
+	state_free(f.trace.state);
+	f.trace.state = state_new();
+	map_code(f.trace.state, 0x30000, "/bin/older", 1);
+	rename_task(f.trace.state, true, 2);
+	map_code(f.trace.state, 0x40000, "/bin/old", 3);
+	map_code(f.trace.state, 0x40000, "/bin/later", 4);
+	rename_task(f.trace.state, true, 5);
+	map_code(f.trace.state, 0x50000, "/bin/new", 6);
+	rename_task(f.trace.state, false, 7);
+	assert_int_equal(state_finish(f.trace.state), 0);
+	assert_int_equal(copies_new(f.trace.state, &f.trace.copies), 0);
+	f.ws.s.pid = 7;
+	f.ws.s.callchain = chain;
+	f.ws.s.callchain_nr = 5;
+	f.rec.at = (struct moment){8, 8};
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_int_equal(f.frames.nr, 3);
+	assert_non_null(f.frames.frame[1].dso);
+	assert_string_equal(f.frames.frame[1].dso->name, "/bin/later");
+	assert_int_equal(f.frames.frame[1].addr, 0x10);
+	assert_null(f.frames.frame[2].dso); /* no caller of it can be read */
+	/* a sample of user space is in the new program, whatever is there */
+	f.ws.s.cpumode = PERF_RECORD_MISC_USER;
+	f.ws.s.callchain = chain + 2;
+	f.ws.s.callchain_nr = 2;
+	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
+	assert_null(f.frames.frame[0].dso);
+	copies_free(f.trace.copies);
+	chain_teardown(&f);
+}
+
 /* With a hardware call stack the user part is made of the branches. */
 static void test_chain_lbr(void **state)
 {
@@ -521,12 +579,19 @@ static void test_escape(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree_sums),     cmocka_unit_test(test_tree_paths),
-		cmocka_unit_test(test_merge),	      cmocka_unit_test(test_chain_modes),
-		cmocka_unit_test(test_chain_odd),     cmocka_unit_test(test_chain_lbr),
-		cmocka_unit_test(test_needed_fields), cmocka_unit_test(test_sort_keys),
-		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_escape),	      cmocka_unit_test(test_behind_the_kernels_map),
+		cmocka_unit_test(test_tree_sums),
+		cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_chain_modes),
+		cmocka_unit_test(test_chain_odd),
+		cmocka_unit_test(test_chain_late_in_exec),
+		cmocka_unit_test(test_chain_lbr),
+		cmocka_unit_test(test_needed_fields),
+		cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_behind_the_kernels_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
