@@ -56,6 +56,8 @@ struct data_file {
 
 /* Internal scan flag: headers only. No decompression, events or times; bodies in file order. */
 #define SCAN_RAW (1u << 31)
+/* And one: the walk ends at what is no record, rather than to look for records behind it. */
+#define SCAN_NO_RESUME (1u << 30)
 
 /* notes.c */
 int notes_init(struct data_file *df);

@@ -18,6 +18,10 @@
 #include "data/cover.h"
 #include "data/decompress.h"
 #include "data/file.h"
+#include "data/resume.h"
+
+#define TYPE_MAX  65535u /* nobody numbers records beyond */
+#define SEEK_STEP 16384u /* bytes of output that are worth another look */
 
 #define WINDOW_SIZE (512u << 10)
 
@@ -43,8 +47,14 @@ struct data_scan {
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
 
+	struct resume *resume;		   /* made when the first damage is met */
 	struct inflater *z;		   /* made when the first container is met */
 	uint64_t payload_at, payload_size; /* of the record delivered, if it is in the file */
+
+	/* Records are looked for in what containers expand to: from where on, and bytes passed. */
+	bool seeking;
+	uint64_t seek_offset, seek_inner, sought;
+	size_t seek_need; /* output that the next look is worth with */
 
 	uint64_t record[RECORD_MAX / 8]; /* a record that had to be copied */
 	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
@@ -96,7 +106,7 @@ int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, 
 	scan->payload_size = 0;
 	if (scan->z)
 		inflater_reset(scan->z);
-	scan->inside = false;
+	scan->inside = scan->seeking = false;
 	scan->inner_skip = 0;
 	seg = &scan->df->segments[segment];
 	if (seg != scan->seg) {
@@ -142,6 +152,7 @@ void data_scan_free(struct data_scan *scan)
 {
 	if (!scan)
 		return;
+	resume_free(scan->resume);
 	inflater_free(scan->z);
 	if (scan->own_fd)
 		close(scan->fd);
@@ -181,7 +192,8 @@ bool scan_ended(const struct data_scan *scan)
 
 bool scan_is_fresh(const struct data_scan *scan)
 {
-	return !scan->inside && !scan->inner_skip && (!scan->z || inflater_is_fresh(scan->z));
+	return !scan->inside && !scan->inner_skip && !scan->seeking &&
+	       (!scan->z || inflater_is_fresh(scan->z));
 }
 
 /*
@@ -362,6 +374,18 @@ int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len)
 	return (uint64_t)n < len ? -ENODATA : 0;
 }
 
+/* In compressed data records go on, or do not. */
+static void end_seek(struct data_scan *scan)
+{
+	if (!scan->seeking)
+		return;
+	scan->seeking = false;
+	scan_note(scan, DATA_DAMAGED, scan->seek_offset,
+		  "no record in compressed data, %" PRIu64 " bytes in: %" PRIu64
+		  " bytes of them are skipped",
+		  scan->seek_inner, scan->sought);
+}
+
 /* Begins with the contents of the container at @p. */
 static int enter_container(struct data_scan *scan, const uint8_t *p,
 			   const struct perf_event_header *hdr)
@@ -399,6 +423,38 @@ static int stop(struct data_scan *scan)
 	return 0;
 }
 
+/*
+ * There is no record where one should be: goes on with the next run of records, at the same place
+ * whoever asks. Nothing of a compressed stream is left over. 0, or a negative errno.
+ */
+static int skip_damage(struct data_scan *scan, const struct perf_event_header *hdr)
+{
+	uint64_t from = scan->pos, next = 0, left = scan->to - from;
+	int r = 0;
+
+	if (!(scan->flags & SCAN_NO_RESUME))
+		r = resume_find(&scan->resume, scan->df, scan->seg, scan->fd, from + 1, &next);
+	if (r < 0)
+		return r;
+	if (!r) {
+		scan_note(scan, DATA_DAMAGED, from,
+			  "no record (type %" PRIu32
+			  ", size %u), and none found behind: the %" PRIu64
+			  " bytes from here on are not read",
+			  hdr->type, hdr->size, left);
+		return stop(scan);
+	}
+	scan_note(scan, DATA_DAMAGED, from,
+		  "no record (type %" PRIu32 ", size %u): %" PRIu64
+		  " bytes are skipped, up to offset 0x%" PRIx64,
+		  hdr->type, hdr->size, next - from, next);
+	if (scan->z)
+		inflater_reset(scan->z);
+	end_seek(scan);
+	scan->pos = next < scan->to ? next : scan->to;
+	return 0;
+}
+
 /* What the recorder had not flushed when it was killed; or nothing was appended for a while. */
 static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		     const struct perf_event_header *hdr)
@@ -429,12 +485,9 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 		return stop(scan);
 	}
 	hdr = pd_record_header(p, scan->df->swapped);
-	if (hdr.size < RECORD_MIN) {
-		scan_note(scan, DATA_DAMAGED, scan->pos,
-			  "size of record: 8 or more expected, found %u (type %" PRIu32
-			  "): the %" PRIu64 " bytes from here on are not read",
-			  hdr.size, hdr.type, left);
-		return stop(scan);
+	if (hdr.size < RECORD_MIN || hdr.type > TYPE_MAX) {
+		r = skip_damage(scan, &hdr);
+		return r ? r : next_outer(scan, ret, ret_container);
 	}
 	r = peek(scan, hdr.size, &p);
 	if (r)
@@ -505,6 +558,48 @@ static int skip_inner(struct data_scan *scan)
 	return 1;
 }
 
+/*
+ * Passes over what is no record in what containers expand to. 1: there are records again. 0: the
+ * container has no more; what may be the beginning of a run stays for what the next one has.
+ */
+static int seek_inner(struct data_scan *scan)
+{
+	bool found = false;
+
+	while (!found) {
+		const uint8_t *p;
+		size_t have, pass;
+
+		if (!fill_inner(scan, scan->seek_need))
+			return 0;
+		p = inflater_peek(scan->z, &have);
+		found = resume_find_in(scan->df, p, have, false, &pass);
+		inflater_consume(scan->z, pass);
+		scan->sought += pass;
+		if (scan->sought > RESUME_MAX) {
+			inflater_drop(scan->z);
+			return 0;
+		}
+		scan->seek_need = have - pass + SEEK_STEP;
+	}
+	end_seek(scan);
+	return 1;
+}
+
+/* At the end of all: whether there are records in what stayed, too few to be sure of before. */
+static bool seek_last(struct data_scan *scan)
+{
+	size_t have, pass;
+	const uint8_t *p = inflater_peek(scan->z, &have);
+
+	if (!resume_find_in(scan->df, p, have, true, &pass))
+		return false;
+	inflater_consume(scan->z, pass);
+	scan->sought += pass;
+	end_seek(scan);
+	return true;
+}
+
 /* Next record inside of the container; 0 when it has no more whole ones. */
 static int next_inner(struct data_scan *scan, struct data_record *ret)
 {
@@ -513,18 +608,20 @@ static int next_inner(struct data_scan *scan, struct data_record *ret)
 	const uint8_t *p;
 	size_t have;
 
-	if (!skip_inner(scan) || !fill_inner(scan, RECORD_MIN))
+	if ((scan->seeking && !seek_inner(scan)) || !skip_inner(scan) ||
+	    !fill_inner(scan, RECORD_MIN))
 		return 0;
 	p = inflater_peek(scan->z, &have);
 	hdr = pd_record_header(p, scan->df->swapped);
 	inflater_place(scan->z, &offset, &inner);
-	if (hdr.size < RECORD_MIN) {
-		scan_note(scan, DATA_DAMAGED, offset,
-			  "size of record: 8 or more expected, found %u in compressed data: "
-			  "what follows in there is not read",
-			  hdr.size);
-		inflater_drop(scan->z);
-		return 0;
+	if (hdr.size < RECORD_MIN || hdr.type > TYPE_MAX) {
+		scan->seeking = true;
+		scan->seek_offset = offset;
+		scan->seek_inner = inner;
+		scan->sought = 1;
+		scan->seek_need = 1;
+		inflater_consume(scan->z, 1);
+		return next_inner(scan, ret);
 	}
 	if (!fill_inner(scan, hdr.size))
 		return 0;
@@ -545,7 +642,11 @@ static void check_rest(struct data_scan *scan)
 	if (!scan->z)
 		return;
 	inflater_peek(scan->z, &have);
-	if (have) {
+	if (scan->seeking) {
+		scan->sought += have;
+		inflater_drop(scan->z);
+		end_seek(scan);
+	} else if (have) {
 		inflater_place(scan->z, &offset, &inner);
 		scan_note(scan, DATA_DAMAGED, offset,
 			  "compressed data end within a record, of which %zu bytes were found",
@@ -568,8 +669,12 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret)
 			scan->inside = false;
 		}
 		r = next_outer(scan, ret, &container);
-		if (!r && scan_ended(scan))
+		if (!r && scan_ended(scan)) {
+			scan->inside = scan->seeking && seek_last(scan);
+			if (scan->inside)
+				continue;
 			check_rest(scan);
+		}
 		if (r <= 0 || !container || scan->flags & DATA_SCAN_CONTAINERS)
 			return r;
 	}

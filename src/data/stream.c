@@ -262,7 +262,7 @@ int stream_find_end(struct data_file *df)
 	struct data_scan *scan;
 	uint8_t first[8];
 	uint64_t pos, table = 0;
-	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW, &scan);
+	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW | SCAN_NO_RESUME, &scan);
 
 	if (r)
 		return r;

@@ -408,6 +408,112 @@ static void test_record_size(void **state)
 	}
 }
 
+/* Opens @im and checks that of @nr samples all but the @lost ones from @first on are delivered. */
+static void check_resumed(const struct image *im, uint64_t nr, uint64_t first, uint64_t lost,
+			  const char *note)
+{
+	struct data_file *df = image_open(im);
+	struct walk w = walk(df, 0);
+
+	assert_int_equal(w.samples, nr - lost);
+	assert_int_equal(w.tag_sum, nr * (nr - 1) / 2 - lost * first - lost * (lost - 1) / 2);
+	assert_int_equal(noted(df, DATA_DAMAGED, note), 1);
+	assert_int_equal(noted(df, DATA_DAMAGED, ""), 1);
+	data_close(df);
+}
+
+/* Behind what is no record the next run of records counts: zeros, or whatever bytes. */
+static void test_resume(void **state)
+{
+	srand(1);
+	for (unsigned int i = 0; i < 8; i++) {
+		struct image im = {.swap = i & 1};
+		size_t at = 40 * 100;
+
+		make_samples(&im, 1 + i % 3, 1000);
+		at += im.data_at;
+		for (size_t n = 0; n < 4096; n++)
+			im.b.data[at + n] = i & 2 ? (uint8_t)(rand() | 1) : 0;
+		/* the record that is damaged last has a good end: 102 whole ones and a part */
+		check_resumed(&im, 1000, 100, 103, ": 4120 bytes are skipped, up to offset 0x");
+		if (i & 4) /* all behind is gone, too */
+			memset(im.b.data + at, 0, im.b.len - at);
+		image_end(&im);
+		if (i & 4)
+			check_resumed(&im, 1000, 100, 900, "the 36000 bytes from here on");
+		image_release(&im);
+	}
+}
+
+/* A sample of @size bytes that has room behind its fields. */
+static void add_long_sample(struct image *im, uint64_t time, uint64_t tag, uint16_t size)
+{
+	size_t at = im->b.len;
+
+	image_sample(im, 0, time, tag);
+	size = im->swap ? __builtin_bswap16(size) : size;
+	memcpy(im->b.data + at + 6, &size, 2);
+}
+
+/* Old records in the unused part of new ones, as in copies of stacks, are none. */
+static void test_resume_stale(void **state)
+{
+	const uint64_t nr = 200;
+
+	for (unsigned int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+
+		image_begin(&im, 1, IMAGE_STRIDE);
+		for (uint64_t i = 0; i < nr; i++) {
+			add_long_sample(&im, 10000 + i, i, 400);
+			assert_int_equal(buf_zero(&im.b, 160), 0);
+			add_long_sample(&im, 5000 + i, 1000 + i, 400); /* at 200 */
+			assert_int_equal(buf_zero(&im.b, 160), 0);
+		}
+		memset(im.b.data + im.data_at + 100ul * 400, 0, 100);
+		image_end(&im);
+		check_resumed(&im, nr, 100, 1, ": 400 bytes are skipped, up to offset 0x");
+		image_release(&im);
+	}
+}
+
+/* A run is RESUME_RECORDS long, or ends where all does; of events that there are, not too far. */
+static void test_resume_runs(void **state)
+{
+	static const struct {
+		unsigned int event, nr;
+		uint64_t gap; /* ns between its records */
+		bool found;
+	} tests[] = {
+		{1, 5, 1000, true},
+		{1, 4, 1000, false},
+		{1, 2, 1000, false},
+		{7, 5, 1000, false},
+		{1, 5, 3600ull * 2000000000, false},
+	};
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		struct image im = {0};
+		uint64_t samples = 1 + 2 + (tests[i].found ? tests[i].nr : 0);
+		struct data_file *df;
+
+		image_begin(&im, 2, IMAGE_STRIDE);
+		image_sample(&im, 0, 1000, 1);
+		image_head(&im, PERF_RECORD_SAMPLE, 0);
+		for (unsigned int n = 0; n < tests[i].nr; n++)
+			image_sample(&im, tests[i].event, 1000 + n * tests[i].gap, 2);
+		image_head(&im, PERF_RECORD_SAMPLE, 0);
+		image_sample(&im, 0, 3000, 3);
+		image_sample(&im, 1, 3000, 4);
+		image_end(&im);
+		df = image_open(&im);
+		assert_int_equal(walk(df, 0).samples, samples);
+		assert_int_equal(noted(df, DATA_DAMAGED, "skipped"), tests[i].found ? 2 : 1);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
 /* 12 bytes in between: what follows is not aligned in the file, but delivered so. */
 static void test_unaligned(void **state)
 {
@@ -629,6 +735,50 @@ static void test_compressed_damage(void **state)
 	image_release(&im);
 }
 
+/* 300 samples with holes, in the middle and three before the end, in containers of @piece bytes. */
+static void make_holes(struct image *im, size_t piece, bool frames)
+{
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	struct image inner = {.swap = im->swap};
+
+	for (uint64_t n = 0; n < 300; n++)
+		image_sample(&inner, 0, 1000 + n, n);
+	memset(inner.b.data + 40ul * 100, 0, 100);
+	memset(inner.b.data + 40ul * 296, 0, 8);
+	image_begin(im, 1, IMAGE_STRIDE);
+	for (size_t at = 0; at < inner.b.len; at += piece) {
+		size_t n = inner.b.len - at < piece ? inner.b.len - at : piece;
+
+		add_container(im, PERF_RECORD_COMPRESSED, ctx, inner.b.data + at, n, frames);
+	}
+	image_end(im);
+	ZSTD_freeCCtx(ctx);
+	image_release(&inner);
+}
+
+/* What is no record in there, whatever containers the records around it are in. */
+static void test_resume_compressed(void **state)
+{
+	static const size_t pieces[] = {4000, 333, 39};
+
+	for (unsigned int i = 0; i < 12; i++) {
+		struct image im = {.swap = i & 1};
+		struct data_file *df;
+		struct walk w;
+
+		make_holes(&im, pieces[i % 3], i / 3 % 2);
+		df = image_open(&im);
+		w = walk(df, 0);
+		assert_int_equal(w.samples, 300 - 4);
+		assert_int_equal(w.tag_sum, 300 * 299 / 2 - 100 - 101 - 102 - 296);
+		assert_int_equal(w.last_tag, 299);
+		assert_int_equal(noted(df, DATA_DAMAGED, "in: 120 bytes of them"), 1);
+		assert_int_equal(noted(df, DATA_DAMAGED, "in: 40 bytes of them"), 1);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
 static void add_raw_container(struct image *im, const uint8_t *p, size_t len)
 {
 	image_head(im, PERF_RECORD_COMPRESSED, (uint16_t)(8 + len));
@@ -833,6 +983,36 @@ static void test_directory(void **state)
 	image_release(&raw);
 }
 
+/* Damage in one file of a directory costs nothing of the others, and little of its own. */
+static void test_resume_directory(void **state)
+{
+	char dir[] = "/tmp/ringtail-test-XXXXXX", path[256];
+	struct image im = {0}, raw = {0};
+	struct error err = ERROR_INIT;
+	struct data_file *df;
+
+	assert_non_null(mkdtemp(dir));
+	make_samples(&im, 1, 4);
+	write_file(dir, "data", im.b.data, im.b.len);
+	for (uint64_t i = 0; i < 50; i++)
+		image_sample(&raw, 0, 10 + i, 100 + i);
+	write_file(dir, "data.0", raw.b.data, raw.b.len);
+	memset(raw.b.data + 40ul * 20, 0, 80);
+	write_file(dir, "data.1", raw.b.data, raw.b.len);
+	assert_int_equal(data_open(dir, false, &df, &err), 0);
+	assert_int_equal(walk(df, 0).samples, 4 + 50 + 48);
+	assert_int_equal(noted(df, DATA_DAMAGED, "80 bytes are skipped, up to offset 0x370"), 1);
+	assert_int_equal(noted(df, DATA_DAMAGED, ""), 1);
+	data_close(df);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), i ? "%s/data.%d" : "%s/data", dir, i - 1);
+		unlink(path);
+	}
+	rmdir(dir);
+	image_release(&im);
+	image_release(&raw);
+}
+
 /* The file becomes shorter under a scan: the walk ends early instead of the process. */
 static void test_shrinks(void **state)
 {
@@ -940,16 +1120,21 @@ int main(void)
 		cmocka_unit_test(test_attr_sizes),
 		cmocka_unit_test(test_attr_lies),
 		cmocka_unit_test(test_record_size),
+		cmocka_unit_test(test_resume),
+		cmocka_unit_test(test_resume_stale),
+		cmocka_unit_test(test_resume_runs),
 		cmocka_unit_test(test_unaligned),
 		cmocka_unit_test(test_unknown_types),
 		cmocka_unit_test(test_unknown_id),
 		cmocka_unit_test(test_auxtrace),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_compressed_damage),
+		cmocka_unit_test(test_resume_compressed),
 		cmocka_unit_test(test_compressed_legacy),
 		cmocka_unit_test(test_compressed_bomb),
 		cmocka_unit_test(test_pipe_stream),
 		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_resume_directory),
 		cmocka_unit_test(test_shrinks),
 		cmocka_unit_test(test_shrinks_in_payload),
 		cmocka_unit_test(test_flushed_meanwhile),
