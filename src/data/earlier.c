@@ -52,9 +52,19 @@ static bool is_zero(const uint8_t *p, size_t len)
 	return !len || (!p[0] && !memcmp(p, p + 1, len - 1));
 }
 
+/* Of this ringtail, or of an older one. */
+static bool is_cover(const uint8_t *p, off_t len)
+{
+	struct cover cover = COVER_INIT;
+
+	if (len != (off_t)sizeof(cover) && len != (off_t)COVER_LEN_OLD)
+		return false;
+	cover.hdr.size = (uint16_t)len;
+	return !memcmp(p, &cover, (size_t)len);
+}
+
 static enum beginning beginning_of(int dir, const char *name)
 {
-	static const struct cover cover = COVER_INIT;
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	uint8_t bytes[sizeof(struct pd_header)];
 	enum beginning is = NOT_BEGUN;
@@ -66,9 +76,9 @@ static enum beginning beginning_of(int dir, const char *name)
 	len = read(fd, bytes, sizeof(bytes));
 	if (len < 0)
 		goto out;
-	if (st.st_size <= (off_t)sizeof(cover) && is_zero(bytes, (size_t)len))
+	if (st.st_size <= (off_t)sizeof(struct cover) && is_zero(bytes, (size_t)len))
 		is = BEGUN_EMPTY;
-	else if (name[4] && st.st_size == sizeof(cover) && !memcmp(bytes, &cover, sizeof(cover)))
+	else if (name[4] && len == st.st_size && is_cover(bytes, len))
 		is = BEGUN_COVERED;
 	else if (!name[4] && len == sizeof(bytes) && is_zero(bytes, sizeof(bytes)))
 		is = BEGUN_HEADLESS;

@@ -460,7 +460,8 @@ static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		     const struct perf_event_header *hdr)
 {
 	return (hdr->type == PERF_RECORD_AUXTRACE || hdr->type == PERF_RECORD_HEADER_EVENT_TYPE) &&
-	       hdr->size == sizeof(struct cover) && scan->df->kind == DATA_DIRECTORY &&
+	       (hdr->size == sizeof(struct cover) || hdr->size == COVER_LEN_OLD) &&
+	       scan->df->kind == DATA_DIRECTORY &&
 	       load_u64(p + offsetof(struct cover, reference), scan->df->swapped) ==
 		       COVER_REFERENCE;
 }

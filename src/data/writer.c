@@ -16,9 +16,10 @@
  * without COMPRESSED, and does not look for data.N without DIR_FORMAT. Such files get a resume
  * record at the end of the visible data, whose bytes are at the same time a table: of a feature 0
  * (reserved; readers skip it), the offset of which is the record's own header, and of these three,
- * as far as the file has them. The header of step 2 then
- * ends the data before that record. As a record its type is HEADER_EVENT_TYPE, which readers ignore
- * since perf 3.10. Every file begins with one (writer_preface.c).
+ * as far as the file has them. The header of step 2 then ends the data before that record. As a
+ * record its type is HEADER_EVENT_TYPE, which readers pass over, and what follows the table in it
+ * makes it as long as they want it (PD_PASSED_OVER_MIN). Every file begins with one
+ * (writer_preface.c).
  */
 #include "data/writer.h"
 
@@ -42,7 +43,10 @@ struct resume_record {
 	struct perf_event_header hdr; /* as a table: the offset of feature 0 … */
 	uint64_t zero;		      /* … and its size */
 	struct pd_section vital[VITAL];
+	uint64_t rest[2];
 };
+
+_Static_assert(sizeof(struct resume_record) == PD_PASSED_OVER_MIN, "perf passes over it");
 
 static bool feature_has(const uint64_t features[4], unsigned int feature)
 {
@@ -57,11 +61,10 @@ static void feature_mark(uint64_t features[4], unsigned int feature)
 /* Bytes of the resume record for these features; 0: there is none. */
 static size_t resume_size(const uint64_t features[4])
 {
-	size_t nr = 0;
-
 	for (size_t i = 0; i < VITAL; i++)
-		nr += feature_has(features, vital[i]);
-	return nr ? offsetof(struct resume_record, vital) + nr * sizeof(struct pd_section) : 0;
+		if (feature_has(features, vital[i]))
+			return sizeof(struct resume_record);
+	return 0;
 }
 
 int writer_fail(const struct writer *w, int code, const char *what, struct error *err)
@@ -72,8 +75,8 @@ int writer_fail(const struct writer *w, int code, const char *what, struct error
 		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
 				 w->path);
 	if (code == -EINTR && w->io.patience)
-		return error_set(err, code,
-				 "%s: whoever reads it takes nothing; recording ends", w->path);
+		return error_set(err, code, "%s: whoever reads it takes nothing; recording ends",
+				 w->path);
 	snprintf(text, sizeof(text), "cannot write at offset %llu",
 		 (unsigned long long)w->failed_at);
 	if (!what)

@@ -11,17 +11,17 @@
 /* As many records as a recording of 64 CPUs may have to write, and no more than 16 KB. */
 #define PLACES_MAX 256
 
+/* Behind the last place: what follows the records is never too short to be passed over. */
+#define FILLER_MIN PD_PASSED_OVER_MIN
+
 static int put_filler(struct buf *b, size_t len)
 {
 	const struct perf_event_header filler = {
 		.type = PERF_RECORD_HEADER_EVENT_TYPE,
 		.size = (uint16_t)len,
 	};
-	int r;
+	int r = buf_append(b, &filler, sizeof(filler));
 
-	if (!len)
-		return 0;
-	r = buf_append(b, &filler, sizeof(filler));
 	return r ? r : buf_zero(b, len - sizeof(filler));
 }
 
@@ -32,7 +32,7 @@ int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
 	for (size_t i = 0; i < pd_evlist_count(list); i++)
 		places += pd_evlist_at(list, i)->nr_ids;
 	w->preface = (places < PLACES_MAX ? places : PLACES_MAX) * WRITER_PLACE_SIZE;
-	return put_filler(b, w->preface);
+	return put_filler(b, w->preface + FILLER_MIN);
 }
 
 size_t writer_preface_size(const struct writer *w)
@@ -54,7 +54,7 @@ int writer_preface(struct writer *w, const void *records, size_t len, struct err
 				 len);
 	r = buf_append(&b, records, len);
 	if (!r)
-		r = put_filler(&b, w->preface - len);
+		r = put_filler(&b, w->preface - len + FILLER_MIN);
 	if (!r)
 		r = writer_put_at(w, b.data, b.len, w->header.data.offset);
 	buf_release(&b);

@@ -15,7 +15,7 @@
 #include "data/writer_priv.h"
 
 /* More than the table is behind the data: the resume record (writer.c). */
-#define TAIL_BESIDE_TABLE 64
+#define TAIL_BESIDE_TABLE PD_PASSED_OVER_MIN
 
 /* Where that ends of which there are bytes. */
 static uint64_t written_end(const struct writer *w)

@@ -95,7 +95,7 @@ _Static_assert(sizeof(struct pd_attr) == 144, "pd_attr mirrors perf_event_attr o
 /* Record types from 64 up: written by tools, not by the kernel. */
 enum pd_user_record {
 	PERF_RECORD_HEADER_ATTR = 64,
-	PERF_RECORD_HEADER_EVENT_TYPE = 65, /* deprecated */
+	PERF_RECORD_HEADER_EVENT_TYPE = 65, /* deprecated; see PD_PASSED_OVER_MIN */
 	PERF_RECORD_HEADER_TRACING_DATA = 66,
 	PERF_RECORD_HEADER_BUILD_ID = 67,
 	PERF_RECORD_FINISHED_ROUND = 68,
@@ -121,6 +121,13 @@ enum pd_user_record {
 	/* simpleperf's own, skipped unless noted */
 	SIMPLEPERF_RECORD_TYPE_START = 32768,
 };
+
+/*
+ * Readers pass over HEADER_EVENT_TYPE records, perf since 3.10, but perf 7.2 warns of each that is
+ * smaller than this: its body once was a u64 and a name of 64 bytes. Source: session.c in
+ * tools/perf/util, perf_event__min_size.
+ */
+#define PD_PASSED_OVER_MIN 80
 
 /* Header features: bit numbers in pd_header.features. */
 enum pd_feature {

@@ -70,10 +70,14 @@ static void mend_one(struct late_loss *l, int cpu, uint8_t *p, struct perf_event
 	memcpy(p + at, &n, sizeof(n));
 	if (n)
 		return;
-	/* Readers warn of a LOST record whatever it says. This type they pass over. */
-	hdr.type = PERF_RECORD_HEADER_EVENT_TYPE;
+	/*
+	 * Readers warn of a LOST record whatever number it has, and of records to be passed over
+	 * that are this small (PD_PASSED_OVER_MIN). A LOST_SAMPLES record adds its number, 0, and
+	 * has the trailer in the same place, behind a word that nobody reads.
+	 */
+	hdr.type = PERF_RECORD_LOST_SAMPLES;
 	memcpy(p, &hdr, sizeof(hdr));
-	memset(p + sizeof(hdr), 0, hdr.size - sizeof(hdr));
+	memset(p + sizeof(hdr), 0, sizeof(uint64_t));
 }
 
 void late_loss_mend(struct late_loss *l, int cpu, uint8_t *p, size_t len)

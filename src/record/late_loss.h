@@ -6,7 +6,7 @@
  * LOST record that tells the same comes with the next record that finds room, behind the cut. Each
  * output is to say what was lost in its time, once. So what a LOST record tells is lowered by what
  * was counted before, where it is, before anything else looks at it; where nothing is left, it
- * becomes a record that readers pass over.
+ * becomes a LOST_SAMPLES record of none, which readers add up without a word.
  *
  * By CPU, as rings are: those of single tasks (-1) share a sum.
  */

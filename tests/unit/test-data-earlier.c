@@ -126,8 +126,12 @@ static void stays(const struct place *p)
 /* In the order in which a recorder makes them. */
 static void killed_at_each_step(void **state)
 {
+	struct cover old = COVER_INIT;
 	const struct place *p = *state;
 
+	gives_way(p);
+	old.hdr.size = COVER_LEN_OLD;
+	put(p, "data.0", &old, COVER_LEN_OLD);
 	gives_way(p);
 	put(p, "data.0", "", 0);
 	gives_way(p);
@@ -180,6 +184,10 @@ static void others_stay(void **state)
 	assert_int_equal(unlink(part_path(p, "data.1")), 0);
 	put(p, "data.1", "x", 1);
 	stays(p);
+	cover.hdr.size = COVER_LEN_OLD; /* of earlier recorders, but this is longer */
+	put(p, "data.1", &cover, sizeof(cover));
+	stays(p);
+	cover = (struct cover)COVER_INIT;
 	cover.reference++;
 	put(p, "data.1", &cover, sizeof(cover));
 	stays(p);

@@ -158,6 +158,8 @@ static void check_data(struct disk *d, const struct buf *file, const struct pd_h
 			assert_true(hdr.size <= d->appended.len - seen);
 			assert_memory_equal(file->data + at, d->appended.data + seen, hdr.size);
 			seen += hdr.size;
+		} else {
+			assert_true(hdr.size >= PD_PASSED_OVER_MIN);
 		}
 		at += hdr.size;
 	}
@@ -615,6 +617,7 @@ static void check_preface(struct disk *d, struct writer *w, const uint8_t *recor
 	struct buf before = {0}, now = {0};
 	struct pd_header h;
 	uint8_t *p;
+	size_t end;
 
 	slurp(d->path, &before);
 	assert_int_equal(writer_preface(w, records, len, NULL), 0);
@@ -625,12 +628,10 @@ static void check_preface(struct disk *d, struct writer *w, const uint8_t *recor
 	assert_memory_equal(now.data, before.data, h.data.offset);
 	assert_memory_equal(p, records, len);
 	memcpy(&rest, p + len, sizeof(rest));
-	if (len < places) {
-		assert_int_equal(rest.type, PERF_RECORD_HEADER_EVENT_TYPE);
-		assert_int_equal(rest.size, places - len);
-	}
-	assert_memory_equal(p + places, before.data + h.data.offset + places,
-			    now.len - h.data.offset - places);
+	assert_int_equal(rest.type, PERF_RECORD_HEADER_EVENT_TYPE);
+	assert_true(rest.size >= places - len && rest.size >= PD_PASSED_OVER_MIN);
+	end = h.data.offset + len + rest.size;
+	assert_memory_equal(now.data + end, before.data + end, now.len - end);
 	buf_release(&before);
 	buf_release(&now);
 }
@@ -1011,6 +1012,7 @@ static void check_plain(const struct disk *d, const struct buf *file, size_t flu
 	cover = (const struct cover *)(file->data + at);
 	assert_int_equal(cover->hdr.type, PERF_RECORD_AUXTRACE);
 	assert_int_equal(cover->hdr.size, sizeof(*cover));
+	assert_true(sizeof(*cover) >= PD_PASSED_OVER_MIN); /* its type is that of one, too */
 	assert_true(cover->size > d->appended.len && cover->reference == COVER_REFERENCE);
 	if (file->len > flushed + sizeof(*cover) && file->len <= d->appended.len)
 		assert_true(cover->size > file->len);

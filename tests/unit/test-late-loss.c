@@ -34,14 +34,14 @@ static uint64_t tell(struct late_loss *l, int cpu, uint64_t n)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(run.body[i], n);
 	assert_int_equal(run.lost.header.size, sizeof(run.lost));
+	assert_int_equal(run.lost.trailer, n);
 	if (run.lost.header.type == PERF_RECORD_LOST) {
 		assert_int_equal(run.lost.id, n);
-		assert_int_equal(run.lost.trailer, n);
 		assert_true(run.lost.lost || !n);
 	} else {
-		/* As those that the writer makes, which say nothing. */
-		assert_int_equal(run.lost.header.type, PERF_RECORD_HEADER_EVENT_TYPE);
-		assert_int_equal(run.lost.id | run.lost.lost | run.lost.trailer, 0);
+		/* Read as LOST_SAMPLES, whose number stands where a LOST record has its id. */
+		assert_int_equal(run.lost.header.type, PERF_RECORD_LOST_SAMPLES);
+		assert_int_equal(run.lost.id | run.lost.lost, 0);
 	}
 	return run.lost.lost;
 }
