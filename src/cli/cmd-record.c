@@ -211,7 +211,7 @@ static void print_result(struct session *s, const struct record_command *cmd,
 
 	name_cut(r, &cut);
 	name_outputs(r, r->outputs ? r->outputs - 1 : 0, &name);
-	print_losses(s, &cmd->opts, r->cut, r->samples);
+	print_losses(s, &cmd->opts, r->cut, taken_samples(s, r));
 	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + r->loss->total);
 	if (!cmd->quiet)
 		print_overwritten(s, r->overwritten);

@@ -50,6 +50,14 @@ def test_without_a_snapshot_there_are_no_samples(lab):
     lab.perf('report', '-i', 'p.data', '--stats', quiet=False)
 
 
+def test_cut_stacks_are_a_share_of_what_was_taken(lab):
+    """Without a snapshot the output has no sample to compare with."""
+    said = lab.run('record', '-M', '4M', '-m', '64K', '-e', 'page-faults', '-c', '1', '--call-graph', 'dwarf,65528', '-o',
+                   'p.data', '--', sys.executable, '-c', 'bytearray(100 << 20)', release=True).stderr
+    shares = re.findall(r'lost [\d,]+ of \S+ on CPU \d+ \((\S+) %\): its user stack', said)
+    assert shares and all(0 < float(share) <= 100 for share in shares), said
+
+
 def test_a_snapshot_at_the_end(lab):
     for data, options in ('p.data', []), ('d.data', ['--threads', '-z']), ('g.data', ['-g', '--aio']):
         p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '--snapshot-on-exit', '-o', data, *options, '--',
