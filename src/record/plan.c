@@ -207,21 +207,42 @@ bool plan_data_maps(const struct plan *plan)
 	return plan->events[plan->nr - 1].attr.flags & PD_ATTR_MMAP_DATA;
 }
 
-/* Places without samples have a ring of sideband, too. */
-static uint64_t default_ring_size(const struct plan *plan, const struct limits *limits)
+/* Bytes of a ring of samples beside rings of @sideband; places without samples have those, too. */
+static uint64_t ring_size_beside(const struct plan *plan, const struct limits *limits,
+				 uint64_t sideband)
 {
-	uint64_t sideband = plan_places(plan) * (PLAN_SIDEBAND_SIZE + limits->page_size);
+	uint64_t all = plan_places(plan) * (sideband + limits->page_size);
 	size_t rings = plan_sample_rings(plan);
 
-	return limits_ring_size(limits, RECORD_RING_SIZE, rings, rings ? sideband / rings : 0,
+	return limits_ring_size(limits, RECORD_RING_SIZE, rings, rings ? all / rings : 0,
 				plan->online);
+}
+
+/*
+ * The largest rings of samples that may be locked, and beside them the largest of sideband; these
+ * give way down to PLAN_SIDEBAND_LEAST, or to a quarter of the others.
+ */
+static void set_default_sizes(struct plan *plan, const struct limits *limits)
+{
+	uint64_t best = 0, best_sideband = PLAN_SIDEBAND_SIZE;
+
+	for (uint64_t s = PLAN_SIDEBAND_SIZE; s >= limits->page_size; s /= 2) {
+		uint64_t size = ring_size_beside(plan, limits, s);
+
+		if (s < PLAN_SIDEBAND_LEAST && s < size / 4)
+			break;
+		if (size <= best)
+			continue;
+		best = size;
+		best_sideband = s;
+	}
+	plan_set_ring_size(plan, best, best_sideband);
 }
 
 int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
 	     struct plan **ret, struct error *err)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
-	uint64_t size;
 	int code;
 
 	if (!plan)
@@ -235,8 +256,10 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 		plan_free(plan);
 		return code;
 	}
-	size = opts->ring_size ? opts->ring_size : default_ring_size(plan, limits);
-	plan_set_ring_size(plan, size, PLAN_SIDEBAND_SIZE);
+	if (opts->ring_size)
+		plan_set_ring_size(plan, opts->ring_size, PLAN_SIDEBAND_SIZE);
+	else
+		set_default_sizes(plan, limits);
 	*ret = plan;
 	return 0;
 }

@@ -27,7 +27,8 @@ enum ring_kind {
 };
 
 /* Bytes of a sideband ring: room for some hundred execs. */
-#define PLAN_SIDEBAND_SIZE (512u << 10)
+#define PLAN_SIDEBAND_SIZE  (512u << 10)
+#define PLAN_SIDEBAND_LEAST (64u << 10) /* beside larger rings of samples */
 
 enum plan_target {
 	TARGET_COMMAND, /* a command that we start, and its children */

@@ -380,6 +380,39 @@ static void test_ring_sizes(void **state)
 	assert_int_equal(limits_ring_size(&l, 8 << 20, 1, 0, 1), 8 << 20);
 }
 
+/* Rings of sideband give way to those of samples, which are as large as may be. */
+static void test_default_rings_of_users(void **state)
+{
+	static const struct {
+		uint64_t memlock, ring, sideband; /* KB, for each CPU */
+	} cases[] = {
+		{0, 256, 128},	   /* of 516 */
+		{64, 256, 256},	   /* of 580 */
+		{512, 512, 256},   /* of 1028 */
+		{4096, 4096, 256}, /* of 4612, which 512 and the pages of both do not fit */
+		{8192, 8192, 256},
+	};
+	struct record_opts opts = {.all_cpus = true};
+	struct limits l = user;
+
+	l.paranoid = 0;
+	l.mem_total = 1ull << 40;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct plan *plan;
+
+		l.memlock = 0;
+		plan = make(&opts, "cpu-clock", &l);
+		l.memlock = cases[i].memlock * 1024 * plan->online;
+		finish(&opts, plan);
+		opts = (struct record_opts){.all_cpus = true};
+		plan = make(&opts, "cpu-clock", &l);
+		assert_int_equal(plan->ring_size, cases[i].ring << 10);
+		assert_int_equal(plan->sideband_size, cases[i].sideband << 10);
+		finish(&opts, plan);
+		opts = (struct record_opts){.all_cpus = true};
+	}
+}
+
 /* What may be locked is for the rings that there are: sideband comes from all CPUs, samples not. */
 static void test_rings_of_some_cpus(void **state)
 {
@@ -460,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_frequency_is_bound),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_ring_sizes),
+		cmocka_unit_test(test_default_rings_of_users),
 		cmocka_unit_test(test_rings_of_some_cpus),
 		cmocka_unit_test(test_cpu_lists),
 		cmocka_unit_test(test_cpu_of_what_is_lost),
