@@ -52,6 +52,12 @@ static int module_add(struct modules *mods, const struct proc_module *from)
 	return 0;
 }
 
+/* These say nothing about the file that was to be read. */
+static bool is_shortage(int code)
+{
+	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
+}
+
 static int modules_read(struct synth *s, struct modules *mods)
 {
 	struct proc_module m;
@@ -63,7 +69,7 @@ static int modules_read(struct synth *s, struct modules *mods)
 	s->text.len = 0;
 	r = file_read_at(s->proc_fd, "modules", &s->text);
 	if (r)
-		return r == -ENOMEM ? r : 0;
+		return is_shortage(r) ? r : 0;
 	it = (struct text_lines){(char *)s->text.data, (char *)s->text.data + s->text.len};
 	while (!r && text_next_line(&it, &line, &len)) {
 		if (proc_module_parse(line, len, &m))
@@ -206,7 +212,7 @@ int synth_kernel(struct synth *s)
 	int r;
 
 	r = kernel_symbols_read(s->proc, &syms);
-	if (r != -ENOMEM) /* what cannot be read is left out */
+	if (!is_shortage(r)) /* what cannot be read is left out */
 		r = modules_read(s, &mods);
 	if (!r && mods.count)
 		r = modules_find_paths(s, &mods);

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROC_KERNEL "/proc/sys/kernel/"
+
+/* PROC_USER_INIT_INO of include/linux/proc_ns.h */
+#define FIRST_USER_NAMESPACE 0xeffffffdu
 
 static long sysctl_read(const char *path, long otherwise)
 {
@@ -25,6 +29,14 @@ static long sysctl_read(const char *path, long otherwise)
 	return strtol(text, NULL, 10);
 }
 
+/* Those of a container's own user namespace are none that perf_event_open() or mmap() ask for. */
+static bool in_first_user_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) || st.st_ino == FIRST_USER_NAMESPACE;
+}
+
 static bool cap_effective(cap_t caps, cap_value_t cap)
 {
 	cap_flag_value_t value = CAP_CLEAR;
@@ -35,11 +47,12 @@ static bool cap_effective(cap_t caps, cap_value_t cap)
 void limits_read(struct limits *ret)
 {
 	cap_t caps = cap_get_proc();
+	bool first = in_first_user_namespace();
 	struct rlimit lock = {0, 0};
 
-	ret->admin = cap_effective(caps, CAP_SYS_ADMIN);
-	ret->perfmon = ret->admin || cap_effective(caps, CAP_PERFMON);
-	ret->ipc_lock = cap_effective(caps, CAP_IPC_LOCK);
+	ret->admin = first && cap_effective(caps, CAP_SYS_ADMIN);
+	ret->perfmon = ret->admin || (first && cap_effective(caps, CAP_PERFMON));
+	ret->ipc_lock = first && cap_effective(caps, CAP_IPC_LOCK);
 	ret->ptrace = cap_effective(caps, CAP_SYS_PTRACE);
 	if (caps)
 		cap_free(caps);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct limits {
+	/* Of the first user namespace, but for ptrace. */
 	bool perfmon;  /* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not bind us */
 	bool admin;    /* CAP_SYS_ADMIN: some kernels want it at perf_event_paranoid 3 and more */
 	bool ipc_lock; /* CAP_IPC_LOCK: no bound on locked memory */
