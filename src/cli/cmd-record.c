@@ -324,7 +324,7 @@ static int run(struct record_command *cmd)
 		complain("the command was sent SIGTERM, since its recording has ended so");
 	if (result.misused)
 		status = EXIT_USAGE;
-	if (status != EXIT_FINE)
+	if (status != EXIT_FINE && result.started)
 		print_saved(s, cmd, &result);
 	if (status == EXIT_FINE) {
 		print_result(s, cmd, &result);

@@ -192,6 +192,119 @@ int earlier_keep(const char *path, struct error *err)
 	return r;
 }
 
+/* Whether what is at @old may be deleted for a recording; as clear_old() and delete_directory() do.
+ */
+static int check_old(const char *old, const struct stat *st, bool for_directory, struct error *err)
+{
+	bool foreign = false;
+	struct dirent *e;
+	DIR *dir;
+	int r;
+
+	if (!S_ISDIR(st->st_mode) && !for_directory)
+		return 0;
+	r = check_ours(old, st, err);
+	dir = r || !S_ISDIR(st->st_mode) ? NULL : opendir(old);
+	while (dir && (e = readdir(dir)))
+		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return foreign ? error_set(err, -ENOTEMPTY,
+				   "%s: holds more than a recording and is not deleted; move it "
+				   "away",
+				   old)
+		       : r;
+}
+
+/* Some file systems cannot rename without replacing. */
+static int rename_to_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
+}
+
+/* What is at PATH.old goes to a name that nobody has. */
+static int put_aside(struct earlier *e, bool for_directory, struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(e->old, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->old);
+	r = check_old(e->old, &st, for_directory, err);
+	if (r)
+		return r;
+	if (asprintf(&e->aside, "%s.%d", e->old, getpid()) < 0) {
+		e->aside = NULL;
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	r = rename_to_new(e->old, e->aside);
+	if (!r)
+		return 0;
+	error_sys(err, r, "%s: cannot rename it to %s", e->old, e->aside);
+	free(e->aside);
+	e->aside = NULL;
+	return r;
+}
+
+static void earlier_release(struct earlier *e)
+{
+	free(e->path);
+	free(e->old);
+	free(e->aside);
+	*e = (struct earlier){0};
+}
+
+int earlier_stage(struct earlier *e, const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	struct stat st;
+	int r;
+
+	*e = (struct earlier){0};
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	e->path = strndup(path, len);
+	if (!e->path || asprintf(&e->old, "%s.old", e->path) < 0) {
+		e->old = NULL;
+		earlier_release(e);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	if (lstat(e->path, &st))
+		r = errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->path);
+	else if (!(r = check_ours(e->path, &st, err)) &&
+		 !(r = put_aside(e, S_ISDIR(st.st_mode), err))) {
+		r = rename_to_new(e->path, e->old);
+		e->moved = !r;
+		if (r)
+			error_sys(err, r, "%s: cannot rename it to %s", e->path, e->old);
+	}
+	if (r)
+		earlier_restore(e);
+	return r;
+}
+
+void earlier_accept(struct earlier *e)
+{
+	if (e->aside && unlink(e->aside) && errno == EISDIR)
+		delete_directory(e->aside);
+	earlier_release(e);
+}
+
+void earlier_restore(struct earlier *e)
+{
+	bool back = !e->moved || !rename_to_new(e->old, e->path);
+
+	if (back && e->aside)
+		rename_to_new(e->aside, e->old);
+	earlier_release(e);
+}
+
 int earlier_replace_directory(const char *path, struct error *err)
 {
 	int r = earlier_keep(path, err);

@@ -3,6 +3,8 @@
 #ifndef RINGTAIL_DATA_EARLIER_H
 #define RINGTAIL_DATA_EARLIER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /*
@@ -14,6 +16,21 @@
  * filled.
  */
 int earlier_keep(const char *path, struct error *err);
+
+/*
+ * The same, for a recording that may yet fail to start: whatever is in the way is only renamed
+ * until then. All-zero: nothing was.
+ */
+struct earlier {
+	char *path, *old;
+	char *aside; /* where @old is now; NULL: there was none */
+	bool moved;  /* @path is @old now */
+};
+
+/* Returns as earlier_keep() does, and after an error all is as it was. */
+int earlier_stage(struct earlier *e, const char *path, struct error *err);
+void earlier_accept(struct earlier *e);	 /* it stays so, and what PATH.old was is deleted */
+void earlier_restore(struct earlier *e); /* as it was, unless there is something new at @path */
 
 /* As earlier_keep(), and makes the directory @path, mode 0700. */
 int earlier_replace_directory(const char *path, struct error *err);

@@ -197,6 +197,8 @@ static int session_open(struct session *s, struct error *err)
 		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
 	if (!code)
 		code = watch_signals(s, false, err);
+	if (!code && strcmp(s->opts->output, "-"))
+		code = earlier_stage(&s->earlier, s->opts->output, err);
 	if (!code)
 		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
 				     &s->patience, err);
@@ -313,9 +315,12 @@ static int session_start(struct session *s, struct error *err)
 		code = session_triggers_start(&s->triggers, err);
 	if (!code && s->workload.pid)
 		code = workload_start(&s->workload, s->opts->command[0], err);
-	if (!code)
-		session_service_ready(&s->service);
-	return code;
+	if (code)
+		return code;
+	earlier_accept(&s->earlier);
+	s->started = true;
+	session_service_ready(&s->service);
+	return 0;
 }
 
 /* --- DRAINING -> FINALIZED -----------------------------------------------------------------------
@@ -440,6 +445,14 @@ static int session_step(struct session *s, struct error *err)
 	return code;
 }
 
+/* Of one that did not start there is nothing, and nothing has changed. */
+static void undo_start(struct session *s)
+{
+	if (s->output.lanes && s->output.lanes[0].chain)
+		output_discard(&s->output, s->opts);
+	earlier_restore(&s->earlier);
+}
+
 /* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
 static void save_the_rest(struct session *s, int code, struct error *err)
 {
@@ -448,14 +461,14 @@ static void save_the_rest(struct session *s, int code, struct error *err)
 	if (s->opened)
 		opened_disable(s->opened);
 	worker_code = crew_dismiss(&s->crew, err);
+	if (!s->started) {
+		undo_start(s);
+		return;
+	}
 	if (s->memory.flight)
 		flight_end(s->memory.flight);
 	if (!s->output.lanes || !s->output.lanes[0].chain)
 		return;
-	if (!s->began.tv_sec) { /* there is no sample in it */
-		output_discard(&s->output, s->opts);
-		return;
-	}
 	lane_save(&s->output.lanes[0], worker_code ? worker_code : code);
 	output_checkpoint(&s->output, NULL);
 	output_abandon(&s->output, s->plan, s->opened);
@@ -504,6 +517,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.deleted = s->rotation.deleted,
 		.gone = s->rotation.lost,
 		.path = path ? path : s->opts->output,
+		.started = s->started,
 		.misused = s->misused,
 		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
 			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,

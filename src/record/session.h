@@ -66,6 +66,7 @@ struct session_result {
 	size_t snapshots;		       /* with -M */
 	size_t given_up;		       /* snapshots that found no room */
 	bool last_given_up;		       /* the one at the end is among them */
+	bool started;			       /* else nothing has changed */
 	bool misused;			       /* it failed for an option that cannot be meant */
 	int command_status;		       /* as a shell has it; 0 without a command */
 	int command_signal;		       /* what ended it, or 0 */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "data/earlier.h"
 #include "record/crew.h"
 #include "record/hotplug.h"
 #include "record/id_reader.h"
@@ -30,6 +31,7 @@ struct session {
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;
+	struct earlier earlier; /* what was in the place of the output, until it starts */
 	struct output output;
 	struct crew crew;
 	struct session_memory memory;
@@ -43,12 +45,12 @@ struct session {
 	sigset_t mask_before;
 	int signals, tick, delay, turn; /* descriptors; -1: none */
 	struct timespec began, ended;
-	bool stop, raised;
-	struct error command_error; /* what a command to rotate has failed by */
-	bool misused;		    /* what was asked for cannot be meant */
-	bool flushing;		    /* the crew was asked to, and an answer is due */
+	bool stop, raised, started;
+	struct error command_error;	 /* what a command to rotate has failed by */
+	bool misused;			 /* what was asked for cannot be meant */
+	bool flushing;			 /* the crew was asked to, and an answer is due */
 	struct writer_patience patience; /* with a pipe whose reader takes nothing */
-	bool slow_said;			 /* that the next signal ends without what is to be written */
+	bool slow_said; /* that the next signal ends without what is to be written */
 	int nice_before;
 	uint64_t saved;	 /* samples in the last output of a session that failed */
 	struct loss cut; /* user stacks */

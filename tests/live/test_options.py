@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -271,3 +272,52 @@ def test_the_header_goes_before_a_dump(lab):
     assert header.startswith('# ====') and dump.startswith('data:0x'), (header[:100], dump[:100])
     assert lab.run('report', '-i', 'p.data', '-D', '--header').stdout == header + dump
     assert lab.run('report', '-i', 'p.data', '-D', '--header-only').stdout == header
+
+
+def contents(lab, name):
+    path = lab.path(name)
+    if not os.path.isdir(path):
+        with open(path, 'rb') as f:
+            return f.read()
+    return {part: contents(lab, f'{name}/{part}') for part in os.listdir(path)}
+
+
+def test_a_failed_start_changes_nothing(lab):
+    """Wherever it fails: what is in the way of the output and of its .old stays; else it is as it was without that."""
+    def limits(kind, number):
+        return lambda: resource.setrlimit(kind, (number, number))
+    few = [limits(resource.RLIMIT_NOFILE, n) for n in range(6, 40)]
+    small = [limits(resource.RLIMIT_FSIZE, n) for n in (0, 100, 5000)]
+    failed = made = 0
+    for options in [], ['--threads']:
+        record = ['record', '-e', 'cpu-clock', *options, '-o', 'p.data', '--', 'true']
+        hidden = 'kptr_restrict' in lab.run(*record).stderr
+        lab.run(*record)
+        for limit in few + small:
+            before = {name: contents(lab, name) for name in ('p.data', 'p.data.old')}
+            p = lab.run(*record, status=None, preexec_fn=limit, release=True)
+            after = {name: contents(lab, name) for name in glob.glob('p.data*', root_dir=lab.dir)}
+            # For want of descriptors nothing was hidden by the kernel.
+            assert hidden or 'kptr_restrict' not in p.stderr, p.stderr
+            if p.returncode == 0:
+                assert set(after) == set(before) and after['p.data.old'] == before['p.data'], (options, p.stderr)
+                made += 1
+            elif after != before:
+                # Its first flush failed, and not its start.
+                assert limit in small and 'readable' in p.stderr, (options, set(after), p.stderr)
+            else:
+                failed += 1
+        subprocess.run('rm -r p.data*', shell=True, cwd=lab.dir, check=True)
+    assert failed > 10 and made > 10, (failed, made)
+
+
+def test_a_user_namespace_is_no_root(lab):
+    """Its capabilities are none for perf events: the bounds are those of an ordinary user."""
+    if subprocess.run(['unshare', '-U', '-r', 'true'], check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip('no user namespaces')
+    with open('/proc/sys/kernel/perf_event_paranoid', encoding='ascii') as f:
+        if int(f.read()) not in (0, 1, 2):
+            raise Skip('perf_event_paranoid is not 0 to 2')
+    p = subprocess.run(['unshare', '-U', '-r', *lab.argv(['record', '-v', '-e', 'cpu-clock', '-o', 'p.data', 'true'])],
+                       cwd=lab.dir, stderr=subprocess.PIPE, text=True, check=False)
+    assert p.returncode == 0 and '1/64 of memory' not in p.stderr, p.stderr
