@@ -127,6 +127,9 @@ class OptionSet:
             kinds = ['enter', 'exit', 'named']
         count = self.pick(1, 1, 1, 2, 3)
         chosen = list(dict.fromkeys(self.pick(*kinds) for _ in range(count)))
+        self.group = self.chance(12)
+        if self.group:  # with one filter for both
+            chosen = ['enter', 'exit'] + [kind for kind in chosen if kind not in ('enter', 'exit')]
         if self.chance(12) and not self.period:
             chosen.append('clock')
         self.events = [Event(kind) for kind in chosen]
@@ -169,7 +172,7 @@ class OptionSet:
 
     def choose_output(self):
         self.container = self.pick('file', 'file', 'directory', '-')
-        self.threads = self.pick(None, None, '--threads', *map('--threads={}'.format, self.masks()))
+        self.threads = self.pick(*[None] * 6, '--threads', *map('--threads={}'.format, self.masks()))
         if self.threads and self.container == 'file':
             self.container = 'directory'
         rotations = [None] * 4 + ['overwrite', 'max-size', 'memory', 'memory']
@@ -212,6 +215,7 @@ class OptionSet:
         if self.memory:
             options += ['--snapshot-on-exit'] if self.chance(60) else []
             options += ['--last', self.pick('1s', '100ms', '64K', 'all')] if self.chance(20) else []
+            options += ['--trigger', self.pick('every:20ms', 'every:500ms,limit=1/1s')] if self.chance(20) else []
             since = self.chance(30)
             options += ['--since-last'] if since else []
             if self.container != '-' and self.chance(30):
@@ -236,7 +240,7 @@ class OptionSet:
         options += ['--user-callchains'] if self.chains and self.chance(15) else []
         options += ['--kernel-callchains'] if self.chains == 'fp' and '--user-callchains' not in options and \
             self.chance(15) else []
-        for option in '-d', '-P', '-R', '-T', '--sample-cpu', '--namespaces', '-N', '--tail-synthesize':
+        for option in '-B', '-d', '-P', '-R', '-T', '--sample-cpu', '--namespaces', '-N', '--tail-synthesize':
             options += [option] if self.chance(10) else []
         options += ['-k', self.pick(*CLOCKS, *(MORE_CLOCKS if self.soft else ()))] if self.chance(20) else []
         options += ['-c', str(self.period)] if self.period else []
@@ -273,8 +277,11 @@ class OptionSet:
     def argv(self, command, names):
         """Words behind `ringtail record`; @names: of what is known only when it runs."""
         options = list(self.options)
-        for event in self.events:
-            options += ['-e', event.text]
+        for i, event in enumerate(self.events):
+            if i == 1 and self.group:
+                continue
+            both = f'{{{{{event.text},{self.events[1].text}}}}}' if i == 0 and self.group else event.text
+            options += ['-e', both]
             if event.filter(self.whole):
                 options += ['--filter', event.filter(self.whole)]
         if self.refused:
