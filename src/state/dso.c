@@ -181,12 +181,12 @@ static const char *short_name(struct dso_table *t, const char *name, const struc
 }
 
 /* As perf's lines show it. */
-static const char *line_name(struct dso_table *t, const struct dso *dso, uint32_t jit_pid)
+static const char *line_name(struct dso_table *t, const struct dso *dso)
 {
 	char map[32];
 
-	if (jit_pid) {
-		snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)jit_pid);
+	if (dso->jit_pid) {
+		snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)dso->jit_pid);
 		return dso_intern(t, map);
 	}
 	if ((dso->kind == DSO_MODULE || dso->kind == DSO_GUEST) && dso->short_name[0] == '[')
@@ -235,7 +235,8 @@ static struct dso *dso_new(struct dso_table *t, const char *name, const struct d
 	if (!dso->short_name)
 		return NULL;
 	dso->kind = want->kind;
-	dso->line_name = line_name(t, dso, want->pid);
+	dso->jit_pid = want->pid;
+	dso->line_name = line_name(t, dso);
 	if (!dso->line_name)
 		return NULL;
 	t->name_bytes += strlen(name);

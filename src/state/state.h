@@ -34,6 +34,7 @@ struct dso {
 	const char *short_name; /* what perf's tables show: base name, "[ext4]", "[JIT] tid 42" */
 	const char *line_name;	/* what perf's lines show: path, "[ext4]", "/tmp/perf-42.map" */
 	enum dso_kind kind;
+	uint32_t jit_pid;      /* DSO_ANON of a JIT: the process that mapped it; else 0 */
 	unsigned int index;    /* dense, from 0: usable as array index */
 	uint8_t build_id_size; /* 0: unknown */
 	uint8_t build_id[PD_BUILD_ID_MAX];

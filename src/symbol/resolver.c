@@ -298,13 +298,24 @@ static const struct symbol *find_anon(struct resolver *r, uint32_t pid, uint64_t
 	return p && p->table ? symtab_find(p->table, addr, !r->src.opts.no_demangle) : NULL;
 }
 
+/* A child that its parent has forked runs the parent's code, until it makes some of its own. */
+static const struct symbol *find_jit(struct resolver *r, const struct dso *dso, uint32_t pid,
+				     uint64_t addr)
+{
+	const struct symbol *sym = find_anon(r, pid, addr);
+
+	if (!sym && dso->jit_pid && dso->jit_pid != pid)
+		sym = find_anon(r, dso->jit_pid, addr);
+	return sym;
+}
+
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr)
 {
 	const struct loaded *l;
 
 	if (dso->kind == DSO_ANON)
-		return find_anon(r, pid, addr);
+		return find_jit(r, dso, pid, addr);
 	l = loaded_get(r, dso);
 	if (l->table)
 		return symtab_find(l->table, addr, !r->src.opts.no_demangle);

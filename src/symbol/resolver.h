@@ -44,9 +44,9 @@ void resolver_free(struct resolver *r); /* accepts NULL */
 
 /*
  * The symbol that covers @addr of @dso (as struct location has it), or NULL. @pid is for
- * perf-PID.map. Addresses of a DSO_MODULE count from where its text starts in memory, which is what
- * a module's map starts with (its pgoff is 0). A DSO_KSYMBOL is one symbol from 0 to UINT64_MAX:
- * its map knows how long it is.
+ * perf-PID.map; that of dso->jit_pid comes second. Addresses of a DSO_MODULE count from where its
+ * text starts in memory, which is what a module's map starts with (its pgoff is 0). A DSO_KSYMBOL
+ * is one symbol from 0 to UINT64_MAX: its map knows how long it is.
  */
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr);

@@ -489,6 +489,13 @@ static void test_perfmap(void **state)
 	assert_symbol(p, &anon, 42, 0x4003, "end");
 	assert_symbol(p, &anon, 43, 0x1000, NULL); /* a link */
 	assert_null(resolver_why_not(p->r, &anon));
+	/* code that a forked child has from the process that made it, unless it has its own */
+	put_text(p, "/tmp/perf-44.map", "1000 10 own\n");
+	anon.jit_pid = 42;
+	assert_symbol(p, &anon, 45, 0x1000, "second");
+	assert_symbol(p, &anon, 44, 0x1000, "own");
+	assert_symbol(p, &anon, 44, 0x1010, "A::A");
+	anon.jit_pid = 0;
 	if (!geteuid()) {
 		assert_int_equal(chown(from, 12345, 12345), 0);
 		fresh(p);
