@@ -146,7 +146,7 @@ static int settle_fields(struct script_args *a, const struct trace *t)
 	struct error err = ERROR_INIT;
 	int rc = 0;
 
-	script_fields_default(t, &a->script.fields);
+	script_fields_default(t, !a->script.no_callchain, &a->script.fields);
 	for (size_t i = 0; !rc && i < a->nr_fields; i++)
 		rc = script_fields_parse(a->fields[i], &a->script.fields, &err);
 	if (!rc)

@@ -71,7 +71,7 @@ static bool is_dummy(const struct pd_evsel *evsel)
 	return evsel->attr.type == PERF_TYPE_SOFTWARE && evsel->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
-void script_fields_default(const struct trace *t, struct script_fields *ret)
+void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret)
 {
 	const uint8_t *unused;
 	size_t len;
@@ -82,7 +82,7 @@ void script_fields_default(const struct trace *t, struct script_fields *ret)
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
 		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
 
-		if (e->attr.type == PERF_TYPE_TRACEPOINT &&
+		if (chains && e->attr.type == PERF_TYPE_TRACEPOINT &&
 		    (e->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
 			ret->of[SCRIPT_TRACEPOINT] |= CODE;
 	}

@@ -77,8 +77,8 @@ struct script_sample {
 
 typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, void *arg);
 
-/* perf's defaults for this trace. */
-void script_fields_default(const struct trace *t, struct script_fields *ret);
+/* perf's defaults for this trace; without @chains, call chains are not shown. */
+void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret);
 
 /*
  * Applies one -F argument: "[type:]field,…", each field perhaps with + or - before it.
