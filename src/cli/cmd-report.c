@@ -228,8 +228,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static bool is_empty(const struct report *r)
 {
-	for (size_t i = 0; i < r->nr; i++)
-		if (r->hists[i].nr)
+	for (size_t i = 0; i < r->tables.nr; i++)
+		if (r->tables.hists[i].nr)
 			return false;
 	return true;
 }

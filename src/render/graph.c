@@ -79,14 +79,12 @@ static uint64_t whole(const struct graph *gr, uint32_t node)
 /* @c if it is a branch worth drawing. Children are sorted: if one is too small the rest are. */
 static uint32_t if_drawn(const struct graph *gr, uint32_t c)
 {
-	const struct callgraph_node *n;
-	double all;
+	const struct callers_bounds bounds = graph_bounds(gr->total, gr->opts);
+	const struct callgraph_node *node = gr->g->node;
 
-	if (c == CALLGRAPH_NONE)
+	if (c == CALLGRAPH_NONE || callers_wanted(&bounds, &node[node[c].parent], &node[c]))
 		return c;
-	n = &gr->g->node[c];
-	all = (double)whole(gr, n->parent);
-	return n->total >= (uint64_t)(all * gr->opts->graph_percent / 100.0) ? c : CALLGRAPH_NONE;
+	return CALLGRAPH_NONE;
 }
 
 static uint32_t first_child(const struct graph *gr, uint32_t node)
@@ -306,21 +304,30 @@ static int put_folded(struct graph *gr, uint32_t root)
 	return rc;
 }
 
-int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, uint64_t weight,
-		 bool skip_first, const struct table_opts *opts)
+struct callers_bounds graph_bounds(uint64_t total, const struct table_opts *opts)
+{
+	return (struct callers_bounds){
+		.percent = opts->graph_percent,
+		.fractal = opts->graph_style == GRAPH_FRACTAL,
+		.all = total,
+	};
+}
+
+int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
+		 const struct table_opts *opts)
 {
 	struct graph gr = {
 		.out = out,
-		.g = &h->graph,
+		.g = row->g,
 		.opts = opts,
-		.total = h->period,
+		.total = row->total,
 		.width = opts->width,
 	};
-	uint32_t node = e->root, c;
+	uint32_t node = row->root, c;
 	bool printed = false;
 	int rc = 0;
 
-	if (e->root == CALLGRAPH_NONE)
+	if (node == CALLGRAPH_NONE)
 		return 0;
 	if (opts->graph_style == GRAPH_FOLDED) {
 		rc = put_folded(&gr, node);
@@ -329,7 +336,7 @@ int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, ui
 	}
 	c = first_child(&gr, node);
 	if (c != CALLGRAPH_NONE && next_child(&gr, c) == CALLGRAPH_NONE &&
-	    h->graph.node[c].total == weight)
+	    gr.g->node[c].total == row->weight)
 		rc = put_trunk(&gr, c, skip_first, &node, &printed);
 	if (!rc)
 		rc = put_branches(&gr, node, 1, &printed);

@@ -151,13 +151,24 @@ static json_t *children_json(const struct tree_walk *w, uint32_t node)
 	return list;
 }
 
-static json_t *row_json(const struct report *r, const struct hist *h, const struct hist_entry *e,
+static int put_callgraph(json_t *o, struct report *r, size_t index, const struct hist_entry *e,
+			 const struct table_opts *opts)
+{
+	uint64_t all = r->tables.hists[index].period;
+	const struct callers_bounds bounds = {.percent = opts->graph_percent, .all = all};
+	struct tree_walk w = {.least = (uint64_t)((double)all * opts->graph_percent / 100.0)};
+	uint32_t root;
+	int rc = report_tree(r, index, e, &bounds, &w.g, &root);
+
+	if (rc < 0 || root == CALLGRAPH_NONE)
+		return rc;
+	return put(o, "callgraph", children_json(&w, root));
+}
+
+static json_t *row_json(struct report *r, size_t index, const struct hist_entry *e,
 			const struct table_opts *opts)
 {
-	const struct tree_walk w = {
-		.g = &h->graph,
-		.least = (uint64_t)((double)h->period * opts->graph_percent / 100.0),
-	};
+	const struct hist *h = &r->tables.hists[index];
 	double all = h->period ? (double)h->period : 1;
 	json_t *o = json_object();
 	struct buf text = {0};
@@ -176,8 +187,8 @@ static json_t *row_json(const struct report *r, const struct hist *h, const stru
 		if (!rc)
 			rc = put(o, h->keys[k]->name, json_name((const char *)text.data));
 	}
-	if (!rc && e->root != CALLGRAPH_NONE)
-		rc = put(o, "callgraph", children_json(&w, e->root));
+	if (!rc)
+		rc = put_callgraph(o, r, index, e, opts);
 	buf_release(&text);
 	if (rc) {
 		json_decref(o);
@@ -205,9 +216,9 @@ static int put_line(FILE *out, const char *before, json_t *value)
 }
 
 /* One row is in memory at a time. */
-static int put_rows(FILE *out, const struct report *r, const struct hist *h,
-		    const struct table_opts *opts)
+static int put_rows(FILE *out, struct report *r, size_t index, const struct table_opts *opts)
 {
+	const struct hist *h = &r->tables.hists[index];
 	bool first = true;
 	int rc = 0;
 
@@ -217,15 +228,15 @@ static int put_rows(FILE *out, const struct report *r, const struct hist *h,
 
 		if (100.0 * (double)weight < opts->percent_limit * (double)h->period)
 			continue;
-		rc = put_line(out, first ? "\n    " : ",\n    ", row_json(r, h, e, opts));
+		rc = put_line(out, first ? "\n    " : ",\n    ", row_json(r, index, e, opts));
 		first = false;
 	}
 	return rc;
 }
 
-static int put_event(FILE *out, const struct report *r, size_t index, const struct table_opts *opts)
+static int put_event(FILE *out, struct report *r, size_t index, const struct table_opts *opts)
 {
-	const struct hist *h = &r->hists[index];
+	const struct hist *h = &r->tables.hists[index];
 	int rc = put_line(out,
 			  "{\"event\": ", json_name(pd_evlist_at(r->trace->evlist, index)->name));
 
@@ -236,12 +247,12 @@ static int put_event(FILE *out, const struct report *r, size_t index, const stru
 	if (rc)
 		return rc;
 	fputs(",\n   \"rows\": [", out);
-	rc = put_rows(out, r, h, opts);
+	rc = put_rows(out, r, index, opts);
 	fputs("]}", out);
 	return rc;
 }
 
-int json_report(FILE *out, const struct report *r, json_t *header, const struct table_opts *opts)
+int json_report(FILE *out, struct report *r, json_t *header, const struct table_opts *opts)
 {
 	bool first = true;
 	int rc = 0;
@@ -254,8 +265,8 @@ int json_report(FILE *out, const struct report *r, json_t *header, const struct 
 	if (!rc)
 		rc = put_part(out, " \"stats\": ", json_stats(r->trace), JSON_INDENT(1));
 	fputs(",\n \"tables\": [", out);
-	for (size_t i = 0; !rc && i < r->nr; i++) {
-		if (!r->hists[i].samples)
+	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
+		if (!r->tables.hists[i].samples)
 			continue;
 		fputs(first ? "\n  " : ",\n  ", out);
 		first = false;

@@ -25,7 +25,7 @@ json_t *json_stats(const struct trace *t);
  * that memory is that of the longest row. Returns 0, -ENOMEM or -EIO; what is written then is still
  * JSON up to where it failed.
  */
-int json_report(FILE *out, const struct report *r, json_t *header, const struct table_opts *opts);
+int json_report(FILE *out, struct report *r, json_t *header, const struct table_opts *opts);
 
 /* Writes and frees @doc (NULL is refused). Returns 0, -ENOMEM or -EIO. */
 int json_write(FILE *out, json_t *doc);

@@ -15,7 +15,7 @@
 
 struct table {
 	FILE *out;
-	const struct report *r;
+	struct report *r;
 	const struct hist *h;
 	const struct table_opts *opts;
 	size_t width[SORT_KEYS_MAX];
@@ -209,12 +209,27 @@ static int add_numbers(struct table *t, const struct hist_entry *e)
 	return rc;
 }
 
-static int put_row(struct table *t, const struct hist_entry *e)
+static int put_graph(struct table *t, const struct hist_entry *e)
 {
 	const struct report_opts *opts = t->r->opts;
-	const struct hist *h = t->h;
+	const struct callers_bounds bounds = graph_bounds(t->h->period, t->opts);
 	/* A tree that begins at the row's own function need not name it again. */
 	bool own = opts->children || opts->graph == REPORT_GRAPH_CALLEE;
+	struct graph_row row = {
+		.weight = opts->children ? e->children : e->self,
+		.total = t->h->period,
+	};
+	int rc = report_tree(t->r, (size_t)(t->h - t->r->tables.hists), e, &bounds, &row.g,
+			     &row.root);
+
+	if (rc < 0)
+		return rc;
+	return graph_render(t->out, &row, own && !strcmp(t->h->keys[0]->name, "sym"), t->opts);
+}
+
+static int put_row(struct table *t, const struct hist_entry *e)
+{
+	const struct hist *h = t->h;
 	int rc = add_numbers(t, e);
 
 	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
@@ -226,10 +241,7 @@ static int put_row(struct table *t, const struct hist_entry *e)
 	if (rc < 0)
 		return rc;
 	put_line(t, "");
-	if (t->opts->separator)
-		return 0;
-	return graph_render(t->out, h, e, opts->children ? e->children : e->self,
-			    own && !strcmp(h->keys[0]->name, "sym"), t->opts);
+	return t->opts->separator ? 0 : put_graph(t, e);
 }
 
 static void put_counts(struct table *t, const struct pd_evsel *evsel)
@@ -312,7 +324,7 @@ static void put_loss(FILE *out, const struct trace *t)
 	fputs("#\n", out);
 }
 
-int table_render(FILE *out, const struct report *r, const struct table_opts *opts)
+int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 {
 	struct table t = {.out = out, .r = r, .opts = opts};
 	bool first = true;
@@ -320,8 +332,8 @@ int table_render(FILE *out, const struct report *r, const struct table_opts *opt
 
 	if (!opts->quiet)
 		put_loss(out, r->trace);
-	for (size_t i = 0; !rc && i < r->nr; i++) {
-		t.h = &r->hists[i];
+	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
+		t.h = &r->tables.hists[i];
 		if (!t.h->samples)
 			continue;
 		if (!first)

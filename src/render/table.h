@@ -37,10 +37,21 @@ struct table_opts {
 };
 
 /* What was lost, then a table for each event that has samples. Returns 0 or -ENOMEM. */
-int table_render(FILE *out, const struct report *r, const struct table_opts *opts);
+int table_render(FILE *out, struct report *r, const struct table_opts *opts);
 
-/* The call tree below a row of @weight. Returns 0 or -ENOMEM. */
-int graph_render(FILE *out, const struct hist *h, const struct hist_entry *e, uint64_t weight,
-		 bool skip_first, const struct table_opts *opts);
+/* The call tree of a row. */
+struct graph_row {
+	const struct callgraph *g;
+	uint32_t root;	 /* CALLGRAPH_NONE: none */
+	uint64_t weight; /* of the row */
+	uint64_t total;	 /* of the event */
+};
+
+/* What is drawn of trees of an event of @total. */
+struct callers_bounds graph_bounds(uint64_t total, const struct table_opts *opts);
+
+/* Returns 0 or -ENOMEM. */
+int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
+		 const struct table_opts *opts);
 
 #endif

@@ -17,6 +17,19 @@ void callgraph_release(struct callgraph *g)
 	*g = (struct callgraph){0};
 }
 
+#define SMALL_TABLE (1u << 12)
+
+void callgraph_clear(struct callgraph *g)
+{
+	if (g->table_size > SMALL_TABLE) {
+		callgraph_release(g);
+		return;
+	}
+	g->nr = 0;
+	if (g->table)
+		memset(g->table, 0, g->table_size * sizeof(*g->table));
+}
+
 static uint64_t mix(uint64_t h)
 {
 	h ^= h >> 32;
@@ -28,7 +41,7 @@ static uint64_t mix(uint64_t h)
 static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
 			  const struct callgraph_node *n)
 {
-	uint64_t h = mix(g->key ^ (((uint64_t)parent << 8) + n->cpumode));
+	uint64_t h = mix(g->key ^ (((uint64_t)parent << 9) + ((uint64_t)n->own << 8) + n->cpumode));
 
 	if (n->sym)
 		return mix(h ^ (uintptr_t)n->sym);
@@ -38,7 +51,7 @@ static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
 static bool same_frame(const struct callgraph_node *a, const struct callgraph_node *b)
 {
 	return a->sym == b->sym && a->dso == b->dso && a->addr == b->addr &&
-	       a->cpumode == b->cpumode;
+	       a->cpumode == b->cpumode && a->own == b->own;
 }
 
 static int grow_table(struct callgraph *g)
@@ -84,9 +97,10 @@ int callgraph_root(struct callgraph *g, uint32_t *ret)
 	return push(g, &empty, ret);
 }
 
-/* The child of @parent for the frame that @key describes, made if absent. */
-static int child_of(struct callgraph *g, uint32_t parent, struct callgraph_node *key, uint32_t *ret)
+int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+		    uint32_t *ret)
 {
+	struct callgraph_node made;
 	size_t at;
 	int rc;
 
@@ -105,10 +119,12 @@ static int child_of(struct callgraph *g, uint32_t parent, struct callgraph_node 
 			return 0;
 		}
 	}
-	key->parent = parent;
-	key->child = CALLGRAPH_NONE;
-	key->sibling = g->node[parent].child;
-	rc = push(g, key, ret);
+	made = *key;
+	made.self = made.total = made.samples = 0;
+	made.parent = parent;
+	made.child = CALLGRAPH_NONE;
+	made.sibling = g->node[parent].child;
+	rc = push(g, &made, ret);
 	if (rc < 0)
 		return rc;
 	g->node[parent].child = *ret;
@@ -116,8 +132,7 @@ static int child_of(struct callgraph *g, uint32_t parent, struct callgraph_node 
 	return 0;
 }
 
-/* Adds to the totals from @at up to the root. */
-static void credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples)
+void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples)
 {
 	g->node[at].self += period;
 	for (; at != CALLGRAPH_NONE; at = g->node[at].parent) {
@@ -126,27 +141,52 @@ static void credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t s
 	}
 }
 
+static int child_of_frame(struct callgraph *g, uint32_t parent, const struct frame *f, bool own,
+			  uint32_t *ret)
+{
+	const struct callgraph_node key = {
+		.dso = f->dso,
+		.sym = f->sym,
+		.addr = f->sym ? f->sym->start : f->addr,
+		.cpumode = f->cpumode,
+		.own = own,
+		.guessed = f->guessed,
+	};
+
+	return callgraph_child(g, parent, &key, ret);
+}
+
+static int add(struct callgraph *g, uint32_t root, const struct frame *own,
+	       const struct frame *frame, size_t nr, enum callgraph_order order, uint64_t period,
+	       uint64_t samples)
+{
+	uint32_t at = root;
+	int rc = 0;
+
+	if (own && order == CALLGRAPH_CALLEE)
+		rc = child_of_frame(g, at, own, true, &at);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = child_of_frame(g, at, &frame[order == CALLGRAPH_CALLER ? nr - 1 - i : i],
+				    false, &at);
+	if (!rc && own && order == CALLGRAPH_CALLER)
+		rc = child_of_frame(g, at, own, true, &at);
+	if (rc < 0)
+		return rc;
+	callgraph_credit(g, at, period, samples);
+	return 0;
+}
+
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
 		  enum callgraph_order order, uint64_t period)
 {
-	uint32_t at = root;
+	return add(g, root, NULL, frame, nr, order, period, 1);
+}
 
-	for (size_t i = 0; i < nr; i++) {
-		const struct frame *f = &frame[order == CALLGRAPH_CALLER ? nr - 1 - i : i];
-		struct callgraph_node key = {
-			.dso = f->dso,
-			.sym = f->sym,
-			.addr = f->sym ? f->sym->start : f->addr,
-			.cpumode = f->cpumode,
-			.guessed = f->guessed,
-		};
-		int rc = child_of(g, at, &key, &at);
-
-		if (rc < 0)
-			return rc;
-	}
-	credit(g, at, period, 1);
-	return 0;
+int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
+		      const struct frame *frame, size_t nr, enum callgraph_order order,
+		      uint64_t period, uint64_t samples)
+{
+	return add(g, root, own, frame, nr, order, period, samples);
 }
 
 int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *from,
@@ -160,7 +200,6 @@ int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *
 	g->node[dst].samples += from->node[src].samples;
 	for (;;) {
 		uint32_t next = from->node[src].child;
-		struct callgraph_node key;
 		int rc;
 
 		if (next == CALLGRAPH_NONE) {
@@ -174,9 +213,7 @@ int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *
 			dst = g->node[dst].parent;
 		}
 		src = next;
-		key = from->node[src];
-		key.self = key.total = key.samples = 0;
-		rc = child_of(g, dst, &key, &dst);
+		rc = callgraph_child(g, dst, &from->node[src], &dst);
 		if (rc < 0)
 			return rc;
 		g->node[dst].self += from->node[src].self;

@@ -12,6 +12,7 @@
 #ifndef RINGTAIL_REPORT_CALLGRAPH_H
 #define RINGTAIL_REPORT_CALLGRAPH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct callgraph_node {
 	uint64_t samples;		 /* that went through here */
 	uint32_t parent, child, sibling; /* indices; CALLGRAPH_NONE */
 	uint8_t cpumode;
+	bool own;     /* a sample itself, no frame of its chain: callgraph_add_own() */
 	bool guessed; /* some of its samples: struct unwind_frame */
 	const struct dso *dso;
 	const struct symbol *sym;
@@ -40,6 +42,9 @@ struct callgraph {
 
 void callgraph_release(struct callgraph *g);
 
+/* Forgets all trees. Little memory is kept for the next ones. */
+void callgraph_clear(struct callgraph *g);
+
 /* Makes an empty tree. Returns 0 with its root's index, -ENOMEM, or -E2BIG past 2^31 nodes. */
 int callgraph_root(struct callgraph *g, uint32_t *ret);
 
@@ -54,6 +59,21 @@ enum callgraph_order {
  */
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
 		  enum callgraph_order order, uint64_t period);
+
+/*
+ * As callgraph_add(), for @samples that are alike, and the sample itself as a node that is none of
+ * a chain: below the whole path, or with CALLGRAPH_CALLEE above it.
+ */
+int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
+		      const struct frame *frame, size_t nr, enum callgraph_order order,
+		      uint64_t period, uint64_t samples);
+
+/* The child of @parent for the frame of @key, made empty if absent. 0, -ENOMEM or -E2BIG. */
+int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+		    uint32_t *ret);
+
+/* A path that ends at @at: adds to the totals from there up to the root. */
+void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples);
 
 /* Adds the tree @from_root of @from to the tree @root of @g. Returns as callgraph_add(). */
 int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *from,

@@ -143,10 +143,13 @@ bool filter_place(const struct filter *f, const struct frame *frame)
 	return !f->resolved || frame->sym;
 }
 
-bool filter_row(const struct filter *f, const char *comm, const struct frame *frame)
+bool filter_comm(const struct filter *f, const char *comm)
 {
-	if (f->comms && !in_list(f->comms, comm ? comm : ""))
-		return false;
+	return !f->comms || in_list(f->comms, comm ? comm : "");
+}
+
+bool filter_frame(const struct filter *f, const struct frame *frame)
+{
 	if (f->dsos && !(frame->dso && (in_list(f->dsos, frame->dso->short_name) ||
 					in_list(f->dsos, frame->dso->line_name) ||
 					in_list(f->dsos, frame->dso->name))))
@@ -154,4 +157,9 @@ bool filter_row(const struct filter *f, const char *comm, const struct frame *fr
 	if (f->symbol_part && !(frame->sym && strstr(frame->sym->name, f->symbol_part)))
 		return false;
 	return !f->symbols || (frame->sym && in_list(f->symbols, frame->sym->name));
+}
+
+bool filter_row(const struct filter *f, const char *comm, const struct frame *frame)
+{
+	return filter_comm(f, comm) && filter_frame(f, frame);
 }

@@ -47,4 +47,8 @@ bool filter_sample(const struct filter *f, const struct pd_sample *s);
 bool filter_place(const struct filter *f, const struct frame *frame);
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame);
 
+/* The two parts of filter_row(). */
+bool filter_comm(const struct filter *f, const char *comm);
+bool filter_frame(const struct filter *f, const struct frame *frame);
+
 #endif

@@ -165,14 +165,14 @@ static int event_text(const struct trace *t, struct hist_cell cell, struct buf *
 
 // clang-format off
 static const struct sort_key keys[] = {
-	{"comm",  NULL,     "Command",       false, 0,               true,  comm_cell,  comm_text,  comm_compare},
+	{"comm",  NULL,     "Command",       false, false, 0,               true,  comm_cell,  comm_text,  comm_compare},
 	/* What perf calls pid are threads. */
-	{"pid",   NULL,     "    Pid:Command", false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
-	{"tid",   NULL,     "    Tid:Command", false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
-	{"dso",   NULL,     "Shared Object", false, 0,               false, dso_cell,   dso_text,   dso_compare},
-	{"sym",   "symbol", "Symbol",        false, 0,               false, sym_cell,   sym_text,   sym_compare},
-	{"cpu",   NULL,     "CPU",           true,  PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   compare_numbers},
-	{"event", NULL,     "Event",         false, 0,               false, event_cell, event_text, compare_numbers},
+	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
+	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
+	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   dso_text,   dso_compare},
+	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   sym_text,   sym_compare},
+	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   compare_numbers},
+	{"event", NULL,     "Event",         false, false, 0,               false, event_cell, event_text, compare_numbers},
 };
 // clang-format on
 

@@ -40,6 +40,7 @@ struct sort_key {
 	const char *alias;  /* another name, or NULL */
 	const char *header; /* of the column */
 	bool right;	    /* numbers: aligned to the right */
+	bool of_frame;	    /* the frames of a sample differ in it */
 	uint64_t needs;	    /* PERF_SAMPLE_* without which it says nothing; 0 */
 	bool is_string;	    /* a is an interned string: merging histograms interns it anew */
 	/* Returns 0 or -ENOMEM. */

@@ -21,11 +21,8 @@ struct worker {
 	struct frames frames;
 	struct group_counts groups;
 	struct data_scan *scan;
-	struct hist *hists; /* by evsel index */
-	size_t nr;
+	struct report_tables tables;
 	uint64_t times; /* that the sample at hand stands for */
-	uint32_t *rows; /* of the sample at hand, so that each row gets it once */
-	size_t cap_rows;
 	struct pool *pool;
 	struct error err; /* why rc is negative */
 	int rc;
@@ -36,24 +33,38 @@ bool report_has_callchains(const struct trace *t)
 	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
 }
 
-static void hists_free(struct hist *hists, size_t nr)
+static enum callgraph_order callgraph_order(const struct report_opts *opts)
 {
-	for (size_t i = 0; hists && i < nr; i++)
-		hist_release(&hists[i]);
-	free(hists);
+	return opts->graph == REPORT_GRAPH_CALLEE ? CALLGRAPH_CALLEE : CALLGRAPH_CALLER;
 }
 
-static int hists_new(const struct report_opts *opts, size_t nr, struct hist **ret)
+static void tables_release(struct report_tables *t)
 {
-	struct hist *hists = calloc(nr + 1, sizeof(*hists));
+	for (size_t i = 0; t->hists && i < t->nr; i++)
+		hist_release(&t->hists[i]);
+	for (size_t i = 0; t->callers && i < t->nr; i++)
+		callers_free(t->callers[i]);
+	free(t->hists);
+	free(t->callers);
+	*t = (struct report_tables){0};
+}
 
-	for (size_t i = 0; hists && i < nr; i++)
-		if (hist_init(&hists[i], opts->keys, opts->nr_keys) < 0) {
-			hists_free(hists, nr);
+/* On failure what was made is left to tables_release(). */
+static int tables_init(struct report_tables *t, const struct report_opts *opts, size_t nr)
+{
+	*t = (struct report_tables){
+		.hists = calloc(nr + 1, sizeof(*t->hists)),
+		.callers = calloc(nr + 1, sizeof(*t->callers)),
+		.nr = nr,
+	};
+	if (!t->hists || !t->callers)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (hist_init(&t->hists[i], opts->keys, opts->nr_keys) < 0 ||
+		    (opts->children && callers_new(opts->keys, opts->nr_keys, callgraph_order(opts),
+						   &t->callers[i]) < 0))
 			return -ENOMEM;
-		}
-	*ret = hists;
-	return hists ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void worker_release(struct worker *w)
@@ -61,84 +72,36 @@ static void worker_release(struct worker *w)
 	data_scan_free(w->scan);
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
-	hists_free(w->hists, w->nr);
-	free(w->rows);
+	tables_release(&w->tables);
 }
 
 static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
 {
-	*w = (struct worker){
-		.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist), .times = 1};
+	*w = (struct worker){.trace = t, .opts = opts, .times = 1};
 	if (frames_init(&w->frames, t) < 0)
 		return -ENOMEM;
-	return hists_new(opts, w->nr, &w->hists);
+	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
 }
 
-/*
- * Adds the sample's chain to the row of its frame number @i. The row of the sample itself gets the
- * whole chain; the row of a caller the part on its own side: from it down to the sample in caller
- * order, from it up to the outermost caller in callee order.
- */
-static int add_chain(struct worker *w, struct hist *h, uint32_t row, size_t i, uint64_t period)
+/* Adds the sample and its chain to a row. */
+static int add_row(struct worker *w, struct hist *h, struct key_source *src)
 {
-	const struct frame *frame = w->frames.frame;
-	size_t nr = w->frames.nr;
-	uint32_t root;
-	int rc;
+	enum callgraph_order order = callgraph_order(w->opts);
+	uint64_t period = src->ws->s.period;
+	uint32_t row, root;
+	int rc = hist_row_of(h, src, &row);
 
-	if (w->opts->graph == REPORT_GRAPH_NONE || !nr)
+	if (rc < 0)
+		return rc;
+	h->entry[row].self += period;
+	h->entry[row].children += period;
+	h->entry[row].samples += w->times;
+	if (w->opts->graph == REPORT_GRAPH_NONE || !w->frames.is_chain)
 		return 0;
 	rc = hist_tree(h, row, &root);
 	if (rc < 0)
 		return rc;
-	if (w->opts->graph == REPORT_GRAPH_CALLEE)
-		return callgraph_add(&h->graph, root, frame + i, nr - i, CALLGRAPH_CALLEE, period);
-	return callgraph_add(&h->graph, root, frame, i ? i + 1 : nr, CALLGRAPH_CALLER, period);
-}
-
-static bool seen_row(const struct worker *w, size_t nr, uint32_t row)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (w->rows[i] == row)
-			return true;
-	return false;
-}
-
-/* Adds the sample to the rows of its frames: the first for itself, the others as its callers. */
-static int add_rows(struct worker *w, struct hist *h, struct key_source *src, size_t nr)
-{
-	const struct frame *frame = src->frame;
-	uint64_t period = src->ws->s.period;
-	size_t nr_rows = 0;
-
-	if (array_grow(&w->rows, &w->cap_rows, nr, sizeof(*w->rows)) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		uint32_t row;
-		int rc;
-
-		src->frame = &frame[i];
-		if (!filter_row(&w->opts->filter, src->comm, src->frame))
-			continue;
-		rc = hist_row_of(h, src, &row);
-		if (rc < 0)
-			return rc;
-		if (seen_row(w, nr_rows, row))
-			continue;
-		w->rows[nr_rows++] = row;
-		h->entry[row].children += period;
-		if (i > h->entry[row].depth)
-			h->entry[row].depth = i;
-		if (i == 0) {
-			h->entry[row].self += period;
-			h->entry[row].samples += w->times;
-		}
-		if (w->frames.is_chain)
-			rc = add_chain(w, h, row, i, period);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period);
 }
 
 static int count_sample(const struct walk_sample *ws, void *arg)
@@ -146,9 +109,9 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	struct worker *w = arg;
 	struct frame nowhere = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
 	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &nowhere};
-	struct hist *h = &w->hists[ws->evsel->index];
+	size_t event = ws->evsel->index;
+	struct hist *h = &w->tables.hists[event];
 	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
-	size_t nr;
 
 	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 1) < 0)
 		return -ENOMEM;
@@ -159,8 +122,12 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	h->samples += w->times;
 	h->period += ws->s.period;
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
-	nr = w->opts->children && w->frames.nr ? w->frames.nr : 1;
-	return add_rows(w, h, &src, nr);
+	if (!filter_comm(&w->opts->filter, src.comm))
+		return 0;
+	if (w->opts->children)
+		return callers_add(w->tables.callers[event], &src, w->frames.frame,
+				   w->frames.is_chain ? w->frames.nr : 0, w->times);
+	return filter_frame(&w->opts->filter, src.frame) ? add_row(w, h, &src) : 0;
 }
 
 static int take_sample(const struct walk_sample *ws, void *arg)
@@ -291,21 +258,24 @@ static int workers_run(struct worker *w, size_t nr, struct error *err)
 	return 0;
 }
 
-/* Adds a worker's histograms to the report; the first one's become the report's own. */
+/* Adds a worker's tables to the report; the first one's become the report's own. */
 static int collect(struct report *r, struct worker *w)
 {
-	if (!r->hists) {
-		r->hists = w->hists;
-		w->hists = NULL;
+	struct report_tables *to = &r->tables, *from = &w->tables;
+	int rc = 0;
+
+	if (!to->hists) {
+		*to = *from;
+		*from = (struct report_tables){0};
 		return 0;
 	}
-	for (size_t i = 0; i < r->nr; i++) {
-		int rc = hist_merge(&r->hists[i], &w->hists[i]);
-
-		if (rc < 0)
-			return rc;
+	for (size_t i = 0; !rc && i < to->nr; i++) {
+		rc = hist_merge(&to->hists[i], &from->hists[i]);
+		if (!rc && to->callers[i])
+			rc = callers_merge(to->callers[i], from->callers[i]);
 	}
-	return 0;
+	tables_release(from);
+	return rc;
 }
 
 /* What filter_row() has left out counts no longer. */
@@ -318,12 +288,22 @@ static void make_relative(struct hist *h)
 	}
 }
 
-static int sort_hists(struct report *r)
+/* All samples are in: makes the rows that are not there yet, and their order. */
+static int finish(struct report *r)
 {
-	for (size_t i = 0; i < r->nr; i++)
-		if (hist_sort(&r->hists[i], r->trace, r->opts->children) < 0)
-			return -ENOMEM;
-	return 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
+		struct hist *h = &r->tables.hists[i];
+
+		if (r->opts->children)
+			rc = callers_rows(r->tables.callers[i], r->trace, &r->opts->filter, h);
+		if (!rc && r->opts->relative)
+			make_relative(h);
+		if (!rc)
+			rc = hist_sort(h, r->trace, r->opts->children);
+	}
+	return rc;
 }
 
 int report_run(struct trace *t, const struct report_opts *opts, struct report **ret,
@@ -336,7 +316,7 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	int rc = r && w ? 0 : -ENOMEM;
 
 	if (r)
-		*r = (struct report){.trace = t, .opts = opts, .nr = pd_evlist_count(t->evlist)};
+		*r = (struct report){.trace = t, .opts = opts};
 	for (size_t i = 0; !rc && i < nr; i++) {
 		rc = worker_init(&w[i], t, opts);
 		w[i].pool = &pool;
@@ -350,10 +330,8 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 		goto out;
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = collect(r, &w[i]);
-	for (size_t i = 0; !rc && opts->relative && i < r->nr; i++)
-		make_relative(&r->hists[i]);
 	if (!rc)
-		rc = sort_hists(r);
+		rc = finish(r);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:
@@ -371,6 +349,22 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
-	hists_free(r->hists, r->nr);
+	tables_release(&r->tables);
+	callgraph_release(&r->tree);
 	free(r);
+}
+
+int report_tree(struct report *r, size_t event, const struct hist_entry *e,
+		const struct callers_bounds *bounds, const struct callgraph **ret,
+		uint32_t *ret_root)
+{
+	*ret = &r->tables.hists[event].graph;
+	*ret_root = e->root;
+	if (!r->opts->children)
+		return 0;
+	*ret = &r->tree;
+	*ret_root = CALLGRAPH_NONE;
+	if (r->opts->graph == REPORT_GRAPH_NONE)
+		return 0;
+	return callers_tree(r->tables.callers[event], e, bounds, &r->tree, ret_root);
 }

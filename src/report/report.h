@@ -8,6 +8,7 @@
 #ifndef RINGTAIL_REPORT_REPORT_H
 #define RINGTAIL_REPORT_REPORT_H
 
+#include "report/callers.h"
 #include "report/filter.h"
 #include "report/hist.h"
 
@@ -27,11 +28,18 @@ struct report_opts {
 	struct filter filter;
 };
 
+/* By evsel index. */
+struct report_tables {
+	struct hist *hists;	  /* with --children, rows come at the end */
+	struct callers **callers; /* with --children; else NULLs */
+	size_t nr;
+};
+
 struct report {
 	struct trace *trace;
 	const struct report_opts *opts;
-	struct hist *hists; /* by evsel index */
-	size_t nr;
+	struct report_tables tables;
+	struct callgraph tree; /* of the row that report_tree() was called for last */
 };
 
 /*
@@ -42,6 +50,14 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	       struct error *err);
 
 void report_free(struct report *r); /* accepts NULL; leaves the trace */
+
+/*
+ * The call tree of a row of @event, branches in the order of falling weight: *@ret_root of *@ret,
+ * valid until the next call; CALLGRAPH_NONE without one. Returns 0, -ENOMEM or -E2BIG.
+ */
+int report_tree(struct report *r, size_t event, const struct hist_entry *e,
+		const struct callers_bounds *bounds, const struct callgraph **ret,
+		uint32_t *ret_root);
 
 /*
  * Whether the report can be made from digests (report/digest.h): it is flat, and samples count

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of recordings that are made here: what they cost, and what they say."""
+import os
+import resource
+import struct
+
+MEMORY = 1500 << 20  # of address space; what it takes is a third of that
+
+IP, TID, TIME, CALLCHAIN, CPU, PERIOD = 1, 2, 4, 32, 128, 256
+SAMPLE_TYPE = IP | TID | TIME | CALLCHAIN | CPU | PERIOD
+SAMPLE_ID_ALL = 1 << 18
+
+
+def record(kind, body, misc=0):
+    return struct.pack('<IHH', kind, misc, 8 + len(body)) + body
+
+
+def text(s):
+    s = s.encode() + b'\0'
+    return s + bytes(-len(s) % 8)
+
+
+def sample_id(pid):
+    return struct.pack('<IIQII', pid, pid, 0, 0, 0)
+
+
+def comm(pid, name):
+    return record(3, struct.pack('<II', pid, pid) + text(name) + sample_id(pid))
+
+
+def mmap(pid, start, size, path):
+    body = struct.pack('<IIQQQIIQQII', pid, pid, start, size, 0, 8, 1, 1234, 0, 5, 2)
+    return record(10, body + text(path) + sample_id(pid), misc=2)
+
+
+def sample(pid, chain):
+    """The innermost first."""
+    return record(9, struct.pack(f'<QIIQIIQQ{len(chain)}Q', chain[0], pid, pid, 0, 0, 0, 1, len(chain), *chain), misc=2)
+
+
+def write_recording(path, records):
+    """perf.data with one event."""
+    attr = bytearray(136)
+    struct.pack_into('<IIQQQQQ', attr, 0, 1, len(attr), 0, 1, SAMPLE_TYPE, 0, SAMPLE_ID_ALL)
+    data = b''.join(records)
+    at = 104
+    with open(path, 'wb') as f:
+        f.write(b'PERFILE2' + struct.pack('<12Q', at, len(attr) + 16, at, len(attr) + 16, at + len(attr) + 16,
+                                          len(data), 0, 0, 0, 0, 0, 0))
+        f.write(bytes(attr) + struct.pack('<QQ', 0, 0) + data)
+
+
+def little_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def wide(outer, inner, leaf):
+    """Chains with frames of their own outside, the same for all in between, and some of their own inside."""
+    common = [0x10000000 + i for i in range(inner)]
+    for i in range(20000):
+        own = [0x20000000 + 16 * i + k for k in range(outer + leaf)]
+        yield sample(100, own[:leaf] + common + own[leaf:])
+
+
+def check_wide(lab, *shape):
+    write_recording(lab.path('wide.data'), [mmap(100, 0x10000000, 0x20000000, '/x'), *wide(*shape)])
+    p = lab.run('report', '--children', '-i', 'wide.data', '-s', 'sym', release=True, preexec_fn=little_memory)
+    rows = [x for x in p.stdout.splitlines() if x.startswith('   100.00%')]
+    assert len(rows) == shape[1], len(rows)
+
+
+def test_chains_that_differ_outside(lab):
+    """The tree of a caller costs each chain once, not once for each frame of it: 2.2 GB."""
+    check_wide(lab, 7, 120, 0)
+
+
+def test_chains_that_differ_inside(lab):
+    check_wide(lab, 0, 120, 7)
+
+
+def test_chains_that_differ_outside_and_inside(lab):
+    check_wide(lab, 4, 119, 4)
