@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <sys/random.h>
+#include <time.h>
+
+/* The kernel has no random numbers yet: what nobody knows before the process runs must do. */
+static uint64_t poor_key(void)
+{
+	struct timespec now = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return hash_word(hash_word((uint64_t)now.tv_nsec, (uintptr_t)&now), (uintptr_t)&poor_key);
+}
 
 uint64_t hash_key(void)
 {
-	/* 16 bytes that the kernel draws for each process; libc has its own use for the first 8. */
-	const uint8_t *random = (const uint8_t *)getauxval(AT_RANDOM);
-	uint64_t key = 0;
+	/*
+	 * Drawn once, by whoever is first: a key is the process's. AT_RANDOM would need no memory,
+	 * but its bytes are the secrets of libc's stack protector and pointer guard.
+	 */
+	static _Atomic uint64_t drawn;
+	uint64_t key = atomic_load_explicit(&drawn, memory_order_relaxed), none = 0;
 
-	if (random)
-		memcpy(&key, random + sizeof(key), sizeof(key));
-	return hash_word(key, 1);
+	if (key)
+		return key;
+	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key) || !key)
+		key = poor_key() | 1;
+	return atomic_compare_exchange_strong(&drawn, &none, key) ? key : none;
 }
 
 uint64_t hash_bytes(uint64_t h, const void *p, size_t n)

@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "base/hash.h"
 
@@ -44,6 +46,32 @@ static void test_spread_of_bytes(void **state)
 		for (unsigned int bit = 0; bit < 14; bit++)
 			memcpy(text + (size_t)2 * bit, i >> bit & 1 ? "Aa" : "B@", 2);
 		put(hash_bytes(key, text, sizeof(text)));
+	}
+}
+
+static void *draw(void *arg)
+{
+	*(uint64_t *)arg = hash_key();
+	return NULL;
+}
+
+/* One for a process, whoever draws it, and none of the secrets of libc. */
+static void test_secrets(void **state)
+{
+	const uint8_t *random = (const uint8_t *)getauxval(AT_RANDOM);
+	pthread_t threads[8];
+	uint64_t keys[8], secret;
+
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, draw, &keys[i]), 0);
+	for (size_t i = 0; i < 8; i++) {
+		pthread_join(threads[i], NULL);
+		assert_true(keys[i] == hash_key());
+	}
+	assert_non_null(random);
+	for (size_t i = 0; i < 2; i++) {
+		memcpy(&secret, random + i * sizeof(secret), sizeof(secret));
+		assert_true(hash_key() != secret && hash_key() != hash_word(secret, 1));
 	}
 }
 
@@ -84,6 +112,7 @@ static void test_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_secrets),
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_spread_of_bytes),
 		cmocka_unit_test(test_bytes),
