@@ -366,10 +366,6 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 
 static int open_file(struct writer *w, struct error *err)
 {
-	int r = earlier_keep(w->path, err);
-
-	if (r)
-		return r;
 	w->fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (w->fd < 0)
 		return error_sys(err, -errno, "%s: cannot create it", w->path);
@@ -430,7 +426,9 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 		r = error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	r = stream ? open_stream(w, err) : open_file(w, err);
+	r = stream ? 0 : earlier_keep(w->path, err);
+	if (!r)
+		r = stream ? open_stream(w, err) : open_file(w, err);
 	if (r)
 		goto fail;
 	if (stream)
@@ -483,6 +481,8 @@ int writer_create_plain(const char *path, struct writer **ret, struct error *err
 		if (!r && (r = plain_begin(w)))
 			error_sys(err, r, "%s: cannot write", path);
 	}
+	if (r && w->fd >= 0)
+		unlink(path); /* as above */
 	if (r)
 		writer_close(w);
 	else

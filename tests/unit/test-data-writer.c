@@ -1106,6 +1106,31 @@ static void append_without_room(const char *path, size_t limit, const struct per
 	writer_close(w);
 }
 
+/* What is there stays, and what could not be begun is not left behind. */
+static void plain_that_cannot_begin(void **state)
+{
+	struct disk *d = *state;
+	struct error err = ERROR_INIT;
+	struct rlimit old, low;
+	struct writer *w;
+	char kept[128];
+	FILE *f = fopen(d->path, "w");
+
+	assert_non_null(f);
+	fputs("somebody's", f);
+	fclose(f);
+	assert_int_equal(writer_create_plain(d->path, &w, &err), -EEXIST);
+	snprintf(kept, sizeof(kept), "%s.old", d->path);
+	assert_int_equal(access(kept, F_OK), -1);
+	assert_int_equal(unlink(d->path), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = (struct rlimit){0, old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &low);
+	assert_int_equal(writer_create_plain(d->path, &w, &err), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(access(d->path, F_OK), -1);
+}
+
 /* Nothing but whole records is ever met before a cover or the end. */
 static void plain_without_room(void **state)
 {
@@ -1431,6 +1456,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stream_without_reader, setup, teardown),
 		cmocka_unit_test(stream_that_takes_nothing_is_given_up),
 		cmocka_unit_test(writer_gives_up),
+		cmocka_unit_test_setup_teardown(plain_that_cannot_begin, setup, teardown),
 		cmocka_unit_test_setup_teardown(plain_asks_for_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(plain, setup, teardown),
 		cmocka_unit_test_setup_teardown(plain_in_flight, setup, teardown),
