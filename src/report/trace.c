@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "data/order.h"
 #include "data/sweep.h"
 #include "report/counts.h"
+#include "sys/cpus.h"
 
 char *trace_feature_string(const struct trace *t, unsigned int feature)
 {
@@ -115,12 +115,9 @@ void trace_close(struct trace *t)
 
 unsigned int trace_workers(void)
 {
-	cpu_set_t cpus;
-	int n = 1;
+	unsigned int n = cpus_allowed();
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		n = CPU_COUNT(&cpus);
-	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : (unsigned int)n;
+	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : n;
 }
 
 bool trace_damaged(const struct trace *t)

@@ -170,6 +170,25 @@ cpu_set_t *cpus_to_set(const struct cpus *set, size_t *ret_size)
 	return ret;
 }
 
+unsigned int cpus_allowed(void)
+{
+	int n = 0;
+
+	/* The kernel takes no set that is smaller than what it may have CPUs, which it does not
+	 * tell: that can be more than a cpu_set_t has. */
+	for (size_t most = CPU_SETSIZE; !n && most <= CPUS_MAX; most *= 2) {
+		size_t size = CPU_ALLOC_SIZE(most);
+		cpu_set_t *cpus = CPU_ALLOC(most);
+
+		if (!cpus)
+			break;
+		if (!sched_getaffinity(0, size, cpus))
+			n = CPU_COUNT_S(size, cpus);
+		CPU_FREE(cpus);
+	}
+	return n > 0 ? (unsigned int)n : 1;
+}
+
 int cpus_run_on(const struct cpus *set)
 {
 	size_t size;

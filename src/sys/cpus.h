@@ -42,6 +42,9 @@ void cpus_release(struct cpus *set);
  */
 cpu_set_t *cpus_to_set(const struct cpus *set, size_t *ret_size);
 
+/* On how many CPUs the calling thread may run; 1 where that is not known. */
+unsigned int cpus_allowed(void);
+
 /* The calling thread runs on these from now on. Returns 0 or a negative errno. */
 int cpus_run_on(const struct cpus *set);
 
