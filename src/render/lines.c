@@ -333,6 +333,8 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 		fputs(": ", out);
 	}
 	put_data(l, t, s);
+	if (f & SCRIPT_CGROUP)
+		put_cgroup(out, t, p->cgroup);
 	if (f & SCRIPT_IP)
 		put_code(l, out, s);
 	if (f & SCRIPT_BRSTACK)
@@ -343,7 +345,5 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 		put_page_size(out, p->data_page_size);
 	if (f & SCRIPT_CODE_PAGE_SIZE)
 		put_page_size(out, p->code_page_size);
-	if (f & SCRIPT_CGROUP)
-		put_cgroup(out, t, p->cgroup);
 	putc('\n', out);
 }
