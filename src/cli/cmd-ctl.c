@@ -171,7 +171,7 @@ int cmd_ctl(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r)) {
 		status = EXIT_USAGE;
-	} else if (control_socket_connect(r.pid, &fd, &err)) {
+	} else if (control_socket_connect(r.pid, r.timeout_s, &fd, &err)) {
 		say_error(err.text);
 	} else {
 		status = converse(fd, &r);

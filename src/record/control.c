@@ -373,16 +373,15 @@ static int channel_fill(struct channel *ch)
 	return 0;
 }
 
-/* The end of the first line, NULL if it is not there. What is too long is dropped. */
+/* The end of the first line, NULL if it is not there; the rest of one that is too long is dropped.
+ */
 static char *line_end(struct channel *ch)
 {
 	for (size_t i = ch->at; i < ch->len; i++)
 		if (ch->line[i] == '\n' || ch->line[i] == '\0')
 			return ch->line + i;
-	if (ch->skipping || (!ch->at && ch->len == sizeof(ch->line))) {
-		ch->skipping = true;
+	if (ch->skipping)
 		ch->at = ch->len = 0;
-	}
 	return NULL;
 }
 
@@ -396,12 +395,19 @@ static int channel_obey(struct control *c, struct channel *ch)
 
 		*end = '\0';
 		ch->at = (size_t)(end + 1 - ch->line);
-		code = ch->skipping ? refuse_long(c, ch) : obey(c, ch, line);
+		code = ch->skipping ? 0 : obey(c, ch, line);
 		ch->skipping = false;
 		if (!code)
 			code = channel_flush(ch);
 	}
-	return code;
+	/* Answered at once: whoever waits for that may never end the line. */
+	if (code || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
+	    ch->len < sizeof(ch->line))
+		return code;
+	ch->skipping = true;
+	ch->len = 0;
+	code = refuse_long(c, ch);
+	return code ? code : channel_flush(ch);
 }
 
 static void channel_serve(struct control *c, struct channel *ch)

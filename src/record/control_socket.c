@@ -10,14 +10,25 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sys/file.h"
 
 #define FOLDER	"ringtail"
 #define SUFFIX	".sock"
 #define BACKLOG 512
+
+static uint64_t monotonic_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 /* --- the directory -------------------------------------------------------------------------------
  */
@@ -33,7 +44,9 @@ static bool base_is_ours(const char *base)
 
 const char *control_socket_base(void)
 {
-	const char *base = secure_getenv("XDG_RUNTIME_DIR");
+	/* Of a program with file capabilities it is still its user's own. */
+	bool own = getuid() == geteuid() && getgid() == getegid();
+	const char *base = own ? getenv("XDG_RUNTIME_DIR") : secure_getenv("XDG_RUNTIME_DIR");
 
 	/* su and sudo may leave another user's in the environment. */
 	if (base && *base == '/' && base_is_ours(base) && !access(base, W_OK))
@@ -74,25 +87,51 @@ static int make_folder(const char *base)
 	return open_folder(base, false);
 }
 
-/* The address by way of the directory's descriptor: short, and of that directory only. */
-static void address(int dir, const char *name, struct sockaddr_un *ret)
+/*
+ * The address by way of the directory's descriptor: short, and of that directory only. A process
+ * that got capabilities from its file may not look at its own descriptors there; then it is below
+ * @base, where nobody else can put another directory in its place.
+ */
+static int address(int dir, const char *base, const char *name, struct sockaddr_un *ret)
 {
+	char self[40];
+	int len;
+
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%.64s", dir, name);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d/.", dir);
+	if (access(self, F_OK))
+		len = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/" FOLDER "/%.64s", base,
+			       name);
+	else
+		len = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%.64s", dir,
+			       name);
+	return len < (int)sizeof(ret->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
-/* Returns a connected descriptor or a negative errno. */
-static int connect_at(int dir, const char *name, int flags)
+/* Waits until @until, ms, for room in the queue of who listens; 0: not at all. */
+static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
+{
+	uint64_t now = monotonic_ms(), left = until > now ? until - now : 1;
+	const struct timeval limit = {(time_t)(left / 1000), (suseconds_t)(left % 1000 * 1000)};
+
+	if (until)
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	return connect(fd, (const struct sockaddr *)to, sizeof(*to)) ? -errno : 0;
+}
+
+/* Returns a connected descriptor, blocking with @until, or a negative errno; -EAGAIN: too late. */
+static int connect_at(int dir, const char *base, const char *name, uint64_t until)
 {
 	struct sockaddr_un to;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), code;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (until ? 0 : SOCK_NONBLOCK), 0), code;
 
 	if (fd < 0)
 		return -errno;
-	address(dir, name, &to);
-	if (!connect(fd, (struct sockaddr *)&to, sizeof(to)))
+	code = address(dir, base, name, &to);
+	if (!code)
+		code = try_connect(fd, &to, until);
+	if (!code)
 		return fd;
-	code = -errno;
 	close(fd);
 	return code;
 }
@@ -116,13 +155,13 @@ static DIR *list_folder(int dir)
 	return stream;
 }
 
-static void remove_stale(int dir)
+static void remove_stale(int dir, const char *base)
 {
 	DIR *stream = list_folder(dir);
 	struct dirent *d;
 
 	while (stream && (d = readdir(stream))) {
-		int fd = pid_of_name(d->d_name) ? connect_at(dir, d->d_name, SOCK_NONBLOCK) : -1;
+		int fd = pid_of_name(d->d_name) ? connect_at(dir, base, d->d_name, 0) : -1;
 
 		if (fd == -ECONNREFUSED)
 			unlinkat(dir, d->d_name, 0);
@@ -136,7 +175,7 @@ static void remove_stale(int dir)
 /* --- the recorder's end --------------------------------------------------------------------------
  */
 
-static int listen_at(int dir, const char *name)
+static int listen_at(int dir, const char *base, const char *name)
 {
 	char before[40];
 	struct sockaddr_un at;
@@ -146,7 +185,11 @@ static int listen_at(int dir, const char *name)
 		return -errno;
 	snprintf(before, sizeof(before), "%s.new", name);
 	unlinkat(dir, before, 0);
-	address(dir, before, &at);
+	code = address(dir, base, before, &at);
+	if (code) {
+		close(fd);
+		return code;
+	}
 	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(dir, before, 0600, 0) &&
 	    !listen(fd, BACKLOG) && !renameat(dir, before, dir, name))
 		return fd;
@@ -164,9 +207,9 @@ int control_socket_open(struct control_socket *ret, const char *base, struct err
 	dir = make_folder(base);
 	if (dir < 0)
 		return error_sys(err, dir, "%.256s/" FOLDER, base);
-	remove_stale(dir);
+	remove_stale(dir, base);
 	snprintf(name, sizeof(name), "%d" SUFFIX, getpid());
-	fd = listen_at(dir, name);
+	fd = listen_at(dir, base, name);
 	if (fd < 0) {
 		close(dir);
 		return error_sys(err, fd, "%.256s/" FOLDER "/%s", base, name);
@@ -200,18 +243,26 @@ bool control_socket_trusts(int fd)
  */
 
 struct search {
-	pid_t pid;    /* 0: any */
-	int fd, code; /* of the first found; why not, of the last tried */
+	pid_t pid;	/* 0: any */
+	uint64_t until; /* ms */
+	int fd, code;	/* of the first found; why not, of the last tried */
 	size_t found;
 	struct buf pids; /* text, of all found */
 };
 
-static void search_take(struct search *s, int dir, const char *name)
+/* One that is there and does not answer is the best reason. */
+static void search_failed(struct search *s, int code)
 {
-	int fd = connect_at(dir, name, 0);
+	if (s->code != -EAGAIN)
+		s->code = code;
+}
+
+static void search_take(struct search *s, int dir, const char *base, const char *name)
+{
+	int fd = connect_at(dir, base, name, s->until);
 
 	if (fd < 0) {
-		s->code = fd;
+		search_failed(s, fd);
 		return;
 	}
 	buf_printf(&s->pids, "%s%d", s->found ? ", " : "", pid_of_name(name));
@@ -233,48 +284,83 @@ static void search_base(struct search *s, const char *base)
 	dir = open_folder(base, true);
 	if (dir < 0) {
 		if (dir != -ENOENT)
-			s->code = dir;
+			search_failed(s, dir);
 		return;
 	}
 	if (s->pid) {
 		snprintf(name, sizeof(name), "%d" SUFFIX, s->pid);
-		search_take(s, dir, name);
+		search_take(s, dir, base, name);
 	} else {
 		stream = list_folder(dir);
 		while (stream && (d = readdir(stream)))
 			if (pid_of_name(d->d_name))
-				search_take(s, dir, d->d_name);
+				search_take(s, dir, base, d->d_name);
 		if (stream)
 			closedir(stream);
 	}
 	close(dir);
 }
 
+/* Of a process with capabilities the files in /proc are root's: its user is in one of them. */
+static bool user_of(pid_t pid, uid_t *ret)
+{
+	const char *uid;
+	struct buf b = {0};
+	char path[64];
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (file_read_at(AT_FDCWD, path, &b)) {
+		buf_release(&b);
+		return false;
+	}
+	uid = strstr((const char *)b.data, "\nUid:");
+	found = uid && sscanf(uid, "\nUid: %*u %u", ret) == 1;
+	buf_release(&b);
+	return found;
+}
+
 /* The runtime directory of the user whose process @pid is, as login managers name them. */
 static void search_owner(struct search *s)
 {
 	char path[64];
-	struct stat st;
+	uid_t user;
 
-	snprintf(path, sizeof(path), "/proc/%d", s->pid);
-	if (stat(path, &st))
+	if (!user_of(s->pid, &user))
 		return;
-	snprintf(path, sizeof(path), "/run/user/%u", st.st_uid);
+	snprintf(path, sizeof(path), "/run/user/%u", user);
 	search_base(s, path);
+}
+
+/* Those of all users. */
+static void search_users(struct search *s)
+{
+	DIR *stream = opendir("/run/user");
+	char path[300];
+	struct dirent *d;
+
+	while (stream && (d = readdir(stream))) {
+		if (d->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/run/user/%s", d->d_name);
+		search_base(s, path);
+	}
+	if (stream)
+		closedir(stream);
 }
 
 /* Whoever may not look where others have their sockets need not be told that it is another's. */
 static bool is_mine(pid_t pid)
 {
-	char path[64];
-	struct stat st;
+	uid_t user;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return pid && !stat(path, &st) && st.st_uid == geteuid();
+	return pid && user_of(pid, &user) && user == geteuid();
 }
 
-static int explain(const struct search *s, struct error *err)
+static int explain(const struct search *s, unsigned int timeout_s, struct error *err)
 {
+	if (!s->found && s->code == -EAGAIN)
+		return error_set(err, s->code, "no answer in %u s", timeout_s);
 	if (s->found > 1)
 		return error_set(err, -EBUSY, "several recordings run: choose one with --pid: %.*s",
 				 (int)s->pids.len, (const char *)s->pids.data);
@@ -294,10 +380,14 @@ static int explain(const struct search *s, struct error *err)
 	return error_sys(err, s->code, "connecting to the recording");
 }
 
-int control_socket_connect(pid_t pid, int *ret, struct error *err)
+int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err)
 {
 	const char *own = control_socket_base();
-	struct search s = {.pid = pid, .fd = -1};
+	struct search s = {
+		.pid = pid,
+		.until = monotonic_ms() + (uint64_t)timeout_s * 1000,
+		.fd = -1,
+	};
 	int code = 0;
 
 	if (own)
@@ -306,8 +396,10 @@ int control_socket_connect(pid_t pid, int *ret, struct error *err)
 		search_base(&s, "/run");
 	if (pid)
 		search_owner(&s);
+	else if (!s.found && !geteuid())
+		search_users(&s);
 	if (s.found != 1) {
-		code = explain(&s, err);
+		code = explain(&s, timeout_s, err);
 		if (s.fd >= 0)
 			close(s.fd);
 	} else {

@@ -4,7 +4,8 @@
  * in a directory of mode 0700, both the recorder's user's. BASE is $XDG_RUNTIME_DIR, or /run for
  * root without it.
  *
- * Names are resolved from the directory's descriptor, once its owner and mode have been looked at.
+ * Names are resolved from the directory's descriptor, once its owner and mode have been checked, or
+ * where /proc forbids that (a program with file capabilities) below BASE.
  * The socket gets its name when it listens already, so one that refuses was left by a recorder that
  * is gone. Any thread.
  */
@@ -41,9 +42,10 @@ void control_socket_close(struct control_socket *s); /* accepts one that was not
 bool control_socket_trusts(int fd);
 
 /*
- * Connects to the recorder @pid; 0: the only one that there is. Returns 0 with a blocking
- * descriptor in *@ret, or a negative errno with @err filled.
+ * Connects to the recorder @pid; 0: the only one that there is, for root where root has none also
+ * of other users. Returns 0 with a blocking descriptor in *@ret, or a negative errno with @err
+ * filled; -EAGAIN: it did not within @timeout_s.
  */
-int control_socket_connect(pid_t pid, int *ret, struct error *err);
+int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err);
 
 #endif

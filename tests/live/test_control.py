@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import re
+import shutil
 import stat as stat_
 import subprocess
 import threading
@@ -326,3 +327,41 @@ def make_error_test(options, status, fragment):
 
 for _name, _row in ERRORS.items():
     globals()['test_error: ' + _name] = make_error_test(*_row)
+
+
+def test_a_program_with_capabilities_takes_commands(lab):
+    """What it has in /proc is root's, also its own descriptors and the owner of its process."""
+    need_root()
+    if not shutil.which('setcap'):
+        raise Skip('no setcap (package libcap2-bin)')
+    os.chmod(lab.dir, 0o755)
+    program, runtime = lab.path('ringtail'), lab.path('runtime')
+    shutil.copy(lab.argv([], release=True)[0], program)
+    os.chmod(program, 0o755)
+    if subprocess.run(['setcap', 'cap_perfmon,cap_ipc_lock=ep', program], check=False).returncode:
+        raise Skip('no file capabilities here')
+    for path in runtime, lab.path('own'):
+        os.mkdir(path, 0o700)
+        os.chown(path, NOBODY, NOBODY)
+    nobody = {'cwd': lab.path('own'), 'env': {**os.environ, 'XDG_RUNTIME_DIR': runtime}, 'text': True,
+              'stderr': subprocess.PIPE, 'user': NOBODY, 'group': NOBODY, 'extra_groups': []}
+    recorder = subprocess.Popen([program, 'record', '-a', '-e', 'cpu-clock', '-o', 'p.data'], **nobody)
+    lab.children.append(recorder)
+
+    def answers(*argv, **kw):
+        return recorder.poll() is not None or subprocess.run([*argv, 'ctl', *wanted, 'ping'], check=False,
+                                                             **kw).returncode == 0
+    for wanted in ['--pid', str(recorder.pid)], []:
+        wait_for(lambda: answers(program, **nobody), 20, what='an answer to its user')
+    assert recorder.poll() is None, recorder.stderr.read()
+    # Root finds it where users have such directories.
+    there = f'/run/user/{NOBODY}'
+    if os.path.isdir('/run/user') and not os.path.exists(there):
+        os.symlink(runtime, there)
+        try:
+            wanted = ['--pid', str(recorder.pid)]
+            wait_for(lambda: answers(*lab.argv([])), what='an answer to root')
+        finally:
+            os.unlink(there)
+    subprocess.run([program, 'ctl', 'stop'], check=True, **nobody)
+    assert recorder.wait(timeout=PATIENCE) == 0, recorder.stderr.read()

@@ -474,6 +474,28 @@ static void test_long_lines(void **state)
 	}
 }
 
+/* Whoever waits for the answer before the line's end has it. */
+static void test_long_line_without_end(void **state)
+{
+	char text[CONTROL_LINE_MAX + 100];
+	struct pipes p;
+	struct lab lab;
+
+	lab_open(&lab);
+	pipes_open(&lab, &p);
+	memset(text, 'x', sizeof(text));
+	for (size_t at = 0; at < sizeof(text); at += sizeof(text) / 4) {
+		assert_int_equal(write(p.to[1], text + at, sizeof(text) / 4), sizeof(text) / 4);
+		settle(&lab, 0);
+	}
+	expect_read(p.from[0], "error: a command has at most 4095 bytes\n|");
+	send_text(p.to[1], "x\nping\n");
+	settle(&lab, 0);
+	expect_read(p.from[0], "ack\n|");
+	pipes_close(&p);
+	lab_close(&lab);
+}
+
 /* One who reads no answers stops nothing; one who comes back gets whole ones. */
 static void test_unread_answers(void **state)
 {
@@ -880,31 +902,73 @@ static void test_connect(void **state)
 	lab_open(&lab);
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", lab.dir, 1), 0);
 	assert_string_equal(control_socket_base(), lab.dir);
-	assert_int_equal(control_socket_connect(getpid(), &fd, &err), -ESRCH);
+	assert_int_equal(control_socket_connect(getpid(), 10, &fd, &err), -ESRCH);
 	assert_int_equal(control_listen(lab.control, control_socket_base(), NULL), 0);
-	assert_int_equal(control_socket_connect(getpid(), &fd, &err), 0);
+	assert_int_equal(control_socket_connect(getpid(), 10, &fd, &err), 0);
 	send_text(fd, "ping\n");
 	settle(&lab, 0);
 	expect_read(fd, "ack\n|");
 	close(fd);
-	assert_int_equal(control_socket_connect(getpid() + 1, &fd, &err), -ESRCH);
+	assert_int_equal(control_socket_connect(getpid() + 1, 10, &fd, &err), -ESRCH);
 	/* A runtime directory that others can write to is none. */
 	assert_int_equal(chmod(lab.dir, 0777), 0);
 	assert_true(control_socket_base() != lab.dir);
 	lab_close(&lab);
 }
 
+/* A recorder that stands still lets no more in when its queue is full: that is not waited for
+ * forever. */
+static void test_connect_in_time(void **state)
+{
+	struct control_socket a = CONTROL_SOCKET_INIT;
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	struct error err = ERROR_INIT;
+	struct lab lab;
+	int fds[64], fd;
+	size_t nr = 0;
+
+	lab_open(&lab);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", lab.dir, 1), 0);
+	assert_int_equal(control_socket_open(&a, lab.dir, &err), 0);
+	/* A backlog that the test can fill. */
+	assert_int_equal(listen(a.fd, 4), 0);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/ringtail/%s", lab.dir, a.name);
+	do {
+		fds[nr] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		assert_true(fds[nr] >= 0);
+	} while (!connect(fds[nr++], (struct sockaddr *)&to, sizeof(to)) && nr < COUNT(fds));
+	assert_int_equal(errno, EAGAIN);
+	alarm(60);
+	assert_int_equal(control_socket_connect(getpid(), 1, &fd, &err), -EAGAIN);
+	assert_string_equal(err.text, "no answer in 1 s");
+	alarm(0);
+	while (nr)
+		close(fds[--nr]);
+	control_socket_close(&a);
+	lab_close(&lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_specs),
-		cmocka_unit_test(test_endings),	       cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_pipe),	       cmocka_unit_test(test_unended_lines),
-		cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_unread_answers),
-		cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_fifo),
-		cmocka_unit_test(test_fifo_refused),   cmocka_unit_test(test_socket),
-		cmocka_unit_test(test_slow_client),    cmocka_unit_test(test_late_answers),
-		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_left_over),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_specs),
+		cmocka_unit_test(test_endings),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_unended_lines),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_long_line_without_end),
+		cmocka_unit_test(test_connect_in_time),
+		cmocka_unit_test(test_unread_answers),
+		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_fifo_refused),
+		cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_slow_client),
+		cmocka_unit_test(test_late_answers),
+		cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_left_over),
 		cmocka_unit_test(test_connect),
 	};
 
