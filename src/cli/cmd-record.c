@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/record-options.h"
 #include "record/session.h"
+#include "record/workload.h"
 
 /* Lines about losses at most; the rest is summed up. */
 #define LOSS_LINES 16
@@ -174,12 +175,22 @@ static uint64_t offered_samples(const struct session *s, const struct session_re
 	return offered;
 }
 
-/* Children inherit events when they are forked, and not later. */
+/*
+ * Children inherit events when they are forked, and not later. The kernel ends events of a task
+ * that becomes another user by exec.
+ */
 static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 {
 	const struct tasks *tasks = &cmd->opts.tasks;
+	const char *name = cmd->opts.command ? cmd->opts.command[0] : NULL;
 
-	for (size_t i = 0; !taken && !cmd->quiet && i < tasks->nr; i++) {
+	if (taken || cmd->quiet)
+		return;
+	if (name && workload_changes_user(name))
+		complain("%s is a setuid program: the kernel does not let another user record what "
+			 "it does; record it as root",
+			 name);
+	for (size_t i = 0; i < tasks->nr; i++) {
 		pid_t pid = task_process(tasks->ids[i]);
 
 		if (pid < 0 || !task_has_children(tasks->ids[i]))

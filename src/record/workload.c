@@ -92,16 +92,16 @@ static int executable(const char *path, char interpreter[PATH_MAX])
 	return 0;
 }
 
-/* As executable(), in the directories of PATH. */
-static int find_in_path(const char *name, char interpreter[PATH_MAX])
+/* As executable(), in the directories of PATH; the last that was tried is in @path. */
+static int find_in_path(const char *name, char path[PATH_MAX], char interpreter[PATH_MAX])
 {
 	const char *dirs = getenv("PATH"), *end;
-	char path[PATH_MAX], missing[PATH_MAX];
+	char missing[PATH_MAX];
 	int code = -ENOENT, one;
 
 	for (dirs = dirs ? dirs : "/bin:/usr/bin"; code && dirs; dirs = *end ? end + 1 : NULL) {
 		end = strchrnul(dirs, ':');
-		snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
+		snprintf(path, PATH_MAX, "%.*s%s%s", (int)(end - dirs), dirs,
 			 end == dirs ? "" : "/", name);
 		one = executable(path, missing);
 		if (one != -ENOENT)
@@ -114,9 +114,9 @@ static int find_in_path(const char *name, char interpreter[PATH_MAX])
 
 int workload_find(const char *name, struct error *err)
 {
-	char interpreter[PATH_MAX] = "";
-	int code =
-		strchr(name, '/') ? executable(name, interpreter) : find_in_path(name, interpreter);
+	char path[PATH_MAX], interpreter[PATH_MAX] = "";
+	int code = strchr(name, '/') ? executable(name, interpreter)
+				     : find_in_path(name, path, interpreter);
 
 	if (!code)
 		return 0;
@@ -126,6 +126,21 @@ int workload_find(const char *name, struct error *err)
 	if (code == -ENOENT)
 		return error_set(err, code, "%s: no such command", name);
 	return error_sys(err, code, "%s: cannot run it", name);
+}
+
+bool workload_changes_user(const char *name)
+{
+	char path[PATH_MAX], interpreter[PATH_MAX];
+	struct stat st;
+
+	if (!strchr(name, '/')) {
+		if (find_in_path(name, path, interpreter))
+			return false;
+		name = path;
+	}
+	return !stat(name, &st) &&
+	       ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+		(st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()));
 }
 
 int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,

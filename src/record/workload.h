@@ -30,6 +30,9 @@ struct workload {
  */
 int workload_find(const char *name, struct error *err);
 
+/* Whether the program @name, looked for likewise, runs as its owner (setuid, setgid), not as us. */
+bool workload_changes_user(const char *name);
+
 /*
  * Forks; the child waits with the signal mask @mask and then runs @argv. The child dies with us if
  * we end before it was let go. With @to_stderr what it prints goes there, standard output being

@@ -352,7 +352,7 @@ def test_a_program_with_capabilities_takes_commands(lab):
         return recorder.poll() is not None or subprocess.run([*argv, 'ctl', *wanted, 'ping'], check=False,
                                                              **kw).returncode == 0
     for wanted in ['--pid', str(recorder.pid)], []:
-        wait_for(lambda: answers(program, **nobody), 20, what='an answer to its user')
+        wait_for(lambda: answers(program, **nobody), what='an answer to its user')
     assert recorder.poll() is None, recorder.stderr.read()
     # Root finds it where users have such directories.
     there = f'/run/user/{NOBODY}'

@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import stat as stat_
 import subprocess
@@ -395,3 +396,18 @@ def test_files_of_others_need_force(lab):
     p = lab.run('report', '-i', 'p.data', status=1)
     assert '--force' in p.stderr or '-f' in p.stderr, p.stderr
     lab.run('report', '-i', 'p.data', '--force')
+
+
+def test_a_setuid_command_is_explained(lab):
+    """The kernel ends the events of whoever becomes another user."""
+    need_root()
+    os.chmod(lab.dir, 0o777)
+    program = lab.path('becomes-root')
+    shutil.copy(shutil.which('true'), program)
+    os.chmod(program, 0o4755)
+    if os.statvfs(lab.dir).f_flag & os.ST_NOSUID:
+        raise Skip('setuid has no effect here')
+    p = lab.run('record', '-e', 'cpu-clock:u', '-o', 'p.data', '--', program, user=NOBODY)
+    assert '0 samples' in p.stderr and 'becomes-root is a setuid program' in p.stderr, p.stderr
+    p = lab.run('record', '-e', 'cpu-clock:u', '-c', '1000', '-o', 'q.data', '--', program)
+    assert 'setuid' not in p.stderr, p.stderr
