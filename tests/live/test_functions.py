@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 
-from lab import NOBODY, TRACING, Skip, interrupt, need_root, running, wait_for
+from lab import APART, NOBODY, TRACING, Skip, interrupt, need_root, running, wait_for
 
 
 def need_uprobes():
@@ -103,8 +103,8 @@ def test_without_tracefs_it_is_said(lab):
     program = lab.program('functions')
     argv = lab.argv(['record', '-e', f'uprobe:{program}:work', '-o', 'f.data', '--', program, 'work 3', 'thread 5',
                      'fork 11'])
-    hide = 'mount -t tmpfs none /sys/kernel/tracing && exec "$@"'
-    p = subprocess.run(['unshare', '-m', 'sh', '-c', hide, 'sh', *argv], cwd=lab.dir, text=True, check=True,
+    hide = APART + 'mount -t tmpfs none /sys/kernel/tracing && exec "$@"'
+    p = subprocess.run(['unshare', '-m', '--propagation', 'unchanged', 'sh', '-c', hide, 'sh', *argv], cwd=lab.dir, text=True, check=True,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert 'is not inherited' in p.stderr and 'fork 11' in p.stdout, p.stderr
     assert lab.samples('f.data') == 3, p.stderr
