@@ -323,7 +323,10 @@ time_t input_captured(const char *path)
 void input_explain_symbols(const struct input *in, const struct trace *t)
 {
 	size_t n = in->verbose ? state_dso_count(t->state) : 0;
+	const char *refused = resolver_refused(t->resolver);
 
+	if (refused && !in->quiet)
+		complain("%s", refused);
 	for (size_t i = 0; i < n; i++) {
 		const struct dso *dso = state_dso_at(t->state, i);
 		bool asked = resolver_was_asked(t->resolver, dso);

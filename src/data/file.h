@@ -75,6 +75,8 @@ int tmpfile_open(struct error *err);
 /* header.c: the first bytes of segment 0: kind, byte order, sections; then attributes and features.
  */
 int header_read(struct data_file *df, struct error *err);
+/* Whether @raw, of 8 bytes, begins a recording. Returns 0, or -EBADMSG with @err filled. */
+int header_check_magic(const char *path, const uint8_t *raw, struct error *err);
 /* Has it been written since header_read()? What that found behind it may be of another moment. */
 bool header_changed(const struct data_file *df);
 /* attrs.c: the section of attributes, their ids, and the names of old files (event_types). */

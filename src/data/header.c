@@ -19,7 +19,7 @@
  * Version 2 tells its byte order by the magic. Version 1 has the same bytes on every machine:
  * there the size of the header, which is small, tells.
  */
-static int detect_order(struct data_file *df, const uint8_t *raw)
+static void detect_order(struct data_file *df, const uint8_t *raw)
 {
 	uint64_t magic = load_u64(raw, false);
 
@@ -29,13 +29,22 @@ static int detect_order(struct data_file *df, const uint8_t *raw)
 		df->swapped =
 			size > HEADER_PLAUSIBLE && __builtin_bswap64(size) <= HEADER_PLAUSIBLE;
 		df->header.magic = PD_MAGIC1;
-		return 0;
+		return;
 	}
-	if (magic != PD_MAGIC && magic != __builtin_bswap64(PD_MAGIC))
-		return -EBADMSG;
 	df->swapped = magic != PD_MAGIC;
 	df->header.magic = PD_MAGIC;
-	return 0;
+}
+
+int header_check_magic(const char *path, const uint8_t *raw, struct error *err)
+{
+	uint64_t magic = load_u64(raw, false);
+
+	if (!memcmp(raw, "PERFFILE", 8) || magic == PD_MAGIC ||
+	    magic == __builtin_bswap64(PD_MAGIC))
+		return 0;
+	return error_at(err, -EBADMSG, path, 0,
+			"\"PERFILE2\" expected, found 0x%016" PRIx64 ": this is no perf.data file",
+			__builtin_bswap64(magic));
 }
 
 /*
@@ -163,11 +172,10 @@ int header_read(struct data_file *df, struct error *err)
 	if (n < PD_PIPE_HEADER_SIZE)
 		return error_at(err, -ENODATA, s->path, (uint64_t)n,
 				"a perf.data header expected, the file ends");
-	if (detect_order(df, raw))
-		return error_at(err, -EBADMSG, s->path, 0,
-				"\"PERFILE2\" expected, found 0x%016" PRIx64
-				": this is no perf.data file",
-				__builtin_bswap64(load_u64(raw, false)));
+	r = header_check_magic(s->path, raw, err);
+	if (r)
+		return r;
+	detect_order(df, raw);
 	memcpy(df->head, raw, (size_t)n);
 	df->head_len = (size_t)n;
 	df->header.size = load_u64(raw + 8, df->swapped);

@@ -50,46 +50,70 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Copies what cannot be seeked in to an unlinked file. Returns its fd or a negative errno. */
-static int spool(int in, const char *path, struct error *err)
+/* Reads at least @least bytes, unless the input ends. Returns how many, or a negative errno. */
+static ssize_t read_chunk(int in, uint8_t *chunk, size_t least, const char *path, struct error *err)
 {
-	uint8_t *chunk = malloc(SPOOL_CHUNK);
-	int r, fd;
+	size_t done = 0;
 
-	if (!chunk)
-		return error_set(err, -ENOMEM, "%s: out of memory", path);
-	fd = tmpfile_open(err);
-	if (fd < 0) {
-		free(chunk);
-		return fd;
-	}
-	for (;;) {
-		ssize_t n = read(in, chunk, SPOOL_CHUNK);
+	do {
+		ssize_t n = read(in, chunk + done, SPOOL_CHUNK - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) {
-			r = error_sys(err, -errno, "%s: read", path);
+		if (n < 0)
+			return error_sys(err, -errno, "%s: read", path);
+		if (!n)
 			break;
-		}
-		if (!n) {
-			r = 0;
-			break;
-		}
+		done += (size_t)n;
+	} while (done < least);
+	return (ssize_t)done;
+}
+
+/* Copies @in, of which @n bytes are in @chunk, to a temporary file. Returns its fd or -errno. */
+static int copy_to_file(int in, uint8_t *chunk, ssize_t n, const char *path, struct error *err)
+{
+	int r = 0, fd = tmpfile_open(err);
+
+	if (fd < 0)
+		return fd;
+	while (n > 0 && !r) {
 		r = write_all(fd, chunk, (size_t)n);
-		if (r) {
+		if (r)
 			error_sys(err, r,
 				  "copying %s to a temporary file (set TMPDIR to a larger disk)",
 				  path);
-			break;
-		}
+		else
+			n = read_chunk(in, chunk, 1, path, err);
 	}
+	if (!r && n < 0)
+		r = (int)n;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+/*
+ * Copies what cannot be seeked in to an unlinked file, if it begins as a recording: what does not
+ * may have no end. Returns its fd or a negative errno.
+ */
+static int spool(int in, const char *path, struct error *err)
+{
+	uint8_t *chunk = malloc(SPOOL_CHUNK);
+	ssize_t n;
+	int r = 0;
+
+	if (!chunk)
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	n = read_chunk(in, chunk, sizeof(uint64_t), path, err);
+	if (n < 0)
+		r = (int)n;
+	else if (n >= (ssize_t)sizeof(uint64_t))
+		r = header_check_magic(path, chunk, err);
+	if (!r)
+		r = copy_to_file(in, chunk, n, path, err);
 	free(chunk);
-	if (r) {
-		close(fd);
-		return r;
-	}
-	return fd;
+	return r;
 }
 
 int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err)

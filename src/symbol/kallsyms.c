@@ -7,7 +7,7 @@
 
 #include "symbol/elf_image.h"
 
-#define TEXT_MAX ((size_t)256 << 20)
+#define NOTES_MAX ((size_t)1 << 20)
 
 /*
  * kallsyms has no sizes. No function of a kernel is longer than this, and without the bound the
@@ -18,7 +18,8 @@
 /* What the program loader puts a module at, and the kernel rounds to: the smallest page. */
 #define PAGE 4096
 
-int kallsyms_read(const char *path, struct buf *ret, struct error *why)
+/* Reads up to the end, since the size that /proc tells is 0. */
+static int read_whole(const char *path, size_t max, bool is_text, struct buf *ret)
 {
 	struct buf b = {0};
 	uint64_t size;
@@ -26,10 +27,10 @@ int kallsyms_read(const char *path, struct buf *ret, struct error *why)
 	int r, fd = elf_open_regular(path, &size);
 
 	if (fd < 0)
-		return error_sys(why, fd, "%s", path);
-	/* the size that /proc tells is 0: read until the end */
-	for (;;) {
-		r = b.len > TEXT_MAX ? -EFBIG : buf_reserve(&b, 1 << 17);
+		return fd;
+	r = size > max ? -EFBIG : 0;
+	while (!r) {
+		r = b.len > max ? -EFBIG : buf_reserve(&b, 1 << 17);
 		if (r)
 			break;
 		n = read(fd, b.data + b.len, b.cap - b.len);
@@ -39,15 +40,57 @@ int kallsyms_read(const char *path, struct buf *ret, struct error *why)
 			r = n < 0 ? -errno : 0;
 			break;
 		}
+		if (is_text && memchr(b.data + b.len, 0, (size_t)n))
+			r = -EBADMSG;
 		b.len += (size_t)n;
 	}
 	close(fd);
-	if (r) {
+	if (r)
 		buf_release(&b);
-		return error_sys(why, r, "%s", path);
-	}
-	*ret = b;
-	return 0;
+	else
+		*ret = b;
+	return r;
+}
+
+/* @r: 0, or what reading came to. */
+static int explain(int r, const char *path, struct error *why)
+{
+	if (r == -EFBIG)
+		return error_set(why, r, "%s has more than %zu MB: no kernel has as many symbols",
+				 path, KALLSYMS_MAX >> 20);
+	if (r == -EBADMSG)
+		return error_set(why, r, "%s has NUL bytes: it is no list of symbols", path);
+	if (r == -EINVAL)
+		return error_set(why, r, "%s is not a file", path);
+	return r ? error_sys(why, r, "%s", path) : 0;
+}
+
+int kallsyms_read(const char *path, struct buf *ret, struct error *why)
+{
+	return explain(read_whole(path, KALLSYMS_MAX, true, ret), path, why);
+}
+
+int kallsyms_check(const char *path, struct error *why)
+{
+	char beginning[4096];
+	uint64_t size;
+	ssize_t n = 0;
+	int r = 0, fd = elf_open_regular(path, &size);
+
+	if (fd < 0)
+		return explain(fd, path, why);
+	n = read(fd, beginning, sizeof(beginning));
+	if (n > 0 && memchr(beginning, 0, (size_t)n))
+		r = -EBADMSG;
+	else if (size > KALLSYMS_MAX)
+		r = -EFBIG;
+	close(fd);
+	return explain(r, path, why);
+}
+
+int kallsyms_read_notes(const char *path, struct buf *ret)
+{
+	return read_whole(path, NOTES_MAX, false, ret);
 }
 
 static const char *parse_hex(const char *p, const char *end, uint64_t *ret)
@@ -121,6 +164,13 @@ bool kallsyms_hidden(const struct buf *text)
 			return false;
 	}
 	return true;
+}
+
+int kallsyms_say_hidden(const char *path, struct error *why)
+{
+	return error_set(why, -EACCES,
+			 "%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
+			 path);
 }
 
 bool kallsyms_address(const struct buf *text, const char *name, uint64_t *ret)

@@ -29,11 +29,29 @@ bool kallsyms_next(const struct buf *text, size_t *pos, struct kallsyms_line *re
 
 bool kallsyms_is_code(const struct kallsyms_line *line);
 
-/* Reads the file whole. Returns 0 or a negative errno with @why filled. */
+/* No kernel has as many symbols; what is longer is not read. */
+#define KALLSYMS_MAX ((size_t)128 << 20)
+
+/*
+ * Reads the file whole. Returns 0; -EFBIG: it is longer than KALLSYMS_MAX; -EBADMSG: it has a NUL byte
+ * and so is no text; or another negative errno; with @why filled.
+ */
 int kallsyms_read(const char *path, struct buf *ret, struct error *why);
+
+/*
+ * Whether kallsyms_read() would read it, as far as its beginning and its size tell. Returns as that,
+ * and -EINVAL where it is no regular file.
+ */
+int kallsyms_check(const char *path, struct error *why);
+
+/* Reads notes, as the kernel shows them, of at most 1 MiB. Returns 0 or a negative errno. */
+int kallsyms_read_notes(const char *path, struct buf *ret);
 
 /* Whether the kernel hid the addresses: all are 0 (kptr_restrict). */
 bool kallsyms_hidden(const struct buf *text);
+
+/* Says so, and what helps. Returns -EACCES. */
+int kallsyms_say_hidden(const char *path, struct error *why);
 
 /* The address of a symbol of the kernel itself. Returns whether it is there. */
 bool kallsyms_address(const struct buf *text, const char *name, uint64_t *ret);

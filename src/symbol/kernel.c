@@ -24,7 +24,7 @@ bool kernel_is_running(const struct sources *src, const struct dso *dso)
 	size_t size;
 
 	if (!dso->build_id_size || !source_path(path, "%s/sys/kernel/notes", src->host.root) ||
-	    kallsyms_read(path, &notes, NULL))
+	    kallsyms_read_notes(path, &notes))
 		return false;
 	size = elf_note_build_id(notes.data, notes.len, id);
 	buf_release(&notes);
@@ -39,22 +39,17 @@ static uint64_t kaslr_delta(const struct dso *dso, bool found, uint64_t here)
 	return dso->ref_name && dso->ref_addr && found ? dso->ref_addr - here : 0;
 }
 
-static int load_kallsyms(const struct dso *dso, const char *path, bool must_match,
-			 struct symtab **ret, struct error *why)
+/* Makes the table of @text, which is from @path, and releases it. */
+static int make_table(const struct dso *dso, const char *path, struct buf *kallsyms,
+		      bool must_match, struct symtab **ret, struct error *why)
 {
-	struct buf text = {0};
+	struct buf text = *kallsyms;
 	uint64_t here = 0;
-	bool found;
-	int r = kallsyms_read(path, &text, why);
+	bool found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
+	int r = 0;
 
-	if (r)
-		return r;
-	found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
 	if (kallsyms_hidden(&text))
-		r = error_set(
-			why, -EACCES,
-			"%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
-			path);
+		r = kallsyms_say_hidden(path, why);
 	else if (must_match && (!found || here != dso->ref_addr))
 		r = error_set(why, -ESTALE,
 			      "the recording has no kernel build-id, and its kernel is not at the "
@@ -66,6 +61,24 @@ static int load_kallsyms(const struct dso *dso, const char *path, bool must_matc
 	}
 	buf_release(&text);
 	return r;
+}
+
+/* Of the file that also has the modules. */
+static int load_listed(const struct sources *src, const struct dso *dso, const char *path,
+		       bool must_match, struct symtab **ret, struct error *why)
+{
+	struct buf text = {0};
+	int r = module_list_text(src->modules, path, &text, why);
+
+	return r ? r : make_table(dso, path, &text, must_match, ret, why);
+}
+
+static int load_kallsyms(const struct dso *dso, const char *path, struct symtab **ret)
+{
+	struct buf text = {0};
+	int r = kallsyms_read(path, &text, NULL);
+
+	return r ? r : make_table(dso, path, &text, false, ret, NULL);
 }
 
 static int load_running(const struct sources *src, const struct dso *dso, struct symtab **ret,
@@ -84,7 +97,7 @@ static int load_running(const struct sources *src, const struct dso *dso, struct
 			"kernel release; --kallsyms or --vmlinux can name its symbols");
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
-	return load_kallsyms(dso, path, !same, ret, why);
+	return load_listed(src, dso, path, !same, ret, why);
 }
 
 static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
@@ -125,11 +138,11 @@ static int load_cached(const struct sources *src, const struct dso *dso, struct 
 
 	if (!source_cache_path(src, dso, "kallsyms", path))
 		return -ENOENT;
-	if (!load_kallsyms(dso, path, false, ret, NULL))
+	if (!load_kallsyms(dso, path, ret))
 		return 0;
 	source_hex(dso->build_id, dso->build_id_size, hex);
 	if (source_path(path, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", src->host.home, hex) &&
-	    !load_kallsyms(dso, path, false, ret, NULL))
+	    !load_kallsyms(dso, path, ret))
 		return 0;
 	if (source_cache_path(src, dso, "vmlinux", path) &&
 	    !load_vmlinux(dso, path, false, ret, NULL))
@@ -179,20 +192,15 @@ static bool is_none(const char *path)
 int kernel_check_named(const struct resolver_opts *opts, struct error *err)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	uint64_t size;
+	struct error why = ERROR_INIT;
 	int r;
 
 	if (opts->kallsyms && !is_none(opts->kallsyms)) {
-		r = elf_open_regular(opts->kallsyms, &size);
-		if (r == -EINVAL)
-			return error_set(err, r, "--kallsyms: %s is not a file", opts->kallsyms);
-		if (r < 0)
-			return error_sys(err, r, "--kallsyms: %s", opts->kallsyms);
-		close(r);
+		r = kallsyms_check(opts->kallsyms, &why);
+		if (r)
+			return error_set(err, r, "--kallsyms: %s", why.text);
 	}
 	if (opts->vmlinux && !is_none(opts->vmlinux)) {
-		struct error why = ERROR_INIT;
-
 		r = elf_image_open(opts->vmlinux, &img, &why);
 		elf_image_close(&img);
 		if (r == -EINVAL)
@@ -212,7 +220,7 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
 		return error_set(why, -ENOENT, "left out, as /dev/null says");
 	if (src->opts.kallsyms)
-		return load_kallsyms(dso, src->opts.kallsyms, false, ret, why);
+		return load_listed(src, dso, src->opts.kallsyms, false, ret, why);
 	if (src->opts.vmlinux)
 		return load_vmlinux(dso, src->opts.vmlinux, true, ret, why);
 	r = load_running(src, dso, ret, why);

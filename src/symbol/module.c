@@ -43,31 +43,20 @@ static bool is_loaded(const struct sources *src, const struct dso *dso, const ch
 	if (!dso->build_id_size)
 		return src->same_machine;
 	if (!source_path(path, "%s/sys/module/%s/notes/.note.gnu.build-id", src->host.root, name) ||
-	    kallsyms_read(path, &notes, NULL))
+	    kallsyms_read_notes(path, &notes))
 		return false;
 	size = elf_note_build_id(notes.data, notes.len, id);
 	buf_release(&notes);
 	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
 }
 
-static int load_kallsyms(const char *path, const char *name, struct symtab **ret, struct error *why)
+static int load_kallsyms(const struct sources *src, const char *path, const char *name,
+			 struct symtab **ret, struct error *why)
 {
-	struct buf text = {0};
-	int r = kallsyms_read(path, &text, why);
+	struct buf lines;
+	int r = module_list_symbols(src->modules, path, name, &lines, why);
 
-	if (r)
-		return r;
-	if (kallsyms_hidden(&text))
-		r = error_set(
-			why, -EACCES,
-			"%s shows no addresses; run as root, or: sysctl kernel.kptr_restrict=0",
-			path);
-	else
-		r = kallsyms_table(&text, name, 0, ret);
-	if (r == -ENOENT)
-		error_set(why, r, "%s does not have the module", path);
-	buf_release(&text);
-	return r;
+	return r ? r : kallsyms_table(&lines, name, 0, ret);
 }
 
 static int load_ko(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
@@ -102,33 +91,16 @@ out:
 	return r;
 }
 
-/* Finds "kernel/fs/ext4/ext4.ko.xz" of @name in the list that depmod made for the release. */
+/* In the list that depmod made for the release. */
 static bool find_ko(const struct sources *src, const char *name, char ret[PATH_MAX])
 {
-	const char *release = src->opts.osrelease, *p, *end, *colon;
-	char line[PATH_MAX], found[NAME_MAX_MODULE];
-	struct buf text = {0};
-	bool ok = false;
+	const char *release = src->opts.osrelease;
+	char list[PATH_MAX], file[PATH_MAX];
 
-	if (!release || strchr(release, '/') ||
-	    !source_path(line, "%s/lib/modules/%s/modules.dep", src->host.root, release) ||
-	    kallsyms_read(line, &text, NULL))
-		return false;
-	p = (const char *)text.data;
-	for (; !ok && p < (const char *)text.data + text.len; p = end + 1) {
-		size_t left = text.len - (size_t)(p - (const char *)text.data);
-
-		end = memchr(p, '\n', left);
-		if (!end)
-			break;
-		colon = memchr(p, ':', (size_t)(end - p));
-		if (!colon || !source_path(line, "%.*s", (int)(colon - p), p))
-			continue;
-		ok = module_name(line, found) && !strcmp(found, name) &&
-		     source_path(ret, "%s/lib/modules/%s/%s", src->host.root, release, line);
-	}
-	buf_release(&text);
-	return ok;
+	return release && !strchr(release, '/') &&
+	       source_path(list, "%s/lib/modules/%s/modules.dep", src->host.root, release) &&
+	       module_list_file(src->modules, list, name, file) &&
+	       source_path(ret, "%s/lib/modules/%s/%s", src->host.root, release, file);
 }
 
 static int load_any_ko(const struct sources *src, const struct dso *dso, const char *name,
@@ -163,10 +135,10 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 	if (!module_name(dso->name, name))
 		return error_set(why, -EINVAL, "not the name of a module");
 	if (src->opts.kallsyms)
-		return load_kallsyms(src->opts.kallsyms, name, ret, why);
+		return load_kallsyms(src, src->opts.kallsyms, name, ret, why);
 	if (is_loaded(src, dso, name)) {
 		if (source_path(path, "%s/proc/kallsyms", src->host.root) &&
-		    !load_kallsyms(path, name, ret, why))
+		    !load_kallsyms(src, path, name, ret, why))
 			return 0;
 	} else {
 		error_set(why, -ENOENT, "%s",

@@ -44,10 +44,12 @@ struct resolver {
 	char *home;
 	_Atomic(struct slot *) blocks[BLOCKS_MAX];
 	_Atomic(struct pid_map *) pids[PID_BUCKETS];
-	/* Lock order: after a slot's. Guards the growing of blocks and pids, and pid_why. */
+	/* Lock order: after a slot's. Guards the growing of blocks and pids, and what follows. */
 	pthread_mutex_t lock;
 	_Atomic bool any_perfmap;
-	char pid_why[512]; /* first reason why a process had no perf-PID.map */
+	char pid_why[512];	/* first reason why a process had no perf-PID.map */
+	uint64_t perfmaps_left; /* bytes */
+	char refused[512];	/* the first file of symbols that has more than is taken of one */
 };
 
 static const struct loaded out_of_memory = {.why = "out of memory"};
@@ -70,7 +72,13 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
+	r->src.modules = module_list_new();
+	if (!r->src.modules) {
+		free(r);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
 	pthread_mutex_init(&r->lock, NULL);
+	r->perfmaps_left = PERFMAPS_MAX;
 	r->src.opts = *opts;
 	r->src.host = *host;
 	if (r->src.opts.symfs && !strcmp(r->src.opts.symfs, "/"))
@@ -137,6 +145,7 @@ void resolver_free(struct resolver *r)
 		}
 	}
 	pthread_mutex_destroy(&r->lock);
+	module_list_free(r->src.modules);
 	free(r->home);
 	free(r);
 }
@@ -268,6 +277,7 @@ static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 {
 	struct error why = ERROR_INIT;
 	struct pid_map *p;
+	int e;
 
 	pthread_mutex_lock(&r->lock);
 	p = pid_find(r, pid);
@@ -277,7 +287,10 @@ static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 	if (!p)
 		goto out;
 	p->pid = pid;
-	if (!perfmap_load(&r->src, pid, &p->table, &why))
+	e = perfmap_load(&r->src, pid, &r->perfmaps_left, &p->table, &why);
+	if ((e == -EFBIG || e == -EBADMSG) && !*r->refused)
+		snprintf(r->refused, sizeof(r->refused), "%s", why.text);
+	if (!e)
 		atomic_store(&r->any_perfmap, true);
 	else if (!*r->pid_why)
 		snprintf(r->pid_why, sizeof(r->pid_why), "%s",
@@ -373,6 +386,17 @@ const char *resolver_why_not(struct resolver *r, const struct dso *dso)
 	}
 	l = loaded_get(r, dso);
 	return *l->why && !l->few ? l->why : NULL;
+}
+
+const char *resolver_refused(struct resolver *r)
+{
+	const char *text;
+
+	/* written once; the lock orders us behind that */
+	pthread_mutex_lock(&r->lock);
+	text = *r->refused ? r->refused : NULL;
+	pthread_mutex_unlock(&r->lock);
+	return text;
 }
 
 const char *resolver_why_few(struct resolver *r, const struct dso *dso)

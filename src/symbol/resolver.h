@@ -69,6 +69,12 @@ bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
 /* Why a dso has no symbols ("build-id differs: …", "not found"), or NULL if it has; for -v. */
 const char *resolver_why_not(struct resolver *r, const struct dso *dso);
 
+/*
+ * A sentence about the first perf-PID.map that was left out since it would take too much memory or
+ * is no text, or NULL. It lives as long as @r.
+ */
+const char *resolver_refused(struct resolver *r);
+
 /* Why only symbols that a program exports (.dynsym) are known of it, or NULL; for -v. */
 const char *resolver_why_few(struct resolver *r, const struct dso *dso);
 

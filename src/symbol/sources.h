@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "state/state.h"
 #include "symbol/elf_image.h"
+#include "symbol/module_list.h"
 #include "symbol/resolver.h"
 #include "symbol/table.h"
 
@@ -31,6 +32,7 @@ struct symbol_host {
 
 struct sources {
 	struct resolver_opts opts;
+	struct module_list *modules; /* of the machine */
 	struct symbol_host host;
 	/* The recording says that it is of this machine and kernel release. */
 	bool same_machine;
@@ -50,7 +52,17 @@ int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **
 /* On success @why->text says why there are but the symbols that it exports, or is empty. */
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
-int perfmap_load(const struct sources *src, uint32_t pid, struct symtab **ret, struct error *why);
+
+/* Memory for the symbols of all perf-PID.map files, and about what one of them takes, bytes. */
+#define PERFMAPS_MAX	     (512u << 20)
+#define PERFMAP_SYMBOL_BYTES 96u
+
+/*
+ * The map of a process. *@left is what of PERFMAPS_MAX is left; a map that would take more is not
+ * read (-EFBIG). -EBADMSG: it is no text.
+ */
+int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,
+		 struct error *why);
 
 /*
  * Whether @img may stand for @dso: build-ids are equal, or none is recorded and @trusted says that

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -937,6 +939,24 @@ static void write_file(const char *dir, const char *name, const uint8_t *p, size
 	close(fd);
 }
 
+/* What does not begin as a recording is not copied: TMPDIR would be full before it ends. */
+static void test_endless_input(void **state)
+{
+	struct rlimit was, small = {1 << 20, 1 << 20};
+	struct error err = ERROR_INIT;
+	struct data_file *df = NULL;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small.rlim_max = was.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(data_open("/dev/zero", true, &df, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "no perf.data file"));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
 static void test_directory(void **state)
 {
 	static const char *const names[] = {"data.0", "data.2", "data.10", "data.old", "data.01"};
@@ -1133,6 +1153,7 @@ int main(void)
 		cmocka_unit_test(test_compressed_legacy),
 		cmocka_unit_test(test_compressed_bomb),
 		cmocka_unit_test(test_pipe_stream),
+		cmocka_unit_test(test_endless_input),
 		cmocka_unit_test(test_directory),
 		cmocka_unit_test(test_resume_directory),
 		cmocka_unit_test(test_shrinks),

@@ -464,7 +464,108 @@ static void test_modules(void **state)
 	assert_why(p, &bracket, 0x20, "not of this machine");
 }
 
+/* However many modules there are: what was read once need not be there any more. */
+static void test_modules_read_once(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _text\n"
+				   "ffffffffc0400000 t b1\t[snd_b]\n"
+				   "ffffffffc0300010 t a1\t[snd_a]\n"
+				   "not a line\n"
+				   "ffffffffc0300020 t a2\t[snd_a]\n"
+				   "ffffffffc0400030 t b2\t[snd_b]\n"
+				   "ffffffffc0300030 t a3\t[snd_a]";
+	struct place *p = *state;
+	struct dso kernel = kernel_dso(NULL, TEXT);
+	char path[128];
+
+	put_text(p, "/proc/kallsyms", text);
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", p->dir);
+	fresh(p);
+	for (unsigned int i = 0; i < 4; i++) {
+		static const char *const names[] = {"[snd_a]", "[snd_b]", "[snd]",
+						    "/lib/modules/6.1/snd-b.ko"};
+		struct dso d = {.name = names[i], .kind = DSO_MODULE, .index = 1 + i};
+
+		if (i == 2) {
+			assert_why(p, &d, 0x20, "does not have the module");
+			continue;
+		}
+		assert_symbol(p, &d, 1, 0x20, i ? "b1" : "a2");
+		assert_symbol(p, &d, 1, 0x31, i ? "b2" : "a3");
+		if (!i)
+			assert_int_equal(unlink(path), 0);
+	}
+	kernel.index = 9;
+	assert_symbol(p, &kernel, 1, TEXT + 1, "_text");
+}
+
 /* --- the rest -------------------------------------------------------------------------------- */
+
+/* One of them is longer than a line may be, and one is behind a NUL byte. */
+static void put_perfmap_of_lines(struct place *p, unsigned int pid)
+{
+	static char text[200000];
+	size_t len = (size_t)sprintf(text, "1000 10 before\n2000 10 ");
+	char path[64];
+
+	memset(text + len, 'x', 150000);
+	len += 150000;
+	len += (size_t)sprintf(text + len, "\n3000 10 behind\n");
+	text[len++] = '\0';
+	len += (size_t)sprintf(text + len, "\n4000 10 unseen\n");
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	put_file(p, path, text, len);
+}
+
+/* Larger than any memory, and with nothing in it. */
+static void put_sparse(const struct place *p, const char *path, char full[512])
+{
+	put_text(p, path, "");
+	snprintf(full, 512, "%s%s", p->dir, path);
+	assert_int_equal(truncate(full, (off_t)5 << 30), 0);
+}
+
+static void test_no_text(void **state)
+{
+	struct place *p = *state;
+	struct dso anon = {.name = "//anon", .kind = DSO_ANON};
+	struct error err = ERROR_INIT;
+	struct resolver *r = NULL;
+	char path[512];
+
+	put_sparse(p, "/tmp/perf-42.map", path);
+	fresh(p);
+	assert_why(p, &anon, 0x1000, "perf-");
+	assert_null(resolver_refused(p->r)); /* that one is absent */
+	assert_symbol(p, &anon, 42, 0x1000, NULL);
+	assert_non_null(strstr(resolver_refused(p->r), "perf-42.map has NUL bytes"));
+	p->opts.kallsyms = path;
+	assert_int_equal(resolver_new_on(&p->opts, &p->host, &r, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "--kallsyms: "));
+	assert_non_null(strstr(err.text, "NUL bytes"));
+	p->opts.kallsyms = NULL;
+}
+
+static void test_perfmap_bound(void **state)
+{
+	const char text[] = "1000 10 first\n1010 10 second\n";
+	const uint64_t need = 2 * (PERFMAP_SYMBOL_BYTES + sizeof("second")) - 1;
+	struct place *p = *state;
+	struct sources src = {.opts = p->opts, .host = p->host, .same_machine = true};
+	struct error why = ERROR_INIT;
+	struct symtab *t = NULL;
+	uint64_t left = need - 1;
+
+	put_text(p, "/tmp/perf-42.map", text);
+	assert_int_equal(perfmap_load(&src, 42, &left, &t, &why), -EFBIG);
+	assert_non_null(strstr(why.text, "perf-42.map is left out"));
+	assert_null(t);
+	assert_int_equal(left, need - 1);
+	left = need;
+	assert_int_equal(perfmap_load(&src, 42, &left, &t, &why), 0);
+	assert_int_equal(left, 0);
+	symtab_free(t);
+}
 
 static void test_perfmap(void **state)
 {
@@ -507,6 +608,13 @@ static void test_perfmap(void **state)
 		fresh(p);
 		assert_symbol(p, &anon, 42, 0x1000, "second");
 	}
+	put_perfmap_of_lines(p, 44);
+	fresh(p);
+	assert_symbol(p, &anon, 44, 0x1000, "before");
+	assert_symbol(p, &anon, 44, 0x2000, NULL); /* its line is too long */
+	assert_symbol(p, &anon, 44, 0x3000, "behind");
+	assert_symbol(p, &anon, 44, 0x4000, NULL); /* behind a NUL byte */
+	assert_null(resolver_refused(p->r));
 	put_text(p, "/proc/50/status", "Name:\tx\nNSpid:\t50\t7\n");
 	put_text(p, "/proc/50/root/tmp/perf-7.map", "1000 10 inside\n");
 	fresh(p);
@@ -569,7 +677,10 @@ int main(void)
 		PLACE_TEST(test_kernel_named_absent),
 		PLACE_TEST(test_kernel_hidden),
 		PLACE_TEST(test_modules),
+		PLACE_TEST(test_modules_read_once),
 		PLACE_TEST(test_perfmap),
+		PLACE_TEST(test_perfmap_bound),
+		PLACE_TEST(test_no_text),
 		PLACE_TEST(test_vdso),
 		PLACE_TEST(test_kinds_without_files),
 	};
