@@ -198,22 +198,44 @@ int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
 	return code;
 }
 
+static int keep_copy(const struct perf_event_header *hdr, void *arg)
+{
+	return buf_append(arg, hdr, hdr->size);
+}
+
+/* Whatever the output takes to write them: nobody waits for the lock as long. */
+static int emit_copies(const struct buf *copies, record_emit_fn *emit, void *arg)
+{
+	const struct perf_event_header *hdr;
+	int code = 0;
+
+	for (size_t at = 0; !code && at < copies->len; at += hdr->size) {
+		hdr = (const void *)(copies->data + at);
+		code = emit(hdr, arg);
+	}
+	return code;
+}
+
 int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void *arg)
 {
+	struct buf copies = {0};
 	int code = 0;
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
 	if (again || s->untold)
-		code = live_emit(s->live, s->applied, emit, arg);
+		code = live_emit(s->live, s->applied, keep_copy, &copies);
 	for (size_t i = 0; !code && i < s->nr; i++)
 		if (again || s->waiting[i].number >= s->told)
-			code = emit(record_of(s, &s->waiting[i]), arg);
+			code = keep_copy(record_of(s, &s->waiting[i]), &copies);
 	s->told_before = s->told;
 	s->untold_before = s->untold;
 	s->told = s->numbers;
 	s->untold = false;
 	pthread_mutex_unlock(&s->lock);
+	if (!code)
+		code = emit_copies(&copies, emit, arg);
+	buf_release(&copies);
 	return code;
 }
 

@@ -46,7 +46,8 @@ size_t sideband_bytes(struct sideband *s); /* of the records that wait */
 
 /*
  * Makes records for what is alive (time 0), and passes on those that have come since, which stay.
- * Returns 0, what @emit returned, or -ENOMEM. @emit must not add to @s.
+ * Returns 0, what @emit returned, or -ENOMEM. The lock is held meanwhile, so @emit must not add to
+ * @s, and whoever does must be paused: @emit may wait for a disk.
  */
 int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg);
 
@@ -54,6 +55,7 @@ int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg);
  * Of a log: passes on those that wait and have not been passed on by an earlier call; unless
  * @again, all of them. Before that come, if it is @again or if others than those have been applied
  * since the last call, records for what was alive, with the time up to which they have been.
+ * What is passed on are copies, without the lock: others add meanwhile.
  * Returns as sideband_emit() does. After a failure no more calls are due.
  */
 int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void *arg);

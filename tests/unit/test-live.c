@@ -4,6 +4,7 @@
  * exec, mmap, exit and rename the records that are made lead to the same tasks, names and pages.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "base/buf.h"
@@ -596,6 +598,55 @@ static void test_snapshots_of_a_log(void **state)
 	}
 }
 
+struct crowd {
+	struct sideband *sideband;
+	unsigned int emitted, added;
+};
+
+static void *add_one(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct record r;
+
+	sideband_add(crowd->sideband, make_comm(&r, 1, 1, false, "busy", 9000000000ull));
+	return NULL;
+}
+
+/* The output takes so long that another record comes, whose writer is waited for here. */
+static int emit_slowly(const struct perf_event_header *hdr, void *arg)
+{
+	struct crowd *crowd = arg;
+	struct timespec until;
+	pthread_t writer;
+
+	crowd->emitted++;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	assert_int_equal(pthread_create(&writer, NULL, add_one, crowd), 0);
+	assert_int_equal(pthread_timedjoin_np(writer, NULL, &until), 0);
+	crowd->added++;
+	return 0;
+}
+
+/* A snapshot to an output that stands still: writers go on, and what they add is the next one's. */
+static void test_a_slow_output_holds_up_nobody(void **state)
+{
+	struct crowd crowd = {.sideband = sideband_new_log(&attr)};
+	struct order o = {0};
+	struct record r;
+
+	(void)state;
+	sideband_add(crowd.sideband, make_comm(&r, 1, 1, false, "init", 0));
+	sideband_add(crowd.sideband, make_comm(&r, 2, 2, false, "other", 0));
+	assert_int_equal(sideband_snapshot(crowd.sideband, false, emit_slowly, &crowd), 0);
+	assert_int_equal(crowd.emitted, 2);
+	assert_int_equal(crowd.added, 2);
+	assert_int_equal(sideband_snapshot(crowd.sideband, false, note_order, &o), 0);
+	assert_int_equal(o.nr, 2);
+	assert_int_equal(o.times[0], 9000000000ull);
+	sideband_free(crowd.sideband);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -605,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_malformed_records_change_nothing),
 		cmocka_unit_test(test_order_of_rings),
 		cmocka_unit_test(test_snapshots_of_a_log),
+		cmocka_unit_test(test_a_slow_output_holds_up_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
