@@ -34,23 +34,38 @@ static uint64_t bytes_since(const struct weight *w, size_t nr, uint64_t time)
 	return (uint64_t)sum;
 }
 
-/* Copies what the dump may take. Returns 0 or -ENOMEM. */
-static int weigh(struct history *h, struct weight **ret, size_t *ret_nr)
+/* Under the lock: how many chunks the dump may take. The first @room of them go to @ret. */
+static size_t weigh_chunks(const struct history *h, struct weight *ret, size_t room)
 {
 	size_t nr = 0;
 
-	pthread_mutex_lock(&h->lock);
 	for (size_t i = 0; i < h->nr; i++)
-		for (const struct chunk *c = h->rings[i].sealed; c; c = c->next)
-			nr += c->number < h->limit;
-	*ret = malloc((nr + 1) * sizeof(**ret));
-	*ret_nr = 0;
-	for (size_t i = 0; *ret && i < h->nr; i++)
-		for (const struct chunk *c = h->rings[i].sealed; c; c = c->next)
-			if (c->number < h->limit)
-				(*ret)[(*ret_nr)++] = (struct weight){c->first, c->last, c->bytes};
+		for (const struct chunk *c = h->rings[i].sealed; c; c = c->next) {
+			if (c->number >= h->limit)
+				continue;
+			if (nr < room)
+				ret[nr] = (struct weight){c->first, c->last, c->bytes};
+			nr++;
+		}
+	return nr;
+}
+
+/* Copies what the dump may take, which becomes no more meanwhile. Returns 0 or -ENOMEM. */
+static int weigh(struct history *h, struct weight **ret, size_t *ret_nr)
+{
+	size_t room, nr;
+
+	pthread_mutex_lock(&h->lock);
+	room = weigh_chunks(h, NULL, 0);
 	pthread_mutex_unlock(&h->lock);
-	return *ret ? 0 : -ENOMEM;
+	*ret = malloc((room + 1) * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	pthread_mutex_lock(&h->lock);
+	nr = weigh_chunks(h, *ret, room);
+	pthread_mutex_unlock(&h->lock);
+	*ret_nr = nr < room ? nr : room;
+	return 0;
 }
 
 /* The time since when about @bytes have come; 0: all of them are no more. */
@@ -238,9 +253,20 @@ bool history_dump_next(struct history *h, struct history_chunk *ret)
 	if (h->dumped) {
 		written(h, h->dumped->cursor);
 		h->dumped->cursor = next_pending(h->dumped->cursor);
+		h->dumped = NULL;
 		pthread_cond_broadcast(&h->moved);
 	}
-	while ((next = ring_to_dump(h)) && !part_of(h, next->cursor, ret)) {
+	while ((next = ring_to_dump(h))) {
+		bool any;
+
+		/* It may have to be unpacked, and its samples walked: writers need the lock. While
+		 * a chunk is pending it is neither evicted nor packed, and the rest of it is ours.
+		 */
+		pthread_mutex_unlock(&h->lock);
+		any = part_of(h, next->cursor, ret);
+		pthread_mutex_lock(&h->lock);
+		if (any)
+			break;
 		next->cursor->pending = false;
 		next->cursor = next_pending(next->cursor);
 		pthread_cond_broadcast(&h->moved);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "record/history.h"
@@ -450,6 +451,47 @@ static void test_bounds_of_time(void **state)
 	packer_free(packer);
 }
 
+static struct history *watched;
+
+static void *ask_for_figures(void *unused)
+{
+	struct history_figures f;
+
+	history_figures(watched, &f);
+	return NULL;
+}
+
+/* A writer goes on meanwhile: another thread gets the lock, and we wait for it here. */
+static int unpack_beside_others(const uint8_t *data, size_t len, uint8_t *samples, size_t bytes)
+{
+	struct timespec until;
+	pthread_t other;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	assert_int_equal(pthread_create(&other, NULL, ask_for_figures, NULL), 0);
+	assert_int_equal(pthread_timedjoin_np(other, NULL, &until), 0);
+	return packer_unpack(data, len, samples, bytes);
+}
+
+static void test_unpacking_holds_up_nobody(void **state)
+{
+	static dumped_set set;
+	const struct history_bounds bounds = {
+		.since = 10 * 350, /* within a chunk */
+		.unpack = unpack_beside_others,
+	};
+	struct packer *packer = packer_new(1);
+
+	assert_non_null(packer);
+	watched = filled(packer);
+	memset(set, 0, sizeof(set));
+	assert_int_equal(dump_into(watched, &bounds, set), BOUND_RINGS * (BOUND_SAMPLES - 349));
+	history_dump_end(watched);
+	history_free(watched);
+	packer_free(packer);
+}
+
 /* So much, within a thousandth, as they come evenly here; of what is left the newest. */
 static void test_bounds_of_size(void **state)
 {
@@ -483,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_a_run_beyond_the_budget),
 		cmocka_unit_test(test_bounds_of_time),
+		cmocka_unit_test(test_unpacking_holds_up_nobody),
 		cmocka_unit_test(test_bounds_of_size),
 	};
 
