@@ -499,7 +499,7 @@ int crew_cut_stacks(const struct crew *crew, struct loss *ret)
 	int code = 0;
 
 	for (size_t i = 0; !code && crew->sheds && i < crew->nr; i++)
-		code = loss_merge(ret, shed_cut(crew->sheds[i]));
+		code = shed_cut(crew->sheds[i], ret);
 	return code;
 }
 

@@ -261,8 +261,7 @@ static size_t take_without_samples(struct reader *r, const struct turn *t, size_
 	if (!len)
 		return 0;
 	ring_spans_copy(&t->spans, 0, r->scratch, len);
-	len = ring_whole_records(r->scratch, len);
-	others = shed_others(r->scratch, len);
+	others = shed_others(r->scratch, len, &len);
 	if (others)
 		p = fifo_reserve(r->fifo, others, true);
 	if (others && !p)

@@ -13,7 +13,8 @@ struct shed_event {
 	unsigned int event;
 	uint64_t dropped; /* samples not told of yet */
 	uint64_t time;	  /* of the last of them, ns */
-	int cpu;	  /* of the ring in which it was */
+	uint64_t cut[2];  /* user stacks: for want of room in the ring, and in our memory */
+	int cpu;	  /* of the descriptor's ring, once anything was given up */
 };
 
 struct shed {
@@ -23,7 +24,6 @@ struct shed {
 	struct shed_event *by_id; /* in order */
 	size_t nr, last;	  /* last: the one found last, likely the next one, too */
 	bool stacks;		  /* samples of any event have user stacks */
-	struct loss cut;
 };
 
 static int by_id(const void *a, const void *b)
@@ -63,7 +63,6 @@ void shed_free(struct shed *s)
 {
 	if (!s)
 		return;
-	loss_release(&s->cut);
 	free(s->by_id);
 	free(s);
 }
@@ -73,9 +72,18 @@ bool shed_has_stacks(const struct shed *s)
 	return s->stacks;
 }
 
-const struct loss *shed_cut(const struct shed *s)
+int shed_cut(const struct shed *s, struct loss *ret)
 {
-	return &s->cut;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < s->nr; i++) {
+		const struct shed_event *e = &s->by_id[i];
+
+		code = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
+		if (!code)
+			code = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->cut[1]);
+	}
+	return code;
 }
 
 /* The event of a sample of @size bytes; NULL if it is none of ours. */
@@ -134,7 +142,7 @@ size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 	size_t at = 0, made = 0;
 
 	for (; pd_record_at(from + at, len - at, &hdr); at += hdr.size) {
-		const struct shed_event *e = NULL;
+		struct shed_event *e = NULL;
 		size_t left = hdr.size;
 
 		if (hdr.type == PERF_RECORD_SAMPLE)
@@ -143,20 +151,23 @@ size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 			left = move_cut(s->plan, e, to + made, from + at, hdr.size);
 		else
 			memmove(to + made, from + at, hdr.size);
-		if (left < hdr.size)
-			loss_add(&s->cut, cause, e->event, cpu, 1);
+		if (left < hdr.size) {
+			e->cut[cause == LOSS_STACK]++;
+			e->cpu = cpu;
+		}
 		made += left;
 	}
 	return made;
 }
 
-size_t shed_others(const uint8_t *records, size_t len)
+size_t shed_others(const uint8_t *records, size_t len, size_t *ret_whole)
 {
 	struct perf_event_header hdr;
-	size_t bytes = 0;
+	size_t bytes = 0, at = 0;
 
-	for (size_t at = 0; pd_record_at(records + at, len - at, &hdr); at += hdr.size)
+	for (; pd_record_at(records + at, len - at, &hdr); at += hdr.size)
 		bytes += hdr.type == PERF_RECORD_SAMPLE ? 0 : hdr.size;
+	*ret_whole = at;
 	return bytes;
 }
 

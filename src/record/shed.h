@@ -39,8 +39,8 @@ bool shed_has_stacks(const struct shed *s);
 size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 		   enum loss_cause cause, int cpu);
 
-/* Bytes of the records that are not samples. */
-size_t shed_others(const uint8_t *records, size_t len);
+/* Bytes of the records that are not samples; *@ret_whole: of all whole ones. */
+size_t shed_others(const uint8_t *records, size_t len, size_t *ret_whole);
 
 /* Takes the samples out. Returns how many bytes are left, all records that are not samples. */
 size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu);
@@ -54,8 +54,11 @@ size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu);
  */
 size_t shed_tell(struct shed *s, uint8_t *out, int *ret_cpu);
 
-/* Samples without their stacks, by CPU of the ring: of the causes LOSS_STACK and LOSS_STACK_RING.
+/*
+ * Adds the samples without their stacks, by CPU of the ring: of the causes LOSS_STACK and
+ * LOSS_STACK_RING. Not for the reader while it reads: it searches and allocates. Returns 0 or
+ * -ENOMEM.
  */
-const struct loss *shed_cut(const struct shed *s);
+int shed_cut(const struct shed *s, struct loss *ret);
 
 #endif
