@@ -212,7 +212,11 @@ struct turn {
 	bool no_stacks; /* stacks are: the ring is crowded */
 };
 
-/* Copies the first @len bytes to @to and releases the whole records among them. Returns theirs. */
+/*
+ * Copies the first @len bytes to @to and releases the whole records among them. Returns theirs. To
+ * find where they end takes some 2 ns a record, in what the cache has just got: less than a fifth
+ * of the copy, with the smallest records.
+ */
 static size_t copy_out(const struct turn *t, size_t len, uint8_t *to)
 {
 	ring_spans_copy(&t->spans, 0, to, len);
