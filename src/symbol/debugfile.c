@@ -96,6 +96,24 @@ static int open_accepted(const struct dso *dso, const char *path, bool trusted,
 	return 0;
 }
 
+/* The whole program in perf's build-id cache; @symtab: only one that has not been stripped. */
+static int open_cached(const struct sources *src, const struct dso *dso, bool symtab,
+		       struct elf_image *ret)
+{
+	static const char *const names[] = {"elf", ""};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!source_cache_path(src, dso, names[i], path) ||
+		    open_accepted(dso, path, false, ret, NULL))
+			continue;
+		if (!symtab || source_has_symtab(ret))
+			return 0;
+		elf_image_close(ret);
+	}
+	return -ENOENT;
+}
+
 /* The length of the recorded name without the kernel's mark for unlinked files. */
 static int name_length(const char *name)
 {
@@ -123,11 +141,7 @@ int source_open_program(const struct sources *src, const struct dso *dso, struct
 		r = open_accepted(dso, path, trusted, ret, why);
 	if (!r)
 		return 0;
-	if (source_cache_path(src, dso, "elf", path) && !open_accepted(dso, path, false, ret, NULL))
-		return 0;
-	if (source_cache_path(src, dso, "", path) && !open_accepted(dso, path, false, ret, NULL))
-		return 0;
-	return r;
+	return open_cached(src, dso, false, ret) ? r : 0;
 }
 
 static bool crc_matches(const struct elf_image *img, uint32_t want)
@@ -283,6 +297,9 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 			return 0;
 		if (source_cache_path(src, &known, "debug", path) &&
 		    !open_accepted(&known, path, false, ret, NULL))
+			return 0;
+		/* Or all of the program, from before it was stripped. */
+		if (!open_cached(src, &known, true, ret))
 			return 0;
 	}
 	if (program && program->elf && !open_linked(src, dso, program, ret))

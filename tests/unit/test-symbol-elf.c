@@ -364,9 +364,11 @@ static void test_debug_files(void **state)
 	set_build_id(p);
 	snprintf(cmd, sizeof(cmd),
 		 "mkdir -p $D/.debug/.build-id/%.2s/%s && cp /proc/%d/exe "
-		 "$D/.debug/.build-id/%.2s/%s/elf && rm -r $D/bin $D/usr",
+		 "$D/.debug/.build-id/%.2s/%s/elf && rm -r $D/usr",
 		 hex, hex + 2, (int)getpid(), hex, hex + 2);
 	assert_int_equal(sh(p, cmd), 0);
+	assert_true(finds(p, off)); /* beside the stripped one in its place */
+	assert_int_equal(sh(p, "rm -r $D/bin"), 0);
 	assert_true(finds(p, off));
 	p->dso.build_id[0] ^= 1;
 	assert_why(p, "No such file");
