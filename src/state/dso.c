@@ -277,6 +277,19 @@ static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
 	return family->last;
 }
 
+/* One of them may be there yet when the file is looked for. */
+static struct dso *seen_by(struct dso *dso, const struct pd_mmap *mmap)
+{
+	if (!dso || !mmap || dso->kind != DSO_ELF)
+		return dso;
+	for (size_t i = 0; i < DSO_PIDS; i++)
+		if (dso->pids[i] == mmap->pid)
+			return dso;
+	dso->pids[dso->next_pid] = mmap->pid;
+	dso->next_pid = (dso->next_pid + 1) % DSO_PIDS;
+	return dso;
+}
+
 struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want *want)
 {
 	const struct pd_mmap *mmap = want->mmap;
@@ -301,7 +314,7 @@ struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want
 	}
 	HASH_FIND(hh, t->aliases, &key, sizeof(key), alias);
 	if (alias)
-		return alias->dso;
+		return seen_by(alias->dso, mmap);
 	alias = arena_alloc(&t->arena, sizeof(*alias));
 	if (!alias)
 		return NULL;
@@ -310,7 +323,7 @@ struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want
 	if (!alias->dso)
 		return NULL;
 	HASH_ADD(hh, t->aliases, key, sizeof(alias->key), alias);
-	return alias->hh.tbl ? alias->dso : NULL;
+	return alias->hh.tbl ? seen_by(alias->dso, mmap) : NULL;
 }
 
 /* Of the kernel itself, not of a module or the vdso. */

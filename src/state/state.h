@@ -28,6 +28,8 @@ enum dso_kind {
 	DSO_GUEST,   /* anything of a guest */
 };
 
+#define DSO_PIDS 4
+
 /* A thing that code lives in. Identity: name, and build-id or device and inode where known. */
 struct dso {
 	const char *name;	/* as recorded */
@@ -40,8 +42,10 @@ struct dso {
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	uint32_t maj, min; /* device, 0 if unknown */
 	uint64_t ino, ino_generation;
-	uint64_t ref_addr;    /* DSO_KERNEL: recorded address of the reference symbol; else 0 */
-	const char *ref_name; /* "_text" or "_stext"; NULL if not recorded */
+	uint32_t pids[DSO_PIDS]; /* of processes that mapped it, some of the latest; 0: none */
+	uint32_t next_pid;	 /* index of the oldest */
+	uint64_t ref_addr;	 /* DSO_KERNEL: recorded address of the reference symbol; else 0 */
+	const char *ref_name;	 /* "_text" or "_stext"; NULL if not recorded */
 };
 
 struct map {

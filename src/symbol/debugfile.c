@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -123,25 +125,91 @@ static int name_length(const char *name)
 	return (int)(len > n && !strcmp(name + len - n, mark) ? len - n : len);
 }
 
-int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
-			struct error *why)
+/* Whether @img is the recorded file by device and inode. */
+static bool same_inode(const struct dso *dso, const struct elf_image *img)
+{
+	struct stat st;
+
+	return dso->ino && img->fd >= 0 && !fstat(img->fd, &st) && st.st_ino == dso->ino &&
+	       major(st.st_dev) == dso->maj && minor(st.st_dev) == dso->min;
+}
+
+/* Whether a path of process @pid, which is alive, need not be the same file as ours. */
+static bool has_mounts_of_its_own(const struct sources *src, uint32_t pid)
+{
+	char path[PATH_MAX];
+	struct stat own, its;
+
+	return source_path(path, "%s/proc/self/ns/mnt", src->host.root) && !stat(path, &own) &&
+	       source_path(path, "%s/proc/%u/ns/mnt", src->host.root, pid) && !stat(path, &its) &&
+	       own.st_ino != its.st_ino;
+}
+
+/* The file as the processes see it that mapped it, containers above all. */
+static int open_in_processes(const struct sources *src, const struct dso *dso, int len,
+			     struct elf_image *ret)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < DSO_PIDS && dso->pids[i]; i++) {
+		if (!has_mounts_of_its_own(src, dso->pids[i]) ||
+		    !source_path(path, "%s/proc/%u/root%.*s", src->host.root, dso->pids[i], len,
+				 dso->name) ||
+		    elf_image_open(path, ret, NULL))
+			continue;
+		if (dso->build_id_size ? source_accept(dso, ret, false, path, NULL)
+				       : same_inode(dso, ret))
+			return 0;
+		elf_image_close(ret);
+	}
+	return -ENOENT;
+}
+
+/* Without a build-id the path alone says what file it is. */
+static bool is_path_of_others(const struct sources *src, const struct dso *dso)
+{
+	for (size_t i = 0; i < DSO_PIDS && dso->pids[i]; i++)
+		if (has_mounts_of_its_own(src, dso->pids[i]))
+			return true;
+	return false;
+}
+
+static int open_in_place(const struct sources *src, const struct dso *dso, int len,
+			 struct elf_image *ret, struct error *why)
 {
 	bool trusted = src->opts.symfs || src->same_machine;
 	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
-	int len = name_length(dso->name), r = -ENOENT;
+	bool named = dso->build_id_size || src->opts.symfs;
 	char path[PATH_MAX];
+	int r;
 
 	if (dso->name[0] != '/')
-		error_set(why, r, "not the path of a file");
-	else if (!trusted && !dso->build_id_size)
+		return error_set(why, -ENOENT, "not the path of a file");
+	if (!trusted && !dso->build_id_size) {
 		source_accept(dso, NULL, false, dso->name, why);
-	else if (dso->name[len] && !dso->build_id_size)
-		error_set(why, r, "the file was deleted, and no build-id is recorded");
-	else if (source_path(path, "%s%.*s", prefix, len, dso->name))
-		r = open_accepted(dso, path, trusted, ret, why);
-	if (!r)
-		return 0;
-	return open_cached(src, dso, false, ret) ? r : 0;
+		return -ENOENT;
+	}
+	if (dso->name[len] && !dso->build_id_size)
+		return error_set(why, -ENOENT, "the file was deleted, and no build-id is recorded");
+	if (!source_path(path, "%s%.*s", prefix, len, dso->name))
+		return -ENOENT;
+	r = open_accepted(dso, path, trusted, ret, why);
+	if (!r && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
+		elf_image_close(ret);
+		r = error_set(why, -ESTALE,
+			      "of processes with mounts of their own, and no build-id is recorded");
+	}
+	if (r && src->same_machine && !src->opts.symfs && !open_in_processes(src, dso, len, ret))
+		r = 0;
+	return r;
+}
+
+int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+			struct error *why)
+{
+	int r = open_in_place(src, dso, name_length(dso->name), ret, why);
+
+	return r && open_cached(src, dso, false, ret) ? r : 0;
 }
 
 static bool crc_matches(const struct elf_image *img, uint32_t want)

@@ -71,7 +71,10 @@ int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct
 bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
 		   const char *path, struct error *why);
 
-/* Opens the recorded file itself: below --symfs, at its path, or in the build-id cache. */
+/*
+ * Opens the recorded file itself: below --symfs, at its path, at that of a process with mounts of
+ * its own, or in the build-id cache.
+ */
 int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 			struct error *why);
 

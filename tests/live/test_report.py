@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of recordings that are made here: what they cost, and what they say."""
 import os
+import re
 import resource
+import shutil
+import signal
 import struct
+
+from lab import Skip, need_root, wait_for
 
 MEMORY = 1500 << 20  # of address space; what it takes is a third of that
 
@@ -80,3 +85,29 @@ def test_chains_that_differ_inside(lab):
 
 def test_chains_that_differ_outside_and_inside(lab):
     check_wide(lab, 4, 119, 4)
+
+
+def test_files_of_another_mount_namespace(lab):
+    """While a process is there that has them: by build-id, and without one by device and inode."""
+    need_root()
+    if not shutil.which('unshare'):
+        raise Skip('no unshare (package util-linux)')
+    os.mkdir(lab.path('mnt'))
+    program = lab.path('mnt/hidden')
+    child = lab.spawn('unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none "${2%/*}" && cp "$1" "$2" && exec "$2" 1000000',
+                      'sh', lab.workload, program)
+
+    def jobs():
+        with open(f'/proc/{child.pid}/task/{child.pid}/children', encoding='ascii') as f:
+            return f.read().split()
+
+    def names(data):
+        return re.search(r'\] [a-z_]+$', lab.run('report', '-i', data, '-s', 'sym').stdout, re.M)
+    wait_for(lambda: os.readlink(f'/proc/{child.pid}/exe') == program and jobs(), what='the program')
+    assert not os.path.exists(program)
+    for data, *options in ('p.data',), ('b.data', '-B'):
+        lab.run('record', '-o', data, *options, '-e', 'cpu-clock:u', '-p', ','.join(jobs()), '--', 'sleep', '1')
+        assert names(data), lab.last.stdout
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    wait_for(lambda: not names('p.data'), what='the end of the program')

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -297,6 +298,49 @@ static void test_identity(void **state)
 	assert_why(p, "not the path");
 }
 
+/* A process in another mount namespace has the file; what has its path here is something else. */
+static void test_other_mounts(void **state)
+{
+	struct place *p = *state;
+	uint64_t off = example_offset(p);
+	struct stat st;
+	char path[128];
+
+	p->opts.symfs = NULL;
+	p->opts.hostname = "here";
+	p->opts.osrelease = "6.1";
+	set_build_id(p);
+	assert_int_equal(sh(p, "mkdir -p $D/proc/self/ns $D/proc/7/ns $D/proc/8/root/bin "
+			       "$D/proc/8/ns && cd $D/proc && touch self/ns/mnt 8/ns/mnt && "
+			       "ln self/ns/mnt 7/ns/mnt && mv $D/bin/prog 8/root/bin && "
+			       "cp /bin/true $D/bin/prog"),
+			 0);
+	snprintf(path, sizeof(path), "%s/proc/8/root/bin/prog", p->dir);
+	assert_int_equal(stat(path, &st), 0);
+	if (p->dso.build_id_size) {
+		assert_why(p, "build-id differs");
+		p->dso.pids[0] = 7;
+		assert_why(p, "build-id differs");
+		p->dso.pids[1] = 8;
+		assert_true(finds(p, off));
+		p->dso.build_id[3] ^= 1;
+		assert_why(p, "build-id differs");
+	}
+	p->dso.build_id_size = 0;
+	p->dso.pids[0] = 8;
+	assert_why(p, "mounts of their own");
+	p->dso.maj = major(st.st_dev);
+	p->dso.min = minor(st.st_dev);
+	p->dso.ino = st.st_ino;
+	assert_true(finds(p, off));
+	p->dso.ino++;
+	assert_why(p, "mounts of their own");
+	/* the process is gone */
+	p->dso.pids[0] = p->dso.pids[1] = 9;
+	fresh(p);
+	assert_null(resolver_why_not(p->r, &p->dso));
+}
+
 /* A program linked to a fixed address: offsets in the file are far from what the linker says. */
 static void test_fixed_address(void **state)
 {
@@ -540,10 +584,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(test_like_nm),	PLACE_TEST(test_plt),
 		PLACE_TEST(test_plt_of_chosen), PLACE_TEST(test_identity),
-		PLACE_TEST(test_debug_files),	PLACE_TEST(test_minidebug),
-		PLACE_TEST(test_fixed_address), PLACE_TEST(test_debuglink_crc),
-		PLACE_TEST(test_module_file),	PLACE_TEST(test_threads),
-		PLACE_TEST(test_damaged),
+		PLACE_TEST(test_other_mounts),	PLACE_TEST(test_debug_files),
+		PLACE_TEST(test_minidebug),	PLACE_TEST(test_fixed_address),
+		PLACE_TEST(test_debuglink_crc), PLACE_TEST(test_module_file),
+		PLACE_TEST(test_threads),	PLACE_TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
