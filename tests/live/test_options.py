@@ -222,8 +222,9 @@ def test_what_does_what_an_option_of_perf_does_is_said(lab):
 def test_what_is_done_in_any_case_may_be_asked_for(lab):
     said = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--buildid-all', '--tail-synthesize', '--', 'true').stderr
     assert '--' not in said, said
-    maps = [line for line in lab.run('dump', 'p.data').stdout.splitlines() if ' MMAP2 ' in line and "file='/" in line]
-    assert maps and all('build_id=' in line for line in maps), maps
+    maps = set(re.findall(r" MMAP2 .* file='(/[^']+)'", lab.run('dump', 'p.data').stdout))
+    known = set(re.findall(r'^[0-9a-f]{40} (/.*)$', lab.perf('buildid-list', '-i', 'p.data').stdout, re.M))
+    assert maps and maps == known, (maps, known)
 
 
 def test_who_pipes_and_names_no_input_is_told_what_is_read(lab):
