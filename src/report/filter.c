@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
+#include "symbol/demangle.h"
 
 static int parse_part(const char *s, size_t len, uint64_t *ret)
 {
@@ -116,19 +117,32 @@ static bool in_ranges(const struct filter_ranges *ranges, uint64_t v)
 	return !ranges->nr;
 }
 
+/* Names of C++ functions have commas themselves: an item may begin behind any. */
 static bool in_list(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
 	for (const char *s = list;; s++) {
-		size_t n = strcspn(s, ",");
-
-		if (n == len && !memcmp(s, name, n))
+		if (!strncmp(s, name, len) && (!s[len] || s[len] == ','))
 			return true;
-		s += n;
+		s += strcspn(s, ",");
 		if (!*s)
 			return false;
 	}
+}
+
+/* By its whole name, or without what tells overloads apart. */
+static bool symbol_in_list(const char *list, const char *name)
+{
+	char *reduced;
+	bool ret;
+
+	if (in_list(list, name))
+		return true;
+	reduced = demangle_reduce(name);
+	ret = reduced && in_list(list, reduced);
+	free(reduced);
+	return ret;
 }
 
 bool filter_sample(const struct filter *f, const struct pd_sample *s)
@@ -156,7 +170,7 @@ bool filter_frame(const struct filter *f, const struct frame *frame)
 		return false;
 	if (f->symbol_part && !(frame->sym && strstr(frame->sym->name, f->symbol_part)))
 		return false;
-	return !f->symbols || (frame->sym && in_list(f->symbols, frame->sym->name));
+	return !f->symbols || (frame->sym && symbol_in_list(f->symbols, frame->sym->name));
 }
 
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame)

@@ -188,18 +188,22 @@ static void cut_to_name(char *s)
 	memmove(s, s + start, len - start + 1);
 }
 
-char *demangle_signature(const char *name)
+char *demangle_cxx_text(const char *name)
 {
-	size_t skip = !strncmp(name, "__Z", 3), len;
-	char *text;
+	size_t skip = !strncmp(name, "__Z", 3);
 
 	if (strncmp(name + skip, "_Z", 2) || strnlen(name, DEMANGLE_MAX) == DEMANGLE_MAX)
 		return NULL;
-	text = cxx_text(name + skip);
-	if (!text)
-		return NULL;
-	len = strlen(text);
-	cut_clones(text, &len);
+	return cxx_text(name + skip);
+}
+
+char *demangle_signature(const char *name)
+{
+	char *text = demangle_cxx_text(name);
+	size_t len = text ? strlen(text) : 0;
+
+	if (text)
+		cut_clones(text, &len);
 	return text;
 }
 
@@ -220,14 +224,46 @@ char *demangle_cxx(const char *name)
 	return text;
 }
 
+static bool may_be_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == '_');
+}
+
+static char *demangle_rust(const char *name)
+{
+	char *text = demangle_rust_v0(name);
+
+	return text ? text : demangle_rust_legacy(name);
+}
+
 char *demangle_name(const char *name)
 {
 	char *text;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_'))
+	if (!may_be_mangled(name))
 		return NULL;
-	text = demangle_rust_v0(name);
-	if (!text)
-		text = demangle_rust_legacy(name);
+	text = demangle_rust(name);
 	return text ? text : demangle_cxx(name);
+}
+
+char *demangle_text(const char *name)
+{
+	char *text;
+
+	if (!may_be_mangled(name))
+		return NULL;
+	text = demangle_rust(name);
+	return text ? text : demangle_cxx_text(name);
+}
+
+char *demangle_reduce(const char *text)
+{
+	char *name = strchr(text, '(') ? strdup(text) : NULL;
+	size_t len = name ? strlen(name) : 0;
+
+	if (!name)
+		return NULL;
+	cut_clones(name, &len);
+	cut_to_name(name);
+	return name;
 }

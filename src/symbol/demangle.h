@@ -2,8 +2,7 @@
 /*
  * Names as people wrote them: C++ (Itanium ABI), Rust legacy and Rust v0.
  *
- * C++ functions come without parameters and return type, as perf shows them; Rust names without
- * the hashes. Pure functions; any thread.
+ * Rust names come without the hashes. Pure functions; any thread.
  */
 #ifndef RINGTAIL_SYMBOL_DEMANGLE_H
 #define RINGTAIL_SYMBOL_DEMANGLE_H
@@ -13,11 +12,22 @@
 /* A longer name, or a longer result, is left as it is: substitutions can make 2^n bytes of n. */
 #define DEMANGLE_MAX 65536
 
-/* Returns the name for free(), or NULL if @name is not mangled, or is but not validly. */
+/*
+ * As it is shown: of C++ functions with parameters, of templates the return type, and " [clone
+ * .cold]" and kin, as c++filt and perf have it. Returns the text for free(), or NULL if @name is
+ * not mangled, or is but not validly.
+ */
+char *demangle_text(const char *name);
+
+/* The same, but of C++ functions the qualified name alone. */
 char *demangle_name(const char *name);
 
-/* Of a C++ function, with its parameters, as c++filt says it. As demangle_name() otherwise. */
+/* Of a C++ function all but the clone; only C++, clone and all. As demangle_text() otherwise. */
 char *demangle_signature(const char *name);
+char *demangle_cxx_text(const char *name);
+
+/* From what demangle_text() made to what demangle_name() would; NULL: no parameters, or memory. */
+char *demangle_reduce(const char *text);
 
 /* Only C++ ("_Z…"), only Rust legacy ("_ZN…17h<hash>E"), only Rust v0 ("_R…"). Same results. */
 char *demangle_cxx(const char *name);

@@ -404,7 +404,7 @@ static struct symbol *make(const struct symtab *t, const struct packed_sym *p, b
 {
 	const char *raw = (const char *)t->names.data + p->name;
 	const char *suffix = p->flags & SYM_PLT ? "@plt" : "";
-	char *nice = demangle ? demangle_name(raw) : NULL;
+	char *nice = demangle ? demangle_text(raw) : NULL;
 	size_t len = 0, slen = strlen(suffix);
 	struct symbol *s;
 

@@ -222,6 +222,38 @@ static void test_cxx(void **state)
 	check(cxx, sizeof(cxx) / sizeof(*cxx));
 }
 
+/* What is shown, and the name alone that it stands for. */
+static void test_shown(void **state)
+{
+	static const char *const table[][3] = {
+		{"_ZN6locate4overEi", "locate::over(int)", "locate::over"},
+		{"_ZN6locate4overEiPKc", "locate::over(int, char const*)", "locate::over"},
+		{"_ZNK1S1mEi", "S::m(int) const", "S::m"},
+		{"_Z3runi.cold", "run(int) [clone .cold]", "run"},
+		{"_Z3runi.isra.0.cold", "run(int) [clone .isra.0] [clone .cold]", "run"},
+		{"_ZN2ns4calcIdEET_S1_", "double ns::calc<double>(double)", "ns::calc<double>"},
+		{"_ZN3FooclEi", "Foo::operator()(int)", "Foo::operator()"},
+		{"_ZTV3Foo", "vtable for Foo", NULL},
+		{"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", NULL},
+		{"_RNvC3foo3bar", "foo::bar", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		char *text = demangle_text(table[i][0]), *name;
+
+		assert_non_null(text);
+		assert_string_equal(text, table[i][1]);
+		name = demangle_reduce(text);
+		if (table[i][2])
+			assert_string_equal(name, table[i][2]);
+		else
+			assert_null(name);
+		free(name);
+		free(text);
+	}
+	assert_null(demangle_text("main.cold"));
+}
+
 static void test_not_mangled(void **state)
 {
 	static const char *const names[] = {
@@ -254,6 +286,7 @@ static void test_not_mangled(void **state)
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char *text = demangle_name(names[i]);
 
+		assert_null(demangle_text(names[i]));
 		if (text)
 			fail_msg("%s became %s", names[i], text);
 	}
@@ -358,9 +391,10 @@ static void test_random_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rust),	    cmocka_unit_test(test_cxx),
-		cmocka_unit_test(test_not_mangled), cmocka_unit_test(test_bombs),
-		cmocka_unit_test(test_deep),	    cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_rust),	       cmocka_unit_test(test_cxx),
+		cmocka_unit_test(test_shown),	       cmocka_unit_test(test_not_mangled),
+		cmocka_unit_test(test_bombs),	       cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_random_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

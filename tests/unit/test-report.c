@@ -453,6 +453,34 @@ static void test_chain_lbr(void **state)
 
 /* --- what users type --- */
 
+/* C++ names have commas; an overload is named whole, or all of them without parameters. */
+static void test_symbol_lists(void **state)
+{
+	static const struct symbol over = {.name = "ns::over(int, char const*)"};
+	static const struct symbol calc = {.name = "double ns::calc<double, int>(double)"};
+	const struct frame a = {.sym = &over}, b = {.sym = &calc};
+	static const struct {
+		const char *list;
+		bool a, b;
+	} table[] = {
+		{"ns::over", true, false},
+		{"ns::over(int, char const*)", true, false},
+		{"main,ns::over(int, char const*),x", true, false},
+		{"ns::over(int)", false, false},
+		{"ns::over(int", false, false},
+		{"ns::calc<double, int>", false, true},
+		{"double ns::calc<double, int>(double),ns::over", true, true},
+		{"over", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		const struct filter f = {.symbols = table[i].list};
+
+		assert_int_equal(filter_row(&f, NULL, &a), table[i].a);
+		assert_int_equal(filter_row(&f, NULL, &b), table[i].b);
+	}
+}
+
 static void test_sort_keys(void **state)
 {
 	const struct sort_key *keys[SORT_KEYS_MAX];
@@ -579,19 +607,13 @@ static void test_escape(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree_sums),
-		cmocka_unit_test(test_tree_paths),
-		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_chain_modes),
-		cmocka_unit_test(test_chain_odd),
-		cmocka_unit_test(test_chain_late_in_exec),
-		cmocka_unit_test(test_chain_lbr),
-		cmocka_unit_test(test_needed_fields),
-		cmocka_unit_test(test_sort_keys),
-		cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_behind_the_kernels_map),
+		cmocka_unit_test(test_tree_sums),    cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_merge),	     cmocka_unit_test(test_chain_modes),
+		cmocka_unit_test(test_chain_odd),    cmocka_unit_test(test_chain_late_in_exec),
+		cmocka_unit_test(test_chain_lbr),    cmocka_unit_test(test_needed_fields),
+		cmocka_unit_test(test_symbol_lists), cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_filter),	     cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_behind_the_kernels_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

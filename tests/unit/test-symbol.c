@@ -155,7 +155,7 @@ static void test_table_ends(void **state)
 	assert_name(t, 0x40f, "last");
 	assert_name(t, 0x410, NULL);
 	assert_name(t, 0x500, NULL);
-	assert_name(t, 0x600, "A::A");
+	assert_name(t, 0x600, "A::A(A const&)");
 	assert_name(t, UINT64_MAX - 2, NULL);
 	symtab_free(t);
 	assert_int_equal(symtab_build(&b, &t), 0);
@@ -584,7 +584,7 @@ static void test_perfmap(void **state)
 	assert_why(p, &anon, 0x1000, "perf-");
 	assert_symbol(p, &anon, 42, 0x1000, "second"); /* what was written last */
 	assert_symbol(p, &anon, 42, 0x100f, "second");
-	assert_symbol(p, &anon, 42, 0x1010, "A::A");
+	assert_symbol(p, &anon, 42, 0x1010, "A::A(A const&)");
 	assert_symbol(p, &anon, 42, 0x1018, NULL);
 	assert_symbol(p, &anon, 42, 0x301f, "with spaces in it");
 	assert_symbol(p, &anon, 42, 0x4003, "end");
@@ -595,7 +595,7 @@ static void test_perfmap(void **state)
 	anon.jit_pid = 42;
 	assert_symbol(p, &anon, 45, 0x1000, "second");
 	assert_symbol(p, &anon, 44, 0x1000, "own");
-	assert_symbol(p, &anon, 44, 0x1010, "A::A");
+	assert_symbol(p, &anon, 44, 0x1010, "A::A(A const&)");
 	anon.jit_pid = 0;
 	if (!geteuid()) {
 		assert_int_equal(chown(from, 12345, 12345), 0);
