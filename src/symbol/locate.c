@@ -19,6 +19,7 @@ struct match {
 	uint64_t address, size;
 	unsigned int type; /* STT_* */
 	bool superseded;
+	bool clone;	/* what a compiler made of a part, or for a case, of a C++ function */
 	char where[64]; /* "parse.c", "parse(int)", "[ext4]"; may be empty */
 };
 
@@ -70,18 +71,28 @@ static void add_match(struct search *s, const struct match *match)
 	s->nr++;
 }
 
-/* Of a name with versions the default is meant, if there is one. */
-static void drop_superseded(struct search *s)
+static bool is_superseded(const struct match *m)
+{
+	return m->superseded;
+}
+
+static bool is_clone(const struct match *m)
+{
+	return m->clone;
+}
+
+/* Others are meant, if there is one. */
+static void drop(struct search *s, bool (*second_best)(const struct match *m))
 {
 	size_t stored = s->nr < MATCHES_MAX ? s->nr : MATCHES_MAX, kept = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < stored; i++)
-		any |= !s->found[i].superseded;
+		any |= !second_best(&s->found[i]);
 	if (!any)
 		return;
 	for (size_t i = 0; i < stored; i++)
-		if (!s->found[i].superseded)
+		if (!second_best(&s->found[i]))
 			s->found[kept++] = s->found[i];
 	s->nr -= stored - kept;
 }
@@ -129,11 +140,12 @@ static bool fits(struct search *s, const char *name)
 /* What tells @symbol from others of the name: its parameters, if they are not too long to show. */
 static void say_where(const struct search *s, const char *symbol, bool local, struct match *match)
 {
-	char *signature = s->form != FORM_TABLE ? demangle_signature(symbol) : NULL;
+	char *signature = s->form != FORM_TABLE ? demangle_cxx_text(symbol) : NULL;
 	const char *where = s->form != FORM_TABLE ? symbol : local ? s->source : "";
 
 	if (signature && strlen(signature) < sizeof(match->where))
 		where = signature;
+	match->clone = signature && strstr(signature, " [clone ");
 	snprintf(match->where, sizeof(match->where), "%s", where);
 	free(signature);
 }
@@ -150,6 +162,13 @@ static bool has_address(const GElf_Sym *sym)
 	}
 }
 
+static bool is_cold(const char *name)
+{
+	const char *end = strstr(name, ".cold");
+
+	return end && (!end[5] || end[5] == '.');
+}
+
 static bool visit(void *arg, const struct elf_symbol *symbol)
 {
 	const GElf_Sym *sym = &symbol->sym;
@@ -164,6 +183,9 @@ static bool visit(void *arg, const struct elf_symbol *symbol)
 
 	if (match.type == STT_FILE)
 		snprintf(s->source, sizeof(s->source), "%s", symbol->name);
+	/* "f.cold" is a part of f, and not where it begins. */
+	if (s->form != FORM_TABLE && is_cold(symbol->name))
+		return true;
 	if (!has_address(sym) || (sym->st_shndx == SHN_UNDEF && s->imported) ||
 	    !fits(s, symbol->name))
 		return true;
@@ -340,7 +362,8 @@ static int judge(struct search *s, const struct program *p, struct error *err)
 {
 	char list[512];
 
-	drop_superseded(s);
+	drop(s, is_superseded); /* of a name with versions the default is meant */
+	drop(s, is_clone);
 	if (s->nr > 1) {
 		list_matches(s, p, list, sizeof(list));
 		return error_set(err, -EINVAL,

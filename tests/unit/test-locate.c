@@ -69,6 +69,32 @@ __attribute__((noinline)) int call(int n)
 	return n + 6;
 }
 
+/* What a compiler takes out of functions, or makes of them for a case, has their names, too. */
+int mangled_cold(int n) __asm__("_ZN6locate5Thing3runEi.cold");
+int mangled_part(int n) __asm__("_ZN6locate5Thing3runEi.part.0");
+int alone(int n) __asm__("_ZN6locate5aloneEi.isra.0");
+int alone_cold(int n) __asm__("_ZN6locate5aloneEi.isra.0.cold");
+
+__attribute__((noinline)) int mangled_cold(int n)
+{
+	return n + 7;
+}
+
+__attribute__((noinline)) int mangled_part(int n)
+{
+	return n + 8;
+}
+
+__attribute__((noinline)) int alone(int n)
+{
+	return n + 9;
+}
+
+__attribute__((noinline)) int alone_cold(int n)
+{
+	return n + 10;
+}
+
 static int chosen_one(int n)
 {
 	return n;
@@ -179,6 +205,24 @@ static void overloaded_functions(void **state)
 	refused(SELF, "locate::over(", -ENOENT, "no symbol");
 }
 
+/* Clones are no reason to ask which is meant, and do where there is nothing else. */
+static void clones(void **state)
+{
+	struct event_symbol symbol;
+	const char *file;
+	uint64_t moved = bias((void *)(uintptr_t)mangled, &file);
+
+	found(SELF, "locate::Thing::run", &symbol);
+	assert_int_equal(symbol.address + moved, (uintptr_t)mangled);
+	found(SELF, "_ZN6locate5Thing3runEi.cold", &symbol);
+	assert_int_equal(symbol.address + moved, (uintptr_t)mangled_cold);
+	found(SELF, "locate::alone", &symbol);
+	assert_int_equal(symbol.address + moved, (uintptr_t)alone);
+	found(SELF, "locate::alone(int)", &symbol);
+	assert_int_equal(symbol.address + moved, (uintptr_t)alone);
+	assert_int_not_equal(mangled_part(1), alone_cold(1));
+}
+
 static void offsets_are_names_too(void **state)
 {
 	struct event_symbol by_name, by_offset;
@@ -280,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_program_itself),
 		cmocka_unit_test(overloaded_functions),
+		cmocka_unit_test(clones),
 		cmocka_unit_test(offsets_are_names_too),
 		cmocka_unit_test(the_default_of_versions),
 		cmocka_unit_test(what_has_no_address_of_its_own),
