@@ -135,6 +135,11 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 	plan_least(crew, opts->mmap_flush, plan, notes);
 	if (crew->masks.nr)
 		crew->nr = crew->masks.nr;
+	/*
+	 * What is in rings that are overwritten is of the output that is cut. And what one of
+	 * several workers has written may need names that are on their way through another.
+	 */
+	crew->hold = opts->switch_size && !opts->memory && crew->nr == 1 && !plan_overwrites(plan);
 	plan_buffers(crew, opts->buffer_memory, notes);
 	if (crew->masks.has_rest)
 		notes_say(notes, NOTE_INFO,
@@ -222,6 +227,7 @@ static void write_to_lane(const struct crew *crew, struct lane *lane, bool round
 	opts->failed = lane_failed;
 	opts->discard = lane_was_given;
 	opts->passed = lane_took;
+	opts->hold = crew->hold;
 	opts->arg = lane;
 }
 
@@ -372,6 +378,12 @@ int crew_await(struct crew *crew, struct error *err)
 		if (wait_a_while(crew, -1) < 0 && errno != EINTR)
 			return error_sys(err, -errno, "poll");
 	}
+}
+
+void crew_hold(struct crew *crew, bool hold)
+{
+	for (size_t i = 0; i < crew->nr; i++)
+		worker_hold(crew->workers[i], hold);
 }
 
 void crew_retarget(struct crew *crew, const struct output *output)

@@ -28,6 +28,7 @@ struct crew {
 	uint64_t least;		     /* bytes of a ring that they take */
 	bool unbuffered;	     /* what they take is readable at once */
 	bool own_build_ids;	     /* plan_build_ids() */
+	bool hold;		     /* writers wait for crew_resume() when the output is full */
 	struct shed **sheds;	     /* of their readers */
 	size_t nr;
 	size_t buffer;		 /* bytes between the two threads of a worker */
@@ -67,7 +68,13 @@ void crew_ask(struct crew *crew, enum worker_command command);
  */
 int crew_await(struct crew *crew, struct error *err);
 
-/* While all are paused: their lanes are those of @output, which must outlive the crew. */
+/*
+ * Holds all writers, each behind the run that it writes, until crew_resume(); or lets those go on
+ * that wait since the output is full.
+ */
+void crew_hold(struct crew *crew, bool hold);
+
+/* While all are paused or held: their lanes are those of @output, which must outlive the crew. */
 void crew_retarget(struct crew *crew, const struct output *output);
 void crew_resume(struct crew *crew);
 

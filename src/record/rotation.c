@@ -400,21 +400,32 @@ static int finish(struct rotation *r, struct output *out, bool stays, const stru
 	return code ? code : add_sums(r, out, stays, err);
 }
 
+/* All that was sampled so far is of the output that is cut; the workers pause. */
+static int pause_all(struct rotation *r, struct crew *crew, struct error *err)
+{
+	int code;
+
+	crew_hold(crew, false);
+	/* The first visit makes known up to which time the second one has everything. */
+	code = all_do(r, crew, WORKER_FLUSH, err);
+	return code ? code : all_do(r, crew, WORKER_PAUSE, err);
+}
+
 /* The workers go over to @next. Until they pause, nothing has changed for them. */
 static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
 		       struct output *next, const struct plan *plan, struct error *err)
 {
-	int code;
+	int code = 0;
 
 	if (!r->sideband) {
 		/* The workers write to memory, and the main thread to the output. */
 		rotation_watch(r, next);
 		return lane_flush(&next->lanes[0], err);
 	}
-	/* The first visit makes known up to which time the second one has everything. */
-	code = all_do(r, crew, WORKER_FLUSH, err);
-	if (!code)
-		code = all_do(r, crew, WORKER_PAUSE, err);
+	if (r->full && crew->hold)
+		crew_hold(crew, true);
+	else
+		code = pause_all(r, crew, err);
 	if (!code)
 		code = write_live(r, next, err);
 	if (!code)

@@ -11,6 +11,12 @@
  * the output before is finished. So no record is lost or written twice, and the pause lasts no
  * longer than emptying the rings and writing what is alive.
  *
+ * At a cut for the size a single writer stands already, behind the run of records that made the
+ * output full: what is in the rings, and on the way from there, goes to the next output, lest a
+ * file becomes the larger the longer the main thread takes. What is alive is then as of the last
+ * settling of sideband, and all sideband since then comes behind it, so that the next output has
+ * what its oldest samples need.
+ *
  * An output that others have moved, deleted or truncated meanwhile is not renamed: it is finished
  * where it is, and the next one made all the same.
  *
@@ -37,6 +43,7 @@ struct rotation {
 	uint64_t *taken; /* of each event: samples out of rings that are overwritten */
 	char *last;	 /* name of the last one if it got a new one */
 	char *moved;	 /* of the one that has its new name, but, by an error, none after it */
+	bool full;	 /* the next cut is for the size; the caller sets it */
 	bool strayed;	 /* it was said that others have moved, deleted or truncated it */
 	size_t lost;	 /* outputs that were deleted before they were finished, without memory */
 };

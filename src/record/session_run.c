@@ -239,23 +239,37 @@ int session_start_control(struct session *s, struct error *err)
 /* --- RUNNING -> DRAINING -------------------------------------------------------------------------
  */
 
+static void ask_for_flush(struct session *s)
+{
+	s->flushing = true;
+	crew_ask(&s->crew, WORKER_FLUSH);
+}
+
 static int on_tick(struct session *s, struct error *err)
 {
 	hotplug_look(&s->hotplug);
 	/* A disk that is slower than the timer gets no second flush on top of the first. */
 	if (!timer_rang(s->tick) || s->flushing)
 		return 0;
-	s->flushing = true;
-	crew_ask(&s->crew, WORKER_FLUSH);
+	ask_for_flush(s);
 	return 0;
 }
 
 static int on_full(struct session *s, struct error *err)
 {
-	if (!is_full(s))
-		return session_rotate(s, "size", err);
-	check_size(s, true);
-	return 0;
+	int code;
+
+	if (is_full(s)) {
+		check_size(s, true);
+		return 0;
+	}
+	s->rotation.full = true;
+	code = session_rotate(s, "size", err);
+	s->rotation.full = false;
+	/* Sideband is settled thereafter, and the next cut need not repeat what this one did. */
+	if (!code && !s->memory.flight)
+		ask_for_flush(s);
+	return code;
 }
 
 static int on_turn(struct session *s, struct error *err)

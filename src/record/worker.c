@@ -41,6 +41,9 @@ struct worker {
 	uint64_t asked, done; /* numbers of commands */
 	bool paused;	      /* until @resumed */
 	pthread_cond_t resumed;
+	bool held, waived;     /* the writer is to wait; it need not, whatever comes */
+	bool busy;	       /* the writer uses the sink */
+	pthread_cond_t turned; /* one of these has changed */
 	bool hung_up, full, ended;
 	struct error err;
 };
@@ -57,6 +60,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	w->wake = -1;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->resumed, NULL);
+	pthread_cond_init(&w->turned, NULL);
 	w->fifo = fifo_new(opts->buffer);
 	if (!w->fifo) {
 		code = error_set(err, -ENOMEM,
@@ -94,6 +98,7 @@ void worker_free(struct worker *w)
 	fifo_free(w->fifo);
 	if (w->wake >= 0)
 		close(w->wake);
+	pthread_cond_destroy(&w->turned);
 	pthread_cond_destroy(&w->resumed);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
@@ -307,6 +312,34 @@ static int flush(struct worker *w, struct error *err)
 	return code;
 }
 
+/* The sink is the writer's until give_sink(), and before not while it is held. */
+static void take_sink(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->held && !w->waived)
+		pthread_cond_wait(&w->turned, &w->lock);
+	w->busy = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void give_sink(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->busy = false;
+	pthread_cond_broadcast(&w->turned);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void hold_when_full(struct worker *w)
+{
+	if (w->opts.hold) {
+		pthread_mutex_lock(&w->lock);
+		w->held = true;
+		pthread_mutex_unlock(&w->lock);
+	}
+	raise_flag(w, &w->full);
+}
+
 /* What is in the fifo is the writer's until it is done with it, and lies in one span. */
 static int write_run(struct worker *w, const struct run *run, struct error *err)
 {
@@ -316,7 +349,7 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 		w->opts.amend(w->opts.amender, run->cpu, (uint8_t *)run->a, run->a_len);
 	code = sink_write(w->opts.sink, run, err);
 	if (!code && w->opts.passed && w->opts.passed(w->opts.arg))
-		raise_flag(w, &w->full);
+		hold_when_full(w);
 	return code || !w->opts.unbuffered ? code : flush(w, err);
 }
 
@@ -350,6 +383,7 @@ static void *write_main(void *arg)
 		bool failed_before = code;
 
 		mark = fifo_wait(w->fifo, &run);
+		take_sink(w);
 		if (!failed_before)
 			code = mark ? flush(w, &err) : write_run(w, &run, &err);
 		else if (!mark && w->opts.discard)
@@ -360,6 +394,7 @@ static void *write_main(void *arg)
 			err.code = code;
 			fail(w, &err);
 		}
+		give_sink(w);
 		if (mark && !code)
 			command_done(w, mark & ~MARK_END);
 	}
@@ -439,9 +474,22 @@ void worker_ask(struct worker *w, enum worker_command command)
 	if (command == WORKER_DRAIN) {
 		w->paused = false;
 		pthread_cond_signal(&w->resumed);
+		w->waived = true;
+		pthread_cond_broadcast(&w->turned);
 	}
 	pthread_mutex_unlock(&w->lock);
 	notify(w->wake);
+}
+
+void worker_hold(struct worker *w, bool hold)
+{
+	pthread_mutex_lock(&w->lock);
+	w->held = hold;
+	w->waived = !hold;
+	pthread_cond_broadcast(&w->turned);
+	while (hold && w->busy)
+		pthread_cond_wait(&w->turned, &w->lock);
+	pthread_mutex_unlock(&w->lock);
 }
 
 void worker_retarget(struct worker *w, struct sink *sink, void *arg)
@@ -455,8 +503,9 @@ void worker_retarget(struct worker *w, struct sink *sink, void *arg)
 void worker_resume(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
-	w->paused = w->full = false;
+	w->paused = w->full = w->held = w->waived = false;
 	pthread_cond_signal(&w->resumed);
+	pthread_cond_broadcast(&w->turned);
 	pthread_mutex_unlock(&w->lock);
 }
 

@@ -50,6 +50,7 @@ struct worker_opts {
 	void (*failed)(void *arg, int code);		   /* the sink is as it was left */
 	void (*discard)(void *arg, const struct run *run); /* what comes after that */
 	bool (*passed)(void *arg); /* after each run; true: the output is full */
+	bool hold;		   /* the writer then waits for worker_resume() */
 	void *arg;
 	int report; /* an eventfd, written when worker_view() has something new */
 };
@@ -65,7 +66,14 @@ int worker_start(struct worker *w, struct error *err);
 /* Tells what to do. Does not wait. */
 void worker_ask(struct worker *w, enum worker_command command);
 
-/* After WORKER_PAUSE is done: another sink, and argument of the functions; then it goes on. */
+/*
+ * Holds the writer behind the run that it writes, until worker_resume(); the reader goes on. Waits
+ * until it stands. With @hold false: it goes on, and until worker_resume() nothing holds it.
+ */
+void worker_hold(struct worker *w, bool hold);
+
+/* After WORKER_PAUSE is done, or while it is held: another sink, and argument of the functions;
+ * then it goes on. */
 void worker_retarget(struct worker *w, struct sink *sink, void *arg);
 void worker_resume(struct worker *w);
 

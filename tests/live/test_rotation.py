@@ -68,7 +68,7 @@ def count_in_all(lab, *options, least=3):
 def add_counting():
     for mode, options in MODES.items():
         size = '64K' if '-z' in options else '2M'
-        more = ['--flush-interval', '20ms', f'--switch-output={size}', *options]
+        more = ['--flush-interval', '20ms', '--switch-output=1M', *options]
         globals()[f'test_every_call_is_in_one_file ({mode})'] = \
             lambda lab, more=more: count_in_all(lab, *more)
 
@@ -175,6 +175,46 @@ def add_alone():
 
 
 add_alone()
+
+
+def test_cut_at_the_size(lab):
+    """However late the cut is made: what comes meanwhile is the next file's, in which everybody has a name."""
+    need_tracefs()
+    need_root()
+    size, piece = 1 << 20, 1 << 20
+    for options in [], ['--aio']:
+        calls = Calls(lab, '-a', 200000, bursts=4, pause_us=100000)
+        others = [lab.spawn('sh', '-c', 'while :; do /bin/true; done')]
+        recorder = lab.start('record', '-o', 'p.data', '-m', '8M', '--switch-output=1M', *options, *calls.argv,
+                             release=True)
+        calls.begin(recorder)
+        # The main thread alone, which makes the cuts.
+        os.setpriority(os.PRIO_PROCESS, recorder.pid, 19)
+        others += [lab.spawn(sys.executable, '-c', 'while True: pass') for _ in range(2 * os.cpu_count())]
+        calls.go()
+        calls.end()
+        status, _, said = ended(recorder)
+        for child in others:
+            child.kill()
+        names = files(lab)
+        assert status == 0 and len(names) > 10, (names, said)
+        for name in names:
+            data = os.path.getsize(lab.path(name)) - header_and_live(lab, name)
+            assert data <= size + piece + 65536, (name, data)
+            comms = set(lab.run('script', '-i', name, '-F', 'comm', release=True).stdout.split())
+            assert comms <= {'storm'}, (name, comms)
+        assert sum(map(lab.samples, names)) + calls_lost(said) == 200000, said
+        for name in names:
+            os.unlink(lab.path(name))
+
+
+def header_and_live(lab, name):
+    """Bytes of a file before its first sample."""
+    for line in lab.run('dump', '-i', name, release=True).stdout.splitlines():
+        match = re.match(r'(0x[0-9a-f]+) SAMPLE ', line)
+        if match:
+            return int(match.group(1), 16)
+    return os.path.getsize(lab.path(name))
 
 
 def test_after_a_time(lab):
