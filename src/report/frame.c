@@ -225,12 +225,14 @@ static uint64_t user_leaf(const struct pd_sample *s, uint64_t user)
  * first: the branches that are still open are the callers, the newest first.
  */
 static int push_branch_stack(struct frames *f, const struct walk_sample *ws, uint64_t user,
-			     size_t max)
+			     size_t max, size_t skip)
 {
 	const struct pd_sample *s = &ws->s;
-	int rc = push(f, ws, PERF_RECORD_MISC_USER, user_leaf(s, user));
+	int rc = 0;
 
-	for (uint64_t i = 0; !rc && i < s->branch_nr && f->nr < max; i++)
+	if (!skip)
+		rc = push(f, ws, PERF_RECORD_MISC_USER, user_leaf(s, user));
+	for (uint64_t i = skip ? skip - 1 : 0; !rc && i < s->branch_nr && f->nr < max; i++)
 		rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[i].from);
 	return rc;
 }
@@ -294,16 +296,37 @@ static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max
 	return unwind_walk(&f->unwind, &s, max, push_unwound, &w);
 }
 
+/* Without what is in the copy of the stack. */
+static size_t count_recorded(const struct walk_sample *ws)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < ws->s.callchain_nr; i++) {
+		if (ws->s.callchain[i] < PERF_CONTEXT_MAX)
+			n++;
+		else if (ws->s.callchain[i] == PERF_CONTEXT_USER && has_branch_callstack(ws))
+			return n + 1 + ws->s.branch_nr;
+	}
+	return n;
+}
+
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
+	size_t recorded = f->outermost ? count_recorded(ws) : 0;
+	size_t skip = recorded > max ? recorded - max : 0;
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 
 	f->nr = 0;
+	f->left_out = skip;
 	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
 		uint64_t ip = ws->s.callchain[i];
 		int mode;
 
 		if (ip < PERF_CONTEXT_MAX) {
+			if (skip) {
+				skip--;
+				continue;
+			}
 			if (push(f, ws, cpumode, ip) < 0)
 				return -ENOMEM;
 			if (i && ws->s.callchain[i - 1] == PERF_CONTEXT_USER)
@@ -317,7 +340,7 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 		}
 		cpumode = mode;
 		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
-			return push_branch_stack(f, ws, i + 1, max);
+			return push_branch_stack(f, ws, i + 1, max, skip);
 	}
 	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
 }
@@ -327,8 +350,9 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	int rc;
 
 	f->nr = 0;
+	f->left_out = 0;
 	f->is_chain = false;
-	if ((ws->s.callchain_nr || has_stack(f, ws)) && max > 1) {
+	if ((ws->s.callchain_nr || has_stack(f, ws)) && max) {
 		rc = frames_of_chain(f, ws, max);
 		f->is_chain = f->nr;
 		if (rc < 0 || f->nr)

@@ -29,6 +29,12 @@ struct frames {
 	struct frame *frame;			   /* the last sample's, innermost first */
 	size_t nr, cap;
 	bool is_chain; /* they are its call chain, not its address alone */
+	/*
+	 * Of a chain that the kernel recorded and that is longer than asked for, the outer part is
+	 * taken, as perf does where graphs begin at the outermost caller. Set by the owner.
+	 */
+	bool outermost;
+	size_t left_out; /* inner frames of the last chain that are missing for that */
 };
 
 /* Returns 0 or -ENOMEM; frames_release() also after failure. */
@@ -52,7 +58,7 @@ void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64
 /*
  * Fills @f->frame with the sample's call chain, at most @max frames of what the kernel recorded and
  * as many from the copy of the stack, and where it has none with its
- * address alone (nothing if it has no address either); with @max 1 that in any case. Returns 0 or
+ * address alone (nothing if it has no address either); with @max 0 that in any case. Returns 0 or
  * -ENOMEM.
  */
 int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max);

@@ -80,6 +80,7 @@ static int worker_init(struct worker *w, struct trace *t, const struct report_op
 	*w = (struct worker){.trace = t, .opts = opts, .times = 1};
 	if (frames_init(&w->frames, t) < 0)
 		return -ENOMEM;
+	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
 	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
 }
 
@@ -107,15 +108,17 @@ static int add_row(struct worker *w, struct hist *h, struct key_source *src)
 static int count_sample(const struct walk_sample *ws, void *arg)
 {
 	struct worker *w = arg;
-	struct frame nowhere = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
-	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &nowhere};
+	struct frame own = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
+	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own};
 	size_t event = ws->evsel->index;
 	struct hist *h = &w->tables.hists[event];
 	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
 
-	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 1) < 0)
+	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 0) < 0)
 		return -ENOMEM;
-	if (w->frames.nr)
+	if (w->frames.left_out)
+		frames_resolve(&w->frames, ws->s.pid, own.cpumode, own.ip, ws->rec->at, &own);
+	else if (w->frames.nr)
 		src.frame = w->frames.frame;
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
