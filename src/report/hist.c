@@ -95,8 +95,10 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 	}
 	if (h->nr >= MAX_ROWS)
 		return -E2BIG;
+	/* One cell more than there are: keys may be none, an address there must be. */
 	if (array_grow(&h->entry, &h->cap, h->nr + 1, sizeof(*h->entry)) < 0 ||
-	    array_grow(&h->cells, &h->cap_cells, (h->nr + 1) * h->nr_keys, sizeof(*h->cells)) < 0)
+	    array_grow(&h->cells, &h->cap_cells, (h->nr + 1) * h->nr_keys + 1, sizeof(*h->cells)) <
+		    0)
 		return -ENOMEM;
 	h->entry[h->nr] = (struct hist_entry){
 		.root = CALLGRAPH_NONE,
