@@ -17,6 +17,7 @@ struct entry {
 
 struct strpool {
 	struct entry *table;
+	size_t bytes; /* of its entries */
 };
 
 struct strpool *strpool_new(void)
@@ -30,7 +31,7 @@ void strpool_free(struct strpool *pool)
 
 	if (!pool)
 		return;
-	HASH_ITER(hh, pool->table, e, next) {
+	HASH_ITER (hh, pool->table, e, next) {
 		HASH_DEL(pool->table, e);
 		free(e);
 	}
@@ -53,7 +54,14 @@ const char *strpool_intern_len(struct strpool *pool, const char *s, size_t len)
 		free(e);
 		return NULL;
 	}
+	pool->bytes += sizeof(*e) + len + 1;
 	return e->text;
+}
+
+size_t strpool_memory(const struct strpool *pool)
+{
+	return pool->bytes +
+	       (pool->table ? pool->table->hh.tbl->num_buckets * sizeof(UT_hash_bucket) : 0);
 }
 
 const char *strpool_intern(struct strpool *pool, const char *s)

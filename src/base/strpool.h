@@ -20,4 +20,6 @@ void strpool_free(struct strpool *pool);
 const char *strpool_intern_len(struct strpool *pool, const char *s, size_t len);
 const char *strpool_intern(struct strpool *pool, const char *s);
 
+size_t strpool_memory(const struct strpool *pool); /* bytes, about */
+
 #endif

@@ -19,6 +19,12 @@
 #define LEGACY_MAGIC_01	   0x1EB52FFDu
 #define FRAME_HEADER_MAX   18u
 
+/*
+ * What a container may expand to, a thousand times its size. The emptiest stacks expand to a few
+ * hundred times; what is beyond is made to fill memory and disks.
+ */
+#define EXPANDED_MAX (64u << 20)
+
 struct inflater {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
@@ -199,6 +205,8 @@ int inflater_fill(struct inflater *z, const char **ret_why)
 	while (out.pos < out.size && (z->full || z->in.pos < z->in.size))
 		decompress(z, &out);
 	z->produced += out.pos - before;
+	if (z->produced > EXPANDED_MAX && !z->fault && (z->full || z->in.pos < z->in.size))
+		give_up(z, "it expands to more than 64 MB, and the rest is left out");
 	z->end = out.pos;
 	if (out.pos > before)
 		return 1;

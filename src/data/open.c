@@ -324,6 +324,15 @@ unsigned int data_segments(const struct data_file *df)
 	return (unsigned int)df->nr_segments;
 }
 
+uint64_t data_bytes(const struct data_file *df)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < df->nr_segments; i++)
+		sum += df->segments[i].size;
+	return sum;
+}
+
 const char *data_segment_path(const struct data_file *df, unsigned int segment)
 {
 	return segment < df->nr_segments ? df->segments[segment].path : "";

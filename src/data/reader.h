@@ -60,6 +60,7 @@ int data_feature(const struct data_file *df, unsigned int feature, const uint8_t
 
 /* A file or pipe has one segment; a directory one for "data" and one for each "data.N". */
 unsigned int data_segments(const struct data_file *df);
+uint64_t data_bytes(const struct data_file *df); /* of all segments, as they are in files */
 const char *data_segment_path(const struct data_file *df, unsigned int segment);
 
 /* One record as found. Pointers are valid until the next call on the scan. */

@@ -5,9 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/human.h"
+#include "base/plural.h"
 #include "data/order.h"
 #include "data/sweep.h"
 #include "report/counts.h"
@@ -162,7 +165,49 @@ static int take_build_ids(struct trace *t)
 	return rc;
 }
 
-static int apply_record(struct trace *t, const struct data_record *rec)
+/*
+ * Memory for the state. Of a recording that is as large as it says it takes less than this by far,
+ * also of a compressed one. Small files that unpack to millions of different records get no more.
+ */
+#define STATE_MIN  ((uint64_t)256 << 20)
+#define STATE_RATE 128 /* bytes for each of the recording */
+
+static size_t state_bytes(const struct trace *t)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t bytes = data_bytes(t->df);
+
+	if (t->opts.state_bytes)
+		return t->opts.state_bytes;
+	bytes = bytes < UINT64_MAX / STATE_RATE ? bytes * STATE_RATE : UINT64_MAX;
+	if (bytes < STATE_MIN)
+		bytes = STATE_MIN;
+	return bytes < memory / 2 ? bytes : memory / 2;
+}
+
+/* Where the first record was that found no room. */
+static void note_first_refused(struct trace *t, const struct data_record *rec)
+{
+	if (!t->refused_at && state_refused(t->state)) {
+		t->refused_segment = rec->segment;
+		t->refused_at = rec->offset;
+	}
+}
+
+static void note_refused(struct trace *t)
+{
+	uint64_t refused = state_refused(t->state);
+	char count[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	if (refused)
+		data_note(t->df, DATA_DAMAGED, t->refused_segment, t->refused_at,
+			  "%s record%s of maps, names and threads left out, this one first: they "
+			  "take more than %s; names of samples may be wrong",
+			  human_count(refused, count), plural_s(refused),
+			  human_size(state_bytes(t), size));
+}
+
+static int apply_known(struct trace *t, const struct data_record *rec)
 {
 	struct pd_record r;
 	int rc = pd_record_decode(rec->hdr, rec->evsel, &r);
@@ -182,6 +227,14 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 	if (rec->hdr->type == PERF_RECORD_HEADER_BUILD_ID)
 		return state_set_build_id(t->state, &r.build_id, rec->hdr->misc);
 	return state_apply(t->state, &r, rec->at);
+}
+
+static int apply_record(struct trace *t, const struct data_record *rec)
+{
+	int rc = apply_known(t, rec);
+
+	note_first_refused(t, rec);
+	return rc;
 }
 
 /* What one part of the file holds. */
@@ -326,6 +379,7 @@ int trace_prepare(struct trace *t, struct error *err)
 
 	if (rc < 0)
 		return error_sys(err, rc, "%s", t->opts.path);
+	state_limit(t->state, state_bytes(t));
 	rc = build_state(t, sweep, err);
 	if (rc < 0)
 		goto out;
@@ -335,6 +389,7 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (rc < 0)
 		goto out;
 	rc = take_build_ids(t);
+	note_refused(t);
 	if (!rc)
 		rc = state_finish(t->state);
 	if (!rc)

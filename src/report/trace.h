@@ -29,6 +29,9 @@ struct trace_opts {
 	const char *symfs, *kallsyms, *vmlinux; /* as struct resolver_opts */
 	bool no_demangle;
 	uint64_t snapshot; /* samples of others do not count; 0: all do */
+	/* Bytes for who ran what; 0: 256 MB, or 128 for each of the recording, or half of memory.
+	 */
+	size_t state_bytes;
 	/* Called now and then (NULL: none); @pass is 1 or 2. In pass 2 from any worker's thread. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
 	void *progress_arg;
@@ -47,6 +50,8 @@ struct trace {
 	struct pd_evlist *evlist;
 	struct tracing *tracing; /* NULL: the recording has no tracepoint formats */
 	struct state *state;
+	unsigned int refused_segment; /* of the first record that found no room in it */
+	uint64_t refused_at;	      /* 0: none */
 	struct resolver *resolver;
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */

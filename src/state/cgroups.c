@@ -27,7 +27,6 @@ int cgroups_add(struct state *s, const struct pd_cgroup *rec)
 	path = dso_intern(&s->dsos, rec->path);
 	if (!path)
 		return -ENOMEM;
-	s->cgroup_bytes += strlen(path) + 1;
 	if (!c) {
 		c = arena_alloc(&s->maps, sizeof(*c));
 		if (!c)
@@ -51,7 +50,7 @@ const char *state_cgroup(const struct state *s, uint64_t id)
 
 size_t cgroups_memory(const struct state *s)
 {
-	return s->cgroup_bytes + HASH_OVERHEAD(hh, s->cgroups);
+	return HASH_OVERHEAD(hh, s->cgroups);
 }
 
 void cgroups_release(struct state *s)

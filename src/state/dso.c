@@ -239,7 +239,6 @@ static struct dso *dso_new(struct dso_table *t, const char *name, const struct d
 	dso->line_name = line_name(t, dso);
 	if (!dso->line_name)
 		return NULL;
-	t->name_bytes += strlen(name);
 	dso->index = (unsigned int)t->count;
 	t->dsos[t->count++] = dso;
 	return dso;
@@ -439,5 +438,5 @@ size_t dso_memory(const struct dso_table *t)
 	size_t tables = HASH_OVERHEAD(hh, t->aliases) + HASH_OVERHEAD(hh, t->families) +
 			HASH_OVERHEAD(hh, t->build_ids) + HASH_OVERHEAD(hh, t->file_build_ids);
 
-	return t->arena.total + t->name_bytes + t->capacity * sizeof(*t->dsos) + tables;
+	return t->arena.total + strpool_memory(t->names) + t->capacity * sizeof(*t->dsos) + tables;
 }

@@ -18,7 +18,6 @@ struct file_build_id;
 struct dso_table {
 	struct arena arena;
 	struct strpool *names; /* also of others in state/ */
-	size_t name_bytes;     /* of dsos, in @names */
 	struct dso_alias *aliases;
 	struct dso_family *families;
 	struct build_id *build_ids;

@@ -52,6 +52,7 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 	const char *rest = image_name_end(mmap->filename);
 	struct dso_want want = {.kind = guest ? DSO_GUEST : DSO_KERNEL, .mmap = mmap};
 	char name[128] = KERNEL_NAME;
+	struct space_map map;
 	struct dso *dso;
 
 	if (guest) {
@@ -70,12 +71,14 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 		dso->ref_addr = mmap->pgoff;
 		dso->ref_name = reference_name(&s->dsos, rest);
 	}
-	k->image = state_map_new(s, mmap, dso, at);
-	if (!k->image)
-		return -ENOMEM;
+	map = state_map(mmap, dso, at);
 	if (!mmap->addr && !mmap->len)
-		k->image->map.end = UINT64_MAX;
-	return 0;
+		map.map.end = UINT64_MAX;
+	if (k->image)
+		*k->image = map;
+	else
+		k->image = state_map_keep(s, &map);
+	return k->image ? 0 : -ENOMEM;
 }
 
 /* The guest of that pid, made where there is none. NULL when out of memory. */
@@ -95,7 +98,7 @@ int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct 
 {
 	struct kernel *k = guest ? guest_get(s, mmap->pid) : &s->host;
 	struct dso_want want = {.kind = guest ? DSO_GUEST : DSO_MODULE, .mmap = mmap};
-	struct space_map *map;
+	struct space_map map;
 	struct dso *dso;
 
 	if (!k)
@@ -103,22 +106,26 @@ int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct 
 	if (image_name_end(mmap->filename))
 		return image_mmap(s, k, mmap, guest, at);
 	dso = dso_get(&s->dsos, mmap->filename, &want);
-	map = dso ? state_map_new(s, mmap, dso, at) : NULL;
-	return map ? space_add(&s->pool, &k->modules, SPACE_CODE, map) : -ENOMEM;
+	if (!dso)
+		return -ENOMEM;
+	map = state_map(mmap, dso, at);
+	return state_map_add(s, &k->modules, SPACE_CODE, &map);
 }
 
 int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at)
 {
 	struct dso_want want = {.kind = DSO_KSYMBOL};
 	struct pd_mmap mmap = {.addr = sym->addr, .len = sym->len};
-	struct space_map *map;
+	struct space_map map;
 	struct dso *dso;
 
 	if (sym->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
 		return space_remove(&s->pool, &s->host.ksymbols, SPACE_CODE, sym->addr, at);
 	dso = dso_get(&s->dsos, sym->name, &want);
-	map = dso ? state_map_new(s, &mmap, dso, at) : NULL;
-	return map ? space_add(&s->pool, &s->host.ksymbols, SPACE_CODE, map) : -ENOMEM;
+	if (!dso)
+		return -ENOMEM;
+	map = state_map(&mmap, dso, at);
+	return state_map_add(s, &s->host.ksymbols, SPACE_CODE, &map);
 }
 
 static int freeze(struct kernel *k)

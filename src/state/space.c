@@ -178,6 +178,16 @@ static bool says_same(const struct space_node *n, uint64_t start, uint64_t end,
 	       old->pgoff - old->start == map->pgoff - map->start;
 }
 
+bool space_has(const struct space *s, enum space_tree tree, const struct map *map)
+{
+	const struct space_node *n;
+
+	if (map->end <= map->start)
+		return true;
+	n = s->last ? last_before(s->last->v.root[tree], map->end) : NULL;
+	return n && n->end > map->start && says_same(n, map->start, map->end, map);
+}
+
 int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	      const struct space_map *map)
 {
@@ -187,13 +197,11 @@ int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	bool version = !s->last;
 	int r;
 
-	if (end <= start)
+	if (space_has(s, tree, &map->map))
 		return 0;
 	if (s->last) {
 		old = last_before(s->last->v.root[tree], end);
 		if (old && old->end > start) {
-			if (says_same(old, start, end, &map->map))
-				return 0;
 			next = s->last->v;
 			next.at = map->born;
 			version = true;
@@ -233,7 +241,9 @@ int space_clear(struct space_pool *pool, struct space *s, bool exec, struct mome
 {
 	struct space_version empty = {.at = at, .replaced = exec ? s->count : 0};
 
-	return s->last ? new_version(pool, s, &empty) : 0;
+	if (!s->last || (!s->last->v.root[SPACE_CODE] && !s->last->v.root[SPACE_DATA]))
+		return 0;
+	return new_version(pool, s, &empty);
 }
 
 int space_fork(struct space_pool *pool, struct space *child, struct space *parent, struct moment at)

@@ -75,6 +75,9 @@ void space_pool_release(struct space_pool *pool);
 int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	      const struct space_map *map);
 
+/* Whether space_add() of @map would change nothing: it is empty, or what there is says the same. */
+bool space_has(const struct space *s, enum space_tree tree, const struct map *map);
+
 /* Ends the range that @addr lies in. Returns 0 or -ENOMEM. */
 int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree, uint64_t addr,
 		 struct moment at);

@@ -33,30 +33,49 @@ void state_free(struct state *s)
 	free(s);
 }
 
-struct space_map *state_map_new(struct state *s, const struct pd_mmap *mmap, const struct dso *dso,
-				struct moment at)
+struct space_map state_map(const struct pd_mmap *mmap, const struct dso *dso, struct moment at)
 {
-	struct space_map *map = arena_alloc(&s->maps, sizeof(*map));
-
-	if (!map)
-		return NULL;
-	map->map = (struct map){
-		.start = mmap->addr,
-		.pgoff = mmap->pgoff,
-		.dso = dso,
-		.prot = mmap->prot,
-		.flags = mmap->flags,
+	struct space_map map = {
+		.map =
+			{
+				.start = mmap->addr,
+				.pgoff = mmap->pgoff,
+				.dso = dso,
+				.prot = mmap->prot,
+				.flags = mmap->flags,
+			},
+		.born = at,
 	};
-	if (__builtin_add_overflow(mmap->addr, mmap->len, &map->map.end))
-		map->map.end = UINT64_MAX;
-	map->born = at;
+
+	if (__builtin_add_overflow(mmap->addr, mmap->len, &map.map.end))
+		map.map.end = UINT64_MAX;
 	return map;
+}
+
+struct space_map *state_map_keep(struct state *s, const struct space_map *map)
+{
+	struct space_map *kept = arena_alloc(&s->maps, sizeof(*kept));
+
+	if (kept)
+		*kept = *map;
+	return kept;
+}
+
+int state_map_add(struct state *s, struct space *space, enum space_tree tree,
+		  const struct space_map *map)
+{
+	const struct space_map *kept;
+
+	if (space_has(space, tree, &map->map))
+		return 0;
+	kept = state_map_keep(s, map);
+	return kept ? space_add(&s->pool, space, tree, kept) : -ENOMEM;
 }
 
 static int user_mmap(struct state *s, const struct pd_mmap *mmap, bool data, struct moment at)
 {
 	struct dso_want want = {.mmap = mmap};
-	struct space_map *map;
+	struct space_map map;
 	struct space *space;
 	struct dso *dso;
 
@@ -65,12 +84,12 @@ static int user_mmap(struct state *s, const struct pd_mmap *mmap, bool data, str
 		want.pid = mmap->pid;
 	space = threads_space_get(&s->threads, mmap->pid);
 	dso = space ? dso_get(&s->dsos, mmap->filename, &want) : NULL;
-	map = dso ? state_map_new(s, mmap, dso, at) : NULL;
-	if (!map)
+	if (!dso)
 		return -ENOMEM;
+	map = state_map(mmap, dso, at);
 	if (want.kind == DSO_VDSO)
-		map->map.pgoff = 0; /* what is recorded is no offset into the vdso's image */
-	return space_add(&s->pool, space, data ? SPACE_DATA : SPACE_CODE, map);
+		map.map.pgoff = 0; /* what is recorded is no offset into the vdso's image */
+	return state_map_add(s, space, data ? SPACE_DATA : SPACE_CODE, &map);
 }
 
 static int apply_mmap(struct state *s, const struct pd_record *rec, struct moment at)
@@ -107,12 +126,46 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 	}
 }
 
+void state_limit(struct state *s, size_t bytes)
+{
+	s->limit = bytes;
+}
+
+uint64_t state_refused(const struct state *s)
+{
+	return s->refused;
+}
+
+static bool is_full(const struct state *s)
+{
+	return s->limit && state_memory(s) >= s->limit;
+}
+
+/* Whether apply() takes anything from it. */
+static bool has_meaning(const struct pd_record *rec)
+{
+	switch (rec->hdr->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_HEADER_BUILD_ID: return true;
+	default: return false;
+	}
+}
+
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 {
 	int r;
 
 	if (s->failed)
 		return -ENOMEM;
+	if (is_full(s)) {
+		s->refused += has_meaning(rec);
+		return 0;
+	}
 	/* A caller's slip must not make the histories unsorted. */
 	if (moment_before(at, s->last))
 		at = s->last;
@@ -125,7 +178,13 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 
 int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t misc)
 {
-	int r = dso_set_build_id(&s->dsos, id, misc);
+	int r;
+
+	if (is_full(s)) {
+		s->refused++;
+		return 0;
+	}
+	r = dso_set_build_id(&s->dsos, id, misc);
 
 	if (!r && s->finished)
 		dso_apply_build_ids(&s->dsos);

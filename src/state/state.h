@@ -72,6 +72,13 @@ struct state *state_new(void);	  /* NULL when out of memory */
 void state_free(struct state *s); /* accepts NULL */
 
 /*
+ * From now on no more memory is taken than about @bytes (0: as much as there is): records that come
+ * when there is so much are counted and left out.
+ */
+void state_limit(struct state *s, size_t bytes);
+uint64_t state_refused(const struct state *s); /* how many */
+
+/*
  * Takes one record (any type; those without meaning here are ignored) at the moment @at; calls
  * must come in order of moments. Returns 0 or -ENOMEM, after which no more can be applied.
  */

@@ -66,6 +66,8 @@ struct state {
 	struct moment last;
 	bool failed; /* out of memory once: what there is may have holes */
 	bool finished;
+	size_t limit; /* of memory; 0: none */
+	uint64_t refused;
 	struct arena maps; /* of struct space_map */
 	struct space_pool pool;
 	struct dso_table dsos;
@@ -75,12 +77,11 @@ struct state {
 	struct idtable guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
-	size_t cgroup_bytes;	/* of their paths */
 };
 
 /* The path of a cgroup. 0 or -ENOMEM. */
 int cgroups_add(struct state *s, const struct pd_cgroup *rec);
-size_t cgroups_memory(const struct state *s); /* bytes, about */
+size_t cgroups_memory(const struct state *s); /* bytes, about, without their paths */
 void cgroups_release(struct state *s);
 
 /* A mapping of kernel code. 0 or -ENOMEM. */
@@ -93,8 +94,14 @@ void kernel_release(struct state *s);
 const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool guest, uint64_t ip,
 				    struct moment at);
 
-/* A new mapping as recorded, of @dso, born at @at. NULL when out of memory. */
-struct space_map *state_map_new(struct state *s, const struct pd_mmap *mmap, const struct dso *dso,
-				struct moment at);
+/* A mapping as recorded, of @dso, born at @at. */
+struct space_map state_map(const struct pd_mmap *mmap, const struct dso *dso, struct moment at);
+
+/* A copy that stays. NULL when out of memory. */
+struct space_map *state_map_keep(struct state *s, const struct space_map *map);
+
+/* Adds it to @space, unless it changes nothing there. 0 or -ENOMEM. */
+int state_map_add(struct state *s, struct space *space, enum space_tree tree,
+		  const struct space_map *map);
 
 #endif

@@ -857,6 +857,34 @@ static void test_compressed_bomb(void **state)
 	image_release(&im);
 }
 
+/* What a container expands to has a bound of its own, and the next one is read. */
+static void test_compressed_far_too_much(void **state)
+{
+	struct image im = {0}, inner = {0};
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	struct data_file *df;
+	size_t records;
+
+	(void)state;
+	assert_non_null(ctx);
+	for (unsigned int i = 0; i < 1600; i++) {
+		image_head(&inner, PERF_RECORD_FINISHED_INIT, 65528);
+		assert_int_equal(buf_zero(&inner.b, 65520), 0);
+	}
+	image_begin(&im, 1, IMAGE_STRIDE);
+	add_container(&im, PERF_RECORD_COMPRESSED, ctx, inner.b.data, inner.b.len, true);
+	add_container(&im, PERF_RECORD_COMPRESSED, ctx, inner.b.data, 10 * 65528, true);
+	image_end(&im);
+	image_release(&inner);
+	ZSTD_freeCCtx(ctx);
+	df = image_open(&im);
+	records = walk(df, 0).records;
+	assert_in_range(records, 1024 + 10, 1024 + 10 + 20);
+	assert_int_equal(noted(df, DATA_DAMAGED, "it expands to more than 64 MB"), 1);
+	data_close(df);
+	image_release(&im);
+}
+
 static void make_pipe(struct image *im)
 {
 	image_pipe_begin(im);
@@ -1152,6 +1180,7 @@ int main(void)
 		cmocka_unit_test(test_resume_compressed),
 		cmocka_unit_test(test_compressed_legacy),
 		cmocka_unit_test(test_compressed_bomb),
+		cmocka_unit_test(test_compressed_far_too_much),
 		cmocka_unit_test(test_pipe_stream),
 		cmocka_unit_test(test_endless_input),
 		cmocka_unit_test(test_directory),

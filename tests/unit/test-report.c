@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data-image.h"
 #include "render/text.h"
 #include "report/report.h"
 #include "report/script.h"
@@ -617,6 +618,54 @@ static void test_escape(void **state)
 	check_escape("\x7f", 1, "\\x7f");
 }
 
+static bool has_note(struct trace *t, const char *text)
+{
+	size_t n;
+	const struct data_note *notes = data_notes(t->df, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (notes[i].severity == DATA_DAMAGED && strstr(notes[i].text, text))
+			return true;
+	return false;
+}
+
+/* What finds no room is counted, noted and damage; what came before stays. */
+static void test_state_bound(void **state)
+{
+	static const size_t bounds[] = {0, 1 << 20};
+	char path[] = "/tmp/test-report-XXXXXX", name[] = "caaaa";
+	struct image im = {0};
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	image_begin(&im, 1, IMAGE_STRIDE);
+	for (unsigned int i = 0; i < 20000; i++) {
+		for (unsigned int k = 1, x = i; k < sizeof(name) - 1; k++, x /= 26)
+			name[k] = (char)('a' + x % 26);
+		image_comm(&im, 1000 + i, name);
+	}
+	image_end(&im);
+	assert_int_equal(write(fd, im.b.data, im.b.len), im.b.len);
+	close(fd);
+	for (size_t i = 0; i < 2; i++) {
+		struct trace_opts opts = {.path = path, .state_bytes = bounds[i]};
+		struct error err = ERROR_INIT;
+		struct trace *t;
+
+		assert_int_equal(trace_open(&opts, &t, &err), 0);
+		assert_int_equal(trace_prepare(t, &err), 0);
+		assert_int_equal(trace_damaged(t), i);
+		assert_int_equal(has_note(t, "records of maps, names and threads left out"), i);
+		assert_int_equal(state_refused(t->state) > 0, i);
+		if (i)
+			assert_true(state_memory(t->state) < 2 * bounds[i]);
+		trace_close(t);
+	}
+	unlink(path);
+	image_release(&im);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -627,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_symbol_lists), cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_filter),	     cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_behind_the_kernels_map),
+		cmocka_unit_test(test_state_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -551,6 +551,71 @@ static void build_ids_of_files(void **unused)
 	state_free(s);
 }
 
+/* Maps that say what is known take no memory, however often they come. */
+static void equal_maps_are_one(void **unused)
+{
+	static const struct {
+		uint16_t misc;
+		struct pd_mmap mmap;
+	} maps[] = {
+		{PERF_RECORD_MISC_USER,
+		 {.pid = 1, .addr = 0x1000, .len = 0x1000, .filename = "/a"}},
+		{PERF_RECORD_MISC_USER, {.pid = 1, .addr = 0x5000, .filename = "/empty"}},
+		{PERF_RECORD_MISC_USER,
+		 {.pid = 1, .addr = 0x8000, .len = 0x10, .filename = "[vdso]"}},
+		{PERF_RECORD_MISC_KERNEL,
+		 {.pid = ~0u, .addr = TEXT, .len = 0x1000, .filename = "[kernel.kallsyms]_text"}},
+		{PERF_RECORD_MISC_KERNEL,
+		 {.pid = ~0u, .addr = TEXT + 0x10000, .len = 0x1000, .filename = "/m/a.ko"}},
+		{PERF_RECORD_MISC_GUEST_KERNEL,
+		 {.pid = 7, .addr = TEXT, .len = 0x1000, .filename = "[guest.kernel.kallsyms]"}},
+	};
+	const struct pd_record cgroups[] = {{.cgroup = {.id = 1, .path = "/a"}},
+					    {.cgroup = {.id = 1, .path = "/b"}}};
+	const struct pd_record ksym = {
+		.ksymbol = {.addr = TEXT + 0x20000, .len = 16, .name = "bpf_prog"}};
+	struct state *s = state_new();
+	size_t before = 0;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		for (size_t k = 0; k < sizeof(maps) / sizeof(maps[0]); k++)
+			apply_mmap(s, maps[k].misc, maps[k].mmap);
+		apply(s, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL, ksym, 1);
+		apply(s, PERF_RECORD_CGROUP, 0, cgroups[i % 2], 1);
+		if (i <= 1)
+			before = state_memory(s);
+	}
+	assert_int_equal(state_memory(s), before);
+	assert_int_equal(state_finish(s), 0);
+	assert_non_null(at_ip(s, 1, PERF_RECORD_MISC_USER, 0x1010, NULL));
+	assert_non_null(at_ip(s, 1, PERF_RECORD_MISC_KERNEL, TEXT + 0x10010, NULL));
+	state_free(s);
+}
+
+/* Up to its limit a state is what it would be without; what comes later is counted. */
+static void limit_of_memory(void **unused)
+{
+	const uint32_t n = 50000;
+	struct state *s = state_new();
+	const size_t limit = state_memory(s) + (1 << 20);
+	uint64_t known = 0;
+
+	state_limit(s, limit);
+	for (uint32_t i = 1; i <= n; i++) {
+		apply_mmap(s, PERF_RECORD_MISC_USER,
+			   (struct pd_mmap){
+				   .pid = i, .addr = 0x1000, .len = 0x1000, .filename = "/a"});
+		apply(s, PERF_RECORD_SAMPLE, 0, (struct pd_record){0}, 1); /* has no meaning here */
+	}
+	assert_true(state_memory(s) < limit + (1 << 20));
+	assert_true(state_refused(s) > 0 && state_refused(s) < n);
+	assert_int_equal(state_finish(s), 0);
+	for (uint32_t i = 1; i <= n; i++)
+		known += at_ip(s, i, PERF_RECORD_MISC_USER, 0x1010, NULL) ? 1 : 0;
+	assert_int_equal(known + state_refused(s), n);
+	state_free(s);
+}
+
 static void apply_task(struct state *s, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
 {
 	apply(s, type, 0,
@@ -627,6 +692,8 @@ int main(void)
 		cmocka_unit_test(generations),
 		cmocka_unit_test(build_ids_of_files),
 		cmocka_unit_test(long_lines_of_descent),
+		cmocka_unit_test(equal_maps_are_one),
+		cmocka_unit_test(limit_of_memory),
 		cmocka_unit_test(odd_ranges),
 	};
 
