@@ -124,10 +124,55 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 const struct argp input_argp = {.options = input_options, .parser = parse_input};
 const struct argp samples_argp = {.options = samples_options, .parser = parse_samples};
 
+/* Standard error as it was, while getopt writes to the one below; else NULL. */
+static FILE *plain_stderr;
+
+/* Lines of messages, with what could steer a terminal made harmless. */
+static ssize_t write_escaped(void *unused, const char *text, size_t len)
+{
+	const char *end = text + len, *line, *stop;
+	struct buf out = {0};
+
+	for (line = text; line < end; line = stop + 1) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		if (text_escape_len(&out, line, (size_t)((stop ? stop : end) - line)) || !stop)
+			break;
+		buf_append(&out, "\n", 1);
+	}
+	if (out.len)
+		fwrite(out.data, 1, out.len, plain_stderr);
+	buf_release(&out);
+	return (ssize_t)len;
+}
+
+/* getopt prints the words that it does not know as they are, and only to stderr. */
+static void escape_messages(bool begin)
+{
+	const cookie_io_functions_t io = {.write = write_escaped};
+	FILE *escaped;
+
+	if (begin) {
+		escaped = fopencookie(NULL, "w", io);
+		if (!escaped)
+			return;
+		plain_stderr = stderr;
+		stderr = escaped;
+	} else if (plain_stderr) {
+		escaped = stderr;
+		fclose(escaped);
+		stderr = plain_stderr;
+		plain_stderr = NULL;
+	}
+}
+
 static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
-	case ARGP_KEY_INIT: state->err_stream = NULL; return 0;
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		escape_messages(true);
+		return 0;
+	case ARGP_KEY_FINI: escape_messages(false); return 0;
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -35,7 +35,9 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['version', 'frob']]
+                ['dump', 'a', 'b'], ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
+                ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
+                ['ctl', '--\x1b[2J']]
 
 # -x, --name=ARG, --name[=ARG]
 DEFINITION = re.compile(r'(--[a-z][a-z-]*|-[A-Za-z?])(\[?=.+)?')
@@ -172,6 +174,8 @@ def refusal(ringtail, args):
         return None, f'{args}: status {run.returncode}, not one line: {run.stdout}{run.stderr}'
     if not re.match(r'\S*ringtail( [a-z]+)?: ', run.stderr):
         return None, f'{args}: {run.stderr}'
+    if not run.stderr[:-1].isprintable():
+        return None, f'{args}: it could steer a terminal: {run.stderr!r}'
     return run.stderr, None
 
 
