@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the live tests share: running ringtail and perf, a place for files, skips with a reason."""
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -194,6 +195,19 @@ class Lab:
             if any(OF_LOSSES.match(line.strip()) for line in lines):
                 assert '-i' in args and self.lost(args[args.index('-i') + 1]), f'nothing was lost: {p.stderr[:500]}'
         return p
+
+    @functools.cached_property
+    def perf_version(self):
+        """As (6, 1): what perf prints differs with it."""
+        return tuple(map(int, re.search(r'version (\d+)\.(\d+)', self.perf('version').stdout).groups()))
+
+    def forgotten(self, data):
+        """The names that `perf script` has for tasks of a file after their EXIT records, such as ':1234': perf 6.1 goes on
+        with their comm and maps, newer ones drop the task (keep_exited_threads is for `perf report` alone)."""
+        if self.perf_version < (6, 2):
+            return set()
+        exits = re.findall(r'^\S+ EXIT .*? tid=(\d+) ppid=', self.run('dump', '-i', data, release=True).stdout, re.M)
+        return {':' + tid for tid in exits}
 
     def perf_record(self, *args):
         """Runs `perf record`; it dies of build-ids (6.1, util/build-id.c:1010) that others ask the kernel for, then or

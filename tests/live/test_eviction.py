@@ -35,10 +35,13 @@ def lives(lab):
     return os.path.getsize(lab.path('ended')) if os.path.exists(lab.path('ended')) else 0
 
 
-def lines_of(who, data):
-    """(comm, symbol, base name of the file) of each sample, but for those in code of the kernel without a name."""
+def lines_of(who, data, dead=frozenset()):
+    """(comm, symbol, base name of the file) of each sample, but for those in code of the kernel without a name, and of
+    tasks that perf has forgotten."""
     text = who('script', '-i', data, '-G', '-F', 'comm,ip,sym,dso').stdout
     for words in (line.split() for line in text.splitlines() if line.strip()):
+        if words[0] in dead:
+            continue
         # -1 is what the kernel says of a task that has given its number back.
         assert words[0] == ':-1' or not words[0].startswith(':'), (data, words)
         if words[-1] != '([unknown])' or not of_kernel(words[1]):
@@ -52,11 +55,12 @@ def function(symbol):
 
 def check_programs(lab, data):
     """Each sample of one of them is in its own file and function, in a library or in the kernel."""
-    seen = []
+    seen, dead = [], lab.forgotten(data)
     for who in lab.run, lab.perf:
         mine = collections.Counter()
-        for comm, symbol, dso in lines_of(who, data):
-            if not comm.startswith('prog'):
+        for comm, symbol, dso in lines_of(who, data, dead if who == lab.perf else ()):
+            # What a task does after its EXIT record it does in the kernel.
+            if not comm.startswith('prog') or dead and dso.startswith('[kernel'):
                 continue
             assert dso == comm or dso.startswith(('ld-linux', 'libc.', '[')) and dso != '[unknown]', \
                 (data, comm, symbol, dso)
