@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -235,6 +236,52 @@ static bool is_empty(const struct report *r)
 	return true;
 }
 
+/* Fewer than these, in percent, are as in any report. */
+#define MANY 10
+
+static bool is_many(uint64_t part, uint64_t all)
+{
+	return part && part >= all / 100 * MANY + all % 100 * MANY / 100;
+}
+
+static bool shows_functions(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (!strcmp(opts->keys[i]->name, "sym"))
+			return true;
+	return opts->graph != REPORT_GRAPH_NONE;
+}
+
+static void explain_unresolved(const struct report_args *a, const struct report *r)
+{
+	const struct unknown *u = &r->unknown;
+	uint64_t most;
+	const struct dso *dso = unknown_most(u, r->trace->state, &most);
+	const char *why = dso ? resolver_why_not(r->trace->resolver, dso) : NULL;
+
+	if (dso && !why)
+		why = resolver_why_few(r->trace->resolver, dso);
+	complain("%" PRIu64 " of %" PRIu64 " samples are in no known function, %" PRIu64
+		 " of them %s%s%s%s%s",
+		 u->unresolved, u->samples, most, dso ? "in " : "where nothing was mapped",
+		 dso ? dso->short_name : "", why ? ": " : "", why ? why : "",
+		 a->input.verbose ? "" : "; -v lists all files");
+}
+
+/* What makes a table of addresses, and of callers that are none. */
+static void explain_unknown(const struct report_args *a, const struct report *r)
+{
+	const struct unknown *u = &r->unknown;
+
+	if (shows_functions(&a->report) && is_many(u->unresolved, u->samples))
+		explain_unresolved(a, r);
+	if (is_many(u->astray, u->chains))
+		complain("callers in %" PRIu64 " of %" PRIu64
+			 " call chains are where nothing was mapped: code without frame pointers, "
+			 "as it seems; 'ringtail record --call-graph dwarf' needs none",
+			 u->astray, u->chains);
+}
+
 static int show_report(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -256,6 +303,8 @@ static int show_report(struct report_args *a, struct trace *t)
 	input_explain_symbols(&a->input, t);
 	if (is_empty(r))
 		input_explain_nothing(&a->input, t);
+	else if (!a->input.quiet)
+		explain_unknown(a, r);
 	report_free(r);
 	return rc;
 }

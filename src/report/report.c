@@ -22,6 +22,7 @@ struct worker {
 	struct group_counts groups;
 	struct data_scan *scan;
 	struct report_tables tables;
+	struct unknown unknown;
 	uint64_t times; /* that the sample at hand stands for */
 	struct pool *pool;
 	struct error err; /* why rc is negative */
@@ -73,12 +74,13 @@ static void worker_release(struct worker *w)
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
 	tables_release(&w->tables);
+	unknown_release(&w->unknown);
 }
 
 static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
 {
 	*w = (struct worker){.trace = t, .opts = opts, .times = 1};
-	if (frames_init(&w->frames, t) < 0)
+	if (frames_init(&w->frames, t) < 0 || unknown_init(&w->unknown, t->state) < 0)
 		return -ENOMEM;
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
 	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
@@ -124,6 +126,9 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 		return 0;
 	h->samples += w->times;
 	h->period += ws->s.period;
+	unknown_add(&w->unknown, src.frame, w->times);
+	if (w->frames.is_chain && !w->trace->cfi)
+		unknown_add_chain(&w->unknown, w->frames.frame, w->frames.nr);
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (!filter_comm(&w->opts->filter, src.comm))
 		return 0;
@@ -270,6 +275,8 @@ static int collect(struct report *r, struct worker *w)
 	if (!to->hists) {
 		*to = *from;
 		*from = (struct report_tables){0};
+		r->unknown = w->unknown;
+		w->unknown = (struct unknown){0};
 		return 0;
 	}
 	for (size_t i = 0; !rc && i < to->nr; i++) {
@@ -277,6 +284,7 @@ static int collect(struct report *r, struct worker *w)
 		if (!rc && to->callers[i])
 			rc = callers_merge(to->callers[i], from->callers[i]);
 	}
+	unknown_merge(&r->unknown, &w->unknown);
 	tables_release(from);
 	return rc;
 }
@@ -354,6 +362,7 @@ void report_free(struct report *r)
 		return;
 	tables_release(&r->tables);
 	callgraph_release(&r->tree);
+	unknown_release(&r->unknown);
 	free(r);
 }
 

@@ -11,6 +11,7 @@
 #include "report/callers.h"
 #include "report/filter.h"
 #include "report/hist.h"
+#include "report/unknown.h"
 
 enum report_graph {
 	REPORT_GRAPH_NONE,
@@ -39,6 +40,7 @@ struct report {
 	struct trace *trace;
 	const struct report_opts *opts;
 	struct report_tables tables;
+	struct unknown unknown;
 	struct callgraph tree; /* of the row that report_tree() was called for last */
 };
 

@@ -325,6 +325,38 @@ static void test_chain_odd(void **state)
 	chain_teardown(&f);
 }
 
+/* A caller where nothing is mapped makes a chain doubtful, but for the one that starts a program.
+ */
+static void test_callers_astray(void **state)
+{
+	static const struct dso dso;
+	static const uint8_t user = PERF_RECORD_MISC_USER;
+	const struct frame good = {.dso = &dso, .cpumode = user}, bad = {.cpumode = user};
+	const struct frame kernel = {.cpumode = PERF_RECORD_MISC_KERNEL};
+	const struct {
+		struct frame chain[4];
+		size_t nr;
+		bool counts, astray;
+	} table[] = {
+		{{good}, 1, false, false},
+		{{kernel, good}, 2, false, false},
+		{{good, good, good}, 3, true, false},
+		{{good, good, bad}, 3, true, false},
+		{{good, bad}, 2, true, true},
+		{{bad, good}, 2, true, false},
+		{{good, good, bad, good}, 4, true, true},
+		{{kernel, good, bad}, 3, true, true},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct unknown u = {0};
+
+		unknown_add_chain(&u, table[i].chain, table[i].nr);
+		assert_int_equal(u.chains, table[i].counts);
+		assert_int_equal(u.astray, table[i].astray);
+	}
+}
+
 /* The kernel's map ends before code that runs at boot; a trampoline has a map of its own. */
 static void test_behind_the_kernels_map(void **state)
 {
@@ -669,13 +701,21 @@ static void test_state_bound(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree_sums),    cmocka_unit_test(test_tree_paths),
-		cmocka_unit_test(test_merge),	     cmocka_unit_test(test_chain_modes),
-		cmocka_unit_test(test_chain_odd),    cmocka_unit_test(test_chain_late_in_exec),
-		cmocka_unit_test(test_chain_lbr),    cmocka_unit_test(test_needed_fields),
-		cmocka_unit_test(test_symbol_lists), cmocka_unit_test(test_sort_keys),
-		cmocka_unit_test(test_filter),	     cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_behind_the_kernels_map),
+		cmocka_unit_test(test_tree_sums),
+		cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_chain_modes),
+		cmocka_unit_test(test_chain_odd),
+		cmocka_unit_test(test_chain_late_in_exec),
+		cmocka_unit_test(test_chain_lbr),
+		cmocka_unit_test(test_needed_fields),
+		cmocka_unit_test(test_callers_astray),
+		cmocka_unit_test(test_symbol_lists),
+		cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_behind_the_kernels_map),
 		cmocka_unit_test(test_state_bound),
 	};
 
