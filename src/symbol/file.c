@@ -95,25 +95,49 @@ static void say_few(const struct elf_image *program, struct error *why)
 		 *hex ? " for build-id " : "", hex);
 }
 
+static int make_table(const struct sources *src, const struct dso *dso,
+		      const struct elf_image *program, bool open, struct symtab **ret,
+		      struct error *why)
+{
+	struct symtab_builder b = {0};
+	bool few = false;
+	int r = open ? add_program(src, dso, program, &b, &few, why)
+		     : add_debug_only(src, dso, &b, why);
+
+	if (!r)
+		*why = (struct error)ERROR_INIT; /* of what was tried first */
+	if (!r && few)
+		say_few(program, why);
+	if (!r)
+		return symtab_build(&b, ret);
+	symtab_builder_release(&b);
+	return r;
+}
+
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why)
 {
 	struct elf_image program = ELF_IMAGE_INIT;
-	struct symtab_builder b = {0};
-	bool few = false;
+	struct symtab *table = NULL;
+	const struct file_table *t;
+	bool mine, open;
 	int r = source_open_program(src, dso, &program, why);
 
-	if (!r)
-		r = add_program(src, dso, &program, &b, &few, why);
-	else
-		r = add_debug_only(src, dso, &b, why);
-	if (!r)
-		*why = (struct error)ERROR_INIT; /* of what was tried first */
-	if (!r && few)
-		say_few(&program, why);
+	open = !r;
+	if (r && !dso->build_id_size)
+		return r;
+	t = file_tables_take(src->files, dso, &program, &mine);
+	r = t ? 0 : -ENOMEM;
+	if (t && mine) {
+		r = make_table(src, dso, &program, open, &table, why);
+		file_tables_done(src->files, t, r, table, why);
+	} else if (t) {
+		r = t->code;
+		if (!r || open)
+			*why = t->why;
+	}
 	elf_image_close(&program);
 	if (!r)
-		return symtab_build(&b, ret);
-	symtab_builder_release(&b);
+		*ret = t->table;
 	return r;
 }

@@ -20,6 +20,7 @@
 /* What loading a dso came to. Read-only once it is published. */
 struct loaded {
 	struct symtab *table; /* NULL: no symbols */
+	bool borrowed;	      /* the table is of src.files */
 	struct symbol whole;  /* DSO_KSYMBOL: its name stands for every address */
 	bool few;	      /* but symbols that it exports */
 	char why[512];	      /* there are none, or few; else empty */
@@ -73,7 +74,10 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->src.modules = module_list_new();
-	if (!r->src.modules) {
+	r->src.files = file_tables_new();
+	if (!r->src.modules || !r->src.files) {
+		module_list_free(r->src.modules);
+		file_tables_free(r->src.files);
 		free(r);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
@@ -122,7 +126,8 @@ static void block_free(struct slot *block, size_t n)
 		pthread_mutex_destroy(&block[i].lock);
 		if (!l || l == &out_of_memory)
 			continue;
-		symtab_free(l->table);
+		if (!l->borrowed)
+			symtab_free(l->table);
 		free(l);
 	}
 	free(block);
@@ -146,6 +151,7 @@ void resolver_free(struct resolver *r)
 	}
 	pthread_mutex_destroy(&r->lock);
 	module_list_free(r->src.modules);
+	file_tables_free(r->src.files);
 	free(r->home);
 	free(r);
 }
@@ -235,6 +241,7 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 			 *why.text	? why.text
 			 : e == -ENOMEM ? "out of memory"
 					: "not found");
+	l->borrowed = dso->kind == DSO_ELF;
 	l->few = l->table && dso->kind == DSO_ELF && *why.text;
 	if (l->few)
 		snprintf(l->why, sizeof(l->why), "%s", why.text);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "state/state.h"
 #include "symbol/elf_image.h"
+#include "symbol/file_tables.h"
 #include "symbol/module_list.h"
 #include "symbol/resolver.h"
 #include "symbol/table.h"
@@ -33,6 +34,7 @@ struct symbol_host {
 struct sources {
 	struct resolver_opts opts;
 	struct module_list *modules; /* of the machine */
+	struct file_tables *files;   /* that were read */
 	struct symbol_host host;
 	/* The recording says that it is of this machine and kernel release. */
 	bool same_machine;
@@ -49,7 +51,10 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 		struct error *why);
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
-/* On success @why->text says why there are but the symbols that it exports, or is empty. */
+/*
+ * Here *@ret is of src->files and not for symtab_free(). On success @why->text says why there are
+ * but the symbols that it exports, or is empty.
+ */
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
 

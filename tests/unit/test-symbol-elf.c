@@ -485,6 +485,28 @@ static void test_module_file(void **state)
 	assert_non_null(resolver_find(p->r, &ko, 0, 0));
 }
 
+/* A file has one table, whatever number of dsos is of it. */
+static void test_read_once(void **state)
+{
+	struct place *p = *state;
+	uint64_t off = example_offset(p);
+	struct dso other, named;
+	const struct symbol *s;
+
+	fresh(p);
+	other = named = p->dso;
+	other.index = p->dso.index + 1;
+	other.ino = p->dso.ino + 1;
+	other.ino_generation = 7;
+	named.index = p->dso.index + 2;
+	named.build_id_size = 4; /* which the file does not have */
+	s = resolver_find(p->r, &p->dso, 1, off);
+	assert_non_null(s);
+	assert_ptr_equal(resolver_find(p->r, &other, 1, off), s);
+	assert_null(resolver_find(p->r, &named, 1, off));
+	assert_non_null(resolver_why_not(p->r, &named));
+}
+
 static void *ask_all(void *arg)
 {
 	struct place *p = arg;
@@ -587,7 +609,8 @@ int main(void)
 		PLACE_TEST(test_other_mounts),	PLACE_TEST(test_debug_files),
 		PLACE_TEST(test_minidebug),	PLACE_TEST(test_fixed_address),
 		PLACE_TEST(test_debuglink_crc), PLACE_TEST(test_module_file),
-		PLACE_TEST(test_threads),	PLACE_TEST(test_damaged),
+		PLACE_TEST(test_read_once),	PLACE_TEST(test_threads),
+		PLACE_TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
