@@ -21,7 +21,8 @@
 
 /*
  * What a container may expand to, a thousand times its size. The emptiest stacks expand to a few
- * hundred times; what is beyond is made to fill memory and disks.
+ * hundred times; what is beyond is made to fill memory and disks. Places of records in a container
+ * (scan.c) go no further either.
  */
 #define EXPANDED_MAX (64u << 20)
 
@@ -205,7 +206,8 @@ int inflater_fill(struct inflater *z, const char **ret_why)
 	while (out.pos < out.size && (z->full || z->in.pos < z->in.size))
 		decompress(z, &out);
 	z->produced += out.pos - before;
-	if (z->produced > EXPANDED_MAX && !z->fault && (z->full || z->in.pos < z->in.size))
+	if (z->produced > EXPANDED_MAX - OUTPUT_SIZE && !z->fault &&
+	    (z->full || z->in.pos < z->in.size))
 		give_up(z, "it expands to more than 64 MB, and the rest is left out");
 	z->end = out.pos;
 	if (out.pos > before)

@@ -879,7 +879,7 @@ static void test_compressed_far_too_much(void **state)
 	ZSTD_freeCCtx(ctx);
 	df = image_open(&im);
 	records = walk(df, 0).records;
-	assert_in_range(records, 1024 + 10, 1024 + 10 + 20);
+	assert_uint_in_range(records, 1000 + 10, 1024 + 10);
 	assert_int_equal(noted(df, DATA_DAMAGED, "it expands to more than 64 MB"), 1);
 	data_close(df);
 	image_release(&im);
