@@ -6,11 +6,13 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -131,14 +133,24 @@ static bool shows_other_devices(int fd)
 		fs.f_type == BCACHEFS_SUPER_MAGIC);
 }
 
+/* A file that replaced another may have its inode number, but not its generation. */
+static bool is_generation(int fd, uint64_t generation)
+{
+	unsigned int version;
+
+	/* FS_IOC_GETVERSION says a long, and file systems write an int. Many have no such call. */
+	return !generation || ioctl(fd, FS_IOC_GETVERSION, &version) || version == generation;
+}
+
 static bool is_file(int fd, const struct stat *st, const struct build_id_key *file)
 {
 	if (!file || !file->ino)
 		return true;
 	if (st->st_ino != file->ino)
 		return false;
-	return (major(st->st_dev) == file->maj && minor(st->st_dev) == file->min) ||
-	       shows_other_devices(fd);
+	if (major(st->st_dev) == file->maj && minor(st->st_dev) == file->min)
+		return is_generation(fd, file->generation);
+	return shows_other_devices(fd);
 }
 
 /* @file NULL: whichever is there. */

@@ -39,8 +39,8 @@ struct build_id_key {
 };
 
 /*
- * Of @path, if it is the file @file (ino 0: any; generations are not compared). Returns as
- * build_id_of_path() does, and -ESTALE when another file is there.
+ * Of @path, if it is the file @file (ino 0: any; the generation is compared where the file system
+ * tells it). Returns as build_id_of_path() does, and -ESTALE when another file is there.
  */
 int build_id_of_file(const char *path, const struct build_id_key *file, struct build_id *ret);
 

@@ -51,6 +51,7 @@ struct file_build_id {
 	struct file_key {
 		const char *name; /* interned */
 		uint64_t ino;
+		uint64_t ino_generation; /* 0: whichever file has the inode */
 		uint32_t maj, min;
 	} key;
 	uint8_t size;
@@ -58,7 +59,7 @@ struct file_build_id {
 	UT_hash_handle hh;
 };
 
-_Static_assert(sizeof(struct file_key) == 24, "no padding in a key");
+_Static_assert(sizeof(struct file_key) == 32, "no padding in a key");
 
 int dso_table_init(struct dso_table *t)
 {
@@ -343,17 +344,16 @@ static struct file_build_id *find_file(const struct dso_table *t, const struct f
 	return f;
 }
 
-/* The build-id of one file among several of its name. */
-static int set_of_file(struct dso_table *t, const char *name, const struct pd_build_id *id)
+static int set_of_file(struct dso_table *t, const struct file_key *key,
+		       const struct pd_build_id *id)
 {
-	const struct file_key key = {name, id->ino, id->maj, id->min};
-	struct file_build_id *f = find_file(t, &key);
+	struct file_build_id *f = find_file(t, key);
 
 	if (!f) {
 		f = arena_alloc(&t->arena, sizeof(*f));
 		if (!f)
 			return -ENOMEM;
-		f->key = key;
+		f->key = *key;
 		HASH_ADD(hh, t->file_build_ids, key, sizeof(f->key), f);
 		if (!f->hh.tbl)
 			return -ENOMEM;
@@ -361,6 +361,20 @@ static int set_of_file(struct dso_table *t, const char *name, const struct pd_bu
 	f->size = id->size;
 	memcpy(f->id, id->build_id, id->size);
 	return 0;
+}
+
+/*
+ * The build-id of one file among several of its name. A file that replaces another may have its
+ * inode, but not its generation; maps that are read from /proc have no generation, and get what
+ * comes last for the inode.
+ */
+static int set_of_name(struct dso_table *t, const char *name, const struct pd_build_id *id)
+{
+	struct file_key key = {name, id->ino, id->ino_generation, id->maj, id->min};
+	int code = set_of_file(t, &key, id);
+
+	key.ino_generation = 0;
+	return code ? code : set_of_file(t, &key, id);
 }
 
 int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc)
@@ -389,14 +403,14 @@ int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t
 	if (!id->ino)
 		return 0;
 	b->of_files = true;
-	return set_of_file(t, name, id);
+	return set_of_name(t, name, id);
 }
 
 /* The remembered build-id of @dso; *@ret_size 0: there is none. */
 static const uint8_t *remembered(const struct dso_table *t, const struct dso *dso,
 				 uint8_t *ret_size)
 {
-	const struct file_key key = {dso->name, dso->ino, dso->maj, dso->min};
+	const struct file_key key = {dso->name, dso->ino, dso->ino_generation, dso->maj, dso->min};
 	const struct file_build_id *f;
 	const struct build_id *b;
 

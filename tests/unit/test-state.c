@@ -551,6 +551,38 @@ static void build_ids_of_files(void **unused)
 	state_free(s);
 }
 
+/* A file that replaced another has its inode, but a build-id of its own. */
+static void build_ids_of_generations(void **unused)
+{
+	const uint64_t generations[] = {7, 8, 9};
+	const uint8_t want[] = {1, 2, 0};
+	struct state *s = state_new();
+	const struct dso *dso;
+
+	for (size_t i = 0; i < 3; i++)
+		apply_mmap(s, PERF_RECORD_MISC_USER,
+			   (struct pd_mmap){.filename = "/a",
+					    .ino = 5,
+					    .ino_generation = generations[i],
+					    .pid = 1,
+					    .addr = i * 0x1000,
+					    .len = 0x1000});
+	for (size_t i = 0; i < 2; i++) {
+		struct pd_build_id id = {.pid = -1, .size = 4, .filename = "/a", .ino = 5};
+
+		id.ino_generation = generations[i];
+		id.build_id[0] = want[i];
+		assert_int_equal(state_set_build_id(s, &id, PERF_RECORD_MISC_USER), 0);
+	}
+	assert_int_equal(state_finish(s), 0);
+	for (size_t i = 0; i < 3; i++) {
+		dso = at_ip(s, 1, PERF_RECORD_MISC_USER, i * 0x1000, NULL);
+		assert_int_equal(dso->build_id[0], want[i]);
+		assert_int_equal(dso->build_id_size, want[i] ? 4 : 0);
+	}
+	state_free(s);
+}
+
 /* Maps that say what is known take no memory, however often they come. */
 static void equal_maps_are_one(void **unused)
 {
@@ -691,6 +723,7 @@ int main(void)
 		cmocka_unit_test(identity),
 		cmocka_unit_test(generations),
 		cmocka_unit_test(build_ids_of_files),
+		cmocka_unit_test(build_ids_of_generations),
 		cmocka_unit_test(long_lines_of_descent),
 		cmocka_unit_test(equal_maps_are_one),
 		cmocka_unit_test(limit_of_memory),
