@@ -10,10 +10,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -134,6 +136,25 @@ static bool same_inode(const struct dso *dso, const struct elf_image *img)
 	       major(st.st_dev) == dso->maj && minor(st.st_dev) == dso->min;
 }
 
+/*
+ * Whether @img took the place of the recorded file: another inode of its device, or the same inode,
+ * used again. Where stat() and maps name different devices, as on btrfs, this cannot be told.
+ */
+static bool has_replaced(const struct dso *dso, const struct elf_image *img)
+{
+	unsigned int version;
+	struct stat st;
+
+	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st) || major(st.st_dev) != dso->maj ||
+	    minor(st.st_dev) != dso->min)
+		return false;
+	if (st.st_ino != dso->ino)
+		return true;
+	/* Not all file systems have generations. */
+	return dso->ino_generation && !ioctl(img->fd, FS_IOC_GETVERSION, &version) &&
+	       version != dso->ino_generation;
+}
+
 /* Whether a path of process @pid, which is alive, need not be the same file as ours. */
 static bool has_mounts_of_its_own(const struct sources *src, uint32_t pid)
 {
@@ -198,6 +219,12 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 		elf_image_close(ret);
 		r = error_set(why, -ESTALE,
 			      "of processes with mounts of their own, and no build-id is recorded");
+	}
+	if (!r && !named && has_replaced(dso, ret)) {
+		elf_image_close(ret);
+		r = error_set(why, -ESTALE,
+			      "%s: another file has this name now, and no build-id is recorded",
+			      path);
 	}
 	if (r && src->same_machine && !src->opts.symfs && !open_in_processes(src, dso, len, ret))
 		r = 0;

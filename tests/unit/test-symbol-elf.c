@@ -335,8 +335,12 @@ static void test_other_mounts(void **state)
 	assert_true(finds(p, off));
 	p->dso.ino++;
 	assert_why(p, "mounts of their own");
-	/* the process is gone */
+	/* The process is gone: the path is good for the recorded file only. */
 	p->dso.pids[0] = p->dso.pids[1] = 9;
+	assert_why(p, "another file has this name now");
+	snprintf(path, sizeof(path), "%s/bin/prog", p->dir);
+	assert_int_equal(stat(path, &st), 0);
+	p->dso.ino = st.st_ino;
 	fresh(p);
 	assert_null(resolver_why_not(p->r, &p->dso));
 }
