@@ -100,7 +100,8 @@ def test_a_period_is_that_of_tracepoints_too(lab):
         only = f'id == {syscall.strip()} && comm == "{os.path.basename(lab.own("storm"))}"'
         lab.run('record', '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter', only, '-c', '10', *options, '--',
                 lab.own('storm'), '-c', '0', 1000)
-        assert lab.samples('p.data') == lab.perf_samples('p.data') == samples, options
+        read = lab.samples('p.data'), lab.perf_samples('p.data')
+        assert read == (samples, samples), (options, read)
         for read in lab.run, lab.perf:
             periods = read('script', '-i', 'p.data', '-F', 'period').stdout.split()
             assert periods == [str(period)] * samples, (options, periods[:10])
