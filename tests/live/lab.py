@@ -45,6 +45,16 @@ def need_tracefs():
         raise Skip('no tracefs with sched:sched_switch at ' + TRACING)
 
 
+def need_mount_namespaces():
+    need_root()
+    if not shutil.which('unshare'):
+        raise Skip('no unshare (package util-linux)')
+    # In a chroot, what is mounted would not be ours alone: its root is no mount that can be made private.
+    p = subprocess.run(['unshare', '--mount', 'true'], text=True, stderr=subprocess.PIPE, check=False)
+    if p.returncode:
+        raise Skip(f'no mount namespaces: {p.stderr.strip()}')
+
+
 def end_well():
     """Whoever ends the tests from now on ends what they have started: a recorder left alone goes on for ever."""
     for number in signal.SIGTERM, signal.SIGHUP:

@@ -6,7 +6,7 @@ import shutil
 import struct
 import subprocess
 
-from lab import Skip, ended, interrupt, need_root, running, wait_for
+from lab import Skip, ended, interrupt, need_mount_namespaces, need_root, running, wait_for
 
 # name: options of record; the output is a file, a directory or a pipe
 MODES = {
@@ -148,9 +148,7 @@ def build_ids_in(lab):
 
 def test_files_that_have_no_name_of_ours(lab):
     """A file that was deleted while it runs, and one that has another's name in a mount namespace of its own."""
-    need_root()
-    if subprocess.run(['unshare', '-m', 'true'], stderr=subprocess.DEVNULL, check=False).returncode:
-        raise Skip('no mount namespaces')
+    need_mount_namespaces()
     for name, options in MODES.items():
         prog, deleted = with_build_id(lab, f'{name}/prog', 1)
         other, hidden = with_build_id(lab, f'{name}-other', 2)

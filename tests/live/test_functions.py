@@ -104,8 +104,8 @@ def test_without_tracefs_it_is_said(lab):
     argv = lab.argv(['record', '-e', f'uprobe:{program}:work', '-o', 'f.data', '--', program, 'work 3', 'thread 5',
                      'fork 11'])
     hide = APART + 'mount -t tmpfs none /sys/kernel/tracing && exec "$@"'
-    p = subprocess.run(['unshare', '-m', '--propagation', 'unchanged', 'sh', '-c', hide, 'sh', *argv], cwd=lab.dir, text=True, check=True,
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p = subprocess.run(['unshare', '-m', '--propagation', 'unchanged', 'sh', '-c', hide, 'sh', *argv], cwd=lab.dir,
+                       text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert 'is not inherited' in p.stderr and 'fork 11' in p.stdout, p.stderr
     assert lab.samples('f.data') == 3, p.stderr
 

@@ -3,11 +3,10 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import struct
 
-from lab import Skip, need_root, wait_for
+from lab import need_mount_namespaces, wait_for
 
 MEMORY = 1500 << 20  # of address space; what it takes is a third of that
 
@@ -89,9 +88,7 @@ def test_chains_that_differ_outside_and_inside(lab):
 
 def test_files_of_another_mount_namespace(lab):
     """While a process is there that has them: by build-id, and without one by device and inode."""
-    need_root()
-    if not shutil.which('unshare'):
-        raise Skip('no unshare (package util-linux)')
+    need_mount_namespaces()
     os.mkdir(lab.path('mnt'))
     program = lab.path('mnt/hidden')
     child = lab.spawn('unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none "${2%/*}" && cp "$1" "$2" && exec "$2" 1000000',
