@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Walks over what a file that is being written holds behind its last flush. */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/decompress.h"
@@ -133,9 +134,14 @@ void writer_remains(const struct writer *w, struct writer_rescued *ret)
 {
 	/* Nothing is held: all is read from the file. */
 	struct walk walk = {.w = w, .inflater = inflater_new()};
+	uint64_t end = w->visible;
+	struct stat st;
 
+	/* A record whose header alone is left is none. */
+	if (!fstat(w->fd, &st) && (uint64_t)st.st_size < end)
+		end = (uint64_t)st.st_size;
 	if (w->plain || !writer_is_headless(w))
-		walk_records(&walk, w->plain ? 0 : w->header.data.offset, w->visible);
+		walk_records(&walk, w->plain ? 0 : w->header.data.offset, end);
 	inflater_free(walk.inflater);
 	*ret = walk.found;
 }
