@@ -370,7 +370,8 @@ static int judge(struct search *s, const struct program *p, struct error *err)
 				 "%.256s has %zu symbols '%.128s', at %s: give the offset in its "
 				 "place%s",
 				 p->path, s->nr, s->name, list,
-				 s->form == FORM_NAME ? ", or the parameters, too" : "");
+				 s->form == FORM_NAME ? ", or the parameters, too, in single quotes"
+						      : "");
 	}
 	if (s->found[0].type == STT_GNU_IFUNC)
 		return no_address(p->path, s->name,
