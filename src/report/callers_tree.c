@@ -325,6 +325,8 @@ static int expand_children(struct build *b, uint32_t parent, size_t start)
 	size_t end = b->nr;
 	int rc = 0;
 
+	if (start == end)
+		return 0; /* there may be no stack of parts at all */
 	sort_parts(b->part + start, end - start);
 	for (size_t i = start, next; !rc && i < end; i = next) {
 		uint32_t to = b->part[i].to, set = NONE;
@@ -356,8 +358,8 @@ static int expand(struct build *b, uint32_t to, size_t from, size_t end, uint32_
 	if (!rc)
 		rc = expand_children(b, to, start);
 	if (!rc && named)
-		rc = set_add(b->c->sets, &name, b->out->node[to].self, b->branch + first,
-			     b->nr_branches - first, ret_set);
+		rc = set_add(b->c->sets, &name, b->out->node[to].self,
+			     b->branch ? b->branch + first : NULL, b->nr_branches - first, ret_set);
 	b->nr_branches = first;
 	return rc;
 }
