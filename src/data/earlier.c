@@ -14,6 +14,7 @@
 
 #include "data/cover.h"
 #include "perfdata/abi.h"
+#include "sys/file.h"
 
 /* Whether directory @path holds a recording. */
 static bool is_recording(const char *path)
@@ -216,18 +217,6 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 		       : r;
 }
 
-/* Some file systems cannot rename without replacing. */
-static int rename_to_new(const char *from, const char *to)
-{
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL)
-		return -errno;
-	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
-		return -EEXIST;
-	return rename(from, to) ? -errno : 0;
-}
-
 /* What is at PATH.old goes to a name that nobody has. */
 static int put_aside(struct earlier *e, bool for_directory, struct error *err)
 {
@@ -243,7 +232,7 @@ static int put_aside(struct earlier *e, bool for_directory, struct error *err)
 		e->aside = NULL;
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	r = rename_to_new(e->old, e->aside);
+	r = file_rename_new(e->old, e->aside);
 	if (!r)
 		return 0;
 	error_sys(err, r, "%s: cannot rename it to %s", e->old, e->aside);
@@ -279,7 +268,7 @@ int earlier_stage(struct earlier *e, const char *path, struct error *err)
 		r = errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->path);
 	else if (!(r = check_ours(e->path, &st, err)) &&
 		 !(r = put_aside(e, S_ISDIR(st.st_mode), err))) {
-		r = rename_to_new(e->path, e->old);
+		r = file_rename_new(e->path, e->old);
 		e->moved = !r;
 		if (r)
 			error_sys(err, r, "%s: cannot rename it to %s", e->path, e->old);
@@ -298,10 +287,10 @@ void earlier_accept(struct earlier *e)
 
 void earlier_restore(struct earlier *e)
 {
-	bool back = !e->moved || !rename_to_new(e->old, e->path);
+	bool back = !e->moved || !file_rename_new(e->old, e->path);
 
 	if (back && e->aside)
-		rename_to_new(e->aside, e->old);
+		file_rename_new(e->aside, e->old);
 	earlier_release(e);
 }
 

@@ -6,13 +6,11 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -133,15 +131,6 @@ static bool shows_other_devices(int fd)
 		fs.f_type == BCACHEFS_SUPER_MAGIC);
 }
 
-/* A file that replaced another may have its inode number, but not its generation. */
-static bool is_generation(int fd, uint64_t generation)
-{
-	unsigned int version;
-
-	/* FS_IOC_GETVERSION says a long, and file systems write an int. Many have no such call. */
-	return !generation || ioctl(fd, FS_IOC_GETVERSION, &version) || version == generation;
-}
-
 static bool is_file(int fd, const struct stat *st, const struct build_id_key *file)
 {
 	if (!file || !file->ino)
@@ -149,7 +138,7 @@ static bool is_file(int fd, const struct stat *st, const struct build_id_key *fi
 	if (st->st_ino != file->ino)
 		return false;
 	if (major(st->st_dev) == file->maj && minor(st->st_dev) == file->min)
-		return is_generation(fd, file->generation);
+		return file_has_generation(fd, file->generation);
 	return shows_other_devices(fd);
 }
 

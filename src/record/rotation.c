@@ -16,6 +16,7 @@
 #include "base/plural.h"
 #include "data/earlier.h"
 #include "record/census.h"
+#include "sys/file.h"
 
 void rotation_release(struct rotation *r)
 {
@@ -83,18 +84,6 @@ static char *stamped(const char *name, size_t len, struct timeval *tv)
 	return path;
 }
 
-/* Some file systems cannot rename without replacing. */
-static int rename_to_new(const char *from, const char *to)
-{
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL)
-		return -errno;
-	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
-		return -EEXIST;
-	return rename(from, to) ? -errno : 0;
-}
-
 /* Gives the output its name with the time of now. Returns 0 or a negative errno with @err filled.
  */
 static int move_away(struct rotation *r, char **ret, struct error *err)
@@ -110,7 +99,7 @@ static int move_away(struct rotation *r, char **ret, struct error *err)
 		path = stamped(name, len, &tv);
 		if (!path)
 			return error_set(err, -ENOMEM, "out of memory");
-		code = rename_to_new(name, path);
+		code = file_rename_new(name, path);
 		if (!code)
 			break;
 		if (code != -EEXIST)
@@ -447,7 +436,7 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *out
  */
 static enum rotation_stage turn_back(struct rotation *r, char *path, bool strayed)
 {
-	if (!r->sideband && (strayed || !rename_to_new(path, r->opts->output))) {
+	if (!r->sideband && (strayed || !file_rename_new(path, r->opts->output))) {
 		free(path);
 		return ROTATION_BEFORE;
 	}

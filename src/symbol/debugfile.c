@@ -10,16 +10,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "sys/file.h"
 
 bool source_path(char ret[PATH_MAX], const char *fmt, ...)
 {
@@ -142,7 +142,6 @@ static bool same_inode(const struct dso *dso, const struct elf_image *img)
  */
 static bool has_replaced(const struct dso *dso, const struct elf_image *img)
 {
-	unsigned int version;
 	struct stat st;
 
 	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st) || major(st.st_dev) != dso->maj ||
@@ -150,9 +149,7 @@ static bool has_replaced(const struct dso *dso, const struct elf_image *img)
 		return false;
 	if (st.st_ino != dso->ino)
 		return true;
-	/* Not all file systems have generations. */
-	return dso->ino_generation && !ioctl(img->fd, FS_IOC_GETVERSION, &version) &&
-	       version != dso->ino_generation;
+	return !file_has_generation(img->fd, dso->ino_generation);
 }
 
 /* Whether a path of process @pid, which is alive, need not be the same file as ours. */

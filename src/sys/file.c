@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* procfs hands out at most a page at a time, whatever room there is. */
@@ -90,4 +92,27 @@ int file_number(long long *ret, const char *fmt, ...)
 	if (!r)
 		*ret = v;
 	return r;
+}
+
+bool file_has_generation(int fd, uint64_t generation)
+{
+	/* The request says a long, which FUSE copies; most file systems write an int. */
+	union {
+		long size;
+		unsigned int version;
+	} u = {0};
+
+	return !generation || ioctl(fd, FS_IOC_GETVERSION, &u) || u.version == generation;
+}
+
+int file_rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	/* Some file systems cannot rename without replacing. */
+	if (errno != EINVAL)
+		return -errno;
+	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
 }
