@@ -150,8 +150,8 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 
 size_t crew_descriptors(const struct crew *crew)
 {
-	/* A file, an epoll and what it is asked by. */
-	return 3 * crew->nr;
+	/* A file, an epoll, a timer and what it is asked by. */
+	return 4 * crew->nr;
 }
 
 /* --- workers -------------------------------------------------------------------------------------

@@ -312,7 +312,8 @@ int plan_list_threads(struct plan *plan)
  * MB, 0.071 at 256 KB. In those rounds nothing was lost; in two of three others, 512 KB at half
  * lost 0.3 and 0.001 %: a loss outweighs the CPU time. Nobody waits for a ring that is overwritten.
  * Unbuffered, each sample wakes it; records beside samples wake nobody but by a watermark, which
- * then is a byte.
+ * then is a byte. A few records of sideband wake it too: the files of maps are read for their
+ * build-ids while they exist.
  */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
@@ -323,7 +324,7 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 		const uint64_t watermarks[RING_KINDS] = {
 			[RING_SAMPLES] = bytes / 4 < WAKE_MAX ? bytes / 4 : WAKE_MAX,
 			[RING_OVERWRITTEN] = bytes,
-			[RING_SIDEBAND] = sideband / 4,
+			[RING_SIDEBAND] = PLAN_SIDEBAND_WAKE,
 		};
 
 		event->attr.flags |= PD_ATTR_WATERMARK;

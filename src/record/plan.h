@@ -30,6 +30,9 @@ enum ring_kind {
 #define PLAN_SIDEBAND_SIZE  (512u << 10)
 #define PLAN_SIDEBAND_LEAST (64u << 10) /* beside larger rings of samples */
 
+/* Bytes of sideband that wake the reader: less than the records of the smallest exec. */
+#define PLAN_SIDEBAND_WAKE 256u
+
 enum plan_target {
 	TARGET_COMMAND, /* a command that we start, and its children */
 	TARGET_TASKS,

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "perfdata/abi.h"
 #include "ring/ring.h"
+#include "sys/timer.h"
 
 struct reader_ring {
 	struct ring ring;
@@ -18,14 +19,23 @@ struct reader_ring {
 	bool sideband;
 	const struct cpus *run_on;
 	const int *fds;
-	uint64_t left;	       /* bytes that this pass is still to take */
-	bool ready, hangup;    /* found by reader_wait(), not yet dealt with */
-	bool waits;	       /* for room in the fifo */
+	uint64_t left;	    /* bytes that this pass is still to take */
+	bool ready, hangup; /* found by reader_wait(), not yet dealt with */
+	bool waits;	    /* for room in the fifo */
+	bool quiet;	    /* sideband woke the reader; its event is polled again by the timer */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
 
-/* In epoll's data: a ring's index, or this and a watched descriptor. */
+/* In epoll's data: a ring's index, this and a watched descriptor, or the timer. */
 #define WATCHED (1ull << 32)
+#define TIMER	(1ull << 33)
+
+/*
+ * Sideband wakes the reader after a few records, since the file of a map is read for its build-id
+ * and may be gone soon. So that a storm of them does not wake it for each, a ring of sideband that
+ * did is not polled for this time.
+ */
+#define QUIET_MS 25
 
 /*
  * In percent: a fifo that is so full, or a ring that is so full when its turn comes, is a reason to
@@ -53,12 +63,22 @@ struct reader {
 	uint8_t *scratch;	    /* a piece that does not get into the fifo as it is */
 	uint64_t least;		    /* bytes to be taken of a ring */
 	const struct cpus *runs_on; /* of the ring that it moved for last */
-	int epoll;
-	bool any_ready;
+	int epoll, timer;	    /* the timer ends the rings' quiet */
+	bool any_ready, any_quiet;
 	bool rounds, marked; /* marked: nothing was taken since the last FINISHED_ROUND */
 	bool left_some;	     /* in a ring, since this pass began */
 	struct reader_stats stats;
 };
+
+static int watch_timer(struct reader *r, struct error *err)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TIMER};
+
+	if (r->timer < 0)
+		return error_sys(err, r->timer, "timerfd");
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->timer, &ev) ? error_sys(err, -errno, "epoll")
+								 : 0;
+}
 
 int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader **ret,
 	       struct error *err)
@@ -75,6 +95,9 @@ int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader 
 	r->scratch = malloc(fifo_piece_max(fifo));
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	code = r->epoll < 0 ? error_sys(err, -errno, "epoll") : 0;
+	r->timer = timer_open();
+	if (!code)
+		code = watch_timer(r, err);
 	if (!code && !r->scratch)
 		code = error_set(err, -ENOMEM, "out of memory");
 	if (code)
@@ -90,17 +113,28 @@ void reader_free(struct reader *r)
 		return;
 	if (r->epoll >= 0)
 		close(r->epoll);
+	if (r->timer >= 0)
+		close(r->timer);
 	free(r->scratch);
 	free(r->rings);
 	free(r);
+}
+
+static struct epoll_event ring_interest(const struct reader *r, size_t i)
+{
+	return (struct epoll_event){
+		.events = EPOLLIN | (r->rings[i].sideband ? EPOLLONESHOT : 0u),
+		.data.u64 = i,
+	};
 }
 
 /* Polls the next event of the ring, or notes that there is none left. */
 static int ring_poll(struct reader *r, size_t i)
 {
 	struct reader_ring *rr = &r->rings[i];
-	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = i};
+	struct epoll_event ev = ring_interest(r, i);
 
+	rr->quiet = false;
 	if (rr->polled >= rr->nr_fds) {
 		r->hung_up++;
 		return 0;
@@ -143,25 +177,66 @@ int reader_watch(struct reader *r, int fd, struct error *err)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) ? error_sys(err, -errno, "epoll") : 0;
 }
 
+/* The timer rang. What came meanwhile is reported at once: nobody asked since (perf_poll()). */
+static int end_quiet(struct reader *r, struct error *err)
+{
+	int code = 0;
+
+	if (!timer_rang(r->timer))
+		return 0;
+	r->any_quiet = false;
+	for (size_t i = 0; !code && i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
+		struct epoll_event ev = ring_interest(r, i);
+
+		if (!rr->quiet)
+			continue;
+		rr->quiet = false;
+		if (epoll_ctl(r->epoll, EPOLL_CTL_MOD, rr->fds[rr->polled], &ev))
+			code = error_sys(err, -errno, "epoll");
+	}
+	return code;
+}
+
+static int begin_quiet(struct reader *r, struct reader_ring *rr, struct error *err)
+{
+	int code;
+
+	rr->quiet = true;
+	if (r->any_quiet)
+		return 0;
+	code = timer_set(r->timer, QUIET_MS, false);
+	r->any_quiet = !code;
+	return code ? error_sys(err, code, "timerfd") : 0;
+}
+
+static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t events,
+			 struct error *err)
+{
+	rr->ready = true;
+	rr->hangup = events & (EPOLLHUP | EPOLLERR);
+	r->any_ready = true;
+	return rr->sideband && !rr->hangup ? begin_quiet(r, rr, err) : 0;
+}
+
 int reader_wait(struct reader *r, int *fds, size_t max, struct error *err)
 {
 	struct epoll_event events[64];
-	int n = epoll_wait(r->epoll, events, 64, -1), found = 0;
+	int n = epoll_wait(r->epoll, events, 64, -1), found = 0, code = 0;
 
 	if (n < 0)
 		return errno == EINTR ? 0 : error_sys(err, -errno, "epoll");
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; !code && i < n; i++) {
 		uint64_t what = events[i].data.u64;
 
-		if (!(what & WATCHED)) {
-			r->rings[what].ready = true;
-			r->rings[what].hangup = events[i].events & (EPOLLHUP | EPOLLERR);
-			r->any_ready = true;
-		} else if ((size_t)found < max) {
+		if (what & TIMER)
+			code = end_quiet(r, err);
+		else if (!(what & WATCHED))
+			code = ring_is_ready(r, &r->rings[what], events[i].events, err);
+		else if ((size_t)found < max)
 			fds[found++] = (int)(what & ~WATCHED);
-		}
 	}
-	return found;
+	return code ? code : found;
 }
 
 bool reader_waits(const struct reader *r)
@@ -429,7 +504,7 @@ int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 		struct reader_ring *rr = &r->rings[i];
 
 		if (rr->ready || rr->waits || rr->sideband)
-			ring_begin(r, rr, rr->ready && !rr->hangup && !rr->waits ? r->least : 0);
+			ring_begin(r, rr, rr->sideband || rr->hangup || rr->waits ? 0 : r->least);
 	}
 	*ret_bytes = some ? take_turns(r, FULL_LEAVE) : 0;
 	for (size_t i = 0; !code && r->any_ready && i < r->nr; i++) {

@@ -165,7 +165,7 @@ static void test_whole_system(void **state)
 	assert_int_equal(a->wakeup_events, 1 << 20);
 	plan_set_ring_size(plan, 512 << 10, PLAN_SIDEBAND_SIZE);
 	assert_int_equal(a->wakeup_events, 128 << 10);
-	assert_int_equal(plan->events[2].attr.wakeup_events, PLAN_SIDEBAND_SIZE / 4);
+	assert_int_equal(plan->events[2].attr.wakeup_events, PLAN_SIDEBAND_WAKE);
 	finish(&opts, plan);
 }
 

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -604,13 +606,63 @@ static void test_least(void **state)
 	}
 }
 
+/* What sideband holds now: of a ring whose event is always readable, as @fd is here. */
+static uint64_t wait_for_sideband(struct lab *lab, int fd)
+{
+	struct error err = ERROR_INIT;
+	uint64_t bytes = 0;
+
+	while (!bytes) {
+		assert_int_equal(reader_wait(lab->reader, &fd, 1, &err), 0);
+		assert_int_equal(reader_pass_ready(lab->reader, &bytes, &err), 0);
+	}
+	return bytes;
+}
+
+/*
+ * A ring of sideband that woke the reader is not polled for a while, and then again. What other
+ * descriptors say is not kept waiting.
+ */
+static void test_sideband_is_quiet_and_comes_back(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct lab lab;
+	struct reader_source source = {.page_size = PAGE, .data_size = RING, .sideband = true};
+	int readable = eventfd(1, EFD_CLOEXEC), wake = eventfd(1, EFD_CLOEXEC), fd = -1;
+	uint64_t bytes;
+
+	lab_open(&lab, 4 * RING, NULL);
+	source.memory = lab.rings[SIDEBAND].memory;
+	source.fds = &readable;
+	source.nr_fds = 1;
+	reader_free(lab.reader); /* its rings have no events */
+	assert_int_equal(reader_new(lab.fifo, NULL, true, &lab.reader, &err), 0);
+	assert_int_equal(reader_add(lab.reader, &source, &err), 0);
+	for (int i = 0; i < 3; i++) {
+		put(&lab, SIDEBAND, PERF_RECORD_COMM, 40);
+		assert_int_equal(wait_for_sideband(&lab, readable), 40);
+	}
+	assert_int_equal(reader_watch(lab.reader, wake, &err), 0);
+	while (reader_wait(lab.reader, &fd, 1, &err) == 0)
+		assert_int_equal(reader_pass_ready(lab.reader, &bytes, &err), 0);
+	assert_int_equal(fd, wake);
+	close(readable);
+	close(wake);
+	lab_close(&lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_arrives),  cmocka_unit_test(test_no_mark_without_records),
-		cmocka_unit_test(test_patience),     cmocka_unit_test(test_full),
-		cmocka_unit_test(test_told_at_last), cmocka_unit_test(test_crowded),
-		cmocka_unit_test(test_least),	     cmocka_unit_test(test_half_a_ring_stays),
+		cmocka_unit_test(test_all_arrives),
+		cmocka_unit_test(test_no_mark_without_records),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_told_at_last),
+		cmocka_unit_test(test_crowded),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_half_a_ring_stays),
+		cmocka_unit_test(test_sideband_is_quiet_and_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
