@@ -40,11 +40,11 @@ static int dump_segment(struct trace *t, unsigned int segment)
 	struct data_scan *scan = NULL;
 	struct data_record rec;
 	int rc = data_scan_new(t->df, segment, 0, DATA_WHOLE,
-			       DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS, &scan);
+			       DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS, &scan);
 
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0) {
 		if (!dump_record(stdout, name, &rec))
-			data_note(t->df, DATA_DAMAGED, rec.segment, rec.offset,
+			data_finding_add(t->df, DATA_DAMAGED, rec.segment, rec.offset,
 				  "a record does not hold what it says");
 		rc = ferror(stdout) ? -EPIPE : 0;
 	}

@@ -482,10 +482,10 @@ static void warn_loss(const struct trace *t)
 static void warn(const struct input *in, const struct trace *t)
 {
 	size_t n;
-	const struct data_note *notes = data_notes(t->df, &n);
+	const struct data_finding *notes = data_findings(t->df, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct data_note *note = &notes[i];
+		const struct data_finding *note = &notes[i];
 		char times[48] = "";
 
 		if (in->quiet && note->severity == DATA_ODD)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/open_priv.h"
 
 #define ENTRY_MAX	4096u
 #define EVENT_TYPE_SIZE 72u /* u64 config, char name[64] */
@@ -24,9 +24,9 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 	if (r && len >= PD_ATTR_SIZE_VER0) {
 		if (len > sizeof(copy))
 			len = sizeof(copy);
-		data_note(df, DATA_DAMAGED, 0, offset,
-			  "size of attribute: 64 to %zu expected, found %" PRIu32, len,
-			  load_u32(p + 4, df->swapped));
+		data_finding_add(df, DATA_DAMAGED, 0, offset,
+				 "size of attribute: 64 to %zu expected, found %" PRIu32, len,
+				 load_u32(p + 4, df->swapped));
 		memcpy(copy, p, len);
 		size = (uint32_t)len;
 		if (df->swapped)
@@ -37,9 +37,10 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 	if (r)
 		return r;
 	if (unknown)
-		data_note(df, DATA_ODD, 0, offset,
-			  "attribute of %" PRIu32 " bytes with settings newer than this program",
-			  ret->size);
+		data_finding_add(df, DATA_ODD, 0, offset,
+				 "attribute of %" PRIu32
+				 " bytes with settings newer than this program",
+				 ret->size);
 	return 0;
 }
 
@@ -72,10 +73,10 @@ static struct pd_section find_ids(struct data_file *df, const uint8_t *entry, si
 		return end;
 	if (near.size && ids_plausible(df, near))
 		return near;
-	data_note(df, DATA_DAMAGED, 0, offset,
-		  "ids of an event: 0x%" PRIx64 " bytes at 0x%" PRIx64
-		  " expected, file of 0x%" PRIx64,
-		  end.size, end.offset, df->segments[0].size);
+	data_finding_add(df, DATA_DAMAGED, 0, offset,
+			 "ids of an event: 0x%" PRIx64 " bytes at 0x%" PRIx64
+			 " expected, file of 0x%" PRIx64,
+			 end.size, end.offset, df->segments[0].size);
 	return (struct pd_section){0, 0};
 }
 
@@ -89,8 +90,8 @@ static int read_ids(struct data_file *df, struct pd_section s, struct id_budget 
 	if (!s.size)
 		return 0;
 	if (s.size > budget->left) {
-		data_note(df, DATA_DAMAGED, 0, s.offset,
-			  "ids of the events overlap: more of them than the file can hold");
+		data_finding_add(df, DATA_DAMAGED, 0, s.offset,
+				 "ids of the events overlap: more of them than the file can hold");
 		return 0;
 	}
 	budget->left -= s.size;
@@ -118,7 +119,8 @@ static int add_entry(struct data_file *df, const uint8_t *entry, size_t stride, 
 	int r = attr_decode_lenient(df, entry, stride - sizeof(struct pd_section), offset, &attr);
 
 	if (r == -EBADMSG) {
-		data_note(df, DATA_DAMAGED, 0, offset, "an attribute that cannot be decoded");
+		data_finding_add(df, DATA_DAMAGED, 0, offset,
+				 "an attribute that cannot be decoded");
 		return 0;
 	}
 	if (r)
@@ -141,8 +143,8 @@ static uint64_t entry_stride(struct data_file *df)
 
 	if (h->attr_size >= least && h->attr_size <= ENTRY_MAX)
 		return h->attr_size;
-	data_note(df, DATA_DAMAGED, 0, 16,
-		  "size of attributes: 80 or more expected, found %" PRIu64, h->attr_size);
+	data_finding_add(df, DATA_DAMAGED, 0, 16,
+			 "size of attributes: 80 or more expected, found %" PRIu64, h->attr_size);
 	if (file_read(df->segments[0].fd, first, sizeof(first), h->attrs.offset) != sizeof(first))
 		return 0;
 	size = load_u32(first + 4, df->swapped);
@@ -195,9 +197,9 @@ static int read_event_types(struct data_file *df)
 	if (!s.size)
 		return 0;
 	if (!section_inside(s, df->segments[0].size)) {
-		data_note(df, DATA_DAMAGED, 0, 56,
-			  "names of events expected at 0x%" PRIx64 ", the file ends before",
-			  s.offset);
+		data_finding_add(df, DATA_DAMAGED, 0, 56,
+				 "names of events expected at 0x%" PRIx64 ", the file ends before",
+				 s.offset);
 		return 0;
 	}
 	for (uint64_t at = 0; at + EVENT_TYPE_SIZE <= s.size && at < (1u << 20);
@@ -222,24 +224,26 @@ int attrs_read(struct data_file *df)
 	int r = 0;
 
 	if (attrs.offset > s->size) {
-		data_note(df, DATA_DAMAGED, 0, 24,
-			  "attributes expected at 0x%" PRIx64 ", the file ends at 0x%" PRIx64,
-			  attrs.offset, s->size);
+		data_finding_add(df, DATA_DAMAGED, 0, 24,
+				 "attributes expected at 0x%" PRIx64
+				 ", the file ends at 0x%" PRIx64,
+				 attrs.offset, s->size);
 		return 0;
 	}
 	if (!section_inside(attrs, s->size)) {
-		data_note(df, DATA_DAMAGED, 0, 32,
-			  "%" PRIu64 " bytes of attributes expected, found %" PRIu64, attrs.size,
-			  s->size - attrs.offset);
+		data_finding_add(df, DATA_DAMAGED, 0, 32,
+				 "%" PRIu64 " bytes of attributes expected, found %" PRIu64,
+				 attrs.size, s->size - attrs.offset);
 		attrs.size = s->size - attrs.offset;
 	}
 	stride = entry_stride(df);
 	if (!stride)
 		return 0;
 	if (attrs.size % stride)
-		data_note(df, DATA_DAMAGED, 0, 32,
-			  "attributes: a multiple of %" PRIu64 " bytes expected, found %" PRIu64,
-			  stride, attrs.size);
+		data_finding_add(df, DATA_DAMAGED, 0, 32,
+				 "attributes: a multiple of %" PRIu64
+				 " bytes expected, found %" PRIu64,
+				 stride, attrs.size);
 	for (at = 0; attrs.size - at >= stride && !r; at += stride) {
 		ssize_t n = file_read(s->fd, entry, stride, attrs.offset + at);
 
@@ -248,7 +252,7 @@ int attrs_read(struct data_file *df)
 		r = add_entry(df, entry, stride, attrs.offset + at, &budget);
 	}
 	if (r == -E2BIG) {
-		data_note(df, DATA_DAMAGED, 0, 32, "more events than can be told apart");
+		data_finding_add(df, DATA_DAMAGED, 0, 32, "more events than can be told apart");
 		r = 0;
 	}
 	return r ? r : read_event_types(df);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "data/file.h"
+#include "data/open_priv.h"
 #include "data/parts.h"
 
 struct numbers {
@@ -87,17 +87,18 @@ static void check_part(struct data_file *df, const struct parts *parts, uint64_t
 	uint64_t expected;
 
 	if (n >= parts->nr) {
-		data_note(df, DATA_ODD, segment, 0, "the recorder wrote no data.%" PRIu64, n);
+		data_finding_add(df, DATA_ODD, segment, 0, "the recorder wrote no data.%" PRIu64,
+				 n);
 		return;
 	}
 	expected = parts->part[n].bytes;
 	if (s->size < expected)
-		data_note(df, DATA_DAMAGED, segment, s->size,
-			  "%" PRIu64 " bytes (%" PRIu64 " records) expected, found %" PRIu64,
-			  expected, parts->part[n].records, s->size);
+		data_finding_add(df, DATA_DAMAGED, segment, s->size,
+				 "%" PRIu64 " bytes (%" PRIu64 " records) expected, found %" PRIu64,
+				 expected, parts->part[n].records, s->size);
 	else if (s->size > expected && parts->complete)
-		data_note(df, DATA_ODD, segment, expected,
-			  "%" PRIu64 " bytes expected, found %" PRIu64, expected, s->size);
+		data_finding_add(df, DATA_ODD, segment, expected,
+				 "%" PRIu64 " bytes expected, found %" PRIu64, expected, s->size);
 	if (!parts->complete)
 		s->sure = expected;
 }
@@ -107,13 +108,14 @@ static void note_missing(struct data_file *df, const struct parts *parts, uint64
 			 uint64_t to)
 {
 	for (uint64_t n = from; n < to && n < parts->nr; n++)
-		data_note(df, DATA_DAMAGED, 0, 0,
-			  "data.%" PRIu64 " is missing: %" PRIu64 " bytes (%" PRIu64
-			  " records) expected",
-			  n, parts->part[n].bytes, parts->part[n].records);
+		data_finding_add(df, DATA_DAMAGED, 0, 0,
+				 "data.%" PRIu64 " is missing: %" PRIu64 " bytes (%" PRIu64
+				 " records) expected",
+				 n, parts->part[n].bytes, parts->part[n].records);
 	if (!parts->nr && from < to && to != UINT64_MAX)
-		data_note(df, DATA_ODD, 0, 0,
-			  "data.%" PRIu64 " is missing: the next file is data.%" PRIu64, from, to);
+		data_finding_add(df, DATA_ODD, 0, 0,
+				 "data.%" PRIu64 " is missing: the next file is data.%" PRIu64,
+				 from, to);
 }
 
 /* A data.N that cannot be read is damage; one of another user is a refusal. */
@@ -134,7 +136,7 @@ static int add_segments(struct data_file *df, const char *path, bool force,
 			return r;
 		}
 		if (r)
-			data_note(df, DATA_DAMAGED, 0, 0, "%.150s", why.text);
+			data_finding_add(df, DATA_DAMAGED, 0, 0, "%.150s", why.text);
 		else if (parts->nr)
 			check_part(df, parts, list->n[i]);
 	}
@@ -154,7 +156,8 @@ static int read_parts(struct data_file *df, struct parts *ret)
 		return 0;
 	r = parts_decode(p, len, df->swapped, ret);
 	if (r == -EBADMSG)
-		data_note(df, DATA_DAMAGED, 0, 0, "the account of the directory's files is cut");
+		data_finding_add(df, DATA_DAMAGED, 0, 0,
+				 "the account of the directory's files is cut");
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/open_priv.h"
 #include "perfdata/feature.h"
 
 #define SIMPLEPERF_META_INFO 129
@@ -60,9 +60,9 @@ static int read_one(struct data_file *df, unsigned int feature, struct pd_sectio
 	int r;
 
 	if (sec.size && (!section_inside(sec, df->segments[0].size) || sec.size > *left)) {
-		data_note(df, DATA_DAMAGED, 0, sec.offset,
-			  "feature %u of %" PRIu64 " bytes does not lie inside of the file",
-			  feature, sec.size);
+		data_finding_add(df, DATA_DAMAGED, 0, sec.offset,
+				 "feature %u of %" PRIu64 " bytes does not lie inside of the file",
+				 feature, sec.size);
 		return -ENODATA;
 	}
 	*left -= sec.size;
@@ -91,8 +91,9 @@ int features_read(struct data_file *df)
 	if (have < 0)
 		return have;
 	if (have < nr)
-		data_note(df, df->header.data.size ? DATA_DAMAGED : DATA_ODD, 0, s->end,
-			  "a table of %d features expected behind the data, found %d", nr, have);
+		data_finding_add(df, df->header.data.size ? DATA_DAMAGED : DATA_ODD, 0, s->end,
+				 "a table of %d features expected behind the data, found %d", nr,
+				 have);
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && next < have; f++) {
 		if (!(bits[f / 64] >> (f % 64) & 1))
 			continue;
@@ -179,18 +180,8 @@ int features_apply(struct data_file *df)
 		if (r == -ENOMEM)
 			return r;
 		if (r)
-			data_note(df, DATA_DAMAGED, 0, 0, "feature \"%s\" cannot be decoded",
-				  pd_feature_name(f) ?: "?");
+			data_finding_add(df, DATA_DAMAGED, 0, 0, "feature \"%s\" cannot be decoded",
+					 pd_feature_name(f) ?: "?");
 	}
 	return apply_meta_info(df);
-}
-
-int data_feature(const struct data_file *df, unsigned int feature, const uint8_t **ret,
-		 size_t *ret_len)
-{
-	if (feature >= HEADER_FEAT_BITS || !feature_has(df, feature))
-		return -ENOENT;
-	*ret = df->features[feature].data;
-	*ret_len = df->features[feature].len;
-	return 0;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/file.h"
+#include "data/open_priv.h"
 
 #define HEADER_MIN	   56u /* up to and with the section of data */
 #define HEADER_NO_FEATURES 72u /* very old: ends before the feature bits */
@@ -77,15 +77,16 @@ static void place_data(struct data_file *df)
 
 	s->begin = h->data.offset;
 	if (h->data.offset > s->size) {
-		data_note(df, DATA_DAMAGED, 0, 40,
-			  "data expected at 0x%" PRIx64 ", the file ends at 0x%" PRIx64,
-			  h->data.offset, s->size);
+		data_finding_add(df, DATA_DAMAGED, 0, 40,
+				 "data expected at 0x%" PRIx64 ", the file ends at 0x%" PRIx64,
+				 h->data.offset, s->size);
 		s->begin = s->end = s->size;
 		return;
 	}
 	if (h->data.offset < HEADER_MIN) {
-		data_note(df, DATA_DAMAGED, 0, 40,
-			  "data expected behind the header, found at 0x%" PRIx64, h->data.offset);
+		data_finding_add(df, DATA_DAMAGED, 0, 40,
+				 "data expected behind the header, found at 0x%" PRIx64,
+				 h->data.offset);
 		s->begin = section_inside(h->attrs, s->size) && h->attrs.size
 				   ? h->attrs.offset + h->attrs.size
 				   : sizeof(*h);
@@ -93,13 +94,15 @@ static void place_data(struct data_file *df)
 			s->begin = s->size;
 	}
 	if (h->data.size == 0) {
-		data_note(df, DATA_ODD, 0, 48,
-			  "size of data is 0 as of a recorder that was killed: reading to the end");
+		data_finding_add(
+			df, DATA_ODD, 0, 48,
+			"size of data is 0 as of a recorder that was killed: reading to the end");
 		s->end = s->size;
 	} else if (!section_inside(h->data, s->size)) {
-		data_note(df, DATA_DAMAGED, 0, h->data.offset,
-			  "%" PRIu64 " bytes of data expected, found %" PRIu64 ": the file is cut",
-			  h->data.size, s->size - h->data.offset);
+		data_finding_add(df, DATA_DAMAGED, 0, h->data.offset,
+				 "%" PRIu64 " bytes of data expected, found %" PRIu64
+				 ": the file is cut",
+				 h->data.size, s->size - h->data.offset);
 		s->end = s->size;
 	} else {
 		s->end = h->data.offset + h->data.size;
@@ -118,12 +121,12 @@ static int parse_sections(struct data_file *df, const uint8_t *raw, size_t len, 
 		return error_at(err, -ENODATA, path, len,
 				"a header of %" PRIu64 " bytes expected, the file ends", h->size);
 	if (h->size < HEADER_MIN || h->size > HEADER_PLAUSIBLE) {
-		data_note(df, DATA_DAMAGED, 0, 8, "size of header: 104 expected, found %" PRIu64,
-			  h->size);
+		data_finding_add(df, DATA_DAMAGED, 0, 8,
+				 "size of header: 104 expected, found %" PRIu64, h->size);
 		h->size = sizeof(*h);
 	} else if (h->size != sizeof(*h) && h->size != HEADER_NO_FEATURES) {
-		data_note(df, DATA_ODD, 0, 8, "size of header: 104 expected, found %" PRIu64,
-			  h->size);
+		data_finding_add(df, DATA_ODD, 0, 8, "size of header: 104 expected, found %" PRIu64,
+				 h->size);
 	}
 	if (len > h->size)
 		len = h->size;

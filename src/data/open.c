@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening: what kind of thing the path is, whose it is, and making it something one can seek in. */
+/* What kind of thing the path is, whose it is, and making it something one can seek in. */
+#include "data/open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,30 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/file.h"
+#include "data/open_priv.h"
+#include "sys/tmpfile.h"
 
 #define SPOOL_CHUNK (256u << 10)
 #define TRIES	    50 /* to read a header and what it is about while a recorder writes them */
-
-ssize_t file_read(int fd, void *buf, size_t len, uint64_t off)
-{
-	size_t done = 0;
-
-	if (off > INT64_MAX)
-		return 0;
-	while (done < len) {
-		ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(off + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return done ? (ssize_t)done : -errno;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
 
 static int write_all(int fd, const uint8_t *p, size_t len)
 {
@@ -114,35 +97,6 @@ static int spool(int in, const char *path, struct error *err)
 		r = copy_to_file(in, chunk, n, path, err);
 	free(chunk);
 	return r;
-}
-
-int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err)
-{
-	struct segment *s;
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return error_sys(err, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, -EINVAL, "%s is not a regular file", path);
-	if (!force && st.st_uid && st.st_uid != geteuid())
-		return error_set(
-			err, -EPERM,
-			"%s is owned by neither you nor root: use --force to read it anyway", path);
-	if (array_grow(&df->segments, &df->cap_segments, df->nr_segments + 1,
-		       sizeof(*df->segments)))
-		return error_set(err, -ENOMEM, "%s: out of memory", path);
-
-	s = &df->segments[df->nr_segments];
-	*s = (struct segment){.fd = -1, .dev = st.st_dev, .ino = st.st_ino, .sure = UINT64_MAX};
-	s->path = strdup(path);
-	if (!s->path)
-		return error_set(err, -ENOMEM, "%s: out of memory", path);
-	s->size = s->end = (uint64_t)st.st_size;
-	if (df->nr_segments)
-		s->base = s[-1].base + s[-1].size;
-	df->nr_segments++;
-	return 0;
 }
 
 /* Makes @fd the first segment, through a temporary file where it cannot be seeked. Takes @fd. */
@@ -229,7 +183,7 @@ static int open_once(const char *path, bool force, struct data_file **ret, bool 
 
 	if (!df)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
-	r = notes_init(df);
+	r = data_findings_init(df);
 	if (r) {
 		free(df);
 		return error_sys(err, r, "%s", path);
@@ -280,60 +234,4 @@ int data_open(const char *path, bool force, struct data_file **ret, struct error
 	if (!r)
 		*ret = df;
 	return r;
-}
-
-void data_close(struct data_file *df)
-{
-	if (!df)
-		return;
-	for (size_t i = 0; i < df->nr_segments; i++) {
-		if (df->segments[i].fd >= 0)
-			close(df->segments[i].fd);
-		free(df->segments[i].path);
-	}
-	free(df->segments);
-	for (size_t i = 0; i < HEADER_FEAT_BITS; i++)
-		buf_release(&df->features[i]);
-	pd_evlist_free(df->list);
-	notes_release(df);
-	free(df);
-}
-
-enum data_kind data_kind(const struct data_file *df)
-{
-	return df->kind;
-}
-
-bool data_swapped(const struct data_file *df)
-{
-	return df->swapped;
-}
-
-const struct pd_header *data_header(const struct data_file *df)
-{
-	return &df->header;
-}
-
-struct pd_evlist *data_evlist(const struct data_file *df)
-{
-	return df->list;
-}
-
-unsigned int data_segments(const struct data_file *df)
-{
-	return (unsigned int)df->nr_segments;
-}
-
-uint64_t data_bytes(const struct data_file *df)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < df->nr_segments; i++)
-		sum += df->segments[i].size;
-	return sum;
-}
-
-const char *data_segment_path(const struct data_file *df, unsigned int segment)
-{
-	return segment < df->nr_segments ? df->segments[segment].path : "";
 }

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/file_priv.h"
+#include "data/scan_priv.h"
 #include "data/order_queue.h"
 
 #define DEFAULT_MEMORY (32u << 20)
@@ -100,9 +101,9 @@ static void segment_failed(struct order *o, int r)
 {
 	uint64_t at = o->scan ? scan_position(o->scan) : 0;
 
-	if (o->opts.scan_flags & DATA_SCAN_NOTES)
-		data_note(o->df, DATA_DAMAGED, o->segment, at, "the file cannot be read: %s",
-			  strerrordesc_np(-r) ?: "?");
+	if (o->opts.scan_flags & DATA_SCAN_FINDINGS)
+		data_finding_add(o->df, DATA_DAMAGED, o->segment, at, "the file cannot be read: %s",
+				 strerrordesc_np(-r) ?: "?");
 }
 
 static void next_segment(struct order *o)
@@ -263,10 +264,10 @@ static int read_on(struct order *o, struct data_record *rec, struct error *err)
 
 static void finish(struct order *o)
 {
-	if (o->late && o->opts.scan_flags & DATA_SCAN_NOTES)
-		data_note(o->df, DATA_ODD, o->late_segment, o->late_offset,
-			  "%" PRIu64 " record%s older than records of earlier rounds", o->late,
-			  o->late == 1 ? " is" : "s are");
+	if (o->late && o->opts.scan_flags & DATA_SCAN_FINDINGS)
+		data_finding_add(o->df, DATA_ODD, o->late_segment, o->late_offset,
+				 "%" PRIu64 " record%s older than records of earlier rounds",
+				 o->late, o->late == 1 ? " is" : "s are");
 	o->late = 0;
 }
 

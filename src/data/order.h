@@ -11,7 +11,7 @@
  * and its moment is {time of the newest record delivered before, UINT64_MAX}, so that state built
  * from it and samples looked up by their own time agree (perf does the same); {0, place} when
  * nothing that has a time was delivered yet. Records that come later than their round promised are
- * delivered when they come, and counted in a note (with DATA_SCAN_NOTES in scan_flags).
+ * delivered when they come, and counted in a note (with DATA_SCAN_FINDINGS in scan_flags).
  *
  * A segment that cannot be read is noted as damage and passed over.
  *
@@ -20,7 +20,7 @@
 #ifndef RINGTAIL_DATA_ORDER_H
 #define RINGTAIL_DATA_ORDER_H
 
-#include "data/reader.h"
+#include "data/scan.h"
 #include "data/sweep.h"
 
 struct order;

@@ -7,7 +7,7 @@
 #define RINGTAIL_DATA_ORDER_QUEUE_H
 
 #include "base/buf.h"
-#include "data/reader.h"
+#include "data/scan.h"
 
 /* A record as it waits, in memory and in the temporary file alike; its bytes follow. */
 struct queued {

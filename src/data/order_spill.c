@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/file.h"
+#include "data/file_priv.h"
+#include "sys/tmpfile.h"
 #include "data/order_queue.h"
 
 #define RUN_BUFFER (128u << 10) /* holds any block; the unit of reading a run */

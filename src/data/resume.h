@@ -12,7 +12,7 @@
 #ifndef RINGTAIL_DATA_RESUME_H
 #define RINGTAIL_DATA_RESUME_H
 
-#include "data/file.h"
+#include "data/file_priv.h"
 
 #define RESUME_RECORDS 5
 #define RESUME_SPAN    ((RESUME_RECORDS + 1) * RECORD_MAX) /* more than is looked at for one */

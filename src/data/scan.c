@@ -17,7 +17,8 @@
 
 #include "data/cover.h"
 #include "data/decompress.h"
-#include "data/file.h"
+#include "data/file_priv.h"
+#include "data/scan_priv.h"
 #include "data/resume.h"
 
 #define TYPE_MAX  65535u /* nobody numbers records beyond */
@@ -40,10 +41,10 @@ struct data_scan {
 	bool own_fd;
 	bool inside; /* the records of a container come next */
 
-	uint64_t from, pos, to;	     /* file offsets; pos: of the next record */
-	uint64_t until;		     /* the walk pauses here */
-	struct data_notebook *notes; /* NULL: the file's */
-	uint64_t win_off;	     /* file offset of window[0] */
+	uint64_t from, pos, to; /* file offsets; pos: of the next record */
+	uint64_t until;		/* the walk pauses here */
+	struct findings *notes; /* NULL: the file's */
+	uint64_t win_off;	/* file offset of window[0] */
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
 
@@ -60,15 +61,16 @@ struct data_scan {
 	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
 };
 
-#define scan_note(scan, severity, offset, ...)                                                 \
-	do {                                                                                   \
-		if (!((scan)->flags & DATA_SCAN_NOTES))                                        \
-			break;                                                                 \
-		if ((scan)->notes)                                                             \
-			data_notebook_note((scan)->notes, severity, (scan)->segment, offset,   \
-					   __VA_ARGS__);                                       \
-		else                                                                           \
-			data_note((scan)->df, severity, (scan)->segment, offset, __VA_ARGS__); \
+#define scan_note(scan, severity, offset, ...)                                          \
+	do {                                                                            \
+		if (!((scan)->flags & DATA_SCAN_FINDINGS))                              \
+			break;                                                          \
+		if ((scan)->notes)                                                      \
+			findings_add((scan)->notes, severity, (scan)->segment, offset,  \
+				     __VA_ARGS__);                                      \
+		else                                                                    \
+			data_finding_add((scan)->df, severity, (scan)->segment, offset, \
+					 __VA_ARGS__);                                  \
 	} while (0)
 
 /* A record that is not whole, at the end of the file. */
@@ -175,7 +177,7 @@ int scan_fd(const struct data_scan *scan)
 	return scan->fd;
 }
 
-void scan_set_notebook(struct data_scan *scan, struct data_notebook *notes)
+void scan_set_findings(struct data_scan *scan, struct findings *notes)
 {
 	scan->notes = notes;
 }

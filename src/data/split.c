@@ -13,7 +13,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "data/file.h"
+#include "data/split.h"
 #include "perfdata/sample.h"
 
 #define LOOK_BYTES (64u << 10) /* a chain must begin within these */

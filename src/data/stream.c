@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/open_priv.h"
+#include "data/scan_priv.h"
 
 #define FILE_PRESCAN_MAX \
 	(4u << 20) /* bytes of a file's data in which such records are looked for */
@@ -210,10 +211,10 @@ static int take(struct data_file *df, const struct taker *takers, const struct d
 	if (r == -ENOMEM)
 		return r;
 	if (r)
-		data_note(df, r == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
-			  r == -ENOENT ? "%s record about something unknown"
-				       : "%s record that cannot be decoded",
-			  pd_record_name(rec->hdr->type) ?: "simpleperf");
+		data_finding_add(df, r == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
+				 r == -ENOENT ? "%s record about something unknown"
+					      : "%s record that cannot be decoded",
+				 pd_record_name(rec->hdr->type) ?: "simpleperf");
 	return 0;
 }
 

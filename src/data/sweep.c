@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/scan_priv.h"
+#include "data/split.h"
 
 /* Enough parts to keep all busy to the end, and each long enough that its start costs nothing. */
 #define PARTS	      64
@@ -44,7 +45,7 @@ struct part {
 	uint64_t newest;
 	int rc;
 	void *mine; /* part_new()'s */
-	struct data_notebook *notes;
+	struct findings *notes;
 	struct buf filling;
 	struct buf ready; /* lock; full: the worker waits */
 };
@@ -163,7 +164,7 @@ static int part_begin(struct sweep_worker *w, struct part *p, size_t i)
 				  &w->scan);
 	if (r)
 		return r;
-	scan_set_notebook(w->scan, p->notes);
+	scan_set_findings(w->scan, p->notes);
 	if (p->next < s->end)
 		scan_pause_at(w->scan, sw->splits[p->next].from);
 	return 0;
@@ -177,9 +178,9 @@ static int part_failed(struct sweep_worker *w, struct part *p, uint64_t offset, 
 	if (r == -ENOMEM)
 		return r;
 	p->next = s->end;
-	if (w->sweep->opts.scan_flags & DATA_SCAN_NOTES)
-		data_notebook_note(p->notes, DATA_DAMAGED, s->segment, offset,
-				   "the file cannot be read: %s", strerrordesc_np(-r) ?: "?");
+	if (w->sweep->opts.scan_flags & DATA_SCAN_FINDINGS)
+		findings_add(p->notes, DATA_DAMAGED, s->segment, offset,
+			     "the file cannot be read: %s", strerrordesc_np(-r) ?: "?");
 	return 0;
 }
 
@@ -265,7 +266,7 @@ static int part_release(struct sweep *sw, struct part *p, bool valid)
 		r = sw->opts.part_end(p->mine, valid, sw->opts.arg);
 	p->mine = NULL;
 	if (valid)
-		data_notebook_hand_in(p->notes, sw->df);
+		findings_merge(p->notes, sw->df);
 	else
 		p->notes->nr = 0;
 	p->filling.len = p->ready.len = 0;
@@ -354,7 +355,7 @@ static int make_parts(struct sweep *sw, size_t workers)
 	if (!sw->parts || !sw->workers)
 		return -ENOMEM;
 	for (size_t i = 0; i < sw->nr_parts; i++) {
-		sw->parts[i].notes = data_notebook_new();
+		sw->parts[i].notes = findings_new();
 		if (!sw->parts[i].notes)
 			return -ENOMEM;
 	}
@@ -409,7 +410,7 @@ void sweep_free(struct sweep *sw)
 
 		if (p->notes)
 			part_release(sw, p, false);
-		data_notebook_free(p->notes);
+		findings_free(p->notes);
 		buf_release(&p->filling);
 		buf_release(&p->ready);
 	}

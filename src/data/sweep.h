@@ -18,7 +18,7 @@
 #ifndef RINGTAIL_DATA_SWEEP_H
 #define RINGTAIL_DATA_SWEEP_H
 
-#include "data/reader.h"
+#include "data/scan.h"
 
 #define SWEEP_BATCH	  (256u << 10) /* bytes of kept records that change hands at once */
 #define SWEEP_WORKERS_MAX 16	       /* beyond, the file is read no faster */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
+#include "data/file_priv.h"
 #include "data/tracing_event.h"
 
 #define HEADER_PAGE_MAX 4096	   /* bytes of text */
@@ -159,8 +159,8 @@ static int load_format(struct data_file *df, struct tracing *t, struct blob *b, 
 	if (event && !r)
 		*event = loaded;
 	if (r == -EBADMSG) {
-		data_note(df, DATA_ODD, 0, 0, "a tracepoint format of %.60s that does not parse",
-			  sys);
+		data_finding_add(df, DATA_ODD, 0, 0,
+				 "a tracepoint format of %.60s that does not parse", sys);
 		r = 0;
 	}
 	free(text);
@@ -348,7 +348,7 @@ static int load(struct data_file *df, struct tracing *t, struct blob *b)
 	if (!r)
 		r = load_systems(df, t, b);
 	if (!r && b->bad)
-		data_note(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
+		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
 	else if (!r)
 		r = load_printk(t, b);
 	return r ? r : set_names(df, t);

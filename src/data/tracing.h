@@ -10,7 +10,7 @@
 #define RINGTAIL_DATA_TRACING_H
 
 #include "base/buf.h"
-#include "data/reader.h"
+#include "data/file.h"
 
 struct tracing;
 

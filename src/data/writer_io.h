@@ -20,7 +20,7 @@ struct writer_io {
 	ssize_t (*writev)(int fd, const struct iovec *iov, int n, void *arg);
 	const struct aio_engine *engine; /* of writer_async(), opened with @arg; NULL: automatic */
 	void *arg;
-	int stream_fd; /* where "-" goes */
+	int stream_fd;			  /* where "-" goes */
 	struct writer_patience *patience; /* of a stream, or NULL */
 };
 

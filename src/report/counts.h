@@ -5,7 +5,7 @@
 #ifndef RINGTAIL_REPORT_COUNTS_H
 #define RINGTAIL_REPORT_COUNTS_H
 
-#include "data/reader.h"
+#include "data/scan.h"
 #include "report/loss.h"
 
 #define TRACE_TYPES 128 /* record types counted one by one; others share the last slot */

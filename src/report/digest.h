@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/moment.h"
-#include "data/reader.h"
+#include "data/scan.h"
 
 struct digest_entry {
 	const struct pd_evsel *evsel;

@@ -9,7 +9,7 @@
 #define RINGTAIL_REPORT_SNAPSHOTS_H
 
 #include "base/buf.h"
-#include "data/reader.h"
+#include "data/scan.h"
 #include "data/sweep.h"
 #include "perfdata/snapshot_log.h"
 

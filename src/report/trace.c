@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "base/human.h"
 #include "base/plural.h"
+#include "data/findings.h"
+#include "data/open.h"
 #include "data/order.h"
 #include "data/sweep.h"
 #include "report/counts.h"
@@ -79,7 +81,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 	}
 	rc = tracing_load(t->df, &t->tracing, err);
 	if (rc == -EBADMSG)
-		data_note(t->df, DATA_DAMAGED, 0, 0, "tracing data: %s", err->text);
+		data_finding_add(t->df, DATA_DAMAGED, 0, 0, "tracing data: %s", err->text);
 	else if (rc < 0 && rc != -ENOENT)
 		goto out;
 	rc = open_resolver(t, err);
@@ -109,7 +111,7 @@ void trace_close(struct trace *t)
 	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {
 		digest_release(&t->chunks[i].digest);
-		data_notebook_free(t->chunks[i].notes);
+		findings_free(t->chunks[i].notes);
 	}
 	free(t->chunks);
 	copies_free(t->copies);
@@ -126,7 +128,7 @@ unsigned int trace_workers(void)
 bool trace_damaged(const struct trace *t)
 {
 	size_t n;
-	const struct data_note *notes = data_notes(t->df, &n);
+	const struct data_finding *notes = data_findings(t->df, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (notes[i].severity == DATA_DAMAGED)
@@ -159,7 +161,7 @@ static int take_build_ids(struct trace *t)
 		return 0;
 	rc = pd_feature_build_ids_decode(p, len, data_swapped(t->df), take_build_id, t);
 	if (rc == -EBADMSG) {
-		data_note(t->df, DATA_ODD, 0, 0, "the table of build-ids is damaged");
+		data_finding_add(t->df, DATA_ODD, 0, 0, "the table of build-ids is damaged");
 		rc = 0;
 	}
 	return rc;
@@ -200,11 +202,12 @@ static void note_refused(struct trace *t)
 	char count[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
 
 	if (refused)
-		data_note(t->df, DATA_DAMAGED, t->refused_segment, t->refused_at,
-			  "%s record%s of maps, names and threads left out, this one first: they "
-			  "take more than %s; names of samples may be wrong",
-			  human_count(refused, count), plural_s(refused),
-			  human_size(state_bytes(t), size));
+		data_finding_add(
+			t->df, DATA_DAMAGED, t->refused_segment, t->refused_at,
+			"%s record%s of maps, names and threads left out, this one first: they "
+			"take more than %s; names of samples may be wrong",
+			human_count(refused, count), plural_s(refused),
+			human_size(state_bytes(t), size));
 }
 
 static int apply_known(struct trace *t, const struct data_record *rec)
@@ -217,9 +220,9 @@ static int apply_known(struct trace *t, const struct data_record *rec)
 	if (rc < 0) {
 		const char *name = pd_record_name(rec->hdr->type);
 
-		data_note(t->df, DATA_DAMAGED, rec->segment, rec->offset,
-			  "%s record of %u bytes does not hold what it says",
-			  name ? name : "unknown", rec->hdr->size);
+		data_finding_add(t->df, DATA_DAMAGED, rec->segment, rec->offset,
+				 "%s record of %u bytes does not hold what it says",
+				 name ? name : "unknown", rec->hdr->size);
 		return 0;
 	}
 	if (rec->hdr->type == PERF_RECORD_HEADER_EVENT_TYPE)
@@ -321,7 +324,7 @@ static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 {
 	struct order_opts opts = {
 		.sweep = sweep,
-		.scan_flags = DATA_SCAN_NOTES,
+		.scan_flags = DATA_SCAN_FINDINGS,
 		.progress = progress,
 		.arg = t,
 	};
@@ -368,7 +371,7 @@ int trace_prepare(struct trace *t, struct error *err)
 {
 	const struct sweep_opts opts = {
 		.workers = trace_workers(),
-		.scan_flags = DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
+		.scan_flags = DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 		.part_new = part_new,
 		.take = part_take,
 		.part_end = part_end,

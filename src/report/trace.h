@@ -11,7 +11,8 @@
 #define RINGTAIL_REPORT_TRACE_H
 
 #include "base/error.h"
-#include "data/reader.h"
+#include "data/file.h"
+#include "data/findings.h"
 #include "data/sweep.h"
 #include "data/tracing.h"
 #include "perfdata/feature.h"
@@ -41,7 +42,7 @@ struct trace_opts {
 struct trace_chunk {
 	struct sweep_run run;
 	struct digest digest;	     /* given up: the run has to be walked */
-	struct data_notebook *notes; /* NULL: nothing */
+	struct findings *notes; /* NULL: nothing */
 };
 
 struct trace {

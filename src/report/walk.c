@@ -7,23 +7,23 @@
 
 #define PROGRESS_EVERY 4096 /* records */
 
-static int note_unknown(struct data_notebook **notes, const struct data_record *rec)
+static int note_unknown(struct findings **notes, const struct data_record *rec)
 {
 	if (!*notes)
-		*notes = data_notebook_new();
+		*notes = findings_new();
 	if (!*notes)
 		return -ENOMEM;
 	if (!rec->evsel)
-		data_notebook_note(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
 				   "sample of an event that the recording does not describe");
 	else
-		data_notebook_note(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
 				   "sample of %u bytes: a field does not fit its record",
 				   rec->hdr->size);
 	return 0;
 }
 
-static int visit(const struct trace *t, struct data_notebook **notes, const struct data_record *rec,
+static int visit(const struct trace *t, struct findings **notes, const struct data_record *rec,
 		 walk_fn fn, void *arg)
 {
 	struct walk_sample ws;
@@ -78,7 +78,7 @@ void walk_hand_in_notes(struct trace *t)
 {
 	for (size_t i = 0; i < t->nr_chunks; i++)
 		if (t->chunks[i].notes)
-			data_notebook_hand_in(t->chunks[i].notes, t->df);
+			findings_merge(t->chunks[i].notes, t->df);
 }
 
 static void ordered_progress(uint64_t done, uint64_t total, void *arg)
@@ -89,7 +89,7 @@ static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 {
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
-	struct data_notebook *notes = NULL;
+	struct findings *notes = NULL;
 	struct order *order = NULL;
 	struct data_record rec;
 	int rc = order_new(t->df, &opts, &order, err);
@@ -107,7 +107,7 @@ int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 	}
 	order_free(order);
 	if (notes)
-		data_notebook_hand_in(notes, t->df);
-	data_notebook_free(notes);
+		findings_merge(notes, t->df);
+	findings_free(notes);
 	return rc;
 }

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "data/order.h"
-#include "data/reader.h"
+#include "data/findings.h"
+#include "data/open.h"
+#include "data/scan.h"
 #include "data/sweep.h"
 #include "data/tracing.h"
 #include "perfdata/record.h"
@@ -65,7 +67,7 @@ static uint64_t walk(struct data_file *df, unsigned int segment)
 	struct data_record rec;
 	struct data_scan *scan;
 
-	if (data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
+	if (data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 			  &scan))
 		return 0;
 	while (data_scan_next(scan, &rec) > 0) {
@@ -119,7 +121,7 @@ static uint64_t walk_parts(struct data_file *df, size_t size)
 
 static void sort(struct data_file *df)
 {
-	struct order_opts opts = {.memory = 4096, .scan_flags = DATA_SCAN_NOTES};
+	struct order_opts opts = {.memory = 4096, .scan_flags = DATA_SCAN_FINDINGS};
 	struct data_record rec;
 	struct order *o;
 
@@ -156,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sort(df);
 		if (!tracing_load(df, &tracing, NULL))
 			tracing_free(tracing);
-		data_notes(df, &n);
+		data_findings(df, &n);
 		data_close(df);
 	}
 	close(fd);

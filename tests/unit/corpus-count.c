@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/reader.h"
+#include "data/findings.h"
+#include "data/open.h"
+#include "data/scan.h"
 #include "data/tracing.h"
 
 enum { COL_FILE, COL_BY, COL_ARCH, COL_RECORDS, COL_SAMPLES, COL_ANOMALIES = 11, NR_COLS };
@@ -31,7 +33,7 @@ static int count_segment(struct data_file *df, unsigned int segment, struct coun
 {
 	struct data_record rec;
 	struct data_scan *scan;
-	int r = data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
+	int r = data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 			      &scan);
 
 	if (r)
@@ -47,7 +49,7 @@ static int count_segment(struct data_file *df, unsigned int segment, struct coun
 static void print_notes(struct data_file *df)
 {
 	size_t nr;
-	const struct data_note *n = data_notes(df, &nr);
+	const struct data_finding *n = data_findings(df, &nr);
 
 	for (size_t i = 0; i < nr; i++)
 		printf("    %s segment %u offset 0x%" PRIx64 " x%" PRIu64 ": %s\n",

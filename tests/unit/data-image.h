@@ -19,7 +19,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "data/reader.h"
+#include "data/open.h"
+#include "data/scan.h"
 
 #define IMAGE_SAMPLE_TYPE \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)

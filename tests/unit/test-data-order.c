@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "data-image.h"
+#include "data/findings.h"
 #include "data/order.h"
 
 struct expected {
@@ -68,7 +69,7 @@ static struct expected *make_rings(struct image *im, size_t nr, unsigned int rin
 /* Delivers everything and compares; the invariant holds at each step, not only at the end. */
 static void check_order(struct data_file *df, const struct expected *e, size_t nr, size_t memory)
 {
-	struct order_opts opts = {.memory = memory, .scan_flags = DATA_SCAN_NOTES};
+	struct order_opts opts = {.memory = memory, .scan_flags = DATA_SCAN_FINDINGS};
 	struct moment last = {0, 0};
 	struct data_record rec;
 	struct order *o;
@@ -92,7 +93,7 @@ static void check_order(struct data_file *df, const struct expected *e, size_t n
 	assert_int_equal(at, nr);
 	assert_int_equal(order_next(o, &rec, NULL), 0);
 	order_free(o);
-	data_notes(df, &notes);
+	data_findings(df, &notes);
 	assert_int_equal(notes, 0);
 }
 
@@ -212,8 +213,8 @@ static void test_untimed(void **state)
 /* What a round promised and a later one broke is delivered all the same, and counted. */
 static void test_late(void **state)
 {
-	struct order_opts opts = {.scan_flags = DATA_SCAN_NOTES};
-	const struct data_note *notes;
+	struct order_opts opts = {.scan_flags = DATA_SCAN_FINDINGS};
+	const struct data_finding *notes;
 	struct image im = {0};
 	struct data_file *df;
 	struct data_record rec;
@@ -233,7 +234,7 @@ static void test_late(void **state)
 		samples += rec.hdr->type == PERF_RECORD_SAMPLE;
 	order_free(o);
 	assert_int_equal(samples, 3);
-	notes = data_notes(df, &nr);
+	notes = data_findings(df, &nr);
 	assert_int_equal(nr, 1);
 	assert_int_equal(notes[0].severity, DATA_ODD);
 	assert_non_null(strstr(notes[0].text, "2 records"));

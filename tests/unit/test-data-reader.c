@@ -10,7 +10,10 @@
 #include <zstd.h>
 
 #include "data-image.h"
-#include "data/file.h"
+#include "data/findings.h"
+#include "data/open.h"
+#include "data/open_priv.h"
+#include "data/scan.h"
 
 /* What a whole walk found. */
 struct walk {
@@ -30,7 +33,7 @@ static struct walk walk(struct data_file *df, unsigned int flags)
 		int r;
 
 		assert_int_equal(
-			data_scan_new(df, s, 0, DATA_WHOLE, flags | DATA_SCAN_NOTES, &scan), 0);
+			data_scan_new(df, s, 0, DATA_WHOLE, flags | DATA_SCAN_FINDINGS, &scan), 0);
 		while ((r = data_scan_next(scan, &rec)) > 0) {
 			assert_int_equal((uintptr_t)rec.hdr % 8, 0);
 			assert_true(rec.hdr->size >= 8);
@@ -59,11 +62,11 @@ static struct walk walk(struct data_file *df, unsigned int flags)
 /* How often something with @text in it was noted. */
 static uint64_t noted(struct data_file *df, enum data_severity severity, const char *text)
 {
-	const struct data_note *n;
+	const struct data_finding *n;
 	uint64_t count = 0;
 	size_t nr;
 
-	n = data_notes(df, &nr);
+	n = data_findings(df, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (n[i].severity == severity && strstr(n[i].text, text))
 			count += n[i].count;
@@ -74,7 +77,7 @@ static uint64_t noted(struct data_file *df, enum data_severity severity, const c
 static void assert_no_notes(struct data_file *df)
 {
 	size_t nr;
-	const struct data_note *n = data_notes(df, &nr);
+	const struct data_finding *n = data_findings(df, &nr);
 
 	if (nr)
 		fail_msg("%s", n[0].text);
@@ -101,7 +104,7 @@ static void check_plain(bool swap)
 	assert_int_equal(data_swapped(df), swap);
 	assert_int_equal(data_segments(df), 1);
 	assert_int_equal(pd_evlist_count(data_evlist(df)), 3);
-	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	for (uint64_t i = 0; i < 100; i++) {
 		assert_int_equal(data_scan_next(scan, &rec), 1);
 		assert_int_equal(rec.offset, im.data_at + i * 40);
@@ -544,7 +547,7 @@ static void test_unknown_types(void **state)
 {
 	struct image im = {0};
 	struct data_file *df;
-	const struct data_note *n;
+	const struct data_finding *n;
 	uint64_t count = 0;
 	size_t nr;
 
@@ -558,7 +561,7 @@ static void test_unknown_types(void **state)
 	df = image_open(&im);
 	assert_int_equal(walk(df, 0).records, 201);
 	assert_int_equal(noted(df, DATA_ODD, "type 1000"), 2);
-	n = data_notes(df, &nr);
+	n = data_findings(df, &nr);
 	assert_true(nr <= 64);
 	for (size_t i = 0; i < nr; i++) {
 		assert_int_equal(n[i].severity, DATA_ODD);
@@ -622,7 +625,7 @@ static void test_auxtrace(void **state)
 		image_sample(&im, 0, 1, 77);
 		image_end(&im);
 		df = image_open(&im);
-		assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+		assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 		assert_int_equal(data_scan_next(scan, &rec), 1);
 		assert_int_equal(rec.payload_size, sizes[i]);
 		check_payload(scan, sizes[i]);
@@ -633,7 +636,7 @@ static void test_auxtrace(void **state)
 		data_close(df);
 
 		assert_int_equal(image_open_len(&im, im.b.len - 44, &df, NULL), 0);
-		assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+		assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 		assert_int_equal(data_scan_next(scan, &rec), 1);
 		assert_int_equal(rec.payload_size, sizes[i] - 4);
 		assert_int_equal(data_scan_next(scan, &rec), 0);
@@ -1076,7 +1079,7 @@ static void test_shrinks(void **state)
 	make_samples(&im, 1, 100000);
 	assert_int_equal(write(fd, im.b.data, im.b.len), im.b.len);
 	assert_int_equal(data_open(path, false, &df, NULL), 0);
-	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	assert_int_equal(data_scan_next(scan, &rec), 1);
 	assert_int_equal(ftruncate(fd, (off_t)im.b.len / 2), 0);
 	while (data_scan_next(scan, &rec) > 0)
@@ -1110,7 +1113,7 @@ static void test_shrinks_in_payload(void **state)
 	image_end(&im);
 	assert_int_equal(write(fd, im.b.data, im.b.len), im.b.len);
 	assert_int_equal(data_open(path, false, &df, NULL), 0);
-	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	assert_int_equal(data_scan_next(scan, &rec), 1);
 	assert_int_equal(rec.payload_size, size);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);

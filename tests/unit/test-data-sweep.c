@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "data-image.h"
+#include "data/findings.h"
 #include "data/order.h"
 #include "data/sweep.h"
 
@@ -21,7 +22,7 @@ struct step {
 struct trail {
 	struct step *steps;
 	size_t nr, cap;
-	struct data_note notes[64];
+	struct data_finding notes[64];
 	size_t nr_notes;
 };
 
@@ -57,7 +58,7 @@ static void scan_run(struct data_file *df, const struct sweep_run *run, unsigned
 
 static void take_notes(struct data_file *df, struct trail *t)
 {
-	const struct data_note *notes = data_notes(df, &t->nr_notes);
+	const struct data_finding *notes = data_findings(df, &t->nr_notes);
 
 	for (size_t i = 0; i < t->nr_notes; i++)
 		t->notes[i] = notes[i];
@@ -131,7 +132,7 @@ static size_t sweep_file(struct data_file *df, unsigned int workers, uint64_t pa
 	struct counts c = {.keep_none = keep_none};
 	struct sweep_opts opts = {
 		.workers = workers,
-		.scan_flags = DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS,
+		.scan_flags = DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 		.part_bytes = part_bytes,
 		.part_new = part_new,
 		.take = part_take,
@@ -178,7 +179,7 @@ static size_t check(const struct image *im)
 		return 0;
 	for (unsigned int i = 0; i < data_segments(df); i++)
 		scan_run(df, &(struct sweep_run){i, 0, DATA_WHOLE},
-			 DATA_SCAN_NOTES | DATA_SCAN_CONTAINERS, &serial);
+			 DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS, &serial);
 	take_notes(df, &serial);
 	data_close(df);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {

@@ -5,6 +5,7 @@
 
 #include "data-image.h"
 
+#include "data/findings.h"
 #include "data/tracing.h"
 
 #define CONFIG 5
@@ -128,7 +129,7 @@ static void test_printk(void **state)
 	make(&im, text_format, blob_length(text_format));
 	df = image_open(&im);
 	assert_int_equal(tracing_load(df, &t, NULL), 0);
-	data_notes(df, &nr);
+	data_findings(df, &nr);
 	assert_int_equal(nr, 0);
 	assert_string_equal(pd_evlist_at(data_evlist(df), 0)->name, "sys:x");
 	for (size_t i = 0; i < sizeof(printks) / sizeof(printks[0]); i++) {

@@ -23,7 +23,9 @@
 #include <cmocka.h>
 
 #include "data/cover.h"
-#include "data/reader.h"
+#include "data/findings.h"
+#include "data/open.h"
+#include "data/scan.h"
 #include "data/writer_priv.h"
 #include "perfdata/feature.h"
 
@@ -176,7 +178,7 @@ static void check_reader(struct disk *d)
 
 	assert_int_equal(data_open(d->path, false, &df, &err), 0);
 	assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
-	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	while (data_scan_next(scan, &rec) == 1)
 		seen += rec.hdr->type == PERF_RECORD_HEADER_EVENT_TYPE ? 0 : rec.hdr->size;
 	data_scan_free(scan);
@@ -184,10 +186,10 @@ static void check_reader(struct disk *d)
 	for (i = 0; i < 2; i++)
 		assert_string_equal(pd_evlist_at(data_evlist(df), i)->name,
 				    i ? "dummy" : "cpu-clock");
-	data_notes(df, &n);
+	data_findings(df, &n);
 	for (i = 0; i < n; i++) {
-		if (data_notes(df, &n)[i].severity == DATA_DAMAGED)
-			fail_msg("seed %u: %s", d->seed, data_notes(df, &n)[i].text);
+		if (data_findings(df, &n)[i].severity == DATA_DAMAGED)
+			fail_msg("seed %u: %s", d->seed, data_findings(df, &n)[i].text);
 	}
 	data_close(df);
 }
@@ -809,13 +811,13 @@ static void stream_round(void **state, unsigned int depth)
 	assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &len), 0);
 	assert_memory_equal(p, host.data, host.len);
 	assert_int_equal(data_feature(df, HEADER_CPU_TOPOLOGY, &p, &len), -ENOENT);
-	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_NOTES, &scan), 0);
+	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	while (data_scan_next(scan, &rec) == 1) {
 		comms += rec.hdr->type == PERF_RECORD_COMM ? rec.hdr->size : 0;
 		build_ids += rec.hdr->type == PERF_RECORD_HEADER_BUILD_ID;
 	}
 	data_scan_free(scan);
-	data_notes(df, &len);
+	data_findings(df, &len);
 	assert_int_equal(len, 0);
 	data_close(df);
 	assert_int_equal(comms, d->appended.len);

@@ -653,7 +653,7 @@ static void test_escape(void **state)
 static bool has_note(struct trace *t, const char *text)
 {
 	size_t n;
-	const struct data_note *notes = data_notes(t->df, &n);
+	const struct data_finding *notes = data_findings(t->df, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (notes[i].severity == DATA_DAMAGED && strstr(notes[i].text, text))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sys/tmpfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "data/file.h"
 
 int tmpfile_open(struct error *err)
 {
