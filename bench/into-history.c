@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "record/history.h"
+#include "record/history/history.h"
 
 #define TIME_AT 32u
 

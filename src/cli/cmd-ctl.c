@@ -13,8 +13,8 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "record/control.h"
-#include "record/control_socket.h"
+#include "record/control/control.h"
+#include "record/control/control_socket.h"
 
 #define TIMEOUT_S 10
 

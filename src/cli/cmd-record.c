@@ -12,9 +12,9 @@
 #include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "cli/record-options.h"
-#include "record/session.h"
-#include "record/workload.h"
+#include "cli/cmd-record-options.h"
+#include "record/session/session.h"
+#include "record/session/workload.h"
 
 /* Lines about losses at most; the rest is summed up. */
 #define LOSS_LINES 16

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "report/filter.h"
-#include "report/trace.h"
+#include "report/trace/filter.h"
+#include "report/trace/trace.h"
 
 struct progress {
 	pthread_mutex_t lock; /* guards the rest in pass 2, when any worker may tell */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "data/scan.h"
+#include "data/scan/scan.h"
 
 /*
  * @file: name of the file that offsets are in, or NULL when there is one alone. Returns false when the record's contents did not decode

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "data/scan.h"
+#include "data/scan/scan.h"
 
 /* Appends to the record's line, without its end. False when the sample did not decode whole. */
 bool dump_sample(FILE *out, const struct data_record *rec);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "report/trace.h"
+#include "report/trace/trace.h"
 
 /*
  * Both of them also tell of snapshots that pass 1 has found, and of none before it.

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "report/script.h"
+#include "report/trace/script.h"
 
 /* What times are counted from. */
 enum lines_since {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/trace.h"
+#include "report/trace/trace.h"
 
 void stats_render(FILE *out, const struct trace *t);
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "report/report.h"
+#include "report/table/report.h"
 
 enum graph_style {
 	GRAPH_TREE,    /* percentages of the whole event */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "symbol/elf_image.h"
+#include "symbol/elf/elf_image.h"
 #include "unwind/section.h"
 
 /* A desktop's programs and libraries have 20 MB of .eh_frame; browsers 10 MB each. */

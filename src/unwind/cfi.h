@@ -9,7 +9,7 @@
 #ifndef RINGTAIL_UNWIND_CFI_H
 #define RINGTAIL_UNWIND_CFI_H
 
-#include "symbol/resolver.h"
+#include "symbol/resolve/resolver.h"
 #include "unwind/row.h"
 
 struct cfi_tables;

@@ -9,7 +9,7 @@
 #ifndef RINGTAIL_UNWIND_SECTION_H
 #define RINGTAIL_UNWIND_SECTION_H
 
-#include "symbol/elf_image.h"
+#include "symbol/elf/elf_image.h"
 #include "unwind/row.h"
 
 /* An all-zero struct is a section without entries. */

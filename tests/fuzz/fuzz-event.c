@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "event/event.h"
+#include "event/parse/event.h"
 
 #define TEXT_MAX 4096
 

@@ -8,14 +8,14 @@
  * order; no dump brings what one before has brought, unless it is told to; what has gone is older
  * than what is there, and goes only when the memory is full; each sample is counted once.
  *
- * tests/unit/test-history.c runs random inputs.
+ * tests/unit/record/history/test-history.c runs random inputs.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/history.h"
+#include "record/history/history.h"
 
 #define RINGS	  4
 #define TIME_AT	  32u

@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "data/order.h"
-#include "data/findings.h"
-#include "data/open.h"
-#include "data/scan.h"
-#include "data/sweep.h"
-#include "data/tracing.h"
+#include "data/order/order.h"
+#include "data/file/findings.h"
+#include "data/open/open.h"
+#include "data/scan/scan.h"
+#include "data/scan/sweep.h"
+#include "data/tracing/tracing.h"
 #include "perfdata/record.h"
 #include "perfdata/sample.h"
 

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbol/demangle.h"
-#include "symbol/kallsyms.h"
-#include "symbol/locate.h"
-#include "symbol/sources.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/resolve/kallsyms.h"
+#include "symbol/resolve/locate.h"
+#include "symbol/resolve/sources.h"
 
 #define SYMBOLS 512
 

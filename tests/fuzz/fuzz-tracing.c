@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tracing_event.h"
+#include "data/tracing/tracing_event.h"
 
 #define SWAP	   1
 #define FTRACE	   2

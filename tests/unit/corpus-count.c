@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/findings.h"
-#include "data/open.h"
-#include "data/scan.h"
-#include "data/tracing.h"
+#include "data/file/findings.h"
+#include "data/open/open.h"
+#include "data/scan/scan.h"
+#include "data/tracing/tracing.h"
 
 enum { COL_FILE, COL_BY, COL_ARCH, COL_RECORDS, COL_SAMPLES, COL_ANOMALIES = 11, NR_COLS };
 

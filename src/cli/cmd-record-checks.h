@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which options of `ringtail record` cannot be together, or not without another. */
+#ifndef RINGTAIL_CLI_CMD_RECORD_CHECKS_H
+#define RINGTAIL_CLI_CMD_RECORD_CHECKS_H
+
+#include <argp.h>
+
+#include "record/plan/options.h"
+
+/* All options are there. Prints what is wrong and exits with 2. */
+void record_options_check(struct argp_state *state, const struct record_opts *opts);
+
+/* Where names in events come from: this machine and the symbols of its programs. */
+extern const struct event_env record_events_here;
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cmd-record-options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/cmd-record-checks.h"
+#include "cli/cmd-record-values.h"
+#include "record/plan/trigger_spec.h"
+#include "render/attr_text.h"
+
+// clang-format off
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to record:", 1},
+	{"event", 'e', "EVENT[,EVENT...]", 0,
+	 "Events, as perf spells them: cycles:u, cpu-clock, page-faults, sched:sched_switch, 'sched:*', "
+	 "cpu/event=0x3c/, {a,b}, uprobe:FILE:FUNCTION, mem:FILE:VARIABLE:w. May be repeated. Default: cycles, or cpu-clock without a PMU", 0},
+	{"filter", KEY_FILTER, "FILTER", 0, "Filter for the tracepoints or probes before it", 0},
+	{"freq", 'F', "HZ|max", 0, "Samples a second (default 4000; of tracepoints, each one)", 0},
+	{"count", 'c', "N", 0, "A sample every N events", 0},
+	{"all-user", KEY_ALL_USER, NULL, 0, "All events in user space alone", 0},
+	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "All events in the kernel alone", 0},
+
+	{NULL, 0, NULL, 0, "Where:", 2},
+	{"all-cpus", 'a', NULL, 0, "The whole system (the default without command)", 0},
+	{"cpu", 'C', "LIST", 0, "These CPUs: 0-3,5", 0},
+	{"pid", 'p', "PID[,PID...]", 0, "These processes with all their threads", 0},
+	{"tid", 't', "TID[,TID...]", 0, "These threads", 0},
+	{"no-inherit", 'i', NULL, 0, "Leave out children that are started meanwhile", 0},
+	{"delay", 'D', "MS", 0, "Begin that much after the start; -1: when a command says so", 0},
+	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
+	 "Take commands (enable, disable, stop, ...) from there and acknowledge them on ACK", 0},
+	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "No commands by 'ringtail ctl'", 0},
+
+	{NULL, 0, NULL, 0, "What each sample carries:", 3},
+	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
+	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]", 0,
+	 "Call chains by frame pointers, or SIZE bytes of user stack (default 8192) for DWARF", 0},
+	{"user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "Of call chains the part in user space", 0},
+	{"kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Of call chains the part in the kernel", 0},
+	{"data", 'd', NULL, 0, "Addresses of data, and the maps of data", 0},
+	{"period", 'P', NULL, 0, "The period", 0},
+	{"raw-samples", 'R', NULL, 0, "Raw data (of tracepoints: always)", 0},
+	{"sample-cpu", KEY_SAMPLE_CPU, NULL, 0, "The CPU", 0},
+	{"timestamp", 'T', NULL, 0, "The time (always)", 0},
+	{"namespaces", KEY_NAMESPACES, NULL, 0, "Namespaces of tasks (always, where they may be known)", 0},
+	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
+	 "tai or a number", 0},
+
+	{"buildid-all", KEY_BUILDID_ALL, NULL, 0, "Build-ids of all that is mapped (always)", 0},
+	{"buildid-mmap", KEY_BUILDID_MMAP, NULL, 0,
+	 "Build-ids in the records of maps, by the kernel; harms every perf record beside it", 0},
+	{"no-build-ids", 'B', NULL, 0, "No build-ids of what is mapped", 0},
+	{"no-buildid", 0, NULL, OPTION_ALIAS, NULL, 0},
+	{"no-buildid-cache", 'N', NULL, 0, "No copies of what is mapped (never)", 0},
+
+	{NULL, 0, NULL, 0, "Output:", 4},
+	{"output", 'o', "FILE", 0,
+	 "Default perf.data; an earlier one is kept as FILE.old. - is a pipe, DIR/ a directory", 0},
+	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Ring of each CPU: pages, or bytes with B, K, M, G "
+	 "(default 8M where that may be locked)", 0},
+	{"realtime", 'r', "PRIORITY", 0, "Read with this priority of SCHED_FIFO, 1 to 99", 0},
+	{"affinity", KEY_AFFINITY, "sys|node|cpu", 0, "Empty a ring on its CPU, or on its NUMA node", 0},
+	{"mmap-flush", KEY_MMAP_FLUSH, "SIZE", 0,
+	 "Take that much from a ring at least, but for flushes: bytes, or with B, K, M, G", 0},
+	{"no-buffering", KEY_NO_BUFFERING, NULL, 0, "Take each event when it happens, one by one", 0},
+	{"overwrite", KEY_OVERWRITE, NULL, 0,
+	 "Keep the newest samples in the rings; write them at the end and at each cut", 0},
+	{"tail-synthesize", KEY_TAIL_SYNTHESIZE, NULL, 0,
+	 "Maps and names for the newest samples (always)", 0},
+	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
+	 "What is older is readable in the file at any time: 500ms, 2s (default 1s)", 0},
+	{"aio", KEY_AIO, "N", OPTION_ARG_OPTIONAL,
+	 "Write while recording goes on, up to N writes at a time (default 4)", 0},
+	{"buffer-memory", KEY_BUFFER_MEMORY, "SIZE", 0,
+	 "Memory for what is out of the rings and not written yet: 64M (default 256M, or a 16th of "
+	 "memory if that is less)", 0},
+	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
+	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
+	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
+	 "A thread for each cpu (default), core, socket or numa node, or for masks such as "
+	 "0-3/0:4-7/4 (CPUs read/runs on); FILE is a directory", 0},
+	{"memory", 'M', "SIZE", 0,
+	 "Keep the newest SIZE of samples (64M) in memory, and write them when a snapshot is asked for: by "
+	 "SIGUSR2 or 'ctl snapshot'", 0},
+	{"snapshot-on-exit", KEY_SNAPSHOT_ON_EXIT, NULL, 0, "Take a snapshot at the end (-M)", 0},
+	{"snapshot-on-crash", KEY_SNAPSHOT_ON_CRASH, NULL, 0,
+	 "Take a snapshot at the end if the command dies by a signal (-M)", 0},
+	{"last", KEY_LAST, "TIME|SIZE|all", 0,
+	 "Snapshots go back so far: 10s, 500ms, or about so many bytes: 16M. Default: all that is in memory",
+	 0},
+	{"since-last", KEY_SINCE_LAST, NULL, 0,
+	 "Leave out of each file of --switch-output what snapshots before have written (-M)", 0},
+	{"trigger", KEY_TRIGGER, "WHAT[,after=TIME][,limit=N/TIME][,reason=TEXT]", 0,
+	 "Take a snapshot (-M) when this happens: 'EVENT[ FILTER]', psi:cpu|memory|io:SOME_MS/WINDOW_MS, "
+	 "'latency:START-EVENT..END-EVENT>TIME', load:N, every:TIME. May be repeated", 0},
+	{"switch-output", KEY_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL,
+	 "Go on in a new FILE at SIGUSR2 and 'ctl rotate' (signal, the default), also after a size (100M) "
+	 "or time (30s, 5m, 1h, 1d); the one before becomes FILE.YYYYMMDDhhmmsscc", 0},
+	{"switch-output-event", KEY_SWITCH_OUTPUT_EVENT, "EVENT", 0,
+	 "Go on in a new FILE each time this happens; it is not recorded. --filter may follow", 0},
+	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N[,all]", 0,
+	 "Keep the newest N files of --switch-output; all: those of earlier recordings count", 0},
+	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename FILE so in any case", 0},
+	{"max-cpu", KEY_MAX_CPU, "PERCENT", 0, "Lower the frequencies of events while recording takes more of a "
+	 "CPU: 1%, 0.5%", 0},
+	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "End when FILE has that much data: 500M; what rings hold "
+	 "then still follows", 0},
+	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with 3 if anything was lost", 0},
+	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the command's own status", 0},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors and losses", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+
+	REFUSED("no-samples", 'n', "every event is sampled; 'perf stat' counts without samples"),
+	REFUSED("stat", 's', "counts of each thread are not kept; 'ringtail report --sort tid -n' shows its samples"),
+	REFUSED("uid", 'u', "users are no target; -p \"$(pgrep -d, -u USER)\" records what runs of one"),
+	REFUSED("cgroup", 'G', "cgroups are no target; -p \"$(paste -sd, DIR/cgroup.procs)\" records what runs in one"),
+	REFUSED("branch-any", 'b', "branches belong to an event: -e cpu/cycles,branch_type=any/"),
+	REFUSED("branch-filter", 'j', "branches belong to an event: -e cpu/cycles,branch_type=FILTER/"),
+	REFUSED("max-stack", KEY_MAX_STACK, "it belongs to an event: -e cpu/cycles,max-stack=N/"),
+	REFUSED("group", KEY_GROUP, "braces make a group: -e '{EVENT,EVENT}'"),
+	REFUSED("per-thread", KEY_PER_THREAD, "-i gives each task a ring of its own, and leaves out its children"),
+	REFUSED("switch-events", KEY_SWITCH_EVENTS, "-e context-switches -c 1 samples each switch"),
+	REFUSED("off-cpu", KEY_OFF_CPU,
+		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
+	REFUSED("intr-regs", 'I', "registers are recorded for --call-graph dwarf only, those of user space"),
+	REFUSED("user-regs", KEY_USER_REGS, "registers are recorded for --call-graph dwarf only"),
+	REFUSED("weight", 'W', "what an access to memory costs is not recorded; -d records its address and source"),
+	REFUSED("snapshot", 'S', "hardware traces are not recorded; -M takes snapshots of samples"),
+	REFUSED("all-cgroups", KEY_ALL_CGROUPS,
+		"samples do not say their cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records what runs in one"),
+	REFUSED("exclude-perf", KEY_EXCLUDE_PERF,
+		"ringtail is recorded as all others; --filter 'COMM != \"ringtail\"' leaves it out of tracepoints, "
+		"and likewise its threads reader-0 and writer-0"),
+	REFUSED("synth", KEY_SYNTH, "what was there before is always recorded in full"),
+	REFUSED("kcore", KEY_KCORE,
+		"the kernel's code is not recorded; for its symbols on another machine keep a copy of "
+		"/proc/kallsyms for 'ringtail report --kallsyms'"),
+	REFUSED("dry-run", KEY_DRY_RUN, "to see whether options are right, record 'true' with them"),
+	{0},
+};
+
+// clang-format on
+
+#define usage(state, ...) usage_error(state, __VA_ARGS__)
+
+struct parser {
+	struct record_command *cmd;
+	struct event_list *last; /* that --filter is about; NULL: there was no event */
+	size_t last_event;	 /* the first of them */
+};
+
+static void add_events(struct argp_state *state, struct parser *p, struct event_list *events,
+		       const char *option, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	p->last = events;
+	p->last_event = events->count;
+	if (event_parse(events, arg, &record_events_here, &err) == -EINVAL)
+		usage(state, "%s %s: %s", option, arg, err.text);
+	else if (err.code)
+		record_fail("%s %s: %s", option, arg, err.text);
+}
+
+static void add_switch_events(struct argp_state *state, struct parser *p, const char *arg)
+{
+	struct record_opts *opts = &p->cmd->opts;
+	struct error err = ERROR_INIT;
+
+	add_events(state, p, &opts->switch_events, "--switch-output-event", arg);
+	for (size_t i = p->last_event; i < opts->switch_events.count; i++)
+		if (trigger_spec_check_event(&opts->switch_events.specs[i], &err))
+			usage(state, "--switch-output-event: %s", err.text);
+	opts->switch_output = true;
+}
+
+static void add_trigger(struct argp_state *state, struct parser *p, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	p->last = NULL; /* its filter is in it */
+	if (trigger_specs_add(&p->cmd->opts.triggers, arg, &record_events_here, &err) == -EINVAL)
+		usage(state, "--trigger %s: %s", arg, err.text);
+	else if (err.code)
+		record_fail("--trigger %s: %s", arg, err.text);
+}
+
+static void set_filter(struct argp_state *state, struct parser *p, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (!p->last)
+		usage(state, "--filter belongs behind its tracepoints");
+	else if (event_set_filter(p->last, p->last_event, arg, &err))
+		usage(state, "--filter: %s", err.text);
+}
+
+static void take_command(struct argp_state *state, struct record_opts *opts)
+{
+	opts->command = (const char *const *)&state->argv[state->next - 1];
+	state->next = state->argc;
+}
+
+static bool names_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !slash[1];
+}
+
+static void finish_options(struct argp_state *state, struct record_command *cmd)
+{
+	struct record_opts *opts = &cmd->opts;
+
+	opts->directory =
+		(opts->threads && strcmp(opts->output, "-")) || names_directory(opts->output);
+	if (!*opts->output)
+		usage(state, "-o: a file has a name");
+	record_options_check(state, opts);
+	cmd->whole_by_default =
+		!opts->command && !opts->tasks.nr && !opts->cpus.nr && !opts->all_cpus;
+	opts->all_cpus |= cmd->whole_by_default;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct parser *p = state->input;
+
+	switch (key) {
+	case 'e': add_events(state, p, &p->cmd->opts.events, "-e", arg); return 0;
+	case KEY_FILTER: set_filter(state, p, arg); return 0;
+	case KEY_SWITCH_OUTPUT_EVENT: add_switch_events(state, p, arg); return 0;
+	case KEY_TRIGGER: add_trigger(state, p, arg); return 0;
+	case ARGP_KEY_ARG: take_command(state, &p->cmd->opts); return 0;
+	case ARGP_KEY_END: finish_options(state, p->cmd); return 0;
+	default:
+		return record_value_take(state, p->cmd, key, arg)
+			       ? 0
+			       : refuse_option(options, key, state);
+	}
+}
+
+/* As it was typed: argv[0] is "ringtail record" here. Without memory the header has none. */
+static void keep_command_line(int argc, char **argv, struct record_opts *opts)
+{
+	const char **line = calloc((size_t)argc + 1, sizeof(*line));
+
+	if (!line)
+		return;
+	line[0] = "ringtail";
+	line[1] = "record";
+	for (int i = 1; i < argc; i++)
+		line[i + 1] = argv[i];
+	opts->argv = line;
+	opts->argc = argc + 1;
+}
+
+void record_options_parse(int argc, char **argv, struct record_command *ret)
+{
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.children = children,
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "[-- COMMAND [ARG...]]",
+		.doc = "Record events of a command, of processes or of the whole system.\v"
+		       "Exit status: 0 fine, 1 error, 2 usage, 3 loss with --fail-on-loss.",
+	};
+	struct parser p = {.cmd = ret};
+
+	*ret = (struct record_command){.opts = {.output = "perf.data", .attr_text = attr_text}};
+	keep_command_line(argc, argv, &ret->opts);
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))
+		exit(EXIT_USAGE);
+}
+
+void record_options_release(struct record_command *cmd)
+{
+	free((void *)(uintptr_t)cmd->opts.argv);
+	event_list_release(&cmd->opts.events);
+	event_list_release(&cmd->opts.switch_events);
+	trigger_specs_release(&cmd->opts.triggers);
+	cpus_release(&cmd->opts.cpus);
+	tasks_release(&cmd->opts.tasks);
+	tasks_release(&cmd->opts.processes);
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cmd-record-values.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "record/pipeline/compress.h"
+#include "record/control/control_command.h"
+#include "record/trigger/request.h"
+#include "sys/io/aio.h"
+
+#define FLUSH_MS_MAX 3600000u /* an hour */
+
+/* Clocks that the kernel takes for events, by perf's names. */
+// clang-format off
+static const struct { const char *name; int id; } clocks[] = {
+	{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
+	{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
+	{"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
+	{"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME},
+	{"tai", CLOCK_TAI},
+};
+// clang-format on
+
+#define usage(state, ...) usage_error(state, __VA_ARGS__)
+
+void record_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vcomplain_at(LOG_ERR, fmt, ap);
+	va_end(ap);
+	exit(EXIT_ERROR);
+}
+
+static uint64_t number(struct argp_state *state, const char *option, const char *arg, uint64_t min,
+		       uint64_t max)
+{
+	uint64_t n = 0;
+
+	if (parse_u64(arg, &n) || n < min || n > max)
+		usage(state, "%s: '%s' is no number from %llu to %llu", option, arg,
+		      (unsigned long long)min, (unsigned long long)max);
+	return n;
+}
+
+/* "1%", "0.5" or "250%", above 0. */
+static double percent(struct argp_state *state, const char *option, const char *arg)
+{
+	char *end;
+	double value = strtod(arg, &end);
+
+	if (end == arg || isspace((unsigned char)*arg) || strcmp(end + (*end == '%'), "") ||
+	    !(value > 0 && value <= 1e6))
+		usage(state, "%s: '%s' is no percentage of a CPU, such as 1%% or 0.5%%", option,
+		      arg);
+	return value / 100;
+}
+
+static void set_frequency(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	opts->frequency_max = !strcmp(arg, "max");
+	if (opts->frequency_max)
+		return;
+	if (parse_u64(arg, &opts->frequency) || !opts->frequency || opts->frequency > UINT32_MAX)
+		usage(state, "-F: '%s' is neither a number of Hz from 1 to %u, nor 'max'", arg,
+		      UINT32_MAX);
+}
+
+static void set_count(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	opts->period = number(state, "-c", arg, 1, INT64_MAX);
+}
+
+static void set_cpus(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	struct error err = ERROR_INIT;
+
+	cpus_release(&opts->cpus);
+	if (cpus_parse(arg, &opts->cpus, &err))
+		usage(state, "-C: %s", err.text);
+}
+
+static int add_process(struct record_opts *opts, pid_t pid, struct error *err)
+{
+	int code = tasks_add_threads(&opts->tasks, pid, err);
+
+	return code ? code : tasks_add_thread(&opts->processes, pid, err);
+}
+
+static int add_thread(struct record_opts *opts, pid_t tid, struct error *err)
+{
+	return tasks_add_thread(&opts->tasks, tid, err);
+}
+
+/* Adds each of a comma list by @add. */
+static void add_tasks(struct argp_state *state, struct record_opts *opts, const char *option,
+		      const char *arg, int (*add)(struct record_opts *, pid_t, struct error *))
+{
+	char *copy = strdup(arg), *rest = copy, *one;
+	struct error err = ERROR_INIT;
+
+	while (copy && (one = strsep(&rest, ","))) {
+		uint64_t id = number(state, option, one, 1, INT_MAX);
+
+		if (add(opts, (pid_t)id, &err))
+			record_fail("%s: %s", option, err.text);
+	}
+	free(copy);
+}
+
+static void set_call_graph(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	uint64_t size = RECORD_STACK_SIZE;
+
+	if (!strcmp(arg, "fp")) {
+		opts->callgraph = CALLGRAPH_FP;
+		return;
+	}
+	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
+		usage(state, "--call-graph: '%s' is neither fp nor dwarf[,SIZE]", arg);
+	if (arg[5] == ',' && (parse_size(arg + 6, &size) || !size || size > RECORD_STACK_SIZE_MAX))
+		usage(state, "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K",
+		      arg + 6, RECORD_STACK_SIZE_MAX);
+	opts->callgraph = CALLGRAPH_DWARF;
+	opts->stack_size = ((uint32_t)size + 7) & ~7u;
+}
+
+static void set_clock(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	const char *name = strncasecmp(arg, "CLOCK_", 6) ? arg : arg + 6;
+	uint64_t id = UINT64_MAX;
+
+	opts->use_clockid = true;
+	if (isdigit((unsigned char)*arg))
+		id = number(state, "-k", arg, 0, UINT64_MAX);
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		if (!strcasecmp(name, clocks[i].name) || id == (uint64_t)clocks[i].id) {
+			opts->clockid = clocks[i].id;
+			return;
+		}
+	}
+	usage(state,
+	      "-k: '%s' is no clock of events: monotonic, monotonic_raw, realtime, boottime, tai",
+	      arg);
+}
+
+/*
+ * The largest ring, bytes: the kernel allocates the list of its pages in one piece, of up to 1024
+ * pages (kernel/events/ring_buffer.c, rb_alloc()); it begins with some other fields.
+ */
+static uint64_t ring_size_max(uint64_t page)
+{
+	return 1024 * page / sizeof(void *) / 2 * page;
+}
+
+/* A plain number is pages, as perf has it. */
+static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
+	bool pages = arg[0] && !arg[strspn(arg, "0123456789")];
+	int code = parse_size(arg, &size);
+
+	if (code == -ERANGE || (pages && __builtin_mul_overflow(size, page, &size)))
+		size = UINT64_MAX;
+	else if (code)
+		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
+	if (!size)
+		usage(state, "-m: a ring has at least one page, %llu bytes",
+		      (unsigned long long)page);
+	if (size > ring_size_max(page))
+		usage(state, "-m: a ring of %s%s is more than the kernel makes: at most %lluG", arg,
+		      pages ? " pages" : "", (unsigned long long)ring_size_max(page) >> 30);
+	while (power < size)
+		power *= 2;
+	cmd->opts.ring_size = power;
+	cmd->ring_asked = power == size ? NULL : arg;
+}
+
+static void set_amount(struct argp_state *state, const char *option, const char *arg, uint64_t *ret)
+{
+	if (parse_size(arg, ret) || !*ret || *ret > (uint64_t)1 << 40)
+		usage(state, "%s: '%s' is no size such as 64M or 1G", option, arg);
+}
+
+static void set_last(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	struct error err = ERROR_INIT;
+
+	if (request_parse_last(arg, &opts->snapshot_bounds, &err))
+		usage(state, "--last: %s", err.text);
+}
+
+/* "500ms", "2s", or a plain number of milliseconds. */
+static void set_flush_interval(struct argp_state *state, struct record_command *cmd,
+			       const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	uint64_t ms = 0, ns = 0;
+
+	if (!parse_time(arg, &ns))
+		ms = ns / 1000000;
+	else if (parse_u64(arg, &ms) == -EINVAL)
+		usage(state, "--flush-interval: '%s' is no time such as 500ms or 2s", arg);
+	if (!ms || ms > FLUSH_MS_MAX)
+		usage(state, "--flush-interval: '%s' is not within 1ms and 3600s", arg);
+	opts->flush_ms = (unsigned int)ms;
+}
+
+/* "16", or "16,all". */
+static void set_max_files(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	size_t len = strcspn(arg, ",");
+
+	opts->switch_max_all = !strcmp(arg + len, ",all");
+	if (opts->switch_max_all)
+		arg = strndupa(arg, len);
+	opts->switch_max_files = number(state, "--switch-max-files", arg, 0, INT_MAX);
+}
+
+static void set_delay(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	uint64_t ms = 0;
+
+	opts->start_disabled = !strcmp(arg, "-1");
+	opts->delay_ms = 0;
+	if (opts->start_disabled)
+		return;
+	if (strchr(arg, '-'))
+		usage(state, "-D: '%s': ranges of time are not supported yet", arg);
+	if (parse_u64(arg, &ms) || ms > UINT_MAX)
+		usage(state, "-D: '%s' is no number of milliseconds", arg);
+	opts->delay_ms = (unsigned int)ms;
+}
+
+static void set_compression(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	uint64_t level = COMPRESS_LEVEL_DEFAULT;
+
+	if (arg)
+		level = number(state, "-z", arg, 1, COMPRESS_LEVEL_MAX);
+	opts->compression_level = (int)level;
+}
+
+static void set_aio(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	opts->aio = arg ? (unsigned int)number(state, "--aio", arg, 1, AIO_DEPTH_MAX) : RECORD_AIO;
+}
+
+static void set_affinity(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	static const struct {
+		const char *name, *layout;
+	} kinds[] = {{"sys", NULL}, {"node", "numa"}, {"cpu", "cpu"}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strcmp(arg, kinds[i].name)) {
+			opts->affinity = kinds[i].layout;
+			return;
+		}
+	}
+	usage(state, "--affinity: '%s' is neither sys, node nor cpu", arg);
+}
+
+static void set_mmap_flush(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	if (parse_size(arg, &opts->mmap_flush))
+		usage(state, "--mmap-flush: '%s' is no size: 4096, 64K", arg);
+}
+
+static void set_realtime(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	opts->realtime = (int)number(state, "-r", arg, 1, 99);
+}
+
+static void set_control(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	struct error err = ERROR_INIT;
+	struct control_spec spec;
+
+	if (control_spec_parse(arg, &spec, &err))
+		usage(state, "--control: %s", err.text);
+	opts->control = arg;
+}
+
+/* A size needs its unit, as perf has it: 10M is a size, 10m a time. */
+static bool size_with_unit(const char *arg, uint64_t *ret)
+{
+	size_t len = strlen(arg);
+
+	return len > 1 && strchr("BKMG", arg[len - 1]) && !parse_size(arg, ret) && *ret;
+}
+
+static bool time_with_unit(const char *arg, uint64_t *ret_seconds)
+{
+	if (parse_time(arg, ret_seconds))
+		return false;
+	*ret_seconds /= 1000000000; /* from ns */
+	return *ret_seconds;
+}
+
+static void set_switch_output(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	opts->switch_output = true;
+	opts->switch_size = opts->switch_seconds = 0;
+	if (arg && strcmp(arg, "signal") && !size_with_unit(arg, &opts->switch_size) &&
+	    !time_with_unit(arg, &opts->switch_seconds))
+		usage(state,
+		      "--switch-output: '%s' is neither signal, nor a size such as 100M (B, K, "
+		      "M, G), nor a time such as 30s (s, m, h, d)",
+		      arg);
+}
+
+static void set_max_size(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct record_opts *opts = &cmd->opts;
+	if (!size_with_unit(arg, &opts->max_size))
+		usage(state, "--max-size: '%s' is no size such as 500M (B, K, M, G)", arg);
+}
+
+static void add_processes(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	add_tasks(state, &cmd->opts, "-p", arg, add_process);
+}
+
+static void add_threads(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	add_tasks(state, &cmd->opts, "-t", arg, add_thread);
+}
+
+static void set_buffer_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	set_amount(state, "--buffer-memory", arg, &cmd->opts.buffer_memory);
+}
+
+static void set_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	set_amount(state, "-M", arg, &cmd->opts.memory);
+}
+
+static void set_max_cpu(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.max_cpu = percent(state, "--max-cpu", arg);
+}
+
+static void set_output(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.output = arg;
+}
+
+static void set_threads(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.threads = arg ? arg : "";
+}
+
+static void set_frame_pointers(struct argp_state *state, struct record_command *cmd,
+			       const char *arg)
+{
+	if (cmd->opts.callgraph == CALLGRAPH_NONE)
+		cmd->opts.callgraph = CALLGRAPH_FP;
+}
+
+/* What is done in any case. */
+static void set_nothing(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+}
+
+static const struct {
+	int key;
+	void (*set)(struct argp_state *state, struct record_command *cmd, const char *arg);
+} values[] = {
+	{'F', set_frequency},
+	{'c', set_count},
+	{'C', set_cpus},
+	{'p', add_processes},
+	{'t', add_threads},
+	{'D', set_delay},
+	{KEY_CONTROL, set_control},
+	{'g', set_frame_pointers},
+	{KEY_CALL_GRAPH, set_call_graph},
+	{'T', set_nothing},
+	{'N', set_nothing},
+	{KEY_NAMESPACES, set_nothing},
+	{KEY_BUILDID_ALL, set_nothing},
+	{KEY_TAIL_SYNTHESIZE, set_nothing},
+	{'k', set_clock},
+	{'o', set_output},
+	{'m', set_ring_size},
+	{'r', set_realtime},
+	{KEY_AFFINITY, set_affinity},
+	{KEY_MMAP_FLUSH, set_mmap_flush},
+	{KEY_FLUSH_INTERVAL, set_flush_interval},
+	{KEY_AIO, set_aio},
+	{KEY_BUFFER_MEMORY, set_buffer_memory},
+	{'z', set_compression},
+	{KEY_THREADS, set_threads},
+	{'M', set_memory},
+	{KEY_LAST, set_last},
+	{KEY_SWITCH_OUTPUT, set_switch_output},
+	{KEY_SWITCH_MAX_FILES, set_max_files},
+	{KEY_MAX_CPU, set_max_cpu},
+	{KEY_MAX_SIZE, set_max_size},
+};
+
+#define FLAG(member) offsetof(struct record_command, member)
+
+static const struct {
+	int key;
+	size_t offset; /* of a bool that becomes true */
+} flags[] = {
+	{'a', FLAG(opts.all_cpus)},
+	{'i', FLAG(opts.no_inherit)},
+	{KEY_NO_CONTROL_SOCKET, FLAG(opts.no_control_socket)},
+	{KEY_ALL_USER, FLAG(opts.all_user)},
+	{KEY_ALL_KERNEL, FLAG(opts.all_kernel)},
+	{KEY_USER_CALLCHAINS, FLAG(opts.user_callchains)},
+	{KEY_KERNEL_CALLCHAINS, FLAG(opts.kernel_callchains)},
+	{'d', FLAG(opts.sample_address)},
+	{'P', FLAG(opts.sample_period)},
+	{'R', FLAG(opts.sample_raw)},
+	{KEY_SAMPLE_CPU, FLAG(opts.sample_cpu)},
+	{'B', FLAG(opts.no_build_ids)},
+	{KEY_BUILDID_MMAP, FLAG(opts.build_id_mmap)},
+	{KEY_NO_BUFFERING, FLAG(opts.unbuffered)},
+	{KEY_OVERWRITE, FLAG(opts.overwrite)},
+	{KEY_SNAPSHOT_ON_EXIT, FLAG(opts.snapshot_on_exit)},
+	{KEY_SNAPSHOT_ON_CRASH, FLAG(opts.snapshot_on_crash)},
+	{KEY_SINCE_LAST, FLAG(opts.snapshot_bounds.since_last)},
+	{KEY_TIMESTAMP_FILENAME, FLAG(opts.timestamp_filename)},
+	{KEY_FAIL_ON_LOSS, FLAG(fail_on_loss)},
+	{KEY_PROPAGATE_STATUS, FLAG(propagate_status)},
+	{'q', FLAG(quiet)},
+	{'v', FLAG(verbose)},
+};
+
+bool record_value_take(struct argp_state *state, struct record_command *cmd, int key,
+		       const char *arg)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (flags[i].key == key) {
+			*(bool *)((char *)cmd + flags[i].offset) = true;
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		if (values[i].key == key) {
+			values[i].set(state, cmd, arg);
+			return true;
+		}
+	}
+	return false;
+}

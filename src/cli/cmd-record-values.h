@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What options of `ringtail record` are set to, but for events. */
+#ifndef RINGTAIL_CLI_CMD_RECORD_VALUES_H
+#define RINGTAIL_CLI_CMD_RECORD_VALUES_H
+
+#include <argp.h>
+
+#include "cli/cmd-record-options.h"
+
+/* Options without a letter. */
+enum record_key {
+	KEY_AFFINITY = 256,
+	KEY_AIO,
+	KEY_ALL_CGROUPS,
+	KEY_ALL_KERNEL,
+	KEY_ALL_USER,
+	KEY_BUFFER_MEMORY,
+	KEY_BUILDID_ALL,
+	KEY_BUILDID_MMAP,
+	KEY_CALL_GRAPH,
+	KEY_CONTROL,
+	KEY_DRY_RUN,
+	KEY_EXCLUDE_PERF,
+	KEY_FAIL_ON_LOSS,
+	KEY_FILTER,
+	KEY_FLUSH_INTERVAL,
+	KEY_GROUP,
+	KEY_KCORE,
+	KEY_KERNEL_CALLCHAINS,
+	KEY_LAST,
+	KEY_NAMESPACES,
+	KEY_NO_CONTROL_SOCKET,
+	KEY_OFF_CPU,
+	KEY_OVERWRITE,
+	KEY_PER_THREAD,
+	KEY_PROPAGATE_STATUS,
+	KEY_SAMPLE_CPU,
+	KEY_SINCE_LAST,
+	KEY_SNAPSHOT_ON_CRASH,
+	KEY_SNAPSHOT_ON_EXIT,
+	KEY_MAX_CPU,
+	KEY_MAX_SIZE,
+	KEY_MAX_STACK,
+	KEY_MMAP_FLUSH,
+	KEY_NO_BUFFERING,
+	KEY_SWITCH_EVENTS,
+	KEY_SWITCH_MAX_FILES,
+	KEY_SWITCH_OUTPUT,
+	KEY_SWITCH_OUTPUT_EVENT,
+	KEY_SYNTH,
+	KEY_TAIL_SYNTHESIZE,
+	KEY_THREADS,
+	KEY_TIMESTAMP_FILENAME,
+	KEY_TRIGGER,
+	KEY_USER_CALLCHAINS,
+	KEY_USER_REGS,
+};
+
+/*
+ * Sets what option @key stands for; false: it is none of these. @arg is its argument, which is
+ * borrowed. Ends the program with 2 and a sentence if the argument is wrong.
+ */
+bool record_value_take(struct argp_state *state, struct record_command *cmd, int key,
+		       const char *arg);
+
+/* Ends the program with 1: well asked, but it cannot be. */
+void __attribute__((noreturn, format(printf, 1, 2))) record_fail(const char *fmt, ...);
+
+#endif

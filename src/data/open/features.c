@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Feature sections: a table of {offset, size} behind the data, one entry for each bit that is set
+ * in the header, in the order of the bits. Contents are read at once: they are small, and together
+ * may not be more than the file.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/open/open_priv.h"
+#include "perfdata/feature.h"
+
+#define SIMPLEPERF_META_INFO 129
+
+static size_t count_bits(const uint64_t bits[4])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		n += (size_t)__builtin_popcountll(bits[i]);
+	return n;
+}
+
+/* Reads the table for @nr features. Returns whole entries that are there, or a negative errno. */
+static int read_table(const struct data_file *df, size_t nr, struct pd_section *table)
+{
+	const struct segment *s = &df->segments[0];
+	ssize_t n = file_read(s->fd, table, nr * sizeof(*table), s->end);
+
+	if (n < 0)
+		return (int)n;
+	for (size_t i = 0; df->swapped && i < (size_t)n / sizeof(*table); i++) {
+		table[i].offset = __builtin_bswap64(table[i].offset);
+		table[i].size = __builtin_bswap64(table[i].size);
+	}
+	return (int)((size_t)n / sizeof(*table));
+}
+
+bool features_plausible(const struct data_file *df, const uint64_t bits[4])
+{
+	struct pd_section table[HEADER_FEAT_BITS];
+	size_t nr = count_bits(bits);
+
+	if (!nr || !df->header.data.size || read_table(df, nr, table) != (int)nr)
+		return false;
+	for (size_t i = bits[0] & 1; i < nr; i++) { /* bit 0, HEADER_RESERVED, has no contents */
+		if (!section_inside(table[i], df->segments[0].size))
+			return false;
+	}
+	return true;
+}
+
+static int read_one(struct data_file *df, unsigned int feature, struct pd_section sec,
+		    uint64_t *left)
+{
+	struct buf *b = &df->features[feature];
+	ssize_t n;
+	int r;
+
+	if (sec.size && (!section_inside(sec, df->segments[0].size) || sec.size > *left)) {
+		data_finding_add(df, DATA_DAMAGED, 0, sec.offset,
+				 "feature %u of %" PRIu64 " bytes does not lie inside of the file",
+				 feature, sec.size);
+		return -ENODATA;
+	}
+	*left -= sec.size;
+	r = buf_reserve(b, sec.size + 1);
+	if (r)
+		return r;
+	n = file_read(df->segments[0].fd, b->data, sec.size, sec.offset);
+	if (n < 0)
+		return (int)n;
+	b->len = (size_t)n;
+	return 0;
+}
+
+int features_read(struct data_file *df)
+{
+	struct pd_section table[HEADER_FEAT_BITS];
+	struct segment *s = &df->segments[0];
+	uint64_t bits[4], left = s->size;
+	int nr = (int)count_bits(df->header.features), have, next = 0, r;
+
+	memcpy(bits, df->header.features, sizeof(bits));
+	memset(df->header.features, 0, sizeof(df->header.features));
+	if (!nr)
+		return 0;
+	have = read_table(df, (size_t)nr, table);
+	if (have < 0)
+		return have;
+	if (have < nr)
+		data_finding_add(df, df->header.data.size ? DATA_DAMAGED : DATA_ODD, 0, s->end,
+				 "a table of %d features expected behind the data, found %d", nr,
+				 have);
+	for (unsigned int f = 0; f < HEADER_FEAT_BITS && next < have; f++) {
+		if (!(bits[f / 64] >> (f % 64) & 1))
+			continue;
+		if (f == HEADER_RESERVED) { /* no contents: see data/writer.c */
+			next++;
+			continue;
+		}
+		r = read_one(df, f, table[next++], &left);
+		if (r == -ENODATA)
+			continue;
+		if (r)
+			return r;
+		df->header.features[f / 64] |= 1ULL << (f % 64);
+	}
+	return 0;
+}
+
+/* A line "name,type,config" of simpleperf's list of events. */
+static int take_event_info(struct data_file *df, const char *line)
+{
+	size_t name_len = strcspn(line, ",");
+	unsigned long type, config;
+	char name[128];
+
+	if (line[name_len] != ',' || name_len >= sizeof(name) ||
+	    sscanf(line + name_len, ",%lu,%lu", &type, &config) != 2)
+		return 0;
+	memcpy(name, line, name_len);
+	name[name_len] = '\0';
+	return type == PERF_TYPE_TRACEPOINT ? tracepoint_set_name(df, config, name) : 0;
+}
+
+/*
+ * simpleperf's META_INFO: strings in pairs of key and value. It has the names of tracepoints, for
+ * which nothing else may be in the file; other events are called as perf calls them.
+ */
+static int apply_meta_info(struct data_file *df)
+{
+	const struct buf *b = &df->features[SIMPLEPERF_META_INFO];
+	const char *p = (const char *)b->data, *end;
+	bool found = false;
+	int r = 0;
+
+	if (!feature_has(df, SIMPLEPERF_META_INFO) || !p)
+		return 0;
+	end = p + b->len;
+	for (bool value = false; p < end; value = !value) {
+		size_t len = strnlen(p, (size_t)(end - p));
+
+		if (len == (size_t)(end - p))
+			break; /* no NUL */
+		for (const char *line = p; value && found && !r && *line;) {
+			r = take_event_info(df, line);
+			line += strcspn(line, "\n");
+			line += *line == '\n';
+		}
+		if (r)
+			return r;
+		if (!value)
+			found = !strcmp(p, "event_type_info");
+		p += len + 1;
+	}
+	return 0;
+}
+
+int features_apply(struct data_file *df)
+{
+	static const struct {
+		unsigned int feature;
+		int (*decode)(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
+	} about_events[] = {
+		{HEADER_EVENT_DESC, pd_feature_event_desc_decode},
+		{HEADER_GROUP_DESC, pd_feature_group_desc_decode},
+	};
+
+	for (size_t i = 0; i < sizeof(about_events) / sizeof(about_events[0]); i++) {
+		unsigned int f = about_events[i].feature;
+		struct buf *b = &df->features[f];
+		int r;
+
+		if (!feature_has(df, f))
+			continue;
+		r = about_events[i].decode(b->data, b->len, df->swapped, df->list);
+		if (r == -ENOMEM)
+			return r;
+		if (r)
+			data_finding_add(df, DATA_DAMAGED, 0, 0, "feature \"%s\" cannot be decoded",
+					 pd_feature_name(f) ?: "?");
+	}
+	return apply_meta_info(df);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What records say about events and features. In a pipe stream all of that is in records, anywhere;
+ * in a file a few stand at the beginning of the data.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/open/open_priv.h"
+#include "data/scan/scan_priv.h"
+
+#define FILE_PRESCAN_MAX \
+	(4u << 20) /* bytes of a file's data in which such records are looked for */
+
+#define EVENT_UPDATE_NAME 2u
+
+struct stream_record {
+	const uint8_t *body; /* behind the header, file order */
+	size_t len;
+	const struct data_record *rec;
+	struct data_scan *scan; /* that delivered it */
+};
+
+/* The contents are to be written to *@ret. */
+static int make_feature(struct data_file *df, unsigned int feature, size_t len, uint8_t **ret)
+{
+	struct buf *b = &df->features[feature];
+	int r;
+
+	b->len = 0;
+	r = buf_reserve(b, len + 1);
+	if (r)
+		return r;
+	b->len = len;
+	*ret = b->data;
+	df->header.features[feature / 64] |= 1ULL << (feature % 64);
+	return 0;
+}
+
+static int set_feature(struct data_file *df, unsigned int feature, const uint8_t *p, size_t len)
+{
+	uint8_t *to;
+	int r = make_feature(df, feature, len, &to);
+
+	if (!r && len)
+		memcpy(to, p, len);
+	return r;
+}
+
+static int take_attr(struct data_file *df, const struct stream_record *s)
+{
+	struct pd_attr attr;
+	uint64_t *ids;
+	size_t size, nr;
+	int r;
+
+	if (s->len < PD_ATTR_SIZE_VER0)
+		return -EBADMSG;
+	size = load_u32(s->body + 4, df->swapped);
+	if (!size)
+		size = PD_ATTR_SIZE_VER0;
+	if (size < PD_ATTR_SIZE_VER0 || size > s->len)
+		return -EBADMSG;
+	r = attr_decode_lenient(df, s->body, size, s->rec->offset, &attr);
+	if (r)
+		return r;
+	nr = (s->len - size) / 8;
+	ids = malloc(nr * 8 + 1);
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		ids[i] = load_u64(s->body + size + i * 8, df->swapped);
+	r = pd_evlist_add(df->list, &attr, NULL, ids, nr);
+	free(ids);
+	return r;
+}
+
+/* A file has its attributes in the header; only where none could be read does a record help. */
+static int take_missing_attr(struct data_file *df, const struct stream_record *s)
+{
+	return pd_evlist_count(df->list) ? 0 : take_attr(df, s);
+}
+
+static int take_event_type(struct data_file *df, const struct stream_record *s)
+{
+	return event_type_name(df, s->body, s->len);
+}
+
+static int take_event_update(struct data_file *df, const struct stream_record *s)
+{
+	struct pd_evsel *evsel;
+	char *name;
+	int r;
+
+	if (s->len < 16)
+		return -EBADMSG;
+	if (load_u64(s->body, df->swapped) != EVENT_UPDATE_NAME || s->len == 16)
+		return 0;
+	evsel = pd_evlist_by_id(df->list, load_u64(s->body + 8, df->swapped));
+	if (!evsel)
+		return -ENOENT;
+	name = strndup((const char *)s->body + 16, s->len - 16);
+	if (!name)
+		return -ENOMEM;
+	r = *name ? pd_evsel_set_name(evsel, name) : 0;
+	free(name);
+	return r;
+}
+
+static int take_feature(struct data_file *df, const struct stream_record *s)
+{
+	uint64_t feature;
+
+	if (s->len < 8)
+		return -EBADMSG;
+	feature = load_u64(s->body, df->swapped);
+	if (feature >= HEADER_FEAT_BITS)
+		return -ENOENT;
+	return set_feature(df, (unsigned int)feature, s->body + 8, s->len - 8);
+}
+
+/* The data stand behind the record. */
+static int take_payload(struct data_file *df, const struct stream_record *s, uint64_t size)
+{
+	uint8_t *to;
+	int r;
+
+	if (size > s->rec->payload_size)
+		size = s->rec->payload_size;
+	r = make_feature(df, HEADER_TRACING_DATA, size, &to);
+	if (r)
+		return r;
+	r = data_scan_payload(s->scan, to, size);
+	if (r) /* the file has become shorter: none is better than a part */
+		df->header.features[0] &= ~(1ULL << HEADER_TRACING_DATA);
+	return r ? -EBADMSG : 0;
+}
+
+static int take_tracing_data(struct data_file *df, const struct stream_record *s)
+{
+	uint64_t size;
+
+	if (s->len < 4)
+		return -EBADMSG;
+	size = load_u32(s->body, df->swapped);
+	if (s->rec->payload_size)
+		return take_payload(df, s, size);
+	if (size > s->len - 4)
+		return -EBADMSG;
+	return set_feature(df, HEADER_TRACING_DATA, s->body + 4, size);
+}
+
+/* The BUILD_ID feature is a run of such records, header included, in the file's byte order. */
+static int take_build_id(struct data_file *df, const struct stream_record *s)
+{
+	struct perf_event_header hdr = *s->rec->hdr;
+	struct buf *b = &df->features[HEADER_BUILD_ID];
+	int r;
+
+	if (df->swapped) {
+		hdr.type = __builtin_bswap32(hdr.type);
+		hdr.misc = __builtin_bswap16(hdr.misc);
+		hdr.size = __builtin_bswap16(hdr.size);
+	}
+	r = buf_append(b, &hdr, sizeof(hdr));
+	if (!r)
+		r = buf_append(b, s->body, s->len);
+	if (!r)
+		df->header.features[0] |= 1ULL << HEADER_BUILD_ID;
+	return r;
+}
+
+struct taker {
+	uint32_t type;
+	int (*take)(struct data_file *df, const struct stream_record *s);
+};
+
+static const struct taker in_pipe[] = {
+	{PERF_RECORD_HEADER_ATTR, take_attr},
+	{PERF_RECORD_HEADER_EVENT_TYPE, take_event_type},
+	{PERF_RECORD_EVENT_UPDATE, take_event_update},
+	{PERF_RECORD_HEADER_FEATURE, take_feature},
+	{PERF_RECORD_HEADER_TRACING_DATA, take_tracing_data},
+	{PERF_RECORD_HEADER_BUILD_ID, take_build_id},
+	{SIMPLEPERF_RECORD_TRACING_DATA, take_tracing_data},
+	{0, NULL},
+};
+
+static const struct taker in_file[] = {
+	{PERF_RECORD_HEADER_ATTR, take_missing_attr},
+	{PERF_RECORD_EVENT_UPDATE, take_event_update},
+	{PERF_RECORD_HEADER_TRACING_DATA, take_tracing_data},
+	{SIMPLEPERF_RECORD_TRACING_DATA, take_tracing_data},
+	{0, NULL},
+};
+
+static int take(struct data_file *df, const struct taker *takers, const struct data_record *rec,
+		struct data_scan *scan)
+{
+	struct stream_record s = {(const uint8_t *)(rec->hdr + 1), rec->hdr->size - RECORD_MIN, rec,
+				  scan};
+	int r;
+
+	while (takers->take && takers->type != rec->hdr->type)
+		takers++;
+	if (!takers->take)
+		return 0;
+	r = takers->take(df, &s);
+	if (r == -ENOMEM)
+		return r;
+	if (r)
+		data_finding_add(df, r == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
+				 r == -ENOENT ? "%s record about something unknown"
+					      : "%s record that cannot be decoded",
+				 pd_record_name(rec->hdr->type) ?: "simpleperf");
+	return 0;
+}
+
+int stream_prescan(struct data_file *df)
+{
+	const struct segment *s = &df->segments[0];
+	bool whole = df->header.size == PD_PIPE_HEADER_SIZE;
+	const struct taker *takers = whole ? in_pipe : in_file;
+	struct data_record rec;
+	struct data_scan *scan;
+	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW, &scan);
+
+	if (r)
+		return r;
+	while ((r = data_scan_next(scan, &rec)) > 0) {
+		if (!whole && (rec.hdr->type == PERF_RECORD_SAMPLE ||
+			       rec.offset - s->begin > FILE_PRESCAN_MAX)) {
+			r = 0;
+			break;
+		}
+		r = take(df, takers, &rec, scan);
+		if (r)
+			break;
+	}
+	data_scan_free(scan);
+	return r;
+}
+
+/* The first 8 bytes of a record as the number they are in a section. */
+static uint64_t header_as_offset(const struct data_file *df, const struct perf_event_header *h)
+{
+	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != df->swapped;
+
+	return big ? (uint64_t)h->type << 32 | (uint64_t)h->misc << 16 | h->size
+		   : (uint64_t)h->size << 48 | (uint64_t)h->misc << 32 | h->type;
+}
+
+/*
+ * Size of data 0: everything to the end of the file is taken for data, unless the table of
+ * features is found where a record should be: its first entry points right behind the table.
+ */
+int stream_find_end(struct data_file *df)
+{
+	struct segment *s = &df->segments[0];
+	struct data_record rec;
+	struct data_scan *scan;
+	uint8_t first[8];
+	uint64_t pos, table = 0;
+	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW | SCAN_NO_RESUME, &scan);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < 4; i++)
+		table += 16 * (uint64_t)__builtin_popcountll(df->header.features[i]);
+	while ((r = data_scan_next(scan, &rec)) > 0) {
+		if (table && header_as_offset(df, rec.hdr) == rec.offset + table) {
+			s->end = rec.offset;
+			break;
+		}
+	}
+	pos = scan_position(scan);
+	data_scan_free(scan);
+	if (r < 0)
+		return r;
+	/* Of a little-endian file the entry is no record at all: it seems to have size 0. */
+	if (!r && table && file_read(s->fd, first, sizeof(first), pos) == sizeof(first) &&
+	    load_u64(first, df->swapped) == pos + table)
+		s->end = pos;
+	return 0;
+}

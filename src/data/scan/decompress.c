@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/scan/decompress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Holds any record of 64 KiB with room for a good run of others; small enough for the L2 cache. */
+#define OUTPUT_SIZE (512u << 10)
+
+/*
+ * Frames of zstd before 1.0, older than any recorder that compresses. The library may still have
+ * the decoders, which are not made for hostile input, and looks for these where it also looks for
+ * the header of a frame: wherever it is handed input before it has the whole of that.
+ */
+#define LEGACY_MAGIC_FIRST 0xFD2FB522u
+#define LEGACY_MAGIC_LAST  0xFD2FB527u
+#define LEGACY_MAGIC_01	   0x1EB52FFDu
+#define FRAME_HEADER_MAX   18u
+
+/*
+ * What a container may expand to, a thousand times its size. The emptiest stacks expand to a few
+ * hundred times; what is beyond is made to fill memory and disks. Places of records in a container
+ * (scan.c) go no further either.
+ */
+#define EXPANDED_MAX (64u << 20)
+
+struct inflater {
+	ZSTD_DCtx *ctx;
+	ZSTD_inBuffer in;
+	uint64_t offset;   /* of the container that @in belongs to */
+	uint64_t produced; /* bytes that it has expanded to so far */
+	const char *fault; /* why the rest of it was given up */
+	bool full;	   /* the context may hold output that found no room */
+	bool in_frame;	   /* a frame was begun and has not come to its end */
+	uint64_t frame_in; /* bytes of it that were taken */
+
+	/* Output [pos, end). Up to @seam it came from an earlier container. */
+	size_t pos, end, seam;
+	uint64_t old_offset, old_inner; /* place of the byte at @pos while it is before @seam */
+
+	uint64_t out[OUTPUT_SIZE / 8];
+};
+
+struct inflater *inflater_new(void)
+{
+	struct inflater *z = malloc(sizeof(*z));
+
+	if (!z)
+		return NULL;
+	memset(z, 0, offsetof(struct inflater, out));
+	z->ctx = ZSTD_createDCtx();
+	if (!z->ctx) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+void inflater_free(struct inflater *z)
+{
+	if (!z)
+		return;
+	ZSTD_freeDCtx(z->ctx);
+	free(z);
+}
+
+void inflater_place(const struct inflater *z, uint64_t *ret_offset, uint64_t *ret_inner)
+{
+	if (z->pos < z->seam) {
+		*ret_offset = z->old_offset;
+		*ret_inner = z->old_inner;
+	} else {
+		*ret_offset = z->offset;
+		*ret_inner = z->produced - (z->end - z->pos);
+	}
+}
+
+/* What @len bytes at @p begin with as a number; 0 if they are too few. */
+static uint32_t magic_at(const uint8_t *p, size_t len)
+{
+	uint32_t magic = 0;
+
+	if (len >= sizeof(magic))
+		memcpy(&magic, p, sizeof(magic));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	magic = __builtin_bswap32(magic);
+#endif
+	return magic;
+}
+
+static void new_frame(struct inflater *z)
+{
+	ZSTD_DCtx_reset(z->ctx, ZSTD_reset_session_only);
+	z->in_frame = false;
+	z->frame_in = 0;
+}
+
+void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t offset)
+{
+	inflater_place(z, &z->old_offset, &z->old_inner);
+	z->seam = z->end;
+	z->in = (ZSTD_inBuffer){p, len, 0};
+	z->offset = offset;
+	z->produced = 0;
+	z->fault = NULL;
+	z->full = false;
+	/* A frame begins here, whether or not an earlier one came to its end. */
+	if (magic_at(p, len) == ZSTD_MAGICNUMBER)
+		new_frame(z);
+}
+
+const uint8_t *inflater_peek(const struct inflater *z, size_t *ret_len)
+{
+	*ret_len = z->end - z->pos;
+	return (const uint8_t *)z->out + z->pos;
+}
+
+void inflater_consume(struct inflater *z, size_t n)
+{
+	if (z->pos < z->seam)
+		z->old_inner += n;
+	z->pos += n;
+}
+
+void inflater_drop(struct inflater *z)
+{
+	z->in.pos = z->in.size;
+	z->full = false;
+	z->pos = z->end = z->seam = 0;
+}
+
+void inflater_reset(struct inflater *z)
+{
+	inflater_drop(z);
+	new_frame(z);
+	z->in = (ZSTD_inBuffer){0};
+	z->fault = NULL;
+	z->produced = 0;
+}
+
+bool inflater_is_fresh(const struct inflater *z)
+{
+	return !z->in_frame && z->pos == z->end && z->in.pos == z->in.size;
+}
+
+/* Moves what is unconsumed to the front; records there are then aligned as they were written. */
+static void make_room(struct inflater *z)
+{
+	size_t left = z->end - z->pos;
+
+	if (left)
+		memmove(z->out, (uint8_t *)z->out + z->pos, left);
+	z->seam = z->seam > z->pos ? z->seam - z->pos : 0;
+	z->pos = 0;
+	z->end = left;
+}
+
+static void give_up(struct inflater *z, const char *why)
+{
+	z->fault = why;
+	z->full = false;
+	z->in.pos = z->in.size;
+	new_frame(z);
+}
+
+static bool meets_legacy(const struct inflater *z)
+{
+	uint32_t magic = magic_at((const uint8_t *)z->in.src + z->in.pos, z->in.size - z->in.pos);
+
+	return z->frame_in < FRAME_HEADER_MAX &&
+	       ((magic >= LEGACY_MAGIC_FIRST && magic <= LEGACY_MAGIC_LAST) ||
+		magic == LEGACY_MAGIC_01);
+}
+
+/* One step into @out, which has room, of a stream that is not at its end. */
+static void decompress(struct inflater *z, ZSTD_outBuffer *out)
+{
+	size_t in_pos = z->in.pos, out_pos = out->pos, r;
+
+	if (meets_legacy(z)) {
+		give_up(z, "Frame of a version before 1.0");
+		return;
+	}
+	r = ZSTD_decompressStream(z->ctx, out, &z->in);
+	z->full = out->pos == out->size;
+	if (ZSTD_isError(r)) {
+		give_up(z, ZSTD_getErrorName(r));
+	} else if (z->in.pos == in_pos && out->pos == out_pos && z->in.pos < z->in.size) {
+		give_up(z, "no progress");
+	} else if (z->in.pos > in_pos || out->pos > out_pos) {
+		z->in_frame = r != 0;
+		z->frame_in = r ? z->frame_in + (z->in.pos - in_pos) : 0;
+	}
+}
+
+int inflater_fill(struct inflater *z, const char **ret_why)
+{
+	ZSTD_outBuffer out;
+	size_t before;
+
+	make_room(z);
+	out = (ZSTD_outBuffer){z->out, OUTPUT_SIZE, z->end};
+	before = z->end;
+	while (out.pos < out.size && (z->full || z->in.pos < z->in.size))
+		decompress(z, &out);
+	z->produced += out.pos - before;
+	if (z->produced > EXPANDED_MAX - OUTPUT_SIZE && !z->fault &&
+	    (z->full || z->in.pos < z->in.size))
+		give_up(z, "it expands to more than 64 MB, and the rest is left out");
+	z->end = out.pos;
+	if (out.pos > before)
+		return 1;
+	if (!z->fault)
+		return 0;
+	*ret_why = z->fault;
+	z->fault = NULL;
+	inflater_drop(z);
+	return -EBADMSG;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scan: a walk over the records of an opened recording, in the order of the file. Records of
+ * either byte order are delivered in native order, and those of PERF_RECORD_COMPRESSED and
+ * COMPRESSED2 decompressed.
+ *
+ * One thread uses a scan; any number of scans may walk one recording. Memory is bounded: a scan
+ * reads through a window of 512 KB (files are not mapped, so that one cut by somebody else ends the
+ * walk, not the process), and decompression keeps 512 KB of output and the zstd window, however
+ * much a record expands to.
+ *
+ * Damage is no error of these functions: it is added to the findings (data/findings.h), and the
+ * walk goes on with the next readable record.
+ */
+#ifndef RINGTAIL_DATA_SCAN_SCAN_H
+#define RINGTAIL_DATA_SCAN_SCAN_H
+
+#include "base/moment.h"
+#include "data/file/file.h"
+
+struct data_scan;
+
+/* One record as found. Pointers are valid until the next call on the scan. */
+struct data_record {
+	const struct perf_event_header *hdr; /* native order, 8-byte aligned, hdr->size bytes */
+	const struct pd_evsel *evsel;	     /* that describes it; NULL: unknown id */
+	uint64_t offset; /* of it, or of the compressed record around it, in its segment's file */
+	uint64_t inner;	 /* offset in the decompressed chunk; 0 if not compressed */
+	uint32_t segment;
+	uint64_t time; /* pd_record_time(); 0 if none: also for types from 64 up, and for UINT64_MAX
+			*/
+	struct moment at; /* {time, place}; an untimed record has time 0 here (see data/order.h) */
+	/*
+	 * Bytes that follow an AUXTRACE or TRACING_DATA record, as many as the file has, which may
+	 * be less than the record says; data_scan_payload() reads them.
+	 */
+	uint64_t payload_size;
+};
+
+#define DATA_WHOLE UINT64_MAX
+
+#define DATA_SCAN_FINDINGS 1u /* note what is odd (one scan a segment should) */
+#define DATA_SCAN_CONTAINERS \
+	2u /* also deliver COMPRESSED records themselves, before their contents */
+
+/*
+ * Begins a walk over @segment from file offset @from (0: its first record) to @to (DATA_WHOLE: its
+ * end); both must be record boundaries, and of a stream compressed in one zstd context (as perf
+ * writes it) the walk must begin at 0. *@ret is freed with data_scan_free().
+ * Returns 0, -ENOMEM, -EINVAL (no such segment), or, since the data.N of a directory are opened
+ * here, a negative errno of the system (-ESTALE: another file than data_open() saw).
+ */
+int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uint64_t to,
+		  unsigned int flags, struct data_scan **ret);
+void data_scan_free(struct data_scan *scan); /* accepts NULL */
+
+/*
+ * Begins anew elsewhere, with the memory that the scan has: as data_scan_new() of the same file
+ * and flags. On failure the scan is good for this or for data_scan_free() only.
+ */
+int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, uint64_t to);
+
+/* Next record. Returns 1 with *@ret, 0 at the end, -ENOMEM or -EIO. */
+int data_scan_next(struct data_scan *scan, struct data_record *ret);
+
+/*
+ * Reads the first @len bytes behind the record that was delivered last. Returns 0, -ENODATA if
+ * there are fewer (the file has become shorter, or they are in a compressed record), or -EIO.
+ */
+int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len);
+
+/* Bytes of file consumed and in all, for a progress bar. */
+void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where a record begins, somewhere in the middle of a file.
+ *
+ * Records say their size and have no mark to look for. What lies at a guessed place is taken for
+ * records when a good number of them follow one another, each of a type that is found in the midst
+ * of data, and with contents that fit its size. (Types and sizes alone do not do: samples are often
+ * all alike, and then what looks like a header in one leads to the same place in another.) A chain
+ * that begins in the midst of a record soon meets the true one and goes on with it, so the place
+ * found is some records down the chain.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "data/scan/split.h"
+#include "perfdata/sample.h"
+
+#define LOOK_BYTES (64u << 10) /* a chain must begin within these */
+
+/* A chain is long enough with so many records, or with fewer that are large. */
+#define CHAIN_RECORDS	32
+#define CHAIN_FEW	6
+#define CHAIN_FEW_BYTES (128u << 10)
+
+/* What a search may read besides, so that nobody can prepare a file that makes it long. */
+#define FAR_BYTES 4096
+#define FAR_READS 256
+
+/* Bytes of a file: those around the place, and a few others. */
+struct peeker {
+	const struct data_file *df;
+	int fd;
+	uint64_t end; /* of the records */
+	uint64_t near_at, far_at;
+	size_t near_len, far_len;
+	unsigned int reads;
+	uint8_t far[FAR_BYTES] __attribute__((aligned(8)));
+	uint8_t near[LOOK_BYTES] __attribute__((aligned(8)));
+	uint8_t record[FAR_BYTES] __attribute__((aligned(8))); /* that had to be copied */
+};
+
+/* The @need bytes at @offset, or NULL. */
+static const uint8_t *look(struct peeker *p, uint64_t offset, size_t need)
+{
+	ssize_t n;
+
+	if (offset > p->end || need > p->end - offset)
+		return NULL;
+	if (offset >= p->near_at && offset + need <= p->near_at + p->near_len)
+		return p->near + (offset - p->near_at);
+	if (offset < p->far_at || offset + need > p->far_at + p->far_len) {
+		if (++p->reads > FAR_READS)
+			return NULL;
+		n = file_read(p->fd, p->far, FAR_BYTES, offset);
+		p->far_at = offset;
+		p->far_len = n < 0 ? 0 : (size_t)n;
+		if (p->far_len < need)
+			return NULL;
+	}
+	return p->far + (offset - p->far_at);
+}
+
+static bool is_container(uint32_t type)
+{
+	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
+}
+
+/* Whether the kernel's record at @offset holds what it should; of a large one it is not known. */
+static bool fits(struct peeker *p, uint64_t offset, uint16_t size)
+{
+	const struct perf_event_header *hdr;
+	const struct pd_evsel *evsel;
+	struct pd_record record;
+	struct pd_sample sample;
+	const uint8_t *bytes;
+
+	if (size > FAR_BYTES || p->df->swapped)
+		return true;
+	bytes = look(p, offset, size);
+	if (!bytes)
+		return false;
+	if ((uintptr_t)bytes % 8)
+		bytes = memcpy(p->record, bytes, size);
+	hdr = (const struct perf_event_header *)bytes;
+	evsel = pd_evlist_of_record(p->df->list, hdr, false);
+	if (!evsel)
+		return false;
+	if (hdr->type == PERF_RECORD_SAMPLE)
+		return !pd_sample_decode(hdr, evsel, &sample, NULL);
+	return !pd_record_decode(hdr, evsel, &record);
+}
+
+/* The size of what may be a record at @offset; 0: it is none, or none for a chain. */
+static uint32_t plausible(struct peeker *p, uint64_t offset, uint32_t *ret_type)
+{
+	const uint8_t *bytes = look(p, offset, RECORD_MIN);
+	struct perf_event_header hdr;
+
+	if (!bytes)
+		return 0;
+	hdr = pd_record_header(bytes, p->df->swapped);
+	*ret_type = hdr.type;
+	if (hdr.type == PERF_RECORD_FINISHED_ROUND)
+		return hdr.size == RECORD_MIN ? hdr.size : 0;
+	if (is_container(hdr.type))
+		return hdr.size > RECORD_MIN ? hdr.size : 0;
+	if (!hdr.type || hdr.type > PERF_RECORD_CALLCHAIN_DEFERRED || hdr.size <= RECORD_MIN ||
+	    hdr.size % 8)
+		return 0;
+	return fits(p, offset, hdr.size) ? hdr.size : 0;
+}
+
+/* Whether the container at @offset begins a frame. One that does not belongs to those before it. */
+static bool begins_frame(struct peeker *p, uint64_t offset, uint32_t type)
+{
+	size_t head = type == PERF_RECORD_COMPRESSED2 ? RECORD_MIN + 8 : RECORD_MIN;
+	const uint8_t *bytes = look(p, offset, head + sizeof(uint32_t));
+
+	return bytes &&
+	       load_u32(bytes + head, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == ZSTD_MAGICNUMBER;
+}
+
+/* The place to split at down the chain that begins at @offset; UINT64_MAX: no chain, or useless. */
+static uint64_t follow(struct peeker *p, uint64_t offset)
+{
+	uint64_t start = offset, middle = 0;
+	bool container = false;
+
+	for (unsigned int n = 0; n < CHAIN_RECORDS; n++) {
+		uint32_t type, size = plausible(p, offset, &type);
+
+		if (!size)
+			return UINT64_MAX;
+		if (n == CHAIN_RECORDS / 2 || (!middle && n >= CHAIN_FEW / 2 && size > 4096))
+			middle = offset;
+		if (middle && !container && is_container(type)) {
+			container = true;
+			if (!begins_frame(p, offset, type))
+				return UINT64_MAX;
+		}
+		offset += size;
+		if (middle && n >= CHAIN_FEW && offset - start >= CHAIN_FEW_BYTES)
+			break;
+	}
+	return middle;
+}
+
+uint64_t split_find(const struct data_file *df, const struct segment *seg, int fd, uint64_t from)
+{
+	struct peeker *p = malloc(sizeof(*p));
+	uint64_t found = UINT64_MAX;
+	ssize_t n;
+
+	if (!p)
+		return UINT64_MAX;
+	/* Records of most files are at a multiple of 8 from the first one. */
+	from += (seg->begin - from) % 8;
+	n = file_read(fd, p->near, LOOK_BYTES, from);
+	p->df = df;
+	p->fd = fd;
+	p->end = seg->end;
+	p->near_at = from;
+	p->near_len = n < 0 ? 0 : (size_t)n;
+	p->far_at = 0;
+	p->far_len = p->reads = 0;
+	for (size_t at = 0; found == UINT64_MAX && at + RECORD_MIN <= p->near_len; at += 8)
+		found = follow(p, from + at);
+	free(p);
+	return found;
+}

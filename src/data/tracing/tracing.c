@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/tracing/tracing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/file/file_priv.h"
+#include "data/tracing/tracing_event.h"
+
+#define HEADER_PAGE_MAX 4096	   /* bytes of text */
+#define PRINTK_MAX	(4u << 20) /* bytes of all formats of trace_printk() */
+
+struct tracing {
+	struct tep_handle *tep;
+	bool swap; /* the recording is not of this machine's byte order */
+	/* The tracepoints of the recording by id, and what was found of each. */
+	uint64_t *id;
+	struct tracing_event *events;
+	size_t nr;
+	tracing_function function; /* NULL: addresses are numbers */
+	void *function_arg;
+};
+
+/* What is left of the blob. After a length that does not fit, @bad is set and nothing is left. */
+struct blob {
+	const uint8_t *p;
+	size_t len;
+	bool swap, bad;
+};
+
+static const uint8_t *take(struct blob *b, uint64_t len)
+{
+	const uint8_t *p = b->p;
+
+	if (b->bad || len > b->len) {
+		b->bad = true;
+		b->len = 0;
+		return NULL;
+	}
+	b->p += len;
+	b->len -= len;
+	return p;
+}
+
+static uint32_t take_u32(struct blob *b)
+{
+	const uint8_t *p = take(b, 4);
+
+	return p ? load_u32(p, b->swap) : 0;
+}
+
+static uint64_t take_u64(struct blob *b)
+{
+	const uint8_t *p = take(b, 8);
+
+	return p ? load_u64(p, b->swap) : 0;
+}
+
+/* A string with its NUL, or NULL. */
+static const char *take_string(struct blob *b)
+{
+	size_t n = strnlen((const char *)b->p, b->len);
+
+	return (const char *)take(b, n + 1);
+}
+
+static bool take_tag(struct blob *b, const char *tag, size_t len)
+{
+	const uint8_t *p = take(b, len);
+
+	return p && !memcmp(p, tag, len);
+}
+
+/* libtraceevent wants text that it may write to and that ends with a NUL. */
+static char *text_dup(const uint8_t *p, size_t len)
+{
+	char *text = malloc(len + 1);
+
+	if (text) {
+		memcpy(text, p, len);
+		text[len] = '\0';
+	}
+	return text;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int list_wanted(struct tracing *t, const struct pd_evlist *list)
+{
+	size_t nr = pd_evlist_count(list), distinct = 0;
+
+	t->id = calloc(nr + 1, sizeof(*t->id));
+	t->events = calloc(nr + 1, sizeof(*t->events));
+	if (!t->id || !t->events)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		const struct pd_attr *attr = &pd_evlist_at(list, i)->attr;
+
+		if (attr->type == PERF_TYPE_TRACEPOINT)
+			t->id[t->nr++] = attr->config;
+	}
+	qsort(t->id, t->nr, sizeof(*t->id), compare);
+	for (size_t i = 0; i < t->nr; i++) {
+		if (!i || t->id[i] != t->id[i - 1])
+			t->id[distinct++] = t->id[i];
+	}
+	t->nr = distinct;
+	return 0;
+}
+
+/* The place of the event of that id, NULL if the recording has none. */
+static struct tracing_event *find_event(const struct tracing *t, uint64_t id)
+{
+	const uint64_t *at;
+
+	if (!t->nr)
+		return NULL;
+	at = bsearch(&id, t->id, t->nr, sizeof(id), compare);
+	return at ? &t->events[at - t->id] : NULL;
+}
+
+/* The event that the format is of: by the line "ID: n" that every format has near its beginning. */
+static struct tracing_event *find_wanted(const struct tracing *t, const char *text)
+{
+	const char *at = strstr(text, "\nID:");
+	struct tracing_event *event;
+
+	if (!at)
+		return NULL;
+	event = find_event(t, strtoull(at + 4, NULL, 10));
+	return event && !event->sys ? event : NULL;
+}
+
+static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
+{
+	uint64_t size = take_u64(b);
+	const uint8_t *p = take(b, size);
+	struct tracing_event *event, loaded;
+	char *text;
+	int r = 0;
+
+	if (!p || size > TRACING_FORMAT_MAX)
+		return 0;
+	text = text_dup(p, (size_t)size);
+	if (!text)
+		return -ENOMEM;
+	event = find_wanted(t, text);
+	if (event)
+		r = tracing_event_load(t->tep, sys, text, &loaded);
+	if (event && !r)
+		*event = loaded;
+	if (r == -EBADMSG) {
+		data_finding_add(df, DATA_ODD, 0, 0,
+				 "a tracepoint format of %.60s that does not parse", sys);
+		r = 0;
+	}
+	free(text);
+	return r;
+}
+
+static int load_formats(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
+{
+	uint32_t nr = take_u32(b);
+	int r = 0;
+
+	for (uint32_t i = 0; i < nr && !b->bad && !r; i++)
+		r = load_format(df, t, b, sys);
+	return r;
+}
+
+static int load_systems(struct data_file *df, struct tracing *t, struct blob *b)
+{
+	uint32_t nr = take_u32(b);
+	int r = 0;
+
+	for (uint32_t i = 0; i < nr && !b->bad && !r; i++) {
+		const char *sys = take_string(b);
+
+		if (sys)
+			r = load_formats(df, t, b, sys);
+	}
+	return r;
+}
+
+/*
+ * The bytes of the kernel's long, which may be wider than that of the recording program: those of
+ * "field: local_t commit;	offset:8;	size:8;". 0 if that is not there.
+ */
+static int commit_size(const char *text)
+{
+	const char *at = strstr(text, " commit;");
+
+	at = at ? strstr(at, "size:") : NULL;
+	return at ? atoi(at + 5) : 0;
+}
+
+static int load_header_page(struct tracing *t, struct blob *b)
+{
+	uint64_t size;
+	const uint8_t *p;
+	char *text;
+	int long_size;
+
+	if (!take_tag(b, "header_page", 12))
+		return -EBADMSG;
+	size = take_u64(b);
+	p = take(b, size);
+	if (!p || size > HEADER_PAGE_MAX)
+		return -EBADMSG;
+	text = text_dup(p, (size_t)size);
+	if (!text)
+		return -ENOMEM;
+	long_size = commit_size(text);
+	if (long_size == 4 || long_size == 8)
+		tep_set_long_size(t->tep, long_size);
+	free(text);
+	if (!take_tag(b, "header_event", 13))
+		return -EBADMSG;
+	take(b, take_u64(b));
+	return b->bad ? -EBADMSG : 0;
+}
+
+/*
+ * A line of printk_formats: 0xADDRESS : "format". Taken apart here since libtraceevent reads beyond
+ * the end of a line that is cut. From the end of the text it takes a "\n", which it looks for also
+ * where a text is shorter, before its first byte: those get one.
+ */
+static void load_printk_line(struct tracing *t, char *line)
+{
+	char *end, *format, ended[sizeof("\"x\\n\"")];
+	unsigned long long addr = strtoull(line, &end, 16);
+	size_t len;
+
+	if (end == line)
+		return;
+	format = end + strspn(end, " :");
+	len = strlen(format);
+	if (len < 2 || format[0] != '"' || format[len - 1] != '"')
+		return;
+	if (len <= strlen("\"x\"")) {
+		snprintf(ended, sizeof(ended), "%.*s\\n\"", (int)len - 1, format);
+		format = ended;
+	}
+	tep_register_print_string(t->tep, format, addr);
+}
+
+static int load_printk(struct tracing *t, struct blob *b)
+{
+	uint32_t size;
+	const uint8_t *p;
+	char *text, *line, *rest;
+
+	take(b, take_u32(b)); /* kallsyms */
+	size = take_u32(b);
+	p = take(b, size);
+	if (!p || !size || size > PRINTK_MAX)
+		return 0;
+	text = text_dup(p, size);
+	if (!text)
+		return -ENOMEM;
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		load_printk_line(t, line);
+	free(text);
+	return 0;
+}
+
+static int load_preamble(struct tracing *t, struct blob *b)
+{
+	const uint8_t *order, *long_size;
+	bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	uint32_t page_size;
+
+	if (!take_tag(b, "\x17\x08\x44tracing", 10) || !take_string(b))
+		return -EBADMSG;
+	order = take(b, 1);
+	long_size = take(b, 1);
+	if (!long_size || *order > 1 || (*long_size != 4 && *long_size != 8))
+		return -EBADMSG;
+	b->swap = *order != host_big;
+	t->swap = b->swap;
+	page_size = take_u32(b);
+	if (!page_size || page_size > INT_MAX)
+		return -EBADMSG;
+	tep_set_file_bigendian(t->tep, *order ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(t->tep, host_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(t->tep, *long_size);
+	tep_set_page_size(t->tep, (int)page_size);
+	return load_header_page(t, b);
+}
+
+static const struct tracing_event *event_of(const struct tracing *t, const struct pd_evsel *evsel)
+{
+	const struct tracing_event *event = NULL;
+
+	if (evsel->attr.type == PERF_TYPE_TRACEPOINT)
+		event = find_event(t, evsel->attr.config);
+	return event && event->sys ? event : NULL;
+}
+
+/* "sys:name" for tracepoints whose name was only made from the attribute. */
+static int set_names(struct data_file *df, const struct tracing *t)
+{
+	size_t nr = pd_evlist_count(df->list);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
+		const struct tracing_event *event = event_of(t, evsel);
+		char made[128], *name;
+		int r;
+
+		pd_attr_name(&evsel->attr, made, sizeof(made));
+		if (!event || strcmp(made, evsel->name))
+			continue;
+		if (asprintf(&name, "%s:%s", event->sys, event->format.name) < 0)
+			return -ENOMEM;
+		r = pd_evsel_set_name(evsel, name);
+		free(name);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int load(struct data_file *df, struct tracing *t, struct blob *b)
+{
+	int r = list_wanted(t, df->list);
+
+	if (r)
+		return r;
+	t->tep = tep_alloc();
+	if (!t->tep)
+		return -ENOMEM;
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_flag(t->tep, TEP_NSEC_OUTPUT);
+	r = load_preamble(t, b);
+	if (!r)
+		r = load_formats(df, t, b, "ftrace");
+	if (!r)
+		r = load_systems(df, t, b);
+	if (!r && b->bad)
+		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
+	else if (!r)
+		r = load_printk(t, b);
+	return r ? r : set_names(df, t);
+}
+
+int tracing_load(struct data_file *df, struct tracing **ret, struct error *err)
+{
+	struct tracing *t;
+	struct blob b = {0};
+	int r = data_feature(df, HEADER_TRACING_DATA, &b.p, &b.len);
+
+	if (r)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = load(df, t, &b);
+	if (r) {
+		tracing_free(t);
+		return error_set(err, r, "%s: the tracepoint formats cannot be read",
+				 data_segment_path(df, 0));
+	}
+	*ret = t;
+	return 0;
+}
+
+void tracing_free(struct tracing *t)
+{
+	if (!t)
+		return;
+	if (t->tep)
+		tep_free(t->tep);
+	for (size_t i = 0; i < t->nr; i++)
+		tracing_event_release(&t->events[i]);
+	free(t->events);
+	free(t->id);
+	free(t);
+}
+
+/* The library asks so. It does not write to the name, nor free it. */
+static char *find_function(void *tracing, unsigned long long *addr, char **ret_module)
+{
+	const struct tracing *t = tracing;
+	uint64_t start;
+	const char *name = t->function(t->function_arg, *addr, &start);
+
+	*ret_module = NULL;
+	if (name)
+		*addr = start;
+	return (char *)name;
+}
+
+int tracing_name_functions(struct tracing *t, tracing_function find, void *arg)
+{
+	t->function = find;
+	t->function_arg = arg;
+	tep_reset_function_resolver(t->tep);
+	return find && tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
+}
+
+int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,
+		  struct buf *out)
+{
+	const struct tracing_event *event = event_of(t, evsel);
+	struct tracing_data data = {.p = raw, .size = size, .swap = t->swap};
+
+	return event ? tracing_event_print(event, t->tep, &data, out) : 0;
+}

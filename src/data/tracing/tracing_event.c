@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/tracing/tracing_event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/trace-seq.h>
+
+#include "data/tracing/tracing_check.h"
+
+#define FIELDS_TEXT_MAX (1u << 18) /* bytes of "field=value ...": fields may share their bytes */
+#define PADDING		16	   /* zero bytes behind a record, for texts without their NUL */
+
+/* Kernels print these in ways that are not in their formats. */
+static bool is_special(const char *sys, const struct tracing_format *f)
+{
+	return !strcmp(sys, "ftrace") && (!strcmp(f->name, "bprint") || !strchr(f->print, ','));
+}
+
+/* The library finds a record's event by its type, and looks for it at one place for all events. */
+static bool has_type(const struct tracing_format *f)
+{
+	const struct tracing_field *type = tracing_format_field(f, "common_type", 11);
+
+	return f->id <= UINT16_MAX && type && type < f->fields + f->nr_common && !type->offset &&
+	       type->size == sizeof(uint16_t);
+}
+
+static bool library_took(struct tep_handle *tep, char *text, const char *sys, uint32_t id)
+{
+	struct tep_event *event;
+
+	if (tep_parse_event(tep, text, strlen(text), sys))
+		return false;
+	event = tep_find_event(tep, (int)id);
+	return event && !(event->flags & TEP_EVENT_FL_FAILED);
+}
+
+/*
+ * A copy of @text for the library. Kernels leave tabs as they are in a "print fmt:" (maple_tree),
+ * where libtraceevent 1.7.1 takes no tab within a text, but takes "\t".
+ */
+static char *copy_for_library(const char *text, const char *print)
+{
+	size_t before = (size_t)(print - text);
+	char *copy = malloc(before + 2 * strlen(print) + 1), *to;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, before);
+	to = copy + before;
+	for (; *print; print++) {
+		if (*print == '\t' && print[-1] != '\\') {
+			*to++ = '\\';
+			*to++ = 't';
+		} else {
+			*to++ = *print;
+		}
+	}
+	*to = '\0';
+	return copy;
+}
+
+int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text,
+		       struct tracing_event *ret)
+{
+	struct tracing_event e = {0};
+	char *copy = NULL;
+	int r = tracing_format_parse(text, &e.format);
+
+	if (r)
+		return r;
+	e.sys = strdup(sys);
+	copy = copy_for_library(text, e.format.print);
+	r = e.sys && copy ? 0 : -ENOMEM;
+	if (!r && has_type(&e.format) && !is_special(sys, &e.format)) {
+		r = tracing_check_print(&e.format, copy + (e.format.print - text),
+					(unsigned int)tep_get_long_size(tep), &e.needs);
+		if (!r && library_took(tep, copy, sys, e.format.id))
+			e.printer = TRACING_BY_LIBRARY;
+		else if (!r)
+			e.printer = TRACING_REFUSED;
+		else if (r == -EINVAL)
+			r = 0;
+	}
+	free(copy);
+	e.format.print = NULL;
+	if (r)
+		tracing_event_release(&e);
+	else
+		*ret = e;
+	return r;
+}
+
+void tracing_event_release(struct tracing_event *e)
+{
+	free(e->sys);
+	tracing_format_release(&e->format);
+	tracing_needs_release(&e->needs);
+	*e = (struct tracing_event){0};
+}
+
+static int print_by_library(struct tep_handle *tep, const struct tracing_data *data,
+			    struct buf *out)
+{
+	struct tep_record record = {.size = (int)data->size};
+	struct trace_seq seq;
+	uint8_t *copy = calloc(1, (size_t)data->size + PADDING);
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, data->p, data->size);
+	record.data = copy;
+	trace_seq_init(&seq);
+	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
+	r = seq.state == TRACE_SEQ__GOOD ? buf_append(out, seq.buffer, seq.len) : -ENOMEM;
+	trace_seq_destroy(&seq);
+	free(copy);
+	return r;
+}
+
+static bool is_text(const uint8_t *p, uint32_t len)
+{
+	for (uint32_t i = 0; i < len && p[i]; i++) {
+		if ((p[i] < ' ' || p[i] > '~') && (p[i] < '\t' || p[i] > '\r'))
+			return false;
+	}
+	return true;
+}
+
+static int print_array(const struct tracing_field *field, const uint8_t *p, uint32_t len,
+		       struct buf *out)
+{
+	int r;
+
+	if (field->flags & TRACING_STRING && is_text(p, len))
+		return buf_append(out, p, strnlen((const char *)p, len));
+	r = buf_printf(out, "ARRAY[");
+	for (uint32_t i = 0; i < len && !r; i++)
+		r = buf_printf(out, i ? ", %02x" : "%02x", p[i]);
+	return r ? r : buf_printf(out, "]");
+}
+
+/* As libtraceevent prints a field of which its format says nothing. */
+static int print_number(const struct tracing_field *field, uint64_t value, struct buf *out)
+{
+	if (field->flags & TRACING_POINTER)
+		return buf_printf(out, "0x%" PRIx64, value);
+	if (!(field->flags & TRACING_SIGNED))
+		return buf_printf(out, field->flags & TRACING_LONG ? "0x%" PRIx64 : "%" PRIu64,
+				  value);
+	switch (field->size) {
+	case 1: return buf_printf(out, "%d", (int8_t)value);
+	case 2: return buf_printf(out, "%2d", (int16_t)value);
+	case 4: return buf_printf(out, field->flags & TRACING_LONG ? "0x%x" : "%d", (int32_t)value);
+	default: return buf_printf(out, "%" PRId64, (int64_t)value);
+	}
+}
+
+static int print_field(const struct tracing_field *field, const struct tracing_data *data,
+		       struct buf *out)
+{
+	uint32_t offset, len;
+
+	if (!tracing_field_extent(field, data, &offset, &len))
+		return buf_printf(out, "%s=[bad data]", field->name);
+	if (buf_printf(out, "%s=", field->name))
+		return -ENOMEM;
+	if (field->flags & (TRACING_ARRAY | TRACING_DYNAMIC))
+		return print_array(field, data->p + offset, len, out);
+	return print_number(field, tracing_field_number(field, data), out);
+}
+
+static int print_fields(const struct tracing_format *f, const struct tracing_data *data,
+			struct buf *out)
+{
+	size_t begin = out->len;
+	int r = 0;
+
+	for (size_t i = f->nr_common; i < f->nr && !r; i++) {
+		if (out->len - begin > FIELDS_TEXT_MAX)
+			return buf_printf(out, " ...");
+		if (i > f->nr_common)
+			r = buf_append(out, " ", 1);
+		if (!r)
+			r = print_field(&f->fields[i], data, out);
+	}
+	return r;
+}
+
+int tracing_event_print(const struct tracing_event *e, struct tep_handle *tep,
+			const struct tracing_data *data, struct buf *out)
+{
+	if (e->printer == TRACING_BY_LIBRARY && tracing_needs_hold(&e->needs, &e->format, data))
+		return print_by_library(tep, data, out);
+	return print_fields(&e->format, data, out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a writer reaches the system, so that a test can stop it behind any single write, and let
+ * those in flight end as it likes.
+ *
+ * Internal to data/. The functions behave as pwritev(2) and writev(2) (-1 and errno, short writes
+ * allowed). The engine and @arg must outlive the writer.
+ */
+#ifndef RINGTAIL_DATA_WRITER_WRITER_IO_H
+#define RINGTAIL_DATA_WRITER_WRITER_IO_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "data/writer/writer.h"
+#include "sys/io/aio_engine.h"
+
+struct writer_io {
+	ssize_t (*pwritev)(int fd, const struct iovec *iov, int n, off_t offset, void *arg);
+	ssize_t (*writev)(int fd, const struct iovec *iov, int n, void *arg);
+	const struct aio_engine *engine; /* of writer_async(), opened with @arg; NULL: automatic */
+	void *arg;
+	int stream_fd;			  /* where "-" goes */
+	struct writer_patience *patience; /* of a stream, or NULL */
+};
+
+/* The system's own, with standard output. */
+extern const struct writer_io writer_io_system;
+
+/* As writer_create(), through @io. */
+int writer_create_io(const char *path, const struct pd_evlist *list,
+		     const struct writer_feature *features, size_t nr_features,
+		     const struct writer_io *io, struct writer **ret, struct error *err);
+
+/*
+ * Writes all of @iov (which is used up), at @offset or, with offset -1, where the stream stands.
+ * Goes on after short writes, signals, and on a stream that would block. 0 or -errno; -EINTR: the
+ * stream took nothing and was given up.
+ */
+int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, off_t offset);
+
+#endif

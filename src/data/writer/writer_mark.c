@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Coming back to an earlier flush. What was there then is still there but for the table, in whose
+ * place data may stand now: it is put back as a flush puts the next one, by a header that does
+ * without. All of these blocks exist, so that this needs no room on the disk.
+ */
+#include "data/writer/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/writer/writer_priv.h"
+
+struct writer_mark {
+	struct pd_header header;
+	struct pd_section sections[HEADER_FEAT_BITS];
+	uint64_t visible, file_end;
+	struct buf table;
+};
+
+int writer_mark_new(const struct writer *w, struct writer_mark **ret)
+{
+	struct writer_mark *m;
+
+	if (w->stream)
+		return -ENOTSUP;
+	if (w->pos != w->visible || w->finished || w->broken)
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->header = w->header;
+	memcpy(m->sections, w->sections, sizeof(m->sections));
+	m->visible = w->visible;
+	m->file_end = w->file_end;
+	if (buf_append(&m->table, w->table.data, w->table.len)) {
+		writer_mark_free(m);
+		return -ENOMEM;
+	}
+	*ret = m;
+	return 0;
+}
+
+void writer_mark_free(struct writer_mark *m)
+{
+	if (m)
+		buf_release(&m->table);
+	free(m);
+}
+
+/* What was not flushed yet is no more. */
+static void forget_appended(struct writer *w, const struct writer_mark *m)
+{
+	w->pos = m->visible;
+	w->held.len = w->held_failed = 0;
+	writer_forget(w);
+}
+
+static int put_back(struct writer *w, const struct writer_mark *m)
+{
+	struct pd_header between = writer_header_between(&m->header);
+	int r = 0;
+
+	if (!w->plain)
+		r = writer_put_at(w, &between, sizeof(between), 0);
+	if (!r)
+		r = writer_put_at(w, m->table.data, m->table.len, m->visible);
+	if (!r && !w->plain)
+		r = writer_put_at(w, &m->header, sizeof(m->header), 0);
+	return r;
+}
+
+int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error *err)
+{
+	struct buf table = {0};
+	int r = buf_append(&table, m->table.data, m->table.len);
+
+	if (r)
+		return error_set(err, r, "out of memory");
+	forget_appended(w, m);
+	r = put_back(w, m);
+	if (!r && ftruncate(w->fd, (off_t)m->file_end))
+		r = -errno;
+	if (r) {
+		w->broken = r; /* pos is before what a flush would begin at */
+		buf_release(&table);
+		return writer_fail(w, r, "cannot take back what was written last", err);
+	}
+	w->header = m->header;
+	memcpy(w->sections, m->sections, sizeof(w->sections));
+	w->visible = m->visible;
+	w->file_end = m->file_end;
+	w->broken = 0;
+	buf_release(&w->table);
+	w->table = table;
+	return 0;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the file of a writer is, which others may move, delete and truncate. */
+#include "data/writer/writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/writer/writer_priv.h"
+
+/* Where nobody can look, nothing is known to have changed. */
+static bool is_named(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno != ENOENT && errno != ENOTDIR;
+	return st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* The kernel knows the name that was used last, if the file has it still. */
+static char *name_of(int fd, const struct stat *file)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0)
+		return NULL;
+	path[len] = '\0';
+	return is_named(path, file) ? strdup(path) : NULL;
+}
+
+/* Whether nothing is left at @at, where what was written is never 0. */
+static bool is_gone(const struct writer *w, uint64_t at)
+{
+	uint64_t first = 0;
+	ssize_t n = pread(w->fd, &first, sizeof(first), (off_t)at);
+
+	return n >= 0 && !first;
+}
+
+bool writer_is_cut(const struct writer *w)
+{
+	return w->table.len && is_gone(w, w->visible);
+}
+
+bool writer_is_headless(const struct writer *w)
+{
+	return !w->stream && !w->plain && is_gone(w, 0);
+}
+
+enum writer_place writer_place(const struct writer *w, char **ret_path)
+{
+	struct stat file;
+
+	*ret_path = NULL;
+	if (w->stream || fstat(w->fd, &file))
+		return WRITER_THERE;
+	if (is_named(w->path, &file))
+		return writer_is_headless(w) ? WRITER_CUT : WRITER_THERE;
+	if (!file.st_nlink)
+		return WRITER_DELETED;
+	*ret_path = name_of(w->fd, &file);
+	return WRITER_MOVED;
+}

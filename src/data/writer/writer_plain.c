@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Files of records alone. The cover stands where a file with a header has its table: bytes that
+ * belong there are held back, those behind it are written at any time and in any order, and a flush
+ * writes the next cover behind them before it replaces this one, in one small write.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "data/file/cover.h"
+#include "data/writer/writer_priv.h"
+
+static const struct cover cover = COVER_INIT;
+
+int plain_begin(struct writer *w)
+{
+	int r = buf_append(&w->table, &cover, sizeof(cover));
+
+	/* So that no later call allocates: those are made by many threads at once. */
+	if (!r)
+		r = buf_reserve(&w->held, sizeof(cover));
+	if (!r)
+		r = writer_put_at(w, &cover, sizeof(cover), 0);
+	w->file_end = sizeof(cover);
+	return r;
+}
+
+int writer_rest(struct writer *w, bool rests)
+{
+	const struct perf_event_header hdr = {
+		.type = rests ? PERF_RECORD_HEADER_EVENT_TYPE : PERF_RECORD_AUXTRACE,
+		.size = sizeof(struct cover),
+	};
+
+	if (!w->plain || !w->table.len || w->finished || w->broken)
+		return 0;
+	if (w->pos != w->visible)
+		return -EBUSY;
+	return writer_put_at(w, &hdr, sizeof(hdr), w->visible);
+}
+
+/* There is no room for a cover: the file ends where the records do, and no more can come. */
+static int end_uncovered(struct writer *w)
+{
+	w->table.len = 0;
+	w->file_end = w->pos;
+	return ftruncate(w->fd, (off_t)w->pos) ? -errno : 0;
+}
+
+/* Puts what was held back where the cover stands. */
+static int uncover(struct writer *w)
+{
+	int r = writer_put_at(w, w->held.data, w->held.len, w->visible);
+
+	if (r)
+		return r;
+	w->held.len = 0;
+	w->visible = w->pos;
+	return 0;
+}
+
+int plain_cut(struct writer *w)
+{
+	uint64_t old_end = w->visible + w->table.len;
+	int r;
+
+	if (ftruncate(w->fd, (off_t)(w->pos < old_end ? old_end : w->pos)))
+		return -errno;
+	r = uncover(w);
+	return r ? r : end_uncovered(w);
+}
+
+int plain_commit(struct writer *w)
+{
+	uint64_t old_end = w->visible + w->table.len;
+	size_t in_held; /* of the next cover */
+	const uint8_t *next = (const uint8_t *)&cover;
+	int r;
+
+	r = writer_put(w, NULL, 0, true);
+	if (r)
+		return r;
+	in_held = w->pos < old_end ? old_end - w->pos : 0;
+	if (w->table.len) {
+		w->file_end = w->pos + sizeof(cover);
+		r = writer_put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
+		if (r && (in_held || end_uncovered(w)))
+			return r;
+		if (r) /* of a later write, nothing would hide the part that finds room */
+			w->broken = r;
+	}
+	r = w->table.len ? buf_append(&w->held, next, in_held) : 0;
+	return r ? r : uncover(w);
+}
+
+int plain_end(struct writer *w, struct error *err)
+{
+	int r = end_uncovered(w);
+
+	return r ? writer_fail(w, r, "cannot cut it to its size", err) : 0;
+}

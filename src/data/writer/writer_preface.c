@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The record that the data of a file begin with. Readers pass over it, and its place is kept for
+ * records that can be written when nothing can be appended any more. Where a file system writes in
+ * place, as all but those that copy on write do, that needs no room.
+ */
+#include <errno.h>
+
+#include "data/writer/writer_priv.h"
+
+/* As many records as a recording of 64 CPUs may have to write, and no more than 16 KB. */
+#define PLACES_MAX 256
+
+/* Behind the last place: what follows the records is never too short to be passed over. */
+#define FILLER_MIN PD_PASSED_OVER_MIN
+
+static int put_filler(struct buf *b, size_t len)
+{
+	const struct perf_event_header filler = {
+		.type = PERF_RECORD_HEADER_EVENT_TYPE,
+		.size = (uint16_t)len,
+	};
+	int r = buf_append(b, &filler, sizeof(filler));
+
+	return r ? r : buf_zero(b, len - sizeof(filler));
+}
+
+int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
+{
+	size_t places = 2;
+
+	for (size_t i = 0; i < pd_evlist_count(list); i++)
+		places += pd_evlist_at(list, i)->nr_ids;
+	w->preface = (places < PLACES_MAX ? places : PLACES_MAX) * WRITER_PLACE_SIZE;
+	return put_filler(b, w->preface + FILLER_MIN);
+}
+
+size_t writer_preface_size(const struct writer *w)
+{
+	return w->preface;
+}
+
+int writer_preface(struct writer *w, const void *records, size_t len, struct error *err)
+{
+	struct buf b = {0};
+	int r;
+
+	if (w->stream || w->plain)
+		return error_set(err, -ENOTSUP, "%s: its beginning cannot be replaced", w->path);
+	if (writer_is_cut(w))
+		return error_set(err, -ESTALE, "%s: another program has truncated it", w->path);
+	if (len > w->preface || len % 8)
+		return error_set(err, -EINVAL, "%s: %zu bytes do not fit at its beginning", w->path,
+				 len);
+	r = buf_append(&b, records, len);
+	if (!r)
+		r = put_filler(&b, w->preface - len + FILLER_MIN);
+	if (!r)
+		r = writer_put_at(w, b.data, b.len, w->header.data.offset);
+	buf_release(&b);
+	return r ? writer_fail(w, r, NULL, err) : 0;
+}

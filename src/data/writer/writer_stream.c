@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The pipe form of perf.data: what a file has in its header goes as records.
+ *
+ * Source: perf.data-file-format.txt and tools/perf/util/header.c of 6.1. No end mark
+ * (HEADER_LAST_FEATURE) is sent: its number differs between versions of perf, and one that is not
+ * the reader's own stops it.
+ */
+#include "data/writer/writer_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* perf to 6.1 looks for the ids behind 128 bytes of attribute, whatever attr.size says. */
+#define STREAM_ATTR_SIZE 128
+
+#define RECORD_MAX 65528 /* the largest size that fits 16 bits and is a multiple of 8 */
+
+/* Appends a record: header, @fixed, @tail, and zeros up to a multiple of 8. */
+static int put_record(struct buf *b, uint32_t type, uint16_t misc, const void *fixed,
+		      size_t fixed_len, const void *tail, size_t tail_len)
+{
+	size_t len = sizeof(struct perf_event_header) + fixed_len + tail_len;
+	size_t size = (len + 7) & ~(size_t)7;
+	struct perf_event_header hdr = {.type = type, .misc = misc, .size = size};
+	int r;
+
+	if (size > RECORD_MAX)
+		return -E2BIG;
+	r = buf_reserve(b, size);
+	if (r)
+		return r;
+	buf_append(b, &hdr, sizeof(hdr));
+	buf_append(b, fixed, fixed_len);
+	buf_append(b, tail, tail_len);
+	return buf_zero(b, size - len);
+}
+
+static int put_event(struct buf *b, const struct pd_evsel *evsel)
+{
+	struct pd_attr attr = evsel->attr;
+	char name[512];
+	uint64_t update[2] = {2 /* name */, 0};
+	int r;
+
+	attr.size = pd_attr_wire_size(&attr);
+	if (attr.size < STREAM_ATTR_SIZE)
+		attr.size = STREAM_ATTR_SIZE;
+	r = put_record(b, PERF_RECORD_HEADER_ATTR, 0, &attr, attr.size, evsel->ids,
+		       evsel->nr_ids * sizeof(uint64_t));
+	if (r || !evsel->nr_ids || !evsel->name)
+		return r;
+	pd_attr_name(&evsel->attr, name, sizeof(name));
+	if (!strcmp(name, evsel->name))
+		return 0;
+	update[1] = evsel->ids[0];
+	r = put_record(b, PERF_RECORD_EVENT_UPDATE, 0, update, sizeof(update), evsel->name,
+		       strlen(evsel->name) + 1);
+	return r == -E2BIG ? 0 : r;
+}
+
+/* Header, size and a padding, as perf has it; the payload is padded to 8. */
+static int put_tracing_data(struct buf *b, const struct writer_feature *feature)
+{
+	size_t size = (feature->len + 7) & ~(size_t)7;
+	struct perf_event_header hdr = {.type = PERF_RECORD_HEADER_TRACING_DATA, .size = 16};
+	uint32_t payload[2] = {size};
+	int r;
+
+	if (size > UINT32_MAX)
+		return -E2BIG;
+	r = buf_reserve(b, hdr.size + size);
+	if (r)
+		return r;
+	buf_append(b, &hdr, sizeof(hdr));
+	buf_append(b, payload, sizeof(payload));
+	buf_append(b, feature->data, feature->len);
+	return buf_zero(b, size - feature->len);
+}
+
+/* A BUILD_ID section is a run of records whose type is 0. */
+static int put_build_ids(struct buf *b, const struct writer_feature *feature)
+{
+	struct perf_event_header hdr;
+	size_t at = 0;
+	int r = 0;
+
+	while (!r && feature->len - at >= sizeof(hdr)) {
+		memcpy(&hdr, feature->data + at, sizeof(hdr));
+		if (hdr.size < sizeof(hdr) || hdr.size > feature->len - at)
+			return -EINVAL;
+		r = put_record(b, PERF_RECORD_HEADER_BUILD_ID, hdr.misc, NULL, 0,
+			       feature->data + at + sizeof(hdr), hdr.size - sizeof(hdr));
+		at += hdr.size;
+	}
+	return r;
+}
+
+static int put_feature(struct buf *b, const struct writer_feature *feature)
+{
+	uint64_t number = feature->feature;
+	int r;
+
+	if (feature->feature == HEADER_TRACING_DATA)
+		return put_tracing_data(b, feature);
+	if (feature->feature == HEADER_BUILD_ID)
+		return put_build_ids(b, feature);
+	r = put_record(b, PERF_RECORD_HEADER_FEATURE, 0, &number, sizeof(number), feature->data,
+		       feature->len);
+	return r == -E2BIG ? 0 : r; /* writer.h: left out of a stream */
+}
+
+int stream_features(struct writer *w, const struct writer_feature *features, size_t nr_features,
+		    struct error *err)
+{
+	struct iovec iov;
+	struct buf b = {0};
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < nr_features && !r; i++)
+		r = put_feature(&b, &features[i]);
+	if (!r) {
+		iov = (struct iovec){b.data, b.len};
+		r = writer_put(w, &iov, 1, true);
+	}
+	buf_release(&b);
+	return r ? writer_fail(w, r, "cannot write the features", err) : 0;
+}
+
+int stream_begin(struct writer *w, const struct pd_evlist *list,
+		 const struct writer_feature *features, size_t nr_features, struct error *err)
+{
+	static const uint64_t header[2] = {PD_MAGIC, PD_PIPE_HEADER_SIZE};
+	struct iovec iov;
+	struct buf b = {0};
+	size_t i;
+	int r;
+
+	_Static_assert(sizeof(header) == PD_PIPE_HEADER_SIZE, "pipe header");
+	r = buf_append(&b, header, sizeof(header));
+	for (i = 0; i < pd_evlist_count(list) && !r; i++) {
+		const struct pd_evsel *evsel = pd_evlist_at(list, i);
+
+		r = put_event(&b, evsel);
+		if (r == -E2BIG)
+			r = error_set(err, r,
+				      "event %s has %zu ids, more than a pipe stream can carry; "
+				      "record to a file instead",
+				      evsel->name ? evsel->name : "?", evsel->nr_ids);
+	}
+	if (r && r != -E2BIG)
+		r = writer_fail(w, r, "cannot make the header", err);
+	if (!r) {
+		iov = (struct iovec){b.data, b.len};
+		r = writer_put(w, &iov, 1, false);
+		if (r)
+			writer_fail(w, r, "cannot write the header", err);
+	}
+	buf_release(&b);
+	if (!r)
+		r = stream_features(w, features, nr_features, err);
+	w->header.data.offset = w->pos;
+	return r;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Turning the terms of a PMU into config words. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/parse.h"
+#include "event/catalog/names.h"
+#include "event/catalog/pmu.h"
+#include "event/catalog/suggest.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The number of a PMU in the upper half of a generic event's config (PERF_PMU_TYPE_SHIFT). */
+#define PMU_TYPE_SHIFT 32
+
+static const size_t word_offsets[] = {
+	offsetof(struct pd_attr, config),  offsetof(struct pd_attr, config1),
+	offsetof(struct pd_attr, config2), offsetof(struct pd_attr, config3),
+	offsetof(struct pd_attr, config4),
+};
+
+static const struct pmu_format *find_format(const struct pmu *pmu, const char *name)
+{
+	for (size_t i = 0; i < pmu->nr_formats; i++) {
+		if (strcmp(pmu->formats[i].name, name) == 0)
+			return &pmu->formats[i];
+	}
+	return NULL;
+}
+
+/* Adds the bits of @value to @word at the places of @bits, lowest first. */
+static uint64_t spread(uint64_t word, uint64_t bits, uint64_t value)
+{
+	uint64_t left = bits;
+
+	while (left) {
+		uint64_t lowest = left & -left;
+
+		if (value & 1)
+			word |= lowest;
+		value >>= 1;
+		left &= left - 1;
+	}
+	return word;
+}
+
+/*
+ * Where a PMU has defaults, a term replaces what they put into its bits. Elsewhere it only adds, so
+ * that "config=0x100000,event=0x3c" is what perf makes of it.
+ */
+static bool has_defaults(const struct pmu *pmu)
+{
+	return strcmp(pmu->name, "intel_pt") == 0;
+}
+
+static int set_format(const struct pmu *pmu, const struct pmu_format *format,
+		      const struct term *term, struct event_spec *spec, struct error *err)
+{
+	unsigned int width = (unsigned int)__builtin_popcountll(format->bits);
+	uint64_t max = UINT64_MAX >> (64 - width), value, word;
+	char *at = (char *)&spec->attr;
+	int r;
+
+	if (format->word >= ARRAY_SIZE(word_offsets))
+		return error_set(err, -EINVAL,
+				 "term '%s' of PMU '%s' needs config%u, which is unknown",
+				 term->key, pmu->name, format->word);
+	if (!term->value && width > 1)
+		return error_set(err, -EINVAL, "term '%s' of PMU '%s' needs a value", term->key,
+				 pmu->name);
+	r = term_number(term, &value, err);
+	if (r)
+		return r;
+	if (value > max)
+		return error_set(err, -EINVAL,
+				 "term '%s' of PMU '%s': 0x%" PRIx64
+				 " is too big, at most 0x%" PRIx64,
+				 term->key, pmu->name, value, max);
+	at += word_offsets[format->word];
+	memcpy(&word, at, sizeof(word));
+	if (has_defaults(pmu))
+		word &= ~format->bits;
+	word = spread(word, format->bits, value);
+	memcpy(at, &word, sizeof(word));
+	return 0;
+}
+
+static int unknown_term(const struct pmu *pmu, const struct term *term, struct error *err)
+{
+	char known[256];
+	size_t len = 0;
+
+	known[0] = '\0';
+	for (size_t i = 0; i < pmu->nr_formats && len < sizeof(known); i++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+					pmu->formats[i].name);
+	if (len >= sizeof(known))
+		memcpy(known + sizeof(known) - 4, "...", 4);
+	return error_set(err, -ENOENT, "unknown term '%.64s' of PMU '%s' (it knows %s)", term->key,
+			 pmu->name, len ? known : "none of its own");
+}
+
+/* True if the user gives the term too, other than to name the event by it. */
+static bool overridden(const struct term_list *user, const struct term *event, const char *key)
+{
+	const struct term *term = term_find(user, key);
+
+	return term && term != event;
+}
+
+/*
+ * Terms of an alias: numbers, or '?', whose value the user gives under the same name. A number that
+ * the user gives too is left to the user ("cpu/mem-loads,ldlat=50/"; perf ors the two values).
+ */
+static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
+		       const struct term_list *user, const struct term *event,
+		       struct event_spec *spec, struct error *err)
+{
+	for (size_t i = 0; i < alias->count; i++) {
+		const struct term *term = &alias->items[i];
+		const struct pmu_format *format;
+		int r;
+
+		if (term->value && strcmp(term->value, "?") == 0) {
+			term = term_find(user, term->key);
+			if (!term)
+				return error_set(err, -EINVAL, "PMU '%s': term '%s' must be given",
+						 pmu->name, alias->items[i].key);
+		} else if (overridden(user, event, term->key)) {
+			continue;
+		}
+		format = find_format(pmu, term->key);
+		if (format)
+			r = set_format(pmu, format, term, spec, err);
+		else if (term_is_common(term))
+			r = term_apply(spec, term, false, err);
+		else
+			r = unknown_term(pmu, term, err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* The event's name in a term: "cpu/cycles/", "cpu/event=cpu-cycles/"; NULL for other terms. */
+static const char *alias_of_term(const struct pmu *pmu, const struct term *term)
+{
+	uint64_t number;
+
+	if (term_is_common(term))
+		return NULL;
+	if (term->value && strcasecmp(term->key, "event") == 0)
+		return parse_u64(term->value, &number) == -EINVAL ? term->value : NULL;
+	if (find_format(pmu, term->key) || term->value)
+		return NULL;
+	return term->key;
+}
+
+/* A generic event asked of one kind of core: the kernel finds the PMU's number in the config. */
+static int apply_generic(const struct pmu *pmu, const char *name, struct event_spec *spec)
+{
+	struct generic_event event;
+
+	if (names_find(name, &event) != 0)
+		return -ENOENT;
+	if (event.type == PERF_TYPE_RAW) {
+		spec->attr.config |= event.config;
+		return 0;
+	}
+	if (!pmu->core || event.type == PERF_TYPE_SOFTWARE)
+		return -ENOENT;
+	spec->attr.type = event.type;
+	spec->attr.config |= event.config | (uint64_t)pmu->type << PMU_TYPE_SHIFT;
+	return 0;
+}
+
+/*
+ * Looks for the alias that @term names, in sysfs by its own name, then by the one that a generic
+ * name stands for. Returns 0 (@ret filled, or the generic event set), -ENOENT, -EBADMSG, -ENOMEM.
+ */
+static int find_alias(const struct event_env *env, const struct pmu *pmu, const char *name,
+		      struct event_spec *spec, struct term_list *ret, struct error *err)
+{
+	struct generic_event event;
+	const char *symbol;
+	int r = pmu_alias_terms(env, pmu, name, ret, err);
+
+	if (r != -ENOENT)
+		return r;
+	if (names_find(name, &event) == 0 && event.type == PERF_TYPE_HARDWARE) {
+		symbol = names_hardware_symbol(event.config);
+		r = pmu_alias_terms(env, pmu, symbol, ret, err);
+		if (r != -ENOENT)
+			return r;
+	}
+	return apply_generic(pmu, name, spec);
+}
+
+/* The number in caps/@name, read with @base; 0 if there is none. */
+static unsigned long read_cap(const struct event_env *env, const struct pmu *pmu, const char *name,
+			      int base)
+{
+	char path[PATH_MAX], text[64];
+	int n = snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s/caps/%s",
+			 env->sysfs ? env->sysfs : "/sys", pmu->name, name);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || read_small_file(path, text, sizeof(text)) <= 0)
+		return 0;
+	return strtoul(text, NULL, base);
+}
+
+/* Sets a term by name where the PMU has it; 0 bits of room for the value: left alone. */
+static void set_default(const struct pmu *pmu, const char *name, uint64_t value,
+			struct event_spec *spec)
+{
+	const struct pmu_format *format = find_format(pmu, name);
+	char text[24];
+	struct term term = {(char *)name, text, NULL};
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	if (format)
+		set_format(pmu, format, &term, spec, NULL);
+}
+
+/* The period nearest to 3 (2^3 ticks, perf's choice) of those that the bits of @mask allow. */
+static unsigned int pick_period(unsigned long mask)
+{
+	for (unsigned int d = 0; d < 16; d++) {
+		if (d <= 3 && mask & 1UL << (3 - d))
+			return 3 - d;
+		if (mask & 1UL << (3 + d))
+			return 3 + d;
+	}
+	return 0;
+}
+
+/*
+ * Intel PT traces nothing of use with an empty config: time stamps, MTC and PSB packets as often
+ * as the hardware allows near perf's default, and branches. As perf, intel_pt_default_config().
+ */
+static void apply_pt_defaults(const struct event_env *env, const struct pmu *pmu,
+			      struct event_spec *spec)
+{
+	unsigned long periods;
+
+	set_default(pmu, "tsc", 1, spec);
+	periods = read_cap(env, pmu, "mtc_periods", 16);
+	if (read_cap(env, pmu, "mtc", 10) == 1 && periods) {
+		set_default(pmu, "mtc", 1, spec);
+		set_default(pmu, "mtc_period", pick_period(periods), spec);
+	}
+	periods = read_cap(env, pmu, "psb_periods", 16);
+	if (read_cap(env, pmu, "psb_cyc", 10) == 1 && periods)
+		set_default(pmu, "psb_period", pick_period(periods), spec);
+	if (find_format(pmu, "pt") && find_format(pmu, "branch")) {
+		set_default(pmu, "pt", 1, spec);
+		set_default(pmu, "branch", 1, spec);
+	}
+}
+
+/*
+ * A '?' of the alias that the user's term fills has been applied with the alias, or may be no term
+ * of the format at all.
+ */
+static bool is_parameter(const struct term_list *alias, const char *key)
+{
+	const struct term *term = term_find(alias, key);
+
+	return term && term->value && strcmp(term->value, "?") == 0;
+}
+
+/* One term of the user's that is neither common nor an alias. */
+static int apply_term(const struct pmu *pmu, const struct term *term, const struct term_list *alias,
+		      struct event_spec *spec, struct error *err)
+{
+	const struct pmu_format *format = find_format(pmu, term->key);
+
+	if (is_parameter(alias, term->key))
+		return 0;
+	return format ? set_format(pmu, format, term, spec, err) : unknown_term(pmu, term, err);
+}
+
+/* The terms that mean the same everywhere; first of all, since config= sets the whole word. */
+static int apply_common(const struct term_list *terms, struct event_spec *spec, const char **ret_at,
+			struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < terms->count; i++) {
+		*ret_at = terms->items[i].at;
+		if (term_is_common(&terms->items[i]))
+			r = term_apply(spec, &terms->items[i], false, err);
+	}
+	return r;
+}
+
+/* A word that might be an alias: the nearest of those where there is one near. */
+static int unknown_alias(const struct event_env *env, const struct pmu *pmu,
+			 const struct term *term, const char *name, struct error *err)
+{
+	char hint[256];
+
+	suggest_alias(env, pmu->name, name, hint, sizeof(hint));
+	if (!*hint)
+		return unknown_term(pmu, term, err);
+	return error_set(err, -ENOENT, "unknown term '%.64s' of PMU '%s'%s", name, pmu->name, hint);
+}
+
+/* Finds the one term that names an event and applies what is behind it. */
+static int apply_event(const struct event_env *env, const struct pmu *pmu,
+		       const struct term_list *terms, struct event_spec *spec,
+		       struct term_list *ret_alias, const struct term **ret_event,
+		       const char **ret_at, struct error *err)
+{
+	const struct term *event = NULL;
+
+	for (size_t i = 0; i < terms->count; i++) {
+		const char *name = alias_of_term(pmu, &terms->items[i]);
+		int r;
+
+		if (!name)
+			continue;
+		*ret_at = terms->items[i].at;
+		if (event)
+			return error_set(err, -EINVAL, "PMU '%s': '%.64s' is a second event",
+					 pmu->name, name);
+		r = find_alias(env, pmu, name, spec, ret_alias, err);
+		if (r == -ENOENT)
+			return unknown_alias(env, pmu, &terms->items[i], name, err);
+		if (r)
+			return r;
+		event = &terms->items[i];
+		r = apply_alias(pmu, ret_alias, terms, event, spec, err);
+		if (r)
+			return r;
+	}
+	*ret_event = event;
+	return 0;
+}
+
+int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
+	      struct event_spec *spec, const char **ret_at, struct error *err)
+{
+	const struct term *event = NULL;
+	struct term_list alias = {0};
+	int r;
+
+	*ret_at = NULL;
+	spec->attr.type = pmu->type;
+	if (has_defaults(pmu))
+		apply_pt_defaults(env, pmu, spec);
+	r = apply_common(terms, spec, ret_at, err);
+	if (!r)
+		r = apply_event(env, pmu, terms, spec, &alias, &event, ret_at, err);
+	for (size_t i = 0; !r && i < terms->count; i++) {
+		*ret_at = terms->items[i].at;
+		if (&terms->items[i] != event && !term_is_common(&terms->items[i]))
+			r = apply_term(pmu, &terms->items[i], &alias, spec, err);
+	}
+	term_list_release(&alias);
+	if (!r && pmu->cpus) {
+		spec->core = pmu->core;
+		free(spec->cpus);
+		spec->cpus = strdup(pmu->cpus);
+		if (!spec->cpus)
+			r = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+	}
+	return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tracepoints: their names and numbers, from tracefs (Documentation/trace/events.rst, 6.1).
+ * Owns nothing between calls. One thread.
+ */
+#ifndef RINGTAIL_EVENT_CATALOG_TRACEPOINT_H
+#define RINGTAIL_EVENT_CATALOG_TRACEPOINT_H
+
+#include <stdint.h>
+
+#include "event/syntax/spec.h"
+#include "event/catalog/pmu.h"
+
+struct tracepoint {
+	char *name; /* "sys:name" */
+	uint64_t id;
+};
+
+struct tracepoint_list {
+	struct tracepoint *items;
+	size_t count, cap;
+};
+
+/* The directory of tracefs; NULL: it is not mounted. Static, or of @env. */
+const char *tracepoint_root(const struct event_env *env);
+
+/*
+ * Appends the tracepoints that @sys and @name fit, both fnmatch(3) patterns or plain names; those
+ * of a pattern sorted by name. Returns 0 with at least one more, -ENOENT (none of that name),
+ * -ENXIO (no tracefs), -EACCES (not readable for this user), -EBADMSG, -ENOMEM; each but -ENOMEM
+ * says what to do.
+ */
+int tracepoint_find(const struct event_env *env, const char *sys, const char *name,
+		    struct tracepoint_list *ret, struct error *err);
+
+void tracepoint_list_release(struct tracepoint_list *list);
+
+/* Appends the names ("sys:name") of all tracepoints, as far as readable. Returns 0 or -ENOMEM. */
+int tracepoint_names(const struct event_env *env, struct name_list *ret);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS], as perf-record(1); the address may be a name, of the
+ * kernel or of a file.
+ */
+#include "event/parse/breakpoint.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "event/parse/resolve.h"
+
+/* Any of r, w, x, each once. */
+static int parse_access(const char *text, uint32_t *ret)
+{
+	uint32_t access = 0;
+
+	for (; *text; text++) {
+		uint32_t bit = *text == 'r'   ? HW_BREAKPOINT_R
+			       : *text == 'w' ? HW_BREAKPOINT_W
+			       : *text == 'x' ? HW_BREAKPOINT_X
+					      : 0;
+
+		if (!bit || access & bit)
+			return -EINVAL;
+		access |= bit;
+	}
+	*ret = access;
+	return access ? 0 : -EINVAL;
+}
+
+/* What the hardware of any architecture takes; the kernel judges the rest. */
+static bool length_is_possible(uint64_t len)
+{
+	return len >= HW_BREAKPOINT_LEN_1 && len <= HW_BREAKPOINT_LEN_8;
+}
+
+/* Takes the part up to the next colon off @*s. */
+static char *take_part(char **s)
+{
+	char *part = *s, *colon;
+
+	if (!part)
+		return NULL;
+	colon = strchr(part, ':');
+	*s = colon ? colon + 1 : NULL;
+	if (colon)
+		*colon = '\0';
+	return part;
+}
+
+/* What is watched where no length was given. */
+static int default_length(struct parser *parser, const struct place_text *text,
+			  const struct event_symbol *symbol, struct pd_attr *attr)
+{
+	/* The length of an instruction breakpoint is that of a long (uapi/linux/hw_breakpoint.h).
+	 */
+	attr->config2 = attr->bp_type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
+	if (!symbol->size || symbol->function || text->plus)
+		return 0;
+	attr->config2 = symbol->size;
+	if (symbol->size <= HW_BREAKPOINT_LEN_8 && !(symbol->size & (symbol->size - 1)))
+		return 0;
+	return error_set(
+		parser->err, -EINVAL,
+		"'%.64s' has %llu bytes, and a breakpoint watches 1, 2, 4 or 8: say which, as "
+		"in %.64s+0/8",
+		text->name, (unsigned long long)symbol->size, text->name);
+}
+
+/* The address, or where it is in a file that is not always at the same one. */
+static int set_place(struct parser *parser, struct event_spec *spec, const struct place_text *text,
+		     struct event_symbol *ret)
+{
+	struct event_place *place = &spec->place;
+	struct event_symbol symbol;
+	int code;
+
+	*ret = (struct event_symbol){0};
+	if (!text->file && parse_u64(text->name, &spec->attr.config1) == 0) {
+		spec->attr.config1 += text->plus;
+		return 0;
+	}
+	if (!parser->env->symbols || (!text->file && !*text->name))
+		return error_set(
+			parser->err, -EINVAL,
+			"a breakpoint's address is a number (0x...) or a name, not '%.64s'",
+			text->name);
+	code = place_find(parser, text, &place->file, &symbol);
+	if (code)
+		return code;
+	*ret = symbol;
+	symbol.address += text->plus;
+	if (symbol.fixed)
+		spec->attr.config1 = symbol.address;
+	if (place->file) {
+		place->fixed = symbol.fixed;
+		place->address = symbol.address;
+		place->first_address = symbol.first_address;
+		place->first_offset = symbol.first_offset;
+	}
+	return 0;
+}
+
+/* "8:w:u" behind a slash, or "w:u". */
+static int set_rest(struct parser *parser, struct draft *draft, const struct place_text *text,
+		    const struct event_symbol *symbol, char *length, char *tail)
+{
+	struct pd_attr *attr = &draft->spec.attr;
+	char *rest = length ? length : tail;
+	char *bytes = length ? take_part(&rest) : NULL, *part = take_part(&rest);
+	int r;
+
+	if (bytes && (parse_u64(bytes, &attr->config2) != 0 || !length_is_possible(attr->config2)))
+		return error_set(parser->err, -EINVAL,
+				 "a breakpoint's length is 1 to 8 bytes, not '%.32s'", bytes);
+	if (part && parse_access(part, &attr->bp_type) == 0)
+		part = take_part(&rest);
+	else if (part && !modifier_like(part))
+		return error_set(parser->err, -EINVAL,
+				 "a breakpoint's access is of r, w and x, not '%.32s'", part);
+	if (!bytes) {
+		r = default_length(parser, text, symbol, attr);
+		if (r)
+			return r;
+	}
+	if (!part)
+		return 0;
+	if (rest)
+		return error_set(parser->err, -EINVAL,
+				 "nothing may follow a breakpoint's modifiers");
+	r = modifier_check(part, parser->err);
+	return r ? r : modifier_apply(draft, part, false, parser->err);
+}
+
+int event_add_breakpoint(struct parser *parser, const struct event_words *words,
+			 const struct place_text *text, const char *length, const char *tail)
+{
+	struct draft *draft = parser_add(parser, words);
+	char *length_copy = length ? strdup(length) : NULL, *tail_copy = tail ? strdup(tail) : NULL;
+	struct event_symbol symbol;
+	int r = 0;
+
+	if (!draft || (length && !length_copy) || (tail && !tail_copy))
+		r = error_sys(parser->err, -ENOMEM, "event list");
+	if (!r) {
+		draft->spec.attr.type = PERF_TYPE_BREAKPOINT;
+		draft->spec.attr.sample_period = 1;
+		draft->spec.each = true;
+		r = set_place(parser, &draft->spec, text, &symbol);
+	}
+	if (!r) {
+		draft->spec.attr.bp_type = symbol.function ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
+		r = set_rest(parser, draft, text, &symbol, length_copy, tail_copy);
+	}
+	free(length_copy);
+	free(tail_copy);
+	return r;
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The grammar:
+ *
+ *   events    := item ("," item)*
+ *   item      := event | [name] "{" event ("," event)* "}" [":" modifiers]
+ *   event     := word [ "/" terms "/" [":"] [modifiers] ] | probe | breakpoint
+ *   probe     := ("uprobe:" | "uretprobe:") file ":" function ["/" terms "/"] [":"] [modifiers]
+ *              | ("kprobe:" | "kretprobe:") function ["/" terms "/"] [":"] [modifiers]
+ *   breakpoint := "mem:" (address | [file ":"] name) ["/" length] [":" access] [":" modifiers]
+ *
+ * A word holds its colons; resolve.c knows what they mean. place.h has what files and names are.
+ */
+#include "event/parse/parser_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "event/parse/breakpoint.h"
+#include "event/parse/event.h"
+#include "event/parse/probe.h"
+#include "event/parse/resolve.h"
+#include "event/catalog/suggest.h"
+
+/* Longer than any list that a person or a script writes; bounds the work of the suggestions too. */
+#define TEXT_MAX (1U << 20)
+
+static void event_words_release(struct event_words *words)
+{
+	free(words->head);
+	free(words->modifiers);
+	free(words->written);
+	term_list_release(&words->terms);
+}
+
+static int no_memory(struct parser *parser)
+{
+	return error_sys(parser->err, -ENOMEM, "event list");
+}
+
+static int expected(struct parser *parser, const struct token *token, const char *what)
+{
+	parser->fault = token->start;
+	if (token->type == TOKEN_END)
+		return error_set(parser->err, -EINVAL, "%s expected at the end", what);
+	return error_set(parser->err, -EINVAL, "%s expected instead of '%.*s'", what,
+			 token->len > 32 ? 32 : (int)token->len, token->start);
+}
+
+/* "/" has been taken: the terms, the closing slash and modifiers. */
+static int parse_slashes(struct parser *parser, struct event_words *words)
+{
+	struct token token;
+	int r = term_list_parse(&words->terms, &parser->lexer, true, &parser->fault, parser->err);
+
+	if (r)
+		return r == -ENOMEM ? no_memory(parser) : r;
+	words->slashes = true;
+	token = lexer_peek(&parser->lexer, LEX_EVENTS);
+	if (token.type != TOKEN_WORD)
+		return 0;
+	lexer_next(&parser->lexer, LEX_EVENTS);
+	if (*token.start == ':') {
+		token.start++;
+		token.len--;
+	}
+	words->modifiers = strndup(token.start, token.len);
+	return words->modifiers ? 0 : no_memory(parser);
+}
+
+static bool begins_with(const struct token *token, const char *text)
+{
+	size_t len = strlen(text);
+
+	return token->len >= len && memcmp(token->start, text, len) == 0;
+}
+
+static void trim_end(char *s)
+{
+	size_t len = strlen(s);
+
+	while (len && strchr(" \t\r\n", s[len - 1]))
+		s[--len] = '\0';
+}
+
+/* What stands behind a slash or a colon; NULL with *@ret_code set, or where there is none. */
+static char *take_word(struct parser *parser, const char *what, int *ret_code)
+{
+	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
+	char *word;
+
+	if (token.type != TOKEN_WORD) {
+		*ret_code = expected(parser, &token, what);
+		return NULL;
+	}
+	word = strndup(token.start, token.len);
+	if (!word)
+		*ret_code = no_memory(parser);
+	return word;
+}
+
+static int write_down(struct parser *parser, struct event_words *words)
+{
+	words->written = strndup(words->start, (size_t)(parser->lexer.at - words->start));
+	if (!words->written)
+		return no_memory(parser);
+	trim_end(words->written);
+	return 0;
+}
+
+/* mem:PLACE/LENGTH:ACCESS:MODIFIERS: the slash is no pair of slashes here. */
+static int parse_breakpoint(struct parser *parser, struct event_words *words)
+{
+	char *length = NULL, *tail = NULL;
+	struct place_text text = {0};
+	int r;
+
+	parser->lexer.at = words->start + strlen("mem:");
+	r = place_scan_address(parser, &text);
+	if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		lexer_next(&parser->lexer, LEX_EVENTS);
+		length = take_word(parser, "the length of the breakpoint", &r);
+	} else if (!r && *parser->lexer.at == ':') {
+		parser->lexer.at++;
+		tail = take_word(parser, "the access of the breakpoint", &r);
+	}
+	if (!r)
+		r = write_down(parser, words);
+	if (!r)
+		r = event_add_breakpoint(parser, words, &text, length, tail);
+	place_text_release(&text);
+	free(length);
+	free(tail);
+	return r;
+}
+
+static int parse_probe(struct parser *parser, struct event_words *words, size_t prefix)
+{
+	struct place_text text = {0};
+	int r;
+
+	parser->lexer.at = words->start + prefix;
+	r = event_scan_probe(parser, words->start, &text);
+	if (!r && *parser->lexer.at == ':') {
+		parser->lexer.at++;
+		words->modifiers = take_word(parser, "modifiers", &r);
+	} else if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		lexer_next(&parser->lexer, LEX_EVENTS);
+		r = parse_slashes(parser, words);
+	}
+	if (!r)
+		r = write_down(parser, words);
+	if (!r)
+		r = event_add_probe(parser, words, &text);
+	place_text_release(&text);
+	return r;
+}
+
+/* What failed by @code may be known elsewhere. */
+static int say_whose(struct parser *parser, const struct event_words *words, int code)
+{
+	const char *whose = suggest_whose(words->head, code);
+
+	if (!whose)
+		return code;
+	parser->fault = words->start;
+	return error_set(parser->err, code, "'%.64s' %s", words->head, whose);
+}
+
+static int parse_event(struct parser *parser)
+{
+	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
+	struct event_words words = {.start = token.start};
+	int r = 0;
+
+	if (token.type != TOKEN_WORD)
+		return expected(parser, &token, "an event");
+	words.head = strndup(token.start, token.len);
+	if (!words.head)
+		return no_memory(parser);
+	if (begins_with(&token, "mem:")) {
+		r = parse_breakpoint(parser, &words);
+		goto out;
+	}
+	if (event_probe_prefix(token.start)) {
+		r = parse_probe(parser, &words, event_probe_prefix(token.start));
+		goto out;
+	}
+	if (lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		lexer_next(&parser->lexer, LEX_EVENTS);
+		r = parse_slashes(parser, &words);
+		if (r)
+			goto out;
+	}
+	r = write_down(parser, &words);
+	if (!r)
+		r = event_resolve(parser, &words);
+out:
+	if (r == -ENOENT || r == -EINVAL)
+		r = say_whose(parser, &words, r);
+	if (r && !parser->fault)
+		parser->fault = words.start;
+	event_words_release(&words);
+	return r;
+}
+
+/* What belongs to the leader of a group alone; the members follow it. */
+static void close_group(struct parser *parser, size_t first)
+{
+	struct event_spec *leader = &parser->drafts[first].spec;
+	bool pinned = leader->pinned_group, exclusive = leader->attr.flags & PD_ATTR_EXCLUSIVE;
+	bool weak = leader->weak_group;
+
+	for (size_t i = first; i < parser->count; i++) {
+		struct event_spec *spec = &parser->drafts[i].spec;
+
+		spec->leader = (int)first;
+		spec->pinned_group = pinned;
+		spec->weak_group = weak;
+		spec->attr.flags &= ~(PD_ATTR_PINNED | PD_ATTR_EXCLUSIVE);
+	}
+	if (pinned)
+		leader->attr.flags |= PD_ATTR_PINNED;
+	if (exclusive)
+		leader->attr.flags |= PD_ATTR_EXCLUSIVE;
+}
+
+static int apply_group_modifiers(struct parser *parser, size_t first)
+{
+	struct token token = lexer_peek(&parser->lexer, LEX_EVENTS);
+	char *text;
+	int r;
+
+	if (token.type != TOKEN_WORD)
+		return 0;
+	lexer_next(&parser->lexer, LEX_EVENTS);
+	parser->fault = token.start;
+	if (*token.start != ':')
+		return expected(parser, &token, "',' or ':' and modifiers");
+	text = strndup(token.start + 1, token.len - 1);
+	if (!text)
+		return no_memory(parser);
+	r = modifier_check(text, parser->err);
+	for (size_t i = first; !r && i < parser->count; i++)
+		r = modifier_apply(&parser->drafts[i], text, true, parser->err);
+	free(text);
+	if (!r)
+		parser->fault = NULL;
+	return r;
+}
+
+/* "{" has been taken. */
+static int parse_group_body(struct parser *parser, const char *open)
+{
+	size_t first = parser->count;
+	struct token token;
+	int r;
+
+	do {
+		r = parse_event(parser);
+		if (r)
+			return r;
+		token = lexer_next(&parser->lexer, LEX_EVENTS);
+	} while (token.type == TOKEN_COMMA);
+	if (token.type != TOKEN_CLOSE) {
+		r = expected(parser, &token, "'}'");
+		if (token.type == TOKEN_END)
+			parser->fault = open;
+		return r;
+	}
+	r = apply_group_modifiers(parser, first);
+	if (!r)
+		close_group(parser, first);
+	return r;
+}
+
+/* A group, once; or on a hybrid machine and with generic events in it, once for each kind of core.
+ */
+static int parse_group(struct parser *parser)
+{
+	const char *open = parser->lexer.at - 1;
+	struct lexer start = parser->lexer;
+	int r;
+
+	parser->in_group = true;
+	parser->group_generic = false;
+	parser->group_core = 0;
+	r = parse_group_body(parser, open);
+	while (!r && parser->group_generic && ++parser->group_core < parser->nr_cores) {
+		parser->lexer = start;
+		r = parse_group_body(parser, open);
+	}
+	parser->in_group = false;
+	return r;
+}
+
+static int parse_item(struct parser *parser)
+{
+	struct lexer before = parser->lexer;
+	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
+
+	/* perf allows a name before the brace; it shows nowhere in a recording. */
+	if (token.type == TOKEN_WORD && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_OPEN)
+		token = lexer_next(&parser->lexer, LEX_EVENTS);
+	if (token.type == TOKEN_OPEN)
+		return parse_group(parser);
+	parser->lexer = before;
+	return parse_event(parser);
+}
+
+static int parse_list(struct parser *parser)
+{
+	struct token token;
+	int r;
+
+	do {
+		r = parse_item(parser);
+		if (r)
+			return r;
+		token = lexer_next(&parser->lexer, LEX_EVENTS);
+	} while (token.type == TOKEN_COMMA);
+	return token.type == TOKEN_END ? 0 : expected(parser, &token, "','");
+}
+
+/* Outside a group pinning and the like concern the event alone. */
+static void finish_single(struct parser *parser)
+{
+	for (size_t i = 0; i < parser->count; i++) {
+		struct event_spec *spec = &parser->drafts[i].spec;
+
+		if (spec->leader == (int)i && spec->pinned_group)
+			spec->attr.flags |= PD_ATTR_PINNED;
+	}
+}
+
+static int hand_over(struct parser *parser, struct event_list *list)
+{
+	int r = array_grow(&list->specs, &list->capacity, list->count + parser->count,
+			   sizeof(*list->specs));
+
+	if (r)
+		return no_memory(parser);
+	for (size_t i = 0; i < parser->count; i++) {
+		list->specs[list->count + i] = parser->drafts[i].spec;
+		list->specs[list->count + i].leader += (int)list->count;
+	}
+	list->count += parser->count;
+	parser->count = 0; /* the names are the list's now */
+	return 0;
+}
+
+/* Says where, unless the whole text is the fault. */
+static void say_where(struct parser *parser)
+{
+	size_t at;
+
+	if (!parser->fault || !parser->err)
+		return;
+	at = (size_t)(parser->fault - parser->text);
+	if (at)
+		error_prefix(parser->err, "character %zu of '%.80s%s': ", at + 1, parser->text,
+			     strlen(parser->text) > 80 ? "..." : "");
+}
+
+size_t event_place_length(const char *text)
+{
+	bool breakpoint = !strncmp(text, "mem:", 4);
+	size_t prefix = breakpoint ? 4 : event_probe_prefix(text);
+
+	if (!prefix)
+		return 0;
+	return prefix + place_length(text + prefix, breakpoint	   ? PLACE_BREAKPOINT
+						    : *text == 'u' ? PLACE_USER_PROBE
+								   : PLACE_KERNEL_PROBE);
+}
+
+int event_parse(struct event_list *list, const char *text, const struct event_env *env,
+		struct error *err)
+{
+	static const struct event_env machine = {0};
+	struct parser parser = {
+		.text = text, .env = env ? env : &machine, .err = err, .lexer = {text}};
+	int r;
+
+	if (strlen(text) > TEXT_MAX)
+		return error_set(err, -EINVAL, "the list of events is longer than %u characters",
+				 TEXT_MAX);
+	r = parse_list(&parser);
+	if (!r) {
+		finish_single(&parser);
+		r = hand_over(&parser, list);
+	} else if (r != -ENOMEM) {
+		say_where(&parser);
+	}
+	parser_truncate(&parser, 0);
+	free(parser.drafts);
+	for (size_t i = 0; i < parser.nr_cores; i++)
+		pmu_release(&parser.cores[i]);
+	free(parser.cores);
+	return r;
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the words of an event mean. In this order: generic names and rNNN, TYPE:CONFIG, a PMU with
+ * terms, an alias of any PMU, a tracepoint, and last the vendors' names.
+ */
+#include "event/parse/resolve.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "event/catalog/names.h"
+#include "event/catalog/suggest.h"
+#include "event/catalog/tracepoint.h"
+#include "event/catalog/vendor.h"
+
+#define PMU_TYPE_SHIFT 32
+
+static int no_memory(struct parser *parser)
+{
+	return error_sys(parser->err, -ENOMEM, "event list");
+}
+
+int event_apply_terms(struct parser *parser, const struct event_words *words, struct draft *draft,
+		      bool tracepoint)
+{
+	for (size_t i = 0; i < words->terms.count; i++) {
+		const struct term *term = &words->terms.items[i];
+		int r;
+
+		parser->fault = term->at;
+		if (!term_is_common(term))
+			return error_set(parser->err, -ENOENT, "unknown term '%.64s' of '%.64s'",
+					 term->key, words->head);
+		r = term_apply(&draft->spec, term, tracepoint, parser->err);
+		if (r)
+			return r;
+	}
+	parser->fault = NULL;
+	return 0;
+}
+
+int event_apply_modifiers(struct parser *parser, size_t first, const char *text)
+{
+	int r;
+
+	if (!text)
+		return 0;
+	r = modifier_check(text, parser->err);
+	for (size_t i = first; !r && i < parser->count; i++)
+		r = modifier_apply(&parser->drafts[i], text, false, parser->err);
+	return r;
+}
+
+/* Only one place for modifiers: "cycles:u" or "cycles/…/u". */
+static int one_modifier(struct parser *parser, const struct event_words *words, const char *inner,
+			const char **ret)
+{
+	if (inner && words->modifiers)
+		return error_set(parser->err, -EINVAL, "modifiers before and behind the slashes");
+	*ret = inner ? inner : words->modifiers;
+	return 0;
+}
+
+static int load_cores(struct parser *parser)
+{
+	if (parser->cores_read)
+		return 0;
+	parser->cores_read = true;
+	return pmu_load_hybrid(parser->env, &parser->cores, &parser->nr_cores);
+}
+
+/* A generic event for one kind of core, or for @core NULL wherever the kernel puts it. */
+static int add_generic_on(struct parser *parser, const struct event_words *words,
+			  const struct generic_event *event, const struct pmu *core)
+{
+	struct draft *draft = parser_add(parser, words);
+
+	if (!draft)
+		return no_memory(parser);
+	draft->spec.attr.type = event->type;
+	draft->spec.attr.config = event->config;
+	if (core) {
+		if (event->type == PERF_TYPE_RAW)
+			draft->spec.attr.type = core->type;
+		else
+			draft->spec.attr.config |= (uint64_t)core->type << PMU_TYPE_SHIFT;
+		draft->spec.core = true;
+		draft->spec.cpus = strdup(core->cpus);
+		if (!draft->spec.cpus)
+			return no_memory(parser);
+		free(draft->spec.name);
+		if (asprintf(&draft->spec.name, "%s/%s/", core->name, words->written) < 0) {
+			draft->spec.name = NULL;
+			return no_memory(parser);
+		}
+	}
+	return event_apply_terms(parser, words, draft, false);
+}
+
+static int add_generic(struct parser *parser, const struct event_words *words,
+		       const struct generic_event *event, const char *inner)
+{
+	size_t first = parser->count;
+	const char *modifiers = NULL;
+	int r = one_modifier(parser, words, inner, &modifiers);
+
+	if (!r && event->type != PERF_TYPE_SOFTWARE) {
+		if (load_cores(parser) != 0)
+			return no_memory(parser);
+		parser->group_generic = true;
+	}
+	if (r)
+		return r;
+	if (event->type == PERF_TYPE_SOFTWARE || !parser->nr_cores)
+		r = add_generic_on(parser, words, event, NULL);
+	else if (parser->in_group)
+		r = add_generic_on(parser, words, event, &parser->cores[parser->group_core]);
+	else
+		for (size_t i = 0; !r && i < parser->nr_cores; i++)
+			r = add_generic_on(parser, words, event, &parser->cores[i]);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
+}
+
+/* TYPE:CONFIG[:modifiers], both numbers. -ENOENT (no sentence) if it is not of that form. */
+static int add_numeric(struct parser *parser, const struct event_words *words, const char *type,
+		       const char *rest)
+{
+	char config[32];
+	const char *colon = strchr(rest, ':'), *modifiers = NULL;
+	size_t len = colon ? (size_t)(colon - rest) : strlen(rest), first = parser->count;
+	uint64_t type_number, config_number;
+	struct draft *draft;
+	int r;
+
+	if (len >= sizeof(config))
+		return -ENOENT;
+	memcpy(config, rest, len);
+	config[len] = '\0';
+	if (parse_u64(type, &type_number) != 0 || parse_u64(config, &config_number) != 0)
+		return -ENOENT;
+	if (type_number > UINT32_MAX)
+		return error_set(parser->err, -EINVAL, "type %" PRIu64 " does not fit 32 bits",
+				 type_number);
+	r = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
+	if (r)
+		return r;
+	draft = parser_add(parser, words);
+	if (!draft)
+		return no_memory(parser);
+	draft->spec.attr.type = (uint32_t)type_number;
+	draft->spec.attr.config = config_number;
+	r = event_apply_terms(parser, words, draft, false);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
+}
+
+static int add_pmu_event(struct parser *parser, const struct event_words *words, const char *name,
+			 const struct term_list *terms)
+{
+	struct draft *draft;
+	struct pmu pmu;
+	int r = pmu_load(parser->env, name, &pmu, parser->err);
+
+	if (r)
+		return r;
+	draft = parser_add(parser, words);
+	if (draft)
+		r = pmu_apply(parser->env, &pmu, terms, &draft->spec, &parser->fault, parser->err);
+	else
+		r = no_memory(parser);
+	if (!r)
+		parser->fault = NULL;
+	pmu_release(&pmu);
+	return r;
+}
+
+/*
+ * True if @name is one of several like PMUs that @wanted stands for: "uncore_imc" or "imc" for
+ * uncore_imc_0, uncore_imc_1; or a pattern that fits.
+ */
+static bool pmu_stands_for(const char *wanted, const char *name)
+{
+	static const char uncore[] = "uncore_";
+	size_t len = strlen(wanted);
+
+	if (strpbrk(wanted, "*?["))
+		return fnmatch(wanted, name, 0) == 0;
+	if (strncmp(name, uncore, sizeof(uncore) - 1) == 0 &&
+	    strncmp(wanted, uncore, sizeof(uncore) - 1) != 0)
+		name += sizeof(uncore) - 1;
+	if (strncmp(name, wanted, len) != 0)
+		return false;
+	name += len;
+	if (*name == '_')
+		name++;
+	return !name[strspn(name, "0123456789")];
+}
+
+/* PMU/terms/: the PMU of that name, or all that it stands for. -ENOENT without a sentence: none. */
+static int add_pmu(struct parser *parser, const struct event_words *words)
+{
+	struct name_list names = {0};
+	size_t first = parser->count;
+	int r = add_pmu_event(parser, words, words->head, &words->terms);
+
+	if (r == -ENOENT && parser->count == first) {
+		if (pmu_names(parser->env, &names) != 0)
+			r = no_memory(parser);
+		for (size_t i = 0; (!r || r == -ENOENT) && i < names.count; i++) {
+			if (pmu_stands_for(words->head, names.names[i]))
+				r = add_pmu_event(parser, words, names.names[i], &words->terms);
+			if (r == -ENOENT && parser->count > first)
+				break; /* a term that this PMU does not know */
+		}
+		name_list_release(&names);
+	}
+	return r ? r : event_apply_modifiers(parser, first, words->modifiers);
+}
+
+/* Terms of an event that was named by an alias: the user's, then the alias as one more. */
+static int terms_with_alias(const struct event_words *words, const char *alias,
+			    struct term_list *ret)
+{
+	struct term *items = calloc(words->terms.count + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	if (words->terms.count)
+		memcpy(items, words->terms.items, words->terms.count * sizeof(*items));
+	items[words->terms.count] = (struct term){.key = (char *)alias, .at = words->start};
+	*ret = (struct term_list){items, words->terms.count + 1, 0};
+	return 0;
+}
+
+static bool pmu_has_alias(struct parser *parser, const char *pmu_name, const char *alias)
+{
+	struct pmu pmu = {.name = (char *)pmu_name};
+	struct term_list terms = {0};
+	int r = pmu_alias_terms(parser->env, &pmu, alias, &terms, NULL);
+
+	term_list_release(&terms);
+	return r == 0 || r == -EBADMSG;
+}
+
+/* An alias by itself, in every PMU that has it. -ENOENT without a sentence: in none. */
+static int add_alias(struct parser *parser, const struct event_words *words, const char *alias,
+		     const char *inner)
+{
+	struct name_list names = {0};
+	struct term_list terms = {0};
+	size_t first = parser->count;
+	const char *modifiers = NULL;
+	int r;
+
+	if (pmu_names(parser->env, &names) != 0 || terms_with_alias(words, alias, &terms) != 0) {
+		name_list_release(&names);
+		return no_memory(parser);
+	}
+	r = 0;
+	for (size_t i = 0; !r && i < names.count; i++) {
+		if (pmu_has_alias(parser, names.names[i], alias))
+			r = add_pmu_event(parser, words, names.names[i], &terms);
+	}
+	name_list_release(&names);
+	free(terms.items);
+	if (r)
+		return r;
+	if (parser->count == first)
+		return -ENOENT;
+	r = one_modifier(parser, words, inner, &modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
+}
+
+/* sys:name[:modifiers], either a pattern. */
+static int add_tracepoints(struct parser *parser, const struct event_words *words, const char *sys,
+			   const char *rest)
+{
+	struct tracepoint_list found = {0};
+	const char *colon = strchr(rest, ':'), *modifiers = NULL;
+	char *name = colon ? strndup(rest, (size_t)(colon - rest)) : strdup(rest);
+	size_t first = parser->count;
+	int r;
+
+	if (!name)
+		return no_memory(parser);
+	r = tracepoint_find(parser->env, sys, name, &found, parser->err);
+	free(name);
+	if (r == -ENOMEM)
+		no_memory(parser);
+	if (!r)
+		r = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
+	for (size_t i = 0; !r && i < found.count; i++) {
+		struct draft *draft = parser_add(parser, words);
+
+		if (!draft) {
+			r = no_memory(parser);
+			break;
+		}
+		/* The name without modifiers, as perf's, since readers take it apart. */
+		free(draft->spec.name);
+		draft->spec.name = found.items[i].name;
+		found.items[i].name = NULL;
+		draft->spec.attr.type = PERF_TYPE_TRACEPOINT;
+		draft->spec.attr.config = found.items[i].id;
+		draft->spec.attr.sample_period = 1;
+		draft->spec.each = true;
+		r = event_apply_terms(parser, words, draft, true);
+	}
+	tracepoint_list_release(&found);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
+}
+
+/* Looks up the first @len characters of @name. */
+static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr)
+{
+	char *head = strndup(name, len);
+	int r = head ? vendor_find(head, attr) : -ENOMEM;
+
+	free(head);
+	return r;
+}
+
+/*
+ * A vendor's name. Its last part may be our modifiers or a unit mask: ours is tried first if it is
+ * in lower case, which no unit mask is. *@ret_inner: the modifiers, or NULL.
+ */
+static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_inner)
+{
+	const char *colon = strrchr(name, ':');
+	bool likely = colon && colon[1] && !colon[1 + strspn(colon + 1, "ukhp")];
+	int r = -ENOENT;
+
+	if (likely)
+		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
+	if (!r || r == -ENOMEM)
+		goto out;
+	likely = false;
+	r = vendor_find(name, attr);
+	if (r && colon && modifier_like(colon + 1)) {
+		likely = true;
+		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
+	}
+out:
+	*ret_inner = likely ? colon + 1 : NULL;
+	return r;
+}
+
+/* -ENOENT without a sentence: no vendor's name that is known on this machine. */
+static int add_vendor(struct parser *parser, const struct event_words *words)
+{
+	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+	struct pd_attr attr = {0};
+	const char *inner, *modifiers = NULL;
+	size_t first = parser->count;
+	struct draft *draft;
+	int r = find_vendor(words->head, &attr, &inner);
+
+	if (r)
+		return r == -ENOMEM ? no_memory(parser) : r;
+	draft = parser_add(parser, words);
+	if (!draft)
+		return no_memory(parser);
+	attr.flags |= draft->spec.attr.flags;
+	draft->spec.attr = attr;
+	draft->spec.explicit_period = attr.sample_period != 0;
+	draft->spec.modifier_given = attr.flags & levels;
+	r = event_apply_terms(parser, words, draft, false);
+	if (!r)
+		r = one_modifier(parser, words, inner, &modifiers);
+	return r ? r : event_apply_modifiers(parser, first, modifiers);
+}
+
+static int unknown_event(struct parser *parser, const struct event_words *words)
+{
+	char hint[256], where[192];
+
+	suggest_event(parser->env, words->head, hint, sizeof(hint));
+	if (words->slashes)
+		return error_set(parser->err, -ENOENT,
+				 "no PMU '%.64s' on this machine, and no event of that name%s%s "
+				 "'ls %s/bus/event_source/devices' lists PMUs",
+				 words->head, hint, *hint ? "" : ";",
+				 parser->env && parser->env->sysfs ? parser->env->sysfs : "/sys");
+	suggest_where(parser->env, words->head, where, sizeof(where));
+	return error_set(parser->err, -ENOENT, "unknown event%s '%.64s'%s%s %s",
+			 strchr(words->head, ':') ? " or tracepoint" : "", words->head, hint,
+			 *hint ? "" : ";", where);
+}
+
+/* Tries the meanings of a name without or with one part behind a colon. @name is what is before. */
+static int resolve_known(struct parser *parser, const struct event_words *words, const char *name,
+			 const char *rest)
+{
+	struct generic_event event;
+	int r = names_find(name, &event);
+
+	/* A colon with something else than modifiers behind it may still be a tracepoint's. */
+	if (!r && (!rest || modifier_like(rest) || !*rest))
+		return add_generic(parser, words, &event, rest);
+	if (r == -EINVAL)
+		return error_set(parser->err, -EINVAL, "'%.64s' is no event: %s", name,
+				 name[0] == 'r' ? "more than 64 bits"
+						: "the cache has no such operation");
+	if (rest) {
+		r = add_numeric(parser, words, name, rest);
+		if (r != -ENOENT)
+			return r;
+	} else if (words->slashes) {
+		size_t first = parser->count;
+
+		r = add_pmu(parser, words);
+		if (r != -ENOENT || parser->count > first)
+			return r;
+	}
+	if (rest && !modifier_like(rest))
+		return -ENOENT;
+	return add_alias(parser, words, name, rest);
+}
+
+/* What remains for a name that resolve_known() did not find. */
+static int resolve_other(struct parser *parser, const struct event_words *words, const char *name,
+			 const char *rest)
+{
+	struct error tracepoint = ERROR_INIT;
+	struct generic_event event;
+	size_t first = parser->count;
+	int r;
+
+	if (rest) {
+		r = add_tracepoints(parser, words, name, rest);
+		if ((r != -ENOENT && r != -EACCES && r != -ENXIO) || parser->count > first)
+			return r;
+		if (parser->err)
+			tracepoint = *parser->err;
+	}
+	r = add_vendor(parser, words);
+	if (r != -ENOENT || parser->count > first)
+		return r;
+	if (rest && names_find(name, &event) == 0)
+		return modifier_check(rest, parser->err);
+	/* Whoever asks for a tracepoint must hear why there is none; others would be misled. */
+	if (rest && !modifier_like(rest) && tracepoint.code == -EACCES)
+		return error_set(parser->err, -EACCES, "%s", tracepoint.text);
+	if (rest && !modifier_like(rest) && tracepoint.code == -ENXIO)
+		return error_set(parser->err, -ENOENT, "%s", tracepoint.text);
+	return unknown_event(parser, words);
+}
+
+int event_resolve(struct parser *parser, const struct event_words *words)
+{
+	const char *colon = strchr(words->head, ':'), *rest = colon ? colon + 1 : NULL;
+	size_t first = parser->count;
+	char *name;
+	int r;
+
+	name = colon ? strndup(words->head, (size_t)(colon - words->head)) : strdup(words->head);
+	if (!name)
+		return no_memory(parser);
+	r = resolve_known(parser, words, name, rest);
+	if (r == -ENOENT && parser->count == first && !parser->fault)
+		r = resolve_other(parser, words, name, rest);
+	free(name);
+	return r;
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "record/control/control_open.h"
+#include "record/control/control_socket.h"
+
+/* Clients at once; more wait in the socket's queue. */
+#define CLIENTS_MAX 512
+
+/* What a write to a pipe takes whole or not at all. */
+#define ANSWER_MAX PIPE_BUF
+
+/* A way by which commands come and answers go. */
+struct channel {
+	struct channel *next, **link; /* link: what points here */
+	bool client;		      /* else it is --control's */
+	int in, out;		      /* out: in, of clients; -1: nobody wants answers */
+	char line[CONTROL_LINE_MAX];
+	size_t at, len;	    /* what was read and is no command yet is line[at..len) */
+	bool skipping;	    /* the rest of a line that is too long */
+	bool ended;	    /* nothing more comes in */
+	uint64_t ticket;    /* of a command that is answered later: no other is read; 0: none */
+	struct buf pending; /* of clients: answers from byte @sent on; nothing is read meanwhile */
+	size_t sent;
+};
+
+struct control {
+	const struct control_ops *ops;
+	void *arg;
+	const struct notes *notes;
+	int epoll, timer;
+	struct control_socket socket;
+	bool paused; /* the socket is not listened to until the timer, or for ever without it */
+	struct channel *channels;
+	uint64_t tickets; /* given out */
+	struct control_stats stats;
+};
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+static int watch(struct control *c, int how, int fd, uint32_t events, void *who)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = who};
+
+	return epoll_ctl(c->epoll, how, fd, &ev) ? -errno : 0;
+}
+
+int control_new(const struct control_ops *ops, void *arg, const struct notes *notes,
+		struct control **ret, struct error *err)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	int code = 0;
+
+	if (!c)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->ops = ops;
+	c->arg = arg;
+	c->notes = notes;
+	c->socket = (struct control_socket)CONTROL_SOCKET_INIT;
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (c->epoll < 0 || c->timer < 0)
+		code = -errno;
+	if (!code)
+		code = watch(c, EPOLL_CTL_ADD, c->timer, EPOLLIN, &c->timer);
+	if (code) {
+		error_sys(err, code, "descriptors for control");
+		control_free(c);
+		return code;
+	}
+	*ret = c;
+	return 0;
+}
+
+static void channel_free(struct channel *ch)
+{
+	if (ch->out >= 0 && ch->out != ch->in)
+		close(ch->out);
+	if (ch->in >= 0)
+		close(ch->in);
+	buf_release(&ch->pending);
+	free(ch);
+}
+
+/* Takes a channel out of the list, with its descriptors. */
+static void channel_drop(struct control *c, struct channel *ch)
+{
+	/* Closing does not end the watching while whoever gave the descriptor has it open. */
+	watch(c, EPOLL_CTL_DEL, ch->in, 0, NULL);
+	c->stats.connected -= ch->client;
+	*ch->link = ch->next;
+	if (ch->next)
+		ch->next->link = ch->link;
+	channel_free(ch);
+}
+
+void control_free(struct control *c)
+{
+	if (!c)
+		return;
+	control_socket_close(&c->socket);
+	while (c->channels)
+		channel_drop(c, c->channels);
+	if (c->timer >= 0)
+		close(c->timer);
+	if (c->epoll >= 0)
+		close(c->epoll);
+	free(c);
+}
+
+int control_fd(const struct control *c)
+{
+	return c->epoll;
+}
+
+const struct control_stats *control_stats(const struct control *c)
+{
+	return &c->stats;
+}
+
+/* Makes the descriptors a channel's. They are closed also on failure. */
+static int channel_add(struct control *c, bool client, int in, int out)
+{
+	struct channel *ch = calloc(1, sizeof(*ch));
+	int code;
+
+	if (!ch) {
+		close(in);
+		if (out >= 0 && out != in)
+			close(out);
+		return -ENOMEM;
+	}
+	ch->client = client;
+	ch->in = in;
+	ch->out = out;
+	code = watch(c, EPOLL_CTL_ADD, in, EPOLLIN, ch);
+	if (code) {
+		channel_free(ch);
+		return code;
+	}
+	ch->next = c->channels;
+	ch->link = &c->channels;
+	if (ch->next)
+		ch->next->link = &ch->next;
+	c->channels = ch;
+	c->stats.clients += client;
+	c->stats.connected += client;
+	return 0;
+}
+
+/* The timer is for lines that nobody ends, and for a socket that is not listened to for a while. */
+static void arm(struct control *c)
+{
+	const struct itimerspec when = {.it_value.tv_nsec = CONTROL_PATIENCE_MS * 1000000l};
+
+	timerfd_settime(c->timer, 0, &when, NULL);
+}
+
+/* --- answers -------------------------------------------------------------------------------------
+ */
+
+static bool ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Writes without waiting. Returns what was written or a negative errno. */
+static ssize_t put(int fd, const void *data, size_t len)
+{
+	ssize_t n = send(fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && errno == ENOTSOCK)
+		n = ready(fd, POLLOUT) ? write(fd, data, len) : (errno = EAGAIN, -1);
+	return n < 0 ? -errno : n;
+}
+
+/* Gives a client what it takes. Returns 0, or a negative errno when it is gone. */
+static int channel_flush(struct channel *ch)
+{
+	while (ch->sent < ch->pending.len) {
+		ssize_t n = put(ch->in, ch->pending.data + ch->sent, ch->pending.len - ch->sent);
+
+		if (n == -EAGAIN)
+			return 0;
+		if (n < 0)
+			return (int)n;
+		ch->sent += (size_t)n;
+	}
+	ch->pending.len = ch->sent = 0;
+	return 0;
+}
+
+/* Says text line by line. */
+static void say_lines(struct control *c, enum note_level level, const struct buf *text)
+{
+	const char *at = (const char *)text->data, *end = at + text->len;
+
+	while (at < end) {
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = nl ? nl : end;
+
+		notes_say(c->notes, level, "%.*s", (int)(stop - at), at);
+		at = stop + 1;
+	}
+}
+
+/* On --control: a pipe takes an answer whole or not at all. */
+static void answer_now(struct control *c, struct channel *ch, const struct buf *answer)
+{
+	ssize_t n = answer->len > ANSWER_MAX ? -EMSGSIZE : put(ch->out, answer->data, answer->len);
+
+	if (n == (ssize_t)answer->len)
+		return;
+	c->stats.unread++;
+	if (n != -EPIPE)
+		return;
+	notes_say(c->notes, NOTE_DETAIL, "control: nobody reads the answers any more");
+	close(ch->out);
+	ch->out = -1;
+}
+
+/* Sends @text and how it ended. A client for which there is no memory gets no answer but an end. */
+static int answer(struct control *c, struct channel *ch, struct buf *text, int code,
+		  const struct error *err)
+{
+	if (!ch->client && ch->out < 0) {
+		say_lines(c, NOTE_INFO, text);
+		if (code)
+			notes_say(c->notes, NOTE_WARNING, "control: %s", err->text);
+		return 0;
+	}
+	if (control_answer_end(code, err->text, text))
+		return ch->client ? -ENOMEM : 0;
+	if (ch->client)
+		return buf_append(&ch->pending, text->data, text->len);
+	answer_now(c, ch, text);
+	return 0;
+}
+
+/* --- commands ------------------------------------------------------------------------------------
+ */
+
+static int run_stats(struct control *c, bool json, struct buf *text, struct error *err)
+{
+	struct control_figures figures = {0};
+	int code = c->ops->stats(c->arg, &figures, err);
+
+	figures.unread = c->stats.unread;
+	return code ? code : control_figures_print(&figures, json, text);
+}
+
+/* What may be answered later. */
+static int run_request(struct control *c, struct control_command *command, struct channel *ch,
+		       struct buf *text, struct error *err)
+{
+	int code;
+
+	command->snapshot.ticket = ++c->tickets;
+	command->snapshot.what.origin = PD_SNAPSHOT_CONTROL;
+	code = command->verb == CONTROL_ROTATE
+		       ? c->ops->rotate(c->arg, &command->snapshot, text, err)
+		       : c->ops->snapshot(c->arg, &command->snapshot, err);
+	if (code == -EINPROGRESS)
+		ch->ticket = command->snapshot.ticket;
+	return code;
+}
+
+static int run_verb(struct control *c, struct control_command *command, struct channel *ch,
+		    struct buf *text, struct error *err)
+{
+	const struct control_ops *ops = c->ops;
+
+	switch (command->verb) {
+	case CONTROL_ENABLE: return ops->enable(c->arg, command->event, err);
+	case CONTROL_DISABLE: return ops->disable(c->arg, command->event, err);
+	case CONTROL_SNAPSHOT:
+	case CONTROL_ROTATE: return run_request(c, command, ch, text, err);
+	case CONTROL_STOP: return ops->stop(c->arg, err);
+	case CONTROL_PING: return 0;
+	case CONTROL_EVLIST: return ops->evlist(c->arg, command->list, text, err);
+	case CONTROL_STATS: return run_stats(c, command->json, text, err);
+	case CONTROL_HELP: return control_command_help(text);
+	}
+	return error_set(err, -EINVAL, "there is no such command");
+}
+
+/* Of a command from --control: perf's acknowledgements are nothing but that. */
+static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *text)
+{
+	if (verb == CONTROL_STATS || verb == CONTROL_HELP)
+		return;
+	if (verb == CONTROL_EVLIST)
+		say_lines(c, NOTE_INFO, text);
+	text->len = 0;
+}
+
+/* Obeys a line and answers. Returns 0, or a negative errno when the channel is of no more use. */
+static int obey(struct control *c, struct channel *ch, char *line)
+{
+	struct control_command command;
+	struct error err = ERROR_INIT;
+	struct buf text = {0};
+	int code = control_command_parse(line, &command, &err);
+
+	if (code == -ENOMSG)
+		return 0;
+	if (!code)
+		code = run_verb(c, &command, ch, &text, &err);
+	c->stats.commands++;
+	if (code == -EINPROGRESS)
+		return 0;
+	if (code && !err.code)
+		error_sys(&err, code, "no answer");
+	c->stats.errors += code != 0;
+	if (!code && !ch->client)
+		keep_to_perf(c, command.verb, &text);
+	code = answer(c, ch, &text, code, &err);
+	buf_release(&text);
+	return code;
+}
+
+static int refuse_long(struct control *c, struct channel *ch)
+{
+	struct error err = ERROR_INIT;
+	struct buf text = {0};
+	int code = error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
+
+	c->stats.commands++;
+	c->stats.errors++;
+	code = answer(c, ch, &text, code, &err);
+	buf_release(&text);
+	return code;
+}
+
+/* --- lines ---------------------------------------------------------------------------------------
+ */
+
+/* Reads once, if there is room and anything to read. Returns 0 or a negative errno. */
+static int channel_fill(struct channel *ch)
+{
+	ssize_t n;
+
+	if (ch->ended || ch->pending.len || !ready(ch->in, POLLIN))
+		return 0;
+	memmove(ch->line, ch->line + ch->at, ch->len - ch->at);
+	ch->len -= ch->at;
+	ch->at = 0;
+	if (ch->len == sizeof(ch->line))
+		return 0;
+	n = read(ch->in, ch->line + ch->len, sizeof(ch->line) - ch->len);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	ch->len += (size_t)n;
+	ch->ended = !n;
+	/* What was not ended is, now; there is room, since a full buffer was skipped. */
+	if (ch->ended && (ch->len || ch->skipping))
+		ch->line[ch->len++] = '\n';
+	return 0;
+}
+
+/* The end of the first line, NULL if it is not there; the rest of one that is too long is dropped.
+ */
+static char *line_end(struct channel *ch)
+{
+	for (size_t i = ch->at; i < ch->len; i++)
+		if (ch->line[i] == '\n' || ch->line[i] == '\0')
+			return ch->line + i;
+	if (ch->skipping)
+		ch->at = ch->len = 0;
+	return NULL;
+}
+
+static int channel_obey(struct control *c, struct channel *ch)
+{
+	int code = 0;
+	char *end;
+
+	while (!code && !ch->ticket && !ch->pending.len && (end = line_end(ch))) {
+		char *line = ch->line + ch->at;
+
+		*end = '\0';
+		ch->at = (size_t)(end + 1 - ch->line);
+		code = ch->skipping ? 0 : obey(c, ch, line);
+		ch->skipping = false;
+		if (!code)
+			code = channel_flush(ch);
+	}
+	/* Answered at once: whoever waits for that may never end the line. */
+	if (code || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
+	    ch->len < sizeof(ch->line))
+		return code;
+	ch->skipping = true;
+	ch->len = 0;
+	code = refuse_long(c, ch);
+	return code ? code : channel_flush(ch);
+}
+
+static void channel_serve(struct control *c, struct channel *ch)
+{
+	int code;
+
+	if (ch->ticket)
+		return;
+	code = channel_flush(ch);
+	if (!code)
+		code = channel_fill(ch);
+	if (!code)
+		code = channel_obey(c, ch);
+	if (code || (ch->ended && !ch->ticket && !ch->pending.len)) {
+		if (!ch->client)
+			notes_say(c->notes, NOTE_DETAIL,
+				  "control: no more commands come; the recording goes on");
+		channel_drop(c, ch);
+		return;
+	}
+	/* One that waits for an answer, and hangs up, is reported once. */
+	watch(c, EPOLL_CTL_MOD, ch->in,
+	      ch->ticket	? EPOLLONESHOT
+	      : ch->pending.len ? EPOLLOUT
+				: EPOLLIN,
+	      ch);
+	if (!ch->client && !ch->ticket && ch->at < ch->len && !ch->skipping)
+		arm(c);
+}
+
+/* Takes a line that was not ended for what it is, if it is a command. */
+static void channel_hurry(struct control *c, struct channel *ch)
+{
+	char line[CONTROL_LINE_MAX + 1], copy[CONTROL_LINE_MAX + 1];
+	struct control_command command;
+	size_t len = ch->len - ch->at;
+
+	if (ch->client || !len || ch->skipping || ch->ticket)
+		return;
+	memcpy(line, ch->line + ch->at, len);
+	line[len] = '\0';
+	memcpy(copy, line, len + 1);
+	if (control_command_parse(copy, &command, NULL))
+		return;
+	ch->at = ch->len = 0;
+	obey(c, ch, line); /* fails for clients only */
+}
+
+void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err)
+{
+	struct channel *ch = c->channels;
+	int code;
+
+	while (ch && ch->ticket != ticket)
+		ch = ch->next;
+	if (!ch)
+		return;
+	ch->ticket = 0;
+	c->stats.errors += err->code != 0;
+	if (!ch->client || err->code)
+		text->len = 0;
+	code = answer(c, ch, text, err->code, err);
+	if (code)
+		channel_drop(c, ch);
+	else
+		channel_serve(c, ch);
+}
+
+/* --- where they come from ------------------------------------------------------------------------
+ */
+
+int control_add(struct control *c, const struct control_spec *spec, struct error *err)
+{
+	int in, out, code = control_open(spec, c->notes, &in, &out, err);
+
+	if (code)
+		return code;
+	code = channel_add(c, false, in, out);
+	if (code == -EPERM) /* epoll's word for it */
+		return error_set(err, code, "--control: descriptor %d cannot be waited for",
+				 spec->fd);
+	return code ? error_sys(err, code, "--control") : 0;
+}
+
+/* --- the socket ----------------------------------------------------------------------------------
+ */
+
+int control_listen(struct control *c, const char *base, struct error *err)
+{
+	int code = control_socket_open(&c->socket, base, err);
+
+	if (code)
+		return code;
+	code = watch(c, EPOLL_CTL_ADD, c->socket.fd, EPOLLIN, &c->socket);
+	if (code)
+		control_socket_close(&c->socket);
+	return code ? error_sys(err, code, "control socket") : 0;
+}
+
+/* Lets clients wait in the queue until the timer: the socket would be reported again and again. */
+static void pause_listening(struct control *c)
+{
+	watch(c, EPOLL_CTL_DEL, c->socket.fd, 0, NULL);
+	c->paused = true;
+	arm(c);
+}
+
+static void resume_listening(struct control *c)
+{
+	if (c->stats.connected >= CLIENTS_MAX ||
+	    watch(c, EPOLL_CTL_ADD, c->socket.fd, EPOLLIN, &c->socket))
+		arm(c);
+	else
+		c->paused = false;
+}
+
+/* One at a time: there is more to do than to accept. */
+static void welcome(struct control *c)
+{
+	int fd = -EMFILE;
+
+	if (c->stats.connected < CLIENTS_MAX) {
+		fd = accept4(c->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	if (fd == -EAGAIN || fd == -ECONNABORTED || fd == -EINTR)
+		return;
+	if (fd < 0)
+		pause_listening(c);
+	else if (control_socket_trusts(fd))
+		channel_add(c, true, fd, fd);
+	else
+		close(fd);
+}
+
+/* --- dispatching ---------------------------------------------------------------------------------
+ */
+
+static void on_timer(struct control *c)
+{
+	struct channel *ch, *next;
+	uint64_t times;
+
+	if (read(c->timer, &times, sizeof(times)) < 0)
+		return;
+	for (ch = c->channels; ch; ch = next) {
+		next = ch->next;
+		channel_hurry(c, ch);
+	}
+	if (c->paused)
+		resume_listening(c);
+}
+
+void control_dispatch(struct control *c)
+{
+	struct epoll_event events[32];
+	int n = epoll_wait(c->epoll, events, 32, 0);
+
+	for (int i = 0; i < n; i++) {
+		void *who = events[i].data.ptr;
+
+		if (who == &c->timer)
+			on_timer(c);
+		else if (who == &c->socket)
+			welcome(c);
+		else
+			channel_serve(c, who);
+	}
+}

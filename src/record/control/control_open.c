@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control/control_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * A descriptor of our own for @fd, closed on exec. Its flags belong to all who share the open file
+ * with us, so that a pipe is opened once more for O_NONBLOCK; what cannot be is asked by poll()
+ * before each read and write.
+ */
+static int own_descriptor(int fd, int flags, const struct stat *st)
+{
+	char path[32];
+	int own = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (S_ISFIFO(st->st_mode))
+		own = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_CLOEXEC);
+	if (own < 0)
+		own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return own < 0 ? -errno : own;
+}
+
+static int take_descriptor(int fd, bool answers, struct error *err)
+{
+	const char *what = answers ? "answers" : "commands";
+	int flags = fcntl(fd, F_GETFL), own;
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st))
+		return error_set(err, -EBADF, "--control: descriptor %d for %s is not open", fd,
+				 what);
+	if ((flags & O_ACCMODE) == (answers ? O_RDONLY : O_WRONLY))
+		return error_set(err, -EBADF, "--control: descriptor %d is not open for %s", fd,
+				 answers ? "writing" : "reading");
+	if (!answers && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return error_set(err, -EINVAL,
+				 "--control: descriptor %d is a file; commands come by a pipe, "
+				 "socket or terminal",
+				 fd);
+	own = own_descriptor(fd, flags, &st);
+	return own < 0 ? error_sys(err, own, "--control: descriptor %d", fd) : own;
+}
+
+/* Whoever can write to it commands us, whoever can read it takes our commands away. */
+static int check_fifo(const char *path, const struct stat *st, struct error *err)
+{
+	if (!S_ISFIFO(st->st_mode))
+		return error_set(err, -EINVAL,
+				 "--control: '%.256s' is no FIFO: make it with mkfifo", path);
+	if (st->st_uid != geteuid())
+		return error_set(err, -EPERM,
+				 "--control: the FIFO '%.256s' belongs to user %u, not to %u who "
+				 "records: one who owns it commands the recording",
+				 path, st->st_uid, geteuid());
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, -EPERM,
+				 "--control: others may write to the FIFO '%.256s' (mode %03o): "
+				 "chmod 600 it",
+				 path, st->st_mode & 0777);
+	return 0;
+}
+
+static int open_fifo(const struct notes *notes, const char *path, bool answers, struct error *err)
+{
+	struct stat st;
+	int fd, code;
+
+	/* Before it is opened, since opening a device may do something. */
+	if (stat(path, &st))
+		return error_sys(err, -errno, "--control: '%.256s'", path);
+	code = check_fifo(path, &st, err);
+	if (code)
+		return code;
+	/* Open for both, there is always a reader and a writer, and no end when one leaves. */
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, -errno, "--control: '%.256s'", path);
+	code = fstat(fd, &st) ? error_sys(err, -errno, "--control: '%.256s'", path)
+			      : check_fifo(path, &st, err);
+	if (!code && !answers && (st.st_mode & 077)) {
+		if (fchmod(fd, st.st_mode & 0700))
+			code = error_sys(err, -errno, "--control: making '%.256s' private", path);
+		else
+			notes_say(notes, NOTE_DETAIL, "control: '%s' is readable only by you now",
+				  path);
+	}
+	if (code) {
+		close(fd);
+		return code;
+	}
+	return fd;
+}
+
+/* A socket may be both: what is written to it is read at its other end. */
+static bool same_pipe(int in, int out)
+{
+	struct stat a, b;
+
+	return !fstat(in, &a) && !fstat(out, &b) && S_ISFIFO(a.st_mode) && S_ISFIFO(b.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int control_open(const struct control_spec *spec, const struct notes *notes, int *ret_in,
+		 int *ret_out, struct error *err)
+{
+	bool answers = spec->fifo ? *spec->ack_path : spec->ack_fd >= 0;
+	int in, out = -1;
+
+	in = spec->fifo ? open_fifo(notes, spec->path, false, err)
+			: take_descriptor(spec->fd, false, err);
+	if (in < 0)
+		return in;
+	if (answers) {
+		out = spec->fifo ? open_fifo(notes, spec->ack_path, true, err)
+				 : take_descriptor(spec->ack_fd, true, err);
+		if (out < 0) {
+			close(in);
+			return out;
+		}
+	}
+	if (out >= 0 && same_pipe(in, out)) {
+		close(in);
+		close(out);
+		return error_set(
+			err, -EINVAL,
+			"--control: commands and answers are on the same FIFO: each answer "
+			"would come back as a command; name another one for the answers");
+	}
+	*ret_in = in;
+	*ret_out = out;
+	return 0;
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control/control_socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "sys/io/file.h"
+
+#define FOLDER	"ringtail"
+#define SUFFIX	".sock"
+#define BACKLOG 512
+
+static uint64_t monotonic_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* --- the directory -------------------------------------------------------------------------------
+ */
+
+/* Nobody else can put anything of his in the place of what we make there. */
+static bool base_is_ours(const char *base)
+{
+	struct stat st;
+
+	return !stat(base, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       (st.st_uid == geteuid() || st.st_uid == 0);
+}
+
+const char *control_socket_base(void)
+{
+	/* Of a program with file capabilities it is still its user's own. */
+	bool own = getuid() == geteuid() && getgid() == getegid();
+	const char *base = own ? getenv("XDG_RUNTIME_DIR") : secure_getenv("XDG_RUNTIME_DIR");
+
+	/* su and sudo may leave another user's in the environment. */
+	if (base && *base == '/' && base_is_ours(base) && !access(base, W_OK))
+		return base;
+	return geteuid() ? NULL : "/run";
+}
+
+/* Opens BASE/ringtail if it is of this user, or, @foreign, of a user whose sockets we may use. */
+static int open_folder(const char *base, bool foreign)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd, code;
+
+	if (snprintf(path, sizeof(path), "%s/" FOLDER, base) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	code = fstat(fd, &st) ? -errno : 0;
+	if (!code && st.st_uid != geteuid() && !(foreign && (!geteuid() || !st.st_uid)))
+		code = -EPERM;
+	if (!code && !foreign && (st.st_mode & 0777) != 0700)
+		code = fchmod(fd, 0700) ? -errno : 0;
+	if (code)
+		close(fd);
+	return code ? code : fd;
+}
+
+static int make_folder(const char *base)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" FOLDER, base) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	return open_folder(base, false);
+}
+
+/*
+ * The address by way of the directory's descriptor: short, and of that directory only. A process
+ * that got capabilities from its file may not look at its own descriptors there; then it is below
+ * @base, where nobody else can put another directory in its place.
+ */
+static int address(int dir, const char *base, const char *name, struct sockaddr_un *ret)
+{
+	char self[40];
+	int len;
+
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(self, sizeof(self), "/proc/self/fd/%d/.", dir);
+	if (access(self, F_OK))
+		len = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/" FOLDER "/%.64s", base,
+			       name);
+	else
+		len = snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%.64s", dir,
+			       name);
+	return len < (int)sizeof(ret->sun_path) ? 0 : -ENAMETOOLONG;
+}
+
+/* Waits until @until, ms, for room in the queue of who listens; 0: not at all. */
+static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
+{
+	uint64_t now = monotonic_ms(), left = until > now ? until - now : 1;
+	const struct timeval limit = {(time_t)(left / 1000), (suseconds_t)(left % 1000 * 1000)};
+
+	if (until)
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	return connect(fd, (const struct sockaddr *)to, sizeof(*to)) ? -errno : 0;
+}
+
+/* Returns a connected descriptor, blocking with @until, or a negative errno; -EAGAIN: too late. */
+static int connect_at(int dir, const char *base, const char *name, uint64_t until)
+{
+	struct sockaddr_un to;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (until ? 0 : SOCK_NONBLOCK), 0), code;
+
+	if (fd < 0)
+		return -errno;
+	code = address(dir, base, name, &to);
+	if (!code)
+		code = try_connect(fd, &to, until);
+	if (!code)
+		return fd;
+	close(fd);
+	return code;
+}
+
+/* The pid in "PID.sock"; 0: another name. */
+static pid_t pid_of_name(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits && digits < 10 && !strcmp(name + digits, SUFFIX) ? atoi(name) : 0;
+}
+
+/* A stream of the names in @dir, whose descriptor stays the caller's. */
+static DIR *list_folder(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!stream && fd >= 0)
+		close(fd);
+	return stream;
+}
+
+static void remove_stale(int dir, const char *base)
+{
+	DIR *stream = list_folder(dir);
+	struct dirent *d;
+
+	while (stream && (d = readdir(stream))) {
+		int fd = pid_of_name(d->d_name) ? connect_at(dir, base, d->d_name, 0) : -1;
+
+		if (fd == -ECONNREFUSED)
+			unlinkat(dir, d->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (stream)
+		closedir(stream);
+}
+
+/* --- the recorder's end --------------------------------------------------------------------------
+ */
+
+static int listen_at(int dir, const char *base, const char *name)
+{
+	char before[40];
+	struct sockaddr_un at;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), code;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(before, sizeof(before), "%s.new", name);
+	unlinkat(dir, before, 0);
+	code = address(dir, base, before, &at);
+	if (code) {
+		close(fd);
+		return code;
+	}
+	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(dir, before, 0600, 0) &&
+	    !listen(fd, BACKLOG) && !renameat(dir, before, dir, name))
+		return fd;
+	code = -errno;
+	unlinkat(dir, before, 0);
+	close(fd);
+	return code;
+}
+
+int control_socket_open(struct control_socket *ret, const char *base, struct error *err)
+{
+	char name[sizeof(ret->name)];
+	int dir, fd;
+
+	dir = make_folder(base);
+	if (dir < 0)
+		return error_sys(err, dir, "%.256s/" FOLDER, base);
+	remove_stale(dir, base);
+	snprintf(name, sizeof(name), "%d" SUFFIX, getpid());
+	fd = listen_at(dir, base, name);
+	if (fd < 0) {
+		close(dir);
+		return error_sys(err, fd, "%.256s/" FOLDER "/%s", base, name);
+	}
+	ret->fd = fd;
+	ret->dir = dir;
+	memcpy(ret->name, name, sizeof(name));
+	return 0;
+}
+
+void control_socket_close(struct control_socket *s)
+{
+	if (s->fd >= 0) {
+		unlinkat(s->dir, s->name, 0);
+		close(s->fd);
+		close(s->dir);
+	}
+	s->fd = s->dir = -1;
+}
+
+bool control_socket_trusts(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* --- the client's end ----------------------------------------------------------------------------
+ */
+
+struct search {
+	pid_t pid;	/* 0: any */
+	uint64_t until; /* ms */
+	int fd, code;	/* of the first found; why not, of the last tried */
+	size_t found;
+	struct buf pids; /* text, of all found */
+};
+
+/* One that is there and does not answer is the best reason. */
+static void search_failed(struct search *s, int code)
+{
+	if (s->code != -EAGAIN)
+		s->code = code;
+}
+
+static void search_take(struct search *s, int dir, const char *base, const char *name)
+{
+	int fd = connect_at(dir, base, name, s->until);
+
+	if (fd < 0) {
+		search_failed(s, fd);
+		return;
+	}
+	buf_printf(&s->pids, "%s%d", s->found ? ", " : "", pid_of_name(name));
+	if (s->found++)
+		close(fd);
+	else
+		s->fd = fd;
+}
+
+static void search_base(struct search *s, const char *base)
+{
+	char name[32];
+	DIR *stream;
+	struct dirent *d;
+	int dir;
+
+	if (s->pid && s->found)
+		return;
+	dir = open_folder(base, true);
+	if (dir < 0) {
+		if (dir != -ENOENT)
+			search_failed(s, dir);
+		return;
+	}
+	if (s->pid) {
+		snprintf(name, sizeof(name), "%d" SUFFIX, s->pid);
+		search_take(s, dir, base, name);
+	} else {
+		stream = list_folder(dir);
+		while (stream && (d = readdir(stream)))
+			if (pid_of_name(d->d_name))
+				search_take(s, dir, base, d->d_name);
+		if (stream)
+			closedir(stream);
+	}
+	close(dir);
+}
+
+/* Of a process with capabilities the files in /proc are root's: its user is in one of them. */
+static bool user_of(pid_t pid, uid_t *ret)
+{
+	const char *uid;
+	struct buf b = {0};
+	char path[64];
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (file_read_at(AT_FDCWD, path, &b)) {
+		buf_release(&b);
+		return false;
+	}
+	uid = strstr((const char *)b.data, "\nUid:");
+	found = uid && sscanf(uid, "\nUid: %*u %u", ret) == 1;
+	buf_release(&b);
+	return found;
+}
+
+/* The runtime directory of the user whose process @pid is, as login managers name them. */
+static void search_owner(struct search *s)
+{
+	char path[64];
+	uid_t user;
+
+	if (!user_of(s->pid, &user))
+		return;
+	snprintf(path, sizeof(path), "/run/user/%u", user);
+	search_base(s, path);
+}
+
+/* Those of all users. */
+static void search_users(struct search *s)
+{
+	DIR *stream = opendir("/run/user");
+	char path[300];
+	struct dirent *d;
+
+	while (stream && (d = readdir(stream))) {
+		if (d->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/run/user/%s", d->d_name);
+		search_base(s, path);
+	}
+	if (stream)
+		closedir(stream);
+}
+
+/* Whoever may not look where others have their sockets need not be told that it is another's. */
+static bool is_mine(pid_t pid)
+{
+	uid_t user;
+
+	return pid && user_of(pid, &user) && user == geteuid();
+}
+
+static int explain(const struct search *s, unsigned int timeout_s, struct error *err)
+{
+	if (!s->found && s->code == -EAGAIN)
+		return error_set(err, s->code, "no answer in %u s", timeout_s);
+	if (s->found > 1)
+		return error_set(err, -EBUSY, "several recordings run: choose one with --pid: %.*s",
+				 (int)s->pids.len, (const char *)s->pids.data);
+	if (!s->pid && (!s->code || s->code == -ECONNREFUSED))
+		return error_set(err, -ESRCH, "no recording runs that takes commands");
+	if (!s->code || s->code == -ENOENT || s->code == -ECONNREFUSED || is_mine(s->pid))
+		return error_set(err, -ESRCH, "no recording with pid %d takes commands%s", s->pid,
+				 is_mine(s->pid) && !control_socket_base()
+					 ? ": without XDG_RUNTIME_DIR none of yours does"
+					 : "");
+	if (!s->pid && (s->code == -EACCES || s->code == -EPERM))
+		return error_set(err, s->code,
+				 "no recording of yours runs that takes commands; those of root "
+				 "take root's only, and those without XDG_RUNTIME_DIR none");
+	if (s->code == -EACCES || s->code == -EPERM)
+		return error_set(err, s->code, "the recording belongs to another user");
+	return error_sys(err, s->code, "connecting to the recording");
+}
+
+int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err)
+{
+	const char *own = control_socket_base();
+	struct search s = {
+		.pid = pid,
+		.until = monotonic_ms() + (uint64_t)timeout_s * 1000,
+		.fd = -1,
+	};
+	int code = 0;
+
+	if (own)
+		search_base(&s, own);
+	if (!own || strcmp(own, "/run"))
+		search_base(&s, "/run");
+	if (pid)
+		search_owner(&s);
+	else if (!s.found && !geteuid())
+		search_users(&s);
+	if (s.found != 1) {
+		code = explain(&s, timeout_s, err);
+		if (s.fd >= 0)
+			close(s.fd);
+	} else {
+		*ret = s.fd;
+	}
+	buf_release(&s.pids);
+	return code;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/history/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "perfdata/record.h"
+
+struct packer {
+	struct sink sink; /* behind the compression */
+	struct sink *compress;
+	struct buf packed;
+	unsigned int (*fullness)(void *arg);
+	void *arg;
+};
+
+static int gather(struct sink *s, const struct run *run, struct error *err)
+{
+	struct packer *p = (struct packer *)s;
+	int code = buf_append(&p->packed, run->a, run->a_len);
+
+	if (!code && run->b_len)
+		code = buf_append(&p->packed, run->b, run->b_len);
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+static int keep(struct sink *s, struct error *err)
+{
+	return 0;
+}
+
+/* It is part of the packer. */
+static void leave(struct sink *s)
+{
+}
+
+static const struct sink_ops packer_ops = {
+	.write = gather,
+	.flush = keep,
+	.free = leave,
+};
+
+struct packer *packer_new(int level)
+{
+	struct packer *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->sink.ops = &packer_ops;
+	p->compress = compress_new(&p->sink, level);
+	if (p->compress)
+		return p;
+	packer_free(p);
+	return NULL;
+}
+
+void packer_free(struct packer *p)
+{
+	if (!p)
+		return;
+	sink_free(p->compress);
+	buf_release(&p->packed);
+	free(p);
+}
+
+void packer_watch(struct packer *p, size_t room, unsigned int (*fullness)(void *arg), void *arg)
+{
+	p->fullness = fullness;
+	p->arg = arg;
+	compress_watch(p->compress, room, fullness, arg);
+	compress_bound(p->compress, COMPRESS_CPU_MAX);
+}
+
+bool packer_may(const struct packer *p)
+{
+	return !p->fullness || p->fullness(p->arg) < PACK_CALM;
+}
+
+/* What fails here, for want of memory, leaves the chunk as it is. */
+size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void *packer)
+{
+	const struct run run = {.a = samples, .a_len = len, .ring = RUN_NO_RING, .cpu = -1};
+	struct packer *p = packer;
+	int code;
+
+	p->packed.len = 0;
+	code = sink_write(p->compress, &run, NULL);
+	if (sink_flush(p->compress, NULL) || code)
+		return 0;
+	*ret = p->packed.data;
+	return p->packed.len;
+}
+
+/* Of a record: what is in its frame, or itself. Returns the bytes of it, 0 if it does not fit. */
+static size_t unpack_record(const struct perf_event_header *hdr, const uint8_t *p, uint8_t *to,
+			    size_t room)
+{
+	size_t n;
+
+	if (hdr->type == PERF_RECORD_COMPRESSED) {
+		n = ZSTD_decompress(to, room, p + sizeof(*hdr), hdr->size - sizeof(*hdr));
+		return ZSTD_isError(n) ? 0 : n;
+	}
+	if (hdr->size > room)
+		return 0;
+	memcpy(to, p, hdr->size);
+	return hdr->size;
+}
+
+int packer_unpack(const uint8_t *packed, size_t len, uint8_t *samples, size_t bytes)
+{
+	struct perf_event_header hdr;
+	size_t at = 0, made = 0, size, n;
+
+	while ((size = pd_record_at(packed + at, len - at, &hdr))) {
+		n = unpack_record(&hdr, packed + at, samples + made, bytes - made);
+		if (!n)
+			return -EBADMSG;
+		made += n;
+		at += size;
+	}
+	return made == bytes ? 0 : -EBADMSG;
+}
+
+const struct compress_stats *packer_stats(const struct packer *p)
+{
+	return compress_stats(p->compress);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of what was there before a recording: which of record/synthesize.h it needs. */
+#ifndef RINGTAIL_RECORD_INITIAL_BEFORE_H
+#define RINGTAIL_RECORD_INITIAL_BEFORE_H
+
+#include "base/error.h"
+#include "record/initial/emit.h"
+#include "record/plan/notes.h"
+#include "record/plan/plan.h"
+
+struct before {
+	const struct record_opts *opts;
+	const struct plan *plan;
+	const struct limits *limits;
+	const struct notes *notes;
+};
+
+/* Makes them, and says how much there was. Returns 0, or a negative errno with @err filled. */
+int before_make(const struct before *b, record_emit_fn *emit, void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/initial/id_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "base/hash.h"
+#include "record/initial/id_queue.h"
+#include "sys/kernel/priority.h"
+
+/* Of what waits, in bytes: some ten thousand files. */
+#define QUEUE_BYTES (1u << 20)
+/* How many files are remembered: of more than these the oldest goes, and is read again if it is
+ * asked for. */
+#define ANSWERS_MAX 65536u
+/* Low, but not the lowest that there is: SCHED_IDLE would get next to nothing on a busy machine,
+ * and the files of short-lived processes would be gone. */
+#define NICE 19
+/* libelf's needs are modest. */
+#define STACK_SIZE (256u << 10)
+#define END_MS	   1000
+
+struct request {
+	struct build_id_key key;
+	uint64_t start, end; /* of the map */
+	uint32_t pid;
+	bool kernel;
+};
+
+struct answer {
+	UT_hash_handle hh;
+	struct build_id_key key;
+	bool gone;
+	struct build_id id;
+};
+
+struct id_reader {
+	struct id_queue *queue;
+	pthread_t thread;
+	sem_t wake;
+	_Atomic uint64_t asked, full;
+	atomic_bool stop;
+
+	pthread_mutex_t lock; /* guards what follows; never taken by whoever asks */
+	pthread_cond_t answered;
+	uint64_t served; /* of @asked */
+	bool ended, behind, orphaned;
+	struct answer *answers; /* the oldest first */
+	struct id_reader_stats stats;
+};
+
+/* --- the thread ----------------------------------------------------------------------------------
+ */
+
+struct message {
+	struct request request;
+	char name[PATH_MAX];
+};
+
+/*
+ * Most files are ours by the same name. The process's own are found through its root directory, and
+ * what has no name any more through its map, which comes last: to look there takes a lock that the
+ * process needs for each of its maps, and we may be stopped with it.
+ */
+static int read_file(const struct request *r, const char *name, struct build_id *ret)
+{
+	char path[PATH_MAX + 64];
+	int code = build_id_of_file(name, &r->key, ret);
+
+	if (!code || !r->pid)
+		return code;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%s", r->pid, name);
+	if (!build_id_of_file(path, &r->key, ret))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, r->pid,
+		 r->start, r->end);
+	return build_id_of_file(path, &r->key, ret);
+}
+
+static struct answer *answer_of(const struct id_reader *r, const struct build_id_key *key)
+{
+	struct answer *a;
+
+	HASH_FIND(hh, r->answers, key, sizeof(*key), a);
+	return a;
+}
+
+static void forget(struct id_reader *r, struct answer *a)
+{
+	HASH_DEL(r->answers, a);
+	free(a);
+}
+
+/* Under the lock. What there is no memory for was not asked. */
+static void note(struct id_reader *r, const struct build_id_key *key, int code,
+		 const struct build_id *id)
+{
+	struct answer *a = answer_of(r, key);
+
+	if (a && a->gone)
+		r->stats.gone--;
+	if (!a) {
+		a = calloc(1, sizeof(*a));
+		if (!a)
+			return;
+		a->key = *key;
+		HASH_ADD(hh, r->answers, key, sizeof(a->key), a);
+		if (!a->hh.tbl) {
+			free(a);
+			return;
+		}
+	}
+	a->gone = code;
+	a->id = *id;
+	if (code)
+		r->stats.gone++;
+	else
+		r->stats.read++;
+	if (HASH_COUNT(r->answers) > ANSWERS_MAX)
+		forget(r, r->answers);
+}
+
+/* It may be that another descriptor or memory is free later. */
+static bool is_passing(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
+static void serve(struct id_reader *r, const struct message *m)
+{
+	struct build_id id = {0};
+	const struct answer *known;
+	int code = 0;
+	bool again;
+
+	pthread_mutex_lock(&r->lock);
+	known = answer_of(r, &m->request.key);
+	again = !known || known->gone;
+	pthread_mutex_unlock(&r->lock);
+	if (again && m->request.kernel)
+		build_id_of_kernel_map(m->name, &id);
+	else if (again)
+		code = read_file(&m->request, m->name, &id);
+	pthread_mutex_lock(&r->lock);
+	if (again && !is_passing(code))
+		note(r, &m->request.key, code, &id);
+	r->served++;
+	pthread_cond_broadcast(&r->answered);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void release(struct id_reader *r)
+{
+	while (r->answers)
+		forget(r, r->answers);
+	pthread_cond_destroy(&r->answered);
+	pthread_mutex_destroy(&r->lock);
+	sem_destroy(&r->wake);
+	id_queue_free(r->queue);
+	free(r);
+}
+
+static void *work(void *arg)
+{
+	struct id_reader *r = arg;
+	struct message m;
+	bool orphaned;
+
+	pthread_setname_np(pthread_self(), "build-ids");
+	priority_nice(NICE);
+	while (!atomic_load(&r->stop)) {
+		if (id_queue_take(r->queue, &m, sizeof(m)))
+			serve(r, &m);
+		else
+			sem_wait(&r->wake);
+	}
+	pthread_mutex_lock(&r->lock);
+	r->ended = true;
+	orphaned = r->orphaned;
+	pthread_cond_broadcast(&r->answered);
+	pthread_mutex_unlock(&r->lock);
+	if (orphaned)
+		release(r);
+	return NULL;
+}
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+static int start(struct id_reader *r)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int code;
+
+	/* Signals are for the threads that wait for them. */
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = pthread_create(&r->thread, &attr, work, r);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -code;
+}
+
+int id_reader_new(struct id_reader **ret)
+{
+	struct id_reader *r = calloc(1, sizeof(*r));
+	pthread_condattr_t monotonic;
+	int code = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->answered, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	sem_init(&r->wake, 0, 0);
+	r->queue = id_queue_new(QUEUE_BYTES);
+	if (r->queue)
+		code = start(r);
+	if (code)
+		release(r);
+	else
+		*ret = r;
+	return code;
+}
+
+static struct timespec in_ms(unsigned int ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return t;
+}
+
+void id_reader_free(struct id_reader *r)
+{
+	struct timespec until = in_ms(END_MS);
+	pthread_t thread;
+	int code = 0;
+	bool ended;
+
+	if (!r)
+		return;
+	thread = r->thread;
+	atomic_store(&r->stop, true);
+	sem_post(&r->wake);
+	pthread_mutex_lock(&r->lock);
+	while (!r->ended && !code)
+		code = pthread_cond_timedwait(&r->answered, &r->lock, &until);
+	ended = r->ended;
+	r->orphaned = !ended;
+	pthread_mutex_unlock(&r->lock);
+	if (ended) {
+		pthread_join(thread, NULL);
+		release(r);
+	} else {
+		pthread_detach(thread);
+	}
+}
+
+/* --- whoever asks --------------------------------------------------------------------------------
+ */
+
+struct build_id_key id_reader_kernel_key(const char *name)
+{
+	return (struct build_id_key){
+		.maj = UINT32_MAX,
+		.min = UINT32_MAX,
+		.generation = hash_bytes(hash_key(), name, strlen(name)),
+	};
+}
+
+bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const struct pd_mmap *map,
+		   bool kernel)
+{
+	const struct request request = {
+		.key = *key,
+		.start = map->addr,
+		.end = map->addr + map->len,
+		.pid = map->pid,
+		.kernel = kernel,
+	};
+	size_t len = strlen(map->filename) + 1;
+
+	if (len > PATH_MAX ||
+	    !id_queue_put(r->queue, &request, sizeof(request), map->filename, len)) {
+		atomic_fetch_add(&r->full, 1);
+		return false;
+	}
+	atomic_fetch_add(&r->asked, 1);
+	sem_post(&r->wake);
+	return true;
+}
+
+void id_reader_settle(struct id_reader *r, unsigned int ms)
+{
+	const struct timespec end = in_ms(10 * ms);
+	uint64_t asked = atomic_load(&r->asked);
+	bool behind = false;
+
+	pthread_mutex_lock(&r->lock);
+	while (r->served < asked && !behind) {
+		uint64_t served = r->served;
+		struct timespec until = in_ms(ms);
+
+		if (until.tv_sec > end.tv_sec)
+			until = end;
+		behind = pthread_cond_timedwait(&r->answered, &r->lock, &until) &&
+			 r->served == served;
+	}
+	r->behind = r->served < asked;
+	pthread_mutex_unlock(&r->lock);
+}
+
+enum id_answer id_reader_find(struct id_reader *r, const struct build_id_key *key,
+			      struct build_id *ret)
+{
+	enum id_answer found = ID_READ;
+	const struct answer *a;
+
+	pthread_mutex_lock(&r->lock);
+	a = answer_of(r, key);
+	if (!a)
+		found = r->behind ? ID_BEHIND : ID_UNASKED;
+	else if (a->gone)
+		found = ID_GONE;
+	else
+		*ret = a->id;
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+void id_reader_stats(struct id_reader *r, struct id_reader_stats *ret)
+{
+	pthread_mutex_lock(&r->lock);
+	*ret = r->stats;
+	pthread_mutex_unlock(&r->lock);
+	ret->full = atomic_load(&r->full);
+}

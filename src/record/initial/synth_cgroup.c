@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Cgroups: id and path of each group of the hierarchy that PERF_SAMPLE_CGROUP refers to, which is
+ * the one with the perf_event controller where that is of version 1, else the one of version 2.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/initial/synth.h"
+#include "sys/kernel/procfs.h"
+
+/* Groups found, not yet visited: paths relative to the mount ("/a/b"), owned. */
+struct pending {
+	char **paths;
+	size_t count, capacity;
+};
+
+/* Takes over @path, also on failure. Returns 0 or -ENOMEM. */
+static int pending_push(struct pending *p, char *path)
+{
+	if (!path || array_grow(&p->paths, &p->capacity, p->count + 1, sizeof(*p->paths))) {
+		free(path);
+		return -ENOMEM;
+	}
+	p->paths[p->count++] = path;
+	return 0;
+}
+
+static void pending_release(struct pending *p)
+{
+	while (p->count)
+		free(p->paths[--p->count]);
+	free(p->paths);
+}
+
+/*
+ * The id of the group at @path: the kernel's file handle of it. Where handles are barred, the inode
+ * number, which on 64-bit machines is the same (fs/kernfs: kernfs_ino).
+ */
+static int cgroup_id(const char *path, uint64_t *ret)
+{
+	union {
+		struct file_handle fh;
+		uint8_t room[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} handle = {.fh.handle_bytes = sizeof(uint64_t)};
+	struct stat st;
+	int mount_id;
+
+	if (!name_to_handle_at(AT_FDCWD, path, &handle.fh, &mount_id, 0) &&
+	    handle.fh.handle_bytes == sizeof(uint64_t)) {
+		memcpy(ret, handle.room + sizeof(struct file_handle), sizeof(*ret));
+		return 0;
+	}
+	if (stat(path, &st))
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
+}
+
+static int push_children(struct pending *p, const char *dir_path, const char *group)
+{
+	struct dirent *ent;
+	DIR *dir = opendir(dir_path);
+	int r = 0;
+
+	if (!dir)
+		return 0;
+	while (!r && (ent = readdir(dir))) {
+		char *child = NULL;
+
+		if (ent->d_type != DT_DIR || !strcmp(ent->d_name, ".") ||
+		    !strcmp(ent->d_name, ".."))
+			continue;
+		if (asprintf(&child, "%s/%s", strcmp(group, "/") ? group : "", ent->d_name) < 0)
+			child = NULL;
+		r = pending_push(p, child);
+	}
+	closedir(dir);
+	return r;
+}
+
+static int synth_cgroup(struct synth *s, struct pending *p, const char *mount, const char *group)
+{
+	char path[2 * PATH_MAX];
+	uint64_t id;
+	int r;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", mount, group) >= sizeof(path))
+		return 0;
+	if (cgroup_id(path, &id)) /* removed meanwhile */
+		return 0;
+	s->stats.cgroups++;
+	r = synth_record(s, PERF_RECORD_CGROUP, 0, &id, sizeof(id), group, strlen(group));
+	return r ? r : push_children(p, path, group);
+}
+
+int synth_cgroups(struct synth *s)
+{
+	char mounts[PATH_MAX], mount[PATH_MAX];
+	struct pending p = {0};
+	int r;
+
+	if ((size_t)snprintf(mounts, sizeof(mounts), "%s/mounts", s->proc) >= sizeof(mounts))
+		return 0;
+	if (mount_find(mounts, "cgroup", "perf_event", mount, sizeof(mount)) &&
+	    mount_find(mounts, "cgroup2", NULL, mount, sizeof(mount)))
+		return 0;
+	r = pending_push(&p, strdup("/"));
+	while (!r && p.count) {
+		char *group = p.paths[--p.count];
+
+		r = synth_cgroup(s, &p, mount, group);
+		free(group);
+	}
+	pending_release(&p);
+	return r;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/initial/synthesize.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/initial/synth.h"
+#include "sys/kernel/procfs.h"
+
+/* The longest name the kernel writes (kernel/events/core.c: PATH_MAX - sizeof(u64), with its NUL).
+ */
+#define NAME_MAX_LEN (PATH_MAX - 8 - 1)
+
+int synth_record(struct synth *s, uint32_t type, uint16_t misc, const void *body, size_t body_len,
+		 const char *name, size_t name_len)
+{
+	struct perf_event_header hdr = {.type = type, .misc = misc};
+	size_t padded;
+	int r;
+
+	if (name && name_len > NAME_MAX_LEN) {
+		name = "//toolong";
+		name_len = strlen(name);
+	}
+	padded = name ? (name_len + 8) / 8 * 8 : 0;
+	hdr.size = (uint16_t)(sizeof(hdr) + body_len + padded + s->opts->id_size);
+	s->rec.len = 0;
+	r = buf_append(&s->rec, &hdr, sizeof(hdr));
+	if (!r)
+		r = buf_append(&s->rec, body, body_len);
+	if (!r && name)
+		r = buf_append(&s->rec, name, name_len);
+	if (!r)
+		r = buf_zero(&s->rec, hdr.size - s->rec.len);
+	if (r)
+		return r;
+	return s->emit((const struct perf_event_header *)s->rec.data, s->arg);
+}
+
+int synth_mmap2(struct synth *s, const struct synth_map *map)
+{
+	struct pd_mmap m = {
+		.pid = map->pid,
+		.tid = map->tid,
+		.addr = map->addr,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.maj = map->maj,
+		.min = map->min,
+		.ino = map->ino,
+		.prot = map->prot,
+		.flags = map->flags,
+	};
+	struct pd_mmap2_body body;
+	uint16_t misc;
+
+	if (map->build_id && map->build_id->size) {
+		m.build_id_size = map->build_id->size;
+		memcpy(m.build_id, map->build_id->id, sizeof(m.build_id));
+	}
+	misc = map->misc | pd_mmap2_encode(&m, &body);
+	s->stats.maps++;
+	return synth_record(s, PERF_RECORD_MMAP2, misc, &body, sizeof(body), map->name,
+			    map->name_len);
+}
+
+static int synth_all_processes(struct synth *s)
+{
+	struct dirent *ent;
+	int fd, r = 0;
+	DIR *dir;
+
+	fd = openat(s->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	while (!r && (ent = readdir(dir))) {
+		char *end;
+		long pid;
+
+		if (ent->d_name[0] < '1' || ent->d_name[0] > '9')
+			continue;
+		pid = strtol(ent->d_name, &end, 10);
+		if (!*end && pid <= INT_MAX)
+			r = synth_process(s, (pid_t)pid);
+	}
+	closedir(dir);
+	return r;
+}
+
+static int synth_tasks(struct synth *s)
+{
+	char mounts[PATH_MAX];
+	int r = 0;
+
+	if ((size_t)snprintf(mounts, sizeof(mounts), "%s/mounts", s->proc) >= sizeof(mounts) ||
+	    mount_find(mounts, "hugetlbfs", NULL, s->hugetlbfs, sizeof(s->hugetlbfs)))
+		s->hugetlbfs[0] = '\0';
+	if (s->opts->all)
+		return synth_all_processes(s);
+	for (size_t i = 0; !r && i < s->opts->nr_pids; i++)
+		r = synth_process(s, s->opts->pids[i]);
+	return r;
+}
+
+int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
+	       struct synth_stats *ret_stats, struct error *err)
+{
+	struct synth s = {.opts = opts, .emit = emit, .arg = arg, .proc = opts->proc};
+	int r = -ENOMEM;
+
+	if (!s.proc)
+		s.proc = "/proc";
+	s.proc_fd = open(s.proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s.proc_fd < 0)
+		return error_sys(err, -errno, "cannot list the running processes in %s", s.proc);
+	if (opts->build_ids) {
+		s.build_ids = build_id_cache_new();
+		if (!s.build_ids)
+			goto out;
+	}
+	r = opts->kernel ? synth_kernel(&s) : 0;
+	if (!r && opts->cgroups)
+		r = synth_cgroups(&s);
+	if (!r)
+		r = synth_tasks(&s);
+	if (!r && ret_stats)
+		*ret_stats = s.stats;
+out:
+	if (r && err && !err->code)
+		error_sys(err, r, "cannot record what was running before");
+	build_id_cache_free(s.build_ids);
+	buf_release(&s.text);
+	buf_release(&s.rec);
+	close(s.proc_fd);
+	return r;
+}

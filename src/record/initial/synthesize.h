@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records for what was there before the recording: kernel and module maps, tasks with their comms,
+ * maps (MMAP2, with build-id where wanted and readable), namespaces, cgroups, ksymbols and BPF
+ * programs. Read from procfs, sysfs and bpf(2).
+ *
+ * The records carry a zeroed sample_id trailer of @id_size bytes (time 0: before everything).
+ * A process that vanishes while it is read is skipped; what may not be read (other users') is
+ * skipped and counted. One thread at a time for one call.
+ */
+#ifndef RINGTAIL_RECORD_INITIAL_SYNTHESIZE_H
+#define RINGTAIL_RECORD_INITIAL_SYNTHESIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "record/initial/emit.h"
+
+struct synth_opts {
+	size_t id_size;	 /* bytes of sample_id trailer: pd_attr_id_trailer_size() of the first event */
+	bool all;	 /* every task of the system, else @pids */
+	const pid_t *pids; /* processes (thread group ids); all their threads are taken */
+	size_t nr_pids;
+	bool about_to_exec; /* @pids are, before they are sampled: their maps mean nothing */
+	bool kernel;	 /* kernel and module maps, ksymbols, BPF programs (needs readable kallsyms) */
+	bool data_maps;	 /* also maps without PROT_EXEC (-d, DWARF call graphs) */
+	bool build_ids;	 /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
+	bool namespaces;
+	bool cgroups;	 /* cgroup v2 tree: id and path */
+	const char *proc; /* NULL: /proc; tests point it elsewhere */
+};
+
+struct synth_stats {
+	uint64_t tasks, maps, modules, ksymbols, bpf, cgroups;
+	uint64_t denied; /* processes whose maps may not be read */
+	pid_t first_denied;
+	/* Kernel and modules left out: no kallsyms, or addresses read as 0 (kptr_restrict). */
+	uint64_t hidden;
+};
+
+/* Emits all of it. Returns 0, or what @emit returned, or -ENOMEM, -errno with @err filled. */
+int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
+	       struct synth_stats *ret_stats, struct error *err);
+
+#endif

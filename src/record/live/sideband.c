@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/live/sideband.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "perfdata/record.h"
+
+/* Beyond that many bytes the records older than AGE_NS no longer wait for a flush. */
+#define WAITING_MAX ((size_t)16 << 20)
+#define AGE_NS	    2000000000ull
+
+struct waiting {
+	uint64_t time;
+	uint64_t number; /* in the order of coming, also of equal times */
+	size_t at;	 /* in records */
+};
+
+struct sideband {
+	struct pd_evsel evsel; /* tells where the time is */
+	pthread_mutex_t lock;  /* guards what follows */
+	struct live *live;
+	struct waiting *waiting;
+	size_t nr, capacity;
+	struct buf records;
+	size_t full; /* bytes of records at which the old ones are applied */
+	uint64_t newest;
+	uint64_t numbers;
+	uint64_t applied; /* up to which time */
+	bool log;
+	uint64_t told;	      /* of a log: records with a number below */
+	bool untold;	      /* one has been applied that was not told */
+	uint64_t told_before; /* both as of the snapshot before */
+	bool untold_before;
+	uint64_t horizon; /* nothing older is still to come, once all rings were visited again */
+};
+
+struct sideband *sideband_new(const struct pd_attr *attr)
+{
+	struct sideband *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	s->evsel.attr = *attr;
+	s->full = WAITING_MAX;
+	s->live = live_new(attr);
+	if (s->live)
+		return s;
+	sideband_free(s);
+	return NULL;
+}
+
+struct sideband *sideband_new_log(const struct pd_attr *attr)
+{
+	struct sideband *s = sideband_new(attr);
+
+	if (s)
+		s->log = true;
+	return s;
+}
+
+void sideband_free(struct sideband *s)
+{
+	if (!s)
+		return;
+	live_free(s->live);
+	free(s->waiting);
+	buf_release(&s->records);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static const struct perf_event_header *record_of(const struct sideband *s, const struct waiting *w)
+{
+	return (const struct perf_event_header *)(s->records.data + w->at);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort(struct sideband *s)
+{
+	if (s->nr)
+		qsort(s->waiting, s->nr, sizeof(*s->waiting), by_time);
+}
+
+/* Leaves the records from waiting[@from] on, in order. */
+static int keep_from(struct sideband *s, size_t from)
+{
+	struct buf rest = {0};
+	int code = 0;
+
+	for (size_t i = from; !code && i < s->nr; i++) {
+		const struct perf_event_header *hdr = record_of(s, &s->waiting[i]);
+
+		s->waiting[i].at = rest.len;
+		code = buf_append(&rest, hdr, hdr->size);
+	}
+	if (code) {
+		buf_release(&rest);
+		return code;
+	}
+	s->nr -= from;
+	if (s->nr)
+		memmove(s->waiting, s->waiting + from, s->nr * sizeof(*s->waiting));
+	buf_release(&s->records);
+	s->records = rest;
+	return 0;
+}
+
+static int apply_until(struct sideband *s, uint64_t time)
+{
+	size_t i;
+	int code = 0;
+
+	sort(s);
+	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++) {
+		code = live_apply(s->live, record_of(s, &s->waiting[i]));
+		s->untold |= s->waiting[i].number >= s->told;
+	}
+	if (i && s->applied < time)
+		s->applied = time;
+	if (!code && i)
+		code = keep_from(s, i);
+	s->full = s->records.len + WAITING_MAX;
+	return code;
+}
+
+static int add(struct sideband *s, const struct perf_event_header *hdr)
+{
+	struct waiting w = {pd_record_time(hdr, &s->evsel), s->numbers, s->records.len};
+	int code = 0;
+
+	/* One that comes too late is of now: what was told as of a time stays. */
+	if (s->log && w.time < s->applied)
+		w.time = s->newest;
+	if (w.time > s->newest)
+		s->newest = w.time;
+	if (array_grow(&s->waiting, &s->capacity, s->nr + 1, sizeof(*s->waiting)) ||
+	    buf_append(&s->records, hdr, hdr->size))
+		return -ENOMEM;
+	s->waiting[s->nr++] = w;
+	s->numbers++;
+	if (!s->log && s->records.len > s->full)
+		code = apply_until(s, s->newest > AGE_NS ? s->newest - AGE_NS : 0);
+	return code;
+}
+
+int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
+{
+	int code;
+
+	if (!s->log && !live_wants(hdr->type))
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	code = add(s, hdr);
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+int sideband_settle(struct sideband *s)
+{
+	return sideband_settle_until(s, UINT64_MAX);
+}
+
+int sideband_settle_until(struct sideband *s, uint64_t time)
+{
+	int code;
+
+	time = time > SIDEBAND_GRACE_NS ? time - SIDEBAND_GRACE_NS : 0;
+	pthread_mutex_lock(&s->lock);
+	code = apply_until(s, time < s->horizon ? time : s->horizon);
+	s->horizon = s->newest > SIDEBAND_GRACE_NS ? s->newest - SIDEBAND_GRACE_NS : 0;
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
+{
+	int code;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	code = live_emit(s->live, 0, emit, arg);
+	for (size_t i = 0; !code && i < s->nr; i++)
+		code = emit(record_of(s, &s->waiting[i]), arg);
+	pthread_mutex_unlock(&s->lock);
+	return code;
+}
+
+static int keep_copy(const struct perf_event_header *hdr, void *arg)
+{
+	return buf_append(arg, hdr, hdr->size);
+}
+
+/* Whatever the output takes to write them: nobody waits for the lock as long. */
+static int emit_copies(const struct buf *copies, record_emit_fn *emit, void *arg)
+{
+	const struct perf_event_header *hdr;
+	int code = 0;
+
+	for (size_t at = 0; !code && at < copies->len; at += hdr->size) {
+		hdr = (const void *)(copies->data + at);
+		code = emit(hdr, arg);
+	}
+	return code;
+}
+
+int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void *arg)
+{
+	struct buf copies = {0};
+	int code = 0;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	if (again || s->untold)
+		code = live_emit(s->live, s->applied, keep_copy, &copies);
+	for (size_t i = 0; !code && i < s->nr; i++)
+		if (again || s->waiting[i].number >= s->told)
+			code = keep_copy(record_of(s, &s->waiting[i]), &copies);
+	s->told_before = s->told;
+	s->untold_before = s->untold;
+	s->told = s->numbers;
+	s->untold = false;
+	pthread_mutex_unlock(&s->lock);
+	if (!code)
+		code = emit_copies(&copies, emit, arg);
+	buf_release(&copies);
+	return code;
+}
+
+void sideband_untell(struct sideband *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->told = s->told_before;
+	s->untold |= s->untold_before;
+	pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t sideband_since(struct sideband *s, size_t bytes)
+{
+	uint64_t time = 0;
+	size_t sum = 0, i;
+
+	pthread_mutex_lock(&s->lock);
+	sort(s);
+	for (i = s->nr; i && !time; i--) {
+		sum += record_of(s, &s->waiting[i - 1])->size + sizeof(*s->waiting);
+		if (sum > bytes)
+			time = s->waiting[i - 1].time + 1;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return time;
+}
+
+size_t sideband_bytes(struct sideband *s)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&s->lock);
+	bytes = s->records.len + s->nr * sizeof(*s->waiting);
+	pthread_mutex_unlock(&s->lock);
+	return bytes;
+}
+
+void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting)
+{
+	pthread_mutex_lock(&s->lock);
+	live_stats(s->live, ret);
+	*ret_waiting = s->nr;
+	pthread_mutex_unlock(&s->lock);
+}

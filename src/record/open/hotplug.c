@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/open/hotplug.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/plural.h"
+#include "sys/kernel/uevent.h"
+
+/* The kernel says that it is online before events can be opened there. */
+#define TRIES 5
+
+static int add(struct hotplug *h, const struct hotplug_cpu *cpu)
+{
+	if (array_grow(&h->cpus, &h->capacity, h->nr + 1, sizeof(*h->cpus)))
+		return -ENOMEM;
+	h->cpus[h->nr++] = *cpu;
+	return 0;
+}
+
+int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct plan *plan)
+{
+	struct cpus online = {0};
+	int code = 0;
+
+	h->all = !opts->cpus.nr;
+	h->fd = -1;
+	if (plan->target != TARGET_CPUS)
+		return 0;
+	h->fd = uevent_open();
+	/* What has gone before all was open is told by who opened. */
+	cpus_online(&online, NULL);
+	for (size_t i = 0; !code && i < plan->cpus.nr; i++) {
+		int cpu = plan->cpus.ids[i];
+
+		code = add(h, &(struct hotplug_cpu){
+				      .cpu = cpu,
+				      .sampled = cpus_has(&plan->sampled, cpu),
+				      .known = true,
+				      .recorded = cpus_has(&online, cpu),
+			      });
+	}
+	cpus_release(&online);
+	return code;
+}
+
+void hotplug_release(struct hotplug *h)
+{
+	free(h->cpus);
+	if (h->fd >= 0)
+		close(h->fd);
+	*h = (struct hotplug)HOTPLUG_INIT;
+}
+
+void hotplug_look(struct hotplug *h)
+{
+	struct cpus online;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!h->nr || now.tv_sec == h->looked)
+		return;
+	/* What was told before must not undo what is seen. */
+	hotplug_dispatch(h);
+	if (cpus_online(&online, NULL))
+		return;
+	h->looked = now.tv_sec;
+	hotplug_update(h, &online);
+	cpus_release(&online);
+}
+
+static const char *why_not(const struct hotplug_cpu *c, int code)
+{
+	if (!c->known || code == -ENOENT)
+		return "it was not there at the start";
+	return code == -ENOTSUP ? "groups whose counts are read together (:S) cannot go on"
+				: strerror(-code);
+}
+
+static void come(struct hotplug *h, struct hotplug_cpu *c, enum note_level level)
+{
+	int code = c->known && h->revive ? h->revive(h->arg, c->cpu) : -ENOENT;
+
+	c->missed |= c->sampled;
+	c->recorded = !code;
+	if (code == -ENODEV && c->tries++ < TRIES)
+		return;
+	c->told = code;
+	if (!code)
+		notes_say(h->notes, level,
+			  "CPU %d is online again, and recorded; what happened there just before "
+			  "is lost",
+			  c->cpu);
+	else
+		notes_say(h->notes, level, "CPU %d has come online and is not recorded: %s", c->cpu,
+			  why_not(c, code));
+}
+
+/* One that was not there at the start comes and goes untold, but for the first time. */
+static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
+{
+	enum note_level level = c->sampled ? NOTE_WARNING : NOTE_DETAIL;
+
+	if (online && !c->recorded && !c->told) {
+		come(h, c, level);
+	} else if (!online) {
+		if (c->recorded)
+			notes_say(h->notes, level, "CPU %d has gone offline", c->cpu);
+		c->recorded = false;
+		c->told &= !c->known;
+		c->tries = 0;
+	}
+}
+
+/* Of those that are recorded. Without memory it is tried again at the next look. */
+static struct hotplug_cpu *find(struct hotplug *h, int cpu)
+{
+	for (size_t i = 0; i < h->nr; i++)
+		if (h->cpus[i].cpu == cpu)
+			return &h->cpus[i];
+	if (!h->nr || !h->all || add(h, &(struct hotplug_cpu){.cpu = cpu, .sampled = true}))
+		return NULL;
+	return &h->cpus[h->nr - 1];
+}
+
+void hotplug_event(struct hotplug *h, int cpu, bool online)
+{
+	struct hotplug_cpu *c = find(h, cpu);
+
+	if (c)
+		update_one(h, c, online);
+}
+
+int hotplug_fd(const struct hotplug *h)
+{
+	return h->fd;
+}
+
+void hotplug_dispatch(struct hotplug *h)
+{
+	bool online;
+	int cpu, more;
+
+	while ((more = uevent_next_cpu(h->fd, &cpu, &online)) > 0)
+		hotplug_event(h, cpu, online);
+	if (more < 0)
+		h->looked = 0;
+}
+
+void hotplug_update(struct hotplug *h, const struct cpus *online)
+{
+	for (size_t i = 0; i < online->nr; i++)
+		find(h, online->ids[i]);
+	for (size_t i = 0; i < h->nr; i++)
+		update_one(h, &h->cpus[i], cpus_has(online, h->cpus[i].cpu));
+}
+
+size_t hotplug_missed(const struct hotplug *h)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < h->nr; i++)
+		nr += h->cpus[i].missed;
+	return nr;
+}
+
+void hotplug_say(const struct hotplug *h)
+{
+	size_t nr = hotplug_missed(h);
+	struct buf list = {0};
+
+	for (size_t i = 0; i < h->nr; i++)
+		if (h->cpus[i].missed)
+			buf_printf(&list, "%s%d%s", list.len ? ", " : "", h->cpus[i].cpu,
+				   h->cpus[i].recorded ? " (for a moment)" : "");
+	if (nr)
+		notes_say(h->notes, NOTE_WARNING,
+			  "lost what happened on %zu CPU%s after coming online: %.*s", nr,
+			  plural_s(nr), (int)list.len, (const char *)list.data);
+	buf_release(&list);
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/open/open.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/plural.h"
+#include "record/open/fallback.h"
+#include "record/plan/places.h"
+#include "sys/kernel/perf_event.h"
+
+/* Descriptors that a recording may need beside its events: output, timers, libraries. */
+#define OTHER_DESCRIPTORS 64
+
+/* Those that any will need when its events are open. */
+#define LATER_DESCRIPTORS 8
+
+/* Times that threads are listed and all is opened, while new threads appear. */
+#define LISTINGS 4
+
+/* --- shape -------------------------------------------------------------------------------------
+ */
+
+static void close_fds(struct opened *o)
+{
+	for (size_t i = 0; i < o->nr_rings; i++) {
+		perf_event_unmap(o->rings[i].memory, o->rings[i].data_size);
+		o->rings[i].memory = NULL;
+		o->rings[i].nr_fds = 0;
+	}
+	for (size_t i = 0; i < o->nr_fds; i++)
+		close(o->fds[i].fd);
+	o->nr_fds = 0;
+}
+
+void opened_close(struct opened *o)
+{
+	if (!o)
+		return;
+	close_fds(o);
+	throttles_free(o->throttles);
+	for (size_t i = 0; i < o->nr_rings; i++)
+		free(o->rings[i].fds);
+	free(o->rings);
+	free(o->cells);
+	free(o->fds);
+	free(o);
+}
+
+static struct opened *opened_new(const struct plan *plan)
+{
+	struct opened *o = calloc(1, sizeof(*o));
+	size_t places = plan_places(plan);
+
+	if (!o)
+		return NULL;
+	o->nr_tasks = plan->tasks.nr ? plan->tasks.nr : 1;
+	o->nr_places = places;
+	o->fds = calloc(plan_descriptors(plan), sizeof(*o->fds));
+	o->cells = calloc(plan->nr * places * o->nr_tasks, sizeof(*o->cells));
+	o->rings = calloc(RING_KINDS * places, sizeof(*o->rings));
+	if (!o->fds || !o->cells || !o->rings)
+		goto failed;
+	o->nr_rings = RING_KINDS * places;
+	for (size_t r = 0; r < o->nr_rings; r++) {
+		size_t tasks = plan->task_rings ? 1 : o->nr_tasks;
+
+		o->rings[r].kind = (enum ring_kind)(r / places);
+		o->rings[r].cpu = plan->task_rings ? -1 : plan->cpus.ids[r % places];
+		o->rings[r].fds = calloc(plan->nr * tasks, sizeof(int));
+		if (!o->rings[r].fds)
+			goto failed;
+	}
+	return o;
+failed:
+	opened_close(o);
+	return NULL;
+}
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+/* Where a cell's descriptor stands in o->cells. */
+static int *cell_of(const struct opened *o, unsigned int event, size_t place, size_t task)
+{
+	return &o->cells[((size_t)event * o->nr_places + place) * o->nr_tasks + task];
+}
+
+/* Opens event @index at @place for task number @t of the plan. */
+static int open_cell(struct opened *o, struct plan *plan, unsigned int index, size_t place,
+		     size_t t)
+{
+	struct plan_event *event = &plan->events[index];
+	struct open_fd *f = &o->fds[o->nr_fds];
+	unsigned int ring = (unsigned int)(plan_ring_kind(event) * o->nr_places + place);
+	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
+	int cpu = o->rings[ring].cpu, group = -1, fd, code;
+	struct pd_attr attr;
+
+	if (event->leader != index) {
+		group = *cell_of(o, event->leader, place, t);
+		if (group < 0)
+			return -ESRCH; /* the leader's task has ended */
+	}
+	event->attr.size = pd_attr_wire_size(&event->attr);
+	fd = places_attr(event, t, &attr);
+	if (!fd)
+		fd = perf_event_open(&attr, task, cpu, group);
+	event->attr.size = attr.size; /* as the kernel would have it */
+	*cell_of(o, index, place, t) = fd;
+	if (fd < 0)
+		return fd;
+	*f = (struct open_fd){.fd = fd, .event = index, .ring = ring, .cpu = cpu, .task = task};
+	o->nr_fds++;
+	code = perf_event_id(fd, &f->id);
+	f->live = f->id;
+	return code;
+}
+
+static bool is_online(int cpu)
+{
+	struct cpus online;
+	bool is;
+
+	if (cpus_online(&online, NULL))
+		return true;
+	is = cpus_has(&online, cpu);
+	cpus_release(&online);
+	return is;
+}
+
+/*
+ * A cell that cannot be had and need not be: its task has ended, or its CPU has gone offline since
+ * it was listed, or either was so when its group's leader was opened.
+ */
+static bool cell_vanished(const struct plan *plan, int cpu, int code)
+{
+	if (code == -ESRCH)
+		return plan->target != TARGET_COMMAND;
+	return code == -ENODEV && plan->target == TARGET_CPUS && !is_online(cpu);
+}
+
+static int open_event(struct opened *o, struct plan *plan, unsigned int index, int *ret_cpu)
+{
+	for (size_t p = 0; p < o->nr_places; p++) {
+		size_t first = plan->task_rings ? p : 0;
+		size_t last = plan->task_rings ? p + 1 : o->nr_tasks;
+
+		*ret_cpu = o->rings[p].cpu;
+		if (!plan_wants(plan, &plan->events[index], *ret_cpu))
+			continue;
+		for (size_t t = first; t < last; t++) {
+			int code = open_cell(o, plan, index, p, t);
+
+			if (code && !cell_vanished(plan, *ret_cpu, code))
+				return code;
+		}
+	}
+	return 0;
+}
+
+static size_t descriptors_in_all(const struct plan *plan)
+{
+	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
+}
+
+/* All @have are in use. */
+static size_t descriptors_needed(const struct opened *o, const struct plan *plan, uint64_t have)
+{
+	size_t others = have > o->nr_fds ? have - o->nr_fds : 0;
+
+	return others + plan_descriptors(plan) + plan->descriptors_beside + LATER_DESCRIPTORS;
+}
+
+static int explain_files(const struct opened *o, const struct plan *plan, int code,
+			 struct error *err)
+{
+	size_t places = plan_places(plan), need;
+	uint64_t have = limits_raise_files(descriptors_in_all(plan));
+	char tasks[48] = "";
+
+	if (code == -ENFILE)
+		return error_set(err, code, "the system has too many open files (fs.file-max)");
+	need = descriptors_needed(o, plan, have);
+	if (!plan->task_rings && plan->tasks.nr > 1)
+		snprintf(tasks, sizeof(tasks), " for %zu tasks", plan->tasks.nr);
+	return error_set(
+		err, -EMFILE,
+		"%zu open files are needed (%zu event%s on %zu %s%s%s), the limit is %llu: "
+		"raise it with 'ulimit -n %zu', or record fewer events, CPUs (-C) or "
+		"threads, or without children (-i)",
+		need, plan->nr, plural_s(plan->nr), places, plan->task_rings ? "task" : "CPU",
+		plural_s(places), tasks, (unsigned long long)have, need);
+}
+
+/* Maps the ring at the first of its events and sends the others there. */
+static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
+{
+	struct open_ring *ring = &o->rings[f->ring];
+	enum perf_event_access access =
+		ring->kind == RING_OVERWRITTEN ? PERF_EVENT_OVERWRITE : PERF_EVENT_CONSUME;
+	int code;
+
+	ring->data_size = ring->kind == RING_SIDEBAND ? plan->sideband_size : plan->ring_size;
+	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
+			    : perf_event_map(f->fd, ring->data_size, access, &ring->memory);
+	if (!code)
+		ring->fds[ring->nr_fds++] = f->fd;
+	return code;
+}
+
+static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)
+{
+	int code = 0;
+
+	for (size_t i = first_fd; !code && i < o->nr_fds; i++)
+		code = map_ring(o, plan, &o->fds[i]);
+	return code;
+}
+
+/*
+ * Opens all events and maps their rings, changing the plan until the kernel takes it. Returns 0, or
+ * what open or mmap said; the latter is in *@ret_map, too, and not yet explained.
+ *
+ * The dummy, last in the plan, is complete before any other event is opened: a child that inherits
+ * one of those was then forked under the eyes of the dummy.
+ */
+static int open_events(struct opened *o, struct plan *plan, struct fallback *f, int *ret_map,
+		       struct error *err)
+{
+	unsigned int n = 0;
+	int code, cpu = -1;
+
+	*ret_map = 0;
+	while (n < plan->nr) {
+		unsigned int index = n ? n - 1 : (unsigned int)plan->nr - 1;
+		struct plan_event *event = &plan->events[index];
+		size_t first_fd = o->nr_fds;
+
+		code = open_event(o, plan, index, &cpu);
+		if (!code) {
+			*ret_map = map_rings(o, plan, first_fd);
+			if (*ret_map)
+				return *ret_map;
+			n++;
+			continue;
+		}
+		if (code == -EMFILE || code == -ENFILE)
+			return explain_files(o, plan, code, err);
+		if (!fallback_try(f, plan, event, code))
+			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
+						code, err);
+		/* A step may concern events that are open already. */
+		close_fds(o);
+		n = 0;
+	}
+	if (!o->nr_fds)
+		return error_set(err, -ESRCH, "the tasks to be recorded have ended");
+	return 0;
+}
+
+/* CPUs that went offline before all was open there. */
+static void say_gone(const struct opened *o, const struct plan *plan, const struct notes *notes)
+{
+	for (size_t p = 0; plan->target == TARGET_CPUS && p < o->nr_places; p++) {
+		int cpu = o->rings[p].cpu;
+		bool gone = false;
+
+		for (unsigned int i = 0; i < plan->nr; i++)
+			gone |= plan_wants(plan, &plan->events[i], cpu) && *cell_of(o, i, p, 0) < 0;
+		if (gone)
+			notes_say(notes, NOTE_WARNING,
+				  "CPU %d has gone offline and is not recorded", cpu);
+	}
+}
+
+static int set_filters(struct opened *o, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		const struct plan_event *event = &plan->events[o->fds[i].event];
+		int code = event->filter ? perf_event_set_filter(o->fds[i].fd, event->filter) : 0;
+
+		if (code == -EINVAL)
+			return error_set(
+				err, code,
+				"the kernel refuses the filter '%s' for %s: its fields are in "
+				"the format file of the tracepoint",
+				event->filter, event->name);
+		if (code)
+			return error_sys(err, code, "filter '%s' for %s", event->filter,
+					 event->name);
+	}
+	return 0;
+}
+
+static int explain_map(const struct plan *plan, const struct limits *limits, int code,
+		       struct error *err)
+{
+	bool mb = plan->ring_size >= 1 << 20;
+
+	if (code == -EPERM)
+		return error_set(
+			err, code,
+			"not even the smallest rings may be locked (kernel.perf_event_mlock_kb "
+			"is %llu, RLIMIT_MEMLOCK %llu bytes): raise one of them, or use "
+			"CAP_IPC_LOCK",
+			(unsigned long long)limits->mlock_kb, (unsigned long long)limits->memlock);
+	if (code == -ENOMEM)
+		return error_set(err, code,
+				 "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
+				 plan_sample_rings(plan), plural_s(plan_sample_rings(plan)),
+				 (unsigned long long)plan->ring_size >> (mb ? 20 : 10),
+				 mb ? "MB" : "KB");
+	return error_sys(err, code, "mapping a ring of %llu KB",
+			 (unsigned long long)plan->ring_size / 1024);
+}
+
+/* Returns false when the rings are at their smallest. */
+static bool halve_rings(struct plan *plan, size_t page_size)
+{
+	uint64_t ring = plan->ring_size, sideband = plan->sideband_size;
+
+	if (ring <= page_size && sideband <= page_size)
+		return false;
+	plan_set_ring_size(plan, ring > page_size ? ring / 2 : ring,
+			   sideband > page_size ? sideband / 2 : sideband);
+	return true;
+}
+
+/* Opens with smaller rings until they may be locked. */
+static int open_fitting(struct opened *o, struct plan *plan, const struct limits *limits,
+			struct fallback *f, struct error *err)
+{
+	int code, map;
+
+	for (;;) {
+		code = open_events(o, plan, f, &map, err);
+		if (map != -EPERM || !halve_rings(plan, limits->page_size))
+			break;
+		close_fds(o); /* to be opened anew with other watermarks */
+	}
+	return map ? explain_map(plan, limits, map, err) : code;
+}
+
+/*
+ * Threads that came between their listing and the opening of their parents have no events: all is
+ * opened again with them, unless new ones come each time.
+ */
+static int open_threads(struct plan *plan, const struct limits *limits, struct fallback *f,
+			struct opened **ret, struct error *err)
+{
+	int code;
+
+	for (int i = 0; i < LISTINGS; i++) {
+		opened_close(*ret);
+		*ret = NULL;
+		code = places_prepare(plan, err);
+		if (code)
+			return code;
+		*ret = opened_new(plan);
+		if (!*ret)
+			return error_set(err, -ENOMEM, "out of memory");
+		limits_raise_files(descriptors_in_all(plan));
+		code = open_fitting(*ret, plan, limits, f, err);
+		if (code)
+			return code;
+		code = plan_list_threads(plan);
+		if (code <= 0)
+			return code ? error_set(err, code, "out of memory") : 0;
+	}
+	return 0;
+}
+
+int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
+	      struct opened **ret, struct error *err)
+{
+	struct fallback f = {.limits = limits, .notes = notes};
+	struct opened *o = NULL;
+	int code = open_threads(plan, limits, &f, &o, err);
+
+	if (!code)
+		code = set_filters(o, plan, err);
+	if (!code) {
+		o->throttles = throttles_new(plan, o->fds, o->nr_fds);
+		code = o->throttles ? 0 : error_set(err, -ENOMEM, "out of memory");
+	}
+	if (code) {
+		opened_close(o);
+		return code;
+	}
+	fallback_say(&f, plan);
+	places_say(plan, notes);
+	say_gone(o, plan, notes);
+	*ret = o;
+	return 0;
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+int opened_enable(const struct opened *o, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		const struct plan_event *event = &plan->events[o->fds[i].event];
+		int code;
+
+		if (!(event->attr.flags & PD_ATTR_DISABLED))
+			continue;
+		code = perf_event_enable(o->fds[i].fd);
+		if (code)
+			return error_sys(err, code, "enabling '%s'", event->name);
+	}
+	return 0;
+}
+
+void opened_disable(const struct opened *o)
+{
+	for (size_t i = o->nr_fds; i-- > 0;)
+		perf_event_disable(o->fds[i].fd);
+}
+
+int opened_switch(const struct opened *o, const struct plan *plan, unsigned int index, bool on,
+		  struct error *err)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		int fd = o->fds[i].fd, code;
+
+		if (o->fds[i].event != index)
+			continue;
+		code = on ? perf_event_enable(fd) : perf_event_disable(fd);
+		if (code)
+			return error_sys(err, code, "%s '%s'", on ? "enabling" : "disabling",
+					 plan->events[index].name);
+	}
+	return 0;
+}
+
+bool opened_overwrites(const struct opened *o)
+{
+	for (size_t i = 0; i < o->nr_rings; i++)
+		if (o->rings[i].kind == RING_OVERWRITTEN && o->rings[i].memory)
+			return true;
+	return false;
+}
+
+/* Since it was opened (again), by its own read(). */
+static int count_now(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
+{
+	const struct plan_event *event = &plan->events[fd->event];
+	const struct plan_event *leader = &plan->events[event->leader];
+	uint64_t values[1 + 3 * 64];
+	int n;
+
+	if (!(event->attr.read_format & PERF_FORMAT_LOST))
+		return -ENOTSUP;
+	if (!(event->attr.read_format & PERF_FORMAT_GROUP)) {
+		n = perf_event_read(fd->fd, values, 3); /* value, id, lost */
+		if (n == 3)
+			*ret = (struct open_count){.value = values[0], .lost = values[2]};
+		return n == 3 ? 0 : -ENOTSUP;
+	}
+	if (leader->members > 64)
+		return -ENOTSUP;
+	n = perf_event_read(fd->fd, values,
+			    1 + 3 * leader->members); /* nr, nr × {value, id, lost} */
+	for (int i = 1; i + 2 < n; i += 3) {
+		if (values[i + 1] == fd->live) {
+			*ret = (struct open_count){.value = values[i], .lost = values[i + 2]};
+			return 0;
+		}
+	}
+	return -ENOTSUP;
+}
+
+int opened_count(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
+{
+	struct open_count now;
+	int code = count_now(fd, plan, &now);
+
+	if (!code)
+		*ret = (struct open_count){
+			.value = fd->before.value + now.value,
+			.lost = fd->before.lost + now.lost,
+		};
+	return code;
+}
+
+int opened_lost(const struct opened *o, const struct plan *plan, uint64_t *ret)
+{
+	struct open_count count;
+	uint64_t sum = 0;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < o->nr_fds; i++) {
+		code = opened_count(&o->fds[i], plan, &count);
+		sum += code ? 0 : count.lost;
+	}
+	if (!code)
+		*ret = sum;
+	return code;
+}

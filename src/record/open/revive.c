@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/open/revive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/plan/places.h"
+#include "sys/kernel/perf_event.h"
+
+/* What takes the place of a descriptor. */
+struct heir {
+	struct open_fd *of;
+	int fd; /* -1: none yet */
+	uint64_t id;
+};
+
+struct heirs {
+	struct heir *all; /* in the order of opening */
+	size_t nr;
+};
+
+static int list(struct opened *o, int cpu, struct heirs *ret)
+{
+	*ret = (struct heirs){.all = calloc(o->nr_fds + 1, sizeof(*ret->all))};
+	if (!ret->all)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->nr_fds; i++)
+		if (o->fds[i].cpu == cpu)
+			ret->all[ret->nr++] = (struct heir){.of = &o->fds[i], .fd = -1};
+	return 0;
+}
+
+/* The descriptor that leads the group of @event; -1: it leads itself. */
+static int leader_of(const struct heirs *h, const struct plan *plan, unsigned int event)
+{
+	unsigned int leader = plan->events[event].leader;
+
+	for (size_t i = 0; leader != event && i < h->nr; i++)
+		if (h->all[i].of->event == leader)
+			return h->all[i].fd;
+	return -1;
+}
+
+static int open_heir(const struct heirs *h, const struct plan *plan, struct heir *heir)
+{
+	const struct plan_event *event = &plan->events[heir->of->event];
+	struct pd_attr attr;
+	int fd, code;
+
+	if (event->attr.sample_type & PERF_SAMPLE_READ)
+		return -ENOTSUP;
+	code = places_attr(event, 0, &attr);
+	if (code)
+		return code;
+	fd = perf_event_open(&attr, -1, heir->of->cpu, leader_of(h, plan, heir->of->event));
+	if (fd < 0)
+		return fd;
+	heir->fd = fd;
+	code = perf_event_id(fd, &heir->id);
+	return code || !event->filter ? code : perf_event_set_filter(fd, event->filter);
+}
+
+/* Nothing is written to the rings by those before, and what comes now has known ids. */
+static int join_ring(const struct opened *o, const struct heir *heir, struct renumber *ids)
+{
+	int code = ids ? renumber_add(ids, heir->id, heir->of->id) : 0;
+
+	return code ? code : perf_event_set_output(heir->fd, o->rings[heir->of->ring].fds[0]);
+}
+
+static int take_over(const struct plan *plan, struct heir *heir)
+{
+	struct open_fd *of = heir->of;
+	struct open_count count;
+	bool counted = !opened_count(of, plan, &count);
+
+	if (dup3(heir->fd, of->fd, O_CLOEXEC) < 0)
+		return -errno;
+	of->live = heir->id;
+	if (counted)
+		of->before = count;
+	return 0;
+}
+
+int revive_cpu(struct opened *o, const struct plan *plan, int cpu, struct renumber *ids)
+{
+	struct heirs h;
+	int code = list(o, cpu, &h);
+
+	if (!code && !h.nr)
+		code = -ENOENT;
+	for (size_t i = 0; !code && i < h.nr; i++)
+		code = open_heir(&h, plan, &h.all[i]);
+	for (size_t i = 0; !code && i < h.nr; i++)
+		code = join_ring(o, &h.all[i], ids);
+	for (size_t i = 0; !code && i < h.nr; i++)
+		code = take_over(plan, &h.all[i]);
+	for (size_t i = 0; i < h.nr; i++)
+		if (h.all[i].fd >= 0)
+			close(h.all[i].fd);
+	free(h.all);
+	return code;
+}
+
+void revive_enable(const struct opened *o, const struct plan *plan, int cpu, const bool *running)
+{
+	for (size_t i = 0; i < o->nr_fds; i++) {
+		const struct open_fd *f = &o->fds[i];
+
+		if (f->cpu == cpu && (!running || running[f->event]) &&
+		    plan->events[f->event].attr.flags & PD_ATTR_DISABLED)
+			perf_event_enable(f->fd);
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/output/dsos.h"
+
+#include <errno.h>
+#include <linux/limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "perfdata/feature.h"
+#include "record/initial/mapped.h"
+
+/* How long the end waits for a thread that reads nothing, ms. */
+#define SETTLE_MS 1000
+
+struct dso_name {
+	UT_hash_handle hh;	/* by key and name, which lie behind each other */
+	struct dso_name *first; /* of this name */
+	bool kernel;
+	bool several; /* of the first: other files have this name, too */
+	bool put;     /* of the first that is not one of several: its build-id is written */
+	struct build_id_key key;
+	char name[];
+};
+
+struct dso_names {
+	struct dso_name *table; /* in the order of coming */
+	struct id_reader *reader;
+	bool own_build_ids;
+	struct mapped_filter filter;
+};
+
+struct dso_names *dso_names_new(struct id_reader *reader, bool own_build_ids)
+{
+	struct dso_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->reader = reader;
+	names->own_build_ids = own_build_ids;
+	return names;
+}
+
+void dso_names_free(struct dso_names *names)
+{
+	struct dso_name *n, *next;
+
+	if (!names)
+		return;
+	HASH_ITER (hh, names->table, n, next) {
+		HASH_DEL(names->table, n);
+		free(n);
+	}
+	free(names);
+}
+
+static int add_name(struct dso_names *names, const char *name, const struct build_id_key *key,
+		    bool kernel)
+{
+	size_t len = strlen(name), whole = sizeof(*key) + len;
+	struct dso_name *n = calloc(1, sizeof(*n) + len + 1), *known;
+
+	if (!n)
+		return -ENOMEM;
+	memcpy(n->name, name, len);
+	n->kernel = kernel;
+	n->key = *key;
+	HASH_FIND(hh, names->table, &n->key, whole, known);
+	if (!known)
+		HASH_ADD_KEYPTR(hh, names->table, &n->key, whole, n);
+	if (!known && n->hh.tbl)
+		return 0;
+	free(n);
+	return known ? 0 : -ENOMEM;
+}
+
+_Static_assert(offsetof(struct dso_name, name) ==
+		       offsetof(struct dso_name, key) + sizeof(struct build_id_key),
+	       "what is hashed is one piece");
+
+int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr)
+{
+	struct mapped m;
+	uint32_t seen;
+
+	if (!mapped_decode(hdr, names->own_build_ids, &m))
+		return 0;
+	seen = mapped_seen(&names->filter, &m);
+	mapped_ask(names->reader, &m, seen);
+	return seen > 1 ? 0 : add_name(names, m.map.filename, &m.key, m.kernel);
+}
+
+int dso_names_merge(struct dso_names *names, const struct dso_names *from)
+{
+	int code = 0;
+
+	for (const struct dso_name *n = from->table; n && !code; n = n->hh.next)
+		code = add_name(names, n->name, &n->key, n->kernel);
+	return code;
+}
+
+/* Whether anything was found: *ret. */
+static bool find_build_id(const struct dso_names *names, const struct dso_name *n,
+			  struct build_id *ret)
+{
+	enum id_answer answer = ID_UNASKED;
+
+	*ret = (struct build_id){0};
+	if (names->reader)
+		answer = id_reader_find(names->reader, &n->key, ret);
+	if (answer == ID_UNASKED && n->kernel)
+		build_id_of_kernel_map(n->name, ret);
+	else if (answer == ID_UNASKED && build_id_of_file(n->name, &n->key, ret))
+		ret->size = 0;
+	return ret->size;
+}
+
+static bool same_file(const struct build_id_key *a, const struct build_id_key *b)
+{
+	return a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
+	       (a->generation == b->generation || !a->generation || !b->generation);
+}
+
+struct by_name {
+	UT_hash_handle hh;
+	struct dso_name *first;
+};
+
+static struct by_name *by_name_add(struct by_name **table, struct dso_name *n)
+{
+	struct by_name *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->first = n;
+	HASH_ADD_KEYPTR(hh, *table, n->name, strlen(n->name), b);
+	if (b->hh.tbl)
+		return b;
+	free(b);
+	return NULL;
+}
+
+/* Finds out which names several files have, whatever is known of a file's generation. */
+static int find_namesakes(struct dso_names *names)
+{
+	struct by_name *table = NULL, *b, *next;
+	int code = 0;
+
+	for (struct dso_name *n = names->table; n && !code; n = n->hh.next) {
+		HASH_FIND_STR(table, n->name, b);
+		if (!b)
+			b = by_name_add(&table, n);
+		code = b ? 0 : -ENOMEM;
+		if (code)
+			break;
+		n->first = b->first;
+		n->several = n->put = false;
+		b->first->several |= !same_file(&b->first->key, &n->key);
+	}
+	HASH_ITER (hh, table, b, next) {
+		HASH_DEL(table, b);
+		free(b);
+	}
+	return code;
+}
+
+/* A file that was seen with its generation and without is one. */
+static int put(const struct dso_name *n, const struct build_id *found, struct buf *out)
+{
+	struct pd_build_id id = {.pid = -1, .size = found->size, .filename = n->name};
+
+	memcpy(id.build_id, found->id, found->size);
+	if (!n->first->several && n->first->put)
+		return 0;
+	n->first->put = true;
+	if (n->first->several) {
+		id.maj = n->key.maj;
+		id.min = n->key.min;
+		id.ino = n->key.ino;
+		id.ino_generation = n->key.generation;
+	}
+	return pd_feature_build_id_encode(
+		out, &id, n->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+}
+
+int dso_names_build_ids(struct dso_names *names, struct buf *out)
+{
+	struct dso_name *n = names->table;
+	struct build_id found;
+	int code = find_namesakes(names);
+
+	if (names->reader)
+		id_reader_settle(names->reader, SETTLE_MS);
+	while (n && n->hh.next)
+		n = n->hh.next;
+	for (; n && !code; n = n->hh.prev)
+		if (find_build_id(names, n, &found))
+			code = put(n, &found, out);
+	return code;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/output/lane.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "perfdata/record.h"
+#include "record/pipeline/census.h"
+
+static int saw_map(const struct perf_event_header *hdr, void *arg)
+{
+	return dso_names_add(((struct lane *)arg)->dsos, hdr);
+}
+
+/* The event of a record that ends with an IDENTIFIER. */
+static unsigned int event_of(const struct opened *opened, const struct perf_event_header *hdr)
+{
+	uint64_t id;
+
+	memcpy(&id, (const uint8_t *)hdr + hdr->size - sizeof(id), sizeof(id));
+	for (size_t i = 0; i < opened->nr_fds; i++)
+		if (opened->fds[i].id == id)
+			return opened->fds[i].event;
+	return LOSS_NO_EVENT;
+}
+
+int lane_count_lost(const struct opened *opened, const struct perf_event_header *hdr, int cpu,
+		    struct loss *lost_records, struct loss *dropped)
+{
+	struct pd_record rec;
+
+	if (pd_record_decode(hdr, NULL, &rec))
+		return 0;
+	if (hdr->type == PERF_RECORD_LOST)
+		return loss_add(lost_records, LOSS_RING, LOSS_NO_EVENT, cpu, rec.lost.lost);
+	if (hdr->misc & PD_MISC_LOST_POOL)
+		return loss_add(dropped, LOSS_POOL, event_of(opened, hdr), cpu, rec.lost.lost);
+	return loss_add(dropped, LOSS_PMU, LOSS_NO_EVENT, cpu, rec.lost.lost);
+}
+
+static int saw_lost(const struct perf_event_header *hdr, const struct run *run, void *arg)
+{
+	struct lane *lane = arg;
+
+	if (throttles_count(lane->throttles, hdr, run->cpu))
+		return 0;
+	return lane_count_lost(lane->opened, hdr, run->cpu, &lane->lost_records, &lane->dropped);
+}
+
+static int saw_sideband(const struct perf_event_header *hdr, void *arg)
+{
+	const struct lane *lane = arg;
+
+	return lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
+}
+
+/* From the end of the chain to its beginning. */
+int lane_init(struct lane *lane, const struct lane_opts *opts)
+{
+	const struct tally_opts tally = {
+		.time_at = opts->time_at,
+		.map = saw_map,
+		.lost = saw_lost,
+		.sideband = saw_sideband,
+		.arg = lane,
+	};
+	struct sink *next;
+
+	*lane = (struct lane){
+		.writer = opts->writer,
+		.borrowed = opts->borrowed,
+		.shared = opts->shared,
+		.dsos = dso_names_new(opts->opened->id_reader, opts->own_build_ids),
+		.opened = opts->opened,
+		.throttles = opts->throttles,
+		.meter = opts->meter,
+	};
+	if (!lane->dsos)
+		return -ENOMEM;
+	next = lane->file = sink_file_new(opts->writer, opts->shared);
+	if (next && opts->compression)
+		next = lane->compress = compress_new(next, opts->compression);
+	if (next && opened_overwrites(opts->opened))
+		next = lane->census = census_new(opts->opened, next);
+	if (next)
+		lane->chain = tally_new(next, &tally);
+	return lane->chain ? 0 : -ENOMEM;
+}
+
+void lane_release(struct lane *lane)
+{
+	sink_free(lane->chain);
+	sink_free(lane->census);
+	sink_free(lane->compress);
+	sink_free(lane->file);
+	if (!lane->borrowed)
+		writer_close(lane->writer);
+	dso_names_free(lane->dsos);
+	loss_release(&lane->lost_records);
+	loss_release(&lane->dropped);
+	*lane = (struct lane){0};
+}
+
+int lane_write_packed(struct lane *lane, const struct run *run, const struct tally *counts,
+		      size_t bytes, struct error *err)
+{
+	return tally_passed_by(lane->chain, counts, compress_pass(lane->compress, run, bytes, err));
+}
+
+void lane_discard(struct lane *lane, const struct run *run)
+{
+	tally_discard(lane->chain, run);
+}
+
+uint64_t lane_bytes(const struct lane *lane)
+{
+	return lane->shared ? sink_file_bytes(lane->file) : writer_data_size(lane->writer);
+}
+
+int lane_rest(struct lane *lane, bool rests)
+{
+	return lane->shared ? 0 : writer_rest(lane->writer, rests);
+}
+
+int lane_mark(const struct lane *lane, struct lane_mark *ret)
+{
+	*ret = (struct lane_mark){.counts = *tally_get(lane->chain)};
+	if (lane->compress)
+		ret->compression = *compress_stats(lane->compress);
+	return lane->shared ? -ENOTSUP : writer_mark_new(lane->writer, &ret->writer);
+}
+
+void lane_mark_release(struct lane_mark *mark)
+{
+	writer_mark_free(mark->writer);
+	*mark = (struct lane_mark){0};
+}
+
+int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error *err)
+{
+	int code = writer_roll_back(lane->writer, mark->writer, err);
+
+	if (code)
+		return code;
+	tally_restore(lane->chain, &mark->counts);
+	if (lane->compress)
+		compress_restore(lane->compress, &mark->compression);
+	lane_note_flush(lane);
+	lane_measure(lane);
+	return 0;
+}
+
+bool lane_measure(struct lane *lane)
+{
+	uint64_t size = lane_bytes(lane), limit = atomic_load(&lane->meter->limit);
+	uint64_t more = size - lane->metered;
+
+	lane->metered = size;
+	return atomic_fetch_add(&lane->meter->bytes, more) + more >= limit && limit;
+}
+
+void lane_note_flush(struct lane *lane)
+{
+	atomic_store(&lane->flushed_bytes, lane_bytes(lane));
+	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
+	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->passed);
+	atomic_store(&lane->flushed_lost, lane->lost_records.total);
+	atomic_store(&lane->flushed_dropped, lane->dropped.total);
+}
+
+int lane_flush(struct lane *lane, struct error *err)
+{
+	int code = sink_flush(lane->chain, err);
+
+	if (!code)
+		lane_note_flush(lane);
+	return code;
+}
+
+void lane_save(struct lane *lane, int code)
+{
+	bool full = code == -ENOSPC || code == -EDQUOT || code == -EFBIG, flush;
+	struct writer_rescued rescued = {0};
+	int r;
+
+	if (lane->saved)
+		return;
+	lane->saved = true;
+	/* What waits in memory finds no room on a full disk, nor does a write in flight again. */
+	flush = lane->shared || (!full && !writer_aio(lane->writer));
+	if ((flush && !lane_flush(lane, NULL)) || lane->shared)
+		return;
+	r = writer_rescue(lane->writer, &rescued);
+	if (r == -ESTALE) { /* nor is there any more all that was flushed */
+		writer_remains(lane->writer, &rescued);
+		atomic_store(&lane->flushed_samples, rescued.samples);
+		atomic_store(&lane->flushed_dropped, rescued.lost);
+		lane->stale = true;
+	}
+	if (r)
+		return;
+	atomic_fetch_add(&lane->flushed_samples, rescued.samples);
+	atomic_fetch_add(&lane->flushed_dropped, rescued.lost);
+	atomic_store(&lane->flushed_bytes, lane_bytes(lane));
+}
+
+struct part lane_flushed_size(const struct lane *lane)
+{
+	return (struct part){
+		.bytes = atomic_load(&lane->flushed_bytes),
+		.records = atomic_load(&lane->flushed_records),
+	};
+}
+
+struct lane_view lane_view(const struct lane *lane)
+{
+	return (struct lane_view){
+		.samples = atomic_load(&lane->flushed_samples),
+		.bytes = atomic_load(&lane->flushed_bytes),
+		.lost = atomic_load(&lane->flushed_lost),
+		.dropped = atomic_load(&lane->flushed_dropped),
+	};
+}
+
+int lane_merge(struct lane *to, const struct lane *from)
+{
+	int code = loss_merge(&to->lost_records, &from->lost_records);
+
+	if (!code)
+		code = loss_merge(&to->dropped, &from->dropped);
+	return code ? code : dso_names_merge(to->dsos, from->dsos);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The end of an output: what was lost, and what only the end knows.
+ *
+ * Losses are told by LOST_SAMPLES records: behind the data where these can still grow, else in the
+ * place that is kept at their beginning (data/writer.h).
+ */
+#include "record/output/output_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "perfdata/feature.h"
+#include "perfdata/snapshot_log.h"
+#include "record/loss/lost_record.h"
+
+/* --- losses --------------------------------------------------------------------------------------
+ */
+
+/* The kernel's counter of one descriptor, past the tally, which counts the kernel's own records. */
+static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
+		      uint64_t lost, struct error *err)
+{
+	struct lost_record rec;
+
+	lost_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
+	return sink_record(out->lanes[0].file, &rec.header, err);
+}
+
+static void add_losses(struct output *out, const struct loss *from)
+{
+	for (size_t i = 0; i < from->nr; i++) {
+		const struct loss_entry *e = &from->entries[i];
+
+		loss_add(&out->loss, e->cause, e->event, e->cpu, e->count);
+	}
+}
+
+/* Once for an output, which may fail after it was done. */
+static void add_losses_told(struct output *out)
+{
+	const struct lane *lane = &out->lanes[0];
+
+	if (out->told)
+		return;
+	out->told = true;
+	if (!out->by_event)
+		add_losses(out, out->lost_records ? out->lost_records : &lane->lost_records);
+	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
+}
+
+/*
+ * All counters. Returns 0, -ENOMEM, or another negative errno where one of them cannot be read:
+ * both ways to count at once would count twice.
+ */
+static int read_counts(const struct opened *opened, const struct plan *plan,
+		       struct open_count **ret)
+{
+	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
+	int code = now ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !code && i < opened->nr_fds; i++)
+		code = opened_count(&opened->fds[i], plan, &now[i]);
+	if (!code) {
+		*ret = now;
+		return 0;
+	}
+	free(now);
+	return code;
+}
+
+int output_count(struct output *out, const struct plan *plan, struct late_loss *late)
+{
+	const struct opened *opened = out->opened;
+	int code = read_counts(opened, plan, &out->now);
+
+	if (code)
+		return code == -ENOMEM ? code : 0;
+	for (size_t i = 0; !code && i < opened->nr_fds; i++)
+		code = late_loss_counted(late, opened->fds[i].cpu,
+					 out->now[i].lost - out->counted[i]);
+	for (size_t i = 0; !code && i < out->nr; i++) {
+		const struct loss *told = &out->lanes[i].lost_records;
+
+		for (size_t j = 0; j < told->nr; j++)
+			late_loss_told(late, told->entries[j].cpu, told->entries[j].count);
+	}
+	return code;
+}
+
+/* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
+ * from the LOST records: see record/loss.h. */
+static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
+			bool write, struct error *err)
+{
+	struct open_count *now = out->now;
+	int code = 0;
+
+	if (!now)
+		code = read_counts(opened, plan, &now);
+	out->now = NULL;
+	if (code == -ENOMEM)
+		return error_set(err, code, "out of memory");
+	out->by_event = !code;
+	code = 0;
+	for (size_t i = 0; !code && out->by_event && i < opened->nr_fds; i++) {
+		const struct open_fd *fd = &opened->fds[i];
+		uint64_t lost = now[i].lost - out->counted[i];
+		/* A ring that is overwritten always has room. */
+		bool paused = plan->events[fd->event].overwrite;
+
+		if (!lost)
+			continue;
+		out->counted[i] = now[i].lost;
+		loss_add(&out->loss, paused ? LOSS_PAUSED : LOSS_RING, fd->event, fd->cpu, lost);
+		if (write)
+			code = write_lost(out, plan, fd, lost, err);
+	}
+	free(now);
+	add_losses_told(out);
+	return code;
+}
+
+/* --- finished ------------------------------------------------------------------------------------
+ */
+
+/* Features that only the end knows. */
+static int end_features(struct output *out, struct feature_set *set)
+{
+	struct pd_sample_time time = {out->tally.first, out->tally.last};
+	struct compress_stats compression;
+	struct buf b = {0};
+	int code = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
+
+	if (!code && b.len)
+		code = feature_set_add(set, HEADER_BUILD_ID, &b);
+	if (!code && time.last) {
+		code = pd_feature_sample_time_encode(&b, &time);
+		if (!code)
+			code = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
+	}
+	if (!code && output_compression(out, &compression))
+		code = output_add_compression(set, &compression);
+	buf_release(&b);
+	return code;
+}
+
+/* What lanes hold comes into their files. */
+static int flush_lanes(struct output *out, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < out->nr; i++) {
+		code = lane_flush(&out->lanes[i], err);
+		if (!code && i && out->directory)
+			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
+	}
+	return code;
+}
+
+/* What all lanes learnt comes to the first. Once for an output. */
+static int gather(struct output *out)
+{
+	int code = 0;
+
+	if (out->gathered)
+		return 0;
+	out->gathered = true;
+	for (size_t i = 0; i < out->nr; i++) {
+		if (i && lane_merge(&out->lanes[0], &out->lanes[i]))
+			code = -ENOMEM;
+		tally_add(&out->tally, tally_get(out->lanes[i].chain));
+	}
+	return code;
+}
+
+/* With -M: what the losses are a part of, which is more than what snapshots hold. */
+static int write_totals(struct output *out, struct error *err)
+{
+	struct pd_snapshot_log log = {.kind = PD_SNAPSHOT_TOTALS};
+	struct pd_snapshot_record record;
+	struct history_figures f;
+
+	if (!out->history)
+		return 0;
+	history_figures(out->history, &f);
+	log.totals = (struct pd_snapshot_totals){
+		.taken = f.taken - out->taken,
+		.written = f.written,
+		.passed = f.passed,
+		.held = f.held,
+		.counted = out->by_event,
+	};
+	out->taken = f.taken;
+	pd_snapshot_encode(&log, &record);
+	return sink_record(out->lanes[0].file, &record.header, err);
+}
+
+/* The file of one that fails here stays as of the flush before: what was lost is not in it. */
+static int write_losses(struct output *out, const struct plan *plan, const struct opened *opened,
+			struct error *err)
+{
+	int code;
+
+	out->lanes[0].saved = true;
+	code = count_losses(out, plan, opened, true, err);
+	if (!code)
+		code = write_totals(out, err);
+	if (!code)
+		code = lane_flush(&out->lanes[0], err);
+	out->losses_written = !code;
+	return code;
+}
+
+int output_finish(struct output *out, const struct plan *plan, const struct opened *opened,
+		  struct error *err)
+{
+	struct feature_set set = {0};
+	int code;
+
+	output_rest(out, false);
+	code = flush_lanes(out, err);
+	if (!code && gather(out))
+		code = error_set(err, -ENOMEM, "out of memory");
+	if (!code)
+		code = write_losses(out, plan, opened, err);
+	if (code)
+		return code;
+	code = end_features(out, &set);
+	if (code)
+		error_sys(err, code, "build-ids");
+	else
+		code = writer_finish(out->lanes[0].writer, set.features, set.count, err);
+	feature_set_release(&set);
+	return code ? code : output_publish(out, true, err);
+}
+
+/* --- given up ------------------------------------------------------------------------------------
+ */
+
+/*
+ * Whatever made the others fail, the file of @lane has nothing more to come: it ends where its
+ * records do. What hides the rest of one that is being written, perf stops at.
+ */
+static void end_file(struct lane *lane)
+{
+	if (!lane->saved && lane_flush(lane, NULL))
+		lane_save(lane, -ENOSPC);
+	writer_finish(lane->writer, NULL, 0, NULL);
+}
+
+_Static_assert(sizeof(struct lost_record) <= WRITER_PLACE_SIZE, "a place holds any of them");
+
+static bool is_of_ring(const struct loss_entry *e)
+{
+	return e->cause == LOSS_RING || e->cause == LOSS_PAUSED;
+}
+
+/* What a ring lost, by event and CPU as far as there is a place for it. */
+static int put_ring_losses(const struct output *out, const struct plan *plan, struct buf *b)
+{
+	size_t room = writer_preface_size(out->lanes[0].writer);
+	struct lost_record rec;
+	uint64_t rest = 0;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < out->loss.nr; i++) {
+		const struct loss_entry *e = &out->loss.entries[i];
+
+		if (!is_of_ring(e))
+			continue;
+		/* Behind it come the rest, and what the output did not take. */
+		if (e->event == LOSS_NO_EVENT || b->len + 3 * sizeof(rec) > room) {
+			rest += e->count;
+			continue;
+		}
+		lost_record_make(&rec, &plan->events[e->event].attr,
+				 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0, 0, e->count);
+		code = buf_append(b, &rec, rec.header.size);
+	}
+	if (code || !rest)
+		return code;
+	lost_record_make(&rec, &plan->events[0].attr, 0, -1, 0, 0, rest);
+	return buf_append(b, &rec, rec.header.size);
+}
+
+/* Nothing can be appended any more; what was lost goes to the place for it, if it is not told. */
+static void tell_losses(struct output *out, const struct plan *plan, uint64_t not_written)
+{
+	struct lost_record rec;
+	struct buf b = {0};
+	int code = 0;
+
+	if (!out->losses_written)
+		code = put_ring_losses(out, plan, &b);
+	if (!code && not_written) {
+		lost_record_make(&rec, &plan->events[0].attr, 0, -1, 0, PD_MISC_LOST_OUTPUT,
+				 not_written);
+		code = buf_append(&b, &rec, rec.header.size);
+	}
+	if (!code && b.len)
+		writer_preface(out->lanes[0].writer, b.data, b.len, NULL);
+	buf_release(&b);
+}
+
+void output_abandon(struct output *out, const struct plan *plan, const struct opened *opened)
+{
+	struct lane_view all = {0};
+	uint64_t lost, dropped;
+
+	output_rest(out, false);
+	for (size_t i = 0; i < out->nr; i++) {
+		struct lane *lane = &out->lanes[i];
+		struct lane_view one;
+
+		if (!lane->chain)
+			return;
+		if (i && out->directory)
+			end_file(lane);
+		one = lane_view(lane);
+		all.samples += one.samples;
+		all.dropped += one.dropped;
+		out->at_least |= lane->stale && one.samples;
+	}
+	all.samples -= output_deleted_samples(out);
+	gather(out);
+	count_losses(out, plan, opened, false, NULL);
+	lost = out->tally.samples - all.samples;
+	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, lost);
+	/* With -M what was dropped is in no lane's account, and a snapshot fails as a whole. */
+	dropped = out->dropped ? 0 : out->lanes[0].dropped.total;
+	tell_losses(out, plan, lost + (dropped > all.dropped ? dropped - all.dropped : 0));
+	out->tally.samples = all.samples;
+}

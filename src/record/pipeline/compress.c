@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/compress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zstd.h>
+
+#include "base/plural.h"
+#include "perfdata/record.h"
+#include "ring/ring.h"
+
+/*
+ * On samples of a tracepoint zstd needs 0.03 µs each at level 1, and makes 64 KB 43 times smaller,
+ * 256 KB 46 times, 1 MB 47 times; call chains 13.5, 14.0 and 14.2 times. 256 KB stay in the L2
+ * cache, with zstd's tables of 0.5 MB.
+ */
+#define HEADER	  sizeof(struct perf_event_header)
+#define FRAME_MAX (UINT16_MAX - HEADER)
+
+/* No record is longer, so one always fits; smaller inputs are made only by halving. */
+#define INPUT_MIN ((size_t)64 << 10)
+
+/* An input of less that makes too large a frame is not worth another try. */
+#define SPLIT_MIN ((size_t)32 << 10)
+
+#define CALM_NS 1000000000ull
+
+/* What waits should be compressed in this part of a second: a flush and the end wait for it. */
+#define BEHIND_PART 4
+
+/* For so long it is measured how much of a CPU compression takes. */
+#define SHARE_NS 250000000ull
+
+/* The next higher level takes several times the CPU time. */
+#define RISE_PART 8
+
+/* Bytes a second at which records can be written as they are: 0.05 µs for one of 136 bytes. */
+#define PLAIN_SPEED 2500000000ull
+
+#define AS_THEY_ARE 0
+
+struct step {
+	int level;
+	unsigned int limit; /* how full rings may be, in percent, while a frame is made at it */
+};
+
+/*
+ * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s.
+ * Above level 9 a frame takes up to 0.1 s, which only what comes at leisure can wait.
+ */
+// clang-format off
+static const struct step ladder[] = {
+	{19, 20}, {16, 20}, {12, 20}, {9, 40}, {6, 45}, {3, 50}, {1, 60},
+	{COMPRESS_LEVEL_FASTEST, 75}, {AS_THEY_ARE, 101},
+};
+// clang-format on
+
+#define LADDER (sizeof(ladder) / sizeof(ladder[0]))
+
+struct compress {
+	struct sink sink;
+	struct sink *next;
+	ZSTD_CCtx *ctx;
+	struct step steps[LADDER + 1]; /* the level asked for first */
+	unsigned int step, nr_steps;
+	size_t target; /* bytes of input that should make a frame that fits */
+	size_t len;    /* bytes gathered, whole records */
+
+	unsigned int (*fullness)(void *arg);
+	void *arg;
+	size_t room;		  /* bytes that wait where it is full; 0: not known */
+	uint64_t calm_since;	  /* ns */
+	uint64_t speed;		  /* bytes a second (of CPU time) of the last frame at this level */
+	unsigned int most, share; /* of a CPU, in percent: may be taken (0: any), and was last */
+	uint64_t share_since, busy; /* ns: when that was, and of CPU time since */
+
+	struct compress_stats stats;
+	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
+	uint8_t gathered[COMPRESS_INPUT];
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Bytes of the whole records at @p that are within @len and @room. */
+static size_t whole(const uint8_t *p, size_t len, size_t room)
+{
+	return ring_whole_records(p, len < room ? len : room);
+}
+
+/* --- level -------------------------------------------------------------------------------------
+ */
+
+static int level_now(const struct compress *c)
+{
+	return c->steps[c->step].level;
+}
+
+static void level_set(struct compress *c, unsigned int step)
+{
+	c->step = step;
+	c->target = COMPRESS_INPUT;
+	c->speed = UINT64_MAX;
+	if (level_now(c) != AS_THEY_ARE)
+		ZSTD_CCtx_setParameter(c->ctx, ZSTD_c_compressionLevel, level_now(c));
+}
+
+/* One step down, if there is one that is faster; also to none at all if @plain is. */
+static bool level_lower(struct compress *c, bool plain)
+{
+	if (c->step + 1 == c->nr_steps)
+		return false;
+	if (c->steps[c->step + 1].level == AS_THEY_ARE && !plain)
+		return false;
+	level_set(c, c->step + 1);
+	return true;
+}
+
+/* Whether what waits would take too long at this level, as far as its speed is known. */
+static bool is_behind(const struct compress *c, unsigned int full)
+{
+	return (uint64_t)c->room / 100 * full > c->speed / BEHIND_PART;
+}
+
+/* Whether the time until now was long enough to tell, and compression took too much of it. */
+static bool takes_too_much(struct compress *c, uint64_t now)
+{
+	if (now - c->share_since < SHARE_NS)
+		return false;
+	c->share = (unsigned int)(c->busy * 100 / (now - c->share_since));
+	c->share_since = now;
+	c->busy = 0;
+	return c->most && c->share > c->most;
+}
+
+static bool is_calm(const struct compress *c, unsigned int full)
+{
+	return full < c->steps[c->step - 1].limit * 3 / 4 &&
+	       (!c->most || c->share <= c->most / RISE_PART);
+}
+
+/* Looks at the rings, and takes a faster level, or one that compresses better. */
+static void level_choose(struct compress *c)
+{
+	unsigned int full, before = c->step;
+	uint64_t now;
+
+	if (!c->fullness)
+		return;
+	full = c->fullness(c->arg);
+	now = clock_ns(CLOCK_MONOTONIC);
+	while ((full >= c->steps[c->step].limit || is_behind(c, full)) &&
+	       level_lower(c, c->speed <= PLAIN_SPEED))
+		;
+	c->stats.lowered += c->step > before;
+	if (takes_too_much(c, now) && c->step == before)
+		c->stats.costly += level_lower(c, false);
+	if (!c->step)
+		return;
+	if (c->step > before || !is_calm(c, full)) {
+		c->calm_since = now;
+	} else if (now - c->calm_since > CALM_NS) {
+		level_set(c, c->step - 1);
+		c->calm_since = now;
+	}
+}
+
+/* --- frames ------------------------------------------------------------------------------------
+ */
+
+static void count(struct compress *c, size_t in, size_t out)
+{
+	struct compress_level *l = &c->stats.levels[level_now(c) - COMPRESS_LEVEL_FASTEST];
+
+	l->in += in;
+	l->out += out;
+}
+
+static int put_plain(struct compress *c, const uint8_t *p, size_t len, struct error *err)
+{
+	const struct run run = {.a = p, .a_len = len, .ring = RUN_NO_RING, .cpu = -1};
+
+	return sink_write(c->next, &run, err);
+}
+
+/* Passes on what does not get smaller. */
+static int put_stored(struct compress *c, const uint8_t *p, size_t len, struct error *err)
+{
+	c->stats.stored += len;
+	return put_plain(c, p, len, err);
+}
+
+/* Bytes of the frame, or zstd's error, which is that there is no room for it. */
+static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
+{
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	size_t n = ZSTD_compress2(c->ctx, c->frame + 1, FRAME_MAX, p, len);
+
+	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	c->stats.nsec += took;
+	c->busy += took;
+	if (took)
+		c->speed = len * 1000000000u / took;
+	return n;
+}
+
+static int put_frame(struct compress *c, size_t len, size_t n, struct error *err)
+{
+	const struct run run = {
+		.a = (const uint8_t *)c->frame,
+		.a_len = HEADER + n,
+		.ring = RUN_NO_RING,
+		.cpu = -1,
+	};
+	size_t target = len * (FRAME_MAX - FRAME_MAX / 8) / n;
+
+	*c->frame = (struct perf_event_header){
+		.type = PERF_RECORD_COMPRESSED,
+		.size = (uint16_t)(HEADER + n),
+	};
+	c->target = target > COMPRESS_INPUT ? COMPRESS_INPUT
+		    : target < INPUT_MIN    ? INPUT_MIN
+					    : target;
+	c->stats.frames++;
+	count(c, len, HEADER + n);
+	return sink_write(c->next, &run, err);
+}
+
+/* Whole records, at most COMPRESS_INPUT: one frame, or the halves if that would be too large. */
+static int put_records(struct compress *c, const uint8_t *p, size_t len, struct error *err)
+{
+	size_t n, half = 0;
+	int code;
+
+	level_choose(c);
+	if (level_now(c) == AS_THEY_ARE) {
+		count(c, len, len);
+		return put_plain(c, p, len, err);
+	}
+	n = make_frame(c, p, len);
+	if (!ZSTD_isError(n) && n + HEADER < len)
+		return put_frame(c, len, n, err);
+	if (ZSTD_isError(n) && len >= SPLIT_MIN)
+		half = whole(p, len, len / 2);
+	c->target = INPUT_MIN;
+	if (!half)
+		return put_stored(c, p, len, err);
+	code = put_records(c, p, half, err);
+	return code ? code : put_records(c, p + half, len - half, err);
+}
+
+static int put_gathered(struct compress *c, struct error *err)
+{
+	size_t len = c->len;
+
+	c->len = 0;
+	return len ? put_records(c, c->gathered, len, err) : 0;
+}
+
+/* --- gathering ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Takes the whole records at the front of a span: what is enough for a frame from where it is, the
+ * rest is gathered. *@ret_taken: bytes.
+ */
+static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *ret_taken,
+		     struct error *err)
+{
+	struct perf_event_header hdr;
+	size_t at = 0, n;
+	int code = 0;
+
+	while (!code && pd_record_at(p + at, len - at, &hdr)) {
+		if (!c->len && len - at >= c->target) {
+			n = whole(p + at, len - at, c->target);
+			code = put_records(c, p + at, n, err);
+		} else {
+			n = c->len < c->target ? whole(p + at, len - at, c->target - c->len) : 0;
+			if (n)
+				memcpy(c->gathered + c->len, p + at, n);
+			else
+				code = put_gathered(c, err);
+			c->len += n;
+		}
+		at += n;
+	}
+	*ret_taken = at;
+	return code;
+}
+
+/* Gathers the record whose beginning is at @from of the first span and its end in the second. */
+static int take_across(struct compress *c, const struct run *run, size_t from, size_t *ret_rest,
+		       struct error *err)
+{
+	size_t front = run->a_len - from;
+	struct perf_event_header h;
+	int code = 0;
+
+	*ret_rest = 0;
+	if (front < sizeof(h))
+		return 0;
+	memcpy(&h, run->a + from, sizeof(h));
+	if (h.size <= front || h.size - front > run->b_len)
+		return 0;
+	if (c->len + h.size > c->target)
+		code = put_gathered(c, err);
+	memcpy(c->gathered + c->len, run->a + from, front);
+	memcpy(c->gathered + c->len + front, run->b, h.size - front);
+	c->len += h.size;
+	*ret_rest = h.size - front;
+	return code;
+}
+
+/* What is left of a run that does not end with a whole record: nobody can make frames of it. */
+static int put_rest(struct compress *c, const struct run *run, size_t a_from, size_t b_from,
+		    struct error *err)
+{
+	int code = put_gathered(c, err);
+
+	if (!code && a_from < run->a_len)
+		code = put_stored(c, run->a + a_from, run->a_len - a_from, err);
+	if (!code && b_from < run->b_len)
+		code = put_stored(c, run->b + b_from, run->b_len - b_from, err);
+	return code;
+}
+
+static bool is_mark(const struct run *run)
+{
+	struct perf_event_header h;
+
+	if (run->a_len != sizeof(h) || run->b_len)
+		return false;
+	memcpy(&h, run->a, sizeof(h));
+	return h.type == PERF_RECORD_FINISHED_ROUND;
+}
+
+/* --- sink --------------------------------------------------------------------------------------
+ */
+
+static int compress_write(struct sink *s, const struct run *run, struct error *err)
+{
+	struct compress *c = (struct compress *)s;
+	size_t a = 0, b = 0, n;
+	int code;
+
+	if (is_mark(run)) {
+		code = put_gathered(c, err);
+		return code ? code : sink_write(c->next, run, err);
+	}
+	code = take_span(c, run->a, run->a_len, &a, err);
+	if (!code && a < run->a_len) {
+		code = take_across(c, run, a, &b, err);
+		if (b)
+			a = run->a_len;
+	}
+	if (!code && a == run->a_len) {
+		code = take_span(c, run->b + b, run->b_len - b, &n, err);
+		b += n;
+	}
+	if (!code && (a < run->a_len || b < run->b_len))
+		code = put_rest(c, run, a, b, err);
+	return code;
+}
+
+/* What was gathered came before. */
+int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct error *err)
+{
+	struct compress *c = (struct compress *)s;
+	struct compress_level *asked = &c->stats.levels[c->stats.asked - COMPRESS_LEVEL_FASTEST];
+	int code = put_gathered(c, err);
+
+	asked->in += bytes;
+	asked->out += run_bytes(run);
+	c->stats.frames++;
+	return code ? code : sink_write(c->next, run, err);
+}
+
+static int compress_flush(struct sink *s, struct error *err)
+{
+	struct compress *c = (struct compress *)s;
+	int code = put_gathered(c, err);
+
+	return code ? code : sink_flush(c->next, err);
+}
+
+static void compress_free(struct sink *s)
+{
+	struct compress *c = (struct compress *)s;
+
+	ZSTD_freeCCtx(c->ctx);
+	free(c->frame);
+	free(c);
+}
+
+static const struct sink_ops compress_ops = {
+	.write = compress_write,
+	.flush = compress_flush,
+	.free = compress_free,
+};
+
+/* The level asked for, and those of the ladder below it. */
+static void make_steps(struct compress *c, int level)
+{
+	for (size_t i = 0; i < LADDER; i++) {
+		if (ladder[i].level > level)
+			continue;
+		if (!c->nr_steps && ladder[i].level < level)
+			c->steps[c->nr_steps++] = (struct step){level, ladder[i].limit};
+		c->steps[c->nr_steps++] = ladder[i];
+	}
+	c->stats.asked = level;
+	level_set(c, 0);
+}
+
+/* Makes zstd take the memory that it needs for an input of the usual size, once and now. */
+static bool reserve(struct compress *c)
+{
+	memset(c->gathered, 0, sizeof(c->gathered));
+	if (ZSTD_isError(
+		    ZSTD_compress2(c->ctx, c->frame + 1, FRAME_MAX, c->gathered, COMPRESS_INPUT)))
+		return false;
+	c->stats.memory = sizeof(*c) + HEADER + FRAME_MAX + ZSTD_sizeof_CCtx(c->ctx);
+	return true;
+}
+
+struct sink *compress_new(struct sink *next, int level)
+{
+	struct compress *c = malloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	memset(c, 0, offsetof(struct compress, gathered));
+	c->sink.ops = &compress_ops;
+	c->next = next;
+	c->ctx = ZSTD_createCCtx();
+	c->frame = malloc(HEADER + FRAME_MAX);
+	if (c->ctx && c->frame) {
+		make_steps(c, level);
+		if (reserve(c))
+			return &c->sink;
+	}
+	compress_free(&c->sink);
+	return NULL;
+}
+
+void compress_watch(struct sink *s, size_t room, unsigned int (*fullness)(void *arg), void *arg)
+{
+	struct compress *c = (struct compress *)s;
+
+	c->room = room;
+	c->fullness = fullness;
+	c->arg = arg;
+}
+
+void compress_bound(struct sink *s, unsigned int percent)
+{
+	((struct compress *)s)->most = percent;
+}
+
+/* --- what came of it ---------------------------------------------------------------------------
+ */
+
+const struct compress_stats *compress_stats(const struct sink *s)
+{
+	return &((const struct compress *)s)->stats;
+}
+
+void compress_restore(struct sink *s, const struct compress_stats *stats)
+{
+	struct compress *c = (struct compress *)s;
+
+	c->stats = *stats;
+	c->len = 0;
+}
+
+void compress_stats_add(struct compress_stats *to, const struct compress_stats *from)
+{
+	for (size_t i = 0; i < COMPRESS_LEVELS; i++) {
+		to->levels[i].in += from->levels[i].in;
+		to->levels[i].out += from->levels[i].out;
+	}
+	to->asked = from->asked;
+	to->stored += from->stored;
+	to->frames += from->frames;
+	to->nsec += from->nsec;
+	to->lowered += from->lowered;
+	to->costly += from->costly;
+	to->memory += from->memory;
+}
+
+struct compress_level compress_total(const struct compress_stats *stats)
+{
+	struct compress_level all = {stats->stored, stats->stored};
+
+	for (size_t i = 0; i < COMPRESS_LEVELS; i++) {
+		all.in += stats->levels[i].in;
+		all.out += stats->levels[i].out;
+	}
+	return all;
+}
+
+static double ratio(const struct compress_level *l)
+{
+	return l->out ? (double)l->in / (double)l->out : 0;
+}
+
+void compress_feature(const struct compress_stats *stats, struct pd_compression *ret)
+{
+	const struct compress_level all = compress_total(stats);
+
+	*ret = (struct pd_compression){
+		.version = 1,
+		.type = 1, /* zstd */
+		.level = (uint32_t)stats->asked,
+		.ratio = (uint32_t)(ratio(&all) + 0.5),
+		.mmap_len = COMPRESS_MMAP_LEN,
+	};
+}
+
+static double megabytes(uint64_t bytes)
+{
+	return (double)bytes / 1e6;
+}
+
+void compress_say_lowered(const struct compress_stats *stats, const struct notes *notes)
+{
+	char text[256] = "";
+	int n = 0;
+
+	if (!stats->lowered && !stats->costly)
+		return;
+	for (int level = stats->asked - 1; level >= COMPRESS_LEVEL_FASTEST; level--) {
+		uint64_t in = stats->levels[level - COMPRESS_LEVEL_FASTEST].in;
+
+		if (in && level != AS_THEY_ARE && n < (int)sizeof(text))
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.1f MB at level %d",
+				      megabytes(in), level);
+	}
+	notes_say(notes, NOTE_INFO,
+		  "level %d was lowered %" PRIu64 " time%s since too much waited, and %" PRIu64
+		  " time%s since it took too much of a CPU: "
+		  "%.1f MB of records compressed at it%s, %.1f MB not at all",
+		  stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
+		  plural_s(stats->costly),
+		  megabytes(stats->levels[stats->asked - COMPRESS_LEVEL_FASTEST].in), text,
+		  megabytes(stats->levels[AS_THEY_ARE - COMPRESS_LEVEL_FASTEST].in));
+}
+
+void compress_say(const struct compress_stats *stats, const struct notes *notes)
+{
+	const struct compress_level all = compress_total(stats);
+
+	compress_say_lowered(stats, notes);
+	notes_say(notes, NOTE_DETAIL,
+		  "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
+		  " frames and %.2f s of CPU time; %.1f MB could not be made smaller",
+		  megabytes(all.in), megabytes(all.out), ratio(&all), stats->frames,
+		  (double)stats->nsec / 1e9, megabytes(stats->stored));
+}

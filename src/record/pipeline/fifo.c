@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Without a lock: a reader of high priority must not wait for a writer that holds one and has been
+ * preempted by the load.
+ *
+ * Both ends count bytes of pieces, from the beginning on: @produced and @consumed never fall, and
+ * what lies between them is in memory. Byte n is at offset (n - @origin) modulo the size. The
+ * producer moves the origin while the fifo is empty, and so before it counts a piece that the
+ * consumer could look for there.
+ */
+#include "record/pipeline/fifo.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* What stands before a piece. */
+struct piece {
+	uint32_t len; /* bytes of records; PIECE_SKIP: the next piece is at the start of the memory
+		       */
+	uint32_t ring;
+	int32_t cpu;
+	uint32_t room; /* bytes to the next piece, this header included; 0 in a PIECE_SKIP */
+};
+
+#define PIECE_SKIP UINT32_MAX
+
+/*
+ * Where one thread sleeps until another one has published something. Who sleeps says so and then
+ * looks once more; who publishes does so and then looks for sleepers. All four are sequentially
+ * consistent, so one of them sees the other. Each time that @asleep falls by ring() is a post.
+ */
+struct bell {
+	_Atomic bool asleep;
+	sem_t sem;
+};
+
+#define CACHE_LINE 64
+
+/* In percent: a piece is a quarter at most, skips as much, and a sixteenth is kept. */
+#define ROOM_BELOW 40
+
+struct fifo {
+	uint8_t *memory;
+	size_t size, kept, piece_max;
+	uint64_t origin; /* the producer's, see above */
+	struct bell filled, freed;
+
+	/* Written by the producer. */
+	alignas(CACHE_LINE) _Atomic uint64_t produced;
+	uint64_t skipped; /* bytes at the end of the memory before the reserved piece */
+	_Atomic uint64_t mark, mark_at; /* 0: none; when @consumed is there */
+	_Atomic bool wants_room;
+
+	/* Written by the consumer. */
+	alignas(CACHE_LINE) _Atomic uint64_t consumed;
+};
+
+/* --- sleeping ------------------------------------------------------------------------------------
+ */
+
+static void bell_ring(struct bell *b)
+{
+	if (atomic_load(&b->asleep) && atomic_exchange(&b->asleep, false))
+		sem_post(&b->sem);
+}
+
+static void bell_lie_down(struct bell *b)
+{
+	atomic_store(&b->asleep, true);
+}
+
+static void bell_sleep(struct bell *b)
+{
+	while (sem_wait(&b->sem) < 0 && errno == EINTR)
+		;
+}
+
+/* There was something after all. A post that has come meanwhile is taken. */
+static void bell_get_up(struct bell *b)
+{
+	if (!atomic_exchange(&b->asleep, false))
+		bell_sleep(b);
+}
+
+/* --- memory --------------------------------------------------------------------------------------
+ */
+
+struct fifo *fifo_new(size_t bytes)
+{
+	struct fifo *f = aligned_alloc(CACHE_LINE, sizeof(*f));
+	void *memory;
+
+	assert(bytes >= FIFO_MIN);
+	if (!f)
+		return NULL;
+	bytes &= ~(sizeof(struct piece) - 1);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		free(f);
+		return NULL;
+	}
+	*f = (struct fifo){
+		.memory = memory,
+		.size = bytes,
+		.kept = bytes / 16,
+		/* A small fifo must hold a few pieces, and one of them the largest record. */
+		.piece_max = bytes / 4 < FIFO_PIECE_MAX ? bytes / 4 : FIFO_PIECE_MAX,
+	};
+	sem_init(&f->filled.sem, 0, 0);
+	sem_init(&f->freed.sem, 0, 0);
+	return f;
+}
+
+void fifo_free(struct fifo *f)
+{
+	if (!f)
+		return;
+	munmap(f->memory, f->size);
+	sem_destroy(&f->freed.sem);
+	sem_destroy(&f->filled.sem);
+	free(f);
+}
+
+size_t fifo_bytes(const struct fifo *f)
+{
+	return f->size;
+}
+
+size_t fifo_piece_max(const struct fifo *f)
+{
+	return f->piece_max;
+}
+
+static struct piece *piece_at(const struct fifo *f, uint64_t at)
+{
+	return (struct piece *)(f->memory + (at - f->origin) % f->size);
+}
+
+/* Pieces begin where a header is aligned. */
+static size_t room_for(size_t len)
+{
+	return (sizeof(struct piece) + len + sizeof(struct piece) - 1) &
+	       ~(sizeof(struct piece) - 1);
+}
+
+/* --- the producer --------------------------------------------------------------------------------
+ */
+
+/* Room in one span; the end of the memory is skipped if there is some only at its start. */
+static uint8_t *reserve(struct fifo *f, size_t len, size_t limit)
+{
+	uint64_t at = atomic_load_explicit(&f->produced, memory_order_relaxed);
+	size_t used = at - atomic_load(&f->consumed), room = room_for(len), to_end;
+
+	assert(len <= f->piece_max);
+	if (!used)
+		f->origin = at;
+	to_end = f->size - (at - f->origin) % f->size;
+	f->skipped = room > to_end ? to_end : 0;
+	if (used + f->skipped + room > limit)
+		return NULL;
+	return (uint8_t *)(piece_at(f, at + f->skipped) + 1);
+}
+
+uint8_t *fifo_reserve(struct fifo *f, size_t len, bool urgent)
+{
+	return reserve(f, len, urgent ? f->size : f->size - f->kept);
+}
+
+uint8_t *fifo_reserve_patiently(struct fifo *f, size_t len)
+{
+	uint8_t *ret;
+
+	while (!(ret = fifo_reserve(f, len, false))) {
+		bell_lie_down(&f->freed);
+		ret = fifo_reserve(f, len, false);
+		if (ret) {
+			bell_get_up(&f->freed);
+			break;
+		}
+		bell_sleep(&f->freed);
+	}
+	return ret;
+}
+
+void fifo_commit(struct fifo *f, size_t len, unsigned int ring, int cpu)
+{
+	uint64_t at = atomic_load_explicit(&f->produced, memory_order_relaxed);
+	size_t room = room_for(len);
+
+	if (!len)
+		return;
+	if (f->skipped)
+		*piece_at(f, at) = (struct piece){.len = PIECE_SKIP};
+	*piece_at(f, at + f->skipped) = (struct piece){
+		.len = (uint32_t)len, .ring = ring, .cpu = cpu, .room = (uint32_t)room};
+	atomic_store(&f->produced, at + f->skipped + room);
+	bell_ring(&f->filled);
+}
+
+void fifo_mark(struct fifo *f, uint64_t mark)
+{
+	/* Who sees the mark sees its place; an older mark that is seen with it comes later. */
+	atomic_store(&f->mark_at, atomic_load_explicit(&f->produced, memory_order_relaxed));
+	atomic_store(&f->mark, mark);
+	bell_ring(&f->filled);
+}
+
+static bool has_room(struct fifo *f)
+{
+	return fifo_fullness(f) < ROOM_BELOW;
+}
+
+/* As with a bell: who wants room says so and then looks, who makes room does so and then asks. */
+bool fifo_want_room(struct fifo *f)
+{
+	atomic_store(&f->wants_room, true);
+	return !has_room(f) || !atomic_exchange(&f->wants_room, false);
+}
+
+/* --- the consumer --------------------------------------------------------------------------------
+ */
+
+static void consume(struct fifo *f, size_t bytes)
+{
+	uint64_t at = atomic_load_explicit(&f->consumed, memory_order_relaxed);
+
+	atomic_store(&f->consumed, at + bytes);
+	bell_ring(&f->freed);
+}
+
+/* What is next: a mark, or with 0 a piece in *@ret, or with 0 and NULL there nothing. */
+static uint64_t next(struct fifo *f, const struct piece **ret)
+{
+	uint64_t mark = atomic_load(&f->mark);
+	uint64_t at = atomic_load_explicit(&f->consumed, memory_order_relaxed);
+	struct piece *p = NULL;
+
+	*ret = NULL;
+	if (mark && atomic_load(&f->mark_at) <= at &&
+	    atomic_compare_exchange_strong(&f->mark, &mark, 0))
+		return mark;
+	if (atomic_load(&f->produced) == at)
+		return 0;
+	p = piece_at(f, at);
+	/* A piece was counted together with what is skipped before it. */
+	if (p->len == PIECE_SKIP) {
+		consume(f, f->size - (size_t)((uint8_t *)p - f->memory));
+		p = (struct piece *)f->memory;
+	}
+	*ret = p;
+	return 0;
+}
+
+uint64_t fifo_wait(struct fifo *f, struct run *ret)
+{
+	const struct piece *p;
+	uint64_t mark;
+
+	while (!(mark = next(f, &p)) && !p) {
+		bell_lie_down(&f->filled);
+		mark = next(f, &p);
+		if (mark || p) {
+			bell_get_up(&f->filled);
+			break;
+		}
+		bell_sleep(&f->filled);
+	}
+	if (!mark)
+		*ret = (struct run){
+			.a = (const uint8_t *)(p + 1),
+			.a_len = p->len,
+			.ring = p->ring,
+			.cpu = p->cpu,
+		};
+	return mark;
+}
+
+bool fifo_done(struct fifo *f)
+{
+	consume(f, piece_at(f, atomic_load_explicit(&f->consumed, memory_order_relaxed))->room);
+	return atomic_load(&f->wants_room) && has_room(f) && atomic_exchange(&f->wants_room, false);
+}
+
+/* --- any thread ----------------------------------------------------------------------------------
+ */
+
+unsigned int fifo_fullness(void *fifo)
+{
+	struct fifo *f = fifo;
+	uint64_t consumed = atomic_load(&f->consumed);
+	uint64_t used = atomic_load(&f->produced) - consumed;
+
+	/* What was consumed between the two is not in memory any more. */
+	return used < f->size ? (unsigned int)(used * 100 / f->size) : 100;
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "perfdata/abi.h"
+#include "ring/ring.h"
+#include "sys/io/timer.h"
+
+struct reader_ring {
+	struct ring ring;
+	unsigned int index;
+	int cpu;
+	bool sideband;
+	const struct cpus *run_on;
+	const int *fds;
+	uint64_t left;	    /* bytes that this pass is still to take */
+	bool ready, hangup; /* found by reader_wait(), not yet dealt with */
+	bool waits;	    /* for room in the fifo */
+	bool quiet;	    /* sideband woke the reader; its event is polled again by the timer */
+	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
+};
+
+/* In epoll's data: a ring's index, this and a watched descriptor, or the timer. */
+#define WATCHED (1ull << 32)
+#define TIMER	(1ull << 33)
+
+/*
+ * Sideband wakes the reader after a few records, since the file of a map is read for its build-id
+ * and may be gone soon. So that a storm of them does not wake it for each, a ring of sideband that
+ * did is not polled for this time.
+ */
+#define QUIET_MS 25
+
+/*
+ * In percent: a fifo that is so full, or a ring that is so full when its turn comes, is a reason to
+ * cut user stacks. Rings wake their reader at a quarter at most: one that is crowded fills faster
+ * than it is copied. Without the stacks a tenth goes to memory that is not in the cache.
+ */
+#define FIFO_CROWDED_AT 75
+#define RING_CROWDED_AT 50
+
+/* What is done with samples that find no room in the fifo. */
+enum when_full {
+	FULL_LEAVE, /* they stay in the ring, up to half of it */
+	FULL_DROP,
+	FULL_WAIT, /* until there is room */
+};
+
+/* Bytes of records with stacks that are copied before it is looked again how full rings are. */
+#define STACKS_AT_ONCE ((size_t)256 << 10)
+
+struct reader {
+	struct reader_ring *rings;
+	size_t nr, capacity, hung_up, waiting;
+	struct fifo *fifo;
+	struct shed *shed;
+	uint8_t *scratch;	    /* a piece that does not get into the fifo as it is */
+	uint64_t least;		    /* bytes to be taken of a ring */
+	const struct cpus *runs_on; /* of the ring that it moved for last */
+	int epoll, timer;	    /* the timer ends the rings' quiet */
+	bool any_ready, any_quiet;
+	bool rounds, marked; /* marked: nothing was taken since the last FINISHED_ROUND */
+	bool left_some;	     /* in a ring, since this pass began */
+	struct reader_stats stats;
+};
+
+static int watch_timer(struct reader *r, struct error *err)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TIMER};
+
+	if (r->timer < 0)
+		return error_sys(err, r->timer, "timerfd");
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->timer, &ev) ? error_sys(err, -errno, "epoll")
+								 : 0;
+}
+
+int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader **ret,
+	       struct error *err)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	int code;
+
+	if (!r)
+		return error_set(err, -ENOMEM, "out of memory");
+	r->fifo = fifo;
+	r->shed = shed;
+	r->rounds = rounds;
+	r->marked = true;
+	r->scratch = malloc(fifo_piece_max(fifo));
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	code = r->epoll < 0 ? error_sys(err, -errno, "epoll") : 0;
+	r->timer = timer_open();
+	if (!code)
+		code = watch_timer(r, err);
+	if (!code && !r->scratch)
+		code = error_set(err, -ENOMEM, "out of memory");
+	if (code)
+		reader_free(r);
+	else
+		*ret = r;
+	return code;
+}
+
+void reader_free(struct reader *r)
+{
+	if (!r)
+		return;
+	if (r->epoll >= 0)
+		close(r->epoll);
+	if (r->timer >= 0)
+		close(r->timer);
+	free(r->scratch);
+	free(r->rings);
+	free(r);
+}
+
+static struct epoll_event ring_interest(const struct reader *r, size_t i)
+{
+	return (struct epoll_event){
+		.events = EPOLLIN | (r->rings[i].sideband ? EPOLLONESHOT : 0u),
+		.data.u64 = i,
+	};
+}
+
+/* Polls the next event of the ring, or notes that there is none left. */
+static int ring_poll(struct reader *r, size_t i)
+{
+	struct reader_ring *rr = &r->rings[i];
+	struct epoll_event ev = ring_interest(r, i);
+
+	rr->quiet = false;
+	if (rr->polled >= rr->nr_fds) {
+		r->hung_up++;
+		return 0;
+	}
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, rr->fds[rr->polled], &ev) ? -errno : 0;
+}
+
+int reader_add(struct reader *r, const struct reader_source *source, struct error *err)
+{
+	struct reader_ring rr = {
+		.index = source->ring,
+		.cpu = source->cpu,
+		.sideband = source->sideband,
+		.run_on = source->run_on,
+		.fds = source->fds,
+		.nr_fds = source->nr_fds,
+	};
+	int code =
+		ring_init(&rr.ring, source->memory,
+			  (const uint8_t *)source->memory + source->page_size, source->data_size);
+
+	if (code)
+		return error_set(err, code, "a ring of %zu bytes", source->data_size);
+	if (array_grow(&r->rings, &r->capacity, r->nr + 1, sizeof(*r->rings)))
+		return error_set(err, -ENOMEM, "out of memory");
+	r->rings[r->nr++] = rr;
+	code = ring_poll(r, r->nr - 1);
+	return code ? error_sys(err, code, "epoll") : 0;
+}
+
+void reader_set_least(struct reader *r, uint64_t bytes)
+{
+	r->least = bytes;
+}
+
+int reader_watch(struct reader *r, int fd, struct error *err)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = WATCHED | (unsigned int)fd};
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) ? error_sys(err, -errno, "epoll") : 0;
+}
+
+/* The timer rang. What came meanwhile is reported at once: nobody asked since (perf_poll()). */
+static int end_quiet(struct reader *r, struct error *err)
+{
+	int code = 0;
+
+	if (!timer_rang(r->timer))
+		return 0;
+	r->any_quiet = false;
+	for (size_t i = 0; !code && i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
+		struct epoll_event ev = ring_interest(r, i);
+
+		if (!rr->quiet)
+			continue;
+		rr->quiet = false;
+		if (epoll_ctl(r->epoll, EPOLL_CTL_MOD, rr->fds[rr->polled], &ev))
+			code = error_sys(err, -errno, "epoll");
+	}
+	return code;
+}
+
+static int begin_quiet(struct reader *r, struct reader_ring *rr, struct error *err)
+{
+	int code;
+
+	rr->quiet = true;
+	if (r->any_quiet)
+		return 0;
+	code = timer_set(r->timer, QUIET_MS, false);
+	r->any_quiet = !code;
+	return code ? error_sys(err, code, "timerfd") : 0;
+}
+
+static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t events,
+			 struct error *err)
+{
+	rr->ready = true;
+	rr->hangup = events & (EPOLLHUP | EPOLLERR);
+	r->any_ready = true;
+	return rr->sideband && !rr->hangup ? begin_quiet(r, rr, err) : 0;
+}
+
+int reader_wait(struct reader *r, int *fds, size_t max, struct error *err)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(r->epoll, events, 64, -1), found = 0, code = 0;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : error_sys(err, -errno, "epoll");
+	for (int i = 0; !code && i < n; i++) {
+		uint64_t what = events[i].data.u64;
+
+		if (what & TIMER)
+			code = end_quiet(r, err);
+		else if (!(what & WATCHED))
+			code = ring_is_ready(r, &r->rings[what], events[i].events, err);
+		else if ((size_t)found < max)
+			fds[found++] = (int)(what & ~WATCHED);
+	}
+	return code ? code : found;
+}
+
+bool reader_waits(const struct reader *r)
+{
+	return r->waiting;
+}
+
+bool reader_hung_up(const struct reader *r)
+{
+	return r->hung_up == r->nr;
+}
+
+const struct reader_stats *reader_stats(const struct reader *r)
+{
+	return &r->stats;
+}
+
+/* --- from a ring into the fifo -------------------------------------------------------------------
+ */
+
+/*
+ * Records about what was dropped, as far as there is room for them. The rest waits for the next
+ * pass; the patient one at the end leaves none.
+ */
+static void tell_dropped(struct reader *r, bool patient)
+{
+	size_t len = 1;
+	int cpu;
+
+	while (r->shed && len) {
+		uint8_t *p = patient ? fifo_reserve_patiently(r->fifo, SHED_RECORD_MAX)
+				     : fifo_reserve(r->fifo, SHED_RECORD_MAX, true);
+
+		if (!p)
+			break;
+		len = shed_tell(r->shed, p, &cpu);
+		fifo_commit(r->fifo, len, RUN_NO_RING, cpu);
+	}
+}
+
+/* What a ring holds when its turn comes. */
+struct turn {
+	struct reader_ring *rr;
+	struct ring_spans spans;
+	size_t total;  /* bytes of both spans */
+	bool can_shed; /* samples may be given up */
+	enum when_full full;
+	bool no_stacks; /* stacks are: the ring is crowded */
+};
+
+/*
+ * Copies the first @len bytes to @to and releases the whole records among them. Returns theirs. To
+ * find where they end takes some 2 ns a record, in what the cache has just got: less than a fifth
+ * of the copy, with the smallest records.
+ */
+static size_t copy_out(const struct turn *t, size_t len, uint8_t *to)
+{
+	ring_spans_copy(&t->spans, 0, to, len);
+	/* Of all that there is the kernel has seen to it. */
+	if (len < t->total)
+		len = ring_whole_records(to, len);
+	ring_release(&t->rr->ring, len);
+	return len;
+}
+
+static void commit(struct reader *r, const struct turn *t, size_t len)
+{
+	fifo_commit(r->fifo, len, t->rr->index, t->rr->cpu);
+	r->stats.pieces++;
+}
+
+/*
+ * How much of the first @len bytes has to go though the fifo has no room for it: what is beyond
+ * half of the ring, and so a record at least, or all. The kernel wakes the reader for each quarter.
+ */
+static size_t too_much(const struct turn *t, size_t len)
+{
+	size_t may_stay = t->full == FULL_LEAVE ? t->rr->ring.size / 2 : 0, over;
+	struct perf_event_header first;
+
+	if (t->total <= may_stay)
+		return 0;
+	over = t->total - may_stay;
+	ring_spans_copy(&t->spans, 0, &first, sizeof(first));
+	if (over < first.size)
+		over = first.size;
+	return over < len ? over : len;
+}
+
+/*
+ * The fifo has no room for the first @len bytes: of those that may not stay where they are samples
+ * are dropped, the others take what is kept for them. Returns how much of the ring is done with; 0:
+ * it stays as it is.
+ */
+static size_t take_without_samples(struct reader *r, const struct turn *t, size_t len)
+{
+	size_t others;
+	uint8_t *p = NULL;
+
+	len = t->can_shed ? too_much(t, len) : 0;
+	if (!len)
+		return 0;
+	ring_spans_copy(&t->spans, 0, r->scratch, len);
+	others = shed_others(r->scratch, len, &len);
+	if (others)
+		p = fifo_reserve(r->fifo, others, true);
+	if (others && !p)
+		return 0;
+	ring_release(&t->rr->ring, len);
+	shed_samples(r->shed, r->scratch, len, t->rr->cpu);
+	if (p) {
+		memcpy(p, r->scratch, others);
+		commit(r, t, others);
+	}
+	return len;
+}
+
+/* As take_copy(), by way of memory that is in the cache: what is cut touches none that is not. */
+static size_t take_without_stacks(struct reader *r, const struct turn *t, size_t len, uint8_t *p)
+{
+	enum loss_cause cause = t->rr->waits ? LOSS_STACK : LOSS_STACK_RING;
+
+	len = copy_out(t, len, r->scratch);
+	commit(r, t, shed_stacks(r->shed, p, r->scratch, len, cause, t->rr->cpu));
+	return len;
+}
+
+static size_t take_copy(struct reader *r, const struct turn *t, size_t len, uint8_t *p)
+{
+	size_t left;
+
+	len = copy_out(t, len, p);
+	left = len;
+	if (t->can_shed && t->full != FULL_WAIT && shed_has_stacks(r->shed) &&
+	    fifo_fullness(r->fifo) >= FIFO_CROWDED_AT)
+		left = shed_stacks(r->shed, p, p, len, LOSS_STACK, t->rr->cpu);
+	commit(r, t, left);
+	return len;
+}
+
+/* Takes up to @len bytes. Returns how much of the ring is done with. */
+static size_t take_piece(struct reader *r, const struct turn *t, size_t len)
+{
+	uint8_t *p = t->full == FULL_WAIT ? fifo_reserve_patiently(r->fifo, len)
+					  : fifo_reserve(r->fifo, len, t->rr->sideband);
+
+	if (!p) {
+		r->stats.full++;
+		return take_without_samples(r, t, len);
+	}
+	return t->no_stacks ? take_without_stacks(r, t, len, p) : take_copy(r, t, len, p);
+}
+
+/* Where it cannot run there, it takes the ring from where it is. */
+static void move_to(struct reader *r, const struct reader_ring *rr)
+{
+	if (!rr->run_on || rr->run_on == r->runs_on)
+		return;
+	r->runs_on = rr->run_on;
+	if (!cpus_run_on(rr->run_on))
+		r->stats.moves++;
+}
+
+static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
+{
+	r->waiting += waits;
+	r->waiting -= rr->waits;
+	rr->waits = waits;
+}
+
+/* What the ring holds now is for this pass, unless it is less than is worth it. */
+static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
+{
+	struct ring_spans spans;
+
+	rr->left = ring_peek(&rr->ring, &spans);
+	if (!rr->left)
+		set_waits(r, rr, false);
+	if (rr->left && rr->left < least && rr->left < rr->ring.size / 4) {
+		rr->left = 0;
+		r->left_some = true;
+	}
+}
+
+/* Takes a piece. Returns its bytes. */
+static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_full full)
+{
+	struct turn t = {.rr = rr, .can_shed = r->shed && !rr->sideband, .full = full};
+	bool stacks = t.can_shed && shed_has_stacks(r->shed);
+	size_t n, want = stacks ? STACKS_AT_ONCE : fifo_piece_max(r->fifo);
+
+	if (want > fifo_piece_max(r->fifo))
+		want = fifo_piece_max(r->fifo);
+	t.total = ring_peek(&rr->ring, &t.spans);
+	t.no_stacks =
+		stacks && full != FULL_WAIT && t.total >= rr->ring.size / 100 * RING_CROWDED_AT;
+	move_to(r, rr);
+	n = take_piece(r, &t, t.total < want ? t.total : want);
+	rr->left -= n < rr->left ? n : rr->left;
+	if (!n) {
+		rr->left = 0;
+		r->left_some = true;
+	}
+	if (!rr->left)
+		set_waits(r, rr, !n);
+	r->stats.bytes += n;
+	return n;
+}
+
+/* What says whose the samples are goes first: an output that fails in the midst of them has it. */
+static uint64_t take_sideband(struct reader *r, enum when_full full)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		while (r->rings[i].sideband && r->rings[i].left)
+			bytes += ring_turn(r, &r->rings[i], full);
+	return bytes;
+}
+
+/* Piece by piece in turns, so that no ring waits until another one is empty. */
+static uint64_t take_turns(struct reader *r, enum when_full full)
+{
+	uint64_t bytes = take_sideband(r, full);
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < r->nr; i++) {
+			if (r->rings[i].left)
+				bytes += ring_turn(r, &r->rings[i], full);
+			more |= r->rings[i].left;
+		}
+	}
+	return bytes;
+}
+
+/* An event of ring @i has no tasks any more: another one of the ring is polled in its place. */
+static int ring_hangup(struct reader *r, size_t i, struct error *err)
+{
+	struct reader_ring *rr = &r->rings[i];
+	int code;
+
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, rr->fds[rr->polled], NULL);
+	rr->polled++;
+	code = ring_poll(r, i);
+	return code ? error_sys(err, code, "epoll") : 0;
+}
+
+/* What a pass leaves behind. */
+static void pass_end(struct reader *r, bool patient, uint64_t bytes)
+{
+	tell_dropped(r, patient);
+	r->stats.passes++;
+	if (bytes)
+		r->marked = false;
+}
+
+int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
+{
+	bool some = r->any_ready || r->waiting;
+	int code = 0;
+
+	for (size_t i = 0; some && i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
+
+		if (rr->ready || rr->waits || rr->sideband)
+			ring_begin(r, rr, rr->sideband || rr->hangup || rr->waits ? 0 : r->least);
+	}
+	*ret_bytes = some ? take_turns(r, FULL_LEAVE) : 0;
+	for (size_t i = 0; !code && r->any_ready && i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
+
+		if (rr->ready && rr->hangup)
+			code = ring_hangup(r, i, err);
+		rr->ready = false;
+	}
+	r->any_ready = false;
+	pass_end(r, false, *ret_bytes);
+	return code;
+}
+
+/* Not after a pass that left something behind: it might be older than what comes next. */
+static void round_mark(struct reader *r)
+{
+	const struct perf_event_header mark = {
+		.type = PERF_RECORD_FINISHED_ROUND,
+		.size = sizeof(mark),
+	};
+	uint8_t *p;
+
+	if (!r->rounds || r->marked || r->left_some)
+		return;
+	p = fifo_reserve(r->fifo, sizeof(mark), true);
+	if (!p)
+		return;
+	memcpy(p, &mark, sizeof(mark));
+	fifo_commit(r->fifo, sizeof(mark), RUN_NO_RING, -1);
+	r->marked = true;
+	r->stats.rounds++;
+}
+
+static uint64_t pass(struct reader *r, enum when_full full, uint64_t least)
+{
+	uint64_t bytes;
+
+	r->left_some = false;
+	for (size_t i = 0; i < r->nr; i++)
+		ring_begin(r, &r->rings[i], least);
+	bytes = take_turns(r, full);
+	pass_end(r, full == FULL_WAIT, bytes);
+	round_mark(r);
+	return bytes;
+}
+
+uint64_t reader_pass_all(struct reader *r, bool patient)
+{
+	return pass(r, patient ? FULL_WAIT : FULL_DROP, 0);
+}
+
+uint64_t reader_pass_round(struct reader *r)
+{
+	return pass(r, FULL_LEAVE, r->least);
+}

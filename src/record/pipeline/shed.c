@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/shed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/sample.h"
+#include "record/loss/lost_record.h"
+
+/* One descriptor's event, found by the id that stands first in its samples. */
+struct shed_event {
+	uint64_t id;
+	unsigned int event;
+	uint64_t dropped; /* samples not told of yet */
+	uint64_t time;	  /* of the last of them, ns */
+	uint64_t cut[2];  /* user stacks: for want of room in the ring, and in our memory */
+	int cpu;	  /* of the descriptor's ring, once anything was given up */
+};
+
+struct shed {
+	const struct plan *plan;
+	struct renumber *renumber;
+	size_t time_at;		  /* offset of TIME in samples, bytes; 0: they have none */
+	struct shed_event *by_id; /* in order */
+	size_t nr, last;	  /* last: the one found last, likely the next one, too */
+	bool stacks;		  /* samples of any event have user stacks */
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct shed_event *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+struct shed *shed_new(const struct plan *plan, const struct opened *opened,
+		      struct renumber *renumber)
+{
+	struct shed *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->by_id = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*s->by_id));
+	if (!s->by_id) {
+		free(s);
+		return NULL;
+	}
+	s->plan = plan;
+	s->renumber = renumber;
+	s->time_at = plan_sample_time_at(plan);
+	for (size_t i = 0; i < plan->nr; i++)
+		s->stacks |= plan->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER;
+	s->nr = opened->nr_fds;
+	for (size_t i = 0; i < s->nr; i++) {
+		s->by_id[i].id = opened->fds[i].id;
+		s->by_id[i].event = opened->fds[i].event;
+	}
+	qsort(s->by_id, s->nr, sizeof(*s->by_id), by_id);
+	return s;
+}
+
+void shed_free(struct shed *s)
+{
+	if (!s)
+		return;
+	free(s->by_id);
+	free(s);
+}
+
+bool shed_has_stacks(const struct shed *s)
+{
+	return s->stacks;
+}
+
+int shed_cut(const struct shed *s, struct loss *ret)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < s->nr; i++) {
+		const struct shed_event *e = &s->by_id[i];
+
+		code = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
+		if (!code)
+			code = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->cut[1]);
+	}
+	return code;
+}
+
+/* The event of a sample of @size bytes; NULL if it is none of ours. */
+static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t size)
+{
+	struct shed_event key = {0}, *found;
+
+	if (size < sizeof(struct perf_event_header) + sizeof(key.id))
+		return NULL;
+	memcpy(&key.id, sample + sizeof(struct perf_event_header), sizeof(key.id));
+	if (s->last < s->nr && s->by_id[s->last].id == key.id)
+		return &s->by_id[s->last];
+	found = bsearch(&key, s->by_id, s->nr, sizeof(key), by_id);
+	if (!found && s->renumber) {
+		key.id = renumber_id(s->renumber, key.id);
+		found = bsearch(&key, s->by_id, s->nr, sizeof(key), by_id);
+	}
+	if (found)
+		s->last = (size_t)(found - s->by_id);
+	return found;
+}
+
+/*
+ * Moves the sample at @from to @to without its user stack: size 0, and then neither data nor
+ * dyn_size. Returns its size then.
+ */
+static size_t move_cut(const struct plan *plan, const struct shed_event *e, uint8_t *to,
+		       const uint8_t *from, size_t size)
+{
+	const struct pd_evsel evsel = {.attr = plan->events[e->event].attr};
+	struct perf_event_header hdr;
+	struct pd_sample sample;
+	uint64_t stack;
+	size_t at, gone;
+
+	if (pd_sample_decode((const void *)from, &evsel, &sample, NULL) || !sample.user_stack) {
+		memmove(to, from, size);
+		return size;
+	}
+	at = (size_t)(sample.user_stack - from);
+	memcpy(&stack, from + at - sizeof(stack), sizeof(stack));
+	gone = (size_t)stack + sizeof(uint64_t);
+	memmove(to, from, at - sizeof(stack));
+	memset(to + at - sizeof(stack), 0, sizeof(stack));
+	memmove(to + at, from + at + gone, size - at - gone);
+	memcpy(&hdr, to, sizeof(hdr));
+	hdr.size = (uint16_t)(size - gone);
+	memcpy(to, &hdr, sizeof(hdr));
+	return hdr.size;
+}
+
+size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
+		   enum loss_cause cause, int cpu)
+{
+	struct perf_event_header hdr;
+	size_t at = 0, made = 0;
+
+	for (; pd_record_at(from + at, len - at, &hdr); at += hdr.size) {
+		struct shed_event *e = NULL;
+		size_t left = hdr.size;
+
+		if (hdr.type == PERF_RECORD_SAMPLE)
+			e = event_of(s, from + at, hdr.size);
+		if (e)
+			left = move_cut(s->plan, e, to + made, from + at, hdr.size);
+		else
+			memmove(to + made, from + at, hdr.size);
+		if (left < hdr.size) {
+			e->cut[cause == LOSS_STACK]++;
+			e->cpu = cpu;
+		}
+		made += left;
+	}
+	return made;
+}
+
+size_t shed_others(const uint8_t *records, size_t len, size_t *ret_whole)
+{
+	struct perf_event_header hdr;
+	size_t bytes = 0, at = 0;
+
+	for (; pd_record_at(records + at, len - at, &hdr); at += hdr.size)
+		bytes += hdr.type == PERF_RECORD_SAMPLE ? 0 : hdr.size;
+	*ret_whole = at;
+	return bytes;
+}
+
+static void note_dropped(struct shed *s, const uint8_t *sample, size_t size, int cpu)
+{
+	struct shed_event *e = event_of(s, sample, size);
+
+	/* Of an event that we did not open nothing could be told; there is none. */
+	if (!e)
+		return;
+	e->dropped++;
+	e->cpu = cpu;
+	if (s->time_at && size >= s->time_at + sizeof(e->time))
+		memcpy(&e->time, sample + s->time_at, sizeof(e->time));
+}
+
+size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu)
+{
+	struct perf_event_header hdr;
+	size_t from = 0, to = 0;
+
+	for (; pd_record_at(records + from, len - from, &hdr); from += hdr.size) {
+		if (hdr.type == PERF_RECORD_SAMPLE) {
+			note_dropped(s, records + from, hdr.size, cpu);
+		} else {
+			memmove(records + to, records + from, hdr.size);
+			to += hdr.size;
+		}
+	}
+	return to;
+}
+
+size_t shed_tell(struct shed *s, uint8_t *out, int *ret_cpu)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct shed_event *e = &s->by_id[i];
+		struct lost_record rec;
+
+		if (!e->dropped)
+			continue;
+		lost_record_make(&rec, &s->plan->events[e->event].attr, e->id, e->cpu, e->time,
+				 PD_MISC_LOST_POOL, e->dropped);
+		memcpy(out, &rec, rec.header.size);
+		*ret_cpu = e->cpu;
+		e->dropped = 0;
+		return rec.header.size;
+	}
+	return 0;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/tally.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/live/live.h"
+
+#define PREFETCH 8 /* samples ahead */
+
+struct tally_stage {
+	struct sink sink;
+	struct sink *next;
+	struct tally_opts opts;
+	struct tally counts;
+	_Alignas(8) uint8_t record[UINT16_MAX + 1]; /* one that wraps, made whole */
+};
+
+static uint64_t sample_time(const struct tally_stage *t, const struct run *run, size_t at)
+{
+	struct perf_event_header h;
+	uint64_t time = 0;
+
+	run_copy(run, at, &h, sizeof(h));
+	if (t->opts.time_at && h.size >= t->opts.time_at + sizeof(time))
+		run_copy(run, at + t->opts.time_at, &time, sizeof(time));
+	return time;
+}
+
+bool tally_tells_lost(uint32_t type)
+{
+	return type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES ||
+	       type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
+}
+
+/* A record that somebody asked for. */
+static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
+		      const struct perf_event_header *h)
+{
+	bool map = t->opts.map && (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2);
+	bool lost = t->opts.lost && tally_tells_lost(h->type);
+	bool sideband = t->opts.sideband && live_wants(h->type);
+	const struct perf_event_header *whole = (const void *)t->record;
+	int code = 0;
+
+	if (map || lost || sideband)
+		run_copy(run, at, t->record, h->size);
+	if (map)
+		code = t->opts.map(whole, t->opts.arg);
+	if (!code && lost)
+		code = t->opts.lost(whole, run, t->opts.arg);
+	if (!code && sideband)
+		code = t->opts.sideband(whole, t->opts.arg);
+	return code;
+}
+
+static void count_time(struct tally *counts, uint64_t time)
+{
+	if (time && (!counts->first || time < counts->first))
+		counts->first = time;
+	if (time > counts->last)
+		counts->last = time;
+}
+
+/* Samples of a run: how many, and where the first and the last are. */
+struct samples {
+	uint64_t nr;
+	size_t first, last;
+};
+
+/*
+ * Goes over the samples from @at on, up to another record or the end of the first span. Samples are
+ * the many, and another CPU has copied them: what is ahead is fetched while the rest is counted.
+ */
+static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
+{
+	struct perf_event_header h;
+
+	for (; run->a_len - at >= sizeof(h); at += h.size) {
+		memcpy(&h, run->a + at, sizeof(h));
+		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(h) || h.size > run->a_len - at)
+			break;
+		__builtin_prefetch(run->a + at + (size_t)PREFETCH * h.size);
+		if (!s->nr++)
+			s->first = at;
+		s->last = at;
+	}
+	return at;
+}
+
+/* Any record, wherever it lies. */
+static int tally_record(struct tally_stage *t, const struct run *run, size_t at,
+			const struct perf_event_header *h, struct samples *s)
+{
+	if (h->type != PERF_RECORD_SAMPLE)
+		return tally_show(t, run, at, h);
+	if (!s->nr++)
+		s->first = at;
+	s->last = at;
+	return 0;
+}
+
+/*
+ * Of samples only the header is read, and the time of the first and the last of the run, which is
+ * in order as one ring is, forward or backward.
+ */
+static int tally_run(struct tally_stage *t, const struct run *run)
+{
+	size_t at = 0, end = run_bytes(run);
+	struct samples samples = {0};
+	uint64_t others = 0;
+	struct perf_event_header h;
+	int code = 0;
+
+	while (!code && end - at >= sizeof(h)) {
+		if (at < run->a_len)
+			at = walk_samples(run, at, &samples);
+		if (end - at < sizeof(h))
+			break;
+		run_copy(run, at, &h, sizeof(h));
+		if (h.size < sizeof(h) || h.size > end - at)
+			break;
+		code = tally_record(t, run, at, &h, &samples);
+		others += h.type != PERF_RECORD_SAMPLE;
+		at += h.size;
+	}
+	t->counts.odd += !code && at != end;
+	t->counts.records += samples.nr + others;
+	t->counts.samples += samples.nr;
+	if (samples.nr) {
+		count_time(&t->counts, sample_time(t, run, samples.first));
+		count_time(&t->counts, sample_time(t, run, samples.last));
+	}
+	return code;
+}
+
+/* The next stage has answered @code to what was counted. */
+static int tally_passed(struct tally_stage *t, int code)
+{
+	if (!code)
+		t->counts.passed = t->counts.samples;
+	return code;
+}
+
+static int tally_write(struct sink *s, const struct run *run, struct error *err)
+{
+	struct tally_stage *t = (struct tally_stage *)s;
+	int code = tally_run(t, run);
+
+	if (code)
+		return error_sys(err, code, "counting records");
+	return tally_passed(t, sink_write(t->next, run, err));
+}
+
+static int tally_flush(struct sink *s, struct error *err)
+{
+	struct tally_stage *t = (struct tally_stage *)s;
+	int code = sink_flush(t->next, err);
+
+	if (!code)
+		t->counts.flushed = t->counts.passed;
+	return code;
+}
+
+static void tally_free(struct sink *s)
+{
+	free(s);
+}
+
+static const struct sink_ops tally_ops = {
+	.write = tally_write,
+	.flush = tally_flush,
+	.free = tally_free,
+};
+
+struct sink *tally_new(struct sink *next, const struct tally_opts *opts)
+{
+	struct tally_stage *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->sink.ops = &tally_ops;
+	t->next = next;
+	t->opts = *opts;
+	return &t->sink;
+}
+
+const struct tally *tally_get(const struct sink *s)
+{
+	return &((const struct tally_stage *)s)->counts;
+}
+
+void tally_restore(struct sink *s, const struct tally *counts)
+{
+	((struct tally_stage *)s)->counts = *counts;
+}
+
+void tally_discard(struct sink *s, const struct run *run)
+{
+	tally_run((struct tally_stage *)s, run);
+}
+
+int tally_passed_by(struct sink *s, const struct tally *more, int code)
+{
+	struct tally_stage *t = (struct tally_stage *)s;
+
+	tally_add(&t->counts, more);
+	return tally_passed(t, code);
+}
+
+void tally_add(struct tally *to, const struct tally *from)
+{
+	to->records += from->records;
+	to->samples += from->samples;
+	to->odd += from->odd;
+	if (from->first && (!to->first || from->first < to->first))
+		to->first = from->first;
+	if (from->last > to->last)
+		to->last = from->last;
+}

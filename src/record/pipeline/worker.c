@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "record/plan/options.h"
+#include "sys/kernel/priority.h"
+
+/* Bytes taken after which all rings are visited, so that readers can sort in little memory. */
+#define ROUND_BYTES (8u << 20)
+
+/*
+ * Of a thread, in bytes: enough for what readers and writers call, the deepest being zstd. Libc
+ * unmaps stacks of the usual 8 MB one by one as threads end; small ones it keeps.
+ */
+#define STACK_SIZE (256u << 10)
+
+/* In a mark: the writer's last. The rest is the number of the command. */
+#define MARK_END (1ull << 63)
+
+struct worker {
+	struct worker_opts opts;
+	struct fifo *fifo;
+	struct reader *reader;
+	struct dump *dump;    /* of rings that are overwritten */
+	uint64_t since_round; /* bytes */
+	int wake;	      /* an eventfd: there is a command */
+	pthread_t read_thread, write_thread;
+	bool reading, writing; /* the threads were started */
+
+	pthread_mutex_t lock; /* guards what follows */
+	enum worker_command command;
+	uint64_t asked, done; /* numbers of commands */
+	bool paused;	      /* until @resumed */
+	pthread_cond_t resumed;
+	bool held, waived;     /* the writer is to wait; it need not, whatever comes */
+	bool busy;	       /* the writer uses the sink */
+	pthread_cond_t turned; /* one of these has changed */
+	bool hung_up, full, ended;
+	struct error err;
+};
+
+int worker_new(const struct worker_opts *opts, struct worker **ret, struct error *err)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+	char size[HUMAN_SIZE_SIZE];
+	int code;
+
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->opts = *opts;
+	w->wake = -1;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->resumed, NULL);
+	pthread_cond_init(&w->turned, NULL);
+	w->fifo = fifo_new(opts->buffer);
+	if (!w->fifo) {
+		code = error_set(err, -ENOMEM,
+				 "no memory for a buffer of %s: give less with --buffer-memory",
+				 human_size(opts->buffer, size));
+		goto failed;
+	}
+	code = reader_new(w->fifo, opts->shed, opts->rounds, &w->reader, err);
+	if (code)
+		goto failed;
+	reader_set_least(w->reader, opts->least);
+	w->dump = dump_new(w->fifo);
+	if (!w->dump) {
+		code = error_set(err, -ENOMEM, "out of memory");
+		goto failed;
+	}
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	code = w->wake < 0 ? error_sys(err, -errno, "eventfd")
+			   : reader_watch(w->reader, w->wake, err);
+	if (code)
+		goto failed;
+	*ret = w;
+	return 0;
+failed:
+	worker_free(w);
+	return code;
+}
+
+void worker_free(struct worker *w)
+{
+	if (!w)
+		return;
+	dump_free(w->dump);
+	reader_free(w->reader);
+	fifo_free(w->fifo);
+	if (w->wake >= 0)
+		close(w->wake);
+	pthread_cond_destroy(&w->turned);
+	pthread_cond_destroy(&w->resumed);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err)
+{
+	return source->overwritten ? dump_add(w->dump, source, err)
+				   : reader_add(w->reader, source, err);
+}
+
+struct reader *worker_reader(struct worker *w)
+{
+	return w->reader;
+}
+
+struct dump *worker_dump(struct worker *w)
+{
+	return w->dump;
+}
+
+struct fifo *worker_fifo(struct worker *w)
+{
+	return w->fifo;
+}
+
+/* --- both threads --------------------------------------------------------------------------------
+ */
+
+/* An eventfd's counter cannot overflow here, and a full one is readable as well. */
+static void notify(int fd)
+{
+	const uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof(one));
+
+	(void)n;
+}
+
+static void forget_notices(int fd)
+{
+	uint64_t n;
+	ssize_t got = read(fd, &n, sizeof(n));
+
+	(void)got;
+}
+
+/* Sets a flag of the view and reports it if it is new. */
+static void raise_flag(struct worker *w, bool *flag)
+{
+	bool news;
+
+	pthread_mutex_lock(&w->lock);
+	news = !*flag;
+	*flag = true;
+	pthread_mutex_unlock(&w->lock);
+	if (news)
+		notify(w->opts.report);
+}
+
+/* The first error of either thread is the worker's. */
+static void report_error(struct worker *w, const struct error *err)
+{
+	pthread_mutex_lock(&w->lock);
+	if (!w->err.code)
+		w->err = *err;
+	pthread_mutex_unlock(&w->lock);
+	notify(w->opts.report);
+}
+
+static void name_thread(const char *what, unsigned int number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s-%u", what, number);
+	pthread_setname_np(pthread_self(), name);
+}
+
+/* --- the reader's thread -------------------------------------------------------------------------
+ */
+
+static uint64_t take_all(struct worker *w, bool patient)
+{
+	w->since_round = 0;
+	return reader_pass_all(w->reader, patient);
+}
+
+static int take_ready(struct worker *w, struct error *err)
+{
+	uint64_t bytes = 0;
+	int code = reader_pass_ready(w->reader, &bytes, err);
+
+	w->since_round += bytes;
+	if (!code && w->since_round > ROUND_BYTES) {
+		w->since_round = 0;
+		reader_pass_round(w->reader);
+	}
+	return code;
+}
+
+/* Rings in which something had to stay for want of room are looked at again when there is some. */
+static void ask_for_room(struct worker *w)
+{
+	if (reader_waits(w->reader) && !fifo_want_room(w->fifo))
+		notify(w->wake);
+}
+
+static void wait_for_resume(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->paused)
+		pthread_cond_wait(&w->resumed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/*
+ * Takes what @command is about. Rings that are overwritten are paused first: what a sample in them
+ * needs to be named is then in the rings of sideband, which are emptied before and between dumps.
+ */
+static int take_for(struct worker *w, enum worker_command command, struct error *err)
+{
+	/* At the end events are disabled: whatever is in the rings can wait for the disk. */
+	bool end = command == WORKER_DRAIN, dump = command >= WORKER_PAUSE;
+	int code = dump ? dump_pause(w->dump, err) : 0;
+
+	while (!code && take_all(w, end) && end)
+		;
+	for (size_t i = 0; !code && dump && i < dump_rings(w->dump); i++) {
+		code = dump_take(w->dump, i, !end, err);
+		take_all(w, end);
+	}
+	return code;
+}
+
+/* Does its part of what it was told and hands the rest on. *@ret_end: it was told to end. */
+static int obey(struct worker *w, bool *ret_end, struct error *err)
+{
+	enum worker_command command;
+	uint64_t asked;
+	int code;
+
+	forget_notices(w->wake);
+	pthread_mutex_lock(&w->lock);
+	command = w->command;
+	asked = w->asked;
+	w->command = WORKER_GO_ON;
+	pthread_mutex_unlock(&w->lock);
+	if (command == WORKER_GO_ON)
+		return 0;
+	code = take_for(w, command, err);
+	if (code)
+		return code;
+	pthread_mutex_lock(&w->lock);
+	/* Told to end meanwhile, it does not wait. */
+	w->paused = command == WORKER_PAUSE && w->command != WORKER_DRAIN;
+	pthread_mutex_unlock(&w->lock);
+	fifo_mark(w->fifo, asked | (command == WORKER_DRAIN ? MARK_END : 0));
+	if (command == WORKER_PAUSE)
+		wait_for_resume(w);
+	*ret_end = command == WORKER_DRAIN;
+	return 0;
+}
+
+/*
+ * The load that is recorded competes for the CPUs with us, and wins by its number. The reader only
+ * copies, and what it comes too late for is lost: it goes before everything that has no real-time
+ * priority. (Measured, a storm on all CPUs into rings of 512 KB: with both threads at nice -15 1 %
+ * is lost, since the one waits for the other's time slice; so none.) The writer has its memory to
+ * lean on.
+ */
+static void raise_reader(const struct worker *w)
+{
+	if (priority_realtime(w->opts.realtime ? w->opts.realtime : RECORD_REALTIME))
+		priority_nice(RECORD_NICE_READER);
+}
+
+static void *read_main(void *arg)
+{
+	struct worker *w = arg;
+	struct error err = ERROR_INIT;
+	bool end = false;
+	int code = 0, told, fd;
+
+	name_thread("reader", w->opts.number);
+	raise_reader(w);
+	while (!code && !end) {
+		ask_for_room(w);
+		told = reader_wait(w->reader, &fd, 1, &err);
+		code = told < 0 ? told : take_ready(w, &err);
+		if (reader_hung_up(w->reader))
+			raise_flag(w, &w->hung_up);
+		if (!code && told > 0)
+			code = obey(w, &end, &err);
+	}
+	if (code) {
+		err.code = code;
+		report_error(w, &err);
+		fifo_mark(w->fifo, MARK_END);
+	}
+	return NULL;
+}
+
+/* --- the writer's thread -------------------------------------------------------------------------
+ */
+
+static int flush(struct worker *w, struct error *err)
+{
+	int code = sink_flush(w->opts.sink, err);
+
+	if (!code && w->opts.flushed)
+		w->opts.flushed(w->opts.arg);
+	return code;
+}
+
+/* The sink is the writer's until give_sink(), and before not while it is held. */
+static void take_sink(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->held && !w->waived)
+		pthread_cond_wait(&w->turned, &w->lock);
+	w->busy = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void give_sink(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->busy = false;
+	pthread_cond_broadcast(&w->turned);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void hold_when_full(struct worker *w)
+{
+	if (w->opts.hold) {
+		pthread_mutex_lock(&w->lock);
+		w->held = true;
+		pthread_mutex_unlock(&w->lock);
+	}
+	raise_flag(w, &w->full);
+}
+
+/* What is in the fifo is the writer's until it is done with it, and lies in one span. */
+static int write_run(struct worker *w, const struct run *run, struct error *err)
+{
+	int code;
+
+	if (w->opts.amend)
+		w->opts.amend(w->opts.amender, run->cpu, (uint8_t *)run->a, run->a_len);
+	code = sink_write(w->opts.sink, run, err);
+	if (!code && w->opts.passed && w->opts.passed(w->opts.arg))
+		hold_when_full(w);
+	return code || !w->opts.unbuffered ? code : flush(w, err);
+}
+
+/* Of what was handed on, whatever the disk still takes. */
+static void fail(struct worker *w, const struct error *err)
+{
+	if (w->opts.failed)
+		w->opts.failed(w->opts.arg, err->code);
+	report_error(w, err);
+}
+
+static void command_done(struct worker *w, uint64_t number)
+{
+	pthread_mutex_lock(&w->lock);
+	w->done = number > w->done ? number : w->done;
+	pthread_mutex_unlock(&w->lock);
+	notify(w->opts.report);
+}
+
+static void *write_main(void *arg)
+{
+	struct worker *w = arg;
+	struct error err = ERROR_INIT;
+	uint64_t mark = 0;
+	struct run run;
+	int code = 0;
+
+	name_thread("writer", w->opts.number);
+	priority_nice(RECORD_NICE);
+	while (!(mark & MARK_END)) {
+		bool failed_before = code;
+
+		mark = fifo_wait(w->fifo, &run);
+		take_sink(w);
+		if (!failed_before)
+			code = mark ? flush(w, &err) : write_run(w, &run, &err);
+		else if (!mark && w->opts.discard)
+			w->opts.discard(w->opts.arg, &run);
+		if (!mark && fifo_done(w->fifo))
+			notify(w->wake);
+		if (code && !failed_before) {
+			err.code = code;
+			fail(w, &err);
+		}
+		give_sink(w);
+		if (mark && !code)
+			command_done(w, mark & ~MARK_END);
+	}
+	raise_flag(w, &w->ended);
+	return NULL;
+}
+
+/* --- the main thread -----------------------------------------------------------------------------
+ */
+
+/* Returns 0 or a negative errno. */
+static int set_affinity(pthread_attr_t *attr, const struct cpus *cpus)
+{
+	cpu_set_t *set;
+	size_t size;
+	int code;
+
+	if (!cpus || !cpus->nr)
+		return 0;
+	set = cpus_to_set(cpus, &size);
+	if (!set)
+		return -ENOMEM;
+	code = -pthread_attr_setaffinity_np(attr, size, set);
+	CPU_FREE(set);
+	return code;
+}
+
+/* All CPUs that it was to run on may have gone offline since they were listed: then on any. */
+static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *arg),
+			 struct worker *w)
+{
+	int code = -pthread_create(thread, attr, main, w);
+
+	return code == -EINVAL ? -pthread_create(thread, NULL, main, w) : code;
+}
+
+/* Signals are the main thread's: the mask is inherited. */
+static int create_threads(struct worker *w, const pthread_attr_t *attr)
+{
+	sigset_t all, before;
+	int code;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = create_thread(&w->write_thread, attr, write_main, w);
+	w->writing = !code;
+	if (!code) {
+		code = create_thread(&w->read_thread, attr, read_main, w);
+		w->reading = !code;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
+int worker_start(struct worker *w, struct error *err)
+{
+	pthread_attr_t attr;
+	int code = -pthread_attr_init(&attr);
+
+	if (code)
+		return error_sys(err, code, "a thread");
+	code = -pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (!code)
+		code = set_affinity(&attr, w->opts.affinity);
+	if (!code)
+		code = create_threads(w, &attr);
+	pthread_attr_destroy(&attr);
+	return code ? error_sys(err, code, "cannot start a thread that reads rings") : 0;
+}
+
+void worker_ask(struct worker *w, enum worker_command command)
+{
+	pthread_mutex_lock(&w->lock);
+	if (command > w->command)
+		w->command = command;
+	w->asked++;
+	if (command == WORKER_DRAIN) {
+		w->paused = false;
+		pthread_cond_signal(&w->resumed);
+		w->waived = true;
+		pthread_cond_broadcast(&w->turned);
+	}
+	pthread_mutex_unlock(&w->lock);
+	notify(w->wake);
+}
+
+void worker_hold(struct worker *w, bool hold)
+{
+	pthread_mutex_lock(&w->lock);
+	w->held = hold;
+	w->waived = !hold;
+	pthread_cond_broadcast(&w->turned);
+	while (hold && w->busy)
+		pthread_cond_wait(&w->turned, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_retarget(struct worker *w, struct sink *sink, void *arg)
+{
+	pthread_mutex_lock(&w->lock);
+	w->opts.sink = sink;
+	w->opts.arg = arg;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_resume(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->paused = w->full = w->held = w->waived = false;
+	pthread_cond_signal(&w->resumed);
+	pthread_cond_broadcast(&w->turned);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct worker_view worker_view(struct worker *w)
+{
+	struct worker_view view;
+
+	pthread_mutex_lock(&w->lock);
+	view = (struct worker_view){
+		.flushed = w->done == w->asked,
+		.hung_up = w->hung_up,
+		.full = w->full,
+		.ended = w->ended,
+		.code = w->err.code,
+	};
+	pthread_mutex_unlock(&w->lock);
+	return view;
+}
+
+int worker_join(struct worker *w, struct error *err)
+{
+	if (w->reading)
+		pthread_join(w->read_thread, NULL);
+	else if (w->writing)
+		fifo_mark(w->fifo, MARK_END); /* nobody else would */
+	if (w->writing)
+		pthread_join(w->write_thread, NULL);
+	w->reading = w->writing = false;
+	if (w->err.code && err)
+		*err = w->err;
+	return w->err.code;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/plan/attributes.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Bits of arch/ARCH/include/uapi/asm/perf_regs.h that a DWARF unwinder may need. */
+uint64_t attributes_user_regs(void)
+{
+#if defined(__x86_64__)
+	return 0xff0fff; /* all but DS, ES, FS and GS, which the kernel refuses */
+#elif defined(__i386__)
+	return 0x0fff;
+#elif defined(__aarch64__)
+	return (1ull << 33) - 1; /* x0-x29, lr, sp, pc */
+#elif defined(__riscv) && __riscv_xlen == 64
+	return (1ull << 32) - 1;
+#else
+	return 0;
+#endif
+}
+
+static bool is_tracepoint(const struct pd_attr *attr)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT;
+}
+
+/* Tracepoints and breakpoints also where they were given by their numbers. */
+static bool each_counts(const struct event_spec *spec)
+{
+	return spec->each || is_tracepoint(&spec->attr) || spec->attr.type == PERF_TYPE_BREAKPOINT;
+}
+
+/* How often: what a term of the event says comes first, then -c, -F, then the default. */
+static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
+		     const struct attributes_common *c)
+{
+	bool asked = c->opts->frequency || c->opts->frequency_max;
+
+	if (spec->explicit_period)
+		return;
+	attr->flags &= ~PD_ATTR_FREQ;
+	if (c->opts->period) {
+		attr->sample_period = c->opts->period;
+	} else if (!asked && each_counts(spec)) {
+		attr->sample_period = 1; /* each one counts */
+	} else {
+		attr->sample_period = c->frequency;
+		attr->flags |= PD_ATTR_FREQ;
+	}
+}
+
+static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
+			 const struct attributes_common *c, struct error *err)
+{
+	int kind = spec->callgraph >= 0 ? spec->callgraph : (int)c->opts->callgraph;
+	uint32_t size = spec->stack_size ? spec->stack_size : c->opts->stack_size;
+
+	if (kind == CALLGRAPH_NONE)
+		return 0;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (c->opts->user_callchains)
+		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
+	if (c->opts->kernel_callchains)
+		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
+	if (spec->max_stack)
+		attr->sample_max_stack = (uint16_t)spec->max_stack;
+	if (kind == CALLGRAPH_FP)
+		return 0;
+	if (!attributes_user_regs())
+		return error_set(err, -ENOTSUP,
+				 "call graphs by DWARF are not known on this architecture: use "
+				 "--call-graph fp");
+	/* The user part of the chain comes from the stack; the kernel would only follow frame
+	 * pointers. */
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
+	attr->sample_regs_user = attributes_user_regs();
+	attr->sample_stack_user = size ? size : RECORD_STACK_SIZE;
+	return 0;
+}
+
+/* The fields that every event of a recording shares, so that all sample_id trailers are alike. */
+static void set_common(struct pd_attr *attr, const struct attributes_common *c)
+{
+	/* There is always the dummy, so records are told apart by an id in a fixed place. */
+	attr->sample_type |=
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	if (c->cpu_wanted)
+		attr->sample_type |= PERF_SAMPLE_CPU;
+	attr->read_format |= PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	attr->flags |= PD_ATTR_SAMPLE_ID_ALL;
+	if (c->inherit)
+		attr->flags |= PD_ATTR_INHERIT;
+	if (c->opts->use_clockid) {
+		attr->flags |= PD_ATTR_USE_CLOCKID;
+		attr->clockid = c->opts->clockid;
+	}
+}
+
+/* Group members follow their leader. */
+static void set_start(struct plan_event *event, const struct attributes_common *c)
+{
+	if (!event->members)
+		return;
+	event->attr.flags |= PD_ATTR_DISABLED;
+	if (c->target == TARGET_COMMAND && !c->delayed)
+		event->attr.flags |= PD_ATTR_ENABLE_ON_EXEC;
+}
+
+/*
+ * :S, the leader's samples carry the counts of the group. Its members do not sample; readers make
+ * samples of them from the leader's, as if they had its fields.
+ */
+static void set_read(struct plan_event *event, const struct event_spec *spec)
+{
+	struct pd_attr *attr = &event->attr;
+
+	if (!spec->sample_read)
+		return;
+	attr->sample_type |= PERF_SAMPLE_READ;
+	/* The kernel up to 6.11 refuses to inherit groups that are read together. */
+	if (event->members != 1) {
+		attr->read_format |= PERF_FORMAT_GROUP;
+		attr->flags &= ~PD_ATTR_INHERIT;
+	}
+	if (!event->members && !spec->explicit_period) {
+		attr->flags &= ~PD_ATTR_FREQ;
+		attr->sample_period = 0;
+	}
+}
+
+/* --all-user and --all-kernel. */
+static void set_level(struct pd_attr *attr, const struct record_opts *opts)
+{
+	const uint64_t kernel = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+
+	if (opts->all_user)
+		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_USER) | kernel;
+	if (opts->all_kernel)
+		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_KERNEL) | PD_ATTR_EXCLUDE_USER;
+}
+
+int attributes_complete(struct plan_event *event, const struct event_spec *spec,
+			const struct attributes_common *c, struct error *err)
+{
+	struct pd_attr *attr = &event->attr;
+	bool hardware = attr->type != PERF_TYPE_SOFTWARE && !each_counts(spec);
+
+	set_common(attr, c);
+	set_start(event, c);
+	set_rate(attr, spec, c);
+	if (attr->flags & PD_ATTR_FREQ || c->opts->sample_period)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+	if (is_tracepoint(attr))
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	/*
+	 * Some stand for more than one event, as sched_stat_runtime does. But where the kernel puts
+	 * that into samples, it takes each event for one, whatever the period.
+	 */
+	if (is_tracepoint(attr) && attr->sample_period <= 1)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+	if (c->opts->sample_raw)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (c->opts->sample_address)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+	/* This host's work is meant, as perf has it, unless :G or :H says else. */
+	if (hardware && !spec->modifier_given)
+		attr->flags |= PD_ATTR_EXCLUDE_GUEST;
+	if (event->precise_max)
+		attr->flags |= PD_ATTR_PRECISE_IP;
+	event->overwrite = spec->overwrite >= 0 ? spec->overwrite : c->opts->overwrite;
+	if (event->overwrite)
+		attr->flags |= PD_ATTR_WRITE_BACKWARD;
+	if (spec->inherit == 0)
+		attr->flags &= ~PD_ATTR_INHERIT;
+	set_read(event, spec);
+	set_level(attr, c->opts);
+	return set_callgraph(attr, spec, c, err);
+}
+
+int attributes_dummy(struct plan_event *event, const struct attributes_common *c)
+{
+	struct pd_attr *attr = &event->attr;
+
+	event->name = strdup("dummy:HG");
+	event->dummy = true;
+	*attr = (struct pd_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.flags = PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC |
+			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
+	};
+	set_common(attr, c);
+	/* It marks the maps of everybody else's recorders, too: see record/id_reader.h. */
+	if (c->opts->build_id_mmap && !c->opts->no_build_ids)
+		attr->flags |= PD_ATTR_BUILD_ID;
+	if (c->data_maps)
+		attr->flags |= PD_ATTR_MMAP_DATA;
+	if (c->limits->perfmon) /* the kernel refuses namespaces to others */
+		attr->flags |= PD_ATTR_NAMESPACES | PD_ATTR_CGROUP;
+	if (!limits_may_kernel(c->limits))
+		attr->flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+	return event->name ? 0 : -ENOMEM;
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/initial/mapped.h"
+#include "record/session/crew.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "sys/kernel/memory.h"
+#include "sys/kernel/priority.h"
+
+#define BREATH_MS 100 /* between two signs of life, at most */
+
+/* Of the buffer memory, when its size is not given: the lesser of this and a 16th of memory. */
+#define BUFFER_BYTES ((uint64_t)256 << 20)
+#define BUFFER_SHARE 16
+
+/* --- plan ----------------------------------------------------------------------------------------
+ */
+
+/* The CPUs whose samples are wanted: of tasks that run anywhere, all. */
+static int recorded_cpus(const struct plan *plan, struct cpus *ret, struct error *err)
+{
+	const struct cpus *from = plan->sampled.nr ? &plan->sampled : &plan->cpus;
+
+	if (!from->nr)
+		return cpus_online(ret, err);
+	return cpus_copy(from, ret) ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int masks_of(const char *spec, const struct cpus *recorded, struct reader_masks *ret,
+		    struct error *err)
+{
+	struct hwloc_topology *topology = NULL;
+	int code = reader_masks_topology(&topology, err);
+
+	if (!code)
+		code = reader_masks_new(spec, recorded, topology, ret, err);
+	if (topology)
+		hwloc_topology_destroy(topology);
+	return code;
+}
+
+static int make_masks(struct crew *crew, const char *spec, const struct plan *plan,
+		      struct error *err)
+{
+	struct cpus recorded = {0};
+	int code = recorded_cpus(plan, &recorded, err);
+
+	if (!code)
+		code = masks_of(spec, &recorded, &crew->masks, err);
+	cpus_release(&recorded);
+	return code;
+}
+
+/* For rings of all CPUs, since those of sideband are on all. */
+static int make_places(struct crew *crew, const char *layout, struct error *err)
+{
+	struct cpus online = {0};
+	int code = cpus_online(&online, err);
+
+	if (!code)
+		code = masks_of(layout, &online, &crew->places, err);
+	cpus_release(&online);
+	return code;
+}
+
+static void plan_least(struct crew *crew, uint64_t asked, const struct plan *plan,
+		       const struct notes *notes)
+{
+	uint64_t most = plan->ring_size / 4;
+
+	crew->least = asked < most ? asked : most;
+	if (crew->least < asked)
+		notes_say(notes, NOTE_INFO,
+			  "--mmap-flush is lowered to %llu KB, a quarter of a ring",
+			  (unsigned long long)most / 1024);
+}
+
+static void plan_buffers(struct crew *crew, uint64_t asked, const struct notes *notes)
+{
+	uint64_t memory = memory_total();
+	uint64_t total = asked;
+
+	if (!total)
+		total = memory / BUFFER_SHARE < BUFFER_BYTES ? memory / BUFFER_SHARE : BUFFER_BYTES;
+	crew->buffer = total / crew->nr;
+	if (crew->buffer >= FIFO_MIN)
+		return;
+	crew->buffer = FIFO_MIN;
+	if (asked)
+		notes_say(notes, NOTE_INFO,
+			  "--buffer-memory is raised to %zu KB: %zu KB for each of %zu thread%s",
+			  crew->nr * FIFO_MIN / 1024, FIFO_MIN / 1024, crew->nr,
+			  plural_s(crew->nr));
+}
+
+static int check_realtime(int priority, struct error *err)
+{
+	struct rlimit limit = {0};
+	int code = priority ? priority_may_realtime(priority) : 0;
+
+	if (code != -EPERM)
+		return code ? error_sys(err, code, "-r %d", priority) : 0;
+	getrlimit(RLIMIT_RTPRIO, &limit);
+	return error_set(err, code,
+			 "-r %d needs CAP_SYS_NICE, or RLIMIT_RTPRIO at %d or above (it is %llu; "
+			 "'ulimit -r'), and a cgroup with a real-time share",
+			 priority, priority, (unsigned long long)limit.rlim_cur);
+}
+
+int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
+	      const struct notes *notes, struct error *err)
+{
+	int code;
+
+	crew->report = -1;
+	crew->nr = 1;
+	crew->realtime = opts->realtime;
+	crew->unbuffered = opts->unbuffered;
+	code = check_realtime(opts->realtime, err);
+	if (code)
+		return code;
+	code = opts->threads ? make_masks(crew, opts->threads, plan, err) : 0;
+	if (!code && opts->affinity)
+		code = make_places(crew, opts->affinity, err);
+	if (code)
+		return code;
+	plan_least(crew, opts->mmap_flush, plan, notes);
+	if (crew->masks.nr)
+		crew->nr = crew->masks.nr;
+	/*
+	 * What is in rings that are overwritten is of the output that is cut. And what one of
+	 * several workers has written may need names that are on their way through another.
+	 */
+	crew->hold = opts->switch_size && !opts->memory && crew->nr == 1 && !plan_overwrites(plan);
+	plan_buffers(crew, opts->buffer_memory, notes);
+	if (crew->masks.has_rest)
+		notes_say(notes, NOTE_INFO,
+			  "--threads names not all CPUs that are recorded: one more thread reads "
+			  "the others");
+	return 0;
+}
+
+size_t crew_descriptors(const struct crew *crew)
+{
+	/* A file, an epoll, a timer and what it is asked by. */
+	return 4 * crew->nr;
+}
+
+/* --- workers -------------------------------------------------------------------------------------
+ */
+
+static unsigned int worker_for(const struct crew *crew, int cpu, size_t place)
+{
+	for (size_t i = 0; cpu >= 0 && i < crew->masks.nr; i++)
+		if (cpus_has(&crew->masks.masks[i].cpus, cpu))
+			return (unsigned int)i;
+	return (unsigned int)(place % crew->nr);
+}
+
+static const struct cpus *place_for(const struct crew *crew, int cpu)
+{
+	for (size_t i = 0; cpu >= 0 && i < crew->places.nr; i++)
+		if (cpus_has(&crew->places.masks[i].cpus, cpu))
+			return &crew->places.masks[i].affinity;
+	return NULL;
+}
+
+static int deal_rings(struct crew *crew, const struct opened *opened)
+{
+	crew->worker_of = calloc(opened->nr_rings ? opened->nr_rings : 1, sizeof(*crew->worker_of));
+	if (!crew->worker_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < opened->nr_rings; i++)
+		crew->worker_of[i] = worker_for(crew, opened->rings[i].cpu, i % opened->nr_places);
+	return 0;
+}
+
+static void lane_failed(void *lane, int code)
+{
+	lane_save(lane, code);
+}
+
+static void lane_was_flushed(void *lane)
+{
+	lane_note_flush(lane);
+}
+
+static void lane_was_given(void *lane, const struct run *run)
+{
+	lane_discard(lane, run);
+}
+
+static bool lane_took(void *lane)
+{
+	return lane_measure(lane);
+}
+
+static void watch_rings(struct crew *crew, size_t number, const struct lane *lane)
+{
+	struct fifo *fifo = worker_fifo(crew->workers[number]);
+
+	if (!lane->compress)
+		return;
+	compress_watch(lane->compress, fifo_bytes(fifo), fifo_fullness, fifo);
+	compress_bound(lane->compress, COMPRESS_CPU_MAX);
+}
+
+/*
+ * @rounds: in a directory the order of one file says nothing about the others, and what a dump
+ * brings is older than what was written before it.
+ */
+static void write_to_lane(const struct crew *crew, struct lane *lane, bool rounds,
+			  struct worker_opts *opts)
+{
+	opts->sink = lane->chain;
+	opts->rounds = rounds;
+	opts->unbuffered = crew->unbuffered;
+	opts->flushed = lane_was_flushed;
+	opts->failed = lane_failed;
+	opts->discard = lane_was_given;
+	opts->passed = lane_took;
+	opts->hold = crew->hold;
+	opts->arg = lane;
+}
+
+/* The output is the main thread's. */
+static void write_to_memory(const struct crew *crew, unsigned int number, struct worker_opts *opts)
+{
+	opts->sink = flight_sink(crew->flight, number);
+	opts->flushed = flight_was_flushed;
+	opts->discard = flight_discard;
+	opts->arg = flight_intake(crew->flight, number);
+}
+
+/* By the writers; frequencies go by the ids that events have from the start. */
+static void amend(void *amender, int cpu, uint8_t *records, size_t len)
+{
+	const struct crew *crew = amender;
+
+	if (!crew->own_build_ids)
+		mapped_mend(records, len);
+	if (crew->renumber)
+		renumber_records(crew->renumber, records, len);
+	if (crew->frequency)
+		frequency_mend(crew->frequency, records, len);
+	if (crew->late)
+		late_loss_mend(crew->late, cpu, records, len);
+}
+
+static int hire(struct crew *crew, unsigned int number, const struct opened *opened,
+		const struct output *output, struct error *err)
+{
+	struct lane *lane = output_lane(output, number);
+	struct worker_opts opts = {
+		.number = number,
+		.affinity = crew->masks.nr ? &crew->masks.masks[number].affinity : NULL,
+		.realtime = crew->realtime,
+		.least = crew->least,
+		.buffer = crew->buffer,
+		.shed = crew->sheds[number],
+		.report = crew->report,
+		.amend = amend,
+		.amender = crew,
+	};
+	int code;
+
+	if (crew->flight)
+		write_to_memory(crew, number, &opts);
+	else
+		write_to_lane(crew, lane, output->nr == 1 && !opened_overwrites(opened), &opts);
+	code = worker_new(&opts, &crew->workers[number], err);
+	if (!code)
+		watch_rings(crew, number, lane);
+	if (!code && crew->flight)
+		flight_watch(crew->flight, number, crew->buffer, fifo_fullness,
+			     worker_fifo(crew->workers[number]));
+	return code;
+}
+
+static int make_sheds(struct crew *crew, const struct plan *plan, const struct opened *opened)
+{
+	crew->sheds = calloc(crew->nr, sizeof(*crew->sheds));
+	for (size_t i = 0; crew->sheds && i < crew->nr; i++) {
+		crew->sheds[i] = shed_new(plan, opened, crew->renumber);
+		if (!crew->sheds[i])
+			return -ENOMEM;
+	}
+	return crew->sheds ? 0 : -ENOMEM;
+}
+
+int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
+	      const struct output *output, struct error *err)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	int code = 0;
+
+	crew->own_build_ids = plan_build_ids(plan);
+	crew->report = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (crew->report < 0)
+		return error_sys(err, -errno, "eventfd");
+	crew->workers = calloc(crew->nr, sizeof(*crew->workers));
+	if (!crew->workers || deal_rings(crew, opened) || make_sheds(crew, plan, opened))
+		return error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; !code && i < crew->nr; i++)
+		code = hire(crew, i, opened, output, err);
+	for (unsigned int i = 0; !code && i < opened->nr_rings; i++) {
+		const struct open_ring *ring = &opened->rings[i];
+		const struct reader_source source = {
+			.memory = ring->memory,
+			.page_size = page_size,
+			.data_size = ring->data_size,
+			.ring = i,
+			.cpu = ring->cpu,
+			.fds = ring->fds,
+			.nr_fds = ring->nr_fds,
+			.sideband = ring->kind == RING_SIDEBAND,
+			.run_on = place_for(crew, ring->cpu),
+			.overwritten = ring->kind == RING_OVERWRITTEN,
+		};
+
+		if (ring->memory)
+			code = worker_add_ring(crew->workers[crew->worker_of[i]], &source, err);
+	}
+	return code;
+}
+
+int crew_start(struct crew *crew, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < crew->nr; i++)
+		code = worker_start(crew->workers[i], err);
+	crew->running = true;
+	crew->whole = !code;
+	return code;
+}
+
+void crew_breathe(const struct crew *crew)
+{
+	if (crew->waiting)
+		crew->waiting(crew->waiter);
+}
+
+/* Waits for a report, @ms (negative: any time) or a breath. Returns as poll(). */
+static int wait_a_while(const struct crew *crew, int64_t ms)
+{
+	struct pollfd report = {.fd = crew->report, .events = POLLIN};
+
+	if (crew->waiting && (ms < 0 || ms > BREATH_MS))
+		ms = BREATH_MS;
+	crew_breathe(crew);
+	return poll(&report, 1, (int)ms);
+}
+
+void crew_ask(struct crew *crew, enum worker_command command)
+{
+	for (size_t i = 0; i < crew->nr; i++)
+		worker_ask(crew->workers[i], command);
+}
+
+int crew_await(struct crew *crew, struct error *err)
+{
+	for (;;) {
+		struct worker_view view = crew_view(crew);
+
+		if (view.code)
+			return error_set(err, view.code, "a thread that reads rings has failed");
+		if (view.flushed)
+			return 0;
+		if (wait_a_while(crew, -1) < 0 && errno != EINTR)
+			return error_sys(err, -errno, "poll");
+	}
+}
+
+void crew_hold(struct crew *crew, bool hold)
+{
+	for (size_t i = 0; i < crew->nr; i++)
+		worker_hold(crew->workers[i], hold);
+}
+
+void crew_retarget(struct crew *crew, const struct output *output)
+{
+	for (size_t i = 0; i < crew->nr; i++) {
+		struct lane *lane = output_lane(output, i);
+
+		worker_retarget(crew->workers[i], lane->chain, lane);
+		watch_rings(crew, i, lane);
+	}
+}
+
+void crew_resume(struct crew *crew)
+{
+	for (size_t i = 0; i < crew->nr; i++)
+		worker_resume(crew->workers[i]);
+}
+
+struct worker_view crew_view(struct crew *crew)
+{
+	struct worker_view all = {.flushed = true, .hung_up = true, .ended = true};
+	uint64_t notices;
+	ssize_t n = read(crew->report, &notices, sizeof(notices));
+
+	(void)n;
+	for (size_t i = 0; i < crew->nr; i++) {
+		struct worker_view one = worker_view(crew->workers[i]);
+
+		all.flushed &= one.flushed;
+		all.hung_up &= one.hung_up;
+		all.ended &= one.ended;
+		all.full |= one.full;
+		if (!all.code)
+			all.code = one.code;
+	}
+	return all;
+}
+
+bool crew_drain(struct crew *crew, int ms)
+{
+	struct timespec now;
+	int64_t end, left = ms;
+
+	if (!crew->running)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
+	crew_ask(crew, WORKER_DRAIN);
+	while (!crew_view(crew).ended) {
+		if (left <= 0)
+			return false;
+		wait_a_while(crew, left);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = end - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	}
+	return true;
+}
+
+size_t crew_backlog(const struct crew *crew)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < crew->nr; i++)
+		bytes += fifo_fullness(worker_fifo(crew->workers[i])) * (crew->buffer / 100);
+	return bytes;
+}
+
+int crew_dismiss(struct crew *crew, struct error *err)
+{
+	struct error one = ERROR_INIT;
+	int code = 0;
+
+	if (!crew->running)
+		return 0;
+	crew->running = false;
+	crew_ask(crew, WORKER_DRAIN);
+	while (crew->whole && crew->waiting && !crew_view(crew).ended)
+		wait_a_while(crew, -1);
+	for (size_t i = 0; i < crew->nr; i++) {
+		if (worker_join(crew->workers[i], &one) && !code) {
+			code = one.code;
+			if (err)
+				*err = one;
+		}
+	}
+	return code;
+}
+
+void crew_release(struct crew *crew)
+{
+	crew_dismiss(crew, NULL);
+	for (size_t i = 0; crew->workers && i < crew->nr; i++)
+		worker_free(crew->workers[i]);
+	for (size_t i = 0; crew->sheds && i < crew->nr; i++)
+		shed_free(crew->sheds[i]);
+	free(crew->sheds);
+	free(crew->workers);
+	free(crew->worker_of);
+	reader_masks_release(&crew->masks);
+	reader_masks_release(&crew->places);
+	if (crew->report >= 0)
+		close(crew->report);
+	*crew = (struct crew){.report = -1};
+}
+
+/* --- what to say ---------------------------------------------------------------------------------
+ */
+
+size_t crew_buffer_bytes(const struct crew *crew)
+{
+	return crew->nr * crew->buffer;
+}
+
+uint64_t crew_overwritten(const struct crew *crew)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < crew->nr; i++)
+		bytes += dump_stats(worker_dump(crew->workers[i]))->overwritten;
+	return bytes;
+}
+
+int crew_cut_stacks(const struct crew *crew, struct loss *ret)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && crew->sheds && i < crew->nr; i++)
+		code = shed_cut(crew->sheds[i], ret);
+	return code;
+}
+
+/* A set as people write it: "0-3,5". */
+static void cpus_print(const struct cpus *set, struct buf *b)
+{
+	for (size_t i = 0, last; i < set->nr; i = last + 1) {
+		for (last = i; last + 1 < set->nr && set->ids[last + 1] == set->ids[last] + 1;)
+			last++;
+		buf_printf(b, "%s%d", i ? "," : "", set->ids[i]);
+		if (last > i)
+			buf_printf(b, "-%d", set->ids[last]);
+	}
+}
+
+static void say_worker(const struct crew *crew, unsigned int worker, const struct opened *opened,
+		       const struct notes *notes)
+{
+	struct buf cpus = {0}, affinity = {0};
+	size_t samples = 0, sideband = 0;
+
+	for (size_t i = 0; i < opened->nr_rings; i++) {
+		if (crew->worker_of[i] != worker || !opened->rings[i].memory)
+			continue;
+		sideband += opened->rings[i].kind == RING_SIDEBAND;
+		samples += opened->rings[i].kind != RING_SIDEBAND;
+	}
+	cpus_print(&crew->masks.masks[worker].cpus, &cpus);
+	cpus_print(&crew->masks.masks[worker].affinity, &affinity);
+	notes_say(notes, NOTE_DETAIL,
+		  "thread %u reads CPUs %.*s (%zu rings of samples, %zu of sideband), runs on %.*s",
+		  worker, (int)cpus.len, (const char *)cpus.data, samples, sideband,
+		  (int)affinity.len, (const char *)affinity.data);
+	buf_release(&cpus);
+	buf_release(&affinity);
+}
+
+void crew_say_plan(const struct crew *crew, const struct opened *opened, const struct notes *notes)
+{
+	for (unsigned int i = 0; i < crew->masks.nr; i++)
+		say_worker(crew, i, opened, notes);
+}
+
+static void say_moves(const struct crew *crew, const struct notes *notes)
+{
+	for (unsigned int i = 0; crew->places.nr && i < crew->nr; i++) {
+		uint64_t moves = reader_stats(worker_reader(crew->workers[i]))->moves;
+
+		notes_say(notes, NOTE_DETAIL, "thread %u moved %llu time%s to where a ring is", i,
+			  (unsigned long long)moves, plural_s(moves));
+	}
+}
+
+static void say_compressed(unsigned int worker, const struct lane *lane, const struct notes *notes)
+{
+	struct compress_level all;
+
+	if (!lane->compress)
+		return;
+	all = compress_total(compress_stats(lane->compress));
+	notes_say(notes, NOTE_DETAIL, "thread %u: %llu bytes of records compressed to %llu", worker,
+		  (unsigned long long)all.in, (unsigned long long)all.out);
+}
+
+void crew_say_done(const struct crew *crew, const struct output *output, const struct notes *notes)
+{
+	say_moves(crew, notes);
+	for (unsigned int i = 0; i < crew->nr; i++) {
+		const struct reader_stats *r = reader_stats(worker_reader(crew->workers[i]));
+		const struct dump_stats *d = dump_stats(worker_dump(crew->workers[i]));
+		const struct lane *lane = output_lane(output, i);
+
+		notes_say(notes, NOTE_DETAIL,
+			  "thread %u: %llu bytes taken in %llu passes, in %llu pieces (%llu times "
+			  "there was no room for one), %llu bytes written",
+			  i, (unsigned long long)r->bytes, (unsigned long long)r->passes,
+			  (unsigned long long)r->pieces, (unsigned long long)r->full,
+			  (unsigned long long)lane_bytes(lane));
+		say_compressed(i, lane, notes);
+		if (d->dumps)
+			notes_say(notes, NOTE_DETAIL,
+				  "thread %u: %llu bytes taken in %llu dumps, %llu overwritten", i,
+				  (unsigned long long)d->taken, (unsigned long long)d->dumps,
+				  (unsigned long long)d->overwritten);
+	}
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/rotation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "base/plural.h"
+#include "data/writer/earlier.h"
+#include "record/pipeline/census.h"
+#include "sys/io/file.h"
+
+void rotation_release(struct rotation *r)
+{
+	sideband_free(r->sideband);
+	late_loss_free(r->late);
+	while (r->nr_kept)
+		free(r->kept[--r->nr_kept]);
+	free(r->kept);
+	free(r->taken);
+	free(r->last);
+	free(r->moved);
+	loss_release(&r->loss);
+	*r = (struct rotation){0};
+}
+
+void rotation_watch(const struct rotation *r, const struct output *out)
+{
+	uint64_t now, limit = r->opts->max_size;
+
+	lane_measure(&out->lanes[0]);
+	now = output_metered(out);
+	if (r->opts->switch_size && (!limit || now + r->opts->switch_size < limit))
+		limit = now + r->opts->switch_size;
+	output_limit(out, limit);
+}
+
+int rotation_settle(struct rotation *r, struct error *err)
+{
+	if (r->sideband && sideband_settle(r->sideband))
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* --- names ---------------------------------------------------------------------------------------
+ */
+
+#define STAMP_LEN 16
+
+/* Without the slashes behind it that a directory may have. */
+static size_t name_length(const char *name)
+{
+	size_t len = strlen(name);
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	return len;
+}
+
+/* NAME.YYYYMMDDhhmmsscc of @tv, which moves on by a hundredth. */
+static char *stamped(const char *name, size_t len, struct timeval *tv)
+{
+	char stamp[32], *path;
+	struct tm tm;
+
+	localtime_r(&tv->tv_sec, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &tm);
+	if (asprintf(&path, "%.*s.%s%02u", (int)len, name, stamp,
+		     (unsigned int)tv->tv_usec / 10000) < 0)
+		return NULL;
+	tv->tv_usec += 10000;
+	if (tv->tv_usec >= 1000000) {
+		tv->tv_usec -= 1000000;
+		tv->tv_sec++;
+	}
+	return path;
+}
+
+/* Gives the output its name with the time of now. Returns 0 or a negative errno with @err filled.
+ */
+static int move_away(struct rotation *r, char **ret, struct error *err)
+{
+	const char *name = r->opts->output;
+	size_t len = name_length(name);
+	struct timeval tv;
+	char *path;
+	int code;
+
+	gettimeofday(&tv, NULL);
+	do {
+		path = stamped(name, len, &tv);
+		if (!path)
+			return error_set(err, -ENOMEM, "out of memory");
+		code = file_rename_new(name, path);
+		if (!code)
+			break;
+		if (code != -EEXIST)
+			error_sys(err, code, "%s: cannot rename it to %s", name, path);
+		free(path);
+	} while (code == -EEXIST);
+	if (!code)
+		*ret = path;
+	return code;
+}
+
+static void delete_output(const struct rotation *r, const char *path)
+{
+	if (r->opts->directory)
+		earlier_undo_directory(path);
+	else
+		unlink(path);
+}
+
+static int add_kept(struct rotation *r, const char *path)
+{
+	if (array_grow(&r->kept, &r->capacity, r->nr_kept + 1, sizeof(*r->kept)))
+		return -ENOMEM;
+	r->kept[r->nr_kept] = strdup(path);
+	if (!r->kept[r->nr_kept])
+		return -ENOMEM;
+	r->nr_kept++;
+	return 0;
+}
+
+/* Deletes the oldest outputs but for @most. */
+static void delete_oldest(struct rotation *r, size_t most)
+{
+	size_t nr = r->nr_kept > most ? r->nr_kept - most : 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		delete_output(r, r->kept[i]);
+		free(r->kept[i]);
+		if (r->nr_earlier)
+			r->nr_earlier--;
+		else
+			r->deleted++;
+	}
+	r->nr_kept -= nr;
+	if (nr)
+		memmove(r->kept, r->kept + nr, r->nr_kept * sizeof(*r->kept));
+}
+
+/*
+ * One more output is about to be kept. The next one is made in its place: the disk may have no room
+ * for both.
+ */
+static void make_room(struct rotation *r)
+{
+	if (r->opts->switch_max_files)
+		delete_oldest(r, r->opts->switch_max_files - 1);
+}
+
+/* Takes over @path. Returns 0 or -ENOMEM. */
+static int keep(struct rotation *r, char *path)
+{
+	free(r->last);
+	r->last = path;
+	if (!r->opts->switch_max_files)
+		return 0;
+	make_room(r);
+	return add_kept(r, path);
+}
+
+/* --- outputs that others have moved, deleted or truncated ---------------------------------------
+ */
+
+/* Says so once. @path is as of output_place(). */
+static void say_strayed(struct rotation *r, enum writer_place place, const char *path,
+			const char *then)
+{
+	static const char *const how[] = {
+		[WRITER_MOVED] = "moved",
+		[WRITER_DELETED] = "deleted",
+		[WRITER_CUT] = "truncated",
+	};
+	bool lost = place >= WRITER_DELETED && !r->opts->memory;
+	enum note_level level = lost ? NOTE_WARNING : NOTE_INFO;
+
+	if (!r->strayed && path)
+		notes_say(r->notes, level, "%s was moved: it is %s now%s", r->opts->output, path,
+			  then);
+	else if (!r->strayed)
+		notes_say(r->notes, level, "%s was %s%s", r->opts->output, how[place], then);
+	r->strayed = true;
+}
+
+void rotation_look(struct rotation *r, const struct output *out)
+{
+	enum writer_place place;
+	const char *then;
+	char *path;
+
+	if (r->strayed || r->opts->memory)
+		return;
+	place = output_place(out, &path);
+	if (r->opts->switch_output)
+		then = "; the next cut makes a new one";
+	else
+		then = place == WRITER_MOVED ? "; the recording goes on there"
+					     : "; what is recorded is lost";
+	/* Of a truncated one the next flush tells. */
+	if (place == WRITER_MOVED || place == WRITER_DELETED)
+		say_strayed(r, place, path, then);
+	free(path);
+}
+
+/* What was finished and summed up, and is deleted. */
+static void count_deleted(struct rotation *r, const struct output *out)
+{
+	uint64_t samples = output_deleted_samples(out);
+
+	r->samples -= samples;
+	if (samples == out->tally.samples)
+		r->bytes -= output_size(out);
+	loss_add(&r->loss, LOSS_DELETED, LOSS_NO_EVENT, -1, samples);
+}
+
+/*
+ * @out, which is complete unless it has @failed, is at @path, which is taken over, or nobody knows
+ * where. With memory, whoever deleted it had seen the snapshot.
+ */
+static void leave_strayed(struct rotation *r, const struct output *out, bool failed,
+			  enum writer_place place, char *path)
+{
+	if (place >= WRITER_DELETED && !r->opts->memory) {
+		r->lost++;
+		if (!failed)
+			count_deleted(r, out);
+	}
+	r->strayed = false;
+	free(r->last);
+	r->last = path;
+}
+
+/* --- those of earlier recordings -----------------------------------------------------------------
+ */
+
+/* A file or directory of ours, as this recording makes them; a link is none. */
+static bool is_output(const struct rotation *r, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || st.st_uid != geteuid())
+		return false;
+	return r->opts->directory ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
+}
+
+/* @entry, where the output is, behind @prefix: NAME.YYYYMMDDhhmmsscc? */
+static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
+{
+	size_t len = name_length(r->opts->output);
+	char *path;
+	int code = 0;
+
+	if (strncmp(entry, r->opts->output + prefix, len - prefix))
+		return 0;
+	entry += len - prefix;
+	if (*entry != '.' || strspn(entry + 1, "0123456789") != STAMP_LEN || entry[1 + STAMP_LEN])
+		return 0;
+	if (asprintf(&path, "%.*s%s", (int)len, r->opts->output, entry) < 0)
+		return -ENOMEM;
+	if (is_output(r, path))
+		code = add_kept(r, path);
+	free(path);
+	return code;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Where the directory cannot be read there are none. */
+static int find_earlier(struct rotation *r)
+{
+	size_t prefix = name_length(r->opts->output);
+	struct dirent *d;
+	char *dir;
+	DIR *stream;
+	int code = 0;
+
+	while (prefix && r->opts->output[prefix - 1] != '/')
+		prefix--;
+	dir = strndup(r->opts->output, prefix);
+	if (!dir)
+		return -ENOMEM;
+	stream = opendir(prefix ? dir : ".");
+	while (stream && !code && (d = readdir(stream)))
+		code = look_at_earlier(r, prefix, d->d_name);
+	if (stream)
+		closedir(stream);
+	if (r->nr_kept)
+		qsort(r->kept, r->nr_kept, sizeof(*r->kept), by_name);
+	r->nr_earlier = r->nr_kept;
+	free(dir);
+	return code;
+}
+
+int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+		  const struct notes *notes, struct error *err)
+{
+	*r = (struct rotation){.opts = opts, .notes = notes};
+	r->taken = calloc(plan->nr, sizeof(*r->taken));
+	if (!r->taken || (opts->switch_max_all && find_earlier(r)))
+		return error_set(err, -ENOMEM, "out of memory");
+	if (!opts->switch_output || opts->memory)
+		return 0;
+	r->sideband = sideband_new(&plan->events[0].attr);
+	r->late = late_loss_new();
+	return r->sideband && r->late ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+/* --- the cut -------------------------------------------------------------------------------------
+ */
+
+/* What is alive, into the first lane. */
+static int write_live(struct rotation *r, struct output *next, struct error *err)
+{
+	struct sink_emit to = {next->lanes[0].chain, err};
+	int code = sideband_emit(r->sideband, sink_emit, &to);
+
+	if (code == -ENOMEM)
+		error_set(err, code, "out of memory");
+	return code;
+}
+
+static int all_do(struct rotation *r, struct crew *crew, enum worker_command command,
+		  struct error *err)
+{
+	int code;
+
+	crew_ask(crew, command);
+	code = crew_await(crew, err);
+	return code ? code : rotation_settle(r, err);
+}
+
+static void say_live(struct rotation *r)
+{
+	struct live_stats live;
+	size_t waiting;
+
+	if (!r->sideband)
+		return;
+	sideband_stats(r->sideband, &live, &waiting);
+	notes_say(r->notes, NOTE_DETAIL,
+		  "alive: %zu tasks of %zu processes with %zu maps, %zu others; %zu records since",
+		  live.tasks, live.processes, live.maps, live.others, waiting);
+}
+
+/*
+ * One that no snapshot was written to is none, but for its size where there is no other. With
+ * @stays it is one in any case.
+ */
+static void count(struct rotation *r, const struct output *out, bool stays)
+{
+	bool none = r->opts->memory && !out->tally.samples && !stays;
+
+	if (none && r->outputs)
+		return;
+	if (!r->outputs)
+		r->bytes = 0;
+	r->bytes += output_size(out);
+	r->outputs += !none;
+}
+
+static int add_sums(struct rotation *r, const struct output *out, bool stays, struct error *err)
+{
+	count(r, out, stays);
+	r->samples += out->tally.samples;
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->lanes[i].census)
+			census_add(out->lanes[i].census, r->taken);
+	return loss_merge(&r->loss, &out->loss) ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int finish(struct rotation *r, struct output *out, bool stays, const struct plan *plan,
+		  const struct opened *opened, struct error *err)
+{
+	int code = output_finish(out, plan, opened, err);
+
+	return code ? code : add_sums(r, out, stays, err);
+}
+
+/* All that was sampled so far is of the output that is cut; the workers pause. */
+static int pause_all(struct rotation *r, struct crew *crew, struct error *err)
+{
+	int code;
+
+	crew_hold(crew, false);
+	/* The first visit makes known up to which time the second one has everything. */
+	code = all_do(r, crew, WORKER_FLUSH, err);
+	return code ? code : all_do(r, crew, WORKER_PAUSE, err);
+}
+
+/* The workers go over to @next. Until they pause, nothing has changed for them. */
+static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
+		       struct output *next, const struct plan *plan, struct error *err)
+{
+	int code = 0;
+
+	if (!r->sideband) {
+		/* The workers write to memory, and the main thread to the output. */
+		rotation_watch(r, next);
+		return lane_flush(&next->lanes[0], err);
+	}
+	if (r->full && crew->hold)
+		crew_hold(crew, true);
+	else
+		code = pause_all(r, crew, err);
+	if (!code)
+		code = write_live(r, next, err);
+	if (!code)
+		code = lane_flush(&next->lanes[0], err);
+	if (!code && output_count(out, plan, r->late))
+		code = error_set(err, -ENOMEM, "out of memory");
+	if (code)
+		return code;
+	output_listen(next, r->sideband);
+	rotation_watch(r, next);
+	crew_retarget(crew, next);
+	crew_resume(crew);
+	return 0;
+}
+
+/*
+ * There is no next output. Where workers write to memory nothing has changed for anybody, if the
+ * output has its name again, or was @strayed before.
+ */
+static enum rotation_stage turn_back(struct rotation *r, char *path, bool strayed)
+{
+	if (!r->sideband && (strayed || !file_rename_new(path, r->opts->output))) {
+		free(path);
+		return ROTATION_BEFORE;
+	}
+	free(r->moved);
+	r->moved = path;
+	return ROTATION_BROKEN;
+}
+
+static void say_finished(const struct rotation *r, const struct output *old, const char *path)
+{
+	char samples[HUMAN_COUNT_SIZE], lost[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	notes_say(r->notes, NOTE_INFO, "%s: %s sample%s, %s lost, %s", path,
+		  human_count(old->tally.samples, samples), plural_s(old->tally.samples),
+		  human_count(old->loss.total, lost), human_size(output_size(old), size));
+}
+
+int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
+		 const struct opened *opened, enum rotation_stage *ret, struct error *err)
+{
+	struct output next, old;
+	char *path;
+	enum writer_place place = output_place(out, &path);
+	bool stays = place == WRITER_THERE || !r->opts->memory;
+	int code = 0;
+
+	*ret = ROTATION_BEFORE;
+	if (place != WRITER_THERE)
+		say_strayed(r, place, path, "; there will be a new one");
+	else
+		code = move_away(r, &path, err);
+	if (code)
+		return code;
+	if (place == WRITER_THERE)
+		make_room(r);
+	code = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
+	if (!code) {
+		code = switch_over(r, crew, out, &next, plan, err);
+		if (code)
+			delete_output(r, r->opts->output);
+	}
+	if (code) {
+		output_release(&next);
+		*ret = turn_back(r, path, place != WRITER_THERE);
+		return code;
+	}
+	*ret = ROTATION_AFTER;
+	say_live(r);
+	old = *out;
+	*out = next;
+	code = finish(r, &old, stays, plan, opened, err);
+	output_follow(out, &old);
+	if (!code && path && (old.tally.samples || stays))
+		say_finished(r, &old, path);
+	else if (code && !r->sideband) /* all that a snapshot has is flushed */
+		add_sums(r, &old, stays, NULL);
+	if (place != WRITER_THERE)
+		leave_strayed(r, &old, code, place, path);
+	else if (keep(r, path) && !code)
+		code = error_set(err, -ENOMEM, "out of memory");
+	output_release(&old);
+	return code;
+}
+
+int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,
+		 const struct opened *opened, struct error *err)
+{
+	enum writer_place place;
+	char *path;
+	int code = finish(r, out, !r->opts->switch_output && !r->strayed, plan, opened, err);
+
+	if (code)
+		return code;
+	/* Behind the snapshots: it is none, and does not count as one of those that are kept. */
+	if (r->opts->memory && r->opts->switch_output && !out->tally.samples)
+		return 0;
+	place = output_place(out, &path);
+	if (place != WRITER_THERE) {
+		say_strayed(r, place, path, "");
+		leave_strayed(r, out, false, place, path);
+		return 0;
+	}
+	if (!r->opts->switch_output && !r->opts->timestamp_filename) {
+		free(r->last);
+		r->last = NULL;
+		return 0;
+	}
+	code = move_away(r, &path, err);
+	if (!code && keep(r, path))
+		code = error_set(err, -ENOMEM, "out of memory");
+	return code;
+}

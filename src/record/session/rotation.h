@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Outputs that follow each other (--switch-output), and names with the time (--timestamp-filename).
+ *
+ * The output that is being written has the name that was given; at the cut it is renamed to
+ * NAME.YYYYMMDDhhmmsscc, as perf does it (6.1: builtin-record.c, record__switch_output()), cc
+ * being hundredths of a second of local time; a name that is taken is not overwritten.
+ *
+ * A cut: the next output is created; then all workers visit all their rings twice and pause. What
+ * is alive then is written to the next output, the workers get their lanes in it and go on; at last
+ * the output before is finished. So no record is lost or written twice, and the pause lasts no
+ * longer than emptying the rings and writing what is alive.
+ *
+ * At a cut for the size a single writer stands already, behind the run of records that made the
+ * output full: what is in the rings, and on the way from there, goes to the next output, lest a
+ * file becomes the larger the longer the main thread takes. What is alive is then as of the last
+ * settling of sideband, and all sideband since then comes behind it, so that the next output has
+ * what its oldest samples need.
+ *
+ * An output that others have moved, deleted or truncated meanwhile is not renamed: it is finished
+ * where it is, and the next one made all the same.
+ *
+ * The main thread's. An all-zero struct is empty.
+ */
+#ifndef RINGTAIL_RECORD_SESSION_ROTATION_H
+#define RINGTAIL_RECORD_SESSION_ROTATION_H
+
+#include "record/session/crew.h"
+#include "record/live/sideband.h"
+
+struct rotation {
+	const struct record_opts *opts;
+	const struct notes *notes;
+	struct sideband *sideband; /* NULL without switch_output, and with memory */
+	struct late_loss *late;	   /* likewise */
+	char **kept; /* finished outputs that there are, with switch_max_files; oldest first */
+	size_t nr_kept, capacity;
+	size_t nr_earlier; /* of these, by earlier recordings */
+	/* Sums over finished outputs. */
+	size_t outputs, deleted;
+	uint64_t samples, bytes;
+	struct loss loss;
+	uint64_t *taken; /* of each event: samples out of rings that are overwritten */
+	char *last;	 /* name of the last one if it got a new one */
+	char *moved;	 /* of the one that has its new name, but, by an error, none after it */
+	bool full;	 /* the next cut is for the size; the caller sets it */
+	bool strayed;	 /* it was said that others have moved, deleted or truncated it */
+	size_t lost;	 /* outputs that were deleted before they were finished, without memory */
+};
+
+/* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
+int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+		  const struct notes *notes, struct error *err);
+void rotation_release(struct rotation *r);
+
+/* The output has what was there before: from here on its size is watched. */
+void rotation_watch(const struct rotation *r, const struct output *out);
+
+/* Says, once, that the output is not where it was. Any time. */
+void rotation_look(struct rotation *r, const struct output *out);
+
+/* The workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
+int rotation_settle(struct rotation *r, struct error *err);
+
+/* Where a cut that failed has come to. */
+enum rotation_stage {
+	ROTATION_BEFORE, /* *out is as it was, and goes on */
+	ROTATION_BROKEN, /* *out is the one or the other, and the recording is to end */
+	ROTATION_AFTER,	 /* *out is the next; the one before is as of its last flush */
+};
+
+/*
+ * Cuts: *@out is then the next output. Needs memory, or opts->switch_output and workers that run.
+ * Returns 0, or a negative errno with @err and *@ret filled.
+ */
+int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
+		 const struct opened *opened, enum rotation_stage *ret, struct error *err);
+
+/* When no worker runs: finishes the last output. Returns 0 or a negative errno with @err filled. */
+int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,
+		 const struct opened *opened, struct error *err);
+
+#endif

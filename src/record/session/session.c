@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/session_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "record/session/announce.h"
+#include "record/initial/before.h"
+#include "sys/io/timer.h"
+
+/* How long a command that we end may take to do so. */
+#define COMMAND_WAIT_MS 1000
+
+/* How long the output may take at the end before we say so. */
+#define OUTPUT_WAIT_MS 2000
+
+/* What a session stops for, or rotates its output for (SIGUSR2), and what it takes as an error of
+ * writing (SIGPIPE, SIGXFSZ). */
+static sigset_t session_signals(void)
+{
+	struct sigaction hangup;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	/* Of a terminal that closes. What nohup ignores would come all the same if blocked. */
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGUSR2);
+	sigaddset(&mask, SIGPIPE);
+	sigaddset(&mask, SIGXFSZ);
+	return mask;
+}
+
+/* One who presses ^C twice wants the recording to end, not the file to be left as it is. */
+static void forget_signals(void)
+{
+	sigset_t mask = session_signals();
+	const struct timespec none = {0};
+
+	while (sigtimedwait(&mask, NULL, &none) > 0)
+		;
+}
+
+int session_new(const struct record_opts *opts, const struct notes *notes, struct session **ret,
+		struct error *err)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	sigset_t mask = session_signals();
+
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->opts = opts;
+	s->notes = notes;
+	s->hotplug = (struct hotplug)HOTPLUG_INIT;
+	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
+	s->patience = (struct writer_patience){.wait = session_wait_for_pipe, .arg = s};
+	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
+	*ret = s;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	workload_release(&s->workload);
+	session_control_release(&s->control);
+	overwritten_release(&s->overwritten);
+	crew_release(&s->crew);
+	output_release(&s->output);
+	session_memory_release(&s->memory);
+	session_budget_release(&s->budget);
+	session_service_release(&s->service);
+	rotation_release(&s->rotation);
+	loss_release(&s->cut);
+	id_reader_free(s->id_reader);
+	opened_close(s->opened);
+	hotplug_release(&s->hotplug);
+	renumber_free(s->renumber);
+	session_triggers_release(&s->triggers);
+	plan_free(s->plan);
+	close_fd(s->turn);
+	close_fd(s->delay);
+	close_fd(s->tick);
+	close_fd(s->signals);
+	if (s->raised)
+		setpriority(PRIO_PROCESS, 0, s->nice_before);
+	forget_signals();
+	pthread_sigmask(SIG_SETMASK, &s->mask_before, NULL);
+	free(s);
+}
+
+/* --- NEW -> PLANNED ------------------------------------------------------------------------------
+ */
+
+/* Of an overwritten ring the newest comes last, and all at once. */
+static int check_memory(struct session *s, struct error *err)
+{
+	for (size_t i = 0; s->opts->memory && i < s->plan->nr; i++) {
+		if (!s->plan->events[i].overwrite)
+			continue;
+		s->misused = true;
+		return error_set(err, -EINVAL,
+				 "%s: -M keeps the newest samples in memory, and a ring that is "
+				 "overwritten keeps them itself: leave out one of them",
+				 s->plan->events[i].name);
+	}
+	return 0;
+}
+
+static int session_plan(struct session *s, struct error *err)
+{
+	int code;
+
+	code = session_control_init(&s->control, s->opts, s->notes, err);
+	session_service_open(&s->service);
+	if (!code && s->opts->command)
+		code = workload_find(s->opts->command[0], err);
+	if (code)
+		return code;
+	limits_read(&s->limits);
+	code = plan_new(s->opts, &s->limits, s->notes, &s->plan, err);
+	if (!code)
+		code = check_memory(s, err);
+	if (!code) {
+		code = crew_plan(&s->crew, s->opts, s->plan, s->notes, err);
+		s->misused = code == -EINVAL;
+		s->plan->descriptors_beside = crew_descriptors(&s->crew);
+	}
+	if (code || !s->opts->command)
+		return code;
+	code = workload_prepare(&s->workload, s->opts->command, &s->mask_before,
+				!strcmp(s->opts->output, "-"), err);
+	if (!code && plan_set_command(s->plan, s->workload.pid))
+		code = error_set(err, -ENOMEM, "out of memory");
+	return code;
+}
+
+/* --- PLANNED -> OPENED ---------------------------------------------------------------------------
+ */
+
+/* What ends the session, and with @all also what rotates its output. */
+static int watch_signals(struct session *s, bool all, struct error *err)
+{
+	sigset_t mask = session_signals();
+	int fd;
+
+	if (!all)
+		sigdelset(&mask, SIGUSR2);
+	sigdelset(&mask, SIGPIPE);
+	sigdelset(&mask, SIGXFSZ);
+	fd = signalfd(s->signals, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return error_sys(err, -errno, "signalfd");
+	s->signals = fd;
+	return 0;
+}
+
+/* Without it build-ids are those of the files that are there at the end. */
+static void start_id_reader(struct session *s)
+{
+	if (!s->opts->no_build_ids)
+		id_reader_new(&s->id_reader);
+	s->opened->id_reader = s->id_reader;
+}
+
+static int session_open(struct session *s, struct error *err)
+{
+	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
+	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->notes};
+
+	/* First, since it is the rings of the recording that can be made smaller. */
+	int code = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
+
+	if (!code)
+		code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
+	if (!code)
+		start_id_reader(s);
+	if (!code)
+		code = session_open_hotplug(s, err);
+	if (!code)
+		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
+	if (!code)
+		code = watch_signals(s, false, err);
+	if (!code && strcmp(s->opts->output, "-"))
+		code = earlier_stage(&s->earlier, s->opts->output, err);
+	if (!code)
+		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
+				     &s->patience, err);
+	if (!code)
+		code = session_open_memory(s, err);
+	if (!code)
+		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->notes, err);
+	s->crew.frequency = s->budget.frequency;
+	s->crew.late = s->rotation.late;
+	s->crew.waiting = s->service.there ? session_service_alive : NULL;
+	s->crew.waiter = &s->service;
+	if (!code)
+		code = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
+	if (!code)
+		announce_memory(&parts, s->notes);
+	return code;
+}
+
+/* --- OPENED -> RUNNING ---------------------------------------------------------------------------
+ */
+
+static int make_timer(uint64_t ms, bool again, int *ret, struct error *err)
+{
+	int code;
+
+	*ret = timer_open();
+	code = *ret < 0 ? *ret : timer_set(*ret, ms, again);
+	return code ? error_sys(err, code, "timerfd") : 0;
+}
+
+static int make_watches(struct session *s, struct error *err)
+{
+	int code = watch_signals(s, true, err);
+
+	if (code)
+		return code;
+	code = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
+			  err);
+	if (!code && s->opts->switch_seconds)
+		code = make_timer(s->opts->switch_seconds * 1000, true, &s->turn, err);
+	return code;
+}
+
+int session_settle(struct session *s, struct error *err)
+{
+	return s->memory.flight ? flight_trim(s->memory.flight, err)
+				: rotation_settle(&s->rotation, err);
+}
+
+/* What was there before: the output's first records, or memory's. */
+static int write_before(struct session *s, struct error *err)
+{
+	const struct before before = {s->opts, s->plan, &s->limits, s->notes};
+	struct sink_emit to = {s->output.lanes[0].chain, err};
+	int code;
+
+	output_listen(&s->output, s->rotation.sideband);
+	if (s->memory.flight)
+		code = before_make(&before, flight_before, s->memory.flight, err);
+	else
+		code = before_make(&before, sink_emit, &to, err);
+	return code ? code : session_settle(s, err);
+}
+
+/*
+ * The load that is recorded competes for the CPUs with us, and wins by its number: where that is
+ * allowed, we go first. The command was forked before and keeps its own priority.
+ */
+static void raise_priority(struct session *s)
+{
+	errno = 0;
+	s->nice_before = getpriority(PRIO_PROCESS, 0);
+	s->raised = !errno && s->nice_before > RECORD_NICE &&
+		    !setpriority(PRIO_PROCESS, 0, RECORD_NICE);
+}
+
+/* A command's events are enabled by its exec, a delayed recording's by the timer. */
+static int start_events(struct session *s, struct error *err)
+{
+	if (s->opts->start_disabled) {
+		notes_say(s->notes, NOTE_INFO, "events are disabled until the command 'enable'");
+		return 0;
+	}
+	if (s->opts->delay_ms)
+		return make_timer(s->opts->delay_ms, false, &s->delay, err);
+	session_control_enabled(&s->control);
+	return s->plan->target == TARGET_COMMAND ? 0 : opened_enable(s->opened, s->plan, err);
+}
+
+static int session_start(struct session *s, struct error *err)
+{
+	int code;
+
+	raise_priority(s);
+	code = write_before(s, err);
+	if (!code)
+		code = lane_flush(&s->output.lanes[0], err);
+	/* With -M it is the main thread that writes, and it has other things to do. */
+	if (!code && !s->opts->memory)
+		code = output_persist(&s->output, err);
+	if (!code)
+		code = make_watches(s, err);
+	rotation_watch(&s->rotation, &s->output);
+	if (!code)
+		code = crew_start(&s->crew, err);
+	if (code)
+		return code;
+	clock_gettime(CLOCK_MONOTONIC, &s->began);
+	session_budget_start(&s->budget);
+	code = session_start_control(s, err);
+	if (!code)
+		code = start_events(s, err);
+	if (!code)
+		code = session_triggers_start(&s->triggers, err);
+	if (!code && s->workload.pid)
+		code = workload_start(&s->workload, s->opts->command[0], err);
+	if (code)
+		return code;
+	earlier_accept(&s->earlier);
+	s->started = true;
+	session_service_ready(&s->service);
+	return 0;
+}
+
+/* --- DRAINING -> FINALIZED -----------------------------------------------------------------------
+ */
+
+static int count_overwritten(struct session *s, struct error *err)
+{
+	int code = overwritten_count(s->plan, s->opened, s->rotation.taken, &s->overwritten);
+
+	s->overwritten.bytes = crew_overwritten(&s->crew);
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+/*
+ * Everything is taken, and perhaps not yet written. A second ^C within this time is taken for
+ * impatience; after it the user has been told what is waited for, and decides.
+ */
+static void wait_for_output(struct session *s)
+{
+	sigset_t mask = session_signals();
+
+	if (crew_drain(&s->crew, OUTPUT_WAIT_MS))
+		return;
+	/* Before the line: whoever answers it is heard. */
+	forget_signals();
+	notes_say(s->notes, NOTE_WARNING,
+		  "the output is slow: %zu MB are still to be written; ^C ends without them",
+		  crew_backlog(&s->crew) >> 20);
+	sigdelset(&mask, SIGUSR2); /* asks for something, and would end us */
+	sigdelset(&mask, SIGPIPE);
+	sigdelset(&mask, SIGXFSZ);
+	/* Who was started in the background by a script ignores it, and was ended by one before. */
+	signal(SIGINT, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+}
+
+static void say_throttled(const struct session *s)
+{
+	struct limits now;
+
+	limits_read(&now);
+	throttles_say(s->opened->throttles, s->plan, now.max_sample_rate, s->notes);
+}
+
+static void say_build_ids(const struct session *s)
+{
+	struct id_reader_stats stats;
+
+	if (!s->id_reader)
+		return;
+	id_reader_stats(s->id_reader, &stats);
+	notes_say(
+		s->notes, NOTE_DETAIL,
+		"build-ids: %llu file%s read, %llu gone before, %llu time%s no room to ask for one",
+		(unsigned long long)stats.read, plural_s(stats.read),
+		(unsigned long long)stats.gone, (unsigned long long)stats.full,
+		plural_s(stats.full));
+}
+
+/* Returns whether it has ended. */
+static bool stop_command(struct session *s)
+{
+	if (!s->workload.pid)
+		return true;
+	s->command_stopped |= !workload_ended(&s->workload);
+	return workload_stop(&s->workload, COMMAND_WAIT_MS);
+}
+
+static int session_finish(struct session *s, struct error *err)
+{
+	struct compress_stats compression;
+	int code;
+
+	clock_gettime(CLOCK_MONOTONIC, &s->ended);
+	session_service_stopping(&s->service);
+	opened_disable(s->opened);
+	wait_for_output(s);
+	code = crew_dismiss(&s->crew, err);
+	if (!code)
+		code = session_memory_finish(&s->memory, &s->workload, err);
+	if (!code)
+		code = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
+	if (!code)
+		code = count_overwritten(s, err);
+	crew_cut_stacks(&s->crew, &s->cut);
+	crew_say_done(&s->crew, &s->output, s->notes);
+	say_throttled(s);
+	say_build_ids(s);
+	triggers_say(s->triggers.asks, s->notes);
+	hotplug_say(&s->hotplug);
+	session_budget_end(&s->budget);
+	if (output_compression(&s->output, &compression))
+		compress_say(&compression, s->notes);
+	if (!stop_command(s))
+		notes_say(s->notes, NOTE_WARNING,
+			  "the command (pid %d) does not end at SIGTERM and is left "
+			  "running",
+			  s->workload.pid);
+	return code;
+}
+
+/* --- all of it -----------------------------------------------------------------------------------
+ */
+
+/* The step that leaves each state, and the state that it leads to. */
+static const struct {
+	int (*make)(struct session *s, struct error *err);
+	enum session_state to;
+} steps[] = {
+	[SESSION_NEW] = {session_plan, SESSION_PLANNED},
+	[SESSION_PLANNED] = {session_open, SESSION_OPENED},
+	[SESSION_OPENED] = {session_start, SESSION_RUNNING},
+	[SESSION_RUNNING] = {session_loop, SESSION_DRAINING},
+	[SESSION_DRAINING] = {session_finish, SESSION_FINALIZED},
+};
+
+static int session_step(struct session *s, struct error *err)
+{
+	int code = steps[s->state].make(s, err);
+
+	s->state = code ? SESSION_FAILED : steps[s->state].to;
+	return code;
+}
+
+/* Of one that did not start there is nothing, and nothing has changed. */
+static void undo_start(struct session *s)
+{
+	if (s->output.lanes && s->output.lanes[0].chain)
+		output_discard(&s->output, s->opts);
+	earlier_restore(&s->earlier);
+}
+
+/* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
+static void save_the_rest(struct session *s, int code, struct error *err)
+{
+	int worker_code;
+
+	if (s->opened)
+		opened_disable(s->opened);
+	worker_code = crew_dismiss(&s->crew, err);
+	if (!s->started) {
+		undo_start(s);
+		return;
+	}
+	if (s->memory.flight)
+		flight_end(s->memory.flight);
+	if (!s->output.lanes || !s->output.lanes[0].chain)
+		return;
+	lane_save(&s->output.lanes[0], worker_code ? worker_code : code);
+	output_checkpoint(&s->output, NULL);
+	output_abandon(&s->output, s->plan, s->opened);
+	s->saved = s->output.tally.samples;
+	loss_merge(&s->rotation.loss, &s->output.loss);
+	if (s->began.tv_sec && !s->ended.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &s->ended);
+}
+
+int session_record(struct session *s, struct error *err)
+{
+	int code = 0;
+
+	while (!code && s->state != SESSION_FINALIZED)
+		code = session_step(s, err);
+	if (code)
+		save_the_rest(s, code, err);
+	if (code && s->workload.go < 0)
+		stop_command(s);
+	return code;
+}
+
+enum session_state session_state(const struct session *s)
+{
+	return s->state;
+}
+
+bool session_memory(const struct session *s, struct history_figures *ret)
+{
+	if (s->memory.flight)
+		history_figures(flight_history(s->memory.flight), ret);
+	return s->memory.flight;
+}
+
+void session_result(struct session *s, struct session_result *ret)
+{
+	/* One that failed is about the output that it had then, and not about the last complete
+	 * one. */
+	const char *path = s->state == SESSION_FAILED ? s->rotation.moved : s->rotation.last;
+
+	*ret = (struct session_result){
+		.samples = s->rotation.samples + s->saved,
+		.at_least = s->output.at_least,
+		.bytes = s->rotation.bytes,
+		.outputs = s->rotation.outputs,
+		.deleted = s->rotation.deleted,
+		.gone = s->rotation.lost,
+		.path = path ? path : s->opts->output,
+		.started = s->started,
+		.misused = s->misused,
+		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
+			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,
+		.loss = &s->rotation.loss,
+		.overwritten = &s->overwritten,
+		.cut = &s->cut,
+		.missed_cpus = hotplug_missed(&s->hotplug),
+		.snapshots = s->memory.snapshot.taken,
+		.given_up = s->memory.given_up,
+		.last_given_up = s->memory.last_given_up,
+		.command_status = workload_exit_status(&s->workload),
+		.command_signal = workload_signal(&s->workload),
+		.command_stopped = s->command_stopped,
+	};
+}
+
+const char *session_event_name(const struct session *s, unsigned int index)
+{
+	if (!s->plan || index >= s->plan->nr)
+		return "?";
+	return s->plan->events[index].dummy ? "maps, names and forks" : s->plan->events[index].name;
+}
+
+uint64_t session_ring_size(const struct session *s)
+{
+	return s->plan ? s->plan->ring_size : 0;
+}
+
+uint64_t session_ring_wanted(const struct session *s)
+{
+	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
+
+	return s->plan && !s->limits.ipc_lock && s->plan->ring_size < want ? want : 0;
+}

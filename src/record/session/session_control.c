@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/session_control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/control/control_socket.h"
+
+/* --- enable, disable -----------------------------------------------------------------------------
+ */
+
+/* The name as it was given, which a plan may have written out as "NAME:u". */
+static bool event_is(const struct plan_event *event, const char *name, bool exactly)
+{
+	size_t len = strlen(name);
+	const char *rest = event->name + len;
+
+	if (event->dummy || strncmp(event->name, name, len))
+		return false;
+	return !*rest || (!exactly && *rest == ':' && !rest[1 + strspn(rest + 1, "ukhGHpPSDWeIb")]);
+}
+
+static int no_event(const struct plan *plan, const char *name, struct error *err)
+{
+	struct buf names = {0};
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!plan->events[i].dummy)
+			buf_printf(&names, "%s%s", names.len ? ", " : "", plan->events[i].name);
+	error_set(err, -ENOENT, "no event '%.128s'; there is: %.*s", name, (int)names.len,
+		  (const char *)names.data);
+	buf_release(&names);
+	return -ENOENT;
+}
+
+/*
+ * Members of a group follow their leader: switched off by themselves they would stay so when it
+ * is switched on, so that only enabling is for them too.
+ */
+static bool follows(const struct plan_event *event, bool on)
+{
+	return !on && !(event->attr.flags & PD_ATTR_DISABLED);
+}
+
+static int switch_event(struct session_control *sc, unsigned int index, bool on, struct error *err)
+{
+	int code = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
+
+	if (!code)
+		sc->running[index] = on;
+	return code;
+}
+
+static int switch_all(struct session_control *sc, bool on, struct error *err)
+{
+	const struct plan *plan = sc->parts.plan;
+	int code = 0;
+
+	for (unsigned int i = 0; !code && i < plan->nr; i++)
+		if (!plan->events[i].dummy && !follows(&plan->events[i], on))
+			code = switch_event(sc, i, on, err);
+	return code;
+}
+
+/* All events of that name, else all that have it but for modifiers. */
+static int switch_named(struct session_control *sc, const char *name, bool on, struct error *err)
+{
+	const struct plan *plan = sc->parts.plan;
+	size_t found = 0;
+	int code = 0;
+
+	for (int exactly = 1; !found && exactly >= 0; exactly--) {
+		for (unsigned int i = 0; !code && i < plan->nr; i++) {
+			if (!event_is(&plan->events[i], name, exactly))
+				continue;
+			code = switch_event(sc, i, on, err);
+			found++;
+		}
+	}
+	return found ? code : no_event(plan, name, err);
+}
+
+static int switch_events(struct session_control *sc, const char *name, bool on, struct error *err)
+{
+	int code = name ? switch_named(sc, name, on, err) : switch_all(sc, on, err);
+
+	if (!code)
+		notes_say(sc->notes, NOTE_DETAIL, "control: %s%s %s", name ? "event " : "events",
+			  name ? name : "", on ? "enabled" : "disabled");
+	return code;
+}
+
+static int do_enable(void *arg, const char *event, struct error *err)
+{
+	return switch_events(arg, event, true, err);
+}
+
+static int do_disable(void *arg, const char *event, struct error *err)
+{
+	return switch_events(arg, event, false, err);
+}
+
+/* --- snapshot, rotate, stop ----------------------------------------------------------------------
+ */
+
+static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
+{
+	const struct session_control *sc = arg;
+
+	if (sc->parts.flight)
+		return sc->parts.snapshot(sc->parts.arg, request, err);
+	return error_set(err, -ENOTSUP,
+			 "this recording keeps nothing in memory to take a snapshot of: it was "
+			 "started without -M");
+}
+
+static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
+		     struct error *err)
+{
+	const struct session_control *sc = arg;
+
+	if (sc->opts->switch_output)
+		return sc->parts.rotate(sc->parts.arg, request, text, err);
+	return error_set(err, -ENOTSUP,
+			 "this recording has one output: it was started without "
+			 "--switch-output");
+}
+
+static int do_stop(void *arg, struct error *err)
+{
+	struct session_control *sc = arg;
+
+	sc->stop = true;
+	return 0;
+}
+
+/* --- evlist, stats -------------------------------------------------------------------------------
+ */
+
+/* ", type = 0, …" as the caller's printer has it. */
+static int add_fields(const struct session_control *sc, const struct plan_event *event,
+		      struct buf *text)
+{
+	char *fields = NULL;
+	size_t size = 0;
+	FILE *out;
+	int code;
+
+	if (!sc->opts->attr_text)
+		return buf_printf(text, "%s\n", event->name);
+	out = open_memstream(&fields, &size);
+	if (!out)
+		return -ENOMEM;
+	sc->opts->attr_text(out, &event->attr);
+	code = fclose(out) ? -ENOMEM : buf_printf(text, "%s%s\n", event->name, fields);
+	free(fields);
+	return code;
+}
+
+/* "a", or "{a,b}" for one that leads others; members have no line of their own. */
+static int add_group(const struct plan *plan, unsigned int leader, struct buf *text)
+{
+	const struct plan_event *event = &plan->events[leader];
+	int code;
+
+	if (event->leader != leader)
+		return 0;
+	code = buf_printf(text, "%s%s", event->members > 1 ? "{" : "", event->name);
+	for (unsigned int i = 0; !code && i < plan->nr; i++)
+		if (i != leader && plan->events[i].leader == leader)
+			code = buf_printf(text, ",%s", plan->events[i].name);
+	return code ? code : buf_printf(text, "%s\n", event->members > 1 ? "}" : "");
+}
+
+static int do_evlist(void *arg, enum control_list list, struct buf *text, struct error *err)
+{
+	const struct session_control *sc = arg;
+	const struct plan *plan = sc->parts.plan;
+	int code = 0;
+
+	for (unsigned int i = 0; !code && i < plan->nr; i++) {
+		const struct plan_event *event = &plan->events[i];
+
+		if (event->dummy)
+			continue;
+		switch (list) {
+		case CONTROL_LIST_NAMES: code = buf_printf(text, "%s\n", event->name); break;
+		case CONTROL_LIST_FIELDS: code = add_fields(sc, event, text); break;
+		case CONTROL_LIST_GROUPS: code = add_group(plan, i, text); break;
+		case CONTROL_LIST_FREQ:
+			code = buf_printf(text, "%s: %s=%llu\n", event->name,
+					  event->attr.flags & PD_ATTR_FREQ ? "sample_freq"
+									   : "sample_period",
+					  (unsigned long long)event->attr.sample_period);
+			break;
+		}
+	}
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+static double seconds_since(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) / 1e9;
+}
+
+/* Whether an event counts now: members of a group follow their leader. */
+static bool is_running(const struct session_control *sc, unsigned int index)
+{
+	return sc->running[index] && sc->running[sc->parts.plan->events[index].leader];
+}
+
+/* Samples are those that were taken, not those that a snapshot wrote. */
+static void memory_stats(struct flight *flight, struct control_figures *ret, uint64_t *ret_lost,
+			 uint64_t *ret_dropped)
+{
+	struct history_figures f;
+
+	history_figures(flight_history(flight), &f);
+	flight_losses(flight, ret_lost, ret_dropped);
+	ret->samples = f.taken;
+	ret->memory = true;
+	ret->held_bytes = f.bytes;
+	ret->held_memory = f.memory;
+	ret->held_samples = f.samples;
+	ret->held_seconds = (double)(f.last - f.first) / 1e9;
+}
+
+static void trigger_stats(struct session_control *sc, struct control_figures *ret)
+{
+	const struct triggers *triggers = sc->parts.triggers;
+	struct triggers_figures f;
+
+	triggers_figures(triggers, &f);
+	ret->triggered = f.fired;
+	ret->limited = f.limited;
+	ret->forgotten = f.forgotten;
+	ret->nr_triggers = triggers_nr(triggers);
+	ret->triggers = sc->triggers;
+	for (size_t i = 0; i < ret->nr_triggers; i++) {
+		sc->triggers[i].text = triggers_figures_of(triggers, i, &f);
+		sc->triggers[i].times = f.fired;
+		sc->triggers[i].snapshots = f.asked;
+		sc->triggers[i].limited = f.limited;
+		sc->triggers[i].forgotten = f.forgotten;
+	}
+}
+
+void session_control_figures(struct session_control *sc, struct control_figures *ret)
+{
+	const struct session_parts *p = &sc->parts;
+	struct throttles_figures throttled;
+	uint64_t lost = 0, dropped = 0;
+
+	for (size_t i = 0; i < p->output->nr; i++) {
+		struct lane_view view = lane_view(&p->output->lanes[i]);
+
+		ret->samples += view.samples;
+		ret->bytes += view.bytes;
+		lost += view.lost;
+		dropped += view.dropped;
+	}
+	ret->samples += p->rotation->samples;
+	if (p->flight)
+		memory_stats(p->flight, ret, &lost, &dropped);
+	if (p->budget->frequency) {
+		ret->budget = true;
+		ret->cpu = p->budget->law.usage;
+		ret->share = p->budget->law.share;
+	}
+	trigger_stats(sc, ret);
+	throttles_figures(p->opened->throttles, &throttled);
+	ret->throttled = throttled.times;
+	ret->throttled_seconds = (double)throttled.nsec / 1e9;
+	ret->bytes += p->rotation->bytes;
+	/* By the kernel's counters, which are exact by now, else by LOST records of the last flush.
+	 */
+	ret->lost = lost + p->rotation->loss.total;
+	opened_lost(p->opened, p->plan, &ret->lost);
+	ret->lost += dropped;
+	ret->seconds = seconds_since(&sc->began);
+	for (size_t i = 0; i < p->opened->nr_rings; i++)
+		ret->rings +=
+			p->opened->rings[i].memory && p->opened->rings[i].kind != RING_SIDEBAND;
+	ret->threads = p->threads;
+	ret->missed_cpus = hotplug_missed(p->hotplug);
+	for (unsigned int i = 0; i < p->plan->nr; i++) {
+		ret->events += !p->plan->events[i].dummy;
+		ret->enabled += !p->plan->events[i].dummy && is_running(sc, i);
+	}
+}
+
+static int do_stats(void *arg, struct control_figures *ret, struct error *err)
+{
+	session_control_figures(arg, ret);
+	return 0;
+}
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+static const struct control_ops ops = {
+	.enable = do_enable,
+	.disable = do_disable,
+	.snapshot = do_snapshot,
+	.rotate = do_rotate,
+	.stop = do_stop,
+	.evlist = do_evlist,
+	.stats = do_stats,
+};
+
+int session_control_init(struct session_control *sc, const struct record_opts *opts,
+			 const struct notes *notes, struct error *err)
+{
+	struct control_spec spec;
+	int code;
+
+	sc->opts = opts;
+	sc->notes = notes;
+	if (!opts->control && opts->no_control_socket)
+		return 0;
+	code = control_new(&ops, sc, notes, &sc->control, err);
+	if (!code && opts->control)
+		code = control_spec_parse(opts->control, &spec, err);
+	if (!code && opts->control)
+		code = control_add(sc->control, &spec, err);
+	return code;
+}
+
+/* Nobody's recording fails since nobody could have commanded it. */
+static void make_socket(struct session_control *sc)
+{
+	const char *base = control_socket_base();
+	/* Those that wait for commands, most likely of 'ringtail ctl'. */
+	bool wanted = !sc->opts->control && (sc->opts->start_disabled || sc->opts->memory);
+	enum note_level level = wanted ? NOTE_WARNING : NOTE_DETAIL;
+	struct error err = ERROR_INIT;
+
+	if (!base)
+		notes_say(
+			sc->notes, level,
+			"no commands by 'ringtail ctl': XDG_RUNTIME_DIR names no directory of this "
+			"user for the socket");
+	else if (control_listen(sc->control, base, &err))
+		notes_say(sc->notes, level, "no commands by 'ringtail ctl': %s", err.text);
+}
+
+int session_control_start(struct session_control *sc, const struct session_parts *parts,
+			  struct error *err)
+{
+	sc->parts = *parts;
+	clock_gettime(CLOCK_MONOTONIC, &sc->began);
+	sc->running = calloc(parts->plan->nr ? parts->plan->nr : 1, sizeof(*sc->running));
+	sc->triggers = calloc(triggers_nr(parts->triggers) + 1, sizeof(*sc->triggers));
+	if (!sc->running || !sc->triggers)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (sc->control && !sc->opts->no_control_socket)
+		make_socket(sc);
+	return 0;
+}
+
+void session_control_enabled(struct session_control *sc)
+{
+	for (size_t i = 0; i < sc->parts.plan->nr; i++)
+		sc->running[i] = true;
+}
+
+int session_control_fd(const struct session_control *sc)
+{
+	return sc->control ? control_fd(sc->control) : -1;
+}
+
+void session_control_dispatch(struct session_control *sc)
+{
+	control_dispatch(sc->control);
+}
+
+void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,
+			    const struct error *err)
+{
+	control_answer(sc->control, ticket, text, err);
+}
+
+void session_control_release(struct session_control *sc)
+{
+	const struct control_stats *stats = sc->control ? control_stats(sc->control) : NULL;
+
+	if (stats && stats->unread)
+		notes_say(sc->notes, NOTE_DETAIL, "control: %llu answers were not read",
+			  (unsigned long long)stats->unread);
+	control_free(sc->control);
+	free(sc->running);
+	free(sc->triggers);
+	*sc = (struct session_control){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Internal to session.c, the steps from a state to the next, and session_run.c, RUNNING. */
+#ifndef RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
+#define RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
+
+#include <signal.h>
+#include <time.h>
+
+#include "data/writer/earlier.h"
+#include "record/session/crew.h"
+#include "record/open/hotplug.h"
+#include "record/initial/id_reader.h"
+#include "record/output/output.h"
+#include "record/session/rotation.h"
+#include "record/session/session.h"
+#include "record/session/session_budget.h"
+#include "record/session/session_control.h"
+#include "record/session/session_memory.h"
+#include "record/session/session_service.h"
+#include "record/session/session_triggers.h"
+#include "record/session/workload.h"
+
+struct session {
+	enum session_state state;
+	const struct record_opts *opts;
+	const struct notes *notes;
+	struct limits limits;
+	struct plan *plan;
+	struct opened *opened;
+	struct id_reader *id_reader; /* NULL: build-ids are not wanted, or read at the end alone */
+	struct hotplug hotplug;
+	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
+	struct session_triggers triggers;
+	struct earlier earlier; /* what was in the place of the output, until it starts */
+	struct output output;
+	struct crew crew;
+	struct session_memory memory;
+	struct session_budget budget;
+	struct session_service service;
+	struct rotation rotation;
+	struct session_control control;
+	struct workload workload;
+	bool command_stopped; /* it still ran when recording ended */
+	struct overwritten overwritten;
+	sigset_t mask_before;
+	int signals, tick, delay, turn; /* descriptors; -1: none */
+	struct timespec began, ended;
+	bool stop, raised, started;
+	struct error command_error;	 /* what a command to rotate has failed by */
+	bool misused;			 /* what was asked for cannot be meant */
+	bool flushing;			 /* the crew was asked to, and an answer is due */
+	struct writer_patience patience; /* with a pipe whose reader takes nothing */
+	bool slow_said; /* that the next signal ends without what is to be written */
+	int nice_before;
+	uint64_t saved;	 /* samples in the last output of a session that failed */
+	struct loss cut; /* user stacks */
+};
+
+/* Session.c: the workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
+int session_settle(struct session *s, struct error *err);
+
+/* Session_run.c. Each returns 0 or a negative errno with @err filled. */
+int session_open_memory(struct session *s, struct error *err);
+int session_open_hotplug(struct session *s, struct error *err);
+int session_start_control(struct session *s, struct error *err);
+int session_loop(struct session *s, struct error *err); /* RUNNING -> DRAINING */
+
+/* While a pipe is written to from the main thread: as struct writer_patience. */
+bool session_wait_for_pipe(void *session, uint64_t ms);
+
+/* What triggers call; @session is a struct session. Returns 0 or -ENOBUFS. */
+int session_ask_for_snapshot(void *session, const struct snapshot_request *request);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/session_triggers.h"
+
+#include <limits.h>
+#include <time.h>
+
+#include "record/trigger/trigger_source.h"
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
+			  triggers_fn ask, void *arg, struct error *err)
+{
+	struct trigger_place here = *place;
+	int code = 0;
+
+	if (place->opts->switch_events.count)
+		code = trigger_new(&place->opts->switch_events, &here, 0, &st->cut, err);
+	here.descriptors += trigger_open_descriptors(st->cut);
+	return code ? code : triggers_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
+}
+
+void session_triggers_release(struct session_triggers *st)
+{
+	trigger_free(st->cut);
+	triggers_free(st->asks);
+	*st = (struct session_triggers){0};
+}
+
+int session_triggers_start(struct session_triggers *st, struct error *err)
+{
+	int code = st->cut ? trigger_enable(st->cut, err) : 0;
+
+	return code ? code : triggers_start(st->asks, now(), err);
+}
+
+int session_triggers_revive(struct session_triggers *st, int cpu)
+{
+	int code = st->cut ? trigger_revive(st->cut, cpu) : 0;
+
+	return code ? code : triggers_revive(st->asks, cpu);
+}
+
+size_t session_triggers_descriptors(const struct session_triggers *st)
+{
+	return trigger_descriptors(st->cut) + triggers_descriptors(st->asks);
+}
+
+static struct pollfd *polled_for_snapshots(const struct session_triggers *st)
+{
+	return st->polled + trigger_descriptors(st->cut);
+}
+
+void session_triggers_watch(struct session_triggers *st, struct pollfd *polled)
+{
+	st->polled = polled;
+	if (st->cut)
+		trigger_watch(st->cut, polled);
+	triggers_watch(st->asks, polled_for_snapshots(st));
+}
+
+/* As poll(2) has it: not before @due. */
+static int milliseconds(uint64_t from, uint64_t due)
+{
+	uint64_t ms;
+
+	if (due == TRIGGER_NEVER)
+		return -1;
+	ms = due > from ? (due - from + 999999) / 1000000 : 0;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
+			  bool wait)
+{
+	uint64_t from = now();
+	size_t nr = others + trigger_descriptors(st->cut) + triggers_polled(st->asks, from);
+
+	return poll(all, nr, wait ? milliseconds(from, triggers_due(st->asks, from)) : 0);
+}
+
+void session_triggers_look(struct session_triggers *st, struct trigger_news *cut)
+{
+	*cut = (struct trigger_news){0};
+	if (st->cut)
+		trigger_ask(st->cut, st->polled, trigger_count, cut);
+	triggers_ask(st->asks, polled_for_snapshots(st), now());
+}
+
+void session_triggers_finish(struct session_triggers *st)
+{
+	triggers_finish(st->asks, polled_for_snapshots(st), now());
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording waits for without recording it: events that cut its output
+ * (--switch-output-event), and all that asks for snapshots (--trigger).
+ *
+ * The main thread's. An all-zero struct waits for nothing.
+ */
+#ifndef RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
+#define RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
+
+#include "record/trigger/triggers.h"
+
+struct session_triggers {
+	struct trigger *cut;   /* NULL: no event cuts */
+	struct triggers *asks; /* NULL: nothing asks */
+	struct pollfd *polled; /* of both; others come before them */
+};
+
+/*
+ * Opens what the options of @place say; @ask takes the requests. Returns 0 or a negative errno with
+ * @err filled; session_triggers_release() is due in both cases.
+ */
+int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
+			  triggers_fn ask, void *arg, struct error *err);
+void session_triggers_release(struct session_triggers *st);
+
+/* From now on. Returns 0 or a negative errno with @err filled. */
+int session_triggers_start(struct session_triggers *st, struct error *err);
+
+/* The events of @cpu were taken away: opens them again. As revive_cpu(). */
+int session_triggers_revive(struct session_triggers *st, int cpu);
+
+/* How many descriptors there are, and their entries, which are to be behind all others. */
+size_t session_triggers_descriptors(const struct session_triggers *st);
+void session_triggers_watch(struct session_triggers *st, struct pollfd *polled);
+
+/*
+ * As poll(2), for @others and what is behind them; returns at once if not @wait, and when a trigger
+ * is due.
+ */
+int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
+			  bool wait);
+
+/* Takes what has happened: asks for snapshots, and tells in @cut of events that cut. */
+void session_triggers_look(struct session_triggers *st, struct trigger_news *cut);
+
+/* For the last time: snapshots that would be asked for later are, too. */
+void session_triggers_finish(struct session_triggers *st);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/snapshot.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <time.h>
+
+#include "perfdata/abi.h"
+#include "record/flight/flight.h"
+#include "record/history/pack.h"
+
+/* All rings are emptied. What they had is the snapshot's if @seal. */
+static int visit(struct snapshot *s, bool seal, struct error *err)
+{
+	int code = 0;
+
+	flight_visit(s->flight, seal);
+	if (s->crew->running) {
+		crew_ask(s->crew, WORKER_FLUSH);
+		code = crew_await(s->crew, err);
+	} else if (seal) {
+		flight_seal(s->flight);
+	}
+	flight_visit(s->flight, false);
+	return code ? code : flight_settle(s->flight, err);
+}
+
+/* --- the log -------------------------------------------------------------------------------------
+ */
+
+static int log_request(const struct snapshot *s, struct lane *lane,
+		       const struct snapshot_request *request, struct error *err)
+{
+	const struct pd_snapshot_log log = {
+		.kind = PD_SNAPSHOT_REQUEST,
+		.number = s->taken + 1,
+		.request = request->what,
+	};
+	struct pd_snapshot_record record;
+
+	pd_snapshot_encode(&log, &record);
+	return sink_record(lane->chain, &record.header, err);
+}
+
+/*
+ * Ahead of all else. Where lanes share a stream each compresses for itself, so that the first is
+ * flushed before the others write.
+ */
+static int log_requests(const struct snapshot *s, struct output *out,
+			const struct snapshot_request *requests, size_t nr, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < nr; i++)
+		code = log_request(s, &out->lanes[0], &requests[i], err);
+	for (size_t i = 1; !code && out->directory && i < out->nr; i++)
+		code = log_request(s, &out->lanes[i], &requests[0], err);
+	return code || !out->stream ? code : lane_flush(&out->lanes[0], err);
+}
+
+static int log_end(const struct snapshot *s, struct output *out, struct error *err)
+{
+	const struct pd_snapshot_log log = {
+		.kind = PD_SNAPSHOT_END,
+		.number = s->taken + 1,
+		.figures = s->figures,
+	};
+	struct pd_snapshot_record record;
+
+	pd_snapshot_encode(&log, &record);
+	return sink_record(out->lanes[0].chain, &record.header, err);
+}
+
+static uint64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct snapshot_sums count(struct snapshot *s)
+{
+	struct history_figures figures;
+	uint64_t lost, dropped;
+
+	flight_losses(s->flight, &lost, &dropped);
+	opened_lost(s->opened, s->plan, &lost);
+	history_figures(flight_history(s->flight), &figures);
+	return (struct snapshot_sums){
+		.lost = lost + dropped,
+		.passed = figures.passed,
+		.refused = s->refused,
+	};
+}
+
+/* --- what it holds -------------------------------------------------------------------------------
+ */
+
+struct emit {
+	struct sink_emit to;
+	uint64_t bytes;
+};
+
+static int emit_counted(const struct perf_event_header *hdr, void *arg)
+{
+	struct emit *emit = arg;
+
+	emit->bytes += hdr->size;
+	return sink_emit(hdr, &emit->to);
+}
+
+static int write_sideband(struct snapshot *s, struct output *out, struct error *err)
+{
+	struct emit emit = {.to = {out->lanes[0].chain, err}};
+	int code =
+		sideband_snapshot(flight_log(s->flight), s->again || s->fresh, emit_counted, &emit);
+
+	s->told = true;
+	s->figures.bytes += emit.bytes;
+	if (code == -ENOMEM)
+		error_set(err, code, "out of memory");
+	return code;
+}
+
+static void add_figures(struct pd_snapshot_figures *f, const struct history_chunk *chunk)
+{
+	f->bytes += chunk->bytes;
+	f->samples += chunk->samples;
+	if (!f->first || chunk->first < f->first)
+		f->first = chunk->first;
+	if (chunk->last > f->last)
+		f->last = chunk->last;
+}
+
+static int write_chunk(struct lane *lane, const struct history_chunk *chunk, struct error *err)
+{
+	const struct run run = {
+		.a = chunk->data,
+		.a_len = chunk->len,
+		.ring = (unsigned int)chunk->ring,
+		.cpu = -1,
+	};
+	const struct tally counts = {
+		.records = chunk->samples,
+		.samples = chunk->samples,
+		.first = chunk->first,
+		.last = chunk->last,
+	};
+
+	return chunk->packed ? lane_write_packed(lane, &run, &counts, chunk->bytes, err)
+			     : sink_write(lane->chain, &run, err);
+}
+
+/*
+ * With an output of its own, a snapshot has also what was written before. Each of @requests gets
+ * all that it asks for: the time is counted back from the first.
+ */
+static struct history_bounds bounds_of(const struct snapshot *s,
+				       const struct snapshot_request *requests, size_t nr)
+{
+	const struct pd_snapshot_bounds *b = &requests[0].what.bounds;
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++)
+		if (requests[i].what.asked < first)
+			first = requests[i].what.asked;
+	return (struct history_bounds){
+		.again = (s->again || s->fresh) && !b->since_last,
+		.since = b->last_ns && b->last_ns < first ? first - b->last_ns : 0,
+		.bytes = b->last_bytes,
+		.unpack = packer_unpack,
+	};
+}
+
+/*
+ * What is written so far is readable, if @*flushed is long ago. The first lane has what the samples
+ * of the others need. A pipe has all of it anyway.
+ */
+static int flush_now_and_then(const struct snapshot *s, struct output *out, uint64_t *flushed,
+			      struct error *err)
+{
+	int code = 0;
+
+	if (out->stream || monotonic() - *flushed < s->flush_ms * 1000000ull)
+		return 0;
+	for (size_t i = 0; !code && i < out->nr; i++)
+		code = lane_flush(&out->lanes[i], err);
+	if (!code)
+		code = output_checkpoint(out, err);
+	*flushed = monotonic();
+	return code;
+}
+
+static int write_samples(struct snapshot *s, struct output *out,
+			 const struct snapshot_request *requests, size_t nr, struct error *err)
+{
+	const struct history_bounds bounds = bounds_of(s, requests, nr);
+	struct history *history = flight_history(s->flight);
+	uint64_t flushed = monotonic();
+	struct history_chunk chunk;
+	size_t worker;
+	int code = history_dump_begin(history, &bounds);
+
+	if (code)
+		return error_set(err, code, "out of memory");
+	while (!code && history_dump_next(history, &chunk)) {
+		worker = flight_worker_of(s->flight, chunk.ring);
+		code = write_chunk(output_lane(out, worker), &chunk, err);
+		add_figures(&s->figures, &chunk);
+		if (!code)
+			code = flush_now_and_then(s, out, &flushed, err);
+		s->meanwhile(s->arg);
+	}
+	return code;
+}
+
+/* In a directory each file is in an order of its own. */
+static int mark_round(struct snapshot *s, struct output *out, struct error *err)
+{
+	const struct perf_event_header mark = {
+		.type = PERF_RECORD_FINISHED_ROUND,
+		.size = sizeof(mark),
+	};
+
+	if (out->directory || history_left_out(flight_history(s->flight)))
+		return 0;
+	return sink_record(out->lanes[0].chain, &mark, err);
+}
+
+/* --- all of it -----------------------------------------------------------------------------------
+ */
+
+static int finish(struct snapshot *s, struct output *out, struct error *err)
+{
+	int code = log_end(s, out, err);
+
+	if (!code)
+		code = mark_round(s, out, err);
+	if (!code)
+		code = lane_flush(&out->lanes[0], err);
+	for (size_t i = 0; !code && i < out->nr; i++)
+		lane_measure(&out->lanes[i]);
+	return code ? code : output_checkpoint(out, err);
+}
+
+static int write_all(struct snapshot *s, struct output *out,
+		     const struct snapshot_request *requests, size_t nr, struct error *err)
+{
+	uint64_t began = monotonic();
+	int code;
+
+	s->figures = (struct pd_snapshot_figures){
+		.begun = clock_now(s->clock),
+		.lost = s->sums.lost - s->sums_before.lost,
+		.evicted = s->sums.passed - s->sums_before.passed,
+		.refused = s->sums.refused - s->sums_before.refused,
+	};
+	code = log_requests(s, out, requests, nr, err);
+	if (!code)
+		code = write_sideband(s, out, err);
+	if (!code)
+		code = write_samples(s, out, requests, nr, err);
+	for (size_t i = out->nr - 1; !code && i; i--)
+		code = lane_flush(&out->lanes[i], err);
+	s->figures.took = monotonic() - began;
+	return code ? code : finish(s, out, err);
+}
+
+/*
+ * Of what cannot be taken back, the chunk that failed has been given to the output, too, which
+ * tells of all that it was given what is readable and what is lost.
+ */
+static void keep_what_failed(struct snapshot *s)
+{
+	struct history_chunk next;
+
+	history_dump_next(flight_history(s->flight), &next);
+	snapshot_keep(s);
+}
+
+int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
+		  size_t nr, struct error *err)
+{
+	int code = visit(s, true, err);
+	bool marked;
+
+	s->undone = s->told = false;
+	history_announce(flight_history(s->flight));
+	if (!code)
+		code = visit(s, false, err);
+	if (code) {
+		history_dump_end(flight_history(s->flight));
+		return code;
+	}
+	marked = !output_mark(out, &s->before);
+	s->sums_before = s->sums;
+	s->sums = count(s);
+	code = output_rest(out, false);
+	if (code)
+		error_sys(err, code, "the output");
+	else
+		code = write_all(s, out, requests, nr, err);
+	s->taken++;
+	if (!code)
+		output_rest(out, true);
+	if (!code)
+		return 0;
+	if (marked)
+		s->undone = !snapshot_undo(s, out, NULL);
+	else
+		keep_what_failed(s);
+	return code;
+}
+
+void snapshot_keep(struct snapshot *s)
+{
+	s->fresh = false;
+	history_dump_end(flight_history(s->flight));
+	output_mark_release(&s->before);
+}
+
+int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
+{
+	int code = output_roll_back(out, &s->before, err);
+
+	if (!code)
+		output_rest(out, true);
+	history_dump_cancel(flight_history(s->flight));
+	if (s->told)
+		sideband_untell(flight_log(s->flight));
+	output_mark_release(&s->before);
+	s->sums = s->sums_before;
+	s->taken--;
+	return code;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes what memory holds (record/flight.h) to an output, while recording goes on.
+ *
+ * All workers visit all their rings: what they have then is the snapshot's. They visit them once
+ * more, so that all maps and names that its samples need are there, too. Then the main thread
+ * writes, through the output's lanes: who asks for it (perfdata/snapshot_log.h), what was alive
+ * before the oldest sample, the log since then, the samples, oldest first, and what it came to.
+ * Workers go on meanwhile, and wait only for room that samples take which are still to be written.
+ *
+ * What lies between the first request of a number and the next of another is that snapshot's. In a
+ * directory each file has it; figures are in the first.
+ *
+ * The end of a snapshot is marked as a round: none after the next mark is older than what came
+ * before this one. There is no mark where samples were left out that a later one may still write.
+ *
+ * One that takes long is flushed meanwhile, so that it is readable as far as it came if the
+ * recorder is killed: a snapshot without an end.
+ */
+#ifndef RINGTAIL_RECORD_SESSION_SNAPSHOT_H
+#define RINGTAIL_RECORD_SESSION_SNAPSHOT_H
+
+#include "record/plan/clock.h"
+#include "record/session/crew.h"
+#include "record/trigger/request.h"
+
+struct snapshot {
+	struct flight *flight;
+	struct crew *crew;
+	const struct plan *plan;
+	const struct opened *opened;
+	struct clock *clock;
+	bool again; /* also what snapshots before have written: each has an output of its own */
+	bool fresh; /* the output is new: the next one stands alone, too; the caller sets it */
+	unsigned int flush_ms; /* one that takes longer is readable so far, at least so often */
+	/* Between pieces of what is written; may ask for snapshots, and make none. */
+	void (*meanwhile)(void *arg);
+	void *arg;
+	size_t taken;
+	struct pd_snapshot_figures figures; /* of the last one */
+	uint64_t refused;		    /* requests so far; the caller's */
+	struct snapshot_sums {
+		uint64_t lost, passed, refused; /* samples, and requests */
+	} sums, sums_before;			/* as of the last one, and of that before */
+	struct output_mark before;		/* of the one that is neither kept nor undone */
+	bool told;				/* its sideband counts as told */
+	bool undone; /* the last one failed, and the output is as before */
+};
+
+/*
+ * Writes one for the @nr requests, at least one, which ask for the same. Without workers that run:
+ * what there is. On success snapshot_keep() or snapshot_undo() is due. Returns 0, or a negative
+ * errno with @err filled: with s->undone the recording may go on, else it is to end.
+ */
+int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
+		  size_t nr, struct error *err);
+
+/* It is what it is. */
+void snapshot_keep(struct snapshot *s);
+
+/* As if it had never been. Returns 0, or a negative errno with @err filled. */
+int snapshot_undo(struct snapshot *s, struct output *out, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command that a recording runs: forked early, so that events can be opened for its pid, held
+ * until it may exec, reaped at the end.
+ *
+ * One thread. A struct workload that is all zero has no command; workload_release() accepts it.
+ */
+#ifndef RINGTAIL_RECORD_SESSION_WORKLOAD_H
+#define RINGTAIL_RECORD_SESSION_WORKLOAD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct workload {
+	pid_t pid;    /* 0: none */
+	int go;	      /* written to when it may exec; -1 afterwards */
+	int failed;   /* carries errno when exec fails; closed by a successful one */
+	int ended_fd; /* pidfd: readable when it has ended */
+	bool reaped;
+	int status; /* as of waitpid(), when reaped */
+};
+
+/*
+ * Whether there is a program @name to run, looked for in PATH as exec does. Asked before anything
+ * is opened, so that a misspelt command, or a script whose interpreter is missing, costs nobody a
+ * recording. Returns 0, or -ENOENT or -EACCES with @err filled.
+ */
+int workload_find(const char *name, struct error *err);
+
+/* Whether the program @name, looked for likewise, runs as its owner (setuid, setgid), not as us. */
+bool workload_changes_user(const char *name);
+
+/*
+ * Forks; the child waits with the signal mask @mask and then runs @argv. The child dies with us if
+ * we end before it was let go. With @to_stderr what it prints goes there, standard output being
+ * ours. Returns 0 or a negative errno.
+ */
+int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,
+		     bool to_stderr, struct error *err);
+
+/*
+ * Lets it exec. Returns 0 when that succeeded; the negative errno of exec with @err filled when not
+ * (-ENOENT: no such command).
+ */
+int workload_start(struct workload *w, const char *name, struct error *err);
+
+/* Reaps it if it has ended. Returns whether it has. */
+bool workload_ended(struct workload *w);
+
+/* Ends it by SIGTERM if it still runs, and waits for at most @wait_ms. Returns workload_ended(). */
+bool workload_stop(struct workload *w, int wait_ms);
+
+/* Exit status as a shell has it: 128 + n for signal n. */
+int workload_exit_status(const struct workload *w);
+
+/* The signal that has ended it; 0: none. */
+int workload_signal(const struct workload *w);
+
+/* Closes descriptors; a command that was never let go is killed. */
+void workload_release(struct workload *w);
+
+#endif

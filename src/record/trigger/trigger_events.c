@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Triggers by events: one that happens, or one that follows another too late. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/trigger/latency.h"
+#include "record/trigger/trigger_source.h"
+#include "record/trigger/triggers.h"
+
+/*
+ * Of events that are paired none should be lost, and those of a CPU come at any rate: room for 650
+ * of each kind a millisecond while all rest, and for a burst of 6500; or a quarter of that, where
+ * what we lock is missing elsewhere. So that they do not have an interrupt each, they are looked at
+ * when there are many, and ten times a second.
+ */
+#define LATENCY_RING_SIZE	(256u << 10)
+#define LATENCY_RING_SIZE_BOUND (64u << 10)
+#define LATENCY_LOOK_NS		100000000ull
+
+/* Events that trigger; or that start, and that end, each kind with rings of its own. */
+enum { FIRST, ENDS, SIDES };
+
+struct event_source {
+	struct trigger_source source;
+	struct event_list lists[SIDES];	 /* parts of the spec's */
+	struct trigger *triggers[SIDES]; /* of events that trigger there are only the FIRST */
+	struct latency *latency;	 /* NULL: each event triggers */
+	uint32_t self;			 /* what this process does is not meant */
+	uint64_t paused;		 /* times in a pause, which wait a while for a sample */
+	bool said;			 /* that counts could not be read */
+};
+
+/* While a source is asked. */
+struct asking {
+	struct event_source *source;
+	bool ends; /* of what is looked at */
+	uint64_t now;
+	uint64_t times;
+	struct trigger_hit first;
+	bool known;
+};
+
+static size_t events_descriptors(const struct trigger_source *s)
+{
+	const struct event_source *e = (const struct event_source *)s;
+
+	return trigger_descriptors(e->triggers[FIRST]) + trigger_descriptors(e->triggers[ENDS]);
+}
+
+static int events_revive(struct trigger_source *s, int cpu)
+{
+	const struct event_source *e = (const struct event_source *)s;
+	int code = trigger_revive(e->triggers[FIRST], cpu);
+
+	return code || !e->triggers[ENDS] ? code : trigger_revive(e->triggers[ENDS], cpu);
+}
+
+static void events_watch(const struct trigger_source *s, struct pollfd *ret)
+{
+	const struct event_source *e = (const struct event_source *)s;
+
+	trigger_watch(e->triggers[FIRST], ret);
+	if (e->triggers[ENDS])
+		trigger_watch(e->triggers[ENDS], ret + trigger_descriptors(e->triggers[FIRST]));
+}
+
+/* What ends first, lest a start has no end. */
+static int events_start(struct trigger_source *s, uint64_t now, struct error *err)
+{
+	struct event_source *e = (struct event_source *)s;
+	int code = e->triggers[ENDS] ? trigger_enable(e->triggers[ENDS], err) : 0;
+
+	return code ? code : trigger_enable(e->triggers[FIRST], err);
+}
+
+static void events_free(struct trigger_source *s)
+{
+	struct event_source *e = (struct event_source *)s;
+
+	for (size_t i = 0; i < SIDES; i++)
+		trigger_free(e->triggers[i]);
+	latency_free(e->latency);
+	rate_release(&s->rate);
+	free(e);
+}
+
+static int make(const struct trigger_source_ops *ops, const struct trigger_spec *spec,
+		struct event_source **ret, struct error *err)
+{
+	struct event_source *e = calloc(1, sizeof(*e));
+	int code = -ENOMEM;
+
+	if (e)
+		code = trigger_source_init(&e->source, ops, spec);
+	if (code) {
+		free(e);
+		return error_set(err, code, "out of memory");
+	}
+	e->self = (uint32_t)getpid();
+	*ret = e;
+	return 0;
+}
+
+/* @nr events of the spec from @first on. */
+static int open_side(struct event_source *e, size_t side, size_t first, size_t nr,
+		     const struct trigger_place *place, size_t ring_size, struct error *err)
+{
+	struct trigger_place here = *place;
+	int code;
+
+	e->lists[side] = (struct event_list){e->source.spec->events.specs + first, nr, nr};
+	here.descriptors += e->source.open_descriptors;
+	code = trigger_new(&e->lists[side], &here, ring_size, &e->triggers[side], err);
+	if (!code)
+		e->source.open_descriptors += trigger_open_descriptors(e->triggers[side]);
+	return code;
+}
+
+/* --- an event ------------------------------------------------------------------------------------
+ */
+
+static void on_event(const struct trigger_hit *hit, void *arg)
+{
+	struct asking *a = arg;
+
+	a->times += hit->times;
+	if (hit->what != TRIGGER_HAPPENED || (a->known && hit->time >= a->first.time))
+		return;
+	a->first = *hit;
+	a->known = true;
+}
+
+static uint64_t events_untold(struct trigger_source *s)
+{
+	struct event_source *e = (struct event_source *)s;
+
+	return trigger_untold(e->triggers[FIRST], false) + e->paused;
+}
+
+static void say_uncounted(struct event_source *e)
+{
+	if (e->said || !trigger_uncounted(e->triggers[FIRST]))
+		return;
+	e->said = true;
+	notes_say(e->source.notes, NOTE_WARNING,
+		  "trigger %s: its count cannot be read: it may have happened more often, and "
+		  "be told late",
+		  e->source.spec->text);
+}
+
+/*
+ * What a pause has counted is told with the next sample, which says what it was: at once while it
+ * goes on happening; or without any when there was none for as long as another pause.
+ */
+static uint64_t end_pause(struct event_source *e)
+{
+	uint64_t times = e->paused;
+
+	e->paused = trigger_go_on(e->triggers[FIRST]);
+	e->source.due = TRIGGER_NEVER;
+	return times;
+}
+
+static void ask_events(struct event_source *e, struct pollfd *polled, struct asking *a, bool last)
+{
+	struct trigger *trigger = e->triggers[FIRST];
+	struct trigger_source *s = &e->source;
+
+	if (a->now >= s->due)
+		a->times += end_pause(e);
+	if (last) {
+		trigger_ask_all(trigger, polled, on_event, a);
+		a->times += trigger_untold(trigger, true);
+	} else {
+		trigger_ask(trigger, polled, on_event, a);
+		if (s->due == TRIGGER_NEVER && (trigger_pause(trigger) || e->paused))
+			s->due = a->now + TRIGGERS_REST_NS;
+	}
+	if (a->known || last) {
+		a->times += e->paused;
+		e->paused = 0;
+	}
+}
+
+/* What has happened just now is counted for a while, and does not wake. */
+static void events_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+{
+	struct event_source *e = (struct event_source *)s;
+	struct trigger *trigger = e->triggers[FIRST];
+	struct pd_snapshot_cause cause = {.event = ""};
+	struct asking a = {.source = e, .now = now};
+	const char *event;
+
+	ask_events(e, polled, &a, last);
+	say_uncounted(e);
+	if (!a.times)
+		return;
+	if (a.known) {
+		event = trigger_event_name(trigger, a.first.event);
+		snprintf(cause.event, sizeof(cause.event), "%s", event ? event : s->spec->text);
+		cause.time = a.first.time;
+		cause.cpu = a.first.cpu;
+		cause.pid = a.first.pid;
+		cause.tid = a.first.tid;
+	}
+	trigger_source_fire(s, a.times, &cause, NULL, now);
+}
+
+int trigger_of_events(const struct trigger_spec *spec, const struct trigger_place *place,
+		      struct trigger_source **ret, struct error *err)
+{
+	static const struct trigger_source_ops ops = {
+		.start = events_start,
+		.revive = events_revive,
+		.descriptors = events_descriptors,
+		.watch = events_watch,
+		.ask = events_ask,
+		.untold = events_untold,
+		.free = events_free,
+	};
+	struct event_source *e = NULL;
+	int code = make(&ops, spec, &e, err);
+
+	if (code)
+		return code;
+	code = open_side(e, FIRST, 0, spec->events.count, place, 0, err);
+	if (code) {
+		events_free(&e->source);
+		return code;
+	}
+	trigger_leave_out(e->triggers[FIRST], e->self);
+	*ret = &e->source;
+	return 0;
+}
+
+/* --- a latency -----------------------------------------------------------------------------------
+ */
+
+static void keep_sample(const struct trigger_hit *hit, void *arg)
+{
+	const struct asking *a = arg;
+	struct event_source *e = a->source;
+	const struct latency_sample sample = {
+		.time = hit->time,
+		.cpu = hit->cpu,
+		.pid = hit->pid,
+		.tid = hit->tid,
+		.ends = a->ends,
+	};
+
+	switch (hit->what) {
+	case TRIGGER_HAPPENED:
+		/* One that there is no memory for is lost as well. */
+		if (hit->pid != e->self && latency_add(e->latency, &sample))
+			latency_lost(e->latency, hit->cpu);
+		break;
+	case TRIGGER_FULL: latency_lost(e->latency, hit->cpu); break;
+	/* The ring was full then, and said so. */
+	case TRIGGER_LOST: e->source.lost += hit->times; break;
+	}
+}
+
+static void on_slow(const struct latency_sample *end, uint64_t took, bool sure, void *arg)
+{
+	struct asking *a = arg;
+	const struct event_list *ends = &a->source->lists[ENDS];
+	struct pd_snapshot_cause cause = {
+		.time = end->time,
+		.cpu = end->cpu,
+		.pid = end->pid,
+		.tid = end->tid,
+	};
+	char detail[80];
+
+	snprintf(cause.event, sizeof(cause.event), "%s", ends->specs[0].name);
+	snprintf(detail, sizeof(detail),
+		 sure ? "it took %.3f ms" : "it took %.3f ms or less: events were lost",
+		 (double)took / 1e6);
+	trigger_source_fire(&a->source->source, 1, &cause, detail, a->now);
+}
+
+static bool any(const struct pollfd *polled, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (polled[i].revents)
+			return true;
+	return false;
+}
+
+static int latency_start(struct trigger_source *s, uint64_t now, struct error *err)
+{
+	s->due = now + LATENCY_LOOK_NS;
+	return events_start(s, now, err);
+}
+
+/* When it first happens; the end says how many. */
+static void say_forgotten(const struct trigger_source *s, uint64_t starts)
+{
+	if (starts)
+		notes_say(s->notes, NOTE_WARNING,
+			  "trigger %s: there are too many of these events, and starts were "
+			  "forgotten: it may happen more often than this tells",
+			  s->spec->text);
+}
+
+/* A pass is over all rings: those that do not say so have something, too. */
+static void latency_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+{
+	struct event_source *e = (struct event_source *)s;
+	struct asking a = {.source = e, .now = now};
+	int code;
+
+	if (!last && now < s->due && !any(polled, events_descriptors(s)))
+		return;
+	for (size_t i = 0; i < SIDES; i++) {
+		a.ends = i == ENDS;
+		trigger_ask_all(e->triggers[i], polled, keep_sample, &a);
+		polled += trigger_descriptors(e->triggers[i]);
+		s->lost += last ? trigger_untold(e->triggers[i], true) : 0;
+	}
+	code = last ? latency_finish(e->latency, on_slow, &a)
+		    : latency_pass(e->latency, on_slow, &a);
+	if (code)
+		latency_lost(e->latency, LATENCY_ANY_CPU);
+	if (!s->forgotten && !last)
+		say_forgotten(s, latency_forgotten(e->latency));
+	s->forgotten = latency_forgotten(e->latency);
+	s->due = now + (latency_waits(e->latency) ? TRIGGERS_REST_NS : LATENCY_LOOK_NS);
+}
+
+int trigger_of_latency(const struct trigger_spec *spec, const struct trigger_place *place,
+		       struct trigger_source **ret, struct error *err)
+{
+	static const struct trigger_source_ops ops = {
+		.start = latency_start,
+		.revive = events_revive,
+		.descriptors = events_descriptors,
+		.watch = events_watch,
+		.ask = latency_ask,
+		.free = events_free,
+	};
+	struct event_source *e = NULL;
+	size_t size = place->limits->ipc_lock ? LATENCY_RING_SIZE : LATENCY_RING_SIZE_BOUND;
+	int code = make(&ops, spec, &e, err);
+
+	if (code)
+		return code;
+	e->latency = latency_new(spec->ns);
+	if (!e->latency)
+		code = error_set(err, -ENOMEM, "out of memory");
+	if (!code)
+		code = open_side(e, FIRST, 0, spec->starts, place, size, err);
+	if (!code)
+		code = open_side(e, ENDS, spec->starts, spec->events.count - spec->starts, place,
+				 size, err);
+	if (code)
+		events_free(&e->source);
+	else
+		*ret = &e->source;
+	return code;
+}

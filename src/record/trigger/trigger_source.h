@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One --trigger that is waited for: what all kinds have in common. record/triggers.h has all of
+ * them together.
+ *
+ * A kind is a table of functions and a struct with a struct trigger_source at its beginning. It
+ * calls trigger_source_fire() whenever it happens; whether, when and how a snapshot is asked for is
+ * decided here, by limit= and after=. One snapshot of a source waits at a time: what happens
+ * meanwhile will be in it.
+ *
+ * The main thread's. Times are ns of CLOCK_MONOTONIC, unless said otherwise.
+ */
+#ifndef RINGTAIL_RECORD_TRIGGER_TRIGGER_SOURCE_H
+#define RINGTAIL_RECORD_TRIGGER_TRIGGER_SOURCE_H
+
+#include <poll.h>
+
+#include "record/trigger/rate.h"
+#include "record/trigger/request.h"
+#include "record/trigger/trigger.h"
+#include "record/plan/trigger_spec.h"
+
+/* What never comes. */
+#define TRIGGER_NEVER UINT64_MAX
+
+struct trigger_source;
+
+struct trigger_source_ops {
+	/* NULL: it begins by itself. */
+	int (*start)(struct trigger_source *s, uint64_t now, struct error *err);
+	/* As trigger_revive(); NULL: it has no events. */
+	int (*revive)(struct trigger_source *s, int cpu);
+	/* As trigger_descriptors() and trigger_watch(); NULL: it has none. */
+	size_t (*descriptors)(const struct trigger_source *s);
+	void (*watch)(const struct trigger_source *s, struct pollfd *ret);
+	/*
+	 * Looks at what poll(2) says, and, when it is due, at what it says not. @last: nobody will
+	 * ask again.
+	 */
+	void (*ask)(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last);
+	/* Times that it has happened and that were not fired yet; NULL: none. */
+	uint64_t (*untold)(struct trigger_source *s);
+	void (*free)(struct trigger_source *s);
+};
+
+struct trigger_source {
+	const struct trigger_source_ops *ops;
+	const struct trigger_spec *spec;
+	const struct notes *notes; /* set when it is open */
+	size_t open_descriptors;
+	uint64_t due; /* when it is to be asked, whatever poll(2) says */
+	struct rate rate;
+	uint64_t fired, asked; /* times; snapshots */
+	uint64_t lost;	       /* events that found no room */
+	uint64_t forgotten; /* threads of which it is not known any more how long it takes them */
+	bool waits;	    /* a snapshot is to be asked for, at @at */
+	uint64_t at;
+	struct snapshot_request request;
+};
+
+/* Fills the parts that all kinds have. Returns 0 or -ENOMEM. */
+int trigger_source_init(struct trigger_source *s, const struct trigger_source_ops *ops,
+			const struct trigger_spec *spec);
+
+/*
+ * It has happened @times. @cause may be NULL; @detail, which goes behind the reason, too. Names of
+ * threads are filled in where they are to be known.
+ */
+void trigger_source_fire(struct trigger_source *s, uint64_t times,
+			 const struct pd_snapshot_cause *cause, const char *detail, uint64_t now);
+
+/* The kinds. Each opens what @spec says; returns 0 with *@ret to be freed by its ops, or a negative
+ * errno with @err filled. */
+int trigger_of_events(const struct trigger_spec *spec, const struct trigger_place *place,
+		      struct trigger_source **ret, struct error *err);
+int trigger_of_latency(const struct trigger_spec *spec, const struct trigger_place *place,
+		       struct trigger_source **ret, struct error *err);
+int trigger_of_pressure(const struct trigger_spec *spec, const struct trigger_place *place,
+			struct trigger_source **ret, struct error *err);
+int trigger_of_load(const struct trigger_spec *spec, const struct trigger_place *place,
+		    struct trigger_source **ret, struct error *err);
+int trigger_of_time(const struct trigger_spec *spec, const struct trigger_place *place,
+		    struct trigger_source **ret, struct error *err);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table/callers_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define PATH_MAX_NODES (FRAMES_MAX + 2) /* the root, a chain, and the sample's own node */
+
+int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgraph_order order,
+		struct callers **ret)
+{
+	struct callers *c = calloc(1, sizeof(*c));
+	size_t nr = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->order = order;
+	c->keys = keys;
+	c->nr_keys = nr_keys;
+	for (size_t i = 0; i < nr_keys; i++)
+		if (!keys[i]->of_frame)
+			c->shared_keys[nr++] = keys[i];
+	if (hist_init(&c->paths, c->shared_keys, nr) < 0) {
+		callers_free(c);
+		return -ENOMEM;
+	}
+	*ret = c;
+	return 0;
+}
+
+void callers_free(struct callers *c)
+{
+	if (!c)
+		return;
+	hist_release(&c->paths);
+	callers_forget_trees(c);
+	free(c->row);
+	free(c->node);
+	free(c->first);
+	free(c->own);
+	free(c);
+}
+
+int callers_add(struct callers *c, struct key_source *src, const struct frame *chain, size_t nr,
+		uint64_t samples)
+{
+	uint32_t row, root;
+	int rc = hist_row_of(&c->paths, src, &row);
+
+	if (!rc)
+		rc = hist_tree(&c->paths, row, &root);
+	if (rc < 0)
+		return rc;
+	return callgraph_add_own(&c->paths.graph, root, src->frame, chain, nr, c->order,
+				 src->ws->s.period, samples);
+}
+
+int callers_merge(struct callers *c, const struct callers *from)
+{
+	return hist_merge(&c->paths, &from->paths);
+}
+
+/* A walk down the paths, each node once, with what is above it. */
+struct row_walk {
+	struct callers *c;
+	const struct trace *t;
+	const struct filter *filter;
+	struct hist *h;
+	const struct hist_cell *shared; /* of the paths at hand */
+	uint32_t *above;		/* by row: its nodes above the one at hand */
+	size_t cap_above;
+	uint32_t *nodes; /* by row: that it lists */
+	size_t cap_nodes;
+	uint32_t depth;
+	uint32_t height[PATH_MAX_NODES + 1]; /* by depth: frames of chains below */
+};
+
+static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t *ret)
+{
+	const struct callers *c = w->c;
+	const struct frame frame = {.ip = n->addr,
+				    .addr = n->addr,
+				    .dso = n->dso,
+				    .sym = n->sym,
+				    .cpumode = n->cpumode};
+	struct key_source src = {.trace = w->t, .frame = &frame, .names = &w->h->names};
+	struct hist_cell cells[SORT_KEYS_MAX];
+	size_t nr = w->h->nr, shared = 0;
+	int rc = 0;
+
+	*ret = ROW_NONE;
+	if (!filter_frame(w->filter, &frame))
+		return 0;
+	for (size_t i = 0; !rc && i < c->nr_keys; i++)
+		if (c->keys[i]->of_frame)
+			rc = c->keys[i]->cell(&src, &cells[i]);
+		else
+			cells[i] = w->shared[shared++];
+	if (!rc)
+		rc = hist_row(w->h, cells, ret);
+	if (rc < 0 || w->h->nr == nr)
+		return rc;
+	if (array_grow(&w->above, &w->cap_above, nr + 1, sizeof(*w->above)) < 0 ||
+	    array_grow(&w->nodes, &w->cap_nodes, nr + 1, sizeof(*w->nodes)) < 0)
+		return -ENOMEM;
+	w->above[nr] = w->nodes[nr] = 0;
+	w->h->entry[nr].root = nr; /* by which its tree is found when rows are sorted */
+	return 0;
+}
+
+static int enter(struct row_walk *w, uint32_t node)
+{
+	const struct callgraph_node *n = &w->c->paths.graph.node[node];
+	struct hist_entry *e;
+	uint32_t row;
+	int rc = find_row(w, n, &row);
+
+	w->c->row[node] = row;
+	w->height[++w->depth] = 0;
+	if (rc < 0 || row == ROW_NONE)
+		return rc;
+	e = &w->h->entry[row];
+	if (!w->above[row]++)
+		e->children += n->total;
+	if (n->own) {
+		e->self += n->total;
+		e->samples += n->samples;
+	}
+	return 0;
+}
+
+/* How many frames of the chain were inside that of @n, at most. */
+static uint32_t frames_inside(const struct row_walk *w, const struct callgraph_node *n)
+{
+	if (n->own)
+		return 0;
+	return w->c->order == CALLGRAPH_CALLER ? w->height[w->depth] : w->depth - 2;
+}
+
+static void leave(struct row_walk *w, uint32_t node)
+{
+	const struct callgraph_node *n = &w->c->paths.graph.node[node];
+	uint32_t row = w->c->row[node], height = w->height[w->depth] + !n->own;
+	uint32_t inside = frames_inside(w, n);
+	bool counts = row != ROW_NONE && !--w->above[row];
+
+	if (counts && inside > w->h->entry[row].depth)
+		w->h->entry[row].depth = inside;
+	if (counts || (row != ROW_NONE && n->own))
+		w->nodes[row]++;
+	else
+		w->c->row[node] = ROW_NONE;
+	w->depth--;
+	if (height > w->height[w->depth])
+		w->height[w->depth] = height;
+}
+
+static int walk_paths(struct row_walk *w, uint32_t root)
+{
+	const struct callgraph *g = &w->c->paths.graph;
+	uint32_t at = root;
+
+	w->depth = 0;
+	w->height[0] = 0;
+	for (;;) {
+		uint32_t next = g->node[at].child;
+		int rc;
+
+		while (next == CALLGRAPH_NONE && at != root) {
+			leave(w, at);
+			next = g->node[at].sibling;
+			at = g->node[at].parent;
+		}
+		if (next == CALLGRAPH_NONE)
+			return 0;
+		at = next;
+		rc = enter(w, at);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+/* Nodes by row. */
+static int list_nodes(struct callers *c, const uint32_t *nodes)
+{
+	size_t nr = c->paths.graph.nr;
+	uint32_t *at;
+
+	c->first = calloc(c->nr_rows + 1, sizeof(*c->first));
+	at = calloc(c->nr_rows + 1, sizeof(*at));
+	if (!c->first || !at) {
+		free(at);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < c->nr_rows; i++)
+		at[i + 1] = c->first[i + 1] = c->first[i] + nodes[i];
+	c->node = calloc(c->first[c->nr_rows] + 1, sizeof(*c->node));
+	for (size_t i = 0; c->node && i < nr; i++)
+		if (c->row[i] != ROW_NONE)
+			c->node[at[c->row[i]]++] = i;
+	free(at);
+	return c->node ? 0 : -ENOMEM;
+}
+
+int callers_rows(struct callers *c, const struct trace *t, const struct filter *f, struct hist *h)
+{
+	struct row_walk w = {.c = c, .t = t, .filter = f, .h = h};
+	size_t nr = c->paths.graph.nr;
+	int rc = 0;
+
+	c->row = malloc((nr + 1) * sizeof(*c->row));
+	c->own = calloc(nr + 1, sizeof(*c->own));
+	if (!c->row || !c->own)
+		return -ENOMEM;
+	memset(c->row, 0xff, (nr + 1) * sizeof(*c->row));
+	for (size_t i = 0; !rc && i < c->paths.nr; i++) {
+		w.shared = hist_cells(&c->paths, &c->paths.entry[i]);
+		rc = walk_paths(&w, c->paths.entry[i].root);
+	}
+	c->nr_rows = h->nr;
+	if (!rc)
+		rc = list_nodes(c, w.nodes);
+	free(w.above);
+	free(w.nodes);
+	return rc;
+}

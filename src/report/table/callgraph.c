@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table/callgraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+
+#define MAX_NODES (1u << 31)
+
+void callgraph_release(struct callgraph *g)
+{
+	free(g->node);
+	free(g->table);
+	*g = (struct callgraph){0};
+}
+
+#define SMALL_TABLE (1u << 12)
+
+void callgraph_clear(struct callgraph *g)
+{
+	if (g->table_size > SMALL_TABLE) {
+		callgraph_release(g);
+		return;
+	}
+	g->nr = 0;
+	if (g->table)
+		memset(g->table, 0, g->table_size * sizeof(*g->table));
+}
+
+static uint64_t mix(uint64_t h)
+{
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ull;
+	h ^= h >> 32;
+	return h;
+}
+
+static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
+			  const struct callgraph_node *n)
+{
+	uint64_t h = mix(g->key ^ (((uint64_t)parent << 9) + ((uint64_t)n->own << 8) + n->cpumode));
+
+	if (n->sym)
+		return mix(h ^ (uintptr_t)n->sym);
+	return mix(mix(h ^ (uintptr_t)n->dso) ^ n->addr);
+}
+
+static bool same_frame(const struct callgraph_node *a, const struct callgraph_node *b)
+{
+	return a->sym == b->sym && a->dso == b->dso && a->addr == b->addr &&
+	       a->cpumode == b->cpumode && a->own == b->own;
+}
+
+static int grow_table(struct callgraph *g)
+{
+	size_t size = g->table_size ? g->table_size * 2 : 64;
+	uint32_t *table = calloc(size, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	g->key = hash_key();
+	for (size_t i = 0; i < g->nr; i++) {
+		size_t at;
+
+		if (g->node[i].parent == CALLGRAPH_NONE)
+			continue;
+		at = node_hash(g, g->node[i].parent, &g->node[i]) & (size - 1);
+		while (table[at])
+			at = (at + 1) & (size - 1);
+		table[at] = i + 1;
+	}
+	free(g->table);
+	g->table = table;
+	g->table_size = size;
+	return 0;
+}
+
+static int push(struct callgraph *g, const struct callgraph_node *n, uint32_t *ret)
+{
+	if (g->nr >= MAX_NODES)
+		return -E2BIG;
+	if (array_grow(&g->node, &g->cap, g->nr + 1, sizeof(*g->node)) < 0)
+		return -ENOMEM;
+	g->node[g->nr] = *n;
+	*ret = g->nr++;
+	return 0;
+}
+
+int callgraph_root(struct callgraph *g, uint32_t *ret)
+{
+	static const struct callgraph_node empty = {
+		.parent = CALLGRAPH_NONE, .child = CALLGRAPH_NONE, .sibling = CALLGRAPH_NONE};
+
+	return push(g, &empty, ret);
+}
+
+int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+		    uint32_t *ret)
+{
+	struct callgraph_node made;
+	size_t at;
+	int rc;
+
+	if ((g->nr + 1) * 2 > g->table_size) {
+		rc = grow_table(g);
+		if (rc < 0)
+			return rc;
+	}
+	at = node_hash(g, parent, key) & (g->table_size - 1);
+	for (; g->table[at]; at = (at + 1) & (g->table_size - 1)) {
+		struct callgraph_node *n = &g->node[g->table[at] - 1];
+
+		if (n->parent == parent && same_frame(n, key)) {
+			n->guessed |= key->guessed;
+			*ret = g->table[at] - 1;
+			return 0;
+		}
+	}
+	made = *key;
+	made.self = made.total = made.samples = 0;
+	made.parent = parent;
+	made.child = CALLGRAPH_NONE;
+	made.sibling = g->node[parent].child;
+	rc = push(g, &made, ret);
+	if (rc < 0)
+		return rc;
+	g->node[parent].child = *ret;
+	g->table[at] = *ret + 1;
+	return 0;
+}
+
+void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples)
+{
+	g->node[at].self += period;
+	for (; at != CALLGRAPH_NONE; at = g->node[at].parent) {
+		g->node[at].total += period;
+		g->node[at].samples += samples;
+	}
+}
+
+static int child_of_frame(struct callgraph *g, uint32_t parent, const struct frame *f, bool own,
+			  uint32_t *ret)
+{
+	const struct callgraph_node key = {
+		.dso = f->dso,
+		.sym = f->sym,
+		.addr = f->sym ? f->sym->start : f->addr,
+		.cpumode = f->cpumode,
+		.own = own,
+		.guessed = f->guessed,
+	};
+
+	return callgraph_child(g, parent, &key, ret);
+}
+
+static int add(struct callgraph *g, uint32_t root, const struct frame *own,
+	       const struct frame *frame, size_t nr, enum callgraph_order order, uint64_t period,
+	       uint64_t samples)
+{
+	uint32_t at = root;
+	int rc = 0;
+
+	if (own && order == CALLGRAPH_CALLEE)
+		rc = child_of_frame(g, at, own, true, &at);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = child_of_frame(g, at, &frame[order == CALLGRAPH_CALLER ? nr - 1 - i : i],
+				    false, &at);
+	if (!rc && own && order == CALLGRAPH_CALLER)
+		rc = child_of_frame(g, at, own, true, &at);
+	if (rc < 0)
+		return rc;
+	callgraph_credit(g, at, period, samples);
+	return 0;
+}
+
+int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
+		  enum callgraph_order order, uint64_t period)
+{
+	return add(g, root, NULL, frame, nr, order, period, 1);
+}
+
+int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
+		      const struct frame *frame, size_t nr, enum callgraph_order order,
+		      uint64_t period, uint64_t samples)
+{
+	return add(g, root, own, frame, nr, order, period, samples);
+}
+
+int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *from,
+		    uint32_t from_root)
+{
+	uint32_t src = from_root, dst = root;
+
+	/* Depth first without recursion: @dst is always the twin of @src. */
+	g->node[dst].self += from->node[src].self;
+	g->node[dst].total += from->node[src].total;
+	g->node[dst].samples += from->node[src].samples;
+	for (;;) {
+		uint32_t next = from->node[src].child;
+		int rc;
+
+		if (next == CALLGRAPH_NONE) {
+			while (src != from_root && from->node[src].sibling == CALLGRAPH_NONE) {
+				src = from->node[src].parent;
+				dst = g->node[dst].parent;
+			}
+			if (src == from_root)
+				return 0;
+			next = from->node[src].sibling;
+			dst = g->node[dst].parent;
+		}
+		src = next;
+		rc = callgraph_child(g, dst, &from->node[src], &dst);
+		if (rc < 0)
+			return rc;
+		g->node[dst].self += from->node[src].self;
+		g->node[dst].total += from->node[src].total;
+		g->node[dst].samples += from->node[src].samples;
+	}
+}
+
+static int compare_names(const struct callgraph_node *a, const struct callgraph_node *b)
+{
+	if (a->sym && b->sym)
+		return strcmp(a->sym->name, b->sym->name);
+	return (a->sym == NULL) - (b->sym == NULL);
+}
+
+static int compare(const void *pa, const void *pb, void *arg)
+{
+	const struct callgraph *g = arg;
+	const struct callgraph_node *a = &g->node[*(const uint32_t *)pa];
+	const struct callgraph_node *b = &g->node[*(const uint32_t *)pb];
+	int c;
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	c = compare_names(a, b);
+	if (c)
+		return c;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->dso != b->dso && a->dso && b->dso)
+		return a->dso->index < b->dso->index ? -1 : 1;
+	return (a->dso != NULL) - (b->dso != NULL);
+}
+
+int callgraph_sort(struct callgraph *g)
+{
+	uint32_t *list = NULL;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < g->nr; i++) {
+		size_t n = 0;
+
+		for (uint32_t c = g->node[i].child; c != CALLGRAPH_NONE; c = g->node[c].sibling) {
+			if (array_grow(&list, &cap, n + 1, sizeof(*list)) < 0) {
+				free(list);
+				return -ENOMEM;
+			}
+			list[n++] = c;
+		}
+		if (n < 2)
+			continue;
+		qsort_r(list, n, sizeof(*list), compare, g);
+		g->node[i].child = list[0];
+		for (size_t k = 0; k < n; k++)
+			g->node[list[k]].sibling = k + 1 < n ? list[k + 1] : CALLGRAPH_NONE;
+	}
+	free(list);
+	return 0;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table/keys.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+
+static const struct moment the_end = {.time = UINT64_MAX, .seq = UINT64_MAX};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_numbers(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return compare_u64(a.a, b.a);
+}
+
+static int comm_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	size_t slot = (uintptr_t)src->comm / 8 %
+		      (sizeof(src->names->recent) / sizeof(src->names->recent[0]));
+	const char *comm;
+	char unknown[16];
+
+	ret->b = 0;
+	if (src->comm && src->names->recent[slot].name == src->comm) {
+		ret->a = (uintptr_t)src->names->recent[slot].interned;
+		return 0;
+	}
+	snprintf(unknown, sizeof(unknown), ":%d", (int)src->ws->s.tid);
+	comm = strpool_intern(src->names->pool, src->comm ? src->comm : unknown);
+	ret->a = (uintptr_t)comm;
+	if (comm && src->comm) {
+		src->names->recent[slot].name = src->comm;
+		src->names->recent[slot].interned = comm;
+	}
+	return comm ? 0 : -ENOMEM;
+}
+
+static int comm_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	const char *comm = (const char *)(uintptr_t)cell.a;
+
+	return buf_append(out, comm, strlen(comm));
+}
+
+static int comm_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
+}
+
+static int tid_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->s.tid, .b = src->ws->s.pid};
+	return 0;
+}
+
+/* As perf: the number, and the last name that the task had. */
+static int task_text(const struct trace *t, uint32_t pid, uint32_t tid, struct buf *out)
+{
+	const char *comm = state_comm(t->state, pid, tid, the_end);
+
+	if (comm)
+		return buf_printf(out, "%7d:%s", (int)tid, comm);
+	return buf_printf(out, "%7d::%d", (int)tid, (int)tid);
+}
+
+static int tid_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	return task_text(t, cell.b, cell.a, out);
+}
+
+/* a: index of the first dso of that short name + 1; 0: no dso. */
+static int dso_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct dso *dso = src->frame->dso;
+
+	*ret = (struct hist_cell){0};
+	if (dso)
+		ret->a = 1 + copies_group(src->trace->copies, dso);
+	return 0;
+}
+
+static const char *dso_name(const struct trace *t, struct hist_cell cell)
+{
+	return cell.a ? state_dso_at(t->state, cell.a - 1)->short_name : "[unknown]";
+}
+
+static int dso_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	const char *name = dso_name(t, cell);
+
+	return buf_append(out, name, strlen(name));
+}
+
+static int dso_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return strcmp(dso_name(t, a), dso_name(t, b));
+}
+
+/* a: the symbol, with its mode in b; without symbol the mode (below any pointer), b the address. */
+static int sym_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct frame *f = src->frame;
+
+	if (f->sym)
+		*ret = (struct hist_cell){.a = (uintptr_t)f->sym, .b = f->cpumode};
+	else
+		*ret = (struct hist_cell){.a = f->cpumode, .b = f->addr};
+	return 0;
+}
+
+static const struct symbol *sym_of(struct hist_cell cell)
+{
+	return cell.a > PERF_RECORD_MISC_CPUMODE_MASK ? (const void *)(uintptr_t)cell.a : NULL;
+}
+
+static int sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	const struct symbol *sym = sym_of(cell);
+
+	if (sym)
+		return buf_printf(out, "[%c] %s", frame_level(cell.b), sym->name);
+	return buf_printf(out, "[%c] 0x%016" PRIx64, frame_level(cell.a), cell.b);
+}
+
+static int sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	const struct symbol *x = sym_of(a), *y = sym_of(b);
+
+	if (!x || !y)
+		return x || y ? (x ? -1 : 1) : compare_u64(a.b, b.b);
+	return strcmp(x->name, y->name) ?: compare_u64(x->start, y->start);
+}
+
+static int cpu_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->s.cpu};
+	return 0;
+}
+
+static int cpu_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	return cell.a == UINT32_MAX ? buf_printf(out, "-1")
+				    : buf_printf(out, "%03u", (unsigned)cell.a);
+}
+
+static int event_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->evsel->index};
+	return 0;
+}
+
+static int event_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	const char *name = pd_evlist_at(t->evlist, cell.a)->name;
+
+	return buf_append(out, name, strlen(name));
+}
+
+// clang-format off
+static const struct sort_key keys[] = {
+	{"comm",  NULL,     "Command",       false, false, 0,               true,  comm_cell,  comm_text,  comm_compare},
+	/* What perf calls pid are threads. */
+	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
+	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
+	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   dso_text,   dso_compare},
+	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   sym_text,   sym_compare},
+	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   compare_numbers},
+	{"event", NULL,     "Event",         false, false, 0,               false, event_cell, event_text, compare_numbers},
+};
+// clang-format on
+
+#define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
+
+const struct sort_key *sort_key_at(size_t index)
+{
+	return index < NR_KEYS ? &keys[index] : NULL;
+}
+
+const struct sort_key *sort_key_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NR_KEYS; i++)
+		if ((!strncmp(keys[i].name, name, len) && !keys[i].name[len]) ||
+		    (keys[i].alias && !strncmp(keys[i].alias, name, len) && !keys[i].alias[len]))
+			return &keys[i];
+	return NULL;
+}
+
+static int unknown_key(const char *name, size_t len, struct error *err)
+{
+	char all[128] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < NR_KEYS; i++)
+		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", keys[i].name);
+	return error_set(err, -EINVAL, "unknown sort key '%.*s'; there are %s", (int)len, name,
+			 all);
+}
+
+int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
+		    const struct pd_evlist *list, struct error *err)
+{
+	uint64_t has = pd_evlist_sample_type(list);
+
+	for (size_t i = 0; pd_evlist_count(list) && i < nr; i++)
+		if (list_keys[i]->needs & ~has)
+			return error_set(err, -EINVAL,
+					 "--sort %s: the samples of this recording do not say it",
+					 list_keys[i]->name);
+	return 0;
+}
+
+int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there, struct error *err)
+{
+	static const char first[] = "overhead";
+	const size_t first_len = sizeof(first) - 1;
+	bool more = *list == '+';
+	int nr = more ? (int)there : 0;
+
+	/* perf names the first column, too. */
+	list += more;
+	if (!more && !strncmp(list, first, first_len) &&
+	    (list[first_len] == ',' || list[first_len] == ' '))
+		list += first_len + 1;
+	for (const char *s = list;; s++) {
+		size_t len = strcspn(s, ", ");
+		const struct sort_key *key = sort_key_find(s, len);
+
+		if (!key && len == first_len && !strncmp(s, first, len))
+			return error_set(err, -EINVAL,
+					 "overhead is always the first column: name it first, with "
+					 "other keys behind it, or not at all");
+		if (!key)
+			return unknown_key(s, len, err);
+		if (nr == SORT_KEYS_MAX)
+			return error_set(err, -EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
+		for (int i = 0; i < nr; i++)
+			if (ret[i] == key)
+				return error_set(err, -EINVAL, "sort key '%s' is given twice",
+						 key->name);
+		ret[nr++] = key;
+		s += len;
+		if (!*s)
+			return nr;
+	}
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table/report.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "report/table/group.h"
+
+/* Shared by the workers: which chunk is next, and whether all should stop. */
+struct pool {
+	atomic_size_t next;
+	atomic_bool stop;
+};
+
+/* What one thread needs to take samples; shares nothing that it writes. */
+struct worker {
+	struct trace *trace;
+	const struct report_opts *opts;
+	struct frames frames;
+	struct group_counts groups;
+	struct data_scan *scan;
+	struct report_tables tables;
+	struct unknown unknown;
+	uint64_t times; /* that the sample at hand stands for */
+	struct pool *pool;
+	struct error err; /* why rc is negative */
+	int rc;
+};
+
+bool report_has_callchains(const struct trace *t)
+{
+	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
+}
+
+static enum callgraph_order callgraph_order(const struct report_opts *opts)
+{
+	return opts->graph == REPORT_GRAPH_CALLEE ? CALLGRAPH_CALLEE : CALLGRAPH_CALLER;
+}
+
+static void tables_release(struct report_tables *t)
+{
+	for (size_t i = 0; t->hists && i < t->nr; i++)
+		hist_release(&t->hists[i]);
+	for (size_t i = 0; t->callers && i < t->nr; i++)
+		callers_free(t->callers[i]);
+	free(t->hists);
+	free(t->callers);
+	*t = (struct report_tables){0};
+}
+
+/* On failure what was made is left to tables_release(). */
+static int tables_init(struct report_tables *t, const struct report_opts *opts, size_t nr)
+{
+	*t = (struct report_tables){
+		.hists = calloc(nr + 1, sizeof(*t->hists)),
+		.callers = calloc(nr + 1, sizeof(*t->callers)),
+		.nr = nr,
+	};
+	if (!t->hists || !t->callers)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (hist_init(&t->hists[i], opts->keys, opts->nr_keys) < 0 ||
+		    (opts->children && callers_new(opts->keys, opts->nr_keys, callgraph_order(opts),
+						   &t->callers[i]) < 0))
+			return -ENOMEM;
+	return 0;
+}
+
+static void worker_release(struct worker *w)
+{
+	data_scan_free(w->scan);
+	frames_release(&w->frames);
+	group_counts_release(&w->groups);
+	tables_release(&w->tables);
+	unknown_release(&w->unknown);
+}
+
+static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
+{
+	*w = (struct worker){.trace = t, .opts = opts, .times = 1};
+	if (frames_init(&w->frames, t) < 0 || unknown_init(&w->unknown, t->state) < 0)
+		return -ENOMEM;
+	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
+	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
+}
+
+/* Adds the sample and its chain to a row. */
+static int add_row(struct worker *w, struct hist *h, struct key_source *src)
+{
+	enum callgraph_order order = callgraph_order(w->opts);
+	uint64_t period = src->ws->s.period;
+	uint32_t row, root;
+	int rc = hist_row_of(h, src, &row);
+
+	if (rc < 0)
+		return rc;
+	h->entry[row].self += period;
+	h->entry[row].children += period;
+	h->entry[row].samples += w->times;
+	if (w->opts->graph == REPORT_GRAPH_NONE || !w->frames.is_chain)
+		return 0;
+	rc = hist_tree(h, row, &root);
+	if (rc < 0)
+		return rc;
+	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period);
+}
+
+static int count_sample(const struct walk_sample *ws, void *arg)
+{
+	struct worker *w = arg;
+	struct frame own = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
+	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own};
+	size_t event = ws->evsel->index;
+	struct hist *h = &w->tables.hists[event];
+	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
+
+	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 0) < 0)
+		return -ENOMEM;
+	if (w->frames.left_out)
+		frames_resolve(&w->frames, ws->s.pid, own.cpumode, own.ip, ws->rec->at, &own);
+	else if (w->frames.nr)
+		src.frame = w->frames.frame;
+	if (!filter_place(&w->opts->filter, src.frame))
+		return 0;
+	h->samples += w->times;
+	h->period += ws->s.period;
+	unknown_add(&w->unknown, src.frame, w->times);
+	if (w->frames.is_chain && !w->trace->cfi)
+		unknown_add_chain(&w->unknown, w->frames.frame, w->frames.nr);
+	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
+	if (!filter_comm(&w->opts->filter, src.comm))
+		return 0;
+	if (w->opts->children)
+		return callers_add(w->tables.callers[event], &src, w->frames.frame,
+				   w->frames.is_chain ? w->frames.nr : 0, w->times);
+	return filter_frame(&w->opts->filter, src.frame) ? add_row(w, h, &src) : 0;
+}
+
+static int take_sample(const struct walk_sample *ws, void *arg)
+{
+	struct worker *w = arg;
+
+	if (!filter_sample(&w->opts->filter, &ws->s))
+		return 0;
+	if (group_is_read(ws->evsel))
+		return group_split(&w->groups, w->trace, ws, count_sample, w);
+	return count_sample(ws, w);
+}
+
+/* Samples that mean something only in order, or cannot be placed without it. */
+static bool needs_order(const struct trace *t)
+{
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
+		if (group_is_read(pd_evlist_at(t->evlist, i)))
+			return true;
+	return t->untimed_samples;
+}
+
+bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
+{
+	bool chains = opts->graph != REPORT_GRAPH_NONE || opts->children;
+
+	return !(chains && report_has_callchains(t)) && !opts->filter.start && !opts->filter.stop &&
+	       !needs_order(t);
+}
+
+static bool is_steady(const struct state *s, const struct digest *d)
+{
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct digest_entry *e = &d->entry[i];
+
+		if (!state_steady(s, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
+			return false;
+	}
+	return true;
+}
+
+/* Takes each entry as one sample of them all. */
+static int take_digest(struct worker *w, const struct digest *d)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < d->nr; i++) {
+		const struct digest_entry *e = &d->entry[i];
+		struct data_record rec = {.evsel = e->evsel, .at = e->first};
+		struct walk_sample ws = {
+			.rec = &rec,
+			.evsel = e->evsel,
+			.s =
+				{
+					.type = e->evsel->attr.sample_type,
+					.cpumode = e->cpumode,
+					.ip = e->ip,
+					.pid = e->pid,
+					.tid = e->tid,
+					.cpu = e->cpu,
+					.period = e->period,
+				},
+		};
+
+		w->times = e->samples;
+		rc = take_sample(&ws, w);
+	}
+	w->times = 1;
+	return rc;
+}
+
+static int take_chunk(struct worker *w, struct trace_chunk *chunk)
+{
+	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
+		return take_digest(w, &chunk->digest);
+	return walk_chunk(w->trace, chunk, &w->scan, take_sample, w);
+}
+
+/* Takes chunks until none is left. */
+static void *worker_run(void *arg)
+{
+	struct worker *w = arg;
+	struct trace *t = w->trace;
+
+	while (!w->rc && !atomic_load_explicit(&w->pool->stop, memory_order_relaxed)) {
+		size_t i = atomic_fetch_add_explicit(&w->pool->next, 1, memory_order_relaxed);
+
+		if (i >= t->nr_chunks)
+			break;
+		w->rc = take_chunk(w, &t->chunks[i]);
+		if (w->rc < 0) {
+			error_sys(&w->err, w->rc, "%s", t->opts.path);
+			atomic_store_explicit(&w->pool->stop, true, memory_order_relaxed);
+		}
+	}
+	return NULL;
+}
+
+/* One for each CPU that we may use, but no more than there are chunks. */
+static size_t workers_wanted(const struct trace *t)
+{
+	size_t n = needs_order(t) ? 1 : trace_workers();
+
+	n = n > t->nr_chunks ? t->nr_chunks : n;
+	return n ? n : 1;
+}
+
+/* Runs the workers; the first in this thread. A thread that cannot be made is done without. */
+static int workers_run(struct worker *w, size_t nr, struct error *err)
+{
+	pthread_t threads[SWEEP_WORKERS_MAX];
+	size_t started = 1;
+
+	if (needs_order(w[0].trace))
+		return walk_ordered(w[0].trace, take_sample, &w[0], err);
+	while (started < nr && !pthread_create(&threads[started], NULL, worker_run, &w[started]))
+		started++;
+	worker_run(&w[0]);
+	for (size_t i = 1; i < started; i++)
+		pthread_join(threads[i], NULL);
+	walk_hand_in_notes(w[0].trace);
+	for (size_t i = 0; i < started; i++)
+		if (w[i].rc < 0) {
+			if (err)
+				*err = w[i].err;
+			return w[i].rc;
+		}
+	return 0;
+}
+
+/* Adds a worker's tables to the report; the first one's become the report's own. */
+static int collect(struct report *r, struct worker *w)
+{
+	struct report_tables *to = &r->tables, *from = &w->tables;
+	int rc = 0;
+
+	if (!to->hists) {
+		*to = *from;
+		*from = (struct report_tables){0};
+		r->unknown = w->unknown;
+		w->unknown = (struct unknown){0};
+		return 0;
+	}
+	for (size_t i = 0; !rc && i < to->nr; i++) {
+		rc = hist_merge(&to->hists[i], &from->hists[i]);
+		if (!rc && to->callers[i])
+			rc = callers_merge(to->callers[i], from->callers[i]);
+	}
+	unknown_merge(&r->unknown, &w->unknown);
+	tables_release(from);
+	return rc;
+}
+
+/* What filter_row() has left out counts no longer. */
+static void make_relative(struct hist *h)
+{
+	h->samples = h->period = 0;
+	for (size_t i = 0; i < h->nr; i++) {
+		h->samples += h->entry[i].samples;
+		h->period += h->entry[i].self;
+	}
+}
+
+/* All samples are in: makes the rows that are not there yet, and their order. */
+static int finish(struct report *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
+		struct hist *h = &r->tables.hists[i];
+
+		if (r->opts->children)
+			rc = callers_rows(r->tables.callers[i], r->trace, &r->opts->filter, h);
+		if (!rc && r->opts->relative)
+			make_relative(h);
+		if (!rc)
+			rc = hist_sort(h, r->trace, r->opts->children);
+	}
+	return rc;
+}
+
+int report_run(struct trace *t, const struct report_opts *opts, struct report **ret,
+	       struct error *err)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	size_t nr = workers_wanted(t);
+	struct worker *w = calloc(nr, sizeof(*w));
+	struct pool pool = {0};
+	int rc = r && w ? 0 : -ENOMEM;
+
+	if (r)
+		*r = (struct report){.trace = t, .opts = opts};
+	for (size_t i = 0; !rc && i < nr; i++) {
+		rc = worker_init(&w[i], t, opts);
+		w[i].pool = &pool;
+	}
+	if (rc < 0) {
+		error_sys(err, rc, "%s", t->opts.path);
+		goto out;
+	}
+	rc = workers_run(w, nr, err);
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = collect(r, &w[i]);
+	if (!rc)
+		rc = finish(r);
+	if (rc < 0)
+		error_sys(err, rc, "%s", t->opts.path);
+out:
+	for (size_t i = 0; w && i < nr; i++)
+		worker_release(&w[i]);
+	free(w);
+	if (rc < 0)
+		report_free(r);
+	else
+		*ret = r;
+	return rc;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	tables_release(&r->tables);
+	callgraph_release(&r->tree);
+	unknown_release(&r->unknown);
+	free(r);
+}
+
+int report_tree(struct report *r, size_t event, const struct hist_entry *e,
+		const struct callers_bounds *bounds, const struct callgraph **ret,
+		uint32_t *ret_root)
+{
+	*ret = &r->tables.hists[event].graph;
+	*ret_root = e->root;
+	if (!r->opts->children)
+		return 0;
+	*ret = &r->tree;
+	*ret_root = CALLGRAPH_NONE;
+	if (r->opts->graph == REPORT_GRAPH_NONE)
+		return 0;
+	return callers_tree(r->tables.callers[event], e, bounds, &r->tree, ret_root);
+}

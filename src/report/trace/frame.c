@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/*
+ * Direct-mapped: a sample's neighbours in time mostly repeat its addresses, and a fixed size keeps
+ * memory flat whatever the number of addresses.
+ */
+#define CACHE_BITS 14
+
+struct cache_slot {
+	const struct dso *dso; /* NULL: empty */
+	uint64_t addr;
+	const struct symbol *sym;
+	uint32_t pid; /* 0 unless the dso's symbols differ by process */
+};
+
+struct frame_cache {
+	struct cache_slot slot[1u << CACHE_BITS];
+};
+
+/* The markers of a call chain, and the mode of the addresses behind each. */
+static const struct {
+	uint64_t marker;
+	uint8_t cpumode;
+} contexts[] = {
+	{PERF_CONTEXT_HV, PERF_RECORD_MISC_HYPERVISOR},
+	{PERF_CONTEXT_KERNEL, PERF_RECORD_MISC_KERNEL},
+	{PERF_CONTEXT_USER, PERF_RECORD_MISC_USER},
+	{PERF_CONTEXT_GUEST, PERF_RECORD_MISC_GUEST_KERNEL},
+	{PERF_CONTEXT_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_KERNEL},
+	{PERF_CONTEXT_GUEST_USER, PERF_RECORD_MISC_GUEST_USER},
+};
+
+static const char levels[] = {
+	[PERF_RECORD_MISC_CPUMODE_UNKNOWN] = '?',
+	[PERF_RECORD_MISC_KERNEL] = 'k',
+	[PERF_RECORD_MISC_USER] = '.',
+	[PERF_RECORD_MISC_HYPERVISOR] = 'H',
+	[PERF_RECORD_MISC_GUEST_KERNEL] = 'g',
+	[PERF_RECORD_MISC_GUEST_USER] = 'u',
+};
+
+char frame_level(uint8_t cpumode)
+{
+	return cpumode < sizeof(levels) ? levels[cpumode] : '?';
+}
+
+int frames_init(struct frames *f, struct trace *t)
+{
+	*f = (struct frames){.trace = t, .cache = calloc(1, sizeof(*f->cache))};
+	if (!f->cache)
+		return -ENOMEM;
+	f->arch64 = unwind_arch_find(t->arch, PERF_SAMPLE_REGS_ABI_64);
+	f->arch32 = unwind_arch_find(t->arch, PERF_SAMPLE_REGS_ABI_32);
+	return t->cfi ? unwind_init(&f->unwind, t->state, t->cfi) : 0;
+}
+
+void frames_release(struct frames *f)
+{
+	unwind_release(&f->unwind);
+	free(f->cache);
+	free(f->frame);
+	*f = (struct frames){0};
+}
+
+static const struct symbol *look_up(const struct trace *t, const struct dso *dso, uint32_t pid,
+				    uint64_t addr)
+{
+	const struct symbol *sym = resolver_find(t->resolver, dso, pid, addr);
+
+	return sym ? copies_symbol(t->copies, dso, sym) : NULL;
+}
+
+static const struct symbol *find_symbol(struct frames *f, const struct dso *dso, uint32_t pid,
+					uint64_t addr)
+{
+	uint32_t key = dso->kind == DSO_ANON ? pid : 0;
+	uint64_t hash = (addr ^ ((uint64_t)dso->index << 40) ^ key) * 0x9e3779b97f4a7c15ull;
+	struct cache_slot *slot = &f->cache->slot[hash >> (64 - CACHE_BITS)];
+
+	if (slot->dso != dso || slot->addr != addr || slot->pid != key)
+		*slot = (struct cache_slot){
+			.dso = dso,
+			.addr = addr,
+			.pid = key,
+			.sym = look_up(f->trace, dso, pid, addr),
+		};
+	return slot->sym;
+}
+
+/* Completes a frame of which address and mode are there. */
+static void locate(struct frames *f, uint32_t pid, const struct location *loc, struct frame *ret)
+{
+	if (!loc->map)
+		return;
+	ret->dso = loc->map->dso;
+	ret->addr = loc->addr;
+	ret->sym = find_symbol(f, ret->dso, pid, loc->addr);
+}
+
+/*
+ * Behind what the kernel's image is said to be there may be a symbol of it all the same. One of
+ * something that has a map of its own is not meant: that ends before here.
+ */
+static void locate_beyond_image(struct frames *f, struct moment at, struct frame *ret)
+{
+	const struct state *state = f->trace->state;
+	const struct map *image = state_image(state);
+	const struct symbol *sym;
+	struct location start;
+
+	if (!image || ret->ip < image->end)
+		return;
+	sym = find_symbol(f, image->dso, 0, ret->ip);
+	if (!sym)
+		return;
+	state_find(state, 0, PERF_RECORD_MISC_KERNEL, sym->start, at, &start);
+	if (start.map && start.map != image)
+		return;
+	ret->dso = image->dso;
+	ret->sym = sym;
+}
+
+void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
+		    struct frame *ret)
+{
+	struct location loc;
+
+	*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
+	state_find(f->trace->state, pid, cpumode, ip, at, &loc);
+	locate(f, pid, &loc, ret);
+	if (!loc.map && cpumode == PERF_RECORD_MISC_KERNEL)
+		locate_beyond_image(f, at, ret);
+}
+
+/* The other half of the address space; the mode itself if there is none. */
+static uint8_t other_half(uint8_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL: return PERF_RECORD_MISC_USER;
+	case PERF_RECORD_MISC_USER: return PERF_RECORD_MISC_KERNEL;
+	case PERF_RECORD_MISC_GUEST_KERNEL: return PERF_RECORD_MISC_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_USER: return PERF_RECORD_MISC_GUEST_KERNEL;
+	}
+	return cpumode;
+}
+
+static bool is_kernel(uint8_t cpumode)
+{
+	return cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
+
+/* Whether the highest bit of an address tells the kernel's from those of tasks. */
+static bool top_bit_tells(const struct trace *t)
+{
+	return t->arch && (!strcmp(t->arch, "x86_64") || !strcmp(t->arch, "aarch64"));
+}
+
+void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t addr,
+			 struct moment at, struct frame *ret)
+{
+	uint8_t other = other_half(cpumode);
+
+	if (top_bit_tells(f->trace) && is_kernel(cpumode) != addr >> 63) {
+		other = cpumode;
+		cpumode = other_half(cpumode);
+	}
+	frames_resolve(f, pid, cpumode, addr, at, ret);
+	if (!ret->dso && other != cpumode)
+		frames_resolve(f, pid, other, addr, at, ret);
+}
+
+static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode, uint64_t ip)
+{
+	if (array_grow(&f->frame, &f->cap, f->nr + 1, sizeof(*f->frame)) < 0)
+		return -ENOMEM;
+	frames_resolve(f, ws->s.pid, cpumode, ip, ws->rec->at, &f->frame[f->nr++]);
+	return 0;
+}
+
+/*
+ * The first address in user space below a sample in the kernel. Late in exec() that is still in the
+ * program which the exec has replaced.
+ */
+static void resolve_entry(struct frames *f, const struct walk_sample *ws, struct frame *ret)
+{
+	struct location loc;
+
+	if (!ret->dso && ws->s.cpumode == PERF_RECORD_MISC_KERNEL &&
+	    state_find_replaced(f->trace->state, ws->s.pid, ret->ip, ws->rec->at, &loc))
+		locate(f, ws->s.pid, &loc, ret);
+}
+
+/* The mode that @marker announces, or -1. */
+static int context_mode(uint64_t marker)
+{
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++)
+		if (contexts[i].marker == marker)
+			return contexts[i].cpumode;
+	return -1;
+}
+
+/*
+ * Where the task was in user space: at the sampled address; if that is in the kernel, where the
+ * kernel's walk begins, at @user of the call chain. The newest branch led to this function, but
+ * only to its beginning.
+ */
+static uint64_t user_leaf(const struct pd_sample *s, uint64_t user)
+{
+	if (s->cpumode == PERF_RECORD_MISC_USER && (s->type & PERF_SAMPLE_IP))
+		return s->ip;
+	if (user < s->callchain_nr && s->callchain[user] < PERF_CONTEXT_MAX)
+		return s->callchain[user];
+	return s->branches[0].to;
+}
+
+/*
+ * With hardware call stacks (LBR) the kernel's walk of user frames is worth nothing beyond the
+ * first: the branches that are still open are the callers, the newest first.
+ */
+static int push_branch_stack(struct frames *f, const struct walk_sample *ws, uint64_t user,
+			     size_t max, size_t skip)
+{
+	const struct pd_sample *s = &ws->s;
+	int rc = 0;
+
+	if (!skip)
+		rc = push(f, ws, PERF_RECORD_MISC_USER, user_leaf(s, user));
+	for (uint64_t i = skip ? skip - 1 : 0; !rc && i < s->branch_nr && f->nr < max; i++)
+		rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[i].from);
+	return rc;
+}
+
+static bool has_branch_callstack(const struct walk_sample *ws)
+{
+	return (ws->evsel->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+	       ws->s.branch_nr;
+}
+
+/* A sample whose stack is being walked. */
+struct stack_walk {
+	struct frames *f;
+	const struct walk_sample *ws;
+	size_t kernel; /* frames that the kernel walked */
+};
+
+static int push_unwound(const struct unwind_frame *found, void *arg)
+{
+	struct stack_walk *w = arg;
+	struct frames *f = w->f;
+	struct frame *frame;
+
+	if (array_grow(&f->frame, &f->cap, f->nr + 1, sizeof(*f->frame)) < 0)
+		return -ENOMEM;
+	frame = &f->frame[f->nr++];
+	*frame = (struct frame){.ip = found->ip,
+				.addr = found->ip,
+				.cpumode = PERF_RECORD_MISC_USER,
+				.guessed = found->guessed};
+	locate(f, w->ws->s.pid, found->loc, frame);
+	if (f->nr == w->kernel + 1)
+		resolve_entry(f, w->ws, frame);
+	return 0;
+}
+
+static bool has_stack(const struct frames *f, const struct walk_sample *ws)
+{
+	return f->trace->cfi && ws->s.user_regs_abi && ws->s.user_stack_size &&
+	       (ws->s.type & PERF_SAMPLE_CALLCHAIN);
+}
+
+/* The part of the chain in user space, which the kernel left to us. */
+static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	struct stack_walk w = {.f = f, .ws = ws, .kernel = f->nr};
+	struct unwind_sample s = {
+		.arch = ws->s.user_regs_abi == PERF_SAMPLE_REGS_ABI_64 ? f->arch64 : f->arch32,
+		.pid = ws->s.pid,
+		.at = ws->rec->at,
+		.regs_mask = ws->evsel->attr.sample_regs_user,
+		.regs = ws->s.user_regs,
+		.stack = ws->s.user_stack,
+		.stack_size = ws->s.user_stack_size,
+	};
+
+	if (f->nr >= FRAMES_MAX || !s.arch)
+		return 0;
+	if (max > FRAMES_MAX - f->nr)
+		max = FRAMES_MAX - f->nr;
+	return unwind_walk(&f->unwind, &s, max, push_unwound, &w);
+}
+
+/* Without what is in the copy of the stack. */
+static size_t count_recorded(const struct walk_sample *ws)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < ws->s.callchain_nr; i++) {
+		if (ws->s.callchain[i] < PERF_CONTEXT_MAX)
+			n++;
+		else if (ws->s.callchain[i] == PERF_CONTEXT_USER && has_branch_callstack(ws))
+			return n + 1 + ws->s.branch_nr;
+	}
+	return n;
+}
+
+int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	size_t recorded = f->outermost ? count_recorded(ws) : 0;
+	size_t skip = recorded > max ? recorded - max : 0;
+	uint8_t cpumode = PERF_RECORD_MISC_USER;
+
+	f->nr = 0;
+	f->left_out = skip;
+	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
+		uint64_t ip = ws->s.callchain[i];
+		int mode;
+
+		if (ip < PERF_CONTEXT_MAX) {
+			if (skip) {
+				skip--;
+				continue;
+			}
+			if (push(f, ws, cpumode, ip) < 0)
+				return -ENOMEM;
+			if (i && ws->s.callchain[i - 1] == PERF_CONTEXT_USER)
+				resolve_entry(f, ws, &f->frame[f->nr - 1]);
+			continue;
+		}
+		mode = context_mode(ip);
+		if (mode < 0) { /* the chain is corrupt */
+			f->nr = 0;
+			return 0;
+		}
+		cpumode = mode;
+		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
+			return push_branch_stack(f, ws, i + 1, max, skip);
+	}
+	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
+}
+
+int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	int rc;
+
+	f->nr = 0;
+	f->left_out = 0;
+	f->is_chain = false;
+	if ((ws->s.callchain_nr || has_stack(f, ws)) && max) {
+		rc = frames_of_chain(f, ws, max);
+		f->is_chain = f->nr;
+		if (rc < 0 || f->nr)
+			return rc;
+	}
+	if (!(ws->s.type & (PERF_SAMPLE_IP)))
+		return 0;
+	return push(f, ws, ws->s.cpumode, ws->s.ip);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/loss.h"
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
+{
+	switch (rec->hdr->type) {
+	case PERF_RECORD_LOST: l->told = add_saturated(l->told, rec->lost.lost); break;
+	case PERF_RECORD_LOST_SAMPLES:
+		if (rec->hdr->misc & PD_MISC_LOST_POOL)
+			l->pool = add_saturated(l->pool, rec->lost.lost);
+		else if (rec->hdr->misc & PD_MISC_LOST_OUTPUT)
+			l->output = add_saturated(l->output, rec->lost.lost);
+		else if (rec->id.time)
+			l->pmu = add_saturated(l->pmu, rec->lost.lost);
+		else
+			l->counted = add_saturated(l->counted, rec->lost.lost);
+		break;
+	case PERF_RECORD_THROTTLE: l->throttled++; break;
+	}
+}
+
+void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
+{
+	l->told = add_saturated(l->told, from->told);
+	l->counted = add_saturated(l->counted, from->counted);
+	l->pmu = add_saturated(l->pmu, from->pmu);
+	l->pool = add_saturated(l->pool, from->pool);
+	l->output = add_saturated(l->output, from->output);
+	l->throttled += from->throttled;
+	l->all_counted |= from->all_counted;
+}
+
+uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)
+{
+	if (all->all_counted)
+		return part->counted;
+	if (part != all)
+		return all->counted ? part->counted : part->told;
+	return part->counted > part->told ? part->counted : part->told;
+}
+
+uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)
+{
+	uint64_t kernel = add_saturated(trace_loss_rings(part, all), part->pmu);
+
+	return add_saturated(kernel, add_saturated(part->pool, part->output));
+}

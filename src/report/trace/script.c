@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/script.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
+#define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
+
+/* With AUX data in the file perf shows these although an event has none, if they are asked for. */
+#define SHOWN_IF_ABSENT \
+	(SCRIPT_CPU | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR)
+
+static const uint32_t defaults[SCRIPT_TYPES] = {
+	[SCRIPT_HW] = BASE | CODE | SCRIPT_PERIOD,
+	[SCRIPT_SW] = BASE | CODE | SCRIPT_PERIOD,
+	[SCRIPT_TRACEPOINT] = BASE | SCRIPT_TRACE,
+	[SCRIPT_HW_CACHE] = BASE | CODE | SCRIPT_PERIOD,
+	[SCRIPT_RAW] = BASE | CODE | SCRIPT_PERIOD | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT |
+		       SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE |
+		       SCRIPT_INS_LAT,
+	[SCRIPT_BREAKPOINT] = BASE | CODE | SCRIPT_PERIOD,
+	[SCRIPT_OTHER] = BASE | CODE | SCRIPT_PERIOD,
+};
+
+/* Names of the types in -F, in the order of enum script_type. */
+static const char *const type_names[SCRIPT_TYPES] = {
+	"hw", "sw", "trace", "hw-cache", "raw", "break", "other",
+};
+
+static const struct {
+	const char *name;
+	uint32_t field;
+	uint64_t needs; /* any of these PERF_SAMPLE_* bits; 0: nothing */
+} fields_table[] = {
+	{"comm", SCRIPT_COMM, 0},
+	{"tid", SCRIPT_TID, PERF_SAMPLE_TID},
+	{"pid", SCRIPT_PID, PERF_SAMPLE_TID},
+	{"time", SCRIPT_TIME, PERF_SAMPLE_TIME},
+	{"cpu", SCRIPT_CPU, PERF_SAMPLE_CPU},
+	{"event", SCRIPT_EVENT, 0},
+	{"trace", SCRIPT_TRACE, PERF_SAMPLE_RAW},
+	{"ip", SCRIPT_IP, PERF_SAMPLE_IP},
+	{"sym", SCRIPT_SYM, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
+	{"dso", SCRIPT_DSO, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
+	{"dsoff", SCRIPT_DSOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
+	{"addr", SCRIPT_ADDR, PERF_SAMPLE_ADDR},
+	{"symoff", SCRIPT_SYMOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
+	{"period", SCRIPT_PERIOD, 0},
+	{"brstack", SCRIPT_BRSTACK, PERF_SAMPLE_BRANCH_STACK},
+	{"data_src", SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC},
+	{"weight", SCRIPT_WEIGHT, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT},
+	{"phys_addr", SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR},
+	{"misc", SCRIPT_MISC, 0},
+	{"data_page_size", SCRIPT_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE},
+	{"code_page_size", SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE},
+	{"ins_lat", SCRIPT_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
+	{"cgroup", SCRIPT_CGROUP, PERF_SAMPLE_CGROUP},
+};
+
+#define NR_FIELDS (sizeof(fields_table) / sizeof(fields_table[0]))
+
+static enum script_type type_of(const struct pd_evsel *evsel)
+{
+	return evsel->attr.type < SCRIPT_OTHER ? (enum script_type)evsel->attr.type : SCRIPT_OTHER;
+}
+
+static bool is_dummy(const struct pd_evsel *evsel)
+{
+	return evsel->attr.type == PERF_TYPE_SOFTWARE && evsel->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret)
+{
+	const uint8_t *unused;
+	size_t len;
+
+	*ret = (struct script_fields){0};
+	memcpy(ret->of, defaults, sizeof(defaults));
+	ret->show_absent = data_feature(t->df, HEADER_AUXTRACE, &unused, &len) == 0;
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
+		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
+
+		if (chains && e->attr.type == PERF_TYPE_TRACEPOINT &&
+		    (e->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
+			ret->of[SCRIPT_TRACEPOINT] |= CODE;
+	}
+}
+
+/* The types that "type:" at the start of @s names (all without it); moves @s behind it. */
+static int parse_types(const char **s, uint32_t *ret, struct error *err)
+{
+	size_t len = strcspn(*s, ":");
+
+	*ret = (1u << SCRIPT_TYPES) - 1;
+	if (!(*s)[len])
+		return 0;
+	for (size_t i = 0; i < SCRIPT_TYPES; i++)
+		if (strlen(type_names[i]) == len && !memcmp(type_names[i], *s, len)) {
+			*ret = 1u << i;
+			*s += len + 1;
+			return 0;
+		}
+	return error_set(err, -EINVAL, "-F: unknown kind of events '%.*s'", (int)len, *s);
+}
+
+static int find_field(const char *name, size_t len, uint32_t *ret, struct error *err)
+{
+	char all[400] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		if (strlen(fields_table[i].name) == len &&
+		    !memcmp(fields_table[i].name, name, len)) {
+			*ret = fields_table[i].field;
+			return 0;
+		}
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
+			      fields_table[i].name);
+	return error_set(err, -EINVAL, "-F: unknown field '%.*s'; there are %s", (int)len, name,
+			 all);
+}
+
+static void set_field(struct script_fields *f, uint32_t types, uint32_t field, char sign)
+{
+	for (size_t i = 0; i < SCRIPT_TYPES; i++) {
+		if (!(types & (1u << i)))
+			continue;
+		if (sign == '-') {
+			f->of[i] &= ~field;
+			f->asked[i] &= ~field;
+		} else {
+			f->of[i] |= field;
+			f->asked[i] |= field;
+		}
+	}
+}
+
+int script_fields_parse(const char *s, struct script_fields *fields, struct error *err)
+{
+	uint32_t types, field;
+	bool replace;
+	int rc = parse_types(&s, &types, err);
+
+	if (rc < 0)
+		return rc;
+	replace = *s != '+' && *s != '-';
+	for (size_t i = 0; replace && i < SCRIPT_TYPES; i++)
+		if (types & (1u << i))
+			fields->of[i] = fields->asked[i] = 0;
+	for (;; s++) {
+		char sign = *s == '+' || *s == '-' ? *s++ : '+';
+		size_t len = strcspn(s, ",");
+
+		if (!len && !*s && replace)
+			return 0; /* "type:": nothing for that type */
+		rc = find_field(s, len, &field, err);
+		if (rc < 0)
+			return rc;
+		set_field(fields, types, field, sign);
+		s += len;
+		if (!*s)
+			return 0;
+	}
+}
+
+uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel)
+{
+	uint32_t wanted = fields->of[type_of(evsel)];
+	uint32_t ret = fields->show_absent ? fields->asked[type_of(evsel)] & SHOWN_IF_ABSENT : 0;
+
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		if ((wanted & fields_table[i].field) &&
+		    (!fields_table[i].needs || (evsel->attr.sample_type & fields_table[i].needs)))
+			ret |= fields_table[i].field;
+	if (evsel->attr.type != PERF_TYPE_TRACEPOINT)
+		ret &= ~SCRIPT_TRACE;
+	return ret;
+}
+
+int script_fields_check(const struct trace *t, const struct script_fields *fields,
+			struct error *err)
+{
+	uint32_t asked = 0, shown = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
+		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
+
+		if (is_dummy(e))
+			continue;
+		any = true;
+		asked |= fields->asked[type_of(e)];
+		shown |= script_fields_of(fields, e);
+	}
+	asked &= ~SCRIPT_TRACE; /* with several kinds of events it is for tracepoints only */
+	for (size_t i = 0; any && i < NR_FIELDS; i++)
+		if (asked & ~shown & fields_table[i].field)
+			return error_set(
+				err, -EINVAL,
+				"samples of this recording have no %s; cannot show that field",
+				fields_table[i].name);
+	return 0;
+}
+
+struct runner {
+	struct trace *trace;
+	const struct script_opts *opts;
+	struct frames frames;
+	script_fn fn;
+	void *arg;
+	struct moment at; /* of the sample in hand */
+};
+
+/* What a tracepoint's format prints as a function of the kernel. */
+static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
+{
+	struct runner *r = runner;
+	struct frame frame;
+
+	frames_resolve(&r->frames, 0, PERF_RECORD_MISC_KERNEL, addr, r->at, &frame);
+	if (!frame.sym)
+		return NULL;
+	*ret_start = addr - (frame.addr - frame.sym->start);
+	return frame.sym->name;
+}
+
+/* Data addresses that are worth a lookup: those of page faults, as in perf. */
+static bool addr_is_location(const struct pd_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+static int take_sample(const struct walk_sample *ws, void *arg)
+{
+	struct runner *r = arg;
+	struct script_sample s = {.ws = ws,
+				  .fields = script_fields_of(&r->opts->fields, ws->evsel)};
+	int rc;
+
+	if (!filter_sample(&r->opts->filter, &ws->s) || !s.fields)
+		return 0;
+	r->at = ws->rec->at;
+	s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
+	frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &s.at);
+	if (!filter_row(&r->opts->filter, s.comm, &s.at))
+		return 0;
+	s.has_chain =
+		!r->opts->no_callchain && (ws->evsel->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+	if (s.has_chain && (s.fields & SCRIPT_IP)) {
+		s.chain = true;
+		rc = frames_of_chain(&r->frames, ws, r->opts->max_stack);
+		if (rc < 0)
+			return rc;
+		s.frame = r->frames.frame;
+		s.nr_frames = r->frames.nr;
+	}
+	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
+		s.has_addr_frame = true;
+		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
+				    &s.addr);
+	}
+	return r->fn(r->trace, &s, r->arg);
+}
+
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
+	       struct error *err)
+{
+	struct runner r = {.trace = t, .opts = opts, .fn = fn, .arg = arg};
+	int rc = frames_init(&r.frames, t);
+
+	if (!rc && t->tracing)
+		rc = tracing_name_functions(t->tracing, function_at, &r);
+	if (!rc)
+		rc = walk_ordered(t, take_sample, &r, err);
+	else
+		error_sys(err, rc, "%s", t->opts.path);
+	if (t->tracing)
+		tracing_name_functions(t->tracing, NULL, NULL);
+	frames_release(&r.frames);
+	return rc;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples one by one in time order, with all that a line about one may show.
+ */
+#ifndef RINGTAIL_REPORT_TRACE_SCRIPT_H
+#define RINGTAIL_REPORT_TRACE_SCRIPT_H
+
+#include "report/trace/filter.h"
+#include "report/trace/frame.h"
+
+/* Fields of a line, in the order of perf script's names. */
+enum script_field {
+	SCRIPT_COMM = 1u << 0,
+	SCRIPT_TID = 1u << 1,
+	SCRIPT_PID = 1u << 2,
+	SCRIPT_TIME = 1u << 3,
+	SCRIPT_CPU = 1u << 4,
+	SCRIPT_EVENT = 1u << 5,
+	SCRIPT_TRACE = 1u << 6,
+	SCRIPT_IP = 1u << 7,
+	SCRIPT_SYM = 1u << 8,
+	SCRIPT_DSO = 1u << 9,
+	SCRIPT_DSOFF = 1u << 10,
+	SCRIPT_ADDR = 1u << 11,
+	SCRIPT_SYMOFF = 1u << 12,
+	SCRIPT_PERIOD = 1u << 13,
+	SCRIPT_BRSTACK = 1u << 14,
+	SCRIPT_DATA_SRC = 1u << 15,
+	SCRIPT_WEIGHT = 1u << 16,
+	SCRIPT_PHYS_ADDR = 1u << 17,
+	SCRIPT_MISC = 1u << 18,
+	SCRIPT_DATA_PAGE_SIZE = 1u << 19,
+	SCRIPT_CODE_PAGE_SIZE = 1u << 20,
+	SCRIPT_INS_LAT = 1u << 21,
+	SCRIPT_CGROUP = 1u << 22,
+};
+
+/* Kinds of events that -F tells apart ("hw:comm,tid,…"). */
+enum script_type {
+	SCRIPT_HW,
+	SCRIPT_SW,
+	SCRIPT_TRACEPOINT,
+	SCRIPT_HW_CACHE,
+	SCRIPT_RAW,
+	SCRIPT_BREAKPOINT,
+	SCRIPT_OTHER,
+	SCRIPT_TYPES,
+};
+
+struct script_fields {
+	uint32_t of[SCRIPT_TYPES];
+	uint32_t asked[SCRIPT_TYPES]; /* those that the user named: their absence is an error */
+	bool show_absent; /* show them anyway where an event lacks them, as perf does with AUX data
+			   */
+};
+
+struct script_opts {
+	struct script_fields fields;
+	bool no_callchain;
+	size_t max_stack;
+	struct filter filter;
+};
+
+/* A sample with its surroundings; valid during the call that gets it. */
+struct script_sample {
+	const struct walk_sample *ws;
+	uint32_t fields;	   /* enum script_field: asked for, and present in this event */
+	const char *comm;	   /* NULL: unknown */
+	struct frame at;	   /* the sampled address */
+	bool has_chain;		   /* the event records call chains and they are wanted */
+	bool chain;		   /* this sample has one; else show the address alone */
+	const struct frame *frame; /* of the chain, innermost first */
+	size_t nr_frames;
+	bool has_addr_frame; /* the data address can be looked up */
+	struct frame addr;
+};
+
+typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, void *arg);
+
+/* perf's defaults for this trace; without @chains, call chains are not shown. */
+void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret);
+
+/*
+ * Applies one -F argument: "[type:]field,…", each field perhaps with + or - before it.
+ * Returns 0, or -EINVAL with @err saying what is wrong.
+ */
+int script_fields_parse(const char *s, struct script_fields *fields, struct error *err);
+
+/* The fields that samples of @evsel can show. */
+uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel);
+
+/*
+ * Whether each field that the user asked for is in some event. Returns 0 or -EINVAL.
+ */
+int script_fields_check(const struct trace *t, const struct script_fields *fields,
+			struct error *err);
+
+/* Calls @fn for each sample that passes. Returns 0, what @fn returned, or a negative errno. */
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
+	       struct error *err);
+
+#endif

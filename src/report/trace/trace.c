@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/human.h"
+#include "base/plural.h"
+#include "data/file/findings.h"
+#include "data/open/open.h"
+#include "data/order/order.h"
+#include "data/scan/sweep.h"
+#include "report/trace/counts.h"
+#include "sys/kernel/cpus.h"
+
+char *trace_feature_string(const struct trace *t, unsigned int feature)
+{
+	const uint8_t *p;
+	size_t len;
+	char *s = NULL;
+
+	if (data_feature(t->df, feature, &p, &len) < 0)
+		return NULL;
+	if (pd_feature_string_decode(p, len, data_swapped(t->df), &s) < 0)
+		return NULL;
+	return s;
+}
+
+static int open_resolver(struct trace *t, struct error *err)
+{
+	struct resolver_opts opts = {
+		.symfs = t->opts.symfs,
+		.kallsyms = t->opts.kallsyms,
+		.vmlinux = t->opts.vmlinux,
+		.no_demangle = t->opts.no_demangle,
+	};
+
+	t->hostname = trace_feature_string(t, HEADER_HOSTNAME);
+	t->osrelease = trace_feature_string(t, HEADER_OSRELEASE);
+	t->arch = trace_feature_string(t, HEADER_ARCH);
+	opts.hostname = t->hostname;
+	opts.osrelease = t->osrelease;
+	opts.arch = t->arch;
+	return resolver_new(&opts, &t->resolver, err);
+}
+
+/* Samples without a time can only be placed by reading everything in order. */
+static bool has_untimed_samples(const struct pd_evlist *list)
+{
+	for (size_t i = 0; i < pd_evlist_count(list); i++)
+		if (!(pd_evlist_at(list, i)->attr.sample_type & PERF_SAMPLE_TIME))
+			return true;
+	return false;
+}
+
+int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *err)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	struct error ignored;
+	int rc;
+
+	if (!t)
+		return error_sys(err, -ENOMEM, "%s", opts->path);
+	if (!err)
+		err = &ignored;
+	t->opts = *opts;
+	rc = data_open(opts->path, opts->force, &t->df, err);
+	if (rc < 0)
+		goto out;
+	t->evlist = data_evlist(t->df);
+	t->untimed_samples = has_untimed_samples(t->evlist);
+	t->state = state_new();
+	if (counts_init(&t->counts, pd_evlist_count(t->evlist)) < 0 || !t->state) {
+		rc = error_sys(err, -ENOMEM, "%s", opts->path);
+		goto out;
+	}
+	rc = tracing_load(t->df, &t->tracing, err);
+	if (rc == -EBADMSG)
+		data_finding_add(t->df, DATA_DAMAGED, 0, 0, "tracing data: %s", err->text);
+	else if (rc < 0 && rc != -ENOENT)
+		goto out;
+	rc = open_resolver(t, err);
+	if (!rc && (pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_STACK_USER))
+		rc = cfi_tables_new(t->resolver, &t->cfi);
+out:
+	if (rc < 0)
+		trace_close(t);
+	else
+		*ret = t;
+	return rc;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	cfi_tables_free(t->cfi);
+	resolver_free(t->resolver);
+	state_free(t->state);
+	tracing_free(t->tracing);
+	data_close(t->df);
+	free(t->hostname);
+	free(t->osrelease);
+	free(t->arch);
+	counts_release(&t->counts);
+	snapshots_release(&t->snapshots);
+	for (size_t i = 0; i < t->nr_chunks; i++) {
+		digest_release(&t->chunks[i].digest);
+		findings_free(t->chunks[i].notes);
+	}
+	free(t->chunks);
+	copies_free(t->copies);
+	free(t);
+}
+
+unsigned int trace_workers(void)
+{
+	unsigned int n = cpus_allowed();
+
+	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : n;
+}
+
+bool trace_damaged(const struct trace *t)
+{
+	size_t n;
+	const struct data_finding *notes = data_findings(t->df, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (notes[i].severity == DATA_DAMAGED)
+			return true;
+	return false;
+}
+
+static void progress(uint64_t done, uint64_t total, void *arg)
+{
+	struct trace *t = arg;
+
+	if (t->opts.progress)
+		t->opts.progress(1, done, total, t->opts.progress_arg);
+}
+
+static int take_build_id(const struct pd_build_id *id, uint16_t misc, void *arg)
+{
+	struct trace *t = arg;
+
+	return state_set_build_id(t->state, id, misc);
+}
+
+static int take_build_ids(struct trace *t)
+{
+	const uint8_t *p;
+	size_t len;
+	int rc;
+
+	if (data_feature(t->df, HEADER_BUILD_ID, &p, &len) < 0)
+		return 0;
+	rc = pd_feature_build_ids_decode(p, len, data_swapped(t->df), take_build_id, t);
+	if (rc == -EBADMSG) {
+		data_finding_add(t->df, DATA_ODD, 0, 0, "the table of build-ids is damaged");
+		rc = 0;
+	}
+	return rc;
+}
+
+/*
+ * Memory for the state. Of a recording that is as large as it says it takes less than this by far,
+ * also of a compressed one. Small files that unpack to millions of different records get no more.
+ */
+#define STATE_MIN  ((uint64_t)256 << 20)
+#define STATE_RATE 128 /* bytes for each of the recording */
+
+static size_t state_bytes(const struct trace *t)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t bytes = data_bytes(t->df);
+
+	if (t->opts.state_bytes)
+		return t->opts.state_bytes;
+	bytes = bytes < UINT64_MAX / STATE_RATE ? bytes * STATE_RATE : UINT64_MAX;
+	if (bytes < STATE_MIN)
+		bytes = STATE_MIN;
+	return bytes < memory / 2 ? bytes : memory / 2;
+}
+
+/* Where the first record was that found no room. */
+static void note_first_refused(struct trace *t, const struct data_record *rec)
+{
+	if (!t->refused_at && state_refused(t->state)) {
+		t->refused_segment = rec->segment;
+		t->refused_at = rec->offset;
+	}
+}
+
+static void note_refused(struct trace *t)
+{
+	uint64_t refused = state_refused(t->state);
+	char count[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	if (refused)
+		data_finding_add(
+			t->df, DATA_DAMAGED, t->refused_segment, t->refused_at,
+			"%s record%s of maps, names and threads left out, this one first: they "
+			"take more than %s; names of samples may be wrong",
+			human_count(refused, count), plural_s(refused),
+			human_size(state_bytes(t), size));
+}
+
+static int apply_known(struct trace *t, const struct data_record *rec)
+{
+	struct pd_record r;
+	int rc = pd_record_decode(rec->hdr, rec->evsel, &r);
+
+	if (rc == -ENOTSUP)
+		return 0;
+	if (rc < 0) {
+		const char *name = pd_record_name(rec->hdr->type);
+
+		data_finding_add(t->df, DATA_DAMAGED, rec->segment, rec->offset,
+				 "%s record of %u bytes does not hold what it says",
+				 name ? name : "unknown", rec->hdr->size);
+		return 0;
+	}
+	if (rec->hdr->type == PERF_RECORD_HEADER_EVENT_TYPE)
+		return snapshots_add(&t->snapshots, rec);
+	if (rec->hdr->type == PERF_RECORD_HEADER_BUILD_ID)
+		return state_set_build_id(t->state, &r.build_id, rec->hdr->misc);
+	return state_apply(t->state, &r, rec->at);
+}
+
+static int apply_record(struct trace *t, const struct data_record *rec)
+{
+	int rc = apply_known(t, rec);
+
+	note_first_refused(t, rec);
+	return rc;
+}
+
+/* What one part of the file holds. */
+struct part {
+	const struct pd_evlist *evlist;
+	struct trace_counts counts;
+	struct digest digest;
+};
+
+/* Digests of all parts together; what is beyond is walked. */
+#define DIGEST_BYTES (16u << 20)
+
+static void *part_new(void *arg)
+{
+	struct trace *t = arg;
+	struct part *part = calloc(1, sizeof(*part));
+
+	if (part && !counts_init(&part->counts, pd_evlist_count(t->evlist))) {
+		part->evlist = t->evlist;
+		part->digest.given_up = !t->digest || t->opts.snapshot;
+		return part;
+	}
+	free(part);
+	return NULL;
+}
+
+/* Samples are for pass 2. */
+static int part_take(const struct data_record *rec, void *arg)
+{
+	struct part *part = arg;
+	int r = counts_add(&part->counts, rec, part->evlist);
+
+	if (rec->hdr->type != PERF_RECORD_SAMPLE)
+		return r < 0 ? r : 1;
+	digest_add(&part->digest, rec);
+	return r;
+}
+
+/* A further chunk, which takes what is in @digest. */
+static int add_chunk(struct trace *t, struct digest *digest)
+{
+	struct trace_chunk *chunk;
+
+	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)))
+		return -ENOMEM;
+	chunk = &t->chunks[t->nr_chunks++];
+	*chunk = (struct trace_chunk){.digest.given_up = true};
+	digest_seal(digest);
+	if (digest->given_up ||
+	    (t->digest_entries + digest->nr) * sizeof(*digest->entry) > DIGEST_BYTES)
+		return 0;
+	t->digest_entries += digest->nr;
+	chunk->digest = *digest;
+	*digest = (struct digest){0};
+	return 0;
+}
+
+static int part_end(void *arg, bool valid, void *trace)
+{
+	struct trace *t = trace;
+	struct part *part = arg;
+	int r = valid ? counts_merge(&t->counts, &part->counts) : 0;
+
+	if (valid && !r)
+		r = add_chunk(t, &part->digest);
+	digest_release(&part->digest);
+	counts_release(&part->counts);
+	free(part);
+	return r;
+}
+
+/* Where the chunks lie: there is a run for each valid part. */
+static void place_chunks(struct trace *t, const struct sweep *sweep)
+{
+	size_t nr;
+	const struct sweep_run *runs = sweep_runs(sweep, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		t->chunks[i].run = runs[i];
+}
+
+/* Builds the state of the records that @sweep keeps. */
+static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
+{
+	struct order_opts opts = {
+		.sweep = sweep,
+		.scan_flags = DATA_SCAN_FINDINGS,
+		.progress = progress,
+		.arg = t,
+	};
+	struct order *order = NULL;
+	struct data_record rec;
+	int rc = order_new(t->df, &opts, &order, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = order_next(order, &rec, err)) > 0) {
+		rc = apply_record(t, &rec);
+		if (rc < 0) {
+			error_sys(err, rc, "%s", t->opts.path);
+			break;
+		}
+	}
+	order_free(order);
+	return rc;
+}
+
+/* Whether there is the one that was asked for. */
+static int check_snapshot(struct trace *t, struct error *err)
+{
+	uint64_t first = 0, last = 0;
+	size_t nr = snapshots_count(&t->snapshots, &first, &last);
+
+	if (!t->opts.snapshot || snapshots_have(&t->snapshots, t->opts.snapshot))
+		return 0;
+	if (!nr)
+		return error_set(err, -ENOENT,
+				 "%s: has no snapshot: recordings with -M have those that were "
+				 "taken",
+				 t->opts.path);
+	if (nr == 1)
+		return error_set(err, -ENOENT,
+				 "%s: has no snapshot %" PRIu64 "; the only one in it is %" PRIu64,
+				 t->opts.path, t->opts.snapshot, first);
+	return error_set(err, -ENOENT,
+			 "%s: has no snapshot %" PRIu64 ": there are %zu, %" PRIu64 " to %" PRIu64,
+			 t->opts.path, t->opts.snapshot, nr, first, last);
+}
+
+int trace_prepare(struct trace *t, struct error *err)
+{
+	const struct sweep_opts opts = {
+		.workers = trace_workers(),
+		.scan_flags = DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
+		.part_new = part_new,
+		.take = part_take,
+		.part_end = part_end,
+		.arg = t,
+	};
+	struct sweep *sweep = NULL;
+	int rc = sweep_new(t->df, &opts, &sweep);
+
+	if (rc < 0)
+		return error_sys(err, rc, "%s", t->opts.path);
+	state_limit(t->state, state_bytes(t));
+	rc = build_state(t, sweep, err);
+	if (rc < 0)
+		goto out;
+	place_chunks(t, sweep);
+	snapshots_finish(&t->snapshots);
+	rc = check_snapshot(t, err);
+	if (rc < 0)
+		goto out;
+	rc = take_build_ids(t);
+	note_refused(t);
+	if (!rc)
+		rc = state_finish(t->state);
+	if (!rc)
+		rc = copies_new(t->state, &t->copies);
+	if (rc < 0)
+		error_sys(err, rc, "%s", t->opts.path);
+out:
+	sweep_free(sweep);
+	return rc;
+}
+
+bool trace_loss_share(const struct trace *t, uint64_t lost, double *ret)
+{
+	const struct trace_counts *c = &t->counts;
+	uint64_t taken = c->taken_is_told ? c->taken : c->samples;
+
+	if (t->snapshots.nr_records && !c->taken_is_told)
+		return false;
+	*ret = 100.0 * (double)lost / ((double)lost + (double)taken);
+	return true;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The functions of .symtab and .dynsym.
+ *
+ * Taken: functions and indirect functions, and what has no type but lies in code (assembler
+ * labels), unless hidden. Not taken: ARM's mapping symbols ($a, $t, $d, $x).
+ */
+#include "symbol/elf/elf_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSYM_HIDDEN 0x8000	 /* of an entry in .gnu.version: not the default */
+#define UNSIZED_MAX (1u << 20) /* no function without a size is taken to be longer */
+
+struct section {
+	uint64_t start, end; /* as linked */
+	uint64_t flags;
+};
+
+struct reader {
+	const struct elf_image *img;
+	const struct elf_space *space;
+	struct section *sections;
+	size_t nsections;
+	const char *strings;
+	size_t strings_len;
+	uint32_t base; /* of the string table in the builder */
+	bool relocatable;
+};
+
+static int read_sections(struct reader *rd)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t i;
+
+	rd->nsections = rd->img->nsections;
+	rd->sections = calloc(rd->nsections + 1, sizeof(*rd->sections));
+	if (!rd->sections)
+		return -ENOMEM;
+	while ((scn = elf_nextscn(rd->img->elf, scn))) {
+		i = elf_ndxscn(scn);
+		if (i >= rd->nsections || !gelf_getshdr(scn, &shdr))
+			continue;
+		rd->sections[i].start = rd->relocatable ? 0 : shdr.sh_addr;
+		rd->sections[i].end = rd->sections[i].start + shdr.sh_size;
+		rd->sections[i].flags = shdr.sh_flags;
+	}
+	return 0;
+}
+
+static bool is_mapping_symbol(const struct elf_image *img, const char *name)
+{
+	if (img->ehdr.e_machine != EM_ARM && img->ehdr.e_machine != EM_AARCH64)
+		return false;
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+/* Only symbols that stand for code in memory. */
+static bool wanted(const struct reader *rd, const GElf_Sym *sym, const char *name)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info), vis = GELF_ST_VISIBILITY(sym->st_other);
+	uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON)
+		return false;
+	/* an index beyond 65279 stands elsewhere (SHN_XINDEX): then trust the type */
+	if (sym->st_shndx < SHN_LORESERVE)
+		flags = sym->st_shndx < rd->nsections ? rd->sections[sym->st_shndx].flags : 0;
+	if (!(flags & SHF_ALLOC) || is_mapping_symbol(rd->img, name))
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && (flags & SHF_EXECINSTR) && vis != STV_HIDDEN &&
+	       vis != STV_INTERNAL && sym->st_shndx < SHN_LORESERVE;
+}
+
+static uint8_t binding_of(const GElf_Sym *sym)
+{
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_GLOBAL: return SYMTAB_GLOBAL;
+	case STB_WEAK: return SYMTAB_WEAK;
+	default: return SYMTAB_LOCAL;
+	}
+}
+
+static int add_one(const struct reader *rd, const GElf_Sym *sym, struct symtab_builder *b,
+		   size_t *count)
+{
+	uint64_t value = sym->st_value, start, room = UNSIZED_MAX;
+	struct symtab_entry e;
+	int r;
+
+	if (!sym->st_name || sym->st_name >= rd->strings_len ||
+	    !wanted(rd, sym, rd->strings + sym->st_name))
+		return 0;
+	if (rd->img->ehdr.e_machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
+		value &= ~1ull; /* the Thumb bit */
+	if (!elf_space_map(rd->space, sym->st_shndx, value, &start))
+		return 0;
+	if (sym->st_shndx < rd->nsections) {
+		const struct section *sec = &rd->sections[sym->st_shndx];
+
+		if (value >= sec->end) /* a mark behind the last function */
+			return 0;
+		if (sec->end - value < room)
+			room = sec->end - value;
+	}
+	e = (struct symtab_entry){
+		.start = start,
+		.size = sym->st_size,
+		.limit = start + room < start ? UINT64_MAX : start + room,
+		.name = rd->base + sym->st_name,
+		.binding = binding_of(sym),
+	};
+	r = symtab_add(b, &e);
+	*count += !r;
+	return r;
+}
+
+/* Finds the table and its strings. Returns false if either is missing or not usable. */
+static bool find_table(struct reader *rd, uint32_t sh_type, Elf_Data **ret)
+{
+	Elf_Scn *scn = NULL, *str;
+	GElf_Shdr shdr, strshdr;
+	Elf_Data *strings;
+
+	while ((scn = elf_nextscn(rd->img->elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != sh_type)
+			continue;
+		str = elf_getscn(rd->img->elf, shdr.sh_link);
+		if (!str || !gelf_getshdr(str, &strshdr) || strshdr.sh_type != SHT_STRTAB)
+			continue;
+		*ret = elf_section_data(scn, &shdr);
+		strings = elf_section_data(str, &strshdr);
+		if (!*ret || !strings || (*ret)->d_type != ELF_T_SYM)
+			continue;
+		rd->strings = strings->d_buf;
+		/* the last string must end within the table */
+		rd->strings_len = strings->d_size;
+		while (rd->strings_len && rd->strings[rd->strings_len - 1])
+			rd->strings_len--;
+		return rd->strings_len > 0;
+	}
+	return false;
+}
+
+int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct elf_space *space,
+		    struct symtab_builder *b, size_t *ret_count)
+{
+	struct reader rd = {.img = img, .space = space, .relocatable = img->ehdr.e_type == ET_REL};
+	size_t i, n, count = 0;
+	Elf_Data *data;
+	GElf_Sym sym;
+	int r;
+
+	if (!find_table(&rd, sh_type, &data))
+		return 0;
+	r = read_sections(&rd);
+	if (!r)
+		r = symtab_blob(b, rd.strings, rd.strings_len, &rd.base);
+	n = data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (i = 1; !r && i < n && i <= INT32_MAX; i++) {
+		if (gelf_getsym(data, (int)i, &sym))
+			r = add_one(&rd, &sym, b, &count);
+	}
+	free(rd.sections);
+	*ret_count += count;
+	return r;
+}
+
+/* The versions of .dynsym's symbols, or NULL. */
+static Elf_Data *find_versions(const struct elf_image *img)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_GNU_versym)
+			return elf_section_data(scn, &shdr);
+	return NULL;
+}
+
+void elf_each_symbol(const struct elf_image *img, uint32_t sh_type,
+		     bool (*fn)(void *arg, const struct elf_symbol *symbol), void *arg)
+{
+	struct reader rd = {.img = img};
+	struct elf_symbol symbol;
+	Elf_Data *data, *versions;
+	GElf_Versym version;
+	size_t i, n;
+
+	if (!find_table(&rd, sh_type, &data))
+		return;
+	versions = sh_type == SHT_DYNSYM ? find_versions(img) : NULL;
+	n = data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (i = 1; i < n && i <= INT32_MAX; i++) {
+		if (!gelf_getsym(data, (int)i, &symbol.sym) || !symbol.sym.st_name ||
+		    symbol.sym.st_name >= rd.strings_len)
+			continue;
+		symbol.name = rd.strings + symbol.sym.st_name;
+		symbol.superseded = versions && gelf_getversym(versions, (int)i, &version) &&
+				    version & VERSYM_HIDDEN;
+		if (!fn(arg, &symbol))
+			return;
+	}
+}
+
+struct wanted_value {
+	const char *name;
+	uint64_t value;
+	bool found;
+};
+
+static bool take_value(void *arg, const struct elf_symbol *symbol)
+{
+	struct wanted_value *w = arg;
+
+	w->found = symbol->sym.st_shndx != SHN_UNDEF && !strcmp(symbol->name, w->name);
+	w->value = symbol->sym.st_value;
+	return !w->found;
+}
+
+bool elf_symbol_value(const struct elf_image *img, const char *name, uint64_t *ret)
+{
+	struct wanted_value w = {.name = name};
+
+	elf_each_symbol(img, SHT_SYMTAB, take_value, &w);
+	if (w.found)
+		*ret = w.value;
+	return w.found;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/elf/table.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/demangle/demangle.h"
+
+#define NO_SYM ((uint32_t)-1)
+
+/* The name of a PLT entry is a copy; this bounds it, whatever the file claims. */
+#define PLT_NAME_MAX 4096
+
+enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
+
+/* A symbol while the table is built. */
+struct symtab_sym {
+	uint64_t start;
+	uint64_t end; /* SYM_UNSIZED: the limit */
+	uint32_t name;
+	uint32_t seq;  /* order of arrival: settles what rank does not */
+	uint32_t rank; /* the greater, the better, among aliases */
+	uint32_t flags;
+};
+
+/* A symbol of the finished table. */
+struct packed_sym {
+	uint64_t start, end;
+	uint32_t name;
+	uint32_t flags;
+};
+
+struct symtab {
+	/* Segment i goes from seg_start[i] to seg_start[i + 1]; seg_sym[i] may be NO_SYM. */
+	uint64_t *seg_start;
+	uint32_t *seg_sym;
+	size_t nsegs;
+	struct packed_sym *syms;
+	size_t nsyms;
+	struct buf names;
+	/*
+	 * What callers hold, made on first use: published with release, read with acquire.
+	 * The lock guards the making.
+	 */
+	_Atomic(struct symbol *) *made;
+	pthread_mutex_t lock;
+};
+
+static int names_room(struct symtab_builder *b, size_t len)
+{
+	size_t need;
+
+	if (__builtin_add_overflow(b->names.len, len, &need) || need + 1 > UINT32_MAX)
+		return -EFBIG;
+	return buf_reserve(&b->names, len + 1);
+}
+
+int symtab_blob(struct symtab_builder *b, const void *data, size_t len, uint32_t *ret_base)
+{
+	uint32_t base = (uint32_t)b->names.len;
+	int r = names_room(b, len);
+
+	if (r)
+		return r;
+	buf_append(&b->names, data, len);
+	buf_zero(&b->names, 1);
+	*ret_base = base;
+	return 0;
+}
+
+int symtab_name(struct symtab_builder *b, const char *s, size_t len, uint32_t *ret_name)
+{
+	return symtab_blob(b, s, len, ret_name);
+}
+
+/* The name counts with at most 255 bytes, so that a file cannot make the ranking slow. */
+static uint32_t rank_of(const char *name, uint8_t binding)
+{
+	uint32_t underscores = 0, len = (uint32_t)strnlen(name, 255);
+
+	while (underscores < len && name[underscores] == '_')
+		underscores++;
+	return (uint32_t)(binding != SYMTAB_WEAK) << 17 |
+	       (uint32_t)(binding == SYMTAB_GLOBAL) << 16 | (255 - underscores) << 8 | len;
+}
+
+int symtab_add(struct symtab_builder *b, const struct symtab_entry *e)
+{
+	struct symtab_sym *s;
+	const char *name;
+	uint64_t end;
+
+	if (e->name >= b->names.len || b->count >= NO_SYM - 1)
+		return 0;
+	name = (const char *)b->names.data + e->name;
+	if (e->size) {
+		if (__builtin_add_overflow(e->start, e->size, &end))
+			return 0;
+	} else {
+		end = e->limit;
+	}
+	if (!*name || end <= e->start)
+		return 0;
+	if (array_grow(&b->syms, &b->cap, b->count + 1, sizeof(*b->syms)))
+		return -ENOMEM;
+	s = &b->syms[b->count];
+	*s = (struct symtab_sym){
+		.start = e->start,
+		.end = end,
+		.name = e->name,
+		.seq = (uint32_t)b->count,
+		.rank = b->last_wins ? (uint32_t)b->count : rank_of(name, e->binding),
+		.flags = (e->plt ? SYM_PLT : 0) | (e->size ? 0 : SYM_UNSIZED),
+	};
+	b->count++;
+	return 0;
+}
+
+void symtab_builder_release(struct symtab_builder *b)
+{
+	free(b->syms);
+	buf_release(&b->names);
+	*b = (struct symtab_builder){0};
+}
+
+/* By start; among equals the best one last. */
+static int sym_cmp(const void *pa, const void *pb)
+{
+	const struct symtab_sym *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->seq > b->seq ? -1 : 1;
+}
+
+/*
+ * Ends for symbols without size: the next start. One that lies in a symbol with a size is a label
+ * inside a function, and goes. Returns how many are left.
+ */
+static size_t fix_ends(struct symtab_sym *v, size_t n)
+{
+	uint64_t sized_to = 0; /* how far symbols with a size reach */
+	size_t i, j, k, out = 0;
+
+	for (i = 0; i < n; i = j) {
+		uint64_t next;
+
+		for (j = i; j < n && v[j].start == v[i].start; j++) {
+			if (!(v[j].flags & SYM_UNSIZED) && v[j].end > sized_to)
+				sized_to = v[j].end;
+		}
+		next = j < n ? v[j].start : UINT64_MAX;
+		for (k = i; k < j; k++) {
+			if (v[k].flags & SYM_UNSIZED) {
+				if (v[k].start < sized_to)
+					continue;
+				if (v[k].end > next)
+					v[k].end = next;
+			}
+			v[out++] = v[k];
+		}
+	}
+	return out;
+}
+
+struct sweep {
+	uint64_t *start;
+	uint32_t *sym;
+	size_t n;
+	const struct symtab_sym *v;
+	uint32_t *stack; /* symbols that are open, by start; the last is the innermost */
+	size_t depth;
+};
+
+static void sweep_emit(struct sweep *s, uint64_t start, uint32_t sym)
+{
+	if (s->n && s->start[s->n - 1] == start)
+		s->n--;
+	s->start[s->n] = start;
+	s->sym[s->n++] = sym;
+}
+
+/* Closes what ends at or before @to; what was below becomes visible again. */
+static void sweep_close(struct sweep *s, uint64_t to)
+{
+	while (s->depth && s->v[s->stack[s->depth - 1]].end <= to) {
+		uint64_t end = s->v[s->stack[s->depth - 1]].end;
+
+		while (s->depth && s->v[s->stack[s->depth - 1]].end <= end)
+			s->depth--;
+		sweep_emit(s, end, s->depth ? s->stack[s->depth - 1] : NO_SYM);
+	}
+}
+
+/* Each symbol opens one segment and closes at most one: 2n segments are enough. */
+static int flatten(struct symtab *t, const struct symtab_sym *v, size_t n)
+{
+	struct sweep s = {.v = v};
+	size_t i;
+	int r = -ENOMEM;
+
+	s.start = malloc((2 * n + 1) * sizeof(*s.start));
+	s.sym = malloc((2 * n + 1) * sizeof(*s.sym));
+	s.stack = malloc((n + 1) * sizeof(*s.stack));
+	if (!s.start || !s.sym || !s.stack)
+		goto out;
+	for (i = 0; i < n; i++) {
+		sweep_close(&s, v[i].start);
+		s.stack[s.depth++] = (uint32_t)i;
+		sweep_emit(&s, v[i].start, (uint32_t)i);
+	}
+	sweep_close(&s, UINT64_MAX);
+	t->seg_start = s.start;
+	t->seg_sym = s.sym;
+	t->nsegs = s.n;
+	s.start = NULL;
+	s.sym = NULL;
+	r = 0;
+out:
+	free(s.start);
+	free(s.sym);
+	free(s.stack);
+	return r;
+}
+
+/* Keeps the symbols that a segment names, and renumbers the segments. */
+static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
+{
+	uint32_t *number = malloc((n + 1) * sizeof(*number));
+	size_t i, used = 0;
+
+	if (!number)
+		return -ENOMEM;
+	memset(number, 0xff, (n + 1) * sizeof(*number));
+	for (i = 0; i < t->nsegs; i++) {
+		if (t->seg_sym[i] == NO_SYM)
+			continue;
+		if (number[t->seg_sym[i]] == NO_SYM)
+			number[t->seg_sym[i]] = (uint32_t)used++;
+		t->seg_sym[i] = number[t->seg_sym[i]];
+	}
+	t->syms = malloc((used + 1) * sizeof(*t->syms));
+	t->made = calloc(used + 1, sizeof(*t->made));
+	if (!t->syms || !t->made) {
+		free(number);
+		return -ENOMEM;
+	}
+	t->nsyms = used;
+	for (i = 0; i < n; i++) {
+		if (number[i] != NO_SYM)
+			t->syms[number[i]] =
+				(struct packed_sym){v[i].start, v[i].end, v[i].name, v[i].flags};
+	}
+	free(number);
+	return 0;
+}
+
+/*
+ * Copies the names in use into an arena of their own if that is smaller than the string tables.
+ * Names may share bytes, so the sum is given up, and the tables kept, as soon as it is greater:
+ * neither time nor memory exceeds the size of the tables.
+ */
+static void shrink_names(struct symtab *t)
+{
+	struct buf small = {0};
+	size_t i, sum = 0, len;
+
+	for (i = 0; i < t->nsyms; i++) {
+		sum += strnlen((const char *)t->names.data + t->syms[i].name, t->names.len - sum) +
+		       1;
+		if (sum >= t->names.len)
+			return;
+	}
+	if (buf_reserve(&small, sum + 1))
+		return;
+	for (i = 0; i < t->nsyms; i++) {
+		len = strlen((const char *)t->names.data + t->syms[i].name) + 1;
+		memcpy(small.data + small.len, t->names.data + t->syms[i].name, len);
+		t->syms[i].name = (uint32_t)small.len;
+		small.len += len;
+	}
+	buf_release(&t->names);
+	t->names = small;
+}
+
+static void *shrink(void *p, size_t bytes)
+{
+	void *q = realloc(p, bytes ? bytes : 1);
+
+	return q ? q : p;
+}
+
+static bool is_sorted(const struct symtab_sym *v, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++) {
+		if (sym_cmp(&v[i - 1], &v[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
+size_t symtab_sort(struct symtab_builder *b)
+{
+	if (!is_sorted(b->syms, b->count))
+		qsort(b->syms, b->count, sizeof(*b->syms), sym_cmp);
+	return b->count;
+}
+
+bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uint32_t *ret_name)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) { /* the best of an address is the last of it */
+		size_t mid = low + (high - low) / 2;
+
+		if (b->syms[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || b->syms[low - 1].start != addr)
+		return false;
+	*ret_name = b->syms[low - 1].name;
+	return true;
+}
+
+int symtab_build(struct symtab_builder *b, struct symtab **ret)
+{
+	struct symtab *t = calloc(1, sizeof(*t));
+	size_t n = b->count;
+	int r = -ENOMEM;
+
+	if (!t)
+		goto out;
+	pthread_mutex_init(&t->lock, NULL);
+	symtab_sort(b);
+	n = fix_ends(b->syms, n);
+	r = flatten(t, b->syms, n);
+	if (!r)
+		r = pack(t, b->syms, n);
+	if (r)
+		goto out;
+	t->names = b->names;
+	b->names = (struct buf){0};
+	shrink_names(t);
+	t->seg_start = shrink(t->seg_start, t->nsegs * sizeof(*t->seg_start));
+	t->seg_sym = shrink(t->seg_sym, t->nsegs * sizeof(*t->seg_sym));
+	*ret = t;
+	t = NULL;
+out:
+	symtab_free(t);
+	symtab_builder_release(b);
+	return r;
+}
+
+void symtab_free(struct symtab *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; t->made && i < t->nsyms; i++)
+		free(atomic_load_explicit(&t->made[i], memory_order_relaxed));
+	free(t->made);
+	free(t->seg_start);
+	free(t->seg_sym);
+	free(t->syms);
+	buf_release(&t->names);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+size_t symtab_count(const struct symtab *t)
+{
+	return t->nsyms;
+}
+
+static uint32_t segment_at(const struct symtab *t, uint64_t addr)
+{
+	const uint64_t *v = t->seg_start;
+	size_t base = 0, n = t->nsegs;
+
+	if (!n || addr < v[0])
+		return NO_SYM;
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (v[base + half] <= addr)
+			base += half;
+		n -= half;
+	}
+	return t->seg_sym[base];
+}
+
+/* A symbol with its name behind it in one allocation where the name is not the table's own. */
+static struct symbol *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
+{
+	const char *raw = (const char *)t->names.data + p->name;
+	const char *suffix = p->flags & SYM_PLT ? "@plt" : "";
+	char *nice = demangle ? demangle_text(raw) : NULL;
+	size_t len = 0, slen = strlen(suffix);
+	struct symbol *s;
+
+	if (nice || slen)
+		len = nice ? strlen(nice) : strnlen(raw, PLT_NAME_MAX);
+	s = malloc(sizeof(*s) + (nice || slen ? len + slen + 1 : 0));
+	if (!s)
+		goto out;
+	*s = (struct symbol){.start = p->start, .end = p->end, .name = raw};
+	if (nice || slen) {
+		char *name = (char *)(s + 1);
+
+		memcpy(name, nice ? nice : raw, len);
+		memcpy(name + len, suffix, slen + 1);
+		s->name = name;
+	}
+out:
+	free(nice);
+	return s;
+}
+
+const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
+{
+	uint32_t i = segment_at(t, addr);
+	struct symbol *s;
+
+	if (i == NO_SYM)
+		return NULL;
+	s = atomic_load_explicit(&t->made[i],
+				 memory_order_acquire); /* pairs with the release below */
+	if (s)
+		return s;
+	pthread_mutex_lock(&t->lock);
+	s = atomic_load_explicit(&t->made[i], memory_order_relaxed);
+	if (!s) {
+		s = make(t, &t->syms[i], demangle);
+		atomic_store_explicit(&t->made[i], s, memory_order_release);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return s;
+}

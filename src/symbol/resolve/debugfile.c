@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Finding files: the program itself, and the file that has its symbols if they were stripped.
+ *
+ * Places are those that gdb, perf and the distributions agreed on: .build-id/xx/yyyy.debug,
+ * .gnu_debuglink, and below /usr/lib/debug by path. What is found counts only if its build-id is
+ * the recorded one; without build-ids, if the checksum in .gnu_debuglink is right.
+ */
+#include "symbol/resolve/sources.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "sys/io/file.h"
+
+bool source_path(char ret[PATH_MAX], const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(ret, PATH_MAX, fmt, ap);
+	va_end(ap);
+	return n >= 0 && n < PATH_MAX;
+}
+
+void source_hex(const uint8_t *id, size_t size, char *ret)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		sprintf(ret + 2 * i, "%02x", id[i]);
+	ret[2 * size] = 0;
+}
+
+bool source_cache_path(const struct sources *src, const struct dso *dso, const char *file,
+		       char ret[PATH_MAX])
+{
+	char hex[2 * PD_BUILD_ID_MAX + 1];
+
+	if (!src->host.home || dso->build_id_size < 4)
+		return false;
+	source_hex(dso->build_id, dso->build_id_size, hex);
+	return source_path(ret, "%s/.debug/.build-id/%.2s/%s%s%s", src->host.home, hex, hex + 2,
+			   *file ? "/" : "", file);
+}
+
+bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
+		   const char *path, struct error *why)
+{
+	if (!dso->build_id_size) {
+		if (!trusted)
+			error_set(why, -ESTALE,
+				  "no build-id recorded, and the recording is not of this machine "
+				  "and "
+				  "kernel release; --symfs can name where its files are");
+		return trusted;
+	}
+	if (elf_build_id_same(img->build_id, img->build_id_size, dso->build_id, dso->build_id_size))
+		return true;
+	error_set(why, -ESTALE, "%s: %s", path,
+		  img->build_id_size ? "build-id differs from the recorded one"
+				     : "has no build-id");
+	return false;
+}
+
+bool source_has_symtab(const struct elf_image *img)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_SYMTAB && shdr.sh_size)
+			return true;
+	}
+	return false;
+}
+
+static int open_accepted(const struct dso *dso, const char *path, bool trusted,
+			 struct elf_image *ret, struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	int r = elf_image_open(path, &img, why);
+
+	if (r)
+		return r;
+	if (!source_accept(dso, &img, trusted, path, why)) {
+		elf_image_close(&img);
+		return -ESTALE;
+	}
+	*ret = img;
+	return 0;
+}
+
+/* The whole program in perf's build-id cache; @symtab: only one that has not been stripped. */
+static int open_cached(const struct sources *src, const struct dso *dso, bool symtab,
+		       struct elf_image *ret)
+{
+	static const char *const names[] = {"elf", ""};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!source_cache_path(src, dso, names[i], path) ||
+		    open_accepted(dso, path, false, ret, NULL))
+			continue;
+		if (!symtab || source_has_symtab(ret))
+			return 0;
+		elf_image_close(ret);
+	}
+	return -ENOENT;
+}
+
+/* The length of the recorded name without the kernel's mark for unlinked files. */
+static int name_length(const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(name), n = sizeof(mark) - 1;
+
+	return (int)(len > n && !strcmp(name + len - n, mark) ? len - n : len);
+}
+
+/* Whether @img is the recorded file by device and inode. */
+static bool same_inode(const struct dso *dso, const struct elf_image *img)
+{
+	struct stat st;
+
+	return dso->ino && img->fd >= 0 && !fstat(img->fd, &st) && st.st_ino == dso->ino &&
+	       major(st.st_dev) == dso->maj && minor(st.st_dev) == dso->min;
+}
+
+/*
+ * Whether @img took the place of the recorded file: another inode of its device, or the same inode,
+ * used again. Where stat() and maps name different devices, as on btrfs, this cannot be told.
+ */
+static bool has_replaced(const struct dso *dso, const struct elf_image *img)
+{
+	struct stat st;
+
+	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st) || major(st.st_dev) != dso->maj ||
+	    minor(st.st_dev) != dso->min)
+		return false;
+	if (st.st_ino != dso->ino)
+		return true;
+	return !file_has_generation(img->fd, dso->ino_generation);
+}
+
+/* Whether a path of process @pid, which is alive, need not be the same file as ours. */
+static bool has_mounts_of_its_own(const struct sources *src, uint32_t pid)
+{
+	char path[PATH_MAX];
+	struct stat own, its;
+
+	return source_path(path, "%s/proc/self/ns/mnt", src->host.root) && !stat(path, &own) &&
+	       source_path(path, "%s/proc/%u/ns/mnt", src->host.root, pid) && !stat(path, &its) &&
+	       own.st_ino != its.st_ino;
+}
+
+/* The file as the processes see it that mapped it, containers above all. */
+static int open_in_processes(const struct sources *src, const struct dso *dso, int len,
+			     struct elf_image *ret)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < DSO_PIDS && dso->pids[i]; i++) {
+		if (!has_mounts_of_its_own(src, dso->pids[i]) ||
+		    !source_path(path, "%s/proc/%u/root%.*s", src->host.root, dso->pids[i], len,
+				 dso->name) ||
+		    elf_image_open(path, ret, NULL))
+			continue;
+		if (dso->build_id_size ? source_accept(dso, ret, false, path, NULL)
+				       : same_inode(dso, ret))
+			return 0;
+		elf_image_close(ret);
+	}
+	return -ENOENT;
+}
+
+/* Without a build-id the path alone says what file it is. */
+static bool is_path_of_others(const struct sources *src, const struct dso *dso)
+{
+	for (size_t i = 0; i < DSO_PIDS && dso->pids[i]; i++)
+		if (has_mounts_of_its_own(src, dso->pids[i]))
+			return true;
+	return false;
+}
+
+static int open_in_place(const struct sources *src, const struct dso *dso, int len,
+			 struct elf_image *ret, struct error *why)
+{
+	bool trusted = src->opts.symfs || src->same_machine;
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
+	bool named = dso->build_id_size || src->opts.symfs;
+	char path[PATH_MAX];
+	int r;
+
+	if (dso->name[0] != '/')
+		return error_set(why, -ENOENT, "not the path of a file");
+	if (!trusted && !dso->build_id_size) {
+		source_accept(dso, NULL, false, dso->name, why);
+		return -ENOENT;
+	}
+	if (dso->name[len] && !dso->build_id_size)
+		return error_set(why, -ENOENT, "the file was deleted, and no build-id is recorded");
+	if (!source_path(path, "%s%.*s", prefix, len, dso->name))
+		return -ENOENT;
+	r = open_accepted(dso, path, trusted, ret, why);
+	if (!r && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
+		elf_image_close(ret);
+		r = error_set(why, -ESTALE,
+			      "of processes with mounts of their own, and no build-id is recorded");
+	}
+	if (!r && !named && has_replaced(dso, ret)) {
+		elf_image_close(ret);
+		r = error_set(why, -ESTALE,
+			      "%s: another file has this name now, and no build-id is recorded",
+			      path);
+	}
+	if (r && src->same_machine && !src->opts.symfs && !open_in_processes(src, dso, len, ret))
+		r = 0;
+	return r;
+}
+
+int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+			struct error *why)
+{
+	int r = open_in_place(src, dso, name_length(dso->name), ret, why);
+
+	return r && open_cached(src, dso, false, ret) ? r : 0;
+}
+
+static bool crc_matches(const struct elf_image *img, uint32_t want)
+{
+	uint32_t crc = 0;
+	off_t at = 0;
+	uint8_t b[65536];
+	ssize_t n;
+
+	if (img->fd < 0)
+		return false;
+	while ((n = pread(img->fd, b, sizeof(b), at)) > 0) {
+		crc = (uint32_t)crc32(crc, b, (uInt)n);
+		at += n;
+	}
+	return !n && crc == want;
+}
+
+/* What .gnu_debuglink says: a file name, padded to four bytes, and a CRC. */
+static bool read_debuglink(const struct elf_image *img, const char **ret_name, uint32_t *ret_crc)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elf_section(img, ".gnu_debuglink", &shdr);
+	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
+	const char *name;
+	size_t len;
+
+	if (!data)
+		return false;
+	name = data->d_buf;
+	len = strnlen(name, data->d_size);
+	if (!len || ((len + 4) & ~(size_t)3) + 4 > data->d_size || memchr(name, '/', len))
+		return false;
+	memcpy(ret_crc, name + ((len + 4) & ~(size_t)3), 4);
+	if (img->ehdr.e_ident[EI_DATA] !=
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
+		*ret_crc = __builtin_bswap32(*ret_crc);
+	*ret_name = name;
+	return true;
+}
+
+/* @program must be open: its own build-id vouches where the recording has none. */
+static int try_link(const struct dso *dso, const struct elf_image *program, const char *path,
+		    uint32_t crc, struct elf_image *ret)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	bool ok;
+
+	if (elf_image_open(path, &img, NULL))
+		return -ENOENT;
+	if (dso->build_id_size)
+		ok = source_accept(dso, &img, false, path, NULL);
+	else if (program->build_id_size)
+		ok = elf_build_id_same(img.build_id, img.build_id_size, program->build_id,
+				       program->build_id_size);
+	else
+		ok = crc_matches(&img, crc);
+	if (ok && source_has_symtab(&img)) {
+		*ret = img;
+		return 0;
+	}
+	elf_image_close(&img);
+	return -ENOENT;
+}
+
+static int open_linked(const struct sources *src, const struct dso *dso,
+		       const struct elf_image *program, struct elf_image *ret)
+{
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root, *link = NULL;
+	const char *slash = strrchr(dso->name, '/');
+	int dir = slash ? (int)(slash - dso->name) : 0, len = name_length(dso->name);
+	char path[PATH_MAX];
+	uint32_t crc = 0;
+
+	if (dso->name[0] != '/')
+		return -ENOENT;
+	if (read_debuglink(program, &link, &crc)) {
+		static const char *const between[][2] = {
+			{"", ""}, {"", "/.debug"}, {"/usr/lib/debug", ""}};
+		size_t i;
+
+		for (i = 0; i < sizeof(between) / sizeof(*between); i++) {
+			if (source_path(path, "%s%s%.*s%s/%s", prefix, between[i][0], dir,
+					dso->name, between[i][1], link) &&
+			    !try_link(dso, program, path, crc, ret))
+				return 0;
+		}
+	}
+	/* without a link only a build-id can tell that a file belongs to the program */
+	if (!dso->build_id_size && !program->build_id_size)
+		return -ENOENT;
+	if (source_path(path, "%s/usr/lib/debug%.*s.debug", prefix, len, dso->name) &&
+	    !try_link(dso, program, path, 0, ret))
+		return 0;
+	if (source_path(path, "%s/usr/lib/debug%.*s", prefix, len, dso->name))
+		return try_link(dso, program, path, 0, ret);
+	return -ENOENT;
+}
+
+/*
+ * debuginfod over the network, only where DEBUGINFOD_URLS says so; the library is loaded when it is
+ * needed, so that nothing depends on it. Interface: elfutils/debuginfod.h.
+ */
+static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret)
+{
+	void *(*begin)(void);
+	void (*end)(void *client);
+	int (*find)(void *client, const unsigned char *build_id, int len, char **ret_path);
+	void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL), *client;
+	char *path = NULL;
+	int fd, r = -ENOENT;
+
+	if (!lib)
+		return -ENOENT;
+	*(void **)&begin = dlsym(lib, "debuginfod_begin");
+	*(void **)&end = dlsym(lib, "debuginfod_end");
+	*(void **)&find = dlsym(lib, "debuginfod_find_debuginfo");
+	client = begin && end && find ? begin() : NULL;
+	if (!client)
+		return -ENOENT;
+	fd = find(client, id, (int)size, &path);
+	if (fd >= 0) {
+		close(fd);
+		r = elf_image_open(path, ret, NULL);
+	}
+	free(path);
+	end(client);
+	return r; /* the library stays loaded: it has state of its own */
+}
+
+int source_open_debug(const struct sources *src, const struct dso *dso,
+		      const struct elf_image *program, struct elf_image *ret)
+{
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
+	const uint8_t *id = dso->build_id;
+	size_t size = dso->build_id_size;
+	struct dso known = *dso;
+	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
+
+	/* the program that was accepted says its build-id where the recording does not */
+	if (!size && program && program->build_id_size &&
+	    program->build_id_size <= PD_BUILD_ID_MAX) {
+		memcpy(known.build_id, program->build_id, program->build_id_size);
+		known.build_id_size = (uint8_t)program->build_id_size;
+		id = known.build_id;
+		size = known.build_id_size;
+	}
+	if (size >= 4) {
+		source_hex(id, size, hex);
+		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", prefix, hex,
+				hex + 2) &&
+		    !open_accepted(&known, path, false, ret, NULL))
+			return 0;
+		if (source_cache_path(src, &known, "debug", path) &&
+		    !open_accepted(&known, path, false, ret, NULL))
+			return 0;
+		/* Or all of the program, from before it was stripped. */
+		if (!open_cached(src, &known, true, ret))
+			return 0;
+	}
+	if (program && program->elf && !open_linked(src, dso, program, ret))
+		return 0;
+	if (!src->host.debuginfod || size < 4 || open_debuginfod(id, size, ret))
+		return -ENOENT;
+	if (source_accept(&known, ret, false, "", NULL))
+		return 0;
+	elf_image_close(ret);
+	return -ENOENT;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Symbols of programs and libraries: .symtab of the file or of its debug file, .dynsym, the
+ * compressed table that Fedora leaves in .gnu_debugdata, and the PLT. Addresses are offsets in the
+ * program file, whose segments alone tell them.
+ */
+#include "symbol/resolve/sources.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int source_open_minidebug(const struct elf_image *program, struct elf_image *ret)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elf_section(program, ".gnu_debugdata", &shdr);
+	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
+	struct buf mem = {0};
+
+	if (!data || source_unxz(data->d_buf, data->d_size, &mem))
+		return -ENOENT;
+	return elf_image_memory(&mem, ret, NULL);
+}
+
+static int add_minidebug(const struct elf_image *program, const struct elf_space *space,
+			 struct symtab_builder *b, size_t *count)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	int r;
+
+	if (source_open_minidebug(program, &img))
+		return 0;
+	r = elf_add_symbols(&img, SHT_SYMTAB, space, b, count);
+	elf_image_close(&img);
+	return r;
+}
+
+static int add_program(const struct sources *src, const struct dso *dso,
+		       const struct elf_image *program, struct symtab_builder *b, bool *ret_few,
+		       struct error *why)
+{
+	struct elf_image debug = ELF_IMAGE_INIT;
+	struct elf_space space = {0};
+	size_t count = 0;
+	int r = elf_space_file(program, &space, why);
+
+	if (r)
+		return r;
+	if (source_has_symtab(program)) {
+		r = elf_add_symbols(program, SHT_SYMTAB, &space, b, &count);
+	} else if (!source_open_debug(src, dso, program, &debug)) {
+		r = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
+		elf_image_close(&debug);
+	}
+	if (!r && !count)
+		r = add_minidebug(program, &space, b, &count);
+	*ret_few = !count;
+	if (!r)
+		r = elf_add_symbols(program, SHT_DYNSYM, &space, b, &count);
+	if (!r)
+		r = elf_add_plt(program, &space, b, &count);
+	elf_space_release(&space);
+	if (!r && !count)
+		r = error_set(why, -ENOENT, "has no symbols, and no debug file was found");
+	return r;
+}
+
+/* The program is gone, but a debug file has its build-id. */
+static int add_debug_only(const struct sources *src, const struct dso *dso,
+			  struct symtab_builder *b, struct error *why)
+{
+	struct elf_image debug = ELF_IMAGE_INIT;
+	struct elf_space space = {0};
+	size_t count = 0;
+	int r;
+
+	if (!dso->build_id_size || source_open_debug(src, dso, NULL, &debug))
+		return -ENOENT;
+	r = elf_space_file(&debug, &space, why);
+	if (!r)
+		r = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
+	if (!r && !count)
+		r = -ENOENT;
+	elf_space_release(&space);
+	elf_image_close(&debug);
+	return r;
+}
+
+static void say_few(const struct elf_image *program, struct error *why)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1] = "";
+
+	source_hex(program->build_id, program->build_id_size, hex);
+	snprintf(why->text, sizeof(why->text), "it has no .symtab, and no debug file was found%s%s",
+		 *hex ? " for build-id " : "", hex);
+}
+
+static int make_table(const struct sources *src, const struct dso *dso,
+		      const struct elf_image *program, bool open, struct symtab **ret,
+		      struct error *why)
+{
+	struct symtab_builder b = {0};
+	bool few = false;
+	int r = open ? add_program(src, dso, program, &b, &few, why)
+		     : add_debug_only(src, dso, &b, why);
+
+	if (!r)
+		*why = (struct error)ERROR_INIT; /* of what was tried first */
+	if (!r && few)
+		say_few(program, why);
+	if (!r)
+		return symtab_build(&b, ret);
+	symtab_builder_release(&b);
+	return r;
+}
+
+int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
+	      struct error *why)
+{
+	struct elf_image program = ELF_IMAGE_INIT;
+	struct symtab *table = NULL;
+	const struct file_table *t;
+	bool mine, open;
+	int r = source_open_program(src, dso, &program, why);
+
+	open = !r;
+	if (r && !dso->build_id_size)
+		return r;
+	t = file_tables_take(src->files, dso, &program, &mine);
+	r = t ? 0 : -ENOMEM;
+	if (t && mine) {
+		r = make_table(src, dso, &program, open, &table, why);
+		file_tables_done(src->files, t, r, table, why);
+	} else if (t) {
+		r = t->code;
+		if (!r || open)
+			*why = t->why;
+	}
+	elf_image_close(&program);
+	if (!r)
+		*ret = t->table;
+	return r;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/resolve/file_tables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+
+/* uthash's own function needs no key: see base/hash.h. */
+#define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
+#include <uthash.h>
+
+struct entry {
+	struct file_table t; /* first: what callers hold */
+	bool done;
+	struct buf key;
+	UT_hash_handle hh;
+};
+
+struct file_tables {
+	pthread_mutex_t lock; /* guards all of it */
+	pthread_cond_t done;
+	struct entry *entries;
+};
+
+struct file_tables *file_tables_new(void)
+{
+	struct file_tables *ft = calloc(1, sizeof(*ft));
+
+	if (!ft)
+		return NULL;
+	pthread_mutex_init(&ft->lock, NULL);
+	pthread_cond_init(&ft->done, NULL);
+	return ft;
+}
+
+static void entry_free(struct entry *e)
+{
+	symtab_free(e->t.table);
+	buf_release(&e->key);
+	free(e);
+}
+
+void file_tables_free(struct file_tables *ft)
+{
+	struct entry *e, *next;
+
+	if (!ft)
+		return;
+	HASH_ITER (hh, ft->entries, e, next) {
+		HASH_DEL(ft->entries, e);
+		entry_free(e);
+	}
+	pthread_cond_destroy(&ft->done);
+	pthread_mutex_destroy(&ft->lock);
+	free(ft);
+}
+
+/* All that the choice of a debug file depends on. */
+static int make_key(const struct dso *dso, const struct elf_image *program, struct buf *ret)
+{
+	uint64_t words[3] = {0, 0, dso->build_id_size};
+	struct stat st;
+	int r;
+
+	if (program->fd >= 0 && !fstat(program->fd, &st)) {
+		words[0] = st.st_dev;
+		words[1] = st.st_ino;
+	}
+	r = buf_append(ret, words, sizeof(words));
+	if (!r)
+		r = buf_append(ret, dso->build_id, dso->build_id_size);
+	return r ? r : buf_append(ret, dso->name, strlen(dso->name));
+}
+
+static struct entry *add(struct file_tables *ft, struct buf *key)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->key = *key;
+	*key = (struct buf){0};
+	HASH_ADD_KEYPTR(hh, ft->entries, e->key.data, e->key.len, e);
+	if (e->hh.tbl)
+		return e;
+	entry_free(e);
+	return NULL;
+}
+
+const struct file_table *file_tables_take(struct file_tables *ft, const struct dso *dso,
+					  const struct elf_image *program, bool *ret_mine)
+{
+	struct entry *e = NULL;
+	struct buf key = {0};
+
+	if (make_key(dso, program, &key))
+		goto out;
+	pthread_mutex_lock(&ft->lock);
+	HASH_FIND(hh, ft->entries, key.data, key.len, e);
+	*ret_mine = !e;
+	if (!e)
+		e = add(ft, &key);
+	else
+		while (!e->done)
+			pthread_cond_wait(&ft->done, &ft->lock);
+	pthread_mutex_unlock(&ft->lock);
+out:
+	buf_release(&key);
+	return e ? &e->t : NULL;
+}
+
+void file_tables_done(struct file_tables *ft, const struct file_table *taken, int code,
+		      struct symtab *table, const struct error *why)
+{
+	struct entry *e = (struct entry *)(uintptr_t)taken;
+
+	pthread_mutex_lock(&ft->lock);
+	e->t = (struct file_table){.table = table, .code = code, .why = *why};
+	e->done = true;
+	pthread_cond_broadcast(&ft->done);
+	pthread_mutex_unlock(&ft->lock);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Symbols of the recorded kernel.
+ *
+ * Sources in order: --kallsyms, --vmlinux, this machine's /proc/kallsyms, perf's build-id cache,
+ * vmlinux by build-id. This machine's list is used only if it is of the recorded kernel: the
+ * build-ids agree; or, with none recorded, host name, release and the address of the reference
+ * symbol do (a reboot moves the kernel, and an update changes it). Everything is moved by how far
+ * the reference symbol is from where it was when the recording was made.
+ */
+#include "symbol/resolve/sources.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/resolve/kallsyms.h"
+
+bool kernel_is_running(const struct sources *src, const struct dso *dso)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	struct buf notes = {0};
+	char path[PATH_MAX];
+	size_t size;
+
+	if (!dso->build_id_size || !source_path(path, "%s/sys/kernel/notes", src->host.root) ||
+	    kallsyms_read_notes(path, &notes))
+		return false;
+	size = elf_note_build_id(notes.data, notes.len, id);
+	buf_release(&notes);
+	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
+}
+
+/*
+ * How far the recorded kernel is from @here, where the reference symbol is now. Without one, 0.
+ */
+static uint64_t kaslr_delta(const struct dso *dso, bool found, uint64_t here)
+{
+	return dso->ref_name && dso->ref_addr && found ? dso->ref_addr - here : 0;
+}
+
+/* Makes the table of @text, which is from @path, and releases it. */
+static int make_table(const struct dso *dso, const char *path, struct buf *kallsyms,
+		      bool must_match, struct symtab **ret, struct error *why)
+{
+	struct buf text = *kallsyms;
+	uint64_t here = 0;
+	bool found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
+	int r = 0;
+
+	if (kallsyms_hidden(&text))
+		r = kallsyms_say_hidden(path, why);
+	else if (must_match && (!found || here != dso->ref_addr))
+		r = error_set(why, -ESTALE,
+			      "the recording has no kernel build-id, and its kernel is not at the "
+			      "address of the running one");
+	if (!r) {
+		r = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), ret);
+		if (r)
+			error_set(why, r, "%s has no symbols", path);
+	}
+	buf_release(&text);
+	return r;
+}
+
+/* Of the file that also has the modules. */
+static int load_listed(const struct sources *src, const struct dso *dso, const char *path,
+		       bool must_match, struct symtab **ret, struct error *why)
+{
+	struct buf text = {0};
+	int r = module_list_text(src->modules, path, &text, why);
+
+	return r ? r : make_table(dso, path, &text, must_match, ret, why);
+}
+
+static int load_kallsyms(const struct dso *dso, const char *path, struct symtab **ret)
+{
+	struct buf text = {0};
+	int r = kallsyms_read(path, &text, NULL);
+
+	return r ? r : make_table(dso, path, &text, false, ret, NULL);
+}
+
+static int load_running(const struct sources *src, const struct dso *dso, struct symtab **ret,
+			struct error *why)
+{
+	bool same = kernel_is_running(src, dso);
+	char path[PATH_MAX];
+
+	if (!same && dso->build_id_size)
+		return error_set(why, -ENOENT,
+				 "build-id differs: the running kernel is not the recorded one");
+	if (!same && !src->same_machine)
+		return error_set(
+			why, -ENOENT,
+			"the recording has no kernel build-id and is not of this machine and "
+			"kernel release; --kallsyms or --vmlinux can name its symbols");
+	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
+		return -ENAMETOOLONG;
+	return load_listed(src, dso, path, !same, ret, why);
+}
+
+static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
+			struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct symtab_builder b = {0};
+	struct elf_space space = {0};
+	uint64_t here = 0;
+	size_t count = 0;
+	bool found;
+	int r = elf_image_open(path, &img, why);
+
+	if (r)
+		return r;
+	if (!source_accept(dso, &img, trusted, path, why)) {
+		r = -ENOENT;
+		goto out;
+	}
+	found = dso->ref_name && elf_symbol_value(&img, dso->ref_name, &here);
+	r = elf_space_shift(kaslr_delta(dso, found, here), &space);
+	if (!r)
+		r = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
+	if (!r && !count)
+		r = error_set(why, -ENOENT, "%s has no symbol table", path);
+	if (!r)
+		r = symtab_build(&b, ret);
+out:
+	symtab_builder_release(&b);
+	elf_space_release(&space);
+	elf_image_close(&img);
+	return r;
+}
+
+static int load_cached(const struct sources *src, const struct dso *dso, struct symtab **ret)
+{
+	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
+
+	if (!source_cache_path(src, dso, "kallsyms", path))
+		return -ENOENT;
+	if (!load_kallsyms(dso, path, ret))
+		return 0;
+	source_hex(dso->build_id, dso->build_id_size, hex);
+	if (source_path(path, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", src->host.home, hex) &&
+	    !load_kallsyms(dso, path, ret))
+		return 0;
+	if (source_cache_path(src, dso, "vmlinux", path) &&
+	    !load_vmlinux(dso, path, false, ret, NULL))
+		return 0;
+	return -ENOENT;
+}
+
+static int load_installed(const struct sources *src, const struct dso *dso, struct symtab **ret)
+{
+	static const struct {
+		const char *before, *after;
+	} places[] = {
+		{"/usr/lib/debug/boot/vmlinux-", ""},
+		{"/usr/lib/debug/lib/modules/", "/vmlinux"},
+		{"/lib/modules/", "/vmlinux"},
+		{"/lib/modules/", "/build/vmlinux"},
+		{"/boot/vmlinux-", ""},
+	};
+	const char *release = src->opts.osrelease;
+	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
+	size_t i;
+
+	if (dso->build_id_size) {
+		source_hex(dso->build_id, dso->build_id_size, hex);
+		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", src->host.root,
+				hex, hex + 2) &&
+		    !load_vmlinux(dso, path, false, ret, NULL))
+			return 0;
+	}
+	if (!release || strchr(release, '/'))
+		return -ENOENT;
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (source_path(path, "%s%s%s%s", src->host.root, places[i].before, release,
+				places[i].after) &&
+		    !load_vmlinux(dso, path, src->same_machine, ret, NULL))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* /dev/null, and only that of the devices, says "none". */
+static bool is_none(const char *path)
+{
+	return !strcmp(path, "/dev/null");
+}
+
+int kernel_check_named(const struct resolver_opts *opts, struct error *err)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct error why = ERROR_INIT;
+	int r;
+
+	if (opts->kallsyms && !is_none(opts->kallsyms)) {
+		r = kallsyms_check(opts->kallsyms, &why);
+		if (r)
+			return error_set(err, r, "--kallsyms: %s", why.text);
+	}
+	if (opts->vmlinux && !is_none(opts->vmlinux)) {
+		r = elf_image_open(opts->vmlinux, &img, &why);
+		elf_image_close(&img);
+		if (r == -EINVAL)
+			return error_set(err, r, "--vmlinux: %s is not a file", opts->vmlinux);
+		if (r < 0)
+			return error_set(err, r, "--vmlinux: %s", why.text);
+	}
+	return 0;
+}
+
+int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		struct error *why)
+{
+	int r;
+
+	if ((src->opts.kallsyms && is_none(src->opts.kallsyms)) ||
+	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
+		return error_set(why, -ENOENT, "left out, as /dev/null says");
+	if (src->opts.kallsyms)
+		return load_listed(src, dso, src->opts.kallsyms, false, ret, why);
+	if (src->opts.vmlinux)
+		return load_vmlinux(dso, src->opts.vmlinux, true, ret, why);
+	r = load_running(src, dso, ret, why);
+	if (!r || r == -ENOMEM)
+		return r;
+	if (!load_cached(src, dso, ret) || !load_installed(src, dso, ret))
+		return 0;
+	return r; /* what load_running() said is what the user can do most about */
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Symbols of kernel modules. Addresses count from the start of the module's text in memory, which
+ * is what its map starts with: so neither KASLR nor the load address matters.
+ */
+#include "symbol/resolve/sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/resolve/kallsyms.h"
+
+#define NAME_MAX_MODULE 128
+
+/* "/lib/modules/…/snd-pcm.ko.xz" and "[snd_pcm]" are both "snd_pcm". */
+static bool module_name(const char *dso_name, char ret[NAME_MAX_MODULE])
+{
+	const char *base = strrchr(dso_name, '/');
+	size_t i, len;
+
+	base = base ? base + 1 : dso_name;
+	base += *base == '[';
+	len = strcspn(base, "]");
+	if (strstr(base, ".ko") && (size_t)(strstr(base, ".ko") - base) < len)
+		len = (size_t)(strstr(base, ".ko") - base);
+	if (!len || len >= NAME_MAX_MODULE)
+		return false;
+	for (i = 0; i < len; i++)
+		ret[i] = base[i] == '-' ? '_' : base[i];
+	ret[len] = 0;
+	return true;
+}
+
+/* Whether the module that is loaded here is the recorded one. */
+static bool is_loaded(const struct sources *src, const struct dso *dso, const char *name)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	struct buf notes = {0};
+	char path[PATH_MAX];
+	size_t size;
+
+	if (!dso->build_id_size)
+		return src->same_machine;
+	if (!source_path(path, "%s/sys/module/%s/notes/.note.gnu.build-id", src->host.root, name) ||
+	    kallsyms_read_notes(path, &notes))
+		return false;
+	size = elf_note_build_id(notes.data, notes.len, id);
+	buf_release(&notes);
+	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
+}
+
+static int load_kallsyms(const struct sources *src, const char *path, const char *name,
+			 struct symtab **ret, struct error *why)
+{
+	struct buf lines;
+	int r = module_list_symbols(src->modules, path, name, &lines, why);
+
+	return r ? r : kallsyms_table(&lines, name, 0, ret);
+}
+
+static int load_ko(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
+		   struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct symtab_builder b = {0};
+	struct elf_space space = {0};
+	struct buf mem = {0};
+	size_t count = 0;
+	int r = source_read(path, &mem, why);
+
+	if (!r)
+		r = elf_image_memory(&mem, &img, why);
+	if (r)
+		return r;
+	if (!source_accept(dso, &img, trusted, path, why) || img.ehdr.e_type != ET_REL) {
+		r = -ENOENT;
+		goto out;
+	}
+	r = elf_space_module(&img, &space);
+	if (!r)
+		r = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
+	if (!r && !count)
+		r = error_set(why, -ENOENT, "%s has no symbol table", path);
+	if (!r)
+		r = symtab_build(&b, ret);
+out:
+	symtab_builder_release(&b);
+	elf_space_release(&space);
+	elf_image_close(&img);
+	return r;
+}
+
+/* In the list that depmod made for the release. */
+static bool find_ko(const struct sources *src, const char *name, char ret[PATH_MAX])
+{
+	const char *release = src->opts.osrelease;
+	char list[PATH_MAX], file[PATH_MAX];
+
+	return release && !strchr(release, '/') &&
+	       source_path(list, "%s/lib/modules/%s/modules.dep", src->host.root, release) &&
+	       module_list_file(src->modules, list, name, file) &&
+	       source_path(ret, "%s/lib/modules/%s/%s", src->host.root, release, file);
+}
+
+static int load_any_ko(const struct sources *src, const struct dso *dso, const char *name,
+		       struct symtab **ret, struct error *why)
+{
+	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
+	bool trusted = src->same_machine || src->opts.symfs;
+	struct error err = ERROR_INIT;
+	char path[PATH_MAX];
+	int r = -ENOENT;
+
+	/* a debug file has .symtab too, but sections without the sizes' content: as good */
+	if (dso->name[0] == '/' && source_path(path, "%s%s", prefix, dso->name)) {
+		r = load_ko(dso, path, trusted, ret, &err);
+		if (r != -ENOENT || *err.text)
+			*why = err;
+		if (!r)
+			return 0;
+	}
+	if (source_cache_path(src, dso, "elf", path) && !load_ko(dso, path, false, ret, NULL))
+		return 0;
+	if (find_ko(src, name, path) && !load_ko(dso, path, trusted, ret, NULL))
+		return 0;
+	return r;
+}
+
+int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		struct error *why)
+{
+	char name[NAME_MAX_MODULE], path[PATH_MAX];
+
+	if (!module_name(dso->name, name))
+		return error_set(why, -EINVAL, "not the name of a module");
+	if (src->opts.kallsyms)
+		return load_kallsyms(src, src->opts.kallsyms, name, ret, why);
+	if (is_loaded(src, dso, name)) {
+		if (source_path(path, "%s/proc/kallsyms", src->host.root) &&
+		    !load_kallsyms(src, path, name, ret, why))
+			return 0;
+	} else {
+		error_set(why, -ENOENT, "%s",
+			  dso->build_id_size
+				  ? "the recorded module is not the one that is loaded here"
+				  : "no build-id recorded, and the recording is not of this "
+				    "machine and kernel release");
+	}
+	if (!load_any_ko(src, dso, name, ret, why))
+		return 0;
+	return why->code ? why->code : -ENOENT;
+}

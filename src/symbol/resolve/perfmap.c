@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * perf-PID.map: what a JIT says about the code it made, a line "START SIZE NAME" each (hex).
+ *
+ * /tmp is everybody's, so the file must belong to the user of the process, to root, or to us, and
+ * be a regular file. What is read of them is bounded, too. A process in a container writes it in
+ * its own /tmp under its own number. Source: tools/perf/Documentation/jit-interface.txt.
+ */
+#include "symbol/resolve/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_MAX_MAP (64u << 10) /* longer ones are passed over */
+
+/* @owner: the process's user, or our own where it is gone. Returns a descriptor or -errno. */
+static int open_map(const char *path, uid_t owner, struct error *why)
+{
+	int r, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return error_sys(why, -errno, "%s", path);
+	if (fstat(fd, &st))
+		r = error_sys(why, -errno, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		r = error_set(why, -EINVAL, "%s is not a regular file", path);
+	else if (st.st_uid && st.st_uid != owner && st.st_uid != geteuid())
+		r = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
+			      path, (unsigned int)st.st_uid);
+	else
+		return fd;
+	close(fd);
+	return r;
+}
+
+static bool take_hex(char **p, uint64_t *ret)
+{
+	char *end;
+
+	if (!strchr("0123456789abcdefABCDEF", **p) || !**p)
+		return false;
+	errno = 0;
+	*ret = strtoull(*p, &end, 16);
+	if (errno || end == *p || *end != ' ')
+		return false;
+	*p = end + 1;
+	return true;
+}
+
+/* What is read of a map and what comes of it. */
+struct map_reader {
+	const char *path;
+	struct symtab_builder b;
+	char text[LINE_MAX_MAP + 1];
+	size_t len;    /* in @text: what of the last line has been read */
+	bool too_long; /* the line at hand: it is passed over */
+	bool nul;      /* there is a NUL byte: no text from there on */
+};
+
+/* @line ends with a NUL. */
+static int take_line(struct map_reader *m, char *line)
+{
+	struct symtab_entry e = {.binding = SYMTAB_GLOBAL};
+	int r;
+
+	if (!take_hex(&line, &e.start) || !take_hex(&line, &e.size) || !e.size)
+		return 0;
+	r = symtab_name(&m->b, line, strlen(line), &e.name);
+	return r ? r : symtab_add(&m->b, &e);
+}
+
+/* Takes the whole lines in @text, of which [@len, @end) is new, and moves the rest to its front. */
+static int take_lines(struct map_reader *m, size_t end)
+{
+	char *line = m->text, *stop, *nul = memchr(m->text + m->len, 0, end - m->len);
+	int r = 0;
+
+	if (nul) {
+		m->nul = true;
+		end = (size_t)(nul - m->text);
+	}
+	while (!r && (stop = memchr(line, '\n', end - (size_t)(line - m->text)))) {
+		*stop = 0;
+		if (!m->too_long)
+			r = take_line(m, line);
+		m->too_long = false;
+		line = stop + 1;
+	}
+	m->len = end - (size_t)(line - m->text);
+	memmove(m->text, line, m->len);
+	if (m->len == LINE_MAX_MAP) {
+		m->too_long = true;
+		m->len = 0;
+	}
+	return r;
+}
+
+/* Bytes that the symbols take, names included, before there is a table of them. */
+static uint64_t memory_of(const struct symtab_builder *b)
+{
+	return (uint64_t)b->count * PERFMAP_SYMBOL_BYTES + b->names.len;
+}
+
+static int read_map(int fd, struct map_reader *m, uint64_t max, struct error *why)
+{
+	ssize_t n = 1;
+	int r = 0;
+
+	while (!r && n && !m->nul) {
+		n = read(fd, m->text + m->len, LINE_MAX_MAP - m->len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		r = n < 0 ? -errno : take_lines(m, m->len + (size_t)n);
+		if (!r && memory_of(&m->b) > max)
+			r = -EFBIG;
+	}
+	/* A line that does not end, behind the others. */
+	m->text[m->len] = 0;
+	if (!r && m->len && !m->too_long)
+		r = take_line(m, m->text);
+	if (r == -EFBIG)
+		return error_set(why, r,
+				 "%s is left out: symbols of JITs would take more than %u MB",
+				 m->path, PERFMAPS_MAX >> 20);
+	if (r)
+		return error_sys(why, r, "%s", m->path);
+	if (!m->b.count)
+		return error_set(why, m->nul ? -EBADMSG : -ENOENT, "%s has %s", m->path,
+				 m->nul ? "NUL bytes: it is no list of symbols" : "no symbols");
+	return 0;
+}
+
+/* The number of @pid in its own pid namespace; @pid itself if it has none or is gone. */
+static uint32_t inner_pid(const struct sources *src, uint32_t pid)
+{
+	char path[PATH_MAX], line[256];
+	const char *last;
+	uint32_t inner = pid;
+	FILE *f;
+
+	if (!source_path(path, "%s/proc/%u/status", src->host.root, pid))
+		return pid;
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		last = strrchr(line, '\t');
+		if (last)
+			inner = (uint32_t)strtoul(last, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return inner;
+}
+
+/* Returns a descriptor, with @path, or -errno. */
+static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX], struct error *why)
+{
+	const char *root = src->opts.symfs ? src->opts.symfs : src->host.root;
+	uid_t owner = geteuid();
+	struct stat st;
+	int r;
+
+	if (!src->same_machine && !src->opts.symfs)
+		return error_set(why, -ENOENT,
+				 "code of a JIT, and the recording is not of this machine");
+	if (source_path(path, "%s/proc/%u", src->host.root, pid) && !stat(path, &st))
+		owner = st.st_uid;
+	if (!source_path(path, "%s/tmp/perf-%u.map", root, pid))
+		return -ENAMETOOLONG;
+	r = open_map(path, owner, why);
+	if (r != -ENOENT || src->opts.symfs)
+		return r;
+	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, inner_pid(src, pid)))
+		return r;
+	/* its error is of interest only if there is a file */
+	return access(path, F_OK) ? r : open_map(path, owner, why);
+}
+
+int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,
+		 struct error *why)
+{
+	struct map_reader *m = calloc(1, sizeof(*m));
+	char path[PATH_MAX];
+	int r, fd;
+
+	if (!m)
+		return -ENOMEM;
+	m->path = path;
+	m->b.last_wins = true;
+	fd = find_map(src, pid, path, why);
+	r = fd < 0 ? fd : read_map(fd, m, *left, why);
+	if (!r) {
+		*left -= memory_of(&m->b);
+		r = symtab_build(&m->b, ret);
+	}
+	if (fd >= 0)
+		close(fd);
+	symtab_builder_release(&m->b);
+	free(m);
+	return r;
+}

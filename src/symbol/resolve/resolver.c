@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/resolve/resolver.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "symbol/resolve/sources.h"
+
+/* Slots come in blocks, each twice as long as the one before; a block never moves. */
+#define BLOCK0	   64
+#define BLOCKS_MAX 24
+
+#define PID_BUCKETS 1024
+
+/* What loading a dso came to. Read-only once it is published. */
+struct loaded {
+	struct symtab *table; /* NULL: no symbols */
+	bool borrowed;	      /* the table is of src.files */
+	struct symbol whole;  /* DSO_KSYMBOL: its name stands for every address */
+	bool few;	      /* but symbols that it exports */
+	char why[512];	      /* there are none, or few; else empty */
+};
+
+struct slot {
+	/* Published with release under the lock, read with acquire. */
+	_Atomic(struct loaded *) loaded;
+	pthread_mutex_t lock; /* guards the loading */
+};
+
+/* A process's perf-PID.map. Nodes are only ever added in front. */
+struct pid_map {
+	struct pid_map *next;
+	uint32_t pid;
+	struct symtab *table;
+};
+
+struct resolver {
+	struct sources src;
+	struct utsname uts;
+	char *home;
+	_Atomic(struct slot *) blocks[BLOCKS_MAX];
+	_Atomic(struct pid_map *) pids[PID_BUCKETS];
+	/* Lock order: after a slot's. Guards the growing of blocks and pids, and what follows. */
+	pthread_mutex_t lock;
+	_Atomic bool any_perfmap;
+	char pid_why[512];	/* first reason why a process had no perf-PID.map */
+	uint64_t perfmaps_left; /* bytes */
+	char refused[512];	/* the first file of symbols that has more than is taken of one */
+};
+
+static const struct loaded out_of_memory = {.why = "out of memory"};
+
+static bool same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *host,
+		    struct resolver **ret, struct error *err)
+{
+	struct resolver *r;
+	int rc;
+
+	elf_version(EV_CURRENT);
+	rc = kernel_check_named(opts, err);
+	if (rc < 0)
+		return rc;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return error_set(err, -ENOMEM, "out of memory");
+	r->src.modules = module_list_new();
+	r->src.files = file_tables_new();
+	if (!r->src.modules || !r->src.files) {
+		module_list_free(r->src.modules);
+		file_tables_free(r->src.files);
+		free(r);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	r->perfmaps_left = PERFMAPS_MAX;
+	r->src.opts = *opts;
+	r->src.host = *host;
+	if (r->src.opts.symfs && !strcmp(r->src.opts.symfs, "/"))
+		r->src.opts.symfs = "";
+	r->src.same_machine =
+		same(opts->hostname, host->hostname) && same(opts->osrelease, host->osrelease);
+	*ret = r;
+	return 0;
+}
+
+int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct error *err)
+{
+	const char *home = getenv("HOME"), *urls = getenv("DEBUGINFOD_URLS");
+	struct symbol_host host = {.root = "", .debuginfod = urls && *urls};
+	struct resolver *r;
+	int e = resolver_new_on(opts, &host, &r, err);
+
+	if (e)
+		return e;
+	/* the strings of @host must live as long as the resolver: they are its own */
+	if (home && *home)
+		r->home = strdup(home);
+	r->src.host.home = r->home;
+	if (!uname(&r->uts)) {
+		r->src.host.hostname = r->uts.nodename;
+		r->src.host.osrelease = r->uts.release;
+	}
+	r->src.same_machine = same(opts->hostname, r->src.host.hostname) &&
+			      same(opts->osrelease, r->src.host.osrelease);
+	*ret = r;
+	return 0;
+}
+
+static void block_free(struct slot *block, size_t n)
+{
+	size_t i;
+
+	for (i = 0; block && i < n; i++) {
+		struct loaded *l = atomic_load_explicit(&block[i].loaded, memory_order_relaxed);
+
+		pthread_mutex_destroy(&block[i].lock);
+		if (!l || l == &out_of_memory)
+			continue;
+		if (!l->borrowed)
+			symtab_free(l->table);
+		free(l);
+	}
+	free(block);
+}
+
+void resolver_free(struct resolver *r)
+{
+	struct pid_map *p, *next;
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < BLOCKS_MAX; i++)
+		block_free(atomic_load(&r->blocks[i]), (size_t)BLOCK0 << i);
+	for (i = 0; i < PID_BUCKETS; i++) {
+		for (p = atomic_load(&r->pids[i]); p; p = next) {
+			next = p->next;
+			symtab_free(p->table);
+			free(p);
+		}
+	}
+	pthread_mutex_destroy(&r->lock);
+	module_list_free(r->src.modules);
+	file_tables_free(r->src.files);
+	free(r->home);
+	free(r);
+}
+
+static struct slot *block_new(size_t n)
+{
+	struct slot *b = calloc(n, sizeof(*b));
+	size_t i;
+
+	for (i = 0; b && i < n; i++)
+		pthread_mutex_init(&b[i].lock, NULL);
+	return b;
+}
+
+/* The block of dso number @index, and the slot's place in it. */
+static unsigned int block_of(unsigned int index, size_t *ret)
+{
+	uint64_t n = (uint64_t)index + BLOCK0;
+	unsigned int k = 63 - (unsigned int)__builtin_clzll(n) - 6; /* log2(n / BLOCK0) */
+
+	*ret = n - ((uint64_t)BLOCK0 << k);
+	return k;
+}
+
+/* The slot of dso number @index if it has been made, else NULL. */
+static const struct slot *slot_find(const struct resolver *r, unsigned int index)
+{
+	size_t at;
+	unsigned int k = block_of(index, &at);
+	const struct slot *b;
+
+	if (k >= BLOCKS_MAX)
+		return NULL;
+	b = atomic_load_explicit(&r->blocks[k], memory_order_acquire);
+	return b ? b + at : NULL;
+}
+
+/* The slot of dso number @index; NULL when out of memory. Lock-free once it is there. */
+static struct slot *slot_get(struct resolver *r, unsigned int index)
+{
+	size_t at;
+	unsigned int k = block_of(index, &at);
+	struct slot *b;
+
+	if (k >= BLOCKS_MAX)
+		return NULL;
+	b = atomic_load_explicit(&r->blocks[k], memory_order_acquire);
+	if (!b) {
+		pthread_mutex_lock(&r->lock);
+		b = atomic_load_explicit(&r->blocks[k], memory_order_relaxed);
+		if (!b) {
+			b = block_new((size_t)BLOCK0 << k);
+			atomic_store_explicit(&r->blocks[k], b, memory_order_release);
+		}
+		pthread_mutex_unlock(&r->lock);
+	}
+	return b ? b + at : NULL;
+}
+
+static int load_none(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		     struct error *why)
+{
+	return error_set(why, -ENOENT, "of a guest; its files are not here");
+}
+
+/* DSO_KSYMBOL and DSO_ANON have no file. */
+static int (*const loaders[])(const struct sources *src, const struct dso *dso, struct symtab **ret,
+			      struct error *why) = {
+	[DSO_KERNEL] = kernel_load, [DSO_MODULE] = module_load, [DSO_ELF] = file_load,
+	[DSO_VDSO] = vdso_load,	    [DSO_GUEST] = load_none,
+};
+
+static struct loaded *load(struct resolver *r, const struct dso *dso)
+{
+	struct loaded *l = calloc(1, sizeof(*l));
+	struct error why = ERROR_INIT;
+	int e = -ENOENT;
+
+	if (!l)
+		return (struct loaded *)(uintptr_t)&out_of_memory;
+	if (dso->kind == DSO_KSYMBOL)
+		l->whole = (struct symbol){.start = 0, .end = UINT64_MAX, .name = dso->name};
+	else if ((size_t)dso->kind < sizeof(loaders) / sizeof(*loaders) && loaders[dso->kind])
+		e = loaders[dso->kind](&r->src, dso, &l->table, &why);
+	if (!l->table && !l->whole.name)
+		snprintf(l->why, sizeof(l->why), "%s",
+			 *why.text	? why.text
+			 : e == -ENOMEM ? "out of memory"
+					: "not found");
+	l->borrowed = dso->kind == DSO_ELF;
+	l->few = l->table && dso->kind == DSO_ELF && *why.text;
+	if (l->few)
+		snprintf(l->why, sizeof(l->why), "%s", why.text);
+	return l;
+}
+
+static const struct loaded *loaded_get(struct resolver *r, const struct dso *dso)
+{
+	struct slot *s = slot_get(r, dso->index);
+	struct loaded *l;
+
+	if (!s)
+		return &out_of_memory;
+	l = atomic_load_explicit(&s->loaded,
+				 memory_order_acquire); /* pairs with the release below */
+	if (l)
+		return l;
+	pthread_mutex_lock(&s->lock);
+	l = atomic_load_explicit(&s->loaded, memory_order_relaxed);
+	if (!l) {
+		l = load(r, dso);
+		atomic_store_explicit(&s->loaded, l, memory_order_release);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return l;
+}
+
+static struct pid_map *pid_find(struct resolver *r, uint32_t pid)
+{
+	struct pid_map *p;
+
+	p = atomic_load_explicit(&r->pids[pid % PID_BUCKETS], memory_order_acquire);
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+/* Loads a process's map, or remembers that there is none. */
+static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
+{
+	struct error why = ERROR_INIT;
+	struct pid_map *p;
+	int e;
+
+	pthread_mutex_lock(&r->lock);
+	p = pid_find(r, pid);
+	if (p)
+		goto out;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		goto out;
+	p->pid = pid;
+	e = perfmap_load(&r->src, pid, &r->perfmaps_left, &p->table, &why);
+	if ((e == -EFBIG || e == -EBADMSG) && !*r->refused)
+		snprintf(r->refused, sizeof(r->refused), "%s", why.text);
+	if (!e)
+		atomic_store(&r->any_perfmap, true);
+	else if (!*r->pid_why)
+		snprintf(r->pid_why, sizeof(r->pid_why), "%s",
+			 *why.text ? why.text : "out of memory");
+	p->next = atomic_load_explicit(&r->pids[pid % PID_BUCKETS], memory_order_relaxed);
+	atomic_store_explicit(&r->pids[pid % PID_BUCKETS], p, memory_order_release);
+out:
+	pthread_mutex_unlock(&r->lock);
+	return p;
+}
+
+static const struct symbol *find_anon(struct resolver *r, uint32_t pid, uint64_t addr)
+{
+	struct pid_map *p = pid_find(r, pid);
+
+	if (!p)
+		p = pid_load(r, pid);
+	return p && p->table ? symtab_find(p->table, addr, !r->src.opts.no_demangle) : NULL;
+}
+
+/* A child that its parent has forked runs the parent's code, until it makes some of its own. */
+static const struct symbol *find_jit(struct resolver *r, const struct dso *dso, uint32_t pid,
+				     uint64_t addr)
+{
+	const struct symbol *sym = find_anon(r, pid, addr);
+
+	if (!sym && dso->jit_pid && dso->jit_pid != pid)
+		sym = find_anon(r, dso->jit_pid, addr);
+	return sym;
+}
+
+const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
+				   uint64_t addr)
+{
+	const struct loaded *l;
+
+	if (dso->kind == DSO_ANON)
+		return find_jit(r, dso, pid, addr);
+	l = loaded_get(r, dso);
+	if (l->table)
+		return symtab_find(l->table, addr, !r->src.opts.no_demangle);
+	return l->whole.name ? &l->whole : NULL;
+}
+
+int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+{
+	struct error unused = ERROR_INIT;
+
+	switch (dso->kind) {
+	case DSO_ELF: return source_open_program(&r->src, dso, ret, &unused);
+	case DSO_VDSO: return source_open_vdso(&r->src, dso, ret, &unused);
+	default: return -ENOENT;
+	}
+}
+
+int resolver_open_debug(const struct resolver *r, const struct dso *dso,
+			const struct elf_image *program, struct elf_image *ret)
+{
+	return source_open_debug(&r->src, dso, program, ret);
+}
+
+static bool any_pid_asked(const struct resolver *r)
+{
+	for (size_t i = 0; i < PID_BUCKETS; i++)
+		if (atomic_load_explicit(&r->pids[i], memory_order_acquire))
+			return true;
+	return false;
+}
+
+bool resolver_was_asked(const struct resolver *r, const struct dso *dso)
+{
+	const struct slot *s;
+
+	if (dso->kind == DSO_ANON)
+		return any_pid_asked(r);
+	s = slot_find(r, dso->index);
+	return s && atomic_load_explicit(&s->loaded, memory_order_acquire);
+}
+
+const char *resolver_why_not(struct resolver *r, const struct dso *dso)
+{
+	const struct loaded *l;
+	const char *why = NULL;
+
+	if (dso->kind == DSO_ANON) {
+		if (atomic_load(&r->any_perfmap))
+			return NULL;
+		/* pid_why is written once; the lock orders us behind that */
+		pthread_mutex_lock(&r->lock);
+		why = *r->pid_why ? r->pid_why : "no perf-PID.map of its processes was found";
+		pthread_mutex_unlock(&r->lock);
+		return why;
+	}
+	l = loaded_get(r, dso);
+	return *l->why && !l->few ? l->why : NULL;
+}
+
+const char *resolver_refused(struct resolver *r)
+{
+	const char *text;
+
+	/* written once; the lock orders us behind that */
+	pthread_mutex_lock(&r->lock);
+	text = *r->refused ? r->refused : NULL;
+	pthread_mutex_unlock(&r->lock);
+	return text;
+}
+
+const char *resolver_why_few(struct resolver *r, const struct dso *dso)
+{
+	const struct loaded *l = dso->kind == DSO_ELF ? loaded_get(r, dso) : NULL;
+
+	return l && l->few ? l->why : NULL;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What both engines share: remainders of short writes, retries, the order of streams.
+ *
+ * A write is in one slot from its submission until it is reaped:
+ *
+ *   FREE ──submit──► QUEUED ──► STARTED ──► ENDED ──reap──► FREE
+ *                      ▲          │
+ *                      └── remainder, EINTR, EAGAIN (stalled)
+ *
+ * A QUEUED write of a stream stays so while another one of its descriptor, submitted before, has
+ * not ended.
+ */
+#include "sys/io/aio_engine.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* A descriptor that is ready by poll() and still gives EAGAIN is asked again after that time. */
+#define STALL_NS 1000000
+
+enum state {
+	FREE,
+	QUEUED,
+	STARTED,
+	ENDED,
+};
+
+struct slot {
+	enum state state;
+	struct aio_part rest; /* what of it is not yet written */
+	uint64_t number;      /* by submission; of an ended one, by its end */
+	unsigned int stalls;  /* times EAGAIN since anything of it was written */
+	struct aio_completion completion;
+};
+
+struct aio {
+	const struct aio_engine *engine;
+	void *state; /* the engine's */
+	int uring_refused;
+	int broken; /* what the engine died of */
+	unsigned int depth, pending;
+	uint64_t numbers;
+	struct slot slots[];
+};
+
+int aio_new_engine(const struct aio_engine *engine, void *arg, unsigned int depth, struct aio **ret)
+{
+	struct aio *a;
+	int r;
+
+	if (!depth || depth > AIO_DEPTH_MAX)
+		return -EINVAL;
+	a = calloc(1, sizeof(*a) + depth * sizeof(a->slots[0]));
+	if (!a)
+		return -ENOMEM;
+	a->engine = engine;
+	a->depth = depth;
+	r = engine->open(arg, depth, &a->state);
+	if (r)
+		free(a);
+	else
+		*ret = a;
+	return r;
+}
+
+int aio_new(enum aio_kind kind, unsigned int depth, struct aio **ret, struct error *err)
+{
+	int r = 0, refused = 0;
+
+	if (kind != AIO_POSIX) {
+		r = aio_new_engine(&aio_engine_uring, NULL, depth, ret);
+		refused = r;
+	}
+	if (kind == AIO_POSIX || (r && kind == AIO_AUTOMATIC))
+		r = aio_new_engine(&aio_engine_posix, NULL, depth, ret);
+	if (r)
+		return error_sys(err, r, "asynchronous writing, %u at a time", depth);
+	(*ret)->uring_refused = refused;
+	return 0;
+}
+
+void aio_free(struct aio *a)
+{
+	if (!a)
+		return;
+	aio_barrier(a);
+	a->engine->close(a->state);
+	free(a);
+}
+
+const char *aio_engine_name(const struct aio *a)
+{
+	return a->engine->name;
+}
+
+int aio_uring_refused(const struct aio *a)
+{
+	return a->uring_refused;
+}
+
+unsigned int aio_pending(const struct aio *a)
+{
+	return a->pending;
+}
+
+static bool is_stream(const struct slot *s)
+{
+	return s->rest.offset == AIO_STREAM;
+}
+
+/* Another one of the same stream that was submitted before @s and has not ended. */
+static bool stream_busy(const struct aio *a, const struct slot *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->depth && is_stream(s); i++) {
+		const struct slot *o = &a->slots[i];
+
+		if ((o->state == QUEUED || o->state == STARTED) && o->number < s->number &&
+		    is_stream(o) && o->rest.fd == s->rest.fd)
+			return true;
+	}
+	return false;
+}
+
+/* What waits behind a write of a stream that failed. */
+static void cancel_behind(struct aio *a, int fd)
+{
+	struct slot *next;
+	unsigned int i;
+
+	do {
+		next = NULL;
+		for (i = 0; i < a->depth; i++) {
+			struct slot *s = &a->slots[i];
+
+			if (s->state == QUEUED && is_stream(s) && s->rest.fd == fd &&
+			    (!next || s->number < next->number))
+				next = s;
+		}
+		if (next) {
+			next->state = ENDED;
+			next->completion.result = -ECANCELED;
+			next->number = a->numbers++;
+		}
+	} while (next);
+}
+
+static void slot_end(struct aio *a, struct slot *s, int result)
+{
+	s->state = ENDED;
+	s->completion.result = result;
+	s->number = a->numbers++;
+	if (result && is_stream(s))
+		cancel_behind(a, s->rest.fd);
+}
+
+/* What one write(2) of @s came to. It is queued again if there is more to do. */
+static void slot_result(struct aio *a, struct slot *s, ssize_t result)
+{
+	s->state = QUEUED;
+	/* Nobody cancels a write but the end of the thread that began it. */
+	if (result == -EINTR || result == -ECANCELED)
+		return;
+	if (result == -EAGAIN) {
+		s->stalls++;
+		return;
+	}
+	/* A descriptor that takes nothing would hold us for ever. */
+	if (result <= 0 || (size_t)result > s->rest.len) {
+		slot_end(a, s, result < 0 ? (int)result : -EIO);
+		return;
+	}
+	s->stalls = 0;
+	s->rest.data = (const char *)s->rest.data + result;
+	s->rest.len -= (size_t)result;
+	if (!is_stream(s))
+		s->rest.offset += result;
+	if (!s->rest.len)
+		slot_end(a, s, 0);
+}
+
+/* After EAGAIN: whether to try again; with @wait, when that makes sense. */
+static bool stall_over(const struct slot *s, bool wait)
+{
+	const struct timespec nap = {.tv_nsec = STALL_NS};
+	struct pollfd pfd = {.fd = s->rest.fd, .events = POLLOUT};
+
+	if (wait && s->stalls > 1)
+		nanosleep(&nap, NULL);
+	return poll(&pfd, 1, wait ? -1 : 0) != 0;
+}
+
+static void slot_start(struct aio *a, struct slot *s)
+{
+	int r;
+
+	s->state = STARTED;
+	r = a->engine->start(a->state, (unsigned int)(s - a->slots), &s->rest);
+	if (r)
+		slot_result(a, s, r);
+}
+
+/*
+ * Starts what can be started. Only one stalled write may be waited for, and only when nothing else
+ * can go on; whether any is STARTED then is the return value.
+ */
+static bool start_queued(struct aio *a, bool wait)
+{
+	struct slot *stalled = NULL;
+	bool started = false;
+	unsigned int i;
+
+	for (i = 0; i < a->depth; i++) {
+		struct slot *s = &a->slots[i];
+
+		if (s->state == QUEUED && !stream_busy(a, s)) {
+			if (!s->stalls || stall_over(s, false))
+				slot_start(a, s);
+			else
+				stalled = s;
+		}
+		started |= s->state == STARTED;
+	}
+	if (wait && !started && stalled && stall_over(stalled, true))
+		slot_start(a, stalled);
+	return started || (stalled && stalled->state == STARTED);
+}
+
+int aio_submit(struct aio *a, int fd, const void *data, size_t len, off_t offset, void *cookie)
+{
+	struct slot *s = a->slots;
+
+	if (a->pending == a->depth)
+		return -EBUSY;
+	while (s->state != FREE)
+		s++;
+	a->pending++;
+	*s = (struct slot){
+		.state = QUEUED,
+		.rest = {fd, data, len, offset},
+		.number = a->numbers++,
+		.completion = {.cookie = cookie},
+	};
+	if (!stream_busy(a, s))
+		slot_start(a, s);
+	return 0;
+}
+
+/* One step towards the end of a write. 1: went on; 0: nothing has ended; negative: broken. */
+static int step(struct aio *a, bool wait)
+{
+	unsigned int slot;
+	ssize_t result;
+	int r;
+
+	if (a->broken)
+		return a->broken;
+	if (!start_queued(a, wait))
+		return wait;
+	r = a->engine->collect(a->state, wait, &slot, &result);
+	if (r < 0)
+		a->broken = r;
+	if (r == 1)
+		slot_result(a, &a->slots[slot], result);
+	return r || !wait ? r : 1;
+}
+
+/* The one that ended first. */
+static struct slot *first_ended(struct aio *a)
+{
+	struct slot *first = NULL;
+	unsigned int i;
+
+	for (i = 0; i < a->depth; i++) {
+		struct slot *s = &a->slots[i];
+
+		if (s->state == ENDED && (!first || s->number < first->number))
+			first = s;
+	}
+	return first;
+}
+
+int aio_reap(struct aio *a, bool wait, struct aio_completion *ret)
+{
+	struct slot *s = NULL;
+	int r = 1;
+
+	if (!a->pending)
+		return 0;
+	while (!(s = first_ended(a)) && r == 1)
+		r = step(a, wait);
+	if (!s)
+		return r;
+	*ret = s->completion;
+	s->state = FREE;
+	a->pending--;
+	return 1;
+}
+
+static bool any_unended(const struct aio *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->depth; i++) {
+		if (a->slots[i].state == QUEUED || a->slots[i].state == STARTED)
+			return true;
+	}
+	return false;
+}
+
+int aio_barrier(struct aio *a)
+{
+	int r = 1;
+
+	while (r == 1 && any_unended(a))
+		r = step(a, true);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/io/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* procfs hands out at most a page at a time, whatever room there is. */
+#define READ_ROOM 4096
+
+int file_read_at(int dirfd, const char *path, struct buf *b)
+{
+	int fd, r = 0;
+	ssize_t n;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		r = buf_reserve(b, READ_ROOM + 1);
+		if (r)
+			break;
+		n = read(fd, b->data + b->len, b->cap - b->len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			r = -errno;
+		if (n <= 0)
+			break;
+		b->len += (size_t)n;
+	}
+	if (b->len < b->cap)
+		b->data[b->len] = '\0';
+	close(fd);
+	return r;
+}
+
+static int text_of(char **ret, const char *fmt, va_list ap)
+{
+	struct buf b = {0};
+	char path[PATH_MAX];
+	int r;
+
+	r = vsnprintf(path, sizeof(path), fmt, ap);
+	if (r < 0 || (size_t)r >= sizeof(path))
+		return -ENAMETOOLONG;
+	r = file_read_at(AT_FDCWD, path, &b);
+	if (r) {
+		buf_release(&b);
+		return r;
+	}
+	while (b.len && isspace(b.data[b.len - 1]))
+		b.data[--b.len] = '\0';
+	*ret = (char *)b.data;
+	return 0;
+}
+
+int file_text(char **ret, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = text_of(ret, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int file_number(long long *ret, const char *fmt, ...)
+{
+	char *text, *end;
+	long long v;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = text_of(&text, fmt, ap);
+	va_end(ap);
+	if (r)
+		return r;
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	r = errno || end == text || *end ? -EBADMSG : 0;
+	free(text);
+	if (!r)
+		*ret = v;
+	return r;
+}
+
+bool file_has_generation(int fd, uint64_t generation)
+{
+	/* The request says a long, which FUSE copies; most file systems write an int. */
+	union {
+		long size;
+		unsigned int version;
+	} u = {0};
+
+	return !generation || ioctl(fd, FS_IOC_GETVERSION, &u) || u.version == generation;
+}
+
+int file_rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	/* Some file systems cannot rename without replacing. */
+	if (errno != EINVAL)
+		return -errno;
+	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
+}

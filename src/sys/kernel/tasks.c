@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/kernel/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+static int tasks_push(struct tasks *t, pid_t id)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->ids[i] == id)
+			return 0;
+	if (array_grow(&t->ids, &t->capacity, t->nr + 1, sizeof(*t->ids)))
+		return -ENOMEM;
+	t->ids[t->nr++] = id;
+	return 0;
+}
+
+int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+	int code = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return error_set(err, -ESRCH, "there is no process %d", pid);
+	while (!code && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			code = tasks_push(t, (pid_t)atoi(entry->d_name));
+	closedir(dir);
+	return code ? error_set(err, code, "out of memory") : 0;
+}
+
+int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err)
+{
+	if (task_process(tid) < 0)
+		return error_set(err, -ESRCH, "there is no thread %d", tid);
+	if (tasks_push(t, tid))
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+pid_t task_process(pid_t tid)
+{
+	char path[64], line[256];
+	pid_t tgid = -ESRCH;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &tgid) == 1)
+			break;
+	fclose(f);
+	return tgid;
+}
+
+bool task_is_of_another(pid_t tid, uid_t *ret)
+{
+	char path[64], line[256];
+	unsigned int uids[3]; /* real, effective, saved */
+	bool known = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!known && fgets(line, sizeof(line), f))
+		known = sscanf(line, "Uid: %u %u %u", &uids[0], &uids[1], &uids[2]) == 3;
+	fclose(f);
+	for (size_t i = 0; known && i < 3; i++) {
+		if (uids[i] == getuid())
+			continue;
+		*ret = uids[i];
+		return true;
+	}
+	return false;
+}
+
+bool task_has_children(pid_t tid)
+{
+	char path[64];
+	bool any;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", tid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	any = fgetc(f) != EOF;
+	fclose(f);
+	return any;
+}
+
+int tasks_copy(const struct tasks *t, struct tasks *ret)
+{
+	struct tasks copy = {0};
+
+	if (t->nr && array_grow(&copy.ids, &copy.capacity, t->nr, sizeof(*copy.ids)))
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr; i++)
+		copy.ids[copy.nr++] = t->ids[i];
+	*ret = copy;
+	return 0;
+}
+
+void tasks_release(struct tasks *t)
+{
+	free(t->ids);
+	*t = (struct tasks){0};
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Workers with rings in plain memory and a sink that counts: commands are carried out, what is in
+ * the rings arrives, errors are told, and what comes after
+ * them is counted. To be run with -Db_sanitize=thread, too.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "perfdata/abi.h"
+#include "record/pipeline/worker.h"
+
+#define PAGE	4096u
+#define RING	(64u << 10)
+#define WORKERS 2u
+
+/* --- a sink that counts --------------------------------------------------------------------------
+ */
+
+struct counter {
+	struct sink sink;
+	uint64_t bytes, fail_after; /* 0: never */
+	uint64_t at_flush;	    /* bytes */
+	_Atomic unsigned int flushed;
+	int failed;	    /* what worker_opts.failed was told */
+	uint64_t discarded; /* bytes, after that */
+	sem_t *gate;	    /* NULL, or it takes nothing until this is posted */
+};
+
+static int counter_write(struct sink *s, const struct run *run, struct error *err)
+{
+	struct counter *c = (struct counter *)s;
+
+	while (c->gate && sem_wait(c->gate) < 0)
+		;
+	c->gate = NULL;
+	c->bytes += run_bytes(run);
+	if (c->fail_after && c->bytes > c->fail_after)
+		return error_set(err, -ENOSPC, "full");
+	return 0;
+}
+
+static int counter_flush(struct sink *s, struct error *err)
+{
+	((struct counter *)s)->at_flush = ((struct counter *)s)->bytes;
+	return 0;
+}
+
+static const struct sink_ops counter_ops = {.write = counter_write, .flush = counter_flush};
+
+static void has_failed(void *arg, int code)
+{
+	((struct counter *)arg)->failed = code;
+}
+
+static void is_discarded(void *arg, const struct run *run)
+{
+	((struct counter *)arg)->discarded += run_bytes(run);
+}
+
+static void was_flushed(void *arg)
+{
+	atomic_fetch_add(&((struct counter *)arg)->flushed, 1);
+}
+
+/* --- workers with a ring each --------------------------------------------------------------------
+ */
+
+struct lab {
+	int report;
+	struct worker *workers[WORKERS];
+	struct counter counters[WORKERS];
+	uint8_t *rings[WORKERS];
+	int fds[WORKERS]; /* stand for events: readable, a ring is ready */
+	uint64_t heads[WORKERS];
+};
+
+static int setup(void **state)
+{
+	struct lab *lab = calloc(1, sizeof(*lab));
+
+	lab->report = eventfd(0, EFD_NONBLOCK);
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		const struct worker_opts opts = {
+			.number = i,
+			.buffer = FIFO_MIN,
+			.sink = &lab->counters[i].sink,
+			.flushed = was_flushed,
+			.failed = has_failed,
+			.discard = is_discarded,
+			.arg = &lab->counters[i],
+			.report = lab->report,
+		};
+		struct reader_source source = {
+			.page_size = PAGE, .data_size = RING, .cpu = (int)i, .nr_fds = 1};
+
+		lab->counters[i].sink.ops = &counter_ops;
+		assert_int_equal(posix_memalign((void **)&lab->rings[i], PAGE, PAGE + RING), 0);
+		memset(lab->rings[i], 0, PAGE + RING);
+		lab->fds[i] = eventfd(0, EFD_NONBLOCK);
+		source.memory = lab->rings[i];
+		source.fds = &lab->fds[i];
+		assert_int_equal(worker_new(&opts, &lab->workers[i], NULL), 0);
+		assert_int_equal(worker_add_ring(lab->workers[i], &source, NULL), 0);
+	}
+	*state = lab;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct lab *lab = *state;
+
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		worker_free(lab->workers[i]);
+		free(lab->rings[i]);
+		close(lab->fds[i]);
+	}
+	close(lab->report);
+	free(lab);
+	return 0;
+}
+
+/* Puts @n records of 8 bytes into ring @i, as the kernel does. */
+static void put(struct lab *lab, unsigned int i, unsigned int n)
+{
+	struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)lab->rings[i];
+	const struct perf_event_header hdr = {.type = PERF_RECORD_COMM, .size = sizeof(hdr)};
+
+	for (; n; n--, lab->heads[i] += sizeof(hdr))
+		memcpy(lab->rings[i] + PAGE + (lab->heads[i] & (RING - 1)), &hdr, sizeof(hdr));
+	__atomic_store_n(&page->data_head, lab->heads[i], __ATOMIC_RELEASE);
+}
+
+static void start(struct lab *lab)
+{
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_start(lab->workers[i], NULL), 0);
+}
+
+static void ask(struct lab *lab, enum worker_command command)
+{
+	for (unsigned int i = 0; i < WORKERS; i++)
+		worker_ask(lab->workers[i], command);
+}
+
+static bool is_ended(const struct worker_view *view)
+{
+	return view->ended;
+}
+
+static bool is_flushed(const struct worker_view *view)
+{
+	return view->flushed;
+}
+
+static bool is_failed(const struct worker_view *view)
+{
+	return view->code;
+}
+
+/* Waits for news until @i has what is wanted. */
+static struct worker_view await(struct lab *lab, unsigned int i,
+				bool (*wanted)(const struct worker_view *view))
+{
+	struct pollfd polled = {.fd = lab->report, .events = POLLIN};
+	struct worker_view view = worker_view(lab->workers[i]);
+	uint64_t n;
+
+	while (!wanted(&view)) {
+		assert_int_equal(poll(&polled, 1, 60000), 1);
+		assert_int_equal(read(lab->report, &n, sizeof(n)), sizeof(n));
+		view = worker_view(lab->workers[i]);
+	}
+	return view;
+}
+
+/* --- tests ---------------------------------------------------------------------------------------
+ */
+
+static void flush_takes_everything(void **state)
+{
+	struct lab *lab = *state;
+
+	start(lab);
+	for (unsigned int round = 1; round <= 20; round++) {
+		for (unsigned int i = 0; i < WORKERS; i++)
+			put(lab, i, 100 * (i + 1));
+		ask(lab, WORKER_FLUSH);
+		for (unsigned int i = 0; i < WORKERS; i++) {
+			struct worker_view view = await(lab, i, is_flushed);
+
+			assert_false(view.ended);
+			assert_int_equal(view.code, 0);
+			assert_int_equal(atomic_load(&lab->counters[i].flushed), round);
+		}
+	}
+	ask(lab, WORKER_DRAIN);
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+		assert_int_equal(lab->counters[i].bytes, 20 * 100 * (i + 1) * 8);
+		assert_int_equal(lab->counters[i].at_flush, lab->counters[i].bytes);
+	}
+}
+
+/* Several commands before the worker looks: DRAIN wins, and answers all. */
+static void drain_includes_flush(void **state)
+{
+	struct lab *lab = *state;
+
+	for (unsigned int i = 0; i < WORKERS; i++)
+		put(lab, i, 500);
+	ask(lab, WORKER_FLUSH);
+	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FLUSH);
+	start(lab);
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		struct worker_view view = await(lab, i, is_ended);
+
+		assert_true(view.flushed && view.ended);
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+		assert_int_equal(lab->counters[i].bytes, 500 * 8);
+		assert_int_equal(atomic_load(&lab->counters[i].flushed), 1);
+	}
+}
+
+/* One fails by itself, the other goes on until it is told. */
+static void error_is_told(void **state)
+{
+	struct lab *lab = *state;
+	struct error err = ERROR_INIT;
+	struct worker_view view;
+
+	lab->counters[0].fail_after = 80;
+	start(lab);
+	put(lab, 0, 11);
+	put(lab, 1, 11);
+	ask(lab, WORKER_FLUSH);
+	view = await(lab, 0, is_failed);
+	assert_int_equal(view.code, -ENOSPC);
+	assert_false(view.flushed);
+	view = await(lab, 1, is_flushed);
+	assert_false(view.ended);
+	put(lab, 0, 30);
+	ask(lab, WORKER_DRAIN);
+	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
+	assert_int_equal(lab->counters[0].discarded, 240);
+	assert_string_equal(err.text, "full");
+	/* Who knows the sink was asked to save what can be saved; of the other nothing had to be.
+	 */
+	assert_int_equal(lab->counters[0].failed, -ENOSPC);
+	assert_int_equal(lab->counters[0].at_flush, 0);
+	assert_int_equal(lab->counters[1].failed, 0);
+	assert_int_equal(worker_join(lab->workers[1], NULL), 0);
+	assert_int_equal(lab->counters[1].bytes, 88);
+}
+
+/* Waits until all of ring @i is taken. */
+static void await_taken(struct lab *lab, unsigned int i)
+{
+	struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)lab->rings[i];
+
+	for (int n = 0; n < 6000; n++) {
+		if (__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) == lab->heads[i])
+			break;
+		usleep(10000);
+	}
+	assert_int_equal(__atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE), lab->heads[i]);
+}
+
+/* What had to stay since nobody wrote is taken when somebody does, and nobody asks for it. */
+static void ring_is_taken_when_there_is_room(void **state)
+{
+	struct lab *lab = *state;
+	struct fifo *fifo = worker_fifo(lab->workers[0]);
+	sem_t gate;
+
+	sem_init(&gate, 0, 0);
+	lab->counters[0].gate = &gate;
+	start(lab);
+	while (fifo_fullness(fifo) < 80) {
+		put(lab, 0, RING / 8);
+		worker_ask(lab->workers[0], WORKER_FLUSH);
+		await_taken(lab, 0);
+	}
+	put(lab, 0, RING / 8);
+	worker_ask(lab->workers[0], WORKER_FLUSH);
+	usleep(50000); /* so that it is done before the gate opens; else there is nothing to see */
+	sem_post(&gate);
+	await_taken(lab, 0);
+	ask(lab, WORKER_DRAIN);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+	assert_int_equal(lab->counters[0].bytes, lab->heads[0]);
+	sem_destroy(&gate);
+}
+
+static void ready_ring_is_taken_unasked(void **state)
+{
+	struct lab *lab = *state;
+	const uint64_t one = 1;
+
+	start(lab);
+	put(lab, 1, 50);
+	assert_int_equal(write(lab->fds[1], &one, sizeof(one)), sizeof(one));
+	await_taken(lab, 1);
+	ask(lab, WORKER_DRAIN);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+	assert_int_equal(lab->counters[1].bytes, 400);
+}
+
+static void never_started(void **state)
+{
+	struct lab *lab = *state;
+
+	ask(lab, WORKER_DRAIN);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(flush_takes_everything, setup, teardown),
+		cmocka_unit_test_setup_teardown(drain_includes_flush, setup, teardown),
+		cmocka_unit_test_setup_teardown(error_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(ready_ring_is_taken_unasked, setup, teardown),
+		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

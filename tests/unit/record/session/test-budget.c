@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The controller of --max-cpu against recorders whose cost is partly fixed: whatever they cost, in
+ * the end they are within the budget or at the least share, and as much is recorded as fits. And
+ * the periods of clocks in samples, which follow the changes of their frequencies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <linux/perf_event.h>
+
+#include "record/session/budget.h"
+#include "record/open/frequency.h"
+
+#define LOOK_NS (BUDGET_LOOK_MS * 1000000ull)
+
+struct recorder {
+	struct budget b;
+	double fixed, full; /* parts of a CPU: in any case, and at share 1 */
+	uint64_t cpu, clock;
+};
+
+static double cost(const struct recorder *r)
+{
+	return r->fixed + r->full * r->b.share;
+}
+
+static void run(struct recorder *r, unsigned int looks)
+{
+	for (unsigned int i = 0; i < looks; i++) {
+		double before = r->b.share;
+		bool over = cost(r) > r->b.most;
+
+		r->cpu += (uint64_t)(cost(r) * (double)LOOK_NS);
+		r->clock += LOOK_NS;
+		assert_true(budget_look(&r->b, r->cpu, r->clock) ==
+			    (r->b.share < before || r->b.share > before));
+		assert_true(r->b.share <= 1 && r->b.share >= r->b.least);
+		assert_true(!over || r->b.share < before || r->b.share <= r->b.least);
+	}
+}
+
+static struct recorder begin(double most, double fixed, double full)
+{
+	struct recorder r = {.fixed = fixed, .full = full, .cpu = 12345, .clock = 777};
+
+	budget_init(&r.b, most, 1.0 / 4000, r.cpu, r.clock);
+	return r;
+}
+
+static void test_within_the_budget(void **state)
+{
+	for (double most = 0.001; most < 2; most *= 2.7) {
+		for (double full = 0.0005; full < 4; full *= 3.1) {
+			struct recorder r = begin(most, most / 4, full);
+
+			run(&r, 60);
+			/* Between one look that is above and the next there may be a rise. */
+			assert_true(cost(&r) <= most * 1.5);
+			assert_true(r.b.share >= 1 || cost(&r) > most * 0.6);
+		}
+	}
+}
+
+static void test_what_cannot_be_held(void **state)
+{
+	struct recorder r = begin(0.01, 0.02, 0.5);
+
+	run(&r, 30);
+	assert_true(r.b.share <= r.b.least);
+}
+
+/* What costs nothing is asked for as it was. */
+static void test_rises_again(void **state)
+{
+	struct recorder r = begin(0.01, 0.001, 0.3);
+
+	run(&r, 20);
+	assert_true(r.b.share < 0.1);
+	r.full = 0.001;
+	run(&r, 20);
+	assert_true(r.b.share >= 1);
+	run(&r, 20);
+	assert_true(r.b.share >= 1);
+}
+
+static void test_odd_clocks(void **state)
+{
+	struct recorder r = begin(0.01, 0, 1);
+
+	assert_false(budget_look(&r.b, r.cpu + 5, r.clock));
+	assert_false(budget_look(&r.b, r.cpu - 5, r.clock + 5));
+}
+
+/* --- periods -------------------------------------------------------------------------------------
+ */
+
+#define TYPE                                                                            \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define KERNELS 1000000u /* what the kernel says at any time */
+
+struct sample {
+	struct perf_event_header header;
+	uint64_t id, ip, tid, time, cpu, period;
+};
+
+static struct sample sample_of(uint64_t id, uint64_t time)
+{
+	return (struct sample){
+		.header = {.type = PERF_RECORD_SAMPLE, .size = sizeof(struct sample)},
+		.id = id,
+		.ip = id,
+		.tid = id,
+		.time = time,
+		.cpu = id,
+		.period = KERNELS,
+	};
+}
+
+/* Of descriptors that are none: the ioctls fail, and nobody asks. */
+static void test_periods_follow(void **state)
+{
+	struct plan_event events[] = {
+		{.attr = {.type = PERF_TYPE_HARDWARE,
+			  .sample_type = TYPE,
+			  .sample_period = 4000,
+			  .flags = PD_ATTR_FREQ}},
+		{.attr = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK,
+			  .sample_type = TYPE,
+			  .sample_period = 1000,
+			  .flags = PD_ATTR_FREQ}},
+		{.attr = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK,
+			  .sample_type = TYPE,
+			  .sample_period = KERNELS}},
+	};
+	struct plan plan = {.target = TARGET_CPUS, .events = events, .nr = 3};
+	struct open_fd fds[] = {
+		{.fd = -1, .id = 50, .event = 0, .task = -1},
+		{.fd = -1, .id = 30, .event = 1, .task = -1},
+		{.fd = -1, .id = 40, .event = 1, .ring = 1, .cpu = 1, .task = -1},
+		{.fd = -1, .id = 20, .event = 2, .task = -1},
+	};
+	struct opened opened = {.fds = fds, .nr_fds = 4};
+	struct frequency *f = frequency_new(&plan, &opened);
+	struct sample s[] = {sample_of(30, 100), sample_of(40, 199), sample_of(40, 200),
+			     sample_of(50, 250), sample_of(20, 250), sample_of(77, 250),
+			     sample_of(30, 300), sample_of(30, 999)};
+	const uint64_t expected[] = {KERNELS, KERNELS, 2 * KERNELS, KERNELS,
+				     KERNELS, KERNELS, 1000000000,  1000000000};
+
+	struct sample before;
+
+	assert_non_null(f);
+	assert_true(frequency_can(f, 0) && frequency_can(f, 1) && !frequency_can(f, 2));
+	assert_int_equal(frequency_most(f), 4000);
+	frequency_mend(f, (uint8_t *)s, sizeof(s));
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(s[i].period, KERNELS);
+	frequency_set(f, 0.5);
+	frequency_changed(f, 200);
+	assert_int_equal(frequency_of(f, 0), 2000);
+	assert_int_equal(frequency_of(f, 1), 500);
+	frequency_set(f, 0.00001);
+	frequency_changed(f, 300);
+	assert_int_equal(frequency_of(f, 1), 1);
+	frequency_mend(f, (uint8_t *)s, sizeof(s));
+	for (size_t i = 0; i < 8; i++) {
+		assert_int_equal(s[i].period, expected[i]);
+		s[i].period = KERNELS;
+		before = sample_of(s[i].id, s[i].time);
+		assert_memory_equal(&s[i], &before, sizeof(before));
+	}
+	for (unsigned int i = 0; i < 500; i++)
+		frequency_changed(f, 1000 + i);
+	frequency_mend(f, (uint8_t *)s, sizeof(s) - 8);
+	assert_int_equal(s[7].period, KERNELS); /* not whole */
+	frequency_free(f);
+}
+
+/* Nobody knows what period the samples of those have that inherited it. */
+static void test_clocks_that_are_inherited_stay(void **state)
+{
+	struct plan_event events[] = {
+		{.attr = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_TASK_CLOCK,
+			  .sample_type = TYPE,
+			  .sample_period = 1000,
+			  .flags = PD_ATTR_FREQ | PD_ATTR_INHERIT}},
+		{.attr = {.type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_PAGE_FAULTS,
+			  .sample_type = TYPE,
+			  .sample_period = 1000,
+			  .flags = PD_ATTR_FREQ | PD_ATTR_INHERIT}},
+	};
+	struct plan plan = {.target = TARGET_TASKS, .events = events, .nr = 2};
+	struct opened opened = {0};
+	struct frequency *f = frequency_new(&plan, &opened);
+
+	assert_false(frequency_can(f, 0));
+	assert_true(frequency_can(f, 1));
+	frequency_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_within_the_budget),
+		cmocka_unit_test(test_what_cannot_be_held),
+		cmocka_unit_test(test_rises_again),
+		cmocka_unit_test(test_odd_clocks),
+		cmocka_unit_test(test_periods_follow),
+		cmocka_unit_test(test_clocks_that_are_inherited_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Unwinding, tried on this very program: its own registers and stack, its own files, and return
+ * addresses as the compiler knows them.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/kernel/procfs.h"
+#include "unwind/expr.h"
+#include "unwind/unwind.h"
+
+#define PID	  42
+#define MAX	  64
+#define STACK_MAX 16384
+#define DEPTH	  5
+
+/* What is to be unwound, and what has to come out. */
+struct taken {
+	uint64_t regs[UNWIND_REGS]; /* as in a sample: a word for each bit of @mask */
+	uint64_t mask, pc;
+	uint8_t stack[STACK_MAX];
+	uint64_t size;		 /* of it */
+	uint64_t stack_end;	 /* address */
+	uint64_t ret[DEPTH + 1]; /* where the calls return to, innermost first */
+};
+
+struct chain {
+	uint64_t ip[MAX];
+	size_t nr;
+};
+
+struct place {
+	struct resolver *resolver;
+	struct state *state;
+	struct cfi_tables *tables;
+	struct utsname uts;
+	const struct unwind_arch *arch;
+	struct taken taken;
+	struct chain whole;
+};
+
+#ifdef __x86_64__
+/* perf's numbers of what take() stores, in its order. */
+static const uint8_t stored[] = {8, 7, 3, 6, 20, 21, 22, 23};
+
+/* Not instrumented: it reads the frames of others. */
+__attribute__((noinline, no_sanitize_address)) static void take(struct taken *t)
+{
+	uint64_t v[sizeof(stored)];
+
+	__asm__ volatile("lea 0(%%rip), %%rax\n\tmov %%rax, 0(%0)\n\tmov %%rsp, 8(%0)\n\t"
+			 "mov %%rbx, 16(%0)\n\tmov %%rbp, 24(%0)\n\tmov %%r12, 32(%0)\n\t"
+			 "mov %%r13, 40(%0)\n\tmov %%r14, 48(%0)\n\tmov %%r15, 56(%0)"
+			 :
+			 : "r"(v)
+			 : "rax", "memory");
+	if (v[1] + t->size > t->stack_end)
+		t->size = t->stack_end - v[1];
+	for (uint64_t i = 0; i < t->size; i++)
+		t->stack[i] = ((const volatile uint8_t *)v[1])[i];
+	/* a sample has them by rising numbers */
+	for (unsigned int bit = 0, n = 0; bit < 64; bit++)
+		for (size_t i = 0; i < sizeof(stored); i++)
+			if (stored[i] == bit) {
+				t->regs[n++] = v[i];
+				t->mask |= 1ull << bit;
+			}
+	t->pc = v[0];
+	t->ret[0] = (uint64_t)__builtin_return_address(0);
+}
+
+/* Each level has another frame, and something to do after the call, so that it is a call. */
+__attribute__((noinline)) static uint64_t level(struct taken *t, unsigned int n)
+{
+	volatile uint8_t room[24 * DEPTH];
+
+	room[n * 24] = (uint8_t)n;
+	if (n)
+		level(t, n - 1);
+	else
+		take(t);
+	t->ret[1 + n] = (uint64_t)__builtin_return_address(0);
+	return room[n * 24];
+}
+#endif
+
+/* Tells the state what /proc/self/maps says. */
+static void add_maps(struct state *s, uint64_t *ret_stack_end)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	struct moment at = {0};
+	struct proc_map map;
+	char line[4096];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2,
+						.misc = PERF_RECORD_MISC_USER};
+		struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+		char name[4096];
+
+		if (proc_map_parse(line, strcspn(line, "\n"), &map) || !map.name_len)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)map.name_len, map.name);
+		if (!strcmp(name, "[stack]"))
+			*ret_stack_end = map.end;
+		if (!(map.prot & PROT_EXEC))
+			continue;
+		rec.mmap = (struct pd_mmap){.pid = PID,
+					    .tid = PID,
+					    .addr = map.start,
+					    .len = map.end - map.start,
+					    .pgoff = map.pgoff,
+					    .prot = map.prot,
+					    .filename = name};
+		assert_int_equal(state_apply(s, &rec, at), 0);
+	}
+	fclose(f);
+	assert_int_equal(state_finish(s), 0);
+}
+
+static int push(const struct unwind_frame *frame, void *arg)
+{
+	const struct map *map = frame->loc->map;
+	struct chain *c = arg;
+
+	assert_true(c->nr < MAX);
+	assert_true(!map || (frame->ip >= map->start && frame->ip < map->end));
+	c->ip[c->nr++] = frame->ip;
+	return 0;
+}
+
+/* As walk(), the copy of the stack being elsewhere. */
+static void walk_at(struct place *p, const struct taken *t, const uint8_t *stack, size_t max,
+		    struct chain *ret)
+{
+	struct unwind_sample s = {
+		.arch = p->arch,
+		.pid = PID,
+		.at = {.time = 1},
+		.regs_mask = t->mask,
+		.regs = t->regs,
+		.stack = stack,
+		.stack_size = t->size,
+	};
+	struct unwind u;
+
+	ret->nr = 0;
+	assert_int_equal(unwind_init(&u, p->state, p->tables), 0);
+	assert_int_equal(unwind_walk(&u, &s, max, push, ret), 0);
+	unwind_release(&u);
+}
+
+static void walk(struct place *p, const struct taken *t, size_t max, struct chain *ret)
+{
+	walk_at(p, t, t->stack, max, ret);
+}
+
+static int place_new(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+	struct resolver_opts opts = {.kallsyms = "/dev/null"};
+
+	*state = p;
+	uname(&p->uts);
+	opts.hostname = p->uts.nodename;
+	opts.osrelease = p->uts.release;
+	p->state = state_new();
+	if (resolver_new(&opts, &p->resolver, NULL) || cfi_tables_new(p->resolver, &p->tables))
+		return -1;
+	add_maps(p->state, &p->taken.stack_end);
+	p->arch = unwind_arch_find(NULL, PERF_SAMPLE_REGS_ABI_64);
+#ifdef __x86_64__
+	p->taken.size = STACK_MAX;
+	level(&p->taken, DEPTH - 1);
+	walk(p, &p->taken, MAX, &p->whole);
+#endif
+	return 0;
+}
+
+static int place_free(void **state)
+{
+	struct place *p = *state;
+
+	cfi_tables_free(p->tables);
+	resolver_free(p->resolver);
+	state_free(p->state);
+	free(p);
+	return 0;
+}
+
+static void need_stack(const struct place *p)
+{
+	if (!p->taken.mask) {
+		print_message("taking one's own stack is written for x86-64 only\n");
+		skip();
+	}
+}
+
+static void test_own_chain(void **state)
+{
+	struct place *p = *state;
+
+	need_stack(p);
+	/* and main, what calls it, and _start */
+	assert_true(p->whole.nr >= DEPTH + 2 + 3);
+	assert_int_equal(p->whole.ip[0], p->taken.pc);
+	for (size_t i = 0; i <= DEPTH; i++)
+		assert_int_equal(p->whole.ip[i + 1], p->taken.ret[i] - 1);
+}
+
+/* However much of the stack there is, and however many frames are wanted: a part of the chain. */
+static void test_cut_stacks(void **state)
+{
+	struct place *p = *state;
+	struct taken t = p->taken;
+	struct chain c;
+	size_t longest = 0;
+
+	need_stack(p);
+	for (t.size = 0; t.size <= p->taken.size; t.size += 8) {
+		walk(p, &t, MAX, &c);
+		assert_true(c.nr >= 1 && c.nr <= p->whole.nr && c.nr >= longest);
+		assert_memory_equal(c.ip, p->whole.ip, c.nr * sizeof(c.ip[0]));
+		longest = c.nr;
+	}
+	for (size_t max = 0; max <= p->whole.nr; max++) {
+		walk(p, &p->taken, max, &c);
+		assert_int_equal(c.nr, max);
+	}
+}
+
+/* With no memory for tables but the one in use, the answer is the same. */
+static void test_dropped_tables(void **state)
+{
+	struct place *p = *state;
+	size_t all = cfi_tables_loaded(p->tables);
+	struct chain c;
+
+	need_stack(p);
+	cfi_tables_limit(p->tables, 0);
+	walk(p, &p->taken, MAX, &c);
+	assert_int_equal(c.nr, p->whole.nr);
+	assert_memory_equal(c.ip, p->whole.ip, c.nr * sizeof(c.ip[0]));
+	assert_true(cfi_tables_loaded(p->tables) < all); /* of the program, or of the C library */
+}
+
+/* Whatever is on the stack and in registers: an end, and nothing read beyond the copy. */
+static void test_any_bytes(void **state)
+{
+	struct place *p = *state;
+	struct taken t;
+	struct chain c;
+	uint8_t *copy;
+
+	need_stack(p);
+	srand(1);
+	for (int round = 0; round < 300; round++) {
+		t = p->taken;
+		t.size = (uint64_t)rand() % 4096;
+		for (int i = 0; i < round % 50; i++) {
+			/* words that look like the others in it are the worst */
+			size_t to = (size_t)rand() % (STACK_MAX / 8) * 8;
+			size_t from = (size_t)rand() % 512 * 8;
+
+			memcpy(t.stack + to % 4096, p->taken.stack + from, 8);
+			t.regs[rand() % 8] ^= rand() % 3 ? 0 : (uint64_t)1 << rand() % 64;
+		}
+		copy = malloc(t.size + 1); /* for the address sanitizer */
+		memcpy(copy, t.stack, t.size);
+		walk_at(p, &t, copy, MAX, &c);
+		free(copy);
+		assert_true(c.nr <= MAX);
+	}
+}
+
+#define CODE(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static void test_expressions(void **state)
+{
+	static const uint64_t words[] = {0x1122334455667788, 0x1010};
+	const struct unwind_stack stack = {(const uint8_t *)words, 0x1000, sizeof(words)};
+	const struct unwind_regs regs = {
+		.v = {[7] = 0x1000, [16] = 0x40102b, [UNWIND_CFA] = 0x1008},
+		.known = 1 << 7 | 1 << 16 | 1ull << UNWIND_CFA,
+	};
+	const struct expr_frame frame = {unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64), &regs,
+					 &stack};
+	const struct {
+		const uint8_t *code;
+		size_t len;
+		bool cfa;
+		int rc;
+		uint64_t v;
+	} tests[] = {
+		/* what binutils say of a PLT: the CFA is 8 farther from the 11th byte of 16 on */
+		{CODE(DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
+		      DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus),
+		 false, 0, 0x1010},
+		{CODE(DW_OP_breg7, 8, DW_OP_deref), false, 0, 0x1010},
+		{CODE(DW_OP_deref), true, 0, 0x1010},
+		{CODE(DW_OP_bregx, 7, 0x78, DW_OP_plus_uconst, 8, DW_OP_deref_size, 2), false, 0,
+		 0x7788},
+		{CODE(DW_OP_lit1, DW_OP_lit2, DW_OP_lit3, DW_OP_rot, DW_OP_minus), false, 0,
+		 (uint64_t)-1}, /* 3 1 2 */
+		{CODE(DW_OP_lit5, DW_OP_lit9, DW_OP_swap, DW_OP_minus), false, 0, 4},
+		{CODE(DW_OP_consts, 0x70, DW_OP_const1u, 2, DW_OP_shra), false, 0, (uint64_t)-4},
+		{CODE(DW_OP_const1u, 99, DW_OP_const1u, 70, DW_OP_shl), false, 0, 0},
+		{CODE(DW_OP_const2s, 0xfe, 0xff, DW_OP_neg), false, 0, 2},
+		{CODE(DW_OP_breg7, 9, DW_OP_deref), false, -EINVAL, 0}, /* beyond the copy */
+		{CODE(DW_OP_breg3, 0), false, -EINVAL, 0},		/* not known */
+		{CODE(DW_OP_bregx, 99, 0), false, -EINVAL, 0},
+		{CODE(DW_OP_breg7), false, -EINVAL, 0},
+		{CODE(DW_OP_const8u, 1), false, -EINVAL, 0},
+		{CODE(DW_OP_lit1, DW_OP_plus), false, -EINVAL, 0},
+		{CODE(DW_OP_lit1, DW_OP_pick, 3), false, -EINVAL, 0},
+		{CODE(DW_OP_lit1, DW_OP_swap), false, -EINVAL, 0},
+		{CODE(DW_OP_lit1, DW_OP_skip, 0xfd, 0xff), false, -EINVAL, 0},
+		{CODE(DW_OP_breg7, 0, DW_OP_deref_size, 9), false, -EINVAL, 0},
+		{CODE(DW_OP_nop), false, -EINVAL, 0},
+	};
+	uint8_t many[100];
+	uint64_t v;
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		v = 0;
+		assert_int_equal(expr_eval(tests[i].code, tests[i].len, &frame, tests[i].cfa, &v),
+				 tests[i].rc);
+		assert_int_equal(v, tests[i].v);
+	}
+	memset(many, DW_OP_lit1, sizeof(many));
+	assert_int_equal(expr_eval(many, sizeof(many), &frame, false, &v), -EINVAL);
+}
+
+static struct cfi_rules rules_at_ret(void)
+{
+	struct cfi_rules rules = {.ra = 16};
+
+	rules.rule[UNWIND_CFA] = (struct cfi_rule){CFI_VALUE, .base = 7, .offset = 8};
+	rules.rule[16] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -8};
+	rules.rule[6] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -16};
+	rules.rule[3] = (struct cfi_rule){CFI_MEMORY, .base = UNWIND_CFA, .offset = -24};
+	return rules;
+}
+
+/* What a function has restored before it returns is below the stack pointer, and in the register.
+ */
+static void test_restored_registers(void **state)
+{
+	static const uint64_t words[] = {0x401000, 0x402000};
+	const struct unwind_stack stack = {(const uint8_t *)words, 0x1000, sizeof(words)};
+	const struct unwind_arch *arch = unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64);
+	const struct cfi_rules rules = rules_at_ret();
+	struct unwind_regs regs = {.v = {[6] = 0xbeef, [7] = 0x1000}, .known = 1 << 6 | 1 << 7};
+	struct cfi_row *row;
+	uint64_t pc;
+
+	assert_int_equal(cfi_row_new(&rules, arch, &row), 0);
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(pc, 0x401000);
+	assert_int_equal(regs.v[7], 0x1008);
+	assert_true(regs.known >> 6 & 1);
+	assert_int_equal(regs.v[6], 0xbeef);
+	assert_false(regs.known >> 3 & 1); /* it was not recorded */
+
+	/* of a caller the slots lie in the copy, or cannot be known */
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(pc, 0x402000);
+	assert_int_equal(regs.v[6], 0x401000);
+	regs = (struct unwind_regs){.v = {[3] = 1, [6] = 2, [7] = 0x1008},
+				    .known = 1 << 3 | 1 << 6 | 1 << 7};
+	assert_true(cfi_row_apply(row, arch, &stack, &regs, &pc));
+	assert_int_equal(regs.v[6], 0x401000);
+	assert_false(regs.known >> 3 & 1);
+	free(row);
+}
+
+#define TEXT  0x10000ull /* of no file: no call frame information */
+#define DATA  0x30000ull
+#define STACK 0x70000000ull
+
+static void add_map(struct state *s, uint64_t addr, uint32_t prot)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+	struct moment at = {0};
+
+	if (!(prot & PROT_EXEC))
+		hdr.misc |= PERF_RECORD_MISC_MMAP_DATA;
+	rec.mmap = (struct pd_mmap){.pid = PID,
+				    .tid = PID,
+				    .addr = addr,
+				    .len = 0x10000,
+				    .prot = prot,
+				    .filename = "//anon"};
+	assert_int_equal(state_apply(s, &rec, at), 0);
+}
+
+static int push_guess(const struct unwind_frame *frame, void *arg)
+{
+	struct chain *c = arg;
+
+	assert_int_equal(frame->guessed, c->nr > 0);
+	c->ip[c->nr++] = frame->ip;
+	return 0;
+}
+
+/* Frame pointers are followed as long as what they lead to can be a frame. */
+static void test_guesses(void **state)
+{
+	/* two frames of two words each at STACK + 16, and what leads to them */
+	static const struct {
+		uint64_t fp, up, ret, up2, ret2;
+		size_t nr;
+	} tests[] = {
+		{STACK + 16, STACK + 32, TEXT + 1, 0, TEXT + 2, 3},
+		{STACK + 16, 0, TEXT + 1, 0, 0, 2},			      /* the outermost */
+		{STACK + 16, STACK + 32, TEXT + 1, STACK, TEXT + 2, 2},	      /* down again */
+		{STACK + 16, STACK + 32, TEXT + 1, STACK + 999, TEXT + 2, 2}, /* not aligned */
+		{STACK + 16, STACK + 32, TEXT + 1, 0, DATA + 2, 1},	      /* above is no text */
+		{STACK + 16, STACK + 16, TEXT + 1, 0, TEXT + 2, 1},	      /* a circle */
+		{STACK + 16, STACK + 32, DATA + 1, 0, TEXT + 2, 1},
+		{STACK + 16, STACK + 32, 0, 0, TEXT + 2, 1},
+		{STACK + 16, STACK + 32, 0x50000, 0, TEXT + 2, 1},  /* nothing is there */
+		{STACK + 40, STACK + 32, TEXT + 1, 0, TEXT + 2, 1}, /* the copy ends before */
+		{STACK - 16, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+		{STACK + 17, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+		{UINT64_MAX - 7, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
+	};
+	struct resolver_opts opts = {.kallsyms = "/dev/null"};
+	struct place p = {.state = state_new()};
+
+	assert_int_equal(resolver_new(&opts, &p.resolver, NULL), 0);
+	assert_int_equal(cfi_tables_new(p.resolver, &p.tables), 0);
+	add_map(p.state, TEXT, PROT_READ | PROT_EXEC);
+	add_map(p.state, DATA, PROT_READ | PROT_WRITE);
+	assert_int_equal(state_finish(p.state), 0);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		const uint64_t words[] = {TEXT,		TEXT,	      tests[i].up,
+					  tests[i].ret, tests[i].up2, tests[i].ret2};
+		const uint64_t regs[] = {tests[i].fp, STACK, TEXT + 0x100}; /* rbp, rsp, rip */
+		struct unwind_sample s = {
+			.arch = unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64),
+			.pid = PID,
+			.at = {.time = 1},
+			.regs_mask = 1 << 6 | 1 << 7 | 1 << 8,
+			.regs = regs,
+			.stack = (const uint8_t *)words,
+			.stack_size = sizeof(words),
+		};
+		struct chain c = {.nr = 0};
+		struct unwind u;
+
+		assert_int_equal(unwind_init(&u, p.state, p.tables), 0);
+		assert_int_equal(unwind_walk(&u, &s, MAX, push_guess, &c), 0);
+		unwind_release(&u);
+		assert_int_equal(c.nr, tests[i].nr);
+		assert_int_equal(c.ip[0], TEXT + 0x100);
+		if (c.nr > 1)
+			assert_int_equal(c.ip[1], tests[i].ret - 1);
+		if (c.nr > 2)
+			assert_int_equal(c.ip[2], tests[i].ret2 - 1);
+	}
+	cfi_tables_free(p.tables);
+	resolver_free(p.resolver);
+	state_free(p.state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_own_chain, place_new, place_free),
+		cmocka_unit_test_setup_teardown(test_cut_stacks, place_new, place_free),
+		cmocka_unit_test_setup_teardown(test_dropped_tables, place_new, place_free),
+		cmocka_unit_test_setup_teardown(test_any_bytes, place_new, place_free),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_restored_registers),
+		cmocka_unit_test(test_guesses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
