@@ -7,7 +7,7 @@
 #include "base/human.h"
 #include "cli/input.h"
 #include "record/control/control_command.h"
-#include "record/plan/places.h"
+#include "record/plan/probe_targets.h"
 #include "symbol/resolve/locate.h"
 #include "sys/kernel/memory.h"
 
@@ -113,7 +113,7 @@ static void check_places(struct argp_state *state, const struct record_opts *opt
 	struct error err = ERROR_INIT;
 
 	for (size_t i = 0; i < events->count; i++)
-		if (places_check(&events->specs[i], opts, &err))
+		if (probe_targets_check(&events->specs[i], opts, &err))
 			usage(state, "%s %s", option, err.text);
 }
 

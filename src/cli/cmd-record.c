@@ -19,16 +19,16 @@
 /* Lines about losses at most; the rest is summed up. */
 #define LOSS_LINES 16
 
-static void say(enum note_level level, const char *text, void *arg)
+static void say(enum message_level level, const char *text, void *arg)
 {
 	static const int priorities[] = {
-		[NOTE_WARNING] = LOG_WARNING,
-		[NOTE_INFO] = LOG_INFO,
-		[NOTE_DETAIL] = LOG_DEBUG,
+		[MESSAGE_WARNING] = LOG_WARNING,
+		[MESSAGE_INFO] = LOG_INFO,
+		[MESSAGE_DETAIL] = LOG_DEBUG,
 	};
 	const struct record_command *cmd = arg;
 
-	if (level == NOTE_DETAIL ? cmd->verbose : level == NOTE_WARNING || !cmd->quiet)
+	if (level == MESSAGE_DETAIL ? cmd->verbose : level == MESSAGE_WARNING || !cmd->quiet)
 		complain_at(priorities[level], "%s", text);
 }
 
@@ -104,7 +104,7 @@ static void print_losses(const struct session *s, const struct record_opts *opts
 }
 
 /* What later samples have overwritten, as asked. */
-static void print_overwritten(const struct session *s, const struct overwritten *o)
+static void print_overwritten(const struct session *s, const struct overwrite_count *o)
 {
 	char text[32], size[16];
 
@@ -308,14 +308,14 @@ static void print_crash(const struct session_result *result)
 
 static int run(struct record_command *cmd)
 {
-	const struct notes notes = {.say = say, .arg = cmd};
+	const struct messages messages = {.say = say, .arg = cmd};
 	struct session_result result;
 	struct error err = ERROR_INIT;
 	struct session *s;
 	int status = EXIT_FINE;
 
 	say_choices(cmd);
-	if (session_new(&cmd->opts, &notes, &s, &err)) {
+	if (session_new(&cmd->opts, &messages, &s, &err)) {
 		complain_at(LOG_ERR, "%s", err.text);
 		return EXIT_ERROR;
 	}

@@ -482,18 +482,18 @@ static void warn_loss(const struct trace *t)
 static void warn(const struct input *in, const struct trace *t)
 {
 	size_t n;
-	const struct data_finding *notes = data_findings(t->df, &n);
+	const struct data_finding *findings = data_findings(t->df, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct data_finding *note = &notes[i];
+		const struct data_finding *f = &findings[i];
 		char times[48] = "";
 
-		if (in->quiet && note->severity == DATA_ODD)
+		if (in->quiet && f->severity == DATA_ODD)
 			continue;
-		if (note->count > 1)
-			snprintf(times, sizeof(times), " (%" PRIu64 " times)", note->count);
-		complain("%s: offset 0x%" PRIx64 ": %s%s", data_segment_path(t->df, note->segment),
-			 note->offset, note->text, times);
+		if (f->count > 1)
+			snprintf(times, sizeof(times), " (%" PRIu64 " times)", f->count);
+		complain("%s: offset 0x%" PRIx64 ": %s%s", data_segment_path(t->df, f->segment),
+			 f->offset, f->text, times);
 	}
 	if (!in->quiet)
 		warn_loss(t);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file/cover.h"
+#include "data/file/tail_cover.h"
 #include "perfdata/sample.h"
 
 #define WINDOW	   (1u << 20)
@@ -85,10 +85,10 @@ static enum verdict auxtrace(const struct view *v, size_t at, const struct perf_
 	const uint8_t *p = v->p + at;
 	uint64_t size, left = v->len - at + v->left;
 
-	if (hdr->size != sizeof(struct cover))
+	if (hdr->size != sizeof(struct tail_cover))
 		return NO;
-	size = load_u64(p + offsetof(struct cover, size), v->df->swapped);
-	return size <= left - hdr->size || load_u64(p + offsetof(struct cover, reference),
+	size = load_u64(p + offsetof(struct tail_cover, size), v->df->swapped);
+	return size <= left - hdr->size || load_u64(p + offsetof(struct tail_cover, reference),
 						    v->df->swapped) == COVER_REFERENCE
 		       ? LAST
 		       : NO;

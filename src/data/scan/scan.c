@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/file/cover.h"
+#include "data/file/tail_cover.h"
 #include "data/scan/decompress.h"
 #include "data/file/file_priv.h"
 #include "data/scan/scan_priv.h"
@@ -462,9 +462,9 @@ static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		     const struct perf_event_header *hdr)
 {
 	return (hdr->type == PERF_RECORD_AUXTRACE || hdr->type == PERF_RECORD_HEADER_EVENT_TYPE) &&
-	       (hdr->size == sizeof(struct cover) || hdr->size == COVER_LEN_OLD) &&
+	       (hdr->size == sizeof(struct tail_cover) || hdr->size == COVER_LEN_OLD) &&
 	       scan->df->kind == DATA_DIRECTORY &&
-	       load_u64(p + offsetof(struct cover, reference), scan->df->swapped) ==
+	       load_u64(p + offsetof(struct tail_cover, reference), scan->df->swapped) ==
 		       COVER_REFERENCE;
 }
 

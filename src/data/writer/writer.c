@@ -31,7 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/writer/earlier.h"
+#include "data/writer/output_backup.h"
 #include "data/writer/writer_priv.h"
 
 /* What perf cannot do without, in the order of the bits. */
@@ -426,7 +426,7 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 		r = error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	r = stream ? 0 : earlier_keep(w->path, err);
+	r = stream ? 0 : output_backup_keep(w->path, err);
 	if (!r)
 		r = stream ? open_stream(w, err) : open_file(w, err);
 	if (r)

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "data/file/cover.h"
+#include "data/file/tail_cover.h"
 #include "data/writer/writer_priv.h"
 
-static const struct cover cover = COVER_INIT;
+static const struct tail_cover cover = COVER_INIT;
 
 int plain_begin(struct writer *w)
 {
@@ -29,7 +29,7 @@ int writer_rest(struct writer *w, bool rests)
 {
 	const struct perf_event_header hdr = {
 		.type = rests ? PERF_RECORD_HEADER_EVENT_TYPE : PERF_RECORD_AUXTRACE,
-		.size = sizeof(struct cover),
+		.size = sizeof(struct tail_cover),
 	};
 
 	if (!w->plain || !w->table.len || w->finished || w->broken)

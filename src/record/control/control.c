@@ -39,7 +39,7 @@ struct channel {
 struct control {
 	const struct control_ops *ops;
 	void *arg;
-	const struct notes *notes;
+	const struct messages *messages;
 	int epoll, timer;
 	struct control_socket socket;
 	bool paused; /* the socket is not listened to until the timer, or for ever without it */
@@ -58,7 +58,7 @@ static int watch(struct control *c, int how, int fd, uint32_t events, void *who)
 	return epoll_ctl(c->epoll, how, fd, &ev) ? -errno : 0;
 }
 
-int control_new(const struct control_ops *ops, void *arg, const struct notes *notes,
+int control_new(const struct control_ops *ops, void *arg, const struct messages *messages,
 		struct control **ret, struct error *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
@@ -68,7 +68,7 @@ int control_new(const struct control_ops *ops, void *arg, const struct notes *no
 		return error_set(err, -ENOMEM, "out of memory");
 	c->ops = ops;
 	c->arg = arg;
-	c->notes = notes;
+	c->messages = messages;
 	c->socket = (struct control_socket)CONTROL_SOCKET_INIT;
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -206,7 +206,7 @@ static int channel_flush(struct channel *ch)
 }
 
 /* Says text line by line. */
-static void say_lines(struct control *c, enum note_level level, const struct buf *text)
+static void say_lines(struct control *c, enum message_level level, const struct buf *text)
 {
 	const char *at = (const char *)text->data, *end = at + text->len;
 
@@ -214,7 +214,7 @@ static void say_lines(struct control *c, enum note_level level, const struct buf
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = nl ? nl : end;
 
-		notes_say(c->notes, level, "%.*s", (int)(stop - at), at);
+		messages_say(c->messages, level, "%.*s", (int)(stop - at), at);
 		at = stop + 1;
 	}
 }
@@ -229,7 +229,7 @@ static void answer_now(struct control *c, struct channel *ch, const struct buf *
 	c->stats.unread++;
 	if (n != -EPIPE)
 		return;
-	notes_say(c->notes, NOTE_DETAIL, "control: nobody reads the answers any more");
+	messages_say(c->messages, MESSAGE_DETAIL, "control: nobody reads the answers any more");
 	close(ch->out);
 	ch->out = -1;
 }
@@ -239,9 +239,9 @@ static int answer(struct control *c, struct channel *ch, struct buf *text, int c
 		  const struct error *err)
 {
 	if (!ch->client && ch->out < 0) {
-		say_lines(c, NOTE_INFO, text);
+		say_lines(c, MESSAGE_INFO, text);
 		if (code)
-			notes_say(c->notes, NOTE_WARNING, "control: %s", err->text);
+			messages_say(c->messages, MESSAGE_WARNING, "control: %s", err->text);
 		return 0;
 	}
 	if (control_answer_end(code, err->text, text))
@@ -305,7 +305,7 @@ static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *
 	if (verb == CONTROL_STATS || verb == CONTROL_HELP)
 		return;
 	if (verb == CONTROL_EVLIST)
-		say_lines(c, NOTE_INFO, text);
+		say_lines(c, MESSAGE_INFO, text);
 	text->len = 0;
 }
 
@@ -423,8 +423,8 @@ static void channel_serve(struct control *c, struct channel *ch)
 		code = channel_obey(c, ch);
 	if (code || (ch->ended && !ch->ticket && !ch->pending.len)) {
 		if (!ch->client)
-			notes_say(c->notes, NOTE_DETAIL,
-				  "control: no more commands come; the recording goes on");
+			messages_say(c->messages, MESSAGE_DETAIL,
+				     "control: no more commands come; the recording goes on");
 		channel_drop(c, ch);
 		return;
 	}
@@ -481,7 +481,7 @@ void control_answer(struct control *c, uint64_t ticket, struct buf *text, const 
 
 int control_add(struct control *c, const struct control_spec *spec, struct error *err)
 {
-	int in, out, code = control_open(spec, c->notes, &in, &out, err);
+	int in, out, code = control_open(spec, c->messages, &in, &out, err);
 
 	if (code)
 		return code;

@@ -6,8 +6,8 @@
  * A command is a line, ended by a newline or, as perf takes it, a NUL. Each gets an answer: what it
  * asks for, line by line, and then "ack\n" or "error: REASON\n", with a NUL behind it as perf sends
  * one. Two of perf's ways hold for --control: all but `stats` and `help` is only acknowledged, with
- * `evlist` said as notes, and a command whose line is not ended is taken when nothing follows for
- * CONTROL_PATIENCE_MS.
+ * `evlist` said as messages, and a command whose line is not ended is taken when nothing follows
+ * for CONTROL_PATIENCE_MS.
  *
  * Nothing here waits for a peer. Answers to a client are kept until it takes them, and nothing more
  * is read from it meanwhile; one on --control that finds no room is counted and dropped.
@@ -18,7 +18,7 @@
 #define RINGTAIL_RECORD_CONTROL_CONTROL_H
 
 #include "record/control/control_command.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 
 #define CONTROL_LINE_MAX    4096 /* bytes of a command, with what ends it */
 #define CONTROL_PATIENCE_MS 200
@@ -39,7 +39,7 @@ struct control_ops {
 struct control;
 
 /* @ops, @arg and @notes must outlive it. Returns 0 or a negative errno with @err filled. */
-int control_new(const struct control_ops *ops, void *arg, const struct notes *notes,
+int control_new(const struct control_ops *ops, void *arg, const struct messages *messages,
 		struct control **ret, struct error *err);
 void control_free(struct control *c); /* accepts NULL; removes the socket */
 

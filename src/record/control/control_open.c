@@ -66,7 +66,8 @@ static int check_fifo(const char *path, const struct stat *st, struct error *err
 	return 0;
 }
 
-static int open_fifo(const struct notes *notes, const char *path, bool answers, struct error *err)
+static int open_fifo(const struct messages *messages, const char *path, bool answers,
+		     struct error *err)
 {
 	struct stat st;
 	int fd, code;
@@ -87,8 +88,8 @@ static int open_fifo(const struct notes *notes, const char *path, bool answers, 
 		if (fchmod(fd, st.st_mode & 0700))
 			code = error_sys(err, -errno, "--control: making '%.256s' private", path);
 		else
-			notes_say(notes, NOTE_DETAIL, "control: '%s' is readable only by you now",
-				  path);
+			messages_say(messages, MESSAGE_DETAIL,
+				     "control: '%s' is readable only by you now", path);
 	}
 	if (code) {
 		close(fd);
@@ -106,18 +107,18 @@ static bool same_pipe(int in, int out)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int control_open(const struct control_spec *spec, const struct notes *notes, int *ret_in,
+int control_open(const struct control_spec *spec, const struct messages *messages, int *ret_in,
 		 int *ret_out, struct error *err)
 {
 	bool answers = spec->fifo ? *spec->ack_path : spec->ack_fd >= 0;
 	int in, out = -1;
 
-	in = spec->fifo ? open_fifo(notes, spec->path, false, err)
+	in = spec->fifo ? open_fifo(messages, spec->path, false, err)
 			: take_descriptor(spec->fd, false, err);
 	if (in < 0)
 		return in;
 	if (answers) {
-		out = spec->fifo ? open_fifo(notes, spec->ack_path, true, err)
+		out = spec->fifo ? open_fifo(messages, spec->ack_path, true, err)
 				 : take_descriptor(spec->ack_fd, true, err);
 		if (out < 0) {
 			close(in);

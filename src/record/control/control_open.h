@@ -4,13 +4,13 @@
 #define RINGTAIL_RECORD_CONTROL_CONTROL_OPEN_H
 
 #include "record/control/control_command.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 
 /*
  * Opens what @spec names, as control_add() says. Returns 0 with descriptors of our own, closed on
  * exec, *@ret_out being -1 where nobody wants answers; or a negative errno with @err filled.
  */
-int control_open(const struct control_spec *spec, const struct notes *notes, int *ret_in,
+int control_open(const struct control_spec *spec, const struct messages *messages, int *ret_in,
 		 int *ret_out, struct error *err);
 
 #endif

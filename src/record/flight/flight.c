@@ -47,7 +47,7 @@ static int saw_lost(const struct perf_event_header *hdr, const struct run *run, 
 {
 	struct intake *in = arg;
 
-	if (throttles_count(in->flight->opened->throttles, hdr, run->cpu))
+	if (throttle_stats_count(in->flight->opened->throttles, hdr, run->cpu))
 		return 0;
 	return lane_count_lost(in->flight->opened, hdr, run->cpu, &in->lost_records, &in->dropped);
 }

@@ -22,7 +22,7 @@ struct waiting {
 struct sideband {
 	struct pd_evsel evsel; /* tells where the time is */
 	pthread_mutex_t lock;  /* guards what follows */
-	struct live *live;
+	struct task_table *live;
 	struct waiting *waiting;
 	size_t nr, capacity;
 	struct buf records;
@@ -47,7 +47,7 @@ struct sideband *sideband_new(const struct pd_attr *attr)
 	pthread_mutex_init(&s->lock, NULL);
 	s->evsel.attr = *attr;
 	s->full = WAITING_MAX;
-	s->live = live_new(attr);
+	s->live = task_table_new(attr);
 	if (s->live)
 		return s;
 	sideband_free(s);
@@ -67,7 +67,7 @@ void sideband_free(struct sideband *s)
 {
 	if (!s)
 		return;
-	live_free(s->live);
+	task_table_free(s->live);
 	free(s->waiting);
 	buf_release(&s->records);
 	pthread_mutex_destroy(&s->lock);
@@ -125,7 +125,7 @@ static int apply_until(struct sideband *s, uint64_t time)
 
 	sort(s);
 	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++) {
-		code = live_apply(s->live, record_of(s, &s->waiting[i]));
+		code = task_table_apply(s->live, record_of(s, &s->waiting[i]));
 		s->untold |= s->waiting[i].number >= s->told;
 	}
 	if (i && s->applied < time)
@@ -160,7 +160,7 @@ int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
 {
 	int code;
 
-	if (!s->log && !live_wants(hdr->type))
+	if (!s->log && !task_table_wants(hdr->type))
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	code = add(s, hdr);
@@ -191,7 +191,7 @@ int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
-	code = live_emit(s->live, 0, emit, arg);
+	code = task_table_emit(s->live, 0, emit, arg);
 	for (size_t i = 0; !code && i < s->nr; i++)
 		code = emit(record_of(s, &s->waiting[i]), arg);
 	pthread_mutex_unlock(&s->lock);
@@ -224,7 +224,7 @@ int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void
 	pthread_mutex_lock(&s->lock);
 	sort(s);
 	if (again || s->untold)
-		code = live_emit(s->live, s->applied, keep_copy, &copies);
+		code = task_table_emit(s->live, s->applied, keep_copy, &copies);
 	for (size_t i = 0; !code && i < s->nr; i++)
 		if (again || s->waiting[i].number >= s->told)
 			code = keep_copy(record_of(s, &s->waiting[i]), &copies);
@@ -273,10 +273,10 @@ size_t sideband_bytes(struct sideband *s)
 	return bytes;
 }
 
-void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting)
+void sideband_stats(struct sideband *s, struct task_table_stats *ret, size_t *ret_waiting)
 {
 	pthread_mutex_lock(&s->lock);
-	live_stats(s->live, ret);
+	task_table_stats(s->live, ret);
 	*ret_waiting = s->nr;
 	pthread_mutex_unlock(&s->lock);
 }

@@ -18,18 +18,18 @@
 #ifndef RINGTAIL_RECORD_LIVE_SIDEBAND_H
 #define RINGTAIL_RECORD_LIVE_SIDEBAND_H
 
-#include "record/live/live.h"
+#include "record/live/task_table.h"
 
 #define SIDEBAND_GRACE_NS 10000000ull
 
 struct sideband;
 
-/* @attr as for live_new(). NULL when out of memory. */
+/* @attr as for task_table_new(). NULL when out of memory. */
 struct sideband *sideband_new(const struct pd_attr *attr);
 struct sideband *sideband_new_log(const struct pd_attr *attr);
 void sideband_free(struct sideband *s); /* accepts NULL */
 
-/* Takes a copy of @hdr; types that live_wants() not are ignored, but by a log. Returns 0 or
+/* Takes a copy of @hdr; types that task_table_wants() not are ignored, but by a log. Returns 0 or
  * -ENOMEM. */
 int sideband_add(struct sideband *s, const struct perf_event_header *hdr);
 
@@ -64,6 +64,6 @@ int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void
 void sideband_untell(struct sideband *s);
 
 /* What is alive, and how many records wait. */
-void sideband_stats(struct sideband *s, struct live_stats *ret, size_t *ret_waiting);
+void sideband_stats(struct sideband *s, struct task_table_stats *ret, size_t *ret_waiting);
 
 #endif

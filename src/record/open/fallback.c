@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/plan/places.h"
+#include "record/plan/probe_targets.h"
 #include "sys/kernel/perf_event.h"
 
 /* --- parts of the interface that older kernels lack --------------------------------------------
@@ -68,8 +68,8 @@ static bool drop_unknown_parts(struct fallback *f, struct plan *plan)
 			continue;
 		for (size_t e = 0; e < plan->nr; e++)
 			*part_field(part, &plan->events[e].attr) &= ~part->bits;
-		notes_say(f->notes, NOTE_INFO, "this kernel is older than %s: %s", part->since,
-			  part->without);
+		messages_say(f->messages, MESSAGE_INFO, "this kernel is older than %s: %s",
+			     part->since, part->without);
 		dropped = true;
 	}
 	return dropped;
@@ -158,8 +158,8 @@ static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_eve
 
 	if (!is_refusal(code) || event->modifier_given || plan->target == TARGET_CPUS ||
 	    event->attr.flags & (PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_USER) ||
-	    event->attr.type == PERF_TYPE_TRACEPOINT || places_is_uprobe(event) ||
-	    places_is_kprobe(event))
+	    event->attr.type == PERF_TYPE_TRACEPOINT || probe_targets_is_uprobe(event) ||
+	    probe_targets_is_kprobe(event))
 		return false;
 	event->attr.flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 	if (event->dummy)
@@ -199,9 +199,9 @@ static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_eve
 		e->attr.flags |= plan->events[leader].attr.flags &
 				 (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC);
 	}
-	notes_say(f->notes, NOTE_WARNING,
-		  "the group of '%s' does not fit the PMU: its events run alone",
-		  plan->events[leader].name);
+	messages_say(f->messages, MESSAGE_WARNING,
+		     "the group of '%s' does not fit the PMU: its events run alone",
+		     plan->events[leader].name);
 	return true;
 }
 
@@ -229,11 +229,11 @@ static void say_default(const struct fallback *f, const struct plan_event *event
 		snprintf(user_only, sizeof(user_only),
 			 "user space only since kernel.perf_event_paranoid is %d",
 			 f->limits->paranoid);
-	notes_say(f->notes, NOTE_INFO, "no event given: recording %s%s%s%s%s%s", event->name,
-		  event->clock_instead || event->user_only ? " (" : "",
-		  event->clock_instead ? no_pmu : "",
-		  event->clock_instead && event->user_only ? "; " : "", user_only,
-		  event->clock_instead || event->user_only ? ")" : "");
+	messages_say(f->messages, MESSAGE_INFO, "no event given: recording %s%s%s%s%s%s",
+		     event->name, event->clock_instead || event->user_only ? " (" : "",
+		     event->clock_instead ? no_pmu : "",
+		     event->clock_instead && event->user_only ? "; " : "", user_only,
+		     event->clock_instead || event->user_only ? ")" : "");
 }
 
 /* The kernel calls them with its own registers, so exclude_kernel leaves nothing of them. */
@@ -248,15 +248,16 @@ static bool happens_in_kernel(const struct plan_event *event)
 static void say_counts_nothing(const struct fallback *f, const struct plan_event *event)
 {
 	if (event->user_only)
-		notes_say(f->notes, NOTE_WARNING,
-			  "event '%s' counts nothing: it happens in the kernel, which "
-			  "kernel.perf_event_paranoid %d hides from this user; run as root, or "
-			  "'sysctl kernel.perf_event_paranoid=1'",
-			  event->name, f->limits->paranoid);
+		messages_say(f->messages, MESSAGE_WARNING,
+			     "event '%s' counts nothing: it happens in the kernel, which "
+			     "kernel.perf_event_paranoid %d hides from this user; run as root, or "
+			     "'sysctl kernel.perf_event_paranoid=1'",
+			     event->name, f->limits->paranoid);
 	else
-		notes_say(f->notes, NOTE_WARNING,
-			  "event '%s' counts nothing: it happens in the kernel, which is left out",
-			  event->name);
+		messages_say(
+			f->messages, MESSAGE_WARNING,
+			"event '%s' counts nothing: it happens in the kernel, which is left out",
+			event->name);
 }
 
 void fallback_say(const struct fallback *f, const struct plan *plan)
@@ -276,14 +277,14 @@ void fallback_say(const struct fallback *f, const struct plan *plan)
 		users += plan->events[i].user_only;
 	}
 	if (clocks)
-		notes_say(f->notes, NOTE_WARNING, "recording cpu-clock in place of cycles: %s",
-			  no_pmu);
+		messages_say(f->messages, MESSAGE_WARNING,
+			     "recording cpu-clock in place of cycles: %s", no_pmu);
 	if (users)
-		notes_say(f->notes, NOTE_WARNING,
-			  "recording user space only (:u): kernel.perf_event_paranoid is %d and "
-			  "there "
-			  "is no CAP_PERFMON",
-			  f->limits->paranoid);
+		messages_say(f->messages, MESSAGE_WARNING,
+			     "recording user space only (:u): kernel.perf_event_paranoid is %d and "
+			     "there "
+			     "is no CAP_PERFMON",
+			     f->limits->paranoid);
 }
 
 /* --- what to tell the user -----------------------------------------------------------------------
@@ -370,7 +371,7 @@ static bool flag_refused(const struct plan_event *event, uint64_t flag)
 	struct pd_attr probe;
 	int fd;
 
-	if (!(event->attr.flags & flag) || places_attr(event, 0, &probe))
+	if (!(event->attr.flags & flag) || probe_targets_attr(event, 0, &probe))
 		return false;
 	probe.flags &= ~flag;
 	if (flag == PD_ATTR_USE_CLOCKID)
@@ -387,7 +388,7 @@ static bool only_counts(const struct plan_event *event, int cpu, bool cpu_wide)
 	struct pd_attr probe;
 	int fd;
 
-	if (places_attr(event, 0, &probe))
+	if (probe_targets_attr(event, 0, &probe))
 		return false;
 	probe.sample_period = 0;
 	probe.flags &= ~(PD_ATTR_FREQ | PD_ATTR_PRECISE_IP);
@@ -424,9 +425,9 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 				 "takes monotonic and monotonic_raw for all events, realtime, "
 				 "boottime and tai for clocks and counts of software only",
 				 event->name, event->attr.clockid);
-	if (places_is_uprobe(event) || places_is_kprobe(event) ||
+	if (probe_targets_is_uprobe(event) || probe_targets_is_kprobe(event) ||
 	    (event->attr.type == PERF_TYPE_BREAKPOINT && code == -EINVAL))
-		return places_explain(event, code, err);
+		return probe_targets_explain(event, code, err);
 	if (is_refusal(code))
 		return explain_refusal(f, plan, event, code, err);
 	if (is_absent(code))

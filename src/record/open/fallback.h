@@ -14,7 +14,7 @@
  */
 struct fallback {
 	const struct limits *limits;
-	const struct notes *notes;
+	const struct messages *messages;
 	bool probed;
 };
 

@@ -80,7 +80,7 @@ static const char *why_not(const struct hotplug_cpu *c, int code)
 				: strerror(-code);
 }
 
-static void come(struct hotplug *h, struct hotplug_cpu *c, enum note_level level)
+static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level level)
 {
 	int code = c->known && h->revive ? h->revive(h->arg, c->cpu) : -ENOENT;
 
@@ -90,25 +90,26 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum note_level level
 		return;
 	c->told = code;
 	if (!code)
-		notes_say(h->notes, level,
-			  "CPU %d is online again, and recorded; what happened there just before "
-			  "is lost",
-			  c->cpu);
+		messages_say(
+			h->messages, level,
+			"CPU %d is online again, and recorded; what happened there just before "
+			"is lost",
+			c->cpu);
 	else
-		notes_say(h->notes, level, "CPU %d has come online and is not recorded: %s", c->cpu,
-			  why_not(c, code));
+		messages_say(h->messages, level, "CPU %d has come online and is not recorded: %s",
+			     c->cpu, why_not(c, code));
 }
 
 /* One that was not there at the start comes and goes untold, but for the first time. */
 static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 {
-	enum note_level level = c->sampled ? NOTE_WARNING : NOTE_DETAIL;
+	enum message_level level = c->sampled ? MESSAGE_WARNING : MESSAGE_DETAIL;
 
 	if (online && !c->recorded && !c->told) {
 		come(h, c, level);
 	} else if (!online) {
 		if (c->recorded)
-			notes_say(h->notes, level, "CPU %d has gone offline", c->cpu);
+			messages_say(h->messages, level, "CPU %d has gone offline", c->cpu);
 		c->recorded = false;
 		c->told &= !c->known;
 		c->tries = 0;
@@ -177,8 +178,8 @@ void hotplug_say(const struct hotplug *h)
 			buf_printf(&list, "%s%d%s", list.len ? ", " : "", h->cpus[i].cpu,
 				   h->cpus[i].recorded ? " (for a moment)" : "");
 	if (nr)
-		notes_say(h->notes, NOTE_WARNING,
-			  "lost what happened on %zu CPU%s after coming online: %.*s", nr,
-			  plural_s(nr), (int)list.len, (const char *)list.data);
+		messages_say(h->messages, MESSAGE_WARNING,
+			     "lost what happened on %zu CPU%s after coming online: %.*s", nr,
+			     plural_s(nr), (int)list.len, (const char *)list.data);
 	buf_release(&list);
 }

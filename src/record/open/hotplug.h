@@ -17,12 +17,12 @@
 
 #include <time.h>
 
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 #include "record/plan/options.h"
 #include "record/plan/plan.h"
 
 struct hotplug {
-	const struct notes *notes;
+	const struct messages *messages;
 	/* Opens the events of a CPU again. Returns 0 or a negative errno; -ENODEV: not yet. */
 	int (*revive)(void *arg, int cpu);
 	void *arg;
@@ -47,7 +47,7 @@ struct hotplug {
 	}
 
 /*
- * Events were opened; @h has notes, revive and arg, the rest being zero. Returns 0 or -ENOMEM;
+ * Events were opened; @h has messages, revive and arg, the rest being zero. Returns 0 or -ENOMEM;
  * hotplug_release() is due in both cases.
  */
 int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct plan *plan);

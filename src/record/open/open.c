@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/plural.h"
 #include "record/open/fallback.h"
-#include "record/plan/places.h"
+#include "record/plan/probe_targets.h"
 #include "sys/kernel/perf_event.h"
 
 /* Descriptors that a recording may need beside its events: output, timers, libraries. */
@@ -43,7 +43,7 @@ void opened_close(struct opened *o)
 	if (!o)
 		return;
 	close_fds(o);
-	throttles_free(o->throttles);
+	throttle_stats_free(o->throttles);
 	for (size_t i = 0; i < o->nr_rings; i++)
 		free(o->rings[i].fds);
 	free(o->rings);
@@ -108,7 +108,7 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 			return -ESRCH; /* the leader's task has ended */
 	}
 	event->attr.size = pd_attr_wire_size(&event->attr);
-	fd = places_attr(event, t, &attr);
+	fd = probe_targets_attr(event, t, &attr);
 	if (!fd)
 		fd = perf_event_open(&attr, task, cpu, group);
 	event->attr.size = attr.size; /* as the kernel would have it */
@@ -265,7 +265,8 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 }
 
 /* CPUs that went offline before all was open there. */
-static void say_gone(const struct opened *o, const struct plan *plan, const struct notes *notes)
+static void say_gone(const struct opened *o, const struct plan *plan,
+		     const struct messages *messages)
 {
 	for (size_t p = 0; plan->target == TARGET_CPUS && p < o->nr_places; p++) {
 		int cpu = o->rings[p].cpu;
@@ -274,8 +275,8 @@ static void say_gone(const struct opened *o, const struct plan *plan, const stru
 		for (unsigned int i = 0; i < plan->nr; i++)
 			gone |= plan_wants(plan, &plan->events[i], cpu) && *cell_of(o, i, p, 0) < 0;
 		if (gone)
-			notes_say(notes, NOTE_WARNING,
-				  "CPU %d has gone offline and is not recorded", cpu);
+			messages_say(messages, MESSAGE_WARNING,
+				     "CPU %d has gone offline and is not recorded", cpu);
 	}
 }
 
@@ -359,7 +360,7 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 	for (int i = 0; i < LISTINGS; i++) {
 		opened_close(*ret);
 		*ret = NULL;
-		code = places_prepare(plan, err);
+		code = probe_targets_prepare(plan, err);
 		if (code)
 			return code;
 		*ret = opened_new(plan);
@@ -376,17 +377,17 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 	return 0;
 }
 
-int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
+int open_plan(struct plan *plan, const struct limits *limits, const struct messages *messages,
 	      struct opened **ret, struct error *err)
 {
-	struct fallback f = {.limits = limits, .notes = notes};
+	struct fallback f = {.limits = limits, .messages = messages};
 	struct opened *o = NULL;
 	int code = open_threads(plan, limits, &f, &o, err);
 
 	if (!code)
 		code = set_filters(o, plan, err);
 	if (!code) {
-		o->throttles = throttles_new(plan, o->fds, o->nr_fds);
+		o->throttles = throttle_stats_new(plan, o->fds, o->nr_fds);
 		code = o->throttles ? 0 : error_set(err, -ENOMEM, "out of memory");
 	}
 	if (code) {
@@ -394,8 +395,8 @@ int open_plan(struct plan *plan, const struct limits *limits, const struct notes
 		return code;
 	}
 	fallback_say(&f, plan);
-	places_say(plan, notes);
-	say_gone(o, plan, notes);
+	probe_targets_say(plan, messages);
+	say_gone(o, plan, messages);
 	*ret = o;
 	return 0;
 }

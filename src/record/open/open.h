@@ -14,7 +14,7 @@
 #define RINGTAIL_RECORD_OPEN_OPEN_H
 
 #include "record/plan/plan.h"
-#include "record/open/throttles.h"
+#include "record/open/throttle_stats.h"
 
 struct open_count {
 	uint64_t value; /* of the counter */
@@ -51,7 +51,7 @@ struct opened {
 	size_t nr_places; /* plan_places() */
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
-	struct throttles *throttles; /* of the events; has a lock of its own */
+	struct throttle_stats *throttles; /* of the events; has a lock of its own */
 	struct id_reader *id_reader; /* the session's: any thread may ask it; NULL: nobody may */
 };
 
@@ -60,7 +60,7 @@ struct opened {
  * processes of @plan have started meanwhile are added to its tasks and opened, too. Returns 0 with
  * *@ret to be closed with opened_close(), or a negative errno with @err saying what to do.
  */
-int open_plan(struct plan *plan, const struct limits *limits, const struct notes *notes,
+int open_plan(struct plan *plan, const struct limits *limits, const struct messages *messages,
 	      struct opened **ret, struct error *err);
 void opened_close(struct opened *o); /* accepts NULL */
 

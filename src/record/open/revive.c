@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/plan/places.h"
+#include "record/plan/probe_targets.h"
 #include "sys/kernel/perf_event.h"
 
 /* What takes the place of a descriptor. */
@@ -51,7 +51,7 @@ static int open_heir(const struct heirs *h, const struct plan *plan, struct heir
 
 	if (event->attr.sample_type & PERF_SAMPLE_READ)
 		return -ENOTSUP;
-	code = places_attr(event, 0, &attr);
+	code = probe_targets_attr(event, 0, &attr);
 	if (code)
 		return code;
 	fd = perf_event_open(&attr, -1, heir->of->cpu, leader_of(h, plan, heir->of->event));

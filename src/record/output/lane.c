@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "perfdata/record.h"
-#include "record/pipeline/census.h"
+#include "record/pipeline/overwrite_tally.h"
 
 static int saw_map(const struct perf_event_header *hdr, void *arg)
 {
@@ -42,7 +42,7 @@ static int saw_lost(const struct perf_event_header *hdr, const struct run *run, 
 {
 	struct lane *lane = arg;
 
-	if (throttles_count(lane->throttles, hdr, run->cpu))
+	if (throttle_stats_count(lane->throttles, hdr, run->cpu))
 		return 0;
 	return lane_count_lost(lane->opened, hdr, run->cpu, &lane->lost_records, &lane->dropped);
 }
@@ -81,7 +81,7 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 	if (next && opts->compression)
 		next = lane->compress = compress_new(next, opts->compression);
 	if (next && opened_overwrites(opts->opened))
-		next = lane->census = census_new(opts->opened, next);
+		next = lane->census = overwrite_tally_new(opts->opened, next);
 	if (next)
 		lane->chain = tally_new(next, &tally);
 	return lane->chain ? 0 : -ENOMEM;

@@ -32,14 +32,14 @@ struct lane {
 	struct sink *census;   /* NULL: no ring is overwritten */
 	struct sink *compress; /* NULL: records are not compressed */
 	struct dso_names *dsos;
-	struct loss lost_records;    /* sums of LOST, by CPU */
-	struct loss dropped;	     /* by PMUs, and by our readers */
-	const struct opened *opened; /* says which event an id is of */
-	struct throttles *throttles; /* NULL: counted elsewhere */
-	struct sideband *sideband;   /* where sideband goes besides; NULL: nowhere */
-	struct meter *meter;	     /* of the output, not the lane's */
-	bool saved, stale;	     /* stale: others have truncated its file */
-	uint64_t metered;	     /* what of the file is in it, bytes */
+	struct loss lost_records;	  /* sums of LOST, by CPU */
+	struct loss dropped;		  /* by PMUs, and by our readers */
+	const struct opened *opened;	  /* says which event an id is of */
+	struct throttle_stats *throttles; /* NULL: counted elsewhere */
+	struct sideband *sideband;	  /* where sideband goes besides; NULL: nowhere */
+	struct meter *meter;		  /* of the output, not the lane's */
+	bool saved, stale;		  /* stale: others have truncated its file */
+	uint64_t metered;		  /* what of the file is in it, bytes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
 };
@@ -52,7 +52,7 @@ struct lane_opts {
 	unsigned int time_at;	     /* as in struct tally_opts */
 	bool own_build_ids;	     /* plan_build_ids() */
 	const struct opened *opened; /* this and what follows stay the caller's */
-	struct throttles *throttles; /* counts throttling; NULL: somebody else does */
+	struct throttle_stats *throttles; /* counts throttling; NULL: somebody else does */
 	struct meter *meter;
 };
 

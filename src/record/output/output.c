@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/writer/earlier.h"
+#include "data/writer/output_backup.h"
 #include "perfdata/feature.h"
 
 /* --- header ------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ static int create_directory(struct output *out, const struct feature_set *set,
 		free(directory);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	code = earlier_replace_directory(directory, err);
+	code = output_backup_replace_directory(directory, err);
 	made = !code;
 	for (size_t i = 0; !code && i + 1 < out->nr; i++)
 		code = create_part(out, i, directory, opts, plan, err);
@@ -200,7 +200,7 @@ static int create_directory(struct output *out, const struct feature_set *set,
 		code = create_main(out, path, set, opts, plan, err);
 	if (code && made) {
 		close_lanes(out);
-		earlier_undo_directory(directory);
+		output_backup_undo_directory(directory);
 	}
 	free(path);
 	free(directory);
@@ -416,7 +416,7 @@ void output_discard(struct output *out, const struct record_opts *opts)
 {
 	close_lanes(out);
 	if (out->directory)
-		earlier_undo_directory(opts->output);
+		output_backup_undo_directory(opts->output);
 	else if (strcmp(opts->output, "-"))
 		unlink(opts->output);
 }

@@ -15,7 +15,7 @@
 
 #include "record/history/history.h"
 #include "record/output/lane.h"
-#include "record/loss/late_loss.h"
+#include "record/loss/lost_carryover.h"
 #include "record/open/open.h"
 
 struct output {
@@ -85,7 +85,7 @@ int output_roll_back(struct output *out, const struct output_mark *mark, struct 
  * While all workers are paused: what is lost from now on is of the next output, and what @late
  * mends there was of this one. Returns 0 or -ENOMEM.
  */
-int output_count(struct output *out, const struct plan *plan, struct late_loss *late);
+int output_count(struct output *out, const struct plan *plan, struct lost_carryover *late);
 
 /*
  * When no worker runs: counts what was lost, writes it, and completes the output. Nothing may be

@@ -12,7 +12,7 @@
 
 #include "perfdata/feature.h"
 #include "perfdata/snapshot_log.h"
-#include "record/loss/lost_record.h"
+#include "record/loss/lost_samples_record.h"
 
 /* --- losses --------------------------------------------------------------------------------------
  */
@@ -21,9 +21,9 @@
 static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
 		      uint64_t lost, struct error *err)
 {
-	struct lost_record rec;
+	struct lost_samples_record rec;
 
-	lost_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
+	lost_samples_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
 	return sink_record(out->lanes[0].file, &rec.header, err);
 }
 
@@ -69,7 +69,7 @@ static int read_counts(const struct opened *opened, const struct plan *plan,
 	return code;
 }
 
-int output_count(struct output *out, const struct plan *plan, struct late_loss *late)
+int output_count(struct output *out, const struct plan *plan, struct lost_carryover *late)
 {
 	const struct opened *opened = out->opened;
 	int code = read_counts(opened, plan, &out->now);
@@ -77,13 +77,13 @@ int output_count(struct output *out, const struct plan *plan, struct late_loss *
 	if (code)
 		return code == -ENOMEM ? code : 0;
 	for (size_t i = 0; !code && i < opened->nr_fds; i++)
-		code = late_loss_counted(late, opened->fds[i].cpu,
-					 out->now[i].lost - out->counted[i]);
+		code = lost_carryover_credit(late, opened->fds[i].cpu,
+					     out->now[i].lost - out->counted[i]);
 	for (size_t i = 0; !code && i < out->nr; i++) {
 		const struct loss *told = &out->lanes[i].lost_records;
 
 		for (size_t j = 0; j < told->nr; j++)
-			late_loss_told(late, told->entries[j].cpu, told->entries[j].count);
+			lost_carryover_debit(late, told->entries[j].cpu, told->entries[j].count);
 	}
 	return code;
 }
@@ -249,7 +249,8 @@ static void end_file(struct lane *lane)
 	writer_finish(lane->writer, NULL, 0, NULL);
 }
 
-_Static_assert(sizeof(struct lost_record) <= WRITER_PLACE_SIZE, "a place holds any of them");
+_Static_assert(sizeof(struct lost_samples_record) <= WRITER_PLACE_SIZE,
+	       "a place holds any of them");
 
 static bool is_of_ring(const struct loss_entry *e)
 {
@@ -260,7 +261,7 @@ static bool is_of_ring(const struct loss_entry *e)
 static int put_ring_losses(const struct output *out, const struct plan *plan, struct buf *b)
 {
 	size_t room = writer_preface_size(out->lanes[0].writer);
-	struct lost_record rec;
+	struct lost_samples_record rec;
 	uint64_t rest = 0;
 	int code = 0;
 
@@ -274,28 +275,29 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 			rest += e->count;
 			continue;
 		}
-		lost_record_make(&rec, &plan->events[e->event].attr,
-				 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0, 0, e->count);
+		lost_samples_record_make(&rec, &plan->events[e->event].attr,
+					 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0, 0,
+					 e->count);
 		code = buf_append(b, &rec, rec.header.size);
 	}
 	if (code || !rest)
 		return code;
-	lost_record_make(&rec, &plan->events[0].attr, 0, -1, 0, 0, rest);
+	lost_samples_record_make(&rec, &plan->events[0].attr, 0, -1, 0, 0, rest);
 	return buf_append(b, &rec, rec.header.size);
 }
 
 /* Nothing can be appended any more; what was lost goes to the place for it, if it is not told. */
 static void tell_losses(struct output *out, const struct plan *plan, uint64_t not_written)
 {
-	struct lost_record rec;
+	struct lost_samples_record rec;
 	struct buf b = {0};
 	int code = 0;
 
 	if (!out->losses_written)
 		code = put_ring_losses(out, plan, &b);
 	if (!code && not_written) {
-		lost_record_make(&rec, &plan->events[0].attr, 0, -1, 0, PD_MISC_LOST_OUTPUT,
-				 not_written);
+		lost_samples_record_make(&rec, &plan->events[0].attr, 0, -1, 0, PD_MISC_LOST_OUTPUT,
+					 not_written);
 		code = buf_append(&b, &rec, rec.header.size);
 	}
 	if (!code && b.len)

@@ -531,7 +531,7 @@ static double megabytes(uint64_t bytes)
 	return (double)bytes / 1e6;
 }
 
-void compress_say_lowered(const struct compress_stats *stats, const struct notes *notes)
+void compress_say_lowered(const struct compress_stats *stats, const struct messages *messages)
 {
 	char text[256] = "";
 	int n = 0;
@@ -545,24 +545,24 @@ void compress_say_lowered(const struct compress_stats *stats, const struct notes
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ", %.1f MB at level %d",
 				      megabytes(in), level);
 	}
-	notes_say(notes, NOTE_INFO,
-		  "level %d was lowered %" PRIu64 " time%s since too much waited, and %" PRIu64
-		  " time%s since it took too much of a CPU: "
-		  "%.1f MB of records compressed at it%s, %.1f MB not at all",
-		  stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
-		  plural_s(stats->costly),
-		  megabytes(stats->levels[stats->asked - COMPRESS_LEVEL_FASTEST].in), text,
-		  megabytes(stats->levels[AS_THEY_ARE - COMPRESS_LEVEL_FASTEST].in));
+	messages_say(messages, MESSAGE_INFO,
+		     "level %d was lowered %" PRIu64 " time%s since too much waited, and %" PRIu64
+		     " time%s since it took too much of a CPU: "
+		     "%.1f MB of records compressed at it%s, %.1f MB not at all",
+		     stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
+		     plural_s(stats->costly),
+		     megabytes(stats->levels[stats->asked - COMPRESS_LEVEL_FASTEST].in), text,
+		     megabytes(stats->levels[AS_THEY_ARE - COMPRESS_LEVEL_FASTEST].in));
 }
 
-void compress_say(const struct compress_stats *stats, const struct notes *notes)
+void compress_say(const struct compress_stats *stats, const struct messages *messages)
 {
 	const struct compress_level all = compress_total(stats);
 
-	compress_say_lowered(stats, notes);
-	notes_say(notes, NOTE_DETAIL,
-		  "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
-		  " frames and %.2f s of CPU time; %.1f MB could not be made smaller",
-		  megabytes(all.in), megabytes(all.out), ratio(&all), stats->frames,
-		  (double)stats->nsec / 1e9, megabytes(stats->stored));
+	compress_say_lowered(stats, messages);
+	messages_say(messages, MESSAGE_DETAIL,
+		     "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
+		     " frames and %.2f s of CPU time; %.1f MB could not be made smaller",
+		     megabytes(all.in), megabytes(all.out), ratio(&all), stats->frames,
+		     (double)stats->nsec / 1e9, megabytes(stats->stored));
 }

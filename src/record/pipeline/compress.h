@@ -28,7 +28,7 @@
 #define RINGTAIL_RECORD_PIPELINE_COMPRESS_H
 
 #include "perfdata/feature.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 #include "record/pipeline/sink.h"
 
 #define COMPRESS_LEVEL_MAX     22
@@ -99,9 +99,9 @@ void compress_stats_add(struct compress_stats *to, const struct compress_stats *
 void compress_feature(const struct compress_stats *stats, struct pd_compression *ret);
 
 /* Says what was compressed at lower levels than asked, or not at all, if anything was. */
-void compress_say_lowered(const struct compress_stats *stats, const struct notes *notes);
+void compress_say_lowered(const struct compress_stats *stats, const struct messages *messages);
 
 /* Says what it came to: sizes and ratio, and what was compressed at lower levels than asked. */
-void compress_say(const struct compress_stats *stats, const struct notes *notes);
+void compress_say(const struct compress_stats *stats, const struct messages *messages);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "perfdata/sample.h"
-#include "record/loss/lost_record.h"
+#include "record/loss/lost_samples_record.h"
 
 /* One descriptor's event, found by the id that stands first in its samples. */
 struct shed_event {
@@ -204,12 +204,12 @@ size_t shed_tell(struct shed *s, uint8_t *out, int *ret_cpu)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		struct shed_event *e = &s->by_id[i];
-		struct lost_record rec;
+		struct lost_samples_record rec;
 
 		if (!e->dropped)
 			continue;
-		lost_record_make(&rec, &s->plan->events[e->event].attr, e->id, e->cpu, e->time,
-				 PD_MISC_LOST_POOL, e->dropped);
+		lost_samples_record_make(&rec, &s->plan->events[e->event].attr, e->id, e->cpu,
+					 e->time, PD_MISC_LOST_POOL, e->dropped);
 		memcpy(out, &rec, rec.header.size);
 		*ret_cpu = e->cpu;
 		e->dropped = 0;

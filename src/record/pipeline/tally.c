@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/live/live.h"
+#include "record/live/task_table.h"
 
 #define PREFETCH 8 /* samples ahead */
 
@@ -41,7 +41,7 @@ static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
 {
 	bool map = t->opts.map && (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2);
 	bool lost = t->opts.lost && tally_tells_lost(h->type);
-	bool sideband = t->opts.sideband && live_wants(h->type);
+	bool sideband = t->opts.sideband && task_table_wants(h->type);
 	const struct perf_event_header *whole = (const void *)t->record;
 	int code = 0;
 

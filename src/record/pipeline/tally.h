@@ -21,7 +21,7 @@ struct tally_opts {
 	 * that it is in. As map().
 	 */
 	int (*lost)(const struct perf_event_header *hdr, const struct run *run, void *arg);
-	/* Called with each whole record that live_wants() (record/live.h). As map(). */
+	/* Called with each whole record that task_table_wants() (record/live.h). As map(). */
 	int (*sideband)(const struct perf_event_header *hdr, void *arg);
 	void *arg;
 };

@@ -30,9 +30,9 @@ struct worker {
 	struct worker_opts opts;
 	struct fifo *fifo;
 	struct reader *reader;
-	struct dump *dump;    /* of rings that are overwritten */
-	uint64_t since_round; /* bytes */
-	int wake;	      /* an eventfd: there is a command */
+	struct overwrite_drain *dump; /* of rings that are overwritten */
+	uint64_t since_round;	      /* bytes */
+	int wake;		      /* an eventfd: there is a command */
 	pthread_t read_thread, write_thread;
 	bool reading, writing; /* the threads were started */
 
@@ -72,7 +72,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	if (code)
 		goto failed;
 	reader_set_least(w->reader, opts->least);
-	w->dump = dump_new(w->fifo);
+	w->dump = overwrite_drain_new(w->fifo);
 	if (!w->dump) {
 		code = error_set(err, -ENOMEM, "out of memory");
 		goto failed;
@@ -93,7 +93,7 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	dump_free(w->dump);
+	overwrite_drain_free(w->dump);
 	reader_free(w->reader);
 	fifo_free(w->fifo);
 	if (w->wake >= 0)
@@ -106,7 +106,7 @@ void worker_free(struct worker *w)
 
 int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err)
 {
-	return source->overwritten ? dump_add(w->dump, source, err)
+	return source->overwritten ? overwrite_drain_add(w->dump, source, err)
 				   : reader_add(w->reader, source, err);
 }
 
@@ -115,7 +115,7 @@ struct reader *worker_reader(struct worker *w)
 	return w->reader;
 }
 
-struct dump *worker_dump(struct worker *w)
+struct overwrite_drain *worker_dump(struct worker *w)
 {
 	return w->dump;
 }
@@ -221,12 +221,12 @@ static int take_for(struct worker *w, enum worker_command command, struct error 
 {
 	/* At the end events are disabled: whatever is in the rings can wait for the disk. */
 	bool end = command == WORKER_DRAIN, dump = command >= WORKER_PAUSE;
-	int code = dump ? dump_pause(w->dump, err) : 0;
+	int code = dump ? overwrite_drain_pause(w->dump, err) : 0;
 
 	while (!code && take_all(w, end) && end)
 		;
-	for (size_t i = 0; !code && dump && i < dump_rings(w->dump); i++) {
-		code = dump_take(w->dump, i, !end, err);
+	for (size_t i = 0; !code && dump && i < overwrite_drain_rings(w->dump); i++) {
+		code = overwrite_drain_take(w->dump, i, !end, err);
 		take_all(w, end);
 	}
 	return code;

@@ -15,7 +15,7 @@
 #ifndef RINGTAIL_RECORD_PIPELINE_WORKER_H
 #define RINGTAIL_RECORD_PIPELINE_WORKER_H
 
-#include "record/pipeline/dump.h"
+#include "record/pipeline/overwrite_drain.h"
 #include "record/pipeline/reader.h"
 #include "record/pipeline/sink.h"
 #include "sys/kernel/cpus.h"
@@ -91,7 +91,7 @@ int worker_join(struct worker *w, struct error *err);
 
 /* After worker_join(), or before worker_start(). */
 struct reader *worker_reader(struct worker *w);
-struct dump *worker_dump(struct worker *w);
+struct overwrite_drain *worker_dump(struct worker *w);
 
 /* The memory between the two threads, to be asked how full it is. */
 struct fifo *worker_fifo(struct worker *w);

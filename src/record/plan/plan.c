@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "record/plan/attributes.h"
-#include "record/plan/places.h"
+#include "record/plan/probe_targets.h"
 
 static struct plan_event *plan_push(struct plan *plan)
 {
@@ -71,7 +71,7 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 
 /* The frequency that the kernel will take. */
 static uint64_t plan_frequency(const struct record_opts *opts, const struct limits *limits,
-			       const struct notes *notes)
+			       const struct messages *messages)
 {
 	uint64_t want = opts->frequency ? opts->frequency : RECORD_FREQUENCY;
 
@@ -79,9 +79,9 @@ static uint64_t plan_frequency(const struct record_opts *opts, const struct limi
 		return limits->max_sample_rate;
 	if (want <= limits->max_sample_rate || opts->period)
 		return want;
-	notes_say(notes, NOTE_WARNING,
-		  "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
-		  (unsigned long long)want, (unsigned long long)limits->max_sample_rate);
+	messages_say(messages, MESSAGE_WARNING,
+		     "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
+		     (unsigned long long)want, (unsigned long long)limits->max_sample_rate);
 	return limits->max_sample_rate;
 }
 
@@ -107,7 +107,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 		return error_set(err, -ENOMEM, "out of memory");
 	event->attr = spec->attr;
 	event->filter = spec->filter;
-	event->place = places_of(spec);
+	event->place = probe_targets_of(spec);
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
 	event->weak_group = spec->weak_group;
@@ -160,14 +160,14 @@ static bool needs_data_maps(const struct plan *plan, const struct record_opts *o
 }
 
 static int plan_what(struct plan *plan, const struct record_opts *opts, const struct limits *limits,
-		     const struct notes *notes, struct error *err)
+		     const struct messages *messages, struct error *err)
 {
 	struct event_list standard = {0};
 	const struct event_list *list = &opts->events;
 	struct attributes_common common = {
 		.opts = opts,
 		.limits = limits,
-		.frequency = plan_frequency(opts, limits, notes),
+		.frequency = plan_frequency(opts, limits, messages),
 		.inherit = !opts->no_inherit && plan->target != TARGET_CPUS,
 		.target = plan->target,
 		.delayed = plan->delayed,
@@ -239,8 +239,8 @@ static void set_default_sizes(struct plan *plan, const struct limits *limits)
 	plan_set_ring_size(plan, best, best_sideband);
 }
 
-int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
-	     struct plan **ret, struct error *err)
+int plan_new(const struct record_opts *opts, const struct limits *limits,
+	     const struct messages *messages, struct plan **ret, struct error *err)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
 	int code;
@@ -251,7 +251,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits, const 
 	plan->unbuffered = opts->unbuffered;
 	code = plan_where(plan, opts, limits, err);
 	if (!code)
-		code = plan_what(plan, opts, limits, notes, err);
+		code = plan_what(plan, opts, limits, messages, err);
 	if (code) {
 		plan_free(plan);
 		return code;
@@ -270,7 +270,7 @@ void plan_free(struct plan *plan)
 		return;
 	for (size_t i = 0; i < plan->nr; i++) {
 		free(plan->events[i].name);
-		places_release(&plan->events[i]);
+		probe_targets_release(&plan->events[i]);
 		cpus_release(&plan->events[i].only);
 	}
 	free(plan->events);

@@ -14,7 +14,7 @@
 #define RINGTAIL_RECORD_PLAN_PLAN_H
 
 #include "perfdata/attr.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 #include "record/plan/options.h"
 #include "sys/kernel/limits.h"
 
@@ -81,8 +81,8 @@ struct plan {
  * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret to be freed with
  * plan_free(), or a negative errno with @err saying what is impossible and what would help.
  */
-int plan_new(const struct record_opts *opts, const struct limits *limits, const struct notes *notes,
-	     struct plan **ret, struct error *err);
+int plan_new(const struct record_opts *opts, const struct limits *limits,
+	     const struct messages *messages, struct plan **ret, struct error *err);
 void plan_free(struct plan *plan); /* accepts NULL */
 
 /* Whether the kernel is asked to put build-ids into the records of maps (--buildid-mmap). */

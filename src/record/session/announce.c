@@ -6,14 +6,14 @@
 #include "base/plural.h"
 
 static void announce_writing(const struct announce *a, const struct writer *writer,
-			     const struct notes *notes)
+			     const struct messages *messages)
 {
 	const struct aio *aio = writer_aio(writer);
 	int refused = aio ? aio_uring_refused(aio) : 0;
 
 	if (aio)
-		notes_say(
-			notes, NOTE_DETAIL,
+		messages_say(
+			messages, MESSAGE_DETAIL,
 			"asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
 			"each file",
 			aio_engine_name(aio), refused ? " (io_uring: " : "",
@@ -21,7 +21,7 @@ static void announce_writing(const struct announce *a, const struct writer *writ
 			WRITER_BUFFER_SIZE / 1024);
 }
 
-void announce_memory(const struct announce *a, const struct notes *notes)
+void announce_memory(const struct announce *a, const struct messages *messages)
 {
 	const struct opened *opened = a->output->opened;
 	const struct lane *lane = output_lane(a->output, 0);
@@ -31,29 +31,29 @@ void announce_memory(const struct announce *a, const struct notes *notes)
 
 	/* By default it is what can be had: worth a line when something was lost (cli/ says it). */
 	if (size < want)
-		notes_say(
-			notes, a->opts->ring_size ? NOTE_INFO : NOTE_DETAIL,
+		messages_say(
+			messages, a->opts->ring_size ? MESSAGE_INFO : MESSAGE_DETAIL,
 			"%zu ring%s of %llu KB instead of %llu KB: what may be locked (%s) allows "
 			"no more",
 			rings, plural_s(rings), (unsigned long long)size / 1024,
 			(unsigned long long)want / 1024,
 			a->limits->ipc_lock ? "1/64 of memory"
 					    : "kernel.perf_event_mlock_kb, 'ulimit -l'");
-	notes_say(notes, NOTE_DETAIL,
-		  "%zu event%s, %zu descriptors; %zu ring%s of %llu KB for samples and %llu KB for "
-		  "sideband, buffer memory of %zu KB",
-		  a->plan->nr, plural_s(a->plan->nr), opened->nr_fds, rings, plural_s(rings),
-		  (unsigned long long)size / 1024,
-		  (unsigned long long)a->plan->sideband_size / 1024,
-		  crew_buffer_bytes(a->crew) / 1024);
+	messages_say(
+		messages, MESSAGE_DETAIL,
+		"%zu event%s, %zu descriptors; %zu ring%s of %llu KB for samples and %llu KB for "
+		"sideband, buffer memory of %zu KB",
+		a->plan->nr, plural_s(a->plan->nr), opened->nr_fds, rings, plural_s(rings),
+		(unsigned long long)size / 1024, (unsigned long long)a->plan->sideband_size / 1024,
+		crew_buffer_bytes(a->crew) / 1024);
 	if (lane->compress)
-		notes_say(notes, NOTE_DETAIL, "compression at level %d in %llu KB",
-			  a->opts->compression_level,
-			  (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
-				  a->crew->nr);
+		messages_say(messages, MESSAGE_DETAIL, "compression at level %d in %llu KB",
+			     a->opts->compression_level,
+			     (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
+				     a->crew->nr);
 	if (a->crew->flight && flight_overhead(a->crew->flight))
-		notes_say(notes, NOTE_DETAIL, "compression in memory in %llu KB",
-			  (unsigned long long)flight_overhead(a->crew->flight) / 1024);
-	announce_writing(a, lane->writer, notes);
-	crew_say_plan(a->crew, opened, notes);
+		messages_say(messages, MESSAGE_DETAIL, "compression in memory in %llu KB",
+			     (unsigned long long)flight_overhead(a->crew->flight) / 1024);
+	announce_writing(a, lane->writer, messages);
+	crew_say_plan(a->crew, opened, messages);
 }

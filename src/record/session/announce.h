@@ -15,6 +15,6 @@ struct announce {
 };
 
 /* Rings, buffers, compression, writes in flight and threads; rings that are smaller than asked. */
-void announce_memory(const struct announce *a, const struct notes *notes);
+void announce_memory(const struct announce *a, const struct messages *messages);
 
 #endif

@@ -72,18 +72,18 @@ static int make_places(struct crew *crew, const char *layout, struct error *err)
 }
 
 static void plan_least(struct crew *crew, uint64_t asked, const struct plan *plan,
-		       const struct notes *notes)
+		       const struct messages *messages)
 {
 	uint64_t most = plan->ring_size / 4;
 
 	crew->least = asked < most ? asked : most;
 	if (crew->least < asked)
-		notes_say(notes, NOTE_INFO,
-			  "--mmap-flush is lowered to %llu KB, a quarter of a ring",
-			  (unsigned long long)most / 1024);
+		messages_say(messages, MESSAGE_INFO,
+			     "--mmap-flush is lowered to %llu KB, a quarter of a ring",
+			     (unsigned long long)most / 1024);
 }
 
-static void plan_buffers(struct crew *crew, uint64_t asked, const struct notes *notes)
+static void plan_buffers(struct crew *crew, uint64_t asked, const struct messages *messages)
 {
 	uint64_t memory = memory_total();
 	uint64_t total = asked;
@@ -95,10 +95,10 @@ static void plan_buffers(struct crew *crew, uint64_t asked, const struct notes *
 		return;
 	crew->buffer = FIFO_MIN;
 	if (asked)
-		notes_say(notes, NOTE_INFO,
-			  "--buffer-memory is raised to %zu KB: %zu KB for each of %zu thread%s",
-			  crew->nr * FIFO_MIN / 1024, FIFO_MIN / 1024, crew->nr,
-			  plural_s(crew->nr));
+		messages_say(messages, MESSAGE_INFO,
+			     "--buffer-memory is raised to %zu KB: %zu KB for each of %zu thread%s",
+			     crew->nr * FIFO_MIN / 1024, FIFO_MIN / 1024, crew->nr,
+			     plural_s(crew->nr));
 }
 
 static int check_realtime(int priority, struct error *err)
@@ -116,7 +116,7 @@ static int check_realtime(int priority, struct error *err)
 }
 
 int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
-	      const struct notes *notes, struct error *err)
+	      const struct messages *messages, struct error *err)
 {
 	int code;
 
@@ -132,7 +132,7 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 		code = make_places(crew, opts->affinity, err);
 	if (code)
 		return code;
-	plan_least(crew, opts->mmap_flush, plan, notes);
+	plan_least(crew, opts->mmap_flush, plan, messages);
 	if (crew->masks.nr)
 		crew->nr = crew->masks.nr;
 	/*
@@ -140,11 +140,12 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 	 * several workers has written may need names that are on their way through another.
 	 */
 	crew->hold = opts->switch_size && !opts->memory && crew->nr == 1 && !plan_overwrites(plan);
-	plan_buffers(crew, opts->buffer_memory, notes);
+	plan_buffers(crew, opts->buffer_memory, messages);
 	if (crew->masks.has_rest)
-		notes_say(notes, NOTE_INFO,
-			  "--threads names not all CPUs that are recorded: one more thread reads "
-			  "the others");
+		messages_say(
+			messages, MESSAGE_INFO,
+			"--threads names not all CPUs that are recorded: one more thread reads "
+			"the others");
 	return 0;
 }
 
@@ -252,7 +253,7 @@ static void amend(void *amender, int cpu, uint8_t *records, size_t len)
 	if (crew->frequency)
 		frequency_mend(crew->frequency, records, len);
 	if (crew->late)
-		late_loss_mend(crew->late, cpu, records, len);
+		lost_carryover_apply(crew->late, cpu, records, len);
 }
 
 static int hire(struct crew *crew, unsigned int number, const struct opened *opened,
@@ -502,7 +503,7 @@ uint64_t crew_overwritten(const struct crew *crew)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < crew->nr; i++)
-		bytes += dump_stats(worker_dump(crew->workers[i]))->overwritten;
+		bytes += overwrite_drain_stats(worker_dump(crew->workers[i]))->overwritten;
 	return bytes;
 }
 
@@ -528,7 +529,7 @@ static void cpus_print(const struct cpus *set, struct buf *b)
 }
 
 static void say_worker(const struct crew *crew, unsigned int worker, const struct opened *opened,
-		       const struct notes *notes)
+		       const struct messages *messages)
 {
 	struct buf cpus = {0}, affinity = {0};
 	size_t samples = 0, sideband = 0;
@@ -541,60 +542,68 @@ static void say_worker(const struct crew *crew, unsigned int worker, const struc
 	}
 	cpus_print(&crew->masks.masks[worker].cpus, &cpus);
 	cpus_print(&crew->masks.masks[worker].affinity, &affinity);
-	notes_say(notes, NOTE_DETAIL,
-		  "thread %u reads CPUs %.*s (%zu rings of samples, %zu of sideband), runs on %.*s",
-		  worker, (int)cpus.len, (const char *)cpus.data, samples, sideband,
-		  (int)affinity.len, (const char *)affinity.data);
+	messages_say(
+		messages, MESSAGE_DETAIL,
+		"thread %u reads CPUs %.*s (%zu rings of samples, %zu of sideband), runs on %.*s",
+		worker, (int)cpus.len, (const char *)cpus.data, samples, sideband,
+		(int)affinity.len, (const char *)affinity.data);
 	buf_release(&cpus);
 	buf_release(&affinity);
 }
 
-void crew_say_plan(const struct crew *crew, const struct opened *opened, const struct notes *notes)
+void crew_say_plan(const struct crew *crew, const struct opened *opened,
+		   const struct messages *messages)
 {
 	for (unsigned int i = 0; i < crew->masks.nr; i++)
-		say_worker(crew, i, opened, notes);
+		say_worker(crew, i, opened, messages);
 }
 
-static void say_moves(const struct crew *crew, const struct notes *notes)
+static void say_moves(const struct crew *crew, const struct messages *messages)
 {
 	for (unsigned int i = 0; crew->places.nr && i < crew->nr; i++) {
 		uint64_t moves = reader_stats(worker_reader(crew->workers[i]))->moves;
 
-		notes_say(notes, NOTE_DETAIL, "thread %u moved %llu time%s to where a ring is", i,
-			  (unsigned long long)moves, plural_s(moves));
+		messages_say(messages, MESSAGE_DETAIL,
+			     "thread %u moved %llu time%s to where a ring is", i,
+			     (unsigned long long)moves, plural_s(moves));
 	}
 }
 
-static void say_compressed(unsigned int worker, const struct lane *lane, const struct notes *notes)
+static void say_compressed(unsigned int worker, const struct lane *lane,
+			   const struct messages *messages)
 {
 	struct compress_level all;
 
 	if (!lane->compress)
 		return;
 	all = compress_total(compress_stats(lane->compress));
-	notes_say(notes, NOTE_DETAIL, "thread %u: %llu bytes of records compressed to %llu", worker,
-		  (unsigned long long)all.in, (unsigned long long)all.out);
+	messages_say(messages, MESSAGE_DETAIL,
+		     "thread %u: %llu bytes of records compressed to %llu", worker,
+		     (unsigned long long)all.in, (unsigned long long)all.out);
 }
 
-void crew_say_done(const struct crew *crew, const struct output *output, const struct notes *notes)
+void crew_say_done(const struct crew *crew, const struct output *output,
+		   const struct messages *messages)
 {
-	say_moves(crew, notes);
+	say_moves(crew, messages);
 	for (unsigned int i = 0; i < crew->nr; i++) {
 		const struct reader_stats *r = reader_stats(worker_reader(crew->workers[i]));
-		const struct dump_stats *d = dump_stats(worker_dump(crew->workers[i]));
+		const struct overwrite_drain_stats *d =
+			overwrite_drain_stats(worker_dump(crew->workers[i]));
 		const struct lane *lane = output_lane(output, i);
 
-		notes_say(notes, NOTE_DETAIL,
-			  "thread %u: %llu bytes taken in %llu passes, in %llu pieces (%llu times "
-			  "there was no room for one), %llu bytes written",
-			  i, (unsigned long long)r->bytes, (unsigned long long)r->passes,
-			  (unsigned long long)r->pieces, (unsigned long long)r->full,
-			  (unsigned long long)lane_bytes(lane));
-		say_compressed(i, lane, notes);
+		messages_say(
+			messages, MESSAGE_DETAIL,
+			"thread %u: %llu bytes taken in %llu passes, in %llu pieces (%llu times "
+			"there was no room for one), %llu bytes written",
+			i, (unsigned long long)r->bytes, (unsigned long long)r->passes,
+			(unsigned long long)r->pieces, (unsigned long long)r->full,
+			(unsigned long long)lane_bytes(lane));
+		say_compressed(i, lane, messages);
 		if (d->dumps)
-			notes_say(notes, NOTE_DETAIL,
-				  "thread %u: %llu bytes taken in %llu dumps, %llu overwritten", i,
-				  (unsigned long long)d->taken, (unsigned long long)d->dumps,
-				  (unsigned long long)d->overwritten);
+			messages_say(messages, MESSAGE_DETAIL,
+				     "thread %u: %llu bytes taken in %llu dumps, %llu overwritten",
+				     i, (unsigned long long)d->taken, (unsigned long long)d->dumps,
+				     (unsigned long long)d->overwritten);
 	}
 }

@@ -9,10 +9,10 @@
 
 #include "record/flight/flight.h"
 #include "record/open/frequency.h"
-#include "record/loss/late_loss.h"
+#include "record/loss/lost_carryover.h"
 #include "record/open/renumber.h"
 #include "record/plan/masks.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 #include "record/output/output.h"
 #include "record/pipeline/worker.h"
 
@@ -23,7 +23,7 @@ struct crew {
 	struct flight *flight;	     /* where workers write; NULL: to lanes of the output */
 	struct frequency *frequency; /* that may change while they run, or NULL */
 	struct renumber *renumber;   /* of what they take, or NULL */
-	struct late_loss *late;	     /* likewise */
+	struct lost_carryover *late; /* likewise */
 	int realtime;		     /* their priority; 0: the default */
 	uint64_t least;		     /* bytes of a ring that they take */
 	bool unbuffered;	     /* what they take is readable at once */
@@ -45,7 +45,7 @@ struct crew {
  * --threads. Returns 0, -EINVAL when @spec is wrong, or another negative errno.
  */
 int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
-	      const struct notes *notes, struct error *err);
+	      const struct messages *messages, struct error *err);
 
 /* Open files that the workers and their outputs take. */
 size_t crew_descriptors(const struct crew *crew);
@@ -91,8 +91,10 @@ size_t crew_backlog(const struct crew *crew);
 int crew_dismiss(struct crew *crew, struct error *err);
 
 /* With several workers: which rings and CPUs each has; afterwards, what each took and wrote. */
-void crew_say_plan(const struct crew *crew, const struct opened *opened, const struct notes *notes);
-void crew_say_done(const struct crew *crew, const struct output *output, const struct notes *notes);
+void crew_say_plan(const struct crew *crew, const struct opened *opened,
+		   const struct messages *messages);
+void crew_say_done(const struct crew *crew, const struct output *output,
+		   const struct messages *messages);
 
 size_t crew_buffer_bytes(const struct crew *crew); /* of all workers */
 

@@ -14,14 +14,14 @@
 
 #include "base/human.h"
 #include "base/plural.h"
-#include "data/writer/earlier.h"
-#include "record/pipeline/census.h"
+#include "data/writer/output_backup.h"
+#include "record/pipeline/overwrite_tally.h"
 #include "sys/io/file.h"
 
 void rotation_release(struct rotation *r)
 {
 	sideband_free(r->sideband);
-	late_loss_free(r->late);
+	lost_carryover_free(r->late);
 	while (r->nr_kept)
 		free(r->kept[--r->nr_kept]);
 	free(r->kept);
@@ -114,7 +114,7 @@ static int move_away(struct rotation *r, char **ret, struct error *err)
 static void delete_output(const struct rotation *r, const char *path)
 {
 	if (r->opts->directory)
-		earlier_undo_directory(path);
+		output_backup_undo_directory(path);
 	else
 		unlink(path);
 }
@@ -182,13 +182,13 @@ static void say_strayed(struct rotation *r, enum writer_place place, const char 
 		[WRITER_CUT] = "truncated",
 	};
 	bool lost = place >= WRITER_DELETED && !r->opts->memory;
-	enum note_level level = lost ? NOTE_WARNING : NOTE_INFO;
+	enum message_level level = lost ? MESSAGE_WARNING : MESSAGE_INFO;
 
 	if (!r->strayed && path)
-		notes_say(r->notes, level, "%s was moved: it is %s now%s", r->opts->output, path,
-			  then);
+		messages_say(r->messages, level, "%s was moved: it is %s now%s", r->opts->output,
+			     path, then);
 	else if (!r->strayed)
-		notes_say(r->notes, level, "%s was %s%s", r->opts->output, how[place], then);
+		messages_say(r->messages, level, "%s was %s%s", r->opts->output, how[place], then);
 	r->strayed = true;
 }
 
@@ -305,16 +305,16 @@ static int find_earlier(struct rotation *r)
 }
 
 int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
-		  const struct notes *notes, struct error *err)
+		  const struct messages *messages, struct error *err)
 {
-	*r = (struct rotation){.opts = opts, .notes = notes};
+	*r = (struct rotation){.opts = opts, .messages = messages};
 	r->taken = calloc(plan->nr, sizeof(*r->taken));
 	if (!r->taken || (opts->switch_max_all && find_earlier(r)))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (!opts->switch_output || opts->memory)
 		return 0;
 	r->sideband = sideband_new(&plan->events[0].attr);
-	r->late = late_loss_new();
+	r->late = lost_carryover_new();
 	return r->sideband && r->late ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
@@ -344,15 +344,16 @@ static int all_do(struct rotation *r, struct crew *crew, enum worker_command com
 
 static void say_live(struct rotation *r)
 {
-	struct live_stats live;
+	struct task_table_stats live;
 	size_t waiting;
 
 	if (!r->sideband)
 		return;
 	sideband_stats(r->sideband, &live, &waiting);
-	notes_say(r->notes, NOTE_DETAIL,
-		  "alive: %zu tasks of %zu processes with %zu maps, %zu others; %zu records since",
-		  live.tasks, live.processes, live.maps, live.others, waiting);
+	messages_say(
+		r->messages, MESSAGE_DETAIL,
+		"alive: %zu tasks of %zu processes with %zu maps, %zu others; %zu records since",
+		live.tasks, live.processes, live.maps, live.others, waiting);
 }
 
 /*
@@ -377,7 +378,7 @@ static int add_sums(struct rotation *r, const struct output *out, bool stays, st
 	r->samples += out->tally.samples;
 	for (size_t i = 0; i < out->nr; i++)
 		if (out->lanes[i].census)
-			census_add(out->lanes[i].census, r->taken);
+			overwrite_tally_add(out->lanes[i].census, r->taken);
 	return loss_merge(&r->loss, &out->loss) ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
@@ -449,9 +450,9 @@ static void say_finished(const struct rotation *r, const struct output *old, con
 {
 	char samples[HUMAN_COUNT_SIZE], lost[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
 
-	notes_say(r->notes, NOTE_INFO, "%s: %s sample%s, %s lost, %s", path,
-		  human_count(old->tally.samples, samples), plural_s(old->tally.samples),
-		  human_count(old->loss.total, lost), human_size(output_size(old), size));
+	messages_say(r->messages, MESSAGE_INFO, "%s: %s sample%s, %s lost, %s", path,
+		     human_count(old->tally.samples, samples), plural_s(old->tally.samples),
+		     human_count(old->loss.total, lost), human_size(output_size(old), size));
 }
 
 int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,

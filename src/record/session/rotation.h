@@ -30,9 +30,9 @@
 
 struct rotation {
 	const struct record_opts *opts;
-	const struct notes *notes;
-	struct sideband *sideband; /* NULL without switch_output, and with memory */
-	struct late_loss *late;	   /* likewise */
+	const struct messages *messages;
+	struct sideband *sideband;   /* NULL without switch_output, and with memory */
+	struct lost_carryover *late; /* likewise */
 	char **kept; /* finished outputs that there are, with switch_max_files; oldest first */
 	size_t nr_kept, capacity;
 	size_t nr_earlier; /* of these, by earlier recordings */
@@ -50,7 +50,7 @@ struct rotation {
 
 /* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
 int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
-		  const struct notes *notes, struct error *err);
+		  const struct messages *messages, struct error *err);
 void rotation_release(struct rotation *r);
 
 /* The output has what was there before: from here on its size is watched. */

@@ -12,7 +12,7 @@
 
 #include "base/plural.h"
 #include "record/session/announce.h"
-#include "record/initial/before.h"
+#include "record/initial/initial_state.h"
 #include "sys/io/timer.h"
 
 /* How long a command that we end may take to do so. */
@@ -50,8 +50,8 @@ static void forget_signals(void)
 		;
 }
 
-int session_new(const struct record_opts *opts, const struct notes *notes, struct session **ret,
-		struct error *err)
+int session_new(const struct record_opts *opts, const struct messages *messages,
+		struct session **ret, struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	sigset_t mask = session_signals();
@@ -59,7 +59,7 @@ int session_new(const struct record_opts *opts, const struct notes *notes, struc
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
-	s->notes = notes;
+	s->messages = messages;
 	s->hotplug = (struct hotplug)HOTPLUG_INIT;
 	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
 	s->patience = (struct writer_patience){.wait = session_wait_for_pipe, .arg = s};
@@ -80,12 +80,12 @@ void session_free(struct session *s)
 		return;
 	workload_release(&s->workload);
 	session_control_release(&s->control);
-	overwritten_release(&s->overwritten);
+	overwrite_count_release(&s->overwritten);
 	crew_release(&s->crew);
 	output_release(&s->output);
-	session_memory_release(&s->memory);
+	snapshot_service_release(&s->memory);
 	session_budget_release(&s->budget);
-	session_service_release(&s->service);
+	service_status_release(&s->service);
 	rotation_release(&s->rotation);
 	loss_release(&s->cut);
 	id_reader_free(s->id_reader);
@@ -127,18 +127,18 @@ static int session_plan(struct session *s, struct error *err)
 {
 	int code;
 
-	code = session_control_init(&s->control, s->opts, s->notes, err);
-	session_service_open(&s->service);
+	code = session_control_init(&s->control, s->opts, s->messages, err);
+	service_status_open(&s->service);
 	if (!code && s->opts->command)
 		code = workload_find(s->opts->command[0], err);
 	if (code)
 		return code;
 	limits_read(&s->limits);
-	code = plan_new(s->opts, &s->limits, s->notes, &s->plan, err);
+	code = plan_new(s->opts, &s->limits, s->messages, &s->plan, err);
 	if (!code)
 		code = check_memory(s, err);
 	if (!code) {
-		code = crew_plan(&s->crew, s->opts, s->plan, s->notes, err);
+		code = crew_plan(&s->crew, s->opts, s->plan, s->messages, err);
 		s->misused = code == -EINVAL;
 		s->plan->descriptors_beside = crew_descriptors(&s->crew);
 	}
@@ -182,38 +182,39 @@ static void start_id_reader(struct session *s)
 static int session_open(struct session *s, struct error *err)
 {
 	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
-	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->notes};
+	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->messages};
 
 	/* First, since it is the rings of the recording that can be made smaller. */
 	int code = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
 
 	if (!code)
-		code = open_plan(s->plan, &s->limits, s->notes, &s->opened, err);
+		code = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);
 	if (!code)
 		start_id_reader(s);
 	if (!code)
 		code = session_open_hotplug(s, err);
 	if (!code)
-		code = rotation_init(&s->rotation, s->opts, s->plan, s->notes, err);
+		code = rotation_init(&s->rotation, s->opts, s->plan, s->messages, err);
 	if (!code)
 		code = watch_signals(s, false, err);
 	if (!code && strcmp(s->opts->output, "-"))
-		code = earlier_stage(&s->earlier, s->opts->output, err);
+		code = output_backup_stage(&s->earlier, s->opts->output, err);
 	if (!code)
 		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
 				     &s->patience, err);
 	if (!code)
 		code = session_open_memory(s, err);
 	if (!code)
-		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->notes, err);
+		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->messages,
+					   err);
 	s->crew.frequency = s->budget.frequency;
 	s->crew.late = s->rotation.late;
-	s->crew.waiting = s->service.there ? session_service_alive : NULL;
+	s->crew.waiting = s->service.there ? service_status_alive : NULL;
 	s->crew.waiter = &s->service;
 	if (!code)
 		code = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
 	if (!code)
-		announce_memory(&parts, s->notes);
+		announce_memory(&parts, s->messages);
 	return code;
 }
 
@@ -251,15 +252,15 @@ int session_settle(struct session *s, struct error *err)
 /* What was there before: the output's first records, or memory's. */
 static int write_before(struct session *s, struct error *err)
 {
-	const struct before before = {s->opts, s->plan, &s->limits, s->notes};
+	const struct initial_state before = {s->opts, s->plan, &s->limits, s->messages};
 	struct sink_emit to = {s->output.lanes[0].chain, err};
 	int code;
 
 	output_listen(&s->output, s->rotation.sideband);
 	if (s->memory.flight)
-		code = before_make(&before, flight_before, s->memory.flight, err);
+		code = initial_state_emit(&before, flight_before, s->memory.flight, err);
 	else
-		code = before_make(&before, sink_emit, &to, err);
+		code = initial_state_emit(&before, sink_emit, &to, err);
 	return code ? code : session_settle(s, err);
 }
 
@@ -279,7 +280,8 @@ static void raise_priority(struct session *s)
 static int start_events(struct session *s, struct error *err)
 {
 	if (s->opts->start_disabled) {
-		notes_say(s->notes, NOTE_INFO, "events are disabled until the command 'enable'");
+		messages_say(s->messages, MESSAGE_INFO,
+			     "events are disabled until the command 'enable'");
 		return 0;
 	}
 	if (s->opts->delay_ms)
@@ -317,9 +319,9 @@ static int session_start(struct session *s, struct error *err)
 		code = workload_start(&s->workload, s->opts->command[0], err);
 	if (code)
 		return code;
-	earlier_accept(&s->earlier);
+	output_backup_accept(&s->earlier);
 	s->started = true;
-	session_service_ready(&s->service);
+	service_status_ready(&s->service);
 	return 0;
 }
 
@@ -328,7 +330,7 @@ static int session_start(struct session *s, struct error *err)
 
 static int count_overwritten(struct session *s, struct error *err)
 {
-	int code = overwritten_count(s->plan, s->opened, s->rotation.taken, &s->overwritten);
+	int code = overwrite_count_read(s->plan, s->opened, s->rotation.taken, &s->overwritten);
 
 	s->overwritten.bytes = crew_overwritten(&s->crew);
 	return code ? error_set(err, code, "out of memory") : 0;
@@ -346,9 +348,9 @@ static void wait_for_output(struct session *s)
 		return;
 	/* Before the line: whoever answers it is heard. */
 	forget_signals();
-	notes_say(s->notes, NOTE_WARNING,
-		  "the output is slow: %zu MB are still to be written; ^C ends without them",
-		  crew_backlog(&s->crew) >> 20);
+	messages_say(s->messages, MESSAGE_WARNING,
+		     "the output is slow: %zu MB are still to be written; ^C ends without them",
+		     crew_backlog(&s->crew) >> 20);
 	sigdelset(&mask, SIGUSR2); /* asks for something, and would end us */
 	sigdelset(&mask, SIGPIPE);
 	sigdelset(&mask, SIGXFSZ);
@@ -362,7 +364,7 @@ static void say_throttled(const struct session *s)
 	struct limits now;
 
 	limits_read(&now);
-	throttles_say(s->opened->throttles, s->plan, now.max_sample_rate, s->notes);
+	throttle_stats_say(s->opened->throttles, s->plan, now.max_sample_rate, s->messages);
 }
 
 static void say_build_ids(const struct session *s)
@@ -372,8 +374,8 @@ static void say_build_ids(const struct session *s)
 	if (!s->id_reader)
 		return;
 	id_reader_stats(s->id_reader, &stats);
-	notes_say(
-		s->notes, NOTE_DETAIL,
+	messages_say(
+		s->messages, MESSAGE_DETAIL,
 		"build-ids: %llu file%s read, %llu gone before, %llu time%s no room to ask for one",
 		(unsigned long long)stats.read, plural_s(stats.read),
 		(unsigned long long)stats.gone, (unsigned long long)stats.full,
@@ -395,30 +397,30 @@ static int session_finish(struct session *s, struct error *err)
 	int code;
 
 	clock_gettime(CLOCK_MONOTONIC, &s->ended);
-	session_service_stopping(&s->service);
+	service_status_stopping(&s->service);
 	opened_disable(s->opened);
 	wait_for_output(s);
 	code = crew_dismiss(&s->crew, err);
 	if (!code)
-		code = session_memory_finish(&s->memory, &s->workload, err);
+		code = snapshot_service_finish(&s->memory, &s->workload, err);
 	if (!code)
 		code = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
 	if (!code)
 		code = count_overwritten(s, err);
 	crew_cut_stacks(&s->crew, &s->cut);
-	crew_say_done(&s->crew, &s->output, s->notes);
+	crew_say_done(&s->crew, &s->output, s->messages);
 	say_throttled(s);
 	say_build_ids(s);
-	triggers_say(s->triggers.asks, s->notes);
+	trigger_set_say(s->triggers.asks, s->messages);
 	hotplug_say(&s->hotplug);
 	session_budget_end(&s->budget);
 	if (output_compression(&s->output, &compression))
-		compress_say(&compression, s->notes);
+		compress_say(&compression, s->messages);
 	if (!stop_command(s))
-		notes_say(s->notes, NOTE_WARNING,
-			  "the command (pid %d) does not end at SIGTERM and is left "
-			  "running",
-			  s->workload.pid);
+		messages_say(s->messages, MESSAGE_WARNING,
+			     "the command (pid %d) does not end at SIGTERM and is left "
+			     "running",
+			     s->workload.pid);
 	return code;
 }
 
@@ -450,7 +452,7 @@ static void undo_start(struct session *s)
 {
 	if (s->output.lanes && s->output.lanes[0].chain)
 		output_discard(&s->output, s->opts);
-	earlier_restore(&s->earlier);
+	output_backup_restore(&s->earlier);
 }
 
 /* After an error: whatever the disk still takes. What made a worker fail is the better reason. */

@@ -22,9 +22,9 @@
 
 #include "record/history/history.h"
 #include "record/loss/loss.h"
-#include "record/plan/notes.h"
+#include "record/plan/messages.h"
 #include "record/plan/options.h"
-#include "record/open/overwritten.h"
+#include "record/open/overwrite_count.h"
 
 enum session_state {
 	SESSION_NEW,
@@ -40,8 +40,8 @@ enum session_state {
 struct session;
 
 /* @opts and @notes must outlive the session. Returns 0, or a negative errno with @err filled. */
-int session_new(const struct record_opts *opts, const struct notes *notes, struct session **ret,
-		struct error *err);
+int session_new(const struct record_opts *opts, const struct messages *messages,
+		struct session **ret, struct error *err);
 void session_free(struct session *s); /* accepts NULL; ends a command that was never started */
 
 /* Makes all steps. Returns 0, or a negative errno with @err filled. */
@@ -52,25 +52,25 @@ enum session_state session_state(const struct session *s);
 /* What came of it; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
-	bool at_least;			       /* it failed, and more may be readable */
-	uint64_t bytes;			       /* of all outputs */
-	size_t outputs;			       /* that are finished */
-	size_t deleted;			       /* of these, since there were too many */
-	size_t gone;			       /* others have deleted these before their end */
-	const char *path;		       /* of the last one, complete or not */
-	double seconds;			       /* from enabling to the stop */
-	const struct loss *loss;	       /* complete when FINALIZED or FAILED */
-	const struct loss *cut;		       /* user stacks of samples (LOSS_STACK) */
-	size_t missed_cpus;		       /* that were online without being recorded */
-	const struct overwritten *overwritten; /* no loss */
-	size_t snapshots;		       /* with -M */
-	size_t given_up;		       /* snapshots that found no room */
-	bool last_given_up;		       /* the one at the end is among them */
-	bool started;			       /* else nothing has changed */
-	bool misused;			       /* it failed for an option that cannot be meant */
-	int command_status;		       /* as a shell has it; 0 without a command */
-	int command_signal;		       /* what ended it, or 0 */
-	bool command_stopped;		       /* by SIGTERM, as recording had ended */
+	bool at_least;				   /* it failed, and more may be readable */
+	uint64_t bytes;				   /* of all outputs */
+	size_t outputs;				   /* that are finished */
+	size_t deleted;				   /* of these, since there were too many */
+	size_t gone;				   /* others have deleted these before their end */
+	const char *path;			   /* of the last one, complete or not */
+	double seconds;				   /* from enabling to the stop */
+	const struct loss *loss;		   /* complete when FINALIZED or FAILED */
+	const struct loss *cut;			   /* user stacks of samples (LOSS_STACK) */
+	size_t missed_cpus;			   /* that were online without being recorded */
+	const struct overwrite_count *overwritten; /* no loss */
+	size_t snapshots;			   /* with -M */
+	size_t given_up;			   /* snapshots that found no room */
+	bool last_given_up;			   /* the one at the end is among them */
+	bool started;				   /* else nothing has changed */
+	bool misused;	      /* it failed for an option that cannot be meant */
+	int command_status;   /* as a shell has it; 0 without a command */
+	int command_signal;   /* what ended it, or 0 */
+	bool command_stopped; /* by SIGTERM, as recording had ended */
 };
 void session_result(struct session *s, struct session_result *ret);
 

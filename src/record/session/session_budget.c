@@ -26,25 +26,26 @@ static void say_what_stays(const struct session_budget *b)
 		/* Members of a group are read with their leader. */
 		if (event->dummy || !event->attr.sample_period || frequency_can(b->frequency, i))
 			continue;
-		notes_say(b->notes, NOTE_WARNING,
-			  event->attr.flags & PD_ATTR_FREQ
-				  ? "--max-cpu does not change %s: tasks inherit it and keep its "
-				    "frequency (record CPUs, with -a or -C, or without -i)"
-				  : "--max-cpu does not change %s, which has a period and no "
-				    "frequency",
-			  event->name);
+		messages_say(
+			b->messages, MESSAGE_WARNING,
+			event->attr.flags & PD_ATTR_FREQ
+				? "--max-cpu does not change %s: tasks inherit it and keep its "
+				  "frequency (record CPUs, with -a or -C, or without -i)"
+				: "--max-cpu does not change %s, which has a period and no "
+				  "frequency",
+			event->name);
 	}
 }
 
 int session_budget_open(struct session_budget *b, const struct record_opts *opts,
 			const struct plan *plan, const struct opened *opened,
-			const struct notes *notes, struct error *err)
+			const struct messages *messages, struct error *err)
 {
 	uint64_t most;
 
 	*b = (struct session_budget){
 		.plan = plan,
-		.notes = notes,
+		.messages = messages,
 		.clock = CLOCK_INIT,
 		.timer = -1,
 		.least = 1,
@@ -109,11 +110,12 @@ static void say_change(struct session_budget *b, bool lower)
 	uint64_t hz = 0;
 	const char *event = an_event(b, &hz);
 
-	notes_say_seldom(b->notes, NOTE_INFO, &b->change,
-			 "recording takes %.2f %% of a CPU, with --max-cpu %g%%: frequencies are "
-			 "%s to %.3g %% of what was asked (%s: %llu Hz)",
-			 100 * b->law.usage, 100 * b->law.most, lower ? "lowered" : "raised",
-			 100 * b->law.share, event, (unsigned long long)hz);
+	messages_say_seldom(
+		b->messages, MESSAGE_INFO, &b->change,
+		"recording takes %.2f %% of a CPU, with --max-cpu %g%%: frequencies are "
+		"%s to %.3g %% of what was asked (%s: %llu Hz)",
+		100 * b->law.usage, 100 * b->law.most, lower ? "lowered" : "raised",
+		100 * b->law.share, event, (unsigned long long)hz);
 }
 
 void session_budget_revived(struct session_budget *b)
@@ -142,8 +144,9 @@ void session_budget_look(struct session_budget *b)
 void session_budget_end(const struct session_budget *b)
 {
 	if (b->lowered)
-		notes_say(b->notes, NOTE_INFO,
-			  "--max-cpu: frequencies were lowered %u time%s, down to %.3g %% of what "
-			  "was asked",
-			  b->lowered, plural_s(b->lowered), 100 * b->least);
+		messages_say(
+			b->messages, MESSAGE_INFO,
+			"--max-cpu: frequencies were lowered %u time%s, down to %.3g %% of what "
+			"was asked",
+			b->lowered, plural_s(b->lowered), 100 * b->least);
 }

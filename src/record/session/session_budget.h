@@ -15,7 +15,7 @@
 
 struct session_budget {
 	const struct plan *plan;
-	const struct notes *notes;
+	const struct messages *messages;
 	struct frequency *frequency; /* NULL: there is no budget */
 	struct clock clock;
 	struct budget law;
@@ -31,7 +31,7 @@ struct session_budget {
  */
 int session_budget_open(struct session_budget *b, const struct record_opts *opts,
 			const struct plan *plan, const struct opened *opened,
-			const struct notes *notes, struct error *err);
+			const struct messages *messages, struct error *err);
 void session_budget_release(struct session_budget *b);
 
 /* Some events were opened again: they get the frequencies that the others have. */

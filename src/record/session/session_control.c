@@ -87,8 +87,9 @@ static int switch_events(struct session_control *sc, const char *name, bool on, 
 	int code = name ? switch_named(sc, name, on, err) : switch_all(sc, on, err);
 
 	if (!code)
-		notes_say(sc->notes, NOTE_DETAIL, "control: %s%s %s", name ? "event " : "events",
-			  name ? name : "", on ? "enabled" : "disabled");
+		messages_say(sc->messages, MESSAGE_DETAIL, "control: %s%s %s",
+			     name ? "event " : "events", name ? name : "",
+			     on ? "enabled" : "disabled");
 	return code;
 }
 
@@ -232,17 +233,17 @@ static void memory_stats(struct flight *flight, struct control_figures *ret, uin
 
 static void trigger_stats(struct session_control *sc, struct control_figures *ret)
 {
-	const struct triggers *triggers = sc->parts.triggers;
-	struct triggers_figures f;
+	const struct trigger_set *triggers = sc->parts.triggers;
+	struct trigger_set_figures f;
 
-	triggers_figures(triggers, &f);
+	trigger_set_figures(triggers, &f);
 	ret->triggered = f.fired;
 	ret->limited = f.limited;
 	ret->forgotten = f.forgotten;
-	ret->nr_triggers = triggers_nr(triggers);
+	ret->nr_triggers = trigger_set_nr(triggers);
 	ret->triggers = sc->triggers;
 	for (size_t i = 0; i < ret->nr_triggers; i++) {
-		sc->triggers[i].text = triggers_figures_of(triggers, i, &f);
+		sc->triggers[i].text = trigger_set_figures_of(triggers, i, &f);
 		sc->triggers[i].times = f.fired;
 		sc->triggers[i].snapshots = f.asked;
 		sc->triggers[i].limited = f.limited;
@@ -253,7 +254,7 @@ static void trigger_stats(struct session_control *sc, struct control_figures *re
 void session_control_figures(struct session_control *sc, struct control_figures *ret)
 {
 	const struct session_parts *p = &sc->parts;
-	struct throttles_figures throttled;
+	struct throttle_stats_figures throttled;
 	uint64_t lost = 0, dropped = 0;
 
 	for (size_t i = 0; i < p->output->nr; i++) {
@@ -273,7 +274,7 @@ void session_control_figures(struct session_control *sc, struct control_figures 
 		ret->share = p->budget->law.share;
 	}
 	trigger_stats(sc, ret);
-	throttles_figures(p->opened->throttles, &throttled);
+	throttle_stats_figures(p->opened->throttles, &throttled);
 	ret->throttled = throttled.times;
 	ret->throttled_seconds = (double)throttled.nsec / 1e9;
 	ret->bytes += p->rotation->bytes;
@@ -314,16 +315,16 @@ static const struct control_ops ops = {
 };
 
 int session_control_init(struct session_control *sc, const struct record_opts *opts,
-			 const struct notes *notes, struct error *err)
+			 const struct messages *messages, struct error *err)
 {
 	struct control_spec spec;
 	int code;
 
 	sc->opts = opts;
-	sc->notes = notes;
+	sc->messages = messages;
 	if (!opts->control && opts->no_control_socket)
 		return 0;
-	code = control_new(&ops, sc, notes, &sc->control, err);
+	code = control_new(&ops, sc, messages, &sc->control, err);
 	if (!code && opts->control)
 		code = control_spec_parse(opts->control, &spec, err);
 	if (!code && opts->control)
@@ -337,16 +338,16 @@ static void make_socket(struct session_control *sc)
 	const char *base = control_socket_base();
 	/* Those that wait for commands, most likely of 'ringtail ctl'. */
 	bool wanted = !sc->opts->control && (sc->opts->start_disabled || sc->opts->memory);
-	enum note_level level = wanted ? NOTE_WARNING : NOTE_DETAIL;
+	enum message_level level = wanted ? MESSAGE_WARNING : MESSAGE_DETAIL;
 	struct error err = ERROR_INIT;
 
 	if (!base)
-		notes_say(
-			sc->notes, level,
+		messages_say(
+			sc->messages, level,
 			"no commands by 'ringtail ctl': XDG_RUNTIME_DIR names no directory of this "
 			"user for the socket");
 	else if (control_listen(sc->control, base, &err))
-		notes_say(sc->notes, level, "no commands by 'ringtail ctl': %s", err.text);
+		messages_say(sc->messages, level, "no commands by 'ringtail ctl': %s", err.text);
 }
 
 int session_control_start(struct session_control *sc, const struct session_parts *parts,
@@ -355,7 +356,7 @@ int session_control_start(struct session_control *sc, const struct session_parts
 	sc->parts = *parts;
 	clock_gettime(CLOCK_MONOTONIC, &sc->began);
 	sc->running = calloc(parts->plan->nr ? parts->plan->nr : 1, sizeof(*sc->running));
-	sc->triggers = calloc(triggers_nr(parts->triggers) + 1, sizeof(*sc->triggers));
+	sc->triggers = calloc(trigger_set_nr(parts->triggers) + 1, sizeof(*sc->triggers));
 	if (!sc->running || !sc->triggers)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (sc->control && !sc->opts->no_control_socket)
@@ -390,8 +391,8 @@ void session_control_release(struct session_control *sc)
 	const struct control_stats *stats = sc->control ? control_stats(sc->control) : NULL;
 
 	if (stats && stats->unread)
-		notes_say(sc->notes, NOTE_DETAIL, "control: %llu answers were not read",
-			  (unsigned long long)stats->unread);
+		messages_say(sc->messages, MESSAGE_DETAIL, "control: %llu answers were not read",
+			     (unsigned long long)stats->unread);
 	control_free(sc->control);
 	free(sc->running);
 	free(sc->triggers);

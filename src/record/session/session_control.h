@@ -13,7 +13,7 @@
 #include "record/open/hotplug.h"
 #include "record/session/rotation.h"
 #include "record/session/session_budget.h"
-#include "record/trigger/triggers.h"
+#include "record/trigger/trigger_set.h"
 
 /* The parts of a recording that commands are about; all outlive the struct session_control. */
 struct session_parts {
@@ -28,14 +28,14 @@ struct session_parts {
 		      struct error *err);
 	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
 	void *arg;
-	const struct triggers *triggers; /* NULL: none */
+	const struct trigger_set *triggers; /* NULL: none */
 	const struct hotplug *hotplug;
 	size_t threads;
 };
 
 struct session_control {
 	const struct record_opts *opts;
-	const struct notes *notes;
+	const struct messages *messages;
 	struct control *control; /* NULL: nobody commands */
 	struct session_parts parts;
 	bool *running;			  /* by event of the plan, as asked last */
@@ -50,7 +50,7 @@ struct session_control {
  * in both cases.
  */
 int session_control_init(struct session_control *sc, const struct record_opts *opts,
-			 const struct notes *notes, struct error *err);
+			 const struct messages *messages, struct error *err);
 
 /*
  * The recording begins now. Makes the socket (that there can be none is a note). Returns 0 or

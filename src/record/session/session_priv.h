@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to session.c, the steps from a state to the next, and session_run.c, RUNNING. */
+/* Internal to session.c, the steps from a state to the next, and session_loop.c, RUNNING. */
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 #define RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 
 #include <signal.h>
 #include <time.h>
 
-#include "data/writer/earlier.h"
+#include "data/writer/output_backup.h"
 #include "record/session/crew.h"
 #include "record/open/hotplug.h"
 #include "record/initial/id_reader.h"
@@ -15,15 +15,15 @@
 #include "record/session/session.h"
 #include "record/session/session_budget.h"
 #include "record/session/session_control.h"
-#include "record/session/session_memory.h"
-#include "record/session/session_service.h"
+#include "record/session/snapshot_service.h"
+#include "record/session/service_status.h"
 #include "record/session/session_triggers.h"
 #include "record/session/workload.h"
 
 struct session {
 	enum session_state state;
 	const struct record_opts *opts;
-	const struct notes *notes;
+	const struct messages *messages;
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
@@ -31,17 +31,17 @@ struct session {
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;
-	struct earlier earlier; /* what was in the place of the output, until it starts */
+	struct output_backup earlier; /* what was in the place of the output, until it starts */
 	struct output output;
 	struct crew crew;
-	struct session_memory memory;
+	struct snapshot_service memory;
 	struct session_budget budget;
-	struct session_service service;
+	struct service_status service;
 	struct rotation rotation;
 	struct session_control control;
 	struct workload workload;
 	bool command_stopped; /* it still ran when recording ended */
-	struct overwritten overwritten;
+	struct overwrite_count overwritten;
 	sigset_t mask_before;
 	int signals, tick, delay, turn; /* descriptors; -1: none */
 	struct timespec began, ended;

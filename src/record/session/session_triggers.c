@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <time.h>
 
-#include "record/trigger/trigger_source.h"
+#include "record/trigger/trigger.h"
 
 static uint64_t now(void)
 {
@@ -15,54 +15,55 @@ static uint64_t now(void)
 }
 
 int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
-			  triggers_fn ask, void *arg, struct error *err)
+			  trigger_set_fn ask, void *arg, struct error *err)
 {
 	struct trigger_place here = *place;
 	int code = 0;
 
 	if (place->opts->switch_events.count)
-		code = trigger_new(&place->opts->switch_events, &here, 0, &st->cut, err);
-	here.descriptors += trigger_open_descriptors(st->cut);
-	return code ? code : triggers_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
+		code = event_watch_new(&place->opts->switch_events, &here, 0, &st->cut, err);
+	here.descriptors += event_watch_open_descriptors(st->cut);
+	return code ? code
+		    : trigger_set_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
 }
 
 void session_triggers_release(struct session_triggers *st)
 {
-	trigger_free(st->cut);
-	triggers_free(st->asks);
+	event_watch_free(st->cut);
+	trigger_set_free(st->asks);
 	*st = (struct session_triggers){0};
 }
 
 int session_triggers_start(struct session_triggers *st, struct error *err)
 {
-	int code = st->cut ? trigger_enable(st->cut, err) : 0;
+	int code = st->cut ? event_watch_enable(st->cut, err) : 0;
 
-	return code ? code : triggers_start(st->asks, now(), err);
+	return code ? code : trigger_set_start(st->asks, now(), err);
 }
 
 int session_triggers_revive(struct session_triggers *st, int cpu)
 {
-	int code = st->cut ? trigger_revive(st->cut, cpu) : 0;
+	int code = st->cut ? event_watch_revive(st->cut, cpu) : 0;
 
-	return code ? code : triggers_revive(st->asks, cpu);
+	return code ? code : trigger_set_revive(st->asks, cpu);
 }
 
 size_t session_triggers_descriptors(const struct session_triggers *st)
 {
-	return trigger_descriptors(st->cut) + triggers_descriptors(st->asks);
+	return event_watch_descriptors(st->cut) + trigger_set_descriptors(st->asks);
 }
 
 static struct pollfd *polled_for_snapshots(const struct session_triggers *st)
 {
-	return st->polled + trigger_descriptors(st->cut);
+	return st->polled + event_watch_descriptors(st->cut);
 }
 
 void session_triggers_watch(struct session_triggers *st, struct pollfd *polled)
 {
 	st->polled = polled;
 	if (st->cut)
-		trigger_watch(st->cut, polled);
-	triggers_watch(st->asks, polled_for_snapshots(st));
+		event_watch_watch(st->cut, polled);
+	trigger_set_watch(st->asks, polled_for_snapshots(st));
 }
 
 /* As poll(2) has it: not before @due. */
@@ -80,20 +81,20 @@ int session_triggers_poll(const struct session_triggers *st, struct pollfd *all,
 			  bool wait)
 {
 	uint64_t from = now();
-	size_t nr = others + trigger_descriptors(st->cut) + triggers_polled(st->asks, from);
+	size_t nr = others + event_watch_descriptors(st->cut) + trigger_set_polled(st->asks, from);
 
-	return poll(all, nr, wait ? milliseconds(from, triggers_due(st->asks, from)) : 0);
+	return poll(all, nr, wait ? milliseconds(from, trigger_set_due(st->asks, from)) : 0);
 }
 
-void session_triggers_look(struct session_triggers *st, struct trigger_news *cut)
+void session_triggers_look(struct session_triggers *st, struct event_watch_news *cut)
 {
-	*cut = (struct trigger_news){0};
+	*cut = (struct event_watch_news){0};
 	if (st->cut)
-		trigger_ask(st->cut, st->polled, trigger_count, cut);
-	triggers_ask(st->asks, polled_for_snapshots(st), now());
+		event_watch_ask(st->cut, st->polled, event_watch_count, cut);
+	trigger_set_ask(st->asks, polled_for_snapshots(st), now());
 }
 
 void session_triggers_finish(struct session_triggers *st)
 {
-	triggers_finish(st->asks, polled_for_snapshots(st), now());
+	trigger_set_finish(st->asks, polled_for_snapshots(st), now());
 }

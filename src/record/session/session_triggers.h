@@ -8,12 +8,12 @@
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
 #define RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
 
-#include "record/trigger/triggers.h"
+#include "record/trigger/trigger_set.h"
 
 struct session_triggers {
-	struct trigger *cut;   /* NULL: no event cuts */
-	struct triggers *asks; /* NULL: nothing asks */
-	struct pollfd *polled; /* of both; others come before them */
+	struct event_watch *cut;  /* NULL: no event cuts */
+	struct trigger_set *asks; /* NULL: nothing asks */
+	struct pollfd *polled;	  /* of both; others come before them */
 };
 
 /*
@@ -21,7 +21,7 @@ struct session_triggers {
  * @err filled; session_triggers_release() is due in both cases.
  */
 int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
-			  triggers_fn ask, void *arg, struct error *err);
+			  trigger_set_fn ask, void *arg, struct error *err);
 void session_triggers_release(struct session_triggers *st);
 
 /* From now on. Returns 0 or a negative errno with @err filled. */
@@ -42,7 +42,7 @@ int session_triggers_poll(const struct session_triggers *st, struct pollfd *all,
 			  bool wait);
 
 /* Takes what has happened: asks for snapshots, and tells in @cut of events that cut. */
-void session_triggers_look(struct session_triggers *st, struct trigger_news *cut);
+void session_triggers_look(struct session_triggers *st, struct event_watch_news *cut);
 
 /* For the last time: snapshots that would be asked for later are, too. */
 void session_triggers_finish(struct session_triggers *st);

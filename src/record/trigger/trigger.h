@@ -1,128 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that are waited for and not recorded (--switch-output-event, --trigger): each time one
- * happens, something is to be done.
+ * One --trigger that is waited for: what all kinds have in common. record/triggers.h has all of
+ * them together.
  *
- * They are opened like those of a recording, for its CPUs or tasks. For one who wants to know that
- * they happen, rings are a page, and each event wakes: one that overruns tells how many it had no
- * room for. That costs who runs there an interrupt for each event; so after one the rings may be
- * paused for a while. For one who wants them all, rings are larger and wake when a quarter of them
- * is full, and who waits looks by itself now and then.
+ * A kind is a table of functions and a struct with a struct trigger at its beginning. It
+ * calls trigger_fire() whenever it happens; whether, when and how a snapshot is asked for is
+ * decided here, by limit= and after=. One snapshot of a source waits at a time: what happens
+ * meanwhile will be in it.
  *
- * Who waits polls the rings itself, with poll(2) and beside whatever else it waits for. Their
- * descriptors must not be polled by anybody else, nor by way of an epoll descriptor: the kernel
- * clears the mark of a wakeup when it is asked.
- *
- * One thread.
+ * The main thread's. Times are ns of CLOCK_MONOTONIC, unless said otherwise.
  */
 #ifndef RINGTAIL_RECORD_TRIGGER_TRIGGER_H
 #define RINGTAIL_RECORD_TRIGGER_TRIGGER_H
 
 #include <poll.h>
 
-#include "record/plan/plan.h"
+#include "record/trigger/rate.h"
+#include "record/trigger/request.h"
+#include "record/trigger/event_watch.h"
+#include "record/plan/trigger_spec.h"
+
+/* What never comes. */
+#define TRIGGER_NEVER UINT64_MAX
 
 struct trigger;
 
-/* Where a trigger is opened; all of it outlives the trigger. */
-struct trigger_place {
-	const struct plan *recording; /* that is going to be */
-	const struct record_opts *opts;
-	const struct limits *limits;
-	const struct notes *notes;
-	size_t descriptors; /* that other triggers have open */
+struct trigger_ops {
+	/* NULL: it begins by itself. */
+	int (*start)(struct trigger *s, uint64_t now, struct error *err);
+	/* As event_watch_revive(); NULL: it has no events. */
+	int (*revive)(struct trigger *s, int cpu);
+	/* As event_watch_descriptors() and event_watch_watch(); NULL: it has none. */
+	size_t (*descriptors)(const struct trigger *s);
+	void (*watch)(const struct trigger *s, struct pollfd *ret);
+	/*
+	 * Looks at what poll(2) says, and, when it is due, at what it says not. @last: nobody will
+	 * ask again.
+	 */
+	void (*ask)(struct trigger *s, struct pollfd *polled, uint64_t now, bool last);
+	/* Times that it has happened and that were not fired yet; NULL: none. */
+	uint64_t (*untold)(struct trigger *s);
+	void (*free)(struct trigger *s);
 };
 
-/*
- * Opens @events, which must outlive the trigger; they do not run yet. @ring_size 0: rings of a
- * page, where each event wakes; else their size in bytes, a power of two of pages. Returns 0 with
- * *@ret to be given to trigger_free(), or a negative errno with @err filled.
- */
-int trigger_new(const struct event_list *events, const struct trigger_place *place,
-		size_t ring_size, struct trigger **ret, struct error *err);
-void trigger_free(struct trigger *t); /* accepts NULL */
-
-/*
- * What process @pid does is not told, and pauses nothing; nor is what is lost while a ring has
- * nothing else.
- */
-void trigger_leave_out(struct trigger *t, uint32_t pid);
-
-/* From now on; of a command, from its exec on. Returns 0 or a negative errno with @err filled. */
-int trigger_enable(const struct trigger *t, struct error *err);
-
-/*
- * The kernel has taken the events of @cpu away: opens them again, and lets them run. Returns as
- * revive_cpu().
- */
-int trigger_revive(struct trigger *t, int cpu);
-
-/* How many descriptors are to be polled; trigger_watch() fills as many entries. NULL: none. */
-size_t trigger_descriptors(const struct trigger *t);
-void trigger_watch(const struct trigger *t, struct pollfd *ret);
-
-/* How many descriptors it has open, polled or not. NULL: none. */
-size_t trigger_open_descriptors(const struct trigger *t);
-
-enum trigger_what {
-	TRIGGER_HAPPENED,
-	TRIGGER_LOST, /* so many times, for which there was no room; nothing else is known */
-	TRIGGER_FULL, /* the ring has been full by now: what comes next may be lost */
+struct trigger {
+	const struct trigger_ops *ops;
+	const struct trigger_spec *spec;
+	const struct messages *messages; /* set when it is open */
+	size_t open_descriptors;
+	uint64_t due; /* when it is to be asked, whatever poll(2) says */
+	struct rate rate;
+	uint64_t fired, asked; /* times; snapshots */
+	uint64_t lost;	       /* events that found no room */
+	uint64_t forgotten; /* threads of which it is not known any more how long it takes them */
+	bool waits;	    /* a snapshot is to be asked for, at @at */
+	uint64_t at;
+	struct snapshot_request request;
 };
 
-struct trigger_hit {
-	enum trigger_what what;
-	uint64_t times;		/* 1 if it happened, and 0 if the ring is full */
-	uint64_t time;		/* by the clock of the recording, ns */
-	uint32_t cpu, pid, tid; /* full: only the ring's CPU, UINT32_MAX for a task's */
-	size_t event;		/* index in the list; or TRIGGER_SOME_EVENT */
-};
+/* Fills the parts that all kinds have. Returns 0 or -ENOMEM. */
+int trigger_init(struct trigger *s, const struct trigger_ops *ops, const struct trigger_spec *spec);
 
 /*
- * One of those in the list. The kernel (seen in 6.18) gives samples of a software event that
- * several have open the id of whichever was first to take it.
+ * It has happened @times. @cause may be NULL; @detail, which goes behind the reason, too. Names of
+ * threads are filled in where they are to be known.
  */
-#define TRIGGER_SOME_EVENT SIZE_MAX
+void trigger_fire(struct trigger *s, uint64_t times, const struct pd_snapshot_cause *cause,
+		  const char *detail, uint64_t now);
 
-typedef void (*trigger_fn)(const struct trigger_hit *hit, void *arg);
-
-/*
- * Calls @hit for what has happened since, ring by ring, by the revents in @polled, which
- * trigger_watch() filled and which is brought up to date where tasks have ended.
- */
-void trigger_ask(struct trigger *t, struct pollfd *polled, trigger_fn hit, void *arg);
-
-/* The same of all rings, whatever poll(2) has said of them. */
-void trigger_ask_all(struct trigger *t, struct pollfd *polled, trigger_fn hit, void *arg);
-
-/*
- * Pauses the rings that had something to tell since they were paused last; what happens there
- * counts as lost. Returns whether there are any. trigger_go_on() ends the pause of all, and returns
- * how often it happened meanwhile, which is told by that; 0 where the kernel does not count it
- * (before 6.0): the next record tells.
- */
-bool trigger_pause(struct trigger *t);
-uint64_t trigger_go_on(struct trigger *t);
-
-/*
- * How many were lost and not told of, since no other came behind them. 0 where the kernel does not
- * count them (before 6.0). @take: they are told now.
- */
-uint64_t trigger_untold(struct trigger *t, bool take);
-
-/* Whether either of them could not read a count: there may be more. */
-bool trigger_uncounted(const struct trigger *t);
-
-/* What a trigger's event is called; NULL for TRIGGER_SOME_EVENT. */
-const char *trigger_event_name(const struct trigger *t, size_t event);
-
-struct trigger_news {
-	uint64_t fired;		/* times, of all events */
-	struct trigger_hit hit; /* the newest; meaningless if only the number is known */
-	bool known;
-};
-
-/* As trigger_fn: adds to the struct trigger_news at @arg. */
-void trigger_count(const struct trigger_hit *hit, void *arg);
+/* The kinds. Each opens what @spec says; returns 0 with *@ret to be freed by its ops, or a negative
+ * errno with @err filled. */
+int trigger_of_events(const struct trigger_spec *spec, const struct trigger_place *place,
+		      struct trigger **ret, struct error *err);
+int trigger_of_latency(const struct trigger_spec *spec, const struct trigger_place *place,
+		       struct trigger **ret, struct error *err);
+int trigger_of_pressure(const struct trigger_spec *spec, const struct trigger_place *place,
+			struct trigger **ret, struct error *err);
+int trigger_of_load(const struct trigger_spec *spec, const struct trigger_place *place,
+		    struct trigger **ret, struct error *err);
+int trigger_of_time(const struct trigger_spec *spec, const struct trigger_place *place,
+		    struct trigger **ret, struct error *err);
 
 #endif

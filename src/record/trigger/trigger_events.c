@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "record/trigger/latency.h"
-#include "record/trigger/trigger_source.h"
-#include "record/trigger/triggers.h"
+#include "record/trigger/trigger.h"
+#include "record/trigger/trigger_set.h"
 
 /*
  * Of events that are paired none should be lost, and those of a CPU come at any rate: room for 650
@@ -23,13 +23,13 @@
 enum { FIRST, ENDS, SIDES };
 
 struct event_source {
-	struct trigger_source source;
-	struct event_list lists[SIDES];	 /* parts of the spec's */
-	struct trigger *triggers[SIDES]; /* of events that trigger there are only the FIRST */
-	struct latency *latency;	 /* NULL: each event triggers */
-	uint32_t self;			 /* what this process does is not meant */
-	uint64_t paused;		 /* times in a pause, which wait a while for a sample */
-	bool said;			 /* that counts could not be read */
+	struct trigger source;
+	struct event_list lists[SIDES];	     /* parts of the spec's */
+	struct event_watch *triggers[SIDES]; /* of events that trigger there are only the FIRST */
+	struct latency *latency;	     /* NULL: each event triggers */
+	uint32_t self;			     /* what this process does is not meant */
+	uint64_t paused;		     /* times in a pause, which wait a while for a sample */
+	bool said;			     /* that counts could not be read */
 };
 
 /* While a source is asked. */
@@ -38,62 +38,64 @@ struct asking {
 	bool ends; /* of what is looked at */
 	uint64_t now;
 	uint64_t times;
-	struct trigger_hit first;
+	struct event_watch_hit first;
 	bool known;
 };
 
-static size_t events_descriptors(const struct trigger_source *s)
+static size_t events_descriptors(const struct trigger *s)
 {
 	const struct event_source *e = (const struct event_source *)s;
 
-	return trigger_descriptors(e->triggers[FIRST]) + trigger_descriptors(e->triggers[ENDS]);
+	return event_watch_descriptors(e->triggers[FIRST]) +
+	       event_watch_descriptors(e->triggers[ENDS]);
 }
 
-static int events_revive(struct trigger_source *s, int cpu)
+static int events_revive(struct trigger *s, int cpu)
 {
 	const struct event_source *e = (const struct event_source *)s;
-	int code = trigger_revive(e->triggers[FIRST], cpu);
+	int code = event_watch_revive(e->triggers[FIRST], cpu);
 
-	return code || !e->triggers[ENDS] ? code : trigger_revive(e->triggers[ENDS], cpu);
+	return code || !e->triggers[ENDS] ? code : event_watch_revive(e->triggers[ENDS], cpu);
 }
 
-static void events_watch(const struct trigger_source *s, struct pollfd *ret)
+static void events_watch(const struct trigger *s, struct pollfd *ret)
 {
 	const struct event_source *e = (const struct event_source *)s;
 
-	trigger_watch(e->triggers[FIRST], ret);
+	event_watch_watch(e->triggers[FIRST], ret);
 	if (e->triggers[ENDS])
-		trigger_watch(e->triggers[ENDS], ret + trigger_descriptors(e->triggers[FIRST]));
+		event_watch_watch(e->triggers[ENDS],
+				  ret + event_watch_descriptors(e->triggers[FIRST]));
 }
 
 /* What ends first, lest a start has no end. */
-static int events_start(struct trigger_source *s, uint64_t now, struct error *err)
+static int events_start(struct trigger *s, uint64_t now, struct error *err)
 {
 	struct event_source *e = (struct event_source *)s;
-	int code = e->triggers[ENDS] ? trigger_enable(e->triggers[ENDS], err) : 0;
+	int code = e->triggers[ENDS] ? event_watch_enable(e->triggers[ENDS], err) : 0;
 
-	return code ? code : trigger_enable(e->triggers[FIRST], err);
+	return code ? code : event_watch_enable(e->triggers[FIRST], err);
 }
 
-static void events_free(struct trigger_source *s)
+static void events_free(struct trigger *s)
 {
 	struct event_source *e = (struct event_source *)s;
 
 	for (size_t i = 0; i < SIDES; i++)
-		trigger_free(e->triggers[i]);
+		event_watch_free(e->triggers[i]);
 	latency_free(e->latency);
 	rate_release(&s->rate);
 	free(e);
 }
 
-static int make(const struct trigger_source_ops *ops, const struct trigger_spec *spec,
+static int make(const struct trigger_ops *ops, const struct trigger_spec *spec,
 		struct event_source **ret, struct error *err)
 {
 	struct event_source *e = calloc(1, sizeof(*e));
 	int code = -ENOMEM;
 
 	if (e)
-		code = trigger_source_init(&e->source, ops, spec);
+		code = trigger_init(&e->source, ops, spec);
 	if (code) {
 		free(e);
 		return error_set(err, code, "out of memory");
@@ -112,16 +114,16 @@ static int open_side(struct event_source *e, size_t side, size_t first, size_t n
 
 	e->lists[side] = (struct event_list){e->source.spec->events.specs + first, nr, nr};
 	here.descriptors += e->source.open_descriptors;
-	code = trigger_new(&e->lists[side], &here, ring_size, &e->triggers[side], err);
+	code = event_watch_new(&e->lists[side], &here, ring_size, &e->triggers[side], err);
 	if (!code)
-		e->source.open_descriptors += trigger_open_descriptors(e->triggers[side]);
+		e->source.open_descriptors += event_watch_open_descriptors(e->triggers[side]);
 	return code;
 }
 
 /* --- an event ------------------------------------------------------------------------------------
  */
 
-static void on_event(const struct trigger_hit *hit, void *arg)
+static void on_event(const struct event_watch_hit *hit, void *arg)
 {
 	struct asking *a = arg;
 
@@ -132,22 +134,22 @@ static void on_event(const struct trigger_hit *hit, void *arg)
 	a->known = true;
 }
 
-static uint64_t events_untold(struct trigger_source *s)
+static uint64_t events_untold(struct trigger *s)
 {
 	struct event_source *e = (struct event_source *)s;
 
-	return trigger_untold(e->triggers[FIRST], false) + e->paused;
+	return event_watch_untold(e->triggers[FIRST], false) + e->paused;
 }
 
 static void say_uncounted(struct event_source *e)
 {
-	if (e->said || !trigger_uncounted(e->triggers[FIRST]))
+	if (e->said || !event_watch_uncounted(e->triggers[FIRST]))
 		return;
 	e->said = true;
-	notes_say(e->source.notes, NOTE_WARNING,
-		  "trigger %s: its count cannot be read: it may have happened more often, and "
-		  "be told late",
-		  e->source.spec->text);
+	messages_say(e->source.messages, MESSAGE_WARNING,
+		     "trigger %s: its count cannot be read: it may have happened more often, and "
+		     "be told late",
+		     e->source.spec->text);
 }
 
 /*
@@ -158,24 +160,24 @@ static uint64_t end_pause(struct event_source *e)
 {
 	uint64_t times = e->paused;
 
-	e->paused = trigger_go_on(e->triggers[FIRST]);
+	e->paused = event_watch_go_on(e->triggers[FIRST]);
 	e->source.due = TRIGGER_NEVER;
 	return times;
 }
 
 static void ask_events(struct event_source *e, struct pollfd *polled, struct asking *a, bool last)
 {
-	struct trigger *trigger = e->triggers[FIRST];
-	struct trigger_source *s = &e->source;
+	struct event_watch *trigger = e->triggers[FIRST];
+	struct trigger *s = &e->source;
 
 	if (a->now >= s->due)
 		a->times += end_pause(e);
 	if (last) {
-		trigger_ask_all(trigger, polled, on_event, a);
-		a->times += trigger_untold(trigger, true);
+		event_watch_ask_all(trigger, polled, on_event, a);
+		a->times += event_watch_untold(trigger, true);
 	} else {
-		trigger_ask(trigger, polled, on_event, a);
-		if (s->due == TRIGGER_NEVER && (trigger_pause(trigger) || e->paused))
+		event_watch_ask(trigger, polled, on_event, a);
+		if (s->due == TRIGGER_NEVER && (event_watch_pause(trigger) || e->paused))
 			s->due = a->now + TRIGGERS_REST_NS;
 	}
 	if (a->known || last) {
@@ -185,10 +187,10 @@ static void ask_events(struct event_source *e, struct pollfd *polled, struct ask
 }
 
 /* What has happened just now is counted for a while, and does not wake. */
-static void events_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+static void events_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct event_source *e = (struct event_source *)s;
-	struct trigger *trigger = e->triggers[FIRST];
+	struct event_watch *trigger = e->triggers[FIRST];
 	struct pd_snapshot_cause cause = {.event = ""};
 	struct asking a = {.source = e, .now = now};
 	const char *event;
@@ -198,20 +200,20 @@ static void events_ask(struct trigger_source *s, struct pollfd *polled, uint64_t
 	if (!a.times)
 		return;
 	if (a.known) {
-		event = trigger_event_name(trigger, a.first.event);
+		event = event_watch_event_name(trigger, a.first.event);
 		snprintf(cause.event, sizeof(cause.event), "%s", event ? event : s->spec->text);
 		cause.time = a.first.time;
 		cause.cpu = a.first.cpu;
 		cause.pid = a.first.pid;
 		cause.tid = a.first.tid;
 	}
-	trigger_source_fire(s, a.times, &cause, NULL, now);
+	trigger_fire(s, a.times, &cause, NULL, now);
 }
 
 int trigger_of_events(const struct trigger_spec *spec, const struct trigger_place *place,
-		      struct trigger_source **ret, struct error *err)
+		      struct trigger **ret, struct error *err)
 {
-	static const struct trigger_source_ops ops = {
+	static const struct trigger_ops ops = {
 		.start = events_start,
 		.revive = events_revive,
 		.descriptors = events_descriptors,
@@ -230,7 +232,7 @@ int trigger_of_events(const struct trigger_spec *spec, const struct trigger_plac
 		events_free(&e->source);
 		return code;
 	}
-	trigger_leave_out(e->triggers[FIRST], e->self);
+	event_watch_leave_out(e->triggers[FIRST], e->self);
 	*ret = &e->source;
 	return 0;
 }
@@ -238,7 +240,7 @@ int trigger_of_events(const struct trigger_spec *spec, const struct trigger_plac
 /* --- a latency -----------------------------------------------------------------------------------
  */
 
-static void keep_sample(const struct trigger_hit *hit, void *arg)
+static void keep_sample(const struct event_watch_hit *hit, void *arg)
 {
 	const struct asking *a = arg;
 	struct event_source *e = a->source;
@@ -278,7 +280,7 @@ static void on_slow(const struct latency_sample *end, uint64_t took, bool sure, 
 	snprintf(detail, sizeof(detail),
 		 sure ? "it took %.3f ms" : "it took %.3f ms or less: events were lost",
 		 (double)took / 1e6);
-	trigger_source_fire(&a->source->source, 1, &cause, detail, a->now);
+	trigger_fire(&a->source->source, 1, &cause, detail, a->now);
 }
 
 static bool any(const struct pollfd *polled, size_t nr)
@@ -289,24 +291,24 @@ static bool any(const struct pollfd *polled, size_t nr)
 	return false;
 }
 
-static int latency_start(struct trigger_source *s, uint64_t now, struct error *err)
+static int latency_start(struct trigger *s, uint64_t now, struct error *err)
 {
 	s->due = now + LATENCY_LOOK_NS;
 	return events_start(s, now, err);
 }
 
 /* When it first happens; the end says how many. */
-static void say_forgotten(const struct trigger_source *s, uint64_t starts)
+static void say_forgotten(const struct trigger *s, uint64_t starts)
 {
 	if (starts)
-		notes_say(s->notes, NOTE_WARNING,
-			  "trigger %s: there are too many of these events, and starts were "
-			  "forgotten: it may happen more often than this tells",
-			  s->spec->text);
+		messages_say(s->messages, MESSAGE_WARNING,
+			     "trigger %s: there are too many of these events, and starts were "
+			     "forgotten: it may happen more often than this tells",
+			     s->spec->text);
 }
 
 /* A pass is over all rings: those that do not say so have something, too. */
-static void latency_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+static void latency_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct event_source *e = (struct event_source *)s;
 	struct asking a = {.source = e, .now = now};
@@ -316,9 +318,9 @@ static void latency_ask(struct trigger_source *s, struct pollfd *polled, uint64_
 		return;
 	for (size_t i = 0; i < SIDES; i++) {
 		a.ends = i == ENDS;
-		trigger_ask_all(e->triggers[i], polled, keep_sample, &a);
-		polled += trigger_descriptors(e->triggers[i]);
-		s->lost += last ? trigger_untold(e->triggers[i], true) : 0;
+		event_watch_ask_all(e->triggers[i], polled, keep_sample, &a);
+		polled += event_watch_descriptors(e->triggers[i]);
+		s->lost += last ? event_watch_untold(e->triggers[i], true) : 0;
 	}
 	code = last ? latency_finish(e->latency, on_slow, &a)
 		    : latency_pass(e->latency, on_slow, &a);
@@ -331,9 +333,9 @@ static void latency_ask(struct trigger_source *s, struct pollfd *polled, uint64_
 }
 
 int trigger_of_latency(const struct trigger_spec *spec, const struct trigger_place *place,
-		       struct trigger_source **ret, struct error *err)
+		       struct trigger **ret, struct error *err)
 {
-	static const struct trigger_source_ops ops = {
+	static const struct trigger_ops ops = {
 		.start = latency_start,
 		.revive = events_revive,
 		.descriptors = events_descriptors,

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/trigger/trigger_source.h"
+#include "record/trigger/trigger.h"
 #include "sys/kernel/pressure.h"
 
 /* The kernel brings the load up to date each 5 s; that is not missed by more than this. */
 #define LOAD_STEP_NS 1000000000ull
 
 struct system_source {
-	struct trigger_source source;
+	struct trigger source;
 	int fd;	    /* of pressure; -1: none */
 	bool above; /* of load, when it was looked at last */
 };
 
-static void system_free(struct trigger_source *s)
+static void system_free(struct trigger *s)
 {
 	struct system_source *sys = (struct system_source *)s;
 
@@ -27,8 +27,8 @@ static void system_free(struct trigger_source *s)
 	free(sys);
 }
 
-static int make(const struct trigger_source_ops *ops, const struct trigger_spec *spec,
-		struct trigger_source **ret, struct error *err)
+static int make(const struct trigger_ops *ops, const struct trigger_spec *spec,
+		struct trigger **ret, struct error *err)
 {
 	struct system_source *sys = calloc(1, sizeof(*sys));
 
@@ -36,7 +36,7 @@ static int make(const struct trigger_source_ops *ops, const struct trigger_spec 
 		return error_set(err, -ENOMEM, "out of memory");
 	sys->fd = -1;
 	*ret = &sys->source;
-	if (!trigger_source_init(&sys->source, ops, spec))
+	if (!trigger_init(&sys->source, ops, spec))
 		return 0;
 	free(sys);
 	return error_set(err, -ENOMEM, "out of memory");
@@ -45,37 +45,37 @@ static int make(const struct trigger_source_ops *ops, const struct trigger_spec 
 /* --- pressure ------------------------------------------------------------------------------------
  */
 
-static size_t pressure_descriptors(const struct trigger_source *s)
+static size_t pressure_descriptors(const struct trigger *s)
 {
 	return 1;
 }
 
-static void pressure_watch(const struct trigger_source *s, struct pollfd *ret)
+static void pressure_watch(const struct trigger *s, struct pollfd *ret)
 {
 	*ret = (struct pollfd){.fd = ((const struct system_source *)s)->fd, .events = POLLPRI};
 }
 
-static void pressure_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+static void pressure_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	if (polled->revents & POLLERR) {
-		notes_say(s->notes, NOTE_WARNING, "%s: the kernel tells of it no more",
-			  s->spec->text);
+		messages_say(s->messages, MESSAGE_WARNING, "%s: the kernel tells of it no more",
+			     s->spec->text);
 		polled->fd = -1;
 	} else if (polled->revents & POLLPRI) {
-		trigger_source_fire(s, 1, NULL, NULL, now);
+		trigger_fire(s, 1, NULL, NULL, now);
 	}
 }
 
 int trigger_of_pressure(const struct trigger_spec *spec, const struct trigger_place *place,
-			struct trigger_source **ret, struct error *err)
+			struct trigger **ret, struct error *err)
 {
-	static const struct trigger_source_ops ops = {
+	static const struct trigger_ops ops = {
 		.descriptors = pressure_descriptors,
 		.watch = pressure_watch,
 		.ask = pressure_ask,
 		.free = system_free,
 	};
-	struct trigger_source *s = NULL;
+	struct trigger *s = NULL;
 	int fd, code = make(&ops, spec, &s, err);
 
 	if (code)
@@ -94,14 +94,14 @@ int trigger_of_pressure(const struct trigger_spec *spec, const struct trigger_pl
 /* --- load ----------------------------------------------------------------------------------------
  */
 
-static int start_now(struct trigger_source *s, uint64_t now, struct error *err)
+static int start_now(struct trigger *s, uint64_t now, struct error *err)
 {
 	s->due = now;
 	return 0;
 }
 
 /* Not as long as it is there, but when it comes there. */
-static void load_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+static void load_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct system_source *sys = (struct system_source *)s;
 	char detail[32];
@@ -114,15 +114,15 @@ static void load_ask(struct trigger_source *s, struct pollfd *polled, uint64_t n
 		return;
 	if (load >= s->spec->load && !sys->above) {
 		snprintf(detail, sizeof(detail), "it is %.2f", load);
-		trigger_source_fire(s, 1, NULL, detail, now);
+		trigger_fire(s, 1, NULL, detail, now);
 	}
 	sys->above = load >= s->spec->load;
 }
 
 int trigger_of_load(const struct trigger_spec *spec, const struct trigger_place *place,
-		    struct trigger_source **ret, struct error *err)
+		    struct trigger **ret, struct error *err)
 {
-	static const struct trigger_source_ops ops = {
+	static const struct trigger_ops ops = {
 		.start = start_now,
 		.ask = load_ask,
 		.free = system_free,
@@ -134,25 +134,25 @@ int trigger_of_load(const struct trigger_spec *spec, const struct trigger_place 
 /* --- time ----------------------------------------------------------------------------------------
  */
 
-static int start_later(struct trigger_source *s, uint64_t now, struct error *err)
+static int start_later(struct trigger *s, uint64_t now, struct error *err)
 {
 	s->due = now + s->spec->ns;
 	return 0;
 }
 
 /* What came too late to be asked is left out. */
-static void time_ask(struct trigger_source *s, struct pollfd *polled, uint64_t now, bool last)
+static void time_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	if (now < s->due)
 		return;
 	s->due += ((now - s->due) / s->spec->ns + 1) * s->spec->ns;
-	trigger_source_fire(s, 1, NULL, NULL, now);
+	trigger_fire(s, 1, NULL, NULL, now);
 }
 
 int trigger_of_time(const struct trigger_spec *spec, const struct trigger_place *place,
-		    struct trigger_source **ret, struct error *err)
+		    struct trigger **ret, struct error *err)
 {
-	static const struct trigger_source_ops ops = {
+	static const struct trigger_ops ops = {
 		.start = start_later,
 		.ask = time_ask,
 		.free = system_free,

@@ -82,7 +82,7 @@ static int dso_cell(const struct key_source *src, struct hist_cell *ret)
 
 	*ret = (struct hist_cell){0};
 	if (dso)
-		ret->a = 1 + copies_group(src->trace->copies, dso);
+		ret->a = 1 + dso_alias_group(src->trace->copies, dso);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static const struct symbol *look_up(const struct trace *t, const struct dso *dso
 {
 	const struct symbol *sym = resolver_find(t->resolver, dso, pid, addr);
 
-	return sym ? copies_symbol(t->copies, dso, sym) : NULL;
+	return sym ? dso_alias_symbol(t->copies, dso, sym) : NULL;
 }
 
 static const struct symbol *find_symbol(struct frames *f, const struct dso *dso, uint32_t pid,

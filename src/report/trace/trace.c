@@ -111,10 +111,10 @@ void trace_close(struct trace *t)
 	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {
 		digest_release(&t->chunks[i].digest);
-		findings_free(t->chunks[i].notes);
+		findings_free(t->chunks[i].findings);
 	}
 	free(t->chunks);
-	copies_free(t->copies);
+	dso_alias_free(t->copies);
 	free(t);
 }
 
@@ -128,10 +128,10 @@ unsigned int trace_workers(void)
 bool trace_damaged(const struct trace *t)
 {
 	size_t n;
-	const struct data_finding *notes = data_findings(t->df, &n);
+	const struct data_finding *findings = data_findings(t->df, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (notes[i].severity == DATA_DAMAGED)
+		if (findings[i].severity == DATA_DAMAGED)
 			return true;
 	return false;
 }
@@ -396,7 +396,7 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (!rc)
 		rc = state_finish(t->state);
 	if (!rc)
-		rc = copies_new(t->state, &t->copies);
+		rc = dso_alias_new(t->state, &t->copies);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:

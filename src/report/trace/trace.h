@@ -16,7 +16,7 @@
 #include "data/scan/sweep.h"
 #include "data/tracing/tracing.h"
 #include "perfdata/feature.h"
-#include "report/trace/copies.h"
+#include "report/trace/dso_alias.h"
 #include "report/trace/counts.h"
 #include "report/trace/digest.h"
 #include "report/trace/snapshots.h"
@@ -41,8 +41,8 @@ struct trace_opts {
 /* A run of records that one worker takes in pass 2, and what it found odd there. */
 struct trace_chunk {
 	struct sweep_run run;
-	struct digest digest;	     /* given up: the run has to be walked */
-	struct findings *notes; /* NULL: nothing */
+	struct digest digest;	   /* given up: the run has to be walked */
+	struct findings *findings; /* NULL: nothing */
 };
 
 struct trace {
@@ -62,8 +62,8 @@ struct trace {
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
 	bool digest; /* set before trace_prepare(): pass 1 also makes digests of the samples */
-	bool untimed_samples;  /* some event's samples carry no time: pass 2 must keep file order */
-	struct copies *copies; /* set by trace_prepare() */
+	bool untimed_samples; /* some event's samples carry no time: pass 2 must keep file order */
+	struct dso_alias *copies; /* set by trace_prepare() */
 };
 
 /* Opens file, formats and resolver. Returns 0 with *@ret to be given to trace_close(); -errno. */

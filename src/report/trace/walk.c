@@ -15,11 +15,10 @@ static int note_unknown(struct findings **notes, const struct data_record *rec)
 		return -ENOMEM;
 	if (!rec->evsel)
 		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
-				   "sample of an event that the recording does not describe");
+			     "sample of an event that the recording does not describe");
 	else
 		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
-				   "sample of %u bytes: a field does not fit its record",
-				   rec->hdr->size);
+			     "sample of %u bytes: a field does not fit its record", rec->hdr->size);
 	return 0;
 }
 
@@ -62,7 +61,7 @@ int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **sc
 		return rc;
 	while ((rc = data_scan_next(*scan, &rec)) > 0) {
 		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
-			rc = visit(t, &chunk->notes, &rec, fn, arg);
+			rc = visit(t, &chunk->findings, &rec, fn, arg);
 			if (rc < 0)
 				break;
 		}
@@ -77,8 +76,8 @@ int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **sc
 void walk_hand_in_notes(struct trace *t)
 {
 	for (size_t i = 0; i < t->nr_chunks; i++)
-		if (t->chunks[i].notes)
-			findings_merge(t->chunks[i].notes, t->df);
+		if (t->chunks[i].findings)
+			findings_merge(t->chunks[i].findings, t->df);
 }
 
 static void ordered_progress(uint64_t done, uint64_t total, void *arg)
@@ -89,7 +88,7 @@ static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 {
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
-	struct findings *notes = NULL;
+	struct findings *findings = NULL;
 	struct order *order = NULL;
 	struct data_record rec;
 	int rc = order_new(t->df, &opts, &order, err);
@@ -99,15 +98,15 @@ int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 	while ((rc = order_next(order, &rec, err)) > 0) {
 		if (rec.hdr->type != PERF_RECORD_SAMPLE)
 			continue;
-		rc = visit(t, &notes, &rec, fn, arg);
+		rc = visit(t, &findings, &rec, fn, arg);
 		if (rc < 0) {
 			error_sys(err, rc, "%s", t->opts.path);
 			break;
 		}
 	}
 	order_free(order);
-	if (notes)
-		findings_merge(notes, t->df);
-	findings_free(notes);
+	if (findings)
+		findings_merge(findings, t->df);
+	findings_free(findings);
 	return rc;
 }

@@ -73,7 +73,7 @@ static void check_order(struct data_file *df, const struct expected *e, size_t n
 	struct moment last = {0, 0};
 	struct data_record rec;
 	struct order *o;
-	size_t at = 0, notes;
+	size_t at = 0, findings;
 	int r;
 
 	assert_int_equal(order_new(df, &opts, &o, NULL), 0);
@@ -93,8 +93,8 @@ static void check_order(struct data_file *df, const struct expected *e, size_t n
 	assert_int_equal(at, nr);
 	assert_int_equal(order_next(o, &rec, NULL), 0);
 	order_free(o);
-	data_findings(df, &notes);
-	assert_int_equal(notes, 0);
+	data_findings(df, &findings);
+	assert_int_equal(findings, 0);
 }
 
 static void test_rings(void **state)
@@ -214,7 +214,7 @@ static void test_untimed(void **state)
 static void test_late(void **state)
 {
 	struct order_opts opts = {.scan_flags = DATA_SCAN_FINDINGS};
-	const struct data_finding *notes;
+	const struct data_finding *findings;
 	struct image im = {0};
 	struct data_file *df;
 	struct data_record rec;
@@ -234,10 +234,10 @@ static void test_late(void **state)
 		samples += rec.hdr->type == PERF_RECORD_SAMPLE;
 	order_free(o);
 	assert_int_equal(samples, 3);
-	notes = data_findings(df, &nr);
+	findings = data_findings(df, &nr);
 	assert_int_equal(nr, 1);
-	assert_int_equal(notes[0].severity, DATA_ODD);
-	assert_non_null(strstr(notes[0].text, "2 records"));
+	assert_int_equal(findings[0].severity, DATA_ODD);
+	assert_non_null(strstr(findings[0].text, "2 records"));
 	data_close(df);
 	image_release(&im);
 }

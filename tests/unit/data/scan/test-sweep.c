@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A sweep against a scan: whatever the parts, the number of threads and the damage, a sweep keeps
- * what one walk from the beginning delivers, notes the same, and its runs are all of the file.
+ * what one walk from the beginning delivers, findings the same, and its runs are all of the file.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ struct step {
 struct trail {
 	struct step *steps;
 	size_t nr, cap;
-	struct data_finding notes[64];
+	struct data_finding findings[64];
 	size_t nr_notes;
 };
 
@@ -58,10 +58,10 @@ static void scan_run(struct data_file *df, const struct sweep_run *run, unsigned
 
 static void take_notes(struct data_file *df, struct trail *t)
 {
-	const struct data_finding *notes = data_findings(df, &t->nr_notes);
+	const struct data_finding *findings = data_findings(df, &t->nr_notes);
 
 	for (size_t i = 0; i < t->nr_notes; i++)
-		t->notes[i] = notes[i];
+		t->findings[i] = findings[i];
 }
 
 static void assert_same(const struct trail *a, const struct trail *b)
@@ -75,10 +75,10 @@ static void assert_same_notes(const struct trail *a, const struct trail *b)
 {
 	assert_int_equal(a->nr_notes, b->nr_notes);
 	for (size_t i = 0; i < a->nr_notes; i++) {
-		assert_string_equal(a->notes[i].text, b->notes[i].text);
-		assert_int_equal(a->notes[i].count, b->notes[i].count);
-		assert_int_equal(a->notes[i].offset, b->notes[i].offset);
-		assert_int_equal(a->notes[i].severity, b->notes[i].severity);
+		assert_string_equal(a->findings[i].text, b->findings[i].text);
+		assert_int_equal(a->findings[i].count, b->findings[i].count);
+		assert_int_equal(a->findings[i].offset, b->findings[i].offset);
+		assert_int_equal(a->findings[i].severity, b->findings[i].severity);
 	}
 }
 

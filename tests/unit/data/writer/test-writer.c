@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "data/file/cover.h"
+#include "data/file/tail_cover.h"
 #include "data/file/findings.h"
 #include "data/open/open.h"
 #include "data/scan/scan.h"
@@ -1005,13 +1005,13 @@ static void writer_gives_up(void **state)
  */
 static void check_plain(const struct disk *d, const struct buf *file, size_t flushed)
 {
-	const struct cover *cover;
+	const struct tail_cover *cover;
 	size_t at = flushed;
 
 	/* The cover stands behind the last flush. */
 	assert_true(file->len >= flushed + sizeof(*cover));
 	assert_memory_equal(file->data, d->appended.data, flushed);
-	cover = (const struct cover *)(file->data + at);
+	cover = (const struct tail_cover *)(file->data + at);
 	assert_int_equal(cover->hdr.type, PERF_RECORD_AUXTRACE);
 	assert_int_equal(cover->hdr.size, sizeof(*cover));
 	assert_true(sizeof(*cover) >= PD_PASSED_OVER_MIN); /* its type is that of one, too */

@@ -200,7 +200,7 @@ struct lab {
 	bool later; /* snapshots are answered later, by these: */
 	uint64_t tickets[64];
 	size_t waiting;
-	struct notes notes;
+	struct messages messages;
 	char dir[32];
 };
 
@@ -269,16 +269,16 @@ static const struct control_ops ops = {
 	.stats = do_stats,
 };
 
-static void say(enum note_level level, const char *text, void *arg)
+static void say(enum message_level level, const char *text, void *arg)
 {
-	told(arg, level == NOTE_DETAIL ? "detail" : "note", text);
+	told(arg, level == MESSAGE_DETAIL ? "detail" : "note", text);
 }
 
 static void lab_open(struct lab *lab)
 {
-	*lab = (struct lab){.notes = {.say = say, .arg = lab}, .dir = "/tmp/control-XXXXXX"};
+	*lab = (struct lab){.messages = {.say = say, .arg = lab}, .dir = "/tmp/control-XXXXXX"};
 	assert_non_null(mkdtemp(lab->dir));
-	assert_int_equal(control_new(&ops, lab, &lab->notes, &lab->control, NULL), 0);
+	assert_int_equal(control_new(&ops, lab, &lab->messages, &lab->control, NULL), 0);
 }
 
 static void lab_close(struct lab *lab)

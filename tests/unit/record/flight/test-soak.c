@@ -411,7 +411,7 @@ static void snapshot(struct rig *rig)
  */
 
 struct figures {
-	struct live_stats live;
+	struct task_table_stats live;
 	size_t waiting, heap, resident;
 	uint64_t sideband, memory;
 };

@@ -28,12 +28,12 @@ static int revive(void *arg, int cpu)
 	return lab->refuse;
 }
 
-static void hear(enum note_level level, const char *text, void *arg)
+static void hear(enum message_level level, const char *text, void *arg)
 {
 	struct lab *lab = arg;
 	unsigned int cpu;
 
-	if (level == NOTE_DETAIL)
+	if (level == MESSAGE_DETAIL)
 		strcat(lab->said, "detail");
 	if (sscanf(text, "CPU %u has gone offline", &cpu) == 1 && strstr(text, "gone offline"))
 		sprintf(lab->said + strlen(lab->said), "-%u ", cpu);
@@ -58,12 +58,12 @@ static void expect(struct lab *lab, const char *online, const char *said)
 }
 
 /* The only CPU that every machine has is in all of these recordings. */
-static void open_lab(struct lab *lab, const struct notes *notes, const char *named)
+static void open_lab(struct lab *lab, const struct messages *messages, const char *named)
 {
 	struct record_opts opts = {.all_cpus = !named};
 	struct plan plan = {.target = TARGET_CPUS};
 
-	*lab = (struct lab){.h = {.notes = notes, .revive = revive, .arg = lab}};
+	*lab = (struct lab){.h = {.messages = messages, .revive = revive, .arg = lab}};
 	if (named)
 		assert_int_equal(cpus_parse(named, &opts.cpus, NULL), 0);
 	assert_int_equal(cpus_parse(named ? named : "0", &plan.sampled, NULL), 0);
@@ -85,9 +85,9 @@ static void expect_end(struct lab *lab, size_t missed, const char *said)
 static void test_whole_system(void **state)
 {
 	struct lab lab;
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 
-	open_lab(&lab, &notes, NULL);
+	open_lab(&lab, &messages, NULL);
 	expect(&lab, "0", "");
 	expect(&lab, "0,4", "?4 "); /* it has no ring */
 	expect(&lab, "4", "-0 ");
@@ -107,9 +107,9 @@ static void test_whole_system(void **state)
 static void test_refused(void **state)
 {
 	struct lab lab;
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 
-	open_lab(&lab, &notes, NULL);
+	open_lab(&lab, &messages, NULL);
 	lab.refuse = -ENODEV;
 	for (int i = 0; i < 3; i++) {
 		expect(&lab, "1", i ? "-0 " : "-0 ?1 ");
@@ -136,9 +136,9 @@ static void test_refused(void **state)
 static void test_named(void **state)
 {
 	struct lab lab;
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 
-	open_lab(&lab, &notes, "0");
+	open_lab(&lab, &messages, "0");
 	expect(&lab, "0-3", "");
 	expect(&lab, "0,60000", "detail+60000 ");
 	expect(&lab, "0", "detail-60000 ");
@@ -157,7 +157,7 @@ static void test_told_by_the_kernel(void **state)
 		const char *message;
 		int cpu; /* -1: of none */
 		bool online;
-	} messages[] = {
+	} uevents[] = {
 		{"offline@/devices/system/cpu/cpu0", 0, false},
 		{"online@/devices/system/cpu/cpu0", 0, true},
 		{"online@/devices/system/cpu/cpu12", 12, true},
@@ -170,22 +170,22 @@ static void test_told_by_the_kernel(void **state)
 		{"", -1, false},
 	};
 	struct lab lab;
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 
-	open_lab(&lab, &notes, NULL);
-	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
-		size_t len = strlen(messages[i].message);
+	open_lab(&lab, &messages, NULL);
+	for (size_t i = 0; i < sizeof(uevents) / sizeof(uevents[0]); i++) {
+		size_t len = strlen(uevents[i].message);
 		char *exactly = malloc(len + 1);
 		bool online = false;
 		int cpu = -1;
 
-		memcpy(exactly, messages[i].message, len + 1);
+		memcpy(exactly, uevents[i].message, len + 1);
 		assert_int_equal(uevent_parse_cpu(exactly, len + 1, &cpu, &online),
-				 messages[i].cpu >= 0);
+				 uevents[i].cpu >= 0);
 		assert_false(uevent_parse_cpu(exactly, len, &cpu, &online));
 		free(exactly);
-		assert_int_equal(cpu, messages[i].cpu);
-		assert_int_equal(online, messages[i].online);
+		assert_int_equal(cpu, uevents[i].cpu);
+		assert_int_equal(online, uevents[i].online);
 		if (cpu >= 0)
 			hotplug_event(&lab.h, cpu, online);
 	}
@@ -199,9 +199,9 @@ static void test_tasks(void **state)
 	const struct record_opts opts = {0};
 	const struct plan plan = {.target = TARGET_TASKS};
 	struct lab lab = {.h = HOTPLUG_INIT};
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 
-	lab.h.notes = &notes;
+	lab.h.messages = &messages;
 	assert_int_equal(hotplug_init(&lab.h, &opts, &plan), 0);
 	expect(&lab, "0-3", "");
 	expect(&lab, "1-5", "");

@@ -180,7 +180,7 @@ struct lab {
 	char said[2048];
 };
 
-static void hear(enum note_level level, const char *text, void *arg)
+static void hear(enum message_level level, const char *text, void *arg)
 {
 	struct lab *lab = arg;
 
@@ -190,7 +190,7 @@ static void hear(enum note_level level, const char *text, void *arg)
 
 static int lab_open(struct lab *lab, const struct kernel *k, const char *events)
 {
-	const struct notes notes = {hear, lab};
+	const struct messages messages = {hear, lab};
 
 	kernel = *k;
 	*lab = (struct lab){
@@ -206,9 +206,9 @@ static int lab_open(struct lab *lab, const struct kernel *k, const char *events)
 	};
 	if (events)
 		assert_int_equal(event_parse(&lab->opts.events, events, NULL, &lab->err), 0);
-	assert_int_equal(plan_new(&lab->opts, &lab->limits, &notes, &lab->plan, &lab->err), 0);
+	assert_int_equal(plan_new(&lab->opts, &lab->limits, &messages, &lab->plan, &lab->err), 0);
 	assert_int_equal(plan_set_command(lab->plan, 4711), 0);
-	return open_plan(lab->plan, &lab->limits, &notes, &lab->opened, &lab->err);
+	return open_plan(lab->plan, &lab->limits, &messages, &lab->opened, &lab->err);
 }
 
 static void lab_close(struct lab *lab)
@@ -409,7 +409,7 @@ static void test_threads_that_come_up_meanwhile(void **state)
 {
 	for (int spawns = 0; spawns < 8; spawns++) {
 		struct lab lab = {.limits = {.perfmon = true, .page_size = 4096}};
-		const struct notes notes = {hear, &lab};
+		const struct messages messages = {hear, &lab};
 		struct opened *o;
 
 		lab.limits.max_sample_rate = 100000;
@@ -417,10 +417,10 @@ static void test_threads_that_come_up_meanwhile(void **state)
 		kernel = newest;
 		assert_int_equal(tasks_add_threads(&lab.opts.tasks, getpid(), NULL), 0);
 		assert_int_equal(tasks_add_thread(&lab.opts.processes, getpid(), NULL), 0);
-		assert_int_equal(plan_new(&lab.opts, &lab.limits, &notes, &lab.plan, NULL), 0);
+		assert_int_equal(plan_new(&lab.opts, &lab.limits, &messages, &lab.plan, NULL), 0);
 		assert_int_equal(lab.plan->tasks.nr, 1);
 		kernel.spawns = spawns;
-		assert_int_equal(open_plan(lab.plan, &lab.limits, &notes, &o, NULL), 0);
+		assert_int_equal(open_plan(lab.plan, &lab.limits, &messages, &o, NULL), 0);
 		assert_int_equal(kernel.spawns, 0);
 		assert_int_equal(lab.plan->tasks.nr, 1 + spawns);
 		assert_int_equal(o->nr_tasks, 1 + spawns);
@@ -447,8 +447,8 @@ static void test_clock_is_blamed(void **state)
 		lab.plan->events[i].attr.flags |= PD_ATTR_USE_CLOCKID;
 		lab.plan->events[i].attr.clockid = 99;
 	}
-	assert_int_equal(open_plan(lab.plan, &lab.limits, &(struct notes){hear, &lab}, &lab.opened,
-				   &lab.err),
+	assert_int_equal(open_plan(lab.plan, &lab.limits, &(struct messages){hear, &lab},
+				   &lab.opened, &lab.err),
 			 -EINVAL);
 	assert_non_null(strstr(lab.err.text, "clock 99"));
 	assert_non_null(strstr(lab.err.text, "cpu-clock")); /* not the dummy */
@@ -469,7 +469,7 @@ static void test_task_gone(void **state)
 static void test_cpu_gone_offline(void **state)
 {
 	struct lab lab = {.limits = {.perfmon = true, .page_size = 4096}, .opts.all_cpus = true};
-	const struct notes notes = {hear, &lab};
+	const struct messages messages = {hear, &lab};
 	size_t online;
 
 	lab.limits.max_sample_rate = 100000;
@@ -477,7 +477,7 @@ static void test_cpu_gone_offline(void **state)
 	kernel = newest;
 	assert_int_equal(event_parse(&lab.opts.events, "{cpu-clock,page-faults},cs", NULL, NULL),
 			 0);
-	assert_int_equal(plan_new(&lab.opts, &lab.limits, &notes, &lab.plan, NULL), 0);
+	assert_int_equal(plan_new(&lab.opts, &lab.limits, &messages, &lab.plan, NULL), 0);
 	online = lab.plan->cpus.nr;
 	cpus_release(&lab.plan->cpus);
 	cpus_release(&lab.plan->sampled);
@@ -486,7 +486,7 @@ static void test_cpu_gone_offline(void **state)
 	lab.plan->cpus.ids[lab.plan->cpus.nr++] = CPU_OFFLINE;
 	assert_int_equal(cpus_copy(&lab.plan->cpus, &lab.plan->sampled), 0);
 
-	assert_int_equal(open_plan(lab.plan, &lab.limits, &notes, &lab.opened, &lab.err), 0);
+	assert_int_equal(open_plan(lab.plan, &lab.limits, &messages, &lab.opened, &lab.err), 0);
 	assert_string_equal(lab.said, "CPU 8000 has gone offline and is not recorded\n");
 	assert_int_equal(lab.opened->nr_fds, 4 * online);
 	for (size_t r = 0; r < lab.opened->nr_rings; r++) {

@@ -315,7 +315,7 @@ struct heard {
 	int lines;
 };
 
-static void hear(enum note_level level, const char *text, void *arg)
+static void hear(enum message_level level, const char *text, void *arg)
 {
 	((struct heard *)arg)->lines++;
 }
@@ -324,12 +324,12 @@ static void test_frequency_is_bound(void **state)
 {
 	struct record_opts opts = {.command = command, .frequency = 250000};
 	struct heard heard = {0};
-	const struct notes notes = {hear, &heard};
+	const struct messages messages = {hear, &heard};
 	struct error err = ERROR_INIT;
 	struct plan *plan;
 
 	assert_int_equal(event_parse(&opts.events, "cpu-clock", NULL, &err), 0);
-	assert_int_equal(plan_new(&opts, &user, &notes, &plan, &err), 0);
+	assert_int_equal(plan_new(&opts, &user, &messages, &plan, &err), 0);
 	assert_int_equal(plan->events[0].attr.sample_period, 100000);
 	assert_int_equal(heard.lines, 1);
 	finish(&opts, plan);

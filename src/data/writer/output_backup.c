@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/writer/output_backup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/file/tail_cover.h"
+#include "perfdata/abi.h"
+#include "sys/io/file.h"
+
+/* Whether directory @path holds a recording. */
+static bool is_recording(const char *path)
+{
+	uint64_t magic = 0;
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = dir < 0 ? -1 : openat(dir, "data", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool is = fd >= 0 && read(fd, &magic, sizeof(magic)) == sizeof(magic) &&
+		  (magic == PD_MAGIC || magic == __builtin_bswap64(PD_MAGIC));
+
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return is;
+}
+
+/* "data" and "data.N" */
+static bool is_part(const char *name)
+{
+	if (strncmp(name, "data", 4))
+		return false;
+	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
+}
+
+/* What a file is whose writer was killed before there was a record in it, or none of these. */
+enum beginning {
+	BEGUN_EMPTY,	/* or nothing but zeros, up to a cover's size: the machine died, too */
+	BEGUN_COVERED,	/* a data.N, as it stays until the first flush */
+	BEGUN_HEADLESS, /* a "data" without the header, which goes last: could be another's */
+	NOT_BEGUN,
+};
+
+static bool is_zero(const uint8_t *p, size_t len)
+{
+	return !len || (!p[0] && !memcmp(p, p + 1, len - 1));
+}
+
+/* Of this ringtail, or of an older one. */
+static bool is_cover(const uint8_t *p, off_t len)
+{
+	struct tail_cover cover = COVER_INIT;
+
+	if (len != (off_t)sizeof(cover) && len != (off_t)COVER_LEN_OLD)
+		return false;
+	cover.hdr.size = (uint16_t)len;
+	return !memcmp(p, &cover, (size_t)len);
+}
+
+static enum beginning beginning_of(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	uint8_t bytes[sizeof(struct pd_header)];
+	enum beginning is = NOT_BEGUN;
+	struct stat st;
+	ssize_t len;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		goto out;
+	len = read(fd, bytes, sizeof(bytes));
+	if (len < 0)
+		goto out;
+	if (st.st_size <= (off_t)sizeof(struct tail_cover) && is_zero(bytes, (size_t)len))
+		is = BEGUN_EMPTY;
+	else if (name[4] && len == st.st_size && is_cover(bytes, len))
+		is = BEGUN_COVERED;
+	else if (!name[4] && len == sizeof(bytes) && is_zero(bytes, sizeof(bytes)))
+		is = BEGUN_HEADLESS;
+out:
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/*
+ * Whether @path has parts without a record and nothing else, or nothing at all: its recorder was
+ * killed before it wrote. The covers say whose a file is that could be another's.
+ */
+static bool is_begun(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t nr[NOT_BEGUN + 1] = {0};
+	struct dirent *e;
+
+	if (!dir)
+		return false;
+	while ((e = readdir(dir))) {
+		if (is_part(e->d_name))
+			nr[beginning_of(dirfd(dir), e->d_name)]++;
+		else if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			nr[NOT_BEGUN]++;
+	}
+	closedir(dir);
+	return !nr[NOT_BEGUN] && (!nr[BEGUN_HEADLESS] || nr[BEGUN_COVERED]);
+}
+
+/* Deletes @path with what a recording has; anything else in there stays, and is -ENOTEMPTY. */
+static int delete_directory(const char *path)
+{
+	struct dirent *e;
+	bool foreign = false;
+	DIR *dir;
+
+	/* An empty one goes without a descriptor, where there may be none left. */
+	if (!rmdir(path))
+		return 0;
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((e = readdir(dir)))
+		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	rewinddir(dir);
+	while (!foreign && (e = readdir(dir)))
+		if (is_part(e->d_name))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	return foreign ? -ENOTEMPTY : rmdir(path) ? -errno : 0;
+}
+
+/* What may be moved away or deleted. */
+static int check_ours(const char *path, const struct stat *st, struct error *err)
+{
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+		return error_set(
+			err, -EEXIST,
+			"%s: is there already and not a plain file; choose another name (-o)",
+			path);
+	if (S_ISDIR(st->st_mode) && !is_recording(path) && !is_begun(path))
+		return error_set(err, -EEXIST,
+				 "%s: is a directory and not a recording; choose another name (-o)",
+				 path);
+	if (st->st_uid != geteuid())
+		return error_set(err, -EPERM,
+				 "%s: belongs to another user; choose another name (-o)", path);
+	return 0;
+}
+
+/* A file can take the place of a file; where a directory is involved, @old must go first. */
+static int clear_old(const char *old, bool for_directory, struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(old, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", old);
+	if (!S_ISDIR(st.st_mode) && !for_directory)
+		return 0;
+	r = check_ours(old, &st, err);
+	if (r)
+		return r;
+	r = S_ISDIR(st.st_mode) ? delete_directory(old) : unlink(old) ? -errno : 0;
+	if (r == -ENOTEMPTY)
+		return error_set(err, r,
+				 "%s: holds more than a recording and is not deleted; move it away",
+				 old);
+	return r ? error_sys(err, r, "%s: cannot delete it", old) : 0;
+}
+
+int output_backup_keep(const char *path, struct error *err)
+{
+	struct stat st;
+	char *old;
+	int r;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
+	r = check_ours(path, &st, err);
+	if (r)
+		return r;
+	if (asprintf(&old, "%s.old", path) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = clear_old(old, S_ISDIR(st.st_mode), err);
+	if (!r && rename(path, old))
+		r = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
+	free(old);
+	return r;
+}
+
+/* Whether what is at @old may be deleted for a recording; as clear_old() and delete_directory() do.
+ */
+static int check_old(const char *old, const struct stat *st, bool for_directory, struct error *err)
+{
+	bool foreign = false;
+	struct dirent *e;
+	DIR *dir;
+	int r;
+
+	if (!S_ISDIR(st->st_mode) && !for_directory)
+		return 0;
+	r = check_ours(old, st, err);
+	dir = r || !S_ISDIR(st->st_mode) ? NULL : opendir(old);
+	while (dir && (e = readdir(dir)))
+		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return foreign ? error_set(err, -ENOTEMPTY,
+				   "%s: holds more than a recording and is not deleted; move it "
+				   "away",
+				   old)
+		       : r;
+}
+
+/* What is at PATH.old goes to a name that nobody has. */
+static int put_aside(struct output_backup *e, bool for_directory, struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(e->old, &st))
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->old);
+	r = check_old(e->old, &st, for_directory, err);
+	if (r)
+		return r;
+	if (asprintf(&e->aside, "%s.%d", e->old, getpid()) < 0) {
+		e->aside = NULL;
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	r = file_rename_new(e->old, e->aside);
+	if (!r)
+		return 0;
+	error_sys(err, r, "%s: cannot rename it to %s", e->old, e->aside);
+	free(e->aside);
+	e->aside = NULL;
+	return r;
+}
+
+static void earlier_release(struct output_backup *e)
+{
+	free(e->path);
+	free(e->old);
+	free(e->aside);
+	*e = (struct output_backup){0};
+}
+
+int output_backup_stage(struct output_backup *e, const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	struct stat st;
+	int r;
+
+	*e = (struct output_backup){0};
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	e->path = strndup(path, len);
+	if (!e->path || asprintf(&e->old, "%s.old", e->path) < 0) {
+		e->old = NULL;
+		earlier_release(e);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	if (lstat(e->path, &st))
+		r = errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->path);
+	else if (!(r = check_ours(e->path, &st, err)) &&
+		 !(r = put_aside(e, S_ISDIR(st.st_mode), err))) {
+		r = file_rename_new(e->path, e->old);
+		e->moved = !r;
+		if (r)
+			error_sys(err, r, "%s: cannot rename it to %s", e->path, e->old);
+	}
+	if (r)
+		output_backup_restore(e);
+	return r;
+}
+
+void output_backup_accept(struct output_backup *e)
+{
+	if (e->aside && unlink(e->aside) && errno == EISDIR)
+		delete_directory(e->aside);
+	earlier_release(e);
+}
+
+void output_backup_restore(struct output_backup *e)
+{
+	bool back = !e->moved || !file_rename_new(e->old, e->path);
+
+	if (back && e->aside)
+		file_rename_new(e->aside, e->old);
+	earlier_release(e);
+}
+
+int output_backup_replace_directory(const char *path, struct error *err)
+{
+	int r = output_backup_keep(path, err);
+
+	if (!r && mkdir(path, 0700))
+		r = error_sys(err, -errno, "%s: cannot create it", path);
+	return r;
+}
+
+void output_backup_undo_directory(const char *path)
+{
+	delete_directory(path);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/initial/initial_state.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/plural.h"
+#include "record/initial/synthesize.h"
+
+/* The processes whose tasks are recorded, each once. */
+static int processes_of(const struct plan *plan, struct tasks *ret, struct error *err)
+{
+	for (size_t i = 0; i < plan->tasks.nr; i++) {
+		pid_t pid = task_process(plan->tasks.ids[i]);
+		bool known = pid < 0;
+
+		for (size_t k = 0; !known && k < ret->nr; k++)
+			known = ret->ids[k] == pid;
+		if (known)
+			continue;
+		if (array_grow(&ret->ids, &ret->capacity, ret->nr + 1, sizeof(*ret->ids)))
+			return error_set(err, -ENOMEM, "out of memory");
+		ret->ids[ret->nr++] = pid;
+	}
+	return 0;
+}
+
+/* Whether there are samples of the kernel. */
+static bool of_kernel(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!plan->events[i].dummy &&
+		    !(plan->events[i].attr.flags & PD_ATTR_EXCLUDE_KERNEL))
+			return true;
+	return false;
+}
+
+static void say(const struct initial_state *b, const struct synth_stats *stats)
+{
+	const struct messages *messages = b->messages;
+
+	messages_say(messages, MESSAGE_DETAIL, "%llu task%s and %llu map%s were there before",
+		     (unsigned long long)stats->tasks, plural_s(stats->tasks),
+		     (unsigned long long)stats->maps, plural_s(stats->maps));
+	if (stats->denied)
+		messages_say(messages, MESSAGE_INFO,
+			     "the maps of %llu process%s (%d%s) may not be read: what was mapped "
+			     "before is not known",
+			     (unsigned long long)stats->denied, plural_es(stats->denied),
+			     stats->first_denied, stats->denied > 1 ? ", …" : "");
+	if (stats->hidden && of_kernel(b->plan))
+		messages_say(
+			messages, MESSAGE_INFO,
+			"the addresses of the kernel's symbols may not be read (/proc/kallsyms, "
+			"kernel.kptr_restrict): what is in the kernel will have no names");
+}
+
+int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void *arg,
+		       struct error *err)
+{
+	struct tasks processes = {0};
+	struct synth_stats stats = {0};
+	int code = processes_of(b->plan, &processes, err);
+	struct synth_opts opts = {
+		.id_size = pd_attr_id_trailer_size(&b->plan->events[0].attr),
+		.all = b->plan->target == TARGET_CPUS,
+		.pids = processes.ids,
+		.nr_pids = processes.nr,
+		/* perf keeps maps over an exec, and looks for .eh_frame in the wrong one then */
+		.about_to_exec = b->plan->target == TARGET_COMMAND,
+		.kernel = true,
+		.data_maps = plan_data_maps(b->plan),
+		.build_ids = plan_build_ids(b->plan),
+		.namespaces = b->limits->perfmon,
+		.cgroups = b->limits->perfmon,
+	};
+
+	if (!code)
+		code = synthesize(&opts, emit, arg, &stats, err);
+	tasks_release(&processes);
+	say(b, &stats);
+	return code;
+}

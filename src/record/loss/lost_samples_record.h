@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LOST_SAMPLES records made in user space. Pure. */
+#ifndef RINGTAIL_RECORD_LOSS_LOST_SAMPLES_RECORD_H
+#define RINGTAIL_RECORD_LOSS_LOST_SAMPLES_RECORD_H
+
+#include "perfdata/attr.h"
+
+/* The largest: header, count, and a trailer with all its fields. */
+struct lost_samples_record {
+	struct perf_event_header header; /* its size says how many of the words below there are */
+	uint64_t words[1 + 6];
+};
+
+/*
+ * @count samples of the event with @attr and @id were lost on @cpu (-1: not known) up to @time (ns;
+ * 0: not known). @misc: 0, or one of PD_MISC_LOST_*. Without PD_ATTR_SAMPLE_ID_ALL the record has
+ * no trailer.
+ */
+void lost_samples_record_make(struct lost_samples_record *rec, const struct pd_attr *attr,
+			      uint64_t id, int cpu, uint64_t time, uint16_t misc, uint64_t count);
+
+#endif

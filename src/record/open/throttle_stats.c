@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/open/throttle_stats.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "perfdata/record.h"
+#include "record/open/open.h"
+
+/* What is shorter, all together, is no loss that anybody sees. */
+#define WORTH_SAYING_NS 1000000
+
+/* One descriptor's event. */
+struct throttled {
+	uint64_t id;
+	unsigned int event;
+	int cpu;
+	bool backward;	 /* its records come newest first */
+	bool names_task; /* they say who ran */
+	uint64_t times, nsec;
+	uint64_t idle, idle_nsec; /* of these nobody ran */
+	uint64_t first, stream;	  /* of a pair: its time, and whose it is; first 0: none */
+	bool first_idle;	  /* nobody ran then */
+};
+
+struct throttle_stats {
+	pthread_mutex_t lock; /* guards all but the ids */
+	size_t nr;
+	struct throttled by_id[]; /* in order */
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct throttled *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+struct throttle_stats *throttle_stats_new(const struct plan *plan, const struct open_fd *fds,
+					  size_t nr)
+{
+	struct throttle_stats *t = calloc(1, sizeof(*t) + nr * sizeof(*t->by_id));
+
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	t->nr = nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct plan_event *event = &plan->events[fds[i].event];
+
+		t->by_id[i] = (struct throttled){
+			.id = fds[i].id,
+			.event = fds[i].event,
+			.cpu = fds[i].cpu,
+			.backward = event->overwrite,
+			.names_task = event->attr.flags & PD_ATTR_SAMPLE_ID_ALL &&
+				      event->attr.sample_type & PERF_SAMPLE_TID,
+		};
+	}
+	qsort(t->by_id, nr, sizeof(*t->by_id), by_id);
+	return t;
+}
+
+void throttle_stats_free(struct throttle_stats *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* --- counting ------------------------------------------------------------------------------------
+ */
+
+/* By what stands behind the record proper, and there in front. */
+static bool nobody_ran(const struct throttled *e, const struct perf_event_header *hdr)
+{
+	struct {
+		uint32_t pid, tid;
+	} task;
+	const size_t at = sizeof(*hdr) + sizeof(struct pd_throttle);
+
+	if (!e->names_task || hdr->size < at + sizeof(task))
+		return false;
+	memcpy(&task, (const uint8_t *)hdr + at, sizeof(task));
+	return !task.pid && !task.tid;
+}
+
+/* A pair is of an idle CPU if its begin is: the end comes with a tick, whoever runs by then. */
+static void count(struct throttled *e, const struct pd_throttle *rec, bool begins, bool idle)
+{
+	uint64_t from = e->backward ? rec->time : e->first;
+	uint64_t to = e->backward ? e->first : rec->time;
+
+	e->times += begins;
+	e->idle += begins && idle;
+	if (begins != e->backward) {
+		e->first = rec->time;
+		e->stream = rec->stream_id;
+		e->first_idle = idle;
+		return;
+	}
+	if (e->first && e->stream == rec->stream_id && to > from) {
+		e->nsec += to - from;
+		if (begins ? idle : e->first_idle)
+			e->idle_nsec += to - from;
+	}
+	e->first = 0;
+}
+
+bool throttle_stats_count(struct throttle_stats *t, const struct perf_event_header *hdr, int cpu)
+{
+	bool begins = hdr->type == PERF_RECORD_THROTTLE;
+	struct throttled key = {0}, *found;
+	struct pd_record rec;
+
+	if (!begins && hdr->type != PERF_RECORD_UNTHROTTLE)
+		return false;
+	if (!t || pd_record_decode(hdr, NULL, &rec))
+		return true;
+	key.id = rec.throttle.id;
+	found = bsearch(&key, t->by_id, t->nr, sizeof(key), by_id);
+	if (!found)
+		return true;
+	pthread_mutex_lock(&t->lock);
+	if (found->cpu < 0)
+		found->cpu = cpu;
+	count(found, &rec.throttle, begins, nobody_ran(found, hdr));
+	pthread_mutex_unlock(&t->lock);
+	return true;
+}
+
+/* --- what it came to -----------------------------------------------------------------------------
+ */
+
+void throttle_stats_figures(struct throttle_stats *t, struct throttle_stats_figures *ret)
+{
+	*ret = (struct throttle_stats_figures){.cpu = -1};
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct throttled *e = &t->by_id[i];
+
+		ret->times += e->times;
+		ret->nsec += e->nsec;
+		ret->idle += e->idle;
+		ret->idle_nsec += e->idle_nsec;
+		if (e->times - e->idle <= ret->most)
+			continue;
+		ret->event = e->event;
+		ret->cpu = e->cpu;
+		ret->most = e->times - e->idle;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+struct place {
+	char text[24];
+};
+
+/* " on CPU 3" */
+static struct place on_cpu(int cpu)
+{
+	struct place p = {""};
+
+	if (cpu >= 0)
+		snprintf(p.text, sizeof(p.text), " on CPU %d", cpu);
+	return p;
+}
+
+static void say_each(const struct throttle_stats *t, const struct plan *plan,
+		     const struct messages *messages)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct throttled *e = &t->by_id[i];
+
+		if (e->times)
+			messages_say(messages, MESSAGE_DETAIL,
+				     "%s%s was throttled %" PRIu64 " time%s, for %.3f s",
+				     plan->events[e->event].name, on_cpu(e->cpu).text, e->times,
+				     plural_s(e->times), (double)e->nsec / 1e9);
+	}
+}
+
+/* Fewer samples would change nothing. */
+static void say_idle(const struct throttle_stats_figures *f, const struct messages *messages)
+{
+	messages_say(messages, MESSAGE_DETAIL,
+		     "the kernel throttled events %" PRIu64
+		     " time%s, for %.3f s on all CPUs together, of idle CPUs, whose ticks it had "
+		     "stopped",
+		     f->idle, plural_s(f->idle), (double)f->idle_nsec / 1e9);
+}
+
+void throttle_stats_say(struct throttle_stats *t, const struct plan *plan, uint64_t max_rate,
+			const struct messages *messages)
+{
+	struct throttle_stats_figures f;
+	uint64_t times, nsec;
+
+	throttle_stats_figures(t, &f);
+	if (!f.times)
+		return;
+	say_each(t, plan, messages);
+	times = f.times - f.idle;
+	nsec = f.nsec - f.idle_nsec;
+	if (f.idle)
+		say_idle(&f, messages);
+	if (!times)
+		return;
+	messages_say(messages, nsec < WORTH_SAYING_NS ? MESSAGE_DETAIL : MESSAGE_WARNING,
+		     "the kernel throttled events %" PRIu64
+		     " time%s, for %.3f s on all CPUs together, %s%s the most (%" PRIu64
+		     "): take fewer samples (-F, -c), or raise kernel.perf_event_max_sample_rate, "
+		     "%" PRIu64 " now (the kernel lowers it to keep to "
+		     "kernel.perf_cpu_time_max_percent)",
+		     times, plural_s(times), (double)nsec / 1e9, plan->events[f.event].name,
+		     on_cpu(f.cpu).text, f.most, max_rate);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/pipeline/overwrite_drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "ring/backward.h"
+#include "sys/kernel/perf_event.h"
+
+struct dump_ring {
+	struct backward ring;
+	unsigned int index;
+	int cpu;
+	int owner; /* descriptor at which it is mapped */
+};
+
+struct overwrite_drain {
+	struct fifo *fifo;
+	struct dump_ring *rings;
+	size_t nr, capacity;
+	struct overwrite_drain_stats stats;
+};
+
+struct overwrite_drain *overwrite_drain_new(struct fifo *fifo)
+{
+	struct overwrite_drain *d = calloc(1, sizeof(*d));
+
+	if (d)
+		d->fifo = fifo;
+	return d;
+}
+
+void overwrite_drain_free(struct overwrite_drain *d)
+{
+	if (!d)
+		return;
+	free(d->rings);
+	free(d);
+}
+
+int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *source,
+			struct error *err)
+{
+	struct dump_ring dr = {
+		.index = source->ring,
+		.cpu = source->cpu,
+		.owner = source->nr_fds ? source->fds[0] : -1,
+	};
+	int code = backward_init(&dr.ring, source->memory,
+				 (const uint8_t *)source->memory + source->page_size,
+				 source->data_size);
+
+	if (code)
+		return error_set(err, code, "a ring of %zu bytes", source->data_size);
+	if (array_grow(&d->rings, &d->capacity, d->nr + 1, sizeof(*d->rings)))
+		return error_set(err, -ENOMEM, "out of memory");
+	d->rings[d->nr++] = dr;
+	return 0;
+}
+
+size_t overwrite_drain_rings(const struct overwrite_drain *d)
+{
+	return d->nr;
+}
+
+const struct overwrite_drain_stats *overwrite_drain_stats(const struct overwrite_drain *d)
+{
+	return &d->stats;
+}
+
+static int set_paused(const struct dump_ring *dr, bool paused, struct error *err)
+{
+	int code = perf_event_pause_output(dr->owner, paused);
+
+	return code ? error_sys(err, code, "%s the ring of CPU %d", paused ? "pausing" : "resuming",
+				dr->cpu)
+		    : 0;
+}
+
+int overwrite_drain_pause(struct overwrite_drain *d, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < d->nr; i++)
+		code = set_paused(&d->rings[i], true, err);
+	if (!code && d->nr) {
+		perf_event_await_writers();
+		d->stats.dumps++;
+	}
+	return code;
+}
+
+/* In pieces of whole records. Returns the bytes copied: all, unless the ring is not as it was. */
+static size_t copy_records(struct overwrite_drain *d, const struct dump_ring *dr,
+			   const struct ring_spans *spans)
+{
+	size_t total = spans->a_len + spans->b_len, max = fifo_piece_max(d->fifo), done = 0;
+
+	while (done < total) {
+		size_t len = total - done < max ? total - done : max;
+		uint8_t *p = fifo_reserve_patiently(d->fifo, len);
+
+		ring_spans_copy(spans, done, p, len);
+		len = ring_whole_records(p, len);
+		fifo_commit(d->fifo, len, dr->index, dr->cpu);
+		if (!len)
+			break;
+		done += len;
+	}
+	return done;
+}
+
+int overwrite_drain_take(struct overwrite_drain *d, size_t i, bool go_on, struct error *err)
+{
+	struct dump_ring *dr = &d->rings[i];
+	struct backward_records found;
+	size_t bytes = backward_find(&dr->ring, &found);
+	size_t taken = copy_records(d, dr, &found.spans);
+
+	d->stats.taken += taken;
+	d->stats.overwritten += found.overwritten + bytes - taken;
+	backward_done(&dr->ring, &found);
+	return go_on ? set_paused(dr, false, err) : 0;
+}

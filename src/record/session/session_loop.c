@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A recording while it runs: what is waited for, and what is done then. */
+#include "record/session/session_priv.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "record/open/revive.h"
+#include "sys/io/timer.h"
+
+/* --- RUNNING <-> ROTATING ------------------------------------------------------------------------
+ */
+
+/* A flush that was under way has been made, and notices that came meanwhile were taken. */
+static void look_again(struct session *s)
+{
+	s->flushing = false;
+	if (s->plan->target == TARGET_TASKS && crew_view(&s->crew).hung_up)
+		s->stop = true;
+}
+
+static bool is_full(const struct session *s)
+{
+	return s->opts->max_size && output_metered(&s->output) >= s->opts->max_size;
+}
+
+/* One that is full ends. */
+static void check_size(struct session *s, bool full)
+{
+	if (!full || s->stop)
+		return;
+	messages_say(s->messages, MESSAGE_INFO, "the output has reached its size (--max-size)");
+	s->stop = true;
+}
+
+static int cut_output(void *session, enum rotation_stage *ret, struct error *err)
+{
+	struct session *s = session;
+	enum session_state before = s->state;
+	bool full = s->memory.flight && is_full(s); /* by a snapshot, unless the cut undoes it */
+	int code;
+
+	s->state = SESSION_ROTATING;
+	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, ret, err);
+	if (code && *ret == ROTATION_BROKEN)
+		return code;
+	s->state = before;
+	check_size(s, full && *ret == ROTATION_AFTER);
+	if (s->turn >= 0)
+		timer_set(s->turn, s->opts->switch_seconds * 1000, true);
+	look_again(s);
+	return code;
+}
+
+/* Without -M, where a cut that fails is the end. */
+static int cut_now(struct session *s, struct error *err)
+{
+	enum rotation_stage stage;
+
+	return cut_output(s, &stage, err);
+}
+
+/* With -M the output that is cut is a snapshot. */
+static int session_rotate(struct session *s, const char *reason, struct error *err)
+{
+	if (!s->memory.flight)
+		return cut_now(s, err);
+	snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SWITCH, reason);
+	return 0;
+}
+
+static int serve_requests(struct session *s, struct error *err)
+{
+	int code;
+
+	if (!snapshot_service_waits(&s->memory))
+		return 0;
+	code = snapshot_service_serve(&s->memory, err);
+	if (code)
+		return code;
+	check_size(s, is_full(s));
+	look_again(s);
+	return 0;
+}
+
+static int on_command_for_snapshot(void *arg, const struct snapshot_request *request,
+				   struct error *err)
+{
+	struct session *s = arg;
+
+	if (s->stop)
+		return error_set(err, -ESHUTDOWN, "the recording ends");
+	return snapshot_service_ask(&s->memory, request, err);
+}
+
+/* What was written last: for whoever asks, who may be in another directory. */
+static int add_file(const struct session *s, struct buf *text)
+{
+	bool cut = s->opts->switch_output && s->rotation.last;
+	const char *path = cut ? s->rotation.last : s->opts->output;
+	char *whole = strcmp(path, "-") ? realpath(path, NULL) : NULL;
+	int code = buf_printf(text, "file=%s\n", whole ? whole : path);
+
+	free(whole);
+	return code;
+}
+
+/* One who commands is told of an error, and the recording ends with it. */
+static int on_command_to_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
+				struct error *err)
+{
+	struct session *s = arg;
+	int code;
+
+	if (s->memory.flight)
+		return on_command_for_snapshot(arg, request, err);
+	code = cut_now(s, &s->command_error);
+	if (code && err)
+		*err = s->command_error;
+	if (!code && !s->rotation.last)
+		return error_set(err, -ENOENT,
+				 "%s was deleted or moved away before it was complete; there is a "
+				 "new one now",
+				 s->opts->output);
+	return code ? code : add_file(s, text);
+}
+
+/* --- who asks -----------------------------------------------------------------------------------
+ */
+
+static void answer_request(void *session, uint64_t ticket, struct buf *text,
+			   const struct error *err)
+{
+	struct session *s = session;
+
+	if (!err->code)
+		add_file(s, text);
+	session_control_answer(&s->control, ticket, text, err);
+}
+
+#define COMMANDS_AT_ONCE 64
+
+static bool control_waits(const struct session *s)
+{
+	struct pollfd control = {.fd = session_control_fd(&s->control), .events = POLLIN};
+
+	return poll(&control, 1, 0) > 0;
+}
+
+/* A large snapshot on a slow disk takes long: whoever commands does not wait for it. */
+static void while_writing(void *session)
+{
+	struct session *s = session;
+
+	crew_breathe(&s->crew);
+	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
+		return;
+	/* One at a time is let in, and heard after that. */
+	for (int i = 0; i < COMMANDS_AT_ONCE && control_waits(s); i++)
+		session_control_dispatch(&s->control);
+	s->stop |= s->control.stop;
+}
+
+int session_ask_for_snapshot(void *session, const struct snapshot_request *request)
+{
+	int code = snapshot_service_ask(&((struct session *)session)->memory, request, NULL);
+
+	return code == -EINPROGRESS ? 0 : code;
+}
+
+int session_open_memory(struct session *s, struct error *err)
+{
+	const struct snapshot_service_parts parts = {
+		.opts = s->opts,
+		.messages = s->messages,
+		.plan = s->plan,
+		.opened = s->opened,
+		.crew = &s->crew,
+		.output = &s->output,
+		.cut = cut_output,
+		.answer = answer_request,
+		.meanwhile = while_writing,
+		.arg = s,
+	};
+
+	return snapshot_service_open(&s->memory, &parts, err);
+}
+
+/* What is open on @cpu is dead, and is opened again. */
+static int revive(void *session, int cpu)
+{
+	struct session *s = session;
+	int code = session_triggers_revive(&s->triggers, cpu);
+
+	if (!code)
+		code = revive_cpu(s->opened, s->plan, cpu, s->crew.renumber);
+	if (code)
+		return code;
+	session_budget_revived(&s->budget);
+	revive_enable(s->opened, s->plan, cpu, s->control.running);
+	return 0;
+}
+
+int session_open_hotplug(struct session *s, struct error *err)
+{
+	s->hotplug =
+		(struct hotplug){.messages = s->messages, .fd = -1, .revive = revive, .arg = s};
+	if (hotplug_init(&s->hotplug, s->opts, s->plan))
+		return error_set(err, -ENOMEM, "out of memory");
+	if (s->plan->target != TARGET_CPUS)
+		return 0;
+	s->crew.renumber = s->renumber = renumber_new();
+	return s->renumber ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+int session_start_control(struct session *s, struct error *err)
+{
+	const struct session_parts parts = {
+		.plan = s->plan,
+		.opened = s->opened,
+		.output = &s->output,
+		.rotation = &s->rotation,
+		.budget = &s->budget,
+		.rotate = on_command_to_rotate,
+		.snapshot = on_command_for_snapshot,
+		.arg = s,
+		.flight = s->memory.flight,
+		.triggers = s->triggers.asks,
+		.threads = s->crew.nr,
+		.hotplug = &s->hotplug,
+	};
+
+	return session_control_start(&s->control, &parts, err);
+}
+
+/* --- RUNNING -> DRAINING -------------------------------------------------------------------------
+ */
+
+static void ask_for_flush(struct session *s)
+{
+	s->flushing = true;
+	crew_ask(&s->crew, WORKER_FLUSH);
+}
+
+static int on_tick(struct session *s, struct error *err)
+{
+	hotplug_look(&s->hotplug);
+	/* A disk that is slower than the timer gets no second flush on top of the first. */
+	if (!timer_rang(s->tick) || s->flushing)
+		return 0;
+	ask_for_flush(s);
+	return 0;
+}
+
+static int on_full(struct session *s, struct error *err)
+{
+	int code;
+
+	if (is_full(s)) {
+		check_size(s, true);
+		return 0;
+	}
+	s->rotation.full = true;
+	code = session_rotate(s, "size", err);
+	s->rotation.full = false;
+	/* Sideband is settled thereafter, and the next cut need not repeat what this one did. */
+	if (!code && !s->memory.flight)
+		ask_for_flush(s);
+	return code;
+}
+
+static int on_turn(struct session *s, struct error *err)
+{
+	return timer_rang(s->turn) ? session_rotate(s, "time", err) : 0;
+}
+
+static int on_report(struct session *s, struct error *err)
+{
+	struct worker_view crew = crew_view(&s->crew);
+	int code;
+
+	/* Which error it was is told by crew_dismiss(). */
+	if (crew.code)
+		return error_set(err, crew.code, "a thread that reads rings has failed");
+	if (s->plan->target == TARGET_TASKS && crew.hung_up)
+		s->stop = true;
+	if (crew.full && !s->stop)
+		return on_full(s, err);
+	if (!s->flushing || !crew.flushed)
+		return 0;
+	s->flushing = false;
+	rotation_look(&s->rotation, &s->output);
+	code = session_settle(s, err);
+	return code ? code : output_checkpoint(&s->output, err);
+}
+
+static int on_budget(struct session *s, struct error *err)
+{
+	session_budget_look(&s->budget);
+	return 0;
+}
+
+static int on_service(struct session *s, struct error *err)
+{
+	struct control_figures figures = {0};
+	struct service_news news = {
+		.bytes = s->rotation.bytes + output_metered(&s->output),
+		.flight = s->memory.flight,
+		.snapshots = s->memory.snapshot.taken,
+		.given_up = s->memory.given_up,
+	};
+
+	session_control_figures(&s->control, &figures);
+	news.lost = figures.lost;
+	service_status_tell(&s->service, &news);
+	return 0;
+}
+
+static int on_hotplug(struct session *s, struct error *err)
+{
+	hotplug_dispatch(&s->hotplug);
+	return 0;
+}
+
+static int on_delay(struct session *s, struct error *err)
+{
+	if (!timer_rang(s->delay))
+		return 0;
+	session_control_enabled(&s->control);
+	return opened_enable(s->opened, s->plan, err);
+}
+
+static int on_control(struct session *s, struct error *err)
+{
+	session_control_dispatch(&s->control);
+	s->stop |= s->control.stop;
+	if (s->command_error.code && err)
+		*err = s->command_error;
+	return s->command_error.code;
+}
+
+/* Returns whether any asks for the end; *@ret_asked: for a snapshot or a cut. */
+static bool take_signals(const struct session *s, bool *ret_asked)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	*ret_asked = false;
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR2)
+			*ret_asked = true;
+		else
+			end = true;
+	}
+	return end;
+}
+
+/* Who reads a pipe may take nothing for a while, and until we are asked to end, for ever. */
+#define PATIENCE_MS 1000
+
+bool session_wait_for_pipe(void *session, uint64_t ms)
+{
+	struct session *s = session;
+	struct pollfd signals = {.fd = s->signals, .events = POLLIN};
+	bool end, asked;
+
+	if (s->state < SESSION_RUNNING)
+		return ms < PATIENCE_MS || poll(&signals, 1, 0) <= 0;
+	while_writing(s);
+	end = take_signals(s, &asked);
+	if (end && s->slow_said)
+		return false;
+	s->stop |= end;
+	if (asked && !s->stop && s->state == SESSION_RUNNING)
+		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
+	if (ms >= PATIENCE_MS && !s->slow_said && (s->stop || s->state != SESSION_RUNNING)) {
+		s->slow_said = true;
+		messages_say(
+			s->messages, MESSAGE_WARNING,
+			"the output is slow: a snapshot is still to be written; ^C ends without "
+			"the rest of it");
+	}
+	return true;
+}
+
+static int on_signal(struct session *s, struct error *err)
+{
+	bool asked, end = take_signals(s, &asked);
+
+	s->stop |= end;
+	/* A snapshot is taken even if the end is asked for with it. */
+	if (asked && s->memory.flight)
+		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
+	if (!asked || s->stop || s->memory.flight)
+		return 0;
+	if (s->opts->switch_output)
+		return cut_now(s, err);
+	messages_say(s->messages, MESSAGE_WARNING,
+		     "SIGUSR2 does nothing without --switch-output or -M");
+	return 0;
+}
+
+/* The end of the command. */
+static int on_end(struct session *s, struct error *err)
+{
+	workload_ended(&s->workload);
+	s->stop = true;
+	return 0;
+}
+
+/* Several that wait at once make one cut. */
+static int look_at_triggers(struct session *s, struct error *err)
+{
+	struct event_watch_news news;
+	const char *event;
+
+	session_triggers_look(&s->triggers, &news);
+	if (!news.fired)
+		return 0;
+	event = news.known ? event_watch_event_name(s->triggers.cut, news.hit.event) : NULL;
+	if (event)
+		messages_say(s->messages, MESSAGE_DETAIL, "%s on CPU %u: the output is cut", event,
+			     news.hit.cpu);
+	return session_rotate(s, event, err);
+}
+
+/* A trigger that came with the end, or waits for after=, has its snapshot, too. */
+static int finish_triggers(struct session *s, struct error *err)
+{
+	session_triggers_finish(&s->triggers);
+	return serve_requests(s, err);
+}
+
+int session_loop(struct session *s, struct error *err)
+{
+	const struct {
+		int fd;
+		int (*then)(struct session *s, struct error *err);
+	} watches[] = {
+		{s->crew.report, on_report},
+		{s->tick, on_tick},
+		{s->delay, on_delay},
+		{session_budget_fd(&s->budget), on_budget},
+		{service_status_fd(&s->service), on_service},
+		{session_control_fd(&s->control), on_control},
+		{s->signals, on_signal},
+		{s->turn, on_turn},
+		{hotplug_fd(&s->hotplug), on_hotplug},
+		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
+	};
+	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
+	size_t nr = WATCHES + session_triggers_descriptors(&s->triggers);
+	struct pollfd *polled = calloc(nr, sizeof(*polled));
+	int code = 0;
+
+	if (!polled)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < WATCHES; i++)
+		polled[i] = (struct pollfd){.fd = watches[i].fd, .events = POLLIN};
+	session_triggers_watch(&s->triggers, polled + WATCHES);
+	while (!code && !s->stop) {
+		if (session_triggers_poll(&s->triggers, polled, WATCHES,
+					  !snapshot_service_waits(&s->memory)) < 0) {
+			code = errno == EINTR ? 0 : error_sys(err, -errno, "poll");
+			continue;
+		}
+		code = look_at_triggers(s, err);
+		for (size_t i = 0; !code && i < WATCHES; i++)
+			if (polled[i].revents)
+				code = watches[i].then(s, err);
+		if (!code)
+			code = serve_requests(s, err);
+	}
+	if (!code)
+		code = finish_triggers(s, err);
+	free(polled);
+	return code;
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session/snapshot_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/human.h"
+#include "base/plural.h"
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+int snapshot_service_open(struct snapshot_service *m, const struct snapshot_service_parts *p,
+			  struct error *err)
+{
+	uint64_t least = flight_least(p->plan, p->crew->nr), bytes = p->opts->memory;
+
+	*m = (struct snapshot_service){.parts = *p, .clock = CLOCK_INIT};
+	if (!bytes)
+		return 0;
+	if (bytes < least) {
+		messages_say(p->messages, MESSAGE_INFO,
+			     "-M is raised to %llu KB: 64 KB, the largest record, for each ring",
+			     (unsigned long long)least / 1024);
+		bytes = least;
+	}
+	m->flight = flight_new(&(struct flight_opts){
+		.bytes = bytes,
+		.workers = p->crew->nr,
+		.compression = p->opts->compression_level,
+		.plan = p->plan,
+		.opened = p->opened,
+	});
+	if (!m->flight)
+		return error_set(err, -ENOMEM, "no memory for what is to be kept: -M");
+	clock_open(&m->clock, p->opts);
+	p->crew->flight = m->flight;
+	m->snapshot = (struct snapshot){
+		.flight = m->flight,
+		.crew = p->crew,
+		.plan = p->plan,
+		.opened = p->opened,
+		.clock = &m->clock,
+		.again = p->opts->switch_output,
+		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
+		.meanwhile = p->meanwhile,
+		.arg = p->arg,
+	};
+	p->output->lost_records = flight_lost_records(m->flight);
+	p->output->dropped = flight_dropped(m->flight);
+	p->output->history = flight_history(m->flight);
+	return 0;
+}
+
+void snapshot_service_release(struct snapshot_service *m)
+{
+	if (m->flight)
+		clock_close(&m->clock);
+	flight_free(m->flight);
+	*m = (struct snapshot_service){0};
+}
+
+/* --- asking --------------------------------------------------------------------------------------
+ */
+
+/* Of the recording's clock, or of the newest sample if the clock does not tell. */
+static uint64_t present(struct snapshot_service *m)
+{
+	struct history_figures figures;
+	uint64_t now = clock_now(&m->clock);
+
+	if (now)
+		return now;
+	history_figures(flight_history(m->flight), &figures);
+	return figures.last;
+}
+
+static uint64_t before(uint64_t time, uint64_t by)
+{
+	return time > by ? time - by : 0;
+}
+
+/* What a request leaves to us. */
+static void complete(struct snapshot_service *m, struct snapshot_request *request)
+{
+	struct pd_snapshot_request *what = &request->what;
+	uint64_t now = present(m);
+	struct timespec wall;
+
+	if (!request->bounded)
+		what->bounds = m->parts.opts->snapshot_bounds;
+	if (!what->asked)
+		what->asked = before(now, request->ago);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	what->wall_clock = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
+	what->wall_clock = before(what->wall_clock, before(now, what->asked));
+}
+
+int snapshot_service_ask(struct snapshot_service *m, const struct snapshot_request *request,
+			 struct error *err)
+{
+	struct snapshot_request whole = *request;
+	int code;
+
+	complete(m, &whole);
+	code = request_queue_add(&m->queue, &whole, err);
+	return code ? code : -EINPROGRESS;
+}
+
+void snapshot_service_ask_for(struct snapshot_service *m, enum pd_snapshot_origin origin,
+			      const char *reason)
+{
+	struct snapshot_request request = {.what.origin = origin};
+	struct error err = ERROR_INIT;
+
+	if (reason)
+		request_set_reason(&request, reason);
+	if (snapshot_service_ask(m, &request, &err) != -EINPROGRESS)
+		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->refusal, "%s",
+				    err.text);
+}
+
+bool snapshot_service_waits(const struct snapshot_service *m)
+{
+	return m->queue.nr;
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+static void say_taken(struct snapshot_service *m, const struct snapshot_request *r, size_t nr)
+{
+	const char *reason = r->what.reason;
+	uint64_t samples = m->snapshot.figures.samples;
+	char text[HUMAN_COUNT_SIZE];
+
+	messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu: %s sample%s%s%s",
+		     m->snapshot.taken, human_count(samples, text), plural_s(samples),
+		     *reason ? ": " : "", reason);
+	for (size_t i = 1; i < nr; i++)
+		if (*r[i].what.reason)
+			messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu also: %s",
+				     m->snapshot.taken, r[i].what.reason);
+}
+
+/* The snapshot is to be an output of its own. Where there can be no next one, it is undone. */
+static int cut(struct snapshot_service *m, struct error *err)
+{
+	enum rotation_stage stage;
+	struct error failure = ERROR_INIT;
+	int code = m->parts.cut(m->parts.arg, &stage, &failure);
+
+	if (code && stage == ROTATION_BEFORE) {
+		m->snapshot.undone = !snapshot_undo(&m->snapshot, m->parts.output, NULL);
+	} else if (code && stage == ROTATION_AFTER) {
+		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
+				    "%s; the snapshot is there but for what its header says at the "
+				    "end, and the recording goes on",
+				    failure.text);
+		code = 0;
+	} else if (code) {
+		snapshot_keep(&m->snapshot);
+	}
+	if (code && err)
+		*err = failure;
+	return code;
+}
+
+/*
+ * One who has moved, deleted or truncated the output wants a new one, which stands alone. Where
+ * there can be none, there is no snapshot either.
+ */
+static int renew(struct snapshot_service *m, struct error *err)
+{
+	enum rotation_stage stage;
+	struct error failure = ERROR_INIT;
+	char *path;
+	bool there = output_place(m->parts.output, &path) == WRITER_THERE;
+	int code;
+
+	free(path);
+	if (there)
+		return 0;
+	code = m->parts.cut(m->parts.arg, &stage, &failure);
+	if (code && stage != ROTATION_AFTER) {
+		m->snapshot.undone = stage == ROTATION_BEFORE;
+		if (err)
+			*err = failure;
+		return code;
+	}
+	m->snapshot.fresh = true;
+	if (code)
+		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
+				    "%s; a new output was made", failure.text);
+	return 0;
+}
+
+/* One dump for all of @r, into an output of its own if there is to be one for each. */
+static int take(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
+		struct error *err)
+{
+	int code = renew(m, err);
+
+	if (code)
+		return code;
+	m->snapshot.refused = m->queue.refused;
+	code = snapshot_take(&m->snapshot, m->parts.output, r, nr, err);
+	if (!code && m->parts.opts->switch_output && m->parts.crew->running)
+		code = cut(m, err);
+	if (code)
+		return code;
+	say_taken(m, r, nr);
+	snapshot_keep(&m->snapshot);
+	return 0;
+}
+
+/* The times are those of the log. */
+static void put_answer(const struct snapshot_service *m, const struct snapshot_request *r,
+		       size_t nr, struct buf *text)
+{
+	uint64_t asked = r->what.asked;
+
+	buf_printf(text, "snapshot=%zu samples=%llu requests=%zu asked=%llu.%09llu ",
+		   m->snapshot.taken, (unsigned long long)m->snapshot.figures.samples, nr,
+		   (unsigned long long)asked / 1000000000, (unsigned long long)asked % 1000000000);
+}
+
+static void answer_all(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
+		       const struct error *err)
+{
+	struct buf text = {0};
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!r[i].ticket)
+			continue;
+		text.len = 0;
+		if (!err->code)
+			put_answer(m, &r[i], nr, &text);
+		m->parts.answer(m->parts.arg, r[i].ticket, &text, err);
+	}
+	buf_release(&text);
+}
+
+/* One that finds no room is given up; the next one may. */
+static int serve_one(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
+		     struct error *err)
+{
+	struct error failure = ERROR_INIT;
+	int code = take(m, r, nr, &failure);
+
+	if (code && m->snapshot.undone) {
+		m->given_up++;
+		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->failure,
+				    "%s; this snapshot is given up, and the recording goes on",
+				    failure.text);
+		code = 0;
+	}
+	answer_all(m, r, nr, &failure);
+	if (code && err)
+		*err = failure;
+	return code;
+}
+
+/* Those who are answered may ask again: they wait for the next time, lest nothing else is done. */
+int snapshot_service_serve(struct snapshot_service *m, struct error *err)
+{
+	struct snapshot_request together[REQUESTS_MAX];
+	size_t left = m->queue.nr, nr;
+	int code = 0;
+
+	while (!code && left) {
+		nr = request_queue_take(&m->queue, together);
+		code = serve_one(m, together, nr, err);
+		left -= nr < left ? nr : left;
+	}
+	return code;
+}
+
+/* When nobody can ask for another. */
+static int take_last(struct snapshot_service *m, struct snapshot_request *request,
+		     struct error *err)
+{
+	struct error failure = ERROR_INIT;
+	int code;
+
+	complete(m, request);
+	code = take(m, request, 1, &failure);
+	if (code && m->snapshot.undone) {
+		m->given_up++;
+		m->last_given_up = true;
+		messages_say(m->parts.messages, MESSAGE_WARNING,
+			     "%s; the last snapshot is given up", failure.text);
+		return 0;
+	}
+	if (code && err)
+		*err = failure;
+	return code;
+}
+
+static void say_compression(const struct snapshot_service *m)
+{
+	struct compress_stats stats;
+	struct compress_level all;
+
+	if (!flight_compression(m->flight, &stats))
+		return;
+	compress_say_lowered(&stats, m->parts.messages);
+	all = compress_total(&stats);
+	messages_say(m->parts.messages, MESSAGE_DETAIL,
+		     "memory: %.1f MB of samples compressed to %.1f MB in %.2f s of CPU time",
+		     (double)all.in / 1e6, (double)all.out / 1e6, (double)stats.nsec / 1e9);
+}
+
+int snapshot_service_finish(struct snapshot_service *m, const struct workload *w, struct error *err)
+{
+	const struct record_opts *opts = m->parts.opts;
+	struct snapshot_request request = {.what.origin = PD_SNAPSHOT_EXIT};
+	int signal = opts->snapshot_on_crash ? workload_signal(w) : 0;
+	char reason[64];
+
+	if (!m->flight)
+		return 0;
+	if (flight_end(m->flight))
+		return error_set(err, -ENOMEM, "out of memory");
+	say_compression(m);
+	if (signal) {
+		snprintf(reason, sizeof(reason), "SIG%s (%s)", sigabbrev_np(signal) ?: "?",
+			 sigdescr_np(signal) ?: "?");
+		request.what.origin = PD_SNAPSHOT_CRASH;
+		request_set_reason(&request, reason);
+	}
+	if (!signal && !opts->snapshot_on_exit)
+		return 0;
+	return take_last(m, &request, err);
+}

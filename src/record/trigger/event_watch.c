@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/trigger/event_watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/record.h"
+#include "record/open/open.h"
+#include "record/plan/probe_targets.h"
+#include "record/open/revive.h"
+#include "ring/ring.h"
+#include "sys/kernel/perf_event.h"
+
+struct trigger_ring {
+	struct ring ring;
+	const struct open_ring *open;
+	size_t polled; /* open->fds[polled] is; all before it have hung up */
+	bool seen, paused;
+	bool others;   /* what was there last was not only of t->left_out */
+	uint64_t lost; /* as records have told */
+	uint64_t told; /* as records or counts have; no less */
+	uint64_t counted;
+};
+
+/* Which event an id is of. */
+struct trigger_id {
+	uint64_t id;
+	size_t event;
+};
+
+struct event_watch {
+	struct plan *plan;
+	struct opened *opened;
+	struct trigger_ring *rings; /* those that there are */
+	size_t nr;
+	struct trigger_ring **by_open; /* by index of opened->rings */
+	struct trigger_id *ids;	       /* by id */
+	uint8_t *records;	       /* as many bytes as a ring has */
+	int64_t left_out;	       /* pid; -1: none */
+	bool uncounted;		       /* a count could not be read */
+};
+
+/* What the samples carry, in this order; see trigger_attr(). */
+struct trigger_sample {
+	struct perf_event_header hdr;
+	uint64_t id;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+};
+
+struct trigger_lost {
+	struct perf_event_header hdr;
+	uint64_t id;
+	uint64_t lost;
+};
+
+/* In the ring, with what sample_id_all puts behind it: TID, TIME, CPU, IDENTIFIER. */
+#define LOST_SIZE (sizeof(struct trigger_lost) + 32)
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+static void trigger_attr(struct plan_event *event, const struct event_spec *spec,
+			 const struct plan *recording, const struct record_opts *opts)
+{
+	struct pd_attr *attr = &event->attr;
+
+	*attr = spec->attr;
+	if (!spec->explicit_period)
+		attr->sample_period = 1;
+	attr->sample_type =
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	attr->flags |= PD_ATTR_DISABLED | PD_ATTR_SAMPLE_ID_ALL;
+	if (recording->target == TARGET_COMMAND)
+		attr->flags |= PD_ATTR_ENABLE_ON_EXEC;
+	if (recording->target != TARGET_CPUS && !opts->no_inherit)
+		attr->flags |= PD_ATTR_INHERIT;
+	if (opts->use_clockid) {
+		attr->flags |= PD_ATTR_USE_CLOCKID;
+		attr->clockid = opts->clockid;
+	}
+}
+
+/* Groups mean nothing here: each event triggers. */
+static int add_event(struct plan *plan, const struct event_spec *spec, const struct plan *recording,
+		     const struct record_opts *opts, struct error *err)
+{
+	struct plan_event *event = &plan->events[plan->nr];
+
+	*event = (struct plan_event){
+		.name = strdup(spec->name),
+		.filter = spec->filter,
+		.place = probe_targets_of(spec),
+		.leader = (unsigned int)plan->nr,
+		.members = 1,
+		.modifier_given = spec->modifier_given,
+	};
+	plan->nr++;
+	if (!event->name)
+		return error_set(err, -ENOMEM, "out of memory");
+	trigger_attr(event, spec, recording, opts);
+	if (!spec->cpus)
+		return 0;
+	if (plan->target != TARGET_CPUS && !spec->core)
+		return error_set(err, -EINVAL,
+				 "event '%s' counts for whole CPUs only: add -a or -C", spec->name);
+	return cpus_parse(spec->cpus, &event->only, err);
+}
+
+static int make_plan(const struct event_list *events, const struct trigger_place *place,
+		     size_t ring_size, struct plan **ret, struct error *err)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	const struct plan *recording = place->recording;
+	int code = 0;
+
+	*ret = plan;
+	if (!plan)
+		return error_set(err, -ENOMEM, "out of memory");
+	plan->target = recording->target;
+	plan->task_rings = recording->task_rings;
+	plan->online = recording->online;
+	plan->unbuffered = !ring_size;
+	plan->descriptors_beside =
+		plan_descriptors(recording) + recording->descriptors_beside + place->descriptors;
+	plan->events = calloc(events->count, sizeof(*plan->events));
+	if (!plan->events || cpus_copy(&recording->sampled, &plan->cpus) ||
+	    cpus_copy(&recording->sampled, &plan->sampled) ||
+	    tasks_copy(&recording->tasks, &plan->tasks) ||
+	    tasks_copy(&recording->processes, &plan->processes))
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; !code && i < events->count; i++)
+		code = add_event(plan, &events->specs[i], recording, place->opts, err);
+	if (ring_size < place->limits->page_size)
+		ring_size = place->limits->page_size;
+	plan_set_ring_size(plan, ring_size, place->limits->page_size);
+	return code;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct trigger_id *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void list_ids(struct event_watch *t)
+{
+	const struct opened *o = t->opened;
+
+	for (size_t i = 0; i < o->nr_fds; i++)
+		t->ids[i] = (struct trigger_id){o->fds[i].live, o->fds[i].event};
+	qsort(t->ids, o->nr_fds, sizeof(*t->ids), by_id);
+}
+
+static int find_rings(struct event_watch *t, size_t page_size)
+{
+	const struct opened *o = t->opened;
+	int code = 0;
+
+	t->rings = calloc(o->nr_rings, sizeof(*t->rings));
+	t->by_open = calloc(o->nr_rings, sizeof(*t->by_open));
+	t->records = malloc(t->plan->ring_size);
+	t->ids = calloc(o->nr_fds + 1, sizeof(*t->ids));
+	if (!t->rings || !t->by_open || !t->records || !t->ids)
+		return -ENOMEM;
+	list_ids(t);
+	for (size_t i = 0; !code && i < o->nr_rings; i++) {
+		const struct open_ring *open = &o->rings[i];
+		struct trigger_ring *r = &t->rings[t->nr];
+
+		if (!open->memory)
+			continue;
+		r->open = open;
+		r->others = true;
+		t->by_open[i] = r;
+		code = ring_init(&r->ring, open->memory, (uint8_t *)open->memory + page_size,
+				 open->data_size);
+		t->nr++;
+	}
+	return code;
+}
+
+int event_watch_new(const struct event_list *events, const struct trigger_place *place,
+		    size_t ring_size, struct event_watch **ret, struct error *err)
+{
+	struct event_watch *t = calloc(1, sizeof(*t));
+	int code;
+
+	if (!t)
+		return error_set(err, -ENOMEM, "out of memory");
+	t->left_out = -1;
+	code = make_plan(events, place, ring_size, &t->plan, err);
+	if (!code)
+		code = open_plan(t->plan, place->limits, place->messages, &t->opened, err);
+	if (!code) {
+		code = find_rings(t, place->limits->page_size);
+		if (code)
+			error_sys(err, code, "reading the rings of triggers");
+	}
+	if (code)
+		event_watch_free(t);
+	else
+		*ret = t;
+	return code;
+}
+
+void event_watch_free(struct event_watch *t)
+{
+	if (!t)
+		return;
+	opened_close(t->opened);
+	plan_free(t->plan);
+	free(t->rings);
+	free(t->by_open);
+	free(t->ids);
+	free(t->records);
+	free(t);
+}
+
+void event_watch_leave_out(struct event_watch *t, uint32_t pid)
+{
+	t->left_out = pid;
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+int event_watch_enable(const struct event_watch *t, struct error *err)
+{
+	return t->plan->target == TARGET_COMMAND ? 0 : opened_enable(t->opened, t->plan, err);
+}
+
+int event_watch_revive(struct event_watch *t, int cpu)
+{
+	int code = revive_cpu(t->opened, t->plan, cpu, NULL);
+
+	if (code)
+		return code == -ENOENT ? 0 : code; /* nothing is waited for there */
+	list_ids(t);
+	revive_enable(t->opened, t->plan, cpu, NULL);
+	return 0;
+}
+
+size_t event_watch_descriptors(const struct event_watch *t)
+{
+	return t ? t->nr : 0;
+}
+
+static int polled_fd(const struct trigger_ring *r)
+{
+	return r->polled < r->open->nr_fds ? r->open->fds[r->polled] : -1;
+}
+
+void event_watch_watch(const struct event_watch *t, struct pollfd *ret)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		ret[i] = (struct pollfd){.fd = polled_fd(&t->rings[i]), .events = POLLIN};
+}
+
+size_t event_watch_open_descriptors(const struct event_watch *t)
+{
+	return t ? t->opened->nr_fds : 0;
+}
+
+const char *event_watch_event_name(const struct event_watch *t, size_t event)
+{
+	return event < t->plan->nr ? t->plan->events[event].name : NULL;
+}
+
+static size_t find_event(const struct event_watch *t, uint64_t id)
+{
+	const struct trigger_id key = {.id = id}, *found;
+
+	if (t->plan->nr == 1)
+		return 0;
+	found = bsearch(&key, t->ids, t->opened->nr_fds, sizeof(key), by_id);
+	return found ? found->event : TRIGGER_SOME_EVENT;
+}
+
+/* Returns whether it is to be told, as the next. */
+static bool read_sample(struct event_watch *t, struct trigger_ring *r, const uint8_t *p,
+			size_t size, struct event_watch_hit *ret)
+{
+	struct trigger_sample sample;
+
+	if (size < sizeof(sample))
+		return false;
+	memcpy(&sample, p, sizeof(sample));
+	if (sample.pid == t->left_out)
+		return false;
+	*ret = (struct event_watch_hit){
+		.what = TRIGGER_HAPPENED,
+		.times = 1,
+		.time = sample.time,
+		.cpu = sample.cpu,
+		.pid = sample.pid,
+		.tid = sample.tid,
+		.event = find_event(t, sample.id),
+	};
+	return true;
+}
+
+/* The kernel puts what the counts have told into a record, too. */
+static bool read_lost(struct event_watch *t, struct trigger_ring *r, const uint8_t *p, size_t size,
+		      struct event_watch_hit *ret)
+{
+	struct trigger_lost lost;
+
+	if (size < sizeof(lost))
+		return false;
+	memcpy(&lost, p, sizeof(lost));
+	r->lost += lost.lost;
+	if (r->lost <= r->told)
+		return false;
+	*ret = (struct event_watch_hit){.what = TRIGGER_LOST, .times = r->lost - r->told};
+	r->told = r->lost;
+	return r->others;
+}
+
+static const struct {
+	uint32_t type;
+	bool (*read)(struct event_watch *t, struct trigger_ring *r, const uint8_t *p, size_t size,
+		     struct event_watch_hit *ret);
+} readers[] = {
+	{PERF_RECORD_SAMPLE, read_sample},
+	{PERF_RECORD_LOST, read_lost},
+};
+
+/* Whether it was told, and not only as a number. */
+static bool read_record(struct event_watch *t, struct trigger_ring *r, const uint8_t *p,
+			const struct perf_event_header *hdr, event_watch_fn hit, void *arg)
+{
+	struct event_watch_hit what;
+
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+		if (hdr->type != readers[i].type || !readers[i].read(t, r, p, hdr->size, &what))
+			continue;
+		hit(&what, arg);
+		return what.what == TRIGGER_HAPPENED;
+	}
+	return false;
+}
+
+/*
+ * What is lost is told with the next record of the ring, which may come much later. That it was
+ * full is seen at once: the kernel loses a record only where it has no room for that, and for one
+ * about losses before it.
+ */
+static bool is_full(const struct trigger_ring *r, size_t bytes)
+{
+	return r->open->data_size - bytes < sizeof(struct trigger_sample) + LOST_SIZE;
+}
+
+/*
+ * The ring is held for its bytes to be copied. What is lost is taken for what the ring was full of:
+ * where that was all of t->left_out, it is not told either, lest what we do about one is the next.
+ */
+static void take(struct event_watch *t, struct trigger_ring *r, event_watch_fn hit, void *arg)
+{
+	const struct event_watch_hit full = {
+		.what = TRIGGER_FULL,
+		.cpu = r->open->cpu < 0 ? UINT32_MAX : (uint32_t)r->open->cpu,
+	};
+	struct perf_event_header hdr;
+	struct ring_spans spans;
+	size_t n = ring_peek(&r->ring, &spans), at = 0;
+	bool others = t->left_out < 0 && n;
+
+	memcpy(t->records, spans.a, spans.a_len);
+	memcpy(t->records + spans.a_len, spans.b, spans.b_len);
+	ring_release(&r->ring, n);
+	for (; pd_record_at(t->records + at, n - at, &hdr); at += hdr.size)
+		if (read_record(t, r, t->records + at, &hdr, hit, arg))
+			r->others = others = true;
+	if (n)
+		r->others = others;
+	r->seen |= others;
+	if (is_full(r, n))
+		hit(&full, arg);
+}
+
+static void ask(struct event_watch *t, size_t ring, struct pollfd *polled, event_watch_fn hit,
+		void *arg)
+{
+	struct trigger_ring *r = &t->rings[ring];
+
+	take(t, r, hit, arg);
+	/* The tasks of this event have ended; others of the ring may have some. */
+	if (polled->revents & (POLLHUP | POLLERR)) {
+		r->polled++;
+		polled->fd = polled_fd(r);
+	}
+}
+
+void event_watch_ask(struct event_watch *t, struct pollfd *polled, event_watch_fn hit, void *arg)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (polled[i].revents)
+			ask(t, i, &polled[i], hit, arg);
+}
+
+void event_watch_ask_all(struct event_watch *t, struct pollfd *polled, event_watch_fn hit,
+			 void *arg)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		ask(t, i, &polled[i], hit, arg);
+}
+
+bool event_watch_pause(struct event_watch *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		struct trigger_ring *r = &t->rings[i];
+
+		if (r->seen && !r->paused)
+			r->paused = !perf_event_pause_output(r->open->fds[0], true);
+		r->seen = false;
+		any |= r->paused;
+	}
+	return any;
+}
+
+/* Reads the counts of the paused rings, or of all. Where one fails, the next record tells. */
+static void read_counts(struct event_watch *t, bool all)
+{
+	struct open_count count;
+
+	for (size_t i = 0; i < t->nr; i++)
+		t->rings[i].counted = 0;
+	for (size_t i = 0; i < t->opened->nr_fds; i++) {
+		const struct open_fd *f = &t->opened->fds[i];
+		struct trigger_ring *r = t->by_open[f->ring];
+
+		if (!r || !(all || r->paused))
+			continue;
+		if (!opened_count(f, t->plan, &count))
+			r->counted += count.lost;
+		else if (t->plan->events[f->event].attr.read_format & PERF_FORMAT_LOST)
+			t->uncounted = true;
+	}
+}
+
+static uint64_t untold(struct trigger_ring *r, bool take)
+{
+	uint64_t n = r->counted > r->told ? r->counted - r->told : 0;
+
+	if (take)
+		r->told += n;
+	return r->others ? n : 0;
+}
+
+uint64_t event_watch_go_on(struct event_watch *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->rings[i].paused)
+			perf_event_pause_output(t->rings[i].open->fds[0], false);
+	read_counts(t, false);
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->rings[i].paused)
+			sum += untold(&t->rings[i], true);
+		t->rings[i].paused = false;
+	}
+	return sum;
+}
+
+uint64_t event_watch_untold(struct event_watch *t, bool take)
+{
+	uint64_t sum = 0;
+
+	read_counts(t, true);
+	for (size_t i = 0; i < t->nr; i++)
+		sum += untold(&t->rings[i], take);
+	return sum;
+}
+
+bool event_watch_uncounted(const struct event_watch *t)
+{
+	return t->uncounted;
+}
+
+void event_watch_count(const struct event_watch_hit *hit, void *arg)
+{
+	struct event_watch_news *news = arg;
+
+	news->fired += hit->times;
+	if (hit->what != TRIGGER_HAPPENED || (news->known && hit->time < news->hit.time))
+		return;
+	news->hit = *hit;
+	news->known = true;
+}

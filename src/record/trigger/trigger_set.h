@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All that --trigger waits for: events, pressure, load and time, each of which asks for a snapshot
+ * of what memory holds (-M).
+ *
+ * The main thread polls them beside whatever else it waits for. After anything was there they rest
+ * for TRIGGERS_REST_NS: one that happens ten thousand times a second takes no more of the CPU than
+ * one that happens a hundred times.
+ *
+ * Times are ns of CLOCK_MONOTONIC.
+ */
+#ifndef RINGTAIL_RECORD_TRIGGER_TRIGGER_SET_H
+#define RINGTAIL_RECORD_TRIGGER_TRIGGER_SET_H
+
+#include "record/trigger/request.h"
+#include "record/trigger/event_watch.h"
+#include "record/plan/trigger_spec.h"
+
+#define TRIGGERS_REST_NS 10000000ull
+
+struct trigger_set;
+
+/* Takes a request. Returns 0, or a negative errno when it is refused. */
+typedef int (*trigger_set_fn)(void *arg, const struct snapshot_request *request);
+
+/*
+ * Opens what @specs say; nothing is waited for yet. @specs and what is in @place must outlive it.
+ * Returns 0 with *@ret to be given to trigger_set_free(), NULL if @specs are none, or a negative
+ * errno with @err filled.
+ */
+int trigger_set_new(const struct trigger_specs *specs, const struct trigger_place *place,
+		    trigger_set_fn ask, void *arg, struct trigger_set **ret, struct error *err);
+
+/* All functions accept NULL: there are none. */
+void trigger_set_free(struct trigger_set *t);
+
+/* From now on. Returns 0 or a negative errno with @err filled. */
+int trigger_set_start(struct trigger_set *t, uint64_t now, struct error *err);
+
+/* As event_watch_revive(), of all. */
+int trigger_set_revive(struct trigger_set *t, int cpu);
+
+/* How many descriptors are to be polled at most; trigger_set_watch() fills as many entries. */
+size_t trigger_set_descriptors(const struct trigger_set *t);
+void trigger_set_watch(const struct trigger_set *t, struct pollfd *ret);
+
+/* How many of them now: all, or none while they rest. */
+size_t trigger_set_polled(const struct trigger_set *t, uint64_t now);
+
+/* When trigger_set_ask() is to be called at the latest; TRIGGER_NEVER: when poll(2) says so. */
+uint64_t trigger_set_due(const struct trigger_set *t, uint64_t now);
+
+/* Looks at what has happened, and asks for the snapshots that are due. */
+void trigger_set_ask(struct trigger_set *t, struct pollfd *polled, uint64_t now);
+
+/* The same for the last time: those that would be due later are asked for, too. */
+void trigger_set_finish(struct trigger_set *t, struct pollfd *polled, uint64_t now);
+
+struct trigger_set_figures {
+	uint64_t fired;	  /* times that it has happened */
+	uint64_t asked;	  /* snapshots */
+	uint64_t limited; /* times that asked for none */
+	uint64_t lost;
+	uint64_t forgotten; /* starts of latencies */
+};
+
+/* Of all together. */
+void trigger_set_figures(const struct trigger_set *t, struct trigger_set_figures *ret);
+
+/* Of one of them; returns what it is, as it was given. */
+size_t trigger_set_nr(const struct trigger_set *t);
+const char *trigger_set_figures_of(const struct trigger_set *t, size_t index,
+				   struct trigger_set_figures *ret);
+
+/* A line for each. */
+void trigger_set_say(const struct trigger_set *t, const struct messages *messages);
+
+#endif
