@@ -40,10 +40,10 @@ int buf_reserve(struct buf *b, size_t more)
 
 int buf_append(struct buf *b, const void *p, size_t n)
 {
-	int r = buf_reserve(b, n);
+	int rc = buf_reserve(b, n);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (n)
 		memcpy(b->data + b->len, p, n);
 	b->len += n;
@@ -52,10 +52,10 @@ int buf_append(struct buf *b, const void *p, size_t n)
 
 int buf_zero(struct buf *b, size_t n)
 {
-	int r = buf_reserve(b, n);
+	int rc = buf_reserve(b, n);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (n)
 		memset(b->data + b->len, 0, n);
 	b->len += n;
@@ -65,16 +65,16 @@ int buf_zero(struct buf *b, size_t n)
 int buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
-	int n, r;
+	int n, rc;
 
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		return -EINVAL;
-	r = buf_reserve(b, (size_t)n + 1);
-	if (r)
-		return r;
+	rc = buf_reserve(b, (size_t)n + 1);
+	if (rc)
+		return rc;
 	va_start(ap, fmt);
 	vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, ap);
 	va_end(ap);

@@ -23,20 +23,20 @@ static size_t put_text(struct error *err, size_t at, size_t spare, const char *f
 	return at + room - 1;
 }
 
-int error_set(struct error *err, int code, const char *fmt, ...)
+int error_set(struct error *err, int rc, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!err)
-		return code;
-	err->code = code;
+		return rc;
+	err->code = rc;
 	va_start(ap, fmt);
 	put_text(err, 0, 0, fmt, ap);
 	va_end(ap);
-	return code;
+	return rc;
 }
 
-int error_sys(struct error *err, int code, const char *fmt, ...)
+int error_sys(struct error *err, int rc, const char *fmt, ...)
 {
 	char why[128];
 	const char *reason;
@@ -44,24 +44,24 @@ int error_sys(struct error *err, int code, const char *fmt, ...)
 	size_t at;
 
 	if (!err)
-		return code;
-	err->code = code;
-	reason = strerror_r(-code, why, sizeof(why));
+		return rc;
+	err->code = rc;
+	reason = strerror_r(-rc, why, sizeof(why));
 	va_start(ap, fmt);
 	at = put_text(err, 0, strlen(reason) + 2, fmt, ap);
 	va_end(ap);
 	snprintf(err->text + at, sizeof(err->text) - at, ": %s", reason);
-	return code;
+	return rc;
 }
 
-int error_at(struct error *err, int code, const char *file, uint64_t offset, const char *fmt, ...)
+int error_at(struct error *err, int rc, const char *file, uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
 
 	if (!err)
-		return code;
-	err->code = code;
+		return rc;
+	err->code = rc;
 	n = snprintf(err->text, sizeof(err->text) / 2, "%s: offset 0x%" PRIx64 ": ", file, offset);
 	if (n < 0)
 		n = 0;
@@ -70,7 +70,7 @@ int error_at(struct error *err, int code, const char *file, uint64_t offset, con
 	va_start(ap, fmt);
 	put_text(err, (size_t)n, 0, fmt, ap);
 	va_end(ap);
-	return code;
+	return rc;
 }
 
 int error_prefix(struct error *err, const char *fmt, ...)

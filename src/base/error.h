@@ -21,18 +21,21 @@ struct error {
 	char text[508]; /* one or more sentences, no trailing newline or period */
 };
 
-#define ERROR_INIT {0, ""}
+#define ERROR_INIT    \
+	{             \
+		0, "" \
+	}
 
 /* Fills @err with @code (negative errno) and the text. Returns @code. */
-int error_set(struct error *err, int code, const char *fmt, ...)
+int error_set(struct error *err, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* As error_set(), with ": strerror(-code)" behind the text. Returns @code. */
-int error_sys(struct error *err, int code, const char *fmt, ...)
+int error_sys(struct error *err, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* As error_set(), for bad data: the text begins with "FILE: offset 0xOFFSET: ". Returns @code. */
-int error_at(struct error *err, int code, const char *file, uint64_t offset, const char *fmt, ...)
+int error_at(struct error *err, int rc, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
 /* Puts text (for example "FILE: ") before what @err says already. Returns err->code. */

@@ -27,10 +27,10 @@ int parse_u64(const char *s, uint64_t *ret)
 {
 	const char *end;
 	uint64_t v;
-	int r = parse_prefix(s, &v, &end);
+	int rc = parse_prefix(s, &v, &end);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (*end)
 		return -EINVAL;
 	*ret = v;
@@ -42,10 +42,10 @@ int parse_size(const char *s, uint64_t *ret)
 	unsigned int shift = 0;
 	const char *end;
 	uint64_t v;
-	int r = parse_prefix(s, &v, &end);
+	int rc = parse_prefix(s, &v, &end);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	switch (toupper((unsigned char)*end)) {
 	case '\0': break;
 	case 'B': end++; break;
@@ -69,16 +69,15 @@ int parse_time(const char *s, uint64_t *ret)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{"ns", 1},	      {"us", 1000},	       {"ms", 1000000},
-		{"s", 1000000000},    {"m", 60000000000},      {"h", 3600000000000},
-		{"d", 86400000000000},
+		{"ns", 1},	    {"us", 1000},	  {"ms", 1000000},	 {"s", 1000000000},
+		{"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
 	};
 	const char *end;
 	uint64_t v;
-	int r = parse_prefix(s, &v, &end);
+	int rc = parse_prefix(s, &v, &end);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(end, units[i].name))
 			return __builtin_mul_overflow(v, units[i].ns, ret) ? -ERANGE : 0;

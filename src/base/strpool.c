@@ -10,13 +10,13 @@
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
-struct entry {
+struct strpool_entry {
 	UT_hash_handle hh;
 	char text[];
 };
 
 struct strpool {
-	struct entry *table;
+	struct strpool_entry *table;
 	size_t bytes; /* of its entries */
 };
 
@@ -27,7 +27,7 @@ struct strpool *strpool_new(void)
 
 void strpool_free(struct strpool *pool)
 {
-	struct entry *e, *next;
+	struct strpool_entry *e, *next;
 
 	if (!pool)
 		return;
@@ -40,7 +40,7 @@ void strpool_free(struct strpool *pool)
 
 const char *strpool_intern_len(struct strpool *pool, const char *s, size_t len)
 {
-	struct entry *e;
+	struct strpool_entry *e;
 
 	HASH_FIND(hh, pool->table, s, len, e);
 	if (e)

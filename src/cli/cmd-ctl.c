@@ -21,13 +21,13 @@
 /* What ends a good answer; the NUL behind it ends any. */
 #define ACK "ack\n"
 
-struct request {
+struct ctl_request {
 	pid_t pid; /* 0: of the only recording */
 	unsigned int timeout_s;
 	struct buf line;
 };
 
-static void take_words(struct argp_state *state, struct request *r)
+static void take_words(struct argp_state *state, struct ctl_request *r)
 {
 	for (int i = state->next - 1; i < state->argc; i++) {
 		if (strchr(state->argv[i], '\n'))
@@ -53,7 +53,7 @@ static uint64_t number(struct argp_state *state, const char *option, const char 
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct request *r = state->input;
+	struct ctl_request *r = state->input;
 
 	switch (key) {
 	case 'p': r->pid = (pid_t)number(state, "--pid", arg); break;
@@ -106,39 +106,39 @@ static int show(const struct buf *answer)
 }
 
 /* A recording that was told to stop closes the socket when its output is complete. */
-static int wait_for_end(int fd, const struct request *r)
+static int wait_for_end(int fd, const struct ctl_request *r)
 {
 	struct buf rest = {0};
-	int code = receive(fd, &rest);
+	int rc = receive(fd, &rest);
 
 	buf_release(&rest);
-	if (code == -EPIPE)
+	if (rc == -EPIPE)
 		return EXIT_FINE;
 	fprintf(stderr, "ringtail: it was told to stop, but has not ended in %u s\n", r->timeout_s);
 	return EXIT_ERROR;
 }
 
-static int converse(int fd, struct request *r)
+static int converse(int fd, struct ctl_request *r)
 {
 	const struct timeval limit = {.tv_sec = r->timeout_s};
 	struct buf answer = {0};
-	int status = EXIT_ERROR, code;
+	int status = EXIT_ERROR, rc;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	code = buf_append(&r->line, "\n", 1);
-	if (!code && send(fd, r->line.data, r->line.len, MSG_NOSIGNAL) != (ssize_t)r->line.len)
-		code = -errno;
-	if (!code)
-		code = receive(fd, &answer);
-	if (!code)
+	rc = buf_append(&r->line, "\n", 1);
+	if (!rc && send(fd, r->line.data, r->line.len, MSG_NOSIGNAL) != (ssize_t)r->line.len)
+		rc = -errno;
+	if (!rc)
+		rc = receive(fd, &answer);
+	if (!rc)
 		status = show(&answer);
-	else if (code == -EPIPE || code == -ECONNRESET)
+	else if (rc == -EPIPE || rc == -ECONNRESET)
 		say_error("the recording ended before it answered");
-	else if (code == -EAGAIN)
+	else if (rc == -EAGAIN)
 		fprintf(stderr, "ringtail: no answer in %u s\n", r->timeout_s);
 	else
-		say_error(strerror(-code));
+		say_error(strerror(-rc));
 	if (status == EXIT_FINE && !strncmp((char *)r->line.data, "stop\n", 5))
 		status = wait_for_end(fd, r);
 	buf_release(&answer);
@@ -164,7 +164,7 @@ int cmd_ctl(int argc, char **argv)
 		       "ping, evlist [-v|-g|-F], stats [-j], help.\v"
 		       "Exit status: 0 done, 1 refused or no answer, 2 usage.",
 	};
-	struct request r = {.timeout_s = TIMEOUT_S};
+	struct ctl_request r = {.timeout_s = TIMEOUT_S};
 	struct error err = ERROR_INIT;
 	int fd, status = EXIT_ERROR;
 

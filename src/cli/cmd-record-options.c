@@ -147,13 +147,13 @@ static const struct argp_option options[] = {
 
 #define usage(state, ...) usage_error(state, __VA_ARGS__)
 
-struct parser {
+struct option_parser {
 	struct record_command *cmd;
 	struct event_list *last; /* that --filter is about; NULL: there was no event */
 	size_t last_event;	 /* the first of them */
 };
 
-static void add_events(struct argp_state *state, struct parser *p, struct event_list *events,
+static void add_events(struct argp_state *state, struct option_parser *p, struct event_list *events,
 		       const char *option, const char *arg)
 {
 	struct error err = ERROR_INIT;
@@ -166,7 +166,7 @@ static void add_events(struct argp_state *state, struct parser *p, struct event_
 		record_fail("%s %s: %s", option, arg, err.text);
 }
 
-static void add_switch_events(struct argp_state *state, struct parser *p, const char *arg)
+static void add_switch_events(struct argp_state *state, struct option_parser *p, const char *arg)
 {
 	struct record_opts *opts = &p->cmd->opts;
 	struct error err = ERROR_INIT;
@@ -178,7 +178,7 @@ static void add_switch_events(struct argp_state *state, struct parser *p, const 
 	opts->switch_output = true;
 }
 
-static void add_trigger(struct argp_state *state, struct parser *p, const char *arg)
+static void add_trigger(struct argp_state *state, struct option_parser *p, const char *arg)
 {
 	struct error err = ERROR_INIT;
 
@@ -189,7 +189,7 @@ static void add_trigger(struct argp_state *state, struct parser *p, const char *
 		record_fail("--trigger %s: %s", arg, err.text);
 }
 
-static void set_filter(struct argp_state *state, struct parser *p, const char *arg)
+static void set_filter(struct argp_state *state, struct option_parser *p, const char *arg)
 {
 	struct error err = ERROR_INIT;
 
@@ -228,7 +228,7 @@ static void finish_options(struct argp_state *state, struct record_command *cmd)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct parser *p = state->input;
+	struct option_parser *p = state->input;
 
 	switch (key) {
 	case 'e': add_events(state, p, &p->cmd->opts.events, "-e", arg); return 0;
@@ -270,7 +270,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 		.doc = "Record events of a command, of processes or of the whole system.\v"
 		       "Exit status: 0 fine, 1 error, 2 usage, 3 loss with --fail-on-loss.",
 	};
-	struct parser p = {.cmd = ret};
+	struct option_parser p = {.cmd = ret};
 
 	*ret = (struct record_command){.opts = {.output = "perf.data", .attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);

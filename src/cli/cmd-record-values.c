@@ -97,9 +97,9 @@ static void set_cpus(struct argp_state *state, struct record_command *cmd, const
 
 static int add_process(struct record_opts *opts, pid_t pid, struct error *err)
 {
-	int code = tasks_add_threads(&opts->tasks, pid, err);
+	int rc = tasks_add_threads(&opts->tasks, pid, err);
 
-	return code ? code : tasks_add_thread(&opts->processes, pid, err);
+	return rc ? rc : tasks_add_thread(&opts->processes, pid, err);
 }
 
 static int add_thread(struct record_opts *opts, pid_t tid, struct error *err)
@@ -175,11 +175,11 @@ static void set_ring_size(struct argp_state *state, struct record_command *cmd, 
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
 	bool pages = arg[0] && !arg[strspn(arg, "0123456789")];
-	int code = parse_size(arg, &size);
+	int rc = parse_size(arg, &size);
 
-	if (code == -ERANGE || (pages && __builtin_mul_overflow(size, page, &size)))
+	if (rc == -ERANGE || (pages && __builtin_mul_overflow(size, page, &size)))
 		size = UINT64_MAX;
-	else if (code)
+	else if (rc)
 		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
 	if (!size)
 		usage(state, "-m: a ring has at least one page, %llu bytes",

@@ -9,13 +9,14 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-struct text {
+struct attr_name_text {
 	char *out;
 	size_t size;
 	int len; /* as if @size were enough */
 };
 
-__attribute__((format(printf, 2, 3))) static void text_add(struct text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void text_add(struct attr_name_text *t,
+							   const char *fmt, ...)
 {
 	bool room = (size_t)t->len < t->size;
 	va_list ap;
@@ -72,7 +73,7 @@ static const struct {
 	{"prefetch", "prefetches"},
 };
 
-static void cache_name(struct text *t, uint64_t config)
+static void cache_name(struct attr_name_text *t, uint64_t config)
 {
 	unsigned int cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
 
@@ -90,7 +91,7 @@ static void cache_name(struct text *t, uint64_t config)
 		text_add(t, "%s-%s", caches[cache].name, cache_ops[op].many);
 }
 
-static void breakpoint_name(struct text *t, const struct pd_attr *attr)
+static void breakpoint_name(struct attr_name_text *t, const struct pd_attr *attr)
 {
 	text_add(t, "mem:0x%" PRIx64 ":%s%s%s", attr->config1,
 		 attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
@@ -103,7 +104,7 @@ static void breakpoint_name(struct text *t, const struct pd_attr *attr)
  * step of precision, and H and G when host and guest differ from what the others imply (without
  * modifiers an event leaves guests out, with some it does not).
  */
-static void modifiers(struct text *t, const struct pd_attr *attr)
+static void modifiers(struct attr_name_text *t, const struct pd_attr *attr)
 {
 	unsigned int precise = (attr->flags & PD_ATTR_PRECISE_IP) >> PD_ATTR_PRECISE_IP_SHIFT;
 	bool levels =
@@ -134,15 +135,15 @@ static void modifiers(struct text *t, const struct pd_attr *attr)
 		text_add(t, ":%.*s", (int)n, mods);
 }
 
-static void table_name(struct text *t, const char *const *names, size_t nr, uint64_t config,
-		       const char *unknown)
+static void table_name(struct attr_name_text *t, const char *const *names, size_t nr,
+		       uint64_t config, const char *unknown)
 {
 	text_add(t, "%s", config < nr ? names[config] : unknown);
 }
 
 int pd_attr_name(const struct pd_attr *attr, char *out, size_t size)
 {
-	struct text t = {out, size, 0};
+	struct attr_name_text t = {out, size, 0};
 
 	if (size)
 		out[0] = '\0';

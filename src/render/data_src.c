@@ -37,12 +37,13 @@ static struct fields split(uint64_t v)
 	return f;
 }
 
-struct text {
+struct data_src_text {
 	char *s;
 	size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct data_src_text *t, const char *format,
+						      ...)
 {
 	va_list ap;
 	int n;
@@ -57,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 }
 
 /* The names of the bits that are set, "or" between them. Returns whether there was one. */
-static bool put_alternatives(struct text *t, unsigned int bits, const char *const *names,
+static bool put_alternatives(struct data_src_text *t, unsigned int bits, const char *const *names,
 			     unsigned int nr)
 {
 	bool any = false;
@@ -71,7 +72,7 @@ static bool put_alternatives(struct text *t, unsigned int bits, const char *cons
 }
 
 /* One operation; of several the first counts. */
-static void put_op(struct text *t, const struct fields *f)
+static void put_op(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const names[] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
 	const char *name = "No";
@@ -89,7 +90,7 @@ static void put_op(struct text *t, const struct fields *f)
 #define LVL_NUM_NA 15
 
 /* By its number if there is one: the bits of levels are older, and name fewer. */
-static void put_lvl(struct text *t, const struct fields *f)
+static void put_lvl(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const bits[] = {
 		"L1",
@@ -129,7 +130,7 @@ static void put_lvl(struct text *t, const struct fields *f)
 	put(t, "%s", f->lvl & LVL_HIT ? "hit" : f->lvl & LVL_MISS ? "miss" : "");
 }
 
-static void put_snoop(struct text *t, const struct fields *f)
+static void put_snoop(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM", "Fwd", "Peer"};
 
@@ -141,7 +142,7 @@ static void put_snoop(struct text *t, const struct fields *f)
 #define TLB_HIT	 2u
 #define TLB_MISS 4u
 
-static void put_tlb(struct text *t, const struct fields *f)
+static void put_tlb(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const names[] = {"N/A", NULL, NULL, "L1", "L2", "Walker", "Fault"};
 
@@ -155,7 +156,7 @@ static void put_tlb(struct text *t, const struct fields *f)
 #define BLK_DATA 2u
 #define BLK_ADDR 4u
 
-static void put_blk(struct text *t, const struct fields *f)
+static void put_blk(struct data_src_text *t, const struct fields *f)
 {
 	put(t, "|BLK ");
 	if (f->blk & BLK_NA || !f->blk)
@@ -167,7 +168,7 @@ static void put_blk(struct text *t, const struct fields *f)
 void data_src_text(uint64_t data_src, char *ret)
 {
 	struct fields f = split(data_src);
-	struct text t = {.s = ret};
+	struct data_src_text t = {.s = ret};
 
 	put_op(&t, &f);
 	put_lvl(&t, &f);

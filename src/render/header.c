@@ -8,7 +8,7 @@
 #include "render/text.h"
 
 /* One feature's section, as a printer gets it. */
-struct section {
+struct header_section {
 	const struct trace *t;
 	const uint8_t *p;
 	size_t len;
@@ -17,12 +17,12 @@ struct section {
 	const char *label; /* of the table's row */
 };
 
-static void put_damaged(FILE *out, const struct section *s)
+static void put_damaged(FILE *out, const struct header_section *s)
 {
 	fprintf(out, "# %s : unreadable (%zu bytes)\n", s->label, s->len);
 }
 
-static void put_string(FILE *out, const struct section *s)
+static void put_string(FILE *out, const struct header_section *s)
 {
 	char *text = NULL;
 
@@ -36,7 +36,7 @@ static void put_string(FILE *out, const struct section *s)
 	free(text);
 }
 
-static void put_nrcpus(FILE *out, const struct section *s)
+static void put_nrcpus(FILE *out, const struct header_section *s)
 {
 	struct pd_nrcpus n;
 
@@ -46,7 +46,7 @@ static void put_nrcpus(FILE *out, const struct section *s)
 		fprintf(out, "# nrcpus online : %u\n# nrcpus avail : %u\n", n.online, n.configured);
 }
 
-static void put_total_mem(FILE *out, const struct section *s)
+static void put_total_mem(FILE *out, const struct header_section *s)
 {
 	uint64_t v;
 
@@ -56,7 +56,7 @@ static void put_total_mem(FILE *out, const struct section *s)
 		fprintf(out, "# total memory : %" PRIu64 " kB\n", v);
 }
 
-static void put_cmdline(FILE *out, const struct section *s)
+static void put_cmdline(FILE *out, const struct header_section *s)
 {
 	struct pd_strings v = {0};
 
@@ -73,7 +73,7 @@ static void put_cmdline(FILE *out, const struct section *s)
 	pd_strings_release(&v);
 }
 
-static void put_events(FILE *out, const struct section *s)
+static void put_events(FILE *out, const struct header_section *s)
 {
 	for (size_t i = 0; i < pd_evlist_count(s->t->evlist); i++) {
 		const struct pd_evsel *e = pd_evlist_at(s->t->evlist, i);
@@ -110,7 +110,7 @@ static uint32_t recorded_cpus(const struct trace *t)
 	return n.configured;
 }
 
-static void put_cpu_topology(FILE *out, const struct section *s)
+static void put_cpu_topology(FILE *out, const struct header_section *s)
 {
 	struct pd_cpu_topology v = {0};
 
@@ -132,7 +132,7 @@ static void put_cpu_topology(FILE *out, const struct section *s)
 	pd_cpu_topology_release(&v);
 }
 
-static void put_numa(FILE *out, const struct section *s)
+static void put_numa(FILE *out, const struct header_section *s)
 {
 	struct pd_numa_topology v = {0};
 
@@ -148,22 +148,22 @@ static void put_numa(FILE *out, const struct section *s)
 	pd_numa_topology_release(&v);
 }
 
-static void put_branch_stack(FILE *out, const struct section *s)
+static void put_branch_stack(FILE *out, const struct header_section *s)
 {
 	fputs("# contains samples with branch stack\n", out);
 }
 
-static void put_auxtrace(FILE *out, const struct section *s)
+static void put_auxtrace(FILE *out, const struct header_section *s)
 {
 	fputs("# contains AUX area data (e.g. instruction trace)\n", out);
 }
 
-static void put_stat(FILE *out, const struct section *s)
+static void put_stat(FILE *out, const struct header_section *s)
 {
 	fputs("# contains stat data\n", out);
 }
 
-static void put_pmus(FILE *out, const struct section *s)
+static void put_pmus(FILE *out, const struct header_section *s)
 {
 	struct pd_pmu_mappings v = {0};
 
@@ -181,7 +181,7 @@ static void put_pmus(FILE *out, const struct section *s)
 	pd_pmu_mappings_release(&v);
 }
 
-static void put_groups(FILE *out, const struct section *s)
+static void put_groups(FILE *out, const struct header_section *s)
 {
 	size_t n = pd_evlist_count(s->t->evlist);
 
@@ -200,7 +200,7 @@ static void put_groups(FILE *out, const struct section *s)
 	}
 }
 
-static void put_caches(FILE *out, const struct section *s)
+static void put_caches(FILE *out, const struct header_section *s)
 {
 	struct pd_caches v = {0};
 
@@ -220,7 +220,7 @@ static void put_caches(FILE *out, const struct section *s)
 	pd_caches_release(&v);
 }
 
-static void put_sample_time(FILE *out, const struct section *s)
+static void put_sample_time(FILE *out, const struct header_section *s)
 {
 	struct pd_sample_time v;
 
@@ -275,7 +275,7 @@ static void put_mem_node(FILE *out, const struct pd_mem_node *n, uint64_t block_
 	putc('\n', out);
 }
 
-static void put_mem_topology(FILE *out, const struct section *s)
+static void put_mem_topology(FILE *out, const struct header_section *s)
 {
 	struct pd_mem_topology v;
 
@@ -290,7 +290,7 @@ static void put_mem_topology(FILE *out, const struct section *s)
 	pd_mem_topology_release(&v);
 }
 
-static void put_hybrid(FILE *out, const struct section *s)
+static void put_hybrid(FILE *out, const struct header_section *s)
 {
 	struct pd_hybrid_topology v;
 
@@ -323,21 +323,21 @@ static void put_caps_of(FILE *out, const struct pd_pmu_with_caps *pmu)
 	putc('\n', out);
 }
 
-static void put_caps(FILE *out, const struct section *s)
+static void put_caps(FILE *out, const struct header_section *s)
 {
 	bool cpu = s->feature == HEADER_CPU_PMU_CAPS;
 	struct pd_pmu_caps v;
-	int code = cpu ? pd_feature_cpu_pmu_caps_decode(s->p, s->len, s->swap, &v)
-		       : pd_feature_pmu_caps_decode(s->p, s->len, s->swap, &v);
+	int rc = cpu ? pd_feature_cpu_pmu_caps_decode(s->p, s->len, s->swap, &v)
+		     : pd_feature_pmu_caps_decode(s->p, s->len, s->swap, &v);
 
-	if (code < 0)
+	if (rc < 0)
 		put_damaged(out, s);
-	for (size_t i = 0; !code && i < v.nr; i++)
+	for (size_t i = 0; !rc && i < v.nr; i++)
 		put_caps_of(out, &v.pmus[i]);
 	pd_pmu_caps_release(&v);
 }
 
-static void put_clockid(FILE *out, const struct section *s)
+static void put_clockid(FILE *out, const struct header_section *s)
 {
 	uint64_t v;
 
@@ -362,7 +362,7 @@ static const char *clock_name(uint32_t clockid)
 	return name ? name : "(not found)";
 }
 
-static void put_clock_data(FILE *out, const struct section *s)
+static void put_clock_data(FILE *out, const struct header_section *s)
 {
 	struct pd_clock_data v;
 	char text[40];
@@ -385,7 +385,7 @@ static void put_clock_data(FILE *out, const struct section *s)
 		v.clockid_time_ns % 1000000000, clock_name(v.clockid));
 }
 
-static void put_dir_format(FILE *out, const struct section *s)
+static void put_dir_format(FILE *out, const struct header_section *s)
 {
 	uint64_t v;
 
@@ -409,7 +409,7 @@ static void put_bpf_function(FILE *out, const struct pd_bpf_prog *prog, size_t i
 	fprintf(out, " addr 0x%" PRIx64 " size %u\n", f->addr, f->size);
 }
 
-static void put_bpf_progs(FILE *out, const struct section *s)
+static void put_bpf_progs(FILE *out, const struct header_section *s)
 {
 	struct pd_bpf_progs v;
 
@@ -435,13 +435,13 @@ static int put_bpf_type(uint32_t id, void *out)
 	return 0;
 }
 
-static void put_bpf_types(FILE *out, const struct section *s)
+static void put_bpf_types(FILE *out, const struct header_section *s)
 {
 	if (pd_feature_bpf_types_decode(s->p, s->len, s->swap, put_bpf_type, out) < 0)
 		put_damaged(out, s);
 }
 
-static void put_compressed(FILE *out, const struct section *s)
+static void put_compressed(FILE *out, const struct header_section *s)
 {
 	struct pd_compression v;
 
@@ -457,7 +457,7 @@ static const struct {
 	enum pd_feature feature;
 	const char *name; /* as perf lists what is missing */
 	const char *label;
-	void (*put)(FILE *out, const struct section *s);
+	void (*put)(FILE *out, const struct header_section *s);
 	bool full; /* long: only when asked for */
 } features[] = {
 	{HEADER_TRACING_DATA, "TRACING_DATA", NULL, NULL, false},
@@ -495,9 +495,9 @@ static const struct {
 
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
 
-static bool has_feature(const struct trace *t, size_t i, struct section *ret)
+static bool has_feature(const struct trace *t, size_t i, struct header_section *ret)
 {
-	*ret = (struct section){
+	*ret = (struct header_section){
 		.t = t,
 		.swap = data_swapped(t->df),
 		.feature = features[i].feature,
@@ -509,7 +509,7 @@ static bool has_feature(const struct trace *t, size_t i, struct section *ret)
 void header_render(FILE *out, const struct trace *t, time_t captured, bool full)
 {
 	const struct pd_header *h = data_header(t->df);
-	struct section s;
+	struct header_section s;
 	char when[32];
 
 	fputs("# ========\n", out);

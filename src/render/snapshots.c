@@ -175,19 +175,19 @@ static json_t *cause_json(const struct trace *t, const struct pd_snapshot_cause 
 {
 	const char *comm = cause_comm(t, c);
 	json_t *o = json_object();
-	int code = o ? 0 : -1;
+	int rc = o ? 0 : -1;
 
-	if (!code)
-		code = put(o, "event", json_name(c->event)) ?: put(o, "time", json_count(c->time));
-	if (!code && c->cpu != UINT32_MAX)
-		code = put(o, "cpu", json_count(c->cpu));
-	if (!code && c->pid != UINT32_MAX)
-		code = put(o, "pid", json_count(c->pid));
-	if (!code && c->tid != UINT32_MAX)
-		code = put(o, "tid", json_count(c->tid));
-	if (!code && *comm)
-		code = put(o, "comm", json_name(comm));
-	if (!code)
+	if (!rc)
+		rc = put(o, "event", json_name(c->event)) ?: put(o, "time", json_count(c->time));
+	if (!rc && c->cpu != UINT32_MAX)
+		rc = put(o, "cpu", json_count(c->cpu));
+	if (!rc && c->pid != UINT32_MAX)
+		rc = put(o, "pid", json_count(c->pid));
+	if (!rc && c->tid != UINT32_MAX)
+		rc = put(o, "tid", json_count(c->tid));
+	if (!rc && *comm)
+		rc = put(o, "comm", json_name(comm));
+	if (!rc)
 		return o;
 	json_decref(o);
 	return NULL;
@@ -196,19 +196,19 @@ static json_t *cause_json(const struct trace *t, const struct pd_snapshot_cause 
 static json_t *request_json(const struct trace *t, const struct pd_snapshot_request *r)
 {
 	json_t *o = json_object();
-	int code = o ? 0 : -1;
+	int rc = o ? 0 : -1;
 
-	if (!code)
-		code = put(o, "origin", json_string(pd_snapshot_origin_name(r->origin)))
+	if (!rc)
+		rc = put(o, "origin", json_string(pd_snapshot_origin_name(r->origin)))
 			       ?: put(o, "reason", json_name(r->reason))
 			       ?: put(o, "asked", json_count(r->asked))
 			       ?: put(o, "wall_clock", json_count(r->wall_clock))
 			       ?: put(o, "last_ns", json_count(r->bounds.last_ns))
 			       ?: put(o, "last_bytes", json_count(r->bounds.last_bytes))
 			       ?: put(o, "since_last", json_boolean(r->bounds.since_last));
-	if (!code && *r->cause.event)
-		code = put(o, "sample", cause_json(t, &r->cause));
-	if (!code)
+	if (!rc && *r->cause.event)
+		rc = put(o, "sample", cause_json(t, &r->cause));
+	if (!rc)
 		return o;
 	json_decref(o);
 	return NULL;
@@ -224,11 +224,11 @@ static int put_figures_json(json_t *o, const struct pd_snapshot_figures *f)
 		{"samples", f->samples}, {"first", f->first},	  {"last", f->last},
 		{"lost", f->lost},	 {"evicted", f->evicted}, {"refused", f->refused},
 	};
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < sizeof(all) / sizeof(all[0]); i++)
-		code = put(o, all[i].key, json_count(all[i].value));
-	return code;
+	for (size_t i = 0; !rc && i < sizeof(all) / sizeof(all[0]); i++)
+		rc = put(o, all[i].key, json_count(all[i].value));
+	return rc;
 }
 
 /* Adds @log to the last snapshot of @list, or begins another. */

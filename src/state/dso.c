@@ -25,7 +25,7 @@ struct dso_key {
 
 _Static_assert(sizeof(struct dso_key) == 64, "no padding in a key");
 
-struct dso_alias {
+struct dso_name {
 	struct dso_key key;
 	struct dso *dso;
 	UT_hash_handle hh;
@@ -38,7 +38,7 @@ struct dso_family {
 	UT_hash_handle hh;
 };
 
-struct build_id {
+struct dso_build_id {
 	const char *name; /* interned; its address is the key */
 	uint8_t size;
 	uint8_t id[PD_BUILD_ID_MAX];
@@ -293,7 +293,7 @@ static struct dso *seen_by(struct dso *dso, const struct pd_mmap *mmap)
 struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want *want)
 {
 	const struct pd_mmap *mmap = want->mmap;
-	struct dso_alias *alias;
+	struct dso_name *alias;
 	struct dso_key key;
 
 	memset(&key, 0, sizeof(key));
@@ -371,16 +371,16 @@ static int set_of_file(struct dso_table *t, const struct file_key *key,
 static int set_of_name(struct dso_table *t, const char *name, const struct pd_build_id *id)
 {
 	struct file_key key = {name, id->ino, id->ino_generation, id->maj, id->min};
-	int code = set_of_file(t, &key, id);
+	int rc = set_of_file(t, &key, id);
 
 	key.ino_generation = 0;
-	return code ? code : set_of_file(t, &key, id);
+	return rc ? rc : set_of_file(t, &key, id);
 }
 
 int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc)
 {
 	const char *name = dso_intern(t, id->filename);
-	struct build_id *b;
+	struct dso_build_id *b;
 
 	if (!name)
 		return -ENOMEM;
@@ -412,7 +412,7 @@ static const uint8_t *remembered(const struct dso_table *t, const struct dso *ds
 {
 	const struct file_key key = {dso->name, dso->ino, dso->ino_generation, dso->maj, dso->min};
 	const struct file_build_id *f;
-	const struct build_id *b;
+	const struct dso_build_id *b;
 
 	*ret_size = 0;
 	if (dso->kind == DSO_KERNEL)

@@ -10,19 +10,19 @@
 #include "state/arena.h"
 #include "state/state.h"
 
-struct dso_alias;
+struct dso_name;
 struct dso_family;
-struct build_id;
+struct dso_build_id;
 struct file_build_id;
 
 struct dso_table {
 	struct arena arena;
 	struct strpool *names; /* also of others in state/ */
-	struct dso_alias *aliases;
+	struct dso_name *aliases;
 	struct dso_family *families;
-	struct build_id *build_ids;
+	struct dso_build_id *build_ids;
 	struct file_build_id *file_build_ids;
-	struct build_id *kernel_build_id;
+	struct dso_build_id *kernel_build_id;
 	struct dso **dsos;
 	size_t count, capacity;
 };

@@ -144,15 +144,15 @@ int kernel_finish(struct state *s)
 {
 	struct pd_mmap all = {.filename = KERNEL_NAME, .len = UINT64_MAX};
 	uint32_t i;
-	int r = 0;
+	int rc = 0;
 
 	if (!s->host.image)
-		r = image_mmap(s, &s->host, &all, false, (struct moment){0});
-	if (!r)
-		r = freeze(&s->host);
-	for (i = 0; i < s->guest_pids.count && !r; i++)
-		r = freeze(&s->guests[i]);
-	return r;
+		rc = image_mmap(s, &s->host, &all, false, (struct moment){0});
+	if (!rc)
+		rc = freeze(&s->host);
+	for (i = 0; i < s->guest_pids.count && !rc; i++)
+		rc = freeze(&s->guests[i]);
+	return rc;
 }
 
 void kernel_release(struct state *s)

@@ -195,7 +195,7 @@ int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	struct space_version next = {.at = map->born};
 	const struct space_node *old;
 	bool version = !s->last;
-	int r;
+	int rc;
 
 	if (space_has(s, tree, &map->map))
 		return 0;
@@ -207,11 +207,11 @@ int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 			version = true;
 		}
 	}
-	r = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
-	if (!r && version)
-		r = new_version(pool, s, &next);
-	if (r)
-		return r;
+	rc = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
+	if (!rc && version)
+		rc = new_version(pool, s, &next);
+	if (rc)
+		return rc;
 	s->last->v.root[tree] = replace(pool, s->epoch, s->last->v.root[tree], start, end, map);
 	return 0;
 }
@@ -221,17 +221,17 @@ int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree,
 {
 	const struct space_node *n = s->last ? node_at(s->last->v.root[tree], addr) : NULL;
 	struct space_version next;
-	int r;
+	int rc;
 
 	if (!n)
 		return 0;
 	next = s->last->v;
 	next.at = at;
-	r = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
-	if (!r)
-		r = new_version(pool, s, &next);
-	if (r)
-		return r;
+	rc = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
+	if (!rc)
+		rc = new_version(pool, s, &next);
+	if (rc)
+		return rc;
 	s->last->v.root[tree] =
 		replace(pool, s->epoch, s->last->v.root[tree], n->start, n->end, NULL);
 	return 0;

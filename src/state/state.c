@@ -158,7 +158,7 @@ static bool has_meaning(const struct pd_record *rec)
 
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 {
-	int r;
+	int rc;
 
 	if (s->failed)
 		return -ENOMEM;
@@ -170,41 +170,41 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 	if (moment_before(at, s->last))
 		at = s->last;
 	s->last = at;
-	r = apply(s, rec, at);
-	if (r)
+	rc = apply(s, rec, at);
+	if (rc)
 		s->failed = true;
-	return r;
+	return rc;
 }
 
 int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t misc)
 {
-	int r;
+	int rc;
 
 	if (is_full(s)) {
 		s->refused++;
 		return 0;
 	}
-	r = dso_set_build_id(&s->dsos, id, misc);
+	rc = dso_set_build_id(&s->dsos, id, misc);
 
-	if (!r && s->finished)
+	if (!rc && s->finished)
 		dso_apply_build_ids(&s->dsos);
-	return r;
+	return rc;
 }
 
 int state_finish(struct state *s)
 {
-	int r;
+	int rc;
 
 	if (s->finished)
 		return 0;
 	if (s->failed)
 		return -ENOMEM;
-	r = kernel_finish(s);
-	if (!r)
-		r = threads_freeze(&s->threads);
-	if (r) {
+	rc = kernel_finish(s);
+	if (!rc)
+		rc = threads_freeze(&s->threads);
+	if (rc) {
 		s->failed = true;
-		return r;
+		return rc;
 	}
 	arena_release(&s->pool.links);
 	dso_apply_build_ids(&s->dsos);

@@ -72,14 +72,14 @@ int threads_comm(struct threads *t, struct dso_table *names, struct space_pool *
 {
 	struct comm c = {.at = at, .pid = comm->pid};
 	struct space *space;
-	int r;
+	int rc;
 
 	c.name = dso_intern(names, comm->comm);
 	if (!c.name)
 		return -ENOMEM;
-	r = add_comm(t, comm->tid, &c);
-	if (r || !comm->exec)
-		return r;
+	rc = add_comm(t, comm->tid, &c);
+	if (rc || !comm->exec)
+		return rc;
 	space = threads_space_get(t, comm->pid);
 	return space ? space_clear(pool, space, true, at) : -ENOMEM;
 }
@@ -90,15 +90,15 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 	const struct comm *parent = last_comm(t, task->ptid);
 	struct comm c = {.at = at, .pid = task->pid};
 	struct space *from, *to;
-	int r;
+	int rc;
 
 	/* Another process's thread of that id: its FORK was lost, and its name is not the parent's.
 	 */
 	if (parent && parent->pid == task->ppid)
 		c.name = parent->name;
-	r = add_comm(t, task->tid, &c);
-	if (r || task->pid == task->ppid)
-		return r;
+	rc = add_comm(t, task->tid, &c);
+	if (rc || task->pid == task->ppid)
+		return rc;
 	if (!threads_space_get(t, task->ppid) || !threads_space_get(t, task->pid))
 		return -ENOMEM;
 	/* Only now: making the second may have moved the first. */
@@ -136,10 +136,10 @@ static int freeze_comms(struct threads *t)
 int threads_freeze(struct threads *t)
 {
 	size_t i, total = 0;
-	int r = freeze_comms(t);
+	int rc = freeze_comms(t);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	for (i = 0; i < t->pids.count; i++)
 		total += t->processes[i].count;
 	t->versions = calloc(total ? total : 1, sizeof(*t->versions));

@@ -12,7 +12,7 @@ struct expr {
 	const struct unwind_arch *arch;
 	const struct unwind_regs *regs;
 	const struct unwind_stack *stack;
-	struct reader code;
+	struct unwind_reader code;
 	uint64_t v[DEPTH_MAX];
 	unsigned int depth;
 	bool bad; /* set by whatever goes wrong; nothing counts any more */
@@ -199,7 +199,7 @@ int expr_eval(const uint8_t *code, size_t len, const struct expr_frame *f, bool 
 {
 	struct expr e = {.arch = f->arch, .regs = f->regs, .stack = f->stack};
 
-	e.code = (struct reader){.p = code, .end = code + len};
+	e.code = (struct unwind_reader){.p = code, .end = code + len};
 	if (begin_with_cfa)
 		push_reg(&e, UNWIND_CFA, 0);
 	while (reader_left(&e.code) && !e.code.bad && !e.bad) {

@@ -17,7 +17,7 @@ struct program {
 	bool bad;
 };
 
-uint64_t cfi_entry_address(const struct cfi_entry *e, struct reader *r, uint8_t encoding)
+uint64_t cfi_entry_address(const struct cfi_entry *e, struct unwind_reader *r, uint8_t encoding)
 {
 	uint64_t at = e->section_addr + (uint64_t)(r->p - e->section), v = 0;
 
@@ -53,7 +53,7 @@ static void set(struct program *p, uint64_t reg, enum cfi_kind kind, uint64_t ba
 		.kind = (uint8_t)kind, .base = (uint8_t)base, .offset = (int64_t)offset};
 }
 
-static void set_expr(struct program *p, struct reader *r, uint64_t reg, enum cfi_kind kind)
+static void set_expr(struct program *p, struct unwind_reader *r, uint64_t reg, enum cfi_kind kind)
 {
 	uint64_t len = reader_uleb(r);
 	const uint8_t *expr = r->p;
@@ -105,7 +105,7 @@ static void change_cfa(struct program *p, const uint64_t *base, const uint64_t *
 }
 
 /* Instructions about the CFA. Returns false if @op is none of them. */
-static bool cfa_instruction(struct program *p, struct reader *r, uint8_t op)
+static bool cfa_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t a, b;
 
@@ -136,7 +136,7 @@ static bool cfa_instruction(struct program *p, struct reader *r, uint8_t op)
 }
 
 /* Instructions about a register, which is their first operand. */
-static bool register_instruction(struct program *p, struct reader *r, uint8_t op)
+static bool register_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	const uint64_t align = p->e->data_align;
 	uint64_t reg;
@@ -174,7 +174,7 @@ static bool register_instruction(struct program *p, struct reader *r, uint8_t op
 }
 
 /* Instructions without effect on a rule. The one of aarch64 tells whether addresses are signed. */
-static bool other_instruction(struct program *p, struct reader *r, uint8_t op)
+static bool other_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	switch (op) {
 	case DW_CFA_nop:
@@ -187,7 +187,7 @@ static bool other_instruction(struct program *p, struct reader *r, uint8_t op)
 }
 
 /* Instructions that move on. Returns false if @op is none of them. */
-static bool advance(struct program *p, struct reader *r, uint8_t op)
+static bool advance(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t by;
 
@@ -207,7 +207,7 @@ static bool advance(struct program *p, struct reader *r, uint8_t op)
 }
 
 /* Runs until the row that is wanted is complete. */
-static void run(struct program *p, struct reader r)
+static void run(struct program *p, struct unwind_reader r)
 {
 	for (unsigned int n = 0; reader_left(&r) && !p->bad; n++) {
 		uint8_t op = reader_byte(&r), low = op & 0x3f;

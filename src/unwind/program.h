@@ -12,10 +12,10 @@
 
 /* What the entries of a section say of the code around an address. */
 struct cfi_entry {
-	uint64_t start, end;		     /* of the code; end exclusive */
-	struct reader initial, instructions; /* of the common entry, and its own */
-	uint64_t code_align, data_align;     /* the latter signed */
-	uint64_t ra;			     /* the register that has the caller's address */
+	uint64_t start, end;			    /* of the code; end exclusive */
+	struct unwind_reader initial, instructions; /* of the common entry, and its own */
+	uint64_t code_align, data_align;	    /* the latter signed */
+	uint64_t ra;				    /* the register that has the caller's address */
 	uint64_t section_addr; /* with @section: for addresses relative to themselves */
 	const uint8_t *section;
 	uint8_t encoding; /* of addresses: DW_EH_PE_* */
@@ -24,7 +24,7 @@ struct cfi_entry {
 };
 
 /* An address by @e->encoding; sets r->bad if it is of a kind that needs more than the file. */
-uint64_t cfi_entry_address(const struct cfi_entry *e, struct reader *r, uint8_t encoding);
+uint64_t cfi_entry_address(const struct cfi_entry *e, struct unwind_reader *r, uint8_t encoding);
 
 /*
  * The row of @e for @addr. Returns 0 with *@ret for free(), -EBADMSG if it cannot be followed, or

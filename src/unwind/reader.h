@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
-struct reader {
+struct unwind_reader {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-static inline size_t reader_left(const struct reader *r)
+static inline size_t reader_left(const struct unwind_reader *r)
 {
 	return (size_t)(r->end - r->p);
 }
 
-static inline void reader_skip(struct reader *r, uint64_t n)
+static inline void reader_skip(struct unwind_reader *r, uint64_t n)
 {
 	if (n > reader_left(r)) {
 		r->bad = true;
@@ -32,7 +32,7 @@ static inline void reader_skip(struct reader *r, uint64_t n)
 }
 
 /* An unsigned number of 1 to 8 bytes. */
-static inline uint64_t reader_word(struct reader *r, unsigned int bytes)
+static inline uint64_t reader_word(struct unwind_reader *r, unsigned int bytes)
 {
 	uint64_t v = 0;
 
@@ -45,20 +45,20 @@ static inline uint64_t reader_word(struct reader *r, unsigned int bytes)
 }
 
 /* The same, signed. */
-static inline uint64_t reader_signed(struct reader *r, unsigned int bytes)
+static inline uint64_t reader_signed(struct unwind_reader *r, unsigned int bytes)
 {
 	unsigned int unused = 64 - 8 * bytes;
 
 	return (uint64_t)((int64_t)(reader_word(r, bytes) << unused) >> unused);
 }
 
-static inline uint8_t reader_byte(struct reader *r)
+static inline uint8_t reader_byte(struct unwind_reader *r)
 {
 	return (uint8_t)reader_word(r, 1);
 }
 
 /* LEB128: seven bits a byte, the lowest first. More than 128 bits are no number. */
-static inline uint64_t reader_leb(struct reader *r, bool is_signed)
+static inline uint64_t reader_leb(struct unwind_reader *r, bool is_signed)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
@@ -76,12 +76,12 @@ static inline uint64_t reader_leb(struct reader *r, bool is_signed)
 	return v;
 }
 
-static inline uint64_t reader_uleb(struct reader *r)
+static inline uint64_t reader_uleb(struct unwind_reader *r)
 {
 	return reader_leb(r, false);
 }
 
-static inline uint64_t reader_sleb(struct reader *r)
+static inline uint64_t reader_sleb(struct unwind_reader *r)
 {
 	return reader_leb(r, true);
 }

@@ -18,16 +18,16 @@ struct cfi_fde {
 
 /* An entry of the section as it stands there, its length read. */
 struct raw_entry {
-	struct reader body; /* behind the id */
-	size_t next;	    /* the entry behind it */
-	size_t cie;	    /* of an FDE: where its common entry lies */
+	struct unwind_reader body; /* behind the id */
+	size_t next;		   /* the entry behind it */
+	size_t cie;		   /* of an FDE: where its common entry lies */
 	bool is_cie;
 };
 
 /* Reads the entry at @at. Returns false at the end, and where nothing further can be read. */
 static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_entry *ret)
 {
-	struct reader r = {.p = s->data.data + at, .end = s->data.data + s->data.len};
+	struct unwind_reader r = {.p = s->data.data + at, .end = s->data.data + s->data.len};
 	unsigned int word = 4;
 	uint64_t len, id, mark;
 	size_t id_at;
@@ -53,9 +53,9 @@ static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_en
 }
 
 /* What an augmentation adds; @letters say what there is. Returns false if it is not known. */
-static bool read_augmentation(const char *letters, struct reader *r, struct cfi_entry *e)
+static bool read_augmentation(const char *letters, struct unwind_reader *r, struct cfi_entry *e)
 {
-	struct reader aug;
+	struct unwind_reader aug;
 	uint64_t len;
 
 	if (!*letters)
@@ -63,7 +63,7 @@ static bool read_augmentation(const char *letters, struct reader *r, struct cfi_
 	if (*letters != 'z')
 		return false;
 	len = reader_uleb(r);
-	aug = (struct reader){.p = r->p, .end = r->p + (len <= reader_left(r) ? len : 0)};
+	aug = (struct unwind_reader){.p = r->p, .end = r->p + (len <= reader_left(r) ? len : 0)};
 	reader_skip(r, len);
 	for (letters++; *letters; letters++)
 		switch (*letters) {
@@ -82,7 +82,7 @@ static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *r
 {
 	char letters[LETTERS_MAX] = "";
 	struct raw_entry raw;
-	struct reader r;
+	struct unwind_reader r;
 	uint8_t version;
 	size_t n = 0;
 
@@ -114,7 +114,7 @@ static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *r
 static bool read_fde(const struct cfi_section *s, const struct raw_entry *raw,
 		     struct cfi_entry *ret)
 {
-	struct reader r = raw->body;
+	struct unwind_reader r = raw->body;
 	bool augmented;
 
 	if (!read_cie(s, raw->cie, ret, &augmented))

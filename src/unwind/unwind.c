@@ -12,7 +12,7 @@
  */
 #define CACHE_BITS 14
 
-struct cache_slot {
+struct unwind_slot {
 	const struct unwind_arch *arch;
 	const struct dso *dso; /* NULL: empty */
 	uint64_t addr;
@@ -21,7 +21,7 @@ struct cache_slot {
 };
 
 struct unwind_cache {
-	struct cache_slot slot[1u << CACHE_BITS];
+	struct unwind_slot slot[1u << CACHE_BITS];
 };
 
 int unwind_init(struct unwind *u, const struct state *s, struct cfi_tables *t)
@@ -51,7 +51,7 @@ struct position {
 struct code {
 	struct location loc;
 	const struct cfi_row *row; /* NULL: none */
-	bool covered;		   /* as in struct cache_slot */
+	bool covered;		   /* as in struct unwind_slot */
 };
 
 /* Whether there may be call frame information of what lies there. */
@@ -65,7 +65,7 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 	const struct location *loc = &code->loc;
 	const struct dso *dso = loc->map->dso;
 	uint64_t hash = (loc->addr ^ (uint64_t)dso->index << 40) * 0x9e3779b97f4a7c15ull;
-	struct cache_slot *slot = &u->cache->slot[hash >> (64 - CACHE_BITS)];
+	struct unwind_slot *slot = &u->cache->slot[hash >> (64 - CACHE_BITS)];
 	struct cfi_row *row = NULL;
 	int rc;
 
@@ -74,7 +74,7 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 		if (rc == -ENOMEM)
 			return rc;
 		free(slot->row);
-		*slot = (struct cache_slot){arch, dso, loc->addr, row, rc != -ENOENT};
+		*slot = (struct unwind_slot){arch, dso, loc->addr, row, rc != -ENOENT};
 	}
 	code->row = slot->row;
 	code->covered = slot->covered;

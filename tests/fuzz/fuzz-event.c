@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = ERROR_INIT;
 	char text[TEXT_MAX];
 	size_t first;
-	int r;
+	int rc;
 
 	if (size >= sizeof(text))
 		return 0;
@@ -110,10 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (event_place_length(text) > strlen(text))
 		abort();
 	first = list.count;
-	r = event_parse(&list, text, &tree.env, &err);
-	if (r && (list.count != first || !err.text[0] || err.code != r))
+	rc = event_parse(&list, text, &tree.env, &err);
+	if (rc && (list.count != first || !err.text[0] || err.code != rc))
 		abort();
-	if (!r && list.count == first)
+	if (!rc && list.count == first)
 		abort();
 	for (size_t i = first; i < list.count; i++) {
 		if (!list.specs[i].name || (size_t)list.specs[i].leader > i)

@@ -33,17 +33,17 @@ static int count_segment(struct data_file *df, unsigned int segment, struct coun
 {
 	struct data_record rec;
 	struct data_scan *scan;
-	int r = data_scan_new(df, segment, 0, DATA_WHOLE, DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
-			      &scan);
+	int rc = data_scan_new(df, segment, 0, DATA_WHOLE,
+			       DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS, &scan);
 
-	if (r)
-		return r;
-	while ((r = data_scan_next(scan, &rec)) > 0) {
+	if (rc)
+		return rc;
+	while ((rc = data_scan_next(scan, &rec)) > 0) {
 		c->records++;
 		c->samples += rec.hdr->type == PERF_RECORD_SAMPLE;
 	}
 	data_scan_free(scan);
-	return r;
+	return rc;
 }
 
 static void print_notes(struct data_file *df)
@@ -102,10 +102,10 @@ static int check(const char *dir, char *const col[], bool verbose)
 		bad = 1;
 	}
 	for (unsigned int i = 0; i < data_segments(df); i++) {
-		int r = count_segment(df, i, &c);
+		int rc = count_segment(df, i, &c);
 
-		if (r) {
-			printf("%s: segment %u: %s\n", col[COL_FILE], i, strerror(-r));
+		if (rc) {
+			printf("%s: segment %u: %s\n", col[COL_FILE], i, strerror(-rc));
 			bad = 1;
 		}
 	}

@@ -25,18 +25,18 @@ static int start_on(int cpu, unsigned long *calls, pthread_t *ret)
 {
 	pthread_attr_t attr;
 	cpu_set_t set;
-	int code;
+	int rc;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	code = pthread_attr_init(&attr);
-	if (code)
-		return code;
-	code = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
-	if (!code)
-		code = pthread_create(ret, &attr, call, calls);
+	rc = pthread_attr_init(&attr);
+	if (rc)
+		return rc;
+	rc = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	if (!rc)
+		rc = pthread_create(ret, &attr, call, calls);
 	pthread_attr_destroy(&attr);
-	return code;
+	return rc;
 }
 
 int main(int argc, char **argv)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	pthread_t threads[CPU_SETSIZE];
 	unsigned long calls;
 	cpu_set_t cpus;
-	int nr = 0, code;
+	int nr = 0, rc;
 
 	if (argc != 2 || sched_getaffinity(0, sizeof(cpus), &cpus)) {
 		fprintf(stderr, "usage: load CALLS\n");
@@ -54,9 +54,9 @@ int main(int argc, char **argv)
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &cpus))
 			continue;
-		code = start_on(cpu, &calls, &threads[nr++]);
-		if (code) {
-			fprintf(stderr, "load: CPU %d: %s\n", cpu, strerror(code));
+		rc = start_on(cpu, &calls, &threads[nr++]);
+		if (rc) {
+			fprintf(stderr, "load: CPU %d: %s\n", cpu, strerror(rc));
 			return 1;
 		}
 	}

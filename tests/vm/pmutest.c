@@ -71,25 +71,25 @@ static int sample(uint64_t config, uint64_t period, struct result *r)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int code, fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int rc, fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	void *ring;
 
 	if (fd < 0)
 		return -errno;
 	ring = mmap(NULL, 4096 + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED) {
-		code = -errno;
+		rc = -errno;
 		close(fd);
-		return code;
+		return rc;
 	}
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	loop(STEPS);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	code = read(fd, &r->count, sizeof(r->count)) == sizeof(r->count) ? 0 : -EIO;
+	rc = read(fd, &r->count, sizeof(r->count)) == sizeof(r->count) ? 0 : -EIO;
 	read_ring(ring, r);
 	munmap(ring, 4096 + RING_SIZE);
 	close(fd);
-	return code;
+	return rc;
 }
 
 int main(void)
@@ -108,14 +108,14 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct result r = {0};
-		int code = sample(events[i].config, 1000000, &r);
+		int rc = sample(events[i].config, 1000000, &r);
 
-		if (code)
-			printf("%-14s %s\n", events[i].name, strerror(-code));
+		if (rc)
+			printf("%-14s %s\n", events[i].name, strerror(-rc));
 		else
 			printf("%-14s count %lu, samples %lu, in the loop %lu, lost %lu\n",
 			       events[i].name, r.count, r.samples, r.in_loop, r.lost);
-		if (events[i].needed && (code || !r.samples || r.in_loop * 2 < r.samples))
+		if (events[i].needed && (rc || !r.samples || r.in_loop * 2 < r.samples))
 			status = 1;
 	}
 	return status;

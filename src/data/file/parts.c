@@ -16,14 +16,14 @@ int parts_encode(const struct parts *parts, struct buf *b)
 		[WORD_COMPLETE] = parts->complete,
 		[WORD_COUNT] = parts->nr,
 	};
-	int r = buf_append(b, head, sizeof(head));
+	int rc = buf_append(b, head, sizeof(head));
 
-	for (size_t i = 0; !r && i < parts->nr; i++) {
+	for (size_t i = 0; !rc && i < parts->nr; i++) {
 		const uint64_t words[WORDS_PART] = {parts->part[i].bytes, parts->part[i].records};
 
-		r = buf_append(b, words, sizeof(words));
+		rc = buf_append(b, words, sizeof(words));
 	}
-	return r;
+	return rc;
 }
 
 static uint64_t word(const uint8_t *p, size_t index, bool swap)

@@ -19,9 +19,9 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 	uint8_t copy[ENTRY_MAX];
 	bool unknown = false;
 	uint32_t size;
-	int r = pd_attr_decode(p, len, df->swapped, ret, &unknown);
+	int rc = pd_attr_decode(p, len, df->swapped, ret, &unknown);
 
-	if (r && len >= PD_ATTR_SIZE_VER0) {
+	if (rc && len >= PD_ATTR_SIZE_VER0) {
 		if (len > sizeof(copy))
 			len = sizeof(copy);
 		data_finding_add(df, DATA_DAMAGED, 0, offset,
@@ -32,10 +32,10 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 		if (df->swapped)
 			size = __builtin_bswap32(size);
 		memcpy(copy + 4, &size, sizeof(size));
-		r = pd_attr_decode(copy, len, df->swapped, ret, &unknown);
+		rc = pd_attr_decode(copy, len, df->swapped, ret, &unknown);
 	}
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (unknown)
 		data_finding_add(df, DATA_ODD, 0, offset,
 				 "attribute of %" PRIu32
@@ -116,21 +116,21 @@ static int add_entry(struct data_file *df, const uint8_t *entry, size_t stride, 
 	struct pd_attr attr;
 	uint64_t *ids;
 	size_t nr_ids;
-	int r = attr_decode_lenient(df, entry, stride - sizeof(struct pd_section), offset, &attr);
+	int rc = attr_decode_lenient(df, entry, stride - sizeof(struct pd_section), offset, &attr);
 
-	if (r == -EBADMSG) {
+	if (rc == -EBADMSG) {
 		data_finding_add(df, DATA_DAMAGED, 0, offset,
 				 "an attribute that cannot be decoded");
 		return 0;
 	}
-	if (r)
-		return r;
-	r = read_ids(df, find_ids(df, entry, stride, attr.size, offset), budget, &ids, &nr_ids);
-	if (r)
-		return r;
-	r = pd_evlist_add(df->list, &attr, NULL, ids, nr_ids);
+	if (rc)
+		return rc;
+	rc = read_ids(df, find_ids(df, entry, stride, attr.size, offset), budget, &ids, &nr_ids);
+	if (rc)
+		return rc;
+	rc = pd_evlist_add(df->list, &attr, NULL, ids, nr_ids);
 	free(ids);
-	return r;
+	return rc;
 }
 
 /* The distance of entries, or 0 when neither the header nor the first attribute gives one. */
@@ -164,18 +164,18 @@ static uint64_t entry_stride(struct data_file *df)
 int tracepoint_set_name(struct data_file *df, uint64_t config, const char *name)
 {
 	size_t nr = pd_evlist_count(df->list);
-	int r = 0;
+	int rc = 0;
 
 	if (!*name || df->name_steps > NAME_STEPS_MAX)
 		return 0;
 	df->name_steps += nr;
-	for (size_t i = 0; i < nr && !r; i++) {
+	for (size_t i = 0; i < nr && !rc; i++) {
 		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
 
 		if (evsel->attr.type == PERF_TYPE_TRACEPOINT && evsel->attr.config == config)
-			r = pd_evsel_set_name(evsel, name);
+			rc = pd_evsel_set_name(evsel, name);
 	}
-	return r;
+	return rc;
 }
 
 /* Events of other types have no need of these names, and their numbers are not unique. */
@@ -206,10 +206,10 @@ static int read_event_types(struct data_file *df)
 	     at += EVENT_TYPE_SIZE) {
 		ssize_t n = file_read(df->segments[0].fd, entry, sizeof(entry), s.offset + at);
 
-		int r = n < 0 ? (int)n : event_type_name(df, entry, (size_t)n);
+		int rc = n < 0 ? (int)n : event_type_name(df, entry, (size_t)n);
 
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -221,7 +221,7 @@ int attrs_read(struct data_file *df)
 	struct id_budget budget = {s->size};
 	uint8_t entry[ENTRY_MAX];
 	uint64_t stride, at;
-	int r = 0;
+	int rc = 0;
 
 	if (attrs.offset > s->size) {
 		data_finding_add(df, DATA_DAMAGED, 0, 24,
@@ -244,16 +244,16 @@ int attrs_read(struct data_file *df)
 				 "attributes: a multiple of %" PRIu64
 				 " bytes expected, found %" PRIu64,
 				 stride, attrs.size);
-	for (at = 0; attrs.size - at >= stride && !r; at += stride) {
+	for (at = 0; attrs.size - at >= stride && !rc; at += stride) {
 		ssize_t n = file_read(s->fd, entry, stride, attrs.offset + at);
 
 		if (n < (ssize_t)stride)
 			return n < 0 ? (int)n : 0;
-		r = add_entry(df, entry, stride, attrs.offset + at, &budget);
+		rc = add_entry(df, entry, stride, attrs.offset + at, &budget);
 	}
-	if (r == -E2BIG) {
+	if (rc == -E2BIG) {
 		data_finding_add(df, DATA_DAMAGED, 0, 32, "more events than can be told apart");
-		r = 0;
+		rc = 0;
 	}
-	return r ? r : read_event_types(df);
+	return rc ? rc : read_event_types(df);
 }

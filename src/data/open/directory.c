@@ -43,30 +43,30 @@ static int list_numbers(const char *path, struct numbers *list)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
-	int r = 0;
+	int rc = 0;
 
 	if (!dir)
 		return -errno;
-	while (!r && (e = readdir(dir))) {
+	while (!rc && (e = readdir(dir))) {
 		uint64_t n;
 
 		if (!segment_number(e->d_name, &n))
 			continue;
-		r = array_grow(&list->n, &list->cap, list->nr + 1, sizeof(*list->n));
-		if (!r)
+		rc = array_grow(&list->n, &list->cap, list->nr + 1, sizeof(*list->n));
+		if (!rc)
 			list->n[list->nr++] = n;
 	}
 	closedir(dir);
 	if (list->nr)
 		qsort(list->n, list->nr, sizeof(*list->n), compare);
-	return r;
+	return rc;
 }
 
 static int add_segment(struct data_file *df, const char *path, uint64_t n, bool force,
 		       struct error *err)
 {
 	char name[PATH_MAX];
-	int fd, r;
+	int fd, rc;
 
 	if (snprintf(name, sizeof(name), "%s/data.%" PRIu64, path, n) >= (int)sizeof(name))
 		return error_sys(err, -ENAMETOOLONG, "%.200s", path);
@@ -74,9 +74,9 @@ static int add_segment(struct data_file *df, const char *path, uint64_t n, bool 
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return error_sys(err, -errno, "%s", name);
-	r = segment_add(df, name, fd, force, err);
+	rc = segment_add(df, name, fd, force, err);
 	close(fd);
-	return r;
+	return rc;
 }
 
 /* Compares data.@n, the last segment, with what the recorder says about it. */
@@ -124,18 +124,18 @@ static int add_segments(struct data_file *df, const char *path, bool force,
 {
 	struct error why = ERROR_INIT;
 	uint64_t expect = 0;
-	int r;
+	int rc;
 
 	for (size_t i = 0; i < list->nr; i++) {
 		note_missing(df, parts, expect, list->n[i]);
 		expect = list->n[i] + 1;
-		r = add_segment(df, path, list->n[i], force, &why);
-		if (r == -EPERM || r == -ENOMEM) {
+		rc = add_segment(df, path, list->n[i], force, &why);
+		if (rc == -EPERM || rc == -ENOMEM) {
 			if (err)
 				*err = why;
-			return r;
+			return rc;
 		}
-		if (r)
+		if (rc)
 			data_finding_add(df, DATA_DAMAGED, 0, 0, "%.150s", why.text);
 		else if (parts->nr)
 			check_part(df, parts, list->n[i]);
@@ -149,31 +149,31 @@ static int read_parts(struct data_file *df, struct parts *ret)
 {
 	const uint8_t *p;
 	size_t len;
-	int r;
+	int rc;
 
 	*ret = (struct parts){0};
 	if (data_feature(df, HEADER_DIR_FORMAT, &p, &len))
 		return 0;
-	r = parts_decode(p, len, df->swapped, ret);
-	if (r == -EBADMSG)
+	rc = parts_decode(p, len, df->swapped, ret);
+	if (rc == -EBADMSG)
 		data_finding_add(df, DATA_DAMAGED, 0, 0,
 				 "the account of the directory's files is cut");
-	return r == -ENOMEM ? r : 0;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int directory_segments(struct data_file *df, const char *path, bool force, struct error *err)
 {
 	struct numbers list = {0};
 	struct parts parts = {0};
-	int r = list_numbers(path, &list);
+	int rc = list_numbers(path, &list);
 
-	if (!r)
-		r = read_parts(df, &parts);
-	if (r)
-		error_sys(err, r, "%s", path);
+	if (!rc)
+		rc = read_parts(df, &parts);
+	if (rc)
+		error_sys(err, rc, "%s", path);
 	else
-		r = add_segments(df, path, force, &list, &parts, err);
+		rc = add_segments(df, path, force, &list, &parts, err);
 	parts_release(&parts);
 	free(list.n);
-	return r;
+	return rc;
 }

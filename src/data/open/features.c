@@ -57,7 +57,7 @@ static int read_one(struct data_file *df, unsigned int feature, struct pd_sectio
 {
 	struct buf *b = &df->features[feature];
 	ssize_t n;
-	int r;
+	int rc;
 
 	if (sec.size && (!section_inside(sec, df->segments[0].size) || sec.size > *left)) {
 		data_finding_add(df, DATA_DAMAGED, 0, sec.offset,
@@ -66,9 +66,9 @@ static int read_one(struct data_file *df, unsigned int feature, struct pd_sectio
 		return -ENODATA;
 	}
 	*left -= sec.size;
-	r = buf_reserve(b, sec.size + 1);
-	if (r)
-		return r;
+	rc = buf_reserve(b, sec.size + 1);
+	if (rc)
+		return rc;
 	n = file_read(df->segments[0].fd, b->data, sec.size, sec.offset);
 	if (n < 0)
 		return (int)n;
@@ -81,7 +81,7 @@ int features_read(struct data_file *df)
 	struct pd_section table[HEADER_FEAT_BITS];
 	struct segment *s = &df->segments[0];
 	uint64_t bits[4], left = s->size;
-	int nr = (int)count_bits(df->header.features), have, next = 0, r;
+	int nr = (int)count_bits(df->header.features), have, next = 0, rc;
 
 	memcpy(bits, df->header.features, sizeof(bits));
 	memset(df->header.features, 0, sizeof(df->header.features));
@@ -101,11 +101,11 @@ int features_read(struct data_file *df)
 			next++;
 			continue;
 		}
-		r = read_one(df, f, table[next++], &left);
-		if (r == -ENODATA)
+		rc = read_one(df, f, table[next++], &left);
+		if (rc == -ENODATA)
 			continue;
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 		df->header.features[f / 64] |= 1ULL << (f % 64);
 	}
 	return 0;
@@ -135,7 +135,7 @@ static int apply_meta_info(struct data_file *df)
 	const struct buf *b = &df->features[SIMPLEPERF_META_INFO];
 	const char *p = (const char *)b->data, *end;
 	bool found = false;
-	int r = 0;
+	int rc = 0;
 
 	if (!feature_has(df, SIMPLEPERF_META_INFO) || !p)
 		return 0;
@@ -145,13 +145,13 @@ static int apply_meta_info(struct data_file *df)
 
 		if (len == (size_t)(end - p))
 			break; /* no NUL */
-		for (const char *line = p; value && found && !r && *line;) {
-			r = take_event_info(df, line);
+		for (const char *line = p; value && found && !rc && *line;) {
+			rc = take_event_info(df, line);
 			line += strcspn(line, "\n");
 			line += *line == '\n';
 		}
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 		if (!value)
 			found = !strcmp(p, "event_type_info");
 		p += len + 1;
@@ -172,14 +172,14 @@ int features_apply(struct data_file *df)
 	for (size_t i = 0; i < sizeof(about_events) / sizeof(about_events[0]); i++) {
 		unsigned int f = about_events[i].feature;
 		struct buf *b = &df->features[f];
-		int r;
+		int rc;
 
 		if (!feature_has(df, f))
 			continue;
-		r = about_events[i].decode(b->data, b->len, df->swapped, df->list);
-		if (r == -ENOMEM)
-			return r;
-		if (r)
+		rc = about_events[i].decode(b->data, b->len, df->swapped, df->list);
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc)
 			data_finding_add(df, DATA_DAMAGED, 0, 0, "feature \"%s\" cannot be decoded",
 					 pd_feature_name(f) ?: "?");
 	}

@@ -148,15 +148,15 @@ static int parse_sections(struct data_file *df, const uint8_t *raw, size_t len, 
 
 static int read_file_parts(struct data_file *df)
 {
-	int r = attrs_read(df);
+	int rc = attrs_read(df);
 
-	if (!r && !df->header.data.size)
-		r = stream_find_end(df);
-	if (!r)
-		r = features_read(df);
-	if (!r)
-		r = stream_prescan(df);
-	return r ? r : features_apply(df);
+	if (!rc && !df->header.data.size)
+		rc = stream_find_end(df);
+	if (!rc)
+		rc = features_read(df);
+	if (!rc)
+		rc = stream_prescan(df);
+	return rc ? rc : features_apply(df);
 }
 
 int header_read(struct data_file *df, struct error *err)
@@ -165,7 +165,7 @@ int header_read(struct data_file *df, struct error *err)
 	uint8_t raw[sizeof(struct pd_header)];
 	ssize_t n = file_read(s->fd, raw, sizeof(raw), 0);
 	struct stat st;
-	int r;
+	int rc;
 
 	if (n < 0)
 		return error_sys(err, (int)n, "%s", s->path);
@@ -175,9 +175,9 @@ int header_read(struct data_file *df, struct error *err)
 	if (n < PD_PIPE_HEADER_SIZE)
 		return error_at(err, -ENODATA, s->path, (uint64_t)n,
 				"a perf.data header expected, the file ends");
-	r = header_check_magic(s->path, raw, err);
-	if (r)
-		return r;
+	rc = header_check_magic(s->path, raw, err);
+	if (rc)
+		return rc;
 	detect_order(df, raw);
 	memcpy(df->head, raw, (size_t)n);
 	df->head_len = (size_t)n;
@@ -186,17 +186,17 @@ int header_read(struct data_file *df, struct error *err)
 		if (df->kind == DATA_FILE)
 			df->kind = DATA_PIPE;
 		s->begin = PD_PIPE_HEADER_SIZE;
-		r = stream_prescan(df);
-		if (!r)
-			r = features_apply(df);
+		rc = stream_prescan(df);
+		if (!rc)
+			rc = features_apply(df);
 	} else {
-		r = parse_sections(df, raw, (size_t)n, err);
-		if (r)
-			return r;
-		r = read_file_parts(df);
+		rc = parse_sections(df, raw, (size_t)n, err);
+		if (rc)
+			return rc;
+		rc = read_file_parts(df);
 	}
-	if (r)
-		return error_sys(err, r, "%s: reading the header", s->path);
+	if (rc)
+		return error_sys(err, rc, "%s: reading the header", s->path);
 	return 0;
 }
 

@@ -55,25 +55,25 @@ static ssize_t read_chunk(int in, uint8_t *chunk, size_t least, const char *path
 /* Copies @in, of which @n bytes are in @chunk, to a temporary file. Returns its fd or -errno. */
 static int copy_to_file(int in, uint8_t *chunk, ssize_t n, const char *path, struct error *err)
 {
-	int r = 0, fd = tmpfile_open(err);
+	int rc = 0, fd = tmpfile_open(err);
 
 	if (fd < 0)
 		return fd;
-	while (n > 0 && !r) {
-		r = write_all(fd, chunk, (size_t)n);
-		if (r)
-			error_sys(err, r,
+	while (n > 0 && !rc) {
+		rc = write_all(fd, chunk, (size_t)n);
+		if (rc)
+			error_sys(err, rc,
 				  "copying %s to a temporary file (set TMPDIR to a larger disk)",
 				  path);
 		else
 			n = read_chunk(in, chunk, 1, path, err);
 	}
-	if (!r && n < 0)
-		r = (int)n;
-	if (!r)
+	if (!rc && n < 0)
+		rc = (int)n;
+	if (!rc)
 		return fd;
 	close(fd);
-	return r;
+	return rc;
 }
 
 /*
@@ -84,50 +84,50 @@ static int spool(int in, const char *path, struct error *err)
 {
 	uint8_t *chunk = malloc(SPOOL_CHUNK);
 	ssize_t n;
-	int r = 0;
+	int rc = 0;
 
 	if (!chunk)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
 	n = read_chunk(in, chunk, sizeof(uint64_t), path, err);
 	if (n < 0)
-		r = (int)n;
+		rc = (int)n;
 	else if (n >= (ssize_t)sizeof(uint64_t))
-		r = header_check_magic(path, chunk, err);
-	if (!r)
-		r = copy_to_file(in, chunk, n, path, err);
+		rc = header_check_magic(path, chunk, err);
+	if (!rc)
+		rc = copy_to_file(in, chunk, n, path, err);
 	free(chunk);
-	return r;
+	return rc;
 }
 
 /* Makes @fd the first segment, through a temporary file where it cannot be seeked. Takes @fd. */
 static int add_first(struct data_file *df, const char *path, int fd, bool force, struct error *err)
 {
 	struct stat st;
-	int r;
+	int rc;
 
 	if (fstat(fd, &st)) {
-		r = error_sys(err, -errno, "%s", path);
+		rc = error_sys(err, -errno, "%s", path);
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || (lseek(fd, 0, SEEK_CUR) != 0)) {
 		int copy = spool(fd, path, err);
 
 		if (copy < 0) {
-			r = copy;
+			rc = copy;
 			goto out;
 		}
 		close(fd);
 		fd = copy;
 		force = true;
 	}
-	r = segment_add(df, path, fd, force, err);
-	if (r)
+	rc = segment_add(df, path, fd, force, err);
+	if (rc)
 		goto out;
 	df->segments[0].fd = fd;
 	return 0;
 out:
 	close(fd);
-	return r;
+	return rc;
 }
 
 static int open_directory(struct data_file *df, const char *path, bool force, struct error *err)
@@ -163,10 +163,10 @@ static int open_path(struct data_file *df, const char *path, bool force, struct 
 	if (fd < 0)
 		return error_sys(err, -errno, "%s", path);
 	if (fstat(fd, &st)) {
-		int r = error_sys(err, -errno, "%s", path);
+		int rc = error_sys(err, -errno, "%s", path);
 
 		close(fd);
-		return r;
+		return rc;
 	}
 	if (!S_ISDIR(st.st_mode))
 		return add_first(df, path, fd, force, err);
@@ -179,29 +179,29 @@ static int open_once(const char *path, bool force, struct data_file **ret, bool 
 		     struct error *err)
 {
 	struct data_file *df = calloc(1, sizeof(*df));
-	int r;
+	int rc;
 
 	if (!df)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
-	r = data_findings_init(df);
-	if (r) {
+	rc = data_findings_init(df);
+	if (rc) {
 		free(df);
-		return error_sys(err, r, "%s", path);
+		return error_sys(err, rc, "%s", path);
 	}
 	df->list = pd_evlist_new();
 	if (!df->list) {
-		r = error_set(err, -ENOMEM, "%s: out of memory", path);
+		rc = error_set(err, -ENOMEM, "%s: out of memory", path);
 		goto out;
 	}
-	r = open_path(df, path, force, err);
-	if (r)
+	rc = open_path(df, path, force, err);
+	if (rc)
 		goto out;
-	r = header_read(df, err);
-	if (r)
+	rc = header_read(df, err);
+	if (rc)
 		goto out;
 	if (df->kind == DATA_DIRECTORY) {
-		r = directory_segments(df, path, force, err);
-		if (r)
+		rc = directory_segments(df, path, force, err);
+		if (rc)
 			goto out;
 	}
 	*ret_again = header_changed(df);
@@ -210,7 +210,7 @@ static int open_once(const char *path, bool force, struct data_file **ret, bool 
 out:
 	*ret_again = df->nr_segments && header_changed(df);
 	data_close(df);
-	return r;
+	return rc;
 }
 
 /*
@@ -220,18 +220,18 @@ out:
 int data_open(const char *path, bool force, struct data_file **ret, struct error *err)
 {
 	struct data_file *df = NULL;
-	int r;
+	int rc;
 
 	for (int tries = 1;; tries++) {
 		bool again = false;
 
-		r = open_once(path, force, &df, &again, err);
+		rc = open_once(path, force, &df, &again, err);
 		if (!again || tries == TRIES)
 			break;
-		if (!r)
+		if (!rc)
 			data_close(df);
 	}
-	if (!r)
+	if (!rc)
 		*ret = df;
-	return r;
+	return rc;
 }

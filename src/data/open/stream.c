@@ -27,12 +27,12 @@ struct stream_record {
 static int make_feature(struct data_file *df, unsigned int feature, size_t len, uint8_t **ret)
 {
 	struct buf *b = &df->features[feature];
-	int r;
+	int rc;
 
 	b->len = 0;
-	r = buf_reserve(b, len + 1);
-	if (r)
-		return r;
+	rc = buf_reserve(b, len + 1);
+	if (rc)
+		return rc;
 	b->len = len;
 	*ret = b->data;
 	df->header.features[feature / 64] |= 1ULL << (feature % 64);
@@ -42,11 +42,11 @@ static int make_feature(struct data_file *df, unsigned int feature, size_t len, 
 static int set_feature(struct data_file *df, unsigned int feature, const uint8_t *p, size_t len)
 {
 	uint8_t *to;
-	int r = make_feature(df, feature, len, &to);
+	int rc = make_feature(df, feature, len, &to);
 
-	if (!r && len)
+	if (!rc && len)
 		memcpy(to, p, len);
-	return r;
+	return rc;
 }
 
 static int take_attr(struct data_file *df, const struct stream_record *s)
@@ -54,7 +54,7 @@ static int take_attr(struct data_file *df, const struct stream_record *s)
 	struct pd_attr attr;
 	uint64_t *ids;
 	size_t size, nr;
-	int r;
+	int rc;
 
 	if (s->len < PD_ATTR_SIZE_VER0)
 		return -EBADMSG;
@@ -63,18 +63,18 @@ static int take_attr(struct data_file *df, const struct stream_record *s)
 		size = PD_ATTR_SIZE_VER0;
 	if (size < PD_ATTR_SIZE_VER0 || size > s->len)
 		return -EBADMSG;
-	r = attr_decode_lenient(df, s->body, size, s->rec->offset, &attr);
-	if (r)
-		return r;
+	rc = attr_decode_lenient(df, s->body, size, s->rec->offset, &attr);
+	if (rc)
+		return rc;
 	nr = (s->len - size) / 8;
 	ids = malloc(nr * 8 + 1);
 	if (!ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		ids[i] = load_u64(s->body + size + i * 8, df->swapped);
-	r = pd_evlist_add(df->list, &attr, NULL, ids, nr);
+	rc = pd_evlist_add(df->list, &attr, NULL, ids, nr);
 	free(ids);
-	return r;
+	return rc;
 }
 
 /* A file has its attributes in the header; only where none could be read does a record help. */
@@ -92,7 +92,7 @@ static int take_event_update(struct data_file *df, const struct stream_record *s
 {
 	struct pd_evsel *evsel;
 	char *name;
-	int r;
+	int rc;
 
 	if (s->len < 16)
 		return -EBADMSG;
@@ -104,9 +104,9 @@ static int take_event_update(struct data_file *df, const struct stream_record *s
 	name = strndup((const char *)s->body + 16, s->len - 16);
 	if (!name)
 		return -ENOMEM;
-	r = *name ? pd_evsel_set_name(evsel, name) : 0;
+	rc = *name ? pd_evsel_set_name(evsel, name) : 0;
 	free(name);
-	return r;
+	return rc;
 }
 
 static int take_feature(struct data_file *df, const struct stream_record *s)
@@ -125,17 +125,17 @@ static int take_feature(struct data_file *df, const struct stream_record *s)
 static int take_payload(struct data_file *df, const struct stream_record *s, uint64_t size)
 {
 	uint8_t *to;
-	int r;
+	int rc;
 
 	if (size > s->rec->payload_size)
 		size = s->rec->payload_size;
-	r = make_feature(df, HEADER_TRACING_DATA, size, &to);
-	if (r)
-		return r;
-	r = data_scan_payload(s->scan, to, size);
-	if (r) /* the file has become shorter: none is better than a part */
+	rc = make_feature(df, HEADER_TRACING_DATA, size, &to);
+	if (rc)
+		return rc;
+	rc = data_scan_payload(s->scan, to, size);
+	if (rc) /* the file has become shorter: none is better than a part */
 		df->header.features[0] &= ~(1ULL << HEADER_TRACING_DATA);
-	return r ? -EBADMSG : 0;
+	return rc ? -EBADMSG : 0;
 }
 
 static int take_tracing_data(struct data_file *df, const struct stream_record *s)
@@ -157,19 +157,19 @@ static int take_build_id(struct data_file *df, const struct stream_record *s)
 {
 	struct perf_event_header hdr = *s->rec->hdr;
 	struct buf *b = &df->features[HEADER_BUILD_ID];
-	int r;
+	int rc;
 
 	if (df->swapped) {
 		hdr.type = __builtin_bswap32(hdr.type);
 		hdr.misc = __builtin_bswap16(hdr.misc);
 		hdr.size = __builtin_bswap16(hdr.size);
 	}
-	r = buf_append(b, &hdr, sizeof(hdr));
-	if (!r)
-		r = buf_append(b, s->body, s->len);
-	if (!r)
+	rc = buf_append(b, &hdr, sizeof(hdr));
+	if (!rc)
+		rc = buf_append(b, s->body, s->len);
+	if (!rc)
 		df->header.features[0] |= 1ULL << HEADER_BUILD_ID;
-	return r;
+	return rc;
 }
 
 struct taker {
@@ -201,19 +201,19 @@ static int take(struct data_file *df, const struct taker *takers, const struct d
 {
 	struct stream_record s = {(const uint8_t *)(rec->hdr + 1), rec->hdr->size - RECORD_MIN, rec,
 				  scan};
-	int r;
+	int rc;
 
 	while (takers->take && takers->type != rec->hdr->type)
 		takers++;
 	if (!takers->take)
 		return 0;
-	r = takers->take(df, &s);
-	if (r == -ENOMEM)
-		return r;
-	if (r)
-		data_finding_add(df, r == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
-				 r == -ENOENT ? "%s record about something unknown"
-					      : "%s record that cannot be decoded",
+	rc = takers->take(df, &s);
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		data_finding_add(df, rc == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
+				 rc == -ENOENT ? "%s record about something unknown"
+					       : "%s record that cannot be decoded",
 				 pd_record_name(rec->hdr->type) ?: "simpleperf");
 	return 0;
 }
@@ -225,22 +225,22 @@ int stream_prescan(struct data_file *df)
 	const struct taker *takers = whole ? in_pipe : in_file;
 	struct data_record rec;
 	struct data_scan *scan;
-	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW, &scan);
+	int rc = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW, &scan);
 
-	if (r)
-		return r;
-	while ((r = data_scan_next(scan, &rec)) > 0) {
+	if (rc)
+		return rc;
+	while ((rc = data_scan_next(scan, &rec)) > 0) {
 		if (!whole && (rec.hdr->type == PERF_RECORD_SAMPLE ||
 			       rec.offset - s->begin > FILE_PRESCAN_MAX)) {
-			r = 0;
+			rc = 0;
 			break;
 		}
-		r = take(df, takers, &rec, scan);
-		if (r)
+		rc = take(df, takers, &rec, scan);
+		if (rc)
 			break;
 	}
 	data_scan_free(scan);
-	return r;
+	return rc;
 }
 
 /* The first 8 bytes of a record as the number they are in a section. */
@@ -263,13 +263,13 @@ int stream_find_end(struct data_file *df)
 	struct data_scan *scan;
 	uint8_t first[8];
 	uint64_t pos, table = 0;
-	int r = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW | SCAN_NO_RESUME, &scan);
+	int rc = data_scan_new(df, 0, 0, DATA_WHOLE, SCAN_RAW | SCAN_NO_RESUME, &scan);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < 4; i++)
 		table += 16 * (uint64_t)__builtin_popcountll(df->header.features[i]);
-	while ((r = data_scan_next(scan, &rec)) > 0) {
+	while ((rc = data_scan_next(scan, &rec)) > 0) {
 		if (table && header_as_offset(df, rec.hdr) == rec.offset + table) {
 			s->end = rec.offset;
 			break;
@@ -277,10 +277,10 @@ int stream_find_end(struct data_file *df)
 	}
 	pos = scan_position(scan);
 	data_scan_free(scan);
-	if (r < 0)
-		return r;
+	if (rc < 0)
+		return rc;
 	/* Of a little-endian file the entry is no record at all: it seems to have size 0. */
-	if (!r && table && file_read(s->fd, first, sizeof(first), pos) == sizeof(first) &&
+	if (!rc && table && file_read(s->fd, first, sizeof(first), pos) == sizeof(first) &&
 	    load_u64(first, df->swapped) == pos + table)
 		s->end = pos;
 	return 0;

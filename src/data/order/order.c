@@ -97,13 +97,13 @@ static void call_progress(struct order *o)
 }
 
 /* Notes that a segment cannot be read (further), and goes on to the next one. */
-static void segment_failed(struct order *o, int r)
+static void segment_failed(struct order *o, int rc)
 {
 	uint64_t at = o->scan ? scan_position(o->scan) : 0;
 
 	if (o->opts.scan_flags & DATA_SCAN_FINDINGS)
 		data_finding_add(o->df, DATA_DAMAGED, o->segment, at, "the file cannot be read: %s",
-				 strerrordesc_np(-r) ?: "?");
+				 strerrordesc_np(-rc) ?: "?");
 }
 
 static void next_segment(struct order *o)
@@ -122,17 +122,17 @@ static int read_record(struct order *o, struct data_record *rec)
 	if (o->opts.sweep)
 		return sweep_next(o->opts.sweep, rec, &o->newest);
 	while (o->segment < o->df->nr_segments) {
-		int r = 0;
+		int rc = 0;
 
 		if (!o->scan)
-			r = data_scan_new(o->df, o->segment, 0, DATA_WHOLE, o->opts.scan_flags,
-					  &o->scan);
-		if (!r)
-			r = data_scan_next(o->scan, rec);
-		if (r > 0 || r == -ENOMEM)
-			return r;
-		if (r < 0)
-			segment_failed(o, r);
+			rc = data_scan_new(o->df, o->segment, 0, DATA_WHOLE, o->opts.scan_flags,
+					   &o->scan);
+		if (!rc)
+			rc = data_scan_next(o->scan, rec);
+		if (rc > 0 || rc == -ENOMEM)
+			return rc;
+		if (rc < 0)
+			segment_failed(o, rc);
 		next_segment(o);
 	}
 	return 0;
@@ -149,23 +149,23 @@ static int queue_next(void *ctx, const struct queued **ret)
 static int begin_delivery(struct order *o, uint64_t limit)
 {
 	struct merge_input in = {NULL, queue_next, &o->queue};
-	int r;
+	int rc;
 
 	o->limit = limit;
 	if (o->all_read) {
-		r = queue_sort(&o->queue);
-		if (r)
-			return r;
+		rc = queue_sort(&o->queue);
+		if (rc)
+			return rc;
 	} else {
 		queue_settle(&o->queue);
 	}
 	merger_clear(&o->merger);
 	in.head = queue_peek(&o->queue);
-	r = merger_add(&o->merger, in);
-	if (!r)
-		r = spill_inputs(&o->spill, &o->merger);
-	o->delivering = !r;
-	return r;
+	rc = merger_add(&o->merger, in);
+	if (!rc)
+		rc = spill_inputs(&o->spill, &o->merger);
+	o->delivering = !rc;
+	return rc;
 }
 
 static void fill_record(struct order *o, const struct queued *block, struct data_record *ret)
@@ -194,13 +194,13 @@ static void fill_record(struct order *o, const struct queued *block, struct data
 static int deliver(struct order *o, struct data_record *ret)
 {
 	const struct queued *block;
-	int r;
+	int rc;
 
 	if (o->taken) {
 		o->taken = false;
-		r = merger_advance(&o->merger);
-		if (r)
-			return r;
+		rc = merger_advance(&o->merger);
+		if (rc)
+			return rc;
 	}
 	block = merger_top(&o->merger);
 	if (block && block->time <= o->limit) {
@@ -228,10 +228,10 @@ static int take_timed(struct order *o, const struct data_record *rec, struct err
 		o->newest = rec->time;
 	if (queue_count(&o->queue) &&
 	    o->queue.arena.len + entries + rec->hdr->size > o->opts.memory) {
-		int r = spill_queue(&o->spill, &o->queue, err);
+		int rc = spill_queue(&o->spill, &o->queue, err);
 
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 	}
 	return queue_push(&o->queue, rec);
 }
@@ -239,11 +239,11 @@ static int take_timed(struct order *o, const struct data_record *rec, struct err
 /* Reads one record. 1: it is to be delivered at once; 0: go on; or a negative errno. */
 static int read_on(struct order *o, struct data_record *rec, struct error *err)
 {
-	int r = read_record(o, rec);
+	int rc = read_record(o, rec);
 
-	if (r < 0)
-		return r;
-	if (!r) {
+	if (rc < 0)
+		return rc;
+	if (!rc) {
 		o->all_read = true;
 		call_progress(o);
 		return begin_delivery(o, UINT64_MAX);
@@ -254,9 +254,9 @@ static int read_on(struct order *o, struct data_record *rec, struct error *err)
 		return take_timed(o, rec, err);
 	place_untimed(o, rec);
 	if (rec->hdr->type == PERF_RECORD_FINISHED_ROUND && o->rounds) {
-		r = begin_delivery(o, o->round_limit);
-		if (r)
-			return r;
+		rc = begin_delivery(o, o->round_limit);
+		if (rc)
+			return rc;
 		o->round_limit = o->newest;
 	}
 	return 1;
@@ -274,23 +274,24 @@ static void finish(struct order *o)
 int order_next(struct order *o, struct data_record *ret, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int r;
+	int rc;
 
 	do {
 		if (o->delivering) {
-			r = deliver(o, ret);
+			rc = deliver(o, ret);
 		} else if (o->all_read) {
 			finish(o);
 			return 0;
 		} else {
-			r = read_on(o, ret, &why);
+			rc = read_on(o, ret, &why);
 		}
-	} while (!r);
-	if (r > 0)
-		return r;
+	} while (!rc);
+	if (rc > 0)
+		return rc;
 	if (why.code && err)
 		*err = why;
 	else if (!why.code)
-		error_sys(err, r, "reading %s in time order", data_segment_path(o->df, o->segment));
-	return r;
+		error_sys(err, rc, "reading %s in time order",
+			  data_segment_path(o->df, o->segment));
+	return rc;
 }

@@ -240,10 +240,10 @@ const struct queued *merger_top(const struct merger *m)
 int merger_advance(struct merger *m)
 {
 	struct merge_input *top = &m->in[0];
-	int r = top->next(top->ctx, &top->head);
+	int rc = top->next(top->ctx, &top->head);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (!top->head)
 		*top = m->in[--m->nr];
 	if (m->nr > 1)

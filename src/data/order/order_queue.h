@@ -82,7 +82,7 @@ void merger_release(struct merger *m);
  * Sorted runs in an unlinked temporary file. When there are many, those of a size are merged into
  * one, so that the number of runs, and with it the memory for reading them, stays small.
  */
-struct run {
+struct order_run {
 	struct spill *spill;
 	uint64_t at, end; /* in the temporary file: what was not read into @buf yet */
 	uint8_t *buf;	  /* made when the run is first read */
@@ -93,7 +93,7 @@ struct run {
 struct spill {
 	int fd; /* -1: none yet */
 	uint64_t end;
-	struct run *runs;
+	struct order_run *runs;
 	size_t nr, cap;
 	struct buf out; /* of the run being written */
 };

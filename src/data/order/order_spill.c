@@ -51,12 +51,12 @@ static int flush_out(struct spill *s)
 
 static int put(struct spill *s, const struct queued *block)
 {
-	int r = s->out.len >= OUT_BUFFER ? flush_out(s) : 0;
+	int rc = s->out.len >= OUT_BUFFER ? flush_out(s) : 0;
 
-	return r ? r : buf_append(&s->out, block, block->size);
+	return rc ? rc : buf_append(&s->out, block, block->size);
 }
 
-static int refill(struct run *run)
+static int refill(struct order_run *run)
 {
 	size_t left = run->len - run->pos;
 	size_t want = RUN_BUFFER - left;
@@ -81,7 +81,7 @@ static int refill(struct run *run)
 }
 
 /* The block at the front of @run, NULL at its end. */
-static int run_peek(struct run *run, const struct queued **ret)
+static int run_peek(struct order_run *run, const struct queued **ret)
 {
 	size_t left = run->len - run->pos;
 	const struct queued *block = NULL;
@@ -89,15 +89,15 @@ static int run_peek(struct run *run, const struct queued **ret)
 	if (run->buf)
 		block = (const struct queued *)(run->buf + run->pos);
 	if (left < sizeof(*block) || left < block->size) {
-		int r;
+		int rc;
 
 		if (!left && run->at == run->end) {
 			*ret = NULL;
 			return 0;
 		}
-		r = refill(run);
-		if (r)
-			return r;
+		rc = refill(run);
+		if (rc)
+			return rc;
 		block = (const struct queued *)run->buf;
 	}
 	*ret = block;
@@ -106,31 +106,31 @@ static int run_peek(struct run *run, const struct queued **ret)
 
 static int run_next(void *ctx, const struct queued **ret)
 {
-	struct run *run = ctx;
-	int r = run_peek(run, ret);
+	struct order_run *run = ctx;
+	int rc = run_peek(run, ret);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	run->pos += (*ret)->size;
-	r = run_peek(run, ret);
-	if (!r && !*ret) {
+	rc = run_peek(run, ret);
+	if (!rc && !*ret) {
 		free(run->buf);
 		run->buf = NULL;
 		run->pos = run->len = 0;
 	}
-	return r;
+	return rc;
 }
 
 static int add_inputs(struct spill *s, size_t from, struct merger *m)
 {
 	for (size_t i = from; i < s->nr; i++) {
 		struct merge_input in = {NULL, run_next, &s->runs[i]};
-		int r = run_peek(&s->runs[i], &in.head);
+		int rc = run_peek(&s->runs[i], &in.head);
 
-		if (!r)
-			r = merger_add(m, in);
-		if (r)
-			return r;
+		if (!rc)
+			rc = merger_add(m, in);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -143,13 +143,14 @@ int spill_inputs(struct spill *s, struct merger *m)
 /* Appends the run that was written from @begin on. */
 static int add_run(struct spill *s, uint64_t begin, unsigned int level)
 {
-	int r = flush_out(s);
+	int rc = flush_out(s);
 
-	if (!r)
-		r = array_grow(&s->runs, &s->cap, s->nr + 1, sizeof(*s->runs));
-	if (r)
-		return r;
-	s->runs[s->nr++] = (struct run){.spill = s, .at = begin, .end = s->end, .level = level};
+	if (!rc)
+		rc = array_grow(&s->runs, &s->cap, s->nr + 1, sizeof(*s->runs));
+	if (rc)
+		return rc;
+	s->runs[s->nr++] =
+		(struct order_run){.spill = s, .at = begin, .end = s->end, .level = level};
 	return 0;
 }
 
@@ -170,16 +171,16 @@ static int merge_runs(struct spill *s, size_t from, unsigned int level)
 	struct merger m = {0};
 	uint64_t first = s->runs[from].at - (s->runs[from].len - s->runs[from].pos);
 	uint64_t begin = s->end;
-	int r = add_inputs(s, from, &m);
+	int rc = add_inputs(s, from, &m);
 
-	while (!r && merger_top(&m)) {
-		r = put(s, merger_top(&m));
-		if (!r)
-			r = merger_advance(&m);
+	while (!rc && merger_top(&m)) {
+		rc = put(s, merger_top(&m));
+		if (!rc)
+			rc = merger_advance(&m);
 	}
 	merger_release(&m);
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	drop_runs(s, from, first, begin);
 	return add_run(s, begin, level + 1);
 }
@@ -190,15 +191,15 @@ static int merge_levels(struct spill *s)
 	for (;;) {
 		unsigned int level = s->runs[s->nr - 1].level;
 		size_t from = s->nr;
-		int r;
+		int rc;
 
 		while (from && s->runs[from - 1].level == level)
 			from--;
 		if (s->nr - from < FAN_IN)
 			return 0;
-		r = merge_runs(s, from, level);
-		if (r)
-			return r;
+		rc = merge_runs(s, from, level);
+		if (rc)
+			return rc;
 	}
 }
 
@@ -206,7 +207,7 @@ int spill_queue(struct spill *s, struct queue *q, struct error *err)
 {
 	const struct queued *block;
 	uint64_t begin;
-	int r;
+	int rc;
 
 	if (s->fd < 0) {
 		s->fd = tmpfile_open(err);
@@ -214,17 +215,17 @@ int spill_queue(struct spill *s, struct queue *q, struct error *err)
 			return s->fd;
 	}
 	begin = s->end;
-	r = queue_sort(q);
-	while (!r && (block = queue_peek(q))) {
-		r = put(s, block);
+	rc = queue_sort(q);
+	while (!rc && (block = queue_peek(q))) {
+		rc = put(s, block);
 		queue_pop(q);
 	}
-	if (!r)
-		r = add_run(s, begin, 0);
-	if (!r)
-		r = merge_levels(s);
-	if (r)
-		return error_sys(err, r,
+	if (!rc)
+		rc = add_run(s, begin, 0);
+	if (!rc)
+		rc = merge_levels(s);
+	if (rc)
+		return error_sys(err, rc,
 				 "sorting in a temporary file (set TMPDIR to a larger disk)");
 	queue_clear(q);
 	return 0;

@@ -43,7 +43,7 @@ static bool decodes(const struct data_file *df, struct perf_event_header *copy,
 	const struct pd_evsel *evsel;
 	struct pd_record record;
 	struct pd_sample sample;
-	int r;
+	int rc;
 
 	if (df->swapped && pd_record_to_host(copy, df->list))
 		return false;
@@ -52,8 +52,8 @@ static bool decodes(const struct data_file *df, struct perf_event_header *copy,
 		return evsel && !pd_sample_decode(hdr, evsel, &sample, NULL);
 	if (!evsel && hdr->type < PERF_RECORD_HEADER_ATTR)
 		return false;
-	r = pd_record_decode(hdr, evsel, &record);
-	return !r || r == -ENOTSUP;
+	rc = pd_record_decode(hdr, evsel, &record);
+	return !rc || rc == -ENOTSUP;
 }
 
 /* The same of @size bytes at @p, and its time, 0 if that is not known. */

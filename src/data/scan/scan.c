@@ -101,7 +101,7 @@ static int open_segment(struct data_scan *scan, const struct segment *seg)
 int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, uint64_t to)
 {
 	const struct segment *seg;
-	int r = 0;
+	int rc = 0;
 
 	if (segment >= scan->df->nr_segments)
 		return -EINVAL;
@@ -113,9 +113,9 @@ int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, 
 	seg = &scan->df->segments[segment];
 	if (seg != scan->seg) {
 		scan->seg = NULL;
-		r = open_segment(scan, seg);
-		if (r)
-			return r;
+		rc = open_segment(scan, seg);
+		if (rc)
+			return rc;
 	}
 	scan->seg = seg;
 	scan->segment = segment;
@@ -134,17 +134,17 @@ int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uin
 		  unsigned int flags, struct data_scan **ret)
 {
 	struct data_scan *scan = malloc(sizeof(*scan));
-	int r;
+	int rc;
 
 	if (!scan)
 		return -ENOMEM;
 	memset(scan, 0, offsetof(struct data_scan, record));
 	scan->df = df;
 	scan->flags = flags;
-	r = data_scan_move(scan, segment, from, to);
-	if (r) {
+	rc = data_scan_move(scan, segment, from, to);
+	if (rc) {
 		data_scan_free(scan);
-		return r;
+		return rc;
 	}
 	*ret = scan;
 	return 0;
@@ -228,16 +228,16 @@ static int refill(struct data_scan *scan, size_t need)
 static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
 {
 	uint64_t at = scan->pos - scan->win_off;
-	int r;
+	int rc;
 
 	if (at + need > scan->win_len) {
 		if (scan->to - scan->pos < need) {
 			*ret = NULL;
 			return 0;
 		}
-		r = refill(scan, need);
-		if (r)
-			return r;
+		rc = refill(scan, need);
+		if (rc)
+			return rc;
 		at = 0;
 	}
 	*ret = need <= scan->win_len - at ? scan->window + at : NULL;
@@ -275,14 +275,14 @@ static const struct perf_event_header *copy_record(struct data_scan *scan, const
 						   uint64_t offset)
 {
 	struct perf_event_header *copy = (struct perf_event_header *)scan->record;
-	int r;
+	int rc;
 
 	memcpy(scan->record, p, hdr->size);
 	*copy = *hdr;
 	if (!scan->df->swapped || scan->flags & SCAN_RAW)
 		return copy;
-	r = pd_record_to_host(copy, scan->df->list);
-	if (r == -EBADMSG)
+	rc = pd_record_to_host(copy, scan->df->list);
+	if (rc == -EBADMSG)
 		scan_note(scan, DATA_DAMAGED, offset,
 			  "%s record whose contents do not fit its size",
 			  pd_record_name(hdr->type) ?: "unknown");
@@ -432,13 +432,13 @@ static int stop(struct data_scan *scan)
 static int skip_damage(struct data_scan *scan, const struct perf_event_header *hdr)
 {
 	uint64_t from = scan->pos, next = 0, left = scan->to - from;
-	int r = 0;
+	int rc = 0;
 
 	if (!(scan->flags & SCAN_NO_RESUME))
-		r = resume_find(&scan->resume, scan->df, scan->seg, scan->fd, from + 1, &next);
-	if (r < 0)
-		return r;
-	if (!r) {
+		rc = resume_find(&scan->resume, scan->df, scan->seg, scan->fd, from + 1, &next);
+	if (rc < 0)
+		return rc;
+	if (!rc) {
 		scan_note(scan, DATA_DAMAGED, from,
 			  "no record (type %" PRIu32
 			  ", size %u), and none found behind: the %" PRIu64
@@ -474,14 +474,14 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	struct perf_event_header hdr;
 	uint64_t left = scan->to - scan->pos;
 	const uint8_t *p;
-	int r;
+	int rc;
 
 	*ret_container = false;
 	if (scan->pos >= scan->until)
 		return 0;
-	r = peek(scan, RECORD_MIN, &p);
-	if (r)
-		return r;
+	rc = peek(scan, RECORD_MIN, &p);
+	if (rc)
+		return rc;
 	if (!p) {
 		scan_note(scan, cut_severity(scan), scan->pos,
 			  "a record expected, found the last %" PRIu64 " bytes", left);
@@ -489,12 +489,12 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	}
 	hdr = pd_record_header(p, scan->df->swapped);
 	if (hdr.size < RECORD_MIN || hdr.type > TYPE_MAX) {
-		r = skip_damage(scan, &hdr);
-		return r ? r : next_outer(scan, ret, ret_container);
+		rc = skip_damage(scan, &hdr);
+		return rc ? rc : next_outer(scan, ret, ret_container);
 	}
-	r = peek(scan, hdr.size, &p);
-	if (r)
-		return r;
+	rc = peek(scan, hdr.size, &p);
+	if (rc)
+		return rc;
 	if (!p) {
 		scan_note(scan, cut_severity(scan), scan->pos,
 			  "a record of %u bytes (type %" PRIu32
@@ -512,10 +512,10 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	if ((hdr.type == PERF_RECORD_COMPRESSED || hdr.type == PERF_RECORD_COMPRESSED2) &&
 	    !(scan->flags & SCAN_RAW)) {
 		*ret_container = true;
-		r = enter_container(scan, p, &hdr);
+		rc = enter_container(scan, p, &hdr);
 	}
 	scan->pos += hdr.size;
-	return r ? r : 1;
+	return rc ? rc : 1;
 }
 
 /* Makes at least @need bytes of decompressed output available. 1; 0 when the container has no more.
@@ -524,16 +524,16 @@ static int fill_inner(struct data_scan *scan, size_t need)
 {
 	const char *why = "";
 	size_t have;
-	int r;
+	int rc;
 
 	for (;;) {
 		inflater_peek(scan->z, &have);
 		if (have >= need)
 			return 1;
-		r = inflater_fill(scan->z, &why);
-		if (r > 0)
+		rc = inflater_fill(scan->z, &why);
+		if (rc > 0)
 			continue;
-		if (r < 0) {
+		if (rc < 0) {
 			uint64_t offset, inner;
 
 			inflater_place(scan->z, &offset, &inner);
@@ -661,24 +661,24 @@ static void check_rest(struct data_scan *scan)
 int data_scan_next(struct data_scan *scan, struct data_record *ret)
 {
 	bool container;
-	int r;
+	int rc;
 
 	scan->payload_size = 0;
 	for (;;) {
 		if (scan->inside) {
-			r = next_inner(scan, ret);
-			if (r)
-				return r;
+			rc = next_inner(scan, ret);
+			if (rc)
+				return rc;
 			scan->inside = false;
 		}
-		r = next_outer(scan, ret, &container);
-		if (!r && scan_ended(scan)) {
+		rc = next_outer(scan, ret, &container);
+		if (!rc && scan_ended(scan)) {
 			scan->inside = scan->seeking && seek_last(scan);
 			if (scan->inside)
 				continue;
 			check_rest(scan);
 		}
-		if (r <= 0 || !container || scan->flags & DATA_SCAN_CONTAINERS)
-			return r;
+		if (rc <= 0 || !container || scan->flags & DATA_SCAN_CONTAINERS)
+			return rc;
 	}
 }

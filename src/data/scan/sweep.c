@@ -37,7 +37,7 @@ enum part_state {
 };
 
 /* A part in work or waiting for its turn. What is not marked is the worker's while it runs. */
-struct part {
+struct sweep_part {
 	enum part_state state; /* lock */
 	atomic_bool in_vain;   /* the part before did not end where this began */
 	size_t split;
@@ -69,7 +69,7 @@ struct sweep {
 	pthread_cond_t done;  /* the consumer waits: for a batch of the part at the head */
 	size_t claimed, head; /* split: next to be begun; whose records are delivered */
 	bool stop;
-	struct part *parts; /* of split i: parts[i % nr_parts] */
+	struct sweep_part *parts; /* of split i: parts[i % nr_parts] */
 	size_t nr_parts;
 	struct sweep_worker *workers; /* [0]: the consumer, where it has no threads */
 	unsigned int started;
@@ -83,7 +83,7 @@ struct sweep {
 	size_t nr_runs, cap_runs;
 };
 
-static struct part *part_of(struct sweep *sw, size_t split)
+static struct sweep_part *part_of(struct sweep *sw, size_t split)
 {
 	return &sw->parts[split % sw->nr_parts];
 }
@@ -146,11 +146,11 @@ static int split_all(struct sweep *sw)
 }
 
 /* Begins with the part of split @i. */
-static int part_begin(struct sweep_worker *w, struct part *p, size_t i)
+static int part_begin(struct sweep_worker *w, struct sweep_part *p, size_t i)
 {
 	struct sweep *sw = w->sweep;
 	const struct split *s = &sw->splits[i];
-	int r;
+	int rc;
 
 	p->next = i + 1;
 	p->newest = 0;
@@ -158,12 +158,12 @@ static int part_begin(struct sweep_worker *w, struct part *p, size_t i)
 	if (!p->mine)
 		return -ENOMEM;
 	if (w->scan)
-		r = data_scan_move(w->scan, s->segment, s->from, DATA_WHOLE);
+		rc = data_scan_move(w->scan, s->segment, s->from, DATA_WHOLE);
 	else
-		r = data_scan_new(sw->df, s->segment, s->from, DATA_WHOLE, sw->opts.scan_flags,
-				  &w->scan);
-	if (r)
-		return r;
+		rc = data_scan_new(sw->df, s->segment, s->from, DATA_WHOLE, sw->opts.scan_flags,
+				   &w->scan);
+	if (rc)
+		return rc;
 	scan_set_findings(w->scan, p->notes);
 	if (p->next < s->end)
 		scan_pause_at(w->scan, sw->splits[p->next].from);
@@ -171,21 +171,21 @@ static int part_begin(struct sweep_worker *w, struct part *p, size_t i)
 }
 
 /* The segment of @p cannot be read from @offset on. */
-static int part_failed(struct sweep_worker *w, struct part *p, uint64_t offset, int r)
+static int part_failed(struct sweep_worker *w, struct sweep_part *p, uint64_t offset, int rc)
 {
 	const struct split *s = &w->sweep->splits[p->split];
 
-	if (r == -ENOMEM)
-		return r;
+	if (rc == -ENOMEM)
+		return rc;
 	p->next = s->end;
 	if (w->sweep->opts.scan_flags & DATA_SCAN_FINDINGS)
 		findings_add(p->notes, DATA_DAMAGED, s->segment, offset,
-			     "the file cannot be read: %s", strerrordesc_np(-r) ?: "?");
+			     "the file cannot be read: %s", strerrordesc_np(-rc) ?: "?");
 	return 0;
 }
 
 /* The walk paused or ended: whether the part does. */
-static bool part_ends(struct sweep_worker *w, struct part *p)
+static bool part_ends(struct sweep_worker *w, struct sweep_part *p)
 {
 	const struct split *splits = w->sweep->splits;
 	size_t end = splits[p->split].end;
@@ -206,7 +206,7 @@ static bool part_ends(struct sweep_worker *w, struct part *p)
 	return false;
 }
 
-static int keep(struct part *p, const struct data_record *rec)
+static int keep(struct sweep_part *p, const struct data_record *rec)
 {
 	size_t bytes = (rec->hdr->size + 7u) & ~7u;
 	struct item item = {.rec = *rec, .newest = p->newest, .size = sizeof(item) + bytes};
@@ -220,26 +220,26 @@ static int keep(struct part *p, const struct data_record *rec)
 }
 
 /* Goes on until there is a batch. 1: there is; 0: the part has ended; or a negative errno. */
-static int part_run(struct sweep_worker *w, struct part *p)
+static int part_run(struct sweep_worker *w, struct sweep_part *p)
 {
 	struct data_record rec;
 
 	while (p->filling.len < SWEEP_BATCH) {
-		int r = data_scan_next(w->scan, &rec);
+		int rc = data_scan_next(w->scan, &rec);
 
-		if (r < 0)
-			return part_failed(w, p, scan_position(w->scan), r);
-		if (!r && part_ends(w, p))
+		if (rc < 0)
+			return part_failed(w, p, scan_position(w->scan), rc);
+		if (!rc && part_ends(w, p))
 			return 0;
-		if (!r)
+		if (!rc)
 			continue;
 		if (rec.time > p->newest)
 			p->newest = rec.time;
-		r = w->sweep->opts.take(&rec, p->mine);
-		if (r > 0)
-			r = keep(p, &rec);
-		if (r < 0)
-			return r;
+		rc = w->sweep->opts.take(&rec, p->mine);
+		if (rc > 0)
+			rc = keep(p, &rec);
+		if (rc < 0)
+			return rc;
 		if (++w->countdown % LOOK_FOR_VOID == 0 &&
 		    atomic_load_explicit(&p->in_vain, memory_order_relaxed))
 			return 0;
@@ -258,12 +258,12 @@ static void hand_over(struct buf *from, struct buf *to)
 }
 
 /* Ends a part of which nothing remains. Under the lock. */
-static int part_release(struct sweep *sw, struct part *p, bool valid)
+static int part_release(struct sweep *sw, struct sweep_part *p, bool valid)
 {
-	int r = 0;
+	int rc = 0;
 
 	if (p->mine)
-		r = sw->opts.part_end(p->mine, valid, sw->opts.arg);
+		rc = sw->opts.part_end(p->mine, valid, sw->opts.arg);
 	p->mine = NULL;
 	if (valid)
 		findings_merge(p->notes, sw->df);
@@ -273,13 +273,13 @@ static int part_release(struct sweep *sw, struct part *p, bool valid)
 	p->rc = 0;
 	atomic_store_explicit(&p->in_vain, false, memory_order_relaxed);
 	p->state = PART_FREE;
-	return r;
+	return rc;
 }
 
 /* A part to begin with, or NULL. Under the lock. */
-static struct part *claim(struct sweep *sw)
+static struct sweep_part *claim(struct sweep *sw)
 {
-	struct part *p;
+	struct sweep_part *p;
 
 	if (sw->claimed >= sw->nr_splits || sw->claimed >= sw->head + sw->nr_parts)
 		return NULL;
@@ -292,19 +292,19 @@ static struct part *claim(struct sweep *sw)
 }
 
 /* Does a part from its beginning to its end. */
-static void work_on(struct sweep_worker *w, struct part *p)
+static void work_on(struct sweep_worker *w, struct sweep_part *p)
 {
 	struct sweep *sw = w->sweep;
-	int r = part_begin(w, p, p->split);
+	int rc = part_begin(w, p, p->split);
 	bool stop = false;
 
-	if (r)
-		r = part_failed(w, p, 0, r);
+	if (rc)
+		rc = part_failed(w, p, 0, rc);
 	else
-		r = 1;
-	while (r > 0 && !stop) {
-		r = part_run(w, p);
-		if (r <= 0)
+		rc = 1;
+	while (rc > 0 && !stop) {
+		rc = part_run(w, p);
+		if (rc <= 0)
 			break;
 		pthread_mutex_lock(&sw->lock);
 		while (p->ready.len && !sw->stop && !p->in_vain)
@@ -316,7 +316,7 @@ static void work_on(struct sweep_worker *w, struct part *p)
 		pthread_mutex_unlock(&sw->lock);
 	}
 	pthread_mutex_lock(&sw->lock);
-	p->rc = r < 0 ? r : 0;
+	p->rc = rc < 0 ? rc : 0;
 	p->state = PART_ENDED;
 	if (p->in_vain) {
 		part_release(sw, p, false);
@@ -330,7 +330,7 @@ static void *worker_main(void *arg)
 {
 	struct sweep_worker *w = arg;
 	struct sweep *sw = w->sweep;
-	struct part *p;
+	struct sweep_part *p;
 
 	pthread_mutex_lock(&sw->lock);
 	while (!sw->stop && sw->claimed < sw->nr_splits) {
@@ -368,7 +368,7 @@ int sweep_new(struct data_file *df, const struct sweep_opts *opts, struct sweep 
 {
 	struct sweep *sw = calloc(1, sizeof(*sw));
 	size_t workers = opts->workers > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : opts->workers;
-	int r;
+	int rc;
 
 	if (!sw)
 		return -ENOMEM;
@@ -377,14 +377,14 @@ int sweep_new(struct data_file *df, const struct sweep_opts *opts, struct sweep 
 	pthread_mutex_init(&sw->lock, NULL);
 	pthread_cond_init(&sw->to_do, NULL);
 	pthread_cond_init(&sw->done, NULL);
-	r = split_all(sw);
+	rc = split_all(sw);
 	if (workers > sw->nr_splits)
 		workers = sw->nr_splits;
-	if (!r)
-		r = make_parts(sw, workers > 1 ? workers : 1);
-	if (r) {
+	if (!rc)
+		rc = make_parts(sw, workers > 1 ? workers : 1);
+	if (rc) {
 		sweep_free(sw);
-		return r;
+		return rc;
 	}
 	/* One thread would only take turns with the consumer, which does it alone instead. */
 	while (workers > 1 && sw->started < workers &&
@@ -406,7 +406,7 @@ void sweep_free(struct sweep *sw)
 	for (unsigned int i = 0; i < sw->started; i++)
 		pthread_join(sw->workers[i].thread, NULL);
 	for (size_t i = 0; sw->parts && i < sw->nr_parts; i++) {
-		struct part *p = &sw->parts[i];
+		struct sweep_part *p = &sw->parts[i];
 
 		if (p->notes)
 			part_release(sw, p, false);
@@ -430,13 +430,13 @@ void sweep_free(struct sweep *sw)
 /* The part at the head has ended and its records are delivered. Under the lock. */
 static int pass_head(struct sweep *sw)
 {
-	struct part *p = part_of(sw, sw->head);
+	struct sweep_part *p = part_of(sw, sw->head);
 	const struct split *s = &sw->splits[sw->head];
 	size_t next = p->next;
-	int r = p->rc;
+	int rc = p->rc;
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (p->newest > sw->newest)
 		sw->newest = p->newest;
 	if (array_grow(&sw->runs, &sw->cap_runs, sw->nr_runs + 1, sizeof(*sw->runs)))
@@ -446,7 +446,7 @@ static int pass_head(struct sweep *sw)
 		.from = s->from,
 		.to = next < s->end ? sw->splits[next].from : DATA_WHOLE,
 	};
-	r = part_release(sw, p, true);
+	rc = part_release(sw, p, true);
 	for (size_t i = sw->head + 1; i < next && i < sw->claimed; i++) {
 		p = part_of(sw, i);
 		if (p->state == PART_ENDED)
@@ -459,53 +459,53 @@ static int pass_head(struct sweep *sw)
 	if (sw->claimed < next)
 		sw->claimed = next;
 	pthread_cond_broadcast(&sw->to_do);
-	return r;
+	return rc;
 }
 
 /* Without threads: goes on with the part at the head until it has a batch or has ended. */
-static void work_at_head(struct sweep *sw, struct part *p)
+static void work_at_head(struct sweep *sw, struct sweep_part *p)
 {
 	struct sweep_worker *w = &sw->workers[0];
-	int r = 1;
+	int rc = 1;
 
 	if (!sw->head_begun) {
 		sw->head_begun = true;
 		sw->claimed = sw->head + 1;
 		p->state = PART_RUNNING;
 		p->split = sw->head;
-		r = part_begin(w, p, sw->head);
-		r = r ? part_failed(w, p, 0, r) : 1;
+		rc = part_begin(w, p, sw->head);
+		rc = rc ? part_failed(w, p, 0, rc) : 1;
 	}
-	if (r > 0)
-		r = part_run(w, p);
-	if (r > 0) {
+	if (rc > 0)
+		rc = part_run(w, p);
+	if (rc > 0) {
 		hand_over(&p->filling, &p->ready);
 		return;
 	}
-	p->rc = r;
+	p->rc = rc;
 	p->state = PART_ENDED;
 }
 
 /* Makes the next batch the consumer's. 1, 0 at the end of all, or a negative errno. */
 static int next_batch(struct sweep *sw)
 {
-	int r = -EAGAIN;
+	int rc = -EAGAIN;
 
 	pthread_mutex_lock(&sw->lock);
-	while (r == -EAGAIN) {
-		struct part *p = part_of(sw, sw->head);
+	while (rc == -EAGAIN) {
+		struct sweep_part *p = part_of(sw, sw->head);
 		bool mine = sw->head < sw->claimed && p->split == sw->head;
 
 		if (sw->head >= sw->nr_splits) {
-			r = 0;
+			rc = 0;
 		} else if (mine && p->ready.len) {
 			hand_over(&p->ready, &sw->batch);
-			r = 1;
+			rc = 1;
 		} else if (mine && p->state == PART_ENDED && p->filling.len) {
 			hand_over(&p->filling, &sw->batch);
-			r = 1;
+			rc = 1;
 		} else if (mine && p->state == PART_ENDED) {
-			r = pass_head(sw) ?: -EAGAIN;
+			rc = pass_head(sw) ?: -EAGAIN;
 		} else if (sw->started) {
 			pthread_cond_wait(&sw->done, &sw->lock);
 		} else {
@@ -515,20 +515,20 @@ static int next_batch(struct sweep *sw)
 	pthread_cond_broadcast(&sw->to_do);
 	pthread_mutex_unlock(&sw->lock);
 	sw->at = 0;
-	return r;
+	return rc;
 }
 
 int sweep_next(struct sweep *sw, struct data_record *ret, uint64_t *newest)
 {
 	const struct item *item;
-	int r;
+	int rc;
 
 	if (sw->at == sw->batch.len) {
-		r = next_batch(sw);
+		rc = next_batch(sw);
 		if (sw->newest > *newest)
 			*newest = sw->newest;
-		if (r <= 0)
-			return r;
+		if (rc <= 0)
+			return rc;
 	}
 	item = (const struct item *)(sw->batch.data + sw->at);
 	sw->at += item->size;

@@ -26,13 +26,13 @@ struct tracing {
 };
 
 /* What is left of the blob. After a length that does not fit, @bad is set and nothing is left. */
-struct blob {
+struct tracing_blob {
 	const uint8_t *p;
 	size_t len;
 	bool swap, bad;
 };
 
-static const uint8_t *take(struct blob *b, uint64_t len)
+static const uint8_t *take(struct tracing_blob *b, uint64_t len)
 {
 	const uint8_t *p = b->p;
 
@@ -46,14 +46,14 @@ static const uint8_t *take(struct blob *b, uint64_t len)
 	return p;
 }
 
-static uint32_t take_u32(struct blob *b)
+static uint32_t take_u32(struct tracing_blob *b)
 {
 	const uint8_t *p = take(b, 4);
 
 	return p ? load_u32(p, b->swap) : 0;
 }
 
-static uint64_t take_u64(struct blob *b)
+static uint64_t take_u64(struct tracing_blob *b)
 {
 	const uint8_t *p = take(b, 8);
 
@@ -61,14 +61,14 @@ static uint64_t take_u64(struct blob *b)
 }
 
 /* A string with its NUL, or NULL. */
-static const char *take_string(struct blob *b)
+static const char *take_string(struct tracing_blob *b)
 {
 	size_t n = strnlen((const char *)b->p, b->len);
 
 	return (const char *)take(b, n + 1);
 }
 
-static bool take_tag(struct blob *b, const char *tag, size_t len)
+static bool take_tag(struct tracing_blob *b, const char *tag, size_t len)
 {
 	const uint8_t *p = take(b, len);
 
@@ -140,13 +140,14 @@ static struct tracing_event *find_wanted(const struct tracing *t, const char *te
 	return event && !event->sys ? event : NULL;
 }
 
-static int load_format(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
+static int load_format(struct data_file *df, struct tracing *t, struct tracing_blob *b,
+		       const char *sys)
 {
 	uint64_t size = take_u64(b);
 	const uint8_t *p = take(b, size);
 	struct tracing_event *event, loaded;
 	char *text;
-	int r = 0;
+	int rc = 0;
 
 	if (!p || size > TRACING_FORMAT_MAX)
 		return 0;
@@ -155,40 +156,41 @@ static int load_format(struct data_file *df, struct tracing *t, struct blob *b, 
 		return -ENOMEM;
 	event = find_wanted(t, text);
 	if (event)
-		r = tracing_event_load(t->tep, sys, text, &loaded);
-	if (event && !r)
+		rc = tracing_event_load(t->tep, sys, text, &loaded);
+	if (event && !rc)
 		*event = loaded;
-	if (r == -EBADMSG) {
+	if (rc == -EBADMSG) {
 		data_finding_add(df, DATA_ODD, 0, 0,
 				 "a tracepoint format of %.60s that does not parse", sys);
-		r = 0;
+		rc = 0;
 	}
 	free(text);
-	return r;
+	return rc;
 }
 
-static int load_formats(struct data_file *df, struct tracing *t, struct blob *b, const char *sys)
+static int load_formats(struct data_file *df, struct tracing *t, struct tracing_blob *b,
+			const char *sys)
 {
 	uint32_t nr = take_u32(b);
-	int r = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < nr && !b->bad && !r; i++)
-		r = load_format(df, t, b, sys);
-	return r;
+	for (uint32_t i = 0; i < nr && !b->bad && !rc; i++)
+		rc = load_format(df, t, b, sys);
+	return rc;
 }
 
-static int load_systems(struct data_file *df, struct tracing *t, struct blob *b)
+static int load_systems(struct data_file *df, struct tracing *t, struct tracing_blob *b)
 {
 	uint32_t nr = take_u32(b);
-	int r = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < nr && !b->bad && !r; i++) {
+	for (uint32_t i = 0; i < nr && !b->bad && !rc; i++) {
 		const char *sys = take_string(b);
 
 		if (sys)
-			r = load_formats(df, t, b, sys);
+			rc = load_formats(df, t, b, sys);
 	}
-	return r;
+	return rc;
 }
 
 /*
@@ -203,7 +205,7 @@ static int commit_size(const char *text)
 	return at ? atoi(at + 5) : 0;
 }
 
-static int load_header_page(struct tracing *t, struct blob *b)
+static int load_header_page(struct tracing *t, struct tracing_blob *b)
 {
 	uint64_t size;
 	const uint8_t *p;
@@ -253,7 +255,7 @@ static void load_printk_line(struct tracing *t, char *line)
 	tep_register_print_string(t->tep, format, addr);
 }
 
-static int load_printk(struct tracing *t, struct blob *b)
+static int load_printk(struct tracing *t, struct tracing_blob *b)
 {
 	uint32_t size;
 	const uint8_t *p;
@@ -274,7 +276,7 @@ static int load_printk(struct tracing *t, struct blob *b)
 	return 0;
 }
 
-static int load_preamble(struct tracing *t, struct blob *b)
+static int load_preamble(struct tracing *t, struct tracing_blob *b)
 {
 	const uint8_t *order, *long_size;
 	bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -316,59 +318,59 @@ static int set_names(struct data_file *df, const struct tracing *t)
 		struct pd_evsel *evsel = pd_evlist_at(df->list, i);
 		const struct tracing_event *event = event_of(t, evsel);
 		char made[128], *name;
-		int r;
+		int rc;
 
 		pd_attr_name(&evsel->attr, made, sizeof(made));
 		if (!event || strcmp(made, evsel->name))
 			continue;
 		if (asprintf(&name, "%s:%s", event->sys, event->format.name) < 0)
 			return -ENOMEM;
-		r = pd_evsel_set_name(evsel, name);
+		rc = pd_evsel_set_name(evsel, name);
 		free(name);
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
 
-static int load(struct data_file *df, struct tracing *t, struct blob *b)
+static int load(struct data_file *df, struct tracing *t, struct tracing_blob *b)
 {
-	int r = list_wanted(t, df->list);
+	int rc = list_wanted(t, df->list);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	t->tep = tep_alloc();
 	if (!t->tep)
 		return -ENOMEM;
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_flag(t->tep, TEP_NSEC_OUTPUT);
-	r = load_preamble(t, b);
-	if (!r)
-		r = load_formats(df, t, b, "ftrace");
-	if (!r)
-		r = load_systems(df, t, b);
-	if (!r && b->bad)
+	rc = load_preamble(t, b);
+	if (!rc)
+		rc = load_formats(df, t, b, "ftrace");
+	if (!rc)
+		rc = load_systems(df, t, b);
+	if (!rc && b->bad)
 		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
-	else if (!r)
-		r = load_printk(t, b);
-	return r ? r : set_names(df, t);
+	else if (!rc)
+		rc = load_printk(t, b);
+	return rc ? rc : set_names(df, t);
 }
 
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err)
 {
 	struct tracing *t;
-	struct blob b = {0};
-	int r = data_feature(df, HEADER_TRACING_DATA, &b.p, &b.len);
+	struct tracing_blob b = {0};
+	int rc = data_feature(df, HEADER_TRACING_DATA, &b.p, &b.len);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = load(df, t, &b);
-	if (r) {
+	rc = load(df, t, &b);
+	if (rc) {
 		tracing_free(t);
-		return error_set(err, r, "%s: the tracepoint formats cannot be read",
+		return error_set(err, rc, "%s: the tracepoint formats cannot be read",
 				 data_segment_path(df, 0));
 	}
 	*ret = t;

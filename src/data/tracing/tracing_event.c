@@ -68,30 +68,30 @@ int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text
 {
 	struct tracing_event e = {0};
 	char *copy = NULL;
-	int r = tracing_format_parse(text, &e.format);
+	int rc = tracing_format_parse(text, &e.format);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	e.sys = strdup(sys);
 	copy = copy_for_library(text, e.format.print);
-	r = e.sys && copy ? 0 : -ENOMEM;
-	if (!r && has_type(&e.format) && !is_special(sys, &e.format)) {
-		r = tracing_check_print(&e.format, copy + (e.format.print - text),
-					(unsigned int)tep_get_long_size(tep), &e.needs);
-		if (!r && library_took(tep, copy, sys, e.format.id))
+	rc = e.sys && copy ? 0 : -ENOMEM;
+	if (!rc && has_type(&e.format) && !is_special(sys, &e.format)) {
+		rc = tracing_check_print(&e.format, copy + (e.format.print - text),
+					 (unsigned int)tep_get_long_size(tep), &e.needs);
+		if (!rc && library_took(tep, copy, sys, e.format.id))
 			e.printer = TRACING_BY_LIBRARY;
-		else if (!r)
+		else if (!rc)
 			e.printer = TRACING_REFUSED;
-		else if (r == -EINVAL)
-			r = 0;
+		else if (rc == -EINVAL)
+			rc = 0;
 	}
 	free(copy);
 	e.format.print = NULL;
-	if (r)
+	if (rc)
 		tracing_event_release(&e);
 	else
 		*ret = e;
-	return r;
+	return rc;
 }
 
 void tracing_event_release(struct tracing_event *e)
@@ -108,7 +108,7 @@ static int print_by_library(struct tep_handle *tep, const struct tracing_data *d
 	struct tep_record record = {.size = (int)data->size};
 	struct trace_seq seq;
 	uint8_t *copy = calloc(1, (size_t)data->size + PADDING);
-	int r;
+	int rc;
 
 	if (!copy)
 		return -ENOMEM;
@@ -116,10 +116,10 @@ static int print_by_library(struct tep_handle *tep, const struct tracing_data *d
 	record.data = copy;
 	trace_seq_init(&seq);
 	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
-	r = seq.state == TRACE_SEQ__GOOD ? buf_append(out, seq.buffer, seq.len) : -ENOMEM;
+	rc = seq.state == TRACE_SEQ__GOOD ? buf_append(out, seq.buffer, seq.len) : -ENOMEM;
 	trace_seq_destroy(&seq);
 	free(copy);
-	return r;
+	return rc;
 }
 
 static bool is_text(const uint8_t *p, uint32_t len)
@@ -134,14 +134,14 @@ static bool is_text(const uint8_t *p, uint32_t len)
 static int print_array(const struct tracing_field *field, const uint8_t *p, uint32_t len,
 		       struct buf *out)
 {
-	int r;
+	int rc;
 
 	if (field->flags & TRACING_STRING && is_text(p, len))
 		return buf_append(out, p, strnlen((const char *)p, len));
-	r = buf_printf(out, "ARRAY[");
-	for (uint32_t i = 0; i < len && !r; i++)
-		r = buf_printf(out, i ? ", %02x" : "%02x", p[i]);
-	return r ? r : buf_printf(out, "]");
+	rc = buf_printf(out, "ARRAY[");
+	for (uint32_t i = 0; i < len && !rc; i++)
+		rc = buf_printf(out, i ? ", %02x" : "%02x", p[i]);
+	return rc ? rc : buf_printf(out, "]");
 }
 
 /* As libtraceevent prints a field of which its format says nothing. */
@@ -178,17 +178,17 @@ static int print_fields(const struct tracing_format *f, const struct tracing_dat
 			struct buf *out)
 {
 	size_t begin = out->len;
-	int r = 0;
+	int rc = 0;
 
-	for (size_t i = f->nr_common; i < f->nr && !r; i++) {
+	for (size_t i = f->nr_common; i < f->nr && !rc; i++) {
 		if (out->len - begin > FIELDS_TEXT_MAX)
 			return buf_printf(out, " ...");
 		if (i > f->nr_common)
-			r = buf_append(out, " ", 1);
-		if (!r)
-			r = print_field(&f->fields[i], data, out);
+			rc = buf_append(out, " ", 1);
+		if (!rc)
+			rc = print_field(&f->fields[i], data, out);
 	}
-	return r;
+	return rc;
 }
 
 int tracing_event_print(const struct tracing_event *e, struct tep_handle *tep,

@@ -10,7 +10,7 @@
 
 #define DECLARATION_MAX 256 /* bytes of "TYPE NAME[COUNT]" */
 
-struct parser {
+struct format_parser {
 	const char *text, *at;
 	struct tracing_format f;
 	size_t cap;
@@ -147,19 +147,19 @@ static uint32_t declaration_flags(const struct declaration *d)
 }
 
 /* Names get their NUL in a copy of the text. */
-static const char *name_dup(struct parser *p, const char *begin, const char *end)
+static const char *name_dup(struct format_parser *p, const char *begin, const char *end)
 {
 	p->f.names[end - p->text] = '\0';
 	return p->f.names + (begin - p->text);
 }
 
-static int parse_field(struct parser *p)
+static int parse_field(struct format_parser *p)
 {
 	struct tracing_field field = {0};
 	struct declaration d;
 	uint32_t sign = 0;
 	const char *end;
-	int r;
+	int rc;
 
 	if (!skip(&p->at, "\tfield:"))
 		return -EBADMSG;
@@ -175,9 +175,9 @@ static int parse_field(struct parser *p)
 		return -EBADMSG;
 	if (!skip(&p->at, "\n"))
 		return -EBADMSG;
-	r = array_grow(&p->f.fields, &p->cap, p->f.nr + 1, sizeof(field));
-	if (r)
-		return r;
+	rc = array_grow(&p->f.fields, &p->cap, p->f.nr + 1, sizeof(field));
+	if (rc)
+		return rc;
 	field.flags = declaration_flags(&d) | (sign ? TRACING_SIGNED : 0);
 	if (d.bracket) {
 		const char *number = d.bracket + 1;
@@ -190,20 +190,20 @@ static int parse_field(struct parser *p)
 	return 0;
 }
 
-static int parse_fields(struct parser *p)
+static int parse_fields(struct format_parser *p)
 {
-	int r = 0;
+	int rc = 0;
 
-	while (*p->at != '\n' && !r)
-		r = parse_field(p);
-	p->at += !r;
-	return r;
+	while (*p->at != '\n' && !rc)
+		rc = parse_field(p);
+	p->at += !rc;
+	return rc;
 }
 
-static int parse(struct parser *p)
+static int parse(struct format_parser *p)
 {
 	const char *name;
-	int r;
+	int rc;
 
 	if (!skip(&p->at, "name: "))
 		return -EBADMSG;
@@ -214,13 +214,13 @@ static int parse(struct parser *p)
 	if (!skip(&p->at, "\nID: ") || !skip_number(&p->at, &p->f.id) ||
 	    !skip(&p->at, "\nformat:\n"))
 		return -EBADMSG;
-	r = parse_fields(p);
-	if (r)
-		return r;
+	rc = parse_fields(p);
+	if (rc)
+		return rc;
 	p->f.nr_common = p->f.nr;
-	r = parse_fields(p);
-	if (r)
-		return r;
+	rc = parse_fields(p);
+	if (rc)
+		return rc;
 	if (!skip(&p->at, "print fmt:"))
 		return -EBADMSG;
 	p->f.print = p->at;
@@ -229,20 +229,20 @@ static int parse(struct parser *p)
 
 int tracing_format_parse(const char *text, struct tracing_format *ret)
 {
-	struct parser p = {.text = text, .at = text};
-	int r;
+	struct format_parser p = {.text = text, .at = text};
+	int rc;
 
 	if (strlen(text) > TRACING_FORMAT_MAX)
 		return -EBADMSG;
 	p.f.names = strdup(text);
 	if (!p.f.names)
 		return -ENOMEM;
-	r = parse(&p);
-	if (r)
+	rc = parse(&p);
+	if (rc)
 		tracing_format_release(&p.f);
 	else
 		*ret = p.f;
-	return r;
+	return rc;
 }
 
 void tracing_format_release(struct tracing_format *f)

@@ -16,11 +16,11 @@
 
 int tracing_needs_add(struct tracing_needs *n, const struct tracing_need *need)
 {
-	int r = array_grow(&n->need, &n->cap, n->nr + 1, sizeof(*need));
+	int rc = array_grow(&n->need, &n->cap, n->nr + 1, sizeof(*need));
 
-	if (!r)
+	if (!rc)
 		n->need[n->nr++] = *need;
-	return r;
+	return rc;
 }
 
 void tracing_needs_release(struct tracing_needs *n)

@@ -156,41 +156,41 @@ static int check_ours(const char *path, const struct stat *st, struct error *err
 static int clear_old(const char *old, bool for_directory, struct error *err)
 {
 	struct stat st;
-	int r;
+	int rc;
 
 	if (lstat(old, &st))
 		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", old);
 	if (!S_ISDIR(st.st_mode) && !for_directory)
 		return 0;
-	r = check_ours(old, &st, err);
-	if (r)
-		return r;
-	r = S_ISDIR(st.st_mode) ? delete_directory(old) : unlink(old) ? -errno : 0;
-	if (r == -ENOTEMPTY)
-		return error_set(err, r,
+	rc = check_ours(old, &st, err);
+	if (rc)
+		return rc;
+	rc = S_ISDIR(st.st_mode) ? delete_directory(old) : unlink(old) ? -errno : 0;
+	if (rc == -ENOTEMPTY)
+		return error_set(err, rc,
 				 "%s: holds more than a recording and is not deleted; move it away",
 				 old);
-	return r ? error_sys(err, r, "%s: cannot delete it", old) : 0;
+	return rc ? error_sys(err, rc, "%s: cannot delete it", old) : 0;
 }
 
 int output_backup_keep(const char *path, struct error *err)
 {
 	struct stat st;
 	char *old;
-	int r;
+	int rc;
 
 	if (lstat(path, &st))
 		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
-	r = check_ours(path, &st, err);
-	if (r)
-		return r;
+	rc = check_ours(path, &st, err);
+	if (rc)
+		return rc;
 	if (asprintf(&old, "%s.old", path) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = clear_old(old, S_ISDIR(st.st_mode), err);
-	if (!r && rename(path, old))
-		r = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
+	rc = clear_old(old, S_ISDIR(st.st_mode), err);
+	if (!rc && rename(path, old))
+		rc = error_sys(err, -errno, "%s: cannot rename it to %s", path, old);
 	free(old);
-	return r;
+	return rc;
 }
 
 /* Whether what is at @old may be deleted for a recording; as clear_old() and delete_directory() do.
@@ -200,12 +200,12 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 	bool foreign = false;
 	struct dirent *e;
 	DIR *dir;
-	int r;
+	int rc;
 
 	if (!S_ISDIR(st->st_mode) && !for_directory)
 		return 0;
-	r = check_ours(old, st, err);
-	dir = r || !S_ISDIR(st->st_mode) ? NULL : opendir(old);
+	rc = check_ours(old, st, err);
+	dir = rc || !S_ISDIR(st->st_mode) ? NULL : opendir(old);
 	while (dir && (e = readdir(dir)))
 		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
 	if (dir)
@@ -214,31 +214,31 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 				   "%s: holds more than a recording and is not deleted; move it "
 				   "away",
 				   old)
-		       : r;
+		       : rc;
 }
 
 /* What is at PATH.old goes to a name that nobody has. */
 static int put_aside(struct output_backup *e, bool for_directory, struct error *err)
 {
 	struct stat st;
-	int r;
+	int rc;
 
 	if (lstat(e->old, &st))
 		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->old);
-	r = check_old(e->old, &st, for_directory, err);
-	if (r)
-		return r;
+	rc = check_old(e->old, &st, for_directory, err);
+	if (rc)
+		return rc;
 	if (asprintf(&e->aside, "%s.%d", e->old, getpid()) < 0) {
 		e->aside = NULL;
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	r = file_rename_new(e->old, e->aside);
-	if (!r)
+	rc = file_rename_new(e->old, e->aside);
+	if (!rc)
 		return 0;
-	error_sys(err, r, "%s: cannot rename it to %s", e->old, e->aside);
+	error_sys(err, rc, "%s: cannot rename it to %s", e->old, e->aside);
 	free(e->aside);
 	e->aside = NULL;
-	return r;
+	return rc;
 }
 
 static void earlier_release(struct output_backup *e)
@@ -253,7 +253,7 @@ int output_backup_stage(struct output_backup *e, const char *path, struct error 
 {
 	size_t len = strlen(path);
 	struct stat st;
-	int r;
+	int rc;
 
 	*e = (struct output_backup){0};
 	while (len > 1 && path[len - 1] == '/')
@@ -265,17 +265,17 @@ int output_backup_stage(struct output_backup *e, const char *path, struct error 
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	if (lstat(e->path, &st))
-		r = errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->path);
-	else if (!(r = check_ours(e->path, &st, err)) &&
-		 !(r = put_aside(e, S_ISDIR(st.st_mode), err))) {
-		r = file_rename_new(e->path, e->old);
-		e->moved = !r;
-		if (r)
-			error_sys(err, r, "%s: cannot rename it to %s", e->path, e->old);
+		rc = errno == ENOENT ? 0 : error_sys(err, -errno, "%s", e->path);
+	else if (!(rc = check_ours(e->path, &st, err)) &&
+		 !(rc = put_aside(e, S_ISDIR(st.st_mode), err))) {
+		rc = file_rename_new(e->path, e->old);
+		e->moved = !rc;
+		if (rc)
+			error_sys(err, rc, "%s: cannot rename it to %s", e->path, e->old);
 	}
-	if (r)
+	if (rc)
 		output_backup_restore(e);
-	return r;
+	return rc;
 }
 
 void output_backup_accept(struct output_backup *e)
@@ -296,11 +296,11 @@ void output_backup_restore(struct output_backup *e)
 
 int output_backup_replace_directory(const char *path, struct error *err)
 {
-	int r = output_backup_keep(path, err);
+	int rc = output_backup_keep(path, err);
 
-	if (!r && mkdir(path, 0700))
-		r = error_sys(err, -errno, "%s: cannot create it", path);
-	return r;
+	if (!rc && mkdir(path, 0700))
+		rc = error_sys(err, -errno, "%s: cannot create it", path);
+	return rc;
 }
 
 void output_backup_undo_directory(const char *path)

@@ -67,21 +67,21 @@ static size_t resume_size(const uint64_t features[4])
 	return 0;
 }
 
-int writer_fail(const struct writer *w, int code, const char *what, struct error *err)
+int writer_fail(const struct writer *w, int rc, const char *what, struct error *err)
 {
 	char text[64];
 
-	if (code == -EPIPE)
-		return error_set(err, code, "%s: whoever read it has closed it; recording ends",
+	if (rc == -EPIPE)
+		return error_set(err, rc, "%s: whoever read it has closed it; recording ends",
 				 w->path);
-	if (code == -EINTR && w->io.patience)
-		return error_set(err, code, "%s: whoever reads it takes nothing; recording ends",
+	if (rc == -EINTR && w->io.patience)
+		return error_set(err, rc, "%s: whoever reads it takes nothing; recording ends",
 				 w->path);
 	snprintf(text, sizeof(text), "cannot write at offset %llu",
 		 (unsigned long long)w->failed_at);
 	if (!what)
 		what = text;
-	return error_sys(err, code, "%s: %s", w->path, what);
+	return error_sys(err, rc, "%s: %s", w->path, what);
 }
 
 int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
@@ -98,12 +98,12 @@ static int hold(struct writer *w, struct iovec *iov, int n)
 	uint64_t table_end = w->visible + w->table.len;
 	uint64_t at = w->pos;
 	size_t take;
-	int i, r = 0;
+	int i, rc = 0;
 
 	if (w->held.len < w->table.len)
-		r = buf_reserve(&w->held, w->table.len - w->held.len);
-	if (r)
-		return r;
+		rc = buf_reserve(&w->held, w->table.len - w->held.len);
+	if (rc)
+		return rc;
 	for (i = 0; i < n && at < table_end; i++) {
 		take = iov[i].iov_len;
 		if (take > table_end - at)
@@ -121,22 +121,22 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 {
 	struct iovec iov[2] = {{(void *)(uintptr_t)a, a_len}, {(void *)(uintptr_t)b, b_len}};
 	size_t held = w->held.len;
-	int r = 0;
+	int rc = 0;
 
 	w->held_failed = 0;
 	if (w->finished)
 		return error_set(err, -EINVAL, "%s: is finished already", w->path);
 	if (!w->stream) {
-		r = hold(w, iov, 2);
+		rc = hold(w, iov, 2);
 		w->pos += w->held.len - held;
 	}
-	if (!r)
-		r = writer_put(w, iov, 2, false);
-	if (r) {
+	if (!rc)
+		rc = writer_put(w, iov, 2, false);
+	if (rc) {
 		w->held_failed = w->held.len;
 		w->pos -= w->held.len - held;
 		w->held.len = held;
-		return writer_fail(w, r, NULL, err);
+		return writer_fail(w, rc, NULL, err);
 	}
 	return 0;
 }
@@ -160,7 +160,7 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	size_t nr_vital = 0;
 	size_t i;
 	unsigned int f;
-	int r = 0;
+	int rc = 0;
 
 	for (i = 0; i < nr_features; i++)
 		feature_mark(h->features, features[i].feature);
@@ -181,14 +181,14 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	for (i = 0; i < VITAL; i++)
 		if (feature_has(h->features, vital[i]))
 			resume.vital[nr_vital++] = n->sections[vital[i]];
-	r = buf_append(&n->tail, &resume, n->table_at);
-	for (f = 0; f < HEADER_FEAT_BITS && !r; f++) {
+	rc = buf_append(&n->tail, &resume, n->table_at);
+	for (f = 0; f < HEADER_FEAT_BITS && !rc; f++) {
 		if (feature_has(h->features, f))
-			r = buf_append(&n->tail, &n->sections[f], sizeof(n->sections[f]));
+			rc = buf_append(&n->tail, &n->sections[f], sizeof(n->sections[f]));
 	}
-	for (i = 0; i < nr_features && !r; i++)
-		r = buf_append(&n->tail, features[i].data, features[i].len);
-	return r;
+	for (i = 0; i < nr_features && !rc; i++)
+		rc = buf_append(&n->tail, features[i].data, features[i].len);
+	return rc;
 }
 
 struct pd_header writer_header_between(const struct pd_header *now)
@@ -210,21 +210,21 @@ struct pd_header writer_header_between(const struct pd_header *now)
 static int switch_over(struct writer *w, const struct buf *held, const struct pd_header *header)
 {
 	struct pd_header between = writer_header_between(&w->header);
-	int r;
+	int rc;
 
 	if (!held->len)
 		return writer_put_at(w, header, sizeof(*header), 0);
-	r = writer_put_at(w, &between, sizeof(between), 0);
-	if (!r)
-		r = writer_put_at(w, held->data, held->len, w->visible);
-	if (!r)
-		r = writer_put_at(w, header, sizeof(*header), 0);
-	if (!r)
+	rc = writer_put_at(w, &between, sizeof(between), 0);
+	if (!rc)
+		rc = writer_put_at(w, held->data, held->len, w->visible);
+	if (!rc)
+		rc = writer_put_at(w, header, sizeof(*header), 0);
+	if (!rc)
 		return 0;
 	/* These blocks exist, so a full disk is no hindrance; a broken one may be. */
 	if (!writer_put_at(w, w->table.data, w->table.len, w->visible))
 		writer_put_at(w, &w->header, sizeof(w->header), 0);
-	return r;
+	return rc;
 }
 
 static int next_write(struct writer *w, const struct next *n)
@@ -232,24 +232,24 @@ static int next_write(struct writer *w, const struct next *n)
 	uint64_t table_end = w->visible + w->table.len;
 	struct buf held = {0};
 	size_t in_held = 0; /* bytes of the tail that lie where the old table stands */
-	int r;
+	int rc;
 
 	if (w->pos < table_end)
 		in_held = table_end - w->pos;
 	if (in_held > n->tail.len)
 		in_held = n->tail.len;
-	r = writer_put(w, NULL, 0, true);
-	if (!r)
-		r = writer_put_at(w, n->tail.data + in_held, n->tail.len - in_held,
-				  w->pos + in_held);
-	if (!r)
-		r = buf_append(&held, w->held.data, w->held.len);
-	if (!r)
-		r = buf_append(&held, n->tail.data, in_held);
-	if (!r)
-		r = switch_over(w, &held, &n->header);
+	rc = writer_put(w, NULL, 0, true);
+	if (!rc)
+		rc = writer_put_at(w, n->tail.data + in_held, n->tail.len - in_held,
+				   w->pos + in_held);
+	if (!rc)
+		rc = buf_append(&held, w->held.data, w->held.len);
+	if (!rc)
+		rc = buf_append(&held, n->tail.data, in_held);
+	if (!rc)
+		rc = switch_over(w, &held, &n->header);
 	buf_release(&held);
-	return r;
+	return rc;
 }
 
 /* Makes visible what was appended, and @features. */
@@ -257,15 +257,15 @@ static int commit(struct writer *w, const struct writer_feature *features, size_
 {
 	struct next n = {.header = w->header};
 	struct buf table = {0};
-	int r;
+	int rc;
 
 	memcpy(n.sections, w->sections, sizeof(n.sections));
-	r = next_plan(w, features, nr_features, &n);
-	if (!r)
-		r = buf_append(&table, n.tail.data + n.table_at, n.table_len);
-	if (!r)
-		r = next_write(w, &n);
-	if (r)
+	rc = next_plan(w, features, nr_features, &n);
+	if (!rc)
+		rc = buf_append(&table, n.tail.data + n.table_at, n.table_len);
+	if (!rc)
+		rc = next_write(w, &n);
+	if (rc)
 		goto out;
 	w->header = n.header;
 	memcpy(w->sections, n.sections, sizeof(w->sections));
@@ -279,12 +279,12 @@ static int commit(struct writer *w, const struct writer_feature *features, size_
 out:
 	buf_release(&table);
 	buf_release(&n.tail);
-	return r;
+	return rc;
 }
 
 int writer_flush(struct writer *w, struct error *err)
 {
-	int r = 0;
+	int rc = 0;
 
 	if (writer_is_cut(w))
 		return error_set(err, -ESTALE,
@@ -292,10 +292,10 @@ int writer_flush(struct writer *w, struct error *err)
 				 "is lost",
 				 w->path);
 	if (w->stream)
-		r = writer_put(w, NULL, 0, true);
+		rc = writer_put(w, NULL, 0, true);
 	else if (w->pos != w->visible)
-		r = w->plain ? plain_commit(w) : commit(w, NULL, 0);
-	return r ? writer_fail(w, r, NULL, err) : 0;
+		rc = w->plain ? plain_commit(w) : commit(w, NULL, 0);
+	return rc ? writer_fail(w, rc, NULL, err) : 0;
 }
 
 /* Ids of all events, then the events, each with the section of its ids. */
@@ -304,29 +304,29 @@ static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_h
 	size_t i, count = pd_evlist_count(list);
 	uint64_t at = b->len;
 	uint32_t size = PD_ATTR_SIZE_VER0;
-	int r = 0;
+	int rc = 0;
 
-	for (i = 0; i < count && !r; i++) {
+	for (i = 0; i < count && !rc; i++) {
 		const struct pd_evsel *evsel = pd_evlist_at(list, i);
 		uint32_t need = pd_attr_wire_size(&evsel->attr);
 
 		size = need > size ? need : size;
-		r = buf_append(b, evsel->ids, evsel->nr_ids * sizeof(uint64_t));
+		rc = buf_append(b, evsel->ids, evsel->nr_ids * sizeof(uint64_t));
 	}
 	h->attr_size = size + sizeof(struct pd_section);
 	h->attrs = (struct pd_section){b->len, count * h->attr_size};
-	for (i = 0; i < count && !r; i++) {
+	for (i = 0; i < count && !rc; i++) {
 		const struct pd_evsel *evsel = pd_evlist_at(list, i);
 		struct pd_section ids = {at, evsel->nr_ids * sizeof(uint64_t)};
 		struct pd_attr attr = evsel->attr;
 
 		attr.size = size;
 		at += ids.size;
-		r = buf_append(b, &attr, size);
-		if (!r)
-			r = buf_append(b, &ids, sizeof(ids));
+		rc = buf_append(b, &attr, size);
+		if (!rc)
+			rc = buf_append(b, &ids, sizeof(ids));
 	}
-	return r;
+	return rc;
 }
 
 /* Everything in front of the data, and the first table. The header proper goes last. */
@@ -336,32 +336,32 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	struct pd_header h = {.magic = PD_MAGIC, .size = sizeof(h)};
 	struct buf b = {0};
 	size_t i;
-	int r;
+	int rc;
 
-	r = buf_zero(&b, sizeof(h));
-	if (!r)
-		r = begin_events(list, &b, &h);
-	for (i = 0; i < nr_features && !r; i++) {
+	rc = buf_zero(&b, sizeof(h));
+	if (!rc)
+		rc = begin_events(list, &b, &h);
+	for (i = 0; i < nr_features && !rc; i++) {
 		feature_mark(h.features, features[i].feature);
 		w->sections[features[i].feature] = (struct pd_section){b.len, features[i].len};
-		r = buf_append(&b, features[i].data, features[i].len);
-		if (!r)
-			r = buf_zero(&b, -b.len & 7);
+		rc = buf_append(&b, features[i].data, features[i].len);
+		if (!rc)
+			rc = buf_zero(&b, -b.len & 7);
 	}
 	/* Readers take a size of 0 for an unfinished file and the table for records: it never is 0.
 	 */
 	h.data.offset = b.len;
-	if (!r)
-		r = preface_begin(w, list, &b);
-	if (!r)
-		r = writer_put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
-	if (!r) {
+	if (!rc)
+		rc = preface_begin(w, list, &b);
+	if (!rc)
+		rc = writer_put_at(w, b.data + sizeof(h), b.len - sizeof(h), sizeof(h));
+	if (!rc) {
 		w->header = h;
 		w->pos = w->visible = w->file_end = b.len;
-		r = commit(w, NULL, 0);
+		rc = commit(w, NULL, 0);
 	}
 	buf_release(&b);
-	return r ? error_sys(err, r, "%s: cannot write its header", w->path) : 0;
+	return rc ? error_sys(err, rc, "%s: cannot write its header", w->path) : 0;
 }
 
 static int open_file(struct writer *w, struct error *err)
@@ -409,11 +409,11 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 {
 	bool stream = !strcmp(path, "-");
 	struct writer *w;
-	int r;
+	int rc;
 
-	r = check_features(features, nr_features, err);
-	if (r)
-		return r;
+	rc = check_features(features, nr_features, err);
+	if (rc)
+		return rc;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -423,19 +423,19 @@ int writer_create_io(const char *path, const struct pd_evlist *list,
 	w->fd = -1;
 	w->path = strdup(stream ? "standard output" : path);
 	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
-		r = error_set(err, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	r = stream ? 0 : output_backup_keep(w->path, err);
-	if (!r)
-		r = stream ? open_stream(w, err) : open_file(w, err);
-	if (r)
+	rc = stream ? 0 : output_backup_keep(w->path, err);
+	if (!rc)
+		rc = stream ? open_stream(w, err) : open_file(w, err);
+	if (rc)
 		goto fail;
 	if (stream)
-		r = stream_begin(w, list, features, nr_features, err);
+		rc = stream_begin(w, list, features, nr_features, err);
 	else
-		r = file_begin(w, list, features, nr_features, err);
-	if (r)
+		rc = file_begin(w, list, features, nr_features, err);
+	if (rc)
 		goto fail;
 	*ret = w;
 	return 0;
@@ -443,7 +443,7 @@ fail:
 	if (w->fd >= 0 && !stream)
 		unlink(path); /* made by us just now, and of no use to anyone */
 	writer_close(w);
-	return r;
+	return rc;
 }
 
 int writer_create(const char *path, const struct pd_evlist *list,
@@ -466,7 +466,7 @@ int writer_create_stream(const struct pd_evlist *list, const struct writer_featu
 int writer_create_plain(const char *path, struct writer **ret, struct error *err)
 {
 	struct writer *w = calloc(1, sizeof(*w));
-	int r;
+	int rc;
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -475,33 +475,33 @@ int writer_create_plain(const char *path, struct writer **ret, struct error *err
 	w->plain = true;
 	w->path = strdup(path);
 	if (!w->path || buf_reserve(&w->out, WRITER_OUT_MAX)) {
-		r = error_set(err, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
 	} else {
-		r = open_file(w, err);
-		if (!r && (r = plain_begin(w)))
-			error_sys(err, r, "%s: cannot write", path);
+		rc = open_file(w, err);
+		if (!rc && (rc = plain_begin(w)))
+			error_sys(err, rc, "%s: cannot write", path);
 	}
-	if (r && w->fd >= 0)
+	if (rc && w->fd >= 0)
 		unlink(path); /* as above */
-	if (r)
+	if (rc)
 		writer_close(w);
 	else
 		*ret = w;
-	return r;
+	return rc;
 }
 
 int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
 		   struct error *err)
 {
 	const struct pd_section *section = &w->sections[feature];
-	int r;
+	int rc;
 
 	if (w->stream || w->plain || section->size != len ||
 	    !feature_has(w->header.features, feature))
 		return error_set(err, -EINVAL, "%s: feature %u has no %zu bytes", w->path, feature,
 				 len);
-	r = writer_put_at(w, data, len, section->offset);
-	return r ? writer_fail(w, r, NULL, err) : 0;
+	rc = writer_put_at(w, data, len, section->offset);
+	return rc ? writer_fail(w, rc, NULL, err) : 0;
 }
 
 uint64_t writer_size(const struct writer *w)
@@ -517,30 +517,30 @@ uint64_t writer_data_size(const struct writer *w)
 int writer_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
 		  struct error *err)
 {
-	int r;
+	int rc;
 
 	if (w->finished)
 		return error_set(err, -EINVAL, "%s: is finished already", w->path);
-	r = check_features(features, nr_features, err);
-	if (r)
-		return r;
+	rc = check_features(features, nr_features, err);
+	if (rc)
+		return rc;
 	if (w->stream) {
-		r = stream_features(w, features, nr_features, err);
-		if (!r)
-			r = writer_flush(w, err);
+		rc = stream_features(w, features, nr_features, err);
+		if (!rc)
+			rc = writer_flush(w, err);
 	} else {
-		r = writer_flush(w, err);
-		if (!r && w->plain) {
-			r = plain_end(w, err);
-		} else if (!r && nr_features) {
-			r = commit(w, features, nr_features);
-			if (r)
-				writer_fail(w, r, "cannot write the features", err);
+		rc = writer_flush(w, err);
+		if (!rc && w->plain) {
+			rc = plain_end(w, err);
+		} else if (!rc && nr_features) {
+			rc = commit(w, features, nr_features);
+			if (rc)
+				writer_fail(w, rc, "cannot write the features", err);
 		}
 	}
-	if (!r)
+	if (!rc)
 		w->finished = true;
-	return r;
+	return rc;
 }
 
 /* A file cut to the size that it has keeps no blocks behind it. */

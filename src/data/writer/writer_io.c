@@ -110,18 +110,18 @@ static int wait_for_stream(int fd, struct writer_patience *p)
 	uint64_t began = now_ms();
 
 	for (;;) {
-		int r = poll(&pfd, 1, ASK_MS);
+		int rc = poll(&pfd, 1, ASK_MS);
 		uint64_t now = now_ms();
 
-		if (r < 0 && errno != EINTR)
+		if (rc < 0 && errno != EINTR)
 			return -errno;
 		if (now - p->asked_ms >= ASK_MS) {
 			p->asked_ms = now;
-			if (!p->wait(p->arg, r > 0 ? 0 : now - began))
+			if (!p->wait(p->arg, rc > 0 ? 0 : now - began))
 				return -EINTR;
 		}
 		/* Also when it failed: the write tells why. */
-		if (r > 0)
+		if (rc > 0)
 			return 0;
 	}
 }
@@ -138,7 +138,7 @@ static ssize_t write_stream(const struct writer_io *io, int fd, const struct iov
 
 int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, off_t offset)
 {
-	int used, r;
+	int used, rc;
 	ssize_t done;
 
 	used = iov_advance(iov, n, 0);
@@ -146,9 +146,9 @@ int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, 
 		iov += used;
 		n -= used;
 		used = 0;
-		r = offset < 0 && io->patience ? wait_for_stream(fd, io->patience) : 0;
-		if (r)
-			return r;
+		rc = offset < 0 && io->patience ? wait_for_stream(fd, io->patience) : 0;
+		if (rc)
+			return rc;
 		if (offset >= 0)
 			done = write_some(io, fd, iov, n, offset);
 		else
@@ -156,9 +156,9 @@ int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, 
 		if (done == 0)
 			return -EIO; /* a file that takes nothing would hold us for ever */
 		if (done < 0) {
-			r = wait_or_fail(fd, errno);
-			if (r)
-				return r;
+			rc = wait_or_fail(fd, errno);
+			if (rc)
+				return rc;
 			continue;
 		}
 		if (offset >= 0)

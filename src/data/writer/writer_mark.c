@@ -61,32 +61,32 @@ static void forget_appended(struct writer *w, const struct writer_mark *m)
 static int put_back(struct writer *w, const struct writer_mark *m)
 {
 	struct pd_header between = writer_header_between(&m->header);
-	int r = 0;
+	int rc = 0;
 
 	if (!w->plain)
-		r = writer_put_at(w, &between, sizeof(between), 0);
-	if (!r)
-		r = writer_put_at(w, m->table.data, m->table.len, m->visible);
-	if (!r && !w->plain)
-		r = writer_put_at(w, &m->header, sizeof(m->header), 0);
-	return r;
+		rc = writer_put_at(w, &between, sizeof(between), 0);
+	if (!rc)
+		rc = writer_put_at(w, m->table.data, m->table.len, m->visible);
+	if (!rc && !w->plain)
+		rc = writer_put_at(w, &m->header, sizeof(m->header), 0);
+	return rc;
 }
 
 int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error *err)
 {
 	struct buf table = {0};
-	int r = buf_append(&table, m->table.data, m->table.len);
+	int rc = buf_append(&table, m->table.data, m->table.len);
 
-	if (r)
-		return error_set(err, r, "out of memory");
+	if (rc)
+		return error_set(err, rc, "out of memory");
 	forget_appended(w, m);
-	r = put_back(w, m);
-	if (!r && ftruncate(w->fd, (off_t)m->file_end))
-		r = -errno;
-	if (r) {
-		w->broken = r; /* pos is before what a flush would begin at */
+	rc = put_back(w, m);
+	if (!rc && ftruncate(w->fd, (off_t)m->file_end))
+		rc = -errno;
+	if (rc) {
+		w->broken = rc; /* pos is before what a flush would begin at */
 		buf_release(&table);
-		return writer_fail(w, r, "cannot take back what was written last", err);
+		return writer_fail(w, rc, "cannot take back what was written last", err);
 	}
 	w->header = m->header;
 	memcpy(w->sections, m->sections, sizeof(w->sections));

@@ -141,7 +141,7 @@ static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 {
 	struct iovec all[3] = {{w->out.data, w->out.len}};
 	size_t len = 0, write = 0;
-	int r;
+	int rc;
 
 	for (int i = 0; i < n; i++) {
 		len += iov[i].iov_len;
@@ -151,19 +151,19 @@ static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 		write = to_write(w, w->out.len + len, now);
 	/* Before the write, of which nothing may fail afterwards. */
 	if (write < w->out.len + len) {
-		r = buf_reserve(&w->out, len < OUT_COPY ? len : OUT_COPY);
-		if (r)
-			return r;
+		rc = buf_reserve(&w->out, len < OUT_COPY ? len : OUT_COPY);
+		if (rc)
+			return rc;
 		all[0].iov_base = w->out.data;
 	}
 	if (write) {
 		w->failed_at = w->pos - w->out.len;
 		ask_ahead(w, w->failed_at, write);
 		iov_cut(all, n + 1, write);
-		r = writer_io_all(&w->io, w->fd, all, n + 1,
-				  w->stream ? -1 : (off_t)(w->pos - w->out.len));
-		if (r)
-			return r;
+		rc = writer_io_all(&w->io, w->fd, all, n + 1,
+				   w->stream ? -1 : (off_t)(w->pos - w->out.len));
+		if (rc)
+			return rc;
 	}
 	gather(&w->out, iov, n, write);
 	return 0;
@@ -177,9 +177,9 @@ static int take_done(struct writer *w, bool wait)
 {
 	struct writer_async *a = w->async;
 	struct aio_completion done;
-	int r, failure = 0;
+	int rc, failure = 0;
 
-	while ((r = aio_reap(a->aio, wait, &done)) == 1) {
+	while ((rc = aio_reap(a->aio, wait, &done)) == 1) {
 		struct out_buffer *b = done.cookie;
 
 		b->state = done.result ? FAILED : IDLE;
@@ -189,17 +189,17 @@ static int take_done(struct writer *w, bool wait)
 		}
 		wait = false;
 	}
-	a->broken = r < 0;
-	return r < 0 ? r : failure;
+	a->broken = rc < 0;
+	return rc < 0 ? rc : failure;
 }
 
 static int wait_all(struct writer *w)
 {
-	int failure = 0, r;
+	int failure = 0, rc;
 
 	while (aio_pending(w->async->aio) && !w->async->broken) {
-		r = take_done(w, true);
-		failure = failure ? failure : r;
+		rc = take_done(w, true);
+		failure = failure ? failure : rc;
 	}
 	return failure;
 }
@@ -208,14 +208,14 @@ static int wait_all(struct writer *w)
 static int buffer_send(struct writer *w, struct out_buffer *b)
 {
 	struct writer_async *a = w->async;
-	int r;
+	int rc;
 
 	ask_ahead(w, b->offset, b->len);
 	while (aio_submit(a->aio, w->fd, b->data, b->len, w->stream ? AIO_STREAM : (off_t)b->offset,
 			  b) == -EBUSY) {
-		r = take_done(w, true);
-		if (r)
-			return r;
+		rc = take_done(w, true);
+		if (rc)
+			return rc;
 	}
 	b->state = FLYING;
 	if (b == a->filling)
@@ -228,13 +228,13 @@ static int send_failed(struct writer *w)
 {
 	struct writer_async *a = w->async;
 	unsigned int i;
-	int r = 0;
+	int rc = 0;
 
-	for (i = 0; i < a->nr && !r; i++) {
+	for (i = 0; i < a->nr && !rc; i++) {
 		if (a->buffers[i].state == FAILED)
-			r = buffer_send(w, &a->buffers[i]);
+			rc = buffer_send(w, &a->buffers[i]);
 	}
-	return r;
+	return rc;
 }
 
 /* Begins to fill a buffer for what belongs at @at; it ends where the next can begin aligned. */
@@ -242,14 +242,14 @@ static int next_buffer(struct writer *w, uint64_t at)
 {
 	struct writer_async *a = w->async;
 	unsigned int i = 0;
-	int r;
+	int rc;
 
 	while (a->buffers[i].state != IDLE) {
 		if (++i < a->nr)
 			continue;
-		r = take_done(w, true);
-		if (r)
-			return r;
+		rc = take_done(w, true);
+		if (rc)
+			return rc;
 		i = 0;
 	}
 	a->filling = &a->buffers[i];
@@ -265,17 +265,17 @@ static int fill(struct writer *w, const struct iovec *iov, uint64_t *at)
 	struct writer_async *a = w->async;
 	const uint8_t *from = iov->iov_base;
 	size_t left = iov->iov_len, n;
-	int r = 0;
+	int rc = 0;
 
 	while (left) {
 		struct out_buffer *b = a->filling;
 
 		if (b && b->len == b->end)
-			r = buffer_send(w, b);
-		if (!r && !a->filling)
-			r = next_buffer(w, *at);
-		if (r)
-			return r;
+			rc = buffer_send(w, b);
+		if (!rc && !a->filling)
+			rc = next_buffer(w, *at);
+		if (rc)
+			return rc;
 		b = a->filling;
 		n = left < b->end - b->len ? left : b->end - b->len;
 		memcpy(b->data + b->len, from, n);
@@ -333,18 +333,18 @@ static int async_append(struct writer *w, const struct iovec *iov, int n)
 {
 	struct writer_async *a = w->async;
 	uint64_t at = w->pos;
-	int i, r = take_done(w, false);
+	int i, rc = take_done(w, false);
 
-	if (!r)
-		r = send_failed(w);
-	for (i = 0; i < n && !r; i++)
-		r = fill(w, &iov[i], &at);
-	if (r) {
+	if (!rc)
+		rc = send_failed(w);
+	for (i = 0; i < n && !rc; i++)
+		rc = fill(w, &iov[i], &at);
+	if (rc) {
 		uint64_t failed_at = w->failed_at;
 
 		roll_back(w);
 		w->failed_at = failed_at;
-		return r;
+		return rc;
 	}
 	/* A full one goes at once where that needs no waiting. */
 	if (a->filling && a->filling->len == a->filling->end && aio_pending(a->aio) + 1 < a->nr)
@@ -355,15 +355,15 @@ static int async_append(struct writer *w, const struct iovec *iov, int n)
 static int async_put(struct writer *w, const struct iovec *iov, int n, bool now)
 {
 	struct writer_async *a = w->async;
-	int r = n ? async_append(w, iov, n) : 0, late;
+	int rc = n ? async_append(w, iov, n) : 0, late;
 
-	if (!now || r)
-		return r;
-	r = send_failed(w);
-	if (!r && a->filling)
-		r = buffer_send(w, a->filling);
+	if (!now || rc)
+		return rc;
+	rc = send_failed(w);
+	if (!rc && a->filling)
+		rc = buffer_send(w, a->filling);
 	late = wait_all(w);
-	return r ? r : late;
+	return rc ? rc : late;
 }
 
 /* --- either ------------------------------------------------------------------------------------
@@ -371,26 +371,26 @@ static int async_put(struct writer *w, const struct iovec *iov, int n, bool now)
 
 int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 {
-	int i, r;
+	int i, rc;
 
 	if (w->broken)
 		return w->broken;
 	/* One in flight could not be given up. */
-	r = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
-	if (r && w->stream)
-		w->broken = r;
-	for (i = 0; i < n && !r; i++)
+	rc = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
+	if (rc && w->stream)
+		w->broken = rc;
+	for (i = 0; i < n && !rc; i++)
 		w->pos += iov[i].iov_len;
-	return r;
+	return rc;
 }
 
 int writer_persist(struct writer *w, struct error *err)
 {
 	/* All, since an asynchronous writer gathers elsewhere. */
-	int r = !w->io.patience ? 0 : writer_put(w, NULL, 0, true);
+	int rc = !w->io.patience ? 0 : writer_put(w, NULL, 0, true);
 
-	if (r)
-		return writer_fail(w, r, NULL, err);
+	if (rc)
+		return writer_fail(w, rc, NULL, err);
 	w->io.patience = NULL;
 	return 0;
 }
@@ -405,12 +405,12 @@ void writer_forget(struct writer *w)
 static int new_engine(const struct writer *w, unsigned int depth, struct aio **ret,
 		      struct error *err)
 {
-	int r;
+	int rc;
 
 	if (!w->io.engine)
 		return aio_new(AIO_AUTOMATIC, depth, ret, err);
-	r = aio_new_engine(w->io.engine, w->io.arg, depth, ret);
-	return r ? error_sys(err, r, "asynchronous writing") : 0;
+	rc = aio_new_engine(w->io.engine, w->io.arg, depth, ret);
+	return rc ? error_sys(err, rc, "asynchronous writing") : 0;
 }
 
 int writer_async(struct writer *w, unsigned int depth, size_t size, struct error *err)
@@ -418,24 +418,24 @@ int writer_async(struct writer *w, unsigned int depth, size_t size, struct error
 	struct writer_async *a = NULL;
 	unsigned int i;
 	size_t bytes;
-	int r = -EINVAL;
+	int rc = -EINVAL;
 
 	if (!w->async && depth && depth <= AIO_DEPTH_MAX && size)
-		r = writer_put(w, NULL, 0, true);
-	if (r)
-		return writer_fail(w, r, NULL, err);
+		rc = writer_put(w, NULL, 0, true);
+	if (rc)
+		return writer_fail(w, rc, NULL, err);
 	if (!__builtin_mul_overflow(depth + 1, size, &bytes))
 		a = calloc(1, sizeof(*a) + (depth + 1) * sizeof(a->buffers[0]));
 	if (!a)
 		return error_set(err, -ENOMEM, "out of memory");
 	a->memory = malloc(bytes);
-	r = a->memory ? new_engine(w, depth, &a->aio, err)
-		      : error_set(err, -ENOMEM, "no memory for %u buffers of %zu KB", depth + 1,
-				  size / 1024);
-	if (r) {
+	rc = a->memory ? new_engine(w, depth, &a->aio, err)
+		       : error_set(err, -ENOMEM, "no memory for %u buffers of %zu KB", depth + 1,
+				   size / 1024);
+	if (rc) {
 		free(a->memory);
 		free(a);
-		return r;
+		return rc;
 	}
 	a->size = size;
 	a->nr = depth + 1;

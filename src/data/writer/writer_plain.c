@@ -14,15 +14,15 @@ static const struct tail_cover cover = COVER_INIT;
 
 int plain_begin(struct writer *w)
 {
-	int r = buf_append(&w->table, &cover, sizeof(cover));
+	int rc = buf_append(&w->table, &cover, sizeof(cover));
 
 	/* So that no later call allocates: those are made by many threads at once. */
-	if (!r)
-		r = buf_reserve(&w->held, sizeof(cover));
-	if (!r)
-		r = writer_put_at(w, &cover, sizeof(cover), 0);
+	if (!rc)
+		rc = buf_reserve(&w->held, sizeof(cover));
+	if (!rc)
+		rc = writer_put_at(w, &cover, sizeof(cover), 0);
 	w->file_end = sizeof(cover);
-	return r;
+	return rc;
 }
 
 int writer_rest(struct writer *w, bool rests)
@@ -50,10 +50,10 @@ static int end_uncovered(struct writer *w)
 /* Puts what was held back where the cover stands. */
 static int uncover(struct writer *w)
 {
-	int r = writer_put_at(w, w->held.data, w->held.len, w->visible);
+	int rc = writer_put_at(w, w->held.data, w->held.len, w->visible);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	w->held.len = 0;
 	w->visible = w->pos;
 	return 0;
@@ -62,12 +62,12 @@ static int uncover(struct writer *w)
 int plain_cut(struct writer *w)
 {
 	uint64_t old_end = w->visible + w->table.len;
-	int r;
+	int rc;
 
 	if (ftruncate(w->fd, (off_t)(w->pos < old_end ? old_end : w->pos)))
 		return -errno;
-	r = uncover(w);
-	return r ? r : end_uncovered(w);
+	rc = uncover(w);
+	return rc ? rc : end_uncovered(w);
 }
 
 int plain_commit(struct writer *w)
@@ -75,27 +75,27 @@ int plain_commit(struct writer *w)
 	uint64_t old_end = w->visible + w->table.len;
 	size_t in_held; /* of the next cover */
 	const uint8_t *next = (const uint8_t *)&cover;
-	int r;
+	int rc;
 
-	r = writer_put(w, NULL, 0, true);
-	if (r)
-		return r;
+	rc = writer_put(w, NULL, 0, true);
+	if (rc)
+		return rc;
 	in_held = w->pos < old_end ? old_end - w->pos : 0;
 	if (w->table.len) {
 		w->file_end = w->pos + sizeof(cover);
-		r = writer_put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
-		if (r && (in_held || end_uncovered(w)))
-			return r;
-		if (r) /* of a later write, nothing would hide the part that finds room */
-			w->broken = r;
+		rc = writer_put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
+		if (rc && (in_held || end_uncovered(w)))
+			return rc;
+		if (rc) /* of a later write, nothing would hide the part that finds room */
+			w->broken = rc;
 	}
-	r = w->table.len ? buf_append(&w->held, next, in_held) : 0;
-	return r ? r : uncover(w);
+	rc = w->table.len ? buf_append(&w->held, next, in_held) : 0;
+	return rc ? rc : uncover(w);
 }
 
 int plain_end(struct writer *w, struct error *err)
 {
-	int r = end_uncovered(w);
+	int rc = end_uncovered(w);
 
-	return r ? writer_fail(w, r, "cannot cut it to its size", err) : 0;
+	return rc ? writer_fail(w, rc, "cannot cut it to its size", err) : 0;
 }

@@ -20,9 +20,9 @@ static int put_filler(struct buf *b, size_t len)
 		.type = PERF_RECORD_HEADER_EVENT_TYPE,
 		.size = (uint16_t)len,
 	};
-	int r = buf_append(b, &filler, sizeof(filler));
+	int rc = buf_append(b, &filler, sizeof(filler));
 
-	return r ? r : buf_zero(b, len - sizeof(filler));
+	return rc ? rc : buf_zero(b, len - sizeof(filler));
 }
 
 int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
@@ -43,7 +43,7 @@ size_t writer_preface_size(const struct writer *w)
 int writer_preface(struct writer *w, const void *records, size_t len, struct error *err)
 {
 	struct buf b = {0};
-	int r;
+	int rc;
 
 	if (w->stream || w->plain)
 		return error_set(err, -ENOTSUP, "%s: its beginning cannot be replaced", w->path);
@@ -52,11 +52,11 @@ int writer_preface(struct writer *w, const void *records, size_t len, struct err
 	if (len > w->preface || len % 8)
 		return error_set(err, -EINVAL, "%s: %zu bytes do not fit at its beginning", w->path,
 				 len);
-	r = buf_append(&b, records, len);
-	if (!r)
-		r = put_filler(&b, w->preface - len + FILLER_MIN);
-	if (!r)
-		r = writer_put_at(w, b.data, b.len, w->header.data.offset);
+	rc = buf_append(&b, records, len);
+	if (!rc)
+		rc = put_filler(&b, w->preface - len + FILLER_MIN);
+	if (!rc)
+		rc = writer_put_at(w, b.data, b.len, w->header.data.offset);
 	buf_release(&b);
-	return r ? writer_fail(w, r, NULL, err) : 0;
+	return rc ? writer_fail(w, rc, NULL, err) : 0;
 }

@@ -50,7 +50,7 @@ struct writer {
  * Fills @err: @what (NULL: a write at failed_at) could not be done to the file, and what of it
  * stays readable.
  */
-int writer_fail(const struct writer *w, int code, const char *what, struct error *err);
+int writer_fail(const struct writer *w, int rc, const char *what, struct error *err);
 
 /* Writes, at once. Returns 0 or a negative errno. */
 int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset);

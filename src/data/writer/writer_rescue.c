@@ -49,7 +49,7 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 	size_t held = w->held.len;
 	struct writer_rescued found;
 	uint64_t end;
-	int r;
+	int rc;
 
 	if (w->stream || w->finished)
 		return -EINVAL;
@@ -59,17 +59,17 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 		held = w->held.len = w->held_failed;
 	end = w->async ? writer_out_give_up(w) : written_end(w);
 	/* In the last block there may be room for the table. */
-	r = rescue_until(w, end, &found);
-	if (r && end > w->visible + w->table.len + TAIL_BESIDE_TABLE) {
+	rc = rescue_until(w, end, &found);
+	if (rc && end > w->visible + w->table.len + TAIL_BESIDE_TABLE) {
 		w->held.len = held;
-		r = rescue_until(w, end - w->table.len - TAIL_BESIDE_TABLE, &found);
+		rc = rescue_until(w, end - w->table.len - TAIL_BESIDE_TABLE, &found);
 	}
 	w->pos = w->visible;
 	w->finished = true;
 	/* What lies behind is of no use; if it stays, nobody looks there. */
 	if (ftruncate(w->fd, (off_t)w->file_end))
-		r = r ? r : -errno;
-	if (!r)
+		rc = rc ? rc : -errno;
+	if (!rc)
 		*ret = found;
-	return r;
+	return rc;
 }

@@ -23,13 +23,13 @@ static int put_record(struct buf *b, uint32_t type, uint16_t misc, const void *f
 	size_t len = sizeof(struct perf_event_header) + fixed_len + tail_len;
 	size_t size = (len + 7) & ~(size_t)7;
 	struct perf_event_header hdr = {.type = type, .misc = misc, .size = size};
-	int r;
+	int rc;
 
 	if (size > RECORD_MAX)
 		return -E2BIG;
-	r = buf_reserve(b, size);
-	if (r)
-		return r;
+	rc = buf_reserve(b, size);
+	if (rc)
+		return rc;
 	buf_append(b, &hdr, sizeof(hdr));
 	buf_append(b, fixed, fixed_len);
 	buf_append(b, tail, tail_len);
@@ -41,22 +41,22 @@ static int put_event(struct buf *b, const struct pd_evsel *evsel)
 	struct pd_attr attr = evsel->attr;
 	char name[512];
 	uint64_t update[2] = {2 /* name */, 0};
-	int r;
+	int rc;
 
 	attr.size = pd_attr_wire_size(&attr);
 	if (attr.size < STREAM_ATTR_SIZE)
 		attr.size = STREAM_ATTR_SIZE;
-	r = put_record(b, PERF_RECORD_HEADER_ATTR, 0, &attr, attr.size, evsel->ids,
-		       evsel->nr_ids * sizeof(uint64_t));
-	if (r || !evsel->nr_ids || !evsel->name)
-		return r;
+	rc = put_record(b, PERF_RECORD_HEADER_ATTR, 0, &attr, attr.size, evsel->ids,
+			evsel->nr_ids * sizeof(uint64_t));
+	if (rc || !evsel->nr_ids || !evsel->name)
+		return rc;
 	pd_attr_name(&evsel->attr, name, sizeof(name));
 	if (!strcmp(name, evsel->name))
 		return 0;
 	update[1] = evsel->ids[0];
-	r = put_record(b, PERF_RECORD_EVENT_UPDATE, 0, update, sizeof(update), evsel->name,
-		       strlen(evsel->name) + 1);
-	return r == -E2BIG ? 0 : r;
+	rc = put_record(b, PERF_RECORD_EVENT_UPDATE, 0, update, sizeof(update), evsel->name,
+			strlen(evsel->name) + 1);
+	return rc == -E2BIG ? 0 : rc;
 }
 
 /* Header, size and a padding, as perf has it; the payload is padded to 8. */
@@ -65,13 +65,13 @@ static int put_tracing_data(struct buf *b, const struct writer_feature *feature)
 	size_t size = (feature->len + 7) & ~(size_t)7;
 	struct perf_event_header hdr = {.type = PERF_RECORD_HEADER_TRACING_DATA, .size = 16};
 	uint32_t payload[2] = {size};
-	int r;
+	int rc;
 
 	if (size > UINT32_MAX)
 		return -E2BIG;
-	r = buf_reserve(b, hdr.size + size);
-	if (r)
-		return r;
+	rc = buf_reserve(b, hdr.size + size);
+	if (rc)
+		return rc;
 	buf_append(b, &hdr, sizeof(hdr));
 	buf_append(b, payload, sizeof(payload));
 	buf_append(b, feature->data, feature->len);
@@ -83,31 +83,31 @@ static int put_build_ids(struct buf *b, const struct writer_feature *feature)
 {
 	struct perf_event_header hdr;
 	size_t at = 0;
-	int r = 0;
+	int rc = 0;
 
-	while (!r && feature->len - at >= sizeof(hdr)) {
+	while (!rc && feature->len - at >= sizeof(hdr)) {
 		memcpy(&hdr, feature->data + at, sizeof(hdr));
 		if (hdr.size < sizeof(hdr) || hdr.size > feature->len - at)
 			return -EINVAL;
-		r = put_record(b, PERF_RECORD_HEADER_BUILD_ID, hdr.misc, NULL, 0,
-			       feature->data + at + sizeof(hdr), hdr.size - sizeof(hdr));
+		rc = put_record(b, PERF_RECORD_HEADER_BUILD_ID, hdr.misc, NULL, 0,
+				feature->data + at + sizeof(hdr), hdr.size - sizeof(hdr));
 		at += hdr.size;
 	}
-	return r;
+	return rc;
 }
 
 static int put_feature(struct buf *b, const struct writer_feature *feature)
 {
 	uint64_t number = feature->feature;
-	int r;
+	int rc;
 
 	if (feature->feature == HEADER_TRACING_DATA)
 		return put_tracing_data(b, feature);
 	if (feature->feature == HEADER_BUILD_ID)
 		return put_build_ids(b, feature);
-	r = put_record(b, PERF_RECORD_HEADER_FEATURE, 0, &number, sizeof(number), feature->data,
-		       feature->len);
-	return r == -E2BIG ? 0 : r; /* writer.h: left out of a stream */
+	rc = put_record(b, PERF_RECORD_HEADER_FEATURE, 0, &number, sizeof(number), feature->data,
+			feature->len);
+	return rc == -E2BIG ? 0 : rc; /* writer.h: left out of a stream */
 }
 
 int stream_features(struct writer *w, const struct writer_feature *features, size_t nr_features,
@@ -116,16 +116,16 @@ int stream_features(struct writer *w, const struct writer_feature *features, siz
 	struct iovec iov;
 	struct buf b = {0};
 	size_t i;
-	int r = 0;
+	int rc = 0;
 
-	for (i = 0; i < nr_features && !r; i++)
-		r = put_feature(&b, &features[i]);
-	if (!r) {
+	for (i = 0; i < nr_features && !rc; i++)
+		rc = put_feature(&b, &features[i]);
+	if (!rc) {
 		iov = (struct iovec){b.data, b.len};
-		r = writer_put(w, &iov, 1, true);
+		rc = writer_put(w, &iov, 1, true);
 	}
 	buf_release(&b);
-	return r ? writer_fail(w, r, "cannot write the features", err) : 0;
+	return rc ? writer_fail(w, rc, "cannot write the features", err) : 0;
 }
 
 int stream_begin(struct writer *w, const struct pd_evlist *list,
@@ -135,31 +135,31 @@ int stream_begin(struct writer *w, const struct pd_evlist *list,
 	struct iovec iov;
 	struct buf b = {0};
 	size_t i;
-	int r;
+	int rc;
 
 	_Static_assert(sizeof(header) == PD_PIPE_HEADER_SIZE, "pipe header");
-	r = buf_append(&b, header, sizeof(header));
-	for (i = 0; i < pd_evlist_count(list) && !r; i++) {
+	rc = buf_append(&b, header, sizeof(header));
+	for (i = 0; i < pd_evlist_count(list) && !rc; i++) {
 		const struct pd_evsel *evsel = pd_evlist_at(list, i);
 
-		r = put_event(&b, evsel);
-		if (r == -E2BIG)
-			r = error_set(err, r,
-				      "event %s has %zu ids, more than a pipe stream can carry; "
-				      "record to a file instead",
-				      evsel->name ? evsel->name : "?", evsel->nr_ids);
+		rc = put_event(&b, evsel);
+		if (rc == -E2BIG)
+			rc = error_set(err, rc,
+				       "event %s has %zu ids, more than a pipe stream can carry; "
+				       "record to a file instead",
+				       evsel->name ? evsel->name : "?", evsel->nr_ids);
 	}
-	if (r && r != -E2BIG)
-		r = writer_fail(w, r, "cannot make the header", err);
-	if (!r) {
+	if (rc && rc != -E2BIG)
+		rc = writer_fail(w, rc, "cannot make the header", err);
+	if (!rc) {
 		iov = (struct iovec){b.data, b.len};
-		r = writer_put(w, &iov, 1, false);
-		if (r)
-			writer_fail(w, r, "cannot write the header", err);
+		rc = writer_put(w, &iov, 1, false);
+		if (rc)
+			writer_fail(w, rc, "cannot write the header", err);
 	}
 	buf_release(&b);
-	if (!r)
-		r = stream_features(w, features, nr_features, err);
+	if (!rc)
+		rc = stream_features(w, features, nr_features, err);
 	w->header.data.offset = w->pos;
-	return r;
+	return rc;
 }

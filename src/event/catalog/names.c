@@ -181,7 +181,7 @@ static int find_raw(const char *name, struct generic_event *ret)
 
 int names_find(const char *name, struct generic_event *ret)
 {
-	int r;
+	int rc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(name_rows); i++) {
 		if (strcmp(name, name_rows[i].name) == 0) {
@@ -190,8 +190,8 @@ int names_find(const char *name, struct generic_event *ret)
 			return 0;
 		}
 	}
-	r = find_cache(name, ret);
-	return r == -ENOENT ? find_raw(name, ret) : r;
+	rc = find_cache(name, ret);
+	return rc == -ENOENT ? find_raw(name, ret) : rc;
 }
 
 const char *names_hardware_symbol(uint64_t config)

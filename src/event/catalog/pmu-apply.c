@@ -64,7 +64,7 @@ static int set_format(const struct pmu *pmu, const struct pmu_format *format,
 	unsigned int width = (unsigned int)__builtin_popcountll(format->bits);
 	uint64_t max = UINT64_MAX >> (64 - width), value, word;
 	char *at = (char *)&spec->attr;
-	int r;
+	int rc;
 
 	if (format->word >= ARRAY_SIZE(word_offsets))
 		return error_set(err, -EINVAL,
@@ -73,9 +73,9 @@ static int set_format(const struct pmu *pmu, const struct pmu_format *format,
 	if (!term->value && width > 1)
 		return error_set(err, -EINVAL, "term '%s' of PMU '%s' needs a value", term->key,
 				 pmu->name);
-	r = term_number(term, &value, err);
-	if (r)
-		return r;
+	rc = term_number(term, &value, err);
+	if (rc)
+		return rc;
 	if (value > max)
 		return error_set(err, -EINVAL,
 				 "term '%s' of PMU '%s': 0x%" PRIx64
@@ -124,7 +124,7 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 	for (size_t i = 0; i < alias->count; i++) {
 		const struct term *term = &alias->items[i];
 		const struct pmu_format *format;
-		int r;
+		int rc;
 
 		if (term->value && strcmp(term->value, "?") == 0) {
 			term = term_find(user, term->key);
@@ -136,13 +136,13 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 		}
 		format = find_format(pmu, term->key);
 		if (format)
-			r = set_format(pmu, format, term, spec, err);
+			rc = set_format(pmu, format, term, spec, err);
 		else if (term_is_common(term))
-			r = term_apply(spec, term, false, err);
+			rc = term_apply(spec, term, false, err);
 		else
-			r = unknown_term(pmu, term, err);
-		if (r)
-			return r;
+			rc = unknown_term(pmu, term, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -188,15 +188,15 @@ static int find_alias(const struct event_env *env, const struct pmu *pmu, const 
 {
 	struct generic_event event;
 	const char *symbol;
-	int r = pmu_alias_terms(env, pmu, name, ret, err);
+	int rc = pmu_alias_terms(env, pmu, name, ret, err);
 
-	if (r != -ENOENT)
-		return r;
+	if (rc != -ENOENT)
+		return rc;
 	if (names_find(name, &event) == 0 && event.type == PERF_TYPE_HARDWARE) {
 		symbol = names_hardware_symbol(event.config);
-		r = pmu_alias_terms(env, pmu, symbol, ret, err);
-		if (r != -ENOENT)
-			return r;
+		rc = pmu_alias_terms(env, pmu, symbol, ret, err);
+		if (rc != -ENOENT)
+			return rc;
 	}
 	return apply_generic(pmu, name, spec);
 }
@@ -289,14 +289,14 @@ static int apply_term(const struct pmu *pmu, const struct term *term, const stru
 static int apply_common(const struct term_list *terms, struct event_spec *spec, const char **ret_at,
 			struct error *err)
 {
-	int r = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !r && i < terms->count; i++) {
+	for (size_t i = 0; !rc && i < terms->count; i++) {
 		*ret_at = terms->items[i].at;
 		if (term_is_common(&terms->items[i]))
-			r = term_apply(spec, &terms->items[i], false, err);
+			rc = term_apply(spec, &terms->items[i], false, err);
 	}
-	return r;
+	return rc;
 }
 
 /* A word that might be an alias: the nearest of those where there is one near. */
@@ -321,7 +321,7 @@ static int apply_event(const struct event_env *env, const struct pmu *pmu,
 
 	for (size_t i = 0; i < terms->count; i++) {
 		const char *name = alias_of_term(pmu, &terms->items[i]);
-		int r;
+		int rc;
 
 		if (!name)
 			continue;
@@ -329,15 +329,15 @@ static int apply_event(const struct event_env *env, const struct pmu *pmu,
 		if (event)
 			return error_set(err, -EINVAL, "PMU '%s': '%.64s' is a second event",
 					 pmu->name, name);
-		r = find_alias(env, pmu, name, spec, ret_alias, err);
-		if (r == -ENOENT)
+		rc = find_alias(env, pmu, name, spec, ret_alias, err);
+		if (rc == -ENOENT)
 			return unknown_alias(env, pmu, &terms->items[i], name, err);
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 		event = &terms->items[i];
-		r = apply_alias(pmu, ret_alias, terms, event, spec, err);
-		if (r)
-			return r;
+		rc = apply_alias(pmu, ret_alias, terms, event, spec, err);
+		if (rc)
+			return rc;
 	}
 	*ret_event = event;
 	return 0;
@@ -348,27 +348,27 @@ int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct t
 {
 	const struct term *event = NULL;
 	struct term_list alias = {0};
-	int r;
+	int rc;
 
 	*ret_at = NULL;
 	spec->attr.type = pmu->type;
 	if (has_defaults(pmu))
 		apply_pt_defaults(env, pmu, spec);
-	r = apply_common(terms, spec, ret_at, err);
-	if (!r)
-		r = apply_event(env, pmu, terms, spec, &alias, &event, ret_at, err);
-	for (size_t i = 0; !r && i < terms->count; i++) {
+	rc = apply_common(terms, spec, ret_at, err);
+	if (!rc)
+		rc = apply_event(env, pmu, terms, spec, &alias, &event, ret_at, err);
+	for (size_t i = 0; !rc && i < terms->count; i++) {
 		*ret_at = terms->items[i].at;
 		if (&terms->items[i] != event && !term_is_common(&terms->items[i]))
-			r = apply_term(pmu, &terms->items[i], &alias, spec, err);
+			rc = apply_term(pmu, &terms->items[i], &alias, spec, err);
 	}
 	term_list_release(&alias);
-	if (!r && pmu->cpus) {
+	if (!rc && pmu->cpus) {
 		spec->core = pmu->core;
 		free(spec->cpus);
 		spec->cpus = strdup(pmu->cpus);
 		if (!spec->cpus)
-			r = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+			rc = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
 	}
-	return r;
+	return rc;
 }

@@ -29,10 +29,10 @@ static int compare_names(const void *a, const void *b)
 
 int name_list_add(struct name_list *list, const char *name)
 {
-	int r = array_grow(&list->names, &list->cap, list->count + 1, sizeof(*list->names));
+	int rc = array_grow(&list->names, &list->cap, list->count + 1, sizeof(*list->names));
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	list->names[list->count] = strdup(name);
 	if (!list->names[list->count])
 		return -ENOMEM;
@@ -45,19 +45,19 @@ int name_list_read_dir(struct name_list *list, const char *path)
 	size_t first = list->count;
 	struct dirent *entry;
 	DIR *dir = opendir(path);
-	int r = 0;
+	int rc = 0;
 
 	if (!dir)
 		return -errno;
-	while (!r && (entry = readdir(dir)) != NULL) {
+	while (!rc && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] != '.')
-			r = name_list_add(list, entry->d_name);
+			rc = name_list_add(list, entry->d_name);
 	}
 	closedir(dir);
 	if (list->count > first)
 		qsort(list->names + first, list->count - first, sizeof(*list->names),
 		      compare_names);
-	return r;
+	return rc;
 }
 
 void name_list_release(struct name_list *list)
@@ -77,10 +77,10 @@ int read_small_file(const char *path, char *out, size_t size)
 		return -errno;
 	n = read(fd, out, size - 1);
 	if (n < 0) {
-		int r = -errno;
+		int rc = -errno;
 
 		close(fd);
-		return r;
+		return rc;
 	}
 	close(fd);
 	out[n] = '\0';
@@ -117,12 +117,12 @@ static int pmu_read(const struct event_env *env, const char *pmu, const char *wh
 int pmu_names(const struct event_env *env, struct name_list *ret)
 {
 	char path[PATH_MAX];
-	int r;
+	int rc;
 
 	if (!pmu_path(env, "", "", path, sizeof(path)))
 		return 0;
-	r = name_list_read_dir(ret, path);
-	return r == -ENOMEM ? r : 0;
+	rc = name_list_read_dir(ret, path);
+	return rc == -ENOMEM ? rc : 0;
 }
 
 /* A decimal number below 64 off the front of *@s. */
@@ -173,35 +173,35 @@ static int load_formats(const struct event_env *env, struct pmu *pmu, struct err
 	char path[PATH_MAX], text[SYSFS_TEXT_SIZE];
 	struct name_list names = {0};
 	struct pmu_format *format;
-	int r = 0;
+	int rc = 0;
 
 	if (!pmu_path(env, pmu->name, "format", path, sizeof(path)))
 		return 0;
 	if (name_list_read_dir(&names, path) == -ENOMEM)
-		r = -ENOMEM;
-	for (size_t i = 0; !r && i < names.count; i++) {
+		rc = -ENOMEM;
+	for (size_t i = 0; !rc && i < names.count; i++) {
 		snprintf(path, sizeof(path), "format/%s", names.names[i]);
 		if (pmu_read(env, pmu->name, path, text, sizeof(text)) < 0)
 			continue;
-		r = array_grow(&pmu->formats, &pmu->cap_formats, pmu->nr_formats + 1,
-			       sizeof(*pmu->formats));
-		if (r)
+		rc = array_grow(&pmu->formats, &pmu->cap_formats, pmu->nr_formats + 1,
+				sizeof(*pmu->formats));
+		if (rc)
 			break;
 		format = &pmu->formats[pmu->nr_formats];
-		r = parse_format(text, format);
-		if (r) {
-			error_set(err, r, "PMU '%s': %s holds '%.64s', which is no format",
+		rc = parse_format(text, format);
+		if (rc) {
+			error_set(err, rc, "PMU '%s': %s holds '%.64s', which is no format",
 				  pmu->name, path, text);
 			break;
 		}
 		format->name = strdup(names.names[i]);
 		if (!format->name)
-			r = -ENOMEM;
+			rc = -ENOMEM;
 		else
 			pmu->nr_formats++;
 	}
 	name_list_release(&names);
-	return r;
+	return rc;
 }
 
 /*
@@ -227,7 +227,7 @@ int pmu_load(const struct event_env *env, const char *name, struct pmu *ret, str
 	struct pmu pmu = {0};
 	char text[SYSFS_TEXT_SIZE];
 	uint64_t type;
-	int r;
+	int rc;
 
 	if (!*name || pmu_read(env, name, "type", text, sizeof(text)) < 0)
 		return -ENOENT;
@@ -239,12 +239,12 @@ int pmu_load(const struct event_env *env, const char *name, struct pmu *ret, str
 	if (!pmu.name)
 		return error_sys(err, -ENOMEM, "PMU '%s'", name);
 	load_cpus(env, &pmu);
-	r = load_formats(env, &pmu, err);
-	if (r) {
-		if (r == -ENOMEM)
-			error_sys(err, r, "PMU '%s'", name);
+	rc = load_formats(env, &pmu, err);
+	if (rc) {
+		if (rc == -ENOMEM)
+			error_sys(err, rc, "PMU '%s'", name);
 		pmu_release(&pmu);
-		return r;
+		return rc;
 	}
 	*ret = pmu;
 	return 0;
@@ -265,14 +265,14 @@ int pmu_load_hybrid(const struct event_env *env, struct pmu **ret, size_t *ret_c
 	struct name_list names = {0};
 	struct pmu *pmus = NULL;
 	size_t count = 0, cap = 0;
-	int r = pmu_names(env, &names);
+	int rc = pmu_names(env, &names);
 
 	/* x86 is where generic events do not find the right kind of core by themselves. */
-	for (size_t i = 0; !r && i < names.count; i++) {
+	for (size_t i = 0; !rc && i < names.count; i++) {
 		if (strncmp(names.names[i], "cpu_", 4) != 0)
 			continue;
-		r = array_grow(&pmus, &cap, count + 1, sizeof(*pmus));
-		if (r || pmu_load(env, names.names[i], &pmus[count], NULL) != 0)
+		rc = array_grow(&pmus, &cap, count + 1, sizeof(*pmus));
+		if (rc || pmu_load(env, names.names[i], &pmus[count], NULL) != 0)
 			continue;
 		if (pmus[count].core)
 			count++;
@@ -280,7 +280,7 @@ int pmu_load_hybrid(const struct event_env *env, struct pmu **ret, size_t *ret_c
 			pmu_release(&pmus[count]);
 	}
 	name_list_release(&names);
-	if (r || count < 2) {
+	if (rc || count < 2) {
 		while (count)
 			pmu_release(&pmus[--count]);
 		free(pmus);
@@ -288,7 +288,7 @@ int pmu_load_hybrid(const struct event_env *env, struct pmu **ret, size_t *ret_c
 	}
 	*ret = pmus;
 	*ret_count = count;
-	return r;
+	return rc;
 }
 
 static bool is_alias_name(const char *name)
@@ -308,11 +308,11 @@ int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_li
 {
 	char path[PATH_MAX];
 	size_t kept = ret->count;
-	int r;
+	int rc;
 
 	if (!pmu_path(env, pmu, "events", path, sizeof(path)))
 		return 0;
-	r = name_list_read_dir(ret, path);
+	rc = name_list_read_dir(ret, path);
 	for (size_t i = kept; i < ret->count; i++) {
 		if (is_alias_name(ret->names[i]))
 			ret->names[kept++] = ret->names[i];
@@ -320,7 +320,7 @@ int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_li
 			free(ret->names[i]);
 	}
 	ret->count = kept;
-	return r == -ENOMEM ? r : 0;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static int alias_text(const struct event_env *env, const char *pmu, const char *alias, char *out,
@@ -328,9 +328,9 @@ static int alias_text(const struct event_env *env, const char *pmu, const char *
 {
 	struct name_list names = {0};
 	char what[NAME_MAX + sizeof("events/")];
-	int r = pmu_alias_names(env, pmu, &names), found = -ENOENT;
+	int rc = pmu_alias_names(env, pmu, &names), found = -ENOENT;
 
-	for (size_t i = 0; !r && i < names.count; i++) {
+	for (size_t i = 0; !rc && i < names.count; i++) {
 		if (strcasecmp(names.names[i], alias) == 0) {
 			snprintf(what, sizeof(what), "events/%s", names.names[i]);
 			found = pmu_read(env, pmu, what, out, size);
@@ -338,7 +338,7 @@ static int alias_text(const struct event_env *env, const char *pmu, const char *
 		}
 	}
 	name_list_release(&names);
-	return r ? r : found < 0 ? -ENOENT : 0;
+	return rc ? rc : found < 0 ? -ENOENT : 0;
 }
 
 int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const char *alias,
@@ -348,15 +348,15 @@ int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const ch
 	struct term_list terms = {0};
 	struct lexer lexer = {text};
 	const char *at;
-	int r = alias_text(env, pmu->name, alias, text, sizeof(text));
+	int rc = alias_text(env, pmu->name, alias, text, sizeof(text));
 
-	if (r)
-		return r;
-	r = term_list_parse(&terms, &lexer, false, &at, NULL);
-	if (r) {
+	if (rc)
+		return rc;
+	rc = term_list_parse(&terms, &lexer, false, &at, NULL);
+	if (rc) {
 		term_list_release(&terms);
-		if (r == -ENOMEM)
-			return error_sys(err, r, "PMU '%s'", pmu->name);
+		if (rc == -ENOMEM)
+			return error_sys(err, rc, "PMU '%s'", pmu->name);
 		return error_set(err, -EBADMSG, "PMU '%s': alias '%s' holds '%.64s', no terms",
 				 pmu->name, alias, text);
 	}

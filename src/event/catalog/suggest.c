@@ -96,7 +96,7 @@ void suggest_alias(const struct event_env *env, const char *pmu, const char *nam
 	nearest_write(&nearest, out, size);
 }
 
-const char *suggest_whose(const char *event, int code)
+const char *suggest_whose(const char *event, int rc)
 {
 	static const char trigger[] = "is nothing to record: it is what --trigger waits for",
 			  probe[] = "is no probe that somebody has made; uprobe:FILE:FUNCTION and "
@@ -112,7 +112,7 @@ const char *suggest_whose(const char *event, int code)
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strncmp(event, others[i].prefix, strlen(others[i].prefix)) &&
-		    strchr(event, ':') && (others[i].any_code || code == -ENOENT))
+		    strchr(event, ':') && (others[i].any_code || rc == -ENOENT))
 			return others[i].sentence;
 	return NULL;
 }

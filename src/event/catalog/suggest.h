@@ -26,6 +26,6 @@ void suggest_where(const struct event_env *env, const char *name, char *out, siz
  * Of an event that failed by @code: what is written so otherwise, to stand behind it in a sentence;
  * or NULL.
  */
-const char *suggest_whose(const char *event, int code);
+const char *suggest_whose(const char *event, int rc);
 
 #endif

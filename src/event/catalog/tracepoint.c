@@ -35,11 +35,11 @@ static bool events_path(const char *root, const char *sys, const char *name, cha
 static int add_tracepoint(struct tracepoint_list *list, const char *sys, const char *name,
 			  uint64_t id)
 {
-	int r = array_grow(&list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	int rc = array_grow(&list->items, &list->cap, list->count + 1, sizeof(*list->items));
 	char *full;
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (asprintf(&full, "%s:%s", sys, name) < 0)
 		return -ENOMEM;
 	list->items[list->count++] = (struct tracepoint){full, id};
@@ -50,16 +50,16 @@ static int add_tracepoint(struct tracepoint_list *list, const char *sys, const c
  * Since Linux 5.16 the mode of the mount opens the directory only: the files below belong to root
  * and the mount's group. And the kernel gives tracepoints only to those who may see everything.
  */
-static int access_error(const char *root, const char *what, int code, struct error *err)
+static int access_error(const char *root, const char *what, int rc, struct error *err)
 {
-	if (code == -EACCES || code == -EPERM)
+	if (rc == -EACCES || rc == -EPERM)
 		return error_set(
 			err, -EACCES,
 			"tracepoint '%.96s': %.96s is not readable for this user: run as "
 			"root; or as root: mount -o remount,mode=755,gid=%u %.96s && sysctl "
 			"kernel.perf_event_paranoid=-1",
 			what, root, getegid(), root);
-	return error_sys(err, code, "tracepoint '%.128s': %.200s", what, root);
+	return error_sys(err, rc, "tracepoint '%.128s': %.200s", what, root);
 }
 
 static int not_mounted(const char *root, const char *what, struct error *err)
@@ -103,24 +103,24 @@ static int find_plain(const char *root, const char *sys, const char *name,
 {
 	char path[PATH_MAX], what[256];
 	uint64_t id;
-	int r = read_id(root, sys, name, &id);
+	int rc = read_id(root, sys, name, &id);
 
-	if (!r)
+	if (!rc)
 		return add_tracepoint(ret, sys, name, id);
 	snprintf(what, sizeof(what), "%s:%s", sys, name);
-	if (r == -EBADMSG)
-		return error_set(err, r, "tracepoint '%s': its id is no number", what);
-	if (r != -ENOENT)
-		return access_error(root, what, r, err);
+	if (rc == -EBADMSG)
+		return error_set(err, rc, "tracepoint '%s': its id is no number", what);
+	if (rc != -ENOENT)
+		return access_error(root, what, rc, err);
 	/* "No such file" may also mean that nothing is mounted there. */
 	if (events_path(root, "", "", path, sizeof(path))) {
 		struct name_list probe = {0};
 
-		r = name_list_read_dir(&probe, path);
+		rc = name_list_read_dir(&probe, path);
 		name_list_release(&probe);
-		if (r == -EACCES || r == -EPERM)
-			return access_error(root, what, r, err);
-		if (r == -ENOENT)
+		if (rc == -EACCES || rc == -EPERM)
+			return access_error(root, what, rc, err);
+		if (rc == -ENOENT)
 			return not_mounted(root, what, err);
 	}
 	return error_set(err, -ENOENT, "unknown tracepoint '%s'", what);
@@ -132,17 +132,17 @@ static int find_in_system(const char *root, const char *sys, const char *name,
 {
 	char path[PATH_MAX];
 	struct name_list names = {0};
-	int r;
+	int rc;
 
 	if (sys[0] == '.' || strchr(sys, '/') || !events_path(root, sys, "", path, sizeof(path)))
 		return 0;
-	r = name_list_read_dir(&names, path);
-	if (r && r != -ENOMEM) {
-		if (r != -ENOENT && r != -ENOTDIR)
-			*ret_problem = r;
-		r = 0;
+	rc = name_list_read_dir(&names, path);
+	if (rc && rc != -ENOMEM) {
+		if (rc != -ENOENT && rc != -ENOTDIR)
+			*ret_problem = rc;
+		rc = 0;
 	}
-	for (size_t i = 0; !r && i < names.count; i++) {
+	for (size_t i = 0; !rc && i < names.count; i++) {
 		uint64_t id;
 		int found;
 
@@ -150,12 +150,12 @@ static int find_in_system(const char *root, const char *sys, const char *name,
 			continue;
 		found = read_id(root, sys, names.names[i], &id);
 		if (!found)
-			r = add_tracepoint(ret, sys, names.names[i], id);
+			rc = add_tracepoint(ret, sys, names.names[i], id);
 		else if (found != -ENOENT)
 			*ret_problem = found;
 	}
 	name_list_release(&names);
-	return r;
+	return rc;
 }
 
 static int find_pattern(const char *root, const char *sys, const char *name,
@@ -164,26 +164,26 @@ static int find_pattern(const char *root, const char *sys, const char *name,
 	struct name_list systems = {0};
 	char path[PATH_MAX], what[256];
 	size_t before = ret->count;
-	int r = 0, problem = 0;
+	int rc = 0, problem = 0;
 
 	snprintf(what, sizeof(what), "%s:%s", sys, name);
 	if (!is_pattern(sys)) {
-		r = name_list_add(&systems, sys);
+		rc = name_list_add(&systems, sys);
 	} else if (events_path(root, "", "", path, sizeof(path))) {
-		r = name_list_read_dir(&systems, path);
-		if (r && r != -ENOMEM) {
+		rc = name_list_read_dir(&systems, path);
+		if (rc && rc != -ENOMEM) {
 			name_list_release(&systems);
-			return r == -ENOENT ? not_mounted(root, what, err)
-					    : access_error(root, what, r, err);
+			return rc == -ENOENT ? not_mounted(root, what, err)
+					     : access_error(root, what, rc, err);
 		}
 	}
-	for (size_t i = 0; !r && i < systems.count; i++) {
+	for (size_t i = 0; !rc && i < systems.count; i++) {
 		if (!is_pattern(sys) || fnmatch(sys, systems.names[i], 0) == 0)
-			r = find_in_system(root, systems.names[i], name, ret, &problem);
+			rc = find_in_system(root, systems.names[i], name, ret, &problem);
 	}
 	name_list_release(&systems);
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	/* A pattern that we can only follow in part would record less than was asked for. */
 	if (problem == -EBADMSG)
 		return error_set(err, problem, "tracepoint '%s': an id is no number", what);
@@ -225,21 +225,21 @@ int tracepoint_names(const struct event_env *env, struct name_list *ret)
 	const char *root = tracepoint_root(env);
 	struct name_list systems = {0}, names = {0};
 	char path[PATH_MAX], full[NAME_MAX * 2];
-	int r;
+	int rc;
 
 	if (!root || !events_path(root, "", "", path, sizeof(path)))
 		return 0;
-	r = name_list_read_dir(&systems, path);
-	for (size_t i = 0; r != -ENOMEM && i < systems.count; i++) {
+	rc = name_list_read_dir(&systems, path);
+	for (size_t i = 0; rc != -ENOMEM && i < systems.count; i++) {
 		if (!events_path(root, systems.names[i], "", path, sizeof(path)))
 			continue;
-		r = name_list_read_dir(&names, path);
-		for (size_t j = 0; r != -ENOMEM && j < names.count; j++) {
+		rc = name_list_read_dir(&names, path);
+		for (size_t j = 0; rc != -ENOMEM && j < names.count; j++) {
 			snprintf(full, sizeof(full), "%s:%s", systems.names[i], names.names[j]);
-			r = name_list_add(ret, full);
+			rc = name_list_add(ret, full);
 		}
 		name_list_release(&names);
 	}
 	name_list_release(&systems);
-	return r == -ENOMEM ? r : 0;
+	return rc == -ENOMEM ? rc : 0;
 }

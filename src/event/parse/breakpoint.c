@@ -77,7 +77,7 @@ static int set_place(struct parser *parser, struct event_spec *spec, const struc
 {
 	struct event_place *place = &spec->place;
 	struct event_symbol symbol;
-	int code;
+	int rc;
 
 	*ret = (struct event_symbol){0};
 	if (!text->file && parse_u64(text->name, &spec->attr.config1) == 0) {
@@ -89,9 +89,9 @@ static int set_place(struct parser *parser, struct event_spec *spec, const struc
 			parser->err, -EINVAL,
 			"a breakpoint's address is a number (0x...) or a name, not '%.64s'",
 			text->name);
-	code = place_find(parser, text, &place->file, &symbol);
-	if (code)
-		return code;
+	rc = place_find(parser, text, &place->file, &symbol);
+	if (rc)
+		return rc;
 	*ret = symbol;
 	symbol.address += text->plus;
 	if (symbol.fixed)
@@ -112,7 +112,7 @@ static int set_rest(struct parser *parser, struct draft *draft, const struct pla
 	struct pd_attr *attr = &draft->spec.attr;
 	char *rest = length ? length : tail;
 	char *bytes = length ? take_part(&rest) : NULL, *part = take_part(&rest);
-	int r;
+	int rc;
 
 	if (bytes && (parse_u64(bytes, &attr->config2) != 0 || !length_is_possible(attr->config2)))
 		return error_set(parser->err, -EINVAL,
@@ -123,17 +123,17 @@ static int set_rest(struct parser *parser, struct draft *draft, const struct pla
 		return error_set(parser->err, -EINVAL,
 				 "a breakpoint's access is of r, w and x, not '%.32s'", part);
 	if (!bytes) {
-		r = default_length(parser, text, symbol, attr);
-		if (r)
-			return r;
+		rc = default_length(parser, text, symbol, attr);
+		if (rc)
+			return rc;
 	}
 	if (!part)
 		return 0;
 	if (rest)
 		return error_set(parser->err, -EINVAL,
 				 "nothing may follow a breakpoint's modifiers");
-	r = modifier_check(part, parser->err);
-	return r ? r : modifier_apply(draft, part, false, parser->err);
+	rc = modifier_check(part, parser->err);
+	return rc ? rc : modifier_apply(draft, part, false, parser->err);
 }
 
 int event_add_breakpoint(struct parser *parser, const struct event_words *words,
@@ -142,21 +142,21 @@ int event_add_breakpoint(struct parser *parser, const struct event_words *words,
 	struct draft *draft = parser_add(parser, words);
 	char *length_copy = length ? strdup(length) : NULL, *tail_copy = tail ? strdup(tail) : NULL;
 	struct event_symbol symbol;
-	int r = 0;
+	int rc = 0;
 
 	if (!draft || (length && !length_copy) || (tail && !tail_copy))
-		r = error_sys(parser->err, -ENOMEM, "event list");
-	if (!r) {
+		rc = error_sys(parser->err, -ENOMEM, "event list");
+	if (!rc) {
 		draft->spec.attr.type = PERF_TYPE_BREAKPOINT;
 		draft->spec.attr.sample_period = 1;
 		draft->spec.each = true;
-		r = set_place(parser, &draft->spec, text, &symbol);
+		rc = set_place(parser, &draft->spec, text, &symbol);
 	}
-	if (!r) {
+	if (!rc) {
 		draft->spec.attr.bp_type = symbol.function ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
-		r = set_rest(parser, draft, text, &symbol, length_copy, tail_copy);
+		rc = set_rest(parser, draft, text, &symbol, length_copy, tail_copy);
 	}
 	free(length_copy);
 	free(tail_copy);
-	return r;
+	return rc;
 }

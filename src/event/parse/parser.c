@@ -53,10 +53,10 @@ static int expected(struct parser *parser, const struct token *token, const char
 static int parse_slashes(struct parser *parser, struct event_words *words)
 {
 	struct token token;
-	int r = term_list_parse(&words->terms, &parser->lexer, true, &parser->fault, parser->err);
+	int rc = term_list_parse(&words->terms, &parser->lexer, true, &parser->fault, parser->err);
 
-	if (r)
-		return r == -ENOMEM ? no_memory(parser) : r;
+	if (rc)
+		return rc == -ENOMEM ? no_memory(parser) : rc;
 	words->slashes = true;
 	token = lexer_peek(&parser->lexer, LEX_EVENTS);
 	if (token.type != TOKEN_WORD)
@@ -115,65 +115,65 @@ static int parse_breakpoint(struct parser *parser, struct event_words *words)
 {
 	char *length = NULL, *tail = NULL;
 	struct place_text text = {0};
-	int r;
+	int rc;
 
 	parser->lexer.at = words->start + strlen("mem:");
-	r = place_scan_address(parser, &text);
-	if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+	rc = place_scan_address(parser, &text);
+	if (!rc && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
 		lexer_next(&parser->lexer, LEX_EVENTS);
-		length = take_word(parser, "the length of the breakpoint", &r);
-	} else if (!r && *parser->lexer.at == ':') {
+		length = take_word(parser, "the length of the breakpoint", &rc);
+	} else if (!rc && *parser->lexer.at == ':') {
 		parser->lexer.at++;
-		tail = take_word(parser, "the access of the breakpoint", &r);
+		tail = take_word(parser, "the access of the breakpoint", &rc);
 	}
-	if (!r)
-		r = write_down(parser, words);
-	if (!r)
-		r = event_add_breakpoint(parser, words, &text, length, tail);
+	if (!rc)
+		rc = write_down(parser, words);
+	if (!rc)
+		rc = event_add_breakpoint(parser, words, &text, length, tail);
 	place_text_release(&text);
 	free(length);
 	free(tail);
-	return r;
+	return rc;
 }
 
 static int parse_probe(struct parser *parser, struct event_words *words, size_t prefix)
 {
 	struct place_text text = {0};
-	int r;
+	int rc;
 
 	parser->lexer.at = words->start + prefix;
-	r = event_scan_probe(parser, words->start, &text);
-	if (!r && *parser->lexer.at == ':') {
+	rc = event_scan_probe(parser, words->start, &text);
+	if (!rc && *parser->lexer.at == ':') {
 		parser->lexer.at++;
-		words->modifiers = take_word(parser, "modifiers", &r);
-	} else if (!r && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
+		words->modifiers = take_word(parser, "modifiers", &rc);
+	} else if (!rc && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
 		lexer_next(&parser->lexer, LEX_EVENTS);
-		r = parse_slashes(parser, words);
+		rc = parse_slashes(parser, words);
 	}
-	if (!r)
-		r = write_down(parser, words);
-	if (!r)
-		r = event_add_probe(parser, words, &text);
+	if (!rc)
+		rc = write_down(parser, words);
+	if (!rc)
+		rc = event_add_probe(parser, words, &text);
 	place_text_release(&text);
-	return r;
+	return rc;
 }
 
 /* What failed by @code may be known elsewhere. */
-static int say_whose(struct parser *parser, const struct event_words *words, int code)
+static int say_whose(struct parser *parser, const struct event_words *words, int rc)
 {
-	const char *whose = suggest_whose(words->head, code);
+	const char *whose = suggest_whose(words->head, rc);
 
 	if (!whose)
-		return code;
+		return rc;
 	parser->fault = words->start;
-	return error_set(parser->err, code, "'%.64s' %s", words->head, whose);
+	return error_set(parser->err, rc, "'%.64s' %s", words->head, whose);
 }
 
 static int parse_event(struct parser *parser)
 {
 	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
 	struct event_words words = {.start = token.start};
-	int r = 0;
+	int rc = 0;
 
 	if (token.type != TOKEN_WORD)
 		return expected(parser, &token, "an event");
@@ -181,29 +181,29 @@ static int parse_event(struct parser *parser)
 	if (!words.head)
 		return no_memory(parser);
 	if (begins_with(&token, "mem:")) {
-		r = parse_breakpoint(parser, &words);
+		rc = parse_breakpoint(parser, &words);
 		goto out;
 	}
 	if (event_probe_prefix(token.start)) {
-		r = parse_probe(parser, &words, event_probe_prefix(token.start));
+		rc = parse_probe(parser, &words, event_probe_prefix(token.start));
 		goto out;
 	}
 	if (lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_SLASH) {
 		lexer_next(&parser->lexer, LEX_EVENTS);
-		r = parse_slashes(parser, &words);
-		if (r)
+		rc = parse_slashes(parser, &words);
+		if (rc)
 			goto out;
 	}
-	r = write_down(parser, &words);
-	if (!r)
-		r = event_resolve(parser, &words);
+	rc = write_down(parser, &words);
+	if (!rc)
+		rc = event_resolve(parser, &words);
 out:
-	if (r == -ENOENT || r == -EINVAL)
-		r = say_whose(parser, &words, r);
-	if (r && !parser->fault)
+	if (rc == -ENOENT || rc == -EINVAL)
+		rc = say_whose(parser, &words, rc);
+	if (rc && !parser->fault)
 		parser->fault = words.start;
 	event_words_release(&words);
-	return r;
+	return rc;
 }
 
 /* What belongs to the leader of a group alone; the members follow it. */
@@ -231,7 +231,7 @@ static int apply_group_modifiers(struct parser *parser, size_t first)
 {
 	struct token token = lexer_peek(&parser->lexer, LEX_EVENTS);
 	char *text;
-	int r;
+	int rc;
 
 	if (token.type != TOKEN_WORD)
 		return 0;
@@ -242,13 +242,13 @@ static int apply_group_modifiers(struct parser *parser, size_t first)
 	text = strndup(token.start + 1, token.len - 1);
 	if (!text)
 		return no_memory(parser);
-	r = modifier_check(text, parser->err);
-	for (size_t i = first; !r && i < parser->count; i++)
-		r = modifier_apply(&parser->drafts[i], text, true, parser->err);
+	rc = modifier_check(text, parser->err);
+	for (size_t i = first; !rc && i < parser->count; i++)
+		rc = modifier_apply(&parser->drafts[i], text, true, parser->err);
 	free(text);
-	if (!r)
+	if (!rc)
 		parser->fault = NULL;
-	return r;
+	return rc;
 }
 
 /* "{" has been taken. */
@@ -256,24 +256,24 @@ static int parse_group_body(struct parser *parser, const char *open)
 {
 	size_t first = parser->count;
 	struct token token;
-	int r;
+	int rc;
 
 	do {
-		r = parse_event(parser);
-		if (r)
-			return r;
+		rc = parse_event(parser);
+		if (rc)
+			return rc;
 		token = lexer_next(&parser->lexer, LEX_EVENTS);
 	} while (token.type == TOKEN_COMMA);
 	if (token.type != TOKEN_CLOSE) {
-		r = expected(parser, &token, "'}'");
+		rc = expected(parser, &token, "'}'");
 		if (token.type == TOKEN_END)
 			parser->fault = open;
-		return r;
+		return rc;
 	}
-	r = apply_group_modifiers(parser, first);
-	if (!r)
+	rc = apply_group_modifiers(parser, first);
+	if (!rc)
 		close_group(parser, first);
-	return r;
+	return rc;
 }
 
 /* A group, once; or on a hybrid machine and with generic events in it, once for each kind of core.
@@ -282,18 +282,18 @@ static int parse_group(struct parser *parser)
 {
 	const char *open = parser->lexer.at - 1;
 	struct lexer start = parser->lexer;
-	int r;
+	int rc;
 
 	parser->in_group = true;
 	parser->group_generic = false;
 	parser->group_core = 0;
-	r = parse_group_body(parser, open);
-	while (!r && parser->group_generic && ++parser->group_core < parser->nr_cores) {
+	rc = parse_group_body(parser, open);
+	while (!rc && parser->group_generic && ++parser->group_core < parser->nr_cores) {
 		parser->lexer = start;
-		r = parse_group_body(parser, open);
+		rc = parse_group_body(parser, open);
 	}
 	parser->in_group = false;
-	return r;
+	return rc;
 }
 
 static int parse_item(struct parser *parser)
@@ -313,12 +313,12 @@ static int parse_item(struct parser *parser)
 static int parse_list(struct parser *parser)
 {
 	struct token token;
-	int r;
+	int rc;
 
 	do {
-		r = parse_item(parser);
-		if (r)
-			return r;
+		rc = parse_item(parser);
+		if (rc)
+			return rc;
 		token = lexer_next(&parser->lexer, LEX_EVENTS);
 	} while (token.type == TOKEN_COMMA);
 	return token.type == TOKEN_END ? 0 : expected(parser, &token, "','");
@@ -337,10 +337,10 @@ static void finish_single(struct parser *parser)
 
 static int hand_over(struct parser *parser, struct event_list *list)
 {
-	int r = array_grow(&list->specs, &list->capacity, list->count + parser->count,
-			   sizeof(*list->specs));
+	int rc = array_grow(&list->specs, &list->capacity, list->count + parser->count,
+			    sizeof(*list->specs));
 
-	if (r)
+	if (rc)
 		return no_memory(parser);
 	for (size_t i = 0; i < parser->count; i++) {
 		list->specs[list->count + i] = parser->drafts[i].spec;
@@ -382,16 +382,16 @@ int event_parse(struct event_list *list, const char *text, const struct event_en
 	static const struct event_env machine = {0};
 	struct parser parser = {
 		.text = text, .env = env ? env : &machine, .err = err, .lexer = {text}};
-	int r;
+	int rc;
 
 	if (strlen(text) > TEXT_MAX)
 		return error_set(err, -EINVAL, "the list of events is longer than %u characters",
 				 TEXT_MAX);
-	r = parse_list(&parser);
-	if (!r) {
+	rc = parse_list(&parser);
+	if (!rc) {
 		finish_single(&parser);
-		r = hand_over(&parser, list);
-	} else if (r != -ENOMEM) {
+		rc = hand_over(&parser, list);
+	} else if (rc != -ENOMEM) {
 		say_where(&parser);
 	}
 	parser_truncate(&parser, 0);
@@ -399,5 +399,5 @@ int event_parse(struct event_list *list, const char *text, const struct event_en
 	for (size_t i = 0; i < parser.nr_cores; i++)
 		pmu_release(&parser.cores[i]);
 	free(parser.cores);
-	return r;
+	return rc;
 }

@@ -87,7 +87,7 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 {
 	const char *start, *end;
 	size_t len;
-	int code;
+	int rc;
 
 	end = part_end(s, SPACE ",/{}", &start, &len);
 	if (!end)
@@ -97,20 +97,20 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 	if (!ret->name)
 		return no_memory(parser);
 	if (*s != '\'') {
-		code = take_offset(parser, ret, s);
+		rc = take_offset(parser, ret, s);
 	} else {
 		/* Behind the quotes only an offset may stand. */
 		char rest[32];
 
 		len = strcspn(end, SPACE ",/{}:");
 		snprintf(rest, sizeof(rest), "%.*s", len < 31 ? (int)len : 31, end);
-		code = *rest && (*rest != '+' || parse_u64(rest + 1, &ret->plus) ||
-				 ret->plus > INT64_MAX)
-			       ? bad_place(parser, end, "+OFFSET expected behind the quotes")
-			       : 0;
+		rc = *rest && (*rest != '+' || parse_u64(rest + 1, &ret->plus) ||
+			       ret->plus > INT64_MAX)
+			     ? bad_place(parser, end, "+OFFSET expected behind the quotes")
+			     : 0;
 		parser->lexer.at += len;
 	}
-	return code;
+	return rc;
 }
 
 /* The file and the colon behind it; the rest begins at *@ret_rest. */
@@ -139,11 +139,11 @@ static int check_name(struct parser *parser, const char *at, const struct place_
 int place_scan_function(struct parser *parser, bool with_file, struct place_text *ret)
 {
 	const char *s = parser->lexer.at;
-	int code = with_file ? take_file(parser, s, ret, &s) : 0;
+	int rc = with_file ? take_file(parser, s, ret, &s) : 0;
 
-	if (!code)
-		code = take_name(parser, s, ret);
-	return code ? code : check_name(parser, s, ret);
+	if (!rc)
+		rc = take_name(parser, s, ret);
+	return rc ? rc : check_name(parser, s, ret);
 }
 
 static bool is_digits(const char *s, size_t len)
@@ -183,11 +183,11 @@ static bool begins_with_file(const char *s)
 int place_scan_address(struct parser *parser, struct place_text *ret)
 {
 	const char *s = parser->lexer.at;
-	int code = begins_with_file(s) ? take_file(parser, s, ret, &s) : 0;
+	int rc = begins_with_file(s) ? take_file(parser, s, ret, &s) : 0;
 
-	if (!code)
-		code = take_name(parser, s, ret);
-	return code || !ret->file ? code : check_name(parser, s, ret);
+	if (!rc)
+		rc = take_name(parser, s, ret);
+	return rc || !ret->file ? rc : check_name(parser, s, ret);
 }
 
 size_t place_length(const char *text, enum place_kind kind)
@@ -296,24 +296,24 @@ int place_find(struct parser *parser, const struct place_text *text, char **ret_
 	struct event_symbol symbol;
 	struct error err = ERROR_INIT;
 	char *file = NULL;
-	int code = 0;
+	int rc = 0;
 
 	if (!symbols)
 		return error_set(parser->err, -EINVAL, "names have no addresses here: '%.64s'",
 				 text->name);
 	if (text->file) {
 		file = place_find_file(text->file, &err);
-		code = file ? 0 : err.code;
+		rc = file ? 0 : err.code;
 	}
-	if (!code)
-		code = symbols->find(file, text->name, &symbol, &err);
-	if (!code && symbol.size && text->plus >= symbol.size)
-		code = error_set(&err, -EINVAL, "'%.128s' has %llu bytes, and no offset %llu",
-				 text->name, (unsigned long long)symbol.size,
-				 (unsigned long long)text->plus);
-	if (code) {
+	if (!rc)
+		rc = symbols->find(file, text->name, &symbol, &err);
+	if (!rc && symbol.size && text->plus >= symbol.size)
+		rc = error_set(&err, -EINVAL, "'%.128s' has %llu bytes, and no offset %llu",
+			       text->name, (unsigned long long)symbol.size,
+			       (unsigned long long)text->plus);
+	if (rc) {
 		free(file);
-		return error_set(parser->err, code, "%s", err.text);
+		return error_set(parser->err, rc, "%s", err.text);
 	}
 	*ret = symbol;
 	*ret_file = file;

@@ -61,27 +61,27 @@ static int set_returns(const struct pmu *pmu, struct pd_attr *attr, struct error
 static int set_pmu(struct parser *parser, const struct probe_kind *kind, struct pd_attr *attr)
 {
 	struct pmu pmu;
-	int code = pmu_load(parser->env, kind->pmu, &pmu, parser->err);
+	int rc = pmu_load(parser->env, kind->pmu, &pmu, parser->err);
 
-	if (code == -ENOENT)
-		return error_set(parser->err, code, "this kernel has no %ss for events (CONFIG_%s)",
+	if (rc == -ENOENT)
+		return error_set(parser->err, rc, "this kernel has no %ss for events (CONFIG_%s)",
 				 kind->pmu, kind->user ? "UPROBE_EVENTS" : "KPROBE_EVENTS");
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	attr->type = pmu.type;
-	code = kind->returns ? set_returns(&pmu, attr, parser->err) : 0;
+	rc = kind->returns ? set_returns(&pmu, attr, parser->err) : 0;
 	pmu_release(&pmu);
-	return code;
+	return rc;
 }
 
 static int set_place(struct parser *parser, const struct probe_kind *kind,
 		     const struct place_text *text, struct event_spec *spec)
 {
 	struct event_symbol symbol;
-	int code = place_find(parser, text, &spec->place.file, &symbol);
+	int rc = place_find(parser, text, &spec->place.file, &symbol);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	if (!symbol.function)
 		return error_set(
 			parser->err, -EINVAL,
@@ -103,17 +103,17 @@ int event_add_probe(struct parser *parser, const struct event_words *words,
 	const struct probe_kind *kind = kind_of(words->head);
 	size_t first = parser->count;
 	struct draft *draft = parser_add(parser, words);
-	int code;
+	int rc;
 
 	if (!draft)
 		return error_sys(parser->err, -ENOMEM, "event list");
-	code = set_pmu(parser, kind, &draft->spec.attr);
-	if (!code)
-		code = set_place(parser, kind, text, &draft->spec);
-	if (code)
-		return code;
+	rc = set_pmu(parser, kind, &draft->spec.attr);
+	if (!rc)
+		rc = set_place(parser, kind, text, &draft->spec);
+	if (rc)
+		return rc;
 	draft->spec.each = true;
 	draft->spec.attr.sample_period = 1;
-	code = event_apply_terms(parser, words, draft, true);
-	return code ? code : event_apply_modifiers(parser, first, words->modifiers);
+	rc = event_apply_terms(parser, words, draft, true);
+	return rc ? rc : event_apply_modifiers(parser, first, words->modifiers);
 }

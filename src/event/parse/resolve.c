@@ -30,15 +30,15 @@ int event_apply_terms(struct parser *parser, const struct event_words *words, st
 {
 	for (size_t i = 0; i < words->terms.count; i++) {
 		const struct term *term = &words->terms.items[i];
-		int r;
+		int rc;
 
 		parser->fault = term->at;
 		if (!term_is_common(term))
 			return error_set(parser->err, -ENOENT, "unknown term '%.64s' of '%.64s'",
 					 term->key, words->head);
-		r = term_apply(&draft->spec, term, tracepoint, parser->err);
-		if (r)
-			return r;
+		rc = term_apply(&draft->spec, term, tracepoint, parser->err);
+		if (rc)
+			return rc;
 	}
 	parser->fault = NULL;
 	return 0;
@@ -46,14 +46,14 @@ int event_apply_terms(struct parser *parser, const struct event_words *words, st
 
 int event_apply_modifiers(struct parser *parser, size_t first, const char *text)
 {
-	int r;
+	int rc;
 
 	if (!text)
 		return 0;
-	r = modifier_check(text, parser->err);
-	for (size_t i = first; !r && i < parser->count; i++)
-		r = modifier_apply(&parser->drafts[i], text, false, parser->err);
-	return r;
+	rc = modifier_check(text, parser->err);
+	for (size_t i = first; !rc && i < parser->count; i++)
+		rc = modifier_apply(&parser->drafts[i], text, false, parser->err);
+	return rc;
 }
 
 /* Only one place for modifiers: "cycles:u" or "cycles/…/u". */
@@ -107,23 +107,23 @@ static int add_generic(struct parser *parser, const struct event_words *words,
 {
 	size_t first = parser->count;
 	const char *modifiers = NULL;
-	int r = one_modifier(parser, words, inner, &modifiers);
+	int rc = one_modifier(parser, words, inner, &modifiers);
 
-	if (!r && event->type != PERF_TYPE_SOFTWARE) {
+	if (!rc && event->type != PERF_TYPE_SOFTWARE) {
 		if (load_cores(parser) != 0)
 			return no_memory(parser);
 		parser->group_generic = true;
 	}
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (event->type == PERF_TYPE_SOFTWARE || !parser->nr_cores)
-		r = add_generic_on(parser, words, event, NULL);
+		rc = add_generic_on(parser, words, event, NULL);
 	else if (parser->in_group)
-		r = add_generic_on(parser, words, event, &parser->cores[parser->group_core]);
+		rc = add_generic_on(parser, words, event, &parser->cores[parser->group_core]);
 	else
-		for (size_t i = 0; !r && i < parser->nr_cores; i++)
-			r = add_generic_on(parser, words, event, &parser->cores[i]);
-	return r ? r : event_apply_modifiers(parser, first, modifiers);
+		for (size_t i = 0; !rc && i < parser->nr_cores; i++)
+			rc = add_generic_on(parser, words, event, &parser->cores[i]);
+	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* TYPE:CONFIG[:modifiers], both numbers. -ENOENT (no sentence) if it is not of that form. */
@@ -135,7 +135,7 @@ static int add_numeric(struct parser *parser, const struct event_words *words, c
 	size_t len = colon ? (size_t)(colon - rest) : strlen(rest), first = parser->count;
 	uint64_t type_number, config_number;
 	struct draft *draft;
-	int r;
+	int rc;
 
 	if (len >= sizeof(config))
 		return -ENOENT;
@@ -146,16 +146,16 @@ static int add_numeric(struct parser *parser, const struct event_words *words, c
 	if (type_number > UINT32_MAX)
 		return error_set(parser->err, -EINVAL, "type %" PRIu64 " does not fit 32 bits",
 				 type_number);
-	r = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
-	if (r)
-		return r;
+	rc = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
+	if (rc)
+		return rc;
 	draft = parser_add(parser, words);
 	if (!draft)
 		return no_memory(parser);
 	draft->spec.attr.type = (uint32_t)type_number;
 	draft->spec.attr.config = config_number;
-	r = event_apply_terms(parser, words, draft, false);
-	return r ? r : event_apply_modifiers(parser, first, modifiers);
+	rc = event_apply_terms(parser, words, draft, false);
+	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
 static int add_pmu_event(struct parser *parser, const struct event_words *words, const char *name,
@@ -163,19 +163,19 @@ static int add_pmu_event(struct parser *parser, const struct event_words *words,
 {
 	struct draft *draft;
 	struct pmu pmu;
-	int r = pmu_load(parser->env, name, &pmu, parser->err);
+	int rc = pmu_load(parser->env, name, &pmu, parser->err);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	draft = parser_add(parser, words);
 	if (draft)
-		r = pmu_apply(parser->env, &pmu, terms, &draft->spec, &parser->fault, parser->err);
+		rc = pmu_apply(parser->env, &pmu, terms, &draft->spec, &parser->fault, parser->err);
 	else
-		r = no_memory(parser);
-	if (!r)
+		rc = no_memory(parser);
+	if (!rc)
 		parser->fault = NULL;
 	pmu_release(&pmu);
-	return r;
+	return rc;
 }
 
 /*
@@ -205,20 +205,20 @@ static int add_pmu(struct parser *parser, const struct event_words *words)
 {
 	struct name_list names = {0};
 	size_t first = parser->count;
-	int r = add_pmu_event(parser, words, words->head, &words->terms);
+	int rc = add_pmu_event(parser, words, words->head, &words->terms);
 
-	if (r == -ENOENT && parser->count == first) {
+	if (rc == -ENOENT && parser->count == first) {
 		if (pmu_names(parser->env, &names) != 0)
-			r = no_memory(parser);
-		for (size_t i = 0; (!r || r == -ENOENT) && i < names.count; i++) {
+			rc = no_memory(parser);
+		for (size_t i = 0; (!rc || rc == -ENOENT) && i < names.count; i++) {
 			if (pmu_stands_for(words->head, names.names[i]))
-				r = add_pmu_event(parser, words, names.names[i], &words->terms);
-			if (r == -ENOENT && parser->count > first)
+				rc = add_pmu_event(parser, words, names.names[i], &words->terms);
+			if (rc == -ENOENT && parser->count > first)
 				break; /* a term that this PMU does not know */
 		}
 		name_list_release(&names);
 	}
-	return r ? r : event_apply_modifiers(parser, first, words->modifiers);
+	return rc ? rc : event_apply_modifiers(parser, first, words->modifiers);
 }
 
 /* Terms of an event that was named by an alias: the user's, then the alias as one more. */
@@ -240,10 +240,10 @@ static bool pmu_has_alias(struct parser *parser, const char *pmu_name, const cha
 {
 	struct pmu pmu = {.name = (char *)pmu_name};
 	struct term_list terms = {0};
-	int r = pmu_alias_terms(parser->env, &pmu, alias, &terms, NULL);
+	int rc = pmu_alias_terms(parser->env, &pmu, alias, &terms, NULL);
 
 	term_list_release(&terms);
-	return r == 0 || r == -EBADMSG;
+	return rc == 0 || rc == -EBADMSG;
 }
 
 /* An alias by itself, in every PMU that has it. -ENOENT without a sentence: in none. */
@@ -254,25 +254,25 @@ static int add_alias(struct parser *parser, const struct event_words *words, con
 	struct term_list terms = {0};
 	size_t first = parser->count;
 	const char *modifiers = NULL;
-	int r;
+	int rc;
 
 	if (pmu_names(parser->env, &names) != 0 || terms_with_alias(words, alias, &terms) != 0) {
 		name_list_release(&names);
 		return no_memory(parser);
 	}
-	r = 0;
-	for (size_t i = 0; !r && i < names.count; i++) {
+	rc = 0;
+	for (size_t i = 0; !rc && i < names.count; i++) {
 		if (pmu_has_alias(parser, names.names[i], alias))
-			r = add_pmu_event(parser, words, names.names[i], &terms);
+			rc = add_pmu_event(parser, words, names.names[i], &terms);
 	}
 	name_list_release(&names);
 	free(terms.items);
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (parser->count == first)
 		return -ENOENT;
-	r = one_modifier(parser, words, inner, &modifiers);
-	return r ? r : event_apply_modifiers(parser, first, modifiers);
+	rc = one_modifier(parser, words, inner, &modifiers);
+	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* sys:name[:modifiers], either a pattern. */
@@ -283,21 +283,21 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 	const char *colon = strchr(rest, ':'), *modifiers = NULL;
 	char *name = colon ? strndup(rest, (size_t)(colon - rest)) : strdup(rest);
 	size_t first = parser->count;
-	int r;
+	int rc;
 
 	if (!name)
 		return no_memory(parser);
-	r = tracepoint_find(parser->env, sys, name, &found, parser->err);
+	rc = tracepoint_find(parser->env, sys, name, &found, parser->err);
 	free(name);
-	if (r == -ENOMEM)
+	if (rc == -ENOMEM)
 		no_memory(parser);
-	if (!r)
-		r = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
-	for (size_t i = 0; !r && i < found.count; i++) {
+	if (!rc)
+		rc = one_modifier(parser, words, colon ? colon + 1 : NULL, &modifiers);
+	for (size_t i = 0; !rc && i < found.count; i++) {
 		struct draft *draft = parser_add(parser, words);
 
 		if (!draft) {
-			r = no_memory(parser);
+			rc = no_memory(parser);
 			break;
 		}
 		/* The name without modifiers, as perf's, since readers take it apart. */
@@ -308,20 +308,20 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 		draft->spec.attr.config = found.items[i].id;
 		draft->spec.attr.sample_period = 1;
 		draft->spec.each = true;
-		r = event_apply_terms(parser, words, draft, true);
+		rc = event_apply_terms(parser, words, draft, true);
 	}
 	tracepoint_list_release(&found);
-	return r ? r : event_apply_modifiers(parser, first, modifiers);
+	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
 /* Looks up the first @len characters of @name. */
 static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr)
 {
 	char *head = strndup(name, len);
-	int r = head ? vendor_find(head, attr) : -ENOMEM;
+	int rc = head ? vendor_find(head, attr) : -ENOMEM;
 
 	free(head);
-	return r;
+	return rc;
 }
 
 /*
@@ -332,21 +332,21 @@ static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_
 {
 	const char *colon = strrchr(name, ':');
 	bool likely = colon && colon[1] && !colon[1 + strspn(colon + 1, "ukhp")];
-	int r = -ENOENT;
+	int rc = -ENOENT;
 
 	if (likely)
-		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
-	if (!r || r == -ENOMEM)
+		rc = find_vendor_prefix(name, (size_t)(colon - name), attr);
+	if (!rc || rc == -ENOMEM)
 		goto out;
 	likely = false;
-	r = vendor_find(name, attr);
-	if (r && colon && modifier_like(colon + 1)) {
+	rc = vendor_find(name, attr);
+	if (rc && colon && modifier_like(colon + 1)) {
 		likely = true;
-		r = find_vendor_prefix(name, (size_t)(colon - name), attr);
+		rc = find_vendor_prefix(name, (size_t)(colon - name), attr);
 	}
 out:
 	*ret_inner = likely ? colon + 1 : NULL;
-	return r;
+	return rc;
 }
 
 /* -ENOENT without a sentence: no vendor's name that is known on this machine. */
@@ -357,10 +357,10 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 	const char *inner, *modifiers = NULL;
 	size_t first = parser->count;
 	struct draft *draft;
-	int r = find_vendor(words->head, &attr, &inner);
+	int rc = find_vendor(words->head, &attr, &inner);
 
-	if (r)
-		return r == -ENOMEM ? no_memory(parser) : r;
+	if (rc)
+		return rc == -ENOMEM ? no_memory(parser) : rc;
 	draft = parser_add(parser, words);
 	if (!draft)
 		return no_memory(parser);
@@ -368,10 +368,10 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 	draft->spec.attr = attr;
 	draft->spec.explicit_period = attr.sample_period != 0;
 	draft->spec.modifier_given = attr.flags & levels;
-	r = event_apply_terms(parser, words, draft, false);
-	if (!r)
-		r = one_modifier(parser, words, inner, &modifiers);
-	return r ? r : event_apply_modifiers(parser, first, modifiers);
+	rc = event_apply_terms(parser, words, draft, false);
+	if (!rc)
+		rc = one_modifier(parser, words, inner, &modifiers);
+	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
 static int unknown_event(struct parser *parser, const struct event_words *words)
@@ -396,25 +396,25 @@ static int resolve_known(struct parser *parser, const struct event_words *words,
 			 const char *rest)
 {
 	struct generic_event event;
-	int r = names_find(name, &event);
+	int rc = names_find(name, &event);
 
 	/* A colon with something else than modifiers behind it may still be a tracepoint's. */
-	if (!r && (!rest || modifier_like(rest) || !*rest))
+	if (!rc && (!rest || modifier_like(rest) || !*rest))
 		return add_generic(parser, words, &event, rest);
-	if (r == -EINVAL)
+	if (rc == -EINVAL)
 		return error_set(parser->err, -EINVAL, "'%.64s' is no event: %s", name,
 				 name[0] == 'r' ? "more than 64 bits"
 						: "the cache has no such operation");
 	if (rest) {
-		r = add_numeric(parser, words, name, rest);
-		if (r != -ENOENT)
-			return r;
+		rc = add_numeric(parser, words, name, rest);
+		if (rc != -ENOENT)
+			return rc;
 	} else if (words->slashes) {
 		size_t first = parser->count;
 
-		r = add_pmu(parser, words);
-		if (r != -ENOENT || parser->count > first)
-			return r;
+		rc = add_pmu(parser, words);
+		if (rc != -ENOENT || parser->count > first)
+			return rc;
 	}
 	if (rest && !modifier_like(rest))
 		return -ENOENT;
@@ -428,18 +428,18 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 	struct error tracepoint = ERROR_INIT;
 	struct generic_event event;
 	size_t first = parser->count;
-	int r;
+	int rc;
 
 	if (rest) {
-		r = add_tracepoints(parser, words, name, rest);
-		if ((r != -ENOENT && r != -EACCES && r != -ENXIO) || parser->count > first)
-			return r;
+		rc = add_tracepoints(parser, words, name, rest);
+		if ((rc != -ENOENT && rc != -EACCES && rc != -ENXIO) || parser->count > first)
+			return rc;
 		if (parser->err)
 			tracepoint = *parser->err;
 	}
-	r = add_vendor(parser, words);
-	if (r != -ENOENT || parser->count > first)
-		return r;
+	rc = add_vendor(parser, words);
+	if (rc != -ENOENT || parser->count > first)
+		return rc;
 	if (rest && names_find(name, &event) == 0)
 		return modifier_check(rest, parser->err);
 	/* Whoever asks for a tracepoint must hear why there is none; others would be misled. */
@@ -455,14 +455,14 @@ int event_resolve(struct parser *parser, const struct event_words *words)
 	const char *colon = strchr(words->head, ':'), *rest = colon ? colon + 1 : NULL;
 	size_t first = parser->count;
 	char *name;
-	int r;
+	int rc;
 
 	name = colon ? strndup(words->head, (size_t)(colon - words->head)) : strdup(words->head);
 	if (!name)
 		return no_memory(parser);
-	r = resolve_known(parser, words, name, rest);
-	if (r == -ENOENT && parser->count == first && !parser->fault)
-		r = resolve_other(parser, words, name, rest);
+	rc = resolve_known(parser, words, name, rest);
+	if (rc == -ENOENT && parser->count == first && !parser->fault)
+		rc = resolve_other(parser, words, name, rest);
 	free(name);
-	return r;
+	return rc;
 }

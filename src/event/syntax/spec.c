@@ -42,7 +42,7 @@ int event_set_filter(struct event_list *list, size_t first, const char *filter, 
 {
 	size_t count = list->count > first ? list->count - first : 0;
 	char **made;
-	int r = 0;
+	int rc = 0;
 
 	if (!count)
 		return error_set(err, -EINVAL, "a filter must follow the event it is for");
@@ -56,14 +56,14 @@ int event_set_filter(struct event_list *list, size_t first, const char *filter, 
 					 list->specs[i].name);
 	}
 	made = calloc(count, sizeof(*made));
-	for (size_t i = 0; made && !r && i < count; i++) {
+	for (size_t i = 0; made && !rc && i < count; i++) {
 		made[i] = joined_filter(list->specs[first + i].filter, filter);
-		r = made[i] ? 0 : -ENOMEM;
+		rc = made[i] ? 0 : -ENOMEM;
 	}
 	if (!made)
 		return error_sys(err, -ENOMEM, "filter");
 	for (size_t i = 0; i < count; i++) {
-		if (r) {
+		if (rc) {
 			free(made[i]);
 			continue;
 		}
@@ -71,5 +71,5 @@ int event_set_filter(struct event_list *list, size_t first, const char *filter, 
 		list->specs[first + i].filter = made[i];
 	}
 	free(made);
-	return r ? error_sys(err, r, "filter") : 0;
+	return rc ? error_sys(err, rc, "filter") : 0;
 }

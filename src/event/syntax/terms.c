@@ -115,10 +115,10 @@ static const struct word_value *find_word(const struct word_value *rows, size_t 
 static int push_term(struct term_list *list, const struct token *key, const struct token *value)
 {
 	struct term *term;
-	int r = array_grow(&list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	int rc = array_grow(&list->items, &list->cap, list->count + 1, sizeof(*list->items));
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	term = &list->items[list->count];
 	*term = (struct term){.at = key->start, .key = strndup(key->start, key->len)};
 	if (value)
@@ -165,16 +165,16 @@ int term_list_parse(struct term_list *list, struct lexer *lexer, bool closed, co
 {
 	enum token_type close = closed ? TOKEN_SLASH : TOKEN_END;
 	struct token token = lexer_peek(lexer, LEX_TERMS);
-	int r;
+	int rc;
 
 	if (token.type == close) {
 		lexer_next(lexer, LEX_TERMS);
 		return 0;
 	}
 	do {
-		r = parse_term(list, lexer, ret_at, err);
-		if (r)
-			return r;
+		rc = parse_term(list, lexer, ret_at, err);
+		if (rc)
+			return rc;
 		token = lexer_next(lexer, LEX_TERMS);
 	} while (token.type == TOKEN_COMMA);
 	if (token.type != close)
@@ -208,17 +208,17 @@ bool term_is_common(const struct term *term)
 
 int term_number(const struct term *term, uint64_t *ret, struct error *err)
 {
-	int r;
+	int rc;
 
 	if (!term->value) {
 		*ret = 1;
 		return 0;
 	}
-	r = parse_u64(term->value, ret);
-	if (r == -ERANGE)
+	rc = parse_u64(term->value, ret);
+	if (rc == -ERANGE)
 		return error_set(err, -EINVAL, "the value of term '%s' does not fit 64 bits",
 				 term->key);
-	if (r)
+	if (rc)
 		return error_set(err, -EINVAL, "term '%s' takes a number, not '%.64s'", term->key,
 				 term->value);
 	return 0;
@@ -229,14 +229,14 @@ static int number_up_to(const struct term *term, bool size, uint64_t max, uint64
 			struct error *err)
 {
 	uint64_t v = 0;
-	int r;
+	int rc;
 
 	if (!term->value)
 		return error_set(err, -EINVAL, "term '%s' needs a value", term->key);
 	if (!size || parse_size(term->value, &v) != 0) {
-		r = term_number(term, &v, err);
-		if (r)
-			return r;
+		rc = term_number(term, &v, err);
+		if (rc)
+			return rc;
 	}
 	if (v > max)
 		return error_set(err, -EINVAL, "term '%s' is at most %" PRIu64, term->key, max);
@@ -247,10 +247,10 @@ static int number_up_to(const struct term *term, bool size, uint64_t max, uint64
 static int set_rate(struct event_spec *spec, const struct term *term, bool freq, struct error *err)
 {
 	uint64_t v = 0;
-	int r = number_up_to(term, false, INT64_MAX, &v, err);
+	int rc = number_up_to(term, false, INT64_MAX, &v, err);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (!v)
 		return error_set(err, -EINVAL, "term '%s' is at least 1", term->key);
 	spec->attr.sample_period = v;
@@ -282,10 +282,10 @@ static int set_switch(struct event_spec *spec, const struct term *term, const st
 	int flag;
 
 	if (term->value) {
-		int r = number_up_to(term, false, 1, &v, err);
+		int rc = number_up_to(term, false, 1, &v, err);
 
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 	}
 	flag = row->setter == SET_NOT_SWITCH ? !v : (int)v;
 	memcpy((char *)spec + row->offset, &flag, sizeof(flag));
@@ -342,10 +342,10 @@ static int set_stack(struct event_spec *spec, const struct term *term, enum sett
 {
 	bool dump = setter == SET_STACK_SIZE;
 	uint64_t v = 0;
-	int r = number_up_to(term, dump, dump ? STACK_SIZE_MAX : UINT16_MAX, &v, err);
+	int rc = number_up_to(term, dump, dump ? STACK_SIZE_MAX : UINT16_MAX, &v, err);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (!v || (dump && v % 8))
 		return error_set(err, -EINVAL, "term '%s' must be %s above 0", term->key,
 				 dump ? "a multiple of 8" : "a number");
@@ -362,7 +362,7 @@ static int set_aux(struct event_spec *spec, const struct term *term, enum setter
 	const char *value = term->value ? term->value : "";
 	const struct word_value *row;
 	uint64_t v = 1;
-	int r;
+	int rc;
 
 	if (setter == SET_AUX_ACTION) {
 		row = find_word(aux_actions, ARRAY_SIZE(aux_actions), value, strlen(value));
@@ -375,14 +375,14 @@ static int set_aux(struct event_spec *spec, const struct term *term, enum setter
 		return 0;
 	}
 	if (setter == SET_AUX_SAMPLE_SIZE) {
-		r = number_up_to(term, true, UINT32_MAX, &v, err);
-		if (!r)
+		rc = number_up_to(term, true, UINT32_MAX, &v, err);
+		if (!rc)
 			spec->attr.aux_sample_size = (uint32_t)v;
-		return r;
+		return rc;
 	}
-	r = term_number(term, &v, err);
-	if (r)
-		return r;
+	rc = term_number(term, &v, err);
+	if (rc)
+		return rc;
 	spec->attr.flags &= ~PD_ATTR_AUX_OUTPUT;
 	if (v)
 		spec->attr.flags |= PD_ATTR_AUX_OUTPUT;
@@ -393,11 +393,11 @@ static int set_number(struct event_spec *spec, const struct term *term, const st
 		      struct error *err)
 {
 	uint64_t v = 0;
-	int r = number_up_to(term, false, UINT64_MAX, &v, err);
+	int rc = number_up_to(term, false, UINT64_MAX, &v, err);
 
-	if (!r)
+	if (!rc)
 		memcpy((char *)&spec->attr + row->offset, &v, sizeof(v));
-	return r;
+	return rc;
 }
 
 int term_apply(struct event_spec *spec, const struct term *term, bool tracepoint, struct error *err)

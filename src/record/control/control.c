@@ -62,7 +62,7 @@ int control_new(const struct control_ops *ops, void *arg, const struct messages 
 		struct control **ret, struct error *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
-	int code = 0;
+	int rc = 0;
 
 	if (!c)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -73,13 +73,13 @@ int control_new(const struct control_ops *ops, void *arg, const struct messages 
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (c->epoll < 0 || c->timer < 0)
-		code = -errno;
-	if (!code)
-		code = watch(c, EPOLL_CTL_ADD, c->timer, EPOLLIN, &c->timer);
-	if (code) {
-		error_sys(err, code, "descriptors for control");
+		rc = -errno;
+	if (!rc)
+		rc = watch(c, EPOLL_CTL_ADD, c->timer, EPOLLIN, &c->timer);
+	if (rc) {
+		error_sys(err, rc, "descriptors for control");
 		control_free(c);
-		return code;
+		return rc;
 	}
 	*ret = c;
 	return 0;
@@ -135,7 +135,7 @@ const struct control_stats *control_stats(const struct control *c)
 static int channel_add(struct control *c, bool client, int in, int out)
 {
 	struct channel *ch = calloc(1, sizeof(*ch));
-	int code;
+	int rc;
 
 	if (!ch) {
 		close(in);
@@ -146,10 +146,10 @@ static int channel_add(struct control *c, bool client, int in, int out)
 	ch->client = client;
 	ch->in = in;
 	ch->out = out;
-	code = watch(c, EPOLL_CTL_ADD, in, EPOLLIN, ch);
-	if (code) {
+	rc = watch(c, EPOLL_CTL_ADD, in, EPOLLIN, ch);
+	if (rc) {
 		channel_free(ch);
-		return code;
+		return rc;
 	}
 	ch->next = c->channels;
 	ch->link = &c->channels;
@@ -235,16 +235,16 @@ static void answer_now(struct control *c, struct channel *ch, const struct buf *
 }
 
 /* Sends @text and how it ended. A client for which there is no memory gets no answer but an end. */
-static int answer(struct control *c, struct channel *ch, struct buf *text, int code,
+static int answer(struct control *c, struct channel *ch, struct buf *text, int rc,
 		  const struct error *err)
 {
 	if (!ch->client && ch->out < 0) {
 		say_lines(c, MESSAGE_INFO, text);
-		if (code)
+		if (rc)
 			messages_say(c->messages, MESSAGE_WARNING, "control: %s", err->text);
 		return 0;
 	}
-	if (control_answer_end(code, err->text, text))
+	if (control_answer_end(rc, err->text, text))
 		return ch->client ? -ENOMEM : 0;
 	if (ch->client)
 		return buf_append(&ch->pending, text->data, text->len);
@@ -258,26 +258,25 @@ static int answer(struct control *c, struct channel *ch, struct buf *text, int c
 static int run_stats(struct control *c, bool json, struct buf *text, struct error *err)
 {
 	struct control_figures figures = {0};
-	int code = c->ops->stats(c->arg, &figures, err);
+	int rc = c->ops->stats(c->arg, &figures, err);
 
 	figures.unread = c->stats.unread;
-	return code ? code : control_figures_print(&figures, json, text);
+	return rc ? rc : control_figures_print(&figures, json, text);
 }
 
 /* What may be answered later. */
 static int run_request(struct control *c, struct control_command *command, struct channel *ch,
 		       struct buf *text, struct error *err)
 {
-	int code;
+	int rc;
 
 	command->snapshot.ticket = ++c->tickets;
 	command->snapshot.what.origin = PD_SNAPSHOT_CONTROL;
-	code = command->verb == CONTROL_ROTATE
-		       ? c->ops->rotate(c->arg, &command->snapshot, text, err)
-		       : c->ops->snapshot(c->arg, &command->snapshot, err);
-	if (code == -EINPROGRESS)
+	rc = command->verb == CONTROL_ROTATE ? c->ops->rotate(c->arg, &command->snapshot, text, err)
+					     : c->ops->snapshot(c->arg, &command->snapshot, err);
+	if (rc == -EINPROGRESS)
 		ch->ticket = command->snapshot.ticket;
-	return code;
+	return rc;
 }
 
 static int run_verb(struct control *c, struct control_command *command, struct channel *ch,
@@ -315,36 +314,36 @@ static int obey(struct control *c, struct channel *ch, char *line)
 	struct control_command command;
 	struct error err = ERROR_INIT;
 	struct buf text = {0};
-	int code = control_command_parse(line, &command, &err);
+	int rc = control_command_parse(line, &command, &err);
 
-	if (code == -ENOMSG)
+	if (rc == -ENOMSG)
 		return 0;
-	if (!code)
-		code = run_verb(c, &command, ch, &text, &err);
+	if (!rc)
+		rc = run_verb(c, &command, ch, &text, &err);
 	c->stats.commands++;
-	if (code == -EINPROGRESS)
+	if (rc == -EINPROGRESS)
 		return 0;
-	if (code && !err.code)
-		error_sys(&err, code, "no answer");
-	c->stats.errors += code != 0;
-	if (!code && !ch->client)
+	if (rc && !err.code)
+		error_sys(&err, rc, "no answer");
+	c->stats.errors += rc != 0;
+	if (!rc && !ch->client)
 		keep_to_perf(c, command.verb, &text);
-	code = answer(c, ch, &text, code, &err);
+	rc = answer(c, ch, &text, rc, &err);
 	buf_release(&text);
-	return code;
+	return rc;
 }
 
 static int refuse_long(struct control *c, struct channel *ch)
 {
 	struct error err = ERROR_INIT;
 	struct buf text = {0};
-	int code = error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
+	int rc = error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
 
 	c->stats.commands++;
 	c->stats.errors++;
-	code = answer(c, ch, &text, code, &err);
+	rc = answer(c, ch, &text, rc, &err);
 	buf_release(&text);
-	return code;
+	return rc;
 }
 
 /* --- lines ---------------------------------------------------------------------------------------
@@ -387,41 +386,41 @@ static char *line_end(struct channel *ch)
 
 static int channel_obey(struct control *c, struct channel *ch)
 {
-	int code = 0;
+	int rc = 0;
 	char *end;
 
-	while (!code && !ch->ticket && !ch->pending.len && (end = line_end(ch))) {
+	while (!rc && !ch->ticket && !ch->pending.len && (end = line_end(ch))) {
 		char *line = ch->line + ch->at;
 
 		*end = '\0';
 		ch->at = (size_t)(end + 1 - ch->line);
-		code = ch->skipping ? 0 : obey(c, ch, line);
+		rc = ch->skipping ? 0 : obey(c, ch, line);
 		ch->skipping = false;
-		if (!code)
-			code = channel_flush(ch);
+		if (!rc)
+			rc = channel_flush(ch);
 	}
 	/* Answered at once: whoever waits for that may never end the line. */
-	if (code || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
+	if (rc || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
 	    ch->len < sizeof(ch->line))
-		return code;
+		return rc;
 	ch->skipping = true;
 	ch->len = 0;
-	code = refuse_long(c, ch);
-	return code ? code : channel_flush(ch);
+	rc = refuse_long(c, ch);
+	return rc ? rc : channel_flush(ch);
 }
 
 static void channel_serve(struct control *c, struct channel *ch)
 {
-	int code;
+	int rc;
 
 	if (ch->ticket)
 		return;
-	code = channel_flush(ch);
-	if (!code)
-		code = channel_fill(ch);
-	if (!code)
-		code = channel_obey(c, ch);
-	if (code || (ch->ended && !ch->ticket && !ch->pending.len)) {
+	rc = channel_flush(ch);
+	if (!rc)
+		rc = channel_fill(ch);
+	if (!rc)
+		rc = channel_obey(c, ch);
+	if (rc || (ch->ended && !ch->ticket && !ch->pending.len)) {
 		if (!ch->client)
 			messages_say(c->messages, MESSAGE_DETAIL,
 				     "control: no more commands come; the recording goes on");
@@ -459,7 +458,7 @@ static void channel_hurry(struct control *c, struct channel *ch)
 void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err)
 {
 	struct channel *ch = c->channels;
-	int code;
+	int rc;
 
 	while (ch && ch->ticket != ticket)
 		ch = ch->next;
@@ -469,8 +468,8 @@ void control_answer(struct control *c, uint64_t ticket, struct buf *text, const 
 	c->stats.errors += err->code != 0;
 	if (!ch->client || err->code)
 		text->len = 0;
-	code = answer(c, ch, text, err->code, err);
-	if (code)
+	rc = answer(c, ch, text, err->code, err);
+	if (rc)
 		channel_drop(c, ch);
 	else
 		channel_serve(c, ch);
@@ -481,15 +480,15 @@ void control_answer(struct control *c, uint64_t ticket, struct buf *text, const 
 
 int control_add(struct control *c, const struct control_spec *spec, struct error *err)
 {
-	int in, out, code = control_open(spec, c->messages, &in, &out, err);
+	int in, out, rc = control_open(spec, c->messages, &in, &out, err);
 
-	if (code)
-		return code;
-	code = channel_add(c, false, in, out);
-	if (code == -EPERM) /* epoll's word for it */
-		return error_set(err, code, "--control: descriptor %d cannot be waited for",
+	if (rc)
+		return rc;
+	rc = channel_add(c, false, in, out);
+	if (rc == -EPERM) /* epoll's word for it */
+		return error_set(err, rc, "--control: descriptor %d cannot be waited for",
 				 spec->fd);
-	return code ? error_sys(err, code, "--control") : 0;
+	return rc ? error_sys(err, rc, "--control") : 0;
 }
 
 /* --- the socket ----------------------------------------------------------------------------------
@@ -497,14 +496,14 @@ int control_add(struct control *c, const struct control_spec *spec, struct error
 
 int control_listen(struct control *c, const char *base, struct error *err)
 {
-	int code = control_socket_open(&c->socket, base, err);
+	int rc = control_socket_open(&c->socket, base, err);
 
-	if (code)
-		return code;
-	code = watch(c, EPOLL_CTL_ADD, c->socket.fd, EPOLLIN, &c->socket);
-	if (code)
+	if (rc)
+		return rc;
+	rc = watch(c, EPOLL_CTL_ADD, c->socket.fd, EPOLLIN, &c->socket);
+	if (rc)
 		control_socket_close(&c->socket);
-	return code ? error_sys(err, code, "control socket") : 0;
+	return rc ? error_sys(err, rc, "control socket") : 0;
 }
 
 /* Lets clients wait in the queue until the timer: the socket would be reported again and again. */

@@ -117,11 +117,11 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 
 int control_command_help(struct buf *out)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < NR_WORDS; i++)
-		code = buf_printf(out, "%-18s %s\n", words[i].usage, words[i].what);
-	return code;
+	for (size_t i = 0; !rc && i < NR_WORDS; i++)
+		rc = buf_printf(out, "%-18s %s\n", words[i].usage, words[i].what);
+	return rc;
 }
 
 /* --- the option ----------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 	const char *first, *comma, *ack;
 	size_t len;
 	bool fifo;
-	int code;
+	int rc;
 
 	fifo = !strncmp(arg, "fifo:", 5);
 	if (!fifo && strncmp(arg, "fd:", 3))
@@ -169,19 +169,19 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 	ret->fd = ret->ack_fd = -1;
 	ret->path[0] = ret->ack_path[0] = '\0';
 	if (fifo) {
-		code = spec_path(first, len, ret->path);
-		if (!code)
-			code = spec_path(ack, strlen(ack), ret->ack_path);
-		if (code || !len)
+		rc = spec_path(first, len, ret->path);
+		if (!rc)
+			rc = spec_path(ack, strlen(ack), ret->ack_path);
+		if (rc || !len)
 			return error_set(err, -EINVAL, "'%.64s' names no FIFO", arg);
 		return 0;
 	}
-	code = spec_fd(first, len, &ret->fd);
-	if (!code && comma)
-		code = spec_fd(ack, strlen(ack), &ret->ack_fd);
-	return code ? error_set(err, code,
-				"'%.64s': descriptors are numbers, such as fd:10 or fd:10,11", arg)
-		    : 0;
+	rc = spec_fd(first, len, &ret->fd);
+	if (!rc && comma)
+		rc = spec_fd(ack, strlen(ack), &ret->ack_fd);
+	return rc ? error_set(err, rc,
+			      "'%.64s': descriptors are numbers, such as fd:10 or fd:10,11", arg)
+		  : 0;
 }
 
 /* --- answers -------------------------------------------------------------------------------------
@@ -190,42 +190,42 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 /* What is no character of a string as it stands becomes one, or '?'. */
 static int print_text(const char *text, bool json, struct buf *out)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (; !code && *text; text++) {
+	for (; !rc && *text; text++) {
 		bool control = (unsigned char)*text < ' ' || *text == 0x7f;
 		bool escaped = json && (*text == '"' || *text == '\\');
 
-		code = buf_printf(out, escaped ? "\\%c" : "%c", control ? '?' : *text);
+		rc = buf_printf(out, escaped ? "\\%c" : "%c", control ? '?' : *text);
 	}
-	return code;
+	return rc;
 }
 
 /* The end of the line, and in text a line for each; what it is goes last, since it has spaces. */
 static int print_triggers(const struct control_figures *f, bool json, struct buf *out)
 {
 	const char *first = json && f->nr_triggers ? ", \"triggers\": [" : "";
-	int code = buf_printf(out, "%s", json ? first : "\n");
+	int rc = buf_printf(out, "%s", json ? first : "\n");
 
-	for (size_t i = 0; !code && i < f->nr_triggers; i++) {
+	for (size_t i = 0; !rc && i < f->nr_triggers; i++) {
 		const struct control_trigger *t = &f->triggers[i];
 
-		code = buf_printf(out,
-				  json ? "%s{\"times\": %llu, \"snapshots\": %llu, "
-					 "\"limited\": %llu, \"forgotten\": %llu, \"trigger\": \""
-				       : "%stimes=%llu snapshots=%llu limited=%llu "
-					 "forgotten=%llu trigger=",
-				  json && i ? ", " : "", (unsigned long long)t->times,
-				  (unsigned long long)t->snapshots, (unsigned long long)t->limited,
-				  (unsigned long long)t->forgotten);
-		if (!code)
-			code = print_text(t->text, json, out);
-		if (!code)
-			code = buf_printf(out, json ? "\"}" : "\n");
+		rc = buf_printf(out,
+				json ? "%s{\"times\": %llu, \"snapshots\": %llu, "
+				       "\"limited\": %llu, \"forgotten\": %llu, \"trigger\": \""
+				     : "%stimes=%llu snapshots=%llu limited=%llu "
+				       "forgotten=%llu trigger=",
+				json && i ? ", " : "", (unsigned long long)t->times,
+				(unsigned long long)t->snapshots, (unsigned long long)t->limited,
+				(unsigned long long)t->forgotten);
+		if (!rc)
+			rc = print_text(t->text, json, out);
+		if (!rc)
+			rc = buf_printf(out, json ? "\"}" : "\n");
 	}
-	if (!code && json)
-		code = buf_printf(out, f->nr_triggers ? "]}\n" : "}\n");
-	return code;
+	if (!rc && json)
+		rc = buf_printf(out, f->nr_triggers ? "]}\n" : "}\n");
+	return rc;
 }
 
 int control_figures_print(const struct control_figures *f, bool json, struct buf *out)
@@ -245,43 +245,43 @@ int control_figures_print(const struct control_figures *f, bool json, struct buf
 		{"missed_cpus", f->missed_cpus},
 		{"throttled", f->throttled},
 	};
-	int code = buf_printf(out, json ? "{\"seconds\": %.3f" : "seconds=%.3f", f->seconds);
+	int rc = buf_printf(out, json ? "{\"seconds\": %.3f" : "seconds=%.3f", f->seconds);
 
-	for (size_t i = 0; !code && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		code = buf_printf(out, json ? ", \"%s\": %llu" : " %s=%llu", numbers[i].name,
-				  (unsigned long long)numbers[i].value);
-	if (!code)
-		code = buf_printf(
-			out, json ? ", \"throttled_seconds\": %.3f" : " throttled_seconds=%.3f",
-			f->throttled_seconds);
-	if (!code && f->memory)
-		code = buf_printf(out,
-				  json ? ", \"held_seconds\": %.3f, \"held_samples\": %llu, "
-					 "\"held_bytes\": %llu, \"held_memory\": %llu"
-				       : " held_seconds=%.3f held_samples=%llu held_bytes=%llu "
-					 "held_memory=%llu",
-				  f->held_seconds, (unsigned long long)f->held_samples,
-				  (unsigned long long)f->held_bytes,
-				  (unsigned long long)f->held_memory);
-	if (!code && f->nr_triggers)
-		code = buf_printf(out,
-				  json ? ", \"triggered\": %llu, \"limited\": %llu, "
-					 "\"forgotten\": %llu"
-				       : " triggered=%llu limited=%llu forgotten=%llu",
-				  (unsigned long long)f->triggered, (unsigned long long)f->limited,
-				  (unsigned long long)f->forgotten);
-	if (!code && f->budget)
-		code = buf_printf(out,
-				  json ? ", \"cpu_percent\": %.3f, \"frequency_percent\": %.3f"
-				       : " cpu_percent=%.3f frequency_percent=%.3f",
-				  100 * f->cpu, 100 * f->share);
-	return code ? code : print_triggers(f, json, out);
+	for (size_t i = 0; !rc && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		rc = buf_printf(out, json ? ", \"%s\": %llu" : " %s=%llu", numbers[i].name,
+				(unsigned long long)numbers[i].value);
+	if (!rc)
+		rc = buf_printf(out,
+				json ? ", \"throttled_seconds\": %.3f" : " throttled_seconds=%.3f",
+				f->throttled_seconds);
+	if (!rc && f->memory)
+		rc = buf_printf(out,
+				json ? ", \"held_seconds\": %.3f, \"held_samples\": %llu, "
+				       "\"held_bytes\": %llu, \"held_memory\": %llu"
+				     : " held_seconds=%.3f held_samples=%llu held_bytes=%llu "
+				       "held_memory=%llu",
+				f->held_seconds, (unsigned long long)f->held_samples,
+				(unsigned long long)f->held_bytes,
+				(unsigned long long)f->held_memory);
+	if (!rc && f->nr_triggers)
+		rc = buf_printf(out,
+				json ? ", \"triggered\": %llu, \"limited\": %llu, "
+				       "\"forgotten\": %llu"
+				     : " triggered=%llu limited=%llu forgotten=%llu",
+				(unsigned long long)f->triggered, (unsigned long long)f->limited,
+				(unsigned long long)f->forgotten);
+	if (!rc && f->budget)
+		rc = buf_printf(out,
+				json ? ", \"cpu_percent\": %.3f, \"frequency_percent\": %.3f"
+				     : " cpu_percent=%.3f frequency_percent=%.3f",
+				100 * f->cpu, 100 * f->share);
+	return rc ? rc : print_triggers(f, json, out);
 }
 
-int control_answer_end(int code, const char *reason, struct buf *out)
+int control_answer_end(int rc, const char *reason, struct buf *out)
 {
 	size_t at = out->len;
-	int failed = code ? buf_printf(out, "error: %s", reason) : buf_printf(out, "ack");
+	int failed = rc ? buf_printf(out, "error: %s", reason) : buf_printf(out, "ack");
 
 	for (; !failed && at < out->len; at++)
 		if (out->data[at] < ' ' || out->data[at] == 0x7f)

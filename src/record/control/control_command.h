@@ -98,6 +98,6 @@ int control_figures_print(const struct control_figures *f, bool json, struct buf
  * Appends how an answer ends: "ack\n" (@code 0) or "error: REASON\n", and a NUL as perf sends it.
  * Bytes of @reason that would steer a terminal become '?'. Returns 0 or -ENOMEM.
  */
-int control_answer_end(int code, const char *reason, struct buf *out);
+int control_answer_end(int rc, const char *reason, struct buf *out);
 
 #endif

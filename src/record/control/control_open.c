@@ -70,30 +70,30 @@ static int open_fifo(const struct messages *messages, const char *path, bool ans
 		     struct error *err)
 {
 	struct stat st;
-	int fd, code;
+	int fd, rc;
 
 	/* Before it is opened, since opening a device may do something. */
 	if (stat(path, &st))
 		return error_sys(err, -errno, "--control: '%.256s'", path);
-	code = check_fifo(path, &st, err);
-	if (code)
-		return code;
+	rc = check_fifo(path, &st, err);
+	if (rc)
+		return rc;
 	/* Open for both, there is always a reader and a writer, and no end when one leaves. */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, -errno, "--control: '%.256s'", path);
-	code = fstat(fd, &st) ? error_sys(err, -errno, "--control: '%.256s'", path)
-			      : check_fifo(path, &st, err);
-	if (!code && !answers && (st.st_mode & 077)) {
+	rc = fstat(fd, &st) ? error_sys(err, -errno, "--control: '%.256s'", path)
+			    : check_fifo(path, &st, err);
+	if (!rc && !answers && (st.st_mode & 077)) {
 		if (fchmod(fd, st.st_mode & 0700))
-			code = error_sys(err, -errno, "--control: making '%.256s' private", path);
+			rc = error_sys(err, -errno, "--control: making '%.256s' private", path);
 		else
 			messages_say(messages, MESSAGE_DETAIL,
 				     "control: '%s' is readable only by you now", path);
 	}
-	if (code) {
+	if (rc) {
 		close(fd);
-		return code;
+		return rc;
 	}
 	return fd;
 }

@@ -59,21 +59,21 @@ static int open_folder(const char *base, bool foreign)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int fd, code;
+	int fd, rc;
 
 	if (snprintf(path, sizeof(path), "%s/" FOLDER, base) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	code = fstat(fd, &st) ? -errno : 0;
-	if (!code && st.st_uid != geteuid() && !(foreign && (!geteuid() || !st.st_uid)))
-		code = -EPERM;
-	if (!code && !foreign && (st.st_mode & 0777) != 0700)
-		code = fchmod(fd, 0700) ? -errno : 0;
-	if (code)
+	rc = fstat(fd, &st) ? -errno : 0;
+	if (!rc && st.st_uid != geteuid() && !(foreign && (!geteuid() || !st.st_uid)))
+		rc = -EPERM;
+	if (!rc && !foreign && (st.st_mode & 0777) != 0700)
+		rc = fchmod(fd, 0700) ? -errno : 0;
+	if (rc)
 		close(fd);
-	return code ? code : fd;
+	return rc ? rc : fd;
 }
 
 static int make_folder(const char *base)
@@ -123,17 +123,17 @@ static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
 static int connect_at(int dir, const char *base, const char *name, uint64_t until)
 {
 	struct sockaddr_un to;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (until ? 0 : SOCK_NONBLOCK), 0), code;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (until ? 0 : SOCK_NONBLOCK), 0), rc;
 
 	if (fd < 0)
 		return -errno;
-	code = address(dir, base, name, &to);
-	if (!code)
-		code = try_connect(fd, &to, until);
-	if (!code)
+	rc = address(dir, base, name, &to);
+	if (!rc)
+		rc = try_connect(fd, &to, until);
+	if (!rc)
 		return fd;
 	close(fd);
-	return code;
+	return rc;
 }
 
 /* The pid in "PID.sock"; 0: another name. */
@@ -179,24 +179,24 @@ static int listen_at(int dir, const char *base, const char *name)
 {
 	char before[40];
 	struct sockaddr_un at;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), code;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
 
 	if (fd < 0)
 		return -errno;
 	snprintf(before, sizeof(before), "%s.new", name);
 	unlinkat(dir, before, 0);
-	code = address(dir, base, before, &at);
-	if (code) {
+	rc = address(dir, base, before, &at);
+	if (rc) {
 		close(fd);
-		return code;
+		return rc;
 	}
 	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !fchmodat(dir, before, 0600, 0) &&
 	    !listen(fd, BACKLOG) && !renameat(dir, before, dir, name))
 		return fd;
-	code = -errno;
+	rc = -errno;
 	unlinkat(dir, before, 0);
 	close(fd);
-	return code;
+	return rc;
 }
 
 int control_socket_open(struct control_socket *ret, const char *base, struct error *err)
@@ -242,7 +242,7 @@ bool control_socket_trusts(int fd)
 /* --- the client's end ----------------------------------------------------------------------------
  */
 
-struct search {
+struct socket_search {
 	pid_t pid;	/* 0: any */
 	uint64_t until; /* ms */
 	int fd, code;	/* of the first found; why not, of the last tried */
@@ -251,13 +251,13 @@ struct search {
 };
 
 /* One that is there and does not answer is the best reason. */
-static void search_failed(struct search *s, int code)
+static void search_failed(struct socket_search *s, int rc)
 {
 	if (s->code != -EAGAIN)
-		s->code = code;
+		s->code = rc;
 }
 
-static void search_take(struct search *s, int dir, const char *base, const char *name)
+static void search_take(struct socket_search *s, int dir, const char *base, const char *name)
 {
 	int fd = connect_at(dir, base, name, s->until);
 
@@ -272,7 +272,7 @@ static void search_take(struct search *s, int dir, const char *base, const char 
 		s->fd = fd;
 }
 
-static void search_base(struct search *s, const char *base)
+static void search_base(struct socket_search *s, const char *base)
 {
 	char name[32];
 	DIR *stream;
@@ -321,7 +321,7 @@ static bool user_of(pid_t pid, uid_t *ret)
 }
 
 /* The runtime directory of the user whose process @pid is, as login managers name them. */
-static void search_owner(struct search *s)
+static void search_owner(struct socket_search *s)
 {
 	char path[64];
 	uid_t user;
@@ -333,7 +333,7 @@ static void search_owner(struct search *s)
 }
 
 /* Those of all users. */
-static void search_users(struct search *s)
+static void search_users(struct socket_search *s)
 {
 	DIR *stream = opendir("/run/user");
 	char path[300];
@@ -357,7 +357,7 @@ static bool is_mine(pid_t pid)
 	return pid && user_of(pid, &user) && user == geteuid();
 }
 
-static int explain(const struct search *s, unsigned int timeout_s, struct error *err)
+static int explain(const struct socket_search *s, unsigned int timeout_s, struct error *err)
 {
 	if (!s->found && s->code == -EAGAIN)
 		return error_set(err, s->code, "no answer in %u s", timeout_s);
@@ -383,12 +383,12 @@ static int explain(const struct search *s, unsigned int timeout_s, struct error 
 int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err)
 {
 	const char *own = control_socket_base();
-	struct search s = {
+	struct socket_search s = {
 		.pid = pid,
 		.until = monotonic_ms() + (uint64_t)timeout_s * 1000,
 		.fd = -1,
 	};
-	int code = 0;
+	int rc = 0;
 
 	if (own)
 		search_base(&s, own);
@@ -399,12 +399,12 @@ int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct e
 	else if (!s.found && !geteuid())
 		search_users(&s);
 	if (s.found != 1) {
-		code = explain(&s, timeout_s, err);
+		rc = explain(&s, timeout_s, err);
 		if (s.fd >= 0)
 			close(s.fd);
 	} else {
 		*ret = s.fd;
 	}
 	buf_release(&s.pids);
-	return code;
+	return rc;
 }

@@ -71,14 +71,14 @@ static void ask_for_build_id(struct intake *in, const struct perf_event_header *
 static int take_other(const struct perf_event_header *hdr, void *arg)
 {
 	struct intake *in = arg;
-	int code = 0;
+	int rc = 0;
 
 	if (tally_tells_lost(hdr->type))
-		code = saw_lost(hdr, in->run, in);
+		rc = saw_lost(hdr, in->run, in);
 	if (is_map(hdr))
 		ask_for_build_id(in, hdr);
-	if (code || hdr->type >= PD_FIRST_USER_RECORD)
-		return code;
+	if (rc || hdr->type >= PD_FIRST_USER_RECORD)
+		return rc;
 	return sideband_add(in->flight->log, hdr);
 }
 
@@ -104,13 +104,13 @@ static int intake_write(struct sink *s, const struct run *run, struct error *err
 {
 	struct intake *in = (struct intake *)s;
 	struct flight *f = in->flight;
-	int code;
+	int rc;
 
 	if (run->ring < f->opened->nr_rings)
 		atomic_store(&f->worker_of[run->ring], in->number);
 	in->run = run;
-	code = history_write(f->history, run, take_other, in);
-	return code ? error_sys(err, code, "keeping records in memory") : 0;
+	rc = history_write(f->history, run, take_other, in);
+	return rc ? error_sys(err, rc, "keeping records in memory") : 0;
 }
 
 static int intake_flush(struct sink *s, struct error *err)
@@ -334,17 +334,17 @@ uint64_t flight_overhead(const struct flight *f)
 
 int flight_end(struct flight *f)
 {
-	int code = 0;
+	int rc = 0;
 
 	if (f->ended)
 		return 0;
 	f->ended = true;
-	for (size_t i = 0; !code && i < f->nr; i++) {
-		code = loss_merge(&f->lost_records, &f->intakes[i].lost_records);
-		if (!code)
-			code = loss_merge(&f->dropped, &f->intakes[i].dropped);
+	for (size_t i = 0; !rc && i < f->nr; i++) {
+		rc = loss_merge(&f->lost_records, &f->intakes[i].lost_records);
+		if (!rc)
+			rc = loss_merge(&f->dropped, &f->intakes[i].dropped);
 	}
-	return code;
+	return rc;
 }
 
 const struct loss *flight_lost_records(const struct flight *f)

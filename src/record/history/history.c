@@ -267,7 +267,7 @@ static struct stretch copy_samples(const struct history *h, uint8_t *out, const 
 static int begin_to_fill(struct history *h, struct history_ring *ring, size_t size)
 {
 	bool full;
-	int code = 0;
+	int rc = 0;
 
 	pthread_mutex_lock(&h->lock);
 	full = ring->open && ring->open->capacity - ring->open->len < size;
@@ -280,11 +280,11 @@ static int begin_to_fill(struct history *h, struct history_ring *ring, size_t si
 	}
 	ring->busy = true;
 	if (!ring->open)
-		code = open_chunk(h, ring);
-	if (code)
+		rc = open_chunk(h, ring);
+	if (rc)
 		ring->busy = false;
 	pthread_mutex_unlock(&h->lock);
-	return code;
+	return rc;
 }
 
 static void filled(struct history *h, struct history_ring *ring, const struct stretch *s)
@@ -312,10 +312,10 @@ static int take_samples(struct history *h, struct history_ring *ring, const uint
 	struct stretch s;
 	struct chunk *c;
 	size_t room;
-	int code = begin_to_fill(h, ring, size);
+	int rc = begin_to_fill(h, ring, size);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	c = ring->open;
 	room = c->capacity - c->len;
 	s = copy_samples(h, c->data + c->len, p, len < room ? len : room);
@@ -330,17 +330,17 @@ static int take_span(struct history *h, struct history_ring *ring, const uint8_t
 {
 	struct perf_event_header hdr;
 	size_t at = 0, n;
-	int code = 0;
+	int rc = 0;
 
-	while (!code && (n = pd_record_at(p + at, len - at, &hdr))) {
+	while (!rc && (n = pd_record_at(p + at, len - at, &hdr))) {
 		if (hdr.type == PERF_RECORD_SAMPLE)
-			code = take_samples(h, ring, p + at, len - at, hdr.size, &n);
+			rc = take_samples(h, ring, p + at, len - at, hdr.size, &n);
 		else
-			code = others->take((const void *)(p + at), others->arg);
+			rc = others->take((const void *)(p + at), others->arg);
 		at += n;
 	}
 	*ret_taken = at;
-	return code;
+	return rc;
 }
 
 /* The record that begins at @at of the first span and ends in the second, if there is one. */
@@ -350,7 +350,7 @@ static int take_across(struct history *h, struct history_ring *ring, const struc
 	struct perf_event_header hdr;
 	uint8_t *whole;
 	size_t n;
-	int code;
+	int rc;
 
 	*ret_rest = 0;
 	if (run->a_len - at < sizeof(hdr))
@@ -362,10 +362,10 @@ static int take_across(struct history *h, struct history_ring *ring, const struc
 	if (!whole)
 		return -ENOMEM;
 	run_copy(run, at, whole, hdr.size);
-	code = take_span(h, ring, whole, hdr.size, others, &n);
+	rc = take_span(h, ring, whole, hdr.size, others, &n);
 	free(whole);
 	*ret_rest = at + hdr.size - run->a_len;
-	return code;
+	return rc;
 }
 
 int history_write(struct history *h, const struct run *run, history_other_fn *other, void *arg)
@@ -373,13 +373,13 @@ int history_write(struct history *h, const struct run *run, history_other_fn *ot
 	const struct others others = {other, arg};
 	struct history_ring *ring = &h->rings[run->ring < h->nr ? run->ring : 0];
 	size_t at, rest = 0;
-	int code = take_span(h, ring, run->a, run->a_len, &others, &at);
+	int rc = take_span(h, ring, run->a, run->a_len, &others, &at);
 
-	if (!code && at < run->a_len)
-		code = take_across(h, ring, run, at, &others, &rest);
-	if (!code && (at == run->a_len || rest))
-		code = take_span(h, ring, run->b + rest, run->b_len - rest, &others, &at);
-	return code;
+	if (!rc && at < run->a_len)
+		rc = take_across(h, ring, run, at, &others, &rest);
+	if (!rc && (at == run->a_len || rest))
+		rc = take_span(h, ring, run->b + rest, run->b_len - rest, &others, &at);
+	return rc;
 }
 
 void history_on_full(struct history *h, void (*full)(size_t ring, void *arg), void *arg)

@@ -20,11 +20,11 @@ struct packer {
 static int gather(struct sink *s, const struct run *run, struct error *err)
 {
 	struct packer *p = (struct packer *)s;
-	int code = buf_append(&p->packed, run->a, run->a_len);
+	int rc = buf_append(&p->packed, run->a, run->a_len);
 
-	if (!code && run->b_len)
-		code = buf_append(&p->packed, run->b, run->b_len);
-	return code ? error_set(err, code, "out of memory") : 0;
+	if (!rc && run->b_len)
+		rc = buf_append(&p->packed, run->b, run->b_len);
+	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
 static int keep(struct sink *s, struct error *err)
@@ -84,11 +84,11 @@ size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void
 {
 	const struct run run = {.a = samples, .a_len = len, .ring = RUN_NO_RING, .cpu = -1};
 	struct packer *p = packer;
-	int code;
+	int rc;
 
 	p->packed.len = 0;
-	code = sink_write(p->compress, &run, NULL);
-	if (sink_flush(p->compress, NULL) || code)
+	rc = sink_write(p->compress, &run, NULL);
+	if (sink_flush(p->compress, NULL) || rc)
 		return 0;
 	*ret = p->packed.data;
 	return p->packed.len;

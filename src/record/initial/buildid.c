@@ -147,7 +147,7 @@ static int read_path(int dirfd, const char *path, const struct build_id_key *fil
 		     struct build_id *ret)
 {
 	struct stat st;
-	int fd, r = 0;
+	int fd, rc = 0;
 
 	/* Opening a device may do something: look before. */
 	if (fstatat(dirfd, path, &st, 0))
@@ -158,15 +158,15 @@ static int read_path(int dirfd, const char *path, const struct build_id_key *fil
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st))
-		r = -errno;
+		rc = -errno;
 	else if (!S_ISREG(st.st_mode))
-		r = -EINVAL;
+		rc = -EINVAL;
 	else if (!is_file(fd, &st, file))
-		r = -ESTALE;
+		rc = -ESTALE;
 	else
 		build_id_of_fd(fd, ret);
 	close(fd);
-	return r;
+	return rc;
 }
 
 int build_id_of_path(int dirfd, const char *path, struct build_id *ret)

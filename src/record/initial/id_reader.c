@@ -30,7 +30,7 @@
 #define STACK_SIZE (256u << 10)
 #define END_MS	   1000
 
-struct request {
+struct id_request {
 	struct build_id_key key;
 	uint64_t start, end; /* of the map */
 	uint32_t pid;
@@ -63,7 +63,7 @@ struct id_reader {
  */
 
 struct message {
-	struct request request;
+	struct id_request request;
 	char name[PATH_MAX];
 };
 
@@ -72,13 +72,13 @@ struct message {
  * what has no name any more through its map, which comes last: to look there takes a lock that the
  * process needs for each of its maps, and we may be stopped with it.
  */
-static int read_file(const struct request *r, const char *name, struct build_id *ret)
+static int read_file(const struct id_request *r, const char *name, struct build_id *ret)
 {
 	char path[PATH_MAX + 64];
-	int code = build_id_of_file(name, &r->key, ret);
+	int rc = build_id_of_file(name, &r->key, ret);
 
-	if (!code || !r->pid)
-		return code;
+	if (!rc || !r->pid)
+		return rc;
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%s", r->pid, name);
 	if (!build_id_of_file(path, &r->key, ret))
 		return 0;
@@ -102,7 +102,7 @@ static void forget(struct id_reader *r, struct answer *a)
 }
 
 /* Under the lock. What there is no memory for was not asked. */
-static void note(struct id_reader *r, const struct build_id_key *key, int code,
+static void note(struct id_reader *r, const struct build_id_key *key, int rc,
 		 const struct build_id *id)
 {
 	struct answer *a = answer_of(r, key);
@@ -120,9 +120,9 @@ static void note(struct id_reader *r, const struct build_id_key *key, int code,
 			return;
 		}
 	}
-	a->gone = code;
+	a->gone = rc;
 	a->id = *id;
-	if (code)
+	if (rc)
 		r->stats.gone++;
 	else
 		r->stats.read++;
@@ -131,16 +131,16 @@ static void note(struct id_reader *r, const struct build_id_key *key, int code,
 }
 
 /* It may be that another descriptor or memory is free later. */
-static bool is_passing(int code)
+static bool is_passing(int rc)
 {
-	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
 static void serve(struct id_reader *r, const struct message *m)
 {
 	struct build_id id = {0};
 	const struct answer *known;
-	int code = 0;
+	int rc = 0;
 	bool again;
 
 	pthread_mutex_lock(&r->lock);
@@ -150,10 +150,10 @@ static void serve(struct id_reader *r, const struct message *m)
 	if (again && m->request.kernel)
 		build_id_of_kernel_map(m->name, &id);
 	else if (again)
-		code = read_file(&m->request, m->name, &id);
+		rc = read_file(&m->request, m->name, &id);
 	pthread_mutex_lock(&r->lock);
-	if (again && !is_passing(code))
-		note(r, &m->request.key, code, &id);
+	if (again && !is_passing(rc))
+		note(r, &m->request.key, rc, &id);
 	r->served++;
 	pthread_cond_broadcast(&r->answered);
 	pthread_mutex_unlock(&r->lock);
@@ -201,24 +201,24 @@ static int start(struct id_reader *r)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
-	int code;
+	int rc;
 
 	/* Signals are for the threads that wait for them. */
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = pthread_create(&r->thread, &attr, work, r);
+	rc = pthread_create(&r->thread, &attr, work, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	return -code;
+	return -rc;
 }
 
 int id_reader_new(struct id_reader **ret)
 {
 	struct id_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t monotonic;
-	int code = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (!r)
 		return -ENOMEM;
@@ -230,12 +230,12 @@ int id_reader_new(struct id_reader **ret)
 	sem_init(&r->wake, 0, 0);
 	r->queue = id_queue_new(QUEUE_BYTES);
 	if (r->queue)
-		code = start(r);
-	if (code)
+		rc = start(r);
+	if (rc)
 		release(r);
 	else
 		*ret = r;
-	return code;
+	return rc;
 }
 
 static struct timespec in_ms(unsigned int ms)
@@ -256,7 +256,7 @@ void id_reader_free(struct id_reader *r)
 {
 	struct timespec until = in_ms(END_MS);
 	pthread_t thread;
-	int code = 0;
+	int rc = 0;
 	bool ended;
 
 	if (!r)
@@ -265,8 +265,8 @@ void id_reader_free(struct id_reader *r)
 	atomic_store(&r->stop, true);
 	sem_post(&r->wake);
 	pthread_mutex_lock(&r->lock);
-	while (!r->ended && !code)
-		code = pthread_cond_timedwait(&r->answered, &r->lock, &until);
+	while (!r->ended && !rc)
+		rc = pthread_cond_timedwait(&r->answered, &r->lock, &until);
 	ended = r->ended;
 	r->orphaned = !ended;
 	pthread_mutex_unlock(&r->lock);
@@ -293,7 +293,7 @@ struct build_id_key id_reader_kernel_key(const char *name)
 bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const struct pd_mmap *map,
 		   bool kernel)
 {
-	const struct request request = {
+	const struct id_request request = {
 		.key = *key,
 		.start = map->addr,
 		.end = map->addr + map->len,

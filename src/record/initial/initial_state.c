@@ -60,7 +60,7 @@ int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void
 {
 	struct tasks processes = {0};
 	struct synth_stats stats = {0};
-	int code = processes_of(b->plan, &processes, err);
+	int rc = processes_of(b->plan, &processes, err);
 	struct synth_opts opts = {
 		.id_size = pd_attr_id_trailer_size(&b->plan->events[0].attr),
 		.all = b->plan->target == TARGET_CPUS,
@@ -75,9 +75,9 @@ int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void
 		.cgroups = b->limits->perfmon,
 	};
 
-	if (!code)
-		code = synthesize(&opts, emit, arg, &stats, err);
+	if (!rc)
+		rc = synthesize(&opts, emit, arg, &stats, err);
 	tasks_release(&processes);
 	say(b, &stats);
-	return code;
+	return rc;
 }

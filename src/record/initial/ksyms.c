@@ -29,19 +29,19 @@ static int add_loose(struct kernel_symbols *syms, const struct proc_kallsym *sym
 {
 	size_t i = 0, n = sizeof(loose_owners) / sizeof(loose_owners[0]);
 	size_t name = syms->names.len;
-	int r;
+	int rc;
 
 	while (i < n && !is(sym->module, sym->module_len, loose_owners[i].module))
 		i++;
 	if (i == n || !sym->addr)
 		return 0;
-	r = array_grow(&syms->loose, &syms->capacity, syms->count + 1, sizeof(*syms->loose));
-	if (!r)
-		r = buf_append(&syms->names, sym->name, sym->name_len);
-	if (!r)
-		r = buf_zero(&syms->names, 1);
-	if (r)
-		return r;
+	rc = array_grow(&syms->loose, &syms->capacity, syms->count + 1, sizeof(*syms->loose));
+	if (!rc)
+		rc = buf_append(&syms->names, sym->name, sym->name_len);
+	if (!rc)
+		rc = buf_zero(&syms->names, 1);
+	if (rc)
+		return rc;
 	syms->loose[syms->count++] = (struct kernel_symbol){sym->addr, name, loose_owners[i].type};
 	return 0;
 }
@@ -73,7 +73,7 @@ int kernel_symbols_read(const char *proc, struct kernel_symbols *ret)
 	char path[PATH_MAX], *line = NULL;
 	size_t size = 0;
 	ssize_t len;
-	int r = 0;
+	int rc = 0;
 	FILE *f;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/kallsyms", proc) >= sizeof(path))
@@ -82,13 +82,13 @@ int kernel_symbols_read(const char *proc, struct kernel_symbols *ret)
 	if (!f)
 		return -errno;
 	setvbuf(f, NULL, _IOFBF, 1 << 16);
-	while (!r && (len = getline(&line, &size, f)) > 0) {
+	while (!rc && (len = getline(&line, &size, f)) > 0) {
 		if (line[len - 1] == '\n')
 			len--;
 		if (proc_kallsym_parse(line, (size_t)len, &sym))
 			continue;
 		if (sym.module_len)
-			r = add_loose(ret, &sym);
+			rc = add_loose(ret, &sym);
 		else if (sym.name[0] == '_')
 			note_core(ret, &sym);
 	}
@@ -96,7 +96,7 @@ int kernel_symbols_read(const char *proc, struct kernel_symbols *ret)
 	fclose(f);
 	if (ret->count)
 		qsort(ret->loose, ret->count, sizeof(*ret->loose), by_addr);
-	return r;
+	return rc;
 }
 
 void kernel_symbols_release(struct kernel_symbols *syms)

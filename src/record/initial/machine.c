@@ -86,7 +86,7 @@ static int put_cmdline(const struct source *src, struct buf *b)
 	char exe[PATH_MAX];
 	const char **argv;
 	ssize_t n;
-	int r;
+	int rc;
 
 	if (src->argc <= 0)
 		return -ENODATA;
@@ -99,9 +99,9 @@ static int put_cmdline(const struct source *src, struct buf *b)
 		exe[n] = '\0';
 		argv[0] = exe;
 	}
-	r = pd_feature_strings_encode(b, argv, (size_t)src->argc);
+	rc = pd_feature_strings_encode(b, argv, (size_t)src->argc);
 	free(argv);
-	return r;
+	return rc;
 }
 
 static int put_event_desc(const struct source *src, struct buf *b)
@@ -217,16 +217,16 @@ int machine_features(struct feature_set *set, const struct pd_evlist *list, int 
 			     .argv = argv,
 			     .clockid = clockid};
 	struct buf b = {0};
-	int r = 0;
+	int rc = 0;
 
 	uname(&src.uts);
 	for (size_t i = 0; i < sizeof(puts_by_feature) / sizeof(puts_by_feature[0]); i++) {
-		r = puts_by_feature[i].put(&src, &b);
-		if (!r)
-			r = feature_set_add(set, puts_by_feature[i].feature, &b);
+		rc = puts_by_feature[i].put(&src, &b);
+		if (!rc)
+			rc = feature_set_add(set, puts_by_feature[i].feature, &b);
 		buf_release(&b);
-		if (r == -ENOMEM)
-			return r;
+		if (rc == -ENOMEM)
+			return rc;
 	}
 	return 0;
 }

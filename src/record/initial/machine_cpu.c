@@ -68,34 +68,34 @@ static char *find_value(char *text, const char *key)
 int machine_cpudesc(const struct machine_roots *roots, struct buf *b)
 {
 	char *text, *value;
-	int r;
+	int rc;
 
-	r = file_text(&text, "%s/cpuinfo", roots->proc);
-	if (r)
-		return r;
+	rc = file_text(&text, "%s/cpuinfo", roots->proc);
+	if (rc)
+		return rc;
 	value = find_value(text, "model name");
 	if (value) {
 		squash_blanks(value);
-		r = pd_feature_string_encode(b, value);
+		rc = pd_feature_string_encode(b, value);
 	} else {
-		r = -ENODATA;
+		rc = -ENODATA;
 	}
 	free(text);
-	return r;
+	return rc;
 }
 
 int machine_total_mem(const struct machine_roots *roots, struct buf *b)
 {
 	char *text, *value;
-	int r;
+	int rc;
 
-	r = file_text(&text, "%s/meminfo", roots->proc);
-	if (r)
-		return r;
+	rc = file_text(&text, "%s/meminfo", roots->proc);
+	if (rc)
+		return rc;
 	value = find_value(text, "MemTotal");
-	r = value ? pd_feature_u64_encode(b, strtoull(value, NULL, 10)) : -ENODATA;
+	rc = value ? pd_feature_u64_encode(b, strtoull(value, NULL, 10)) : -ENODATA;
 	free(text);
-	return r;
+	return rc;
 }
 
 #if defined(__i386__) || defined(__x86_64__)
@@ -129,13 +129,13 @@ int machine_cpuid(const struct machine_roots *roots, struct buf *b)
 
 	for (int cpu = 0; cpu < nr; cpu++) {
 		char *text, midr[32];
-		int r;
+		int rc;
 
-		r = file_text(&text, "%s/devices/system/cpu/cpu%d/regs/identification/midr_el1",
-			      roots->sys, cpu);
-		if (r == -ENOMEM)
-			return r;
-		if (r)
+		rc = file_text(&text, "%s/devices/system/cpu/cpu%d/regs/identification/midr_el1",
+			       roots->sys, cpu);
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc)
 			continue;
 		snprintf(midr, sizeof(midr), "0x%016llx", strtoull(text, NULL, 16) & ~0xf0000fULL);
 		free(text);
@@ -171,27 +171,27 @@ int machine_pmu_mappings(const struct machine_roots *roots, struct buf *b)
 	struct dirent *ent;
 	size_t capacity = 0;
 	DIR *dir;
-	int r = 0;
+	int rc = 0;
 
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices", roots->sys);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	while (r != -ENOMEM && (ent = readdir(dir))) {
+	while (rc != -ENOMEM && (ent = readdir(dir))) {
 		long long type;
 
 		if (ent->d_name[0] == '.')
 			continue;
-		r = file_number(&type, "%s/%s/type", path, ent->d_name);
-		if (!r && type >= 0 && type <= UINT32_MAX)
-			r = pmu_add(&pmus, &capacity, (uint32_t)type, ent->d_name);
+		rc = file_number(&type, "%s/%s/type", path, ent->d_name);
+		if (!rc && type >= 0 && type <= UINT32_MAX)
+			rc = pmu_add(&pmus, &capacity, (uint32_t)type, ent->d_name);
 	}
 	closedir(dir);
-	if (r != -ENOMEM) {
+	if (rc != -ENOMEM) {
 		if (pmus.nr)
 			qsort(pmus.pmus, pmus.nr, sizeof(*pmus.pmus), by_type);
-		r = pd_feature_pmu_mappings_encode(b, &pmus);
+		rc = pd_feature_pmu_mappings_encode(b, &pmus);
 	}
 	pd_pmu_mappings_release(&pmus);
-	return r;
+	return rc;
 }

@@ -21,29 +21,29 @@
 static int read_list(struct cpus *ret, const char *path, const char *root)
 {
 	char full[4096], *text;
-	int r;
+	int rc;
 
 	snprintf(full, sizeof(full), "%s/%s", root, path);
-	r = file_text(&text, "%s", full);
-	if (r)
-		return r;
-	r = cpus_parse(text, ret, NULL);
+	rc = file_text(&text, "%s", full);
+	if (rc)
+		return rc;
+	rc = cpus_parse(text, ret, NULL);
 	free(text);
-	return r;
+	return rc;
 }
 
 int machine_nr_cpus(const struct machine_roots *roots, const char *which)
 {
 	struct cpus set = {0};
 	char path[64];
-	int r;
+	int rc;
 
 	snprintf(path, sizeof(path), "devices/system/cpu/%s", which);
-	r = read_list(&set, path, roots->sys);
-	if (!r)
-		r = set.ids[set.nr - 1] + 1;
+	rc = read_list(&set, path, roots->sys);
+	if (!rc)
+		rc = set.ids[set.nr - 1] + 1;
 	cpus_release(&set);
-	return r;
+	return rc;
 }
 
 /* Takes over @s; drops it when the list has it. Returns 0 or -ENOMEM. */
@@ -68,13 +68,13 @@ static int add_siblings(const struct machine_roots *roots, int cpu, const char *
 			const char *old_name, struct pd_strings *list, size_t *capacity)
 {
 	char *text;
-	int r;
+	int rc;
 
-	r = file_text(&text, CPU_DIR "/cpu%d/topology/%s", roots->sys, cpu, name);
-	if (r == -ENOENT && old_name)
-		r = file_text(&text, CPU_DIR "/cpu%d/topology/%s", roots->sys, cpu, old_name);
-	if (r)
-		return r == -ENOMEM ? r : 0;
+	rc = file_text(&text, CPU_DIR "/cpu%d/topology/%s", roots->sys, cpu, name);
+	if (rc == -ENOENT && old_name)
+		rc = file_text(&text, CPU_DIR "/cpu%d/topology/%s", roots->sys, cpu, old_name);
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
 	return add_unique(list, capacity, text);
 }
 
@@ -93,52 +93,52 @@ static int read_cpu_topology(const struct machine_roots *roots, const struct cpu
 			     struct pd_cpu_topology *topo)
 {
 	size_t caps[3] = {0};
-	int r = 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < topo->nr_ids; i++)
 		topo->ids[i] = (struct pd_cpu_ids){-1, -1, -1};
-	for (size_t i = 0; !r && i < online->nr; i++) {
+	for (size_t i = 0; !rc && i < online->nr; i++) {
 		int cpu = online->ids[i];
 
 		if ((size_t)cpu >= topo->nr_ids)
 			break;
-		r = add_siblings(roots, cpu, "package_cpus_list", "core_siblings_list",
-				 &topo->cores, &caps[0]);
-		if (!r)
-			r = add_siblings(roots, cpu, "core_cpus_list", "thread_siblings_list",
-					 &topo->threads, &caps[1]);
-		if (!r)
-			r = add_siblings(roots, cpu, "die_cpus_list", NULL, &topo->dies, &caps[2]);
+		rc = add_siblings(roots, cpu, "package_cpus_list", "core_siblings_list",
+				  &topo->cores, &caps[0]);
+		if (!rc)
+			rc = add_siblings(roots, cpu, "core_cpus_list", "thread_siblings_list",
+					  &topo->threads, &caps[1]);
+		if (!rc)
+			rc = add_siblings(roots, cpu, "die_cpus_list", NULL, &topo->dies, &caps[2]);
 		topo->ids[cpu] = (struct pd_cpu_ids){
 			.core = topology_id(roots, cpu, "core_id"),
 			.socket = topology_id(roots, cpu, "physical_package_id"),
 			.die = topology_id(roots, cpu, "die_id"),
 		};
 	}
-	return r;
+	return rc;
 }
 
 int machine_cpu_topology(const struct machine_roots *roots, struct buf *b)
 {
 	struct pd_cpu_topology topo = {0};
 	struct cpus online = {0};
-	int r = machine_nr_cpus(roots, "present");
+	int rc = machine_nr_cpus(roots, "present");
 
-	if (r < 0)
-		return r;
-	topo.ids = calloc((size_t)r, sizeof(*topo.ids));
+	if (rc < 0)
+		return rc;
+	topo.ids = calloc((size_t)rc, sizeof(*topo.ids));
 	if (!topo.ids)
 		return -ENOMEM;
-	topo.nr_ids = (size_t)r;
-	r = read_list(&online, "devices/system/cpu/online", roots->sys);
-	if (!r)
-		r = read_cpu_topology(roots, &online, &topo);
-	if (!r)
-		r = topo.cores.nr || topo.threads.nr ? pd_feature_cpu_topology_encode(b, &topo)
-						     : -ENODATA;
+	topo.nr_ids = (size_t)rc;
+	rc = read_list(&online, "devices/system/cpu/online", roots->sys);
+	if (!rc)
+		rc = read_cpu_topology(roots, &online, &topo);
+	if (!rc)
+		rc = topo.cores.nr || topo.threads.nr ? pd_feature_cpu_topology_encode(b, &topo)
+						      : -ENODATA;
 	cpus_release(&online);
 	pd_cpu_topology_release(&topo);
-	return r;
+	return rc;
 }
 
 /* "Node 0 MemTotal:  4679892 kB": the number, 0 if there is none. */
@@ -152,11 +152,11 @@ static uint64_t node_memory(const char *meminfo, const char *key)
 static int read_node(const struct machine_roots *roots, int nr, struct pd_numa_node *node)
 {
 	char *meminfo;
-	int r;
+	int rc;
 
-	r = file_text(&meminfo, NODE_DIR "/node%d/meminfo", roots->sys, nr);
-	if (r)
-		return r;
+	rc = file_text(&meminfo, NODE_DIR "/node%d/meminfo", roots->sys, nr);
+	if (rc)
+		return rc;
 	node->node = (uint32_t)nr;
 	node->mem_total = node_memory(meminfo, "MemTotal:");
 	node->mem_free = node_memory(meminfo, "MemFree:");
@@ -168,23 +168,23 @@ int machine_numa_topology(const struct machine_roots *roots, struct buf *b)
 {
 	struct pd_numa_topology topo = {0};
 	struct cpus nodes = {0}; /* their list has the same form */
-	int r;
+	int rc;
 
-	r = read_list(&nodes, "devices/system/node/online", roots->sys);
-	if (r)
-		return r;
+	rc = read_list(&nodes, "devices/system/node/online", roots->sys);
+	if (rc)
+		return rc;
 	topo.nodes = calloc(nodes.nr, sizeof(*topo.nodes));
 	if (!topo.nodes)
-		r = -ENOMEM;
-	for (size_t i = 0; !r && i < nodes.nr; i++) {
-		r = read_node(roots, nodes.ids[i], &topo.nodes[i]);
+		rc = -ENOMEM;
+	for (size_t i = 0; !rc && i < nodes.nr; i++) {
+		rc = read_node(roots, nodes.ids[i], &topo.nodes[i]);
 		topo.nr = i + 1;
 	}
-	if (!r)
-		r = pd_feature_numa_topology_encode(b, &topo);
+	if (!rc)
+		rc = pd_feature_numa_topology_encode(b, &topo);
 	cpus_release(&nodes);
 	pd_numa_topology_release(&topo);
-	return r;
+	return rc;
 }
 
 /* The numbers of the entries PREFIXn of a directory, as a bitmap of *@ret_span bits. */
@@ -193,12 +193,12 @@ static int read_numbered(const char *path, const char *prefix, struct buf *bits,
 	size_t prefix_len = strlen(prefix);
 	struct dirent *ent;
 	DIR *dir = opendir(path);
-	int r = 0;
+	int rc = 0;
 
 	if (!dir)
 		return -errno;
 	*ret_span = 0;
-	while (!r && (ent = readdir(dir))) {
+	while (!rc && (ent = readdir(dir))) {
 		unsigned long n;
 		char *end;
 
@@ -208,15 +208,15 @@ static int read_numbered(const char *path, const char *prefix, struct buf *bits,
 		if (end == ent->d_name + prefix_len || *end || n > 1UL << 30)
 			continue;
 		if (n / 64 * 8 + 8 > bits->len)
-			r = buf_zero(bits, n / 64 * 8 + 8 - bits->len);
-		if (r)
+			rc = buf_zero(bits, n / 64 * 8 + 8 - bits->len);
+		if (rc)
 			break;
 		((uint64_t *)bits->data)[n / 64] |= 1ULL << n % 64;
 		if (n + 1 > *ret_span)
 			*ret_span = n + 1;
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }
 
 /* Node number, bits of its map (twice: perf's node and its bitmap each have a size), the map. */
@@ -225,22 +225,22 @@ static int put_memory_node(const struct machine_roots *roots, uint64_t node, str
 	struct buf bits = {0};
 	uint64_t span, head[3];
 	char path[4096];
-	int r;
+	int rc;
 
 	snprintf(path, sizeof(path), NODE_DIR "/node%llu", roots->sys, (unsigned long long)node);
-	r = read_numbered(path, "memory", &bits, &span);
-	if (!r && !span) { /* a node without memory: perf writes one empty bit */
+	rc = read_numbered(path, "memory", &bits, &span);
+	if (!rc && !span) { /* a node without memory: perf writes one empty bit */
 		span = 1;
-		r = buf_zero(&bits, 8);
+		rc = buf_zero(&bits, 8);
 	}
 	head[0] = node;
 	head[1] = head[2] = span;
-	if (!r)
-		r = buf_append(b, head, sizeof(head));
-	if (!r)
-		r = buf_append(b, bits.data, bits.len);
+	if (!rc)
+		rc = buf_append(b, head, sizeof(head));
+	if (!rc)
+		rc = buf_append(b, bits.data, bits.len);
 	buf_release(&bits);
-	return r;
+	return rc;
 }
 
 /* MEM_TOPOLOGY: version 1, block size in bytes, number of nodes, the nodes. All u64. */
@@ -249,25 +249,25 @@ int machine_mem_topology(const struct machine_roots *roots, struct buf *b)
 	struct buf nodes = {0};
 	uint64_t span, head[3] = {1};
 	char path[4096], *block_size;
-	int r;
+	int rc;
 
-	r = file_text(&block_size, "%s/devices/system/memory/block_size_bytes", roots->sys);
-	if (r)
-		return r;
+	rc = file_text(&block_size, "%s/devices/system/memory/block_size_bytes", roots->sys);
+	if (rc)
+		return rc;
 	head[1] = strtoull(block_size, NULL, 16);
 	free(block_size);
 	snprintf(path, sizeof(path), NODE_DIR, roots->sys);
-	r = read_numbered(path, "node", &nodes, &span);
-	for (size_t i = 0; !r && i < nodes.len / 8; i++)
+	rc = read_numbered(path, "node", &nodes, &span);
+	for (size_t i = 0; !rc && i < nodes.len / 8; i++)
 		head[2] += (uint64_t)__builtin_popcountll(((uint64_t *)nodes.data)[i]);
-	if (!r)
-		r = buf_append(b, head, sizeof(head));
-	for (uint64_t n = 0; !r && n < span; n++) {
+	if (!rc)
+		rc = buf_append(b, head, sizeof(head));
+	for (uint64_t n = 0; !rc && n < span; n++) {
 		if (((uint64_t *)nodes.data)[n / 64] >> n % 64 & 1)
-			r = put_memory_node(roots, n, b);
+			rc = put_memory_node(roots, n, b);
 	}
 	buf_release(&nodes);
-	return r;
+	return rc;
 }
 
 static void cache_release(struct pd_cache *c)
@@ -295,18 +295,18 @@ static int read_cache(const struct machine_roots *roots, int cpu, int index, str
 		char **value;
 	} texts[] = {{"type", &ret->type}, {"size", &ret->size}, {"shared_cpu_list", &ret->map}};
 	char dir[4096];
-	int r = 0;
+	int rc = 0;
 
 	snprintf(dir, sizeof(dir), CPU_DIR "/cpu%d/cache/index%d", roots->sys, cpu, index);
-	for (size_t i = 0; !r && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; !rc && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		long long v = 0;
 
-		r = file_number(&v, "%s/%s", dir, numbers[i].name);
+		rc = file_number(&v, "%s/%s", dir, numbers[i].name);
 		*numbers[i].value = (uint32_t)v;
 	}
-	for (size_t i = 0; !r && i < sizeof(texts) / sizeof(texts[0]); i++)
-		r = file_text(texts[i].value, "%s/%s", dir, texts[i].name);
-	return r;
+	for (size_t i = 0; !rc && i < sizeof(texts) / sizeof(texts[0]); i++)
+		rc = file_text(texts[i].value, "%s/%s", dir, texts[i].name);
+	return rc;
 }
 
 static bool cache_equal(const struct pd_cache *a, const struct pd_cache *b)
@@ -342,25 +342,25 @@ static int cache_add(struct pd_caches *list, size_t *capacity, struct pd_cache *
 
 int machine_cache(const struct machine_roots *roots, struct buf *b)
 {
-	int r = 0, nr_cpus = machine_nr_cpus(roots, "possible");
+	int rc = 0, nr_cpus = machine_nr_cpus(roots, "possible");
 	struct pd_caches list = {0};
 	size_t capacity = 0;
 
 	if (nr_cpus < 0)
 		return nr_cpus;
-	for (int cpu = 0; r != -ENOMEM && cpu < nr_cpus; cpu++) {
-		r = 0;
-		for (int index = 0; !r && index < CACHE_INDEXES; index++) {
+	for (int cpu = 0; rc != -ENOMEM && cpu < nr_cpus; cpu++) {
+		rc = 0;
+		for (int index = 0; !rc && index < CACHE_INDEXES; index++) {
 			struct pd_cache c = {0};
 
-			r = read_cache(roots, cpu, index, &c);
-			if (!r)
-				r = cache_add(&list, &capacity, &c);
+			rc = read_cache(roots, cpu, index, &c);
+			if (!rc)
+				rc = cache_add(&list, &capacity, &c);
 			cache_release(&c);
 		}
 	}
-	if (r != -ENOMEM)
-		r = list.nr ? pd_feature_caches_encode(b, &list) : -ENODATA;
+	if (rc != -ENOMEM)
+		rc = list.nr ? pd_feature_caches_encode(b, &list) : -ENODATA;
 	pd_caches_release(&list);
-	return r;
+	return rc;
 }

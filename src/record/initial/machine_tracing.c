@@ -24,13 +24,13 @@
 
 #include "sys/io/file.h"
 
-struct tracepoint {
+struct traced_event {
 	uint64_t id; /* attr.config */
 	char *system, *name;
 };
 
 struct tracepoints {
-	struct tracepoint *t;
+	struct traced_event *t;
 	size_t count, capacity;
 };
 
@@ -46,7 +46,7 @@ static void tracepoints_release(struct tracepoints *tps)
 static int tracepoint_add(struct tracepoints *tps, uint64_t id, const char *system,
 			  size_t system_len, const char *name)
 {
-	struct tracepoint t = {id, strndup(system, system_len), strdup(name)};
+	struct traced_event t = {id, strndup(system, system_len), strdup(name)};
 
 	if (!t.system || !t.name ||
 	    array_grow(&tps->t, &tps->capacity, tps->count + 1, sizeof(*tps->t))) {
@@ -74,13 +74,13 @@ static int find_by_name(struct tracepoints *tps, const char *events, uint64_t id
 	const char *colon = name ? strchr(name, ':') : NULL;
 	int system_len = colon ? (int)(colon - name) : 0;
 	long long found;
-	int r;
+	int rc;
 
 	if (!colon || memchr(name, '/', strlen(name)))
 		return -ENOENT;
-	r = file_number(&found, "%s/%.*s/%s/id", events, system_len, name, colon + 1);
-	if (r || (uint64_t)found != id)
-		return r ? r : -ENOENT;
+	rc = file_number(&found, "%s/%.*s/%s/id", events, system_len, name, colon + 1);
+	if (rc || (uint64_t)found != id)
+		return rc ? rc : -ENOENT;
 	return tracepoint_add(tps, id, name, (size_t)system_len, colon + 1);
 }
 
@@ -89,7 +89,7 @@ static int find_in_system(struct tracepoints *tps, const char *events, const cha
 {
 	char path[4096];
 	struct dirent *ent;
-	int r = -ENOENT;
+	int rc = -ENOENT;
 	DIR *dir;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", events, system) >= sizeof(path))
@@ -97,37 +97,37 @@ static int find_in_system(struct tracepoints *tps, const char *events, const cha
 	dir = opendir(path);
 	if (!dir)
 		return -ENOENT;
-	while (r == -ENOENT && (ent = readdir(dir))) {
+	while (rc == -ENOENT && (ent = readdir(dir))) {
 		long long found;
 
 		if (ent->d_name[0] == '.' || ent->d_type == DT_REG)
 			continue;
 		if (!file_number(&found, "%s/%s/id", path, ent->d_name) && (uint64_t)found == id)
-			r = tracepoint_add(tps, id, system, strlen(system), ent->d_name);
+			rc = tracepoint_add(tps, id, system, strlen(system), ent->d_name);
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }
 
 static int find_by_id(struct tracepoints *tps, const char *events, uint64_t id)
 {
 	struct dirent *ent;
-	int r = -ENOENT;
+	int rc = -ENOENT;
 	DIR *dir = opendir(events);
 
 	if (!dir)
 		return -errno;
-	while (r == -ENOENT && (ent = readdir(dir))) {
+	while (rc == -ENOENT && (ent = readdir(dir))) {
 		if (ent->d_name[0] != '.' && ent->d_type != DT_REG)
-			r = find_in_system(tps, events, ent->d_name, id);
+			rc = find_in_system(tps, events, ent->d_name, id);
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }
 
 static int by_system(const void *a, const void *b)
 {
-	const struct tracepoint *x = a, *y = b;
+	const struct traced_event *x = a, *y = b;
 	int c = strcmp(x->system, y->system);
 
 	return c ? c : strcmp(x->name, y->name);
@@ -140,15 +140,15 @@ static int collect(struct tracepoints *tps, const struct pd_evlist *list, const 
 	for (size_t i = 0; i < pd_evlist_count(list); i++) {
 		const struct pd_evsel *evsel = pd_evlist_at(list, i);
 		uint64_t id = evsel->attr.config;
-		int r;
+		int rc;
 
 		if (evsel->attr.type != PERF_TYPE_TRACEPOINT || has_id(tps, id))
 			continue;
-		r = find_by_name(tps, events, id, evsel->name);
-		if (r && r != -ENOMEM)
-			r = find_by_id(tps, events, id);
-		if (r)
-			return error_sys(err, r, "cannot find tracepoint %s (id %llu) in %s",
+		rc = find_by_name(tps, events, id, evsel->name);
+		if (rc && rc != -ENOMEM)
+			rc = find_by_id(tps, events, id);
+		if (rc)
+			return error_sys(err, rc, "cannot find tracepoint %s (id %llu) in %s",
 					 evsel->name ? evsel->name : "", (unsigned long long)id,
 					 events);
 	}
@@ -167,19 +167,19 @@ static int put_file(struct buf *b, const char *dir, const char *name, size_t siz
 	uint64_t len64;
 	uint32_t len32;
 	char path[4096];
-	int r;
+	int rc;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >= sizeof(path))
 		return error_set(err, -ENAMETOOLONG, "the path of %s is too long", name);
-	r = buf_zero(b, size_bytes);
-	if (!r)
-		r = file_read_at(AT_FDCWD, path, b);
-	if (r && r != -ENOMEM && optional) {
+	rc = buf_zero(b, size_bytes);
+	if (!rc)
+		rc = file_read_at(AT_FDCWD, path, b);
+	if (rc && rc != -ENOMEM && optional) {
 		b->len = at + size_bytes;
-		r = 0;
+		rc = 0;
 	}
-	if (r)
-		return error_sys(err, r, "cannot read %s", path);
+	if (rc)
+		return error_sys(err, rc, "cannot read %s", path);
 	len = b->len - at - size_bytes;
 	len32 = (uint32_t)len;
 	len64 = len;
@@ -196,35 +196,35 @@ static int put_header(struct buf *b, const char *events, struct error *err)
 {
 	static const char magic[] = "\x17\x08\x44tracing0.6"; /* with its NUL */
 	const uint8_t sizes[2] = {__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long)};
-	int r;
+	int rc;
 
-	r = buf_append(b, magic, sizeof(magic));
-	if (!r)
-		r = buf_append(b, sizes, sizeof(sizes));
-	if (!r)
-		r = put_u32(b, (uint32_t)sysconf(_SC_PAGESIZE));
-	if (!r)
-		r = buf_append(b, "header_page", sizeof("header_page"));
-	if (!r)
-		r = put_file(b, events, "header_page", 8, false, err);
-	if (!r)
-		r = buf_append(b, "header_event", sizeof("header_event"));
-	if (!r)
-		r = put_file(b, events, "header_event", 8, false, err);
-	return r;
+	rc = buf_append(b, magic, sizeof(magic));
+	if (!rc)
+		rc = buf_append(b, sizes, sizeof(sizes));
+	if (!rc)
+		rc = put_u32(b, (uint32_t)sysconf(_SC_PAGESIZE));
+	if (!rc)
+		rc = buf_append(b, "header_page", sizeof("header_page"));
+	if (!rc)
+		rc = put_file(b, events, "header_page", 8, false, err);
+	if (!rc)
+		rc = buf_append(b, "header_event", sizeof("header_event"));
+	if (!rc)
+		rc = put_file(b, events, "header_event", 8, false, err);
+	return rc;
 }
 
-static int put_formats(struct buf *b, const char *events, const struct tracepoint *t, size_t count,
-		       struct error *err)
+static int put_formats(struct buf *b, const char *events, const struct traced_event *t,
+		       size_t count, struct error *err)
 {
 	char name[512];
-	int r = put_u32(b, (uint32_t)count);
+	int rc = put_u32(b, (uint32_t)count);
 
-	for (size_t i = 0; !r && i < count; i++) {
+	for (size_t i = 0; !rc && i < count; i++) {
 		snprintf(name, sizeof(name), "%s/%s/format", t[i].system, t[i].name);
-		r = put_file(b, events, name, 8, false, err);
+		rc = put_file(b, events, name, 8, false, err);
 	}
-	return r;
+	return rc;
 }
 
 /* How many tracepoints from @from on are of one system. */
@@ -243,7 +243,7 @@ static int put_systems(struct buf *b, const char *events, const struct tracepoin
 {
 	size_t ftrace = 0, nr_ftrace = 0;
 	uint32_t systems = 0;
-	int r;
+	int rc;
 
 	for (size_t i = 0; i < tps->count; i += system_run(tps, i)) {
 		if (!strcmp(tps->t[i].system, "ftrace")) {
@@ -253,20 +253,20 @@ static int put_systems(struct buf *b, const char *events, const struct tracepoin
 			systems++;
 		}
 	}
-	r = put_formats(b, events, tps->t + ftrace, nr_ftrace, err);
-	if (!r)
-		r = put_u32(b, systems);
-	for (size_t i = 0, n; !r && i < tps->count; i += n) {
+	rc = put_formats(b, events, tps->t + ftrace, nr_ftrace, err);
+	if (!rc)
+		rc = put_u32(b, systems);
+	for (size_t i = 0, n; !rc && i < tps->count; i += n) {
 		const char *system = tps->t[i].system;
 
 		n = system_run(tps, i);
 		if (nr_ftrace && i == ftrace)
 			continue;
-		r = buf_append(b, system, strlen(system) + 1);
-		if (!r)
-			r = put_formats(b, events, tps->t + i, n, err);
+		rc = buf_append(b, system, strlen(system) + 1);
+		if (!rc)
+			rc = put_formats(b, events, tps->t + i, n, err);
 	}
-	return r;
+	return rc;
 }
 
 static int put_tracing_data(struct buf *b, const char *tracing, const struct pd_evlist *list,
@@ -274,22 +274,22 @@ static int put_tracing_data(struct buf *b, const char *tracing, const struct pd_
 {
 	struct tracepoints tps = {0};
 	char events[4096];
-	int r;
+	int rc;
 
 	snprintf(events, sizeof(events), "%s/events", tracing);
-	r = collect(&tps, list, events, err);
-	if (!r)
-		r = put_header(b, events, err);
-	if (!r)
-		r = put_systems(b, events, &tps, err);
-	if (!r)
-		r = put_u32(b, 0);
-	if (!r)
-		r = put_file(b, tracing, "printk_formats", 4, true, err);
-	if (!r)
-		r = put_file(b, tracing, "saved_cmdlines", 8, true, err);
+	rc = collect(&tps, list, events, err);
+	if (!rc)
+		rc = put_header(b, events, err);
+	if (!rc)
+		rc = put_systems(b, events, &tps, err);
+	if (!rc)
+		rc = put_u32(b, 0);
+	if (!rc)
+		rc = put_file(b, tracing, "printk_formats", 4, true, err);
+	if (!rc)
+		rc = put_file(b, tracing, "saved_cmdlines", 8, true, err);
 	tracepoints_release(&tps);
-	return r;
+	return rc;
 }
 
 static bool has_tracepoint(const struct pd_evlist *list)
@@ -305,7 +305,7 @@ int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, 
 {
 	struct buf b = {0};
 	const char *tracing;
-	int r;
+	int rc;
 
 	if (!has_tracepoint(list))
 		return 0;
@@ -314,9 +314,9 @@ int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, 
 		return error_set(err, -ENOENT,
 				 "tracefs is not mounted: as root, mount -t tracefs tracefs "
 				 "/sys/kernel/tracing");
-	r = put_tracing_data(&b, tracing, list, err);
-	if (!r)
-		r = feature_set_add(set, HEADER_TRACING_DATA, &b);
+	rc = put_tracing_data(&b, tracing, list, err);
+	if (!rc)
+		rc = feature_set_add(set, HEADER_TRACING_DATA, &b);
 	buf_release(&b);
-	return r == -ENOMEM ? error_set(err, r, "out of memory") : r;
+	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

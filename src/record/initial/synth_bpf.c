@@ -96,16 +96,16 @@ static int synth_program(struct synth *s, const struct kernel_symbols *syms,
 		uint8_t tag[BPF_TAG_SIZE];
 	} body = {.type = PERF_BPF_EVENT_PROG_LOAD, .id = info->id};
 	char name[512]; /* KSYM_NAME_LEN */
-	int r = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; !r && i < f->nr; i++) {
+	for (uint32_t i = 0; !rc && i < f->nr; i++) {
 		function_name(syms, info, f, i, name, sizeof(name));
 		if (f->addrs[i])
-			r = synth_ksymbol(s, f->addrs[i], f->lens[i], PERF_RECORD_KSYMBOL_TYPE_BPF,
-					  name);
+			rc = synth_ksymbol(s, f->addrs[i], f->lens[i], PERF_RECORD_KSYMBOL_TYPE_BPF,
+					   name);
 	}
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	memcpy(body.tag, info->tag, sizeof(body.tag));
 	s->stats.bpf++;
 	return synth_record(s, PERF_RECORD_BPF_EVENT, 0, &body, sizeof(body), NULL, 0);
@@ -120,26 +120,26 @@ static int note_told(struct buf *told, const struct functions *f)
 static int synth_programs(struct synth *s, const struct kernel_symbols *syms, struct buf *told)
 {
 	uint32_t id = 0;
-	int r = 0;
+	int rc = 0;
 
-	while (!r && !bpf_prog_next(id, &id)) {
+	while (!rc && !bpf_prog_next(id, &id)) {
 		struct bpf_prog_info info;
 		struct functions f = {0};
 		int fd = bpf_prog_open(id);
 
 		if (fd < 0)
 			continue;
-		r = program_read(fd, &info, &f);
-		if (!r)
-			r = note_told(told, &f);
-		if (!r)
-			r = synth_program(s, syms, &info, &f);
-		else if (r == 1)
-			r = 0;
+		rc = program_read(fd, &info, &f);
+		if (!rc)
+			rc = note_told(told, &f);
+		if (!rc)
+			rc = synth_program(s, syms, &info, &f);
+		else if (rc == 1)
+			rc = 0;
 		functions_release(&f);
 		close(fd);
 	}
-	return r;
+	return rc;
 }
 
 static int by_value(const void *a, const void *b)
@@ -152,9 +152,9 @@ static int by_value(const void *a, const void *b)
 /* kallsyms has no sizes: up to the next one, at most a page. */
 static int synth_loose(struct synth *s, const struct kernel_symbols *syms, const struct buf *told)
 {
-	int r = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !r && i < syms->count; i++) {
+	for (size_t i = 0; !rc && i < syms->count; i++) {
 		const struct kernel_symbol *sym = &syms->loose[i];
 		uint32_t len = SYNTH_PAGE_SIZE;
 
@@ -163,23 +163,23 @@ static int synth_loose(struct synth *s, const struct kernel_symbols *syms, const
 			continue;
 		if (i + 1 < syms->count && sym[1].addr - sym->addr < len)
 			len = (uint32_t)(sym[1].addr - sym->addr);
-		r = synth_ksymbol(s, sym->addr, len, sym->type,
-				  (const char *)syms->names.data + sym->name);
+		rc = synth_ksymbol(s, sym->addr, len, sym->type,
+				   (const char *)syms->names.data + sym->name);
 	}
-	return r;
+	return rc;
 }
 
 int synth_bpf(struct synth *s, const struct kernel_symbols *syms)
 {
 	struct buf told = {0};
-	int r;
+	int rc;
 
-	r = synth_programs(s, syms, &told);
-	if (!r) {
+	rc = synth_programs(s, syms, &told);
+	if (!rc) {
 		if (told.len)
 			qsort(told.data, told.len / sizeof(uint64_t), sizeof(uint64_t), by_value);
-		r = synth_loose(s, syms, &told);
+		rc = synth_loose(s, syms, &told);
 	}
 	buf_release(&told);
-	return r;
+	return rc;
 }

@@ -67,11 +67,11 @@ static int push_children(struct pending *p, const char *dir_path, const char *gr
 {
 	struct dirent *ent;
 	DIR *dir = opendir(dir_path);
-	int r = 0;
+	int rc = 0;
 
 	if (!dir)
 		return 0;
-	while (!r && (ent = readdir(dir))) {
+	while (!rc && (ent = readdir(dir))) {
 		char *child = NULL;
 
 		if (ent->d_type != DT_DIR || !strcmp(ent->d_name, ".") ||
@@ -79,45 +79,45 @@ static int push_children(struct pending *p, const char *dir_path, const char *gr
 			continue;
 		if (asprintf(&child, "%s/%s", strcmp(group, "/") ? group : "", ent->d_name) < 0)
 			child = NULL;
-		r = pending_push(p, child);
+		rc = pending_push(p, child);
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }
 
 static int synth_cgroup(struct synth *s, struct pending *p, const char *mount, const char *group)
 {
 	char path[2 * PATH_MAX];
 	uint64_t id;
-	int r;
+	int rc;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s%s", mount, group) >= sizeof(path))
 		return 0;
 	if (cgroup_id(path, &id)) /* removed meanwhile */
 		return 0;
 	s->stats.cgroups++;
-	r = synth_record(s, PERF_RECORD_CGROUP, 0, &id, sizeof(id), group, strlen(group));
-	return r ? r : push_children(p, path, group);
+	rc = synth_record(s, PERF_RECORD_CGROUP, 0, &id, sizeof(id), group, strlen(group));
+	return rc ? rc : push_children(p, path, group);
 }
 
 int synth_cgroups(struct synth *s)
 {
 	char mounts[PATH_MAX], mount[PATH_MAX];
 	struct pending p = {0};
-	int r;
+	int rc;
 
 	if ((size_t)snprintf(mounts, sizeof(mounts), "%s/mounts", s->proc) >= sizeof(mounts))
 		return 0;
 	if (mount_find(mounts, "cgroup", "perf_event", mount, sizeof(mount)) &&
 	    mount_find(mounts, "cgroup2", NULL, mount, sizeof(mount)))
 		return 0;
-	r = pending_push(&p, strdup("/"));
-	while (!r && p.count) {
+	rc = pending_push(&p, strdup("/"));
+	while (!rc && p.count) {
 		char *group = p.paths[--p.count];
 
-		r = synth_cgroup(s, &p, mount, group);
+		rc = synth_cgroup(s, &p, mount, group);
 		free(group);
 	}
 	pending_release(&p);
-	return r;
+	return rc;
 }

@@ -53,9 +53,9 @@ static int module_add(struct modules *mods, const struct proc_module *from)
 }
 
 /* These say nothing about the file that was to be read. */
-static bool is_shortage(int code)
+static bool is_shortage(int rc)
 {
-	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
+	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
 static int modules_read(struct synth *s, struct modules *mods)
@@ -64,22 +64,22 @@ static int modules_read(struct synth *s, struct modules *mods)
 	struct text_lines it;
 	char *line;
 	size_t len;
-	int r;
+	int rc;
 
 	s->text.len = 0;
-	r = file_read_at(s->proc_fd, "modules", &s->text);
-	if (r)
-		return is_shortage(r) ? r : 0;
+	rc = file_read_at(s->proc_fd, "modules", &s->text);
+	if (rc)
+		return is_shortage(rc) ? rc : 0;
 	it = (struct text_lines){(char *)s->text.data, (char *)s->text.data + s->text.len};
-	while (!r && text_next_line(&it, &line, &len)) {
+	while (!rc && text_next_line(&it, &line, &len)) {
 		if (proc_module_parse(line, len, &m))
 			continue;
 		if (m.addr)
-			r = module_add(mods, &m);
+			rc = module_add(mods, &m);
 		else
 			s->stats.hidden++;
 	}
-	return r;
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)
@@ -128,21 +128,21 @@ static int modules_find_paths(struct synth *s, struct modules *mods)
 	struct text_lines it;
 	struct utsname uts;
 	size_t len;
-	int r;
+	int rc;
 
 	if (uname(&uts))
 		return 0;
 	snprintf(base, sizeof(base), "/lib/modules/%s/", uts.release);
 	snprintf(dep, sizeof(dep), "%smodules.dep", base);
 	s->text.len = 0;
-	r = file_read_at(AT_FDCWD, dep, &s->text);
-	if (r)
-		return r == -ENOMEM ? r : 0;
+	rc = file_read_at(AT_FDCWD, dep, &s->text);
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
 	qsort(mods->m, mods->count, sizeof(*mods->m), by_name);
 	it = (struct text_lines){(char *)s->text.data, (char *)s->text.data + s->text.len};
-	while (!r && text_next_line(&it, &line, &len))
-		r = module_take_path(mods, base, line, len);
-	return r;
+	while (!rc && text_next_line(&it, &line, &len))
+		rc = module_take_path(mods, base, line, len);
+	return rc;
 }
 
 /* As MMAP, or as MMAP2 when there may be a build-id. */
@@ -209,24 +209,24 @@ int synth_kernel(struct synth *s)
 {
 	struct kernel_symbols syms = {0};
 	struct modules mods = {0};
-	int r;
+	int rc;
 
-	r = kernel_symbols_read(s->proc, &syms);
-	if (!is_shortage(r)) /* what cannot be read is left out */
-		r = modules_read(s, &mods);
-	if (!r && mods.count)
-		r = modules_find_paths(s, &mods);
-	if (!r && mods.count)
+	rc = kernel_symbols_read(s->proc, &syms);
+	if (!is_shortage(rc)) /* what cannot be read is left out */
+		rc = modules_read(s, &mods);
+	if (!rc && mods.count)
+		rc = modules_find_paths(s, &mods);
+	if (!rc && mods.count)
 		qsort(mods.m, mods.count, sizeof(*mods.m), by_addr);
-	if (!r && syms.start)
-		r = synth_core(s, &syms, &mods);
-	else if (!r)
+	if (!rc && syms.start)
+		rc = synth_core(s, &syms, &mods);
+	else if (!rc)
 		s->stats.hidden++;
-	for (size_t i = 0; !r && i < mods.count; i++)
-		r = synth_module(s, &mods.m[i], i + 1 < mods.count ? mods.m[i + 1].addr : 0);
-	if (!r)
-		r = synth_bpf(s, &syms);
+	for (size_t i = 0; !rc && i < mods.count; i++)
+		rc = synth_module(s, &mods.m[i], i + 1 < mods.count ? mods.m[i + 1].addr : 0);
+	if (!rc)
+		rc = synth_bpf(s, &syms);
 	modules_release(&mods);
 	kernel_symbols_release(&syms);
-	return r;
+	return rc;
 }

@@ -24,7 +24,7 @@
 #define COMM_LEN 15 /* TASK_COMM_LEN without its NUL; workqueue threads show more in procfs */
 
 /* One process under way. */
-struct process {
+struct synth_process {
 	pid_t pid;
 	uint32_t nr_threads;
 	bool want_maps; /* not yet found, and not known to be out of reach */
@@ -33,13 +33,13 @@ struct process {
 /* Reads a file of procfs into s->text: 0, -ENOMEM, or 1 when it cannot be read. */
 static int read_proc(struct synth *s, const char *path, bool *denied)
 {
-	int r;
+	int rc;
 
 	s->text.len = 0;
-	r = file_read_at(s->proc_fd, path, &s->text);
+	rc = file_read_at(s->proc_fd, path, &s->text);
 	if (denied)
-		*denied = r == -EACCES || r == -EPERM;
-	return r && r != -ENOMEM ? 1 : r;
+		*denied = rc == -EACCES || rc == -EPERM;
+	return rc && rc != -ENOMEM ? 1 : rc;
 }
 
 static int synth_fork(struct synth *s, pid_t pid, pid_t tid, pid_t parent)
@@ -154,7 +154,7 @@ static int find_map_build_id(struct synth *s, pid_t pid, const struct proc_map *
 {
 	struct build_id_key key = {map->maj, map->min, map->ino};
 	struct build_id id;
-	int r;
+	int rc;
 
 	*ret = NULL;
 	if (!s->build_ids || !map->ino || !map->name_len || map->name[0] != '/' ||
@@ -164,10 +164,10 @@ static int find_map_build_id(struct synth *s, pid_t pid, const struct proc_map *
 	if (*ret)
 		return 0;
 	read_map_build_id(s, pid, map, &id);
-	r = build_id_cache_add(s->build_ids, &key, &id);
-	if (!r)
+	rc = build_id_cache_add(s->build_ids, &key, &id);
+	if (!rc)
 		*ret = build_id_cache_find(s->build_ids, &key);
-	return r;
+	return rc;
 }
 
 static bool has_prefix(const struct proc_map *map, const char *prefix)
@@ -203,7 +203,7 @@ static int synth_user_map(struct synth *s, pid_t pid, const struct proc_map *map
 		.name_len = map->name_len,
 	};
 	bool huge;
-	int r;
+	int rc;
 
 	if (!(map->prot & PROT_EXEC)) {
 		if (!s->opts->data_maps || !(map->prot & PROT_READ))
@@ -215,9 +215,9 @@ static int synth_user_map(struct synth *s, pid_t pid, const struct proc_map *map
 		m.name_len = strlen(m.name);
 		m.flags |= huge ? MAP_HUGETLB : 0;
 	} else {
-		r = find_map_build_id(s, pid, map, &m.build_id);
-		if (r)
-			return r;
+		rc = find_map_build_id(s, pid, map, &m.build_id);
+		if (rc)
+			return rc;
 	}
 	return synth_mmap2(s, &m);
 }
@@ -226,70 +226,70 @@ static int synth_user_map(struct synth *s, pid_t pid, const struct proc_map *map
  * The maps of @proc as its thread @tid sees them. An exited leader whose threads live on has none,
  * so each thread is asked until one has some.
  */
-static int synth_maps(struct synth *s, struct process *proc, pid_t tid)
+static int synth_maps(struct synth *s, struct synth_process *proc, pid_t tid)
 {
 	struct text_lines it;
 	struct proc_map map;
 	char path[64], *line;
 	bool denied;
 	size_t len;
-	int r;
+	int rc;
 
 	snprintf(path, sizeof(path), "%d/task/%d/maps", proc->pid, tid);
-	r = read_proc(s, path, &denied);
+	rc = read_proc(s, path, &denied);
 	if (denied) {
 		if (!s->stats.denied++)
 			s->stats.first_denied = proc->pid;
 		proc->want_maps = false;
 	}
-	if (r)
-		return r < 0 ? r : 0;
+	if (rc)
+		return rc < 0 ? rc : 0;
 	it = (struct text_lines){(char *)s->text.data, (char *)s->text.data + s->text.len};
-	while (!r && text_next_line(&it, &line, &len)) {
+	while (!rc && text_next_line(&it, &line, &len)) {
 		if (proc_map_parse(line, len, &map))
 			continue;
 		proc->want_maps = false;
-		r = synth_user_map(s, proc->pid, &map);
+		rc = synth_user_map(s, proc->pid, &map);
 	}
-	return r;
+	return rc;
 }
 
-static int synth_thread(struct synth *s, struct process *proc, pid_t tid)
+static int synth_thread(struct synth *s, struct synth_process *proc, pid_t tid)
 {
 	struct proc_stat stat;
 	char path[64];
-	int r;
+	int rc;
 
 	snprintf(path, sizeof(path), "%d/task/%d/stat", proc->pid, tid);
-	r = read_proc(s, path, NULL);
-	if (r)
-		return r < 0 ? r : 0;
+	rc = read_proc(s, path, NULL);
+	if (rc)
+		return rc < 0 ? rc : 0;
 	if (proc_stat_parse((char *)s->text.data, s->text.len, &stat))
 		return 0;
 	if (tid == proc->pid)
 		proc->nr_threads = stat.nr_threads;
 	s->stats.tasks++;
-	r = synth_fork(s, proc->pid, tid, tid == proc->pid ? stat.ppid : proc->pid);
-	if (!r && s->opts->namespaces)
-		r = synth_namespaces(s, proc->pid, tid);
-	if (!r)
-		r = synth_comm(s, proc->pid, tid, stat.comm, stat.comm_len);
-	if (!r && proc->want_maps && !stat.kthread)
-		r = synth_maps(s, proc, tid);
-	return r;
+	rc = synth_fork(s, proc->pid, tid, tid == proc->pid ? stat.ppid : proc->pid);
+	if (!rc && s->opts->namespaces)
+		rc = synth_namespaces(s, proc->pid, tid);
+	if (!rc)
+		rc = synth_comm(s, proc->pid, tid, stat.comm, stat.comm_len);
+	if (!rc && proc->want_maps && !stat.kthread)
+		rc = synth_maps(s, proc, tid);
+	return rc;
 }
 
 int synth_process(struct synth *s, pid_t pid)
 {
-	struct process proc = {.pid = pid, .want_maps = !s->opts->about_to_exec};
+	struct synth_process proc = {.pid = pid, .want_maps = !s->opts->about_to_exec};
 	struct dirent *ent;
 	char path[64];
 	DIR *dir;
-	int fd, r;
+	int fd, rc;
 
-	r = synth_thread(s, &proc, pid);
-	if (r || proc.nr_threads <= 1)
-		return r;
+	rc = synth_thread(s, &proc, pid);
+	if (rc || proc.nr_threads <= 1)
+		return rc;
 	snprintf(path, sizeof(path), "%d/task", pid);
 	fd = openat(s->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -299,13 +299,13 @@ int synth_process(struct synth *s, pid_t pid)
 		close(fd);
 		return 0;
 	}
-	while (!r && (ent = readdir(dir))) {
+	while (!rc && (ent = readdir(dir))) {
 		char *end;
 		long tid = strtol(ent->d_name, &end, 10);
 
 		if (end != ent->d_name && !*end && tid > 0 && tid <= INT_MAX && tid != pid)
-			r = synth_thread(s, &proc, (pid_t)tid);
+			rc = synth_thread(s, &proc, (pid_t)tid);
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }

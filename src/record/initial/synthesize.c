@@ -22,7 +22,7 @@ int synth_record(struct synth *s, uint32_t type, uint16_t misc, const void *body
 {
 	struct perf_event_header hdr = {.type = type, .misc = misc};
 	size_t padded;
-	int r;
+	int rc;
 
 	if (name && name_len > NAME_MAX_LEN) {
 		name = "//toolong";
@@ -31,15 +31,15 @@ int synth_record(struct synth *s, uint32_t type, uint16_t misc, const void *body
 	padded = name ? (name_len + 8) / 8 * 8 : 0;
 	hdr.size = (uint16_t)(sizeof(hdr) + body_len + padded + s->opts->id_size);
 	s->rec.len = 0;
-	r = buf_append(&s->rec, &hdr, sizeof(hdr));
-	if (!r)
-		r = buf_append(&s->rec, body, body_len);
-	if (!r && name)
-		r = buf_append(&s->rec, name, name_len);
-	if (!r)
-		r = buf_zero(&s->rec, hdr.size - s->rec.len);
-	if (r)
-		return r;
+	rc = buf_append(&s->rec, &hdr, sizeof(hdr));
+	if (!rc)
+		rc = buf_append(&s->rec, body, body_len);
+	if (!rc && name)
+		rc = buf_append(&s->rec, name, name_len);
+	if (!rc)
+		rc = buf_zero(&s->rec, hdr.size - s->rec.len);
+	if (rc)
+		return rc;
 	return s->emit((const struct perf_event_header *)s->rec.data, s->arg);
 }
 
@@ -73,7 +73,7 @@ int synth_mmap2(struct synth *s, const struct synth_map *map)
 static int synth_all_processes(struct synth *s)
 {
 	struct dirent *ent;
-	int fd, r = 0;
+	int fd, rc = 0;
 	DIR *dir;
 
 	fd = openat(s->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,11 +81,11 @@ static int synth_all_processes(struct synth *s)
 		return -errno;
 	dir = fdopendir(fd);
 	if (!dir) {
-		r = -errno;
+		rc = -errno;
 		close(fd);
-		return r;
+		return rc;
 	}
-	while (!r && (ent = readdir(dir))) {
+	while (!rc && (ent = readdir(dir))) {
 		char *end;
 		long pid;
 
@@ -93,32 +93,32 @@ static int synth_all_processes(struct synth *s)
 			continue;
 		pid = strtol(ent->d_name, &end, 10);
 		if (!*end && pid <= INT_MAX)
-			r = synth_process(s, (pid_t)pid);
+			rc = synth_process(s, (pid_t)pid);
 	}
 	closedir(dir);
-	return r;
+	return rc;
 }
 
 static int synth_tasks(struct synth *s)
 {
 	char mounts[PATH_MAX];
-	int r = 0;
+	int rc = 0;
 
 	if ((size_t)snprintf(mounts, sizeof(mounts), "%s/mounts", s->proc) >= sizeof(mounts) ||
 	    mount_find(mounts, "hugetlbfs", NULL, s->hugetlbfs, sizeof(s->hugetlbfs)))
 		s->hugetlbfs[0] = '\0';
 	if (s->opts->all)
 		return synth_all_processes(s);
-	for (size_t i = 0; !r && i < s->opts->nr_pids; i++)
-		r = synth_process(s, s->opts->pids[i]);
-	return r;
+	for (size_t i = 0; !rc && i < s->opts->nr_pids; i++)
+		rc = synth_process(s, s->opts->pids[i]);
+	return rc;
 }
 
 int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
 	       struct synth_stats *ret_stats, struct error *err)
 {
 	struct synth s = {.opts = opts, .emit = emit, .arg = arg, .proc = opts->proc};
-	int r = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (!s.proc)
 		s.proc = "/proc";
@@ -130,19 +130,19 @@ int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
 		if (!s.build_ids)
 			goto out;
 	}
-	r = opts->kernel ? synth_kernel(&s) : 0;
-	if (!r && opts->cgroups)
-		r = synth_cgroups(&s);
-	if (!r)
-		r = synth_tasks(&s);
-	if (!r && ret_stats)
+	rc = opts->kernel ? synth_kernel(&s) : 0;
+	if (!rc && opts->cgroups)
+		rc = synth_cgroups(&s);
+	if (!rc)
+		rc = synth_tasks(&s);
+	if (!rc && ret_stats)
 		*ret_stats = s.stats;
 out:
-	if (r && err && !err->code)
-		error_sys(err, r, "cannot record what was running before");
+	if (rc && err && !err->code)
+		error_sys(err, rc, "cannot record what was running before");
 	build_id_cache_free(s.build_ids);
 	buf_release(&s.text);
 	buf_release(&s.rec);
 	close(s.proc_fd);
-	return r;
+	return rc;
 }

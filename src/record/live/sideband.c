@@ -98,17 +98,17 @@ static void sort(struct sideband *s)
 static int keep_from(struct sideband *s, size_t from)
 {
 	struct buf rest = {0};
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = from; !code && i < s->nr; i++) {
+	for (size_t i = from; !rc && i < s->nr; i++) {
 		const struct perf_event_header *hdr = record_of(s, &s->waiting[i]);
 
 		s->waiting[i].at = rest.len;
-		code = buf_append(&rest, hdr, hdr->size);
+		rc = buf_append(&rest, hdr, hdr->size);
 	}
-	if (code) {
+	if (rc) {
 		buf_release(&rest);
-		return code;
+		return rc;
 	}
 	s->nr -= from;
 	if (s->nr)
@@ -121,25 +121,25 @@ static int keep_from(struct sideband *s, size_t from)
 static int apply_until(struct sideband *s, uint64_t time)
 {
 	size_t i;
-	int code = 0;
+	int rc = 0;
 
 	sort(s);
-	for (i = 0; !code && i < s->nr && s->waiting[i].time <= time; i++) {
-		code = task_table_apply(s->live, record_of(s, &s->waiting[i]));
+	for (i = 0; !rc && i < s->nr && s->waiting[i].time <= time; i++) {
+		rc = task_table_apply(s->live, record_of(s, &s->waiting[i]));
 		s->untold |= s->waiting[i].number >= s->told;
 	}
 	if (i && s->applied < time)
 		s->applied = time;
-	if (!code && i)
-		code = keep_from(s, i);
+	if (!rc && i)
+		rc = keep_from(s, i);
 	s->full = s->records.len + WAITING_MAX;
-	return code;
+	return rc;
 }
 
 static int add(struct sideband *s, const struct perf_event_header *hdr)
 {
 	struct waiting w = {pd_record_time(hdr, &s->evsel), s->numbers, s->records.len};
-	int code = 0;
+	int rc = 0;
 
 	/* One that comes too late is of now: what was told as of a time stays. */
 	if (s->log && w.time < s->applied)
@@ -152,20 +152,20 @@ static int add(struct sideband *s, const struct perf_event_header *hdr)
 	s->waiting[s->nr++] = w;
 	s->numbers++;
 	if (!s->log && s->records.len > s->full)
-		code = apply_until(s, s->newest > AGE_NS ? s->newest - AGE_NS : 0);
-	return code;
+		rc = apply_until(s, s->newest > AGE_NS ? s->newest - AGE_NS : 0);
+	return rc;
 }
 
 int sideband_add(struct sideband *s, const struct perf_event_header *hdr)
 {
-	int code;
+	int rc;
 
 	if (!s->log && !task_table_wants(hdr->type))
 		return 0;
 	pthread_mutex_lock(&s->lock);
-	code = add(s, hdr);
+	rc = add(s, hdr);
 	pthread_mutex_unlock(&s->lock);
-	return code;
+	return rc;
 }
 
 int sideband_settle(struct sideband *s)
@@ -175,27 +175,27 @@ int sideband_settle(struct sideband *s)
 
 int sideband_settle_until(struct sideband *s, uint64_t time)
 {
-	int code;
+	int rc;
 
 	time = time > SIDEBAND_GRACE_NS ? time - SIDEBAND_GRACE_NS : 0;
 	pthread_mutex_lock(&s->lock);
-	code = apply_until(s, time < s->horizon ? time : s->horizon);
+	rc = apply_until(s, time < s->horizon ? time : s->horizon);
 	s->horizon = s->newest > SIDEBAND_GRACE_NS ? s->newest - SIDEBAND_GRACE_NS : 0;
 	pthread_mutex_unlock(&s->lock);
-	return code;
+	return rc;
 }
 
 int sideband_emit(struct sideband *s, record_emit_fn *emit, void *arg)
 {
-	int code;
+	int rc;
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
-	code = task_table_emit(s->live, 0, emit, arg);
-	for (size_t i = 0; !code && i < s->nr; i++)
-		code = emit(record_of(s, &s->waiting[i]), arg);
+	rc = task_table_emit(s->live, 0, emit, arg);
+	for (size_t i = 0; !rc && i < s->nr; i++)
+		rc = emit(record_of(s, &s->waiting[i]), arg);
 	pthread_mutex_unlock(&s->lock);
-	return code;
+	return rc;
 }
 
 static int keep_copy(const struct perf_event_header *hdr, void *arg)
@@ -207,36 +207,36 @@ static int keep_copy(const struct perf_event_header *hdr, void *arg)
 static int emit_copies(const struct buf *copies, record_emit_fn *emit, void *arg)
 {
 	const struct perf_event_header *hdr;
-	int code = 0;
+	int rc = 0;
 
-	for (size_t at = 0; !code && at < copies->len; at += hdr->size) {
+	for (size_t at = 0; !rc && at < copies->len; at += hdr->size) {
 		hdr = (const void *)(copies->data + at);
-		code = emit(hdr, arg);
+		rc = emit(hdr, arg);
 	}
-	return code;
+	return rc;
 }
 
 int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void *arg)
 {
 	struct buf copies = {0};
-	int code = 0;
+	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
 	if (again || s->untold)
-		code = task_table_emit(s->live, s->applied, keep_copy, &copies);
-	for (size_t i = 0; !code && i < s->nr; i++)
+		rc = task_table_emit(s->live, s->applied, keep_copy, &copies);
+	for (size_t i = 0; !rc && i < s->nr; i++)
 		if (again || s->waiting[i].number >= s->told)
-			code = keep_copy(record_of(s, &s->waiting[i]), &copies);
+			rc = keep_copy(record_of(s, &s->waiting[i]), &copies);
 	s->told_before = s->told;
 	s->untold_before = s->untold;
 	s->told = s->numbers;
 	s->untold = false;
 	pthread_mutex_unlock(&s->lock);
-	if (!code)
-		code = emit_copies(&copies, emit, arg);
+	if (!rc)
+		rc = emit_copies(&copies, emit, arg);
 	buf_release(&copies);
-	return code;
+	return rc;
 }
 
 void sideband_untell(struct sideband *s)

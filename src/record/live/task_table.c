@@ -20,24 +20,24 @@
 #define ENDED_MAX 512u
 
 /* A record without its trailer. */
-struct blob {
+struct task_blob {
 	size_t len;
 	uint8_t bytes[];
 };
 
-struct process;
+struct task_process;
 
 struct task {
 	UT_hash_handle hh; /* by tid */
 	uint32_t tid, ppid, ptid;
-	struct process *process;
-	struct task *next, **link; /* of its process; link: what points here */
-	bool forked;		   /* ppid and ptid are known */
-	char *comm;		   /* NULL: not known */
-	struct blob *namespaces;   /* likewise */
+	struct task_process *process;
+	struct task *next, **link;    /* of its process; link: what points here */
+	bool forked;		      /* ppid and ptid are known */
+	char *comm;		      /* NULL: not known */
+	struct task_blob *namespaces; /* likewise */
 };
 
-struct process {
+struct task_process {
 	UT_hash_handle hh; /* by pid */
 	uint32_t pid;
 	struct task *tasks; /* never empty; the newest first */
@@ -58,7 +58,7 @@ struct other {
 	struct other_key {
 		uint64_t kind, id;
 	} key;
-	struct blob *blob;
+	struct task_blob *blob;
 };
 
 enum other_kind { OTHER_KSYMBOL, OTHER_BPF, OTHER_CGROUP, OTHER_MAP /* and the CPU mode */ };
@@ -68,7 +68,7 @@ struct task_table {
 	size_t id_size;
 	size_t time_at; /* of the time, from the end of a record; 0: there is none */
 	struct task *tasks;
-	struct process *processes;
+	struct task_process *processes;
 	struct ended *ended; /* the oldest first */
 	struct other *others;
 	struct other *cgroups; /* the oldest first */
@@ -87,10 +87,10 @@ struct task_table *task_table_new(const struct pd_attr *attr)
 	return l;
 }
 
-static struct blob *blob_new(const struct task_table *l, const struct perf_event_header *hdr)
+static struct task_blob *blob_new(const struct task_table *l, const struct perf_event_header *hdr)
 {
 	size_t len = hdr->size - l->id_size;
-	struct blob *blob = malloc(sizeof(*blob) + len);
+	struct task_blob *blob = malloc(sizeof(*blob) + len);
 
 	if (!blob)
 		return NULL;
@@ -110,9 +110,9 @@ static struct task *task_find(const struct task_table *l, uint32_t tid)
 	return t;
 }
 
-static struct process *process_find(const struct task_table *l, uint32_t pid)
+static struct task_process *process_find(const struct task_table *l, uint32_t pid)
 {
-	struct process *p;
+	struct task_process *p;
 
 	HASH_FIND(hh, l->processes, &pid, sizeof(pid), p);
 	return p;
@@ -121,7 +121,7 @@ static struct process *process_find(const struct task_table *l, uint32_t pid)
 /* A process goes with its last task. */
 static void task_remove(struct task_table *l, struct task *t)
 {
-	struct process *p = t->process;
+	struct task_process *p = t->process;
 
 	*t->link = t->next;
 	if (t->next)
@@ -137,9 +137,9 @@ static void task_remove(struct task_table *l, struct task *t)
 	free(p);
 }
 
-static struct process *process_get(struct task_table *l, uint32_t pid)
+static struct task_process *process_get(struct task_table *l, uint32_t pid)
 {
-	struct process *p = process_find(l, pid);
+	struct task_process *p = process_find(l, pid);
 
 	if (p)
 		return p;
@@ -248,7 +248,7 @@ static int set_comm(struct task *t, const char *comm)
  */
 
 /* All of the process but @keep (NULL: none). */
-static void remove_tasks(struct task_table *l, struct process *p, const struct task *keep)
+static void remove_tasks(struct task_table *l, struct task_process *p, const struct task *keep)
 {
 	struct task *t = p->tasks, *next;
 
@@ -263,7 +263,7 @@ static int apply_fork(struct task_table *l, const struct perf_event_header *hdr,
 		      const struct pd_task *fork)
 {
 	struct task *t = task_find(l, fork->tid), *parent;
-	struct process *p = process_find(l, fork->pid);
+	struct task_process *p = process_find(l, fork->pid);
 
 	/* Whoever had these numbers is gone, though its end was not seen. */
 	if (fork->tid == fork->pid && p)
@@ -289,13 +289,13 @@ static int apply_fork(struct task_table *l, const struct perf_event_header *hdr,
 static int apply_exit(struct task_table *l, const struct pd_task *exit)
 {
 	struct task *t = task_find(l, exit->tid);
-	int code;
+	int rc;
 
 	if (!t || t->process->pid != exit->pid)
 		return 0;
-	code = t->comm ? ended_add(l, t, exit->time) : 0;
+	rc = t->comm ? ended_add(l, t, exit->time) : 0;
 	task_remove(l, t);
-	return code;
+	return rc;
 }
 
 /* An exec leaves one task, which has the process's number from then on, and no maps. */
@@ -317,7 +317,7 @@ static int apply_namespaces(struct task_table *l, const struct perf_event_header
 			    const struct pd_namespaces *ns)
 {
 	struct task *t = task_get(l, ns->pid, ns->tid);
-	struct blob *blob = t ? blob_new(l, hdr) : NULL;
+	struct task_blob *blob = t ? blob_new(l, hdr) : NULL;
 
 	if (!blob)
 		return -ENOMEM;
@@ -339,7 +339,7 @@ static int set_other(struct task_table *l, uint64_t kind, uint64_t id,
 {
 	struct other **table = kind == OTHER_CGROUP ? &l->cgroups : &l->others;
 	const struct other_key key = {kind, id};
-	struct blob *blob = NULL;
+	struct task_blob *blob = NULL;
 	struct other *o;
 
 	HASH_FIND(hh, *table, &key, sizeof(key), o);
@@ -371,18 +371,18 @@ static int set_other(struct task_table *l, uint64_t kind, uint64_t id,
 
 static int apply_cgroup(struct task_table *l, const struct perf_event_header *hdr, uint64_t id)
 {
-	int code = set_other(l, OTHER_CGROUP, id, hdr);
+	int rc = set_other(l, OTHER_CGROUP, id, hdr);
 
-	if (!code && HASH_COUNT(l->cgroups) > CGROUPS_MAX)
+	if (!rc && HASH_COUNT(l->cgroups) > CGROUPS_MAX)
 		other_remove(&l->cgroups, l->cgroups);
-	return code;
+	return rc;
 }
 
 static int apply_map(struct task_table *l, const struct perf_event_header *hdr,
 		     const struct pd_mmap *mmap)
 {
 	uint16_t mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct process *p;
+	struct task_process *p;
 
 	if (mode != PERF_RECORD_MISC_USER)
 		return set_other(l, OTHER_MAP + mode, mmap->addr, hdr);
@@ -458,10 +458,10 @@ struct emitter {
 static int emit_finish(struct emitter *e)
 {
 	struct perf_event_header *hdr;
-	int code = buf_zero(&e->rec, e->live->id_size);
+	int rc = buf_zero(&e->rec, e->live->id_size);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	if (e->live->time_at)
 		memcpy(e->rec.data + e->rec.len - e->live->time_at, &e->time, sizeof(e->time));
 	hdr = (struct perf_event_header *)e->rec.data;
@@ -469,13 +469,13 @@ static int emit_finish(struct emitter *e)
 	return e->emit(hdr, e->arg);
 }
 
-static int emit_blob(struct emitter *e, const struct blob *blob)
+static int emit_blob(struct emitter *e, const struct task_blob *blob)
 {
-	int code;
+	int rc;
 
 	e->rec.len = 0;
-	code = buf_append(&e->rec, blob->bytes, blob->len);
-	return code ? code : emit_finish(e);
+	rc = buf_append(&e->rec, blob->bytes, blob->len);
+	return rc ? rc : emit_finish(e);
 }
 
 /* @name (NULL: none) follows with its NUL, padded. */
@@ -483,18 +483,18 @@ static int emit_body(struct emitter *e, uint32_t type, uint16_t misc, const void
 		     const char *name)
 {
 	const struct perf_event_header hdr = {.type = type, .misc = misc};
-	int code;
+	int rc;
 
 	e->rec.len = 0;
-	code = buf_append(&e->rec, &hdr, sizeof(hdr));
-	if (!code)
-		code = buf_append(&e->rec, body, len);
-	if (!code && name) {
-		code = buf_append(&e->rec, name, strlen(name) + 1);
-		if (!code)
-			code = buf_zero(&e->rec, -e->rec.len & 7);
+	rc = buf_append(&e->rec, &hdr, sizeof(hdr));
+	if (!rc)
+		rc = buf_append(&e->rec, body, len);
+	if (!rc && name) {
+		rc = buf_append(&e->rec, name, strlen(name) + 1);
+		if (!rc)
+			rc = buf_zero(&e->rec, -e->rec.len & 7);
 	}
-	return code ? code : emit_finish(e);
+	return rc ? rc : emit_finish(e);
 }
 
 static int emit_task(struct emitter *e, const struct task *t)
@@ -505,16 +505,16 @@ static int emit_task(struct emitter *e, const struct task *t)
 	} fork = {t->process->pid, t->ppid, t->tid, t->ptid, e->time};
 	const uint16_t exec = e->time && t->tid == t->process->pid ? PERF_RECORD_MISC_COMM_EXEC : 0;
 	const uint32_t comm[2] = {t->process->pid, t->tid};
-	int code = 0;
+	int rc = 0;
 
 	if (t->forked)
-		code = emit_body(e, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, &fork,
-				 sizeof(fork), NULL);
-	if (!code && t->namespaces)
-		code = emit_blob(e, t->namespaces);
-	if (!code && t->comm)
-		code = emit_body(e, PERF_RECORD_COMM, exec, comm, sizeof(comm), t->comm);
-	return code;
+		rc = emit_body(e, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, &fork, sizeof(fork),
+			       NULL);
+	if (!rc && t->namespaces)
+		rc = emit_blob(e, t->namespaces);
+	if (!rc && t->comm)
+		rc = emit_body(e, PERF_RECORD_COMM, exec, comm, sizeof(comm), t->comm);
+	return rc;
 }
 
 /* Its name, and that it has ended. */
@@ -525,9 +525,9 @@ static int emit_ended(struct emitter *e, const struct ended *ended)
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
 	} end = {ended->pid, ended->pid, ended->tid, ended->pid, e->time};
-	int code = emit_body(e, PERF_RECORD_COMM, 0, comm, sizeof(comm), ended->comm);
+	int rc = emit_body(e, PERF_RECORD_COMM, 0, comm, sizeof(comm), ended->comm);
 
-	return code ? code : emit_body(e, PERF_RECORD_EXIT, 0, &end, sizeof(end), NULL);
+	return rc ? rc : emit_body(e, PERF_RECORD_EXIT, 0, &end, sizeof(end), NULL);
 }
 
 static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
@@ -545,38 +545,38 @@ static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
 }
 
 /* The leader, its maps, the other threads; without a leader the maps follow the first thread. */
-static int emit_process(struct emitter *e, const struct process *p)
+static int emit_process(struct emitter *e, const struct task_process *p)
 {
 	const struct task *first = task_find(e->live, p->pid);
-	int code;
+	int rc;
 
 	if (!first || first->process != p)
 		first = p->tasks;
-	code = emit_task(e, first);
-	for (size_t i = 0; !code && p->maps && i < p->maps->nr; i++)
-		code = emit_map(e, p->pid, &p->maps->map[i]);
-	for (const struct task *t = p->tasks; !code && t; t = t->next)
+	rc = emit_task(e, first);
+	for (size_t i = 0; !rc && p->maps && i < p->maps->nr; i++)
+		rc = emit_map(e, p->pid, &p->maps->map[i]);
+	for (const struct task *t = p->tasks; !rc && t; t = t->next)
 		if (t != first)
-			code = emit_task(e, t);
-	return code;
+			rc = emit_task(e, t);
+	return rc;
 }
 
 int task_table_emit(struct task_table *l, uint64_t time, record_emit_fn *emit, void *arg)
 {
 	struct emitter e = {.live = l, .time = time, .emit = emit, .arg = arg};
-	int code = 0;
+	int rc = 0;
 
-	for (const struct other *o = l->others; !code && o; o = o->hh.next)
-		code = emit_blob(&e, o->blob);
-	for (const struct other *o = l->cgroups; !code && o; o = o->hh.next)
-		code = emit_blob(&e, o->blob);
-	for (const struct ended *t = l->ended; !code && t; t = t->hh.next)
+	for (const struct other *o = l->others; !rc && o; o = o->hh.next)
+		rc = emit_blob(&e, o->blob);
+	for (const struct other *o = l->cgroups; !rc && o; o = o->hh.next)
+		rc = emit_blob(&e, o->blob);
+	for (const struct ended *t = l->ended; !rc && t; t = t->hh.next)
 		if (time < t->time + ENDED_NS)
-			code = emit_ended(&e, t);
-	for (const struct process *p = l->processes; !code && p; p = p->hh.next)
-		code = emit_process(&e, p);
+			rc = emit_ended(&e, t);
+	for (const struct task_process *p = l->processes; !rc && p; p = p->hh.next)
+		rc = emit_process(&e, p);
 	buf_release(&e.rec);
-	return code;
+	return rc;
 }
 
 /* --- the rest ------------------------------------------------------------------------------------
@@ -589,7 +589,7 @@ void task_table_stats(const struct task_table *l, struct task_table_stats *ret)
 		.processes = HASH_COUNT(l->processes),
 		.others = HASH_COUNT(l->others) + HASH_COUNT(l->cgroups),
 	};
-	for (const struct process *p = l->processes; p; p = p->hh.next)
+	for (const struct task_process *p = l->processes; p; p = p->hh.next)
 		if (p->maps)
 			ret->maps += p->maps->nr / p->maps->refs;
 }

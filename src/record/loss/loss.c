@@ -27,14 +27,14 @@ int loss_add(struct loss *l, enum loss_cause cause, unsigned int event, int cpu,
 
 int loss_merge(struct loss *to, const struct loss *from)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < from->nr; i++) {
+	for (size_t i = 0; !rc && i < from->nr; i++) {
 		const struct loss_entry *e = &from->entries[i];
 
-		code = loss_add(to, e->cause, e->event, e->cpu, e->count);
+		rc = loss_add(to, e->cause, e->event, e->cpu, e->count);
 	}
-	return code;
+	return rc;
 }
 
 const char *loss_cause_text(enum loss_cause cause)

@@ -78,28 +78,28 @@ static bool drop_unknown_parts(struct fallback *f, struct plan *plan)
 /* --- steps of one event --------------------------------------------------------------------------
  */
 
-static bool is_refusal(int code)
+static bool is_refusal(int rc)
 {
-	return code == -EACCES || code == -EPERM;
+	return rc == -EACCES || rc == -EPERM;
 }
 
-static bool is_absent(int code)
+static bool is_absent(int rc)
 {
-	return code == -ENOENT || code == -ENXIO || code == -ENODEV || code == -EOPNOTSUPP;
+	return rc == -ENOENT || rc == -ENXIO || rc == -ENODEV || rc == -EOPNOTSUPP;
 }
 
 static bool try_unknown_parts(struct fallback *f, struct plan *plan, struct plan_event *event,
-			      int code)
+			      int rc)
 {
-	return code == -EINVAL && !f->probed && drop_unknown_parts(f, plan);
+	return rc == -EINVAL && !f->probed && drop_unknown_parts(f, plan);
 }
 
 static bool try_less_precise(struct fallback *f, struct plan *plan, struct plan_event *event,
-			     int code)
+			     int rc)
 {
 	uint64_t precise = event->attr.flags & PD_ATTR_PRECISE_IP;
 
-	if (!event->precise_max || !precise || (code != -EINVAL && code != -EOPNOTSUPP))
+	if (!event->precise_max || !precise || (rc != -EINVAL && rc != -EOPNOTSUPP))
 		return false;
 	event->attr.flags -= 1ull << PD_ATTR_PRECISE_IP_SHIFT;
 	return true;
@@ -122,13 +122,13 @@ static void rename_event(struct plan_event *event, const char *name)
 	event->name = copy;
 }
 
-static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	char name[64];
 
-	if (!is_absent(code) || !is_cycles(&event->attr))
+	if (!is_absent(rc) || !is_cycles(&event->attr))
 		return false;
-	if (code == -EOPNOTSUPP && event->attr.flags & PD_ATTR_PRECISE_IP)
+	if (rc == -EOPNOTSUPP && event->attr.flags & PD_ATTR_PRECISE_IP)
 		return false; /* there are cycles, but not as precise as was asked for */
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -143,20 +143,20 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 
 /* Namespaces of others are for CAP_PERFMON only. */
 static bool try_no_namespaces(struct fallback *f, struct plan *plan, struct plan_event *event,
-			      int code)
+			      int rc)
 {
-	if (!is_refusal(code) || !(event->attr.flags & PD_ATTR_NAMESPACES))
+	if (!is_refusal(rc) || !(event->attr.flags & PD_ATTR_NAMESPACES))
 		return false;
 	event->attr.flags &= ~PD_ATTR_NAMESPACES;
 	return true;
 }
 
-static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	char name[256];
 	bool modified;
 
-	if (!is_refusal(code) || event->modifier_given || plan->target == TARGET_CPUS ||
+	if (!is_refusal(rc) || event->modifier_given || plan->target == TARGET_CPUS ||
 	    event->attr.flags & (PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_USER) ||
 	    event->attr.type == PERF_TYPE_TRACEPOINT || probe_targets_is_uprobe(event) ||
 	    probe_targets_is_kprobe(event))
@@ -171,10 +171,9 @@ static bool try_user_only(struct fallback *f, struct plan *plan, struct plan_eve
 	return true;
 }
 
-static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_event *event,
-			   int code)
+static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
-	if ((code != -EINVAL && code != -EOPNOTSUPP) || event->modifier_given ||
+	if ((rc != -EINVAL && rc != -EOPNOTSUPP) || event->modifier_given ||
 	    !(event->attr.flags & PD_ATTR_EXCLUDE_GUEST))
 		return false;
 	event->attr.flags &= ~PD_ATTR_EXCLUDE_GUEST;
@@ -182,11 +181,11 @@ static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_ev
 }
 
 /* :W, what does not fit into one group is counted without. */
-static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	unsigned int leader = event->leader;
 
-	if (code != -EINVAL || !event->weak_group || plan->events[leader].members < 2)
+	if (rc != -EINVAL || !event->weak_group || plan->events[leader].members < 2)
 		return false;
 	for (unsigned int i = 0; i < plan->nr; i++) {
 		struct plan_event *e = &plan->events[i];
@@ -211,10 +210,10 @@ static bool (*const steps[])(struct fallback *, struct plan *, struct plan_event
 	try_with_guest,	   try_ungrouped,     try_cpu_clock,
 };
 
-bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int code)
+bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (steps[i](f, plan, event, code))
+		if (steps[i](f, plan, event, rc))
 			return true;
 	return false;
 }
@@ -292,42 +291,42 @@ void fallback_say(const struct fallback *f, const struct plan *plan)
 
 /* Which of the tasks it is, the kernel does not say. */
 static int explain_refused_task(const struct fallback *f, const struct plan *plan,
-				const struct plan_event *event, int code, struct error *err)
+				const struct plan_event *event, int rc, struct error *err)
 {
 	const struct tasks *tasks = &plan->tasks;
 	uid_t uid;
 
 	for (size_t i = 0; i < tasks->nr; i++)
 		if (task_is_of_another(tasks->ids[i], &uid))
-			return error_set(err, code,
+			return error_set(err, rc,
 					 "process %d belongs to another user (uid %u): run as "
 					 "root, or as root "
 					 "give the program the right to: 'setcap "
 					 "cap_perfmon,cap_sys_ptrace=ep FILE'",
 					 task_process(tasks->ids[i]), uid);
 	return error_set(
-		err, code,
+		err, rc,
 		"event '%s' may not watch process %d: kernel.perf_event_paranoid, %d, forbids it, "
 		"or the process runs a program with more rights than its user: run as root",
 		event->name, tasks->nr ? task_process(tasks->ids[0]) : 0, f->limits->paranoid);
 }
 
 static int explain_refusal(const struct fallback *f, const struct plan *plan,
-			   const struct plan_event *event, int code, struct error *err)
+			   const struct plan_event *event, int rc, struct error *err)
 {
 	const struct limits *l = f->limits;
 
 	if (event->attr.type == PERF_TYPE_TRACEPOINT && !l->perfmon)
 		return error_set(
-			err, code,
+			err, rc,
 			"tracepoint '%s' needs CAP_PERFMON or kernel.perf_event_paranoid at "
 			"-1 (it is %d): run as root",
 			event->name, l->paranoid);
 	if (plan->target == TARGET_TASKS && !l->ptrace && !l->perfmon)
-		return explain_refused_task(f, plan, event, code, err);
+		return explain_refused_task(f, plan, event, rc, err);
 	if (!l->perfmon)
 		return error_set(
-			err, code,
+			err, rc,
 			"event '%s' is not allowed at kernel.perf_event_paranoid %d without "
 			"CAP_PERFMON: run as root, add :u to it or --all-user for user space only, "
 			"or "
@@ -335,34 +334,34 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 			event->name, l->paranoid);
 	if (!l->admin && l->paranoid > 2)
 		return error_set(
-			err, code,
+			err, rc,
 			"event '%s' is refused although CAP_PERFMON is there: at "
 			"kernel.perf_event_paranoid %d this kernel wants CAP_SYS_ADMIN; or 'sysctl "
 			"kernel.perf_event_paranoid=2'",
 			event->name, l->paranoid);
 	return error_set(
-		err, code,
+		err, rc,
 		"event '%s' is refused although CAP_PERFMON is there: a security module or "
 		"seccomp forbids perf_event_open",
 		event->name);
 }
 
-static int explain_absent(const struct plan_event *event, int code, struct error *err)
+static int explain_absent(const struct plan_event *event, int rc, struct error *err)
 {
 	if (event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE ||
 	    event->attr.type == PERF_TYPE_RAW)
 		return error_set(
-			err, code,
+			err, rc,
 			"event '%s' is not counted by this machine (no PMU, or one without "
 			"it; usual in virtual machines): try -e cpu-clock",
 			event->name);
-	if (code == -EOPNOTSUPP)
+	if (rc == -EOPNOTSUPP)
 		return error_set(
-			err, code,
+			err, rc,
 			"event '%s' counts but cannot sample, or not with these modifiers or "
 			"that precision",
 			event->name);
-	return error_set(err, code, "the kernel does not know event '%s'", event->name);
+	return error_set(err, rc, "the kernel does not know event '%s'", event->name);
 }
 
 /* Whether the kernel takes @event without @flag, which it has. */
@@ -398,56 +397,56 @@ static bool only_counts(const struct plan_event *event, int cpu, bool cpu_wide)
 	return fd >= 0;
 }
 
-static int explain_invalid(const struct plan *plan, const struct plan_event *event, int cpu,
-			   int code, struct error *err)
+static int explain_invalid(const struct plan *plan, const struct plan_event *event, int cpu, int rc,
+			   struct error *err)
 {
 	if (flag_refused(event, PD_ATTR_WRITE_BACKWARD))
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "event '%s' cannot be overwritten: this kernel is older than 4.7",
 				 event->name);
 	if (event->attr.sample_period && only_counts(event, cpu, plan->target == TARGET_CPUS))
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "event '%s' counts but cannot sample: it can only be read along "
 				 "with one that samples, as in '{cpu-clock,%s}:S'",
 				 event->name, event->name);
-	return error_set(err, code,
+	return error_set(err, rc,
 			 "the kernel refuses the configuration of event '%s' (modifiers, precision "
 			 "or a term that this PMU does not have)",
 			 event->name);
 }
 
 int fallback_explain(const struct fallback *f, const struct plan *plan,
-		     const struct plan_event *event, int cpu, int code, struct error *err)
+		     const struct plan_event *event, int cpu, int rc, struct error *err)
 {
-	if (code == -EINVAL && flag_refused(event, PD_ATTR_USE_CLOCKID))
-		return error_set(err, code,
+	if (rc == -EINVAL && flag_refused(event, PD_ATTR_USE_CLOCKID))
+		return error_set(err, rc,
 				 "event '%s' cannot have clock %d for its times (-k): the kernel "
 				 "takes monotonic and monotonic_raw for all events, realtime, "
 				 "boottime and tai for clocks and counts of software only",
 				 event->name, event->attr.clockid);
 	if (probe_targets_is_uprobe(event) || probe_targets_is_kprobe(event) ||
-	    (event->attr.type == PERF_TYPE_BREAKPOINT && code == -EINVAL))
-		return probe_targets_explain(event, code, err);
-	if (is_refusal(code))
-		return explain_refusal(f, plan, event, code, err);
-	if (is_absent(code))
-		return explain_absent(event, code, err);
-	switch (code) {
+	    (event->attr.type == PERF_TYPE_BREAKPOINT && rc == -EINVAL))
+		return probe_targets_explain(event, rc, err);
+	if (is_refusal(rc))
+		return explain_refusal(f, plan, event, rc, err);
+	if (is_absent(rc))
+		return explain_absent(event, rc, err);
+	switch (rc) {
 	case -ENOSYS:
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "this kernel was built without perf events (CONFIG_PERF_EVENTS)");
 	case -E2BIG:
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "event '%s' needs a newer kernel: it knows %u bytes of attributes",
 				 event->name, event->attr.size);
-	case -EINVAL: return explain_invalid(plan, event, cpu, code, err);
+	case -EINVAL: return explain_invalid(plan, event, cpu, rc, err);
 	case -EBUSY:
-		return error_set(err, code, "event '%s': the PMU is in use by someone else",
+		return error_set(err, rc, "event '%s': the PMU is in use by someone else",
 				 event->name);
 	case -ENOSPC:
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "event '%s': no breakpoint register or counter is left on CPU %d",
 				 event->name, cpu);
-	default: return error_sys(err, code, "event '%s' on CPU %d", event->name, cpu);
+	default: return error_sys(err, rc, "event '%s' on CPU %d", event->name, cpu);
 	}
 }

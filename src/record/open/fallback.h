@@ -22,13 +22,13 @@ struct fallback {
  * The kernel refused @event with @code (negative errno). Changes the plan and returns true if it
  * is worth another try; every call that returns true takes something away, so there is an end.
  */
-bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int code);
+bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int rc);
 
 /* All is open: says what became of the events, a line for each kind of change. */
 void fallback_say(const struct fallback *f, const struct plan *plan);
 
 /* Fills @err with why @event cannot be opened and what helps. Returns @code. */
 int fallback_explain(const struct fallback *f, const struct plan *plan,
-		     const struct plan_event *event, int cpu, int code, struct error *err);
+		     const struct plan_event *event, int cpu, int rc, struct error *err);
 
 #endif

@@ -24,7 +24,7 @@ static int add(struct hotplug *h, const struct hotplug_cpu *cpu)
 int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct plan *plan)
 {
 	struct cpus online = {0};
-	int code = 0;
+	int rc = 0;
 
 	h->all = !opts->cpus.nr;
 	h->fd = -1;
@@ -33,18 +33,18 @@ int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct
 	h->fd = uevent_open();
 	/* What has gone before all was open is told by who opened. */
 	cpus_online(&online, NULL);
-	for (size_t i = 0; !code && i < plan->cpus.nr; i++) {
+	for (size_t i = 0; !rc && i < plan->cpus.nr; i++) {
 		int cpu = plan->cpus.ids[i];
 
-		code = add(h, &(struct hotplug_cpu){
-				      .cpu = cpu,
-				      .sampled = cpus_has(&plan->sampled, cpu),
-				      .known = true,
-				      .recorded = cpus_has(&online, cpu),
-			      });
+		rc = add(h, &(struct hotplug_cpu){
+				    .cpu = cpu,
+				    .sampled = cpus_has(&plan->sampled, cpu),
+				    .known = true,
+				    .recorded = cpus_has(&online, cpu),
+			    });
 	}
 	cpus_release(&online);
-	return code;
+	return rc;
 }
 
 void hotplug_release(struct hotplug *h)
@@ -72,24 +72,24 @@ void hotplug_look(struct hotplug *h)
 	cpus_release(&online);
 }
 
-static const char *why_not(const struct hotplug_cpu *c, int code)
+static const char *why_not(const struct hotplug_cpu *c, int rc)
 {
-	if (!c->known || code == -ENOENT)
+	if (!c->known || rc == -ENOENT)
 		return "it was not there at the start";
-	return code == -ENOTSUP ? "groups whose counts are read together (:S) cannot go on"
-				: strerror(-code);
+	return rc == -ENOTSUP ? "groups whose counts are read together (:S) cannot go on"
+			      : strerror(-rc);
 }
 
 static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level level)
 {
-	int code = c->known && h->revive ? h->revive(h->arg, c->cpu) : -ENOENT;
+	int rc = c->known && h->revive ? h->revive(h->arg, c->cpu) : -ENOENT;
 
 	c->missed |= c->sampled;
-	c->recorded = !code;
-	if (code == -ENODEV && c->tries++ < TRIES)
+	c->recorded = !rc;
+	if (rc == -ENODEV && c->tries++ < TRIES)
 		return;
-	c->told = code;
-	if (!code)
+	c->told = rc;
+	if (!rc)
 		messages_say(
 			h->messages, level,
 			"CPU %d is online again, and recorded; what happened there just before "
@@ -97,7 +97,7 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level le
 			c->cpu);
 	else
 		messages_say(h->messages, level, "CPU %d has come online and is not recorded: %s",
-			     c->cpu, why_not(c, code));
+			     c->cpu, why_not(c, rc));
 }
 
 /* One that was not there at the start comes and goes untold, but for the first time. */

@@ -99,7 +99,7 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 	struct open_fd *f = &o->fds[o->nr_fds];
 	unsigned int ring = (unsigned int)(plan_ring_kind(event) * o->nr_places + place);
 	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
-	int cpu = o->rings[ring].cpu, group = -1, fd, code;
+	int cpu = o->rings[ring].cpu, group = -1, fd, rc;
 	struct pd_attr attr;
 
 	if (event->leader != index) {
@@ -117,9 +117,9 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 		return fd;
 	*f = (struct open_fd){.fd = fd, .event = index, .ring = ring, .cpu = cpu, .task = task};
 	o->nr_fds++;
-	code = perf_event_id(fd, &f->id);
+	rc = perf_event_id(fd, &f->id);
 	f->live = f->id;
-	return code;
+	return rc;
 }
 
 static bool is_online(int cpu)
@@ -138,11 +138,11 @@ static bool is_online(int cpu)
  * A cell that cannot be had and need not be: its task has ended, or its CPU has gone offline since
  * it was listed, or either was so when its group's leader was opened.
  */
-static bool cell_vanished(const struct plan *plan, int cpu, int code)
+static bool cell_vanished(const struct plan *plan, int cpu, int rc)
 {
-	if (code == -ESRCH)
+	if (rc == -ESRCH)
 		return plan->target != TARGET_COMMAND;
-	return code == -ENODEV && plan->target == TARGET_CPUS && !is_online(cpu);
+	return rc == -ENODEV && plan->target == TARGET_CPUS && !is_online(cpu);
 }
 
 static int open_event(struct opened *o, struct plan *plan, unsigned int index, int *ret_cpu)
@@ -155,10 +155,10 @@ static int open_event(struct opened *o, struct plan *plan, unsigned int index, i
 		if (!plan_wants(plan, &plan->events[index], *ret_cpu))
 			continue;
 		for (size_t t = first; t < last; t++) {
-			int code = open_cell(o, plan, index, p, t);
+			int rc = open_cell(o, plan, index, p, t);
 
-			if (code && !cell_vanished(plan, *ret_cpu, code))
-				return code;
+			if (rc && !cell_vanished(plan, *ret_cpu, rc))
+				return rc;
 		}
 	}
 	return 0;
@@ -177,15 +177,14 @@ static size_t descriptors_needed(const struct opened *o, const struct plan *plan
 	return others + plan_descriptors(plan) + plan->descriptors_beside + LATER_DESCRIPTORS;
 }
 
-static int explain_files(const struct opened *o, const struct plan *plan, int code,
-			 struct error *err)
+static int explain_files(const struct opened *o, const struct plan *plan, int rc, struct error *err)
 {
 	size_t places = plan_places(plan), need;
 	uint64_t have = limits_raise_files(descriptors_in_all(plan));
 	char tasks[48] = "";
 
-	if (code == -ENFILE)
-		return error_set(err, code, "the system has too many open files (fs.file-max)");
+	if (rc == -ENFILE)
+		return error_set(err, rc, "the system has too many open files (fs.file-max)");
 	need = descriptors_needed(o, plan, have);
 	if (!plan->task_rings && plan->tasks.nr > 1)
 		snprintf(tasks, sizeof(tasks), " for %zu tasks", plan->tasks.nr);
@@ -204,23 +203,23 @@ static int map_ring(struct opened *o, const struct plan *plan, const struct open
 	struct open_ring *ring = &o->rings[f->ring];
 	enum perf_event_access access =
 		ring->kind == RING_OVERWRITTEN ? PERF_EVENT_OVERWRITE : PERF_EVENT_CONSUME;
-	int code;
+	int rc;
 
 	ring->data_size = ring->kind == RING_SIDEBAND ? plan->sideband_size : plan->ring_size;
-	code = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			    : perf_event_map(f->fd, ring->data_size, access, &ring->memory);
-	if (!code)
+	rc = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
+			  : perf_event_map(f->fd, ring->data_size, access, &ring->memory);
+	if (!rc)
 		ring->fds[ring->nr_fds++] = f->fd;
-	return code;
+	return rc;
 }
 
 static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = first_fd; !code && i < o->nr_fds; i++)
-		code = map_ring(o, plan, &o->fds[i]);
-	return code;
+	for (size_t i = first_fd; !rc && i < o->nr_fds; i++)
+		rc = map_ring(o, plan, &o->fds[i]);
+	return rc;
 }
 
 /*
@@ -234,7 +233,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 		       struct error *err)
 {
 	unsigned int n = 0;
-	int code, cpu = -1;
+	int rc, cpu = -1;
 
 	*ret_map = 0;
 	while (n < plan->nr) {
@@ -242,19 +241,19 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 		struct plan_event *event = &plan->events[index];
 		size_t first_fd = o->nr_fds;
 
-		code = open_event(o, plan, index, &cpu);
-		if (!code) {
+		rc = open_event(o, plan, index, &cpu);
+		if (!rc) {
 			*ret_map = map_rings(o, plan, first_fd);
 			if (*ret_map)
 				return *ret_map;
 			n++;
 			continue;
 		}
-		if (code == -EMFILE || code == -ENFILE)
-			return explain_files(o, plan, code, err);
-		if (!fallback_try(f, plan, event, code))
+		if (rc == -EMFILE || rc == -ENFILE)
+			return explain_files(o, plan, rc, err);
+		if (!fallback_try(f, plan, event, rc))
 			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
-						code, err);
+						rc, err);
 		/* A step may concern events that are open already. */
 		close_fds(o);
 		n = 0;
@@ -284,40 +283,38 @@ static int set_filters(struct opened *o, const struct plan *plan, struct error *
 {
 	for (size_t i = 0; i < o->nr_fds; i++) {
 		const struct plan_event *event = &plan->events[o->fds[i].event];
-		int code = event->filter ? perf_event_set_filter(o->fds[i].fd, event->filter) : 0;
+		int rc = event->filter ? perf_event_set_filter(o->fds[i].fd, event->filter) : 0;
 
-		if (code == -EINVAL)
+		if (rc == -EINVAL)
 			return error_set(
-				err, code,
+				err, rc,
 				"the kernel refuses the filter '%s' for %s: its fields are in "
 				"the format file of the tracepoint",
 				event->filter, event->name);
-		if (code)
-			return error_sys(err, code, "filter '%s' for %s", event->filter,
-					 event->name);
+		if (rc)
+			return error_sys(err, rc, "filter '%s' for %s", event->filter, event->name);
 	}
 	return 0;
 }
 
-static int explain_map(const struct plan *plan, const struct limits *limits, int code,
+static int explain_map(const struct plan *plan, const struct limits *limits, int rc,
 		       struct error *err)
 {
 	bool mb = plan->ring_size >= 1 << 20;
 
-	if (code == -EPERM)
+	if (rc == -EPERM)
 		return error_set(
-			err, code,
+			err, rc,
 			"not even the smallest rings may be locked (kernel.perf_event_mlock_kb "
 			"is %llu, RLIMIT_MEMLOCK %llu bytes): raise one of them, or use "
 			"CAP_IPC_LOCK",
 			(unsigned long long)limits->mlock_kb, (unsigned long long)limits->memlock);
-	if (code == -ENOMEM)
-		return error_set(err, code,
-				 "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
-				 plan_sample_rings(plan), plural_s(plan_sample_rings(plan)),
-				 (unsigned long long)plan->ring_size >> (mb ? 20 : 10),
-				 mb ? "MB" : "KB");
-	return error_sys(err, code, "mapping a ring of %llu KB",
+	if (rc == -ENOMEM)
+		return error_set(
+			err, rc, "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
+			plan_sample_rings(plan), plural_s(plan_sample_rings(plan)),
+			(unsigned long long)plan->ring_size >> (mb ? 20 : 10), mb ? "MB" : "KB");
+	return error_sys(err, rc, "mapping a ring of %llu KB",
 			 (unsigned long long)plan->ring_size / 1024);
 }
 
@@ -337,15 +334,15 @@ static bool halve_rings(struct plan *plan, size_t page_size)
 static int open_fitting(struct opened *o, struct plan *plan, const struct limits *limits,
 			struct fallback *f, struct error *err)
 {
-	int code, map;
+	int rc, map;
 
 	for (;;) {
-		code = open_events(o, plan, f, &map, err);
+		rc = open_events(o, plan, f, &map, err);
 		if (map != -EPERM || !halve_rings(plan, limits->page_size))
 			break;
 		close_fds(o); /* to be opened anew with other watermarks */
 	}
-	return map ? explain_map(plan, limits, map, err) : code;
+	return map ? explain_map(plan, limits, map, err) : rc;
 }
 
 /*
@@ -355,24 +352,24 @@ static int open_fitting(struct opened *o, struct plan *plan, const struct limits
 static int open_threads(struct plan *plan, const struct limits *limits, struct fallback *f,
 			struct opened **ret, struct error *err)
 {
-	int code;
+	int rc;
 
 	for (int i = 0; i < LISTINGS; i++) {
 		opened_close(*ret);
 		*ret = NULL;
-		code = probe_targets_prepare(plan, err);
-		if (code)
-			return code;
+		rc = probe_targets_prepare(plan, err);
+		if (rc)
+			return rc;
 		*ret = opened_new(plan);
 		if (!*ret)
 			return error_set(err, -ENOMEM, "out of memory");
 		limits_raise_files(descriptors_in_all(plan));
-		code = open_fitting(*ret, plan, limits, f, err);
-		if (code)
-			return code;
-		code = plan_list_threads(plan);
-		if (code <= 0)
-			return code ? error_set(err, code, "out of memory") : 0;
+		rc = open_fitting(*ret, plan, limits, f, err);
+		if (rc)
+			return rc;
+		rc = plan_list_threads(plan);
+		if (rc <= 0)
+			return rc ? error_set(err, rc, "out of memory") : 0;
 	}
 	return 0;
 }
@@ -382,17 +379,17 @@ int open_plan(struct plan *plan, const struct limits *limits, const struct messa
 {
 	struct fallback f = {.limits = limits, .messages = messages};
 	struct opened *o = NULL;
-	int code = open_threads(plan, limits, &f, &o, err);
+	int rc = open_threads(plan, limits, &f, &o, err);
 
-	if (!code)
-		code = set_filters(o, plan, err);
-	if (!code) {
+	if (!rc)
+		rc = set_filters(o, plan, err);
+	if (!rc) {
 		o->throttles = throttle_stats_new(plan, o->fds, o->nr_fds);
-		code = o->throttles ? 0 : error_set(err, -ENOMEM, "out of memory");
+		rc = o->throttles ? 0 : error_set(err, -ENOMEM, "out of memory");
 	}
-	if (code) {
+	if (rc) {
 		opened_close(o);
-		return code;
+		return rc;
 	}
 	fallback_say(&f, plan);
 	probe_targets_say(plan, messages);
@@ -408,13 +405,13 @@ int opened_enable(const struct opened *o, const struct plan *plan, struct error 
 {
 	for (size_t i = 0; i < o->nr_fds; i++) {
 		const struct plan_event *event = &plan->events[o->fds[i].event];
-		int code;
+		int rc;
 
 		if (!(event->attr.flags & PD_ATTR_DISABLED))
 			continue;
-		code = perf_event_enable(o->fds[i].fd);
-		if (code)
-			return error_sys(err, code, "enabling '%s'", event->name);
+		rc = perf_event_enable(o->fds[i].fd);
+		if (rc)
+			return error_sys(err, rc, "enabling '%s'", event->name);
 	}
 	return 0;
 }
@@ -429,13 +426,13 @@ int opened_switch(const struct opened *o, const struct plan *plan, unsigned int 
 		  struct error *err)
 {
 	for (size_t i = 0; i < o->nr_fds; i++) {
-		int fd = o->fds[i].fd, code;
+		int fd = o->fds[i].fd, rc;
 
 		if (o->fds[i].event != index)
 			continue;
-		code = on ? perf_event_enable(fd) : perf_event_disable(fd);
-		if (code)
-			return error_sys(err, code, "%s '%s'", on ? "enabling" : "disabling",
+		rc = on ? perf_event_enable(fd) : perf_event_disable(fd);
+		if (rc)
+			return error_sys(err, rc, "%s '%s'", on ? "enabling" : "disabling",
 					 plan->events[index].name);
 	}
 	return 0;
@@ -481,27 +478,27 @@ static int count_now(const struct open_fd *fd, const struct plan *plan, struct o
 int opened_count(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
 {
 	struct open_count now;
-	int code = count_now(fd, plan, &now);
+	int rc = count_now(fd, plan, &now);
 
-	if (!code)
+	if (!rc)
 		*ret = (struct open_count){
 			.value = fd->before.value + now.value,
 			.lost = fd->before.lost + now.lost,
 		};
-	return code;
+	return rc;
 }
 
 int opened_lost(const struct opened *o, const struct plan *plan, uint64_t *ret)
 {
 	struct open_count count;
 	uint64_t sum = 0;
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < o->nr_fds; i++) {
-		code = opened_count(&o->fds[i], plan, &count);
-		sum += code ? 0 : count.lost;
+	for (size_t i = 0; !rc && i < o->nr_fds; i++) {
+		rc = opened_count(&o->fds[i], plan, &count);
+		sum += rc ? 0 : count.lost;
 	}
-	if (!code)
+	if (!rc)
 		*ret = sum;
-	return code;
+	return rc;
 }

@@ -50,11 +50,11 @@ static int by_from(const void *a, const void *b)
 int renumber_add(struct renumber *r, uint64_t from, uint64_t to)
 {
 	size_t at;
-	int code;
+	int rc;
 
 	pthread_rwlock_wrlock(&r->lock);
-	code = array_grow(&r->pairs, &r->capacity, r->nr + 1, sizeof(*r->pairs));
-	if (!code) {
+	rc = array_grow(&r->pairs, &r->capacity, r->nr + 1, sizeof(*r->pairs));
+	if (!rc) {
 		/* The kernel counts ids up: nearly always it is the last. */
 		for (at = r->nr++; at && r->pairs[at - 1].from > from; at--)
 			r->pairs[at] = r->pairs[at - 1];
@@ -62,7 +62,7 @@ int renumber_add(struct renumber *r, uint64_t from, uint64_t to)
 	}
 	pthread_rwlock_unlock(&r->lock);
 	atomic_store(&r->any, true);
-	return code;
+	return rc;
 }
 
 static void replace(const struct renumber *r, uint8_t *id)

@@ -47,27 +47,27 @@ static int open_heir(const struct heirs *h, const struct plan *plan, struct heir
 {
 	const struct plan_event *event = &plan->events[heir->of->event];
 	struct pd_attr attr;
-	int fd, code;
+	int fd, rc;
 
 	if (event->attr.sample_type & PERF_SAMPLE_READ)
 		return -ENOTSUP;
-	code = probe_targets_attr(event, 0, &attr);
-	if (code)
-		return code;
+	rc = probe_targets_attr(event, 0, &attr);
+	if (rc)
+		return rc;
 	fd = perf_event_open(&attr, -1, heir->of->cpu, leader_of(h, plan, heir->of->event));
 	if (fd < 0)
 		return fd;
 	heir->fd = fd;
-	code = perf_event_id(fd, &heir->id);
-	return code || !event->filter ? code : perf_event_set_filter(fd, event->filter);
+	rc = perf_event_id(fd, &heir->id);
+	return rc || !event->filter ? rc : perf_event_set_filter(fd, event->filter);
 }
 
 /* Nothing is written to the rings by those before, and what comes now has known ids. */
 static int join_ring(const struct opened *o, const struct heir *heir, struct renumber *ids)
 {
-	int code = ids ? renumber_add(ids, heir->id, heir->of->id) : 0;
+	int rc = ids ? renumber_add(ids, heir->id, heir->of->id) : 0;
 
-	return code ? code : perf_event_set_output(heir->fd, o->rings[heir->of->ring].fds[0]);
+	return rc ? rc : perf_event_set_output(heir->fd, o->rings[heir->of->ring].fds[0]);
 }
 
 static int take_over(const struct plan *plan, struct heir *heir)
@@ -87,21 +87,21 @@ static int take_over(const struct plan *plan, struct heir *heir)
 int revive_cpu(struct opened *o, const struct plan *plan, int cpu, struct renumber *ids)
 {
 	struct heirs h;
-	int code = list(o, cpu, &h);
+	int rc = list(o, cpu, &h);
 
-	if (!code && !h.nr)
-		code = -ENOENT;
-	for (size_t i = 0; !code && i < h.nr; i++)
-		code = open_heir(&h, plan, &h.all[i]);
-	for (size_t i = 0; !code && i < h.nr; i++)
-		code = join_ring(o, &h.all[i], ids);
-	for (size_t i = 0; !code && i < h.nr; i++)
-		code = take_over(plan, &h.all[i]);
+	if (!rc && !h.nr)
+		rc = -ENOENT;
+	for (size_t i = 0; !rc && i < h.nr; i++)
+		rc = open_heir(&h, plan, &h.all[i]);
+	for (size_t i = 0; !rc && i < h.nr; i++)
+		rc = join_ring(o, &h.all[i], ids);
+	for (size_t i = 0; !rc && i < h.nr; i++)
+		rc = take_over(plan, &h.all[i]);
 	for (size_t i = 0; i < h.nr; i++)
 		if (h.all[i].fd >= 0)
 			close(h.all[i].fd);
 	free(h.all);
-	return code;
+	return rc;
 }
 
 void revive_enable(const struct opened *o, const struct plan *plan, int cpu, const bool *running)

@@ -92,11 +92,11 @@ int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr)
 
 int dso_names_merge(struct dso_names *names, const struct dso_names *from)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (const struct dso_name *n = from->table; n && !code; n = n->hh.next)
-		code = add_name(names, n->name, &n->key, n->kernel);
-	return code;
+	for (const struct dso_name *n = from->table; n && !rc; n = n->hh.next)
+		rc = add_name(names, n->name, &n->key, n->kernel);
+	return rc;
 }
 
 /* Whether anything was found: *ret. */
@@ -144,14 +144,14 @@ static struct by_name *by_name_add(struct by_name **table, struct dso_name *n)
 static int find_namesakes(struct dso_names *names)
 {
 	struct by_name *table = NULL, *b, *next;
-	int code = 0;
+	int rc = 0;
 
-	for (struct dso_name *n = names->table; n && !code; n = n->hh.next) {
+	for (struct dso_name *n = names->table; n && !rc; n = n->hh.next) {
 		HASH_FIND_STR(table, n->name, b);
 		if (!b)
 			b = by_name_add(&table, n);
-		code = b ? 0 : -ENOMEM;
-		if (code)
+		rc = b ? 0 : -ENOMEM;
+		if (rc)
 			break;
 		n->first = b->first;
 		n->several = n->put = false;
@@ -161,7 +161,7 @@ static int find_namesakes(struct dso_names *names)
 		HASH_DEL(table, b);
 		free(b);
 	}
-	return code;
+	return rc;
 }
 
 /* A file that was seen with its generation and without is one. */
@@ -187,14 +187,14 @@ int dso_names_build_ids(struct dso_names *names, struct buf *out)
 {
 	struct dso_name *n = names->table;
 	struct build_id found;
-	int code = find_namesakes(names);
+	int rc = find_namesakes(names);
 
 	if (names->reader)
 		id_reader_settle(names->reader, SETTLE_MS);
 	while (n && n->hh.next)
 		n = n->hh.next;
-	for (; n && !code; n = n->hh.prev)
+	for (; n && !rc; n = n->hh.prev)
 		if (find_build_id(names, n, &found))
-			code = put(n, &found, out);
-	return code;
+			rc = put(n, &found, out);
+	return rc;
 }

@@ -138,10 +138,10 @@ void lane_mark_release(struct lane_mark *mark)
 
 int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error *err)
 {
-	int code = writer_roll_back(lane->writer, mark->writer, err);
+	int rc = writer_roll_back(lane->writer, mark->writer, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	tally_restore(lane->chain, &mark->counts);
 	if (lane->compress)
 		compress_restore(lane->compress, &mark->compression);
@@ -170,18 +170,18 @@ void lane_note_flush(struct lane *lane)
 
 int lane_flush(struct lane *lane, struct error *err)
 {
-	int code = sink_flush(lane->chain, err);
+	int rc = sink_flush(lane->chain, err);
 
-	if (!code)
+	if (!rc)
 		lane_note_flush(lane);
-	return code;
+	return rc;
 }
 
-void lane_save(struct lane *lane, int code)
+void lane_save(struct lane *lane, int cause)
 {
-	bool full = code == -ENOSPC || code == -EDQUOT || code == -EFBIG, flush;
+	bool full = cause == -ENOSPC || cause == -EDQUOT || cause == -EFBIG, flush;
 	struct writer_rescued rescued = {0};
-	int r;
+	int rc;
 
 	if (lane->saved)
 		return;
@@ -190,14 +190,14 @@ void lane_save(struct lane *lane, int code)
 	flush = lane->shared || (!full && !writer_aio(lane->writer));
 	if ((flush && !lane_flush(lane, NULL)) || lane->shared)
 		return;
-	r = writer_rescue(lane->writer, &rescued);
-	if (r == -ESTALE) { /* nor is there any more all that was flushed */
+	rc = writer_rescue(lane->writer, &rescued);
+	if (rc == -ESTALE) { /* nor is there any more all that was flushed */
 		writer_remains(lane->writer, &rescued);
 		atomic_store(&lane->flushed_samples, rescued.samples);
 		atomic_store(&lane->flushed_dropped, rescued.lost);
 		lane->stale = true;
 	}
-	if (r)
+	if (rc)
 		return;
 	atomic_fetch_add(&lane->flushed_samples, rescued.samples);
 	atomic_fetch_add(&lane->flushed_dropped, rescued.lost);
@@ -224,9 +224,9 @@ struct lane_view lane_view(const struct lane *lane)
 
 int lane_merge(struct lane *to, const struct lane *from)
 {
-	int code = loss_merge(&to->lost_records, &from->lost_records);
+	int rc = loss_merge(&to->lost_records, &from->lost_records);
 
-	if (!code)
-		code = loss_merge(&to->dropped, &from->dropped);
-	return code ? code : dso_names_merge(to->dsos, from->dsos);
+	if (!rc)
+		rc = loss_merge(&to->dropped, &from->dropped);
+	return rc ? rc : dso_names_merge(to->dsos, from->dsos);
 }

@@ -73,7 +73,7 @@ int lane_rest(struct lane *lane, bool rests);
  * The last for a lane, when its recording failed with @code: makes readable what the disk still
  * takes. A second call does nothing.
  */
-void lane_save(struct lane *lane, int code);
+void lane_save(struct lane *lane, int cause);
 
 /*
  * Writes @run, samples that are compressed already as this lane would: @counts says what they are

@@ -19,34 +19,34 @@ static int list_add(struct pd_evlist *list, const struct plan *plan, unsigned in
 	const struct plan_event *event = &plan->events[index];
 	uint64_t *ids = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*ids));
 	size_t nr = 0;
-	int code;
+	int rc;
 
 	if (!ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < opened->nr_fds; i++)
 		if (opened->fds[i].event == index)
 			ids[nr++] = opened->fds[i].id;
-	code = pd_evlist_add(list, &event->attr, event->name, ids, nr);
+	rc = pd_evlist_add(list, &event->attr, event->name, ids, nr);
 	free(ids);
-	if (!code) {
+	if (!rc) {
 		struct pd_evsel *evsel = pd_evlist_at(list, index);
 
 		evsel->leader = event->leader;
 		evsel->nr_members = event->members ? event->members : 1;
 	}
-	return code;
+	return rc;
 }
 
 static int make_list(struct output *out, const struct plan *plan, const struct opened *opened)
 {
-	int code = 0;
+	int rc = 0;
 
 	out->list = pd_evlist_new();
 	if (!out->list)
 		return -ENOMEM;
-	for (unsigned int i = 0; !code && i < plan->nr; i++)
-		code = list_add(out->list, plan, i, opened);
-	return code;
+	for (unsigned int i = 0; !rc && i < plan->nr; i++)
+		rc = list_add(out->list, plan, i, opened);
+	return rc;
 }
 
 /* perf cannot decompress without it: it is there from the start, without the ratio. */
@@ -54,56 +54,56 @@ int output_add_compression(struct feature_set *set, const struct compress_stats 
 {
 	struct pd_compression feature;
 	struct buf b = {0};
-	int code;
+	int rc;
 
 	compress_feature(stats, &feature);
-	code = pd_feature_compressed_encode(&b, &feature);
-	if (!code)
-		code = feature_set_add(set, HEADER_COMPRESSED, &b);
+	rc = pd_feature_compressed_encode(&b, &feature);
+	if (!rc)
+		rc = feature_set_add(set, HEADER_COMPRESSED, &b);
 	buf_release(&b);
-	return code;
+	return rc;
 }
 
 /* The account of the parts, which stays as large as it is here. */
 static int encode_parts(const struct output *out, bool complete, struct buf *b)
 {
 	struct parts parts = {.complete = complete, .nr = out->nr - 1};
-	int code;
+	int rc;
 
 	parts.part = calloc(out->nr, sizeof(*parts.part));
 	if (!parts.part)
 		return -ENOMEM;
 	for (size_t i = 0; i < parts.nr; i++)
 		parts.part[i] = lane_flushed_size(&out->lanes[i + 1]);
-	code = parts_encode(&parts, b);
+	rc = parts_encode(&parts, b);
 	parts_release(&parts);
-	return code;
+	return rc;
 }
 
 static int add_parts(const struct output *out, struct feature_set *set)
 {
 	struct buf b = {0};
-	int code = encode_parts(out, false, &b);
+	int rc = encode_parts(out, false, &b);
 
-	if (!code)
-		code = feature_set_add(set, HEADER_DIR_FORMAT, &b);
+	if (!rc)
+		rc = feature_set_add(set, HEADER_DIR_FORMAT, &b);
 	buf_release(&b);
-	return code;
+	return rc;
 }
 
 static int start_features(struct output *out, const struct record_opts *opts,
 			  struct feature_set *set, struct error *err)
 {
-	int code = machine_features(set, out->list, opts->argc, opts->argv,
-				    opts->use_clockid ? opts->clockid : -1);
+	int rc = machine_features(set, out->list, opts->argc, opts->argv,
+				  opts->use_clockid ? opts->clockid : -1);
 
-	if (!code && opts->compression_level)
-		code = output_add_compression(
+	if (!rc && opts->compression_level)
+		rc = output_add_compression(
 			set, &(struct compress_stats){.asked = opts->compression_level});
-	if (!code && opts->directory)
-		code = add_parts(out, set);
-	if (code)
-		return error_sys(err, code, "describing this machine");
+	if (!rc && opts->directory)
+		rc = add_parts(out, set);
+	if (rc)
+		return error_sys(err, rc, "describing this machine");
 	return machine_tracing_data(set, out->list, err);
 }
 
@@ -127,10 +127,10 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.meter = out->meter,
 	};
 	uint64_t most = opts->switch_size ? opts->switch_size : opts->max_size;
-	int code = lane_init(&out->lanes[index], &lane);
+	int rc = lane_init(&out->lanes[index], &lane);
 
-	if (code)
-		return error_set(err, code, "out of memory");
+	if (rc)
+		return error_set(err, rc, "out of memory");
 	if (most && !out->lanes[index].borrowed)
 		writer_expect(writer, most);
 	return opts->aio && !writer_aio(writer)
@@ -143,14 +143,14 @@ static int create_main(struct output *out, const char *path, const struct featur
 		       const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
 	struct writer *writer;
-	int code;
+	int rc;
 
 	if (strcmp(path, "-"))
-		code = writer_create(path, out->list, set->features, set->count, &writer, err);
+		rc = writer_create(path, out->list, set->features, set->count, &writer, err);
 	else
-		code = writer_create_stream(out->list, set->features, set->count, out->patience,
-					    &writer, err);
-	return code ? code : make_lane(out, 0, writer, opts, plan, err);
+		rc = writer_create_stream(out->list, set->features, set->count, out->patience,
+					  &writer, err);
+	return rc ? rc : make_lane(out, 0, writer, opts, plan, err);
 }
 
 static int create_part(struct output *out, size_t number, const char *directory,
@@ -158,15 +158,15 @@ static int create_part(struct output *out, size_t number, const char *directory,
 {
 	struct writer *writer;
 	char *path;
-	int code;
+	int rc;
 
 	if (asprintf(&path, "%s/data.%zu", directory, number) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	code = writer_create_plain(path, &writer, err);
-	if (!code)
-		code = make_lane(out, number + 1, writer, opts, plan, err);
+	rc = writer_create_plain(path, &writer, err);
+	if (!rc)
+		rc = make_lane(out, number + 1, writer, opts, plan, err);
 	free(path);
-	return code;
+	return rc;
 }
 
 /* Where descriptors are short, these are needed to look into the directory. */
@@ -184,7 +184,7 @@ static int create_directory(struct output *out, const struct feature_set *set,
 	char *directory = strdup(opts->output), *path = NULL;
 	size_t len = directory ? strlen(directory) : 0;
 	bool made;
-	int code;
+	int rc;
 
 	while (len > 1 && directory[len - 1] == '/')
 		directory[--len] = '\0';
@@ -192,35 +192,35 @@ static int create_directory(struct output *out, const struct feature_set *set,
 		free(directory);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	code = output_backup_replace_directory(directory, err);
-	made = !code;
-	for (size_t i = 0; !code && i + 1 < out->nr; i++)
-		code = create_part(out, i, directory, opts, plan, err);
-	if (!code)
-		code = create_main(out, path, set, opts, plan, err);
-	if (code && made) {
+	rc = output_backup_replace_directory(directory, err);
+	made = !rc;
+	for (size_t i = 0; !rc && i + 1 < out->nr; i++)
+		rc = create_part(out, i, directory, opts, plan, err);
+	if (!rc)
+		rc = create_main(out, path, set, opts, plan, err);
+	if (rc && made) {
 		close_lanes(out);
 		output_backup_undo_directory(directory);
 	}
 	free(path);
 	free(directory);
-	return code;
+	return rc;
 }
 
 /* One stream, that a lane of each worker shares with the main thread's. */
 static int create_stream(struct output *out, const struct feature_set *set,
 			 const struct record_opts *opts, const struct plan *plan, struct error *err)
 {
-	int code;
+	int rc;
 
 	out->stream = calloc(1, sizeof(*out->stream));
 	if (!out->stream)
 		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(out->stream, NULL);
-	code = create_main(out, opts->output, set, opts, plan, err);
-	for (size_t i = 1; !code && i < out->nr; i++)
-		code = make_lane(out, i, out->lanes[0].writer, opts, plan, err);
-	return code;
+	rc = create_main(out, opts->output, set, opts, plan, err);
+	for (size_t i = 1; !rc && i < out->nr; i++)
+		rc = make_lane(out, i, out->lanes[0].writer, opts, plan, err);
+	return rc;
 }
 
 int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
@@ -228,7 +228,7 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 		  struct error *err)
 {
 	struct feature_set set = {0};
-	int code;
+	int rc;
 
 	*out = (struct output){
 		.nr = opts->directory || workers > 1 ? workers + 1 : 1,
@@ -244,15 +244,15 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 		return error_set(err, -ENOMEM, "out of memory");
 	/* This takes long: before there is a directory without the file that makes it one of ours.
 	 */
-	code = start_features(out, opts, &set, err);
-	if (!code && opts->directory)
-		code = create_directory(out, &set, opts, plan, err);
-	else if (!code && out->nr > 1)
-		code = create_stream(out, &set, opts, plan, err);
-	else if (!code)
-		code = create_main(out, opts->output, &set, opts, plan, err);
+	rc = start_features(out, opts, &set, err);
+	if (!rc && opts->directory)
+		rc = create_directory(out, &set, opts, plan, err);
+	else if (!rc && out->nr > 1)
+		rc = create_stream(out, &set, opts, plan, err);
+	else if (!rc)
+		rc = create_main(out, opts->output, &set, opts, plan, err);
 	feature_set_release(&set);
-	return code;
+	return rc;
 }
 
 int output_persist(struct output *out, struct error *err)
@@ -268,17 +268,17 @@ struct lane *output_lane(const struct output *out, size_t number)
 int output_publish(struct output *out, bool complete, struct error *err)
 {
 	struct buf b = {0};
-	int code;
+	int rc;
 
 	if (!out->directory)
 		return 0;
-	code = encode_parts(out, complete, &b);
-	if (code)
-		error_set(err, code, "out of memory");
+	rc = encode_parts(out, complete, &b);
+	if (rc)
+		error_set(err, rc, "out of memory");
 	else
-		code = writer_replace(out->lanes[0].writer, HEADER_DIR_FORMAT, b.data, b.len, err);
+		rc = writer_replace(out->lanes[0].writer, HEADER_DIR_FORMAT, b.data, b.len, err);
 	buf_release(&b);
-	return code;
+	return rc;
 }
 
 int output_checkpoint(struct output *out, struct error *err)
@@ -288,23 +288,23 @@ int output_checkpoint(struct output *out, struct error *err)
 
 int output_rest(struct output *out, bool rests)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < out->nr; i++)
-		code = lane_rest(&out->lanes[i], rests);
-	return code;
+	for (size_t i = 0; !rc && i < out->nr; i++)
+		rc = lane_rest(&out->lanes[i], rests);
+	return rc;
 }
 
 int output_mark(const struct output *out, struct output_mark *ret)
 {
-	int code = 0;
+	int rc = 0;
 
 	*ret = (struct output_mark){.lanes = calloc(out->nr, sizeof(*ret->lanes))};
 	if (!ret->lanes)
 		return -ENOMEM;
-	for (; !code && ret->nr < out->nr; ret->nr++)
-		code = lane_mark(&out->lanes[ret->nr], &ret->lanes[ret->nr]);
-	return code;
+	for (; !rc && ret->nr < out->nr; ret->nr++)
+		rc = lane_mark(&out->lanes[ret->nr], &ret->lanes[ret->nr]);
+	return rc;
 }
 
 void output_mark_release(struct output_mark *mark)
@@ -317,14 +317,14 @@ void output_mark_release(struct output_mark *mark)
 
 int output_roll_back(struct output *out, const struct output_mark *mark, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < out->nr; i++)
-		code = lane_roll_back(&out->lanes[i], &mark->lanes[i], err);
+	for (size_t i = 0; !rc && i < out->nr; i++)
+		rc = lane_roll_back(&out->lanes[i], &mark->lanes[i], err);
 	/* Somewhere between: what flushes have made visible is all that there will be. */
-	for (size_t i = 0; code && i < out->nr; i++)
+	for (size_t i = 0; rc && i < out->nr; i++)
 		out->lanes[i].saved = true;
-	return code ? code : output_checkpoint(out, err);
+	return rc ? rc : output_checkpoint(out, err);
 }
 
 /* --- the rest ----------------------------------------------------------------------------------

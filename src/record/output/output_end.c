@@ -57,35 +57,35 @@ static int read_counts(const struct opened *opened, const struct plan *plan,
 		       struct open_count **ret)
 {
 	struct open_count *now = calloc(opened->nr_fds + 1, sizeof(*now));
-	int code = now ? 0 : -ENOMEM;
+	int rc = now ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !code && i < opened->nr_fds; i++)
-		code = opened_count(&opened->fds[i], plan, &now[i]);
-	if (!code) {
+	for (size_t i = 0; !rc && i < opened->nr_fds; i++)
+		rc = opened_count(&opened->fds[i], plan, &now[i]);
+	if (!rc) {
 		*ret = now;
 		return 0;
 	}
 	free(now);
-	return code;
+	return rc;
 }
 
 int output_count(struct output *out, const struct plan *plan, struct lost_carryover *late)
 {
 	const struct opened *opened = out->opened;
-	int code = read_counts(opened, plan, &out->now);
+	int rc = read_counts(opened, plan, &out->now);
 
-	if (code)
-		return code == -ENOMEM ? code : 0;
-	for (size_t i = 0; !code && i < opened->nr_fds; i++)
-		code = lost_carryover_credit(late, opened->fds[i].cpu,
-					     out->now[i].lost - out->counted[i]);
-	for (size_t i = 0; !code && i < out->nr; i++) {
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	for (size_t i = 0; !rc && i < opened->nr_fds; i++)
+		rc = lost_carryover_credit(late, opened->fds[i].cpu,
+					   out->now[i].lost - out->counted[i]);
+	for (size_t i = 0; !rc && i < out->nr; i++) {
 		const struct loss *told = &out->lanes[i].lost_records;
 
 		for (size_t j = 0; j < told->nr; j++)
 			lost_carryover_debit(late, told->entries[j].cpu, told->entries[j].count);
 	}
-	return code;
+	return rc;
 }
 
 /* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
@@ -94,16 +94,16 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 			bool write, struct error *err)
 {
 	struct open_count *now = out->now;
-	int code = 0;
+	int rc = 0;
 
 	if (!now)
-		code = read_counts(opened, plan, &now);
+		rc = read_counts(opened, plan, &now);
 	out->now = NULL;
-	if (code == -ENOMEM)
-		return error_set(err, code, "out of memory");
-	out->by_event = !code;
-	code = 0;
-	for (size_t i = 0; !code && out->by_event && i < opened->nr_fds; i++) {
+	if (rc == -ENOMEM)
+		return error_set(err, rc, "out of memory");
+	out->by_event = !rc;
+	rc = 0;
+	for (size_t i = 0; !rc && out->by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 		uint64_t lost = now[i].lost - out->counted[i];
 		/* A ring that is overwritten always has room. */
@@ -114,11 +114,11 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 		out->counted[i] = now[i].lost;
 		loss_add(&out->loss, paused ? LOSS_PAUSED : LOSS_RING, fd->event, fd->cpu, lost);
 		if (write)
-			code = write_lost(out, plan, fd, lost, err);
+			rc = write_lost(out, plan, fd, lost, err);
 	}
 	free(now);
 	add_losses_told(out);
-	return code;
+	return rc;
 }
 
 /* --- finished ------------------------------------------------------------------------------------
@@ -130,48 +130,48 @@ static int end_features(struct output *out, struct feature_set *set)
 	struct pd_sample_time time = {out->tally.first, out->tally.last};
 	struct compress_stats compression;
 	struct buf b = {0};
-	int code = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
+	int rc = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
 
-	if (!code && b.len)
-		code = feature_set_add(set, HEADER_BUILD_ID, &b);
-	if (!code && time.last) {
-		code = pd_feature_sample_time_encode(&b, &time);
-		if (!code)
-			code = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
+	if (!rc && b.len)
+		rc = feature_set_add(set, HEADER_BUILD_ID, &b);
+	if (!rc && time.last) {
+		rc = pd_feature_sample_time_encode(&b, &time);
+		if (!rc)
+			rc = feature_set_add(set, HEADER_SAMPLE_TIME, &b);
 	}
-	if (!code && output_compression(out, &compression))
-		code = output_add_compression(set, &compression);
+	if (!rc && output_compression(out, &compression))
+		rc = output_add_compression(set, &compression);
 	buf_release(&b);
-	return code;
+	return rc;
 }
 
 /* What lanes hold comes into their files. */
 static int flush_lanes(struct output *out, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < out->nr; i++) {
-		code = lane_flush(&out->lanes[i], err);
-		if (!code && i && out->directory)
-			code = writer_finish(out->lanes[i].writer, NULL, 0, err);
+	for (size_t i = 0; !rc && i < out->nr; i++) {
+		rc = lane_flush(&out->lanes[i], err);
+		if (!rc && i && out->directory)
+			rc = writer_finish(out->lanes[i].writer, NULL, 0, err);
 	}
-	return code;
+	return rc;
 }
 
 /* What all lanes learnt comes to the first. Once for an output. */
 static int gather(struct output *out)
 {
-	int code = 0;
+	int rc = 0;
 
 	if (out->gathered)
 		return 0;
 	out->gathered = true;
 	for (size_t i = 0; i < out->nr; i++) {
 		if (i && lane_merge(&out->lanes[0], &out->lanes[i]))
-			code = -ENOMEM;
+			rc = -ENOMEM;
 		tally_add(&out->tally, tally_get(out->lanes[i].chain));
 	}
-	return code;
+	return rc;
 }
 
 /* With -M: what the losses are a part of, which is more than what snapshots hold. */
@@ -200,39 +200,39 @@ static int write_totals(struct output *out, struct error *err)
 static int write_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			struct error *err)
 {
-	int code;
+	int rc;
 
 	out->lanes[0].saved = true;
-	code = count_losses(out, plan, opened, true, err);
-	if (!code)
-		code = write_totals(out, err);
-	if (!code)
-		code = lane_flush(&out->lanes[0], err);
-	out->losses_written = !code;
-	return code;
+	rc = count_losses(out, plan, opened, true, err);
+	if (!rc)
+		rc = write_totals(out, err);
+	if (!rc)
+		rc = lane_flush(&out->lanes[0], err);
+	out->losses_written = !rc;
+	return rc;
 }
 
 int output_finish(struct output *out, const struct plan *plan, const struct opened *opened,
 		  struct error *err)
 {
 	struct feature_set set = {0};
-	int code;
+	int rc;
 
 	output_rest(out, false);
-	code = flush_lanes(out, err);
-	if (!code && gather(out))
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (!code)
-		code = write_losses(out, plan, opened, err);
-	if (code)
-		return code;
-	code = end_features(out, &set);
-	if (code)
-		error_sys(err, code, "build-ids");
+	rc = flush_lanes(out, err);
+	if (!rc && gather(out))
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = write_losses(out, plan, opened, err);
+	if (rc)
+		return rc;
+	rc = end_features(out, &set);
+	if (rc)
+		error_sys(err, rc, "build-ids");
 	else
-		code = writer_finish(out->lanes[0].writer, set.features, set.count, err);
+		rc = writer_finish(out->lanes[0].writer, set.features, set.count, err);
 	feature_set_release(&set);
-	return code ? code : output_publish(out, true, err);
+	return rc ? rc : output_publish(out, true, err);
 }
 
 /* --- given up ------------------------------------------------------------------------------------
@@ -263,9 +263,9 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 	size_t room = writer_preface_size(out->lanes[0].writer);
 	struct lost_samples_record rec;
 	uint64_t rest = 0;
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < out->loss.nr; i++) {
+	for (size_t i = 0; !rc && i < out->loss.nr; i++) {
 		const struct loss_entry *e = &out->loss.entries[i];
 
 		if (!is_of_ring(e))
@@ -278,10 +278,10 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 		lost_samples_record_make(&rec, &plan->events[e->event].attr,
 					 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0, 0,
 					 e->count);
-		code = buf_append(b, &rec, rec.header.size);
+		rc = buf_append(b, &rec, rec.header.size);
 	}
-	if (code || !rest)
-		return code;
+	if (rc || !rest)
+		return rc;
 	lost_samples_record_make(&rec, &plan->events[0].attr, 0, -1, 0, 0, rest);
 	return buf_append(b, &rec, rec.header.size);
 }
@@ -291,16 +291,16 @@ static void tell_losses(struct output *out, const struct plan *plan, uint64_t no
 {
 	struct lost_samples_record rec;
 	struct buf b = {0};
-	int code = 0;
+	int rc = 0;
 
 	if (!out->losses_written)
-		code = put_ring_losses(out, plan, &b);
-	if (!code && not_written) {
+		rc = put_ring_losses(out, plan, &b);
+	if (!rc && not_written) {
 		lost_samples_record_make(&rec, &plan->events[0].attr, 0, -1, 0, PD_MISC_LOST_OUTPUT,
 					 not_written);
-		code = buf_append(&b, &rec, rec.header.size);
+		rc = buf_append(&b, &rec, rec.header.size);
 	}
-	if (!code && b.len)
+	if (!rc && b.len)
 		writer_preface(out->lanes[0].writer, b.data, b.len, NULL);
 	buf_release(&b);
 }

@@ -238,7 +238,7 @@ static int put_frame(struct compress *c, size_t len, size_t n, struct error *err
 static int put_records(struct compress *c, const uint8_t *p, size_t len, struct error *err)
 {
 	size_t n, half = 0;
-	int code;
+	int rc;
 
 	level_choose(c);
 	if (level_now(c) == AS_THEY_ARE) {
@@ -253,8 +253,8 @@ static int put_records(struct compress *c, const uint8_t *p, size_t len, struct 
 	c->target = INPUT_MIN;
 	if (!half)
 		return put_stored(c, p, len, err);
-	code = put_records(c, p, half, err);
-	return code ? code : put_records(c, p + half, len - half, err);
+	rc = put_records(c, p, half, err);
+	return rc ? rc : put_records(c, p + half, len - half, err);
 }
 
 static int put_gathered(struct compress *c, struct error *err)
@@ -277,24 +277,24 @@ static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *r
 {
 	struct perf_event_header hdr;
 	size_t at = 0, n;
-	int code = 0;
+	int rc = 0;
 
-	while (!code && pd_record_at(p + at, len - at, &hdr)) {
+	while (!rc && pd_record_at(p + at, len - at, &hdr)) {
 		if (!c->len && len - at >= c->target) {
 			n = whole(p + at, len - at, c->target);
-			code = put_records(c, p + at, n, err);
+			rc = put_records(c, p + at, n, err);
 		} else {
 			n = c->len < c->target ? whole(p + at, len - at, c->target - c->len) : 0;
 			if (n)
 				memcpy(c->gathered + c->len, p + at, n);
 			else
-				code = put_gathered(c, err);
+				rc = put_gathered(c, err);
 			c->len += n;
 		}
 		at += n;
 	}
 	*ret_taken = at;
-	return code;
+	return rc;
 }
 
 /* Gathers the record whose beginning is at @from of the first span and its end in the second. */
@@ -303,7 +303,7 @@ static int take_across(struct compress *c, const struct run *run, size_t from, s
 {
 	size_t front = run->a_len - from;
 	struct perf_event_header h;
-	int code = 0;
+	int rc = 0;
 
 	*ret_rest = 0;
 	if (front < sizeof(h))
@@ -312,25 +312,25 @@ static int take_across(struct compress *c, const struct run *run, size_t from, s
 	if (h.size <= front || h.size - front > run->b_len)
 		return 0;
 	if (c->len + h.size > c->target)
-		code = put_gathered(c, err);
+		rc = put_gathered(c, err);
 	memcpy(c->gathered + c->len, run->a + from, front);
 	memcpy(c->gathered + c->len + front, run->b, h.size - front);
 	c->len += h.size;
 	*ret_rest = h.size - front;
-	return code;
+	return rc;
 }
 
 /* What is left of a run that does not end with a whole record: nobody can make frames of it. */
 static int put_rest(struct compress *c, const struct run *run, size_t a_from, size_t b_from,
 		    struct error *err)
 {
-	int code = put_gathered(c, err);
+	int rc = put_gathered(c, err);
 
-	if (!code && a_from < run->a_len)
-		code = put_stored(c, run->a + a_from, run->a_len - a_from, err);
-	if (!code && b_from < run->b_len)
-		code = put_stored(c, run->b + b_from, run->b_len - b_from, err);
-	return code;
+	if (!rc && a_from < run->a_len)
+		rc = put_stored(c, run->a + a_from, run->a_len - a_from, err);
+	if (!rc && b_from < run->b_len)
+		rc = put_stored(c, run->b + b_from, run->b_len - b_from, err);
+	return rc;
 }
 
 static bool is_mark(const struct run *run)
@@ -350,25 +350,25 @@ static int compress_write(struct sink *s, const struct run *run, struct error *e
 {
 	struct compress *c = (struct compress *)s;
 	size_t a = 0, b = 0, n;
-	int code;
+	int rc;
 
 	if (is_mark(run)) {
-		code = put_gathered(c, err);
-		return code ? code : sink_write(c->next, run, err);
+		rc = put_gathered(c, err);
+		return rc ? rc : sink_write(c->next, run, err);
 	}
-	code = take_span(c, run->a, run->a_len, &a, err);
-	if (!code && a < run->a_len) {
-		code = take_across(c, run, a, &b, err);
+	rc = take_span(c, run->a, run->a_len, &a, err);
+	if (!rc && a < run->a_len) {
+		rc = take_across(c, run, a, &b, err);
 		if (b)
 			a = run->a_len;
 	}
-	if (!code && a == run->a_len) {
-		code = take_span(c, run->b + b, run->b_len - b, &n, err);
+	if (!rc && a == run->a_len) {
+		rc = take_span(c, run->b + b, run->b_len - b, &n, err);
 		b += n;
 	}
-	if (!code && (a < run->a_len || b < run->b_len))
-		code = put_rest(c, run, a, b, err);
-	return code;
+	if (!rc && (a < run->a_len || b < run->b_len))
+		rc = put_rest(c, run, a, b, err);
+	return rc;
 }
 
 /* What was gathered came before. */
@@ -376,20 +376,20 @@ int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct er
 {
 	struct compress *c = (struct compress *)s;
 	struct compress_level *asked = &c->stats.levels[c->stats.asked - COMPRESS_LEVEL_FASTEST];
-	int code = put_gathered(c, err);
+	int rc = put_gathered(c, err);
 
 	asked->in += bytes;
 	asked->out += run_bytes(run);
 	c->stats.frames++;
-	return code ? code : sink_write(c->next, run, err);
+	return rc ? rc : sink_write(c->next, run, err);
 }
 
 static int compress_flush(struct sink *s, struct error *err)
 {
 	struct compress *c = (struct compress *)s;
-	int code = put_gathered(c, err);
+	int rc = put_gathered(c, err);
 
-	return code ? code : sink_flush(c->next, err);
+	return rc ? rc : sink_flush(c->next, err);
 }
 
 static void compress_free(struct sink *s)

@@ -47,12 +47,12 @@ int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *s
 		.cpu = source->cpu,
 		.owner = source->nr_fds ? source->fds[0] : -1,
 	};
-	int code = backward_init(&dr.ring, source->memory,
-				 (const uint8_t *)source->memory + source->page_size,
-				 source->data_size);
+	int rc = backward_init(&dr.ring, source->memory,
+			       (const uint8_t *)source->memory + source->page_size,
+			       source->data_size);
 
-	if (code)
-		return error_set(err, code, "a ring of %zu bytes", source->data_size);
+	if (rc)
+		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
 	if (array_grow(&d->rings, &d->capacity, d->nr + 1, sizeof(*d->rings)))
 		return error_set(err, -ENOMEM, "out of memory");
 	d->rings[d->nr++] = dr;
@@ -71,24 +71,24 @@ const struct overwrite_drain_stats *overwrite_drain_stats(const struct overwrite
 
 static int set_paused(const struct dump_ring *dr, bool paused, struct error *err)
 {
-	int code = perf_event_pause_output(dr->owner, paused);
+	int rc = perf_event_pause_output(dr->owner, paused);
 
-	return code ? error_sys(err, code, "%s the ring of CPU %d", paused ? "pausing" : "resuming",
-				dr->cpu)
-		    : 0;
+	return rc ? error_sys(err, rc, "%s the ring of CPU %d", paused ? "pausing" : "resuming",
+			      dr->cpu)
+		  : 0;
 }
 
 int overwrite_drain_pause(struct overwrite_drain *d, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < d->nr; i++)
-		code = set_paused(&d->rings[i], true, err);
-	if (!code && d->nr) {
+	for (size_t i = 0; !rc && i < d->nr; i++)
+		rc = set_paused(&d->rings[i], true, err);
+	if (!rc && d->nr) {
 		perf_event_await_writers();
 		d->stats.dumps++;
 	}
-	return code;
+	return rc;
 }
 
 /* In pieces of whole records. Returns the bytes copied: all, unless the ring is not as it was. */

@@ -84,7 +84,7 @@ int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader 
 	       struct error *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	int code;
+	int rc;
 
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -94,17 +94,17 @@ int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader 
 	r->marked = true;
 	r->scratch = malloc(fifo_piece_max(fifo));
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	code = r->epoll < 0 ? error_sys(err, -errno, "epoll") : 0;
+	rc = r->epoll < 0 ? error_sys(err, -errno, "epoll") : 0;
 	r->timer = timer_open();
-	if (!code)
-		code = watch_timer(r, err);
-	if (!code && !r->scratch)
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (code)
+	if (!rc)
+		rc = watch_timer(r, err);
+	if (!rc && !r->scratch)
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (rc)
 		reader_free(r);
 	else
 		*ret = r;
-	return code;
+	return rc;
 }
 
 void reader_free(struct reader *r)
@@ -152,17 +152,16 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 		.fds = source->fds,
 		.nr_fds = source->nr_fds,
 	};
-	int code =
-		ring_init(&rr.ring, source->memory,
-			  (const uint8_t *)source->memory + source->page_size, source->data_size);
+	int rc = ring_init(&rr.ring, source->memory,
+			   (const uint8_t *)source->memory + source->page_size, source->data_size);
 
-	if (code)
-		return error_set(err, code, "a ring of %zu bytes", source->data_size);
+	if (rc)
+		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
 	if (array_grow(&r->rings, &r->capacity, r->nr + 1, sizeof(*r->rings)))
 		return error_set(err, -ENOMEM, "out of memory");
 	r->rings[r->nr++] = rr;
-	code = ring_poll(r, r->nr - 1);
-	return code ? error_sys(err, code, "epoll") : 0;
+	rc = ring_poll(r, r->nr - 1);
+	return rc ? error_sys(err, rc, "epoll") : 0;
 }
 
 void reader_set_least(struct reader *r, uint64_t bytes)
@@ -180,12 +179,12 @@ int reader_watch(struct reader *r, int fd, struct error *err)
 /* The timer rang. What came meanwhile is reported at once: nobody asked since (perf_poll()). */
 static int end_quiet(struct reader *r, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
 	if (!timer_rang(r->timer))
 		return 0;
 	r->any_quiet = false;
-	for (size_t i = 0; !code && i < r->nr; i++) {
+	for (size_t i = 0; !rc && i < r->nr; i++) {
 		struct reader_ring *rr = &r->rings[i];
 		struct epoll_event ev = ring_interest(r, i);
 
@@ -193,21 +192,21 @@ static int end_quiet(struct reader *r, struct error *err)
 			continue;
 		rr->quiet = false;
 		if (epoll_ctl(r->epoll, EPOLL_CTL_MOD, rr->fds[rr->polled], &ev))
-			code = error_sys(err, -errno, "epoll");
+			rc = error_sys(err, -errno, "epoll");
 	}
-	return code;
+	return rc;
 }
 
 static int begin_quiet(struct reader *r, struct reader_ring *rr, struct error *err)
 {
-	int code;
+	int rc;
 
 	rr->quiet = true;
 	if (r->any_quiet)
 		return 0;
-	code = timer_set(r->timer, QUIET_MS, false);
-	r->any_quiet = !code;
-	return code ? error_sys(err, code, "timerfd") : 0;
+	rc = timer_set(r->timer, QUIET_MS, false);
+	r->any_quiet = !rc;
+	return rc ? error_sys(err, rc, "timerfd") : 0;
 }
 
 static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t events,
@@ -222,21 +221,21 @@ static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t even
 int reader_wait(struct reader *r, int *fds, size_t max, struct error *err)
 {
 	struct epoll_event events[64];
-	int n = epoll_wait(r->epoll, events, 64, -1), found = 0, code = 0;
+	int n = epoll_wait(r->epoll, events, 64, -1), found = 0, rc = 0;
 
 	if (n < 0)
 		return errno == EINTR ? 0 : error_sys(err, -errno, "epoll");
-	for (int i = 0; !code && i < n; i++) {
+	for (int i = 0; !rc && i < n; i++) {
 		uint64_t what = events[i].data.u64;
 
 		if (what & TIMER)
-			code = end_quiet(r, err);
+			rc = end_quiet(r, err);
 		else if (!(what & WATCHED))
-			code = ring_is_ready(r, &r->rings[what], events[i].events, err);
+			rc = ring_is_ready(r, &r->rings[what], events[i].events, err);
 		else if ((size_t)found < max)
 			fds[found++] = (int)(what & ~WATCHED);
 	}
-	return code ? code : found;
+	return rc ? rc : found;
 }
 
 bool reader_waits(const struct reader *r)
@@ -478,12 +477,12 @@ static uint64_t take_turns(struct reader *r, enum when_full full)
 static int ring_hangup(struct reader *r, size_t i, struct error *err)
 {
 	struct reader_ring *rr = &r->rings[i];
-	int code;
+	int rc;
 
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, rr->fds[rr->polled], NULL);
 	rr->polled++;
-	code = ring_poll(r, i);
-	return code ? error_sys(err, code, "epoll") : 0;
+	rc = ring_poll(r, i);
+	return rc ? error_sys(err, rc, "epoll") : 0;
 }
 
 /* What a pass leaves behind. */
@@ -498,7 +497,7 @@ static void pass_end(struct reader *r, bool patient, uint64_t bytes)
 int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 {
 	bool some = r->any_ready || r->waiting;
-	int code = 0;
+	int rc = 0;
 
 	for (size_t i = 0; some && i < r->nr; i++) {
 		struct reader_ring *rr = &r->rings[i];
@@ -507,16 +506,16 @@ int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 			ring_begin(r, rr, rr->sideband || rr->hangup || rr->waits ? 0 : r->least);
 	}
 	*ret_bytes = some ? take_turns(r, FULL_LEAVE) : 0;
-	for (size_t i = 0; !code && r->any_ready && i < r->nr; i++) {
+	for (size_t i = 0; !rc && r->any_ready && i < r->nr; i++) {
 		struct reader_ring *rr = &r->rings[i];
 
 		if (rr->ready && rr->hangup)
-			code = ring_hangup(r, i, err);
+			rc = ring_hangup(r, i, err);
 		rr->ready = false;
 	}
 	r->any_ready = false;
 	pass_end(r, false, *ret_bytes);
-	return code;
+	return rc;
 }
 
 /* Not after a pass that left something behind: it might be older than what comes next. */

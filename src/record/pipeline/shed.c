@@ -74,16 +74,16 @@ bool shed_has_stacks(const struct shed *s)
 
 int shed_cut(const struct shed *s, struct loss *ret)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < s->nr; i++) {
+	for (size_t i = 0; !rc && i < s->nr; i++) {
 		const struct shed_event *e = &s->by_id[i];
 
-		code = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
-		if (!code)
-			code = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->cut[1]);
+		rc = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
+		if (!rc)
+			rc = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->cut[1]);
 	}
-	return code;
+	return rc;
 }
 
 /* The event of a sample of @size bytes; NULL if it is none of ours. */

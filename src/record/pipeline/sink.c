@@ -60,25 +60,25 @@ static void file_unlock(const struct sink_file *f)
 static int sink_file_write(struct sink *s, const struct run *run, struct error *err)
 {
 	struct sink_file *f = (struct sink_file *)s;
-	int code;
+	int rc;
 
 	file_lock(f);
-	code = writer_append(f->writer, run->a, run->a_len, run->b, run->b_len, err);
+	rc = writer_append(f->writer, run->a, run->a_len, run->b, run->b_len, err);
 	file_unlock(f);
-	if (!code)
+	if (!rc)
 		f->bytes += run_bytes(run);
-	return code;
+	return rc;
 }
 
 static int sink_file_flush(struct sink *s, struct error *err)
 {
 	struct sink_file *f = (struct sink_file *)s;
-	int code;
+	int rc;
 
 	file_lock(f);
-	code = writer_flush(f->writer, err);
+	rc = writer_flush(f->writer, err);
 	file_unlock(f);
-	return code;
+	return rc;
 }
 
 static void sink_file_free(struct sink *s)

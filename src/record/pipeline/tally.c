@@ -43,17 +43,17 @@ static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
 	bool lost = t->opts.lost && tally_tells_lost(h->type);
 	bool sideband = t->opts.sideband && task_table_wants(h->type);
 	const struct perf_event_header *whole = (const void *)t->record;
-	int code = 0;
+	int rc = 0;
 
 	if (map || lost || sideband)
 		run_copy(run, at, t->record, h->size);
 	if (map)
-		code = t->opts.map(whole, t->opts.arg);
-	if (!code && lost)
-		code = t->opts.lost(whole, run, t->opts.arg);
-	if (!code && sideband)
-		code = t->opts.sideband(whole, t->opts.arg);
-	return code;
+		rc = t->opts.map(whole, t->opts.arg);
+	if (!rc && lost)
+		rc = t->opts.lost(whole, run, t->opts.arg);
+	if (!rc && sideband)
+		rc = t->opts.sideband(whole, t->opts.arg);
+	return rc;
 }
 
 static void count_time(struct tally *counts, uint64_t time)
@@ -112,9 +112,9 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	struct samples samples = {0};
 	uint64_t others = 0;
 	struct perf_event_header h;
-	int code = 0;
+	int rc = 0;
 
-	while (!code && end - at >= sizeof(h)) {
+	while (!rc && end - at >= sizeof(h)) {
 		if (at < run->a_len)
 			at = walk_samples(run, at, &samples);
 		if (end - at < sizeof(h))
@@ -122,46 +122,46 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 		run_copy(run, at, &h, sizeof(h));
 		if (h.size < sizeof(h) || h.size > end - at)
 			break;
-		code = tally_record(t, run, at, &h, &samples);
+		rc = tally_record(t, run, at, &h, &samples);
 		others += h.type != PERF_RECORD_SAMPLE;
 		at += h.size;
 	}
-	t->counts.odd += !code && at != end;
+	t->counts.odd += !rc && at != end;
 	t->counts.records += samples.nr + others;
 	t->counts.samples += samples.nr;
 	if (samples.nr) {
 		count_time(&t->counts, sample_time(t, run, samples.first));
 		count_time(&t->counts, sample_time(t, run, samples.last));
 	}
-	return code;
+	return rc;
 }
 
 /* The next stage has answered @code to what was counted. */
-static int tally_passed(struct tally_stage *t, int code)
+static int tally_passed(struct tally_stage *t, int rc)
 {
-	if (!code)
+	if (!rc)
 		t->counts.passed = t->counts.samples;
-	return code;
+	return rc;
 }
 
 static int tally_write(struct sink *s, const struct run *run, struct error *err)
 {
 	struct tally_stage *t = (struct tally_stage *)s;
-	int code = tally_run(t, run);
+	int rc = tally_run(t, run);
 
-	if (code)
-		return error_sys(err, code, "counting records");
+	if (rc)
+		return error_sys(err, rc, "counting records");
 	return tally_passed(t, sink_write(t->next, run, err));
 }
 
 static int tally_flush(struct sink *s, struct error *err)
 {
 	struct tally_stage *t = (struct tally_stage *)s;
-	int code = sink_flush(t->next, err);
+	int rc = sink_flush(t->next, err);
 
-	if (!code)
+	if (!rc)
 		t->counts.flushed = t->counts.passed;
-	return code;
+	return rc;
 }
 
 static void tally_free(struct sink *s)
@@ -202,12 +202,12 @@ void tally_discard(struct sink *s, const struct run *run)
 	tally_run((struct tally_stage *)s, run);
 }
 
-int tally_passed_by(struct sink *s, const struct tally *more, int code)
+int tally_passed_by(struct sink *s, const struct tally *more, int rc)
 {
 	struct tally_stage *t = (struct tally_stage *)s;
 
 	tally_add(&t->counts, more);
-	return tally_passed(t, code);
+	return tally_passed(t, rc);
 }
 
 void tally_add(struct tally *to, const struct tally *from)

@@ -47,7 +47,7 @@ const struct tally *tally_get(const struct sink *s);
  * Counts @more, which has passed by this stage, and which the next one has answered @code to.
  * Returns @code.
  */
-int tally_passed_by(struct sink *s, const struct tally *more, int code);
+int tally_passed_by(struct sink *s, const struct tally *more, int rc);
 
 /* What was counted since @counts were those so far has been taken back. */
 void tally_restore(struct sink *s, const struct tally *counts);

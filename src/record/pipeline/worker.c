@@ -52,7 +52,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	char size[HUMAN_SIZE_SIZE];
-	int code;
+	int rc;
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -63,30 +63,30 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	pthread_cond_init(&w->turned, NULL);
 	w->fifo = fifo_new(opts->buffer);
 	if (!w->fifo) {
-		code = error_set(err, -ENOMEM,
-				 "no memory for a buffer of %s: give less with --buffer-memory",
-				 human_size(opts->buffer, size));
+		rc = error_set(err, -ENOMEM,
+			       "no memory for a buffer of %s: give less with --buffer-memory",
+			       human_size(opts->buffer, size));
 		goto failed;
 	}
-	code = reader_new(w->fifo, opts->shed, opts->rounds, &w->reader, err);
-	if (code)
+	rc = reader_new(w->fifo, opts->shed, opts->rounds, &w->reader, err);
+	if (rc)
 		goto failed;
 	reader_set_least(w->reader, opts->least);
 	w->dump = overwrite_drain_new(w->fifo);
 	if (!w->dump) {
-		code = error_set(err, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
 		goto failed;
 	}
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	code = w->wake < 0 ? error_sys(err, -errno, "eventfd")
-			   : reader_watch(w->reader, w->wake, err);
-	if (code)
+	rc = w->wake < 0 ? error_sys(err, -errno, "eventfd")
+			 : reader_watch(w->reader, w->wake, err);
+	if (rc)
 		goto failed;
 	*ret = w;
 	return 0;
 failed:
 	worker_free(w);
-	return code;
+	return rc;
 }
 
 void worker_free(struct worker *w)
@@ -188,14 +188,14 @@ static uint64_t take_all(struct worker *w, bool patient)
 static int take_ready(struct worker *w, struct error *err)
 {
 	uint64_t bytes = 0;
-	int code = reader_pass_ready(w->reader, &bytes, err);
+	int rc = reader_pass_ready(w->reader, &bytes, err);
 
 	w->since_round += bytes;
-	if (!code && w->since_round > ROUND_BYTES) {
+	if (!rc && w->since_round > ROUND_BYTES) {
 		w->since_round = 0;
 		reader_pass_round(w->reader);
 	}
-	return code;
+	return rc;
 }
 
 /* Rings in which something had to stay for want of room are looked at again when there is some. */
@@ -221,15 +221,15 @@ static int take_for(struct worker *w, enum worker_command command, struct error 
 {
 	/* At the end events are disabled: whatever is in the rings can wait for the disk. */
 	bool end = command == WORKER_DRAIN, dump = command >= WORKER_PAUSE;
-	int code = dump ? overwrite_drain_pause(w->dump, err) : 0;
+	int rc = dump ? overwrite_drain_pause(w->dump, err) : 0;
 
-	while (!code && take_all(w, end) && end)
+	while (!rc && take_all(w, end) && end)
 		;
-	for (size_t i = 0; !code && dump && i < overwrite_drain_rings(w->dump); i++) {
-		code = overwrite_drain_take(w->dump, i, !end, err);
+	for (size_t i = 0; !rc && dump && i < overwrite_drain_rings(w->dump); i++) {
+		rc = overwrite_drain_take(w->dump, i, !end, err);
 		take_all(w, end);
 	}
-	return code;
+	return rc;
 }
 
 /* Does its part of what it was told and hands the rest on. *@ret_end: it was told to end. */
@@ -237,7 +237,7 @@ static int obey(struct worker *w, bool *ret_end, struct error *err)
 {
 	enum worker_command command;
 	uint64_t asked;
-	int code;
+	int rc;
 
 	forget_notices(w->wake);
 	pthread_mutex_lock(&w->lock);
@@ -247,9 +247,9 @@ static int obey(struct worker *w, bool *ret_end, struct error *err)
 	pthread_mutex_unlock(&w->lock);
 	if (command == WORKER_GO_ON)
 		return 0;
-	code = take_for(w, command, err);
-	if (code)
-		return code;
+	rc = take_for(w, command, err);
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&w->lock);
 	/* Told to end meanwhile, it does not wait. */
 	w->paused = command == WORKER_PAUSE && w->command != WORKER_DRAIN;
@@ -279,21 +279,21 @@ static void *read_main(void *arg)
 	struct worker *w = arg;
 	struct error err = ERROR_INIT;
 	bool end = false;
-	int code = 0, told, fd;
+	int rc = 0, told, fd;
 
 	name_thread("reader", w->opts.number);
 	raise_reader(w);
-	while (!code && !end) {
+	while (!rc && !end) {
 		ask_for_room(w);
 		told = reader_wait(w->reader, &fd, 1, &err);
-		code = told < 0 ? told : take_ready(w, &err);
+		rc = told < 0 ? told : take_ready(w, &err);
 		if (reader_hung_up(w->reader))
 			raise_flag(w, &w->hung_up);
-		if (!code && told > 0)
-			code = obey(w, &end, &err);
+		if (!rc && told > 0)
+			rc = obey(w, &end, &err);
 	}
-	if (code) {
-		err.code = code;
+	if (rc) {
+		err.code = rc;
 		report_error(w, &err);
 		fifo_mark(w->fifo, MARK_END);
 	}
@@ -305,11 +305,11 @@ static void *read_main(void *arg)
 
 static int flush(struct worker *w, struct error *err)
 {
-	int code = sink_flush(w->opts.sink, err);
+	int rc = sink_flush(w->opts.sink, err);
 
-	if (!code && w->opts.flushed)
+	if (!rc && w->opts.flushed)
 		w->opts.flushed(w->opts.arg);
-	return code;
+	return rc;
 }
 
 /* The sink is the writer's until give_sink(), and before not while it is held. */
@@ -343,14 +343,14 @@ static void hold_when_full(struct worker *w)
 /* What is in the fifo is the writer's until it is done with it, and lies in one span. */
 static int write_run(struct worker *w, const struct run *run, struct error *err)
 {
-	int code;
+	int rc;
 
 	if (w->opts.amend)
 		w->opts.amend(w->opts.amender, run->cpu, (uint8_t *)run->a, run->a_len);
-	code = sink_write(w->opts.sink, run, err);
-	if (!code && w->opts.passed && w->opts.passed(w->opts.arg))
+	rc = sink_write(w->opts.sink, run, err);
+	if (!rc && w->opts.passed && w->opts.passed(w->opts.arg))
 		hold_when_full(w);
-	return code || !w->opts.unbuffered ? code : flush(w, err);
+	return rc || !w->opts.unbuffered ? rc : flush(w, err);
 }
 
 /* Of what was handed on, whatever the disk still takes. */
@@ -375,27 +375,27 @@ static void *write_main(void *arg)
 	struct error err = ERROR_INIT;
 	uint64_t mark = 0;
 	struct run run;
-	int code = 0;
+	int rc = 0;
 
 	name_thread("writer", w->opts.number);
 	priority_nice(RECORD_NICE);
 	while (!(mark & MARK_END)) {
-		bool failed_before = code;
+		bool failed_before = rc;
 
 		mark = fifo_wait(w->fifo, &run);
 		take_sink(w);
 		if (!failed_before)
-			code = mark ? flush(w, &err) : write_run(w, &run, &err);
+			rc = mark ? flush(w, &err) : write_run(w, &run, &err);
 		else if (!mark && w->opts.discard)
 			w->opts.discard(w->opts.arg, &run);
 		if (!mark && fifo_done(w->fifo))
 			notify(w->wake);
-		if (code && !failed_before) {
-			err.code = code;
+		if (rc && !failed_before) {
+			err.code = rc;
 			fail(w, &err);
 		}
 		give_sink(w);
-		if (mark && !code)
+		if (mark && !rc)
 			command_done(w, mark & ~MARK_END);
 	}
 	raise_flag(w, &w->ended);
@@ -410,59 +410,59 @@ static int set_affinity(pthread_attr_t *attr, const struct cpus *cpus)
 {
 	cpu_set_t *set;
 	size_t size;
-	int code;
+	int rc;
 
 	if (!cpus || !cpus->nr)
 		return 0;
 	set = cpus_to_set(cpus, &size);
 	if (!set)
 		return -ENOMEM;
-	code = -pthread_attr_setaffinity_np(attr, size, set);
+	rc = -pthread_attr_setaffinity_np(attr, size, set);
 	CPU_FREE(set);
-	return code;
+	return rc;
 }
 
 /* All CPUs that it was to run on may have gone offline since they were listed: then on any. */
 static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *arg),
 			 struct worker *w)
 {
-	int code = -pthread_create(thread, attr, main, w);
+	int rc = -pthread_create(thread, attr, main, w);
 
-	return code == -EINVAL ? -pthread_create(thread, NULL, main, w) : code;
+	return rc == -EINVAL ? -pthread_create(thread, NULL, main, w) : rc;
 }
 
 /* Signals are the main thread's: the mask is inherited. */
 static int create_threads(struct worker *w, const pthread_attr_t *attr)
 {
 	sigset_t all, before;
-	int code;
+	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = create_thread(&w->write_thread, attr, write_main, w);
-	w->writing = !code;
-	if (!code) {
-		code = create_thread(&w->read_thread, attr, read_main, w);
-		w->reading = !code;
+	rc = create_thread(&w->write_thread, attr, write_main, w);
+	w->writing = !rc;
+	if (!rc) {
+		rc = create_thread(&w->read_thread, attr, read_main, w);
+		w->reading = !rc;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return code;
+	return rc;
 }
 
 int worker_start(struct worker *w, struct error *err)
 {
 	pthread_attr_t attr;
-	int code = -pthread_attr_init(&attr);
+	int rc = -pthread_attr_init(&attr);
 
-	if (code)
-		return error_sys(err, code, "a thread");
-	code = -pthread_attr_setstacksize(&attr, STACK_SIZE);
-	if (!code)
-		code = set_affinity(&attr, w->opts.affinity);
-	if (!code)
-		code = create_threads(w, &attr);
+	if (rc)
+		return error_sys(err, rc, "a thread");
+	rc = -pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (!rc)
+		rc = set_affinity(&attr, w->opts.affinity);
+	if (!rc)
+		rc = create_threads(w, &attr);
 	pthread_attr_destroy(&attr);
-	return code ? error_sys(err, code, "cannot start a thread that reads rings") : 0;
+	return rc ? error_sys(err, rc, "cannot start a thread that reads rings") : 0;
 }
 
 void worker_ask(struct worker *w, enum worker_command command)

@@ -47,7 +47,7 @@ struct worker_opts {
 	void *amender;
 	/* All of these are called by the writer; NULL: nobody asks. */
 	void (*flushed)(void *arg);			   /* after each flush that succeeded */
-	void (*failed)(void *arg, int code);		   /* the sink is as it was left */
+	void (*failed)(void *arg, int rc);		   /* the sink is as it was left */
 	void (*discard)(void *arg, const struct run *run); /* what comes after that */
 	bool (*passed)(void *arg); /* after each run; true: the output is full */
 	bool hold;		   /* the writer then waits for worker_resume() */

@@ -148,45 +148,45 @@ static int push_objects(struct maker *m, hwloc_obj_type_t type)
 {
 	unsigned int nr = find_objects(m->topology, type, NULL);
 	hwloc_obj_t *objects = calloc(nr, sizeof(*objects));
-	int r = 0;
+	int rc = 0;
 
 	if (!objects)
 		return -ENOMEM;
 	find_objects(m->topology, type, objects);
 	qsort(objects, nr, sizeof(*objects), object_compare);
-	for (unsigned int i = 0; !r && i < nr; i++) {
+	for (unsigned int i = 0; !rc && i < nr; i++) {
 		if (hwloc_bitmap_and(m->cpus, objects[i]->cpuset, m->left))
-			r = -ENOMEM;
+			rc = -ENOMEM;
 		else if (!hwloc_bitmap_iszero(m->cpus))
-			r = push_local(m);
+			rc = push_local(m);
 	}
 	free(objects);
-	return r;
+	return rc;
 }
 
 /* CPUs that the topology does not know (plugged in since) are each an object of their own. */
 static int push_unknown(struct maker *m)
 {
-	int r = 0, cpu;
+	int rc = 0, cpu;
 
-	while (!r && (cpu = hwloc_bitmap_first(m->left)) >= 0)
-		r = hwloc_bitmap_only(m->cpus, (unsigned int)cpu) ? -ENOMEM : push_local(m);
-	return r;
+	while (!rc && (cpu = hwloc_bitmap_first(m->left)) >= 0)
+		rc = hwloc_bitmap_only(m->cpus, (unsigned int)cpu) ? -ENOMEM : push_local(m);
+	return rc;
 }
 
 static int make_layout(struct maker *m, const struct layout *layout)
 {
 	hwloc_obj_type_t type = layout->type;
-	int r;
+	int rc;
 
 	if (!find_objects(m->topology, type, NULL))
 		type = layout->instead;
-	r = push_objects(m, type);
-	if (!r)
-		r = push_unknown(m);
-	if (!r)
+	rc = push_objects(m, type);
+	if (!rc)
+		rc = push_unknown(m);
+	if (!rc)
 		qsort(m->masks.masks, m->masks.nr, sizeof(*m->masks.masks), mask_compare);
-	return r;
+	return rc;
 }
 
 /* "mask 2 '4-7/4'" for messages. */
@@ -223,20 +223,20 @@ static int parse_half(struct maker *m, const struct written *w, const char *text
 	struct cpus cpus = {0};
 	struct error why = ERROR_INIT;
 	char *list = strndup(text, len);
-	int r;
+	int rc;
 
 	if (!list)
 		return -ENOMEM;
-	r = cpus_parse(list, &cpus, &why);
+	rc = cpus_parse(list, &cpus, &why);
 	free(list);
-	if (r == -EINVAL || r == -ERANGE)
+	if (rc == -EINVAL || rc == -ERANGE)
 		return refuse(m, w, why.text);
-	if (!r)
-		r = cpus_to_bitmap(&cpus, set);
+	if (!rc)
+		rc = cpus_to_bitmap(&cpus, set);
 	cpus_release(&cpus);
-	if (!r && !hwloc_bitmap_isincluded(set, m->machine))
-		r = refuse_set(m, w, "this machine has only the CPUs ", m->machine, "");
-	return r;
+	if (!rc && !hwloc_bitmap_isincluded(set, m->machine))
+		rc = refuse_set(m, w, "this machine has only the CPUs ", m->machine, "");
+	return rc;
 }
 
 /* m->cpus is as written. Cuts it to what is recorded and in no earlier mask's hands. */
@@ -278,34 +278,34 @@ static int push_written(struct maker *m, const struct written *w)
 {
 	const char *slash = memchr(w->text, '/', w->len);
 	size_t len = slash ? (size_t)(slash - w->text) : 0;
-	int r;
+	int rc;
 
 	if (!w->len)
 		return refuse(m, w, "it is empty");
 	if (!slash)
 		return refuse(m, w, "'/' and the CPUs that its thread runs on are missing");
-	r = parse_half(m, w, w->text, len, m->cpus);
-	if (!r)
-		r = parse_half(m, w, slash + 1, w->len - len - 1, m->affinity);
-	if (!r)
-		r = check_cpus(m, w);
-	if (!r)
-		r = check_affinity(m, w);
-	return r ? r : push_mask(m);
+	rc = parse_half(m, w, w->text, len, m->cpus);
+	if (!rc)
+		rc = parse_half(m, w, slash + 1, w->len - len - 1, m->affinity);
+	if (!rc)
+		rc = check_cpus(m, w);
+	if (!rc)
+		rc = check_affinity(m, w);
+	return rc ? rc : push_mask(m);
 }
 
 static int make_written(struct maker *m, const char *spec)
 {
 	struct written w = {0};
-	int r;
+	int rc;
 
 	do {
 		w = (struct written){w.nr + 1, spec, strcspn(spec, ":")};
-		r = push_written(m, &w);
+		rc = push_written(m, &w);
 		spec += w.len;
-	} while (!r && *spec++ == ':');
-	if (r || hwloc_bitmap_iszero(m->left))
-		return r;
+	} while (!rc && *spec++ == ':');
+	if (rc || hwloc_bitmap_iszero(m->left))
+		return rc;
 	if (hwloc_bitmap_copy(m->cpus, m->left) || hwloc_bitmap_copy(m->affinity, m->runnable))
 		return -ENOMEM;
 	m->masks.has_rest = true;
@@ -332,16 +332,16 @@ int reader_masks_new(const char *spec, const struct cpus *recorded, hwloc_topolo
 		     struct reader_masks *ret, struct error *err)
 {
 	struct maker m;
-	int r = maker_init(&m, recorded, topology, err);
+	int rc = maker_init(&m, recorded, topology, err);
 
-	if (!r)
-		r = make(&m, spec);
-	if (!r) {
+	if (!rc)
+		rc = make(&m, spec);
+	if (!rc) {
 		*ret = m.masks;
 		m.masks = (struct reader_masks){0};
 	}
 	maker_release(&m);
-	return r == -ENOMEM ? error_set(err, r, "--threads: out of memory") : r;
+	return rc == -ENOMEM ? error_set(err, rc, "--threads: out of memory") : rc;
 }
 
 void reader_masks_release(struct reader_masks *masks)
@@ -362,10 +362,10 @@ int reader_masks_topology(hwloc_topology_t *ret, struct error *err)
 		return error_set(err, -ENOMEM, "topology: out of memory");
 	if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
 	    hwloc_topology_load(topology)) {
-		int code = errno ? -errno : -EIO;
+		int rc = errno ? -errno : -EIO;
 
 		hwloc_topology_destroy(topology);
-		return error_sys(err, code, "the topology of this machine cannot be read");
+		return error_sys(err, rc, "the topology of this machine cannot be read");
 	}
 	*ret = topology;
 	return 0;

@@ -35,7 +35,7 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 {
 	bool cpu_wide = opts->all_cpus || opts->cpus.nr;
 	struct cpus online;
-	int code;
+	int rc;
 
 	if (cpu_wide && opts->tasks.nr)
 		return error_set(
@@ -48,23 +48,23 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 			"at 0 or below (it is %d): run as root, lower it with 'sysctl "
 			"kernel.perf_event_paranoid=0', or record a command or -p PID",
 			limits->paranoid);
-	code = cpus_online(&online, err);
-	if (code)
-		return code;
+	rc = cpus_online(&online, err);
+	if (rc)
+		return rc;
 	plan->online = online.nr;
 	plan->target = cpu_wide ? TARGET_CPUS : opts->tasks.nr ? TARGET_TASKS : TARGET_COMMAND;
 	plan->task_rings = !cpu_wide && opts->no_inherit;
-	code = check_cpus(&opts->cpus, &online, err);
-	if (!code && !plan->task_rings && cpus_copy(&online, &plan->cpus))
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (!code && !plan->task_rings &&
+	rc = check_cpus(&opts->cpus, &online, err);
+	if (!rc && !plan->task_rings && cpus_copy(&online, &plan->cpus))
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (!rc && !plan->task_rings &&
 	    cpus_copy(opts->cpus.nr ? &opts->cpus : &online, &plan->sampled))
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (!code && (tasks_copy(&opts->tasks, &plan->tasks) ||
-		      tasks_copy(&opts->processes, &plan->processes)))
-		code = error_set(err, -ENOMEM, "out of memory");
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (!rc && (tasks_copy(&opts->tasks, &plan->tasks) ||
+		    tasks_copy(&opts->processes, &plan->processes)))
+		rc = error_set(err, -ENOMEM, "out of memory");
 	cpus_release(&online);
-	return code;
+	return rc;
 }
 
 /* --- what ------------------------------------------------------------------------------------- */
@@ -128,13 +128,13 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 static int plan_events(struct plan *plan, const struct event_list *list,
 		       const struct attributes_common *common, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < list->count; i++)
-		code = plan_add(plan, &list->specs[i], err);
-	for (size_t i = 0; !code && i < list->count; i++)
-		code = attributes_complete(&plan->events[i], &list->specs[i], common, err);
-	return code;
+	for (size_t i = 0; !rc && i < list->count; i++)
+		rc = plan_add(plan, &list->specs[i], err);
+	for (size_t i = 0; !rc && i < list->count; i++)
+		rc = attributes_complete(&plan->events[i], &list->specs[i], common, err);
+	return rc;
 }
 
 static int plan_sideband(struct plan *plan, const struct attributes_common *common,
@@ -172,26 +172,26 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		.target = plan->target,
 		.delayed = plan->delayed,
 	};
-	int code = 0;
+	int rc = 0;
 
 	if (!list->count) {
-		code = event_parse(&standard, "cycles:P", NULL, err);
-		if (code)
-			return code;
+		rc = event_parse(&standard, "cycles:P", NULL, err);
+		if (rc)
+			return rc;
 		standard.specs[0].modifier_given = false;
 		list = &standard;
 	}
 	common.cpu_wanted = any_cpu_field(plan, opts, list);
-	code = plan_events(plan, list, &common, err);
-	if (!code && list == &standard) {
+	rc = plan_events(plan, list, &common, err);
+	if (!rc && list == &standard) {
 		plan->events[0].is_default = true;
 		strcpy(plan->events[0].name, "cycles"); /* the precision is ours to choose */
 	}
 	common.data_maps = needs_data_maps(plan, opts);
-	if (!code)
-		code = plan_sideband(plan, &common, err);
+	if (!rc)
+		rc = plan_sideband(plan, &common, err);
 	event_list_release(&standard);
-	return code;
+	return rc;
 }
 
 bool plan_build_ids(const struct plan *plan)
@@ -243,18 +243,18 @@ int plan_new(const struct record_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
-	int code;
+	int rc;
 
 	if (!plan)
 		return error_set(err, -ENOMEM, "out of memory");
 	plan->delayed = opts->delay_ms || opts->start_disabled;
 	plan->unbuffered = opts->unbuffered;
-	code = plan_where(plan, opts, limits, err);
-	if (!code)
-		code = plan_what(plan, opts, limits, messages, err);
-	if (code) {
+	rc = plan_where(plan, opts, limits, err);
+	if (!rc)
+		rc = plan_what(plan, opts, limits, messages, err);
+	if (rc) {
 		plan_free(plan);
-		return code;
+		return rc;
 	}
 	if (opts->ring_size)
 		plan_set_ring_size(plan, opts->ring_size, PLAN_SIDEBAND_SIZE);

@@ -68,14 +68,14 @@ static int prepare_probe(const struct plan *plan, struct plan_event *event, stru
 {
 	const struct event_place *place = event->place;
 	struct error why = ERROR_INIT;
-	int code;
+	int rc;
 
 	if (event->probe || !wants_tracefs(plan, event))
 		return 0;
 	/* The PMU's only bit of config, "retprobe", is what was asked for. */
-	code = tracefs_probe_new(NULL, place->file, event->attr.config2, event->attr.config != 0,
-				 &event->probe, &why);
-	if (!code || !inherits(event))
+	rc = tracefs_probe_new(NULL, place->file, event->attr.config2, event->attr.config != 0,
+			       &event->probe, &why);
+	if (!rc || !inherits(event))
 		return 0;
 	event->attr.flags &= ~PD_ATTR_INHERIT;
 	event->alone = strdup(why.text);
@@ -138,22 +138,22 @@ static int find_start(pid_t task, const struct wanted_file *want, uint64_t *ret)
 	char path[48], *line;
 	bool found = false;
 	size_t len;
-	int code;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", task);
-	code = file_read_at(AT_FDCWD, path, &text);
+	rc = file_read_at(AT_FDCWD, path, &text);
 	/* Of a task that has ended there is no such file, or nothing in it. */
-	if (code == -ENOENT || (!code && !text.len))
-		code = -ESRCH;
+	if (rc == -ENOENT || (!rc && !text.len))
+		rc = -ESRCH;
 	lines = (struct text_lines){(char *)text.data, (char *)text.data + text.len};
-	while (!code && !found && text_next_line(&lines, &line, &len))
+	while (!rc && !found && text_next_line(&lines, &line, &len))
 		found = !proc_map_parse(line, len, &map) && is_wanted(&map, want);
 	if (found)
 		*ret = map.start;
-	else if (!code)
-		code = -ENOENT;
+	else if (!rc)
+		rc = -ENOENT;
 	buf_release(&text);
-	return code;
+	return rc;
 }
 
 static int find_address(const struct plan_event *event, pid_t task, const struct wanted_file *want,
@@ -161,17 +161,17 @@ static int find_address(const struct plan_event *event, pid_t task, const struct
 {
 	const struct event_place *place = event->place;
 	uint64_t start;
-	int code = find_start(task, want, &start);
+	int rc = find_start(task, want, &start);
 
-	if (code == -ESRCH) {
+	if (rc == -ESRCH) {
 		*ret = 0;
 		return 0;
 	}
-	if (code == -ENOENT)
-		return error_set(err, code, "'%s': thread %d has not mapped %.256s", event->name,
+	if (rc == -ENOENT)
+		return error_set(err, rc, "'%s': thread %d has not mapped %.256s", event->name,
 				 task, place->file);
-	if (code)
-		return error_sys(err, code, "'%s': the maps of thread %d", event->name, task);
+	if (rc)
+		return error_sys(err, rc, "'%s': the maps of thread %d", event->name, task);
 	*ret = start + (place->address - (place->first_address & ~page_mask));
 	return 0;
 }
@@ -186,14 +186,14 @@ static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struc
 	uint64_t *addresses = calloc(plan->tasks.nr + 1, sizeof(*addresses));
 	struct wanted_file want;
 	pid_t process = 0;
-	int code;
+	int rc;
 
 	free(event->addresses);
 	event->addresses = addresses;
 	if (!addresses)
 		return error_set(err, -ENOMEM, "out of memory");
-	code = want_file(event->place, page_mask, &want, err);
-	for (size_t t = 0; !code && t < plan->tasks.nr; t++) {
+	rc = want_file(event->place, page_mask, &want, err);
+	for (size_t t = 0; !rc && t < plan->tasks.nr; t++) {
 		pid_t task_of = task_process(plan->tasks.ids[t]);
 
 		/* Threads of a process come together, and share its maps. */
@@ -202,13 +202,12 @@ static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struc
 			continue;
 		}
 		process = task_of;
-		code = find_address(event, plan->tasks.ids[t], &want, page_mask, &addresses[t],
-				    err);
-		if (!code && addresses[t] && !event->attr.config1)
+		rc = find_address(event, plan->tasks.ids[t], &want, page_mask, &addresses[t], err);
+		if (!rc && addresses[t] && !event->attr.config1)
 			event->attr.config1 = addresses[t];
 	}
 	event->attr.flags |= PD_ATTR_REMOVE_ON_EXEC;
-	return code;
+	return rc;
 }
 
 /* --- all of them ---------------------------------------------------------------------------------
@@ -216,17 +215,17 @@ static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struc
 
 int probe_targets_prepare(struct plan *plan, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < plan->nr; i++) {
+	for (size_t i = 0; !rc && i < plan->nr; i++) {
 		struct plan_event *event = &plan->events[i];
 
 		if (probe_targets_is_uprobe(event))
-			code = prepare_probe(plan, event, err);
+			rc = prepare_probe(plan, event, err);
 		else if (moves(event))
-			code = prepare_breakpoint(plan, event, err);
+			rc = prepare_breakpoint(plan, event, err);
 	}
-	return code;
+	return rc;
 }
 
 int probe_targets_attr(const struct plan_event *event, size_t task, struct pd_attr *ret)
@@ -260,45 +259,45 @@ bool probe_targets_is_kprobe(const struct plan_event *event)
 	return event->place && event->place->kernel;
 }
 
-static int explain_kprobe(const struct plan_event *event, int code, struct error *err)
+static int explain_kprobe(const struct plan_event *event, int rc, struct error *err)
 {
-	if (code == -EACCES || code == -EPERM)
-		return error_set(err, code, "'%s': only root may set kprobes (CAP_SYS_ADMIN)",
+	if (rc == -EACCES || rc == -EPERM)
+		return error_set(err, rc, "'%s': only root may set kprobes (CAP_SYS_ADMIN)",
 				 event->name);
-	return error_set(err, code, "the kernel cannot set '%s' at 0x%llx: %s", event->name,
+	return error_set(err, rc, "the kernel cannot set '%s' at 0x%llx: %s", event->name,
 			 (unsigned long long)event->attr.config2,
-			 code == -EILSEQ   ? "no instruction begins there"
-			 : code == -EINVAL ? "it allows no probe there"
-					   : strerror(-code));
+			 rc == -EILSEQ	 ? "no instruction begins there"
+			 : rc == -EINVAL ? "it allows no probe there"
+					 : strerror(-rc));
 }
 
-static int explain_uprobe(const struct plan_event *event, int code, struct error *err)
+static int explain_uprobe(const struct plan_event *event, int rc, struct error *err)
 {
-	if (code == -EACCES || code == -EPERM)
-		return error_set(err, code, "'%s': only root may set uprobes (CAP_SYS_ADMIN)",
+	if (rc == -EACCES || rc == -EPERM)
+		return error_set(err, rc, "'%s': only root may set uprobes (CAP_SYS_ADMIN)",
 				 event->name);
-	return error_set(err, code,
+	return error_set(err, rc,
 			 "the kernel cannot set '%s' at offset 0x%llx of %s (%s): is it the start "
 			 "of an instruction, in a file that can be executed?",
 			 event->name, (unsigned long long)event->attr.config2, event->place->file,
-			 strerror(-code));
+			 strerror(-rc));
 }
 
-int probe_targets_explain(const struct plan_event *event, int code, struct error *err)
+int probe_targets_explain(const struct plan_event *event, int rc, struct error *err)
 {
 	bool kernel = event->attr.config1 >> 63;
 
 	if (probe_targets_is_uprobe(event))
-		return explain_uprobe(event, code, err);
+		return explain_uprobe(event, rc, err);
 	if (probe_targets_is_kprobe(event))
-		return explain_kprobe(event, code, err);
+		return explain_kprobe(event, rc, err);
 	if (event->attr.bp_type & HW_BREAKPOINT_X)
-		return error_set(err, code, "the kernel refuses the breakpoint '%s' at 0x%llx: %s",
+		return error_set(err, rc, "the kernel refuses the breakpoint '%s' at 0x%llx: %s",
 				 event->name, (unsigned long long)event->attr.config1,
 				 kernel ? "it takes those on its own code only where it has "
 					  "kprobes, and not everywhere"
 					: "one on code is x alone, with the length of a long");
-	return error_set(err, code,
+	return error_set(err, rc,
 			 "the kernel refuses the breakpoint '%s' at 0x%llx: one on data watches 1, "
 			 "2, 4 or 8 bytes at a multiple of that, w or rw (r alone not on every "
 			 "machine)",

@@ -44,7 +44,7 @@ bool probe_targets_is_kprobe(const struct plan_event *event);
  * Fills @err with why the kernel refuses a uprobe, a kprobe, or a breakpoint with -EINVAL. Returns
  * @code.
  */
-int probe_targets_explain(const struct plan_event *event, int code, struct error *err);
+int probe_targets_explain(const struct plan_event *event, int rc, struct error *err);
 
 /* Releases what probe_targets_prepare() made; the event must be closed. */
 void probe_targets_release(struct plan_event *event);

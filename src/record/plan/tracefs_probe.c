@@ -34,7 +34,7 @@ static int command(const char *root, const char *text)
 {
 	char path[PATH_MAX];
 	ssize_t n;
-	int fd, code;
+	int fd, rc;
 
 	if (snprintf(path, sizeof(path), "%s/uprobe_events", root) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
@@ -42,9 +42,9 @@ static int command(const char *root, const char *text)
 	if (fd < 0)
 		return -errno;
 	n = write(fd, text, strlen(text));
-	code = n < 0 ? -errno : 0;
+	rc = n < 0 ? -errno : 0;
 	close(fd);
-	return code;
+	return rc;
 }
 
 static int remove_probe(const char *root, const char *name)
@@ -149,42 +149,42 @@ static int find_name(struct tracefs_probe *probe)
 /* A command is split at white space; a path that has some is given as a descriptor's. */
 static int make_at(struct tracefs_probe *probe, const char *file, uint64_t offset, bool returns)
 {
-	int fd = open(file, O_PATH | O_CLOEXEC), code;
+	int fd = open(file, O_PATH | O_CLOEXEC), rc;
 	char *text;
 
 	if (fd < 0)
 		return -errno;
 	if (strpbrk(file, " \t\r\n\v\f#"))
-		code = asprintf(&text, "%c:%s /proc/self/fd/%d:0x%llx\n", returns ? 'r' : 'p',
-				probe->name, fd, (unsigned long long)offset);
+		rc = asprintf(&text, "%c:%s /proc/self/fd/%d:0x%llx\n", returns ? 'r' : 'p',
+			      probe->name, fd, (unsigned long long)offset);
 	else
-		code = asprintf(&text, "%c:%s %s:0x%llx\n", returns ? 'r' : 'p', probe->name, file,
-				(unsigned long long)offset);
-	if (code >= 0) {
-		code = command(probe->root, text);
+		rc = asprintf(&text, "%c:%s %s:0x%llx\n", returns ? 'r' : 'p', probe->name, file,
+			      (unsigned long long)offset);
+	if (rc >= 0) {
+		rc = command(probe->root, text);
 		free(text);
 	} else {
-		code = -ENOMEM;
+		rc = -ENOMEM;
 	}
 	close(fd);
-	return code;
+	return rc;
 }
 
 static int make(struct tracefs_probe *probe, const char *file, uint64_t offset, bool returns,
 		struct error *err)
 {
 	long long id;
-	int code = find_name(probe);
+	int rc = find_name(probe);
 
-	if (!code)
-		code = make_at(probe, file, offset, returns);
-	if (code) {
+	if (!rc)
+		rc = make_at(probe, file, offset, returns);
+	if (rc) {
 		probe->name[0] = '\0';
-		return error_sys(err, code, "making a probe in %.200s/uprobe_events", probe->root);
+		return error_sys(err, rc, "making a probe in %.200s/uprobe_events", probe->root);
 	}
-	code = file_number(&id, "%s/events/%s/id", probe->root, probe->name);
-	if (code)
-		return error_sys(err, code, "the number of a probe in %.200s", probe->root);
+	rc = file_number(&id, "%s/events/%s/id", probe->root, probe->name);
+	if (rc)
+		return error_sys(err, rc, "the number of a probe in %.200s", probe->root);
 	probe->id = (uint64_t)id;
 	return 0;
 }
@@ -193,7 +193,7 @@ int tracefs_probe_new(const char *root, const char *file, uint64_t offset, bool 
 		      struct tracefs_probe **ret, struct error *err)
 {
 	struct tracefs_probe *probe = calloc(1, sizeof(*probe));
-	int code;
+	int rc;
 
 	if (!root)
 		root = tracefs_tracing_dir();
@@ -208,12 +208,12 @@ int tracefs_probe_new(const char *root, const char *file, uint64_t offset, bool 
 		return error_set(err, -ENXIO, "there is no tracefs");
 	}
 	remove_stale(root);
-	code = make(probe, file, offset, returns, err);
-	if (code)
+	rc = make(probe, file, offset, returns, err);
+	if (rc)
 		tracefs_probe_free(probe);
 	else
 		*ret = probe;
-	return code;
+	return rc;
 }
 
 void tracefs_probe_free(struct tracefs_probe *probe)

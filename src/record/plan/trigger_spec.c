@@ -115,9 +115,9 @@ static int take_options(struct trigger_spec *spec, char *text, struct error *err
 {
 	char *at = first_option(text);
 	const struct option *option = at ? option_at(at) : NULL;
-	int code = 0;
+	int rc = 0;
 
-	while (!code && option) {
+	while (!rc && option) {
 		const struct option *next;
 		char *value = at + strlen(option->name);
 
@@ -126,10 +126,10 @@ static int take_options(struct trigger_spec *spec, char *text, struct error *err
 		next = at ? option_at(at) : NULL;
 		if (at)
 			*at = '\0';
-		code = option->take(spec, value, err);
+		rc = option->take(spec, value, err);
 		option = next;
 	}
-	return code;
+	return rc;
 }
 
 /* Behind @comma, what could be an option: a word and '=', where a comparison has "==". */
@@ -220,14 +220,14 @@ static int check_events(const char *text, struct error *err)
 static int check_latency(char *text, struct error *err)
 {
 	char *dots = dots_in(text);
-	int code;
+	int rc;
 
 	if (!dots)
 		return check_events(text, err);
 	*dots = '\0';
-	code = check_events(text, err);
+	rc = check_events(text, err);
 	*dots = '.';
-	return code ? code : check_events(dots + 2, err);
+	return rc ? rc : check_events(dots + 2, err);
 }
 
 /* Of all others: there are no words in them. */
@@ -267,27 +267,27 @@ static int take_events(struct trigger_spec *spec, char *text, const struct event
 {
 	size_t first = spec->events.count;
 	char *filter;
-	int code;
+	int rc;
 
 	text += strspn(text, " ");
 	filter = filter_in(text);
 	if (filter)
 		*filter++ = '\0';
-	code = event_parse(&spec->events, text, env, err);
-	for (size_t i = first; !code && i < spec->events.count; i++)
-		code = trigger_spec_check_event(&spec->events.specs[i], err);
+	rc = event_parse(&spec->events, text, env, err);
+	for (size_t i = first; !rc && i < spec->events.count; i++)
+		rc = trigger_spec_check_event(&spec->events.specs[i], err);
 	if (filter)
 		filter += strspn(filter, " ");
-	if (!code && filter && *filter)
-		code = event_set_filter(&spec->events, first, filter, err);
-	return code;
+	if (!rc && filter && *filter)
+		rc = event_set_filter(&spec->events, first, filter, err);
+	return rc;
 }
 
 static int take_latency(struct trigger_spec *spec, char *text, const struct event_env *env,
 			struct error *err)
 {
 	char *end = dots_in(text), *time = strrchr(text, '>');
-	int code;
+	int rc;
 
 	/* A filter may have this sign too: the last one is ours. */
 	if (!end || !time || time < end)
@@ -296,11 +296,11 @@ static int take_latency(struct trigger_spec *spec, char *text, const struct even
 				 "syscalls:sys_enter_fsync..syscalls:sys_exit_fsync"
 				 ">100ms");
 	*end = *time++ = '\0';
-	code = take_time(time + strspn(time, " "), "latency", &spec->ns, err);
-	if (!code)
-		code = take_events(spec, text, env, err);
+	rc = take_time(time + strspn(time, " "), "latency", &spec->ns, err);
+	if (!rc)
+		rc = take_events(spec, text, env, err);
 	spec->starts = spec->events.count;
-	return code ? code : take_events(spec, end + 2, env, err);
+	return rc ? rc : take_events(spec, end + 2, env, err);
 }
 
 static int take_window(struct trigger_spec *spec, char *text, struct error *err)
@@ -355,11 +355,11 @@ static int take_load(struct trigger_spec *spec, char *text, const struct event_e
 static int take_every(struct trigger_spec *spec, char *text, const struct event_env *env,
 		      struct error *err)
 {
-	int code = take_time(text, "every", &spec->ns, err);
+	int rc = take_time(text, "every", &spec->ns, err);
 
-	if (!code && spec->ns < EVERY_MIN_NS)
-		code = error_set(err, -EINVAL, "every: at most each 10 ms");
-	return code;
+	if (!rc && spec->ns < EVERY_MIN_NS)
+		rc = error_set(err, -EINVAL, "every: at most each 10 ms");
+	return rc;
 }
 
 static const struct kind {
@@ -398,18 +398,18 @@ static int take(struct trigger_spec *spec, char *text, const struct event_env *e
 		struct error *err)
 {
 	enum trigger_kind kind = kind_of(text);
-	int code;
+	int rc;
 
 	spec->kind = kind;
 	if (!kinds[kind].unlimited) {
 		spec->limit = TRIGGER_LIMIT;
 		spec->limit_ns = TRIGGER_LIMIT_NS;
 	}
-	code = take_options(spec, text, err);
-	if (!code)
-		code = check_options(kind, text + strlen(kinds[kind].prefix), err);
-	if (code)
-		return code;
+	rc = take_options(spec, text, err);
+	if (!rc)
+		rc = check_options(kind, text + strlen(kinds[kind].prefix), err);
+	if (rc)
+		return rc;
 	spec->text = strdup(text);
 	if (!spec->text)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -421,19 +421,19 @@ int trigger_specs_add(struct trigger_specs *list, const char *text, const struct
 {
 	struct trigger_spec spec = {0};
 	char *copy = strdup(text);
-	int code = copy ? take(&spec, copy, env, err) : error_set(err, -ENOMEM, "out of memory");
+	int rc = copy ? take(&spec, copy, env, err) : error_set(err, -ENOMEM, "out of memory");
 
-	if (!code) {
-		code = array_grow(&list->specs, &list->capacity, list->nr + 1, sizeof(spec));
-		if (code)
-			error_set(err, code, "out of memory");
+	if (!rc) {
+		rc = array_grow(&list->specs, &list->capacity, list->nr + 1, sizeof(spec));
+		if (rc)
+			error_set(err, rc, "out of memory");
 	}
-	if (code)
+	if (rc)
 		spec_release(&spec);
 	else
 		list->specs[list->nr++] = spec;
 	free(copy);
-	return code;
+	return rc;
 }
 
 void trigger_specs_release(struct trigger_specs *list)

@@ -38,37 +38,37 @@ static int masks_of(const char *spec, const struct cpus *recorded, struct reader
 		    struct error *err)
 {
 	struct hwloc_topology *topology = NULL;
-	int code = reader_masks_topology(&topology, err);
+	int rc = reader_masks_topology(&topology, err);
 
-	if (!code)
-		code = reader_masks_new(spec, recorded, topology, ret, err);
+	if (!rc)
+		rc = reader_masks_new(spec, recorded, topology, ret, err);
 	if (topology)
 		hwloc_topology_destroy(topology);
-	return code;
+	return rc;
 }
 
 static int make_masks(struct crew *crew, const char *spec, const struct plan *plan,
 		      struct error *err)
 {
 	struct cpus recorded = {0};
-	int code = recorded_cpus(plan, &recorded, err);
+	int rc = recorded_cpus(plan, &recorded, err);
 
-	if (!code)
-		code = masks_of(spec, &recorded, &crew->masks, err);
+	if (!rc)
+		rc = masks_of(spec, &recorded, &crew->masks, err);
 	cpus_release(&recorded);
-	return code;
+	return rc;
 }
 
 /* For rings of all CPUs, since those of sideband are on all. */
 static int make_places(struct crew *crew, const char *layout, struct error *err)
 {
 	struct cpus online = {0};
-	int code = cpus_online(&online, err);
+	int rc = cpus_online(&online, err);
 
-	if (!code)
-		code = masks_of(layout, &online, &crew->places, err);
+	if (!rc)
+		rc = masks_of(layout, &online, &crew->places, err);
 	cpus_release(&online);
-	return code;
+	return rc;
 }
 
 static void plan_least(struct crew *crew, uint64_t asked, const struct plan *plan,
@@ -104,12 +104,12 @@ static void plan_buffers(struct crew *crew, uint64_t asked, const struct message
 static int check_realtime(int priority, struct error *err)
 {
 	struct rlimit limit = {0};
-	int code = priority ? priority_may_realtime(priority) : 0;
+	int rc = priority ? priority_may_realtime(priority) : 0;
 
-	if (code != -EPERM)
-		return code ? error_sys(err, code, "-r %d", priority) : 0;
+	if (rc != -EPERM)
+		return rc ? error_sys(err, rc, "-r %d", priority) : 0;
 	getrlimit(RLIMIT_RTPRIO, &limit);
-	return error_set(err, code,
+	return error_set(err, rc,
 			 "-r %d needs CAP_SYS_NICE, or RLIMIT_RTPRIO at %d or above (it is %llu; "
 			 "'ulimit -r'), and a cgroup with a real-time share",
 			 priority, priority, (unsigned long long)limit.rlim_cur);
@@ -118,20 +118,20 @@ static int check_realtime(int priority, struct error *err)
 int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
 	      const struct messages *messages, struct error *err)
 {
-	int code;
+	int rc;
 
 	crew->report = -1;
 	crew->nr = 1;
 	crew->realtime = opts->realtime;
 	crew->unbuffered = opts->unbuffered;
-	code = check_realtime(opts->realtime, err);
-	if (code)
-		return code;
-	code = opts->threads ? make_masks(crew, opts->threads, plan, err) : 0;
-	if (!code && opts->affinity)
-		code = make_places(crew, opts->affinity, err);
-	if (code)
-		return code;
+	rc = check_realtime(opts->realtime, err);
+	if (rc)
+		return rc;
+	rc = opts->threads ? make_masks(crew, opts->threads, plan, err) : 0;
+	if (!rc && opts->affinity)
+		rc = make_places(crew, opts->affinity, err);
+	if (rc)
+		return rc;
 	plan_least(crew, opts->mmap_flush, plan, messages);
 	if (crew->masks.nr)
 		crew->nr = crew->masks.nr;
@@ -184,9 +184,9 @@ static int deal_rings(struct crew *crew, const struct opened *opened)
 	return 0;
 }
 
-static void lane_failed(void *lane, int code)
+static void lane_failed(void *lane, int rc)
 {
-	lane_save(lane, code);
+	lane_save(lane, rc);
 }
 
 static void lane_was_flushed(void *lane)
@@ -271,19 +271,19 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		.amend = amend,
 		.amender = crew,
 	};
-	int code;
+	int rc;
 
 	if (crew->flight)
 		write_to_memory(crew, number, &opts);
 	else
 		write_to_lane(crew, lane, output->nr == 1 && !opened_overwrites(opened), &opts);
-	code = worker_new(&opts, &crew->workers[number], err);
-	if (!code)
+	rc = worker_new(&opts, &crew->workers[number], err);
+	if (!rc)
 		watch_rings(crew, number, lane);
-	if (!code && crew->flight)
+	if (!rc && crew->flight)
 		flight_watch(crew->flight, number, crew->buffer, fifo_fullness,
 			     worker_fifo(crew->workers[number]));
-	return code;
+	return rc;
 }
 
 static int make_sheds(struct crew *crew, const struct plan *plan, const struct opened *opened)
@@ -301,7 +301,7 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 	      const struct output *output, struct error *err)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	int code = 0;
+	int rc = 0;
 
 	crew->own_build_ids = plan_build_ids(plan);
 	crew->report = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -310,9 +310,9 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 	crew->workers = calloc(crew->nr, sizeof(*crew->workers));
 	if (!crew->workers || deal_rings(crew, opened) || make_sheds(crew, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; !code && i < crew->nr; i++)
-		code = hire(crew, i, opened, output, err);
-	for (unsigned int i = 0; !code && i < opened->nr_rings; i++) {
+	for (unsigned int i = 0; !rc && i < crew->nr; i++)
+		rc = hire(crew, i, opened, output, err);
+	for (unsigned int i = 0; !rc && i < opened->nr_rings; i++) {
 		const struct open_ring *ring = &opened->rings[i];
 		const struct reader_source source = {
 			.memory = ring->memory,
@@ -328,20 +328,20 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 		};
 
 		if (ring->memory)
-			code = worker_add_ring(crew->workers[crew->worker_of[i]], &source, err);
+			rc = worker_add_ring(crew->workers[crew->worker_of[i]], &source, err);
 	}
-	return code;
+	return rc;
 }
 
 int crew_start(struct crew *crew, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < crew->nr; i++)
-		code = worker_start(crew->workers[i], err);
+	for (size_t i = 0; !rc && i < crew->nr; i++)
+		rc = worker_start(crew->workers[i], err);
 	crew->running = true;
-	crew->whole = !code;
-	return code;
+	crew->whole = !rc;
+	return rc;
 }
 
 void crew_breathe(const struct crew *crew)
@@ -455,7 +455,7 @@ size_t crew_backlog(const struct crew *crew)
 int crew_dismiss(struct crew *crew, struct error *err)
 {
 	struct error one = ERROR_INIT;
-	int code = 0;
+	int rc = 0;
 
 	if (!crew->running)
 		return 0;
@@ -464,13 +464,13 @@ int crew_dismiss(struct crew *crew, struct error *err)
 	while (crew->whole && crew->waiting && !crew_view(crew).ended)
 		wait_a_while(crew, -1);
 	for (size_t i = 0; i < crew->nr; i++) {
-		if (worker_join(crew->workers[i], &one) && !code) {
-			code = one.code;
+		if (worker_join(crew->workers[i], &one) && !rc) {
+			rc = one.code;
 			if (err)
 				*err = one;
 		}
 	}
-	return code;
+	return rc;
 }
 
 void crew_release(struct crew *crew)
@@ -509,11 +509,11 @@ uint64_t crew_overwritten(const struct crew *crew)
 
 int crew_cut_stacks(const struct crew *crew, struct loss *ret)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && crew->sheds && i < crew->nr; i++)
-		code = shed_cut(crew->sheds[i], ret);
-	return code;
+	for (size_t i = 0; !rc && crew->sheds && i < crew->nr; i++)
+		rc = shed_cut(crew->sheds[i], ret);
+	return rc;
 }
 
 /* A set as people write it: "0-3,5". */

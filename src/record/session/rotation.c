@@ -92,23 +92,23 @@ static int move_away(struct rotation *r, char **ret, struct error *err)
 	size_t len = name_length(name);
 	struct timeval tv;
 	char *path;
-	int code;
+	int rc;
 
 	gettimeofday(&tv, NULL);
 	do {
 		path = stamped(name, len, &tv);
 		if (!path)
 			return error_set(err, -ENOMEM, "out of memory");
-		code = file_rename_new(name, path);
-		if (!code)
+		rc = file_rename_new(name, path);
+		if (!rc)
 			break;
-		if (code != -EEXIST)
-			error_sys(err, code, "%s: cannot rename it to %s", name, path);
+		if (rc != -EEXIST)
+			error_sys(err, rc, "%s: cannot rename it to %s", name, path);
 		free(path);
-	} while (code == -EEXIST);
-	if (!code)
+	} while (rc == -EEXIST);
+	if (!rc)
 		*ret = path;
-	return code;
+	return rc;
 }
 
 static void delete_output(const struct rotation *r, const char *path)
@@ -258,7 +258,7 @@ static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
 {
 	size_t len = name_length(r->opts->output);
 	char *path;
-	int code = 0;
+	int rc = 0;
 
 	if (strncmp(entry, r->opts->output + prefix, len - prefix))
 		return 0;
@@ -268,9 +268,9 @@ static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
 	if (asprintf(&path, "%.*s%s", (int)len, r->opts->output, entry) < 0)
 		return -ENOMEM;
 	if (is_output(r, path))
-		code = add_kept(r, path);
+		rc = add_kept(r, path);
 	free(path);
-	return code;
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)
@@ -285,7 +285,7 @@ static int find_earlier(struct rotation *r)
 	struct dirent *d;
 	char *dir;
 	DIR *stream;
-	int code = 0;
+	int rc = 0;
 
 	while (prefix && r->opts->output[prefix - 1] != '/')
 		prefix--;
@@ -293,15 +293,15 @@ static int find_earlier(struct rotation *r)
 	if (!dir)
 		return -ENOMEM;
 	stream = opendir(prefix ? dir : ".");
-	while (stream && !code && (d = readdir(stream)))
-		code = look_at_earlier(r, prefix, d->d_name);
+	while (stream && !rc && (d = readdir(stream)))
+		rc = look_at_earlier(r, prefix, d->d_name);
 	if (stream)
 		closedir(stream);
 	if (r->nr_kept)
 		qsort(r->kept, r->nr_kept, sizeof(*r->kept), by_name);
 	r->nr_earlier = r->nr_kept;
 	free(dir);
-	return code;
+	return rc;
 }
 
 int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
@@ -325,21 +325,21 @@ int rotation_init(struct rotation *r, const struct record_opts *opts, const stru
 static int write_live(struct rotation *r, struct output *next, struct error *err)
 {
 	struct sink_emit to = {next->lanes[0].chain, err};
-	int code = sideband_emit(r->sideband, sink_emit, &to);
+	int rc = sideband_emit(r->sideband, sink_emit, &to);
 
-	if (code == -ENOMEM)
-		error_set(err, code, "out of memory");
-	return code;
+	if (rc == -ENOMEM)
+		error_set(err, rc, "out of memory");
+	return rc;
 }
 
 static int all_do(struct rotation *r, struct crew *crew, enum worker_command command,
 		  struct error *err)
 {
-	int code;
+	int rc;
 
 	crew_ask(crew, command);
-	code = crew_await(crew, err);
-	return code ? code : rotation_settle(r, err);
+	rc = crew_await(crew, err);
+	return rc ? rc : rotation_settle(r, err);
 }
 
 static void say_live(struct rotation *r)
@@ -385,27 +385,27 @@ static int add_sums(struct rotation *r, const struct output *out, bool stays, st
 static int finish(struct rotation *r, struct output *out, bool stays, const struct plan *plan,
 		  const struct opened *opened, struct error *err)
 {
-	int code = output_finish(out, plan, opened, err);
+	int rc = output_finish(out, plan, opened, err);
 
-	return code ? code : add_sums(r, out, stays, err);
+	return rc ? rc : add_sums(r, out, stays, err);
 }
 
 /* All that was sampled so far is of the output that is cut; the workers pause. */
 static int pause_all(struct rotation *r, struct crew *crew, struct error *err)
 {
-	int code;
+	int rc;
 
 	crew_hold(crew, false);
 	/* The first visit makes known up to which time the second one has everything. */
-	code = all_do(r, crew, WORKER_FLUSH, err);
-	return code ? code : all_do(r, crew, WORKER_PAUSE, err);
+	rc = all_do(r, crew, WORKER_FLUSH, err);
+	return rc ? rc : all_do(r, crew, WORKER_PAUSE, err);
 }
 
 /* The workers go over to @next. Until they pause, nothing has changed for them. */
 static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
 		       struct output *next, const struct plan *plan, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
 	if (!r->sideband) {
 		/* The workers write to memory, and the main thread to the output. */
@@ -415,15 +415,15 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *out
 	if (r->full && crew->hold)
 		crew_hold(crew, true);
 	else
-		code = pause_all(r, crew, err);
-	if (!code)
-		code = write_live(r, next, err);
-	if (!code)
-		code = lane_flush(&next->lanes[0], err);
-	if (!code && output_count(out, plan, r->late))
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (code)
-		return code;
+		rc = pause_all(r, crew, err);
+	if (!rc)
+		rc = write_live(r, next, err);
+	if (!rc)
+		rc = lane_flush(&next->lanes[0], err);
+	if (!rc && output_count(out, plan, r->late))
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (rc)
+		return rc;
 	output_listen(next, r->sideband);
 	rotation_watch(r, next);
 	crew_retarget(crew, next);
@@ -462,44 +462,44 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	char *path;
 	enum writer_place place = output_place(out, &path);
 	bool stays = place == WRITER_THERE || !r->opts->memory;
-	int code = 0;
+	int rc = 0;
 
 	*ret = ROTATION_BEFORE;
 	if (place != WRITER_THERE)
 		say_strayed(r, place, path, "; there will be a new one");
 	else
-		code = move_away(r, &path, err);
-	if (code)
-		return code;
+		rc = move_away(r, &path, err);
+	if (rc)
+		return rc;
 	if (place == WRITER_THERE)
 		make_room(r);
-	code = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
-	if (!code) {
-		code = switch_over(r, crew, out, &next, plan, err);
-		if (code)
+	rc = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
+	if (!rc) {
+		rc = switch_over(r, crew, out, &next, plan, err);
+		if (rc)
 			delete_output(r, r->opts->output);
 	}
-	if (code) {
+	if (rc) {
 		output_release(&next);
 		*ret = turn_back(r, path, place != WRITER_THERE);
-		return code;
+		return rc;
 	}
 	*ret = ROTATION_AFTER;
 	say_live(r);
 	old = *out;
 	*out = next;
-	code = finish(r, &old, stays, plan, opened, err);
+	rc = finish(r, &old, stays, plan, opened, err);
 	output_follow(out, &old);
-	if (!code && path && (old.tally.samples || stays))
+	if (!rc && path && (old.tally.samples || stays))
 		say_finished(r, &old, path);
-	else if (code && !r->sideband) /* all that a snapshot has is flushed */
+	else if (rc && !r->sideband) /* all that a snapshot has is flushed */
 		add_sums(r, &old, stays, NULL);
 	if (place != WRITER_THERE)
-		leave_strayed(r, &old, code, place, path);
-	else if (keep(r, path) && !code)
-		code = error_set(err, -ENOMEM, "out of memory");
+		leave_strayed(r, &old, rc, place, path);
+	else if (keep(r, path) && !rc)
+		rc = error_set(err, -ENOMEM, "out of memory");
 	output_release(&old);
-	return code;
+	return rc;
 }
 
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,
@@ -507,10 +507,10 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 {
 	enum writer_place place;
 	char *path;
-	int code = finish(r, out, !r->opts->switch_output && !r->strayed, plan, opened, err);
+	int rc = finish(r, out, !r->opts->switch_output && !r->strayed, plan, opened, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	/* Behind the snapshots: it is none, and does not count as one of those that are kept. */
 	if (r->opts->memory && r->opts->switch_output && !out->tally.samples)
 		return 0;
@@ -525,8 +525,8 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 		r->last = NULL;
 		return 0;
 	}
-	code = move_away(r, &path, err);
-	if (!code && keep(r, path))
-		code = error_set(err, -ENOMEM, "out of memory");
-	return code;
+	rc = move_away(r, &path, err);
+	if (!rc && keep(r, path))
+		rc = error_set(err, -ENOMEM, "out of memory");
+	return rc;
 }

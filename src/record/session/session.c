@@ -125,30 +125,30 @@ static int check_memory(struct session *s, struct error *err)
 
 static int session_plan(struct session *s, struct error *err)
 {
-	int code;
+	int rc;
 
-	code = session_control_init(&s->control, s->opts, s->messages, err);
+	rc = session_control_init(&s->control, s->opts, s->messages, err);
 	service_status_open(&s->service);
-	if (!code && s->opts->command)
-		code = workload_find(s->opts->command[0], err);
-	if (code)
-		return code;
+	if (!rc && s->opts->command)
+		rc = workload_find(s->opts->command[0], err);
+	if (rc)
+		return rc;
 	limits_read(&s->limits);
-	code = plan_new(s->opts, &s->limits, s->messages, &s->plan, err);
-	if (!code)
-		code = check_memory(s, err);
-	if (!code) {
-		code = crew_plan(&s->crew, s->opts, s->plan, s->messages, err);
-		s->misused = code == -EINVAL;
+	rc = plan_new(s->opts, &s->limits, s->messages, &s->plan, err);
+	if (!rc)
+		rc = check_memory(s, err);
+	if (!rc) {
+		rc = crew_plan(&s->crew, s->opts, s->plan, s->messages, err);
+		s->misused = rc == -EINVAL;
 		s->plan->descriptors_beside = crew_descriptors(&s->crew);
 	}
-	if (code || !s->opts->command)
-		return code;
-	code = workload_prepare(&s->workload, s->opts->command, &s->mask_before,
-				!strcmp(s->opts->output, "-"), err);
-	if (!code && plan_set_command(s->plan, s->workload.pid))
-		code = error_set(err, -ENOMEM, "out of memory");
-	return code;
+	if (rc || !s->opts->command)
+		return rc;
+	rc = workload_prepare(&s->workload, s->opts->command, &s->mask_before,
+			      !strcmp(s->opts->output, "-"), err);
+	if (!rc && plan_set_command(s->plan, s->workload.pid))
+		rc = error_set(err, -ENOMEM, "out of memory");
+	return rc;
 }
 
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
@@ -185,37 +185,36 @@ static int session_open(struct session *s, struct error *err)
 	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->messages};
 
 	/* First, since it is the rings of the recording that can be made smaller. */
-	int code = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
+	int rc = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
 
-	if (!code)
-		code = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);
-	if (!code)
+	if (!rc)
+		rc = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);
+	if (!rc)
 		start_id_reader(s);
-	if (!code)
-		code = session_open_hotplug(s, err);
-	if (!code)
-		code = rotation_init(&s->rotation, s->opts, s->plan, s->messages, err);
-	if (!code)
-		code = watch_signals(s, false, err);
-	if (!code && strcmp(s->opts->output, "-"))
-		code = output_backup_stage(&s->earlier, s->opts->output, err);
-	if (!code)
-		code = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
-				     &s->patience, err);
-	if (!code)
-		code = session_open_memory(s, err);
-	if (!code)
-		code = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->messages,
-					   err);
+	if (!rc)
+		rc = session_open_hotplug(s, err);
+	if (!rc)
+		rc = rotation_init(&s->rotation, s->opts, s->plan, s->messages, err);
+	if (!rc)
+		rc = watch_signals(s, false, err);
+	if (!rc && strcmp(s->opts->output, "-"))
+		rc = output_backup_stage(&s->earlier, s->opts->output, err);
+	if (!rc)
+		rc = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
+				   &s->patience, err);
+	if (!rc)
+		rc = session_open_memory(s, err);
+	if (!rc)
+		rc = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->messages, err);
 	s->crew.frequency = s->budget.frequency;
 	s->crew.late = s->rotation.late;
 	s->crew.waiting = s->service.there ? service_status_alive : NULL;
 	s->crew.waiter = &s->service;
-	if (!code)
-		code = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
-	if (!code)
+	if (!rc)
+		rc = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
+	if (!rc)
 		announce_memory(&parts, s->messages);
-	return code;
+	return rc;
 }
 
 /* --- OPENED -> RUNNING ---------------------------------------------------------------------------
@@ -223,24 +222,24 @@ static int session_open(struct session *s, struct error *err)
 
 static int make_timer(uint64_t ms, bool again, int *ret, struct error *err)
 {
-	int code;
+	int rc;
 
 	*ret = timer_open();
-	code = *ret < 0 ? *ret : timer_set(*ret, ms, again);
-	return code ? error_sys(err, code, "timerfd") : 0;
+	rc = *ret < 0 ? *ret : timer_set(*ret, ms, again);
+	return rc ? error_sys(err, rc, "timerfd") : 0;
 }
 
 static int make_watches(struct session *s, struct error *err)
 {
-	int code = watch_signals(s, true, err);
+	int rc = watch_signals(s, true, err);
 
-	if (code)
-		return code;
-	code = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
-			  err);
-	if (!code && s->opts->switch_seconds)
-		code = make_timer(s->opts->switch_seconds * 1000, true, &s->turn, err);
-	return code;
+	if (rc)
+		return rc;
+	rc = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
+			err);
+	if (!rc && s->opts->switch_seconds)
+		rc = make_timer(s->opts->switch_seconds * 1000, true, &s->turn, err);
+	return rc;
 }
 
 int session_settle(struct session *s, struct error *err)
@@ -254,14 +253,14 @@ static int write_before(struct session *s, struct error *err)
 {
 	const struct initial_state before = {s->opts, s->plan, &s->limits, s->messages};
 	struct sink_emit to = {s->output.lanes[0].chain, err};
-	int code;
+	int rc;
 
 	output_listen(&s->output, s->rotation.sideband);
 	if (s->memory.flight)
-		code = initial_state_emit(&before, flight_before, s->memory.flight, err);
+		rc = initial_state_emit(&before, flight_before, s->memory.flight, err);
 	else
-		code = initial_state_emit(&before, sink_emit, &to, err);
-	return code ? code : session_settle(s, err);
+		rc = initial_state_emit(&before, sink_emit, &to, err);
+	return rc ? rc : session_settle(s, err);
 }
 
 /*
@@ -292,33 +291,33 @@ static int start_events(struct session *s, struct error *err)
 
 static int session_start(struct session *s, struct error *err)
 {
-	int code;
+	int rc;
 
 	raise_priority(s);
-	code = write_before(s, err);
-	if (!code)
-		code = lane_flush(&s->output.lanes[0], err);
+	rc = write_before(s, err);
+	if (!rc)
+		rc = lane_flush(&s->output.lanes[0], err);
 	/* With -M it is the main thread that writes, and it has other things to do. */
-	if (!code && !s->opts->memory)
-		code = output_persist(&s->output, err);
-	if (!code)
-		code = make_watches(s, err);
+	if (!rc && !s->opts->memory)
+		rc = output_persist(&s->output, err);
+	if (!rc)
+		rc = make_watches(s, err);
 	rotation_watch(&s->rotation, &s->output);
-	if (!code)
-		code = crew_start(&s->crew, err);
-	if (code)
-		return code;
+	if (!rc)
+		rc = crew_start(&s->crew, err);
+	if (rc)
+		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &s->began);
 	session_budget_start(&s->budget);
-	code = session_start_control(s, err);
-	if (!code)
-		code = start_events(s, err);
-	if (!code)
-		code = session_triggers_start(&s->triggers, err);
-	if (!code && s->workload.pid)
-		code = workload_start(&s->workload, s->opts->command[0], err);
-	if (code)
-		return code;
+	rc = session_start_control(s, err);
+	if (!rc)
+		rc = start_events(s, err);
+	if (!rc)
+		rc = session_triggers_start(&s->triggers, err);
+	if (!rc && s->workload.pid)
+		rc = workload_start(&s->workload, s->opts->command[0], err);
+	if (rc)
+		return rc;
 	output_backup_accept(&s->earlier);
 	s->started = true;
 	service_status_ready(&s->service);
@@ -330,10 +329,10 @@ static int session_start(struct session *s, struct error *err)
 
 static int count_overwritten(struct session *s, struct error *err)
 {
-	int code = overwrite_count_read(s->plan, s->opened, s->rotation.taken, &s->overwritten);
+	int rc = overwrite_count_read(s->plan, s->opened, s->rotation.taken, &s->overwritten);
 
 	s->overwritten.bytes = crew_overwritten(&s->crew);
-	return code ? error_set(err, code, "out of memory") : 0;
+	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
 /*
@@ -394,19 +393,19 @@ static bool stop_command(struct session *s)
 static int session_finish(struct session *s, struct error *err)
 {
 	struct compress_stats compression;
-	int code;
+	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &s->ended);
 	service_status_stopping(&s->service);
 	opened_disable(s->opened);
 	wait_for_output(s);
-	code = crew_dismiss(&s->crew, err);
-	if (!code)
-		code = snapshot_service_finish(&s->memory, &s->workload, err);
-	if (!code)
-		code = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
-	if (!code)
-		code = count_overwritten(s, err);
+	rc = crew_dismiss(&s->crew, err);
+	if (!rc)
+		rc = snapshot_service_finish(&s->memory, &s->workload, err);
+	if (!rc)
+		rc = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
+	if (!rc)
+		rc = count_overwritten(s, err);
 	crew_cut_stacks(&s->crew, &s->cut);
 	crew_say_done(&s->crew, &s->output, s->messages);
 	say_throttled(s);
@@ -421,7 +420,7 @@ static int session_finish(struct session *s, struct error *err)
 			     "the command (pid %d) does not end at SIGTERM and is left "
 			     "running",
 			     s->workload.pid);
-	return code;
+	return rc;
 }
 
 /* --- all of it -----------------------------------------------------------------------------------
@@ -441,10 +440,10 @@ static const struct {
 
 static int session_step(struct session *s, struct error *err)
 {
-	int code = steps[s->state].make(s, err);
+	int rc = steps[s->state].make(s, err);
 
-	s->state = code ? SESSION_FAILED : steps[s->state].to;
-	return code;
+	s->state = rc ? SESSION_FAILED : steps[s->state].to;
+	return rc;
 }
 
 /* Of one that did not start there is nothing, and nothing has changed. */
@@ -456,7 +455,7 @@ static void undo_start(struct session *s)
 }
 
 /* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
-static void save_the_rest(struct session *s, int code, struct error *err)
+static void save_the_rest(struct session *s, int rc, struct error *err)
 {
 	int worker_code;
 
@@ -471,7 +470,7 @@ static void save_the_rest(struct session *s, int code, struct error *err)
 		flight_end(s->memory.flight);
 	if (!s->output.lanes || !s->output.lanes[0].chain)
 		return;
-	lane_save(&s->output.lanes[0], worker_code ? worker_code : code);
+	lane_save(&s->output.lanes[0], worker_code ? worker_code : rc);
 	output_checkpoint(&s->output, NULL);
 	output_abandon(&s->output, s->plan, s->opened);
 	s->saved = s->output.tally.samples;
@@ -482,15 +481,15 @@ static void save_the_rest(struct session *s, int code, struct error *err)
 
 int session_record(struct session *s, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	while (!code && s->state != SESSION_FINALIZED)
-		code = session_step(s, err);
-	if (code)
-		save_the_rest(s, code, err);
-	if (code && s->workload.go < 0)
+	while (!rc && s->state != SESSION_FINALIZED)
+		rc = session_step(s, err);
+	if (rc)
+		save_the_rest(s, rc, err);
+	if (rc && s->workload.go < 0)
 		stop_command(s);
-	return code;
+	return rc;
 }
 
 enum session_state session_state(const struct session *s)

@@ -46,22 +46,22 @@ static bool follows(const struct plan_event *event, bool on)
 
 static int switch_event(struct session_control *sc, unsigned int index, bool on, struct error *err)
 {
-	int code = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
+	int rc = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
 
-	if (!code)
+	if (!rc)
 		sc->running[index] = on;
-	return code;
+	return rc;
 }
 
 static int switch_all(struct session_control *sc, bool on, struct error *err)
 {
 	const struct plan *plan = sc->parts.plan;
-	int code = 0;
+	int rc = 0;
 
-	for (unsigned int i = 0; !code && i < plan->nr; i++)
+	for (unsigned int i = 0; !rc && i < plan->nr; i++)
 		if (!plan->events[i].dummy && !follows(&plan->events[i], on))
-			code = switch_event(sc, i, on, err);
-	return code;
+			rc = switch_event(sc, i, on, err);
+	return rc;
 }
 
 /* All events of that name, else all that have it but for modifiers. */
@@ -69,28 +69,28 @@ static int switch_named(struct session_control *sc, const char *name, bool on, s
 {
 	const struct plan *plan = sc->parts.plan;
 	size_t found = 0;
-	int code = 0;
+	int rc = 0;
 
 	for (int exactly = 1; !found && exactly >= 0; exactly--) {
-		for (unsigned int i = 0; !code && i < plan->nr; i++) {
+		for (unsigned int i = 0; !rc && i < plan->nr; i++) {
 			if (!event_is(&plan->events[i], name, exactly))
 				continue;
-			code = switch_event(sc, i, on, err);
+			rc = switch_event(sc, i, on, err);
 			found++;
 		}
 	}
-	return found ? code : no_event(plan, name, err);
+	return found ? rc : no_event(plan, name, err);
 }
 
 static int switch_events(struct session_control *sc, const char *name, bool on, struct error *err)
 {
-	int code = name ? switch_named(sc, name, on, err) : switch_all(sc, on, err);
+	int rc = name ? switch_named(sc, name, on, err) : switch_all(sc, on, err);
 
-	if (!code)
+	if (!rc)
 		messages_say(sc->messages, MESSAGE_DETAIL, "control: %s%s %s",
 			     name ? "event " : "events", name ? name : "",
 			     on ? "enabled" : "disabled");
-	return code;
+	return rc;
 }
 
 static int do_enable(void *arg, const char *event, struct error *err)
@@ -147,7 +147,7 @@ static int add_fields(const struct session_control *sc, const struct plan_event 
 	char *fields = NULL;
 	size_t size = 0;
 	FILE *out;
-	int code;
+	int rc;
 
 	if (!sc->opts->attr_text)
 		return buf_printf(text, "%s\n", event->name);
@@ -155,50 +155,50 @@ static int add_fields(const struct session_control *sc, const struct plan_event 
 	if (!out)
 		return -ENOMEM;
 	sc->opts->attr_text(out, &event->attr);
-	code = fclose(out) ? -ENOMEM : buf_printf(text, "%s%s\n", event->name, fields);
+	rc = fclose(out) ? -ENOMEM : buf_printf(text, "%s%s\n", event->name, fields);
 	free(fields);
-	return code;
+	return rc;
 }
 
 /* "a", or "{a,b}" for one that leads others; members have no line of their own. */
 static int add_group(const struct plan *plan, unsigned int leader, struct buf *text)
 {
 	const struct plan_event *event = &plan->events[leader];
-	int code;
+	int rc;
 
 	if (event->leader != leader)
 		return 0;
-	code = buf_printf(text, "%s%s", event->members > 1 ? "{" : "", event->name);
-	for (unsigned int i = 0; !code && i < plan->nr; i++)
+	rc = buf_printf(text, "%s%s", event->members > 1 ? "{" : "", event->name);
+	for (unsigned int i = 0; !rc && i < plan->nr; i++)
 		if (i != leader && plan->events[i].leader == leader)
-			code = buf_printf(text, ",%s", plan->events[i].name);
-	return code ? code : buf_printf(text, "%s\n", event->members > 1 ? "}" : "");
+			rc = buf_printf(text, ",%s", plan->events[i].name);
+	return rc ? rc : buf_printf(text, "%s\n", event->members > 1 ? "}" : "");
 }
 
 static int do_evlist(void *arg, enum control_list list, struct buf *text, struct error *err)
 {
 	const struct session_control *sc = arg;
 	const struct plan *plan = sc->parts.plan;
-	int code = 0;
+	int rc = 0;
 
-	for (unsigned int i = 0; !code && i < plan->nr; i++) {
+	for (unsigned int i = 0; !rc && i < plan->nr; i++) {
 		const struct plan_event *event = &plan->events[i];
 
 		if (event->dummy)
 			continue;
 		switch (list) {
-		case CONTROL_LIST_NAMES: code = buf_printf(text, "%s\n", event->name); break;
-		case CONTROL_LIST_FIELDS: code = add_fields(sc, event, text); break;
-		case CONTROL_LIST_GROUPS: code = add_group(plan, i, text); break;
+		case CONTROL_LIST_NAMES: rc = buf_printf(text, "%s\n", event->name); break;
+		case CONTROL_LIST_FIELDS: rc = add_fields(sc, event, text); break;
+		case CONTROL_LIST_GROUPS: rc = add_group(plan, i, text); break;
 		case CONTROL_LIST_FREQ:
-			code = buf_printf(text, "%s: %s=%llu\n", event->name,
-					  event->attr.flags & PD_ATTR_FREQ ? "sample_freq"
-									   : "sample_period",
-					  (unsigned long long)event->attr.sample_period);
+			rc = buf_printf(text, "%s: %s=%llu\n", event->name,
+					event->attr.flags & PD_ATTR_FREQ ? "sample_freq"
+									 : "sample_period",
+					(unsigned long long)event->attr.sample_period);
 			break;
 		}
 	}
-	return code ? error_set(err, code, "out of memory") : 0;
+	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
 static double seconds_since(const struct timespec *t)
@@ -318,18 +318,18 @@ int session_control_init(struct session_control *sc, const struct record_opts *o
 			 const struct messages *messages, struct error *err)
 {
 	struct control_spec spec;
-	int code;
+	int rc;
 
 	sc->opts = opts;
 	sc->messages = messages;
 	if (!opts->control && opts->no_control_socket)
 		return 0;
-	code = control_new(&ops, sc, messages, &sc->control, err);
-	if (!code && opts->control)
-		code = control_spec_parse(opts->control, &spec, err);
-	if (!code && opts->control)
-		code = control_add(sc->control, &spec, err);
-	return code;
+	rc = control_new(&ops, sc, messages, &sc->control, err);
+	if (!rc && opts->control)
+		rc = control_spec_parse(opts->control, &spec, err);
+	if (!rc && opts->control)
+		rc = control_add(sc->control, &spec, err);
+	return rc;
 }
 
 /* Nobody's recording fails since nobody could have commanded it. */

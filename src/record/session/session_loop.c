@@ -42,18 +42,18 @@ static int cut_output(void *session, enum rotation_stage *ret, struct error *err
 	struct session *s = session;
 	enum session_state before = s->state;
 	bool full = s->memory.flight && is_full(s); /* by a snapshot, unless the cut undoes it */
-	int code;
+	int rc;
 
 	s->state = SESSION_ROTATING;
-	code = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, ret, err);
-	if (code && *ret == ROTATION_BROKEN)
-		return code;
+	rc = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, ret, err);
+	if (rc && *ret == ROTATION_BROKEN)
+		return rc;
 	s->state = before;
 	check_size(s, full && *ret == ROTATION_AFTER);
 	if (s->turn >= 0)
 		timer_set(s->turn, s->opts->switch_seconds * 1000, true);
 	look_again(s);
-	return code;
+	return rc;
 }
 
 /* Without -M, where a cut that fails is the end. */
@@ -75,13 +75,13 @@ static int session_rotate(struct session *s, const char *reason, struct error *e
 
 static int serve_requests(struct session *s, struct error *err)
 {
-	int code;
+	int rc;
 
 	if (!snapshot_service_waits(&s->memory))
 		return 0;
-	code = snapshot_service_serve(&s->memory, err);
-	if (code)
-		return code;
+	rc = snapshot_service_serve(&s->memory, err);
+	if (rc)
+		return rc;
 	check_size(s, is_full(s));
 	look_again(s);
 	return 0;
@@ -103,10 +103,10 @@ static int add_file(const struct session *s, struct buf *text)
 	bool cut = s->opts->switch_output && s->rotation.last;
 	const char *path = cut ? s->rotation.last : s->opts->output;
 	char *whole = strcmp(path, "-") ? realpath(path, NULL) : NULL;
-	int code = buf_printf(text, "file=%s\n", whole ? whole : path);
+	int rc = buf_printf(text, "file=%s\n", whole ? whole : path);
 
 	free(whole);
-	return code;
+	return rc;
 }
 
 /* One who commands is told of an error, and the recording ends with it. */
@@ -114,19 +114,19 @@ static int on_command_to_rotate(void *arg, const struct snapshot_request *reques
 				struct error *err)
 {
 	struct session *s = arg;
-	int code;
+	int rc;
 
 	if (s->memory.flight)
 		return on_command_for_snapshot(arg, request, err);
-	code = cut_now(s, &s->command_error);
-	if (code && err)
+	rc = cut_now(s, &s->command_error);
+	if (rc && err)
 		*err = s->command_error;
-	if (!code && !s->rotation.last)
+	if (!rc && !s->rotation.last)
 		return error_set(err, -ENOENT,
 				 "%s was deleted or moved away before it was complete; there is a "
 				 "new one now",
 				 s->opts->output);
-	return code ? code : add_file(s, text);
+	return rc ? rc : add_file(s, text);
 }
 
 /* --- who asks -----------------------------------------------------------------------------------
@@ -167,9 +167,9 @@ static void while_writing(void *session)
 
 int session_ask_for_snapshot(void *session, const struct snapshot_request *request)
 {
-	int code = snapshot_service_ask(&((struct session *)session)->memory, request, NULL);
+	int rc = snapshot_service_ask(&((struct session *)session)->memory, request, NULL);
 
-	return code == -EINPROGRESS ? 0 : code;
+	return rc == -EINPROGRESS ? 0 : rc;
 }
 
 int session_open_memory(struct session *s, struct error *err)
@@ -194,12 +194,12 @@ int session_open_memory(struct session *s, struct error *err)
 static int revive(void *session, int cpu)
 {
 	struct session *s = session;
-	int code = session_triggers_revive(&s->triggers, cpu);
+	int rc = session_triggers_revive(&s->triggers, cpu);
 
-	if (!code)
-		code = revive_cpu(s->opened, s->plan, cpu, s->crew.renumber);
-	if (code)
-		return code;
+	if (!rc)
+		rc = revive_cpu(s->opened, s->plan, cpu, s->crew.renumber);
+	if (rc)
+		return rc;
 	session_budget_revived(&s->budget);
 	revive_enable(s->opened, s->plan, cpu, s->control.running);
 	return 0;
@@ -258,19 +258,19 @@ static int on_tick(struct session *s, struct error *err)
 
 static int on_full(struct session *s, struct error *err)
 {
-	int code;
+	int rc;
 
 	if (is_full(s)) {
 		check_size(s, true);
 		return 0;
 	}
 	s->rotation.full = true;
-	code = session_rotate(s, "size", err);
+	rc = session_rotate(s, "size", err);
 	s->rotation.full = false;
 	/* Sideband is settled thereafter, and the next cut need not repeat what this one did. */
-	if (!code && !s->memory.flight)
+	if (!rc && !s->memory.flight)
 		ask_for_flush(s);
-	return code;
+	return rc;
 }
 
 static int on_turn(struct session *s, struct error *err)
@@ -281,7 +281,7 @@ static int on_turn(struct session *s, struct error *err)
 static int on_report(struct session *s, struct error *err)
 {
 	struct worker_view crew = crew_view(&s->crew);
-	int code;
+	int rc;
 
 	/* Which error it was is told by crew_dismiss(). */
 	if (crew.code)
@@ -294,8 +294,8 @@ static int on_report(struct session *s, struct error *err)
 		return 0;
 	s->flushing = false;
 	rotation_look(&s->rotation, &s->output);
-	code = session_settle(s, err);
-	return code ? code : output_checkpoint(&s->output, err);
+	rc = session_settle(s, err);
+	return rc ? rc : output_checkpoint(&s->output, err);
 }
 
 static int on_budget(struct session *s, struct error *err)
@@ -455,28 +455,28 @@ int session_loop(struct session *s, struct error *err)
 	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
 	size_t nr = WATCHES + session_triggers_descriptors(&s->triggers);
 	struct pollfd *polled = calloc(nr, sizeof(*polled));
-	int code = 0;
+	int rc = 0;
 
 	if (!polled)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < WATCHES; i++)
 		polled[i] = (struct pollfd){.fd = watches[i].fd, .events = POLLIN};
 	session_triggers_watch(&s->triggers, polled + WATCHES);
-	while (!code && !s->stop) {
+	while (!rc && !s->stop) {
 		if (session_triggers_poll(&s->triggers, polled, WATCHES,
 					  !snapshot_service_waits(&s->memory)) < 0) {
-			code = errno == EINTR ? 0 : error_sys(err, -errno, "poll");
+			rc = errno == EINTR ? 0 : error_sys(err, -errno, "poll");
 			continue;
 		}
-		code = look_at_triggers(s, err);
-		for (size_t i = 0; !code && i < WATCHES; i++)
+		rc = look_at_triggers(s, err);
+		for (size_t i = 0; !rc && i < WATCHES; i++)
 			if (polled[i].revents)
-				code = watches[i].then(s, err);
-		if (!code)
-			code = serve_requests(s, err);
+				rc = watches[i].then(s, err);
+		if (!rc)
+			rc = serve_requests(s, err);
 	}
-	if (!code)
-		code = finish_triggers(s, err);
+	if (!rc)
+		rc = finish_triggers(s, err);
 	free(polled);
-	return code;
+	return rc;
 }

@@ -18,13 +18,12 @@ int session_triggers_open(struct session_triggers *st, const struct trigger_plac
 			  trigger_set_fn ask, void *arg, struct error *err)
 {
 	struct trigger_place here = *place;
-	int code = 0;
+	int rc = 0;
 
 	if (place->opts->switch_events.count)
-		code = event_watch_new(&place->opts->switch_events, &here, 0, &st->cut, err);
+		rc = event_watch_new(&place->opts->switch_events, &here, 0, &st->cut, err);
 	here.descriptors += event_watch_open_descriptors(st->cut);
-	return code ? code
-		    : trigger_set_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
+	return rc ? rc : trigger_set_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
 }
 
 void session_triggers_release(struct session_triggers *st)
@@ -36,16 +35,16 @@ void session_triggers_release(struct session_triggers *st)
 
 int session_triggers_start(struct session_triggers *st, struct error *err)
 {
-	int code = st->cut ? event_watch_enable(st->cut, err) : 0;
+	int rc = st->cut ? event_watch_enable(st->cut, err) : 0;
 
-	return code ? code : trigger_set_start(st->asks, now(), err);
+	return rc ? rc : trigger_set_start(st->asks, now(), err);
 }
 
 int session_triggers_revive(struct session_triggers *st, int cpu)
 {
-	int code = st->cut ? event_watch_revive(st->cut, cpu) : 0;
+	int rc = st->cut ? event_watch_revive(st->cut, cpu) : 0;
 
-	return code ? code : trigger_set_revive(st->asks, cpu);
+	return rc ? rc : trigger_set_revive(st->asks, cpu);
 }
 
 size_t session_triggers_descriptors(const struct session_triggers *st)

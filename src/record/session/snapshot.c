@@ -12,17 +12,17 @@
 /* All rings are emptied. What they had is the snapshot's if @seal. */
 static int visit(struct snapshot *s, bool seal, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
 	flight_visit(s->flight, seal);
 	if (s->crew->running) {
 		crew_ask(s->crew, WORKER_FLUSH);
-		code = crew_await(s->crew, err);
+		rc = crew_await(s->crew, err);
 	} else if (seal) {
 		flight_seal(s->flight);
 	}
 	flight_visit(s->flight, false);
-	return code ? code : flight_settle(s->flight, err);
+	return rc ? rc : flight_settle(s->flight, err);
 }
 
 /* --- the log -------------------------------------------------------------------------------------
@@ -49,13 +49,13 @@ static int log_request(const struct snapshot *s, struct lane *lane,
 static int log_requests(const struct snapshot *s, struct output *out,
 			const struct snapshot_request *requests, size_t nr, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && i < nr; i++)
-		code = log_request(s, &out->lanes[0], &requests[i], err);
-	for (size_t i = 1; !code && out->directory && i < out->nr; i++)
-		code = log_request(s, &out->lanes[i], &requests[0], err);
-	return code || !out->stream ? code : lane_flush(&out->lanes[0], err);
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = log_request(s, &out->lanes[0], &requests[i], err);
+	for (size_t i = 1; !rc && out->directory && i < out->nr; i++)
+		rc = log_request(s, &out->lanes[i], &requests[0], err);
+	return rc || !out->stream ? rc : lane_flush(&out->lanes[0], err);
 }
 
 static int log_end(const struct snapshot *s, struct output *out, struct error *err)
@@ -113,14 +113,14 @@ static int emit_counted(const struct perf_event_header *hdr, void *arg)
 static int write_sideband(struct snapshot *s, struct output *out, struct error *err)
 {
 	struct emit emit = {.to = {out->lanes[0].chain, err}};
-	int code =
+	int rc =
 		sideband_snapshot(flight_log(s->flight), s->again || s->fresh, emit_counted, &emit);
 
 	s->told = true;
 	s->figures.bytes += emit.bytes;
-	if (code == -ENOMEM)
-		error_set(err, code, "out of memory");
-	return code;
+	if (rc == -ENOMEM)
+		error_set(err, rc, "out of memory");
+	return rc;
 }
 
 static void add_figures(struct pd_snapshot_figures *f, const struct history_chunk *chunk)
@@ -180,16 +180,16 @@ static struct history_bounds bounds_of(const struct snapshot *s,
 static int flush_now_and_then(const struct snapshot *s, struct output *out, uint64_t *flushed,
 			      struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
 	if (out->stream || monotonic() - *flushed < s->flush_ms * 1000000ull)
 		return 0;
-	for (size_t i = 0; !code && i < out->nr; i++)
-		code = lane_flush(&out->lanes[i], err);
-	if (!code)
-		code = output_checkpoint(out, err);
+	for (size_t i = 0; !rc && i < out->nr; i++)
+		rc = lane_flush(&out->lanes[i], err);
+	if (!rc)
+		rc = output_checkpoint(out, err);
 	*flushed = monotonic();
-	return code;
+	return rc;
 }
 
 static int write_samples(struct snapshot *s, struct output *out,
@@ -200,19 +200,19 @@ static int write_samples(struct snapshot *s, struct output *out,
 	uint64_t flushed = monotonic();
 	struct history_chunk chunk;
 	size_t worker;
-	int code = history_dump_begin(history, &bounds);
+	int rc = history_dump_begin(history, &bounds);
 
-	if (code)
-		return error_set(err, code, "out of memory");
-	while (!code && history_dump_next(history, &chunk)) {
+	if (rc)
+		return error_set(err, rc, "out of memory");
+	while (!rc && history_dump_next(history, &chunk)) {
 		worker = flight_worker_of(s->flight, chunk.ring);
-		code = write_chunk(output_lane(out, worker), &chunk, err);
+		rc = write_chunk(output_lane(out, worker), &chunk, err);
 		add_figures(&s->figures, &chunk);
-		if (!code)
-			code = flush_now_and_then(s, out, &flushed, err);
+		if (!rc)
+			rc = flush_now_and_then(s, out, &flushed, err);
 		s->meanwhile(s->arg);
 	}
-	return code;
+	return rc;
 }
 
 /* In a directory each file is in an order of its own. */
@@ -233,22 +233,22 @@ static int mark_round(struct snapshot *s, struct output *out, struct error *err)
 
 static int finish(struct snapshot *s, struct output *out, struct error *err)
 {
-	int code = log_end(s, out, err);
+	int rc = log_end(s, out, err);
 
-	if (!code)
-		code = mark_round(s, out, err);
-	if (!code)
-		code = lane_flush(&out->lanes[0], err);
-	for (size_t i = 0; !code && i < out->nr; i++)
+	if (!rc)
+		rc = mark_round(s, out, err);
+	if (!rc)
+		rc = lane_flush(&out->lanes[0], err);
+	for (size_t i = 0; !rc && i < out->nr; i++)
 		lane_measure(&out->lanes[i]);
-	return code ? code : output_checkpoint(out, err);
+	return rc ? rc : output_checkpoint(out, err);
 }
 
 static int write_all(struct snapshot *s, struct output *out,
 		     const struct snapshot_request *requests, size_t nr, struct error *err)
 {
 	uint64_t began = monotonic();
-	int code;
+	int rc;
 
 	s->figures = (struct pd_snapshot_figures){
 		.begun = clock_now(s->clock),
@@ -256,15 +256,15 @@ static int write_all(struct snapshot *s, struct output *out,
 		.evicted = s->sums.passed - s->sums_before.passed,
 		.refused = s->sums.refused - s->sums_before.refused,
 	};
-	code = log_requests(s, out, requests, nr, err);
-	if (!code)
-		code = write_sideband(s, out, err);
-	if (!code)
-		code = write_samples(s, out, requests, nr, err);
-	for (size_t i = out->nr - 1; !code && i; i--)
-		code = lane_flush(&out->lanes[i], err);
+	rc = log_requests(s, out, requests, nr, err);
+	if (!rc)
+		rc = write_sideband(s, out, err);
+	if (!rc)
+		rc = write_samples(s, out, requests, nr, err);
+	for (size_t i = out->nr - 1; !rc && i; i--)
+		rc = lane_flush(&out->lanes[i], err);
 	s->figures.took = monotonic() - began;
-	return code ? code : finish(s, out, err);
+	return rc ? rc : finish(s, out, err);
 }
 
 /*
@@ -282,35 +282,35 @@ static void keep_what_failed(struct snapshot *s)
 int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
 		  size_t nr, struct error *err)
 {
-	int code = visit(s, true, err);
+	int rc = visit(s, true, err);
 	bool marked;
 
 	s->undone = s->told = false;
 	history_announce(flight_history(s->flight));
-	if (!code)
-		code = visit(s, false, err);
-	if (code) {
+	if (!rc)
+		rc = visit(s, false, err);
+	if (rc) {
 		history_dump_end(flight_history(s->flight));
-		return code;
+		return rc;
 	}
 	marked = !output_mark(out, &s->before);
 	s->sums_before = s->sums;
 	s->sums = count(s);
-	code = output_rest(out, false);
-	if (code)
-		error_sys(err, code, "the output");
+	rc = output_rest(out, false);
+	if (rc)
+		error_sys(err, rc, "the output");
 	else
-		code = write_all(s, out, requests, nr, err);
+		rc = write_all(s, out, requests, nr, err);
 	s->taken++;
-	if (!code)
+	if (!rc)
 		output_rest(out, true);
-	if (!code)
+	if (!rc)
 		return 0;
 	if (marked)
 		s->undone = !snapshot_undo(s, out, NULL);
 	else
 		keep_what_failed(s);
-	return code;
+	return rc;
 }
 
 void snapshot_keep(struct snapshot *s)
@@ -322,9 +322,9 @@ void snapshot_keep(struct snapshot *s)
 
 int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
 {
-	int code = output_roll_back(out, &s->before, err);
+	int rc = output_roll_back(out, &s->before, err);
 
-	if (!code)
+	if (!rc)
 		output_rest(out, true);
 	history_dump_cancel(flight_history(s->flight));
 	if (s->told)
@@ -332,5 +332,5 @@ int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
 	output_mark_release(&s->before);
 	s->sums = s->sums_before;
 	s->taken--;
-	return code;
+	return rc;
 }

@@ -103,11 +103,11 @@ int snapshot_service_ask(struct snapshot_service *m, const struct snapshot_reque
 			 struct error *err)
 {
 	struct snapshot_request whole = *request;
-	int code;
+	int rc;
 
 	complete(m, &whole);
-	code = request_queue_add(&m->queue, &whole, err);
-	return code ? code : -EINPROGRESS;
+	rc = request_queue_add(&m->queue, &whole, err);
+	return rc ? rc : -EINPROGRESS;
 }
 
 void snapshot_service_ask_for(struct snapshot_service *m, enum pd_snapshot_origin origin,
@@ -151,22 +151,22 @@ static int cut(struct snapshot_service *m, struct error *err)
 {
 	enum rotation_stage stage;
 	struct error failure = ERROR_INIT;
-	int code = m->parts.cut(m->parts.arg, &stage, &failure);
+	int rc = m->parts.cut(m->parts.arg, &stage, &failure);
 
-	if (code && stage == ROTATION_BEFORE) {
+	if (rc && stage == ROTATION_BEFORE) {
 		m->snapshot.undone = !snapshot_undo(&m->snapshot, m->parts.output, NULL);
-	} else if (code && stage == ROTATION_AFTER) {
+	} else if (rc && stage == ROTATION_AFTER) {
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
 				    "%s; the snapshot is there but for what its header says at the "
 				    "end, and the recording goes on",
 				    failure.text);
-		code = 0;
-	} else if (code) {
+		rc = 0;
+	} else if (rc) {
 		snapshot_keep(&m->snapshot);
 	}
-	if (code && err)
+	if (rc && err)
 		*err = failure;
-	return code;
+	return rc;
 }
 
 /*
@@ -179,20 +179,20 @@ static int renew(struct snapshot_service *m, struct error *err)
 	struct error failure = ERROR_INIT;
 	char *path;
 	bool there = output_place(m->parts.output, &path) == WRITER_THERE;
-	int code;
+	int rc;
 
 	free(path);
 	if (there)
 		return 0;
-	code = m->parts.cut(m->parts.arg, &stage, &failure);
-	if (code && stage != ROTATION_AFTER) {
+	rc = m->parts.cut(m->parts.arg, &stage, &failure);
+	if (rc && stage != ROTATION_AFTER) {
 		m->snapshot.undone = stage == ROTATION_BEFORE;
 		if (err)
 			*err = failure;
-		return code;
+		return rc;
 	}
 	m->snapshot.fresh = true;
-	if (code)
+	if (rc)
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
 				    "%s; a new output was made", failure.text);
 	return 0;
@@ -202,16 +202,16 @@ static int renew(struct snapshot_service *m, struct error *err)
 static int take(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
 		struct error *err)
 {
-	int code = renew(m, err);
+	int rc = renew(m, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	m->snapshot.refused = m->queue.refused;
-	code = snapshot_take(&m->snapshot, m->parts.output, r, nr, err);
-	if (!code && m->parts.opts->switch_output && m->parts.crew->running)
-		code = cut(m, err);
-	if (code)
-		return code;
+	rc = snapshot_take(&m->snapshot, m->parts.output, r, nr, err);
+	if (!rc && m->parts.opts->switch_output && m->parts.crew->running)
+		rc = cut(m, err);
+	if (rc)
+		return rc;
 	say_taken(m, r, nr);
 	snapshot_keep(&m->snapshot);
 	return 0;
@@ -249,19 +249,19 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 		     struct error *err)
 {
 	struct error failure = ERROR_INIT;
-	int code = take(m, r, nr, &failure);
+	int rc = take(m, r, nr, &failure);
 
-	if (code && m->snapshot.undone) {
+	if (rc && m->snapshot.undone) {
 		m->given_up++;
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->failure,
 				    "%s; this snapshot is given up, and the recording goes on",
 				    failure.text);
-		code = 0;
+		rc = 0;
 	}
 	answer_all(m, r, nr, &failure);
-	if (code && err)
+	if (rc && err)
 		*err = failure;
-	return code;
+	return rc;
 }
 
 /* Those who are answered may ask again: they wait for the next time, lest nothing else is done. */
@@ -269,14 +269,14 @@ int snapshot_service_serve(struct snapshot_service *m, struct error *err)
 {
 	struct snapshot_request together[REQUESTS_MAX];
 	size_t left = m->queue.nr, nr;
-	int code = 0;
+	int rc = 0;
 
-	while (!code && left) {
+	while (!rc && left) {
 		nr = request_queue_take(&m->queue, together);
-		code = serve_one(m, together, nr, err);
+		rc = serve_one(m, together, nr, err);
 		left -= nr < left ? nr : left;
 	}
-	return code;
+	return rc;
 }
 
 /* When nobody can ask for another. */
@@ -284,20 +284,20 @@ static int take_last(struct snapshot_service *m, struct snapshot_request *reques
 		     struct error *err)
 {
 	struct error failure = ERROR_INIT;
-	int code;
+	int rc;
 
 	complete(m, request);
-	code = take(m, request, 1, &failure);
-	if (code && m->snapshot.undone) {
+	rc = take(m, request, 1, &failure);
+	if (rc && m->snapshot.undone) {
 		m->given_up++;
 		m->last_given_up = true;
 		messages_say(m->parts.messages, MESSAGE_WARNING,
 			     "%s; the last snapshot is given up", failure.text);
 		return 0;
 	}
-	if (code && err)
+	if (rc && err)
 		*err = failure;
-	return code;
+	return rc;
 }
 
 static void say_compression(const struct snapshot_service *m)

@@ -97,35 +97,35 @@ static int find_in_path(const char *name, char path[PATH_MAX], char interpreter[
 {
 	const char *dirs = getenv("PATH"), *end;
 	char missing[PATH_MAX];
-	int code = -ENOENT, one;
+	int rc = -ENOENT, one;
 
-	for (dirs = dirs ? dirs : "/bin:/usr/bin"; code && dirs; dirs = *end ? end + 1 : NULL) {
+	for (dirs = dirs ? dirs : "/bin:/usr/bin"; rc && dirs; dirs = *end ? end + 1 : NULL) {
 		end = strchrnul(dirs, ':');
 		snprintf(path, PATH_MAX, "%.*s%s%s", (int)(end - dirs), dirs,
 			 end == dirs ? "" : "/", name);
 		one = executable(path, missing);
 		if (one != -ENOENT)
-			code = one;
+			rc = one;
 		if (missing[0])
 			strcpy(interpreter, missing);
 	}
-	return code;
+	return rc;
 }
 
 int workload_find(const char *name, struct error *err)
 {
 	char path[PATH_MAX], interpreter[PATH_MAX] = "";
-	int code = strchr(name, '/') ? executable(name, interpreter)
-				     : find_in_path(name, path, interpreter);
+	int rc = strchr(name, '/') ? executable(name, interpreter)
+				   : find_in_path(name, path, interpreter);
 
-	if (!code)
+	if (!rc)
 		return 0;
 	if (interpreter[0])
-		return error_set(err, code, "%s: is a script for %s, which %s", name, interpreter,
-				 code == -ENOENT ? "is not there" : "cannot be run");
-	if (code == -ENOENT)
-		return error_set(err, code, "%s: no such command", name);
-	return error_sys(err, code, "%s: cannot run it", name);
+		return error_set(err, rc, "%s: is a script for %s, which %s", name, interpreter,
+				 rc == -ENOENT ? "is not there" : "cannot be run");
+	if (rc == -ENOENT)
+		return error_set(err, rc, "%s: no such command", name);
+	return error_sys(err, rc, "%s: cannot run it", name);
 }
 
 bool workload_changes_user(const char *name)

@@ -115,7 +115,7 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
 	const struct plan *recording = place->recording;
-	int code = 0;
+	int rc = 0;
 
 	*ret = plan;
 	if (!plan)
@@ -132,12 +132,12 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	    tasks_copy(&recording->tasks, &plan->tasks) ||
 	    tasks_copy(&recording->processes, &plan->processes))
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; !code && i < events->count; i++)
-		code = add_event(plan, &events->specs[i], recording, place->opts, err);
+	for (size_t i = 0; !rc && i < events->count; i++)
+		rc = add_event(plan, &events->specs[i], recording, place->opts, err);
 	if (ring_size < place->limits->page_size)
 		ring_size = place->limits->page_size;
 	plan_set_ring_size(plan, ring_size, place->limits->page_size);
-	return code;
+	return rc;
 }
 
 static int by_id(const void *a, const void *b)
@@ -159,7 +159,7 @@ static void list_ids(struct event_watch *t)
 static int find_rings(struct event_watch *t, size_t page_size)
 {
 	const struct opened *o = t->opened;
-	int code = 0;
+	int rc = 0;
 
 	t->rings = calloc(o->nr_rings, sizeof(*t->rings));
 	t->by_open = calloc(o->nr_rings, sizeof(*t->by_open));
@@ -168,7 +168,7 @@ static int find_rings(struct event_watch *t, size_t page_size)
 	if (!t->rings || !t->by_open || !t->records || !t->ids)
 		return -ENOMEM;
 	list_ids(t);
-	for (size_t i = 0; !code && i < o->nr_rings; i++) {
+	for (size_t i = 0; !rc && i < o->nr_rings; i++) {
 		const struct open_ring *open = &o->rings[i];
 		struct trigger_ring *r = &t->rings[t->nr];
 
@@ -177,35 +177,35 @@ static int find_rings(struct event_watch *t, size_t page_size)
 		r->open = open;
 		r->others = true;
 		t->by_open[i] = r;
-		code = ring_init(&r->ring, open->memory, (uint8_t *)open->memory + page_size,
-				 open->data_size);
+		rc = ring_init(&r->ring, open->memory, (uint8_t *)open->memory + page_size,
+			       open->data_size);
 		t->nr++;
 	}
-	return code;
+	return rc;
 }
 
 int event_watch_new(const struct event_list *events, const struct trigger_place *place,
 		    size_t ring_size, struct event_watch **ret, struct error *err)
 {
 	struct event_watch *t = calloc(1, sizeof(*t));
-	int code;
+	int rc;
 
 	if (!t)
 		return error_set(err, -ENOMEM, "out of memory");
 	t->left_out = -1;
-	code = make_plan(events, place, ring_size, &t->plan, err);
-	if (!code)
-		code = open_plan(t->plan, place->limits, place->messages, &t->opened, err);
-	if (!code) {
-		code = find_rings(t, place->limits->page_size);
-		if (code)
-			error_sys(err, code, "reading the rings of triggers");
+	rc = make_plan(events, place, ring_size, &t->plan, err);
+	if (!rc)
+		rc = open_plan(t->plan, place->limits, place->messages, &t->opened, err);
+	if (!rc) {
+		rc = find_rings(t, place->limits->page_size);
+		if (rc)
+			error_sys(err, rc, "reading the rings of triggers");
 	}
-	if (code)
+	if (rc)
 		event_watch_free(t);
 	else
 		*ret = t;
-	return code;
+	return rc;
 }
 
 void event_watch_free(struct event_watch *t)
@@ -236,10 +236,10 @@ int event_watch_enable(const struct event_watch *t, struct error *err)
 
 int event_watch_revive(struct event_watch *t, int cpu)
 {
-	int code = revive_cpu(t->opened, t->plan, cpu, NULL);
+	int rc = revive_cpu(t->opened, t->plan, cpu, NULL);
 
-	if (code)
-		return code == -ENOENT ? 0 : code; /* nothing is waited for there */
+	if (rc)
+		return rc == -ENOENT ? 0 : rc; /* nothing is waited for there */
 	list_ids(t);
 	revive_enable(t->opened, t->plan, cpu, NULL);
 	return 0;

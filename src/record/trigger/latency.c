@@ -187,41 +187,41 @@ static int by_time(const void *a, const void *b)
 static int settle(struct latency *l, uint64_t until, latency_fn slow, void *arg)
 {
 	size_t at = 0;
-	int code = 0;
+	int rc = 0;
 
 	if (l->nr)
 		qsort(l->kept, l->nr, sizeof(*l->kept), by_time);
-	while (!code && at < l->nr && l->kept[at].time <= until) {
+	while (!rc && at < l->nr && l->kept[at].time <= until) {
 		const struct latency_sample *sample = &l->kept[at++];
 
 		if (sample->ends)
 			end(l, sample, slow, arg);
 		else
-			code = start(l, sample);
+			rc = start(l, sample);
 	}
 	if (at)
 		memmove(l->kept, l->kept + at, (l->nr - at) * sizeof(*l->kept));
 	l->nr -= at;
-	return code;
+	return rc;
 }
 
 int latency_pass(struct latency *l, latency_fn slow, void *arg)
 {
-	int code;
+	int rc;
 
 	if (l->any.now || l->any.before)
 		forget(l);
-	code = settle(l, l->settled, slow, arg);
+	rc = settle(l, l->settled, slow, arg);
 	l->settled = l->newest;
-	return code;
+	return rc;
 }
 
 int latency_finish(struct latency *l, latency_fn slow, void *arg)
 {
-	int code = latency_pass(l, slow, arg);
+	int rc = latency_pass(l, slow, arg);
 
 	l->any.before = false;
-	return code ? code : settle(l, UINT64_MAX, slow, arg);
+	return rc ? rc : settle(l, UINT64_MAX, slow, arg);
 }
 
 bool latency_waits(const struct latency *l)

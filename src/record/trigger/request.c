@@ -61,10 +61,10 @@ static int take_reason(const char *text, struct snapshot_request *ret, struct er
 
 static int take_last(const char *text, struct snapshot_request *ret, struct error *err)
 {
-	int code = request_parse_last(text, &ret->what.bounds, err);
+	int rc = request_parse_last(text, &ret->what.bounds, err);
 
 	ret->bounded = true;
-	return code ? error_prefix(err, "--last: ") : 0;
+	return rc ? error_prefix(err, "--last: ") : 0;
 }
 
 static int take_since_last(const char *text, struct snapshot_request *ret, struct error *err)
@@ -110,10 +110,10 @@ int request_parse(char *text, struct snapshot_request *ret, struct error *err)
 {
 	struct snapshot_request request = *ret;
 	char *end, keep;
-	int code = 0;
+	int rc = 0;
 
 	text += strspn(text, SPACE);
-	while (!code && *text) {
+	while (!rc && *text) {
 		size_t word = word_at(text), len;
 
 		if (word == NR_WORDS)
@@ -129,13 +129,13 @@ int request_parse(char *text, struct snapshot_request *ret, struct error *err)
 			len--;
 		keep = text[len];
 		text[len] = '\0';
-		code = words[word].take(text, &request, err);
+		rc = words[word].take(text, &request, err);
 		text[len] = keep;
 		text = end;
 	}
-	if (!code)
+	if (!rc)
 		*ret = request;
-	return code;
+	return rc;
 }
 
 /* --- the queue -----------------------------------------------------------------------------------

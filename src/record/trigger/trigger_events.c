@@ -53,9 +53,9 @@ static size_t events_descriptors(const struct trigger *s)
 static int events_revive(struct trigger *s, int cpu)
 {
 	const struct event_source *e = (const struct event_source *)s;
-	int code = event_watch_revive(e->triggers[FIRST], cpu);
+	int rc = event_watch_revive(e->triggers[FIRST], cpu);
 
-	return code || !e->triggers[ENDS] ? code : event_watch_revive(e->triggers[ENDS], cpu);
+	return rc || !e->triggers[ENDS] ? rc : event_watch_revive(e->triggers[ENDS], cpu);
 }
 
 static void events_watch(const struct trigger *s, struct pollfd *ret)
@@ -72,9 +72,9 @@ static void events_watch(const struct trigger *s, struct pollfd *ret)
 static int events_start(struct trigger *s, uint64_t now, struct error *err)
 {
 	struct event_source *e = (struct event_source *)s;
-	int code = e->triggers[ENDS] ? event_watch_enable(e->triggers[ENDS], err) : 0;
+	int rc = e->triggers[ENDS] ? event_watch_enable(e->triggers[ENDS], err) : 0;
 
-	return code ? code : event_watch_enable(e->triggers[FIRST], err);
+	return rc ? rc : event_watch_enable(e->triggers[FIRST], err);
 }
 
 static void events_free(struct trigger *s)
@@ -92,13 +92,13 @@ static int make(const struct trigger_ops *ops, const struct trigger_spec *spec,
 		struct event_source **ret, struct error *err)
 {
 	struct event_source *e = calloc(1, sizeof(*e));
-	int code = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (e)
-		code = trigger_init(&e->source, ops, spec);
-	if (code) {
+		rc = trigger_init(&e->source, ops, spec);
+	if (rc) {
 		free(e);
-		return error_set(err, code, "out of memory");
+		return error_set(err, rc, "out of memory");
 	}
 	e->self = (uint32_t)getpid();
 	*ret = e;
@@ -110,14 +110,14 @@ static int open_side(struct event_source *e, size_t side, size_t first, size_t n
 		     const struct trigger_place *place, size_t ring_size, struct error *err)
 {
 	struct trigger_place here = *place;
-	int code;
+	int rc;
 
 	e->lists[side] = (struct event_list){e->source.spec->events.specs + first, nr, nr};
 	here.descriptors += e->source.open_descriptors;
-	code = event_watch_new(&e->lists[side], &here, ring_size, &e->triggers[side], err);
-	if (!code)
+	rc = event_watch_new(&e->lists[side], &here, ring_size, &e->triggers[side], err);
+	if (!rc)
 		e->source.open_descriptors += event_watch_open_descriptors(e->triggers[side]);
-	return code;
+	return rc;
 }
 
 /* --- an event ------------------------------------------------------------------------------------
@@ -223,14 +223,14 @@ int trigger_of_events(const struct trigger_spec *spec, const struct trigger_plac
 		.free = events_free,
 	};
 	struct event_source *e = NULL;
-	int code = make(&ops, spec, &e, err);
+	int rc = make(&ops, spec, &e, err);
 
-	if (code)
-		return code;
-	code = open_side(e, FIRST, 0, spec->events.count, place, 0, err);
-	if (code) {
+	if (rc)
+		return rc;
+	rc = open_side(e, FIRST, 0, spec->events.count, place, 0, err);
+	if (rc) {
 		events_free(&e->source);
-		return code;
+		return rc;
 	}
 	event_watch_leave_out(e->triggers[FIRST], e->self);
 	*ret = &e->source;
@@ -312,7 +312,7 @@ static void latency_ask(struct trigger *s, struct pollfd *polled, uint64_t now, 
 {
 	struct event_source *e = (struct event_source *)s;
 	struct asking a = {.source = e, .now = now};
-	int code;
+	int rc;
 
 	if (!last && now < s->due && !any(polled, events_descriptors(s)))
 		return;
@@ -322,9 +322,8 @@ static void latency_ask(struct trigger *s, struct pollfd *polled, uint64_t now, 
 		polled += event_watch_descriptors(e->triggers[i]);
 		s->lost += last ? event_watch_untold(e->triggers[i], true) : 0;
 	}
-	code = last ? latency_finish(e->latency, on_slow, &a)
-		    : latency_pass(e->latency, on_slow, &a);
-	if (code)
+	rc = last ? latency_finish(e->latency, on_slow, &a) : latency_pass(e->latency, on_slow, &a);
+	if (rc)
 		latency_lost(e->latency, LATENCY_ANY_CPU);
 	if (!s->forgotten && !last)
 		say_forgotten(s, latency_forgotten(e->latency));
@@ -345,21 +344,21 @@ int trigger_of_latency(const struct trigger_spec *spec, const struct trigger_pla
 	};
 	struct event_source *e = NULL;
 	size_t size = place->limits->ipc_lock ? LATENCY_RING_SIZE : LATENCY_RING_SIZE_BOUND;
-	int code = make(&ops, spec, &e, err);
+	int rc = make(&ops, spec, &e, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	e->latency = latency_new(spec->ns);
 	if (!e->latency)
-		code = error_set(err, -ENOMEM, "out of memory");
-	if (!code)
-		code = open_side(e, FIRST, 0, spec->starts, place, size, err);
-	if (!code)
-		code = open_side(e, ENDS, spec->starts, spec->events.count - spec->starts, place,
-				 size, err);
-	if (code)
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = open_side(e, FIRST, 0, spec->starts, place, size, err);
+	if (!rc)
+		rc = open_side(e, ENDS, spec->starts, spec->events.count - spec->starts, place,
+			       size, err);
+	if (rc)
 		events_free(&e->source);
 	else
 		*ret = &e->source;
-	return code;
+	return rc;
 }

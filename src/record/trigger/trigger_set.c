@@ -47,15 +47,15 @@ static int open_source(const struct trigger_spec *spec, const struct trigger_pla
 	struct opening opening = {spec, place->messages};
 	const struct messages messages = {.say = say_which, .arg = &opening};
 	struct trigger_place here = *place;
-	int code;
+	int rc;
 
 	here.messages = &messages;
-	code = kinds[spec->kind].make(spec, &here, ret, err);
-	if (code)
+	rc = kinds[spec->kind].make(spec, &here, ret, err);
+	if (rc)
 		error_prefix(err, "--trigger %.128s: ", spec->text);
 	else
 		(*ret)->messages = place->messages;
-	return code;
+	return rc;
 }
 
 int trigger_set_new(const struct trigger_specs *specs, const struct trigger_place *place,
@@ -63,7 +63,7 @@ int trigger_set_new(const struct trigger_specs *specs, const struct trigger_plac
 {
 	struct trigger_place here = *place;
 	struct trigger_set *t = NULL;
-	int code = 0;
+	int rc = 0;
 
 	if (!specs->nr) {
 		*ret = NULL;
@@ -78,16 +78,16 @@ int trigger_set_new(const struct trigger_specs *specs, const struct trigger_plac
 	}
 	t->ask = ask;
 	t->arg = arg;
-	while (!code && t->nr < specs->nr) {
-		code = open_source(&specs->specs[t->nr], &here, &t->sources[t->nr], err);
-		if (!code)
+	while (!rc && t->nr < specs->nr) {
+		rc = open_source(&specs->specs[t->nr], &here, &t->sources[t->nr], err);
+		if (!rc)
 			here.descriptors += t->sources[t->nr++]->open_descriptors;
 	}
-	if (code)
+	if (rc)
 		trigger_set_free(t);
 	else
 		*ret = t;
-	return code;
+	return rc;
 }
 
 void trigger_set_free(struct trigger_set *t)
@@ -102,22 +102,22 @@ void trigger_set_free(struct trigger_set *t)
 
 int trigger_set_start(struct trigger_set *t, uint64_t now, struct error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && t && i < t->nr; i++)
+	for (size_t i = 0; !rc && t && i < t->nr; i++)
 		if (t->sources[i]->ops->start)
-			code = t->sources[i]->ops->start(t->sources[i], now, err);
-	return code;
+			rc = t->sources[i]->ops->start(t->sources[i], now, err);
+	return rc;
 }
 
 int trigger_set_revive(struct trigger_set *t, int cpu)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (size_t i = 0; !code && t && i < t->nr; i++)
+	for (size_t i = 0; !rc && t && i < t->nr; i++)
 		if (t->sources[i]->ops->revive)
-			code = t->sources[i]->ops->revive(t->sources[i], cpu);
-	return code;
+			rc = t->sources[i]->ops->revive(t->sources[i], cpu);
+	return rc;
 }
 
 /* --- waiting -------------------------------------------------------------------------------------

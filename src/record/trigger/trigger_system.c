@@ -76,10 +76,10 @@ int trigger_of_pressure(const struct trigger_spec *spec, const struct trigger_pl
 		.free = system_free,
 	};
 	struct trigger *s = NULL;
-	int fd, code = make(&ops, spec, &s, err);
+	int fd, rc = make(&ops, spec, &s, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	fd = pressure_open(NULL, spec->resource, spec->some_ms, spec->window_ms, err);
 	if (fd < 0) {
 		system_free(s);

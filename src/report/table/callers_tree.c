@@ -146,7 +146,7 @@ static int set_add(struct callers_sets *s, const struct set_name *name, uint64_t
  * What belongs to node @to of the tree: node @node of the paths with all below it but samples of
  * the row itself; or, with @step, one chain of such a sample, which goes on in steps.
  */
-struct part {
+struct callers_part {
 	uint32_t node, to;
 	uint32_t step; /* index in build.step, or NONE */
 	struct callers_weight w;
@@ -157,7 +157,7 @@ struct build {
 	const struct callers_bounds *bounds;
 	struct callgraph *out;
 	uint32_t row;
-	struct part *part; /* a stack */
+	struct callers_part *part; /* a stack */
 	size_t nr, cap;
 	uint32_t *step; /* nodes of chains, the outermost first, NONE behind each */
 	size_t nr_steps, cap_steps;
@@ -186,7 +186,7 @@ static int add_to_child(struct build *b, uint32_t parent, uint32_t node, struct 
 	return 0;
 }
 
-static int push_part(struct build *b, uint32_t parent, struct part part)
+static int push_part(struct build *b, uint32_t parent, struct callers_part part)
 {
 	int rc = add_to_child(b, parent, part.node, part.w, &part.to);
 
@@ -211,7 +211,7 @@ static int add_node(struct build *b, uint32_t node, uint32_t parent)
 		b->out->node[parent].self += w.period;
 		return 0;
 	}
-	return push_part(b, parent, (struct part){.node = node, .step = NONE, .w = w});
+	return push_part(b, parent, (struct callers_part){.node = node, .step = NONE, .w = w});
 }
 
 static int add_children(struct build *b, uint32_t node, uint32_t parent)
@@ -225,7 +225,7 @@ static int add_children(struct build *b, uint32_t node, uint32_t parent)
 }
 
 /* Goes on from @part, which belongs to @to. */
-static int follow(struct build *b, struct part part, uint32_t to)
+static int follow(struct build *b, struct callers_part part, uint32_t to)
 {
 	if (part.step == NONE) {
 		b->out->node[to].self += b->c->paths.graph.node[part.node].self;
@@ -243,12 +243,12 @@ static int follow(struct build *b, struct part part, uint32_t to)
 
 static int compare_parts(const void *pa, const void *pb)
 {
-	const struct part *a = pa, *b = pb;
+	const struct callers_part *a = pa, *b = pb;
 
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static void sort_parts(struct part *part, size_t nr)
+static void sort_parts(struct callers_part *part, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++)
 		if (part[i - 1].to > part[i].to) {
@@ -258,7 +258,7 @@ static void sort_parts(struct part *part, size_t nr)
 }
 
 /* Returns false if the parts are no set of nodes alone. */
-static bool name_set(const struct build *b, const struct part *part, size_t nr,
+static bool name_set(const struct build *b, const struct callers_part *part, size_t nr,
 		     struct set_name *ret)
 {
 	uint64_t key = b->c->sets->key;
@@ -378,7 +378,8 @@ static int push_step(struct build *b, uint32_t node)
 static int add_whole(struct build *b, uint32_t own, uint32_t root)
 {
 	const struct callgraph *g = &b->c->paths.graph;
-	struct part part = {.step = b->nr_steps, .w = {g->node[own].total, g->node[own].samples}};
+	struct callers_part part = {.step = b->nr_steps,
+				    .w = {g->node[own].total, g->node[own].samples}};
 	int rc = 0;
 
 	for (uint32_t at = own; g->node[at].parent != CALLGRAPH_NONE; at = g->node[at].parent) {

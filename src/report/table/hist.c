@@ -196,10 +196,10 @@ static int compare(const void *pa, const void *pb, void *arg)
 	if (c->by_children && a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	for (size_t i = 0; i < c->h->nr_keys; i++) {
-		int r = c->h->keys[i]->compare(c->t, x[i], y[i]);
+		int rc = c->h->keys[i]->compare(c->t, x[i], y[i]);
 
-		if (r)
-			return r;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

@@ -15,7 +15,7 @@ struct pool {
 };
 
 /* What one thread needs to take samples; shares nothing that it writes. */
-struct worker {
+struct report_worker {
 	struct trace *trace;
 	const struct report_opts *opts;
 	struct frames frames;
@@ -68,7 +68,7 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts, 
 	return 0;
 }
 
-static void worker_release(struct worker *w)
+static void worker_release(struct report_worker *w)
 {
 	data_scan_free(w->scan);
 	frames_release(&w->frames);
@@ -77,9 +77,9 @@ static void worker_release(struct worker *w)
 	unknown_release(&w->unknown);
 }
 
-static int worker_init(struct worker *w, struct trace *t, const struct report_opts *opts)
+static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
-	*w = (struct worker){.trace = t, .opts = opts, .times = 1};
+	*w = (struct report_worker){.trace = t, .opts = opts, .times = 1};
 	if (frames_init(&w->frames, t) < 0 || unknown_init(&w->unknown, t->state) < 0)
 		return -ENOMEM;
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
@@ -87,7 +87,7 @@ static int worker_init(struct worker *w, struct trace *t, const struct report_op
 }
 
 /* Adds the sample and its chain to a row. */
-static int add_row(struct worker *w, struct hist *h, struct key_source *src)
+static int add_row(struct report_worker *w, struct hist *h, struct key_source *src)
 {
 	enum callgraph_order order = callgraph_order(w->opts);
 	uint64_t period = src->ws->s.period;
@@ -109,7 +109,7 @@ static int add_row(struct worker *w, struct hist *h, struct key_source *src)
 
 static int count_sample(const struct walk_sample *ws, void *arg)
 {
-	struct worker *w = arg;
+	struct report_worker *w = arg;
 	struct frame own = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
 	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own};
 	size_t event = ws->evsel->index;
@@ -140,7 +140,7 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
-	struct worker *w = arg;
+	struct report_worker *w = arg;
 
 	if (!filter_sample(&w->opts->filter, &ws->s))
 		return 0;
@@ -178,7 +178,7 @@ static bool is_steady(const struct state *s, const struct digest *d)
 }
 
 /* Takes each entry as one sample of them all. */
-static int take_digest(struct worker *w, const struct digest *d)
+static int take_digest(struct report_worker *w, const struct digest *d)
 {
 	int rc = 0;
 
@@ -207,7 +207,7 @@ static int take_digest(struct worker *w, const struct digest *d)
 	return rc;
 }
 
-static int take_chunk(struct worker *w, struct trace_chunk *chunk)
+static int take_chunk(struct report_worker *w, struct trace_chunk *chunk)
 {
 	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
 		return take_digest(w, &chunk->digest);
@@ -217,7 +217,7 @@ static int take_chunk(struct worker *w, struct trace_chunk *chunk)
 /* Takes chunks until none is left. */
 static void *worker_run(void *arg)
 {
-	struct worker *w = arg;
+	struct report_worker *w = arg;
 	struct trace *t = w->trace;
 
 	while (!w->rc && !atomic_load_explicit(&w->pool->stop, memory_order_relaxed)) {
@@ -244,7 +244,7 @@ static size_t workers_wanted(const struct trace *t)
 }
 
 /* Runs the workers; the first in this thread. A thread that cannot be made is done without. */
-static int workers_run(struct worker *w, size_t nr, struct error *err)
+static int workers_run(struct report_worker *w, size_t nr, struct error *err)
 {
 	pthread_t threads[SWEEP_WORKERS_MAX];
 	size_t started = 1;
@@ -267,7 +267,7 @@ static int workers_run(struct worker *w, size_t nr, struct error *err)
 }
 
 /* Adds a worker's tables to the report; the first one's become the report's own. */
-static int collect(struct report *r, struct worker *w)
+static int collect(struct report *r, struct report_worker *w)
 {
 	struct report_tables *to = &r->tables, *from = &w->tables;
 	int rc = 0;
@@ -322,7 +322,7 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 {
 	struct report *r = calloc(1, sizeof(*r));
 	size_t nr = workers_wanted(t);
-	struct worker *w = calloc(nr, sizeof(*w));
+	struct report_worker *w = calloc(nr, sizeof(*w));
 	struct pool pool = {0};
 	int rc = r && w ? 0 : -ENOMEM;
 

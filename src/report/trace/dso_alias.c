@@ -57,7 +57,7 @@ static int group_all(struct dso_alias *c, const struct state *s)
 int dso_alias_new(const struct state *s, struct dso_alias **ret)
 {
 	struct dso_alias *c = calloc(1, sizeof(*c));
-	int code = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (!c)
 		return -ENOMEM;
@@ -67,12 +67,12 @@ int dso_alias_new(const struct state *s, struct dso_alias **ret)
 	c->several = calloc(c->nr + 1, sizeof(*c->several));
 	pthread_mutex_init(&c->lock, NULL);
 	if (c->group && c->several)
-		code = group_all(c, s);
-	if (code)
+		rc = group_all(c, s);
+	if (rc)
 		dso_alias_free(c);
 	else
 		*ret = c;
-	return code;
+	return rc;
 }
 
 void dso_alias_free(struct dso_alias *c)

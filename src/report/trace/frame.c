@@ -13,7 +13,7 @@
  */
 #define CACHE_BITS 14
 
-struct cache_slot {
+struct frame_slot {
 	const struct dso *dso; /* NULL: empty */
 	uint64_t addr;
 	const struct symbol *sym;
@@ -21,7 +21,7 @@ struct cache_slot {
 };
 
 struct frame_cache {
-	struct cache_slot slot[1u << CACHE_BITS];
+	struct frame_slot slot[1u << CACHE_BITS];
 };
 
 /* The markers of a call chain, and the mode of the addresses behind each. */
@@ -82,10 +82,10 @@ static const struct symbol *find_symbol(struct frames *f, const struct dso *dso,
 {
 	uint32_t key = dso->kind == DSO_ANON ? pid : 0;
 	uint64_t hash = (addr ^ ((uint64_t)dso->index << 40) ^ key) * 0x9e3779b97f4a7c15ull;
-	struct cache_slot *slot = &f->cache->slot[hash >> (64 - CACHE_BITS)];
+	struct frame_slot *slot = &f->cache->slot[hash >> (64 - CACHE_BITS)];
 
 	if (slot->dso != dso || slot->addr != addr || slot->pid != key)
-		*slot = (struct cache_slot){
+		*slot = (struct frame_slot){
 			.dso = dso,
 			.addr = addr,
 			.pid = key,

@@ -241,7 +241,7 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 }
 
 /* What one part of the file holds. */
-struct part {
+struct trace_part {
 	const struct pd_evlist *evlist;
 	struct trace_counts counts;
 	struct digest digest;
@@ -253,7 +253,7 @@ struct part {
 static void *part_new(void *arg)
 {
 	struct trace *t = arg;
-	struct part *part = calloc(1, sizeof(*part));
+	struct trace_part *part = calloc(1, sizeof(*part));
 
 	if (part && !counts_init(&part->counts, pd_evlist_count(t->evlist))) {
 		part->evlist = t->evlist;
@@ -267,13 +267,13 @@ static void *part_new(void *arg)
 /* Samples are for pass 2. */
 static int part_take(const struct data_record *rec, void *arg)
 {
-	struct part *part = arg;
-	int r = counts_add(&part->counts, rec, part->evlist);
+	struct trace_part *part = arg;
+	int rc = counts_add(&part->counts, rec, part->evlist);
 
 	if (rec->hdr->type != PERF_RECORD_SAMPLE)
-		return r < 0 ? r : 1;
+		return rc < 0 ? rc : 1;
 	digest_add(&part->digest, rec);
-	return r;
+	return rc;
 }
 
 /* A further chunk, which takes what is in @digest. */
@@ -298,15 +298,15 @@ static int add_chunk(struct trace *t, struct digest *digest)
 static int part_end(void *arg, bool valid, void *trace)
 {
 	struct trace *t = trace;
-	struct part *part = arg;
-	int r = valid ? counts_merge(&t->counts, &part->counts) : 0;
+	struct trace_part *part = arg;
+	int rc = valid ? counts_merge(&t->counts, &part->counts) : 0;
 
-	if (valid && !r)
-		r = add_chunk(t, &part->digest);
+	if (valid && !rc)
+		rc = add_chunk(t, &part->digest);
 	digest_release(&part->digest);
 	counts_release(&part->counts);
 	free(part);
-	return r;
+	return rc;
 }
 
 /* Where the chunks lie: there is a run for each valid part. */

@@ -14,7 +14,7 @@
 int elf_open_regular(const char *path, uint64_t *ret_size)
 {
 	struct stat st;
-	int fd, r;
+	int fd, rc;
 
 	/* Opening a device can have effects, so look before; the check after it is what counts. */
 	if (stat(path, &st))
@@ -24,10 +24,10 @@ int elf_open_regular(const char *path, uint64_t *ret_size)
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
-	if (r) {
+	rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (rc) {
 		close(fd);
-		return r;
+		return rc;
 	}
 	*ret_size = (uint64_t)st.st_size;
 	return fd;
@@ -159,7 +159,7 @@ static int image_init(struct elf_image *img, const char *what, struct error *err
 int elf_image_open(const char *path, struct elf_image *ret, struct error *err)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	int r;
+	int rc;
 
 	img.fd = elf_open_regular(path, &img.size);
 	if (img.fd == -EINVAL)
@@ -167,30 +167,30 @@ int elf_image_open(const char *path, struct elf_image *ret, struct error *err)
 	if (img.fd < 0)
 		return error_sys(err, img.fd, "%s", path);
 	img.elf = elf_begin(img.fd, ELF_C_READ, NULL);
-	r = image_init(&img, path, err);
-	if (r)
+	rc = image_init(&img, path, err);
+	if (rc)
 		elf_image_close(&img);
 	else
 		*ret = img;
-	return r;
+	return rc;
 }
 
 int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	int r;
+	int rc;
 
 	img.mem = *mem;
 	*mem = (struct buf){0};
 	img.size = img.mem.len;
 	if (img.mem.len >= EI_NIDENT)
 		img.elf = elf_memory((char *)img.mem.data, img.mem.len);
-	r = image_init(&img, "image in memory", err);
-	if (r)
+	rc = image_init(&img, "image in memory", err);
+	if (rc)
 		elf_image_close(&img);
 	else
 		*ret = img;
-	return r;
+	return rc;
 }
 
 void elf_image_close(struct elf_image *img)

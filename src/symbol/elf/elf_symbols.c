@@ -12,17 +12,17 @@
 #include <string.h>
 
 #define VERSYM_HIDDEN 0x8000	 /* of an entry in .gnu.version: not the default */
-#define UNSIZED_MAX (1u << 20) /* no function without a size is taken to be longer */
+#define UNSIZED_MAX   (1u << 20) /* no function without a size is taken to be longer */
 
-struct section {
+struct symbol_section {
 	uint64_t start, end; /* as linked */
 	uint64_t flags;
 };
 
-struct reader {
+struct symbol_reader {
 	const struct elf_image *img;
 	const struct elf_space *space;
-	struct section *sections;
+	struct symbol_section *sections;
 	size_t nsections;
 	const char *strings;
 	size_t strings_len;
@@ -30,7 +30,7 @@ struct reader {
 	bool relocatable;
 };
 
-static int read_sections(struct reader *rd)
+static int read_sections(struct symbol_reader *rd)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -59,7 +59,7 @@ static bool is_mapping_symbol(const struct elf_image *img, const char *name)
 }
 
 /* Only symbols that stand for code in memory. */
-static bool wanted(const struct reader *rd, const GElf_Sym *sym, const char *name)
+static bool wanted(const struct symbol_reader *rd, const GElf_Sym *sym, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info), vis = GELF_ST_VISIBILITY(sym->st_other);
 	uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
@@ -86,12 +86,12 @@ static uint8_t binding_of(const GElf_Sym *sym)
 	}
 }
 
-static int add_one(const struct reader *rd, const GElf_Sym *sym, struct symtab_builder *b,
+static int add_one(const struct symbol_reader *rd, const GElf_Sym *sym, struct symtab_builder *b,
 		   size_t *count)
 {
 	uint64_t value = sym->st_value, start, room = UNSIZED_MAX;
 	struct symtab_entry e;
-	int r;
+	int rc;
 
 	if (!sym->st_name || sym->st_name >= rd->strings_len ||
 	    !wanted(rd, sym, rd->strings + sym->st_name))
@@ -101,7 +101,7 @@ static int add_one(const struct reader *rd, const GElf_Sym *sym, struct symtab_b
 	if (!elf_space_map(rd->space, sym->st_shndx, value, &start))
 		return 0;
 	if (sym->st_shndx < rd->nsections) {
-		const struct section *sec = &rd->sections[sym->st_shndx];
+		const struct symbol_section *sec = &rd->sections[sym->st_shndx];
 
 		if (value >= sec->end) /* a mark behind the last function */
 			return 0;
@@ -115,13 +115,13 @@ static int add_one(const struct reader *rd, const GElf_Sym *sym, struct symtab_b
 		.name = rd->base + sym->st_name,
 		.binding = binding_of(sym),
 	};
-	r = symtab_add(b, &e);
-	*count += !r;
-	return r;
+	rc = symtab_add(b, &e);
+	*count += !rc;
+	return rc;
 }
 
 /* Finds the table and its strings. Returns false if either is missing or not usable. */
-static bool find_table(struct reader *rd, uint32_t sh_type, Elf_Data **ret)
+static bool find_table(struct symbol_reader *rd, uint32_t sh_type, Elf_Data **ret)
 {
 	Elf_Scn *scn = NULL, *str;
 	GElf_Shdr shdr, strshdr;
@@ -150,25 +150,26 @@ static bool find_table(struct reader *rd, uint32_t sh_type, Elf_Data **ret)
 int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct elf_space *space,
 		    struct symtab_builder *b, size_t *ret_count)
 {
-	struct reader rd = {.img = img, .space = space, .relocatable = img->ehdr.e_type == ET_REL};
+	struct symbol_reader rd = {
+		.img = img, .space = space, .relocatable = img->ehdr.e_type == ET_REL};
 	size_t i, n, count = 0;
 	Elf_Data *data;
 	GElf_Sym sym;
-	int r;
+	int rc;
 
 	if (!find_table(&rd, sh_type, &data))
 		return 0;
-	r = read_sections(&rd);
-	if (!r)
-		r = symtab_blob(b, rd.strings, rd.strings_len, &rd.base);
+	rc = read_sections(&rd);
+	if (!rc)
+		rc = symtab_blob(b, rd.strings, rd.strings_len, &rd.base);
 	n = data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
-	for (i = 1; !r && i < n && i <= INT32_MAX; i++) {
+	for (i = 1; !rc && i < n && i <= INT32_MAX; i++) {
 		if (gelf_getsym(data, (int)i, &sym))
-			r = add_one(&rd, &sym, b, &count);
+			rc = add_one(&rd, &sym, b, &count);
 	}
 	free(rd.sections);
 	*ret_count += count;
-	return r;
+	return rc;
 }
 
 /* The versions of .dynsym's symbols, or NULL. */
@@ -186,7 +187,7 @@ static Elf_Data *find_versions(const struct elf_image *img)
 void elf_each_symbol(const struct elf_image *img, uint32_t sh_type,
 		     bool (*fn)(void *arg, const struct elf_symbol *symbol), void *arg)
 {
-	struct reader rd = {.img = img};
+	struct symbol_reader rd = {.img = img};
 	struct elf_symbol symbol;
 	Elf_Data *data, *versions;
 	GElf_Versym version;

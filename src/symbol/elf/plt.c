@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slot {
+struct plt_slot {
 	uint64_t got;	 /* address of the slot */
 	uint64_t target; /* of an entry that names no symbol (IRELATIVE) */
 	uint32_t name;	 /* in the string table; 0: none */
@@ -25,7 +25,7 @@ struct plt {
 	const struct elf_image *img;
 	const struct elf_space *space;
 	struct symtab_builder *b;
-	struct slot *slots; /* sorted by got once they are all there */
+	struct plt_slot *slots; /* sorted by got once they are all there */
 	size_t count, cap;
 	Elf_Data *dynsym;
 	const char *strings;
@@ -37,7 +37,7 @@ struct plt {
 
 static int slot_cmp(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct plt_slot *x = a, *y = b;
 
 	return x->got < y->got ? -1 : x->got > y->got;
 }
@@ -100,7 +100,7 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 			continue; /* a relative relocation: any pointer */
 		if (array_grow(&p->slots, &p->cap, p->count + 1, sizeof(*p->slots)))
 			return -ENOMEM;
-		p->slots[p->count++] = (struct slot){
+		p->slots[p->count++] = (struct plt_slot){
 			.got = r.r_offset,
 			.target = (uint64_t)r.r_addend,
 			.name = sym.st_name < p->strings_len ? sym.st_name : 0,
@@ -116,16 +116,16 @@ static int strip_version(struct symtab_builder *b, uint32_t *name)
 	const char *s = (const char *)b->names.data + *name;
 	size_t len = strcspn(s, "@");
 	char *copy;
-	int r;
+	int rc;
 
 	if (!len || !s[len])
 		return 0;
 	copy = strndup(s, len); /* the names may move */
 	if (!copy)
 		return -ENOMEM;
-	r = symtab_name(b, copy, len, name);
+	rc = symtab_name(b, copy, len, name);
 	free(copy);
-	return r;
+	return rc;
 }
 
 /* The function that chooses among implementations stands for all of them: "memcpy". */
@@ -141,10 +141,10 @@ static int name_target(struct plt *p, uint64_t target, uint32_t *ret_name)
 	return symtab_name(p->b, text, strlen(text), ret_name);
 }
 
-static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct slot *slot)
+static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct plt_slot *slot)
 {
 	struct symtab_entry e = {.size = size, .binding = SYMTAB_GLOBAL, .plt = true};
-	int r;
+	int rc;
 
 	if (!elf_space_map(p->space, SHN_XINDEX, addr, &e.start))
 		return 0;
@@ -152,24 +152,24 @@ static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct s
 	if (!slot->name) {
 		if (!slot->target)
 			return 0;
-		r = name_target(p, slot->target, &e.name);
-		if (r)
-			return r;
+		rc = name_target(p, slot->target, &e.name);
+		if (rc)
+			return rc;
 	}
-	r = symtab_add(p->b, &e);
-	*p->added += !r;
-	return r;
+	rc = symtab_add(p->b, &e);
+	*p->added += !rc;
+	return rc;
 }
 
-static const struct slot *slot_at(const struct plt *p, uint64_t got)
+static const struct plt_slot *slot_at(const struct plt *p, uint64_t got)
 {
-	struct slot key = {.got = got};
+	struct plt_slot key = {.got = got};
 
 	return bsearch(&key, p->slots, p->count, sizeof(*p->slots), slot_cmp);
 }
 
-static const struct slot *slot_by_seq(const struct plt *p, const uint32_t *by_seq, size_t n,
-				      uint32_t seq)
+static const struct plt_slot *slot_by_seq(const struct plt *p, const uint32_t *by_seq, size_t n,
+					  uint32_t seq)
 {
 	return seq < n && by_seq[seq] < p->count ? &p->slots[by_seq[seq]] : NULL;
 }
@@ -206,21 +206,21 @@ static int decode_x86_64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *d
 {
 	size_t step = shdr->sh_entsize == 8 ? 8 : 16, pos;
 	const uint8_t *code = data->d_buf;
-	const struct slot *slot;
+	const struct plt_slot *slot;
 	uint64_t got;
 	uint32_t n;
-	int r = 0;
+	int rc = 0;
 
-	for (pos = 0; !r && pos + step <= data->d_size; pos += step) {
+	for (pos = 0; !rc && pos + step <= data->d_size; pos += step) {
 		slot = NULL;
 		if (x86_64_target(code + pos, step, shdr->sh_addr + pos, &got))
 			slot = slot_at(p, got);
 		else if (pos && x86_64_push(code + pos, step, &n))
 			slot = slot_by_seq(p, by_seq, nseq, n);
 		if (slot)
-			r = add_entry(p, shdr->sh_addr + pos, step, slot);
+			rc = add_entry(p, shdr->sh_addr + pos, step, slot);
 	}
-	return r;
+	return rc;
 }
 
 static uint32_t insn(const uint8_t *p)
@@ -246,11 +246,11 @@ static int decode_aarch64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *
 {
 	const uint8_t *code = data->d_buf;
 	size_t pos, start, end;
-	const struct slot *slot;
+	const struct plt_slot *slot;
 	uint64_t got;
-	int r = 0;
+	int rc = 0;
 
-	for (pos = 0; !r && pos + 16 <= data->d_size; pos += 4) {
+	for (pos = 0; !rc && pos + 16 <= data->d_size; pos += 4) {
 		if (!aarch64_target(code + pos, shdr->sh_addr + pos, &got))
 			continue;
 		slot = slot_at(p, got);
@@ -261,10 +261,10 @@ static int decode_aarch64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *
 			if (insn(code + end) == 0xd61f0220)
 				break;
 		}
-		r = add_entry(p, shdr->sh_addr + start, end + 4 - start, slot);
+		rc = add_entry(p, shdr->sh_addr + start, end + 4 - start, slot);
 		pos = end;
 	}
-	return r;
+	return rc;
 }
 
 /* Sizes of the head and of the entries of .plt, in bytes, by the ABI of each machine. */
@@ -281,7 +281,7 @@ static int count_entries(struct plt *p, const uint32_t *by_seq, size_t nseq)
 {
 	GElf_Shdr shdr;
 	size_t i, k;
-	int r = 0;
+	int rc = 0;
 
 	if (!elf_section(p->img, ".plt", &shdr))
 		return 0;
@@ -291,16 +291,16 @@ static int count_entries(struct plt *p, const uint32_t *by_seq, size_t nseq)
 	}
 	if (k == sizeof(counted) / sizeof(*counted))
 		return 0;
-	for (i = 0; !r && i < nseq; i++) {
+	for (i = 0; !rc && i < nseq; i++) {
 		uint64_t at = counted[k].head + i * counted[k].entry;
-		const struct slot *slot = slot_by_seq(p, by_seq, nseq, (uint32_t)i);
+		const struct plt_slot *slot = slot_by_seq(p, by_seq, nseq, (uint32_t)i);
 
 		if (at + counted[k].entry > shdr.sh_size)
 			break;
 		if (slot)
-			r = add_entry(p, shdr.sh_addr + at, counted[k].entry, slot);
+			rc = add_entry(p, shdr.sh_addr + at, counted[k].entry, slot);
 	}
-	return r;
+	return rc;
 }
 
 static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
@@ -310,19 +310,19 @@ static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
 	Elf_Data *data;
 	Elf_Scn *scn;
 	size_t i;
-	int r = 0;
+	int rc = 0;
 
-	for (i = 0; !r && i < sizeof(sections) / sizeof(*sections); i++) {
+	for (i = 0; !rc && i < sizeof(sections) / sizeof(*sections); i++) {
 		scn = elf_section(p->img, sections[i], &shdr);
 		data = scn ? elf_section_data(scn, &shdr) : NULL;
 		if (!data)
 			continue;
 		if (p->img->ehdr.e_machine == EM_X86_64)
-			r = decode_x86_64(p, &shdr, data, by_seq, nseq);
+			rc = decode_x86_64(p, &shdr, data, by_seq, nseq);
 		else
-			r = decode_aarch64(p, &shdr, data);
+			rc = decode_aarch64(p, &shdr, data);
 	}
-	return r;
+	return rc;
 }
 
 /* Fills by_seq[n] with the slot of the n-th relocation of .plt. */
@@ -348,32 +348,32 @@ int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 	bool decoded = img->ehdr.e_machine == EM_X86_64 || img->ehdr.e_machine == EM_AARCH64;
 	uint32_t *by_seq = NULL;
 	size_t nseq;
-	int r;
+	int rc;
 
 	if (!find_dynsym(&p))
 		return 0;
-	r = read_relocations(&p, ".rela.plt", true, true);
-	if (!r && !p.count)
-		r = read_relocations(&p, ".rel.plt", false, true);
+	rc = read_relocations(&p, ".rela.plt", true, true);
+	if (!rc && !p.count)
+		rc = read_relocations(&p, ".rel.plt", false, true);
 	nseq = p.count;
-	if (!r && decoded)
-		r = read_relocations(&p, ".rela.dyn", true, false);
-	if (r || !p.count)
+	if (!rc && decoded)
+		rc = read_relocations(&p, ".rela.dyn", true, false);
+	if (rc || !p.count)
 		goto out;
-	r = symtab_blob(b, p.strings, p.strings_len, &p.base);
-	if (r)
+	rc = symtab_blob(b, p.strings, p.strings_len, &p.base);
+	if (rc)
 		goto out;
 	p.sorted = symtab_sort(b);
 	qsort(p.slots, p.count, sizeof(*p.slots), slot_cmp);
 	by_seq = index_by_seq(&p, nseq);
 	if (!by_seq)
-		r = -ENOMEM;
+		rc = -ENOMEM;
 	else if (decoded)
-		r = decode_sections(&p, by_seq, nseq);
+		rc = decode_sections(&p, by_seq, nseq);
 	else
-		r = count_entries(&p, by_seq, nseq);
+		rc = count_entries(&p, by_seq, nseq);
 out:
 	free(by_seq);
 	free(p.slots);
-	return r;
+	return rc;
 }

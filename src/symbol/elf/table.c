@@ -61,10 +61,10 @@ static int names_room(struct symtab_builder *b, size_t len)
 int symtab_blob(struct symtab_builder *b, const void *data, size_t len, uint32_t *ret_base)
 {
 	uint32_t base = (uint32_t)b->names.len;
-	int r = names_room(b, len);
+	int rc = names_room(b, len);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	buf_append(&b->names, data, len);
 	buf_zero(&b->names, 1);
 	*ret_base = base;
@@ -168,7 +168,7 @@ static size_t fix_ends(struct symtab_sym *v, size_t n)
 	return out;
 }
 
-struct sweep {
+struct table_sweep {
 	uint64_t *start;
 	uint32_t *sym;
 	size_t n;
@@ -177,7 +177,7 @@ struct sweep {
 	size_t depth;
 };
 
-static void sweep_emit(struct sweep *s, uint64_t start, uint32_t sym)
+static void sweep_emit(struct table_sweep *s, uint64_t start, uint32_t sym)
 {
 	if (s->n && s->start[s->n - 1] == start)
 		s->n--;
@@ -186,7 +186,7 @@ static void sweep_emit(struct sweep *s, uint64_t start, uint32_t sym)
 }
 
 /* Closes what ends at or before @to; what was below becomes visible again. */
-static void sweep_close(struct sweep *s, uint64_t to)
+static void sweep_close(struct table_sweep *s, uint64_t to)
 {
 	while (s->depth && s->v[s->stack[s->depth - 1]].end <= to) {
 		uint64_t end = s->v[s->stack[s->depth - 1]].end;
@@ -200,9 +200,9 @@ static void sweep_close(struct sweep *s, uint64_t to)
 /* Each symbol opens one segment and closes at most one: 2n segments are enough. */
 static int flatten(struct symtab *t, const struct symtab_sym *v, size_t n)
 {
-	struct sweep s = {.v = v};
+	struct table_sweep s = {.v = v};
 	size_t i;
-	int r = -ENOMEM;
+	int rc = -ENOMEM;
 
 	s.start = malloc((2 * n + 1) * sizeof(*s.start));
 	s.sym = malloc((2 * n + 1) * sizeof(*s.sym));
@@ -220,12 +220,12 @@ static int flatten(struct symtab *t, const struct symtab_sym *v, size_t n)
 	t->nsegs = s.n;
 	s.start = NULL;
 	s.sym = NULL;
-	r = 0;
+	rc = 0;
 out:
 	free(s.start);
 	free(s.sym);
 	free(s.stack);
-	return r;
+	return rc;
 }
 
 /* Keeps the symbols that a segment names, and renumbers the segments. */
@@ -335,17 +335,17 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
 	size_t n = b->count;
-	int r = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (!t)
 		goto out;
 	pthread_mutex_init(&t->lock, NULL);
 	symtab_sort(b);
 	n = fix_ends(b->syms, n);
-	r = flatten(t, b->syms, n);
-	if (!r)
-		r = pack(t, b->syms, n);
-	if (r)
+	rc = flatten(t, b->syms, n);
+	if (!rc)
+		rc = pack(t, b->syms, n);
+	if (rc)
 		goto out;
 	t->names = b->names;
 	b->names = (struct buf){0};
@@ -357,7 +357,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 out:
 	symtab_free(t);
 	symtab_builder_release(b);
-	return r;
+	return rc;
 }
 
 void symtab_free(struct symtab *t)

@@ -88,10 +88,10 @@ static int open_accepted(const struct dso *dso, const char *path, bool trusted,
 			 struct elf_image *ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	int r = elf_image_open(path, &img, why);
+	int rc = elf_image_open(path, &img, why);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (!source_accept(dso, &img, trusted, path, why)) {
 		elf_image_close(&img);
 		return -ESTALE;
@@ -199,7 +199,7 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
 	bool named = dso->build_id_size || src->opts.symfs;
 	char path[PATH_MAX];
-	int r;
+	int rc;
 
 	if (dso->name[0] != '/')
 		return error_set(why, -ENOENT, "not the path of a file");
@@ -211,29 +211,30 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 		return error_set(why, -ENOENT, "the file was deleted, and no build-id is recorded");
 	if (!source_path(path, "%s%.*s", prefix, len, dso->name))
 		return -ENOENT;
-	r = open_accepted(dso, path, trusted, ret, why);
-	if (!r && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
+	rc = open_accepted(dso, path, trusted, ret, why);
+	if (!rc && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
 		elf_image_close(ret);
-		r = error_set(why, -ESTALE,
-			      "of processes with mounts of their own, and no build-id is recorded");
+		rc = error_set(
+			why, -ESTALE,
+			"of processes with mounts of their own, and no build-id is recorded");
 	}
-	if (!r && !named && has_replaced(dso, ret)) {
+	if (!rc && !named && has_replaced(dso, ret)) {
 		elf_image_close(ret);
-		r = error_set(why, -ESTALE,
-			      "%s: another file has this name now, and no build-id is recorded",
-			      path);
+		rc = error_set(why, -ESTALE,
+			       "%s: another file has this name now, and no build-id is recorded",
+			       path);
 	}
-	if (r && src->same_machine && !src->opts.symfs && !open_in_processes(src, dso, len, ret))
-		r = 0;
-	return r;
+	if (rc && src->same_machine && !src->opts.symfs && !open_in_processes(src, dso, len, ret))
+		rc = 0;
+	return rc;
 }
 
 int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 			struct error *why)
 {
-	int r = open_in_place(src, dso, name_length(dso->name), ret, why);
+	int rc = open_in_place(src, dso, name_length(dso->name), ret, why);
 
-	return r && open_cached(src, dso, false, ret) ? r : 0;
+	return rc && open_cached(src, dso, false, ret) ? rc : 0;
 }
 
 static bool crc_matches(const struct elf_image *img, uint32_t want)
@@ -344,7 +345,7 @@ static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret
 	int (*find)(void *client, const unsigned char *build_id, int len, char **ret_path);
 	void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL), *client;
 	char *path = NULL;
-	int fd, r = -ENOENT;
+	int fd, rc = -ENOENT;
 
 	if (!lib)
 		return -ENOENT;
@@ -357,11 +358,11 @@ static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret
 	fd = find(client, id, (int)size, &path);
 	if (fd >= 0) {
 		close(fd);
-		r = elf_image_open(path, ret, NULL);
+		rc = elf_image_open(path, ret, NULL);
 	}
 	free(path);
 	end(client);
-	return r; /* the library stays loaded: it has state of its own */
+	return rc; /* the library stays loaded: it has state of its own */
 }
 
 int source_open_debug(const struct sources *src, const struct dso *dso,

@@ -26,13 +26,13 @@ static int add_minidebug(const struct elf_image *program, const struct elf_space
 			 struct symtab_builder *b, size_t *count)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	int r;
+	int rc;
 
 	if (source_open_minidebug(program, &img))
 		return 0;
-	r = elf_add_symbols(&img, SHT_SYMTAB, space, b, count);
+	rc = elf_add_symbols(&img, SHT_SYMTAB, space, b, count);
 	elf_image_close(&img);
-	return r;
+	return rc;
 }
 
 static int add_program(const struct sources *src, const struct dso *dso,
@@ -42,27 +42,27 @@ static int add_program(const struct sources *src, const struct dso *dso,
 	struct elf_image debug = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
 	size_t count = 0;
-	int r = elf_space_file(program, &space, why);
+	int rc = elf_space_file(program, &space, why);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (source_has_symtab(program)) {
-		r = elf_add_symbols(program, SHT_SYMTAB, &space, b, &count);
+		rc = elf_add_symbols(program, SHT_SYMTAB, &space, b, &count);
 	} else if (!source_open_debug(src, dso, program, &debug)) {
-		r = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
+		rc = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
 		elf_image_close(&debug);
 	}
-	if (!r && !count)
-		r = add_minidebug(program, &space, b, &count);
+	if (!rc && !count)
+		rc = add_minidebug(program, &space, b, &count);
 	*ret_few = !count;
-	if (!r)
-		r = elf_add_symbols(program, SHT_DYNSYM, &space, b, &count);
-	if (!r)
-		r = elf_add_plt(program, &space, b, &count);
+	if (!rc)
+		rc = elf_add_symbols(program, SHT_DYNSYM, &space, b, &count);
+	if (!rc)
+		rc = elf_add_plt(program, &space, b, &count);
 	elf_space_release(&space);
-	if (!r && !count)
-		r = error_set(why, -ENOENT, "has no symbols, and no debug file was found");
-	return r;
+	if (!rc && !count)
+		rc = error_set(why, -ENOENT, "has no symbols, and no debug file was found");
+	return rc;
 }
 
 /* The program is gone, but a debug file has its build-id. */
@@ -72,18 +72,18 @@ static int add_debug_only(const struct sources *src, const struct dso *dso,
 	struct elf_image debug = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
 	size_t count = 0;
-	int r;
+	int rc;
 
 	if (!dso->build_id_size || source_open_debug(src, dso, NULL, &debug))
 		return -ENOENT;
-	r = elf_space_file(&debug, &space, why);
-	if (!r)
-		r = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
-	if (!r && !count)
-		r = -ENOENT;
+	rc = elf_space_file(&debug, &space, why);
+	if (!rc)
+		rc = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
+	if (!rc && !count)
+		rc = -ENOENT;
 	elf_space_release(&space);
 	elf_image_close(&debug);
-	return r;
+	return rc;
 }
 
 static void say_few(const struct elf_image *program, struct error *why)
@@ -101,17 +101,17 @@ static int make_table(const struct sources *src, const struct dso *dso,
 {
 	struct symtab_builder b = {0};
 	bool few = false;
-	int r = open ? add_program(src, dso, program, &b, &few, why)
-		     : add_debug_only(src, dso, &b, why);
+	int rc = open ? add_program(src, dso, program, &b, &few, why)
+		      : add_debug_only(src, dso, &b, why);
 
-	if (!r)
+	if (!rc)
 		*why = (struct error)ERROR_INIT; /* of what was tried first */
-	if (!r && few)
+	if (!rc && few)
 		say_few(program, why);
-	if (!r)
+	if (!rc)
 		return symtab_build(&b, ret);
 	symtab_builder_release(&b);
-	return r;
+	return rc;
 }
 
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
@@ -121,23 +121,23 @@ int file_load(const struct sources *src, const struct dso *dso, struct symtab **
 	struct symtab *table = NULL;
 	const struct file_table *t;
 	bool mine, open;
-	int r = source_open_program(src, dso, &program, why);
+	int rc = source_open_program(src, dso, &program, why);
 
-	open = !r;
-	if (r && !dso->build_id_size)
-		return r;
+	open = !rc;
+	if (rc && !dso->build_id_size)
+		return rc;
 	t = file_tables_take(src->files, dso, &program, &mine);
-	r = t ? 0 : -ENOMEM;
+	rc = t ? 0 : -ENOMEM;
 	if (t && mine) {
-		r = make_table(src, dso, &program, open, &table, why);
-		file_tables_done(src->files, t, r, table, why);
+		rc = make_table(src, dso, &program, open, &table, why);
+		file_tables_done(src->files, t, rc, table, why);
 	} else if (t) {
-		r = t->code;
-		if (!r || open)
+		rc = t->code;
+		if (!rc || open)
 			*why = t->why;
 	}
 	elf_image_close(&program);
-	if (!r)
+	if (!rc)
 		*ret = t->table;
-	return r;
+	return rc;
 }

@@ -13,7 +13,7 @@
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
-struct entry {
+struct file_tables_entry {
 	struct file_table t; /* first: what callers hold */
 	bool done;
 	struct buf key;
@@ -23,7 +23,7 @@ struct entry {
 struct file_tables {
 	pthread_mutex_t lock; /* guards all of it */
 	pthread_cond_t done;
-	struct entry *entries;
+	struct file_tables_entry *entries;
 };
 
 struct file_tables *file_tables_new(void)
@@ -37,7 +37,7 @@ struct file_tables *file_tables_new(void)
 	return ft;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct file_tables_entry *e)
 {
 	symtab_free(e->t.table);
 	buf_release(&e->key);
@@ -46,7 +46,7 @@ static void entry_free(struct entry *e)
 
 void file_tables_free(struct file_tables *ft)
 {
-	struct entry *e, *next;
+	struct file_tables_entry *e, *next;
 
 	if (!ft)
 		return;
@@ -64,21 +64,21 @@ static int make_key(const struct dso *dso, const struct elf_image *program, stru
 {
 	uint64_t words[3] = {0, 0, dso->build_id_size};
 	struct stat st;
-	int r;
+	int rc;
 
 	if (program->fd >= 0 && !fstat(program->fd, &st)) {
 		words[0] = st.st_dev;
 		words[1] = st.st_ino;
 	}
-	r = buf_append(ret, words, sizeof(words));
-	if (!r)
-		r = buf_append(ret, dso->build_id, dso->build_id_size);
-	return r ? r : buf_append(ret, dso->name, strlen(dso->name));
+	rc = buf_append(ret, words, sizeof(words));
+	if (!rc)
+		rc = buf_append(ret, dso->build_id, dso->build_id_size);
+	return rc ? rc : buf_append(ret, dso->name, strlen(dso->name));
 }
 
-static struct entry *add(struct file_tables *ft, struct buf *key)
+static struct file_tables_entry *add(struct file_tables *ft, struct buf *key)
 {
-	struct entry *e = calloc(1, sizeof(*e));
+	struct file_tables_entry *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -94,7 +94,7 @@ static struct entry *add(struct file_tables *ft, struct buf *key)
 const struct file_table *file_tables_take(struct file_tables *ft, const struct dso *dso,
 					  const struct elf_image *program, bool *ret_mine)
 {
-	struct entry *e = NULL;
+	struct file_tables_entry *e = NULL;
 	struct buf key = {0};
 
 	if (make_key(dso, program, &key))
@@ -113,13 +113,13 @@ out:
 	return e ? &e->t : NULL;
 }
 
-void file_tables_done(struct file_tables *ft, const struct file_table *taken, int code,
+void file_tables_done(struct file_tables *ft, const struct file_table *taken, int rc,
 		      struct symtab *table, const struct error *why)
 {
-	struct entry *e = (struct entry *)(uintptr_t)taken;
+	struct file_tables_entry *e = (struct file_tables_entry *)(uintptr_t)taken;
 
 	pthread_mutex_lock(&ft->lock);
-	e->t = (struct file_table){.table = table, .code = code, .why = *why};
+	e->t = (struct file_table){.table = table, .code = rc, .why = *why};
 	e->done = true;
 	pthread_cond_broadcast(&ft->done);
 	pthread_mutex_unlock(&ft->lock);

@@ -37,7 +37,7 @@ const struct file_table *file_tables_take(struct file_tables *ft, const struct d
 					  const struct elf_image *program, bool *ret_mine);
 
 /* @table is @ft's from then on. */
-void file_tables_done(struct file_tables *ft, const struct file_table *taken, int code,
+void file_tables_done(struct file_tables *ft, const struct file_table *taken, int rc,
 		      struct symtab *table, const struct error *why);
 
 #endif

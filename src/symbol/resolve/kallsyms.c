@@ -24,45 +24,45 @@ static int read_whole(const char *path, size_t max, bool is_text, struct buf *re
 	struct buf b = {0};
 	uint64_t size;
 	ssize_t n;
-	int r, fd = elf_open_regular(path, &size);
+	int rc, fd = elf_open_regular(path, &size);
 
 	if (fd < 0)
 		return fd;
-	r = size > max ? -EFBIG : 0;
-	while (!r) {
-		r = b.len > max ? -EFBIG : buf_reserve(&b, 1 << 17);
-		if (r)
+	rc = size > max ? -EFBIG : 0;
+	while (!rc) {
+		rc = b.len > max ? -EFBIG : buf_reserve(&b, 1 << 17);
+		if (rc)
 			break;
 		n = read(fd, b.data + b.len, b.cap - b.len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			r = n < 0 ? -errno : 0;
+			rc = n < 0 ? -errno : 0;
 			break;
 		}
 		if (is_text && memchr(b.data + b.len, 0, (size_t)n))
-			r = -EBADMSG;
+			rc = -EBADMSG;
 		b.len += (size_t)n;
 	}
 	close(fd);
-	if (r)
+	if (rc)
 		buf_release(&b);
 	else
 		*ret = b;
-	return r;
+	return rc;
 }
 
 /* @r: 0, or what reading came to. */
-static int explain(int r, const char *path, struct error *why)
+static int explain(int rc, const char *path, struct error *why)
 {
-	if (r == -EFBIG)
-		return error_set(why, r, "%s has more than %zu MB: no kernel has as many symbols",
+	if (rc == -EFBIG)
+		return error_set(why, rc, "%s has more than %zu MB: no kernel has as many symbols",
 				 path, KALLSYMS_MAX >> 20);
-	if (r == -EBADMSG)
-		return error_set(why, r, "%s has NUL bytes: it is no list of symbols", path);
-	if (r == -EINVAL)
-		return error_set(why, r, "%s is not a file", path);
-	return r ? error_sys(why, r, "%s", path) : 0;
+	if (rc == -EBADMSG)
+		return error_set(why, rc, "%s has NUL bytes: it is no list of symbols", path);
+	if (rc == -EINVAL)
+		return error_set(why, rc, "%s is not a file", path);
+	return rc ? error_sys(why, rc, "%s", path) : 0;
 }
 
 int kallsyms_read(const char *path, struct buf *ret, struct error *why)
@@ -75,17 +75,17 @@ int kallsyms_check(const char *path, struct error *why)
 	char beginning[4096];
 	uint64_t size;
 	ssize_t n = 0;
-	int r = 0, fd = elf_open_regular(path, &size);
+	int rc = 0, fd = elf_open_regular(path, &size);
 
 	if (fd < 0)
 		return explain(fd, path, why);
 	n = read(fd, beginning, sizeof(beginning));
 	if (n > 0 && memchr(beginning, 0, (size_t)n))
-		r = -EBADMSG;
+		rc = -EBADMSG;
 	else if (size > KALLSYMS_MAX)
-		r = -EFBIG;
+		rc = -EFBIG;
 	close(fd);
-	return explain(r, path, why);
+	return explain(rc, path, why);
 }
 
 int kallsyms_read_notes(const char *path, struct buf *ret)
@@ -219,10 +219,10 @@ static bool belongs(const struct kallsyms_line *line, const char *module)
 static int add_line(struct symtab_builder *b, const struct kallsyms_line *line, uint64_t delta)
 {
 	struct symtab_entry e = {.start = line->addr + delta};
-	int r = symtab_name(b, line->name, line->name_len, &e.name);
+	int rc = symtab_name(b, line->name, line->name_len, &e.name);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	e.limit = e.start + FUNCTION_MAX < e.start ? UINT64_MAX : e.start + FUNCTION_MAX;
 	e.binding = line->type == 'T'		 ? SYMTAB_GLOBAL
 		    : (line->type | 0x20) == 'w' ? SYMTAB_WEAK
@@ -237,7 +237,7 @@ int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, s
 	uint64_t first = UINT64_MAX;
 	struct kallsyms_line line;
 	size_t pos = 0;
-	int r = 0;
+	int rc = 0;
 
 	if (module) {
 		while (kallsyms_next(text, &pos, &line)) {
@@ -247,14 +247,14 @@ int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, s
 		delta = 0 - (first & ~(uint64_t)(PAGE - 1));
 		pos = 0;
 	}
-	while (!r && kallsyms_next(text, &pos, &line)) {
+	while (!rc && kallsyms_next(text, &pos, &line)) {
 		if (belongs(&line, module))
-			r = add_line(&b, &line, delta);
+			rc = add_line(&b, &line, delta);
 	}
-	if (!r && !b.count)
-		r = -ENOENT;
-	if (!r)
+	if (!rc && !b.count)
+		rc = -ENOENT;
+	if (!rc)
 		return symtab_build(&b, ret);
 	symtab_builder_release(&b);
-	return r;
+	return rc;
 }

@@ -46,21 +46,21 @@ static int make_table(const struct dso *dso, const char *path, struct buf *kalls
 	struct buf text = *kallsyms;
 	uint64_t here = 0;
 	bool found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
-	int r = 0;
+	int rc = 0;
 
 	if (kallsyms_hidden(&text))
-		r = kallsyms_say_hidden(path, why);
+		rc = kallsyms_say_hidden(path, why);
 	else if (must_match && (!found || here != dso->ref_addr))
-		r = error_set(why, -ESTALE,
-			      "the recording has no kernel build-id, and its kernel is not at the "
-			      "address of the running one");
-	if (!r) {
-		r = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), ret);
-		if (r)
-			error_set(why, r, "%s has no symbols", path);
+		rc = error_set(why, -ESTALE,
+			       "the recording has no kernel build-id, and its kernel is not at the "
+			       "address of the running one");
+	if (!rc) {
+		rc = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), ret);
+		if (rc)
+			error_set(why, rc, "%s has no symbols", path);
 	}
 	buf_release(&text);
-	return r;
+	return rc;
 }
 
 /* Of the file that also has the modules. */
@@ -68,17 +68,17 @@ static int load_listed(const struct sources *src, const struct dso *dso, const c
 		       bool must_match, struct symtab **ret, struct error *why)
 {
 	struct buf text = {0};
-	int r = module_list_text(src->modules, path, &text, why);
+	int rc = module_list_text(src->modules, path, &text, why);
 
-	return r ? r : make_table(dso, path, &text, must_match, ret, why);
+	return rc ? rc : make_table(dso, path, &text, must_match, ret, why);
 }
 
 static int load_kallsyms(const struct dso *dso, const char *path, struct symtab **ret)
 {
 	struct buf text = {0};
-	int r = kallsyms_read(path, &text, NULL);
+	int rc = kallsyms_read(path, &text, NULL);
 
-	return r ? r : make_table(dso, path, &text, false, ret, NULL);
+	return rc ? rc : make_table(dso, path, &text, false, ret, NULL);
 }
 
 static int load_running(const struct sources *src, const struct dso *dso, struct symtab **ret,
@@ -109,27 +109,27 @@ static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, s
 	uint64_t here = 0;
 	size_t count = 0;
 	bool found;
-	int r = elf_image_open(path, &img, why);
+	int rc = elf_image_open(path, &img, why);
 
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	if (!source_accept(dso, &img, trusted, path, why)) {
-		r = -ENOENT;
+		rc = -ENOENT;
 		goto out;
 	}
 	found = dso->ref_name && elf_symbol_value(&img, dso->ref_name, &here);
-	r = elf_space_shift(kaslr_delta(dso, found, here), &space);
-	if (!r)
-		r = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
-	if (!r && !count)
-		r = error_set(why, -ENOENT, "%s has no symbol table", path);
-	if (!r)
-		r = symtab_build(&b, ret);
+	rc = elf_space_shift(kaslr_delta(dso, found, here), &space);
+	if (!rc)
+		rc = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
+	if (!rc && !count)
+		rc = error_set(why, -ENOENT, "%s has no symbol table", path);
+	if (!rc)
+		rc = symtab_build(&b, ret);
 out:
 	symtab_builder_release(&b);
 	elf_space_release(&space);
 	elf_image_close(&img);
-	return r;
+	return rc;
 }
 
 static int load_cached(const struct sources *src, const struct dso *dso, struct symtab **ret)
@@ -193,20 +193,20 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct error why = ERROR_INIT;
-	int r;
+	int rc;
 
 	if (opts->kallsyms && !is_none(opts->kallsyms)) {
-		r = kallsyms_check(opts->kallsyms, &why);
-		if (r)
-			return error_set(err, r, "--kallsyms: %s", why.text);
+		rc = kallsyms_check(opts->kallsyms, &why);
+		if (rc)
+			return error_set(err, rc, "--kallsyms: %s", why.text);
 	}
 	if (opts->vmlinux && !is_none(opts->vmlinux)) {
-		r = elf_image_open(opts->vmlinux, &img, &why);
+		rc = elf_image_open(opts->vmlinux, &img, &why);
 		elf_image_close(&img);
-		if (r == -EINVAL)
-			return error_set(err, r, "--vmlinux: %s is not a file", opts->vmlinux);
-		if (r < 0)
-			return error_set(err, r, "--vmlinux: %s", why.text);
+		if (rc == -EINVAL)
+			return error_set(err, rc, "--vmlinux: %s is not a file", opts->vmlinux);
+		if (rc < 0)
+			return error_set(err, rc, "--vmlinux: %s", why.text);
 	}
 	return 0;
 }
@@ -214,7 +214,7 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err)
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why)
 {
-	int r;
+	int rc;
 
 	if ((src->opts.kallsyms && is_none(src->opts.kallsyms)) ||
 	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
@@ -223,10 +223,10 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 		return load_listed(src, dso, src->opts.kallsyms, false, ret, why);
 	if (src->opts.vmlinux)
 		return load_vmlinux(dso, src->opts.vmlinux, true, ret, why);
-	r = load_running(src, dso, ret, why);
-	if (!r || r == -ENOMEM)
-		return r;
+	rc = load_running(src, dso, ret, why);
+	if (!rc || rc == -ENOMEM)
+		return rc;
 	if (!load_cached(src, dso, ret) || !load_installed(src, dso, ret))
 		return 0;
-	return r; /* what load_running() said is what the user can do most about */
+	return rc; /* what load_running() said is what the user can do most about */
 }

@@ -30,7 +30,7 @@ enum form {
 	FORM_SIGNATURE, /* and the parameters behind it */
 };
 
-struct search {
+struct locate_search {
 	const char *name;
 	size_t len;
 	enum form form;
@@ -42,16 +42,16 @@ struct search {
 	struct nearest nearest;
 };
 
-static void search_init(struct search *s, const char *name)
+static void search_init(struct locate_search *s, const char *name)
 {
-	*s = (struct search){.name = name, .len = strlen(name)};
+	*s = (struct locate_search){.name = name, .len = strlen(name)};
 	s->near = nearest_init(&s->nearest, name);
 }
 
 /* --- what fits -----------------------------------------------------------------------------------
  */
 
-static void add_match(struct search *s, const struct match *match)
+static void add_match(struct locate_search *s, const struct match *match)
 {
 	for (size_t i = 0; i < s->nr && i < MATCHES_MAX; i++) {
 		struct match *m = &s->found[i];
@@ -82,7 +82,7 @@ static bool is_clone(const struct match *m)
 }
 
 /* Others are meant, if there is one. */
-static void drop(struct search *s, bool (*second_best)(const struct match *m))
+static void drop(struct locate_search *s, bool (*second_best)(const struct match *m))
 {
 	size_t stored = s->nr < MATCHES_MAX ? s->nr : MATCHES_MAX, kept = 0;
 	bool any = false;
@@ -98,7 +98,7 @@ static void drop(struct search *s, bool (*second_best)(const struct match *m))
 }
 
 /* In .symtab the linker writes the version behind the name, after two signs that of the default. */
-static bool same_name(const struct search *s, const char *name)
+static bool same_name(const struct locate_search *s, const char *name)
 {
 	return !strncmp(name, s->name, s->len) &&
 	       (!name[s->len] || !strncmp(name + s->len, "@@", 2));
@@ -117,7 +117,7 @@ static bool same_signature(const char *asked, const char *text)
 	}
 }
 
-static bool fits(struct search *s, const char *name)
+static bool fits(struct locate_search *s, const char *name)
 {
 	char *text;
 	bool same;
@@ -138,7 +138,8 @@ static bool fits(struct search *s, const char *name)
 }
 
 /* What tells @symbol from others of the name: its parameters, if they are not too long to show. */
-static void say_where(const struct search *s, const char *symbol, bool local, struct match *match)
+static void say_where(const struct locate_search *s, const char *symbol, bool local,
+		      struct match *match)
 {
 	char *signature = s->form != FORM_TABLE ? demangle_cxx_text(symbol) : NULL;
 	const char *where = s->form != FORM_TABLE ? symbol : local ? s->source : "";
@@ -178,7 +179,7 @@ static bool visit(void *arg, const struct elf_symbol *symbol)
 		.type = GELF_ST_TYPE(sym->st_info),
 		.superseded = symbol->superseded,
 	};
-	struct search *s = arg;
+	struct locate_search *s = arg;
 	bool local = GELF_ST_BIND(sym->st_info) == STB_LOCAL;
 
 	if (match.type == STT_FILE)
@@ -198,7 +199,7 @@ static bool visit(void *arg, const struct elf_symbol *symbol)
 	return true;
 }
 
-static void visit_table(struct search *s, const struct elf_image *img, uint32_t type)
+static void visit_table(struct locate_search *s, const struct elf_image *img, uint32_t type)
 {
 	s->source[0] = '\0';
 	elf_each_symbol(img, type, visit, s);
@@ -207,13 +208,13 @@ static void visit_table(struct search *s, const struct elf_image *img, uint32_t 
 /* --- where it is in the file ---------------------------------------------------------------------
  */
 
-struct program {
+struct locate_program {
 	const char *path;
 	struct elf_image img, debug, mini;
 	bool asked; /* for debug files */
 };
 
-static void open_debug(struct program *p)
+static void open_debug(struct locate_program *p)
 {
 	const char *home = getenv("HOME"), *urls = getenv("DEBUGINFOD_URLS");
 	const struct sources src = {
@@ -230,7 +231,7 @@ static void open_debug(struct program *p)
 }
 
 /* The cheap tables first: most names are in .dynsym or in the program's own .symtab. */
-static void search_program(struct search *s, struct program *p)
+static void search_program(struct locate_search *s, struct locate_program *p)
 {
 	visit_table(s, &p->img, SHT_SYMTAB);
 	visit_table(s, &p->img, SHT_DYNSYM);
@@ -285,7 +286,7 @@ static int no_address(const char *file, const char *name, const char *why, struc
 }
 
 /* An address of the program, by a symbol or an offset, becomes the answer. */
-static int answer(const struct program *p, const char *name, uint64_t address, uint64_t size,
+static int answer(const struct locate_program *p, const char *name, uint64_t address, uint64_t size,
 		  struct event_symbol *ret, struct error *err)
 {
 	GElf_Phdr segment, first;
@@ -306,7 +307,7 @@ static int answer(const struct program *p, const char *name, uint64_t address, u
 	return 0;
 }
 
-static int by_offset(const struct program *p, const char *name, uint64_t offset,
+static int by_offset(const struct locate_program *p, const char *name, uint64_t offset,
 		     struct event_symbol *ret, struct error *err)
 {
 	GElf_Phdr segment;
@@ -317,7 +318,8 @@ static int by_offset(const struct program *p, const char *name, uint64_t offset,
 }
 
 /* "0x1139 (a.c), 0x1204 (b.c)" */
-static void list_matches(const struct search *s, const struct program *p, char *out, size_t size)
+static void list_matches(const struct locate_search *s, const struct locate_program *p, char *out,
+			 size_t size)
 {
 	size_t at = 0, stored = s->nr < MATCHES_MAX ? s->nr : MATCHES_MAX;
 
@@ -337,7 +339,7 @@ static void list_matches(const struct search *s, const struct program *p, char *
 		snprintf(out + at, size - at, ", ...");
 }
 
-static int not_found(struct search *s, const struct program *p, struct error *err)
+static int not_found(struct locate_search *s, const struct locate_program *p, struct error *err)
 {
 	char hint[256] = "";
 
@@ -358,7 +360,7 @@ static int not_found(struct search *s, const struct program *p, struct error *er
 }
 
 /* One match, and one that has an address. */
-static int judge(struct search *s, const struct program *p, struct error *err)
+static int judge(struct locate_search *s, const struct locate_program *p, struct error *err)
 {
 	char list[512];
 
@@ -384,11 +386,12 @@ static int judge(struct search *s, const struct program *p, struct error *err)
 	return 0;
 }
 
-static int by_name(struct program *p, const char *name, struct event_symbol *ret, struct error *err)
+static int by_name(struct locate_program *p, const char *name, struct event_symbol *ret,
+		   struct error *err)
 {
-	struct search s;
+	struct locate_search s;
 	uint64_t address;
-	int code;
+	int rc;
 
 	search_init(&s, name);
 	search_program(&s, p);
@@ -403,9 +406,9 @@ static int by_name(struct program *p, const char *name, struct event_symbol *ret
 	}
 	if (!s.nr)
 		return not_found(&s, p, err);
-	code = judge(&s, p, err);
-	if (code)
-		return code;
+	rc = judge(&s, p, err);
+	if (rc)
+		return rc;
 	address = s.found[0].address;
 	if (p->img.ehdr.e_machine == EM_ARM && s.found[0].type == STT_FUNC)
 		address &= ~1ull; /* the Thumb bit */
@@ -415,30 +418,30 @@ static int by_name(struct program *p, const char *name, struct event_symbol *ret
 static int find_in_file(const char *file, const char *name, struct event_symbol *ret,
 			struct error *err)
 {
-	struct program p = {file, ELF_IMAGE_INIT, ELF_IMAGE_INIT, ELF_IMAGE_INIT, false};
+	struct locate_program p = {file, ELF_IMAGE_INIT, ELF_IMAGE_INIT, ELF_IMAGE_INIT, false};
 	uint64_t offset;
-	int code;
+	int rc;
 
 	elf_version(EV_CURRENT);
-	code = elf_image_open(file, &p.img, err);
-	if (code)
-		return code;
+	rc = elf_image_open(file, &p.img, err);
+	if (rc)
+		return rc;
 	if (p.img.ehdr.e_type != ET_EXEC && p.img.ehdr.e_type != ET_DYN)
-		code = error_set(err, -EBADMSG, "%.256s is no program and no library", file);
+		rc = error_set(err, -EBADMSG, "%.256s is no program and no library", file);
 	else if (!parse_u64(name, &offset))
-		code = by_offset(&p, name, offset, ret, err);
+		rc = by_offset(&p, name, offset, ret, err);
 	else
-		code = by_name(&p, name, ret, err);
+		rc = by_name(&p, name, ret, err);
 	elf_image_close(&p.img);
 	elf_image_close(&p.debug);
 	elf_image_close(&p.mini);
-	return code;
+	return rc;
 }
 
 /* --- the kernel ----------------------------------------------------------------------------------
  */
 
-static void visit_line(struct search *s, const struct kallsyms_line *line)
+static void visit_line(struct locate_search *s, const struct kallsyms_line *line)
 {
 	struct match match = {
 		.address = line->addr,
@@ -465,12 +468,12 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 	struct kallsyms_line line;
 	struct buf text = {0};
 	char list[512] = "";
-	struct search s;
+	struct locate_search s;
 	size_t pos = 0, lines = 0, variables = 0;
-	int code = kallsyms_read("/proc/kallsyms", &text, err);
+	int rc = kallsyms_read("/proc/kallsyms", &text, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	search_init(&s, name);
 	while (kallsyms_next(&text, &pos, &line)) {
 		visit_line(&s, &line);
@@ -478,24 +481,23 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 		lines++;
 	}
 	if (kallsyms_hidden(&text)) {
-		code = error_set(err, -EACCES,
-				 "the kernel hides where '%.128s' is: run as root, with "
-				 "kernel.kptr_restrict at 0 or 1",
-				 name);
+		rc = error_set(err, -EACCES,
+			       "the kernel hides where '%.128s' is: run as root, with "
+			       "kernel.kptr_restrict at 0 or 1",
+			       name);
 	} else if (!s.nr) {
 		if (s.near)
 			nearest_write(&s.nearest, list, sizeof(list));
 		/* Some are the linker's own. */
-		code = error_set(err, -ENOENT, "no symbol '%.128s' in the kernel%s%s", name,
-				 variables < lines / 100
-					 ? ", which lists functions and no variables "
-					   "(no CONFIG_KALLSYMS_ALL)"
-					 : "",
-				 list);
+		rc = error_set(err, -ENOENT, "no symbol '%.128s' in the kernel%s%s", name,
+			       variables < lines / 100 ? ", which lists functions and no variables "
+							 "(no CONFIG_KALLSYMS_ALL)"
+						       : "",
+			       list);
 	} else if (s.nr > 1) {
 		list_matches(&s, NULL, list, sizeof(list));
-		code = error_set(err, -EINVAL, "the kernel has %zu symbols '%.128s', at %s", s.nr,
-				 name, list);
+		rc = error_set(err, -EINVAL, "the kernel has %zu symbols '%.128s', at %s", s.nr,
+			       name, list);
 	} else {
 		*ret = (struct event_symbol){
 			.function = s.found[0].type == STT_FUNC,
@@ -504,7 +506,7 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 		};
 	}
 	buf_release(&text);
-	return code;
+	return rc;
 }
 
 static int find(const char *file, const char *name, struct event_symbol *ret, struct error *err)

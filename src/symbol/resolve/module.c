@@ -54,9 +54,9 @@ static int load_kallsyms(const struct sources *src, const char *path, const char
 			 struct symtab **ret, struct error *why)
 {
 	struct buf lines;
-	int r = module_list_symbols(src->modules, path, name, &lines, why);
+	int rc = module_list_symbols(src->modules, path, name, &lines, why);
 
-	return r ? r : kallsyms_table(&lines, name, 0, ret);
+	return rc ? rc : kallsyms_table(&lines, name, 0, ret);
 }
 
 static int load_ko(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
@@ -67,28 +67,28 @@ static int load_ko(const struct dso *dso, const char *path, bool trusted, struct
 	struct elf_space space = {0};
 	struct buf mem = {0};
 	size_t count = 0;
-	int r = source_read(path, &mem, why);
+	int rc = source_read(path, &mem, why);
 
-	if (!r)
-		r = elf_image_memory(&mem, &img, why);
-	if (r)
-		return r;
+	if (!rc)
+		rc = elf_image_memory(&mem, &img, why);
+	if (rc)
+		return rc;
 	if (!source_accept(dso, &img, trusted, path, why) || img.ehdr.e_type != ET_REL) {
-		r = -ENOENT;
+		rc = -ENOENT;
 		goto out;
 	}
-	r = elf_space_module(&img, &space);
-	if (!r)
-		r = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
-	if (!r && !count)
-		r = error_set(why, -ENOENT, "%s has no symbol table", path);
-	if (!r)
-		r = symtab_build(&b, ret);
+	rc = elf_space_module(&img, &space);
+	if (!rc)
+		rc = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
+	if (!rc && !count)
+		rc = error_set(why, -ENOENT, "%s has no symbol table", path);
+	if (!rc)
+		rc = symtab_build(&b, ret);
 out:
 	symtab_builder_release(&b);
 	elf_space_release(&space);
 	elf_image_close(&img);
-	return r;
+	return rc;
 }
 
 /* In the list that depmod made for the release. */
@@ -110,21 +110,21 @@ static int load_any_ko(const struct sources *src, const struct dso *dso, const c
 	bool trusted = src->same_machine || src->opts.symfs;
 	struct error err = ERROR_INIT;
 	char path[PATH_MAX];
-	int r = -ENOENT;
+	int rc = -ENOENT;
 
 	/* a debug file has .symtab too, but sections without the sizes' content: as good */
 	if (dso->name[0] == '/' && source_path(path, "%s%s", prefix, dso->name)) {
-		r = load_ko(dso, path, trusted, ret, &err);
-		if (r != -ENOENT || *err.text)
+		rc = load_ko(dso, path, trusted, ret, &err);
+		if (rc != -ENOENT || *err.text)
 			*why = err;
-		if (!r)
+		if (!rc)
 			return 0;
 	}
 	if (source_cache_path(src, dso, "elf", path) && !load_ko(dso, path, false, ret, NULL))
 		return 0;
 	if (find_ko(src, name, path) && !load_ko(dso, path, trusted, ret, NULL))
 		return 0;
-	return r;
+	return rc;
 }
 
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,

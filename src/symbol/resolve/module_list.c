@@ -9,7 +9,7 @@
 #include "symbol/resolve/kallsyms.h"
 
 /* A line, or all lines, about a module. Offsets into the text; kallsyms_read() bounds them. */
-struct entry {
+struct module_entry {
 	uint32_t name, name_len;
 	uint32_t start, len;
 };
@@ -20,7 +20,7 @@ struct index {
 	int code;
 	struct error why;
 	struct buf text;
-	struct entry *entries;
+	struct module_entry *entries;
 	size_t nr, cap;
 };
 
@@ -57,7 +57,7 @@ void module_list_free(struct module_list *l)
 	free(l);
 }
 
-static int add(struct index *x, const struct entry *e)
+static int add(struct index *x, const struct module_entry *e)
 {
 	if (array_grow(&x->entries, &x->cap, x->nr + 1, sizeof(*x->entries)))
 		return -ENOMEM;
@@ -81,21 +81,21 @@ static int compare_names(const char *a, size_t a_len, const char *b, size_t b_le
 /* By name, and of one name as they stand in the text. */
 static int compare(const void *pa, const void *pb, void *text)
 {
-	const struct entry *a = pa, *b = pb;
+	const struct module_entry *a = pa, *b = pb;
 	const char *t = text;
-	int r = compare_names(t + a->name, a->name_len, t + b->name, b->name_len);
+	int rc = compare_names(t + a->name, a->name_len, t + b->name, b->name_len);
 
-	return r ? r : (a->start > b->start) - (a->start < b->start);
+	return rc ? rc : (a->start > b->start) - (a->start < b->start);
 }
 
 /* The first of that name, or NULL. */
-static const struct entry *find(const struct index *x, const char *name)
+static const struct module_entry *find(const struct index *x, const char *name)
 {
 	const char *text = (const char *)x->text.data;
 	size_t low = 0, high = x->nr, mid, len = strlen(name);
 
 	while (low < high) {
-		const struct entry *e;
+		const struct module_entry *e;
 
 		mid = low + (high - low) / 2;
 		e = &x->entries[mid];
@@ -119,10 +119,10 @@ static int take_lines(struct index *x, const struct buf *text)
 	const char *base = (const char *)text->data;
 	struct kallsyms_line line;
 	size_t pos = 0, start;
-	int r = 0;
+	int rc = 0;
 
-	for (start = 0; !r && kallsyms_next(text, &pos, &line); start = pos) {
-		struct entry e = {
+	for (start = 0; !rc && kallsyms_next(text, &pos, &line); start = pos) {
+		struct module_entry e = {
 			.name_len = (uint32_t)line.module_len,
 			.start = (uint32_t)start,
 			.len = (uint32_t)(pos - start),
@@ -131,12 +131,13 @@ static int take_lines(struct index *x, const struct buf *text)
 		if (!line.module || !line.addr || !kallsyms_is_code(&line))
 			continue;
 		e.name = (uint32_t)(line.module - base);
-		r = add(x, &e);
+		rc = add(x, &e);
 	}
-	return r;
+	return rc;
 }
 
-static bool same_name(const struct buf *text, const struct entry *a, const struct entry *b)
+static bool same_name(const struct buf *text, const struct module_entry *a,
+		      const struct module_entry *b)
 {
 	const char *t = (const char *)text->data;
 
@@ -148,23 +149,23 @@ static int group(struct index *x, const struct buf *text)
 {
 	struct buf all = {0};
 	size_t out = 0;
-	int r = 0;
+	int rc = 0;
 
-	for (size_t i = 0, next; !r && i < x->nr; i = next) {
-		struct entry first = x->entries[i], e = {.start = (uint32_t)all.len};
+	for (size_t i = 0, next; !rc && i < x->nr; i = next) {
+		struct module_entry first = x->entries[i], e = {.start = (uint32_t)all.len};
 
 		e.name = e.start + (first.name - first.start);
 		e.name_len = first.name_len;
-		for (next = i; !r && next < x->nr && same_name(text, &first, &x->entries[next]);
+		for (next = i; !rc && next < x->nr && same_name(text, &first, &x->entries[next]);
 		     next++)
-			r = buf_append(&all, text->data + x->entries[next].start,
-				       x->entries[next].len);
+			rc = buf_append(&all, text->data + x->entries[next].start,
+					x->entries[next].len);
 		e.len = (uint32_t)all.len - e.start;
 		x->entries[out++] = e;
 	}
 	x->nr = out;
 	x->text = all;
-	return r;
+	return rc;
 }
 
 static void read_symbols(struct module_list *l, const char *path)
@@ -191,30 +192,30 @@ static void read_symbols(struct module_list *l, const char *path)
 
 int module_list_text(struct module_list *l, const char *path, struct buf *ret, struct error *why)
 {
-	int r = 0;
+	int rc = 0;
 
 	pthread_mutex_lock(&l->lock);
 	if (!l->symbols.read)
 		read_symbols(l, path);
 	if (l->symbols.code) {
-		r = l->symbols.code;
+		rc = l->symbols.code;
 		if (why)
 			*why = l->symbols.why;
 	} else if (l->kernel.data) {
 		*ret = l->kernel;
 		l->kernel = (struct buf){0};
 	} else {
-		r = kallsyms_read(path, ret, why);
+		rc = kallsyms_read(path, ret, why);
 	}
 	pthread_mutex_unlock(&l->lock);
-	return r;
+	return rc;
 }
 
 int module_list_symbols(struct module_list *l, const char *path, const char *name, struct buf *ret,
 			struct error *why)
 {
 	const struct index *x = &l->symbols;
-	const struct entry *e;
+	const struct module_entry *e;
 
 	pthread_mutex_lock(&l->lock);
 	if (!x->read)
@@ -240,7 +241,7 @@ int module_list_symbols(struct module_list *l, const char *path, const char *nam
 static int take_file(struct index *x, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len), *base, *end;
-	struct entry e = {.start = (uint32_t)(line - (const char *)x->text.data)};
+	struct module_entry e = {.start = (uint32_t)(line - (const char *)x->text.data)};
 
 	if (!colon)
 		return 0;
@@ -274,7 +275,7 @@ static void read_files(struct index *x, const char *path)
 
 bool module_list_file(struct module_list *l, const char *path, const char *name, char ret[PATH_MAX])
 {
-	const struct entry *e;
+	const struct module_entry *e;
 
 	pthread_mutex_lock(&l->lock);
 	if (!l->files.read)

@@ -21,22 +21,22 @@
 /* @owner: the process's user, or our own where it is gone. Returns a descriptor or -errno. */
 static int open_map(const char *path, uid_t owner, struct error *why)
 {
-	int r, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int rc, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
 		return error_sys(why, -errno, "%s", path);
 	if (fstat(fd, &st))
-		r = error_sys(why, -errno, "%s", path);
+		rc = error_sys(why, -errno, "%s", path);
 	else if (!S_ISREG(st.st_mode))
-		r = error_set(why, -EINVAL, "%s is not a regular file", path);
+		rc = error_set(why, -EINVAL, "%s is not a regular file", path);
 	else if (st.st_uid && st.st_uid != owner && st.st_uid != geteuid())
-		r = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
-			      path, (unsigned int)st.st_uid);
+		rc = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
+			       path, (unsigned int)st.st_uid);
 	else
 		return fd;
 	close(fd);
-	return r;
+	return rc;
 }
 
 static bool take_hex(char **p, uint64_t *ret)
@@ -67,28 +67,28 @@ struct map_reader {
 static int take_line(struct map_reader *m, char *line)
 {
 	struct symtab_entry e = {.binding = SYMTAB_GLOBAL};
-	int r;
+	int rc;
 
 	if (!take_hex(&line, &e.start) || !take_hex(&line, &e.size) || !e.size)
 		return 0;
-	r = symtab_name(&m->b, line, strlen(line), &e.name);
-	return r ? r : symtab_add(&m->b, &e);
+	rc = symtab_name(&m->b, line, strlen(line), &e.name);
+	return rc ? rc : symtab_add(&m->b, &e);
 }
 
 /* Takes the whole lines in @text, of which [@len, @end) is new, and moves the rest to its front. */
 static int take_lines(struct map_reader *m, size_t end)
 {
 	char *line = m->text, *stop, *nul = memchr(m->text + m->len, 0, end - m->len);
-	int r = 0;
+	int rc = 0;
 
 	if (nul) {
 		m->nul = true;
 		end = (size_t)(nul - m->text);
 	}
-	while (!r && (stop = memchr(line, '\n', end - (size_t)(line - m->text)))) {
+	while (!rc && (stop = memchr(line, '\n', end - (size_t)(line - m->text)))) {
 		*stop = 0;
 		if (!m->too_long)
-			r = take_line(m, line);
+			rc = take_line(m, line);
 		m->too_long = false;
 		line = stop + 1;
 	}
@@ -98,7 +98,7 @@ static int take_lines(struct map_reader *m, size_t end)
 		m->too_long = true;
 		m->len = 0;
 	}
-	return r;
+	return rc;
 }
 
 /* Bytes that the symbols take, names included, before there is a table of them. */
@@ -110,26 +110,26 @@ static uint64_t memory_of(const struct symtab_builder *b)
 static int read_map(int fd, struct map_reader *m, uint64_t max, struct error *why)
 {
 	ssize_t n = 1;
-	int r = 0;
+	int rc = 0;
 
-	while (!r && n && !m->nul) {
+	while (!rc && n && !m->nul) {
 		n = read(fd, m->text + m->len, LINE_MAX_MAP - m->len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		r = n < 0 ? -errno : take_lines(m, m->len + (size_t)n);
-		if (!r && memory_of(&m->b) > max)
-			r = -EFBIG;
+		rc = n < 0 ? -errno : take_lines(m, m->len + (size_t)n);
+		if (!rc && memory_of(&m->b) > max)
+			rc = -EFBIG;
 	}
 	/* A line that does not end, behind the others. */
 	m->text[m->len] = 0;
-	if (!r && m->len && !m->too_long)
-		r = take_line(m, m->text);
-	if (r == -EFBIG)
-		return error_set(why, r,
+	if (!rc && m->len && !m->too_long)
+		rc = take_line(m, m->text);
+	if (rc == -EFBIG)
+		return error_set(why, rc,
 				 "%s is left out: symbols of JITs would take more than %u MB",
 				 m->path, PERFMAPS_MAX >> 20);
-	if (r)
-		return error_sys(why, r, "%s", m->path);
+	if (rc)
+		return error_sys(why, rc, "%s", m->path);
 	if (!m->b.count)
 		return error_set(why, m->nul ? -EBADMSG : -ENOENT, "%s has %s", m->path,
 				 m->nul ? "NUL bytes: it is no list of symbols" : "no symbols");
@@ -165,7 +165,7 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 	const char *root = src->opts.symfs ? src->opts.symfs : src->host.root;
 	uid_t owner = geteuid();
 	struct stat st;
-	int r;
+	int rc;
 
 	if (!src->same_machine && !src->opts.symfs)
 		return error_set(why, -ENOENT,
@@ -174,13 +174,13 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 		owner = st.st_uid;
 	if (!source_path(path, "%s/tmp/perf-%u.map", root, pid))
 		return -ENAMETOOLONG;
-	r = open_map(path, owner, why);
-	if (r != -ENOENT || src->opts.symfs)
-		return r;
+	rc = open_map(path, owner, why);
+	if (rc != -ENOENT || src->opts.symfs)
+		return rc;
 	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, inner_pid(src, pid)))
-		return r;
+		return rc;
 	/* its error is of interest only if there is a file */
-	return access(path, F_OK) ? r : open_map(path, owner, why);
+	return access(path, F_OK) ? rc : open_map(path, owner, why);
 }
 
 int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,
@@ -188,21 +188,21 @@ int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct
 {
 	struct map_reader *m = calloc(1, sizeof(*m));
 	char path[PATH_MAX];
-	int r, fd;
+	int rc, fd;
 
 	if (!m)
 		return -ENOMEM;
 	m->path = path;
 	m->b.last_wins = true;
 	fd = find_map(src, pid, path, why);
-	r = fd < 0 ? fd : read_map(fd, m, *left, why);
-	if (!r) {
+	rc = fd < 0 ? fd : read_map(fd, m, *left, why);
+	if (!rc) {
 		*left -= memory_of(&m->b);
-		r = symtab_build(&m->b, ret);
+		rc = symtab_build(&m->b, ret);
 	}
 	if (fd >= 0)
 		close(fd);
 	symtab_builder_release(&m->b);
 	free(m);
-	return r;
+	return rc;
 }

@@ -26,7 +26,7 @@ struct loaded {
 	char why[512];	      /* there are none, or few; else empty */
 };
 
-struct slot {
+struct resolver_slot {
 	/* Published with release under the lock, read with acquire. */
 	_Atomic(struct loaded *) loaded;
 	pthread_mutex_t lock; /* guards the loading */
@@ -43,7 +43,7 @@ struct resolver {
 	struct sources src;
 	struct utsname uts;
 	char *home;
-	_Atomic(struct slot *) blocks[BLOCKS_MAX];
+	_Atomic(struct resolver_slot *) blocks[BLOCKS_MAX];
 	_Atomic(struct pid_map *) pids[PID_BUCKETS];
 	/* Lock order: after a slot's. Guards the growing of blocks and pids, and what follows. */
 	pthread_mutex_t lock;
@@ -116,7 +116,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 	return 0;
 }
 
-static void block_free(struct slot *block, size_t n)
+static void block_free(struct resolver_slot *block, size_t n)
 {
 	size_t i;
 
@@ -156,9 +156,9 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
-static struct slot *block_new(size_t n)
+static struct resolver_slot *block_new(size_t n)
 {
-	struct slot *b = calloc(n, sizeof(*b));
+	struct resolver_slot *b = calloc(n, sizeof(*b));
 	size_t i;
 
 	for (i = 0; b && i < n; i++)
@@ -177,11 +177,11 @@ static unsigned int block_of(unsigned int index, size_t *ret)
 }
 
 /* The slot of dso number @index if it has been made, else NULL. */
-static const struct slot *slot_find(const struct resolver *r, unsigned int index)
+static const struct resolver_slot *slot_find(const struct resolver *r, unsigned int index)
 {
 	size_t at;
 	unsigned int k = block_of(index, &at);
-	const struct slot *b;
+	const struct resolver_slot *b;
 
 	if (k >= BLOCKS_MAX)
 		return NULL;
@@ -190,11 +190,11 @@ static const struct slot *slot_find(const struct resolver *r, unsigned int index
 }
 
 /* The slot of dso number @index; NULL when out of memory. Lock-free once it is there. */
-static struct slot *slot_get(struct resolver *r, unsigned int index)
+static struct resolver_slot *slot_get(struct resolver *r, unsigned int index)
 {
 	size_t at;
 	unsigned int k = block_of(index, &at);
-	struct slot *b;
+	struct resolver_slot *b;
 
 	if (k >= BLOCKS_MAX)
 		return NULL;
@@ -250,7 +250,7 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 
 static const struct loaded *loaded_get(struct resolver *r, const struct dso *dso)
 {
-	struct slot *s = slot_get(r, dso->index);
+	struct resolver_slot *s = slot_get(r, dso->index);
 	struct loaded *l;
 
 	if (!s)
@@ -369,7 +369,7 @@ static bool any_pid_asked(const struct resolver *r)
 
 bool resolver_was_asked(const struct resolver *r, const struct dso *dso)
 {
-	const struct slot *s;
+	const struct resolver_slot *s;
 
 	if (dso->kind == DSO_ANON)
 		return any_pid_asked(r);

@@ -27,36 +27,36 @@ int source_unxz(const void *data, size_t len, struct buf *ret)
 	lzma_stream s = LZMA_STREAM_INIT;
 	struct buf b = {0};
 	lzma_ret l;
-	int r = 0;
+	int rc = 0;
 
 	if (lzma_stream_decoder(&s, DECODER_MAX, 0) != LZMA_OK)
 		return -ENOMEM;
 	s.next_in = data;
 	s.avail_in = len;
 	do {
-		r = room(&b);
-		if (r)
+		rc = room(&b);
+		if (rc)
 			break;
 		s.next_out = b.data + b.len;
 		s.avail_out = b.cap - b.len;
 		l = lzma_code(&s, LZMA_FINISH);
 		b.len = b.cap - s.avail_out;
 		if (l != LZMA_OK && l != LZMA_STREAM_END)
-			r = l == LZMA_MEM_ERROR || l == LZMA_MEMLIMIT_ERROR ? -ENOMEM : -EBADMSG;
-	} while (!r && l != LZMA_STREAM_END);
+			rc = l == LZMA_MEM_ERROR || l == LZMA_MEMLIMIT_ERROR ? -ENOMEM : -EBADMSG;
+	} while (!rc && l != LZMA_STREAM_END);
 	lzma_end(&s);
-	if (r)
+	if (rc)
 		buf_release(&b);
 	else
 		*ret = b;
-	return r;
+	return rc;
 }
 
 static int ungzip(const void *data, size_t len, struct buf *ret)
 {
 	z_stream s = {0};
 	struct buf b = {0};
-	int z = Z_OK, r = 0;
+	int z = Z_OK, rc = 0;
 
 	if (len > UINT32_MAX)
 		return -EFBIG;
@@ -64,23 +64,23 @@ static int ungzip(const void *data, size_t len, struct buf *ret)
 		return -ENOMEM;
 	s.next_in = (Bytef *)(uintptr_t)data;
 	s.avail_in = (uInt)len;
-	while (!r && z != Z_STREAM_END) {
-		r = room(&b);
-		if (r)
+	while (!rc && z != Z_STREAM_END) {
+		rc = room(&b);
+		if (rc)
 			break;
 		s.next_out = b.data + b.len;
 		s.avail_out = (uInt)STEP;
 		z = inflate(&s, Z_NO_FLUSH);
 		b.len += STEP - s.avail_out;
 		if (z != Z_OK && z != Z_STREAM_END)
-			r = -EBADMSG;
+			rc = -EBADMSG;
 	}
 	inflateEnd(&s);
-	if (r)
+	if (rc)
 		buf_release(&b);
 	else
 		*ret = b;
-	return r;
+	return rc;
 }
 
 static int unzstd(const void *data, size_t len, struct buf *ret)
@@ -89,56 +89,56 @@ static int unzstd(const void *data, size_t len, struct buf *ret)
 	ZSTD_inBuffer in = {data, len, 0};
 	struct buf b = {0};
 	size_t z = 1;
-	int r = ctx ? 0 : -ENOMEM;
+	int rc = ctx ? 0 : -ENOMEM;
 
-	while (!r && (z || in.pos < in.size)) {
+	while (!rc && (z || in.pos < in.size)) {
 		ZSTD_outBuffer out = {0};
 		size_t before = in.pos;
 
-		r = room(&b);
-		if (r)
+		rc = room(&b);
+		if (rc)
 			break;
 		out.dst = b.data + b.len;
 		out.size = b.cap - b.len;
 		z = ZSTD_decompressStream(ctx, &out, &in);
 		b.len += out.pos;
 		if (ZSTD_isError(z) || (!out.pos && in.pos == before))
-			r = -EBADMSG;
+			rc = -EBADMSG;
 	}
 	ZSTD_freeDCtx(ctx);
-	if (r)
+	if (rc)
 		buf_release(&b);
 	else
 		*ret = b;
-	return r;
+	return rc;
 }
 
 static int read_plain(const char *path, struct buf *ret)
 {
 	uint64_t size;
-	int fd = elf_open_regular(path, &size), r = 0;
+	int fd = elf_open_regular(path, &size), rc = 0;
 	struct buf b = {0};
 	ssize_t n = 1;
 
 	if (fd < 0)
 		return fd;
 	if (size > UNPACKED_MAX)
-		r = -EFBIG;
+		rc = -EFBIG;
 	else
-		r = buf_reserve(&b, (size_t)size + 1);
-	while (!r && n && b.len < size) {
+		rc = buf_reserve(&b, (size_t)size + 1);
+	while (!rc && n && b.len < size) {
 		n = read(fd, b.data + b.len, (size_t)size - b.len);
 		if (n < 0 && errno != EINTR)
-			r = -errno;
+			rc = -errno;
 		else if (n > 0)
 			b.len += (size_t)n;
 	}
 	close(fd);
-	if (r)
+	if (rc)
 		buf_release(&b);
 	else
 		*ret = b;
-	return r;
+	return rc;
 }
 
 int source_read(const char *path, struct buf *ret, struct error *why)
@@ -149,18 +149,18 @@ int source_read(const char *path, struct buf *ret, struct error *why)
 	} formats[] = {{".xz", source_unxz}, {".gz", ungzip}, {".zst", unzstd}};
 	struct buf packed = {0};
 	size_t i, len = strlen(path);
-	int r = read_plain(path, &packed);
+	int rc = read_plain(path, &packed);
 
-	if (r)
-		return error_sys(why, r, "%s", path);
+	if (rc)
+		return error_sys(why, rc, "%s", path);
 	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		size_t n = strlen(formats[i].end);
 
 		if (len < n || strcmp(path + len - n, formats[i].end))
 			continue;
-		r = formats[i].unpack(packed.data, packed.len, ret);
+		rc = formats[i].unpack(packed.data, packed.len, ret);
 		buf_release(&packed);
-		return r ? error_sys(why, r, "%s: cannot unpack", path) : 0;
+		return rc ? error_sys(why, rc, "%s: cannot unpack", path) : 0;
 	}
 	*ret = packed;
 	return 0;

@@ -48,19 +48,19 @@ static int add_all(const struct elf_image *img, struct symtab **ret, struct erro
 	struct symtab_builder b = {0};
 	struct elf_space space = {0};
 	size_t count = 0;
-	int r = elf_space_file(img, &space, why);
+	int rc = elf_space_file(img, &space, why);
 
-	if (!r)
-		r = elf_add_symbols(img, SHT_SYMTAB, &space, &b, &count);
-	if (!r)
-		r = elf_add_symbols(img, SHT_DYNSYM, &space, &b, &count);
-	if (!r && !count)
-		r = error_set(why, -ENOENT, "the vdso has no symbols");
-	if (!r)
-		r = symtab_build(&b, ret);
+	if (!rc)
+		rc = elf_add_symbols(img, SHT_SYMTAB, &space, &b, &count);
+	if (!rc)
+		rc = elf_add_symbols(img, SHT_DYNSYM, &space, &b, &count);
+	if (!rc && !count)
+		rc = error_set(why, -ENOENT, "the vdso has no symbols");
+	if (!rc)
+		rc = symtab_build(&b, ret);
 	symtab_builder_release(&b);
 	elf_space_release(&space);
-	return r;
+	return rc;
 }
 
 int source_open_vdso(const struct sources *src, const struct dso *dso, struct elf_image *ret,
@@ -69,32 +69,32 @@ int source_open_vdso(const struct sources *src, const struct dso *dso, struct el
 	struct elf_image img = ELF_IMAGE_INIT;
 	bool mine = !strcmp(dso->name, "[vdso]");
 	char path[PATH_MAX];
-	int r = mine ? own_vdso(&img, why)
-		     : error_set(why, -ENOENT, "not this program's kind of vdso");
+	int rc = mine ? own_vdso(&img, why)
+		      : error_set(why, -ENOENT, "not this program's kind of vdso");
 
-	if (!r && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why)) {
+	if (!rc && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why)) {
 		elf_image_close(&img);
-		r = -ENOENT;
+		rc = -ENOENT;
 	}
-	if (r && source_cache_path(src, dso, "vdso", path) && !elf_image_open(path, &img, NULL)) {
+	if (rc && source_cache_path(src, dso, "vdso", path) && !elf_image_open(path, &img, NULL)) {
 		if (source_accept(dso, &img, false, path, NULL))
-			r = 0;
+			rc = 0;
 		else
 			elf_image_close(&img);
 	}
-	if (!r)
+	if (!rc)
 		*ret = img;
-	return r;
+	return rc;
 }
 
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	int r = source_open_vdso(src, dso, &img, why);
+	int rc = source_open_vdso(src, dso, &img, why);
 
-	if (!r)
-		r = add_all(&img, ret, why);
+	if (!rc)
+		rc = add_all(&img, ret, why);
 	elf_image_close(&img);
-	return r;
+	return rc;
 }

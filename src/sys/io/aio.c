@@ -22,15 +22,15 @@
 /* A descriptor that is ready by poll() and still gives EAGAIN is asked again after that time. */
 #define STALL_NS 1000000
 
-enum state {
+enum aio_state {
 	FREE,
 	QUEUED,
 	STARTED,
 	ENDED,
 };
 
-struct slot {
-	enum state state;
+struct aio_slot {
+	enum aio_state state;
 	struct aio_part rest; /* what of it is not yet written */
 	uint64_t number;      /* by submission; of an ended one, by its end */
 	unsigned int stalls;  /* times EAGAIN since anything of it was written */
@@ -44,13 +44,13 @@ struct aio {
 	int broken; /* what the engine died of */
 	unsigned int depth, pending;
 	uint64_t numbers;
-	struct slot slots[];
+	struct aio_slot slots[];
 };
 
 int aio_new_engine(const struct aio_engine *engine, void *arg, unsigned int depth, struct aio **ret)
 {
 	struct aio *a;
-	int r;
+	int rc;
 
 	if (!depth || depth > AIO_DEPTH_MAX)
 		return -EINVAL;
@@ -59,26 +59,26 @@ int aio_new_engine(const struct aio_engine *engine, void *arg, unsigned int dept
 		return -ENOMEM;
 	a->engine = engine;
 	a->depth = depth;
-	r = engine->open(arg, depth, &a->state);
-	if (r)
+	rc = engine->open(arg, depth, &a->state);
+	if (rc)
 		free(a);
 	else
 		*ret = a;
-	return r;
+	return rc;
 }
 
 int aio_new(enum aio_kind kind, unsigned int depth, struct aio **ret, struct error *err)
 {
-	int r = 0, refused = 0;
+	int rc = 0, refused = 0;
 
 	if (kind != AIO_POSIX) {
-		r = aio_new_engine(&aio_engine_uring, NULL, depth, ret);
-		refused = r;
+		rc = aio_new_engine(&aio_engine_uring, NULL, depth, ret);
+		refused = rc;
 	}
-	if (kind == AIO_POSIX || (r && kind == AIO_AUTOMATIC))
-		r = aio_new_engine(&aio_engine_posix, NULL, depth, ret);
-	if (r)
-		return error_sys(err, r, "asynchronous writing, %u at a time", depth);
+	if (kind == AIO_POSIX || (rc && kind == AIO_AUTOMATIC))
+		rc = aio_new_engine(&aio_engine_posix, NULL, depth, ret);
+	if (rc)
+		return error_sys(err, rc, "asynchronous writing, %u at a time", depth);
 	(*ret)->uring_refused = refused;
 	return 0;
 }
@@ -107,18 +107,18 @@ unsigned int aio_pending(const struct aio *a)
 	return a->pending;
 }
 
-static bool is_stream(const struct slot *s)
+static bool is_stream(const struct aio_slot *s)
 {
 	return s->rest.offset == AIO_STREAM;
 }
 
 /* Another one of the same stream that was submitted before @s and has not ended. */
-static bool stream_busy(const struct aio *a, const struct slot *s)
+static bool stream_busy(const struct aio *a, const struct aio_slot *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < a->depth && is_stream(s); i++) {
-		const struct slot *o = &a->slots[i];
+		const struct aio_slot *o = &a->slots[i];
 
 		if ((o->state == QUEUED || o->state == STARTED) && o->number < s->number &&
 		    is_stream(o) && o->rest.fd == s->rest.fd)
@@ -130,13 +130,13 @@ static bool stream_busy(const struct aio *a, const struct slot *s)
 /* What waits behind a write of a stream that failed. */
 static void cancel_behind(struct aio *a, int fd)
 {
-	struct slot *next;
+	struct aio_slot *next;
 	unsigned int i;
 
 	do {
 		next = NULL;
 		for (i = 0; i < a->depth; i++) {
-			struct slot *s = &a->slots[i];
+			struct aio_slot *s = &a->slots[i];
 
 			if (s->state == QUEUED && is_stream(s) && s->rest.fd == fd &&
 			    (!next || s->number < next->number))
@@ -150,7 +150,7 @@ static void cancel_behind(struct aio *a, int fd)
 	} while (next);
 }
 
-static void slot_end(struct aio *a, struct slot *s, int result)
+static void slot_end(struct aio *a, struct aio_slot *s, int result)
 {
 	s->state = ENDED;
 	s->completion.result = result;
@@ -160,7 +160,7 @@ static void slot_end(struct aio *a, struct slot *s, int result)
 }
 
 /* What one write(2) of @s came to. It is queued again if there is more to do. */
-static void slot_result(struct aio *a, struct slot *s, ssize_t result)
+static void slot_result(struct aio *a, struct aio_slot *s, ssize_t result)
 {
 	s->state = QUEUED;
 	/* Nobody cancels a write but the end of the thread that began it. */
@@ -185,7 +185,7 @@ static void slot_result(struct aio *a, struct slot *s, ssize_t result)
 }
 
 /* After EAGAIN: whether to try again; with @wait, when that makes sense. */
-static bool stall_over(const struct slot *s, bool wait)
+static bool stall_over(const struct aio_slot *s, bool wait)
 {
 	const struct timespec nap = {.tv_nsec = STALL_NS};
 	struct pollfd pfd = {.fd = s->rest.fd, .events = POLLOUT};
@@ -195,14 +195,14 @@ static bool stall_over(const struct slot *s, bool wait)
 	return poll(&pfd, 1, wait ? -1 : 0) != 0;
 }
 
-static void slot_start(struct aio *a, struct slot *s)
+static void slot_start(struct aio *a, struct aio_slot *s)
 {
-	int r;
+	int rc;
 
 	s->state = STARTED;
-	r = a->engine->start(a->state, (unsigned int)(s - a->slots), &s->rest);
-	if (r)
-		slot_result(a, s, r);
+	rc = a->engine->start(a->state, (unsigned int)(s - a->slots), &s->rest);
+	if (rc)
+		slot_result(a, s, rc);
 }
 
 /*
@@ -211,12 +211,12 @@ static void slot_start(struct aio *a, struct slot *s)
  */
 static bool start_queued(struct aio *a, bool wait)
 {
-	struct slot *stalled = NULL;
+	struct aio_slot *stalled = NULL;
 	bool started = false;
 	unsigned int i;
 
 	for (i = 0; i < a->depth; i++) {
-		struct slot *s = &a->slots[i];
+		struct aio_slot *s = &a->slots[i];
 
 		if (s->state == QUEUED && !stream_busy(a, s)) {
 			if (!s->stalls || stall_over(s, false))
@@ -233,14 +233,14 @@ static bool start_queued(struct aio *a, bool wait)
 
 int aio_submit(struct aio *a, int fd, const void *data, size_t len, off_t offset, void *cookie)
 {
-	struct slot *s = a->slots;
+	struct aio_slot *s = a->slots;
 
 	if (a->pending == a->depth)
 		return -EBUSY;
 	while (s->state != FREE)
 		s++;
 	a->pending++;
-	*s = (struct slot){
+	*s = (struct aio_slot){
 		.state = QUEUED,
 		.rest = {fd, data, len, offset},
 		.number = a->numbers++,
@@ -256,28 +256,28 @@ static int step(struct aio *a, bool wait)
 {
 	unsigned int slot;
 	ssize_t result;
-	int r;
+	int rc;
 
 	if (a->broken)
 		return a->broken;
 	if (!start_queued(a, wait))
 		return wait;
-	r = a->engine->collect(a->state, wait, &slot, &result);
-	if (r < 0)
-		a->broken = r;
-	if (r == 1)
+	rc = a->engine->collect(a->state, wait, &slot, &result);
+	if (rc < 0)
+		a->broken = rc;
+	if (rc == 1)
 		slot_result(a, &a->slots[slot], result);
-	return r || !wait ? r : 1;
+	return rc || !wait ? rc : 1;
 }
 
 /* The one that ended first. */
-static struct slot *first_ended(struct aio *a)
+static struct aio_slot *first_ended(struct aio *a)
 {
-	struct slot *first = NULL;
+	struct aio_slot *first = NULL;
 	unsigned int i;
 
 	for (i = 0; i < a->depth; i++) {
-		struct slot *s = &a->slots[i];
+		struct aio_slot *s = &a->slots[i];
 
 		if (s->state == ENDED && (!first || s->number < first->number))
 			first = s;
@@ -287,15 +287,15 @@ static struct slot *first_ended(struct aio *a)
 
 int aio_reap(struct aio *a, bool wait, struct aio_completion *ret)
 {
-	struct slot *s = NULL;
-	int r = 1;
+	struct aio_slot *s = NULL;
+	int rc = 1;
 
 	if (!a->pending)
 		return 0;
-	while (!(s = first_ended(a)) && r == 1)
-		r = step(a, wait);
+	while (!(s = first_ended(a)) && rc == 1)
+		rc = step(a, wait);
 	if (!s)
-		return r;
+		return rc;
 	*ret = s->completion;
 	s->state = FREE;
 	a->pending--;
@@ -315,9 +315,9 @@ static bool any_unended(const struct aio *a)
 
 int aio_barrier(struct aio *a)
 {
-	int r = 1;
+	int rc = 1;
 
-	while (r == 1 && any_unended(a))
-		r = step(a, true);
-	return r < 0 ? r : 0;
+	while (rc == 1 && any_unended(a))
+		rc = step(a, true);
+	return rc < 0 ? rc : 0;
 }

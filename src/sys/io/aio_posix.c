@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct request {
+struct aio_request {
 	struct aiocb cb;
 	bool stream;
 };
@@ -15,7 +15,7 @@ struct request {
 struct posix {
 	unsigned int depth;
 	const struct aiocb **started; /* by slot; NULL: free. As aio_suspend() takes it */
-	struct request requests[];
+	struct aio_request requests[];
 };
 
 static int posix_open(void *arg, unsigned int depth, void **ret)
@@ -37,7 +37,7 @@ static int posix_open(void *arg, unsigned int depth, void **ret)
 static int posix_start(void *engine, unsigned int slot, const struct aio_part *part)
 {
 	struct posix *p = engine;
-	struct request *q = &p->requests[slot];
+	struct aio_request *q = &p->requests[slot];
 
 	memset(q, 0, sizeof(*q));
 	q->stream = part->offset == AIO_STREAM;
@@ -59,7 +59,7 @@ static int posix_start(void *engine, unsigned int slot, const struct aio_part *p
 }
 
 /* One that has ended, or NULL. */
-static struct request *posix_ended(struct posix *p, unsigned int *ret_slot)
+static struct aio_request *posix_ended(struct posix *p, unsigned int *ret_slot)
 {
 	unsigned int i;
 
@@ -75,7 +75,7 @@ static struct request *posix_ended(struct posix *p, unsigned int *ret_slot)
 static int posix_collect(void *engine, bool wait, unsigned int *ret_slot, ssize_t *ret_result)
 {
 	struct posix *p = engine;
-	struct request *q = posix_ended(p, ret_slot);
+	struct aio_request *q = posix_ended(p, ret_slot);
 	int error;
 
 	if (!q && wait) {

@@ -16,10 +16,10 @@ struct uring {
 /* Sends what stands in the submission queue, now or (after EAGAIN) with the next call. */
 static int uring_send(struct uring *u)
 {
-	int r = io_uring_submit(&u->ring);
+	int rc = io_uring_submit(&u->ring);
 
-	if (r < 0 && r != -EINTR && r != -EAGAIN && r != -EBUSY)
-		u->broken = r;
+	if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY)
+		u->broken = rc;
 	return u->broken;
 }
 
@@ -34,32 +34,32 @@ static int uring_wait(struct uring *u, bool wait, struct io_uring_cqe **ret)
 static int uring_try(struct uring *u)
 {
 	struct io_uring_cqe *cqe;
-	int r;
+	int rc;
 
 	/* IORING_OP_WRITE and offset -1 came with 5.6, as did this. */
 	if (!(u->ring.features & IORING_FEAT_RW_CUR_POS))
 		return -EOPNOTSUPP;
 	io_uring_prep_nop(io_uring_get_sqe(&u->ring));
 	do {
-		r = uring_wait(u, true, &cqe);
-	} while (r == -EINTR);
-	if (!r)
+		rc = uring_wait(u, true, &cqe);
+	} while (rc == -EINTR);
+	if (!rc)
 		io_uring_cqe_seen(&u->ring, cqe);
-	return r;
+	return rc;
 }
 
 static int uring_open(void *arg, unsigned int depth, void **ret)
 {
 	struct uring *u = calloc(1, sizeof(*u));
-	int r;
+	int rc;
 
 	if (!u)
 		return -ENOMEM;
-	r = io_uring_queue_init(depth, &u->ring, 0);
-	if (r)
+	rc = io_uring_queue_init(depth, &u->ring, 0);
+	if (rc)
 		goto fail;
-	r = uring_try(u);
-	if (r) {
+	rc = uring_try(u);
+	if (rc) {
 		io_uring_queue_exit(&u->ring);
 		goto fail;
 	}
@@ -67,7 +67,7 @@ static int uring_open(void *arg, unsigned int depth, void **ret)
 	return 0;
 fail:
 	free(u);
-	return r;
+	return rc;
 }
 
 static int uring_start(void *engine, unsigned int slot, const struct aio_part *part)
@@ -89,10 +89,10 @@ static int uring_collect(void *engine, bool wait, unsigned int *ret_slot, ssize_
 {
 	struct uring *u = engine;
 	struct io_uring_cqe *cqe;
-	int r = uring_wait(u, wait, &cqe);
+	int rc = uring_wait(u, wait, &cqe);
 
-	if (r)
-		return r == -EAGAIN || r == -EINTR ? 0 : r;
+	if (rc)
+		return rc == -EAGAIN || rc == -EINTR ? 0 : rc;
 	*ret_slot = (unsigned int)cqe->user_data;
 	*ret_result = cqe->res;
 	io_uring_cqe_seen(&u->ring, cqe);

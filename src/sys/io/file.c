@@ -17,21 +17,21 @@
 
 int file_read_at(int dirfd, const char *path, struct buf *b)
 {
-	int fd, r = 0;
+	int fd, rc = 0;
 	ssize_t n;
 
 	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		r = buf_reserve(b, READ_ROOM + 1);
-		if (r)
+		rc = buf_reserve(b, READ_ROOM + 1);
+		if (rc)
 			break;
 		n = read(fd, b->data + b->len, b->cap - b->len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			r = -errno;
+			rc = -errno;
 		if (n <= 0)
 			break;
 		b->len += (size_t)n;
@@ -39,22 +39,22 @@ int file_read_at(int dirfd, const char *path, struct buf *b)
 	if (b->len < b->cap)
 		b->data[b->len] = '\0';
 	close(fd);
-	return r;
+	return rc;
 }
 
 static int text_of(char **ret, const char *fmt, va_list ap)
 {
 	struct buf b = {0};
 	char path[PATH_MAX];
-	int r;
+	int rc;
 
-	r = vsnprintf(path, sizeof(path), fmt, ap);
-	if (r < 0 || (size_t)r >= sizeof(path))
+	rc = vsnprintf(path, sizeof(path), fmt, ap);
+	if (rc < 0 || (size_t)rc >= sizeof(path))
 		return -ENAMETOOLONG;
-	r = file_read_at(AT_FDCWD, path, &b);
-	if (r) {
+	rc = file_read_at(AT_FDCWD, path, &b);
+	if (rc) {
 		buf_release(&b);
-		return r;
+		return rc;
 	}
 	while (b.len && isspace(b.data[b.len - 1]))
 		b.data[--b.len] = '\0';
@@ -65,12 +65,12 @@ static int text_of(char **ret, const char *fmt, va_list ap)
 int file_text(char **ret, const char *fmt, ...)
 {
 	va_list ap;
-	int r;
+	int rc;
 
 	va_start(ap, fmt);
-	r = text_of(ret, fmt, ap);
+	rc = text_of(ret, fmt, ap);
 	va_end(ap);
-	return r;
+	return rc;
 }
 
 int file_number(long long *ret, const char *fmt, ...)
@@ -78,20 +78,20 @@ int file_number(long long *ret, const char *fmt, ...)
 	char *text, *end;
 	long long v;
 	va_list ap;
-	int r;
+	int rc;
 
 	va_start(ap, fmt);
-	r = text_of(&text, fmt, ap);
+	rc = text_of(&text, fmt, ap);
 	va_end(ap);
-	if (r)
-		return r;
+	if (rc)
+		return rc;
 	errno = 0;
 	v = strtoll(text, &end, 10);
-	r = errno || end == text || *end ? -EBADMSG : 0;
+	rc = errno || end == text || *end ? -EBADMSG : 0;
 	free(text);
-	if (!r)
+	if (!rc)
 		*ret = v;
-	return r;
+	return rc;
 }
 
 bool file_has_generation(int fd, uint64_t generation)

@@ -18,7 +18,7 @@ static int connect_to(const char *path)
 	const struct timeval most = {.tv_sec = 1};
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	size_t len = strlen(path);
-	int fd, code;
+	int fd, rc;
 
 	if ((*path != '/' && *path != '@') || len < 2 || len >= sizeof(to.sun_path))
 		return -EINVAL;
@@ -34,9 +34,9 @@ static int connect_to(const char *path)
 	if (!connect(fd, (const struct sockaddr *)&to,
 		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)))
 		return fd;
-	code = -errno;
+	rc = -errno;
 	close(fd);
-	return code;
+	return rc;
 }
 
 /* 0: there is none, or it is not for us. */

@@ -16,13 +16,13 @@ static int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr)
 int bpf_prog_next(uint32_t id, uint32_t *ret)
 {
 	union bpf_attr attr;
-	int r;
+	int rc;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.start_id = id;
-	r = bpf_call(BPF_PROG_GET_NEXT_ID, &attr);
-	if (r)
-		return r;
+	rc = bpf_call(BPF_PROG_GET_NEXT_ID, &attr);
+	if (rc)
+		return rc;
 	*ret = attr.next_id;
 	return 0;
 }

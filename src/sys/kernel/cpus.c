@@ -60,32 +60,32 @@ int cpus_parse(const char *list, struct cpus *ret, struct error *err)
 {
 	hwloc_bitmap_t map = hwloc_bitmap_alloc();
 	const char *at = list, *part = list;
-	int code;
+	int rc;
 
 	if (!map)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (;;) {
 		part = at;
-		code = cpu_part(&at, map);
-		if (!code && *at != ',' && *at != '\0')
-			code = -EINVAL;
-		if (code || *at == '\0')
+		rc = cpu_part(&at, map);
+		if (!rc && *at != ',' && *at != '\0')
+			rc = -EINVAL;
+		if (rc || *at == '\0')
 			break;
 		at++;
 	}
-	if (!code)
-		code = cpus_from_bitmap(map, ret);
+	if (!rc)
+		rc = cpus_from_bitmap(map, ret);
 	hwloc_bitmap_free(map);
-	if (code == -EINVAL)
-		error_set(err, code,
+	if (rc == -EINVAL)
+		error_set(err, rc,
 			  "CPU list '%s': '%.*s' is neither a CPU number nor a range such as 0-3",
 			  list, (int)strcspn(part, ","), part);
-	else if (code == -ERANGE)
-		error_set(err, code, "CPU list '%s': '%.*s' is beyond any CPU number", list,
+	else if (rc == -ERANGE)
+		error_set(err, rc, "CPU list '%s': '%.*s' is beyond any CPU number", list,
 			  (int)strcspn(part, ","), part);
-	else if (code)
-		error_set(err, code, "out of memory");
-	return code;
+	else if (rc)
+		error_set(err, rc, "out of memory");
+	return rc;
 }
 
 int cpus_online(struct cpus *ret, struct error *err)
@@ -139,12 +139,12 @@ bool cpus_has(const struct cpus *set, int cpu)
 
 int cpus_to_bitmap(const struct cpus *set, struct hwloc_bitmap_s *map)
 {
-	int r;
+	int rc;
 
 	hwloc_bitmap_zero(map);
 	for (size_t i = 0; i < set->nr; i++) {
-		r = hwloc_bitmap_set(map, (unsigned int)set->ids[i]);
-		if (r)
+		rc = hwloc_bitmap_set(map, (unsigned int)set->ids[i]);
+		if (rc)
 			return -ENOMEM;
 	}
 	return 0;
@@ -193,11 +193,11 @@ int cpus_run_on(const struct cpus *set)
 {
 	size_t size;
 	cpu_set_t *cpus = cpus_to_set(set, &size);
-	int code;
+	int rc;
 
 	if (!cpus)
 		return -ENOMEM;
-	code = sched_setaffinity(0, size, cpus) ? -errno : 0;
+	rc = sched_setaffinity(0, size, cpus) ? -errno : 0;
 	CPU_FREE(cpus);
-	return code;
+	return rc;
 }

@@ -7,28 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static int refused(const char *dir, const char *resource, int code, struct error *err)
+static int refused(const char *dir, const char *resource, int rc, struct error *err)
 {
-	switch (code) {
+	switch (rc) {
 	case -ENOENT:
 	case -EOPNOTSUPP:
 		return error_set(
-			err, code,
+			err, rc,
 			"no pressure information at %s/%s: the kernel is built without PSI, "
 			"or started without psi=1",
 			dir, resource);
 	case -EPERM:
 	case -EACCES:
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "%s/%s: only root (CAP_SYS_RESOURCE) may wait for pressure on "
 				 "kernels before 6.4",
 				 dir, resource);
 	case -EINVAL:
-		return error_set(err, code,
+		return error_set(err, rc,
 				 "%s/%s: the kernel does not take this window; without "
 				 "CAP_SYS_RESOURCE it is a multiple of 2000 ms",
 				 dir, resource);
-	default: return error_sys(err, code, "%s/%s", dir, resource);
+	default: return error_sys(err, rc, "%s/%s", dir, resource);
 	}
 }
 
@@ -36,7 +36,7 @@ int pressure_open(const char *dir, const char *resource, unsigned int some_ms,
 		  unsigned int window_ms, struct error *err)
 {
 	char path[256], text[64];
-	int fd, code = 0;
+	int fd, rc = 0;
 	ssize_t n;
 
 	if (!dir)
@@ -49,11 +49,11 @@ int pressure_open(const char *dir, const char *resource, unsigned int some_ms,
 	/* The kernel wants the NUL, which it overwrites. */
 	n = write(fd, text, strlen(text) + 1);
 	if (n < 0)
-		code = -errno;
+		rc = -errno;
 	else if ((size_t)n != strlen(text) + 1)
-		code = -EIO;
-	if (!code)
+		rc = -EIO;
+	if (!rc)
 		return fd;
 	close(fd);
-	return refused(dir, resource, code, err);
+	return refused(dir, resource, rc, err);
 }

@@ -10,7 +10,7 @@
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h: field 9 of stat */
 
 /* What is left of a line. */
-struct cursor {
+struct procfs_cursor {
 	const char *p, *end;
 };
 
@@ -25,7 +25,7 @@ static int hex_digit(char c)
 
 /* Takes a number of @base 10 or 16 (no prefix, no sign); false if there is none, or above 64 bits.
  */
-static bool take_number(struct cursor *c, unsigned int base, uint64_t *ret)
+static bool take_number(struct procfs_cursor *c, unsigned int base, uint64_t *ret)
 {
 	const char *start = c->p;
 	uint64_t v = 0;
@@ -43,7 +43,7 @@ static bool take_number(struct cursor *c, unsigned int base, uint64_t *ret)
 	return c->p > start;
 }
 
-static bool take_char(struct cursor *c, char want)
+static bool take_char(struct procfs_cursor *c, char want)
 {
 	if (c->p == c->end || *c->p != want)
 		return false;
@@ -51,14 +51,14 @@ static bool take_char(struct cursor *c, char want)
 	return true;
 }
 
-static void skip_blanks(struct cursor *c)
+static void skip_blanks(struct procfs_cursor *c)
 {
 	while (c->p < c->end && *c->p == ' ')
 		c->p++;
 }
 
 /* Takes a word up to a blank, which is taken too. */
-static bool take_word(struct cursor *c, const char **ret, size_t *ret_len)
+static bool take_word(struct procfs_cursor *c, const char **ret, size_t *ret_len)
 {
 	const char *start = c->p;
 	const char *blank = memchr(start, ' ', (size_t)(c->end - start));
@@ -83,7 +83,7 @@ bool text_next_line(struct text_lines *it, char **ret, size_t *ret_len)
 	return true;
 }
 
-static bool take_perms(struct cursor *c, uint32_t *ret_prot, uint32_t *ret_flags)
+static bool take_perms(struct procfs_cursor *c, uint32_t *ret_prot, uint32_t *ret_flags)
 {
 	const char *p = c->p;
 
@@ -120,7 +120,7 @@ static size_t unescape_newlines(char *name, size_t len)
 
 int proc_map_parse(char *line, size_t len, struct proc_map *ret)
 {
-	struct cursor c = {line, line + len};
+	struct procfs_cursor c = {line, line + len};
 	struct proc_map m = {0};
 	uint64_t maj, min;
 
@@ -148,7 +148,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 {
 	const char *open = memchr(text, '(', len);
 	const char *close = memrchr(text, ')', len);
-	struct cursor c = {NULL, text + len};
+	struct procfs_cursor c = {NULL, text + len};
 	uint64_t ppid, flags = 0, threads = 0;
 	const char *word;
 	size_t word_len;
@@ -161,11 +161,11 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 		return -EBADMSG;
 	skip_blanks(&c);
 	for (int field = 5; field <= 20; field++) {
-		struct cursor w;
+		struct procfs_cursor w;
 
 		if (!take_word(&c, &word, &word_len))
 			return -EBADMSG;
-		w = (struct cursor){word, word + word_len};
+		w = (struct procfs_cursor){word, word + word_len};
 		if (field == 9 && !take_number(&w, 10, &flags))
 			return -EBADMSG;
 		if (field == 20 && (!take_number(&w, 10, &threads) || threads > UINT32_MAX))
@@ -181,7 +181,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 
 int proc_module_parse(const char *line, size_t len, struct proc_module *ret)
 {
-	struct cursor c = {line, line + len};
+	struct procfs_cursor c = {line, line + len};
 	struct proc_module m = {0};
 	const char *word;
 	size_t word_len;
@@ -201,7 +201,7 @@ int proc_module_parse(const char *line, size_t len, struct proc_module *ret)
 
 int proc_kallsym_parse(const char *line, size_t len, struct proc_kallsym *ret)
 {
-	struct cursor c = {line, line + len};
+	struct procfs_cursor c = {line, line + len};
 	struct proc_kallsym s = {0};
 	const char *tab;
 
@@ -228,17 +228,17 @@ int mount_find(const char *mounts, const char *type, const char *option, char *r
 {
 	char line[3 * 4096]; /* source, directory and options, each up to a page */
 	struct mntent entry;
-	int r = -ENOENT;
+	int rc = -ENOENT;
 	FILE *f;
 
 	f = setmntent(mounts, "re");
 	if (!f)
 		return -errno;
-	while (r == -ENOENT && getmntent_r(f, &entry, line, sizeof(line))) {
+	while (rc == -ENOENT && getmntent_r(f, &entry, line, sizeof(line))) {
 		if (strcmp(entry.mnt_type, type) || (option && !hasmntopt(&entry, option)))
 			continue;
-		r = (size_t)snprintf(ret, size, "%s", entry.mnt_dir) < size ? 0 : -ENAMETOOLONG;
+		rc = (size_t)snprintf(ret, size, "%s", entry.mnt_dir) < size ? 0 : -ENAMETOOLONG;
 	}
 	endmntent(f);
-	return r;
+	return rc;
 }

@@ -26,17 +26,17 @@ int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err)
 	char path[64];
 	struct dirent *entry;
 	DIR *dir;
-	int code = 0;
+	int rc = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
 		return error_set(err, -ESRCH, "there is no process %d", pid);
-	while (!code && (entry = readdir(dir)))
+	while (!rc && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			code = tasks_push(t, (pid_t)atoi(entry->d_name));
+			rc = tasks_push(t, (pid_t)atoi(entry->d_name));
 	closedir(dir);
-	return code ? error_set(err, code, "out of memory") : 0;
+	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
 int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err)

@@ -18,15 +18,15 @@ int uevent_open(void)
 	const struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = GROUP_KERNEL};
 	int fd =
 		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
-	int code;
+	int rc;
 
 	if (fd < 0)
 		return -errno;
 	if (!bind(fd, (const struct sockaddr *)&address, sizeof(address)))
 		return fd;
-	code = -errno;
+	rc = -errno;
 	close(fd);
-	return code;
+	return rc;
 }
 
 bool uevent_parse_cpu(const char *message, size_t len, int *ret_cpu, bool *ret_online)

@@ -17,13 +17,24 @@ static void sizes_parse_or_are_refused(void **unused)
 {
 	static const struct {
 		const char *text;
-		int r;
+		int rc;
 		uint64_t value;
 	} rows[] = {
-		{"0", 0, 0}, {"4096", 0, 4096}, {"8K", 0, 8192}, {"8k", 0, 8192},
-		{"1M", 0, 1 << 20}, {"2G", 0, 2ULL << 30}, {"7B", 0, 7}, {"0x10", 0, 16},
-		{"", -EINVAL, 0}, {"-1", -EINVAL, 0}, {" 1", -EINVAL, 0}, {"3T", 0, 3ULL << 40},
-		{"1KB", -EINVAL, 0}, {"1P", -EINVAL, 0}, {"99999999999G", -ERANGE, 0},
+		{"0", 0, 0},
+		{"4096", 0, 4096},
+		{"8K", 0, 8192},
+		{"8k", 0, 8192},
+		{"1M", 0, 1 << 20},
+		{"2G", 0, 2ULL << 30},
+		{"7B", 0, 7},
+		{"0x10", 0, 16},
+		{"", -EINVAL, 0},
+		{"-1", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+		{"3T", 0, 3ULL << 40},
+		{"1KB", -EINVAL, 0},
+		{"1P", -EINVAL, 0},
+		{"99999999999G", -ERANGE, 0},
 		{"16777216T", -ERANGE, 0},
 		{"99999999999999999999", -ERANGE, 0},
 	};
@@ -31,8 +42,8 @@ static void sizes_parse_or_are_refused(void **unused)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t v = 42;
 
-		assert_int_equal(parse_size(rows[i].text, &v), rows[i].r);
-		assert_int_equal(v, rows[i].r ? 42 : rows[i].value);
+		assert_int_equal(parse_size(rows[i].text, &v), rows[i].rc);
+		assert_int_equal(v, rows[i].rc ? 42 : rows[i].value);
 	}
 }
 
@@ -40,22 +51,32 @@ static void times_have_units(void **unused)
 {
 	static const struct {
 		const char *text;
-		int r;
+		int rc;
 		uint64_t value;
 	} rows[] = {
-		{"0ns", 0, 0},	       {"17us", 0, 17000},   {"3ms", 0, 3000000},
-		{"2s", 0, 2000000000}, {"1m", 0, 60ull * 1000000000}, {"0x10s", 0, 16000000000},
-		{"1d", 0, 86400ull * 1000000000}, {"1h", 0, 3600ull * 1000000000},
-		{"5", -EINVAL, 0},     {"", -EINVAL, 0},     {"s", -EINVAL, 0},
-		{"1.5s", -EINVAL, 0},  {"-1s", -EINVAL, 0},  {"1 s", -EINVAL, 0},
-		{"1ss", -EINVAL, 0},   {"300000d", -ERANGE, 0},
+		{"0ns", 0, 0},
+		{"17us", 0, 17000},
+		{"3ms", 0, 3000000},
+		{"2s", 0, 2000000000},
+		{"1m", 0, 60ull * 1000000000},
+		{"0x10s", 0, 16000000000},
+		{"1d", 0, 86400ull * 1000000000},
+		{"1h", 0, 3600ull * 1000000000},
+		{"5", -EINVAL, 0},
+		{"", -EINVAL, 0},
+		{"s", -EINVAL, 0},
+		{"1.5s", -EINVAL, 0},
+		{"-1s", -EINVAL, 0},
+		{"1 s", -EINVAL, 0},
+		{"1ss", -EINVAL, 0},
+		{"300000d", -ERANGE, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t v = 42;
 
-		assert_int_equal(parse_time(rows[i].text, &v), rows[i].r);
-		if (!rows[i].r)
+		assert_int_equal(parse_time(rows[i].text, &v), rows[i].rc);
+		if (!rows[i].rc)
 			assert_int_equal(v, rows[i].value);
 	}
 }

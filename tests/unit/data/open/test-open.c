@@ -30,11 +30,11 @@ static struct walk walk(struct data_file *df, unsigned int flags)
 		uint64_t last_place = 0, done, total;
 		struct data_record rec;
 		struct data_scan *scan;
-		int r;
+		int rc;
 
 		assert_int_equal(
 			data_scan_new(df, s, 0, DATA_WHOLE, flags | DATA_SCAN_FINDINGS, &scan), 0);
-		while ((r = data_scan_next(scan, &rec)) > 0) {
+		while ((rc = data_scan_next(scan, &rec)) > 0) {
 			assert_int_equal((uintptr_t)rec.hdr % 8, 0);
 			assert_true(rec.hdr->size >= 8);
 			assert_int_equal(rec.segment, s);
@@ -51,7 +51,7 @@ static struct walk walk(struct data_file *df, unsigned int flags)
 			w.last_tag = image_tag(&rec);
 			w.tag_sum += w.last_tag;
 		}
-		assert_int_equal(r, 0);
+		assert_int_equal(rc, 0);
 		data_scan_progress(scan, &done, &total);
 		assert_int_equal(done, total);
 		data_scan_free(scan);

@@ -74,10 +74,10 @@ static void check_order(struct data_file *df, const struct expected *e, size_t n
 	struct data_record rec;
 	struct order *o;
 	size_t at = 0, findings;
-	int r;
+	int rc;
 
 	assert_int_equal(order_new(df, &opts, &o, NULL), 0);
-	while ((r = order_next(o, &rec, NULL)) > 0) {
+	while ((rc = order_next(o, &rec, NULL)) > 0) {
 		assert_false(moment_before(rec.at, last));
 		last = rec.at;
 		if (rec.hdr->type != PERF_RECORD_SAMPLE)
@@ -89,7 +89,7 @@ static void check_order(struct data_file *df, const struct expected *e, size_t n
 		assert_ptr_equal(rec.evsel, pd_evlist_at(data_evlist(df), 0));
 		at++;
 	}
-	assert_int_equal(r, 0);
+	assert_int_equal(rc, 0);
 	assert_int_equal(at, nr);
 	assert_int_equal(order_next(o, &rec, NULL), 0);
 	order_free(o);

@@ -394,7 +394,7 @@ static void test_callback_ends(void **state)
 		uint64_t newest = 0;
 		struct sweep *sw;
 		size_t n = 0;
-		int r;
+		int rc;
 
 		image_begin(&im, 1, IMAGE_STRIDE);
 		for (uint64_t i = 0; i < 2000; i++)
@@ -402,9 +402,9 @@ static void test_callback_ends(void **state)
 		image_end(&im);
 		df = image_open(&im);
 		assert_int_equal(sweep_new(df, &opts, &sw), 0);
-		while ((r = sweep_next(sw, &rec, &newest)) > 0)
+		while ((rc = sweep_next(sw, &rec, &newest)) > 0)
 			n++;
-		assert_int_equal(r, -EINTR);
+		assert_int_equal(rc, -EINTR);
 		assert_int_equal(n, 777);
 		sweep_free(sw);
 		assert_int_equal(c.alive, 0);

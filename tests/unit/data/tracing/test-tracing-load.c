@@ -188,16 +188,16 @@ static void test_cut(void **state)
 		struct image im = {0};
 		struct data_file *df;
 		struct tracing *t;
-		int r;
+		int rc;
 
 		make(&im, text_format, len);
 		df = image_open(&im);
-		r = tracing_load(df, &t, NULL);
-		if (r)
-			assert_int_equal(r, -EBADMSG);
+		rc = tracing_load(df, &t, NULL);
+		if (rc)
+			assert_int_equal(rc, -EBADMSG);
 		else
 			free(print(t, df, 0x10));
-		if (!r)
+		if (!rc)
 			tracing_free(t);
 		data_close(df);
 		image_release(&im);

@@ -337,7 +337,7 @@ static void append_some(struct disk *d, struct writer *w)
 	uint8_t records[2][512];
 	size_t before = d->appended.len, i;
 	struct error err = ERROR_INIT;
-	int r;
+	int rc;
 
 	do {
 		size_t len[2] = {0, 0};
@@ -349,31 +349,31 @@ static void append_some(struct disk *d, struct writer *w)
 						     rand_r(&d->seed) % 200);
 			assert_int_equal(buf_append(&d->appended, records[i], len[i]), 0);
 		}
-		r = writer_append(w, records[0], len[0], records[1], len[1], &err);
-		if (r) {
-			assert_int_equal(r, -ENOSPC);
+		rc = writer_append(w, records[0], len[0], records[1], len[1], &err);
+		if (rc) {
+			assert_int_equal(rc, -ENOSPC);
 			d->errors++;
 			assert_non_null(strstr(err.text, d->path));
 			assert_non_null(strstr(err.text, "at offset"));
 			check(d);
 		}
-	} while (r);
+	} while (rc);
 }
 
 static void flush(struct disk *d, struct writer *w)
 {
 	struct error err = ERROR_INIT;
-	int r = writer_flush(w, &err);
+	int rc = writer_flush(w, &err);
 
-	if (r) {
-		assert_int_equal(r, -ENOSPC);
+	if (rc) {
+		assert_int_equal(rc, -ENOSPC);
 		assert_non_null(strstr(err.text, d->path));
 		assert_non_null(strstr(err.text, "No space left"));
 		d->errors++;
 		check(d);
-		r = writer_flush(w, &err);
+		rc = writer_flush(w, &err);
 	}
-	assert_int_equal(r, 0);
+	assert_int_equal(rc, 0);
 	d->flushed = d->appended.len;
 	check(d);
 	check_reader(d);
@@ -398,7 +398,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	const struct writer_io io = {.pwritev = hooked_pwritev, .engine = &random_engine, .arg = d};
 	struct error err = ERROR_INIT;
 	struct writer *w;
-	int i, j, r;
+	int i, j, rc;
 
 	d->seed = seed;
 	d->short_writes = seed % 3 ? 0 : d->depth ? 30 : 100;
@@ -407,9 +407,9 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	d->armed = d->tracing = d->compressed = false;
 	d->appended.len = d->flushed = 0;
 	d->nr_features = 0;
-	r = writer_create_io(d->path, list, all, nr_features, &io, &w, &err);
-	if (r) {
-		assert_int_equal(r, -ENOSPC);
+	rc = writer_create_io(d->path, list, all, nr_features, &io, &w, &err);
+	if (rc) {
+		assert_int_equal(rc, -ENOSPC);
 		assert_int_equal(access(d->path, F_OK), -1);
 		return d->writes;
 	}
@@ -428,13 +428,13 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 		assert_true(writer_data_size(w) >= d->appended.len);
 	}
 	d->nr_features = nr_features < 3 ? nr_features : 2; /* the third is being replaced */
-	r = writer_finish(w, late, 2, &err);
-	if (r) {
-		assert_int_equal(r, -ENOSPC);
+	rc = writer_finish(w, late, 2, &err);
+	if (rc) {
+		assert_int_equal(rc, -ENOSPC);
 		d->errors++;
-		r = writer_finish(w, late, 2, &err);
+		rc = writer_finish(w, late, 2, &err);
 	}
-	assert_int_equal(r, 0);
+	assert_int_equal(rc, 0);
 	d->flushed = d->appended.len;
 	d->features = late;
 	d->nr_features = 2;
@@ -565,7 +565,7 @@ static int append_many(struct disk *d, struct writer *w, unsigned int nr,
 	struct buf b = {0};
 	uint8_t record[512];
 	size_t cut = 0;
-	int r;
+	int rc;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		size_t len = make_record(record, i, (size_t)rand_r(&d->seed) % 200);
@@ -585,9 +585,9 @@ static int append_many(struct disk *d, struct writer *w, unsigned int nr,
 		assert_int_equal(buf_append(&b, record, len), 0);
 	}
 	assert_int_equal(buf_append(&d->appended, b.data, b.len), 0);
-	r = writer_append(w, b.data, cut, b.data + cut, b.len - cut, NULL);
+	rc = writer_append(w, b.data, cut, b.data + cut, b.len - cut, NULL);
 	buf_release(&b);
-	return r;
+	return rc;
 }
 
 static struct writer_rescued found_in(const struct disk *d)
@@ -676,7 +676,7 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 	struct error err = ERROR_INIT;
 	struct writer *w;
 	struct stat st;
-	int r = 0;
+	int rc = 0;
 
 	d->seed = seed;
 	d->room = 8000 + (size_t)rand_r(&d->seed) % 1000000;
@@ -688,18 +688,18 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 			 0);
 	if (d->depth)
 		assert_int_equal(writer_async(w, d->depth, buffer, &err), 0);
-	while (!r) {
+	while (!rc) {
 		whole = d->appended.len;
-		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 3000, &appended);
-		if (!r && rand_r(&d->seed) % 4 == 0) {
-			r = writer_flush(w, &err);
-			if (!r) {
+		rc = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 3000, &appended);
+		if (!rc && rand_r(&d->seed) % 4 == 0) {
+			rc = writer_flush(w, &err);
+			if (!rc) {
 				flushed = appended;
 				d->flushed = d->appended.len;
 			}
 		}
 	}
-	assert_int_equal(r, -ENOSPC);
+	assert_int_equal(rc, -ENOSPC);
 	assert_int_equal(writer_rescue(w, &rescued), 0);
 	assert_int_equal(writer_append(w, text, 8, NULL, 0, NULL), -EINVAL);
 	assert_int_equal(writer_rescue(w, &rescued), -EINVAL);
@@ -1321,12 +1321,12 @@ static void blocks_ahead_are_given_back(void **state)
 static void go_on(struct disk *d, struct writer *w)
 {
 	struct writer_rescued appended = {0};
-	int r = 0;
+	int rc = 0;
 
-	for (int i = rand_r(&d->seed) % 5; !r && i >= 0; i--) {
-		r = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 300, &appended);
-		if (!r && rand_r(&d->seed) % 3 == 0)
-			r = writer_flush(w, NULL);
+	for (int i = rand_r(&d->seed) % 5; !rc && i >= 0; i--) {
+		rc = append_many(d, w, rand_r(&d->seed) % 3 ? 3 : 300, &appended);
+		if (!rc && rand_r(&d->seed) % 3 == 0)
+			rc = writer_flush(w, NULL);
 	}
 }
 

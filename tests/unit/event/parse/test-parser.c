@@ -422,10 +422,10 @@ static void check_list(const struct event_list *list)
 static void parse_good(struct event_list *list, const char *text, const struct tree *tree)
 {
 	struct error err = ERROR_INIT;
-	int r = event_parse(list, text, &tree->env, &err);
+	int rc = event_parse(list, text, &tree->env, &err);
 
-	if (r)
-		fail_msg("'%s': %d, %s", text, r, err.text);
+	if (rc)
+		fail_msg("'%s': %d, %s", text, rc, err.text);
 	check_list(list);
 }
 
@@ -465,14 +465,14 @@ static void faults_are_named_and_leave_the_list(void **state)
 	memcpy(before, list.specs, sizeof(before));
 	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++) {
 		struct error err = ERROR_INIT;
-		int r = event_parse(&list, bad_rows[i].text, &tree->env, &err);
+		int rc = event_parse(&list, bad_rows[i].text, &tree->env, &err);
 
-		if (r != bad_rows[i].code || !strstr(err.text, bad_rows[i].says))
-			fail_msg("'%s': %d, %s", bad_rows[i].text, r, err.text);
-		assert_int_equal(err.code, r);
+		if (rc != bad_rows[i].code || !strstr(err.text, bad_rows[i].says))
+			fail_msg("'%s': %d, %s", bad_rows[i].text, rc, err.text);
+		assert_int_equal(err.code, rc);
 		assert_int_equal(list.count, 2);
 		assert_memory_equal(before, list.specs, sizeof(before));
-		assert_int_equal(event_parse(&list, bad_rows[i].text, &tree->env, NULL), r);
+		assert_int_equal(event_parse(&list, bad_rows[i].text, &tree->env, NULL), rc);
 	}
 	event_list_release(&list);
 }
@@ -738,17 +738,17 @@ static void mutated_texts_do_no_harm(void **state)
 			struct event_list list = {0};
 			struct error err = ERROR_INIT;
 			char text[256];
-			int r;
+			int rc;
 
 			snprintf(text, sizeof(text), "%s", good_rows[i].text);
 			for (uint32_t n = next_random(&random) % 3 + 1; n > 0; n--)
 				mutate(text, sizeof(text), &random);
-			r = event_parse(&list, text, &tree->env, &err);
+			rc = event_parse(&list, text, &tree->env, &err);
 			check_list(&list);
-			if (r) {
+			if (rc) {
 				assert_int_equal(list.count, 0);
 				assert_true(err.text[0] != '\0');
-				assert_int_equal(err.code, r);
+				assert_int_equal(err.code, rc);
 			} else {
 				assert_true(list.count > 0);
 			}

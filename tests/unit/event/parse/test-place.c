@@ -249,10 +249,10 @@ static void faults_are_named(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad_rows); i++) {
 		struct event_list list = {0};
 		struct error err = ERROR_INIT;
-		int r = event_parse(&list, bad_rows[i].text, &lab->env, &err);
+		int rc = event_parse(&list, bad_rows[i].text, &lab->env, &err);
 
-		if (r != bad_rows[i].code || !strstr(err.text, bad_rows[i].says))
-			fail_msg("'%s': %d, %s", bad_rows[i].text, r, err.text);
+		if (rc != bad_rows[i].code || !strstr(err.text, bad_rows[i].says))
+			fail_msg("'%s': %d, %s", bad_rows[i].text, rc, err.text);
 		assert_int_equal(list.count, 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(good_rows) - 1; i++) {
@@ -314,7 +314,7 @@ static void any_text_does_no_harm(void **state)
 		struct error err = ERROR_INIT;
 		char text[128];
 		size_t len;
-		int r;
+		int rc;
 
 		snprintf(text, sizeof(text), "%s", good_rows[i % ARRAY_SIZE(good_rows)].text);
 		len = strlen(text);
@@ -323,10 +323,10 @@ static void any_text_does_no_harm(void **state)
 		if (rand() % 4 == 0)
 			text[(size_t)rand() % len] = '\0';
 		assert_true(event_place_length(text) <= strlen(text));
-		r = event_parse(&list, text, &lab->env, &err);
-		assert_int_equal(r, err.code);
-		assert_true(!r == (list.count > 0));
-		parsed += !r;
+		rc = event_parse(&list, text, &lab->env, &err);
+		assert_int_equal(rc, err.code);
+		assert_true(!rc == (list.count > 0));
+		parsed += !rc;
 		event_list_release(&list);
 	}
 	assert_true(parsed > 1000);

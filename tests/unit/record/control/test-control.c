@@ -756,9 +756,9 @@ static void test_slow_client(void **state)
 	lab_close(&lab);
 }
 
-static void answer(struct lab *lab, size_t which, int code)
+static void answer(struct lab *lab, size_t which, int rc)
 {
-	struct error err = {code, "no room"};
+	struct error err = {rc, "no room"};
 	struct buf text = {0};
 
 	assert_int_equal(buf_printf(&text, "snapshot=1\n"), 0);

@@ -149,16 +149,16 @@ static void lab_close(struct lab *lab)
 static int write_all(struct lab *lab, struct error *err)
 {
 	struct run run;
-	int code = 0;
+	int rc = 0;
 
 	fifo_mark(lab->fifo, 1);
 	while (!fifo_wait(lab->fifo, &run)) {
-		if (!code)
-			code = sink_write(lab->tally, &run, err);
+		if (!rc)
+			rc = sink_write(lab->tally, &run, err);
 		fifo_done(lab->fifo);
 	}
 	assert_int_equal(fifo_fullness(lab->fifo), 0);
-	return code;
+	return rc;
 }
 
 /* Everything made so far arrived: whole, once, in the order of its ring; rounds hold. */

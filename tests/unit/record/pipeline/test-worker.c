@@ -59,9 +59,9 @@ static int counter_flush(struct sink *s, struct error *err)
 
 static const struct sink_ops counter_ops = {.write = counter_write, .flush = counter_flush};
 
-static void has_failed(void *arg, int code)
+static void has_failed(void *arg, int rc)
 {
-	((struct counter *)arg)->failed = code;
+	((struct counter *)arg)->failed = rc;
 }
 
 static void is_discarded(void *arg, const struct run *run)

@@ -132,10 +132,10 @@ static void check_row(const struct row *row)
 	struct cpus recorded = recorded_cpus(topology, row->recorded);
 	struct error err = ERROR_INIT;
 	struct reader_masks masks = {0};
-	int r = reader_masks_new(row->spec, &recorded, topology, &masks, &err);
+	int rc = reader_masks_new(row->spec, &recorded, topology, &masks, &err);
 	char *got;
 
-	if (r)
+	if (rc)
 		fail_msg("%s of %s: %s", row->spec, row->machine, err.text);
 	check_masks(&masks, &recorded);
 	got = masks_text(&masks);

@@ -442,7 +442,7 @@ static void test_cpu_lists(void **state)
 {
 	static const struct {
 		const char *list;
-		int code;
+		int rc;
 		size_t nr;
 		int last;
 	} rows[] = {
@@ -467,9 +467,9 @@ static void test_cpu_lists(void **state)
 		struct error err = ERROR_INIT;
 		struct cpus set = {0};
 
-		assert_int_equal(cpus_parse(rows[i].list, &set, &err), rows[i].code);
+		assert_int_equal(cpus_parse(rows[i].list, &set, &err), rows[i].rc);
 		assert_int_equal(set.nr, rows[i].nr);
-		if (rows[i].code)
+		if (rows[i].rc)
 			assert_true(err.text[0]);
 		else
 			assert_int_equal(set.ids[set.nr - 1], rows[i].last);

@@ -40,7 +40,7 @@ static void test_where_they_can_be(void **state)
 	static const char *const command[] = {"true", NULL};
 	static pid_t pid = 1;
 	static const struct {
-		bool probe, fixed, code, all, tasks;
+		bool probe, fixed, rc, all, tasks;
 		const char *says; /* NULL: it can */
 	} rows[] = {
 		{true, false, true, false, false, NULL},
@@ -59,7 +59,7 @@ static void test_where_they_can_be(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct event_spec event = {
 			.name = name,
-			.attr.bp_type = rows[i].code ? HW_BREAKPOINT_X : HW_BREAKPOINT_W,
+			.attr.bp_type = rows[i].rc ? HW_BREAKPOINT_X : HW_BREAKPOINT_W,
 			.place = {.file = file, .probe = rows[i].probe, .fixed = rows[i].fixed},
 		};
 		const struct record_opts opts = {
@@ -68,9 +68,9 @@ static void test_where_they_can_be(void **state)
 			.tasks = {&pid, rows[i].tasks, 1},
 		};
 		struct error err = ERROR_INIT;
-		int code = probe_targets_check(&event, &opts, &err);
+		int rc = probe_targets_check(&event, &opts, &err);
 
-		assert_int_equal(code, rows[i].says ? -EINVAL : 0);
+		assert_int_equal(rc, rows[i].says ? -EINVAL : 0);
 		if (rows[i].says && !strstr(err.text, rows[i].says))
 			fail_msg("row %zu: %s", i, err.text);
 	}

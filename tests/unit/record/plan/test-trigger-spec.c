@@ -154,7 +154,7 @@ static void test_what_is_none(void **state)
 {
 	static const struct {
 		const char *text;
-		int code;
+		int rc;
 		const char *says;
 	} rows[] = {
 		{"", -EINVAL, "event"},
@@ -209,7 +209,7 @@ static void test_what_is_none(void **state)
 		struct error err = ERROR_INIT;
 
 		assert_int_equal(trigger_specs_add(&list, rows[i].text, &lab->env, &err),
-				 rows[i].code);
+				 rows[i].rc);
 		if (!strstr(err.text, rows[i].says))
 			fail_msg("'%s': %s", rows[i].text, err.text);
 		assert_int_equal(list.nr, 0);

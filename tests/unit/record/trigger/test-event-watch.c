@@ -245,7 +245,7 @@ static void test_how_often_must_be_said(void **state)
 {
 	static const struct {
 		const char *event;
-		int code;
+		int rc;
 	} rows[] = {
 		{"cycles", -EINVAL},	      {"cpu-clock", -EINVAL}, {"cycles/period=100000/", 0},
 		{"cycles/freq=1/", 0},	      {"page-faults", 0},     {"mem:0x1000:w", 0},
@@ -257,7 +257,7 @@ static void test_how_often_must_be_said(void **state)
 		struct event_list list = {0};
 
 		assert_int_equal(event_parse(&list, rows[i].event, NULL, NULL), 0);
-		assert_int_equal(trigger_spec_check_event(&list.specs[0], NULL), rows[i].code);
+		assert_int_equal(trigger_spec_check_event(&list.specs[0], NULL), rows[i].rc);
 		event_list_release(&list);
 	}
 }

@@ -117,15 +117,15 @@ static void test_queue(void **state)
 
 		for (int burst = rand() % (step % 10 ? 4 : 100); burst > 0; burst--) {
 			struct error err = ERROR_INIT;
-			int code;
+			int rc;
 
 			r.ticket = added;
 			r.what.bounds.last_ns = (uint64_t)(rand() % 2);
 			r.what.bounds.since_last = rand() % 2;
-			code = request_queue_add(&q, &r, &err);
-			assert_int_equal(code, q.nr == REQUESTS_MAX && err.code ? -ENOBUFS : 0);
-			refused += code != 0;
-			waits[added++] = !code;
+			rc = request_queue_add(&q, &r, &err);
+			assert_int_equal(rc, q.nr == REQUESTS_MAX && err.code ? -ENOBUFS : 0);
+			refused += rc != 0;
+			waits[added++] = !rc;
 		}
 		nr = request_queue_take(&q, taken);
 		assert_true(nr || !q.nr);
@@ -242,7 +242,7 @@ static void test_bad_logs(void **state)
 		struct pd_snapshot_record record;
 		struct perf_event_header *hdr;
 		size_t size;
-		int code;
+		int rc;
 
 		fill_log(&log);
 		pd_snapshot_encode(&log, &record);
@@ -256,9 +256,9 @@ static void test_bad_logs(void **state)
 		hdr = malloc(size);
 		assert_non_null(hdr);
 		memcpy(hdr, &record, size);
-		code = pd_snapshot_decode(hdr, &read);
-		assert_true(!code || code == -ENOENT || code == -EBADMSG);
-		if (!code && read.kind == PD_SNAPSHOT_REQUEST)
+		rc = pd_snapshot_decode(hdr, &read);
+		assert_true(!rc || rc == -ENOENT || rc == -EBADMSG);
+		if (!rc && read.kind == PD_SNAPSHOT_REQUEST)
 			assert_non_null(pd_snapshot_origin_name(read.request.origin));
 		free(hdr);
 	}

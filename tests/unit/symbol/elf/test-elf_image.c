@@ -66,12 +66,12 @@ static int place_new(void **state)
 static int place_free(void **state)
 {
 	struct place *p = *state;
-	int r;
+	int rc;
 
 	resolver_free(p->r);
-	r = sh(p, "rm -rf \"$D\"");
+	rc = sh(p, "rm -rf \"$D\"");
 	free(p);
-	return r;
+	return rc;
 }
 
 /* The function in this program that all tests look for, and where it is in the file. */

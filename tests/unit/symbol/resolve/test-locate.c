@@ -270,11 +270,11 @@ static void the_kernel(void **state)
 {
 	struct event_symbol symbol;
 	struct error err;
-	int r = find(NULL, "do_exit", &symbol, &err);
+	int rc = find(NULL, "do_exit", &symbol, &err);
 
-	if (r == -EACCES)
+	if (rc == -EACCES)
 		skip(); /* it hides its addresses from this user */
-	assert_int_equal(r, 0);
+	assert_int_equal(rc, 0);
 	assert_true(symbol.function && symbol.address >> 63);
 	refused(NULL, "do_exti", -ENOENT, "do_exit");
 }
@@ -309,10 +309,10 @@ static void damaged_files_do_no_harm(void **state)
 		if (round % 8 == 0)
 			assert_int_equal(ftruncate(fd, rand() % (long)program.len), 0);
 		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
-			int r = find(path, asked[i], &symbol, &err);
+			int rc = find(path, asked[i], &symbol, &err);
 
-			assert_int_equal(err.code, r);
-			assert_true(!r || err.text[0]);
+			assert_int_equal(err.code, rc);
+			assert_true(!rc || err.text[0]);
 		}
 	}
 	close(fd);

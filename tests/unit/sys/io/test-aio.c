@@ -71,33 +71,33 @@ static void blocks_in_any_order(const struct row *row, unsigned int depth)
 	struct aio *a = make(row, depth);
 	struct aio_completion done;
 	bool ended[BLOCKS] = {false};
-	int fd = temp_file(), i, r, n = 0;
+	int fd = temp_file(), i, rc, n = 0;
 
 	for (i = 0; i < (int)sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7 + i / 256);
 	for (i = 0; i < BLOCKS; i++) {
 		size_t at = (size_t)(i * 17 % BLOCKS) * BLOCK;
 
-		while ((r = aio_submit(a, fd, data + at, BLOCK, (off_t)at, data + at)) == -EBUSY) {
+		while ((rc = aio_submit(a, fd, data + at, BLOCK, (off_t)at, data + at)) == -EBUSY) {
 			assert_int_equal(aio_pending(a), depth);
 			assert_int_equal(aio_reap(a, true, &done), 1);
 			assert_int_equal(done.result, 0);
 			ended[((uint8_t *)done.cookie - data) / BLOCK] = true;
 			n++;
 		}
-		assert_int_equal(r, 0);
+		assert_int_equal(rc, 0);
 		assert_true(aio_pending(a) <= depth);
 	}
 	assert_int_equal(aio_barrier(a), 0);
 	/* All are there before their completions are taken, which needs no waiting. */
 	assert_int_equal(pread(fd, back, sizeof(back), 0), sizeof(data));
 	assert_memory_equal(back, data, sizeof(data));
-	while ((r = aio_reap(a, false, &done)) == 1) {
+	while ((rc = aio_reap(a, false, &done)) == 1) {
 		assert_int_equal(done.result, 0);
 		ended[((uint8_t *)done.cookie - data) / BLOCK] = true;
 		n++;
 	}
-	assert_int_equal(r, 0);
+	assert_int_equal(rc, 0);
 	assert_int_equal(n, BLOCKS);
 	for (i = 0; i < BLOCKS; i++)
 		assert_true(ended[i]);
@@ -120,13 +120,13 @@ static void reap_without_waiting(void **state)
 {
 	struct aio *a = make(*state, 4);
 	struct aio_completion done;
-	int fd = temp_file(), r, tries = 0;
+	int fd = temp_file(), rc, tries = 0;
 	char byte = 'x';
 
 	assert_int_equal(aio_submit(a, fd, &byte, 1, 5, &byte), 0);
-	while (!(r = aio_reap(a, false, &done)) && tries++ < 60000)
+	while (!(rc = aio_reap(a, false, &done)) && tries++ < 60000)
 		poll(NULL, 0, 1);
-	assert_int_equal(r, 1);
+	assert_int_equal(rc, 1);
 	assert_int_equal(done.result, 0);
 	assert_int_equal(lseek(fd, 0, SEEK_END), 6);
 	aio_free(a);
