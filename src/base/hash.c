@@ -4,15 +4,15 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "base/clock_ns.h"
 
 /* The kernel has no random numbers yet: what nobody knows before the process runs must do. */
 static uint64_t poor_key(void)
 {
-	struct timespec now = {0};
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return hash_word(hash_word((uint64_t)now.tv_nsec, (uintptr_t)&now), (uintptr_t)&poor_key);
+	return hash_word(hash_word(now, (uintptr_t)&now), (uintptr_t)&poor_key);
 }
 
 uint64_t hash_key(void)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/human.h"
 #include "base/parse.h"
 #include "cli/commands.h"
@@ -198,14 +198,6 @@ error_t refuse_option(const struct argp_option *options, int key, struct argp_st
 	return ARGP_ERR_UNKNOWN;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg)
 {
 	struct progress *p = arg;
@@ -214,7 +206,7 @@ static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg
 
 	if (!p->enabled || pthread_mutex_trylock(&p->lock))
 		return; /* another worker is telling */
-	now = now_ns();
+	now = now_ns(CLOCK_MONOTONIC);
 	if (now - p->start_ns < PROGRESS_AFTER_NS || now - p->last_ns < PROGRESS_EVERY_NS) {
 		pthread_mutex_unlock(&p->lock);
 		return;
@@ -330,7 +322,7 @@ int input_open(struct input *in, struct trace **ret)
 	in->progress = (struct progress){
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.enabled = shows_progress(),
-		.start_ns = now_ns(),
+		.start_ns = now_ns(CLOCK_MONOTONIC),
 	};
 	in->trace.progress_arg = &in->progress;
 	rc = trace_open(&in->trace, ret, &err);

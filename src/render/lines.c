@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock_ns.h"
 #include "render/data_src.h"
 #include "render/text.h"
-
-#define NS_PER_SEC 1000000000ull
 
 void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts)
 {

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/hash.h"
 
 struct space_node {
 	uint64_t start, end; /* a piece of @map */
@@ -25,12 +26,8 @@ struct space_node {
 
 void space_pool_init(struct space_pool *pool)
 {
-	struct timespec ts = {0};
-
-	/* So that nobody can prepare a file whose tree is a list. */
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	*pool = (struct space_pool){0};
-	pool->seed = (uint64_t)ts.tv_nsec << 20 ^ (uint64_t)ts.tv_sec ^ (uintptr_t)pool;
+	/* A secret, so that no file can be prepared whose tree is a list. */
+	*pool = (struct space_pool){.seed = hash_word(hash_key(), (uintptr_t)pool)};
 }
 
 void space_pool_release(struct space_pool *pool)

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock_ns.h"
 
 static ssize_t system_pwritev(int fd, const struct iovec *iov, int n, off_t offset, void *arg)
 {
@@ -93,14 +94,6 @@ static ssize_t write_some(const struct writer_io *io, int fd, const struct iovec
 }
 
 #define ASK_MS 100
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Waits until the stream takes something. Returns 0 or a negative errno; -EINTR: it was given up.
  */

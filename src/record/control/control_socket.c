@@ -12,23 +12,15 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "sys/io/file.h"
 
 #define FOLDER	"ringtail"
 #define SUFFIX	".sock"
 #define BACKLOG 512
-
-static uint64_t monotonic_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* --- the directory -------------------------------------------------------------------------------
  */
@@ -111,7 +103,7 @@ static int address(int dir, const char *base, const char *name, struct sockaddr_
 /* Waits until @until, ms, for room in the queue of who listens; 0: not at all. */
 static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
 {
-	uint64_t now = monotonic_ms(), left = until > now ? until - now : 1;
+	uint64_t ms = ms_until(until), left = ms ? ms : 1; /* 0 would wait for ever */
 	const struct timeval limit = {(time_t)(left / 1000), (suseconds_t)(left % 1000 * 1000)};
 
 	if (until)
@@ -385,7 +377,7 @@ int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct e
 	const char *own = control_socket_base();
 	struct socket_search s = {
 		.pid = pid,
-		.until = monotonic_ms() + (uint64_t)timeout_s * 1000,
+		.until = now_ms() + (uint64_t)timeout_s * 1000,
 		.fd = -1,
 	};
 	int rc = 0;

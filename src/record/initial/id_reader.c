@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <uthash.h>
 
+#include "base/clock_ns.h"
 #include "base/hash.h"
 #include "record/initial/id_queue.h"
 #include "sys/kernel/priority.h"
@@ -238,23 +238,9 @@ int id_reader_new(struct id_reader **ret)
 	return rc;
 }
 
-static struct timespec in_ms(unsigned int ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
-}
-
 void id_reader_free(struct id_reader *r)
 {
-	struct timespec until = in_ms(END_MS);
+	const struct timespec until = timespec_of_deadline(now_ms() + END_MS);
 	pthread_t thread;
 	int rc = 0;
 	bool ended;
@@ -314,17 +300,16 @@ bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const st
 
 void id_reader_settle(struct id_reader *r, unsigned int ms)
 {
-	const struct timespec end = in_ms(10 * ms);
+	const uint64_t deadline = now_ms() + (uint64_t)10 * ms;
 	uint64_t asked = atomic_load(&r->asked);
 	bool behind = false;
 
 	pthread_mutex_lock(&r->lock);
 	while (r->served < asked && !behind) {
 		uint64_t served = r->served;
-		struct timespec until = in_ms(ms);
+		uint64_t next = now_ms() + ms;
+		struct timespec until = timespec_of_deadline(next < deadline ? next : deadline);
 
-		if (until.tv_sec > end.tv_sec)
-			until = end;
 		behind = pthread_cond_timedwait(&r->answered, &r->lock, &until) &&
 			 r->served == served;
 	}

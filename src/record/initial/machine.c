@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "record/initial/buildid.h"
 #include "record/initial/machine_parts.h"
 
@@ -143,11 +143,6 @@ static int put_mem_topology(const struct source *src, struct buf *b)
 	return machine_mem_topology(&src->roots, b);
 }
 
-static uint64_t to_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
-}
-
 static int put_clockid(const struct source *src, struct buf *b)
 {
 	struct timespec res;
@@ -156,7 +151,7 @@ static int put_clockid(const struct source *src, struct buf *b)
 		return -ENODATA;
 	if (clock_getres(src->clockid, &res))
 		return -errno;
-	return pd_feature_u64_encode(b, to_ns(&res));
+	return pd_feature_u64_encode(b, timespec_to_ns(&res));
 }
 
 /* Of some tries the one whose two readings of the clock, around that of the wall, lie closest. */
@@ -167,19 +162,17 @@ static int put_clock_data(const struct source *src, struct buf *b)
 
 	if (src->clockid < 0)
 		return -ENODATA;
+	if (!now_ns(src->clockid))
+		return -errno;
 	for (int i = 0; i < 5; i++) {
-		struct timespec before, wall, after;
-		uint64_t gap;
+		uint64_t before = now_ns(src->clockid), wall = now_ns(CLOCK_REALTIME);
+		uint64_t gap = now_ns(src->clockid) - before;
 
-		if (clock_gettime(src->clockid, &before) || clock_gettime(CLOCK_REALTIME, &wall) ||
-		    clock_gettime(src->clockid, &after))
-			return -errno;
-		gap = to_ns(&after) - to_ns(&before);
 		if (gap >= best)
 			continue;
 		best = gap;
-		data.wall_clock_ns = to_ns(&wall);
-		data.clockid_time_ns = to_ns(&before) + gap / 2;
+		data.wall_clock_ns = wall;
+		data.clockid_time_ns = before + gap / 2;
 	}
 	return pd_feature_clock_data_encode(b, &data);
 }

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock_ns.h"
 #include "perfdata/record.h"
 #include "sys/kernel/perf_event.h"
-
-#define NS 1000000000ull
 
 /* Changes that are remembered. They are seconds apart, and samples are not that late. */
 #define CHANGES 64u
@@ -182,7 +181,7 @@ void frequency_set(struct frequency *f, double share)
 		const struct event *e = &f->events[fd->event];
 
 		if (e->can)
-			perf_event_set_period(fd->fd, e->clock ? NS / e->now : e->now);
+			perf_event_set_period(fd->fd, e->clock ? NS_PER_SEC / e->now : e->now);
 	}
 }
 
@@ -227,7 +226,7 @@ static void mend_one(const struct frequency *f, const struct changes *c, uint8_t
 		return;
 	e = &f->events[found->event];
 	memcpy(&time, sample + f->time_at, sizeof(time));
-	period = NS / share_of(e, share_at(c, time));
+	period = NS_PER_SEC / share_of(e, share_at(c, time));
 	memcpy(sample + e->period_at, &period, sizeof(period));
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "base/plural.h"
 #include "sys/kernel/uevent.h"
 
@@ -58,16 +59,15 @@ void hotplug_release(struct hotplug *h)
 void hotplug_look(struct hotplug *h)
 {
 	struct cpus online;
-	struct timespec now;
+	time_t now = (time_t)(now_ns(CLOCK_MONOTONIC) / NS_PER_SEC);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!h->nr || now.tv_sec == h->looked)
+	if (!h->nr || now == h->looked)
 		return;
 	/* What was told before must not undo what is seen. */
 	hotplug_dispatch(h);
 	if (cpus_online(&online, NULL))
 		return;
-	h->looked = now.tv_sec;
+	h->looked = now;
 	hotplug_update(h, &online);
 	cpus_release(&online);
 }

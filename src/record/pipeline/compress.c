@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zstd.h>
 
+#include "base/clock_ns.h"
 #include "base/plural.h"
 #include "perfdata/record.h"
 #include "ring/ring.h"
@@ -26,7 +26,7 @@
 /* An input of less that makes too large a frame is not worth another try. */
 #define SPLIT_MIN ((size_t)32 << 10)
 
-#define CALM_NS 1000000000ull
+#define CALM_NS NS_PER_SEC
 
 /* What waits should be compressed in this part of a second: a flush and the end wait for it. */
 #define BEHIND_PART 4
@@ -81,14 +81,6 @@ struct compress {
 	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
 	uint8_t gathered[COMPRESS_INPUT];
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Bytes of the whole records at @p that are within @len and @room. */
 static size_t whole(const uint8_t *p, size_t len, size_t room)
@@ -156,7 +148,7 @@ static void level_choose(struct compress *c)
 	if (!c->fullness)
 		return;
 	full = c->fullness(c->arg);
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = now_ns(CLOCK_MONOTONIC);
 	while ((full >= c->steps[c->step].limit || is_behind(c, full)) &&
 	       level_lower(c, c->speed <= PLAIN_SPEED))
 		;
@@ -201,14 +193,14 @@ static int put_stored(struct compress *c, const uint8_t *p, size_t len, struct e
 /* Bytes of the frame, or zstd's error, which is that there is no room for it. */
 static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
 {
-	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID), took;
 	size_t n = ZSTD_compress2(c->ctx, c->frame + 1, FRAME_MAX, p, len);
 
-	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	took = now_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	c->stats.nsec += took;
 	c->busy += took;
 	if (took)
-		c->speed = len * 1000000000u / took;
+		c->speed = len * NS_PER_SEC / took;
 	return n;
 }
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "sys/kernel/perf_event.h"
 
 /* What the kernel appends to the record of a name. */
@@ -68,13 +68,10 @@ static uint64_t newest(struct ring *ring)
 
 uint64_t clock_now(struct clock *c)
 {
-	struct timespec now;
 	char name[17] = "";
 
 	if (c->posix)
-		return clock_gettime(c->id, &now)
-			       ? 0
-			       : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		return now_ns(c->id);
 	if (c->fd < 0 || prctl(PR_GET_NAME, name) || prctl(PR_SET_NAME, name))
 		return 0;
 	return newest(&c->ring);

@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock_ns.h"
 #include "base/plural.h"
 
 #define SELDOM_LEAST 10000000000ull   /* ns */
@@ -45,15 +45,13 @@ void messages_say_seldom(const struct messages *n, enum message_level level, str
 			 const char *fmt, ...)
 {
 	char text[TEXT_SIZE - 64];
-	struct timespec t;
 	uint64_t held;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	if (!seldom_due(s, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + 1, &held))
+	if (!seldom_due(s, now_ns(CLOCK_MONOTONIC) + 1, &held))
 		messages_say(n, MESSAGE_DETAIL, "%s", text);
 	else if (held)
 		messages_say(n, level, "%s (and %llu time%s since it was said last)", text,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock_ns.h"
 #include "record/initial/mapped.h"
 #include "record/session/crew.h"
 
@@ -7,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -425,20 +425,17 @@ struct worker_view crew_view(struct crew *crew)
 
 bool crew_drain(struct crew *crew, int ms)
 {
-	struct timespec now;
-	int64_t end, left = ms;
+	uint64_t deadline = now_ms() + (uint64_t)ms;
 
 	if (!crew->running)
 		return true;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end = now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
 	crew_ask(crew, WORKER_DRAIN);
 	while (!crew_view(crew).ended) {
-		if (left <= 0)
+		uint64_t left = ms_until(deadline);
+
+		if (!left)
 			return false;
-		wait_a_while(crew, left);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		left = end - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
+		wait_a_while(crew, (int64_t)left);
 	}
 	return true;
 }

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/session/service_status.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "base/plural.h"
 #include "sys/io/timer.h"
 
 #define TELL_MS 10000u /* what there is, to one who does not want to know more often */
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Half of the time after which we are taken for dead. */
 static uint64_t interval_ms(const struct service_status *s)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/plural.h"
 #include "record/session/announce.h"
 #include "record/initial/initial_state.h"
@@ -307,7 +307,7 @@ static int session_start(struct session *s, struct error *err)
 		rc = crew_start(&s->crew, err);
 	if (rc)
 		return rc;
-	clock_gettime(CLOCK_MONOTONIC, &s->began);
+	s->began = now_ns(CLOCK_MONOTONIC);
 	session_budget_start(&s->budget);
 	rc = session_start_control(s, err);
 	if (!rc)
@@ -395,7 +395,7 @@ static int session_finish(struct session *s, struct error *err)
 	struct compress_stats compression;
 	int rc;
 
-	clock_gettime(CLOCK_MONOTONIC, &s->ended);
+	s->ended = now_ns(CLOCK_MONOTONIC);
 	service_status_stopping(&s->service);
 	opened_disable(s->opened);
 	wait_for_output(s);
@@ -475,8 +475,8 @@ static void save_the_rest(struct session *s, int rc, struct error *err)
 	output_abandon(&s->output, s->plan, s->opened);
 	s->saved = s->output.tally.samples;
 	loss_merge(&s->rotation.loss, &s->output.loss);
-	if (s->began.tv_sec && !s->ended.tv_sec)
-		clock_gettime(CLOCK_MONOTONIC, &s->ended);
+	if (s->began && !s->ended)
+		s->ended = now_ns(CLOCK_MONOTONIC);
 }
 
 int session_record(struct session *s, struct error *err)
@@ -520,8 +520,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.path = path ? path : s->opts->output,
 		.started = s->started,
 		.misused = s->misused,
-		.seconds = (double)(s->ended.tv_sec - s->began.tv_sec) +
-			   (double)(s->ended.tv_nsec - s->began.tv_nsec) / 1e9,
+		.seconds = (double)(s->ended - s->began) / 1e9,
 		.loss = &s->rotation.loss,
 		.overwritten = &s->overwritten,
 		.cut = &s->cut,

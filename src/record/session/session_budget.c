@@ -2,18 +2,11 @@
 #include "record/session/session_budget.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/plural.h"
 #include "sys/io/timer.h"
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* --- life ----------------------------------------------------------------------------------------
  */
@@ -82,8 +75,8 @@ void session_budget_start(struct session_budget *b)
 	if (!b->frequency)
 		return;
 	timer_set(b->timer, BUDGET_LOOK_MS, true);
-	budget_init(&b->law, b->law.most, b->law.least, now(CLOCK_PROCESS_CPUTIME_ID),
-		    now(CLOCK_MONOTONIC));
+	budget_init(&b->law, b->law.most, b->law.least, now_ns(CLOCK_PROCESS_CPUTIME_ID),
+		    now_ns(CLOCK_MONOTONIC));
 }
 
 int session_budget_fd(const struct session_budget *b)
@@ -130,7 +123,7 @@ void session_budget_look(struct session_budget *b)
 	bool lower;
 
 	if (!b->frequency || !timer_rang(b->timer) ||
-	    !budget_look(&b->law, now(CLOCK_PROCESS_CPUTIME_ID), now(CLOCK_MONOTONIC)))
+	    !budget_look(&b->law, now_ns(CLOCK_PROCESS_CPUTIME_ID), now_ns(CLOCK_MONOTONIC)))
 		return;
 	lower = b->law.share < before;
 	frequency_set(b->frequency, b->law.share);

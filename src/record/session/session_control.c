@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock_ns.h"
 #include "record/control/control_socket.h"
 
 /* --- enable, disable -----------------------------------------------------------------------------
@@ -201,14 +202,6 @@ static int do_evlist(void *arg, enum control_list list, struct buf *text, struct
 	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
-static double seconds_since(const struct timespec *t)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) / 1e9;
-}
-
 /* Whether an event counts now: members of a group follow their leader. */
 static bool is_running(const struct session_control *sc, unsigned int index)
 {
@@ -283,7 +276,7 @@ void session_control_figures(struct session_control *sc, struct control_figures 
 	ret->lost = lost + p->rotation->loss.total;
 	opened_lost(p->opened, p->plan, &ret->lost);
 	ret->lost += dropped;
-	ret->seconds = seconds_since(&sc->began);
+	ret->seconds = (double)(now_ns(CLOCK_MONOTONIC) - sc->began) / 1e9;
 	for (size_t i = 0; i < p->opened->nr_rings; i++)
 		ret->rings +=
 			p->opened->rings[i].memory && p->opened->rings[i].kind != RING_SIDEBAND;
@@ -354,7 +347,7 @@ int session_control_start(struct session_control *sc, const struct session_parts
 			  struct error *err)
 {
 	sc->parts = *parts;
-	clock_gettime(CLOCK_MONOTONIC, &sc->began);
+	sc->began = now_ns(CLOCK_MONOTONIC);
 	sc->running = calloc(parts->plan->nr ? parts->plan->nr : 1, sizeof(*sc->running));
 	sc->triggers = calloc(trigger_set_nr(parts->triggers) + 1, sizeof(*sc->triggers));
 	if (!sc->running || !sc->triggers)

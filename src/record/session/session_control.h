@@ -7,8 +7,6 @@
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_CONTROL_H
 #define RINGTAIL_RECORD_SESSION_SESSION_CONTROL_H
 
-#include <time.h>
-
 #include "record/control/control.h"
 #include "record/open/hotplug.h"
 #include "record/session/rotation.h"
@@ -40,8 +38,8 @@ struct session_control {
 	struct session_parts parts;
 	bool *running;			  /* by event of the plan, as asked last */
 	struct control_trigger *triggers; /* what was told of each last */
-	struct timespec began;
-	bool stop; /* was asked for */
+	uint64_t began;			  /* ns of CLOCK_MONOTONIC */
+	bool stop;			  /* was asked for */
 };
 
 /*

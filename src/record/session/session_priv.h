@@ -44,7 +44,7 @@ struct session {
 	struct overwrite_count overwritten;
 	sigset_t mask_before;
 	int signals, tick, delay, turn; /* descriptors; -1: none */
-	struct timespec began, ended;
+	uint64_t began, ended;		/* ns of CLOCK_MONOTONIC; 0: not yet */
 	bool stop, raised, started;
 	struct error command_error;	 /* what a command to rotate has failed by */
 	bool misused;			 /* what was asked for cannot be meant */

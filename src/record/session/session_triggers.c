@@ -2,17 +2,9 @@
 #include "record/session/session_triggers.h"
 
 #include <limits.h>
-#include <time.h>
 
+#include "base/clock_ns.h"
 #include "record/trigger/trigger.h"
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
 			  trigger_set_fn ask, void *arg, struct error *err)
@@ -37,7 +29,7 @@ int session_triggers_start(struct session_triggers *st, struct error *err)
 {
 	int rc = st->cut ? event_watch_enable(st->cut, err) : 0;
 
-	return rc ? rc : trigger_set_start(st->asks, now(), err);
+	return rc ? rc : trigger_set_start(st->asks, now_ns(CLOCK_MONOTONIC), err);
 }
 
 int session_triggers_revive(struct session_triggers *st, int cpu)
@@ -72,14 +64,14 @@ static int milliseconds(uint64_t from, uint64_t due)
 
 	if (due == TRIGGER_NEVER)
 		return -1;
-	ms = due > from ? (due - from + 999999) / 1000000 : 0;
+	ms = due > from ? (due - from + NS_PER_MS - 1) / NS_PER_MS : 0;
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
 int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
 			  bool wait)
 {
-	uint64_t from = now();
+	uint64_t from = now_ns(CLOCK_MONOTONIC);
 	size_t nr = others + event_watch_descriptors(st->cut) + trigger_set_polled(st->asks, from);
 
 	return poll(all, nr, wait ? milliseconds(from, trigger_set_due(st->asks, from)) : 0);
@@ -90,10 +82,10 @@ void session_triggers_look(struct session_triggers *st, struct event_watch_news 
 	*cut = (struct event_watch_news){0};
 	if (st->cut)
 		event_watch_ask(st->cut, st->polled, event_watch_count, cut);
-	trigger_set_ask(st->asks, polled_for_snapshots(st), now());
+	trigger_set_ask(st->asks, polled_for_snapshots(st), now_ns(CLOCK_MONOTONIC));
 }
 
 void session_triggers_finish(struct session_triggers *st)
 {
-	trigger_set_finish(st->asks, polled_for_snapshots(st), now());
+	trigger_set_finish(st->asks, polled_for_snapshots(st), now_ns(CLOCK_MONOTONIC));
 }

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <time.h>
 
+#include "base/clock_ns.h"
 #include "perfdata/abi.h"
 #include "record/flight/flight.h"
 #include "record/history/pack.h"
@@ -69,14 +69,6 @@ static int log_end(const struct snapshot *s, struct output *out, struct error *e
 
 	pd_snapshot_encode(&log, &record);
 	return sink_record(out->lanes[0].chain, &record.header, err);
-}
-
-static uint64_t monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static struct snapshot_sums count(struct snapshot *s)
@@ -182,13 +174,13 @@ static int flush_now_and_then(const struct snapshot *s, struct output *out, uint
 {
 	int rc = 0;
 
-	if (out->stream || monotonic() - *flushed < s->flush_ms * 1000000ull)
+	if (out->stream || now_ns(CLOCK_MONOTONIC) - *flushed < s->flush_ms * NS_PER_MS)
 		return 0;
 	for (size_t i = 0; !rc && i < out->nr; i++)
 		rc = lane_flush(&out->lanes[i], err);
 	if (!rc)
 		rc = output_checkpoint(out, err);
-	*flushed = monotonic();
+	*flushed = now_ns(CLOCK_MONOTONIC);
 	return rc;
 }
 
@@ -197,7 +189,7 @@ static int write_samples(struct snapshot *s, struct output *out,
 {
 	const struct history_bounds bounds = bounds_of(s, requests, nr);
 	struct history *history = flight_history(s->flight);
-	uint64_t flushed = monotonic();
+	uint64_t flushed = now_ns(CLOCK_MONOTONIC);
 	struct history_chunk chunk;
 	size_t worker;
 	int rc = history_dump_begin(history, &bounds);
@@ -247,7 +239,7 @@ static int finish(struct snapshot *s, struct output *out, struct error *err)
 static int write_all(struct snapshot *s, struct output *out,
 		     const struct snapshot_request *requests, size_t nr, struct error *err)
 {
-	uint64_t began = monotonic();
+	uint64_t began = now_ns(CLOCK_MONOTONIC);
 	int rc;
 
 	s->figures = (struct pd_snapshot_figures){
@@ -263,7 +255,7 @@ static int write_all(struct snapshot *s, struct output *out,
 		rc = write_samples(s, out, requests, nr, err);
 	for (size_t i = out->nr - 1; !rc && i; i--)
 		rc = lane_flush(&out->lanes[i], err);
-	s->figures.took = monotonic() - began;
+	s->figures.took = now_ns(CLOCK_MONOTONIC) - began;
 	return rc ? rc : finish(s, out, err);
 }
 

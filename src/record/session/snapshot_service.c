@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock_ns.h"
 #include "base/human.h"
 #include "base/plural.h"
 
@@ -88,15 +88,12 @@ static void complete(struct snapshot_service *m, struct snapshot_request *reques
 {
 	struct pd_snapshot_request *what = &request->what;
 	uint64_t now = present(m);
-	struct timespec wall;
 
 	if (!request->bounded)
 		what->bounds = m->parts.opts->snapshot_bounds;
 	if (!what->asked)
 		what->asked = before(now, request->ago);
-	clock_gettime(CLOCK_REALTIME, &wall);
-	what->wall_clock = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
-	what->wall_clock = before(what->wall_clock, before(now, what->asked));
+	what->wall_clock = before(now_ns(CLOCK_REALTIME), before(now, what->asked));
 }
 
 int snapshot_service_ask(struct snapshot_service *m, const struct snapshot_request *request,
