@@ -20,8 +20,8 @@ static void check_control(struct argp_state *state, const struct record_opts *op
 {
 	struct control_spec spec;
 
-	if (!opts->control || strcmp(opts->output, "-") ||
-	    control_spec_parse(opts->control, &spec, NULL))
+	if (!opts->control.spec || strcmp(opts->output.path, "-") ||
+	    control_spec_parse(opts->control.spec, &spec, NULL))
 		return;
 	if (spec.fd == STDOUT_FILENO || spec.ack_fd == STDOUT_FILENO)
 		usage(state, "--control: descriptor 1 is the output (-o -)");
@@ -29,64 +29,66 @@ static void check_control(struct argp_state *state, const struct record_opts *op
 
 static void check_rotation(struct argp_state *state, const struct record_opts *opts)
 {
-	bool pipe = !strcmp(opts->output, "-");
+	bool pipe = !strcmp(opts->output.path, "-");
 
-	if (opts->switch_output && pipe)
+	if (opts->output.rotation.enabled && pipe)
 		usage(state,
 		      "--switch-output makes files one after the other, which -o - cannot be: "
 		      "leave out one of them");
-	if (opts->timestamp_filename && pipe)
+	if (opts->output.timestamp_filename && pipe)
 		usage(state,
 		      "--timestamp-filename is for a file, and -o - is a pipe: leave out one of "
 		      "them");
-	if (opts->switch_max_files && !opts->switch_output)
+	if (opts->output.rotation.max_files && !opts->output.rotation.enabled)
 		usage(state, "--switch-max-files is about the files of --switch-output: add it");
 }
 
 static void check_memory(struct argp_state *state, const struct record_opts *opts)
 {
-	const struct pd_snapshot_bounds *bounds = &opts->snapshot_bounds;
+	const struct pd_snapshot_bounds *bounds = &opts->output.memory.bounds;
 	const struct {
 		const char *option;
 		bool given;
 	} parts[] = {
-		{"--snapshot-on-exit is", opts->snapshot_on_exit},
-		{"--snapshot-on-crash is", opts->snapshot_on_crash},
+		{"--snapshot-on-exit is", opts->output.memory.on_exit},
+		{"--snapshot-on-crash is", opts->output.memory.on_crash},
 		{"--last is", bounds->last_ns || bounds->last_bytes},
-		{"--trigger asks for snapshots, which are", opts->triggers.nr},
+		{"--trigger asks for snapshots, which are", opts->triggers.snapshots.nr},
 		{"--since-last is", bounds->since_last},
 	};
 	char size[HUMAN_SIZE_SIZE];
 	uint64_t memory = memory_total();
 
-	for (size_t i = 0; !opts->memory && i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; !opts->output.memory.bytes && i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].given)
 			usage(state, "%s about what memory holds: add -M SIZE", parts[i].option);
-	if (opts->memory > memory)
+	if (opts->output.memory.bytes > memory)
 		usage(state, "-M: there is no more than %s of memory here",
 		      human_size(memory, size));
-	if (opts->snapshot_on_crash && !opts->command)
+	if (opts->output.memory.on_crash && !opts->plan.target.command)
 		usage(state,
 		      "--snapshot-on-crash is about a command that is recorded: name it behind --");
-	if (opts->memory && opts->overwrite)
+	if (opts->output.memory.bytes && opts->plan.overwrite)
 		usage(state, "-M keeps the newest samples in memory, and --overwrite in the rings: "
 			     "leave out one of them");
 }
 
 static void check_what_and_where(struct argp_state *state, const struct record_opts *opts)
 {
-	if (opts->period && (opts->frequency || opts->frequency_max))
+	if (opts->plan.sample.period &&
+	    (opts->plan.sample.frequency || opts->plan.sample.frequency_max))
 		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
 			     "choose one");
-	if (opts->all_user && opts->all_kernel)
+	if (opts->plan.sample.all_user && opts->plan.sample.all_kernel)
 		usage(state, "--all-user and --all-kernel leave nothing: choose one");
-	if (opts->kernel_callchains &&
-	    (opts->user_callchains || opts->callgraph == CALLGRAPH_DWARF))
+	if (opts->plan.sample.kernel_callchains &&
+	    (opts->plan.sample.user_callchains || opts->plan.sample.callgraph == CALLGRAPH_DWARF))
 		usage(state,
 		      "--kernel-callchains leaves out the part in user space, which %s asks "
 		      "for: choose one",
-		      opts->user_callchains ? "--user-callchains" : "--call-graph dwarf");
-	if (opts->tasks.nr && (opts->all_cpus || opts->cpus.nr))
+		      opts->plan.sample.user_callchains ? "--user-callchains"
+							: "--call-graph dwarf");
+	if (opts->plan.target.tasks.nr && (opts->plan.target.all_cpus || opts->plan.target.cpus.nr))
 		usage(state, "-a and -C take all tasks of CPUs, -p and -t those named: choose one");
 }
 
@@ -95,12 +97,12 @@ static void check_command(struct argp_state *state, const struct record_opts *op
 {
 	static const char *const joined[] = {"--aio", "--compression-level", "-z", "--threads",
 					     "--switch-output"};
-	const char *word = opts->command ? opts->command[0] : "", *before;
+	const char *word = opts->plan.target.command ? opts->plan.target.command[0] : "", *before;
 
 	/* The command's words are the end of the vector. */
 	if (!*word || word[strspn(word, "0123456789")] || !access(word, X_OK))
 		return;
-	before = opts->command[-1];
+	before = opts->plan.target.command[-1];
 	for (size_t i = 0; i < sizeof(joined) / sizeof(joined[0]); i++)
 		if (!strcmp(before, joined[i]))
 			usage(state, "%s %s: a value is joined to this option: %s%s%s", before,
@@ -113,13 +115,13 @@ static void check_places(struct argp_state *state, const struct record_opts *opt
 	struct error err = ERROR_INIT;
 
 	for (size_t i = 0; i < events->count; i++)
-		if (probe_targets_check(&events->specs[i], opts, &err))
+		if (probe_targets_check(&events->specs[i], &opts->plan.target, &err))
 			usage(state, "%s %s", option, err.text);
 }
 
 static void check_start(struct argp_state *state, const struct record_opts *opts)
 {
-	if (opts->start_disabled && opts->no_control_socket && !opts->control)
+	if (opts->plan.start_disabled && opts->control.no_socket && !opts->control.spec)
 		usage(state, "-D -1 waits for a command, and without --control or the socket none "
 			     "can come: leave out --no-control-socket, or give --control");
 }
@@ -128,10 +130,10 @@ void record_options_check(struct argp_state *state, const struct record_opts *op
 {
 	check_command(state, opts);
 	check_start(state, opts);
-	check_places(state, opts, "-e", &opts->events);
-	check_places(state, opts, "--switch-output-event", &opts->switch_events);
-	for (size_t i = 0; i < opts->triggers.nr; i++)
-		check_places(state, opts, "--trigger", &opts->triggers.specs[i].events);
+	check_places(state, opts, "-e", &opts->plan.events);
+	check_places(state, opts, "--switch-output-event", &opts->triggers.rotations);
+	for (size_t i = 0; i < opts->triggers.snapshots.nr; i++)
+		check_places(state, opts, "--trigger", &opts->triggers.snapshots.specs[i].events);
 	check_control(state, opts);
 	check_rotation(state, opts);
 	check_memory(state, opts);

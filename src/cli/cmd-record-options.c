@@ -171,11 +171,11 @@ static void add_switch_events(struct argp_state *state, struct option_parser *p,
 	struct record_opts *opts = &p->cmd->opts;
 	struct error err = ERROR_INIT;
 
-	add_events(state, p, &opts->switch_events, "--switch-output-event", arg);
-	for (size_t i = p->last_event; i < opts->switch_events.count; i++)
-		if (trigger_spec_check_event(&opts->switch_events.specs[i], &err))
+	add_events(state, p, &opts->triggers.rotations, "--switch-output-event", arg);
+	for (size_t i = p->last_event; i < opts->triggers.rotations.count; i++)
+		if (trigger_spec_check_event(&opts->triggers.rotations.specs[i], &err))
 			usage(state, "--switch-output-event: %s", err.text);
-	opts->switch_output = true;
+	opts->output.rotation.enabled = true;
 }
 
 static void add_trigger(struct argp_state *state, struct option_parser *p, const char *arg)
@@ -183,7 +183,8 @@ static void add_trigger(struct argp_state *state, struct option_parser *p, const
 	struct error err = ERROR_INIT;
 
 	p->last = NULL; /* its filter is in it */
-	if (trigger_specs_add(&p->cmd->opts.triggers, arg, &record_events_here, &err) == -EINVAL)
+	if (trigger_specs_add(&p->cmd->opts.triggers.snapshots, arg, &record_events_here, &err) ==
+	    -EINVAL)
 		usage(state, "--trigger %s: %s", arg, err.text);
 	else if (err.code)
 		record_fail("--trigger %s: %s", arg, err.text);
@@ -201,7 +202,7 @@ static void set_filter(struct argp_state *state, struct option_parser *p, const 
 
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
-	opts->command = (const char *const *)&state->argv[state->next - 1];
+	opts->plan.target.command = (const char *const *)&state->argv[state->next - 1];
 	state->next = state->argc;
 }
 
@@ -216,14 +217,14 @@ static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
 
-	opts->directory =
-		(opts->threads && strcmp(opts->output, "-")) || names_directory(opts->output);
-	if (!*opts->output)
+	opts->output.directory = (opts->readers.threads && strcmp(opts->output.path, "-")) ||
+				 names_directory(opts->output.path);
+	if (!*opts->output.path)
 		usage(state, "-o: a file has a name");
 	record_options_check(state, opts);
-	cmd->whole_by_default =
-		!opts->command && !opts->tasks.nr && !opts->cpus.nr && !opts->all_cpus;
-	opts->all_cpus |= cmd->whole_by_default;
+	cmd->whole_by_default = !opts->plan.target.command && !opts->plan.target.tasks.nr &&
+				!opts->plan.target.cpus.nr && !opts->plan.target.all_cpus;
+	opts->plan.target.all_cpus |= cmd->whole_by_default;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -231,7 +232,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct option_parser *p = state->input;
 
 	switch (key) {
-	case 'e': add_events(state, p, &p->cmd->opts.events, "-e", arg); return 0;
+	case 'e': add_events(state, p, &p->cmd->opts.plan.events, "-e", arg); return 0;
 	case KEY_FILTER: set_filter(state, p, arg); return 0;
 	case KEY_SWITCH_OUTPUT_EVENT: add_switch_events(state, p, arg); return 0;
 	case KEY_TRIGGER: add_trigger(state, p, arg); return 0;
@@ -255,8 +256,8 @@ static void keep_command_line(int argc, char **argv, struct record_opts *opts)
 	line[1] = "record";
 	for (int i = 1; i < argc; i++)
 		line[i + 1] = argv[i];
-	opts->argv = line;
-	opts->argc = argc + 1;
+	opts->output.argv = line;
+	opts->output.argc = argc + 1;
 }
 
 void record_options_parse(int argc, char **argv, struct record_command *ret)
@@ -272,7 +273,8 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 	};
 	struct option_parser p = {.cmd = ret};
 
-	*ret = (struct record_command){.opts = {.output = "perf.data", .attr_text = attr_text}};
+	*ret = (struct record_command){
+		.opts = {.output.path = "perf.data", .control.attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))
@@ -281,11 +283,11 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 
 void record_options_release(struct record_command *cmd)
 {
-	free((void *)(uintptr_t)cmd->opts.argv);
-	event_list_release(&cmd->opts.events);
-	event_list_release(&cmd->opts.switch_events);
-	trigger_specs_release(&cmd->opts.triggers);
-	cpus_release(&cmd->opts.cpus);
-	tasks_release(&cmd->opts.tasks);
-	tasks_release(&cmd->opts.processes);
+	free((void *)(uintptr_t)cmd->opts.output.argv);
+	event_list_release(&cmd->opts.plan.events);
+	event_list_release(&cmd->opts.triggers.rotations);
+	trigger_specs_release(&cmd->opts.triggers.snapshots);
+	cpus_release(&cmd->opts.plan.target.cpus);
+	tasks_release(&cmd->opts.plan.target.tasks);
+	tasks_release(&cmd->opts.plan.target.processes);
 }

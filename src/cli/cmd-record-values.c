@@ -71,10 +71,11 @@ static double percent(struct argp_state *state, const char *option, const char *
 static void set_frequency(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->frequency_max = !strcmp(arg, "max");
-	if (opts->frequency_max)
+	opts->plan.sample.frequency_max = !strcmp(arg, "max");
+	if (opts->plan.sample.frequency_max)
 		return;
-	if (parse_u64(arg, &opts->frequency) || !opts->frequency || opts->frequency > UINT32_MAX)
+	if (parse_u64(arg, &opts->plan.sample.frequency) || !opts->plan.sample.frequency ||
+	    opts->plan.sample.frequency > UINT32_MAX)
 		usage(state, "-F: '%s' is neither a number of Hz from 1 to %u, nor 'max'", arg,
 		      UINT32_MAX);
 }
@@ -82,7 +83,7 @@ static void set_frequency(struct argp_state *state, struct record_command *cmd, 
 static void set_count(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->period = number(state, "-c", arg, 1, INT64_MAX);
+	opts->plan.sample.period = number(state, "-c", arg, 1, INT64_MAX);
 }
 
 static void set_cpus(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -90,21 +91,21 @@ static void set_cpus(struct argp_state *state, struct record_command *cmd, const
 	struct record_opts *opts = &cmd->opts;
 	struct error err = ERROR_INIT;
 
-	cpus_release(&opts->cpus);
-	if (cpus_parse(arg, &opts->cpus, &err))
+	cpus_release(&opts->plan.target.cpus);
+	if (cpus_parse(arg, &opts->plan.target.cpus, &err))
 		usage(state, "-C: %s", err.text);
 }
 
 static int add_process(struct record_opts *opts, pid_t pid, struct error *err)
 {
-	int rc = tasks_add_threads(&opts->tasks, pid, err);
+	int rc = tasks_add_threads(&opts->plan.target.tasks, pid, err);
 
-	return rc ? rc : tasks_add_thread(&opts->processes, pid, err);
+	return rc ? rc : tasks_add_thread(&opts->plan.target.processes, pid, err);
 }
 
 static int add_thread(struct record_opts *opts, pid_t tid, struct error *err)
 {
-	return tasks_add_thread(&opts->tasks, tid, err);
+	return tasks_add_thread(&opts->plan.target.tasks, tid, err);
 }
 
 /* Adds each of a comma list by @add. */
@@ -129,7 +130,7 @@ static void set_call_graph(struct argp_state *state, struct record_command *cmd,
 	uint64_t size = RECORD_STACK_SIZE;
 
 	if (!strcmp(arg, "fp")) {
-		opts->callgraph = CALLGRAPH_FP;
+		opts->plan.sample.callgraph = CALLGRAPH_FP;
 		return;
 	}
 	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
@@ -137,8 +138,8 @@ static void set_call_graph(struct argp_state *state, struct record_command *cmd,
 	if (arg[5] == ',' && (parse_size(arg + 6, &size) || !size || size > RECORD_STACK_SIZE_MAX))
 		usage(state, "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K",
 		      arg + 6, RECORD_STACK_SIZE_MAX);
-	opts->callgraph = CALLGRAPH_DWARF;
-	opts->stack_size = ((uint32_t)size + 7) & ~7u;
+	opts->plan.sample.callgraph = CALLGRAPH_DWARF;
+	opts->plan.sample.stack_size = ((uint32_t)size + 7) & ~7u;
 }
 
 static void set_clock(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -147,12 +148,12 @@ static void set_clock(struct argp_state *state, struct record_command *cmd, cons
 	const char *name = strncasecmp(arg, "CLOCK_", 6) ? arg : arg + 6;
 	uint64_t id = UINT64_MAX;
 
-	opts->use_clockid = true;
+	opts->plan.sample.use_clockid = true;
 	if (isdigit((unsigned char)*arg))
 		id = number(state, "-k", arg, 0, UINT64_MAX);
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		if (!strcasecmp(name, clocks[i].name) || id == (uint64_t)clocks[i].id) {
-			opts->clockid = clocks[i].id;
+			opts->plan.sample.clockid = clocks[i].id;
 			return;
 		}
 	}
@@ -189,7 +190,7 @@ static void set_ring_size(struct argp_state *state, struct record_command *cmd, 
 		      pages ? " pages" : "", (unsigned long long)ring_size_max(page) >> 30);
 	while (power < size)
 		power *= 2;
-	cmd->opts.ring_size = power;
+	cmd->opts.plan.ring_size = power;
 	cmd->ring_asked = power == size ? NULL : arg;
 }
 
@@ -204,7 +205,7 @@ static void set_last(struct argp_state *state, struct record_command *cmd, const
 	struct record_opts *opts = &cmd->opts;
 	struct error err = ERROR_INIT;
 
-	if (request_parse_last(arg, &opts->snapshot_bounds, &err))
+	if (request_parse_last(arg, &opts->output.memory.bounds, &err))
 		usage(state, "--last: %s", err.text);
 }
 
@@ -221,7 +222,7 @@ static void set_flush_interval(struct argp_state *state, struct record_command *
 		usage(state, "--flush-interval: '%s' is no time such as 500ms or 2s", arg);
 	if (!ms || ms > FLUSH_MS_MAX)
 		usage(state, "--flush-interval: '%s' is not within 1ms and 3600s", arg);
-	opts->flush_ms = (unsigned int)ms;
+	opts->output.flush_ms = (unsigned int)ms;
 }
 
 /* "16", or "16,all". */
@@ -230,10 +231,10 @@ static void set_max_files(struct argp_state *state, struct record_command *cmd, 
 	struct record_opts *opts = &cmd->opts;
 	size_t len = strcspn(arg, ",");
 
-	opts->switch_max_all = !strcmp(arg + len, ",all");
-	if (opts->switch_max_all)
+	opts->output.rotation.max_all = !strcmp(arg + len, ",all");
+	if (opts->output.rotation.max_all)
 		arg = strndupa(arg, len);
-	opts->switch_max_files = number(state, "--switch-max-files", arg, 0, INT_MAX);
+	opts->output.rotation.max_files = number(state, "--switch-max-files", arg, 0, INT_MAX);
 }
 
 static void set_delay(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -241,15 +242,15 @@ static void set_delay(struct argp_state *state, struct record_command *cmd, cons
 	struct record_opts *opts = &cmd->opts;
 	uint64_t ms = 0;
 
-	opts->start_disabled = !strcmp(arg, "-1");
-	opts->delay_ms = 0;
-	if (opts->start_disabled)
+	opts->plan.start_disabled = !strcmp(arg, "-1");
+	opts->plan.delay_ms = 0;
+	if (opts->plan.start_disabled)
 		return;
 	if (strchr(arg, '-'))
 		usage(state, "-D: '%s': ranges of time are not supported yet", arg);
 	if (parse_u64(arg, &ms) || ms > UINT_MAX)
 		usage(state, "-D: '%s' is no number of milliseconds", arg);
-	opts->delay_ms = (unsigned int)ms;
+	opts->plan.delay_ms = (unsigned int)ms;
 }
 
 static void set_compression(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -259,13 +260,14 @@ static void set_compression(struct argp_state *state, struct record_command *cmd
 
 	if (arg)
 		level = number(state, "-z", arg, 1, COMPRESS_LEVEL_MAX);
-	opts->compression_level = (int)level;
+	opts->output.compression_level = (int)level;
 }
 
 static void set_aio(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->aio = arg ? (unsigned int)number(state, "--aio", arg, 1, AIO_DEPTH_MAX) : RECORD_AIO;
+	opts->output.aio =
+		arg ? (unsigned int)number(state, "--aio", arg, 1, AIO_DEPTH_MAX) : RECORD_AIO;
 }
 
 static void set_affinity(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -277,7 +279,7 @@ static void set_affinity(struct argp_state *state, struct record_command *cmd, c
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!strcmp(arg, kinds[i].name)) {
-			opts->affinity = kinds[i].layout;
+			opts->readers.affinity = kinds[i].layout;
 			return;
 		}
 	}
@@ -287,14 +289,14 @@ static void set_affinity(struct argp_state *state, struct record_command *cmd, c
 static void set_mmap_flush(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	if (parse_size(arg, &opts->mmap_flush))
+	if (parse_size(arg, &opts->readers.mmap_flush))
 		usage(state, "--mmap-flush: '%s' is no size: 4096, 64K", arg);
 }
 
 static void set_realtime(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->realtime = (int)number(state, "-r", arg, 1, 99);
+	opts->readers.realtime = (int)number(state, "-r", arg, 1, 99);
 }
 
 static void set_control(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -305,7 +307,7 @@ static void set_control(struct argp_state *state, struct record_command *cmd, co
 
 	if (control_spec_parse(arg, &spec, &err))
 		usage(state, "--control: %s", err.text);
-	opts->control = arg;
+	opts->control.spec = arg;
 }
 
 /* A size needs its unit, as perf has it: 10M is a size, 10m a time. */
@@ -327,10 +329,10 @@ static bool time_with_unit(const char *arg, uint64_t *ret_seconds)
 static void set_switch_output(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->switch_output = true;
-	opts->switch_size = opts->switch_seconds = 0;
-	if (arg && strcmp(arg, "signal") && !size_with_unit(arg, &opts->switch_size) &&
-	    !time_with_unit(arg, &opts->switch_seconds))
+	opts->output.rotation.enabled = true;
+	opts->output.rotation.size = opts->output.rotation.seconds = 0;
+	if (arg && strcmp(arg, "signal") && !size_with_unit(arg, &opts->output.rotation.size) &&
+	    !time_with_unit(arg, &opts->output.rotation.seconds))
 		usage(state,
 		      "--switch-output: '%s' is neither signal, nor a size such as 100M (B, K, "
 		      "M, G), nor a time such as 30s (s, m, h, d)",
@@ -340,7 +342,7 @@ static void set_switch_output(struct argp_state *state, struct record_command *c
 static void set_max_size(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	if (!size_with_unit(arg, &opts->max_size))
+	if (!size_with_unit(arg, &opts->output.max_size))
 		usage(state, "--max-size: '%s' is no size such as 500M (B, K, M, G)", arg);
 }
 
@@ -356,12 +358,12 @@ static void add_threads(struct argp_state *state, struct record_command *cmd, co
 
 static void set_buffer_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	set_amount(state, "--buffer-memory", arg, &cmd->opts.buffer_memory);
+	set_amount(state, "--buffer-memory", arg, &cmd->opts.readers.buffer_memory);
 }
 
 static void set_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	set_amount(state, "-M", arg, &cmd->opts.memory);
+	set_amount(state, "-M", arg, &cmd->opts.output.memory.bytes);
 }
 
 static void set_max_cpu(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -371,19 +373,19 @@ static void set_max_cpu(struct argp_state *state, struct record_command *cmd, co
 
 static void set_output(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.output = arg;
+	cmd->opts.output.path = arg;
 }
 
 static void set_threads(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.threads = arg ? arg : "";
+	cmd->opts.readers.threads = arg ? arg : "";
 }
 
 static void set_frame_pointers(struct argp_state *state, struct record_command *cmd,
 			       const char *arg)
 {
-	if (cmd->opts.callgraph == CALLGRAPH_NONE)
-		cmd->opts.callgraph = CALLGRAPH_FP;
+	if (cmd->opts.plan.sample.callgraph == CALLGRAPH_NONE)
+		cmd->opts.plan.sample.callgraph = CALLGRAPH_FP;
 }
 
 /* What is done in any case. */
@@ -434,25 +436,25 @@ static const struct {
 	int key;
 	size_t offset; /* of a bool that becomes true */
 } flags[] = {
-	{'a', FLAG(opts.all_cpus)},
-	{'i', FLAG(opts.no_inherit)},
-	{KEY_NO_CONTROL_SOCKET, FLAG(opts.no_control_socket)},
-	{KEY_ALL_USER, FLAG(opts.all_user)},
-	{KEY_ALL_KERNEL, FLAG(opts.all_kernel)},
-	{KEY_USER_CALLCHAINS, FLAG(opts.user_callchains)},
-	{KEY_KERNEL_CALLCHAINS, FLAG(opts.kernel_callchains)},
-	{'d', FLAG(opts.sample_address)},
-	{'P', FLAG(opts.sample_period)},
-	{'R', FLAG(opts.sample_raw)},
-	{KEY_SAMPLE_CPU, FLAG(opts.sample_cpu)},
-	{'B', FLAG(opts.no_build_ids)},
-	{KEY_BUILDID_MMAP, FLAG(opts.build_id_mmap)},
-	{KEY_NO_BUFFERING, FLAG(opts.unbuffered)},
-	{KEY_OVERWRITE, FLAG(opts.overwrite)},
-	{KEY_SNAPSHOT_ON_EXIT, FLAG(opts.snapshot_on_exit)},
-	{KEY_SNAPSHOT_ON_CRASH, FLAG(opts.snapshot_on_crash)},
-	{KEY_SINCE_LAST, FLAG(opts.snapshot_bounds.since_last)},
-	{KEY_TIMESTAMP_FILENAME, FLAG(opts.timestamp_filename)},
+	{'a', FLAG(opts.plan.target.all_cpus)},
+	{'i', FLAG(opts.plan.target.no_inherit)},
+	{KEY_NO_CONTROL_SOCKET, FLAG(opts.control.no_socket)},
+	{KEY_ALL_USER, FLAG(opts.plan.sample.all_user)},
+	{KEY_ALL_KERNEL, FLAG(opts.plan.sample.all_kernel)},
+	{KEY_USER_CALLCHAINS, FLAG(opts.plan.sample.user_callchains)},
+	{KEY_KERNEL_CALLCHAINS, FLAG(opts.plan.sample.kernel_callchains)},
+	{'d', FLAG(opts.plan.sample.add_address)},
+	{'P', FLAG(opts.plan.sample.add_period)},
+	{'R', FLAG(opts.plan.sample.add_raw)},
+	{KEY_SAMPLE_CPU, FLAG(opts.plan.sample.add_cpu)},
+	{'B', FLAG(opts.plan.no_build_ids)},
+	{KEY_BUILDID_MMAP, FLAG(opts.plan.build_id_mmap)},
+	{KEY_NO_BUFFERING, FLAG(opts.plan.unbuffered)},
+	{KEY_OVERWRITE, FLAG(opts.plan.overwrite)},
+	{KEY_SNAPSHOT_ON_EXIT, FLAG(opts.output.memory.on_exit)},
+	{KEY_SNAPSHOT_ON_CRASH, FLAG(opts.output.memory.on_crash)},
+	{KEY_SINCE_LAST, FLAG(opts.output.memory.bounds.since_last)},
+	{KEY_TIMESTAMP_FILENAME, FLAG(opts.output.timestamp_filename)},
 	{KEY_FAIL_ON_LOSS, FLAG(fail_on_loss)},
 	{KEY_PROPAGATE_STATUS, FLAG(propagate_status)},
 	{'q', FLAG(quiet)},

@@ -81,7 +81,7 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 	if (met[LOSS_POOL] || met[LOSS_STACK])
 		complain("the output is too slow: try %sanother disk, --buffer-memory for longer "
 			 "peaks, or fewer samples: -F, -c, --filter",
-			 opts->compression_level ? "" : "-z, ");
+			 opts->output.compression_level ? "" : "-z, ");
 }
 
 /* Which CPU and event lost how much and why, the most first; of @all samples. */
@@ -181,8 +181,8 @@ static uint64_t offered_samples(const struct session *s, const struct session_re
  */
 static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 {
-	const struct tasks *tasks = &cmd->opts.tasks;
-	const char *name = cmd->opts.command ? cmd->opts.command[0] : NULL;
+	const struct tasks *tasks = &cmd->opts.plan.target.tasks;
+	const char *name = cmd->opts.plan.target.command ? cmd->opts.plan.target.command[0] : NULL;
 
 	if (taken || cmd->quiet)
 		return;
@@ -263,7 +263,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 	/* Of a pipe more may have been read, and of a truncated file more may be found. */
 	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
 		 (int)name.len, (const char *)name.data,
-		 r->at_least || !strcmp(opts->output, "-") ? "at least " : "",
+		 r->at_least || !strcmp(opts->output.path, "-") ? "at least " : "",
 		 human_count(r->samples, samples), plural_s(r->samples),
 		 human_count(r->loss->total, lost));
 	buf_release(&name);
@@ -278,7 +278,7 @@ static void say_choices(struct record_command *cmd)
 		return;
 	if (cmd->ring_asked)
 		complain("-m %s is rounded up to %s, a power of two of pages", cmd->ring_asked,
-			 human_size(cmd->opts.ring_size, size));
+			 human_size(cmd->opts.plan.ring_size, size));
 	if (cmd->whole_by_default)
 		complain("recording the whole system; Ctrl-C ends it");
 }
@@ -287,10 +287,10 @@ static void say_choices(struct record_command *cmd)
 static void say_call_graph(const struct record_opts *opts)
 {
 	static const char *const kinds[] = {"fp", "dwarf", "lbr"};
-	const char *word = opts->command ? opts->command[0] : "";
+	const char *word = opts->plan.target.command ? opts->plan.target.command[0] : "";
 	size_t len = strcspn(word, ",");
 
-	for (size_t i = 0; opts->callgraph && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; opts->plan.sample.callgraph && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strlen(kinds[i]) == len && !strncmp(word, kinds[i], len))
 			complain("-g takes no argument: did you mean --call-graph %s?",
 				 strcmp(kinds[i], "lbr") ? word : "dwarf");

@@ -9,7 +9,6 @@
 #include "record/plan/plan.h"
 
 struct initial_state {
-	const struct record_opts *opts;
 	const struct plan *plan;
 	const struct limits *limits;
 	const struct messages *messages;

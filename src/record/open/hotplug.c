@@ -22,7 +22,7 @@ static int add(struct hotplug *h, const struct hotplug_cpu *cpu)
 	return 0;
 }
 
-int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct plan *plan)
+int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct plan *plan)
 {
 	struct cpus online = {0};
 	int rc = 0;

@@ -50,7 +50,7 @@ struct hotplug {
  * Events were opened; @h has messages, revive and arg, the rest being zero. Returns 0 or -ENOMEM;
  * hotplug_release() is due in both cases.
  */
-int hotplug_init(struct hotplug *h, const struct record_opts *opts, const struct plan *plan);
+int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct plan *plan);
 void hotplug_release(struct hotplug *h);
 
 /* Readable when hotplug_dispatch() is due; -1: never. */

@@ -91,11 +91,12 @@ static int add_parts(const struct output *out, struct feature_set *set)
 	return rc;
 }
 
-static int start_features(struct output *out, const struct record_opts *opts,
-			  struct feature_set *set, struct error *err)
+static int start_features(struct output *out, const struct output_opts *opts,
+			  const struct plan *plan, struct feature_set *set, struct error *err)
 {
+	const struct sample_opts *sample = &plan->opts->sample;
 	int rc = machine_features(set, out->list, opts->argc, opts->argv,
-				  opts->use_clockid ? opts->clockid : -1);
+				  sample->use_clockid ? sample->clockid : -1);
 
 	if (!rc && opts->compression_level)
 		rc = output_add_compression(
@@ -112,7 +113,7 @@ static int start_features(struct output *out, const struct record_opts *opts,
 
 /* Gives @writer to lane @index, also on failure. */
 static int make_lane(struct output *out, size_t index, struct writer *writer,
-		     const struct record_opts *opts, const struct plan *plan, struct error *err)
+		     const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
 	const struct lane_opts lane = {
 		.writer = writer,
@@ -123,10 +124,10 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.own_build_ids = plan_build_ids(plan),
 		.opened = out->opened,
 		/* With -M what comes here are copies of what was counted. */
-		.throttles = opts->memory ? NULL : out->opened->throttles,
+		.throttles = opts->memory.bytes ? NULL : out->opened->throttles,
 		.meter = out->meter,
 	};
-	uint64_t most = opts->switch_size ? opts->switch_size : opts->max_size;
+	uint64_t most = opts->rotation.size ? opts->rotation.size : opts->max_size;
 	int rc = lane_init(&out->lanes[index], &lane);
 
 	if (rc)
@@ -140,7 +141,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 
 /* The file with the header: @path. */
 static int create_main(struct output *out, const char *path, const struct feature_set *set,
-		       const struct record_opts *opts, const struct plan *plan, struct error *err)
+		       const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
 	struct writer *writer;
 	int rc;
@@ -154,7 +155,7 @@ static int create_main(struct output *out, const char *path, const struct featur
 }
 
 static int create_part(struct output *out, size_t number, const char *directory,
-		       const struct record_opts *opts, const struct plan *plan, struct error *err)
+		       const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
 	struct writer *writer;
 	char *path;
@@ -178,10 +179,10 @@ static void close_lanes(struct output *out)
 
 /* Perf refuses a "data" without data.N beside it, so it comes last. */
 static int create_directory(struct output *out, const struct feature_set *set,
-			    const struct record_opts *opts, const struct plan *plan,
+			    const struct output_opts *opts, const struct plan *plan,
 			    struct error *err)
 {
-	char *directory = strdup(opts->output), *path = NULL;
+	char *directory = strdup(opts->path), *path = NULL;
 	size_t len = directory ? strlen(directory) : 0;
 	bool made;
 	int rc;
@@ -209,7 +210,7 @@ static int create_directory(struct output *out, const struct feature_set *set,
 
 /* One stream, that a lane of each worker shares with the main thread's. */
 static int create_stream(struct output *out, const struct feature_set *set,
-			 const struct record_opts *opts, const struct plan *plan, struct error *err)
+			 const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
 	int rc;
 
@@ -217,13 +218,13 @@ static int create_stream(struct output *out, const struct feature_set *set,
 	if (!out->stream)
 		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(out->stream, NULL);
-	rc = create_main(out, opts->output, set, opts, plan, err);
+	rc = create_main(out, opts->path, set, opts, plan, err);
 	for (size_t i = 1; !rc && i < out->nr; i++)
 		rc = make_lane(out, i, out->lanes[0].writer, opts, plan, err);
 	return rc;
 }
 
-int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
+int output_create(struct output *out, const struct output_opts *opts, const struct plan *plan,
 		  const struct opened *opened, size_t workers, struct writer_patience *patience,
 		  struct error *err)
 {
@@ -235,7 +236,7 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 		.directory = opts->directory,
 		.opened = opened,
 		.patience = patience,
-		.no_build_ids = opts->no_build_ids,
+		.no_build_ids = plan->opts->no_build_ids,
 	};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));
 	out->meter = calloc(1, sizeof(*out->meter));
@@ -244,13 +245,13 @@ int output_create(struct output *out, const struct record_opts *opts, const stru
 		return error_set(err, -ENOMEM, "out of memory");
 	/* This takes long: before there is a directory without the file that makes it one of ours.
 	 */
-	rc = start_features(out, opts, &set, err);
+	rc = start_features(out, opts, plan, &set, err);
 	if (!rc && opts->directory)
 		rc = create_directory(out, &set, opts, plan, err);
 	else if (!rc && out->nr > 1)
 		rc = create_stream(out, &set, opts, plan, err);
 	else if (!rc)
-		rc = create_main(out, opts->output, &set, opts, plan, err);
+		rc = create_main(out, opts->path, &set, opts, plan, err);
 	feature_set_release(&set);
 	return rc;
 }
@@ -412,13 +413,13 @@ uint64_t output_size(const struct output *out)
 	return bytes;
 }
 
-void output_discard(struct output *out, const struct record_opts *opts)
+void output_discard(struct output *out, const struct output_opts *opts)
 {
 	close_lanes(out);
 	if (out->directory)
-		output_backup_undo_directory(opts->output);
-	else if (strcmp(opts->output, "-"))
-		unlink(opts->output);
+		output_backup_undo_directory(opts->path);
+	else if (strcmp(opts->path, "-"))
+		unlink(opts->path);
 }
 
 void output_release(struct output *out)

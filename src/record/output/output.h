@@ -49,7 +49,7 @@ struct output {
  * @patience (NULL: none) ends, until output_persist(). Returns 0 or a negative errno with @err
  * filled; output_release() is due in both cases.
  */
-int output_create(struct output *out, const struct record_opts *opts, const struct plan *plan,
+int output_create(struct output *out, const struct output_opts *opts, const struct plan *plan,
 		  const struct opened *opened, size_t workers, struct writer_patience *patience,
 		  struct error *err);
 
@@ -134,7 +134,7 @@ bool output_compression(const struct output *out, struct compress_stats *ret);
  * Closes and deletes an output, as long as it has the name of @opts; a stream stays as it is. No
  * worker may run. output_release() is due all the same.
  */
-void output_discard(struct output *out, const struct record_opts *opts);
+void output_discard(struct output *out, const struct output_opts *opts);
 
 void output_release(struct output *out);
 

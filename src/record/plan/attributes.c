@@ -35,13 +35,13 @@ static bool each_counts(const struct event_spec *spec)
 static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 		     const struct attributes_common *c)
 {
-	bool asked = c->opts->frequency || c->opts->frequency_max;
+	bool asked = c->opts->sample.frequency || c->opts->sample.frequency_max;
 
 	if (spec->explicit_period)
 		return;
 	attr->flags &= ~PD_ATTR_FREQ;
-	if (c->opts->period) {
-		attr->sample_period = c->opts->period;
+	if (c->opts->sample.period) {
+		attr->sample_period = c->opts->sample.period;
 	} else if (!asked && each_counts(spec)) {
 		attr->sample_period = 1; /* each one counts */
 	} else {
@@ -53,15 +53,15 @@ static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 			 const struct attributes_common *c, struct error *err)
 {
-	int kind = spec->callgraph >= 0 ? spec->callgraph : (int)c->opts->callgraph;
-	uint32_t size = spec->stack_size ? spec->stack_size : c->opts->stack_size;
+	int kind = spec->callgraph >= 0 ? spec->callgraph : (int)c->opts->sample.callgraph;
+	uint32_t size = spec->stack_size ? spec->stack_size : c->opts->sample.stack_size;
 
 	if (kind == CALLGRAPH_NONE)
 		return 0;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (c->opts->user_callchains)
+	if (c->opts->sample.user_callchains)
 		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
-	if (c->opts->kernel_callchains)
+	if (c->opts->sample.kernel_callchains)
 		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
 	if (spec->max_stack)
 		attr->sample_max_stack = (uint16_t)spec->max_stack;
@@ -92,9 +92,9 @@ static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 	attr->flags |= PD_ATTR_SAMPLE_ID_ALL;
 	if (c->inherit)
 		attr->flags |= PD_ATTR_INHERIT;
-	if (c->opts->use_clockid) {
+	if (c->opts->sample.use_clockid) {
 		attr->flags |= PD_ATTR_USE_CLOCKID;
-		attr->clockid = c->opts->clockid;
+		attr->clockid = c->opts->sample.clockid;
 	}
 }
 
@@ -131,13 +131,13 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
 }
 
 /* --all-user and --all-kernel. */
-static void set_level(struct pd_attr *attr, const struct record_opts *opts)
+static void set_level(struct pd_attr *attr, const struct plan_opts *opts)
 {
 	const uint64_t kernel = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
 
-	if (opts->all_user)
+	if (opts->sample.all_user)
 		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_USER) | kernel;
-	if (opts->all_kernel)
+	if (opts->sample.all_kernel)
 		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_KERNEL) | PD_ATTR_EXCLUDE_USER;
 }
 
@@ -150,7 +150,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	set_common(attr, c);
 	set_start(event, c);
 	set_rate(attr, spec, c);
-	if (attr->flags & PD_ATTR_FREQ || c->opts->sample_period)
+	if (attr->flags & PD_ATTR_FREQ || c->opts->sample.add_period)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
@@ -160,9 +160,9 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	 */
 	if (is_tracepoint(attr) && attr->sample_period <= 1)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-	if (c->opts->sample_raw)
+	if (c->opts->sample.add_raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
-	if (c->opts->sample_address)
+	if (c->opts->sample.add_address)
 		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
 	/* This host's work is meant, as perf has it, unless :G or :H says else. */
 	if (hardware && !spec->modifier_given)

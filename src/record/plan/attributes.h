@@ -10,7 +10,7 @@
 
 /* What all events of a recording have in common. */
 struct attributes_common {
-	const struct record_opts *opts;
+	const struct plan_opts *opts;
 	const struct limits *limits;
 	uint64_t frequency; /* Hz, within the kernel's bound */
 	bool cpu_wanted;    /* samples carry their CPU */

@@ -20,7 +20,7 @@ static bool map_ring(struct clock *c)
 	return !ring_init(&c->ring, c->memory, (uint8_t *)c->memory + c->page_size, c->page_size);
 }
 
-void clock_open(struct clock *c, const struct record_opts *opts)
+void clock_open(struct clock *c, const struct sample_opts *opts)
 {
 	struct pd_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,

@@ -27,7 +27,7 @@ struct clock {
 		.fd = -1 \
 	}
 
-void clock_open(struct clock *c, const struct record_opts *opts);
+void clock_open(struct clock *c, const struct sample_opts *opts);
 void clock_close(struct clock *c); /* accepts CLOCK_INIT */
 
 /* In ns; 0: it cannot be known. */

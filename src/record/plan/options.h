@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a user asks of a recording. Filled by cli/ (or a test), read by plan and session, changed
- * by neither; all-zero with delay_ms, clockid at their defaults is a valid request for a command.
+ * The options of a recording, a struct for each subsystem. The caller of the session fills them;
+ * the recorder reads them and changes none. All-zero structs with an output path are a valid
+ * request for a command.
  */
 #ifndef RINGTAIL_RECORD_PLAN_OPTIONS_H
 #define RINGTAIL_RECORD_PLAN_OPTIONS_H
@@ -23,67 +24,107 @@ enum callgraph_kind {
 	CALLGRAPH_DWARF,
 };
 
-struct record_opts {
-	struct event_list events; /* empty: the best clock there is */
-
+/* Where: CPUs, tasks, or a command. */
+struct target_opts {
 	bool all_cpus;		    /* -a */
 	struct cpus cpus;	    /* -C; empty: not given */
 	struct tasks tasks;	    /* -p and -t, threads already listed; empty: not given */
 	struct tasks processes;	    /* of -p: those whose threads are among the tasks */
 	const char *const *command; /* NULL-terminated; NULL: none */
+	bool no_inherit;	    /* -i */
+};
 
-	uint64_t frequency; /* -F, Hz; 0: not given */
-	bool frequency_max; /* -F max */
-	uint64_t period;    /* -c; 0: not given */
-	bool no_inherit;
+/* How often a sample is taken, and what it carries. */
+struct sample_opts {
+	uint64_t frequency;	   /* -F, Hz; 0: not given */
+	bool frequency_max;	   /* -F max */
+	uint64_t period;	   /* -c; 0: not given */
 	bool all_user, all_kernel; /* of all events, whatever their modifiers say */
 
-	bool user_callchains, kernel_callchains; /* the one part alone */
+	bool user_callchains, kernel_callchains; /* this part alone */
 	enum callgraph_kind callgraph;
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
 
-	bool sample_period, sample_address, sample_raw, sample_cpu;
+	bool add_period, add_address, add_raw, add_cpu;
 	bool use_clockid;
 	int clockid;
+};
+
+/* All that the plan is made from. */
+struct plan_opts {
+	struct event_list events; /* empty: the best clock that the machine has */
+	struct target_opts target;
+	struct sample_opts sample;
 	unsigned int delay_ms; /* -D */
-	bool start_disabled;   /* -D -1: until a command enables them */
+	bool start_disabled;   /* -D -1: until a command enables the events */
+
+	uint64_t ring_size; /* -m, bytes of data a ring, a power of two; 0: the default */
+	bool overwrite;	    /* --overwrite: each ring keeps the newest, unless an event says else */
+	bool unbuffered;    /* --no-buffering: each record wakes the reader */
 
 	bool no_build_ids;  /* of mapped files, neither in their records nor in a section */
-	bool build_id_mmap; /* in the records: the kernel marks those of all other recorders, too */
+	bool build_id_mmap; /* in the records: the kernel adds them for all other recorders, too */
+};
 
-	const char *control; /* --control, as control_spec_parse() takes it; NULL: not given */
-	bool no_control_socket;
-	/* Fields of an attribute in words, for the command `evlist -v`; NULL: names will do. */
-	void (*attr_text)(FILE *out, const struct pd_attr *attr);
-
-	uint64_t ring_size;    /* -m, bytes of data a ring, a power of two; 0: the default */
-	bool overwrite;	       /* --overwrite: of each ring the newest, unless an event says else */
-	const char *output;    /* path, or "-" */
-	bool directory;	       /* the output is one: -o DIR/, and --threads */
-	bool unbuffered;       /* --no-buffering: each record wakes the reader */
-	const char *affinity;  /* --affinity, a layout of record/masks.h; NULL: none */
-	uint64_t mmap_flush;   /* --mmap-flush, bytes taken of a ring at least; 0: any */
-	int realtime;	       /* -r, SCHED_FIFO's priority of those who read; 0: not given */
-	unsigned int flush_ms; /* 0: 1000 */
-	const char *threads;   /* --threads: masks (record/masks.h); NULL: one thread */
-	unsigned int aio;      /* --aio: writes in flight of each thread; 0: one after the other */
+/* The threads that read rings, and their buffers. */
+struct reader_opts {
+	const char *threads;	/* --threads: masks (record/plan/masks.h); NULL: one thread */
+	const char *affinity;	/* --affinity, a layout of record/plan/masks.h; NULL: none */
+	int realtime;		/* -r, SCHED_FIFO's priority of readers; 0: not given */
+	uint64_t mmap_flush;	/* --mmap-flush, bytes taken of a ring at least; 0: any */
 	uint64_t buffer_memory; /* --buffer-memory, bytes; 0: the default */
-	int compression_level;	/* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
-	uint64_t memory; /* -M, bytes of samples that are kept, until a snapshot; 0: none are */
-	bool snapshot_on_exit, snapshot_on_crash;
-	struct pd_snapshot_bounds snapshot_bounds; /* where a request names none */
-	struct trigger_specs triggers;		   /* --trigger: each asks for a snapshot */
-	bool switch_output;		 /* --switch-output: at SIGUSR2, at a command, and */
-	uint64_t switch_size;		 /* after that many bytes (0: any number), and */
-	uint64_t switch_seconds;	 /* after that time (0: any), and */
-	struct event_list switch_events; /* each time one of these happens */
-	size_t switch_max_files;	 /* 0: any number */
-	bool switch_max_all;		 /* those of earlier recordings count among them */
+};
+
+/* --switch-output: a rotation at SIGUSR2, at a command, and at each limit that is not 0. */
+struct rotation_opts {
+	bool enabled;
+	uint64_t size;	  /* bytes */
+	uint64_t seconds; /* time */
+	size_t max_files; /* --switch-max-files; 0: any number */
+	bool max_all;	  /* outputs of earlier recordings count among them */
+};
+
+/* -M: samples stay in memory, and snapshots write them. */
+struct memory_opts {
+	uint64_t bytes; /* 0: records go straight to the output */
+	bool on_exit, on_crash;
+	struct pd_snapshot_bounds bounds; /* where a request names none */
+};
+
+/* What is written, and where to. */
+struct output_opts {
+	const char *path;      /* or "-" */
+	bool directory;	       /* -o DIR/, and --threads */
+	unsigned int flush_ms; /* 0: RECORD_FLUSH_MS */
+	unsigned int aio;      /* --aio: writes in flight of each thread; 0: synchronous */
+	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
+	uint64_t max_size;     /* --max-size: bytes of data that end the recording; 0: never */
 	bool timestamp_filename;
-	double max_cpu;	   /* --max-cpu: part of one CPU that recording may take; 0: any */
-	uint64_t max_size; /* --max-size: bytes of data that end the recording; 0: never */
-	int argc;	   /* the command line, for the file's header */
+	struct rotation_opts rotation;
+	struct memory_opts memory;
+	int argc; /* the command line, for the file's header */
 	const char *const *argv;
+};
+
+struct trigger_opts {
+	struct trigger_specs snapshots; /* --trigger: each asks for a snapshot */
+	struct event_list rotations;	/* --switch-output-event: each rotates the output */
+};
+
+struct control_opts {
+	const char *spec; /* --control, as control_spec_parse() takes it; NULL: not given */
+	bool no_socket;	  /* --no-control-socket */
+	/* Prints the fields of an attribute for the command `evlist -v`; NULL: names alone. */
+	void (*attr_text)(FILE *out, const struct pd_attr *attr);
+};
+
+struct record_opts {
+	struct plan_opts plan;
+	struct reader_opts readers;
+	struct output_opts output;
+	struct trigger_opts triggers;
+	struct control_opts control;
+	double max_cpu; /* --max-cpu: part of one CPU that recording may take; 0: any */
 };
 
 #define RECORD_STACK_SIZE     8192u  /* perf's default for dwarf */

@@ -30,14 +30,14 @@ static int check_cpus(const struct cpus *wanted, const struct cpus *online, stru
 	return 0;
 }
 
-static int plan_where(struct plan *plan, const struct record_opts *opts,
-		      const struct limits *limits, struct error *err)
+static int plan_where(struct plan *plan, const struct plan_opts *opts, const struct limits *limits,
+		      struct error *err)
 {
-	bool cpu_wide = opts->all_cpus || opts->cpus.nr;
+	bool cpu_wide = opts->target.all_cpus || opts->target.cpus.nr;
 	struct cpus online;
 	int rc;
 
-	if (cpu_wide && opts->tasks.nr)
+	if (cpu_wide && opts->target.tasks.nr)
 		return error_set(
 			err, -EINVAL,
 			"-a and -C take all tasks of CPUs, -p and -t those named: choose one");
@@ -52,16 +52,18 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 	if (rc)
 		return rc;
 	plan->online = online.nr;
-	plan->target = cpu_wide ? TARGET_CPUS : opts->tasks.nr ? TARGET_TASKS : TARGET_COMMAND;
-	plan->task_rings = !cpu_wide && opts->no_inherit;
-	rc = check_cpus(&opts->cpus, &online, err);
+	plan->target = cpu_wide		       ? TARGET_CPUS
+		       : opts->target.tasks.nr ? TARGET_TASKS
+					       : TARGET_COMMAND;
+	plan->task_rings = !cpu_wide && opts->target.no_inherit;
+	rc = check_cpus(&opts->target.cpus, &online, err);
 	if (!rc && !plan->task_rings && cpus_copy(&online, &plan->cpus))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	if (!rc && !plan->task_rings &&
-	    cpus_copy(opts->cpus.nr ? &opts->cpus : &online, &plan->sampled))
+	    cpus_copy(opts->target.cpus.nr ? &opts->target.cpus : &online, &plan->sampled))
 		rc = error_set(err, -ENOMEM, "out of memory");
-	if (!rc && (tasks_copy(&opts->tasks, &plan->tasks) ||
-		    tasks_copy(&opts->processes, &plan->processes)))
+	if (!rc && (tasks_copy(&opts->target.tasks, &plan->tasks) ||
+		    tasks_copy(&opts->target.processes, &plan->processes)))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	cpus_release(&online);
 	return rc;
@@ -70,14 +72,14 @@ static int plan_where(struct plan *plan, const struct record_opts *opts,
 /* --- what ------------------------------------------------------------------------------------- */
 
 /* The frequency that the kernel will take. */
-static uint64_t plan_frequency(const struct record_opts *opts, const struct limits *limits,
+static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits *limits,
 			       const struct messages *messages)
 {
-	uint64_t want = opts->frequency ? opts->frequency : RECORD_FREQUENCY;
+	uint64_t want = opts->sample.frequency ? opts->sample.frequency : RECORD_FREQUENCY;
 
-	if (opts->frequency_max)
+	if (opts->sample.frequency_max)
 		return limits->max_sample_rate;
-	if (want <= limits->max_sample_rate || opts->period)
+	if (want <= limits->max_sample_rate || opts->sample.period)
 		return want;
 	messages_say(messages, MESSAGE_WARNING,
 		     "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
@@ -86,10 +88,10 @@ static uint64_t plan_frequency(const struct record_opts *opts, const struct limi
 }
 
 /* Where rings are by CPU, so that what is lost there, too, can be told by CPU from the file. */
-static bool any_cpu_field(const struct plan *plan, const struct record_opts *opts,
+static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 			  const struct event_list *list)
 {
-	if (!plan->task_rings || opts->sample_cpu || opts->sample_raw)
+	if (!plan->task_rings || opts->sample.add_cpu || opts->sample.add_raw)
 		return true;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
@@ -151,15 +153,15 @@ static int plan_sideband(struct plan *plan, const struct attributes_common *comm
  * Whoever looks at addresses of data wants to know what they are in; and perf unwinds stacks only
  * with the maps of .eh_frame, which is data.
  */
-static bool needs_data_maps(const struct plan *plan, const struct record_opts *opts)
+static bool needs_data_maps(const struct plan *plan, const struct plan_opts *opts)
 {
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
 			return true;
-	return opts->sample_address;
+	return opts->sample.add_address;
 }
 
-static int plan_what(struct plan *plan, const struct record_opts *opts, const struct limits *limits,
+static int plan_what(struct plan *plan, const struct plan_opts *opts, const struct limits *limits,
 		     const struct messages *messages, struct error *err)
 {
 	struct event_list standard = {0};
@@ -168,7 +170,7 @@ static int plan_what(struct plan *plan, const struct record_opts *opts, const st
 		.opts = opts,
 		.limits = limits,
 		.frequency = plan_frequency(opts, limits, messages),
-		.inherit = !opts->no_inherit && plan->target != TARGET_CPUS,
+		.inherit = !opts->target.no_inherit && plan->target != TARGET_CPUS,
 		.target = plan->target,
 		.delayed = plan->delayed,
 	};
@@ -239,7 +241,7 @@ static void set_default_sizes(struct plan *plan, const struct limits *limits)
 	plan_set_ring_size(plan, best, best_sideband);
 }
 
-int plan_new(const struct record_opts *opts, const struct limits *limits,
+int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
@@ -247,6 +249,7 @@ int plan_new(const struct record_opts *opts, const struct limits *limits,
 
 	if (!plan)
 		return error_set(err, -ENOMEM, "out of memory");
+	plan->opts = opts;
 	plan->delayed = opts->delay_ms || opts->start_disabled;
 	plan->unbuffered = opts->unbuffered;
 	rc = plan_where(plan, opts, limits, err);

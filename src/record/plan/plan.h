@@ -61,6 +61,7 @@ struct plan_event {
 };
 
 struct plan {
+	const struct plan_opts *opts;
 	enum plan_target target;
 	struct plan_event *events; /* the dummy is the last */
 	size_t nr, capacity;
@@ -81,7 +82,7 @@ struct plan {
  * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret to be freed with
  * plan_free(), or a negative errno with @err saying what is impossible and what would help.
  */
-int plan_new(const struct record_opts *opts, const struct limits *limits,
+int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err);
 void plan_free(struct plan *plan); /* accepts NULL */
 

@@ -19,7 +19,7 @@
 /* --- what can be ---------------------------------------------------------------------------------
  */
 
-int probe_targets_check(const struct event_spec *event, const struct record_opts *opts,
+int probe_targets_check(const struct event_spec *event, const struct target_opts *opts,
 			struct error *err)
 {
 	const struct event_place *place = &event->place;

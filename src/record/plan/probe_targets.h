@@ -15,7 +15,7 @@
  * Whether @event can be where @opts record. Returns 0, or -EINVAL with @err saying why not and what
  * can be done.
  */
-int probe_targets_check(const struct event_spec *event, const struct record_opts *opts,
+int probe_targets_check(const struct event_spec *event, const struct target_opts *opts,
 			struct error *err);
 
 /*

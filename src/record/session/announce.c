@@ -17,7 +17,7 @@ static void announce_writing(const struct announce *a, const struct writer *writ
 			"asynchronous output by %s%s%s%s: up to %u writes of %zu KB in flight for "
 			"each file",
 			aio_engine_name(aio), refused ? " (io_uring: " : "",
-			refused ? strerror(-refused) : "", refused ? ")" : "", a->opts->aio,
+			refused ? strerror(-refused) : "", refused ? ")" : "", a->opts->output.aio,
 			WRITER_BUFFER_SIZE / 1024);
 }
 
@@ -25,14 +25,14 @@ void announce_memory(const struct announce *a, const struct messages *messages)
 {
 	const struct opened *opened = a->output->opened;
 	const struct lane *lane = output_lane(a->output, 0);
-	uint64_t want = a->opts->ring_size ? a->opts->ring_size : RECORD_RING_SIZE;
+	uint64_t want = a->opts->plan.ring_size ? a->opts->plan.ring_size : RECORD_RING_SIZE;
 	uint64_t size = a->plan->ring_size;
 	size_t rings = plan_sample_rings(a->plan);
 
 	/* By default it is what can be had: worth a line when something was lost (cli/ says it). */
 	if (size < want)
 		messages_say(
-			messages, a->opts->ring_size ? MESSAGE_INFO : MESSAGE_DETAIL,
+			messages, a->opts->plan.ring_size ? MESSAGE_INFO : MESSAGE_DETAIL,
 			"%zu ring%s of %llu KB instead of %llu KB: what may be locked (%s) allows "
 			"no more",
 			rings, plural_s(rings), (unsigned long long)size / 1024,
@@ -48,7 +48,7 @@ void announce_memory(const struct announce *a, const struct messages *messages)
 		crew_buffer_bytes(a->crew) / 1024);
 	if (lane->compress)
 		messages_say(messages, MESSAGE_DETAIL, "compression at level %d in %llu KB",
-			     a->opts->compression_level,
+			     a->opts->output.compression_level,
 			     (unsigned long long)compress_stats(lane->compress)->memory / 1024 *
 				     a->crew->nr);
 	if (a->crew->flight && flight_overhead(a->crew->flight))

@@ -115,15 +115,15 @@ static int check_realtime(int priority, struct error *err)
 			 priority, priority, (unsigned long long)limit.rlim_cur);
 }
 
-int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
-	      const struct messages *messages, struct error *err)
+int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct output_opts *output,
+	      const struct plan *plan, const struct messages *messages, struct error *err)
 {
 	int rc;
 
 	crew->report = -1;
 	crew->nr = 1;
 	crew->realtime = opts->realtime;
-	crew->unbuffered = opts->unbuffered;
+	crew->unbuffered = plan->unbuffered;
 	rc = check_realtime(opts->realtime, err);
 	if (rc)
 		return rc;
@@ -139,7 +139,8 @@ int crew_plan(struct crew *crew, const struct record_opts *opts, const struct pl
 	 * What is in rings that are overwritten is of the output that is cut. And what one of
 	 * several workers has written may need names that are on their way through another.
 	 */
-	crew->hold = opts->switch_size && !opts->memory && crew->nr == 1 && !plan_overwrites(plan);
+	crew->hold = output->rotation.size && !output->memory.bytes && crew->nr == 1 &&
+		     !plan_overwrites(plan);
 	plan_buffers(crew, opts->buffer_memory, messages);
 	if (crew->masks.has_rest)
 		messages_say(

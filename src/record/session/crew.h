@@ -44,8 +44,8 @@ struct crew {
  * How many workers there are to be, and where. @spec as for reader_masks_new(), NULL without
  * --threads. Returns 0, -EINVAL when @spec is wrong, or another negative errno.
  */
-int crew_plan(struct crew *crew, const struct record_opts *opts, const struct plan *plan,
-	      const struct messages *messages, struct error *err);
+int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct output_opts *output,
+	      const struct plan *plan, const struct messages *messages, struct error *err);
 
 /* Open files that the workers and their outputs take. */
 size_t crew_descriptors(const struct crew *crew);

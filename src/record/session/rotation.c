@@ -38,8 +38,8 @@ void rotation_watch(const struct rotation *r, const struct output *out)
 
 	lane_measure(&out->lanes[0]);
 	now = output_metered(out);
-	if (r->opts->switch_size && (!limit || now + r->opts->switch_size < limit))
-		limit = now + r->opts->switch_size;
+	if (r->opts->rotation.size && (!limit || now + r->opts->rotation.size < limit))
+		limit = now + r->opts->rotation.size;
 	output_limit(out, limit);
 }
 
@@ -88,7 +88,7 @@ static char *stamped(const char *name, size_t len, struct timeval *tv)
  */
 static int move_away(struct rotation *r, char **ret, struct error *err)
 {
-	const char *name = r->opts->output;
+	const char *name = r->opts->path;
 	size_t len = name_length(name);
 	struct timeval tv;
 	char *path;
@@ -154,8 +154,8 @@ static void delete_oldest(struct rotation *r, size_t most)
  */
 static void make_room(struct rotation *r)
 {
-	if (r->opts->switch_max_files)
-		delete_oldest(r, r->opts->switch_max_files - 1);
+	if (r->opts->rotation.max_files)
+		delete_oldest(r, r->opts->rotation.max_files - 1);
 }
 
 /* Takes over @path. Returns 0 or -ENOMEM. */
@@ -163,7 +163,7 @@ static int keep(struct rotation *r, char *path)
 {
 	free(r->last);
 	r->last = path;
-	if (!r->opts->switch_max_files)
+	if (!r->opts->rotation.max_files)
 		return 0;
 	make_room(r);
 	return add_kept(r, path);
@@ -181,14 +181,14 @@ static void say_strayed(struct rotation *r, enum writer_place place, const char 
 		[WRITER_DELETED] = "deleted",
 		[WRITER_CUT] = "truncated",
 	};
-	bool lost = place >= WRITER_DELETED && !r->opts->memory;
+	bool lost = place >= WRITER_DELETED && !r->opts->memory.bytes;
 	enum message_level level = lost ? MESSAGE_WARNING : MESSAGE_INFO;
 
 	if (!r->strayed && path)
-		messages_say(r->messages, level, "%s was moved: it is %s now%s", r->opts->output,
+		messages_say(r->messages, level, "%s was moved: it is %s now%s", r->opts->path,
 			     path, then);
 	else if (!r->strayed)
-		messages_say(r->messages, level, "%s was %s%s", r->opts->output, how[place], then);
+		messages_say(r->messages, level, "%s was %s%s", r->opts->path, how[place], then);
 	r->strayed = true;
 }
 
@@ -198,10 +198,10 @@ void rotation_look(struct rotation *r, const struct output *out)
 	const char *then;
 	char *path;
 
-	if (r->strayed || r->opts->memory)
+	if (r->strayed || r->opts->memory.bytes)
 		return;
 	place = output_place(out, &path);
-	if (r->opts->switch_output)
+	if (r->opts->rotation.enabled)
 		then = "; the next cut makes a new one";
 	else
 		then = place == WRITER_MOVED ? "; the recording goes on there"
@@ -230,7 +230,7 @@ static void count_deleted(struct rotation *r, const struct output *out)
 static void leave_strayed(struct rotation *r, const struct output *out, bool failed,
 			  enum writer_place place, char *path)
 {
-	if (place >= WRITER_DELETED && !r->opts->memory) {
+	if (place >= WRITER_DELETED && !r->opts->memory.bytes) {
 		r->lost++;
 		if (!failed)
 			count_deleted(r, out);
@@ -256,16 +256,16 @@ static bool is_output(const struct rotation *r, const char *path)
 /* @entry, where the output is, behind @prefix: NAME.YYYYMMDDhhmmsscc? */
 static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
 {
-	size_t len = name_length(r->opts->output);
+	size_t len = name_length(r->opts->path);
 	char *path;
 	int rc = 0;
 
-	if (strncmp(entry, r->opts->output + prefix, len - prefix))
+	if (strncmp(entry, r->opts->path + prefix, len - prefix))
 		return 0;
 	entry += len - prefix;
 	if (*entry != '.' || strspn(entry + 1, "0123456789") != STAMP_LEN || entry[1 + STAMP_LEN])
 		return 0;
-	if (asprintf(&path, "%.*s%s", (int)len, r->opts->output, entry) < 0)
+	if (asprintf(&path, "%.*s%s", (int)len, r->opts->path, entry) < 0)
 		return -ENOMEM;
 	if (is_output(r, path))
 		rc = add_kept(r, path);
@@ -281,15 +281,15 @@ static int by_name(const void *a, const void *b)
 /* Where the directory cannot be read there are none. */
 static int find_earlier(struct rotation *r)
 {
-	size_t prefix = name_length(r->opts->output);
+	size_t prefix = name_length(r->opts->path);
 	struct dirent *d;
 	char *dir;
 	DIR *stream;
 	int rc = 0;
 
-	while (prefix && r->opts->output[prefix - 1] != '/')
+	while (prefix && r->opts->path[prefix - 1] != '/')
 		prefix--;
-	dir = strndup(r->opts->output, prefix);
+	dir = strndup(r->opts->path, prefix);
 	if (!dir)
 		return -ENOMEM;
 	stream = opendir(prefix ? dir : ".");
@@ -304,14 +304,14 @@ static int find_earlier(struct rotation *r)
 	return rc;
 }
 
-int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+int rotation_init(struct rotation *r, const struct output_opts *opts, const struct plan *plan,
 		  const struct messages *messages, struct error *err)
 {
 	*r = (struct rotation){.opts = opts, .messages = messages};
 	r->taken = calloc(plan->nr, sizeof(*r->taken));
-	if (!r->taken || (opts->switch_max_all && find_earlier(r)))
+	if (!r->taken || (opts->rotation.max_all && find_earlier(r)))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (!opts->switch_output || opts->memory)
+	if (!opts->rotation.enabled || opts->memory.bytes)
 		return 0;
 	r->sideband = sideband_new(&plan->events[0].attr);
 	r->late = lost_carryover_new();
@@ -362,7 +362,7 @@ static void say_live(struct rotation *r)
  */
 static void count(struct rotation *r, const struct output *out, bool stays)
 {
-	bool none = r->opts->memory && !out->tally.samples && !stays;
+	bool none = r->opts->memory.bytes && !out->tally.samples && !stays;
 
 	if (none && r->outputs)
 		return;
@@ -437,7 +437,7 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *out
  */
 static enum rotation_stage turn_back(struct rotation *r, char *path, bool strayed)
 {
-	if (!r->sideband && (strayed || !file_rename_new(path, r->opts->output))) {
+	if (!r->sideband && (strayed || !file_rename_new(path, r->opts->path))) {
 		free(path);
 		return ROTATION_BEFORE;
 	}
@@ -461,7 +461,7 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	struct output next, old;
 	char *path;
 	enum writer_place place = output_place(out, &path);
-	bool stays = place == WRITER_THERE || !r->opts->memory;
+	bool stays = place == WRITER_THERE || !r->opts->memory.bytes;
 	int rc = 0;
 
 	*ret = ROTATION_BEFORE;
@@ -477,7 +477,7 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	if (!rc) {
 		rc = switch_over(r, crew, out, &next, plan, err);
 		if (rc)
-			delete_output(r, r->opts->output);
+			delete_output(r, r->opts->path);
 	}
 	if (rc) {
 		output_release(&next);
@@ -507,12 +507,12 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 {
 	enum writer_place place;
 	char *path;
-	int rc = finish(r, out, !r->opts->switch_output && !r->strayed, plan, opened, err);
+	int rc = finish(r, out, !r->opts->rotation.enabled && !r->strayed, plan, opened, err);
 
 	if (rc)
 		return rc;
 	/* Behind the snapshots: it is none, and does not count as one of those that are kept. */
-	if (r->opts->memory && r->opts->switch_output && !out->tally.samples)
+	if (r->opts->memory.bytes && r->opts->rotation.enabled && !out->tally.samples)
 		return 0;
 	place = output_place(out, &path);
 	if (place != WRITER_THERE) {
@@ -520,7 +520,7 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 		leave_strayed(r, out, false, place, path);
 		return 0;
 	}
-	if (!r->opts->switch_output && !r->opts->timestamp_filename) {
+	if (!r->opts->rotation.enabled && !r->opts->timestamp_filename) {
 		free(r->last);
 		r->last = NULL;
 		return 0;

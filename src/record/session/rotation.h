@@ -29,7 +29,7 @@
 #include "record/live/sideband.h"
 
 struct rotation {
-	const struct record_opts *opts;
+	const struct output_opts *opts;
 	const struct messages *messages;
 	struct sideband *sideband;   /* NULL without switch_output, and with memory */
 	struct lost_carryover *late; /* likewise */
@@ -49,7 +49,7 @@ struct rotation {
 };
 
 /* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
-int rotation_init(struct rotation *r, const struct record_opts *opts, const struct plan *plan,
+int rotation_init(struct rotation *r, const struct output_opts *opts, const struct plan *plan,
 		  const struct messages *messages, struct error *err);
 void rotation_release(struct rotation *r);
 
@@ -70,8 +70,8 @@ enum rotation_stage {
 };
 
 /*
- * Cuts: *@out is then the next output. Needs memory, or opts->switch_output and workers that run.
- * Returns 0, or a negative errno with @err and *@ret filled.
+ * Cuts: *@out is then the next output. Needs memory, or opts->rotation.enabled and workers that
+ * run. Returns 0, or a negative errno with @err and *@ret filled.
  */
 int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
 		 const struct opened *opened, enum rotation_stage *ret, struct error *err);

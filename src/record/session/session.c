@@ -111,7 +111,7 @@ void session_free(struct session *s)
 /* Of an overwritten ring the newest comes last, and all at once. */
 static int check_memory(struct session *s, struct error *err)
 {
-	for (size_t i = 0; s->opts->memory && i < s->plan->nr; i++) {
+	for (size_t i = 0; s->opts->output.memory.bytes && i < s->plan->nr; i++) {
 		if (!s->plan->events[i].overwrite)
 			continue;
 		s->misused = true;
@@ -129,23 +129,24 @@ static int session_plan(struct session *s, struct error *err)
 
 	rc = session_control_init(&s->control, s->opts, s->messages, err);
 	service_status_open(&s->service);
-	if (!rc && s->opts->command)
-		rc = workload_find(s->opts->command[0], err);
+	if (!rc && s->opts->plan.target.command)
+		rc = workload_find(s->opts->plan.target.command[0], err);
 	if (rc)
 		return rc;
 	limits_read(&s->limits);
-	rc = plan_new(s->opts, &s->limits, s->messages, &s->plan, err);
+	rc = plan_new(&s->opts->plan, &s->limits, s->messages, &s->plan, err);
 	if (!rc)
 		rc = check_memory(s, err);
 	if (!rc) {
-		rc = crew_plan(&s->crew, s->opts, s->plan, s->messages, err);
+		rc = crew_plan(&s->crew, &s->opts->readers, &s->opts->output, s->plan, s->messages,
+			       err);
 		s->misused = rc == -EINVAL;
 		s->plan->descriptors_beside = crew_descriptors(&s->crew);
 	}
-	if (rc || !s->opts->command)
+	if (rc || !s->opts->plan.target.command)
 		return rc;
-	rc = workload_prepare(&s->workload, s->opts->command, &s->mask_before,
-			      !strcmp(s->opts->output, "-"), err);
+	rc = workload_prepare(&s->workload, s->opts->plan.target.command, &s->mask_before,
+			      !strcmp(s->opts->output.path, "-"), err);
 	if (!rc && plan_set_command(s->plan, s->workload.pid))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	return rc;
@@ -174,7 +175,7 @@ static int watch_signals(struct session *s, bool all, struct error *err)
 /* Without it build-ids are those of the files that are there at the end. */
 static void start_id_reader(struct session *s)
 {
-	if (!s->opts->no_build_ids)
+	if (!s->opts->plan.no_build_ids)
 		id_reader_new(&s->id_reader);
 	s->opened->id_reader = s->id_reader;
 }
@@ -182,10 +183,11 @@ static void start_id_reader(struct session *s)
 static int session_open(struct session *s, struct error *err)
 {
 	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
-	const struct trigger_place place = {s->plan, s->opts, &s->limits, s->messages};
+	const struct trigger_place place = {s->plan, &s->limits, s->messages};
 
 	/* First, since it is the rings of the recording that can be made smaller. */
-	int rc = session_triggers_open(&s->triggers, &place, session_ask_for_snapshot, s, err);
+	int rc = session_triggers_open(&s->triggers, &s->opts->triggers, &place,
+				       session_ask_for_snapshot, s, err);
 
 	if (!rc)
 		rc = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);
@@ -194,13 +196,13 @@ static int session_open(struct session *s, struct error *err)
 	if (!rc)
 		rc = session_open_hotplug(s, err);
 	if (!rc)
-		rc = rotation_init(&s->rotation, s->opts, s->plan, s->messages, err);
+		rc = rotation_init(&s->rotation, &s->opts->output, s->plan, s->messages, err);
 	if (!rc)
 		rc = watch_signals(s, false, err);
-	if (!rc && strcmp(s->opts->output, "-"))
-		rc = output_backup_stage(&s->earlier, s->opts->output, err);
+	if (!rc && strcmp(s->opts->output.path, "-"))
+		rc = output_backup_stage(&s->earlier, s->opts->output.path, err);
 	if (!rc)
-		rc = output_create(&s->output, s->opts, s->plan, s->opened, s->crew.nr,
+		rc = output_create(&s->output, &s->opts->output, s->plan, s->opened, s->crew.nr,
 				   &s->patience, err);
 	if (!rc)
 		rc = session_open_memory(s, err);
@@ -235,10 +237,10 @@ static int make_watches(struct session *s, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = make_timer(s->opts->flush_ms ? s->opts->flush_ms : RECORD_FLUSH_MS, true, &s->tick,
-			err);
-	if (!rc && s->opts->switch_seconds)
-		rc = make_timer(s->opts->switch_seconds * 1000, true, &s->turn, err);
+	rc = make_timer(s->opts->output.flush_ms ? s->opts->output.flush_ms : RECORD_FLUSH_MS, true,
+			&s->tick, err);
+	if (!rc && s->opts->output.rotation.seconds)
+		rc = make_timer(s->opts->output.rotation.seconds * 1000, true, &s->turn, err);
 	return rc;
 }
 
@@ -251,7 +253,7 @@ int session_settle(struct session *s, struct error *err)
 /* What was there before: the output's first records, or memory's. */
 static int write_before(struct session *s, struct error *err)
 {
-	const struct initial_state before = {s->opts, s->plan, &s->limits, s->messages};
+	const struct initial_state before = {s->plan, &s->limits, s->messages};
 	struct sink_emit to = {s->output.lanes[0].chain, err};
 	int rc;
 
@@ -278,13 +280,13 @@ static void raise_priority(struct session *s)
 /* A command's events are enabled by its exec, a delayed recording's by the timer. */
 static int start_events(struct session *s, struct error *err)
 {
-	if (s->opts->start_disabled) {
+	if (s->opts->plan.start_disabled) {
 		messages_say(s->messages, MESSAGE_INFO,
 			     "events are disabled until the command 'enable'");
 		return 0;
 	}
-	if (s->opts->delay_ms)
-		return make_timer(s->opts->delay_ms, false, &s->delay, err);
+	if (s->opts->plan.delay_ms)
+		return make_timer(s->opts->plan.delay_ms, false, &s->delay, err);
 	session_control_enabled(&s->control);
 	return s->plan->target == TARGET_COMMAND ? 0 : opened_enable(s->opened, s->plan, err);
 }
@@ -298,7 +300,7 @@ static int session_start(struct session *s, struct error *err)
 	if (!rc)
 		rc = lane_flush(&s->output.lanes[0], err);
 	/* With -M it is the main thread that writes, and it has other things to do. */
-	if (!rc && !s->opts->memory)
+	if (!rc && !s->opts->output.memory.bytes)
 		rc = output_persist(&s->output, err);
 	if (!rc)
 		rc = make_watches(s, err);
@@ -315,7 +317,7 @@ static int session_start(struct session *s, struct error *err)
 	if (!rc)
 		rc = session_triggers_start(&s->triggers, err);
 	if (!rc && s->workload.pid)
-		rc = workload_start(&s->workload, s->opts->command[0], err);
+		rc = workload_start(&s->workload, s->opts->plan.target.command[0], err);
 	if (rc)
 		return rc;
 	output_backup_accept(&s->earlier);
@@ -450,7 +452,7 @@ static int session_step(struct session *s, struct error *err)
 static void undo_start(struct session *s)
 {
 	if (s->output.lanes && s->output.lanes[0].chain)
-		output_discard(&s->output, s->opts);
+		output_discard(&s->output, &s->opts->output);
 	output_backup_restore(&s->earlier);
 }
 
@@ -517,7 +519,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.outputs = s->rotation.outputs,
 		.deleted = s->rotation.deleted,
 		.gone = s->rotation.lost,
-		.path = path ? path : s->opts->output,
+		.path = path ? path : s->opts->output.path,
 		.started = s->started,
 		.misused = s->misused,
 		.seconds = (double)(s->ended - s->began) / 1e9,
@@ -548,7 +550,7 @@ uint64_t session_ring_size(const struct session *s)
 
 uint64_t session_ring_wanted(const struct session *s)
 {
-	uint64_t want = s->opts->ring_size ? s->opts->ring_size : RECORD_RING_SIZE;
+	uint64_t want = s->opts->plan.ring_size ? s->opts->plan.ring_size : RECORD_RING_SIZE;
 
 	return s->plan && !s->limits.ipc_lock && s->plan->ring_size < want ? want : 0;
 }

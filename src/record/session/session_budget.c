@@ -55,7 +55,7 @@ int session_budget_open(struct session_budget *b, const struct record_opts *opts
 	b->law.most = opts->max_cpu;
 	b->law.least = most ? 1 / (double)most : 1;
 	b->law.share = 1;
-	clock_open(&b->clock, opts);
+	clock_open(&b->clock, &opts->plan.sample);
 	say_what_stays(b);
 	return 0;
 }

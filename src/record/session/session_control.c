@@ -123,7 +123,7 @@ static int do_rotate(void *arg, const struct snapshot_request *request, struct b
 {
 	const struct session_control *sc = arg;
 
-	if (sc->opts->switch_output)
+	if (sc->opts->output.rotation.enabled)
 		return sc->parts.rotate(sc->parts.arg, request, text, err);
 	return error_set(err, -ENOTSUP,
 			 "this recording has one output: it was started without "
@@ -150,12 +150,12 @@ static int add_fields(const struct session_control *sc, const struct plan_event 
 	FILE *out;
 	int rc;
 
-	if (!sc->opts->attr_text)
+	if (!sc->opts->control.attr_text)
 		return buf_printf(text, "%s\n", event->name);
 	out = open_memstream(&fields, &size);
 	if (!out)
 		return -ENOMEM;
-	sc->opts->attr_text(out, &event->attr);
+	sc->opts->control.attr_text(out, &event->attr);
 	rc = fclose(out) ? -ENOMEM : buf_printf(text, "%s%s\n", event->name, fields);
 	free(fields);
 	return rc;
@@ -315,12 +315,12 @@ int session_control_init(struct session_control *sc, const struct record_opts *o
 
 	sc->opts = opts;
 	sc->messages = messages;
-	if (!opts->control && opts->no_control_socket)
+	if (!opts->control.spec && opts->control.no_socket)
 		return 0;
 	rc = control_new(&ops, sc, messages, &sc->control, err);
-	if (!rc && opts->control)
-		rc = control_spec_parse(opts->control, &spec, err);
-	if (!rc && opts->control)
+	if (!rc && opts->control.spec)
+		rc = control_spec_parse(opts->control.spec, &spec, err);
+	if (!rc && opts->control.spec)
 		rc = control_add(sc->control, &spec, err);
 	return rc;
 }
@@ -330,7 +330,8 @@ static void make_socket(struct session_control *sc)
 {
 	const char *base = control_socket_base();
 	/* Those that wait for commands, most likely of 'ringtail ctl'. */
-	bool wanted = !sc->opts->control && (sc->opts->start_disabled || sc->opts->memory);
+	bool wanted = !sc->opts->control.spec &&
+		      (sc->opts->plan.start_disabled || sc->opts->output.memory.bytes);
 	enum message_level level = wanted ? MESSAGE_WARNING : MESSAGE_DETAIL;
 	struct error err = ERROR_INIT;
 
@@ -352,7 +353,7 @@ int session_control_start(struct session_control *sc, const struct session_parts
 	sc->triggers = calloc(trigger_set_nr(parts->triggers) + 1, sizeof(*sc->triggers));
 	if (!sc->running || !sc->triggers)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (sc->control && !sc->opts->no_control_socket)
+	if (sc->control && !sc->opts->control.no_socket)
 		make_socket(sc);
 	return 0;
 }

@@ -21,7 +21,7 @@ struct session_parts {
 	const struct rotation *rotation;
 	struct flight *flight; /* NULL without -M */
 	const struct session_budget *budget;
-	/* As of struct control_ops; with opts->switch_output, and with flight. */
+	/* As of struct control_ops; with opts->output.rotation.enabled, and with flight. */
 	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
 		      struct error *err);
 	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
@@ -43,7 +43,7 @@ struct session_control {
 };
 
 /*
- * Takes the descriptors of opts->control; to be called before others are opened, that could be
+ * Takes the descriptors of opts->control.spec; to be called before others are opened, that could be
  * taken for them. Returns 0 or a negative errno with @err filled; session_control_release() is due
  * in both cases.
  */

@@ -25,7 +25,7 @@ static void look_again(struct session *s)
 
 static bool is_full(const struct session *s)
 {
-	return s->opts->max_size && output_metered(&s->output) >= s->opts->max_size;
+	return s->opts->output.max_size && output_metered(&s->output) >= s->opts->output.max_size;
 }
 
 /* One that is full ends. */
@@ -51,7 +51,7 @@ static int cut_output(void *session, enum rotation_stage *ret, struct error *err
 	s->state = before;
 	check_size(s, full && *ret == ROTATION_AFTER);
 	if (s->turn >= 0)
-		timer_set(s->turn, s->opts->switch_seconds * 1000, true);
+		timer_set(s->turn, s->opts->output.rotation.seconds * 1000, true);
 	look_again(s);
 	return rc;
 }
@@ -100,8 +100,8 @@ static int on_command_for_snapshot(void *arg, const struct snapshot_request *req
 /* What was written last: for whoever asks, who may be in another directory. */
 static int add_file(const struct session *s, struct buf *text)
 {
-	bool cut = s->opts->switch_output && s->rotation.last;
-	const char *path = cut ? s->rotation.last : s->opts->output;
+	bool cut = s->opts->output.rotation.enabled && s->rotation.last;
+	const char *path = cut ? s->rotation.last : s->opts->output.path;
 	char *whole = strcmp(path, "-") ? realpath(path, NULL) : NULL;
 	int rc = buf_printf(text, "file=%s\n", whole ? whole : path);
 
@@ -125,7 +125,7 @@ static int on_command_to_rotate(void *arg, const struct snapshot_request *reques
 		return error_set(err, -ENOENT,
 				 "%s was deleted or moved away before it was complete; there is a "
 				 "new one now",
-				 s->opts->output);
+				 s->opts->output.path);
 	return rc ? rc : add_file(s, text);
 }
 
@@ -175,7 +175,7 @@ int session_ask_for_snapshot(void *session, const struct snapshot_request *reque
 int session_open_memory(struct session *s, struct error *err)
 {
 	const struct snapshot_service_parts parts = {
-		.opts = s->opts,
+		.opts = &s->opts->output,
 		.messages = s->messages,
 		.plan = s->plan,
 		.opened = s->opened,
@@ -209,7 +209,7 @@ int session_open_hotplug(struct session *s, struct error *err)
 {
 	s->hotplug =
 		(struct hotplug){.messages = s->messages, .fd = -1, .revive = revive, .arg = s};
-	if (hotplug_init(&s->hotplug, s->opts, s->plan))
+	if (hotplug_init(&s->hotplug, &s->opts->plan.target, s->plan))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (s->plan->target != TARGET_CPUS)
 		return 0;
@@ -397,7 +397,7 @@ static int on_signal(struct session *s, struct error *err)
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
 	if (!asked || s->stop || s->memory.flight)
 		return 0;
-	if (s->opts->switch_output)
+	if (s->opts->output.rotation.enabled)
 		return cut_now(s, err);
 	messages_say(s->messages, MESSAGE_WARNING,
 		     "SIGUSR2 does nothing without --switch-output or -M");

@@ -6,16 +6,17 @@
 #include "base/clock_ns.h"
 #include "record/trigger/trigger.h"
 
-int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
-			  trigger_set_fn ask, void *arg, struct error *err)
+int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
+			  const struct trigger_place *place, trigger_set_fn ask, void *arg,
+			  struct error *err)
 {
 	struct trigger_place here = *place;
 	int rc = 0;
 
-	if (place->opts->switch_events.count)
-		rc = event_watch_new(&place->opts->switch_events, &here, 0, &st->cut, err);
+	if (opts->rotations.count)
+		rc = event_watch_new(&opts->rotations, &here, 0, &st->cut, err);
 	here.descriptors += event_watch_open_descriptors(st->cut);
-	return rc ? rc : trigger_set_new(&place->opts->triggers, &here, ask, arg, &st->asks, err);
+	return rc ? rc : trigger_set_new(&opts->snapshots, &here, ask, arg, &st->asks, err);
 }
 
 void session_triggers_release(struct session_triggers *st)

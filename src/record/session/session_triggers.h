@@ -17,11 +17,12 @@ struct session_triggers {
 };
 
 /*
- * Opens what the options of @place say; @ask takes the requests. Returns 0 or a negative errno with
+ * Opens what @opts say; @ask takes the requests. Returns 0 or a negative errno with
  * @err filled; session_triggers_release() is due in both cases.
  */
-int session_triggers_open(struct session_triggers *st, const struct trigger_place *place,
-			  trigger_set_fn ask, void *arg, struct error *err);
+int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
+			  const struct trigger_place *place, trigger_set_fn ask, void *arg,
+			  struct error *err);
 void session_triggers_release(struct session_triggers *st);
 
 /* From now on. Returns 0 or a negative errno with @err filled. */

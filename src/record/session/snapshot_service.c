@@ -16,7 +16,7 @@
 int snapshot_service_open(struct snapshot_service *m, const struct snapshot_service_parts *p,
 			  struct error *err)
 {
-	uint64_t least = flight_least(p->plan, p->crew->nr), bytes = p->opts->memory;
+	uint64_t least = flight_least(p->plan, p->crew->nr), bytes = p->opts->memory.bytes;
 
 	*m = (struct snapshot_service){.parts = *p, .clock = CLOCK_INIT};
 	if (!bytes)
@@ -36,7 +36,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 	});
 	if (!m->flight)
 		return error_set(err, -ENOMEM, "no memory for what is to be kept: -M");
-	clock_open(&m->clock, p->opts);
+	clock_open(&m->clock, &p->plan->opts->sample);
 	p->crew->flight = m->flight;
 	m->snapshot = (struct snapshot){
 		.flight = m->flight,
@@ -44,7 +44,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 		.plan = p->plan,
 		.opened = p->opened,
 		.clock = &m->clock,
-		.again = p->opts->switch_output,
+		.again = p->opts->rotation.enabled,
 		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
 		.meanwhile = p->meanwhile,
 		.arg = p->arg,
@@ -90,7 +90,7 @@ static void complete(struct snapshot_service *m, struct snapshot_request *reques
 	uint64_t now = present(m);
 
 	if (!request->bounded)
-		what->bounds = m->parts.opts->snapshot_bounds;
+		what->bounds = m->parts.opts->memory.bounds;
 	if (!what->asked)
 		what->asked = before(now, request->ago);
 	what->wall_clock = before(now_ns(CLOCK_REALTIME), before(now, what->asked));
@@ -205,7 +205,7 @@ static int take(struct snapshot_service *m, const struct snapshot_request *r, si
 		return rc;
 	m->snapshot.refused = m->queue.refused;
 	rc = snapshot_take(&m->snapshot, m->parts.output, r, nr, err);
-	if (!rc && m->parts.opts->switch_output && m->parts.crew->running)
+	if (!rc && m->parts.opts->rotation.enabled && m->parts.crew->running)
 		rc = cut(m, err);
 	if (rc)
 		return rc;
@@ -313,9 +313,9 @@ static void say_compression(const struct snapshot_service *m)
 
 int snapshot_service_finish(struct snapshot_service *m, const struct workload *w, struct error *err)
 {
-	const struct record_opts *opts = m->parts.opts;
+	const struct output_opts *opts = m->parts.opts;
 	struct snapshot_request request = {.what.origin = PD_SNAPSHOT_EXIT};
-	int signal = opts->snapshot_on_crash ? workload_signal(w) : 0;
+	int signal = opts->memory.on_crash ? workload_signal(w) : 0;
 	char reason[64];
 
 	if (!m->flight)
@@ -329,7 +329,7 @@ int snapshot_service_finish(struct snapshot_service *m, const struct workload *w
 		request.what.origin = PD_SNAPSHOT_CRASH;
 		request_set_reason(&request, reason);
 	}
-	if (!signal && !opts->snapshot_on_exit)
+	if (!signal && !opts->memory.on_exit)
 		return 0;
 	return take_last(m, &request, err);
 }

@@ -17,13 +17,14 @@
 
 /* The parts of a recording that this is about; all outlive it. */
 struct snapshot_service_parts {
-	const struct record_opts *opts;
+	const struct output_opts *opts;
 	const struct messages *messages;
 	const struct plan *plan;
 	const struct opened *opened;
 	struct crew *crew;
 	struct output *output;
-	/* With opts->switch_output: what was written is an output of its own. As rotation_cut(). */
+	/* With opts->rotation.enabled: what was written is an output of its own. As rotation_cut().
+	 */
 	int (*cut)(void *arg, enum rotation_stage *ret, struct error *err);
 	/* One who waits is told: as control_answer(), with the file behind @text. */
 	void (*answer)(void *arg, uint64_t ticket, struct buf *text, const struct error *err);
@@ -43,9 +44,9 @@ struct snapshot_service {
 };
 
 /*
- * Makes what takes the place of the output's lanes, if opts->memory says so, for the crew that is
- * going to be hired. Returns 0 or a negative errno with @err filled; snapshot_service_release() is
- * due in both cases.
+ * Makes what takes the place of the output's lanes, if opts->memory.bytes says so, for the crew
+ * that is going to be hired. Returns 0 or a negative errno with @err filled;
+ * snapshot_service_release() is due in both cases.
  */
 int snapshot_service_open(struct snapshot_service *m, const struct snapshot_service_parts *parts,
 			  struct error *err);

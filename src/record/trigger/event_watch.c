@@ -63,8 +63,9 @@ struct trigger_lost {
  */
 
 static void trigger_attr(struct plan_event *event, const struct event_spec *spec,
-			 const struct plan *recording, const struct record_opts *opts)
+			 const struct plan *recording)
 {
+	const struct plan_opts *opts = recording->opts;
 	struct pd_attr *attr = &event->attr;
 
 	*attr = spec->attr;
@@ -76,17 +77,17 @@ static void trigger_attr(struct plan_event *event, const struct event_spec *spec
 	attr->flags |= PD_ATTR_DISABLED | PD_ATTR_SAMPLE_ID_ALL;
 	if (recording->target == TARGET_COMMAND)
 		attr->flags |= PD_ATTR_ENABLE_ON_EXEC;
-	if (recording->target != TARGET_CPUS && !opts->no_inherit)
+	if (recording->target != TARGET_CPUS && !opts->target.no_inherit)
 		attr->flags |= PD_ATTR_INHERIT;
-	if (opts->use_clockid) {
+	if (opts->sample.use_clockid) {
 		attr->flags |= PD_ATTR_USE_CLOCKID;
-		attr->clockid = opts->clockid;
+		attr->clockid = opts->sample.clockid;
 	}
 }
 
 /* Groups mean nothing here: each event triggers. */
 static int add_event(struct plan *plan, const struct event_spec *spec, const struct plan *recording,
-		     const struct record_opts *opts, struct error *err)
+		     struct error *err)
 {
 	struct plan_event *event = &plan->events[plan->nr];
 
@@ -101,7 +102,7 @@ static int add_event(struct plan *plan, const struct event_spec *spec, const str
 	plan->nr++;
 	if (!event->name)
 		return error_set(err, -ENOMEM, "out of memory");
-	trigger_attr(event, spec, recording, opts);
+	trigger_attr(event, spec, recording);
 	if (!spec->cpus)
 		return 0;
 	if (plan->target != TARGET_CPUS && !spec->core)
@@ -133,7 +134,7 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	    tasks_copy(&recording->processes, &plan->processes))
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; !rc && i < events->count; i++)
-		rc = add_event(plan, &events->specs[i], recording, place->opts, err);
+		rc = add_event(plan, &events->specs[i], recording, err);
 	if (ring_size < place->limits->page_size)
 		ring_size = place->limits->page_size;
 	plan_set_ring_size(plan, ring_size, place->limits->page_size);

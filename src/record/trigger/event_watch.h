@@ -27,7 +27,6 @@ struct event_watch;
 /* Where a trigger is opened; all of it outlives the trigger. */
 struct trigger_place {
 	const struct plan *recording; /* that is going to be */
-	const struct record_opts *opts;
 	const struct limits *limits;
 	const struct messages *messages;
 	size_t descriptors; /* that other triggers have open */

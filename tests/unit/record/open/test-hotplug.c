@@ -60,7 +60,7 @@ static void expect(struct lab *lab, const char *online, const char *said)
 /* The only CPU that every machine has is in all of these recordings. */
 static void open_lab(struct lab *lab, const struct messages *messages, const char *named)
 {
-	struct record_opts opts = {.all_cpus = !named};
+	struct target_opts opts = {.all_cpus = !named};
 	struct plan plan = {.target = TARGET_CPUS};
 
 	*lab = (struct lab){.h = {.messages = messages, .revive = revive, .arg = lab}};
@@ -196,7 +196,7 @@ static void test_told_by_the_kernel(void **state)
 
 static void test_tasks(void **state)
 {
-	const struct record_opts opts = {0};
+	const struct target_opts opts = {0};
 	const struct plan plan = {.target = TARGET_TASKS};
 	struct lab lab = {.h = HOTPLUG_INIT};
 	const struct messages messages = {hear, &lab};

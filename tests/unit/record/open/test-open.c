@@ -172,7 +172,7 @@ int perf_event_read(int fd, uint64_t *ret, size_t words)
 static const char *const command[] = {"true", NULL};
 
 struct lab {
-	struct record_opts opts;
+	struct plan_opts opts;
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
@@ -194,7 +194,7 @@ static int lab_open(struct lab *lab, const struct kernel *k, const char *events)
 
 	kernel = *k;
 	*lab = (struct lab){
-		.opts.command = command,
+		.opts.target.command = command,
 		.opts.build_id_mmap = true,
 		.limits = {.perfmon = !k->user_only,
 			   .ipc_lock = true,
@@ -415,8 +415,8 @@ static void test_threads_that_come_up_meanwhile(void **state)
 		lab.limits.max_sample_rate = 100000;
 		lab.limits.mem_total = 1ull << 40;
 		kernel = newest;
-		assert_int_equal(tasks_add_threads(&lab.opts.tasks, getpid(), NULL), 0);
-		assert_int_equal(tasks_add_thread(&lab.opts.processes, getpid(), NULL), 0);
+		assert_int_equal(tasks_add_threads(&lab.opts.target.tasks, getpid(), NULL), 0);
+		assert_int_equal(tasks_add_thread(&lab.opts.target.processes, getpid(), NULL), 0);
 		assert_int_equal(plan_new(&lab.opts, &lab.limits, &messages, &lab.plan, NULL), 0);
 		assert_int_equal(lab.plan->tasks.nr, 1);
 		kernel.spawns = spawns;
@@ -428,8 +428,8 @@ static void test_threads_that_come_up_meanwhile(void **state)
 		assert_string_equal(lab.said, "no event given: recording cycles\n");
 		opened_close(o);
 		plan_free(lab.plan);
-		tasks_release(&lab.opts.tasks);
-		tasks_release(&lab.opts.processes);
+		tasks_release(&lab.opts.target.tasks);
+		tasks_release(&lab.opts.target.processes);
 		end_all_threads();
 		assert_int_equal(kernel.locked, 0);
 	}
@@ -468,7 +468,8 @@ static void test_task_gone(void **state)
 /* One of the CPUs that were listed is not there any more when events are opened. */
 static void test_cpu_gone_offline(void **state)
 {
-	struct lab lab = {.limits = {.perfmon = true, .page_size = 4096}, .opts.all_cpus = true};
+	struct lab lab = {.limits = {.perfmon = true, .page_size = 4096},
+			  .opts.target.all_cpus = true};
 	const struct messages messages = {hear, &lab};
 	size_t online;
 

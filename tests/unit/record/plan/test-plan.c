@@ -40,7 +40,7 @@ static const struct limits user = {
 	 PERF_SAMPLE_PERIOD)
 
 /* A plan of @opts with @events; the last one of the plan is the dummy. */
-static struct plan *make(struct record_opts *opts, const char *events, const struct limits *limits)
+static struct plan *make(struct plan_opts *opts, const char *events, const struct limits *limits)
 {
 	struct error err = ERROR_INIT;
 	struct plan *plan = NULL;
@@ -64,19 +64,19 @@ static struct plan *make(struct record_opts *opts, const char *events, const str
 	return plan;
 }
 
-static void finish(struct record_opts *opts, struct plan *plan)
+static void finish(struct plan_opts *opts, struct plan *plan)
 {
 	plan_free(plan);
 	event_list_release(&opts->events);
-	cpus_release(&opts->cpus);
-	tasks_release(&opts->tasks);
+	cpus_release(&opts->target.cpus);
+	tasks_release(&opts->target.tasks);
 }
 
 static const char *const command[] = {"true", NULL};
 
 static void test_command(void **state)
 {
-	struct record_opts opts = {.command = command};
+	struct plan_opts opts = {.target.command = command};
 	struct plan *plan = make(&opts, "cpu-clock", &user);
 	const struct pd_attr *a = &plan->events[0].attr, *dummy = &plan->events[1].attr;
 
@@ -108,7 +108,8 @@ static void test_command(void **state)
 static void test_cpu_of_what_is_lost(void **state)
 {
 	for (int rings_by_task = 0; rings_by_task < 2; rings_by_task++) {
-		struct record_opts opts = {.command = command, .no_inherit = rings_by_task};
+		struct plan_opts opts = {.target.command = command,
+					 .target.no_inherit = rings_by_task};
 		struct plan *plan = make(&opts, "cpu-clock", &user);
 
 		assert_int_equal(plan->task_rings, rings_by_task);
@@ -125,13 +126,13 @@ static void test_levels_of_all_events(void **state)
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL;
 
 	for (int all_user = 0; all_user < 2; all_user++) {
-		struct record_opts opts = {
-			.all_cpus = true,
-			.all_user = all_user,
-			.all_kernel = !all_user,
-			.user_callchains = all_user,
-			.kernel_callchains = !all_user,
-			.callgraph = CALLGRAPH_FP,
+		struct plan_opts opts = {
+			.target.all_cpus = true,
+			.sample.all_user = all_user,
+			.sample.all_kernel = !all_user,
+			.sample.user_callchains = all_user,
+			.sample.kernel_callchains = !all_user,
+			.sample.callgraph = CALLGRAPH_FP,
 		};
 		struct plan *plan = make(&opts, "cpu-clock,cycles:k,cycles:u", &root);
 
@@ -151,7 +152,7 @@ static void test_levels_of_all_events(void **state)
 
 static void test_whole_system(void **state)
 {
-	struct record_opts opts = {.all_cpus = true, .frequency = 99};
+	struct plan_opts opts = {.target.all_cpus = true, .sample.frequency = 99};
 	struct plan *plan = make(&opts, "cpu-clock,page-faults/period=7/", &root);
 	const struct pd_attr *a = &plan->events[0].attr;
 
@@ -171,7 +172,7 @@ static void test_whole_system(void **state)
 
 static void test_unbuffered(void **state)
 {
-	struct record_opts opts = {.all_cpus = true, .unbuffered = true};
+	struct plan_opts opts = {.target.all_cpus = true, .unbuffered = true};
 	struct plan *plan = make(&opts, "cpu-clock,page-faults", &root);
 
 	for (size_t i = 0; i < plan->nr; i++) {
@@ -184,11 +185,11 @@ static void test_unbuffered(void **state)
 
 static void test_dummy_on_all_cpus(void **state)
 {
-	struct record_opts opts = {0};
+	struct plan_opts opts = {0};
 	struct error err = ERROR_INIT;
 	struct plan *plan;
 
-	assert_int_equal(cpus_parse("0", &opts.cpus, &err), 0);
+	assert_int_equal(cpus_parse("0", &opts.target.cpus, &err), 0);
 	plan = make(&opts, "cpu-clock", &root);
 	for (size_t i = 0; i < plan->cpus.nr; i++) {
 		int cpu = plan->cpus.ids[i];
@@ -202,23 +203,23 @@ static void test_dummy_on_all_cpus(void **state)
 
 static void test_tasks(void **state)
 {
-	struct record_opts opts = {.no_inherit = true};
+	struct plan_opts opts = {.target.no_inherit = true};
 	struct error err = ERROR_INIT;
 	struct plan *plan;
 
-	assert_int_equal(tasks_add_threads(&opts.tasks, getpid(), &err), 0);
+	assert_int_equal(tasks_add_threads(&opts.target.tasks, getpid(), &err), 0);
 	plan = make(&opts, "cpu-clock", &user);
 	assert_int_equal(plan->target, TARGET_TASKS);
 	/* Not inherited: a ring for each task, wherever it runs. */
 	assert_true(plan->task_rings);
-	assert_int_equal(plan_places(plan), opts.tasks.nr);
+	assert_int_equal(plan_places(plan), opts.target.tasks.nr);
 	assert_false(plan->events[0].attr.flags & PD_ATTR_INHERIT);
 	finish(&opts, plan);
 }
 
 static void test_call_graphs(void **state)
 {
-	struct record_opts opts = {.command = command, .callgraph = CALLGRAPH_FP};
+	struct plan_opts opts = {.target.command = command, .sample.callgraph = CALLGRAPH_FP};
 	struct plan *plan = make(&opts, "cpu-clock", &user);
 
 	assert_int_equal(plan->events[0].attr.sample_type,
@@ -226,8 +227,9 @@ static void test_call_graphs(void **state)
 	assert_false(plan->events[1].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
 	finish(&opts, plan);
 
-	opts = (struct record_opts){
-		.command = command, .callgraph = CALLGRAPH_DWARF, .stack_size = 4096};
+	opts = (struct plan_opts){.target.command = command,
+				  .sample.callgraph = CALLGRAPH_DWARF,
+				  .sample.stack_size = 4096};
 	plan = make(&opts, "cpu-clock", &user);
 	assert_int_equal(plan->events[0].attr.sample_type,
 			 BASE | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
@@ -241,14 +243,14 @@ static void test_call_graphs(void **state)
 
 static void test_what_samples_carry(void **state)
 {
-	struct record_opts opts = {
-		.command = command,
-		.period = 3,
-		.sample_address = true,
-		.sample_raw = true,
-		.sample_period = true,
-		.use_clockid = true,
-		.clockid = CLOCK_MONOTONIC,
+	struct plan_opts opts = {
+		.target.command = command,
+		.sample.period = 3,
+		.sample.add_address = true,
+		.sample.add_raw = true,
+		.sample.add_period = true,
+		.sample.use_clockid = true,
+		.sample.clockid = CLOCK_MONOTONIC,
 		.delay_ms = 10,
 	};
 	struct plan *plan = make(&opts, "page-faults", &user);
@@ -271,7 +273,7 @@ static void test_what_samples_carry(void **state)
 /* By name or by number. */
 static void test_each_one_is_a_sample(void **state)
 {
-	struct record_opts opts = {.command = command};
+	struct plan_opts opts = {.target.command = command};
 	struct plan *plan = make(&opts, "2:7,5:0,mem:0x1000:w,cpu-clock", &user);
 
 	for (size_t i = 0; i < 3; i++) {
@@ -281,7 +283,7 @@ static void test_each_one_is_a_sample(void **state)
 	assert_true(plan->events[3].attr.flags & PD_ATTR_FREQ);
 	finish(&opts, plan);
 
-	opts = (struct record_opts){.command = command, .frequency = 99};
+	opts = (struct plan_opts){.target.command = command, .sample.frequency = 99};
 	plan = make(&opts, "2:7,mem:0x1000:w", &user);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(plan->events[i].attr.sample_period, 99);
@@ -292,7 +294,7 @@ static void test_each_one_is_a_sample(void **state)
 
 static void test_groups(void **state)
 {
-	struct record_opts opts = {.command = command};
+	struct plan_opts opts = {.target.command = command};
 	struct plan *plan = make(&opts, "page-faults,{task-clock,cpu-clock}:S", &user);
 
 	assert_int_equal(plan->events[0].leader, 0);
@@ -322,7 +324,7 @@ static void hear(enum message_level level, const char *text, void *arg)
 
 static void test_frequency_is_bound(void **state)
 {
-	struct record_opts opts = {.command = command, .frequency = 250000};
+	struct plan_opts opts = {.target.command = command, .sample.frequency = 250000};
 	struct heard heard = {0};
 	const struct messages messages = {hear, &heard};
 	struct error err = ERROR_INIT;
@@ -334,7 +336,7 @@ static void test_frequency_is_bound(void **state)
 	assert_int_equal(heard.lines, 1);
 	finish(&opts, plan);
 
-	opts = (struct record_opts){.command = command, .frequency_max = true};
+	opts = (struct plan_opts){.target.command = command, .sample.frequency_max = true};
 	plan = make(&opts, "cpu-clock", &user);
 	assert_int_equal(plan->events[0].attr.sample_period, 100000);
 	finish(&opts, plan);
@@ -342,7 +344,7 @@ static void test_frequency_is_bound(void **state)
 
 static void test_refused(void **state)
 {
-	struct record_opts opts = {.all_cpus = true};
+	struct plan_opts opts = {.target.all_cpus = true};
 	struct error err = ERROR_INIT;
 	struct plan *plan = NULL;
 
@@ -350,16 +352,16 @@ static void test_refused(void **state)
 	assert_non_null(strstr(err.text, "perf_event_paranoid"));
 	assert_non_null(strstr(err.text, "CAP_PERFMON"));
 
-	assert_int_equal(tasks_add_thread(&opts.tasks, getpid(), &err), 0);
+	assert_int_equal(tasks_add_thread(&opts.target.tasks, getpid(), &err), 0);
 	assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), -EINVAL);
-	tasks_release(&opts.tasks);
+	tasks_release(&opts.target.tasks);
 
-	opts.all_cpus = false;
-	assert_int_equal(cpus_parse("60000", &opts.cpus, &err), 0);
+	opts.target.all_cpus = false;
+	assert_int_equal(cpus_parse("60000", &opts.target.cpus, &err), 0);
 	assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), -ENODEV);
 	assert_non_null(strstr(err.text, "60000"));
 	assert_null(plan);
-	cpus_release(&opts.cpus);
+	cpus_release(&opts.target.cpus);
 }
 
 static void test_ring_sizes(void **state)
@@ -392,7 +394,7 @@ static void test_default_rings_of_users(void **state)
 		{4096, 4096, 256}, /* of 4612, which 512 and the pages of both do not fit */
 		{8192, 8192, 256},
 	};
-	struct record_opts opts = {.all_cpus = true};
+	struct plan_opts opts = {.target.all_cpus = true};
 	struct limits l = user;
 
 	l.paranoid = 0;
@@ -404,12 +406,12 @@ static void test_default_rings_of_users(void **state)
 		plan = make(&opts, "cpu-clock", &l);
 		l.memlock = cases[i].memlock * 1024 * plan->online;
 		finish(&opts, plan);
-		opts = (struct record_opts){.all_cpus = true};
+		opts = (struct plan_opts){.target.all_cpus = true};
 		plan = make(&opts, "cpu-clock", &l);
 		assert_int_equal(plan->ring_size, cases[i].ring << 10);
 		assert_int_equal(plan->sideband_size, cases[i].sideband << 10);
 		finish(&opts, plan);
-		opts = (struct record_opts){.all_cpus = true};
+		opts = (struct plan_opts){.target.all_cpus = true};
 	}
 }
 
@@ -417,22 +419,22 @@ static void test_default_rings_of_users(void **state)
 static void test_rings_of_some_cpus(void **state)
 {
 	struct limits l = root;
-	struct record_opts opts = {.frequency = 99};
+	struct plan_opts opts = {.sample.frequency = 99};
 	struct error err = ERROR_INIT;
 	struct plan *plan;
 
 	l.mem_total = 64ull * RECORD_RING_SIZE;
-	assert_int_equal(cpus_parse("0", &opts.cpus, &err), 0);
+	assert_int_equal(cpus_parse("0", &opts.target.cpus, &err), 0);
 	plan = make(&opts, "cpu-clock", &l);
 	assert_int_equal(plan_sample_rings(plan), 1);
 	assert_int_equal(plan->ring_size, RECORD_RING_SIZE);
 	assert_int_equal(plan_places(plan), plan->online);
 	finish(&opts, plan);
-	opts = (struct record_opts){.all_cpus = true};
+	opts = (struct plan_opts){.target.all_cpus = true};
 	plan = make(&opts, "cpu-clock", &root);
 	assert_int_equal(plan_sample_rings(plan), plan->online);
 	finish(&opts, plan);
-	opts = (struct record_opts){.command = command, .no_inherit = true};
+	opts = (struct plan_opts){.target.command = command, .target.no_inherit = true};
 	plan = make(&opts, "cpu-clock", &root);
 	assert_int_equal(plan_sample_rings(plan), 1);
 	finish(&opts, plan);

@@ -62,7 +62,7 @@ static void test_where_they_can_be(void **state)
 			.attr.bp_type = rows[i].rc ? HW_BREAKPOINT_X : HW_BREAKPOINT_W,
 			.place = {.file = file, .probe = rows[i].probe, .fixed = rows[i].fixed},
 		};
-		const struct record_opts opts = {
+		const struct target_opts opts = {
 			.all_cpus = rows[i].all,
 			.command = command,
 			.tasks = {&pid, rows[i].tasks, 1},

@@ -24,7 +24,8 @@
 static const char *const command[] = {"true", NULL};
 
 struct lab {
-	struct record_opts opts;
+	struct plan_opts opts;
+	struct event_list events;
 	struct limits limits;
 	struct plan *plan;
 	struct event_watch *trigger;
@@ -42,14 +43,13 @@ static void lab_open(struct lab *lab, const char *events)
 				      .max_sample_rate = 100000,
 				      .mem_total = 1ull << 40,
 				      .page_size = PAGE};
-	assert_int_equal(event_parse(&lab->opts.switch_events, events, NULL, &lab->err), 0);
+	assert_int_equal(event_parse(&lab->events, events, NULL, &lab->err), 0);
 	assert_int_equal(plan_new(&lab->opts, &lab->limits, NULL, &lab->plan, &lab->err), 0);
 	assert_int_equal(plan_set_command(lab->plan, 4711), 0);
 	lab->cpus = lab->plan->sampled.nr;
-	lab->place = (struct trigger_place){lab->plan, &lab->opts, &lab->limits};
-	assert_int_equal(
-		event_watch_new(&lab->opts.switch_events, &lab->place, 0, &lab->trigger, &lab->err),
-		0);
+	lab->place = (struct trigger_place){lab->plan, &lab->limits};
+	assert_int_equal(event_watch_new(&lab->events, &lab->place, 0, &lab->trigger, &lab->err),
+			 0);
 	assert_int_equal(event_watch_descriptors(lab->trigger), kernel.rings);
 	event_watch_watch(lab->trigger, lab->polled);
 }
@@ -58,8 +58,8 @@ static void lab_close(struct lab *lab)
 {
 	event_watch_free(lab->trigger);
 	plan_free(lab->plan);
-	event_list_release(&lab->opts.switch_events);
-	cpus_release(&lab->opts.cpus);
+	event_list_release(&lab->events);
+	cpus_release(&lab->opts.target.cpus);
 }
 
 static struct event_watch_news ask(struct lab *lab, short revents)
@@ -74,7 +74,7 @@ static struct event_watch_news ask(struct lab *lab, short revents)
 
 static void test_what_is_opened(void **state)
 {
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 
 	lab_open(&lab, "page-faults:u,cs/period=7/");
 	assert_int_equal(kernel.opened, 2 * lab.cpus);
@@ -98,12 +98,12 @@ static void test_what_is_opened(void **state)
 
 static void test_whole_cpus_with_a_filter(void **state)
 {
-	struct lab lab = {.opts.all_cpus = true};
+	struct lab lab = {.opts.target.all_cpus = true};
 
-	assert_int_equal(cpus_parse("0", &lab.opts.cpus, NULL), 0);
-	if (event_parse(&lab.opts.switch_events, "sched:sched_switch", NULL, &lab.err))
+	assert_int_equal(cpus_parse("0", &lab.opts.target.cpus, NULL), 0);
+	if (event_parse(&lab.events, "sched:sched_switch", NULL, &lab.err))
 		skip(); /* no tracefs that could be read */
-	assert_int_equal(event_set_filter(&lab.opts.switch_events, 0, "next_pid > 1", NULL), 0);
+	assert_int_equal(event_set_filter(&lab.events, 0, "next_pid > 1", NULL), 0);
 	lab_open(&lab, "cs");
 	assert_int_equal(kernel.opened, 2);
 	assert_int_equal(kernel.filters, 1);
@@ -115,7 +115,7 @@ static void test_whole_cpus_with_a_filter(void **state)
 
 static void test_newest_is_told(void **state)
 {
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 	struct event_watch_news news;
 
 	lab_open(&lab, "cs,page-faults");
@@ -147,7 +147,7 @@ static void test_newest_is_told(void **state)
 /* All that was put is told once, wherever in the ring it lies. */
 static void test_each_is_told_once(void **state)
 {
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 	uint64_t all = 0, told = 0;
 
 	lab_open(&lab, "page-faults");
@@ -180,7 +180,7 @@ static void keep_hit(const struct event_watch_hit *hit, void *arg)
 /* A ring that the kernel finds no room in says so in time, whatever it lost. */
 static void test_a_full_ring_is_told(void **state)
 {
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 	struct hits hits = {0};
 	size_t room = PAGE / 40 - 2;
 
@@ -211,7 +211,7 @@ static void test_a_full_ring_is_told(void **state)
 static void test_records_that_are_none(void **state)
 {
 	static const uint16_t sizes[] = {0, 7, 8, 16, 33, 4000, UINT16_MAX};
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 
 	lab_open(&lab, "page-faults");
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -226,7 +226,7 @@ static void test_records_that_are_none(void **state)
 /* The tasks of one event of a ring end before those of the other. */
 static void test_tasks_end(void **state)
 {
-	struct lab lab = {.opts.command = command};
+	struct lab lab = {.opts.target.command = command};
 	int first;
 
 	lab_open(&lab, "page-faults,cs");

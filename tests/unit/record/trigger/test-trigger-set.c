@@ -15,7 +15,7 @@
 #define S  (1000 * MS)
 
 struct lab {
-	struct record_opts opts;
+	struct plan_opts opts;
 	struct limits limits;
 	struct plan *plan;
 	struct trigger_specs specs;
@@ -43,8 +43,7 @@ static int on_request(void *arg, const struct snapshot_request *request)
 static void lab_open_with(struct lab *lab, const char *cpus, const char *const *texts,
 			  const struct messages *messages)
 {
-	struct trigger_place place = {
-		.opts = &lab->opts, .limits = &lab->limits, .messages = messages};
+	struct trigger_place place = {.limits = &lab->limits, .messages = messages};
 	struct error err = ERROR_INIT;
 
 	kernel = (struct kernel){0};
@@ -53,7 +52,7 @@ static void lab_open_with(struct lab *lab, const char *cpus, const char *const *
 				      .max_sample_rate = 100000,
 				      .mem_total = 1ull << 40,
 				      .page_size = PAGE};
-	assert_int_equal(cpus_parse(cpus, &lab->opts.cpus, NULL), 0);
+	assert_int_equal(cpus_parse(cpus, &lab->opts.target.cpus, NULL), 0);
 	if (plan_new(&lab->opts, &lab->limits, NULL, &lab->plan, &err))
 		skip(); /* no such CPU */
 	place.recording = lab->plan;
@@ -76,7 +75,7 @@ static void lab_close(struct lab *lab)
 	trigger_set_free(lab->triggers);
 	trigger_specs_release(&lab->specs);
 	plan_free(lab->plan);
-	cpus_release(&lab->opts.cpus);
+	cpus_release(&lab->opts.target.cpus);
 }
 
 /* As the main thread does when its poll(2) returns. */
