@@ -33,7 +33,9 @@ def initramfs():
              f'{BUILD}/tests/live/short': '/usr/bin/short',
              f'{HERE}/guest/systemd': '/systemd',
              shutil.which('systemctl'): '/usr/bin/systemctl', shutil.which('journalctl'): '/usr/bin/journalctl'}
-    for name in 'systemd', 'systemd-journald':
+    # Since version 255 systemd starts services with systemd-executor.
+    executor = ['systemd-executor'] if os.path.exists(f'{SYSTEMD}/systemd-executor') else []
+    for name in 'systemd', 'systemd-journald', *executor:
         files[found(f'{SYSTEMD}/{name}')] = f'/usr/lib/systemd/{name}'
     for name in 'systemd/libsystemd-shared-*.so', 'systemd/libsystemd-core-*.so', 'libseccomp.so.2', 'libmount.so.1':
         path = found(f'/usr/lib/x86_64-linux-gnu/{name}')
@@ -50,7 +52,8 @@ def initramfs():
 def check_service(version):
     if not shutil.which('systemctl'):
         raise Skip('no systemctl (package systemd)')
-    argv = ('-k', kernel('amd64', version), '-i', initramfs(), '-a', 'rdinit=/systemd')
+    # A systemd that gives up restarts the machine, which ends the guest.
+    argv = ('-k', kernel('amd64', version), '-i', initramfs(), '-a', 'rdinit=/systemd systemd.crash_reboot=1')
     g = boot('service-' + version, (argv, ()), script('service'))
     assert isinstance(g, Guest), g
     assert said(g, 'first') == 'systemd' and int(said(g, 'paranoid')) >= 3, g.log
