@@ -56,11 +56,12 @@ def setup(arch):
 
 
 def kernel(arch, version):
-    """The path of a kernel of that version; None: of any."""
+    """The path of a kernel of that version; None: of the oldest."""
     reason = setup(arch)
     if reason:
         raise Skip(reason)
-    paths = sorted(glob.glob(f'{DIR}/{arch}/vmlinuz-{version or "*"}'))
+    paths = sorted(glob.glob(f'{DIR}/{arch}/vmlinuz-{version or "*"}'),
+                   key=lambda path: [int(part) for part in path.rpartition('-')[2].split('.')])
     if not paths:
         raise Skip(f'the archive has no cloud kernel {version} for {arch}')
     return paths[0]

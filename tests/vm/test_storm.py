@@ -59,7 +59,7 @@ def storm_script():
 
 
 def storm_guest():
-    return guest('storm', 'amd64', '6.1', HUGE, storm_script())
+    return guest('storm', 'amd64', None, HUGE, storm_script())
 
 
 def make_layout_test(name, masks):

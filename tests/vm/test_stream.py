@@ -81,7 +81,7 @@ def stream_script():
 
 
 def stream_guest():
-    return guest('stream', 'amd64', '6.1', BIG, stream_script())
+    return guest('stream', 'amd64', None, BIG, stream_script())
 
 
 def make_test(name, options, masks):
