@@ -20,7 +20,7 @@ enum word_kind {
 	WORD_REFUSED,
 };
 
-static const struct word {
+static const struct graph_word {
 	const char *name;
 	enum word_kind kind;
 	int value;
@@ -42,7 +42,7 @@ static const struct word {
 	{"branch", WORD_REFUSED, 0, "branch stacks are not part of call graphs"},
 };
 
-static const struct word *find_word(const char *name, size_t len)
+static const struct graph_word *find_word(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strncmp(words[i].name, name, len) && !words[i].name[len])
@@ -50,7 +50,7 @@ static const struct word *find_word(const char *name, size_t len)
 	return NULL;
 }
 
-static int apply_word(const struct word *w, struct graph_spec *ret, struct error *err)
+static int apply_word(const struct graph_word *w, struct graph_spec *ret, struct error *err)
 {
 	switch (w->kind) {
 	case WORD_STYLE: ret->style = (enum graph_style)w->value; break;
@@ -103,7 +103,7 @@ int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err)
 		ret->order = REPORT_GRAPH_CALLER; /* of an earlier -g none */
 	for (const char *s = arg; s && !rc; s = *s ? s + 1 : NULL) {
 		size_t len = strcspn(s, ",");
-		const struct word *w = find_word(s, len);
+		const struct graph_word *w = find_word(s, len);
 
 		snprintf(part, sizeof(part), "%.*s", (int)len, s);
 		if (w)

@@ -10,7 +10,7 @@
 #define RAW_BYTES 256
 
 /* Single words: printed when the sample's type has the bit. */
-struct word {
+struct sample_word {
 	uint64_t bit;
 	const char *name;
 	size_t offset; /* in struct pd_sample */
@@ -22,7 +22,7 @@ struct word {
 		PERF_SAMPLE_##bit, name, offsetof(struct pd_sample, field), hex \
 	}
 
-static const struct word words[] = {
+static const struct sample_word words[] = {
 	WORD(TIME, "time", time, false),
 	WORD(ADDR, "addr", addr, true),
 	WORD(ID, "id", id, false),

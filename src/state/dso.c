@@ -25,7 +25,7 @@ struct dso_key {
 
 _Static_assert(sizeof(struct dso_key) == 64, "no padding in a key");
 
-struct dso_name {
+struct dso_by_name {
 	struct dso_key key;
 	struct dso *dso;
 	UT_hash_handle hh;
@@ -293,7 +293,7 @@ static struct dso *seen_by(struct dso *dso, const struct pd_mmap *mmap)
 struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want *want)
 {
 	const struct pd_mmap *mmap = want->mmap;
-	struct dso_name *alias;
+	struct dso_by_name *alias;
 	struct dso_key key;
 
 	memset(&key, 0, sizeof(key));

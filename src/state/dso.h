@@ -10,7 +10,7 @@
 #include "state/arena.h"
 #include "state/state.h"
 
-struct dso_name;
+struct dso_by_name;
 struct dso_family;
 struct dso_build_id;
 struct file_build_id;
@@ -18,7 +18,7 @@ struct file_build_id;
 struct dso_table {
 	struct arena arena;
 	struct strpool *names; /* also of others in state/ */
-	struct dso_name *aliases;
+	struct dso_by_name *aliases;
 	struct dso_family *families;
 	struct dso_build_id *build_ids;
 	struct file_build_id *file_build_ids;

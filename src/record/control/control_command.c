@@ -17,7 +17,7 @@ enum argument {
 };
 
 // clang-format off
-static const struct word {
+static const struct command_word {
 	const char *name;
 	enum control_verb verb;
 	enum argument argument;
@@ -39,7 +39,7 @@ static const struct word {
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
 
-static const struct word *find_word(const char *name)
+static const struct command_word *find_word(const char *name)
 {
 	for (size_t i = 0; i < NR_WORDS; i++)
 		if (!strcmp(words[i].name, name))
@@ -60,7 +60,7 @@ static int unknown_word(const char *name, struct error *err)
 }
 
 /* Returns 0 or -EINVAL, with @err filled if there is more to say than what the usage is. */
-static int take_argument(const struct word *w, char *arg, struct control_command *ret,
+static int take_argument(const struct command_word *w, char *arg, struct control_command *ret,
 			 struct error *err)
 {
 	static const char *const lists[] = {
@@ -91,7 +91,7 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 	char *name = line + strspn(line, SPACE), *arg;
 	struct control_command command = {0};
 	struct error why = ERROR_INIT;
-	const struct word *w;
+	const struct command_word *w;
 	size_t len = strlen(name);
 
 	while (len && strchr(SPACE, name[len - 1]))
