@@ -12,7 +12,10 @@
 /* Decimal, or hexadecimal with 0x. Returns 0, -EINVAL or -ERANGE. */
 int parse_u64(const char *s, uint64_t *ret);
 
-/* A size in bytes with an optional suffix B, K, M, G, T (powers of 1024; either case). 0, -EINVAL, -ERANGE. */
+/*
+ * A size in bytes with an optional suffix B, K, M, G, T (powers of 1024; either case). Returns 0,
+ * -EINVAL or -ERANGE.
+ */
 int parse_size(const char *s, uint64_t *ret);
 
 /* A time with its unit (ns, us, ms, s, m, h, d), in nanoseconds. 0, -EINVAL, -ERANGE. */

@@ -45,7 +45,7 @@ static int dump_segment(struct trace *t, unsigned int segment)
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0) {
 		if (!dump_record(stdout, name, &rec))
 			data_finding_add(t->df, DATA_DAMAGED, rec.segment, rec.offset,
-				  "a record does not hold what it says");
+					 "a record does not hold what it says");
 		rc = ferror(stdout) ? -EPIPE : 0;
 	}
 	data_scan_free(scan);

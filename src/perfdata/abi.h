@@ -47,46 +47,46 @@ _Static_assert(sizeof(struct pd_attr) == 144, "pd_attr mirrors perf_event_attr o
 #define PD_ATTR_SIZE_VER0 64 /* the smallest size there ever was */
 
 /* pd_attr.flags, in the order of the kernel's bit fields on a little-endian machine. */
-#define PD_ATTR_DISABLED	   (1ULL << 0)
-#define PD_ATTR_INHERIT		   (1ULL << 1)
-#define PD_ATTR_PINNED		   (1ULL << 2)
-#define PD_ATTR_EXCLUSIVE	   (1ULL << 3)
-#define PD_ATTR_EXCLUDE_USER	   (1ULL << 4)
-#define PD_ATTR_EXCLUDE_KERNEL	   (1ULL << 5)
-#define PD_ATTR_EXCLUDE_HV	   (1ULL << 6)
-#define PD_ATTR_EXCLUDE_IDLE	   (1ULL << 7)
-#define PD_ATTR_MMAP		   (1ULL << 8)
-#define PD_ATTR_COMM		   (1ULL << 9)
-#define PD_ATTR_FREQ		   (1ULL << 10)
-#define PD_ATTR_INHERIT_STAT	   (1ULL << 11)
-#define PD_ATTR_ENABLE_ON_EXEC	   (1ULL << 12)
-#define PD_ATTR_TASK		   (1ULL << 13)
-#define PD_ATTR_WATERMARK	   (1ULL << 14)
-#define PD_ATTR_PRECISE_IP_SHIFT   15 /* two bits */
-#define PD_ATTR_PRECISE_IP	   (3ULL << PD_ATTR_PRECISE_IP_SHIFT)
-#define PD_ATTR_MMAP_DATA	   (1ULL << 17)
-#define PD_ATTR_SAMPLE_ID_ALL	   (1ULL << 18)
-#define PD_ATTR_EXCLUDE_HOST	   (1ULL << 19)
-#define PD_ATTR_EXCLUDE_GUEST	   (1ULL << 20)
+#define PD_ATTR_DISABLED		 (1ULL << 0)
+#define PD_ATTR_INHERIT			 (1ULL << 1)
+#define PD_ATTR_PINNED			 (1ULL << 2)
+#define PD_ATTR_EXCLUSIVE		 (1ULL << 3)
+#define PD_ATTR_EXCLUDE_USER		 (1ULL << 4)
+#define PD_ATTR_EXCLUDE_KERNEL		 (1ULL << 5)
+#define PD_ATTR_EXCLUDE_HV		 (1ULL << 6)
+#define PD_ATTR_EXCLUDE_IDLE		 (1ULL << 7)
+#define PD_ATTR_MMAP			 (1ULL << 8)
+#define PD_ATTR_COMM			 (1ULL << 9)
+#define PD_ATTR_FREQ			 (1ULL << 10)
+#define PD_ATTR_INHERIT_STAT		 (1ULL << 11)
+#define PD_ATTR_ENABLE_ON_EXEC		 (1ULL << 12)
+#define PD_ATTR_TASK			 (1ULL << 13)
+#define PD_ATTR_WATERMARK		 (1ULL << 14)
+#define PD_ATTR_PRECISE_IP_SHIFT	 15 /* two bits */
+#define PD_ATTR_PRECISE_IP		 (3ULL << PD_ATTR_PRECISE_IP_SHIFT)
+#define PD_ATTR_MMAP_DATA		 (1ULL << 17)
+#define PD_ATTR_SAMPLE_ID_ALL		 (1ULL << 18)
+#define PD_ATTR_EXCLUDE_HOST		 (1ULL << 19)
+#define PD_ATTR_EXCLUDE_GUEST		 (1ULL << 20)
 #define PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL (1ULL << 21)
 #define PD_ATTR_EXCLUDE_CALLCHAIN_USER	 (1ULL << 22)
-#define PD_ATTR_MMAP2		   (1ULL << 23)
-#define PD_ATTR_COMM_EXEC	   (1ULL << 24)
-#define PD_ATTR_USE_CLOCKID	   (1ULL << 25)
-#define PD_ATTR_CONTEXT_SWITCH	   (1ULL << 26)
-#define PD_ATTR_WRITE_BACKWARD	   (1ULL << 27)
-#define PD_ATTR_NAMESPACES	   (1ULL << 28)
-#define PD_ATTR_KSYMBOL		   (1ULL << 29)
-#define PD_ATTR_BPF_EVENT	   (1ULL << 30)
-#define PD_ATTR_AUX_OUTPUT	   (1ULL << 31)
-#define PD_ATTR_CGROUP		   (1ULL << 32)
-#define PD_ATTR_TEXT_POKE	   (1ULL << 33)
-#define PD_ATTR_BUILD_ID	   (1ULL << 34)
-#define PD_ATTR_INHERIT_THREAD	   (1ULL << 35)
-#define PD_ATTR_REMOVE_ON_EXEC	   (1ULL << 36)
-#define PD_ATTR_SIGTRAP		   (1ULL << 37)
-#define PD_ATTR_DEFER_CALLCHAIN	   (1ULL << 38)
-#define PD_ATTR_DEFER_OUTPUT	   (1ULL << 39)
+#define PD_ATTR_MMAP2			 (1ULL << 23)
+#define PD_ATTR_COMM_EXEC		 (1ULL << 24)
+#define PD_ATTR_USE_CLOCKID		 (1ULL << 25)
+#define PD_ATTR_CONTEXT_SWITCH		 (1ULL << 26)
+#define PD_ATTR_WRITE_BACKWARD		 (1ULL << 27)
+#define PD_ATTR_NAMESPACES		 (1ULL << 28)
+#define PD_ATTR_KSYMBOL			 (1ULL << 29)
+#define PD_ATTR_BPF_EVENT		 (1ULL << 30)
+#define PD_ATTR_AUX_OUTPUT		 (1ULL << 31)
+#define PD_ATTR_CGROUP			 (1ULL << 32)
+#define PD_ATTR_TEXT_POKE		 (1ULL << 33)
+#define PD_ATTR_BUILD_ID		 (1ULL << 34)
+#define PD_ATTR_INHERIT_THREAD		 (1ULL << 35)
+#define PD_ATTR_REMOVE_ON_EXEC		 (1ULL << 36)
+#define PD_ATTR_SIGTRAP			 (1ULL << 37)
+#define PD_ATTR_DEFER_CALLCHAIN		 (1ULL << 38)
+#define PD_ATTR_DEFER_OUTPUT		 (1ULL << 39)
 
 /* Constants newer than the oldest kernel headers that we build against (6.1). */
 #define PERF_RECORD_AUX_OUTPUT_HW_ID   21
@@ -170,7 +170,7 @@ enum pd_feature {
 };
 
 #define PD_MAGIC  0x32454c4946524550ULL /* "PERFILE2" read little-endian */
-#define PD_MAGIC1 0x454c494646524550ULL /* "PERFFILE" read little-endian: version 1, always our order */
+#define PD_MAGIC1 0x454c494646524550ULL /* "PERFFILE": version 1, always our byte order */
 
 struct pd_section {
 	uint64_t offset; /* bytes from the start of the file */
@@ -185,7 +185,7 @@ struct pd_header {
 	struct pd_section attrs;
 	struct pd_section data;
 	struct pd_section event_types; /* of version 1 and very old files; else zero */
-	uint64_t features[4];	       /* bit n: feature n has a section in the table behind the data */
+	uint64_t features[4]; /* bit n: feature n has a section in the table behind the data */
 };
 
 _Static_assert(sizeof(struct pd_header) == 104, "perf.data header is 104 bytes");

@@ -39,7 +39,7 @@ size_t pd_attr_id_trailer_size(const struct pd_attr *attr);
 /* One event of a recording: an attribute and the ids (of perf_event_open fds) that share it. */
 struct pd_evsel {
 	struct pd_attr attr;
-	char *name;		 /* as recorded (EVENT_DESC, EVENT_UPDATE) or made from attr; UTF-8, unescaped */
+	char *name; /* as recorded (EVENT_DESC, EVENT_UPDATE) or made from attr; UTF-8, unescaped */
 	uint64_t *ids;
 	size_t nr_ids;
 	unsigned int index;	 /* position in the evlist */
@@ -49,7 +49,7 @@ struct pd_evsel {
 
 struct pd_evlist;
 
-struct pd_evlist *pd_evlist_new(void); /* NULL when out of memory */
+struct pd_evlist *pd_evlist_new(void);	     /* NULL when out of memory */
 void pd_evlist_free(struct pd_evlist *list); /* accepts NULL */
 
 /*

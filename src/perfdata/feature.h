@@ -47,7 +47,7 @@ int pd_feature_strings_decode(const uint8_t *p, size_t len, bool swap, struct pd
 int pd_feature_strings_encode(struct buf *b, const char *const *s, size_t nr);
 void pd_strings_release(struct pd_strings *v);
 
-/* EVENT_DESC: names and ids for the events of a file; sets the names of @list by id, else by order. */
+/* EVENT_DESC: names and ids of events; sets the names of @list by id, else by order. */
 int pd_feature_event_desc_decode(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
 int pd_feature_event_desc_encode(struct buf *b, const struct pd_evlist *list);
 
@@ -56,7 +56,7 @@ struct pd_cpu_topology {
 	struct pd_strings cores, threads, dies; /* CPU lists of siblings */
 	struct pd_cpu_ids {
 		int32_t core, socket, die; /* die -1 if absent */
-	} *ids;
+	} * ids;
 	size_t nr_ids;
 };
 int pd_feature_cpu_topology_decode(const uint8_t *p, size_t len, bool swap, uint32_t nr_cpus,
@@ -70,7 +70,7 @@ struct pd_numa_topology {
 		uint32_t node;
 		uint64_t mem_total, mem_free;
 		char *cpus;
-	} *nodes;
+	} * nodes;
 	size_t nr;
 };
 int pd_feature_numa_topology_decode(const uint8_t *p, size_t len, bool swap,
@@ -83,7 +83,7 @@ struct pd_pmu_mappings {
 	struct pd_pmu_mapping {
 		uint32_t type;
 		char *name;
-	} *pmus;
+	} * pmus;
 	size_t nr;
 };
 int pd_feature_pmu_mappings_decode(const uint8_t *p, size_t len, bool swap,
@@ -114,13 +114,14 @@ struct pd_clock_data {
 	uint32_t clockid;
 	uint64_t wall_clock_ns, clockid_time_ns;
 };
-int pd_feature_clock_data_decode(const uint8_t *p, size_t len, bool swap, struct pd_clock_data *ret);
+int pd_feature_clock_data_decode(const uint8_t *p, size_t len, bool swap,
+				 struct pd_clock_data *ret);
 int pd_feature_clock_data_encode(struct buf *b, const struct pd_clock_data *v);
 
 /* DIR_FORMAT is pd_feature_u64 (version 1). COMPRESSED: */
 struct pd_compression {
 	uint32_t version, type, level, ratio; /* type 1: zstd; ratio 0..: original / compressed */
-	uint32_t mmap_len; /* bytes: the largest decompressed chunk */
+	uint32_t mmap_len;		      /* bytes: the largest decompressed chunk */
 };
 int pd_feature_compressed_decode(const uint8_t *p, size_t len, bool swap,
 				 struct pd_compression *ret);
@@ -131,7 +132,7 @@ struct pd_caches {
 	struct pd_cache {
 		uint32_t level, line_size, sets, ways;
 		char *type, *size, *map;
-	} *caches;
+	} * caches;
 	size_t nr;
 };
 int pd_feature_caches_decode(const uint8_t *p, size_t len, bool swap, struct pd_caches *ret);
@@ -171,9 +172,9 @@ struct pd_bpf_progs {
 			uint8_t tag[8];
 			uint64_t addr;
 			uint32_t size; /* bytes */
-		} *functions;	       /* the program, and others that it calls */
+		} * functions;	       /* the program, and others that it calls */
 		size_t nr;	       /* 0: it was not compiled, or the section does not tell */
-	} *progs;
+	} * progs;
 	size_t nr;
 };
 int pd_feature_bpf_progs_decode(const uint8_t *p, size_t len, bool swap, struct pd_bpf_progs *ret);

@@ -238,7 +238,7 @@ struct pd_event_update {
 	size_t len;
 };
 
-struct pd_words { /* HEADER_EVENT_TYPE, if it is the log's (perfdata/snapshot_log.h) */
+struct pd_words {	       /* HEADER_EVENT_TYPE, if it is the log's (perfdata/snapshot_log.h) */
 	const uint64_t *words; /* NULL: it is not */
 	size_t nr;
 	const uint8_t *text;

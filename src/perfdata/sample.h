@@ -19,7 +19,7 @@ struct pd_branch { /* struct perf_branch_entry */
 
 struct pd_sample {
 	uint64_t type;	 /* the attribute's sample_type: which of the fields below hold */
-	uint8_t cpumode; /* PERF_RECORD_MISC_CPUMODE_MASK of misc: KERNEL, USER, HYPERVISOR, GUEST_* */
+	uint8_t cpumode; /* of misc: PERF_RECORD_MISC_KERNEL, USER, HYPERVISOR, GUEST_* */
 	uint16_t misc;
 	uint64_t ip;
 	uint32_t pid, tid; /* (uint32_t)-1 if absent */
@@ -28,7 +28,7 @@ struct pd_sample {
 	uint32_t cpu;	 /* (uint32_t)-1 if absent */
 	uint64_t period; /* the attribute's sample_period if absent (1 for a frequency) */
 
-	struct { /* PERF_SAMPLE_READ */
+	struct {	     /* PERF_SAMPLE_READ */
 		uint64_t nr; /* 1 without PERF_FORMAT_GROUP */
 		uint64_t time_enabled, time_running;
 		const uint64_t *values; /* for pd_sample_read_value() */
@@ -48,7 +48,7 @@ struct pd_sample {
 	uint64_t user_regs_abi, intr_regs_abi; /* PERF_SAMPLE_REGS_ABI_*; 0: no registers */
 	const uint64_t *user_regs, *intr_regs; /* one word for each bit of the attribute's mask */
 
-	uint64_t user_stack_size;     /* bytes that are valid (dyn_size) */
+	uint64_t user_stack_size; /* bytes that are valid (dyn_size) */
 	const uint8_t *user_stack;
 
 	uint64_t weight; /* WEIGHT whole, or var1_dw of WEIGHT_STRUCT */

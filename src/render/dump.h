@@ -11,8 +11,8 @@
 #include "data/scan/scan.h"
 
 /*
- * @file: name of the file that offsets are in, or NULL when there is one alone. Returns false when the record's contents did not decode
- * (its line says so).
+ * @file: name of the file that offsets are in, or NULL when there is one alone. Returns false when
+ * the record's contents did not decode (its line says so).
  */
 bool dump_record(FILE *out, const char *file, const struct data_record *rec);
 

@@ -83,7 +83,7 @@ struct model {
 	uint64_t forgotten;
 	uint64_t others, others_seen;
 	uint64_t saved; /* memory, by what was packed in the operation that runs */
-	size_t total; /* bytes written */
+	size_t total;	/* bytes written */
 	bool lags, peeks, can_pack;
 	struct pack *packs; /* all, the last first */
 	struct packed packed;

@@ -173,7 +173,8 @@ static void show_tables(const char *path)
 	char *quick, *whole;
 
 	flat.nr_keys = (size_t)sort_keys_parse("comm,dso,sym", flat.keys, 0, NULL);
-	tree.nr_keys = (size_t)sort_keys_parse("event,cpu,pid,tid,comm,dso,sym", tree.keys, 0, NULL);
+	tree.nr_keys =
+		(size_t)sort_keys_parse("event,cpu,pid,tid,comm,dso,sym", tree.keys, 0, NULL);
 	quick = show_table(path, &flat, (struct how){.digest = true});
 	whole = show_table(path, &flat, (struct how){0});
 	if (!quick != !whole || (quick && strcmp(quick, whole)))

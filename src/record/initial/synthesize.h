@@ -20,16 +20,16 @@
 #include "record/initial/emit.h"
 
 struct synth_opts {
-	size_t id_size;	 /* bytes of sample_id trailer: pd_attr_id_trailer_size() of the first event */
-	bool all;	 /* every task of the system, else @pids */
+	size_t id_size;	   /* bytes of the sample_id trailer (pd_attr_id_trailer_size()) */
+	bool all;	   /* every task of the system, else @pids */
 	const pid_t *pids; /* processes (thread group ids); all their threads are taken */
 	size_t nr_pids;
 	bool about_to_exec; /* @pids are, before they are sampled: their maps mean nothing */
-	bool kernel;	 /* kernel and module maps, ksymbols, BPF programs (needs readable kallsyms) */
-	bool data_maps;	 /* also maps without PROT_EXEC (-d, DWARF call graphs) */
-	bool build_ids;	 /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
+	bool kernel; /* kernel and module maps, ksymbols, BPF programs (needs readable kallsyms) */
+	bool data_maps; /* also maps without PROT_EXEC (-d, DWARF call graphs) */
+	bool build_ids; /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
 	bool namespaces;
-	bool cgroups;	 /* cgroup v2 tree: id and path */
+	bool cgroups;	  /* cgroup v2 tree: id and path */
 	const char *proc; /* NULL: /proc; tests point it elsewhere */
 };
 

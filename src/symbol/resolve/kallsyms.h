@@ -33,14 +33,14 @@ bool kallsyms_is_code(const struct kallsyms_line *line);
 #define KALLSYMS_MAX ((size_t)128 << 20)
 
 /*
- * Reads the file whole. Returns 0; -EFBIG: it is longer than KALLSYMS_MAX; -EBADMSG: it has a NUL byte
- * and so is no text; or another negative errno; with @why filled.
+ * Reads the file whole. Returns 0; -EFBIG: it is longer than KALLSYMS_MAX; -EBADMSG: it has a NUL
+ * byte and so is no text; or another negative errno; with @why filled.
  */
 int kallsyms_read(const char *path, struct buf *ret, struct error *why);
 
 /*
- * Whether kallsyms_read() would read it, as far as its beginning and its size tell. Returns as that,
- * and -EINVAL where it is no regular file.
+ * Whether kallsyms_read() would read it, as far as its beginning and its size tell. Returns as
+ * that, and -EINVAL where it is no regular file.
  */
 int kallsyms_check(const char *path, struct error *why);
 

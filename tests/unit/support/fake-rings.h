@@ -118,7 +118,8 @@ static inline bool put(size_t ring, uint32_t type, uint16_t size, const uint64_t
 
 	memcpy(all, &hdr, sizeof(hdr));
 	memcpy(all + 1, words, nr * sizeof(*words));
-	if (kernel.paused[ring] || page->data_head + (nr + 1) * 8 - page->data_tail > kernel.size[ring])
+	if (kernel.paused[ring] ||
+	    page->data_head + (nr + 1) * 8 - page->data_tail > kernel.size[ring])
 		return false;
 	for (size_t i = 0; i <= nr; i++) {
 		memcpy((uint8_t *)page + PAGE + page->data_head % kernel.size[ring], &all[i], 8);
