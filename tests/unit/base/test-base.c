@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The floor's small modules: parse.c, buf.c, strpool.c, error.c, nearest.c and moment.h. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

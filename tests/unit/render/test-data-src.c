@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* PERF_SAMPLE_DATA_SRC as text: as perf prints it, in a buffer that is large enough. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory that records for a long time: a made-up life (life.h) is fed to a flight recorder as
+ * flight.c for a long time: a made-up life (life.h) is fed to a flight recorder as
  * workers feed it, ring by ring, at thousands of times the real rate. What is kept must not grow
  * with the length of the run; each snapshot leads to the state of the reference (world.h), and
  * every sample in it to the name and the file that were right when it was taken, though most of the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Synthesized records of tasks, maps, kernel code, BPF programs, cgroups of a made-up machine. */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* CPU masks of --threads: on layouts made up, on random ones, and as written by hand. */
 #include <errno.h>
 #include <hwloc.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Lines of procfs files, right and broken; and files that are read whole, or refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
