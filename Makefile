@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front to Meson and Ninja.
+# A thin front to Meson and Ninja. `make help` prints the lines below that begin with 'make'.
 #
-#   make run        install what is missing, build, record a workload, print its report
-#   make check      install what is missing, build, run every test that this machine can run
-#   make check-vm   only the tests that run in emulated guests (tests/vm; part of check)
+#   make             build (build/release/src/cli/ringtail)
+#   make run         install what is missing, build, record a workload, print its report
+#   make check-fast  before every commit: build, unit tests but the slow ones, golden files, manual, house rules
+#   make check       install what is missing, build, run every test that this machine can run (up to 45 minutes)
+#   make check-vm    of check, the tests in emulated guests alone (tests/vm)
 #   make check-random SECONDS=3600 [SEED=1]
-#                   only random sets of record's options (part of check, for three minutes), of a new seed
-#   make            build (build/release/src/cli/ringtail)
-#   make install    build if needed, install below PREFIX (default /usr/local)
-#   make uninstall  remove what `make install` has put below PREFIX
-#   make deps       only install what is missing (Debian packages)
-#   make fuzz       build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
-#   make clean
+#                    of check, random sets of record's options alone, with a new seed
+#   make format      format all C code (clang-format 14)
+#   make fuzz        build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
+#   make install     build if needed, install below PREFIX (default /usr/local)
+#   make uninstall   remove what `make install` has put below PREFIX
+#   make deps        install the missing Debian packages that a build needs
+#   make clean       remove build/
+#   make help        print these lines
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -37,8 +40,12 @@ run: deps
 	scripts/run-demo $(RELEASE)
 
 check:
-	scripts/install-deps build check
+	scripts/install-deps build check house
 	tests/run
+
+check-fast:
+	scripts/install-deps build cli house
+	tests/run --fast
 
 check-vm:
 	scripts/install-deps build check
@@ -47,6 +54,10 @@ check-vm:
 check-random:
 	scripts/install-deps build check
 	RANDOM_SECONDS=$(SECONDS) RANDOM_SEED=$(SEED) tests/run build-gcc build-release random
+
+format:
+	scripts/install-deps house
+	git ls-files -z '*.c' '*.h' | grep -zv '^tests/data/' | xargs -0 $$(command -v clang-format-14 || echo clang-format) -i
 
 fuzz:
 	scripts/install-deps build check
@@ -63,7 +74,10 @@ install: $(RELEASE)/build.ninja
 uninstall:
 	scripts/install --remove $(abspath $(PREFIX))
 
+help:
+	@sed -n 's/^#   //p' Makefile
+
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-vm check-random fuzz install uninstall clean
+.PHONY: all deps run check check-fast check-vm check-random format fuzz install uninstall help clean
