@@ -78,6 +78,21 @@ def foreign(tree):
             if os.lstat(os.path.join(path, name)).st_uid != uid]
 
 
+def check_library(tree, prefix):
+    """A program is built with what pkg-config says, and runs."""
+    found = [os.path.join(path, name) for path, _, names in os.walk(prefix) for name in names]
+    config = next(name for name in found if name.endswith('/pkgconfig/ringtail.pc'))
+    linked = next(name for name in found if name.endswith('/libringtail.so'))
+    assert os.path.islink(linked) and os.path.exists(linked + '.0'), found
+    tree.env['PKG_CONFIG_PATH'] = os.path.dirname(config)
+    flags = tree.run('pkg-config', '--cflags', '--libs', 'ringtail').split()
+    program = prefix + '-program'
+    write(program + '.c', '#include <ringtail/ringtail.h>\nint main(void) { return *ringtail_version() != 48; }\n')
+    tree.run('cc', '-o', program, program + '.c', *flags, f'-Wl,-rpath,{os.path.dirname(linked)}')
+    assert 'libringtail.so.0' in tree.run('ldd', program)
+    tree.run(program)
+
+
 def test_make_run_and_install(folder):
     """By its owner, then for root, then by its owner again."""
     tree = Tree(folder)
@@ -102,6 +117,7 @@ def test_make_run_and_install(folder):
     assert tests == [], tests
     added = contents(prefix).keys() - before
     assert added >= {'bin/ringtail', 'share/man/man1/ringtail.1', 'lib/systemd/system/ringtail.service'}, added
+    check_library(tree, prefix)
     with open(prefix + '/lib/systemd/system/ringtail.service', encoding='utf-8') as f:
         assert f'ExecStart={prefix}/bin/ringtail record' in f.read()
     assert 'ringtail 0' in tree.run(prefix + '/bin/ringtail', 'version', owner=True)

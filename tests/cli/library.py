@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what the shared library exports with its header, its version map and its manual page.
+
+usage: library.py BUILD
+
+Prints `ok NAME` or `FAIL NAME reason`; exit status 1 on failure.
+"""
+import os
+import re
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(path):
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def output(*argv, **keys):
+    run = subprocess.run(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300,
+                         **keys)
+    assert run.returncode == 0, f'{" ".join(argv)}: status {run.returncode}: {run.stdout[-1500:]}'
+    return run.stdout
+
+
+def declared():
+    """Functions of the header."""
+    return sorted(re.findall(r'^RINGTAIL_API [^;]*?\b(ringtail_\w+)\(', read('include/ringtail/ringtail.h'), re.M))
+
+
+def test_exports_are_those_of_the_map(build):
+    library = f'{build}/src/libringtail.so'
+    lines = [line.split() for line in output('nm', '-D', '--defined-only', library).splitlines()]
+    exported = sorted(words[2] for words in lines if words[1] != 'A')
+    mapped = sorted(f'{name}@@RINGTAIL_0' for name in re.findall(r'^\t(ringtail_\w+);', read('src/api/ringtail.map'), re.M))
+    assert exported == mapped, set(exported) ^ set(mapped)
+    assert [name.split('@')[0] for name in mapped] == declared(), 'the header declares others'
+
+
+def test_soname(build):
+    assert re.search(r'SONAME.*\[libringtail\.so\.0\]', output('readelf', '-d', f'{build}/src/libringtail.so'))
+
+
+def test_header_stands_alone(build):
+    """In C of any standard and in C++, with the warnings that users may have on."""
+    source = '#include <ringtail/ringtail.h>\nint main(void) { return !*ringtail_version(); }\n'
+    for compiler in ['cc', '-std=c99', '-xc'], ['c++', '-std=c++11', '-xc++']:
+        output(*compiler, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', f'-I{TOP}/include', '-',
+               input=source)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    failed = 0
+    for name, function in list(globals().items()):
+        if not name.startswith('test_'):
+            continue
+        try:
+            function(sys.argv[1])
+            print('ok', name[len('test_'):], flush=True)
+        except (AssertionError, OSError, subprocess.TimeoutExpired) as reason:
+            failed = 1
+            print('FAIL', name[len('test_'):], reason, flush=True)
+    return failed
+
+
+sys.exit(main())
