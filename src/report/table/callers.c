@@ -63,13 +63,13 @@ int callers_merge(struct callers *c, const struct callers *from)
 	return hist_merge(&c->paths, &from->paths);
 }
 
-/* A walk down the paths, each node once, with what is above it. */
+/* A walk over all paths, each node once, with counts of the nodes above it. */
 struct row_walk {
 	struct callers *c;
 	const struct trace *t;
 	const struct filter *filter;
 	struct hist *h;
-	const struct hist_cell *shared; /* of the paths at hand */
+	const struct hist_cell *shared; /* of the current tree of paths */
 	uint32_t *above;		/* by row: its nodes above the one at hand */
 	size_t cap_above;
 	uint32_t *nodes; /* by row: that it lists */
@@ -107,7 +107,7 @@ static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t
 	    array_grow(&w->nodes, &w->cap_nodes, nr + 1, sizeof(*w->nodes)) < 0)
 		return -ENOMEM;
 	w->above[nr] = w->nodes[nr] = 0;
-	w->h->entry[nr].root = nr; /* by which its tree is found when rows are sorted */
+	w->h->entry[nr].root = nr; /* finds its tree after rows were sorted */
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int enter(struct row_walk *w, uint32_t node)
 	return 0;
 }
 
-/* How many frames of the chain were inside that of @n, at most. */
+/* Returns the most frames of the chain that were inside the frame of @n. */
 static uint32_t frames_inside(const struct row_walk *w, const struct callgraph_node *n)
 {
 	if (n->own)
@@ -183,7 +183,7 @@ static int walk_paths(struct row_walk *w, uint32_t root)
 	}
 }
 
-/* Nodes by row. */
+/* Lists the nodes by row. */
 static int list_nodes(struct callers *c, const uint32_t *nodes)
 {
 	size_t nr = c->paths.graph.nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What callers.c (rows) and callers_tree.c (their trees) share. */
+/* Inner state of callers, which callers.c (rows) and callers_tree.c (their trees) share. */
 #ifndef RINGTAIL_REPORT_TABLE_CALLERS_PRIV_H
 #define RINGTAIL_REPORT_TABLE_CALLERS_PRIV_H
 
@@ -15,21 +15,21 @@ struct callers {
 	enum callgraph_order order;
 	const struct sort_key *const *keys;
 	size_t nr_keys;
-	const struct sort_key *shared_keys[SORT_KEYS_MAX]; /* those that frames have in common */
+	const struct sort_key *shared_keys[SORT_KEYS_MAX]; /* equal in all frames of a sample */
 	struct hist paths; /* by shared keys; the tree of a row is its paths */
 
-	/* By callers_rows(). */
-	uint32_t *row;	 /* by node: whose tree has to do with it; ROW_NONE */
+	/* Set by callers_rows(). */
+	uint32_t *row;	 /* by node: the row whose tree includes it; ROW_NONE */
 	uint32_t *node;	 /* the nodes of row i: from first[i] up to first[i + 1] */
 	uint32_t *first; /* nr_rows + 1 */
 	size_t nr_rows;
 
-	/* By callers_tree(). */
+	/* Set by callers_tree(). */
 	struct callers_weight *own; /* by node: samples of the row itself; zero between calls */
 	struct callers_sets *sets;  /* trees made so far; NULL: none */
 };
 
-/* Frees what callers_tree() keeps for other rows. */
+/* Frees the trees that callers_tree() keeps for other rows. */
 void callers_forget_trees(struct callers *c);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tree of a row, put together of the parts of the paths that belong to it.
+ * The tree of a row, made of those parts of the paths that belong to it.
  *
- * Callers on one path have the same callees below them. So what was made of a set of nodes is kept
- * by the name of the set, and serves wherever that set comes up again: else each of n frames in a
- * row would cost all the chains of the n - 1 others.
+ * Callers on one path share the callees below them. The tree of a set of nodes is therefore kept
+ * under the name of the set, and used again for the same set. Without that, each of n frames in a
+ * row would cost all the chains of the other n - 1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #include "report/table/callers_priv.h"
 
 #define NONE	     UINT32_MAX
-#define BRANCHES_MAX (1u << 21) /* that are kept from row to row */
+#define BRANCHES_MAX (1u << 21) /* kept from row to row, at most */
 
 /* --- sets of nodes -------------------------------------------------------------------------------
  */
 
-/* Two sums of hashes of nodes, and the row if samples of its own are left out. */
+/* Name of a set: two sums of the hashes of its nodes; the row, if its own samples are left out. */
 struct set_name {
 	uint64_t a, b;
 	uint32_t row;
@@ -35,13 +35,13 @@ struct set {
 /* A child of the node that stands for a set. */
 struct branch {
 	uint32_t node; /* one of those with its frame */
-	uint32_t set;  /* what is below it; NONE: it is not wanted */
+	uint32_t set;  /* the set below it; NONE: not drawn */
 	struct callers_weight w;
 	bool guessed;
 };
 
 struct callers_sets {
-	struct callers_bounds bounds; /* that the trees were made for */
+	struct callers_bounds bounds; /* of the trees */
 	uint64_t key;
 	struct set *set;
 	size_t nr, cap;
@@ -69,7 +69,7 @@ static bool same_bounds(const struct callers_bounds *a, const struct callers_bou
 	return a->percent == b->percent && a->fractal == b->fractal && a->all == b->all;
 }
 
-/* Room for the sets of one more row. */
+/* Makes room for the sets of one more row. */
 static int sets_prepare(struct callers *c, const struct callers_bounds *bounds)
 {
 	struct callers_sets *s = c->sets;
@@ -119,7 +119,7 @@ static int sets_grow(struct callers_sets *s)
 	return 0;
 }
 
-/* Keeps a set that is not there, with the @nr branches at @branch. */
+/* Keeps a new set with the @nr branches at @branch. */
 static int set_add(struct callers_sets *s, const struct set_name *name, uint64_t self,
 		   const struct branch *branch, size_t nr, uint32_t *ret)
 {
@@ -143,8 +143,8 @@ static int set_add(struct callers_sets *s, const struct set_name *name, uint64_t
  */
 
 /*
- * What belongs to node @to of the tree: node @node of the paths with all below it but samples of
- * the row itself; or, with @step, one chain of such a sample, which goes on in steps.
+ * A part of a node of the tree: node @node of the paths with all below it, without samples of the
+ * row itself; or, with @step, one chain of such a sample, from that step on.
  */
 struct callers_part {
 	uint32_t node, to;
@@ -173,7 +173,7 @@ bool callers_wanted(const struct callers_bounds *b, const struct callgraph_node 
 	return n->total >= (uint64_t)(all * b->percent / 100.0);
 }
 
-/* The child of @parent for the frame of @node, with @w more. */
+/* Finds or makes the child of @parent for the frame of @node, and adds @w to it. */
 static int add_to_child(struct build *b, uint32_t parent, uint32_t node, struct callers_weight w,
 			uint32_t *ret)
 {
@@ -198,7 +198,7 @@ static int push_part(struct build *b, uint32_t parent, struct callers_part part)
 	return 0;
 }
 
-/* Adds @node below @parent, or what ends there. */
+/* Adds @node below @parent, or the samples that end there. */
 static int add_node(struct build *b, uint32_t node, uint32_t parent)
 {
 	const struct callgraph_node *n = &b->c->paths.graph.node[node];
@@ -224,7 +224,7 @@ static int add_children(struct build *b, uint32_t node, uint32_t parent)
 	return rc;
 }
 
-/* Goes on from @part, which belongs to @to. */
+/* Adds the children of @part below @to. */
 static int follow(struct build *b, struct callers_part part, uint32_t to)
 {
 	if (part.step == NONE) {
@@ -257,7 +257,7 @@ static void sort_parts(struct callers_part *part, size_t nr)
 		}
 }
 
-/* Returns false if the parts are no set of nodes alone. */
+/* Returns false if a part is a chain, because only nodes form a set. */
 static bool name_set(const struct build *b, const struct callers_part *part, size_t nr,
 		     struct set_name *ret)
 {
@@ -279,7 +279,7 @@ static bool name_set(const struct build *b, const struct callers_part *part, siz
 	return true;
 }
 
-/* Makes the tree below @to as of @set before. Recursion is as deep as the tree. */
+/* Copies the tree that was made for @set below @to. Recursion is as deep as the tree. */
 static int repeat(struct build *b, uint32_t to, uint32_t index)
 {
 	const struct callers_sets *s = b->c->sets;
@@ -317,8 +317,8 @@ static int push_branch(struct build *b, uint32_t node, const struct callgraph_no
 static int expand(struct build *b, uint32_t to, size_t from, size_t end, uint32_t *ret_set);
 
 /*
- * Goes on below the children of @parent, whose parts lie on the stack from @start on, and pushes a
- * branch for each.
+ * Makes the trees below the children of @parent, whose parts lie on the stack from @start on, and
+ * pushes a branch for each.
  */
 static int expand_children(struct build *b, uint32_t parent, size_t start)
 {
@@ -326,7 +326,7 @@ static int expand_children(struct build *b, uint32_t parent, size_t start)
 	int rc = 0;
 
 	if (start == end)
-		return 0; /* there may be no stack of parts at all */
+		return 0; /* the stack may not be allocated */
 	sort_parts(b->part + start, end - start);
 	for (size_t i = start, next; !rc && i < end; i = next) {
 		uint32_t to = b->part[i].to, set = NONE;
@@ -342,7 +342,7 @@ static int expand_children(struct build *b, uint32_t parent, size_t start)
 	return rc;
 }
 
-/* Makes the tree below @to, to which the parts from @from up to @end belong. */
+/* Makes the tree below @to from its parts, @from up to @end. */
 static int expand(struct build *b, uint32_t to, size_t from, size_t end, uint32_t *ret_set)
 {
 	size_t start = b->nr, first = b->nr_branches;
@@ -374,7 +374,7 @@ static int push_step(struct build *b, uint32_t node)
 	return 0;
 }
 
-/* Of samples of the row itself: their whole chain, from the outermost caller down. */
+/* Adds the whole chain of samples of the row itself, from the outermost caller down. */
 static int add_whole(struct build *b, uint32_t own, uint32_t root)
 {
 	const struct callgraph *g = &b->c->paths.graph;
@@ -407,7 +407,7 @@ static int add_parts(struct build *b, uint32_t root)
 	const struct callgraph *g = &c->paths.graph;
 	int rc = 0;
 
-	/* First all samples of the row itself: they do not count below callers. */
+	/* Begin with samples of the row itself: they do not count below callers. */
 	for (uint32_t i = c->first[b->row]; !rc && i < c->first[b->row + 1]; i++) {
 		if (!g->node[c->node[i]].own)
 			continue;

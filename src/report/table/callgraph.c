@@ -194,7 +194,7 @@ int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *
 {
 	uint32_t src = from_root, dst = root;
 
-	/* Depth first without recursion: @dst is always the twin of @src. */
+	/* Depth first without recursion: @dst is always the node that corresponds to @src. */
 	g->node[dst].self += from->node[src].self;
 	g->node[dst].total += from->node[src].total;
 	g->node[dst].samples += from->node[src].samples;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call trees: how often each path of frames was sampled.
+ * Call trees: the number and weight of samples by path of frames.
  *
- * A forest in one array: each histogram entry has a root, and below it a node for every distinct
- * path. Frames are told apart by symbol (or, without one, by dso and address). A node's total is
- * its own weight and that of all below it, so total(parent) = self(parent) + sum of
- * total(children).
+ * One array holds a forest: a root for each histogram entry, and below it a node for every distinct
+ * path. Two frames are equal if their symbols are, or, without symbols, dso and address. A node's
+ * total is its own weight plus the totals of its children.
  *
- * One thread uses a forest.
+ * One thread uses a forest. It owns its arrays; dsos and symbols are borrowed.
  */
 #ifndef RINGTAIL_REPORT_TABLE_CALLGRAPH_H
 #define RINGTAIL_REPORT_TABLE_CALLGRAPH_H
@@ -22,11 +21,11 @@
 
 struct callgraph_node {
 	uint64_t self, total;		 /* in the event's periods */
-	uint64_t samples;		 /* that went through here */
+	uint64_t samples;		 /* whose path includes this node */
 	uint32_t parent, child, sibling; /* indices; CALLGRAPH_NONE */
 	uint8_t cpumode;
-	bool own;     /* a sample itself, no frame of its chain: callgraph_add_own() */
-	bool guessed; /* some of its samples: struct unwind_frame */
+	bool own;     /* the sample itself, no frame of its chain: callgraph_add_own() */
+	bool guessed; /* for some of its samples, as in struct unwind_frame */
 	const struct dso *dso;
 	const struct symbol *sym;
 	uint64_t addr; /* of an unresolved frame, else the symbol's start */
@@ -37,15 +36,18 @@ struct callgraph {
 	size_t nr, cap;
 	uint32_t *table; /* open addressing over {parent, frame}: index + 1; 0 is empty */
 	size_t table_size;
-	uint64_t key; /* of hashes */
+	uint64_t key; /* seed of the hash */
 };
 
+/* Frees the arrays; accepts zeroes. */
 void callgraph_release(struct callgraph *g);
 
-/* Forgets all trees. Little memory is kept for the next ones. */
+/* Removes all trees. Keeps a little memory for the next ones. */
 void callgraph_clear(struct callgraph *g);
 
-/* Makes an empty tree. Returns 0 with its root's index, -ENOMEM, or -E2BIG past 2^31 nodes. */
+/*
+ * Makes an empty tree. Returns 0 with the index of its root, -ENOMEM, or -E2BIG beyond 2^31 nodes.
+ */
 int callgraph_root(struct callgraph *g, uint32_t *ret);
 
 enum callgraph_order {
@@ -54,34 +56,37 @@ enum callgraph_order {
 };
 
 /*
- * Adds a path below @root: the @nr frames at @frame, innermost first.
- * Returns 0, -ENOMEM or -E2BIG; on failure sums are as before (empty nodes may remain).
+ * Adds a path of @nr frames below @root; @frame begins with the innermost. Returns 0, -ENOMEM or
+ * -E2BIG. On failure no sum has changed; empty nodes may remain.
  */
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
 		  enum callgraph_order order, uint64_t period);
 
 /*
- * As callgraph_add(), for @samples that are alike, and the sample itself as a node that is none of
- * a chain: below the whole path, or with CALLGRAPH_CALLEE above it.
+ * As callgraph_add(), for @samples equal samples. Adds the sample itself as a node marked own:
+ * below the whole path, or above it with CALLGRAPH_CALLEE.
  */
 int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
 		      const struct frame *frame, size_t nr, enum callgraph_order order,
 		      uint64_t period, uint64_t samples);
 
-/* The child of @parent for the frame of @key, made empty if absent. 0, -ENOMEM or -E2BIG. */
+/*
+ * Finds or makes the child of @parent for the frame of @key. Returns 0 with its index, -ENOMEM or
+ * -E2BIG.
+ */
 int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
 		    uint32_t *ret);
 
-/* A path that ends at @at: adds to the totals from there up to the root. */
+/* Counts a path that ends at @at: adds to the totals of @at and of all nodes above it. */
 void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples);
 
-/* Adds the tree @from_root of @from to the tree @root of @g. Returns as callgraph_add(). */
+/* Adds tree @from_root of @from to tree @root of @g. Returns as callgraph_add() does. */
 int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *from,
 		    uint32_t from_root);
 
 /*
- * Links the children of every node in order of falling totals (then of name and address, so that
- * equal ones keep one order). Returns 0 or -ENOMEM.
+ * Orders the children of every node by falling total, then by name and address, so that the order
+ * does not depend on how the tree was made. Returns 0 or -ENOMEM.
  */
 int callgraph_sort(struct callgraph *g);
 

@@ -45,7 +45,7 @@ static int grow(struct group_counts *g)
 	return 0;
 }
 
-/* What counter @id counted since it was last seen. */
+/* Computes how much counter @id has counted since its last sample. */
 static int count_since(struct group_counts *g, uint64_t id, uint64_t value, uint64_t *ret)
 {
 	struct group_count *slot;
@@ -57,7 +57,7 @@ static int count_since(struct group_counts *g, uint64_t id, uint64_t value, uint
 		slot->id = id;
 		g->nr++;
 	}
-	*ret = value >= slot->value ? value - slot->value : value; /* less: reset in between */
+	*ret = value >= slot->value ? value - slot->value : value; /* smaller: it was reset */
 	slot->value = value;
 	return 0;
 }
@@ -82,5 +82,5 @@ int group_split(struct group_counts *g, const struct trace *t, const struct walk
 		if (rc < 0)
 			return rc;
 	}
-	return known ? 0 : fn(ws, arg); /* the ids were not recorded: a sample all the same */
+	return known ? 0 : fn(ws, arg); /* no id is known: count it as one sample */
 }

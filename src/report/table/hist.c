@@ -31,7 +31,7 @@ void hist_release(struct hist *h)
 	*h = (struct hist){0};
 }
 
-/* Quicker than hash_word(), and good enough behind a key. */
+/* Faster than hash_word(), and with a secret seed good enough. */
 static uint64_t hash_cells(const struct hist *hist, const struct hist_cell *cells)
 {
 	uint64_t h = hist->key;
@@ -95,7 +95,7 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 	}
 	if (h->nr >= MAX_ROWS)
 		return -E2BIG;
-	/* One cell more than there are: keys may be none, an address there must be. */
+	/* One cell more than needed: without keys there must be an address all the same. */
 	if (array_grow(&h->entry, &h->cap, h->nr + 1, sizeof(*h->entry)) < 0 ||
 	    array_grow(&h->cells, &h->cap_cells, (h->nr + 1) * h->nr_keys + 1, sizeof(*h->cells)) <
 		    0)
@@ -208,7 +208,7 @@ int hist_sort(struct hist *h, const struct trace *t, bool by_children)
 {
 	struct sort_context c = {.h = h, .t = t, .by_children = by_children};
 
-	free(h->table); /* its indices are about to mean other rows */
+	free(h->table); /* sorting moves the rows that its indices mean */
 	h->table = NULL;
 	h->table_size = 0;
 	if (h->nr)

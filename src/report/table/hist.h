@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histogram: rows of cells with what was counted for each, and a call tree for each row if wanted.
+ * Histogram: rows of equal cells with their weights, and a call tree for each row if wanted.
  *
- * Own open addressing, since every sample comes by here. One thread uses a histogram; workers fill
- * one each and hist_merge() adds them up, in any order to the same result.
+ * Workers fill a histogram each; hist_merge() adds them up, and the order does not matter. One
+ * thread uses a histogram. It has a hash table of its own, because every sample looks up a row.
  */
 #ifndef RINGTAIL_REPORT_TABLE_HIST_H
 #define RINGTAIL_REPORT_TABLE_HIST_H
@@ -13,52 +13,59 @@
 
 struct hist_entry {
 	uint64_t self;	   /* periods of samples in the row itself */
-	uint64_t children; /* and of those in what it called; equal to self unless asked for */
-	uint64_t samples;  /* that counted for self */
+	uint64_t children; /* self and the periods of callees; equal to self without --children */
+	uint64_t samples;  /* counted in self */
 	uint32_t root;	   /* of its call tree in hist.graph; CALLGRAPH_NONE */
 	uint32_t cells;	   /* index of its first cell in hist.cells */
-	uint32_t depth; /* the most frames that were below it in a chain: callers go before callees
-			 */
+	uint32_t depth;	   /* most frames below it in a chain; rows of equal weight sort by it */
 };
 
 struct hist {
 	const struct sort_key *const *keys; /* borrowed */
 	size_t nr_keys;
 	struct hist_names names;
-	uint32_t last; /* row found last */
+	uint32_t last; /* index of the row that was found last */
 	struct hist_entry *entry;
 	size_t nr, cap;
 	struct hist_cell *cells; /* nr_keys for each entry */
 	size_t cap_cells;
 	uint32_t *table; /* index + 1; 0: empty */
 	size_t table_size;
-	uint64_t key; /* of hashes */
+	uint64_t key; /* seed of the hash */
 	struct callgraph graph;
-	uint64_t period, samples; /* of all samples seen, filtered ones included */
+	uint64_t period, samples; /* of all samples, also of those that filters do not show */
 };
 
-/* Returns 0 or -ENOMEM; hist_release() also after failure. */
+/*
+ * Returns 0 or -ENOMEM. The caller calls hist_release() also after failure. @keys must outlive @h.
+ */
 int hist_init(struct hist *h, const struct sort_key *const *keys, size_t nr_keys);
+/* Frees what @h holds. */
 void hist_release(struct hist *h);
 
-/* The row of these cells (strings in them from h->names), made if absent. 0, -ENOMEM, -E2BIG. */
+/*
+ * Finds or makes the row of @cells; their strings must be from h->names. Returns 0 with its index,
+ * -ENOMEM or -E2BIG.
+ */
 int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret);
 
-/* Computes the cells of @src (src->names is set) and finds the row. As hist_row(). */
+/* Computes the cells of @src, whose names must be set, and finds or makes the row, as hist_row().
+ */
 int hist_row_of(struct hist *h, struct key_source *src, uint32_t *ret);
 
-/* The row's call tree, made if absent. As callgraph_root(). */
+/* Finds or makes the row's call tree. Returns as callgraph_root() does. */
 int hist_tree(struct hist *h, uint32_t row, uint32_t *ret);
 
-/* Adds all of @from, which has the same keys. 0, -ENOMEM, -E2BIG. */
+/* Adds all of @from, which must have the same keys. Returns 0, -ENOMEM or -E2BIG. */
 int hist_merge(struct hist *h, const struct hist *from);
 
 /*
- * Orders rows by falling weight (children's if @by_children), then by their cells; the call trees
- * too. No row may be added after that. Returns 0 or -ENOMEM.
+ * Orders rows by falling weight (children's if @by_children), then by their cells; orders the call
+ * trees, too. No row may be added afterwards. Returns 0 or -ENOMEM.
  */
 int hist_sort(struct hist *h, const struct trace *t, bool by_children);
 
+/* Returns the first of the entry's cells. */
 static inline const struct hist_cell *hist_cells(const struct hist *h, const struct hist_entry *e)
 {
 	return &h->cells[e->cells];

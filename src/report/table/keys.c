@@ -82,7 +82,7 @@ static int dso_cell(const struct key_source *src, struct hist_cell *ret)
 
 	*ret = (struct hist_cell){0};
 	if (dso)
-		ret->a = 1 + dso_alias_group(src->trace->copies, dso);
+		ret->a = 1 + dso_alias_group(src->trace->aliases, dso);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static int event_text(const struct trace *t, struct hist_cell cell, struct buf *
 // clang-format off
 static const struct sort_key keys[] = {
 	{"comm",  NULL,     "Command",       false, false, 0,               true,  comm_cell,  comm_text,  comm_compare},
-	/* What perf calls pid are threads. */
+	/* perf's sort key pid shows threads. */
 	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
 	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
 	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   dso_text,   dso_compare},
@@ -210,9 +210,10 @@ int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
 
 	for (size_t i = 0; pd_evlist_count(list) && i < nr; i++)
 		if (list_keys[i]->needs & ~has)
-			return error_set(err, -EINVAL,
-					 "--sort %s: the samples of this recording do not say it",
-					 list_keys[i]->name);
+			return error_set(
+				err, -EINVAL,
+				"--sort %s: the samples of this recording have no such field",
+				list_keys[i]->name);
 	return 0;
 }
 

@@ -8,13 +8,13 @@
 
 #include "report/table/group.h"
 
-/* Shared by the workers: which chunk is next, and whether all should stop. */
+/* Shared by the workers: the next chunk, and whether all should stop. */
 struct pool {
 	atomic_size_t next;
 	atomic_bool stop;
 };
 
-/* What one thread needs to take samples; shares nothing that it writes. */
+/* A worker's own tables. Workers write no shared memory. */
 struct report_worker {
 	struct trace *trace;
 	const struct report_opts *opts;
@@ -23,7 +23,7 @@ struct report_worker {
 	struct data_scan *scan;
 	struct report_tables tables;
 	struct unknown unknown;
-	uint64_t times; /* that the sample at hand stands for */
+	uint64_t times; /* number of samples that the current one stands for */
 	struct pool *pool;
 	struct error err; /* why rc is negative */
 	int rc;
@@ -50,7 +50,7 @@ static void tables_release(struct report_tables *t)
 	*t = (struct report_tables){0};
 }
 
-/* On failure what was made is left to tables_release(). */
+/* The caller calls tables_release() also after failure. */
 static int tables_init(struct report_tables *t, const struct report_opts *opts, size_t nr)
 {
 	*t = (struct report_tables){
@@ -149,7 +149,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	return count_sample(ws, w);
 }
 
-/* Samples that mean something only in order, or cannot be placed without it. */
+/* Returns whether samples must come in order: group reads, and samples without a time. */
 static bool needs_order(const struct trace *t)
 {
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
@@ -177,7 +177,7 @@ static bool is_steady(const struct state *s, const struct digest *d)
 	return true;
 }
 
-/* Takes each entry as one sample of them all. */
+/* Counts each entry as one sample that stands for all of its samples. */
 static int take_digest(struct report_worker *w, const struct digest *d)
 {
 	int rc = 0;
@@ -214,7 +214,7 @@ static int take_chunk(struct report_worker *w, struct trace_chunk *chunk)
 	return walk_chunk(w->trace, chunk, &w->scan, take_sample, w);
 }
 
-/* Takes chunks until none is left. */
+/* Walks chunks until none is left. */
 static void *worker_run(void *arg)
 {
 	struct report_worker *w = arg;
@@ -234,7 +234,7 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-/* One for each CPU that we may use, but no more than there are chunks. */
+/* Returns the number of workers: one for each usable CPU, but no more than chunks. */
 static size_t workers_wanted(const struct trace *t)
 {
 	size_t n = needs_order(t) ? 1 : trace_workers();
@@ -243,7 +243,7 @@ static size_t workers_wanted(const struct trace *t)
 	return n ? n : 1;
 }
 
-/* Runs the workers; the first in this thread. A thread that cannot be made is done without. */
+/* Runs the workers, the first in this thread. If a thread cannot be made, fewer do the work. */
 static int workers_run(struct report_worker *w, size_t nr, struct error *err)
 {
 	pthread_t threads[SWEEP_WORKERS_MAX];
@@ -256,7 +256,7 @@ static int workers_run(struct report_worker *w, size_t nr, struct error *err)
 	worker_run(&w[0]);
 	for (size_t i = 1; i < started; i++)
 		pthread_join(threads[i], NULL);
-	walk_hand_in_notes(w[0].trace);
+	walk_hand_in_findings(w[0].trace);
 	for (size_t i = 0; i < started; i++)
 		if (w[i].rc < 0) {
 			if (err)
@@ -289,7 +289,7 @@ static int collect(struct report *r, struct report_worker *w)
 	return rc;
 }
 
-/* What filter_row() has left out counts no longer. */
+/* Makes the whole the sum of the rows, without those that filter_row() refused. */
 static void make_relative(struct hist *h)
 {
 	h->samples = h->period = 0;
@@ -299,7 +299,7 @@ static void make_relative(struct hist *h)
 	}
 }
 
-/* All samples are in: makes the rows that are not there yet, and their order. */
+/* After the last sample: makes the rows of --children, and sorts. */
 static int finish(struct report *r)
 {
 	int rc = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report: pass 2 over a prepared trace into one histogram an event.
+ * A report: pass 2 over a prepared trace, which fills one histogram for each event.
  *
- * Chunks of the recording go to workers in any order; each worker has its own frame cache and
- * histograms, and what they hold is added up at the end.
+ * Workers take chunks of the recording in any order. Each has its own frame cache and histograms;
+ * report_run() adds them up at the end. One thread uses a report.
  */
 #ifndef RINGTAIL_REPORT_TABLE_REPORT_H
 #define RINGTAIL_REPORT_TABLE_REPORT_H
@@ -22,17 +22,17 @@ enum report_graph {
 struct report_opts {
 	const struct sort_key *keys[SORT_KEYS_MAX];
 	size_t nr_keys;
-	bool children; /* also count for each function what its callees were sampled for */
+	bool children; /* count for each function also the samples of its callees */
 	enum report_graph graph;
-	size_t max_stack; /* frames of a chain that are looked at */
-	bool relative;	  /* the whole is what is shown, not all samples */
+	size_t max_stack; /* most frames of a chain that count */
+	bool relative;	  /* percentages are of what is shown, not of all samples */
 	struct filter filter;
 };
 
 /* By evsel index. */
 struct report_tables {
-	struct hist *hists;	  /* with --children, rows come at the end */
-	struct callers **callers; /* with --children; else NULLs */
+	struct hist *hists;	  /* with --children, their rows are made at the end */
+	struct callers **callers; /* with --children; NULLs without */
 	size_t nr;
 };
 
@@ -41,33 +41,35 @@ struct report {
 	const struct report_opts *opts;
 	struct report_tables tables;
 	struct unknown unknown;
-	struct callgraph tree; /* of the row that report_tree() was called for last */
+	struct callgraph tree; /* of the last row that report_tree() drew */
 };
 
 /*
- * Runs pass 2. @opts must outlive the report. Returns 0 with *@ret, sorted, to be given to
- * report_free(); or a negative errno.
+ * Runs pass 2. @t and @opts must outlive the report. Returns 0 with *@ret, sorted, for
+ * report_free(); or a negative errno with @err filled.
  */
 int report_run(struct trace *t, const struct report_opts *opts, struct report **ret,
 	       struct error *err);
 
-void report_free(struct report *r); /* accepts NULL; leaves the trace */
+/* Frees @r; accepts NULL. The trace stays. */
+void report_free(struct report *r);
 
 /*
- * The call tree of a row of @event, branches in the order of falling weight: *@ret_root of *@ret,
- * valid until the next call; CALLGRAPH_NONE without one. Returns 0, -ENOMEM or -E2BIG.
+ * Makes the call tree of row @e of @event, branches by falling weight. *@ret is valid until the
+ * next call, *@ret_root is CALLGRAPH_NONE if the row has no tree. Returns 0, -ENOMEM or -E2BIG.
  */
 int report_tree(struct report *r, size_t event, const struct hist_entry *e,
 		const struct callers_bounds *bounds, const struct callgraph **ret,
 		uint32_t *ret_root);
 
 /*
- * Whether the report can be made from digests (report/digest.h): it is flat, and samples count
- * whenever they were taken. For trace.digest, before trace_prepare().
+ * Returns whether digests (report/trace/digest.h) are enough: the report is flat, no option selects
+ * samples by time, and no event needs its samples in order. Ask before trace_prepare(), to set
+ * trace.digest.
  */
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
 
-/* Whether any event of the trace has call chains. */
+/* Returns whether any event of the trace has call chains. */
 bool report_has_callchains(const struct trace *t);
 
 #endif

@@ -35,8 +35,7 @@ void unknown_add_chain(struct unknown *u, const struct frame *chain, size_t nr)
 		bool caller = chain[i].cpumode == PERF_RECORD_MISC_USER &&
 			      chain[i - 1].cpumode == PERF_RECORD_MISC_USER;
 
-		/* The last of good ones may be nothing: where a program starts there is no caller.
-		 */
+		/* The outermost frame may be unmapped: a program's entry point has no caller. */
 		if (caller && !chain[i].dso && (!any || i + 1 < nr))
 			astray = true;
 		any |= caller;

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "perfdata/snapshot_log.h"
 
-/* Distinct CPUs of a hostile file are bounded by this; what is above counts as "unknown CPU". */
+/* A hostile file could name any number of CPUs. Higher numbers count as "unknown CPU". */
 #define MAX_LOSS_CPUS 65536
 
 int counts_init(struct trace_counts *c, size_t nr_events)
@@ -25,7 +25,7 @@ void counts_release(struct trace_counts *c)
 	*c = (struct trace_counts){0};
 }
 
-/* Entry of @cpu in the ascending array, made if absent; NULL when out of memory. */
+/* Finds or makes the entry of @cpu in the ascending array; NULL when memory is short. */
 static struct trace_cpu_loss *loss_of_cpu(struct trace_counts *c, uint32_t cpu)
 {
 	size_t lo = 0, hi = c->nr_cpus;
@@ -50,7 +50,7 @@ static struct trace_cpu_loss *loss_of_cpu(struct trace_counts *c, uint32_t cpu)
 	return &c->by_cpu[lo];
 }
 
-/* Adds what LOST, LOST_SAMPLES and THROTTLE say, by event and CPU. */
+/* Adds a LOST, LOST_SAMPLES or THROTTLE record, by event and CPU. */
 static int count_loss(struct trace_counts *c, const struct data_record *rec,
 		      const struct pd_evlist *list)
 {
@@ -75,14 +75,14 @@ static int count_loss(struct trace_counts *c, const struct data_record *rec,
 	return 0;
 }
 
-/* What a recording that is kept in memory says of all that it has taken. */
+/* Reads the totals that a recording with -M writes into its log. */
 static void count_totals(struct trace_counts *c, const struct data_record *rec)
 {
 	struct pd_snapshot_log log;
 
 	if (pd_snapshot_decode(rec->hdr, &log) || log.kind != PD_SNAPSHOT_TOTALS)
 		return;
-	c->taken_is_told = true;
+	c->taken_known = true;
 	c->taken = log.totals.taken;
 	c->loss.all_counted = log.totals.counted;
 }
@@ -137,8 +137,8 @@ int counts_merge(struct trace_counts *c, const struct trace_counts *from)
 	c->samples += from->samples;
 	c->unknown_samples += from->unknown_samples;
 	trace_loss_merge(&c->loss, &from->loss);
-	if (from->taken_is_told) {
-		c->taken_is_told = true;
+	if (from->taken_known) {
+		c->taken_known = true;
 		c->taken = from->taken;
 	}
 	if (from->first_time && (!c->first_time || from->first_time < c->first_time))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pass 1 counts. Parts of a file are counted by themselves, each by one thread, and added up.
+ * Counts of records, samples and losses, made in pass 1.
+ *
+ * One thread counts a part of the file into its own struct; counts_merge() adds up the parts.
  */
 #ifndef RINGTAIL_REPORT_TRACE_COUNTS_H
 #define RINGTAIL_REPORT_TRACE_COUNTS_H
@@ -15,7 +17,7 @@ struct trace_event_counts {
 	struct trace_loss loss;
 };
 
-/* The same loss by CPU; cpu UINT32_MAX: the recording does not say. */
+/* Losses of one CPU; cpu is UINT32_MAX for records that name none. */
 struct trace_cpu_loss {
 	uint32_t cpu;
 	struct trace_loss loss;
@@ -24,25 +26,31 @@ struct trace_cpu_loss {
 struct trace_counts {
 	uint64_t records;
 	uint64_t by_type[TRACE_TYPES];
-	struct trace_event_counts *by_event; /* nr_events, by evsel index */
+	struct trace_event_counts *by_event; /* owned; nr_events of them, by evsel index */
 	size_t nr_events;
-	struct trace_cpu_loss *by_cpu; /* only CPUs that lost or throttled; ascending */
+	struct trace_cpu_loss *by_cpu; /* owned; only CPUs with losses or throttling; ascending */
 	size_t nr_cpus, cap_cpus;
-	uint64_t samples, unknown_samples; /* unknown: of an id that no event has */
+	uint64_t samples, unknown_samples; /* unknown: no event has the sample's id */
 	struct trace_loss loss;
-	uint64_t taken;	    /* samples that the losses are beside, with -M; the file has some */
-	bool taken_is_told; /* else nothing is known of that */
+	/* With -M: all samples that the recorder took. The file holds only some of them. */
+	uint64_t taken;
+	bool taken_known;		/* the log has a totals record */
 	uint64_t first_time, last_time; /* of samples, ns; 0: none had a time */
 };
 
-/* Zero for @nr_events events. 0 or -ENOMEM. counts_release() in either case. */
+/*
+ * Zeroes @c for @nr_events events. Returns 0 or -ENOMEM. The caller calls counts_release() also
+ * after failure.
+ */
 int counts_init(struct trace_counts *c, size_t nr_events);
+
+/* Frees the tables in @c; accepts zeroes. */
 void counts_release(struct trace_counts *c);
 
-/* Counts a record. 0 or -ENOMEM. */
+/* Counts one record of the recording whose events are @list. Returns 0 or -ENOMEM. */
 int counts_add(struct trace_counts *c, const struct data_record *rec, const struct pd_evlist *list);
 
-/* Adds the counts of a part of the same recording. 0 or -ENOMEM. */
+/* Adds @from, the counts of another part of the same recording. Returns 0 or -ENOMEM. */
 int counts_merge(struct trace_counts *c, const struct trace_counts *from);
 
 #endif

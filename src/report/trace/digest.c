@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "perfdata/sample.h"
 
-/* With more, merging is not worth its memory. */
+/* A part with more distinct samples gains too little from a digest to pay for its memory. */
 #define MAX_ENTRIES 1024
 #define TABLE_SIZE  (2 * MAX_ENTRIES)
 
@@ -32,7 +32,7 @@ static void give_up(struct digest *d)
 	d->given_up = true;
 }
 
-/* The entry of @key, made if absent; NULL: no room. */
+/* Finds or makes the entry of @key; NULL: the digest is full or memory is short. */
 static struct digest_entry *find(struct digest *d, const struct digest_entry *key)
 {
 	size_t at = slot_of(key);

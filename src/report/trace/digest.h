@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of one part of a file, those that look alike as one: made in pass 1, so that pass 2 need
- * not read the part again where a flat report is all that is asked for.
+ * Digest: equal samples of one part of a file, counted as one entry in pass 1.
  *
- * Who was running what is not known before pass 1 has ended, but it seldom changes between the
- * first and the last of the samples of one address, thread and CPU; what there was at the first
- * then holds for all (state_steady()). A part of too many different samples, of one that does not
- * decode, or with an entry that is not steady, is walked in pass 2 like any other.
+ * With digests, pass 2 need not read the part again for a flat report. Pass 1 does not yet know the
+ * comms and maps, but these seldom change between the first and the last sample of one address,
+ * thread and CPU. If state_steady() finds no change, the state at the first sample holds for all.
+ * Pass 2 walks a part itself if it has too many different samples, a sample that does not decode,
+ * or an entry that is not steady.
+ *
+ * One thread uses a digest.
  */
 #ifndef RINGTAIL_REPORT_TRACE_DIGEST_H
 #define RINGTAIL_REPORT_TRACE_DIGEST_H
@@ -22,24 +24,25 @@ struct digest_entry {
 	uint32_t pid, tid, cpu;
 	uint8_t cpumode;
 	struct moment first, last;
-	uint64_t samples, period; /* period: of all of them */
+	uint64_t samples, period; /* period: sum over all samples */
 };
 
-/* All zero is an empty digest. One thread. */
+/* All zero is an empty digest. Owns its arrays. */
 struct digest {
 	struct digest_entry *entry;
 	size_t nr, cap;
 	uint16_t *table; /* index + 1; 0: empty */
-	size_t last;	 /* entry found last */
-	bool given_up;	 /* it does not hold all: walk */
+	size_t last;	 /* index of the entry that digest_add() used last */
+	bool given_up;	 /* the digest lacks samples: pass 2 must walk the part */
 };
 
-/* Adds a sample; gives up where that cannot be. */
+/* Adds a sample. Sets given_up if the digest is full, memory is short or the sample is damaged. */
 void digest_add(struct digest *d, const struct data_record *rec);
 
-/* No more samples: gives back what only adding needs. */
+/* Frees what only digest_add() needs. No samples may be added afterwards. */
 void digest_seal(struct digest *d);
 
+/* Frees all of @d; accepts zeroes. */
 void digest_release(struct digest *d);
 
 #endif

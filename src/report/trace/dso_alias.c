@@ -18,7 +18,7 @@ struct dso_alias {
 	bool *several;	 /* by group: it has more than one */
 	size_t nr;
 	uint64_t key;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	struct copy *slot;
 	size_t size, used;
 };
@@ -100,7 +100,7 @@ static bool same(const struct copy *a, const struct copy *b)
 	       a->sym->end == b->sym->end && !strcmp(a->sym->name, b->sym->name);
 }
 
-/* Where it is, or the empty slot where it belongs. There is one. */
+/* Returns the symbol's slot, or the empty slot for it. The table always has one. */
 static struct copy *find(struct dso_alias *c, const struct copy *copy)
 {
 	uint64_t hash = hash_word(hash_word(c->key, copy->group), copy->sym->start);

@@ -42,7 +42,7 @@ int filter_ranges_parse(const char *list, struct filter_ranges *ret)
 	}
 }
 
-/* Seconds with up to nine digits behind the point, in ns. */
+/* Parses seconds with up to nine digits behind the point; gives ns. */
 static int parse_seconds(const char *s, size_t len, uint64_t *ret)
 {
 	const char *dot = memchr(s, '.', len);
@@ -96,7 +96,7 @@ int filter_check(const struct filter *f, const struct pd_evlist *list, struct er
 	for (size_t i = 0; pd_evlist_count(list) && i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].given && !(has & parts[i].needs))
 			return error_set(err, -EINVAL,
-					 "%s: the samples of this recording do not say their %s",
+					 "%s: the samples of this recording have no %s",
 					 parts[i].option, parts[i].what);
 	return 0;
 }
@@ -117,7 +117,7 @@ static bool in_ranges(const struct filter_ranges *ranges, uint64_t v)
 	return !ranges->nr;
 }
 
-/* Names of C++ functions have commas themselves: an item may begin behind any. */
+/* Names of C++ functions contain commas, so an item may begin after any comma. */
 static bool in_list(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -131,7 +131,7 @@ static bool in_list(const char *list, const char *name)
 	}
 }
 
-/* By its whole name, or without what tells overloads apart. */
+/* Compares the whole name, or the name without its parameters, which differ in overloads. */
 static bool symbol_in_list(const char *list, const char *name)
 {
 	char *reduced;

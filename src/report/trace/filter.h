@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which samples to look at. Strings are borrowed; a filter of zeroes lets everything through.
+ * Filter: which samples a report counts, and which rows it shows.
  *
- * Samples that filter_sample() refuses are left out altogether; rows that filter_row() refuses are
- * not shown but still count in the totals, so that percentages keep their meaning (as in perf).
+ * A report leaves out samples that filter_sample() or filter_place() refuses. It does not show rows
+ * that filter_row() refuses, but counts them in the totals, so that percentages keep their meaning
+ * (as in perf).
+ *
+ * A filter of zeroes accepts everything. Strings are borrowed; the ranges are owned. Any number of
+ * threads may use a filter that nobody changes.
  */
 #ifndef RINGTAIL_REPORT_TRACE_FILTER_H
 #define RINGTAIL_REPORT_TRACE_FILTER_H
@@ -22,33 +26,42 @@ struct filter_ranges {
 struct filter {
 	const char *comms, *dsos, *symbols; /* comma lists of names; NULL: any */
 	const char *symbol_part;	    /* in the name of the symbol; NULL: any */
-	bool resolved;			    /* samples in functions that are known alone */
+	bool resolved;			    /* only samples with a symbol */
 	struct filter_ranges pids, tids, cpus;
 	uint64_t start, stop; /* ns, inclusive; stop 0: no end */
 };
 
-/* Parses "1,3-5". Returns 0, -EINVAL or -ENOMEM. */
+/*
+ * Parses "1,3-5" and adds it to @ret. Returns 0, -EINVAL or -ENOMEM; free @ret with
+ * filter_release() also after failure.
+ */
 int filter_ranges_parse(const char *list, struct filter_ranges *ret);
 
 /*
- * Whether any event of @list has samples that carry what @f looks at; a list without events has.
- * Returns 0, or -EINVAL with @err saying which option asks for what.
+ * Checks that some event of @list records the fields that @f needs. A list without events passes.
+ * Returns 0, or -EINVAL with @err naming the option and the field.
  */
 int filter_check(const struct filter *f, const struct pd_evlist *list, struct error *err);
 
-/* Parses perf's "start,stop" in seconds with a fraction; either may be empty. 0 or -EINVAL. */
+/*
+ * Parses perf's "start,stop", seconds with a fraction; either may be empty. Returns 0 or -EINVAL.
+ */
 int filter_time_parse(const char *s, struct filter *ret);
 
-void filter_release(struct filter *f); /* the ranges */
+/* Frees the ranges; accepts zeroes. */
+void filter_release(struct filter *f);
 
+/* Returns whether pid, tid, CPU and time of the sample pass. */
 bool filter_sample(const struct filter *f, const struct pd_sample *s);
 
-/* The rest of filter_sample(), where the sample lies. */
+/* Returns whether the sample's own @frame passes: only @f->resolved refuses one. */
 bool filter_place(const struct filter *f, const struct frame *frame);
+/* Returns whether a row passes: filter_comm() and filter_frame(). @comm may be NULL. */
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame);
 
-/* The two parts of filter_row(). */
+/* Returns whether the comm passes. */
 bool filter_comm(const struct filter *f, const char *comm);
+/* Returns whether dso and symbol of the frame pass. */
 bool filter_frame(const struct filter *f, const struct frame *frame);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 
 /*
- * Direct-mapped: a sample's neighbours in time mostly repeat its addresses, and a fixed size keeps
- * memory flat whatever the number of addresses.
+ * The cache is direct-mapped: samples near each other in time mostly repeat their addresses, and a
+ * fixed size bounds memory for any number of addresses.
  */
 #define CACHE_BITS 14
 
@@ -24,7 +24,7 @@ struct frame_cache {
 	struct frame_slot slot[1u << CACHE_BITS];
 };
 
-/* The markers of a call chain, and the mode of the addresses behind each. */
+/* The markers of a call chain, and the cpumode of the addresses after each. */
 static const struct {
 	uint64_t marker;
 	uint8_t cpumode;
@@ -74,7 +74,7 @@ static const struct symbol *look_up(const struct trace *t, const struct dso *dso
 {
 	const struct symbol *sym = resolver_find(t->resolver, dso, pid, addr);
 
-	return sym ? dso_alias_symbol(t->copies, dso, sym) : NULL;
+	return sym ? dso_alias_symbol(t->aliases, dso, sym) : NULL;
 }
 
 static const struct symbol *find_symbol(struct frames *f, const struct dso *dso, uint32_t pid,
@@ -94,7 +94,7 @@ static const struct symbol *find_symbol(struct frames *f, const struct dso *dso,
 	return slot->sym;
 }
 
-/* Completes a frame of which address and mode are there. */
+/* Resolves a frame whose address and mode are set. */
 static void locate(struct frames *f, uint32_t pid, const struct location *loc, struct frame *ret)
 {
 	if (!loc->map)
@@ -105,8 +105,8 @@ static void locate(struct frames *f, uint32_t pid, const struct location *loc, s
 }
 
 /*
- * Behind what the kernel's image is said to be there may be a symbol of it all the same. One of
- * something that has a map of its own is not meant: that ends before here.
+ * The kernel may have symbols beyond the end of its recorded map. A symbol that belongs to another
+ * map does not count: it ends before the address.
  */
 static void locate_beyond_image(struct frames *f, struct moment at, struct frame *ret)
 {
@@ -139,7 +139,7 @@ void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip
 		locate_beyond_image(f, at, ret);
 }
 
-/* The other half of the address space; the mode itself if there is none. */
+/* Returns the mode of the other half of the address space; @mode itself if it has none. */
 static uint8_t other_half(uint8_t cpumode)
 {
 	switch (cpumode) {
@@ -156,7 +156,7 @@ static bool is_kernel(uint8_t cpumode)
 	return cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
 }
 
-/* Whether the highest bit of an address tells the kernel's from those of tasks. */
+/* Returns whether the highest bit distinguishes addresses of the kernel from those of tasks. */
 static bool top_bit_tells(const struct trace *t)
 {
 	return t->arch && (!strcmp(t->arch, "x86_64") || !strcmp(t->arch, "aarch64"));
@@ -185,8 +185,8 @@ static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode,
 }
 
 /*
- * The first address in user space below a sample in the kernel. Late in exec() that is still in the
- * program which the exec has replaced.
+ * Finds the first address in user space below a sample in the kernel. Late in exec() this address
+ * is still in the program that exec() replaced.
  */
 static void resolve_entry(struct frames *f, const struct walk_sample *ws, struct frame *ret)
 {
@@ -197,7 +197,7 @@ static void resolve_entry(struct frames *f, const struct walk_sample *ws, struct
 		locate(f, ws->s.pid, &loc, ret);
 }
 
-/* The mode that @marker announces, or -1. */
+/* Returns the mode that @marker stands for, or -1. */
 static int context_mode(uint64_t marker)
 {
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++)
@@ -207,9 +207,9 @@ static int context_mode(uint64_t marker)
 }
 
 /*
- * Where the task was in user space: at the sampled address; if that is in the kernel, where the
- * kernel's walk begins, at @user of the call chain. The newest branch led to this function, but
- * only to its beginning.
+ * Finds the task's address in user space: the sampled address, or, if that is in the kernel, entry
+ * @user of the call chain, where the kernel's walk of user space begins. The newest branch only
+ * gives the beginning of the function.
  */
 static uint64_t user_leaf(const struct pd_sample *s, uint64_t user)
 {
@@ -221,8 +221,8 @@ static uint64_t user_leaf(const struct pd_sample *s, uint64_t user)
 }
 
 /*
- * With hardware call stacks (LBR) the kernel's walk of user frames is worth nothing beyond the
- * first: the branches that are still open are the callers, the newest first.
+ * With hardware call stacks (LBR) only the first user frame of the kernel's walk is reliable. The
+ * open branches are the callers, newest first.
  */
 static int push_branch_stack(struct frames *f, const struct walk_sample *ws, uint64_t user,
 			     size_t max, size_t skip)
@@ -275,7 +275,7 @@ static bool has_stack(const struct frames *f, const struct walk_sample *ws)
 	       (ws->s.type & PERF_SAMPLE_CALLCHAIN);
 }
 
-/* The part of the chain in user space, which the kernel left to us. */
+/* Adds the user part of the chain, which the kernel did not walk, from the copy of the stack. */
 static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max)
 {
 	struct stack_walk w = {.f = f, .ws = ws, .kernel = f->nr};
@@ -296,7 +296,7 @@ static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max
 	return unwind_walk(&f->unwind, &s, max, push_unwound, &w);
 }
 
-/* Without what is in the copy of the stack. */
+/* Adds the frames that the kernel recorded, without those from the copy of the stack. */
 static size_t count_recorded(const struct walk_sample *ws)
 {
 	size_t n = 0;

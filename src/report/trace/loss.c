@@ -11,7 +11,7 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 {
 	switch (rec->hdr->type) {
-	case PERF_RECORD_LOST: l->told = add_saturated(l->told, rec->lost.lost); break;
+	case PERF_RECORD_LOST: l->reported = add_saturated(l->reported, rec->lost.lost); break;
 	case PERF_RECORD_LOST_SAMPLES:
 		if (rec->hdr->misc & PD_MISC_LOST_POOL)
 			l->pool = add_saturated(l->pool, rec->lost.lost);
@@ -28,7 +28,7 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 
 void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
 {
-	l->told = add_saturated(l->told, from->told);
+	l->reported = add_saturated(l->reported, from->reported);
 	l->counted = add_saturated(l->counted, from->counted);
 	l->pmu = add_saturated(l->pmu, from->pmu);
 	l->pool = add_saturated(l->pool, from->pool);
@@ -42,8 +42,8 @@ uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss
 	if (all->all_counted)
 		return part->counted;
 	if (part != all)
-		return all->counted ? part->counted : part->told;
-	return part->counted > part->told ? part->counted : part->told;
+		return all->counted ? part->counted : part->reported;
+	return part->counted > part->reported ? part->counted : part->reported;
 }
 
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording says was lost, and how it adds up.
+ * Losses of a recording: sums by cause, and which of them overlap.
  *
- * Three kinds of statement overlap (record/loss.h says where they come from). LOST is the kernel's
- * word in the stream for records that found no room in a ring, under the id of a later event.
- * LOST_SAMPLES without a time is what the recorder read from PERF_FORMAT_LOST at the end: the same
- * failures, exact by event, and those behind the last record too. LOST_SAMPLES with a time is the
- * kernel's word for samples that a PMU dropped before there was a record. So marked, it is that of
- * a recorder about samples that it dropped, or that its output did not take.
+ * A recording has three kinds of records about losses; record/loss/ writes them.
+ * - LOST: the kernel found no room in a ring. It carries the id of a later event.
+ * - LOST_SAMPLES without a time: the recorder read PERF_FORMAT_LOST at the end. It counts the same
+ *   failures, exactly by event, and also those after the last record.
+ * - LOST_SAMPLES with a time: a PMU dropped samples before the kernel made records of them.
+ * PD_MISC_LOST_POOL and PD_MISC_LOST_OUTPUT mark LOST_SAMPLES of a recorder that dropped samples
+ * itself, or whose output failed.
+ *
+ * No memory is owned. One thread uses a struct.
  */
 #ifndef RINGTAIL_REPORT_TRACE_LOSS_H
 #define RINGTAIL_REPORT_TRACE_LOSS_H
@@ -17,29 +20,31 @@
 
 #include "perfdata/record.h"
 
-struct trace_loss {
-	uint64_t told;	    /* sum of LOST */
+	struct trace_loss {
+	uint64_t reported;  /* sum of LOST */
 	uint64_t counted;   /* sum of LOST_SAMPLES without a time */
 	uint64_t pmu;	    /* sum of LOST_SAMPLES with a time */
-	uint64_t pool;	    /* sum of LOST_SAMPLES of a recorder whose output was too slow */
-	uint64_t output;    /* the same of one whose output failed */
-	uint64_t throttled; /* times */
-	bool all_counted;   /* the recorder says that @counted has all that @told has */
+	uint64_t pool;	    /* sum of LOST_SAMPLES of a recorder that dropped samples itself */
+	uint64_t output;    /* sum of LOST_SAMPLES of a recorder whose output failed */
+	uint64_t throttled; /* number of THROTTLE records */
+	bool all_counted;   /* @counted includes all of @reported, as the recorder's log states */
 };
 
-/* Adds what a LOST, LOST_SAMPLES or THROTTLE record says; sums stop at UINT64_MAX. */
+/* Adds a LOST, LOST_SAMPLES or THROTTLE record; sums stop at UINT64_MAX. Ignores other types. */
 void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
 
-/* Adds the same of another part of the recording. */
+/* Adds @from, the losses of another part of the recording. */
 void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from);
 
 /*
- * Events that found no room in a ring. @all is the whole recording's loss: once anything was
- * counted by event there, what LOST says of single events is of the wrong ones.
+ * Returns the records that found no room in a ring. @all is the loss of the whole recording, @part
+ * that of an event or a CPU, or @all itself. LOST names the wrong event; so once @all has counts by
+ * event, only those are used for @part.
  */
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all);
 
-/* All that was lost: in rings, in the PMU, by the recorder and its output. */
+/* Returns all losses: in rings, in the PMU, in the recorder and in its output. Arguments as above.
+ */
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all);
 
 #endif

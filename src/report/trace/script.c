@@ -8,7 +8,7 @@
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 
-/* With AUX data in the file perf shows these although an event has none, if they are asked for. */
+/* Of a file with AUX data perf shows these fields on request, even where an event lacks them. */
 #define SHOWN_IF_ABSENT \
 	(SCRIPT_CPU | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR)
 
@@ -88,7 +88,7 @@ void script_fields_default(const struct trace *t, bool chains, struct script_fie
 	}
 }
 
-/* The types that "type:" at the start of @s names (all without it); moves @s behind it. */
+/* Returns the types that a leading "type:" names, all without one; moves @s behind it. */
 static int parse_types(const char **s, uint32_t *ret, struct error *err)
 {
 	size_t len = strcspn(*s, ":");
@@ -155,7 +155,7 @@ int script_fields_parse(const char *s, struct script_fields *fields, struct erro
 		size_t len = strcspn(s, ",");
 
 		if (!len && !*s && replace)
-			return 0; /* "type:": nothing for that type */
+			return 0; /* "type:" alone: no fields for that type */
 		rc = find_field(s, len, &field, err);
 		if (rc < 0)
 			return rc;
@@ -195,7 +195,7 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 		asked |= fields->asked[type_of(e)];
 		shown |= script_fields_of(fields, e);
 	}
-	asked &= ~SCRIPT_TRACE; /* with several kinds of events it is for tracepoints only */
+	asked &= ~SCRIPT_TRACE; /* several kinds of events: only tracepoints need it */
 	for (size_t i = 0; any && i < NR_FIELDS; i++)
 		if (asked & ~shown & fields_table[i].field)
 			return error_set(
@@ -211,10 +211,10 @@ struct runner {
 	struct frames frames;
 	script_fn fn;
 	void *arg;
-	struct moment at; /* of the sample in hand */
+	struct moment at; /* of the current sample */
 };
 
-/* What a tracepoint's format prints as a function of the kernel. */
+/* Names a kernel function for a tracepoint's format. */
 static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
 {
 	struct runner *r = runner;
@@ -227,7 +227,7 @@ static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
 	return frame.sym->name;
 }
 
-/* Data addresses that are worth a lookup: those of page faults, as in perf. */
+/* Returns whether to resolve the data address: only of page faults, as in perf. */
 static bool addr_is_location(const struct pd_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||

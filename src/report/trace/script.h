@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples one by one in time order, with all that a line about one may show.
+ * Samples in time order, each with the fields that a line of perf script may show.
+ *
+ * One thread. What a callback receives is valid during the call.
  */
 #ifndef RINGTAIL_REPORT_TRACE_SCRIPT_H
 #define RINGTAIL_REPORT_TRACE_SCRIPT_H
@@ -35,7 +37,7 @@ enum script_field {
 	SCRIPT_CGROUP = 1u << 22,
 };
 
-/* Kinds of events that -F tells apart ("hw:comm,tid,…"). */
+/* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
 enum script_type {
 	SCRIPT_HW,
 	SCRIPT_SW,
@@ -49,9 +51,9 @@ enum script_type {
 
 struct script_fields {
 	uint32_t of[SCRIPT_TYPES];
-	uint32_t asked[SCRIPT_TYPES]; /* those that the user named: their absence is an error */
-	bool show_absent; /* show them anyway where an event lacks them, as perf does with AUX data
-			   */
+	uint32_t asked[SCRIPT_TYPES]; /* fields that the user named: their absence is an error */
+	/* The file has AUX data: show named fields that an event lacks, too, as perf does. */
+	bool show_absent;
 };
 
 struct script_opts {
@@ -61,41 +63,46 @@ struct script_opts {
 	struct filter filter;
 };
 
-/* A sample with its surroundings; valid during the call that gets it. */
+/* A sample with its fields; valid during the call that receives it. */
 struct script_sample {
 	const struct walk_sample *ws;
-	uint32_t fields;	   /* enum script_field: asked for, and present in this event */
+	uint32_t fields;	   /* enum script_field: wanted, and present in this event */
 	const char *comm;	   /* NULL: unknown */
 	struct frame at;	   /* the sampled address */
-	bool has_chain;		   /* the event records call chains and they are wanted */
-	bool chain;		   /* this sample has one; else show the address alone */
+	bool has_chain;		   /* the event records call chains, and they are wanted */
+	bool chain;		   /* this sample has a chain; if not, show the address alone */
 	const struct frame *frame; /* of the chain, innermost first */
 	size_t nr_frames;
-	bool has_addr_frame; /* the data address can be looked up */
+	bool has_addr_frame; /* @addr is set: the data address is worth resolving */
 	struct frame addr;
 };
 
+/* Takes one sample; a negative errno ends the walk. */
 typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, void *arg);
 
-/* perf's defaults for this trace; without @chains, call chains are not shown. */
+/* Sets perf's default fields for this trace; without @chains, call chains are not shown. */
 void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret);
 
 /*
- * Applies one -F argument: "[type:]field,…", each field perhaps with + or - before it.
- * Returns 0, or -EINVAL with @err saying what is wrong.
+ * Applies one -F argument: "[type:]field,…"; a field may have + or - before it. Returns 0, or
+ * -EINVAL with @err naming the wrong word.
  */
 int script_fields_parse(const char *s, struct script_fields *fields, struct error *err);
 
-/* The fields that samples of @evsel can show. */
+/* Returns the fields that samples of @evsel can show. */
 uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel);
 
 /*
- * Whether each field that the user asked for is in some event. Returns 0 or -EINVAL.
+ * Checks that some event has each field that the user named. Returns 0, or -EINVAL with @err naming
+ * the field.
  */
 int script_fields_check(const struct trace *t, const struct script_fields *fields,
 			struct error *err);
 
-/* Calls @fn for each sample that passes. Returns 0, what @fn returned, or a negative errno. */
+/*
+ * Calls @fn for each sample that passes the filter. Returns 0, the negative value of @fn, or a
+ * negative errno with @err filled.
+ */
 int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
 	       struct error *err);
 

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Records of a stream at most that say what a file has in its header. */
+/* Most records of a stream that replace the header of a file, and so precede the log. */
 #define LOOK_AT 10000
 
-/* From here on records of this segment are this snapshot's. */
+/* From this place on, records of the segment belong to the snapshot. */
 struct snapshot_mark {
 	uint32_t segment;
 	uint64_t offset, inner;
@@ -45,7 +45,7 @@ static int add_mark(struct snapshots *s, const struct data_record *rec, uint64_t
 	return 0;
 }
 
-/* Only the first file of a directory has all requests; the others only say where one begins. */
+/* Only the first file of a directory has the whole log. The others mark where snapshots begin. */
 int snapshots_add(struct snapshots *s, const struct data_record *rec)
 {
 	struct pd_snapshot_log log;
@@ -110,7 +110,7 @@ void snapshots_release(struct snapshots *s)
 	*s = (struct snapshots){0};
 }
 
-/* How many marks are at @place or before it. */
+/* Returns the number of marks at @place or before it. */
 static size_t marks_until(const struct snapshots *s, const struct snapshot_mark *place)
 {
 	size_t low = 0, high = s->nr;
@@ -143,7 +143,7 @@ bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sw
 	const struct snapshot_mark from = {.segment = run->segment, .offset = run->from};
 	size_t i = marks_until(s, &from);
 
-	/* The one that goes on at the beginning, and those that begin before the end. */
+	/* The snapshot that is under way at the beginning, and those that begin before the end. */
 	for (i -= i > 0; i < s->nr && s->marks[i].segment <= run->segment; i++) {
 		if (s->marks[i].segment < run->segment)
 			continue;
@@ -165,7 +165,7 @@ bool snapshots_have(const struct snapshots *s, uint64_t number)
 
 void snapshots_read(const struct snapshots *s, size_t i, struct pd_snapshot_log *ret)
 {
-	/* It was decoded before. */
+	/* Cannot fail: snapshots_add() has decoded it. */
 	pd_snapshot_decode((const struct perf_event_header *)(s->records.data + s->entries[i].at),
 			   ret);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The snapshots that a recording is made of (record -M): what its log says of them, and which one a
- * record belongs to.
+ * Snapshots of a recording (record -M): their log, and the snapshot of each record.
  *
- * Filled by pass 1, in any order. After snapshots_finish() read-only: any number of threads.
+ * Pass 1 adds records in any order, in one thread. After snapshots_finish() all is
+ * read-only, and any number of threads may ask. Owns its memory; snapshots_release() frees it.
  */
 #ifndef RINGTAIL_REPORT_TRACE_SNAPSHOTS_H
 #define RINGTAIL_REPORT_TRACE_SNAPSHOTS_H
@@ -19,10 +19,10 @@ struct snapshot_mark;
 struct snapshot_entry {
 	uint64_t number;
 	enum pd_snapshot_kind kind;
-	size_t at; /* in the records */
+	size_t at; /* offset in @records */
 };
 
-/* All zero: there are none. */
+/* All zero: the recording has no snapshots. */
 struct snapshots {
 	struct snapshot_mark *marks; /* by place, when finished */
 	size_t nr, cap;
@@ -31,26 +31,29 @@ struct snapshots {
 	struct buf records;
 };
 
-/* Whether the recording begins with a log: else there is none. */
+/* Returns whether the recording begins with a log; if not, it has none. */
 bool snapshots_are_in(struct data_file *df);
 
-/* Takes a record that decodes; others than those of the log are none of it. 0 or -ENOMEM. */
+/* Takes a record that decodes; ignores other records than the log's. Returns 0 or -ENOMEM. */
 int snapshots_add(struct snapshots *s, const struct data_record *rec);
+/* Sorts what was added. Call it once, after the last record. */
 void snapshots_finish(struct snapshots *s);
+/* Frees the memory; accepts zeroes. */
 void snapshots_release(struct snapshots *s);
 
-/* Which one a record belongs to; 0: to none. */
+/* Returns the number of the snapshot that a record belongs to; 0: none. */
 uint64_t snapshots_of(const struct snapshots *s, const struct data_record *rec);
 
-/* Whether anything of snapshot @number may lie in @run. */
+/* Returns whether @run may hold records of snapshot @number. */
 bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sweep_run *run);
 
+/* Returns whether the log has snapshot @number. */
 bool snapshots_have(const struct snapshots *s, uint64_t number);
 
-/* Record @i of the log: of one number after the other, requests before the end. */
+/* Decodes record @i of the log. Records are ordered by number; requests precede the end. */
 void snapshots_read(const struct snapshots *s, size_t i, struct pd_snapshot_log *ret);
 
-/* How many different numbers there are, and the smallest and the largest. */
+/* Returns the number of snapshots, with the smallest and the largest number. */
 size_t snapshots_count(const struct snapshots *s, uint64_t *ret_first, uint64_t *ret_last);
 
 #endif

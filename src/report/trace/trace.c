@@ -114,7 +114,7 @@ void trace_close(struct trace *t)
 		findings_free(t->chunks[i].findings);
 	}
 	free(t->chunks);
-	dso_alias_free(t->copies);
+	dso_alias_free(t->aliases);
 	free(t);
 }
 
@@ -168,11 +168,11 @@ static int take_build_ids(struct trace *t)
 }
 
 /*
- * Memory for the state. Of a recording that is as large as it says it takes less than this by far,
- * also of a compressed one. Small files that unpack to millions of different records get no more.
+ * Limit for the memory of the state. A real recording, compressed or not, needs far less. It stops
+ * small files that unpack to millions of different records.
  */
 #define STATE_MIN  ((uint64_t)256 << 20)
-#define STATE_RATE 128 /* bytes for each of the recording */
+#define STATE_RATE 128 /* bytes of state for each byte of the recording */
 
 static size_t state_bytes(const struct trace *t)
 {
@@ -187,7 +187,7 @@ static size_t state_bytes(const struct trace *t)
 	return bytes < memory / 2 ? bytes : memory / 2;
 }
 
-/* Where the first record was that found no room. */
+/* Keeps the place of the first record that the state had no memory for. */
 static void note_first_refused(struct trace *t, const struct data_record *rec)
 {
 	if (!t->refused_at && state_refused(t->state)) {
@@ -204,8 +204,8 @@ static void note_refused(struct trace *t)
 	if (refused)
 		data_finding_add(
 			t->df, DATA_DAMAGED, t->refused_segment, t->refused_at,
-			"%s record%s of maps, names and threads left out, this one first: they "
-			"take more than %s; names of samples may be wrong",
+			"%s record%s of maps, names and threads ignored, beginning with this one: "
+			"they need more than %s of memory; symbols of samples may be wrong",
 			human_count(refused, count), plural_s(refused),
 			human_size(state_bytes(t), size));
 }
@@ -221,7 +221,7 @@ static int apply_known(struct trace *t, const struct data_record *rec)
 		const char *name = pd_record_name(rec->hdr->type);
 
 		data_finding_add(t->df, DATA_DAMAGED, rec->segment, rec->offset,
-				 "%s record of %u bytes does not hold what it says",
+				 "%s record of %u bytes: its contents do not fit it",
 				 name ? name : "unknown", rec->hdr->size);
 		return 0;
 	}
@@ -240,14 +240,14 @@ static int apply_record(struct trace *t, const struct data_record *rec)
 	return rc;
 }
 
-/* What one part of the file holds. */
+/* Counts and digest of one part of the file. */
 struct trace_part {
 	const struct pd_evlist *evlist;
 	struct trace_counts counts;
 	struct digest digest;
 };
 
-/* Digests of all parts together; what is beyond is walked. */
+/* Limit for the digests of all parts; pass 2 walks further parts. */
 #define DIGEST_BYTES (16u << 20)
 
 static void *part_new(void *arg)
@@ -264,7 +264,7 @@ static void *part_new(void *arg)
 	return NULL;
 }
 
-/* Samples are for pass 2. */
+/* Pass 1 keeps all records but samples. */
 static int part_take(const struct data_record *rec, void *arg)
 {
 	struct trace_part *part = arg;
@@ -276,7 +276,7 @@ static int part_take(const struct data_record *rec, void *arg)
 	return rc;
 }
 
-/* A further chunk, which takes what is in @digest. */
+/* Adds a chunk, which takes over the contents of @digest. */
 static int add_chunk(struct trace *t, struct digest *digest)
 {
 	struct trace_chunk *chunk;
@@ -309,7 +309,7 @@ static int part_end(void *arg, bool valid, void *trace)
 	return rc;
 }
 
-/* Where the chunks lie: there is a run for each valid part. */
+/* Gives the chunks their runs: the sweep has a run for each valid part. */
 static void place_chunks(struct trace *t, const struct sweep *sweep)
 {
 	size_t nr;
@@ -319,7 +319,7 @@ static void place_chunks(struct trace *t, const struct sweep *sweep)
 		t->chunks[i].run = runs[i];
 }
 
-/* Builds the state of the records that @sweep keeps. */
+/* Applies the records that @sweep keeps to the state. */
 static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 {
 	struct order_opts opts = {
@@ -345,7 +345,7 @@ static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 	return rc;
 }
 
-/* Whether there is the one that was asked for. */
+/* Checks that the recording has the wanted snapshot. */
 static int check_snapshot(struct trace *t, struct error *err)
 {
 	uint64_t first = 0, last = 0;
@@ -355,8 +355,7 @@ static int check_snapshot(struct trace *t, struct error *err)
 		return 0;
 	if (!nr)
 		return error_set(err, -ENOENT,
-				 "%s: has no snapshot: recordings with -M have those that were "
-				 "taken",
+				 "%s: has no snapshots; only recordings made with -M have them",
 				 t->opts.path);
 	if (nr == 1)
 		return error_set(err, -ENOENT,
@@ -396,7 +395,7 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (!rc)
 		rc = state_finish(t->state);
 	if (!rc)
-		rc = dso_alias_new(t->state, &t->copies);
+		rc = dso_alias_new(t->state, &t->aliases);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:
@@ -407,9 +406,9 @@ out:
 bool trace_loss_share(const struct trace *t, uint64_t lost, double *ret)
 {
 	const struct trace_counts *c = &t->counts;
-	uint64_t taken = c->taken_is_told ? c->taken : c->samples;
+	uint64_t taken = c->taken_known ? c->taken : c->samples;
 
-	if (t->snapshots.nr_records && !c->taken_is_told)
+	if (t->snapshots.nr_records && !c->taken_known)
 		return false;
 	*ret = 100.0 * (double)lost / ((double)lost + (double)taken);
 	return true;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An opened recording with all that is needed to make sense of its samples: the file, who ran what
- * (state), symbols, tracepoint formats, and the counts of pass 1.
+ * An opened recording, ready for samples to be decoded and resolved.
  *
- * trace_open() and trace_prepare() belong to one thread. After trace_prepare() everything here is
- * read-only but the resolver, the tables for unwinding and the notes of the file, which lock for
- * themselves, so that any number of threads may decode and resolve.
+ * It joins the file, its state (threads, comms, maps), symbols, tracepoint formats and the counts
+ * of pass 1. trace_open() and trace_prepare() belong to one thread. Afterwards any number of
+ * threads may decode and resolve: everything is read-only except the resolver, the unwind tables
+ * and the file's findings, which lock themselves.
  */
+* /
 #ifndef RINGTAIL_REPORT_TRACE_TRACE_H
 #define RINGTAIL_REPORT_TRACE_TRACE_H
 
@@ -24,25 +25,25 @@
 #include "symbol/resolve/resolver.h"
 #include "unwind/cfi.h"
 
-struct trace_opts {
+	struct trace_opts {
 	const char *path;
 	bool force;
-	const char *symfs, *kallsyms, *vmlinux; /* as struct resolver_opts */
+	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
 	bool no_demangle;
-	uint64_t snapshot; /* samples of others do not count; 0: all do */
-	/* Bytes for who ran what; 0: 256 MB, or 128 for each of the recording, or half of memory.
-	 */
+	uint64_t snapshot; /* count only samples of this snapshot; 0: all samples */
+	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
+	 * most half of memory. */
 	size_t state_bytes;
-	/* Called now and then (NULL: none); @pass is 1 or 2. In pass 2 from any worker's thread. */
+	/* Called now and then; may be NULL. @pass is 1 or 2. Pass 2 calls it from any worker. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
 	void *progress_arg;
 };
 
-/* A run of records that one worker takes in pass 2, and what it found odd there. */
+/* Records that one worker walks in pass 2, and the findings there. */
 struct trace_chunk {
 	struct sweep_run run;
-	struct digest digest;	   /* given up: the run has to be walked */
-	struct findings *findings; /* NULL: nothing */
+	struct digest digest;	   /* if given_up, pass 2 must walk the run */
+	struct findings *findings; /* NULL: none */
 };
 
 struct trace {
@@ -51,7 +52,7 @@ struct trace {
 	struct pd_evlist *evlist;
 	struct tracing *tracing; /* NULL: the recording has no tracepoint formats */
 	struct state *state;
-	unsigned int refused_segment; /* of the first record that found no room in it */
+	unsigned int refused_segment; /* place of the first record that state had no memory for */
 	uint64_t refused_at;	      /* 0: none */
 	struct resolver *resolver;
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
@@ -61,34 +62,38 @@ struct trace {
 	struct trace_chunk *chunks;
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
-	bool digest; /* set before trace_prepare(): pass 1 also makes digests of the samples */
-	bool untimed_samples; /* some event's samples carry no time: pass 2 must keep file order */
-	struct dso_alias *copies; /* set by trace_prepare() */
+	bool digest;	       /* set before trace_prepare(): pass 1 makes digests of the samples */
+	bool untimed_samples;  /* some event's samples have no time: pass 2 must keep file order */
+	struct dso_alias *aliases; /* set by trace_prepare() */
 };
 
-/* Opens file, formats and resolver. Returns 0 with *@ret to be given to trace_close(); -errno. */
+/*
+ * Opens the file, its formats and the resolver. @opts' strings must outlive the trace. Returns 0
+ * with *@ret for trace_close(), or a negative errno with @err filled.
+ */
 int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *err);
 
 /*
- * Pass 1: builds state and counts. Once. Returns 0 or a negative errno, -ENOENT if there is no such
- * snapshot as asked for.
+ * Runs pass 1: builds state and counts. Call it once. Returns 0, or a negative errno with @err
+ * filled; -ENOENT: the recording lacks the wanted snapshot.
  */
 int trace_prepare(struct trace *t, struct error *err);
 
-void trace_close(struct trace *t); /* accepts NULL */
+/* Closes and frees all of it; accepts NULL. */
+void trace_close(struct trace *t);
 
-/* The string in a feature section; NULL if absent or unreadable. free() it. */
+/* Returns the string of a feature section, for free(); NULL if it is absent or unreadable. */
 char *trace_feature_string(const struct trace *t, unsigned int feature);
 
-/* Threads that a pass may use: one for each CPU that this process may run on, within reason. */
+/* Returns the number of threads for a pass: one for each CPU of this process, within limits. */
 unsigned int trace_workers(void);
 
-/* Whether any note says that something could not be read. */
+/* Returns whether a finding says that something could not be read. */
 bool trace_damaged(const struct trace *t);
 
 /*
- * Percent of what was offered that @lost samples are. False: it is not known, since the file has
- * not all samples that the losses are beside.
+ * Computes which percentage @lost is of all samples, lost ones included. Returns false if the total
+ * is unknown, because the file holds only some of the samples (-M) and no total.
  */
 bool trace_loss_share(const struct trace *t, uint64_t lost, double *ret);
 

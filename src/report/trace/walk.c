@@ -7,22 +7,22 @@
 
 #define PROGRESS_EVERY 4096 /* records */
 
-static int note_unknown(struct findings **notes, const struct data_record *rec)
+static int note_unknown(struct findings **findings, const struct data_record *rec)
 {
-	if (!*notes)
-		*notes = findings_new();
-	if (!*notes)
+	if (!*findings)
+		*findings = findings_new();
+	if (!*findings)
 		return -ENOMEM;
 	if (!rec->evsel)
-		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+		findings_add(*findings, DATA_DAMAGED, rec->segment, rec->offset,
 			     "sample of an event that the recording does not describe");
 	else
-		findings_add(*notes, DATA_DAMAGED, rec->segment, rec->offset,
+		findings_add(*findings, DATA_DAMAGED, rec->segment, rec->offset,
 			     "sample of %u bytes: a field does not fit its record", rec->hdr->size);
 	return 0;
 }
 
-static int visit(const struct trace *t, struct findings **notes, const struct data_record *rec,
+static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
 		 walk_fn fn, void *arg)
 {
 	struct walk_sample ws;
@@ -32,11 +32,11 @@ static int visit(const struct trace *t, struct findings **notes, const struct da
 	ws.rec = rec;
 	ws.evsel = rec->evsel;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
-		return note_unknown(notes, rec);
+		return note_unknown(findings, rec);
 	return fn(&ws, arg);
 }
 
-static void tell(struct trace *t, uint64_t done, uint64_t total)
+static void report_progress(struct trace *t, uint64_t done, uint64_t total)
 {
 	if (t->opts.progress)
 		t->opts.progress(2, done, total, t->opts.progress_arg);
@@ -67,13 +67,13 @@ int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **sc
 		}
 		if (++n % PROGRESS_EVERY == 0) {
 			data_scan_progress(*scan, &done, &total);
-			tell(t, run->from + done, run->from + total);
+			report_progress(t, run->from + done, run->from + total);
 		}
 	}
 	return rc;
 }
 
-void walk_hand_in_notes(struct trace *t)
+void walk_hand_in_findings(struct trace *t)
 {
 	for (size_t i = 0; i < t->nr_chunks; i++)
 		if (t->chunks[i].findings)
@@ -82,7 +82,7 @@ void walk_hand_in_notes(struct trace *t)
 
 static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 {
-	tell(arg, done, total);
+	report_progress(arg, done, total);
 }
 
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass 2: the samples of a recording, either chunk by chunk in any order (reports; each chunk can
- * be another thread's) or all in time order (scripts).
+ * Pass 2: hands out the samples of a recording, decoded.
+ *
+ * Reports walk chunk by chunk; chunks may be walked in any order and by several threads. Scripts
+ * walk all samples in time order in one thread.
  */
 #ifndef RINGTAIL_REPORT_TRACE_WALK_H
 #define RINGTAIL_REPORT_TRACE_WALK_H
@@ -9,7 +11,7 @@
 #include "perfdata/sample.h"
 #include "report/trace/trace.h"
 
-/* A decoded sample; valid during the call that gets it. */
+/* A decoded sample; valid during the call that receives it. */
 struct walk_sample {
 	const struct data_record *rec;
 	const struct pd_evsel *evsel;
@@ -20,17 +22,21 @@ struct walk_sample {
 typedef int (*walk_fn)(const struct walk_sample *ws, void *arg);
 
 /*
- * The samples of one of the trace's chunks in file order. Any thread. A sample that does not decode
- * is noted in the chunk and left out. *@scan is NULL at first, serves for the thread's next chunk,
- * and is then the caller's to free. Returns 0, what @fn returned, or -ENOMEM.
+ * Calls @fn for the samples of one chunk, in file order. Any thread may call; one thread walks a
+ * chunk. A sample that does not decode becomes a finding of the chunk and is skipped. *@scan is
+ * NULL at first and serves the thread's next chunk; the caller frees it in the end. Returns 0, the
+ * negative value of @fn, or a negative errno of the scan.
  */
 int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **scan, walk_fn fn,
 	       void *arg);
 
-/* When all chunks are walked: what was noted in them becomes notes of the file. */
-void walk_hand_in_notes(struct trace *t);
+/* Moves the findings of all chunks to the file. Call it once, after all chunks are walked. */
+void walk_hand_in_findings(struct trace *t);
 
-/* All samples in time order. One thread. Returns 0, what @fn returned, or a negative errno. */
+/*
+ * Calls @fn for all samples in time order. Call it from one thread. Returns 0, the negative value
+ * of @fn, or a negative errno with @err filled.
+ */
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err);
 
 #endif

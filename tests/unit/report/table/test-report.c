@@ -386,7 +386,7 @@ static void test_behind_the_kernels_map(void **state)
 	assert_int_equal(state_apply(f.trace.state, &own, at), 0);
 	assert_int_equal(state_finish(f.trace.state), 0);
 	assert_int_equal(resolver_new(&opts, &f.trace.resolver, NULL), 0);
-	assert_int_equal(dso_alias_new(f.trace.state, &f.trace.copies), 0);
+	assert_int_equal(dso_alias_new(f.trace.state, &f.trace.aliases), 0);
 	assert_int_equal(frames_init(&f.frames, &f.trace), 0);
 	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffff81005010, at, &frame);
 	assert_non_null(frame.sym);
@@ -399,7 +399,7 @@ static void test_behind_the_kernels_map(void **state)
 	assert_null(frame.dso);
 	frames_resolve(&f.frames, 0, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000000, at, &frame);
 	assert_null(frame.dso);
-	dso_alias_free(f.trace.copies);
+	dso_alias_free(f.trace.aliases);
 	chain_teardown(&f);
 	unlink(path);
 }
@@ -441,7 +441,7 @@ static void test_chain_late_in_exec(void **state)
 	map_code(f.trace.state, 0x50000, "/bin/new", 6);
 	rename_task(f.trace.state, false, 7);
 	assert_int_equal(state_finish(f.trace.state), 0);
-	assert_int_equal(dso_alias_new(f.trace.state, &f.trace.copies), 0);
+	assert_int_equal(dso_alias_new(f.trace.state, &f.trace.aliases), 0);
 	f.ws.s.pid = 7;
 	f.ws.s.callchain = chain;
 	f.ws.s.callchain_nr = 5;
@@ -458,7 +458,7 @@ static void test_chain_late_in_exec(void **state)
 	f.ws.s.callchain_nr = 2;
 	assert_int_equal(frames_of_chain(&f.frames, &f.ws, 127), 0);
 	assert_null(f.frames.frame[0].dso);
-	dso_alias_free(f.trace.copies);
+	dso_alias_free(f.trace.aliases);
 	chain_teardown(&f);
 }
 
