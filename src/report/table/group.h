@@ -6,7 +6,6 @@
  * what it has counted since the sample before; so samples must come in time order. One thread uses
  * a table.
  */
-* /
 #ifndef RINGTAIL_REPORT_TABLE_GROUP_H
 #define RINGTAIL_REPORT_TABLE_GROUP_H
 

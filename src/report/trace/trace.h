@@ -7,7 +7,6 @@
  * threads may decode and resolve: everything is read-only except the resolver, the unwind tables
  * and the file's findings, which lock themselves.
  */
-* /
 #ifndef RINGTAIL_REPORT_TRACE_TRACE_H
 #define RINGTAIL_REPORT_TRACE_TRACE_H
 

@@ -650,7 +650,7 @@ static void test_escape(void **state)
 	check_escape("\x7f", 1, "\\x7f");
 }
 
-static bool has_note(struct trace *t, const char *text)
+static bool has_finding(struct trace *t, const char *text)
 {
 	size_t n;
 	const struct data_finding *findings = data_findings(t->df, &n);
@@ -688,7 +688,7 @@ static void test_state_bound(void **state)
 		assert_int_equal(trace_open(&opts, &t, &err), 0);
 		assert_int_equal(trace_prepare(t, &err), 0);
 		assert_int_equal(trace_damaged(t), i);
-		assert_int_equal(has_note(t, "records of maps, names and threads left out"), i);
+		assert_int_equal(has_finding(t, "records of maps, names and threads ignored"), i);
 		assert_int_equal(state_refused(t->state) > 0, i);
 		if (i)
 			assert_true(state_memory(t->state) < 2 * bounds[i]);
