@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/cmd-record-options.h"
+#include "cli/cmd-record-process.h"
 #include "record/session/session.h"
 #include "record/session/workload.h"
 
@@ -306,49 +306,60 @@ static void print_crash(const struct session_result *result)
 		complain_at(LOG_WARNING, "the command was ended by SIG%s", name ? name : "?");
 }
 
+/* Returns the exit status. */
+static int report_result(struct session *s, const struct record_command *cmd, bool failed)
+{
+	struct session_result result;
+
+	session_result(s, &result);
+	print_crash(&result);
+	if (failed) {
+		if (result.command_stopped)
+			complain("the command was sent SIGTERM, since its recording has ended so");
+		if (result.started)
+			print_saved(s, cmd, &result);
+		return result.misused ? EXIT_USAGE : EXIT_ERROR;
+	}
+	print_result(s, cmd, &result);
+	/* Who asked for a snapshot before the last has its error as the answer. */
+	if (result.gone || result.last_given_up)
+		return EXIT_ERROR;
+	if (cmd->fail_on_loss && (result.loss->total || result.cut->total || result.missed_cpus))
+		return EXIT_LOSS;
+	return cmd->propagate_status ? result.command_status : EXIT_FINE;
+}
+
+static void print_error(const struct record_command *cmd, const struct error *err)
+{
+	complain_at(LOG_ERR, "%s", err->text);
+	if (err->code == -ENOENT)
+		say_call_graph(&cmd->opts);
+	if (err->code == -EMFILE && !strstr(err->text, "ulimit"))
+		complain("raise the limit of open files: 'ulimit -n'");
+}
+
 static int run(struct record_command *cmd)
 {
 	const struct messages messages = {.say = say, .arg = cmd};
-	struct session_result result;
+	struct record_process process;
 	struct error err = ERROR_INIT;
 	struct session *s;
-	int status = EXIT_FINE;
+	int rc, status;
 
 	say_choices(cmd);
 	if (session_new(&cmd->opts, &messages, &s, &err)) {
 		complain_at(LOG_ERR, "%s", err.text);
 		return EXIT_ERROR;
 	}
-	if (session_record(s, &err)) {
-		complain_at(LOG_ERR, "%s", err.text);
-		if (err.code == -ENOENT)
-			say_call_graph(&cmd->opts);
-		if (err.code == -EMFILE && !strstr(err.text, "ulimit"))
-			complain("raise the limit of open files: 'ulimit -n'");
-		status = EXIT_ERROR;
-	}
-	/* One that asks too late for a snapshot does not end us. */
-	signal(SIGUSR2, SIG_IGN);
-	session_result(s, &result);
-	print_crash(&result);
-	if (status != EXIT_FINE && result.command_stopped)
-		complain("the command was sent SIGTERM, since its recording has ended so");
-	if (result.misused)
-		status = EXIT_USAGE;
-	if (status != EXIT_FINE && result.started)
-		print_saved(s, cmd, &result);
-	if (status == EXIT_FINE) {
-		print_result(s, cmd, &result);
-		if (cmd->propagate_status)
-			status = result.command_status;
-		if (cmd->fail_on_loss &&
-		    (result.loss->total || result.cut->total || result.missed_cpus))
-			status = EXIT_LOSS;
-		/* Of earlier ones those who asked were told. */
-		if (result.gone || result.last_given_up)
-			status = EXIT_ERROR;
-	}
+	rc = record_process_enter(&process, cmd->opts.plan.target.command, &err);
+	if (!rc)
+		rc = session_record(s, &process.host, &err);
+	if (rc)
+		print_error(cmd, &err);
+	record_process_recorded();
+	status = report_result(s, cmd, rc);
 	session_free(s);
+	record_process_leave(&process);
 	return status;
 }
 

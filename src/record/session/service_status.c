@@ -13,18 +13,17 @@
 /* Half of the time after which we are taken for dead. */
 static uint64_t interval_ms(const struct service_status *s)
 {
-	uint64_t half = s->notify.watchdog_ms / 2;
+	uint64_t half = s->notify->watchdog_ms / 2;
 
-	if (!s->notify.watchdog_ms || half > TELL_MS)
+	if (!s->notify->watchdog_ms || half > TELL_MS)
 		return TELL_MS;
 	return half ? half : 1;
 }
 
-void service_status_open(struct service_status *s)
+void service_status_open(struct service_status *s, const struct notify *notify)
 {
-	*s = (struct service_status){.timer = -1};
-	notify_open(&s->notify);
-	s->there = s->notify.fd >= 0;
+	*s = (struct service_status){.timer = -1, .notify = notify};
+	s->there = notify && notify->fd >= 0;
 	if (s->there)
 		s->timer = timer_open();
 }
@@ -33,7 +32,6 @@ void service_status_release(struct service_status *s)
 {
 	if (!s->there)
 		return;
-	notify_close(&s->notify);
 	if (s->timer >= 0)
 		close(s->timer);
 	*s = (struct service_status){0};
@@ -43,7 +41,7 @@ void service_status_ready(struct service_status *s)
 {
 	if (!s->there)
 		return;
-	notify_send(&s->notify, "READY=1\nSTATUS=recording");
+	notify_send(s->notify, "READY=1\nSTATUS=recording");
 	s->alive = now_ms();
 	if (s->timer >= 0)
 		timer_set(s->timer, interval_ms(s), true);
@@ -56,8 +54,8 @@ int service_status_fd(const struct service_status *s)
 
 static void tell_alive(struct service_status *s)
 {
-	if (s->notify.watchdog_ms)
-		notify_send(&s->notify, "WATCHDOG=1");
+	if (s->notify->watchdog_ms)
+		notify_send(s->notify, "WATCHDOG=1");
 	s->alive = now_ms();
 }
 
@@ -96,7 +94,7 @@ void service_status_tell(struct service_status *s, const struct service_news *ne
 		return;
 	tell_alive(s);
 	if (!print_status(news, &status))
-		notify_send(&s->notify, (const char *)status.data);
+		notify_send(s->notify, (const char *)status.data);
 	buf_release(&status);
 }
 
@@ -111,6 +109,6 @@ void service_status_alive(void *service)
 void service_status_stopping(struct service_status *s)
 {
 	if (s->there)
-		notify_send(&s->notify, "STOPPING=1\nSTATUS=writing what there is");
+		notify_send(s->notify, "STOPPING=1\nSTATUS=writing what there is");
 	service_status_alive(s);
 }

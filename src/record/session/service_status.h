@@ -17,13 +17,13 @@
 
 struct service_status {
 	bool there;
-	struct notify notify;
+	const struct notify *notify;
 	int timer;
 	uint64_t alive; /* when it was told so last, ms */
 };
 
-/* Before a command is forked. */
-void service_status_open(struct service_status *s);
+/* Sends to @notify, which must outlive it; NULL: there is no manager. */
+void service_status_open(struct service_status *s, const struct notify *notify);
 void service_status_release(struct service_status *s);
 
 /* Recording has begun. */

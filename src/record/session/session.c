@@ -2,11 +2,8 @@
 #include "record/session/session_priv.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock_ns.h"
@@ -21,51 +18,26 @@
 /* How long the output may take at the end before we say so. */
 #define OUTPUT_WAIT_MS 2000
 
-/* What a session stops for, or rotates its output for (SIGUSR2), and what it takes as an error of
- * writing (SIGPIPE, SIGXFSZ). */
-static sigset_t session_signals(void)
-{
-	struct sigaction hangup;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	/* Of a terminal that closes. What nohup ignores would come all the same if blocked. */
-	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
-		sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGUSR2);
-	sigaddset(&mask, SIGPIPE);
-	sigaddset(&mask, SIGXFSZ);
-	return mask;
-}
-
-/* One who presses ^C twice wants the recording to end, not the file to be left as it is. */
-static void forget_signals(void)
-{
-	sigset_t mask = session_signals();
-	const struct timespec none = {0};
-
-	while (sigtimedwait(&mask, NULL, &none) > 0)
-		;
-}
-
 int session_new(const struct record_opts *opts, const struct messages *messages,
 		struct session **ret, struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	sigset_t mask = session_signals();
+	int rc;
 
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->opts = opts;
 	s->messages = messages;
 	s->hotplug = (struct hotplug)HOTPLUG_INIT;
-	s->signals = s->tick = s->delay = s->turn = s->crew.report = -1;
+	s->host = (struct session_host)SESSION_HOST_INIT;
+	s->tick = s->delay = s->turn = s->crew.report = -1;
 	s->patience = (struct writer_patience){.wait = session_wait_for_pipe, .arg = s};
-	pthread_sigmask(SIG_BLOCK, &mask, &s->mask_before);
-	*ret = s;
-	return 0;
+	rc = session_control_init(&s->control, opts, messages, err);
+	if (rc)
+		session_free(s);
+	else
+		*ret = s;
+	return rc;
 }
 
 static void close_fd(int fd)
@@ -97,11 +69,6 @@ void session_free(struct session *s)
 	close_fd(s->turn);
 	close_fd(s->delay);
 	close_fd(s->tick);
-	close_fd(s->signals);
-	if (s->raised)
-		setpriority(PRIO_PROCESS, 0, s->nice_before);
-	forget_signals();
-	pthread_sigmask(SIG_SETMASK, &s->mask_before, NULL);
 	free(s);
 }
 
@@ -125,12 +92,15 @@ static int check_memory(struct session *s, struct error *err)
 
 static int session_plan(struct session *s, struct error *err)
 {
-	int rc;
+	const char *const *command = s->opts->plan.target.command;
+	const struct workload_setting setting = {
+		.mask = s->host.command_mask,
+		.environment = s->host.command_environment,
+		.to_stderr = !strcmp(s->opts->output.path, "-"),
+	};
+	int rc = command ? workload_find(command[0], err) : 0;
 
-	rc = session_control_init(&s->control, s->opts, s->messages, err);
-	service_status_open(&s->service);
-	if (!rc && s->opts->plan.target.command)
-		rc = workload_find(s->opts->plan.target.command[0], err);
+	service_status_open(&s->service, s->host.notify);
 	if (rc)
 		return rc;
 	limits_read(&s->limits);
@@ -143,10 +113,9 @@ static int session_plan(struct session *s, struct error *err)
 		s->misused = rc == -EINVAL;
 		s->plan->descriptors_beside = crew_descriptors(&s->crew);
 	}
-	if (rc || !s->opts->plan.target.command)
+	if (rc || !command)
 		return rc;
-	rc = workload_prepare(&s->workload, s->opts->plan.target.command, &s->mask_before,
-			      !strcmp(s->opts->output.path, "-"), err);
+	rc = workload_prepare(&s->workload, command, &setting, err);
 	if (!rc && plan_set_command(s->plan, s->workload.pid))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	return rc;
@@ -154,23 +123,6 @@ static int session_plan(struct session *s, struct error *err)
 
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
  */
-
-/* What ends the session, and with @all also what rotates its output. */
-static int watch_signals(struct session *s, bool all, struct error *err)
-{
-	sigset_t mask = session_signals();
-	int fd;
-
-	if (!all)
-		sigdelset(&mask, SIGUSR2);
-	sigdelset(&mask, SIGPIPE);
-	sigdelset(&mask, SIGXFSZ);
-	fd = signalfd(s->signals, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return error_sys(err, -errno, "signalfd");
-	s->signals = fd;
-	return 0;
-}
 
 /* Without it build-ids are those of the files that are there at the end. */
 static void start_id_reader(struct session *s)
@@ -197,8 +149,6 @@ static int session_open(struct session *s, struct error *err)
 		rc = session_open_hotplug(s, err);
 	if (!rc)
 		rc = rotation_init(&s->rotation, &s->opts->output, s->plan, s->messages, err);
-	if (!rc)
-		rc = watch_signals(s, false, err);
 	if (!rc && strcmp(s->opts->output.path, "-"))
 		rc = output_backup_stage(&s->earlier, s->opts->output.path, err);
 	if (!rc)
@@ -233,12 +183,8 @@ static int make_timer(uint64_t ms, bool again, int *ret, struct error *err)
 
 static int make_watches(struct session *s, struct error *err)
 {
-	int rc = watch_signals(s, true, err);
-
-	if (rc)
-		return rc;
-	rc = make_timer(s->opts->output.flush_ms ? s->opts->output.flush_ms : RECORD_FLUSH_MS, true,
-			&s->tick, err);
+	int rc = make_timer(s->opts->output.flush_ms ? s->opts->output.flush_ms : RECORD_FLUSH_MS,
+			    true, &s->tick, err);
 	if (!rc && s->opts->output.rotation.seconds)
 		rc = make_timer(s->opts->output.rotation.seconds * 1000, true, &s->turn, err);
 	return rc;
@@ -265,18 +211,6 @@ static int write_before(struct session *s, struct error *err)
 	return rc ? rc : session_settle(s, err);
 }
 
-/*
- * The load that is recorded competes for the CPUs with us, and wins by its number: where that is
- * allowed, we go first. The command was forked before and keeps its own priority.
- */
-static void raise_priority(struct session *s)
-{
-	errno = 0;
-	s->nice_before = getpriority(PRIO_PROCESS, 0);
-	s->raised = !errno && s->nice_before > RECORD_NICE &&
-		    !setpriority(PRIO_PROCESS, 0, RECORD_NICE);
-}
-
 /* A command's events are enabled by its exec, a delayed recording's by the timer. */
 static int start_events(struct session *s, struct error *err)
 {
@@ -295,7 +229,8 @@ static int session_start(struct session *s, struct error *err)
 {
 	int rc;
 
-	raise_priority(s);
+	if (s->host.starting)
+		s->host.starting(s->host.arg);
 	rc = write_before(s, err);
 	if (!rc)
 		rc = lane_flush(&s->output.lanes[0], err);
@@ -338,26 +273,19 @@ static int count_overwritten(struct session *s, struct error *err)
 }
 
 /*
- * Everything is taken, and perhaps not yet written. A second ^C within this time is taken for
- * impatience; after it the user has been told what is waited for, and decides.
+ * Everything is taken, and perhaps not yet written. A second request to end that comes before the
+ * message is impatience; after it the host may end the process.
  */
 static void wait_for_output(struct session *s)
 {
-	sigset_t mask = session_signals();
-
 	if (crew_drain(&s->crew, OUTPUT_WAIT_MS))
 		return;
-	/* Before the line: whoever answers it is heard. */
-	forget_signals();
+	if (s->host.slow_output)
+		s->host.slow_output(s->host.arg);
 	messages_say(s->messages, MESSAGE_WARNING,
-		     "the output is slow: %zu MB are still to be written; ^C ends without them",
-		     crew_backlog(&s->crew) >> 20);
-	sigdelset(&mask, SIGUSR2); /* asks for something, and would end us */
-	sigdelset(&mask, SIGPIPE);
-	sigdelset(&mask, SIGXFSZ);
-	/* Who was started in the background by a script ignores it, and was ended by one before. */
-	signal(SIGINT, SIG_DFL);
-	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+		     "the output is slow: %zu MB are still to be written%s",
+		     crew_backlog(&s->crew) >> 20,
+		     s->host.slow_output ? "; ^C ends without them" : "");
 }
 
 static void say_throttled(const struct session *s)
@@ -481,10 +409,11 @@ static void save_the_rest(struct session *s, int rc, struct error *err)
 		s->ended = now_ns(CLOCK_MONOTONIC);
 }
 
-int session_record(struct session *s, struct error *err)
+int session_record(struct session *s, const struct session_host *host, struct error *err)
 {
 	int rc = 0;
 
+	s->host = *host;
 	while (!rc && s->state != SESSION_FINALIZED)
 		rc = session_step(s, err);
 	if (rc)

@@ -14,17 +14,21 @@
  * session_record() makes all the steps. The caller's thread keeps signals, timers, the command
  * and those who command us (record/session_control.h); rings are read by workers (record/crew.h),
  * from OPENED -> RUNNING to DRAINING -> FINALIZED.
- * SIGINT, SIGTERM, SIGUSR2 and SIGPIPE are blocked from session_new() to session_free(), and read
- * from a signalfd.
+ *
+ * The session changes nothing of its process: whoever hosts it does, as struct session_host says.
  */
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_H
 #define RINGTAIL_RECORD_SESSION_SESSION_H
+
+#include <signal.h>
 
 #include "record/history/history.h"
 #include "record/loss/loss.h"
 #include "record/plan/messages.h"
 #include "record/plan/options.h"
 #include "record/open/overwrite_count.h"
+
+struct notify;
 
 enum session_state {
 	SESSION_NEW,
@@ -39,13 +43,43 @@ enum session_state {
 
 struct session;
 
-/* @opts and @notes must outlive the session. Returns 0, or a negative errno with @err filled. */
+/*
+ * What the process that hosts a session gives to it; all of it outlives the session.
+ *
+ * The thread of session_record() blocks SIGPIPE and SIGXFSZ, or the process ignores them, so that
+ * writing fails with an error. With a command, the process does not ignore SIGCHLD.
+ */
+struct session_host {
+	/* Descriptors that do not block, such as a signalfd or an eventfd; -1: none. */
+	int stop;    /* readable: the recording is to end */
+	int request; /* readable: a snapshot (with -M) or a rotation is asked for */
+
+	const struct notify *notify;	  /* the service manager; NULL: none */
+	const sigset_t *command_mask;	  /* signals that the command has blocked; NULL: ours */
+	char *const *command_environment; /* NULL: ours */
+
+	/* Called on the session's thread, with @arg; NULL: not called. */
+	void (*starting)(void *arg);	/* the command is forked, and recording begins */
+	void (*slow_output)(void *arg); /* from now on ^C may end the process before the output is
+					   complete */
+	void *arg;
+};
+
+#define SESSION_HOST_INIT                  \
+	{                                  \
+		.stop = -1, .request = -1, \
+	}
+
+/*
+ * Takes the descriptors of opts->control, so that the caller opens its own after this call. @opts
+ * and @messages must outlive the session. Returns 0, or a negative errno with @err filled.
+ */
 int session_new(const struct record_opts *opts, const struct messages *messages,
 		struct session **ret, struct error *err);
 void session_free(struct session *s); /* accepts NULL; ends a command that was never started */
 
 /* Makes all steps. Returns 0, or a negative errno with @err filled. */
-int session_record(struct session *s, struct error *err);
+int session_record(struct session *s, const struct session_host *host, struct error *err);
 
 enum session_state session_state(const struct session *s);
 

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "record/open/revive.h"
@@ -343,20 +342,15 @@ static int on_control(struct session *s, struct error *err)
 	return s->command_error.code;
 }
 
-/* Returns whether any asks for the end; *@ret_asked: for a snapshot or a cut. */
-static bool take_signals(const struct session *s, bool *ret_asked)
+/* Empties a descriptor of the host. Returns whether there was anything. */
+static bool take_all(int fd)
 {
-	struct signalfd_siginfo info;
-	bool end = false;
+	char bytes[128]; /* a struct signalfd_siginfo, or more than an eventfd has */
+	bool any = false;
 
-	*ret_asked = false;
-	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGUSR2)
-			*ret_asked = true;
-		else
-			end = true;
-	}
-	return end;
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		any = true;
+	return any;
 }
 
 /* Who reads a pipe may take nothing for a while, and until we are asked to end, for ever. */
@@ -365,13 +359,14 @@ static bool take_signals(const struct session *s, bool *ret_asked)
 bool session_wait_for_pipe(void *session, uint64_t ms)
 {
 	struct session *s = session;
-	struct pollfd signals = {.fd = s->signals, .events = POLLIN};
+	struct pollfd stop = {.fd = s->host.stop, .events = POLLIN};
 	bool end, asked;
 
 	if (s->state < SESSION_RUNNING)
-		return ms < PATIENCE_MS || poll(&signals, 1, 0) <= 0;
+		return ms < PATIENCE_MS || poll(&stop, 1, 0) <= 0;
 	while_writing(s);
-	end = take_signals(s, &asked);
+	end = take_all(s->host.stop);
+	asked = take_all(s->host.request);
 	if (end && s->slow_said)
 		return false;
 	s->stop |= end;
@@ -387,12 +382,17 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 	return true;
 }
 
-static int on_signal(struct session *s, struct error *err)
+static int on_stop(struct session *s, struct error *err)
 {
-	bool asked, end = take_signals(s, &asked);
+	s->stop |= take_all(s->host.stop);
+	return 0;
+}
 
-	s->stop |= end;
-	/* A snapshot is taken even if the end is asked for with it. */
+/* A snapshot is taken even if the end is asked for with it. */
+static int on_request(struct session *s, struct error *err)
+{
+	bool asked = take_all(s->host.request);
+
 	if (asked && s->memory.flight)
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
 	if (!asked || s->stop || s->memory.flight)
@@ -447,7 +447,9 @@ int session_loop(struct session *s, struct error *err)
 		{session_budget_fd(&s->budget), on_budget},
 		{service_status_fd(&s->service), on_service},
 		{session_control_fd(&s->control), on_control},
-		{s->signals, on_signal},
+		/* First the end: a request before it is then seen with it. */
+		{s->host.stop, on_stop},
+		{s->host.request, on_request},
 		{s->turn, on_turn},
 		{hotplug_fd(&s->hotplug), on_hotplug},
 		{s->workload.pid ? s->workload.ended_fd : -1, on_end},

@@ -3,7 +3,6 @@
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 #define RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 
-#include <signal.h>
 #include <time.h>
 
 #include "data/writer/output_backup.h"
@@ -42,16 +41,15 @@ struct session {
 	struct workload workload;
 	bool command_stopped; /* it still ran when recording ended */
 	struct overwrite_count overwritten;
-	sigset_t mask_before;
-	int signals, tick, delay, turn; /* descriptors; -1: none */
-	uint64_t began, ended;		/* ns of CLOCK_MONOTONIC; 0: not yet */
-	bool stop, raised, started;
+	struct session_host host;
+	int tick, delay, turn; /* descriptors; -1: none */
+	uint64_t began, ended; /* ns of CLOCK_MONOTONIC; 0: not yet */
+	bool stop, started;
 	struct error command_error;	 /* what a command to rotate has failed by */
 	bool misused;			 /* what was asked for cannot be meant */
 	bool flushing;			 /* the crew was asked to, and an answer is due */
 	struct writer_patience patience; /* with a pipe whose reader takes nothing */
-	bool slow_said; /* that the next signal ends without what is to be written */
-	int nice_before;
+	bool slow_said;	 /* that the next signal ends without what is to be written */
 	uint64_t saved;	 /* samples in the last output of a session that failed */
 	struct loss cut; /* user stacks */
 };

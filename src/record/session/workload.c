@@ -23,7 +23,8 @@ static int exec_status(int error)
 }
 
 /* In the child: waits for the word, then becomes the command. Only async-signal-safe calls. */
-static void run_child(int go, int failed, const char *const *argv, const sigset_t *mask)
+static void run_child(int go, int failed, const char *const *argv,
+		      const struct workload_setting *setting)
 {
 	ssize_t n;
 	int error;
@@ -36,8 +37,10 @@ static void run_child(int go, int failed, const char *const *argv, const sigset_
 	if (n != 1)
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, 0);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], (char *const *)(uintptr_t)argv);
+	if (setting->mask)
+		sigprocmask(SIG_SETMASK, setting->mask, NULL);
+	execvpe(argv[0], (char *const *)(uintptr_t)argv,
+		setting->environment ? setting->environment : environ);
 	error = errno;
 	n = write(failed, &error, sizeof(error));
 	_exit(exec_status(error));
@@ -143,8 +146,8 @@ bool workload_changes_user(const char *name)
 		(st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()));
 }
 
-int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,
-		     bool to_stderr, struct error *err)
+int workload_prepare(struct workload *w, const char *const *argv,
+		     const struct workload_setting *setting, struct error *err)
 {
 	int go[2], failed[2], code;
 
@@ -157,15 +160,13 @@ int workload_prepare(struct workload *w, const char *const *argv, const sigset_t
 		return code;
 	}
 	*w = (struct workload){.go = go[1], .failed = failed[0], .ended_fd = -1};
-	/* Whoever has started us may ignore it, and then there would be no status to wait for. */
-	signal(SIGCHLD, SIG_DFL);
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(go[1]);
 		close(failed[0]);
-		if (to_stderr)
+		if (setting->to_stderr)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		run_child(go[0], failed[1], argv, mask);
+		run_child(go[0], failed[1], argv, setting);
 	}
 	code = w->pid < 0 ? -errno : 0;
 	close(go[0]);

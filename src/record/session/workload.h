@@ -33,13 +33,19 @@ int workload_find(const char *name, struct error *err);
 /* Whether the program @name, looked for likewise, runs as its owner (setuid, setgid), not as us. */
 bool workload_changes_user(const char *name);
 
+/* What the command starts with. */
+struct workload_setting {
+	const sigset_t *mask;	  /* of signals; NULL: that of the thread that forks */
+	char *const *environment; /* NULL: ours */
+	bool to_stderr;		  /* its output goes there, since standard output is ours */
+};
+
 /*
- * Forks; the child waits with the signal mask @mask and then runs @argv. The child dies with us if
- * we end before it was let go. With @to_stderr what it prints goes there, standard output being
- * ours. Returns 0 or a negative errno.
+ * Forks; the child waits for workload_start() and then runs @argv. The child dies with us if we end
+ * before. SIGCHLD must not be ignored, else there is no exit status. Returns 0 or a negative errno.
  */
-int workload_prepare(struct workload *w, const char *const *argv, const sigset_t *mask,
-		     bool to_stderr, struct error *err);
+int workload_prepare(struct workload *w, const char *const *argv,
+		     const struct workload_setting *setting, struct error *err);
 
 /*
  * Lets it exec. Returns 0 when that succeeded; the negative errno of exec with @err filled when not

@@ -2,6 +2,7 @@
 #include "sys/io/notify.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,32 @@ void notify_open(struct notify *n)
 		n->watchdog_ms = watchdog_ms();
 	else
 		n->fd = -1;
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-		unsetenv(variables[i]);
+}
+
+static bool is_ours(const char *entry)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		size_t len = strlen(variables[i]);
+
+		if (!strncmp(entry, variables[i], len) && entry[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+char **notify_environment(void)
+{
+	char **ret;
+	size_t nr = 0;
+
+	while (environ && environ[nr])
+		nr++;
+	ret = calloc(nr + 1, sizeof(*ret));
+	nr = 0;
+	for (char **e = environ; ret && e && *e; e++)
+		if (!is_ours(*e))
+			ret[nr++] = *e;
+	return ret;
 }
 
 void notify_close(struct notify *n)

@@ -21,11 +21,17 @@ struct notify {
 	}
 
 /*
- * By NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, which are taken out of the environment, lest
- * commands that are started speak for us; so other threads must not use it. A socket that cannot be
- * reached or is of another kind is as none.
+ * Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. A socket that cannot be reached or is of
+ * another kind counts as none.
  */
 void notify_open(struct notify *n);
+
+/*
+ * The environment without these variables: commands that we start must not speak for us. Returns an
+ * array to be freed with free(), whose strings are those of environ; NULL when out of memory.
+ */
+char **notify_environment(void);
+
 void notify_close(struct notify *n); /* accepts NOTIFY_INIT */
 
 /* Waits for a second at most. Returns 0, also if nobody wants to know, or a negative errno. */

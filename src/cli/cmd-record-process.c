@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cmd-record-process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* SIGHUP comes from a terminal that closes. If nohup ignores it, blocking it would make it pending.
+ */
+static void add_ends(sigset_t *set)
+{
+	struct sigaction hangup;
+
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
+}
+
+static sigset_t blocked_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_ends(&set);
+	sigaddset(&set, SIGUSR2);
+	/* Writing fails instead, with an error. */
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	return set;
+}
+
+/* A second ^C of an impatient user must not kill us before the output is complete. */
+static void forget_signals(void)
+{
+	sigset_t set = blocked_signals();
+	const struct timespec none = {0};
+
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		;
+}
+
+static int open_signals(const sigset_t *set, int *ret, struct error *err)
+{
+	*ret = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return *ret < 0 ? error_sys(err, -errno, "signalfd") : 0;
+}
+
+/*
+ * The recorded load competes with the recorder for CPUs, and wins by its number of threads. So the
+ * recorder goes first, where that is allowed. The command is forked already and keeps its priority.
+ */
+static void raise_priority(void *process)
+{
+	struct record_process *p = process;
+
+	errno = 0;
+	p->nice_before = getpriority(PRIO_PROCESS, 0);
+	p->raised = !errno && p->nice_before > RECORD_NICE &&
+		    !setpriority(PRIO_PROCESS, 0, RECORD_NICE);
+}
+
+/* From now on ^C ends the process, also where a script that started it had SIGINT ignored. */
+static void let_signals_end(void *process)
+{
+	struct record_process *p = process;
+	const struct sigaction end = {.sa_handler = SIG_DFL};
+	sigset_t ends;
+
+	forget_signals();
+	sigemptyset(&ends);
+	add_ends(&ends);
+	p->interrupt_changed = !sigaction(SIGINT, &end, &p->interrupt_before);
+	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+}
+
+int record_process_enter(struct record_process *p, bool command, struct error *err)
+{
+	const struct sigaction wait = {.sa_handler = SIG_DFL};
+	sigset_t blocked = blocked_signals(), ends, request;
+	int rc;
+
+	*p = (struct record_process){.host = SESSION_HOST_INIT, .notify = NOTIFY_INIT};
+	sigemptyset(&ends);
+	add_ends(&ends);
+	sigemptyset(&request);
+	sigaddset(&request, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &blocked, &p->mask_before);
+	/* If whoever started us ignored it, there would be no exit status to wait for. */
+	p->child_changed = command && !sigaction(SIGCHLD, &wait, &p->child_before);
+	notify_open(&p->notify);
+	p->environment = notify_environment();
+	if (!p->environment)
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = open_signals(&ends, &p->host.stop, err);
+	if (!rc)
+		rc = open_signals(&request, &p->host.request, err);
+	p->host.notify = &p->notify;
+	p->host.command_mask = &p->mask_before;
+	p->host.command_environment = p->environment;
+	p->host.starting = raise_priority;
+	p->host.slow_output = let_signals_end;
+	p->host.arg = p;
+	return rc;
+}
+
+void record_process_recorded(void)
+{
+	signal(SIGUSR2, SIG_IGN);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void record_process_leave(struct record_process *p)
+{
+	close_fd(p->host.request);
+	close_fd(p->host.stop);
+	notify_close(&p->notify);
+	free(p->environment);
+	if (p->raised)
+		setpriority(PRIO_PROCESS, 0, p->nice_before);
+	if (p->interrupt_changed)
+		sigaction(SIGINT, &p->interrupt_before, NULL);
+	if (p->child_changed)
+		sigaction(SIGCHLD, &p->child_before, NULL);
+	forget_signals();
+	pthread_sigmask(SIG_SETMASK, &p->mask_before, NULL);
+	*p = (struct record_process){.host = SESSION_HOST_INIT, .notify = NOTIFY_INIT};
+}
