@@ -14,11 +14,13 @@
 #define NS_PER_SEC 1000000000ull
 #define NS_PER_MS  1000000ull
 
+/* Nanoseconds of a time that is not negative. */
 static inline uint64_t timespec_to_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * NS_PER_SEC + (uint64_t)t->tv_nsec;
 }
 
+/* The same, the other way. */
 static inline struct timespec timespec_from_ns(uint64_t ns)
 {
 	return (struct timespec){(time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC)};

@@ -17,6 +17,7 @@ struct moment {
 	uint64_t seq;  /* place in the file among records of one time */
 };
 
+/* Whether @a is earlier than @b. */
 static inline bool moment_before(struct moment a, struct moment b)
 {
 	return a.time != b.time ? a.time < b.time : a.seq < b.seq;

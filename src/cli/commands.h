@@ -13,6 +13,7 @@ enum exit_status {
 	EXIT_LOSS = 3, /* --fail-on-loss */
 };
 
+/* Each parses its arguments, does its work and prints its errors. Returns an enum exit_status. */
 int cmd_ctl(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);

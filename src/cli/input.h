@@ -50,6 +50,7 @@ extern const struct argp help_argp;
  */
 error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state);
 
+/* Sets the defaults. input_release() frees what parsing the options has added. */
 void input_init(struct input *in);
 void input_release(struct input *in);
 
@@ -59,6 +60,7 @@ int input_open(struct input *in, struct trace **ret);
 /* Pass 1, with a progress bar; prints why not. Returns 0 or -errno. */
 int input_prepare(struct input *in, struct trace *t);
 
+/* Takes the progress bar away before other output. */
 void input_progress_end(struct input *in);
 
 /* When the recording was completed; a directory, when its first file was. */

@@ -63,6 +63,7 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 /* Replaces the name. Returns 0 or -ENOMEM. */
 int pd_evsel_set_name(struct pd_evsel *evsel, const char *name);
 
+/* The number of events, and the event at @index, which must be below it. */
 size_t pd_evlist_count(const struct pd_evlist *list);
 struct pd_evsel *pd_evlist_at(const struct pd_evlist *list, size_t index);
 

@@ -25,6 +25,7 @@ struct cursor {
 	bool bad;
 };
 
+/* Bytes up to the end; 0 when @c is bad. */
 static inline size_t cursor_left(const struct cursor *c)
 {
 	return c->bad ? 0 : c->end - c->at;
@@ -43,6 +44,7 @@ static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t n)
 	return p;
 }
 
+/* Reads a value in native order. Returns false when there are too few bytes; @c is then bad. */
 static inline bool cursor_u64(struct cursor *c, uint64_t *ret)
 {
 	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
@@ -58,6 +60,7 @@ static inline bool cursor_u64(struct cursor *c, uint64_t *ret)
 	return true;
 }
 
+/* As cursor_u64(). */
 static inline bool cursor_u32(struct cursor *c, uint32_t *ret)
 {
 	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
@@ -73,6 +76,7 @@ static inline bool cursor_u32(struct cursor *c, uint32_t *ret)
 	return true;
 }
 
+/* As cursor_u64(). */
 static inline bool cursor_u16(struct cursor *c, uint16_t *ret)
 {
 	const uint8_t *p = cursor_bytes(c, sizeof(*ret));

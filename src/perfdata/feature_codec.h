@@ -21,11 +21,13 @@ int pd_string_get(struct cursor *c, char **ret);
  */
 int pd_array_get(struct cursor *c, size_t min, size_t size, void *ret_array, uint32_t *ret_nr);
 
+/* Reads a count and as many strings. Returns 0, -EBADMSG or -ENOMEM; release @ret in any case. */
 int pd_strings_get(struct cursor *c, struct pd_strings *ret);
 
+/* Append a value in native order. Each returns 0 or -ENOMEM. */
 int pd_u32_put(struct buf *b, uint32_t v);
 int pd_u64_put(struct buf *b, uint64_t v);
-int pd_string_put(struct buf *b, const char *s); /* NULL: as "" */
-int pd_strings_put(struct buf *b, const struct pd_strings *v);
+int pd_string_put(struct buf *b, const char *s);	       /* NULL: as "" */
+int pd_strings_put(struct buf *b, const struct pd_strings *v); /* as pd_strings_get() reads them */
 
 #endif

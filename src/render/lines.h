@@ -31,6 +31,7 @@ struct lines {
 	uint64_t origin; /* of times, if begun */
 };
 
+/* Begins output to @out. The columns are as wide as the events of @t need. */
 void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts);
 
 /* A line for @s, with a line a frame and an empty one behind it where there is a call chain. */

@@ -7,6 +7,7 @@
 
 #include "report/trace/trace.h"
 
+/* Prints the number of records by type and of samples by event, as perf report --stats does. */
 void stats_render(FILE *out, const struct trace *t);
 
 #endif

@@ -34,8 +34,8 @@ struct dso_want {
 	const struct pd_mmap *mmap; /* NULL: no identity but the name */
 };
 
-int dso_table_init(struct dso_table *t); /* 0 or -ENOMEM; release in either case */
-void dso_table_release(struct dso_table *t);
+int dso_table_init(struct dso_table *t);     /* 0 or -ENOMEM; release in either case */
+void dso_table_release(struct dso_table *t); /* accepts a table whose dso_table_init() failed */
 
 const char *dso_intern(struct dso_table *t, const char *name); /* NULL when out of memory */
 

@@ -29,6 +29,6 @@ uint32_t idtable_find(const struct idtable *t, uint32_t id);
 uint32_t idtable_add(struct idtable *t, uint32_t id);
 
 size_t idtable_memory(const struct idtable *t); /* bytes */
-void idtable_release(struct idtable *t);
+void idtable_release(struct idtable *t);	/* an empty table remains */
 
 #endif

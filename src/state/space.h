@@ -64,6 +64,7 @@ struct space_pool {
 	uint64_t seed;	    /* of the order in the trees */
 };
 
+/* An empty pool. space_pool_release() frees all nodes of all spaces of it. */
 void space_pool_init(struct space_pool *pool);
 void space_pool_release(struct space_pool *pool);
 

@@ -17,11 +17,13 @@ struct unwind_reader {
 	bool bad;
 };
 
+/* Bytes up to the end. */
 static inline size_t reader_left(const struct unwind_reader *r)
 {
 	return (size_t)(r->end - r->p);
 }
 
+/* Passes over @n bytes. */
 static inline void reader_skip(struct unwind_reader *r, uint64_t n)
 {
 	if (n > reader_left(r)) {
@@ -52,6 +54,7 @@ static inline uint64_t reader_signed(struct unwind_reader *r, unsigned int bytes
 	return (uint64_t)((int64_t)(reader_word(r, bytes) << unused) >> unused);
 }
 
+/* Takes one byte. */
 static inline uint8_t reader_byte(struct unwind_reader *r)
 {
 	return (uint8_t)reader_word(r, 1);
@@ -76,11 +79,13 @@ static inline uint64_t reader_leb(struct unwind_reader *r, bool is_signed)
 	return v;
 }
 
+/* Takes an unsigned LEB128 number. */
 static inline uint64_t reader_uleb(struct unwind_reader *r)
 {
 	return reader_leb(r, false);
 }
 
+/* Takes a signed LEB128 number, sign-extended to 64 bits. */
 static inline uint64_t reader_sleb(struct unwind_reader *r)
 {
 	return reader_leb(r, true);

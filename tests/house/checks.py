@@ -320,5 +320,5 @@ def words_are_spelled(house):
 
 ALL = [floors_are_built, includes_go_down, includes_form_no_cycle, uses_are_the_includes, floors_tell_their_job,
        folders_are_small, files_are_short, functions_are_short, tags_are_unique, state_is_the_callers,
-       headers_tell_their_purpose, tests_name_what_they_test,
+       headers_tell_their_purpose, functions_have_contracts, tests_name_what_they_test,
        make_help_has_every_target, code_is_formatted, words_are_spelled]

@@ -26,6 +26,7 @@ enum data_kind {
 
 void data_close(struct data_file *df); /* accepts NULL; no scan may be in use any more */
 
+/* The properties of an opened recording. What is returned lives as long as @df. */
 enum data_kind data_kind(const struct data_file *df);
 bool data_swapped(const struct data_file *df); /* recorded in the other byte order */
 const struct pd_header *data_header(const struct data_file *df); /* native order */

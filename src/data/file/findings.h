@@ -45,6 +45,7 @@ struct findings;
 
 struct findings *findings_new(void);	   /* NULL when out of memory */
 void findings_free(struct findings *list); /* accepts NULL */
+/* Adds a finding, or counts it again if @list has it. */
 void findings_add(struct findings *list, enum data_severity severity, unsigned int segment,
 		  uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Adds all to those of @df; @list is empty afterwards. */

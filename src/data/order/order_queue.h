@@ -20,6 +20,7 @@ struct queued {
 
 #define QUEUED_MAX (sizeof(struct queued) + 65536)
 
+/* Whether {time_a, place_a} comes before {time_b, place_b}. */
 static inline bool queued_before(uint64_t time_a, uint64_t place_a, uint64_t time_b,
 				 uint64_t place_b)
 {
@@ -47,14 +48,15 @@ struct queue {
 };
 
 int queue_push(struct queue *q, const struct data_record *rec); /* 0 or -ENOMEM */
-void queue_settle(struct queue *q);
-int queue_sort(struct queue *q);			/* 0 or -ENOMEM */
+void queue_settle(struct queue *q); /* makes a heap of what was pushed since the last call */
+int queue_sort(struct queue *q);    /* 0 or -ENOMEM */
 const struct queued *queue_peek(const struct queue *q); /* NULL: empty */
-void queue_pop(struct queue *q);    /* the peeked bytes stay until the next push */
-int queue_compact(struct queue *q); /* gives back popped blocks if it is worth it */
-void queue_clear(struct queue *q);  /* empty, memory kept */
-void queue_release(struct queue *q);
+void queue_pop(struct queue *q);     /* the peeked bytes stay until the next push */
+int queue_compact(struct queue *q);  /* gives back popped blocks if it is worth it */
+void queue_clear(struct queue *q);   /* empty, memory kept */
+void queue_release(struct queue *q); /* an empty queue remains */
 
+/* Records that were not popped. */
 static inline size_t queue_count(const struct queue *q)
 {
 	return q->nr - q->next;
@@ -72,11 +74,11 @@ struct merger {
 	size_t nr, cap;
 };
 
-void merger_clear(struct merger *m);
+void merger_clear(struct merger *m);			 /* no inputs remain, memory is kept */
 int merger_add(struct merger *m, struct merge_input in); /* head NULL: ignored. 0 or -ENOMEM */
 const struct queued *merger_top(const struct merger *m); /* NULL: all inputs are at their end */
 int merger_advance(struct merger *m);			 /* past the top. 0 or an input's error */
-void merger_release(struct merger *m);
+void merger_release(struct merger *m); /* frees the list of inputs, not the inputs */
 
 /*
  * Sorted runs in an unlinked temporary file. When there are many, those of a size are merged into
@@ -98,6 +100,7 @@ struct spill {
 	struct buf out; /* of the run being written */
 };
 
+/* An empty spill without a file. spill_release() closes the file and frees the memory. */
 void spill_init(struct spill *s);
 void spill_release(struct spill *s);
 

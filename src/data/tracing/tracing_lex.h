@@ -36,6 +36,7 @@ struct tracing_token tracing_token_next(char **at);
  */
 bool tracing_is_macro(const char *p, size_t len);
 
+/* Whether @t is of that kind and has that text. */
 bool tracing_token_is(const struct tracing_token *t, enum tracing_token_kind kind,
 		      const char *text);
 

@@ -46,6 +46,7 @@ int name_list_read_dir(struct name_list *list, const char *dir);
 /* Copies @name to the end. Returns 0 or -ENOMEM. */
 int name_list_add(struct name_list *list, const char *name);
 
+/* Frees the names; an empty list remains. */
 void name_list_release(struct name_list *list);
 
 /*
@@ -63,6 +64,7 @@ int pmu_names(const struct event_env *env, struct name_list *ret);
  */
 int pmu_load(const struct event_env *env, const char *name, struct pmu *ret, struct error *err);
 
+/* Frees what pmu_load() has filled. */
 void pmu_release(struct pmu *pmu);
 
 /*

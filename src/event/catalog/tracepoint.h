@@ -33,6 +33,7 @@ const char *tracepoint_root(const struct event_env *env);
 int tracepoint_find(const struct event_env *env, const char *sys, const char *name,
 		    struct tracepoint_list *ret, struct error *err);
 
+/* Frees the list; an empty one remains. */
 void tracepoint_list_release(struct tracepoint_list *list);
 
 /* Appends the names ("sys:name") of all tracepoints, as far as readable. Returns 0 or -ENOMEM. */

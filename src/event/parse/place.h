@@ -32,6 +32,7 @@ int place_scan_function(struct parser *parser, bool with_file, struct place_text
  */
 int place_scan_address(struct parser *parser, struct place_text *ret);
 
+/* Frees the strings of @text. */
 void place_text_release(struct place_text *text);
 
 enum place_kind { PLACE_BREAKPOINT, PLACE_USER_PROBE, PLACE_KERNEL_PROBE };

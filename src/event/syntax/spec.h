@@ -76,6 +76,7 @@ struct event_list {
  */
 int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err);
 
+/* Frees the events and their strings; an empty list remains. */
 void event_list_release(struct event_list *list);
 
 /* Frees the strings of @spec, not @spec itself. */

@@ -32,6 +32,7 @@ struct term_list {
 int term_list_parse(struct term_list *list, struct lexer *lexer, bool closed, const char **ret_at,
 		    struct error *err);
 
+/* Frees the terms; an empty list remains. */
 void term_list_release(struct term_list *list);
 
 /* The term of that name, or NULL. */

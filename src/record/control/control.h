@@ -72,6 +72,7 @@ struct control_stats {
 	uint64_t clients;	   /* so far */
 	size_t connected;	   /* now */
 };
+/* Counts of all clients and of --control. Valid as long as @c. */
 const struct control_stats *control_stats(const struct control *c);
 
 #endif

@@ -151,6 +151,7 @@ struct history_figures {
 	uint64_t memory;		 /* bytes that this takes */
 	uint64_t first, last;		 /* times, ns; 0: nothing is there */
 };
+/* Fills @ret under the lock. Any thread. */
 void history_figures(struct history *h, struct history_figures *ret);
 
 #endif

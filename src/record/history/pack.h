@@ -16,12 +16,13 @@ struct packer;
 struct packer *packer_new(int level);
 void packer_free(struct packer *p); /* accepts NULL */
 
+#define PACK_CALM 50
+
 /*
  * @fullness tells, in percent, how full the memory of @room bytes is that lies before the writer:
  * the fuller, the faster the compression (see compress_watch()), and from PACK_CALM on there is
  * none.
  */
-#define PACK_CALM 50
 void packer_watch(struct packer *p, size_t room, unsigned int (*fullness)(void *arg), void *arg);
 
 /* Whether there is time for a chunk. */
@@ -33,6 +34,7 @@ size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void
 /* A history_unpack_fn. Any thread. Returns 0 or -EBADMSG. */
 int packer_unpack(const uint8_t *packed, size_t len, uint8_t *samples, size_t bytes);
 
+/* Bytes before and after packing. Valid as long as @p. */
 const struct compress_stats *packer_stats(const struct packer *p);
 
 #endif

@@ -54,8 +54,8 @@ void build_id_of_kernel_map(const char *name, struct build_id *ret);
 /* What is known already of the files of this call; one thread. */
 struct build_id_cache;
 
-struct build_id_cache *build_id_cache_new(void); /* NULL when out of memory */
-void build_id_cache_free(struct build_id_cache *cache);
+struct build_id_cache *build_id_cache_new(void);	/* NULL when out of memory */
+void build_id_cache_free(struct build_id_cache *cache); /* accepts NULL */
 
 /* NULL if the file is not known. Valid until the cache is freed. */
 const struct build_id *build_id_cache_find(const struct build_id_cache *cache,

@@ -14,12 +14,17 @@ struct machine_roots {
 	const char *sys, *proc;
 };
 
+/*
+ * Each appends the contents of one feature of the header. Returns 0, -ENOMEM, or another negative
+ * errno when the kernel does not say.
+ */
 int machine_nrcpus(const struct machine_roots *roots, struct buf *b);
 int machine_cpudesc(const struct machine_roots *roots, struct buf *b);
 int machine_cpuid(const struct machine_roots *roots, struct buf *b);
 int machine_total_mem(const struct machine_roots *roots, struct buf *b);
 int machine_pmu_mappings(const struct machine_roots *roots, struct buf *b);
 
+/* Likewise. */
 int machine_cpu_topology(const struct machine_roots *roots, struct buf *b);
 int machine_numa_topology(const struct machine_roots *roots, struct buf *b);
 int machine_mem_topology(const struct machine_roots *roots, struct buf *b);

@@ -55,7 +55,7 @@ struct kernel_symbols;
 
 int synth_kernel(struct synth *s); /* kernel and module maps, then synth_bpf() */
 int synth_bpf(struct synth *s, const struct kernel_symbols *syms); /* KSYMBOL, BPF_EVENT */
-int synth_cgroups(struct synth *s);
+int synth_cgroups(struct synth *s); /* CGROUP, for each of the hierarchy of perf_event, or of v2 */
 int synth_process(struct synth *s, pid_t pid); /* all threads of it */
 
 #define SYNTH_PAGE_SIZE 4096 /* what a ksymbol of unknown size is taken for, as in perf */

@@ -44,6 +44,7 @@ int task_table_emit(struct task_table *l, uint64_t time, record_emit_fn *emit, v
 struct task_table_stats {
 	size_t tasks, processes, maps, others; /* maps: shared ones in parts, rounded down */
 };
+/* Counts the entries that the table has now. */
 void task_table_stats(const struct task_table *l, struct task_table_stats *ret);
 
 #endif

@@ -55,6 +55,7 @@ int loss_merge(struct loss *to, const struct loss *from);
 
 const char *loss_cause_text(enum loss_cause cause); /* "no room in the ring" */
 
+/* Frees the counts; an empty struct remains. */
 void loss_release(struct loss *l);
 
 #endif

@@ -136,6 +136,7 @@ bool output_compression(const struct output *out, struct compress_stats *ret);
  */
 void output_discard(struct output *out, const struct output_opts *opts);
 
+/* Frees the memory and closes the lanes; deletes no file. For an output in any state. */
 void output_release(struct output *out);
 
 #endif

@@ -77,13 +77,15 @@ int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct er
  */
 void compress_watch(struct sink *s, size_t room, unsigned int (*fullness)(void *arg), void *arg);
 
+#define COMPRESS_CPU_MAX 50
+
 /*
  * Of a CPU, in percent, that compression may take on average of a quarter of a second (0: any, as
  * without this call). For stages that are watched.
  */
-#define COMPRESS_CPU_MAX 50
 void compress_bound(struct sink *s, unsigned int percent);
 
+/* Bytes and frames so far. Valid as long as @s. */
 const struct compress_stats *compress_stats(const struct sink *s);
 
 /* What came since @stats were those has been taken back; what is gathered is forgotten. */

@@ -32,6 +32,7 @@ struct fifo;
 struct fifo *fifo_new(size_t bytes);
 void fifo_free(struct fifo *f); /* accepts NULL */
 
+/* The size that fifo_new() was given. */
 size_t fifo_bytes(const struct fifo *f);
 
 /* --- the producer --- */
@@ -46,6 +47,7 @@ uint8_t *fifo_reserve(struct fifo *f, size_t len, bool urgent);
 /* The same, and waits until there is room. */
 uint8_t *fifo_reserve_patiently(struct fifo *f, size_t len);
 
+/* The largest length that can be reserved, bytes. */
 size_t fifo_piece_max(const struct fifo *f);
 
 /* The first @len bytes (0: none after all) of what was reserved are records of @ring and @cpu. */

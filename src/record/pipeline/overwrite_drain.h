@@ -27,6 +27,7 @@ void overwrite_drain_free(struct overwrite_drain *d); /* accepts NULL */
 int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *source,
 			struct error *err);
 
+/* The number of rings that were added. */
 size_t overwrite_drain_rings(const struct overwrite_drain *d);
 
 /*
@@ -48,6 +49,7 @@ struct overwrite_drain_stats {
 	uint64_t overwritten; /* bytes, before they could be taken */
 	uint64_t dumps;
 };
+/* Counts of all rings so far. Valid as long as @d. */
 const struct overwrite_drain_stats *overwrite_drain_stats(const struct overwrite_drain *d);
 
 #endif

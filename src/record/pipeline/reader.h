@@ -56,6 +56,7 @@ int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader 
 
 void reader_free(struct reader *r); /* accepts NULL */
 
+/* Adds a ring, whose memory must outlive @r. Returns 0 or a negative errno with @err filled. */
 int reader_add(struct reader *r, const struct reader_source *source, struct error *err);
 
 /*
@@ -108,6 +109,7 @@ struct reader_stats {
 	uint64_t passes, rounds;
 	uint64_t moves; /* from CPU to CPU, to where a ring is to be emptied */
 };
+/* Counts so far; for the thread of the reader, or after it. */
 const struct reader_stats *reader_stats(const struct reader *r);
 
 #endif

@@ -21,6 +21,7 @@ struct run {
 	int cpu;	     /* of the ring; -1: any */
 };
 
+/* The length of both pieces. */
 static inline size_t run_bytes(const struct run *run)
 {
 	return run->a_len + run->b_len;

@@ -36,6 +36,7 @@ struct sink {
 	const struct sink_ops *ops;
 };
 
+/* Call the operation of that name. Return 0, or a negative errno with @err filled. */
 int sink_write(struct sink *s, const struct run *run, struct error *err);
 int sink_flush(struct sink *s, struct error *err);
 void sink_free(struct sink *s); /* accepts NULL */

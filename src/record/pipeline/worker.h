@@ -55,12 +55,17 @@ struct worker_opts {
 	int report; /* an eventfd, written when worker_view() has something new */
 };
 
+/*
+ * Makes a worker without rings; no thread runs yet. @opts->arg and sinks must outlive it. Returns
+ * 0, or a negative errno with @err filled.
+ */
 int worker_new(const struct worker_opts *opts, struct worker **ret, struct error *err);
 void worker_free(struct worker *w); /* accepts NULL; not between start and join */
 
 /* Before worker_start(). The source's memory and descriptors must outlive the worker. */
 int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err);
 
+/* Starts the two threads. Returns 0, or a negative errno with @err filled. */
 int worker_start(struct worker *w, struct error *err);
 
 /* Tells what to do. Does not wait. */
@@ -84,6 +89,7 @@ struct worker_view {
 	bool ended;   /* by DRAIN; worker_join() does not wait */
 	int code;     /* of the error that it has met, or 0 */
 };
+/* The worker's state now. Does not wait. Any thread. */
 struct worker_view worker_view(struct worker *w);
 
 /* Waits for the end, which somebody must have asked for. Returns 0 or its error. */

@@ -27,6 +27,8 @@ struct clock {
 		.fd = -1 \
 	}
 
+/* Opens an event unless @opts name a POSIX clock. If the kernel refuses it, clock_now() returns 0.
+ */
 void clock_open(struct clock *c, const struct sample_opts *opts);
 void clock_close(struct clock *c); /* accepts CLOCK_INIT */
 

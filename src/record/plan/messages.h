@@ -18,6 +18,7 @@ struct messages {
 	void *arg;
 };
 
+/* Formats a message and passes it on. */
 void messages_say(const struct messages *n, enum message_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

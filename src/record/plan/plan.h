@@ -107,6 +107,7 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 /* CPUs or tasks that have rings each. */
 size_t plan_places(const struct plan *plan);
 
+/* The kind of ring that the event writes to. */
 enum ring_kind plan_ring_kind(const struct plan_event *event);
 
 /* Rings of samples, overwritten or not. */

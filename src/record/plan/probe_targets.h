@@ -37,6 +37,7 @@ int probe_targets_attr(const struct plan_event *event, size_t task, struct pd_at
 /* The place of an event, which lives as long as the event does, or NULL if it has none. */
 const struct event_place *probe_targets_of(const struct event_spec *event);
 
+/* Whether the event is a probe of that kind. */
 bool probe_targets_is_uprobe(const struct plan_event *event);
 bool probe_targets_is_kprobe(const struct plan_event *event);
 

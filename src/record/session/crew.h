@@ -58,6 +58,7 @@ size_t crew_descriptors(const struct crew *crew);
 int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
 	      const struct output *output, struct error *err);
 
+/* Starts all workers. Returns 0, or a negative errno with @err filled; some may run then. */
 int crew_start(struct crew *crew, struct error *err);
 
 /* The main thread is busy with something that takes long: as if it waited. */

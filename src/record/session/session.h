@@ -81,6 +81,7 @@ void session_free(struct session *s); /* accepts NULL; ends a command that was n
 /* Makes all steps. Returns 0, or a negative errno with @err filled. */
 int session_record(struct session *s, const struct session_host *host, struct error *err);
 
+/* The state that the session is in. For the thread that runs it. */
 enum session_state session_state(const struct session *s);
 
 /* What came of it; valid until session_free(). */

@@ -72,6 +72,10 @@ void session_control_dispatch(struct session_control *sc);
 void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,
 			    const struct error *err);
 
+/*
+ * Closes the control channels; commands that run get no answer. Says how many answers were not
+ * read.
+ */
 void session_control_release(struct session_control *sc);
 
 #endif

@@ -44,8 +44,9 @@ void latency_free(struct latency *l); /* accepts NULL */
 /* What a pass over the rings brings, in any order of rings. Returns 0 or -ENOMEM. */
 int latency_add(struct latency *l, const struct latency_sample *sample);
 
+#define LATENCY_ANY_CPU UINT32_MAX /* the ring is of more than one CPU */
+
 /* A ring of this pass, @cpu's, had no room for some time, in which it may have lost samples. */
-#define LATENCY_ANY_CPU UINT32_MAX /* it is of more than one */
 void latency_lost(struct latency *l, uint32_t cpu);
 
 /* The pass has visited all rings. Returns 0 or -ENOMEM. */

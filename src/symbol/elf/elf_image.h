@@ -93,6 +93,7 @@ bool elf_space_map(const struct elf_space *s, size_t section, uint64_t addr, uin
 /* The other way, in a space by elf_space_file(). Returns false if nothing of @addr is loaded. */
 bool elf_space_unmap(const struct elf_space *s, uint64_t addr, uint64_t *ret);
 
+/* Frees the ranges. */
 void elf_space_release(struct elf_space *s);
 
 /*

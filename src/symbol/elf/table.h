@@ -66,6 +66,7 @@ size_t symtab_sort(struct symtab_builder *b);
  */
 bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uint32_t *ret_name);
 
+/* Frees the symbols collected; an empty builder remains. symtab_build() does so, too. */
 void symtab_builder_release(struct symtab_builder *b);
 
 struct symtab;

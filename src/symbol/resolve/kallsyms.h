@@ -27,6 +27,7 @@ struct kallsyms_line {
  */
 bool kallsyms_next(const struct buf *text, size_t *pos, struct kallsyms_line *ret);
 
+/* Whether the symbol is a function (types T, t, W, w). */
 bool kallsyms_is_code(const struct kallsyms_line *line);
 
 /* No kernel has as many symbols; what is longer is not read. */

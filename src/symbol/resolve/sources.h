@@ -40,6 +40,7 @@ struct sources {
 	bool same_machine;
 };
 
+/* Loaders: of the kernel, a module, the vdso. */
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
 /*

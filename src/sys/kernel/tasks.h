@@ -39,6 +39,7 @@ bool task_has_children(pid_t tid);
 /* Replaces *@ret (all-zero or released) by a copy. Returns 0 or -ENOMEM. */
 int tasks_copy(const struct tasks *t, struct tasks *ret);
 
+/* Frees the list; an empty one remains. */
 void tasks_release(struct tasks *t);
 
 #endif
