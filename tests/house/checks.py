@@ -35,6 +35,8 @@ class House:
     def __init__(self, top):
         self.top = top
         self.sources = [self._source(path) for path in self.find('src', ('.c', '.h'))]
+        self.headers = [source for source in self.sources if source.path.endswith('.h')]
+        self.headers += [self._source(path) for path in self.find('include', '.h')]
         self.floors = sorted({self.floor(source) for source in self.sources})
         self.build = {floor: self.read(f'src/{floor}/meson.build') for floor in self.floors}
         self.order = self._order()
@@ -234,8 +236,8 @@ def functions_have_contracts(house):
 
     A group are lines without an empty one between them.
     """
-    for source in house.sources:
-        if source.path.endswith('.h') and not source.path.endswith('_priv.h'):
+    for source in house.headers:
+        if not source.path.endswith('_priv.h'):
             for item in source.items:
                 if item.kind in ('function', 'prototype') and not has_contract(source, item):
                     yield f'{source.path}:{item.first}: {item.name}() has no contract'
@@ -243,8 +245,8 @@ def functions_have_contracts(house):
 
 def headers_tell_their_purpose(house):
     """A header begins with a comment that tells what the module is."""
-    for source in house.sources:
-        if source.path.endswith('.h') and not source.head_comment():
+    for source in house.headers:
+        if not source.head_comment():
             yield f'{source.path}:1: no comment at its head tells what the module is'
 
 

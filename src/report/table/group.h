@@ -11,8 +11,8 @@
 
 #include "report/trace/walk.h"
 
-	/* All zero is an empty table. Owns its slots. */
-	struct group_counts {
+/* All zero is an empty table. Owns its slots. */
+struct group_counts {
 	struct group_count {
 		uint64_t id; /* of a counter; 0: free slot */
 		uint64_t value;

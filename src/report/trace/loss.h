@@ -20,7 +20,7 @@
 
 #include "perfdata/record.h"
 
-	struct trace_loss {
+struct trace_loss {
 	uint64_t reported;  /* sum of LOST */
 	uint64_t counted;   /* sum of LOST_SAMPLES without a time */
 	uint64_t pmu;	    /* sum of LOST_SAMPLES with a time */

@@ -24,7 +24,7 @@
 #include "symbol/resolve/resolver.h"
 #include "unwind/cfi.h"
 
-	struct trace_opts {
+struct trace_opts {
 	const char *path;
 	bool force;
 	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
