@@ -435,15 +435,15 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *out
  * There is no next output. Where workers write to memory nothing has changed for anybody, if the
  * output has its name again, or was @strayed before.
  */
-static enum rotation_stage turn_back(struct rotation *r, char *path, bool strayed)
+static enum outcome turn_back(struct rotation *r, char *path, bool strayed)
 {
 	if (!r->sideband && (strayed || !file_rename_new(path, r->opts->path))) {
 		free(path);
-		return ROTATION_BEFORE;
+		return OUTCOME_UNDONE;
 	}
 	free(r->moved);
 	r->moved = path;
-	return ROTATION_BROKEN;
+	return OUTCOME_BROKEN;
 }
 
 static void say_finished(const struct rotation *r, const struct output *old, const char *path)
@@ -455,8 +455,8 @@ static void say_finished(const struct rotation *r, const struct output *old, con
 		     human_count(old->loss.total, lost), human_size(output_size(old), size));
 }
 
-int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
-		 const struct opened *opened, enum rotation_stage *ret, struct error *err)
+enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *out,
+			  const struct plan *plan, const struct opened *opened, struct error *err)
 {
 	struct output next, old;
 	char *path;
@@ -464,13 +464,12 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	bool stays = place == WRITER_THERE || !r->opts->memory.bytes;
 	int rc = 0;
 
-	*ret = ROTATION_BEFORE;
 	if (place != WRITER_THERE)
 		say_strayed(r, place, path, "; there will be a new one");
 	else
 		rc = move_away(r, &path, err);
 	if (rc)
-		return rc;
+		return OUTCOME_UNDONE;
 	if (place == WRITER_THERE)
 		make_room(r);
 	rc = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
@@ -481,10 +480,8 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	}
 	if (rc) {
 		output_release(&next);
-		*ret = turn_back(r, path, place != WRITER_THERE);
-		return rc;
+		return turn_back(r, path, place != WRITER_THERE);
 	}
-	*ret = ROTATION_AFTER;
 	say_live(r);
 	old = *out;
 	*out = next;
@@ -499,7 +496,7 @@ int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, cons
 	else if (keep(r, path) && !rc)
 		rc = error_set(err, -ENOMEM, "out of memory");
 	output_release(&old);
-	return rc;
+	return rc ? OUTCOME_FLAWED : OUTCOME_DONE;
 }
 
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,

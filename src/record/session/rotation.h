@@ -26,6 +26,7 @@
 #define RINGTAIL_RECORD_SESSION_ROTATION_H
 
 #include "record/session/crew.h"
+#include "record/session/outcome.h"
 #include "record/live/sideband.h"
 
 struct rotation {
@@ -62,19 +63,12 @@ void rotation_look(struct rotation *r, const struct output *out);
 /* The workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
 int rotation_settle(struct rotation *r, struct error *err);
 
-/* Where a cut that failed has come to. */
-enum rotation_stage {
-	ROTATION_BEFORE, /* *out is as it was, and goes on */
-	ROTATION_BROKEN, /* *out is the one or the other, and the recording is to end */
-	ROTATION_AFTER,	 /* *out is the next; the one before is as of its last flush */
-};
-
 /*
- * Cuts: *@out is then the next output. Needs memory, or opts->rotation.enabled and workers that
- * run. Returns 0, or a negative errno with @err and *@ret filled.
+ * Rotates: *@out is then the next output, unless UNDONE. Needs memory, or opts->rotation.enabled
+ * and workers that run. @err is filled unless DONE, and must not be NULL.
  */
-int rotation_cut(struct rotation *r, struct crew *crew, struct output *out, const struct plan *plan,
-		 const struct opened *opened, enum rotation_stage *ret, struct error *err);
+enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *out,
+			  const struct plan *plan, const struct opened *opened, struct error *err);
 
 /* When no worker runs: finishes the last output. Returns 0 or a negative errno with @err filled. */
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,

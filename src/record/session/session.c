@@ -458,7 +458,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.missed_cpus = hotplug_missed(&s->hotplug),
 		.snapshots = s->memory.snapshot.taken,
 		.given_up = s->memory.given_up,
-		.last_given_up = s->memory.last_given_up,
+		.last_given_up = s->memory.last == OUTCOME_UNDONE,
 		.command_status = workload_exit_status(&s->workload),
 		.command_signal = workload_signal(&s->workload),
 		.command_stopped = s->command_stopped,

@@ -36,31 +36,29 @@ static void check_size(struct session *s, bool full)
 	s->stop = true;
 }
 
-static int cut_output(void *session, enum rotation_stage *ret, struct error *err)
+static enum outcome cut_output(void *session, struct error *err)
 {
 	struct session *s = session;
 	enum session_state before = s->state;
 	bool full = s->memory.flight && is_full(s); /* by a snapshot, unless the cut undoes it */
-	int rc;
+	enum outcome outcome;
 
 	s->state = SESSION_ROTATING;
-	rc = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, ret, err);
-	if (rc && *ret == ROTATION_BROKEN)
-		return rc;
+	outcome = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, err);
+	if (outcome == OUTCOME_BROKEN)
+		return outcome;
 	s->state = before;
-	check_size(s, full && *ret == ROTATION_AFTER);
+	check_size(s, full && outcome != OUTCOME_UNDONE);
 	if (s->turn >= 0)
 		timer_set(s->turn, s->opts->output.rotation.seconds * 1000, true);
 	look_again(s);
-	return rc;
+	return outcome;
 }
 
-/* Without -M, where a cut that fails is the end. */
+/* Without -M, where a rotation that fails ends the recording. */
 static int cut_now(struct session *s, struct error *err)
 {
-	enum rotation_stage stage;
-
-	return cut_output(s, &stage, err);
+	return cut_output(s, err) == OUTCOME_DONE ? 0 : err->code;
 }
 
 /* With -M the output that is cut is a snapshot. */

@@ -105,8 +105,7 @@ static int emit_counted(const struct perf_event_header *hdr, void *arg)
 static int write_sideband(struct snapshot *s, struct output *out, struct error *err)
 {
 	struct emit emit = {.to = {out->lanes[0].chain, err}};
-	int rc =
-		sideband_snapshot(flight_log(s->flight), s->again || s->fresh, emit_counted, &emit);
+	int rc = sideband_snapshot(flight_log(s->flight), s->alone, emit_counted, &emit);
 
 	s->told = true;
 	s->figures.bytes += emit.bytes;
@@ -158,7 +157,7 @@ static struct history_bounds bounds_of(const struct snapshot *s,
 		if (requests[i].what.asked < first)
 			first = requests[i].what.asked;
 	return (struct history_bounds){
-		.again = (s->again || s->fresh) && !b->since_last,
+		.again = s->alone && !b->since_last,
 		.since = b->last_ns && b->last_ns < first ? first - b->last_ns : 0,
 		.bytes = b->last_bytes,
 		.unpack = packer_unpack,
@@ -271,19 +270,19 @@ static void keep_what_failed(struct snapshot *s)
 	snapshot_keep(s);
 }
 
-int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
-		  size_t nr, struct error *err)
+enum outcome snapshot_take(struct snapshot *s, struct output *out,
+			   const struct snapshot_request *requests, size_t nr, struct error *err)
 {
 	int rc = visit(s, true, err);
 	bool marked;
 
-	s->undone = s->told = false;
+	s->told = false;
 	history_announce(flight_history(s->flight));
 	if (!rc)
 		rc = visit(s, false, err);
 	if (rc) {
 		history_dump_end(flight_history(s->flight));
-		return rc;
+		return OUTCOME_BROKEN;
 	}
 	marked = !output_mark(out, &s->before);
 	s->sums_before = s->sums;
@@ -294,20 +293,18 @@ int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_
 	else
 		rc = write_all(s, out, requests, nr, err);
 	s->taken++;
-	if (!rc)
+	if (!rc) {
 		output_rest(out, true);
-	if (!rc)
-		return 0;
+		return OUTCOME_DONE;
+	}
 	if (marked)
-		s->undone = !snapshot_undo(s, out, NULL);
-	else
-		keep_what_failed(s);
-	return rc;
+		return snapshot_undo(s, out, NULL) ? OUTCOME_BROKEN : OUTCOME_UNDONE;
+	keep_what_failed(s);
+	return OUTCOME_BROKEN;
 }
 
 void snapshot_keep(struct snapshot *s)
 {
-	s->fresh = false;
 	history_dump_end(flight_history(s->flight));
 	output_mark_release(&s->before);
 }

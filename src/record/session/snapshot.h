@@ -22,6 +22,7 @@
 
 #include "record/plan/clock.h"
 #include "record/session/crew.h"
+#include "record/session/outcome.h"
 #include "record/trigger/request.h"
 
 struct snapshot {
@@ -30,8 +31,7 @@ struct snapshot {
 	const struct plan *plan;
 	const struct opened *opened;
 	struct clock *clock;
-	bool again; /* also what snapshots before have written: each has an output of its own */
-	bool fresh; /* the output is new: the next one stands alone, too; the caller sets it */
+	bool alone; /* the output has no snapshot before it, so write all again; the caller's */
 	unsigned int flush_ms; /* one that takes longer is readable so far, at least so often */
 	/* Between pieces of what is written; may ask for snapshots, and make none. */
 	void (*meanwhile)(void *arg);
@@ -43,17 +43,16 @@ struct snapshot {
 		uint64_t lost, passed, refused; /* samples, and requests */
 	} sums, sums_before;			/* as of the last one, and of that before */
 	struct output_mark before;		/* of the one that is neither kept nor undone */
-	bool told;				/* its sideband counts as told */
-	bool undone; /* the last one failed, and the output is as before */
+	bool told;				/* its sideband counts as written */
 };
 
 /*
  * Writes one for the @nr requests, at least one, which ask for the same. Without workers that run:
- * what there is. On success snapshot_keep() or snapshot_undo() is due. Returns 0, or a negative
- * errno with @err filled: with s->undone the recording may go on, else it is to end.
+ * what there is. Returns DONE, after which snapshot_keep() or snapshot_undo() is due, or UNDONE or
+ * BROKEN with @err filled.
  */
-int snapshot_take(struct snapshot *s, struct output *out, const struct snapshot_request *requests,
-		  size_t nr, struct error *err);
+enum outcome snapshot_take(struct snapshot *s, struct output *out,
+			   const struct snapshot_request *requests, size_t nr, struct error *err);
 
 /* It is what it is. */
 void snapshot_keep(struct snapshot *s);

@@ -44,7 +44,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 		.plan = p->plan,
 		.opened = p->opened,
 		.clock = &m->clock,
-		.again = p->opts->rotation.enabled,
+		.alone = p->opts->rotation.enabled,
 		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
 		.meanwhile = p->meanwhile,
 		.arg = p->arg,
@@ -128,6 +128,11 @@ bool snapshot_service_waits(const struct snapshot_service *m)
 /* --- making --------------------------------------------------------------------------------------
  */
 
+static bool fails(enum outcome outcome)
+{
+	return outcome == OUTCOME_UNDONE || outcome == OUTCOME_BROKEN;
+}
+
 static void say_taken(struct snapshot_service *m, const struct snapshot_request *r, size_t nr)
 {
 	const char *reason = r->what.reason;
@@ -143,75 +148,76 @@ static void say_taken(struct snapshot_service *m, const struct snapshot_request 
 				     m->snapshot.taken, r[i].what.reason);
 }
 
-/* The snapshot is to be an output of its own. Where there can be no next one, it is undone. */
-static int cut(struct snapshot_service *m, struct error *err)
+/* The snapshot is to be an output of its own. If there can be no next one, it is undone. */
+static enum outcome cut(struct snapshot_service *m, struct error *err)
 {
-	enum rotation_stage stage;
-	struct error failure = ERROR_INIT;
-	int rc = m->parts.cut(m->parts.arg, &stage, &failure);
+	enum outcome outcome = m->parts.cut(m->parts.arg, err);
 
-	if (rc && stage == ROTATION_BEFORE) {
-		m->snapshot.undone = !snapshot_undo(&m->snapshot, m->parts.output, NULL);
-	} else if (rc && stage == ROTATION_AFTER) {
+	switch (outcome) {
+	case OUTCOME_DONE: break;
+	case OUTCOME_FLAWED:
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
 				    "%s; the snapshot is there but for what its header says at the "
 				    "end, and the recording goes on",
-				    failure.text);
-		rc = 0;
-	} else if (rc) {
-		snapshot_keep(&m->snapshot);
+				    err->text);
+		break;
+	case OUTCOME_UNDONE:
+		if (snapshot_undo(&m->snapshot, m->parts.output, NULL))
+			outcome = OUTCOME_BROKEN;
+		break;
+	case OUTCOME_BROKEN: snapshot_keep(&m->snapshot); break;
 	}
-	if (rc && err)
-		*err = failure;
-	return rc;
+	return outcome;
 }
 
 /*
  * One who has moved, deleted or truncated the output wants a new one, which stands alone. Where
  * there can be none, there is no snapshot either.
  */
-static int renew(struct snapshot_service *m, struct error *err)
+static enum outcome renew(struct snapshot_service *m, struct error *err)
 {
-	enum rotation_stage stage;
-	struct error failure = ERROR_INIT;
+	enum outcome outcome;
 	char *path;
 	bool there = output_place(m->parts.output, &path) == WRITER_THERE;
-	int rc;
 
 	free(path);
 	if (there)
-		return 0;
-	rc = m->parts.cut(m->parts.arg, &stage, &failure);
-	if (rc && stage != ROTATION_AFTER) {
-		m->snapshot.undone = stage == ROTATION_BEFORE;
-		if (err)
-			*err = failure;
-		return rc;
-	}
-	m->snapshot.fresh = true;
-	if (rc)
+		return OUTCOME_DONE;
+	outcome = m->parts.cut(m->parts.arg, err);
+	if (fails(outcome))
+		return outcome;
+	m->snapshot.alone = true;
+	if (outcome == OUTCOME_FLAWED)
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
-				    "%s; a new output was made", failure.text);
-	return 0;
+				    "%s; a new output was made", err->text);
+	return outcome;
 }
 
-/* One dump for all of @r, into an output of its own if there is to be one for each. */
-static int take(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
-		struct error *err)
+/*
+ * One dump for all of @r, into an output of its own if there is to be one for each. A flaw is
+ * reported here; @err is filled for UNDONE and BROKEN alone.
+ */
+static enum outcome take(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
+			 struct error *err)
 {
-	int rc = renew(m, err);
+	struct error why = ERROR_INIT;
+	enum outcome outcome = renew(m, &why);
 
-	if (rc)
-		return rc;
-	m->snapshot.refused = m->queue.refused;
-	rc = snapshot_take(&m->snapshot, m->parts.output, r, nr, err);
-	if (!rc && m->parts.opts->rotation.enabled && m->parts.crew->running)
-		rc = cut(m, err);
-	if (rc)
-		return rc;
+	if (!fails(outcome)) {
+		m->snapshot.refused = m->queue.refused;
+		why = (struct error)ERROR_INIT;
+		outcome = snapshot_take(&m->snapshot, m->parts.output, r, nr, &why);
+	}
+	if (!fails(outcome) && m->parts.opts->rotation.enabled && m->parts.crew->running)
+		outcome = cut(m, &why);
+	if (fails(outcome)) {
+		*err = why;
+		return outcome;
+	}
 	say_taken(m, r, nr);
 	snapshot_keep(&m->snapshot);
-	return 0;
+	m->snapshot.alone = m->parts.opts->rotation.enabled;
+	return outcome;
 }
 
 /* The times are those of the log. */
@@ -246,19 +252,20 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 		     struct error *err)
 {
 	struct error failure = ERROR_INIT;
-	int rc = take(m, r, nr, &failure);
+	enum outcome outcome = take(m, r, nr, &failure);
 
-	if (rc && m->snapshot.undone) {
+	if (outcome == OUTCOME_UNDONE) {
 		m->given_up++;
 		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->failure,
 				    "%s; this snapshot is given up, and the recording goes on",
 				    failure.text);
-		rc = 0;
 	}
 	answer_all(m, r, nr, &failure);
-	if (rc && err)
+	if (outcome != OUTCOME_BROKEN)
+		return 0;
+	if (err)
 		*err = failure;
-	return rc;
+	return failure.code;
 }
 
 /* Those who are answered may ask again: they wait for the next time, lest nothing else is done. */
@@ -281,20 +288,19 @@ static int take_last(struct snapshot_service *m, struct snapshot_request *reques
 		     struct error *err)
 {
 	struct error failure = ERROR_INIT;
-	int rc;
 
 	complete(m, request);
-	rc = take(m, request, 1, &failure);
-	if (rc && m->snapshot.undone) {
+	m->last = take(m, request, 1, &failure);
+	if (m->last == OUTCOME_UNDONE) {
 		m->given_up++;
-		m->last_given_up = true;
 		messages_say(m->parts.messages, MESSAGE_WARNING,
 			     "%s; the last snapshot is given up", failure.text);
-		return 0;
 	}
-	if (rc && err)
+	if (m->last != OUTCOME_BROKEN)
+		return 0;
+	if (err)
 		*err = failure;
-	return rc;
+	return failure.code;
 }
 
 static void say_compression(const struct snapshot_service *m)

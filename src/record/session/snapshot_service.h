@@ -25,7 +25,7 @@ struct snapshot_service_parts {
 	struct output *output;
 	/* With opts->rotation.enabled: what was written is an output of its own. As rotation_cut().
 	 */
-	int (*cut)(void *arg, enum rotation_stage *ret, struct error *err);
+	enum outcome (*cut)(void *arg, struct error *err);
 	/* One who waits is told: as control_answer(), with the file behind @text. */
 	void (*answer)(void *arg, uint64_t ticket, struct buf *text, const struct error *err);
 	void (*meanwhile)(void *arg); /* while a snapshot is written: as that of struct snapshot */
@@ -39,7 +39,7 @@ struct snapshot_service {
 	struct snapshot snapshot;
 	struct request_queue queue;
 	size_t given_up;		      /* snapshots */
-	bool last_given_up;		      /* the one at the end is among them */
+	enum outcome last;		      /* of the snapshot at the end */
 	struct seldom refusal, failure, flaw; /* lines of requests and of snapshots */
 };
 
