@@ -193,6 +193,82 @@ RINGTAIL_API const char *ringtail_walk_comm(struct ringtail_walk *w);
 RINGTAIL_API int ringtail_walk_frames(struct ringtail_walk *w, const struct ringtail_frame **ret,
 				      struct ringtail_error *err);
 
+/* --- sessions --- */
+
+struct ringtail_session;
+
+enum ringtail_callgraph {
+	RINGTAIL_CALLGRAPH_NONE,
+	RINGTAIL_CALLGRAPH_FP,	  /* call chains by frame pointers */
+	RINGTAIL_CALLGRAPH_DWARF, /* copies of user stacks */
+};
+
+enum ringtail_message {
+	RINGTAIL_WARNING, /* something differs from what was asked for */
+	RINGTAIL_INFO,	  /* something that was left open was chosen */
+	RINGTAIL_DETAIL,
+};
+
+struct ringtail_session_opts {
+	size_t size;	    /* sizeof(struct ringtail_session_opts) */
+	const char *output; /* path; NULL: perf.data. A path that ends in / is a directory */
+	const char *events; /* as in ringtail-events(5); NULL: cycles, or cpu-clock without a PMU */
+	bool all_cpus;	    /* all tasks of the machine; else */
+	const int *pids;    /* these processes, with all threads that they have and start; */
+	size_t nr_pids;	    /* 0: this process */
+	uint64_t frequency; /* samples a second; 0: 4000, unless there is */
+	uint64_t period;    /* a sample every so many events; 0: frequency */
+	enum ringtail_callgraph callgraph;
+	uint64_t memory;       /* keep so many bytes of samples for snapshots; 0: write all */
+	int compression_level; /* of zstd, 1 to 22; 0: records are not compressed */
+	/* Called on a thread of the library with a sentence about the recording; NULL: nobody is.
+	 */
+	void (*message)(enum ringtail_message level, const char *text, void *arg);
+	void *message_arg;
+};
+
+/*
+ * Opens events and output, starts the threads that record, and returns when events are enabled.
+ * @opts may be NULL. Threads of the library have all signals blocked and are not recorded with this
+ * process. The soft limit of open files (RLIMIT_NOFILE) is raised if the events need more
+ * descriptors than it allows. Returns 0 with *@ret for ringtail_session_free(); -EINVAL or -ENOENT
+ * for options or events that cannot be meant; -EACCES or -EPERM where the kernel refuses; -ESRCH
+ * for a process that does not exist; or another negative errno of the system.
+ */
+RINGTAIL_API int ringtail_session_start(const struct ringtail_session_opts *opts,
+					struct ringtail_session **ret, struct ringtail_error *err);
+
+/*
+ * Writes what memory holds (opts->memory) to the output and returns when it is readable there.
+ * @reason (NULL: none) is stored with it: up to 159 bytes without "--". Returns 0; -EINVAL for a
+ * bad reason, or a session without memory; -ESHUTDOWN when the recording has ended; -EIO when the
+ * snapshot was not written.
+ */
+RINGTAIL_API int ringtail_session_snapshot(struct ringtail_session *s, const char *reason,
+					   struct ringtail_error *err);
+
+/*
+ * Ends the recording and completes the output. Returns 0, also when it has ended before by itself
+ * (no recorded process is left); or the negative errno that it has failed by: the output then is
+ * readable up to its last flush, if recording had begun. A second call returns the same.
+ */
+RINGTAIL_API int ringtail_session_stop(struct ringtail_session *s, struct ringtail_error *err);
+
+struct ringtail_session_result {
+	uint64_t samples;   /* in the output, each counted once */
+	uint64_t lost;	    /* samples that were lost */
+	uint64_t bytes;	    /* of the output */
+	uint64_t snapshots; /* that were written */
+	double seconds;	    /* from the start to the end */
+};
+
+/* What was recorded; NULL before ringtail_session_stop(). It lives as long as @s. */
+RINGTAIL_API const struct ringtail_session_result *
+ringtail_session_result(const struct ringtail_session *s);
+
+/* Ends a session that was not stopped, too. */
+RINGTAIL_API void ringtail_session_free(struct ringtail_session *s);
+
 #ifdef __cplusplus
 }
 #endif
