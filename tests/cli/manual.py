@@ -22,7 +22,7 @@ COMMANDS = ['record', 'report', 'script', 'dump', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
-    'ringtail-events.5')]
+    'ringtail-events.5', 'ringtail.3')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
 PERF_COMMANDS = ['annotate', 'archive', 'bench', 'buildid-cache', 'buildid-list', 'c2c', 'config', 'daemon', 'data',
