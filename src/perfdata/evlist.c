@@ -6,36 +6,23 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/id_table.h"
 #include "perfdata/codec.h"
 
 #define EVLIST_MAX 65536
-
-struct id_slot {
-	uint64_t id;
-	uint32_t event; /* index + 1; 0: free */
-};
 
 struct pd_evlist {
 	struct pd_evsel **evsels; /* each its own block: pointers to them stay valid */
 	size_t nr, cap;
 
-	/* Ids to events: looked at for every record, hence open addressing. */
-	struct id_slot *slots;
-	size_t nr_slots; /* a power of two, or 0 */
-	size_t nr_ids;
-	uint64_t key; /* of hashes */
+	struct id_table ids; /* to indices of events */
 
 	uint64_t sample_type; /* of all events together */
 };
 
 struct pd_evlist *pd_evlist_new(void)
 {
-	struct pd_evlist *list = calloc(1, sizeof(*list));
-
-	if (list)
-		list->key = hash_key();
-	return list;
+	return calloc(1, sizeof(struct pd_evlist));
 }
 
 static void evsel_free(struct pd_evsel *evsel)
@@ -54,46 +41,8 @@ void pd_evlist_free(struct pd_evlist *list)
 	for (size_t i = 0; i < list->nr; i++)
 		evsel_free(list->evsels[i]);
 	free(list->evsels);
-	free(list->slots);
+	id_table_release(&list->ids);
 	free(list);
-}
-
-/* The slot that holds @id, or the free one where it belongs. The table has a free one. */
-static struct id_slot *id_slot(struct id_slot *slots, size_t nr, uint64_t key, uint64_t id)
-{
-	for (uint64_t h = hash_word(key, id);; h++) {
-		struct id_slot *slot = &slots[h & (nr - 1)];
-
-		if (!slot->event || slot->id == id)
-			return slot;
-	}
-}
-
-/* Makes room for @more ids at a load of at most a half. */
-static int ids_reserve(struct pd_evlist *list, size_t more)
-{
-	size_t nr = list->nr_slots ? list->nr_slots : 16;
-	struct id_slot *slots;
-
-	if (more > SIZE_MAX / 64 - list->nr_ids)
-		return -ENOMEM;
-	while (nr / 2 < list->nr_ids + more)
-		nr *= 2;
-	if (nr == list->nr_slots)
-		return 0;
-	slots = calloc(nr, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->nr_slots; i++) {
-		const struct id_slot *old = &list->slots[i];
-
-		if (old->event)
-			*id_slot(slots, nr, list->key, old->id) = *old;
-	}
-	free(list->slots);
-	list->slots = slots;
-	list->nr_slots = nr;
-	return 0;
 }
 
 static char *attr_name_dup(const struct pd_attr *attr)
@@ -128,16 +77,12 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 		memcpy(evsel->ids, ids, nr_ids * sizeof(*ids));
 		evsel->nr_ids = nr_ids;
 	}
-	if (ids_reserve(list, nr_ids) ||
+	if (id_table_reserve(&list->ids, nr_ids) ||
 	    array_grow(&list->evsels, &list->cap, list->nr + 1, sizeof(*list->evsels)))
 		goto out;
 
-	for (size_t i = 0; i < nr_ids; i++) {
-		struct id_slot *slot = id_slot(list->slots, list->nr_slots, list->key, ids[i]);
-
-		list->nr_ids += !slot->event;
-		*slot = (struct id_slot){ids[i], evsel->index + 1};
-	}
+	for (size_t i = 0; i < nr_ids; i++)
+		id_table_put(&list->ids, ids[i], evsel->index); /* there is room */
 	list->sample_type |= attr->sample_type;
 	list->evsels[list->nr++] = evsel;
 	return 0;
@@ -174,14 +119,12 @@ uint64_t pd_evlist_sample_type(const struct pd_evlist *list)
 
 struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
 {
-	const struct id_slot *slot;
+	uint32_t index;
 
 	if (list->nr == 1 || (!id && list->nr))
 		return list->evsels[0];
-	if (!list->nr_slots)
-		return NULL;
-	slot = id_slot(list->slots, list->nr_slots, list->key, id);
-	return slot->event ? list->evsels[slot->event - 1] : NULL;
+	index = id_table_find(&list->ids, id);
+	return index == ID_TABLE_NONE ? NULL : list->evsels[index];
 }
 
 /*

@@ -85,9 +85,9 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 static struct kernel *guest_get(struct state *s, uint32_t pid)
 {
 	size_t before = s->guest_capacity;
-	uint32_t n = idtable_add(&s->guest_pids, pid);
+	uint32_t n = id_table_add(&s->guest_pids, pid);
 
-	if (n == IDTABLE_NONE ||
+	if (n == ID_TABLE_NONE ||
 	    array_grow(&s->guests, &s->guest_capacity, (size_t)n + 1, sizeof(*s->guests)))
 		return NULL;
 	memset(s->guests + before, 0, (s->guest_capacity - before) * sizeof(*s->guests));
@@ -150,7 +150,7 @@ int kernel_finish(struct state *s)
 		rc = image_mmap(s, &s->host, &all, false, (struct moment){0});
 	if (!rc)
 		rc = freeze(&s->host);
-	for (i = 0; i < s->guest_pids.count && !rc; i++)
+	for (i = 0; i < id_table_count(&s->guest_pids) && !rc; i++)
 		rc = freeze(&s->guests[i]);
 	return rc;
 }
@@ -163,7 +163,7 @@ void kernel_release(struct state *s)
 	for (i = 0; i < s->guest_capacity; i++)
 		free(s->guests[i].versions);
 	free(s->guests);
-	idtable_release(&s->guest_pids);
+	id_table_release(&s->guest_pids);
 }
 
 static const struct space_map *find_in(const struct kernel *k, uint64_t ip, struct moment at)
@@ -187,12 +187,12 @@ const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool gu
 
 	if (!guest)
 		return find_in(&s->host, ip, at);
-	n = idtable_find(&s->guest_pids, pid);
-	if (n != IDTABLE_NONE)
+	n = id_table_find(&s->guest_pids, pid);
+	if (n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);
 	/* perf's default guest, whose machine it does not know. */
-	n = idtable_find(&s->guest_pids, 0);
-	if (!found && n != IDTABLE_NONE)
+	n = id_table_find(&s->guest_pids, 0);
+	if (!found && n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);
 	return found;
 }

@@ -325,9 +325,9 @@ size_t state_memory(const struct state *s)
 	const struct threads *t = &s->threads;
 
 	return sizeof(*s) + s->maps.total + s->pool.nodes.total + s->pool.links.total +
-	       dso_memory(&s->dsos) + t->links.total + idtable_memory(&t->tids) +
-	       idtable_memory(&t->pids) + t->thread_capacity * sizeof(*t->threads) +
+	       dso_memory(&s->dsos) + t->links.total + id_table_memory(&t->tids) +
+	       id_table_memory(&t->pids) + t->thread_capacity * sizeof(*t->threads) +
 	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
-	       t->version_count * sizeof(*t->versions) + idtable_memory(&s->guest_pids) +
+	       t->version_count * sizeof(*t->versions) + id_table_memory(&s->guest_pids) +
 	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s);
 }

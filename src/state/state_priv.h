@@ -4,7 +4,7 @@
 #define RINGTAIL_STATE_STATE_PRIV_H
 
 #include "state/dso.h"
-#include "state/idtable.h"
+#include "base/id_table.h"
 #include "state/space.h"
 
 /* From @at on, thread @tid belongs to @pid and is called @name. */
@@ -28,7 +28,7 @@ struct thread {
 /* Threads by tid, as there is only one of an id at a time. Processes by pid: address spaces. */
 struct threads {
 	struct arena links; /* until frozen */
-	struct idtable tids, pids;
+	struct id_table tids, pids;
 	struct thread *threads;
 	size_t thread_capacity;
 	struct space *processes;
@@ -74,7 +74,7 @@ struct state {
 	struct threads threads;
 	struct kernel host;
 	struct kernel *guests; /* by number of pid in guest_pids */
-	struct idtable guest_pids;
+	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
 };

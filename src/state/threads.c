@@ -13,13 +13,13 @@
 #include "state/state_priv.h"
 
 /* Arrays that a table of ids numbers: new elements are zero. */
-static void *numbered(struct idtable *ids, uint32_t id, void *array, size_t *cap, size_t size)
+static void *numbered(struct id_table *ids, uint32_t id, void *array, size_t *cap, size_t size)
 {
 	size_t before = *cap;
-	uint32_t n = idtable_add(ids, id);
+	uint32_t n = id_table_add(ids, id);
 	unsigned char *base;
 
-	if (n == IDTABLE_NONE || array_grow(array, cap, (size_t)n + 1, size))
+	if (n == ID_TABLE_NONE || array_grow(array, cap, (size_t)n + 1, size))
 		return NULL;
 	memcpy(&base, array, sizeof(base));
 	if (*cap > before)
@@ -34,17 +34,17 @@ struct space *threads_space_get(struct threads *t, uint32_t pid)
 
 const struct space *threads_space(const struct threads *t, uint32_t pid)
 {
-	uint32_t n = idtable_find(&t->pids, pid);
+	uint32_t n = id_table_find(&t->pids, pid);
 
-	return n == IDTABLE_NONE ? NULL : &t->processes[n];
+	return n == ID_TABLE_NONE ? NULL : &t->processes[n];
 }
 
 /* The newest entry of a thread, or NULL. */
 static const struct comm *last_comm(const struct threads *t, uint32_t tid)
 {
-	uint32_t n = idtable_find(&t->tids, tid);
+	uint32_t n = id_table_find(&t->tids, tid);
 
-	return n == IDTABLE_NONE || !t->threads[n].last ? NULL : &t->threads[n].last->c;
+	return n == ID_TABLE_NONE || !t->threads[n].last ? NULL : &t->threads[n].last->c;
 }
 
 static int add_comm(struct threads *t, uint32_t tid, const struct comm *comm)
@@ -113,13 +113,13 @@ static int freeze_comms(struct threads *t)
 	size_t i, total = 0;
 	uint32_t n;
 
-	for (i = 0; i < t->tids.count; i++)
+	for (i = 0; i < id_table_count(&t->tids); i++)
 		total += t->threads[i].count;
 	t->comms = calloc(total ? total : 1, sizeof(*t->comms));
 	if (!t->comms)
 		return -ENOMEM;
 	t->comm_count = total;
-	for (i = total = 0; i < t->tids.count; i++) {
+	for (i = total = 0; i < id_table_count(&t->tids); i++) {
 		struct thread *thread = &t->threads[i];
 
 		thread->comms = t->comms + total;
@@ -140,13 +140,13 @@ int threads_freeze(struct threads *t)
 
 	if (rc)
 		return rc;
-	for (i = 0; i < t->pids.count; i++)
+	for (i = 0; i < id_table_count(&t->pids); i++)
 		total += t->processes[i].count;
 	t->versions = calloc(total ? total : 1, sizeof(*t->versions));
 	if (!t->versions)
 		return -ENOMEM;
 	t->version_count = total;
-	for (i = total = 0; i < t->pids.count; i++) {
+	for (i = total = 0; i < id_table_count(&t->pids); i++) {
 		space_freeze(&t->processes[i], t->versions + total);
 		total += t->processes[i].count;
 	}
@@ -156,8 +156,8 @@ int threads_freeze(struct threads *t)
 void threads_release(struct threads *t)
 {
 	arena_release(&t->links);
-	idtable_release(&t->tids);
-	idtable_release(&t->pids);
+	id_table_release(&t->tids);
+	id_table_release(&t->pids);
 	free(t->threads);
 	free(t->processes);
 	free(t->comms);
@@ -167,11 +167,11 @@ void threads_release(struct threads *t)
 /* What thread @tid was as of @at, or NULL. */
 static const struct comm *comm_as_of(const struct threads *t, uint32_t tid, struct moment at)
 {
-	uint32_t low = 0, high, mid, n = idtable_find(&t->tids, tid);
+	uint32_t low = 0, high, mid, n = id_table_find(&t->tids, tid);
 	const struct comm_link *link;
 	const struct thread *thread;
 
-	if (n == IDTABLE_NONE)
+	if (n == ID_TABLE_NONE)
 		return NULL;
 	thread = &t->threads[n];
 	if (!thread->comms) {

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "report/table/callers_priv.h"
 
 #define NONE	     UINT32_MAX
@@ -47,8 +48,7 @@ struct callers_sets {
 	size_t nr, cap;
 	struct branch *branch;
 	size_t nr_branches, cap_branches;
-	uint32_t *table; /* index + 1; 0: empty */
-	size_t table_size;
+	struct hash_table table; /* of sets, by name */
 };
 
 void callers_forget_trees(struct callers *c)
@@ -59,7 +59,7 @@ void callers_forget_trees(struct callers *c)
 		return;
 	free(s->set);
 	free(s->branch);
-	free(s->table);
+	hash_table_release(&s->table);
 	free(s);
 	c->sets = NULL;
 }
@@ -86,48 +86,31 @@ static int sets_prepare(struct callers *c, const struct callers_bounds *bounds)
 	return 0;
 }
 
-static size_t set_slot(const struct callers_sets *s, const struct set_name *name)
+static uint64_t set_hash(const struct set_name *name)
 {
-	size_t at = (name->a ^ name->row) & (s->table_size - 1);
+	return name->a ^ name->row;
+}
 
-	for (; s->table[at]; at = (at + 1) & (s->table_size - 1)) {
-		const struct set_name *there = &s->set[s->table[at] - 1].name;
+static bool is_set(const void *sets, uint32_t number, const void *key)
+{
+	const struct set_name *there = &((const struct set *)sets)[number].name, *name = key;
 
-		if (there->a == name->a && there->b == name->b && there->row == name->row)
-			break;
-	}
-	return at;
+	return there->a == name->a && there->b == name->b && there->row == name->row;
 }
 
 static uint32_t set_find(const struct callers_sets *s, const struct set_name *name)
 {
-	return s->table_size ? s->table[set_slot(s, name)] - 1 : NONE;
-}
-
-static int sets_grow(struct callers_sets *s)
-{
-	size_t size = s->table_size ? s->table_size * 2 : 64;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return -ENOMEM;
-	free(s->table);
-	s->table = table;
-	s->table_size = size;
-	for (size_t i = 0; i < s->nr; i++)
-		table[set_slot(s, &s->set[i].name)] = i + 1;
-	return 0;
+	return hash_table_find(&s->table, set_hash(name), is_set, s->set, name);
 }
 
 /* Keeps a new set with the @nr branches at @branch. */
 static int set_add(struct callers_sets *s, const struct set_name *name, uint64_t self,
 		   const struct branch *branch, size_t nr, uint32_t *ret)
 {
-	if ((s->nr + 1) * 2 > s->table_size && sets_grow(s) < 0)
-		return -ENOMEM;
 	if (s->nr_branches + nr >= NONE)
 		return -E2BIG;
-	if (array_grow(&s->set, &s->cap, s->nr + 1, sizeof(*s->set)) < 0 ||
+	if (hash_table_reserve(&s->table, 1) < 0 ||
+	    array_grow(&s->set, &s->cap, s->nr + 1, sizeof(*s->set)) < 0 ||
 	    array_grow(&s->branch, &s->cap_branches, s->nr_branches + nr, sizeof(*s->branch)) < 0)
 		return -ENOMEM;
 	s->set[s->nr] = (struct set){*name, self, s->nr_branches, nr};
@@ -135,7 +118,7 @@ static int set_add(struct callers_sets *s, const struct set_name *name, uint64_t
 		memcpy(&s->branch[s->nr_branches], branch, nr * sizeof(*branch));
 	s->nr_branches += nr;
 	*ret = s->nr++;
-	s->table[set_slot(s, name)] = s->nr;
+	hash_table_add(&s->table, set_hash(name), *ret);
 	return 0;
 }
 

@@ -13,21 +13,20 @@
 void callgraph_release(struct callgraph *g)
 {
 	free(g->node);
-	free(g->table);
+	hash_table_release(&g->table);
 	*g = (struct callgraph){0};
 }
 
-#define SMALL_TABLE (1u << 12)
+#define SMALL_TABLE (1u << 12) /* slots */
 
 void callgraph_clear(struct callgraph *g)
 {
-	if (g->table_size > SMALL_TABLE) {
+	if (hash_table_size(&g->table) > SMALL_TABLE) {
 		callgraph_release(g);
 		return;
 	}
 	g->nr = 0;
-	if (g->table)
-		memset(g->table, 0, g->table_size * sizeof(*g->table));
+	hash_table_clear(&g->table);
 }
 
 static uint64_t mix(uint64_t h)
@@ -54,28 +53,17 @@ static bool same_frame(const struct callgraph_node *a, const struct callgraph_no
 	       a->cpumode == b->cpumode && a->own == b->own;
 }
 
-static int grow_table(struct callgraph *g)
+struct child_key {
+	uint32_t parent;
+	const struct callgraph_node *frame;
+};
+
+static bool is_child(const void *nodes, uint32_t number, const void *key)
 {
-	size_t size = g->table_size ? g->table_size * 2 : 64;
-	uint32_t *table = calloc(size, sizeof(*table));
+	const struct callgraph_node *n = (const struct callgraph_node *)nodes + number;
+	const struct child_key *child = key;
 
-	if (!table)
-		return -ENOMEM;
-	g->key = hash_key();
-	for (size_t i = 0; i < g->nr; i++) {
-		size_t at;
-
-		if (g->node[i].parent == CALLGRAPH_NONE)
-			continue;
-		at = node_hash(g, g->node[i].parent, &g->node[i]) & (size - 1);
-		while (table[at])
-			at = (at + 1) & (size - 1);
-		table[at] = i + 1;
-	}
-	free(g->table);
-	g->table = table;
-	g->table_size = size;
-	return 0;
+	return n->parent == child->parent && same_frame(n, child->frame);
 }
 
 static int push(struct callgraph *g, const struct callgraph_node *n, uint32_t *ret)
@@ -100,25 +88,22 @@ int callgraph_root(struct callgraph *g, uint32_t *ret)
 int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
 		    uint32_t *ret)
 {
+	const struct child_key child = {parent, key};
 	struct callgraph_node made;
-	size_t at;
+	uint64_t hash;
 	int rc;
 
-	if ((g->nr + 1) * 2 > g->table_size) {
-		rc = grow_table(g);
-		if (rc < 0)
-			return rc;
+	if (!g->key)
+		g->key = hash_key();
+	hash = node_hash(g, parent, key);
+	*ret = hash_table_find(&g->table, hash, is_child, g->node, &child);
+	if (*ret != HASH_TABLE_NONE) {
+		g->node[*ret].guessed |= key->guessed;
+		return 0;
 	}
-	at = node_hash(g, parent, key) & (g->table_size - 1);
-	for (; g->table[at]; at = (at + 1) & (g->table_size - 1)) {
-		struct callgraph_node *n = &g->node[g->table[at] - 1];
-
-		if (n->parent == parent && same_frame(n, key)) {
-			n->guessed |= key->guessed;
-			*ret = g->table[at] - 1;
-			return 0;
-		}
-	}
+	rc = hash_table_reserve(&g->table, 1);
+	if (rc < 0)
+		return rc;
 	made = *key;
 	made.self = made.total = made.samples = 0;
 	made.parent = parent;
@@ -128,7 +113,7 @@ int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph
 	if (rc < 0)
 		return rc;
 	g->node[parent].child = *ret;
-	g->table[at] = *ret + 1;
+	hash_table_add(&g->table, hash, *ret);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
 #include "report/trace/frame.h"
 
 #define CALLGRAPH_NONE UINT32_MAX
@@ -34,9 +35,8 @@ struct callgraph_node {
 struct callgraph {
 	struct callgraph_node *node;
 	size_t nr, cap;
-	uint32_t *table; /* open addressing over {parent, frame}: index + 1; 0 is empty */
-	size_t table_size;
-	uint64_t key; /* seed of the hash */
+	struct hash_table table; /* of {parent, frame}, but for roots */
+	uint64_t key;		 /* of hashes */
 };
 
 /* Frees the arrays; accepts zeroes. */

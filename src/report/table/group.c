@@ -4,11 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/buf.h"
 
 void group_counts_release(struct group_counts *g)
 {
-	free(g->slot);
+	id_table_release(&g->ids);
+	free(g->values);
 	*g = (struct group_counts){0};
 }
 
@@ -20,45 +21,21 @@ bool group_is_read(const struct pd_evsel *evsel)
 	       (evsel->attr.read_format & format) == format;
 }
 
-static struct group_count *find_slot(const struct group_counts *g, uint64_t id)
-{
-	size_t at = hash_word(g->key, id) & (g->size - 1);
-
-	while (g->slot[at].id && g->slot[at].id != id)
-		at = (at + 1) & (g->size - 1);
-	return &g->slot[at];
-}
-
-static int grow(struct group_counts *g)
-{
-	struct group_counts wide = {
-		.size = g->size ? g->size * 2 : 64, .nr = g->nr, .key = hash_key()};
-
-	wide.slot = calloc(wide.size, sizeof(*wide.slot));
-	if (!wide.slot)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->size; i++)
-		if (g->slot[i].id)
-			*find_slot(&wide, g->slot[i].id) = g->slot[i];
-	free(g->slot);
-	*g = wide;
-	return 0;
-}
-
-/* Computes how much counter @id has counted since its last sample. */
+/* What counter @id counted since it was last seen. */
 static int count_since(struct group_counts *g, uint64_t id, uint64_t value, uint64_t *ret)
 {
-	struct group_count *slot;
+	uint32_t at = id_table_find(&g->ids, id);
 
-	if ((g->nr + 1) * 2 > g->size && grow(g) < 0)
-		return -ENOMEM;
-	slot = find_slot(g, id);
-	if (!slot->id) {
-		slot->id = id;
-		g->nr++;
+	if (at == ID_TABLE_NONE) {
+		at = id_table_count(&g->ids);
+		if (array_grow(&g->values, &g->cap, (size_t)at + 1, sizeof(*g->values)) ||
+		    id_table_put(&g->ids, id, at))
+			return -ENOMEM;
+		g->values[at] = 0;
 	}
-	*ret = value >= slot->value ? value - slot->value : value; /* smaller: it was reset */
-	slot->value = value;
+	/* Less than before: it was reset in between. */
+	*ret = value >= g->values[at] ? value - g->values[at] : value;
+	g->values[at] = value;
 	return 0;
 }
 

@@ -9,19 +9,17 @@
 #ifndef RINGTAIL_REPORT_TABLE_GROUP_H
 #define RINGTAIL_REPORT_TABLE_GROUP_H
 
+#include "base/id_table.h"
 #include "report/trace/walk.h"
 
-/* All zero is an empty table. Owns its slots. */
+/* All zero is an empty table. Owns what it points to. */
 struct group_counts {
-	struct group_count {
-		uint64_t id; /* of a counter; 0: free slot */
-		uint64_t value;
-	} * slot; /* open addressing */
-	size_t size, nr;
-	uint64_t key; /* seed of the hash */
+	struct id_table ids; /* of counters, to their places in: */
+	uint64_t *values;    /* counts so far */
+	size_t cap;
 };
 
-/* Frees the slots; accepts zeroes. */
+/* Frees what @g owns; accepts zeroes. */
 void group_counts_release(struct group_counts *g);
 
 /* Returns whether samples of @evsel carry the counts of a group. */

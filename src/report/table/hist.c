@@ -26,7 +26,7 @@ void hist_release(struct hist *h)
 	strpool_free(h->names.pool);
 	free(h->entry);
 	free(h->cells);
-	free(h->table);
+	hash_table_release(&h->table);
 	callgraph_release(&h->graph);
 	*h = (struct hist){0};
 }
@@ -54,49 +54,32 @@ static bool same_cells(const struct hist_cell *a, const struct hist_cell *b, siz
 	return true;
 }
 
-static int grow_table(struct hist *h)
+static bool is_row(const void *hist, uint32_t number, const void *cells)
 {
-	size_t size = h->table_size ? h->table_size * 2 : 64;
-	uint32_t *table = calloc(size, sizeof(*table));
+	const struct hist *h = hist;
 
-	if (!table)
-		return -ENOMEM;
-	for (size_t i = 0; i < h->nr; i++) {
-		size_t at = hash_cells(h, hist_cells(h, &h->entry[i])) & (size - 1);
-
-		while (table[at])
-			at = (at + 1) & (size - 1);
-		table[at] = i + 1;
-	}
-	free(h->table);
-	h->table = table;
-	h->table_size = size;
-	return 0;
+	return same_cells(hist_cells(h, &h->entry[number]), cells, h->nr_keys);
 }
 
 int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 {
-	size_t at;
+	uint64_t hash;
 
 	if (h->nr && same_cells(hist_cells(h, &h->entry[h->last]), cells, h->nr_keys)) {
 		*ret = h->last;
 		return 0;
 	}
-	if ((h->nr + 1) * 2 > h->table_size && grow_table(h) < 0)
-		return -ENOMEM;
-	at = hash_cells(h, cells) & (h->table_size - 1);
-	for (; h->table[at]; at = (at + 1) & (h->table_size - 1)) {
-		uint32_t i = h->table[at] - 1;
-
-		if (same_cells(hist_cells(h, &h->entry[i]), cells, h->nr_keys)) {
-			*ret = h->last = i;
-			return 0;
-		}
+	hash = hash_cells(h, cells);
+	*ret = hash_table_find(&h->table, hash, is_row, h, cells);
+	if (*ret != HASH_TABLE_NONE) {
+		h->last = *ret;
+		return 0;
 	}
 	if (h->nr >= MAX_ROWS)
 		return -E2BIG;
-	/* One cell more than needed: without keys there must be an address all the same. */
-	if (array_grow(&h->entry, &h->cap, h->nr + 1, sizeof(*h->entry)) < 0 ||
+	/* One cell more than there are: keys may be none, an address there must be. */
+	if (hash_table_reserve(&h->table, 1) < 0 ||
+	    array_grow(&h->entry, &h->cap, h->nr + 1, sizeof(*h->entry)) < 0 ||
 	    array_grow(&h->cells, &h->cap_cells, (h->nr + 1) * h->nr_keys + 1, sizeof(*h->cells)) <
 		    0)
 		return -ENOMEM;
@@ -106,7 +89,7 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 	};
 	memcpy(&h->cells[h->nr * h->nr_keys], cells, h->nr_keys * sizeof(*cells));
 	*ret = h->last = h->nr++;
-	h->table[at] = h->nr;
+	hash_table_add(&h->table, hash, *ret);
 	return 0;
 }
 
@@ -208,9 +191,7 @@ int hist_sort(struct hist *h, const struct trace *t, bool by_children)
 {
 	struct sort_context c = {.h = h, .t = t, .by_children = by_children};
 
-	free(h->table); /* sorting moves the rows that its indices mean */
-	h->table = NULL;
-	h->table_size = 0;
+	hash_table_release(&h->table); /* the numbers of rows are about to change */
 	if (h->nr)
 		qsort_r(h->entry, h->nr, sizeof(*h->entry), compare, &c);
 	return callgraph_sort(&h->graph);

@@ -2,8 +2,8 @@
 /*
  * Histogram: rows of equal cells with their weights, and a call tree for each row if wanted.
  *
- * Workers fill a histogram each; hist_merge() adds them up, and the order does not matter. One
- * thread uses a histogram. It has a hash table of its own, because every sample looks up a row.
+ * One thread uses a histogram; workers fill one each and hist_merge() adds them up, in any order to
+ * the same result.
  */
 #ifndef RINGTAIL_REPORT_TABLE_HIST_H
 #define RINGTAIL_REPORT_TABLE_HIST_H
@@ -29,9 +29,8 @@ struct hist {
 	size_t nr, cap;
 	struct hist_cell *cells; /* nr_keys for each entry */
 	size_t cap_cells;
-	uint32_t *table; /* index + 1; 0: empty */
-	size_t table_size;
-	uint64_t key; /* seed of the hash */
+	struct hash_table table; /* of entries, by their cells */
+	uint64_t key;		 /* of hashes */
 	struct callgraph graph;
 	uint64_t period, samples; /* of all samples, also of those that filters do not show */
 };

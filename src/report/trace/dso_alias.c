@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 
 struct copy {
-	const struct symbol *sym; /* NULL: an empty slot */
+	const struct symbol *sym;
 	uint32_t group;
 };
 
@@ -18,40 +20,39 @@ struct dso_alias {
 	bool *several;	 /* by group: it has more than one */
 	size_t nr;
 	uint64_t key;
-	pthread_mutex_t lock; /* guards the members below */
-	struct copy *slot;
-	size_t size, used;
+	pthread_mutex_t lock;	 /* of what follows */
+	struct hash_table table; /* of copies */
+	struct copy *copy;
+	size_t nr_copies, cap;
 };
 
 /* --- dsos ----------------------------------------------------------------------------------------
  */
 
+static bool has_name(const void *state, uint32_t number, const void *name)
+{
+	return !strcmp(state_dso_at(state, number)->short_name, name);
+}
+
 static int group_all(struct dso_alias *c, const struct state *s)
 {
-	size_t cap = 16, mask;
-	uint32_t *table;
+	struct hash_table table = {0};
+	int rc = hash_table_reserve(&table, c->nr);
 
-	while (cap < c->nr * 2)
-		cap *= 2;
-	mask = cap - 1;
-	table = calloc(cap, sizeof(*table)); /* index + 1; 0: empty */
-	if (!table)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->nr; i++) {
+	for (uint32_t i = 0; !rc && i < c->nr; i++) {
 		const char *name = state_dso_at(s, i)->short_name;
-		size_t at = hash_bytes(c->key, name, strlen(name)) & mask;
+		uint64_t hash = hash_bytes(c->key, name, strlen(name));
 
-		for (; table[at]; at = (at + 1) & mask)
-			if (!strcmp(state_dso_at(s, table[at] - 1)->short_name, name))
-				break;
-		if (table[at])
-			c->several[table[at] - 1] = true;
-		else
-			table[at] = i + 1;
-		c->group[i] = table[at] - 1;
+		c->group[i] = hash_table_find(&table, hash, has_name, s, name);
+		if (c->group[i] != HASH_TABLE_NONE) {
+			c->several[c->group[i]] = true;
+			continue;
+		}
+		c->group[i] = i;
+		hash_table_add(&table, hash, i);
 	}
-	free(table);
-	return 0;
+	hash_table_release(&table);
+	return rc;
 }
 
 int dso_alias_new(const struct state *s, struct dso_alias **ret)
@@ -82,7 +83,8 @@ void dso_alias_free(struct dso_alias *c)
 	pthread_mutex_destroy(&c->lock);
 	free(c->group);
 	free(c->several);
-	free(c->slot);
+	hash_table_release(&c->table);
+	free(c->copy);
 	free(c);
 }
 
@@ -94,55 +96,46 @@ uint32_t dso_alias_group(const struct dso_alias *c, const struct dso *dso)
 /* --- symbols -------------------------------------------------------------------------------------
  */
 
-static bool same(const struct copy *a, const struct copy *b)
+static bool is_copy(const void *copies, uint32_t number, const void *key)
 {
+	const struct copy *a = (const struct copy *)copies + number, *b = key;
+
 	return a->group == b->group && a->sym->start == b->sym->start &&
 	       a->sym->end == b->sym->end && !strcmp(a->sym->name, b->sym->name);
 }
 
-/* Returns the symbol's slot, or the empty slot for it. The table always has one. */
-static struct copy *find(struct dso_alias *c, const struct copy *copy)
+static uint64_t hash_copy(const struct dso_alias *c, const struct copy *copy)
 {
 	uint64_t hash = hash_word(hash_word(c->key, copy->group), copy->sym->start);
-	size_t at = hash_bytes(hash, copy->sym->name, strlen(copy->sym->name)) & (c->size - 1);
 
-	while (c->slot[at].sym && !same(&c->slot[at], copy))
-		at = (at + 1) & (c->size - 1);
-	return &c->slot[at];
+	return hash_bytes(hash, copy->sym->name, strlen(copy->sym->name));
 }
 
-static int grow(struct dso_alias *c)
+/* The first symbol that is the same as that of @copy; its own where memory is short. */
+static const struct symbol *first_of(struct dso_alias *c, const struct copy *copy)
 {
-	size_t old_size = c->size;
-	struct copy *old = c->slot, *slot = calloc(old_size ? old_size * 2 : 64, sizeof(*slot));
+	uint64_t hash = hash_copy(c, copy);
+	uint32_t found = hash_table_find(&c->table, hash, is_copy, c->copy, copy);
 
-	if (!slot)
-		return -ENOMEM;
-	c->size = old_size ? old_size * 2 : 64;
-	c->slot = slot;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].sym)
-			*find(c, &old[i]) = old[i];
-	free(old);
-	return 0;
+	if (found != HASH_TABLE_NONE)
+		return c->copy[found].sym;
+	if (hash_table_reserve(&c->table, 1) ||
+	    array_grow(&c->copy, &c->cap, c->nr_copies + 1, sizeof(*c->copy)))
+		return copy->sym;
+	hash_table_add(&c->table, hash, (uint32_t)c->nr_copies);
+	c->copy[c->nr_copies++] = *copy;
+	return copy->sym;
 }
 
 const struct symbol *dso_alias_symbol(struct dso_alias *c, const struct dso *dso,
 				      const struct symbol *sym)
 {
 	const struct copy copy = {.sym = sym, .group = c->group[dso->index]};
-	struct copy *first;
 
 	if (dso->kind != DSO_ELF || !c->several[copy.group])
 		return sym;
 	pthread_mutex_lock(&c->lock);
-	if ((c->used + 1) * 2 <= c->size || !grow(c)) {
-		first = find(c, &copy);
-		c->used += !first->sym;
-		if (!first->sym)
-			*first = copy;
-		sym = first->sym;
-	}
+	sym = first_of(c, &copy);
 	pthread_mutex_unlock(&c->lock);
 	return sym;
 }
