@@ -25,18 +25,11 @@ struct change {
 	double share;
 };
 
-/* A descriptor of a clock. */
-struct clock_id {
-	uint64_t id;
-	unsigned int event;
-};
-
 struct frequency {
 	const struct plan *plan;
 	const struct opened *opened;
-	struct event *events; /* of the plan */
-	struct clock_id *ids; /* in order */
-	size_t nr_ids;
+	struct event *events;	/* of the plan */
+	struct id_table clocks; /* ids of the descriptors of clocks that can change, to events */
 	unsigned int time_at;
 	double share;
 	atomic_bool changed;  /* some time */
@@ -83,13 +76,6 @@ static struct event describe(const struct plan *plan, const struct plan_event *e
 	return e;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct clock_id *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 struct frequency *frequency_new(const struct plan *plan, const struct opened *opened)
 {
 	struct frequency *f = calloc(1, sizeof(*f));
@@ -102,8 +88,7 @@ struct frequency *frequency_new(const struct plan *plan, const struct opened *op
 	f->time_at = plan_sample_time_at(plan);
 	f->share = 1;
 	f->events = calloc(plan->nr + 1, sizeof(*f->events));
-	f->ids = calloc(opened->nr_fds + 1, sizeof(*f->ids));
-	if (!f->events || !f->ids) {
+	if (!f->events) {
 		frequency_free(f);
 		return NULL;
 	}
@@ -112,10 +97,12 @@ struct frequency *frequency_new(const struct plan *plan, const struct opened *op
 	for (size_t i = 0; i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 
-		if (f->events[fd->event].can && f->events[fd->event].clock)
-			f->ids[f->nr_ids++] = (struct clock_id){fd->id, fd->event};
+		if (f->events[fd->event].can && f->events[fd->event].clock &&
+		    id_table_put(&f->clocks, fd->id, fd->event)) {
+			frequency_free(f);
+			return NULL;
+		}
 	}
-	qsort(f->ids, f->nr_ids, sizeof(*f->ids), by_id);
 	return f;
 }
 
@@ -125,7 +112,7 @@ void frequency_free(struct frequency *f)
 		return;
 	pthread_mutex_destroy(&f->lock);
 	free(f->events);
-	free(f->ids);
+	id_table_release(&f->clocks);
 	free(f);
 }
 
@@ -214,17 +201,19 @@ static double share_at(const struct changes *c, uint64_t time)
 static void mend_one(const struct frequency *f, const struct changes *c, uint8_t *sample,
 		     size_t size)
 {
-	struct clock_id key = {0}, *found;
 	const struct event *e;
-	uint64_t time, period;
+	uint64_t id, time, period;
+	uint32_t event;
 
 	if (size < f->time_at + sizeof(time))
 		return;
-	memcpy(&key.id, sample + sizeof(struct perf_event_header), sizeof(key.id));
-	found = bsearch(&key, f->ids, f->nr_ids, sizeof(key), by_id);
-	if (!found || size < f->events[found->event].period_at + sizeof(period))
+	memcpy(&id, sample + sizeof(struct perf_event_header), sizeof(id));
+	event = id_table_find(&f->clocks, id);
+	if (event == ID_TABLE_NONE)
 		return;
-	e = &f->events[found->event];
+	e = &f->events[event];
+	if (size < e->period_at + sizeof(period))
+		return;
 	memcpy(&time, sample + f->time_at, sizeof(time));
 	period = NS_PER_SEC / share_of(e, share_at(c, time));
 	memcpy(sample + e->period_at, &period, sizeof(period));
@@ -237,7 +226,7 @@ void frequency_mend(void *frequency, uint8_t *p, size_t len)
 	struct changes changes;
 	size_t size;
 
-	if (!f->nr_ids || !atomic_load(&f->changed))
+	if (!id_table_count(&f->clocks) || !atomic_load(&f->changed))
 		return;
 	pthread_mutex_lock(&f->lock);
 	memcpy(changes.all, f->changes, f->nr * sizeof(f->changes[0]));

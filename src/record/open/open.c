@@ -374,6 +374,20 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 	return 0;
 }
 
+int open_fds_by_id(const struct open_fd *fds, size_t nr, struct id_table *ret)
+{
+	struct id_table ids = {0};
+	int rc = id_table_reserve(&ids, nr);
+
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = id_table_put(&ids, fds[i].id, (uint32_t)i);
+	if (rc)
+		id_table_release(&ids);
+	else
+		*ret = ids;
+	return rc;
+}
+
 int open_plan(struct plan *plan, const struct limits *limits, const struct messages *messages,
 	      struct opened **ret, struct error *err)
 {

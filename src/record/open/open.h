@@ -13,6 +13,7 @@
 #ifndef RINGTAIL_RECORD_OPEN_OPEN_H
 #define RINGTAIL_RECORD_OPEN_OPEN_H
 
+#include "base/id_table.h"
 #include "record/plan/plan.h"
 #include "record/open/throttle_stats.h"
 
@@ -54,6 +55,12 @@ struct opened {
 	struct throttle_stats *throttles; /* of the events; has a lock of its own */
 	struct id_reader *id_reader; /* the session's: any thread may ask it; NULL: nobody may */
 };
+
+/*
+ * Maps the ids of @fds, as the output has them, to indices in @fds. Modules keep what they know of
+ * each descriptor in an array beside. Returns 0 with *@ret to be released, or -ENOMEM.
+ */
+int open_fds_by_id(const struct open_fd *fds, size_t nr, struct id_table *ret);
 
 /*
  * Opens and maps all of @plan. Events are not running afterwards, but for a dummy. Threads that the

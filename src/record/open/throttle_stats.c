@@ -16,7 +16,6 @@
 
 /* One descriptor's event. */
 struct throttled {
-	uint64_t id;
 	unsigned int event;
 	int cpu;
 	bool backward;	 /* its records come newest first */
@@ -29,31 +28,28 @@ struct throttled {
 
 struct throttle_stats {
 	pthread_mutex_t lock; /* guards all but the ids */
+	struct id_table ids;  /* to indices in: */
 	size_t nr;
-	struct throttled by_id[]; /* in order */
+	struct throttled events[]; /* of each descriptor */
 };
-
-static int by_id(const void *a, const void *b)
-{
-	const struct throttled *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
 
 struct throttle_stats *throttle_stats_new(const struct plan *plan, const struct open_fd *fds,
 					  size_t nr)
 {
-	struct throttle_stats *t = calloc(1, sizeof(*t) + nr * sizeof(*t->by_id));
+	struct throttle_stats *t = calloc(1, sizeof(*t) + nr * sizeof(*t->events));
 
 	if (!t)
 		return NULL;
+	if (open_fds_by_id(fds, nr, &t->ids)) {
+		free(t);
+		return NULL;
+	}
 	pthread_mutex_init(&t->lock, NULL);
 	t->nr = nr;
 	for (size_t i = 0; i < nr; i++) {
 		const struct plan_event *event = &plan->events[fds[i].event];
 
-		t->by_id[i] = (struct throttled){
-			.id = fds[i].id,
+		t->events[i] = (struct throttled){
 			.event = fds[i].event,
 			.cpu = fds[i].cpu,
 			.backward = event->overwrite,
@@ -61,7 +57,6 @@ struct throttle_stats *throttle_stats_new(const struct plan *plan, const struct 
 				      event->attr.sample_type & PERF_SAMPLE_TID,
 		};
 	}
-	qsort(t->by_id, nr, sizeof(*t->by_id), by_id);
 	return t;
 }
 
@@ -70,6 +65,7 @@ void throttle_stats_free(struct throttle_stats *t)
 	if (!t)
 		return;
 	pthread_mutex_destroy(&t->lock);
+	id_table_release(&t->ids);
 	free(t);
 }
 
@@ -115,21 +111,22 @@ static void count(struct throttled *e, const struct pd_throttle *rec, bool begin
 bool throttle_stats_count(struct throttle_stats *t, const struct perf_event_header *hdr, int cpu)
 {
 	bool begins = hdr->type == PERF_RECORD_THROTTLE;
-	struct throttled key = {0}, *found;
+	struct throttled *event;
 	struct pd_record rec;
+	uint32_t at;
 
 	if (!begins && hdr->type != PERF_RECORD_UNTHROTTLE)
 		return false;
 	if (!t || pd_record_decode(hdr, NULL, &rec))
 		return true;
-	key.id = rec.throttle.id;
-	found = bsearch(&key, t->by_id, t->nr, sizeof(key), by_id);
-	if (!found)
+	at = id_table_find(&t->ids, rec.throttle.id);
+	if (at == ID_TABLE_NONE)
 		return true;
+	event = &t->events[at];
 	pthread_mutex_lock(&t->lock);
-	if (found->cpu < 0)
-		found->cpu = cpu;
-	count(found, &rec.throttle, begins, nobody_ran(found, hdr));
+	if (event->cpu < 0)
+		event->cpu = cpu;
+	count(event, &rec.throttle, begins, nobody_ran(event, hdr));
 	pthread_mutex_unlock(&t->lock);
 	return true;
 }
@@ -144,7 +141,7 @@ void throttle_stats_figures(struct throttle_stats *t, struct throttle_stats_figu
 		return;
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < t->nr; i++) {
-		const struct throttled *e = &t->by_id[i];
+		const struct throttled *e = &t->events[i];
 
 		ret->times += e->times;
 		ret->nsec += e->nsec;
@@ -177,7 +174,7 @@ static void say_each(const struct throttle_stats *t, const struct plan *plan,
 		     const struct messages *messages)
 {
 	for (size_t i = 0; i < t->nr; i++) {
-		const struct throttled *e = &t->by_id[i];
+		const struct throttled *e = &t->events[i];
 
 		if (e->times)
 			messages_say(messages, MESSAGE_DETAIL,

@@ -4,41 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct census_event {
-	uint64_t id;
-	unsigned int event;
-	uint64_t samples;
-};
-
 struct census_stage {
 	struct sink sink;
 	struct sink *next;
 	const struct opened *opened;
-	struct census_event *by_id; /* of each descriptor; ascending */
+	struct id_table ids; /* to indices of opened->fds */
+	uint64_t *samples;   /* of each descriptor */
 };
-
-static int compare(const void *a, const void *b)
-{
-	const struct census_event *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static struct census_event *find(struct census_stage *c, uint64_t id)
-{
-	const struct census_event key = {.id = id};
-
-	return bsearch(&key, c->by_id, c->opened->nr_fds, sizeof(key), compare);
-}
 
 /* The id is the first word of every sample (PERF_SAMPLE_IDENTIFIER); many in a row have the same.
  */
 static void count_run(struct census_stage *c, const struct run *run)
 {
-	struct census_event *event = NULL;
+	uint32_t found = ID_TABLE_NONE;
 	size_t at = 0, end = run_bytes(run);
 	struct perf_event_header h;
-	uint64_t id;
+	uint64_t id, last = 0;
 
 	for (; end - at >= sizeof(h) + sizeof(id); at += h.size) {
 		run_copy(run, at, &h, sizeof(h));
@@ -47,10 +28,11 @@ static void count_run(struct census_stage *c, const struct run *run)
 		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(h) + sizeof(id))
 			continue;
 		run_copy(run, at + sizeof(h), &id, sizeof(id));
-		if (!event || event->id != id)
-			event = find(c, id);
-		if (event)
-			event->samples++;
+		if (id != last || found == ID_TABLE_NONE)
+			found = id_table_find(&c->ids, id);
+		last = id;
+		if (found != ID_TABLE_NONE)
+			c->samples[found]++;
 	}
 }
 
@@ -70,8 +52,11 @@ static int census_flush(struct sink *s, struct error *err)
 
 static void census_free(struct sink *s)
 {
-	free(((struct census_stage *)s)->by_id);
-	free(s);
+	struct census_stage *c = (struct census_stage *)s;
+
+	id_table_release(&c->ids);
+	free(c->samples);
+	free(c);
 }
 
 static const struct sink_ops census_ops = {
@@ -87,16 +72,11 @@ struct sink *overwrite_tally_new(const struct opened *opened, struct sink *next)
 	if (!c)
 		return NULL;
 	*c = (struct census_stage){.sink.ops = &census_ops, .next = next, .opened = opened};
-	c->by_id = calloc(opened->nr_fds + 1, sizeof(*c->by_id));
-	if (!c->by_id) {
-		free(c);
+	c->samples = calloc(opened->nr_fds + 1, sizeof(*c->samples));
+	if (!c->samples || open_fds_by_id(opened->fds, opened->nr_fds, &c->ids)) {
+		census_free(&c->sink);
 		return NULL;
 	}
-	for (size_t i = 0; i < opened->nr_fds; i++) {
-		c->by_id[i].id = opened->fds[i].id;
-		c->by_id[i].event = opened->fds[i].event;
-	}
-	qsort(c->by_id, opened->nr_fds, sizeof(*c->by_id), compare);
 	return &c->sink;
 }
 
@@ -105,5 +85,5 @@ void overwrite_tally_add(const struct sink *s, uint64_t *sums)
 	const struct census_stage *c = (const struct census_stage *)s;
 
 	for (size_t i = 0; i < c->opened->nr_fds; i++)
-		sums[c->by_id[i].event] += c->by_id[i].samples;
+		sums[c->opened->fds[i].event] += c->samples[i];
 }

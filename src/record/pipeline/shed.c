@@ -7,7 +7,7 @@
 #include "perfdata/sample.h"
 #include "record/loss/lost_samples_record.h"
 
-/* One descriptor's event, found by the id that stands first in its samples. */
+/* What was given up of one descriptor's event. */
 struct shed_event {
 	uint64_t id;
 	unsigned int event;
@@ -20,18 +20,12 @@ struct shed_event {
 struct shed {
 	const struct plan *plan;
 	struct renumber *renumber;
-	size_t time_at;		  /* offset of TIME in samples, bytes; 0: they have none */
-	struct shed_event *by_id; /* in order */
-	size_t nr, last;	  /* last: the one found last, likely the next one, too */
-	bool stacks;		  /* samples of any event have user stacks */
+	size_t time_at;		   /* offset of TIME in samples, bytes; 0: they have none */
+	struct id_table ids;	   /* to indices in: */
+	struct shed_event *events; /* of each descriptor */
+	size_t nr;
+	bool stacks; /* samples of any event have user stacks */
 };
-
-static int by_id(const void *a, const void *b)
-{
-	const struct shed_event *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
 
 struct shed *shed_new(const struct plan *plan, const struct opened *opened,
 		      struct renumber *renumber)
@@ -40,9 +34,9 @@ struct shed *shed_new(const struct plan *plan, const struct opened *opened,
 
 	if (!s)
 		return NULL;
-	s->by_id = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*s->by_id));
-	if (!s->by_id) {
-		free(s);
+	s->events = calloc(opened->nr_fds + 1, sizeof(*s->events));
+	if (!s->events || open_fds_by_id(opened->fds, opened->nr_fds, &s->ids)) {
+		shed_free(s);
 		return NULL;
 	}
 	s->plan = plan;
@@ -52,10 +46,9 @@ struct shed *shed_new(const struct plan *plan, const struct opened *opened,
 		s->stacks |= plan->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER;
 	s->nr = opened->nr_fds;
 	for (size_t i = 0; i < s->nr; i++) {
-		s->by_id[i].id = opened->fds[i].id;
-		s->by_id[i].event = opened->fds[i].event;
+		s->events[i].id = opened->fds[i].id;
+		s->events[i].event = opened->fds[i].event;
 	}
-	qsort(s->by_id, s->nr, sizeof(*s->by_id), by_id);
 	return s;
 }
 
@@ -63,7 +56,8 @@ void shed_free(struct shed *s)
 {
 	if (!s)
 		return;
-	free(s->by_id);
+	id_table_release(&s->ids);
+	free(s->events);
 	free(s);
 }
 
@@ -77,7 +71,7 @@ int shed_cut(const struct shed *s, struct loss *ret)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->nr; i++) {
-		const struct shed_event *e = &s->by_id[i];
+		const struct shed_event *e = &s->events[i];
 
 		rc = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
 		if (!rc)
@@ -89,21 +83,16 @@ int shed_cut(const struct shed *s, struct loss *ret)
 /* The event of a sample of @size bytes; NULL if it is none of ours. */
 static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t size)
 {
-	struct shed_event key = {0}, *found;
+	uint64_t id;
+	uint32_t at;
 
-	if (size < sizeof(struct perf_event_header) + sizeof(key.id))
+	if (size < sizeof(struct perf_event_header) + sizeof(id))
 		return NULL;
-	memcpy(&key.id, sample + sizeof(struct perf_event_header), sizeof(key.id));
-	if (s->last < s->nr && s->by_id[s->last].id == key.id)
-		return &s->by_id[s->last];
-	found = bsearch(&key, s->by_id, s->nr, sizeof(key), by_id);
-	if (!found && s->renumber) {
-		key.id = renumber_id(s->renumber, key.id);
-		found = bsearch(&key, s->by_id, s->nr, sizeof(key), by_id);
-	}
-	if (found)
-		s->last = (size_t)(found - s->by_id);
-	return found;
+	memcpy(&id, sample + sizeof(struct perf_event_header), sizeof(id));
+	at = id_table_find(&s->ids, id);
+	if (at == ID_TABLE_NONE && s->renumber)
+		at = id_table_find(&s->ids, renumber_id(s->renumber, id));
+	return at == ID_TABLE_NONE ? NULL : &s->events[at];
 }
 
 /*
@@ -203,7 +192,7 @@ size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu)
 size_t shed_tell(struct shed *s, uint8_t *out, int *ret_cpu)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		struct shed_event *e = &s->by_id[i];
+		struct shed_event *e = &s->events[i];
 		struct lost_samples_record rec;
 
 		if (!e->dropped)

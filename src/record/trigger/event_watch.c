@@ -23,19 +23,13 @@ struct trigger_ring {
 	uint64_t counted;
 };
 
-/* Which event an id is of. */
-struct trigger_id {
-	uint64_t id;
-	size_t event;
-};
-
 struct event_watch {
 	struct plan *plan;
 	struct opened *opened;
 	struct trigger_ring *rings; /* those that there are */
 	size_t nr;
 	struct trigger_ring **by_open; /* by index of opened->rings */
-	struct trigger_id *ids;	       /* by id */
+	struct id_table ids;	       /* as the kernel has them now, to events */
 	uint8_t *records;	       /* as many bytes as a ring has */
 	int64_t left_out;	       /* pid; -1: none */
 	bool uncounted;		       /* a count could not be read */
@@ -141,20 +135,15 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	return rc;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct trigger_id *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static void list_ids(struct event_watch *t)
+/* An event that was opened again has got another id; the one before stays in the table. */
+static int list_ids(struct event_watch *t)
 {
 	const struct opened *o = t->opened;
+	int rc = 0;
 
-	for (size_t i = 0; i < o->nr_fds; i++)
-		t->ids[i] = (struct trigger_id){o->fds[i].live, o->fds[i].event};
-	qsort(t->ids, o->nr_fds, sizeof(*t->ids), by_id);
+	for (size_t i = 0; !rc && i < o->nr_fds; i++)
+		rc = id_table_put(&t->ids, o->fds[i].live, o->fds[i].event);
+	return rc;
 }
 
 static int find_rings(struct event_watch *t, size_t page_size)
@@ -165,10 +154,8 @@ static int find_rings(struct event_watch *t, size_t page_size)
 	t->rings = calloc(o->nr_rings, sizeof(*t->rings));
 	t->by_open = calloc(o->nr_rings, sizeof(*t->by_open));
 	t->records = malloc(t->plan->ring_size);
-	t->ids = calloc(o->nr_fds + 1, sizeof(*t->ids));
-	if (!t->rings || !t->by_open || !t->records || !t->ids)
+	if (!t->rings || !t->by_open || !t->records || list_ids(t))
 		return -ENOMEM;
-	list_ids(t);
 	for (size_t i = 0; !rc && i < o->nr_rings; i++) {
 		const struct open_ring *open = &o->rings[i];
 		struct trigger_ring *r = &t->rings[t->nr];
@@ -217,7 +204,7 @@ void event_watch_free(struct event_watch *t)
 	plan_free(t->plan);
 	free(t->rings);
 	free(t->by_open);
-	free(t->ids);
+	id_table_release(&t->ids);
 	free(t->records);
 	free(t);
 }
@@ -241,9 +228,9 @@ int event_watch_revive(struct event_watch *t, int cpu)
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc; /* nothing is waited for there */
-	list_ids(t);
+	rc = list_ids(t);
 	revive_enable(t->opened, t->plan, cpu, NULL);
-	return 0;
+	return rc;
 }
 
 size_t event_watch_descriptors(const struct event_watch *t)
@@ -274,12 +261,12 @@ const char *event_watch_event_name(const struct event_watch *t, size_t event)
 
 static size_t find_event(const struct event_watch *t, uint64_t id)
 {
-	const struct trigger_id key = {.id = id}, *found;
+	uint32_t event;
 
 	if (t->plan->nr == 1)
 		return 0;
-	found = bsearch(&key, t->ids, t->opened->nr_fds, sizeof(key), by_id);
-	return found ? found->event : TRIGGER_SOME_EVENT;
+	event = id_table_find(&t->ids, id);
+	return event == ID_TABLE_NONE ? TRIGGER_SOME_EVENT : event;
 }
 
 /* Returns whether it is to be told, as the next. */
