@@ -13,18 +13,11 @@
 
 #include "data/writer/writer_priv.h"
 
-struct writer_mark {
-	struct pd_header header;
-	struct pd_section sections[HEADER_FEAT_BITS];
-	uint64_t visible, file_end;
-	struct buf table;
-};
-
 int writer_mark_new(const struct writer *w, struct writer_mark **ret)
 {
 	struct writer_mark *m;
 
-	if (w->stream)
+	if (w->form->sequential)
 		return -ENOTSUP;
 	if (w->pos != w->visible || w->finished || w->broken)
 		return -EINVAL;
@@ -58,20 +51,6 @@ static void forget_appended(struct writer *w, const struct writer_mark *m)
 	writer_forget(w);
 }
 
-static int put_back(struct writer *w, const struct writer_mark *m)
-{
-	struct pd_header between = writer_header_between(&m->header);
-	int rc = 0;
-
-	if (!w->plain)
-		rc = writer_put_at(w, &between, sizeof(between), 0);
-	if (!rc)
-		rc = writer_put_at(w, m->table.data, m->table.len, m->visible);
-	if (!rc && !w->plain)
-		rc = writer_put_at(w, &m->header, sizeof(m->header), 0);
-	return rc;
-}
-
 int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error *err)
 {
 	struct buf table = {0};
@@ -80,7 +59,7 @@ int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error
 	if (rc)
 		return error_set(err, rc, "out of memory");
 	forget_appended(w, m);
-	rc = put_back(w, m);
+	rc = w->form->put_back(w, m);
 	if (!rc && ftruncate(w->fd, (off_t)m->file_end))
 		rc = -errno;
 	if (rc) {

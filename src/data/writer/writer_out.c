@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -64,6 +65,31 @@ struct writer_async {
 	struct out_buffer buffers[];
 };
 
+int writer_fail(const struct writer *w, int rc, const char *what, struct error *err)
+{
+	char text[64];
+
+	if (rc == -EPIPE)
+		return error_set(err, rc, "%s: whoever read it has closed it; recording ends",
+				 w->path);
+	if (rc == -EINTR && w->io.patience)
+		return error_set(err, rc, "%s: whoever reads it takes nothing; recording ends",
+				 w->path);
+	snprintf(text, sizeof(text), "cannot write at offset %llu",
+		 (unsigned long long)w->failed_at);
+	if (!what)
+		what = text;
+	return error_sys(err, rc, "%s: %s", w->path, what);
+}
+
+int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset)
+{
+	struct iovec iov = {(void *)(uintptr_t)p, len};
+
+	w->failed_at = offset;
+	return writer_io_all(&w->io, w->fd, &iov, 1, (off_t)offset);
+}
+
 void writer_expect(struct writer *w, uint64_t bytes)
 {
 	w->expected = w->header.data.offset + bytes;
@@ -87,7 +113,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 
 	uint64_t ahead = ahead_of(w, end);
 
-	if (w->stream || w->not_ahead || end <= AHEAD || end <= w->ahead || !ahead)
+	if (w->form->sequential || w->not_ahead || end <= AHEAD || end <= w->ahead || !ahead)
 		return;
 	if (!w->ahead && (fstatfs(w->fd, &fs) || fs.f_type != EXT4_SUPER_MAGIC)) {
 		w->not_ahead = true;
@@ -106,7 +132,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 /* How much of the @len bytes from the end of what is written on goes now; the rest can wait. */
 static size_t to_write(const struct writer *w, size_t len, bool now)
 {
-	size_t over = w->stream || now ? 0 : (w->pos - w->out.len + len) % OUT_ALIGN;
+	size_t over = w->form->sequential || now ? 0 : (w->pos - w->out.len + len) % OUT_ALIGN;
 
 	return over < len ? len - over : 0;
 }
@@ -161,7 +187,7 @@ static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 		ask_ahead(w, w->failed_at, write);
 		iov_cut(all, n + 1, write);
 		rc = writer_io_all(&w->io, w->fd, all, n + 1,
-				   w->stream ? -1 : (off_t)(w->pos - w->out.len));
+				   w->form->sequential ? -1 : (off_t)(w->pos - w->out.len));
 		if (rc)
 			return rc;
 	}
@@ -211,8 +237,8 @@ static int buffer_send(struct writer *w, struct out_buffer *b)
 	int rc;
 
 	ask_ahead(w, b->offset, b->len);
-	while (aio_submit(a->aio, w->fd, b->data, b->len, w->stream ? AIO_STREAM : (off_t)b->offset,
-			  b) == -EBUSY) {
+	while (aio_submit(a->aio, w->fd, b->data, b->len,
+			  w->form->sequential ? AIO_STREAM : (off_t)b->offset, b) == -EBUSY) {
 		rc = take_done(w, true);
 		if (rc)
 			return rc;
@@ -377,7 +403,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 		return w->broken;
 	/* One in flight could not be given up. */
 	rc = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
-	if (rc && w->stream)
+	if (rc && w->form->sequential)
 		w->broken = rc;
 	for (i = 0; i < n && !rc; i++)
 		w->pos += iov[i].iov_len;

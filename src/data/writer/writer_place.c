@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where the file of a writer is, which others may move, delete and truncate. */
+/* Creates the file of a writer, and finds it after others moved, deleted or truncated it. */
 #include "data/writer/writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,14 @@
 #include <unistd.h>
 
 #include "data/writer/writer_priv.h"
+
+int writer_open_new(struct writer *w, struct error *err)
+{
+	w->fd = open(w->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (w->fd < 0)
+		return error_sys(err, -errno, "%s: cannot create it", w->path);
+	return 0;
+}
 
 /* Where nobody can look, nothing is known to have changed. */
 static bool is_named(const char *path, const struct stat *file)
@@ -51,7 +60,7 @@ bool writer_is_cut(const struct writer *w)
 
 bool writer_is_headless(const struct writer *w)
 {
-	return !w->stream && !w->plain && is_gone(w, 0);
+	return w->form->has_header && is_gone(w, 0);
 }
 
 enum writer_place writer_place(const struct writer *w, char **ret_path)
@@ -59,7 +68,7 @@ enum writer_place writer_place(const struct writer *w, char **ret_path)
 	struct stat file;
 
 	*ret_path = NULL;
-	if (w->stream || fstat(w->fd, &file))
+	if (w->form->sequential || fstat(w->fd, &file))
 		return WRITER_THERE;
 	if (is_named(w->path, &file))
 		return writer_is_headless(w) ? WRITER_CUT : WRITER_THERE;

@@ -25,7 +25,7 @@ static int put_filler(struct buf *b, size_t len)
 	return rc ? rc : buf_zero(b, len - sizeof(filler));
 }
 
-int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
+int writer_preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b)
 {
 	size_t places = 2;
 
@@ -45,7 +45,7 @@ int writer_preface(struct writer *w, const void *records, size_t len, struct err
 	struct buf b = {0};
 	int rc;
 
-	if (w->stream || w->plain)
+	if (!w->form->has_header)
 		return error_set(err, -ENOTSUP, "%s: its beginning cannot be replaced", w->path);
 	if (writer_is_cut(w))
 		return error_set(err, -ESTALE, "%s: another program has truncated it", w->path);

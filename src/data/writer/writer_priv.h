@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to data/writer*.c: a writer's two shapes, a file and a stream. */
+/*
+ * Inside of a writer. Internal to data/writer/.
+ *
+ * Each file uses only those before it: writer_io.c (system calls), writer_out.c (buffers),
+ * writer_place.c, writer_walk.c, writer_preface.c; the forms writer_file.c, writer_stream.c and
+ * writer_part.c; and, through struct writer_form, writer.c, writer_mark.c and writer_rescue.c.
+ */
 #ifndef RINGTAIL_DATA_WRITER_WRITER_PRIV_H
 #define RINGTAIL_DATA_WRITER_WRITER_PRIV_H
 
@@ -9,16 +15,39 @@
 #define WRITER_OUT_MAX ((size_t)256 << 10)
 
 struct writer_async;
+struct writer_mark;
+
+/* What depends on the form of the output. Functions return 0 or a negative errno. */
+struct writer_form {
+	bool sequential; /* a stream: no offsets, and no failed write can be repeated */
+	bool has_header; /* and a table of feature sections */
+
+	/* Creates the output, or checks the one that there is: sets w->fd. */
+	int (*open)(struct writer *w, struct error *err);
+	/* Writes what comes before the data. */
+	int (*begin)(struct writer *w, const struct pd_evlist *list,
+		     const struct writer_feature *features, size_t nr_features, struct error *err);
+	/* Makes visible what was appended. */
+	int (*flush)(struct writer *w);
+	/* The same after a failure, of what is in held and in the file. NULL: sequential. */
+	int (*flush_last)(struct writer *w);
+	/* After a flush: adds @features, and ends the output. */
+	int (*finish)(struct writer *w, const struct writer_feature *features, size_t nr_features,
+		      struct error *err);
+	/* Writes header and table as they were at @m, in place. NULL: sequential. */
+	int (*put_back)(struct writer *w, const struct writer_mark *m);
+};
+
+extern const struct writer_form writer_form_file, writer_form_stream, writer_form_part;
 
 struct writer {
 	struct writer_io io; /* a copy */
 	char *path;	     /* as messages call it */
 	int fd;
-	bool stream; /* then only finished, pos, out, and header.data.offset are used below */
-	bool plain;  /* records alone; the table is a cover (writer_plain.c) */
+	const struct writer_form *form;
 	bool finished;
 
-	/* As on disk since the last flush. */
+	/* As on disk since the last flush. A stream uses header.data.offset alone. */
 	struct pd_header header;
 	struct pd_section sections[HEADER_FEAT_BITS]; /* of the features whose bit is set */
 	size_t preface;				      /* bytes of what the data begin with */
@@ -46,6 +75,14 @@ struct writer {
 	int broken; /* a failure of a stream, or of a file without its cover: nothing can follow */
 };
 
+/* A flush to come back to (writer_mark.c). */
+struct writer_mark {
+	struct pd_header header;
+	struct pd_section sections[HEADER_FEAT_BITS];
+	uint64_t visible, file_end;
+	struct buf table;
+};
+
 /*
  * Fills @err: @what (NULL: a write at failed_at) could not be done to the file, and what of it
  * stays readable.
@@ -54,9 +91,6 @@ int writer_fail(const struct writer *w, int rc, const char *what, struct error *
 
 /* Writes, at once. Returns 0 or a negative errno. */
 int writer_put_at(struct writer *w, const void *p, size_t len, uint64_t offset);
-
-/* The header for the moments in which the table of one that says @now is overwritten. */
-struct pd_header writer_header_between(const struct pd_header *now);
 
 /*
  * Puts @iov (two at most) at pos, which moves on: gathers small pieces, and writes what grows
@@ -92,19 +126,10 @@ bool writer_is_headless(const struct writer *w);
 /* Waits for what is in flight, and frees out and async. */
 void writer_out_release(struct writer *w);
 
+/* Creates w->path, which must not exist. Returns 0 or a negative errno with @err filled. */
+int writer_open_new(struct writer *w, struct error *err);
+
 /* Appends to @b what the data of a file with these events begin with. 0 or a negative errno. */
-int preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b);
-
-/* writer_plain.c. Each returns 0 or a negative errno. */
-int plain_begin(struct writer *w);
-int plain_commit(struct writer *w); /* makes visible what was appended */
-int plain_cut(struct writer *w);    /* the same, of what is in held and in the file, as the last */
-int plain_end(struct writer *w, struct error *err);
-
-/* Writes header, events and features of a stream; features alone. */
-int stream_begin(struct writer *w, const struct pd_evlist *list,
-		 const struct writer_feature *features, size_t nr_features, struct error *err);
-int stream_features(struct writer *w, const struct writer_feature *features, size_t nr_features,
-		    struct error *err);
+int writer_preface_begin(struct writer *w, const struct pd_evlist *list, struct buf *b);
 
 #endif

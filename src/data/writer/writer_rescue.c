@@ -41,7 +41,7 @@ static int rescue_until(struct writer *w, uint64_t end, struct writer_rescued *r
 	held = w->pos - w->visible;
 	if (held < w->held.len)
 		w->held.len = held;
-	return w->plain ? plain_cut(w) : writer_flush(w, NULL);
+	return w->form->flush_last(w);
 }
 
 int writer_rescue(struct writer *w, struct writer_rescued *ret)
@@ -51,7 +51,7 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 	uint64_t end;
 	int rc;
 
-	if (w->stream || w->finished)
+	if (w->form->sequential || w->finished)
 		return -EINVAL;
 	if (writer_is_cut(w))
 		return -ESTALE;

@@ -9,7 +9,9 @@
 #include "data/writer/writer_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 /* perf to 6.1 looks for the ids behind 128 bytes of attribute, whatever attr.size says. */
 #define STREAM_ATTR_SIZE 128
@@ -110,8 +112,8 @@ static int put_feature(struct buf *b, const struct writer_feature *feature)
 	return rc == -E2BIG ? 0 : rc; /* writer.h: left out of a stream */
 }
 
-int stream_features(struct writer *w, const struct writer_feature *features, size_t nr_features,
-		    struct error *err)
+static int stream_features(struct writer *w, const struct writer_feature *features,
+			   size_t nr_features, struct error *err)
 {
 	struct iovec iov;
 	struct buf b = {0};
@@ -128,8 +130,9 @@ int stream_features(struct writer *w, const struct writer_feature *features, siz
 	return rc ? writer_fail(w, rc, "cannot write the features", err) : 0;
 }
 
-int stream_begin(struct writer *w, const struct pd_evlist *list,
-		 const struct writer_feature *features, size_t nr_features, struct error *err)
+static int stream_begin(struct writer *w, const struct pd_evlist *list,
+			const struct writer_feature *features, size_t nr_features,
+			struct error *err)
 {
 	static const uint64_t header[2] = {PD_MAGIC, PD_PIPE_HEADER_SIZE};
 	struct iovec iov;
@@ -163,3 +166,32 @@ int stream_begin(struct writer *w, const struct pd_evlist *list,
 	w->header.data.offset = w->pos;
 	return rc;
 }
+
+static int stream_open(struct writer *w, struct error *err)
+{
+	int flags;
+
+	w->fd = w->io.stream_fd;
+	flags = fcntl(w->fd, F_GETFL);
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return error_set(err, -EBADF,
+				 "standard output is closed or cannot be written to; redirect it, "
+				 "or name a file (-o)");
+	if (isatty(w->fd))
+		return error_set(err, -EINVAL,
+				 "standard output is a terminal; redirect it, or name a file (-o)");
+	return 0;
+}
+
+static int stream_flush(struct writer *w)
+{
+	return writer_put(w, NULL, 0, true);
+}
+
+const struct writer_form writer_form_stream = {
+	.sequential = true,
+	.open = stream_open,
+	.begin = stream_begin,
+	.flush = stream_flush,
+	.finish = stream_features,
+};

@@ -140,8 +140,9 @@ void writer_remains(const struct writer *w, struct writer_rescued *ret)
 	/* A record whose header alone is left is none. */
 	if (!fstat(w->fd, &st) && (uint64_t)st.st_size < end)
 		end = (uint64_t)st.st_size;
-	if (w->plain || !writer_is_headless(w))
-		walk_records(&walk, w->plain ? 0 : w->header.data.offset, end);
+	/* Without a header the data begin at offset 0. */
+	if (!writer_is_headless(w))
+		walk_records(&walk, w->header.data.offset, end);
 	inflater_free(walk.inflater);
 	*ret = walk.found;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files of records alone. The cover stands where a file with a header has its table: bytes that
- * belong there are held back, those behind it are written at any time and in any order, and a flush
- * writes the next cover behind them before it replaces this one, in one small write.
+ * The directory part form: records alone (writer_create_plain()).
+ *
+ * The cover stands where a file with a header has its table. Bytes that belong there are held back;
+ * those behind it are written at any time and in any order. A flush writes the next cover behind
+ * them before it replaces this one, in one small write.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -12,7 +14,8 @@
 
 static const struct tail_cover cover = COVER_INIT;
 
-int plain_begin(struct writer *w)
+static int part_begin(struct writer *w, const struct pd_evlist *list,
+		      const struct writer_feature *features, size_t nr_features, struct error *err)
 {
 	int rc = buf_append(&w->table, &cover, sizeof(cover));
 
@@ -22,7 +25,7 @@ int plain_begin(struct writer *w)
 	if (!rc)
 		rc = writer_put_at(w, &cover, sizeof(cover), 0);
 	w->file_end = sizeof(cover);
-	return rc;
+	return rc ? error_sys(err, rc, "%s: cannot write", w->path) : 0;
 }
 
 int writer_rest(struct writer *w, bool rests)
@@ -32,7 +35,7 @@ int writer_rest(struct writer *w, bool rests)
 		.size = sizeof(struct tail_cover),
 	};
 
-	if (!w->plain || !w->table.len || w->finished || w->broken)
+	if (w->form != &writer_form_part || !w->table.len || w->finished || w->broken)
 		return 0;
 	if (w->pos != w->visible)
 		return -EBUSY;
@@ -59,7 +62,7 @@ static int uncover(struct writer *w)
 	return 0;
 }
 
-int plain_cut(struct writer *w)
+static int part_flush_last(struct writer *w)
 {
 	uint64_t old_end = w->visible + w->table.len;
 	int rc;
@@ -70,13 +73,15 @@ int plain_cut(struct writer *w)
 	return rc ? rc : end_uncovered(w);
 }
 
-int plain_commit(struct writer *w)
+static int part_flush(struct writer *w)
 {
 	uint64_t old_end = w->visible + w->table.len;
 	size_t in_held; /* of the next cover */
 	const uint8_t *next = (const uint8_t *)&cover;
 	int rc;
 
+	if (w->pos == w->visible)
+		return 0;
 	rc = writer_put(w, NULL, 0, true);
 	if (rc)
 		return rc;
@@ -93,9 +98,24 @@ int plain_commit(struct writer *w)
 	return rc ? rc : uncover(w);
 }
 
-int plain_end(struct writer *w, struct error *err)
+static int part_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
+		       struct error *err)
 {
 	int rc = end_uncovered(w);
 
 	return rc ? writer_fail(w, rc, "cannot cut it to its size", err) : 0;
 }
+
+static int part_put_back(struct writer *w, const struct writer_mark *m)
+{
+	return writer_put_at(w, m->table.data, m->table.len, m->visible);
+}
+
+const struct writer_form writer_form_part = {
+	.open = writer_open_new,
+	.begin = part_begin,
+	.flush = part_flush,
+	.flush_last = part_flush_last,
+	.finish = part_finish,
+	.put_back = part_put_back,
+};
