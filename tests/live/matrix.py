@@ -261,18 +261,18 @@ def check(lab, cell, recorded, seen):
 
 TABLE_HEAD = '''# What goes with what
 
-Every reader with every compression and container (rows), every cut and target (columns). ✓: it records, and
-ringtail and perf read every sample that was not counted as lost or, with `-M`, as passed through memory; a number:
-it is refused before anything is made, with exit status 2, and the sentence is below. `tests/live/matrix.py` makes all
-these recordings, and this page.
+A row is a reader, with or without compression, and a container. A column is a way to end or split the output, and a
+target. ✓ means that the cell records, and that ringtail and perf read every sample that was not counted as lost or,
+with `-M`, as passed through memory. A number means that ringtail refuses the cell before it makes anything, with exit
+status 2; the message is below. `tests/live/matrix.py` makes all these recordings, and this page.
 
 - A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with
   `--threads`, where that is a directory, it is `-o - >NAME`. A *pipe* is `-o - |`.
-- `-a` and `-p` record processes that run already, *command* one that is started.
-- With `-M` two snapshots are taken meanwhile, and one at the end (`--snapshot-on-exit`). Together with `--overwrite` it
-  is refused: that keeps the newest samples in the kernel's rings, from which nothing would come to memory.
-- perf reads files and directories with `perf report --stats`, and streams with `perf script`, since `report --stats`
-  cannot read features and tracing data in streams, perf's own included.
+- `-a` and `-p` record processes that run already; *command* records one that is started.
+- With `-M` two snapshots are taken meanwhile, and one at the end (`--snapshot-on-exit`). `-M` together with
+  `--overwrite` is refused: `--overwrite` keeps the newest samples in the kernel's rings, so none would reach memory.
+- perf reads files and directories with `perf report --stats`. It reads streams with `perf script`, because
+  `report --stats` cannot read features and tracing data in streams, perf's own included.
 
 '''
 
