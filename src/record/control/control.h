@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands to a running recording: from a descriptor or FIFO (--control) and from any number of
- * clients of a socket (`ringtail ctl`), all in the same words (record/control_command.h).
+ * Commands to a running recording: parses them, runs them, sends the answers.
  *
- * A command is a line, ended by a newline or, as perf takes it, a NUL. Each gets an answer: what it
- * asks for, line by line, and then "ack\n" or "error: REASON\n", with a NUL behind it as perf sends
- * one. Two of perf's ways hold for --control: all but `stats` and `help` is only acknowledged, with
- * `evlist` said as messages, and a command whose line is not ended is taken when nothing follows
- * for CONTROL_PATIENCE_MS.
+ * Commands come from a descriptor or FIFO (--control) and from any number of clients of a socket
+ * (`ringtail ctl`), in the same words (record/control/control_command.h).
  *
- * Nothing here waits for a peer. Answers to a client are kept until it takes them, and nothing more
- * is read from it meanwhile; one on --control that finds no room is counted and dropped.
+ * A command is a line that ends in a newline or, as perf sends it, a NUL. Its answer is the lines
+ * it asks for, then "ack\n" or "error: REASON\n", then a NUL as perf sends one. On --control two
+ * things are as in perf: all but `stats` and `help` get only the last line, and `evlist` prints
+ * messages; and a line without an end counts as a command after CONTROL_PATIENCE_MS of silence.
+ *
+ * Nothing here waits for a peer. An answer is kept until its client takes it, and meanwhile nothing
+ * more is read from that client. An answer on --control that finds no room is counted and dropped.
  *
  * One thread uses a struct control. SIGPIPE must be blocked or ignored.
  */
@@ -38,7 +39,7 @@ struct control_ops {
 
 struct control;
 
-/* @ops, @arg and @notes must outlive it. Returns 0 or a negative errno with @err filled. */
+/* @ops, @arg and @messages must outlive it. Returns 0 or a negative errno with @err filled. */
 int control_new(const struct control_ops *ops, void *arg, const struct messages *messages,
 		struct control **ret, struct error *err);
 void control_free(struct control *c); /* accepts NULL; removes the socket */
@@ -56,13 +57,13 @@ int control_listen(struct control *c, const char *base, struct error *err);
 /* Readable when there is something to do. */
 int control_fd(const struct control *c);
 
-/* Does what there is to do. */
+/* Reads and runs what has come, and sends answers. */
 void control_dispatch(struct control *c);
 
 /*
- * Answers the command that has this ticket, if who gave it is still there: @text and an ack, or the
- * error if @err is one. @text is the caller's, and changed. May take further commands of the same
- * peer. Not to be called by what a command does.
+ * Answers the command that has this ticket, if its peer is still there: by @text and an ack, or by
+ * @err if it is an error. @text stays the caller's, and is changed. May run further commands of the
+ * same peer. The functions of struct control_ops must not call it.
  */
 void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of --control and `ringtail ctl`: commands, the option's argument, answers. Pure.
+ * The words of --control and `ringtail ctl`: commands, the option's argument, answers.
  *
- * Source of those that perf has: perf-record(1), --control, and tools/perf/util/evlist.c (6.1).
+ * Pure. Source of perf's words: perf-record(1), --control, and tools/perf/util/evlist.c (6.1).
  */
 #ifndef RINGTAIL_RECORD_CONTROL_CONTROL_COMMAND_H
 #define RINGTAIL_RECORD_CONTROL_CONTROL_COMMAND_H
@@ -38,7 +38,7 @@ struct control_command {
 	const char *event;		  /* of enable and disable, in the line; NULL: all */
 	enum control_list list;		  /* of evlist */
 	bool json;			  /* of stats */
-	struct snapshot_request snapshot; /* what was said of reason and bounds */
+	struct snapshot_request snapshot; /* its reason and bounds */
 };
 
 /*
@@ -50,7 +50,7 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 /* A line for each command. Returns 0 or -ENOMEM. */
 int control_command_help(struct buf *out);
 
-/* What --control says: descriptors, or the paths of FIFOs. */
+/* The argument of --control: descriptors, or the paths of FIFOs. */
 struct control_spec {
 	bool fifo;
 	int fd, ack_fd;				 /* ack_fd -1: none */
@@ -60,13 +60,13 @@ struct control_spec {
 /* "fd:CONTROL[,ACK]" or "fifo:CONTROL[,ACK]". Returns 0 or -EINVAL with @err filled. */
 int control_spec_parse(const char *arg, struct control_spec *ret, struct error *err);
 
-/* Of one trigger: times that it has happened, snapshots it has asked for, times that it has not. */
+/* Figures of one trigger: times that it happened, snapshots it asked for, times it did not. */
 struct control_trigger {
 	const char *text;
 	uint64_t times, snapshots, limited, forgotten;
 };
 
-/* What `stats` tells. */
+/* The figures that `stats` prints. */
 struct control_figures {
 	uint64_t samples, lost;
 	uint64_t bytes; /* of the output */
@@ -76,17 +76,17 @@ struct control_figures {
 	uint64_t missed_cpus;	  /* that were online without being recorded */
 	uint64_t throttled;	  /* times that the kernel stopped an event for a moment */
 	double throttled_seconds; /* of all these together */
-	bool memory;		  /* what follows is told */
+	bool memory;		  /* -M, and the next four are printed */
 	uint64_t held_bytes, held_samples;
 	uint64_t held_memory; /* bytes that these take */
 	double held_seconds;
-	bool budget;		     /* --max-cpu, and what follows is told */
+	bool budget;		     /* --max-cpu, and the next two are printed */
 	double cpu, share;	     /* part of one CPU; of the frequencies that were asked for */
-	size_t nr_triggers;	     /* there are any, and what follows is told */
+	size_t nr_triggers;	     /* not 0: the next four are printed */
 	uint64_t triggered, limited; /* times; those of them that asked for no snapshot */
 	uint64_t forgotten;	     /* starts of latencies */
 	const struct control_trigger *triggers; /* the caller's, until it is printed */
-	uint64_t unread; /* answers that nobody took; control fills this one */
+	uint64_t unread;			/* answers that nobody took; control fills it */
 };
 
 /*

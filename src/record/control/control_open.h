@@ -8,7 +8,7 @@
 
 /*
  * Opens what @spec names, as control_add() says. Returns 0 with descriptors of our own, closed on
- * exec, *@ret_out being -1 where nobody wants answers; or a negative errno with @err filled.
+ * exec. *@ret_out is -1 if nobody wants answers. Or a negative errno with @err filled.
  */
 int control_open(const struct control_spec *spec, const struct messages *messages, int *ret_in,
 		 int *ret_out, struct error *err);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a recorder listens for `ringtail ctl`: BASE/ringtail/PID.sock, a stream socket of mode 0600
- * in a directory of mode 0700, both the recorder's user's. BASE is $XDG_RUNTIME_DIR, or /run for
- * root without it.
+ * The socket of a recorder for `ringtail ctl`: BASE/ringtail/PID.sock.
  *
- * Names are resolved from the directory's descriptor, once its owner and mode have been checked, or
- * where /proc forbids that (a program with file capabilities) below BASE.
- * The socket gets its name when it listens already, so one that refuses was left by a recorder that
- * is gone. Any thread.
+ * It is a stream socket of mode 0600 in a directory of mode 0700, and both belong to the recorder's
+ * user. BASE is $XDG_RUNTIME_DIR; for root without it, /run.
+ *
+ * Names are resolved from the directory's descriptor, after its owner and mode were checked. Where
+ * /proc forbids that (a program with file capabilities), they are resolved below BASE. The socket
+ * gets its name when it listens already, so a socket that refuses belongs to a dead recorder. Any
+ * thread.
  */
 #ifndef RINGTAIL_RECORD_CONTROL_CONTROL_SOCKET_H
 #define RINGTAIL_RECORD_CONTROL_CONTROL_SOCKET_H
@@ -42,9 +43,9 @@ void control_socket_close(struct control_socket *s); /* accepts one that was not
 bool control_socket_trusts(int fd);
 
 /*
- * Connects to the recorder @pid; 0: the only one that there is, for root where root has none also
- * of other users. Returns 0 with a blocking descriptor in *@ret, or a negative errno with @err
- * filled; -EAGAIN: it did not within @timeout_s.
+ * Connects to the recorder @pid. 0: to the only recorder of this user, or, for root without one, to
+ * the only one of all users. Returns 0 with a blocking descriptor in *@ret, or a negative errno
+ * with @err filled; -EAGAIN: it did not within @timeout_s.
  */
 int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says of itself before it begins. */
+/* Messages about memory and threads, printed before a recording begins. */
 #ifndef RINGTAIL_RECORD_SESSION_ANNOUNCE_H
 #define RINGTAIL_RECORD_SESSION_ANNOUNCE_H
 

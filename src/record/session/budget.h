@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of what was asked can be recorded within a part of one CPU: a controller. Pure.
+ * The controller of --max-cpu: which share of the asked frequencies fits into a part of one CPU.
  *
- * It is shown the CPU time that was used, every few seconds. Above the budget the share falls at
- * once, in the measure of the excess; well below it, it rises, slowly and only after a second look,
- * since not all of the cost follows the share.
+ * The caller gives it the CPU time used, every BUDGET_LOOK_MS. Above the budget the share falls at
+ * once, in proportion to the excess. Well below, it rises slowly and only after a second reading,
+ * because not all of the cost follows the share.
  *
- * One thread.
+ * Pure. One thread.
  */
 #ifndef RINGTAIL_RECORD_SESSION_BUDGET_H
 #define RINGTAIL_RECORD_SESSION_BUDGET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workers of a recording: one for each mask of --threads, or one that reads all rings.
+ * The workers of a recording: one for each mask of --threads, or a single one for all rings.
  *
  * The main thread's. An all-zero struct crew is empty.
  */

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outputs that follow each other (--switch-output), and names with the time (--timestamp-filename).
+ * Rotation of outputs (--switch-output), and names with the time (--timestamp-filename).
  *
- * The output that is being written has the name that was given; at the cut it is renamed to
- * NAME.YYYYMMDDhhmmsscc, as perf does it (6.1: builtin-record.c, record__switch_output()), cc
- * being hundredths of a second of local time; a name that is taken is not overwritten.
+ * The output that is being written has the name that the user gave. A rotation renames it to
+ * NAME.YYYYMMDDhhmmsscc, as perf does (6.1: builtin-record.c, record__switch_output()). cc is
+ * hundredths of a second of local time. A name that exists is never overwritten.
  *
- * A cut: the next output is created; then all workers visit all their rings twice and pause. What
- * is alive then is written to the next output, the workers get their lanes in it and go on; at last
- * the output before is finished. So no record is lost or written twice, and the pause lasts no
- * longer than emptying the rings and writing what is alive.
+ * The next output is created first. Then all workers visit all their rings twice and pause. The
+ * initial state of the next output is written to it, the workers get their lanes in it and go on,
+ * and the output before is finished. So no record is lost or written twice, and the pause lasts as
+ * long as emptying the rings and writing the initial state.
  *
- * At a cut for the size a single writer stands already, behind the run of records that made the
- * output full: what is in the rings, and on the way from there, goes to the next output, lest a
- * file becomes the larger the longer the main thread takes. What is alive is then as of the last
- * settling of sideband, and all sideband since then comes behind it, so that the next output has
- * what its oldest samples need.
+ * At a rotation for size, a single writer stops by itself behind the run that filled the output.
+ * Later records go to the next output, so that a slow main thread makes no file larger. The initial
+ * state is then as of the last settling of sideband. All sideband since then follows it, so that
+ * the next output has what its oldest samples need.
  *
- * An output that others have moved, deleted or truncated meanwhile is not renamed: it is finished
- * where it is, and the next one made all the same.
+ * An output that others have moved, deleted or truncated is not renamed. It is finished where it
+ * is, and the next one is made all the same.
  *
  * The main thread's. An all-zero struct is empty.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that a service manager has started: what it is told, and when.
+ * Reports of a recording to the service manager that started it.
  *
- * That we are alive is told by the main thread only: by its loop, and where it waits for workers or
- * writes a snapshot, so that a slow disk is not taken for a hang, and a hang not for life.
+ * Only the main thread reports that the recorder is alive: in its loop, while it waits for workers,
+ * and while it writes a snapshot. So a slow disk does not look like a hang, and a hang is not
+ * hidden.
  *
  * The main thread's. An all-zero struct has no manager; all calls accept it.
  */
@@ -19,7 +20,7 @@ struct service_status {
 	bool there;
 	const struct notify *notify;
 	int timer;
-	uint64_t alive; /* when it was told so last, ms */
+	uint64_t alive; /* time of the last such report, ms */
 };
 
 /* Sends to @notify, which must outlive it; NULL: there is no manager. */
@@ -32,7 +33,7 @@ void service_status_ready(struct service_status *s);
 /* Readable when service_status_tell() is due; -1: never. */
 int service_status_fd(const struct service_status *s);
 
-/* What there is. */
+/* The figures of the status line. */
 struct service_news {
 	uint64_t bytes;	       /* written */
 	struct flight *flight; /* NULL without -M */
@@ -41,7 +42,7 @@ struct service_news {
 };
 void service_status_tell(struct service_status *s, const struct service_news *news);
 
-/* Tells that we are alive if it is time to. @service: a struct service_status. */
+/* Reports that we are alive if that is due. @service: a struct service_status. */
 void service_status_alive(void *service);
 
 /* The end has begun. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording, from what is asked to the finished file.
+ * A recording, from its options to the finished file.
  *
  *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
  *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
@@ -84,7 +84,7 @@ int session_record(struct session *s, const struct session_host *host, struct er
 /* The state that the session is in. For the thread that runs it. */
 enum session_state session_state(const struct session *s);
 
-/* What came of it; valid until session_free(). */
+/* The result; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
 	bool at_least;				   /* it failed, and more may be readable */
@@ -112,7 +112,7 @@ void session_result(struct session *s, struct session_result *ret);
 /* With -M: what became of the samples that were taken. False without. */
 bool session_memory(const struct session *s, struct history_figures *ret);
 
-/* What event @index is called in messages about loss; "?" if there is none. */
+/* The name of event @index in messages about loss; "?" if there is none. */
 const char *session_event_name(const struct session *s, unsigned int index);
 
 /* Bytes of data in each ring. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that may take so much of a CPU (--max-cpu): looks at what its own threads have used
- * and changes the frequencies of events.
+ * --max-cpu: measures the CPU time of the recorder's threads and sets the frequencies of events.
  *
  * The main thread's. An all-zero struct has no budget; all calls accept it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands (record/control.h) do to a recording.
+ * The effects of commands (record/control/control.h) on a recording.
  *
  * The main thread's. An all-zero struct is empty.
  */
@@ -37,7 +37,7 @@ struct session_control {
 	struct control *control; /* NULL: nobody commands */
 	struct session_parts parts;
 	bool *running;			  /* by event of the plan, as asked last */
-	struct control_trigger *triggers; /* what was told of each last */
+	struct control_trigger *triggers; /* the figures printed last */
 	uint64_t began;			  /* ns of CLOCK_MONOTONIC */
 	bool stop;			  /* was asked for */
 };

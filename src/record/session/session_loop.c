@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording while it runs: what is waited for, and what is done then. */
+/* A recording while it runs: its event sources, and their handlers. */
 #include "record/session/session_priv.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to session.c, the steps from a state to the next, and session_loop.c, RUNNING. */
+/* Internal to session.c (the steps between states) and session_loop.c (RUNNING). */
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 #define RINGTAIL_RECORD_SESSION_SESSION_PRIV_H
 
@@ -54,10 +54,10 @@ struct session {
 	struct loss cut; /* user stacks */
 };
 
-/* Session.c: the workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
+/* session.c: the workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */
 int session_settle(struct session *s, struct error *err);
 
-/* Session_run.c. Each returns 0 or a negative errno with @err filled. */
+/* session_loop.c. Each returns 0 or a negative errno with @err filled. */
 int session_open_memory(struct session *s, struct error *err);
 int session_open_hotplug(struct session *s, struct error *err);
 int session_start_control(struct session *s, struct error *err);

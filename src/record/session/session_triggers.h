@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording waits for without recording it: events that cut its output
- * (--switch-output-event), and all that asks for snapshots (--trigger).
+ * All that a recording watches without recording it.
  *
- * The main thread's. An all-zero struct waits for nothing.
+ * Events that rotate the output (--switch-output-event), and triggers of snapshots (--trigger).
+ *
+ * The main thread's. An all-zero struct watches nothing.
  */
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
 #define RINGTAIL_RECORD_SESSION_SESSION_TRIGGERS_H
@@ -42,7 +43,7 @@ void session_triggers_watch(struct session_triggers *st, struct pollfd *polled);
 int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
 			  bool wait);
 
-/* Takes what has happened: asks for snapshots, and tells in @cut of events that cut. */
+/* Takes what has happened: asks for snapshots, and fills @cut with events that rotate. */
 void session_triggers_look(struct session_triggers *st, struct event_watch_news *cut);
 
 /* For the last time: snapshots that would be asked for later are, too. */

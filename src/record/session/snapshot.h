@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what memory holds (record/flight.h) to an output, while recording goes on.
+ * Writes a snapshot of memory (record/flight/flight.h) to an output, while recording goes on.
  *
- * All workers visit all their rings: what they have then is the snapshot's. They visit them once
- * more, so that all maps and names that its samples need are there, too. Then the main thread
- * writes, through the output's lanes: who asks for it (perfdata/snapshot_log.h), what was alive
- * before the oldest sample, the log since then, the samples, oldest first, and what it came to.
- * Workers go on meanwhile, and wait only for room that samples take which are still to be written.
+ * All workers visit all their rings: what they hold then belongs to the snapshot. They visit them
+ * once more, so that all maps and names that its samples need are there. Then the main thread
+ * writes through the output's lanes: the requests (perfdata/snapshot_log.h), what was alive before
+ * the oldest sample, the log since then, the samples, oldest first, and the figures. Workers go on
+ * meanwhile. They wait only for memory that unwritten samples of the snapshot take.
  *
- * What lies between the first request of a number and the next of another is that snapshot's. In a
- * directory each file has it; figures are in the first.
+ * The records between the first request of a number and the next of another are that snapshot's.
+ * In a directory each file has the request; figures are in the first.
  *
- * The end of a snapshot is marked as a round: none after the next mark is older than what came
- * before this one. There is no mark where samples were left out that a later one may still write.
+ * The end of a snapshot is marked as a round: no record after the next mark is older than those
+ * before this one. A snapshot that left out samples has no mark, since a later one may write them.
  *
- * One that takes long is flushed meanwhile, so that it is readable as far as it came if the
- * recorder is killed: a snapshot without an end.
+ * A snapshot that takes long is flushed meanwhile. If the recorder is killed, it is readable so
+ * far: a snapshot without an end.
  */
 #ifndef RINGTAIL_RECORD_SESSION_SNAPSHOT_H
 #define RINGTAIL_RECORD_SESSION_SNAPSHOT_H
@@ -54,10 +54,10 @@ struct snapshot {
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err);
 
-/* It is what it is. */
+/* The snapshot stays. */
 void snapshot_keep(struct snapshot *s);
 
-/* As if it had never been. Returns 0, or a negative errno with @err filled. */
+/* Takes the snapshot back. Returns 0, or a negative errno with @err filled. */
 int snapshot_undo(struct snapshot *s, struct output *out, struct error *err);
 
 #endif

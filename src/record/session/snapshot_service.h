@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that is kept in memory (-M), from the session's side: who asks for snapshots, when
- * they are made, and what those who wait are told.
+ * The session's side of -M: takes requests for snapshots, makes them, and answers.
  *
  * The main thread's. An all-zero struct has no memory; all calls but snapshot_service_ask() accept
  * it.

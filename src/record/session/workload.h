@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command that a recording runs: forked early, so that events can be opened for its pid, held
- * until it may exec, reaped at the end.
+ * The command that a recording runs.
  *
- * One thread. A struct workload that is all zero has no command; workload_release() accepts it.
+ * It is forked early, so that events can be opened for its pid, then held until it may exec, and
+ * reaped at the end. One thread. An all-zero struct has no command; workload_release() accepts it.
  */
 #ifndef RINGTAIL_RECORD_SESSION_WORKLOAD_H
 #define RINGTAIL_RECORD_SESSION_WORKLOAD_H

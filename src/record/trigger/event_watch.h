@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that are waited for and not recorded (--switch-output-event, --trigger): each time one
- * happens, something is to be done.
+ * Events that are watched and not recorded (--switch-output-event, --trigger).
  *
- * They are opened like those of a recording, for its CPUs or tasks. For one who wants to know that
- * they happen, rings are a page, and each event wakes: one that overruns tells how many it had no
- * room for. That costs who runs there an interrupt for each event; so after one the rings may be
- * paused for a while. For one who wants them all, rings are larger and wake when a quarter of them
- * is full, and who waits looks by itself now and then.
+ * They are opened like those of a recording, on its CPUs or for its tasks. A user who wants to know
+ * only that they happen gets rings of a page. Each event wakes, and an overrun ring counts what it
+ * had no room for. Each wakeup interrupts the CPU of the event, so the user may pause the rings for
+ * a while. A user who wants every event gets larger rings. They wake when a quarter is full, so the
+ * user also reads them from time to time.
  *
- * Who waits polls the rings itself, with poll(2) and beside whatever else it waits for. Their
- * descriptors must not be polled by anybody else, nor by way of an epoll descriptor: the kernel
- * clears the mark of a wakeup when it is asked.
+ * The user polls the rings itself, with poll(2). Nobody else may poll their descriptors, nor may an
+ * epoll descriptor: the kernel clears the mark of a wakeup when it is asked.
  *
  * One thread.
  */
@@ -42,12 +40,13 @@ int event_watch_new(const struct event_list *events, const struct trigger_place 
 void event_watch_free(struct event_watch *t); /* accepts NULL */
 
 /*
- * What process @pid does is not told, and pauses nothing; nor is what is lost while a ring has
+ * Events of process @pid are not reported, and pause nothing; nor are losses of a ring that has
  * nothing else.
  */
 void event_watch_leave_out(struct event_watch *t, uint32_t pid);
 
-/* From now on; of a command, from its exec on. Returns 0 or a negative errno with @err filled. */
+/* Enables the events; those of a command start at its exec. Returns 0 or a negative errno with @err
+ * filled. */
 int event_watch_enable(const struct event_watch *t, struct error *err);
 
 /*
@@ -105,15 +104,15 @@ bool event_watch_pause(struct event_watch *t);
 uint64_t event_watch_go_on(struct event_watch *t);
 
 /*
- * How many were lost and not told of, since no other came behind them. 0 where the kernel does not
- * count them (before 6.0). @take: they are told now.
+ * How many were lost and not reported, because no record came behind them. 0 if the kernel does not
+ * count them (before 6.0). @take: they count as reported now.
  */
 uint64_t event_watch_untold(struct event_watch *t, bool take);
 
-/* Whether either of them could not read a count: there may be more. */
+/* Whether either of them could not read a count, so that there may be more. */
 bool event_watch_uncounted(const struct event_watch *t);
 
-/* What a trigger's event is called; NULL for TRIGGER_SOME_EVENT. */
+/* The name of an event; NULL for TRIGGER_SOME_EVENT. */
 const char *event_watch_event_name(const struct event_watch *t, size_t event);
 
 struct event_watch_news {

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long it took threads from one event to another, out of samples of both as they come from
- * the rings of many CPUs.
+ * Latencies: how long threads take from one event to another, by samples of both.
  *
- * A thread that moves has its start in one ring and its end in another, and rings are read one
- * after the other. So samples are kept until a pass over all rings after the one that brought
- * them, and looked at in the order of time; only those that are not newer than the newest of the
- * pass before, since of these no ring has any more. What is kept is what one pass brings.
+ * The start of a thread that moves is in one ring and its end in another, and rings are read one
+ * after the other. So samples are kept until the next pass over all rings, and then matched in time
+ * order. Only samples that are not newer than the newest of the pass before are matched: no ring
+ * can have older ones. So memory holds what one pass brings.
  *
- * Where a ring lost samples nobody knows which starts of its CPU have had their ends, nor since
- * when who ends there is under way. So of that CPU everything up to the newest of the next pass is
- * forgotten: what that pass brings is in part older than the reading of the ring. Who started and
- * ends on other CPUs may have been on that one between, and have ended and started again: then the
- * time is what it took at most, and this is told with it.
+ * After a ring lost samples, starts of its CPU may have ended unseen, and new ones may have begun.
+ * So everything of that CPU up to the newest of the next pass is forgotten, because a part of that
+ * pass is older than the reading of the ring. A thread that started and ended on other CPUs may
+ * have been on that one meanwhile. Then the time is reported as an upper bound.
  *
  * Pure; one thread.
  */
@@ -32,12 +30,12 @@ struct latency_sample {
 	bool ends; /* else it starts */
 };
 
-/* A thread that took longer; @end is the sample of its end. Not @sure: or that took less. */
+/* A thread took longer; @end is the sample of its end. Not @sure: @took is an upper bound. */
 typedef void (*latency_fn)(const struct latency_sample *end, uint64_t took, bool sure, void *arg);
 
 struct latency;
 
-/* Those that take longer than @ns are told. NULL when out of memory. */
+/* Reports threads that take longer than @ns. NULL when out of memory. */
 struct latency *latency_new(uint64_t ns);
 void latency_free(struct latency *l); /* accepts NULL */
 
@@ -52,13 +50,13 @@ void latency_lost(struct latency *l, uint32_t cpu);
 /* The pass has visited all rings. Returns 0 or -ENOMEM. */
 int latency_pass(struct latency *l, latency_fn slow, void *arg);
 
-/* No sample follows: all that are kept are looked at. Returns 0 or -ENOMEM. */
+/* No sample follows: matches all that are kept. Returns 0 or -ENOMEM. */
 int latency_finish(struct latency *l, latency_fn slow, void *arg);
 
 /* Whether another pass is to be made even if no ring has anything. */
 bool latency_waits(const struct latency *l);
 
-/* Starts that were forgotten, for want of room or since samples may be lost. */
+/* Starts that were forgotten, because there was no room or samples may be lost. */
 uint64_t latency_forgotten(const struct latency *l);
 
 #endif

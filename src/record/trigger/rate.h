@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * At most so many in any stretch of time: not only from one full second to the next.
+ * A limit: at most N in any stretch of time, wherever the stretch begins.
  *
  * Times are ns of any clock that does not go back. One thread.
  */

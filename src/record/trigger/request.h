@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests for a snapshot (-M), and those that wait.
+ * Requests for snapshots (-M), and the queue of them.
  *
- * Whoever wants one (a signal, a command, a trigger, the end) puts a request into the queue, and
- * the main thread takes them out when it has nothing else to do: so each that comes during a dump
- * waits for its end. Those that wait together and ask for the same share a dump; each of them is in
- * the log of the output and gets its answer.
+ * A signal, a command, a trigger or the end puts a request into the queue. The main thread takes it
+ * out when it has nothing else to do, so a request that comes during a snapshot waits for its end.
+ * Requests that wait together and ask for the same share a snapshot. Each is in the log of the
+ * output, and each gets an answer.
  *
  * The main thread's. No allocation.
  */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One --trigger that is waited for: what all kinds have in common. record/triggers.h has all of
- * them together.
+ * One --trigger: the parts that all kinds have in common.
  *
- * A kind is a table of functions and a struct with a struct trigger at its beginning. It
- * calls trigger_fire() whenever it happens; whether, when and how a snapshot is asked for is
- * decided here, by limit= and after=. One snapshot of a source waits at a time: what happens
- * meanwhile will be in it.
+ * A kind is a table of functions, and a struct that begins with a struct trigger. It calls
+ * trigger_fire() each time it happens. This module decides by limit= and after= whether and when
+ * to ask for a snapshot. A trigger has one snapshot waiting at most: that one will also hold what
+ * happens meanwhile. record/trigger/trigger_set.h has all triggers together.
  *
- * The main thread's. Times are ns of CLOCK_MONOTONIC, unless said otherwise.
+ * The main thread's. Times are ns of CLOCK_MONOTONIC, unless a comment names another clock.
  */
 #ifndef RINGTAIL_RECORD_TRIGGER_TRIGGER_H
 #define RINGTAIL_RECORD_TRIGGER_TRIGGER_H
@@ -62,7 +61,7 @@ struct trigger {
 int trigger_init(struct trigger *s, const struct trigger_ops *ops, const struct trigger_spec *spec);
 
 /*
- * It has happened @times. @cause may be NULL; @detail, which goes behind the reason, too. Names of
+ * It happened @times. @cause may be NULL; @detail, which goes behind the reason, too. Names of
  * threads are filled in where they are to be known.
  */
 void trigger_fire(struct trigger *s, uint64_t times, const struct pd_snapshot_cause *cause,

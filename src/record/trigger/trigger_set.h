@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that --trigger waits for: events, pressure, load and time, each of which asks for a snapshot
- * of what memory holds (-M).
+ * All --trigger of a recording: events, latencies, pressure, load and time.
  *
- * The main thread polls them beside whatever else it waits for. After anything was there they rest
- * for TRIGGERS_REST_NS: one that happens ten thousand times a second takes no more of the CPU than
- * one that happens a hundred times.
+ * Each asks for a snapshot of memory (-M). The main thread polls them beside its other sources.
+ * After one of them had something, all rest for TRIGGERS_REST_NS, so that an event that happens
+ * 10,000 times a second costs no more CPU time than one that happens 100 times.
  *
- * Times are ns of CLOCK_MONOTONIC.
+ * The main thread's. Times are ns of CLOCK_MONOTONIC.
  */
 #ifndef RINGTAIL_RECORD_TRIGGER_TRIGGER_SET_H
 #define RINGTAIL_RECORD_TRIGGER_TRIGGER_SET_H
