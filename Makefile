@@ -8,6 +8,7 @@
 #   make check-vm    of check, the tests in emulated guests alone (tests/vm)
 #   make check-random SECONDS=3600 [SEED=1]
 #                    of check, random sets of record's options alone, with a new seed
+#   make tidy        of check, clang-tidy alone
 #   make format      format all C code (clang-format 14)
 #   make fuzz        build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
 #   make install     build if needed, install below PREFIX (default /usr/local)
@@ -55,6 +56,10 @@ check-random:
 	scripts/install-deps build check
 	RANDOM_SECONDS=$(SECONDS) RANDOM_SEED=$(SEED) tests/run build-gcc build-release random
 
+tidy:
+	scripts/install-deps build check house
+	tests/run build-clang tidy
+
 format:
 	scripts/install-deps house
 	git ls-files -z '*.c' '*.h' | grep -zv '^tests/data/' | xargs -0 $$(command -v clang-format-14 || echo clang-format) -i
@@ -80,4 +85,4 @@ help:
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-fast check-vm check-random format fuzz install uninstall help clean
+.PHONY: all deps run check check-fast check-vm check-random tidy format fuzz install uninstall help clean

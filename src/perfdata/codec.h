@@ -24,8 +24,8 @@
 /* Turns an attribute of @size bytes (64 or more; own size field still foreign) where it stands. */
 void pd_attr_turn(uint8_t *p, size_t size);
 
-/* Reads the body of a sample of an event with @attr; *@ret was set by pd_sample_init(). */
-void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *ret);
+/* Reads the body of a sample of an event with @attr; *@s was set by pd_sample_init(). */
+void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s);
 void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
 		    const struct pd_attr *attr);
 

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/file/file_priv.h"
-
 ssize_t file_read(int fd, void *buf, size_t len, uint64_t off)
 {
 	size_t done = 0;

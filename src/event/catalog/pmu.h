@@ -38,10 +38,10 @@ struct name_list {
 };
 
 /*
- * Appends the names of @dir's entries, sorted, hidden ones left out.
+ * Appends the names of @path's entries, sorted, hidden ones left out.
  * Returns 0 or a negative errno without a sentence.
  */
-int name_list_read_dir(struct name_list *list, const char *dir);
+int name_list_read_dir(struct name_list *list, const char *path);
 
 /* Copies @name to the end. Returns 0 or -ENOMEM. */
 int name_list_add(struct name_list *list, const char *name);

@@ -29,9 +29,9 @@ struct task_maps *task_maps_get(struct task_maps *maps);
 void task_maps_put(struct task_maps *maps); /* accepts NULL */
 
 /*
- * Maps @mmap over what was there. *@maps may be NULL, and is replaced when it has other users.
+ * Maps @mmap over what was there. *@ret may be NULL, and is replaced when it has other users.
  * Returns 0 or -ENOMEM.
  */
-int task_maps_add(struct task_maps **maps, uint16_t misc, const struct pd_mmap *mmap);
+int task_maps_add(struct task_maps **ret, uint16_t misc, const struct pd_mmap *mmap);
 
 #endif

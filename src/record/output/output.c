@@ -214,6 +214,7 @@ static int create_stream(struct output *out, const struct feature_set *set,
 {
 	int rc;
 
+	/* NOLINTNEXTLINE(misc-non-copyable-objects): sizeof copies nothing */
 	out->stream = calloc(1, sizeof(*out->stream));
 	if (!out->stream)
 		return error_set(err, -ENOMEM, "out of memory");

@@ -69,9 +69,9 @@ const struct sort_key *sort_key_at(size_t index);
 
 /*
  * Parses "comm,dso,sym" into @ret, which has SORT_KEYS_MAX places. With a plus before the first
- * name it adds to the @nr keys that are there. Returns the number of keys, or -EINVAL with @err
+ * name it adds to the @there keys that @ret has. Returns the number of keys, or -EINVAL with @err
  * naming the wrong word and all keys.
  */
-int sort_keys_parse(const char *list, const struct sort_key **ret, size_t nr, struct error *err);
+int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there, struct error *err);
 
 #endif

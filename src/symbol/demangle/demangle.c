@@ -14,6 +14,7 @@
  * It is C without allocations of its own, so the callback may leave it by longjmp().
  */
 typedef void (*demangle_piece_fn)(const char *s, size_t len, void *opaque);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the library names it so, and no header has it */
 int __gcclibcxx_demangle_callback(const char *mangled, demangle_piece_fn fn, void *opaque);
 
 struct collect {
