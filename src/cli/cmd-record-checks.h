@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which options of `ringtail record` cannot be together, or not without another. */
+/* Refuses options of `ringtail record` that exclude or need one another. */
 #ifndef RINGTAIL_CLI_CMD_RECORD_CHECKS_H
 #define RINGTAIL_CLI_CMD_RECORD_CHECKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What options of `ringtail record` are set to, but for events. */
+/* Parses the arguments of all options of `ringtail record` but events. */
 #ifndef RINGTAIL_CLI_CMD_RECORD_VALUES_H
 #define RINGTAIL_CLI_CMD_RECORD_VALUES_H
 

@@ -48,16 +48,17 @@ enum {
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Output:", 1},
 	{"fields", 'F', "[TYPE:]FIELDS", 0,
-	 "Show these: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff (dso "
+	 "Show these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff "
+	 "(dso "
 	 "with "
 	 "offset), addr, period, brstack, data_src, weight, ins_lat, phys_addr, data_page_size, "
 	 "code_page_size, cgroup, misc; +FIELD and -FIELD change the default; TYPE is hw, sw, "
 	 "trace, "
 	 "hw-cache, raw, break or other",
 	 1},
-	{"ns", OPT_NS, NULL, 0, "Times with nine digits", 1},
-	{"reltime", OPT_RELTIME, NULL, 0, "Times since the first line", 1},
-	{"deltatime", OPT_DELTATIME, NULL, 0, "Times since the line before", 1},
+	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 1},
+	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 1},
+	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 1},
 	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", 1},
 	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", 1},

@@ -39,7 +39,7 @@ static const struct argp_option input_options[] = {
 	{"input", 'i', "FILE", 0, "The recording (default perf.data; - is standard input)", 2},
 	{"force", 'f', NULL, 0, "Read files of other users", 2},
 	{NULL, 0, NULL, 0, "Messages:", 5},
-	{"quiet", 'q', NULL, 0, "Say less: no comments, and no warnings but of damage", 5},
+	{"quiet", 'q', NULL, 0, "Print no comments, and only warnings of damage", 5},
 	{0},
 };
 
@@ -66,7 +66,7 @@ static const struct argp_option samples_options[] = {
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 4},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M", 4},
-	{"verbose", 'v', NULL, 0, "Say why a shared object has no symbols, mark guessed callers",
+	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 5},
 	{0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What report, script and dump share: options of the input, progress, warnings, exit status. */
+/* Shared by report, script and dump: input options, progress, warnings, exit status. */
 #ifndef RINGTAIL_CLI_INPUT_H
 #define RINGTAIL_CLI_INPUT_H
 
@@ -54,25 +54,25 @@ error_t refuse_option(const struct argp_option *options, int key, struct argp_st
 void input_init(struct input *in);
 void input_release(struct input *in);
 
-/* Opens the recording; prints why not. Returns 0 or -errno. */
+/* Opens the recording, or prints the error. Returns 0 or -errno. */
 int input_open(struct input *in, struct trace **ret);
 
-/* Pass 1, with a progress bar; prints why not. Returns 0 or -errno. */
+/* Runs pass 1 with a progress bar, or prints the error. Returns 0 or -errno. */
 int input_prepare(struct input *in, struct trace *t);
 
 /* Takes the progress bar away before other output. */
 void input_progress_end(struct input *in);
 
-/* When the recording was completed; a directory, when its first file was. */
+/* The time the recording was completed; of a directory, its first file. */
 time_t input_captured(const char *path);
 
-/* With -v: why shared objects in which symbols were looked up have none, or few. */
+/* With -v: prints why a shared object has no symbols, or few. */
 void input_explain_symbols(const struct input *in, const struct trace *t);
 
-/* If there are copies of user stacks that cannot be unwound: why. */
+/* If copies of user stacks cannot be unwound: prints why. */
 void input_explain_stacks(const struct input *in, const struct trace *t);
 
-/* Of a recording of which nothing was shown: that none passed the filters, or was asked for (-M).
+/* When no sample was shown: prints that the filters passed none, or that no snapshot exists (-M).
  */
 void input_explain_nothing(const struct input *in, const struct trace *t);
 

@@ -17,7 +17,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
-	{"ctl", cmd_ctl, "command a recording that runs"},
+	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"script", cmd_script, "show each sample, in time order"},
 	{"dump", cmd_dump, "show each record of a recording"},
@@ -64,7 +64,7 @@ static char *help_filter(int key, const char *text, void *input)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fprintf(out, "  %-8s %s\n", "help", "show the options of ringtail, or of a command");
-	fputs("\n'ringtail COMMAND --help' tells the options of a command.", out);
+	fputs("\n'ringtail COMMAND --help' lists the options of a command.", out);
 	fclose(out);
 	return list;
 }
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "COMMAND [OPTION...]",
-		.doc = "Records performance events of Linux, and tells what happened.\v ",
+		.doc = "Records performance events of Linux, and reports them.\v ",
 		.children = children,
 		.help_filter = help_filter,
 	};
