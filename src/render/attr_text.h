@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes in words, as perf report --header and -D write them. */
+/* Event attributes as text, as perf report --header and -D write them. Any thread. */
 #ifndef RINGTAIL_RENDER_ATTR_TEXT_H
 #define RINGTAIL_RENDER_ATTR_TEXT_H
 
@@ -7,10 +7,10 @@
 
 #include "perfdata/attr.h"
 
-/* ", type = 1, size = 128, …": every field that is not zero. */
+/* Writes every field that is not zero: ", type = 1, size = 128, …". */
 void attr_text(FILE *out, const struct pd_attr *attr);
 
-/* "IP|TID|TIME" */
+/* Writes the names of the bits: "IP|TID|TIME". */
 void attr_text_sample_type(FILE *out, uint64_t sample_type);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The fields of union perf_mem_data_src, with newer ones than <linux/perf_event.h> may have. */
+/* Fields of union perf_mem_data_src, also those that an older <linux/perf_event.h> lacks. */
 struct fields {
 	unsigned int op, lvl, snoop, lock, tlb, lvl_num, remote, snoopx, blk, hops;
 };
@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct data_src_text *t, c
 		t->len = DATA_SRC_TEXT_MAX - 1;
 }
 
-/* The names of the bits that are set, "or" between them. Returns whether there was one. */
+/* Appends the names of the set bits, with "or" between them. Returns whether a bit was set. */
 static bool put_alternatives(struct data_src_text *t, unsigned int bits, const char *const *names,
 			     unsigned int nr)
 {
@@ -71,7 +71,7 @@ static bool put_alternatives(struct data_src_text *t, unsigned int bits, const c
 	return any;
 }
 
-/* One operation; of several the first counts. */
+/* Appends one operation, the first of several. */
 static void put_op(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const names[] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
@@ -89,7 +89,7 @@ static void put_op(struct data_src_text *t, const struct fields *f)
 #define LVL_SHIFT  3 /* of the first level's bit */
 #define LVL_NUM_NA 15
 
-/* By its number if there is one: the bits of levels are older, and name fewer. */
+/* Uses the level's number if there is one: the older bits name fewer levels. */
 static void put_lvl(struct data_src_text *t, const struct fields *f)
 {
 	static const char *const bits[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a memory access found its data (PERF_SAMPLE_DATA_SRC), in perf's words:
+ * Source of a memory access (PERF_SAMPLE_DATA_SRC), in perf's words:
  * "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A".
  *
- * Source of the bits: union perf_mem_data_src of <linux/perf_event.h>.
+ * The bits are those of union perf_mem_data_src, <linux/perf_event.h>. Any thread.
  */
 #ifndef RINGTAIL_RENDER_DATA_SRC_H
 #define RINGTAIL_RENDER_DATA_SRC_H
@@ -12,7 +12,7 @@
 
 #define DATA_SRC_TEXT_MAX 512
 
-/* @ret has room for DATA_SRC_TEXT_MAX bytes, which is more than any value takes. */
+/* Writes the text to @ret, which has DATA_SRC_TEXT_MAX bytes: no value needs more. */
 void data_src_text(uint64_t data_src, char *ret);
 
 #endif

@@ -44,7 +44,7 @@ static void put_bytes(FILE *out, const char *name, const uint8_t *p, size_t len)
 		fprintf(out, "…(%zu bytes)", len);
 }
 
-/* @nr words at @p, which may be unaligned, on lines of their own. */
+/* Writes @nr words at @p, which may be unaligned, on lines of their own. */
 static void put_words(FILE *out, const uint64_t *p, uint64_t nr, unsigned int per_line)
 {
 	for (uint64_t i = 0; i < nr; i++) {
@@ -232,7 +232,7 @@ static void put_attr(FILE *out, const struct pd_record *r)
 	struct pd_attr attr;
 	bool unknown;
 
-	/* the record is native by now, so is the attribute in it */
+	/* The scan made the record's byte order native, and the attribute's with it. */
 	if (pd_attr_decode(r->attr.attr, r->attr.attr_len, false, &attr, &unknown) < 0) {
 		put_bytes(out, "attr", r->attr.attr, r->attr.attr_len);
 	} else {
@@ -308,7 +308,7 @@ static void put_request(FILE *out, const struct pd_snapshot_request *q)
 	put_id32(out, "tid", q->cause.tid);
 }
 
-/* The log's of snapshots. */
+/* A record of the snapshot log. */
 static void put_event_type(FILE *out, const struct pd_record *r)
 {
 	struct pd_snapshot_log log;
@@ -443,7 +443,7 @@ static void put_trailer(FILE *out, const struct pd_sample_id *id)
 		put_u64(out, "stream", id->stream_id);
 }
 
-/* Of records of this type only the log of snapshots says something. */
+/* Of HEADER_EVENT_TYPE only the records of the snapshot log can be decoded. */
 static bool is_opaque(const struct pd_record *r)
 {
 	struct pd_snapshot_log log;
@@ -451,7 +451,7 @@ static bool is_opaque(const struct pd_record *r)
 	return r->hdr->type == PERF_RECORD_HEADER_EVENT_TYPE && pd_snapshot_decode(r->hdr, &log);
 }
 
-/* A record that is not a sample. */
+/* Writes a record that is not a sample. */
 static bool put_other(FILE *out, const struct data_record *rec)
 {
 	struct pd_record r;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every record with its place, type, size and fields: one line, and indented lines for what is a
- * list. For reading and for tests; not in perf's -D format.
+ * Records as text: place, type, size and fields of each, for reading and for tests.
+ *
+ * A record is one line, with indented lines for lists. The format is not that of perf's -D. Any
+ * thread.
  */
 #ifndef RINGTAIL_RENDER_DUMP_H
 #define RINGTAIL_RENDER_DUMP_H
@@ -11,8 +13,8 @@
 #include "data/scan/scan.h"
 
 /*
- * @file: name of the file that offsets are in, or NULL when there is one alone. Returns false when
- * the record's contents did not decode (its line says so).
+ * Writes one record. @file names the file that offsets are in; NULL if the recording has only one.
+ * Returns false if the record's contents did not decode; its line shows that, too.
  */
 bool dump_record(FILE *out, const char *file, const struct data_record *rec);
 

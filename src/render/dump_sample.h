@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of a sample for dump.c. */
+/* The fields of a sample as text, for dump.c. Any thread. */
 #ifndef RINGTAIL_RENDER_DUMP_SAMPLE_H
 #define RINGTAIL_RENDER_DUMP_SAMPLE_H
 
@@ -8,7 +8,7 @@
 
 #include "data/scan/scan.h"
 
-/* Appends to the record's line, without its end. False when the sample did not decode whole. */
+/* Appends the fields to the record's line. Returns false if the sample did not decode whole. */
 bool dump_sample(FILE *out, const struct data_record *rec);
 
 #endif

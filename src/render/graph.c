@@ -18,7 +18,7 @@ struct graph {
 	uint64_t total; /* of the event */
 	unsigned int width;
 	size_t margin;
-	bool pipe[MAX_DEPTH]; /* a line goes on below at this level */
+	bool pipe[MAX_DEPTH]; /* by level: a vertical line continues below */
 	struct buf line;
 };
 
@@ -68,7 +68,7 @@ static int put_margin(struct graph *gr)
 	return buf_printf(&gr->line, "%*s", (int)(MARGIN + gr->margin), "");
 }
 
-/* What is 100 % for the branches below @node: the event, or what goes on below the node. */
+/* Returns the weight that is 100 % below @node: the event's, or that of the node's children. */
 static uint64_t whole(const struct graph *gr, uint32_t node)
 {
 	const struct callgraph_node *n = &gr->g->node[node];
@@ -76,7 +76,7 @@ static uint64_t whole(const struct graph *gr, uint32_t node)
 	return gr->opts->graph_style == GRAPH_FRACTAL ? n->total - n->self : gr->total;
 }
 
-/* @c if it is a branch worth drawing. Children are sorted: if one is too small the rest are. */
+/* Returns @c if it is drawn. Children are sorted: after one that is too small all are. */
 static uint32_t if_drawn(const struct graph *gr, uint32_t c)
 {
 	const struct callers_bounds bounds = graph_bounds(gr->total, gr->opts);
@@ -97,7 +97,7 @@ static uint32_t next_child(const struct graph *gr, uint32_t node)
 	return if_drawn(gr, gr->g->node[node].sibling);
 }
 
-/* Whether the path through @node goes on undivided; its only child then is the next of the run. */
+/* Returns whether no path ends or forks at @node, so that its only child continues the line. */
 static bool goes_on(const struct graph *gr, uint32_t node)
 {
 	const struct callgraph_node *n = &gr->g->node[node];
@@ -106,7 +106,7 @@ static bool goes_on(const struct graph *gr, uint32_t node)
 	       gr->g->node[n->child].sibling == CALLGRAPH_NONE;
 }
 
-/* The line that links a branch to what is above it. */
+/* Draws the line from a branch to the node above it. */
 static int put_link(struct graph *gr, size_t depth)
 {
 	int rc = put_margin(gr);
@@ -118,7 +118,7 @@ static int put_link(struct graph *gr, size_t depth)
 	return rc;
 }
 
-/* What a branch or chain of @period and @samples is worth; percentages are of @all. */
+/* Writes the value of a branch or chain; percentages are of @all. */
 static int put_value(struct graph *gr, uint64_t period, uint64_t samples, uint64_t all)
 {
 	switch (gr->opts->graph_value) {
@@ -136,7 +136,7 @@ static int put_branch_value(struct graph *gr, const struct callgraph_node *n)
 		       ?: buf_printf(&gr->line, "--");
 }
 
-/* One frame of a run; the first has the share. */
+/* Draws one frame of an unforked path; the first shows the share. */
 static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t depth, bool first)
 {
 	int rc = put_margin(gr);
@@ -153,7 +153,7 @@ static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t de
 	return rc ?: end_frame(gr, n);
 }
 
-/* The branches below @node. Recursion is as deep as chains fork, at most MAX_DEPTH. */
+/* Draws the branches below @node. Recursion is as deep as chains fork, at most MAX_DEPTH. */
 static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *printed)
 {
 	unsigned int limit = gr->opts->graph_limit, nr = 0;
@@ -183,7 +183,7 @@ static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *pri
 	return 0;
 }
 
-/* A single path needs no share of its own: it is the row's. Returns its last node in @ret. */
+/* A single path shows no share, because it is the row's. Returns its last node in @ret. */
 static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *ret, bool *printed)
 {
 	bool more = true;
@@ -214,7 +214,7 @@ static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *re
 	return rc;
 }
 
-/* The samples that end at @node. */
+/* Returns the number of samples that end at @node. */
 static uint64_t samples_at(const struct callgraph *g, uint32_t node)
 {
 	uint64_t n = g->node[node].samples;
@@ -224,7 +224,7 @@ static uint64_t samples_at(const struct callgraph *g, uint32_t node)
 	return n;
 }
 
-/* "COUNT a;b;c" for the path from @root to @node: no row begins with a digit, chains all do. */
+/* Writes "COUNT a;b;c" for the path from @root to @node. Only such lines begin with a digit. */
 static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 {
 	const struct callgraph_node *n = &gr->g->node[node];
@@ -244,16 +244,16 @@ static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 	return rc;
 }
 
-/* Where chains of a row end. */
+/* Nodes at which chains of a row end. */
 struct ends {
 	struct end {
 		uint64_t self;
-		uint32_t node, order; /* order: among those that are as heavy */
+		uint32_t node, order; /* order: among ends of equal weight */
 	} * end;
 	size_t nr, cap;
 };
 
-/* Each chain that ends somewhere with enough weight; down and up without recursion. */
+/* Lists the ends with enough weight. Walks down and up without recursion. */
 static int find_ends(const struct graph *gr, uint32_t root, struct ends *ret)
 {
 	double least = (double)gr->total * gr->opts->graph_percent / 100.0;
@@ -289,7 +289,7 @@ static int compare_ends(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : 1;
 }
 
-/* The chains of a row, the heaviest first. */
+/* Writes the chains of a row, the heaviest first. */
 static int put_folded(struct graph *gr, uint32_t root)
 {
 	struct ends ends = {0};

@@ -7,7 +7,7 @@
 #include "render/attr_text.h"
 #include "render/text.h"
 
-/* One feature's section, as a printer gets it. */
+/* One feature's section, input of a printer. */
 struct header_section {
 	const struct trace *t;
 	const uint8_t *p;
@@ -267,7 +267,7 @@ static void put_mem_node(FILE *out, const struct pd_mem_node *n, uint64_t block_
 
 	for (uint64_t i = 0; i < n->nr_blocks; i++)
 		size += has_block(n, i) ? block_size : 0;
-	/* As perf: 1 of the next unit is told in this one. */
+	/* As in perf, exactly 1 of the next unit stays in this unit. */
 	for (; size / 1024 > 1 && unit < 3; unit++)
 		size /= 1024;
 	fprintf(out, "#  %3" PRIu64 " [%" PRIu64 "%c]: ", n->node, size, units[unit]);
@@ -395,7 +395,7 @@ static void put_dir_format(FILE *out, const struct header_section *s)
 		fprintf(out, "# directory data version : %" PRIu64 "\n", v);
 }
 
-/* As the kernel calls it in kallsyms, but for names that it cuts off here. */
+/* The name as in the kernel's kallsyms, except that the recorded name may be truncated. */
 static void put_bpf_function(FILE *out, const struct pd_bpf_prog *prog, size_t i)
 {
 	const struct pd_bpf_function *f = &prog->functions[i];
@@ -455,10 +455,10 @@ static void put_compressed(FILE *out, const struct header_section *s)
 /* In the order of the features; a NULL printer: only known by name. */
 static const struct {
 	enum pd_feature feature;
-	const char *name; /* as perf lists what is missing */
+	const char *name; /* in perf's list of missing features */
 	const char *label;
 	void (*put)(FILE *out, const struct header_section *s);
-	bool full; /* long: only when asked for */
+	bool full; /* long: shown only on request */
 } features[] = {
 	{HEADER_TRACING_DATA, "TRACING_DATA", NULL, NULL, false},
 	{HEADER_BUILD_ID, "BUILD_ID", NULL, NULL, false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says about itself, in the words of perf report --header. */
+/* The description of a recording, in the words of perf report --header. One thread. */
 #ifndef RINGTAIL_RENDER_HEADER_H
 #define RINGTAIL_RENDER_HEADER_H
 
@@ -10,17 +10,19 @@
 #include "report/trace/trace.h"
 
 /*
- * Both of them also tell of snapshots that pass 1 has found, and of none before it.
+ * Writes the description as comment lines, with the snapshots that pass 1 found, if it has run.
  *
- * @captured: when the file was last written. @full: also topology, caches and other long tables.
+ * @captured: time of the last write to the file. @full: also topology, caches and other long
+ * tables.
  */
 void header_render(FILE *out, const struct trace *t, time_t captured, bool full);
 
-/* The same as a JSON object; NULL when out of memory. */
+/* Returns the same as a JSON object, which the caller owns; NULL when memory is short. */
 json_t *header_json(const struct trace *t, time_t captured);
 
-/* A few lines for each snapshot; an array. Render/snapshots.c. */
+/* Writes a few lines for each snapshot. In snapshots.c. */
 void snapshots_render(FILE *out, const struct trace *t);
+/* Returns the snapshots as an array, which the caller owns; NULL when memory is short. */
 json_t *snapshots_json(const struct trace *t);
 
 #endif

@@ -106,7 +106,7 @@ json_t *json_stats(const struct trace *t)
 	return o;
 }
 
-/* Parallel stacks of a walk down a call tree, so that depth costs no recursion. */
+/* Parallel stacks of a walk over a call tree, in place of recursion. */
 struct tree_walk {
 	const struct callgraph *g;
 	uint64_t least;
@@ -197,7 +197,7 @@ static json_t *row_json(struct report *r, size_t index, const struct hist_entry 
 	return o;
 }
 
-/* Writes @value, which it frees, behind @before. Returns 0, -ENOMEM or -EIO. */
+/* Writes @before, then @value, and frees @value. Returns 0, -ENOMEM or -EIO. */
 static int put_part(FILE *out, const char *before, json_t *value, size_t layout)
 {
 	int rc;
@@ -215,7 +215,7 @@ static int put_line(FILE *out, const char *before, json_t *value)
 	return put_part(out, before, value, JSON_COMPACT);
 }
 
-/* One row is in memory at a time. */
+/* Writes the rows; only one is in memory at a time. */
 static int put_rows(FILE *out, struct report *r, size_t index, const struct table_opts *opts)
 {
 	const struct hist *h = &r->tables.hists[index];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports as JSON. Names are escaped as in text, so that every string is UTF-8.
- * Periods are integers as recorded; jansson's integers are signed 64 bit, larger ones become reals.
+ * Reports as JSON, with jansson.
+ *
+ * Names are escaped as in text, so that every string is UTF-8. Periods are integers as recorded;
+ * jansson's integers have 64 bits with sign, so larger ones become reals. The caller owns what a
+ * function returns. One thread.
  */
 #ifndef RINGTAIL_RENDER_JSON_H
 #define RINGTAIL_RENDER_JSON_H
@@ -11,23 +14,22 @@
 
 #include "render/table.h"
 
-/* A string of a recording; NULL when out of memory. */
+/* Returns a string of a recording, escaped; NULL when memory is short. */
 json_t *json_name(const char *s);
 
-/* An unsigned number. */
+/* Returns an unsigned number; NULL when memory is short. */
 json_t *json_count(uint64_t n);
 
-/* Counts and losses: {"records", "samples", "lost", "events": [...]}; NULL when out of memory. */
+/* Returns counts and losses, {"records", "samples", "lost", "events": [...]}; NULL: no memory. */
 json_t *json_stats(const struct trace *t);
 
 /*
- * Writes header (if not NULL; taken over), stats, and a table for each event, a row at a time, so
- * that memory is that of the longest row. Returns 0, -ENOMEM or -EIO; what is written then is still
- * JSON up to where it failed.
+ * Writes @header (may be NULL; it is taken over), counts, and a table for each event. Only one row
+ * at a time is in memory. Returns 0, -ENOMEM or -EIO; on failure the JSON ends in the middle.
  */
 int json_report(FILE *out, struct report *r, json_t *header, const struct table_opts *opts);
 
-/* Writes and frees @doc (NULL is refused). Returns 0, -ENOMEM or -EIO. */
+/* Writes and frees @doc; NULL gives -ENOMEM. Returns 0, -ENOMEM or -EIO. */
 int json_write(FILE *out, json_t *doc);
 
 #endif

@@ -20,7 +20,7 @@ void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct 
 	}
 }
 
-/* As printf("%s%*lx"): every frame of every sample has three, and printf showed in profiles. */
+/* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
 static void put_hex(FILE *out, const char *before, uint64_t v, int width)
 {
 	char text[16];
@@ -80,7 +80,7 @@ static void put_misc(FILE *out, uint16_t misc)
 	fprintf(out, "%*s", 6 - n, " ");
 }
 
-/* Lines come in the order of time. */
+/* Returns @time less its origin. Lines are in time order. */
 static uint64_t since(struct lines *l, uint64_t time)
 {
 	uint64_t origin = l->begun ? l->origin : time;
@@ -121,14 +121,14 @@ static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 {
 	const struct dso *dso = f->dso;
 	const char *name = dso ? dso->line_name : "[unknown]";
-	/* an offset in the kernel would be the address once more */
+	/* An offset in the kernel would repeat the address. */
 	bool offset =
 		(fields & SCRIPT_DSOFF) && dso && dso->kind != DSO_KERNEL && dso->kind != DSO_GUEST;
 
 	if (!(fields & (SCRIPT_DSO | SCRIPT_DSOFF)))
 		return;
 	if (offset && dso->kind == DSO_MODULE)
-		name = dso->name; /* who asks for an offset opens the file */
+		name = dso->name; /* the user of an offset needs the file's real path */
 	fputs(" (", out);
 	text_put(out, name, 0);
 	if (offset)
@@ -195,7 +195,7 @@ static const char *branch_type(uint64_t flags)
 	return extended[flags >> 26 & 0xf] ?: "unknown";
 }
 
-/* P predicted or M not, and N for one that was not taken. */
+/* 'P': predicted; 'M': mispredicted; 'N': not taken. */
 static const char *branch_prediction(uint64_t flags)
 {
 	if (!(flags & (BRANCH_MISPREDICTED | BRANCH_PREDICTED | BRANCH_NOT_TAKEN)))
@@ -226,7 +226,7 @@ static void put_branches(FILE *out, const struct pd_sample *p)
 	}
 }
 
-/* perf says "unknown" where the recording has no name for an id, and keeps the id to itself. */
+/* As perf, writes "unknown" for an id without a name in the recording, and not the id. */
 static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
 {
 	const char *path = state_cgroup(t->state, id);
@@ -238,7 +238,7 @@ static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
 		fprintf(out, "unknown:%" PRIu64, id);
 }
 
-/* Formats have tabs, which do no harm behind the beginning of a line. */
+/* Formats contain tabs. They are harmless behind the beginning of a line, so keep them. */
 static int escape_but_tabs(struct buf *out, const struct buf *raw)
 {
 	size_t n;
@@ -253,7 +253,7 @@ static int escape_but_tabs(struct buf *out, const struct buf *raw)
 	return rc;
 }
 
-/* A tracepoint's fields, as its format says. */
+/* Writes a tracepoint's fields by its format. */
 static void put_trace(FILE *out, const struct trace *t, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
@@ -268,7 +268,7 @@ static void put_trace(FILE *out, const struct trace *t, const struct script_samp
 	buf_release(&raw);
 }
 
-/* Padded to the longest so far, as perf does, so that columns behind it mostly stay in line. */
+/* As perf, pads to the longest text so far, so that the next columns mostly stay aligned. */
 static void put_data_src(struct lines *l, uint64_t data_src)
 {
 	char text[DATA_SRC_TEXT_MAX];

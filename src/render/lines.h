@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples as lines, in the format of perf script.
+ *
+ * One thread uses a struct lines, which owns no memory.
  */
 #ifndef RINGTAIL_RENDER_LINES_H
 #define RINGTAIL_RENDER_LINES_H
@@ -9,32 +11,32 @@
 
 #include "report/trace/script.h"
 
-/* What times are counted from. */
+/* Origin of the shown times. */
 enum lines_since {
-	LINES_BOOT, /* the clock's own start */
-	LINES_FIRST,
-	LINES_BEFORE, /* the line before */
+	LINES_BOOT,   /* the start of the recording's clock */
+	LINES_FIRST,  /* the first line */
+	LINES_BEFORE, /* the previous line */
 };
 
 struct lines_opts {
 	bool ns; /* nine digits of time instead of six */
 	enum lines_since since;
-	bool mark_guesses; /* frames that no call frame information led to */
+	bool mark_guesses; /* mark frames found without call frame information */
 };
 
 struct lines {
 	FILE *out;
 	struct lines_opts opts;
-	int name_width; /* columns of the longest event name; set by lines_init() */
+	int name_width; /* columns of the longest event name */
 	int data_src_width;
 	bool begun;
-	uint64_t origin; /* of times, if begun */
+	uint64_t origin; /* of times, ns; valid if begun */
 };
 
-/* Begins output to @out. The columns are as wide as the events of @t need. */
+/* Prepares @l for samples of @t. */
 void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts);
 
-/* A line for @s, with a line a frame and an empty one behind it where there is a call chain. */
+/* Writes a line for @s; a call chain adds a line for each frame and an empty line. */
 void lines_put(struct lines *l, const struct trace *t, const struct script_sample *s);
 
 #endif

@@ -39,8 +39,9 @@ static void put_bounds(FILE *out, const struct pd_snapshot_bounds *b)
 }
 
 /*
- * The recorder has looked when it came to the sample, and the thread may have ended by then or
- * taken another name. What is known as of the sample goes before that, if anything is so early.
+ * The recorder looked up the comm when it read the sample. By then the thread may have ended or
+ * changed its name. So the comm that the state has for the sample's time comes first, unless the
+ * recording begins later.
  */
 static const char *cause_comm(const struct trace *t, const struct pd_snapshot_cause *c)
 {
@@ -76,7 +77,7 @@ static void put_cause(FILE *out, const struct trace *t, const struct pd_snapshot
 	putc('\n', out);
 }
 
-/* The first of a snapshot, or one of those that it serves, too. */
+/* Writes the first request of a snapshot, or a further one that the same snapshot serves. */
 static void put_request(FILE *out, const struct trace *t, uint64_t number,
 			const struct pd_snapshot_request *r, bool first)
 {
@@ -99,8 +100,7 @@ static void put_request(FILE *out, const struct trace *t, uint64_t number,
 		put_cause(out, t, &r->cause);
 }
 
-/* Whether samples that were asked for are in a snapshot before, the newest there being of @newest.
- */
+/* Returns whether earlier snapshots, up to time @newest, hold samples that the request wants. */
 static bool is_rest(const struct pd_snapshot_request *r, uint64_t newest)
 {
 	const struct pd_snapshot_bounds *b = &r->bounds;
@@ -126,8 +126,8 @@ static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_fig
 	}
 	fprintf(out, ", %s in %.1f ms", human_size(f->bytes, size), (double)f->took / 1e6);
 	fprintf(out, "; %s lost", human_count(f->lost, count));
-	fprintf(out, ", %s passed through since the %s", human_count(f->evicted, count),
-		number > 1 ? "one before" : "start");
+	fprintf(out, ", %s evicted since the %s", human_count(f->evicted, count),
+		number > 1 ? "previous snapshot" : "start");
 	if (f->refused)
 		fprintf(out, ", %s requests refused", human_count(f->refused, count));
 	putc('\n', out);
@@ -137,7 +137,7 @@ void snapshots_render(FILE *out, const struct trace *t)
 {
 	const struct snapshots *s = &t->snapshots;
 	struct pd_snapshot_log log, next, begin;
-	uint64_t newest = 0; /* of all samples before */
+	uint64_t newest = 0; /* time of the newest sample in earlier snapshots */
 	bool first = true;
 
 	for (size_t i = 0; i < s->nr_records; i++) {
@@ -231,7 +231,7 @@ static int put_figures_json(json_t *o, const struct pd_snapshot_figures *f)
 	return rc;
 }
 
-/* Adds @log to the last snapshot of @list, or begins another. */
+/* Adds @log to the last snapshot of @list, or begins the next snapshot. */
 static int add_log(json_t *list, const struct trace *t, const struct pd_snapshot_log *log,
 		   bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of records and samples, in the words of perf report --stats. */
+/* Counts of records and samples as text, in the words of perf report --stats. One thread. */
 #ifndef RINGTAIL_RENDER_STATS_H
 #define RINGTAIL_RENDER_STATS_H
 
@@ -7,7 +7,7 @@
 
 #include "report/trace/trace.h"
 
-/* Prints the number of records by type and of samples by event, as perf report --stats does. */
+/* Writes the counts of pass 1. */
 void stats_render(FILE *out, const struct trace *t);
 
 #endif

@@ -34,7 +34,7 @@ static bool is_shown(const struct table *t, const struct hist_entry *e)
 	return percent(weight, t->h->period) >= t->opts->percent_limit;
 }
 
-/* The escaped text of a cell, in t->cell. */
+/* Puts the escaped text of a cell into t->cell. */
 static int cell_text(struct table *t, const struct hist_entry *e, size_t key)
 {
 	struct buf raw = {0};
@@ -67,7 +67,7 @@ static int measure(struct table *t)
 	return 0;
 }
 
-/* What would be taken for the next column is a point. */
+/* Appends a column; as in perf, a separator within the text becomes a point. */
 static int add_separated(struct table *t, const char *text, size_t len)
 {
 	char separator = t->opts->separator;
@@ -115,7 +115,7 @@ static void put_line(struct table *t, const char *start)
 	t->line.len = 0;
 }
 
-/* Dots under a heading, as wide as the column. */
+/* Appends dots under a heading, as wide as the column. */
 static int add_dots(struct table *t, size_t width)
 {
 	int rc = buf_append(&t->line, "  ", 2);
@@ -125,7 +125,7 @@ static int add_dots(struct table *t, size_t width)
 	return rc;
 }
 
-/* The heading of a number; the first has nothing before it. */
+/* Appends the heading of a number; the first has no separator before it. */
 static int add_number_heading(struct table *t, const char *text, int width)
 {
 	if (t->opts->separator)
@@ -194,7 +194,7 @@ static int add_count(struct table *t, uint64_t count, int width)
 	return buf_printf(&t->line, "%c%" PRIu64, t->opts->separator, count);
 }
 
-/* The columns before the keys. */
+/* Appends the columns before the keys. */
 static int add_numbers(struct table *t, const struct hist_entry *e)
 {
 	bool children = t->r->opts->children;
@@ -213,7 +213,7 @@ static int put_graph(struct table *t, const struct hist_entry *e)
 {
 	const struct report_opts *opts = t->r->opts;
 	const struct callers_bounds bounds = graph_bounds(t->h->period, t->opts);
-	/* A tree that begins at the row's own function need not name it again. */
+	/* The row names the function at which such a tree begins; the tree leaves it out. */
 	bool own = opts->children || opts->graph == REPORT_GRAPH_CALLEE;
 	struct graph_row row = {
 		.weight = opts->children ? e->children : e->self,

@@ -36,7 +36,7 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *ret)
 	return 0;
 }
 
-/* C0 and C1 controls, line and paragraph separators, and the marks that reorder text. */
+/* Finds C0 and C1 controls, line and paragraph separators, and marks that reorder text. */
 static bool is_harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
@@ -99,7 +99,7 @@ static void put_spaces(FILE *out, size_t n)
 		putc(' ', out);
 }
 
-/* Length of @s if it is plain ASCII, as nearly every name is; else 0. */
+/* Returns the length of @s if it is plain ASCII, as nearly all names are; else 0. */
 static size_t plain_length(const char *s)
 {
 	size_t n = 0;

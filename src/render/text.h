@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text for people: names from recordings made harmless, columns, widths.
+ * Text for people: escaped names, columns, widths.
  *
- * Names come from whoever was recorded. Control characters, bytes that are not UTF-8, and the
- * Unicode characters that turn text around are written as \xNN, so that no name can steer a
- * terminal or pass for another line.
+ * Whoever was recorded chose the names. Control characters, bytes that are not UTF-8, and Unicode
+ * characters that change the direction of text become \xNN, so that no name can steer a terminal or
+ * pass for another line. Any thread.
  */
 #ifndef RINGTAIL_RENDER_TEXT_H
 #define RINGTAIL_RENDER_TEXT_H
@@ -17,19 +17,19 @@
 
 /* Appends @len bytes at @s, escaped. Returns 0 or -ENOMEM. */
 int text_escape_len(struct buf *out, const char *s, size_t len);
+/* As text_escape_len(), up to the NUL. */
 int text_escape(struct buf *out, const char *s);
 
-/* Columns that escaped UTF-8 takes: one a code point. */
+/* Returns the columns of escaped UTF-8: one for each code point. */
 size_t text_columns(const char *s, size_t len);
 
-/* Cuts what was appended to @b since @from to @columns. */
+/* Cuts the text in @b from offset @from on to @columns. */
 void text_cut(struct buf *b, size_t from, size_t columns);
 
-/* Writes @s escaped to @out, at least @width columns: right-aligned, or left-aligned if negative.
- */
+/* Writes @s escaped, padded to |@width| columns: right-aligned, or left-aligned if negative. */
 void text_put(FILE *out, const char *s, int width);
 
-/* perf's way to shorten a count: 12345 is 12 'K', 81 is 81 ' '. */
+/* Shortens a count as perf does: 12345 is 12 with unit 'K', 81 is 81 with unit ' '. */
 uint64_t text_unit(uint64_t n, char *ret_unit);
 
 #endif
