@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the decoder for Rust's v0 names share. For demangle_v0*.c and punycode.c only.
- */
+/* Inner parts of the decoder for Rust's v0 names. For demangle_v0*.c and punycode.c only. */
 #ifndef RINGTAIL_SYMBOL_DEMANGLE_DEMANGLE_V0_H
 #define RINGTAIL_SYMBOL_DEMANGLE_DEMANGLE_V0_H
 
@@ -11,17 +10,17 @@
 #include "base/buf.h"
 
 /*
- * The state of one name. Whatever goes wrong sets @bad, after which nothing is read or printed any
- * more; so callers check it only where they loop, or use what they read.
+ * The decoder's state for one name. Any error sets @bad; then nothing more is read or printed. So
+ * callers check it only in loops, or before they use what they read.
  */
 struct v0 {
 	const char *s; /* behind "_R" */
 	size_t len, pos;
 	struct buf out;
 	bool bad;
-	unsigned int muted; /* parsed but not printed */
+	unsigned int muted; /* above 0: parse without printing */
 	unsigned int depth, steps;
-	uint64_t lifetimes; /* bound by the binders around us */
+	uint64_t lifetimes; /* bound by the enclosing binders */
 };
 
 struct v0_ident {
@@ -31,33 +30,43 @@ struct v0_ident {
 	uint64_t disambiguator;
 };
 
-/* Begins a production: false, and bad, when nested or repeated beyond reason. Ends by depth--. */
+/*
+ * Begins a production. Returns false and sets bad if productions nest too deep or are too many. The
+ * caller ends a production with depth--.
+ */
 bool v0_enter(struct v0 *d);
 
-/* Append text, unless @d is muted or bad. @d gets bad beyond DEMANGLE_MAX bytes. */
+/* Print text, a character as UTF-8, an identifier; nothing while muted. */
 void v0_put(struct v0 *d, const char *s, size_t len);
 void v0_puts(struct v0 *d, const char *s);
-void v0_put_char(struct v0 *d, uint32_t c);		    /* as UTF-8 */
-void v0_put_ident(struct v0 *d, const struct v0_ident *id); /* punycode decoded */
+void v0_put_char(struct v0 *d, uint32_t c);
+void v0_put_ident(struct v0 *d, const struct v0_ident *id);
 
-char v0_peek(const struct v0 *d);	     /* 0 at the end */
-bool v0_eat(struct v0 *d, char c);	     /* takes @c if it comes next; returns whether it did */
-char v0_next(struct v0 *d);		     /* 0, and bad, at the end */
-struct v0_ident v0_identifier(struct v0 *d); /* with its disambiguator; bad when it is none */
+/* Returns the next character, 0 at the end, without consuming it. */
+char v0_peek(const struct v0 *d);
+/* Consumes the next character if it is @c. Returns whether it was. */
+bool v0_eat(struct v0 *d, char c);
+/* Consumes the next character. At the end returns 0 and sets bad. */
+char v0_next(struct v0 *d);
+/* Parses an identifier. */
+struct v0_ident v0_identifier(struct v0 *d);
 
-/* Behind a 'B': goes to where it points. Returns whether to read on there; then back to *@ret. */
+/*
+ * Follows a back reference, behind its 'B'. Returns whether to read on there; then the caller sets
+ * pos to *@ret_back in the end.
+ */
 bool v0_backref(struct v0 *d, size_t *ret_back);
 
-/* In values generic arguments are written behind "::". */
+/* Prints a path. In values (@value) generic arguments follow "::". */
 void v0_path(struct v0 *d, bool value);
 
-/* Composite constants that stand among generic arguments are put into braces. */
+/* Prints a constant. Composite constants among generic arguments get braces. */
 void v0_constant(struct v0 *d, bool in_value);
 
-/* Whether @c is a Unicode scalar value. */
+/* Returns whether @c is a Unicode character. */
 bool v0_valid_char(uint32_t c);
 
-/* Returns the number of bytes; @c must be at most 0x10ffff. */
+/* Encodes @c, at most 0x10ffff. Returns the number of bytes. */
 size_t utf8_encode(uint32_t c, char ret[4]);
 
 #define PUNYCODE_MAX 256

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A symbol table: built once, then asked by any number of threads.
+ * Symbol table: built once, then searched by any number of threads.
  *
- * The builder collects symbols in any order, with or without a size. symtab_build() gives those
- * without one an end, drops aliases, and flattens what overlaps into disjoint segments, so that a
- * look-up is one binary search whatever the input was. Where several symbols cover an address, the
- * one that starts last wins; among equal starts perf's rules decide (not weak, global, fewer
- * leading underscores, longer name, first seen).
+ * The builder collects symbols in any order, with or without a size. symtab_build() gives each
+ * symbol an end, drops aliases, and turns overlaps into disjoint segments, so that a look-up is
+ * always one binary search. Where several symbols cover an address, the one that starts last wins;
+ * among equal starts perf's rules decide (not weak, global, fewer leading underscores, longer name,
+ * first seen).
  *
- * Names stay as the file has them until they are asked for: most symbols never are, and demangling
- * is what costs.
+ * A name is demangled when it is first asked for: demangling is expensive, and few names are
+ * needed.
  */
 #ifndef RINGTAIL_SYMBOL_ELF_TABLE_H
 #define RINGTAIL_SYMBOL_ELF_TABLE_H
@@ -20,7 +20,7 @@
 
 #include "base/buf.h"
 
-/* Addresses are those of the dso it belongs to. */
+/* Addresses are those of the symbol's dso. */
 struct symbol {
 	uint64_t start, end; /* end exclusive */
 	const char *name;    /* demangled, unescaped */
@@ -32,9 +32,9 @@ struct symtab_entry {
 	uint64_t start;
 	uint64_t size;	 /* 0: up to the next symbol, but not beyond @limit */
 	uint64_t limit;	 /* exclusive; used for size 0 only */
-	uint32_t name;	 /* offset that symtab_name() or symtab_blob() gave */
+	uint32_t name;	 /* offset from symtab_name() or symtab_blob() */
 	uint8_t binding; /* enum symtab_binding */
-	bool plt;	 /* the name gets "@plt" behind it */
+	bool plt;	 /* append "@plt" to the name */
 };
 
 /* All zero: empty. Released by symtab_build() or symtab_builder_release(). One thread. */
@@ -42,48 +42,48 @@ struct symtab_builder {
 	struct symtab_sym *syms;
 	size_t count, cap;
 	struct buf names;
-	bool last_wins; /* among equal starts, whatever the names */
+	bool last_wins; /* among equal starts the last symbol wins, whatever its name */
 };
 
 /* Stores a name of @len bytes. Returns 0 with its offset, -ENOMEM, or -EFBIG beyond 4 GiB. */
 int symtab_name(struct symtab_builder *b, const char *s, size_t len, uint32_t *ret_name);
 
 /*
- * Stores a whole string table; a name in it is *@ret_base plus its offset there. The build drops
- * it again if copying the names in use takes less. Returns as symtab_name().
+ * Stores a whole string table; a name in it is *@ret_base plus its offset there. symtab_build()
+ * drops the table again if copies of the used names need less memory. Returns as symtab_name()
+ * does.
  */
 int symtab_blob(struct symtab_builder *b, const void *data, size_t len, uint32_t *ret_base);
 
-/* Adds a symbol; one with an empty name, or that wraps, is ignored. Returns 0 or -ENOMEM. */
+/* Adds a symbol; ignores empty names and ranges that wrap. Returns 0 or -ENOMEM. */
 int symtab_add(struct symtab_builder *b, const struct symtab_entry *e);
 
-/* Sorts the symbols so far for symtab_name_at(), and returns their number. */
+/* Sorts the symbols so far, for symtab_name_at(). Returns their number. */
 size_t symtab_sort(struct symtab_builder *b);
 
 /*
- * Of the first @n symbols, which symtab_sort() has sorted: the name that the table will have for
- * those that start at @addr. Returns false if there is none.
+ * Among the first @n symbols, sorted by symtab_sort(), finds the name that the table will have for
+ * symbols that start at @addr. Returns false if there is none.
  */
 bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uint32_t *ret_name);
 
-/* Frees the symbols collected; an empty builder remains. symtab_build() does so, too. */
+/* Frees the builder's memory; accepts zeroes. */
 void symtab_builder_release(struct symtab_builder *b);
 
 struct symtab;
 
-/*
- * Empties @b and makes the table. Returns 0 with *@ret for symtab_free(), or -ENOMEM; @b is
- * released either way.
+/* Makes the table. Returns 0 with *@ret for symtab_free(), or -ENOMEM. Releases @b in both cases.
  */
 int symtab_build(struct symtab_builder *b, struct symtab **ret);
-void symtab_free(struct symtab *t); /* accepts NULL */
+/* Frees the table with its symbols; accepts NULL. */
+void symtab_free(struct symtab *t);
 
-/* Number of symbols that cover at least one address. */
+/* Returns the number of symbols that cover at least one address. */
 size_t symtab_count(const struct symtab *t);
 
 /*
- * The symbol at @addr, or NULL; it lives as long as the table. Any thread; locks only the first
- * time that a symbol is asked for.
+ * Returns the symbol at @addr, or NULL; it lives as long as the table. Any thread; locks only when
+ * a symbol is found for the first time.
  */
 const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle);
 

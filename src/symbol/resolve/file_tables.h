@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbol tables of program files. A recording may have many dsos of one file: containers that share
- * a library, or inodes made up to have it read often. A file is read once for each name and
- * build-id. Internal to symbol/.
+ * Symbol tables of program files, each file read once.
  *
- * Any thread may call.
+ * A recording may have many dsos of one file: a library in many containers, or inodes that somebody
+ * invented to have a file read often. Name and build-id identify a file. Any thread may call.
+ * Internal to symbol/.
  */
 #ifndef RINGTAIL_SYMBOL_RESOLVE_FILE_TABLES_H
 #define RINGTAIL_SYMBOL_RESOLVE_FILE_TABLES_H
@@ -18,25 +18,27 @@
 
 struct file_tables;
 
-/* Read-only once file_tables_done() was called. */
+/* Read-only after file_tables_done(). */
 struct file_table {
-	struct symtab *table; /* NULL: there is none, and @code says why */
+	struct symtab *table; /* NULL: none; see @code and @why */
 	int code;
 	struct error why;
 };
 
-struct file_tables *file_tables_new(void);     /* NULL when out of memory */
-void file_tables_free(struct file_tables *ft); /* accepts NULL */
+/* Returns an empty set, or NULL when memory is short. */
+struct file_tables *file_tables_new(void);
+/* Frees the set with all tables; accepts NULL. */
+void file_tables_free(struct file_tables *ft);
 
 /*
- * The table of @dso, whose file is @program (not open: a debug file alone, by build-id). Where
- * *@ret_mine is set, the caller makes it and calls file_tables_done(); others wait for that. It is
- * @ft's. NULL when out of memory.
+ * Returns the table of @dso, whose file is @program; if that is not open, a debug file found by
+ * build-id is the only source. If *@ret_mine is set, the caller must load the table and call
+ * file_tables_done(); other threads wait for that. @ft owns the result. NULL: memory is short.
  */
 const struct file_table *file_tables_take(struct file_tables *ft, const struct dso *dso,
 					  const struct elf_image *program, bool *ret_mine);
 
-/* @table is @ft's from then on. */
+/* Stores the outcome in @taken and wakes waiting threads. @ft takes over @table. */
 void file_tables_done(struct file_tables *ft, const struct file_table *taken, int rc,
 		      struct symtab *table, const struct error *why);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What files of this machine say about all modules of its kernel: kallsyms and modules.dep. Each
- * file is read once, however many modules a recording has. Internal to symbol/.
+ * Index of this machine's kernel modules: their symbols in kallsyms, their files in modules.dep.
  *
- * Any thread may call; a lock is held while a file is read. @path is the same in all calls of a
- * function on one list.
+ * Each of these files is read once, for any number of modules. Any thread may call; the list holds
+ * a lock while it reads a file. @path must be the same in all calls of a function on one list.
+ * Internal to symbol/.
  */
 #ifndef RINGTAIL_SYMBOL_RESOLVE_MODULE_LIST_H
 #define RINGTAIL_SYMBOL_RESOLVE_MODULE_LIST_H
@@ -17,26 +17,28 @@
 
 struct module_list;
 
-struct module_list *module_list_new(void);    /* NULL when out of memory */
-void module_list_free(struct module_list *l); /* accepts NULL */
+/* Returns an empty list, or NULL when memory is short. */
+struct module_list *module_list_new(void);
+/* Frees the list; accepts NULL. */
+void module_list_free(struct module_list *l);
 
 /*
- * The text of kallsyms for the kernel's own table, once; later calls read the file again. @ret is
- * the caller's. Returns as kallsyms_read().
+ * Hands out the text of kallsyms once, for the kernel's own table; later calls read the file again.
+ * The caller owns @ret. Returns as kallsyms_read() does.
  */
 int module_list_text(struct module_list *l, const char *path, struct buf *ret, struct error *why);
 
 /*
- * Lines of kallsyms about the code of module @name; *@ret is the list's and is not released.
- * Returns 0; -ENOENT: it is not there; -EACCES: addresses are hidden; or as kallsyms_read(). @why
- * is filled.
+ * Finds the lines of kallsyms about the code of module @name. The list owns *@ret. Returns 0;
+ * -ENOENT: no such module; -EACCES: addresses are hidden; or as kallsyms_read(). Fills @why on
+ * failure.
  */
 int module_list_symbols(struct module_list *l, const char *path, const char *name, struct buf *ret,
 			struct error *why);
 
 /*
- * The file of module @name, as modules.dep has it: "kernel/fs/ext4/ext4.ko.xz". Returns whether it
- * is there.
+ * Finds the file of module @name in modules.dep: "kernel/fs/ext4/ext4.ko.xz". Returns whether it is
+ * there.
  */
 bool module_list_file(struct module_list *l, const char *path, const char *name,
 		      char ret[PATH_MAX]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where symbols come from, one loader for each kind of dso.
+ * Loaders of symbols, one for each kind of dso.
  *
- * A loader returns 0 with *@ret for symtab_free(), or a negative errno with @why saying what stood
- * in the way, in words for the user. Loaders only read struct sources; any thread may run one.
+ * A loader returns 0 with *@ret for symtab_free(), or a negative errno with @why for the user.
+ * Loaders only read struct sources; any thread may run one.
  */
 #ifndef RINGTAIL_SYMBOL_RESOLVE_SOURCES_H
 #define RINGTAIL_SYMBOL_RESOLVE_SOURCES_H
@@ -22,87 +22,93 @@
 #include "symbol/resolve/resolver.h"
 #include "symbol/elf/table.h"
 
-/* The machine that the resolver runs on. Tests put their own below @root. */
+/* The machine that the resolver runs on. Tests have their own below @root. */
 struct symbol_host {
-	const char *
-		root; /* "" or a directory: before /proc, /sys, /boot, /usr/lib/debug, /lib, /tmp */
+	/* "" or a directory: prefix of /proc, /sys, /boot, /usr/lib/debug, /lib and /tmp. */
+	const char *root;
 	const char *home; /* of the user, for the build-id cache; NULL: none */
 	const char *hostname, *osrelease;
-	bool debuginfod; /* may be asked */
+	bool debuginfod; /* the resolver may use debuginfod's cache and servers */
 };
 
 struct sources {
 	struct resolver_opts opts;
-	struct module_list *modules; /* of the machine */
-	struct file_tables *files;   /* that were read */
+	struct module_list *modules; /* of this machine */
+	struct file_tables *files;   /* tables of files read so far */
 	struct symbol_host host;
-	/* The recording says that it is of this machine and kernel release. */
+	/* The recording names this machine's host name and kernel release. */
 	bool same_machine;
 };
 
-/* Loaders: of the kernel, a module, the vdso. */
+/* Loads the symbols of the kernel. */
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
 /*
- * Whether the files of kernel symbols that the user names can be read; /dev/null stands for none.
- * Returns 0, or a negative errno with @err naming the option and the file.
+ * Checks that the user's kallsyms and vmlinux can be read; /dev/null stands for none. Returns 0, or
+ * a negative errno with @err naming the option and the file.
  */
 int kernel_check_named(const struct resolver_opts *opts, struct error *err);
+/* Loads the symbols of a kernel module. */
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
+/* Loads the symbols of a vdso. */
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
 /*
- * Here *@ret is of src->files and not for symtab_free(). On success @why->text says why there are
- * but the symbols that it exports, or is empty.
+ * Loads the symbols of a program file. *@ret belongs to src->files, not to the caller. On success
+ * @why->text is empty, or explains why the table has only exported symbols.
  */
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 	      struct error *why);
 
-/* Memory for the symbols of all perf-PID.map files, and about what one of them takes, bytes. */
+/* Limit for the symbols of all perf-PID.map files, and estimated size of one symbol; bytes. */
 #define PERFMAPS_MAX	     (512u << 20)
 #define PERFMAP_SYMBOL_BYTES 96u
 
 /*
- * The map of a process. *@left is what of PERFMAPS_MAX is left; a map that would take more is not
- * read (-EFBIG). -EBADMSG: it is no text.
+ * Loads the perf-PID.map of a process. *@left is the unused rest of PERFMAPS_MAX; a map that needs
+ * more is not read (-EFBIG). -EBADMSG: the map is not text.
  */
 int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,
 		 struct error *why);
 
 /*
- * Whether @img may stand for @dso: build-ids are equal, or none is recorded and @trusted says that
- * the file is the recorded one anyway. Fills @why (with @path) if not.
+ * Returns whether @img may stand for @dso: their build-ids are equal, or @dso has none and the
+ * caller trusts the file (@trusted). If not, fills @why, which names @path.
  */
 bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
 		   const char *path, struct error *why);
 
 /*
- * Opens the recorded file itself: below --symfs, at its path, at that of a process with mounts of
- * its own, or in the build-id cache.
+ * Opens the recorded file itself: below --symfs, at its path, at its path in the mounts of the
+ * process, or in the build-id cache. Returns 0 or a negative errno with @why filled.
  */
 int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 			struct error *why);
 
-/* Opens the image of a vdso: this process's own, or from the build-id cache. Returns as above. */
+/*
+ * Opens the image of a vdso: this process's own, or from the build-id cache. Returns as above.
+ */
 int source_open_vdso(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		     struct error *why);
 
 /*
- * Opens a file with .symtab for @dso: separate debug files, by build-id and by the link in
- * @program (NULL or not open: by build-id only). Returns 0 or -ENOENT.
+ * Opens a separate debug file with .symtab for @dso: by build-id, and by the link in @program, if
+ * that is open (NULL: no program). Returns 0 or -ENOENT.
  */
 int source_open_debug(const struct sources *src, const struct dso *dso,
 		      const struct elf_image *program, struct elf_image *ret);
 
-/* Opens the symbols that a program has packed in .gnu_debugdata. Returns 0 or a negative errno. */
+/*
+ * Opens the symbols that a program has compressed in .gnu_debugdata. Returns 0 or a negative errno.
+ */
 int source_open_minidebug(const struct elf_image *program, struct elf_image *ret);
 
-/* Whether .symtab is there, with content. */
+/* Returns whether the image has a .symtab with contents. */
 bool source_has_symtab(const struct elf_image *img);
 
 /*
- * Reads a whole regular file, unpacked if its name ends in .xz, .gz or .zst. Stops at 1 GiB.
+ * Reads a whole regular file, at most 1 GiB; unpacks it if its name ends in .xz, .gz or .zst.
  * Returns 0, or a negative errno with @why filled.
  */
 int source_read(const char *path, struct buf *ret, struct error *why);
@@ -110,23 +116,23 @@ int source_read(const char *path, struct buf *ret, struct error *why);
 /* Unpacks LZMA (.xz) data. Returns 0, -EBADMSG, -EFBIG or -ENOMEM. */
 int source_unxz(const void *data, size_t len, struct buf *ret);
 
-/* Lower-case hex. @ret holds 2 * @size + 1 bytes. */
+/* Writes @id as lower-case hex. @ret holds 2 * @size + 1 bytes. */
 void source_hex(const uint8_t *id, size_t size, char *ret);
 
 /*
- * A path in perf's build-id cache, ~/.debug/.build-id/xx/yyyy/@file (older: yyyy is the file).
- * Returns false without home or build-id.
+ * Makes a path in perf's build-id cache, ~/.debug/.build-id/xx/yyyy/@file; in old caches yyyy is
+ * the file itself. Returns false without home or build-id.
  */
 bool source_cache_path(const struct sources *src, const struct dso *dso, const char *file,
 		       char ret[PATH_MAX]);
 
-/* snprintf() into a path. Returns whether it fit. */
+/* Prints into a path as snprintf() does. Returns whether it fits. */
 bool source_path(char ret[PATH_MAX], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the kernel that runs here has the build-id recorded for @dso. */
+/* Returns whether the running kernel has the build-id recorded for @dso. */
 bool kernel_is_running(const struct sources *src, const struct dso *dso);
 
-/* As resolver_new(), on a machine made up by a test. @host's strings must outlive the resolver. */
+/* As resolver_new(), on a test's machine. @host's strings must outlive the resolver. */
 int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *host,
 		    struct resolver **ret, struct error *err);
 
