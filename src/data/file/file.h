@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An opened recording, whatever its container: file, directory (perf's --threads), or the stream of
- * a pipe. data/open/open.h opens it, data/scan/scan.h walks its records.
+ * An opened recording: a file, a directory (perf's --threads), or the stream of a pipe.
  *
- * After data_open() it does not change but for its findings, which have a lock: any number of
- * threads may use it.
+ * data/open/open.h opens it, data/scan/scan.h walks its records. After data_open() only its
+ * findings change, and they lock themselves: any number of threads may use it.
  */
 #ifndef RINGTAIL_DATA_FILE_FILE_H
 #define RINGTAIL_DATA_FILE_FILE_H
@@ -24,25 +23,34 @@ enum data_kind {
 	DATA_PIPE,
 };
 
-void data_close(struct data_file *df); /* accepts NULL; no scan may be in use any more */
+/* Closes and frees @df; accepts NULL. No scan may be in use any more. */
+void data_close(struct data_file *df);
 
-/* The properties of an opened recording. What is returned lives as long as @df. */
+/* Returns the form of the container. */
 enum data_kind data_kind(const struct data_file *df);
-bool data_swapped(const struct data_file *df); /* recorded in the other byte order */
-const struct pd_header *data_header(const struct data_file *df); /* native order */
+/* Returns whether the recording is in the other byte order. */
+bool data_swapped(const struct data_file *df);
+/* Returns the file header, in native byte order. It lives as long as @df. */
+const struct pd_header *data_header(const struct data_file *df);
+/* Returns the events, which live as long as @df. */
 struct pd_evlist *data_evlist(const struct data_file *df);
 
 /*
- * The bytes of a feature's section, in the file's byte order, living as long as @df.
- * Returns 0, or -ENOENT if the recording does not have it. TRACING_DATA of a pipe stream, which is
- * a record there, is found here too.
+ * Finds the bytes of a feature's section, in the file's byte order; they live as long as @df. Also
+ * finds TRACING_DATA of a pipe stream, where it is a record. Returns 0, or -ENOENT if the recording
+ * does not have the feature.
  */
 int data_feature(const struct data_file *df, unsigned int feature, const uint8_t **ret,
 		 size_t *ret_len);
 
-/* A file or pipe has one segment; a directory one for "data" and one for each "data.N". */
+/*
+ * Returns the number of segments: one of a file or pipe; of a directory one for "data" and one for
+ * each "data.N".
+ */
 unsigned int data_segments(const struct data_file *df);
-uint64_t data_bytes(const struct data_file *df); /* of all segments, as they are in files */
+/* Returns the bytes of all segments, as in their files. */
+uint64_t data_bytes(const struct data_file *df);
+/* Returns the path of a segment, which lives as long as @df. */
 const char *data_segment_path(const struct data_file *df, unsigned int segment);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An opened recording from the inside: its segments, features and findings.
- * Nothing outside data/ includes this.
+ * Inner state of an opened recording: segments, features and findings. Internal to data/.
  *
- * A struct data_file is filled by data_open() on one thread; after that only its findings change,
- * under their own lock.
+ * data_open() fills a struct data_file on one thread; afterwards only its findings change, under
+ * their own lock.
  */
 #ifndef RINGTAIL_DATA_FILE_FILE_PRIV_H
 #define RINGTAIL_DATA_FILE_FILE_PRIV_H
@@ -28,9 +27,12 @@ struct segment {
 	dev_t dev;
 	ino_t ino;
 	uint64_t size;	     /* bytes of the file */
-	uint64_t begin, end; /* its records, file offsets; end is within size */
-	uint64_t sure; /* file offset: the recorder had this much flushed when it was killed, and
-			  what is cut off behind it was never promised. UINT64_MAX: not so */
+	uint64_t begin, end; /* of its records, file offsets; end is within size */
+	/*
+	 * File offset up to which a killed recorder had flushed. Records may be missing behind it,
+	 * and that is no damage. UINT64_MAX: does not apply.
+	 */
+	uint64_t sure;
 	uint64_t base; /* bytes of all segments before it: makes places segment-major */
 };
 
@@ -45,22 +47,24 @@ struct data_file {
 	enum data_kind kind;
 	bool swapped;
 	struct pd_header header; /* features: those whose contents are in @features */
-	uint8_t head[sizeof(struct pd_header)]; /* as read first, so many bytes of it */
+	uint8_t head[sizeof(struct pd_header)]; /* the file's first head_len bytes, as first read */
 	size_t head_len;
 	struct pd_evlist *list;
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct buf features[HEADER_FEAT_BITS];
-	uint64_t name_steps; /* work done for names so far */
+	uint64_t name_steps; /* work for names so far, which is limited */
 	pthread_mutex_t
 		findings_lock; /* guards @findings; data_findings() is called without a scan */
 	struct findings findings;
 };
 
-/* Reads up to @len bytes at @off. Returns the bytes read (short at end of file) or -errno.
- */
+/* Reads up to @len bytes at @off. Returns their number (fewer at end of file) or -errno. */
 ssize_t file_read(int fd, void *buf, size_t len, uint64_t off);
-/* Opens a regular file as a further segment. Returns 0 or a negative errno with @err filled. */
+/*
+ * Adds a regular file, open as @fd, as the next segment. Returns 0 or a negative errno with @err
+ * filled.
+ */
 int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err);
 
 static inline bool section_inside(struct pd_section s, uint64_t size)

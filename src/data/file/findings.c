@@ -29,7 +29,7 @@ static struct data_finding *find_finding(struct findings *list, enum data_severi
 	return NULL;
 }
 
-/* The last two notes stand for whatever no longer fits, one for each severity. */
+/* The last two findings stand for whatever no longer fits, one for each severity. */
 static struct data_finding *overflow_finding(struct findings *list, enum data_severity severity)
 {
 	for (size_t i = FINDINGS_MAX - 2; i < list->nr; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands behind the flushed records of a data.N that is being written: an AUXTRACE record,
- * whose data, as readers skip them, are all that follows. A recorder that is killed leaves it.
- * Without it readers would meet a record that was cut where the kernel stopped a write, most likely
- * at the end of a page, and perf (6.1, which maps the file) dies of reading on there. perf report
- * and script pass over it with --no-itrace: they otherwise want to decode it. So where nothing is
- * being appended its type is HEADER_EVENT_TYPE meanwhile, which nobody looks into. It is longer
- * than an AUXTRACE record has to be: see PD_PASSED_OVER_MIN.
+ * Tail cover: a record that hides what follows the flushed records of a data.N being written.
+ *
+ * It is an AUXTRACE record; readers skip its data, which are all that follows. A killed recorder
+ * leaves it behind. Without it readers would find a cut record where the kernel stopped a write,
+ * most likely at the end of a page, and perf (6.1, which maps the file) crashes when it reads on
+ * there. perf report and script skip the record with --no-itrace; without that option they want to
+ * decode it. So while nothing is being appended, its type is HEADER_EVENT_TYPE, which no reader
+ * decodes. It is longer than an AUXTRACE record must be: see PD_PASSED_OVER_MIN.
  */
 #ifndef RINGTAIL_DATA_FILE_TAIL_COVER_H
 #define RINGTAIL_DATA_FILE_TAIL_COVER_H
@@ -29,7 +30,7 @@ struct tail_cover { /* as struct perf_record_auxtrace */
 _Static_assert(sizeof(struct tail_cover) == PD_PASSED_OVER_MIN,
 	       "perf passes over it while it rests");
 
-/* Of earlier recorders, whose covers were as long as an AUXTRACE record has to be. */
+/* Size of covers by earlier recorders: the least size of an AUXTRACE record. */
 #define COVER_LEN_OLD offsetof(struct tail_cover, rest)
 
 #define COVER_INIT                                                                        \

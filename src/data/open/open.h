@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening a recording: file, directory (perf's --threads), pipe stream (from a file or standard
- * input); either byte order.
+ * Opens a recording: file, directory (perf's --threads) or pipe stream, in either byte order.
  *
- * data_open() reads header, attributes, features and, of a pipe stream, every record that carries
- * such things, so that afterwards the evlist and the features are complete and do not change.
- * Standard input, and a stream that cannot be seeked, is copied to an unlinked temporary file.
+ * data_open() reads header, attributes and features. Of a pipe stream it reads every record that
+ * carries them. So the evlist and the features are complete afterwards, and do not change. Standard
+ * input, and any stream that cannot seek, is copied to an unlinked temporary file.
  */
 #ifndef RINGTAIL_DATA_OPEN_OPEN_H
 #define RINGTAIL_DATA_OPEN_OPEN_H
@@ -14,10 +13,10 @@
 #include "data/file/file.h"
 
 /*
- * Opens @path ("-": standard input). Without @force a file that belongs to neither this user nor
- * root is refused (-EPERM), as perf does.
- * Returns 0 with *@ret to be closed by data_close(); -errno from the system; -EBADMSG when it is
- * no perf.data at all or its header is beyond use; -ENODATA when it is shorter than a header.
+ * Opens @path ("-": standard input). Like perf, refuses a file that belongs to neither this user
+ * nor root (-EPERM), unless @force is set. Returns 0 with *@ret for data_close(), or with @err
+ * filled: -EBADMSG: not a perf.data file, or its header is unusable; -ENODATA: shorter than a
+ * header; another negative errno of the system.
  */
 int data_open(const char *path, bool force, struct data_file **ret, struct error *err);
 

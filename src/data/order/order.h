@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of a recording in time order, in bounded memory.
+ * Time order: delivers the records of a recording by time, in bounded memory.
  *
- * Records of one kernel ring are in order; rings are interleaved in a file, and FINISHED_ROUND
- * says that what is older than the round before is complete. Where rounds are absent (directories,
- * old files, our own) everything must be seen before the first record can be delivered: sorted runs
- * are then spilled to an unlinked temporary file and merged, so that memory stays at the limit.
+ * Records of one ring are in order. A file interleaves rings, and FINISHED_ROUND marks that all
+ * records older than the previous round are complete. Without rounds (directories, old files, our
+ * own) all records must be read before the first is delivered: sorted runs then go to an unlinked
+ * temporary file and are merged, so that memory stays at the limit.
  *
- * A record without a time cannot be sorted. It is delivered as a reader in file order meets it,
- * and its moment is {time of the newest record delivered before, UINT64_MAX}, so that state built
- * from it and samples looked up by their own time agree (perf does the same); {0, place} when
- * nothing that has a time was delivered yet. Records that come later than their round promised are
- * delivered when they come, and counted in a note (with DATA_SCAN_FINDINGS in scan_flags).
- *
- * A segment that cannot be read is noted as damage and passed over.
+ * A record without a time is delivered when a reader in file order finds it. Its moment is {time of
+ * the newest record delivered before, UINT64_MAX}, so that the state built from it agrees with
+ * samples, which look it up by their own time (as in perf); {0, place} before the first record with
+ * a time. Records that come too late for their round are delivered at once, and counted in a
+ * finding (with DATA_SCAN_FINDINGS in scan_flags). A segment that cannot be read becomes a finding
+ * and is skipped.
  *
  * One thread uses a struct order.
  */
@@ -28,25 +27,25 @@ struct order;
 struct order_opts {
 	size_t memory; /* bytes of records kept in memory; 0: 32 MB */
 	/*
-	 * Deliver only what this keeps (NULL: everything); the times of the others still count for
-	 * rounds. Remains the caller's.
+	 * Deliver only the records that it keeps; NULL: all. The times of others still count for
+	 * rounds. Borrowed.
 	 */
 	struct sweep *sweep;
-	unsigned int
-		scan_flags; /* DATA_SCAN_*, for the scans made inside where there is no sweep */
-	/* Called now and then with bytes done and in all (NULL: none). */
+	unsigned int scan_flags; /* DATA_SCAN_*, for the own scans of an order without sweep */
+	/* Called now and then with bytes, of the file, done and in all; may be NULL. */
 	void (*progress)(uint64_t done, uint64_t total, void *arg);
 	void *arg;
 };
 
-/* Returns 0 with *@ret to be freed by order_free(), or -ENOMEM. */
+/* Returns 0 with *@ret for order_free(), or -ENOMEM with @err filled. */
 int order_new(struct data_file *df, const struct order_opts *opts, struct order **ret,
 	      struct error *err);
-void order_free(struct order *o); /* accepts NULL */
+/* Frees @o; accepts NULL. */
+void order_free(struct order *o);
 
 /*
- * Next record in order, valid until the next call; ret->at is its moment.
- * Returns 1, 0 at the end, or a negative errno (of memory or the temporary file) with @err filled.
+ * Delivers the next record, valid until the next call; ret->at is its moment. Returns 1, 0 at the
+ * end, or a negative errno (of memory or the temporary file) with @err filled.
  */
 int order_next(struct order *o, struct data_record *ret, struct error *err);
 

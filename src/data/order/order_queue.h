@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records waiting for their turn: in memory (struct queue), on disk (struct spill), and the merge
- * of both. Used by order.c only; one thread. Everything is ordered by {time, place}.
+ * Queues of records that wait for their turn: in memory (struct queue), on disk (struct spill), and
+ * the merge of both.
+ *
+ * All order is by {time, place}. For order.c only; one thread.
  */
 #ifndef RINGTAIL_DATA_ORDER_ORDER_QUEUE_H
 #define RINGTAIL_DATA_ORDER_ORDER_QUEUE_H
@@ -9,7 +11,7 @@
 #include "base/buf.h"
 #include "data/scan/scan.h"
 
-/* A record as it waits, in memory and in the temporary file alike; its bytes follow. */
+/* A waiting record, in memory and in the temporary file alike; its bytes follow. */
 struct queued {
 	uint64_t time, place;
 	const struct pd_evsel *evsel;
@@ -20,7 +22,7 @@ struct queued {
 
 #define QUEUED_MAX (sizeof(struct queued) + 65536)
 
-/* Whether {time_a, place_a} comes before {time_b, place_b}. */
+/* Returns whether a comes before b. */
 static inline bool queued_before(uint64_t time_a, uint64_t place_a, uint64_t time_b,
 				 uint64_t place_b)
 {
@@ -28,9 +30,9 @@ static inline bool queued_before(uint64_t time_a, uint64_t place_a, uint64_t tim
 }
 
 /*
- * In memory. Records are pushed in any order; queue_settle() makes the smallest available by
- * queue_peek() while more may be pushed later, queue_sort() once for all.
- * All zero is an empty queue.
+ * The queue in memory. Records are pushed in any order. queue_settle() gives queue_peek() the
+ * smallest, and more may be pushed later; queue_sort() orders them for good. All zero is an empty
+ * queue.
  */
 struct queue_entry {
 	uint64_t time, place;
@@ -47,22 +49,30 @@ struct queue {
 	size_t live; /* bytes of blocks that were not popped */
 };
 
-int queue_push(struct queue *q, const struct data_record *rec); /* 0 or -ENOMEM */
-void queue_settle(struct queue *q); /* makes a heap of what was pushed since the last call */
-int queue_sort(struct queue *q);    /* 0 or -ENOMEM */
-const struct queued *queue_peek(const struct queue *q); /* NULL: empty */
-void queue_pop(struct queue *q);     /* the peeked bytes stay until the next push */
-int queue_compact(struct queue *q);  /* gives back popped blocks if it is worth it */
-void queue_clear(struct queue *q);   /* empty, memory kept */
-void queue_release(struct queue *q); /* an empty queue remains */
+/* Adds a copy of the record. Returns 0 or -ENOMEM. */
+int queue_push(struct queue *q, const struct data_record *rec);
+/* Lets queue_peek() see what was pushed. */
+void queue_settle(struct queue *q);
+/* Sorts for good. Returns 0 or -ENOMEM. */
+int queue_sort(struct queue *q);
+/* Returns the smallest record; NULL: the queue is empty. */
+const struct queued *queue_peek(const struct queue *q);
+/* Removes the smallest record. Its bytes stay until the next push. */
+void queue_pop(struct queue *q);
+/* Frees popped blocks if that is worth it. Returns 0 or -ENOMEM. */
+int queue_compact(struct queue *q);
+/* Empties the queue, keeping its memory. */
+void queue_clear(struct queue *q);
+/* Frees the memory. */
+void queue_release(struct queue *q);
 
-/* Records that were not popped. */
+/* Returns the number of waiting records. */
 static inline size_t queue_count(const struct queue *q)
 {
 	return q->nr - q->next;
 }
 
-/* A k-way merge. @head is the smallest of an input; @next moves on (*@ret NULL at its end). */
+/* Input of a k-way merge: @head is its smallest record; @next moves on (*@ret NULL: the end). */
 struct merge_input {
 	const struct queued *head;
 	int (*next)(void *ctx, const struct queued **ret);
@@ -74,20 +84,25 @@ struct merger {
 	size_t nr, cap;
 };
 
-void merger_clear(struct merger *m);			 /* no inputs remain, memory is kept */
-int merger_add(struct merger *m, struct merge_input in); /* head NULL: ignored. 0 or -ENOMEM */
-const struct queued *merger_top(const struct merger *m); /* NULL: all inputs are at their end */
-int merger_advance(struct merger *m);			 /* past the top. 0 or an input's error */
-void merger_release(struct merger *m); /* frees the list of inputs, not the inputs */
+/* Removes all inputs, keeping memory. */
+void merger_clear(struct merger *m);
+/* Adds an input; ignores one with @head NULL. Returns 0 or -ENOMEM. */
+int merger_add(struct merger *m, struct merge_input in);
+/* Returns the smallest record of all inputs; NULL: all are at their end. */
+const struct queued *merger_top(const struct merger *m);
+/* Moves behind the smallest record. Returns 0 or the input's error. */
+int merger_advance(struct merger *m);
+/* Frees the memory; inputs are borrowed. */
+void merger_release(struct merger *m);
 
 /*
- * Sorted runs in an unlinked temporary file. When there are many, those of a size are merged into
- * one, so that the number of runs, and with it the memory for reading them, stays small.
+ * Sorted runs in an unlinked temporary file. Runs of equal level are merged when they are many, so
+ * that the number of runs, and the memory for reading them, stays small.
  */
 struct order_run {
 	struct spill *spill;
-	uint64_t at, end; /* in the temporary file: what was not read into @buf yet */
-	uint8_t *buf;	  /* made when the run is first read */
+	uint64_t at, end; /* in the temporary file: the part not yet read into @buf */
+	uint8_t *buf;	  /* allocated at the first read */
 	size_t pos, len;
 	unsigned int level; /* how often its records were merged */
 };
@@ -97,17 +112,18 @@ struct spill {
 	uint64_t end;
 	struct order_run *runs;
 	size_t nr, cap;
-	struct buf out; /* of the run being written */
+	struct buf out; /* for writing a run */
 };
 
-/* An empty spill without a file. spill_release() closes the file and frees the memory. */
+/* Makes an empty spill; it has no file until the first run. */
 void spill_init(struct spill *s);
+/* Closes the file and frees the memory. */
 void spill_release(struct spill *s);
 
-/* Writes what a sorted queue holds as one run and clears it. 0 or a negative errno, @err filled. */
+/* Writes a sorted queue as one run, and clears it. 0, or a negative errno with @err filled. */
 int spill_queue(struct spill *s, struct queue *q, struct error *err);
 
-/* Adds every run that has something left to @m. 0, -ENOMEM or -EIO. */
+/* Adds every run with unread records to @m. Returns 0, -ENOMEM or -EIO. */
 int spill_inputs(struct spill *s, struct merger *m);
 
 #endif

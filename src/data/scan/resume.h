@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where records go on behind damage.
+ * Finds where records continue behind damage.
  *
- * Records have no mark. A place is taken for the next one if RESUME_RECORDS follow one another from
- * there: of known types, of events that the recording has, with contents that fit their sizes and
- * times that are near one another. Fewer do where they end exactly at the end of all.
+ * Records have no mark. A place counts as the next record if RESUME_RECORDS records follow one
+ * another from there: with known types, known events, contents that fit their sizes, and times near
+ * one another. Fewer are enough if they end exactly at the end of the data.
  *
- * The cost is linear in the bytes passed over, whatever they are: each is read once, however often
- * a search begins, and what is tried at a place is bounded. Internal to data/. One thread.
+ * The cost is linear in the skipped bytes, whatever they are: each is read once, however often a
+ * search begins, and the work at one place is bounded. Internal to data/. One thread.
  */
 #ifndef RINGTAIL_DATA_SCAN_RESUME_H
 #define RINGTAIL_DATA_SCAN_RESUME_H
@@ -21,18 +21,19 @@
 struct resume;
 
 /*
- * Looks for records of @seg, open as @fd, from file offset @from on. *@r is NULL at first, keeps
- * what was read, and is freed with resume_free(). Returns 1 with *@ret_offset, 0 if there are none,
- * -ENOMEM or -EIO.
+ * Searches for records of @seg, open as @fd, from file offset @from on. *@r is NULL at first, keeps
+ * the bytes read, and is freed with resume_free(). Returns 1 with *@ret_offset, 0 if there are
+ * none, -ENOMEM or -EIO.
  */
 int resume_find(struct resume **r, const struct data_file *df, const struct segment *seg, int fd,
 		uint64_t from, uint64_t *ret_offset);
-void resume_free(struct resume *r); /* accepts NULL */
+/* Frees @r; accepts NULL. */
+void resume_free(struct resume *r);
 
 /*
- * The same in the @len bytes at @p. Returns 1 with the place in *@ret_at; or 0 with how many bytes
- * are passed over there: of those behind them what follows tells, RESUME_SPAN bytes at most. @ends:
- * nothing follows.
+ * Searches the @len bytes at @p. Returns 1 with the place in *@ret_at; or 0 with the number of
+ * bytes to skip there: whether records begin in the rest, RESUME_SPAN bytes at most, depends on
+ * what follows. @ends: nothing follows.
  */
 int resume_find_in(const struct data_file *df, const uint8_t *p, size_t len, bool ends,
 		   size_t *ret_at);

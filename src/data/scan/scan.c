@@ -41,10 +41,10 @@ struct data_scan {
 	bool own_fd;
 	bool inside; /* the records of a container come next */
 
-	uint64_t from, pos, to; /* file offsets; pos: of the next record */
-	uint64_t until;		/* the walk pauses here */
-	struct findings *notes; /* NULL: the file's */
-	uint64_t win_off;	/* file offset of window[0] */
+	uint64_t from, pos, to;	   /* file offsets; pos: of the next record */
+	uint64_t until;		   /* the walk pauses here */
+	struct findings *findings; /* NULL: the file's */
+	uint64_t win_off;	   /* file offset of window[0] */
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
 
@@ -61,16 +61,16 @@ struct data_scan {
 	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
 };
 
-#define scan_note(scan, severity, offset, ...)                                          \
-	do {                                                                            \
-		if (!((scan)->flags & DATA_SCAN_FINDINGS))                              \
-			break;                                                          \
-		if ((scan)->notes)                                                      \
-			findings_add((scan)->notes, severity, (scan)->segment, offset,  \
-				     __VA_ARGS__);                                      \
-		else                                                                    \
-			data_finding_add((scan)->df, severity, (scan)->segment, offset, \
-					 __VA_ARGS__);                                  \
+#define scan_note(scan, severity, offset, ...)                                            \
+	do {                                                                              \
+		if (!((scan)->flags & DATA_SCAN_FINDINGS))                                \
+			break;                                                            \
+		if ((scan)->findings)                                                     \
+			findings_add((scan)->findings, severity, (scan)->segment, offset, \
+				     __VA_ARGS__);                                        \
+		else                                                                      \
+			data_finding_add((scan)->df, severity, (scan)->segment, offset,   \
+					 __VA_ARGS__);                                    \
 	} while (0)
 
 /* A record that is not whole, at the end of the file. */
@@ -177,9 +177,9 @@ int scan_fd(const struct data_scan *scan)
 	return scan->fd;
 }
 
-void scan_set_findings(struct data_scan *scan, struct findings *notes)
+void scan_set_findings(struct data_scan *scan, struct findings *findings)
 {
-	scan->notes = notes;
+	scan->findings = findings;
 }
 
 void scan_pause_at(struct data_scan *scan, uint64_t until)

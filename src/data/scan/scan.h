@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scan: a walk over the records of an opened recording, in the order of the file. Records of
- * either byte order are delivered in native order, and those of PERF_RECORD_COMPRESSED and
- * COMPRESSED2 decompressed.
+ * A scan: a walk over the records of an opened recording, in the order of the file.
  *
- * One thread uses a scan; any number of scans may walk one recording. Memory is bounded: a scan
- * reads through a window of 512 KB (files are not mapped, so that one cut by somebody else ends the
- * walk, not the process), and decompression keeps 512 KB of output and the zstd window, however
- * much a record expands to.
+ * It delivers records in native byte order, and decompresses PERF_RECORD_COMPRESSED and
+ * COMPRESSED2. One thread uses a scan; any number of scans may walk one recording.
  *
- * Damage is no error of these functions: it is added to the findings (data/findings.h), and the
- * walk goes on with the next readable record.
+ * Memory is bounded. A scan reads through a window of 512 KB; it maps no file, so that a file cut
+ * by somebody else ends the walk, not the process. Decompression keeps 512 KB of output and the
+ * zstd window, however large the output of a record.
+ *
+ * Damage is no error of these functions. It becomes a finding (data/file/findings.h), and the walk
+ * goes on with the next readable record.
  */
 #ifndef RINGTAIL_DATA_SCAN_SCAN_H
 #define RINGTAIL_DATA_SCAN_SCAN_H
@@ -20,7 +20,7 @@
 
 struct data_scan;
 
-/* One record as found. Pointers are valid until the next call on the scan. */
+/* One record. Pointers are valid until the next call on the scan. */
 struct data_record {
 	const struct perf_event_header *hdr; /* native order, 8-byte aligned, hdr->size bytes */
 	const struct pd_evsel *evsel;	     /* that describes it; NULL: unknown id */
@@ -45,31 +45,32 @@ struct data_record {
 
 /*
  * Begins a walk over @segment from file offset @from (0: its first record) to @to (DATA_WHOLE: its
- * end); both must be record boundaries, and of a stream compressed in one zstd context (as perf
- * writes it) the walk must begin at 0. *@ret is freed with data_scan_free().
- * Returns 0, -ENOMEM, -EINVAL (no such segment), or, since the data.N of a directory are opened
- * here, a negative errno of the system (-ESTALE: another file than data_open() saw).
+ * end). Both must be record boundaries. In a stream with one zstd context, as perf writes it, the
+ * walk must begin at 0. Returns 0 with *@ret for data_scan_free(), -ENOMEM, -EINVAL (no such
+ * segment), or, because this opens the data.N of a directory, another negative errno (-ESTALE: the
+ * file is not the one that data_open() saw).
  */
 int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uint64_t to,
 		  unsigned int flags, struct data_scan **ret);
-void data_scan_free(struct data_scan *scan); /* accepts NULL */
+/* Frees @scan; accepts NULL. */
+void data_scan_free(struct data_scan *scan);
 
 /*
- * Begins anew elsewhere, with the memory that the scan has: as data_scan_new() of the same file
- * and flags. On failure the scan is good for this or for data_scan_free() only.
+ * Begins another walk over the same recording with the same flags, reusing the scan's memory.
+ * Returns as data_scan_new() does. After a failure call only this or data_scan_free().
  */
 int data_scan_move(struct data_scan *scan, unsigned int segment, uint64_t from, uint64_t to);
 
-/* Next record. Returns 1 with *@ret, 0 at the end, -ENOMEM or -EIO. */
+/* Delivers the next record. Returns 1 with *@ret, 0 at the end, -ENOMEM or -EIO. */
 int data_scan_next(struct data_scan *scan, struct data_record *ret);
 
 /*
- * Reads the first @len bytes behind the record that was delivered last. Returns 0, -ENODATA if
- * there are fewer (the file has become shorter, or they are in a compressed record), or -EIO.
+ * Reads the first @len bytes behind the last delivered record. Returns 0, -ENODATA if there are
+ * fewer (the file was cut, or the record is inside a compressed one), or -EIO.
  */
 int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len);
 
-/* Bytes of file consumed and in all, for a progress bar. */
+/* Returns the bytes of the file done, and in all, for a progress bar. */
 void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total);
 
 #endif

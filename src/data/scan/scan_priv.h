@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sweep.c and the opening of a stream need of a scan beside data/scan.h: to pause it, to know
- * where it is, and to walk without decoding.
+ * Inner interface of a scan, for sweep.c and for opening a stream: pauses, positions, and a walk
+ * without decoding. Threads as in data/scan/scan.h.
  */
 #ifndef RINGTAIL_DATA_SCAN_SCAN_PRIV_H
 #define RINGTAIL_DATA_SCAN_SCAN_PRIV_H
@@ -9,25 +9,28 @@
 #include "data/file/findings.h"
 #include "data/scan/scan.h"
 
-/* Internal scan flag: headers only. No decompression, events or times; bodies in file order. */
+/* Internal scan flag: no decompression, events or times; only headers; bodies in file order. */
 #define SCAN_RAW (1u << 31)
-/* And one: the walk ends at what is no record, rather than to look for records behind it. */
+/* Internal scan flag: the walk ends at damage, and does not search for records behind it. */
 #define SCAN_NO_RESUME (1u << 30)
 
-/* File offset at which a scan stopped or goes on. */
+/* Returns the file offset at which the scan stopped or continues. */
 uint64_t scan_position(const struct data_scan *scan);
+/* Returns the descriptor of the file being read. */
 int scan_fd(const struct data_scan *scan);
-/* Where the notes of a scan go instead of the file's. */
-void scan_set_findings(struct data_scan *scan, struct findings *notes);
+/* Collects the scan's findings in @findings in place of the file's. */
+void scan_set_findings(struct data_scan *scan, struct findings *findings);
 /*
- * Makes the walk pause (data_scan_next() returns 0) before the first record of the file at @until
- * or behind it; it goes on when this is called again with an offset behind its position.
+ * Makes the walk pause before the first record of the file at or behind @until: data_scan_next()
+ * then returns 0. Call this again with a larger offset to continue.
  */
 void scan_pause_at(struct data_scan *scan, uint64_t until);
-/* Whether the walk is at its end rather than paused. */
+/* Returns whether the walk has ended, rather than paused. */
 bool scan_ended(const struct data_scan *scan);
-/* Whether a paused walk would go on as a new one from its position would: nothing of a compressed
- * stream is pending. */
+/*
+ * Returns whether a new walk from the position of a paused one would continue the same way, because
+ * nothing of a compressed stream is pending.
+ */
 bool scan_is_fresh(const struct data_scan *scan);
 
 #endif

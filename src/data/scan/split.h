@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds where a walk may begin in the middle of a file, for reading it with several threads. */
+/* Finds places in the middle of a file where a walk may begin, for several threads. Any thread. */
 #ifndef RINGTAIL_DATA_SCAN_SPLIT_H
 #define RINGTAIL_DATA_SCAN_SPLIT_H
 
 #include "data/file/file_priv.h"
 
 /*
- * An offset of @seg, open as @fd, behind @from at which a record seems to begin, and a
- * walk to be worth beginning; UINT64_MAX if none is found near. A guess: only a walk from before
- * can tell whether it comes by there.
+ * Finds an offset of @seg, open as @fd, behind @from at which records seem to begin. Returns
+ * UINT64_MAX if there is none near, or a walk from there would be too short to be worth it. The
+ * offset is a guess: only a walk from before shows whether a record begins there.
  */
 uint64_t split_find(const struct data_file *df, const struct segment *seg, int fd, uint64_t from);
 

@@ -45,7 +45,7 @@ struct sweep_part {
 	uint64_t newest;
 	int rc;
 	void *mine; /* part_new()'s */
-	struct findings *notes;
+	struct findings *findings;
 	struct buf filling;
 	struct buf ready; /* lock; full: the worker waits */
 };
@@ -164,7 +164,7 @@ static int part_begin(struct sweep_worker *w, struct sweep_part *p, size_t i)
 				   &w->scan);
 	if (rc)
 		return rc;
-	scan_set_findings(w->scan, p->notes);
+	scan_set_findings(w->scan, p->findings);
 	if (p->next < s->end)
 		scan_pause_at(w->scan, sw->splits[p->next].from);
 	return 0;
@@ -179,7 +179,7 @@ static int part_failed(struct sweep_worker *w, struct sweep_part *p, uint64_t of
 		return rc;
 	p->next = s->end;
 	if (w->sweep->opts.scan_flags & DATA_SCAN_FINDINGS)
-		findings_add(p->notes, DATA_DAMAGED, s->segment, offset,
+		findings_add(p->findings, DATA_DAMAGED, s->segment, offset,
 			     "the file cannot be read: %s", strerrordesc_np(-rc) ?: "?");
 	return 0;
 }
@@ -266,9 +266,9 @@ static int part_release(struct sweep *sw, struct sweep_part *p, bool valid)
 		rc = sw->opts.part_end(p->mine, valid, sw->opts.arg);
 	p->mine = NULL;
 	if (valid)
-		findings_merge(p->notes, sw->df);
+		findings_merge(p->findings, sw->df);
 	else
-		p->notes->nr = 0;
+		p->findings->nr = 0;
 	p->filling.len = p->ready.len = 0;
 	p->rc = 0;
 	atomic_store_explicit(&p->in_vain, false, memory_order_relaxed);
@@ -355,8 +355,8 @@ static int make_parts(struct sweep *sw, size_t workers)
 	if (!sw->parts || !sw->workers)
 		return -ENOMEM;
 	for (size_t i = 0; i < sw->nr_parts; i++) {
-		sw->parts[i].notes = findings_new();
-		if (!sw->parts[i].notes)
+		sw->parts[i].findings = findings_new();
+		if (!sw->parts[i].findings)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < workers; i++)
@@ -408,9 +408,9 @@ void sweep_free(struct sweep *sw)
 	for (size_t i = 0; sw->parts && i < sw->nr_parts; i++) {
 		struct sweep_part *p = &sw->parts[i];
 
-		if (p->notes)
+		if (p->findings)
 			part_release(sw, p, false);
-		findings_free(p->notes);
+		findings_free(p->findings);
 		buf_release(&p->filling);
 		buf_release(&p->ready);
 	}

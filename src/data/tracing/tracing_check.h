@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a "print fmt:" fit for libtraceevent?
+ * Check of a "print fmt:": is it fit for libtraceevent?
  *
- * The library dies of expressions that no kernel writes (an operator where it expects none, a
- * division by zero, "%*d" with a negative width), loses memory over those that it does not
- * understand, and prints what it likes of both. So it gets only what the grammar here takes, which
- * is what kernels write and the library is known to read:
+ * The library crashes on expressions that no kernel writes (an operator in a wrong place, a
+ *division by zero, "%*d" with a negative width), leaks memory over those that it does not
+ *understand, and prints anything for both. So it gets only what the grammar below accepts: what
+ *kernels write and the library is known to read.
  *
  *	format	:= string { "," argument }, as many arguments as the conversions want at least
  *	argument := expression, of the kind that its conversion can print
@@ -15,9 +15,9 @@
  *	field	:= "REC->" NAME | "(REC)->" NAME, of the event's
  *	call	:= one of those in the table of functions
  *
- * Its own idea of precedence, and trees that it turns over, are why "/" takes nothing but a number
- * after it and no second "/", and "[" only stands behind a field.
- * What the library does: libtraceevent 1.7.1 and 1.8.4, src/event-parse.c.
+ * The library has its own precedence and rotates trees. Therefore only a number, and no second "/",
+ * may follow "/", and "[" may follow only a field.
+ * Source: libtraceevent 1.7.1 and 1.8.4, src/event-parse.c.
  */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_CHECK_H
 #define RINGTAIL_DATA_TRACING_TRACING_CHECK_H
@@ -25,10 +25,10 @@
 #include "data/tracing/tracing_needs.h"
 
 /*
- * Checks @print, a copy of @f->print, and writes to it: sizeof() of a type, which older versions of
- * the library do not know, becomes a number, for which @long_size are the bytes of a long.
- * Returns 0 with *@ret, to be released: what must hold of each record; -EINVAL if the library shall
- * not have it; -ENOMEM.
+ * Checks @print, a copy of @f->print. Replaces sizeof() of a type, which older libraries do not
+ * know, by a number in @print; @long_size is the size of a long, in bytes. Returns 0 with the
+ * conditions for each record in *@ret, for tracing_needs_release(); -EINVAL if the library must not
+ * get it; -ENOMEM.
  */
 int tracing_check_print(const struct tracing_format *f, char *print, unsigned int long_size,
 			struct tracing_needs *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of a "print fmt:", cut where libtraceevent cuts them. Pure functions. */
+/* Lexer for a "print fmt:": cuts tokens as libtraceevent does. Pure functions. */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_LEX_H
 #define RINGTAIL_DATA_TRACING_TRACING_LEX_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a name or number, in any locale. */
+/* Returns whether @c may be part of a name or number, in any locale. */
 static inline bool tracing_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -21,22 +21,21 @@ struct tracing_token {
 		TRACING_NUMBER, /* with value */
 		TRACING_CHAR,	/* 'c' */
 		TRACING_TEXT, /* "text": p and len are without the quotes, escapes as they stand */
-		TRACING_OP,   /* anything else that may stand there */
-		TRACING_BAD,
+		TRACING_OP,   /* any other valid token */
+		TRACING_BAD,  /* not a token */
 	} kind;
 	char *p; /* in the text */
 	size_t len;
 	uint64_t value;
 };
 
-/* The token at *@at, which moves behind it. */
+/* Returns the token at *@at, and moves *@at behind it. */
 struct tracing_token tracing_token_next(char **at);
 
-/* Whether the library takes the name for a macro of some old kernels, and puts text in its place.
- */
+/* Returns whether the library takes the name for a macro of old kernels, and replaces it. */
 bool tracing_is_macro(const char *p, size_t len);
 
-/* Whether @t is of that kind and has that text. */
+/* Returns whether @t is of that kind and has that text. */
 bool tracing_token_is(const struct tracing_token *t, enum tracing_token_kind kind,
 		      const char *text);
 

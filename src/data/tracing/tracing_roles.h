@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the conversions of a "print fmt:" want of its arguments. Pure functions. */
+/* Roles: the kinds of argument that the conversions of a "print fmt:" need. Pure functions. */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_ROLES_H
 #define RINGTAIL_DATA_TRACING_TRACING_ROLES_H
 
@@ -10,7 +10,7 @@
 struct tracing_role {
 	enum tracing_role_kind {
 		TRACING_ROLE_NUMBER,
-		TRACING_ROLE_WIDTH,    /* the "*" of the next one */
+		TRACING_ROLE_WIDTH,    /* the "*" of the next conversion */
 		TRACING_ROLE_TEXT,     /* %s */
 		TRACING_ROLE_FIELD,    /* a field of size bytes: %pM, %pI4, %pI6, %pU */
 		TRACING_ROLE_SOCKADDR, /* %pIS */
@@ -20,9 +20,8 @@ struct tracing_role {
 };
 
 /*
- * The arguments that @format takes, in their order. @format is as it stands between the quotes.
- * Returns their number, -1 if they are more than @max or a conversion is none that the library
- * prints as it should.
+ * Lists the arguments that @format needs, in order. @format is the text between the quotes. Returns
+ * their number, or -1 if there are more than @max or the library does not print a conversion right.
  */
 int tracing_roles(const char *format, struct tracing_role *roles, size_t max);
 
