@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Consumer of the kernel's data ring: struct perf_event_mmap_page and 2^n bytes of data behind it.
+ * Consumer of a ring: struct perf_event_mmap_page, and 2^n bytes of data behind it.
  *
- * The memory is the caller's (an mmap of a perf event, or plain memory in tests). One thread
- * consumes a ring. Memory barriers of the protocol live here and nowhere else:
+ * The caller owns the memory (an mmap of a perf event, or plain memory in tests). One thread
+ * consumes a ring. The protocol's memory barriers are here and nowhere else:
  *
  *   kernel (producer)                        here (consumer)
  *
@@ -12,8 +12,8 @@
  *       STORE-release data_head (B)          STORE-RELEASE data_tail  (D)  ring_release()
  *   }
  *
- * C pairs with B: data below head are seen as written. D pairs with A: nothing of the data is read
- * any more when the kernel sees the new tail. Source: kernel/events/ring_buffer.c,
+ * C pairs with B: the consumer sees all data below head. D pairs with A: the consumer has read the
+ * data before the kernel sees the new tail. Source: kernel/events/ring_buffer.c,
  * perf_output_put_handle().
  */
 #ifndef RINGTAIL_RING_RING_H
@@ -27,7 +27,7 @@ struct ring {
 	struct perf_event_mmap_page *page; /* shared with the producer */
 	const uint8_t *data;
 	uint64_t size; /* bytes of data, a power of two */
-	uint64_t tail; /* what was released; bytes since the ring began */
+	uint64_t tail; /* bytes released since the ring began */
 };
 
 /* The bytes between tail and head: from @a to the end of the ring, then from its start at @b. */
@@ -36,25 +36,26 @@ struct ring_spans {
 	size_t a_len, b_len; /* b_len is 0 unless the run wraps */
 };
 
-/* Copies @len bytes from byte @from of the spans on, which are there, to @to. */
+/* Copies @len bytes, from byte @from of the spans on, to @to. The spans must have them. */
 void ring_spans_copy(const struct ring_spans *spans, size_t from, void *to, size_t len);
 
-/* How many of the @len bytes at @p are whole records, beginning with the first. */
+/* Returns the size of the whole records at the start of the @len bytes at @p. */
 size_t ring_whole_records(const uint8_t *p, size_t len);
 
 /*
- * Sets @r up over the page at @page and @size bytes at @data. Returns 0, or -EINVAL when @size is
- * not a power of two of at least 8.
+ * Prepares @r for the page at @page and @size bytes at @data. Returns 0, or -EINVAL if @size is not
+ * a power of two of at least 8.
  */
 int ring_init(struct ring *r, void *page, const void *data, uint64_t size);
 
 /*
- * What the producer has completed and nobody released: whole records unless ring_release() cut one.
- * Returns the number of bytes; the spans stay valid until they are released.
+ * Returns the number of bytes that the producer has completed and nobody has released, with their
+ * places in @ret. They are whole records, unless ring_release() cut one. The spans are valid until
+ * they are released.
  */
 size_t ring_peek(const struct ring *r, struct ring_spans *ret);
 
-/* Gives the first @bytes of what ring_peek() returned back to the producer. */
+/* Gives the first @bytes of the result of ring_peek() back to the producer. */
 void ring_release(struct ring *r, size_t bytes);
 
 #endif
