@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who ran what, as of any time: threads, comms, address maps, kernel symbols that came and went.
+ * State: threads, comms, address maps and dsos, as of any time.
  *
- * Built by one thread from sideband records in order (data/order.h); after state_finish() it does
- * not change, and any number of threads may ask it without locks. History is kept: a later mmap,
- * exec or exit does not change the answer for an earlier moment.
+ * One thread builds it from sideband records in order (data/order/order.h). After state_finish() it
+ * does not change, and any number of threads may ask it without locks. It keeps history: a later
+ * mmap, exec or exit does not change the answer for an earlier moment.
  *
- * The state owns its dsos and maps; their addresses are stable from creation to state_free().
+ * The state owns its dsos and maps; their addresses are stable until state_free().
  */
 #ifndef RINGTAIL_STATE_STATE_H
 #define RINGTAIL_STATE_STATE_H
@@ -30,7 +30,7 @@ enum dso_kind {
 
 #define DSO_PIDS 4
 
-/* A thing that code lives in. Identity: name, and build-id or device and inode where known. */
+/* A dso. Its identity is the name, and build-id or device and inode where known. */
 struct dso {
 	const char *name;	/* as recorded */
 	const char *short_name; /* what perf's tables show: base name, "[ext4]", "[JIT] tid 42" */
@@ -42,8 +42,8 @@ struct dso {
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	uint32_t maj, min; /* device, 0 if unknown */
 	uint64_t ino, ino_generation;
-	uint32_t pids[DSO_PIDS]; /* of processes that mapped it, some of the latest; 0: none */
-	uint32_t next_pid;	 /* index of the oldest */
+	uint32_t pids[DSO_PIDS]; /* some of the latest processes that mapped it; 0: none */
+	uint32_t next_pid;	 /* index of the oldest of them */
 	uint64_t ref_addr;	 /* DSO_KERNEL: recorded address of the reference symbol; else 0 */
 	const char *ref_name;	 /* "_text" or "_stext"; NULL if not recorded */
 };
@@ -56,82 +56,92 @@ struct map {
 	uint32_t prot, flags;
 };
 
-/* Where an address lies. */
+/* Place of an address. */
 struct location {
-	const struct map *map; /* NULL: nothing known is mapped there */
+	const struct map *map; /* NULL: no known map */
 	/*
-	 * In the dso: absolute for DSO_KERNEL, _ANON and _GUEST, counted from where the map starts
-	 * for DSO_KSYMBOL, else a file offset.
+	 * Address in the dso: absolute for DSO_KERNEL, _ANON and _GUEST, relative to the start of
+	 * the map for DSO_KSYMBOL, otherwise a file offset.
 	 */
 	uint64_t addr;
 };
 
 struct state;
 
-struct state *state_new(void);	  /* NULL when out of memory */
-void state_free(struct state *s); /* accepts NULL */
+/* Returns an empty state, or NULL when memory is short. */
+struct state *state_new(void);
+/* Frees @s; accepts NULL. */
+void state_free(struct state *s);
 
 /*
- * From now on no more memory is taken than about @bytes (0: as much as there is): records that come
- * when there is so much are counted and left out.
+ * Limits the memory to about @bytes (0: no limit). Beyond that, records are counted and ignored.
  */
 void state_limit(struct state *s, size_t bytes);
-uint64_t state_refused(const struct state *s); /* how many */
+/* Returns how many records the limit has refused. */
+uint64_t state_refused(const struct state *s);
 
 /*
- * Takes one record (any type; those without meaning here are ignored) at the moment @at; calls
- * must come in order of moments. Returns 0 or -ENOMEM, after which no more can be applied.
+ * Applies one record at moment @at. Ignores types that do not matter here. Moments must not
+ * decrease from call to call. Returns 0 or -ENOMEM; after that no more records can be applied.
  */
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at);
 
-/* A build-id from the header's table or a BUILD_ID record, for dsos of that name. 0 or -ENOMEM. */
+/*
+ * Sets the build-id of dsos of that name, from the header's table or a BUILD_ID record. Returns 0
+ * or -ENOMEM.
+ */
 int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t misc);
 
-/* No more records. Returns 0 or -ENOMEM. */
+/* Ends the building. Call it once. Returns 0 or -ENOMEM. */
 int state_finish(struct state *s);
 
 /*
- * The comm of a thread as of @at: "swapper" for tid 0, the parent's after a fork, NULL if never
- * heard of (perf prints ":TID"). An exited thread keeps its last name until its id is used again.
+ * Returns the comm of a thread as of @at: "swapper" for tid 0, the parent's after a fork, NULL if
+ * the thread is unknown (perf prints ":TID"). An exited thread keeps its last comm until its id is
+ * used again.
  */
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at);
 
-/* The path of a cgroup by its id; NULL: not recorded. */
+/* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);
 
 /*
- * Finds what was mapped at @ip for @pid as of @at. @cpumode is PERF_RECORD_MISC_KERNEL, _USER, …;
- * kernel addresses are looked up in the kernel's maps. Always fills @ret; returns whether a map
- * was found.
+ * Finds the map at @ip of process @pid as of @at. @cpumode is PERF_RECORD_MISC_KERNEL, _USER, …;
+ * kernel addresses are searched in the kernel's maps. Always fills @ret. Returns whether it found a
+ * map.
  */
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret);
 
 /*
- * As state_find() for an address in user space, but in the program that the last exec before @at
- * replaced: while the kernel is not done with exec(), the task would return to where that one was.
+ * As state_find() for a user address, but in the program that the last exec before @at replaced.
+ * Until the kernel has finished exec(), the task's user address is still in that program.
  */
 bool state_find_replaced(const struct state *s, uint32_t pid, uint64_t ip, struct moment at,
 			 struct location *ret);
 
 /*
- * The kernel's image, after state_finish(); NULL: not known. Tools let it end with the text, before
- * code that runs only while the kernel starts, which is at the bottom of some stacks for good.
+ * Returns the map of the kernel's image; NULL: not known. Call it after state_finish(). Tools
+ * record a map that ends with the text, before the init code, which remains at the bottom of some
+ * stacks.
  */
 const struct map *state_image(const struct state *s);
 
 /*
- * Whether state_comm() and state_find() give the same answers for all moments from @first to @last.
- * False where finding out would be long; also where only another address has changed.
+ * Returns whether state_comm() and state_find() give the same answers for all moments from @first
+ * to
+ * @last. It may return false although they do: where the check would take long, or where only
+ * another address has changed.
  */
 bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
 		  struct moment first, struct moment last);
 
-/* All dsos, by index. */
+/* Returns the number of dsos. */
 size_t state_dso_count(const struct state *s);
+/* Returns the dso with that index. */
 const struct dso *state_dso_at(const struct state *s, size_t index);
 
-/* Bytes of memory held, for -v and tests. */
+/* Returns the bytes of memory held, for -v and tests. */
 size_t state_memory(const struct state *s);
 
 #endif
