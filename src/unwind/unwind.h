@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call chains from copies of user stacks (PERF_SAMPLE_REGS_USER and STACK_USER).
+ * Unwinder: call chains from copies of user stacks (PERF_SAMPLE_REGS_USER and STACK_USER).
  *
- * A walk begins with the registers of a sample, and goes from frame to frame by the call frame
- * information of what was mapped at that moment; what a frame saved is read from the copy. It ends
- * where the copy ends and at the outermost frame. In code without such information (assembly, JIT)
- * it goes on by the frame pointer if what that leads to holds good: both the caller and the frame
- * above are in text, and their stacks above one another. Such a frame is marked as guessed.
+ * A walk begins with the registers of a sample. It goes from frame to frame by the call frame
+ * information of the file mapped at that moment, and reads saved registers from the copy. It ends
+ * where the copy ends, and at the outermost frame. In code without call frame information
+ * (assembly, JIT) it follows the frame pointer, if the result is plausible: the caller and the
+ * frame above it are both in text, and their stacks lie above one another. Such a frame is marked
+ * as guessed.
  */
 #ifndef RINGTAIL_UNWIND_UNWIND_H
 #define RINGTAIL_UNWIND_UNWIND_H
@@ -14,15 +15,16 @@
 #include "state/state.h"
 #include "unwind/cfi.h"
 
-/* One thread's: it holds the rows that it got, in a fixed number of places. */
+/* State of one thread's walks. Keeps recent rows in a cache of fixed size. */
 struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
 	struct unwind_cache *cache;
 };
 
-/* @s and @t must outlive it. Returns 0 or -ENOMEM; unwind_release() also after failure. */
+/* @s and @t must outlive @u. Returns 0 or -ENOMEM; call unwind_release() also after failure. */
 int unwind_init(struct unwind *u, const struct state *s, struct cfi_tables *t);
+/* Frees the cache. */
 void unwind_release(struct unwind *u);
 
 /* A thread in user space, as it was sampled. */
@@ -31,22 +33,25 @@ struct unwind_sample {
 	uint32_t pid;
 	struct moment at;
 	uint64_t regs_mask;   /* perf_event_attr.sample_regs_user */
-	const uint64_t *regs; /* a word for each bit of it */
-	const uint8_t *stack; /* from where the stack pointer points */
+	const uint64_t *regs; /* a word for each set bit of the mask */
+	const uint8_t *stack; /* copy of the stack from the stack pointer on */
 	uint64_t stack_size;  /* bytes */
 };
 
 struct unwind_frame {
-	uint64_t ip; /* of a caller one less than where the call returns to, so in the calling
-			instruction */
-	const struct location *loc; /* what is mapped there; loc->map NULL: nothing */
-	bool guessed;		    /* the frame pointer led here, not call frame information */
+	/* Of a caller the return address less one, so that it is in the call instruction. */
+	uint64_t ip;
+	const struct location *loc; /* place of @ip; loc->map NULL: nothing is mapped */
+	bool guessed;		    /* found by the frame pointer, not call frame information */
 };
 
-/* Takes a frame, which is gone after the call. A negative errno ends the walk. */
+/* Takes a frame, which is valid during the call. A negative errno ends the walk. */
 typedef int (*unwind_fn)(const struct unwind_frame *frame, void *arg);
 
-/* At most @max frames, innermost first. Returns 0, what @fn returned, or -ENOMEM. */
+/*
+ * Calls @fn for at most @max frames, innermost first. Returns 0, the negative value of @fn, or
+ * -ENOMEM.
+ */
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,
 		void *arg);
 
