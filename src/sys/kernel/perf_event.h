@@ -2,7 +2,7 @@
 /*
  * perf_event_open(2) and the ioctls of its file descriptors.
  *
- * Thin: errno becomes a negative return, nothing is retried. Any thread may call.
+ * A thin layer: errno becomes a negative return value, and nothing is retried. Any thread may call.
  * Source: perf_event_open(2), include/uapi/linux/perf_event.h.
  */
 #ifndef RINGTAIL_SYS_KERNEL_PERF_EVENT_H
@@ -17,48 +17,53 @@ struct pd_attr; /* perfdata/abi.h: laid out as the kernel's struct perf_event_at
 
 /*
  * Opens an event, close-on-exec. @pid -1: every task (on @cpu); @cpu -1: any CPU. @group_fd -1: no
- * group. Returns the descriptor or a negative errno; with -E2BIG the kernel has stored the size of
- * the attributes that it knows in @attr->size.
+ * group. Returns the descriptor or a negative errno. On -E2BIG the kernel has stored in @attr->size
+ * the size of the attributes that it knows.
  */
 int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd);
 
-/* Each returns 0 or a negative errno. */
+/* Each of these returns 0 or a negative errno. */
 int perf_event_enable(int fd);
 int perf_event_disable(int fd);
-int perf_event_set_filter(int fd, const char *filter); /* of a tracepoint */
+/* Sets the filter of a tracepoint. */
+int perf_event_set_filter(int fd, const char *filter);
+/* Returns the id of the event in *@ret. */
 int perf_event_id(int fd, uint64_t *ret);
-int perf_event_set_period(int fd, uint64_t period); /* or frequency, as it was opened */
-int perf_event_set_output(int fd, int to_fd); /* records of @fd go to the ring mapped at @to_fd */
+/* Sets the period; the frequency, in Hz, of an event opened with one. */
+int perf_event_set_period(int fd, uint64_t period);
+/* Sends the records of @fd to the ring mapped at @to_fd. */
+int perf_event_set_output(int fd, int to_fd);
 
 /*
- * While the ring mapped at @fd is paused, records that are meant for it are counted as lost.
- * Returns 0 or a negative errno.
+ * Pauses or resumes the ring mapped at @fd. Records for a paused ring count as lost. Returns 0 or a
+ * negative errno.
  */
 int perf_event_pause_output(int fd, bool pause);
 
 /*
- * Waits until no record is being written that was begun before the call: a pause keeps those away
- * that come later. It takes a grace period of RCU, some 10 ms.
+ * Waits until all record writes begun before the call have ended; a pause prevents new ones. It
+ * takes a grace period of RCU, some 10 ms.
  */
 void perf_event_await_writers(void);
 
-/* How a ring is mapped, which tells the kernel what to do when it is full. */
+/* Kind of mapping of a ring; the kernel fills a full ring accordingly. */
 enum perf_event_access {
-	PERF_EVENT_CONSUME,   /* the tail is written: what is not released is kept */
-	PERF_EVENT_OVERWRITE, /* for reading only: the oldest is overwritten */
+	PERF_EVENT_CONSUME,   /* writable tail: the kernel keeps what is not released */
+	PERF_EVENT_OVERWRITE, /* read-only: the kernel overwrites the oldest */
 };
 
 /*
  * Maps the header page and @data_size bytes of ring (a power of two, in whole pages). Returns 0
- * with the address in *@ret, to be unmapped with perf_event_unmap() and the same size; or a
- * negative errno (-EPERM: more than may be locked).
+ * with the address in *@ret, for perf_event_unmap() with the same size; or a negative errno
+ * (-EPERM: it exceeds the limit on locked memory).
  */
 int perf_event_map(int fd, size_t data_size, enum perf_event_access access, void **ret);
-void perf_event_unmap(void *map, size_t data_size); /* accepts NULL */
+/* Unmaps a ring; accepts NULL. */
+void perf_event_unmap(void *map, size_t data_size);
 
 /*
- * Reads the counter: at most @words values, laid out as the event's read_format says. Returns the
- * number of values, or a negative errno (-ENOSPC: it has more).
+ * Reads the counter: at most @words values, in the layout of the event's read_format. Returns the
+ * number of values, or a negative errno (-ENOSPC: there are more).
  */
 int perf_event_read(int fd, uint64_t *ret, size_t words);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of procfs files. Pure functions over text, but for mount_find().
+ * Parsers for the lines of procfs files. Pure functions over text, except mount_find().
  *
- * Strings in the results point into the line (they are not NUL-terminated: each has its length)
- * and live as long as it does. Returns 0, or -EBADMSG when the line is not of the expected form;
- * *@ret is then untouched.
+ * Strings in the results point into the line; they are not NUL-terminated, and live as long as it.
+ * A parser returns 0, or -EBADMSG if the line has another form; then *@ret is untouched.
  * Source: Documentation/filesystems/proc.rst; fs/proc/task_mmu.c, fs/proc/array.c,
  * kernel/module/procfs.c, kernel/kallsyms.c (6.18).
  */
@@ -63,9 +62,10 @@ struct proc_kallsym {
 int proc_kallsym_parse(const char *line, size_t len, struct proc_kallsym *ret);
 
 /*
- * The directory of the first mount of file system @type, with mount option @option unless that is
- * NULL, in the list @mounts ("/proc/mounts"). Writes it to @ret of @size bytes.
- * Returns 0, -ENOENT, -errno.
+ * Finds the first mount of file system @type in the list @mounts ("/proc/mounts"), with mount
+ * option
+ * @option unless that is NULL. Writes its directory to @ret of @size bytes. Returns 0, -ENOENT or
+ * another negative errno.
  */
 int mount_find(const char *mounts, const char *type, const char *option, char *ret, size_t size);
 

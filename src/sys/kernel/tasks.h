@@ -16,24 +16,24 @@ struct tasks {
 };
 
 /*
- * Adds the threads that process @pid has now. Returns 0; -ESRCH when there is no such process;
- * -ENOMEM. @err (may be NULL) says which.
+ * Adds the threads that process @pid has now. Returns 0, -ESRCH (no such process) or -ENOMEM, with
+ * @err (may be NULL) filled.
  */
 int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err);
 
-/* Adds thread @tid. Returns 0, -ESRCH when there is no such thread, or -ENOMEM. */
+/* Adds thread @tid. Returns 0, -ESRCH (no such thread) or -ENOMEM. */
 int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err);
 
-/* The process (thread group) of @tid, or -ESRCH. */
+/* Returns the process (thread group) of @tid, or -ESRCH. */
 pid_t task_process(pid_t tid);
 
 /*
- * Whether @tid runs as somebody else than this process does, by any of the user ids that ptrace(2)
- * looks at; which one is in *@ret then. False if there is no such thread.
+ * Returns whether @tid runs as another user than this process, by any of the user ids that
+ * ptrace(2) checks; then *@ret is that id. False if there is no such thread.
  */
 bool task_is_of_another(pid_t tid, uid_t *ret);
 
-/* Whether thread @tid has children now. False where the kernel does not tell. */
+/* Returns whether thread @tid has children now. False if the kernel does not list them. */
 bool task_has_children(pid_t tid);
 
 /* Replaces *@ret (all-zero or released) by a copy. Returns 0 or -ENOMEM. */
