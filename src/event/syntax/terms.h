@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands between the slashes of an event: key[=value] separated by commas, and the terms that
- * mean the same for every event (config, period, name, …). A PMU's own terms are pmu.h's.
+ * Terms: key[=value] between the slashes of an event, separated by commas.
  *
- * A term_list owns the strings of its terms. One thread.
+ * This module parses them, and applies those that mean the same for every event (config, period,
+ * name, …). event/catalog/pmu.h has a PMU's own terms. A term_list owns the strings of its terms.
+ * One thread.
  */
 #ifndef RINGTAIL_EVENT_SYNTAX_TERMS_H
 #define RINGTAIL_EVENT_SYNTAX_TERMS_H
@@ -16,8 +17,8 @@
 
 struct term {
 	char *key;
-	char *value;	/* NULL: none was given, which means 1 */
-	const char *at; /* where the term stands in the text that was parsed */
+	char *value;	/* NULL: no value, which means 1 */
+	const char *at; /* place of the term in the parsed text, borrowed */
 };
 
 struct term_list {
@@ -26,8 +27,8 @@ struct term_list {
 };
 
 /*
- * Reads terms up to the closing slash (which it takes) or, with @closed false, to the end of the
- * text. Empty is fine. Returns 0, -EINVAL (@err and *@ret_at say what and where), -ENOMEM.
+ * Parses terms up to and with the closing slash, or, if not @closed, to the end of the text. No
+ * term at all is valid. Returns 0, -EINVAL (@err has the message, *@ret_at the place) or -ENOMEM.
  */
 int term_list_parse(struct term_list *list, struct lexer *lexer, bool closed, const char **ret_at,
 		    struct error *err);
@@ -35,20 +36,20 @@ int term_list_parse(struct term_list *list, struct lexer *lexer, bool closed, co
 /* Frees the terms; an empty list remains. */
 void term_list_release(struct term_list *list);
 
-/* The term of that name, or NULL. */
+/* Returns the term of that name, or NULL. */
 const struct term *term_find(const struct term_list *list, const char *key);
 
-/* True if term_apply() knows the term. */
+/* Returns whether term_apply() knows the term. */
 bool term_is_common(const struct term *term);
 
 /*
- * Applies a term that term_is_common(). @tracepoint: only those that make sense for one are
- * allowed. Returns 0, -EINVAL, -ENOMEM.
+ * Applies a term that term_is_common() knows. @tracepoint: refuse terms that make no sense for a
+ * tracepoint. Returns 0, or -EINVAL or -ENOMEM with @err filled.
  */
 int term_apply(struct event_spec *spec, const struct term *term, bool tracepoint,
 	       struct error *err);
 
-/* The value as a number, 1 where there is none. Returns 0, or -EINVAL with a sentence. */
+/* Stores the value as a number, 1 without a value. Returns 0, or -EINVAL with @err filled. */
 int term_number(const struct term *term, uint64_t *ret, struct error *err);
 
 #endif
