@@ -130,7 +130,7 @@ static void print_memory(const struct session *s, const struct session_result *r
 	complain("memory: %s sample%s taken: %s in %zu snapshot%s, %s passed through, %s there at "
 		 "the end",
 		 human_count(f.taken, taken), plural_s(f.taken), human_count(f.written, written),
-		 r->snapshots, plural_s(r->snapshots), human_count(f.passed, passed),
+		 r->snapshots, plural_s(r->snapshots), human_count(f.evicted, passed),
 		 human_count(f.held, held));
 	if (!r->snapshots && !r->given_up && !failed)
 		complain("no snapshot was taken, so nothing was written but the header: SIGUSR2 or "

@@ -195,7 +195,7 @@ static void check_figures(struct model *m)
 	history_figures(m->h, &f);
 	CHECK(f.taken == taken);
 	CHECK(f.written == m->distinct);
-	CHECK(f.taken == f.written + f.passed + f.held);
+	CHECK(f.taken == f.written + f.evicted + f.held);
 	CHECK(f.held <= f.samples && f.samples <= taken);
 	CHECK(f.bytes >= HEAD_MIN * f.samples);
 	CHECK(f.memory <= (room(m) > CHUNK_MAX ? room(m) : CHUNK_MAX));
@@ -415,9 +415,9 @@ static void dump(struct model *m, const struct history_bounds *bounds, const uin
 	uint64_t end = 0;
 	uint32_t nr = 0;
 
-	CHECK(!history_dump_begin(m->h, bounds));
+	CHECK(!history_snapshot_begin(m->h, bounds));
 	memcpy(before, parts, sizeof(before));
-	while (nr < stop && history_dump_next(m->h, &chunk)) {
+	while (nr < stop && history_snapshot_next(m->h, &chunk)) {
 		memcpy(before, parts, sizeof(before));
 		take_chunk(m, bounds, &chunk, parts);
 		/* Of all rings the oldest first, where they are whole. */
@@ -434,10 +434,10 @@ static void dump(struct model *m, const struct history_bounds *bounds, const uin
 		}
 	}
 	if (how == CANCEL) {
-		history_dump_cancel(m->h);
+		history_snapshot_cancel(m->h);
 		return;
 	}
-	history_dump_end(m->h);
+	history_snapshot_end(m->h);
 	if (nr == stop) {
 		commit(m, before);
 		return;
@@ -594,7 +594,7 @@ static void do_dump(struct model *m)
 	for (; how & 0x30; how -= 0x10)
 		do_write(m);
 	if (!begins) {
-		history_dump_end(m->h);
+		history_snapshot_end(m->h);
 		return;
 	}
 	dump(m, &bounds, until, seals, ends, gives_up ? 1 + take(&m->script) % 8 : UINT32_MAX);
@@ -629,7 +629,7 @@ static void step(struct model *m)
 		peek(m);
 }
 
-/* At the end each sample has been written by one dump, or has passed. */
+/* At the end each sample has been written by one snapshot, or was evicted. */
 static void last_dump(struct model *m)
 {
 	struct history_figures f;

@@ -10,14 +10,14 @@
 #include "record/output/lane.h"
 #include "record/initial/mapped.h"
 
-/* What one worker writes to; the worker's but for @flushed_*. */
+/* The sink of one worker; only its worker uses it, but for @flushed_*. */
 struct intake {
 	struct sink sink;
-	struct sink *tally; /* of what is discarded; the history counts what it takes */
+	struct sink *tally; /* counts what is discarded; the history counts what it takes */
 	struct flight *flight;
 	unsigned int number;
-	const struct run *run; /* while it is written */
-	struct packer *packer; /* NULL: chunks stay as they are */
+	const struct run *run; /* during intake_write() */
+	struct packer *packer; /* NULL: chunks are not packed */
 	struct mapped_filter files;
 	struct loss lost_records, dropped;
 	_Atomic uint64_t flushed_lost, flushed_dropped; /* their sums at the last flush */
@@ -26,7 +26,7 @@ struct intake {
 struct flight {
 	uint64_t bytes;
 	bool own_build_ids;
-	uint64_t seen; /* time of the newest sample, when it was trimmed last */
+	uint64_t seen; /* time of the newest sample at the last flight_trim() */
 	const struct opened *opened;
 	struct history *history;
 	struct sideband *log;
@@ -34,7 +34,7 @@ struct flight {
 	bool ended;
 	struct intake *intakes;
 	size_t nr;
-	_Atomic unsigned int *worker_of; /* each ring's, once it has brought something */
+	_Atomic unsigned int *worker_of; /* of each ring, from its first records on; or NOBODY */
 	atomic_bool visiting;
 };
 
@@ -57,7 +57,7 @@ static bool is_map(const struct perf_event_header *hdr)
 	return hdr->type == PERF_RECORD_MMAP || hdr->type == PERF_RECORD_MMAP2;
 }
 
-/* A snapshot may be long after: the files are asked for when they are mapped. */
+/* Asks when the file is mapped, because it may be gone at the snapshot. */
 static void ask_for_build_id(struct intake *in, const struct perf_event_header *hdr)
 {
 	struct id_reader *reader = in->flight->opened->id_reader;
@@ -67,13 +67,13 @@ static void ask_for_build_id(struct intake *in, const struct perf_event_header *
 		mapped_ask(reader, &m, mapped_seen(&in->files, &m));
 }
 
-/* Marks of rounds are made anew in each dump. */
+/* Drops FINISHED_ROUND records, because each snapshot writes its own. */
 static int take_other(const struct perf_event_header *hdr, void *arg)
 {
 	struct intake *in = arg;
 	int rc = 0;
 
-	if (tally_tells_lost(hdr->type))
+	if (tally_is_loss(hdr->type))
 		rc = saw_lost(hdr, in->run, in);
 	if (is_map(hdr))
 		ask_for_build_id(in, hdr);
@@ -90,7 +90,7 @@ static void pack_ring(struct intake *in, size_t ring)
 		;
 }
 
-/* A run may be larger than all there is room for: it is packed while it is written. */
+/* Packs while a run is written, because a run may be larger than the history. */
 static void pack_full(size_t ring, void *arg)
 {
 	struct flight *f = arg;
@@ -131,7 +131,7 @@ static int intake_flush(struct sink *s, struct error *err)
 	return 0;
 }
 
-/* It is part of its flight. */
+/* Frees nothing: the flight owns the sink. */
 static void intake_free(struct sink *s)
 {
 }
@@ -142,7 +142,7 @@ static const struct sink_ops intake_ops = {
 	.free = intake_free,
 };
 
-/* --- life ----------------------------------------------------------------------------------------
+/* --- making and freeing --------------------------------------------------------------------------
  */
 
 static int make_intakes(struct flight *f, const struct flight_opts *opts)
@@ -218,7 +218,7 @@ uint64_t flight_least(const struct plan *plan, size_t workers)
 	return HISTORY_RECORD_MAX * (rings > workers ? rings : workers);
 }
 
-/* --- what workers call ---------------------------------------------------------------------------
+/* --- for workers ---------------------------------------------------------------------------------
  */
 
 struct sink *flight_sink(struct flight *f, size_t number)
@@ -259,7 +259,7 @@ size_t flight_worker_of(const struct flight *f, size_t ring)
 /* --- the main thread -----------------------------------------------------------------------------
  */
 
-int flight_before(const struct perf_event_header *hdr, void *flight)
+int flight_add_initial(const struct perf_event_header *hdr, void *flight)
 {
 	struct flight *f = flight;
 
@@ -278,8 +278,8 @@ int flight_settle(struct flight *f, struct error *err)
 }
 
 /*
- * Nothing that came since the last time would leave the log if samples went, since records older
- * than these may still be on their way.
+ * Evicts no samples newer than @seen: the log cannot drop sideband that came since the last time,
+ * because older records may still come.
  */
 int flight_trim(struct flight *f, struct error *err)
 {

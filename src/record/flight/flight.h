@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that is kept in memory (-M): what workers write to in place of an output's lanes.
+ * A recording in memory (-M): the sinks that workers write to in place of an output's lanes.
  *
- *   writer of worker N ──┬─ samples ──► history (record/history.h)
- *                        └─ the rest ──► log (record/sideband.h)
+ *   writer of worker N ──┬─ samples ──► history (record/history/history.h)
+ *                        └─ sideband ──► log (record/live/sideband.h)
  *
- * The rest is never evicted: what is older than any sample in memory changes what is known to be
- * alive, so the memory for it follows what lives and how long the samples reach back. Its bytes
- * count; when they are more than half of what was asked for, the oldest samples go before their
- * time.
+ * Sideband is never evicted. Records older than any sample in the history are applied to the task
+ * table, so memory for sideband depends on what is alive and on the time that the samples span. The
+ * log counts as part of the memory asked for. If it exceeds half of that, the oldest samples are
+ * evicted early.
  *
- * The sinks are their workers', the rest is the main thread's.
+ * Ownership: a flight owns history, log and sinks. Threads: a sink and an intake are their
+ * worker's; all else is the main thread's, unless it says other.
  */
 #ifndef RINGTAIL_RECORD_FLIGHT_FLIGHT_H
 #define RINGTAIL_RECORD_FLIGHT_FLIGHT_H
@@ -27,71 +28,73 @@
 struct flight;
 
 struct flight_opts {
-	uint64_t bytes; /* flight_least() or more */
+	uint64_t bytes; /* of memory, flight_least() or more */
 	size_t workers;
-	int compression;	 /* level, 0 for none: of samples in memory, by their workers */
-	const struct plan *plan; /* this and what follows must outlive it */
-	const struct opened *opened;
+	int compression;	     /* level at which workers pack the history; 0: none */
+	const struct plan *plan;     /* must outlive the flight */
+	const struct opened *opened; /* must outlive the flight */
 };
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 struct flight *flight_new(const struct flight_opts *opts);
 void flight_free(struct flight *f); /* accepts NULL */
 
-/* Bytes that a recording of @plan by so many workers needs: for each ring the largest record. */
+/* Returns the least bytes for a recording of @plan: the largest record for each ring or worker. */
 uint64_t flight_least(const struct plan *plan, size_t workers);
 
-/* What was there before: as record_emit_fn, @flight being a struct flight. */
-int flight_before(const struct perf_event_header *hdr, void *flight);
+/* A record_emit_fn for the initial state, before workers run; @flight is a struct flight. */
+int flight_add_initial(const struct perf_event_header *hdr, void *flight);
 
-/* Where worker @number writes. */
+/* Returns the sink of worker @number, which @f owns. */
 struct sink *flight_sink(struct flight *f, size_t number);
 
-/* How full the memory before its writer is, as compress_watch() has it. Before it runs. */
+/* Before worker @number runs: gives its packer the fullness of its fifo, see compress_watch(). */
 void flight_watch(struct flight *f, size_t number, size_t room, unsigned int (*fullness)(void *arg),
 		  void *arg);
 
-/* While it is on, a flush makes what a worker has taken part of the next dump. */
+/* While @on, a flush of a worker seals its chunks, so that the next snapshot has them. */
 void flight_visit(struct flight *f, bool on);
 
-/* The same for all, when no worker runs. */
+/* When no worker runs: seals the chunks of all rings. */
 void flight_seal(struct flight *f);
 
-/* Which worker has written what came from @ring. Any thread. */
+/* Any thread: returns the worker that writes the records of @ring; a huge number: none so far. */
 size_t flight_worker_of(const struct flight *f, size_t ring);
 
-/* For the worker's opts: the argument, and what is called when it was flushed or has failed. */
+/* Returns the argument of worker @number for the two functions below, for struct worker_opts. */
 void *flight_intake(struct flight *f, size_t number);
+
+/* The worker's functions flushed() and discard(). */
 void flight_was_flushed(void *intake);
 void flight_discard(void *intake, const struct run *run);
 
 /*
- * All workers have visited all their rings: what is older than the samples in memory is applied.
- * Returns 0 or -ENOMEM with @err filled.
+ * After all workers have drained all their rings: applies the sideband that is older than the
+ * samples in the history. Returns 0 or -ENOMEM with @err filled.
  */
 int flight_settle(struct flight *f, struct error *err);
 
-/* The same, after the oldest samples have gone if the log has more than its half. */
+/* As flight_settle(), but first evicts the oldest samples if the log exceeds half of the memory. */
 int flight_trim(struct flight *f, struct error *err);
 
-/* For record/snapshot.h. */
+/* For record/session/snapshot.h; both remain the flight's. */
 struct history *flight_history(struct flight *f);
 struct sideband *flight_log(struct flight *f);
 
-/* When no worker runs: what was compressed in memory. Returns false if nothing is. */
+/* When no worker runs: fills *@ret for all packers. Returns false if nothing is packed. */
 bool flight_compression(const struct flight *f, struct compress_stats *ret);
 
-/* Bytes that compression takes beside the chunks. */
+/* Returns the bytes that packers take beside the chunks. */
 uint64_t flight_overhead(const struct flight *f);
 
-/* When no worker runs: losses of all intakes are gathered. Returns 0 or -ENOMEM. */
+/* When no worker runs: adds up the losses of all intakes. Returns 0 or -ENOMEM. */
 int flight_end(struct flight *f);
 
-/* Valid as long as @f; empty before flight_end(). */
-const struct loss *flight_lost_records(const struct flight *f); /* as LOST records say */
+/* Return losses, owned by @f and empty before flight_end(): those in LOST records, and others. */
+const struct loss *flight_lost_records(const struct flight *f);
 const struct loss *flight_dropped(const struct flight *f);
 
-/* Losses that were met up to the last flush, of both kinds. Any time. */
+/* Any time: fills in the sums of both kinds of losses up to the last flushes. */
 void flight_losses(struct flight *f, uint64_t *ret_lost, uint64_t *ret_dropped);
 
 #endif

@@ -71,7 +71,7 @@ static uint64_t room(const struct history *h)
 	return room;
 }
 
-/* The first chunk of a ring is its oldest; NULL: it has none that may go. */
+/* Returns the oldest chunk of a ring, which is its first, or NULL if it has none to evict. */
 static const struct chunk *oldest_of(const struct history_ring *ring)
 {
 	if (ring->sealed)
@@ -92,7 +92,7 @@ static struct history_ring *oldest_ring(struct history *h)
 	return oldest;
 }
 
-/* Data that a chunk does not need any more. */
+/* Frees the data of a chunk, or keeps it as the spare. */
 static void give_back(struct history *h, uint8_t *data, size_t capacity)
 {
 	if (capacity == h->chunk_size && !h->spare)
@@ -101,7 +101,7 @@ static void give_back(struct history *h, uint8_t *data, size_t capacity)
 		free(data);
 }
 
-/* Takes *@link, a sealed chunk of @ring, out and frees it. */
+/* Evicts *@link, a sealed chunk of @ring. */
 static void evict(struct history *h, struct history_ring *ring, struct chunk **link)
 {
 	struct chunk *c = *link;
@@ -112,15 +112,15 @@ static void evict(struct history *h, struct history_ring *ring, struct chunk **l
 	if (ring->plain == c)
 		ring->plain = c->next;
 	h->memory -= cost(c);
-	h->sums.passed += c->unwritten.samples;
+	h->sums.evicted += c->unwritten.samples;
 	h->sums.held -= c->unwritten.samples;
 	if (c->touched)
-		h->dumped_and_gone += c->before.samples - c->unwritten.samples;
+		h->snapshot_evicted += c->before.samples - c->unwritten.samples;
 	give_back(h, c->data, c->capacity);
 	free(c);
 }
 
-/* Memory that a chunk does not need is given back. */
+/* Seals the open chunk, and shrinks its memory if a quarter of it is unused. */
 static void seal(struct history *h, struct history_ring *ring)
 {
 	struct chunk *c = ring->open;
@@ -182,13 +182,13 @@ static int open_chunk(struct history *h, struct history_ring *ring)
 
 #define BLOCK ((size_t)16 << 10) /* bytes */
 
-/* Who gets the records that are no samples. */
+/* The function for records that are no samples. */
 struct others {
 	history_other_fn *take;
 	void *arg;
 };
 
-/* Samples that lie one behind the other in a span of a run. */
+/* Adjacent samples in a span of a run. */
 struct stretch {
 	size_t len; /* bytes */
 	uint64_t first, last, samples;
@@ -202,8 +202,9 @@ static uint64_t first_word(const uint8_t *p)
 	return word;
 }
 
-/* The number of records at the front of @p that have the type and size of @hdr. Where the next one
- * is does not depend on what is read here, so that the CPU looks at many at once.
+/*
+ * Returns the number of records at the front of @p with the type and size of @hdr. The address of
+ * the next record does not depend on what was read, so the CPU can load many at once.
  */
 static size_t alike(const uint8_t *p, size_t len, const struct perf_event_header *hdr)
 {
@@ -222,7 +223,7 @@ uint64_t history_time_of(const struct history *h, const uint8_t *sample, size_t 
 	return size >= h->time_at + sizeof(uint64_t) ? first_word(sample + h->time_at) : 0;
 }
 
-/* Adds the whole samples at the front of @p to @s; *@ret_last is the place of the last. */
+/* Adds the whole samples at the front of @p to @s; *@ret_last: the last of them. */
 static void count_samples(const uint8_t *p, size_t len, struct stretch *s, const uint8_t **ret_last)
 {
 	struct perf_event_header hdr;
@@ -238,8 +239,8 @@ static void count_samples(const uint8_t *p, size_t len, struct stretch *s, const
 }
 
 /*
- * Copies the whole samples at the front of @p, a block at a time: it is in the cache then, where
- * they are counted. A ring is in order, so the times are those of the samples at the ends.
+ * Copies the whole samples at the front of @p, a block at a time, so that they are in the cache
+ * when they are counted. A ring is in order, so first and last time are those of the end samples.
  */
 static struct stretch copy_samples(const struct history *h, uint8_t *out, const uint8_t *p,
 				   size_t len)
@@ -263,7 +264,8 @@ static struct stretch copy_samples(const struct history *h, uint8_t *out, const 
 	return s;
 }
 
-/* A chunk for @size bytes or more of @ring, which is its writer's until filled(). */
+/* Opens a chunk with room for @size bytes or more; the writer fills it without lock until filled().
+ */
 static int begin_to_fill(struct history *h, struct history_ring *ring, size_t size)
 {
 	bool full;
@@ -305,7 +307,7 @@ static void filled(struct history *h, struct history_ring *ring, const struct st
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Takes the samples at the front of @p, the first of which has @size bytes. */
+/* Copies the samples at the front of @p, the first of which has @size bytes. */
 static int take_samples(struct history *h, struct history_ring *ring, const uint8_t *p, size_t len,
 			size_t size, size_t *ret_taken)
 {
@@ -324,7 +326,7 @@ static int take_samples(struct history *h, struct history_ring *ring, const uint
 	return 0;
 }
 
-/* The whole records at the front of a span. */
+/* Takes the whole records at the front of a span. */
 static int take_span(struct history *h, struct history_ring *ring, const uint8_t *p, size_t len,
 		     const struct others *others, size_t *ret_taken)
 {
@@ -343,7 +345,7 @@ static int take_span(struct history *h, struct history_ring *ring, const uint8_t
 	return rc;
 }
 
-/* The record that begins at @at of the first span and ends in the second, if there is one. */
+/* Takes the record that begins at @at of the first span and ends in the second, if there is one. */
 static int take_across(struct history *h, struct history_ring *ring, const struct run *run,
 		       size_t at, const struct others *others, size_t *ret_rest)
 {
@@ -430,15 +432,15 @@ void history_forget(struct history *h, uint64_t time)
 /* --- packing -------------------------------------------------------------------------------------
  */
 
-/* The rest of it is for a dump that may come; to make it again each time is not worth it. */
+/* A later snapshot may write the rest; unpacking a part for it would cost more than it saves. */
 static bool half_written(const struct chunk *c)
 {
 	return c->unwritten.bytes && c->unwritten.bytes < c->bytes;
 }
 
 /*
- * The chunk of @ring that is to be packed next, which is the caller's until packed(); NULL: none.
- * A dump that was announced need not wait for more than what is being packed then.
+ * Returns the next chunk of @ring to pack, which is the caller's until packed(), or NULL. After
+ * history_announce() no packing begins, so a snapshot waits only for chunks in work.
  */
 static struct chunk *begin_to_pack(struct history *h, struct history_ring *ring)
 {

@@ -13,13 +13,13 @@ void history_announce(struct history *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* What is needed of a chunk to tell how much of it is younger than a time. */
+/* The part of a chunk's state that bytes_since() needs. */
 struct weight {
 	uint64_t first, last;
 	size_t len;
 };
 
-/* Of @w, as if its samples had come evenly. */
+/* Estimates the bytes in @w since @time, as if the samples of a chunk were evenly spaced. */
 static uint64_t bytes_since(const struct weight *w, size_t nr, uint64_t time)
 {
 	double sum = 0;
@@ -34,7 +34,7 @@ static uint64_t bytes_since(const struct weight *w, size_t nr, uint64_t time)
 	return (uint64_t)sum;
 }
 
-/* Under the lock: how many chunks the dump may take. The first @room of them go to @ret. */
+/* Under the lock: returns the number of chunks of the snapshot; stores the first @room in @ret. */
 static size_t weigh_chunks(const struct history *h, struct weight *ret, size_t room)
 {
 	size_t nr = 0;
@@ -50,7 +50,7 @@ static size_t weigh_chunks(const struct history *h, struct weight *ret, size_t r
 	return nr;
 }
 
-/* Copies what the dump may take, which becomes no more meanwhile. Returns 0 or -ENOMEM. */
+/* Weighs the chunks of the snapshot; their number cannot grow meanwhile. Returns 0 or -ENOMEM. */
 static int weigh(struct history *h, struct weight **ret, size_t *ret_nr)
 {
 	size_t room, nr;
@@ -68,7 +68,7 @@ static int weigh(struct history *h, struct weight **ret, size_t *ret_nr)
 	return 0;
 }
 
-/* The time since when about @bytes have come; 0: all of them are no more. */
+/* *@ret: the time since which about @bytes came, or 0 if all are that few. Returns 0 or -ENOMEM. */
 static int time_of_newest(struct history *h, uint64_t bytes, uint64_t *ret)
 {
 	uint64_t low = 0, high = 0;
@@ -81,7 +81,7 @@ static int time_of_newest(struct history *h, uint64_t bytes, uint64_t *ret)
 		high = w[i].last >= high ? w[i].last + 1 : high;
 	if (bytes_since(w, nr, 0) <= bytes)
 		high = 0;
-	/* There are more since low, and not since high. */
+	/* Invariant: more than @bytes came since low, not since high. */
 	while (high > low + 1) {
 		uint64_t middle = low + (high - low) / 2;
 
@@ -95,7 +95,7 @@ static int time_of_newest(struct history *h, uint64_t bytes, uint64_t *ret)
 	return 0;
 }
 
-int history_dump_begin(struct history *h, const struct history_bounds *bounds)
+int history_snapshot_begin(struct history *h, const struct history_bounds *bounds)
 {
 	uint64_t since = 0;
 
@@ -107,7 +107,7 @@ int history_dump_begin(struct history *h, const struct history_bounds *bounds)
 	h->since = since > bounds->since ? since : bounds->since;
 	h->again = bounds->again;
 	h->unpack = bounds->unpack;
-	h->dumped_and_gone = 0;
+	h->snapshot_evicted = 0;
 	for (size_t i = 0; i < h->nr; i++) {
 		struct history_ring *ring = &h->rings[i];
 
@@ -125,7 +125,7 @@ int history_dump_begin(struct history *h, const struct history_bounds *bounds)
 	return 0;
 }
 
-/* The samples of a chunk, which may be made again from what was packed; NULL: they cannot be. */
+/* Returns the samples of a chunk, unpacked if need be, or NULL if that fails. */
 static const uint8_t *samples_of(struct history *h, const struct chunk *c)
 {
 	if (!c->packed)
@@ -139,7 +139,7 @@ static const uint8_t *samples_of(struct history *h, const struct chunk *c)
 	return h->unpacked;
 }
 
-/* What of the samples of a chunk is older than the dump is to go. */
+/* Returns the part of a chunk's samples that is older than the window. */
 static struct extent front_before(const struct history *h, const uint8_t *samples, size_t bytes)
 {
 	struct extent front = {0};
@@ -154,7 +154,7 @@ static struct extent front_before(const struct history *h, const uint8_t *sample
 	return front;
 }
 
-/* Of samples that are a part of a chunk; a ring is in order. */
+/* Finds first and last time of a part of a chunk; its samples are in order. */
 static void find_times(const struct history *h, struct history_chunk *part)
 {
 	struct perf_event_header hdr;
@@ -168,7 +168,7 @@ static void find_times(const struct history *h, struct history_chunk *part)
 	}
 }
 
-/* A chunk of which all is to be written, as it is. */
+/* Describes a whole chunk, as it is. */
 static struct history_chunk all_of(struct chunk *c)
 {
 	c->spared = (struct extent){0};
@@ -184,8 +184,9 @@ static struct history_chunk all_of(struct chunk *c)
 }
 
 /*
- * What the dump is to write of a chunk, which is what lies behind c->spared. False: there is
- * nothing. What cannot be taken apart is taken as a whole, unless a part of it was written.
+ * Finds the part of a chunk to write, and sets c->spared to what is left before it. Returns false
+ * if there is nothing to write. A chunk that cannot be unpacked is written whole, unless a part of
+ * it was written already.
  */
 static bool part_of(struct history *h, struct chunk *c, struct history_chunk *ret)
 {
@@ -211,7 +212,7 @@ static bool part_of(struct history *h, struct chunk *c, struct history_chunk *re
 	return true;
 }
 
-/* The chunk that was handed out last has been written. */
+/* Counts the chunk that was handed out last as written. */
 static void written(struct history *h, struct chunk *c)
 {
 	c->pending = false;
@@ -231,8 +232,8 @@ static struct chunk *next_pending(struct chunk *c)
 	return c;
 }
 
-/* The ring whose next chunk ends first; NULL: all is done. */
-static struct history_ring *ring_to_dump(struct history *h)
+/* Returns the ring whose next chunk ends first, or NULL when all are written. */
+static struct history_ring *ring_to_write(struct history *h)
 {
 	struct history_ring *next = NULL;
 
@@ -245,23 +246,22 @@ static struct history_ring *ring_to_dump(struct history *h)
 	return next;
 }
 
-bool history_dump_next(struct history *h, struct history_chunk *ret)
+bool history_snapshot_next(struct history *h, struct history_chunk *ret)
 {
 	struct history_ring *next;
 
 	pthread_mutex_lock(&h->lock);
-	if (h->dumped) {
-		written(h, h->dumped->cursor);
-		h->dumped->cursor = next_pending(h->dumped->cursor);
-		h->dumped = NULL;
+	if (h->handed_out) {
+		written(h, h->handed_out->cursor);
+		h->handed_out->cursor = next_pending(h->handed_out->cursor);
+		h->handed_out = NULL;
 		pthread_cond_broadcast(&h->moved);
 	}
-	while ((next = ring_to_dump(h))) {
+	while ((next = ring_to_write(h))) {
 		bool any;
 
-		/* It may have to be unpacked, and its samples walked: writers need the lock. While
-		 * a chunk is pending it is neither evicted nor packed, and the rest of it is ours.
-		 */
+		/* Unpacking and walking samples takes long, and writers need the lock. A pending
+		 * chunk is neither evicted nor packed, and its other fields are this thread's. */
 		pthread_mutex_unlock(&h->lock);
 		any = part_of(h, next->cursor, ret);
 		pthread_mutex_lock(&h->lock);
@@ -273,13 +273,13 @@ bool history_dump_next(struct history *h, struct history_chunk *ret)
 	}
 	if (next)
 		ret->ring = (size_t)(next - h->rings);
-	h->dumped = next;
+	h->handed_out = next;
 	pthread_mutex_unlock(&h->lock);
 	return next;
 }
 
 /* Under the lock. */
-static void end_dump(struct history *h)
+static void end_snapshot(struct history *h)
 {
 	for (size_t i = 0; i < h->nr; i++) {
 		h->rings[i].cursor = NULL;
@@ -288,25 +288,25 @@ static void end_dump(struct history *h)
 	}
 	free(h->unpacked);
 	h->unpacked = NULL;
-	h->dumped = NULL;
-	h->dumped_and_gone = 0;
+	h->handed_out = NULL;
+	h->snapshot_evicted = 0;
 	h->announced = false;
 	pthread_cond_broadcast(&h->moved);
 	history_make_room(h);
 }
 
-void history_dump_end(struct history *h)
+void history_snapshot_end(struct history *h)
 {
 	pthread_mutex_lock(&h->lock);
-	end_dump(h);
+	end_snapshot(h);
 	pthread_mutex_unlock(&h->lock);
 }
 
-void history_dump_cancel(struct history *h)
+void history_snapshot_cancel(struct history *h)
 {
 	pthread_mutex_lock(&h->lock);
-	h->sums.written -= h->dumped_and_gone;
-	h->sums.passed += h->dumped_and_gone;
+	h->sums.written -= h->snapshot_evicted;
+	h->sums.evicted += h->snapshot_evicted;
 	for (size_t i = 0; i < h->nr; i++) {
 		for (struct chunk *c = h->rings[i].sealed; c; c = c->next) {
 			uint64_t samples = c->before.samples - c->unwritten.samples;
@@ -318,7 +318,7 @@ void history_dump_cancel(struct history *h)
 			c->unwritten = c->before;
 		}
 	}
-	end_dump(h);
+	end_snapshot(h);
 	pthread_mutex_unlock(&h->lock);
 }
 

@@ -32,7 +32,7 @@ static int keep(struct sink *s, struct error *err)
 	return 0;
 }
 
-/* It is part of the packer. */
+/* Frees nothing: the sink is a member of the packer. */
 static void leave(struct sink *s)
 {
 }
@@ -79,7 +79,7 @@ bool packer_may(const struct packer *p)
 	return !p->fullness || p->fullness(p->arg) < PACK_CALM;
 }
 
-/* What fails here, for want of memory, leaves the chunk as it is. */
+/* On a failure, for lack of memory, the chunk stays unpacked. */
 size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void *packer)
 {
 	const struct run run = {.a = samples, .a_len = len, .ring = RUN_NO_RING, .cpu = -1};
@@ -94,7 +94,7 @@ size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void
 	return p->packed.len;
 }
 
-/* Of a record: what is in its frame, or itself. Returns the bytes of it, 0 if it does not fit. */
+/* Unpacks a COMPRESSED record, or copies another one. Returns the bytes, 0 if they do not fit. */
 static size_t unpack_record(const struct perf_event_header *hdr, const uint8_t *p, uint8_t *to,
 			    size_t room)
 {

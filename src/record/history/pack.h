@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compresses chunks of samples that stay in memory (-M with -z): a chunk becomes COMPRESSED records
- * as record/compress.h makes them, which a dump writes as they are.
+ * Packs chunks of the history (-M with -z) into COMPRESSED records, with
+ * record/pipeline/compress.h.
  *
- * One thread, the writer of the chunk's ring, uses a packer.
+ * A snapshot writes these records as they are.
+ *
+ * Threads: one, the writer of the chunk's ring, uses a packer; any may unpack.
  */
 #ifndef RINGTAIL_RECORD_HISTORY_PACK_H
 #define RINGTAIL_RECORD_HISTORY_PACK_H
@@ -12,29 +14,32 @@
 
 struct packer;
 
-/* At @level, 1 to COMPRESS_LEVEL_MAX. All memory is taken here. NULL when there is not enough. */
+/*
+ * Returns a packer of @level, 1 to COMPRESS_LEVEL_MAX, or NULL when out of memory. Allocates zstd's
+ * memory here.
+ */
 struct packer *packer_new(int level);
 void packer_free(struct packer *p); /* accepts NULL */
 
 #define PACK_CALM 50
 
 /*
- * @fullness tells, in percent, how full the memory of @room bytes is that lies before the writer:
- * the fuller, the faster the compression (see compress_watch()), and from PACK_CALM on there is
- * none.
+ * @fullness(@arg) returns how full the writer's fifo of @room bytes is, in percent. The fuller it
+ * is, the faster is the compression (see compress_watch()); from PACK_CALM on packer_may() is
+ * false.
  */
 void packer_watch(struct packer *p, size_t room, unsigned int (*fullness)(void *arg), void *arg);
 
-/* Whether there is time for a chunk. */
+/* Whether the fifo is empty enough to pack a chunk now. */
 bool packer_may(const struct packer *p);
 
 /* A history_pack_fn, whose argument is a struct packer. */
 size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void *packer);
 
-/* A history_unpack_fn. Any thread. Returns 0 or -EBADMSG. */
+/* A history_unpack_fn. Returns 0 or -EBADMSG. */
 int packer_unpack(const uint8_t *packed, size_t len, uint8_t *samples, size_t bytes);
 
-/* Bytes before and after packing. Valid as long as @p. */
+/* Returns the counts of the compression, which the packer owns. */
 const struct compress_stats *packer_stats(const struct packer *p);
 
 #endif

@@ -24,7 +24,7 @@
 #define BCACHEFS_SUPER_MAGIC 0xca451a4e
 #endif
 
-/* Real note segments have some hundred bytes; a hostile one may claim the size of the file. */
+/* Real note segments have some hundred bytes; a hostile file may claim more. */
 #define NOTES_MAX (64 * 1024)
 
 static size_t align_up(size_t n, size_t align)
@@ -90,7 +90,7 @@ static bool build_id_of_segments(Elf *elf, struct build_id *ret)
 	return false;
 }
 
-/* Relocatable objects, as kernel modules are, have no segments. */
+/* For relocatable objects, such as kernel modules, which have no segments. */
 static void build_id_of_sections(Elf *elf, struct build_id *ret)
 {
 	Elf_Scn *scn = NULL;
@@ -109,7 +109,7 @@ void build_id_of_fd(int fd, struct build_id *ret)
 
 	*ret = (struct build_id){0};
 	elf_version(EV_CURRENT);
-	/* Not mapped: a file that is cut short meanwhile must not end in SIGBUS. */
+	/* ELF_C_READ does not map the file: truncating a mapped file would cause SIGBUS. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return;
@@ -119,8 +119,8 @@ void build_id_of_fd(int fd, struct build_id *ret)
 }
 
 /*
- * Some file systems have devices of their own for stat(), which maps do not show: for each
- * subvolume there, and where layers lie over each other.
+ * On some file systems stat() returns other device numbers than maps have: one for each subvolume,
+ * or for each layer.
  */
 static bool shows_other_devices(int fd)
 {
@@ -142,14 +142,14 @@ static bool is_file(int fd, const struct stat *st, const struct build_id_key *fi
 	return shows_other_devices(fd);
 }
 
-/* @file NULL: whichever is there. */
+/* @file NULL: any file. */
 static int read_path(int dirfd, const char *path, const struct build_id_key *file,
 		     struct build_id *ret)
 {
 	struct stat st;
 	int fd, rc = 0;
 
-	/* Opening a device may do something: look before. */
+	/* Opening a device can have side effects, so check first. */
 	if (fstatat(dirfd, path, &st, 0))
 		return -errno;
 	if (!S_ISREG(st.st_mode))

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * A message: a word, then its bytes, padded to whole words. The word is 0 until the message is
- * complete, then its length + 1, or SKIP and the bytes up to the end of the ring. Whoever takes
- * a message makes all of its words 0 again before it gives the place back.
+ * A message is a word and its bytes, padded to whole words. The word is 0 until the message is
+ * complete, then its length + 1; or SKIP with the number of words up to the end of the ring. The
+ * consumer zeroes all words of a message before it frees the place.
  */
 #define SKIP (1ull << 63)
 #define WORD sizeof(uint64_t)
@@ -18,7 +18,7 @@
 struct id_queue {
 	size_t words;	       /* of the ring, a power of two */
 	_Atomic uint64_t head; /* words reserved since the beginning */
-	_Atomic uint64_t tail; /* words given back */
+	_Atomic uint64_t tail; /* words freed */
 	_Atomic uint64_t ring[];
 };
 
@@ -42,7 +42,8 @@ static size_t words_of(size_t len)
 	return 1 + (len + WORD - 1) / WORD;
 }
 
-/* Reserves @n words in one piece. Returns their place, from the beginning; false: no room. */
+/* Reserves @n words in one piece; *@ret: their place, counted from the beginning. False: no room.
+ */
 static bool reserve(struct id_queue *q, size_t n, uint64_t *ret)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed), tail, skip;
@@ -53,7 +54,7 @@ static bool reserve(struct id_queue *q, size_t n, uint64_t *ret)
 		/* Pairs with the release in give_back(): the words are 0. */
 		tail = atomic_load_explicit(&q->tail, memory_order_acquire);
 		skip = at + n > q->words ? q->words - at : 0;
-		/* A tail beyond the head is news of it: then the exchange fails and reads it. */
+		/* A tail beyond @head shows that @head is stale: the exchange fails and reloads. */
 		if (tail <= head && head + skip + n - tail > q->words)
 			return false;
 		if (atomic_compare_exchange_weak_explicit(&q->head, &head, head + skip + n,

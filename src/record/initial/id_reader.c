@@ -18,15 +18,14 @@
 #include "record/initial/id_queue.h"
 #include "sys/kernel/priority.h"
 
-/* Of what waits, in bytes: some ten thousand files. */
+/* Bytes of waiting requests: some ten thousand files. */
 #define QUEUE_BYTES (1u << 20)
-/* How many files are remembered: of more than these the oldest goes, and is read again if it is
- * asked for. */
+/* The most answers kept. The oldest is evicted, and its file read again if asked for. */
 #define ANSWERS_MAX 65536u
-/* Low, but not the lowest that there is: SCHED_IDLE would get next to nothing on a busy machine,
- * and the files of short-lived processes would be gone. */
+/* Low, but not SCHED_IDLE, which gets next to nothing on a busy machine: the files of short-lived
+ * processes would be gone. */
 #define NICE 19
-/* libelf's needs are modest. */
+/* Enough for libelf. */
 #define STACK_SIZE (256u << 10)
 #define END_MS	   1000
 
@@ -51,7 +50,7 @@ struct id_reader {
 	_Atomic uint64_t asked, full;
 	atomic_bool stop;
 
-	pthread_mutex_t lock; /* guards what follows; never taken by whoever asks */
+	pthread_mutex_t lock; /* guards what follows; id_reader_ask() never takes it */
 	pthread_cond_t answered;
 	uint64_t served; /* of @asked */
 	bool ended, behind, orphaned;
@@ -68,9 +67,9 @@ struct message {
 };
 
 /*
- * Most files are ours by the same name. The process's own are found through its root directory, and
- * what has no name any more through its map, which comes last: to look there takes a lock that the
- * process needs for each of its maps, and we may be stopped with it.
+ * Most files have the same name here. A container's files are found through the root directory of
+ * the process, deleted files through its map_files. That comes last: it takes a lock that the
+ * process needs for each map, and this thread may be preempted while it holds the lock.
  */
 static int read_file(const struct id_request *r, const char *name, struct build_id *ret)
 {
@@ -101,7 +100,7 @@ static void forget(struct id_reader *r, struct answer *a)
 	free(a);
 }
 
-/* Under the lock. What there is no memory for was not asked. */
+/* Stores an answer; the caller holds the lock. Out of memory: as if it had not been asked for. */
 static void note(struct id_reader *r, const struct build_id_key *key, int rc,
 		 const struct build_id *id)
 {
@@ -130,7 +129,7 @@ static void note(struct id_reader *r, const struct build_id_key *key, int rc,
 		forget(r, r->answers);
 }
 
-/* It may be that another descriptor or memory is free later. */
+/* Whether a later try may succeed: a descriptor or memory may be free then. */
 static bool is_passing(int rc)
 {
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
@@ -194,7 +193,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* --- life ----------------------------------------------------------------------------------------
+/* --- start and end -------------------------------------------------------------------------------
  */
 
 static int start(struct id_reader *r)
@@ -203,7 +202,7 @@ static int start(struct id_reader *r)
 	sigset_t all, before;
 	int rc;
 
-	/* Signals are for the threads that wait for them. */
+	/* The thread blocks all signals: other threads handle them. */
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
@@ -264,7 +263,7 @@ void id_reader_free(struct id_reader *r)
 	}
 }
 
-/* --- whoever asks --------------------------------------------------------------------------------
+/* --- other threads -------------------------------------------------------------------------------
  */
 
 struct build_id_key id_reader_kernel_key(const char *name)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads build-ids of mapped files while a recording goes on, by a thread of its own.
+ * A thread that reads the build-ids of mapped files during a recording.
  *
- * The kernel can put build-ids into the records of maps (attr.build_id), but then it marks those of
- * everybody else's recorders, too, and perf up to at least 6.12 does not survive that. So the files
- * are read here soon after they were mapped, once each, while they and the process are still there.
+ * The kernel can put build-ids into MMAP2 records (attr.build_id). But then it also marks the
+ * records of all other recorders, and perf up to at least 6.12 fails on those. So this thread
+ * reads each file once, soon after it was mapped, while file and process still exist.
  *
- * The thread has the lowest ordinary priority. Whoever asks hands over a message without waiting
- * and without allocating (record/id_queue.h); what finds no room there is read at the end, if it is
- * still there.
+ * The thread runs at nice 19. id_reader_ask() neither waits nor allocates
+ * (record/initial/id_queue.h). A file for which the queue has no room is read at the end of the
+ * recording, if it still exists.
+ *
+ * Threads: see each function. Times are in ms.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_ID_READER_H
 #define RINGTAIL_RECORD_INITIAL_ID_READER_H
@@ -17,46 +19,49 @@
 
 struct id_reader;
 
-/* Starts the thread. Returns 0 or a negative errno. */
+/* Starts the thread. Returns 0 with *@ret, to be freed with id_reader_free(), or a negative errno.
+ */
 int id_reader_new(struct id_reader **ret);
 
 /*
- * Ends the thread. One that hangs in a file system that does not answer is left behind with what it
- * uses. Accepts NULL.
+ * Ends the thread and frees the reader. A thread that hangs in a file system is detached after a
+ * second; it frees the reader itself. Accepts NULL.
  */
 void id_reader_free(struct id_reader *r);
 
-/* The key under which what is called @name in the kernel is known: it has no inode. */
+/* Returns the key for a kernel map called @name, which has no inode. */
 struct build_id_key id_reader_kernel_key(const char *name);
 
 /*
- * Any thread: the file of @map, which a record has told of, is to be read. With @kernel it is the
- * kernel or a module by that name. False: there was no room for it, and it may be asked for again.
+ * Any thread: asks for the build-id of the file of @map, under @key. With @kernel the name is that
+ * of the kernel or a module. Returns false if there was no room; the caller may ask again.
  */
 bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const struct pd_mmap *map,
 		   bool kernel);
 
 /*
- * Waits until all that was asked for so far is answered, unless for @ms nothing is, or for ten
- * times as long not all of it. Not for threads that must not wait.
+ * Waits until all requests so far are answered; gives up after @ms without an answer, or after ten
+ * times @ms in all. Not for threads that must not wait.
  */
 void id_reader_settle(struct id_reader *r, unsigned int ms);
 
 enum id_answer {
-	ID_READ,    /* *ret, which has size 0 if the file has no build-id */
-	ID_GONE,    /* the file could not be read any more */
-	ID_BEHIND,  /* it was not read yet, and what is read hangs */
-	ID_UNASKED, /* it found no room, or was forgotten */
+	ID_READ,    /* *ret is valid; its size is 0 if the file has no build-id */
+	ID_GONE,    /* the file could not be read */
+	ID_BEHIND,  /* not answered: id_reader_settle() gave up */
+	ID_UNASKED, /* not asked for, the queue was full, or the answer was evicted */
 };
 
-/* Any thread, behind id_reader_settle(). */
+/* Any thread, after id_reader_settle(): finds the answer for @key. */
 enum id_answer id_reader_find(struct id_reader *r, const struct build_id_key *key,
 			      struct build_id *ret);
 
-/* Numbers of files. */
+/* Counts of files. */
 struct id_reader_stats {
-	uint64_t read, gone, full; /* full: times that there was no room in the queue */
+	uint64_t read, gone, full; /* full: requests for which the queue had no room */
 };
+
+/* Any thread: fills *@ret. */
 void id_reader_stats(struct id_reader *r, struct id_reader_stats *ret);
 
 #endif

@@ -25,7 +25,7 @@ static int processes_of(const struct plan *plan, struct tasks *ret, struct error
 	return 0;
 }
 
-/* Whether there are samples of the kernel. */
+/* Whether the plan samples the kernel. */
 static bool of_kernel(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nr; i++)
@@ -39,20 +39,21 @@ static void say(const struct initial_state *b, const struct synth_stats *stats)
 {
 	const struct messages *messages = b->messages;
 
-	messages_say(messages, MESSAGE_DETAIL, "%llu task%s and %llu map%s were there before",
+	messages_say(messages, MESSAGE_DETAIL,
+		     "%llu task%s and %llu map%s existed before the recording",
 		     (unsigned long long)stats->tasks, plural_s(stats->tasks),
 		     (unsigned long long)stats->maps, plural_s(stats->maps));
 	if (stats->denied)
 		messages_say(messages, MESSAGE_INFO,
-			     "the maps of %llu process%s (%d%s) may not be read: what was mapped "
-			     "before is not known",
+			     "the maps of %llu process%s (%d%s) may not be read: addresses in what "
+			     "was mapped before the recording will have no names",
 			     (unsigned long long)stats->denied, plural_es(stats->denied),
 			     stats->first_denied, stats->denied > 1 ? ", …" : "");
 	if (stats->hidden && of_kernel(b->plan))
 		messages_say(
 			messages, MESSAGE_INFO,
 			"the addresses of the kernel's symbols may not be read (/proc/kallsyms, "
-			"kernel.kptr_restrict): what is in the kernel will have no names");
+			"kernel.kptr_restrict): kernel functions will have no names");
 }
 
 int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void *arg,
@@ -66,7 +67,7 @@ int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void
 		.all = b->plan->target == TARGET_CPUS,
 		.pids = processes.ids,
 		.nr_pids = processes.nr,
-		/* perf keeps maps over an exec, and looks for .eh_frame in the wrong one then */
+		/* perf keeps maps across exec, and would look for .eh_frame in the wrong one */
 		.about_to_exec = b->plan->target == TARGET_COMMAND,
 		.kernel = true,
 		.data_maps = plan_data_maps(b->plan),

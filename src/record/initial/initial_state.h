@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of what was there before a recording: which of record/synthesize.h it needs. */
+/*
+ * Chooses which initial state a plan needs, and synthesizes it (record/initial/synthesize.h).
+ *
+ * Threads: the main thread's.
+ */
 #ifndef RINGTAIL_RECORD_INITIAL_INITIAL_STATE_H
 #define RINGTAIL_RECORD_INITIAL_INITIAL_STATE_H
 
@@ -8,13 +12,17 @@
 #include "record/plan/messages.h"
 #include "record/plan/plan.h"
 
+/* The inputs; all remain the caller's. */
 struct initial_state {
 	const struct plan *plan;
 	const struct limits *limits;
 	const struct messages *messages;
 };
 
-/* Makes them, and says how much there was. Returns 0, or a negative errno with @err filled. */
+/*
+ * Synthesizes records, passes them to @emit with @arg, and prints how many tasks and maps there
+ * were, and what could not be read. Returns 0, or a negative errno with @err filled.
+ */
 int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void *arg,
 		       struct error *err);
 

@@ -10,7 +10,7 @@
 #include "perfdata/abi.h"
 #include "sys/kernel/procfs.h"
 
-/* What the kernel calls, in kallsyms, the owners of code that it reports as KSYMBOL. */
+/* The "modules" in kallsyms of code that the kernel reports as KSYMBOL. */
 static const struct {
 	const char *module;
 	uint16_t type;
@@ -46,7 +46,7 @@ static int add_loose(struct kernel_symbols *syms, const struct proc_kallsym *sym
 	return 0;
 }
 
-/* _text comes first among those that may mark the start, as in perf. */
+/* As in perf, _text marks the start of the kernel, and _stext where there is no _text. */
 static void note_core(struct kernel_symbols *syms, const struct proc_kallsym *sym)
 {
 	bool text = is(sym->name, sym->name_len, "_text");

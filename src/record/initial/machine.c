@@ -30,7 +30,7 @@ void feature_set_release(struct feature_set *set)
 	*set = (struct feature_set){0};
 }
 
-/* What the features are made of. */
+/* The inputs of the features. */
 struct source {
 	struct machine_roots roots;
 	struct utsname uts;
@@ -154,7 +154,7 @@ static int put_clockid(const struct source *src, struct buf *b)
 	return pd_feature_u64_encode(b, timespec_to_ns(&res));
 }
 
-/* Of some tries the one whose two readings of the clock, around that of the wall, lie closest. */
+/* Reads clock, wall clock, clock several times; uses the try whose two clock values are closest. */
 static int put_clock_data(const struct source *src, struct buf *b)
 {
 	struct pd_clock_data data = {.clockid = (uint32_t)src->clockid};

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the header of a recording says about this machine: the contents of perf's feature sections,
- * gathered from uname, procfs, sysfs and hwloc.
+ * Makes perf's feature sections that describe this machine, from uname, procfs, sysfs and hwloc.
+ *
+ * Source of the formats: tools/perf/Documentation/perf.data-file-format.txt (Linux 6.1).
+ * Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_MACHINE_H
 #define RINGTAIL_RECORD_INITIAL_MACHINE_H
@@ -9,29 +11,34 @@
 #include "data/writer/writer.h"
 #include "perfdata/feature.h"
 
-/* Feature contents under way to a writer; owns their bytes. */
+/* Contents of features for a writer; owns their bytes. */
 struct feature_set {
 	struct writer_feature *features;
 	size_t count, capacity;
 };
 
-/* Adds the contents of @content as @feature (takes over its memory, empties it). 0 or -ENOMEM. */
+/*
+ * Adds @content as @feature, takes over its memory and empties it. Returns 0 or -ENOMEM.
+ */
 int feature_set_add(struct feature_set *set, unsigned int feature, struct buf *content);
+
+/* Frees all contents and empties the set. */
 void feature_set_release(struct feature_set *set);
 
 /*
- * Features known before recording: HOSTNAME, OSRELEASE, VERSION, ARCH, NRCPUS, CPUDESC, CPUID,
+ * Adds the features known before recording: HOSTNAME, OSRELEASE, VERSION, ARCH, NRCPUS, CPUDESC,
+ * CPUID,
  * TOTAL_MEM, CMDLINE (@argv, @argc), EVENT_DESC and GROUP_DESC (of @list), CPU_TOPOLOGY,
  * NUMA_TOPOLOGY, PMU_MAPPINGS, CACHE, MEM_TOPOLOGY, CLOCKID and CLOCK_DATA (if @clockid >= 0).
- * One that this machine cannot give is left out. Returns 0 or -ENOMEM.
+ * Leaves out features that this machine does not have. Returns 0 or -ENOMEM.
  */
 int machine_features(struct feature_set *set, const struct pd_evlist *list, int argc,
 		     const char *const *argv, int clockid);
 
 /*
- * TRACING_DATA for the tracepoints of @list, in the format of trace-cmd's header as perf expects it
- * (tracefs formats of these events, kallsyms left empty, printk formats, saved cmdlines); nothing
- * is added when there is no tracepoint. Returns 0, -ENOMEM, -errno with @err filled.
+ * Adds TRACING_DATA for the tracepoints of @list, in trace-cmd's header format as perf expects it:
+ * tracefs formats of these events, an empty kallsyms, printk formats, saved cmdlines. Adds nothing
+ * without tracepoints. Returns 0 or a negative errno with @err filled.
  */
 int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, struct error *err);
 

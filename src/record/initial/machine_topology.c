@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * CPUs, NUMA nodes, memory blocks and caches as sysfs shows them. Taken from sysfs and not from
- * hwloc, since the features hold sysfs's own strings, and readers compare them.
+ * CPUs, NUMA nodes, memory blocks and caches, read from sysfs and not from hwloc: the features hold
+ * sysfs's own strings, and reporters compare them.
  */
 #include "record/initial/machine_parts.h"
 

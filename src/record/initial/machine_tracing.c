@@ -227,7 +227,7 @@ static int put_formats(struct buf *b, const char *events, const struct traced_ev
 	return rc;
 }
 
-/* How many tracepoints from @from on are of one system. */
+/* Returns how many tracepoints from @from on belong to the same system. */
 static size_t system_run(const struct tracepoints *tps, size_t from)
 {
 	size_t to = from;
@@ -237,7 +237,7 @@ static size_t system_run(const struct tracepoints *tps, size_t from)
 	return to - from;
 }
 
-/* Formats of the system "ftrace", which has a place of its own, then those of all others. */
+/* Writes the formats of the system "ftrace", which come first, then those of all others. */
 static int put_systems(struct buf *b, const char *events, const struct tracepoints *tps,
 		       struct error *err)
 {

@@ -10,7 +10,7 @@ static const char kernel_name[] = "[kernel.kallsyms]";
 bool mapped_decode(const struct perf_event_header *hdr, bool own_build_ids, struct mapped *ret)
 {
 	unsigned int mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	/* Of a recording's own attribute: see perfdata/record.c. */
+	/* The recording's own attribute decides how perfdata/record.c decodes the body. */
 	const struct pd_evsel evsel = {.attr.flags = PD_ATTR_MMAP2 |
 						     (own_build_ids ? PD_ATTR_BUILD_ID : 0)};
 	struct pd_record rec;
@@ -54,7 +54,7 @@ void mapped_ask(struct id_reader *r, const struct mapped *m, uint32_t seen)
 		id_reader_ask(r, &m->key, &m->map, m->kernel);
 }
 
-void mapped_mend(uint8_t *p, size_t len)
+void mapped_clear_build_id_marks(uint8_t *p, size_t len)
 {
 	struct perf_event_header hdr;
 	size_t size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that a MMAP or MMAP2 record of a recording tells of, and which of them were seen before.
+ * Decodes the file of an MMAP or MMAP2 record, and counts how often a file was mapped.
  *
- * One thread uses a filter.
+ * Threads: one uses a filter; the other functions are for any.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_MAPPED_H
 #define RINGTAIL_RECORD_INITIAL_MAPPED_H
@@ -11,18 +11,19 @@
 
 struct mapped {
 	struct build_id_key key; /* of the kernel: as id_reader_kernel_key() */
-	struct pd_mmap map;	 /* its name is what the file is known by */
+	struct pd_mmap map;	 /* its filename is that of the dso; points into the record */
 	bool kernel;
 };
 
 /*
- * @own_build_ids: the recording's own events ask the kernel for build-ids; else a mark of them is
- * another recorder's, and device and inode are behind it. False where there is no file, or where
- * the record has the build-id.
+ * Fills *@ret from an MMAP or MMAP2 record. @own_build_ids: the recording's own events ask for
+ * build-ids (attr.build_id). If not, the record has device and inode even where another recorder
+ * made the kernel mark it as one with a build-id. Returns false if the map has no file, or the
+ * record has the build-id.
  */
 bool mapped_decode(const struct perf_event_header *hdr, bool own_build_ids, struct mapped *ret);
 
-/* As many files are told apart for sure. */
+/* The number of slots; files with the same slot replace each other. */
 #define MAPPED_SLOTS 1024u
 
 struct mapped_filter {
@@ -33,23 +34,22 @@ struct mapped_filter {
 };
 
 /*
- * How many times the file was seen since it has its slot, 1 at first. One that has lost its slot to
- * another is new again.
+ * Counts the file and returns how often it was seen, 1 at first. A file that lost its slot to
+ * another one starts again at 1.
  */
 uint32_t mapped_seen(struct mapped_filter *f, const struct mapped *m);
 
 /*
- * Asks for the build-id of what was seen @seen times. A file that was gone with the first process
- * that had it may be there with another: it is asked for again the second, fourth, eighth time …
- * @r NULL: nobody is asked.
+ * Asks @r (NULL: does nothing) for the build-id of a file that was seen @seen times, if that is a
+ * power of two. A file that vanished with the first process that mapped it may exist for another.
  */
 void mapped_ask(struct id_reader *r, const struct mapped *m, uint32_t seen);
 
 /*
- * Where the recording asks for no build-ids: takes the mark of another recorder's from the records
- * at @p, which others would take device and inode for a build-id by. Returns at the first sample:
- * in rings that have some there is no MMAP2.
+ * For recordings without attr.build_id: clears PERF_RECORD_MISC_MMAP_BUILD_ID, which another
+ * recorder has caused, in the @len bytes of whole records at @p. With it readers would take device
+ * and inode for a build-id. Stops at the first sample: rings with samples have no MMAP2.
  */
-void mapped_mend(uint8_t *p, size_t len);
+void mapped_clear_build_id_marks(uint8_t *p, size_t len);
 
 #endif

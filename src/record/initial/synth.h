@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of synthesize(): what they share, and the making of single records.
+ * The parts of synthesize(): their shared state, and functions that make single records.
  *
- * Every function here returns 0 to go on; anything else (from the emit function, or -ENOMEM) ends
- * the synthesis. Files that cannot be read are no errors: they are skipped or counted.
+ * Each function returns 0, or an error that ends the synthesis: that of the emit function or
+ * -ENOMEM. Files that cannot be read are no errors: they are skipped or counted.
+ * Threads: that of synthesize().
  */
 #ifndef RINGTAIL_RECORD_INITIAL_SYNTH_H
 #define RINGTAIL_RECORD_INITIAL_SYNTH_H
@@ -22,22 +23,22 @@ struct synth {
 	record_emit_fn *emit;
 	void *arg;
 	struct synth_stats stats;
-	struct buf rec;			  /* the record being made */
-	struct buf text;		  /* the file being parsed */
+	struct buf rec;			  /* the current record */
+	struct buf text;		  /* the file that is being parsed */
 	struct build_id_cache *build_ids; /* NULL without opts->build_ids */
 	uint64_t nsfs_dev;		  /* device of all namespaces; 0: not known yet */
-	char hugetlbfs[256];		  /* where it is mounted; empty if it is not */
+	char hugetlbfs[256];		  /* its mount point; empty: not mounted */
 };
 
 /*
- * Makes a record of @body (a multiple of 8 bytes), then, unless @name is NULL, the @name_len bytes
- * of name with NUL and padding, then the zeroed trailer, and emits it. A name that is longer than
- * the kernel would write is replaced as the kernel does.
+ * Emits a record of @body (a multiple of 8 bytes), the @name_len bytes of @name with NUL and
+ * padding (NULL: no name), and a zeroed trailer. As in the kernel, "//toolong" replaces a name that
+ * is too long.
  */
 int synth_record(struct synth *s, uint32_t type, uint16_t misc, const void *body, size_t body_len,
 		 const char *name, size_t name_len);
 
-/* MMAP2, or MMAP for the kernel's side without build-ids. */
+/* A map, for an MMAP2 record. */
 struct synth_map {
 	uint16_t misc;
 	uint32_t pid, tid;
@@ -49,15 +50,24 @@ struct synth_map {
 	const char *name;
 	size_t name_len;
 };
+
+/* Emits an MMAP2 record for @map. */
 int synth_mmap2(struct synth *s, const struct synth_map *map);
 
 struct kernel_symbols;
 
-int synth_kernel(struct synth *s); /* kernel and module maps, then synth_bpf() */
-int synth_bpf(struct synth *s, const struct kernel_symbols *syms); /* KSYMBOL, BPF_EVENT */
-int synth_cgroups(struct synth *s); /* CGROUP, for each of the hierarchy of perf_event, or of v2 */
-int synth_process(struct synth *s, pid_t pid); /* all threads of it */
+/* Emits the maps of kernel and modules, then calls synth_bpf(). */
+int synth_kernel(struct synth *s);
 
-#define SYNTH_PAGE_SIZE 4096 /* what a ksymbol of unknown size is taken for, as in perf */
+/* Emits KSYMBOL and BPF_EVENT records. */
+int synth_bpf(struct synth *s, const struct kernel_symbols *syms);
+
+/* Emits CGROUP records. */
+int synth_cgroups(struct synth *s);
+
+/* Emits the records of process @pid and all its threads. */
+int synth_process(struct synth *s, pid_t pid);
+
+#define SYNTH_PAGE_SIZE 4096 /* the size of a ksymbol of unknown size, as in perf */
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * BPF programs: a KSYMBOL for each function and a BPF_EVENT for each program, as the kernel writes
- * them on loading; then KSYMBOLs for what kallsyms knows besides (trampolines, dispatchers, and
- * the programs themselves where bpf(2) is barred).
+ * them at load time; then KSYMBOLs for the rest in kallsyms: trampolines, dispatchers, and the
+ * programs themselves where bpf(2) is not allowed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,8 +31,7 @@ static void functions_release(struct functions *f)
 	free(f->tags);
 }
 
-/* Reads @info and @f. Returns 0, -ENOMEM, or 1: not compiled, not to be seen, or too old a kernel.
- */
+/* Reads @info and @f. Returns 0, -ENOMEM, or 1: not compiled, hidden, or too old a kernel. */
 static int program_read(int fd, struct bpf_prog_info *info, struct functions *f)
 {
 	uint32_t nr;
@@ -70,7 +69,7 @@ static int synth_ksymbol(struct synth *s, uint64_t addr, uint32_t len, uint16_t 
 	return synth_record(s, PERF_RECORD_KSYMBOL, 0, &body, sizeof(body), name, strlen(name));
 }
 
-/* The kernel's name of function @i; made up as the kernel does where kallsyms has none. */
+/* Finds the name of function @i in kallsyms, or composes it as the kernel does. */
 static void function_name(const struct kernel_symbols *syms, const struct bpf_prog_info *info,
 			  const struct functions *f, uint32_t i, char *ret, size_t size)
 {
@@ -111,13 +110,13 @@ static int synth_program(struct synth *s, const struct kernel_symbols *syms,
 	return synth_record(s, PERF_RECORD_BPF_EVENT, 0, &body, sizeof(body), NULL, 0);
 }
 
-/* Notes in @told the addresses that have their KSYMBOL now. */
-static int note_told(struct buf *told, const struct functions *f)
+/* Adds the addresses that have their KSYMBOL now to @reported. */
+static int note_reported(struct buf *reported, const struct functions *f)
 {
-	return buf_append(told, f->addrs, f->nr * sizeof(*f->addrs));
+	return buf_append(reported, f->addrs, f->nr * sizeof(*f->addrs));
 }
 
-static int synth_programs(struct synth *s, const struct kernel_symbols *syms, struct buf *told)
+static int synth_programs(struct synth *s, const struct kernel_symbols *syms, struct buf *reported)
 {
 	uint32_t id = 0;
 	int rc = 0;
@@ -131,7 +130,7 @@ static int synth_programs(struct synth *s, const struct kernel_symbols *syms, st
 			continue;
 		rc = program_read(fd, &info, &f);
 		if (!rc)
-			rc = note_told(told, &f);
+			rc = note_reported(reported, &f);
 		if (!rc)
 			rc = synth_program(s, syms, &info, &f);
 		else if (rc == 1)
@@ -149,8 +148,9 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* kallsyms has no sizes: up to the next one, at most a page. */
-static int synth_loose(struct synth *s, const struct kernel_symbols *syms, const struct buf *told)
+/* kallsyms has no sizes: a symbol reaches to the next one, at most a page. */
+static int synth_loose(struct synth *s, const struct kernel_symbols *syms,
+		       const struct buf *reported)
 {
 	int rc = 0;
 
@@ -158,8 +158,9 @@ static int synth_loose(struct synth *s, const struct kernel_symbols *syms, const
 		const struct kernel_symbol *sym = &syms->loose[i];
 		uint32_t len = SYNTH_PAGE_SIZE;
 
-		if (told->len && bsearch(&sym->addr, told->data, told->len / sizeof(uint64_t),
-					 sizeof(uint64_t), by_value))
+		if (reported->len &&
+		    bsearch(&sym->addr, reported->data, reported->len / sizeof(uint64_t),
+			    sizeof(uint64_t), by_value))
 			continue;
 		if (i + 1 < syms->count && sym[1].addr - sym->addr < len)
 			len = (uint32_t)(sym[1].addr - sym->addr);
@@ -171,15 +172,16 @@ static int synth_loose(struct synth *s, const struct kernel_symbols *syms, const
 
 int synth_bpf(struct synth *s, const struct kernel_symbols *syms)
 {
-	struct buf told = {0};
+	struct buf reported = {0};
 	int rc;
 
-	rc = synth_programs(s, syms, &told);
+	rc = synth_programs(s, syms, &reported);
 	if (!rc) {
-		if (told.len)
-			qsort(told.data, told.len / sizeof(uint64_t), sizeof(uint64_t), by_value);
-		rc = synth_loose(s, syms, &told);
+		if (reported.len)
+			qsort(reported.data, reported.len / sizeof(uint64_t), sizeof(uint64_t),
+			      by_value);
+		rc = synth_loose(s, syms, &reported);
 	}
-	buf_release(&told);
+	buf_release(&reported);
 	return rc;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Cgroups: id and path of each group of the hierarchy that PERF_SAMPLE_CGROUP refers to, which is
- * the one with the perf_event controller where that is of version 1, else the one of version 2.
+ * Cgroups: id and path of each group of the hierarchy that PERF_SAMPLE_CGROUP refers to. That is
+ * the version 1 hierarchy of the perf_event controller if there is one, else version 2.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,8 +40,8 @@ static void pending_release(struct pending *p)
 }
 
 /*
- * The id of the group at @path: the kernel's file handle of it. Where handles are barred, the inode
- * number, which on 64-bit machines is the same (fs/kernfs: kernfs_ino).
+ * Reads the id of the group at @path from its file handle. Where handles are not allowed, it is the
+ * inode number, which is the same on 64-bit machines (fs/kernfs: kernfs_ino).
  */
 static int cgroup_id(const char *path, uint64_t *ret)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel's own text: its map with the reference symbol by which readers find out where it was
- * relocated to, and the maps of its modules. Where addresses read as 0 (kptr_restrict) there is
- * nothing true to write: the maps are left out and counted.
+ * The maps of the kernel and its modules. The kernel's map has the reference symbol, from which
+ * reporters compute the relocation. If addresses read as 0 (kptr_restrict), the maps are left out
+ * and counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int module_add(struct modules *mods, const struct proc_module *from)
 	return 0;
 }
 
-/* These say nothing about the file that was to be read. */
+/* Errors of this process, not of the file. */
 static bool is_shortage(int rc)
 {
 	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;

@@ -23,14 +23,14 @@
 
 #define COMM_LEN 15 /* TASK_COMM_LEN without its NUL; workqueue threads show more in procfs */
 
-/* One process under way. */
+/* The current process. */
 struct synth_process {
 	pid_t pid;
 	uint32_t nr_threads;
 	bool want_maps; /* not yet found, and not known to be out of reach */
 };
 
-/* Reads a file of procfs into s->text: 0, -ENOMEM, or 1 when it cannot be read. */
+/* Reads a file of procfs into s->text. Returns 0, -ENOMEM, or 1 when it cannot be read. */
 static int read_proc(struct synth *s, const char *path, bool *denied)
 {
 	int rc;
@@ -72,8 +72,8 @@ static uint64_t encode_dev(dev_t dev)
 }
 
 /*
- * The inode of one of the namespaces of the directory @ns_fd. All lie in one file system (nsfs),
- * whose device is asked for once: to read the link "net:[4026531840]" costs a fraction of a stat.
+ * Reads the inode of a namespace in the directory @ns_fd. All are in one file system (nsfs), so its
+ * device is read once: reading the link "net:[4026531840]" costs a fraction of a stat().
  */
 static bool read_namespace(struct synth *s, int ns_fd, const char *name, uint64_t *ret_ino)
 {
@@ -223,8 +223,8 @@ static int synth_user_map(struct synth *s, pid_t pid, const struct proc_map *map
 }
 
 /*
- * The maps of @proc as its thread @tid sees them. An exited leader whose threads live on has none,
- * so each thread is asked until one has some.
+ * Reads the maps of @proc through its thread @tid. A leader that has exited before its threads has
+ * none, so the caller tries each thread until one has maps.
  */
 static int synth_maps(struct synth *s, struct synth_process *proc, pid_t tid)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records for what was there before the recording: kernel and module maps, tasks with their comms,
- * maps (MMAP2, with build-id where wanted and readable), namespaces, cgroups, ksymbols and BPF
- * programs. Read from procfs, sysfs and bpf(2).
+ * Synthesizes records for the initial state, read from procfs, sysfs and bpf(2).
  *
- * The records carry a zeroed sample_id trailer of @id_size bytes (time 0: before everything).
- * A process that vanishes while it is read is skipped; what may not be read (other users') is
- * skipped and counted. One thread at a time for one call.
+ * The state is kernel and module maps; tasks with their comms, maps (MMAP2, with build-id if asked
+ * for and readable) and namespaces; cgroups; ksymbols and BPF programs.
+ *
+ * The records have a zeroed sample_id trailer of @id_size bytes; time 0 sorts before all others. A
+ * process that ends meanwhile is skipped. What may not be read, such as other users' maps, is
+ * skipped and counted.
+ *
+ * Threads: any; @emit runs in the caller's thread.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_SYNTHESIZE_H
 #define RINGTAIL_RECORD_INITIAL_SYNTHESIZE_H
@@ -22,9 +25,9 @@
 struct synth_opts {
 	size_t id_size;	   /* bytes of the sample_id trailer (pd_attr_id_trailer_size()) */
 	bool all;	   /* every task of the system, else @pids */
-	const pid_t *pids; /* processes (thread group ids); all their threads are taken */
+	const pid_t *pids; /* processes (thread group ids), with all their threads */
 	size_t nr_pids;
-	bool about_to_exec; /* @pids are, before they are sampled: their maps mean nothing */
+	bool about_to_exec; /* @pids exec before they are sampled: their maps are not needed */
 	bool kernel; /* kernel and module maps, ksymbols, BPF programs (needs readable kallsyms) */
 	bool data_maps; /* also maps without PROT_EXEC (-d, DWARF call graphs) */
 	bool build_ids; /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
@@ -41,7 +44,10 @@ struct synth_stats {
 	uint64_t hidden;
 };
 
-/* Emits all of it. Returns 0, or what @emit returned, or -ENOMEM, -errno with @err filled. */
+/*
+ * Passes all records to @emit with @arg, and fills *@ret_stats (NULL: not wanted). Returns 0, or
+ * with @err filled the error of @emit, -ENOMEM or another negative errno.
+ */
 int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
 	       struct synth_stats *ret_stats, struct error *err);
 

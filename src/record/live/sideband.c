@@ -9,18 +9,18 @@
 #include "base/buf.h"
 #include "perfdata/record.h"
 
-/* Beyond that many bytes the records older than AGE_NS no longer wait for a flush. */
+/* Beyond these bytes, records older than AGE_NS are applied without waiting for a flush. */
 #define WAITING_MAX ((size_t)16 << 20)
 #define AGE_NS	    2000000000ull
 
 struct waiting {
 	uint64_t time;
-	uint64_t number; /* in the order of coming, also of equal times */
+	uint64_t number; /* in the order of arrival, for equal times */
 	size_t at;	 /* in records */
 };
 
 struct sideband {
-	struct pd_evsel evsel; /* tells where the time is */
+	struct pd_evsel evsel; /* for the place of the time */
 	pthread_mutex_t lock;  /* guards what follows */
 	struct task_table *live;
 	struct waiting *waiting;
@@ -29,13 +29,13 @@ struct sideband {
 	size_t full; /* bytes of records at which the old ones are applied */
 	uint64_t newest;
 	uint64_t numbers;
-	uint64_t applied; /* up to which time */
+	uint64_t applied; /* records up to this time */
 	bool log;
-	uint64_t told;	      /* of a log: records with a number below */
-	bool untold;	      /* one has been applied that was not told */
-	uint64_t told_before; /* both as of the snapshot before */
-	bool untold_before;
-	uint64_t horizon; /* nothing older is still to come, once all rings were visited again */
+	uint64_t emitted;	 /* log: a snapshot has emitted the records below this number */
+	bool unemitted;		 /* log: a record was applied that no snapshot has emitted */
+	uint64_t emitted_before; /* both before the last snapshot */
+	bool unemitted_before;
+	uint64_t horizon; /* once all rings were passed again, no older record comes */
 };
 
 struct sideband *sideband_new(const struct pd_attr *attr)
@@ -94,7 +94,7 @@ static void sort(struct sideband *s)
 		qsort(s->waiting, s->nr, sizeof(*s->waiting), by_time);
 }
 
-/* Leaves the records from waiting[@from] on, in order. */
+/* Drops the records before waiting[@from]. */
 static int keep_from(struct sideband *s, size_t from)
 {
 	struct buf rest = {0};
@@ -126,7 +126,7 @@ static int apply_until(struct sideband *s, uint64_t time)
 	sort(s);
 	for (i = 0; !rc && i < s->nr && s->waiting[i].time <= time; i++) {
 		rc = task_table_apply(s->live, record_of(s, &s->waiting[i]));
-		s->untold |= s->waiting[i].number >= s->told;
+		s->unemitted |= s->waiting[i].number >= s->emitted;
 	}
 	if (i && s->applied < time)
 		s->applied = time;
@@ -141,7 +141,7 @@ static int add(struct sideband *s, const struct perf_event_header *hdr)
 	struct waiting w = {pd_record_time(hdr, &s->evsel), s->numbers, s->records.len};
 	int rc = 0;
 
-	/* One that comes too late is of now: what was told as of a time stays. */
+	/* A log gives a record that comes too late the time now: emitted state must not change. */
 	if (s->log && w.time < s->applied)
 		w.time = s->newest;
 	if (w.time > s->newest)
@@ -203,7 +203,7 @@ static int keep_copy(const struct perf_event_header *hdr, void *arg)
 	return buf_append(arg, hdr, hdr->size);
 }
 
-/* Whatever the output takes to write them: nobody waits for the lock as long. */
+/* Runs without the lock, because the output may be slow. */
 static int emit_copies(const struct buf *copies, record_emit_fn *emit, void *arg)
 {
 	const struct perf_event_header *hdr;
@@ -223,15 +223,15 @@ int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void
 
 	pthread_mutex_lock(&s->lock);
 	sort(s);
-	if (again || s->untold)
+	if (again || s->unemitted)
 		rc = task_table_emit(s->live, s->applied, keep_copy, &copies);
 	for (size_t i = 0; !rc && i < s->nr; i++)
-		if (again || s->waiting[i].number >= s->told)
+		if (again || s->waiting[i].number >= s->emitted)
 			rc = keep_copy(record_of(s, &s->waiting[i]), &copies);
-	s->told_before = s->told;
-	s->untold_before = s->untold;
-	s->told = s->numbers;
-	s->untold = false;
+	s->emitted_before = s->emitted;
+	s->unemitted_before = s->unemitted;
+	s->emitted = s->numbers;
+	s->unemitted = false;
 	pthread_mutex_unlock(&s->lock);
 	if (!rc)
 		rc = emit_copies(&copies, emit, arg);
@@ -239,11 +239,11 @@ int sideband_snapshot(struct sideband *s, bool again, record_emit_fn *emit, void
 	return rc;
 }
 
-void sideband_untell(struct sideband *s)
+void sideband_snapshot_cancel(struct sideband *s)
 {
 	pthread_mutex_lock(&s->lock);
-	s->told = s->told_before;
-	s->untold |= s->untold_before;
+	s->emitted = s->emitted_before;
+	s->unemitted |= s->unemitted_before;
 	pthread_mutex_unlock(&s->lock);
 }
 

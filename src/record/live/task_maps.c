@@ -45,7 +45,7 @@ void task_maps_put(struct task_maps *maps)
 	free(maps);
 }
 
-/* Makes *@maps one that nobody else has. */
+/* Makes *@maps one without other users. */
 static int make_own(struct task_maps **maps)
 {
 	struct task_maps *from = *maps, *own;
@@ -70,7 +70,7 @@ static int make_own(struct task_maps **maps)
 	return 0;
 }
 
-/* The first map that ends behind @addr. */
+/* Returns the index of the first map that ends behind @addr. */
 static size_t find(const struct task_maps *maps, uint64_t addr)
 {
 	size_t low = 0, high = maps->nr;
@@ -86,7 +86,7 @@ static size_t find(const struct task_maps *maps, uint64_t addr)
 	return low;
 }
 
-/* Puts @by maps in the place of @old ones. There is room. */
+/* Replaces the @old maps at @at by the @nr maps @by. There is room. */
 static void splice(struct task_maps *maps, size_t at, size_t old, const struct live_map *by,
 		   size_t nr)
 {
@@ -108,7 +108,7 @@ int task_maps_add(struct task_maps **ret, uint16_t misc, const struct pd_mmap *m
 	if (make_own(ret))
 		return -ENOMEM;
 	maps = *ret;
-	/* At most one map more than now is left of it: the two ends of one that was cut in two. */
+	/* The new map, and one more if it cuts an old one in two. */
 	if (array_grow(&maps->map, &maps->capacity, maps->nr + 2, sizeof(*maps->map)))
 		return -ENOMEM;
 	new.file = file_new(misc, mmap);

@@ -10,11 +10,11 @@
 #include "perfdata/record.h"
 #include "record/live/task_maps.h"
 
-/* No record tells of the end of a cgroup: of more than these the oldest goes. */
+/* No record reports the end of a cgroup: beyond this number the oldest is dropped. */
 #define CGROUPS_MAX 4096u
 /*
- * A task has samples behind its EXIT: it gives its memory back, and others are let run meanwhile.
- * So long, and of so many, the name is kept.
+ * A task has samples behind its EXIT: freeing its memory takes time, and it may be preempted. The
+ * comm of an ended task is kept for this time, of this many tasks.
  */
 #define ENDED_NS  5000000000ull
 #define ENDED_MAX 512u
@@ -31,10 +31,10 @@ struct task {
 	UT_hash_handle hh; /* by tid */
 	uint32_t tid, ppid, ptid;
 	struct task_process *process;
-	struct task *next, **link;    /* of its process; link: what points here */
+	struct task *next, **link;    /* of its process; link: the pointer to this task */
 	bool forked;		      /* ppid and ptid are known */
 	char *comm;		      /* NULL: not known */
-	struct task_blob *namespaces; /* likewise */
+	struct task_blob *namespaces; /* NULL: not known */
 };
 
 struct task_process {
@@ -52,7 +52,7 @@ struct ended {
 	char *comm;
 };
 
-/* What belongs to no process, as the record that told of it. */
+/* A record about something that belongs to no process. */
 struct other {
 	UT_hash_handle hh;
 	struct other_key {
@@ -66,7 +66,7 @@ enum other_kind { OTHER_KSYMBOL, OTHER_BPF, OTHER_CGROUP, OTHER_MAP /* and the C
 struct task_table {
 	struct pd_evsel evsel;
 	size_t id_size;
-	size_t time_at; /* of the time, from the end of a record; 0: there is none */
+	size_t time_at; /* offset of the time from the end of a record; 0: no time */
 	struct task *tasks;
 	struct task_process *processes;
 	struct ended *ended; /* the oldest first */
@@ -118,7 +118,7 @@ static struct task_process *process_find(const struct task_table *l, uint32_t pi
 	return p;
 }
 
-/* A process goes with its last task. */
+/* The last task of a process removes the process. */
 static void task_remove(struct task_table *l, struct task *t)
 {
 	struct task_process *p = t->process;
@@ -162,7 +162,7 @@ static void ended_remove(struct task_table *l, struct ended *e)
 	free(e);
 }
 
-/* Somebody else has its number. */
+/* Forgets an ended task whose tid was reused. */
 static void ended_forget(struct task_table *l, uint32_t tid)
 {
 	struct ended *e;
@@ -172,7 +172,7 @@ static void ended_forget(struct task_table *l, uint32_t tid)
 		ended_remove(l, e);
 }
 
-/* @t, which is removed next, has ended: its name goes there. Returns 0 or -ENOMEM. */
+/* Keeps the comm of @t, which has ended and is removed next. Returns 0 or -ENOMEM. */
 static int ended_add(struct task_table *l, struct task *t, uint64_t time)
 {
 	struct ended *e = calloc(1, sizeof(*e));
@@ -221,7 +221,7 @@ static struct task *task_new(struct task_table *l, uint32_t pid, uint32_t tid)
 	return t;
 }
 
-/* A tid that is now in another process is another task. NULL when out of memory. */
+/* A tid in another process than before is another task. Returns NULL when out of memory. */
 static struct task *task_get(struct task_table *l, uint32_t pid, uint32_t tid)
 {
 	struct task *t = task_find(l, tid);
@@ -247,7 +247,7 @@ static int set_comm(struct task *t, const char *comm)
 /* --- records -------------------------------------------------------------------------------------
  */
 
-/* All of the process but @keep (NULL: none). */
+/* Removes all tasks of the process but @keep (NULL: all). */
 static void remove_tasks(struct task_table *l, struct task_process *p, const struct task *keep)
 {
 	struct task *t = p->tasks, *next;
@@ -265,7 +265,7 @@ static int apply_fork(struct task_table *l, const struct perf_event_header *hdr,
 	struct task *t = task_find(l, fork->tid), *parent;
 	struct task_process *p = process_find(l, fork->pid);
 
-	/* Whoever had these numbers is gone, though its end was not seen. */
+	/* A task with the same numbers has ended, though its EXIT was lost. */
 	if (fork->tid == fork->pid && p)
 		remove_tasks(l, p, NULL);
 	else if (t)
@@ -278,7 +278,7 @@ static int apply_fork(struct task_table *l, const struct perf_event_header *hdr,
 	t->ptid = fork->ptid;
 	parent = task_find(l, fork->ptid);
 	p = process_find(l, fork->ppid);
-	/* FORK_EXEC: the maps follow (record/synth_tasks.c). */
+	/* FORK_EXEC: synthesized, so its maps follow (record/initial/synth_tasks.c). */
 	if (p && p != t->process && !(hdr->misc & PERF_RECORD_MISC_FORK_EXEC)) {
 		task_maps_put(t->process->maps);
 		t->process->maps = task_maps_get(p->maps);
@@ -298,7 +298,7 @@ static int apply_exit(struct task_table *l, const struct pd_task *exit)
 	return rc;
 }
 
-/* An exec leaves one task, which has the process's number from then on, and no maps. */
+/* An exec leaves one task, the leader, and no maps. */
 static int apply_comm(struct task_table *l, const struct pd_comm *comm)
 {
 	struct task *t = task_get(l, comm->pid, comm->tid);
@@ -333,7 +333,7 @@ static void other_remove(struct other **table, struct other *o)
 	free(o);
 }
 
-/* Notes @hdr, or with @hdr NULL that it is gone. */
+/* Stores @hdr under @kind and @id; NULL removes what is stored there. */
 static int set_other(struct task_table *l, uint64_t kind, uint64_t id,
 		     const struct perf_event_header *hdr)
 {
@@ -443,7 +443,7 @@ int task_table_apply(struct task_table *l, const struct perf_event_header *hdr)
 	}
 }
 
-/* --- back to records -----------------------------------------------------------------------------
+/* --- emitting ------------------------------------------------------------------------------------
  */
 
 struct emitter {
@@ -454,7 +454,7 @@ struct emitter {
 	struct buf rec;
 };
 
-/* Takes the record in rec, with its header, to the trailer and out. */
+/* Appends the trailer to the record in e->rec and emits it. */
 static int emit_finish(struct emitter *e)
 {
 	struct perf_event_header *hdr;
@@ -478,7 +478,7 @@ static int emit_blob(struct emitter *e, const struct task_blob *blob)
 	return rc ? rc : emit_finish(e);
 }
 
-/* @name (NULL: none) follows with its NUL, padded. */
+/* Emits a record of @body and @name (NULL: none), with its NUL and padding. */
 static int emit_body(struct emitter *e, uint32_t type, uint16_t misc, const void *body, size_t len,
 		     const char *name)
 {
@@ -517,7 +517,7 @@ static int emit_task(struct emitter *e, const struct task *t)
 	return rc;
 }
 
-/* Its name, and that it has ended. */
+/* Emits COMM and EXIT. */
 static int emit_ended(struct emitter *e, const struct ended *ended)
 {
 	const uint32_t comm[2] = {ended->pid, ended->tid};
@@ -544,7 +544,7 @@ static int emit_map(struct emitter *e, uint32_t pid, const struct live_map *map)
 	return emit_body(e, PERF_RECORD_MMAP2, misc, &body, sizeof(body), m.filename);
 }
 
-/* The leader, its maps, the other threads; without a leader the maps follow the first thread. */
+/* Emits the leader (else the first thread), the maps, the other threads. */
 static int emit_process(struct emitter *e, const struct task_process *p)
 {
 	const struct task *first = task_find(e->live, p->pid);
@@ -579,7 +579,7 @@ int task_table_emit(struct task_table *l, uint64_t time, record_emit_fn *emit, v
 	return rc;
 }
 
-/* --- the rest ------------------------------------------------------------------------------------
+/* --- stats and freeing ---------------------------------------------------------------------------
  */
 
 void task_table_stats(const struct task_table *l, struct task_table_stats *ret)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is alive, built from the sideband records that pass: tasks with comm and namespaces, the
- * maps of their processes, and of the kernel maps, ksymbols, BPF programs and cgroups. From it each
- * file of a rotated recording begins with what it needs, without another look at /proc.
+ * Table of live tasks, maps and kernel code, built from the sideband records of a recording.
  *
- * Memory is by what lives: a task's entry goes with its EXIT, a process's maps with its last task
- * or its exec; maps that were mapped over are cut. Maps that a fork copies are shared until one of
- * the two changes them. Of cgroups, whose end no record tells, the newest 4096 stay.
+ * It has tasks with comm and namespaces, the maps of their processes, and the kernel's maps,
+ * ksymbols, BPF programs and cgroups. With it each file of a rotated recording begins with the
+ * state that its samples need, without reading /proc again.
  *
- * Meaning of the records: kernel/events/core.c (6.18). One thread at a time.
+ * Memory is bounded by what is alive: EXIT removes a task, the last EXIT or an exec the maps of a
+ * process, and a new map cuts the maps that it covers. Maps copied by a fork are shared until
+ * parent or child changes them. No record reports the end of a cgroup, so the newest 4096 are kept.
+ *
+ * Source: kernel/events/core.c (6.18) for the meaning of the records.
+ * Ownership: the table copies all it keeps. Threads: one at a time. Times are in ns.
  */
 #ifndef RINGTAIL_RECORD_LIVE_TASK_TABLE_H
 #define RINGTAIL_RECORD_LIVE_TASK_TABLE_H
@@ -20,31 +23,33 @@
 
 struct task_table;
 
-/* @attr: of the events, for the trailer of their records. NULL when out of memory. */
+/* @attr: of the events; it describes the trailer of records. Returns NULL when out of memory. */
 struct task_table *task_table_new(const struct pd_attr *attr);
 void task_table_free(struct task_table *l); /* accepts NULL */
 
-/* Records of other types change nothing. */
+/* Whether records of @type can change the table. */
 bool task_table_wants(uint32_t type);
 
 /*
- * Applies a whole record in native order; these come in the order of their times. Returns 0 or
- * -ENOMEM; a malformed record is ignored.
+ * Applies a whole record in native byte order. Records must come in the order of time. Returns 0 or
+ * -ENOMEM; ignores malformed records.
  */
 int task_table_apply(struct task_table *l, const struct perf_event_header *hdr);
 
 /*
- * Makes records that lead to the present state, as synthesize() would: the trailer is zeroed but
- * for @time. With a time, the names of processes come as those of an exec do, which ends whatever
- * was known of their maps before. Before all of them come, each with an EXIT behind it, the names
- * of those that have ended. Returns 0, what @emit returned, or -ENOMEM.
+ * Emits records that create the present state, like synthesize(): the trailer has @time and is else
+ * zero. With a time, the COMM of a process is marked as an exec, so that reporters forget its
+ * earlier maps. Tasks that ended a short time ago come before the live ones, each as COMM and EXIT.
+ * Returns 0, the error of @emit, or -ENOMEM.
  */
 int task_table_emit(struct task_table *l, uint64_t time, record_emit_fn *emit, void *arg);
 
 struct task_table_stats {
-	size_t tasks, processes, maps, others; /* maps: shared ones in parts, rounded down */
+	/* A map shared by n processes counts 1/n for each, rounded down by process. */
+	size_t tasks, processes, maps, others;
 };
-/* Counts the entries that the table has now. */
+
+/* Fills *@ret with the size of the table. */
 void task_table_stats(const struct task_table *l, struct task_table_stats *ret);
 
 #endif

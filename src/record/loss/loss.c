@@ -46,8 +46,8 @@ const char *loss_cause_text(enum loss_cause cause)
 		[LOSS_POOL] = "the output was too slow, and the buffer memory full",
 		[LOSS_OUTPUT] = "not written",
 		[LOSS_DELETED] = "its output was deleted",
-		[LOSS_STACK_RING] = "its user stack, since the ring was nearly full",
-		[LOSS_STACK] = "its user stack, since the buffer memory was nearly full",
+		[LOSS_STACK_RING] = "its user stack, because the ring was nearly full",
+		[LOSS_STACK] = "its user stack, because the buffer memory was nearly full",
 	};
 
 	return texts[cause];

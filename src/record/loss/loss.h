@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel offered and the output does not hold, by cause, event and CPU.
+ * Counts of lost records, by cause, event and CPU.
  *
- * The kernel tells of records that found no room in a ring in two ways, which count the same
- * records (kernel/events/ring_buffer.c, __perf_output_begin()): each failure adds one to the ring's
- * counter, that the next record to find room brings along as PERF_RECORD_LOST, with the id of that
- * later event; and it adds one to the counter of the event that it befell (of the one that was
- * opened, if inherited), which read(2) gives with PERF_FORMAT_LOST since 6.0. The second is exact
- * by event and has also what was lost after the last record, so it alone is used where it is there,
- * and the sum of LOST records where it is not. PERF_RECORD_LOST_SAMPLES of the kernel counts what a
- * PMU dropped before there was a record; neither of the others has it, so it is always added.
+ * The kernel counts each record that finds no room in a ring twice (kernel/events/ring_buffer.c,
+ * __perf_output_begin()):
+ *  - for the ring: the next record that finds room is preceded by a PERF_RECORD_LOST with the
+ * count, and with the id of that later event;
+ *  - for the event that lost it (if inherited, the opened one): read(2) returns the count with
+ *    PERF_FORMAT_LOST, since Linux 6.0.
+ * The second count is exact by event, and includes what was lost after the last record. So the
+ * recorder uses it alone where it exists, and the sum of LOST records where it does not. The
+ * kernel's PERF_RECORD_LOST_SAMPLES counts what a PMU dropped before there was a record. Neither
+ * count includes it, so it is always added.
  *
- * One thread uses a struct loss; an all-zero struct is empty.
+ * Ownership: the caller owns a struct loss; all zero is empty; loss_release() frees what it holds.
+ * Threads: one uses a struct loss.
  */
 #ifndef RINGTAIL_RECORD_LOSS_LOSS_H
 #define RINGTAIL_RECORD_LOSS_LOSS_H
@@ -22,13 +25,13 @@
 enum loss_cause {
 	LOSS_RING,    /* no room in the kernel's ring */
 	LOSS_PMU,     /* dropped by the PMU or its driver */
-	LOSS_PAUSED,  /* meant for a ring that was paused, to be read */
-	LOSS_POOL,    /* no room in our memory: the output was too slow */
-	LOSS_OUTPUT,  /* taken, and not written for an error */
-	LOSS_DELETED, /* written, to a file that others have deleted */
-	/* A user stack, not a sample; counted apart from the others: */
-	LOSS_STACK_RING, /* not copied, since the ring filled faster than it was emptied */
-	LOSS_STACK,	 /* not kept in our memory */
+	LOSS_PAUSED,  /* its overwrite ring was paused for a drain */
+	LOSS_POOL,    /* no room in the fifo: the output was too slow */
+	LOSS_OUTPUT,  /* drained, but not written because of an error */
+	LOSS_DELETED, /* written to a file that another process has deleted */
+	/* User stacks cut from samples that were kept; not added to lost samples: */
+	LOSS_STACK_RING, /* the ring filled faster than it was drained */
+	LOSS_STACK,	 /* the fifo was nearly full */
 	LOSS_CAUSES,
 };
 
@@ -47,15 +50,16 @@ struct loss {
 	uint64_t total;
 };
 
-/* Adds @count (0: nothing). Returns 0 or -ENOMEM (the total is still right then). */
+/* Adds @count (0: does nothing). Returns 0 or -ENOMEM; the total is right in both cases. */
 int loss_add(struct loss *l, enum loss_cause cause, unsigned int event, int cpu, uint64_t count);
 
 /* Adds all of @from. Returns 0 or -ENOMEM. */
 int loss_merge(struct loss *to, const struct loss *from);
 
-const char *loss_cause_text(enum loss_cause cause); /* "no room in the ring" */
+/* Returns the cause in words, as "no room in the ring". */
+const char *loss_cause_text(enum loss_cause cause);
 
-/* Frees the counts; an empty struct remains. */
+/* Frees the entries and empties @l. */
 void loss_release(struct loss *l);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "perfdata/record.h"
 
-/* It changes its place only while no writer works. */
+/* The array moves only while the writers are stopped. */
 struct lost_carryover {
 	_Atomic uint64_t *due; /* by CPU, -1 first */
 	size_t nr, capacity;
@@ -39,7 +39,7 @@ int lost_carryover_credit(struct lost_carryover *l, int cpu, uint64_t counted)
 	return 0;
 }
 
-/* Returns how much of @n was due; it is no more. */
+/* Takes up to @n from what is due for @cpu. Returns how much it took. */
 static uint64_t take(struct lost_carryover *l, int cpu, uint64_t n)
 {
 	size_t at = (size_t)(cpu + 1);
@@ -54,14 +54,14 @@ static uint64_t take(struct lost_carryover *l, int cpu, uint64_t n)
 	return taken;
 }
 
-void lost_carryover_debit(struct lost_carryover *l, int cpu, uint64_t told)
+void lost_carryover_debit(struct lost_carryover *l, int cpu, uint64_t reported)
 {
-	take(l, cpu, told);
+	take(l, cpu, reported);
 }
 
-/* @p, a LOST record with @hdr, has the number at @at. */
-static void mend_one(struct lost_carryover *l, int cpu, uint8_t *p, struct perf_event_header hdr,
-		     size_t at)
+/* Lowers the count, at offset @at, of @p, a LOST record with header @hdr. */
+static void lower_count(struct lost_carryover *l, int cpu, uint8_t *p, struct perf_event_header hdr,
+			size_t at)
 {
 	uint64_t n;
 
@@ -71,9 +71,9 @@ static void mend_one(struct lost_carryover *l, int cpu, uint8_t *p, struct perf_
 	if (n)
 		return;
 	/*
-	 * Readers warn of a LOST record whatever number it has, and of records to be passed over
-	 * that are this small (PD_PASSED_OVER_MIN). A LOST_SAMPLES record adds its number, 0, and
-	 * has the trailer in the same place, behind a word that nobody reads.
+	 * Readers warn about a LOST record even if its count is 0, and about filler records that
+	 * are this small (PD_PASSED_OVER_MIN). A LOST_SAMPLES record adds its count, 0, and has the
+	 * trailer at the same place, behind a word that readers skip.
 	 */
 	hdr.type = PERF_RECORD_LOST_SAMPLES;
 	memcpy(p, &hdr, sizeof(hdr));
@@ -90,5 +90,5 @@ void lost_carryover_apply(struct lost_carryover *l, int cpu, uint8_t *p, size_t 
 		return;
 	for (; (size = pd_record_at(p, len, &hdr)); p += size, len -= size)
 		if (hdr.type == PERF_RECORD_LOST && size >= at + sizeof(uint64_t))
-			mend_one(l, cpu, p, hdr, at);
+			lower_count(l, cpu, p, hdr, at);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Losses that one output has counted, and LOST records tell of in the next.
+ * Corrects LOST records that report losses already counted in an earlier output.
  *
- * The kernel's counters (record/loss.h) are read at each cut and have what was lost up to then; the
- * LOST record that tells the same comes with the next record that finds room, behind the cut. Each
- * output is to say what was lost in its time, once. So what a LOST record tells is lowered by what
- * was counted before, where it is, before anything else looks at it; where nothing is left, it
- * becomes a LOST_SAMPLES record of none, which readers add up without a word.
+ * At each rotation the recorder reads the kernel's counters (record/loss/loss.h), which include all
+ * losses so far. The LOST record for the same losses comes with the next record that finds room, in
+ * the next output. Each output must report its own losses, once. So this module lowers the count in
+ * the LOST record, in place, before anything else reads it. A LOST record whose count becomes 0
+ * turns into a LOST_SAMPLES record of 0, about which readers do not warn.
  *
- * By CPU, as rings are: those of single tasks (-1) share a sum.
+ * It keeps a sum for each CPU, as rings are by CPU; the rings of single tasks (CPU -1) share one.
+ *
+ * Threads: see each function; writers share the sums without a lock.
  */
 #ifndef RINGTAIL_RECORD_LOSS_LOST_CARRYOVER_H
 #define RINGTAIL_RECORD_LOSS_LOST_CARRYOVER_H
@@ -18,18 +20,22 @@
 
 struct lost_carryover;
 
-struct lost_carryover *lost_carryover_new(void);    /* NULL when out of memory */
+struct lost_carryover *lost_carryover_new(void);    /* returns NULL when out of memory */
 void lost_carryover_free(struct lost_carryover *l); /* accepts NULL */
 
 /*
- * At a cut, while no writer works: since the one before it @counted were counted in the rings of
- * @cpu, or @told were told by records that lost_carryover_apply() has been through. Returns 0 or
- * -ENOMEM.
+ * At a rotation, with the writers stopped: credits @counted losses in the rings of @cpu, read from
+ * the kernel's counters since the last rotation. Returns 0 or -ENOMEM.
  */
 int lost_carryover_credit(struct lost_carryover *l, int cpu, uint64_t counted);
-void lost_carryover_debit(struct lost_carryover *l, int cpu, uint64_t told);
 
-/* Any writer: in the whole records at @p, of a ring of @cpu. */
+/*
+ * At a rotation, with the writers stopped: debits @reported losses of @cpu, which LOST records
+ * behind lost_carryover_apply() have reported since the last rotation.
+ */
+void lost_carryover_debit(struct lost_carryover *l, int cpu, uint64_t reported);
+
+/* Any writer thread: corrects the LOST records among the @len bytes of whole records at @p. */
 void lost_carryover_apply(struct lost_carryover *l, int cpu, uint8_t *p, size_t len);
 
 #endif

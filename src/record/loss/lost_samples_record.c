@@ -6,7 +6,7 @@
 void lost_samples_record_make(struct lost_samples_record *rec, const struct pd_attr *attr,
 			      uint64_t id, int cpu, uint64_t time, uint16_t misc, uint64_t count)
 {
-	/* The trailer, in its order; a task is not known. */
+	/* The fields of the trailer, in the kernel's order. The task is not known. */
 	const struct {
 		uint64_t field, value;
 	} trailer[] = {

@@ -13,7 +13,7 @@
 /* --- parts of the interface that older kernels lack --------------------------------------------
  */
 
-/* Newest first: the bits, in which field, since when, and what is missed without them. */
+/* Bits of perf_event_attr, newest first: the kernel that has them, and what older ones miss. */
 struct optional_part {
 	enum { IN_FLAGS, IN_READ_FORMAT } field;
 	uint64_t bits;
@@ -111,7 +111,6 @@ static bool is_cycles(const struct pd_attr *attr)
 	       (attr->config & 0xffffffff) == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-/* The name stays as it was written but for what it says of the event and the modifiers. */
 static void rename_event(struct plan_event *event, const char *name)
 {
 	char *copy = strdup(name);
@@ -129,11 +128,11 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 	if (!is_absent(rc) || !is_cycles(&event->attr))
 		return false;
 	if (rc == -EOPNOTSUPP && event->attr.flags & PD_ATTR_PRECISE_IP)
-		return false; /* there are cycles, but not as precise as was asked for */
+		return false; /* the PMU counts cycles, but not as precisely as asked for */
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	event->attr.flags &= ~(PD_ATTR_PRECISE_IP | PD_ATTR_EXCLUDE_GUEST);
-	/* A period of cycles is taken for as many nanoseconds, as perf does. */
+	/* A period of N cycles becomes N nanoseconds, as in perf. */
 	snprintf(name, sizeof(name), "cpu-clock%s",
 		 event->attr.flags & PD_ATTR_EXCLUDE_KERNEL ? ":u" : "");
 	event->clock_instead = true;
@@ -141,7 +140,7 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 	return true;
 }
 
-/* Namespaces of others are for CAP_PERFMON only. */
+/* Recording the namespaces of other users' tasks needs CAP_PERFMON. */
 static bool try_no_namespaces(struct fallback *f, struct plan *plan, struct plan_event *event,
 			      int rc)
 {
@@ -180,7 +179,7 @@ static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_ev
 	return true;
 }
 
-/* :W, what does not fit into one group is counted without. */
+/* A weak group (:W) that does not fit the PMU is split. */
 static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	unsigned int leader = event->leader;
@@ -194,7 +193,7 @@ static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_eve
 			continue;
 		e->leader = i;
 		e->members = 1;
-		/* Each starts as its leader would have. */
+		/* Each event starts as its leader does. */
 		e->attr.flags |= plan->events[leader].attr.flags &
 				 (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC);
 	}
@@ -204,7 +203,7 @@ static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_eve
 	return true;
 }
 
-/* In the order in which they are tried; each applies at most a few times to an event. */
+/* In the order of the tries. Each changes an event at most a few times. */
 static bool (*const steps[])(struct fallback *, struct plan *, struct plan_event *, int) = {
 	try_unknown_parts, try_no_namespaces, try_user_only, try_less_precise,
 	try_with_guest,	   try_ungrouped,     try_cpu_clock,
@@ -226,7 +225,7 @@ static void say_default(const struct fallback *f, const struct plan_event *event
 
 	if (event->user_only)
 		snprintf(user_only, sizeof(user_only),
-			 "user space only since kernel.perf_event_paranoid is %d",
+			 "user space only because kernel.perf_event_paranoid is %d",
 			 f->limits->paranoid);
 	messages_say(f->messages, MESSAGE_INFO, "no event given: recording %s%s%s%s%s%s",
 		     event->name, event->clock_instead || event->user_only ? " (" : "",
@@ -235,7 +234,7 @@ static void say_default(const struct fallback *f, const struct plan_event *event
 		     event->clock_instead || event->user_only ? ")" : "");
 }
 
-/* The kernel calls them with its own registers, so exclude_kernel leaves nothing of them. */
+/* These events' registers are the kernel's, so exclude_kernel removes all their samples. */
 static bool happens_in_kernel(const struct plan_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE &&
@@ -286,10 +285,10 @@ void fallback_say(const struct fallback *f, const struct plan *plan)
 			     f->limits->paranoid);
 }
 
-/* --- what to tell the user -----------------------------------------------------------------------
+/* --- explanations --------------------------------------------------------------------------------
  */
 
-/* Which of the tasks it is, the kernel does not say. */
+/* The kernel does not report which task it refused, so this looks for another user's. */
 static int explain_refused_task(const struct fallback *f, const struct plan *plan,
 				const struct plan_event *event, int rc, struct error *err)
 {
@@ -364,7 +363,7 @@ static int explain_absent(const struct plan_event *event, int rc, struct error *
 	return error_set(err, rc, "the kernel does not know event '%s'", event->name);
 }
 
-/* Whether the kernel takes @event without @flag, which it has. */
+/* Whether the kernel refuses @event only because of @flag. */
 static bool flag_refused(const struct plan_event *event, uint64_t flag)
 {
 	struct pd_attr probe;
@@ -381,7 +380,7 @@ static bool flag_refused(const struct plan_event *event, uint64_t flag)
 	return fd != -EINVAL;
 }
 
-/* Whether the kernel takes @event for counting: some PMUs (msr, power, uncore) do no more. */
+/* Whether the kernel accepts @event for counting: some PMUs (msr, power, uncore) cannot sample. */
 static bool only_counts(const struct plan_event *event, int cpu, bool cpu_wide)
 {
 	struct pd_attr probe;

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to do when perf_event_open(2) refuses an event: change the plan so that the most is still
- * had, and say so; or say what the user can do.
+ * Decides what happens when perf_event_open(2) refuses an event.
+ *
+ * It changes the plan to the nearest request that the kernel may accept, with a message, or
+ * explains what the user can do.
+ *
+ * Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_OPEN_FALLBACK_H
 #define RINGTAIL_RECORD_OPEN_FALLBACK_H
 
 #include "record/plan/plan.h"
 
-/*
- * Which optional parts of the interface this kernel has, found out by opening dummy events. Asked
- * only when the kernel refuses something, since that costs a system call each.
- */
+/* The caller's, with @limits and @messages set and the rest zero. */
 struct fallback {
 	const struct limits *limits;
 	const struct messages *messages;
+	/* Dummy events have shown which parts of the interface this kernel lacks. Done only after
+	 * a refusal, because each part costs a system call. */
 	bool probed;
 };
 
 /*
- * The kernel refused @event with @code (negative errno). Changes the plan and returns true if it
- * is worth another try; every call that returns true takes something away, so there is an end.
+ * The kernel refused @event with @rc (negative errno). Changes the plan and returns true if another
+ * try is worth it. Each true removes something from the plan, so that the tries end.
  */
 bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int rc);
 
-/* All is open: says what became of the events, a line for each kind of change. */
+/* When all is open: prints how the events were changed, a line for each kind of change. */
 void fallback_say(const struct fallback *f, const struct plan *plan);
 
-/* Fills @err with why @event cannot be opened and what helps. Returns @code. */
+/* Fills @err with the reason why @event cannot be opened on @cpu, and what helps. Returns @rc. */
 int fallback_explain(const struct fallback *f, const struct plan *plan,
 		     const struct plan_event *event, int cpu, int rc, struct error *err);
 

@@ -11,7 +11,7 @@
 #include "perfdata/record.h"
 #include "sys/kernel/perf_event.h"
 
-/* Changes that are remembered. They are seconds apart, and samples are not that late. */
+/* Changes kept. They are seconds apart, and no sample comes that late. */
 #define CHANGES 64u
 
 struct event {
@@ -32,13 +32,13 @@ struct frequency {
 	struct id_table clocks; /* ids of the descriptors of clocks that can change, to events */
 	unsigned int time_at;
 	double share;
-	atomic_bool changed;  /* some time */
+	atomic_bool changed;  /* at least once */
 	pthread_mutex_t lock; /* guards what follows */
 	struct change changes[CHANGES];
 	size_t nr;
 };
 
-/* --- what there is -------------------------------------------------------------------------------
+/* --- events --------------------------------------------------------------------------------------
  */
 
 static bool is_clock(const struct pd_attr *attr)
@@ -47,7 +47,7 @@ static bool is_clock(const struct pd_attr *attr)
 						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* header, IDENTIFIER, IP, TID, TIME; then ADDR, ID, STREAM_ID, CPU, PERIOD. */
+/* Order in a sample: header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD. */
 static unsigned int period_at(uint64_t type)
 {
 	static const uint64_t before[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
@@ -146,7 +146,7 @@ static uint64_t share_of(const struct event *e, double share)
 	return hz ? hz : 1;
 }
 
-/* A clock's frequency is a period for the kernel once it is open. */
+/* Once a clock is open, the kernel has turned its frequency into a period in ns. */
 void frequency_set(struct frequency *f, double share)
 {
 	struct limits limits;
@@ -159,7 +159,7 @@ void frequency_set(struct frequency *f, double share)
 		if (!e->can)
 			continue;
 		e->now = share_of(e, share);
-		/* The kernel lowers it when samples take too long, and refuses more. */
+		/* The kernel lowers this limit when samples take too long, and refuses more. */
 		if (!e->clock && e->now > limits.max_sample_rate)
 			e->now = limits.max_sample_rate;
 	}
@@ -182,7 +182,7 @@ void frequency_changed(struct frequency *f, uint64_t time)
 	atomic_store(&f->changed, true);
 }
 
-/* --- mending -------------------------------------------------------------------------------------
+/* --- periods in samples --------------------------------------------------------------------------
  */
 
 struct changes {
@@ -198,8 +198,8 @@ static double share_at(const struct changes *c, uint64_t time)
 	return 1;
 }
 
-static void mend_one(const struct frequency *f, const struct changes *c, uint8_t *sample,
-		     size_t size)
+static void fix_period(const struct frequency *f, const struct changes *c, uint8_t *sample,
+		       size_t size)
 {
 	const struct event *e;
 	uint64_t id, time, period;
@@ -219,7 +219,7 @@ static void mend_one(const struct frequency *f, const struct changes *c, uint8_t
 	memcpy(sample + e->period_at, &period, sizeof(period));
 }
 
-void frequency_mend(void *frequency, uint8_t *p, size_t len)
+void frequency_fix_periods(void *frequency, uint8_t *p, size_t len)
 {
 	struct frequency *f = frequency;
 	struct perf_event_header hdr;
@@ -234,5 +234,5 @@ void frequency_mend(void *frequency, uint8_t *p, size_t len)
 	pthread_mutex_unlock(&f->lock);
 	for (; (size = pd_record_at(p, len, &hdr)); p += size, len -= size)
 		if (hdr.type == PERF_RECORD_SAMPLE)
-			mend_one(f, &changes, p, size);
+			fix_period(f, &changes, p, size);
 }

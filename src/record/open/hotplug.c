@@ -11,7 +11,7 @@
 #include "base/plural.h"
 #include "sys/kernel/uevent.h"
 
-/* The kernel says that it is online before events can be opened there. */
+/* A CPU is reported online before events can be opened there. */
 #define TRIES 5
 
 static int add(struct hotplug *h, const struct hotplug_cpu *cpu)
@@ -32,7 +32,7 @@ int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct
 	if (plan->target != TARGET_CPUS)
 		return 0;
 	h->fd = uevent_open();
-	/* What has gone before all was open is told by who opened. */
+	/* open_plan() has reported the CPUs that went offline before all was open. */
 	cpus_online(&online, NULL);
 	for (size_t i = 0; !rc && i < plan->cpus.nr; i++) {
 		int cpu = plan->cpus.ids[i];
@@ -56,18 +56,18 @@ void hotplug_release(struct hotplug *h)
 	*h = (struct hotplug)HOTPLUG_INIT;
 }
 
-void hotplug_look(struct hotplug *h)
+void hotplug_poll(struct hotplug *h)
 {
 	struct cpus online;
 	time_t now = (time_t)(now_ns(CLOCK_MONOTONIC) / NS_PER_SEC);
 
-	if (!h->nr || now == h->looked)
+	if (!h->nr || now == h->polled)
 		return;
-	/* What was told before must not undo what is seen. */
+	/* Drain queued uevents first: a stale one must not override this scan. */
 	hotplug_dispatch(h);
 	if (cpus_online(&online, NULL))
 		return;
-	h->looked = now;
+	h->polled = now;
 	hotplug_update(h, &online);
 	cpus_release(&online);
 }
@@ -88,7 +88,7 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level le
 	c->recorded = !rc;
 	if (rc == -ENODEV && c->tries++ < TRIES)
 		return;
-	c->told = rc;
+	c->reported = rc;
 	if (!rc)
 		messages_say(
 			h->messages, level,
@@ -100,23 +100,24 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level le
 			     c->cpu, why_not(c, rc));
 }
 
-/* One that was not there at the start comes and goes untold, but for the first time. */
+/* A CPU that was not there at the start is reported only the first time. */
 static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 {
 	enum message_level level = c->sampled ? MESSAGE_WARNING : MESSAGE_DETAIL;
 
-	if (online && !c->recorded && !c->told) {
+	if (online && !c->recorded && !c->reported) {
 		come(h, c, level);
 	} else if (!online) {
 		if (c->recorded)
 			messages_say(h->messages, level, "CPU %d has gone offline", c->cpu);
 		c->recorded = false;
-		c->told &= !c->known;
+		c->reported &= !c->known;
 		c->tries = 0;
 	}
 }
 
-/* Of those that are recorded. Without memory it is tried again at the next look. */
+/* Returns the entry of @cpu, or NULL if it is not to be recorded, or out of memory until the next
+ * poll. */
 static struct hotplug_cpu *find(struct hotplug *h, int cpu)
 {
 	for (size_t i = 0; i < h->nr; i++)
@@ -148,7 +149,7 @@ void hotplug_dispatch(struct hotplug *h)
 	while ((more = uevent_next_cpu(h->fd, &cpu, &online)) > 0)
 		hotplug_event(h, cpu, online);
 	if (more < 0)
-		h->looked = 0;
+		h->polled = 0;
 }
 
 void hotplug_update(struct hotplug *h, const struct cpus *online)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CPUs that come and go while all of them, or some, are recorded (-a, -C).
+ * Watches CPUs go offline and come online during a recording of CPUs (-a, -C).
  *
- * The kernel takes the events of a CPU that goes offline away, and does not give them back when it
- * is online again; so they are opened anew (record/revive.h). What happened there before that is
- * missing, as is all of a CPU that was not there at the start, for which there are no rings.
- * Nothing in the rings tells that: it is said, and counts as loss.
+ * The kernel removes the events of a CPU that goes offline, and does not restore them when it is
+ * online again. So the recorder opens them again (record/open/revive.h). It misses what happened
+ * before that, and all of a CPU that was not there at the start, for which there are no rings. No
+ * record in the rings reports this: it is a message, and counts as loss.
  *
- * The kernel tells which CPUs come and go; where it does not tell us (containers), those that are
- * online are looked at once a second, which misses one that is away for less.
+ * Uevents of the kernel report CPUs that come and go. In containers, where there are none,
+ * hotplug_poll() reads the list of online CPUs once a second; it misses shorter absences.
  *
- * The main thread's. HOTPLUG_INIT looks at nothing; all calls accept it.
+ * Threads: the main thread's. All calls accept HOTPLUG_INIT, which watches nothing.
  */
 #ifndef RINGTAIL_RECORD_OPEN_HOTPLUG_H
 #define RINGTAIL_RECORD_OPEN_HOTPLUG_H
@@ -23,22 +23,22 @@
 
 struct hotplug {
 	const struct messages *messages;
-	/* Opens the events of a CPU again. Returns 0 or a negative errno; -ENODEV: not yet. */
+	/* Opens the events of a CPU again. Returns 0 or a negative errno; -ENODEV: try later. */
 	int (*revive)(void *arg, int cpu);
 	void *arg;
-	int fd;	  /* of sys/uevent.h; -1: only hotplug_look() tells */
-	bool all; /* not only those that were named */
+	int fd;	  /* of sys/kernel/uevent.h; -1: only hotplug_poll() finds changes */
+	bool all; /* all CPUs are recorded, not a list of them */
 	struct hotplug_cpu {
 		int cpu;
-		bool sampled;  /* else what is known of tasks comes from there, too, and no more */
+		bool sampled;  /* else only sideband is recorded there */
 		bool known;    /* at the start */
-		bool recorded; /* its events are there */
-		bool missed;   /* for some time they were not, while it was online */
-		bool told;     /* that they are not */
+		bool recorded; /* its events are open */
+		bool missed;   /* it was online without events for some time */
+		bool reported; /* as not recorded */
 		unsigned int tries;
 	} * cpus;
 	size_t nr, capacity;
-	time_t looked; /* seconds of CLOCK_MONOTONIC */
+	time_t polled; /* seconds of CLOCK_MONOTONIC */
 };
 
 #define HOTPLUG_INIT     \
@@ -47,29 +47,31 @@ struct hotplug {
 	}
 
 /*
- * Events were opened; @h has messages, revive and arg, the rest being zero. Returns 0 or -ENOMEM;
- * hotplug_release() is due in both cases.
+ * Begins to watch, after the events of @plan were opened. @h has messages, revive and arg set, the
+ * rest zero. Returns 0 or -ENOMEM; hotplug_release() is due in both cases.
  */
 int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct plan *plan);
 void hotplug_release(struct hotplug *h);
 
-/* Readable when hotplug_dispatch() is due; -1: never. */
+/* Returns a descriptor that is readable when hotplug_dispatch() is due, or -1 for never. */
 int hotplug_fd(const struct hotplug *h);
+
+/* Handles all queued uevents. */
 void hotplug_dispatch(struct hotplug *h);
 
-/* Looks which CPUs are online, if a second has passed since it did. */
-void hotplug_look(struct hotplug *h);
+/* Reads which CPUs are online, at most once a second, and calls hotplug_update(). */
+void hotplug_poll(struct hotplug *h);
 
-/* These are online now: revives what has come back, and says what has changed. */
+/* Handles the change to @online: revives events, and prints what has changed. */
 void hotplug_update(struct hotplug *h, const struct cpus *online);
 
-/* @cpu has come or gone. */
+/* Handles that @cpu has come online or gone offline. */
 void hotplug_event(struct hotplug *h, int cpu, bool online);
 
-/* How many CPUs were online without being recorded, for however short a time. */
+/* Returns how many CPUs were online without being recorded, for however short a time. */
 size_t hotplug_missed(const struct hotplug *h);
 
-/* A line with these, if there are any. */
+/* Prints a line with these CPUs, if there are any. */
 void hotplug_say(const struct hotplug *h);
 
 #endif

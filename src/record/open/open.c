@@ -17,10 +17,10 @@
 /* Descriptors that a recording may need beside its events: output, timers, libraries. */
 #define OTHER_DESCRIPTORS 64
 
-/* Those that any will need when its events are open. */
+/* Descriptors that every recording opens after its events. */
 #define LATER_DESCRIPTORS 8
 
-/* Times that threads are listed and all is opened, while new threads appear. */
+/* Times that threads are listed and all events opened, while new threads appear. */
 #define LISTINGS 4
 
 /* --- shape -------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ failed:
 /* --- opening -------------------------------------------------------------------------------------
  */
 
-/* Where a cell's descriptor stands in o->cells. */
+/* Returns where o->cells has the descriptor of a cell. */
 static int *cell_of(const struct opened *o, unsigned int event, size_t place, size_t task)
 {
 	return &o->cells[((size_t)event * o->nr_places + place) * o->nr_tasks + task];
@@ -135,8 +135,8 @@ static bool is_online(int cpu)
 }
 
 /*
- * A cell that cannot be had and need not be: its task has ended, or its CPU has gone offline since
- * it was listed, or either was so when its group's leader was opened.
+ * Whether a refused cell is not an error: its task has ended, or its CPU gone offline, since they
+ * were listed; or that happened to its group's leader.
  */
 static bool cell_vanished(const struct plan *plan, int cpu, int rc)
 {
@@ -169,7 +169,7 @@ static size_t descriptors_in_all(const struct plan *plan)
 	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
 }
 
-/* All @have are in use. */
+/* How many descriptors to ask for, when all @have are in use. */
 static size_t descriptors_needed(const struct opened *o, const struct plan *plan, uint64_t have)
 {
 	size_t others = have > o->nr_fds ? have - o->nr_fds : 0;
@@ -223,11 +223,12 @@ static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)
 }
 
 /*
- * Opens all events and maps their rings, changing the plan until the kernel takes it. Returns 0, or
- * what open or mmap said; the latter is in *@ret_map, too, and not yet explained.
+ * Opens all events and maps their rings, and changes the plan until the kernel accepts it. Returns
+ * 0 or the error of open or mmap. An error of mmap is also in *@ret_map, and @err is not yet
+ * filled.
  *
- * The dummy, last in the plan, is complete before any other event is opened: a child that inherits
- * one of those was then forked under the eyes of the dummy.
+ * The dummy, last in the plan, is open everywhere before any other event: it then records the fork
+ * of every child that inherits one of those.
  */
 static int open_events(struct opened *o, struct plan *plan, struct fallback *f, int *ret_map,
 		       struct error *err)
@@ -254,7 +255,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 		if (!fallback_try(f, plan, event, rc))
 			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
 						rc, err);
-		/* A step may concern events that are open already. */
+		/* A step may have changed events that are open already. */
 		close_fds(o);
 		n = 0;
 	}
@@ -263,7 +264,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 	return 0;
 }
 
-/* CPUs that went offline before all was open there. */
+/* Reports CPUs that went offline before all their events were open. */
 static void say_gone(const struct opened *o, const struct plan *plan,
 		     const struct messages *messages)
 {
@@ -330,7 +331,7 @@ static bool halve_rings(struct plan *plan, size_t page_size)
 	return true;
 }
 
-/* Opens with smaller rings until they may be locked. */
+/* Halves the rings until the kernel lets this user lock them. */
 static int open_fitting(struct opened *o, struct plan *plan, const struct limits *limits,
 			struct fallback *f, struct error *err)
 {
@@ -346,8 +347,8 @@ static int open_fitting(struct opened *o, struct plan *plan, const struct limits
 }
 
 /*
- * Threads that came between their listing and the opening of their parents have no events: all is
- * opened again with them, unless new ones come each time.
+ * A thread started between the listing and the opening of its parent has no events. So this opens
+ * all again with the new threads, at most LISTINGS times.
  */
 static int open_threads(struct plan *plan, const struct limits *limits, struct fallback *f,
 			struct opened **ret, struct error *err)
@@ -460,7 +461,7 @@ bool opened_overwrites(const struct opened *o)
 	return false;
 }
 
-/* Since it was opened (again), by its own read(). */
+/* Reads the count since the event was opened (again). */
 static int count_now(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
 {
 	const struct plan_event *event = &plan->events[fd->event];

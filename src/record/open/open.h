@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plan opened: descriptors of its events and the rings that they write to.
+ * Opens a plan: the descriptors of its events and the rings that they write to.
  *
- * Events of one CPU (or, with plan->task_rings, of one task) and one kind share a ring: those whose
- * samples are kept, those whose samples are overwritten, and the dummy.
- * The dummy is opened and running, with its rings mapped, before any other event is opened, and is
- * the last to be disabled: of no task that has samples, a child born meanwhile included, are FORK,
- * COMM and maps missed.
- * What the kernel refuses and what can be had otherwise changes the plan (record/fallback.h), each
- * change with a note.
+ * Events of one CPU (or, with plan->task_rings, of one task) and one kind share a ring. The kinds
+ * are events whose samples are kept, events in overwrite rings, and the dummy.
+ *
+ * The dummy runs, with its rings mapped, before any other event is opened, and is disabled last. So
+ * the recording has FORK, COMM and maps of every task with samples, also of children born
+ * meanwhile.
+ *
+ * When the kernel refuses an event, the plan changes (record/open/fallback.h), with a message.
+ *
+ * Ownership: the caller owns a struct opened; the plan must outlive its use here. Threads: the main
+ * thread's, but for throttle stats and id_reader, which have locks.
  */
 #ifndef RINGTAIL_RECORD_OPEN_OPEN_H
 #define RINGTAIL_RECORD_OPEN_OPEN_H
@@ -19,14 +23,14 @@
 
 struct open_count {
 	uint64_t value; /* of the counter */
-	uint64_t lost;	/* records that found no room in their ring, or found it paused */
+	uint64_t lost;	/* records that found their ring full or paused */
 };
 
 struct open_fd {
 	int fd;
-	uint64_t id;   /* as the output has it */
-	uint64_t live; /* as the kernel has it: another one if it was opened again (revive.h) */
-	struct open_count before; /* what was counted before that */
+	uint64_t id;   /* in the output */
+	uint64_t live; /* in the kernel: differs after the event was opened again (revive.h) */
+	struct open_count before; /* the count of the event before that */
 	unsigned int event;	  /* index in the plan */
 	unsigned int ring;
 	int cpu;    /* -1: any */
@@ -36,9 +40,9 @@ struct open_fd {
 struct open_ring {
 	enum ring_kind kind;
 	size_t data_size; /* bytes */
-	void *memory;	  /* header page and data; NULL: not mapped, nothing writes here */
-	int cpu;	  /* -1: a task's */
-	int *fds;	  /* of the events that write here, the owner of the mapping first */
+	void *memory;	  /* header page and data; NULL: not mapped, no event writes here */
+	int cpu;	  /* -1: the ring of a task */
+	int *fds;	  /* the events that write here; the ring was mapped by the first */
 	size_t nr_fds;
 };
 
@@ -53,7 +57,7 @@ struct opened {
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
 	struct throttle_stats *throttles; /* of the events; has a lock of its own */
-	struct id_reader *id_reader; /* the session's: any thread may ask it; NULL: nobody may */
+	struct id_reader *id_reader;	  /* the session's, for any thread; or NULL */
 };
 
 /*
@@ -63,32 +67,40 @@ struct opened {
 int open_fds_by_id(const struct open_fd *fds, size_t nr, struct id_table *ret);
 
 /*
- * Opens and maps all of @plan. Events are not running afterwards, but for a dummy. Threads that the
- * processes of @plan have started meanwhile are added to its tasks and opened, too. Returns 0 with
- * *@ret to be closed with opened_close(), or a negative errno with @err saying what to do.
+ * Opens and maps all of @plan. Only a dummy runs afterwards. Adds threads that the processes of
+ * @plan have started meanwhile to its tasks, and opens them, too. Returns 0 with *@ret, to be
+ * closed with opened_close(), or a negative errno with @err filled: it says what the user can do.
  */
 int open_plan(struct plan *plan, const struct limits *limits, const struct messages *messages,
 	      struct opened **ret, struct error *err);
 void opened_close(struct opened *o); /* accepts NULL */
 
-/* Starts and stops all events that are not started by their command. 0 or a negative errno. */
+/*
+ * Starts all events that the workload's exec does not start. Returns 0 or a negative errno with
+ * @err filled.
+ */
 int opened_enable(const struct opened *o, const struct plan *plan, struct error *err);
+
+/* Stops all events, the dummy last. */
 void opened_disable(const struct opened *o);
 
-/* Starts or stops event @index of the plan, and with it those of the group that it leads. */
+/*
+ * Starts or stops event @index of the plan and the group that it leads. Returns 0 or a negative
+ * errno with @err filled.
+ */
 int opened_switch(const struct opened *o, const struct plan *plan, unsigned int index, bool on,
 		  struct error *err);
 
-/* Whether any ring is overwritten. */
+/* Whether any ring is an overwrite ring. */
 bool opened_overwrites(const struct opened *o);
 
 /*
- * What this descriptor's event counted, with those that inherited it. Returns 0, or -ENOTSUP when
- * the kernel does not count what was lost (before 6.0).
+ * Reads the count of @fd's event, inherited ones included, into *@ret. Returns 0, or -ENOTSUP if
+ * the kernel does not count losses by event (before 6.0).
  */
 int opened_count(const struct open_fd *fd, const struct plan *plan, struct open_count *ret);
 
-/* What all of them have lost. Returns as opened_count() does. */
+/* Reads what all events have lost into *@ret. Returns as opened_count() does. */
 int opened_lost(const struct opened *o, const struct plan *plan, uint64_t *ret);
 
 #endif

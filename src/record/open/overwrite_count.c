@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Software events that count what happens, one by one; the clocks count nanoseconds. */
+/* Software events that count occurrences one by one; the clocks count nanoseconds. */
 static const uint64_t happenings[] = {
 	PERF_COUNT_SW_PAGE_FAULTS,	PERF_COUNT_SW_PAGE_FAULTS_MIN,
 	PERF_COUNT_SW_PAGE_FAULTS_MAJ,	PERF_COUNT_SW_CONTEXT_SWITCHES,
@@ -13,7 +13,7 @@ static const uint64_t happenings[] = {
 	PERF_COUNT_SW_EMULATION_FAULTS,
 };
 
-/* A hardware event of period 1 is throttled; sched_stat_* add up nanoseconds (__perf_count()). */
+/* Hardware events of period 1 are throttled; sched_stat_* add nanoseconds (__perf_count()). */
 static bool each_is_a_sample(const struct plan_event *event)
 {
 	const struct pd_attr *attr = &event->attr;

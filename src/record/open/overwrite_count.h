@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much was overwritten in rings by what came later, as asked (--overwrite). It is no loss.
+ * Counts what was overwritten in overwrite rings (--overwrite). It is not lost: the user asked so.
  *
- * Bytes of records are known from the heads of the rings (ring/backward.h). Samples are known
- * exactly of an event of which each count is a sample: those that the counter has, less those that
- * were taken, less those that were lost since they fell into a pause of their ring.
+ * Bytes come from the heads of the rings (ring/backward.h). Samples are exact for an event whose
+ * every count is a sample: the counter, less the samples drained, less those lost while their ring
+ * was paused.
+ *
+ * Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_OPEN_OVERWRITE_COUNT_H
 #define RINGTAIL_RECORD_OPEN_OVERWRITE_COUNT_H
@@ -19,18 +21,21 @@ struct overwrite_count_event {
 /* An all-zero struct is empty. */
 struct overwrite_count {
 	uint64_t bytes;			      /* of all records */
-	struct overwrite_count_event *events; /* those of which samples were overwritten */
+	struct overwrite_count_event *events; /* those with overwritten samples */
 	size_t nr;
-	size_t unknown;		    /* events of which that cannot be known */
+	size_t unknown;		    /* events whose overwritten samples cannot be counted */
 	unsigned int first_unknown; /* one of them */
 };
 
 /*
- * When the events are disabled and all is taken: @taken are the samples of each event of @plan that
- * were taken out of rings that are overwritten. Returns 0 with @ret to be released, or -ENOMEM.
+ * After the events are disabled and all rings drained: fills @ret but for its bytes. @taken: the
+ * samples drained from overwrite rings, by event of @plan. Returns 0 with @ret to be released, or
+ * -ENOMEM.
  */
 int overwrite_count_read(const struct plan *plan, const struct opened *opened,
 			 const uint64_t *taken, struct overwrite_count *ret);
+
+/* Frees what @o holds and empties it. */
 void overwrite_count_release(struct overwrite_count *o);
 
 #endif

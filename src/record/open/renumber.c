@@ -16,7 +16,7 @@ struct pair {
 };
 
 struct renumber {
-	atomic_bool any;       /* without the lock: most recordings never have one */
+	atomic_bool any;       /* read without the lock: most recordings have no pair */
 	pthread_rwlock_t lock; /* of what follows */
 	struct pair *pairs;    /* by from */
 	size_t nr, capacity;
@@ -55,7 +55,7 @@ int renumber_add(struct renumber *r, uint64_t from, uint64_t to)
 	pthread_rwlock_wrlock(&r->lock);
 	rc = array_grow(&r->pairs, &r->capacity, r->nr + 1, sizeof(*r->pairs));
 	if (!rc) {
-		/* The kernel counts ids up: nearly always it is the last. */
+		/* The kernel's ids increase, so a new one is nearly always the last. */
 		for (at = r->nr++; at && r->pairs[at - 1].from > from; at--)
 			r->pairs[at] = r->pairs[at - 1];
 		r->pairs[at] = (struct pair){from, to};
@@ -76,7 +76,7 @@ static void replace(const struct renumber *r, uint8_t *id)
 		memcpy(id, &found->to, sizeof(found->to));
 }
 
-/* Ids in the bodies of records, by type: bytes from the record's beginning; 0: there is none. */
+/* Offsets of ids in the bodies of records, by type, in bytes; 0: none. */
 static const struct {
 	uint8_t at[2];
 } bodies[] = {

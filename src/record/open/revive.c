@@ -9,7 +9,7 @@
 #include "record/plan/probe_targets.h"
 #include "sys/kernel/perf_event.h"
 
-/* What takes the place of a descriptor. */
+/* The new event that replaces the one behind a descriptor. */
 struct heir {
 	struct open_fd *of;
 	int fd; /* -1: none yet */
@@ -32,7 +32,7 @@ static int list(struct opened *o, int cpu, struct heirs *ret)
 	return 0;
 }
 
-/* The descriptor that leads the group of @event; -1: it leads itself. */
+/* Returns the new descriptor of the leader of @event's group; -1: it leads itself. */
 static int leader_of(const struct heirs *h, const struct plan *plan, unsigned int event)
 {
 	unsigned int leader = plan->events[event].leader;
@@ -62,7 +62,7 @@ static int open_heir(const struct heirs *h, const struct plan *plan, struct heir
 	return rc || !event->filter ? rc : perf_event_set_filter(fd, event->filter);
 }
 
-/* Nothing is written to the rings by those before, and what comes now has known ids. */
+/* The id first: from perf_event_set_output() on, records with it may be in the ring. */
 static int join_ring(const struct opened *o, const struct heir *heir, struct renumber *ids)
 {
 	int rc = ids ? renumber_add(ids, heir->id, heir->of->id) : 0;

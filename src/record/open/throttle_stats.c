@@ -11,7 +11,7 @@
 #include "perfdata/record.h"
 #include "record/open/open.h"
 
-/* What is shorter, all together, is no loss that anybody sees. */
+/* Less than this in all is no warning: it does not show in a profile. */
 #define WORTH_SAYING_NS 1000000
 
 /* One descriptor's event. */
@@ -19,11 +19,11 @@ struct throttled {
 	unsigned int event;
 	int cpu;
 	bool backward;	 /* its records come newest first */
-	bool names_task; /* they say who ran */
+	bool names_task; /* they have the ids of the task that ran */
 	uint64_t times, nsec;
-	uint64_t idle, idle_nsec; /* of these nobody ran */
-	uint64_t first, stream;	  /* of a pair: its time, and whose it is; first 0: none */
-	bool first_idle;	  /* nobody ran then */
+	uint64_t idle, idle_nsec; /* the part of these while no task ran */
+	uint64_t first, stream;	  /* the open pair: time and stream of its first record; 0: none */
+	bool first_idle;	  /* no task ran then */
 };
 
 struct throttle_stats {
@@ -72,8 +72,8 @@ void throttle_stats_free(struct throttle_stats *t)
 /* --- counting ------------------------------------------------------------------------------------
  */
 
-/* By what stands behind the record proper, and there in front. */
-static bool nobody_ran(const struct throttled *e, const struct perf_event_header *hdr)
+/* The ids of the task come first in the trailer, behind the record's body. */
+static bool was_idle(const struct throttled *e, const struct perf_event_header *hdr)
 {
 	struct {
 		uint32_t pid, tid;
@@ -86,7 +86,7 @@ static bool nobody_ran(const struct throttled *e, const struct perf_event_header
 	return !task.pid && !task.tid;
 }
 
-/* A pair is of an idle CPU if its begin is: the end comes with a tick, whoever runs by then. */
+/* The begin decides whether a pair is of an idle CPU: any task may run at the tick that ends it. */
 static void count(struct throttled *e, const struct pd_throttle *rec, bool begins, bool idle)
 {
 	uint64_t from = e->backward ? rec->time : e->first;
@@ -126,12 +126,12 @@ bool throttle_stats_count(struct throttle_stats *t, const struct perf_event_head
 	pthread_mutex_lock(&t->lock);
 	if (event->cpu < 0)
 		event->cpu = cpu;
-	count(event, &rec.throttle, begins, nobody_ran(event, hdr));
+	count(event, &rec.throttle, begins, was_idle(event, hdr));
 	pthread_mutex_unlock(&t->lock);
 	return true;
 }
 
-/* --- what it came to -----------------------------------------------------------------------------
+/* --- results -------------------------------------------------------------------------------------
  */
 
 void throttle_stats_figures(struct throttle_stats *t, struct throttle_stats_figures *ret)
@@ -184,12 +184,12 @@ static void say_each(const struct throttle_stats *t, const struct plan *plan,
 	}
 }
 
-/* Fewer samples would change nothing. */
+/* A detail only: taking fewer samples would not help. */
 static void say_idle(const struct throttle_stats_figures *f, const struct messages *messages)
 {
 	messages_say(messages, MESSAGE_DETAIL,
 		     "the kernel throttled events %" PRIu64
-		     " time%s, for %.3f s on all CPUs together, of idle CPUs, whose ticks it had "
+		     " time%s, for %.3f s on all CPUs together, on idle CPUs, whose ticks it had "
 		     "stopped",
 		     f->idle, plural_s(f->idle), (double)f->idle_nsec / 1e9);
 }

@@ -10,21 +10,21 @@
 #include "perfdata/feature.h"
 #include "record/initial/mapped.h"
 
-/* How long the end waits for a thread that reads nothing, ms. */
+/* How long the end waits without progress of the id_reader, ms. */
 #define SETTLE_MS 1000
 
 struct dso_name {
-	UT_hash_handle hh;	/* by key and name, which lie behind each other */
-	struct dso_name *first; /* of this name */
+	UT_hash_handle hh;	/* by key and name, which are adjacent */
+	struct dso_name *first; /* the first entry of this name */
 	bool kernel;
-	bool several; /* of the first: other files have this name, too */
-	bool put;     /* of the first that is not one of several: its build-id is written */
+	bool several; /* in the first entry: other files have this name, too */
+	bool put;     /* in the first entry, without @several: its build-id is written */
 	struct build_id_key key;
 	char name[];
 };
 
 struct dso_names {
-	struct dso_name *table; /* in the order of coming */
+	struct dso_name *table; /* in the order of arrival */
 	struct id_reader *reader;
 	bool own_build_ids;
 	struct mapped_filter filter;
@@ -99,7 +99,7 @@ int dso_names_merge(struct dso_names *names, const struct dso_names *from)
 	return rc;
 }
 
-/* Whether anything was found: *ret. */
+/* Finds the build-id of a file. Returns false if it cannot be read. */
 static bool find_build_id(const struct dso_names *names, const struct dso_name *n,
 			  struct build_id *ret)
 {
@@ -140,7 +140,7 @@ static struct by_name *by_name_add(struct by_name **table, struct dso_name *n)
 	return NULL;
 }
 
-/* Finds out which names several files have, whatever is known of a file's generation. */
+/* Marks names that several files have; a difference in the generation alone does not count. */
 static int find_namesakes(struct dso_names *names)
 {
 	struct by_name *table = NULL, *b, *next;
@@ -164,7 +164,7 @@ static int find_namesakes(struct dso_names *names)
 	return rc;
 }
 
-/* A file that was seen with its generation and without is one. */
+/* Writes an entry, but not twice for a file seen with its generation and without. */
 static int put(const struct dso_name *n, const struct build_id *found, struct buf *out)
 {
 	struct pd_build_id id = {.pid = -1, .size = found->size, .filename = n->name};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files for the header's BUILD_ID section: the kernel and its modules, since readers look for
- * them there, and of the files mapped while recording those whose records carry no build-id.
+ * Collects the files of the header's BUILD_ID section.
  *
- * Their build-ids are asked for as soon as they are seen (record/id_reader.h). What was not read
- * then, for want of room, is read at the end, if the same file is still there.
+ * These are the kernel and its modules, which reporters look for there, and files mapped during the
+ * recording whose MMAP records have no build-id.
  *
- * One thread.
+ * It asks for a build-id as soon as a file is seen (record/initial/id_reader.h). A file that the
+ * full queue did not take is read at the end, if the same file is still there.
+ *
+ * Threads: one.
  */
 #ifndef RINGTAIL_RECORD_OUTPUT_DSOS_H
 #define RINGTAIL_RECORD_OUTPUT_DSOS_H
@@ -20,21 +22,21 @@ struct dso_names;
 struct id_reader;
 
 /*
- * @reader, which stays the caller's: who reads build-ids meanwhile; NULL: nobody. @own_build_ids as
- * for mapped_decode(). NULL when out of memory.
+ * Returns an empty collection, or NULL when out of memory. @reader (NULL: none) reads build-ids
+ * meanwhile and stays the caller's. @own_build_ids as for mapped_decode().
  */
 struct dso_names *dso_names_new(struct id_reader *reader, bool own_build_ids);
 void dso_names_free(struct dso_names *names); /* accepts NULL */
 
-/* Takes note of a MMAP or MMAP2 record. Returns 0 or -ENOMEM; a malformed record is ignored. */
+/* Adds the file of an MMAP or MMAP2 record. Returns 0 or -ENOMEM; ignores malformed records. */
 int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr);
 
 /* Adds the names of @from. Returns 0 or -ENOMEM. */
 int dso_names_merge(struct dso_names *names, const struct dso_names *from);
 
 /*
- * Appends the contents of BUILD_ID. Several files of one name are told apart by what stands behind
- * it (struct pd_build_id); the one that was seen first comes last, since perf knows one of a name.
+ * Appends the contents of BUILD_ID. Several files of one name differ in the data behind the name
+ * (struct pd_build_id); the file seen first comes last, because perf keeps one for each name.
  * Returns 0 or -ENOMEM.
  */
 int dso_names_build_ids(struct dso_names *names, struct buf *out);

@@ -12,7 +12,7 @@ static int saw_map(const struct perf_event_header *hdr, void *arg)
 	return dso_names_add(((struct lane *)arg)->dsos, hdr);
 }
 
-/* The event of a record that ends with an IDENTIFIER. */
+/* Returns the event of a record that ends with an IDENTIFIER. */
 static unsigned int event_of(const struct opened *opened, const struct perf_event_header *hdr)
 {
 	uint64_t id;
@@ -54,7 +54,7 @@ static int saw_sideband(const struct perf_event_header *hdr, void *arg)
 	return lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
 }
 
-/* From the end of the chain to its beginning. */
+/* Makes the chain from its end to its beginning. */
 int lane_init(struct lane *lane, const struct lane_opts *opts)
 {
 	const struct tally_opts tally = {
@@ -81,7 +81,7 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 	if (next && opts->compression)
 		next = lane->compress = compress_new(next, opts->compression);
 	if (next && opened_overwrites(opts->opened))
-		next = lane->census = overwrite_tally_new(opts->opened, next);
+		next = lane->overwrite_tally = overwrite_tally_new(opts->opened, next);
 	if (next)
 		lane->chain = tally_new(next, &tally);
 	return lane->chain ? 0 : -ENOMEM;
@@ -90,7 +90,7 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 void lane_release(struct lane *lane)
 {
 	sink_free(lane->chain);
-	sink_free(lane->census);
+	sink_free(lane->overwrite_tally);
 	sink_free(lane->compress);
 	sink_free(lane->file);
 	if (!lane->borrowed)
@@ -186,12 +186,13 @@ void lane_save(struct lane *lane, int cause)
 	if (lane->saved)
 		return;
 	lane->saved = true;
-	/* What waits in memory finds no room on a full disk, nor does a write in flight again. */
+	/* A full disk has no room for what waits in memory, nor for a retry of a write in flight.
+	 */
 	flush = lane->shared || (!full && !writer_aio(lane->writer));
 	if ((flush && !lane_flush(lane, NULL)) || lane->shared)
 		return;
 	rc = writer_rescue(lane->writer, &rescued);
-	if (rc == -ESTALE) { /* nor is there any more all that was flushed */
+	if (rc == -ESTALE) { /* another process has truncated the file */
 		writer_remains(lane->writer, &rescued);
 		atomic_store(&lane->flushed_samples, rescued.samples);
 		atomic_store(&lane->flushed_dropped, rescued.lost);

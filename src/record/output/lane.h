@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one thread writes, and what it learnt meanwhile: a file and the chain of sinks before it.
+ * A lane: the file that one thread writes, the stages before it, and their counts.
  *
- *   chain: tally ──► [census] ──► [compress] ──► file ──► writer
+ *   chain: tally ──► [overwrite_tally] ──► [compress] ──► file ──► writer
  *
- * One thread at a time uses a lane: the main thread until a worker has it and after that has ended.
- * Only lane_flushed_size() and lane_view() may be called meanwhile, by any.
+ * Threads: one at a time uses a lane: the main thread before its worker starts and after it has
+ * ended, else the worker. Any thread may call lane_flushed_size() and lane_view() at any time.
  */
 #ifndef RINGTAIL_RECORD_OUTPUT_LANE_H
 #define RINGTAIL_RECORD_OUTPUT_LANE_H
@@ -20,73 +20,72 @@
 #include "record/live/sideband.h"
 #include "record/pipeline/tally.h"
 
-/* Bytes of data in all files of an output, and how many make it full. */
+/* Bytes of data in all files of an output, and the limit from which it is full. */
 struct meter {
-	_Atomic uint64_t bytes, limit; /* limit 0: never */
+	_Atomic uint64_t bytes, limit; /* limit 0: never full */
 };
 
 struct lane {
 	struct writer *writer;
 	bool borrowed, shared; /* the writer: see struct lane_opts */
 	struct sink *file, *chain;
-	struct sink *census;   /* NULL: no ring is overwritten */
-	struct sink *compress; /* NULL: records are not compressed */
+	struct sink *overwrite_tally; /* NULL: there is no overwrite ring */
+	struct sink *compress;	      /* NULL: records are not compressed */
 	struct dso_names *dsos;
-	struct loss lost_records;	  /* sums of LOST, by CPU */
-	struct loss dropped;		  /* by PMUs, and by our readers */
-	const struct opened *opened;	  /* says which event an id is of */
+	struct loss lost_records;	  /* from LOST records, by CPU */
+	struct loss dropped;		  /* by PMUs, and by readers */
+	const struct opened *opened;	  /* maps ids to events */
 	struct throttle_stats *throttles; /* NULL: counted elsewhere */
-	struct sideband *sideband;	  /* where sideband goes besides; NULL: nowhere */
-	struct meter *meter;		  /* of the output, not the lane's */
-	bool saved, stale;		  /* stale: others have truncated its file */
-	uint64_t metered;		  /* what of the file is in it, bytes */
+	struct sideband *sideband;	  /* gets the sideband, too; or NULL */
+	struct meter *meter;		  /* the output's */
+	bool saved, stale;		  /* stale: another process has truncated the file */
+	uint64_t metered;		  /* bytes of this lane that @meter includes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
 };
 
 struct lane_opts {
 	struct writer *writer;
-	bool borrowed;		     /* the writer stays another lane's */
-	pthread_mutex_t *shared;     /* held while the writer is used; NULL: nobody else does */
-	int compression;	     /* level, 0 for none */
-	unsigned int time_at;	     /* as in struct tally_opts */
-	bool own_build_ids;	     /* plan_build_ids() */
-	const struct opened *opened; /* this and what follows stay the caller's */
-	struct throttle_stats *throttles; /* counts throttling; NULL: somebody else does */
+	bool borrowed;			  /* the writer stays another lane's */
+	pthread_mutex_t *shared;	  /* guards a writer that several lanes use; else NULL */
+	int compression;		  /* level, 0 for none */
+	unsigned int time_at;		  /* as in struct tally_opts */
+	bool own_build_ids;		  /* plan_build_ids() */
+	const struct opened *opened;	  /* this and what follows stay the caller's */
+	struct throttle_stats *throttles; /* NULL: throttling is counted elsewhere */
 	struct meter *meter;
 };
 
 /*
- * Makes the chain before the writer, which belongs to the lane now unless it is borrowed. Returns 0
- * or -ENOMEM; lane_release() is due in both cases.
+ * Makes the chain before the writer. The lane owns the writer now, unless it is borrowed, also on
+ * failure. Returns 0 or -ENOMEM; lane_release() is due in both cases.
  */
 int lane_init(struct lane *lane, const struct lane_opts *opts);
 void lane_release(struct lane *lane); /* accepts an all-zero struct */
 
-/* Flushes what the lane holds, and notes it. Returns 0 or a negative errno. */
+/* Flushes the chain and calls lane_note_flush(). Returns 0 or a negative errno with @err filled. */
 int lane_flush(struct lane *lane, struct error *err);
 
-/* As writer_rest(). */
+/* Calls writer_rest(), but not for a shared writer. Returns 0 or a negative errno. */
 int lane_rest(struct lane *lane, bool rests);
 
 /*
- * The last for a lane, when its recording failed with @code: makes readable what the disk still
- * takes. A second call does nothing.
+ * After the recording failed with @cause: makes readable what the disk still takes. The lane takes
+ * no more records. A second call does nothing.
  */
 void lane_save(struct lane *lane, int cause);
 
 /*
- * Writes @run, samples that are compressed already as this lane would: @counts says what they are
- * (records, samples, times), @bytes how many they were. Returns 0 or a negative errno with @err
- * filled. Only with opts->compression.
+ * Writes @run, samples compressed already. @counts: their records, samples and times; @bytes: their
+ * size before. Only with opts->compression. Returns 0 or a negative errno with @err filled.
  */
 int lane_write_packed(struct lane *lane, const struct run *run, const struct tally *counts,
 		      size_t bytes, struct error *err);
 
-/* Counts what came after the recording failed. */
+/* Counts records that are not written, because the recording has failed. */
 void lane_discard(struct lane *lane, const struct run *run);
 
-/* Where a lane stands, all of it flushed. An all-zero struct is released. */
+/* A position in a lane that is all flushed. All zero: nothing to release. */
 struct lane_mark {
 	struct writer_mark *writer;
 	struct tally counts;
@@ -94,43 +93,45 @@ struct lane_mark {
 };
 
 /*
- * Returns 0 or a negative errno, -ENOTSUP where nothing can be taken back: a stream.
- * lane_mark_release() is due in both cases.
+ * Takes the position now. Returns 0 or a negative errno; -ENOTSUP for a stream, which cannot be
+ * rolled back. lane_mark_release() is due in both cases.
  */
 int lane_mark(const struct lane *lane, struct lane_mark *ret);
 void lane_mark_release(struct lane_mark *mark);
 
-/* Takes back what was written since. Returns as writer_roll_back() does. */
+/* Removes what was written since @mark. Returns as writer_roll_back() does. */
 int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error *err);
 
-/* Brings the meter up to date. True if the output is full. */
+/* Adds the lane's new bytes to the meter. Returns true if the output is full. */
 bool lane_measure(struct lane *lane);
 
-/* Bytes of data in its file, or that it put into a shared one. */
+/* Returns the bytes of data in its file, or that it wrote to a shared one. */
 uint64_t lane_bytes(const struct lane *lane);
 
-/* The chain was flushed. */
+/* Stores the counts for lane_flushed_size() and lane_view(), after the chain was flushed. */
 void lane_note_flush(struct lane *lane);
 
-/* What was in its file at the last flush. */
+/* Returns the contents of its file at the last flush. */
 struct part lane_flushed_size(const struct lane *lane);
 
-/* What it had taken and written at the last flush; each number by itself is one that was true. */
+/* Counts at the last flush. They are not read together: each may be of another flush. */
 struct lane_view {
 	uint64_t samples;
 	uint64_t bytes;		/* of records in its file */
-	uint64_t lost, dropped; /* as LOST and LOST_SAMPLES records say */
+	uint64_t lost, dropped; /* from LOST and LOST_SAMPLES records */
 };
+
+/* Returns the counts at the last flush. */
 struct lane_view lane_view(const struct lane *lane);
 
 /*
- * Adds what a LOST or LOST_SAMPLES record says, that came from @cpu: of the kernel's rings to
- * @lost_records, all other to @dropped. Returns 0 or -ENOMEM.
+ * Adds the count of @hdr, a record of @cpu: of a LOST record to @lost_records, of a LOST_SAMPLES
+ * record to @dropped. Returns 0 or -ENOMEM; ignores malformed records.
  */
 int lane_count_lost(const struct opened *opened, const struct perf_event_header *hdr, int cpu,
 		    struct loss *lost_records, struct loss *dropped);
 
-/* Adds what @from learnt to @to. Returns 0 or -ENOMEM. */
+/* Adds the losses and files of @from to @to. Returns 0 or -ENOMEM. */
 int lane_merge(struct lane *to, const struct lane *from);
 
 #endif

@@ -49,7 +49,7 @@ static int make_list(struct output *out, const struct plan *plan, const struct o
 	return rc;
 }
 
-/* perf cannot decompress without it: it is there from the start, without the ratio. */
+/* Present from the start, without the ratio, because perf cannot decompress without it. */
 int output_add_compression(struct feature_set *set, const struct compress_stats *stats)
 {
 	struct pd_compression feature;
@@ -64,7 +64,7 @@ int output_add_compression(struct feature_set *set, const struct compress_stats 
 	return rc;
 }
 
-/* The account of the parts, which stays as large as it is here. */
+/* Encodes the list of parts; its size never changes. */
 static int encode_parts(const struct output *out, bool complete, struct buf *b)
 {
 	struct parts parts = {.complete = complete, .nr = out->nr - 1};
@@ -123,7 +123,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.time_at = plan_sample_time_at(plan),
 		.own_build_ids = plan_build_ids(plan),
 		.opened = out->opened,
-		/* With -M what comes here are copies of what was counted. */
+		/* With -M lanes get copies of records that flight has counted. */
 		.throttles = opts->memory.bytes ? NULL : out->opened->throttles,
 		.meter = out->meter,
 	};
@@ -139,7 +139,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		       : 0;
 }
 
-/* The file with the header: @path. */
+/* Creates the file with the header at @path. */
 static int create_main(struct output *out, const char *path, const struct feature_set *set,
 		       const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
@@ -170,14 +170,14 @@ static int create_part(struct output *out, size_t number, const char *directory,
 	return rc;
 }
 
-/* Where descriptors are short, these are needed to look into the directory. */
+/* Closes files, because listing the directory needs descriptors, which may be short. */
 static void close_lanes(struct output *out)
 {
 	for (size_t i = 0; out->lanes && i < out->nr; i++)
 		lane_release(&out->lanes[i]);
 }
 
-/* Perf refuses a "data" without data.N beside it, so it comes last. */
+/* Creates "data" last, because perf refuses it without data.N beside it. */
 static int create_directory(struct output *out, const struct feature_set *set,
 			    const struct output_opts *opts, const struct plan *plan,
 			    struct error *err)
@@ -208,7 +208,7 @@ static int create_directory(struct output *out, const struct feature_set *set,
 	return rc;
 }
 
-/* One stream, that a lane of each worker shares with the main thread's. */
+/* Creates one stream, shared by the lanes of all workers and of the main thread. */
 static int create_stream(struct output *out, const struct feature_set *set,
 			 const struct output_opts *opts, const struct plan *plan, struct error *err)
 {
@@ -244,8 +244,8 @@ int output_create(struct output *out, const struct output_opts *opts, const stru
 	out->counted = calloc(opened->nr_fds ? opened->nr_fds : 1, sizeof(*out->counted));
 	if (!out->lanes || !out->meter || !out->counted || make_list(out, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
-	/* This takes long: before there is a directory without the file that makes it one of ours.
-	 */
+	/* Before the directory exists, because this takes long: until "data" exists, a directory
+	 * is not recognized as a recording. */
 	rc = start_features(out, opts, plan, &set, err);
 	if (!rc && opts->directory)
 		rc = create_directory(out, &set, opts, plan, err);
@@ -323,13 +323,13 @@ int output_roll_back(struct output *out, const struct output_mark *mark, struct 
 
 	for (size_t i = 0; !rc && i < out->nr; i++)
 		rc = lane_roll_back(&out->lanes[i], &mark->lanes[i], err);
-	/* Somewhere between: what flushes have made visible is all that there will be. */
+	/* The lanes are in an unknown state: only what was flushed is in the files. */
 	for (size_t i = 0; rc && i < out->nr; i++)
 		out->lanes[i].saved = true;
 	return rc ? rc : output_checkpoint(out, err);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------
+/* --- other functions ---------------------------------------------------------------------------
  */
 
 void output_listen(struct output *out, struct sideband *sideband)

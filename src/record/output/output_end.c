@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The end of an output: what was lost, and what only the end knows.
+ * The end of an output: losses, and features that are known only at the end.
  *
- * Losses are told by LOST_SAMPLES records: behind the data where these can still grow, else in the
- * place that is kept at their beginning (data/writer.h).
+ * LOST_SAMPLES records report the losses. They follow the data, or, where the file cannot grow any
+ * more, fill the place that is reserved before the data (data/writer/writer.h).
  */
 #include "record/output/output_priv.h"
 
@@ -17,7 +17,7 @@
 /* --- losses --------------------------------------------------------------------------------------
  */
 
-/* The kernel's counter of one descriptor, past the tally, which counts the kernel's own records. */
+/* Writes the losses of one descriptor, bypassing the tally, which counts the kernel's records. */
 static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
 		      uint64_t lost, struct error *err)
 {
@@ -36,22 +36,22 @@ static void add_losses(struct output *out, const struct loss *from)
 	}
 }
 
-/* Once for an output, which may fail after it was done. */
-static void add_losses_told(struct output *out)
+/* Adds the losses that records have reported, once: output_abandon() may follow output_finish(). */
+static void add_reported_losses(struct output *out)
 {
 	const struct lane *lane = &out->lanes[0];
 
-	if (out->told)
+	if (out->reported)
 		return;
-	out->told = true;
+	out->reported = true;
 	if (!out->by_event)
 		add_losses(out, out->lost_records ? out->lost_records : &lane->lost_records);
 	add_losses(out, out->dropped ? out->dropped : &lane->dropped);
 }
 
 /*
- * All counters. Returns 0, -ENOMEM, or another negative errno where one of them cannot be read:
- * both ways to count at once would count twice.
+ * Reads all counters. Returns 0, -ENOMEM, or another negative errno if any cannot be read: counters
+ * and LOST records together would count losses twice.
  */
 static int read_counts(const struct opened *opened, const struct plan *plan,
 		       struct open_count **ret)
@@ -80,16 +80,19 @@ int output_count(struct output *out, const struct plan *plan, struct lost_carryo
 		rc = lost_carryover_credit(late, opened->fds[i].cpu,
 					   out->now[i].lost - out->counted[i]);
 	for (size_t i = 0; !rc && i < out->nr; i++) {
-		const struct loss *told = &out->lanes[i].lost_records;
+		const struct loss *reported = &out->lanes[i].lost_records;
 
-		for (size_t j = 0; j < told->nr; j++)
-			lost_carryover_debit(late, told->entries[j].cpu, told->entries[j].count);
+		for (size_t j = 0; j < reported->nr; j++)
+			lost_carryover_debit(late, reported->entries[j].cpu,
+					     reported->entries[j].count);
 	}
 	return rc;
 }
 
-/* What was lost, also into the output if @write: by event and CPU where the kernel counts so, else
- * from the LOST records: see record/loss.h. */
+/*
+ * Counts losses, and with @write writes them: by event and CPU if the kernel counts so, else from
+ * LOST records (record/loss/loss.h).
+ */
 static int count_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			bool write, struct error *err)
 {
@@ -106,7 +109,7 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 	for (size_t i = 0; !rc && out->by_event && i < opened->nr_fds; i++) {
 		const struct open_fd *fd = &opened->fds[i];
 		uint64_t lost = now[i].lost - out->counted[i];
-		/* A ring that is overwritten always has room. */
+		/* An overwrite ring always has room: its records are lost only in a pause. */
 		bool paused = plan->events[fd->event].overwrite;
 
 		if (!lost)
@@ -117,14 +120,14 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 			rc = write_lost(out, plan, fd, lost, err);
 	}
 	free(now);
-	add_losses_told(out);
+	add_reported_losses(out);
 	return rc;
 }
 
-/* --- finished ------------------------------------------------------------------------------------
+/* --- finishing -----------------------------------------------------------------------------------
  */
 
-/* Features that only the end knows. */
+/* Adds the features that are known only at the end. */
 static int end_features(struct output *out, struct feature_set *set)
 {
 	struct pd_sample_time time = {out->tally.first, out->tally.last};
@@ -145,7 +148,7 @@ static int end_features(struct output *out, struct feature_set *set)
 	return rc;
 }
 
-/* What lanes hold comes into their files. */
+/* Flushes all lanes into their files, and completes the parts. */
 static int flush_lanes(struct output *out, struct error *err)
 {
 	int rc = 0;
@@ -158,7 +161,7 @@ static int flush_lanes(struct output *out, struct error *err)
 	return rc;
 }
 
-/* What all lanes learnt comes to the first. Once for an output. */
+/* Adds the counts of all lanes to the first and to out->tally, once for an output. */
 static int gather(struct output *out)
 {
 	int rc = 0;
@@ -174,7 +177,7 @@ static int gather(struct output *out)
 	return rc;
 }
 
-/* With -M: what the losses are a part of, which is more than what snapshots hold. */
+/* With -M: writes the totals that losses relate to, which include samples in no snapshot. */
 static int write_totals(struct output *out, struct error *err)
 {
 	struct pd_snapshot_log log = {.kind = PD_SNAPSHOT_TOTALS};
@@ -187,7 +190,7 @@ static int write_totals(struct output *out, struct error *err)
 	log.totals = (struct pd_snapshot_totals){
 		.taken = f.taken - out->taken,
 		.written = f.written,
-		.passed = f.passed,
+		.passed = f.evicted,
 		.held = f.held,
 		.counted = out->by_event,
 	};
@@ -196,7 +199,7 @@ static int write_totals(struct output *out, struct error *err)
 	return sink_record(out->lanes[0].file, &record.header, err);
 }
 
-/* The file of one that fails here stays as of the flush before: what was lost is not in it. */
+/* If this fails, the file stays as of the last flush, without the losses. */
 static int write_losses(struct output *out, const struct plan *plan, const struct opened *opened,
 			struct error *err)
 {
@@ -235,12 +238,12 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 	return rc ? rc : output_publish(out, true, err);
 }
 
-/* --- given up ------------------------------------------------------------------------------------
+/* --- abandoning ----------------------------------------------------------------------------------
  */
 
 /*
- * Whatever made the others fail, the file of @lane has nothing more to come: it ends where its
- * records do. What hides the rest of one that is being written, perf stops at.
+ * Ends the file of @lane where its records end, whichever lane failed. Without this perf fails at
+ * the filler that hides the rest of an unfinished file.
  */
 static void end_file(struct lane *lane)
 {
@@ -250,14 +253,14 @@ static void end_file(struct lane *lane)
 }
 
 _Static_assert(sizeof(struct lost_samples_record) <= WRITER_PLACE_SIZE,
-	       "a place holds any of them");
+	       "a place holds any LOST_SAMPLES record");
 
 static bool is_of_ring(const struct loss_entry *e)
 {
 	return e->cause == LOSS_RING || e->cause == LOSS_PAUSED;
 }
 
-/* What a ring lost, by event and CPU as far as there is a place for it. */
+/* Makes records for losses in rings, by event and CPU as far as there is room for them. */
 static int put_ring_losses(const struct output *out, const struct plan *plan, struct buf *b)
 {
 	size_t room = writer_preface_size(out->lanes[0].writer);
@@ -270,7 +273,7 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 
 		if (!is_of_ring(e))
 			continue;
-		/* Behind it come the rest, and what the output did not take. */
+		/* Two more records may follow: the rest, and what the output did not take. */
 		if (e->event == LOSS_NO_EVENT || b->len + 3 * sizeof(rec) > room) {
 			rest += e->count;
 			continue;
@@ -286,8 +289,8 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 	return buf_append(b, &rec, rec.header.size);
 }
 
-/* Nothing can be appended any more; what was lost goes to the place for it, if it is not told. */
-static void tell_losses(struct output *out, const struct plan *plan, uint64_t not_written)
+/* Writes losses not yet in the file to the place before the data: the file cannot grow any more. */
+static void write_preface_losses(struct output *out, const struct plan *plan, uint64_t not_written)
 {
 	struct lost_samples_record rec;
 	struct buf b = {0};
@@ -329,8 +332,8 @@ void output_abandon(struct output *out, const struct plan *plan, const struct op
 	count_losses(out, plan, opened, false, NULL);
 	lost = out->tally.samples - all.samples;
 	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, lost);
-	/* With -M what was dropped is in no lane's account, and a snapshot fails as a whole. */
+	/* With -M no lane counts dropped samples, and a snapshot fails as a whole. */
 	dropped = out->dropped ? 0 : out->lanes[0].dropped.total;
-	tell_losses(out, plan, lost + (dropped > all.dropped ? dropped - all.dropped : 0));
+	write_preface_losses(out, plan, lost + (dropped > all.dropped ? dropped - all.dropped : 0));
 	out->tally.samples = all.samples;
 }

@@ -20,18 +20,18 @@
 #define HEADER	  sizeof(struct perf_event_header)
 #define FRAME_MAX (UINT16_MAX - HEADER)
 
-/* No record is longer, so one always fits; smaller inputs are made only by halving. */
+/* No record is longer, so one always fits. Only halving makes smaller inputs. */
 #define INPUT_MIN ((size_t)64 << 10)
 
-/* An input of less that makes too large a frame is not worth another try. */
+/* If an input below this makes too large a frame, it is stored and not split. */
 #define SPLIT_MIN ((size_t)32 << 10)
 
 #define CALM_NS NS_PER_SEC
 
-/* What waits should be compressed in this part of a second: a flush and the end wait for it. */
+/* The backlog should take at most 1/BEHIND_PART s: a flush and the end wait for it. */
 #define BEHIND_PART 4
 
-/* For so long it is measured how much of a CPU compression takes. */
+/* The period over which compression's share of a CPU is measured. */
 #define SHARE_NS 250000000ull
 
 /* The next higher level takes several times the CPU time. */
@@ -44,12 +44,12 @@
 
 struct step {
 	int level;
-	unsigned int limit; /* how full rings may be, in percent, while a frame is made at it */
+	unsigned int limit; /* fullness in percent from which the level drops */
 };
 
 /*
  * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s.
- * Above level 9 a frame takes up to 0.1 s, which only what comes at leisure can wait.
+ * Above level 9 a frame takes up to 0.1 s, so these need a nearly empty fifo.
  */
 // clang-format off
 static const struct step ladder[] = {
@@ -71,18 +71,18 @@ struct compress {
 
 	unsigned int (*fullness)(void *arg);
 	void *arg;
-	size_t room;		  /* bytes that wait where it is full; 0: not known */
+	size_t room;		  /* bytes of backlog at 100 percent; 0: not known */
 	uint64_t calm_since;	  /* ns */
 	uint64_t speed;		  /* bytes a second (of CPU time) of the last frame at this level */
-	unsigned int most, share; /* of a CPU, in percent: may be taken (0: any), and was last */
-	uint64_t share_since, busy; /* ns: when that was, and of CPU time since */
+	unsigned int most, share; /* percent of a CPU: allowed (0: any), and last measured */
+	uint64_t share_since, busy; /* ns: start of the period, and CPU time since */
 
 	struct compress_stats stats;
 	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
 	uint8_t gathered[COMPRESS_INPUT];
 };
 
-/* Bytes of the whole records at @p that are within @len and @room. */
+/* Returns the bytes of whole records at @p within both @len and @room. */
 static size_t whole(const uint8_t *p, size_t len, size_t room)
 {
 	return ring_whole_records(p, len < room ? len : room);
@@ -105,7 +105,7 @@ static void level_set(struct compress *c, unsigned int step)
 		ZSTD_CCtx_setParameter(c->ctx, ZSTD_c_compressionLevel, level_now(c));
 }
 
-/* One step down, if there is one that is faster; also to none at all if @plain is. */
+/* Takes the next faster level, with @plain also no compression. Returns false at the last. */
 static bool level_lower(struct compress *c, bool plain)
 {
 	if (c->step + 1 == c->nr_steps)
@@ -116,13 +116,13 @@ static bool level_lower(struct compress *c, bool plain)
 	return true;
 }
 
-/* Whether what waits would take too long at this level, as far as its speed is known. */
+/* Whether the backlog would take too long at this level, if its speed is known. */
 static bool is_behind(const struct compress *c, unsigned int full)
 {
 	return (uint64_t)c->room / 100 * full > c->speed / BEHIND_PART;
 }
 
-/* Whether the time until now was long enough to tell, and compression took too much of it. */
+/* Whether a period of SHARE_NS has ended and compression took too much of it. */
 static bool takes_too_much(struct compress *c, uint64_t now)
 {
 	if (now - c->share_since < SHARE_NS)
@@ -139,7 +139,7 @@ static bool is_calm(const struct compress *c, unsigned int full)
 	       (!c->most || c->share <= c->most / RISE_PART);
 }
 
-/* Looks at the rings, and takes a faster level, or one that compresses better. */
+/* Chooses the level for the next frame by the backlog and by the CPU time. */
 static void level_choose(struct compress *c)
 {
 	unsigned int full, before = c->step;
@@ -183,14 +183,14 @@ static int put_plain(struct compress *c, const uint8_t *p, size_t len, struct er
 	return sink_write(c->next, &run, err);
 }
 
-/* Passes on what does not get smaller. */
+/* Passes on records that compression does not make smaller. */
 static int put_stored(struct compress *c, const uint8_t *p, size_t len, struct error *err)
 {
 	c->stats.stored += len;
 	return put_plain(c, p, len, err);
 }
 
-/* Bytes of the frame, or zstd's error, which is that there is no room for it. */
+/* Returns the bytes of the frame, or zstd's error: the frame does not fit a record. */
 static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
 {
 	uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID), took;
@@ -226,7 +226,7 @@ static int put_frame(struct compress *c, size_t len, size_t n, struct error *err
 	return sink_write(c->next, &run, err);
 }
 
-/* Whole records, at most COMPRESS_INPUT: one frame, or the halves if that would be too large. */
+/* Writes whole records, at most COMPRESS_INPUT, as one frame, or as halves if that is too large. */
 static int put_records(struct compress *c, const uint8_t *p, size_t len, struct error *err)
 {
 	size_t n, half = 0;
@@ -261,8 +261,8 @@ static int put_gathered(struct compress *c, struct error *err)
  */
 
 /*
- * Takes the whole records at the front of a span: what is enough for a frame from where it is, the
- * rest is gathered. *@ret_taken: bytes.
+ * Takes the whole records at the front of a span. Compresses them in place where there is enough
+ * for a frame, and gathers the rest. *@ret_taken: bytes.
  */
 static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *ret_taken,
 		     struct error *err)
@@ -289,7 +289,7 @@ static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *r
 	return rc;
 }
 
-/* Gathers the record whose beginning is at @from of the first span and its end in the second. */
+/* Gathers the record that begins at @from of the first span and ends in the second. */
 static int take_across(struct compress *c, const struct run *run, size_t from, size_t *ret_rest,
 		       struct error *err)
 {
@@ -312,7 +312,7 @@ static int take_across(struct compress *c, const struct run *run, size_t from, s
 	return rc;
 }
 
-/* What is left of a run that does not end with a whole record: nobody can make frames of it. */
+/* Passes on the end of a run that is not a whole record: a frame holds whole records only. */
 static int put_rest(struct compress *c, const struct run *run, size_t a_from, size_t b_from,
 		    struct error *err)
 {
@@ -363,7 +363,6 @@ static int compress_write(struct sink *s, const struct run *run, struct error *e
 	return rc;
 }
 
-/* What was gathered came before. */
 int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct error *err)
 {
 	struct compress *c = (struct compress *)s;
@@ -399,7 +398,7 @@ static const struct sink_ops compress_ops = {
 	.free = compress_free,
 };
 
-/* The level asked for, and those of the ladder below it. */
+/* The steps are the level asked for and those of the ladder below it. */
 static void make_steps(struct compress *c, int level)
 {
 	for (size_t i = 0; i < LADDER; i++) {
@@ -413,7 +412,7 @@ static void make_steps(struct compress *c, int level)
 	level_set(c, 0);
 }
 
-/* Makes zstd take the memory that it needs for an input of the usual size, once and now. */
+/* Compresses zeros once, so that zstd allocates its memory now and not while recording. */
 static bool reserve(struct compress *c)
 {
 	memset(c->gathered, 0, sizeof(c->gathered));
@@ -458,7 +457,7 @@ void compress_bound(struct sink *s, unsigned int percent)
 	((struct compress *)s)->most = percent;
 }
 
-/* --- what came of it ---------------------------------------------------------------------------
+/* --- counts ------------------------------------------------------------------------------------
  */
 
 const struct compress_stats *compress_stats(const struct sink *s)
@@ -538,8 +537,9 @@ void compress_say_lowered(const struct compress_stats *stats, const struct messa
 				      megabytes(in), level);
 	}
 	messages_say(messages, MESSAGE_INFO,
-		     "level %d was lowered %" PRIu64 " time%s since too much waited, and %" PRIu64
-		     " time%s since it took too much of a CPU: "
+		     "compression level %d was lowered %" PRIu64
+		     " time%s because too much data waited, and %" PRIu64
+		     " time%s because it took too much of a CPU: "
 		     "%.1f MB of records compressed at it%s, %.1f MB not at all",
 		     stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
 		     plural_s(stats->costly),

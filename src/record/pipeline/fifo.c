@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Without a lock: a reader of high priority must not wait for a writer that holds one and has been
- * preempted by the load.
+ * No lock: a reader of high priority must not wait for a writer that holds one and was preempted by
+ * the load.
  *
- * Both ends count bytes of pieces, from the beginning on: @produced and @consumed never fall, and
- * what lies between them is in memory. Byte n is at offset (n - @origin) modulo the size. The
- * producer moves the origin while the fifo is empty, and so before it counts a piece that the
- * consumer could look for there.
+ * Both ends count the bytes of all pieces ever: @produced and @consumed never fall, and the bytes
+ * between them are in memory. Byte n is at offset (n - @origin) modulo the size. The producer moves
+ * the origin only while the fifo is empty, before it counts the next piece, so the consumer never
+ * uses a stale origin.
  */
 #include "record/pipeline/fifo.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What stands before a piece. */
+/* The header before a piece. */
 struct piece {
 	uint32_t len; /* bytes of records; PIECE_SKIP: the next piece is at the start of the memory
 		       */
@@ -30,9 +30,10 @@ struct piece {
 #define PIECE_SKIP UINT32_MAX
 
 /*
- * Where one thread sleeps until another one has published something. Who sleeps says so and then
- * looks once more; who publishes does so and then looks for sleepers. All four are sequentially
- * consistent, so one of them sees the other. Each time that @asleep falls by ring() is a post.
+ * One thread sleeps here until another one publishes something. The sleeper sets @asleep and then
+ * checks once more; the publisher publishes and then checks @asleep. All four accesses are
+ * sequentially consistent, so at least one thread sees the other. bell_ring() posts once each time
+ * that it clears @asleep.
  */
 struct bell {
 	_Atomic bool asleep;
@@ -41,7 +42,7 @@ struct bell {
 
 #define CACHE_LINE 64
 
-/* In percent: a piece is a quarter at most, skips as much, and a sixteenth is kept. */
+/* In percent: a piece takes at most a quarter, may skip as much, and a sixteenth is kept. */
 #define ROOM_BELOW 40
 
 struct fifo {
@@ -53,7 +54,7 @@ struct fifo {
 	/* Written by the producer. */
 	alignas(CACHE_LINE) _Atomic uint64_t produced;
 	uint64_t skipped; /* bytes at the end of the memory before the reserved piece */
-	_Atomic uint64_t mark, mark_at; /* 0: none; when @consumed is there */
+	_Atomic uint64_t mark, mark_at; /* 0: none; due when @consumed reaches mark_at */
 	_Atomic bool wants_room;
 
 	/* Written by the consumer. */
@@ -80,7 +81,7 @@ static void bell_sleep(struct bell *b)
 		;
 }
 
-/* There was something after all. A post that has come meanwhile is taken. */
+/* Does not sleep after all. If bell_ring() has cleared @asleep, its post is consumed. */
 static void bell_get_up(struct bell *b)
 {
 	if (!atomic_exchange(&b->asleep, false))
@@ -151,7 +152,7 @@ static size_t room_for(size_t len)
 /* --- the producer --------------------------------------------------------------------------------
  */
 
-/* Room in one span; the end of the memory is skipped if there is some only at its start. */
+/* Finds room in one span. Skips the end of the memory if the piece fits only at its start. */
 static uint8_t *reserve(struct fifo *f, size_t len, size_t limit)
 {
 	uint64_t at = atomic_load_explicit(&f->produced, memory_order_relaxed);
@@ -205,7 +206,10 @@ void fifo_commit(struct fifo *f, size_t len, unsigned int ring, int cpu)
 
 void fifo_mark(struct fifo *f, uint64_t mark)
 {
-	/* Who sees the mark sees its place; an older mark that is seen with it comes later. */
+	/*
+	 * The place first: a consumer that sees the mark sees its place. One that sees the older
+	 * mark with the new place returns it later, which does no harm.
+	 */
 	atomic_store(&f->mark_at, atomic_load_explicit(&f->produced, memory_order_relaxed));
 	atomic_store(&f->mark, mark);
 	bell_ring(&f->filled);
@@ -216,7 +220,7 @@ static bool has_room(struct fifo *f)
 	return fifo_fullness(f) < ROOM_BELOW;
 }
 
-/* As with a bell: who wants room says so and then looks, who makes room does so and then asks. */
+/* As with a bell: the producer sets the flag, then checks; the consumer frees, then checks it. */
 bool fifo_want_room(struct fifo *f)
 {
 	atomic_store(&f->wants_room, true);
@@ -234,7 +238,7 @@ static void consume(struct fifo *f, size_t bytes)
 	bell_ring(&f->freed);
 }
 
-/* What is next: a mark, or with 0 a piece in *@ret, or with 0 and NULL there nothing. */
+/* Returns the next mark, or 0 with the next piece in *@ret (NULL: there is none). */
 static uint64_t next(struct fifo *f, const struct piece **ret)
 {
 	uint64_t mark = atomic_load(&f->mark);
@@ -248,7 +252,7 @@ static uint64_t next(struct fifo *f, const struct piece **ret)
 	if (atomic_load(&f->produced) == at)
 		return 0;
 	p = piece_at(f, at);
-	/* A piece was counted together with what is skipped before it. */
+	/* The producer publishes a skip together with the piece behind it. */
 	if (p->len == PIECE_SKIP) {
 		consume(f, f->size - (size_t)((uint8_t *)p - f->memory));
 		p = (struct piece *)f->memory;
@@ -296,6 +300,6 @@ unsigned int fifo_fullness(void *fifo)
 	uint64_t consumed = atomic_load(&f->consumed);
 	uint64_t used = atomic_load(&f->produced) - consumed;
 
-	/* What was consumed between the two is not in memory any more. */
+	/* The consumer may have moved on between the two loads, so @used may be too large. */
 	return used < f->size ? (unsigned int)(used * 100 / f->size) : 100;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of records on their way from a reader to the writer behind it, in memory of fixed size.
+ * A lock-free queue of fixed size that carries records from a reader to its writer.
  *
- *   reader: fifo_reserve(), fifo_commit() ──► circular memory of pieces ──► fifo_wait(),
- * fifo_done()
+ *   reader: fifo_reserve(), fifo_commit() ──► pieces ──► writer: fifo_wait(), fifo_done()
  *
- * What is copied here is out of its ring, so the kernel has room again however long the disk takes.
- * A piece lies in one span and holds whole records of one ring. An empty fifo begins anew at its
- * start: as long as the writer keeps up, the same memory, still in the cache, is used again.
+ * Records copied here leave their ring, so the kernel has room again however slow the disk is. A
+ * piece lies in one span and holds whole records of one ring. An empty fifo starts again at the
+ * beginning of its memory: while the writer keeps up, the same memory stays in the cache.
  *
- * One thread produces and one consumes; fifo_fullness() may be asked by any.
+ * Threads: one produces, one consumes; any may call fifo_fullness(). The fifo owns its memory;
+ * reserved and waiting pieces point into it. Sizes are in bytes.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_FIFO_H
 #define RINGTAIL_RECORD_PIPELINE_FIFO_H
@@ -22,63 +22,69 @@
 
 struct fifo;
 
-#define FIFO_PIECE_MAX ((size_t)1 << 20)   /* bytes of records in a piece, at most */
+#define FIFO_PIECE_MAX ((size_t)1 << 20)   /* most bytes of records in a piece */
 #define FIFO_MIN       ((size_t)512 << 10) /* bytes of a fifo */
 
 /*
- * Memory of @bytes (FIFO_MIN or more), reserved at once; it costs pages only as they are used.
- * A sixteenth of it is kept for those who may not wait (see fifo_reserve()). NULL: out of memory.
+ * Returns a fifo of @bytes (FIFO_MIN or more), or NULL when out of memory. Its pages are allocated
+ * on first use. A sixteenth is kept for urgent reservations (see fifo_reserve()).
  */
 struct fifo *fifo_new(size_t bytes);
 void fifo_free(struct fifo *f); /* accepts NULL */
 
-/* The size that fifo_new() was given. */
+/* Returns the size of the memory. */
 size_t fifo_bytes(const struct fifo *f);
 
 /* --- the producer --- */
 
 /*
- * Room for a piece of @len bytes (at most fifo_piece_max()), 8-byte aligned, or NULL when there is
- * none; @urgent may also take what is kept. Nothing happens before fifo_commit(), and of several
- * reservations the last one counts.
+ * Returns 8-byte aligned room for a piece of @len bytes (at most fifo_piece_max()), or NULL when
+ * there is none. @urgent may also use the sixteenth that is kept. The writer sees nothing before
+ * fifo_commit(); a second reservation replaces the first.
  */
 uint8_t *fifo_reserve(struct fifo *f, size_t len, bool urgent);
 
-/* The same, and waits until there is room. */
+/* As fifo_reserve() without @urgent, but sleeps until there is room. */
 uint8_t *fifo_reserve_patiently(struct fifo *f, size_t len);
 
-/* The largest length that can be reserved, bytes. */
+/* Returns the largest @len of a piece: a quarter of the fifo, at most FIFO_PIECE_MAX. */
 size_t fifo_piece_max(const struct fifo *f);
 
-/* The first @len bytes (0: none after all) of what was reserved are records of @ring and @cpu. */
+/*
+ * Hands the first @len bytes of the reserved room, records of @ring and @cpu, to the writer. With
+ * @len 0 the reservation is dropped.
+ */
 void fifo_commit(struct fifo *f, size_t len, unsigned int ring, int cpu);
 
 /*
- * Fifo_done() shall say when so much is free that a piece has room for certain. Returns false when
- * that is so already; then it will not.
+ * Asks fifo_done() to report when the largest piece has room for certain. Returns false if it has
+ * room now; fifo_done() then reports nothing.
  */
 bool fifo_want_room(struct fifo *f);
 
 /*
- * The consumer is to be told @mark (not 0) when it has done all that was committed so far. A mark
- * that it has not come to yet gives way to the new one.
+ * Makes fifo_wait() return @mark (not 0) after all pieces committed so far. It replaces an earlier
+ * mark that fifo_wait() has not returned yet.
  */
 void fifo_mark(struct fifo *f, uint64_t mark);
 
 /* --- the consumer --- */
 
 /*
- * Waits for the next piece, which is in *@ret until fifo_done(), or for a mark. Returns 0 for a
- * piece, else the mark.
+ * Sleeps until there is a piece or a mark. Returns 0 with a piece in *@ret, valid until
+ * fifo_done(), or the mark.
  */
 uint64_t fifo_wait(struct fifo *f, struct run *ret);
 
-/* Returns true once for each fifo_want_room() that returned true, when there is room. */
+/*
+ * Frees the piece of the last fifo_wait(). Returns true once for each fifo_want_room() that
+ * returned true, when there is room.
+ */
 bool fifo_done(struct fifo *f);
 
 /* --- any thread --- */
 
-/* How much of it is taken, in percent. @fifo is a struct fifo. */
+/* Returns how full @fifo (a struct fifo) is, in percent. */
 unsigned int fifo_fullness(void *fifo);
 
 #endif

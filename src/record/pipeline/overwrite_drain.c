@@ -8,16 +8,16 @@
 #include "ring/backward.h"
 #include "sys/kernel/perf_event.h"
 
-struct dump_ring {
+struct overwrite_ring {
 	struct backward ring;
 	unsigned int index;
 	int cpu;
-	int owner; /* descriptor at which it is mapped */
+	int owner; /* the descriptor that the ring was mapped by */
 };
 
 struct overwrite_drain {
 	struct fifo *fifo;
-	struct dump_ring *rings;
+	struct overwrite_ring *rings;
 	size_t nr, capacity;
 	struct overwrite_drain_stats stats;
 };
@@ -42,12 +42,12 @@ void overwrite_drain_free(struct overwrite_drain *d)
 int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *source,
 			struct error *err)
 {
-	struct dump_ring dr = {
+	struct overwrite_ring r = {
 		.index = source->ring,
 		.cpu = source->cpu,
 		.owner = source->nr_fds ? source->fds[0] : -1,
 	};
-	int rc = backward_init(&dr.ring, source->memory,
+	int rc = backward_init(&r.ring, source->memory,
 			       (const uint8_t *)source->memory + source->page_size,
 			       source->data_size);
 
@@ -55,7 +55,7 @@ int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *s
 		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
 	if (array_grow(&d->rings, &d->capacity, d->nr + 1, sizeof(*d->rings)))
 		return error_set(err, -ENOMEM, "out of memory");
-	d->rings[d->nr++] = dr;
+	d->rings[d->nr++] = r;
 	return 0;
 }
 
@@ -69,12 +69,12 @@ const struct overwrite_drain_stats *overwrite_drain_stats(const struct overwrite
 	return &d->stats;
 }
 
-static int set_paused(const struct dump_ring *dr, bool paused, struct error *err)
+static int set_paused(const struct overwrite_ring *r, bool paused, struct error *err)
 {
-	int rc = perf_event_pause_output(dr->owner, paused);
+	int rc = perf_event_pause_output(r->owner, paused);
 
 	return rc ? error_sys(err, rc, "%s the ring of CPU %d", paused ? "pausing" : "resuming",
-			      dr->cpu)
+			      r->cpu)
 		  : 0;
 }
 
@@ -86,13 +86,16 @@ int overwrite_drain_pause(struct overwrite_drain *d, struct error *err)
 		rc = set_paused(&d->rings[i], true, err);
 	if (!rc && d->nr) {
 		perf_event_await_writers();
-		d->stats.dumps++;
+		d->stats.drains++;
 	}
 	return rc;
 }
 
-/* In pieces of whole records. Returns the bytes copied: all, unless the ring is not as it was. */
-static size_t copy_records(struct overwrite_drain *d, const struct dump_ring *dr,
+/*
+ * Copies in pieces of whole records. Returns the bytes copied: fewer than all only where the ring
+ * is damaged.
+ */
+static size_t copy_records(struct overwrite_drain *d, const struct overwrite_ring *r,
 			   const struct ring_spans *spans)
 {
 	size_t total = spans->a_len + spans->b_len, max = fifo_piece_max(d->fifo), done = 0;
@@ -103,7 +106,7 @@ static size_t copy_records(struct overwrite_drain *d, const struct dump_ring *dr
 
 		ring_spans_copy(spans, done, p, len);
 		len = ring_whole_records(p, len);
-		fifo_commit(d->fifo, len, dr->index, dr->cpu);
+		fifo_commit(d->fifo, len, r->index, r->cpu);
 		if (!len)
 			break;
 		done += len;
@@ -113,13 +116,13 @@ static size_t copy_records(struct overwrite_drain *d, const struct dump_ring *dr
 
 int overwrite_drain_take(struct overwrite_drain *d, size_t i, bool go_on, struct error *err)
 {
-	struct dump_ring *dr = &d->rings[i];
+	struct overwrite_ring *r = &d->rings[i];
 	struct backward_records found;
-	size_t bytes = backward_find(&dr->ring, &found);
-	size_t taken = copy_records(d, dr, &found.spans);
+	size_t bytes = backward_find(&r->ring, &found);
+	size_t taken = copy_records(d, r, &found.spans);
 
 	d->stats.taken += taken;
 	d->stats.overwritten += found.overwritten + bytes - taken;
-	backward_done(&dr->ring, &found);
-	return go_on ? set_paused(dr, false, err) : 0;
+	backward_done(&r->ring, &found);
+	return go_on ? set_paused(r, false, err) : 0;
 }

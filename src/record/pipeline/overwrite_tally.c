@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct census_stage {
+struct overwrite_stage {
 	struct sink sink;
 	struct sink *next;
 	const struct opened *opened;
@@ -12,9 +12,8 @@ struct census_stage {
 	uint64_t *samples;   /* of each descriptor */
 };
 
-/* The id is the first word of every sample (PERF_SAMPLE_IDENTIFIER); many in a row have the same.
- */
-static void count_run(struct census_stage *c, const struct run *run)
+/* The id is a sample's first word (PERF_SAMPLE_IDENTIFIER). Neighbours often have the same one. */
+static void count_run(struct overwrite_stage *c, const struct run *run)
 {
 	uint32_t found = ID_TABLE_NONE;
 	size_t at = 0, end = run_bytes(run);
@@ -36,45 +35,46 @@ static void count_run(struct census_stage *c, const struct run *run)
 	}
 }
 
-static int census_write(struct sink *s, const struct run *run, struct error *err)
+static int overwrite_tally_write(struct sink *s, const struct run *run, struct error *err)
 {
-	struct census_stage *c = (struct census_stage *)s;
+	struct overwrite_stage *c = (struct overwrite_stage *)s;
 
 	if (run->ring < c->opened->nr_rings && c->opened->rings[run->ring].kind == RING_OVERWRITTEN)
 		count_run(c, run);
 	return sink_write(c->next, run, err);
 }
 
-static int census_flush(struct sink *s, struct error *err)
+static int overwrite_tally_flush(struct sink *s, struct error *err)
 {
-	return sink_flush(((struct census_stage *)s)->next, err);
+	return sink_flush(((struct overwrite_stage *)s)->next, err);
 }
 
-static void census_free(struct sink *s)
+static void overwrite_tally_free(struct sink *s)
 {
-	struct census_stage *c = (struct census_stage *)s;
+	struct overwrite_stage *c = (struct overwrite_stage *)s;
 
 	id_table_release(&c->ids);
 	free(c->samples);
 	free(c);
 }
 
-static const struct sink_ops census_ops = {
-	.write = census_write,
-	.flush = census_flush,
-	.free = census_free,
+static const struct sink_ops overwrite_tally_ops = {
+	.write = overwrite_tally_write,
+	.flush = overwrite_tally_flush,
+	.free = overwrite_tally_free,
 };
 
 struct sink *overwrite_tally_new(const struct opened *opened, struct sink *next)
 {
-	struct census_stage *c = calloc(1, sizeof(*c));
+	struct overwrite_stage *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	*c = (struct census_stage){.sink.ops = &census_ops, .next = next, .opened = opened};
+	*c = (struct overwrite_stage){
+		.sink.ops = &overwrite_tally_ops, .next = next, .opened = opened};
 	c->samples = calloc(opened->nr_fds + 1, sizeof(*c->samples));
 	if (!c->samples || open_fds_by_id(opened->fds, opened->nr_fds, &c->ids)) {
-		census_free(&c->sink);
+		overwrite_tally_free(&c->sink);
 		return NULL;
 	}
 	return &c->sink;
@@ -82,7 +82,7 @@ struct sink *overwrite_tally_new(const struct opened *opened, struct sink *next)
 
 void overwrite_tally_add(const struct sink *s, uint64_t *sums)
 {
-	const struct census_stage *c = (const struct census_stage *)s;
+	const struct overwrite_stage *c = (const struct overwrite_stage *)s;
 
 	for (size_t i = 0; i < c->opened->nr_fds; i++)
 		sums[c->opened->fds[i].event] += c->samples[i];

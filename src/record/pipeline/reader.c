@@ -19,40 +19,40 @@ struct reader_ring {
 	bool sideband;
 	const struct cpus *run_on;
 	const int *fds;
-	uint64_t left;	    /* bytes that this pass is still to take */
-	bool ready, hangup; /* found by reader_wait(), not yet dealt with */
-	bool waits;	    /* for room in the fifo */
-	bool quiet;	    /* sideband woke the reader; its event is polled again by the timer */
+	uint64_t left;	       /* bytes that this pass has yet to drain */
+	bool ready, hangup;    /* found by reader_wait(), not yet handled */
+	bool waits;	       /* for room in the fifo */
+	bool quiet;	       /* sideband woke the reader; not polled until the timer expires */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
 
-/* In epoll's data: a ring's index, this and a watched descriptor, or the timer. */
+/* epoll's data: the index of a ring, WATCHED with a watched descriptor, or TIMER. */
 #define WATCHED (1ull << 32)
 #define TIMER	(1ull << 33)
 
 /*
- * Sideband wakes the reader after a few records, since the file of a map is read for its build-id
- * and may be gone soon. So that a storm of them does not wake it for each, a ring of sideband that
- * did is not polled for this time.
+ * Sideband wakes the reader after a few records, because the build-id is read from the mapped file,
+ * which may soon be deleted. A sideband ring that woke the reader is not polled for this time, so
+ * that a storm of maps does not wake it for each.
  */
 #define QUIET_MS 25
 
 /*
- * In percent: a fifo that is so full, or a ring that is so full when its turn comes, is a reason to
- * cut user stacks. Rings wake their reader at a quarter at most: one that is crowded fills faster
- * than it is copied. Without the stacks a tenth goes to memory that is not in the cache.
+ * User stacks are cut when the fifo, or a ring at its turn, is this full, in percent. A ring wakes
+ * its reader at a quarter full or before, so a crowded ring fills faster than it is copied. Without
+ * the stacks a tenth of the bytes goes to memory that is not in the cache.
  */
 #define FIFO_CROWDED_AT 75
 #define RING_CROWDED_AT 50
 
-/* What is done with samples that find no room in the fifo. */
+/* What happens to samples that find no room in the fifo. */
 enum when_full {
 	FULL_LEAVE, /* they stay in the ring, up to half of it */
 	FULL_DROP,
 	FULL_WAIT, /* until there is room */
 };
 
-/* Bytes of records with stacks that are copied before it is looked again how full rings are. */
+/* With stacks, at most this is copied before the fill of the ring is checked again. */
 #define STACKS_AT_ONCE ((size_t)256 << 10)
 
 struct reader {
@@ -60,13 +60,13 @@ struct reader {
 	size_t nr, capacity, hung_up, waiting;
 	struct fifo *fifo;
 	struct shed *shed;
-	uint8_t *scratch;	    /* a piece that does not get into the fifo as it is */
-	uint64_t least;		    /* bytes to be taken of a ring */
-	const struct cpus *runs_on; /* of the ring that it moved for last */
-	int epoll, timer;	    /* the timer ends the rings' quiet */
+	uint8_t *scratch;	    /* a piece from which samples or stacks are removed */
+	uint64_t least;		    /* bytes; see reader_set_least() */
+	const struct cpus *runs_on; /* where the thread moved last */
+	int epoll, timer;	    /* the timer ends the quiet of rings */
 	bool any_ready, any_quiet;
-	bool rounds, marked; /* marked: nothing was taken since the last FINISHED_ROUND */
-	bool left_some;	     /* in a ring, since this pass began */
+	bool rounds, marked; /* marked: nothing was drained since the last FINISHED_ROUND */
+	bool left_some;	     /* this pass left records in a ring */
 	struct reader_stats stats;
 };
 
@@ -128,7 +128,7 @@ static struct epoll_event ring_interest(const struct reader *r, size_t i)
 	};
 }
 
-/* Polls the next event of the ring, or notes that there is none left. */
+/* Polls the next event of the ring, or counts the ring as hung up if there is none. */
 static int ring_poll(struct reader *r, size_t i)
 {
 	struct reader_ring *rr = &r->rings[i];
@@ -176,7 +176,10 @@ int reader_watch(struct reader *r, int fd, struct error *err)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) ? error_sys(err, -errno, "epoll") : 0;
 }
 
-/* The timer rang. What came meanwhile is reported at once: nobody asked since (perf_poll()). */
+/*
+ * Polls the quiet rings again when the timer has expired. epoll reports at once what came
+ * meanwhile, because nothing called perf_poll() since.
+ */
 static int end_quiet(struct reader *r, struct error *err)
 {
 	int rc = 0;
@@ -257,10 +260,10 @@ const struct reader_stats *reader_stats(const struct reader *r)
  */
 
 /*
- * Records about what was dropped, as far as there is room for them. The rest waits for the next
- * pass; the patient one at the end leaves none.
+ * Writes LOST_SAMPLES records for what was dropped, as far as there is room. The rest follows in a
+ * later pass; the patient pass at the end leaves none.
  */
-static void tell_dropped(struct reader *r, bool patient)
+static void report_dropped(struct reader *r, bool patient)
 {
 	size_t len = 1;
 	int cpu;
@@ -271,30 +274,30 @@ static void tell_dropped(struct reader *r, bool patient)
 
 		if (!p)
 			break;
-		len = shed_tell(r->shed, p, &cpu);
+		len = shed_report_next(r->shed, p, &cpu);
 		fifo_commit(r->fifo, len, RUN_NO_RING, cpu);
 	}
 }
 
-/* What a ring holds when its turn comes. */
+/* The contents of a ring at its turn, and what may be shed from them. */
 struct turn {
 	struct reader_ring *rr;
 	struct ring_spans spans;
 	size_t total;  /* bytes of both spans */
-	bool can_shed; /* samples may be given up */
+	bool can_shed; /* samples may be dropped */
 	enum when_full full;
-	bool no_stacks; /* stacks are: the ring is crowded */
+	bool no_stacks; /* the ring is crowded: stacks are cut */
 };
 
 /*
- * Copies the first @len bytes to @to and releases the whole records among them. Returns theirs. To
- * find where they end takes some 2 ns a record, in what the cache has just got: less than a fifth
- * of the copy, with the smallest records.
+ * Copies the first @len bytes to @to and releases the whole records among them. Returns their
+ * bytes. Finding the end of the last whole record takes 2 ns a record, in memory just cached: less
+ * than a fifth of the copy, with the smallest records.
  */
 static size_t copy_out(const struct turn *t, size_t len, uint8_t *to)
 {
 	ring_spans_copy(&t->spans, 0, to, len);
-	/* Of all that there is the kernel has seen to it. */
+	/* The kernel ends a full span on a record boundary. */
 	if (len < t->total)
 		len = ring_whole_records(to, len);
 	ring_release(&t->rr->ring, len);
@@ -308,8 +311,9 @@ static void commit(struct reader *r, const struct turn *t, size_t len)
 }
 
 /*
- * How much of the first @len bytes has to go though the fifo has no room for it: what is beyond
- * half of the ring, and so a record at least, or all. The kernel wakes the reader for each quarter.
+ * Returns how many of the first @len bytes must leave the ring although the fifo has no room: with
+ * FULL_LEAVE those beyond half of the ring, at least one record; else all. The kernel wakes the
+ * reader for each quarter, so it comes back in time.
  */
 static size_t too_much(const struct turn *t, size_t len)
 {
@@ -326,9 +330,9 @@ static size_t too_much(const struct turn *t, size_t len)
 }
 
 /*
- * The fifo has no room for the first @len bytes: of those that may not stay where they are samples
- * are dropped, the others take what is kept for them. Returns how much of the ring is done with; 0:
- * it stays as it is.
+ * The fifo has no room for the first @len bytes. Of those that must leave the ring, drops the
+ * samples and copies the other records to the part of the fifo kept for them. Returns the bytes
+ * released; 0: the ring stays as it is.
  */
 static size_t take_without_samples(struct reader *r, const struct turn *t, size_t len)
 {
@@ -353,7 +357,7 @@ static size_t take_without_samples(struct reader *r, const struct turn *t, size_
 	return len;
 }
 
-/* As take_copy(), by way of memory that is in the cache: what is cut touches none that is not. */
+/* As take_copy(), through scratch memory in the cache: the cut stacks touch no uncached memory. */
 static size_t take_without_stacks(struct reader *r, const struct turn *t, size_t len, uint8_t *p)
 {
 	enum loss_cause cause = t->rr->waits ? LOSS_STACK : LOSS_STACK_RING;
@@ -376,7 +380,7 @@ static size_t take_copy(struct reader *r, const struct turn *t, size_t len, uint
 	return len;
 }
 
-/* Takes up to @len bytes. Returns how much of the ring is done with. */
+/* Takes up to @len bytes. Returns the bytes released in the ring. */
 static size_t take_piece(struct reader *r, const struct turn *t, size_t len)
 {
 	uint8_t *p = t->full == FULL_WAIT ? fifo_reserve_patiently(r->fifo, len)
@@ -389,7 +393,8 @@ static size_t take_piece(struct reader *r, const struct turn *t, size_t len)
 	return t->no_stacks ? take_without_stacks(r, t, len, p) : take_copy(r, t, len, p);
 }
 
-/* Where it cannot run there, it takes the ring from where it is. */
+/* Moves the thread to the CPUs of the ring. If that fails, it drains the ring from where it runs.
+ */
 static void move_to(struct reader *r, const struct reader_ring *rr)
 {
 	if (!rr->run_on || rr->run_on == r->runs_on)
@@ -406,7 +411,8 @@ static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
 	rr->waits = waits;
 }
 
-/* What the ring holds now is for this pass, unless it is less than is worth it. */
+/* Sets what this pass is to drain of the ring: all that it holds now, or nothing if below @least.
+ */
 static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
 {
 	struct ring_spans spans;
@@ -445,7 +451,7 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 	return n;
 }
 
-/* What says whose the samples are goes first: an output that fails in the midst of them has it. */
+/* Sideband first: an output that fails amid the samples still has what resolves them. */
 static uint64_t take_sideband(struct reader *r, enum when_full full)
 {
 	uint64_t bytes = 0;
@@ -456,7 +462,7 @@ static uint64_t take_sideband(struct reader *r, enum when_full full)
 	return bytes;
 }
 
-/* Piece by piece in turns, so that no ring waits until another one is empty. */
+/* Drains in turns, a piece each, so that no ring waits until another one is empty. */
 static uint64_t take_turns(struct reader *r, enum when_full full)
 {
 	uint64_t bytes = take_sideband(r, full);
@@ -473,7 +479,7 @@ static uint64_t take_turns(struct reader *r, enum when_full full)
 	return bytes;
 }
 
-/* An event of ring @i has no tasks any more: another one of the ring is polled in its place. */
+/* An event of ring @i has no tasks any more: polls another event of the ring instead. */
 static int ring_hangup(struct reader *r, size_t i, struct error *err)
 {
 	struct reader_ring *rr = &r->rings[i];
@@ -485,10 +491,9 @@ static int ring_hangup(struct reader *r, size_t i, struct error *err)
 	return rc ? error_sys(err, rc, "epoll") : 0;
 }
 
-/* What a pass leaves behind. */
 static void pass_end(struct reader *r, bool patient, uint64_t bytes)
 {
-	tell_dropped(r, patient);
+	report_dropped(r, patient);
 	r->stats.passes++;
 	if (bytes)
 		r->marked = false;
@@ -518,7 +523,7 @@ int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 	return rc;
 }
 
-/* Not after a pass that left something behind: it might be older than what comes next. */
+/* Writes no mark after a pass that left records in a ring: the next pass may bring older ones. */
 static void round_mark(struct reader *r)
 {
 	const struct perf_event_header mark = {

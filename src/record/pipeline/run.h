@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What travels through the pipeline: a run of whole records. */
+/*
+ * A run: whole records of one ring on their way through the pipeline. It does not own its memory.
+ */
 #ifndef RINGTAIL_RECORD_PIPELINE_RUN_H
 #define RINGTAIL_RECORD_PIPELINE_RUN_H
 
@@ -10,9 +12,9 @@
 #define RUN_NO_RING (~0u)
 
 /*
- * Whole records of one ring in at most two spans: a ring that wraps is not copied to make it one.
- * A record may lie across both spans; its header (8 bytes) never does, since everything in a ring
- * is a multiple of 8 bytes. The memory belongs to whoever made the run.
+ * Whole records in at most two spans, so that a ring that wraps need not be copied. A record may
+ * lie across both spans; its header (8 bytes) never does, because all sizes in a ring are multiples
+ * of 8 bytes. The memory belongs to the maker of the run.
  */
 struct run {
 	const uint8_t *a, *b;
@@ -21,13 +23,13 @@ struct run {
 	int cpu;	     /* of the ring; -1: any */
 };
 
-/* The length of both pieces. */
+/* Returns the bytes of both spans. */
 static inline size_t run_bytes(const struct run *run)
 {
 	return run->a_len + run->b_len;
 }
 
-/* Copies @len bytes from byte @at of the run. */
+/* Copies @len bytes at offset @at of the run, which has them, to @out. */
 static inline void run_copy(const struct run *run, size_t at, void *out, size_t len)
 {
 	uint8_t *p = out;

@@ -7,14 +7,14 @@
 #include "perfdata/sample.h"
 #include "record/loss/lost_samples_record.h"
 
-/* What was given up of one descriptor's event. */
+/* What was cut and dropped of the event of one descriptor. */
 struct shed_event {
 	uint64_t id;
 	unsigned int event;
-	uint64_t dropped; /* samples not told of yet */
+	uint64_t dropped; /* samples not reported yet */
 	uint64_t time;	  /* of the last of them, ns */
-	uint64_t cut[2];  /* user stacks: for want of room in the ring, and in our memory */
-	int cpu;	  /* of the descriptor's ring, once anything was given up */
+	uint64_t cut[2];  /* user stacks: LOSS_STACK_RING, LOSS_STACK */
+	int cpu;	  /* of the descriptor's ring; set when anything is cut or dropped */
 };
 
 struct shed {
@@ -80,7 +80,7 @@ int shed_cut(const struct shed *s, struct loss *ret)
 	return rc;
 }
 
-/* The event of a sample of @size bytes; NULL if it is none of ours. */
+/* Returns the event of a sample of @size bytes, or NULL if the plan has none with its id. */
 static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t size)
 {
 	uint64_t id;
@@ -96,8 +96,8 @@ static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t
 }
 
 /*
- * Moves the sample at @from to @to without its user stack: size 0, and then neither data nor
- * dyn_size. Returns its size then.
+ * Moves the sample at @from to @to without its user stack: a stack size of 0 is followed by neither
+ * data nor dyn_size. Returns the new size of the sample.
  */
 static size_t move_cut(const struct plan *plan, const struct shed_event *e, uint8_t *to,
 		       const uint8_t *from, size_t size)
@@ -164,7 +164,7 @@ static void note_dropped(struct shed *s, const uint8_t *sample, size_t size, int
 {
 	struct shed_event *e = event_of(s, sample, size);
 
-	/* Of an event that we did not open nothing could be told; there is none. */
+	/* No ring has samples of an event that was not opened. */
 	if (!e)
 		return;
 	e->dropped++;
@@ -189,7 +189,7 @@ size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu)
 	return to;
 }
 
-size_t shed_tell(struct shed *s, uint8_t *out, int *ret_cpu)
+size_t shed_report_next(struct shed *s, uint8_t *out, int *ret_cpu)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		struct shed_event *e = &s->events[i];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where runs of records go. Everything behind a reader has this one shape: a sink writes to a
- * file or pipe; a stage does something with the runs and hands them to the sink behind it. A mode
- * of recording is a chain of them:
+ * The interface of all that takes runs of records: sinks and stages.
+ *
+ * A sink writes runs to a file or pipe, or keeps them in the history. A stage counts or changes
+ * runs and passes them on to the next sink. A mode of recording is a chain of them:
  *
  *   reader ──► fifo ──► tally ──► file
  *   reader ──► fifo ──► tally ──► [history] ──► [compress] ──► asynchronous file
  *
- * One thread, that of the writer behind the fifo, uses a sink.
+ * Threads: one, the writer's, uses a sink. Ownership: a stage does not own the sink behind it.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_SINK_H
 #define RINGTAIL_RECORD_PIPELINE_SINK_H
@@ -22,13 +23,13 @@ struct sink;
 
 struct sink_ops {
 	/*
-	 * Takes the records of @run; on return its memory may be used again. 0 or a negative errno
-	 * with @err filled, after which the recording ends.
+	 * Takes the records of @run, whose memory is the caller's again on return. Returns 0 or a
+	 * negative errno with @err filled; an error ends the recording.
 	 */
 	int (*write)(struct sink *s, const struct run *run, struct error *err);
-	/* Makes all that it took readable by others. */
+	/* Makes all that was written readable in the file. Returns as write() does. */
 	int (*flush)(struct sink *s, struct error *err);
-	/* Frees the sink itself, not the one behind it. */
+	/* Frees the sink itself, not the sink behind it. */
 	void (*free)(struct sink *s);
 };
 
@@ -36,15 +37,15 @@ struct sink {
 	const struct sink_ops *ops;
 };
 
-/* Call the operation of that name. Return 0, or a negative errno with @err filled. */
+/* These call the functions of the sink's ops. */
 int sink_write(struct sink *s, const struct run *run, struct error *err);
 int sink_flush(struct sink *s, struct error *err);
 void sink_free(struct sink *s); /* accepts NULL */
 
-/* One record made in user space. */
+/* Writes one record made in user space. Returns as sink_write() does. */
 int sink_record(struct sink *s, const struct perf_event_header *hdr, struct error *err);
 
-/* The same as a record_emit_fn (record/emit.h), whose argument is a struct sink_emit. */
+/* sink_record() as a record_emit_fn (record/initial/emit.h); @to is a struct sink_emit. */
 struct sink_emit {
 	struct sink *sink;
 	struct error *err;
@@ -52,13 +53,13 @@ struct sink_emit {
 int sink_emit(const struct perf_event_header *hdr, void *to);
 
 /*
- * A sink on @writer. @lock (NULL: none) is held while the writer is used, which sinks of several
- * threads may then share. Both remain the caller's and must outlive the sink. Returns NULL when out
- * of memory.
+ * Returns a sink that writes to @writer, or NULL when out of memory. It holds @lock (NULL: none)
+ * while it uses the writer, so that sinks of several threads may share one. Both remain the
+ * caller's and must outlive the sink.
  */
 struct sink *sink_file_new(struct writer *writer, pthread_mutex_t *lock);
 
-/* Bytes that this sink gave to its writer. */
+/* Returns the bytes that @s, a sink of sink_file_new(), gave to its writer. */
 uint64_t sink_file_bytes(const struct sink *s);
 
 #endif

@@ -15,7 +15,7 @@ struct tally_stage {
 	struct sink *next;
 	struct tally_opts opts;
 	struct tally counts;
-	_Alignas(8) uint8_t record[UINT16_MAX + 1]; /* one that wraps, made whole */
+	_Alignas(8) uint8_t record[UINT16_MAX + 1]; /* a whole record for the callbacks */
 };
 
 static uint64_t sample_time(const struct tally_stage *t, const struct run *run, size_t at)
@@ -29,18 +29,18 @@ static uint64_t sample_time(const struct tally_stage *t, const struct run *run, 
 	return time;
 }
 
-bool tally_tells_lost(uint32_t type)
+bool tally_is_loss(uint32_t type)
 {
 	return type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES ||
 	       type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* A record that somebody asked for. */
+/* Calls the functions that ask for this record. */
 static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
 		      const struct perf_event_header *h)
 {
 	bool map = t->opts.map && (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2);
-	bool lost = t->opts.lost && tally_tells_lost(h->type);
+	bool lost = t->opts.lost && tally_is_loss(h->type);
 	bool sideband = t->opts.sideband && task_table_wants(h->type);
 	const struct perf_event_header *whole = (const void *)t->record;
 	int rc = 0;
@@ -64,15 +64,16 @@ static void count_time(struct tally *counts, uint64_t time)
 		counts->last = time;
 }
 
-/* Samples of a run: how many, and where the first and the last are. */
+/* The samples of a run: their number, and the offsets of the first and the last. */
 struct samples {
 	uint64_t nr;
 	size_t first, last;
 };
 
 /*
- * Goes over the samples from @at on, up to another record or the end of the first span. Samples are
- * the many, and another CPU has copied them: what is ahead is fetched while the rest is counted.
+ * Counts the samples from @at on, up to another record or the end of the first span. Another CPU
+ * has copied the samples, so it prefetches those ahead while it counts. Returns the offset behind
+ * them.
  */
 static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
 {
@@ -90,7 +91,7 @@ static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
 	return at;
 }
 
-/* Any record, wherever it lies. */
+/* Counts a sample, or passes another record to tally_show(); the record may lie in both spans. */
 static int tally_record(struct tally_stage *t, const struct run *run, size_t at,
 			const struct perf_event_header *h, struct samples *s)
 {
@@ -103,8 +104,8 @@ static int tally_record(struct tally_stage *t, const struct run *run, size_t at,
 }
 
 /*
- * Of samples only the header is read, and the time of the first and the last of the run, which is
- * in order as one ring is, forward or backward.
+ * Reads only the headers of samples, and the times of the first and the last one: a run is in order
+ * of time as its ring is, forward or backward.
  */
 static int tally_run(struct tally_stage *t, const struct run *run)
 {
@@ -136,7 +137,7 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	return rc;
 }
 
-/* The next stage has answered @code to what was counted. */
+/* The next stage returned @rc for all that was counted. */
 static int tally_passed(struct tally_stage *t, int rc)
 {
 	if (!rc)

@@ -14,36 +14,36 @@
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
 
-/* Bytes taken after which all rings are visited, so that readers can sort in little memory. */
+/* After these bytes a reader drains all rings, so that reports can sort in little memory. */
 #define ROUND_BYTES (8u << 20)
 
 /*
- * Of a thread, in bytes: enough for what readers and writers call, the deepest being zstd. Libc
- * unmaps stacks of the usual 8 MB one by one as threads end; small ones it keeps.
+ * Bytes of a thread's stack: enough for readers and writers; zstd goes deepest. Libc unmaps stacks
+ * of the default 8 MB one by one as threads end, and keeps small ones.
  */
 #define STACK_SIZE (256u << 10)
 
-/* In a mark: the writer's last. The rest is the number of the command. */
+/* A flag in a mark: the writer ends here. The rest of a mark is the number of the command. */
 #define MARK_END (1ull << 63)
 
 struct worker {
 	struct worker_opts opts;
 	struct fifo *fifo;
 	struct reader *reader;
-	struct overwrite_drain *dump; /* of rings that are overwritten */
-	uint64_t since_round;	      /* bytes */
-	int wake;		      /* an eventfd: there is a command */
+	struct overwrite_drain *overwrite;
+	uint64_t since_round; /* bytes drained since all rings were visited */
+	int wake;	      /* an eventfd for the reader: a command, or room in the fifo */
 	pthread_t read_thread, write_thread;
 	bool reading, writing; /* the threads were started */
 
 	pthread_mutex_t lock; /* guards what follows */
 	enum worker_command command;
 	uint64_t asked, done; /* numbers of commands */
-	bool paused;	      /* until @resumed */
+	bool paused;	      /* the reader waits for @resumed */
 	pthread_cond_t resumed;
-	bool held, waived;     /* the writer is to wait; it need not, whatever comes */
+	bool held, waived;     /* the writer is to stop; nothing stops it */
 	bool busy;	       /* the writer uses the sink */
-	pthread_cond_t turned; /* one of these has changed */
+	pthread_cond_t turned; /* held, waived or busy has changed */
 	bool hung_up, full, ended;
 	struct error err;
 };
@@ -72,8 +72,8 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	if (rc)
 		goto failed;
 	reader_set_least(w->reader, opts->least);
-	w->dump = overwrite_drain_new(w->fifo);
-	if (!w->dump) {
+	w->overwrite = overwrite_drain_new(w->fifo);
+	if (!w->overwrite) {
 		rc = error_set(err, -ENOMEM, "out of memory");
 		goto failed;
 	}
@@ -93,7 +93,7 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	overwrite_drain_free(w->dump);
+	overwrite_drain_free(w->overwrite);
 	reader_free(w->reader);
 	fifo_free(w->fifo);
 	if (w->wake >= 0)
@@ -106,7 +106,7 @@ void worker_free(struct worker *w)
 
 int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err)
 {
-	return source->overwritten ? overwrite_drain_add(w->dump, source, err)
+	return source->overwritten ? overwrite_drain_add(w->overwrite, source, err)
 				   : reader_add(w->reader, source, err);
 }
 
@@ -115,9 +115,9 @@ struct reader *worker_reader(struct worker *w)
 	return w->reader;
 }
 
-struct overwrite_drain *worker_dump(struct worker *w)
+struct overwrite_drain *worker_overwrite_drain(struct worker *w)
 {
-	return w->dump;
+	return w->overwrite;
 }
 
 struct fifo *worker_fifo(struct worker *w)
@@ -128,7 +128,7 @@ struct fifo *worker_fifo(struct worker *w)
 /* --- both threads --------------------------------------------------------------------------------
  */
 
-/* An eventfd's counter cannot overflow here, and a full one is readable as well. */
+/* A failed write is harmless: the counter is full then, and the eventfd readable. */
 static void notify(int fd)
 {
 	const uint64_t one = 1;
@@ -198,7 +198,8 @@ static int take_ready(struct worker *w, struct error *err)
 	return rc;
 }
 
-/* Rings in which something had to stay for want of room are looked at again when there is some. */
+/* If records stay in a ring for lack of room, lets the writer wake the reader when there is room.
+ */
 static void ask_for_room(struct worker *w)
 {
 	if (reader_waits(w->reader) && !fifo_want_room(w->fifo))
@@ -214,26 +215,29 @@ static void wait_for_resume(struct worker *w)
 }
 
 /*
- * Takes what @command is about. Rings that are overwritten are paused first: what a sample in them
- * needs to be named is then in the rings of sideband, which are emptied before and between dumps.
+ * Drains rings for @command. It pauses overwrite rings first: the sideband that resolves their
+ * samples is then in the sideband rings, which it drains before and between the overwrite rings.
  */
-static int take_for(struct worker *w, enum worker_command command, struct error *err)
+static int drain_for(struct worker *w, enum worker_command command, struct error *err)
 {
-	/* At the end events are disabled: whatever is in the rings can wait for the disk. */
-	bool end = command == WORKER_DRAIN, dump = command >= WORKER_PAUSE;
-	int rc = dump ? overwrite_drain_pause(w->dump, err) : 0;
+	/* At the end events are disabled: rings do not fill while the reader waits for the disk. */
+	bool end = command == WORKER_FINISH, overwrite = command >= WORKER_PAUSE;
+	int rc = overwrite ? overwrite_drain_pause(w->overwrite, err) : 0;
 
 	while (!rc && take_all(w, end) && end)
 		;
-	for (size_t i = 0; !rc && dump && i < overwrite_drain_rings(w->dump); i++) {
-		rc = overwrite_drain_take(w->dump, i, !end, err);
+	for (size_t i = 0; !rc && overwrite && i < overwrite_drain_rings(w->overwrite); i++) {
+		rc = overwrite_drain_take(w->overwrite, i, !end, err);
 		take_all(w, end);
 	}
 	return rc;
 }
 
-/* Does its part of what it was told and hands the rest on. *@ret_end: it was told to end. */
-static int obey(struct worker *w, bool *ret_end, struct error *err)
+/*
+ * Carries out the reader's part of the waiting command and sends the writer a mark for the rest.
+ * Sets *@ret_end after WORKER_FINISH.
+ */
+static int run_command(struct worker *w, bool *ret_end, struct error *err)
 {
 	enum worker_command command;
 	uint64_t asked;
@@ -243,30 +247,30 @@ static int obey(struct worker *w, bool *ret_end, struct error *err)
 	pthread_mutex_lock(&w->lock);
 	command = w->command;
 	asked = w->asked;
-	w->command = WORKER_GO_ON;
+	w->command = WORKER_NONE;
 	pthread_mutex_unlock(&w->lock);
-	if (command == WORKER_GO_ON)
+	if (command == WORKER_NONE)
 		return 0;
-	rc = take_for(w, command, err);
+	rc = drain_for(w, command, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&w->lock);
-	/* Told to end meanwhile, it does not wait. */
-	w->paused = command == WORKER_PAUSE && w->command != WORKER_DRAIN;
+	/* worker_ask() has cleared @paused before it was set here: do not wait. */
+	w->paused = command == WORKER_PAUSE && w->command != WORKER_FINISH;
 	pthread_mutex_unlock(&w->lock);
-	fifo_mark(w->fifo, asked | (command == WORKER_DRAIN ? MARK_END : 0));
+	fifo_mark(w->fifo, asked | (command == WORKER_FINISH ? MARK_END : 0));
 	if (command == WORKER_PAUSE)
 		wait_for_resume(w);
-	*ret_end = command == WORKER_DRAIN;
+	*ret_end = command == WORKER_FINISH;
 	return 0;
 }
 
 /*
- * The load that is recorded competes for the CPUs with us, and wins by its number. The reader only
- * copies, and what it comes too late for is lost: it goes before everything that has no real-time
- * priority. (Measured, a storm on all CPUs into rings of 512 KB: with both threads at nice -15 1 %
- * is lost, since the one waits for the other's time slice; so none.) The writer has its memory to
- * lean on.
+ * The recorded load competes with the reader for CPUs, and has more threads. The reader runs at
+ * real-time priority, because the kernel drops records when it is late, and it only copies.
+ * (Measured, a storm on all CPUs into rings of 512 KB: with both threads at nice -15 1 % is lost,
+ * because the reader waits for the writer's time slice; with real-time priority none.) The writer
+ * needs none: the fifo holds what it is late for.
  */
 static void raise_reader(const struct worker *w)
 {
@@ -279,18 +283,18 @@ static void *read_main(void *arg)
 	struct worker *w = arg;
 	struct error err = ERROR_INIT;
 	bool end = false;
-	int rc = 0, told, fd;
+	int rc = 0, woken, fd;
 
 	name_thread("reader", w->opts.number);
 	raise_reader(w);
 	while (!rc && !end) {
 		ask_for_room(w);
-		told = reader_wait(w->reader, &fd, 1, &err);
-		rc = told < 0 ? told : take_ready(w, &err);
+		woken = reader_wait(w->reader, &fd, 1, &err);
+		rc = woken < 0 ? woken : take_ready(w, &err);
 		if (reader_hung_up(w->reader))
 			raise_flag(w, &w->hung_up);
-		if (!rc && told > 0)
-			rc = obey(w, &end, &err);
+		if (!rc && woken > 0)
+			rc = run_command(w, &end, &err);
 	}
 	if (rc) {
 		err.code = rc;
@@ -312,7 +316,7 @@ static int flush(struct worker *w, struct error *err)
 	return rc;
 }
 
-/* The sink is the writer's until give_sink(), and before not while it is held. */
+/* Waits while the writer is held, then claims the sink until give_sink(). */
 static void take_sink(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -340,20 +344,19 @@ static void hold_when_full(struct worker *w)
 	raise_flag(w, &w->full);
 }
 
-/* What is in the fifo is the writer's until it is done with it, and lies in one span. */
+/* The fixup may change the run in place: its piece is the writer's until fifo_done(). */
 static int write_run(struct worker *w, const struct run *run, struct error *err)
 {
 	int rc;
 
-	if (w->opts.amend)
-		w->opts.amend(w->opts.amender, run->cpu, (uint8_t *)run->a, run->a_len);
+	if (w->opts.fixup)
+		w->opts.fixup(w->opts.fixup_arg, run->cpu, (uint8_t *)run->a, run->a_len);
 	rc = sink_write(w->opts.sink, run, err);
 	if (!rc && w->opts.passed && w->opts.passed(w->opts.arg))
 		hold_when_full(w);
 	return rc || !w->opts.unbuffered ? rc : flush(w, err);
 }
 
-/* Of what was handed on, whatever the disk still takes. */
 static void fail(struct worker *w, const struct error *err)
 {
 	if (w->opts.failed)
@@ -422,7 +425,7 @@ static int set_affinity(pthread_attr_t *attr, const struct cpus *cpus)
 	return rc;
 }
 
-/* All CPUs that it was to run on may have gone offline since they were listed: then on any. */
+/* If all CPUs of its affinity have gone offline since, the thread runs on any. */
 static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *arg),
 			 struct worker *w)
 {
@@ -431,7 +434,7 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*
 	return rc == -EINVAL ? -pthread_create(thread, NULL, main, w) : rc;
 }
 
-/* Signals are the main thread's: the mask is inherited. */
+/* Both threads inherit a mask that blocks all signals: the main thread handles them. */
 static int create_threads(struct worker *w, const pthread_attr_t *attr)
 {
 	sigset_t all, before;
@@ -471,7 +474,7 @@ void worker_ask(struct worker *w, enum worker_command command)
 	if (command > w->command)
 		w->command = command;
 	w->asked++;
-	if (command == WORKER_DRAIN) {
+	if (command == WORKER_FINISH) {
 		w->paused = false;
 		pthread_cond_signal(&w->resumed);
 		w->waived = true;
@@ -530,7 +533,7 @@ int worker_join(struct worker *w, struct error *err)
 	if (w->reading)
 		pthread_join(w->read_thread, NULL);
 	else if (w->writing)
-		fifo_mark(w->fifo, MARK_END); /* nobody else would */
+		fifo_mark(w->fifo, MARK_END); /* there is no reader to do it */
 	if (w->writing)
 		pthread_join(w->write_thread, NULL);
 	w->reading = w->writing = false;

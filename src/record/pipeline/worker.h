@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads: one that takes records from its rings, and one behind it that hands them to a sink,
- * until they are told to stop.
+ * A reader thread that drains rings and a writer thread that feeds a sink, with a fifo between.
  *
  *   main thread ── worker_ask() ──► reader thread ──► fifo, marks ──► writer thread: sink
- *               ◄────── report, worker_view(): what is done, errors ──────┘
+ *               ◄────── report, worker_view(): commands done, errors ─────┘
  *
- * A command goes the way of the records: it is done when the writer has come to its mark. When the
- * sink fails, the writer goes on to take what comes, and lets others count it (discard).
+ * A command travels with the records: it is done when the writer reaches its mark. When the sink
+ * fails, the writer goes on to empty the fifo, and passes the runs to discard() to be counted.
  *
- * Between worker_start() and worker_join() the sink is the worker's; before and after it is the
- * caller's. All of worker.h is called by one thread, the main one.
+ * Ownership: the worker uses the sink between worker_start() and worker_join(); before and after
+ * that it is the caller's to use. The caller frees it.
+ *
+ * Threads: one, the main thread, calls these functions. The writer thread calls those of
+ * struct worker_opts.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_WORKER_H
 #define RINGTAIL_RECORD_PIPELINE_WORKER_H
@@ -20,86 +22,99 @@
 #include "record/pipeline/sink.h"
 #include "sys/kernel/cpus.h"
 
-/* What a worker can be told; of several at once the last in this order is done, for all. */
+/* Commands. Of several that wait, the last in this order is carried out and counts for all. */
 enum worker_command {
-	WORKER_GO_ON,
-	WORKER_FLUSH, /* take what all rings hold, make it readable, go on */
-	/* From here on rings that are overwritten are dumped, too. */
-	WORKER_PAUSE, /* the same, and wait for worker_resume() */
-	WORKER_DRAIN, /* take until nothing comes, make it readable, end */
+	WORKER_NONE,
+	WORKER_FLUSH, /* drain all rings, flush the sink, go on */
+	/* The commands from here on drain overwrite rings, too. */
+	WORKER_PAUSE,  /* the same, then wait for worker_resume() */
+	WORKER_FINISH, /* drain until nothing comes, flush the sink, end */
 };
 
 struct worker;
 
 struct worker_opts {
 	unsigned int number;	     /* of the threads' names, reader-N and writer-N */
-	const struct cpus *affinity; /* where they run; NULL: where their maker does */
-	int realtime;	   /* priority of the reader, SCHED_FIFO; 0: RECORD_REALTIME, if allowed */
-	size_t buffer;	   /* bytes of memory between the two */
-	struct shed *shed; /* of the reader, or NULL; stays the caller's */
+	const struct cpus *affinity; /* where they run; NULL: as the thread that starts them */
+	int realtime;	   /* SCHED_FIFO priority of the reader; 0: RECORD_REALTIME, if allowed */
+	size_t buffer;	   /* bytes of the fifo */
+	struct shed *shed; /* for the reader, or NULL; stays the caller's */
 	struct sink *sink; /* stays the caller's */
-	bool rounds;	   /* see record/reader.h */
-	bool unbuffered;   /* each run is flushed */
+	bool rounds;	   /* see record/pipeline/reader.h */
+	bool unbuffered;   /* flush after each run */
 	uint64_t least;	   /* see reader_set_least() */
-	/* Changes whole records of a ring of @cpu before they are written, where they are. Called
-	 * by the writer. */
-	void (*amend)(void *amender, int cpu, uint8_t *records, size_t len);
-	void *amender;
-	/* All of these are called by the writer; NULL: nobody asks. */
-	void (*flushed)(void *arg);			   /* after each flush that succeeded */
-	void (*failed)(void *arg, int rc);		   /* the sink is as it was left */
-	void (*discard)(void *arg, const struct run *run); /* what comes after that */
+	/* Changes whole records of a ring of @cpu, in place, before they are written. */
+	void (*fixup)(void *arg, int cpu, uint8_t *records, size_t len);
+	void *fixup_arg;
+	/* Each of these may be NULL. */
+	void (*flushed)(void *arg);			   /* after each successful flush */
+	void (*failed)(void *arg, int rc);		   /* once, when the sink has failed */
+	void (*discard)(void *arg, const struct run *run); /* each run after that */
 	bool (*passed)(void *arg); /* after each run; true: the output is full */
-	bool hold;		   /* the writer then waits for worker_resume() */
+	bool hold;		   /* a full output holds the writer until worker_resume() */
 	void *arg;
-	int report; /* an eventfd, written when worker_view() has something new */
+	int report; /* an eventfd, written when worker_view() changes; stays the caller's */
 };
 
 /*
- * Makes a worker without rings; no thread runs yet. @opts->arg and sinks must outlive it. Returns
- * 0, or a negative errno with @err filled.
+ * Makes a worker without its threads. Returns 0 with *@ret, to be freed with worker_free(), or a
+ * negative errno with @err filled.
  */
 int worker_new(const struct worker_opts *opts, struct worker **ret, struct error *err);
 void worker_free(struct worker *w); /* accepts NULL; not between start and join */
 
-/* Before worker_start(). The source's memory and descriptors must outlive the worker. */
+/*
+ * Before worker_start(): adds a ring. Its memory and descriptors must outlive the worker. Returns 0
+ * or a negative errno with @err filled.
+ */
 int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err);
 
-/* Starts the two threads. Returns 0, or a negative errno with @err filled. */
+/*
+ * Starts both threads, with all signals blocked. Returns 0 or a negative errno with @err filled;
+ * worker_join() is due in both cases.
+ */
 int worker_start(struct worker *w, struct error *err);
 
-/* Tells what to do. Does not wait. */
+/* Gives the reader a command and returns at once. */
 void worker_ask(struct worker *w, enum worker_command command);
 
 /*
- * Holds the writer behind the run that it writes, until worker_resume(); the reader goes on. Waits
- * until it stands. With @hold false: it goes on, and until worker_resume() nothing holds it.
+ * With @hold, stops the writer after the run that it writes, and returns when it has stopped; the
+ * reader goes on. Without, lets the writer go on, and nothing holds it before worker_resume().
  */
 void worker_hold(struct worker *w, bool hold);
 
-/* After WORKER_PAUSE is done, or while it is held: another sink, and argument of the functions;
- * then it goes on. */
+/*
+ * After WORKER_PAUSE is done, or while the writer is held: replaces the sink and the argument of
+ * the functions (but fixup()). worker_resume() is due.
+ */
 void worker_retarget(struct worker *w, struct sink *sink, void *arg);
+
+/* Ends a pause and a hold, and clears worker_view.full. */
 void worker_resume(struct worker *w);
 
 struct worker_view {
-	bool flushed; /* everything that was asked for is done */
-	bool hung_up; /* no task is left that could write to its rings */
-	bool full;    /* the output, since the last worker_resume() */
-	bool ended;   /* by DRAIN; worker_join() does not wait */
-	int code;     /* of the error that it has met, or 0 */
+	bool flushed; /* all commands are done */
+	bool hung_up; /* all events' tasks have ended */
+	bool full;    /* the output was full since the last worker_resume() */
+	bool ended;   /* the writer has ended; worker_join() does not wait */
+	int code;     /* the first error, a negative errno, or 0 */
 };
-/* The worker's state now. Does not wait. Any thread. */
+
+/* Returns the state of the worker now. */
 struct worker_view worker_view(struct worker *w);
 
-/* Waits for the end, which somebody must have asked for. Returns 0 or its error. */
+/*
+ * Waits for the end, after WORKER_FINISH or an error. Returns 0, or the first error of either
+ * thread, with @err (NULL: not wanted) filled.
+ */
 int worker_join(struct worker *w, struct error *err);
 
-/* After worker_join(), or before worker_start(). */
+/* After worker_join(), or before worker_start(). Both remain the worker's. */
 struct reader *worker_reader(struct worker *w);
-struct overwrite_drain *worker_dump(struct worker *w);
+struct overwrite_drain *worker_overwrite_drain(struct worker *w);
 
-/* The memory between the two threads, to be asked how full it is. */
+/* Returns the fifo between the two threads, which remains the worker's, for fifo_fullness(). */
 struct fifo *worker_fifo(struct worker *w);
 
 #endif

@@ -25,13 +25,13 @@ static bool is_tracepoint(const struct pd_attr *attr)
 	return attr->type == PERF_TYPE_TRACEPOINT;
 }
 
-/* Tracepoints and breakpoints also where they were given by their numbers. */
+/* Whether each occurrence is a sample; also for tracepoints and breakpoints given by number. */
 static bool each_counts(const struct event_spec *spec)
 {
 	return spec->each || is_tracepoint(&spec->attr) || spec->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
-/* How often: what a term of the event says comes first, then -c, -F, then the default. */
+/* The rate: a term of the event overrides -c, which overrides -F, which overrides the default. */
 static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 		     const struct attributes_common *c)
 {
@@ -83,7 +83,7 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 /* The fields that every event of a recording shares, so that all sample_id trailers are alike. */
 static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 {
-	/* There is always the dummy, so records are told apart by an id in a fixed place. */
+	/* The dummy makes at least two events; an id at a fixed place tells their records apart. */
 	attr->sample_type |=
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (c->cpu_wanted)
@@ -109,8 +109,8 @@ static void set_start(struct plan_event *event, const struct attributes_common *
 }
 
 /*
- * :S, the leader's samples carry the counts of the group. Its members do not sample; readers make
- * samples of them from the leader's, as if they had its fields.
+ * With :S the leader's samples carry the counts of the group. The members do not sample; reporters
+ * make their samples from the leader's, with the same fields.
  */
 static void set_read(struct plan_event *event, const struct event_spec *spec)
 {
@@ -155,8 +155,8 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	/*
-	 * Some stand for more than one event, as sched_stat_runtime does. But where the kernel puts
-	 * that into samples, it takes each event for one, whatever the period.
+	 * A sample of some, such as sched_stat_runtime, stands for more than one event. But with
+	 * PERF_SAMPLE_PERIOD the kernel samples each event, whatever the period: so only at 1.
 	 */
 	if (is_tracepoint(attr) && attr->sample_period <= 1)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
@@ -164,7 +164,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (c->opts->sample.add_address)
 		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
-	/* This host's work is meant, as perf has it, unless :G or :H says else. */
+	/* Count the host only, as perf does, unless :G or :H is given. */
 	if (hardware && !spec->modifier_given)
 		attr->flags |= PD_ATTR_EXCLUDE_GUEST;
 	if (event->precise_max)
@@ -193,7 +193,7 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
 	};
 	set_common(attr, c);
-	/* It marks the maps of everybody else's recorders, too: see record/id_reader.h. */
+	/* Changes the MMAP2 records of all other recorders, too: see record/initial/id_reader.h. */
 	if (c->opts->build_id_mmap && !c->opts->no_build_ids)
 		attr->flags |= PD_ATTR_BUILD_ID;
 	if (c->data_maps)

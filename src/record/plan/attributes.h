@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attributes of one planned event, from the options of the recording: what each sample
- * carries, how often, and which other records come along. Pure functions.
+ * Completes the perf_event_attr of each planned event from the recording's options.
+ *
+ * The attribute decides what a sample carries, how often it is taken, and which sideband comes with
+ * it. Pure functions: any thread may call them.
  */
 #ifndef RINGTAIL_RECORD_PLAN_ATTRIBUTES_H
 #define RINGTAIL_RECORD_PLAN_ATTRIBUTES_H
 
 #include "record/plan/plan.h"
 
-/* What all events of a recording have in common. */
+/* Inputs shared by all events of a recording; the caller's. */
 struct attributes_common {
 	const struct plan_opts *opts;
 	const struct limits *limits;
@@ -17,23 +19,24 @@ struct attributes_common {
 	bool inherit;
 	enum plan_target target;
 	bool delayed;
-	bool data_maps; /* for the dummy: sideband tells of maps without PROT_EXEC too */
+	bool data_maps; /* for the dummy: sideband has maps without PROT_EXEC, too */
 };
 
 /*
- * Completes the attribute of @event, which holds what the event parser made of it.
- * Returns 0, or -ENOTSUP with @err when this architecture has no user stack dump.
+ * Completes the attribute of @event, which the event parser began from @spec. Returns 0, or
+ * -ENOTSUP with @err filled if DWARF call graphs are asked for and not supported on this
+ * architecture.
  */
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *common, struct error *err);
 
 /*
- * Makes @event a dummy that carries all sideband that is useful here, and nothing else; it is not
- * disabled. Returns 0 or -ENOMEM.
+ * Makes @event a dummy that carries all sideband this user may have, and no samples. It is not
+ * disabled. Returns 0 or -ENOMEM; the plan owns its name.
  */
 int attributes_dummy(struct plan_event *event, const struct attributes_common *common);
 
-/* Mask of user registers for DWARF unwinding on this architecture; 0: unknown. */
+/* Returns the mask of user registers for DWARF unwinding, or 0 on an unknown architecture. */
 uint64_t attributes_user_regs(void);
 
 #endif

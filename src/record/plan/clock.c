@@ -8,7 +8,7 @@
 #include "base/clock_ns.h"
 #include "sys/kernel/perf_event.h"
 
-/* What the kernel appends to the record of a name. */
+/* The trailer of the COMM record: sample_type is PERF_SAMPLE_TIME alone. */
 struct trailer {
 	uint64_t time;
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What time it is by the clock of a recording.
+ * Reads the time by the clock of a recording's events, in ns.
  *
- * The kernel's own clock of events can be read by nobody else. So we have an event of our own that
- * tells of names of tasks, and give ourselves the name that we have.
+ * User space cannot read the kernel's default clock for events (local_clock()). So this module
+ * opens an event that records COMM, sets the thread's name to what it is already, and reads the
+ * time of the COMM record. With -k it reads the POSIX clock.
  *
- * One thread, which must be the one that made it.
+ * Threads: only the thread that called clock_open(), because the event watches that thread.
  */
 #ifndef RINGTAIL_RECORD_PLAN_CLOCK_H
 #define RINGTAIL_RECORD_PLAN_CLOCK_H
@@ -14,10 +15,10 @@
 #include "ring/ring.h"
 
 struct clock {
-	bool posix; /* events have the time of @id */
+	bool posix; /* events use the POSIX clock @id */
 	int id;
-	int fd;	      /* else: of our event; -1: there could be none */
-	void *memory; /* of its ring, a page */
+	int fd;	      /* else the event; -1: it could not be opened */
+	void *memory; /* of its ring: header page and a page of data */
 	size_t page_size;
 	struct ring ring;
 };
@@ -27,12 +28,11 @@ struct clock {
 		.fd = -1 \
 	}
 
-/* Opens an event unless @opts name a POSIX clock. If the kernel refuses it, clock_now() returns 0.
- */
+/* Opens the clock that @opts choose. If that fails, clock_now() returns 0. */
 void clock_open(struct clock *c, const struct sample_opts *opts);
 void clock_close(struct clock *c); /* accepts CLOCK_INIT */
 
-/* In ns; 0: it cannot be known. */
+/* Returns the time now in ns, or 0 if it is not known. */
 uint64_t clock_now(struct clock *c);
 
 #endif

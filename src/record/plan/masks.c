@@ -20,22 +20,22 @@ static const struct layout {
 	{"numa", HWLOC_OBJ_NUMANODE, HWLOC_OBJ_MACHINE},
 };
 
-/* What the masks are made from; each set is below CPUS_MAX. */
+/* The state of making masks. All sets are of CPUs below CPUS_MAX. */
 struct maker {
 	hwloc_topology_t topology;
-	hwloc_bitmap_t recorded; /* all that are to be read */
-	hwloc_bitmap_t left;	 /* of these, in no mask yet */
-	hwloc_bitmap_t machine;	 /* there are, online or not */
+	hwloc_bitmap_t recorded;
+	hwloc_bitmap_t left;	 /* recorded, and in no mask yet */
+	hwloc_bitmap_t machine;	 /* all CPUs of the machine, online or not */
 	hwloc_bitmap_t runnable; /* online, and allowed to this process */
 	hwloc_bitmap_t taken;	 /* in the affinity of a mask so far */
-	hwloc_bitmap_t cpus;	 /* the mask at hand */
+	hwloc_bitmap_t cpus;	 /* the current mask */
 	hwloc_bitmap_t affinity;
 	struct reader_masks masks;
 	size_t capacity;
 	struct error *err;
 };
 
-/* Returns 0 or -ENOMEM; to be released in either case. */
+/* Returns 0 or -ENOMEM; maker_release() is due in both cases. */
 static int maker_init(struct maker *m, const struct cpus *recorded, hwloc_topology_t topology,
 		      struct error *err)
 {
@@ -69,7 +69,7 @@ static void maker_release(struct maker *m)
 	reader_masks_release(&m->masks);
 }
 
-/* Appends the mask of m->cpus and m->affinity, and takes its CPUs from those left. 0 or -ENOMEM. */
+/* Appends the mask of m->cpus and m->affinity; updates left and taken. Returns 0 or -ENOMEM. */
 static int push_mask(struct maker *m)
 {
 	struct reader_mask mask = {0};
@@ -88,7 +88,7 @@ static int push_mask(struct maker *m)
 	return 0;
 }
 
-/* A reader that runs on the CPUs it reads, or anywhere if it may not run on these. 0 or -ENOMEM. */
+/* Appends a mask that runs on its own CPUs, or anywhere if it may not run there. 0 or -ENOMEM. */
 static int push_local(struct maker *m)
 {
 	if (hwloc_bitmap_and(m->affinity, m->cpus, m->runnable))
@@ -115,9 +115,9 @@ static int mask_compare(const void *a, const void *b)
 }
 
 /*
- * The objects of a type, into @ret unless that is NULL; returns how many. They can be on several
- * levels: hwloc puts a core of one thread (an efficient one, or one whose sibling is offline) below
- * the cache that is its own, and those of two threads above theirs.
+ * Stores the objects of a type in @ret (unless NULL) and returns their number. They can be on
+ * several levels: hwloc puts a core of one thread (an efficiency core, or one whose sibling is
+ * offline) below its own cache, and a core of two threads above.
  */
 static unsigned int find_objects(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t *ret)
 {
@@ -141,8 +141,8 @@ static unsigned int find_objects(hwloc_topology_t topology, hwloc_obj_type_t typ
 }
 
 /*
- * NUMA nodes can overlap: hwloc gives a node of memory alone the CPUs that it is near to. Small
- * ones take their CPUs first, so that such a node gets none.
+ * NUMA nodes can overlap: hwloc gives a memory-only node the CPUs near it. Small nodes take their
+ * CPUs first, so that a memory-only node gets none.
  */
 static int push_objects(struct maker *m, hwloc_obj_type_t type)
 {
@@ -164,7 +164,7 @@ static int push_objects(struct maker *m, hwloc_obj_type_t type)
 	return rc;
 }
 
-/* CPUs that the topology does not know (plugged in since) are each an object of their own. */
+/* Each CPU that the topology lacks (plugged in since) becomes an object of its own. */
 static int push_unknown(struct maker *m)
 {
 	int rc = 0, cpu;
@@ -189,7 +189,7 @@ static int make_layout(struct maker *m, const struct layout *layout)
 	return rc;
 }
 
-/* "mask 2 '4-7/4'" for messages. */
+/* A mask as the user wrote it, for messages such as "mask 2 '4-7/4'". */
 struct written {
 	unsigned int nr;
 	const char *text; /* not terminated: */
@@ -202,7 +202,7 @@ static int refuse(const struct maker *m, const struct written *w, const char *wh
 			 w->text, why);
 }
 
-/* As refuse(), with the set in the middle. */
+/* As refuse(), with a set of CPUs between @why and @more. */
 static int refuse_set(const struct maker *m, const struct written *w, const char *why,
 		      hwloc_const_bitmap_t set, const char *more)
 {
@@ -216,7 +216,7 @@ static int refuse_set(const struct maker *m, const struct written *w, const char
 	return -EINVAL;
 }
 
-/* One half of a written mask, of CPUs that this machine has (online or not), into @set. */
+/* Parses half of a written mask into @set; refuses CPUs that this machine does not have. */
 static int parse_half(struct maker *m, const struct written *w, const char *text, size_t len,
 		      hwloc_bitmap_t set)
 {
@@ -239,7 +239,7 @@ static int parse_half(struct maker *m, const struct written *w, const char *text
 	return rc;
 }
 
-/* m->cpus is as written. Cuts it to what is recorded and in no earlier mask's hands. */
+/* Cuts m->cpus to the recorded CPUs; refuses CPUs of an earlier mask. */
 static int check_cpus(struct maker *m, const struct written *w)
 {
 	if (hwloc_bitmap_and(m->cpus, m->cpus, m->recorded))
@@ -254,7 +254,7 @@ static int check_cpus(struct maker *m, const struct written *w)
 	return refuse_set(m, w, "overlaps an earlier mask in CPU ", m->cpus, "");
 }
 
-/* m->affinity is as written. */
+/* Cuts m->affinity to CPUs that the thread may run on, and to recorded ones if any is left. */
 static int check_affinity(struct maker *m, const struct written *w)
 {
 	if (hwloc_bitmap_and(m->affinity, m->affinity, m->runnable))

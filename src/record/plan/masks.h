@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which reader thread reads the rings of which CPUs, and where it runs: --threads[=SPEC].
+ * Decides which reader thread drains the rings of which CPUs, and where it runs: --threads[=SPEC].
  *
  *   SPEC                      a reader for
  *   none, "" or "cpu"         each CPU
@@ -9,21 +9,20 @@
  *   "numa"                    each NUMA node
  *   CPUS/AFFINITY:CPUS/...    each such pair of CPU lists: "0-3/3:4-7/4"
  *
- * The masks of one list share no CPU, together they hold each recorded CPU once, and neither half
- * of a mask is empty. Affinities of written masks do not overlap either, as perf demands; those of
- * layouts may where a thread cannot run on the CPUs that it reads (see below).
+ * The masks of a list contain each recorded CPU exactly once, and no half of a mask is empty. The
+ * affinities of written masks do not overlap, as perf demands. Those of layouts may, where a thread
+ * cannot run on the CPUs that it drains.
  *
- * Layouts: the CPUs of an object that are recorded, and the thread runs on the same ones (those
- * that a cpuset allows; where it allows none of them, anywhere that it allows). Objects without a
- * recorded CPU get no reader (perf 6.1 stops at them). The masks are in order of their first CPU.
+ * Layouts: a thread drains the recorded CPUs of an object and runs on those of them that the cpuset
+ * allows; if it allows none of them, on any that it allows. An object without a recorded CPU gets
+ * no reader (perf 6.1 fails there). Masks are in order of their first CPU.
  *
- * Written masks: as perf, CPUs and affinity are cut to the recorded CPUs; where that leaves nothing
- * of the affinity, it stays as written (perf stops), since reading from a CPU that is not recorded
- * is a good use of one. CPUs that are recorded but in no mask are read by one more thread, last in
- * the list, with has_rest set so that the caller can say so (perf reads their rings never, and
- * loses what they hold in silence).
+ * Written masks: as in perf, CPUs and affinity are cut to the recorded CPUs. An affinity of which
+ * that leaves nothing stays as written (perf fails), because a CPU that is not recorded is a good
+ * place for a reader. One more thread, last in the list, drains the recorded CPUs in no mask, with
+ * has_rest set for a message (perf never reads their rings, and loses their samples silently).
  *
- * Pure functions over the topology that is handed in; any thread.
+ * Pure functions of the topology that the caller passes; any thread may call them.
  */
 #ifndef RINGTAIL_RECORD_PLAN_MASKS_H
 #define RINGTAIL_RECORD_PLAN_MASKS_H
@@ -37,30 +36,32 @@
 struct hwloc_topology; /* of hwloc.h */
 
 struct reader_mask {
-	struct cpus cpus;     /* whose rings it reads */
-	struct cpus affinity; /* where it may run */
+	struct cpus cpus;     /* the reader drains their rings */
+	struct cpus affinity; /* the reader runs on these */
 };
 
 struct reader_masks {
 	struct reader_mask *masks;
 	size_t nr;
-	bool has_rest; /* the last one holds the CPUs that no written mask names */
+	bool has_rest; /* the last mask has the CPUs that no written mask names */
 };
 
 /*
  * Makes the masks for @spec (NULL: "cpu") and the CPUs @recorded (not empty) on @topology, which
- * stays the caller's. On success @ret is the caller's, to be given to reader_masks_release().
- * Returns 0; -EINVAL with a sentence that names the mask: a word that is no layout, a pair without
- * '/', a list that is none, a CPU that the machine does not have, a mask with no recorded CPU, one
- * that overlaps an earlier one, an affinity with no CPU that is online and allowed; or -ENOMEM.
+ * stays the caller's. Returns 0 with *@ret to be released with reader_masks_release(); or with @err
+ * filled -ENOMEM, or -EINVAL for an unknown layout, a pair without '/', a malformed CPU list, a CPU
+ * that the machine does not have, a mask without a recorded CPU or that overlaps an earlier one, or
+ * an affinity without a CPU that is online and allowed. The text names the mask.
  */
 int reader_masks_new(const char *spec, const struct cpus *recorded, struct hwloc_topology *topology,
 		     struct reader_masks *ret, struct error *err);
 void reader_masks_release(struct reader_masks *masks); /* accepts an all-zero struct */
 
 /*
- * This machine's topology, with the CPUs that a cpuset bars, since their rings can be read all the
- * same. Release with hwloc_topology_destroy(). Returns 0 or a negative errno with @err filled.
+ * Reads this machine's topology, including CPUs that the cpuset bars: their rings can be drained
+ * all the same. Returns 0 with *@ret, to be freed with hwloc_topology_destroy(), or a negative
+ * errno with
+ * @err filled.
  */
 int reader_masks_topology(struct hwloc_topology **ret, struct error *err);
 

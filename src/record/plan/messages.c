@@ -7,8 +7,8 @@
 #include "base/clock_ns.h"
 #include "base/plural.h"
 
-#define SELDOM_LEAST 10000000000ull   /* ns */
-#define SELDOM_MOST  3600000000000ull /* ns */
+#define WAIT_LEAST 10000000000ull   /* ns */
+#define WAIT_MOST  3600000000000ull /* ns */
 
 #define TEXT_SIZE 1024
 
@@ -25,37 +25,37 @@ void messages_say(const struct messages *n, enum message_level level, const char
 	n->say(level, text, n->arg);
 }
 
-bool seldom_due(struct seldom *s, uint64_t now, uint64_t *ret_held)
+bool rate_limit_due(struct rate_limit *l, uint64_t now, uint64_t *ret_suppressed)
 {
-	bool new = !s->due || now - s->due >= SELDOM_MOST;
+	bool first = !l->due || now - l->due >= WAIT_MOST;
 
-	s->due = now;
-	if (!new &&now - s->said < s->wait) {
-		s->held++;
+	l->due = now;
+	if (!first && now - l->printed < l->wait) {
+		l->suppressed++;
 		return false;
 	}
-	s->wait = new ? SELDOM_LEAST : 2 * s->wait < SELDOM_MOST ? 2 * s->wait : SELDOM_MOST;
-	s->said = now;
-	*ret_held = s->held;
-	s->held = 0;
+	l->wait = first ? WAIT_LEAST : 2 * l->wait < WAIT_MOST ? 2 * l->wait : WAIT_MOST;
+	l->printed = now;
+	*ret_suppressed = l->suppressed;
+	l->suppressed = 0;
 	return true;
 }
 
-void messages_say_seldom(const struct messages *n, enum message_level level, struct seldom *s,
-			 const char *fmt, ...)
+void messages_say_limited(const struct messages *n, enum message_level level, struct rate_limit *l,
+			  const char *fmt, ...)
 {
 	char text[TEXT_SIZE - 64];
-	uint64_t held;
+	uint64_t suppressed;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (!seldom_due(s, now_ns(CLOCK_MONOTONIC) + 1, &held))
+	if (!rate_limit_due(l, now_ns(CLOCK_MONOTONIC) + 1, &suppressed))
 		messages_say(n, MESSAGE_DETAIL, "%s", text);
-	else if (held)
-		messages_say(n, level, "%s (and %llu time%s since it was said last)", text,
-			     (unsigned long long)held, plural_s(held));
+	else if (suppressed)
+		messages_say(n, level, "%s (and %llu more time%s since the last such message)",
+			     text, (unsigned long long)suppressed, plural_s(suppressed));
 	else
 		messages_say(n, level, "%s", text);
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines that a recording has to say while it goes on. Printing them is cli/'s part. */
+/*
+ * Messages of a running recording, formatted here and printed by cli/.
+ *
+ * The caller owns struct messages. say() runs in the thread that calls messages_say().
+ */
 #ifndef RINGTAIL_RECORD_PLAN_MESSAGES_H
 #define RINGTAIL_RECORD_PLAN_MESSAGES_H
 
@@ -13,31 +17,37 @@ enum message_level {
 };
 
 struct messages {
-	void (*say)(enum message_level level, const char *text,
-		    void *arg); /* NULL: nobody listens */
+	/* Prints one line without its newline; NULL: messages are dropped. */
+	void (*say)(enum message_level level, const char *text, void *arg);
 	void *arg;
 };
 
-/* Formats a message and passes it on. */
+/* Formats a message and passes it to @n (may be NULL), cut to 1023 bytes. */
 void messages_say(const struct messages *n, enum message_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * One line that may be due again and again for weeks, such as that a disk is full. The first is
- * said; then one after 10 s, 20 s, 40 s, …, at last one an hour. When it has not been due for an
- * hour it is as new. All-zero at first.
+ * Limits a message that may recur for weeks, such as a full disk. The first is printed, then one
+ * after 10 s, 20 s, 40 s and so on, at last one an hour. After an hour without it the limit starts
+ * anew. All zero at first.
  */
-struct seldom {
-	uint64_t said, due; /* when last, ns; due at 0: never */
-	uint64_t wait;	    /* after it was said, ns */
-	uint64_t held;	    /* how many were not said since */
+struct rate_limit {
+	uint64_t printed, due; /* when last, ns; due 0: never */
+	uint64_t wait;	       /* ns until the next is printed */
+	uint64_t suppressed;   /* since the last printed one */
 };
 
-/* At @now, ns of any clock that goes forward, from 1. *@ret_held: how many were not said before. */
-bool seldom_due(struct seldom *s, uint64_t now, uint64_t *ret_held);
+/*
+ * The message is due at @now, ns of a monotonic clock, from 1. Returns true if it may be printed,
+ * with the number suppressed before it in *@ret_suppressed.
+ */
+bool rate_limit_due(struct rate_limit *l, uint64_t now, uint64_t *ret_suppressed);
 
-/* As messages_say(), with the number of those that were not said; they are MESSAGE_DETAIL. */
-void messages_say_seldom(const struct messages *n, enum message_level level, struct seldom *s,
-			 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/*
+ * As messages_say(), limited by @l, and with the number of suppressed ones. A suppressed message
+ * has level MESSAGE_DETAIL.
+ */
+void messages_say_limited(const struct messages *n, enum message_level level, struct rate_limit *l,
+			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -71,7 +71,7 @@ static int plan_where(struct plan *plan, const struct plan_opts *opts, const str
 
 /* --- what ------------------------------------------------------------------------------------- */
 
-/* The frequency that the kernel will take. */
+/* Returns the frequency, lowered to the kernel's limit. */
 static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits *limits,
 			       const struct messages *messages)
 {
@@ -87,7 +87,7 @@ static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits
 	return limits->max_sample_rate;
 }
 
-/* Where rings are by CPU, so that what is lost there, too, can be told by CPU from the file. */
+/* Samples have their CPU if rings are by CPU, so that a report can show losses by CPU. */
 static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 			  const struct event_list *list)
 {
@@ -126,7 +126,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	return cpus_parse(spec->cpus, &event->only, err);
 }
 
-/* All specs first: how many members a group has decides about attributes. */
+/* Adds all specs first: the attributes depend on the number of members of a group. */
 static int plan_events(struct plan *plan, const struct event_list *list,
 		       const struct attributes_common *common, struct error *err)
 {
@@ -150,8 +150,8 @@ static int plan_sideband(struct plan *plan, const struct attributes_common *comm
 }
 
 /*
- * Whoever looks at addresses of data wants to know what they are in; and perf unwinds stacks only
- * with the maps of .eh_frame, which is data.
+ * Data maps resolve sampled data addresses; and perf unwinds stacks only with the maps of
+ * .eh_frame, which is data.
  */
 static bool needs_data_maps(const struct plan *plan, const struct plan_opts *opts)
 {
@@ -209,7 +209,10 @@ bool plan_data_maps(const struct plan *plan)
 	return plan->events[plan->nr - 1].attr.flags & PD_ATTR_MMAP_DATA;
 }
 
-/* Bytes of a ring of samples beside rings of @sideband; places without samples have those, too. */
+/*
+ * Returns the largest ring of samples, in bytes, that fits beside sideband rings of @sideband
+ * bytes. Places without samples have sideband rings, too.
+ */
 static uint64_t ring_size_beside(const struct plan *plan, const struct limits *limits,
 				 uint64_t sideband)
 {
@@ -221,8 +224,8 @@ static uint64_t ring_size_beside(const struct plan *plan, const struct limits *l
 }
 
 /*
- * The largest rings of samples that may be locked, and beside them the largest of sideband; these
- * give way down to PLAN_SIDEBAND_LEAST, or to a quarter of the others.
+ * Chooses the largest rings of samples that may be locked, and then the largest sideband rings.
+ * Sideband rings shrink for them down to PLAN_SIDEBAND_LEAST, or to a quarter of the sample rings.
  */
 static void set_default_sizes(struct plan *plan, const struct limits *limits)
 {
@@ -309,14 +312,15 @@ int plan_list_threads(struct plan *plan)
 #define WAKE_MAX (1ull << 20) /* bytes */
 
 /*
- * The reader wakes when a quarter of the ring is full, which leaves the rest for what comes until
- * it runs, or at WAKE_MAX. A storm, CPU time of the recorder a sample: rings of 512 KB, 0.071 µs
- * when a quarter is full, 0.057 at half; rings of 8 MB, 0.063 at half, 0.055 at 2 MB, 0.054 at 1
- * MB, 0.071 at 256 KB. In those rounds nothing was lost; in two of three others, 512 KB at half
- * lost 0.3 and 0.001 %: a loss outweighs the CPU time. Nobody waits for a ring that is overwritten.
- * Unbuffered, each sample wakes it; records beside samples wake nobody but by a watermark, which
- * then is a byte. A few records of sideband wake it too: the files of maps are read for their
- * build-ids while they exist.
+ * A ring of samples wakes the reader when it is a quarter full, or at WAKE_MAX; the rest holds what
+ * comes until the reader runs. Measured, CPU time of the recorder a sample in a storm: rings of 512
+ * KB, 0.071 µs when woken at a quarter, 0.057 at half; rings of 8 MB, 0.063 at half, 0.055 at 2 MB,
+ * 0.054 at 1 MB, 0.071 at 256 KB. Nothing was lost in those rounds; but in two of three others 512
+ * KB at half lost 0.3 and 0.001 %, and a loss outweighs the CPU time.
+ *
+ * An overwrite ring wakes nobody. Unbuffered, each sample wakes the reader; other records wake it
+ * only by a watermark, so sideband rings have a watermark of 1 byte then. Else a few records of
+ * sideband wake it, so that the build-ids of mapped files are read while the files exist.
  */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
@@ -399,7 +403,7 @@ unsigned int plan_sample_time_at(const struct plan *plan)
 {
 	uint64_t type = plan->events[0].attr.sample_type;
 
-	/* header, IDENTIFIER, IP, TID, TIME: attributes_common gives all events the same of these
+	/* header, IDENTIFIER, IP, TID, TIME: the same for all events (attributes.c, set_common())
 	 */
 	return type & PERF_SAMPLE_TIME ? 32 : 0;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what is asked to what is to be opened: the attributes of each event, on which CPUs, for
- * which tasks. Nothing is opened here; what the kernel refuses is record/open's to find out, which
- * then changes the plan.
+ * Turns options into a plan: the events to open, their attributes, CPUs and tasks.
  *
- * Events whose samples are overwritten have rings of their own, since a ring is written forward or
- * backward. Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own:
- * samples that overrun theirs then cost no map, and it runs before /proc is read, so that what
- * changes between reading a task's maps and enabling the samples is not missed. With -C it is on
- * all CPUs, since a task seen on CPU 3 may have been mapped on 0.
+ * A plan opens no events. When the kernel refuses one, record/open changes the plan.
+ *
+ * Overwrite events have rings of their own, because a ring is written either forward or backward.
+ * Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own, so that a full
+ * ring of samples loses no map. The dummy runs before /proc is read, so that it records changes
+ * between reading a task's maps and enabling the samples. With -C the dummy is on all CPUs, because
+ * a task sampled on CPU 3 may have mapped its code on CPU 0.
+ *
+ * Ownership: a plan refers to the options, which must outlive it. Threads: the main thread's.
+ * Sizes are in bytes.
  */
 #ifndef RINGTAIL_RECORD_PLAN_PLAN_H
 #define RINGTAIL_RECORD_PLAN_PLAN_H
@@ -18,10 +21,10 @@
 #include "record/plan/options.h"
 #include "sys/kernel/limits.h"
 
-/* What a place (a CPU or a task) has a ring of each for, where there are events of that kind. */
+/* Kinds of rings. A place (a CPU or a task) has one of each kind for which it has events. */
 enum ring_kind {
 	RING_SAMPLES,
-	RING_OVERWRITTEN, /* samples, of which the newest stay (--overwrite) */
+	RING_OVERWRITTEN, /* an overwrite ring of samples (--overwrite) */
 	RING_SIDEBAND,
 	RING_KINDS,
 };
@@ -34,7 +37,7 @@ enum ring_kind {
 #define PLAN_SIDEBAND_WAKE 256u
 
 enum plan_target {
-	TARGET_COMMAND, /* a command that we start, and its children */
+	TARGET_COMMAND, /* the workload and its children */
 	TARGET_TASKS,
 	TARGET_CPUS,
 };
@@ -43,21 +46,21 @@ struct plan_event {
 	struct pd_attr attr;
 	char *name;
 	const char *filter;		 /* of a tracepoint, or NULL; the options' */
-	const struct event_place *place; /* the options'; NULL: it is at no place of a file */
-	struct tracefs_probe *probe;	 /* in tracefs; NULL: by the PMU (record/places.h) */
-	char *alone;	      /* why there could be none, so that it is not inherited; or NULL */
+	const struct event_place *place; /* the options'; NULL: not at a place in a file */
+	struct tracefs_probe *probe;	 /* NULL: by the PMU (record/plan/probe_targets.h) */
+	char *alone;			 /* why a uprobe is not inherited; or NULL */
 	uint64_t *addresses;  /* of a breakpoint, by task; 0: the task has ended; NULL: attr's */
 	unsigned int leader;  /* index in the plan; own index without a group */
-	unsigned int members; /* of the group that it leads, itself included; 0: it does not lead */
+	unsigned int members; /* of the group that it leads, itself included; 0: a member */
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
 	bool dummy;	      /* for sideband alone */
-	bool overwrite;	      /* its samples may be overwritten by later ones */
-	bool precise_max;     /* lower attr's precise_ip until it is accepted */
-	bool modifier_given;  /* the user said :u, :k, …: do not change it */
-	bool weak_group;      /* rather without the group than not at all */
+	bool overwrite;	      /* its samples go to overwrite rings */
+	bool precise_max;     /* lower attr's precise_ip until the kernel accepts it */
+	bool modifier_given;  /* the user gave :u, :k, …: do not change them */
+	bool weak_group;      /* split the group if the kernel refuses it */
 	bool is_default;      /* the user named no event */
-	bool clock_instead;   /* no PMU: this is cpu-clock where cycles were meant */
-	bool user_only; /* the kernel allows no more, though it was not asked to leave it out */
+	bool clock_instead;   /* fallback: cpu-clock in place of cycles */
+	bool user_only;	      /* fallback: without the kernel, which the user did not ask for */
 };
 
 struct plan {
@@ -65,63 +68,64 @@ struct plan {
 	enum plan_target target;
 	struct plan_event *events; /* the dummy is the last */
 	size_t nr, capacity;
-	struct cpus cpus;	/* one ring each; empty: one ring a task, which runs anywhere */
-	struct cpus sampled;	/* subset of cpus where events are wanted; the dummy is on all */
-	struct tasks tasks;	/* of TARGET_COMMAND: the command, added when it has its pid */
-	struct tasks processes; /* all threads of these are among the tasks (-p) */
-	bool task_rings;	/* rings are by task, not by CPU */
-	bool delayed;		/* enabled by a timer or a command */
-	bool unbuffered;	/* each record wakes the reader */
-	uint64_t ring_size;	/* bytes of data a ring of samples, overwritten or not */
-	uint64_t sideband_size; /* and of sideband */
-	size_t online;
-	size_t descriptors_beside; /* for other plans and workers, open already or not */
+	struct cpus cpus;	   /* one ring each; empty: one ring a task, on any CPU */
+	struct cpus sampled;	   /* the CPUs that the user wants; the dummy is on all of cpus */
+	struct tasks tasks;	   /* TARGET_COMMAND: the command, see plan_set_command() */
+	struct tasks processes;	   /* -p: all their threads are among the tasks */
+	bool task_rings;	   /* rings are by task, not by CPU */
+	bool delayed;		   /* enabled by a timer or a command */
+	bool unbuffered;	   /* each record wakes the reader */
+	uint64_t ring_size;	   /* bytes of data in a ring of samples */
+	uint64_t sideband_size;	   /* bytes of data in a ring of sideband */
+	size_t online;		   /* CPUs online */
+	size_t descriptors_beside; /* descriptors of other plans and workers, open or not yet */
 };
 
 /*
- * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret to be freed with
- * plan_free(), or a negative errno with @err saying what is impossible and what would help.
+ * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret, to be freed with
+ * plan_free(), or a negative errno with @err filled: why it is impossible, and what helps.
  */
 int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err);
 void plan_free(struct plan *plan); /* accepts NULL */
 
-/* Whether the kernel is asked to put build-ids into the records of maps (--buildid-mmap). */
+/* Whether the kernel puts build-ids into MMAP2 records (--buildid-mmap). */
 bool plan_build_ids(const struct plan *plan);
 
-/* Whether sideband tells of maps without PROT_EXEC too. */
+/* Whether sideband has maps without PROT_EXEC, too. */
 bool plan_data_maps(const struct plan *plan);
 
-/* The command's pid is known. Returns 0 or -ENOMEM. */
+/* Makes @pid the task of a TARGET_COMMAND plan. Returns 0 or -ENOMEM. */
 int plan_set_command(struct plan *plan, pid_t pid);
 
 /*
- * Lists the threads of the processes again and adds those that are new to the tasks. Returns 1 if
- * there were any, 0, or -ENOMEM.
+ * Lists the threads of the processes again and adds new ones to the tasks. Returns 1 if there were
+ * any, 0 if not, or -ENOMEM.
  */
 int plan_list_threads(struct plan *plan);
 
-/* Sets the sizes of the rings and the watermarks that follow from it. */
+/* Sets the data sizes of sample and sideband rings, in bytes, and the watermarks. */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 
-/* CPUs or tasks that have rings each. */
+/* Returns the number of places: CPUs, or tasks with task_rings. */
 size_t plan_places(const struct plan *plan);
 
-/* The kind of ring that the event writes to. */
+/* Returns the kind of ring that @event writes to. */
 enum ring_kind plan_ring_kind(const struct plan_event *event);
 
-/* Rings of samples, overwritten or not. */
+/* Returns the number of rings of samples, overwrite rings included. */
 size_t plan_sample_rings(const struct plan *plan);
 
-bool plan_overwrites(const struct plan *plan); /* any event's samples */
+/* Whether any event writes to an overwrite ring. */
+bool plan_overwrites(const struct plan *plan);
 
-/* Whether @event is to be opened on @cpu (-1: wherever its task runs). */
+/* Whether to open @event on @cpu (-1: the event follows its task). */
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu);
 
-/* Descriptors that opening takes. */
+/* Returns the number of descriptors that opening the plan takes. */
 size_t plan_descriptors(const struct plan *plan);
 
-/* Offset of TIME in every sample of this plan, bytes. */
+/* Returns the offset of TIME in every sample of this plan, in bytes, or 0 if they have none. */
 unsigned int plan_sample_time_at(const struct plan *plan);
 
 #endif

@@ -16,7 +16,7 @@
 #include "sys/io/file.h"
 #include "sys/kernel/procfs.h"
 
-/* --- what can be ---------------------------------------------------------------------------------
+/* --- checking ------------------------------------------------------------------------------------
  */
 
 int probe_targets_check(const struct event_spec *event, const struct target_opts *opts,
@@ -52,8 +52,8 @@ static bool inherits(const struct plan_event *event)
 }
 
 /*
- * By the PMU each descriptor has a probe of its own, and at each call the kernel asks all of them:
- * 4.1 µs with 128, 1.2 with 2 or with one in tracefs.
+ * With the PMU each descriptor has a probe of its own, and each call of the function runs all of
+ * them: 4.1 µs with 128, 1.2 µs with 2 or with one in tracefs.
  */
 #define PMU_DESCRIPTORS 8
 
@@ -72,7 +72,7 @@ static int prepare_probe(const struct plan *plan, struct plan_event *event, stru
 
 	if (event->probe || !wants_tracefs(plan, event))
 		return 0;
-	/* The PMU's only bit of config, "retprobe", is what was asked for. */
+	/* config has a single bit, "retprobe". */
 	rc = tracefs_probe_new(NULL, place->file, event->attr.config2, event->attr.config != 0,
 			       &event->probe, &why);
 	if (!rc || !inherits(event))
@@ -101,7 +101,7 @@ static bool moves(const struct plan_event *event)
 	return event->place && event->place->file && !event->place->probe && !event->place->fixed;
 }
 
-/* The file that a breakpoint is in, as maps tell it. */
+/* The file of a breakpoint, to be found in /proc/PID/maps. */
 struct wanted_file {
 	char path[PATH_MAX]; /* without links */
 	struct stat st;
@@ -119,7 +119,7 @@ static int want_file(const struct event_place *place, uint64_t page_mask, struct
 	return 0;
 }
 
-/* Some file systems have another number in maps than in stat(): then the path must be the same. */
+/* Some file systems have other device numbers in maps than in stat(): then the paths must match. */
 static bool is_wanted(const struct proc_map *map, const struct wanted_file *want)
 {
 	if (map->pgoff != want->offset || map->ino != want->st.st_ino)
@@ -129,7 +129,7 @@ static bool is_wanted(const struct proc_map *map, const struct wanted_file *want
 	return strlen(want->path) == map->name_len && !memcmp(want->path, map->name, map->name_len);
 }
 
-/* Where the file begins in the task. Returns 0, -ENOENT (nowhere), -ESRCH (the task has ended). */
+/* Finds where the task has mapped the file. Returns 0, -ENOENT (nowhere) or -ESRCH (no task). */
 static int find_start(pid_t task, const struct wanted_file *want, uint64_t *ret)
 {
 	struct buf text = {0};
@@ -142,7 +142,7 @@ static int find_start(pid_t task, const struct wanted_file *want, uint64_t *ret)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", task);
 	rc = file_read_at(AT_FDCWD, path, &text);
-	/* Of a task that has ended there is no such file, or nothing in it. */
+	/* A task that has ended has no such file, or an empty one. */
 	if (rc == -ENOENT || (!rc && !text.len))
 		rc = -ESRCH;
 	lines = (struct text_lines){(char *)text.data, (char *)text.data + text.len};
@@ -177,8 +177,8 @@ static int find_address(const struct plan_event *event, pid_t task, const struct
 }
 
 /*
- * Of each task, since each process has its own. The plan's attribute has the first one's. Where a
- * task executes another program the address means nothing any more.
+ * Finds the address for each task, because each process has its own. The plan's attribute gets the
+ * first one. After an exec the address is meaningless, so the breakpoint is removed then.
  */
 static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struct error *err)
 {
@@ -210,7 +210,7 @@ static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struc
 	return rc;
 }
 
-/* --- all of them ---------------------------------------------------------------------------------
+/* --- all events ----------------------------------------------------------------------------------
  */
 
 int probe_targets_prepare(struct plan *plan, struct error *err)

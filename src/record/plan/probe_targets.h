@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events at a place in a file (struct event_place), made ready for the kernel: uprobes that are to
- * be inherited, and breakpoints at addresses that each process has for itself.
+ * Prepares events at a place in a file (struct event_place): uprobes and breakpoints.
  *
- * What the kernel is given then is not what the plan has: the attributes of the plan say in the
- * file what is meant, whoever reads it and wherever.
+ * A uprobe that children inherit becomes a tracefs probe; a breakpoint gets the address that the
+ * place has in each process. The kernel then gets other attributes than the plan has. The plan's
+ * attributes go into the output and describe the place, valid in any process.
+ *
+ * Ownership: what is prepared belongs to the plan's events. Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_PLAN_PROBE_TARGETS_H
 #define RINGTAIL_RECORD_PLAN_PROBE_TARGETS_H
@@ -12,42 +14,44 @@
 #include "record/plan/plan.h"
 
 /*
- * Whether @event can be where @opts record. Returns 0, or -EINVAL with @err saying why not and what
- * can be done.
+ * Checks that @event can work with the targets of @opts. Returns 0, or -EINVAL with @err filled:
+ * why not, and what helps.
  */
 int probe_targets_check(const struct event_spec *event, const struct target_opts *opts,
 			struct error *err);
 
 /*
- * Makes the probes that @plan needs and finds the addresses of its breakpoints in all of its tasks;
- * to be called again when it has more of these. A probe that cannot be inherited is not. Returns 0,
- * -ENOENT (a file is not mapped by a process), another negative errno, or -ENOMEM.
+ * Makes the probes of @plan, and finds the addresses of its breakpoints in all its tasks. Call it
+ * again after tasks were added. If a probe cannot be made inheritable, it becomes one that is not
+ * inherited. Returns 0, -ENOENT (a process has not mapped the file), or another negative errno,
+ * with
+ * @err filled.
  */
 int probe_targets_prepare(struct plan *plan, struct error *err);
 
-/* All is open: says which probes are not inherited. */
+/* After opening: prints which probes are not inherited. */
 void probe_targets_say(const struct plan *plan, const struct messages *messages);
 
 /*
- * What the kernel is to be given for @event, and task number @task of the plan. Returns 0 with @ret
- * filled, whose pointer is valid as long as the plan; or -ESRCH if that task has ended.
+ * Fills *@ret with the attribute to open for @event and task number @task of the plan; its pointers
+ * are valid as long as the plan. Returns 0, or -ESRCH if that task has ended.
  */
 int probe_targets_attr(const struct plan_event *event, size_t task, struct pd_attr *ret);
 
-/* The place of an event, which lives as long as the event does, or NULL if it has none. */
+/* Returns the place of @event, owned by @event, or NULL if it has none. */
 const struct event_place *probe_targets_of(const struct event_spec *event);
 
-/* Whether the event is a probe of that kind. */
+/* Whether @event is a uprobe, or a kprobe. */
 bool probe_targets_is_uprobe(const struct plan_event *event);
 bool probe_targets_is_kprobe(const struct plan_event *event);
 
 /*
- * Fills @err with why the kernel refuses a uprobe, a kprobe, or a breakpoint with -EINVAL. Returns
- * @code.
+ * Fills @err with the reason why the kernel refused a uprobe, a kprobe, or (with -EINVAL) a
+ * breakpoint. Returns @rc.
  */
 int probe_targets_explain(const struct plan_event *event, int rc, struct error *err);
 
-/* Releases what probe_targets_prepare() made; the event must be closed. */
+/* Frees what probe_targets_prepare() made, after the event was closed. */
 void probe_targets_release(struct plan_event *event);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define GROUP "ringtail_"
 
-/* Probes of one process at a time, and times 10 ms that one still in use is waited for. */
+/* Most probes of a process; and how often, at 10 ms, removing a probe in use is tried. */
 #define PROBES_MAX 4096
 #define BUSY_TRIES 20
 
@@ -28,8 +28,7 @@ struct tracefs_probe {
 	uint64_t id;
 };
 
-/* One write is one command; each is appended, since truncating would remove the probes of others.
- */
+/* One write is one command. O_APPEND, because truncating would remove the probes of others. */
 static int command(const char *root, const char *text)
 {
 	char path[PATH_MAX];
@@ -55,7 +54,7 @@ static int remove_probe(const char *root, const char *name)
 	return command(root, text);
 }
 
-/* --- those that were left ------------------------------------------------------------------------
+/* --- stale probes --------------------------------------------------------------------------------
  */
 
 static void remove_group(const char *root, const char *group)
@@ -77,7 +76,7 @@ static void remove_group(const char *root, const char *group)
 		closedir(dir);
 }
 
-/* Nobody may ever wait for it: PID 1 of a container often does not. */
+/* A zombie may stay for ever: PID 1 of a container often does not wait for its children. */
 static bool is_zombie(pid_t pid)
 {
 	struct buf text = {0};
@@ -99,7 +98,7 @@ static bool has_ended(pid_t pid)
 	return (kill(pid, 0) && errno == ESRCH) || is_zombie(pid);
 }
 
-/* One that is in use after all, by a process of another PID namespace, the kernel does not remove.
+/* A process of another PID namespace may still use a probe: the kernel then refuses to remove it.
  */
 static void remove_stale(const char *root)
 {
@@ -125,7 +124,7 @@ static void remove_stale(const char *root)
 		closedir(dir);
 }
 
-/* --- one -----------------------------------------------------------------------------------------
+/* --- one probe -----------------------------------------------------------------------------------
  */
 
 static bool is_free(const char *root, const char *name)
@@ -146,7 +145,7 @@ static int find_name(struct tracefs_probe *probe)
 	return -EEXIST;
 }
 
-/* A command is split at white space; a path that has some is given as a descriptor's. */
+/* The kernel splits a command at white space, so a path with any is given as /proc/self/fd/N. */
 static int make_at(struct tracefs_probe *probe, const char *file, uint64_t offset, bool returns)
 {
 	int fd = open(file, O_PATH | O_CLOEXEC), rc;
@@ -222,7 +221,7 @@ void tracefs_probe_free(struct tracefs_probe *probe)
 
 	if (!probe)
 		return;
-	/* Events of tasks that are just ending may hold it for a moment. */
+	/* Events of tasks that are just ending may use it for a moment. */
 	for (int i = 0; *probe->name && i < BUSY_TRIES; i++) {
 		if (remove_probe(probe->root, probe->name) != -EBUSY)
 			break;

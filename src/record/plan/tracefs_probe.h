@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A uprobe made in tracefs for as long as it is used: one for all events at its place, which may be
- * inherited. Where they are it must be one of these: one by the PMU holds a pointer to the path,
- * which the kernel reads again in the task that forks, and where that has no such string, fork()
- * and pthread_create() fail (6.18, inherit_event()).
+ * Makes and removes uprobes in tracefs, whose events may be inherited.
  *
- * Probes are in the group "ringtail_PID". Those of processes that are no more (killed with SIGKILL)
- * are removed when the next is made.
+ * All events at a place share one probe. An inherited event needs such a probe: the attribute of
+ * the uprobe PMU points to the path, the kernel reads the path again in the task that forks, and if
+ * that task has no such string, its fork() or pthread_create() fails (6.18, inherit_event()).
+ *
+ * Probes are in the group "ringtail_PID". Making a probe removes those that dead processes (killed
+ * with SIGKILL) have left.
+ *
  * Source: Documentation/trace/uprobetracer.rst; kernel/trace/trace_uprobe.c (6.1).
+ * Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_PLAN_TRACEFS_PROBE_H
 #define RINGTAIL_RECORD_PLAN_TRACEFS_PROBE_H
@@ -20,17 +23,17 @@
 struct tracefs_probe;
 
 /*
- * Makes a probe at @offset of @file, of a function's returns if @returns. @root is where tracefs is
- * mounted; NULL: where libtracefs says. Returns 0 with *@ret to be freed by tracefs_probe_free(),
- * or a negative errno with @err saying what stands in the way.
+ * Makes a probe at byte @offset of @file; with @returns, at the returns of the function there.
+ * @root: where tracefs is mounted; NULL: ask libtracefs. Returns 0 with *@ret, to be freed with
+ * tracefs_probe_free(), or a negative errno with @err filled.
  */
 int tracefs_probe_new(const char *root, const char *file, uint64_t offset, bool returns,
 		      struct tracefs_probe **ret, struct error *err);
 
-/* Removes it; its events must be closed. Accepts NULL. */
+/* Removes the probe from tracefs, after its events were closed. Accepts NULL. */
 void tracefs_probe_free(struct tracefs_probe *probe);
 
-/* The config of its tracepoint. */
+/* Returns the config of the probe's tracepoint event. */
 uint64_t tracefs_probe_id(const struct tracefs_probe *probe);
 
 #endif

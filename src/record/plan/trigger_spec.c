@@ -11,7 +11,7 @@
 
 #define MS 1000000ull
 
-/* What /proc/pressure takes (kernel/sched/psi.c, WINDOW_MIN_US and WINDOW_MAX_US). */
+/* The limits of /proc/pressure (kernel/sched/psi.c, WINDOW_MIN_US and WINDOW_MAX_US). */
 #define PSI_WINDOW_MIN_MS 500
 #define PSI_WINDOW_MAX_MS 10000
 
@@ -132,7 +132,7 @@ static int take_options(struct trigger_spec *spec, char *text, struct error *err
 	return rc;
 }
 
-/* Behind @comma, what could be an option: a word and '=', where a comparison has "==". */
+/* Whether an option may follow @comma: a word and '='. A comparison in a filter has "==". */
 static bool word_behind(const char *comma)
 {
 	size_t len = strspn(comma + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-");
@@ -172,7 +172,7 @@ static char *filter_in(char *text)
 	return NULL;
 }
 
-/* The dots between the events of a latency: neither in quotes nor those of "../program". */
+/* Finds the dots between the events of a latency, not in quotes and not those of "../program". */
 static char *dots_in(char *text)
 {
 	bool quoted = false;
@@ -186,8 +186,8 @@ static char *dots_in(char *text)
 }
 
 /*
- * The first misspelt option behind events. These have words of that kind in slashes, and filters in
- * quotes; slashes mean nothing in a filter, nor in the name of a file.
+ * Reports the first misspelt option behind events. Events may have such words between slashes,
+ * filters may have them in quotes. Slashes in a filter or a file name have no meaning.
  */
 static int check_events(const char *text, struct error *err)
 {
@@ -230,7 +230,7 @@ static int check_latency(char *text, struct error *err)
 	return rc ? rc : check_events(dots + 2, err);
 }
 
-/* Of all others: there are no words in them. */
+/* For all other kinds, whose values have no words. */
 static int check_value(const char *text, struct error *err)
 {
 	const char *comma = strchr(text, ',');
@@ -289,7 +289,7 @@ static int take_latency(struct trigger_spec *spec, char *text, const struct even
 	char *end = dots_in(text), *time = strrchr(text, '>');
 	int rc;
 
-	/* A filter may have this sign too: the last one is ours. */
+	/* A filter may have a '>', too: the last one begins the time. */
 	if (!end || !time || time < end)
 		return error_set(err, -EINVAL,
 				 "it takes START-EVENT..END-EVENT>TIME, as in latency:"
@@ -345,7 +345,7 @@ static int take_load(struct trigger_spec *spec, char *text, const struct event_e
 {
 	char *end;
 
-	/* strtod() also takes names and hexadecimal ones. */
+	/* strtod() also accepts "inf", "nan" and hexadecimal numbers. */
 	spec->load = strtod(text, &end);
 	if (!*text || text[strspn(text, "0123456789.")] || *end || spec->load > 1e6)
 		return error_set(err, -EINVAL, "'%.32s' is no load such as 8 or 1.5", text);
@@ -366,13 +366,13 @@ static const struct kind {
 	const char *prefix;
 	int (*take)(struct trigger_spec *spec, char *text, const struct event_env *env,
 		    struct error *err);
-	bool unlimited; /* unless it says else */
+	bool unlimited; /* without limit= */
 } kinds[] = {
 	[TRIGGER_LATENCY] = {"latency:", take_latency, false},
 	[TRIGGER_PSI] = {"psi:", take_psi, false},
 	[TRIGGER_LOAD] = {"load:", take_load, false},
 	[TRIGGER_EVERY] = {"every:", take_every, true},
-	[TRIGGER_EVENT] = {"", take_events, false}, /* whatever is none of the others */
+	[TRIGGER_EVENT] = {"", take_events, false}, /* all other texts */
 };
 
 static enum trigger_kind kind_of(const char *text)
@@ -384,7 +384,7 @@ static enum trigger_kind kind_of(const char *text)
 	return TRIGGER_EVENT;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
+/* --- a whole spec --------------------------------------------------------------------------------
  */
 
 static void spec_release(struct trigger_spec *spec)

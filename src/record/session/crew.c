@@ -243,16 +243,16 @@ static void write_to_memory(const struct crew *crew, unsigned int number, struct
 }
 
 /* By the writers; frequencies go by the ids that events have from the start. */
-static void amend(void *amender, int cpu, uint8_t *records, size_t len)
+static void fixup(void *fixup_arg, int cpu, uint8_t *records, size_t len)
 {
-	const struct crew *crew = amender;
+	const struct crew *crew = fixup_arg;
 
 	if (!crew->own_build_ids)
-		mapped_mend(records, len);
+		mapped_clear_build_id_marks(records, len);
 	if (crew->renumber)
 		renumber_records(crew->renumber, records, len);
 	if (crew->frequency)
-		frequency_mend(crew->frequency, records, len);
+		frequency_fix_periods(crew->frequency, records, len);
 	if (crew->late)
 		lost_carryover_apply(crew->late, cpu, records, len);
 }
@@ -269,8 +269,8 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		.buffer = crew->buffer,
 		.shed = crew->sheds[number],
 		.report = crew->report,
-		.amend = amend,
-		.amender = crew,
+		.fixup = fixup,
+		.fixup_arg = crew,
 	};
 	int rc;
 
@@ -430,7 +430,7 @@ bool crew_drain(struct crew *crew, int ms)
 
 	if (!crew->running)
 		return true;
-	crew_ask(crew, WORKER_DRAIN);
+	crew_ask(crew, WORKER_FINISH);
 	while (!crew_view(crew).ended) {
 		uint64_t left = ms_until(deadline);
 
@@ -458,7 +458,7 @@ int crew_dismiss(struct crew *crew, struct error *err)
 	if (!crew->running)
 		return 0;
 	crew->running = false;
-	crew_ask(crew, WORKER_DRAIN);
+	crew_ask(crew, WORKER_FINISH);
 	while (crew->whole && crew->waiting && !crew_view(crew).ended)
 		wait_a_while(crew, -1);
 	for (size_t i = 0; i < crew->nr; i++) {
@@ -501,7 +501,8 @@ uint64_t crew_overwritten(const struct crew *crew)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < crew->nr; i++)
-		bytes += overwrite_drain_stats(worker_dump(crew->workers[i]))->overwritten;
+		bytes += overwrite_drain_stats(worker_overwrite_drain(crew->workers[i]))
+				 ->overwritten;
 	return bytes;
 }
 
@@ -587,7 +588,7 @@ void crew_say_done(const struct crew *crew, const struct output *output,
 	for (unsigned int i = 0; i < crew->nr; i++) {
 		const struct reader_stats *r = reader_stats(worker_reader(crew->workers[i]));
 		const struct overwrite_drain_stats *d =
-			overwrite_drain_stats(worker_dump(crew->workers[i]));
+			overwrite_drain_stats(worker_overwrite_drain(crew->workers[i]));
 		const struct lane *lane = output_lane(output, i);
 
 		messages_say(
@@ -598,10 +599,10 @@ void crew_say_done(const struct crew *crew, const struct output *output,
 			(unsigned long long)r->pieces, (unsigned long long)r->full,
 			(unsigned long long)lane_bytes(lane));
 		say_compressed(i, lane, messages);
-		if (d->dumps)
+		if (d->drains)
 			messages_say(messages, MESSAGE_DETAIL,
 				     "thread %u: %llu bytes taken in %llu dumps, %llu overwritten",
-				     i, (unsigned long long)d->taken, (unsigned long long)d->dumps,
+				     i, (unsigned long long)d->taken, (unsigned long long)d->drains,
 				     (unsigned long long)d->overwritten);
 	}
 }

@@ -377,8 +377,8 @@ static int add_sums(struct rotation *r, const struct output *out, bool stays, st
 	count(r, out, stays);
 	r->samples += out->tally.samples;
 	for (size_t i = 0; i < out->nr; i++)
-		if (out->lanes[i].census)
-			overwrite_tally_add(out->lanes[i].census, r->taken);
+		if (out->lanes[i].overwrite_tally)
+			overwrite_tally_add(out->lanes[i].overwrite_tally, r->taken);
 	return loss_merge(&r->loss, &out->loss) ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 

@@ -205,7 +205,7 @@ static int write_before(struct session *s, struct error *err)
 
 	output_listen(&s->output, s->rotation.sideband);
 	if (s->memory.flight)
-		rc = initial_state_emit(&before, flight_before, s->memory.flight, err);
+		rc = initial_state_emit(&before, flight_add_initial, s->memory.flight, err);
 	else
 		rc = initial_state_emit(&before, sink_emit, &to, err);
 	return rc ? rc : session_settle(s, err);

@@ -103,7 +103,7 @@ static void say_change(struct session_budget *b, bool lower)
 	uint64_t hz = 0;
 	const char *event = an_event(b, &hz);
 
-	messages_say_seldom(
+	messages_say_limited(
 		b->messages, MESSAGE_INFO, &b->change,
 		"recording takes %.2f %% of a CPU, with --max-cpu %g%%: frequencies are "
 		"%s to %.3g %% of what was asked (%s: %llu Hz)",

@@ -19,9 +19,9 @@ struct session_budget {
 	struct clock clock;
 	struct budget law;
 	int timer;
-	struct seldom change; /* the line */
-	unsigned int lowered; /* times */
-	double least;	      /* share so far */
+	struct rate_limit change; /* the line */
+	unsigned int lowered;	  /* times */
+	double least;		  /* share so far */
 };
 
 /*

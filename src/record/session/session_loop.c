@@ -245,7 +245,7 @@ static void ask_for_flush(struct session *s)
 
 static int on_tick(struct session *s, struct error *err)
 {
-	hotplug_look(&s->hotplug);
+	hotplug_poll(&s->hotplug);
 	/* A disk that is slower than the timer gets no second flush on top of the first. */
 	if (!timer_rang(s->tick) || s->flushing)
 		return 0;

@@ -81,7 +81,7 @@ static struct snapshot_sums count(struct snapshot *s)
 	history_figures(flight_history(s->flight), &figures);
 	return (struct snapshot_sums){
 		.lost = lost + dropped,
-		.passed = figures.passed,
+		.passed = figures.evicted,
 		.refused = s->refused,
 	};
 }
@@ -191,11 +191,11 @@ static int write_samples(struct snapshot *s, struct output *out,
 	uint64_t flushed = now_ns(CLOCK_MONOTONIC);
 	struct history_chunk chunk;
 	size_t worker;
-	int rc = history_dump_begin(history, &bounds);
+	int rc = history_snapshot_begin(history, &bounds);
 
 	if (rc)
 		return error_set(err, rc, "out of memory");
-	while (!rc && history_dump_next(history, &chunk)) {
+	while (!rc && history_snapshot_next(history, &chunk)) {
 		worker = flight_worker_of(s->flight, chunk.ring);
 		rc = write_chunk(output_lane(out, worker), &chunk, err);
 		add_figures(&s->figures, &chunk);
@@ -266,7 +266,7 @@ static void keep_what_failed(struct snapshot *s)
 {
 	struct history_chunk next;
 
-	history_dump_next(flight_history(s->flight), &next);
+	history_snapshot_next(flight_history(s->flight), &next);
 	snapshot_keep(s);
 }
 
@@ -281,7 +281,7 @@ enum outcome snapshot_take(struct snapshot *s, struct output *out,
 	if (!rc)
 		rc = visit(s, false, err);
 	if (rc) {
-		history_dump_end(flight_history(s->flight));
+		history_snapshot_end(flight_history(s->flight));
 		return OUTCOME_BROKEN;
 	}
 	marked = !output_mark(out, &s->before);
@@ -305,7 +305,7 @@ enum outcome snapshot_take(struct snapshot *s, struct output *out,
 
 void snapshot_keep(struct snapshot *s)
 {
-	history_dump_end(flight_history(s->flight));
+	history_snapshot_end(flight_history(s->flight));
 	output_mark_release(&s->before);
 }
 
@@ -315,9 +315,9 @@ int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
 
 	if (!rc)
 		output_rest(out, true);
-	history_dump_cancel(flight_history(s->flight));
+	history_snapshot_cancel(flight_history(s->flight));
 	if (s->told)
-		sideband_untell(flight_log(s->flight));
+		sideband_snapshot_cancel(flight_log(s->flight));
 	output_mark_release(&s->before);
 	s->sums = s->sums_before;
 	s->taken--;

@@ -116,8 +116,8 @@ void snapshot_service_ask_for(struct snapshot_service *m, enum pd_snapshot_origi
 	if (reason)
 		request_set_reason(&request, reason);
 	if (snapshot_service_ask(m, &request, &err) != -EINPROGRESS)
-		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->refusal, "%s",
-				    err.text);
+		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->refusal, "%s",
+				     err.text);
 }
 
 bool snapshot_service_waits(const struct snapshot_service *m)
@@ -156,10 +156,11 @@ static enum outcome cut(struct snapshot_service *m, struct error *err)
 	switch (outcome) {
 	case OUTCOME_DONE: break;
 	case OUTCOME_FLAWED:
-		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
-				    "%s; the snapshot is there but for what its header says at the "
-				    "end, and the recording goes on",
-				    err->text);
+		messages_say_limited(
+			m->parts.messages, MESSAGE_WARNING, &m->flaw,
+			"%s; the snapshot is there but for what its header says at the "
+			"end, and the recording goes on",
+			err->text);
 		break;
 	case OUTCOME_UNDONE:
 		if (snapshot_undo(&m->snapshot, m->parts.output, NULL))
@@ -188,8 +189,8 @@ static enum outcome renew(struct snapshot_service *m, struct error *err)
 		return outcome;
 	m->snapshot.alone = true;
 	if (outcome == OUTCOME_FLAWED)
-		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->flaw,
-				    "%s; a new output was made", err->text);
+		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->flaw,
+				     "%s; a new output was made", err->text);
 	return outcome;
 }
 
@@ -256,9 +257,9 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 
 	if (outcome == OUTCOME_UNDONE) {
 		m->given_up++;
-		messages_say_seldom(m->parts.messages, MESSAGE_WARNING, &m->failure,
-				    "%s; this snapshot is given up, and the recording goes on",
-				    failure.text);
+		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->failure,
+				     "%s; this snapshot is given up, and the recording goes on",
+				     failure.text);
 	}
 	answer_all(m, r, nr, &failure);
 	if (outcome != OUTCOME_BROKEN)

@@ -37,9 +37,9 @@ struct snapshot_service {
 	struct clock clock;
 	struct snapshot snapshot;
 	struct request_queue queue;
-	size_t given_up;		      /* snapshots */
-	enum outcome last;		      /* of the snapshot at the end */
-	struct seldom refusal, failure, flaw; /* lines of requests and of snapshots */
+	size_t given_up;			  /* snapshots */
+	enum outcome last;			  /* of the snapshot at the end */
+	struct rate_limit refusal, failure, flaw; /* lines of requests and of snapshots */
 };
 
 /*

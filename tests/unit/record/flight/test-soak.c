@@ -275,24 +275,24 @@ static void take_snapshot(struct rig *rig, struct file *f, struct history_bounds
 	note_sideband(rig);
 	f->now = 0;
 	assert_int_equal(sideband_snapshot(flight_log(rig->flight), bounds.again, to_file, f), 0);
-	assert_int_equal(history_dump_begin(history, &bounds), 0);
-	while (history_dump_next(history, &chunk)) {
+	assert_int_equal(history_snapshot_begin(history, &bounds), 0);
+	while (history_snapshot_next(history, &chunk)) {
 		add_chunk(&f->samples, &chunk);
 		samples += chunk.samples;
 		rig->packed += chunk.packed;
 	}
 	if (fails) {
-		history_dump_cancel(history);
-		sideband_untell(flight_log(rig->flight));
+		history_snapshot_cancel(history);
+		sideband_snapshot_cancel(flight_log(rig->flight));
 		f->sideband.len = sideband_len;
 		f->samples.len = samples_len;
 	} else {
-		history_dump_end(history);
+		history_snapshot_end(history);
 		note_rounds(f, sideband_len, samples_len, !history_left_out(history));
 	}
 	history_figures(history, &figures);
 	assert_int_equal(figures.taken, rig->life.samples);
-	assert_int_equal(figures.taken, figures.written + figures.passed + figures.held);
+	assert_int_equal(figures.taken, figures.written + figures.evicted + figures.held);
 	assert_true(samples > 0 || bounds.since);
 	rig->snapshots++;
 }
@@ -490,7 +490,7 @@ static void long_life(int compression)
 	check_flat(&start, &middle);
 	check_flat(&start, &end);
 	history_figures(flight_history(rig->flight), &history);
-	assert_true(history.passed > 0);
+	assert_true(history.evicted > 0);
 	/* Storms have filled the half of memory that is the most for it, and were trimmed to that.
 	 */
 	assert_uint_in_range(rig->sideband_max, MEMORY / 2, MEMORY / 4 * 3);
@@ -560,7 +560,7 @@ static void test_snapshots_in_one_file(void **state)
 		nr = check_samples(rig, &f);
 		history_figures(flight_history(rig->flight), &figures);
 		assert_int_equal(nr, figures.written);
-		assert_true(figures.passed > 0 || rig->packed);
+		assert_true(figures.evicted > 0 || rig->packed);
 		assert_true(!rig->packed == !(round % 2));
 		file_release(&f);
 		rig_free(rig);

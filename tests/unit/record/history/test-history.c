@@ -78,8 +78,8 @@ static void check_dump(struct history *h, uint64_t nr)
 
 	history_seal(h, 0);
 	history_announce(h);
-	assert_int_equal(history_dump_begin(h, &(struct history_bounds){0}), 0);
-	while (history_dump_next(h, &chunk)) {
+	assert_int_equal(history_snapshot_begin(h, &(struct history_bounds){0}), 0);
+	while (history_snapshot_next(h, &chunk)) {
 		for (size_t at = 0; at < chunk.len; at += hdr.size) {
 			uint8_t whole[UINT16_MAX];
 
@@ -91,7 +91,7 @@ static void check_dump(struct history *h, uint64_t nr)
 			assert_memory_equal(whole, chunk.data + at, hdr.size);
 		}
 	}
-	history_dump_end(h);
+	history_snapshot_end(h);
 	assert_int_equal(last, nr);
 }
 
@@ -186,7 +186,7 @@ static void test_forgets(void **state)
 	history_forget(h, 31);
 	history_figures(h, &f);
 	assert_int_equal(f.samples, 0);
-	assert_int_equal(f.passed, 3);
+	assert_int_equal(f.evicted, 3);
 	assert_true(history_oldest(h) == UINT64_MAX);
 	history_free(h);
 }
@@ -274,12 +274,12 @@ static void test_threads(void **state)
 	}
 	while (f.taken < RINGS * THREAD_RUNS * RUN_SAMPLES) {
 		history_announce(h);
-		assert_int_equal(history_dump_begin(h, &(struct history_bounds){0}), 0);
-		while (history_dump_next(h, &chunk))
+		assert_int_equal(history_snapshot_begin(h, &(struct history_bounds){0}), 0);
+		while (history_snapshot_next(h, &chunk))
 			dumped += take_chunk(&chunk, &newest[chunk.ring]);
-		history_dump_end(h);
+		history_snapshot_end(h);
 		history_figures(h, &f);
-		assert_int_equal(f.taken, f.written + f.passed + f.held);
+		assert_int_equal(f.taken, f.written + f.evicted + f.held);
 		assert_int_equal(f.written, dumped);
 	}
 	for (size_t i = 0; i < RINGS; i++)
@@ -323,7 +323,7 @@ static uint64_t held_of_a_large_run(struct packer *packer)
 		assert_int_equal(history_write(h, &run, NULL, NULL), 0);
 	history_figures(h, &f);
 	assert_int_equal(f.taken, 2 * LARGE_SAMPLES);
-	assert_int_equal(f.taken, f.held + f.passed);
+	assert_int_equal(f.taken, f.held + f.evicted);
 	assert_int_equal(f.held, f.samples);
 	assert_true(f.memory <= 1 << 20);
 	history_free(h);
@@ -383,8 +383,8 @@ static uint64_t dump_into(struct history *h, const struct history_bounds *bounds
 	uint64_t number, time, samples = 0;
 
 	history_announce(h);
-	assert_int_equal(history_dump_begin(h, bounds), 0);
-	while (history_dump_next(h, &chunk)) {
+	assert_int_equal(history_snapshot_begin(h, bounds), 0);
+	while (history_snapshot_next(h, &chunk)) {
 		if (chunk.packed)
 			assert_int_equal(
 				packer_unpack(chunk.data, chunk.len, unpacked, chunk.bytes), 0);
@@ -423,10 +423,10 @@ static void bounds_of_time(struct packer *packer)
 		memcpy(lost, set, sizeof(set));
 		if (i % 4 == 3) {
 			dump_into(h, &bounds, lost);
-			history_dump_cancel(h);
+			history_snapshot_cancel(h);
 		}
 		dump_into(h, &bounds, set);
-		history_dump_end(h);
+		history_snapshot_end(h);
 		for (uint64_t ring = 0; ring < BOUND_RINGS; ring++) {
 			for (uint64_t n = 1; n <= BOUND_SAMPLES; n++) {
 				assert_true(set[ring][n] || 10 * n + ring < bounds.since);
@@ -487,7 +487,7 @@ static void test_unpacking_holds_up_nobody(void **state)
 	watched = filled(packer);
 	memset(set, 0, sizeof(set));
 	assert_int_equal(dump_into(watched, &bounds, set), BOUND_RINGS * (BOUND_SAMPLES - 349));
-	history_dump_end(watched);
+	history_snapshot_end(watched);
 	history_free(watched);
 	packer_free(packer);
 }
@@ -505,7 +505,7 @@ static void test_bounds_of_size(void **state)
 
 		memset(set, 0, sizeof(set));
 		dumped = dump_into(h, &bounds, set);
-		history_dump_end(h);
+		history_snapshot_end(h);
 		assert_uint_in_range(dumped, expected - expected / 1000 - 3,
 				     expected + expected / 1000 + 3);
 		for (uint64_t ring = 0; ring < BOUND_RINGS; ring++)

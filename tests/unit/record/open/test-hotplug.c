@@ -205,7 +205,7 @@ static void test_tasks(void **state)
 	assert_int_equal(hotplug_init(&lab.h, &opts, &plan), 0);
 	expect(&lab, "0-3", "");
 	expect(&lab, "1-5", "");
-	hotplug_look(&lab.h);
+	hotplug_poll(&lab.h);
 	hotplug_say(&lab.h);
 	assert_string_equal(lab.said, "");
 	hotplug_release(&lab.h);

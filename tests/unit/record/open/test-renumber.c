@@ -145,10 +145,10 @@ static void test_shed(void **state)
 	assert_int_equal(renumber_add(r, 99, 7), 0);
 	assert_int_equal(renumber_add(r, 100, 7), 0);
 	assert_int_equal(shed_samples(shed, (uint8_t *)samples, sizeof(samples), 3), 0);
-	assert_true(shed_tell(shed, (uint8_t *)told, &cpu) > 0);
+	assert_true(shed_report_next(shed, (uint8_t *)told, &cpu) > 0);
 	assert_int_equal(told[1], 3);
 	assert_int_equal(told[2], 7);
-	assert_int_equal(shed_tell(shed, (uint8_t *)told, &cpu), 0);
+	assert_int_equal(shed_report_next(shed, (uint8_t *)told, &cpu), 0);
 	shed_free(shed);
 	renumber_free(r);
 }

@@ -208,7 +208,7 @@ static void marks_of_others(void **state)
 	assert_true(mapped_decode(&ring.map[0].hdr, false, &m));
 	assert_int_equal(m.key.ino, 4711);
 	assert_false(mapped_decode(&ring.map[0].hdr, true, &m));
-	mapped_mend((uint8_t *)&ring, sizeof(ring));
+	mapped_clear_build_id_marks((uint8_t *)&ring, sizeof(ring));
 	assert_int_equal(ring.map[0].hdr.misc, PERF_RECORD_MISC_USER);
 	assert_int_equal(ring.map[1].hdr.misc,
 			 PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);

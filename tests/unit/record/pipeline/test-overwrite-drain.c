@@ -199,7 +199,7 @@ static void test_each_record_once_or_overwritten(void **state)
 		assert_int_equal(overwrite_drain_stats(d)->taken +
 					 overwrite_drain_stats(d)->overwritten,
 				 bytes);
-		assert_int_equal(overwrite_drain_stats(d)->dumps, round + 1);
+		assert_int_equal(overwrite_drain_stats(d)->drains, round + 1);
 	}
 	assert_true(overwrite_drain_stats(d)->overwritten > SIZE);
 	lab_free(d, &c);

@@ -206,7 +206,7 @@ static void flush_takes_everything(void **state)
 			assert_int_equal(atomic_load(&lab->counters[i].flushed), round);
 		}
 	}
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	for (unsigned int i = 0; i < WORKERS; i++) {
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 		assert_int_equal(lab->counters[i].bytes, 20 * 100 * (i + 1) * 8);
@@ -222,7 +222,7 @@ static void drain_includes_flush(void **state)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		put(lab, i, 500);
 	ask(lab, WORKER_FLUSH);
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	ask(lab, WORKER_FLUSH);
 	start(lab);
 	for (unsigned int i = 0; i < WORKERS; i++) {
@@ -253,7 +253,7 @@ static void error_is_told(void **state)
 	view = await(lab, 1, is_flushed);
 	assert_false(view.ended);
 	put(lab, 0, 30);
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
 	assert_int_equal(lab->counters[0].discarded, 240);
 	assert_string_equal(err.text, "full");
@@ -299,7 +299,7 @@ static void ring_is_taken_when_there_is_room(void **state)
 	usleep(50000); /* so that it is done before the gate opens; else there is nothing to see */
 	sem_post(&gate);
 	await_taken(lab, 0);
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 	assert_int_equal(lab->counters[0].bytes, lab->heads[0]);
@@ -315,7 +315,7 @@ static void ready_ring_is_taken_unasked(void **state)
 	put(lab, 1, 50);
 	assert_int_equal(write(lab->fds[1], &one, sizeof(one)), sizeof(one));
 	await_taken(lab, 1);
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 	assert_int_equal(lab->counters[1].bytes, 400);
@@ -325,7 +325,7 @@ static void never_started(void **state)
 {
 	struct lab *lab = *state;
 
-	ask(lab, WORKER_DRAIN);
+	ask(lab, WORKER_FINISH);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines that are due again and again: few of them are said, and each is counted.
+/* Lines that are due again and again: few of them are printed, and each is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,25 +15,25 @@
 #define WEEK   (168 * HOUR)
 
 /* Due at each multiple of @every up to @until: how many lines that makes. */
-static unsigned int said_in(struct seldom *s, uint64_t every, uint64_t until)
+static unsigned int printed_in(struct rate_limit *l, uint64_t every, uint64_t until)
 {
-	uint64_t held, last = 0, told = 0, due = 0;
-	unsigned int said = 0;
+	uint64_t suppressed, last = 0, counted = 0, due = 0;
+	unsigned int printed = 0;
 
 	for (uint64_t now = every; now <= until; now += every) {
 		due++;
-		if (!seldom_due(s, now, &held)) {
+		if (!rate_limit_due(l, now, &suppressed)) {
 			assert_true(now - last < HOUR);
-			continue; /* it will be told */
+			continue; /* it will be counted */
 		}
-		told += held + 1;
-		assert_int_equal(told, due);
+		counted += suppressed + 1;
+		assert_int_equal(counted, due);
 		assert_true(!last || now - last >= 10 * SECOND);
 		last = now;
-		said++;
+		printed++;
 	}
-	assert_int_equal(told + s->held, due);
-	return said;
+	assert_int_equal(counted + l->suppressed, due);
+	return printed;
 }
 
 static void test_a_week(void **state)
@@ -42,38 +42,38 @@ static void test_a_week(void **state)
 				  11 * SECOND, 60 * SECOND, 1700 * SECOND};
 
 	for (size_t i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
-		struct seldom s = {0};
-		unsigned int said = said_in(&s, every[i], WEEK);
+		struct rate_limit l = {0};
+		unsigned int printed = printed_in(&l, every[i], WEEK);
 
-		assert_uint_in_range(said, 80, 180);
+		assert_uint_in_range(printed, 80, 180);
 	}
 }
 
-static void test_what_is_seldom_is_said(void **state)
+static void test_rare_messages_are_printed(void **state)
 {
-	struct seldom s = {0};
+	struct rate_limit l = {0};
 
-	assert_int_equal(said_in(&s, 2 * HOUR + 1, WEEK), 83);
+	assert_int_equal(printed_in(&l, 2 * HOUR + 1, WEEK), 83);
 }
 
 /* After a while without any the next one is news. */
 static void test_it_is_forgotten(void **state)
 {
-	struct seldom s = {0};
-	uint64_t held;
+	struct rate_limit l = {0};
+	uint64_t suppressed;
 
-	said_in(&s, SECOND, 10 * HOUR);
-	assert_true(seldom_due(&s, 13 * HOUR, &held));
-	assert_false(seldom_due(&s, 13 * HOUR + 9 * SECOND, &held));
-	assert_true(seldom_due(&s, 13 * HOUR + 10 * SECOND, &held));
-	assert_int_equal(held, 1);
+	printed_in(&l, SECOND, 10 * HOUR);
+	assert_true(rate_limit_due(&l, 13 * HOUR, &suppressed));
+	assert_false(rate_limit_due(&l, 13 * HOUR + 9 * SECOND, &suppressed));
+	assert_true(rate_limit_due(&l, 13 * HOUR + 10 * SECOND, &suppressed));
+	assert_int_equal(suppressed, 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_week),
-		cmocka_unit_test(test_what_is_seldom_is_said),
+		cmocka_unit_test(test_rare_messages_are_printed),
 		cmocka_unit_test(test_it_is_forgotten),
 	};
 

@@ -161,7 +161,7 @@ static void test_periods_follow(void **state)
 	assert_non_null(f);
 	assert_true(frequency_can(f, 0) && frequency_can(f, 1) && !frequency_can(f, 2));
 	assert_int_equal(frequency_most(f), 4000);
-	frequency_mend(f, (uint8_t *)s, sizeof(s));
+	frequency_fix_periods(f, (uint8_t *)s, sizeof(s));
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(s[i].period, KERNELS);
 	frequency_set(f, 0.5);
@@ -171,7 +171,7 @@ static void test_periods_follow(void **state)
 	frequency_set(f, 0.00001);
 	frequency_changed(f, 300);
 	assert_int_equal(frequency_of(f, 1), 1);
-	frequency_mend(f, (uint8_t *)s, sizeof(s));
+	frequency_fix_periods(f, (uint8_t *)s, sizeof(s));
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(s[i].period, expected[i]);
 		s[i].period = KERNELS;
@@ -180,7 +180,7 @@ static void test_periods_follow(void **state)
 	}
 	for (unsigned int i = 0; i < 500; i++)
 		frequency_changed(f, 1000 + i);
-	frequency_mend(f, (uint8_t *)s, sizeof(s) - 8);
+	frequency_fix_periods(f, (uint8_t *)s, sizeof(s) - 8);
 	assert_int_equal(s[7].period, KERNELS); /* not whole */
 	frequency_free(f);
 }
