@@ -94,7 +94,7 @@ RINGTAIL_API const char *ringtail_recording_event(const struct ringtail_recordin
 /* Something odd or damaged in a recording. */
 struct ringtail_finding {
 	bool damaged;	  /* something could not be read; false: unusual, but nothing is missing */
-	uint64_t count;	  /* how often the same was met */
+	uint64_t count;	  /* how often the same was met, in all passes over the recording */
 	const char *path; /* of the file, */
 	uint64_t offset;  /* and the first place in it */
 	const char *text;
@@ -102,7 +102,8 @@ struct ringtail_finding {
 
 /*
  * The number of findings of all walks so far, and finding @index, or NULL. Both are valid until the
- * next call with @r. No walk of @r may be open.
+ * next call with @r, of any thread. No walk of @r may be open. Each walk reads the recording, and
+ * the first one with symbols reads it once more: counts are sums over all of these.
  */
 RINGTAIL_API size_t ringtail_recording_findings(struct ringtail_recording *r);
 RINGTAIL_API const struct ringtail_finding *ringtail_recording_finding(struct ringtail_recording *r,
@@ -230,10 +231,10 @@ struct ringtail_session_opts {
 /*
  * Opens events and output, starts the threads that record, and returns when events are enabled.
  * @opts may be NULL. Threads of the library have all signals blocked and are not recorded with this
- * process. The soft limit of open files (RLIMIT_NOFILE) is raised if the events need more
- * descriptors than it allows. Returns 0 with *@ret for ringtail_session_free(); -EINVAL or -ENOENT
- * for options or events that cannot be meant; -EACCES or -EPERM where the kernel refuses; -ESRCH
- * for a process that does not exist; or another negative errno of the system.
+ * process; of its own threads those that exist now are, and the threads that these start. Returns 0
+ * with *@ret for ringtail_session_free(); -EINVAL or -ENOENT for options or events that cannot be
+ * meant; -EACCES or -EPERM where the kernel refuses; -EMFILE when RLIMIT_NOFILE allows too few
+ * descriptors; -ESRCH for a process that does not exist; or another negative errno of the system.
  */
 RINGTAIL_API int ringtail_session_start(const struct ringtail_session_opts *opts,
 					struct ringtail_session **ret, struct ringtail_error *err);

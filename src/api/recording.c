@@ -93,24 +93,13 @@ int recording_prepare(struct ringtail_recording *r, struct error *err)
 	pthread_mutex_lock(&r->lock);
 	if (!r->prepared) {
 		r->prepare_rc = trace_prepare(r->trace, &r->prepare_err);
-		r->prepared = r->noted = true;
+		r->prepared = true;
 	}
 	rc = r->prepare_rc;
 	if (rc < 0)
 		*err = r->prepare_err;
 	pthread_mutex_unlock(&r->lock);
 	return rc;
-}
-
-bool recording_takes_findings(struct ringtail_recording *r)
-{
-	bool first;
-
-	pthread_mutex_lock(&r->lock);
-	first = !r->noted;
-	r->noted = true;
-	pthread_mutex_unlock(&r->lock);
-	return first;
 }
 
 const char *ringtail_recording_hostname(const struct ringtail_recording *r)

@@ -20,13 +20,9 @@ struct ringtail_recording {
 	bool prepared;			 /* trace_prepare() was called, */
 	int prepare_rc;			 /* and returned this, */
 	struct error prepare_err;	 /* with this text */
-	bool noted;			 /* some walk has noted, or notes, what is odd */
 };
 
 /* Reads the whole recording once, so that samples can be resolved. As trace_prepare(). */
 int recording_prepare(struct ringtail_recording *r, struct error *err);
-
-/* Whether the caller is the first: findings of a second walk would count twice. */
-bool recording_takes_findings(struct ringtail_recording *r);
 
 #endif

@@ -12,11 +12,17 @@
 #include "symbol/resolve/locate.h"
 #include "sys/kernel/memory.h"
 
+/*
+ * Of this process the threads that exist now. As a process it would be listed again when the events
+ * are open, with the threads of the session, which would then record themselves.
+ */
 static int add_process(struct target_opts *target, pid_t pid, struct error *err)
 {
 	int rc = tasks_add_threads(&target->tasks, pid, err);
 
-	return rc ? rc : tasks_add_thread(&target->processes, pid, err);
+	if (rc || pid == getpid())
+		return rc;
+	return tasks_add_thread(&target->processes, pid, err);
 }
 
 static int set_target(const struct ringtail_session_opts *opts, struct target_opts *target,

@@ -40,8 +40,7 @@ static int begin(struct ringtail_walk *w, struct error *err)
 		rc = recording_prepare(w->recording, err);
 	if (rc < 0)
 		return rc;
-	if (recording_takes_findings(w->recording))
-		w->scan_flags = DATA_SCAN_FINDINGS;
+	w->scan_flags = DATA_SCAN_FINDINGS;
 	w->findings = findings_new();
 	if (!w->findings || (!w->opts.no_symbols && frames_init(&w->frames, t) < 0))
 		return error_sys(err, -ENOMEM, "%s", w->recording->path);
@@ -108,9 +107,7 @@ static int next_segment(struct ringtail_walk *w)
 			return 1;
 		if (rc == -ENOMEM)
 			return rc;
-		if (w->scan_flags & DATA_SCAN_FINDINGS)
-			findings_add(w->findings, DATA_DAMAGED, segment, 0,
-				     "the file cannot be read");
+		findings_add(w->findings, DATA_DAMAGED, segment, 0, "the file cannot be read");
 	}
 	return 0;
 }

@@ -273,8 +273,9 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 	};
 	struct option_parser p = {.cmd = ret};
 
-	*ret = (struct record_command){
-		.opts = {.output.path = "perf.data", .control.attr_text = attr_text}};
+	*ret = (struct record_command){.opts = {.plan.raise_files = true,
+						.output.path = "perf.data",
+						.control.attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p))

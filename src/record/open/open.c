@@ -169,6 +169,12 @@ static size_t descriptors_in_all(const struct plan *plan)
 	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
 }
 
+/* Makes room for the descriptors, where that is allowed. Returns how many may be open. */
+static uint64_t raise_files(const struct plan *plan)
+{
+	return limits_raise_files(plan->raise_files ? descriptors_in_all(plan) : 0);
+}
+
 /* How many descriptors to ask for, when all @have are in use. */
 static size_t descriptors_needed(const struct opened *o, const struct plan *plan, uint64_t have)
 {
@@ -180,7 +186,7 @@ static size_t descriptors_needed(const struct opened *o, const struct plan *plan
 static int explain_files(const struct opened *o, const struct plan *plan, int rc, struct error *err)
 {
 	size_t places = plan_places(plan), need;
-	uint64_t have = limits_raise_files(descriptors_in_all(plan));
+	uint64_t have = raise_files(plan);
 	char tasks[48] = "";
 
 	if (rc == -ENFILE)
@@ -364,7 +370,7 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 		*ret = opened_new(plan);
 		if (!*ret)
 			return error_set(err, -ENOMEM, "out of memory");
-		limits_raise_files(descriptors_in_all(plan));
+		raise_files(plan);
 		rc = open_fitting(*ret, plan, limits, f, err);
 		if (rc)
 			return rc;

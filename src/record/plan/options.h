@@ -64,6 +64,8 @@ struct plan_opts {
 
 	bool no_build_ids;  /* of mapped files, neither in their records nor in a section */
 	bool build_id_mmap; /* in the records: the kernel adds them for all other recorders, too */
+
+	bool raise_files; /* the process is ours: RLIMIT_NOFILE may be raised */
 };
 
 /* The threads that read rings, and their buffers. */

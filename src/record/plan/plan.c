@@ -253,6 +253,7 @@ int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	if (!plan)
 		return error_set(err, -ENOMEM, "out of memory");
 	plan->opts = opts;
+	plan->raise_files = opts->raise_files;
 	plan->delayed = opts->delay_ms || opts->start_disabled;
 	plan->unbuffered = opts->unbuffered;
 	rc = plan_where(plan, opts, limits, err);

@@ -75,6 +75,7 @@ struct plan {
 	bool task_rings;	   /* rings are by task, not by CPU */
 	bool delayed;		   /* enabled by a timer or a command */
 	bool unbuffered;	   /* each record wakes the reader */
+	bool raise_files;	   /* RLIMIT_NOFILE may be raised for the descriptors */
 	uint64_t ring_size;	   /* bytes of data in a ring of samples */
 	uint64_t sideband_size;	   /* bytes of data in a ring of sideband */
 	size_t online;		   /* CPUs online */

@@ -119,6 +119,7 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	plan->task_rings = recording->task_rings;
 	plan->online = recording->online;
 	plan->unbuffered = !ring_size;
+	plan->raise_files = recording->raise_files;
 	plan->descriptors_beside =
 		plan_descriptors(recording) + recording->descriptors_beside + place->descriptors;
 	plan->events = calloc(events->count, sizeof(*plan->events));

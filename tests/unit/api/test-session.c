@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ struct process {
 	int nice;
 	char **environ, *first;
 	char directory[256];
+	struct rlimit files;
 };
 
 static void read_mask(const sigset_t *mask, bool ret[NSIG])
@@ -79,6 +81,7 @@ static void read_process(struct process *p)
 	p->nice = getpriority(PRIO_PROCESS, 0);
 	p->environ = environ;
 	p->first = *environ;
+	getrlimit(RLIMIT_NOFILE, &p->files);
 	assert_non_null(getcwd(p->directory, sizeof(p->directory)));
 }
 
@@ -144,6 +147,30 @@ static uint64_t count_samples(const char *path, uint64_t *in_burn)
 	return samples;
 }
 
+/* The threads of the session and their events are in no record: samples, and names of threads. */
+static void check_no_thread_of_the_session(const char *path)
+{
+	const struct ringtail_walk_opts opts = {.size = sizeof(opts), .no_symbols = true};
+	const struct ringtail_record *rec;
+	struct ringtail_recording *r = NULL;
+	struct ringtail_error err = {0};
+	struct ringtail_walk *w = NULL;
+
+	if (ringtail_recording_open(path, NULL, &r, &err) || ringtail_walk_new(r, &opts, &w, &err))
+		fail_msg("%s", err.text);
+	while (ringtail_walk_next(w, &rec, &err) > 0) {
+		const char *comm = (const char *)(rec->header + 1) + 8; /* behind pid and tid */
+
+		if (rec->sample)
+			assert_int_equal(rec->sample->tid, getpid());
+		if (rec->header->type == PERF_RECORD_COMM &&
+		    !(rec->header->misc & PERF_RECORD_MISC_COMM_EXEC))
+			assert_false(!strncmp(comm, "reader-", 7) || !strncmp(comm, "writer-", 7));
+	}
+	ringtail_walk_free(w);
+	ringtail_recording_close(r);
+}
+
 static void test_records_this_process(void **state)
 {
 	const struct place *place = *state;
@@ -168,6 +195,7 @@ static void test_records_this_process(void **state)
 	check_process(&before);
 	assert_int_equal(count_samples(place->path, &in_burn), samples);
 	assert_true(in_burn > 0);
+	check_no_thread_of_the_session(place->path);
 }
 
 static void test_takes_snapshots(void **state)
