@@ -451,7 +451,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.path = path ? path : s->opts->output.path,
 		.started = s->started,
 		.misused = s->misused,
-		.seconds = (double)(s->ended - s->began) / 1e9,
+		.seconds = s->ended ? (double)(s->ended - s->began) / 1e9 : 0,
 		.loss = &s->rotation.loss,
 		.overwritten = &s->overwritten,
 		.cut = &s->cut,

@@ -78,7 +78,7 @@ int session_new(const struct record_opts *opts, const struct messages *messages,
 		struct session **ret, struct error *err);
 void session_free(struct session *s); /* accepts NULL; ends a command that was never started */
 
-/* Makes all steps. Returns 0, or a negative errno with @err filled. */
+/* Makes all steps. Returns 0, or a negative errno with @err filled; @err is never NULL. */
 int session_record(struct session *s, const struct session_host *host, struct error *err);
 
 /* The state that the session is in. For the thread that runs it. */

@@ -58,7 +58,7 @@ static enum outcome cut_output(void *session, struct error *err)
 /* Without -M, where a rotation that fails ends the recording. */
 static int cut_now(struct session *s, struct error *err)
 {
-	return cut_output(s, err) == OUTCOME_DONE ? 0 : err->code;
+	return outcome_error(cut_output(s, err), err);
 }
 
 /* With -M the output that is cut is a snapshot. */

@@ -266,7 +266,7 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 		return 0;
 	if (err)
 		*err = failure;
-	return failure.code;
+	return outcome_error(outcome, &failure);
 }
 
 /* Those who are answered may ask again: they wait for the next time, lest nothing else is done. */
@@ -301,7 +301,7 @@ static int take_last(struct snapshot_service *m, struct snapshot_request *reques
 		return 0;
 	if (err)
 		*err = failure;
-	return failure.code;
+	return outcome_error(m->last, &failure);
 }
 
 static void say_compression(const struct snapshot_service *m)
