@@ -42,7 +42,10 @@ int arena_reserve(struct arena *a, size_t size)
 {
 	if (size <= a->size - a->used)
 		return 0;
-	/* Rarely: what is left of the old chunk is lost. Pages not used cost nothing. */
+	/*
+	 * Rare, and only the rest of the old chunk is wasted. Pages that nobody touches cost
+	 * nothing.
+	 */
 	return add_chunk(a, 4 * size);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is given out in small pieces and freed all at once. One thread. Internal to state/.
+/*
+ * Arena: hands out small pieces of memory and frees them all at once. One thread. Internal to
+ * state/.
  */
 #ifndef RINGTAIL_STATE_ARENA_H
 #define RINGTAIL_STATE_ARENA_H
@@ -18,10 +20,12 @@ struct arena {
 /* Returns @size zeroed bytes, aligned to 16, or NULL when out of memory. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* Makes sure that the next @size bytes in all will not fail. Returns 0 or -ENOMEM. */
+/*
+ * Makes room for the next @size bytes, so that their allocation cannot fail. Returns 0 or -ENOMEM.
+ */
 int arena_reserve(struct arena *a, size_t size);
 
-/* Frees all of it and empties the arena. */
+/* Frees all pieces. The arena is empty afterwards. */
 void arena_release(struct arena *a);
 
 #endif

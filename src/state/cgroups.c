@@ -5,11 +5,11 @@
 
 #include "base/hash.h"
 
-/* uthash's own function needs no key: see base/hash.h. */
+/* uthash's own function takes no key: see base/hash.h. */
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
-/* The kernel never uses an id twice, so a path has no time. */
+/* The kernel never reuses an id, so the table needs no time. */
 struct cgroup {
 	uint64_t id;
 	const char *path; /* interned */

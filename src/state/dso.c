@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* uthash's own function needs no key: see base/hash.h. */
+/* uthash's own function takes no key: see base/hash.h. */
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
-/* Every identity under which a dso was met. Without padding: it is hashed as bytes. */
+/* An identity of a dso; one dso may have several. Hashed as bytes, so it has no padding. */
 struct dso_key {
 	const char *name; /* interned */
 	uint64_t ino, ino_generation;
@@ -31,7 +31,7 @@ struct dso_by_name {
 	UT_hash_handle hh;
 };
 
-/* The newest dso of a name. */
+/* The newest dso with a name. */
 struct dso_family {
 	struct dso_key key; /* name, kind and pid only */
 	struct dso *last;
@@ -42,16 +42,16 @@ struct dso_build_id {
 	const char *name; /* interned; its address is the key */
 	uint8_t size;
 	uint8_t id[PD_BUILD_ID_MAX];
-	bool of_files; /* several have the name, and a build-id each */
+	bool of_files; /* several files have the name, each with its build-id */
 	UT_hash_handle hh;
 };
 
-/* A build-id of one of the files of a name. Without padding: the key is hashed as bytes. */
+/* Build-id of one of several files with the same name. The key is hashed as bytes: no padding. */
 struct file_build_id {
 	struct file_key {
 		const char *name; /* interned */
 		uint64_t ino;
-		uint64_t ino_generation; /* 0: whichever file has the inode */
+		uint64_t ino_generation; /* 0: any file with the inode */
 		uint32_t maj, min;
 	} key;
 	uint8_t size;
@@ -89,11 +89,11 @@ static bool starts(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Names under which no file stands. Source: the kernel's d_path() and perf_event_mmap_event(). */
+/* Names that are no paths of files. Source: the kernel's d_path() and perf_event_mmap_event(). */
 static const struct {
 	const char *prefix;
 	enum dso_kind kind;
-	bool jit; /* what tools/perf/util/map.c takes for memory of a JIT when it is executable */
+	bool jit; /* if executable, tools/perf/util/map.c treats it as memory of a JIT */
 } special_names[] = {
 	{"[vdso", DSO_VDSO, false},	  {"[vsyscall]", DSO_VDSO, false},
 	{"[heap]", DSO_ANON, true},	  {"[stack", DSO_ANON, true},
@@ -133,7 +133,7 @@ bool dso_is_jit_memory(const char *name, uint32_t flags)
 	return i >= 0 ? special_names[i].jit : flags & FLAG_HUGETLB;
 }
 
-/* Length of a module's name in its file name, without .ko and compression; 0 if it is no module. */
+/* Length of the module's name in a file name, without .ko and compression; 0: not a module. */
 static size_t module_name_len(const char *base)
 {
 	static const char *const suffixes[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
@@ -154,7 +154,7 @@ static const char *base_name(const char *name)
 	return slash && slash[1] ? slash + 1 : name;
 }
 
-/* As perf's tables show it. */
+/* The name that perf prints in tables. */
 static const char *short_name(struct dso_table *t, const char *name, const struct dso_want *want)
 {
 	const char *base = base_name(name), *ret;
@@ -181,7 +181,7 @@ static const char *short_name(struct dso_table *t, const char *name, const struc
 	return ret;
 }
 
-/* As perf's lines show it. */
+/* The name that perf prints in lines of perf script. */
 static const char *line_name(struct dso_table *t, const struct dso *dso)
 {
 	char map[32];
@@ -195,7 +195,7 @@ static const char *line_name(struct dso_table *t, const struct dso *dso)
 	return dso->name;
 }
 
-/* Whether what is known of the two does not contradict. */
+/* Whether @dso may be the one that @key describes: no property that both know differs. */
 static bool compatible(const struct dso *dso, const struct dso_key *key)
 {
 	if (dso->build_id_size && key->build_id_size &&
@@ -204,7 +204,7 @@ static bool compatible(const struct dso *dso, const struct dso_key *key)
 		return false;
 	if (!dso->ino || !key->ino)
 		return true;
-	/* What a recorder reads from /proc has no generation. */
+	/* Records that a recorder synthesizes from /proc/PID/maps have no generation. */
 	return dso->ino == key->ino && dso->maj == key->maj && dso->min == key->min &&
 	       (dso->ino_generation == key->ino_generation || !dso->ino_generation ||
 		!key->ino_generation);
@@ -245,7 +245,10 @@ static struct dso *dso_new(struct dso_table *t, const char *name, const struct d
 	return dso;
 }
 
-/* The dso of this name that is meant although its identity was not met before; NULL: no memory. */
+/*
+ * Finds the dso for an identity that is not in the table yet: the newest dso of that name, unless
+ * it contradicts; else a new one. Returns NULL when out of memory.
+ */
 static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
 			       const struct dso_want *want)
 {
@@ -277,7 +280,9 @@ static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
 	return family->last;
 }
 
-/* One of them may be there yet when the file is looked for. */
+/*
+ * Remembers processes that mapped the file: the resolver may open it through one that still runs.
+ */
 static struct dso *seen_by(struct dso *dso, const struct pd_mmap *mmap)
 {
 	if (!dso || !mmap || dso->kind != DSO_ELF)
@@ -326,7 +331,7 @@ struct dso *dso_get(struct dso_table *t, const char *name, const struct dso_want
 	return alias->hh.tbl ? seen_by(alias->dso, mmap) : NULL;
 }
 
-/* Of the kernel itself, not of a module or the vdso. */
+/* Whether a build-id is the kernel's own, not a module's or the vdso's. */
 static bool names_kernel(const char *name, uint16_t misc)
 {
 	if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
@@ -364,9 +369,9 @@ static int set_of_file(struct dso_table *t, const struct file_key *key,
 }
 
 /*
- * The build-id of one file among several of its name. A file that replaces another may have its
- * inode, but not its generation; maps that are read from /proc have no generation, and get what
- * comes last for the inode.
+ * Stores the build-id of one of several files with the same name. When a file replaces another, it
+ * may get the same inode, but not the same generation. Maps synthesized from /proc have no
+ * generation; they get the last build-id that was stored for the inode.
  */
 static int set_of_name(struct dso_table *t, const char *name, const struct pd_build_id *id)
 {
@@ -406,7 +411,7 @@ int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t
 	return set_of_name(t, name, id);
 }
 
-/* The remembered build-id of @dso; *@ret_size 0: there is none. */
+/* The remembered build-id of @dso; *@ret_size is 0 if there is none. */
 static const uint8_t *remembered(const struct dso_table *t, const struct dso *dso,
 				 uint8_t *ret_size)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Kernel code: of the host, and of guests by the pid of their machine.
+ * Maps of kernel code: of the host, and of each guest by the pid of its machine.
  *
- * The kernel records no map of itself and none of a module that is loaded; tools synthesize them,
- * at whatever moment. The image therefore counts for the whole recording, and a module for what is
- * not covered otherwise. Only KSYMBOL has times of its own.
+ * The kernel records no map of itself and none of a module that it loads. Tools synthesize both, at
+ * any moment. The image therefore applies to the whole recording, and a module to all addresses and
+ * times that no other map covers. Only KSYMBOL records have a time of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,10 @@
 
 static const struct moment end_of_time = {UINT64_MAX, UINT64_MAX};
 
-/* What follows the kernel's name in "[kernel.kallsyms]_text" or "[kernel.kallsyms._text]"; else
- * NULL. */
+/*
+ * Returns the rest behind the kernel's name, as in "[kernel.kallsyms]_text" or
+ * "[kernel.kallsyms._text]"; NULL if the name is not a kernel's.
+ */
 static const char *image_name_end(const char *name)
 {
 	size_t len = strlen(KERNEL_NAME);
@@ -33,7 +35,7 @@ static const char *image_name_end(const char *name)
 	return end ? end + 1 : name + strlen(name);
 }
 
-/* The name of the reference symbol that follows the kernel's; NULL when there is none. */
+/* The name of the reference symbol in @rest; NULL if there is none. */
 static const char *reference_name(struct dso_table *t, const char *rest)
 {
 	char name[128];
@@ -66,7 +68,7 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 	dso = dso_get(&s->dsos, name, &want);
 	if (!dso)
 		return -ENOMEM;
-	/* With kptr_restrict there is no address to be told. */
+	/* 0 with kptr_restrict: the recorder could not read the address */
 	if (mmap->pgoff) {
 		dso->ref_addr = mmap->pgoff;
 		dso->ref_name = reference_name(&s->dsos, rest);
@@ -81,7 +83,7 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 	return k->image ? 0 : -ENOMEM;
 }
 
-/* The guest of that pid, made where there is none. NULL when out of memory. */
+/* The guest with that pid, made if needed. NULL when out of memory. */
 static struct kernel *guest_get(struct state *s, uint32_t pid)
 {
 	size_t before = s->guest_capacity;
@@ -190,7 +192,7 @@ const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool gu
 	n = id_table_find(&s->guest_pids, pid);
 	if (n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);
-	/* perf's default guest, whose machine it does not know. */
+	/* perf records pid 0 for a default guest, whose machine it does not know. */
 	n = id_table_find(&s->guest_pids, 0);
 	if (!found && n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);

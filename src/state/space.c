@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trees are treaps: search trees by address, heaps by a random number that is a function of the
- * range's start, so that depth is logarithmic whatever the order of insertion, and needs no field.
+ * Address maps of a process as of any time: persistent treaps.
+ *
+ * A treap is a search tree by address and a heap by a random number. The number is a function of
+ * the range's start, so it needs no field, and depth is logarithmic for any order of insertion.
  */
 #include "state/space.h"
 
@@ -11,22 +13,22 @@
 #include "base/hash.h"
 
 struct space_node {
-	uint64_t start, end; /* a piece of @map */
+	uint64_t start, end; /* the range, a piece of @map */
 	const struct space_map *map;
 	struct space_node *left, *right;
 	uint64_t epoch;
 };
 
 /*
- * One change copies a few paths from root to leaf. Room for all of them is made first, so that no
- * change has to be undone half-way. That a path of a million nodes is longer than 256 has a chance
- * below 1e-100.
+ * Most nodes that one change allocates. A change copies a few paths from root to leaf. The memory
+ * for all of them is reserved first, so that no change has to be undone half-way. In a tree of a
+ * million nodes, a path is longer than 256 with a probability below 1e-100.
  */
 #define CHANGE_NODES (5 * 256)
 
 void space_pool_init(struct space_pool *pool)
 {
-	/* A secret, so that no file can be prepared whose tree is a list. */
+	/* secret, so that nobody can craft a file whose tree degrades to a list */
 	*pool = (struct space_pool){.seed = hash_word(hash_key(), (uintptr_t)pool)};
 }
 
@@ -36,7 +38,7 @@ void space_pool_release(struct space_pool *pool)
 	arena_release(&pool->links);
 }
 
-/* One to one, so that different starts never have the same rank. */
+/* A bijection, so different starts never have the same rank. */
 static uint64_t rank(const struct space_pool *pool, const struct space_node *n)
 {
 	uint64_t h = n->start + pool->seed;
@@ -55,7 +57,7 @@ static struct space_node *node_new(struct space_pool *pool, uint64_t epoch, uint
 	return n;
 }
 
-/* @n itself if it is of this epoch, else a copy that is. */
+/* Returns @n if it belongs to this epoch, else a copy that does. */
 static struct space_node *own(struct space_pool *pool, uint64_t epoch, struct space_node *n)
 {
 	struct space_node *copy;
@@ -68,7 +70,7 @@ static struct space_node *own(struct space_pool *pool, uint64_t epoch, struct sp
 	return copy;
 }
 
-/* Ranges that start before @key, and the others. */
+/* Splits the tree at @key: ranges that start before it, and all others. */
 static void split(struct space_pool *pool, uint64_t epoch, struct space_node *n, uint64_t key,
 		  struct space_node **ret_low, struct space_node **ret_high)
 {
@@ -86,7 +88,7 @@ static void split(struct space_pool *pool, uint64_t epoch, struct space_node *n,
 	}
 }
 
-/* All of @low is below all of @high. */
+/* Joins two trees; all of @low lies below all of @high. */
 static struct space_node *join(struct space_pool *pool, uint64_t epoch, struct space_node *low,
 			       struct space_node *high)
 {
@@ -126,8 +128,9 @@ static struct space_node *node_at(struct space_node *root, uint64_t addr)
 }
 
 /*
- * The tree with [@start, @end) of @map in it, or cut out of it where @map is NULL. The node that
- * ends at or covers a split point lies on the path to it, so split() has made it this epoch's.
+ * Returns the tree with [@start, @end) of @map added, or removed if @map is NULL. The node that
+ * ends at a split point or covers it lies on the path to it, so split() has already copied it into
+ * this epoch.
  */
 static struct space_node *replace(struct space_pool *pool, uint64_t epoch, struct space_node *root,
 				  uint64_t start, uint64_t end, const struct space_map *map)
@@ -164,7 +167,7 @@ static int new_version(struct space_pool *pool, struct space *s, const struct sp
 	return 0;
 }
 
-/* Whether @n says of all of [@start, @end) what @map says. */
+/* Whether @n already maps all of [@start, @end) in the way of @map. */
 static bool says_same(const struct space_node *n, uint64_t start, uint64_t end,
 		      const struct map *map)
 {
@@ -250,8 +253,8 @@ int space_fork(struct space_pool *pool, struct space *child, struct space *paren
 	if (parent->last)
 		v = parent->last->v;
 	v.at = at;
-	v.replaced = 0; /* a number of the parent's versions */
-	/* From here on, neither may change the nodes that both have. */
+	v.replaced = 0; /* it counts versions of the parent */
+	/* From here on, neither process may change the nodes that they share. */
 	parent->epoch = ++pool->epoch;
 	return child->last || parent->last ? new_version(pool, child, &v) : 0;
 }

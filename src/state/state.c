@@ -88,7 +88,7 @@ static int user_mmap(struct state *s, const struct pd_mmap *mmap, bool data, str
 		return -ENOMEM;
 	map = state_map(mmap, dso, at);
 	if (want.kind == DSO_VDSO)
-		map.map.pgoff = 0; /* what is recorded is no offset into the vdso's image */
+		map.map.pgoff = 0; /* the recorded value is not an offset in the vdso's image */
 	return state_map_add(s, space, data ? SPACE_DATA : SPACE_CODE, &map);
 }
 
@@ -98,7 +98,7 @@ static int apply_mmap(struct state *s, const struct pd_record *rec, struct momen
 
 	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
 	case PERF_RECORD_MISC_GUEST_KERNEL: return kernel_mmap(s, &rec->mmap, true, at);
-	case PERF_RECORD_MISC_GUEST_USER: return 0; /* its pids are not ours */
+	case PERF_RECORD_MISC_GUEST_USER: return 0; /* its pids are those of the guest */
 	case PERF_RECORD_MISC_KERNEL: return kernel_mmap(s, &rec->mmap, false, at);
 	}
 	if (rec->mmap.pid == UINT32_MAX)
@@ -115,7 +115,7 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 	case PERF_RECORD_MMAP2: return apply_mmap(s, rec, at);
 	case PERF_RECORD_COMM: return threads_comm(&s->threads, &s->dsos, &s->pool, &rec->comm, at);
 	case PERF_RECORD_FORK:
-		/* Of a synthesized one the maps follow as records of their own. */
+		/* After a synthesized FORK, records for all maps of the child follow. */
 		share_maps = !(rec->hdr->misc & PERF_RECORD_MISC_FORK_EXEC);
 		return threads_fork(&s->threads, &s->pool, &rec->task, share_maps, at);
 	case PERF_RECORD_CGROUP: return cgroups_add(s, &rec->cgroup);
@@ -141,7 +141,7 @@ static bool is_full(const struct state *s)
 	return s->limit && state_memory(s) >= s->limit;
 }
 
-/* Whether apply() takes anything from it. */
+/* Whether apply() uses records of this type. */
 static bool has_meaning(const struct pd_record *rec)
 {
 	switch (rec->hdr->type) {
@@ -166,7 +166,7 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 		s->refused += has_meaning(rec);
 		return 0;
 	}
-	/* A caller's slip must not make the histories unsorted. */
+	/* The histories must stay sorted, even if a caller passes a time that is too early. */
 	if (moment_before(at, s->last))
 		at = s->last;
 	s->last = at;
@@ -304,7 +304,10 @@ bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpu
 		break;
 	case PERF_RECORD_MISC_GUEST_KERNEL: return false;
 	}
-	/* Of one version a map may have come in between; none goes. */
+	/*
+	 * Within one version maps are only added, so equal answers at both ends hold in between,
+	 * too.
+	 */
 	state_find(s, pid, cpumode, ip, first, &a);
 	state_find(s, pid, cpumode, ip, last, &b);
 	return a.map == b.map;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Threads, what they were called, and the address spaces of their processes.
+ * Threads, their names over time, and the address spaces of their processes.
  *
- * EXIT has no effect: the last name and the last maps serve until the id is used again, since
- * records of other rings, and samples taken while a task dies, may still refer to them.
+ * EXIT has no effect: the last name and the last maps are valid until the id is used again. Records
+ * of other rings, and samples of a dying task, may still refer to them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@
 #include "base/buf.h"
 #include "state/state_priv.h"
 
-/* Arrays that a table of ids numbers: new elements are zero. */
+/*
+ * Returns the element of @array for @id, grown if needed; new elements are zero. NULL when out of
+ * memory.
+ */
 static void *numbered(struct id_table *ids, uint32_t id, void *array, size_t *cap, size_t size)
 {
 	size_t before = *cap;
@@ -92,8 +95,7 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 	struct space *from, *to;
 	int rc;
 
-	/* Another process's thread of that id: its FORK was lost, and its name is not the parent's.
-	 */
+	/* Else the id is a thread of another process, whose FORK was lost: no name to inherit. */
 	if (parent && parent->pid == task->ppid)
 		c.name = parent->name;
 	rc = add_comm(t, task->tid, &c);
@@ -101,7 +103,7 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 		return rc;
 	if (!threads_space_get(t, task->ppid) || !threads_space_get(t, task->pid))
 		return -ENOMEM;
-	/* Only now: making the second may have moved the first. */
+	/* Look up both again: adding the second may have moved the first. */
 	from = threads_space_get(t, task->ppid);
 	to = threads_space_get(t, task->pid);
 	return share_maps ? space_fork(pool, to, from, at) : space_clear(pool, to, false, at);
@@ -164,7 +166,7 @@ void threads_release(struct threads *t)
 	free(t->versions);
 }
 
-/* What thread @tid was as of @at, or NULL. */
+/* The entry of thread @tid as of @at, or NULL. */
 static const struct comm *comm_as_of(const struct threads *t, uint32_t tid, struct moment at)
 {
 	uint32_t low = 0, high, mid, n = id_table_find(&t->tids, tid);
