@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <sys/utsname.h>
 
-/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15, and the return address: of the frame at hand it is rip */
+/*
+ * rax rdx rcx rbx rsi rdi rbp rsp r8-r15, and the return address, which is rip of the current frame
+ */
 static const uint8_t x86_64_perf[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 
 /* eax ecx edx ebx esp ebp esi edi eip */
@@ -47,12 +49,12 @@ static const struct unwind_arch aarch64 = {
 	.sp = 31,
 	.pc = 32,
 	.perf = aarch64_perf,
-	/* Return addresses may be signed in the bits above those of user space. */
+	/* Return addresses may have a signature in the bits above those of user space. */
 	.mask = (1ull << 48) - 1,
 };
 
 static const struct {
-	const char *machine; /* as uname -m says, a pattern */
+	const char *machine; /* a pattern for what uname -m prints */
 	uint64_t abi;
 	const struct unwind_arch *arch;
 } known[] = {
@@ -89,7 +91,7 @@ bool unwind_arch_known(const char *name)
 	return false;
 }
 
-/* The word of perf's register @n; its place is the number of lower ones that were recorded. */
+/* Finds the word of perf's register @n. Its index is the number of lower registers in the mask. */
 static bool perf_word(uint64_t mask, const uint64_t *words, unsigned int n, uint64_t *ret)
 {
 	if (!(mask >> n & 1))

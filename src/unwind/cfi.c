@@ -9,23 +9,23 @@
 #include "symbol/elf/elf_image.h"
 #include "unwind/section.h"
 
-/* A desktop's programs and libraries have 20 MB of .eh_frame; browsers 10 MB each. */
+/* All programs and libraries of a desktop have 20 MB of .eh_frame; browsers have 10 MB each. */
 #define LOADED_MAX ((size_t)256 << 20)
 
-/* One dso's tables. */
+/* The tables of one dso. */
 struct cfi_table {
 	struct cfi_section eh, debug;
 	struct elf_space space;
-	uint16_t machine; /* e_machine; 0: the file is not there */
+	uint16_t machine; /* e_machine; 0: the file was not found */
 	size_t bytes;
-	uint64_t used; /* cfi_tables.tick of the last question */
+	uint64_t used; /* cfi_tables.tick of the last use */
 	bool debug_tried;
 };
 
 struct cfi_tables {
 	struct resolver *resolver;
 	pthread_mutex_t lock;	  /* guards all below */
-	struct cfi_table **table; /* by dso index; NULL: not asked for, or dropped */
+	struct cfi_table **table; /* by dso index; NULL: not loaded yet, or dropped */
 	size_t cap;
 	size_t loaded, max; /* bytes */
 	uint64_t tick;
@@ -82,7 +82,7 @@ static void account(struct cfi_tables *t, struct cfi_table *c)
 	t->loaded += c->bytes;
 }
 
-/* .debug_frame: the program's own, or that of its debug file. Returns 0 or -ENOMEM. */
+/* Loads .debug_frame of the program or of its debug file. Returns 0 or -ENOMEM. */
 static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
 {
 	struct elf_image program = ELF_IMAGE_INIT, debug = ELF_IMAGE_INIT;
@@ -101,7 +101,7 @@ static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_ta
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* What cannot be loaded is a table that has nothing. Returns 0 or -ENOMEM. */
+/* Loads the tables of @dso. One that cannot be loaded stays empty. Returns 0 or -ENOMEM. */
 static int load(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
@@ -119,7 +119,7 @@ static int load(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Drops tables, the longest unused first, until what is loaded fits again; @keep stays. */
+/* Drops the least recently used tables until the bound holds again; @keep stays. */
 static void shrink(struct cfi_tables *t, const struct cfi_table *keep)
 {
 	while (t->loaded > t->max) {
@@ -137,7 +137,7 @@ static void shrink(struct cfi_tables *t, const struct cfi_table *keep)
 	}
 }
 
-/* The table of @dso, loaded; NULL when out of memory. */
+/* Returns the table of @dso, loaded; NULL when out of memory. */
 static struct cfi_table *table_get(struct cfi_tables *t, const struct dso *dso)
 {
 	size_t old = t->cap;
@@ -160,7 +160,7 @@ static struct cfi_table *table_get(struct cfi_tables *t, const struct dso *dso)
 	return c;
 }
 
-/* @addr as linked. The answer of .eh_frame counts, if it has any. */
+/* @addr as linked. .eh_frame comes first; .debug_frame answers only if it has no entry. */
 static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwind_arch *arch,
 		    const struct dso *dso, uint64_t addr, struct cfi_row **ret)
 {

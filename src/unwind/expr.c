@@ -15,7 +15,7 @@ struct expr {
 	struct unwind_reader code;
 	uint64_t v[DEPTH_MAX];
 	unsigned int depth;
-	bool bad; /* set by whatever goes wrong; nothing counts any more */
+	bool bad; /* any error sets it; the result is then invalid */
 };
 
 static void push(struct expr *e, uint64_t v)
@@ -34,7 +34,7 @@ static uint64_t pop(struct expr *e)
 	return 0;
 }
 
-/* Copies the @n-th from the top. */
+/* Copies the @n-th value from the top to the top. */
 static void pick(struct expr *e, uint64_t n)
 {
 	if (n < e->depth)
@@ -43,7 +43,7 @@ static void pick(struct expr *e, uint64_t n)
 		e->bad = true;
 }
 
-/* Moves the top below the @n others that are under it. */
+/* Moves the top below the next @n values. */
 static void sink(struct expr *e, unsigned int n)
 {
 	uint64_t top = pop(e);
@@ -75,7 +75,7 @@ static void deref(struct expr *e, uint64_t bytes)
 	push(e, v);
 }
 
-/* As a signed number of the machine's word. */
+/* @v as a signed number of the machine's word. */
 static int64_t number(const struct expr *e, uint64_t v)
 {
 	return e->arch->word == 4 ? (int32_t)v : (int64_t)v;
@@ -104,7 +104,7 @@ static bool compare(uint8_t atom, int64_t a, int64_t b)
 	}
 }
 
-/* Operations on the two topmost. Returns false if @atom is none of them. */
+/* Operations on the two topmost values. Returns false if @atom is another one. */
 static bool binary(struct expr *e, uint8_t atom)
 {
 	uint64_t b = e->depth > 1 ? e->v[e->depth - 1] : 0;
@@ -134,7 +134,7 @@ static bool binary(struct expr *e, uint8_t atom)
 	return true;
 }
 
-/* Operations that only move what is on the stack. Returns false if @atom is none of them. */
+/* Operations that only rearrange the stack. Returns false if @atom is another one. */
 static bool reorder(struct expr *e, uint8_t atom)
 {
 	switch (atom) {
@@ -148,7 +148,7 @@ static bool reorder(struct expr *e, uint8_t atom)
 	}
 }
 
-/* Pushes a number that stands in the code. Returns false if @atom does not. */
+/* Operations that push a number from the code. Returns false if @atom is another one. */
 static bool constant(struct expr *e, uint8_t atom)
 {
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
@@ -170,7 +170,7 @@ static bool constant(struct expr *e, uint8_t atom)
 	}
 }
 
-/* Operations that look at the frame, or change the top. Returns false if @atom is none of them. */
+/* Operations that read the frame or change the top. Returns false if @atom is another one. */
 static bool look(struct expr *e, uint8_t atom)
 {
 	uint64_t reg;

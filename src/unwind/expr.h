@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Location expressions as call frame information has them (DWARF 5, 2.5): what is computed from
- * registers and the recorded stack, in a straight line (branches are refused: nobody has them, and
- * so each expression ends). Any thread.
+ * Evaluates location expressions of call frame information (DWARF 5, 2.5) from registers and the
+ * recorded stack. Branches are refused: no known file has them, and without them each expression
+ * ends. Any thread.
  */
 #ifndef RINGTAIL_UNWIND_EXPR_H
 #define RINGTAIL_UNWIND_EXPR_H
@@ -16,8 +16,9 @@ struct expr_frame {
 };
 
 /*
- * @begin_with_cfa: the frame's CFA is on the stack of the evaluation at its begin. Returns 0 with
- * the topmost in *@ret, or -EINVAL: not to be computed from what is there.
+ * Evaluates @code. With @begin_with_cfa the frame's CFA is on the stack at the start. Returns 0
+ * with the topmost value in *@ret, or -EINVAL if the known values do not suffice or the code is
+ * bad.
  */
 int expr_eval(const uint8_t *code, size_t len, const struct expr_frame *f, bool begin_with_cfa,
 	      uint64_t *ret);

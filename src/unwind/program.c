@@ -5,15 +5,15 @@
 #include <errno.h>
 
 #define REMEMBER_MAX 16
-#define STEPS_MAX    65536 /* instructions of an entry; a very long function has thousands */
+#define STEPS_MAX    65536 /* of instructions in an entry; a very long function has thousands */
 
 struct program {
 	const struct cfi_entry *e;
 	const struct unwind_arch *arch;
-	struct cfi_rules rules, initial; /* initial: as the common entry leaves them */
+	struct cfi_rules rules, initial; /* @initial: after the common entry's instructions */
 	struct cfi_rules remembered[REMEMBER_MAX];
 	unsigned int depth;
-	uint64_t loc, addr; /* where the row at hand begins; the one that is wanted */
+	uint64_t loc, addr; /* start of the current row; the wanted address */
 	bool bad;
 };
 
@@ -40,7 +40,7 @@ uint64_t cfi_entry_address(const struct cfi_entry *e, struct unwind_reader *r, u
 	return e->word == 4 ? (uint32_t)v : v;
 }
 
-/* The rule of a register; one that is not followed has a place to write to all the same. */
+/* Sets the rule of a register. Registers that are not followed are ignored. */
 static void set(struct program *p, uint64_t reg, enum cfi_kind kind, uint64_t base, uint64_t offset)
 {
 	if (reg >= p->arch->nr && reg != UNWIND_CFA)
@@ -92,7 +92,7 @@ static void recall(struct program *p)
 		p->bad = true;
 }
 
-/* Changes one part of the CFA's rule, which must be a register and an offset. */
+/* Changes the register or the offset of the CFA's rule, which must be of that form. */
 static void change_cfa(struct program *p, const uint64_t *base, const uint64_t *offset)
 {
 	struct cfi_rule *cfa = &p->rules.rule[UNWIND_CFA];
@@ -104,7 +104,7 @@ static void change_cfa(struct program *p, const uint64_t *base, const uint64_t *
 		    offset ? *offset : (uint64_t)cfa->offset);
 }
 
-/* Instructions about the CFA. Returns false if @op is none of them. */
+/* Instructions about the CFA. Returns false if @op is another one. */
 static bool cfa_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t a, b;
@@ -135,7 +135,7 @@ static bool cfa_instruction(struct program *p, struct unwind_reader *r, uint8_t 
 	}
 }
 
-/* Instructions about a register, which is their first operand. */
+/* Instructions about a register, their first operand. Returns false if @op is another one. */
 static bool register_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	const uint64_t align = p->e->data_align;
@@ -144,7 +144,7 @@ static bool register_instruction(struct program *p, struct unwind_reader *r, uin
 	if (op < DW_CFA_offset_extended || op > DW_CFA_GNU_negative_offset_extended)
 		return false;
 	reg = reader_uleb(r);
-	/* not one that a file may name */
+	/* the file cannot name this register: DWARF has no number for it */
 	if (reg == UNWIND_CFA)
 		reg = UINT64_MAX;
 	switch (op) {
@@ -173,12 +173,16 @@ static bool register_instruction(struct program *p, struct unwind_reader *r, uin
 	}
 }
 
-/* Instructions without effect on a rule. The one of aarch64 tells whether addresses are signed. */
+/*
+ * Instructions without effect on the rules, and those that save and restore all rules. Returns
+ * false if @op is another one.
+ */
 static bool other_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	switch (op) {
 	case DW_CFA_nop:
-	case DW_CFA_GNU_window_save: return true; /* DW_CFA_AARCH64_negate_ra_state */
+	/* On aarch64 DW_CFA_AARCH64_negate_ra_state: whether return addresses are signed. */
+	case DW_CFA_GNU_window_save: return true;
 	case DW_CFA_GNU_args_size: reader_uleb(r); return true;
 	case DW_CFA_remember_state: remember(p); return true;
 	case DW_CFA_restore_state: recall(p); return true;
@@ -186,7 +190,7 @@ static bool other_instruction(struct program *p, struct unwind_reader *r, uint8_
 	}
 }
 
-/* Instructions that move on. Returns false if @op is none of them. */
+/* Instructions that advance the address. Returns false if @op is another one. */
 static bool advance(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t by;
@@ -206,7 +210,7 @@ static bool advance(struct program *p, struct unwind_reader *r, uint8_t op)
 	return true;
 }
 
-/* Runs until the row that is wanted is complete. */
+/* Runs until the row of the wanted address is complete. */
 static void run(struct program *p, struct unwind_reader r)
 {
 	for (unsigned int n = 0; reader_left(&r) && !p->bad; n++) {

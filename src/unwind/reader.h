@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the little-endian values that call frame information is made of. Whatever would lie beyond
- * the end reads as 0 and sets @bad, so callers check it only where they loop or use what they read.
+ * Reads the little-endian values of call frame information. Values beyond the end read as 0 and set
+ * @bad; so callers check it only in loops and before they use results.
  */
 #ifndef RINGTAIL_UNWIND_READER_H
 #define RINGTAIL_UNWIND_READER_H
@@ -17,13 +17,13 @@ struct unwind_reader {
 	bool bad;
 };
 
-/* Bytes up to the end. */
+/* Bytes that are left. */
 static inline size_t reader_left(const struct unwind_reader *r)
 {
 	return (size_t)(r->end - r->p);
 }
 
-/* Passes over @n bytes. */
+/* Skips @n bytes. */
 static inline void reader_skip(struct unwind_reader *r, uint64_t n)
 {
 	if (n > reader_left(r)) {
@@ -54,13 +54,13 @@ static inline uint64_t reader_signed(struct unwind_reader *r, unsigned int bytes
 	return (uint64_t)((int64_t)(reader_word(r, bytes) << unused) >> unused);
 }
 
-/* Takes one byte. */
+/* Reads one byte. */
 static inline uint8_t reader_byte(struct unwind_reader *r)
 {
 	return (uint8_t)reader_word(r, 1);
 }
 
-/* LEB128: seven bits a byte, the lowest first. More than 128 bits are no number. */
+/* Reads a LEB128 number: seven bits a byte, the lowest first. One of more than 128 bits is bad. */
 static inline uint64_t reader_leb(struct unwind_reader *r, bool is_signed)
 {
 	unsigned int shift = 0;
@@ -79,13 +79,13 @@ static inline uint64_t reader_leb(struct unwind_reader *r, bool is_signed)
 	return v;
 }
 
-/* Takes an unsigned LEB128 number. */
+/* Reads an unsigned LEB128 number. */
 static inline uint64_t reader_uleb(struct unwind_reader *r)
 {
 	return reader_leb(r, false);
 }
 
-/* Takes a signed LEB128 number, sign-extended to 64 bits. */
+/* Reads a signed LEB128 number, sign-extended to 64 bits. */
 static inline uint64_t reader_sleb(struct unwind_reader *r)
 {
 	return reader_leb(r, true);

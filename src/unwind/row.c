@@ -8,9 +8,10 @@
 
 #include "unwind/expr.h"
 
-#define EXPR_MAX 1024 /* bytes of all expressions of a row; the C library's for signals have 60 */
+/* Bytes of all expressions of a row; those of the C library for signals have 60. */
+#define EXPR_MAX 1024
 
-/* A rule with the register that it is for; expressions lie in the row. */
+/* A rule and its register. The bytes of expressions lie in the row. */
 struct packed {
 	uint8_t kind, reg, base;
 	uint16_t len, at; /* of the expression */
@@ -18,11 +19,11 @@ struct packed {
 };
 
 struct cfi_row {
-	uint64_t lost;	   /* bit N: the caller's register N cannot be known */
-	struct packed cfa; /* of the frame itself */
+	uint64_t lost;	   /* bit N: the caller's register N is not known */
+	struct packed cfa; /* gives the CFA of the frame itself */
 	uint8_t ra, nr;
-	bool signal, sets_sp; /* sets_sp: a rule says where the caller's stack is; else the CFA */
-	struct packed rule[]; /* nr, then expressions */
+	bool signal, sets_sp; /* @sets_sp: a rule gives the caller's stack pointer, not the CFA */
+	struct packed rule[]; /* @nr rules, then the bytes of expressions */
 };
 
 bool unwind_stack_read(const struct unwind_stack *s, uint64_t addr, unsigned int bytes,
@@ -42,7 +43,10 @@ static bool is_expr(const struct cfi_rule *r)
 	return r->kind == CFI_EXPR_VALUE || r->kind == CFI_EXPR_MEMORY;
 }
 
-/* How many rules there are to pack, and bytes of expressions. False if an offset is no frame's. */
+/*
+ * Counts the rules to pack and the bytes of their expressions. Returns false if an offset is too
+ * large for any frame.
+ */
 static bool measure(const struct cfi_rules *rules, const struct unwind_arch *arch, uint8_t *ret_nr,
 		    size_t *ret_expr)
 {
@@ -75,7 +79,10 @@ static struct packed pack(struct cfi_row *row, const struct cfi_rule *r, uint8_t
 	return p;
 }
 
-/* Whether there is a caller: the machine's own program counter is no place to find it in. */
+/*
+ * Whether the rules lead to a caller. The machine's own program counter with the rule "same" does
+ * not.
+ */
 static bool tells_caller(const struct cfi_rules *rules, const struct unwind_arch *arch)
 {
 	const struct cfi_rule *cfa = &rules->rule[UNWIND_CFA];
@@ -118,7 +125,7 @@ bool cfi_row_is_signal(const struct cfi_row *row)
 	return row->signal;
 }
 
-/* What the rule says, if that can be known. */
+/* Evaluates a rule. Returns false if its value is not known. */
 static bool rule_value(const struct cfi_row *row, const struct packed *r,
 		       const struct unwind_arch *arch, const struct unwind_stack *stack,
 		       const struct unwind_regs *regs, uint64_t *ret)
@@ -145,9 +152,9 @@ static bool rule_value(const struct cfi_row *row, const struct packed *r,
 }
 
 /*
- * Whether the register that @r restores has its caller's value again. Code often ends so: its row
- * goes on saying where the value was saved, which is then below the stack pointer, so that no copy
- * of the stack has it.
+ * Whether the code has already restored the caller's value of register @r->reg. This is common at
+ * the end of a function: the row still names the place where the value was saved, but that place is
+ * now below the stack pointer, and no copy of a stack has it.
  */
 static bool is_restored(const struct cfi_row *row, const struct packed *r,
 			const struct unwind_arch *arch, const struct unwind_stack *stack,
@@ -171,7 +178,7 @@ bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 		return false;
 	regs->v[UNWIND_CFA] = cfa;
 	regs->known |= 1ull << UNWIND_CFA;
-	/* all from the old values, then all at once */
+	/* Read all old values first: rules may refer to each other's registers. */
 	for (uint8_t i = 0; i < row->nr; i++) {
 		const struct packed *r = &row->rule[i];
 

@@ -10,21 +10,21 @@
 #define SECTION_MAX ((uint64_t)64 << 20) /* bytes, unpacked; a browser has 20 MB */
 #define LETTERS_MAX 16
 
-/* Where the description of a run of code lies in the section. */
+/* Place of the entry for a range of code. */
 struct cfi_fde {
 	uint64_t start, end; /* as linked, end exclusive */
 	size_t at;
 };
 
-/* An entry of the section as it stands there, its length read. */
+/* A raw entry of the section: its length and id are read. */
 struct raw_entry {
 	struct unwind_reader body; /* behind the id */
-	size_t next;		   /* the entry behind it */
-	size_t cie;		   /* of an FDE: where its common entry lies */
+	size_t next;		   /* offset of the next entry */
+	size_t cie;		   /* of an FDE: offset of its common entry */
 	bool is_cie;
 };
 
-/* Reads the entry at @at. Returns false at the end, and where nothing further can be read. */
+/* Reads the entry at @at. Returns false at the end, and where the rest cannot be read. */
 static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_entry *ret)
 {
 	struct unwind_reader r = {.p = s->data.data + at, .end = s->data.data + s->data.len};
@@ -46,13 +46,13 @@ static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_en
 	id = reader_word(&r, word);
 	mark = s->eh ? 0 : word == 4 ? UINT32_MAX : UINT64_MAX;
 	*ret = (struct raw_entry){.body = r, .next = id_at + len, .is_cie = id == mark};
-	/* where it is no valid place, reading an entry there fails */
+	/* an invalid offset: reading an entry there fails */
 	ret->cie = s->eh ? (id <= id_at ? id_at - id : s->data.len)
 			 : (id <= s->data.len ? id : s->data.len);
 	return !r.bad;
 }
 
-/* What an augmentation adds; @letters say what there is. Returns false if it is not known. */
+/* Reads what an augmentation adds, as named by @letters. Returns false if that is not known. */
 static bool read_augmentation(const char *letters, struct unwind_reader *r, struct cfi_entry *e)
 {
 	struct unwind_reader aug;
@@ -71,12 +71,13 @@ static bool read_augmentation(const char *letters, struct unwind_reader *r, stru
 		case 'L': reader_byte(&aug); break;
 		case 'P': cfi_entry_address(e, &aug, reader_byte(&aug) & 0x0f); break;
 		case 'S': e->signal = true; break;
-		default: return !aug.bad && !r->bad; /* the length tells where it ends */
+		/* Skip unknown letters: the length gives the end. */
+		default: return !aug.bad && !r->bad;
 		}
 	return !aug.bad && !r->bad;
 }
 
-/* The common entry at @at. Returns false if there is none that is understood. */
+/* Reads the common entry at @at. Returns false if there is none, or an unknown one. */
 static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *ret,
 		     bool *ret_augmented)
 {
@@ -100,7 +101,7 @@ static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *r
 	if (n == LETTERS_MAX)
 		return false;
 	if (version == 4 && (reader_byte(&r) != s->word || reader_byte(&r)))
-		return false; /* segments */
+		return false; /* segments are not supported */
 	ret->code_align = reader_uleb(&r);
 	ret->data_align = reader_sleb(&r);
 	ret->ra = version == 1 ? reader_byte(&r) : reader_uleb(&r);
@@ -143,7 +144,7 @@ static int make_index(struct cfi_section *s)
 	bool ordered = true;
 
 	for (size_t at = 0; at < s->data.len; at = raw.next) {
-		raw.next = at + 4; /* zeros end the part of a linker's input */
+		raw.next = at + 4; /* zeros end the part of one input of the linker */
 		if (!raw_entry_read(s, at, &raw)) {
 			if (raw.next > s->data.len || memcmp(s->data.data + at, "\0\0\0", 4) != 0)
 				break;
@@ -204,7 +205,7 @@ int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch,
 	struct raw_entry raw;
 	struct cfi_entry e;
 
-	/* the last that begins at or before it */
+	/* the last entry that begins at or before @addr */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sections .eh_frame and .debug_frame: which entry describes which code, and what it says.
- * Sources: DWARF 5, 6.4; Linux Standard Base 5.0, Core, 10.6 (.eh_frame).
+ * Sections .eh_frame and .debug_frame: find the entry for an address and read it. Sources: DWARF 5,
+ * 6.4; Linux Standard Base 5.0, Core, 10.6 (.eh_frame).
  *
- * This is not left to libdw: it takes as much memory as a number in the file says, and keeps what
- * it was asked in caches, so that it wants a lock. Read-only once made: any thread.
+ * libdw is no alternative: it allocates as much memory as a number in the file demands, and it
+ * caches what it reads, so that it needs a lock. A loaded section is read-only: any thread may use
+ * it.
  */
 #ifndef RINGTAIL_UNWIND_SECTION_H
 #define RINGTAIL_UNWIND_SECTION_H
@@ -18,14 +19,14 @@ struct cfi_section {
 	uint64_t addr;	     /* of its first byte, as linked */
 	bool eh;	     /* .eh_frame, else .debug_frame */
 	uint8_t word;	     /* bytes of an address */
-	struct cfi_fde *fde; /* by rising start */
+	struct cfi_fde *fde; /* ascending by start */
 	size_t nr, cap;
 };
 
 /*
- * Takes the section of that name out of @img, which may be changed (the section is unpacked) and
- * closed after that. Entries that cannot be read are left out. Returns 0, -ENOENT (no such
- * section), -EBADMSG or -ENOMEM; cfi_section_release() also after failure.
+ * Loads section @name of @img. This may change @img (it unpacks the section); the caller may close
+ * @img afterwards. Entries that cannot be read are left out. Returns 0, -ENOENT (no such section),
+ * -EBADMSG or -ENOMEM; call cfi_section_release() also after failure.
  */
 int cfi_section_load(struct cfi_section *s, const struct elf_image *img, const char *name);
 void cfi_section_release(struct cfi_section *s);
@@ -34,8 +35,8 @@ void cfi_section_release(struct cfi_section *s);
 size_t cfi_section_memory(const struct cfi_section *s);
 
 /*
- * The row for @addr, as linked. Returns 0 with *@ret for free(), -ENOENT if no entry covers it,
- * -EBADMSG if what it says cannot be followed, or -ENOMEM.
+ * Finds the row for @addr, as linked. Returns 0 with *@ret for free(), -ENOENT if no entry covers
+ * it, -EBADMSG if the entry cannot be followed, or -ENOMEM.
  */
 int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch, uint64_t addr,
 		    struct cfi_row **ret);

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 /*
- * Direct-mapped: the callers of a sample are mostly those of its neighbours in time, and a fixed
- * size keeps memory flat.
+ * Direct-mapped, because samples near in time have mostly the same callers. The fixed size keeps
+ * memory flat.
  */
 #define CACHE_BITS 14
 
@@ -16,8 +16,9 @@ struct unwind_slot {
 	const struct unwind_arch *arch;
 	const struct dso *dso; /* NULL: empty */
 	uint64_t addr;
-	struct cfi_row *row; /* NULL: there is none */
-	bool covered;	     /* there is call frame information, be it that nothing calls this */
+	struct cfi_row *row; /* NULL: none, or it leads to no caller */
+	/* There is call frame information for @addr, with or without a caller. */
+	bool covered;
 };
 
 struct unwind_cache {
@@ -38,23 +39,23 @@ void unwind_release(struct unwind *u)
 	*u = (struct unwind){0};
 }
 
-/* Where a walk is. */
+/* The current frame of a walk. */
 struct position {
 	struct unwind_regs regs;
 	struct unwind_stack stack;
 	uint64_t pc;
-	bool exact;   /* the pc is where the thread was, not where a call returns to */
-	bool guessed; /* it was found by the frame pointer */
+	bool exact;   /* @pc is where the thread was interrupted, not a return address */
+	bool guessed; /* found by the frame pointer */
 };
 
-/* What is known of the code there. */
+/* What is known of the code of a frame. */
 struct code {
 	struct location loc;
 	const struct cfi_row *row; /* NULL: none */
 	bool covered;		   /* as in struct unwind_slot */
 };
 
-/* Whether there may be call frame information of what lies there. */
+/* Whether the location may have call frame information. */
 static bool has_file(const struct location *loc)
 {
 	return loc->map && (loc->map->dso->kind == DSO_ELF || loc->map->dso->kind == DSO_VDSO);
@@ -103,7 +104,7 @@ static bool begin(const struct unwind_sample *s, struct position *p)
 	return true;
 }
 
-/* Goes to the caller. Returns false where the chain ends. */
+/* Goes to the caller. Returns false at the end of the chain. */
 static bool step(const struct unwind_arch *arch, const struct cfi_row *row, struct position *p)
 {
 	uint64_t sp = p->regs.v[arch->sp], pc = p->pc;
@@ -113,7 +114,9 @@ static bool step(const struct unwind_arch *arch, const struct cfi_row *row, stru
 		return false;
 	p->exact = cfi_row_is_signal(row);
 	p->guessed = false;
-	/* Stacks grow down; but where calls leave the address in a register, a leaf has no frame.
+	/*
+	 * Stacks grow down. But on machines with a link register, a leaf function has no frame of
+	 * its own.
 	 */
 	return p->regs.v[arch->sp] > sp || (p->regs.v[arch->sp] == sp && p->pc != pc);
 }
@@ -123,7 +126,7 @@ static bool is_text(const struct location *loc)
 	return loc->map && loc->map->prot & PROT_EXEC;
 }
 
-/* Goes to where the frame pointer says that the caller is. Returns false if that can be none. */
+/* Goes to the caller by the frame pointer. Returns false if that gives no possible frame. */
 static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
 {
 	uint64_t fp = p->regs.v[arch->fp], sp = p->regs.v[arch->sp], up, pc;
@@ -132,7 +135,7 @@ static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
 	    !unwind_stack_read(&p->stack, fp, arch->word, &up) ||
 	    !unwind_stack_read(&p->stack, fp + arch->word, arch->word, &pc) || !pc)
 		return false;
-	/* What the code did to other registers is not known. */
+	/* The code may have changed all other registers. */
 	p->regs.known = 1ull << arch->sp | 1ull << arch->fp;
 	p->regs.v[arch->sp] = fp + 2ull * arch->word;
 	p->regs.v[arch->fp] = up;
@@ -143,10 +146,10 @@ static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
 }
 
 /*
- * Code without call frame information may keep a frame pointer all the same. What that leads to is
- * the caller if it is text, and if a frame follows above it: one that is in text as well, or the
- * end of all (no caller by the call frame information, or a frame pointer of 0). Returns 1 with @p
- * moved, 0 if there is no such frame, or -ENOMEM.
+ * Tries the frame pointer, which code without call frame information may keep all the same. The
+ * result is accepted if it is in text and a plausible frame follows above it: one that is in text,
+ * too, or the end of the chain (no caller by the call frame information, or a frame pointer of 0).
+ * Returns 1 with @p moved, 0 if there is no such frame, or -ENOMEM.
  */
 static int guess(struct unwind *u, const struct unwind_sample *s, struct position *p)
 {
@@ -172,7 +175,9 @@ static int guess(struct unwind *u, const struct unwind_sample *s, struct positio
 	return 1;
 }
 
-/* Goes from @code, where @p is, to its caller. 1; 0: the chain ends; or -ENOMEM. */
+/*
+ * Goes from @p, which is in @code, to its caller. Returns 1, 0 at the end of the chain, or -ENOMEM.
+ */
 static int go_up(struct unwind *u, const struct unwind_sample *s, const struct code *code,
 		 struct position *p)
 {
@@ -196,7 +201,9 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		rc = find_code(u, s, frame.ip, &code);
 		if (rc < 0)
 			return rc;
-		/* nothing called the code that a signal handler returns to: the address is its own
+		/*
+		 * Code that a signal handler returns to: nothing called it, so this is its exact
+		 * address.
 		 */
 		if (code.row && !p.exact && cfi_row_is_signal(code.row)) {
 			frame.ip++;
