@@ -9,12 +9,12 @@
 #include "base/buf.h"
 
 /*
- * libsupc++: as abi::__cxa_demangle(), but hands the text out in pieces. That is the only way to
- * stop it: "_Z1fSt4pairI…S_S_E" with forty levels is a line long and a terabyte when printed.
- * It is C without allocations of its own, so the callback may leave it by longjmp().
+ * libsupc++: like abi::__cxa_demangle(), but it delivers the text in pieces. Only that allows to
+ * stop it: "_Z1fSt4pairI…S_S_E" with forty levels is one line of input and a terabyte of output.
+ * The function is C without allocations, so the callback may leave it by longjmp().
  */
 typedef void (*demangle_piece_fn)(const char *s, size_t len, void *opaque);
-/* NOLINTNEXTLINE(bugprone-reserved-identifier): the library names it so, and no header has it */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the library uses this name, and no header has it */
 int __gcclibcxx_demangle_callback(const char *mangled, demangle_piece_fn fn, void *opaque);
 
 struct collect {
@@ -30,7 +30,7 @@ static void collect_piece(const char *s, size_t len, void *opaque)
 		longjmp(c->full, 1);
 }
 
-/* No local changes between setjmp() and longjmp(), so that none is lost. */
+/* Changes no locals between setjmp() and longjmp(), which would lose them. */
 static bool collect_text(struct collect *c, const char *name)
 {
 	return !setjmp(c->full) && !__gcclibcxx_demangle_callback(name, collect_piece, c);
@@ -64,7 +64,7 @@ static bool cut_end(char *s, size_t *len, const char *end)
 	return true;
 }
 
-/* " [clone .cold]", also several. */
+/* Cuts " [clone .cold]" off, also several. */
 static void cut_clones(char *s, size_t *len)
 {
 	char *p;
@@ -78,7 +78,7 @@ static void cut_clones(char *s, size_t *len)
 	}
 }
 
-/* "(int, char) const &": returns whether there was a parameter list. */
+/* Cuts "(int, char) const &" off. Returns whether there was a parameter list. */
 static bool cut_parameters(char *s, size_t *len)
 {
 	static const char *const qualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};
@@ -109,14 +109,16 @@ static bool word_char(char c)
 	       (c >= 'A' && c <= 'Z');
 }
 
-/* At "operator" as a word of its own, behind which spaces and brackets are part of the name. */
+/*
+ * Whether "operator" begins at @pos as a word. Behind it, spaces and brackets are part of the name.
+ */
 static bool at_operator(const char *s, size_t pos)
 {
 	return !strncmp(s + pos, "operator", 8) && !word_char(s[pos + 8]) &&
 	       (!pos || !word_char(s[pos - 1]));
 }
 
-/* After "f(int)": " const::g" goes on with the name of something local to f. */
+/* Whether " const::g" follows "f(int)" at @pos: the name goes on with something local to f. */
 static bool at_local_qualifier(const char *s, size_t pos)
 {
 	static const char *const q[] = {" const", " volatile", " &&", " &"};
@@ -136,8 +138,8 @@ static bool at_local_qualifier(const char *s, size_t pos)
 }
 
 /*
- * Where the name begins behind a return type: after the last space that is in no bracket. Angle
- * brackets count only outside of round ones, where they may be operators.
+ * Start of the name behind a return type: after the last space outside of all brackets. Angle
+ * brackets count only outside of round ones, because they may be operators there.
  */
 static size_t name_start(const char *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rust's older names: "_ZN" path elements with their length, the last one "17h" and 16 hex digits.
- * Source: rustc_symbol_mangling/src/legacy.rs (what is escaped, and how).
+ * Demangles Rust's older names: "_ZN" and path elements with their length; the last element is
+ * "17h" and 16 hex digits. Source: rustc_symbol_mangling/src/legacy.rs (for the escapes).
  */
 #include "symbol/demangle/demangle.h"
 
@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "symbol/demangle/demangle_v0.h"
 
-/* One path element, and where the next begins. */
+/* Reads one path element and advances *@p to the next. */
 static bool element(const char **p, const char **ret_s, size_t *ret_len)
 {
 	size_t n = 0;
@@ -33,7 +33,10 @@ static bool element(const char **p, const char **ret_s, size_t *ret_len)
 	return true;
 }
 
-/* 'h' and 16 hex digits, of which at least five differ: C++ has names like that too, rarely. */
+/*
+ * 'h' and 16 hex digits. At least five digits must differ, because a few C++ names have this form,
+ * too.
+ */
 static bool is_hash(const char *s, size_t len)
 {
 	unsigned int seen = 0;
@@ -52,7 +55,7 @@ static bool is_hash(const char *s, size_t len)
 	return __builtin_popcount(seen) >= 5;
 }
 
-/* "u7e": a character by its number. Returns false if @s is not one. */
+/* "u7e": a character by its number. Returns false if @s has another form. */
 static bool put_unicode(struct buf *out, const char *s, size_t len)
 {
 	uint32_t c = 0;
@@ -74,7 +77,10 @@ static bool put_unicode(struct buf *out, const char *s, size_t len)
 	return !buf_append(out, utf8, utf8_encode(c, utf8));
 }
 
-/* "$LT$" and kin at @s. Returns the bytes consumed, or 0 if it is none. */
+/*
+ * Writes the text of an escape like "$LT$" at @s. Returns the bytes consumed, or 0 if @s is no
+ * escape.
+ */
 static size_t put_escape(struct buf *out, const char *s, size_t len)
 {
 	static const struct {
@@ -96,12 +102,12 @@ static size_t put_escape(struct buf *out, const char *s, size_t len)
 	return put_unicode(out, s + 1, n) ? n + 2 : 0;
 }
 
-/* What follows an escape that is unknown is copied as it is. */
+/* Writes an element. After an unknown escape it copies the rest as it is. */
 static int put_element(struct buf *out, const char *s, size_t len)
 {
 	size_t used;
 
-	/* an underscore before an escape only makes the identifier valid */
+	/* the underscore before an escape only makes the identifier valid */
 	if (len > 1 && s[0] == '_' && s[1] == '$')
 		s++, len--;
 	while (len) {
@@ -123,7 +129,7 @@ static int put_element(struct buf *out, const char *s, size_t len)
 	return 0;
 }
 
-/* ".llvm.…" comes from a link step and says nothing; any other suffix (".cold") is kept. */
+/* Writes suffixes like ".cold", but not ".llvm.…", which link-time optimization adds. */
 static bool put_suffix(struct buf *out, const char *s)
 {
 	const char *llvm = strstr(s, ".llvm.");

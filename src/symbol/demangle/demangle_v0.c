@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rust's v0 names ("_R…"), a recursive descent over the grammar of RFC 2603.
+ * Demangles Rust's v0 names ("_R…") by recursive descent over the grammar of RFC 2603.
  *
- * Back references make the text a graph, so it can print exponentially long: depth, steps and
- * output are all bounded, and a name that exceeds a bound stays as it is.
- * Printed without crate hashes and without types of constants, as libiberty's default is.
+ * Back references make the text a graph, so that its output can be exponentially long. Depth, steps
+ * and output are bounded; a name that exceeds a bound is printed mangled. Crate hashes and types of
+ * constants are left out, as in libiberty's default.
  */
 #include "symbol/demangle/demangle.h"
 
@@ -162,7 +162,7 @@ void v0_put_ident(struct v0 *d, const struct v0_ident *id)
 		return;
 	}
 	n = punycode_decode(id->s, id->len, chars);
-	if (!n) { /* valid for the grammar, so the rest may still be good */
+	if (!n) { /* the grammar allows it, so the rest may still be valid */
 		v0_puts(d, "punycode{");
 		v0_put(d, id->s, id->len);
 		v0_puts(d, "}");
@@ -171,10 +171,10 @@ void v0_put_ident(struct v0 *d, const struct v0_ident *id)
 		v0_put_char(d, chars[i]);
 }
 
-/* Back references point to what stands before them; the position to return to is the caller's. */
+/* Follows a back reference, which must point backwards. The caller restores position *@ret_back. */
 bool v0_backref(struct v0 *d, size_t *ret_back)
 {
-	size_t at = d->pos - 1; /* of the 'B' */
+	size_t at = d->pos - 1; /* position of the 'B' */
 	uint64_t to = base62(d);
 
 	if (d->bad || to >= at) {
@@ -183,7 +183,7 @@ bool v0_backref(struct v0 *d, size_t *ret_back)
 	}
 	*ret_back = d->pos;
 	d->pos = (size_t)to;
-	return !d->muted; /* what is not printed needs no second reading */
+	return !d->muted; /* without output there is no need to read it again */
 }
 
 static void put_lifetime_name(struct v0 *d, uint64_t depth)
@@ -208,13 +208,13 @@ static void put_lifetime(struct v0 *d, uint64_t index)
 		put_lifetime_name(d, d->lifetimes - index);
 }
 
-/* "G": for<'a, 'b>. Returns how many lifetimes it bound, for binder_end(). */
+/* "G": writes for<'a, 'b>. Returns how many lifetimes it bound; the caller subtracts them. */
 static uint64_t binder(struct v0 *d)
 {
 	uint64_t n = opt_base62(d, 'G'), i;
 
 	if (n > 64)
-		d->bad = true; /* no program has so many, and each costs output */
+		d->bad = true; /* no program has so many, and each one costs output */
 	if (!n || d->bad)
 		return 0;
 	v0_puts(d, "for<");
@@ -245,7 +245,7 @@ static void generic_args(struct v0 *d)
 	}
 }
 
-/* The path of an impl says where it stands; only its type is of interest. */
+/* Skips the path of an impl, which only gives its place; its type is printed. */
 static void impl_path(struct v0 *d)
 {
 	d->muted++;
@@ -308,7 +308,7 @@ static void path_backref(struct v0 *d, bool value)
 		d->pos = back;
 }
 
-/* In values generic arguments are written behind "::". */
+/* In values, generic arguments follow "::". */
 void v0_path(struct v0 *d, bool value)
 {
 	struct v0_ident id;
@@ -402,7 +402,7 @@ static void put_abi(struct v0 *d)
 			d->bad = true;
 			return;
 		}
-		for (i = 0; i < id.len; i++) /* '-' cannot stand in a symbol */
+		for (i = 0; i < id.len; i++) /* symbols cannot contain '-' */
 			v0_put(d, id.s[i] == '_' ? "-" : id.s + i, 1);
 	}
 	v0_puts(d, "\" ");
@@ -432,8 +432,8 @@ static void function_type(struct v0 *d)
 }
 
 /*
- * The path of a trait whose "<" may stay open for bindings of associated types. Returns whether it
- * does.
+ * Writes the path of a trait. Its "<" may stay open for bindings of associated types. Returns
+ * whether it does.
  */
 static bool path_open_generics(struct v0 *d)
 {
@@ -561,7 +561,7 @@ static void type(struct v0 *d)
 	d->depth--;
 }
 
-/* The length of what is mangled: letters, digits and underscores; the rest is a suffix. */
+/* Length of the mangled part: letters, digits and underscores. The rest is a suffix. */
 static size_t mangled_length(const char *s)
 {
 	size_t n = 0;
@@ -572,7 +572,7 @@ static size_t mangled_length(const char *s)
 	return n;
 }
 
-/* ".llvm.…" comes from a link step and says nothing; any other suffix (".cold") is kept. */
+/* Writes suffixes like ".cold", but not ".llvm.…", which link-time optimization adds. */
 static void put_suffix(struct v0 *d, const char *s)
 {
 	const char *llvm = strstr(s, ".llvm.");
@@ -589,14 +589,14 @@ char *demangle_rust_v0(const char *name)
 	if (strnlen(name, DEMANGLE_MAX) == DEMANGLE_MAX)
 		return NULL;
 	name += !strncmp(name, "__R", 3);
-	/* a digit would be the version of a later encoding */
+	/* a digit is the version of a later encoding */
 	if (name[0] != '_' || name[1] != 'R' || name[2] < 'A' || name[2] > 'Z')
 		return NULL;
 	d.s = name + 2;
 	d.len = mangled_length(d.s);
 	v0_path(&d, true);
 	if (!d.bad && d.pos < d.len && v0_peek(&d) >= 'A' && v0_peek(&d) <= 'Z') {
-		d.muted++; /* the crate that instantiated it */
+		d.muted++; /* the instantiating crate */
 		v0_path(&d, false);
 		d.muted--;
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constants as generic arguments: numbers, characters, strings, and values built of them. */
+/* Demangles constants in generic arguments: numbers, characters, strings, and composite values. */
 #include "symbol/demangle/demangle_v0.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The hex digits of a constant up to '_'. Returns how many, with the first in *@ret. */
+/* Reads the hex digits of a constant up to '_'. Returns their number, with the first in *@ret. */
 static size_t hex_digits(struct v0 *d, const char **ret)
 {
 	size_t n = 0;
@@ -68,7 +68,7 @@ static void const_bool(struct v0 *d)
 		v0_puts(d, digits[0] == '1' ? "true" : "false");
 }
 
-/* A character as Rust's debug format prints it. */
+/* Writes a character as Rust's debug format does. */
 static void put_quoted(struct v0 *d, uint32_t c, char quote)
 {
 	static const char *const named[128] = {
@@ -113,7 +113,7 @@ static int hex_byte(const char *s)
 	return hex_value(s, 2, &x) ? (int)x : -1;
 }
 
-/* A str constant: its UTF-8 as hex. */
+/* A str constant: UTF-8 bytes in hex. */
 static void const_str(struct v0 *d)
 {
 	const char *digits;
@@ -177,7 +177,7 @@ static void const_fields(struct v0 *d)
 	v0_puts(d, " }");
 }
 
-/* "V": a value of a struct or an enum variant. */
+/* "V": a value of a struct or of an enum variant. */
 static void const_adt(struct v0 *d)
 {
 	char tag = v0_next(d);
@@ -201,7 +201,7 @@ static void const_backref(struct v0 *d, bool in_value)
 		d->pos = back;
 }
 
-/* "R", "Q": "Re…" is a literal of type &str; others are "&value". */
+/* "R" and "Q" are references; "Re…" is a literal of type &str. */
 static void const_ref(struct v0 *d, char tag)
 {
 	if (tag == 'R' && v0_eat(d, 'e')) {
@@ -212,7 +212,7 @@ static void const_ref(struct v0 *d, char tag)
 	v0_constant(d, true);
 }
 
-/* Composite constants that stand among generic arguments are put into braces. */
+/* Composite constants among generic arguments are put in braces. */
 void v0_constant(struct v0 *d, bool in_value)
 {
 	char tag;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Identifiers beyond ASCII: punycode (RFC 3492) with '_' for '-', as Rust's v0 names have it. */
+/*
+ * Decodes identifiers with characters beyond ASCII: punycode (RFC 3492) with '_' for '-', as in
+ * Rust's v0 names.
+ */
 #include "symbol/demangle/demangle_v0.h"
 
 #include <string.h>
@@ -23,7 +26,7 @@ static uint32_t puny_adapt(uint32_t delta, uint32_t points, bool first)
 	return k + 36 * delta / (delta + 38);
 }
 
-/* One generalized variable-length integer (RFC 3492, 3.3). Returns false at bad input. */
+/* Reads one generalized variable-length integer (RFC 3492, 3.3). Returns false on bad input. */
 static bool puny_delta(const char *s, size_t len, size_t *pos, uint32_t bias, uint32_t *ret)
 {
 	uint32_t delta = 0, w = 1, k = 0, t, digit;

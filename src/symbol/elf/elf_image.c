@@ -9,14 +9,17 @@
 #include <unistd.h>
 
 #define RANGES_MAX 256	      /* segments; each symbol is compared with all of them */
-#define NOTES_MAX  (1u << 20) /* bytes of one note section that are looked at */
+#define NOTES_MAX  (1u << 20) /* bytes that are read of one note section */
 
 int elf_open_regular(const char *path, uint64_t *ret_size)
 {
 	struct stat st;
 	int fd, rc;
 
-	/* Opening a device can have effects, so look before; the check after it is what counts. */
+	/*
+	 * Opening a device can have effects, so check before. Only the check after opening is free
+	 * of races.
+	 */
 	if (stat(path, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -107,7 +110,7 @@ Elf_Scn *elf_section(const struct elf_image *img, const char *name, GElf_Shdr *r
 	return NULL;
 }
 
-/* Notes are words in the file's byte order, which elf_getdata() turns for their headers. */
+/* Notes are words in the file's byte order; elf_getdata() converts their headers. */
 static void find_build_id(struct elf_image *img)
 {
 	Elf_Scn *scn = NULL;
@@ -217,7 +220,10 @@ int elf_space_file(const struct elf_image *img, struct elf_space *ret, struct er
 			break;
 		if (phdr.p_type != PT_LOAD || phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr)
 			continue;
-		/* objcopy --only-keep-debug leaves headers whose offsets are those of no file */
+		/*
+		 * objcopy --only-keep-debug leaves program headers with offsets that are not valid
+		 * in its file
+		 */
 		hollow |= (phdr.p_flags & PF_X) && !phdr.p_filesz && phdr.p_memsz;
 		if (array_grow(&s.ranges, &cap, s.count + 1, sizeof(*s.ranges))) {
 			elf_space_release(&s);

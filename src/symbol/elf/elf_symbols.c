@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The functions of .symtab and .dynsym.
+ * Reads the functions of .symtab and .dynsym.
  *
- * Taken: functions and indirect functions, and what has no type but lies in code (assembler
- * labels), unless hidden. Not taken: ARM's mapping symbols ($a, $t, $d, $x).
+ * It takes functions and indirect functions, and symbols without a type in code (labels of
+ * assembler), unless hidden. It skips ARM's mapping symbols ($a, $t, $d, $x).
  */
 #include "symbol/elf/elf_image.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSYM_HIDDEN 0x8000	 /* of an entry in .gnu.version: not the default */
-#define UNSIZED_MAX   (1u << 20) /* no function without a size is taken to be longer */
+#define VERSYM_HIDDEN 0x8000	 /* in an entry of .gnu.version: not the default version */
+#define UNSIZED_MAX   (1u << 20) /* bytes; no function without a size is assumed to be longer */
 
 struct symbol_section {
 	uint64_t start, end; /* as linked */
@@ -26,7 +26,7 @@ struct symbol_reader {
 	size_t nsections;
 	const char *strings;
 	size_t strings_len;
-	uint32_t base; /* of the string table in the builder */
+	uint32_t base; /* index of the string table in the builder */
 	bool relocatable;
 };
 
@@ -58,7 +58,7 @@ static bool is_mapping_symbol(const struct elf_image *img, const char *name)
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-/* Only symbols that stand for code in memory. */
+/* Whether the symbol is code in memory. */
 static bool wanted(const struct symbol_reader *rd, const GElf_Sym *sym, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info), vis = GELF_ST_VISIBILITY(sym->st_other);
@@ -66,7 +66,7 @@ static bool wanted(const struct symbol_reader *rd, const GElf_Sym *sym, const ch
 
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON)
 		return false;
-	/* an index beyond 65279 stands elsewhere (SHN_XINDEX): then trust the type */
+	/* An index beyond 65279 is stored elsewhere (SHN_XINDEX): trust the type. */
 	if (sym->st_shndx < SHN_LORESERVE)
 		flags = sym->st_shndx < rd->nsections ? rd->sections[sym->st_shndx].flags : 0;
 	if (!(flags & SHF_ALLOC) || is_mapping_symbol(rd->img, name))
@@ -103,7 +103,7 @@ static int add_one(const struct symbol_reader *rd, const GElf_Sym *sym, struct s
 	if (sym->st_shndx < rd->nsections) {
 		const struct symbol_section *sec = &rd->sections[sym->st_shndx];
 
-		if (value >= sec->end) /* a mark behind the last function */
+		if (value >= sec->end) /* a label behind the last function */
 			return 0;
 		if (sec->end - value < room)
 			room = sec->end - value;
@@ -172,7 +172,7 @@ int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct 
 	return rc;
 }
 
-/* The versions of .dynsym's symbols, or NULL. */
+/* The versions of the symbols in .dynsym, or NULL. */
 static Elf_Data *find_versions(const struct elf_image *img)
 {
 	Elf_Scn *scn = NULL;

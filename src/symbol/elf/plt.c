@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names for the entries of the PLT, which no symbol table has.
+ * Makes names for the entries of the PLT, which no symbol table has.
  *
- * On x86-64 and aarch64 each entry is decoded: it loads its target from a slot of the GOT, and the
- * relocation of that slot names the function. That covers .plt, .plt.sec (IBT) and .plt.got alike.
- * Elsewhere entries are counted: the n-th belongs to the n-th relocation.
+ * On x86-64 and aarch64 it decodes each entry: the entry loads its target from a slot of the GOT,
+ * and the relocation of that slot names the function. This covers .plt, .plt.sec (IBT) and .plt.got
+ * alike. On other machines it counts entries: the n-th belongs to the n-th relocation.
  */
 #include "symbol/elf/elf_image.h"
 
@@ -16,22 +16,22 @@
 
 struct plt_slot {
 	uint64_t got;	 /* address of the slot */
-	uint64_t target; /* of an entry that names no symbol (IRELATIVE) */
+	uint64_t target; /* of an entry without a symbol (IRELATIVE) */
 	uint32_t name;	 /* in the string table; 0: none */
-	uint32_t seq;	 /* in .rela.plt; UINT32_MAX: from elsewhere */
+	uint32_t seq;	 /* in .rela.plt; UINT32_MAX: in another section */
 };
 
 struct plt {
 	const struct elf_image *img;
 	const struct elf_space *space;
 	struct symtab_builder *b;
-	struct plt_slot *slots; /* sorted by got once they are all there */
+	struct plt_slot *slots; /* sorted by @got when complete */
 	size_t count, cap;
 	Elf_Data *dynsym;
 	const char *strings;
 	size_t strings_len;
 	uint32_t base;
-	size_t sorted; /* symbols of the builder that were there before the entries */
+	size_t sorted; /* symbols that the builder had before the entries */
 	size_t *added;
 };
 
@@ -67,7 +67,7 @@ static bool find_dynsym(struct plt *p)
 	return false;
 }
 
-/* Takes the relocations of one section. @in_order: its entries are those of .plt. */
+/* Reads the relocations of one section. @in_order: its entries are in the order of .plt. */
 static int read_relocations(struct plt *p, const char *section, bool rela, bool in_order)
 {
 	GElf_Shdr shdr;
@@ -97,7 +97,7 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 		     !gelf_getsym(p->dynsym, (int)GELF_R_SYM(r.r_info), &sym)))
 			continue;
 		if (!in_order && !sym.st_name)
-			continue; /* a relative relocation: any pointer */
+			continue; /* a relative relocation, of any pointer */
 		if (array_grow(&p->slots, &p->cap, p->count + 1, sizeof(*p->slots)))
 			return -ENOMEM;
 		p->slots[p->count++] = (struct plt_slot){
@@ -110,7 +110,7 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 	return 0;
 }
 
-/* Without the version that names in .symtab may have behind them: "memcpy@@GLIBC_2.14". */
+/* Cuts the version off, which names in .symtab may have: "memcpy@@GLIBC_2.14". */
 static int strip_version(struct symtab_builder *b, uint32_t *name)
 {
 	const char *s = (const char *)b->names.data + *name;
@@ -120,7 +120,7 @@ static int strip_version(struct symtab_builder *b, uint32_t *name)
 
 	if (!len || !s[len])
 		return 0;
-	copy = strndup(s, len); /* the names may move */
+	copy = strndup(s, len); /* symtab_name() may move the names */
 	if (!copy)
 		return -ENOMEM;
 	rc = symtab_name(b, copy, len, name);
@@ -128,7 +128,7 @@ static int strip_version(struct symtab_builder *b, uint32_t *name)
 	return rc;
 }
 
-/* The function that chooses among implementations stands for all of them: "memcpy". */
+/* Names an IRELATIVE entry after the function that chooses among implementations: "memcpy". */
 static int name_target(struct plt *p, uint64_t target, uint32_t *ret_name)
 {
 	uint64_t start;
@@ -174,7 +174,7 @@ static const struct plt_slot *slot_by_seq(const struct plt *p, const uint32_t *b
 	return seq < n && by_seq[seq] < p->count ? &p->slots[by_seq[seq]] : NULL;
 }
 
-/* "jmp *disp(%rip)", behind endbr64 and bnd where they are. Returns whether @ret_got is filled. */
+/* "jmp *disp(%rip)", with endbr64 and bnd before it or not. Returns whether it filled @ret_got. */
 static bool x86_64_target(const uint8_t *code, size_t len, uint64_t addr, uint64_t *ret_got)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -192,7 +192,7 @@ static bool x86_64_target(const uint8_t *code, size_t len, uint64_t addr, uint64
 	return true;
 }
 
-/* "endbr64; push n": the lazy half of an entry whose other half is in .plt.sec. */
+/* "endbr64; push n": the lazy half of an entry; .plt.sec has the other half. */
 static bool x86_64_push(const uint8_t *code, size_t len, uint32_t *ret_n)
 {
 	if (len < 9 || code[0] != 0xf3 || code[4] != 0x68)
@@ -241,7 +241,7 @@ static bool aarch64_target(const uint8_t *code, uint64_t addr, uint64_t *ret_got
 	return true;
 }
 
-/* An entry goes from its adrp (or the "bti c" before it) to behind its "br x17". */
+/* An entry begins at its adrp (or the "bti c" before it) and ends behind its "br x17". */
 static int decode_aarch64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *data)
 {
 	const uint8_t *code = data->d_buf;
@@ -267,7 +267,7 @@ static int decode_aarch64(struct plt *p, const GElf_Shdr *shdr, const Elf_Data *
 	return rc;
 }
 
-/* Sizes of the head and of the entries of .plt, in bytes, by the ABI of each machine. */
+/* Bytes of the head and of an entry of .plt, by the ABI of each machine. */
 static const struct {
 	uint16_t machine, head, entry;
 } counted[] = {
@@ -325,7 +325,7 @@ static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
 	return rc;
 }
 
-/* Fills by_seq[n] with the slot of the n-th relocation of .plt. */
+/* Returns an array: [n] is the slot of the n-th relocation of .plt. */
 static uint32_t *index_by_seq(const struct plt *p, size_t n)
 {
 	uint32_t *by_seq = malloc((n + 1) * sizeof(*by_seq));

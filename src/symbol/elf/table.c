@@ -11,7 +11,7 @@
 
 #define NO_SYM ((uint32_t)-1)
 
-/* The name of a PLT entry is a copy; this bounds it, whatever the file claims. */
+/* Bytes. Names of PLT entries are copies; this bounds them, whatever the file claims. */
 #define PLT_NAME_MAX 4096
 
 enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
@@ -21,8 +21,8 @@ struct symtab_sym {
 	uint64_t start;
 	uint64_t end; /* SYM_UNSIZED: the limit */
 	uint32_t name;
-	uint32_t seq;  /* order of arrival: settles what rank does not */
-	uint32_t rank; /* the greater, the better, among aliases */
+	uint32_t seq;  /* order of arrival; decides between equal ranks */
+	uint32_t rank; /* of aliases the one with the greater rank is used */
 	uint32_t flags;
 };
 
@@ -34,7 +34,7 @@ struct packed_sym {
 };
 
 struct symtab {
-	/* Segment i goes from seg_start[i] to seg_start[i + 1]; seg_sym[i] may be NO_SYM. */
+	/* Segment i is [seg_start[i], seg_start[i + 1]); seg_sym[i] may be NO_SYM. */
 	uint64_t *seg_start;
 	uint32_t *seg_sym;
 	size_t nsegs;
@@ -42,8 +42,8 @@ struct symtab {
 	size_t nsyms;
 	struct buf names;
 	/*
-	 * What callers hold, made on first use: published with release, read with acquire.
-	 * The lock guards the making.
+	 * Symbols that callers hold, made on first use. Published with release, read with acquire;
+	 * the lock guards the making.
 	 */
 	_Atomic(struct symbol *) *made;
 	pthread_mutex_t lock;
@@ -76,7 +76,7 @@ int symtab_name(struct symtab_builder *b, const char *s, size_t len, uint32_t *r
 	return symtab_blob(b, s, len, ret_name);
 }
 
-/* The name counts with at most 255 bytes, so that a file cannot make the ranking slow. */
+/* Only 255 bytes of a name count, so that a file cannot make ranking slow. */
 static uint32_t rank_of(const char *name, uint8_t binding)
 {
 	uint32_t underscores = 0, len = (uint32_t)strnlen(name, 255);
@@ -126,7 +126,7 @@ void symtab_builder_release(struct symtab_builder *b)
 	*b = (struct symtab_builder){0};
 }
 
-/* By start; among equals the best one last. */
+/* By start; of equal starts the best symbol is last. */
 static int sym_cmp(const void *pa, const void *pb)
 {
 	const struct symtab_sym *a = pa, *b = pb;
@@ -139,12 +139,12 @@ static int sym_cmp(const void *pa, const void *pb)
 }
 
 /*
- * Ends for symbols without size: the next start. One that lies in a symbol with a size is a label
- * inside a function, and goes. Returns how many are left.
+ * Sets the ends of symbols without a size to the next start. Drops those inside a symbol with a
+ * size: they are labels in a function. Returns the number of symbols left.
  */
 static size_t fix_ends(struct symtab_sym *v, size_t n)
 {
-	uint64_t sized_to = 0; /* how far symbols with a size reach */
+	uint64_t sized_to = 0; /* end of the symbols with a size so far */
 	size_t i, j, k, out = 0;
 
 	for (i = 0; i < n; i = j) {
@@ -173,7 +173,7 @@ struct table_sweep {
 	uint32_t *sym;
 	size_t n;
 	const struct symtab_sym *v;
-	uint32_t *stack; /* symbols that are open, by start; the last is the innermost */
+	uint32_t *stack; /* open symbols, by start; the last is the innermost */
 	size_t depth;
 };
 
@@ -185,7 +185,7 @@ static void sweep_emit(struct table_sweep *s, uint64_t start, uint32_t sym)
 	s->sym[s->n++] = sym;
 }
 
-/* Closes what ends at or before @to; what was below becomes visible again. */
+/* Closes the symbols that end at or before @to, so that the outer ones are visible again. */
 static void sweep_close(struct table_sweep *s, uint64_t to)
 {
 	while (s->depth && s->v[s->stack[s->depth - 1]].end <= to) {
@@ -228,7 +228,7 @@ out:
 	return rc;
 }
 
-/* Keeps the symbols that a segment names, and renumbers the segments. */
+/* Keeps the symbols that segments refer to, and renumbers the segments. */
 static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 {
 	uint32_t *number = malloc((n + 1) * sizeof(*number));
@@ -261,8 +261,8 @@ static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 }
 
 /*
- * Copies the names in use into an arena of their own if that is smaller than the string tables.
- * Names may share bytes, so the sum is given up, and the tables kept, as soon as it is greater:
+ * Copies the names in use to a table of their own if that is smaller than the string tables. Names
+ * may share bytes. So counting stops, and the tables are kept, as soon as the sum is greater:
  * neither time nor memory exceeds the size of the tables.
  */
 static void shrink_names(struct symtab *t)
@@ -317,7 +317,7 @@ bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uin
 {
 	size_t low = 0, high = n;
 
-	while (low < high) { /* the best of an address is the last of it */
+	while (low < high) { /* the best symbol of an address is its last */
 		size_t mid = low + (high - low) / 2;
 
 		if (b->syms[mid].start <= addr)
@@ -399,7 +399,7 @@ static uint32_t segment_at(const struct symtab *t, uint64_t addr)
 	return t->seg_sym[base];
 }
 
-/* A symbol with its name behind it in one allocation where the name is not the table's own. */
+/* Makes a symbol; its name follows in the same allocation unless it is the table's own. */
 static struct symbol *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
 {
 	const char *raw = (const char *)t->names.data + p->name;

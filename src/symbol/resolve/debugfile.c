@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finding files: the program itself, and the file that has its symbols if they were stripped.
+ * Finds files: the program itself, and the file with its symbols if they were stripped.
  *
- * Places are those that gdb, perf and the distributions agreed on: .build-id/xx/yyyy.debug,
- * .gnu_debuglink, and below /usr/lib/debug by path. What is found counts only if its build-id is
- * the recorded one; without build-ids, if the checksum in .gnu_debuglink is right.
+ * It searches the places that gdb, perf and the distributions agreed on: .build-id/xx/yyyy.debug,
+ * .gnu_debuglink, and below /usr/lib/debug by path. A file is used only if its build-id is the
+ * recorded one; without build-ids, if the checksum in .gnu_debuglink matches.
  */
 #include "symbol/resolve/sources.h"
 
@@ -100,7 +100,7 @@ static int open_accepted(const struct dso *dso, const char *path, bool trusted,
 	return 0;
 }
 
-/* The whole program in perf's build-id cache; @symtab: only one that has not been stripped. */
+/* Opens the whole program in perf's build-id cache. @symtab: only if it was not stripped. */
 static int open_cached(const struct sources *src, const struct dso *dso, bool symtab,
 		       struct elf_image *ret)
 {
@@ -118,7 +118,7 @@ static int open_cached(const struct sources *src, const struct dso *dso, bool sy
 	return -ENOENT;
 }
 
-/* The length of the recorded name without the kernel's mark for unlinked files. */
+/* Length of the recorded name without the kernel's mark for unlinked files. */
 static int name_length(const char *name)
 {
 	static const char mark[] = " (deleted)";
@@ -127,7 +127,7 @@ static int name_length(const char *name)
 	return (int)(len > n && !strcmp(name + len - n, mark) ? len - n : len);
 }
 
-/* Whether @img is the recorded file by device and inode. */
+/* Whether @img has the device and inode of the recorded file. */
 static bool same_inode(const struct dso *dso, const struct elf_image *img)
 {
 	struct stat st;
@@ -137,8 +137,9 @@ static bool same_inode(const struct dso *dso, const struct elf_image *img)
 }
 
 /*
- * Whether @img took the place of the recorded file: another inode of its device, or the same inode,
- * used again. Where stat() and maps name different devices, as on btrfs, this cannot be told.
+ * Whether @img replaced the recorded file: it has another inode on the same device, or the same
+ * inode, which was reused. If stat() and maps name different devices, as on btrfs, this is not
+ * known.
  */
 static bool has_replaced(const struct dso *dso, const struct elf_image *img)
 {
@@ -152,7 +153,7 @@ static bool has_replaced(const struct dso *dso, const struct elf_image *img)
 	return !file_has_generation(img->fd, dso->ino_generation);
 }
 
-/* Whether a path of process @pid, which is alive, need not be the same file as ours. */
+/* Whether a path of @pid, a running process, may be another file than the same path here. */
 static bool has_mounts_of_its_own(const struct sources *src, uint32_t pid)
 {
 	char path[PATH_MAX];
@@ -163,7 +164,7 @@ static bool has_mounts_of_its_own(const struct sources *src, uint32_t pid)
 	       own.st_ino != its.st_ino;
 }
 
-/* The file as the processes see it that mapped it, containers above all. */
+/* Opens the file through processes that mapped it, mostly for containers. */
 static int open_in_processes(const struct sources *src, const struct dso *dso, int len,
 			     struct elf_image *ret)
 {
@@ -183,7 +184,10 @@ static int open_in_processes(const struct sources *src, const struct dso *dso, i
 	return -ENOENT;
 }
 
-/* Without a build-id the path alone says what file it is. */
+/*
+ * Whether the path may be another file in a process that mapped it. Without a build-id, the path
+ * alone identifies the file.
+ */
 static bool is_path_of_others(const struct sources *src, const struct dso *dso)
 {
 	for (size_t i = 0; i < DSO_PIDS && dso->pids[i]; i++)
@@ -253,7 +257,7 @@ static bool crc_matches(const struct elf_image *img, uint32_t want)
 	return !n && crc == want;
 }
 
-/* What .gnu_debuglink says: a file name, padded to four bytes, and a CRC. */
+/* Reads .gnu_debuglink: a file name, padded to four bytes, and a CRC. */
 static bool read_debuglink(const struct elf_image *img, const char **ret_name, uint32_t *ret_crc)
 {
 	GElf_Shdr shdr;
@@ -276,7 +280,7 @@ static bool read_debuglink(const struct elf_image *img, const char **ret_name, u
 	return true;
 }
 
-/* @program must be open: its own build-id vouches where the recording has none. */
+/* @program must be open: its own build-id is compared if the recording has none. */
 static int try_link(const struct dso *dso, const struct elf_image *program, const char *path,
 		    uint32_t crc, struct elf_image *ret)
 {
@@ -323,7 +327,7 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 				return 0;
 		}
 	}
-	/* without a link only a build-id can tell that a file belongs to the program */
+	/* without a link, only a build-id proves that a file belongs to the program */
 	if (!dso->build_id_size && !program->build_id_size)
 		return -ENOENT;
 	if (source_path(path, "%s/usr/lib/debug%.*s.debug", prefix, len, dso->name) &&
@@ -335,8 +339,8 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 }
 
 /*
- * debuginfod over the network, only where DEBUGINFOD_URLS says so; the library is loaded when it is
- * needed, so that nothing depends on it. Interface: elfutils/debuginfod.h.
+ * Asks debuginfod over the network, only if DEBUGINFOD_URLS is set. The library is loaded on
+ * demand, so that nothing depends on it. Interface: elfutils/debuginfod.h.
  */
 static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret)
 {
@@ -374,7 +378,7 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	struct dso known = *dso;
 	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
 
-	/* the program that was accepted says its build-id where the recording does not */
+	/* if the recording has no build-id, use that of the accepted program */
 	if (!size && program && program->build_id_size &&
 	    program->build_id_size <= PD_BUILD_ID_MAX) {
 		memcpy(known.build_id, program->build_id, program->build_id_size);
@@ -391,7 +395,7 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 		if (source_cache_path(src, &known, "debug", path) &&
 		    !open_accepted(&known, path, false, ret, NULL))
 			return 0;
-		/* Or all of the program, from before it was stripped. */
+		/* Or the whole program, copied before it was stripped. */
 		if (!open_cached(src, &known, true, ret))
 			return 0;
 	}

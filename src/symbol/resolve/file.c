@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Symbols of programs and libraries: .symtab of the file or of its debug file, .dynsym, the
- * compressed table that Fedora leaves in .gnu_debugdata, and the PLT. Addresses are offsets in the
- * program file, whose segments alone tell them.
+ * compressed table that Fedora puts in .gnu_debugdata, and the PLT. Addresses are offsets in the
+ * program file; only its segments give them.
  */
 #include "symbol/resolve/sources.h"
 
@@ -65,7 +65,7 @@ static int add_program(const struct sources *src, const struct dso *dso,
 	return rc;
 }
 
-/* The program is gone, but a debug file has its build-id. */
+/* For a program that is gone: uses a debug file with its build-id. */
 static int add_debug_only(const struct sources *src, const struct dso *dso,
 			  struct symtab_builder *b, struct error *why)
 {
@@ -105,7 +105,8 @@ static int make_table(const struct sources *src, const struct dso *dso,
 		      : add_debug_only(src, dso, &b, why);
 
 	if (!rc)
-		*why = (struct error)ERROR_INIT; /* of what was tried first */
+		/* The error of the first attempt no longer matters. */
+		*why = (struct error)ERROR_INIT;
 	if (!rc && few)
 		say_few(program, why);
 	if (!rc)

@@ -9,19 +9,19 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* uthash's own function needs no key: see base/hash.h. */
+/* uthash's own function takes no key: see base/hash.h. */
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
 struct file_tables_entry {
-	struct file_table t; /* first: what callers hold */
+	struct file_table t; /* first: callers hold pointers to it */
 	bool done;
 	struct buf key;
 	UT_hash_handle hh;
 };
 
 struct file_tables {
-	pthread_mutex_t lock; /* guards all of it */
+	pthread_mutex_t lock; /* guards the whole struct */
 	pthread_cond_t done;
 	struct file_tables_entry *entries;
 };
@@ -59,7 +59,7 @@ void file_tables_free(struct file_tables *ft)
 	free(ft);
 }
 
-/* All that the choice of a debug file depends on. */
+/* Builds a key of everything that decides which debug file is used. */
 static int make_key(const struct dso *dso, const struct elf_image *program, struct buf *ret)
 {
 	uint64_t words[3] = {0, 0, dso->build_id_size};

@@ -10,15 +10,15 @@
 #define NOTES_MAX ((size_t)1 << 20)
 
 /*
- * kallsyms has no sizes. No function of a kernel is longer than this, and without the bound the
- * last one before a gap (modules lie far away) would fill it.
+ * kallsyms has no sizes. No function of a kernel is longer than this. Without the bound, the last
+ * function before a gap would fill it (modules lie far away).
  */
 #define FUNCTION_MAX (1u << 20)
 
-/* What the program loader puts a module at, and the kernel rounds to: the smallest page. */
+/* The smallest page: the program loader aligns modules to it, and the kernel rounds to it. */
 #define PAGE 4096
 
-/* Reads up to the end, since the size that /proc tells is 0. */
+/* Reads up to the end, because /proc gives size 0. */
 static int read_whole(const char *path, size_t max, bool is_text, struct buf *ret)
 {
 	struct buf b = {0};
@@ -52,7 +52,7 @@ static int read_whole(const char *path, size_t max, bool is_text, struct buf *re
 	return rc;
 }
 
-/* @r: 0, or what reading came to. */
+/* Makes the message for @rc, the result of reading; 0 stays 0. */
 static int explain(int rc, const char *path, struct error *why)
 {
 	if (rc == -EFBIG)
@@ -187,7 +187,7 @@ bool kallsyms_address(const struct buf *text, const char *name, uint64_t *ret)
 	return false;
 }
 
-/* "[bpf]" and "[__builtin__ftrace]" are not modules that were loaded. */
+/* "[bpf]" and "[__builtin__ftrace]" are no loaded modules. */
 static bool is_kernel(const struct kallsyms_line *line)
 {
 	return !line->module || (line->module_len == 3 && !memcmp(line->module, "bpf", 3)) ||
@@ -232,7 +232,7 @@ static int add_line(struct symtab_builder *b, const struct kallsyms_line *line, 
 
 int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, struct symtab **ret)
 {
-	/* perf's choice among aliases here: the last one, since only that gets a length */
+	/* among aliases perf uses the last, because only the last gets a length */
 	struct symtab_builder b = {.last_wins = true};
 	uint64_t first = UINT64_MAX;
 	struct kallsyms_line line;

@@ -3,10 +3,10 @@
  * Symbols of the recorded kernel.
  *
  * Sources in order: --kallsyms, --vmlinux, this machine's /proc/kallsyms, perf's build-id cache,
- * vmlinux by build-id. This machine's list is used only if it is of the recorded kernel: the
- * build-ids agree; or, with none recorded, host name, release and the address of the reference
- * symbol do (a reboot moves the kernel, and an update changes it). Everything is moved by how far
- * the reference symbol is from where it was when the recording was made.
+ * vmlinux by build-id. This machine's list is used only if it belongs to the recorded kernel: the
+ * build-ids are equal. If the recording has none, host name, release and the address of the
+ * reference symbol must be equal (a reboot moves the kernel, and an update changes it). All symbols
+ * are moved by the distance of the reference symbol from its recorded address.
  */
 #include "symbol/resolve/sources.h"
 
@@ -31,15 +31,13 @@ bool kernel_is_running(const struct sources *src, const struct dso *dso)
 	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
 }
 
-/*
- * How far the recorded kernel is from @here, where the reference symbol is now. Without one, 0.
- */
+/* Distance of the recorded kernel from @here, the reference symbol's address now; 0 without one. */
 static uint64_t kaslr_delta(const struct dso *dso, bool found, uint64_t here)
 {
 	return dso->ref_name && dso->ref_addr && found ? dso->ref_addr - here : 0;
 }
 
-/* Makes the table of @text, which is from @path, and releases it. */
+/* Makes the table of @kallsyms, read from @path, and releases the buffer. */
 static int make_table(const struct dso *dso, const char *path, struct buf *kallsyms,
 		      bool must_match, struct symtab **ret, struct error *why)
 {
@@ -63,7 +61,7 @@ static int make_table(const struct dso *dso, const char *path, struct buf *kalls
 	return rc;
 }
 
-/* Of the file that also has the modules. */
+/* Loads the kernel's lines of the list that also has the modules. */
 static int load_listed(const struct sources *src, const struct dso *dso, const char *path,
 		       bool must_match, struct symtab **ret, struct error *why)
 {
@@ -183,7 +181,7 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 	return -ENOENT;
 }
 
-/* /dev/null, and only that of the devices, says "none". */
+/* Of all devices only /dev/null is allowed; it means "none". */
 static bool is_none(const char *path)
 {
 	return !strcmp(path, "/dev/null");
@@ -228,5 +226,5 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 		return rc;
 	if (!load_cached(src, dso, ret) || !load_installed(src, dso, ret))
 		return 0;
-	return rc; /* what load_running() said is what the user can do most about */
+	return rc; /* the error of load_running() helps the user most */
 }

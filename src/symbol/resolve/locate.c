@@ -13,32 +13,32 @@
 #include "symbol/resolve/kallsyms.h"
 #include "symbol/resolve/sources.h"
 
-#define MATCHES_MAX 8 /* of one name, that a message lists */
+#define MATCHES_MAX 8 /* with one name, as many as a message lists */
 
 struct match {
 	uint64_t address, size;
 	unsigned int type; /* STT_* */
 	bool superseded;
-	bool clone;	/* what a compiler made of a part, or for a case, of a C++ function */
+	bool clone;	/* the compiler made it of a part or a special case of a C++ function */
 	char where[64]; /* "parse.c", "parse(int)", "[ext4]"; may be empty */
 };
 
-/* What of a symbol is compared. */
+/* The form of a symbol that is compared with the wanted name. */
 enum form {
-	FORM_TABLE,	/* its name, as it is there */
-	FORM_NAME,	/* the name as people wrote it */
-	FORM_SIGNATURE, /* and the parameters behind it */
+	FORM_TABLE,	/* the raw name in the table */
+	FORM_NAME,	/* the name as in the source */
+	FORM_SIGNATURE, /* the name and its parameters */
 };
 
 struct locate_search {
 	const char *name;
 	size_t len;
 	enum form form;
-	char source[64]; /* the file that local symbols are of, as the table goes on */
+	char source[64]; /* source file of the local symbols, while the table is read */
 	struct match found[MATCHES_MAX];
-	size_t nr;     /* there may be more than there is room for */
-	bool imported; /* it is in the table, but defined elsewhere */
-	bool near;     /* names that are near are looked for */
+	size_t nr;     /* may exceed MATCHES_MAX */
+	bool imported; /* the table has it, but another file defines it */
+	bool near;     /* collect similar names, too */
 	struct nearest nearest;
 };
 
@@ -48,7 +48,8 @@ static void search_init(struct locate_search *s, const char *name)
 	s->near = nearest_init(&s->nearest, name);
 }
 
-/* --- what fits -----------------------------------------------------------------------------------
+/*
+ * --- matching ------------------------------------------------------------------------------------
  */
 
 static void add_match(struct locate_search *s, const struct match *match)
@@ -58,7 +59,7 @@ static void add_match(struct locate_search *s, const struct match *match)
 
 		if (m->address != match->address)
 			continue;
-		/* An alias, or the same in another table. */
+		/* An alias, or the same symbol in another table. */
 		m->superseded &= match->superseded;
 		if (!m->size)
 			m->size = match->size;
@@ -81,7 +82,7 @@ static bool is_clone(const struct match *m)
 	return m->clone;
 }
 
-/* Others are meant, if there is one. */
+/* Drops second-best matches if there are better ones. */
 static void drop(struct locate_search *s, bool (*second_best)(const struct match *m))
 {
 	size_t stored = s->nr < MATCHES_MAX ? s->nr : MATCHES_MAX, kept = 0;
@@ -97,14 +98,14 @@ static void drop(struct locate_search *s, bool (*second_best)(const struct match
 	s->nr -= stored - kept;
 }
 
-/* In .symtab the linker writes the version behind the name, after two signs that of the default. */
+/* In .symtab the linker appends the version to the name; "@@" marks the default version. */
 static bool same_name(const struct locate_search *s, const char *name)
 {
 	return !strncmp(name, s->name, s->len) &&
 	       (!name[s->len] || !strncmp(name + s->len, "@@", 2));
 }
 
-/* But for spaces, and for a "const" that was left out. */
+/* Ignores spaces, and a "const" that was left out. */
 static bool same_signature(const char *asked, const char *text)
 {
 	for (;;) {
@@ -137,7 +138,10 @@ static bool fits(struct locate_search *s, const char *name)
 	return same;
 }
 
-/* What tells @symbol from others of the name: its parameters, if they are not too long to show. */
+/*
+ * Fills @match->where with the text that distinguishes @symbol from others of the name: its
+ * parameters, if they are short enough.
+ */
 static void say_where(const struct locate_search *s, const char *symbol, bool local,
 		      struct match *match)
 {
@@ -184,7 +188,7 @@ static bool visit(void *arg, const struct elf_symbol *symbol)
 
 	if (match.type == STT_FILE)
 		snprintf(s->source, sizeof(s->source), "%s", symbol->name);
-	/* "f.cold" is a part of f, and not where it begins. */
+	/* "f.cold" is a part of f, not its start. */
 	if (s->form != FORM_TABLE && is_cold(symbol->name))
 		return true;
 	if (!has_address(sym) || (sym->st_shndx == SHN_UNDEF && s->imported) ||
@@ -205,13 +209,14 @@ static void visit_table(struct locate_search *s, const struct elf_image *img, ui
 	elf_each_symbol(img, type, visit, s);
 }
 
-/* --- where it is in the file ---------------------------------------------------------------------
+/*
+ * --- place in the file ---------------------------------------------------------------------------
  */
 
 struct locate_program {
 	const char *path;
 	struct elf_image img, debug, mini;
-	bool asked; /* for debug files */
+	bool asked; /* debug files were searched */
 };
 
 static void open_debug(struct locate_program *p)
@@ -230,7 +235,7 @@ static void open_debug(struct locate_program *p)
 	source_open_minidebug(&p->img, &p->mini);
 }
 
-/* The cheap tables first: most names are in .dynsym or in the program's own .symtab. */
+/* Searches the cheap tables first: most names are in .dynsym or the program's own .symtab. */
 static void search_program(struct locate_search *s, struct locate_program *p)
 {
 	visit_table(s, &p->img, SHT_SYMTAB);
@@ -244,7 +249,9 @@ static void search_program(struct locate_search *s, struct locate_program *p)
 		visit_table(s, &p->mini, SHT_SYMTAB);
 }
 
-/* The loaded segment that has @value, an address or, with @by_offset, an offset of its contents. */
+/*
+ * Finds the loaded segment with address @value or, with @by_offset, with that offset in the file.
+ */
 static bool find_segment(const struct elf_image *img, uint64_t value, bool by_offset,
 			 GElf_Phdr *ret)
 {
@@ -285,7 +292,7 @@ static int no_address(const char *file, const char *name, const char *why, struc
 	return error_set(err, -EINVAL, "'%.128s' of %.256s %s", name, file, why);
 }
 
-/* An address of the program, by a symbol or an offset, becomes the answer. */
+/* Makes the result of an address of the program. */
 static int answer(const struct locate_program *p, const char *name, uint64_t address, uint64_t size,
 		  struct event_symbol *ret, struct error *err)
 {
@@ -359,12 +366,12 @@ static int not_found(struct locate_search *s, const struct locate_program *p, st
 	return error_set(err, -ENOENT, "no symbol '%.128s' in %.256s%s", s->name, p->path, hint);
 }
 
-/* One match, and one that has an address. */
+/* Succeeds if one match is left and it has an address. */
 static int judge(struct locate_search *s, const struct locate_program *p, struct error *err)
 {
 	char list[512];
 
-	drop(s, is_superseded); /* of a name with versions the default is meant */
+	drop(s, is_superseded); /* a name with versions means the default */
 	drop(s, is_clone);
 	if (s->nr > 1) {
 		list_matches(s, p, list, sizeof(list));
@@ -399,7 +406,7 @@ static int by_name(struct locate_program *p, const char *name, struct event_symb
 		s.form = strchr(name, '(') ? FORM_SIGNATURE : FORM_NAME;
 		search_program(&s, p);
 	}
-	/* "(anonymous namespace)::f" and "T::operator()" are names. */
+	/* "(anonymous namespace)::f" and "T::operator()" are names, too. */
 	if (!s.nr && s.form == FORM_SIGNATURE) {
 		s.form = FORM_NAME;
 		search_program(&s, p);
@@ -488,7 +495,7 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 	} else if (!s.nr) {
 		if (s.near)
 			nearest_write(&s.nearest, list, sizeof(list));
-		/* Some are the linker's own. */
+		/* The linker makes a few variables, even without CONFIG_KALLSYMS_ALL. */
 		rc = error_set(err, -ENOENT, "no symbol '%.128s' in the kernel%s%s", name,
 			       variables < lines / 100 ? ", which lists functions and no variables "
 							 "(no CONFIG_KALLSYMS_ALL)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Symbols of kernel modules. Addresses count from the start of the module's text in memory, which
- * is what its map starts with: so neither KASLR nor the load address matters.
+ * is the start of its map. So neither KASLR nor the load address matters.
  */
 #include "symbol/resolve/sources.h"
 
@@ -32,7 +32,7 @@ static bool module_name(const char *dso_name, char ret[NAME_MAX_MODULE])
 	return true;
 }
 
-/* Whether the module that is loaded here is the recorded one. */
+/* Whether the module loaded on this machine is the recorded one. */
 static bool is_loaded(const struct sources *src, const struct dso *dso, const char *name)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
@@ -91,7 +91,7 @@ out:
 	return rc;
 }
 
-/* In the list that depmod made for the release. */
+/* Finds the file in the list that depmod made for the release. */
 static bool find_ko(const struct sources *src, const char *name, char ret[PATH_MAX])
 {
 	const char *release = src->opts.osrelease;
@@ -112,7 +112,10 @@ static int load_any_ko(const struct sources *src, const struct dso *dso, const c
 	char path[PATH_MAX];
 	int rc = -ENOENT;
 
-	/* a debug file has .symtab too, but sections without the sizes' content: as good */
+	/*
+	 * A debug file will do: it has .symtab, too, and sections with their sizes, if not their
+	 * contents.
+	 */
 	if (dso->name[0] == '/' && source_path(path, "%s%s", prefix, dso->name)) {
 		rc = load_ko(dso, path, trusted, ret, &err);
 		if (rc != -ENOENT || *err.text)

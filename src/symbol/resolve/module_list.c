@@ -8,15 +8,15 @@
 
 #include "symbol/resolve/kallsyms.h"
 
-/* A line, or all lines, about a module. Offsets into the text; kallsyms_read() bounds them. */
+/* A line, or all lines, about a module. Offsets into the text, which kallsyms_read() bounds. */
 struct module_entry {
 	uint32_t name, name_len;
 	uint32_t start, len;
 };
 
-/* Entries by name. Read-only once it is read. */
+/* Entries by name. Read-only once @read is set. */
 struct index {
-	bool read; /* and if it failed: */
+	bool read; /* if reading failed: */
 	int code;
 	struct error why;
 	struct buf text;
@@ -25,10 +25,10 @@ struct index {
 };
 
 struct module_list {
-	pthread_mutex_t lock; /* guards the reading, and @kernel */
+	pthread_mutex_t lock; /* guards the reading and @kernel */
 	struct index symbols, files;
 	bool hidden;
-	struct buf kernel; /* kallsyms until the kernel's table is made */
+	struct buf kernel; /* kallsyms, until the kernel's table is made */
 };
 
 struct module_list *module_list_new(void)
@@ -78,7 +78,7 @@ static int compare_names(const char *a, size_t a_len, const char *b, size_t b_le
 	return 0;
 }
 
-/* By name, and of one name as they stand in the text. */
+/* By name; of equal names by their order in the text. */
 static int compare(const void *pa, const void *pb, void *text)
 {
 	const struct module_entry *a = pa, *b = pb;
@@ -88,7 +88,7 @@ static int compare(const void *pa, const void *pb, void *text)
 	return rc ? rc : (a->start > b->start) - (a->start < b->start);
 }
 
-/* The first of that name, or NULL. */
+/* The first entry of that name, or NULL. */
 static const struct module_entry *find(const struct index *x, const char *name)
 {
 	const char *text = (const char *)x->text.data;
@@ -113,7 +113,7 @@ static const struct module_entry *find(const struct index *x, const char *name)
 /* --- kallsyms ------------------------------------------------------------------------------------
  */
 
-/* The lines about modules' code of @text. */
+/* Indexes the lines of @text about code of modules. */
 static int take_lines(struct index *x, const struct buf *text)
 {
 	const char *base = (const char *)text->data;
@@ -144,7 +144,10 @@ static bool same_name(const struct buf *text, const struct module_entry *a,
 	return !compare_names(t + a->name, a->name_len, t + b->name, b->name_len);
 }
 
-/* Puts the lines of each module together in @x->text, an entry each. @text ends with a newline. */
+/*
+ * Moves the lines of each module together into @x->text, one entry a module. @text ends with a
+ * newline.
+ */
 static int group(struct index *x, const struct buf *text)
 {
 	struct buf all = {0};
@@ -175,7 +178,7 @@ static void read_symbols(struct module_list *l, const char *path)
 
 	x->read = true;
 	x->code = kallsyms_read(path, text, &x->why);
-	/* So that the last line is one as the others are. */
+	/* So that the last line ends like the others. */
 	if (!x->code && text->len && text->data[text->len - 1] != '\n')
 		x->code = buf_append(text, "\n", 1);
 	if (x->code)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * perf-PID.map: what a JIT says about the code it made, a line "START SIZE NAME" each (hex).
+ * perf-PID.map: the symbols of code that a JIT made, one line "START SIZE NAME" each (hex).
  *
- * /tmp is everybody's, so the file must belong to the user of the process, to root, or to us, and
- * be a regular file. What is read of them is bounded, too. A process in a container writes it in
- * its own /tmp under its own number. Source: tools/perf/Documentation/jit-interface.txt.
+ * Everybody may write to /tmp, so the file must belong to the user of the process, to root or to
+ * the caller, and be a regular file. Memory for its symbols is bounded. A process in a container
+ * writes the file in its own /tmp, with its own number in the name. Source:
+ * tools/perf/Documentation/jit-interface.txt.
  */
 #include "symbol/resolve/sources.h"
 
@@ -16,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINE_MAX_MAP (64u << 10) /* longer ones are passed over */
+#define LINE_MAX_MAP (64u << 10) /* longer lines are skipped */
 
-/* @owner: the process's user, or our own where it is gone. Returns a descriptor or -errno. */
+/* @owner: the process's user, or ours if the process is gone. Returns a descriptor or -errno. */
 static int open_map(const char *path, uid_t owner, struct error *why)
 {
 	int rc, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -53,17 +54,17 @@ static bool take_hex(char **p, uint64_t *ret)
 	return true;
 }
 
-/* What is read of a map and what comes of it. */
+/* A map while it is read, and its symbols. */
 struct map_reader {
 	const char *path;
 	struct symtab_builder b;
 	char text[LINE_MAX_MAP + 1];
-	size_t len;    /* in @text: what of the last line has been read */
-	bool too_long; /* the line at hand: it is passed over */
-	bool nul;      /* there is a NUL byte: no text from there on */
+	size_t len;    /* bytes in @text, of an incomplete line */
+	bool too_long; /* the current line, which is skipped */
+	bool nul;      /* a NUL byte was read: the rest is no text */
 };
 
-/* @line ends with a NUL. */
+/* Takes a line that ends with NUL. */
 static int take_line(struct map_reader *m, char *line)
 {
 	struct symtab_entry e = {.binding = SYMTAB_GLOBAL};
@@ -75,7 +76,7 @@ static int take_line(struct map_reader *m, char *line)
 	return rc ? rc : symtab_add(&m->b, &e);
 }
 
-/* Takes the whole lines in @text, of which [@len, @end) is new, and moves the rest to its front. */
+/* Takes the whole lines in @text and moves the rest to its front. [@len, @end) is new. */
 static int take_lines(struct map_reader *m, size_t end)
 {
 	char *line = m->text, *stop, *nul = memchr(m->text + m->len, 0, end - m->len);
@@ -101,7 +102,7 @@ static int take_lines(struct map_reader *m, size_t end)
 	return rc;
 }
 
-/* Bytes that the symbols take, names included, before there is a table of them. */
+/* Bytes that the symbols take with their names before the table is built. */
 static uint64_t memory_of(const struct symtab_builder *b)
 {
 	return (uint64_t)b->count * PERFMAP_SYMBOL_BYTES + b->names.len;
@@ -120,7 +121,7 @@ static int read_map(int fd, struct map_reader *m, uint64_t max, struct error *wh
 		if (!rc && memory_of(&m->b) > max)
 			rc = -EFBIG;
 	}
-	/* A line that does not end, behind the others. */
+	/* The last line may lack its newline. */
 	m->text[m->len] = 0;
 	if (!rc && m->len && !m->too_long)
 		rc = take_line(m, m->text);
@@ -179,7 +180,7 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 		return rc;
 	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, inner_pid(src, pid)))
 		return rc;
-	/* its error is of interest only if there is a file */
+	/* report its error only if there is a file */
 	return access(path, F_OK) ? rc : open_map(path, owner, why);
 }
 

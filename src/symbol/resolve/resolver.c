@@ -11,28 +11,28 @@
 
 #include "symbol/resolve/sources.h"
 
-/* Slots come in blocks, each twice as long as the one before; a block never moves. */
+/* Slots are allocated in blocks, each twice as long as the one before. Blocks never move. */
 #define BLOCK0	   64
 #define BLOCKS_MAX 24
 
 #define PID_BUCKETS 1024
 
-/* What loading a dso came to. Read-only once it is published. */
+/* Result of loading a dso. Read-only once it is published. */
 struct loaded {
 	struct symtab *table; /* NULL: no symbols */
-	bool borrowed;	      /* the table is of src.files */
-	struct symbol whole;  /* DSO_KSYMBOL: its name stands for every address */
-	bool few;	      /* but symbols that it exports */
-	char why[512];	      /* there are none, or few; else empty */
+	bool borrowed;	      /* src.files owns the table */
+	struct symbol whole;  /* DSO_KSYMBOL: this symbol covers every address */
+	bool few;	      /* it has only the exported symbols */
+	char why[512];	      /* reason for none or few symbols; else empty */
 };
 
 struct resolver_slot {
-	/* Published with release under the lock, read with acquire. */
+	/* Published with release under the lock; read with acquire. */
 	_Atomic(struct loaded *) loaded;
 	pthread_mutex_t lock; /* guards the loading */
 };
 
-/* A process's perf-PID.map. Nodes are only ever added in front. */
+/* perf-PID.map of a process. Nodes are only ever added in front. */
 struct pid_map {
 	struct pid_map *next;
 	uint32_t pid;
@@ -45,12 +45,15 @@ struct resolver {
 	char *home;
 	_Atomic(struct resolver_slot *) blocks[BLOCKS_MAX];
 	_Atomic(struct pid_map *) pids[PID_BUCKETS];
-	/* Lock order: after a slot's. Guards the growing of blocks and pids, and what follows. */
+	/*
+	 * Lock order: after a slot's lock. Guards the growing of @blocks and @pids, and the fields
+	 * below.
+	 */
 	pthread_mutex_t lock;
 	_Atomic bool any_perfmap;
-	char pid_why[512];	/* first reason why a process had no perf-PID.map */
+	char pid_why[512];	/* first reason why a process has no perf-PID.map */
 	uint64_t perfmaps_left; /* bytes */
-	char refused[512];	/* the first file of symbols that has more than is taken of one */
+	char refused[512];	/* the first symbol file that exceeds the limit for one file */
 };
 
 static const struct loaded out_of_memory = {.why = "out of memory"};
@@ -102,7 +105,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 
 	if (e)
 		return e;
-	/* the strings of @host must live as long as the resolver: they are its own */
+	/* the strings of @host must live as long as the resolver, so it has copies */
 	if (home && *home)
 		r->home = strdup(home);
 	r->src.host.home = r->home;
@@ -166,7 +169,7 @@ static struct resolver_slot *block_new(size_t n)
 	return b;
 }
 
-/* The block of dso number @index, and the slot's place in it. */
+/* Number of the block of dso @index; *@ret is the slot's index in it. */
 static unsigned int block_of(unsigned int index, size_t *ret)
 {
 	uint64_t n = (uint64_t)index + BLOCK0;
@@ -176,7 +179,7 @@ static unsigned int block_of(unsigned int index, size_t *ret)
 	return k;
 }
 
-/* The slot of dso number @index if it has been made, else NULL. */
+/* The slot of dso @index, or NULL if it has not been made. */
 static const struct resolver_slot *slot_find(const struct resolver *r, unsigned int index)
 {
 	size_t at;
@@ -189,7 +192,7 @@ static const struct resolver_slot *slot_find(const struct resolver *r, unsigned 
 	return b ? b + at : NULL;
 }
 
-/* The slot of dso number @index; NULL when out of memory. Lock-free once it is there. */
+/* The slot of dso @index; NULL when out of memory. Lock-free if it exists already. */
 static struct resolver_slot *slot_get(struct resolver *r, unsigned int index)
 {
 	size_t at;
@@ -279,7 +282,7 @@ static struct pid_map *pid_find(struct resolver *r, uint32_t pid)
 	return p;
 }
 
-/* Loads a process's map, or remembers that there is none. */
+/* Loads a process's map, or remembers that it has none. */
 static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 {
 	struct error why = ERROR_INIT;
@@ -318,7 +321,7 @@ static const struct symbol *find_anon(struct resolver *r, uint32_t pid, uint64_t
 	return p && p->table ? symtab_find(p->table, addr, !r->src.opts.no_demangle) : NULL;
 }
 
-/* A child that its parent has forked runs the parent's code, until it makes some of its own. */
+/* A forked child runs the code of its parent, until it makes some of its own. */
 static const struct symbol *find_jit(struct resolver *r, const struct dso *dso, uint32_t pid,
 				     uint64_t addr)
 {
@@ -385,7 +388,7 @@ const char *resolver_why_not(struct resolver *r, const struct dso *dso)
 	if (dso->kind == DSO_ANON) {
 		if (atomic_load(&r->any_perfmap))
 			return NULL;
-		/* pid_why is written once; the lock orders us behind that */
+		/* pid_why is written once; the lock orders this read after it */
 		pthread_mutex_lock(&r->lock);
 		why = *r->pid_why ? r->pid_why : "no perf-PID.map of its processes was found";
 		pthread_mutex_unlock(&r->lock);
@@ -399,7 +402,7 @@ const char *resolver_refused(struct resolver *r)
 {
 	const char *text;
 
-	/* written once; the lock orders us behind that */
+	/* it is written once; the lock orders this read after it */
 	pthread_mutex_lock(&r->lock);
 	text = *r->refused ? r->refused : NULL;
 	pthread_mutex_unlock(&r->lock);

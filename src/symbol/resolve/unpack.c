@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whole files into memory, unpacked: modules come as .ko.xz, .ko.gz, .ko.zst. */
+/* Reads whole files into memory and unpacks them: modules are stored as .ko.xz, .ko.gz, .ko.zst. */
 #include "symbol/resolve/sources.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* What a packed file may become, and what a decoder may take to work. */
+/* Limits: bytes of an unpacked file, and memory of a decoder. */
 #define UNPACKED_MAX ((size_t)1 << 30)
 #define DECODER_MAX  ((uint64_t)256 << 20)
 

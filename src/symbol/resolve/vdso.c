@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The vdso: no file has it, but this process has one of its own, which is the recorded one if the
- * build-ids agree (or none is recorded, and the recording is of this machine and kernel).
+ * Symbols of the vdso. No file has it, but this process has one. It is the recorded one if the
+ * build-ids are equal, or if none is recorded and the recording is of this machine and kernel.
  */
 #include "symbol/resolve/sources.h"
 
@@ -13,7 +13,7 @@
 
 #define VDSO_MAX ((size_t)1 << 20)
 
-/* How long the image is: up to its last segment or section, whatever reaches farther. */
+/* Length of the image: up to the end of its last segment or section, whichever is farther. */
 static size_t image_size(const ElfW(Ehdr) * eh)
 {
 	const ElfW(Phdr) *ph = (const void *)((const char *)eh + eh->e_phoff);
