@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What was odd: distinct sentences, with a count of how often each was met. */
+/* Collects findings: distinct sentences, each with a count. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct data_finding *find_finding(struct findings *list, enum data_severi
 	return NULL;
 }
 
-/* The last two findings stand for whatever no longer fits, one for each severity. */
+/* The last two findings count all that no longer fit, one for each severity. */
 static struct data_finding *overflow_finding(struct findings *list, enum data_severity severity)
 {
 	for (size_t i = FINDINGS_MAX - 2; i < list->nr; i++) {

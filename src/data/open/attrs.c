@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The section of attributes: entries of header.attr_size bytes, each an attribute and the section
- * of its ids, and the table of names that files before perf 3.10 have (event_types).
+ * Reads the section of attributes: entries of header.attr_size bytes, each an attribute and the
+ * section of its ids. Reads also the table of names (event_types) of files before perf 3.10.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +44,10 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 	return 0;
 }
 
-/* Bytes of ids that may be read: overlapping sections must not multiply the size of the file. */
+/*
+ * Bytes of ids that may still be read: overlapping sections must not multiply the work beyond the
+ * file's size.
+ */
 struct id_budget {
 	uint64_t left;
 };
@@ -55,8 +58,8 @@ static bool ids_plausible(const struct data_file *df, struct pd_section s)
 }
 
 /*
- * Where the section of ids stands: at the end of the entry. Some writers let it follow the
- * attribute by its own size; that is believed when it alone makes sense.
+ * Finds the section of ids at the end of the entry. Some writers put it behind the attribute's own
+ * size; that place is used if only it makes sense.
  */
 static struct pd_section find_ids(struct data_file *df, const uint8_t *entry, size_t stride,
 				  uint32_t attr_size, uint64_t offset)
@@ -133,7 +136,7 @@ static int add_entry(struct data_file *df, const uint8_t *entry, size_t stride, 
 	return rc;
 }
 
-/* The distance of entries, or 0 when neither the header nor the first attribute gives one. */
+/* Distance of entries; 0 if neither the header nor the first attribute gives one. */
 static uint64_t entry_stride(struct data_file *df)
 {
 	const struct pd_header *h = &df->header;
@@ -156,8 +159,8 @@ static uint64_t entry_stride(struct data_file *df)
 }
 
 /*
- * Names that are looked for cost one step for each event; a file may not make us do that without
- * end.
+ * Bounds the search for names: each costs one step for each event, and a file may have any number
+ * of them.
  */
 #define NAME_STEPS_MAX (64u << 20)
 
@@ -178,7 +181,7 @@ int tracepoint_set_name(struct data_file *df, uint64_t config, const char *name)
 	return rc;
 }
 
-/* Events of other types have no need of these names, and their numbers are not unique. */
+/* Events of other types do not need these names, and their numbers are not unique. */
 int event_type_name(struct data_file *df, const uint8_t *entry, size_t len)
 {
 	char name[65] = "";

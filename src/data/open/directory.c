@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A directory as perf record --threads writes it: "data" with header, "data.N" with records only.
- */
+/* Opens a directory of perf record --threads: "data" with a header, "data.N" with records only. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The N of "data.N" in decimal as perf writes it: "data.old" and "data.01" are none. */
+/* Parses the N of "data.N", in decimal as perf writes it; "data.old" and "data.01" do not match. */
 static bool segment_number(const char *name, uint64_t *ret)
 {
 	const char *digits = name + 5;
@@ -70,7 +69,9 @@ static int add_segment(struct data_file *df, const char *path, uint64_t n, bool 
 
 	if (snprintf(name, sizeof(name), "%s/data.%" PRIu64, path, n) >= (int)sizeof(name))
 		return error_sys(err, -ENAMETOOLONG, "%.200s", path);
-	/* Scans open it again: a directory may hold more files than may be open at once. */
+	/*
+	 * Scans open the file again: a directory may hold more files than a process may have open.
+	 */
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return error_sys(err, -errno, "%s", name);
@@ -79,7 +80,7 @@ static int add_segment(struct data_file *df, const char *path, uint64_t n, bool 
 	return rc;
 }
 
-/* Compares data.@n, the last segment, with what the recorder says about it. */
+/* Compares data.@n, the last segment, with the recorder's description of it. */
 static void check_part(struct data_file *df, const struct parts *parts, uint64_t n)
 {
 	struct segment *s = &df->segments[df->nr_segments - 1];
@@ -103,7 +104,7 @@ static void check_part(struct data_file *df, const struct parts *parts, uint64_t
 		s->sure = expected;
 }
 
-/* Files from @from to before @to are not there. */
+/* Notes that the files from @from up to, but not including, @to are missing. */
 static void note_missing(struct data_file *df, const struct parts *parts, uint64_t from,
 			 uint64_t to)
 {
@@ -118,7 +119,7 @@ static void note_missing(struct data_file *df, const struct parts *parts, uint64
 				 from, to);
 }
 
-/* A data.N that cannot be read is damage; one of another user is a refusal. */
+/* A data.N that cannot be read is damage; one of another user is refused. */
 static int add_segments(struct data_file *df, const char *path, bool force,
 			const struct numbers *list, const struct parts *parts, struct error *err)
 {
@@ -144,7 +145,7 @@ static int add_segments(struct data_file *df, const char *path, bool force,
 	return 0;
 }
 
-/* What the recorder says about the parts; nothing, if it was perf. Returns 0 or -ENOMEM. */
+/* Reads the recorder's description of the parts; perf writes none. Returns 0 or -ENOMEM. */
 static int read_parts(struct data_file *df, struct parts *ret)
 {
 	const uint8_t *p;

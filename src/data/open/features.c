@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Feature sections: a table of {offset, size} behind the data, one entry for each bit that is set
- * in the header, in the order of the bits. Contents are read at once: they are small, and together
- * may not be more than the file.
+ * Reads feature sections. A table of {offset, size} follows the data, with one entry for each set
+ * bit of the header, in the order of the bits. All contents are read at once: they are small, and
+ * their sum is bounded by the size of the file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static size_t count_bits(const uint64_t bits[4])
 	return n;
 }
 
-/* Reads the table for @nr features. Returns whole entries that are there, or a negative errno. */
+/* Reads the table for @nr features. Returns the number of whole entries, or a negative errno. */
 static int read_table(const struct data_file *df, size_t nr, struct pd_section *table)
 {
 	const struct segment *s = &df->segments[0];
@@ -97,7 +97,7 @@ int features_read(struct data_file *df)
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && next < have; f++) {
 		if (!(bits[f / 64] >> (f % 64) & 1))
 			continue;
-		if (f == HEADER_RESERVED) { /* no contents: see data/writer.c */
+		if (f == HEADER_RESERVED) { /* no contents: see data/writer/writer_file.c */
 			next++;
 			continue;
 		}
@@ -111,7 +111,7 @@ int features_read(struct data_file *df)
 	return 0;
 }
 
-/* A line "name,type,config" of simpleperf's list of events. */
+/* Takes a line "name,type,config" of simpleperf's list of events. */
 static int take_event_info(struct data_file *df, const char *line)
 {
 	size_t name_len = strcspn(line, ",");
@@ -127,8 +127,8 @@ static int take_event_info(struct data_file *df, const char *line)
 }
 
 /*
- * simpleperf's META_INFO: strings in pairs of key and value. It has the names of tracepoints, for
- * which nothing else may be in the file; other events are called as perf calls them.
+ * Applies simpleperf's META_INFO: pairs of strings, key and value. Its names of tracepoints may be
+ * the only ones in the file; other events have perf's names.
  */
 static int apply_meta_info(struct data_file *df)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The first bytes: magic, byte order, and where things are.
- * Source: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c (for what
- * files of version 1 and of other word sizes look like).
+ * Reads the file header: magic, byte order, and the sections.
+ *
+ * Sources: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c (for files
+ * of version 1 and of other word sizes).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +12,13 @@
 
 #include "data/open/open_priv.h"
 
-#define HEADER_MIN	   56u /* up to and with the section of data */
-#define HEADER_NO_FEATURES 72u /* very old: ends before the feature bits */
+#define HEADER_MIN	   56u /* up to and including the section of data */
+#define HEADER_NO_FEATURES 72u /* of very old files: they end before the feature bits */
 #define HEADER_PLAUSIBLE   65536u
 
 /*
- * Version 2 tells its byte order by the magic. Version 1 has the same bytes on every machine:
- * there the size of the header, which is small, tells.
+ * In version 2 the magic gives the byte order. In version 1 the magic is the same on every machine,
+ * so the size of the header, a small number, gives it.
  */
 static void detect_order(struct data_file *df, const uint8_t *raw)
 {
@@ -48,8 +49,8 @@ int header_check_magic(const char *path, const uint8_t *raw, struct error *err)
 }
 
 /*
- * The feature bits are an array of the recorder's unsigned longs. Of the other byte order they
- * may thus have to be turned in words of 8 or of 4 bytes; what points to sections inside the
+ * Takes the feature bits, an array of the recorder's unsigned longs. In a file of the other byte
+ * order, words of 8 or of 4 bytes may have to be swapped. The variant whose sections lie inside the
  * file is right.
  */
 static void take_feature_bits(struct data_file *df, const uint8_t *raw, size_t len)
@@ -69,7 +70,7 @@ static void take_feature_bits(struct data_file *df, const uint8_t *raw, size_t l
 		memcpy(df->header.features, wide, sizeof(wide));
 }
 
-/* Clamps the section of data to the file, and says so. */
+/* Clamps the section of data to the file, with a finding. */
 static void place_data(struct data_file *df)
 {
 	struct pd_header *h = &df->header;
@@ -169,7 +170,10 @@ int header_read(struct data_file *df, struct error *err)
 
 	if (n < 0)
 		return error_sys(err, (int)n, "%s", s->path);
-	/* What a header tells of was written before it. */
+	/*
+	 * The bytes that a header describes were written before it: get the file's size after
+	 * reading it.
+	 */
 	if (!fstat(s->fd, &st) && (uint64_t)st.st_size > s->size)
 		s->size = s->end = (uint64_t)st.st_size;
 	if (n < PD_PIPE_HEADER_SIZE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What kind of thing the path is, whose it is, and making it something one can seek in. */
+/* Opens a recording: finds its kind, checks its owner, and copies it if it cannot seek. */
 #include "data/open/open.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "sys/io/tmpfile.h"
 
 #define SPOOL_CHUNK (256u << 10)
-#define TRIES	    50 /* to read a header and what it is about while a recorder writes them */
+#define TRIES	    50 /* at a header and its sections, while a recorder writes them */
 
 static int write_all(int fd, const uint8_t *p, size_t len)
 {
@@ -33,7 +33,7 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Reads at least @least bytes, unless the input ends. Returns how many, or a negative errno. */
+/* Reads at least @least bytes, unless the input ends. Returns their number or a negative errno. */
 static ssize_t read_chunk(int in, uint8_t *chunk, size_t least, const char *path, struct error *err)
 {
 	size_t done = 0;
@@ -52,7 +52,7 @@ static ssize_t read_chunk(int in, uint8_t *chunk, size_t least, const char *path
 	return (ssize_t)done;
 }
 
-/* Copies @in, of which @n bytes are in @chunk, to a temporary file. Returns its fd or -errno. */
+/* Copies @in to a temporary file; its first @n bytes are in @chunk. Returns its fd or -errno. */
 static int copy_to_file(int in, uint8_t *chunk, ssize_t n, const char *path, struct error *err)
 {
 	int rc = 0, fd = tmpfile_open(err);
@@ -77,8 +77,8 @@ static int copy_to_file(int in, uint8_t *chunk, ssize_t n, const char *path, str
 }
 
 /*
- * Copies what cannot be seeked in to an unlinked file, if it begins as a recording: what does not
- * may have no end. Returns its fd or a negative errno.
+ * Copies an input that cannot seek to an unlinked file, if it begins like a recording; other input
+ * may never end. Returns its fd or a negative errno.
  */
 static int spool(int in, const char *path, struct error *err)
 {
@@ -99,7 +99,7 @@ static int spool(int in, const char *path, struct error *err)
 	return rc;
 }
 
-/* Makes @fd the first segment, through a temporary file where it cannot be seeked. Takes @fd. */
+/* Makes @fd the first segment, by a temporary file if it cannot seek. Takes over @fd. */
 static int add_first(struct data_file *df, const char *path, int fd, bool force, struct error *err)
 {
 	struct stat st;
@@ -174,7 +174,7 @@ static int open_path(struct data_file *df, const char *path, bool force, struct 
 	return open_directory(df, path, force, err);
 }
 
-/* @ret_again is set, whatever comes of it, if the file was flushed meanwhile. */
+/* Sets *@ret_again, also on failure, if the file was flushed meanwhile. */
 static int open_once(const char *path, bool force, struct data_file **ret, bool *ret_again,
 		     struct error *err)
 {
@@ -214,8 +214,8 @@ out:
 }
 
 /*
- * A recorder's flush writes data where the table of features stood, after it has written a header
- * that does without. So if the header has not changed, neither has what it is about.
+ * A flush writes a header without features first, then data where the table of features was. So if
+ * the header has not changed, its sections have not either.
  */
 int data_open(const char *path, bool force, struct data_file **ret, struct error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What records say about events and features. In a pipe stream all of that is in records, anywhere;
- * in a file a few stand at the beginning of the data.
+ * Takes events and features from records. A pipe stream has them only in records, anywhere; a file
+ * has a few at the beginning of its data.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "data/scan/scan_priv.h"
 
 #define FILE_PRESCAN_MAX \
-	(4u << 20) /* bytes of a file's data in which such records are looked for */
+	(4u << 20) /* bytes at the beginning of a file's data, searched for such records */
 
 #define EVENT_UPDATE_NAME 2u
 
@@ -20,10 +20,10 @@ struct stream_record {
 	const uint8_t *body; /* behind the header, file order */
 	size_t len;
 	const struct data_record *rec;
-	struct data_scan *scan; /* that delivered it */
+	struct data_scan *scan; /* the scan that delivered it */
 };
 
-/* The contents are to be written to *@ret. */
+/* Makes room for the contents; the caller writes them to *@ret. */
 static int make_feature(struct data_file *df, unsigned int feature, size_t len, uint8_t **ret)
 {
 	struct buf *b = &df->features[feature];
@@ -77,7 +77,7 @@ static int take_attr(struct data_file *df, const struct stream_record *s)
 	return rc;
 }
 
-/* A file has its attributes in the header; only where none could be read does a record help. */
+/* A file has its attributes in the header; the record serves only if none could be read there. */
 static int take_missing_attr(struct data_file *df, const struct stream_record *s)
 {
 	return pd_evlist_count(df->list) ? 0 : take_attr(df, s);
@@ -121,7 +121,7 @@ static int take_feature(struct data_file *df, const struct stream_record *s)
 	return set_feature(df, (unsigned int)feature, s->body + 8, s->len - 8);
 }
 
-/* The data stand behind the record. */
+/* The data follow the record. */
 static int take_payload(struct data_file *df, const struct stream_record *s, uint64_t size)
 {
 	uint8_t *to;
@@ -133,7 +133,7 @@ static int take_payload(struct data_file *df, const struct stream_record *s, uin
 	if (rc)
 		return rc;
 	rc = data_scan_payload(s->scan, to, size);
-	if (rc) /* the file has become shorter: none is better than a part */
+	if (rc) /* the file became shorter: no data are better than a part */
 		df->header.features[0] &= ~(1ULL << HEADER_TRACING_DATA);
 	return rc ? -EBADMSG : 0;
 }
@@ -152,7 +152,7 @@ static int take_tracing_data(struct data_file *df, const struct stream_record *s
 	return set_feature(df, HEADER_TRACING_DATA, s->body + 4, size);
 }
 
-/* The BUILD_ID feature is a run of such records, header included, in the file's byte order. */
+/* The BUILD_ID feature is a sequence of such records, header included, in the file's byte order. */
 static int take_build_id(struct data_file *df, const struct stream_record *s)
 {
 	struct perf_event_header hdr = *s->rec->hdr;
@@ -243,7 +243,7 @@ int stream_prescan(struct data_file *df)
 	return rc;
 }
 
-/* The first 8 bytes of a record as the number they are in a section. */
+/* The first 8 bytes of a record as the number that they would be in a section. */
 static uint64_t header_as_offset(const struct data_file *df, const struct perf_event_header *h)
 {
 	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != df->swapped;
@@ -253,8 +253,8 @@ static uint64_t header_as_offset(const struct data_file *df, const struct perf_e
 }
 
 /*
- * Size of data 0: everything to the end of the file is taken for data, unless the table of
- * features is found where a record should be: its first entry points right behind the table.
+ * Finds the end of the data if their size is 0: the end of the file, or the table of features, if
+ * it is where a record should be. The first entry of the table points to the first byte behind it.
  */
 int stream_find_end(struct data_file *df)
 {
@@ -279,7 +279,7 @@ int stream_find_end(struct data_file *df)
 	data_scan_free(scan);
 	if (rc < 0)
 		return rc;
-	/* Of a little-endian file the entry is no record at all: it seems to have size 0. */
+	/* In a little-endian file the entry is no valid record: its size seems to be 0. */
 	if (!rc && table && file_read(s->fd, first, sizeof(first), pos) == sizeof(first) &&
 	    load_u64(first, df->swapped) == pos + table)
 		s->end = pos;

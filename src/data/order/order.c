@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Time order: read until something may be delivered, deliver it, read on.
+ * Delivers records in order of time: reads until it may deliver some, delivers them, reads on.
  *
- * What may be delivered is what is not newer than a limit: 0 at first, UINT64_MAX when all is
- * read, and at each FINISHED_ROUND the newest time of the rounds before (tools/perf's rule: in a
- * round every ring is drained once, so what the next round brings is newer than what the last one
- * ended with).
+ * It may deliver records that are not newer than a limit. The limit is 0 at first, UINT64_MAX when
+ * all is read, and at each FINISHED_ROUND the newest time of the earlier rounds. This is the rule
+ * of tools/perf: a round drains every ring once, so records of the next round are newer than the
+ * end of the last one.
  */
 #include "data/order/order.h"
 
@@ -24,26 +24,26 @@
 struct order {
 	struct data_file *df;
 	struct order_opts opts;
-	bool rounds; /* FINISHED_ROUND is heeded: there is one segment */
+	bool rounds; /* FINISHED_ROUND counts: there is one segment */
 
 	struct data_scan *scan;
 	unsigned int segment;	     /* of @scan */
-	uint64_t done_before, total; /* bytes: of the segments before, of all */
+	uint64_t done_before, total; /* bytes: of the earlier segments, of all */
 	uint64_t countdown;	     /* records to the next call of progress() */
 	bool all_read;
 
 	struct queue queue;
 	struct spill spill;
-	struct merger merger; /* while delivering: over queue and runs */
+	struct merger merger; /* while delivering: merges the queue and the runs */
 	bool delivering;
-	bool taken;	/* the merger's top was delivered and is to be passed */
-	uint64_t limit; /* deliver up to this time */
+	bool taken;	/* the merger's top was delivered; advance before the next one */
+	uint64_t limit; /* deliver records up to this time */
 
-	uint64_t newest;      /* time among the records read */
-	uint64_t round_limit; /* @newest as of the last FINISHED_ROUND */
-	uint64_t delivered;   /* newest time delivered; valid when any_timed */
+	uint64_t newest;      /* newest time among the records read */
+	uint64_t round_limit; /* @newest at the last FINISHED_ROUND */
+	uint64_t delivered;   /* newest time delivered; valid if @any_timed */
 	bool any_timed;
-	uint64_t late; /* records older than what had been delivered */
+	uint64_t late; /* records older than a record delivered before */
 	uint64_t late_offset;
 	uint32_t late_segment;
 };
@@ -96,7 +96,7 @@ static void call_progress(struct order *o)
 	o->opts.progress(o->done_before + done, o->total, o->opts.arg);
 }
 
-/* Notes that a segment cannot be read (further), and goes on to the next one. */
+/* Notes that the rest of a segment cannot be read, and goes on to the next segment. */
 static void segment_failed(struct order *o, int rc)
 {
 	uint64_t at = o->scan ? scan_position(o->scan) : 0;
@@ -116,7 +116,10 @@ static void next_segment(struct order *o)
 	o->segment++;
 }
 
-/* Next record in file order over all segments. 1, 0 at the end of all, or a negative errno. */
+/*
+ * Reads the next record in file order over all segments. Returns 1, 0 at the end, or a negative
+ * errno.
+ */
 static int read_record(struct order *o, struct data_record *rec)
 {
 	if (o->opts.sweep)
@@ -138,7 +141,7 @@ static int read_record(struct order *o, struct data_record *rec)
 	return 0;
 }
 
-/* For merge_input: the queue in memory. */
+/* Input of a merge: the queue in memory. */
 static int queue_next(void *ctx, const struct queued **ret)
 {
 	queue_pop(ctx);
@@ -190,7 +193,10 @@ static void fill_record(struct order *o, const struct queued *block, struct data
 	o->any_timed = true;
 }
 
-/* Next record that may be delivered now. 1, 0 if there is none, or a negative errno. */
+/*
+ * Gets the next record that may be delivered now. Returns 1, 0 if there is none, or a negative
+ * errno.
+ */
 static int deliver(struct order *o, struct data_record *ret)
 {
 	const struct queued *block;
@@ -212,7 +218,7 @@ static int deliver(struct order *o, struct data_record *ret)
 	return queue_compact(&o->queue);
 }
 
-/* Puts an untimed record where it is met: behind what was delivered last. */
+/* A record without a time keeps its place in the file: behind the last delivered record. */
 static void place_untimed(const struct order *o, struct data_record *rec)
 {
 	if (o->any_timed)
@@ -236,7 +242,7 @@ static int take_timed(struct order *o, const struct data_record *rec, struct err
 	return queue_push(&o->queue, rec);
 }
 
-/* Reads one record. 1: it is to be delivered at once; 0: go on; or a negative errno. */
+/* Reads one record. Returns 1 if it is to be delivered at once, 0 to go on, or a negative errno. */
 static int read_on(struct order *o, struct data_record *rec, struct error *err)
 {
 	int rc = read_record(o, rec);

@@ -27,7 +27,7 @@ int queue_push(struct queue *q, const struct data_record *rec)
 		.segment = rec->segment,
 		.size = (uint32_t)size,
 	};
-	/* The padding goes to disk with the rest. */
+	/* The padding is written to disk, too: initialize it. */
 	memset((uint8_t *)block + size - 8, 0, 8);
 	memcpy(block + 1, rec->hdr, rec->hdr->size);
 	q->e[q->nr++] = (struct queue_entry){block->time, block->place, q->arena.len};
@@ -72,7 +72,7 @@ void queue_settle(struct queue *q)
 		sift_up(q->e, q->settled++);
 }
 
-/* Merges the ascending runs of @src two by two into @dst. Returns the number of runs made. */
+/* Merges the ascending runs of @src in pairs into @dst. Returns the number of runs left. */
 static size_t merge_pass(const struct queue_entry *src, struct queue_entry *dst, size_t nr)
 {
 	size_t a = 0, out = 0, runs = 0;
@@ -99,8 +99,8 @@ static size_t merge_pass(const struct queue_entry *src, struct queue_entry *dst,
 }
 
 /*
- * Natural merge sort: a recording is a sequence of pieces of rings, each in order, so that few
- * passes are needed.
+ * Natural merge sort. A recording is a sequence of pieces of rings, each in order, so few passes
+ * suffice.
  */
 int queue_sort(struct queue *q)
 {
@@ -134,7 +134,7 @@ const struct queued *queue_peek(const struct queue *q)
 	return (const struct queued *)(q->arena.data + q->e[q->sorted ? q->next : 0].at);
 }
 
-/* Of a heap everything must be settled. */
+/* In a heap all entries must be settled. */
 void queue_pop(struct queue *q)
 {
 	q->live -= queue_peek(q)->size;
@@ -154,7 +154,9 @@ int queue_compact(struct queue *q)
 	struct buf fresh = {0};
 	size_t garbage = q->arena.len - q->live;
 
-	/* Copying what is alive is paid for by the at least equal amount that was popped. */
+	/*
+	 * At least as much was popped since the last copy, which pays for copying the live blocks.
+	 */
 	if (q->sorted || garbage < q->live || garbage < 4096)
 		return 0;
 	if (buf_reserve(&fresh, q->live + 8))

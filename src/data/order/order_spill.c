@@ -9,9 +9,9 @@
 #include "sys/io/tmpfile.h"
 #include "data/order/order_queue.h"
 
-#define RUN_BUFFER (128u << 10) /* holds any block; the unit of reading a run */
+#define RUN_BUFFER (128u << 10) /* holds any block; a run is read in these units */
 #define OUT_BUFFER (256u << 10)
-#define FAN_IN	   128 /* runs of one level that are merged into one of the next */
+#define FAN_IN	   128 /* runs of one level; as many are merged into one of the next level */
 
 _Static_assert(RUN_BUFFER >= QUEUED_MAX, "a run's buffer holds any record");
 
@@ -80,7 +80,7 @@ static int refill(struct order_run *run)
 	return 0;
 }
 
-/* The block at the front of @run, NULL at its end. */
+/* Gets the block at the front of @run, or NULL at its end. */
 static int run_peek(struct order_run *run, const struct queued **ret)
 {
 	size_t left = run->len - run->pos;
@@ -140,7 +140,7 @@ int spill_inputs(struct spill *s, struct merger *m)
 	return add_inputs(s, 0, m);
 }
 
-/* Appends the run that was written from @begin on. */
+/* Appends the run that was written since @begin. */
 static int add_run(struct spill *s, uint64_t begin, unsigned int level)
 {
 	int rc = flush_out(s);
@@ -154,18 +154,18 @@ static int add_run(struct spill *s, uint64_t begin, unsigned int level)
 	return 0;
 }
 
-/* Forgets the runs from @from on, which end at @end, and gives their space on disk back. */
+/* Drops the runs from index @from on, and frees their space on disk, [@begin, @end). */
 static void drop_runs(struct spill *s, size_t from, uint64_t begin, uint64_t end)
 {
 	for (size_t i = from; i < s->nr; i++)
 		free(s->runs[i].buf);
 	s->nr = from;
-	/* Not every file system can; then the file is larger for a while. */
+	/* Not all file systems can; there the file is larger for a while. */
 	(void)!fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin,
 			 (off_t)(end - begin));
 }
 
-/* Merges the runs from @from on into one of the next level. */
+/* Merges the runs from index @from on into one of the next level. */
 static int merge_runs(struct spill *s, size_t from, unsigned int level)
 {
 	struct merger m = {0};
@@ -185,7 +185,7 @@ static int merge_runs(struct spill *s, size_t from, unsigned int level)
 	return add_run(s, begin, level + 1);
 }
 
-/* While FAN_IN runs of one level stand at the end, they become one. */
+/* While the last FAN_IN runs have one level, merges them. */
 static int merge_levels(struct spill *s)
 {
 	for (;;) {

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Holds any record of 64 KiB with room for a good run of others; small enough for the L2 cache. */
+/* Holds any record of 64 KiB and a good number of others; small enough for the L2 cache. */
 #define OUTPUT_SIZE (512u << 10)
 
 /*
- * Frames of zstd before 1.0, older than any recorder that compresses. The library may still have
- * the decoders, which are not made for hostile input, and looks for these where it also looks for
- * the header of a frame: wherever it is handed input before it has the whole of that.
+ * Magic numbers of zstd frames before 1.0. No recorder that compresses is as old. The library may
+ * still have the decoders for them, which are not safe on hostile input. It looks for these numbers
+ * where it looks for the header of a frame: at all input that it gets before it has the whole
+ * header.
  */
 #define LEGACY_MAGIC_FIRST 0xFD2FB522u
 #define LEGACY_MAGIC_LAST  0xFD2FB527u
@@ -20,25 +21,25 @@
 #define FRAME_HEADER_MAX   18u
 
 /*
- * What a container may expand to, a thousand times its size. The emptiest stacks expand to a few
- * hundred times; what is beyond is made to fill memory and disks. Places of records in a container
- * (scan.c) go no further either.
+ * A container may expand to a thousand times its size. The emptiest stacks expand to a few hundred
+ * times; more is made to fill memory and disks. Places of records in a container (scan.c) end
+ * there, too.
  */
 #define EXPANDED_MAX (64u << 20)
 
 struct inflater {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
-	uint64_t offset;   /* of the container that @in belongs to */
-	uint64_t produced; /* bytes that it has expanded to so far */
-	const char *fault; /* why the rest of it was given up */
-	bool full;	   /* the context may hold output that found no room */
-	bool in_frame;	   /* a frame was begun and has not come to its end */
-	uint64_t frame_in; /* bytes of it that were taken */
+	uint64_t offset;   /* of the container in @in */
+	uint64_t produced; /* bytes of output from it so far */
+	const char *fault; /* reason why its rest was given up */
+	bool full;	   /* the output buffer was full: the context may hold more */
+	bool in_frame;	   /* a frame began and has not ended */
+	uint64_t frame_in; /* bytes of the frame that were consumed */
 
-	/* Output [pos, end). Up to @seam it came from an earlier container. */
+	/* Output is [pos, end). An earlier container produced the part before @seam. */
 	size_t pos, end, seam;
-	uint64_t old_offset, old_inner; /* place of the byte at @pos while it is before @seam */
+	uint64_t old_offset, old_inner; /* place of the byte at @pos, while it is before @seam */
 
 	uint64_t out[OUTPUT_SIZE / 8];
 };
@@ -77,7 +78,7 @@ void inflater_place(const struct inflater *z, uint64_t *ret_offset, uint64_t *re
 	}
 }
 
-/* What @len bytes at @p begin with as a number; 0 if they are too few. */
+/* The first bytes at @p as a number; 0 if there are too few. */
 static uint32_t magic_at(const uint8_t *p, size_t len)
 {
 	uint32_t magic = 0;
@@ -106,7 +107,7 @@ void inflater_input(struct inflater *z, const uint8_t *p, size_t len, uint64_t o
 	z->produced = 0;
 	z->fault = NULL;
 	z->full = false;
-	/* A frame begins here, whether or not an earlier one came to its end. */
+	/* A new frame begins here, whether or not the last one ended. */
 	if (magic_at(p, len) == ZSTD_MAGICNUMBER)
 		new_frame(z);
 }
@@ -145,7 +146,9 @@ bool inflater_is_fresh(const struct inflater *z)
 	return !z->in_frame && z->pos == z->end && z->in.pos == z->in.size;
 }
 
-/* Moves what is unconsumed to the front; records there are then aligned as they were written. */
+/*
+ * Moves unconsumed output to the front; this restores the alignment that records had when written.
+ */
 static void make_room(struct inflater *z)
 {
 	size_t left = z->end - z->pos;
@@ -174,7 +177,7 @@ static bool meets_legacy(const struct inflater *z)
 		magic == LEGACY_MAGIC_01);
 }
 
-/* One step into @out, which has room, of a stream that is not at its end. */
+/* Decompresses one step into @out, which has room, from a stream that has not ended. */
 static void decompress(struct inflater *z, ZSTD_outBuffer *out)
 {
 	size_t in_pos = z->in.pos, out_pos = out->pos, r;

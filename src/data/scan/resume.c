@@ -9,9 +9,9 @@
 #include "perfdata/sample.h"
 
 #define WINDOW	   (1u << 20)
-#define COPY_MAX   1024u	  /* bytes of a record that is copied to be decoded */
-#define OTHER_MAX  8192u	  /* bytes of a record that is no sample: a path has 4096 */
-#define TIME_BACK  10000000000ull /* ns: rings are written one after the other */
+#define COPY_MAX   1024u	  /* bytes of a record that are copied to be decoded */
+#define OTHER_MAX  8192u	  /* bytes of a record that is not a sample: a path has 4096 */
+#define TIME_BACK  10000000000ull /* ns; rings are written one after the other */
 #define TIME_AHEAD (3600 * 1000000000ull)
 
 struct resume {
@@ -20,7 +20,7 @@ struct resume {
 	uint8_t window[WINDOW] __attribute__((aligned(8)));
 };
 
-/* Bytes in which records are looked for. */
+/* Bytes that are searched for records. */
 struct view {
 	const struct data_file *df;
 	const uint8_t *p;
@@ -32,11 +32,11 @@ struct view {
 enum verdict {
 	NO,
 	YES,
-	LAST,	/* and what follows is no record: the end of a run that needs no more */
-	BEYOND, /* the view ends before */
+	LAST,	/* a record, and no record follows: the run ends and needs no more */
+	BEYOND, /* not known: the view ends too early */
 };
 
-/* Whether the aligned record at @hdr, in the file's order, holds what it should. */
+/* Whether the aligned record @hdr, in the file's order, decodes. */
 static bool decodes(const struct data_file *df, struct perf_event_header *copy,
 		    const struct perf_event_header *hdr)
 {
@@ -56,7 +56,7 @@ static bool decodes(const struct data_file *df, struct perf_event_header *copy,
 	return !rc || rc == -ENOTSUP;
 }
 
-/* The same of @size bytes at @p, and its time, 0 if that is not known. */
+/* The same for the record at @p, of any alignment. *@ret_time is its time, 0 if not known. */
 static bool fits(const struct data_file *df, const uint8_t *p, const struct perf_event_header *hdr,
 		 uint64_t *ret_time)
 {
@@ -69,7 +69,7 @@ static bool fits(const struct data_file *df, const uint8_t *p, const struct perf
 		memcpy(buf, p, hdr->size < COPY_MAX ? hdr->size : COPY_MAX);
 		*copy = *hdr;
 		record = copy;
-		/* A long one is known by its event alone, whose id stands at its begin. */
+		/* A long record is recognized by its event alone: the id is at its beginning. */
 		if (hdr->size > COPY_MAX)
 			return hdr->type == PERF_RECORD_SAMPLE &&
 			       pd_evlist_of_record(df->list, copy, df->swapped);
@@ -94,7 +94,7 @@ static enum verdict auxtrace(const struct view *v, size_t at, const struct perf_
 		       : NO;
 }
 
-/* A header that may be one. The rest of the record is not looked at. */
+/* Whether @hdr may be a header. The rest of the record is not read. */
 static bool may_be(const struct perf_event_header *hdr)
 {
 	if (hdr->type >= PERF_RECORD_HEADER_ATTR)
@@ -121,13 +121,13 @@ static enum verdict judge(const struct view *v, size_t at, uint16_t *ret_size, u
 	case PERF_RECORD_FINISHED_ROUND: return hdr.size == RECORD_MIN ? YES : NO;
 	case PERF_RECORD_COMPRESSED:
 	case PERF_RECORD_COMPRESSED2: return hdr.size > 2 * RECORD_MIN ? YES : NO;
-	case PERF_RECORD_HEADER_TRACING_DATA: return NO; /* of bytes that are no records */
+	case PERF_RECORD_HEADER_TRACING_DATA: return NO; /* bytes that are no records follow */
 	case PERF_RECORD_AUXTRACE: return auxtrace(v, at, &hdr);
 	default: return fits(v->df, p, &hdr, ret_time) ? YES : NO;
 	}
 }
 
-/* Whether a run of records begins at @at, YES, NO or BEYOND, and its time, 0 if it has none. */
+/* Whether a run of records begins at @at: YES, NO or BEYOND. *@ret_time is its time, or 0. */
 static enum verdict run_at(const struct view *v, size_t at, uint64_t *ret_time)
 {
 	uint64_t time, before = 0;
@@ -154,10 +154,12 @@ static enum verdict run_at(const struct view *v, size_t at, uint64_t *ret_time)
 }
 
 /*
- * The kernel leaves what a ring had before in the unused part of a copy of the stack. Old records
- * of the same size stand there, and lead from one such part to the next. But a run of true ones
- * begins within the first of them, and its times are newer. YES with the place of the newest run
- * that begins in the record at @at, which begins one at @time; or BEYOND.
+ * Finds the newest run that begins within the record at @at, which begins a run at @time.
+ *
+ * The kernel does not clear the unused part of a copy of the stack: it still has what the ring held
+ * before. Old records of the same size stand there, and they lead from one such part to the next.
+ * But a run of true records begins within the first of them, and its times are newer. Returns YES
+ * with the place, or BEYOND.
  */
 static enum verdict newest_run(const struct view *v, size_t at, uint64_t time, size_t *ret_at)
 {
@@ -178,7 +180,7 @@ static enum verdict newest_run(const struct view *v, size_t at, uint64_t time, s
 	return YES;
 }
 
-/* Whether no record begins within the word at @p: zeros are most of what is passed over. */
+/* Whether no record begins within the word at @p. Most skipped bytes are zeros. */
 static bool is_void(const uint8_t *p)
 {
 	uint64_t word;
@@ -187,7 +189,7 @@ static bool is_void(const uint8_t *p)
 	return !word;
 }
 
-/* From @at on: YES with the place, BEYOND with where that begins to be open, or NO. */
+/* Searches from @at on: YES with the place, BEYOND with the first undecided place, or NO. */
 static enum verdict search(const struct view *v, size_t at, size_t *ret_at)
 {
 	for (; at < v->len; at++) {
@@ -216,7 +218,7 @@ int resume_find_in(const struct data_file *df, const uint8_t *p, size_t len, boo
 	return search(&v, 0, ret_at) == YES;
 }
 
-/* Reads on at @from, unless what was read goes on far enough. Returns 0, -ENOMEM or -EIO. */
+/* Reads on at @from, unless the window reaches far enough. Returns 0, -ENOMEM or -EIO. */
 static int fill(struct resume **r, const struct segment *seg, int fd, uint64_t from)
 {
 	struct resume *w = *r;
@@ -232,7 +234,7 @@ static int fill(struct resume **r, const struct segment *seg, int fd, uint64_t f
 	}
 	if (from >= w->at && from - w->at + need <= w->len)
 		return 0;
-	/* Aligned as the records were, as long as all were whole words. */
+	/* Keeps the alignment of the records, as long as all of them were whole words. */
 	w->at = from - (from - seg->begin) % 8;
 	n = file_read(fd, w->window, seg->end - w->at < WINDOW ? seg->end - w->at : WINDOW, w->at);
 	w->len = n < 0 ? 0 : (size_t)n;
@@ -257,13 +259,13 @@ int resume_find(struct resume **r, const struct data_file *df, const struct segm
 		v.left = seg->end - (*r)->at - v.len;
 		v.ends = !v.left;
 		if (from - (*r)->at >= v.len)
-			return 0; /* the file has become shorter */
+			return 0; /* the file became shorter */
 		is = search(&v, (size_t)(from - (*r)->at), &at);
 		*ret_offset = (*r)->at + at;
 		if (is == YES)
 			return 1;
 		if (is == BEYOND && *ret_offset == from)
-			return 0; /* the same */
+			return 0; /* it became shorter */
 		from = *ret_offset;
 	}
 	return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The walk over the records of a segment.
+ * Walk over the records of a segment.
  *
- * Bytes are read into a window with pread() rather than mapped: a file that is cut while it is
- * read then ends early instead of killing the process, and memory does not depend on its size.
- * Records are delivered from the window without a copy when they are aligned and in this
- * machine's byte order. What follows an AUXTRACE record is passed over, and read on demand.
+ * It reads with pread() into a window and does not map the file. So a file that is truncated
+ * meanwhile ends early and does not kill the process, and memory does not depend on its size.
+ * Records are delivered from the window without a copy if they are aligned and in this machine's
+ * byte order. Data behind an AUXTRACE record are skipped, and read on demand.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 #include "data/scan/scan_priv.h"
 #include "data/scan/resume.h"
 
-#define TYPE_MAX  65535u /* nobody numbers records beyond */
-#define SEEK_STEP 16384u /* bytes of output that are worth another look */
+#define TYPE_MAX  65535u /* no recorder uses larger numbers */
+#define SEEK_STEP 16384u /* bytes of new output before the next search */
 
 #define WINDOW_SIZE (512u << 10)
 
 /*
- * Places: the offset takes the upper bits, the offset inside a container the lower ones. Both are
- * counted in eighths, which tell records apart since none has less than 8 bytes.
+ * Places: the offset in the file has the upper bits, the offset inside a container the lower ones.
+ * Both count units of 8 bytes, the least size of a record, so each record has its own place.
  */
 #define PLACE_INNER_BITS 23
 #define PLACE_INNER_MAX	 ((1ULL << PLACE_INNER_BITS) - 1)
@@ -39,25 +39,25 @@ struct data_scan {
 	unsigned int segment, flags;
 	int fd;
 	bool own_fd;
-	bool inside; /* the records of a container come next */
+	bool inside; /* the next records are in a container */
 
-	uint64_t from, pos, to;	   /* file offsets; pos: of the next record */
+	uint64_t from, pos, to;	   /* file offsets; @pos is that of the next record */
 	uint64_t until;		   /* the walk pauses here */
-	struct findings *findings; /* NULL: the file's */
+	struct findings *findings; /* NULL: those of the file */
 	uint64_t win_off;	   /* file offset of window[0] */
 	size_t win_len;
-	uint64_t inner_skip; /* bytes of payload inside a container still to be passed over */
+	uint64_t inner_skip; /* bytes of payload in a container that are still to be skipped */
 
-	struct resume *resume;		   /* made when the first damage is met */
-	struct inflater *z;		   /* made when the first container is met */
-	uint64_t payload_at, payload_size; /* of the record delivered, if it is in the file */
+	struct resume *resume;		   /* made at the first damage */
+	struct inflater *z;		   /* made at the first container */
+	uint64_t payload_at, payload_size; /* of the delivered record, if it is in the file */
 
-	/* Records are looked for in what containers expand to: from where on, and bytes passed. */
+	/* Search for records in the output of containers: where it began, and the bytes skipped. */
 	bool seeking;
 	uint64_t seek_offset, seek_inner, sought;
-	size_t seek_need; /* output that the next look is worth with */
+	size_t seek_need; /* bytes of output needed for the next search */
 
-	uint64_t record[RECORD_MAX / 8]; /* a record that had to be copied */
+	uint64_t record[RECORD_MAX / 8]; /* a record that was copied */
 	uint8_t window[WINDOW_SIZE] __attribute__((aligned(8)));
 };
 
@@ -73,7 +73,7 @@ struct data_scan {
 					 __VA_ARGS__);                                    \
 	} while (0)
 
-/* A record that is not whole, at the end of the file. */
+/* Severity of an incomplete record at the end of the file. */
 static enum data_severity cut_severity(const struct data_scan *scan)
 {
 	return scan->pos >= scan->seg->sure ? DATA_ODD : DATA_DAMAGED;
@@ -199,9 +199,8 @@ bool scan_is_fresh(const struct data_scan *scan)
 }
 
 /*
- * Reads the window anew from the next record on, @need bytes or more of it; not what is behind the
- * place of a pause if that is not needed. Returns 0 or -EIO; a file that has become shorter moves
- * the end of the walk.
+ * Reads the window again from the next record on, with at least @need bytes, but not beyond @until
+ * if that is not needed. Returns 0 or -EIO. If the file became shorter, the walk ends earlier.
  */
 static int refill(struct data_scan *scan, size_t need)
 {
@@ -224,7 +223,10 @@ static int refill(struct data_scan *scan, size_t need)
 	return 0;
 }
 
-/* The next @need bytes (at most RECORD_MAX) of the file in *@ret, NULL when it ends before. */
+/*
+ * Stores the next @need bytes (at most RECORD_MAX) in *@ret, or NULL if the file ends before.
+ * Returns 0 or -EIO.
+ */
 static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
 {
 	uint64_t at = scan->pos - scan->win_off;
@@ -244,7 +246,9 @@ static inline int peek(struct data_scan *scan, size_t need, const uint8_t **ret)
 	return 0;
 }
 
-/* @inner counts from 1 for what is inside of a container, so that this itself comes before. */
+/*
+ * @inner counts from 1 inside a container, so that the container itself sorts before its contents.
+ */
 static uint64_t place_of(const struct data_scan *scan, uint64_t offset, uint64_t inner)
 {
 	if (inner > PLACE_INNER_MAX)
@@ -269,7 +273,7 @@ static void note_unknown_type(struct data_scan *scan, uint32_t type, uint64_t of
 		scan_note(scan, DATA_ODD, offset, "records of unknown type %" PRIu32, type);
 }
 
-/* Copies a record that is not aligned or not in this machine's byte order. */
+/* Copies a record that is not aligned, or not in this machine's byte order. */
 static const struct perf_event_header *copy_record(struct data_scan *scan, const uint8_t *p,
 						   const struct perf_event_header *hdr,
 						   uint64_t offset)
@@ -289,7 +293,7 @@ static const struct perf_event_header *copy_record(struct data_scan *scan, const
 	return copy;
 }
 
-/* Everything about a record but its payload. */
+/* Fills @ret, except for the payload. */
 static void describe(struct data_scan *scan, const uint8_t *p, const struct perf_event_header *hdr,
 		     uint64_t offset, uint64_t inner, struct data_record *ret)
 {
@@ -323,7 +327,7 @@ static void describe(struct data_scan *scan, const uint8_t *p, const struct perf
 	ret->payload_size = 0;
 }
 
-/* How many bytes that are no records follow the record at @p. */
+/* Number of bytes behind the record at @p that are no records. */
 static uint64_t payload_size(const struct data_scan *scan, const uint8_t *p,
 			     const struct perf_event_header *hdr)
 {
@@ -335,7 +339,10 @@ static uint64_t payload_size(const struct data_scan *scan, const uint8_t *p,
 	if (hdr->type != PERF_RECORD_HEADER_TRACING_DATA || hdr->size < RECORD_MIN + 4)
 		return 0;
 	size = load_u32(p + RECORD_MIN, swap);
-	/* simpleperf counts the data into the record; perf lets them follow, padded. */
+	/*
+	 * simpleperf counts the data into the size of the record; perf puts them, padded, behind
+	 * it.
+	 */
 	if (hdr->size - RECORD_MIN - 4 >= size)
 		return 0;
 	return (size + 7) & ~7ULL;
@@ -376,7 +383,7 @@ int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len)
 	return (uint64_t)n < len ? -ENODATA : 0;
 }
 
-/* In compressed data records go on, or do not. */
+/* Ends a search in compressed data and notes what was skipped. */
 static void end_seek(struct data_scan *scan)
 {
 	if (!scan->seeking)
@@ -388,7 +395,7 @@ static void end_seek(struct data_scan *scan)
 		  scan->seek_inner, scan->sought);
 }
 
-/* Begins with the contents of the container at @p. */
+/* Begins to read the contents of the container at @p. */
 static int enter_container(struct data_scan *scan, const uint8_t *p,
 			   const struct perf_event_header *hdr)
 {
@@ -418,7 +425,7 @@ static int enter_container(struct data_scan *scan, const uint8_t *p,
 	return 0;
 }
 
-/* The walk ends here, with what is left unread. */
+/* Ends the walk here; the rest is not read. */
 static int stop(struct data_scan *scan)
 {
 	scan->to = scan->until = scan->pos;
@@ -426,8 +433,8 @@ static int stop(struct data_scan *scan)
 }
 
 /*
- * There is no record where one should be: goes on with the next run of records, at the same place
- * whoever asks. Nothing of a compressed stream is left over. 0, or a negative errno.
+ * Skips damage up to the next run of records, which is the same place for every reader. The state
+ * of the compressed stream is dropped. Returns 0 or a negative errno.
  */
 static int skip_damage(struct data_scan *scan, const struct perf_event_header *hdr)
 {
@@ -457,7 +464,7 @@ static int skip_damage(struct data_scan *scan, const struct perf_event_header *h
 	return 0;
 }
 
-/* What the recorder had not flushed when it was killed; or nothing was appended for a while. */
+/* Whether the record is a tail cover, of either type: a killed recorder leaves it behind. */
 static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		     const struct perf_event_header *hdr)
 {
@@ -468,7 +475,9 @@ static bool is_cover(const struct data_scan *scan, const uint8_t *p,
 		       COVER_REFERENCE;
 }
 
-/* Next record of the file itself; *@ret_container: its contents are entered. */
+/*
+ * Reads the next record of the file itself. *@ret_container: it is a container, which was entered.
+ */
 static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret_container)
 {
 	struct perf_event_header hdr;
@@ -518,8 +527,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	return rc ? rc : 1;
 }
 
-/* Makes at least @need bytes of decompressed output available. 1; 0 when the container has no more.
- */
+/* Makes at least @need bytes of output available. Returns 1, or 0 if the container has no more. */
 static int fill_inner(struct data_scan *scan, size_t need)
 {
 	const char *why = "";
@@ -562,8 +570,8 @@ static int skip_inner(struct data_scan *scan)
 }
 
 /*
- * Passes over what is no record in what containers expand to. 1: there are records again. 0: the
- * container has no more; what may be the beginning of a run stays for what the next one has.
+ * Skips bytes without records in the output of containers. Returns 1 at the next record, or 0 if
+ * the container has no more; a possible beginning of a run is kept for the next container.
  */
 static int seek_inner(struct data_scan *scan)
 {
@@ -589,7 +597,7 @@ static int seek_inner(struct data_scan *scan)
 	return 1;
 }
 
-/* At the end of all: whether there are records in what stayed, too few to be sure of before. */
+/* At the very end: accepts a run in the kept bytes that was too short to be certain before. */
 static bool seek_last(struct data_scan *scan)
 {
 	size_t have, pass;
@@ -603,7 +611,7 @@ static bool seek_last(struct data_scan *scan)
 	return true;
 }
 
-/* Next record inside of the container; 0 when it has no more whole ones. */
+/* Reads the next record inside the container; 0 if it has no more whole records. */
 static int next_inner(struct data_scan *scan, struct data_record *ret)
 {
 	struct perf_event_header hdr;
@@ -636,7 +644,7 @@ static int next_inner(struct data_scan *scan, struct data_record *ret)
 	return 1;
 }
 
-/* At the end: was the last record in the compressed stream whole? */
+/* At the end: notes it if the compressed stream ends within a record. */
 static void check_rest(struct data_scan *scan)
 {
 	uint64_t offset, inner;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a record begins, somewhere in the middle of a file.
+ * Finds the beginning of a record in the middle of a file.
  *
- * Records say their size and have no mark to look for. What lies at a guessed place is taken for
- * records when a good number of them follow one another, each of a type that is found in the midst
- * of data, and with contents that fit its size. (Types and sizes alone do not do: samples are often
- * all alike, and then what looks like a header in one leads to the same place in another.) A chain
- * that begins in the midst of a record soon meets the true one and goes on with it, so the place
- * found is some records down the chain.
+ * Records have a size and no mark to search for. The bytes at a guessed place are accepted as
+ * records if many follow one another, each with a type that occurs in the midst of data, and with
+ * contents that fit its size. (Types and sizes alone do not suffice: samples are often all alike,
+ * and then false headers in them form a chain of their own.) A chain that begins inside a record
+ * soon meets the true one and continues with it, so the result is some records down the chain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +17,16 @@
 
 #define LOOK_BYTES (64u << 10) /* a chain must begin within these */
 
-/* A chain is long enough with so many records, or with fewer that are large. */
+/* A chain is long enough with so many records, or with fewer large ones. */
 #define CHAIN_RECORDS	32
 #define CHAIN_FEW	6
 #define CHAIN_FEW_BYTES (128u << 10)
 
-/* What a search may read besides, so that nobody can prepare a file that makes it long. */
+/* Bounds what else a search reads, so that no crafted file can make it long. */
 #define FAR_BYTES 4096
 #define FAR_READS 256
 
-/* Bytes of a file: those around the place, and a few others. */
+/* Bytes of a file: around the guessed place, and at one more place. */
 struct peeker {
 	const struct data_file *df;
 	int fd;
@@ -37,10 +36,10 @@ struct peeker {
 	unsigned int reads;
 	uint8_t far[FAR_BYTES] __attribute__((aligned(8)));
 	uint8_t near[LOOK_BYTES] __attribute__((aligned(8)));
-	uint8_t record[FAR_BYTES] __attribute__((aligned(8))); /* that had to be copied */
+	uint8_t record[FAR_BYTES] __attribute__((aligned(8))); /* a record that was copied */
 };
 
-/* The @need bytes at @offset, or NULL. */
+/* Returns @need bytes at @offset, or NULL. */
 static const uint8_t *look(struct peeker *p, uint64_t offset, size_t need)
 {
 	ssize_t n;
@@ -66,7 +65,7 @@ static bool is_container(uint32_t type)
 	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
 }
 
-/* Whether the kernel's record at @offset holds what it should; of a large one it is not known. */
+/* Whether the contents of the kernel's record at @offset fit. Large records always pass. */
 static bool fits(struct peeker *p, uint64_t offset, uint16_t size)
 {
 	const struct perf_event_header *hdr;
@@ -91,7 +90,7 @@ static bool fits(struct peeker *p, uint64_t offset, uint16_t size)
 	return !pd_record_decode(hdr, evsel, &record);
 }
 
-/* The size of what may be a record at @offset; 0: it is none, or none for a chain. */
+/* Size of a possible record at @offset; 0: no record, or one that cannot be in a chain. */
 static uint32_t plausible(struct peeker *p, uint64_t offset, uint32_t *ret_type)
 {
 	const uint8_t *bytes = look(p, offset, RECORD_MIN);
@@ -111,7 +110,7 @@ static uint32_t plausible(struct peeker *p, uint64_t offset, uint32_t *ret_type)
 	return fits(p, offset, hdr.size) ? hdr.size : 0;
 }
 
-/* Whether the container at @offset begins a frame. One that does not belongs to those before it. */
+/* Whether the container at @offset begins a frame. Otherwise it continues the one before. */
 static bool begins_frame(struct peeker *p, uint64_t offset, uint32_t type)
 {
 	size_t head = type == PERF_RECORD_COMPRESSED2 ? RECORD_MIN + 8 : RECORD_MIN;
@@ -121,7 +120,7 @@ static bool begins_frame(struct peeker *p, uint64_t offset, uint32_t type)
 	       load_u32(bytes + head, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == ZSTD_MAGICNUMBER;
 }
 
-/* The place to split at down the chain that begins at @offset; UINT64_MAX: no chain, or useless. */
+/* Place to split at, down the chain from @offset; UINT64_MAX: no chain, or no use of it. */
 static uint64_t follow(struct peeker *p, uint64_t offset)
 {
 	uint64_t start = offset, middle = 0;
@@ -154,7 +153,7 @@ uint64_t split_find(const struct data_file *df, const struct segment *seg, int f
 
 	if (!p)
 		return UINT64_MAX;
-	/* Records of most files are at a multiple of 8 from the first one. */
+	/* In most files records are at multiples of 8 from the first one. */
 	from += (seg->begin - from) % 8;
 	n = file_read(fd, p->near, LOOK_BYTES, from);
 	p->df = df;

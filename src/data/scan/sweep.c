@@ -10,12 +10,14 @@
 #include "data/scan/scan_priv.h"
 #include "data/scan/split.h"
 
-/* Enough parts to keep all busy to the end, and each long enough that its start costs nothing. */
+/*
+ * Enough parts to keep all workers busy to the end, and each so long that its start costs nothing.
+ */
 #define PARTS	      64
 #define PARTS_MAX     4096
 #define PART_MIN      (256ull << 10)
 #define PART_MAX      (16ull << 20)
-#define LOOK_FOR_VOID 4096 /* records between two looks whether the work is in vain */
+#define LOOK_FOR_VOID 4096 /* records between two checks of @in_vain */
 
 struct split {
 	unsigned int segment;
@@ -23,38 +25,38 @@ struct split {
 	size_t end; /* index of the first split of the next segment */
 };
 
-/* A kept record; its bytes follow. */
+/* A kept record, followed by its bytes. */
 struct item {
 	struct data_record rec;
-	uint64_t newest; /* time in the part so far */
-	size_t size;	 /* with the bytes, a multiple of 8 */
+	uint64_t newest; /* newest time in the part so far */
+	size_t size;	 /* with the record's bytes; a multiple of 8 */
 };
 
 enum part_state {
 	PART_FREE,
-	PART_RUNNING, /* in the hands of a worker */
+	PART_RUNNING, /* a worker has it */
 	PART_ENDED,
 };
 
-/* A part in work or waiting for its turn. What is not marked is the worker's while it runs. */
+/* A part in work or waiting for its turn. Unmarked fields belong to the worker while it runs. */
 struct sweep_part {
 	enum part_state state; /* lock */
-	atomic_bool in_vain;   /* the part before did not end where this began */
+	atomic_bool in_vain;   /* the previous part did not end where this one began */
 	size_t split;
-	size_t next; /* where it ended: the split that goes on */
+	size_t next; /* the split at which it ended */
 	uint64_t newest;
 	int rc;
-	void *mine; /* part_new()'s */
+	void *mine; /* result of part_new() */
 	struct findings *findings;
 	struct buf filling;
-	struct buf ready; /* lock; full: the worker waits */
+	struct buf ready; /* lock; if full, the worker waits */
 };
 
 struct sweep_worker {
 	struct sweep *sweep;
 	pthread_t thread;
 	struct data_scan *scan;
-	unsigned int countdown; /* to the next look */
+	unsigned int countdown; /* records to the next check */
 };
 
 struct sweep {
@@ -64,21 +66,21 @@ struct sweep {
 	size_t nr_splits, cap_splits;
 	uint64_t total;
 
-	pthread_mutex_t lock; /* guards what is marked, and @claimed, @head, @stop */
-	pthread_cond_t to_do; /* workers wait: for room, for a part, for the end */
-	pthread_cond_t done;  /* the consumer waits: for a batch of the part at the head */
-	size_t claimed, head; /* split: next to be begun; whose records are delivered */
+	pthread_mutex_t lock; /* guards the marked fields, and @claimed, @head, @stop */
+	pthread_cond_t to_do; /* workers wait for room, a part or the end */
+	pthread_cond_t done;  /* the consumer waits for a batch of the head part */
+	size_t claimed, head; /* splits: the next to begin, and the one being delivered */
 	bool stop;
 	struct sweep_part *parts; /* of split i: parts[i % nr_parts] */
 	size_t nr_parts;
-	struct sweep_worker *workers; /* [0]: the consumer, where it has no threads */
+	struct sweep_worker *workers; /* [0] is the consumer's if there are no threads */
 	unsigned int started;
 
-	/* The consumer's own. */
-	bool head_begun; /* by the consumer itself */
+	/* Used by the consumer only. */
+	bool head_begun; /* the consumer began the head part itself */
 	struct buf batch;
 	size_t at;
-	uint64_t newest; /* in the parts before */
+	uint64_t newest; /* newest time in the earlier parts */
 	struct sweep_run *runs;
 	size_t nr_runs, cap_runs;
 };
@@ -105,8 +107,7 @@ static int split_segment(struct sweep *sw, unsigned int i, uint64_t step)
 
 	if (add_split(sw, i, seg->begin))
 		return -ENOMEM;
-	/* A scan knows how to open a segment; one that cannot be opened is noted by its only part.
-	 */
+	/* A scan can open the segment. If that fails, its only part notes it. */
 	if (seg->end - seg->begin > step &&
 	    !data_scan_new(sw->df, i, seg->begin, DATA_WHOLE, 0, &scan)) {
 		for (from = seg->begin + step; from < seg->end && seg->end - from > step / 2;
@@ -145,7 +146,7 @@ static int split_all(struct sweep *sw)
 	return 0;
 }
 
-/* Begins with the part of split @i. */
+/* Begins the part of split @i. */
 static int part_begin(struct sweep_worker *w, struct sweep_part *p, size_t i)
 {
 	struct sweep *sw = w->sweep;
@@ -170,7 +171,7 @@ static int part_begin(struct sweep_worker *w, struct sweep_part *p, size_t i)
 	return 0;
 }
 
-/* The segment of @p cannot be read from @offset on. */
+/* Handles a segment that cannot be read from @offset on. */
 static int part_failed(struct sweep_worker *w, struct sweep_part *p, uint64_t offset, int rc)
 {
 	const struct split *s = &w->sweep->splits[p->split];
@@ -184,7 +185,7 @@ static int part_failed(struct sweep_worker *w, struct sweep_part *p, uint64_t of
 	return 0;
 }
 
-/* The walk paused or ended: whether the part does. */
+/* Whether the part ends where the walk paused or ended. */
 static bool part_ends(struct sweep_worker *w, struct sweep_part *p)
 {
 	const struct split *splits = w->sweep->splits;
@@ -219,7 +220,7 @@ static int keep(struct sweep_part *p, const struct data_record *rec)
 	return 0;
 }
 
-/* Goes on until there is a batch. 1: there is; 0: the part has ended; or a negative errno. */
+/* Goes on until a batch is full. Returns 1, 0 if the part ended, or a negative errno. */
 static int part_run(struct sweep_worker *w, struct sweep_part *p)
 {
 	struct data_record rec;
@@ -247,7 +248,7 @@ static int part_run(struct sweep_worker *w, struct sweep_part *p)
 	return 1;
 }
 
-/* Swaps, so that both buffers are used over and over. */
+/* Swaps the buffers, so that both are used over and over. */
 static void hand_over(struct buf *from, struct buf *to)
 {
 	struct buf t = *to;
@@ -257,7 +258,7 @@ static void hand_over(struct buf *from, struct buf *to)
 	from->len = 0;
 }
 
-/* Ends a part of which nothing remains. Under the lock. */
+/* Frees a part after its last use. Under the lock. */
 static int part_release(struct sweep *sw, struct sweep_part *p, bool valid)
 {
 	int rc = 0;
@@ -276,7 +277,7 @@ static int part_release(struct sweep *sw, struct sweep_part *p, bool valid)
 	return rc;
 }
 
-/* A part to begin with, or NULL. Under the lock. */
+/* Claims the next part, or NULL. Under the lock. */
 static struct sweep_part *claim(struct sweep *sw)
 {
 	struct sweep_part *p;
@@ -285,13 +286,13 @@ static struct sweep_part *claim(struct sweep *sw)
 		return NULL;
 	p = part_of(sw, sw->claimed);
 	if (p->state != PART_FREE)
-		return NULL; /* still in the hands of one who works in vain */
+		return NULL; /* a worker still has it, in vain */
 	p->state = PART_RUNNING;
 	p->split = sw->claimed++;
 	return p;
 }
 
-/* Does a part from its beginning to its end. */
+/* Works on a part from beginning to end. */
 static void work_on(struct sweep_worker *w, struct sweep_part *p)
 {
 	struct sweep *sw = w->sweep;
@@ -386,7 +387,7 @@ int sweep_new(struct data_file *df, const struct sweep_opts *opts, struct sweep 
 		sweep_free(sw);
 		return rc;
 	}
-	/* One thread would only take turns with the consumer, which does it alone instead. */
+	/* A single thread would only take turns with the consumer, so the consumer works alone. */
 	while (workers > 1 && sw->started < workers &&
 	       !pthread_create(&sw->workers[sw->started].thread, NULL, worker_main,
 			       &sw->workers[sw->started]))
@@ -427,7 +428,7 @@ void sweep_free(struct sweep *sw)
 	free(sw);
 }
 
-/* The part at the head has ended and its records are delivered. Under the lock. */
+/* Passes the head part: it ended and its records were delivered. Under the lock. */
 static int pass_head(struct sweep *sw)
 {
 	struct sweep_part *p = part_of(sw, sw->head);
@@ -462,7 +463,7 @@ static int pass_head(struct sweep *sw)
 	return rc;
 }
 
-/* Without threads: goes on with the part at the head until it has a batch or has ended. */
+/* Without threads: works on the head part until it has a batch or ends. */
 static void work_at_head(struct sweep *sw, struct sweep_part *p)
 {
 	struct sweep_worker *w = &sw->workers[0];
@@ -486,7 +487,7 @@ static void work_at_head(struct sweep *sw, struct sweep_part *p)
 	p->state = PART_ENDED;
 }
 
-/* Makes the next batch the consumer's. 1, 0 at the end of all, or a negative errno. */
+/* Gets the next batch for the consumer. Returns 1, 0 at the very end, or a negative errno. */
 static int next_batch(struct sweep *sw)
 {
 	int rc = -EAGAIN;

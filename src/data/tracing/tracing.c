@@ -16,16 +16,16 @@
 
 struct tracing {
 	struct tep_handle *tep;
-	bool swap; /* the recording is not of this machine's byte order */
-	/* The tracepoints of the recording by id, and what was found of each. */
+	bool swap; /* the byte order of the recording is not this machine's */
+	/* The tracepoints of the recording by id, and the event of each. */
 	uint64_t *id;
 	struct tracing_event *events;
 	size_t nr;
-	tracing_function function; /* NULL: addresses are numbers */
+	tracing_function function; /* NULL: print addresses as numbers */
 	void *function_arg;
 };
 
-/* What is left of the blob. After a length that does not fit, @bad is set and nothing is left. */
+/* The rest of the blob. A length that does not fit sets @bad and leaves nothing. */
 struct tracing_blob {
 	const uint8_t *p;
 	size_t len;
@@ -60,7 +60,7 @@ static uint64_t take_u64(struct tracing_blob *b)
 	return p ? load_u64(p, b->swap) : 0;
 }
 
-/* A string with its NUL, or NULL. */
+/* Takes a string with its NUL, or NULL. */
 static const char *take_string(struct tracing_blob *b)
 {
 	size_t n = strnlen((const char *)b->p, b->len);
@@ -75,7 +75,7 @@ static bool take_tag(struct tracing_blob *b, const char *tag, size_t len)
 	return p && !memcmp(p, tag, len);
 }
 
-/* libtraceevent wants text that it may write to and that ends with a NUL. */
+/* libtraceevent needs text that it may write to and that ends with NUL. */
 static char *text_dup(const uint8_t *p, size_t len)
 {
 	char *text = malloc(len + 1);
@@ -117,7 +117,7 @@ static int list_wanted(struct tracing *t, const struct pd_evlist *list)
 	return 0;
 }
 
-/* The place of the event of that id, NULL if the recording has none. */
+/* The event of that id; NULL if the recording has none. */
 static struct tracing_event *find_event(const struct tracing *t, uint64_t id)
 {
 	const uint64_t *at;
@@ -128,7 +128,7 @@ static struct tracing_event *find_event(const struct tracing *t, uint64_t id)
 	return at ? &t->events[at - t->id] : NULL;
 }
 
-/* The event that the format is of: by the line "ID: n" that every format has near its beginning. */
+/* Finds the event of a format by the line "ID: n", which every format has near its beginning. */
 static struct tracing_event *find_wanted(const struct tracing *t, const char *text)
 {
 	const char *at = strstr(text, "\nID:");
@@ -194,8 +194,8 @@ static int load_systems(struct data_file *df, struct tracing *t, struct tracing_
 }
 
 /*
- * The bytes of the kernel's long, which may be wider than that of the recording program: those of
- * "field: local_t commit;	offset:8;	size:8;". 0 if that is not there.
+ * Bytes of a long of the kernel, which may be wider than a long of the recorder. The line is
+ * "field: local_t commit; offset:8; size:8;". Returns 0 if there is none.
  */
 static int commit_size(const char *text)
 {
@@ -232,9 +232,9 @@ static int load_header_page(struct tracing *t, struct tracing_blob *b)
 }
 
 /*
- * A line of printk_formats: 0xADDRESS : "format". Taken apart here since libtraceevent reads beyond
- * the end of a line that is cut. From the end of the text it takes a "\n", which it looks for also
- * where a text is shorter, before its first byte: those get one.
+ * Loads a line of printk_formats: 0xADDRESS : "format". libtraceevent would read beyond the end of
+ * a truncated line, so it is parsed here. The library cuts a "\n" off the end of the text; if the
+ * text is shorter, it reads before its first byte. So short texts get a "\n".
  */
 static void load_printk_line(struct tracing *t, char *line)
 {
@@ -309,7 +309,7 @@ static const struct tracing_event *event_of(const struct tracing *t, const struc
 	return event && event->sys ? event : NULL;
 }
 
-/* "sys:name" for tracepoints whose name was only made from the attribute. */
+/* Sets "sys:name" for tracepoints whose name was derived from the attribute only. */
 static int set_names(struct data_file *df, const struct tracing *t)
 {
 	size_t nr = pd_evlist_count(df->list);
@@ -390,7 +390,7 @@ void tracing_free(struct tracing *t)
 	free(t);
 }
 
-/* The library asks so. It does not write to the name, nor free it. */
+/* Signature of libtraceevent, which neither writes to the name nor frees it. */
 static char *find_function(void *tracing, unsigned long long *addr, char **ret_module)
 {
 	const struct tracing *t = tracing;

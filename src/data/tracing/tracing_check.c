@@ -8,21 +8,21 @@
 #include "data/tracing/tracing_lex.h"
 #include "data/tracing/tracing_roles.h"
 
-#define PRINT_MAX    32768 /* bytes of it all; the kernel's are below 5000 */
-#define TEXT_MAX     4096  /* bytes of literals that stand side by side */
+#define PRINT_MAX    32768 /* bytes of the whole; those of the kernel are below 5000 */
+#define TEXT_MAX     4096  /* bytes of adjacent literals */
 #define DEPTH_MAX    48	   /* of parentheses and the like */
 #define OPERANDS_MAX 400   /* of an argument: the library recurses for each */
 
 #define ROLES_MAX 128 /* arguments */
 #define TYPE_MAX  8   /* words of a type */
 
-enum { NO_INDEX = 1 }; /* the library dies of "a ? b : REC->c[1]" */
+enum { NO_INDEX = 1 }; /* the library crashes on "a ? b : REC->c[1]" */
 
-/* What the library makes of an operand, as far as it matters. */
+/* The library's form of an operand, as far as it matters. */
 struct node {
 	enum {
 		NODE_OTHER,
-		NODE_FIELD, /* the field, or a cast of it */
+		NODE_FIELD, /* a field or a cast of it */
 		NODE_DATA,  /* the address of the data of a dynamic field */
 	} kind;
 	const struct tracing_field *field;
@@ -31,11 +31,11 @@ struct node {
 
 struct check {
 	const struct tracing_format *f;
-	char *at; /* behind the token */
+	char *at; /* behind the current token */
 	struct tracing_token tok;
 	unsigned int long_size, depth, operands;
 	struct tracing_needs *needs;
-	struct tracing_number width; /* of the conversion that comes next */
+	struct tracing_number width; /* of the next conversion */
 	bool no_memory;
 };
 
@@ -67,7 +67,7 @@ static bool take_op(struct check *c, const char *text)
 	return true;
 }
 
-/* One of a table that ends with NULL. */
+/* Takes one operator of a table that ends with NULL. */
 static bool take_any(struct check *c, const char *const *ops)
 {
 	for (; *ops; ops++) {
@@ -85,7 +85,7 @@ static bool need(struct check *c, struct tracing_need need)
 	return false;
 }
 
-/* Literals that stand side by side are one. @to, of TEXT_MAX + 1 bytes, may be NULL. */
+/* Joins adjacent literals. @to, of TEXT_MAX + 1 bytes, may be NULL. */
 static bool strings(struct check *c, char *to)
 {
 	size_t len = 0;
@@ -122,7 +122,7 @@ static bool field(struct check *c, const struct tracing_field **ret)
 	return *ret;
 }
 
-/* "(name)" of a dynamic field; those of all events the library does not look for. */
+/* "(name)" of a dynamic field; the library does not find the fields common to all events here. */
 static bool data_field(struct check *c, const struct tracing_field **ret)
 {
 	const struct tracing_field *f;
@@ -138,7 +138,7 @@ static bool data_field(struct check *c, const struct tracing_field **ret)
 	return take_op(c, ")");
 }
 
-/* Words, and a star behind them. */
+/* Words, and a star behind them or none. */
 static bool type(struct check *c)
 {
 	unsigned int words = 0;
@@ -149,14 +149,14 @@ static bool type(struct check *c)
 	return words && words <= TYPE_MAX;
 }
 
-/* Bytes of the type that @text begins with, up to a parenthesis; 0 if it is not known. */
+/* Bytes of the type at the beginning of @text, up to a parenthesis; 0 if not known. */
 static uint64_t type_size(char *text, unsigned int long_size)
 {
 	static const struct {
 		const char *name;
 		uint32_t size;
 	} known[] = {
-		/* These two give way to the others: "unsigned char", "short int". */
+		/* The first two yield to the others: "unsigned char", "short int". */
 		{"int", 4},    {"unsigned", 4}, {"char", 1},   {"short", 2},  {"bool", 1},
 		{"u8", 1},     {"u16", 2},	{"u32", 4},    {"u64", 8},    {"s8", 1},
 		{"s16", 2},    {"s32", 4},	{"s64", 8},    {"__u8", 1},   {"__u16", 2},
@@ -183,7 +183,10 @@ static uint64_t type_size(char *text, unsigned int long_size)
 	return longs > 1 ? sizeof(uint64_t) : longs ? long_size : size;
 }
 
-/* "sizeof(type)" becomes a number in the text; old versions of the library do not know it. */
+/*
+ * Replaces "sizeof(type)" in the text by the number, because old versions of the library do not
+ * know it.
+ */
 static bool size_of(struct check *c, uint64_t *ret)
 {
 	char *begin = c->tok.p, *name, text[24];
@@ -217,7 +220,10 @@ static bool literal(struct check *c, uint64_t *ret)
 	return true;
 }
 
-/* Nothing follows for which the library would put more than the number below the "/". */
+/*
+ * Parses a divisor. No "/", "%" or "*" may follow: the library would put more than the number below
+ * the "/".
+ */
 static bool divisor(struct check *c, uint64_t *ret)
 {
 	return literal(c, ret) && *ret && !is_op(c, "/") && !is_op(c, "%") && !is_op(c, "*");
@@ -234,7 +240,7 @@ static bool number_value(struct check *c, struct tracing_number *n)
 	if (is_word(c, "__get_dynamic_array_len")) {
 		n->kind = TRACING_LENGTH;
 		next(c);
-		/* The library dies of that of a relative one. */
+		/* The library crashes on the length of a relative one. */
 		return data_field(c, &n->field) && !(n->field->flags & TRACING_RELATIVE);
 	}
 	if (!literal(c, &n->value))
@@ -248,8 +254,9 @@ static bool number_value(struct check *c, struct tracing_number *n)
 }
 
 /*
- * A number that says how much is read, so simple that the library and we find the same: a number,
- * one shifted by another, a field, __get_dynamic_array_len(name); or such over a number.
+ * Parses a number that gives the length of a read. Only simple forms are accepted, in which the
+ * library and this code get the same value: a number, a shifted number, a field,
+ * __get_dynamic_array_len(name), or one of these divided by a number.
  */
 static bool number(struct check *c, struct tracing_number *n)
 {
@@ -269,7 +276,7 @@ static bool number(struct check *c, struct tracing_number *n)
 	return !parens;
 }
 
-/* "[number]" behind the field of an array; the library takes one pair. */
+/* "[number]" behind an array's field; the library takes only one pair. */
 static bool subscript(struct check *c, unsigned int flags, struct node *n)
 {
 	const struct tracing_field *f = n->field;
@@ -297,7 +304,10 @@ static bool take_type(struct check *c)
 	return true;
 }
 
-/* Behind "(type)" the library sees an operand of a cast in these; else the type is a name, 0. */
+/*
+ * Whether the library parses "(type)" and this token as a cast; else the type is a name with value
+ * 0.
+ */
 static bool is_cast(const struct check *c)
 {
 	return c->tok.kind == TRACING_WORD || c->tok.kind == TRACING_NUMBER ||
@@ -397,8 +407,8 @@ static bool expression(struct check *c, struct node *n)
 }
 
 /*
- * The value in {value, "name"}: the library works it out while it reads, knows fewer operators
- * there, and gives up on others.
+ * The value in {value, "name"}. The library computes it while it parses, where it knows fewer
+ * operators and fails on others.
  */
 static bool constant_operand(struct check *c)
 {
@@ -434,7 +444,7 @@ static bool constant(struct check *c)
 	return true;
 }
 
-/* {value, "name"}, ... to the parenthesis. */
+/* Parses {value, "name"}, ... up to the parenthesis. */
 static bool call_names(struct check *c)
 {
 	unsigned int operands = c->operands;
@@ -443,7 +453,7 @@ static bool call_names(struct check *c)
 		c->operands = operands;
 		if (!take_op(c, "{") || !constant(c) || !take_op(c, ","))
 			return false;
-		/* The library takes "}" behind "-1" for an operator. */
+		/* The library parses "}" behind "-1" as an operator. */
 		if (is_op(c, "-") || is_op(c, "~"))
 			return false;
 		if (c->tok.kind == TRACING_TEXT ? !strings(c, NULL) : !constant_operand(c))
@@ -466,7 +476,7 @@ static bool call_symbolic(struct check *c, struct node *n)
 	       call_names(c);
 }
 
-/* The first argument of __print_hex() and __print_array(): the library looks no further. */
+/* First argument of __print_hex() and __print_array(), the only one that the library parses. */
 static bool elements(struct check *c, const struct tracing_field **ret)
 {
 	if (is_word(c, "REC"))
@@ -534,7 +544,10 @@ static bool call_length(struct check *c, struct node *n)
 	       need(c, data);
 }
 
-/* __builtin_expect(operand, number): the library wants no operator between, but behind "!". */
+/*
+ * __builtin_expect(operand, number): the library accepts an operator in the operand only behind
+ * "!".
+ */
 static bool call_expect(struct check *c, struct node *n)
 {
 	uint64_t ignored;
@@ -577,7 +590,7 @@ static bool call(struct check *c, struct node *n)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (!is_word(c, calls[i].name))
 			continue;
-		/* The library knows one function for both sizes of value. */
+		/* The library has one function for both sizes of values. */
 		if (c->tok.len > 4 && !memcmp(c->tok.p + c->tok.len - 4, "_u64", 4))
 			memset(c->tok.p + c->tok.len - 4, ' ', 4);
 		next(c);

@@ -10,16 +10,19 @@
 
 #include "data/tracing/tracing_check.h"
 
-#define FIELDS_TEXT_MAX (1u << 18) /* bytes of "field=value ...": fields may share their bytes */
-#define PADDING		16	   /* zero bytes behind a record, for texts without their NUL */
+/* Bytes of "field=value ...": fields may overlap, so records do not bound it. */
+#define FIELDS_TEXT_MAX (1u << 18)
+#define PADDING		16 /* zero bytes behind a record, for texts without a NUL */
 
-/* Kernels print these in ways that are not in their formats. */
+/* Kernels print these events differently from their formats. */
 static bool is_special(const char *sys, const struct tracing_format *f)
 {
 	return !strcmp(sys, "ftrace") && (!strcmp(f->name, "bprint") || !strchr(f->print, ','));
 }
 
-/* The library finds a record's event by its type, and looks for it at one place for all events. */
+/*
+ * The library finds the event of a record by its type, which it reads at one place for all events.
+ */
 static bool has_type(const struct tracing_format *f)
 {
 	const struct tracing_field *type = tracing_format_field(f, "common_type", 11);
@@ -39,8 +42,8 @@ static bool library_took(struct tep_handle *tep, char *text, const char *sys, ui
 }
 
 /*
- * A copy of @text for the library. Kernels leave tabs as they are in a "print fmt:" (maple_tree),
- * where libtraceevent 1.7.1 takes no tab within a text, but takes "\t".
+ * Makes a copy of @text for the library. Kernels leave tabs unescaped in a "print fmt:"
+ * (maple_tree); libtraceevent 1.7.1 accepts no tab in a text, but it accepts "\t".
  */
 static char *copy_for_library(const char *text, const char *print)
 {
@@ -144,7 +147,7 @@ static int print_array(const struct tracing_field *field, const uint8_t *p, uint
 	return rc ? rc : buf_printf(out, "]");
 }
 
-/* As libtraceevent prints a field of which its format says nothing. */
+/* Prints like libtraceevent a field that no format describes. */
 static int print_number(const struct tracing_field *field, uint64_t value, struct buf *out)
 {
 	if (field->flags & TRACING_POINTER)

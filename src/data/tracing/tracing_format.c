@@ -16,7 +16,7 @@ struct format_parser {
 	size_t cap;
 };
 
-/* A declaration, cut at the name. */
+/* A declaration, split at the name. */
 struct declaration {
 	const char *begin, *end;
 	const char *name, *name_end;
@@ -39,8 +39,8 @@ static bool skip(const char **at, const char *word)
 }
 
 /*
- * A number of at most nine digits: larger ones overflow where they are read. The library takes a
- * zero before it for the sign of an octal one.
+ * Skips a number of at most nine digits: larger ones overflow in the library. It also takes a
+ * leading zero for the prefix of an octal number.
  */
 static bool skip_number(const char **at, uint32_t *ret)
 {
@@ -64,7 +64,7 @@ static bool skip_word(const char **at)
 	return *at > begin && !tracing_is_macro(begin, (size_t)(*at - begin));
 }
 
-/* From "[" to behind "]"; sizes may be written as expressions there. */
+/* Skips from "[" to behind "]"; sizes may be expressions. */
 static bool skip_brackets(const char **at)
 {
 	++*at;
@@ -77,8 +77,8 @@ static bool skip_brackets(const char **at)
 }
 
 /*
- * "const char * name", "int name[4]", "__data_loc char[] name": words and stars, one pair of
- * brackets at most, a word as the name, and a type before it.
+ * Splits "const char * name", "int name[4]", "__data_loc char[] name": words and stars, at most one
+ * pair of brackets, a word as the name, and a type before it.
  */
 static bool cut_declaration(const char *begin, const char *end, struct declaration *d)
 {
@@ -146,7 +146,7 @@ static uint32_t declaration_flags(const struct declaration *d)
 	return flags;
 }
 
-/* Names get their NUL in a copy of the text. */
+/* Names end with a NUL in a copy of the text. */
 static const char *name_dup(struct format_parser *p, const char *begin, const char *end)
 {
 	p->f.names[end - p->text] = '\0';
@@ -170,7 +170,7 @@ static int parse_field(struct format_parser *p)
 	if (!skip(&p->at, ";\toffset:") || !skip_number(&p->at, &field.offset) ||
 	    !skip(&p->at, ";\tsize:") || !skip_number(&p->at, &field.size) || !skip(&p->at, ";"))
 		return -EBADMSG;
-	/* Kernels before 2.6.34 say nothing about the sign. */
+	/* Kernels before 2.6.34 do not give the sign. */
 	if (skip(&p->at, "\tsigned:") && (!skip_number(&p->at, &sign) || !skip(&p->at, ";")))
 		return -EBADMSG;
 	if (!skip(&p->at, "\n"))

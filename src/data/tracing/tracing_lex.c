@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_LEN_MAX   2048 /* of a literal; the library's buffer is 8 KiB */
-#define NUMBER_LEN_MAX 22   /* 0xffffffffffffffffULL is 21 */
+#define TEXT_LEN_MAX   2048 /* of a literal; the library's buffer has 8 KiB */
+#define NUMBER_LEN_MAX 22   /* 0xffffffffffffffffULL has 21 */
 
 static bool is_plain(char c)
 {
 	return c >= ' ' && c <= '~';
 }
 
-/* Decimal, octal or hexadecimal, with any of u, l, ul, ll, ull behind it. */
+/* Decimal, octal or hexadecimal, with a suffix of u, l, ul, ll, ull or none. */
 static bool number_is_good(struct tracing_token *t)
 {
 	char *end;
@@ -25,7 +25,7 @@ static bool number_is_good(struct tracing_token *t)
 	return suffix <= 3 && end + suffix == t->p + t->len;
 }
 
-/* Operators are longer than a character if the library takes them so. */
+/* Length of an operator: more than one character if the library parses it so. */
 static size_t op_length(const char *p)
 {
 	size_t n = 1;
@@ -43,8 +43,8 @@ static size_t op_length(const char *p)
 }
 
 /*
- * Up to the quote; kernels leave line feeds as they are in a text. A backslash takes the next
- * character with it. But the library takes a quote behind any backslash, also an escaped one, for a
+ * Skips up to the quote. Kernels leave line feeds unescaped in a text. A backslash escapes the next
+ * character. But the library takes any quote behind a backslash, also behind an escaped one, as
  * part of the text.
  */
 static bool skip_quoted(char **at, char quote)

@@ -11,7 +11,7 @@
 
 #define WIDTH_MAX      4096
 #define MASK_MAX       1024	 /* bytes: 8192 CPUs */
-#define TEXT_MAX       (4 << 20) /* bytes of a record's text, roughly */
+#define TEXT_MAX       (4 << 20) /* bytes of a record's text, an estimate */
 #define BYTES_PER_BYTE 5	 /* "0xff," in the text of an array */
 
 int tracing_needs_add(struct tracing_needs *n, const struct tracing_need *need)
@@ -63,10 +63,13 @@ bool tracing_field_extent(const struct tracing_field *field, const struct tracin
 	if (!tracing_field_inside(field, data))
 		return false;
 	offset = field->offset;
-	/* A field without size stands for the rest. */
+	/* A field of size 0 extends to the end of the record. */
 	len = field->size ? field->size : data->size - field->offset;
 	if (field->flags & TRACING_DYNAMIC) {
-		/* Linux: __data_loc in trace_events.h: the length above, the offset below. */
+		/*
+		 * __data_loc in Linux, trace_events.h: length in the upper half, offset in the
+		 * lower.
+		 */
 		if (field->size != 4)
 			return false;
 		place = tracing_field_number(field, data);
@@ -103,7 +106,7 @@ static bool sockaddr_is_whole(const uint8_t *p, uint32_t len)
 
 	if (len < sizeof(family))
 		return false;
-	/* The library reads it in this machine's order. */
+	/* The library reads it in this machine's byte order. */
 	memcpy(&family, p, sizeof(family));
 	return len >= (family == AF_INET6  ? sizeof(struct sockaddr_in6)
 		       : family == AF_INET ? sizeof(struct sockaddr_in)
@@ -126,7 +129,7 @@ static bool need_holds(const struct tracing_need *n, const struct tracing_data *
 	}
 }
 
-/* The library goes by the type in the record, whatever event the sample is said to be of. */
+/* The library uses the type in the record, whatever event the sample has. */
 static bool type_matches(const struct tracing_format *f, const struct tracing_data *data)
 {
 	const struct tracing_field *type = tracing_format_field(f, "common_type", 11);

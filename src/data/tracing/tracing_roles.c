@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define DIGITS_MAX     3  /* of a width: the text must not grow without need */
+#define DIGITS_MAX     3  /* of a width, so that text does not grow without need */
 #define CONVERSION_MAX 24 /* bytes; the library has room for 31 */
 #define STARS_MAX      1  /* the library takes one */
 #define MODIFIER_MAX   2
@@ -12,7 +12,7 @@
 #define IPV6_SIZE      16
 #define UUID_SIZE      16
 
-/* The width or precision at *@at. Returns false if it is larger than any column is. */
+/* Skips the width or precision at *@at. Returns false if it is wider than any column. */
 static bool skip_width(const char **at, unsigned int *stars)
 {
 	size_t digits;
@@ -27,7 +27,7 @@ static bool skip_width(const char **at, unsigned int *stars)
 	return digits <= DIGITS_MAX;
 }
 
-/* Behind "%p". */
+/* Role of the conversion that begins with "%p"; @at is behind it. */
 static bool pointer_role(const char *at, struct tracing_role *role)
 {
 	*role = (struct tracing_role){.kind = TRACING_ROLE_NUMBER};
@@ -51,7 +51,7 @@ static bool pointer_role(const char *at, struct tracing_role *role)
 	return true;
 }
 
-/* Behind "%"; *@at moves behind the letter. */
+/* Role of the conversion behind "%"; *@at moves behind its letter. */
 static bool conversion(const char **at, struct tracing_role *role, unsigned int *stars,
 		       bool *doubtful)
 {
@@ -117,8 +117,8 @@ int tracing_roles(const char *format, struct tracing_role *roles, size_t max)
 		if (!conversion(&at, &role, &stars, &doubtful) || nr + stars + 1 > max)
 			return -1;
 		/*
-		 * Old versions of the library take no argument for "%c" and "%+d". Those behind it
-		 * then go to other conversions than here, which is harmless only among some.
+		 * Old versions of the library take no argument for "%c" and "%+d". Later arguments
+		 * then go to other conversions than here, which is harmless only for some.
 		 */
 		if (doubtful && (stars || !is_harmless(&role)))
 			return -1;
