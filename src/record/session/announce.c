@@ -29,7 +29,10 @@ void announce_memory(const struct announce *a, const struct messages *messages)
 	uint64_t size = a->plan->ring_size;
 	size_t rings = plan_sample_rings(a->plan);
 
-	/* By default it is what can be had: worth a line when something was lost (cli/ says it). */
+	/*
+	 * By default the size is whatever the limits allow. That matters only if samples were lost,
+	 * and then cli/ says it.
+	 */
 	if (size < want)
 		messages_say(
 			messages, a->opts->plan.ring_size ? MESSAGE_INFO : MESSAGE_DETAIL,

@@ -2,8 +2,8 @@
 #include "record/session/budget.h"
 
 #define AIM	   0.9	/* of the budget */
-#define ROOM	   0.7	/* of the budget: with less there may be more */
-#define FALL_MAX   0.25 /* at one look */
+#define ROOM	   0.7	/* of the budget: below it, the share may rise */
+#define FALL_MAX   0.25 /* least factor of one step */
 #define RISE_MAX   1.5
 #define CALM_LOOKS 2
 
@@ -23,7 +23,7 @@ static double within(double value, double least, double most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* By how much the share is to be multiplied. */
+/* Factor for the share. */
 static double factor(struct budget *b)
 {
 	if (b->usage > b->most) {

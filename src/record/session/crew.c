@@ -15,16 +15,16 @@
 #include "sys/kernel/memory.h"
 #include "sys/kernel/priority.h"
 
-#define BREATH_MS 100 /* between two signs of life, at most */
+#define BREATH_MS 100 /* longest time between two calls of waiting() */
 
-/* Of the buffer memory, when its size is not given: the lesser of this and a 16th of memory. */
+/* Buffer memory, if its size is not given: the lesser of this and a 16th of memory. */
 #define BUFFER_BYTES ((uint64_t)256 << 20)
 #define BUFFER_SHARE 16
 
 /* --- plan ----------------------------------------------------------------------------------------
  */
 
-/* The CPUs whose samples are wanted: of tasks that run anywhere, all. */
+/* The CPUs whose samples are wanted; all, if the tasks may run anywhere. */
 static int recorded_cpus(const struct plan *plan, struct cpus *ret, struct error *err)
 {
 	const struct cpus *from = plan->sampled.nr ? &plan->sampled : &plan->cpus;
@@ -59,7 +59,7 @@ static int make_masks(struct crew *crew, const char *spec, const struct plan *pl
 	return rc;
 }
 
-/* For rings of all CPUs, since those of sideband are on all. */
+/* Covers all CPUs, because sideband rings are on all. */
 static int make_places(struct crew *crew, const char *layout, struct error *err)
 {
 	struct cpus online = {0};
@@ -136,8 +136,9 @@ int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct ou
 	if (crew->masks.nr)
 		crew->nr = crew->masks.nr;
 	/*
-	 * What is in rings that are overwritten is of the output that is cut. And what one of
-	 * several workers has written may need names that are on their way through another.
+	 * Holding does not work for overwrite rings, whose contents belong to the output being
+	 * finished. Nor does it with several workers: records of one may need names that are on
+	 * their way through another.
 	 */
 	crew->hold = output->rotation.size && !output->memory.bytes && crew->nr == 1 &&
 		     !plan_overwrites(plan);
@@ -152,7 +153,7 @@ int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct ou
 
 size_t crew_descriptors(const struct crew *crew)
 {
-	/* A file, an epoll, a timer and what it is asked by. */
+	/* A file, an epoll, a timer, and a descriptor for requests. */
 	return 4 * crew->nr;
 }
 
@@ -216,8 +217,9 @@ static void watch_rings(struct crew *crew, size_t number, const struct lane *lan
 }
 
 /*
- * @rounds: in a directory the order of one file says nothing about the others, and what a dump
- * brings is older than what was written before it.
+ * @rounds: write marks of rounds. A directory has none, because the order in one file says nothing
+ * about the others; nor has a recording with overwrite rings, whose drains bring records older than
+ * those written before.
  */
 static void write_to_lane(const struct crew *crew, struct lane *lane, bool rounds,
 			  struct worker_opts *opts)
@@ -233,7 +235,7 @@ static void write_to_lane(const struct crew *crew, struct lane *lane, bool round
 	opts->arg = lane;
 }
 
-/* The output is the main thread's. */
+/* Only the main thread writes the output. */
 static void write_to_memory(const struct crew *crew, unsigned int number, struct worker_opts *opts)
 {
 	opts->sink = flight_sink(crew->flight, number);
@@ -242,7 +244,7 @@ static void write_to_memory(const struct crew *crew, unsigned int number, struct
 	opts->arg = flight_intake(crew->flight, number);
 }
 
-/* By the writers; frequencies go by the ids that events have from the start. */
+/* Called by writers. Frequencies go by the ids that the events had at the start. */
 static void fixup(void *fixup_arg, int cpu, uint8_t *records, size_t len)
 {
 	const struct crew *crew = fixup_arg;
@@ -351,7 +353,7 @@ void crew_breathe(const struct crew *crew)
 		crew->waiting(crew->waiter);
 }
 
-/* Waits for a report, @ms (negative: any time) or a breath. Returns as poll(). */
+/* Waits for a report, for @ms (negative: forever) or BREATH_MS. Returns the value of poll(). */
 static int wait_a_while(const struct crew *crew, int64_t ms)
 {
 	struct pollfd report = {.fd = crew->report, .events = POLLIN};
@@ -488,7 +490,7 @@ void crew_release(struct crew *crew)
 	*crew = (struct crew){.report = -1};
 }
 
-/* --- what to say ---------------------------------------------------------------------------------
+/* --- figures -------------------------------------------------------------------------------------
  */
 
 size_t crew_buffer_bytes(const struct crew *crew)
@@ -515,7 +517,7 @@ int crew_cut_stacks(const struct crew *crew, struct loss *ret)
 	return rc;
 }
 
-/* A set as people write it: "0-3,5". */
+/* Prints a set in the usual form: "0-3,5". */
 static void cpus_print(const struct cpus *set, struct buf *b)
 {
 	for (size_t i = 0, last; i < set->nr; i = last + 1) {

@@ -55,7 +55,7 @@ int rotation_settle(struct rotation *r, struct error *err)
 
 #define STAMP_LEN 16
 
-/* Without the slashes behind it that a directory may have. */
+/* Length without trailing slashes, which the name of a directory may have. */
 static size_t name_length(const char *name)
 {
 	size_t len = strlen(name);
@@ -65,7 +65,7 @@ static size_t name_length(const char *name)
 	return len;
 }
 
-/* NAME.YYYYMMDDhhmmsscc of @tv, which moves on by a hundredth. */
+/* Returns NAME.YYYYMMDDhhmmsscc for @tv, and advances @tv by a hundredth of a second. */
 static char *stamped(const char *name, size_t len, struct timeval *tv)
 {
 	char stamp[32], *path;
@@ -84,7 +84,9 @@ static char *stamped(const char *name, size_t len, struct timeval *tv)
 	return path;
 }
 
-/* Gives the output its name with the time of now. Returns 0 or a negative errno with @err filled.
+/*
+ * Renames the output to its name with the present time. Returns 0 or a negative errno with @err
+ * filled.
  */
 static int move_away(struct rotation *r, char **ret, struct error *err)
 {
@@ -130,7 +132,7 @@ static int add_kept(struct rotation *r, const char *path)
 	return 0;
 }
 
-/* Deletes the oldest outputs but for @most. */
+/* Deletes the oldest outputs until @most are left. */
 static void delete_oldest(struct rotation *r, size_t most)
 {
 	size_t nr = r->nr_kept > most ? r->nr_kept - most : 0;
@@ -149,8 +151,8 @@ static void delete_oldest(struct rotation *r, size_t most)
 }
 
 /*
- * One more output is about to be kept. The next one is made in its place: the disk may have no room
- * for both.
+ * Makes room for one more output to keep. It does so before the next one is made, because the disk
+ * may not have room for both.
  */
 static void make_room(struct rotation *r)
 {
@@ -158,7 +160,7 @@ static void make_room(struct rotation *r)
 		delete_oldest(r, r->opts->rotation.max_files - 1);
 }
 
-/* Takes over @path. Returns 0 or -ENOMEM. */
+/* Adds @path to the kept outputs and takes it over. Returns 0 or -ENOMEM. */
 static int keep(struct rotation *r, char *path)
 {
 	free(r->last);
@@ -169,10 +171,10 @@ static int keep(struct rotation *r, char *path)
 	return add_kept(r, path);
 }
 
-/* --- outputs that others have moved, deleted or truncated ---------------------------------------
+/* --- outputs that somebody moved, deleted or truncated -------------------------------------------
  */
 
-/* Says so once. @path is as of output_place(). */
+/* Reports it, once. @path is that of output_place(). */
 static void say_strayed(struct rotation *r, enum writer_place place, const char *path,
 			const char *then)
 {
@@ -206,13 +208,13 @@ void rotation_look(struct rotation *r, const struct output *out)
 	else
 		then = place == WRITER_MOVED ? "; the recording goes on there"
 					     : "; what is recorded is lost";
-	/* Of a truncated one the next flush tells. */
+	/* A truncated output is reported by the next flush. */
 	if (place == WRITER_MOVED || place == WRITER_DELETED)
 		say_strayed(r, place, path, then);
 	free(path);
 }
 
-/* What was finished and summed up, and is deleted. */
+/* Subtracts a deleted output, which was finished and added, from the sums. */
 static void count_deleted(struct rotation *r, const struct output *out)
 {
 	uint64_t samples = output_deleted_samples(out);
@@ -224,8 +226,9 @@ static void count_deleted(struct rotation *r, const struct output *out)
 }
 
 /*
- * @out, which is complete unless it has @failed, is at @path, which is taken over, or nobody knows
- * where. With memory, whoever deleted it had seen the snapshot.
+ * Ends @out, which somebody moved, deleted or truncated. It is complete unless it has @failed. It
+ * lies at @path, which is taken over, or at an unknown place. With -M, whoever deleted it had seen
+ * the snapshot.
  */
 static void leave_strayed(struct rotation *r, const struct output *out, bool failed,
 			  enum writer_place place, char *path)
@@ -240,10 +243,10 @@ static void leave_strayed(struct rotation *r, const struct output *out, bool fai
 	r->last = path;
 }
 
-/* --- those of earlier recordings -----------------------------------------------------------------
+/* --- outputs of earlier recordings ---------------------------------------------------------------
  */
 
-/* A file or directory of ours, as this recording makes them; a link is none. */
+/* Whether @path is a file or directory of this user, as this recording makes them; no link. */
 static bool is_output(const struct rotation *r, const char *path)
 {
 	struct stat st;
@@ -253,7 +256,10 @@ static bool is_output(const struct rotation *r, const char *path)
 	return r->opts->directory ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
 }
 
-/* @entry, where the output is, behind @prefix: NAME.YYYYMMDDhhmmsscc? */
+/*
+ * Adds @entry of the output's directory if its name is NAME.YYYYMMDDhhmmsscc. The directory's path
+ * is the first @prefix bytes of the output's path.
+ */
 static int look_at_earlier(struct rotation *r, size_t prefix, const char *entry)
 {
 	size_t len = name_length(r->opts->path);
@@ -278,7 +284,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Where the directory cannot be read there are none. */
+/* Finds none if the directory cannot be read. */
 static int find_earlier(struct rotation *r)
 {
 	size_t prefix = name_length(r->opts->path);
@@ -318,10 +324,10 @@ int rotation_init(struct rotation *r, const struct output_opts *opts, const stru
 	return r->sideband && r->late ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
-/* --- the cut -------------------------------------------------------------------------------------
+/* --- rotate --------------------------------------------------------------------------------------
  */
 
-/* What is alive, into the first lane. */
+/* Writes records for all living tasks to the first lane of @next. */
 static int write_live(struct rotation *r, struct output *next, struct error *err)
 {
 	struct sink_emit to = {next->lanes[0].chain, err};
@@ -357,8 +363,8 @@ static void say_live(struct rotation *r)
 }
 
 /*
- * One that no snapshot was written to is none, but for its size where there is no other. With
- * @stays it is one in any case.
+ * Adds an output to the sums. With -M, one without a snapshot does not count, but its size does if
+ * it is the only one. With @stays it counts in any case.
  */
 static void count(struct rotation *r, const struct output *out, bool stays)
 {
@@ -390,25 +396,25 @@ static int finish(struct rotation *r, struct output *out, bool stays, const stru
 	return rc ? rc : add_sums(r, out, stays, err);
 }
 
-/* All that was sampled so far is of the output that is cut; the workers pause. */
+/* Drains all samples up to now to the output being finished, and pauses the workers. */
 static int pause_all(struct rotation *r, struct crew *crew, struct error *err)
 {
 	int rc;
 
 	crew_hold(crew, false);
-	/* The first visit makes known up to which time the second one has everything. */
+	/* The first flush sets the time up to which the second one has everything. */
 	rc = all_do(r, crew, WORKER_FLUSH, err);
 	return rc ? rc : all_do(r, crew, WORKER_PAUSE, err);
 }
 
-/* The workers go over to @next. Until they pause, nothing has changed for them. */
+/* Switches the workers to @next. Nothing has changed for them until they pause. */
 static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
 		       struct output *next, const struct plan *plan, struct error *err)
 {
 	int rc = 0;
 
 	if (!r->sideband) {
-		/* The workers write to memory, and the main thread to the output. */
+		/* Workers write to memory; only the main thread writes to the output. */
 		rotation_watch(r, next);
 		return lane_flush(&next->lanes[0], err);
 	}
@@ -432,8 +438,8 @@ static int switch_over(struct rotation *r, struct crew *crew, struct output *out
 }
 
 /*
- * There is no next output. Where workers write to memory nothing has changed for anybody, if the
- * output has its name again, or was @strayed before.
+ * Handles the failure to make the next output. If workers write to memory, nothing has changed,
+ * provided that the output gets its name back or was @strayed before.
  */
 static enum outcome turn_back(struct rotation *r, char *path, bool strayed)
 {
@@ -489,7 +495,7 @@ enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *
 	output_follow(out, &old);
 	if (!rc && path && (old.tally.samples || stays))
 		say_finished(r, &old, path);
-	else if (rc && !r->sideband) /* all that a snapshot has is flushed */
+	else if (rc && !r->sideband) /* the records of a snapshot are already flushed */
 		add_sums(r, &old, stays, NULL);
 	if (place != WRITER_THERE)
 		leave_strayed(r, &old, rc, place, path);
@@ -508,7 +514,10 @@ int rotation_end(struct rotation *r, struct output *out, const struct plan *plan
 
 	if (rc)
 		return rc;
-	/* Behind the snapshots: it is none, and does not count as one of those that are kept. */
+	/*
+	 * The empty output behind the last snapshot: it does not count as an output, nor as one to
+	 * keep.
+	 */
 	if (r->opts->memory.bytes && r->opts->rotation.enabled && !out->tally.samples)
 		return 0;
 	place = output_place(out, &path);

@@ -8,9 +8,9 @@
 #include "base/plural.h"
 #include "sys/io/timer.h"
 
-#define TELL_MS 10000u /* what there is, to one who does not want to know more often */
+#define TELL_MS 10000u /* longest interval between two status messages */
 
-/* Half of the time after which we are taken for dead. */
+/* Half of the watchdog's time. */
 static uint64_t interval_ms(const struct service_status *s)
 {
 	uint64_t half = s->notify->watchdog_ms / 2;
@@ -71,7 +71,7 @@ static void print_memory(const struct service_news *news, struct buf *out)
 		buf_printf(out, ", %zu not written", news->given_up);
 }
 
-/* Returns 0, or -ENOMEM with less of it. */
+/* Returns 0, or -ENOMEM with the text incomplete. */
 static int print_status(const struct service_news *news, struct buf *out)
 {
 	buf_printf(out, "STATUS=");

@@ -12,10 +12,10 @@
 #include "record/initial/initial_state.h"
 #include "sys/io/timer.h"
 
-/* How long a command that we end may take to do so. */
+/* Time for a command to end after the recorder has asked it to. */
 #define COMMAND_WAIT_MS 1000
 
-/* How long the output may take at the end before we say so. */
+/* Time for the output to be written at the end, before a message says that it is slow. */
 #define OUTPUT_WAIT_MS 2000
 
 int session_new(const struct record_opts *opts, const struct messages *messages,
@@ -75,7 +75,7 @@ void session_free(struct session *s)
 /* --- NEW -> PLANNED ------------------------------------------------------------------------------
  */
 
-/* Of an overwritten ring the newest comes last, and all at once. */
+/* An overwrite ring is drained all at once, its newest record last. */
 static int check_memory(struct session *s, struct error *err)
 {
 	for (size_t i = 0; s->opts->output.memory.bytes && i < s->plan->nr; i++) {
@@ -124,7 +124,7 @@ static int session_plan(struct session *s, struct error *err)
 /* --- PLANNED -> OPENED ---------------------------------------------------------------------------
  */
 
-/* Without it build-ids are those of the files that are there at the end. */
+/* Without the reader, build-ids are those of the files as they are at the end. */
 static void start_id_reader(struct session *s)
 {
 	if (!s->opts->plan.no_build_ids)
@@ -137,7 +137,9 @@ static int session_open(struct session *s, struct error *err)
 	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
 	const struct trigger_place place = {s->plan, &s->limits, s->messages};
 
-	/* First, since it is the rings of the recording that can be made smaller. */
+	/*
+	 * Triggers open first, because the recording's rings are the ones that can be made smaller.
+	 */
 	int rc = session_triggers_open(&s->triggers, &s->opts->triggers, &place,
 				       session_ask_for_snapshot, s, err);
 
@@ -196,7 +198,7 @@ int session_settle(struct session *s, struct error *err)
 				: rotation_settle(&s->rotation, err);
 }
 
-/* What was there before: the output's first records, or memory's. */
+/* Writes records for the initial state: to the output, or to memory. */
 static int write_before(struct session *s, struct error *err)
 {
 	const struct initial_state before = {s->plan, &s->limits, s->messages};
@@ -211,7 +213,7 @@ static int write_before(struct session *s, struct error *err)
 	return rc ? rc : session_settle(s, err);
 }
 
-/* A command's events are enabled by its exec, a delayed recording's by the timer. */
+/* The events of a command are enabled by its exec, those of a delayed recording by the timer. */
 static int start_events(struct session *s, struct error *err)
 {
 	if (s->opts->plan.start_disabled) {
@@ -234,7 +236,7 @@ static int session_start(struct session *s, struct error *err)
 	rc = write_before(s, err);
 	if (!rc)
 		rc = lane_flush(&s->output.lanes[0], err);
-	/* With -M it is the main thread that writes, and it has other things to do. */
+	/* With -M the main thread writes the output, and it has other work. */
 	if (!rc && !s->opts->output.memory.bytes)
 		rc = output_persist(&s->output, err);
 	if (!rc)
@@ -273,8 +275,8 @@ static int count_overwritten(struct session *s, struct error *err)
 }
 
 /*
- * Everything is taken, and perhaps not yet written. A second request to end that comes before the
- * message is impatience; after it the host may end the process.
+ * Waits until the writers are done; all rings are drained. A second request to end counts only
+ * after the message, because the user did not know before; then the host may end the process.
  */
 static void wait_for_output(struct session *s)
 {
@@ -311,7 +313,7 @@ static void say_build_ids(const struct session *s)
 		plural_s(stats.full));
 }
 
-/* Returns whether it has ended. */
+/* Ends the command. Returns whether it has ended. */
 static bool stop_command(struct session *s)
 {
 	if (!s->workload.pid)
@@ -353,10 +355,10 @@ static int session_finish(struct session *s, struct error *err)
 	return rc;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
+/* --- run all steps -------------------------------------------------------------------------------
  */
 
-/* The step that leaves each state, and the state that it leads to. */
+/* The step out of each state, and the state after it. */
 static const struct {
 	int (*make)(struct session *s, struct error *err);
 	enum session_state to;
@@ -376,7 +378,7 @@ static int session_step(struct session *s, struct error *err)
 	return rc;
 }
 
-/* Of one that did not start there is nothing, and nothing has changed. */
+/* Removes the output of a session that did not start, and restores the earlier one. */
 static void undo_start(struct session *s)
 {
 	if (s->output.lanes && s->output.lanes[0].chain)
@@ -384,7 +386,9 @@ static void undo_start(struct session *s)
 	output_backup_restore(&s->earlier);
 }
 
-/* After an error: whatever the disk still takes. What made a worker fail is the better reason. */
+/*
+ * Saves what it can after an error. If a worker failed, its error replaces @err: it is the cause.
+ */
 static void save_the_rest(struct session *s, int rc, struct error *err)
 {
 	int worker_code;
@@ -437,8 +441,7 @@ bool session_memory(const struct session *s, struct history_figures *ret)
 
 void session_result(struct session *s, struct session_result *ret)
 {
-	/* One that failed is about the output that it had then, and not about the last complete
-	 * one. */
+	/* After a failure this is the output of that moment, not the last complete one. */
 	const char *path = s->state == SESSION_FAILED ? s->rotation.moved : s->rotation.last;
 
 	*ret = (struct session_result){

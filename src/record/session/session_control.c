@@ -12,7 +12,7 @@
 /* --- enable, disable -----------------------------------------------------------------------------
  */
 
-/* The name as it was given, which a plan may have written out as "NAME:u". */
+/* Whether the event has the given name. A plan may have written it out as "NAME:u". */
 static bool event_is(const struct plan_event *event, const char *name, bool exactly)
 {
 	size_t len = strlen(name);
@@ -37,8 +37,9 @@ static int no_event(const struct plan *plan, const char *name, struct error *err
 }
 
 /*
- * Members of a group follow their leader: switched off by themselves they would stay so when it
- * is switched on, so that only enabling is for them too.
+ * Whether an event needs no switch of its own. Members of a group follow their leader. A member
+ * that was disabled itself would stay so when its leader is enabled; so only "enable" is for
+ * members, too.
  */
 static bool follows(const struct plan_event *event, bool on)
 {
@@ -65,7 +66,7 @@ static int switch_all(struct session_control *sc, bool on, struct error *err)
 	return rc;
 }
 
-/* All events of that name, else all that have it but for modifiers. */
+/* Switches all events of that name; if there are none, all with that name and modifiers. */
 static int switch_named(struct session_control *sc, const char *name, bool on, struct error *err)
 {
 	const struct plan *plan = sc->parts.plan;
@@ -141,7 +142,7 @@ static int do_stop(void *arg, struct error *err)
 /* --- evlist, stats -------------------------------------------------------------------------------
  */
 
-/* ", type = 0, …" as the caller's printer has it. */
+/* Adds ", type = 0, …" in the form of the caller's printer. */
 static int add_fields(const struct session_control *sc, const struct plan_event *event,
 		      struct buf *text)
 {
@@ -161,7 +162,7 @@ static int add_fields(const struct session_control *sc, const struct plan_event 
 	return rc;
 }
 
-/* "a", or "{a,b}" for one that leads others; members have no line of their own. */
+/* Adds "a", or "{a,b}" for a leader; members have no line of their own. */
 static int add_group(const struct plan *plan, unsigned int leader, struct buf *text)
 {
 	const struct plan_event *event = &plan->events[leader];
@@ -202,13 +203,13 @@ static int do_evlist(void *arg, enum control_list list, struct buf *text, struct
 	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
-/* Whether an event counts now: members of a group follow their leader. */
+/* Whether an event counts now; members of a group follow their leader. */
 static bool is_running(const struct session_control *sc, unsigned int index)
 {
 	return sc->running[index] && sc->running[sc->parts.plan->events[index].leader];
 }
 
-/* Samples are those that were taken, not those that a snapshot wrote. */
+/* Counts the samples that were taken, not those that a snapshot wrote. */
 static void memory_stats(struct flight *flight, struct control_figures *ret, uint64_t *ret_lost,
 			 uint64_t *ret_dropped)
 {
@@ -271,7 +272,9 @@ void session_control_figures(struct session_control *sc, struct control_figures 
 	ret->throttled = throttled.times;
 	ret->throttled_seconds = (double)throttled.nsec / 1e9;
 	ret->bytes += p->rotation->bytes;
-	/* By the kernel's counters, which are exact by now, else by LOST records of the last flush.
+	/*
+	 * Uses the kernel's counters, which are exact by now, or the LOST records up to the last
+	 * flush.
 	 */
 	ret->lost = lost + p->rotation->loss.total;
 	opened_lost(p->opened, p->plan, &ret->lost);
@@ -325,11 +328,11 @@ int session_control_init(struct session_control *sc, const struct record_opts *o
 	return rc;
 }
 
-/* Nobody's recording fails since nobody could have commanded it. */
+/* A missing control socket is not fatal. */
 static void make_socket(struct session_control *sc)
 {
 	const char *base = control_socket_base();
-	/* Those that wait for commands, most likely of 'ringtail ctl'. */
+	/* Recordings that wait for commands, most likely of 'ringtail ctl'. */
 	bool wanted = !sc->opts->control.spec &&
 		      (sc->opts->plan.start_disabled || sc->opts->output.memory.bytes);
 	enum message_level level = wanted ? MESSAGE_WARNING : MESSAGE_DETAIL;

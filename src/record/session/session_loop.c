@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording while it runs: its event sources, and their handlers. */
+/* Main loop of a running recording: its event sources and their handlers. */
 #include "record/session/session_priv.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@
 /* --- RUNNING <-> ROTATING ------------------------------------------------------------------------
  */
 
-/* A flush that was under way has been made, and notices that came meanwhile were taken. */
+/*
+ * After a rotation: it included any flush under way, and it took the workers' notices. Checks the
+ * state that they were about.
+ */
 static void look_again(struct session *s)
 {
 	s->flushing = false;
@@ -27,7 +30,7 @@ static bool is_full(const struct session *s)
 	return s->opts->output.max_size && output_metered(&s->output) >= s->opts->output.max_size;
 }
 
-/* One that is full ends. */
+/* Stops the recording at --max-size. */
 static void check_size(struct session *s, bool full)
 {
 	if (!full || s->stop)
@@ -40,7 +43,8 @@ static enum outcome cut_output(void *session, struct error *err)
 {
 	struct session *s = session;
 	enum session_state before = s->state;
-	bool full = s->memory.flight && is_full(s); /* by a snapshot, unless the cut undoes it */
+	/* The snapshot filled it, unless the rotation is undone. */
+	bool full = s->memory.flight && is_full(s);
 	enum outcome outcome;
 
 	s->state = SESSION_ROTATING;
@@ -55,13 +59,13 @@ static enum outcome cut_output(void *session, struct error *err)
 	return outcome;
 }
 
-/* Without -M, where a rotation that fails ends the recording. */
+/* Rotates without -M: a failure ends the recording. */
 static int cut_now(struct session *s, struct error *err)
 {
 	return outcome_error(cut_output(s, err), err);
 }
 
-/* With -M the output that is cut is a snapshot. */
+/* Rotates; with -M, by a snapshot. */
 static int session_rotate(struct session *s, const char *reason, struct error *err)
 {
 	if (!s->memory.flight)
@@ -94,7 +98,10 @@ static int on_command_for_snapshot(void *arg, const struct snapshot_request *req
 	return snapshot_service_ask(&s->memory, request, err);
 }
 
-/* What was written last: for whoever asks, who may be in another directory. */
+/*
+ * Adds the path of the output that was written last. The reader may be in another directory, so it
+ * is absolute if possible.
+ */
 static int add_file(const struct session *s, struct buf *text)
 {
 	bool cut = s->opts->output.rotation.enabled && s->rotation.last;
@@ -106,7 +113,7 @@ static int add_file(const struct session *s, struct buf *text)
 	return rc;
 }
 
-/* One who commands is told of an error, and the recording ends with it. */
+/* An error is sent to the client, and it ends the recording. */
 static int on_command_to_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
 				struct error *err)
 {
@@ -126,7 +133,7 @@ static int on_command_to_rotate(void *arg, const struct snapshot_request *reques
 	return rc ? rc : add_file(s, text);
 }
 
-/* --- who asks -----------------------------------------------------------------------------------
+/* --- requests ------------------------------------------------------------------------------------
  */
 
 static void answer_request(void *session, uint64_t ticket, struct buf *text,
@@ -148,7 +155,7 @@ static bool control_waits(const struct session *s)
 	return poll(&control, 1, 0) > 0;
 }
 
-/* A large snapshot on a slow disk takes long: whoever commands does not wait for it. */
+/* A large snapshot on a slow disk takes long; commands do not wait for its end. */
 static void while_writing(void *session)
 {
 	struct session *s = session;
@@ -156,7 +163,7 @@ static void while_writing(void *session)
 	crew_breathe(&s->crew);
 	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
 		return;
-	/* One at a time is let in, and heard after that. */
+	/* Each call accepts at most one client; a later call handles its commands. */
 	for (int i = 0; i < COMMANDS_AT_ONCE && control_waits(s); i++)
 		session_control_dispatch(&s->control);
 	s->stop |= s->control.stop;
@@ -187,7 +194,7 @@ int session_open_memory(struct session *s, struct error *err)
 	return snapshot_service_open(&s->memory, &parts, err);
 }
 
-/* What is open on @cpu is dead, and is opened again. */
+/* The events on @cpu are dead: opens them again. */
 static int revive(void *session, int cpu)
 {
 	struct session *s = session;
@@ -246,7 +253,7 @@ static void ask_for_flush(struct session *s)
 static int on_tick(struct session *s, struct error *err)
 {
 	hotplug_poll(&s->hotplug);
-	/* A disk that is slower than the timer gets no second flush on top of the first. */
+	/* If the disk is slower than the timer, do not add a second flush to the first. */
 	if (!timer_rang(s->tick) || s->flushing)
 		return 0;
 	ask_for_flush(s);
@@ -264,7 +271,7 @@ static int on_full(struct session *s, struct error *err)
 	s->rotation.full = true;
 	rc = session_rotate(s, "size", err);
 	s->rotation.full = false;
-	/* Sideband is settled thereafter, and the next cut need not repeat what this one did. */
+	/* After the flush the sideband is settled, and the next rotation need not repeat it. */
 	if (!rc && !s->memory.flight)
 		ask_for_flush(s);
 	return rc;
@@ -280,7 +287,7 @@ static int on_report(struct session *s, struct error *err)
 	struct worker_view crew = crew_view(&s->crew);
 	int rc;
 
-	/* Which error it was is told by crew_dismiss(). */
+	/* crew_dismiss() gives the error itself. */
 	if (crew.code)
 		return error_set(err, crew.code, "a thread that reads rings has failed");
 	if (s->plan->target == TARGET_TASKS && crew.hung_up)
@@ -340,10 +347,10 @@ static int on_control(struct session *s, struct error *err)
 	return s->command_error.code;
 }
 
-/* Empties a descriptor of the host. Returns whether there was anything. */
+/* Empties a descriptor of the host. Returns whether it had anything. */
 static bool take_all(int fd)
 {
-	char bytes[128]; /* a struct signalfd_siginfo, or more than an eventfd has */
+	char bytes[128]; /* fits a struct signalfd_siginfo and an eventfd's counter */
 	bool any = false;
 
 	while (read(fd, bytes, sizeof(bytes)) > 0)
@@ -351,7 +358,10 @@ static bool take_all(int fd)
 	return any;
 }
 
-/* Who reads a pipe may take nothing for a while, and until we are asked to end, for ever. */
+/*
+ * The reader of a pipe may take nothing for a while; until the end is requested, the wait has no
+ * limit.
+ */
 #define PATIENCE_MS 1000
 
 bool session_wait_for_pipe(void *session, uint64_t ms)
@@ -386,7 +396,7 @@ static int on_stop(struct session *s, struct error *err)
 	return 0;
 }
 
-/* A snapshot is taken even if the end is asked for with it. */
+/* A request for a snapshot counts even if the end was requested with it. */
 static int on_request(struct session *s, struct error *err)
 {
 	bool asked = take_all(s->host.request);
@@ -402,7 +412,7 @@ static int on_request(struct session *s, struct error *err)
 	return 0;
 }
 
-/* The end of the command. */
+/* The command has ended. */
 static int on_end(struct session *s, struct error *err)
 {
 	workload_ended(&s->workload);
@@ -410,7 +420,7 @@ static int on_end(struct session *s, struct error *err)
 	return 0;
 }
 
-/* Several that wait at once make one cut. */
+/* Several events that wait make one rotation. */
 static int look_at_triggers(struct session *s, struct error *err)
 {
 	struct event_watch_news news;
@@ -426,7 +436,7 @@ static int look_at_triggers(struct session *s, struct error *err)
 	return session_rotate(s, event, err);
 }
 
-/* A trigger that came with the end, or waits for after=, has its snapshot, too. */
+/* A trigger that fired at the end, or that waits for after=, gets its snapshot, too. */
 static int finish_triggers(struct session *s, struct error *err)
 {
 	session_triggers_finish(&s->triggers);
@@ -445,7 +455,10 @@ int session_loop(struct session *s, struct error *err)
 		{session_budget_fd(&s->budget), on_budget},
 		{service_status_fd(&s->service), on_service},
 		{session_control_fd(&s->control), on_control},
-		/* First the end: a request before it is then seen with it. */
+		/*
+		 * The end comes first, so that a request that came before it is handled in the same
+		 * turn.
+		 */
 		{s->host.stop, on_stop},
 		{s->host.request, on_request},
 		{s->turn, on_turn},

@@ -58,7 +58,7 @@ void session_triggers_watch(struct session_triggers *st, struct pollfd *polled)
 	trigger_set_watch(st->asks, polled_for_snapshots(st));
 }
 
-/* As poll(2) has it: not before @due. */
+/* Timeout for poll(2) that does not end before @due. */
 static int milliseconds(uint64_t from, uint64_t due)
 {
 	uint64_t ms;

@@ -9,7 +9,7 @@
 #include "record/flight/flight.h"
 #include "record/history/pack.h"
 
-/* All rings are emptied. What they had is the snapshot's if @seal. */
+/* Drains all rings. With @seal their samples belong to the snapshot. */
 static int visit(struct snapshot *s, bool seal, struct error *err)
 {
 	int rc = 0;
@@ -43,8 +43,8 @@ static int log_request(const struct snapshot *s, struct lane *lane,
 }
 
 /*
- * Ahead of all else. Where lanes share a stream each compresses for itself, so that the first is
- * flushed before the others write.
+ * Logs the requests ahead of all other records. Lanes that share a stream compress separately, so
+ * the first is flushed before the others write.
  */
 static int log_requests(const struct snapshot *s, struct output *out,
 			const struct snapshot_request *requests, size_t nr, struct error *err)
@@ -86,7 +86,7 @@ static struct snapshot_sums count(struct snapshot *s)
 	};
 }
 
-/* --- what it holds -------------------------------------------------------------------------------
+/* --- contents ------------------------------------------------------------------------------------
  */
 
 struct emit {
@@ -144,8 +144,8 @@ static int write_chunk(struct lane *lane, const struct history_chunk *chunk, str
 }
 
 /*
- * With an output of its own, a snapshot has also what was written before. Each of @requests gets
- * all that it asks for: the time is counted back from the first.
+ * A snapshot with an output of its own includes samples that earlier ones wrote. Each of @requests
+ * gets all that it asks for: the time counts back from the first.
  */
 static struct history_bounds bounds_of(const struct snapshot *s,
 				       const struct snapshot_request *requests, size_t nr)
@@ -165,8 +165,9 @@ static struct history_bounds bounds_of(const struct snapshot *s,
 }
 
 /*
- * What is written so far is readable, if @*flushed is long ago. The first lane has what the samples
- * of the others need. A pipe has all of it anyway.
+ * Flushes if the last flush, at @*flushed, is long ago, so that the records so far are readable.
+ * The first lane has the sideband that samples of the others need. A pipe passes everything on
+ * anyway.
  */
 static int flush_now_and_then(const struct snapshot *s, struct output *out, uint64_t *flushed,
 			      struct error *err)
@@ -206,7 +207,7 @@ static int write_samples(struct snapshot *s, struct output *out,
 	return rc;
 }
 
-/* In a directory each file is in an order of its own. */
+/* Writes FINISHED_ROUND; not in a directory, where each file has its own order. */
 static int mark_round(struct snapshot *s, struct output *out, struct error *err)
 {
 	const struct perf_event_header mark = {
@@ -219,7 +220,7 @@ static int mark_round(struct snapshot *s, struct output *out, struct error *err)
 	return sink_record(out->lanes[0].chain, &mark, err);
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
+/* --- all steps -----------------------------------------------------------------------------------
  */
 
 static int finish(struct snapshot *s, struct output *out, struct error *err)
@@ -259,8 +260,9 @@ static int write_all(struct snapshot *s, struct output *out,
 }
 
 /*
- * Of what cannot be taken back, the chunk that failed has been given to the output, too, which
- * tells of all that it was given what is readable and what is lost.
+ * Keeps the snapshot although it failed, where it cannot be undone. The failed chunk was given to
+ * the output, too, and the output counts which of all given samples are readable and which are
+ * lost.
  */
 static void keep_what_failed(struct snapshot *s)
 {

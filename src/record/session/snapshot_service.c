@@ -63,10 +63,13 @@ void snapshot_service_release(struct snapshot_service *m)
 	*m = (struct snapshot_service){0};
 }
 
-/* --- asking --------------------------------------------------------------------------------------
+/* --- request -------------------------------------------------------------------------------------
  */
 
-/* Of the recording's clock, or of the newest sample if the clock does not tell. */
+/*
+ * The present time of the recording's clock, or that of the newest sample if the clock cannot be
+ * read.
+ */
 static uint64_t present(struct snapshot_service *m)
 {
 	struct history_figures figures;
@@ -83,7 +86,7 @@ static uint64_t before(uint64_t time, uint64_t by)
 	return time > by ? time - by : 0;
 }
 
-/* What a request leaves to us. */
+/* Fills the fields that a request leaves open. */
 static void complete(struct snapshot_service *m, struct snapshot_request *request)
 {
 	struct pd_snapshot_request *what = &request->what;
@@ -125,7 +128,7 @@ bool snapshot_service_waits(const struct snapshot_service *m)
 	return m->queue.nr;
 }
 
-/* --- making --------------------------------------------------------------------------------------
+/* --- take ----------------------------------------------------------------------------------------
  */
 
 static bool fails(enum outcome outcome)
@@ -148,7 +151,10 @@ static void say_taken(struct snapshot_service *m, const struct snapshot_request 
 				     m->snapshot.taken, r[i].what.reason);
 }
 
-/* The snapshot is to be an output of its own. If there can be no next one, it is undone. */
+/*
+ * Rotates after the snapshot, which is an output of its own. If no next output can be made, the
+ * snapshot is undone.
+ */
 static enum outcome cut(struct snapshot_service *m, struct error *err)
 {
 	enum outcome outcome = m->parts.cut(m->parts.arg, err);
@@ -172,8 +178,8 @@ static enum outcome cut(struct snapshot_service *m, struct error *err)
 }
 
 /*
- * One who has moved, deleted or truncated the output wants a new one, which stands alone. Where
- * there can be none, there is no snapshot either.
+ * Makes a new output, which is complete in itself, if somebody moved, deleted or truncated the old
+ * one. If that fails, there is no snapshot either.
  */
 static enum outcome renew(struct snapshot_service *m, struct error *err)
 {
@@ -195,8 +201,8 @@ static enum outcome renew(struct snapshot_service *m, struct error *err)
 }
 
 /*
- * One dump for all of @r, into an output of its own if there is to be one for each. A flaw is
- * reported here; @err is filled for UNDONE and BROKEN alone.
+ * Takes one snapshot for all of @r, then rotates if each one has its own output. A flaw is reported
+ * here; @err is filled for UNDONE and BROKEN only.
  */
 static enum outcome take(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
 			 struct error *err)
@@ -248,7 +254,9 @@ static void answer_all(struct snapshot_service *m, const struct snapshot_request
 	buf_release(&text);
 }
 
-/* One that finds no room is given up; the next one may. */
+/*
+ * Serves requests with one snapshot. One that finds no room is given up; the next one may succeed.
+ */
 static int serve_one(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
 		     struct error *err)
 {
@@ -269,7 +277,10 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 	return outcome_error(outcome, &failure);
 }
 
-/* Those who are answered may ask again: they wait for the next time, lest nothing else is done. */
+/*
+ * Serves the requests that wait now. A client may ask again when it has its answer: such requests
+ * wait for the next call, so that other work gets its turn.
+ */
 int snapshot_service_serve(struct snapshot_service *m, struct error *err)
 {
 	struct snapshot_request together[REQUESTS_MAX];
@@ -284,7 +295,7 @@ int snapshot_service_serve(struct snapshot_service *m, struct error *err)
 	return rc;
 }
 
-/* When nobody can ask for another. */
+/* Takes the last snapshot, after which there are no requests. */
 static int take_last(struct snapshot_service *m, struct snapshot_request *request,
 		     struct error *err)
 {

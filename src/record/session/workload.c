@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Exit status of a child whose exec failed, as shells have it. */
+/* Exit status of a child whose exec failed, by the convention of shells. */
 static int exec_status(int error)
 {
 	return error == ENOENT ? 127 : 126;
 }
 
-/* In the child: waits for the word, then becomes the command. Only async-signal-safe calls. */
+/* Code of the child: waits for the byte, then becomes the command. Only async-signal-safe calls. */
 static void run_child(int go, int failed, const char *const *argv,
 		      const struct workload_setting *setting)
 {
@@ -46,12 +46,12 @@ static void run_child(int go, int failed, const char *const *argv,
 	_exit(exec_status(error));
 }
 
-/* Scripts whose interpreter is a script …: as many as the kernel follows (fs/exec.c). */
+/* Depth of scripts whose interpreter is a script: as the kernel's limit (fs/exec.c). */
 #define INTERPRETERS_MAX 5
 
 /*
- * The interpreter that the script @path names in its first line. False for all else, and for what
- * may be run but not read.
+ * Reads the interpreter from the first line of the script @path. Returns false for other files, and
+ * for those that may be run but not read.
  */
 static bool script_interpreter(const char *path, char ret[PATH_MAX])
 {
@@ -74,9 +74,9 @@ static bool script_interpreter(const char *path, char ret[PATH_MAX])
 }
 
 /*
- * 0 for a file that may be executed; -ENOENT; -EACCES. A directory has execute permission, too. A
- * script without its interpreter is -ENOENT as for exec, with the one that is not there in
- * @interpreter, which is left empty otherwise.
+ * Returns 0 for a file that may be executed, -ENOENT or -EACCES. A directory has execute
+ * permission, too, but is none. A script whose interpreter is missing is -ENOENT, as in exec, with
+ * the interpreter's path in @interpreter, which is empty otherwise.
  */
 static int executable(const char *path, char interpreter[PATH_MAX])
 {
@@ -95,7 +95,7 @@ static int executable(const char *path, char interpreter[PATH_MAX])
 	return 0;
 }
 
-/* As executable(), in the directories of PATH; the last that was tried is in @path. */
+/* executable() for the directories of PATH; the last path tried is in @path. */
 static int find_in_path(const char *name, char path[PATH_MAX], char interpreter[PATH_MAX])
 {
 	const char *dirs = getenv("PATH"), *end;
@@ -240,7 +240,7 @@ void workload_release(struct workload *w)
 	if (!w->pid)
 		return;
 	if (w->go >= 0) {
-		close(w->go); /* it reads the end and exits */
+		close(w->go); /* the child reads the end and exits */
 		waitpid(w->pid, &w->status, 0);
 	}
 	if (w->failed >= 0)
