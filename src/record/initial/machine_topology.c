@@ -63,7 +63,7 @@ static int add_unique(struct pd_strings *list, size_t *capacity, char *s)
 	return 0;
 }
 
-/* The sibling list of @cpu under its newer or older name. */
+/* Adds the sibling list of @cpu, under its newer or older name in sysfs. */
 static int add_siblings(const struct machine_roots *roots, int cpu, const char *name,
 			const char *old_name, struct pd_strings *list, size_t *capacity)
 {
@@ -167,7 +167,7 @@ static int read_node(const struct machine_roots *roots, int nr, struct pd_numa_n
 int machine_numa_topology(const struct machine_roots *roots, struct buf *b)
 {
 	struct pd_numa_topology topo = {0};
-	struct cpus nodes = {0}; /* their list has the same form */
+	struct cpus nodes = {0}; /* lists of nodes have the same form */
 	int rc;
 
 	rc = read_list(&nodes, "devices/system/node/online", roots->sys);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The maps of the kernel and its modules. The kernel's map has the reference symbol, from which
- * reporters compute the relocation. If addresses read as 0 (kptr_restrict), the maps are left out
- * and counted.
+ * Synthesizes the maps of the kernel and its modules. The kernel's map has the reference symbol,
+ * from which reporters compute the relocation. If addresses read as 0 (kptr_restrict), the maps are
+ * left out and counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int module_add(struct modules *mods, const struct proc_module *from)
 	return 0;
 }
 
-/* Errors of this process, not of the file. */
+/* Whether the error is this process's, not the file's. */
 static bool is_shortage(int rc)
 {
 	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
@@ -145,7 +145,7 @@ static int modules_find_paths(struct synth *s, struct modules *mods)
 	return rc;
 }
 
-/* As MMAP, or as MMAP2 when there may be a build-id. */
+/* Writes MMAP, or MMAP2 if the record may have a build-id. */
 static int synth_kernel_map(struct synth *s, uint64_t addr, uint64_t len, uint64_t pgoff,
 			    const char *name, const struct build_id *id)
 {
@@ -185,7 +185,9 @@ static int synth_module(struct synth *s, const struct module *m, uint64_t next_a
 	return synth_kernel_map(s, m->addr, len, 0, m->path ? m->path : bracketed, &id);
 }
 
-/* @syms->start is not 0. Ends at _etext, else at the first module behind, else nowhere. */
+/*
+ * @syms->start is not 0. The map ends at _etext, else at the first module behind it, else nowhere.
+ */
 static int synth_core(struct synth *s, const struct kernel_symbols *syms,
 		      const struct modules *mods)
 {
@@ -212,7 +214,7 @@ int synth_kernel(struct synth *s)
 	int rc;
 
 	rc = kernel_symbols_read(s->proc, &syms);
-	if (!is_shortage(rc)) /* what cannot be read is left out */
+	if (!is_shortage(rc)) /* files that cannot be read are left out */
 		rc = modules_read(s, &mods);
 	if (!rc && mods.count)
 		rc = modules_find_paths(s, &mods);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Processes: for each thread FORK, NAMESPACES, COMM, and behind the leader's its maps, in the
- * order of perf.
+ * Synthesizes processes: for each thread FORK, NAMESPACES and COMM; the maps follow those of the
+ * leader. This is the order of perf.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -131,7 +131,9 @@ static int synth_namespaces(struct synth *s, pid_t pid, pid_t tid)
 	return synth_record(s, PERF_RECORD_NAMESPACES, 0, &body, sizeof(body), NULL, 0);
 }
 
-/* Reads the build-id of a mapped file: the very file of the map, else the one of that name there.
+/*
+ * Reads the build-id of a mapped file: of the map's own file, else of the file with its name in the
+ * process's root.
  */
 static void read_map_build_id(struct synth *s, pid_t pid, const struct proc_map *map,
 			      struct build_id *ret)
@@ -177,7 +179,7 @@ static bool has_prefix(const struct proc_map *map, const char *prefix)
 	return map->name_len >= len && !memcmp(map->name, prefix, len);
 }
 
-/* Names as the kernel's own records give them: memory without a file is "//anon". */
+/* Names follow the kernel's own records: memory without a file is "//anon". */
 static bool is_anon(const struct synth *s, const struct proc_map *map, bool *ret_huge)
 {
 	*ret_huge = s->hugetlbfs[0] && has_prefix(map, s->hugetlbfs);

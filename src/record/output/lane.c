@@ -54,7 +54,7 @@ static int saw_sideband(const struct perf_event_header *hdr, void *arg)
 	return lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
 }
 
-/* Makes the chain from its end to its beginning. */
+/* Makes the chain of stages from its end to its beginning. */
 int lane_init(struct lane *lane, const struct lane_opts *opts)
 {
 	const struct tally_opts tally = {

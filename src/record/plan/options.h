@@ -24,24 +24,24 @@ enum callgraph_kind {
 	CALLGRAPH_DWARF,
 };
 
-/* Where: CPUs, tasks, or a command. */
+/* The target: CPUs, tasks, or a command. */
 struct target_opts {
 	bool all_cpus;		    /* -a */
 	struct cpus cpus;	    /* -C; empty: not given */
 	struct tasks tasks;	    /* -p and -t, threads already listed; empty: not given */
-	struct tasks processes;	    /* of -p: those whose threads are among the tasks */
+	struct tasks processes;	    /* the processes of -p; their threads are in @tasks */
 	const char *const *command; /* NULL-terminated; NULL: none */
 	bool no_inherit;	    /* -i */
 };
 
-/* How often a sample is taken, and what it carries. */
+/* How often samples are taken, and what they contain. */
 struct sample_opts {
 	uint64_t frequency;	   /* -F, Hz; 0: not given */
 	bool frequency_max;	   /* -F max */
 	uint64_t period;	   /* -c; 0: not given */
-	bool all_user, all_kernel; /* of all events, whatever their modifiers say */
+	bool all_user, all_kernel; /* for all events, whatever their modifiers */
 
-	bool user_callchains, kernel_callchains; /* this part alone */
+	bool user_callchains, kernel_callchains; /* only this part of the chain */
 	enum callgraph_kind callgraph;
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
 
@@ -50,20 +50,22 @@ struct sample_opts {
 	int clockid;
 };
 
-/* All that the plan is made from. */
+/* All inputs of the plan. */
 struct plan_opts {
-	struct event_list events; /* empty: the best clock that the machine has */
+	struct event_list events; /* empty: the best clock of the machine */
 	struct target_opts target;
 	struct sample_opts sample;
 	unsigned int delay_ms; /* -D */
 	bool start_disabled;   /* -D -1: until a command enables the events */
 
 	uint64_t ring_size; /* -m, bytes of data a ring, a power of two; 0: the default */
-	bool overwrite;	    /* --overwrite: each ring keeps the newest, unless an event says else */
-	bool unbuffered;    /* --no-buffering: each record wakes the reader */
+	/* --overwrite: each ring keeps the newest records, unless its event has another mode. */
+	bool overwrite;
+	bool unbuffered; /* --no-buffering: each record wakes the reader */
 
-	bool no_build_ids;  /* of mapped files, neither in their records nor in a section */
-	bool build_id_mmap; /* in the records: the kernel adds them for all other recorders, too */
+	bool no_build_ids; /* no build-ids of mapped files, neither in records nor in a section */
+	/* build-ids in MMAP2 records: the kernel adds them for all other recorders, too. */
+	bool build_id_mmap;
 
 	bool raise_files; /* the process is ours: RLIMIT_NOFILE may be raised */
 };
@@ -73,34 +75,35 @@ struct reader_opts {
 	const char *threads;	/* --threads: masks (record/plan/masks.h); NULL: one thread */
 	const char *affinity;	/* --affinity, a layout of record/plan/masks.h; NULL: none */
 	int realtime;		/* -r, SCHED_FIFO's priority of readers; 0: not given */
-	uint64_t mmap_flush;	/* --mmap-flush, bytes taken of a ring at least; 0: any */
+	uint64_t mmap_flush;	/* --mmap-flush, bytes: least fill of a ring to drain it; 0: any */
 	uint64_t buffer_memory; /* --buffer-memory, bytes; 0: the default */
 };
 
-/* --switch-output: a rotation at SIGUSR2, at a command, and at each limit that is not 0. */
+/* --switch-output: rotates on SIGUSR2, on a command, and at each limit that is not 0. */
 struct rotation_opts {
 	bool enabled;
 	uint64_t size;	  /* bytes */
 	uint64_t seconds; /* time */
-	size_t max_files; /* --switch-max-files; 0: any number */
-	bool max_all;	  /* outputs of earlier recordings count among them */
+	size_t max_files; /* --switch-max-files; 0: no limit */
+	bool max_all;	  /* count outputs of earlier recordings, too */
 };
 
-/* -M: samples stay in memory, and snapshots write them. */
+/* -M: samples stay in memory until a snapshot writes them. */
 struct memory_opts {
-	uint64_t bytes; /* 0: records go straight to the output */
+	uint64_t bytes; /* 0: no memory, records go straight to the output */
 	bool on_exit, on_crash;
-	struct pd_snapshot_bounds bounds; /* where a request names none */
+	struct pd_snapshot_bounds bounds; /* for requests that have none */
 };
 
-/* What is written, and where to. */
+/* The output and its form. */
 struct output_opts {
 	const char *path;      /* or "-" */
 	bool directory;	       /* -o DIR/, and --threads */
 	unsigned int flush_ms; /* 0: RECORD_FLUSH_MS */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: synchronous */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */
-	uint64_t max_size;     /* --max-size: bytes of data that end the recording; 0: never */
+	/* --max-size: the recording ends at so many bytes of data; 0: never. */
+	uint64_t max_size;
 	bool timestamp_filename;
 	struct rotation_opts rotation;
 	struct memory_opts memory;
@@ -114,9 +117,9 @@ struct trigger_opts {
 };
 
 struct control_opts {
-	const char *spec; /* --control, as control_spec_parse() takes it; NULL: not given */
+	const char *spec; /* --control, in the syntax of control_spec_parse(); NULL: not given */
 	bool no_socket;	  /* --no-control-socket */
-	/* Prints the fields of an attribute for the command `evlist -v`; NULL: names alone. */
+	/* Prints the fields of an attribute for the command `evlist -v`; NULL: print names only. */
 	void (*attr_text)(FILE *out, const struct pd_attr *attr);
 };
 
@@ -126,7 +129,7 @@ struct record_opts {
 	struct output_opts output;
 	struct trigger_opts triggers;
 	struct control_opts control;
-	double max_cpu; /* --max-cpu: part of one CPU that recording may take; 0: any */
+	double max_cpu; /* --max-cpu: share of one CPU that recording may use; 0: any */
 };
 
 #define RECORD_STACK_SIZE     8192u  /* perf's default for dwarf */
@@ -134,10 +137,10 @@ struct record_opts {
 #define RECORD_FREQUENCY      4000u  /* Hz, as perf */
 #define RECORD_RING_SIZE      (8ull << 20)
 #define RECORD_FLUSH_MS	      1000u
-/* Of the threads that read rings: SCHED_FIFO, or nice where that is not allowed. */
+/* For reader threads: SCHED_FIFO, or this nice value if that is not allowed. */
 #define RECORD_REALTIME	   1
 #define RECORD_NICE_READER (-20)
-#define RECORD_NICE	   (-15) /* of all other threads, while recording */
-#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the disk waits for us */
+#define RECORD_NICE	   (-15) /* for all other threads, while recording */
+#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the recorder waits for the disk */
 
 #endif
