@@ -16,23 +16,25 @@
 #include "record/control/control_open.h"
 #include "record/control/control_socket.h"
 
-/* Clients at once; more wait in the socket's queue. */
+/* Clients at a time; more wait in the socket's queue. */
 #define CLIENTS_MAX 512
 
-/* What a write to a pipe takes whole or not at all. */
+/* A write to a pipe is atomic up to this size. */
 #define ANSWER_MAX PIPE_BUF
 
-/* A way by which commands come and answers go. */
+/* A connection: commands come in, answers go out. */
 struct channel {
-	struct channel *next, **link; /* link: what points here */
-	bool client;		      /* else it is --control's */
-	int in, out;		      /* out: in, of clients; -1: nobody wants answers */
+	struct channel *next, **link; /* @link: the pointer to this channel */
+	bool client;		      /* else it is that of --control */
+	int in, out;		      /* @out is @in for clients; -1: no answers */
 	char line[CONTROL_LINE_MAX];
-	size_t at, len;	    /* what was read and is no command yet is line[at..len) */
-	bool skipping;	    /* the rest of a line that is too long */
-	bool ended;	    /* nothing more comes in */
-	uint64_t ticket;    /* of a command that is answered later: no other is read; 0: none */
-	struct buf pending; /* of clients: answers from byte @sent on; nothing is read meanwhile */
+	size_t at, len; /* line[at..len) is read and not a whole command yet */
+	bool skipping;	/* the rest of an overlong line is to be dropped */
+	bool ended;	/* the input has ended */
+	/* Of a command to answer later, during which no other is read; 0: none. */
+	uint64_t ticket;
+	/* Of clients: answers, unsent from byte @sent on; meanwhile nothing is read. */
+	struct buf pending;
 	size_t sent;
 };
 
@@ -42,9 +44,9 @@ struct control {
 	const struct messages *messages;
 	int epoll, timer;
 	struct control_socket socket;
-	bool paused; /* the socket is not listened to until the timer, or for ever without it */
+	bool paused; /* the socket is not polled until the timer, or ever if there is none */
 	struct channel *channels;
-	uint64_t tickets; /* given out */
+	uint64_t tickets; /* number given out so far */
 	struct control_stats stats;
 };
 
@@ -95,10 +97,10 @@ static void channel_free(struct channel *ch)
 	free(ch);
 }
 
-/* Takes a channel out of the list, with its descriptors. */
+/* Removes a channel from the list and closes its descriptors. */
 static void channel_drop(struct control *c, struct channel *ch)
 {
-	/* Closing does not end the watching while whoever gave the descriptor has it open. */
+	/* Closing does not remove it from epoll while another process has the file open. */
 	watch(c, EPOLL_CTL_DEL, ch->in, 0, NULL);
 	c->stats.connected -= ch->client;
 	*ch->link = ch->next;
@@ -131,7 +133,7 @@ const struct control_stats *control_stats(const struct control *c)
 	return &c->stats;
 }
 
-/* Makes the descriptors a channel's. They are closed also on failure. */
+/* Adds a channel for the descriptors. Closes them on failure, too. */
 static int channel_add(struct control *c, bool client, int in, int out)
 {
 	struct channel *ch = calloc(1, sizeof(*ch));
@@ -161,7 +163,7 @@ static int channel_add(struct control *c, bool client, int in, int out)
 	return 0;
 }
 
-/* The timer is for lines that nobody ends, and for a socket that is not listened to for a while. */
+/* The timer serves lines without an end, and a socket that is not polled for a while. */
 static void arm(struct control *c)
 {
 	const struct itimerspec when = {.it_value.tv_nsec = CONTROL_PATIENCE_MS * 1000000l};
@@ -179,7 +181,7 @@ static bool ready(int fd, short events)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Writes without waiting. Returns what was written or a negative errno. */
+/* Writes without blocking. Returns the number of bytes or a negative errno. */
 static ssize_t put(int fd, const void *data, size_t len)
 {
 	ssize_t n = send(fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -189,7 +191,7 @@ static ssize_t put(int fd, const void *data, size_t len)
 	return n < 0 ? -errno : n;
 }
 
-/* Gives a client what it takes. Returns 0, or a negative errno when it is gone. */
+/* Sends a client as much as it takes. Returns 0, or a negative errno if it is gone. */
 static int channel_flush(struct channel *ch)
 {
 	while (ch->sent < ch->pending.len) {
@@ -205,7 +207,7 @@ static int channel_flush(struct channel *ch)
 	return 0;
 }
 
-/* Says text line by line. */
+/* Passes text to messages, line by line. */
 static void say_lines(struct control *c, enum message_level level, const struct buf *text)
 {
 	const char *at = (const char *)text->data, *end = at + text->len;
@@ -219,7 +221,7 @@ static void say_lines(struct control *c, enum message_level level, const struct 
 	}
 }
 
-/* On --control: a pipe takes an answer whole or not at all. */
+/* Answers on --control: a pipe takes an answer as a whole or not at all. */
 static void answer_now(struct control *c, struct channel *ch, const struct buf *answer)
 {
 	ssize_t n = answer->len > ANSWER_MAX ? -EMSGSIZE : put(ch->out, answer->data, answer->len);
@@ -234,7 +236,7 @@ static void answer_now(struct control *c, struct channel *ch, const struct buf *
 	ch->out = -1;
 }
 
-/* Sends @text and how it ended. A client for which there is no memory gets no answer but an end. */
+/* Sends @text and the result. A client without memory for its answer is disconnected. */
 static int answer(struct control *c, struct channel *ch, struct buf *text, int rc,
 		  const struct error *err)
 {
@@ -264,7 +266,7 @@ static int run_stats(struct control *c, bool json, struct buf *text, struct erro
 	return rc ? rc : control_figures_print(&figures, json, text);
 }
 
-/* What may be answered later. */
+/* Runs a command that may be answered later. */
 static int run_request(struct control *c, struct control_command *command, struct channel *ch,
 		       struct buf *text, struct error *err)
 {
@@ -298,7 +300,7 @@ static int run_verb(struct control *c, struct control_command *command, struct c
 	return error_set(err, -EINVAL, "there is no such command");
 }
 
-/* Of a command from --control: perf's acknowledgements are nothing but that. */
+/* Drops text for --control: perf's acknowledgements have none. */
 static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *text)
 {
 	if (verb == CONTROL_STATS || verb == CONTROL_HELP)
@@ -308,7 +310,7 @@ static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *
 	text->len = 0;
 }
 
-/* Obeys a line and answers. Returns 0, or a negative errno when the channel is of no more use. */
+/* Runs a line and answers. Returns 0, or a negative errno if the channel is to be dropped. */
 static int obey(struct control *c, struct channel *ch, char *line)
 {
 	struct control_command command;
@@ -349,7 +351,7 @@ static int refuse_long(struct control *c, struct channel *ch)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
-/* Reads once, if there is room and anything to read. Returns 0 or a negative errno. */
+/* Reads once, if there are room and input. Returns 0 or a negative errno. */
 static int channel_fill(struct channel *ch)
 {
 	ssize_t n;
@@ -366,14 +368,13 @@ static int channel_fill(struct channel *ch)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	ch->len += (size_t)n;
 	ch->ended = !n;
-	/* What was not ended is, now; there is room, since a full buffer was skipped. */
+	/* The end of input ends the last line; there is room, because a full buffer was skipped. */
 	if (ch->ended && (ch->len || ch->skipping))
 		ch->line[ch->len++] = '\n';
 	return 0;
 }
 
-/* The end of the first line, NULL if it is not there; the rest of one that is too long is dropped.
- */
+/* End of the first line; NULL if it is not there yet. Drops the rest of an overlong line. */
 static char *line_end(struct channel *ch)
 {
 	for (size_t i = ch->at; i < ch->len; i++)
@@ -399,7 +400,7 @@ static int channel_obey(struct control *c, struct channel *ch)
 		if (!rc)
 			rc = channel_flush(ch);
 	}
-	/* Answered at once: whoever waits for that may never end the line. */
+	/* Answers at once: a client that waits for this answer may never end the line. */
 	if (rc || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
 	    ch->len < sizeof(ch->line))
 		return rc;
@@ -427,7 +428,7 @@ static void channel_serve(struct control *c, struct channel *ch)
 		channel_drop(c, ch);
 		return;
 	}
-	/* One that waits for an answer, and hangs up, is reported once. */
+	/* A client that hangs up while it waits for an answer is reported once. */
 	watch(c, EPOLL_CTL_MOD, ch->in,
 	      ch->ticket	? EPOLLONESHOT
 	      : ch->pending.len ? EPOLLOUT
@@ -437,7 +438,7 @@ static void channel_serve(struct control *c, struct channel *ch)
 		arm(c);
 }
 
-/* Takes a line that was not ended for what it is, if it is a command. */
+/* Takes a line without an end, if it is a command. */
 static void channel_hurry(struct control *c, struct channel *ch)
 {
 	char line[CONTROL_LINE_MAX + 1], copy[CONTROL_LINE_MAX + 1];
@@ -475,7 +476,7 @@ void control_answer(struct control *c, uint64_t ticket, struct buf *text, const 
 		channel_serve(c, ch);
 }
 
-/* --- where they come from ------------------------------------------------------------------------
+/* --- --control -----------------------------------------------------------------------------------
  */
 
 int control_add(struct control *c, const struct control_spec *spec, struct error *err)
@@ -485,7 +486,7 @@ int control_add(struct control *c, const struct control_spec *spec, struct error
 	if (rc)
 		return rc;
 	rc = channel_add(c, false, in, out);
-	if (rc == -EPERM) /* epoll's word for it */
+	if (rc == -EPERM) /* epoll's errno for such files */
 		return error_set(err, rc, "--control: descriptor %d cannot be waited for",
 				 spec->fd);
 	return rc ? error_sys(err, rc, "--control") : 0;
@@ -506,7 +507,10 @@ int control_listen(struct control *c, const char *base, struct error *err)
 	return rc ? error_sys(err, rc, "control socket") : 0;
 }
 
-/* Lets clients wait in the queue until the timer: the socket would be reported again and again. */
+/*
+ * Lets clients wait in the queue until the timer; otherwise epoll would report the socket again and
+ * again.
+ */
 static void pause_listening(struct control *c)
 {
 	watch(c, EPOLL_CTL_DEL, c->socket.fd, 0, NULL);
@@ -523,7 +527,7 @@ static void resume_listening(struct control *c)
 		c->paused = false;
 }
 
-/* One at a time: there is more to do than to accept. */
+/* Accepts one client a call, because there is other work, too. */
 static void welcome(struct control *c)
 {
 	int fd = -EMFILE;

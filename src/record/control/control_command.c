@@ -10,7 +10,7 @@
 
 enum argument {
 	ARGUMENT_NONE,
-	ARGUMENT_EVENT, /* optional, as all of them */
+	ARGUMENT_EVENT, /* optional, like all arguments */
 	ARGUMENT_LIST,
 	ARGUMENT_JSON,
 	ARGUMENT_REQUEST,
@@ -59,7 +59,7 @@ static int unknown_word(const char *name, struct error *err)
 	return -EINVAL;
 }
 
-/* Returns 0 or -EINVAL, with @err filled if there is more to say than what the usage is. */
+/* Returns 0 or -EINVAL, with @err filled if there is more to report than the usage. */
 static int take_argument(const struct command_word *w, char *arg, struct control_command *ret,
 			 struct error *err)
 {
@@ -187,7 +187,7 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 /* --- answers -------------------------------------------------------------------------------------
  */
 
-/* What is no character of a string as it stands becomes one, or '?'. */
+/* Prints text; control characters become '?', and those that JSON needs escaped get a backslash. */
 static int print_text(const char *text, bool json, struct buf *out)
 {
 	int rc = 0;
@@ -201,7 +201,10 @@ static int print_text(const char *text, bool json, struct buf *out)
 	return rc;
 }
 
-/* The end of the line, and in text a line for each; what it is goes last, since it has spaces. */
+/*
+ * Ends the line. As text, each trigger has a line of its own; its description is last, because it
+ * has spaces.
+ */
 static int print_triggers(const struct control_figures *f, bool json, struct buf *out)
 {
 	const char *first = json && f->nr_triggers ? ", \"triggers\": [" : "";

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * A descriptor of our own for @fd, closed on exec. Its flags belong to all who share the open file
- * with us, so that a pipe is opened once more for O_NONBLOCK; what cannot be is asked by poll()
- * before each read and write.
+ * Returns a descriptor for @fd of this process's own, closed on exec. File flags are shared by all
+ * who have the file open, so a pipe is opened again for O_NONBLOCK. Other files are polled before
+ * each read and write.
  */
 static int own_descriptor(int fd, int flags, const struct stat *st)
 {
@@ -47,7 +47,7 @@ static int take_descriptor(int fd, bool answers, struct error *err)
 	return own < 0 ? error_sys(err, own, "--control: descriptor %d", fd) : own;
 }
 
-/* Whoever can write to it commands us, whoever can read it takes our commands away. */
+/* Whoever can write to the FIFO commands the recording; whoever can read it takes commands away. */
 static int check_fifo(const char *path, const struct stat *st, struct error *err)
 {
 	if (!S_ISFIFO(st->st_mode))
@@ -72,13 +72,16 @@ static int open_fifo(const struct messages *messages, const char *path, bool ans
 	struct stat st;
 	int fd, rc;
 
-	/* Before it is opened, since opening a device may do something. */
+	/* Check before opening, because opening a device can have effects. */
 	if (stat(path, &st))
 		return error_sys(err, -errno, "--control: '%.256s'", path);
 	rc = check_fifo(path, &st, err);
 	if (rc)
 		return rc;
-	/* Open for both, there is always a reader and a writer, and no end when one leaves. */
+	/*
+	 * Open for both directions: there is always a reader and a writer, and no end of file when
+	 * one leaves.
+	 */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, -errno, "--control: '%.256s'", path);
@@ -98,7 +101,7 @@ static int open_fifo(const struct messages *messages, const char *path, bool ans
 	return fd;
 }
 
-/* A socket may be both: what is written to it is read at its other end. */
+/* A socket may be used for both: data written to it are read at its other end. */
 static bool same_pipe(int in, int out)
 {
 	struct stat a, b;

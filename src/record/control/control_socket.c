@@ -25,7 +25,7 @@
 /* --- the directory -------------------------------------------------------------------------------
  */
 
-/* Nobody else can put anything of his in the place of what we make there. */
+/* Whether no other user can replace files in @base. */
 static bool base_is_ours(const char *base)
 {
 	struct stat st;
@@ -36,17 +36,20 @@ static bool base_is_ours(const char *base)
 
 const char *control_socket_base(void)
 {
-	/* Of a program with file capabilities it is still its user's own. */
+	/* In a program with file capabilities the variable is still its user's own. */
 	bool own = getuid() == geteuid() && getgid() == getegid();
 	const char *base = own ? getenv("XDG_RUNTIME_DIR") : secure_getenv("XDG_RUNTIME_DIR");
 
-	/* su and sudo may leave another user's in the environment. */
+	/* su and sudo may leave that of another user in the environment. */
 	if (base && *base == '/' && base_is_ours(base) && !access(base, W_OK))
 		return base;
 	return geteuid() ? NULL : "/run";
 }
 
-/* Opens BASE/ringtail if it is of this user, or, @foreign, of a user whose sockets we may use. */
+/*
+ * Opens BASE/ringtail if it belongs to this user or, with @foreign, to a user whose sockets are
+ * acceptable.
+ */
 static int open_folder(const char *base, bool foreign)
 {
 	char path[PATH_MAX];
@@ -80,9 +83,9 @@ static int make_folder(const char *base)
 }
 
 /*
- * The address by way of the directory's descriptor: short, and of that directory only. A process
- * that got capabilities from its file may not look at its own descriptors there; then it is below
- * @base, where nobody else can put another directory in its place.
+ * Makes the address by the directory's descriptor: it is short, and of that directory only. A
+ * process with file capabilities may not resolve its own descriptors in /proc; then the address is
+ * below @base, where nobody else can replace the directory.
  */
 static int address(int dir, const char *base, const char *name, struct sockaddr_un *ret)
 {
@@ -100,10 +103,10 @@ static int address(int dir, const char *base, const char *name, struct sockaddr_
 	return len < (int)sizeof(ret->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
-/* Waits until @until, ms, for room in the queue of who listens; 0: not at all. */
+/* Waits until @until, ms, for room in the listener's queue; 0: does not wait. */
 static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
 {
-	uint64_t ms = ms_until(until), left = ms ? ms : 1; /* 0 would wait for ever */
+	uint64_t ms = ms_until(until), left = ms ? ms : 1; /* 0 means no limit */
 	const struct timeval limit = {(time_t)(left / 1000), (suseconds_t)(left % 1000 * 1000)};
 
 	if (until)
@@ -111,7 +114,10 @@ static int try_connect(int fd, const struct sockaddr_un *to, uint64_t until)
 	return connect(fd, (const struct sockaddr *)to, sizeof(*to)) ? -errno : 0;
 }
 
-/* Returns a connected descriptor, blocking with @until, or a negative errno; -EAGAIN: too late. */
+/*
+ * Returns a connected descriptor, blocking if @until is set, or a negative errno; -EAGAIN: too
+ * late.
+ */
 static int connect_at(int dir, const char *base, const char *name, uint64_t until)
 {
 	struct sockaddr_un to;
@@ -128,7 +134,7 @@ static int connect_at(int dir, const char *base, const char *name, uint64_t unti
 	return rc;
 }
 
-/* The pid in "PID.sock"; 0: another name. */
+/* The pid in "PID.sock"; 0 for other names. */
 static pid_t pid_of_name(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -136,7 +142,7 @@ static pid_t pid_of_name(const char *name)
 	return digits && digits < 10 && !strcmp(name + digits, SUFFIX) ? atoi(name) : 0;
 }
 
-/* A stream of the names in @dir, whose descriptor stays the caller's. */
+/* Opens a stream of the names in @dir; the caller keeps @dir. */
 static DIR *list_folder(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -164,7 +170,7 @@ static void remove_stale(int dir, const char *base)
 		closedir(stream);
 }
 
-/* --- the recorder's end --------------------------------------------------------------------------
+/* --- recorder ------------------------------------------------------------------------------------
  */
 
 static int listen_at(int dir, const char *base, const char *name)
@@ -231,18 +237,18 @@ bool control_socket_trusts(int fd)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* --- the client's end ----------------------------------------------------------------------------
+/* --- client --------------------------------------------------------------------------------------
  */
 
 struct socket_search {
 	pid_t pid;	/* 0: any */
 	uint64_t until; /* ms */
-	int fd, code;	/* of the first found; why not, of the last tried */
+	int fd, code;	/* @fd: the first found; @code: the error of the last tried */
 	size_t found;
 	struct buf pids; /* text, of all found */
 };
 
-/* One that is there and does not answer is the best reason. */
+/* A recorder that does not answer is the most useful error. */
 static void search_failed(struct socket_search *s, int rc)
 {
 	if (s->code != -EAGAIN)
@@ -293,7 +299,10 @@ static void search_base(struct socket_search *s, const char *base)
 	close(dir);
 }
 
-/* Of a process with capabilities the files in /proc are root's: its user is in one of them. */
+/*
+ * Reads the user from a file in /proc: of a process with capabilities, the files themselves are
+ * root's.
+ */
 static bool user_of(pid_t pid, uid_t *ret)
 {
 	const char *uid;
@@ -312,7 +321,7 @@ static bool user_of(pid_t pid, uid_t *ret)
 	return found;
 }
 
-/* The runtime directory of the user whose process @pid is, as login managers name them. */
+/* Searches the runtime directory of the user of process @pid, as login managers name it. */
 static void search_owner(struct socket_search *s)
 {
 	char path[64];
@@ -324,7 +333,7 @@ static void search_owner(struct socket_search *s)
 	search_base(s, path);
 }
 
-/* Those of all users. */
+/* Searches those of all users. */
 static void search_users(struct socket_search *s)
 {
 	DIR *stream = opendir("/run/user");
@@ -341,7 +350,7 @@ static void search_users(struct socket_search *s)
 		closedir(stream);
 }
 
-/* Whoever may not look where others have their sockets need not be told that it is another's. */
+/* Whether @pid is this user's: then "belongs to another user" would be wrong. */
 static bool is_mine(pid_t pid)
 {
 	uid_t user;

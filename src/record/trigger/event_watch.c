@@ -15,27 +15,27 @@
 struct trigger_ring {
 	struct ring ring;
 	const struct open_ring *open;
-	size_t polled; /* open->fds[polled] is; all before it have hung up */
+	size_t polled; /* open->fds[polled] is polled; all before it have hung up */
 	bool seen, paused;
-	bool others;   /* what was there last was not only of t->left_out */
-	uint64_t lost; /* as records have told */
-	uint64_t told; /* as records or counts have; no less */
+	bool others;   /* the last records read were not all of process @left_out */
+	uint64_t lost; /* by the LOST records read */
+	uint64_t told; /* reported so far, from records or counts; never decreases */
 	uint64_t counted;
 };
 
 struct event_watch {
 	struct plan *plan;
 	struct opened *opened;
-	struct trigger_ring *rings; /* those that there are */
+	struct trigger_ring *rings; /* only rings that exist */
 	size_t nr;
-	struct trigger_ring **by_open; /* by index of opened->rings */
-	struct id_table ids;	       /* as the kernel has them now, to events */
-	uint8_t *records;	       /* as many bytes as a ring has */
+	struct trigger_ring **by_open; /* by index of opened->rings; NULL: not in @rings */
+	struct id_table ids;	       /* the kernel's present ids, to events */
+	uint8_t *records;	       /* room for a whole ring */
 	int64_t left_out;	       /* pid; -1: none */
 	bool uncounted;		       /* a count could not be read */
 };
 
-/* What the samples carry, in this order; see trigger_attr(). */
+/* The fields of the samples, in this order; see trigger_attr(). */
 struct trigger_sample {
 	struct perf_event_header hdr;
 	uint64_t id;
@@ -50,7 +50,7 @@ struct trigger_lost {
 	uint64_t lost;
 };
 
-/* In the ring, with what sample_id_all puts behind it: TID, TIME, CPU, IDENTIFIER. */
+/* In the ring, with the trailer of sample_id_all: TID, TIME, CPU, IDENTIFIER. */
 #define LOST_SIZE (sizeof(struct trigger_lost) + 32)
 
 /* --- opening -------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ static void trigger_attr(struct plan_event *event, const struct event_spec *spec
 	}
 }
 
-/* Groups mean nothing here: each event triggers. */
+/* Each event triggers by itself, also those in groups. */
 static int add_event(struct plan *plan, const struct event_spec *spec, const struct plan *recording,
 		     struct error *err)
 {
@@ -136,7 +136,7 @@ static int make_plan(const struct event_list *events, const struct trigger_place
 	return rc;
 }
 
-/* An event that was opened again has got another id; the one before stays in the table. */
+/* Adds the new ids of reopened events; the old ones stay in the table. */
 static int list_ids(struct event_watch *t)
 {
 	const struct opened *o = t->opened;
@@ -228,7 +228,7 @@ int event_watch_revive(struct event_watch *t, int cpu)
 	int rc = revive_cpu(t->opened, t->plan, cpu, NULL);
 
 	if (rc)
-		return rc == -ENOENT ? 0 : rc; /* nothing is waited for there */
+		return rc == -ENOENT ? 0 : rc; /* no event is watched on that CPU */
 	rc = list_ids(t);
 	revive_enable(t->opened, t->plan, cpu, NULL);
 	return rc;
@@ -270,7 +270,7 @@ static size_t find_event(const struct event_watch *t, uint64_t id)
 	return event == ID_TABLE_NONE ? TRIGGER_SOME_EVENT : event;
 }
 
-/* Returns whether it is to be told, as the next. */
+/* Returns whether it filled @ret for the caller. */
 static bool read_sample(struct event_watch *t, struct trigger_ring *r, const uint8_t *p,
 			size_t size, struct event_watch_hit *ret)
 {
@@ -293,7 +293,7 @@ static bool read_sample(struct event_watch *t, struct trigger_ring *r, const uin
 	return true;
 }
 
-/* The kernel puts what the counts have told into a record, too. */
+/* The kernel writes losses that the counts have to records, too. */
 static bool read_lost(struct event_watch *t, struct trigger_ring *r, const uint8_t *p, size_t size,
 		      struct event_watch_hit *ret)
 {
@@ -319,7 +319,7 @@ static const struct {
 	{PERF_RECORD_LOST, read_lost},
 };
 
-/* Whether it was told, and not only as a number. */
+/* Returns whether a hit was reported. */
 static bool read_record(struct event_watch *t, struct trigger_ring *r, const uint8_t *p,
 			const struct perf_event_header *hdr, event_watch_fn hit, void *arg)
 {
@@ -335,9 +335,9 @@ static bool read_record(struct event_watch *t, struct trigger_ring *r, const uin
 }
 
 /*
- * What is lost is told with the next record of the ring, which may come much later. That it was
- * full is seen at once: the kernel loses a record only where it has no room for that, and for one
- * about losses before it.
+ * Whether the ring was so full that records may be lost. The LOST record comes with the next record
+ * of the ring, perhaps much later; this is known at once. The kernel loses a record only if there
+ * is no room for it and for a LOST record before it.
  */
 static bool is_full(const struct trigger_ring *r, size_t bytes)
 {
@@ -345,8 +345,9 @@ static bool is_full(const struct trigger_ring *r, size_t bytes)
 }
 
 /*
- * The ring is held for its bytes to be copied. What is lost is taken for what the ring was full of:
- * where that was all of t->left_out, it is not told either, lest what we do about one is the next.
+ * Copies the ring's bytes and releases the ring at once, then reads them. Lost records are assumed
+ * to be like those in the full ring: if all of these are of t->left_out, they are not reported
+ * either, so that what the recorder does about a hit is not the next hit.
  */
 static void take(struct event_watch *t, struct trigger_ring *r, event_watch_fn hit, void *arg)
 {
@@ -378,7 +379,7 @@ static void ask(struct event_watch *t, size_t ring, struct pollfd *polled, event
 	struct trigger_ring *r = &t->rings[ring];
 
 	take(t, r, hit, arg);
-	/* The tasks of this event have ended; others of the ring may have some. */
+	/* The tasks of this event have ended; other events of the ring may have live ones. */
 	if (polled->revents & (POLLHUP | POLLERR)) {
 		r->polled++;
 		polled->fd = polled_fd(r);
@@ -414,7 +415,10 @@ bool event_watch_pause(struct event_watch *t)
 	return any;
 }
 
-/* Reads the counts of the paused rings, or of all. Where one fails, the next record tells. */
+/*
+ * Reads the counts of the paused rings, or of all. If that fails, the next record reports the
+ * losses.
+ */
 static void read_counts(struct event_watch *t, bool all)
 {
 	struct open_count count;

@@ -7,31 +7,32 @@
 
 #include "base/buf.h"
 
-/* A thread between its start and its end. The table keeps them in the order of their starts. */
+/* A thread between its start and its end. The table has the order of the starts. */
 struct under_way {
 	UT_hash_handle hh;
-	uint32_t tid, cpu; /* where it started */
+	uint32_t tid, cpu; /* CPU of the start */
 	uint64_t since;
 };
 
-/* What a CPU may have lost. */
+/* Possible losses of a CPU. */
 struct losses {
-	bool now, before; /* in this pass; in the one before */
-	uint64_t until;	  /* all up to this time is forgotten, what is still to come, too */
+	bool now, before; /* in this pass; in the previous one */
+	/* Everything up to this time is forgotten, also samples that come later. */
+	uint64_t until;
 };
 
 struct latency {
 	uint64_t ns;
-	struct under_way *threads; /* LATENCY_THREADS of them at most */
+	struct under_way *threads; /* at most LATENCY_THREADS */
 	uint64_t forgotten;
 	struct latency_sample *kept;
 	size_t nr, capacity;
-	uint64_t newest;     /* of all so far */
-	uint64_t settled;    /* as of the pass before: none that is not newer follows */
-	struct losses *cpus; /* by number; those behind @nr_cpus have none of their own */
+	uint64_t newest;     /* newest time of all samples so far */
+	uint64_t settled;    /* @newest at the previous pass: later samples are newer than this */
+	struct losses *cpus; /* by number; CPUs from @nr_cpus on have no entry */
 	size_t nr_cpus, cpus_capacity;
-	struct losses all; /* what every CPU may have lost */
-	struct losses any; /* what some CPU may have */
+	struct losses all; /* losses that any CPU may have had */
+	struct losses any; /* losses of at least one CPU */
 };
 
 struct latency *latency_new(uint64_t ns)
@@ -70,7 +71,7 @@ int latency_add(struct latency *l, const struct latency_sample *sample)
 	return 0;
 }
 
-/* --- what may be lost ----------------------------------------------------------------------------
+/* --- losses --------------------------------------------------------------------------------------
  */
 
 static struct losses *losses_of(struct latency *l, uint32_t cpu)
@@ -103,7 +104,7 @@ static void note_losses(struct losses *losses, uint64_t newest)
 	losses->now = false;
 }
 
-/* Those that wait for a pass are looked at when it is their turn. */
+/* Samples that wait for a pass are checked when their turn comes. */
 static void forget(struct latency *l)
 {
 	for (size_t i = 0; i < l->nr_cpus; i++)
@@ -130,7 +131,7 @@ static struct under_way *find(const struct latency *l, uint32_t tid)
 	return thread;
 }
 
-/* A start behind a start: the end of the first was not to be seen. */
+/* A second start means that the end of the first was lost. */
 static int start(struct latency *l, const struct latency_sample *sample)
 {
 	struct under_way *thread = find(l, sample->tid);
@@ -174,7 +175,10 @@ static void end(struct latency *l, const struct latency_sample *sample, latency_
 		slow(sample, sample->time - since, since > l->any.until, arg);
 }
 
-/* Of the same time what ends comes first: where each event ends what the one before has started. */
+/*
+ * Ends sort before starts of the same time: one event may end what the last one started and start
+ * anew.
+ */
 static int by_time(const void *a, const void *b)
 {
 	const struct latency_sample *x = a, *y = b;

@@ -84,7 +84,7 @@ static const struct {
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
 
-/* Which of the words @text begins with; NR_WORDS: none. */
+/* Index of the word that @text begins with; NR_WORDS: none. */
 static size_t word_at(const char *text)
 {
 	size_t len = strcspn(text, SPACE), i = 0;
@@ -94,7 +94,7 @@ static size_t word_at(const char *text)
 	return i;
 }
 
-/* Where the next of the words begins behind a space, or the end. */
+/* Start of the next known word behind a space, or the end of the text. */
 static char *next_word(char *text)
 {
 	char *at = text;

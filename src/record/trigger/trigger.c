@@ -16,7 +16,7 @@ int trigger_init(struct trigger *s, const struct trigger_ops *ops, const struct 
 	return rate_init(&s->rate, spec->limit, spec->limit_ns);
 }
 
-/* It may have ended since. */
+/* The thread may have ended since. */
 static void name_thread(struct pd_snapshot_cause *cause)
 {
 	char *comm;
@@ -28,7 +28,7 @@ static void name_thread(struct pd_snapshot_cause *cause)
 	free(comm);
 }
 
-/* "REASON (DETAIL)": that of the user, or what the trigger is. */
+/* Sets "REASON (DETAIL)": the reason of the user, else the trigger's text. */
 static void give_reason(struct trigger *s, const char *detail)
 {
 	const char *reason = s->spec->reason ? s->spec->reason : s->spec->text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Triggers by events: one that happens, or one that follows another too late. */
+/* Triggers by events: an event that happens, or one that follows another too late. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,32 +10,33 @@
 #include "record/trigger/trigger_set.h"
 
 /*
- * Of events that are paired none should be lost, and those of a CPU come at any rate: room for 650
- * of each kind a millisecond while all rest, and for a burst of 6500; or a quarter of that, where
- * what we lock is missing elsewhere. So that they do not have an interrupt each, they are looked at
- * when there are many, and ten times a second.
+ * Paired events should not be lost, and those of a CPU come at any rate. A ring has room for 650
+ * events of each kind a millisecond during a rest, and for a burst of 6500. It is a quarter of that
+ * where locked memory is limited and the recording needs it. To avoid an interrupt for each event,
+ * rings are read when they have many records, and ten times a second.
  */
 #define LATENCY_RING_SIZE	(256u << 10)
 #define LATENCY_RING_SIZE_BOUND (64u << 10)
 #define LATENCY_LOOK_NS		100000000ull
 
-/* Events that trigger; or that start, and that end, each kind with rings of its own. */
+/* Events that trigger or start, and events that end. Each kind has its own rings. */
 enum { FIRST, ENDS, SIDES };
 
 struct event_source {
 	struct trigger source;
-	struct event_list lists[SIDES];	     /* parts of the spec's */
-	struct event_watch *triggers[SIDES]; /* of events that trigger there are only the FIRST */
+	struct event_list lists[SIDES];	     /* parts of the spec's list */
+	struct event_watch *triggers[SIDES]; /* only FIRST, if each event triggers */
 	struct latency *latency;	     /* NULL: each event triggers */
-	uint32_t self;			     /* what this process does is not meant */
-	uint64_t paused;		     /* times in a pause, which wait a while for a sample */
-	bool said;			     /* that counts could not be read */
+	uint32_t self;			     /* pid of this process, whose events do not count */
+	/* Events counted in a pause; they wait for a sample for a while. */
+	uint64_t paused;
+	bool said; /* reported that counts could not be read */
 };
 
-/* While a source is asked. */
+/* State of one call of events_ask() or latency_ask(). */
 struct asking {
 	struct event_source *source;
-	bool ends; /* of what is looked at */
+	bool ends; /* the side being read */
 	uint64_t now;
 	uint64_t times;
 	struct event_watch_hit first;
@@ -68,7 +69,7 @@ static void events_watch(const struct trigger *s, struct pollfd *ret)
 				  ret + event_watch_descriptors(e->triggers[FIRST]));
 }
 
-/* What ends first, lest a start has no end. */
+/* Enables ends first, so that each start has its end. */
 static int events_start(struct trigger *s, uint64_t now, struct error *err)
 {
 	struct event_source *e = (struct event_source *)s;
@@ -105,7 +106,7 @@ static int make(const struct trigger_ops *ops, const struct trigger_spec *spec,
 	return 0;
 }
 
-/* @nr events of the spec from @first on. */
+/* Opens @nr events of the spec from @first on. */
 static int open_side(struct event_source *e, size_t side, size_t first, size_t nr,
 		     const struct trigger_place *place, size_t ring_size, struct error *err)
 {
@@ -153,8 +154,9 @@ static void say_uncounted(struct event_source *e)
 }
 
 /*
- * What a pause has counted is told with the next sample, which says what it was: at once while it
- * goes on happening; or without any when there was none for as long as another pause.
+ * Ends a pause. Events counted in a pause are reported with the next sample, which has their
+ * details: at once while they go on. If no sample comes for another pause, they are reported
+ * without one.
  */
 static uint64_t end_pause(struct event_source *e)
 {
@@ -186,7 +188,9 @@ static void ask_events(struct event_source *e, struct pollfd *polled, struct ask
 	}
 }
 
-/* What has happened just now is counted for a while, and does not wake. */
+/*
+ * After an event the ring is paused for a while: events are counted and do not wake the recorder.
+ */
 static void events_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct event_source *e = (struct event_source *)s;
@@ -254,12 +258,12 @@ static void keep_sample(const struct event_watch_hit *hit, void *arg)
 
 	switch (hit->what) {
 	case TRIGGER_HAPPENED:
-		/* One that there is no memory for is lost as well. */
+		/* A sample without memory for it is lost, too. */
 		if (hit->pid != e->self && latency_add(e->latency, &sample))
 			latency_lost(e->latency, hit->cpu);
 		break;
 	case TRIGGER_FULL: latency_lost(e->latency, hit->cpu); break;
-	/* The ring was full then, and said so. */
+	/* TRIGGER_FULL has already reported this loss. */
 	case TRIGGER_LOST: e->source.lost += hit->times; break;
 	}
 }
@@ -297,7 +301,7 @@ static int latency_start(struct trigger *s, uint64_t now, struct error *err)
 	return events_start(s, now, err);
 }
 
-/* When it first happens; the end says how many. */
+/* Reported when it first happens; the end reports the number. */
 static void say_forgotten(const struct trigger *s, uint64_t starts)
 {
 	if (starts)
@@ -307,7 +311,7 @@ static void say_forgotten(const struct trigger *s, uint64_t starts)
 			     s->spec->text);
 }
 
-/* A pass is over all rings: those that do not say so have something, too. */
+/* A pass reads all rings: those that have not woken may have records, too. */
 static void latency_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct event_source *e = (struct event_source *)s;

@@ -13,7 +13,7 @@ struct trigger_set {
 	void *arg;
 	struct trigger **sources;
 	size_t nr;
-	uint64_t rest; /* until then */
+	uint64_t rest; /* no trigger is polled before this time */
 };
 
 static const struct {
@@ -28,7 +28,7 @@ static const struct {
 /* --- life ----------------------------------------------------------------------------------------
  */
 
-/* What there is to say while one is opened. */
+/* The trigger being opened, for messages. */
 struct opening {
 	const struct trigger_spec *spec;
 	const struct messages *messages;
@@ -170,10 +170,10 @@ uint64_t trigger_set_due(const struct trigger_set *t, uint64_t now)
 	return due;
 }
 
-/* --- what has happened ---------------------------------------------------------------------------
+/* --- what happened -------------------------------------------------------------------------------
  */
 
-/* Asked for is it since it has happened, and not since after= is over. */
+/* The request is as old as the event, not as the end of after=. */
 static void ask_for_snapshot(struct trigger_set *t, struct trigger *s, uint64_t now)
 {
 	s->waits = false;
@@ -192,7 +192,7 @@ static void look(struct trigger_set *t, struct pollfd *polled, uint64_t now, boo
 			if (polled[fd].revents)
 				t->rest = now + TRIGGERS_REST_NS;
 		s->ops->ask(s, polled, now, last);
-		/* While they rest, nobody fills these in. */
+		/* While a trigger rests, nobody fills these. */
 		for (size_t fd = 0; fd < nr; fd++)
 			polled[fd].revents = 0;
 		polled += nr;
@@ -211,7 +211,7 @@ void trigger_set_finish(struct trigger_set *t, struct pollfd *polled, uint64_t n
 	look(t, polled, now, true);
 }
 
-/* --- telling -------------------------------------------------------------------------------------
+/* --- figures -------------------------------------------------------------------------------------
  */
 
 size_t trigger_set_nr(const struct trigger_set *t)

@@ -8,13 +8,13 @@
 #include "record/trigger/trigger.h"
 #include "sys/kernel/pressure.h"
 
-/* The kernel brings the load up to date each 5 s; that is not missed by more than this. */
+/* The kernel updates the load each 5 s; a trigger is at most this much later. */
 #define LOAD_STEP_NS 1000000000ull
 
 struct system_source {
 	struct trigger source;
 	int fd;	    /* of pressure; -1: none */
-	bool above; /* of load, when it was looked at last */
+	bool above; /* of load: at the last check */
 };
 
 static void system_free(struct trigger *s)
@@ -100,7 +100,7 @@ static int start_now(struct trigger *s, uint64_t now, struct error *err)
 	return 0;
 }
 
-/* Not as long as it is there, but when it comes there. */
+/* Fires when the load rises above the limit, not as long as it is above. */
 static void load_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	struct system_source *sys = (struct system_source *)s;
@@ -140,7 +140,7 @@ static int start_later(struct trigger *s, uint64_t now, struct error *err)
 	return 0;
 }
 
-/* What came too late to be asked is left out. */
+/* Times that passed while nobody asked are skipped. */
 static void time_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	if (now < s->due)
