@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings made in memory, right or wrong on purpose, for the tests of data/.
- * An image is little more than its bytes: tests change them in place where damage is wanted.
+ * Images of recordings in memory, valid or damaged on purpose, for the tests of data/.
+ *
+ * An image has little more than its bytes. Tests change the bytes in place to damage them.
  */
 #ifndef RINGTAIL_TESTS_DATA_IMAGE_H
 #define RINGTAIL_TESTS_DATA_IMAGE_H
@@ -29,8 +30,8 @@
 
 struct image {
 	struct buf b;
-	bool swap;	/* in the other byte order */
-	size_t data_at; /* where records begin */
+	bool swap;	/* write in the other byte order */
+	size_t data_at; /* offset of the first record */
 };
 
 static inline uint64_t image_word(const struct image *im, uint64_t v)
@@ -70,7 +71,7 @@ static inline void image_head(struct image *im, uint32_t type, uint16_t size)
 	image_u16(im, size);
 }
 
-/* An attribute of @size bytes, at least 64. @flags must hold nothing that a swap would move. */
+/* Writes an attribute of @size bytes, at least 64. */
 static inline void image_attr(struct image *im, uint32_t size)
 {
 	uint8_t id_all[8] = {0};
@@ -88,7 +89,7 @@ static inline void image_attr(struct image *im, uint32_t size)
 	assert_int_equal(buf_zero(&im->b, end - im->b.len), 0);
 }
 
-/* Header and @nr events with one id each, entries @stride bytes apart. */
+/* Writes a header and @nr events with one id each, in entries of @stride bytes. */
 static inline void image_begin(struct image *im, unsigned int nr, size_t stride)
 {
 	size_t ids = sizeof(struct pd_header), attrs = ids + nr * 8;
@@ -123,7 +124,7 @@ static inline void image_end(struct image *im)
 	image_set64(im, 48, im->b.len - im->data_at);
 }
 
-/* A sample of event @event: identifier, ip, pid and tid, time; @tag stands in ip. */
+/* Writes a sample of event @event: identifier, ip, pid and tid, time. Its ip is @tag. */
 static inline void image_sample(struct image *im, unsigned int event, uint64_t time, uint64_t tag)
 {
 	image_head(im, PERF_RECORD_SAMPLE, 40);
@@ -134,7 +135,7 @@ static inline void image_sample(struct image *im, unsigned int event, uint64_t t
 	image_u64(im, time);
 }
 
-/* COMM with a name of 8 bytes and trailer: pid and tid, time, identifier. */
+/* Writes a COMM with a name of 8 bytes and a trailer: pid and tid, time, identifier. */
 static inline void image_comm(struct image *im, uint64_t time, const char *name)
 {
 	char padded[8] = "";
@@ -150,7 +151,7 @@ static inline void image_comm(struct image *im, uint64_t time, const char *name)
 	image_u64(im, IMAGE_ID);
 }
 
-/* The ip of a sample made by image_sample(). */
+/* The ip of a sample of image_sample(). */
 static inline uint64_t image_tag(const struct data_record *rec)
 {
 	uint64_t v;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The smallest ELF file that has a build-id: of 20 bytes, all of them @byte. */
+/* Writes the smallest ELF file with a build-id: 20 bytes, all @byte. */
 #ifndef RINGTAIL_TESTS_ELF_WITH_ID_H
 #define RINGTAIL_TESTS_ELF_WITH_ID_H
 

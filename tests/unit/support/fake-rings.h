@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel of a test's own: the functions of sys/perf_event.h are replaced, and rings are plain
- * memory that the test writes records to. To be included once, behind cmocka.h.
+ * A fake kernel: replaces the functions of sys/perf_event.h. Rings are plain memory, to which the
+ * test writes records. Include it once, behind cmocka.h.
  */
 #ifndef RINGTAIL_TESTS_FAKE_RINGS_H
 #define RINGTAIL_TESTS_FAKE_RINGS_H
@@ -17,16 +17,15 @@
 #define RINGS 16
 
 static struct kernel {
-	struct pd_attr
-		attr[64]; /* of events in the order of opening; their ids are the index + 1 */
+	struct pd_attr attr[64]; /* in the order of opening; the id of an event is its index + 1 */
 	uint64_t opened, asked;
 	struct perf_event_mmap_page *ring[RINGS];
-	size_t size[RINGS]; /* of its data */
+	size_t size[RINGS]; /* bytes of data */
 	int owner[RINGS];
 	bool paused[RINGS];
 	size_t rings, filters, enabled;
-	int first;     /* descriptor that was opened first */
-	uint64_t lost; /* of its event */
+	int first;     /* the first descriptor that was opened */
+	uint64_t lost; /* losses of that event */
 	int broken;    /* descriptor whose counts cannot be read */
 } kernel;
 
@@ -109,7 +108,10 @@ int perf_event_read(int fd, uint64_t *ret, size_t words)
 	return 3;
 }
 
-/* Puts a record of @words behind its header into a ring; false when it has no room. */
+/*
+ * Writes a record with @nr @words behind its header to a ring. Returns false if the ring has no
+ * room.
+ */
 static inline bool put(size_t ring, uint32_t type, uint16_t size, const uint64_t *words, size_t nr)
 {
 	struct perf_event_mmap_page *page = kernel.ring[ring];

@@ -10,10 +10,12 @@
 #define ALIVE_MIN 80u
 #define ALIVE_MAX 500u
 #define PAGE	  4096ull
-#define LIBRARIES 40u /* files; programs have numbers from 1000, each its own */
+#define LIBRARIES 40u /* numbers of library files; each program has its own number from 1000 on */
 #define CGROUPS	  5000u
 #define SECOND	  1000000000ull
-/* For some seconds of each quarter of an hour processes come and go fifty times as fast. */
+/*
+ * Storms: for some seconds of each quarter of an hour, processes come and go fifty times as fast.
+ */
 #define STORM_EVERY (900 * SECOND)
 #define STORM_FROM  (800 * SECOND)
 #define STORM_UNTIL (820 * SECOND)
@@ -33,7 +35,7 @@ static uint32_t pick(struct life *l, uint32_t below)
 /* --- records -------------------------------------------------------------------------------------
  */
 
-/* Adds the trailer, and lets it happen. */
+/* Adds the trailer, applies the record to the model, and delivers it. */
 static void happen(struct life *l, struct wire *r)
 {
 	const uint64_t trailer[] = {0, l->time, 0, 77};
@@ -89,7 +91,7 @@ static void say_map(struct life *l, uint32_t pid, uint64_t page, uint64_t pages,
 	happen(l, &r);
 }
 
-/* --- what tasks do -------------------------------------------------------------------------------
+/* --- tasks ---------------------------------------------------------------------------------------
  */
 
 static uint32_t someone(struct life *l)
@@ -127,7 +129,7 @@ static void end_one(struct life *l, uint32_t tid)
 	say_task(l, PERF_RECORD_EXIT, ids);
 }
 
-/* All tasks of the process but @keep (0: none). */
+/* Ends all tasks of the process but @keep (0: none). */
 static void end_others(struct life *l, uint32_t pid, uint32_t keep)
 {
 	for (size_t i = l->now.alive; i--;)
@@ -135,7 +137,7 @@ static void end_others(struct life *l, uint32_t pid, uint32_t keep)
 			end_one(l, l->alive[i]);
 }
 
-/* A program, its loader and two libraries. */
+/* Executes a program: it maps the program, its loader and two libraries. */
 static void execute(struct life *l, uint32_t pid)
 {
 	char comm[16];
@@ -159,7 +161,7 @@ static void spawn(struct life *l)
 		execute(l, l->last_id);
 }
 
-/* The process, or of one that never ends the thread. */
+/* Ends a process; of one that never ends, only a thread. */
 static void finish(struct life *l)
 {
 	uint32_t tid = someone(l), pid = l->now.tasks[tid].pid;
@@ -175,7 +177,7 @@ static void start_thread(struct life *l)
 	fork_one(l, someone(l), true);
 }
 
-/* The first thread of a process may go before the others. */
+/* Ends a thread. The first thread of a process may end before the others. */
 static void end_thread(struct life *l)
 {
 	uint32_t tid = someone(l);
@@ -184,7 +186,7 @@ static void end_thread(struct life *l)
 		end_one(l, tid);
 }
 
-/* Over whatever of other libraries is there. */
+/* Maps a library over any others that are there. */
 static void load_library(struct life *l)
 {
 	uint32_t pid = l->now.tasks[someone(l)].pid;
@@ -212,7 +214,7 @@ static void execute_again(struct life *l)
 		execute(l, pid);
 }
 
-/* --- what is of no task --------------------------------------------------------------------------
+/* --- the system ----------------------------------------------------------------------------------
  */
 
 static void make_cgroup(struct life *l)
@@ -227,7 +229,7 @@ static void make_cgroup(struct life *l)
 	happen(l, &r);
 }
 
-/* A BPF program comes or goes, and its symbol with it. */
+/* Loads or unloads a BPF program, with its symbol. */
 static void load_bpf(struct life *l)
 {
 	uint32_t id = 1 + pick(l, 50);
@@ -278,7 +280,7 @@ static void sample(struct life *l)
 	l->time += 1000;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------
+/* --- steps ---------------------------------------------------------------------------------------
  */
 
 void life_begin(struct life *l)
@@ -297,7 +299,7 @@ void life_begin(struct life *l)
 }
 
 static const struct {
-	unsigned int times; /* of a thousand */
+	unsigned int times; /* weight, of a thousand */
 	void (*happens)(struct life *l);
 } deeds[] = {
 	{880, sample},	  {35, spawn},	      {34, finish},	{15, start_thread},

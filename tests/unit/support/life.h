@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a machine, made up: tasks that fork, execute programs, map, rename themselves, end,
- * and are sampled meanwhile, as the records that a kernel would write of it, in order of time. Now
- * and then there is a storm of short processes. Numbers of tasks are used again.
+ * Simulates the life of a machine. Tasks fork, execute programs, map files, rename themselves, end,
+ * and are sampled. Delivers the records that a kernel would write, in order of time. Now and then
+ * there is a storm of short processes. Ids of tasks are used again.
  */
 #ifndef RINGTAIL_TESTS_LIFE_H
 #define RINGTAIL_TESTS_LIFE_H
@@ -11,19 +11,19 @@
 
 #define LIFE_CPUS 2
 
-/* Of every record: the trailer, and that samples have TIME at byte 32. */
+/* Of all records; samples have TIME at byte 32. */
 extern const struct pd_attr life_attr;
 
-/* What a sample says of itself, behind its header. */
+/* Contents of a sample, behind its header. */
 struct life_sample {
 	uint64_t id, ip;
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t cpu, reserved;
-	uint64_t number; /* of all, from 1; any padding follows */
-	char comm[16];	 /* what is true */
-	uint64_t pgoff;	 /* of ip, in the file */
-	uint64_t file;	 /* its number */
+	uint64_t number; /* of the sample, from 1; any padding follows */
+	char comm[16];	 /* the true name */
+	uint64_t pgoff;	 /* of @ip in the file */
+	uint64_t file;	 /* number of the file */
 };
 
 struct life {
@@ -36,10 +36,10 @@ struct life {
 	void *arg;
 };
 
-/* Starts some tasks that never end, and brings all cgroups that are remembered. */
+/* Starts some tasks that never end, and makes all cgroups that are remembered. */
 void life_begin(struct life *l);
 
-/* Whatever happens next. */
+/* Simulates one random step. */
 void life_step(struct life *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory tree for a test: made under a temporary directory, removed with all that is in it. */
+/* A directory tree for a test: made below a temporary directory, and removed as a whole. */
 #ifndef RINGTAIL_TESTS_TREE_H
 #define RINGTAIL_TESTS_TREE_H
 

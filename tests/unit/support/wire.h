@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests: writes records in this machine's byte order or in the other one, word by word, from
- * the ABI's definition and without any of the code under test.
+ * Writes records word by word, in either byte order. It follows the definition of the ABI and uses
+ * no code under test.
  */
 #ifndef RINGTAIL_TESTS_WIRE_H
 #define RINGTAIL_TESTS_WIRE_H
@@ -50,14 +50,14 @@ static inline void wire_pad(struct wire *w)
 		wire_bytes(w, "", 1);
 }
 
-/* With its NUL, padded to 8. */
+/* Writes a string with its NUL, padded to 8 bytes. */
 static inline void wire_string(struct wire *w, const char *s)
 {
 	wire_bytes(w, s, strlen(s) + 1);
 	wire_pad(w);
 }
 
-/* The header is native in either order: that is what the functions under test are given. */
+/* Begins a record. The header is native in either order, as the functions under test expect it. */
 static inline void wire_begin(struct wire *w, bool foreign, uint32_t type, uint16_t misc)
 {
 	struct perf_event_header hdr = {.type = type, .misc = misc};
@@ -75,7 +75,7 @@ static inline struct perf_event_header *wire_end(struct wire *w)
 	return hdr;
 }
 
-/* A copy of the first @n bytes of a record in a block of just that size, its header saying @n. */
+/* Copies the first @n bytes of a record to a block of exactly that size; its header has size @n. */
 static inline struct perf_event_header *wire_cut(const struct wire *w, size_t n)
 {
 	struct perf_event_header *hdr = malloc(n < sizeof(*hdr) ? sizeof(*hdr) : n);

@@ -75,7 +75,7 @@ static void put(struct world *w, struct world_process *p, struct world_map map)
 	p->nr++;
 }
 
-/* Of what was there before, the ends that stick out are left. */
+/* The ends of old maps that stick out remain. */
 static void apply_map(struct world *w, const struct pd_mmap *mmap)
 {
 	struct world_process *p = &w->processes[mmap->pid], before = *p;
