@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * corpus-count DIR EXPECTED.tsv [-v]: opens every recording that the table names under DIR, walks
- * it, and compares the numbers of records and samples. Exit status 1 on any difference.
+ * corpus-count DIR EXPECTED.tsv [-v]: opens every recording below DIR that the table names, walks
+ * it, and compares the numbers of records and samples. Exits with 1 on any difference.
  *
- * What counts as a record: everything with a perf_event_header in the data, whoever wrote it
- * (kernel, perf, simpleperf) and whether or not its type is known: FINISHED_ROUND, AUXTRACE (its
- * payload is none), containers (COMPRESSED) as well as each record inside of them. The header of
- * the file or pipe is none. A sample is a record of type PERF_RECORD_SAMPLE.
+ * A record is everything with a perf_event_header in the data, from any writer (kernel, perf,
+ * simpleperf) and of any type, also unknown ones: FINISHED_ROUND, AUXTRACE (but not its payload),
+ * containers (COMPRESSED) and each record inside them. The header of the file or pipe is none. A
+ * sample is a record of type PERF_RECORD_SAMPLE.
  *
- * Where the column "anomalies" says that the walk which made the table lost its way, its numbers
- * are what has to be found at least.
+ * If the column "anomalies" has an entry, the walk that made the table lost its way; its numbers
+ * are then a lower bound.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library as a program sees it that links libringtail: its header alone, recordings of others.
+/*
+ * Uses the library like a program that links libringtail: only its header, recordings of other
+ * tools.
  */
 #include <stdarg.h>
 #include <stddef.h>

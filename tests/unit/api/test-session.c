@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program records itself: what is in the file, and what has changed in the process. */
+/* A program records itself. Tests the contents of the file, and the effects on the process. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

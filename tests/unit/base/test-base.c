@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The floor's small modules: parse.c, buf.c, strpool.c, error.c, nearest.c and moment.h. */
+/*
+ * Tests the small modules of the floor: parse.c, buf.c, strpool.c, error.c, nearest.c and moment.h.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

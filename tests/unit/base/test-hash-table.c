@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hash tables: each entry is found by its key and no other, whatever the hashes are. */
+/* Hash tables: each entry is found by its own key only, whatever the hashes are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hashes: alike for what is alike, spread for what is alike in part, and not to be foreseen. */
+/* Hashes: equal for equal input, spread for similar input, and not predictable. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables of ids: each id has the number it was given last, or its place in the order of adding. */
+/* Tables of ids: each id has the number put last, or its index in the order of adding. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attributes of every size in both byte orders, the names made for them, and events found by id. */
+/* Attributes of every size in both byte orders, their default names, and finding events by id. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feature sections: there and back, in the other byte order, and cut at every length. */
+/* Feature sections: encoded and decoded, in the other byte order, and cut at every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "perfdata/feature.h"
 #include "wire.h"
 
-/* A copy in a block of just that size, off by one byte so that nothing is aligned. */
+/* A copy in a block of exactly that size, off by one byte so that nothing is aligned. */
 static uint8_t *cut(const void *p, size_t n, uint8_t **block)
 {
 	*block = malloc(n + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records that are odd or hostile, and what is told of a record without decoding it. */
+/* Odd and hostile records, and functions that read a record without decoding it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples of every layout: each field on its own, all together, and a thousand random mixtures, in
- * both byte orders and cut at every length.
+ * Samples of every layout: each field alone, all together, and a thousand random mixtures, in both
+ * byte orders and cut at every length.
  */
 #include <setjmp.h>
 #include <stdarg.h>

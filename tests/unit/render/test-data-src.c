@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* PERF_SAMPLE_DATA_SRC as text: as perf prints it, in a buffer that is large enough. */
+/* PERF_SAMPLE_DATA_SRC as text: like perf's, in a buffer that is large enough. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "render/data_src.h"
 
-/* What perf 7.2 prints of these; the first are from processors, the others name each bit. */
+/* perf 7.2 prints these texts. The first values are from processors; the others have each bit. */
 static const struct {
 	uint64_t value;
 	const char *text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The consumer of a ring that is overwritten, over malloc'ed memory: a wrap at every offset. */
+/* The consumer of an overwrite ring, in malloc'ed memory: a wrap at every offset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The state against a model that keeps the list of records and replays it up to the moment asked
- * for, into one array cell an address.
+ * The state against a model that keeps the list of records, and replays it up to the wanted moment
+ * into an array with one cell for each address.
  */
 #include <setjmp.h>
 #include <stdarg.h>

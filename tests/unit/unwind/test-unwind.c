@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwinding, tried on this very program: its own registers and stack, its own files, and return
- * addresses as the compiler knows them.
+ * Unwinds this very program: its own registers, stack and files, and return addresses from the
+ * compiler.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading: right files of every kind, and each kind of damage. */
+/* Opens and reads valid recordings of every kind, and each kind of damage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "data/open/open_priv.h"
 #include "data/scan/scan.h"
 
-/* What a whole walk found. */
+/* Results of a whole walk. */
 struct walk {
 	size_t records, samples;
 	uint64_t last_tag, tag_sum;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Time order against a sort of all records: random rings, drained in rounds or not, with memory
- * for everything and for next to nothing.
+ * Compares time order with a sort of all records: random rings, with or without rounds, with memory
+ * for everything and for almost nothing.
  */
 #include <errno.h>
 #include <inttypes.h>

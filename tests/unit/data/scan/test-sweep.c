@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A sweep against a scan: whatever the parts, the number of threads and the damage, a sweep keeps
- * what one walk from the beginning delivers, findings the same, and its runs are all of the file.
+ * Compares a sweep with a scan. For any parts, number of threads and damage, a sweep keeps the
+ * records that one walk from the beginning delivers, with the same findings; and its runs cover the
+ * whole file.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -12,7 +13,7 @@
 #include "data/order/order.h"
 #include "data/scan/sweep.h"
 
-/* One record: enough to tell it from any other. */
+/* A record: enough to distinguish it from any other. */
 struct step {
 	uint64_t offset, inner, time, place, hash;
 	const struct pd_evsel *evsel;

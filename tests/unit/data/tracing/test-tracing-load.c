@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The formats of tracepoints as a recording has them: loaded whole, cut anywhere, and printed by.
- */
+/* Formats of tracepoints in a recording: loaded whole, cut anywhere, and used for printing. */
 #include <errno.h>
 
 #include "data-image.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Formats of tracepoints: which are given to libtraceevent, which records it prints, and what is
- * printed without it. The kernel's own formats must come out as from the library alone.
+ * Formats of tracepoints: which of them libtraceevent gets, which records it prints, and what is
+ * printed without it. For the kernel's own formats, the text must be the same as from the library
+ * alone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +20,9 @@
 #include "data/tracing/tracing_event.h"
 
 /*
- * The library loses the operators and operands of an expression that it gives up on: some hundred
- * bytes for each format of the kernel that it does not understand. That is why they are not given
- * to it; only print_alone() does so, once each, to see whether it would have.
+ * The library leaks the operators and operands of an expression that it gives up on: some hundred
+ * bytes for each format of the kernel that it does not understand. Therefore it does not get these
+ * formats. Only print_alone() passes them, once each, to see whether it would have printed them.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>

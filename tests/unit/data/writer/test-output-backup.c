@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a recorder leaves that is killed before its directory is one gives way; all else does not.
- */
+/* A killed recorder may leave an incomplete directory: it is replaced, and nothing else is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

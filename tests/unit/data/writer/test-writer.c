@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A writer is stopped behind every single write, as SIGKILL would: what is on disk then must be a
- * whole file with everything that was flushed before. An asynchronous one has writes in flight
- * that end in any order, in pieces, and not at all.
+ * Stops a writer behind every single write, as SIGKILL would. The disk must then have a whole file
+ * with everything that was flushed before. An asynchronous writer has writes in flight that end in
+ * any order, in pieces, or not at all.
  */
 #include <errno.h>
 #include <fcntl.h>

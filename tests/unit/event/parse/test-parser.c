@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Texts of -e on machines whose PMUs and tracepoints are made up: the attributes they become, the
- * faults that are named, and texts mutated at random, which must do no harm.
+ * Parses texts of -e on machines with made-up PMUs and tracepoints: their attributes, the error
+ * messages, and randomly mutated texts, which must do no harm.
  */
 #include <errno.h>
 #include <ftw.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions and variables in events, on a machine whose PMUs and symbols are made up. */
+/* Functions and variables in events, on a machine with made-up PMUs and symbols. */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <setjmp.h>

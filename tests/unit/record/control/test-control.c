@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Control: words, and commands by pipes, FIFOs and sockets to handlers that write down what they
- * are told. Each command gets one answer, whatever pieces it comes in; nothing waits for a peer;
- * when all has been said, the descriptor is quiet.
+ * Control: commands through pipes, FIFOs and sockets to handlers that log their calls. Each command
+ * gets one answer, in whatever pieces it arrives; nothing waits for a peer; when all is done, the
+ * descriptor is quiet.
  */
 #include <setjmp.h>
 #include <stdarg.h>

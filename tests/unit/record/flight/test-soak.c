@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * flight.c for a long time: a made-up life (life.h) is fed to a flight recorder as
- * workers feed it, ring by ring, at thousands of times the real rate. What is kept must not grow
- * with the length of the run; each snapshot leads to the state of the reference (world.h), and
- * every sample in it to the name and the file that were right when it was taken, though most of the
- * tasks are dead and their numbers in use again.
+ * Runs flight.c for a long time. A simulated life (life.h) is fed to a flight recorder in the way
+ * of workers, ring by ring, at thousands of times the real rate. Memory must not grow with the
+ * length of the run. Each snapshot leads to the state of the reference (world.h). Every sample in
+ * it leads to the name and the file that were right when it was taken, although most of the tasks
+ * are dead and their ids are in use again.
  *
- * SOAK_HOURS is how long the life takes, of its own time; default DEFAULT_HOURS. A week:
+ * SOAK_HOURS is the simulated time; the default is DEFAULT_HOURS. A week:
  *   SOAK_HOURS=168 build/release/tests/unit/test-record-flight-soak
  */
 #include <errno.h>

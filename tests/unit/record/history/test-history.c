@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The history of samples: random operations against the model of tests/fuzz/fuzz-history.c, which
- * knows what must hold after each; runs and chunks that end at every offset; writers beside a dump.
+ * checks the invariants after each; runs and chunks that end at every offset; writers beside a
+ * dump.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is put is taken, whole and in order, whatever the threads do; what has no room is refused.
+/*
+ * Queue of build-ids: each entry arrives, whole and in order, whatever the threads do; entries
+ * without room are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Build-ids that a thread reads while others go on: of the file that was meant, once, or counted.
+/*
+ * A thread reads build-ids while others go on: of the right file, once, or the failure is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The description of a machine: this one, and others made up below a directory. */
+/* The description of a machine: of this one, and of others made up below a directory. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Synthesized records of tasks, maps, kernel code, BPF programs, cgroups of a made-up machine. */
+/*
+ * Synthesized records of tasks, maps, kernel code, BPF programs and cgroups of a made-up machine.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -20,7 +22,7 @@
 #include "sys/kernel/bpf.h"
 #include "tree.h"
 
-/* Everything that was emitted, with the event that describes it. */
+/* All emitted records, with the event that describes them. */
 struct sink {
 	struct pd_evsel evsel;
 	struct buf records;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is alive, against a model that knows each page of each process: after every random fork,
- * exec, mmap, exit and rename the records that are made lead to the same tasks, names and pages.
+ * The task table against a model with each page of each process. After every random fork, exec,
+ * mmap, exit and rename, the records that the table emits lead to the same tasks, names and pages.
  */
 #include <errno.h>
 #include <pthread.h>

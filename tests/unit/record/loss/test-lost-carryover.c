@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What LOST records tell behind a cut, less what was counted before it; against a plain sum. */
+/* Losses in LOST records behind a rotation, less those counted before it; against a plain sum. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPUs that come and go: what is back is opened again, and what was missed is said and counts. */
+/*
+ * CPUs that come and go: events of those that are back are opened again; missed CPUs are reported
+ * and counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Opening a plan on kernels that refuse this and that. The functions of sys/perf_event.h are
- * replaced here by a kernel of our own, so that no other has to be at hand.
+ * Opens a plan on kernels that refuse parts of it. A fake kernel replaces the functions of
+ * sys/perf_event.h, so that no real one is needed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Ids in records of each kind: exactly the fields that are ids become others, whatever stands
- * around them; against a list of where these fields are by the kernel's definition.
+ * Ids in records of each kind: exactly the fields that are ids change, whatever surrounds them;
+ * against a list of these fields by the kernel's definition.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Throttling as records tell of it: each THROTTLE record is counted with the event and CPU that it
- * is of, and the time to its UNTHROTTLE where that came, forward as from a ring and backward as
- * from an overwritten one; nothing else is counted. What is of idle CPUs is no warning.
+ * Throttling, counted from records: each THROTTLE record with its event and CPU, and the time to
+ * its UNTHROTTLE if there is one; forward from a ring and backward from an overwrite ring. Nothing
+ * else is counted. Throttling on idle CPUs causes no warning.
  */
 #include <setjmp.h>
 #include <stdarg.h>

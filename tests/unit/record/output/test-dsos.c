@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From records of maps to the table of build-ids: which file each name stands for. */
+/* From records of maps to the table of build-ids: the file that each name means. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

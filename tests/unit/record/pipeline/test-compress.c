@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Random runs of records through the stage that compresses. What comes out must be records, each
- * frame one that stands alone and holds whole records, and all of them together the bytes that
- * went in, in their order.
+ * Sends random runs of records through the stage that compresses. Its output must be records, each
+ * frame complete in itself and of whole records, and all frames together the input, in its order.
  */
 #include <setjmp.h>
 #include <stdarg.h>

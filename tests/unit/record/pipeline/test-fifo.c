@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces arrive whole, in order and once; marks after what was before them; whatever the sizes. */
+/*
+ * Pieces of any size arrive whole, in order and once; marks arrive behind the pieces before them.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -12,7 +14,7 @@
 
 #include "record/pipeline/fifo.h"
 
-/* What is in piece @number, so that one that was written over is noticed. */
+/* Contents of piece @number: shows if it was overwritten. */
 static void fill(uint8_t *p, size_t len, uint32_t number)
 {
 	memset(p, (int)(number * 7 + 1), len);

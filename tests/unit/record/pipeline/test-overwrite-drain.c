@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Dumps of rings that are overwritten, over malloc'ed memory; pausing is replaced by what is below.
- */
+/* Drains overwrite rings in malloc'ed memory; the functions below replace pausing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reader, fifo, tally and shed: rings in plain memory, a sink that keeps all bytes. Whatever path a
- * record takes, it arrives whole, once, and in the order of its ring; or, when there is no room
- * behind the reader, it is a sample and counted.
+ * Reader, fifo, tally and shed: rings in plain memory, and a sink that keeps all bytes. On every
+ * path a record arrives whole, once, and in the order of its ring. If there is no room behind the
+ * reader, only samples are dropped, and they are counted.
  */
 #include <errno.h>
 #include <pthread.h>

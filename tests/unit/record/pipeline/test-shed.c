@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks that are cut, on many CPUs: all are counted, and the reader's thread, which does that
- * while it is late, searches no account of losses. Linked with --wrap=loss_add.
+ * Cut stacks on many CPUs are all counted. The reader's thread cuts them when it is late, so it
+ * must not search the account of losses. Linked with --wrap=loss_add.
  */
 #include <setjmp.h>
 #include <stdarg.h>

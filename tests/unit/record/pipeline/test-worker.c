@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Workers with rings in plain memory and a sink that counts: commands are carried out, what is in
- * the rings arrives, errors are told, and what comes after
- * them is counted. To be run with -Db_sanitize=thread, too.
+ * Workers with rings in plain memory and a sink that counts: they carry out commands, deliver all
+ * records, report errors, and count records after an error. Run it with -Db_sanitize=thread, too.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPU masks of --threads: on layouts made up, on random ones, and as written by hand. */
+/* CPU masks of --threads: on made-up and random layouts, and as given by the user. */
 #include <errno.h>
 #include <hwloc.h>
 #include <setjmp.h>

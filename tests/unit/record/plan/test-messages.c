@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines that are due again and again: few of them are printed, and each is counted.
- */
+/* Messages that repeat: only a few are printed, and all are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events at places in files: where they can be, and what the kernel is given. This test program is
- * the file, and itself the process that has mapped it.
+ * Events at places in files: the possible places, and the attributes for the kernel. This test
+ * program is the file, and also the process that maps it.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What --trigger says. */
+/* Parsing of --trigger. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

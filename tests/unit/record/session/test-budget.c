@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The controller of --max-cpu against recorders whose cost is partly fixed: whatever they cost, in
- * the end they are within the budget or at the least share, and as much is recorded as fits. And
- * the periods of clocks in samples, which follow the changes of their frequencies.
+ * The controller of --max-cpu with recorders whose cost is partly fixed. For any cost, they end
+ * within the budget or at the least share, and they record as much as fits. Also the periods of
+ * clocks in samples, which follow the changes of their frequencies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

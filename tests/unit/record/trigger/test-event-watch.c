@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Events that are waited for, on a kernel of our own. */
+/* Watched events, on a fake kernel. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Latencies out of rings that are read one after the other while threads move between CPUs, and how
- * often is allowed: against what really happened.
+ * Latencies from rings that are read one after the other while threads move between CPUs, and
+ * limits of rates: against what really happened.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Requests for snapshots: their words, the queue, and what the log of the output keeps of them.
- * Each request that was added is taken once, with all that ask for the same, in the order of
- * coming; those that find no room are counted.
+ * Requests for snapshots: their words, the queue, and their records in the output's log. Each
+ * request is taken once, with all requests of the same kind, in the order of arrival; those without
+ * room are counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What --trigger asks for and when, on a kernel and with a clock of our own. */
+/* Requests of --trigger and their times, on a fake kernel and with a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows of --children and their trees, against what is counted the long way. */
+/* Rows of --children and their trees, against a simple count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

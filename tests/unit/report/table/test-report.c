@@ -16,7 +16,7 @@
 #include "report/table/report.h"
 #include "report/trace/script.h"
 
-/* A small generator of its own, so that a failure repeats. */
+/* A generator of its own, so that failures repeat. */
 static uint32_t rnd(uint32_t *seed)
 {
 	*seed = *seed * 1664525u + 1013904223u;

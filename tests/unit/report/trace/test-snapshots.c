@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which snapshot a record belongs to: that of the last mark before it in its file, whatever order
- * the marks were met in; against a search through all of them.
+ * The snapshot of a record is that of the last mark before it in its file, in whatever order the
+ * marks were added; against a search through all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Expected texts: binutils' c++filt without hashes and parameters; for characters beyond ASCII in
- * constants, Rust's own form. The names come from rustc, g++ and RFC 2603.
+ * The expected texts are those of binutils' c++filt without hashes and parameters; for characters
+ * beyond ASCII in constants, Rust's own form. The names come from rustc, g++ and RFC 2603.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Symbols of files: this test program is its own example, and nm, objdump and objcopy, where they
- * are installed, say what is right.
+ * Symbols of files. This test program is its own example; nm, objdump and objcopy give the expected
+ * results, if they are installed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 #include "symbol/resolve/sources.h"
 
-/* A directory as --symfs; the program in it is "/bin/prog". */
+/* A directory for --symfs; the program in it is "/bin/prog". */
 struct place {
 	char dir[64];
 	struct symbol_host host;

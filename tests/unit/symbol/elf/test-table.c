@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Symbol tables: random ones against a linear scan, and where symbols without a size end. */
+/* Symbol tables: random ones against a linear scan, and the ends of symbols without a size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From names to addresses: this test program and the libraries that it runs with are the example,
- * the dynamic linker and their headers in memory say what is right.
+ * From names to addresses. This test program and its libraries are the example; the dynamic linker
+ * and their headers in memory give the expected results.
  */
 #include <dlfcn.h>
 #include <errno.h>

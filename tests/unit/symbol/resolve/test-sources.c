@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Sources of symbols on a made-up machine: kallsyms, kernels and modules by build-id, perf-PID.map,
- * the vdso; and what each says when it has nothing.
+ * the vdso; and the message of each if it has none.
  */
 #include <errno.h>
 #include <setjmp.h>

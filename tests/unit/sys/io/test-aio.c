@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes in flight: with the engines of this machine, and with one whose results are written down.
+ * Asynchronous writes: with the engines of this machine, and with one that plays back given
+ * results.
  */
 #include <errno.h>
 #include <fcntl.h>

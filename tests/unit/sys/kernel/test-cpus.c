@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counting the CPUs of a machine that may have more than a cpu_set_t has room for. */
+/* Counts the CPUs of a machine that may have more than fit in a cpu_set_t. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

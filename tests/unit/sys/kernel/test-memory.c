@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a cgroup may take, from trees as the kernel and containers show them. */
+/* The memory limit of a cgroup, from trees as the kernel and containers show them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

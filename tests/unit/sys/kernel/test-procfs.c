@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines of procfs files, right and broken; and files that are read whole, or refused. */
+/* Lines of procfs files, valid and broken; files that are read whole, or refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "sys/kernel/procfs.h"
 #include "tree.h"
 
-/* Parses a copy that ends exactly where the line does, so that ASan sees a step beyond. */
+/* Parses a copy that ends exactly where the line does, so that ASan finds reads beyond it. */
 static int parse_map(const char *line, struct proc_map *ret, char **ret_copy)
 {
 	size_t len = strlen(line);
