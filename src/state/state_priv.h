@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a state. Internal to state/. */
+/* State: its parts, internal to state/. */
 #ifndef RINGTAIL_STATE_STATE_PRIV_H
 #define RINGTAIL_STATE_STATE_PRIV_H
 
@@ -7,10 +7,10 @@
 #include "base/id_table.h"
 #include "state/space.h"
 
-/* From @at on, thread @tid belongs to @pid and is called @name. */
+/* A thread's pid and name from @at on. */
 struct comm {
 	struct moment at;
-	const char *name; /* interned; NULL: not known */
+	const char *name; /* interned; NULL: unknown */
 	uint32_t pid;
 };
 
@@ -25,7 +25,7 @@ struct thread {
 	uint32_t count;
 };
 
-/* Threads by tid, as there is only one of an id at a time. Processes by pid: address spaces. */
+/* Threads by tid, because only one thread has an id at a time; address spaces by pid. */
 struct threads {
 	struct arena links; /* until frozen */
 	struct id_table tids, pids;
@@ -46,61 +46,63 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 int threads_freeze(struct threads *t);
 void threads_release(struct threads *t);
 
-/* NULL when there is none. */
+/* Returns the name of the thread at @at, or NULL. */
 const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at);
 bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
 			    struct moment last);
 const struct space *threads_space(const struct threads *t, uint32_t pid);
 
-/* Makes one where there is none. NULL when out of memory. */
+/* Returns the address space of @pid, made if needed. NULL when out of memory. */
 struct space *threads_space_get(struct threads *t, uint32_t pid);
 
-/* The kernel's own code: the kernel, modules, and what registered itself, as BPF programs do. */
+/* Code of the kernel: the image, modules, and code with KSYMBOL records, such as BPF programs. */
 struct kernel {
 	struct space_map *image; /* NULL until one is recorded */
 	struct space modules, ksymbols;
-	struct space_version *versions; /* when frozen: of both */
+	struct space_version *versions; /* when frozen: of @modules and @ksymbols */
 };
 
 struct state {
 	struct moment last;
-	bool failed; /* out of memory once: what there is may have holes */
+	bool failed; /* out of memory once: the state may have holes */
 	bool finished;
-	size_t limit; /* of memory; 0: none */
+	size_t limit; /* bytes of memory; 0: none */
 	uint64_t refused;
-	struct arena maps; /* of struct space_map */
+	struct arena maps; /* struct space_map only */
 	struct space_pool pool;
 	struct dso_table dsos;
 	struct threads threads;
 	struct kernel host;
-	struct kernel *guests; /* by number of pid in guest_pids */
+	struct kernel *guests; /* by index of the pid in @guest_pids */
 	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
 };
 
-/* The path of a cgroup. 0 or -ENOMEM. */
+/* Sets the path of a cgroup. Returns 0 or -ENOMEM. */
 int cgroups_add(struct state *s, const struct pd_cgroup *rec);
-size_t cgroups_memory(const struct state *s); /* bytes, about, without their paths */
+size_t cgroups_memory(const struct state *s); /* bytes, an estimate; without the paths */
 void cgroups_release(struct state *s);
 
-/* A mapping of kernel code. 0 or -ENOMEM. */
+/* Adds a mapping of kernel code. Returns 0 or -ENOMEM. */
 int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at);
 int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at);
 
-/* Freezes. A kernel of which no map was recorded covers all addresses. 0 or -ENOMEM. */
+/*
+ * Freezes the maps. A kernel without any recorded map covers all addresses. Returns 0 or -ENOMEM.
+ */
 int kernel_finish(struct state *s);
 void kernel_release(struct state *s);
 const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool guest, uint64_t ip,
 				    struct moment at);
 
-/* A mapping as recorded, of @dso, born at @at. */
+/* Makes a map of @dso from a record; it is valid from @at on. */
 struct space_map state_map(const struct pd_mmap *mmap, const struct dso *dso, struct moment at);
 
-/* A copy that stays. NULL when out of memory. */
+/* Copies the map to the state's memory. Returns NULL when out of memory. */
 struct space_map *state_map_keep(struct state *s, const struct space_map *map);
 
-/* Adds it to @space, unless it changes nothing there. 0 or -ENOMEM. */
+/* Adds the map to @space, unless that changes nothing. Returns 0 or -ENOMEM. */
 int state_map_add(struct state *s, struct space *space, enum space_tree tree,
 		  const struct space_map *map);
 
