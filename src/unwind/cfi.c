@@ -101,7 +101,7 @@ static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_ta
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Loads the tables of @dso. One that cannot be loaded stays empty. Returns 0 or -ENOMEM. */
+/* Loads the tables of @dso. A table that cannot be loaded stays empty. Returns 0 or -ENOMEM. */
 static int load(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
 {
 	struct elf_image img = ELF_IMAGE_INIT;

@@ -50,7 +50,7 @@ struct id_reader {
 	_Atomic uint64_t asked, full;
 	atomic_bool stop;
 
-	pthread_mutex_t lock; /* guards what follows; id_reader_ask() never takes it */
+	pthread_mutex_t lock; /* guards the fields below; id_reader_ask() never takes it */
 	pthread_cond_t answered;
 	uint64_t served; /* of @asked */
 	bool ended, behind, orphaned;
@@ -100,7 +100,7 @@ static void forget(struct id_reader *r, struct answer *a)
 	free(a);
 }
 
-/* Stores an answer; the caller holds the lock. Out of memory: as if it had not been asked for. */
+/* Stores an answer; the caller holds the lock. Out of memory the request is forgotten. */
 static void note(struct id_reader *r, const struct build_id_key *key, int rc,
 		 const struct build_id *id)
 {

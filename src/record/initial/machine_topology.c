@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * CPUs, NUMA nodes, memory blocks and caches, read from sysfs and not from hwloc: the features hold
+ * Reads CPUs, NUMA nodes, memory blocks and caches from sysfs, not from hwloc: the features hold
  * sysfs's own strings, and reporters compare them.
  */
 #include "record/initial/machine_parts.h"

@@ -309,7 +309,8 @@ int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, 
 
 	if (!has_tracepoint(list))
 		return 0;
-	tracing = tracefs_tracing_dir(); /* mounts it where it may and nobody has */
+	/* Mounts tracefs if it is not mounted and this process may. */
+	tracing = tracefs_tracing_dir();
 	if (!tracing)
 		return error_set(err, -ENOENT,
 				 "tracefs is not mounted: as root, mount -t tracefs tracefs "

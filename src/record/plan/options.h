@@ -64,7 +64,7 @@ struct plan_opts {
 	bool unbuffered; /* --no-buffering: each record wakes the reader */
 
 	bool no_build_ids; /* no build-ids of mapped files, neither in records nor in a section */
-	/* build-ids in MMAP2 records: the kernel adds them for all other recorders, too. */
+	/* Build-ids in MMAP2 records: the kernel adds them for all other recorders, too. */
 	bool build_id_mmap;
 
 	bool raise_files; /* the process is ours: RLIMIT_NOFILE may be raised */
@@ -88,7 +88,7 @@ struct rotation_opts {
 	bool max_all;	  /* count outputs of earlier recordings, too */
 };
 
-/* -M: samples stay in memory until a snapshot writes them. */
+/* -M: samples stay in memory; snapshots write them. */
 struct memory_opts {
 	uint64_t bytes; /* 0: no memory, records go straight to the output */
 	bool on_exit, on_crash;
@@ -141,6 +141,6 @@ struct record_opts {
 #define RECORD_REALTIME	   1
 #define RECORD_NICE_READER (-20)
 #define RECORD_NICE	   (-15) /* for all other threads, while recording */
-#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the recorder waits for the disk */
+#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the disk waits for the recorder */
 
 #endif

@@ -31,7 +31,7 @@ void announce_memory(const struct announce *a, const struct messages *messages)
 
 	/*
 	 * By default the size is whatever the limits allow. That matters only if samples were lost,
-	 * and then cli/ says it.
+	 * and then cli/ reports it.
 	 */
 	if (size < want)
 		messages_say(

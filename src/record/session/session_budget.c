@@ -16,7 +16,7 @@ static void say_what_stays(const struct session_budget *b)
 	for (unsigned int i = 0; i < b->plan->nr; i++) {
 		const struct plan_event *event = &b->plan->events[i];
 
-		/* Members of a group are sampled with their leader. */
+		/* Members of a group are read with their leader. */
 		if (event->dummy || !event->attr.sample_period || frequency_can(b->frequency, i))
 			continue;
 		messages_say(

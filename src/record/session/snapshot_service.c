@@ -255,7 +255,8 @@ static void answer_all(struct snapshot_service *m, const struct snapshot_request
 }
 
 /*
- * Serves requests with one snapshot. One that finds no room is given up; the next one may succeed.
+ * Serves requests with one snapshot. If there is no room for it, it is given up; the next may
+ * succeed.
  */
 static int serve_one(struct snapshot_service *m, const struct snapshot_request *r, size_t nr,
 		     struct error *err)

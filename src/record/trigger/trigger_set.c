@@ -192,7 +192,7 @@ static void look(struct trigger_set *t, struct pollfd *polled, uint64_t now, boo
 			if (polled[fd].revents)
 				t->rest = now + TRIGGERS_REST_NS;
 		s->ops->ask(s, polled, now, last);
-		/* While a trigger rests, nobody fills these. */
+		/* While the triggers rest, poll() does not fill these. */
 		for (size_t fd = 0; fd < nr; fd++)
 			polled[fd].revents = 0;
 		polled += nr;

@@ -181,7 +181,7 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 	return -ENOENT;
 }
 
-/* Of all devices only /dev/null is allowed; it means "none". */
+/* "/dev/null" means "no file"; other devices are refused. */
 static bool is_none(const char *path)
 {
 	return !strcmp(path, "/dev/null");

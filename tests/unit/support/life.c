@@ -10,7 +10,7 @@
 #define ALIVE_MIN 80u
 #define ALIVE_MAX 500u
 #define PAGE	  4096ull
-#define LIBRARIES 40u /* numbers of library files; each program has its own number from 1000 on */
+#define LIBRARIES 40u /* library files; each program has a number of its own, from 1000 on */
 #define CGROUPS	  5000u
 #define SECOND	  1000000000ull
 /*
@@ -161,7 +161,7 @@ static void spawn(struct life *l)
 		execute(l, l->last_id);
 }
 
-/* Ends a process; of one that never ends, only a thread. */
+/* Ends a process; of a process that never ends, one thread. */
 static void finish(struct life *l)
 {
 	uint32_t tid = someone(l), pid = l->now.tasks[tid].pid;
