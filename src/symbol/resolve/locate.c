@@ -48,8 +48,7 @@ static void search_init(struct locate_search *s, const char *name)
 	s->near = nearest_init(&s->nearest, name);
 }
 
-/*
- * --- matching ------------------------------------------------------------------------------------
+/* --- matching ------------------------------------------------------------------------------------
  */
 
 static void add_match(struct locate_search *s, const struct match *match)
@@ -209,8 +208,7 @@ static void visit_table(struct locate_search *s, const struct elf_image *img, ui
 	elf_each_symbol(img, type, visit, s);
 }
 
-/*
- * --- place in the file ---------------------------------------------------------------------------
+/* --- place in the file ---------------------------------------------------------------------------
  */
 
 struct locate_program {
