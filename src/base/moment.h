@@ -2,9 +2,9 @@
 /*
  * A point in the order of a recording: time first, place in the file among equals.
  *
- * Sideband and samples are compared by it, so "the map as of this sample" has one meaning whatever
- * order the records are looked at. A record without a time gets the moment at which a reader in
- * file order would have seen it (data/order.h).
+ * Sideband and samples are compared by it, so "the map as of this sample" has one meaning, in
+ * whatever order the records are read. A record without a time gets the moment at which a reader in
+ * file order would have seen it (data/order/order.h).
  */
 #ifndef RINGTAIL_BASE_MOMENT_H
 #define RINGTAIL_BASE_MOMENT_H
