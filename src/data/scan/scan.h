@@ -29,7 +29,8 @@ struct data_record {
 	uint32_t segment;
 	uint64_t time; /* pd_record_time(); 0 if none: also for types from 64 up, and for UINT64_MAX
 			*/
-	struct moment at; /* {time, place}; an untimed record has time 0 here (see data/order.h) */
+	struct moment
+		at; /* {time, place}; an untimed record has time 0 here (see data/order/order.h) */
 	/*
 	 * Bytes that follow an AUXTRACE or TRACING_DATA record, as many as the file has, which may
 	 * be less than the record says; data_scan_payload() reads them.

@@ -84,7 +84,7 @@ int writer_persist(struct writer *w, struct error *err);
 /*
  * Creates @path, which must not exist, mode 0600, for records alone, as the data.N of a directory
  * are. There is no header to tell the size, so what was not flushed is hidden behind a record of
- * type AUXTRACE (data/cover.h), which goes when the file is finished. Returns as writer_create(),
+ * type AUXTRACE (data/file/tail_cover.h) until the file is finished. Returns as writer_create(),
  * and -EEXIST when there is something at @path, which stays as it is.
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
