@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tracepoints: their names and numbers, from tracefs (Documentation/trace/events.rst, 6.1).
- * Owns nothing between calls. One thread.
+ * Tracepoints: finds their names and ids in tracefs (Documentation/trace/events.rst, 6.1).
+ *
+ * No state between calls. One thread.
  */
 #ifndef RINGTAIL_EVENT_CATALOG_TRACEPOINT_H
 #define RINGTAIL_EVENT_CATALOG_TRACEPOINT_H
@@ -21,14 +22,14 @@ struct tracepoint_list {
 	size_t count, cap;
 };
 
-/* The directory of tracefs; NULL: it is not mounted. Static, or of @env. */
+/* Returns the directory of tracefs, static or owned by @env; NULL: it is not mounted. */
 const char *tracepoint_root(const struct event_env *env);
 
 /*
- * Appends the tracepoints that @sys and @name fit, both fnmatch(3) patterns or plain names; those
- * of a pattern sorted by name. Returns 0 with at least one more, -ENOENT (none of that name),
- * -ENXIO (no tracefs), -EACCES (not readable for this user), -EBADMSG, -ENOMEM; each but -ENOMEM
- * says what to do.
+ * Appends the tracepoints whose system matches @sys and whose name matches @name. Each is a plain
+ * name or an fnmatch(3) pattern; the matches of a pattern are sorted by name. Returns 0 with at
+ * least one more tracepoint, -ENOENT (none of that name), -ENXIO (no tracefs), -EACCES (not
+ * readable for this user), -EBADMSG or -ENOMEM. Except for -ENOMEM, @err names what to do.
  */
 int tracepoint_find(const struct event_env *env, const char *sys, const char *name,
 		    struct tracepoint_list *ret, struct error *err);

@@ -16,11 +16,11 @@
 #include "event/syntax/symbols.h"
 #include "perfdata/abi.h"
 
-/* Sources of names; tests have their own. Borrowed. */
+/* Where names are looked up; tests pass their own. Borrowed. */
 struct event_env {
 	const char *sysfs;		     /* NULL: /sys */
 	const char *tracefs;		     /* NULL: where it is mounted (libtracefs) */
-	const struct event_symbols *symbols; /* NULL: names of functions are unknown */
+	const struct event_symbols *symbols; /* NULL: no function is found by name */
 };
 
 /* The place of an event in a file, or of a kprobe in the kernel. */
@@ -29,9 +29,10 @@ struct event_place {
 	bool probe;  /* a uprobe, by its offset in attr.config2; else a breakpoint */
 	bool kernel; /* a kprobe, by its address in attr.config2: without a file */
 	/*
-	 * For a breakpoint. Fixed: the file is always mapped at its link address, and attr.config1
-	 * is the address. Otherwise @address is the linked address; with link address and file
-	 * offset of the first loaded segment it gives the address in a process.
+	 * For a breakpoint. If @fixed, the file is always mapped at its link address, and
+	 * attr.config1 is the address. If not, @address is the link address of the place. With
+	 * the mapping of the first loaded segment, which has link address @first_address and file
+	 * offset @first_offset, the recorder computes the address in each process.
 	 */
 	bool fixed;
 	uint64_t address, first_address, first_offset;
@@ -48,9 +49,9 @@ struct event_spec {
 	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
 	char *filter; /* of a tracepoint or a probe, or NULL */
 	struct event_place place;
-	bool each;  /* each occurrence is a sample, unless -c, -F or a term sets a period */
-	char *cpus; /* of its PMU: open on these CPUs only; NULL: any */
-	bool core;  /* a PMU of cores: it also counts tasks, while they run on @cpus */
+	bool each;	      /* each event is a sample, unless -c, -F or a term sets a period */
+	char *cpus;	      /* of its PMU: open on these CPUs only; NULL: any */
+	bool core;	      /* its PMU also counts tasks, while they run on @cpus */
 	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
 	bool precise_max;     /* :P or "highest": the recorder tries 3, 2, 1, 0 */
 	bool modifier_given;  /* :u, :k, …: do not change privilege on fallback */
