@@ -7,25 +7,25 @@
 
 #include "record/history/history.h"
 
-/* The front of a chunk: bytes, and samples in them. */
+/* A part of a chunk from its beginning: its size, and the samples in it. */
 struct extent {
 	size_t bytes;
 	uint64_t samples;
 };
 
 struct chunk {
-	struct chunk *next;   /* of its ring, later */
+	struct chunk *next;   /* the next younger one of its ring */
 	uint64_t number;      /* in the order of sealing */
 	uint64_t first, last; /* times of the earliest and the latest sample */
 	uint64_t samples;
-	size_t bytes;	      /* of the samples */
-	size_t len, capacity; /* bytes of data; unless it was packed, len is bytes */
+	size_t bytes;	      /* of the samples, unpacked */
+	size_t len, capacity; /* of @data; @len is @bytes unless it was packed */
 	bool packing, packed;
-	struct extent unwritten; /* by any snapshot: these write the newest, so it is the front */
-	struct extent before;	 /* if @touched: @unwritten before the running snapshot */
-	bool touched;
-	bool pending; /* the running snapshot has yet to write it, but for @spared */
-	struct extent spared;
+	struct extent unwritten; /* by any snapshot; the front, as snapshots take the newest */
+	struct extent before;	 /* if @touched: @unwritten as it was before the snapshot */
+	bool touched;		 /* the running snapshot wrote from it */
+	bool pending;		 /* the running snapshot has yet to write it */
+	struct extent spared;	 /* front that the running snapshot does not write */
 	uint8_t *data;
 };
 
@@ -34,14 +34,14 @@ struct history_ring {
 	bool busy;	    /* its writer fills @open, without the lock */
 	struct chunk *sealed, **end;
 	struct chunk *plain;  /* the first sealed chunk that is not packed, or NULL */
-	struct chunk *cursor; /* of the snapshot: the next chunk, or NULL */
+	struct chunk *cursor; /* the next chunk of the snapshot, or NULL */
 };
 
 struct history {
-	pthread_mutex_t lock; /* guards all that changes */
+	pthread_mutex_t lock; /* guards all fields that change */
 	/* The snapshot has reached another chunk or its end, or a chunk was packed. */
 	pthread_cond_t moved;
-	/* Of history_on_full(), or NULL. */
+	/* As history_on_full() set it, or NULL. */
 	void (*full)(size_t ring, void *arg);
 	void *full_arg;
 	uint64_t budget, reserved;
@@ -52,14 +52,14 @@ struct history {
 	size_t packing;	 /* chunks */
 	uint64_t numbers;
 	/* The running snapshot: */
-	uint64_t limit; /* it writes chunks with a number below */
-	uint64_t since; /* and samples of this time or later */
-	bool again;	/* also samples that were written before */
+	uint64_t limit; /* it writes the chunks with lower numbers */
+	uint64_t since; /* of those, the samples of this time or later */
+	bool again;	/* also samples that an earlier snapshot wrote */
 	history_unpack_fn *unpack;
 	uint8_t *unpacked;		 /* samples of the chunk handed out, or NULL */
-	uint64_t snapshot_evicted;	 /* samples it wrote first, in chunks evicted since */
-	bool announced;			 /* and not begun */
-	struct history_ring *handed_out; /* the caller has the chunk at its cursor */
+	uint64_t snapshot_evicted;	 /* samples that it wrote, in chunks evicted since */
+	bool announced;			 /* history_announce() was called; it has not begun */
+	struct history_ring *handed_out; /* the caller holds the chunk at this ring's cursor */
 	struct history_figures sums;	 /* taken, written, evicted, held */
 	size_t nr;
 	struct history_ring rings[];
