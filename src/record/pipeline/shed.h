@@ -2,10 +2,10 @@
 /*
  * Cuts user stacks, then drops samples, when a reader does not keep up or its fifo is full.
  *
- * It never drops other records. It counts both by event and CPU. For dropped samples it also makes
- * LOST_SAMPLES records, which stand where the samples would have stood.
+ * It never drops other records. It counts cut stacks and dropped samples by event and CPU. For
+ * dropped samples it also makes LOST_SAMPLES records, which take the place of the samples.
  *
- * Threads: one, the reader's, uses a struct shed; shed_cut() when the reader has ended.
+ * Threads: only the reader's uses a struct shed; any may call shed_cut() when the reader has ended.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_SHED_H
 #define RINGTAIL_RECORD_PIPELINE_SHED_H
@@ -21,8 +21,8 @@
 struct shed;
 
 /*
- * Returns a struct shed for the events of @opened, or NULL when out of memory. @plan must outlive
- * it, and so must @renumber, which maps the ids of events that were opened again (NULL: none is).
+ * Returns a struct shed for the events of @opened, or NULL when out of memory. @plan and @renumber
+ * must outlive it. @renumber maps the ids of events that were opened again (NULL: none was).
  */
 struct shed *shed_new(const struct plan *plan, const struct opened *opened,
 		      struct renumber *renumber);
@@ -39,7 +39,10 @@ bool shed_has_stacks(const struct shed *s);
 size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 		   enum loss_cause cause, int cpu);
 
-/* Returns the bytes of the records that are not samples; *@ret_whole: of all whole records. */
+/*
+ * Returns how many bytes the records that are not samples have; *@ret_whole: the bytes of all whole
+ * records.
+ */
 size_t shed_others(const uint8_t *records, size_t len, size_t *ret_whole);
 
 /* Removes the samples, in place, and counts them as dropped on @cpu. Returns the bytes left. */
@@ -49,14 +52,15 @@ size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu);
 #define SHED_RECORD_MAX 64u
 
 /*
- * Writes the next LOST_SAMPLES record for dropped samples not yet reported to @out, which has
- * SHED_RECORD_MAX bytes. Returns its size, with the CPU in *@ret_cpu; 0 when all are reported.
+ * Writes to @out, which has SHED_RECORD_MAX bytes, the next LOST_SAMPLES record for dropped samples
+ * that no record has reported. Returns its size, with the CPU in *@ret_cpu; 0: all are reported.
  */
 size_t shed_report_next(struct shed *s, uint8_t *out, int *ret_cpu);
 
 /*
- * Adds the cut stacks, causes LOSS_STACK and LOSS_STACK_RING, by event and CPU of the ring, to
- * *@ret. Call it when the reader has ended: it searches and allocates. Returns 0 or -ENOMEM.
+ * Adds the cut stacks to *@ret, by event and CPU of the ring, with the causes LOSS_STACK and
+ * LOSS_STACK_RING. Call it when the reader has ended: it searches and allocates. Returns 0 or
+ * -ENOMEM.
  */
 int shed_cut(const struct shed *s, struct loss *ret);
 
