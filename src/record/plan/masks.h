@@ -9,18 +9,20 @@
  *   "numa"                    each NUMA node
  *   CPUS/AFFINITY:CPUS/...    each such pair of CPU lists: "0-3/3:4-7/4"
  *
- * The masks of a list contain each recorded CPU exactly once, and no half of a mask is empty. The
- * affinities of written masks do not overlap, as perf demands. Those of layouts may, where a thread
- * cannot run on the CPUs that it drains.
+ * The masks of a list contain each recorded CPU exactly once. Both halves of a mask, CPUs and
+ * affinity, have at least one CPU. Affinities of written masks do not overlap, as perf demands.
+ * Affinities of layouts overlap where threads cannot run on the CPUs that they drain.
  *
- * Layouts: a thread drains the recorded CPUs of an object and runs on those of them that the cpuset
- * allows; if it allows none of them, on any that it allows. An object without a recorded CPU gets
- * no reader (perf 6.1 fails there). Masks are in order of their first CPU.
+ * Layouts: one thread for each core, package or node. It drains the recorded CPUs of it, and runs
+ * on those of them that the cpuset allows. If the cpuset allows none of them, it runs on any CPU
+ * that the cpuset allows. A core, package or node without a recorded CPU gets no reader (perf 6.1
+ * fails there). Masks are in order of their first CPU.
  *
- * Written masks: as in perf, CPUs and affinity are cut to the recorded CPUs. An affinity of which
- * that leaves nothing stays as written (perf fails), because a CPU that is not recorded is a good
- * place for a reader. One more thread, last in the list, drains the recorded CPUs in no mask, with
- * has_rest set for a message (perf never reads their rings, and loses their samples silently).
+ * Written masks: as in perf, CPUs that are not recorded are removed from CPUS and AFFINITY. If that
+ * would empty an affinity, it stays as written (perf fails), because a CPU that is not recorded is
+ * a good place for a reader. One more thread, last in the list, drains the recorded CPUs that no
+ * mask names. has_rest is then set, for a message (perf never reads their rings, and loses their
+ * samples silently).
  *
  * Pure functions of the topology that the caller passes; any thread may call them.
  */
@@ -58,10 +60,9 @@ int reader_masks_new(const char *spec, const struct cpus *recorded, struct hwloc
 void reader_masks_release(struct reader_masks *masks); /* accepts an all-zero struct */
 
 /*
- * Reads this machine's topology, including CPUs that the cpuset bars: their rings can be drained
- * all the same. Returns 0 with *@ret, to be freed with hwloc_topology_destroy(), or a negative
- * errno with
- * @err filled.
+ * Reads this machine's topology, including the CPUs that the cpuset bars, because their rings can
+ * be drained nevertheless. Returns 0 with *@ret, to be freed with hwloc_topology_destroy(), or a
+ * negative errno with @err filled.
  */
 int reader_masks_topology(struct hwloc_topology **ret, struct error *err);
 
