@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controller of --max-cpu: which share of the asked frequencies fits into a part of one CPU.
+ * The controller of --max-cpu: computes by which factor to lower the frequencies of all events, so
+ * that recording stays within a part of one CPU.
  *
- * The caller gives it the CPU time used, every BUDGET_LOOK_MS. Above the budget the share falls at
- * once, in proportion to the excess. Well below, it rises slowly and only after a second reading,
- * because not all of the cost follows the share.
+ * The caller passes the CPU time used, every BUDGET_LOOK_MS. The factor is called share. If usage
+ * is above the budget, the share falls at once, in proportion to the excess. If usage is well
+ * below, the share rises slowly, and only after a second reading, because not all of the cost
+ * follows it.
  *
- * Pure. One thread.
+ * No system calls. One thread uses a struct.
  */
 #ifndef RINGTAIL_RECORD_SESSION_BUDGET_H
 #define RINGTAIL_RECORD_SESSION_BUDGET_H
@@ -18,18 +20,18 @@
 
 struct budget {
 	double most;	   /* part of one CPU */
-	double least;	   /* the share that there is no less of */
-	double share;	   /* of what was asked; at most 1 */
-	double usage;	   /* part of one CPU, at the last look */
-	uint64_t cpu;	   /* time used up to it, ns */
-	uint64_t clock;	   /* when it was, ns */
-	unsigned int calm; /* looks since the last at which there was no room for more */
+	double least;	   /* lowest share */
+	double share;	   /* of the frequencies that the user asked for; at most 1 */
+	double usage;	   /* part of one CPU, in the last interval */
+	uint64_t cpu;	   /* CPU time used until the last look, ns */
+	uint64_t clock;	   /* time of the last look, ns */
+	unsigned int calm; /* looks in a row with room for a higher share */
 };
 
-/* @cpu and @clock: now. */
+/* @cpu: CPU time used so far; @clock: the time now; ns. */
 void budget_init(struct budget *b, double most, double least, uint64_t cpu, uint64_t clock);
 
-/* Returns whether the share is another. */
+/* Computes the new share. Returns whether it changed. @cpu and @clock as above. */
 bool budget_look(struct budget *b, uint64_t cpu, uint64_t clock);
 
 #endif

@@ -2,20 +2,20 @@
 /*
  * A recording, from its options to the finished file.
  *
- *   NEW       -> PLANNED    [session_plan]    what is to be opened; the command is forked, and held
- *   PLANNED   -> OPENED     [session_open]    events, rings, output file; a dummy event runs
- *   OPENED    -> RUNNING    [session_start]   what was before is written, events are enabled
- *   RUNNING  <-> ROTATING   [cut_output]      the output goes on in the next (record/rotation.h)
- *   RUNNING    = RUNNING    [serve_requests]  with -M: what memory holds, to the output
- *   RUNNING   -> DRAINING   [session_loop]    until a signal, `stop`, or no task is left
- *   DRAINING  -> FINALIZED  [session_finish]  the rest of the rings, losses, features
+ *   NEW       -> PLANNED    [session_plan]    lists the events; forks the command and holds it
+ *   PLANNED   -> OPENED     [session_open]    opens events, rings, output; the dummy event runs
+ *   OPENED    -> RUNNING    [session_start]   writes the initial state, enables the events
+ *   RUNNING  <-> ROTATING   [cut_output]      finishes the output, begins the next (rotation.h)
+ *   RUNNING    = RUNNING    [serve_requests]  with -M: writes a snapshot to the output
+ *   RUNNING   -> DRAINING   [session_loop]    ends at a signal, `stop`, or without tasks
+ *   DRAINING  -> FINALIZED  [session_finish]  drains the rings, adds losses and features
  *   any       -> FAILED     [session_step]    the file stays as of its last flush
  *
- * session_record() makes all the steps. The caller's thread keeps signals, timers, the command
- * and those who command us (record/session_control.h); rings are read by workers (record/crew.h),
- * from OPENED -> RUNNING to DRAINING -> FINALIZED.
+ * session_record() makes all the steps. Its thread handles signals, timers, the command and control
+ * commands (record/session/session_control.h). Workers (record/session/crew.h) read the rings, from
+ * OPENED -> RUNNING to DRAINING -> FINALIZED.
  *
- * The session changes nothing of its process: whoever hosts it does, as struct session_host says.
+ * The session changes nothing in its process; struct session_host lists what the host must set up.
  */
 #ifndef RINGTAIL_RECORD_SESSION_SESSION_H
 #define RINGTAIL_RECORD_SESSION_SESSION_H
@@ -52,7 +52,7 @@ struct session;
 struct session_host {
 	/* Descriptors that do not block, such as a signalfd or an eventfd; -1: none. */
 	int stop;    /* readable: the recording is to end */
-	int request; /* readable: a snapshot (with -M) or a rotation is asked for */
+	int request; /* readable: take a snapshot (with -M), or rotate */
 
 	const struct notify *notify;	  /* the service manager; NULL: none */
 	const sigset_t *command_mask;	  /* signals that the command has blocked; NULL: ours */
@@ -87,29 +87,29 @@ enum session_state session_state(const struct session *s);
 /* The result; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
-	bool at_least;				   /* it failed, and more may be readable */
-	uint64_t bytes;				   /* of all outputs */
-	size_t outputs;				   /* that are finished */
-	size_t deleted;				   /* of these, since there were too many */
-	size_t gone;				   /* others have deleted these before their end */
-	const char *path;			   /* of the last one, complete or not */
-	double seconds;				   /* from enabling to the stop */
-	const struct loss *loss;		   /* complete when FINALIZED or FAILED */
-	const struct loss *cut;			   /* user stacks of samples (LOSS_STACK) */
-	size_t missed_cpus;			   /* that were online without being recorded */
+	bool at_least;		 /* it failed, and the file may have more */
+	uint64_t bytes;		 /* of all outputs */
+	size_t outputs;		 /* finished ones */
+	size_t deleted;		 /* of these, for --switch-max-files */
+	size_t gone;		 /* deleted by other programs while being written */
+	const char *path;	 /* of the last one, complete or not */
+	double seconds;		 /* from enabling to the stop */
+	const struct loss *loss; /* complete when FINALIZED or FAILED */
+	const struct loss *cut;	 /* user stacks of samples (LOSS_STACK) */
+	size_t missed_cpus;	 /* that were online for a time without being recorded */
 	const struct overwrite_count *overwritten; /* no loss */
 	size_t snapshots;			   /* with -M */
 	size_t given_up;			   /* snapshots that found no room */
-	bool last_given_up;			   /* the one at the end is among them */
-	bool started;				   /* else nothing has changed */
-	bool misused;	      /* it failed for an option that cannot be meant */
+	bool last_given_up;			   /* the snapshot at the end is among them */
+	bool started;	      /* false: it failed before, and nothing has changed */
+	bool misused;	      /* it failed because of wrong options */
 	int command_status;   /* as a shell has it; 0 without a command */
 	int command_signal;   /* what ended it, or 0 */
 	bool command_stopped; /* by SIGTERM, as recording had ended */
 };
 void session_result(struct session *s, struct session_result *ret);
 
-/* With -M: what became of the samples that were taken. False without. */
+/* With -M: fills the figures of the samples taken, and returns true. Without: returns false. */
 bool session_memory(const struct session *s, struct history_figures *ret);
 
 /* The name of event @index in messages about loss; "?" if there is none. */
@@ -118,8 +118,10 @@ const char *session_event_name(const struct session *s, unsigned int index);
 /* Bytes of data in each ring. */
 uint64_t session_ring_size(const struct session *s);
 
-/* Bytes that each ring would have if the user might lock more memory; 0 when they have what was
- * wanted, or when what bounds them is no limit that can be raised. */
+/*
+ * Returns the bytes that each ring would have if the user could lock more memory. 0: rings have the
+ * wanted size, or no limit that can be raised bounds them.
+ */
 uint64_t session_ring_wanted(const struct session *s);
 
 #endif
