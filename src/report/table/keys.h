@@ -18,10 +18,10 @@ struct hist_cell {
 	uint64_t a, b;
 };
 
-/* Strings that cells point to. Empty is all zero, but for @pool. */
+/* The strings that cells point to. An empty struct is all zero but for @pool. */
 struct hist_names {
 	struct strpool *pool;
-	/* Cache: the state gives the same pointer for a comm each time; its string in @pool. */
+	/* Cache of comms: @name is the state's pointer, @interned the same text in @pool. */
 	struct {
 		const char *name, *interned;
 	} recent[64];

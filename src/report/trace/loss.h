@@ -10,7 +10,7 @@
  * PD_MISC_LOST_POOL and PD_MISC_LOST_OUTPUT mark LOST_SAMPLES of a recorder that dropped samples
  * itself, or whose output failed.
  *
- * No memory is owned. One thread uses a struct.
+ * A struct owns no memory. One thread uses a struct.
  */
 #ifndef RINGTAIL_REPORT_TRACE_LOSS_H
 #define RINGTAIL_REPORT_TRACE_LOSS_H
@@ -37,9 +37,9 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
 void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from);
 
 /*
- * Returns the records that found no room in a ring. @all is the loss of the whole recording, @part
- * that of an event or a CPU, or @all itself. LOST names the wrong event; so once @all has counts by
- * event, only those are used for @part.
+ * Returns how many records found no room in a ring. @all is the loss of the whole recording, @part
+ * that of an event or a CPU, or @all itself. A LOST record names the wrong event, so for a part
+ * only the exact counts are used once @all has any.
  */
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all);
 
