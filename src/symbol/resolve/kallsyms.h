@@ -32,7 +32,7 @@ bool kallsyms_next(const struct buf *text, size_t *pos, struct kallsyms_line *re
 /* Returns whether the symbol is code. */
 bool kallsyms_is_code(const struct kallsyms_line *line);
 
-/* Longer lists are refused: no kernel has as many symbols. */
+/* Bytes. Longer lists are refused: no kernel has as many symbols. */
 #define KALLSYMS_MAX ((size_t)128 << 20)
 
 /*
@@ -47,9 +47,7 @@ int kallsyms_read(const char *path, struct buf *ret, struct error *why);
  */
 int kallsyms_check(const char *path, struct error *why);
 
-/*
- * Reads the kernel's ELF notes from sysfs, at most 1 MiB. Returns 0 or a negative errno.
- */
+/* Reads the kernel's ELF notes from sysfs, at most 1 MiB. Returns 0 or a negative errno. */
 int kallsyms_read_notes(const char *path, struct buf *ret);
 
 /* Returns whether the kernel hid the addresses (kptr_restrict): all are 0. */
