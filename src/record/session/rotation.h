@@ -33,7 +33,7 @@ struct rotation {
 	const struct messages *messages;
 	struct sideband *sideband;   /* NULL without switch_output, and with memory */
 	struct lost_carryover *late; /* likewise */
-	char **kept; /* finished outputs that there are, with switch_max_files; oldest first */
+	char **kept; /* finished outputs that exist, with switch_max_files; oldest first */
 	size_t nr_kept, capacity;
 	size_t nr_earlier; /* of these, by earlier recordings */
 	/* Sums over finished outputs. */
@@ -41,10 +41,10 @@ struct rotation {
 	uint64_t samples, bytes;
 	struct loss loss;
 	uint64_t *taken; /* of each event: samples out of rings that are overwritten */
-	char *last;	 /* name of the last one if it got a new one */
-	char *moved;	 /* of the one that has its new name, but, by an error, none after it */
-	bool full;	 /* the next cut is for the size; the caller sets it */
-	bool strayed;	 /* it was said that others have moved, deleted or truncated it */
+	char *last;	 /* name of the last finished output, if it was renamed */
+	char *moved;	 /* name of an output that was renamed, when the next one failed */
+	bool full;	 /* the next rotation is for size; the caller sets it */
+	bool strayed;	 /* a message was printed: others moved, deleted or truncated it */
 	size_t lost;	 /* outputs that were deleted before they were finished, without memory */
 };
 
@@ -53,10 +53,10 @@ int rotation_init(struct rotation *r, const struct output_opts *opts, const stru
 		  const struct messages *messages, struct error *err);
 void rotation_release(struct rotation *r);
 
-/* The output has what was there before: from here on its size is watched. */
+/* The output has its initial state: watches its size from here on. */
 void rotation_watch(const struct rotation *r, const struct output *out);
 
-/* Says, once, that the output is not where it was. Any time. */
+/* Prints once if the output was moved, deleted or truncated. Any time. */
 void rotation_look(struct rotation *r, const struct output *out);
 
 /* The workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */

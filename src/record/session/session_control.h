@@ -13,7 +13,7 @@
 #include "record/session/session_budget.h"
 #include "record/trigger/trigger_set.h"
 
-/* The parts of a recording that commands are about; all outlive the struct session_control. */
+/* The parts of a recording that commands use; all outlive the struct session_control. */
 struct session_parts {
 	const struct plan *plan;
 	const struct opened *opened;
@@ -21,7 +21,8 @@ struct session_parts {
 	const struct rotation *rotation;
 	struct flight *flight; /* NULL without -M */
 	const struct session_budget *budget;
-	/* As of struct control_ops; with opts->output.rotation.enabled, and with flight. */
+	/* As in struct control_ops. Set: @rotate with opts->output.rotation.enabled, @snapshot with
+	 * flight. */
 	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
 		      struct error *err);
 	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
@@ -34,34 +35,33 @@ struct session_parts {
 struct session_control {
 	const struct record_opts *opts;
 	const struct messages *messages;
-	struct control *control; /* NULL: nobody commands */
+	struct control *control; /* NULL: no control channel */
 	struct session_parts parts;
-	bool *running;			  /* by event of the plan, as asked last */
+	bool *running;			  /* by event of the plan: as the last command set it */
 	struct control_trigger *triggers; /* the figures printed last */
 	uint64_t began;			  /* ns of CLOCK_MONOTONIC */
-	bool stop;			  /* was asked for */
+	bool stop;			  /* a command to stop was received */
 };
 
 /*
- * Takes the descriptors of opts->control.spec; to be called before others are opened, that could be
- * taken for them. Returns 0 or a negative errno with @err filled; session_control_release() is due
- * in both cases.
+ * Takes over the descriptors of opts->control.spec. Call it before other descriptors are opened,
+ * which could have their numbers. Returns 0 or a negative errno with @err filled. Call
+ * session_control_release() in both cases.
  */
 int session_control_init(struct session_control *sc, const struct record_opts *opts,
 			 const struct messages *messages, struct error *err);
 
 /*
- * The recording begins now. Makes the socket (that there can be none is a note). Returns 0 or
- * -ENOMEM with @err filled.
+ * At the start of the recording: makes the socket. A missing socket is not fatal, only a message.
+ * Returns 0 or -ENOMEM with @err filled.
  */
 int session_control_start(struct session_control *sc, const struct session_parts *parts,
 			  struct error *err);
 
-/* All events were enabled, other than by a command. */
+/* Call it when all events were enabled without a command. */
 void session_control_enabled(struct session_control *sc);
 
-/* What there is, into an all-zero @ret; also where nobody commands. After session_control_start().
- */
+/* After session_control_start(): fills an all-zero @ret, also without a control channel. */
 void session_control_figures(struct session_control *sc, struct control_figures *ret);
 
 /* Readable when session_control_dispatch() has something to do; -1: never. */
@@ -73,8 +73,8 @@ void session_control_answer(struct session_control *sc, uint64_t ticket, struct 
 			    const struct error *err);
 
 /*
- * Closes the control channels; commands that run get no answer. Says how many answers were not
- * read.
+ * Closes the control channels; unfinished commands get no answer. A message counts the answers that
+ * clients did not read.
  */
 void session_control_release(struct session_control *sc);
 

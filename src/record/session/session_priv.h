@@ -26,11 +26,11 @@ struct session {
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
-	struct id_reader *id_reader; /* NULL: build-ids are not wanted, or read at the end alone */
+	struct id_reader *id_reader; /* NULL: build-ids are not wanted, or read only at the end */
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;
-	struct output_backup earlier; /* what was in the place of the output, until it starts */
+	struct output_backup earlier; /* the file in the output's place, until recording starts */
 	struct output output;
 	struct crew crew;
 	struct snapshot_service memory;
@@ -39,17 +39,17 @@ struct session {
 	struct rotation rotation;
 	struct session_control control;
 	struct workload workload;
-	bool command_stopped; /* it still ran when recording ended */
+	bool command_stopped; /* it still ran when the recording ended */
 	struct overwrite_count overwritten;
 	struct session_host host;
 	int tick, delay, turn; /* descriptors; -1: none */
 	uint64_t began, ended; /* ns of CLOCK_MONOTONIC; 0: not yet */
 	bool stop, started;
-	struct error command_error;	 /* what a command to rotate has failed by */
-	bool misused;			 /* what was asked for cannot be meant */
-	bool flushing;			 /* the crew was asked to, and an answer is due */
-	struct writer_patience patience; /* with a pipe whose reader takes nothing */
-	bool slow_said;	 /* that the next signal ends without what is to be written */
+	struct error command_error;	 /* why a command to rotate failed */
+	bool misused;			 /* the options are wrong */
+	bool flushing;			 /* the crew was asked to flush; an answer is due */
+	struct writer_patience patience; /* for a pipe whose reader takes nothing */
+	bool slow_said;	 /* it was printed that the next signal ends without writing the rest */
 	uint64_t saved;	 /* samples in the last output of a session that failed */
 	struct loss cut; /* user stacks */
 };
