@@ -21,45 +21,44 @@
 
 struct snapshot_request {
 	struct pd_snapshot_request what; /* by whom, why, when, how much: as the log has it */
-	bool bounded;	 /* how much was said; else it is up to the recording's options */
-	uint64_t ago;	 /* ns since it was asked for, where what.asked is not known */
-	uint64_t ticket; /* of one who waits for an answer; 0: nobody does */
+	bool bounded;	 /* the request has bounds; else those of the options apply */
+	uint64_t ago;	 /* ns since the request, if what.asked is unknown */
+	uint64_t ticket; /* of the client that waits for an answer; 0: none */
 };
 
-/* Bytes that do not fit are left out, never half a character. */
+/* Stores @reason; cuts what does not fit, at the end of a character. */
 void request_set_reason(struct snapshot_request *request, const char *reason);
 
 /*
- * "10s" or "16M" as last_ns or last_bytes; the other one is 0 then, and with "all" both are. A size
- * needs its unit (B, K, M, G), and so does a time (ms, s, m, h, d). Returns 0, or -EINVAL with @err
- * filled.
+ * Parses "10s" into last_ns or "16M" into last_bytes. The other is then 0, with "all" both are. A
+ * size needs its unit (B, K, M, G), and so does a time (ms, s, m, h, d). Returns 0, or -EINVAL with
+ * @err filled.
  */
 int request_parse_last(const char *text, struct pd_snapshot_bounds *ret, struct error *err);
 
 /*
- * The words of the command: "[--reason TEXT] [--last T|SIZE|all] [--since-last]", TEXT going on to
- * the next of these words. Changes of @ret what is said; @text is as before. Returns 0, or -EINVAL
- * with
- * @err filled.
+ * Parses the words of a command, "[--reason TEXT] [--last T|SIZE|all] [--since-last]". TEXT ends at
+ * the next of these words. Changes only the named fields of @ret; @text is unchanged on return.
+ * Returns 0, or -EINVAL with @err filled.
  */
 int request_parse(char *text, struct snapshot_request *ret, struct error *err);
 
 #define REQUESTS_MAX 64
 
-/* All-zero is empty. */
+/* An all-zero queue is empty. */
 struct request_queue {
-	struct snapshot_request waiting[REQUESTS_MAX]; /* in the order of coming */
+	struct snapshot_request waiting[REQUESTS_MAX]; /* oldest first */
 	size_t nr;
-	uint64_t refused; /* that found no room */
+	uint64_t refused; /* number of requests that found no room */
 };
 
-/* Returns 0, or -ENOBUFS with @err filled, and counts that. */
+/* Adds a request. Returns 0, or -ENOBUFS with @err filled; counts the refusal. */
 int request_queue_add(struct request_queue *q, const struct snapshot_request *request,
 		      struct error *err);
 
 /*
- * Takes out the first, and behind it all that ask for the same. Returns how many that are; 0: none
- * waits.
+ * Takes out the first request, and all later ones that ask for the same. Returns their number; 0:
+ * none waits.
  */
 size_t request_queue_take(struct request_queue *q, struct snapshot_request ret[REQUESTS_MAX]);
 
