@@ -14,8 +14,8 @@
  *   file:           |======== visible ========|  table   |------ written ------|
  *
  * The data begin with a record of type HEADER_EVENT_TYPE (see writer_preface()), and in a file with
- * TRACING_DATA or COMPRESSED each flush ends with another; it carries what is needed in between
- * (writer.c).
+ * TRACING_DATA or COMPRESSED each flush ends with another, the resume record (writer_file.c). It
+ * carries what a reader needs between the two headers.
  * Nothing is synced to the disk: that is for the kernel to do, and a machine that stops may lose
  * more than a process that does.
  *
@@ -59,12 +59,12 @@ int writer_create(const char *path, const struct pd_evlist *list,
 		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
 		  struct error *err);
 
-/* Who is asked about ten times a second while a stream is written to. The caller's. */
+/* Callback about ten times a second while a stream waits for its reader. The caller owns it. */
 struct writer_patience {
-	/* For @ms nothing was taken. Whether to go on; else the write ends with -EINTR. */
+	/* The reader took nothing for @ms. Returns whether to go on; if not: -EINTR. */
 	bool (*wait)(void *arg, uint64_t ms);
 	void *arg;
-	uint64_t asked_ms; /* the writer's: when it was */
+	uint64_t asked_ms; /* used by the writer: time of the last call */
 };
 
 /*
