@@ -114,7 +114,9 @@ static int wait_for_end(int fd, const struct ctl_request *r)
 	buf_release(&rest);
 	if (rc == -EPIPE)
 		return EXIT_FINE;
-	fprintf(stderr, "ringtail: it was told to stop, but has not ended in %u s\n", r->timeout_s);
+	fprintf(stderr,
+		"ringtail: the recorder got the command to stop, but has not ended in %u s\n",
+		r->timeout_s);
 	return EXIT_ERROR;
 }
 

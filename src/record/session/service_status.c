@@ -8,15 +8,15 @@
 #include "base/plural.h"
 #include "sys/io/timer.h"
 
-#define TELL_MS 10000u /* longest interval between two status messages */
+#define REPORT_MS 10000u /* longest interval between two status messages */
 
 /* Half of the watchdog's time. */
 static uint64_t interval_ms(const struct service_status *s)
 {
 	uint64_t half = s->notify->watchdog_ms / 2;
 
-	if (!s->notify->watchdog_ms || half > TELL_MS)
-		return TELL_MS;
+	if (!s->notify->watchdog_ms || half > REPORT_MS)
+		return REPORT_MS;
 	return half ? half : 1;
 }
 

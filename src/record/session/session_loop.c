@@ -18,7 +18,7 @@
  * After a rotation: it included any flush under way, and it took the workers' notices. Checks the
  * state that they were about.
  */
-static void look_again(struct session *s)
+static void check_state_again(struct session *s)
 {
 	s->flushing = false;
 	if (s->plan->target == TARGET_TASKS && crew_view(&s->crew).hung_up)
@@ -55,7 +55,7 @@ static enum outcome cut_output(void *session, struct error *err)
 	check_size(s, full && outcome != OUTCOME_UNDONE);
 	if (s->turn >= 0)
 		timer_set(s->turn, s->opts->output.rotation.seconds * 1000, true);
-	look_again(s);
+	check_state_again(s);
 	return outcome;
 }
 
@@ -84,7 +84,7 @@ static int serve_requests(struct session *s, struct error *err)
 	if (rc)
 		return rc;
 	check_size(s, is_full(s));
-	look_again(s);
+	check_state_again(s);
 	return 0;
 }
 
@@ -421,12 +421,12 @@ static int on_end(struct session *s, struct error *err)
 }
 
 /* Several events that wait make one rotation. */
-static int look_at_triggers(struct session *s, struct error *err)
+static int take_triggers(struct session *s, struct error *err)
 {
 	struct event_watch_news news;
 	const char *event;
 
-	session_triggers_look(&s->triggers, &news);
+	session_triggers_take_cut(&s->triggers, &news);
 	if (!news.fired)
 		return 0;
 	event = news.known ? event_watch_event_name(s->triggers.cut, news.hit.event) : NULL;
@@ -481,7 +481,7 @@ int session_loop(struct session *s, struct error *err)
 			rc = errno == EINTR ? 0 : error_sys(err, -errno, "poll");
 			continue;
 		}
-		rc = look_at_triggers(s, err);
+		rc = take_triggers(s, err);
 		for (size_t i = 0; !rc && i < WATCHES; i++)
 			if (polled[i].revents)
 				rc = watches[i].then(s, err);

@@ -78,7 +78,7 @@ int session_triggers_poll(const struct session_triggers *st, struct pollfd *all,
 	return poll(all, nr, wait ? milliseconds(from, trigger_set_due(st->asks, from)) : 0);
 }
 
-void session_triggers_look(struct session_triggers *st, struct event_watch_news *cut)
+void session_triggers_take_cut(struct session_triggers *st, struct event_watch_news *cut)
 {
 	*cut = (struct event_watch_news){0};
 	if (st->cut)

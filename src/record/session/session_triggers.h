@@ -44,7 +44,7 @@ int session_triggers_poll(const struct session_triggers *st, struct pollfd *all,
 			  bool wait);
 
 /* Takes what has happened: asks for snapshots, and fills @cut with events that rotate. */
-void session_triggers_look(struct session_triggers *st, struct event_watch_news *cut);
+void session_triggers_take_cut(struct session_triggers *st, struct event_watch_news *cut);
 
 /* For the last time: snapshots that would be asked for later are, too. */
 void session_triggers_finish(struct session_triggers *st);

@@ -107,7 +107,7 @@ static int write_sideband(struct snapshot *s, struct output *out, struct error *
 	struct emit emit = {.to = {out->lanes[0].chain, err}};
 	int rc = sideband_snapshot(flight_log(s->flight), s->alone, emit_counted, &emit);
 
-	s->told = true;
+	s->emitted = true;
 	s->figures.bytes += emit.bytes;
 	if (rc == -ENOMEM)
 		error_set(err, rc, "out of memory");
@@ -278,7 +278,7 @@ enum outcome snapshot_take(struct snapshot *s, struct output *out,
 	int rc = visit(s, true, err);
 	bool marked;
 
-	s->told = false;
+	s->emitted = false;
 	history_announce(flight_history(s->flight));
 	if (!rc)
 		rc = visit(s, false, err);
@@ -318,7 +318,7 @@ int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
 	if (!rc)
 		output_rest(out, true);
 	history_snapshot_cancel(flight_history(s->flight));
-	if (s->told)
+	if (s->emitted)
 		sideband_snapshot_cancel(flight_log(s->flight));
 	output_mark_release(&s->before);
 	s->sums = s->sums_before;

@@ -43,7 +43,7 @@ struct snapshot {
 		uint64_t lost, passed, refused; /* samples, and requests */
 	} sums, sums_before;			/* as of the last one, and of that before */
 	struct output_mark before;		/* of the one that is neither kept nor undone */
-	bool told;				/* its sideband counts as written */
+	bool emitted;				/* its sideband counts as written */
 };
 
 /*

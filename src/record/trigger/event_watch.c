@@ -17,9 +17,9 @@ struct trigger_ring {
 	const struct open_ring *open;
 	size_t polled; /* open->fds[polled] is polled; all before it have hung up */
 	bool seen, paused;
-	bool others;   /* the last records read were not all of process @left_out */
-	uint64_t lost; /* by the LOST records read */
-	uint64_t told; /* reported so far, from records or counts; never decreases */
+	bool others;	   /* the last records read were not all of process @left_out */
+	uint64_t lost;	   /* by the LOST records read */
+	uint64_t reported; /* reported so far, from records or counts; never decreases */
 	uint64_t counted;
 };
 
@@ -303,10 +303,10 @@ static bool read_lost(struct event_watch *t, struct trigger_ring *r, const uint8
 		return false;
 	memcpy(&lost, p, sizeof(lost));
 	r->lost += lost.lost;
-	if (r->lost <= r->told)
+	if (r->lost <= r->reported)
 		return false;
-	*ret = (struct event_watch_hit){.what = TRIGGER_LOST, .times = r->lost - r->told};
-	r->told = r->lost;
+	*ret = (struct event_watch_hit){.what = TRIGGER_LOST, .times = r->lost - r->reported};
+	r->reported = r->lost;
 	return r->others;
 }
 
@@ -438,12 +438,12 @@ static void read_counts(struct event_watch *t, bool all)
 	}
 }
 
-static uint64_t untold(struct trigger_ring *r, bool take)
+static uint64_t unreported(struct trigger_ring *r, bool take)
 {
-	uint64_t n = r->counted > r->told ? r->counted - r->told : 0;
+	uint64_t n = r->counted > r->reported ? r->counted - r->reported : 0;
 
 	if (take)
-		r->told += n;
+		r->reported += n;
 	return r->others ? n : 0;
 }
 
@@ -457,19 +457,19 @@ uint64_t event_watch_go_on(struct event_watch *t)
 	read_counts(t, false);
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->rings[i].paused)
-			sum += untold(&t->rings[i], true);
+			sum += unreported(&t->rings[i], true);
 		t->rings[i].paused = false;
 	}
 	return sum;
 }
 
-uint64_t event_watch_untold(struct event_watch *t, bool take)
+uint64_t event_watch_unreported(struct event_watch *t, bool take)
 {
 	uint64_t sum = 0;
 
 	read_counts(t, true);
 	for (size_t i = 0; i < t->nr; i++)
-		sum += untold(&t->rings[i], take);
+		sum += unreported(&t->rings[i], take);
 	return sum;
 }
 

@@ -97,8 +97,8 @@ void event_watch_ask_all(struct event_watch *t, struct pollfd *polled, event_wat
 /*
  * Pauses the rings that had something to tell since they were paused last; what happens there
  * counts as lost. Returns whether there are any. event_watch_go_on() ends the pause of all, and
- * returns how often it happened meanwhile, which is told by that; 0 where the kernel does not count
- * it (before 6.0): the next record tells.
+ * returns how often it happened meanwhile, which counts as reported then; 0 where the kernel does
+ * not count it (before 6.0): the next record tells.
  */
 bool event_watch_pause(struct event_watch *t);
 uint64_t event_watch_go_on(struct event_watch *t);
@@ -107,7 +107,7 @@ uint64_t event_watch_go_on(struct event_watch *t);
  * How many were lost and not reported, because no record came behind them. 0 if the kernel does not
  * count them (before 6.0). @take: they count as reported now.
  */
-uint64_t event_watch_untold(struct event_watch *t, bool take);
+uint64_t event_watch_unreported(struct event_watch *t, bool take);
 
 /* Whether either of them could not read a count, so that there may be more. */
 bool event_watch_uncounted(const struct event_watch *t);

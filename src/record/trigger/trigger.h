@@ -38,7 +38,7 @@ struct trigger_ops {
 	 */
 	void (*ask)(struct trigger *s, struct pollfd *polled, uint64_t now, bool last);
 	/* Times that it has happened and that were not fired yet; NULL: none. */
-	uint64_t (*untold)(struct trigger *s);
+	uint64_t (*unreported)(struct trigger *s);
 	void (*free)(struct trigger *s);
 };
 

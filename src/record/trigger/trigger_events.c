@@ -135,11 +135,11 @@ static void on_event(const struct event_watch_hit *hit, void *arg)
 	a->known = true;
 }
 
-static uint64_t events_untold(struct trigger *s)
+static uint64_t events_unreported(struct trigger *s)
 {
 	struct event_source *e = (struct event_source *)s;
 
-	return event_watch_untold(e->triggers[FIRST], false) + e->paused;
+	return event_watch_unreported(e->triggers[FIRST], false) + e->paused;
 }
 
 static void say_uncounted(struct event_source *e)
@@ -149,7 +149,7 @@ static void say_uncounted(struct event_source *e)
 	e->said = true;
 	messages_say(e->source.messages, MESSAGE_WARNING,
 		     "trigger %s: its count cannot be read: it may have happened more often, and "
-		     "be told late",
+		     "be counted late",
 		     e->source.spec->text);
 }
 
@@ -176,7 +176,7 @@ static void ask_events(struct event_source *e, struct pollfd *polled, struct ask
 		a->times += end_pause(e);
 	if (last) {
 		event_watch_ask_all(trigger, polled, on_event, a);
-		a->times += event_watch_untold(trigger, true);
+		a->times += event_watch_unreported(trigger, true);
 	} else {
 		event_watch_ask(trigger, polled, on_event, a);
 		if (s->due == TRIGGER_NEVER && (event_watch_pause(trigger) || e->paused))
@@ -223,7 +223,7 @@ int trigger_of_events(const struct trigger_spec *spec, const struct trigger_plac
 		.descriptors = events_descriptors,
 		.watch = events_watch,
 		.ask = events_ask,
-		.untold = events_untold,
+		.unreported = events_unreported,
 		.free = events_free,
 	};
 	struct event_source *e = NULL;
@@ -324,7 +324,7 @@ static void latency_ask(struct trigger *s, struct pollfd *polled, uint64_t now, 
 		a.ends = i == ENDS;
 		event_watch_ask_all(e->triggers[i], polled, keep_sample, &a);
 		polled += event_watch_descriptors(e->triggers[i]);
-		s->lost += last ? event_watch_untold(e->triggers[i], true) : 0;
+		s->lost += last ? event_watch_unreported(e->triggers[i], true) : 0;
 	}
 	rc = last ? latency_finish(e->latency, on_slow, &a) : latency_pass(e->latency, on_slow, &a);
 	if (rc)

@@ -223,7 +223,7 @@ const char *trigger_set_figures_of(const struct trigger_set *t, size_t index,
 				   struct trigger_set_figures *ret)
 {
 	struct trigger *s = t->sources[index];
-	uint64_t fired = s->fired + (s->ops->untold ? s->ops->untold(s) : 0);
+	uint64_t fired = s->fired + (s->ops->unreported ? s->ops->unreported(s) : 0);
 
 	*ret = (struct trigger_set_figures){
 		.fired = fired,
