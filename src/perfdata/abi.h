@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire format: constants and fixed structures of perf.data and of the kernel's perf ABI that
- * do not depend on which kernel headers this machine happens to have.
+ * The wire format: constants and fixed structures of perf.data and of the kernel's perf ABI. They
+ * do not depend on the kernel headers of the build machine.
  *
  * Sources: include/uapi/linux/perf_event.h (kernel 6.18) for records, attributes and sample
  * types; tools/perf/Documentation/perf.data-file-format.txt for the file, the features and the
  * record types from 64 up; simpleperf's record_file_format.md for its own types.
- * Everything is in the byte order of the machine that recorded, unless swapped on reading.
+ * All data is in the byte order of the recording machine until a reader swaps it.
  */
 #ifndef RINGTAIL_PERFDATA_ABI_H
 #define RINGTAIL_PERFDATA_ABI_H
@@ -17,7 +17,7 @@
 /* perf_event_attr as of kernel 6.18. Sizes: 64 (v0) 72 80 96 104 112 120 128 136 144. */
 struct pd_attr {
 	uint32_t type; /* enum perf_type_id, or a PMU's number */
-	uint32_t size; /* as in the file; of our own attributes what pd_attr_wire_size() says */
+	uint32_t size; /* as in the file; in our own attributes from pd_attr_wire_size() */
 	uint64_t config;
 	uint64_t sample_period; /* or frequency in Hz with PD_ATTR_FREQ */
 	uint64_t sample_type;	/* PERF_SAMPLE_* */
@@ -44,7 +44,7 @@ struct pd_attr {
 
 _Static_assert(sizeof(struct pd_attr) == 144, "pd_attr mirrors perf_event_attr of 6.18");
 
-#define PD_ATTR_SIZE_VER0 64 /* the smallest size there ever was */
+#define PD_ATTR_SIZE_VER0 64 /* the smallest size of any kernel */
 
 /* pd_attr.flags, in the order of the kernel's bit fields on a little-endian machine. */
 #define PD_ATTR_DISABLED		 (1ULL << 0)
@@ -123,9 +123,9 @@ enum pd_user_record {
 };
 
 /*
- * Readers pass over HEADER_EVENT_TYPE records, perf since 3.10, but perf 7.2 warns of each that is
- * smaller than this: its body once was a u64 and a name of 64 bytes. Source: session.c in
- * tools/perf/util, perf_event__min_size.
+ * perf skips HEADER_EVENT_TYPE records since 3.10, but perf 7.2 warns of each that is smaller than
+ * this: the body once was a u64 and a name of 64 bytes. Source: perf_event__min_size in
+ * tools/perf/util/session.c.
  */
 #define PD_PASSED_OVER_MIN 80
 

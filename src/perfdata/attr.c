@@ -7,8 +7,8 @@
 #include "perfdata/codec.h"
 
 /*
- * The fields by size, in the order of the wire; the flag word is apart. Offsets beyond the size of
- * an old attribute are simply not there.
+ * Offsets and sizes of the fields, in the order of the wire, without the flag word. An old, shorter
+ * attribute lacks the last ones.
  */
 static const struct attr_field {
 	uint8_t offset, size;
@@ -51,9 +51,9 @@ static void bytes_reverse(uint8_t *p, size_t n)
 }
 
 /*
- * Bit fields are laid out from the other end of the word on a machine of the other order, so the
- * flags keep their bytes and each byte is mirrored; the one field of two bits comes out mirrored
- * too and is turned back.
+ * A machine of the other byte order lays bit fields out from the other end of the word. So the
+ * flags keep the order of their bytes, and each byte is mirrored. That also mirrors precise_ip, the
+ * only field of two bits, which is mirrored back.
  */
 static void attr_flags_turn(uint8_t *p)
 {

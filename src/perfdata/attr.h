@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes of events on the wire, and the set of events of a file.
+ * Attributes of events on the wire, and the list of a file's events.
  *
- * An evlist owns its evsels, their names and ids. It is built by one thread (reader or recorder)
- * and may then be read by any number of threads.
+ * An evlist owns its evsels, their names and ids. One thread (reader or recorder) builds it; then
+ * any number of threads may read it.
  */
 #ifndef RINGTAIL_PERFDATA_ATTR_H
 #define RINGTAIL_PERFDATA_ATTR_H
@@ -17,44 +17,46 @@
 
 /*
  * Reads an attribute of @len bytes at @p (any alignment). With @swap the bytes are of the other
- * byte order; the flag word is then also reversed as bit fields are, precise_ip kept right.
- * The attribute's own size says how much of @len is valid (0 means 64, as old kernels did).
- * Bytes beyond struct pd_attr are not read; *@ret_unknown is true when one of them is not zero.
+ * byte order; the bit fields of the flag word are then reversed too, and precise_ip keeps its
+ * value. The attribute's size field limits the valid bytes (0 means 64, as in old kernels).
+ * *@ret_unknown is true if a byte beyond struct pd_attr is not zero; such bytes are not decoded.
  * Returns 0 or -EBADMSG (size below 64 or above @len); @ret is untouched on failure.
  */
 int pd_attr_decode(const uint8_t *p, size_t len, bool swap, struct pd_attr *ret, bool *ret_unknown);
 
 /*
- * The smallest size that the kernel and old readers know and that holds every field in use:
+ * Returns the smallest size that the kernel and old readers know and that holds every used field:
  * 112, 120, 128 (perf 6.1 refuses more), 136 or 144.
  */
 uint32_t pd_attr_wire_size(const struct pd_attr *attr);
 
 /*
- * Bytes of the sample_id trailer that records other than samples carry under this attribute
- * (0 without PD_ATTR_SAMPLE_ID_ALL).
+ * Returns the bytes of the sample_id trailer that the sideband of this attribute carries; 0 without
+ * PD_ATTR_SAMPLE_ID_ALL.
  */
 size_t pd_attr_id_trailer_size(const struct pd_attr *attr);
 
 /* One event of a recording: an attribute and the ids (of perf_event_open fds) that share it. */
 struct pd_evsel {
 	struct pd_attr attr;
-	char *name; /* as recorded (EVENT_DESC, EVENT_UPDATE) or made from attr; UTF-8, unescaped */
+	char *name; /* recorded (EVENT_DESC, EVENT_UPDATE) or made from attr; UTF-8, not escaped */
 	uint64_t *ids;
 	size_t nr_ids;
 	unsigned int index;	 /* position in the evlist */
 	unsigned int leader;	 /* index of the group's leader; own index if none */
-	unsigned int nr_members; /* of the group that this one leads, itself included; else 1 */
+	unsigned int nr_members; /* of the group that this event leads, itself included; else 1 */
 };
 
 struct pd_evlist;
 
-struct pd_evlist *pd_evlist_new(void);	     /* NULL when out of memory */
-void pd_evlist_free(struct pd_evlist *list); /* accepts NULL */
+/* Returns an empty list for pd_evlist_free(), or NULL if memory runs out. */
+struct pd_evlist *pd_evlist_new(void);
+/* Frees the list and its events. Accepts NULL. */
+void pd_evlist_free(struct pd_evlist *list);
 
 /*
- * Appends an event. @name NULL: one is made from the attribute ("cycles", "cpu-clock:u",
- * "raw 0x1a8", a tracepoint's number until pd_evsel_set_name()). Copies everything.
+ * Appends an event; copies all arguments. With @name NULL it makes a name from the attribute
+ * ("cycles", "cpu-clock:u", "raw 0x1a8"; for a tracepoint its number, until pd_evsel_set_name()).
  * Returns 0, -ENOMEM, or -E2BIG past 65536 events.
  */
 int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char *name,
@@ -63,28 +65,32 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 /* Replaces the name. Returns 0 or -ENOMEM. */
 int pd_evsel_set_name(struct pd_evsel *evsel, const char *name);
 
-/* The number of events, and the event at @index, which must be below it. */
+/* Returns the number of events. */
 size_t pd_evlist_count(const struct pd_evlist *list);
+/* Returns the event at @index, or NULL past the end. The list keeps it until pd_evlist_free(). */
 struct pd_evsel *pd_evlist_at(const struct pd_evlist *list, size_t index);
 
-/* The event an id belongs to, or NULL. Id 0 and files with one event: the first, as perf does. */
+/*
+ * Returns the event of @id, or NULL. Id 0, and any id in a list of one event, give the first event,
+ * as in perf.
+ */
 struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id);
 
 /*
- * The event whose attribute describes the record @hdr (native byte order or not: @swap says
- * which, and only for the body; hdr itself is native). Looks at PERF_SAMPLE_IDENTIFIER, else at
- * the common position of PERF_SAMPLE_ID, else takes the first event. For a record without
- * sample_id trailer: the first event. NULL: the id is unknown, or the record too short for it.
+ * Returns the event whose attribute describes the record at @hdr. The header is native; with @swap
+ * the body is of the other byte order. Reads the id at PERF_SAMPLE_IDENTIFIER, else at the common
+ * position of PERF_SAMPLE_ID. Without either, and for a record without sample_id trailer, it is the
+ * first event. Returns NULL if the list is empty, the id unknown, or the record too short.
  */
 struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,
 				     const struct perf_event_header *hdr, bool swap);
 
-/* All PERF_SAMPLE_* bits that any event has. */
+/* Returns the PERF_SAMPLE_* bits of all events together. */
 uint64_t pd_evlist_sample_type(const struct pd_evlist *list);
 
 /*
- * Writes a name for @attr as perf spells it ("cycles:u", "L1-dcache-load-misses", "mem:0x1234:rw",
- * "raw 0x1a8", "unknown 42/0x7") into @out. Returns the length as snprintf does.
+ * Writes the name that perf gives @attr ("cycles:u", "L1-dcache-load-misses", "mem:0x1234:rw",
+ * "raw 0x1a8", "unknown 42/0x7") into @out. Returns the length as snprintf() does.
  */
 int pd_attr_name(const struct pd_attr *attr, char *out, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Event names made from attributes, by the rules of perf's own spelling. */
+/* Makes event names from attributes, spelled as in perf. */
 #include "perfdata/attr.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 struct attr_name_text {
 	char *out;
 	size_t size;
-	int len; /* as if @size were enough */
+	int len; /* of the whole name, also if it exceeds @size */
 };
 
 __attribute__((format(printf, 2, 3))) static void text_add(struct attr_name_text *t,
@@ -54,7 +54,7 @@ static const char *const software_names[] = {
 
 static const struct {
 	const char *name;
-	unsigned int ops; /* that exist for this cache */
+	unsigned int ops; /* bits of the operations that this cache has */
 } caches[] = {
 	{"L1-dcache", READ | WRITE | PREFETCH},
 	{"L1-icache", READ | PREFETCH},
@@ -100,9 +100,9 @@ static void breakpoint_name(struct attr_name_text *t, const struct pd_attr *attr
 }
 
 /*
- * What follows the name: the privilege levels that are left when some are excluded, p for each
- * step of precision, and H and G when host and guest differ from what the others imply (without
- * modifiers an event leaves guests out, with some it does not).
+ * Appends the modifiers: the privilege levels that remain if some are excluded, p for each step of
+ * precision, and H and G if host and guest differ from what the other modifiers imply (an event
+ * without modifiers excludes guests, an event with some does not).
  */
 static void modifiers(struct attr_name_text *t, const struct pd_attr *attr)
 {
@@ -149,7 +149,7 @@ int pd_attr_name(const struct pd_attr *attr, char *out, size_t size)
 		out[0] = '\0';
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
-		/* The upper half names the PMU of a hybrid machine. */
+		/* The upper half is the PMU's number on a hybrid machine. */
 		table_name(&t, hardware_names, ARRAY_SIZE(hardware_names), (uint32_t)attr->config,
 			   "unknown-hardware");
 		break;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cursor over wire data: the one place where bounds are checked and byte order is turned.
+ * A cursor over wire data, which checks bounds and swaps byte order. Private to perfdata/.
  *
- * The same walk over a record serves decoding and turning to host order: with @in_place set every
- * value is turned where it stands as it is read, and the reader sees it native either way.
+ * One walk over a record serves decoding and the swap to host order: with @in_place a read also
+ * swaps the value in memory. Either way the walk gets native values.
  *
- * Failure is sticky: after the first read that does not fit, @bad is set, @at stays where the fault
- * is, and every further read fails. Reads leave their result untouched on failure, so a walk may
- * go through to its end and look at @bad once. Private to perfdata/.
+ * Failure is sticky: the first read that does not fit sets @bad and leaves @at at the fault; every
+ * further read fails. A failed read leaves its result untouched, so a walk may go on to its end and
+ * check @bad once.
  */
 #ifndef RINGTAIL_PERFDATA_CURSOR_H
 #define RINGTAIL_PERFDATA_CURSOR_H
@@ -21,17 +21,17 @@ struct cursor {
 	const uint8_t *p; /* writable memory if @in_place */
 	size_t at, end;	  /* bytes from @p; at <= end */
 	bool swap;	  /* values are of the other byte order */
-	bool in_place;	  /* turn them in the memory too; needs @swap */
+	bool in_place;	  /* swap them in memory too; needs @swap */
 	bool bad;
 };
 
-/* Bytes up to the end; 0 when @c is bad. */
+/* Returns the bytes up to the end; 0 if @c is bad. */
 static inline size_t cursor_left(const struct cursor *c)
 {
 	return c->bad ? 0 : c->end - c->at;
 }
 
-/* The next @n bytes, untouched. NULL when there are fewer. */
+/* Returns the next @n bytes, not swapped. Returns NULL if there are fewer; @c is then bad. */
 static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t n)
 {
 	const uint8_t *p = c->p + c->at;
@@ -44,7 +44,7 @@ static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t n)
 	return p;
 }
 
-/* Reads a value in native order. Returns false when there are too few bytes; @c is then bad. */
+/* Reads a value in native order. Returns false if there are too few bytes; @c is then bad. */
 static inline bool cursor_u64(struct cursor *c, uint64_t *ret)
 {
 	const uint8_t *p = cursor_bytes(c, sizeof(*ret));
@@ -93,8 +93,9 @@ static inline bool cursor_u16(struct cursor *c, uint16_t *ret)
 }
 
 /*
- * An array of @nr words where it stands: for records only (native, or turned in place). NULL when
- * it does not fit or is not aligned. @nr may be anything, also from a file.
+ * Returns an array of @nr words in the record's memory; for records only (native, or swapped in
+ * place). Returns NULL, with @c bad, if the array does not fit or is not aligned. @nr may come from
+ * a file unchecked.
  */
 static inline const uint64_t *cursor_u64s(struct cursor *c, uint64_t nr)
 {
@@ -115,7 +116,10 @@ static inline const uint64_t *cursor_u64s(struct cursor *c, uint64_t nr)
 	return (const uint64_t *)p;
 }
 
-/* The NUL-terminated string that ends before @end; all up to @end is then consumed. */
+/*
+ * Returns the NUL-terminated string at the cursor and moves to @end. Returns NULL, with @c bad, if
+ * there is no NUL before @end.
+ */
 static inline const char *cursor_tail_string(struct cursor *c)
 {
 	const uint8_t *p = c->p + c->at;

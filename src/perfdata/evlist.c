@@ -12,7 +12,7 @@
 #define EVLIST_MAX 65536
 
 struct pd_evlist {
-	struct pd_evsel **evsels; /* each its own block: pointers to them stay valid */
+	struct pd_evsel **evsels; /* allocated one by one, so that pointers to them stay valid */
 	size_t nr, cap;
 
 	struct id_table ids; /* to indices of events */
@@ -128,8 +128,8 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
 }
 
 /*
- * Where the id stands, as a number of words: from the start of the body in samples, back from its
- * end in others (1 is the last word). -1: there is none.
+ * Returns the position of the id in words: in samples from the start of the body, in others back
+ * from its end (1 is the last word). -1: there is none.
  */
 static int id_position(uint64_t sample_type, bool sample)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feature sections of strings and numbers, and what all the others are made of. */
+/* Feature sections of strings and numbers, and the elements of all other sections. */
 #include "perfdata/feature.h"
 
 #include <errno.h>

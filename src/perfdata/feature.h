@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contents of the header's feature sections, both ways.
+ * Decoders and encoders of the header's feature sections.
  *
- * Reading: each decoder takes a section's bytes (any alignment, @swap for the other byte order)
- * and fills a struct that owns its memory; release it with its _release(), also after failure.
- * Returns 0, -EBADMSG (a length or count does not fit) or -ENOMEM.
- * Writing: each encoder appends to a struct buf in native order, 0 or -ENOMEM.
+ * A decoder takes a section's bytes (any alignment, @swap for the other byte order) and fills a
+ * struct that owns its memory; release it with its _release(), also after failure. It returns 0,
+ * -EBADMSG (a length or count does not fit) or -ENOMEM.
+ * An encoder appends to a struct buf in native order and returns 0 or -ENOMEM.
  * Source: perf.data-file-format.txt; strings are a u32 length (padded to 64 bytes), then the bytes
  * with their NUL.
  */
@@ -20,10 +20,11 @@
 #include "perfdata/attr.h"
 #include "perfdata/record.h"
 
-/* "hostname", "cpu topology" …: how report --header calls a feature; NULL if unknown. */
+/* Returns the name of a feature in report --header ("hostname", "cpu topology"); NULL if unknown.
+ */
 const char *pd_feature_name(unsigned int feature);
 
-/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID, and any other single string. *ret: free(). */
+/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID: a single string. *@ret is for free(). */
 int pd_feature_string_decode(const uint8_t *p, size_t len, bool swap, char **ret);
 int pd_feature_string_encode(struct buf *b, const char *s);
 
@@ -34,11 +35,11 @@ struct pd_nrcpus {
 int pd_feature_nrcpus_decode(const uint8_t *p, size_t len, bool swap, struct pd_nrcpus *ret);
 int pd_feature_nrcpus_encode(struct buf *b, const struct pd_nrcpus *v);
 
-/* TOTAL_MEM (KiB), and any single u64. */
+/* TOTAL_MEM (KiB): a single u64. */
 int pd_feature_u64_decode(const uint8_t *p, size_t len, bool swap, uint64_t *ret);
 int pd_feature_u64_encode(struct buf *b, uint64_t v);
 
-/* CMDLINE: argv. PMU_CAPS and topology use it too. */
+/* CMDLINE: argv. PMU_CAPS and CPU_TOPOLOGY hold such lists, too. */
 struct pd_strings {
 	char **s;
 	size_t nr;
@@ -47,7 +48,7 @@ int pd_feature_strings_decode(const uint8_t *p, size_t len, bool swap, struct pd
 int pd_feature_strings_encode(struct buf *b, const char *const *s, size_t nr);
 void pd_strings_release(struct pd_strings *v);
 
-/* EVENT_DESC: names and ids of events; sets the names of @list by id, else by order. */
+/* EVENT_DESC: names and ids of events. Sets the names of @list by id, else by order. */
 int pd_feature_event_desc_decode(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
 int pd_feature_event_desc_encode(struct buf *b, const struct pd_evlist *list);
 
@@ -95,13 +96,16 @@ void pd_pmu_mappings_release(struct pd_pmu_mappings *v);
 int pd_feature_group_desc_decode(const uint8_t *p, size_t len, bool swap, struct pd_evlist *list);
 int pd_feature_group_desc_encode(struct buf *b, const struct pd_evlist *list);
 
-/* BUILD_ID: a run of records; @next is called for each; a non-zero return ends and is returned. */
+/*
+ * BUILD_ID: a sequence of records. The decoder calls @next for each; if that returns non-zero, it
+ * stops and returns the value.
+ */
 int pd_feature_build_ids_decode(const uint8_t *p, size_t len, bool swap,
 				int (*next)(const struct pd_build_id *id, uint16_t misc, void *arg),
 				void *arg);
 int pd_feature_build_id_encode(struct buf *b, const struct pd_build_id *id, uint16_t misc);
 
-/* SAMPLE_TIME (first and last sample, ns) */
+/* SAMPLE_TIME: times of the first and the last sample, in ns. */
 struct pd_sample_time {
 	uint64_t first, last;
 };
@@ -150,11 +154,11 @@ int pd_feature_hybrid_topology_decode(const uint8_t *p, size_t len, bool swap,
 				      struct pd_hybrid_topology *ret);
 void pd_hybrid_topology_release(struct pd_hybrid_topology *v);
 
-/* PMU_CAPS, and CPU_PMU_CAPS, which is that of "cpu" only. */
+/* PMU_CAPS, and CPU_PMU_CAPS: the same for the PMU "cpu" only. */
 struct pd_pmu_caps {
 	struct pd_pmu_with_caps {
 		char *name;		/* NULL after a failure */
-		struct pd_strings caps; /* a name, its value, a name … */
+		struct pd_strings caps; /* name, value, name, value … */
 	} * pmus;
 	size_t nr;
 };
@@ -167,29 +171,32 @@ void pd_pmu_caps_release(struct pd_pmu_caps *v);
 struct pd_bpf_progs {
 	struct pd_bpf_prog {
 		uint32_t id;
-		char name[16]; /* cut off by the kernel */
+		char name[16]; /* cut by the kernel */
 		struct pd_bpf_function {
 			uint8_t tag[8];
 			uint64_t addr;
 			uint32_t size; /* bytes */
-		} * functions;	       /* the program, and others that it calls */
-		size_t nr;	       /* 0: it was not compiled, or the section does not tell */
+		} * functions;	       /* the program, and functions that it calls */
+		size_t nr;	       /* 0: not compiled, or not in the section */
 	} * progs;
 	size_t nr;
 };
 int pd_feature_bpf_progs_decode(const uint8_t *p, size_t len, bool swap, struct pd_bpf_progs *ret);
 void pd_bpf_progs_release(struct pd_bpf_progs *v);
 
-/* BPF_BTF: calls @next with the id of each set of types, until that is not 0, which is returned. */
+/*
+ * BPF_BTF: calls @next with the id of each set of types; if that returns non-zero, it stops and
+ * returns the value.
+ */
 int pd_feature_bpf_types_decode(const uint8_t *p, size_t len, bool swap,
 				int (*next)(uint32_t id, void *arg), void *arg);
 
-/* MEM_TOPOLOGY: which blocks of physical memory each node has. */
+/* MEM_TOPOLOGY: the blocks of physical memory of each node. */
 struct pd_mem_topology {
 	uint64_t block_size; /* bytes */
 	struct pd_mem_node {
 		uint64_t node;
-		uint64_t *blocks; /* a bit each; NULL after a failure */
+		uint64_t *blocks; /* one bit for each block; NULL after a failure */
 		uint64_t nr_blocks;
 	} * nodes;
 	size_t nr;

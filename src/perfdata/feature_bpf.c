@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feature sections on BPF programs: what BPF_OBJ_GET_INFO_BY_FD told of each, and their types. */
+/* Feature sections on BPF programs: the result of BPF_OBJ_GET_INFO_BY_FD for each, and BTF ids. */
 #include "perfdata/feature.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #include "perfdata/feature_codec.h"
 
-/* Which arrays a section has (perf 6.1: util/bpf-utils.h); where they lie, struct bpf_prog_info
- * says, as offsets into the data behind it. */
+/* The arrays that a section can have (perf 6.1: util/bpf-utils.h). struct bpf_prog_info holds their
+ * offsets into the data behind it. */
 enum {
 	ARRAY_KSYMS = 3,
 	ARRAY_FUNC_LENS = 4,
@@ -20,13 +20,13 @@ enum {
 
 #define ALL_ARRAYS (1u << ARRAY_KSYMS | 1u << ARRAY_FUNC_LENS | 1u << ARRAY_TAGS)
 
-/* A program as it lies there. */
+/* A program's entry in the section. */
 struct raw_prog {
 	struct cursor info, data;
 	uint64_t arrays;
 };
 
-/* Fields that an older struct bpf_prog_info does not have are 0. */
+/* Fields that an older struct bpf_prog_info lacks are 0. */
 static uint32_t info_u32(const struct raw_prog *raw, size_t offset)
 {
 	struct cursor c = raw->info;
@@ -59,7 +59,7 @@ static int get_raw(struct cursor *c, struct raw_prog *ret)
 	ret->info.p = cursor_bytes(c, info_len);
 	ret->data = (struct cursor){.end = data_len, .swap = c->swap};
 	ret->data.p = cursor_bytes(c, data_len);
-	/* Of the pointers, and not of @bad, the compiler sees that neither is NULL afterwards. */
+	/* Tests the pointers and not @bad, so that the compiler knows they are not NULL below. */
 	return ret->info.p && ret->data.p ? 0 : -EBADMSG;
 }
 

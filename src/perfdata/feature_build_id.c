@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of build-ids: a run of HEADER_BUILD_ID records (perf leaves their type at 0). */
+/* The table of build-ids: a sequence of HEADER_BUILD_ID records (perf leaves their type at 0). */
 #include "perfdata/feature.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #define SIZE_TOLD      (1u << 15)
 
 /*
- * perf before 2.6.35 wrote no pid. The first entry is then the kernel's, whose well-known name
- * appears with as many letters cut off as a pid has bytes.
+ * perf before 2.6.35 wrote no pid. The first entry is then the kernel's: read as an entry with a
+ * pid, its well-known name lacks as many first letters as a pid has bytes.
  */
 static bool table_has_no_pid(const uint8_t *p, size_t len)
 {
@@ -73,7 +73,7 @@ int pd_feature_build_ids_decode(const uint8_t *p, size_t len, bool swap,
 	return 0;
 }
 
-/* What tells the files of one name apart, at the end of the entry. */
+/* Appends device and inode, which tell files of one name apart, at the end of the entry. */
 static int put_file(struct buf *b, const struct pd_build_id *id)
 {
 	struct pd_build_id_file file = {

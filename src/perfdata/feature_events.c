@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* EVENT_DESC and GROUP_DESC: what the events are called and how they are grouped. */
+/* EVENT_DESC and GROUP_DESC: names and groups of events. */
 #include "perfdata/feature.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int event_desc_one(struct cursor *c, uint32_t attr_size, struct pd_evlist
 		err = -EBADMSG;
 		goto out;
 	}
-	if (id && pd_evlist_count(list) > 1) /* of a single event any id would be */
+	if (id && pd_evlist_count(list) > 1) /* a single event matches any id */
 		evsel = pd_evlist_by_id(list, id);
 	if (!evsel)
 		evsel = pd_evlist_at(list, index);
@@ -86,7 +86,7 @@ int pd_feature_event_desc_encode(struct buf *b, const struct pd_evlist *list)
 	return err;
 }
 
-/* @next is the index behind the last group: groups stand in order and do not overlap. */
+/* @next is the index after the last group: groups are in order and do not overlap. */
 static int group_desc_one(struct cursor *c, struct pd_evlist *list, size_t *next)
 {
 	size_t count = pd_evlist_count(list);
@@ -133,7 +133,7 @@ int pd_feature_group_desc_encode(struct buf *b, const struct pd_evlist *list)
 
 		if (evsel->nr_members <= 1)
 			continue;
-		err = pd_string_put(b, "{anon_group}"); /* what perf calls a group without name */
+		err = pd_string_put(b, "{anon_group}"); /* perf's name of a group without one */
 		if (!err)
 			err = pd_u32_put(b, evsel->index);
 		if (!err)

@@ -8,8 +8,8 @@
 #include "perfdata/feature_codec.h"
 
 /*
- * The ids by CPU number came with 3.19, the dies with 5.2; a section of older files ends before
- * them, or holds a few bytes of padding there (in a HEADER_FEATURE record).
+ * perf writes the ids by CPU number since 3.19, the dies since 5.2. A section of an older file ends
+ * before them, or has a few bytes of padding there (in a HEADER_FEATURE record).
  */
 static int cpu_ids_get(struct cursor *c, uint32_t nr_cpus, struct pd_cpu_topology *ret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feature sections that recorders of other machines write: which PMU has which CPUs, what PMUs can.
+/* Feature sections that only other recorders write: CPUs and capabilities of PMUs, memory of nodes.
  */
 #include "perfdata/feature.h"
 
@@ -38,7 +38,7 @@ void pd_hybrid_topology_release(struct pd_hybrid_topology *v)
 	*v = (struct pd_hybrid_topology){0};
 }
 
-/* Names and values by turns. */
+/* Names and values alternate. */
 static int caps_get(struct cursor *c, struct pd_strings *ret)
 {
 	uint32_t nr;
@@ -95,7 +95,7 @@ void pd_pmu_caps_release(struct pd_pmu_caps *v)
 #define MEM_TOPOLOGY_VERSION 1
 #define MEM_NODE_MIN	     (3 * sizeof(uint64_t)) /* bytes on the wire */
 
-/* The number of bits stands there twice; the second is that of the bitmap behind it. */
+/* The number of bits is there twice; the second one belongs to the bitmap that follows. */
 static int mem_node_get(struct cursor *c, struct pd_mem_node *ret)
 {
 	uint64_t bits = 0, words;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel's records. Each layout is told once, by its walk, which decodes and turns to host
- * order alike (cursor.h); they follow include/uapi/linux/perf_event.h.
+ * The kernel's records. Each layout is written down once, in its walk, which serves decoding and
+ * the swap to host order (cursor.h). The layouts follow include/uapi/linux/perf_event.h.
  */
 #include "perfdata/record.h"
 
@@ -38,9 +38,9 @@ static void walk_mmap_build_id(struct cursor *c, struct pd_mmap *m)
 }
 
 /*
- * Before Linux 3.16, and in RHEL 7's 3.10, the name stands where prot and flags are now. The record
- * ends with the word in which the name does: no name fits both layouts, since prot is a small
- * number and so no text, and has bytes of zero.
+ * Before Linux 3.16, and in RHEL 7's 3.10, the name is in the place of prot and flags. The record
+ * ends with the last word of the name. No name fits both layouts: prot is a small number, with zero
+ * bytes, and so not text.
  */
 static bool mmap2_lacks_prot(const struct cursor *c)
 {
@@ -299,8 +299,8 @@ static void walk_sample_id(struct cursor *c, uint64_t type, struct pd_sample_id 
 
 /*
  * Kernels up to at least 6.18 set MMAP_BUILD_ID in a header that all events share
- * (perf_event_mmap_output() in kernel/events/core.c): when one of them asks for build-ids, those
- * served after it get the bit too, but device and inode behind it.
+ * (perf_event_mmap_output() in kernel/events/core.c). If one of them asks for build-ids, the events
+ * after it get the bit too, but with device and inode in the body.
  */
 static struct perf_event_header mmap_header(const struct perf_event_header *hdr,
 					    const struct pd_attr *attr)
@@ -328,8 +328,7 @@ int pd_record_walk(struct cursor *c, const struct perf_event_header *hdr,
 	if (attr && hdr->type < PD_FIRST_USER_RECORD && hdr->type != PERF_RECORD_SAMPLE)
 		trailer = pd_attr_id_trailer_size(attr);
 	if (trailer) {
-		/* The trailer is counted in whole words; what is behind the last is no part of it.
-		 */
+		/* The trailer is whole words; bytes behind the last word are not part of it. */
 		c->end -= c->end % sizeof(uint64_t);
 		body = c->end - PD_RECORD_HEADER_SIZE;
 		if (trailer > body)
@@ -368,7 +367,10 @@ static bool is_task(uint32_t type)
 	return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
 }
 
-/* Not by __builtin_popcountll(): without an instruction for it that is a call, twice a record. */
+/*
+ * Not __builtin_popcountll(): on CPUs without such an instruction that is a function call, made
+ * twice a record.
+ */
 uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evsel *evsel)
 {
 	const size_t word = sizeof(uint64_t);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: one header and a body, checked and decoded without copying.
+ * Records: a header and a body, checked and decoded without copying.
  *
- * Byte order is settled once: a record of the other byte order is turned in place by
- * pd_record_to_host(), and every decoder after that sees native data. Decoders check each length,
- * string and nesting against the record's size, never allocate, and never write.
+ * pd_record_to_host() swaps a record of the other byte order in place, once; the decoders take
+ * native data. They check each length, string and nesting against the record's size. They neither
+ * allocate nor write.
  *
- * A decoded record points into the record's bytes and is valid as long as they are.
+ * A decoded record points into the record's bytes and is valid as long as they are. Any thread.
  * Source: kernel/events/core.c and include/uapi/linux/perf_event.h (6.18);
  * perf.data-file-format.txt for types from 64 up.
  */
@@ -21,30 +21,31 @@
 #include "perfdata/attr.h"
 
 /*
- * In the misc of a LOST_SAMPLES record that ringtail wrote: its recorder has dropped the samples,
- * whose output was too slow, or took no more. The kernel sets no bits there, other readers do not
- * look at them.
+ * Bits in the misc of a LOST_SAMPLES record that ringtail wrote: the recorder dropped the samples,
+ * because the output was too slow (POOL), or accepted no more (OUTPUT). The kernel sets no bits
+ * there, and other readers ignore them.
  */
 #define PD_MISC_LOST_POOL   (1u << 14)
 #define PD_MISC_LOST_OUTPUT (1u << 13)
 
-/* Ahead of what ringtail writes into a HEADER_EVENT_TYPE record (perfdata/snapshot_log.h). */
+/* The first word of ringtail's HEADER_EVENT_TYPE records (perfdata/snapshot_log.h). */
 #define PD_SNAPSHOT_MAGIC 0x746f687370616e73ull
 
-/* Name of a record type ("MMAP2", "SAMPLE", "AUXTRACE"), or NULL if unknown. */
+/* Returns the name of a record type ("MMAP2", "SAMPLE", "AUXTRACE"), or NULL if unknown. */
 const char *pd_record_name(uint32_t type);
 
-/* Types whose loss would harm symbols, identity or counts: everything but SAMPLE (and padding). */
+/*
+ * Whether a type is sideband, whose loss would harm symbols, identity or counts: all but SAMPLE
+ * (and padding).
+ */
 bool pd_record_is_sideband(uint32_t type);
 
-/*
- * Turns the header (8 bytes) at @p, any alignment, into native order.
- */
+/* Returns the header (8 bytes) at @p, any alignment, in native order; swaps its bytes if @swap. */
 struct perf_event_header pd_record_header(const uint8_t *p, bool swap);
 
 /*
- * The header of the native record at @p (any alignment). Returns its size, or 0 when @len bytes do
- * not hold all of it.
+ * Reads the header of the native record at @p (any alignment). Returns the record's size, or 0 if
+ * the @len bytes do not hold the whole record.
  */
 static inline size_t pd_record_at(const uint8_t *p, size_t len, struct perf_event_header *ret)
 {
@@ -55,16 +56,16 @@ static inline size_t pd_record_at(const uint8_t *p, size_t len, struct perf_even
 }
 
 /*
- * Turns the body of the record at @hdr (header already native, hdr->size bytes writable, 8-byte
- * aligned) into native order; @list tells sample layouts. Types that are unknown are left alone.
- * So are bytes that only their owner can read: PERF_SAMPLE_RAW, stacks, AUX data, and the data of
- * HEADER_FEATURE, whose decoders take the file's byte order themselves.
- * Returns 0; -EBADMSG when a length inside does not fit (the rest is left alone);
- * -ENOENT when a sample's event is unknown.
+ * Swaps the body of the record at @hdr to native order (header already native, hdr->size bytes
+ * writable, 8-byte aligned). @list gives the layouts of samples and trailers. Bodies of unknown
+ * types stay as they are. So do bytes whose layout the record does not give: PERF_SAMPLE_RAW,
+ * stacks, AUX data, and the data of HEADER_FEATURE, whose decoders take the file's byte order.
+ * Returns 0; -EBADMSG if a length inside does not fit (the rest is not swapped); -ENOENT if a
+ * sample's event is unknown.
  */
 int pd_record_to_host(struct perf_event_header *hdr, const struct pd_evlist *list);
 
-/* The sample_id trailer; absent fields are as PD_SAMPLE_ID_NONE. */
+/* The sample_id trailer; absent fields have the values of PD_SAMPLE_ID_NONE. */
 struct pd_sample_id {
 	uint32_t pid, tid; /* (uint32_t)-1 if absent */
 	uint64_t time;	   /* ns of the recording's clock; 0 if absent */
@@ -81,8 +82,8 @@ struct pd_mmap { /* MMAP and MMAP2 */
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
 	uint32_t maj, min;
-	uint64_t ino, ino_generation; /* 0 for MMAP, and when a build-id stands instead */
-	uint32_t prot, flags;	      /* PROT_*, MAP_*; MMAP: PROT_EXEC unless misc says DATA */
+	uint64_t ino, ino_generation; /* 0 in MMAP, and if a build-id replaces it */
+	uint32_t prot, flags;	      /* PROT_*, MAP_*; MMAP: PROT_EXEC unless misc has DATA */
 	uint8_t build_id_size;	      /* 0: none */
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	const char *filename; /* NUL-terminated within the record */
@@ -107,7 +108,9 @@ struct pd_mmap2_body {
 
 _Static_assert(sizeof(struct pd_mmap2_body) == 64, "a name begins 72 bytes behind a MMAP2's start");
 
-/* Fills @ret for @m, with its build-id if it has one. Returns the bit of misc that says so, or 0.
+/*
+ * Fills @ret from @m, with its build-id if it has one. Returns PERF_RECORD_MISC_MMAP_BUILD_ID for
+ * the record's misc if @ret holds a build-id, else 0.
  */
 uint16_t pd_mmap2_encode(const struct pd_mmap *m, struct pd_mmap2_body *ret);
 
@@ -123,7 +126,7 @@ struct pd_task { /* FORK and EXIT */
 };
 
 struct pd_lost {
-	uint64_t id; /* of the event whose ring overran; 0 in LOST_SAMPLES (see the trailer) */
+	uint64_t id; /* of the event whose ring was full; 0 in LOST_SAMPLES (see the trailer) */
 	uint64_t lost;
 };
 
@@ -164,7 +167,7 @@ struct pd_cgroup {
 struct pd_text_poke {
 	uint64_t addr;
 	uint16_t old_len, new_len;
-	const uint8_t *bytes; /* old_len old ones, then new_len new ones */
+	const uint8_t *bytes; /* old_len old bytes, then new_len new bytes */
 };
 
 struct pd_aux {
@@ -173,7 +176,7 @@ struct pd_aux {
 
 struct pd_read { /* READ: the counts of an inherited counter at exit */
 	uint32_t pid, tid;
-	const uint64_t *values; /* as read_format says */
+	const uint64_t *values; /* in the layout of read_format */
 	size_t nr_values;
 };
 
@@ -211,8 +214,8 @@ struct pd_build_id {
 	uint8_t size;
 	uint8_t build_id[PD_BUILD_ID_MAX];
 	const char *filename;
-	/* Of the file, where several have the name; ino 0: of any. Our own addition: behind the
-	 * name's NUL, where perf does not look. */
+	/* These tell files of one name apart; ino 0: the id is for all of them. Our own addition,
+	 * behind the name's NUL, which perf does not read. */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 };
@@ -238,8 +241,8 @@ struct pd_event_update {
 	size_t len;
 };
 
-struct pd_words {	       /* HEADER_EVENT_TYPE, if it is the log's (perfdata/snapshot_log.h) */
-	const uint64_t *words; /* NULL: it is not */
+struct pd_words {	       /* HEADER_EVENT_TYPE with our magic (perfdata/snapshot_log.h) */
+	const uint64_t *words; /* NULL: without our magic */
 	size_t nr;
 	const uint8_t *text;
 	size_t text_len;
@@ -269,7 +272,7 @@ struct pd_stat_round {
 	uint64_t type, time; /* type 0 interval, 1 final */
 };
 
-/* A decoded record. Which member of the union holds is given by hdr->type. */
+/* A decoded record; hdr->type selects the member of the union. */
 struct pd_record {
 	const struct perf_event_header *hdr;
 	struct pd_sample_id id;
@@ -308,17 +311,16 @@ struct pd_record {
 };
 
 /*
- * Decodes a native record of any type but SAMPLE (which is sample.h's). @evsel describes the
- * trailer; NULL: there is none.
- * Returns 0 (also for known types without a member in the union); -ENOTSUP for a type it does not
- * know (hdr and id are set); -EBADMSG when the size, a string or a count does not fit.
+ * Decodes a native record of any type but SAMPLE (see sample.h). @evsel describes the trailer;
+ * NULL: there is none. Returns 0 (also for known types without a member in the union); -ENOTSUP if
+ * the type is unknown (hdr and id are set); -EBADMSG if the size, a string or a count does not fit.
  */
 int pd_record_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
 		     struct pd_record *ret);
 
 /*
- * The time of a native record, sample or not: from the sample's TIME or from the trailer; FORK
- * and EXIT without a trailer have their own. 0 when it carries none.
+ * Returns the time of a native record, sample or not: the sample's TIME, the trailer's time, or of
+ * FORK and EXIT without a trailer their own time. Returns 0 if the record has none.
  */
 uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evsel *evsel);
 

@@ -85,6 +85,6 @@ const char *pd_record_name(uint32_t type)
 
 bool pd_record_is_sideband(uint32_t type)
 {
-	/* Type 0 is no record: what zeroed padding looks like. */
+	/* Type 0 is not a record but zeroed padding. */
 	return type && type != PERF_RECORD_SAMPLE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turning records of the other byte order to host order, by the walks that decode them. */
+/* Swaps records of the other byte order to host order, with the walks that decode them. */
 #include "perfdata/record.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ int pd_record_to_host(struct perf_event_header *hdr, const struct pd_evlist *lis
 		pd_sample_walk(&c, &evsel->attr, &sample);
 		return c.bad ? -EBADMSG : 0;
 	}
-	/* With an unknown id the trailer is still as that of the first event. */
+	/* If the id is unknown, the trailer still has the layout of the first event's. */
 	if (!evsel)
 		evsel = pd_evlist_at(list, 0);
 	err = pd_record_walk(&c, hdr, evsel ? &evsel->attr : NULL, &record);

@@ -7,7 +7,7 @@
 
 #include "perfdata/codec.h"
 
-/* misc of HEADER_BUILD_ID: the size of the id is told */
+/* misc of HEADER_BUILD_ID: the record holds the size of the id */
 #define BUILD_ID_SIZE_TOLD (1u << 15)
 
 enum {
@@ -79,7 +79,7 @@ static void walk_tracing_data(struct cursor *c, const struct perf_event_header *
 	cursor_u32(c, &r->tracing_data_size);
 }
 
-/* What stands behind the name, if that is ours. */
+/* Reads our own addition behind the name, if there is one. */
 static void walk_build_id_file(struct cursor *c, size_t name_end, struct pd_build_id *b)
 {
 	const size_t len = sizeof(struct pd_build_id_file),
@@ -200,7 +200,7 @@ static void walk_thread_map(struct cursor *c, const struct perf_event_header *hd
 	}
 }
 
-/* The masks of 64-bit words have four bytes of padding before them, so that they are aligned. */
+/* Four bytes of padding precede masks of 64-bit words, for their alignment. */
 static void walk_cpu_mask(struct cursor *c)
 {
 	uint16_t nr = 0, word_size = 0;
@@ -221,7 +221,7 @@ static void walk_cpu_mask(struct cursor *c)
 	}
 }
 
-/* A CPU_MAP's body, also that of an EVENT_UPDATE; nothing is kept. */
+/* Checks the body of a CPU_MAP, also that in an EVENT_UPDATE; keeps nothing of it. */
 static void cpus_walk(struct cursor *c)
 {
 	uint16_t type = 0, nr = 0, cpu;

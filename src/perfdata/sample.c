@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The layout of a sample is told once, by pd_sample_walk() and the functions it is made of: in the
- * order of perf_output_sample() of kernel/events/core.c.
+ * The layout of a sample is written down once, in pd_sample_walk() and its parts, in the order of
+ * perf_output_sample() in kernel/events/core.c.
  */
 #include "perfdata/sample.h"
 
@@ -10,14 +10,13 @@
 #include "base/buf.h"
 #include "perfdata/codec.h"
 
-/* Newer than the kernel headers of 6.1. */
+/* Not in the kernel headers of 6.1. */
 #define BRANCH_COUNTERS (1ULL << 19)
 
 void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
 		    const struct pd_attr *attr)
 {
-	/* What gcc writes for an initializer of this size, rep stos, takes several times as long.
-	 */
+	/* For an initializer of this size gcc emits rep stos, which takes several times as long. */
 	mem_zero(s, sizeof(*s));
 	s->type = attr->sample_type;
 	s->cpumode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -106,8 +105,9 @@ static void walk_raw(struct cursor *c, struct pd_sample *s)
 }
 
 /*
- * The bit fields of perf_branch_entry.flags, from the first: they start at the lowest bit on a
- * little-endian machine and at the highest on a big-endian one.
+ * Moves the bit fields of perf_branch_entry.flags from the positions of the other byte order to the
+ * host's. The first field starts at the lowest bit on a little-endian machine, and at the highest
+ * on a big-endian one.
  */
 static uint64_t branch_flags_turn(uint64_t flags)
 {
@@ -191,7 +191,7 @@ static void walk_weight(struct cursor *c, uint64_t type, struct pd_sample *s)
 		s->weight = full;
 		return;
 	}
-	/* The parts of the struct are declared such that either byte order has them here. */
+	/* The kernel declares the parts so that they are in these bits in either byte order. */
 	s->weight = (uint32_t)full;
 	s->weight_var2 = (uint16_t)(full >> 32);
 	s->weight_var3 = (uint16_t)(full >> 48);
@@ -269,7 +269,7 @@ struct pd_read_value pd_sample_read_value(const struct pd_sample *sample,
 	const uint64_t *p = sample->read.values + i * sample->read.stride;
 	struct pd_read_value v = {.value = *p++};
 
-	/* The times of a single event stand between its value and the rest. */
+	/* The times of a single event are between its value and its other words. */
 	if (!(format & PERF_FORMAT_GROUP))
 		p += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		     !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);

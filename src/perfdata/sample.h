@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PERF_RECORD_SAMPLE. Same rules as record.h: native order, nothing allocated, all checked.
+ * PERF_RECORD_SAMPLE, checked and decoded by the rules of record.h: native order, no allocation,
+ * pointers into the record.
  */
 #ifndef RINGTAIL_PERFDATA_SAMPLE_H
 #define RINGTAIL_PERFDATA_SAMPLE_H
@@ -18,7 +19,7 @@ struct pd_branch { /* struct perf_branch_entry */
 };
 
 struct pd_sample {
-	uint64_t type;	 /* the attribute's sample_type: which of the fields below hold */
+	uint64_t type;	 /* the attribute's sample_type, which selects the valid fields below */
 	uint8_t cpumode; /* of misc: PERF_RECORD_MISC_KERNEL, USER, HYPERVISOR, GUEST_* */
 	uint16_t misc;
 	uint64_t ip;
@@ -48,10 +49,10 @@ struct pd_sample {
 	uint64_t user_regs_abi, intr_regs_abi; /* PERF_SAMPLE_REGS_ABI_*; 0: no registers */
 	const uint64_t *user_regs, *intr_regs; /* one word for each bit of the attribute's mask */
 
-	uint64_t user_stack_size; /* bytes that are valid (dyn_size) */
+	uint64_t user_stack_size; /* valid bytes (dyn_size) */
 	const uint8_t *user_stack;
 
-	uint64_t weight; /* WEIGHT whole, or var1_dw of WEIGHT_STRUCT */
+	uint64_t weight; /* WEIGHT, or var1_dw of WEIGHT_STRUCT */
 	uint16_t weight_var2, weight_var3;
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 
@@ -60,14 +61,13 @@ struct pd_sample {
 };
 
 /*
- * Decodes the native sample @hdr of @evsel.
- * Returns 0, or -EBADMSG with @ret holding what was decoded before the fault and *@ret_at (may be
- * NULL) the offset of the fault from the start of the record.
+ * Decodes the native sample @hdr of @evsel. Returns 0, or -EBADMSG: then @ret holds the fields
+ * before the fault, and *@ret_at (may be NULL) its offset from the start of the record.
  */
 int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
 		     struct pd_sample *ret, size_t *ret_at);
 
-/* The @i-th value (i < sample->read.nr), by the event's read_format. */
+/* Returns the @i-th value (i < sample->read.nr), in the layout of the event's read_format. */
 struct pd_read_value pd_sample_read_value(const struct pd_sample *sample,
 					  const struct pd_evsel *evsel, uint64_t i);
 

@@ -11,7 +11,7 @@ enum {
 	WORDS_COMMON,
 };
 
-/* Of a request. */
+/* Words of a PD_SNAPSHOT_REQUEST. */
 enum {
 	WORD_ORIGIN = WORDS_COMMON,
 	WORD_ASKED,
@@ -26,7 +26,7 @@ enum {
 	WORDS_REQUEST,
 };
 
-/* Of an end. */
+/* Words of a PD_SNAPSHOT_END. */
 enum {
 	WORD_BEGUN = WORDS_COMMON,
 	WORD_TOOK,
@@ -40,7 +40,7 @@ enum {
 	WORDS_END,
 };
 
-/* At the end of an output. */
+/* Words of a PD_SNAPSHOT_TOTALS. */
 enum {
 	WORD_TAKEN = WORDS_COMMON,
 	WORD_WRITTEN,
@@ -96,7 +96,7 @@ static void put_totals(const struct pd_snapshot_totals *t, uint64_t *words)
 	words[WORD_COUNTED] = t->counted;
 }
 
-/* What of @s fits into @max bytes, with its NUL. Returns what is behind it. */
+/* Copies @s, cut to @max bytes with its NUL. Returns the end of the copy. */
 static char *put_string(char *to, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max - 1);
