@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A byte buffer that grows, and the growing of plain arrays.
+ * A byte buffer that grows, and a function that grows plain arrays.
  *
  * The owner of a struct buf releases it with buf_release(), also after a failure; an all-zero
- * struct is an empty buffer. No function here is safe against concurrent use of one buffer.
+ * struct is an empty buffer. One thread at a time uses a buffer.
  */
 #ifndef RINGTAIL_BASE_BUF_H
 #define RINGTAIL_BASE_BUF_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct buf {
-	uint8_t *data; /* aligned as malloc aligns; may move when the buffer grows */
+	uint8_t *data; /* from malloc(); may move when the buffer grows */
 	size_t len;    /* bytes in use */
 	size_t cap;    /* bytes allocated */
 };
@@ -23,16 +23,16 @@ int buf_reserve(struct buf *b, size_t more);
 /* Appends @n bytes. Returns 0 or -ENOMEM (the buffer is then unchanged). */
 int buf_append(struct buf *b, const void *p, size_t n);
 
-/* Appends @n zero bytes. Returns 0 or -ENOMEM. */
+/* Appends @n zero bytes. Returns 0 or -ENOMEM (the buffer is then unchanged). */
 int buf_zero(struct buf *b, size_t n);
 
-/* Appends formatted text without its NUL. Returns 0 or -ENOMEM. */
+/* Appends formatted text without its NUL. Returns 0, -ENOMEM, or -EINVAL if vsnprintf() fails. */
 int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Frees the memory and empties the buffer. */
 void buf_release(struct buf *b);
 
-/* memset(), and never what a compiler takes for as good. */
+/* Zeroes @n bytes with memset(); the compiler cannot replace the call by something slower. */
 void mem_zero(void *p, size_t n);
 
 /*

@@ -14,19 +14,19 @@
 #define NS_PER_SEC 1000000000ull
 #define NS_PER_MS  1000000ull
 
-/* Nanoseconds of a time that is not negative. */
+/* Converts a time, which must not be negative, to ns. */
 static inline uint64_t timespec_to_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * NS_PER_SEC + (uint64_t)t->tv_nsec;
 }
 
-/* The same, the other way. */
+/* Converts ns to a struct timespec. */
 static inline struct timespec timespec_from_ns(uint64_t ns)
 {
 	return (struct timespec){(time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC)};
 }
 
-/* Reads @clock, in ns. 0: the clock does not exist here. */
+/* Reads @clock, in ns. Returns 0 if the machine does not have the clock. */
 static inline uint64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -40,7 +40,7 @@ static inline uint64_t now_ms(void)
 	return now_ns(CLOCK_MONOTONIC) / NS_PER_MS;
 }
 
-/* The ms left until @deadline; 0 once it has passed. */
+/* Returns the ms left until @deadline; 0 once it has passed. */
 static inline uint64_t ms_until(uint64_t deadline)
 {
 	uint64_t now = now_ms();
@@ -48,7 +48,7 @@ static inline uint64_t ms_until(uint64_t deadline)
 	return deadline > now ? deadline - now : 0;
 }
 
-/* @deadline for functions that take an absolute time of CLOCK_MONOTONIC. */
+/* Converts @deadline for functions that take an absolute time of CLOCK_MONOTONIC. */
 static inline struct timespec timespec_of_deadline(uint64_t deadline)
 {
 	return timespec_from_ns(deadline * NS_PER_MS);

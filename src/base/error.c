@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Puts text at @at, leaving @spare bytes behind it for what follows. Returns the end of it. A long
- * text (mostly a path) ends in dots, so that the reason behind it is not what is cut.
+ * Prints at @at and leaves @spare bytes free behind it. Returns the end of the text. Cuts a long
+ * text (mostly a path) with dots, so that there is room for the reason that follows.
  */
 static size_t put_text(struct error *err, size_t at, size_t spare, const char *fmt, va_list ap)
 {

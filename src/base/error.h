@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The error object: what went wrong, in words a user can act on.
+ * The error object: a negative errno and a text that a user can act on.
  *
  * Library code never prints. A function that can fail for a reason worth a sentence takes a
  * `struct error *` last, fills it on failure, and returns the negative errno that it holds.
- * Only cli/ prints it. Every function here accepts a NULL object and then only returns the code,
- * so callers that do not care pass NULL.
+ * Only cli/ prints it. A caller that needs no text passes NULL: every function here accepts that
+ * and then only returns the code.
  *
  * Codes: negative errno. Bad data is -EBADMSG, data cut short -ENODATA.
  * An error object belongs to one thread at a time; it holds no pointers and needs no release.
@@ -26,19 +26,19 @@ struct error {
 		0, "" \
 	}
 
-/* Fills @err with @code (negative errno) and the text. Returns @code. */
+/* Fills @err with @rc (a negative errno) and the text. Returns @rc. */
 int error_set(struct error *err, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As error_set(), with ": strerror(-code)" behind the text. Returns @code. */
+/* As error_set(), with ": " and strerror() of the code behind the text. Returns @rc. */
 int error_sys(struct error *err, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As error_set(), for bad data: the text begins with "FILE: offset 0xOFFSET: ". Returns @code. */
+/* As error_set(), for bad data: the text begins with "FILE: offset 0xOFFSET: ". Returns @rc. */
 int error_at(struct error *err, int rc, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Puts text (for example "FILE: ") before what @err says already. Returns err->code. */
+/* Puts text (for example "FILE: ") before the text of @err. Returns err->code. */
 int error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/clock_ns.h"
 
-/* The kernel has no random numbers yet: what nobody knows before the process runs must do. */
+/* For a kernel that has no random numbers yet: a key that is unknown before the process runs. */
 static uint64_t poor_key(void)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -18,8 +18,8 @@ static uint64_t poor_key(void)
 uint64_t hash_key(void)
 {
 	/*
-	 * Drawn once, by whoever is first: a key is the process's. AT_RANDOM would need no memory,
-	 * but its bytes are the secrets of libc's stack protector and pointer guard.
+	 * The first caller draws the key for the whole process. AT_RANDOM would need no memory, but
+	 * its bytes are the secrets of libc's stack protector and pointer guard.
 	 */
 	static _Atomic uint64_t drawn;
 	uint64_t key = atomic_load_explicit(&drawn, memory_order_relaxed), none = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashing of what a file may choose: with a key that no file can know, so that none can be made
- * whose entries all fall on one slot of a table, where each costs a walk past all before it.
+ * Hash functions with a random key, for keys that come from a file.
  *
- * Hashes differ from one run to the next: nothing that is shown may depend on their order.
+ * The key keeps a crafted file from putting all its entries into one slot of a table, where each
+ * lookup would walk past all of them. Hashes differ from one process to the next, so no output may
+ * depend on their order. Any thread.
  */
 #ifndef RINGTAIL_BASE_HASH_H
 #define RINGTAIL_BASE_HASH_H
@@ -11,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The key: the same in all of a process. Any thread. */
+/* Returns the key, the same one in the whole process. */
 uint64_t hash_key(void);
 
-/* Adds @word to @h, which is a key or another hash. All bits of the result are good. */
+/* Returns the hash of @word and of @h, a key or another hash. All bits of the result are usable. */
 static inline uint64_t hash_word(uint64_t h, uint64_t word)
 {
 	h ^= word;
@@ -24,7 +25,7 @@ static inline uint64_t hash_word(uint64_t h, uint64_t word)
 	return h ^ h >> 33;
 }
 
-/* Adds @n bytes and their number. */
+/* As hash_word(), for @n bytes at @p and their number. */
 uint64_t hash_bytes(uint64_t h, const void *p, size_t n);
 
 #endif

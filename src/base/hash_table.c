@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define FIRST_SIZE   ((size_t)64)
-#define LARGEST_SIZE ((size_t)1 << 32) /* as many slots as 32 bits of a hash tell apart */
+#define LARGEST_SIZE ((size_t)1 << 32) /* slots that 32 bits of a hash can address */
 
-/* How many entries go into @size slots. More cost long walks, fewer cost memory. */
+/* Returns the most entries for @size slots. More would cost long walks, fewer memory. */
 static size_t room(size_t size)
 {
 	return size / 3 * 2;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open-addressing hash table: finds entries that lie in an array of the caller, by their numbers.
+ * Open-addressing hash table from keys to the numbers of entries in the caller's array.
  *
  * The caller owns the entries, hashes their keys and compares them. The table keeps a number and
- * 32 bits of the hash for each entry, so it grows without the caller, and compares few keys in
- * vain. Nothing is ever removed. Hash with a key of hash_key() where a file chooses the entries.
+ * 32 bits of the hash for each entry, so it grows without the caller and rarely compares different
+ * keys. Single entries cannot be removed. Hash with hash_key() if the entries come from a file.
  *
  * An all-zero struct is an empty table. Any number of threads may look entries up while none adds.
  */
@@ -21,23 +21,24 @@ struct hash_table {
 	struct hash_slot {
 		uint32_t hash;	 /* the low bits */
 		uint32_t number; /* plus one; 0: free */
-	} * slots;		 /* a third is free, at least */
-	uint32_t mask;		 /* number of slots less one */
-	uint32_t nr;		 /* of entries */
+	} * slots;		 /* at least a third of them is free */
+	uint32_t mask;		 /* number of slots minus one */
+	uint32_t nr;		 /* number of entries */
 };
 
-/* Whether the entry of @number has the key that is searched for. */
+/* Whether the entry @number has the key @key. */
 typedef bool (*hash_table_same_fn)(const void *entries, uint32_t number, const void *key);
 
-/* The number of slots. */
+/* Returns the number of slots. */
 static inline size_t hash_table_size(const struct hash_table *t)
 {
 	return t->slots ? (size_t)t->mask + 1 : 0;
 }
 
 /*
- * Returns the number of the entry with this @hash that is the @same as @key; HASH_TABLE_NONE: there
- * is none. Inline, so that @same is inlined, too: reports look up each frame of each sample.
+ * Returns the number of the entry with this @hash and, according to @same, this @key; or
+ * HASH_TABLE_NONE. Inline, so that @same is inlined, too: reports look up each frame of each
+ * sample.
  */
 static inline __attribute__((always_inline)) uint32_t
 hash_table_find(const struct hash_table *t, uint64_t hash, hash_table_same_fn same,
@@ -63,10 +64,10 @@ void hash_table_add(struct hash_table *t, uint64_t hash, uint32_t number);
 /* Removes all entries and keeps the memory. */
 void hash_table_clear(struct hash_table *t);
 
-/* The bytes that the table holds. */
+/* Returns the bytes of memory that the table holds. */
 size_t hash_table_memory(const struct hash_table *t);
 
-/* Frees the slots. The table is empty then. */
+/* Frees the slots and empties the table. */
 void hash_table_release(struct hash_table *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in messages. Each returns the buffer that it was given. */
+/* Formats numbers for messages. Each function returns @out. Any thread. */
 #ifndef RINGTAIL_BASE_HUMAN_H
 #define RINGTAIL_BASE_HUMAN_H
 
@@ -8,10 +8,10 @@
 #define HUMAN_COUNT_SIZE 27
 #define HUMAN_SIZE_SIZE	 16
 
-/* 12345678 as "12,345,678". */
+/* Writes 12345678 as "12,345,678". */
 const char *human_count(uint64_t n, char out[HUMAN_COUNT_SIZE]);
 
-/* 1572864 bytes as "1.5 MB". */
+/* Writes 1572864 bytes as "1.5 MB". */
 const char *human_size(uint64_t bytes, char out[HUMAN_SIZE_SIZE]);
 
 #endif

@@ -14,7 +14,7 @@ int id_table_reserve(struct id_table *t, size_t more)
 	return rc ? rc : array_grow(&t->entries, &t->cap, t->table.nr + more, sizeof(*t->entries));
 }
 
-/* There is room for @id, which is not in the table. */
+/* Adds @id, which is not in the table and for which there is room. */
 static void append(struct id_table *t, uint64_t id, uint32_t number)
 {
 	uint32_t at = t->table.nr;

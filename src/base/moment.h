@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A point in the order of a recording: time first, place in the file among equals.
+ * A moment: the time of a record, and among equal times its place in the file.
  *
- * Sideband and samples are compared by it, so "the map as of this sample" has one meaning, in
- * whatever order the records are read. A record without a time gets the moment at which a reader in
- * file order would have seen it (data/order/order.h).
+ * The reporter compares sideband and samples by moment, so "the map as of this sample" has one
+ * meaning in whatever order it walks the records. A record without a time gets the moment at which
+ * a reader in file order would have met it (data/order/order.h).
  */
 #ifndef RINGTAIL_BASE_MOMENT_H
 #define RINGTAIL_BASE_MOMENT_H

@@ -8,14 +8,14 @@
 
 #include "base/parse.h"
 
-/* A name that begins with what was typed is near however long it is: "context" "sched:sched_sw". */
+/* A name that begins with the typed text is near, however long: "context" "sched:sched_sw". */
 static size_t distance_of(const struct nearest *nearest, const char *name)
 {
 	size_t len = strlen(nearest->wanted), other = strlen(name);
 
 	if (len >= 4 && strncasecmp(name, nearest->wanted, len) == 0)
 		return 1;
-	/* Each character more or less is a step: of the many names of a kernel few are compared. */
+	/* The distance is at least the difference in length: most names need no comparison. */
 	if ((len > other ? len - other : other - len) > nearest->limit)
 		return SIZE_MAX;
 	return parse_distance(name, nearest->wanted);
@@ -72,7 +72,7 @@ void nearest_write(struct nearest *nearest, char *out, size_t size)
 {
 	size_t at = 0;
 
-	/* Where one name is much nearer than the others, those only distract. */
+	/* If one name is much nearer than the others, the others only distract. */
 	while (nearest->count > 1 &&
 	       nearest->best[nearest->count - 1].distance > nearest->best[0].distance + 1)
 		nearest->count--;

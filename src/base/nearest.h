@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nearest known names to one that is not known. Whoever knows names offers them one by one.
+ * Finds the known names that are nearest to an unknown one. The caller offers names one by one.
+ *
+ * A struct nearest copies the names, but not @wanted; it needs no release. One thread.
  */
 #ifndef RINGTAIL_BASE_NEAREST_H
 #define RINGTAIL_BASE_NEAREST_H
@@ -9,11 +11,11 @@
 #include <stddef.h>
 
 #define NEAREST_MAX	 3
-#define NEAREST_NAME_MAX 64 /* longer names are near to none */
+#define NEAREST_NAME_MAX 64 /* longer names are never near */
 
 struct nearest {
 	const char *wanted; /* the caller's */
-	size_t limit;	    /* names further away than this say nothing */
+	size_t limit;	    /* the largest distance of a name that is worth showing */
 	struct {
 		char name[NEAREST_NAME_MAX];
 		size_t distance;
@@ -21,13 +23,16 @@ struct nearest {
 	size_t count;
 };
 
-/* False: the name is too short or too long for anything to be near it. */
+/*
+ * Begins a search; the caller keeps @wanted. Returns false if @wanted is too short or too long for
+ * any name to be near it.
+ */
 bool nearest_init(struct nearest *nearest, const char *wanted);
 
-/* @arg is a struct nearest, so that this can be handed to what lists names. */
+/* Offers a name. @arg is a struct nearest, so that this function can serve as a callback. */
 void nearest_offer(void *arg, const char *name);
 
-/* The same for a name that may also be written as @key: the distance of the nearer one counts. */
+/* Offers a name that users may also write as @key: the smaller distance of the two counts. */
 void nearest_offer_as(struct nearest *nearest, const char *key, const char *name);
 
 /* Writes "; did you mean 'a', 'b' or 'c'?", or an empty string. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as people type them. The whole string must be consumed; leading white space, signs
- * (where not noted) and empty strings are refused. Pure functions.
+ * Parses numbers that users type. The whole string must be a number: leading white space, signs and
+ * empty strings are -EINVAL. Any thread.
  */
 #ifndef RINGTAIL_BASE_PARSE_H
 #define RINGTAIL_BASE_PARSE_H
@@ -18,10 +18,10 @@ int parse_u64(const char *s, uint64_t *ret);
  */
 int parse_size(const char *s, uint64_t *ret);
 
-/* A time with its unit (ns, us, ms, s, m, h, d), in nanoseconds. 0, -EINVAL, -ERANGE. */
+/* A time with its unit (ns, us, ms, s, m, h, d), in ns. Returns 0, -EINVAL or -ERANGE. */
 int parse_time(const char *s, uint64_t *ret);
 
-/* Edit distance of two short names (for "did you mean"); letters compare without case. */
+/* Returns the edit distance of two short names (for "did you mean"); ignores case. */
 size_t parse_distance(const char *a, const char *b);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* uthash's own function needs no key: see base/hash.h. */
+/* uthash's own hash function has no random key; see base/hash.h. */
 #define HASH_FUNCTION(p, n, ret) ((ret) = (unsigned int)hash_bytes(hash_key(), p, n))
 #include <uthash.h>
 
@@ -17,7 +17,7 @@ struct strpool_entry {
 
 struct strpool {
 	struct strpool_entry *table;
-	size_t bytes; /* of its entries */
+	size_t bytes; /* of the entries */
 };
 
 struct strpool *strpool_new(void)
