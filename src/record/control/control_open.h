@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The descriptors and FIFOs that --control names. */
+/* Opens the descriptors and FIFOs of --control. */
 #ifndef RINGTAIL_RECORD_CONTROL_CONTROL_OPEN_H
 #define RINGTAIL_RECORD_CONTROL_CONTROL_OPEN_H
 
@@ -7,8 +7,9 @@
 #include "record/plan/messages.h"
 
 /*
- * Opens what @spec names, as control_add() says. Returns 0 with descriptors of our own, closed on
- * exec. *@ret_out is -1 if nobody wants answers. Or a negative errno with @err filled.
+ * Opens the descriptors or FIFOs of @spec by the rules of control_add(). Returns 0 with new
+ * descriptors for close(), close-on-exec; *@ret_out is -1 if @spec wants no answers. Or a negative
+ * errno with @err filled.
  */
 int control_open(const struct control_spec *spec, const struct messages *messages, int *ret_in,
 		 int *ret_out, struct error *err);

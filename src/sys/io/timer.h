@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timer as a descriptor that becomes readable. Source: timerfd_create(2). Any thread may call.
+ * A timer: a descriptor that becomes readable when it expires. Source: timerfd_create(2). Any
+ * thread.
  */
 #ifndef RINGTAIL_SYS_IO_TIMER_H
 #define RINGTAIL_SYS_IO_TIMER_H
@@ -8,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One that does not run, close-on-exec and non-blocking. Returns it, or a negative errno. */
+/* Returns a stopped timer (close-on-exec, non-blocking) for close(), or a negative errno. */
 int timer_open(void);
 
-/* Every @ms from now on, or once after @ms. Returns 0 or a negative errno. */
+/* Starts it: with @again it expires every @ms, else once after @ms. Returns 0 or a negative errno.
+ */
 int timer_set(int fd, uint64_t ms, bool again);
 
-/* Whether it has rung since it was asked last. */
+/* Whether it has expired since the last call. */
 bool timer_rang(int fd);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Temporary files without a name. Any thread may call. */
+/* Temporary files without a name. Any thread. */
 #ifndef RINGTAIL_SYS_IO_TMPFILE_H
 #define RINGTAIL_SYS_IO_TMPFILE_H
 
 #include "base/error.h"
 
-/* Opens an unlinked file in $TMPDIR or /var/tmp. Returns its descriptor or a negative errno. */
+/*
+ * Opens an unlinked file in $TMPDIR or /var/tmp. Returns its descriptor for close(), or a negative
+ * errno with @err filled.
+ */
 int tmpfile_open(struct error *err);
 
 #endif

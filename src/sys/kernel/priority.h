@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the calling thread runs. What is set here is not inherited by children. */
+/* Sets the scheduling priority of the calling thread. Children do not inherit it. */
 #ifndef RINGTAIL_SYS_KERNEL_PRIORITY_H
 #define RINGTAIL_SYS_KERNEL_PRIORITY_H
 
 /*
- * Before all threads without a real-time priority (SCHED_FIFO, 1 to 99, see sched(7)). Returns 0 or
- * a negative errno: -EPERM without CAP_SYS_NICE and RLIMIT_RTPRIO, or in a cgroup that has no
- * real-time share.
+ * Sets SCHED_FIFO with @priority (1 to 99, see sched(7)): the thread then runs before all threads
+ * without a real-time priority. Returns 0 or a negative errno: -EPERM without CAP_SYS_NICE and
+ * RLIMIT_RTPRIO, or in a cgroup without real-time share.
  */
 int priority_realtime(int priority);
 
-/* Whether priority_realtime() would succeed: 0 or its error. The thread is as it was afterwards. */
+/* Returns 0 if priority_realtime() would succeed, else its error. The thread's priority stays. */
 int priority_may_realtime(int priority);
 
-/* At @nice, if that is more than it has. Returns 0 or a negative errno. */
+/* Sets the nice value to @nice if that is more than the present one. Returns 0 or a negative errno.
+ */
 int priority_nice(int nice);
 
 #endif
