@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PMUs as the kernel describes them under sysfs/bus/event_source/devices: number, CPUs, format of
- * the config words, aliases. Source: Documentation/ABI/testing/
+ * Reads the kernel's descriptions of PMUs: number, CPUs, format of the config words, aliases.
+ *
+ * They are under sysfs/bus/event_source/devices. Source: Documentation/ABI/testing/
  * sysfs-bus-event_source-devices-{format,events} (6.1).
  *
- * A struct pmu owns its strings; pmu_release() accepts one that is all zero. One thread.
+ * A struct pmu owns its strings; pmu_release() accepts an all-zero one. One thread.
  */
 #ifndef RINGTAIL_EVENT_CATALOG_PMU_H
 #define RINGTAIL_EVENT_CATALOG_PMU_H
@@ -25,8 +26,8 @@ struct pmu_format {
 struct pmu {
 	char *name;
 	uint32_t type;
-	char *cpus; /* cpumask, or cpus of one kind of core; NULL: any */
-	bool core;  /* counts in a CPU core, so generic events can be asked of it */
+	char *cpus; /* cpumask, or the cpus of one kind of core; NULL: any */
+	bool core;  /* counts in a CPU core, so it takes generic events */
 	struct pmu_format *formats;
 	size_t nr_formats, cap_formats;
 };
@@ -38,56 +39,56 @@ struct name_list {
 };
 
 /*
- * Appends the names of @path's entries, sorted, hidden ones left out.
- * Returns 0 or a negative errno without a sentence.
+ * Appends the names of the entries of directory @path, sorted, without hidden ones. Returns 0 or a
+ * negative errno.
  */
 int name_list_read_dir(struct name_list *list, const char *path);
 
-/* Copies @name to the end. Returns 0 or -ENOMEM. */
+/* Appends a copy of @name. Returns 0 or -ENOMEM. */
 int name_list_add(struct name_list *list, const char *name);
 
-/* Frees the names; an empty list remains. */
+/* Frees the names and empties the list. */
 void name_list_release(struct name_list *list);
 
 /*
- * Reads a small file into @out (NUL-terminated, white space at the end cut off; at most size - 1
- * bytes are read). Returns the length or a negative errno.
+ * Reads at most @size - 1 bytes of a file into @out, adds a NUL, and drops white space at the end.
+ * Returns the length or a negative errno.
  */
 int read_small_file(const char *path, char *out, size_t size);
 
-/* Names of all PMUs, sorted. A sysfs without PMUs gives an empty list. Returns 0 or -ENOMEM. */
+/* Lists the names of all PMUs, sorted; none if sysfs has no PMUs. Returns 0 or -ENOMEM. */
 int pmu_names(const struct event_env *env, struct name_list *ret);
 
 /*
- * Reads a PMU. Returns 0, -ENOENT (no such PMU, no sentence), -EBADMSG (a file of it is not
- * understood), -ENOMEM. *@ret is untouched on failure.
+ * Reads a PMU. Returns 0 with *@ret for pmu_release(); -ENOENT (no such PMU; @err is not filled);
+ * -EBADMSG (cannot parse one of its files); or -ENOMEM. *@ret is untouched on failure.
  */
 int pmu_load(const struct event_env *env, const char *name, struct pmu *ret, struct error *err);
 
-/* Frees what pmu_load() has filled. */
+/* Frees the contents of a PMU from pmu_load(). */
 void pmu_release(struct pmu *pmu);
 
 /*
- * Reads the kinds of cores of a hybrid machine: PMUs of cores that have a "cpus" file. An array
- * of *@ret_count, freed by the caller with its elements; less than two kinds: NULL and 0.
- * Returns 0 or -ENOMEM.
+ * Reads the kinds of cores of a hybrid machine: the PMUs with a "cpus" file. Returns 0 or -ENOMEM.
+ * The caller releases the *@ret_count elements of the array *@ret and frees it. With less than two
+ * kinds they are 0 and NULL.
  */
 int pmu_load_hybrid(const struct event_env *env, struct pmu **ret, size_t *ret_count);
 
-/* Names of the PMU's aliases, without their .unit, .scale and so on. Returns 0 or -ENOMEM. */
+/* Lists the PMU's aliases, without files like NAME.unit and NAME.scale. Returns 0 or -ENOMEM. */
 int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_list *ret);
 
 /*
- * Reads the terms behind an alias (case does not matter). Returns 0, -ENOENT (no such alias, no
- * sentence), -EBADMSG, -ENOMEM. The caller releases @ret after success.
+ * Reads the terms of an alias, whose name compares without case. Returns 0 with @ret for the caller
+ * to release; -ENOENT (no such alias; @err is not filled); -EBADMSG; or -ENOMEM.
  */
 int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const char *alias,
 		    struct term_list *ret, struct error *err);
 
 /*
- * Applies terms to @spec: type and CPUs of the PMU, its defaults, config= and the like, an alias,
- * then the PMU's own terms, which win over those of the alias. On failure *@ret_at is where the
- * offending term stands, or NULL. Returns 0, -ENOENT (unknown term), -EINVAL, -EBADMSG, -ENOMEM.
+ * Applies to @spec: type and CPUs of the PMU, its defaults, terms like config=, an alias, then the
+ * PMU's own terms, which override the alias. Returns 0, -ENOENT (unknown term), -EINVAL, -EBADMSG
+ * or -ENOMEM. On failure *@ret_at is the text of the wrong term, or NULL.
  */
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
 	      struct event_spec *spec, const char **ret_at, struct error *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nearest known names to one that is not known. Pure but for reading sysfs and tracefs.
+ * Advice for an unknown event name: the nearest known names, and where to find more.
+ *
+ * Reads sysfs and tracefs; keeps no state. One thread.
  */
 #ifndef RINGTAIL_EVENT_CATALOG_SUGGEST_H
 #define RINGTAIL_EVENT_CATALOG_SUGGEST_H
@@ -15,11 +17,11 @@
  */
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size);
 
-/* The same over the aliases of one PMU, for a term that is none. */
+/* As suggest_event(), with the aliases of one PMU, for an unknown term. */
 void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,
 		   size_t size);
 
-/* Writes where the names of events can be found that are like @name, which is none. */
+/* Writes where users can find the names of events like @name, which is unknown. */
 void suggest_where(const struct event_env *env, const char *name, char *out, size_t size);
 
 /*

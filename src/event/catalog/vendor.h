@@ -2,7 +2,7 @@
 /*
  * The CPU vendors' event names (INST_RETIRED:ANY, skl::MEM_LOAD_RETIRED), from libpfm4.
  *
- * libpfm4 keeps process-wide tables that it builds on first use; one thread at a time.
+ * libpfm4 builds process-wide tables on first use; one thread at a time may call.
  */
 #ifndef RINGTAIL_EVENT_CATALOG_VENDOR_H
 #define RINGTAIL_EVENT_CATALOG_VENDOR_H
@@ -10,9 +10,9 @@
 #include "perfdata/abi.h"
 
 /*
- * Looks @name up, unit masks and libpfm4's own modifiers included (":u", ":cmask=1"). Fills type,
- * config words, period, and the flags of levels and precision that the name asks for. Returns 0
- * or -ENOENT (unknown, ambiguous, or no PMU here that libpfm4 knows); @attr is then untouched.
+ * Looks up @name, which may have unit masks and libpfm4's own modifiers (":u", ":cmask=1"). Fills
+ * type, config words, period, and the flags for privilege levels and precision in the name. Returns
+ * 0, or -ENOENT (unknown, ambiguous, or libpfm4 knows no PMU of this machine) with @attr untouched.
  */
 int vendor_find(const char *name, struct pd_attr *attr);
 

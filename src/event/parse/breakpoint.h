@@ -8,7 +8,10 @@
 #include "event/parse/parser_state.h"
 #include "event/parse/place.h"
 
-/* A breakpoint: @length is what stands behind its slash, @tail behind its colon, or NULL. */
+/*
+ * Appends a breakpoint. @length is the text after its slash, @tail the text after its colon; each
+ * may be NULL. Returns 0 or an error, as event_parse().
+ */
 int event_add_breakpoint(struct parser *parser, const struct event_words *words,
 			 const struct place_text *text, const char *length, const char *tail);
 

@@ -8,13 +8,14 @@
 #include "event/parse/parser_state.h"
 #include "event/parse/place.h"
 
-/* The characters of "uprobe:" and the like that @text begins with; 0: it is no probe. */
+/* Returns the length of the prefix of @text ("uprobe:" and so on); 0 if it is not a probe. */
 size_t event_probe_prefix(const char *text);
 
-/* Takes what stands behind the prefix that @prefix begins with. Returns as place.h's functions. */
+/* Scans the text after the prefix at @prefix. Returns as the functions of place.h. */
 int event_scan_probe(struct parser *parser, const char *prefix, struct place_text *ret);
 
-/* A probe, of the kind that @words->head begins with. */
+/* Appends a probe of the kind that words->head begins with. Returns 0 or an error, as
+ * event_parse(). */
 int event_add_probe(struct parser *parser, const struct event_words *words,
 		    const struct place_text *text);
 

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the words of an event mean: generic names, PMUs with terms, tracepoints, vendor names.
+ * Finds the event of an event's words: generic name, PMU with terms, tracepoint, vendor name.
  */
 #ifndef RINGTAIL_EVENT_PARSE_RESOLVE_H
 #define RINGTAIL_EVENT_PARSE_RESOLVE_H
 
 #include "event/parse/parser_state.h"
 
-/* Finds out what @words mean and appends the events. Returns 0 or an error, as event_parse(). */
+/* Appends the events of @words. Returns 0 or an error, as event_parse(). */
 int event_resolve(struct parser *parser, const struct event_words *words);
 
 /*
- * Terms that every event takes; @tracepoint: only those that make sense for one. Modifiers are
- * those of all drafts from @first on; NULL or an empty text behind slashes: none.
+ * Applies the terms that every event takes; with @tracepoint only those that make sense for a
+ * tracepoint. Returns 0 or an error, as event_parse().
  */
 int event_apply_terms(struct parser *parser, const struct event_words *words, struct draft *draft,
 		      bool tracepoint);
+
+/*
+ * Applies the modifiers in @text to all drafts from @first on; NULL, or an empty text after
+ * slashes: none. Returns 0 or an error, as event_parse().
+ */
 int event_apply_modifiers(struct parser *parser, size_t first, const char *text);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tokens of the event syntax. Points into the text, allocates nothing.
+ * Splits the event syntax into tokens, which point into the text. No allocation; any thread.
  *
- * Between events a word is everything up to one of , / { } with its colons inside, since what a
- * colon means (modifier, tracepoint, vendor's unit mask) depends on the name before it. Between the
- * slashes of an event (LEX_TERMS) a word ends at , / = and text in single quotes is one token.
- * White space around a token is skipped.
+ * Outside slashes (LEX_EVENTS) a word ends at one of , / { } and may hold colons, whose meaning
+ * (modifier, tracepoint, vendor's unit mask) depends on the name before them. Between the slashes
+ * of an event (LEX_TERMS) a word ends at one of , / = and text in single quotes is one token. The
+ * lexer skips white space around a token.
  */
 #ifndef RINGTAIL_EVENT_SYNTAX_LEXER_H
 #define RINGTAIL_EVENT_SYNTAX_LEXER_H
@@ -21,7 +21,7 @@ enum token_type {
 	TOKEN_EQUALS,
 	TOKEN_OPEN,
 	TOKEN_CLOSE,
-	TOKEN_UNTERMINATED, /* a quote without its end; reaches to the end of the text */
+	TOKEN_UNTERMINATED, /* an opening quote without a closing one, up to the end of the text */
 };
 
 enum lex_mode {
@@ -36,13 +36,13 @@ struct token {
 };
 
 struct lexer {
-	const char *at; /* the next character to look at; ends with NUL */
+	const char *at; /* the next character; the text ends with NUL */
 };
 
-/* Takes the next token. After the end it returns TOKEN_END for ever. */
+/* Returns the next token and moves behind it; at the end always TOKEN_END. */
 struct token lexer_next(struct lexer *lexer, enum lex_mode mode);
 
-/* The same without taking it. */
+/* Returns the next token and does not move. */
 struct token lexer_peek(const struct lexer *lexer, enum lex_mode mode);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event while it is being parsed, and the modifiers behind its colon. Semantics as perf 6.1's
- * get_event_modifier().
+ * A draft (an event during parsing), and the modifiers after an event's colon. Any thread.
+ *
+ * The meaning of modifiers is that of perf 6.1's get_event_modifier().
  */
 #ifndef RINGTAIL_EVENT_SYNTAX_MODIFIER_H
 #define RINGTAIL_EVENT_SYNTAX_MODIFIER_H
@@ -12,21 +13,21 @@
 
 struct draft {
 	struct event_spec spec;
-	bool guest_given; /* :G or :H: 'u' and 'p' then leave exclude_guest alone */
+	bool guest_given; /* has :G or :H, so 'u' and 'p' do not change exclude_guest */
 };
 
-/* True if @text is not empty and all its characters are modifiers. */
+/* Whether @text is not empty and all its characters are modifiers. */
 bool modifier_like(const char *text);
 
 /*
- * Refuses unknown and repeated characters. Returns 0 or -EINVAL with a sentence in @err.
+ * Checks @text for unknown and repeated characters. Returns 0, or -EINVAL with @err filled.
  */
 int modifier_check(const char *text, struct error *err);
 
 /*
- * Applies modifiers that modifier_check() accepted. @of_group: the text stands behind a group's
- * brace and adds to what the event has; else it sets afresh. Returns 0, or -EINVAL for a
- * precision above 3.
+ * Applies modifiers that modifier_check() accepted. With @of_group they follow a group's brace and
+ * add to the event's own modifiers; without it they replace them. Returns 0, or -EINVAL if the
+ * precision exceeds 3.
  */
 int modifier_apply(struct draft *draft, const char *text, bool of_group, struct error *err);
 
