@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A perf.data file being written, readable at every flush.
+ * Writes a perf.data file that is readable after every flush.
  *
- * Layout: header, ids, attributes, the feature contents known at the start, data, and behind the
- * data the table of feature sections, which is the only thing that readers expect there. A flush
- * makes what was appended visible in this order: the data beyond the old table, and the new table
- * behind them; a header that does without the old table; the bytes that belong where it stood;
- * last, in one pwrite, the header with size and feature bits. A recorder killed at any point leaves
- * all data of the last flush, the tracepoint formats and what decompression needs; between the two
- * headers, a matter of microseconds, the other features are not seen.
+ * Layout: header, ids, attributes, the features known at the start, data, and right behind the
+ * data, where readers expect it, the table of feature sections. A flush writes in this order: the
+ * data behind the old table, and the new table; a header that does not need the old table; the data
+ * in the place of the old table; last, in one pwrite, the header with size and feature bits. If the
+ * recorder is killed at any point, the file holds all data of the last flush, the tracepoint
+ * formats and what decompression needs. Between the two headers, for microseconds, readers do not
+ * see the other features.
  *
  *   appended data:  |======== visible ========|-- held --|------ written ------|
  *   file:           |======== visible ========|  table   |------ written ------|
  *
- * The data begin with a record of type HEADER_EVENT_TYPE (see writer_preface()), and in a file with
- * TRACING_DATA or COMPRESSED each flush ends with another, the resume record (writer_file.c). It
- * carries what a reader needs between the two headers.
- * Nothing is synced to the disk: that is for the kernel to do, and a machine that stops may lose
- * more than a process that does.
+ * The data begin with a record of type HEADER_EVENT_TYPE (see writer_preface()). In a file with
+ * TRACING_DATA, COMPRESSED or DIR_FORMAT each flush ends with another one, which holds what readers
+ * need between the two headers (writer_file.c).
+ * The writer does not sync to the disk, so a machine that stops may lose more than a killed
+ * process.
  *
- * One thread owns a writer. Errors of the file system are returned with @err filled (-ENOSPC says
- * so, and what was flushed before stays readable; the call may be made again, but not on a pipe). A
- * pipe whose reader has gone is -EPIPE; the caller must ignore SIGPIPE.
+ * One thread owns a writer. Functions return errors of the file system with @err filled; earlier
+ * flushes stay readable. After an error, -ENOSPC for example, the call may be repeated, but not on
+ * a pipe. -EPIPE: a pipe's reader has closed it; the caller must ignore SIGPIPE.
  */
 #ifndef RINGTAIL_DATA_WRITER_WRITER_H
 #define RINGTAIL_DATA_WRITER_WRITER_H
@@ -38,8 +38,8 @@
 struct writer;
 
 /*
- * Contents of feature sections in native order, by feature number. Those given at creation lie
- * before the data, those given to writer_finish() behind it.
+ * Contents of a feature section, in native order. Features of writer_create() are before the data,
+ * those of writer_finish() behind it.
  */
 struct writer_feature {
 	unsigned int feature; /* enum pd_feature */
@@ -48,67 +48,72 @@ struct writer_feature {
 };
 
 /*
- * Creates @path ("-": a pipe stream on standard output), mode 0600. An existing regular file is
- * renamed to PATH.old first; anything else, and a symbolic link, is refused. @list and @features
- * are written at once and not kept. In a pipe stream they become HEADER_ATTR, EVENT_UPDATE,
- * HEADER_FEATURE and TRACING_DATA records; a feature of more than 65512 bytes, which no record can
- * hold, is left out there. Standard output must not be a terminal. PATH must belong to this user.
- * Returns 0 with *@ret to be given to writer_close(); or a negative errno.
+ * Creates @path, mode 0600; "-" is a pipe stream on standard output, which must not be a terminal.
+ * Renames an existing regular file of this user to PATH.old first; refuses anything else, also a
+ * symbolic link. Writes @list and @features at once and does not keep them. A pipe stream has
+ * HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE and TRACING_DATA records for them, and lacks a feature
+ * of more than 65512 bytes, which no record can hold.
+ * Returns 0 with *@ret for writer_close(), or a negative errno with @err filled.
  */
 int writer_create(const char *path, const struct pd_evlist *list,
 		  const struct writer_feature *features, size_t nr_features, struct writer **ret,
 		  struct error *err);
 
-/* Callback about ten times a second while a stream waits for its reader. The caller owns it. */
+/*
+ * A callback that can end a write to a slow stream; called about ten times a second. The caller
+ * owns the struct.
+ */
 struct writer_patience {
-	/* The reader took nothing for @ms. Returns whether to go on; if not: -EINTR. */
+	/* The stream accepted nothing for @ms. False: the write ends with -EINTR. */
 	bool (*wait)(void *arg, uint64_t ms);
 	void *arg;
-	uint64_t asked_ms; /* used by the writer: time of the last call */
+	uint64_t asked_ms; /* the writer's: time of the last call */
 };
 
 /*
- * As writer_create("-"). Until writer_persist() no write takes longer than the stream does to take
- * a page, or @patience (NULL: none) has; given up, the stream has ended.
+ * As writer_create("-"). Until writer_persist() a write lasts only until the stream accepts a page,
+ * or until @patience (NULL: none) ends it; then the stream has ended, too.
  */
 int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
 			 size_t nr_features, struct writer_patience *patience, struct writer **ret,
 			 struct error *err);
 
 /*
- * From now on writes wait for as long as it takes; before, none is in flight, writer_async() or
- * not. Flushes what such a stream has gathered. Returns 0 or a negative errno.
+ * Ends the use of a writer_patience: writes now wait as long as necessary. Before this call no
+ * write is in flight, even after writer_async(). Writes what the stream has buffered. Returns 0 or
+ * a negative errno.
  */
 int writer_persist(struct writer *w, struct error *err);
 
 /*
- * Creates @path, which must not exist, mode 0600, for records alone, as the data.N of a directory
- * are. There is no header to tell the size, so what was not flushed is hidden behind a record of
- * type AUXTRACE (data/file/tail_cover.h) until the file is finished. Returns as writer_create(),
- * and -EEXIST when there is something at @path, which stays as it is.
+ * Creates @path, mode 0600, as a data.N of a directory: records without a header. Since no header
+ * has the size, a record of type AUXTRACE (data/cover.h) hides what is not flushed;
+ * writer_finish() removes it. Returns as writer_create(), and -EEXIST if @path exists; it is then
+ * unchanged.
  */
 int writer_create_plain(const char *path, struct writer **ret, struct error *err);
 
 /*
- * All is flushed, and nothing will be appended for a while, until this is called again with @rests
- * false: meanwhile perf, too, reads a file of records alone without --no-itrace. Of other files
- * nothing is changed. Returns 0 or a negative errno; -EBUSY: not all is flushed.
+ * With @rests true, prepares a file of writer_create_plain() for a while without appends: perf then
+ * reads it without --no-itrace. All must be flushed, and no append may follow until a call with
+ * @rests false. Does not change other files. Returns 0 or a negative errno; -EBUSY: not all is
+ * flushed.
  */
 int writer_rest(struct writer *w, bool rests);
 
 #define WRITER_BUFFER_SIZE ((size_t)512 << 10)
 
 /*
- * From now on appends are gathered in buffers of @buffer_size bytes, @depth + 1 of them
- * (1 … AIO_DEPTH_MAX), of which up to @depth are being written while the caller goes on. An append
- * waits only when all are full; a flush waits for all. What fails in flight is returned by the next
- * append or flush, of which then nothing counts; the file stays as of its last flush. A pipe takes
- * its buffers one after the other, the next one when an append or flush finds that the one before
- * is written. To be called once. Returns 0, or a negative errno with the writer as before.
+ * Makes appends asynchronous: they fill @depth + 1 buffers of @buffer_size bytes, of which up to
+ * @depth (1 to AIO_DEPTH_MAX) are in flight while the caller continues. An append waits only if all
+ * are full; a flush waits for all. The next append or flush returns the error of a write in flight
+ * and has no other effect; the file stays as of its last flush. A pipe has one buffer in flight: an
+ * append or flush submits the next once the one before is written. Call it once. Returns 0, or a
+ * negative errno with the writer unchanged.
  */
 int writer_async(struct writer *w, unsigned int depth, size_t buffer_size, struct error *err);
 
-/* What it writes by, to be asked for its name; NULL before writer_async(). Owned by the writer. */
+/* Returns the engine of writer_async(), owned by the writer; NULL before that call. */
 const struct aio *writer_aio(const struct writer *w);
 
 /* Appends whole records (in at most two spans). Returns 0 or a negative errno. */
@@ -116,93 +121,95 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 		  struct error *err);
 
 /*
- * Makes all that was appended visible to readers. Returns 0 or a negative errno; -ESTALE: others
- * have truncated the file, and nothing more can be made visible.
+ * Makes all appended records visible to readers. Returns 0 or a negative errno; -ESTALE: another
+ * process has truncated the file, so no more records can become visible.
  */
 int writer_flush(struct writer *w, struct error *err);
 
 /*
- * Overwrites, in place, the contents of a feature given at creation, @len bytes as before. Readers
- * see old and new words mixed at worst, no torn ones where they are aligned to 8 bytes (contents
- * begin so). Returns 0 or a negative errno.
+ * Overwrites in place the contents of a feature of writer_create(), with the same @len. A reader
+ * may see a mix of old and new words, but no torn word at an offset that is a multiple of 8.
+ * Returns 0 or a negative errno.
  */
 int writer_replace(struct writer *w, unsigned int feature, const void *data, size_t len,
 		   struct error *err);
 
 /*
- * A file will hold about @bytes of data: blocks that are asked for ahead of writes end there.
- * Before anything is appended.
+ * Announces that a file will hold about @bytes of data: the writer allocates no blocks ahead beyond
+ * that. Call it before the first append.
  */
 void writer_expect(struct writer *w, uint64_t bytes);
 
 #define WRITER_PLACE_SIZE 64 /* bytes */
 
 /*
- * Puts whole records, @len bytes (a multiple of 8), at the beginning of the data of a file with a
- * header, where there are places of WRITER_PLACE_SIZE: two, and one for each id of the events, as
- * far as there are not too many. In place: also when the file is finished, or the disk is full.
- * Returns 0 or a negative errno: -ENOTSUP for a stream and for records alone, which have no such
- * place; -ESTALE as writer_flush().
+ * Writes whole records, @len bytes (a multiple of 8), into the space reserved for them at the
+ * beginning of the data of a file with a header: two places of WRITER_PLACE_SIZE, and one for each
+ * id of the events, up to a limit. It overwrites in place, so it works in a finished file and on a
+ * full disk, too. Returns 0 or a negative errno: -ENOTSUP for a stream and for a file of
+ * writer_create_plain(), which have no such space; -ESTALE as writer_flush().
  */
 int writer_preface(struct writer *w, const void *records, size_t len, struct error *err);
-size_t writer_preface_size(const struct writer *w); /* of all places, bytes; 0: there are none */
+/* Returns the bytes of all places; 0: there are none. */
+size_t writer_preface_size(const struct writer *w);
 
-/*
- * Where a file stands, to come back to. Returns 0 with *@ret to be given to writer_mark_free();
- * -ENOMEM; -ENOTSUP: a stream; -EINVAL: something was appended and not flushed, or has failed.
- */
+/* The state of a file at a flush, for writer_roll_back(). */
 struct writer_mark;
+/*
+ * Marks the present state. Returns 0 with *@ret for writer_mark_free(); -ENOMEM; -ENOTSUP for a
+ * stream; -EINVAL if an append is not flushed or has failed.
+ */
 int writer_mark_new(const struct writer *w, struct writer_mark **ret);
-void writer_mark_free(struct writer_mark *mark); /* accepts NULL */
+/* Frees a mark. Accepts NULL. */
+void writer_mark_free(struct writer_mark *mark);
 
 /*
- * Takes back what was appended and flushed since, also after a failure; the file is as it was.
- * Returns 0, or a negative errno with @err filled, after which only writer_close() is good.
+ * Restores the file as of @mark: drops what was appended and flushed since, also after a failure.
+ * Returns 0, or a negative errno with @err filled; then only writer_close() may follow.
  */
 int writer_roll_back(struct writer *w, const struct writer_mark *mark, struct error *err);
 
-/* Of records that became visible, compressed ones included. */
+/* Counts of records that became visible, compressed ones included. */
 struct writer_rescued {
 	uint64_t samples;
 	uint64_t lost; /* sum of LOST_SAMPLES */
 };
 
 /*
- * For a file that failed, when nothing more will be appended: makes visible each whole record that
- * reached the file, also of the append that failed, as far as the table behind the data finds room;
- * of writes in flight those before the first that failed. Returns 0 with *@ret filled; or a
- * negative errno, and the file is as of its last flush (-EINVAL: a stream, or one that is finished;
- * -ESTALE: as writer_flush()).
+ * Makes visible the whole records in a file after a failure; no append may follow. These include
+ * records of the failed append, and of the writes in flight those before the first failed one. The
+ * table of features must fit behind them. Returns 0 with *@ret filled, or a negative errno with the
+ * file as of its last flush (-EINVAL: a stream, or a finished file; -ESTALE as writer_flush()).
  */
 int writer_rescue(struct writer *w, struct writer_rescued *ret);
 
 /*
- * Of a file that others have truncated (-ESTALE): the whole records up to the first that is not.
- * There may be more behind it, for readers that find them.
+ * Counts the whole records that remain in a file after -ESTALE, up to the first incomplete one. A
+ * reader may find more behind it.
  */
 void writer_remains(const struct writer *w, struct writer_rescued *ret);
 
 enum writer_place {
-	WRITER_THERE,	/* under its name, as a stream always is */
-	WRITER_MOVED,	/* it has only other names */
-	WRITER_DELETED, /* it has none: with the writer it goes */
-	WRITER_CUT,	/* under its name, but truncated (not told of plain ones) */
+	WRITER_THERE,	/* under its name; always for a stream */
+	WRITER_MOVED,	/* under another name */
+	WRITER_DELETED, /* without a name: lost at writer_close() */
+	WRITER_CUT,	/* under its name, but truncated (not checked for plain files) */
 };
 
 /*
- * Whether others have left the file where it was created. *@ret_path: where it is now, to be freed;
- * NULL: there, or nobody knows.
+ * Returns whether the file is still at the path where it was created. *@ret_path is its present
+ * path for free(); NULL if that is the same or unknown.
  */
 enum writer_place writer_place(const struct writer *w, char **ret_path);
 
-/* Bytes of the file now, and bytes of data appended. */
+/* Returns the bytes of the file now. */
 uint64_t writer_size(const struct writer *w);
+/* Returns the bytes of data appended. */
 uint64_t writer_data_size(const struct writer *w);
 
 /*
- * Adds the features known only at the end (they replace earlier contents of the same number; in a
- * pipe stream they follow as records, build-ids as BUILD_ID), and flushes. No append may follow.
- * Returns 0 or a negative errno.
+ * Adds @features, which replace earlier contents of the same number, and flushes; a pipe stream
+ * gets them as records, build-ids as BUILD_ID. No append may follow. Returns 0 or a negative errno.
  */
 int writer_finish(struct writer *w, const struct writer_feature *features, size_t nr_features,
 		  struct error *err);
