@@ -25,8 +25,8 @@ void suggest_alias(const struct event_env *env, const char *pmu, const char *nam
 void suggest_where(const struct event_env *env, const char *name, char *out, size_t size);
 
 /*
- * Of an event that failed by @code: what is written so otherwise, to stand behind it in a sentence;
- * or NULL.
+ * Returns a static clause to print after the name of an @event that failed with @rc, if the name
+ * belongs to something else (a --trigger, or a probe that does not exist yet); otherwise NULL.
  */
 const char *suggest_whose(const char *event, int rc);
 

@@ -72,12 +72,14 @@ struct event_list {
 
 /*
  * Sets the filter of the events of the last -e argument (perf's --filter). @first is list->count
- * before that argument. The kernel checks the syntax later. Returns 0, -ENOMEM, or -EINVAL for an
- * event that is no tracepoint and no probe, with @err filled.
+ * before that argument. An event that already has a filter must then pass both. The kernel checks
+ * the syntax later. Returns 0, or with @err filled -ENOMEM or -EINVAL: no event precedes the
+ * filter, the filter is empty, or an event is neither a tracepoint nor a probe. On failure all
+ * events keep the filters that they had.
  */
 int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err);
 
-/* Frees the events and their strings; an empty list remains. */
+/* Frees the events and their strings, and empties the list. */
 void event_list_release(struct event_list *list);
 
 /* Frees the strings of @spec, not @spec itself. */
