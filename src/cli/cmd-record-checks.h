@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses options of `ringtail record` that exclude or need one another. */
+/* Refuses options of `ringtail record` that exclude or need each other. */
 #ifndef RINGTAIL_CLI_CMD_RECORD_CHECKS_H
 #define RINGTAIL_CLI_CMD_RECORD_CHECKS_H
 
@@ -7,10 +7,10 @@
 
 #include "record/plan/options.h"
 
-/* All options are there. Prints what is wrong and exits with 2. */
+/* Checks the options after all of them were parsed. Prints an error and exits with 2. */
 void record_options_check(struct argp_state *state, const struct record_opts *opts);
 
-/* Where names in events come from: this machine and the symbols of its programs. */
+/* Sources of names in events: this machine and the symbols of its programs. */
 extern const struct event_env record_events_here;
 
 #endif

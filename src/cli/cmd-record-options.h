@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `ringtail record`. */
+/* Parses the command line of `ringtail record`. Main thread. */
 #ifndef RINGTAIL_CLI_CMD_RECORD_OPTIONS_H
 #define RINGTAIL_CLI_CMD_RECORD_OPTIONS_H
 
@@ -9,16 +9,17 @@ struct record_command {
 	struct record_opts opts;
 	bool verbose, quiet;
 	bool fail_on_loss;
-	bool propagate_status;	/* exit as the command did */
-	bool whole_by_default;	/* neither a target nor a command was given */
-	const char *ring_asked; /* of -m, if its size is not what is taken; else NULL */
+	bool propagate_status;	/* exit with the command's status */
+	bool whole_by_default;	/* no target and no command was given */
+	const char *ring_asked; /* -m's argument, if the rings get another size; else NULL */
 };
 
 /*
- * Parses the command line; prints help or what is wrong with it and exits, the latter with 2.
- * Strings of @ret are those of @argv.
+ * Parses the command line. Prints help and exits, or prints an error and exits with 2. @ret borrows
+ * strings of @argv.
  */
 void record_options_parse(int argc, char **argv, struct record_command *ret);
+/* Frees the contents of @cmd. */
 void record_options_release(struct record_command *cmd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses the arguments of all options of `ringtail record` but events. */
+/* Parses the arguments of the options of `ringtail record`, except events. */
 #ifndef RINGTAIL_CLI_CMD_RECORD_VALUES_H
 #define RINGTAIL_CLI_CMD_RECORD_VALUES_H
 
@@ -57,13 +57,13 @@ enum record_key {
 };
 
 /*
- * Sets what option @key stands for; false: it is none of these. @arg is its argument, which is
- * borrowed. Ends the program with 2 and a sentence if the argument is wrong.
+ * Sets the option @key with its argument @arg, which is borrowed. Returns false if @key is not an
+ * option of this module. If the argument is wrong, prints an error and exits with 2.
  */
 bool record_value_take(struct argp_state *state, struct record_command *cmd, int key,
 		       const char *arg);
 
-/* Ends the program with 1: well asked, but it cannot be. */
+/* Prints an error and exits with 1: the usage is right, but the recording is not possible. */
 void __attribute__((noreturn, format(printf, 1, 2))) record_fail(const char *fmt, ...);
 
 #endif

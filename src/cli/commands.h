@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subcommands. Each gets argv with the command's full name ("ringtail report") as argv[0], and
- * returns the exit status of the program.
+ * The subcommands. argv[0] is the command's full name ("ringtail report"). The return value is the
+ * program's exit status.
  */
 #ifndef RINGTAIL_CLI_COMMANDS_H
 #define RINGTAIL_CLI_COMMANDS_H
 
 enum exit_status {
 	EXIT_FINE = 0,
-	EXIT_ERROR = 1, /* something failed, or could not be read */
+	EXIT_ERROR = 1, /* a failure, or unreadable data */
 	EXIT_USAGE = 2,
 	EXIT_LOSS = 3, /* --fail-on-loss */
 };

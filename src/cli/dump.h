@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over all records that `ringtail dump` and `report -D` print. */
+/* Prints all records, for `ringtail dump` and `report -D`. */
 #ifndef RINGTAIL_CLI_DUMP_H
 #define RINGTAIL_CLI_DUMP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The argument of report -g, in perf's syntax:
- * [TYPE,][PERCENT[,LIMIT]][,ORDER][,KEY][,VALUE], in any order but for LIMIT behind PERCENT.
+ * Parses the argument of report -g, in perf's syntax:
+ * [TYPE,][PERCENT[,LIMIT]][,ORDER][,KEY][,VALUE], in any order, but LIMIT after PERCENT.
  * Source: perf-report(1).
  */
 #ifndef RINGTAIL_CLI_GRAPH_SPEC_H
@@ -12,7 +12,7 @@
 
 struct graph_spec {
 	bool given;
-	enum report_graph order; /* REPORT_GRAPH_NONE for the type none */
+	enum report_graph order; /* REPORT_GRAPH_NONE for the type "none" */
 	enum graph_style style;
 	enum graph_value value;
 	double percent;
@@ -25,17 +25,18 @@ struct graph_spec {
 	}
 
 /*
- * Adds @arg (NULL: a bare -g) to @ret. Returns 0, or -EINVAL with @err naming the word and saying
- * what there is, or why not.
+ * Adds @arg (NULL: -g without argument) to @ret. Returns 0, or -EINVAL; @err then has the wrong
+ * word and the possible ones, or the reason.
  */
 int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err);
 
 /*
- * perf takes "-g SPEC" as two words, which an optional argument cannot be: joins them to one where
- * the second can only be meant for -g. Returns a new vector of *@argc words, ended by NULL, for
- * graph_spec_join_free(); NULL when out of memory.
+ * Joins "-g SPEC" to one word where SPEC can only belong to -g. perf accepts two words, but getopt
+ * allows that for no optional argument. Returns a new vector of *@argc words, ended by NULL, for
+ * graph_spec_join_free(); NULL if memory runs out.
  */
 char **graph_spec_join(int *argc, char **argv);
+/* Frees the vector and the joined words. @argv is the original vector. */
 void graph_spec_join_free(char **joined, char **argv);
 
 #endif

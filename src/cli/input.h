@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by report, script and dump: input options, progress, warnings, exit status. */
+/* Input options, progress, warnings and exit status of report, script and dump. */
 #ifndef RINGTAIL_CLI_INPUT_H
 #define RINGTAIL_CLI_INPUT_H
 
@@ -13,7 +13,7 @@
 #include "report/trace/trace.h"
 
 struct progress {
-	pthread_mutex_t lock; /* guards the rest in pass 2, when any worker may tell */
+	pthread_mutex_t lock; /* guards the rest in pass 2, when all threads report progress */
 	bool enabled, shown;
 	uint64_t start_ns, last_ns;
 };
@@ -26,18 +26,19 @@ struct input {
 };
 
 /* Argp children; their input is a struct input. */
-extern const struct argp input_argp;   /* where to read, and -q */
-extern const struct argp samples_argp; /* which samples, their symbols, and -v */
+extern const struct argp input_argp;   /* the input, and -q */
+extern const struct argp samples_argp; /* selection of samples, symbols, and -v */
 
 /*
- * An argp child of every command, without input: -h, which argp does not have. It also turns off
- * argp's own messages, so argp_parse() of a command returns EINVAL for what getopt refused.
+ * An argp child of every command, without input: adds -h, which argp lacks. It also turns off
+ * argp's own messages, so argp_parse() of a command returns EINVAL for an option that getopt
+ * refused.
  */
 extern const struct argp help_argp;
 
 /*
- * A row of options for one that perf has and we have not: @why says what does instead. It is not
- * in the help. Its argument is taken if it is joined.
+ * A row of options for an option of perf that ringtail lacks; @why names the replacement. The help
+ * does not show it. It accepts a joined argument.
  */
 #define REFUSED(name, key, why)                                            \
 	{                                                                  \
@@ -45,13 +46,14 @@ extern const struct argp help_argp;
 	}
 
 /*
- * For a parser to end with: ends the program with a usage error if @key is a REFUSED() one of
- * @options (ends with zeros); returns ARGP_ERR_UNKNOWN if not.
+ * The last call of a parser: if @key is a REFUSED() row of @options, which ends with zeros, exits
+ * with a usage error; otherwise returns ARGP_ERR_UNKNOWN.
  */
 error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state);
 
-/* Sets the defaults. input_release() frees what parsing the options has added. */
+/* Sets the defaults. */
 void input_init(struct input *in);
+/* Frees what the parsers of options have allocated. */
 void input_release(struct input *in);
 
 /* Opens the recording, or prints the error. Returns 0 or -errno. */
@@ -60,40 +62,39 @@ int input_open(struct input *in, struct trace **ret);
 /* Runs pass 1 with a progress bar, or prints the error. Returns 0 or -errno. */
 int input_prepare(struct input *in, struct trace *t);
 
-/* Takes the progress bar away before other output. */
+/* Clears the progress bar; call it before other output. */
 void input_progress_end(struct input *in);
 
-/* The time the recording was completed; of a directory, its first file. */
+/* Returns the time at which the recording was completed; of a directory, that of its first file. */
 time_t input_captured(const char *path);
 
 /* With -v: prints why a shared object has no symbols, or few. */
 void input_explain_symbols(const struct input *in, const struct trace *t);
 
-/* If copies of user stacks cannot be unwound: prints why. */
+/* Prints why copies of user stacks cannot be unwound, if so. */
 void input_explain_stacks(const struct input *in, const struct trace *t);
 
-/* When no sample was shown: prints that the filters passed none, or that no snapshot exists (-M).
- */
+/* If no sample was shown: prints that the filters passed none, or that no snapshot exists (-M). */
 void input_explain_nothing(const struct input *in, const struct trace *t);
 
 /*
- * Ends a command on @t (NULL: there is none, and @in may be NULL): says what was odd or damaged and
- * what was lost, flushes, and says why output could not be written (silently for a closed pipe).
- * Returns the exit status for @rc (0 or -errno, already reported) and the damage.
+ * Ends a command on @t (NULL: there is none, and @in may be NULL): prints findings and losses,
+ * flushes, and prints why it could not write the output, except for a closed pipe. Returns the exit
+ * status for @rc (0 or -errno, already reported) and for damage.
  */
 int input_end(const struct input *in, const struct trace *t, int rc);
 
 /*
- * Ends the program with status 2 and one line, "ringtail COMMAND: TEXT". TEXT says what is right;
- * unlike argp_error() this prints no second line.
+ * Prints one line, "ringtail COMMAND: TEXT", and exits with 2. TEXT contains the right usage; there
+ * is no second line as from argp_error().
  */
 void usage_error(const struct argp_state *state, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 
-/* "ringtail: TEXT" on standard error. */
+/* Prints "ringtail: TEXT" on standard error. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* With the priority (LOG_ERR, …; that of complain() is LOG_INFO) if it goes to a journal. */
+/* As complain(), with a priority (LOG_ERR, …; complain() has LOG_INFO) if it goes to a journal. */
 void complain_at(int priority, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void vcomplain_at(int priority, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
