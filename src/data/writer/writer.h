@@ -87,7 +87,7 @@ int writer_persist(struct writer *w, struct error *err);
 
 /*
  * Creates @path, mode 0600, as a data.N of a directory: records without a header. Since no header
- * has the size, a record of type AUXTRACE (data/cover.h) hides what is not flushed;
+ * has the size, a record of type AUXTRACE (data/file/tail_cover.h) hides what is not flushed;
  * writer_finish() removes it. Returns as writer_create(), and -EEXIST if @path exists; it is then
  * unchanged.
  */

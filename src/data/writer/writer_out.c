@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How appended bytes reach the file: at once, or through buffers of which some are in flight.
+ * Writes appended bytes to the file: at once, or through buffers of which some are in flight.
  *
- * The buffers of the asynchronous form are one more than may be in flight:
+ * An asynchronous writer has one buffer more than can be in flight:
  *
  *   IDLE ──► FILLING ──submit──► FLYING ──► IDLE
  *                                  ▲  └──► FAILED ──┐
  *                                  └── next call ───┘
  *
- * Each has its place in the file from the moment in which it begins to be filled, so that it does
- * not matter which arrives first: nothing of them is visible before writer_put(…, true) has waited
- * for all (writer.c). Streams take theirs in order (AIO_STREAM); there a failure cannot be mended,
- * and is repeated by each later call.
+ * A buffer has its place in the file from the start of its filling, so buffers may arrive in any
+ * order: readers see none of them before writer_put(…, true) has waited for all. A stream gets its
+ * buffers in order (AIO_STREAM); a failure there is final, and each later call returns it again.
  */
 #include "data/writer/writer_priv.h"
 
@@ -24,20 +23,21 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define OUT_COPY (64u << 10) /* bytes from which copying costs more than a write of their own */
+#define OUT_COPY (64u << 10) /* from this size a copy costs more than a separate write */
 
 /*
- * Writes to a file end at a multiple of that, and so the next one begins there: the page cache
- * takes folios as large as offset and length allow. (Measured, ext4 of Linux 6.18, ns a KB: writes
- * of 128 KB at any offset 224, at 16 KB 200, at 64 KB 171, at 128 KB 161; of 1 MB 176 and 154.)
+ * Writes to a file end at a multiple of this, so the next one begins at one: the page cache uses
+ * folios as large as offset and length allow. Measured with ext4 of Linux 6.18, in ns a KB: writes
+ * of 128 KB at any offset 224, at multiples of 16 KB 200, of 64 KB 171, of 128 KB 161; writes of
+ * 1 MB 176 and 154.
  */
 #define OUT_ALIGN (64u << 10)
 
 /*
- * The blocks of a file are asked for ahead of the writes, so many bytes at once. ext4 else reserves
- * them one by one as pages become dirty, which is two fifths of a write (Linux 6.18, 256 KB: 0.021
- * and 0.0125 us for 136 bytes; a call takes 12 us). With XFS and btrfs it makes writes no faster.
- * What is left over is given back when the file is closed; a recorder that is killed leaves it.
+ * The writer allocates the blocks of a file ahead of its writes, this many bytes at a time. ext4
+ * would otherwise reserve them one by one as pages become dirty, which takes two fifths of a write
+ * (Linux 6.18, 256 KB: 0.021 and 0.0125 us for 136 bytes; a call takes 12 us). On XFS and btrfs
+ * writes do not get faster. Closing the file frees unused blocks; a killed recorder leaves them.
  */
 #define AHEAD ((uint64_t)4 << 20)
 
@@ -95,7 +95,7 @@ void writer_expect(struct writer *w, uint64_t bytes)
 	w->expected = w->header.data.offset + bytes;
 }
 
-/* How far to ask when a write ends at @end; 0: it is not worth a call. */
+/* Returns up to which offset to allocate for a write that ends at @end; 0: not worth a call. */
 static uint64_t ahead_of(const struct writer *w, uint64_t end)
 {
 	uint64_t ahead = (end / AHEAD + 1) * AHEAD;
@@ -105,7 +105,7 @@ static uint64_t ahead_of(const struct writer *w, uint64_t end)
 	return ahead > end ? ahead : 0;
 }
 
-/* A small file never does. That it is not possible is not an error: the write will tell. */
+/* Allocates ahead, but not for a small file. Ignores failure: the write will report a full disk. */
 static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 {
 	uint64_t end = offset + len, from = offset > w->ahead ? offset : w->ahead;
@@ -119,7 +119,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 		w->not_ahead = true;
 		return;
 	}
-	/* One that fails may have done a part. */
+	/* A failed call may have allocated a part. */
 	w->ahead = ahead;
 	w->not_ahead =
 		fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(w->ahead - from)) &&
@@ -129,7 +129,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 /* --- at once -----------------------------------------------------------------------------------
  */
 
-/* How much of the @len bytes from the end of what is written on goes now; the rest can wait. */
+/* Returns how many of the @len bytes behind the written ones to write now; the rest can wait. */
 static size_t to_write(const struct writer *w, size_t len, bool now)
 {
 	size_t over = w->form->sequential || now ? 0 : (w->pos - w->out.len + len) % OUT_ALIGN;
@@ -137,7 +137,7 @@ static size_t to_write(const struct writer *w, size_t len, bool now)
 	return over < len ? len - over : 0;
 }
 
-/* Drops what follows the first @len bytes. */
+/* Cuts @iov to its first @len bytes. */
 static void iov_cut(struct iovec *iov, int n, size_t len)
 {
 	for (int i = 0; i < n; i++) {
@@ -314,8 +314,8 @@ static int fill(struct writer *w, const struct iovec *iov, uint64_t *at)
 }
 
 /*
- * Forgets what lies from pos on. Some of it may be in the file: it will be overwritten, and until
- * then nobody looks there.
+ * Forgets the bytes from pos on. Some may be in the file, where readers do not see them and later
+ * writes overwrite them.
  */
 static void roll_back(struct writer *w)
 {
@@ -372,7 +372,7 @@ static int async_append(struct writer *w, const struct iovec *iov, int n)
 		w->failed_at = failed_at;
 		return rc;
 	}
-	/* A full one goes at once where that needs no waiting. */
+	/* Submits a full buffer at once if that needs no waiting. */
 	if (a->filling && a->filling->len == a->filling->end && aio_pending(a->aio) + 1 < a->nr)
 		buffer_send(w, a->filling);
 	return 0;
@@ -401,7 +401,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 
 	if (w->broken)
 		return w->broken;
-	/* One in flight could not be given up. */
+	/* With a patience, writes are synchronous: one in flight could not be ended. */
 	rc = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
 	if (rc && w->form->sequential)
 		w->broken = rc;
