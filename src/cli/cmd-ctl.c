@@ -18,11 +18,11 @@
 
 #define TIMEOUT_S 10
 
-/* What ends a good answer; the NUL behind it ends any. */
+/* The end of a positive answer; the NUL behind it ends any answer. */
 #define ACK "ack\n"
 
 struct ctl_request {
-	pid_t pid; /* 0: of the only recording */
+	pid_t pid; /* 0: the only recording */
 	unsigned int timeout_s;
 	struct buf line;
 };
@@ -91,7 +91,7 @@ static int receive(int fd, struct buf *answer)
 	return 0;
 }
 
-/* What there is before the ack: nothing of a command that only does something. */
+/* Prints the text before the ack; a command that only acts has none. */
 static int show(const struct buf *answer)
 {
 	const char *text = (const char *)answer->data;
@@ -105,7 +105,7 @@ static int show(const struct buf *answer)
 	return fflush(stdout) ? EXIT_ERROR : EXIT_FINE;
 }
 
-/* A recording that was told to stop closes the socket when its output is complete. */
+/* A recording that stops closes the socket when its output is complete. */
 static int wait_for_end(int fd, const struct ctl_request *r)
 {
 	struct buf rest = {0};

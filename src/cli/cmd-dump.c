@@ -24,7 +24,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* "data.3" of a directory; NULL where there is one file. */
+/* Returns "data.3" for a part of a directory; NULL if the recording is one file. */
 static const char *segment_name(const struct trace *t, unsigned int segment)
 {
 	const char *path = data_segment_path(t->df, segment), *slash = strrchr(path, '/');

@@ -92,14 +92,14 @@ static void check_what_and_where(struct argp_state *state, const struct record_o
 		usage(state, "-a and -C take all tasks of CPUs, -p and -t those named: choose one");
 }
 
-/* A value of these options is joined with "="; behind a space it begins the command. */
+/* The value of these options needs a "="; after a space it would begin the command. */
 static void check_command(struct argp_state *state, const struct record_opts *opts)
 {
 	static const char *const joined[] = {"--aio", "--compression-level", "-z", "--threads",
 					     "--switch-output"};
 	const char *word = opts->plan.target.command ? opts->plan.target.command[0] : "", *before;
 
-	/* The command's words are the end of the vector. */
+	/* The command's words end the vector. */
 	if (!*word || word[strspn(word, "0123456789")] || !access(word, X_OK))
 		return;
 	before = opts->plan.target.command[-1];

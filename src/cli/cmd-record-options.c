@@ -149,8 +149,8 @@ static const struct argp_option options[] = {
 
 struct option_parser {
 	struct record_command *cmd;
-	struct event_list *last; /* that --filter is about; NULL: there was no event */
-	size_t last_event;	 /* the first of them */
+	struct event_list *last; /* the list that --filter applies to; NULL: no event yet */
+	size_t last_event;	 /* its first event that --filter applies to */
 };
 
 static void add_events(struct argp_state *state, struct option_parser *p, struct event_list *events,
@@ -245,7 +245,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* As it was typed: argv[0] is "ringtail record" here. Without memory the header has none. */
+/* The command line as typed: argv[0] is "ringtail record" here. If memory runs out the header has
+ * none. */
 static void keep_command_line(int argc, char **argv, struct record_opts *opts)
 {
 	const char **line = calloc((size_t)argc + 1, sizeof(*line));

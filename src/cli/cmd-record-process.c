@@ -27,7 +27,7 @@ static sigset_t blocked_signals(void)
 	sigemptyset(&set);
 	add_ends(&set);
 	sigaddset(&set, SIGUSR2);
-	/* Writing fails instead, with an error. */
+	/* Then a write fails with an error instead. */
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
 	return set;
@@ -50,8 +50,8 @@ static int open_signals(const sigset_t *set, int *ret, struct error *err)
 }
 
 /*
- * The recorded load competes with the recorder for CPUs, and wins by its number of threads. So the
- * recorder goes first, where that is allowed. The command is forked already and keeps its priority.
+ * The recorded load competes with the recorder for CPUs, and its many threads would win. So the
+ * recorder raises its priority if it may. The command is already forked and keeps its own.
  */
 static void raise_priority(void *process)
 {
@@ -89,7 +89,7 @@ int record_process_enter(struct record_process *p, bool command, struct error *e
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &blocked, &p->mask_before);
-	/* If whoever started us ignored it, there would be no exit status to wait for. */
+	/* If SIGCHLD stayed ignored, as inherited, the child would leave no exit status. */
 	p->child_changed = command && !sigaction(SIGCHLD, &wait, &p->child_before);
 	notify_open(&p->notify);
 	p->environment = notify_environment();

@@ -21,7 +21,7 @@
 
 #define FLUSH_MS_MAX 3600000u /* an hour */
 
-/* Clocks that the kernel takes for events, by perf's names. */
+/* Clocks that the kernel accepts for events, by perf's names. */
 // clang-format off
 static const struct { const char *name; int id; } clocks[] = {
 	{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
@@ -108,7 +108,7 @@ static int add_thread(struct record_opts *opts, pid_t tid, struct error *err)
 	return tasks_add_thread(&opts->plan.target.tasks, tid, err);
 }
 
-/* Adds each of a comma list by @add. */
+/* Calls @add for each entry of a comma list. */
 static void add_tasks(struct argp_state *state, struct record_opts *opts, const char *option,
 		      const char *arg, int (*add)(struct record_opts *, pid_t, struct error *))
 {
@@ -163,15 +163,15 @@ static void set_clock(struct argp_state *state, struct record_command *cmd, cons
 }
 
 /*
- * The largest ring, bytes: the kernel allocates the list of its pages in one piece, of up to 1024
- * pages (kernel/events/ring_buffer.c, rb_alloc()); it begins with some other fields.
+ * The largest ring in bytes. The kernel allocates the list of a ring's pages, behind some other
+ * fields, as one block of up to 1024 pages (kernel/events/ring_buffer.c, rb_alloc()).
  */
 static uint64_t ring_size_max(uint64_t page)
 {
 	return 1024 * page / sizeof(void *) / 2 * page;
 }
 
-/* A plain number is pages, as perf has it. */
+/* A number without unit is pages, as in perf. */
 static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
@@ -310,7 +310,7 @@ static void set_control(struct argp_state *state, struct record_command *cmd, co
 	opts->control.spec = arg;
 }
 
-/* A size needs its unit, as perf has it: 10M is a size, 10m a time. */
+/* A size needs its unit, as in perf: 10M is a size, 10m a time. */
 static bool size_with_unit(const char *arg, uint64_t *ret)
 {
 	size_t len = strlen(arg);

@@ -16,7 +16,7 @@
 #include "record/session/session.h"
 #include "record/session/workload.h"
 
-/* Lines about losses at most; the rest is summed up. */
+/* The most lines about losses; one line sums up the rest. */
 #define LOSS_LINES 16
 
 static void say(enum message_level level, const char *text, void *arg)
@@ -39,7 +39,7 @@ static int more_lost(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* "12,345 of cycles on CPU 3 (1.2 %): why" */
+/* Prints "12,345 of cycles on CPU 3 (1.2 %): why". */
 static void print_loss(const struct session *s, const struct loss_entry *e, uint64_t all)
 {
 	bool known = e->event != LOSS_NO_EVENT;
@@ -54,7 +54,7 @@ static void print_loss(const struct session *s, const struct loss_entry *e, uint
 		    loss_cause_text(e->cause));
 }
 
-/* What would help against each cause, where it was met. */
+/* Prints advice for each cause of loss that occurred. */
 static void print_advice(const struct session *s, const struct record_opts *opts,
 			 const struct loss *loss)
 {
@@ -63,7 +63,7 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 
 	for (size_t i = 0; i < loss->nr; i++)
 		met[loss->entries[i].cause] = true;
-	/* Below the default, the default is the first thing to try. */
+	/* Below the default size, advise the default first. */
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
 	if ((met[LOSS_RING] || met[LOSS_STACK_RING]) && wanted)
@@ -84,7 +84,7 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 			 opts->output.compression_level ? "" : "-z, ");
 }
 
-/* Which CPU and event lost how much and why, the most first; of @all samples. */
+/* Prints losses by CPU and event, with causes, the largest first; @all is the number of samples. */
 static void print_losses(const struct session *s, const struct record_opts *opts,
 			 const struct loss *loss, uint64_t all)
 {
@@ -103,7 +103,7 @@ static void print_losses(const struct session *s, const struct record_opts *opts
 	free(sorted);
 }
 
-/* What later samples have overwritten, as asked. */
+/* Prints the number of overwritten samples. */
 static void print_overwritten(const struct session *s, const struct overwrite_count *o)
 {
 	char text[32], size[16];
@@ -155,7 +155,7 @@ static uint64_t taken_samples(const struct session *s, const struct session_resu
 	return session_memory(s, &f) ? f.taken : r->samples;
 }
 
-/* One that is in several files is one. */
+/* Counts a sample that is in several files once. */
 static uint64_t written_samples(const struct session *s, const struct session_result *r)
 {
 	struct history_figures f;
@@ -176,8 +176,8 @@ static uint64_t offered_samples(const struct session *s, const struct session_re
 }
 
 /*
- * Children inherit events when they are forked, and not later. The kernel ends events of a task
- * that becomes another user by exec.
+ * A child inherits events only at its fork. The kernel ends the events of a task that changes its
+ * user by exec.
  */
 static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 {
@@ -202,7 +202,7 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 	}
 }
 
-/* Stacks that were cut are no lost samples, and the reason for the exit status. */
+/* Cut stacks are not lost samples, but they also determine the exit status. */
 static void name_cut(const struct session_result *r, struct buf *out)
 {
 	char text[32];
@@ -260,7 +260,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 	print_losses(s, opts, r->loss, offered_samples(s, r));
 	if (!cmd->quiet)
 		print_memory(s, r, true);
-	/* Of a pipe more may have been read, and of a truncated file more may be found. */
+	/* A pipe's reader may have read more, and a reader of a truncated file may find more. */
 	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
 		 (int)name.len, (const char *)name.data,
 		 r->at_least || !strcmp(opts->output.path, "-") ? "at least " : "",
@@ -269,7 +269,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 	buf_release(&name);
 }
 
-/* What was chosen for the user, or differs from what was asked. */
+/* Prints choices that the recorder made for the user, or that differ from the options. */
 static void say_choices(struct record_command *cmd)
 {
 	char size[16];
@@ -283,7 +283,7 @@ static void say_choices(struct record_command *cmd)
 		complain("recording the whole system; Ctrl-C ends it");
 }
 
-/* Of perf's old options, -g took what --call-graph takes now. */
+/* In old versions of perf, -g had the argument that --call-graph has now. */
 static void say_call_graph(const struct record_opts *opts)
 {
 	static const char *const kinds[] = {"fp", "dwarf", "lbr"};
@@ -369,8 +369,8 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	/*
-	 * Threads that write rarely call malloc; without this each that does maps and unmaps 128 MB
-	 * for itself as recording begins, with all the others waiting.
+	 * Writer threads rarely call malloc(). Without this, each one that does maps and unmaps an
+	 * arena of 128 MB as recording begins, while all others wait.
 	 */
 	mallopt(M_ARENA_MAX, 1);
 	record_options_parse(argc, argv, &cmd);

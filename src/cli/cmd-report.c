@@ -17,7 +17,7 @@
 #include "render/table.h"
 
 #define MAX_STACK     127  /* perf's and the kernel's default */
-#define MAX_MAX_STACK 1024 /* what drawing and JSON nest */
+#define MAX_MAX_STACK 1024 /* the nesting that graphs and JSON allow */
 #define MIN_WIDTH     40
 
 struct report_args {
@@ -167,7 +167,7 @@ static void parse_percentage(struct argp_state *state, struct report_args *a, co
 		usage_error(state, "--percentage: relative or absolute, not '%s'", arg);
 }
 
-/* As perf takes it, and a tab as shells leave it. */
+/* Accepts perf's spelling, and a tab as shells pass it. */
 static void parse_separator(struct argp_state *state, struct report_args *a, const char *arg)
 {
 	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
@@ -207,7 +207,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n': a->table.show_samples = true; break;
 	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
 	case OPT_PERCENT_LIMIT:
-		/* Of what a later -g says the last word counts, as with perf. */
+		/* Words of a later -g override those of an earlier one, as in perf. */
 		a->table.percent_limit = a->graph.percent = parse_percent(state, arg);
 		break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
@@ -308,7 +308,7 @@ static int show_report(struct report_args *a, struct trace *t)
 	return rc;
 }
 
-/* What was asked for must be in the samples. */
+/* Checks that the samples have the fields that the options need. */
 static int check_fields(const struct report_args *a, const struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -362,7 +362,7 @@ static int show_stats(struct report_args *a, struct trace *t)
 static int show(struct report_args *a, struct trace *t)
 {
 	bool header = a->header || a->header_only;
-	/* What the header says of snapshots is known behind pass 1 only. */
+	/* The header lists snapshots, which are known only after pass 1. */
 	bool late = header && snapshots_are_in(t->df);
 	int rc = 0;
 

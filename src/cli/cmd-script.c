@@ -23,7 +23,7 @@ struct script_args {
 	struct lines lines;
 	struct lines_opts line;
 	bool header, header_only, full_header, dump;
-	bool shown; /* a sample was */
+	bool shown; /* a sample was shown */
 };
 
 enum {
@@ -141,7 +141,7 @@ static int put_sample(const struct trace *t, const struct script_sample *s, void
 	return ferror(stdout) ? -EPIPE : 0;
 }
 
-/* Applies -F. Returns 0, or -EINVAL when an argument is wrong for this recording. */
+/* Applies -F. Returns 0, or -EINVAL if an argument is wrong for this recording. */
 static int settle_fields(struct script_args *a, const struct trace *t)
 {
 	struct error err = ERROR_INIT;

@@ -16,7 +16,7 @@ enum word_kind {
 	WORD_NONE,
 	WORD_ORDER,
 	WORD_VALUE,
-	WORD_DEFAULT, /* what is done anyway */
+	WORD_DEFAULT, /* accepted; it is the default */
 	WORD_REFUSED,
 };
 
@@ -120,7 +120,7 @@ int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err)
 	return rc;
 }
 
-/* Whether @word, the one behind -g, is meant for it: not an option, and not the recording. */
+/* Whether @word, which follows -g, is its argument: not an option, and not the recording. */
 static bool is_spec(const char *word)
 {
 	size_t len = strcspn(word, ",");

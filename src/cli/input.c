@@ -18,7 +18,7 @@
 
 static const char default_input[] = "perf.data";
 
-#define PROGRESS_AFTER_NS 500000000ull /* work that is shorter shows no bar */
+#define PROGRESS_AFTER_NS 500000000ull /* shorter work shows no bar */
 #define PROGRESS_EVERY_NS 100000000ull
 #define PROGRESS_COLUMNS  50
 
@@ -127,7 +127,7 @@ const struct argp samples_argp = {.options = samples_options, .parser = parse_sa
 /* Standard error as it was, while getopt writes to the one below; else NULL. */
 static FILE *plain_stderr;
 
-/* Lines of messages, with what could steer a terminal made harmless. */
+/* Prints lines of messages, with control characters made harmless for a terminal. */
 static ssize_t write_escaped(void *unused, const char *text, size_t len)
 {
 	const char *end = text + len, *line, *stop;
@@ -145,7 +145,7 @@ static ssize_t write_escaped(void *unused, const char *text, size_t len)
 	return (ssize_t)len;
 }
 
-/* getopt prints the words that it does not know as they are, and only to stderr. */
+/* getopt prints unknown words unescaped, and only to stderr. */
 static void escape_messages(bool begin)
 {
 	const cookie_io_functions_t io = {.write = write_escaped};
@@ -205,7 +205,7 @@ static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg
 	int n;
 
 	if (!p->enabled || pthread_mutex_trylock(&p->lock))
-		return; /* another worker is telling */
+		return; /* another thread is reporting */
 	now = now_ns(CLOCK_MONOTONIC);
 	if (now - p->start_ns < PROGRESS_AFTER_NS || now - p->last_ns < PROGRESS_EVERY_NS) {
 		pthread_mutex_unlock(&p->lock);
@@ -298,7 +298,7 @@ void input_release(struct input *in)
 	filter_release(&in->filter);
 }
 
-/* On a terminal that can erase a line, which what keeps a console's log cannot. */
+/* Only on a terminal that can erase a line; a console's log cannot. */
 static bool shows_progress(void)
 {
 	const char *term = getenv("TERM");
@@ -306,7 +306,7 @@ static bool shows_progress(void)
 	return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* perf reads a pipe without being told to. */
+/* As perf, reads a pipe on standard input without an option. */
 static bool piped_in(const struct input *in)
 {
 	struct stat st;
@@ -386,7 +386,7 @@ void input_explain_stacks(const struct input *in, const struct trace *t)
 		 t->arch ? t->arch : "like this one");
 }
 
-/* Where samples are, for who has asked for others. */
+/* Prints where the samples are, for a user whose filters passed none. */
 static const char *time_span(const struct trace_counts *c, char *ret, size_t size)
 {
 	const uint64_t s = 1000000000;

@@ -24,7 +24,7 @@ static const struct command {
 	{"version", cmd_version, "show versions"},
 };
 
-/* perf's commands, and what to use for each. */
+/* perf's commands, and the replacement of each. */
 // clang-format off
 static const struct {
 	const char *name, *instead; /* NULL: perf's command, which reads our recordings */
@@ -158,8 +158,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /*
  * A file that is opened while one of the first three descriptors is closed would get its number,
- * and what is meant for a terminal would go there. Each is taken in a way in which it cannot be
- * used, so that whoever tries is told. For a recorded command it is closed as it was.
+ * and text for a terminal would go into the file. So each closed one is opened in a way that makes
+ * every use fail with an error. For a recorded command it is closed again.
  */
 static void occupy_descriptors(void)
 {
@@ -167,7 +167,7 @@ static void occupy_descriptors(void)
 
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", unusable[fd] | O_CLOEXEC) != fd)
-			exit(EXIT_ERROR); /* there is nobody to tell */
+			exit(EXIT_ERROR); /* no descriptor is left to print an error to */
 }
 
 static void on_closed_pipe(int number)
@@ -176,8 +176,8 @@ static void on_closed_pipe(int number)
 }
 
 /*
- * A closed pipe is an error of writing, and ends us as one. The signal is not ignored, since exec
- * would hand that on: a command that is recorded shall end by it as it does elsewhere.
+ * A closed pipe ends the program as any other write error. SIGPIPE is not ignored, since a recorded
+ * command would inherit that through exec; it must end by the signal as usual.
  */
 static void expect_closed_pipes(void)
 {
