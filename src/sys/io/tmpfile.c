@@ -20,7 +20,7 @@ int tmpfile_open(struct error *err)
 	if (fd >= 0)
 		return fd;
 
-	/* Not every file system knows O_TMPFILE. */
+	/* Not every file system supports O_TMPFILE. */
 	if (snprintf(name, sizeof(name), "%s/ringtail-XXXXXX", dir) >= (int)sizeof(name))
 		return error_sys(err, -ENAMETOOLONG, "temporary file in %.200s", dir);
 	fd = mkostemp(name, O_CLOEXEC);

@@ -14,9 +14,9 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * The least limit of @group, "/" and names, and of those above it. A container may have only its
- * own part of the tree, and another name for it in /proc: what is not there bounds nothing, and
- * what is mounted does.
+ * Returns the smallest limit of @group ("/" and names) and of the groups above it. A container may
+ * see only its own part of the tree, under another name in /proc: a group that is not there sets no
+ * limit, and the mounted one does.
  */
 static uint64_t least_limit(const char *root, const char *mount, char *group, const char *file)
 {
@@ -28,7 +28,7 @@ static uint64_t least_limit(const char *root, const char *mount, char *group, co
 		slash = strrchr(group, '/');
 		if (slash && !slash[1])
 			*slash = '\0';
-		/* "max" is no number. */
+		/* "max" is not a number. */
 		if (!file_number(&n, "%s/sys/fs/cgroup%s%s/%s", root, mount, group, file) && n > 0)
 			least = lesser(least, (uint64_t)n);
 		slash = strrchr(group, '/');
@@ -38,7 +38,7 @@ static uint64_t least_limit(const char *root, const char *mount, char *group, co
 	return least;
 }
 
-/* Is "memory" one of @controllers, which commas divide? */
+/* Whether "memory" is in the comma list @controllers. */
 static bool has_memory(char *controllers)
 {
 	char *rest, *name = strtok_r(controllers, ",", &rest);
@@ -48,7 +48,7 @@ static bool has_memory(char *controllers)
 	return name;
 }
 
-/* @line of /proc/self/cgroup: number:controllers:group. */
+/* Parses a @line of /proc/self/cgroup: number:controllers:group. */
 static uint64_t limit_of_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':'), *group;

@@ -13,7 +13,7 @@ int priority_realtime(int priority)
 	return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) ? -errno : 0;
 }
 
-/* RESET_ON_FORK is left out: who has no privileges cannot take it back. */
+/* Without RESET_ON_FORK, which a thread without privileges cannot take back. */
 int priority_may_realtime(int priority)
 {
 	const struct sched_param param = {.sched_priority = priority};

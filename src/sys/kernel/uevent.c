@@ -11,7 +11,7 @@
 #include "base/parse.h"
 #include "sys/kernel/cpus.h"
 
-#define GROUP_KERNEL 1 /* as opposed to what udev sends on */
+#define GROUP_KERNEL 1 /* the kernel's messages, not those that udev forwards */
 
 int uevent_open(void)
 {
@@ -64,7 +64,7 @@ int uevent_next_cpu(int fd, int *ret_cpu, bool *ret_online)
 			continue;
 		if (n < 0)
 			return errno == ENOBUFS ? -ENOBUFS : 0;
-		/* Others may send here, too: the kernel has no port. */
+		/* Other senders can reach this socket, too; only the kernel has port 0. */
 		if (size == sizeof(from) && !from.nl_pid &&
 		    uevent_parse_cpu(message, (size_t)n, ret_cpu, ret_online))
 			return 1;
