@@ -245,8 +245,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The command line as typed: argv[0] is "ringtail record" here. If memory runs out the header has
- * none. */
+/* Keeps the command line as typed: argv[0] is "ringtail record" here. If memory runs out, the
+ * header has none. */
 static void keep_command_line(int argc, char **argv, struct record_opts *opts)
 {
 	const char **line = calloc((size_t)argc + 1, sizeof(*line));

@@ -89,7 +89,7 @@ int record_process_enter(struct record_process *p, bool command, struct error *e
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &blocked, &p->mask_before);
-	/* If SIGCHLD stayed ignored, as inherited, the child would leave no exit status. */
+	/* If the parent process ignored SIGCHLD, the child would leave no exit status. */
 	p->child_changed = command && !sigaction(SIGCHLD, &wait, &p->child_before);
 	notify_open(&p->notify);
 	p->environment = notify_environment();

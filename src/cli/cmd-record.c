@@ -137,7 +137,7 @@ static void print_memory(const struct session *s, const struct session_result *r
 			 "'ringtail ctl snapshot' takes one, --snapshot-on-exit the last");
 }
 
-/* What the counts are about: the last output, and @before ones that are complete. */
+/* Appends the outputs that the counts are about: the last one, and @before complete ones. */
 static void name_outputs(const struct session_result *r, size_t before, struct buf *out)
 {
 	buf_printf(out, "%s", strcmp(r->path, "-") ? r->path : "standard output");
@@ -155,7 +155,7 @@ static uint64_t taken_samples(const struct session *s, const struct session_resu
 	return session_memory(s, &f) ? f.taken : r->samples;
 }
 
-/* Counts a sample that is in several files once. */
+/* Returns the number of written samples; one that is in several files counts once. */
 static uint64_t written_samples(const struct session *s, const struct session_result *r)
 {
 	struct history_figures f;
@@ -163,7 +163,7 @@ static uint64_t written_samples(const struct session *s, const struct session_re
 	return session_memory(s, &f) ? f.written : r->samples;
 }
 
-/* All samples that there were to take; those of memory that were not written have been taken. */
+/* Returns the number of samples taken and lost. Samples of -M that were not written were taken. */
 static uint64_t offered_samples(const struct session *s, const struct session_result *r)
 {
 	uint64_t offered = taken_samples(s, r) + r->loss->total;
@@ -296,7 +296,10 @@ static void say_call_graph(const struct record_opts *opts)
 				 strcmp(kinds[i], "lbr") ? word : "dwarf");
 }
 
-/* Whose end was not ours or the terminal's: its status is not ours, so it would go unseen. */
+/*
+ * Reports a command that a signal ended, if neither we nor the terminal sent it: our exit status
+ * does not show it.
+ */
 static void print_crash(const struct session_result *result)
 {
 	int signal = result->command_signal;
@@ -321,7 +324,8 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 		return result.misused ? EXIT_USAGE : EXIT_ERROR;
 	}
 	print_result(s, cmd, &result);
-	/* Who asked for a snapshot before the last has its error as the answer. */
+	/* An earlier request for a snapshot got its error as an answer; only the last counts here.
+	 */
 	if (result.gone || result.last_given_up)
 		return EXIT_ERROR;
 	if (cmd->fail_on_loss && (result.loss->total || result.cut->total || result.missed_cpus))

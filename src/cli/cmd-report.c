@@ -167,7 +167,7 @@ static void parse_percentage(struct argp_state *state, struct report_args *a, co
 		usage_error(state, "--percentage: relative or absolute, not '%s'", arg);
 }
 
-/* Accepts perf's spelling, and a tab as shells pass it. */
+/* Accepts a tab as perf spells it (\t), and as shells pass it. */
 static void parse_separator(struct argp_state *state, struct report_args *a, const char *arg)
 {
 	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
@@ -207,7 +207,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n': a->table.show_samples = true; break;
 	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
 	case OPT_PERCENT_LIMIT:
-		/* Words of a later -g override those of an earlier one, as in perf. */
+		/* The last of this option and of -g's percentage counts, as in perf. */
 		a->table.percent_limit = a->graph.percent = parse_percent(state, arg);
 		break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;

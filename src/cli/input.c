@@ -124,7 +124,7 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 const struct argp input_argp = {.options = input_options, .parser = parse_input};
 const struct argp samples_argp = {.options = samples_options, .parser = parse_samples};
 
-/* Standard error as it was, while getopt writes to the one below; else NULL. */
+/* The original standard error while getopt writes to an escaping stream; else NULL. */
 static FILE *plain_stderr;
 
 /* Prints lines of messages, with control characters made harmless for a terminal. */
@@ -386,7 +386,7 @@ void input_explain_stacks(const struct input *in, const struct trace *t)
 		 t->arch ? t->arch : "like this one");
 }
 
-/* Prints where the samples are, for a user whose filters passed none. */
+/* Writes the span of the samples' times, for a user whose filters passed none. */
 static const char *time_span(const struct trace_counts *c, char *ret, size_t size)
 {
 	const uint64_t s = 1000000000;
