@@ -9,7 +9,7 @@
  *              | ("kprobe:" | "kretprobe:") function ["/" terms "/"] [":"] [modifiers]
  *   breakpoint := "mem:" (address | [file ":"] name) ["/" length] [":" access] [":" modifiers]
  *
- * A word holds its colons; resolve.c knows what they mean. place.h has what files and names are.
+ * A word holds its colons; resolve.c interprets them. place.h has the syntax of files and names.
  */
 #include "event/parse/parser_state.h"
 
@@ -24,7 +24,7 @@
 #include "event/parse/resolve.h"
 #include "event/catalog/suggest.h"
 
-/* Longer than any list that a person or a script writes; bounds the work of the suggestions too. */
+/* Longer than any list that users or scripts write; also bounds the work of the suggestions. */
 #define TEXT_MAX (1U << 20)
 
 static void event_words_release(struct event_words *words)
@@ -206,7 +206,7 @@ out:
 	return rc;
 }
 
-/* What belongs to the leader of a group alone; the members follow it. */
+/* Settings of a group's leader only; the members follow it. */
 static void close_group(struct parser *parser, size_t first)
 {
 	struct event_spec *leader = &parser->drafts[first].spec;
@@ -347,7 +347,7 @@ static int hand_over(struct parser *parser, struct event_list *list)
 		list->specs[list->count + i].leader += (int)list->count;
 	}
 	list->count += parser->count;
-	parser->count = 0; /* the names are the list's now */
+	parser->count = 0; /* the list owns the names now */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the words of an event mean. In this order: generic names and rNNN, TYPE:CONFIG, a PMU with
- * terms, an alias of any PMU, a tracepoint, and last the vendors' names.
+ * Resolves the words of an event. It tries in this order: generic names and rNNN, TYPE:CONFIG, a
+ * PMU with terms, an alias of any PMU, a tracepoint, and last the vendors' names.
  */
 #include "event/parse/resolve.h"
 
@@ -126,7 +126,7 @@ static int add_generic(struct parser *parser, const struct event_words *words,
 	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
-/* TYPE:CONFIG[:modifiers], both numbers. -ENOENT (no sentence) if it is not of that form. */
+/* TYPE:CONFIG[:modifiers], both numbers. -ENOENT, without a text, if it is not of that form. */
 static int add_numeric(struct parser *parser, const struct event_words *words, const char *type,
 		       const char *rest)
 {
@@ -200,7 +200,7 @@ static bool pmu_stands_for(const char *wanted, const char *name)
 	return !name[strspn(name, "0123456789")];
 }
 
-/* PMU/terms/: the PMU of that name, or all that it stands for. -ENOENT without a sentence: none. */
+/* PMU/terms/: the PMU of that name, or all that match it. -ENOENT, without a text: none. */
 static int add_pmu(struct parser *parser, const struct event_words *words)
 {
 	struct name_list names = {0};
@@ -246,7 +246,7 @@ static bool pmu_has_alias(struct parser *parser, const char *pmu_name, const cha
 	return rc == 0 || rc == -EBADMSG;
 }
 
-/* An alias by itself, in every PMU that has it. -ENOENT without a sentence: in none. */
+/* An alias without PMU, in every PMU that has it. -ENOENT, without a text: in none. */
 static int add_alias(struct parser *parser, const struct event_words *words, const char *alias,
 		     const char *inner)
 {
@@ -349,7 +349,7 @@ out:
 	return rc;
 }
 
-/* -ENOENT without a sentence: no vendor's name that is known on this machine. */
+/* -ENOENT, without a text: not a vendor's name that is known on this machine. */
 static int add_vendor(struct parser *parser, const struct event_words *words)
 {
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
@@ -442,7 +442,7 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 		return rc;
 	if (rest && names_find(name, &event) == 0)
 		return modifier_check(rest, parser->err);
-	/* Whoever asks for a tracepoint must hear why there is none; others would be misled. */
+	/* Only for the name of a tracepoint: other users would be misled by why there is none. */
 	if (rest && !modifier_like(rest) && tracepoint.code == -EACCES)
 		return error_set(parser->err, -EACCES, "%s", tracepoint.text);
 	if (rest && !modifier_like(rest) && tracepoint.code == -ENXIO)
