@@ -177,6 +177,21 @@ int reader_watch(struct reader *r, int fd, struct error *err)
 }
 
 /*
+ * Of a CPU that was offline a new event is behind the same descriptor (record/open/revive.h), and
+ * epoll has forgotten the old one.
+ */
+static int poll_again(struct reader *r, size_t i)
+{
+	int fd = r->rings[i].fds[r->rings[i].polled];
+	struct epoll_event ev = ring_interest(r, i);
+	int rc = epoll_ctl(r->epoll, EPOLL_CTL_MOD, fd, &ev) ? -errno : 0;
+
+	if (rc != -ENOENT)
+		return rc;
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/*
  * Polls the quiet rings again when the timer has expired. epoll reports at once what came
  * meanwhile, because nothing called perf_poll() since.
  */
@@ -188,16 +203,12 @@ static int end_quiet(struct reader *r, struct error *err)
 		return 0;
 	r->any_quiet = false;
 	for (size_t i = 0; !rc && i < r->nr; i++) {
-		struct reader_ring *rr = &r->rings[i];
-		struct epoll_event ev = ring_interest(r, i);
-
-		if (!rr->quiet)
+		if (!r->rings[i].quiet)
 			continue;
-		rr->quiet = false;
-		if (epoll_ctl(r->epoll, EPOLL_CTL_MOD, rr->fds[rr->polled], &ev))
-			rc = error_sys(err, -errno, "epoll");
+		r->rings[i].quiet = false;
+		rc = poll_again(r, i);
 	}
-	return rc;
+	return rc ? error_sys(err, rc, "epoll") : 0;
 }
 
 static int begin_quiet(struct reader *r, struct reader_ring *rr, struct error *err)

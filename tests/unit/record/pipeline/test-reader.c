@@ -5,6 +5,7 @@
  * reader, only samples are dropped, and they are counted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -628,7 +629,7 @@ static void test_sideband_is_quiet_and_comes_back(void **state)
 	struct error err = ERROR_INIT;
 	struct lab lab;
 	struct reader_source source = {.page_size = PAGE, .data_size = RING, .sideband = true};
-	int readable = eventfd(1, EFD_CLOEXEC), wake = eventfd(1, EFD_CLOEXEC), fd = -1;
+	int readable = eventfd(1, EFD_CLOEXEC), wake = eventfd(1, EFD_CLOEXEC), fd = -1, other;
 	uint64_t bytes;
 
 	lab_open(&lab, 4 * RING, NULL);
@@ -641,6 +642,11 @@ static void test_sideband_is_quiet_and_comes_back(void **state)
 	for (int i = 0; i < 3; i++) {
 		put(&lab, SIDEBAND, PERF_RECORD_COMM, 40);
 		assert_int_equal(wait_for_sideband(&lab, readable), 40);
+		/* As when a CPU comes back: another event gets the descriptor while the ring is
+		 * quiet. */
+		other = eventfd(1, EFD_CLOEXEC);
+		assert_int_equal(dup3(other, readable, O_CLOEXEC), readable);
+		close(other);
 	}
 	assert_int_equal(reader_watch(lab.reader, wake, &err), 0);
 	while (reader_wait(lab.reader, &fd, 1, &err) == 0)
