@@ -352,7 +352,7 @@ static int run(struct record_command *cmd)
 
 	say_choices(cmd);
 	if (session_new(&cmd->opts, &messages, &s, &err)) {
-		complain_at(LOG_ERR, "%s", err.text);
+		print_error(cmd, &err);
 		return EXIT_ERROR;
 	}
 	rc = record_process_enter(&process, cmd->opts.plan.target.command, &err);
