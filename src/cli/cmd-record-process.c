@@ -70,7 +70,6 @@ static void let_signals_end(void *process)
 	const struct sigaction end = {.sa_handler = SIG_DFL};
 	sigset_t ends;
 
-	forget_signals();
 	sigemptyset(&ends);
 	add_ends(&ends);
 	p->interrupt_changed = !sigaction(SIGINT, &end, &p->interrupt_before);

@@ -42,6 +42,7 @@ struct worker {
 	bool paused;	      /* the reader waits for @resumed */
 	pthread_cond_t resumed;
 	bool held, waived;     /* the writer is to stop; nothing stops it */
+	bool retargeting;      /* worker_hold() stopped it, not a full output */
 	bool busy;	       /* the writer uses the sink */
 	pthread_cond_t turned; /* held, waived or busy has changed */
 	bool hung_up, full, ended;
@@ -316,12 +317,17 @@ static int flush(struct worker *w, struct error *err)
 	return rc;
 }
 
-/* Waits while the writer is held, then claims the sink until give_sink(). */
-static void take_sink(struct worker *w)
+/*
+ * Waits while the writer is held, then claims the sink until give_sink(). At the @end no record
+ * follows that belongs to the next output: a full one does not hold the writer.
+ */
+static void take_sink(struct worker *w, bool end)
 {
 	pthread_mutex_lock(&w->lock);
-	while (w->held && !w->waived)
+	while (w->held && !w->waived && (!end || w->retargeting))
 		pthread_cond_wait(&w->turned, &w->lock);
+	if (end)
+		w->full = false;
 	w->busy = true;
 	pthread_mutex_unlock(&w->lock);
 }
@@ -386,7 +392,7 @@ static void *write_main(void *arg)
 		bool failed_before = rc;
 
 		mark = fifo_wait(w->fifo, &run);
-		take_sink(w);
+		take_sink(w, mark & MARK_END);
 		if (!failed_before)
 			rc = mark ? flush(w, &err) : write_run(w, &run, &err);
 		else if (!mark && w->opts.discard)
@@ -477,8 +483,6 @@ void worker_ask(struct worker *w, enum worker_command command)
 	if (command == WORKER_FINISH) {
 		w->paused = false;
 		pthread_cond_signal(&w->resumed);
-		w->waived = true;
-		pthread_cond_broadcast(&w->turned);
 	}
 	pthread_mutex_unlock(&w->lock);
 	notify(w->wake);
@@ -487,7 +491,7 @@ void worker_ask(struct worker *w, enum worker_command command)
 void worker_hold(struct worker *w, bool hold)
 {
 	pthread_mutex_lock(&w->lock);
-	w->held = hold;
+	w->held = w->retargeting = hold;
 	w->waived = !hold;
 	pthread_cond_broadcast(&w->turned);
 	while (hold && w->busy)
@@ -506,7 +510,7 @@ void worker_retarget(struct worker *w, struct sink *sink, void *arg)
 void worker_resume(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
-	w->paused = w->full = w->held = w->waived = false;
+	w->paused = w->full = w->held = w->waived = w->retargeting = false;
 	pthread_cond_signal(&w->resumed);
 	pthread_cond_broadcast(&w->turned);
 	pthread_mutex_unlock(&w->lock);

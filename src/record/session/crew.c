@@ -426,21 +426,25 @@ struct worker_view crew_view(struct crew *crew)
 	return all;
 }
 
-bool crew_drain(struct crew *crew, int ms)
+enum crew_end crew_drain(struct crew *crew, int64_t ms, bool rotates)
 {
 	uint64_t deadline = now_ms() + (uint64_t)ms;
 
 	if (!crew->running)
-		return true;
+		return CREW_ENDED;
 	crew_ask(crew, WORKER_FINISH);
-	while (!crew_view(crew).ended) {
-		uint64_t left = ms_until(deadline);
+	for (;;) {
+		struct worker_view view = crew_view(crew);
+		int64_t left = ms < 0 ? -1 : (int64_t)ms_until(deadline);
 
+		if (view.ended)
+			return CREW_ENDED;
+		if (view.full && crew->hold && rotates)
+			return CREW_FULL;
 		if (!left)
-			return false;
-		wait_a_while(crew, (int64_t)left);
+			return CREW_LATE;
+		wait_a_while(crew, left);
 	}
-	return true;
 }
 
 size_t crew_backlog(const struct crew *crew)
@@ -460,6 +464,7 @@ int crew_dismiss(struct crew *crew, struct error *err)
 	if (!crew->running)
 		return 0;
 	crew->running = false;
+	crew_hold(crew, false);
 	crew_ask(crew, WORKER_FINISH);
 	while (crew->whole && crew->waiting && !crew_view(crew).ended)
 		wait_a_while(crew, -1);

@@ -82,8 +82,17 @@ void crew_resume(struct crew *crew);
 /* All that is true of every worker; code and full: of any. Quiets the report. */
 struct worker_view crew_view(struct crew *crew);
 
-/* Asks all workers to drain and end. Returns whether they did within @ms. */
-bool crew_drain(struct crew *crew, int ms);
+enum crew_end {
+	CREW_ENDED,
+	CREW_FULL, /* a full output holds the writer: rotate, or crew_hold(crew, false) */
+	CREW_LATE, /* the time is over */
+};
+
+/*
+ * Asks all workers to drain and end, and waits up to @ms (negative: any time), with @rotates also
+ * until a full output holds the writer. May be called again.
+ */
+enum crew_end crew_drain(struct crew *crew, int64_t ms, bool rotates);
 
 /* Bytes that are out of the rings and not written yet. Any time. */
 size_t crew_backlog(const struct crew *crew);

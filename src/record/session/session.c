@@ -275,19 +275,45 @@ static int count_overwritten(struct session *s, struct error *err)
 }
 
 /*
- * Waits until the writers are done; all rings are drained. A second request to end counts only
- * after the message, because the user did not know before; then the host may end the process.
+ * A second request to end counts only after the message, because the user did not know before; then
+ * the host may end the process.
  */
-static void wait_for_output(struct session *s)
+static void say_slow(const struct session *s)
 {
-	if (crew_drain(&s->crew, OUTPUT_WAIT_MS))
-		return;
-	if (s->host.slow_output)
-		s->host.slow_output(s->host.arg);
+	session_empty(s->host.stop);
 	messages_say(s->messages, MESSAGE_WARNING,
 		     "the output is slow: %zu MB are still to be written%s",
 		     crew_backlog(&s->crew) >> 20,
 		     s->host.slow_output ? "; ^C ends without them" : "");
+	if (s->host.slow_output)
+		s->host.slow_output(s->host.arg);
+}
+
+/* Waits until the writers are done; all rings are drained. An output that fills is rotated still.
+ */
+static int wait_for_output(struct session *s, struct error *err)
+{
+	uint64_t deadline = now_ms() + OUTPUT_WAIT_MS;
+	bool slow = false, rotates;
+	int rc = 0;
+
+	while (!rc) {
+		rotates = !session_at_max_size(s);
+		if (!rotates)
+			crew_hold(&s->crew, false);
+		switch (crew_drain(&s->crew, slow ? -1 : (int64_t)ms_until(deadline), rotates)) {
+		case CREW_ENDED: return 0;
+		case CREW_FULL:
+			if (!session_at_max_size(s))
+				rc = session_rotate_full(s, err);
+			break;
+		case CREW_LATE:
+			say_slow(s);
+			slow = true;
+			break;
+		}
+	}
+	return rc;
 }
 
 static void say_throttled(const struct session *s)
@@ -325,13 +351,14 @@ static bool stop_command(struct session *s)
 static int session_finish(struct session *s, struct error *err)
 {
 	struct compress_stats compression;
-	int rc;
+	int rc, dismissed;
 
 	s->ended = now_ns(CLOCK_MONOTONIC);
 	service_status_stopping(&s->service);
 	opened_disable(s->opened);
-	wait_for_output(s);
-	rc = crew_dismiss(&s->crew, err);
+	rc = wait_for_output(s, err);
+	dismissed = crew_dismiss(&s->crew, rc ? NULL : err);
+	rc = rc ? rc : dismissed;
 	if (!rc)
 		rc = snapshot_service_finish(&s->memory, &s->workload, err);
 	if (!rc)

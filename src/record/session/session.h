@@ -60,8 +60,8 @@ struct session_host {
 
 	/* Called on the session's thread, with @arg; NULL: not called. */
 	void (*starting)(void *arg);	/* the command is forked, and recording begins */
-	void (*slow_output)(void *arg); /* from now on ^C may end the process before the output is
-					   complete */
+	void (*slow_output)(void *arg); /* it was printed that the output is slow: from now on ^C
+					   may end the process before the output is complete */
 	void *arg;
 };
 

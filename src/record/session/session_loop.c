@@ -25,7 +25,7 @@ static void check_state_again(struct session *s)
 		s->stop = true;
 }
 
-static bool is_full(const struct session *s)
+bool session_at_max_size(const struct session *s)
 {
 	return s->opts->output.max_size && output_metered(&s->output) >= s->opts->output.max_size;
 }
@@ -44,7 +44,7 @@ static enum outcome cut_output(void *session, struct error *err)
 	struct session *s = session;
 	enum session_state before = s->state;
 	/* The snapshot filled it, unless the rotation is undone. */
-	bool full = s->memory.flight && is_full(s);
+	bool full = s->memory.flight && session_at_max_size(s);
 	enum outcome outcome;
 
 	s->state = SESSION_ROTATING;
@@ -83,7 +83,7 @@ static int serve_requests(struct session *s, struct error *err)
 	rc = snapshot_service_serve(&s->memory, err);
 	if (rc)
 		return rc;
-	check_size(s, is_full(s));
+	check_size(s, session_at_max_size(s));
 	check_state_again(s);
 	return 0;
 }
@@ -260,17 +260,25 @@ static int on_tick(struct session *s, struct error *err)
 	return 0;
 }
 
+int session_rotate_full(struct session *s, struct error *err)
+{
+	int rc;
+
+	s->rotation.full = true;
+	rc = session_rotate(s, "size", err);
+	s->rotation.full = false;
+	return rc;
+}
+
 static int on_full(struct session *s, struct error *err)
 {
 	int rc;
 
-	if (is_full(s)) {
+	if (session_at_max_size(s)) {
 		check_size(s, true);
 		return 0;
 	}
-	s->rotation.full = true;
-	rc = session_rotate(s, "size", err);
-	s->rotation.full = false;
+	rc = session_rotate_full(s, err);
 	/* After the flush the sideband is settled, and the next rotation need not repeat it. */
 	if (!rc && !s->memory.flight)
 		ask_for_flush(s);
@@ -347,8 +355,7 @@ static int on_control(struct session *s, struct error *err)
 	return s->command_error.code;
 }
 
-/* Empties a descriptor of the host. Returns whether it had anything. */
-static bool take_all(int fd)
+bool session_empty(int fd)
 {
 	char bytes[128]; /* fits a struct signalfd_siginfo and an eventfd's counter */
 	bool any = false;
@@ -373,8 +380,8 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 	if (s->state < SESSION_RUNNING)
 		return ms < PATIENCE_MS || poll(&stop, 1, 0) <= 0;
 	while_writing(s);
-	end = take_all(s->host.stop);
-	asked = take_all(s->host.request);
+	end = session_empty(s->host.stop);
+	asked = session_empty(s->host.request);
 	if (end && s->slow_said)
 		return false;
 	s->stop |= end;
@@ -392,14 +399,14 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 
 static int on_stop(struct session *s, struct error *err)
 {
-	s->stop |= take_all(s->host.stop);
+	s->stop |= session_empty(s->host.stop);
 	return 0;
 }
 
 /* A request for a snapshot counts even if the end was requested with it. */
 static int on_request(struct session *s, struct error *err)
 {
-	bool asked = take_all(s->host.request);
+	bool asked = session_empty(s->host.request);
 
 	if (asked && s->memory.flight)
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);

@@ -61,7 +61,14 @@ int session_settle(struct session *s, struct error *err);
 int session_open_memory(struct session *s, struct error *err);
 int session_open_hotplug(struct session *s, struct error *err);
 int session_start_control(struct session *s, struct error *err);
-int session_loop(struct session *s, struct error *err); /* RUNNING -> DRAINING */
+int session_loop(struct session *s, struct error *err);	       /* RUNNING -> DRAINING */
+int session_rotate_full(struct session *s, struct error *err); /* the writer is held */
+
+/* Whether all outputs together have the size of --max-size. */
+bool session_at_max_size(const struct session *s);
+
+/* Empties a descriptor of the host. Returns whether it had anything. */
+bool session_empty(int fd);
 
 /* While a pipe is written to from the main thread: as struct writer_patience. */
 bool session_wait_for_pipe(void *session, uint64_t ms);
