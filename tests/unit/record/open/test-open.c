@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,6 +69,14 @@ static void end_all_threads(void)
 		sem_post(&end_threads);
 	while (nr_threads)
 		pthread_join(threads[--nr_threads], NULL);
+	/* A thread that was joined is in /proc for a moment more. */
+	for (size_t nr = 0; nr != 1; sched_yield()) {
+		struct tasks left = {0};
+
+		assert_int_equal(tasks_add_threads(&left, getpid(), NULL), 0);
+		nr = left.nr;
+		tasks_release(&left);
+	}
 }
 
 static const struct kernel newest = {
