@@ -142,28 +142,6 @@ static int ring_poll(struct reader *r, size_t i)
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, rr->fds[rr->polled], &ev) ? -errno : 0;
 }
 
-int reader_add(struct reader *r, const struct reader_source *source, struct error *err)
-{
-	struct reader_ring rr = {
-		.index = source->ring,
-		.cpu = source->cpu,
-		.sideband = source->sideband,
-		.run_on = source->run_on,
-		.fds = source->fds,
-		.nr_fds = source->nr_fds,
-	};
-	int rc = ring_init(&rr.ring, source->memory,
-			   (const uint8_t *)source->memory + source->page_size, source->data_size);
-
-	if (rc)
-		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
-	if (array_grow(&r->rings, &r->capacity, r->nr + 1, sizeof(*r->rings)))
-		return error_set(err, -ENOMEM, "out of memory");
-	r->rings[r->nr++] = rr;
-	rc = ring_poll(r, r->nr - 1);
-	return rc ? error_sys(err, rc, "epoll") : 0;
-}
-
 void reader_set_least(struct reader *r, uint64_t bytes)
 {
 	r->least = bytes;
@@ -192,8 +170,9 @@ static int poll_again(struct reader *r, size_t i)
 }
 
 /*
- * Polls the quiet rings again when the timer has expired. epoll reports at once what came
- * meanwhile, because nothing called perf_poll() since.
+ * Polls the quiet rings again when the timer has expired, and has them drained: of what came
+ * meanwhile epoll tells nothing, because EPOLL_CTL_MOD calls perf_poll(), which clears the report,
+ * and epoll_wait() calls it again.
  */
 static int end_quiet(struct reader *r, struct error *err)
 {
@@ -206,6 +185,8 @@ static int end_quiet(struct reader *r, struct error *err)
 		if (!r->rings[i].quiet)
 			continue;
 		r->rings[i].quiet = false;
+		r->rings[i].ready = true;
+		r->any_ready = true;
 		rc = poll_again(r, i);
 	}
 	return rc ? error_sys(err, rc, "epoll") : 0;
@@ -221,6 +202,31 @@ static int begin_quiet(struct reader *r, struct reader_ring *rr, struct error *e
 	rc = timer_set(r->timer, QUIET_MS, false);
 	r->any_quiet = !rc;
 	return rc ? error_sys(err, rc, "timerfd") : 0;
+}
+
+int reader_add(struct reader *r, const struct reader_source *source, struct error *err)
+{
+	struct reader_ring rr = {
+		.index = source->ring,
+		.cpu = source->cpu,
+		.sideband = source->sideband,
+		.run_on = source->run_on,
+		.fds = source->fds,
+		.nr_fds = source->nr_fds,
+	};
+	int rc = ring_init(&rr.ring, source->memory,
+			   (const uint8_t *)source->memory + source->page_size, source->data_size);
+
+	if (rc)
+		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
+	if (array_grow(&r->rings, &r->capacity, r->nr + 1, sizeof(*r->rings)))
+		return error_set(err, -ENOMEM, "out of memory");
+	r->rings[r->nr++] = rr;
+	rc = ring_poll(r, r->nr - 1);
+	if (rc)
+		return error_sys(err, rc, "epoll");
+	/* EPOLL_CTL_ADD has cleared the report of what is in the ring already: see end_quiet(). */
+	return rr.sideband ? begin_quiet(r, &r->rings[r->nr - 1], err) : 0;
 }
 
 static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t events,
