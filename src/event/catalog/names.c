@@ -53,7 +53,9 @@ static const struct name_row name_rows[] = {
 	{"cgroup-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES},
 };
 
-/* A row of spellings; the first of a cache and of a result, the second of an operation is usual. */
+/*
+ * A row of spellings. The usual one is the first of a cache or result, the second of an operation.
+ */
 struct word_row {
 	const char *words[6];
 };
@@ -84,7 +86,7 @@ static const struct word_row result_words[] = {
 #define WRITE	 (1U << PERF_COUNT_HW_CACHE_OP_WRITE)
 #define PREFETCH (1U << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 
-/* What can be done to a cache, as far as an event for it makes sense. */
+/* The operations that perf allows on each cache. */
 static const unsigned int cache_ops[] = {
 	[PERF_COUNT_HW_CACHE_L1D] = READ | WRITE | PREFETCH,
 	[PERF_COUNT_HW_CACHE_L1I] = READ | PREFETCH,
@@ -97,9 +99,9 @@ static const unsigned int cache_ops[] = {
 // clang-format on
 
 /*
- * Takes the longest word of @rows off the front of *@s, where a dash or the end follows it.
- * Returns the row, and moves *@s behind word and dash; -1 if none fits. A dash with nothing behind
- * it is left, so that the caller finds it.
+ * Takes the longest word of @rows off the front of *@s; a dash or the end must follow it. Returns
+ * the row and moves *@s behind the word and its dash; -1 if no word fits. Leaves a dash at the very
+ * end in *@s, so that the caller reports it.
  */
 static int take_word(const struct word_row *rows, size_t count, const char **s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turning the terms of a PMU into config words. */
+/* Turns the terms of a PMU into config words. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -50,8 +50,8 @@ static uint64_t spread(uint64_t word, uint64_t bits, uint64_t value)
 }
 
 /*
- * Where a PMU has defaults, a term replaces what they put into its bits. Elsewhere it only adds, so
- * that "config=0x100000,event=0x3c" is what perf makes of it.
+ * If the PMU has defaults, a term replaces the default in its bits. Otherwise it only adds bits, as
+ * in perf: "config=0x100000,event=0x3c".
  */
 static bool has_defaults(const struct pmu *pmu)
 {
@@ -105,7 +105,7 @@ static int unknown_term(const struct pmu *pmu, const struct term *term, struct e
 			 pmu->name, len ? known : "none of its own");
 }
 
-/* True if the user gives the term too, other than to name the event by it. */
+/* Whether the user also gives the term, apart from @event, the term that names the event. */
 static bool overridden(const struct term_list *user, const struct term *event, const char *key)
 {
 	const struct term *term = term_find(user, key);
@@ -114,8 +114,8 @@ static bool overridden(const struct term_list *user, const struct term *event, c
 }
 
 /*
- * Terms of an alias: numbers, or '?', whose value the user gives under the same name. A number that
- * the user gives too is left to the user ("cpu/mem-loads,ldlat=50/"; perf ors the two values).
+ * Applies the terms of an alias. For '?' it takes the value of the user's term of that name. The
+ * user's number replaces the alias's ("cpu/mem-loads,ldlat=50/"); perf ors the two.
  */
 static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 		       const struct term_list *user, const struct term *event,
@@ -161,7 +161,7 @@ static const char *alias_of_term(const struct pmu *pmu, const struct term *term)
 	return term->key;
 }
 
-/* A generic event asked of one kind of core: the kernel finds the PMU's number in the config. */
+/* Limits a generic event to one kind of core: the kernel finds the PMU's number in the config. */
 static int apply_generic(const struct pmu *pmu, const char *name, struct event_spec *spec)
 {
 	struct generic_event event;
@@ -214,7 +214,7 @@ static unsigned long read_cap(const struct event_env *env, const struct pmu *pmu
 	return strtoul(text, NULL, base);
 }
 
-/* Sets a term by name where the PMU has it; 0 bits of room for the value: left alone. */
+/* Sets a term by name, if the PMU has it and its bits hold the value. */
 static void set_default(const struct pmu *pmu, const char *name, uint64_t value,
 			struct event_spec *spec)
 {
@@ -227,7 +227,7 @@ static void set_default(const struct pmu *pmu, const char *name, uint64_t value,
 		set_format(pmu, format, &term, spec, NULL);
 }
 
-/* The period nearest to 3 (2^3 ticks, perf's choice) of those that the bits of @mask allow. */
+/* Returns the bit number of a period that @mask allows, nearest to 3 (2^3 ticks, perf's choice). */
 static unsigned int pick_period(unsigned long mask)
 {
 	for (unsigned int d = 0; d < 16; d++) {
@@ -240,8 +240,8 @@ static unsigned int pick_period(unsigned long mask)
 }
 
 /*
- * Intel PT traces nothing of use with an empty config: time stamps, MTC and PSB packets as often
- * as the hardware allows near perf's default, and branches. As perf, intel_pt_default_config().
+ * With an empty config Intel PT traces nothing useful. Turns on branches, time stamps, and MTC and
+ * PSB packets about as often as perf does (its intel_pt_default_config()).
  */
 static void apply_pt_defaults(const struct event_env *env, const struct pmu *pmu,
 			      struct event_spec *spec)
@@ -264,8 +264,8 @@ static void apply_pt_defaults(const struct event_env *env, const struct pmu *pmu
 }
 
 /*
- * A '?' of the alias that the user's term fills has been applied with the alias, or may be no term
- * of the format at all.
+ * Whether the user's term @key fills a '?' of the alias: apply_alias() has applied it, and it need
+ * not be a term of the format.
  */
 static bool is_parameter(const struct term_list *alias, const char *key)
 {
@@ -274,7 +274,7 @@ static bool is_parameter(const struct term_list *alias, const char *key)
 	return term && term->value && strcmp(term->value, "?") == 0;
 }
 
-/* One term of the user's that is neither common nor an alias. */
+/* Applies a term of the user that is neither common nor an alias. */
 static int apply_term(const struct pmu *pmu, const struct term *term, const struct term_list *alias,
 		      struct event_spec *spec, struct error *err)
 {
@@ -285,7 +285,7 @@ static int apply_term(const struct pmu *pmu, const struct term *term, const stru
 	return format ? set_format(pmu, format, term, spec, err) : unknown_term(pmu, term, err);
 }
 
-/* The terms that mean the same everywhere; first of all, since config= sets the whole word. */
+/* Applies the terms that all PMUs share. They come first, because config= sets the whole word. */
 static int apply_common(const struct term_list *terms, struct event_spec *spec, const char **ret_at,
 			struct error *err)
 {
@@ -299,7 +299,7 @@ static int apply_common(const struct term_list *terms, struct event_spec *spec, 
 	return rc;
 }
 
-/* A word that might be an alias: the nearest of those where there is one near. */
+/* Reports a word that is no alias, with the most similar alias as a hint. */
 static int unknown_alias(const struct event_env *env, const struct pmu *pmu,
 			 const struct term *term, const char *name, struct error *err)
 {
@@ -311,7 +311,7 @@ static int unknown_alias(const struct event_env *env, const struct pmu *pmu,
 	return error_set(err, -ENOENT, "unknown term '%.64s' of PMU '%s'%s", name, pmu->name, hint);
 }
 
-/* Finds the one term that names an event and applies what is behind it. */
+/* Finds the one term that names an event, and applies that event. */
 static int apply_event(const struct event_env *env, const struct pmu *pmu,
 		       const struct term_list *terms, struct event_spec *spec,
 		       struct term_list *ret_alias, const struct term **ret_event,

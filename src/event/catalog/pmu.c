@@ -19,7 +19,7 @@
 /* sysfs shows at most a page. */
 #define SYSFS_TEXT_SIZE 4097
 
-/* What stands beside an alias and is none. */
+/* Suffixes of files beside an alias that are no aliases themselves. */
 static const char *const alias_suffixes[] = {".unit", ".scale", ".per-pkg", ".snapshot"};
 
 static int compare_names(const void *a, const void *b)
@@ -90,7 +90,7 @@ int read_small_file(const char *path, char *out, size_t size)
 	return (int)n;
 }
 
-/* Builds the path of something of a PMU. False if the name cannot be a PMU's or is too long. */
+/* Builds the path of a PMU's file. False if the name cannot be a PMU's or the path is too long. */
 static bool pmu_path(const struct event_env *env, const char *pmu, const char *what, char *out,
 		     size_t size)
 {
@@ -125,7 +125,7 @@ int pmu_names(const struct event_env *env, struct name_list *ret)
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* A decimal number below 64 off the front of *@s. */
+/* Takes a decimal number below 64 off the front of *@s. */
 static int take_bit(const char **s, unsigned int *ret)
 {
 	char *end;
@@ -141,7 +141,7 @@ static int take_bit(const char **s, unsigned int *ret)
 	return 0;
 }
 
-/* "config1:0-7,32-35": the word and the bits that a value is spread over, low to high. */
+/* Parses "config1:0-7,32-35": a word and its bits, the value's lowest bit first. */
 static int parse_format(const char *s, struct pmu_format *ret)
 {
 	if (strncmp(s, "config", 6) != 0)
@@ -205,8 +205,8 @@ static int load_formats(const struct event_env *env, struct pmu *pmu, struct err
 }
 
 /*
- * Core PMUs are "cpu", "cpum_cf" and the like, a kind of core of a hybrid machine ("cpu_atom"), or
- * ARM's and RISC-V's, which have a "cpus" file.
+ * Finds the CPUs of a core PMU. Core PMUs are "cpu", "cpum_cf" and the like, a kind of core of a
+ * hybrid machine ("cpu_atom"), or ARM's and RISC-V's, which have a "cpus" file.
  */
 static void load_cpus(const struct event_env *env, struct pmu *pmu)
 {
@@ -267,7 +267,7 @@ int pmu_load_hybrid(const struct event_env *env, struct pmu **ret, size_t *ret_c
 	size_t count = 0, cap = 0;
 	int rc = pmu_names(env, &names);
 
-	/* x86 is where generic events do not find the right kind of core by themselves. */
+	/* Only on hybrid x86 do generic events not find the right kind of core by themselves. */
 	for (size_t i = 0; !rc && i < names.count; i++) {
 		if (strncmp(names.names[i], "cpu_", 4) != 0)
 			continue;
@@ -361,7 +361,7 @@ int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const ch
 				 pmu->name, alias, text);
 	}
 	for (size_t i = 0; i < terms.count; i++)
-		terms.items[i].at = NULL; /* @text is gone */
+		terms.items[i].at = NULL; /* it points into @text, which is freed */
 	*ret = terms;
 	return 0;
 }

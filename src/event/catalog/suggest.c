@@ -33,7 +33,7 @@ static void consider_pmus(const struct event_env *env, struct nearest *nearest)
 	name_list_release(&pmus);
 }
 
-/* Also by the name without the system: people forget the first half. */
+/* Compares names also without their system, which users often omit. */
 static void consider_tracepoints(const struct event_env *env, struct nearest *nearest)
 {
 	struct name_list names = {0};

@@ -47,8 +47,9 @@ static int add_tracepoint(struct tracepoint_list *list, const char *sys, const c
 }
 
 /*
- * Since Linux 5.16 the mode of the mount opens the directory only: the files below belong to root
- * and the mount's group. And the kernel gives tracepoints only to those who may see everything.
+ * Explains why tracefs refuses access. Since Linux 5.16 the mount's mode opens only its top
+ * directory: the files below belong to root and the mount's group. Besides, the kernel gives
+ * tracepoints only to users who may see everything.
  */
 static int access_error(const char *root, const char *what, int rc, struct error *err)
 {
@@ -75,7 +76,7 @@ static int not_mounted(const char *root, const char *what, struct error *err)
 			 *options ? " && sysctl kernel.perf_event_paranoid=-1" : "");
 }
 
-/* Reads events/sys/name/id. Returns 0, -ENOENT for what is no tracepoint, or why it failed. */
+/* Reads events/sys/name/id. Returns 0, -ENOENT if there is no such tracepoint, or another errno. */
 static int read_id(const char *root, const char *sys, const char *name, uint64_t *ret)
 {
 	char path[PATH_MAX], text[32];
@@ -126,7 +127,7 @@ static int find_plain(const char *root, const char *sys, const char *name,
 	return error_set(err, -ENOENT, "unknown tracepoint '%s'", what);
 }
 
-/* The tracepoints of one system that fit @name. */
+/* Adds the tracepoints of one system that match @name. */
 static int find_in_system(const char *root, const char *sys, const char *name,
 			  struct tracepoint_list *ret, int *ret_problem)
 {
@@ -184,7 +185,7 @@ static int find_pattern(const char *root, const char *sys, const char *name,
 	name_list_release(&systems);
 	if (rc)
 		return rc;
-	/* A pattern that we can only follow in part would record less than was asked for. */
+	/* A pattern that is followed only in part would record less than the user asked for. */
 	if (problem == -EBADMSG)
 		return error_set(err, problem, "tracepoint '%s': an id is no number", what);
 	if (problem)

@@ -9,7 +9,7 @@
 
 #define LEVELS (PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV)
 
-/* libpfm4 fills a perf_event_attr of its own idea of the newest size; the start is what we use. */
+/* libpfm4 fills its own perf_event_attr, which may be larger; its first fields are all we use. */
 static void take_attr(const struct perf_event_attr *from, const char *name, struct pd_attr *to)
 {
 	to->type = from->type;
@@ -23,8 +23,7 @@ static void take_attr(const struct perf_event_attr *from, const char *name, stru
 		if (from->freq)
 			to->flags |= PD_ATTR_FREQ;
 	}
-	/* Without a level in the name libpfm4 excludes those that the default lacks; we want all.
-	 */
+	/* Without a level in the name, libpfm4 excludes some levels; this recorder wants all. */
 	if (strchr(name, ':')) {
 		to->flags &= ~(LEVELS | PD_ATTR_PRECISE_IP);
 		if (from->exclude_user)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS], as perf-record(1); the address may be a name, of the
- * kernel or of a file.
+ * mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS], as in perf-record(1). The address may be the name of a
+ * symbol of the kernel or of a file.
  */
 #include "event/parse/breakpoint.h"
 
@@ -13,7 +13,7 @@
 #include "base/parse.h"
 #include "event/parse/resolve.h"
 
-/* Any of r, w, x, each once. */
+/* Parses r, w and x, each at most once. */
 static int parse_access(const char *text, uint32_t *ret)
 {
 	uint32_t access = 0;
@@ -32,7 +32,7 @@ static int parse_access(const char *text, uint32_t *ret)
 	return access ? 0 : -EINVAL;
 }
 
-/* What the hardware of any architecture takes; the kernel judges the rest. */
+/* Accepts the lengths of any architecture; the kernel refuses what this one lacks. */
 static bool length_is_possible(uint64_t len)
 {
 	return len >= HW_BREAKPOINT_LEN_1 && len <= HW_BREAKPOINT_LEN_8;
@@ -52,11 +52,12 @@ static char *take_part(char **s)
 	return part;
 }
 
-/* What is watched where no length was given. */
+/* Without a length: watches the whole variable, else 4 bytes or one instruction. */
 static int default_length(struct parser *parser, const struct place_text *text,
 			  const struct event_symbol *symbol, struct pd_attr *attr)
 {
-	/* The length of an instruction breakpoint is that of a long (uapi/linux/hw_breakpoint.h).
+	/*
+	 * The kernel wants sizeof(long) for an instruction breakpoint (uapi/linux/hw_breakpoint.h).
 	 */
 	attr->config2 = attr->bp_type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
 	if (!symbol->size || symbol->function || text->plus)
@@ -71,7 +72,7 @@ static int default_length(struct parser *parser, const struct place_text *text,
 		text->name, (unsigned long long)symbol->size, text->name);
 }
 
-/* The address, or where it is in a file that is not always at the same one. */
+/* Sets the address; for a file that is loaded anywhere, its place in the file. */
 static int set_place(struct parser *parser, struct event_spec *spec, const struct place_text *text,
 		     struct event_symbol *ret)
 {
@@ -105,7 +106,7 @@ static int set_place(struct parser *parser, struct event_spec *spec, const struc
 	return 0;
 }
 
-/* "8:w:u" behind a slash, or "w:u". */
+/* Parses what follows the place: "8:w:u" behind a slash, or "w:u". */
 static int set_rest(struct parser *parser, struct draft *draft, const struct place_text *text,
 		    const struct event_symbol *symbol, char *length, char *tail)
 {

@@ -24,7 +24,7 @@
 #include "event/parse/resolve.h"
 #include "event/catalog/suggest.h"
 
-/* Longer than any list that users or scripts write; also bounds the work of the suggestions. */
+/* Longer than any list that users or scripts write; bounds the time spent on suggestions. */
 #define TEXT_MAX (1U << 20)
 
 static void event_words_release(struct event_words *words)
@@ -49,7 +49,7 @@ static int expected(struct parser *parser, const struct token *token, const char
 			 token->len > 32 ? 32 : (int)token->len, token->start);
 }
 
-/* "/" has been taken: the terms, the closing slash and modifiers. */
+/* Parses terms, the closing slash and modifiers. The caller has taken the first "/". */
 static int parse_slashes(struct parser *parser, struct event_words *words)
 {
 	struct token token;
@@ -85,7 +85,7 @@ static void trim_end(char *s)
 		s[--len] = '\0';
 }
 
-/* What stands behind a slash or a colon; NULL with *@ret_code set, or where there is none. */
+/* Takes a word behind a slash or a colon. NULL without one; *@ret_code is set on failure. */
 static char *take_word(struct parser *parser, const char *what, int *ret_code)
 {
 	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
@@ -110,7 +110,7 @@ static int write_down(struct parser *parser, struct event_words *words)
 	return 0;
 }
 
-/* mem:PLACE/LENGTH:ACCESS:MODIFIERS: the slash is no pair of slashes here. */
+/* mem:PLACE/LENGTH:ACCESS:MODIFIERS: its slash has no closing slash. */
 static int parse_breakpoint(struct parser *parser, struct event_words *words)
 {
 	char *length = NULL, *tail = NULL;
@@ -158,7 +158,7 @@ static int parse_probe(struct parser *parser, struct event_words *words, size_t 
 	return rc;
 }
 
-/* What failed by @code may be known elsewhere. */
+/* If the word belongs to --trigger or is a probe's, the error gives that as its reason. */
 static int say_whose(struct parser *parser, const struct event_words *words, int rc)
 {
 	const char *whose = suggest_whose(words->head, rc);
@@ -206,7 +206,7 @@ out:
 	return rc;
 }
 
-/* Settings of a group's leader only; the members follow it. */
+/* Only the leader of a group is pinned or exclusive; its members follow it. */
 static void close_group(struct parser *parser, size_t first)
 {
 	struct event_spec *leader = &parser->drafts[first].spec;
@@ -251,7 +251,7 @@ static int apply_group_modifiers(struct parser *parser, size_t first)
 	return rc;
 }
 
-/* "{" has been taken. */
+/* Parses a group. The caller has taken "{". */
 static int parse_group_body(struct parser *parser, const char *open)
 {
 	size_t first = parser->count;
@@ -276,8 +276,7 @@ static int parse_group_body(struct parser *parser, const char *open)
 	return rc;
 }
 
-/* A group, once; or on a hybrid machine and with generic events in it, once for each kind of core.
- */
+/* Adds a group; on a hybrid machine, with generic events in it, once for each kind of core. */
 static int parse_group(struct parser *parser)
 {
 	const char *open = parser->lexer.at - 1;
@@ -301,7 +300,7 @@ static int parse_item(struct parser *parser)
 	struct lexer before = parser->lexer;
 	struct token token = lexer_next(&parser->lexer, LEX_EVENTS);
 
-	/* perf allows a name before the brace; it shows nowhere in a recording. */
+	/* perf allows a name before the brace, and writes it nowhere in a recording. */
 	if (token.type == TOKEN_WORD && lexer_peek(&parser->lexer, LEX_EVENTS).type == TOKEN_OPEN)
 		token = lexer_next(&parser->lexer, LEX_EVENTS);
 	if (token.type == TOKEN_OPEN)
@@ -324,7 +323,7 @@ static int parse_list(struct parser *parser)
 	return token.type == TOKEN_END ? 0 : expected(parser, &token, "','");
 }
 
-/* Outside a group pinning and the like concern the event alone. */
+/* Outside a group, D pins the event alone. */
 static void finish_single(struct parser *parser)
 {
 	for (size_t i = 0; i < parser->count; i++) {
@@ -351,7 +350,7 @@ static int hand_over(struct parser *parser, struct event_list *list)
 	return 0;
 }
 
-/* Says where, unless the whole text is the fault. */
+/* Adds the position of the fault to the error, unless the fault is at the beginning. */
 static void say_where(struct parser *parser)
 {
 	size_t at;

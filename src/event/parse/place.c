@@ -35,7 +35,7 @@ static int bad_place(struct parser *parser, const char *at, const char *what)
 /* --- the text ------------------------------------------------------------------------------------
  */
 
-/* Where a part ends that has no quotes: at one of @stops or a colon that stands alone. */
+/* Returns the end of a part without quotes: one of @stops, or a colon that stands alone. */
 static const char *plain_end(const char *s, const char *stops)
 {
 	while (*s && !strchr(stops, *s)) {
@@ -50,8 +50,8 @@ static const char *plain_end(const char *s, const char *stops)
 }
 
 /*
- * Where a part ends; *@ret_start and *@ret_len are what is in it, without quotes. NULL: a quote has
- * no end.
+ * Returns the end of a part; *@ret_start and *@ret_len are its text without quotes. NULL if a quote
+ * is not closed.
  */
 static const char *part_end(const char *s, const char *stops, const char **ret_start,
 			    size_t *ret_len)
@@ -70,7 +70,7 @@ static const char *part_end(const char *s, const char *stops, const char **ret_s
 	return end;
 }
 
-/* "+0x10" at the end of the name goes into @ret->plus. */
+/* Takes "+0x10" off the end of the name and stores it in @ret->plus. */
 static int take_offset(struct parser *parser, struct place_text *ret, const char *at)
 {
 	char *plus = strrchr(ret->name, '+');
@@ -82,7 +82,7 @@ static int take_offset(struct parser *parser, struct place_text *ret, const char
 	return ret->plus > INT64_MAX ? bad_place(parser, at, "the offset is too big") : 0;
 }
 
-/* The name and its offset, from @s on. */
+/* Takes the name and its offset from @s. */
 static int take_name(struct parser *parser, const char *s, struct place_text *ret)
 {
 	const char *start, *end;
@@ -99,7 +99,7 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 	if (*s != '\'') {
 		rc = take_offset(parser, ret, s);
 	} else {
-		/* Behind the quotes only an offset may stand. */
+		/* Only an offset may follow the quotes. */
 		char rest[32];
 
 		len = strcspn(end, SPACE ",/{}:");
@@ -113,7 +113,7 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 	return rc;
 }
 
-/* The file and the colon behind it; the rest begins at *@ret_rest. */
+/* Takes the file and the colon behind it; *@ret_rest is the text that follows. */
 static int take_file(struct parser *parser, const char *s, struct place_text *ret,
 		     const char **ret_rest)
 {
@@ -151,7 +151,7 @@ static bool is_digits(const char *s, size_t len)
 	return len && strspn(s, "0123456789") == len;
 }
 
-/* "rw", "u": what may stand behind an address. */
+/* Whether @s may follow an address: "rw", "u". */
 static bool access_or_modifiers(const char *s)
 {
 	char word[16];
@@ -205,7 +205,7 @@ size_t place_length(const char *text, enum place_kind kind)
 	end = part_end(s, SPACE ",/{}", &start, &len);
 	if (!end)
 		return (size_t)(s - text);
-	/* The slash before the length of a breakpoint ends the name, too. */
+	/* The slash before a breakpoint's length also ends the name. */
 	return (size_t)(end - text) + (breakpoint ? strcspn(end, SPACE ",{}") : 0);
 }
 
@@ -232,7 +232,7 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* In a list of directories with colons between them. */
+/* Looks for @name in @dirs, a list of directories separated by colons. */
 static bool find_in(const char *dirs, const char *name, char ret[PATH_MAX])
 {
 	while (dirs && *dirs) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * uprobe:FILE:FUNCTION[+OFFSET], uretprobe:FILE:FUNCTION, kprobe:FUNCTION[+OFFSET],
- * kretprobe:FUNCTION, by the kernel's PMUs of these names: perf_event_open(2), config1 and config2;
- * kernel/events/core.c, perf_uprobe_event_init() (6.1).
+ * kretprobe:FUNCTION. The kernel has PMUs of these names, with the place in config1 and config2:
+ * perf_event_open(2); kernel/events/core.c, perf_uprobe_event_init() (6.1).
  *
- * A uprobe's config1 is a pointer to the path, which has no meaning in a file: it is left 0, and
- * record/ opens the event with it.
+ * A uprobe's config1 is a pointer to the path. A pointer means nothing in a file, so it stays 0
+ * here, and record/ sets it when it opens the event.
  */
 #include "event/parse/probe.h"
 

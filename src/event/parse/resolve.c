@@ -56,7 +56,7 @@ int event_apply_modifiers(struct parser *parser, size_t first, const char *text)
 	return rc;
 }
 
-/* Only one place for modifiers: "cycles:u" or "cycles/…/u". */
+/* Refuses modifiers in two places: "cycles:u" or "cycles/…/u", not both. */
 static int one_modifier(struct parser *parser, const struct event_words *words, const char *inner,
 			const char **ret)
 {
@@ -74,7 +74,7 @@ static int load_cores(struct parser *parser)
 	return pmu_load_hybrid(parser->env, &parser->cores, &parser->nr_cores);
 }
 
-/* A generic event for one kind of core, or for @core NULL wherever the kernel puts it. */
+/* Adds a generic event for the cores of PMU @core; NULL: for any core, as the kernel chooses. */
 static int add_generic_on(struct parser *parser, const struct event_words *words,
 			  const struct generic_event *event, const struct pmu *core)
 {
@@ -126,7 +126,7 @@ static int add_generic(struct parser *parser, const struct event_words *words,
 	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
-/* TYPE:CONFIG[:modifiers], both numbers. -ENOENT, without a text, if it is not of that form. */
+/* Adds TYPE:CONFIG[:modifiers], both numbers. Returns -ENOENT without a text for another form. */
 static int add_numeric(struct parser *parser, const struct event_words *words, const char *type,
 		       const char *rest)
 {
@@ -179,8 +179,8 @@ static int add_pmu_event(struct parser *parser, const struct event_words *words,
 }
 
 /*
- * True if @name is one of several like PMUs that @wanted stands for: "uncore_imc" or "imc" for
- * uncore_imc_0, uncore_imc_1; or a pattern that fits.
+ * Whether @wanted selects the PMU @name: as its name without "uncore_" and number ("uncore_imc" or
+ * "imc" for uncore_imc_0 and uncore_imc_1), or as a pattern.
  */
 static bool pmu_stands_for(const char *wanted, const char *name)
 {
@@ -200,7 +200,7 @@ static bool pmu_stands_for(const char *wanted, const char *name)
 	return !name[strspn(name, "0123456789")];
 }
 
-/* PMU/terms/: the PMU of that name, or all that match it. -ENOENT, without a text: none. */
+/* Adds PMU/terms/ for each PMU that the name selects. Returns -ENOENT without a text for none. */
 static int add_pmu(struct parser *parser, const struct event_words *words)
 {
 	struct name_list names = {0};
@@ -214,14 +214,14 @@ static int add_pmu(struct parser *parser, const struct event_words *words)
 			if (pmu_stands_for(words->head, names.names[i]))
 				rc = add_pmu_event(parser, words, names.names[i], &words->terms);
 			if (rc == -ENOENT && parser->count > first)
-				break; /* a term that this PMU does not know */
+				break; /* this PMU lacks a term */
 		}
 		name_list_release(&names);
 	}
 	return rc ? rc : event_apply_modifiers(parser, first, words->modifiers);
 }
 
-/* Terms of an event that was named by an alias: the user's, then the alias as one more. */
+/* Joins the user's terms with one for the alias that named the event. */
 static int terms_with_alias(const struct event_words *words, const char *alias,
 			    struct term_list *ret)
 {
@@ -246,7 +246,7 @@ static bool pmu_has_alias(struct parser *parser, const char *pmu_name, const cha
 	return rc == 0 || rc == -EBADMSG;
 }
 
-/* An alias without PMU, in every PMU that has it. -ENOENT, without a text: in none. */
+/* Adds an alias for every PMU that has it. Returns -ENOENT without a text if none has. */
 static int add_alias(struct parser *parser, const struct event_words *words, const char *alias,
 		     const char *inner)
 {
@@ -275,7 +275,7 @@ static int add_alias(struct parser *parser, const struct event_words *words, con
 	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
-/* sys:name[:modifiers], either a pattern. */
+/* Adds sys:name[:modifiers]; both may be patterns. */
 static int add_tracepoints(struct parser *parser, const struct event_words *words, const char *sys,
 			   const char *rest)
 {
@@ -300,7 +300,7 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 			rc = no_memory(parser);
 			break;
 		}
-		/* The name without modifiers, as perf's, since readers take it apart. */
+		/* As in perf: readers split the name, so it has no modifiers. */
 		free(draft->spec.name);
 		draft->spec.name = found.items[i].name;
 		found.items[i].name = NULL;
@@ -325,8 +325,8 @@ static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr
 }
 
 /*
- * A vendor's name. Its last part may be our modifiers or a unit mask: ours is tried first if it is
- * in lower case, which no unit mask is. *@ret_inner: the modifiers, or NULL.
+ * Looks up a vendor's name. Its last part may be modifiers or a unit mask. Modifiers are tried
+ * first if it is in lower case, because no unit mask is. *@ret_inner: the modifiers, or NULL.
  */
 static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_inner)
 {
@@ -349,7 +349,7 @@ out:
 	return rc;
 }
 
-/* -ENOENT, without a text: not a vendor's name that is known on this machine. */
+/* Adds a vendor's event. Returns -ENOENT without a text if no table of this machine has it. */
 static int add_vendor(struct parser *parser, const struct event_words *words)
 {
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
@@ -391,14 +391,14 @@ static int unknown_event(struct parser *parser, const struct event_words *words)
 			 *hint ? "" : ";", where);
 }
 
-/* Tries the meanings of a name without or with one part behind a colon. @name is what is before. */
+/* Tries each meaning of a name with at most one colon. @name is the part before the colon. */
 static int resolve_known(struct parser *parser, const struct event_words *words, const char *name,
 			 const char *rest)
 {
 	struct generic_event event;
 	int rc = names_find(name, &event);
 
-	/* A colon with something else than modifiers behind it may still be a tracepoint's. */
+	/* Text behind a colon that is no modifier may still be the name of a tracepoint. */
 	if (!rc && (!rest || modifier_like(rest) || !*rest))
 		return add_generic(parser, words, &event, rest);
 	if (rc == -EINVAL)
@@ -421,7 +421,7 @@ static int resolve_known(struct parser *parser, const struct event_words *words,
 	return add_alias(parser, words, name, rest);
 }
 
-/* What remains for a name that resolve_known() did not find. */
+/* Resolves a name that resolve_known() did not find. */
 static int resolve_other(struct parser *parser, const struct event_words *words, const char *name,
 			 const char *rest)
 {
@@ -442,7 +442,7 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 		return rc;
 	if (rest && names_find(name, &event) == 0)
 		return modifier_check(rest, parser->err);
-	/* Only for the name of a tracepoint: other users would be misled by why there is none. */
+	/* The advice about tracefs would mislead users who did not mean a tracepoint. */
 	if (rest && !modifier_like(rest) && tracepoint.code == -EACCES)
 		return error_set(parser->err, -EACCES, "%s", tracepoint.text);
 	if (rest && !modifier_like(rest) && tracepoint.code == -ENXIO)

@@ -34,7 +34,7 @@ int modifier_check(const char *text, struct error *err)
 	return 0;
 }
 
-/* u, k, h: the first of them excludes all levels, each takes its own back in. */
+/* The first of u, k, h excludes all levels; each then includes its own. */
 static void include_level(uint64_t *flags, uint64_t level)
 {
 	if (!(*flags & EXCLUDE_LEVELS))
@@ -94,8 +94,8 @@ int modifier_apply(struct draft *draft, const char *text, bool of_group, struct 
 		precise = (flags & PD_ATTR_PRECISE_IP) >> PD_ATTR_PRECISE_IP_SHIFT;
 	else
 		/*
-		 * An event's own modifiers replace the default of excluding guests, so that
-		 * 'cycles:k' counts guests as it does in perf.
+		 * An event's own modifiers replace the default that excludes guests: as in perf,
+		 * 'cycles:k' counts guests.
 		 */
 		flags &= ~(EXCLUDE_LEVELS | EXCLUDE_GH);
 

@@ -23,7 +23,7 @@ void event_list_release(struct event_list *list)
 	*list = (struct event_list){0};
 }
 
-/* As perf: a second filter of the same event narrows the first. */
+/* As in perf: a second filter of the same event narrows the first. */
 static char *joined_filter(const char *was, const char *filter)
 {
 	char *joined;

@@ -11,7 +11,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The stack dump of a sample is at most this, a multiple of 8 (kernel: perf_prepare_sample()). */
+/* Largest stack dump of a sample, a multiple of 8 (kernel: perf_prepare_sample()). */
 #define STACK_SIZE_MAX 65528
 
 enum setter {
@@ -28,7 +28,7 @@ enum setter {
 	SET_AUX_OUTPUT,
 	SET_AUX_ACTION,
 	SET_AUX_SAMPLE_SIZE,
-	SET_NOTHING, /* known to perf, but without a meaning in a recording */
+	SET_NOTHING, /* known to perf; means nothing in a recording */
 };
 
 struct term_row {
@@ -143,7 +143,7 @@ static int unexpected(const struct token *token, const char *wanted, const char 
 	return error_set(err, -EINVAL, "%s expected", wanted);
 }
 
-/* One key[=value]. */
+/* Parses one key[=value]. */
 static int parse_term(struct term_list *list, struct lexer *lexer, const char **ret_at,
 		      struct error *err)
 {
@@ -224,7 +224,7 @@ int term_number(const struct term *term, uint64_t *ret, struct error *err)
 	return 0;
 }
 
-/* A number of at most @max, or a size with a suffix where @size. */
+/* Parses a number of at most @max; with @size it may have a size's suffix. */
 static int number_up_to(const struct term *term, bool size, uint64_t max, uint64_t *ret,
 			struct error *err)
 {
@@ -330,7 +330,7 @@ static int set_branch_type(struct event_spec *spec, const struct term *term, str
 			break;
 		p += len + 1;
 	}
-	/* Only levels: every branch on them. */
+	/* Levels without a kind of branch mean every branch on these levels. */
 	if (!(mask & ~levels))
 		mask |= PERF_SAMPLE_BRANCH_ANY;
 	spec->attr.branch_sample_type = mask;
