@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What both engines share: remainders of short writes, retries, the order of streams.
+ * Shared by both engines: remainders of short writes, retries, the order of streams.
  *
  * A write is in one slot from its submission until it is reaped:
  *
@@ -8,8 +8,7 @@
  *                      ▲          │
  *                      └── remainder, EINTR, EAGAIN (stalled)
  *
- * A QUEUED write of a stream stays so while another one of its descriptor, submitted before, has
- * not ended.
+ * A QUEUED write to a stream waits until all earlier writes to its descriptor have ended.
  */
 #include "sys/io/aio_engine.h"
 
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A descriptor that is ready by poll() and still gives EAGAIN is asked again after that time. */
+/* How long a descriptor rests that poll() calls ready and that still returns EAGAIN. */
 #define STALL_NS 1000000
 
 enum aio_state {
@@ -31,9 +30,9 @@ enum aio_state {
 
 struct aio_slot {
 	enum aio_state state;
-	struct aio_part rest; /* what of it is not yet written */
-	uint64_t number;      /* by submission; of an ended one, by its end */
-	unsigned int stalls;  /* times EAGAIN since anything of it was written */
+	struct aio_part rest; /* the bytes not yet written */
+	uint64_t number;      /* counts up with submissions; when the write has ended, with ends */
+	unsigned int stalls;  /* number of EAGAIN since it last wrote a byte */
 	struct aio_completion completion;
 };
 
@@ -41,7 +40,7 @@ struct aio {
 	const struct aio_engine *engine;
 	void *state; /* the engine's */
 	int uring_refused;
-	int broken; /* what the engine died of */
+	int broken; /* the errno that the engine failed with; 0 while it works */
 	unsigned int depth, pending;
 	uint64_t numbers;
 	struct aio_slot slots[];
@@ -112,7 +111,7 @@ static bool is_stream(const struct aio_slot *s)
 	return s->rest.offset == AIO_STREAM;
 }
 
-/* Another one of the same stream that was submitted before @s and has not ended. */
+/* Whether an earlier write to the stream of @s has not ended. */
 static bool stream_busy(const struct aio *a, const struct aio_slot *s)
 {
 	unsigned int i;
@@ -127,7 +126,7 @@ static bool stream_busy(const struct aio *a, const struct aio_slot *s)
 	return false;
 }
 
-/* What waits behind a write of a stream that failed. */
+/* Cancels the writes queued behind a failed write of a stream. */
 static void cancel_behind(struct aio *a, int fd)
 {
 	struct aio_slot *next;
@@ -159,18 +158,18 @@ static void slot_end(struct aio *a, struct aio_slot *s, int result)
 		cancel_behind(a, s->rest.fd);
 }
 
-/* What one write(2) of @s came to. It is queued again if there is more to do. */
+/* Handles the result of one write(2) of @s. Queues @s again if bytes remain. */
 static void slot_result(struct aio *a, struct aio_slot *s, ssize_t result)
 {
 	s->state = QUEUED;
-	/* Nobody cancels a write but the end of the thread that began it. */
+	/* The kernel cancels a write only when the thread that began it ends. */
 	if (result == -EINTR || result == -ECANCELED)
 		return;
 	if (result == -EAGAIN) {
 		s->stalls++;
 		return;
 	}
-	/* A descriptor that takes nothing would hold us for ever. */
+	/* A descriptor that writes nothing would make us retry for ever. */
 	if (result <= 0 || (size_t)result > s->rest.len) {
 		slot_end(a, s, result < 0 ? (int)result : -EIO);
 		return;
@@ -184,7 +183,7 @@ static void slot_result(struct aio *a, struct aio_slot *s, ssize_t result)
 		slot_end(a, s, 0);
 }
 
-/* After EAGAIN: whether to try again; with @wait, when that makes sense. */
+/* Whether to try again after EAGAIN. With @wait: waits until that makes sense. */
 static bool stall_over(const struct aio_slot *s, bool wait)
 {
 	const struct timespec nap = {.tv_nsec = STALL_NS};
@@ -206,8 +205,8 @@ static void slot_start(struct aio *a, struct aio_slot *s)
 }
 
 /*
- * Starts what can be started. Only one stalled write may be waited for, and only when nothing else
- * can go on; whether any is STARTED then is the return value.
+ * Starts all writes that may start. With @wait it may wait for one stalled write, if nothing else
+ * can go on. Returns whether any write is STARTED.
  */
 static bool start_queued(struct aio *a, bool wait)
 {
@@ -251,7 +250,10 @@ int aio_submit(struct aio *a, int fd, const void *data, size_t len, off_t offset
 	return 0;
 }
 
-/* One step towards the end of a write. 1: went on; 0: nothing has ended; negative: broken. */
+/*
+ * Makes progress with the writes. Returns 1: went on; 0: none has ended; negative: the engine
+ * failed.
+ */
 static int step(struct aio *a, bool wait)
 {
 	unsigned int slot;
@@ -270,7 +272,7 @@ static int step(struct aio *a, bool wait)
 	return rc || !wait ? rc : 1;
 }
 
-/* The one that ended first. */
+/* Returns the write that ended first. */
 static struct aio_slot *first_ended(struct aio *a)
 {
 	struct aio_slot *first = NULL;

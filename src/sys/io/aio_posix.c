@@ -14,7 +14,7 @@ struct aio_request {
 
 struct posix {
 	unsigned int depth;
-	const struct aiocb **started; /* by slot; NULL: free. As aio_suspend() takes it */
+	const struct aiocb **started; /* by slot, NULL if free, for aio_suspend() */
 	struct aio_request requests[];
 };
 
@@ -46,7 +46,7 @@ static int posix_start(void *engine, unsigned int slot, const struct aio_part *p
 	q->cb.aio_nbytes = part->len;
 	q->cb.aio_offset = part->offset;
 	q->cb.aio_sigevent.sigev_notify = SIGEV_NONE;
-	/* It always is a pwrite(2), which glibc makes a write(2) where that is not possible. */
+	/* glibc calls pwrite(2), and write(2) where the descriptor cannot seek. */
 	if (q->stream) {
 		q->cb.aio_offset = lseek(part->fd, 0, SEEK_CUR);
 		if (q->cb.aio_offset < 0)
@@ -58,7 +58,7 @@ static int posix_start(void *engine, unsigned int slot, const struct aio_part *p
 	return 0;
 }
 
-/* One that has ended, or NULL. */
+/* Returns a write that has ended, or NULL. */
 static struct aio_request *posix_ended(struct posix *p, unsigned int *ret_slot)
 {
 	unsigned int i;
@@ -91,7 +91,9 @@ static int posix_collect(void *engine, bool wait, unsigned int *ret_slot, ssize_
 	*ret_result = aio_return(&q->cb);
 	if (error)
 		*ret_result = -error;
-	/* pwrite(2) does not move the position that the next write of a stream goes by. */
+	/*
+	 * The next write of the stream begins at the file position, which pwrite(2) does not move.
+	 */
 	else if (q->stream)
 		lseek(q->cb.aio_fildes, q->cb.aio_offset + *ret_result, SEEK_SET);
 	return 1;

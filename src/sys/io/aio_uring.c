@@ -5,15 +5,15 @@
 #include <liburing.h>
 #include <stdlib.h>
 
-/* A write(2) of more is cut short by the kernel as well, and io_uring's length has 32 bits. */
+/* The kernel also limits write(2) to about that much, and io_uring's length has 32 bits. */
 #define PART_MAX (1u << 30)
 
 struct uring {
 	struct io_uring ring;
-	int broken; /* io_uring_enter() refuses: what stands in the queue cannot be taken back */
+	int broken; /* io_uring_enter() refuses: the queue's entries cannot be taken back */
 };
 
-/* Sends what stands in the submission queue, now or (after EAGAIN) with the next call. */
+/* Submits the entries of the queue, now or (after EAGAIN) with the next call. */
 static int uring_send(struct uring *u)
 {
 	int rc = io_uring_submit(&u->ring);
@@ -30,13 +30,13 @@ static int uring_wait(struct uring *u, bool wait, struct io_uring_cqe **ret)
 	return wait ? io_uring_wait_cqe(&u->ring, ret) : io_uring_peek_cqe(&u->ring, ret);
 }
 
-/* A filter may allow the set-up and bar its use. */
+/* Tries the ring: a seccomp filter may allow its setup and refuse its use. */
 static int uring_try(struct uring *u)
 {
 	struct io_uring_cqe *cqe;
 	int rc;
 
-	/* IORING_OP_WRITE and offset -1 came with 5.6, as did this. */
+	/* IORING_OP_WRITE and offset -1 came with 5.6, as did this feature. */
 	if (!(u->ring.features & IORING_FEAT_RW_CUR_POS))
 		return -EOPNOTSUPP;
 	io_uring_prep_nop(io_uring_get_sqe(&u->ring));
@@ -76,7 +76,7 @@ static int uring_start(void *engine, unsigned int slot, const struct aio_part *p
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
 
 	if (!sqe)
-		return -EAGAIN; /* what stands there is sent by the next uring_wait() */
+		return -EAGAIN; /* the next uring_wait() submits the queue's entries */
 	io_uring_prep_write(sqe, part->fd, part->data,
 			    part->len < PART_MAX ? (unsigned int)part->len : PART_MAX,
 			    (uint64_t)part->offset);

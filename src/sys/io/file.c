@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* procfs hands out at most a page at a time, whatever room there is. */
+/* procfs returns at most a page at a time, however large the buffer is. */
 #define READ_ROOM 4096
 
 int file_read_at(int dirfd, const char *path, struct buf *b)
@@ -96,7 +96,9 @@ int file_number(long long *ret, const char *fmt, ...)
 
 bool file_has_generation(int fd, uint64_t generation)
 {
-	/* The request says a long, which FUSE copies; most file systems write an int. */
+	/*
+	 * The request is declared with a long, and FUSE copies one; most file systems write an int.
+	 */
 	union {
 		long size;
 		unsigned int version;

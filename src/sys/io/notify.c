@@ -13,7 +13,9 @@
 
 static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"};
 
-/* Path, or "@NAME" for one in no file system. Returns a descriptor or a negative errno. */
+/*
+ * Connects to a path, or to the abstract socket "@NAME". Returns a descriptor or a negative errno.
+ */
 static int connect_to(const char *path)
 {
 	const struct timeval most = {.tv_sec = 1};
@@ -40,7 +42,7 @@ static int connect_to(const char *path)
 	return rc;
 }
 
-/* 0: there is none, or it is not for us. */
+/* 0: there is no watchdog, or it watches another process. */
 static uint64_t watchdog_ms(void)
 {
 	const char *usec = secure_getenv("WATCHDOG_USEC"), *pid = secure_getenv("WATCHDOG_PID");

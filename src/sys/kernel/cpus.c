@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* A CPU number at *@at, which is moved behind it. Returns it, -EINVAL or -ERANGE. */
+/* Parses a CPU number at *@at, and moves *@at behind it. Returns it, -EINVAL or -ERANGE. */
 static long cpu_number(const char **at)
 {
 	char *end;
@@ -174,8 +174,10 @@ unsigned int cpus_allowed(void)
 {
 	int n = 0;
 
-	/* The kernel takes no set that is smaller than what it may have CPUs, which it does not
-	 * tell: that can be more than a cpu_set_t has. */
+	/*
+	 * The kernel refuses a set that is too small for the CPUs it may have, and does not report
+	 * that number, which may exceed cpu_set_t.
+	 */
 	for (size_t most = CPU_SETSIZE; !n && most <= CPUS_MAX; most *= 2) {
 		size_t size = CPU_ALLOC_SIZE(most);
 		cpu_set_t *cpus = CPU_ALLOC(most);

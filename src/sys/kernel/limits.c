@@ -29,7 +29,10 @@ static long sysctl_read(const char *path, long otherwise)
 	return strtol(text, NULL, 10);
 }
 
-/* Those of a container's own user namespace are none that perf_event_open() or mmap() ask for. */
+/*
+ * perf_event_open() and mmap() check the capabilities of the first user namespace only: those of a
+ * container's own do not count.
+ */
 static bool in_first_user_namespace(void)
 {
 	struct stat st;

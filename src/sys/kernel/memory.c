@@ -14,9 +14,9 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the smallest limit of @group ("/" and names) and of the groups above it. A container may
- * see only its own part of the tree, under another name in /proc: a group that is not there sets no
- * limit, and the mounted one does.
+ * Returns the smallest limit of @group ("/" and names) and of the groups above it. In a container
+ * /proc may name groups that are not mounted there: such a group sets no limit, but the mounted
+ * root does.
  */
 static uint64_t least_limit(const char *root, const char *mount, char *group, const char *file)
 {

@@ -53,9 +53,10 @@ int perf_event_pause_output(int fd, bool pause)
 }
 
 /*
- * Who writes a record holds rcu_read_lock() (kernel/events/ring_buffer.c, perf_output_begin() to
- * perf_output_end()), and this membarrier is synchronize_rcu(). It is not there with nohz_full and
- * under some seccomp profiles: a record takes microseconds.
+ * Waits until no writer is inside a record. The kernel holds rcu_read_lock() while it writes one
+ * (kernel/events/ring_buffer.c, perf_output_begin() to perf_output_end()), and this membarrier is
+ * synchronize_rcu(). It is refused with nohz_full and by some seccomp profiles: then a pause
+ * suffices, because a record takes microseconds.
  */
 void perf_event_await_writers(void)
 {

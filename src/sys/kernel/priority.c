@@ -13,7 +13,7 @@ int priority_realtime(int priority)
 	return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) ? -errno : 0;
 }
 
-/* Without RESET_ON_FORK, which a thread without privileges cannot take back. */
+/* Tries it without RESET_ON_FORK: an unprivileged thread cannot clear that flag again. */
 int priority_may_realtime(int priority)
 {
 	const struct sched_param param = {.sched_priority = priority};
@@ -25,7 +25,7 @@ int priority_may_realtime(int priority)
 	return sched_setscheduler(0, policy, &before) ? -errno : 0;
 }
 
-/* On Linux nice is a thread's, whatever POSIX says. */
+/* On Linux a nice value belongs to the thread, unlike in POSIX. */
 int priority_nice(int nice)
 {
 	id_t self = (id_t)gettid();

@@ -9,7 +9,7 @@
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h: field 9 of stat */
 
-/* What is left of a line. */
+/* The unread part of a line. */
 struct procfs_cursor {
 	const char *p, *end;
 };
@@ -23,7 +23,9 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Takes a number of @base 10 or 16 (no prefix, no sign); false if there is none, or above 64 bits.
+/*
+ * Takes a number of @base 10 or 16, without prefix or sign. False if there is none, or if it has
+ * over 64 bits.
  */
 static bool take_number(struct procfs_cursor *c, unsigned int base, uint64_t *ret)
 {
@@ -57,7 +59,7 @@ static void skip_blanks(struct procfs_cursor *c)
 		c->p++;
 }
 
-/* Takes a word up to a blank, which is taken too. */
+/* Takes a word and the blank behind it. */
 static bool take_word(struct procfs_cursor *c, const char **ret, size_t *ret_len)
 {
 	const char *start = c->p;
@@ -99,7 +101,7 @@ static bool take_perms(struct procfs_cursor *c, uint32_t *ret_prot, uint32_t *re
 	return true;
 }
 
-/* A newline is the only character that the kernel escapes here. Returns the new length. */
+/* The kernel escapes only newlines here. Returns the new length. */
 static size_t unescape_newlines(char *name, size_t len)
 {
 	char *in = name, *end = name + len, *out;
