@@ -36,7 +36,7 @@ int parts_encode(const struct parts *parts, struct buf *b);
 
 /*
  * Reads the list from a DIR_FORMAT feature. Returns 0 with @ret for parts_release(), -ENOENT if the
- * feature has no list (perf's own), -EBADMSG if it is cut, or -ENOMEM.
+ * feature has no list (perf's own), -EBADMSG if it is truncated, or -ENOMEM.
  */
 int parts_decode(const uint8_t *p, size_t len, bool swap, struct parts *ret);
 /* Frees the list; accepts zeroes. */

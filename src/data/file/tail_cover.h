@@ -3,11 +3,11 @@
  * Tail cover: a record that hides what follows the flushed records of a data.N being written.
  *
  * It is an AUXTRACE record; readers skip its data, which are all that follows. A killed recorder
- * leaves it behind. Without it readers would find a cut record where the kernel stopped a write,
- * most likely at the end of a page, and perf (6.1, which maps the file) crashes when it reads on
- * there. perf report and script skip the record with --no-itrace; without that option they want to
- * decode it. So while nothing is being appended, its type is HEADER_EVENT_TYPE, which no reader
- * decodes. It is longer than an AUXTRACE record must be: see PD_PASSED_OVER_MIN.
+ * leaves it behind. Without it readers would find a truncated record where the kernel stopped a
+ * write, most likely at the end of a page, and perf (6.1, which maps the file) crashes when it
+ * reads on there. perf report and script skip the record with --no-itrace; without that option they
+ * want to decode it. So while nothing is being appended, its type is HEADER_EVENT_TYPE, which no
+ * reader decodes. It is longer than an AUXTRACE record must be: see PD_PASSED_OVER_MIN.
  */
 #ifndef RINGTAIL_DATA_FILE_TAIL_COVER_H
 #define RINGTAIL_DATA_FILE_TAIL_COVER_H

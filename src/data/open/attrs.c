@@ -45,7 +45,7 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 }
 
 /*
- * Bytes of ids that may still be read: overlapping sections must not multiply the work beyond the
+ * Bytes of ids that may still be read. Sections that overlap must not multiply the work beyond the
  * file's size.
  */
 struct id_budget {
@@ -59,7 +59,7 @@ static bool ids_plausible(const struct data_file *df, struct pd_section s)
 
 /*
  * Finds the section of ids at the end of the entry. Some writers put it behind the attribute's own
- * size; that place is used if only it makes sense.
+ * size; that place is used only if no other makes sense.
  */
 static struct pd_section find_ids(struct data_file *df, const uint8_t *entry, size_t stride,
 				  uint32_t attr_size, uint64_t offset)
@@ -181,7 +181,7 @@ int tracepoint_set_name(struct data_file *df, uint64_t config, const char *name)
 	return rc;
 }
 
-/* Events of other types do not need these names, and their numbers are not unique. */
+/* Only tracepoints need these names, and the numbers of other events are not unique. */
 int event_type_name(struct data_file *df, const uint8_t *entry, size_t len)
 {
 	char name[65] = "";

@@ -117,7 +117,7 @@ static void next_segment(struct order *o)
 }
 
 /*
- * Reads the next record in file order over all segments. Returns 1, 0 at the end, or a negative
+ * Reads the next record in file order, of all segments. Returns 1, 0 at the end, or a negative
  * errno.
  */
 static int read_record(struct order *o, struct data_record *rec)

@@ -10,10 +10,10 @@
 #define OUTPUT_SIZE (512u << 10)
 
 /*
- * Magic numbers of zstd frames before 1.0. No recorder that compresses is as old. The library may
- * still have the decoders for them, which are not safe on hostile input. It looks for these numbers
- * where it looks for the header of a frame: at all input that it gets before it has the whole
- * header.
+ * Magic numbers of zstd frames before 1.0. All recorders that compress are younger. The library may
+ * still have decoders for these frames, and they are not safe on hostile input. It compares these
+ * numbers wherever it looks for a frame header: with all input that it gets before the header is
+ * complete.
  */
 #define LEGACY_MAGIC_FIRST 0xFD2FB522u
 #define LEGACY_MAGIC_LAST  0xFD2FB527u
@@ -21,9 +21,9 @@
 #define FRAME_HEADER_MAX   18u
 
 /*
- * A container may expand to a thousand times its size. The emptiest stacks expand to a few hundred
- * times; more is made to fill memory and disks. Places of records in a container (scan.c) end
- * there, too.
+ * Limits the output of one container. The emptiest stacks expand to a few hundred times their size;
+ * a container that expands further was made to fill memory and disks. Places inside a container
+ * (scan.c) also end here.
  */
 #define EXPANDED_MAX (64u << 20)
 

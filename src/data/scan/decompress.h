@@ -2,7 +2,7 @@
 /*
  * Decompresses the stream inside COMPRESSED and COMPRESSED2 records, in bounded memory.
  *
- * perf compresses a ring's data in one zstd stream that spans records, and cuts it wherever a
+ * perf compresses a ring's data in one zstd stream that spans records, and splits it wherever a
  * record is full. Others write one frame for each record. Both are one stream here: an inflater
  * lives as long as the walk over a segment. Output not yet consumed stays in front of the next, so
  * a record may span two containers. The output buffer has a fixed size, however large the expanded

@@ -20,7 +20,7 @@ struct resume {
 	uint8_t window[WINDOW] __attribute__((aligned(8)));
 };
 
-/* Bytes that are searched for records. */
+/* The bytes to search for records. */
 struct view {
 	const struct data_file *df;
 	const uint8_t *p;
@@ -56,7 +56,7 @@ static bool decodes(const struct data_file *df, struct perf_event_header *copy,
 	return !rc || rc == -ENOTSUP;
 }
 
-/* The same for the record at @p, of any alignment. *@ret_time is its time, 0 if not known. */
+/* Whether the record at @p decodes, at any alignment. *@ret_time is its time, 0 if not known. */
 static bool fits(const struct data_file *df, const uint8_t *p, const struct perf_event_header *hdr,
 		 uint64_t *ret_time)
 {
@@ -69,7 +69,7 @@ static bool fits(const struct data_file *df, const uint8_t *p, const struct perf
 		memcpy(buf, p, hdr->size < COPY_MAX ? hdr->size : COPY_MAX);
 		*copy = *hdr;
 		record = copy;
-		/* A long record is recognized by its event alone: the id is at its beginning. */
+		/* Of a long record only the event is checked: its id is at the beginning. */
 		if (hdr->size > COPY_MAX)
 			return hdr->type == PERF_RECORD_SAMPLE &&
 			       pd_evlist_of_record(df->list, copy, df->swapped);
@@ -156,10 +156,10 @@ static enum verdict run_at(const struct view *v, size_t at, uint64_t *ret_time)
 /*
  * Finds the newest run that begins within the record at @at, which begins a run at @time.
  *
- * The kernel does not clear the unused part of a copy of the stack: it still has what the ring held
- * before. Old records of the same size stand there, and they lead from one such part to the next.
- * But a run of true records begins within the first of them, and its times are newer. Returns YES
- * with the place, or BEYOND.
+ * The kernel does not clear the unused part of a stack copy: it still holds bytes of earlier
+ * records in the ring. Old records of the same size stand there, and they lead from one such part
+ * to the next. But a run of true records begins within the first of them, and its times are newer.
+ * Returns YES with the place, or BEYOND.
  */
 static enum verdict newest_run(const struct view *v, size_t at, uint64_t time, size_t *ret_at)
 {
@@ -189,7 +189,9 @@ static bool is_void(const uint8_t *p)
 	return !word;
 }
 
-/* Searches from @at on: YES with the place, BEYOND with the first undecided place, or NO. */
+/*
+ * Searches from @at on. Returns YES with the place, BEYOND with the first undecided place, or NO.
+ */
 static enum verdict search(const struct view *v, size_t at, size_t *ret_at)
 {
 	for (; at < v->len; at++) {
@@ -218,7 +220,7 @@ int resume_find_in(const struct data_file *df, const uint8_t *p, size_t len, boo
 	return search(&v, 0, ret_at) == YES;
 }
 
-/* Reads on at @from, unless the window reaches far enough. Returns 0, -ENOMEM or -EIO. */
+/* Reads the window again from @from, unless it reaches far enough. Returns 0, -ENOMEM or -EIO. */
 static int fill(struct resume **r, const struct segment *seg, int fd, uint64_t from)
 {
 	struct resume *w = *r;
@@ -234,7 +236,7 @@ static int fill(struct resume **r, const struct segment *seg, int fd, uint64_t f
 	}
 	if (from >= w->at && from - w->at + need <= w->len)
 		return 0;
-	/* Keeps the alignment of the records, as long as all of them were whole words. */
+	/* Keeps the alignment of records, which are whole words unless they are compressed. */
 	w->at = from - (from - seg->begin) % 8;
 	n = file_read(fd, w->window, seg->end - w->at < WINDOW ? seg->end - w->at : WINDOW, w->at);
 	w->len = n < 0 ? 0 : (size_t)n;
@@ -265,7 +267,7 @@ int resume_find(struct resume **r, const struct data_file *df, const struct segm
 		if (is == YES)
 			return 1;
 		if (is == BEYOND && *ret_offset == from)
-			return 0; /* it became shorter */
+			return 0; /* the file became shorter */
 		from = *ret_offset;
 	}
 	return 0;

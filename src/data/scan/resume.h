@@ -15,7 +15,7 @@
 #include "data/file/file_priv.h"
 
 #define RESUME_RECORDS 5
-#define RESUME_SPAN    ((RESUME_RECORDS + 1) * RECORD_MAX) /* more than is looked at for one */
+#define RESUME_SPAN    ((RESUME_RECORDS + 1) * RECORD_MAX) /* a test of one place reads no more */
 #define RESUME_MAX     (256ull << 20)			   /* bytes that a search passes over */
 
 struct resume;

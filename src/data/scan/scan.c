@@ -2,10 +2,10 @@
 /*
  * Walk over the records of a segment.
  *
- * It reads with pread() into a window and does not map the file. So a file that is truncated
- * meanwhile ends early and does not kill the process, and memory does not depend on its size.
- * Records are delivered from the window without a copy if they are aligned and in this machine's
- * byte order. Data behind an AUXTRACE record are skipped, and read on demand.
+ * It reads with pread() into a window and does not map the file. So if somebody truncates the file
+ * meanwhile, the walk ends early and the process survives. Memory does not depend on the file's
+ * size. Records are delivered from the window without a copy if they are aligned and in this
+ * machine's byte order. Data behind an AUXTRACE record are skipped, and read on demand.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ struct data_scan {
 	bool own_fd;
 	bool inside; /* the next records are in a container */
 
-	uint64_t from, pos, to;	   /* file offsets; @pos is that of the next record */
+	uint64_t from, pos, to;	   /* file offsets; @pos: of the next record */
 	uint64_t until;		   /* the walk pauses here */
 	struct findings *findings; /* NULL: those of the file */
 	uint64_t win_off;	   /* file offset of window[0] */
@@ -433,8 +433,8 @@ static int stop(struct data_scan *scan)
 }
 
 /*
- * Skips damage up to the next run of records, which is the same place for every reader. The state
- * of the compressed stream is dropped. Returns 0 or a negative errno.
+ * Skips damage up to the next run of records. Every reader finds the same run. Drops the state of
+ * the compressed stream. Returns 0 or a negative errno.
  */
 static int skip_damage(struct data_scan *scan, const struct perf_event_header *hdr)
 {

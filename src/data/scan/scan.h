@@ -5,9 +5,9 @@
  * It delivers records in native byte order, and decompresses PERF_RECORD_COMPRESSED and
  * COMPRESSED2. One thread uses a scan; any number of scans may walk one recording.
  *
- * Memory is bounded. A scan reads through a window of 512 KB; it maps no file, so that a file cut
- * by somebody else ends the walk, not the process. Decompression keeps 512 KB of output and the
- * zstd window, however large the output of a record.
+ * Memory is bounded. A scan reads through a window of 512 KB; it maps no file, so that a file
+ * truncated by somebody else ends the walk, not the process. Decompression keeps 512 KB of output
+ * and the zstd window, however large the output of a record.
  *
  * Damage is no error of these functions. It becomes a finding (data/file/findings.h), and the walk
  * goes on with the next readable record.
@@ -67,7 +67,7 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret);
 
 /*
  * Reads the first @len bytes behind the last delivered record. Returns 0, -ENODATA if there are
- * fewer (the file was cut, or the record is inside a compressed one), or -EIO.
+ * fewer (the file was truncated, or the record is inside a compressed one), or -EIO.
  */
 int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len);
 

@@ -3,7 +3,7 @@
  * Tracepoint formats of a recording: the TRACING_DATA feature, in a pipe stream a record.
  *
  * Only the formats of recorded events are loaded. This module splits the data itself and checks
- * every length; libtraceevent gets only what is known to be harmless. Source:
+ * every length; libtraceevent gets only text that it is known to parse without harm. Source:
  * tools/perf/util/trace-event-info.c and -read.c; trace-cmd.dat(5) for the same layout.
  */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_H
@@ -16,9 +16,9 @@ struct tracing;
 
 /*
  * Loads the formats, and names those tracepoints of @df that have no name ("sys:name"). Call it
- * before other threads use the evlist. Cut or malformed formats become findings of @df; the rest is
- * loaded. Returns 0 with *@ret for tracing_free(); -ENOENT if the recording has no formats (@err is
- * untouched); -EBADMSG if the feature holds something else; -ENOMEM.
+ * before other threads use the evlist. Truncated or malformed formats become findings of @df; the
+ * rest is loaded. Returns 0 with *@ret for tracing_free(); -ENOENT if the recording has no formats
+ * (@err is untouched); -EBADMSG if the feature holds something else; -ENOMEM.
  */
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err);
 /* Frees @t; accepts NULL. */

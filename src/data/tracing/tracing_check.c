@@ -138,7 +138,7 @@ static bool data_field(struct check *c, const struct tracing_field **ret)
 	return take_op(c, ")");
 }
 
-/* Words, and a star behind them or none. */
+/* Parses the words of a type, with or without a star behind them. */
 static bool type(struct check *c)
 {
 	unsigned int words = 0;
@@ -183,10 +183,7 @@ static uint64_t type_size(char *text, unsigned int long_size)
 	return longs > 1 ? sizeof(uint64_t) : longs ? long_size : size;
 }
 
-/*
- * Replaces "sizeof(type)" in the text by the number, because old versions of the library do not
- * know it.
- */
+/* Replaces "sizeof(type)" in the text by the number: old versions of the library do not know it. */
 static bool size_of(struct check *c, uint64_t *ret)
 {
 	char *begin = c->tok.p, *name, text[24];
@@ -305,8 +302,8 @@ static bool take_type(struct check *c)
 }
 
 /*
- * Whether the library parses "(type)" and this token as a cast; else the type is a name with value
- * 0.
+ * Whether the library parses "(type)" and this token as a cast. Otherwise the type is a name with
+ * the value 0.
  */
 static bool is_cast(const struct check *c)
 {
@@ -476,7 +473,10 @@ static bool call_symbolic(struct check *c, struct node *n)
 	       call_names(c);
 }
 
-/* First argument of __print_hex() and __print_array(), the only one that the library parses. */
+/*
+ * Parses the first argument of __print_hex() and __print_array(), the only one that the library
+ * parses.
+ */
 static bool elements(struct check *c, const struct tracing_field **ret)
 {
 	if (is_word(c, "REC"))

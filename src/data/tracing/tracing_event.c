@@ -147,7 +147,7 @@ static int print_array(const struct tracing_field *field, const uint8_t *p, uint
 	return rc ? rc : buf_printf(out, "]");
 }
 
-/* Prints like libtraceevent a field that no format describes. */
+/* Prints, as libtraceevent does, a field without a format of its own. */
 static int print_number(const struct tracing_field *field, uint64_t value, struct buf *out)
 {
 	if (field->flags & TRACING_POINTER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lexer for a "print fmt:": cuts tokens as libtraceevent does. Pure functions. */
+/* Lexer for a "print fmt:": finds tokens as libtraceevent does. Pure functions. */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_LEX_H
 #define RINGTAIL_DATA_TRACING_TRACING_LEX_H
 

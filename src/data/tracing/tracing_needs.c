@@ -85,7 +85,7 @@ bool tracing_field_extent(const struct tracing_field *field, const struct tracin
 	return true;
 }
 
-/* Returns UINT64_MAX if the record does not have it. */
+/* Returns the number, or UINT64_MAX if the record lacks it. */
 static uint64_t number_value(const struct tracing_number *n, const struct tracing_data *data)
 {
 	uint32_t offset, len;

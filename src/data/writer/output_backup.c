@@ -40,11 +40,11 @@ static bool is_part(const char *name)
 	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
 
-/* What a file is whose writer was killed before there was a record in it, or none of these. */
+/* How far a recorder got that was killed before it wrote a record. */
 enum beginning {
-	BEGUN_EMPTY,	/* or nothing but zeros, up to a cover's size: the machine died, too */
-	BEGUN_COVERED,	/* a data.N, as it stays until the first flush */
-	BEGUN_HEADLESS, /* a "data" without the header, which goes last: could be another's */
+	BEGUN_EMPTY,	/* no bytes, or up to a cover's size only zeros: the machine died, too */
+	BEGUN_COVERED,	/* a data.N as it is until its first flush */
+	BEGUN_HEADLESS, /* a "data" without its header, which is written last: could be foreign */
 	NOT_BEGUN,
 };
 
@@ -53,7 +53,7 @@ static bool is_zero(const uint8_t *p, size_t len)
 	return !len || (!p[0] && !memcmp(p, p + 1, len - 1));
 }
 
-/* Of this ringtail, or of an older one. */
+/* Accepts the cover of this ringtail and of older ones. */
 static bool is_cover(const uint8_t *p, off_t len)
 {
 	struct tail_cover cover = COVER_INIT;
@@ -90,8 +90,8 @@ out:
 }
 
 /*
- * Whether @path has parts without a record and nothing else, or nothing at all: its recorder was
- * killed before it wrote. The covers say whose a file is that could be another's.
+ * Whether @path holds nothing, or only parts without a record: its recorder was killed before it
+ * wrote any. A headless "data" could be foreign, unless a part beside it has our cover.
  */
 static bool is_begun(const char *path)
 {
@@ -111,14 +111,14 @@ static bool is_begun(const char *path)
 	return !nr[NOT_BEGUN] && (!nr[BEGUN_HEADLESS] || nr[BEGUN_COVERED]);
 }
 
-/* Deletes @path with what a recording has; anything else in there stays, and is -ENOTEMPTY. */
+/* Deletes the recording in directory @path. Returns -ENOTEMPTY if it holds anything else. */
 static int delete_directory(const char *path)
 {
 	struct dirent *e;
 	bool foreign = false;
 	DIR *dir;
 
-	/* An empty one goes without a descriptor, where there may be none left. */
+	/* rmdir() needs no descriptor; the process may have none left. */
 	if (!rmdir(path))
 		return 0;
 	dir = opendir(path);
@@ -134,7 +134,7 @@ static int delete_directory(const char *path)
 	return foreign ? -ENOTEMPTY : rmdir(path) ? -errno : 0;
 }
 
-/* What may be moved away or deleted. */
+/* Refuses to move or delete anything but the user's own files and recordings. */
 static int check_ours(const char *path, const struct stat *st, struct error *err)
 {
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
@@ -152,7 +152,7 @@ static int check_ours(const char *path, const struct stat *st, struct error *err
 	return 0;
 }
 
-/* A file can take the place of a file; where a directory is involved, @old must go first. */
+/* Deletes @old where rename() could not replace it: a directory on either side. */
 static int clear_old(const char *old, bool for_directory, struct error *err)
 {
 	struct stat st;
@@ -193,8 +193,7 @@ int output_backup_keep(const char *path, struct error *err)
 	return rc;
 }
 
-/* Whether what is at @old may be deleted for a recording; as clear_old() and delete_directory() do.
- */
+/* Whether clear_old() could delete @old; deletes nothing. */
 static int check_old(const char *old, const struct stat *st, bool for_directory, struct error *err)
 {
 	bool foreign = false;
@@ -217,7 +216,7 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 		       : rc;
 }
 
-/* What is at PATH.old goes to a name that nobody has. */
+/* Renames PATH.old to a name that does not exist. */
 static int put_aside(struct output_backup *e, bool for_directory, struct error *err)
 {
 	struct stat st;

@@ -22,7 +22,7 @@ int output_backup_keep(const char *path, struct error *err);
  */
 struct output_backup {
 	char *path, *old;
-	char *aside; /* the present name of the earlier @old; NULL: there was none */
+	char *aside; /* present name of the earlier PATH.old; NULL: there was none */
 	bool moved;  /* @path was renamed to @old */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all forms of the output share. What differs goes through struct writer_form. */
+/* Shared by all forms of the output. The forms differ through struct writer_form. */
 #include "data/writer/writer.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "data/writer/writer_priv.h"
 
-/* Moves what belongs where the table stands from the front of @iov to held. */
+/* Moves the bytes that belong where the table stands from the front of @iov to held. */
 static int hold(struct writer *w, struct iovec *iov, int n)
 {
 	uint64_t table_end = w->visible + w->table.len;
@@ -110,7 +110,7 @@ static int create(const struct writer_form *form, const char *path, const struct
 		return 0;
 	}
 	if (w->fd >= 0 && !form->sequential)
-		unlink(path); /* made by us just now, and of no use to anyone */
+		unlink(path); /* created just now, and holds nothing */
 	writer_close(w);
 	return rc;
 }
@@ -177,13 +177,13 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 	return rc;
 }
 
-/* A file cut to the size that it has keeps no blocks behind it. */
+/* Frees the blocks that were allocated ahead: truncating a file to its own size frees them. */
 static void give_back_ahead(const struct writer *w)
 {
 	struct stat st;
 
 	if (w->ahead && !fstat(w->fd, &st) && ftruncate(w->fd, st.st_size))
-		return; /* they stay, to no harm */
+		return; /* unused blocks do no harm */
 }
 
 void writer_close(struct writer *w)

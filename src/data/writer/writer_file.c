@@ -2,23 +2,23 @@
 /*
  * The file form: header, data, table of feature sections.
  *
- * The table of feature sections must stand right behind the data, so more data means that the
- * bytes of the table that readers use now must become data: no order of writes alone makes that
- * safe. Between the two there is therefore a header without this table:
+ * The table of feature sections must stand right behind the data, so a flush has to write data over
+ * the table that readers use now. No order of writes alone makes that safe. So for a moment the
+ * file has a header that does without this table. A flush writes, in this order:
  *
  *   1. everything behind the old table: data, and the new table as far as it lies there;
  *   2. a header that does not need the old table (below);
  *   3. the bytes where the old table stood;
  *   4. the header with the new size and features.
  *
- * The header of step 2 says that there are no features. That is no loss for any reader but in three
- * cases: perf refuses a file with tracepoints when TRACING_DATA is missing, cannot decompress
- * without COMPRESSED, and does not look for data.N without DIR_FORMAT. Such files get a resume
- * record at the end of the visible data, whose bytes are at the same time a table: of a feature 0
- * (reserved; readers skip it), the offset of which is the record's own header, and of these three,
- * as far as the file has them. The header of step 2 then ends the data before that record. As a
- * record its type is HEADER_EVENT_TYPE, which readers pass over, and what follows the table in it
- * makes it as long as they want it (PD_PASSED_OVER_MIN). Every file begins with one
+ * The header of step 2 has no features. Only in three cases does a reader need one: perf refuses a
+ * file with tracepoints when TRACING_DATA is missing, cannot decompress without COMPRESSED, and
+ * does not look for data.N without DIR_FORMAT. Such a file gets a resume record at the end of the
+ * visible data. Its bytes are also a table of features: of feature 0 (reserved; readers skip it),
+ * whose offset is the record's own header, and of those of the three that the file has. The header
+ * of step 2 ends the data before that record and uses this table. As a record it has the type
+ * HEADER_EVENT_TYPE, which readers pass over if it is long enough (PD_PASSED_OVER_MIN); zeros
+ * behind the table make it so. The data of every file begin with a record of this type
  * (writer_preface.c).
  */
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "data/writer/output_backup.h"
 #include "data/writer/writer_priv.h"
 
-/* What perf cannot do without, in the order of the bits. */
+/* perf cannot read a recording without these. In the order of the bits. */
 static const unsigned int vital[] = {HEADER_TRACING_DATA, HEADER_DIR_FORMAT, HEADER_COMPRESSED};
 
 #define VITAL (sizeof(vital) / sizeof(vital[0]))
@@ -51,7 +51,7 @@ static void feature_mark(uint64_t features[4], unsigned int feature)
 	features[feature / 64] |= 1ULL << feature % 64;
 }
 
-/* Bytes of the resume record for these features; 0: there is none. */
+/* Size of the resume record for these features; 0: they need none. */
 static size_t resume_size(const uint64_t features[4])
 {
 	for (size_t i = 0; i < VITAL; i++)
@@ -60,12 +60,12 @@ static size_t resume_size(const uint64_t features[4])
 	return 0;
 }
 
-/* What a flush is about to make true; becomes part of the writer when it has. */
+/* The writer's state after a flush. It replaces the old state when all is written. */
 struct next {
 	struct pd_header header;
 	struct pd_section sections[HEADER_FEAT_BITS];
 	uint64_t visible;
-	struct buf tail; /* what follows the data appended: resume record, table, late contents */
+	struct buf tail; /* written behind the data: resume record, table, late contents */
 	size_t table_at, table_len; /* in tail */
 };
 
@@ -110,7 +110,7 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	return rc;
 }
 
-/* The header for the moments in which the table of a file with header @now is overwritten. */
+/* Returns the header of step 2, for a file whose header is @now. */
 static struct pd_header header_between(const struct pd_header *now)
 {
 	struct pd_header h = *now;
@@ -126,7 +126,7 @@ static struct pd_header header_between(const struct pd_header *now)
 	return h;
 }
 
-/* Steps 2 to 4. @held is what will stand where the old table does. */
+/* Steps 2 to 4. @held replaces the old table. */
 static int switch_over(struct writer *w, const struct buf *held, const struct pd_header *header)
 {
 	struct pd_header between = header_between(&w->header);
@@ -141,7 +141,10 @@ static int switch_over(struct writer *w, const struct buf *held, const struct pd
 		rc = writer_put_at(w, header, sizeof(*header), 0);
 	if (!rc)
 		return 0;
-	/* These blocks exist, so a full disk is no hindrance; a broken one may be. */
+	/*
+	 * Restores the old table. Its blocks exist, so this works on a full disk, if not on a
+	 * broken one.
+	 */
 	if (!writer_put_at(w, w->table.data, w->table.len, w->visible))
 		writer_put_at(w, &w->header, sizeof(w->header), 0);
 	return rc;
@@ -151,7 +154,7 @@ static int next_write(struct writer *w, const struct next *n)
 {
 	uint64_t table_end = w->visible + w->table.len;
 	struct buf held = {0};
-	size_t in_held = 0; /* bytes of the tail that lie where the old table stands */
+	size_t in_held = 0; /* bytes of the tail that replace a part of the old table */
 	int rc;
 
 	if (w->pos < table_end)
@@ -172,7 +175,7 @@ static int next_write(struct writer *w, const struct next *n)
 	return rc;
 }
 
-/* Makes visible what was appended, and @features. */
+/* Makes the appended bytes and @features visible. */
 static int commit(struct writer *w, const struct writer_feature *features, size_t nr_features)
 {
 	struct next n = {.header = w->header};
@@ -202,7 +205,7 @@ out:
 	return rc;
 }
 
-/* Ids of all events, then the events, each with the section of its ids. */
+/* Appends the ids of all events, then the events, each with the section of its ids. */
 static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_header *h)
 {
 	size_t i, count = pd_evlist_count(list);
@@ -233,7 +236,7 @@ static int begin_events(const struct pd_evlist *list, struct buf *b, struct pd_h
 	return rc;
 }
 
-/* Everything in front of the data, and the first table. The header proper goes last. */
+/* Writes everything before the data and the first table, and the header last. */
 static int file_begin(struct writer *w, const struct pd_evlist *list,
 		      const struct writer_feature *features, size_t nr_features, struct error *err)
 {
@@ -252,7 +255,9 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 		if (!rc)
 			rc = buf_zero(&b, -b.len & 7);
 	}
-	/* Readers take a size of 0 for an unfinished file and the table for records: it never is 0.
+	/*
+	 * Readers take a size of 0 for an unfinished file, and then the table for records. The
+	 * preface makes the data longer than 0.
 	 */
 	h.data.offset = b.len;
 	if (!rc)

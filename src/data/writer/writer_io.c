@@ -24,7 +24,7 @@ const struct writer_io writer_io_system = {
 	.stream_fd = STDOUT_FILENO,
 };
 
-/* Drops @done bytes from the front of @iov; returns how many entries are used up. */
+/* Drops @done bytes from the front of @iov. Returns the number of entries used up. */
 static int iov_advance(struct iovec *iov, int n, size_t done)
 {
 	int i;
@@ -38,7 +38,7 @@ static int iov_advance(struct iovec *iov, int n, size_t done)
 	return i;
 }
 
-/* After a failed write: 0 when it is worth another try, else -errno. */
+/* Handles a failed write. Returns 0 when it can be tried again, else -errno. */
 static int wait_or_fail(int fd, int error)
 {
 	struct pollfd pfd = {.fd = fd, .events = POLLOUT};
@@ -53,9 +53,9 @@ static int wait_or_fail(int fd, int error)
 }
 
 /*
- * A write of more ends at a multiple of that. With larger ones the page cache takes folios of 1 MB
- * and more, and in a virtual machine the host may have to find memory for these first: 0.1 us for
- * 136 bytes instead of 0.015 (Linux 6.18; of 2 MB 0.3).
+ * Larger writes end at a multiple of this. With more the page cache takes folios of 1 MB and more,
+ * and in a virtual machine the host may have to find memory for these first: 0.1 us for 136 bytes
+ * instead of 0.015 (Linux 6.18; with 2 MB 0.3).
  */
 #define WRITE_MAX ((size_t)256 << 10)
 
@@ -68,7 +68,7 @@ static size_t iov_bytes(const struct iovec *iov, int n)
 	return bytes;
 }
 
-/* Puts the first entries of @iov, @len bytes at most, into @some; returns how many. */
+/* Puts the first entries of @iov, @len bytes at most, into @some. Returns their number. */
 static int iov_front(const struct iovec *iov, int n, size_t len, struct iovec some[4])
 {
 	int used = 0;
@@ -81,7 +81,7 @@ static int iov_front(const struct iovec *iov, int n, size_t len, struct iovec so
 	return used;
 }
 
-/* What is small stays whole wherever it lies: a flush relies on its last write being one. */
+/* Writes a small @iov at once, at any offset: a flush relies on a last write that is not split. */
 static ssize_t write_some(const struct writer_io *io, int fd, const struct iovec *iov, int n,
 			  off_t offset)
 {
@@ -95,7 +95,8 @@ static ssize_t write_some(const struct writer_io *io, int fd, const struct iovec
 
 #define ASK_MS 100
 
-/* Waits until the stream takes something. Returns 0 or a negative errno; -EINTR: it was given up.
+/*
+ * Waits until the stream accepts bytes. Returns 0, -EINTR if the patience ended, or another errno.
  */
 static int wait_for_stream(int fd, struct writer_patience *p)
 {
@@ -113,13 +114,13 @@ static int wait_for_stream(int fd, struct writer_patience *p)
 			if (!p->wait(p->arg, rc > 0 ? 0 : now - began))
 				return -EINTR;
 		}
-		/* Also when it failed: the write tells why. */
+		/* POLLERR counts, too: the write returns its reason. */
 		if (rc > 0)
 			return 0;
 	}
 }
 
-/* A pipe that takes something has room for a page, and a write of no more does not block. */
+/* A pipe that poll() calls writable has room for a page, so a write of a page does not block. */
 static ssize_t write_stream(const struct writer_io *io, int fd, const struct iovec *iov, int n)
 {
 	struct iovec some[4];
@@ -147,7 +148,7 @@ int writer_io_all(const struct writer_io *io, int fd, struct iovec *iov, int n, 
 		else
 			done = write_stream(io, fd, iov, n);
 		if (done == 0)
-			return -EIO; /* a file that takes nothing would hold us for ever */
+			return -EIO; /* a file that writes nothing would make us retry for ever */
 		if (done < 0) {
 			rc = wait_or_fail(fd, errno);
 			if (rc)

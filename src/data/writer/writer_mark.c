@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Coming back to an earlier flush. What was there then is still there but for the table, in whose
- * place data may stand now: it is put back as a flush puts the next one, by a header that does
- * without. All of these blocks exist, so that this needs no room on the disk.
+ * Returns the file to an earlier flush. Its bytes are still there, except the table, where data may
+ * stand now. The table is put back as a flush writes the next one: under a header that does without
+ * it. All these blocks exist, so no room on the disk is needed.
  */
 #include "data/writer/writer.h"
 
@@ -43,7 +43,7 @@ void writer_mark_free(struct writer_mark *m)
 	free(m);
 }
 
-/* What was not flushed yet is no more. */
+/* Forgets everything appended since the last flush. */
 static void forget_appended(struct writer *w, const struct writer_mark *m)
 {
 	w->pos = m->visible;
@@ -63,7 +63,7 @@ int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error
 	if (!rc && ftruncate(w->fd, (off_t)m->file_end))
 		rc = -errno;
 	if (rc) {
-		w->broken = rc; /* pos is before what a flush would begin at */
+		w->broken = rc; /* pos is before the place where a flush would begin */
 		buf_release(&table);
 		return writer_fail(w, rc, "cannot take back what was written last", err);
 	}

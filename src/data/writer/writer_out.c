@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes appended bytes to the file: at once, or through buffers of which some are in flight.
+ * Writes appended bytes to the file: at once, or asynchronously through buffers.
  *
  * An asynchronous writer has one buffer more than can be in flight:
  *
@@ -57,7 +57,7 @@ struct out_buffer {
 
 struct writer_async {
 	struct aio *aio;
-	bool broken; /* the engine: nothing more is heard of what is in flight */
+	bool broken; /* the engine failed: it reports no more completions */
 	uint8_t *memory;
 	size_t size; /* of a buffer, bytes */
 	unsigned int nr;
@@ -95,7 +95,7 @@ void writer_expect(struct writer *w, uint64_t bytes)
 	w->expected = w->header.data.offset + bytes;
 }
 
-/* Returns up to which offset to allocate for a write that ends at @end; 0: not worth a call. */
+/* Returns the offset to allocate up to for a write that ends at @end; 0: not worth a call. */
 static uint64_t ahead_of(const struct writer *w, uint64_t end)
 {
 	uint64_t ahead = (end / AHEAD + 1) * AHEAD;
@@ -119,7 +119,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 		w->not_ahead = true;
 		return;
 	}
-	/* A failed call may have allocated a part. */
+	/* A failed call may still have allocated blocks. */
 	w->ahead = ahead;
 	w->not_ahead =
 		fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(w->ahead - from)) &&
@@ -129,7 +129,7 @@ static void ask_ahead(struct writer *w, uint64_t offset, size_t len)
 /* --- at once -----------------------------------------------------------------------------------
  */
 
-/* Returns how many of the @len bytes behind the written ones to write now; the rest can wait. */
+/* Returns how many of the @len bytes behind pos - out.len to write now; the rest can wait. */
 static size_t to_write(const struct writer *w, size_t len, bool now)
 {
 	size_t over = w->form->sequential || now ? 0 : (w->pos - w->out.len + len) % OUT_ALIGN;
@@ -137,7 +137,7 @@ static size_t to_write(const struct writer *w, size_t len, bool now)
 	return over < len ? len - over : 0;
 }
 
-/* Cuts @iov to its first @len bytes. */
+/* Shortens @iov to its first @len bytes. */
 static void iov_cut(struct iovec *iov, int n, size_t len)
 {
 	for (int i = 0; i < n; i++) {
@@ -146,7 +146,7 @@ static void iov_cut(struct iovec *iov, int n, size_t len)
 	}
 }
 
-/* What is gathered from now on: bytes from @at on of what was gathered with @iov behind it. */
+/* Removes the first @at bytes of @out with @iov behind it, and keeps the rest in @out. */
 static void gather(struct buf *out, const struct iovec *iov, int n, size_t at)
 {
 	size_t kept = out->len > at ? out->len - at : 0;
@@ -175,7 +175,7 @@ static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 	}
 	if (now || len >= OUT_COPY || w->out.len + len > WRITER_OUT_MAX)
 		write = to_write(w, w->out.len + len, now);
-	/* Before the write, of which nothing may fail afterwards. */
+	/* Reserves before the write: nothing may fail behind it. */
 	if (write < w->out.len + len) {
 		rc = buf_reserve(&w->out, len < OUT_COPY ? len : OUT_COPY);
 		if (rc)
@@ -198,7 +198,7 @@ static int sync_put(struct writer *w, const struct iovec *iov, int n, bool now)
 /* --- in flight ---------------------------------------------------------------------------------
  */
 
-/* Takes the completions that there are, with @wait at least one. Returns 0 or the first failure. */
+/* Takes all completions; with @wait at least one. Returns 0 or the first failure. */
 static int take_done(struct writer *w, bool wait)
 {
 	struct writer_async *a = w->async;
@@ -230,7 +230,7 @@ static int wait_all(struct writer *w)
 	return failure;
 }
 
-/* Submits @b; when too much is in flight, waits, and returns what failed meanwhile. */
+/* Submits @b. If too many are in flight, waits for one, and returns its failure. */
 static int buffer_send(struct writer *w, struct out_buffer *b)
 {
 	struct writer_async *a = w->async;
@@ -249,7 +249,7 @@ static int buffer_send(struct writer *w, struct out_buffer *b)
 	return 0;
 }
 
-/* Those that earlier calls have reported. */
+/* Submits again the buffers whose failure earlier calls have returned. */
 static int send_failed(struct writer *w)
 {
 	struct writer_async *a = w->async;
@@ -263,7 +263,7 @@ static int send_failed(struct writer *w)
 	return rc;
 }
 
-/* Begins to fill a buffer for what belongs at @at; it ends where the next can begin aligned. */
+/* Begins to fill a buffer at offset @at. It ends where the next one begins aligned. */
 static int next_buffer(struct writer *w, uint64_t at)
 {
 	struct writer_async *a = w->async;
@@ -401,7 +401,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 
 	if (w->broken)
 		return w->broken;
-	/* With a patience, writes are synchronous: one in flight could not be ended. */
+	/* With a patience, writes are synchronous: a write in flight could not be ended. */
 	rc = w->async && !w->io.patience ? async_put(w, iov, n, now) : sync_put(w, iov, n, now);
 	if (rc && w->form->sequential)
 		w->broken = rc;
@@ -412,7 +412,7 @@ int writer_put(struct writer *w, const struct iovec *iov, int n, bool now)
 
 int writer_persist(struct writer *w, struct error *err)
 {
-	/* All, since an asynchronous writer gathers elsewhere. */
+	/* Writes everything: an asynchronous writer gathers in buffers of its own. */
 	int rc = !w->io.patience ? 0 : writer_put(w, NULL, 0, true);
 
 	if (rc)

@@ -3,8 +3,8 @@
  * The directory part form: records alone (writer_create_plain()).
  *
  * The cover stands where a file with a header has its table. Bytes that belong there are held back;
- * those behind it are written at any time and in any order. A flush writes the next cover behind
- * them before it replaces this one, in one small write.
+ * bytes behind it are written at any time and in any order. A flush writes the next cover behind
+ * all data, and then replaces this one by the held bytes, in one small write.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static int part_begin(struct writer *w, const struct pd_evlist *list,
 {
 	int rc = buf_append(&w->table, &cover, sizeof(cover));
 
-	/* So that no later call allocates: those are made by many threads at once. */
+	/* Reserves now, so that no later call allocates: many threads append at once. */
 	if (!rc)
 		rc = buf_reserve(&w->held, sizeof(cover));
 	if (!rc)
@@ -42,7 +42,7 @@ int writer_rest(struct writer *w, bool rests)
 	return writer_put_at(w, &hdr, sizeof(hdr), w->visible);
 }
 
-/* There is no room for a cover: the file ends where the records do, and no more can come. */
+/* Without room for a cover, ends the file at its last record. Nothing can be appended any more. */
 static int end_uncovered(struct writer *w)
 {
 	w->table.len = 0;
@@ -50,7 +50,7 @@ static int end_uncovered(struct writer *w)
 	return ftruncate(w->fd, (off_t)w->pos) ? -errno : 0;
 }
 
-/* Puts what was held back where the cover stands. */
+/* Replaces the cover by the held bytes. */
 static int uncover(struct writer *w)
 {
 	int rc = writer_put_at(w, w->held.data, w->held.len, w->visible);
@@ -76,7 +76,7 @@ static int part_flush_last(struct writer *w)
 static int part_flush(struct writer *w)
 {
 	uint64_t old_end = w->visible + w->table.len;
-	size_t in_held; /* of the next cover */
+	size_t in_held; /* bytes of the next cover */
 	const uint8_t *next = (const uint8_t *)&cover;
 	int rc;
 
@@ -91,7 +91,7 @@ static int part_flush(struct writer *w)
 		rc = writer_put_at(w, next + in_held, sizeof(cover) - in_held, w->pos + in_held);
 		if (rc && (in_held || end_uncovered(w)))
 			return rc;
-		if (rc) /* of a later write, nothing would hide the part that finds room */
+		if (rc) /* no cover would hide a later write that succeeds in part */
 			w->broken = rc;
 	}
 	rc = w->table.len ? buf_append(&w->held, next, in_held) : 0;

@@ -20,7 +20,7 @@ int writer_open_new(struct writer *w, struct error *err)
 	return 0;
 }
 
-/* Where nobody can look, nothing is known to have changed. */
+/* If the directory cannot be searched, assumes that nothing has changed. */
 static bool is_named(const char *path, const struct stat *file)
 {
 	struct stat st;
@@ -30,7 +30,7 @@ static bool is_named(const char *path, const struct stat *file)
 	return st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
-/* The kernel knows the name that was used last, if the file has it still. */
+/* Returns the path that the kernel knows for @fd, if it still leads to @file; else NULL. */
 static char *name_of(int fd, const struct stat *file)
 {
 	char link[64], path[PATH_MAX];
@@ -44,7 +44,7 @@ static char *name_of(int fd, const struct stat *file)
 	return is_named(path, file) ? strdup(path) : NULL;
 }
 
-/* Whether nothing is left at @at, where what was written is never 0. */
+/* Whether the file has zeros or nothing at @at. The writer never writes 0 there. */
 static bool is_gone(const struct writer *w, uint64_t at)
 {
 	uint64_t first = 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The record that the data of a file begin with. Readers pass over it, and its place is kept for
- * records that can be written when nothing can be appended any more. Where a file system writes in
- * place, as all but those that copy on write do, that needs no room.
+ * The first record of a file's data. Readers pass over it. It reserves room for records that must
+ * be written when the disk is full: most file systems overwrite in place and need no room for that,
+ * except those that copy on write.
  */
 #include <errno.h>
 
 #include "data/writer/writer_priv.h"
 
-/* As many records as a recording of 64 CPUs may have to write, and no more than 16 KB. */
+/* Enough records for a recording on 64 CPUs, in at most 16 KB. */
 #define PLACES_MAX 256
 
-/* Behind the last place: what follows the records is never too short to be passed over. */
+/* Bytes behind the last record: the filler there is never too short for readers to pass over. */
 #define FILLER_MIN PD_PASSED_OVER_MIN
 
 static int put_filler(struct buf *b, size_t len)

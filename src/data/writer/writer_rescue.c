@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What can be had of a file that cannot grow any more.
+ * Saves the data of a file that cannot grow any more.
  *
- * Behind the last flush the file holds a part of what was appended: the writes that succeeded, and
- * the front of the one that failed. Its end is the file's, since the file is written from front to
- * back; with writes in flight it is where the first of them has failed. The records there are
- * walked once more, and made visible up to the last whole one behind which there is room for the
- * table; the blocks that this overwrites exist.
+ * Behind the last flush the file holds a part of the appended bytes: all writes that succeeded, and
+ * the front of the one that failed. A synchronous writer writes from front to back, so they end
+ * where the file ends. With writes in flight they end where the first of them failed. The rescue
+ * walks the records up to there, and makes them visible up to the last whole record that leaves
+ * room for the table. The table overwrites only blocks that exist.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -14,10 +14,10 @@
 
 #include "data/writer/writer_priv.h"
 
-/* More than the table is behind the data: the resume record (writer.c). */
+/* The resume record (writer_file.c), which stands before the table. */
 #define TAIL_BESIDE_TABLE PD_PASSED_OVER_MIN
 
-/* Where that ends of which there are bytes. */
+/* Returns the end of the appended bytes that are in the file or in held. */
 static uint64_t written_end(const struct writer *w)
 {
 	uint64_t held_end = w->visible + w->held.len;
@@ -29,8 +29,8 @@ static uint64_t written_end(const struct writer *w)
 }
 
 /*
- * Makes visible the whole records before @end. Returns 0, or a negative errno, and all is as of the
- * last flush.
+ * Makes the whole records before @end visible. Returns 0, or a negative errno, and the file stays
+ * as of the last flush.
  */
 static int rescue_until(struct writer *w, uint64_t end, struct writer_rescued *ret)
 {
@@ -58,7 +58,7 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 	if (!w->async && w->held_failed > w->held.len)
 		held = w->held.len = w->held_failed;
 	end = w->async ? writer_out_give_up(w) : written_end(w);
-	/* In the last block there may be room for the table. */
+	/* The last block of the file may have room for the table. */
 	rc = rescue_until(w, end, &found);
 	if (rc && end > w->visible + w->table.len + TAIL_BESIDE_TABLE) {
 		w->held.len = held;
@@ -66,7 +66,7 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 	}
 	w->pos = w->visible;
 	w->finished = true;
-	/* What lies behind is of no use; if it stays, nobody looks there. */
+	/* Bytes behind the table are of no use, but do no harm. */
 	if (ftruncate(w->fd, (off_t)w->file_end))
 		rc = rc ? rc : -errno;
 	if (!rc)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The pipe form of perf.data: what a file has in its header goes as records.
+ * The pipe form of perf.data: it sends as records what a file has in its header.
  *
  * Source: perf.data-file-format.txt and tools/perf/util/header.c of 6.1. No end mark
- * (HEADER_LAST_FEATURE) is sent: its number differs between versions of perf, and one that is not
- * the reader's own stops it.
+ * (HEADER_LAST_FEATURE) is sent: its number differs between versions of perf, and perf stops at
+ * a number that is not its own.
  */
 #include "data/writer/writer_priv.h"
 
@@ -61,7 +61,7 @@ static int put_event(struct buf *b, const struct pd_evsel *evsel)
 	return rc == -E2BIG ? 0 : rc;
 }
 
-/* Header, size and a padding, as perf has it; the payload is padded to 8. */
+/* Appends header, size and padding as perf does; the payload is padded to a multiple of 8. */
 static int put_tracing_data(struct buf *b, const struct writer_feature *feature)
 {
 	size_t size = (feature->len + 7) & ~(size_t)7;
@@ -109,7 +109,7 @@ static int put_feature(struct buf *b, const struct writer_feature *feature)
 		return put_build_ids(b, feature);
 	rc = put_record(b, PERF_RECORD_HEADER_FEATURE, 0, &number, sizeof(number), feature->data,
 			feature->len);
-	return rc == -E2BIG ? 0 : rc; /* writer.h: left out of a stream */
+	return rc == -E2BIG ? 0 : rc; /* writer.h: a stream leaves it out */
 }
 
 static int stream_features(struct writer *w, const struct writer_feature *features,

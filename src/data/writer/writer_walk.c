@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Walks over what a file that is being written holds behind its last flush. */
+/* Counts the records of a file that is being written. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,14 +10,15 @@
 
 struct walk {
 	const struct writer *w;
-	struct inflater *inflater; /* NULL: what is compressed is not counted */
-	uint64_t table_end;	   /* what belongs before it is in held, the rest in the file */
+	struct inflater *inflater; /* NULL: compressed records are not counted */
+	uint64_t table_end;	   /* bytes before this offset are in held, the others in the
+				    * file */
 	struct writer_rescued found;
 	uint64_t from, to; /* the part of the file in @window */
 	uint8_t window[(size_t)32 << 10];
 };
 
-/* Bytes from @at on in memory, at least @len unless they are not there (NULL). */
+/* Returns at least @len bytes from offset @at, or NULL. They must not span table_end. */
 static const uint8_t *look(struct walk *walk, uint64_t at, size_t len)
 {
 	const struct writer *w = walk->w;
@@ -34,7 +35,7 @@ static const uint8_t *look(struct walk *walk, uint64_t at, size_t len)
 	return at + len <= walk->to ? walk->window + (at - walk->from) : NULL;
 }
 
-/* The same into @to, also of what belongs to both. Returns whether all of it is there. */
+/* As look(), but copies to @to, and the bytes may span table_end. */
 static bool fetch(struct walk *walk, uint64_t at, void *to, size_t len)
 {
 	const uint8_t *p;
@@ -48,7 +49,7 @@ static bool fetch(struct walk *walk, uint64_t at, void *to, size_t len)
 	return true;
 }
 
-/* How a record begins that says how much was lost. */
+/* The beginning of a record that may hold a count of lost samples. */
 struct start {
 	struct perf_event_header hdr;
 	uint64_t lost;
@@ -61,7 +62,7 @@ static void count(struct writer_rescued *found, const struct start *record)
 		found->lost += record->lost;
 }
 
-/* Of the records in what was decompressed, the whole ones. */
+/* Counts the whole records that have been decompressed. */
 static void count_decompressed(struct walk *walk)
 {
 	struct start r = {0};
@@ -77,7 +78,7 @@ static void count_decompressed(struct walk *walk)
 	inflater_consume(walk->inflater, at);
 }
 
-/* A COMPRESSED record's contents lie from @at to @end. */
+/* Decompresses and counts the contents of a COMPRESSED record, from @at to @end. */
 static void count_compressed(struct walk *walk, uint64_t at, uint64_t end)
 {
 	const uint8_t *p;
@@ -97,7 +98,7 @@ static void count_compressed(struct walk *walk, uint64_t at, uint64_t end)
 	}
 }
 
-/* Whole records from @at to @end. Returns where the last of them ends. */
+/* Counts the whole records from @at to @end. Returns the end of the last one. */
 static uint64_t walk_records(struct walk *walk, uint64_t at, uint64_t end)
 {
 	struct start r = {0};
@@ -132,12 +133,12 @@ uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct write
 
 void writer_remains(const struct writer *w, struct writer_rescued *ret)
 {
-	/* Nothing is held: all is read from the file. */
+	/* Reads everything from the file; held is empty. */
 	struct walk walk = {.w = w, .inflater = inflater_new()};
 	uint64_t end = w->visible;
 	struct stat st;
 
-	/* A record whose header alone is left is none. */
+	/* The file may be shorter now; a record counts only if it is there in whole. */
 	if (!fstat(w->fd, &st) && (uint64_t)st.st_size < end)
 		end = (uint64_t)st.st_size;
 	/* Without a header the data begin at offset 0. */
