@@ -182,7 +182,7 @@ static int open_chunk(struct history *h, struct history_ring *ring)
 
 #define BLOCK ((size_t)16 << 10) /* bytes */
 
-/* The function for records that are no samples. */
+/* The callback for records that are not samples. */
 struct others {
 	history_other_fn *take;
 	void *arg;

@@ -68,7 +68,7 @@ static int weigh(struct history *h, struct weight **ret, size_t *ret_nr)
 	return 0;
 }
 
-/* *@ret: the time since which about @bytes came, or 0 if all are that few. Returns 0 or -ENOMEM. */
+/* Finds the time since which about @bytes came; 0 if all samples are no more. 0 or -ENOMEM. */
 static int time_of_newest(struct history *h, uint64_t bytes, uint64_t *ret)
 {
 	uint64_t low = 0, high = 0;
@@ -81,7 +81,7 @@ static int time_of_newest(struct history *h, uint64_t bytes, uint64_t *ret)
 		high = w[i].last >= high ? w[i].last + 1 : high;
 	if (bytes_since(w, nr, 0) <= bytes)
 		high = 0;
-	/* Invariant: more than @bytes came since low, not since high. */
+	/* Invariant: more than @bytes came since low, and not more since high. */
 	while (high > low + 1) {
 		uint64_t middle = low + (high - low) / 2;
 
@@ -168,7 +168,7 @@ static void find_times(const struct history *h, struct history_chunk *part)
 	}
 }
 
-/* Describes a whole chunk, as it is. */
+/* Describes a whole chunk. */
 static struct history_chunk all_of(struct chunk *c)
 {
 	c->spared = (struct extent){0};
@@ -184,9 +184,9 @@ static struct history_chunk all_of(struct chunk *c)
 }
 
 /*
- * Finds the part of a chunk to write, and sets c->spared to what is left before it. Returns false
- * if there is nothing to write. A chunk that cannot be unpacked is written whole, unless a part of
- * it was written already.
+ * Finds the part of a chunk to write, and sets c->spared to the bytes before it. Returns false if
+ * there is nothing to write. A chunk that cannot be unpacked is written whole, unless a part of it
+ * was written already.
  */
 static bool part_of(struct history *h, struct chunk *c, struct history_chunk *ret)
 {

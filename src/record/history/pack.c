@@ -79,7 +79,7 @@ bool packer_may(const struct packer *p)
 	return !p->fullness || p->fullness(p->arg) < PACK_CALM;
 }
 
-/* On a failure, for lack of memory, the chunk stays unpacked. */
+/* Without memory the chunk stays unpacked. */
 size_t packer_pack(const uint8_t *samples, size_t len, const uint8_t **ret, void *packer)
 {
 	const struct run run = {.a = samples, .a_len = len, .ring = RUN_NO_RING, .cpu = -1};

@@ -13,7 +13,10 @@
 /* --- parts of the interface that older kernels lack --------------------------------------------
  */
 
-/* Bits of perf_event_attr, newest first: the kernel that has them, and what older ones miss. */
+/*
+ * Bits of perf_event_attr, newest first: the first kernel with them, and what a recording lacks
+ * without them.
+ */
 struct optional_part {
 	enum { IN_FLAGS, IN_READ_FORMAT } field;
 	uint64_t bits;
@@ -128,7 +131,7 @@ static bool try_cpu_clock(struct fallback *f, struct plan *plan, struct plan_eve
 	if (!is_absent(rc) || !is_cycles(&event->attr))
 		return false;
 	if (rc == -EOPNOTSUPP && event->attr.flags & PD_ATTR_PRECISE_IP)
-		return false; /* the PMU counts cycles, but not as precisely as asked for */
+		return false; /* the PMU counts cycles, but not with the requested precision */
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	event->attr.flags &= ~(PD_ATTR_PRECISE_IP | PD_ATTR_EXCLUDE_GUEST);
@@ -179,7 +182,7 @@ static bool try_with_guest(struct fallback *f, struct plan *plan, struct plan_ev
 	return true;
 }
 
-/* A weak group (:W) that does not fit the PMU is split. */
+/* Splits a weak group (:W) that does not fit the PMU. */
 static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_event *event, int rc)
 {
 	unsigned int leader = event->leader;
@@ -203,7 +206,7 @@ static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_eve
 	return true;
 }
 
-/* In the order of the tries. Each changes an event at most a few times. */
+/* Tried in this order. Each changes an event at most a few times. */
 static bool (*const steps[])(struct fallback *, struct plan *, struct plan_event *, int) = {
 	try_unknown_parts, try_no_namespaces, try_user_only, try_less_precise,
 	try_with_guest,	   try_ungrouped,     try_cpu_clock,
@@ -288,7 +291,7 @@ void fallback_say(const struct fallback *f, const struct plan *plan)
 /* --- explanations --------------------------------------------------------------------------------
  */
 
-/* The kernel does not report which task it refused, so this looks for another user's. */
+/* The kernel does not report which task it refused, so this finds a task of another user. */
 static int explain_refused_task(const struct fallback *f, const struct plan *plan,
 				const struct plan_event *event, int rc, struct error *err)
 {

@@ -11,12 +11,12 @@
 #include "perfdata/record.h"
 #include "sys/kernel/perf_event.h"
 
-/* Changes kept. They are seconds apart, and no sample comes that late. */
+/* Changes that are kept. They are seconds apart, and no sample is older than that many. */
 #define CHANGES 64u
 
 struct event {
 	bool can, clock;
-	uint64_t asked, now;	/* Hz */
+	uint64_t asked, now;	/* Hz; asked: by the user */
 	unsigned int period_at; /* in samples, bytes */
 };
 
@@ -33,7 +33,7 @@ struct frequency {
 	unsigned int time_at;
 	double share;
 	atomic_bool changed;  /* at least once */
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards changes */
 	struct change changes[CHANGES];
 	size_t nr;
 };
@@ -146,7 +146,7 @@ static uint64_t share_of(const struct event *e, double share)
 	return hz ? hz : 1;
 }
 
-/* Once a clock is open, the kernel has turned its frequency into a period in ns. */
+/* When a clock is open, the kernel has turned its frequency into a period in ns. */
 void frequency_set(struct frequency *f, double share)
 {
 	struct limits limits;
@@ -159,7 +159,10 @@ void frequency_set(struct frequency *f, double share)
 		if (!e->can)
 			continue;
 		e->now = share_of(e, share);
-		/* The kernel lowers this limit when samples take too long, and refuses more. */
+		/*
+		 * The kernel lowers this limit when samples take too long, and refuses a higher
+		 * frequency.
+		 */
 		if (!e->clock && e->now > limits.max_sample_rate)
 			e->now = limits.max_sample_rate;
 	}

@@ -11,7 +11,7 @@
 #include "base/plural.h"
 #include "sys/kernel/uevent.h"
 
-/* A CPU is reported online before events can be opened there. */
+/* The kernel reports a CPU online shortly before events can be opened there. */
 #define TRIES 5
 
 static int add(struct hotplug *h, const struct hotplug_cpu *cpu)
@@ -32,7 +32,7 @@ int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct
 	if (plan->target != TARGET_CPUS)
 		return 0;
 	h->fd = uevent_open();
-	/* open_plan() has reported the CPUs that went offline before all was open. */
+	/* open_plan() has reported the CPUs that went offline before it had opened all events. */
 	cpus_online(&online, NULL);
 	for (size_t i = 0; !rc && i < plan->cpus.nr; i++) {
 		int cpu = plan->cpus.ids[i];
@@ -100,7 +100,7 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level le
 			     c->cpu, why_not(c, rc));
 }
 
-/* A CPU that was not there at the start is reported only the first time. */
+/* Reports a CPU that was missing at the start only the first time. */
 static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 {
 	enum message_level level = c->sampled ? MESSAGE_WARNING : MESSAGE_DETAIL;
@@ -116,8 +116,10 @@ static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 	}
 }
 
-/* Returns the entry of @cpu, or NULL if it is not to be recorded, or out of memory until the next
- * poll. */
+/*
+ * Returns the entry of @cpu, or NULL if it is not recorded, or no memory was left until the next
+ * poll.
+ */
 static struct hotplug_cpu *find(struct hotplug *h, int cpu)
 {
 	for (size_t i = 0; i < h->nr; i++)

@@ -20,7 +20,7 @@
 /* Descriptors that every recording opens after its events. */
 #define LATER_DESCRIPTORS 8
 
-/* Times that threads are listed and all events opened, while new threads appear. */
+/* Times that threads are listed and all events opened again, while new threads appear. */
 #define LISTINGS 4
 
 /* --- shape -------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ failed:
 /* --- opening -------------------------------------------------------------------------------------
  */
 
-/* Returns where o->cells has the descriptor of a cell. */
+/* Returns where o->cells keeps the descriptor of a cell. */
 static int *cell_of(const struct opened *o, unsigned int event, size_t place, size_t task)
 {
 	return &o->cells[((size_t)event * o->nr_places + place) * o->nr_tasks + task];
@@ -111,7 +111,7 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 	fd = probe_targets_attr(event, t, &attr);
 	if (!fd)
 		fd = perf_event_open(&attr, task, cpu, group);
-	event->attr.size = attr.size; /* as the kernel would have it */
+	event->attr.size = attr.size; /* the size that the kernel accepted */
 	*cell_of(o, index, place, t) = fd;
 	if (fd < 0)
 		return fd;
@@ -135,8 +135,8 @@ static bool is_online(int cpu)
 }
 
 /*
- * Whether a refused cell is not an error: its task has ended, or its CPU gone offline, since they
- * were listed; or that happened to its group's leader.
+ * Whether a refused cell is no error: since the listing its task has ended, its CPU gone offline,
+ * or one of these has happened to the leader of its group.
  */
 static bool cell_vanished(const struct plan *plan, int cpu, int rc)
 {
@@ -169,13 +169,13 @@ static size_t descriptors_in_all(const struct plan *plan)
 	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
 }
 
-/* Makes room for the descriptors, where that is allowed. Returns how many may be open. */
+/* Raises the limit of descriptors, if allowed. Returns the limit. */
 static uint64_t raise_files(const struct plan *plan)
 {
 	return limits_raise_files(plan->raise_files ? descriptors_in_all(plan) : 0);
 }
 
-/* How many descriptors to ask for, when all @have are in use. */
+/* Estimates the descriptors to ask for, when all @have are in use. */
 static size_t descriptors_needed(const struct opened *o, const struct plan *plan, uint64_t have)
 {
 	size_t others = have > o->nr_fds ? have - o->nr_fds : 0;
@@ -203,7 +203,7 @@ static int explain_files(const struct opened *o, const struct plan *plan, int rc
 		plural_s(places), tasks, (unsigned long long)have, need);
 }
 
-/* Maps the ring at the first of its events and sends the others there. */
+/* Maps the ring with its first event, and sends the records of its other events there. */
 static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
 {
 	struct open_ring *ring = &o->rings[f->ring];
@@ -230,11 +230,11 @@ static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)
 
 /*
  * Opens all events and maps their rings, and changes the plan until the kernel accepts it. Returns
- * 0 or the error of open or mmap. An error of mmap is also in *@ret_map, and @err is not yet
- * filled.
+ * 0 or the error of open or mmap. Stores an error of mmap in *@ret_map, too, and leaves @err empty
+ * then.
  *
- * The dummy, last in the plan, is open everywhere before any other event: it then records the fork
- * of every child that inherits one of those.
+ * The dummy, last in the plan, is opened everywhere before any other event, so that it records the
+ * fork of every child that inherits an event.
  */
 static int open_events(struct opened *o, struct plan *plan, struct fallback *f, int *ret_map,
 		       struct error *err)
@@ -261,7 +261,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 		if (!fallback_try(f, plan, event, rc))
 			return fallback_explain(f, plan, event->dummy ? plan->events : event, cpu,
 						rc, err);
-		/* A step may have changed events that are open already. */
+		/* The fallback may have changed events that are already open. */
 		close_fds(o);
 		n = 0;
 	}
@@ -270,7 +270,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 	return 0;
 }
 
-/* Reports CPUs that went offline before all their events were open. */
+/* Reports the CPUs that went offline before all their events were open. */
 static void say_gone(const struct opened *o, const struct plan *plan,
 		     const struct messages *messages)
 {
@@ -347,14 +347,14 @@ static int open_fitting(struct opened *o, struct plan *plan, const struct limits
 		rc = open_events(o, plan, f, &map, err);
 		if (map != -EPERM || !halve_rings(plan, limits->page_size))
 			break;
-		close_fds(o); /* to be opened anew with other watermarks */
+		close_fds(o); /* reopens them with other watermarks */
 	}
 	return map ? explain_map(plan, limits, map, err) : rc;
 }
 
 /*
- * A thread started between the listing and the opening of its parent has no events. So this opens
- * all again with the new threads, at most LISTINGS times.
+ * A thread that starts between the listing and the opening of its parent has no events. So this
+ * lists and opens all again, at most LISTINGS times, until no thread is new.
  */
 static int open_threads(struct plan *plan, const struct limits *limits, struct fallback *f,
 			struct opened **ret, struct error *err)
@@ -467,7 +467,7 @@ bool opened_overwrites(const struct opened *o)
 	return false;
 }
 
-/* Reads the count since the event was opened (again). */
+/* Reads the count since the event was opened, or revived. */
 static int count_now(const struct open_fd *fd, const struct plan *plan, struct open_count *ret)
 {
 	const struct plan_event *event = &plan->events[fd->event];

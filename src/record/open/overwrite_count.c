@@ -13,7 +13,10 @@ static const uint64_t happenings[] = {
 	PERF_COUNT_SW_EMULATION_FAULTS,
 };
 
-/* Hardware events of period 1 are throttled; sched_stat_* add nanoseconds (__perf_count()). */
+/*
+ * False for hardware events (the kernel throttles period 1) and for sched_stat_* (they add
+ * nanoseconds, __perf_count()).
+ */
 static bool each_is_a_sample(const struct plan_event *event)
 {
 	const struct pd_attr *attr = &event->attr;

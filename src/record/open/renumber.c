@@ -17,8 +17,8 @@ struct pair {
 
 struct renumber {
 	atomic_bool any;       /* read without the lock: most recordings have no pair */
-	pthread_rwlock_t lock; /* of what follows */
-	struct pair *pairs;    /* by from */
+	pthread_rwlock_t lock; /* guards the pairs */
+	struct pair *pairs;    /* sorted by from */
 	size_t nr, capacity;
 };
 

@@ -9,7 +9,7 @@
 #include "record/plan/probe_targets.h"
 #include "sys/kernel/perf_event.h"
 
-/* The new event that replaces the one behind a descriptor. */
+/* A new event, and the descriptor it takes over. */
 struct heir {
 	struct open_fd *of;
 	int fd; /* -1: none yet */
@@ -62,7 +62,7 @@ static int open_heir(const struct heirs *h, const struct plan *plan, struct heir
 	return rc || !event->filter ? rc : perf_event_set_filter(fd, event->filter);
 }
 
-/* The id first: from perf_event_set_output() on, records with it may be in the ring. */
+/* Registers the id first: after perf_event_set_output() the ring may hold records with it. */
 static int join_ring(const struct opened *o, const struct heir *heir, struct renumber *ids)
 {
 	int rc = ids ? renumber_add(ids, heir->id, heir->of->id) : 0;

@@ -11,7 +11,7 @@
 #include "perfdata/record.h"
 #include "record/open/open.h"
 
-/* Less than this in all is no warning: it does not show in a profile. */
+/* A shorter pause is no warning: it does not show in a profile. */
 #define WORTH_SAYING_NS 1000000
 
 /* One descriptor's event. */
@@ -22,8 +22,9 @@ struct throttled {
 	bool names_task; /* they have the ids of the task that ran */
 	uint64_t times, nsec;
 	uint64_t idle, idle_nsec; /* the part of these while no task ran */
-	uint64_t first, stream;	  /* the open pair: time and stream of its first record; 0: none */
-	bool first_idle;	  /* no task ran then */
+	uint64_t first, stream;	  /* begin of a pair without end: time and stream of its first
+				   * record; 0: none */
+	bool first_idle;	  /* no task ran at that record */
 };
 
 struct throttle_stats {
@@ -72,7 +73,9 @@ void throttle_stats_free(struct throttle_stats *t)
 /* --- counting ------------------------------------------------------------------------------------
  */
 
-/* The ids of the task come first in the trailer, behind the record's body. */
+/*
+ * Whether the CPU was idle. The trailer behind the record's body begins with the ids of the task.
+ */
 static bool was_idle(const struct throttled *e, const struct perf_event_header *hdr)
 {
 	struct {
@@ -86,7 +89,10 @@ static bool was_idle(const struct throttled *e, const struct perf_event_header *
 	return !task.pid && !task.tid;
 }
 
-/* The begin decides whether a pair is of an idle CPU: any task may run at the tick that ends it. */
+/*
+ * Counts a THROTTLE or UNTHROTTLE. The THROTTLE of a pair decides whether the CPU was idle: any
+ * task may run at the tick that ends it.
+ */
 static void count(struct throttled *e, const struct pd_throttle *rec, bool begins, bool idle)
 {
 	uint64_t from = e->backward ? rec->time : e->first;
@@ -160,7 +166,7 @@ struct place {
 	char text[24];
 };
 
-/* " on CPU 3" */
+/* Formats " on CPU 3". */
 static struct place on_cpu(int cpu)
 {
 	struct place p = {""};
@@ -184,7 +190,7 @@ static void say_each(const struct throttle_stats *t, const struct plan *plan,
 	}
 }
 
-/* A detail only: taking fewer samples would not help. */
+/* Reports a detail, no warning: fewer samples would not help. */
 static void say_idle(const struct throttle_stats_figures *f, const struct messages *messages)
 {
 	messages_say(messages, MESSAGE_DETAIL,

@@ -20,15 +20,17 @@
 #define HEADER	  sizeof(struct perf_event_header)
 #define FRAME_MAX (UINT16_MAX - HEADER)
 
-/* No record is longer, so one always fits. Only halving makes smaller inputs. */
+/* No record is longer, so each fits into an input. Only halving makes smaller inputs. */
 #define INPUT_MIN ((size_t)64 << 10)
 
-/* If an input below this makes too large a frame, it is stored and not split. */
+/* A smaller input whose frame is too large is stored, not split. */
 #define SPLIT_MIN ((size_t)32 << 10)
 
 #define CALM_NS NS_PER_SEC
 
-/* The backlog should take at most 1/BEHIND_PART s: a flush and the end wait for it. */
+/*
+ * The backlog may take at most 1/BEHIND_PART s: a flush and the end of the recording wait for it.
+ */
 #define BEHIND_PART 4
 
 /* The period over which compression's share of a CPU is measured. */
@@ -48,8 +50,8 @@ struct step {
 };
 
 /*
- * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s.
- * Above level 9 a frame takes up to 0.1 s, so these need a nearly empty fifo.
+ * Levels that differ in speed: of call chains 3, 7, 44, 200, 330, 800 (3 and 1), 1050 MB/s. Above
+ * level 9 a frame takes up to 0.1 s, so these levels need a nearly empty fifo.
  */
 // clang-format off
 static const struct step ladder[] = {
@@ -64,9 +66,9 @@ struct compress {
 	struct sink sink;
 	struct sink *next;
 	ZSTD_CCtx *ctx;
-	struct step steps[LADDER + 1]; /* the level asked for first */
+	struct step steps[LADDER + 1]; /* the level that the user chose comes first */
 	unsigned int step, nr_steps;
-	size_t target; /* bytes of input that should make a frame that fits */
+	size_t target; /* bytes of input to aim at, so that a frame fits */
 	size_t len;    /* bytes gathered, whole records */
 
 	unsigned int (*fullness)(void *arg);
@@ -74,8 +76,9 @@ struct compress {
 	size_t room;		  /* bytes of backlog at 100 percent; 0: not known */
 	uint64_t calm_since;	  /* ns */
 	uint64_t speed;		  /* bytes a second (of CPU time) of the last frame at this level */
-	unsigned int most, share; /* percent of a CPU: allowed (0: any), and last measured */
-	uint64_t share_since, busy; /* ns: start of the period, and CPU time since */
+	unsigned int most, share; /* percent of a CPU: the user's limit (0: none), and last
+				   * measured */
+	uint64_t share_since, busy; /* ns: start of the period, and CPU time in it */
 
 	struct compress_stats stats;
 	struct perf_event_header *frame; /* with room for FRAME_MAX bytes behind it */
@@ -122,7 +125,7 @@ static bool is_behind(const struct compress *c, unsigned int full)
 	return (uint64_t)c->room / 100 * full > c->speed / BEHIND_PART;
 }
 
-/* Whether a period of SHARE_NS has ended and compression took too much of it. */
+/* Whether a period of SHARE_NS has ended in which compression took too much CPU time. */
 static bool takes_too_much(struct compress *c, uint64_t now)
 {
 	if (now - c->share_since < SHARE_NS)
@@ -190,7 +193,7 @@ static int put_stored(struct compress *c, const uint8_t *p, size_t len, struct e
 	return put_plain(c, p, len, err);
 }
 
-/* Returns the bytes of the frame, or zstd's error: the frame does not fit a record. */
+/* Returns the bytes of the frame, or zstd's error if it does not fit into a record. */
 static size_t make_frame(struct compress *c, const uint8_t *p, size_t len)
 {
 	uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID), took;
@@ -226,7 +229,10 @@ static int put_frame(struct compress *c, size_t len, size_t n, struct error *err
 	return sink_write(c->next, &run, err);
 }
 
-/* Writes whole records, at most COMPRESS_INPUT, as one frame, or as halves if that is too large. */
+/*
+ * Writes whole records, at most COMPRESS_INPUT bytes, as one frame, or as halves if it is too
+ * large.
+ */
 static int put_records(struct compress *c, const uint8_t *p, size_t len, struct error *err)
 {
 	size_t n, half = 0;
@@ -261,8 +267,8 @@ static int put_gathered(struct compress *c, struct error *err)
  */
 
 /*
- * Takes the whole records at the front of a span. Compresses them in place where there is enough
- * for a frame, and gathers the rest. *@ret_taken: bytes.
+ * Takes the whole records at the front of a span. Compresses them in place if there are enough for
+ * a frame, and gathers the others. *@ret_taken: bytes.
  */
 static int take_span(struct compress *c, const uint8_t *p, size_t len, size_t *ret_taken,
 		     struct error *err)
@@ -312,7 +318,7 @@ static int take_across(struct compress *c, const struct run *run, size_t from, s
 	return rc;
 }
 
-/* Passes on the end of a run that is not a whole record: a frame holds whole records only. */
+/* Passes on an incomplete record at the end of a run: a frame holds whole records only. */
 static int put_rest(struct compress *c, const struct run *run, size_t a_from, size_t b_from,
 		    struct error *err)
 {
@@ -398,7 +404,7 @@ static const struct sink_ops compress_ops = {
 	.free = compress_free,
 };
 
-/* The steps are the level asked for and those of the ladder below it. */
+/* Lists the level that the user chose and those of the ladder below it. */
 static void make_steps(struct compress *c, int level)
 {
 	for (size_t i = 0; i < LADDER; i++) {

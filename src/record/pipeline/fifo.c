@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * No lock: a reader of high priority must not wait for a writer that holds one and was preempted by
- * the load.
+ * No lock: a reader of high priority must not wait for a writer that was preempted while it held
+ * one.
  *
  * Both ends count the bytes of all pieces ever: @produced and @consumed never fall, and the bytes
  * between them are in memory. Byte n is at offset (n - @origin) modulo the size. The producer moves
@@ -30,9 +30,9 @@ struct piece {
 #define PIECE_SKIP UINT32_MAX
 
 /*
- * One thread sleeps here until another one publishes something. The sleeper sets @asleep and then
+ * A thread sleeps here until another one publishes something. The sleeper sets @asleep and then
  * checks once more; the publisher publishes and then checks @asleep. All four accesses are
- * sequentially consistent, so at least one thread sees the other. bell_ring() posts once each time
+ * sequentially consistent, so at least one of them sees the other. bell_ring() posts once each time
  * that it clears @asleep.
  */
 struct bell {
@@ -81,7 +81,7 @@ static void bell_sleep(struct bell *b)
 		;
 }
 
-/* Does not sleep after all. If bell_ring() has cleared @asleep, its post is consumed. */
+/* Cancels the sleep. If bell_ring() has cleared @asleep meanwhile, consumes its post. */
 static void bell_get_up(struct bell *b)
 {
 	if (!atomic_exchange(&b->asleep, false))
@@ -109,7 +109,7 @@ struct fifo *fifo_new(size_t bytes)
 		.memory = memory,
 		.size = bytes,
 		.kept = bytes / 16,
-		/* A small fifo must hold a few pieces, and one of them the largest record. */
+		/* Even a small fifo must hold a few pieces, and a piece the largest record. */
 		.piece_max = bytes / 4 < FIFO_PIECE_MAX ? bytes / 4 : FIFO_PIECE_MAX,
 	};
 	sem_init(&f->filled.sem, 0, 0);
@@ -142,7 +142,7 @@ static struct piece *piece_at(const struct fifo *f, uint64_t at)
 	return (struct piece *)(f->memory + (at - f->origin) % f->size);
 }
 
-/* Pieces begin where a header is aligned. */
+/* Rounds up, so that the next piece begins at an aligned header. */
 static size_t room_for(size_t len)
 {
 	return (sizeof(struct piece) + len + sizeof(struct piece) - 1) &
@@ -207,8 +207,8 @@ void fifo_commit(struct fifo *f, size_t len, unsigned int ring, int cpu)
 void fifo_mark(struct fifo *f, uint64_t mark)
 {
 	/*
-	 * The place first: a consumer that sees the mark sees its place. One that sees the older
-	 * mark with the new place returns it later, which does no harm.
+	 * Stores the place first, so a consumer that sees the mark sees its place. A consumer that
+	 * sees the older mark with the new place returns it later, which does no harm.
 	 */
 	atomic_store(&f->mark_at, atomic_load_explicit(&f->produced, memory_order_relaxed));
 	atomic_store(&f->mark, mark);

@@ -12,7 +12,7 @@ struct overwrite_ring {
 	struct backward ring;
 	unsigned int index;
 	int cpu;
-	int owner; /* the descriptor that the ring was mapped by */
+	int owner; /* the descriptor that mapped the ring */
 };
 
 struct overwrite_drain {

@@ -19,9 +19,9 @@ struct reader_ring {
 	bool sideband;
 	const struct cpus *run_on;
 	const int *fds;
-	uint64_t left;	       /* bytes that this pass has yet to drain */
+	uint64_t left;	       /* bytes that this pass still has to drain */
 	bool ready, hangup;    /* found by reader_wait(), not yet handled */
-	bool waits;	       /* for room in the fifo */
+	bool waits;	       /* waits for room in the fifo */
 	bool quiet;	       /* sideband woke the reader; not polled until the timer expires */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
@@ -31,28 +31,28 @@ struct reader_ring {
 #define TIMER	(1ull << 33)
 
 /*
- * Sideband wakes the reader after a few records, because the build-id is read from the mapped file,
- * which may soon be deleted. A sideband ring that woke the reader is not polled for this time, so
- * that a storm of maps does not wake it for each.
+ * Sideband wakes the reader after a few records, because the reader should read build-ids before
+ * the mapped files are deleted. A sideband ring that woke the reader is not polled for this time,
+ * so that a storm of maps does not wake it for each.
  */
 #define QUIET_MS 25
 
 /*
- * User stacks are cut when the fifo, or a ring at its turn, is this full, in percent. A ring wakes
- * its reader at a quarter full or before, so a crowded ring fills faster than it is copied. Without
- * the stacks a tenth of the bytes goes to memory that is not in the cache.
+ * User stacks are truncated when the fifo, or a ring at its turn, is this full, in percent. A ring
+ * wakes its reader at a quarter full or before, so a fuller ring fills faster than the reader
+ * copies. Without the stacks a tenth of the bytes goes to memory outside the cache.
  */
 #define FIFO_CROWDED_AT 75
 #define RING_CROWDED_AT 50
 
 /* What happens to samples that find no room in the fifo. */
 enum when_full {
-	FULL_LEAVE, /* they stay in the ring, up to half of it */
+	FULL_LEAVE, /* stay in the ring, up to half of it */
 	FULL_DROP,
-	FULL_WAIT, /* until there is room */
+	FULL_WAIT, /* wait until there is room */
 };
 
-/* With stacks, at most this is copied before the fill of the ring is checked again. */
+/* With stacks, at most this is copied before the reader checks the fill of the ring again. */
 #define STACKS_AT_ONCE ((size_t)256 << 10)
 
 struct reader {
@@ -155,8 +155,8 @@ int reader_watch(struct reader *r, int fd, struct error *err)
 }
 
 /*
- * Of a CPU that was offline a new event is behind the same descriptor (record/open/revive.h), and
- * epoll has forgotten the old one.
+ * A CPU that was offline has another event behind the same descriptor (record/open/revive.h), and
+ * epoll has forgotten the old event.
  */
 static int poll_again(struct reader *r, size_t i)
 {
@@ -170,9 +170,9 @@ static int poll_again(struct reader *r, size_t i)
 }
 
 /*
- * Polls the quiet rings again when the timer has expired, and has them drained: of what came
- * meanwhile epoll tells nothing, because EPOLL_CTL_MOD calls perf_poll(), which clears the report,
- * and epoll_wait() calls it again.
+ * Polls the quiet rings again when the timer has expired, and drains them. epoll does not report
+ * the records that came meanwhile: EPOLL_CTL_MOD calls perf_poll(), which clears the report, and
+ * epoll_wait() calls it again.
  */
 static int end_quiet(struct reader *r, struct error *err)
 {
@@ -225,7 +225,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 	rc = ring_poll(r, r->nr - 1);
 	if (rc)
 		return error_sys(err, rc, "epoll");
-	/* EPOLL_CTL_ADD has cleared the report of what is in the ring already: see end_quiet(). */
+	/* EPOLL_CTL_ADD has cleared the report of records already in the ring: see end_quiet(). */
 	return rr.sideband ? begin_quiet(r, &r->rings[r->nr - 1], err) : 0;
 }
 
@@ -277,8 +277,8 @@ const struct reader_stats *reader_stats(const struct reader *r)
  */
 
 /*
- * Writes LOST_SAMPLES records for what was dropped, as far as there is room. The rest follows in a
- * later pass; the patient pass at the end leaves none.
+ * Writes LOST_SAMPLES records for dropped samples, as far as there is room. A later pass writes the
+ * others; the patient pass at the end leaves none.
  */
 static void report_dropped(struct reader *r, bool patient)
 {
@@ -296,14 +296,14 @@ static void report_dropped(struct reader *r, bool patient)
 	}
 }
 
-/* The contents of a ring at its turn, and what may be shed from them. */
+/* A ring's contents at its turn, and the parts that may be shed. */
 struct turn {
 	struct reader_ring *rr;
 	struct ring_spans spans;
 	size_t total;  /* bytes of both spans */
 	bool can_shed; /* samples may be dropped */
 	enum when_full full;
-	bool no_stacks; /* the ring is crowded: stacks are cut */
+	bool no_stacks; /* the ring is too full: stacks are truncated */
 };
 
 /*
@@ -347,8 +347,8 @@ static size_t too_much(const struct turn *t, size_t len)
 }
 
 /*
- * The fifo has no room for the first @len bytes. Of those that must leave the ring, drops the
- * samples and copies the other records to the part of the fifo kept for them. Returns the bytes
+ * When the fifo has no room for the first @len bytes: of those that must leave the ring, drops the
+ * samples, and copies the other records to the part of the fifo kept for them. Returns the bytes
  * released; 0: the ring stays as it is.
  */
 static size_t take_without_samples(struct reader *r, const struct turn *t, size_t len)
@@ -374,7 +374,10 @@ static size_t take_without_samples(struct reader *r, const struct turn *t, size_
 	return len;
 }
 
-/* As take_copy(), through scratch memory in the cache: the cut stacks touch no uncached memory. */
+/*
+ * As take_copy(), but through scratch memory in the cache: the removed stacks touch no other
+ * memory.
+ */
 static size_t take_without_stacks(struct reader *r, const struct turn *t, size_t len, uint8_t *p)
 {
 	enum loss_cause cause = t->rr->waits ? LOSS_STACK : LOSS_STACK_RING;
@@ -397,7 +400,7 @@ static size_t take_copy(struct reader *r, const struct turn *t, size_t len, uint
 	return len;
 }
 
-/* Takes up to @len bytes. Returns the bytes released in the ring. */
+/* Drains up to @len bytes. Returns the bytes released in the ring. */
 static size_t take_piece(struct reader *r, const struct turn *t, size_t len)
 {
 	uint8_t *p = t->full == FULL_WAIT ? fifo_reserve_patiently(r->fifo, len)
@@ -410,7 +413,8 @@ static size_t take_piece(struct reader *r, const struct turn *t, size_t len)
 	return t->no_stacks ? take_without_stacks(r, t, len, p) : take_copy(r, t, len, p);
 }
 
-/* Moves the thread to the CPUs of the ring. If that fails, it drains the ring from where it runs.
+/*
+ * Moves the thread to the CPUs of the ring. Without success it drains the ring from where it runs.
  */
 static void move_to(struct reader *r, const struct reader_ring *rr)
 {
@@ -428,8 +432,7 @@ static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
 	rr->waits = waits;
 }
 
-/* Sets what this pass is to drain of the ring: all that it holds now, or nothing if below @least.
- */
+/* Sets the bytes to drain in this pass: all that the ring holds now, or none if below @least. */
 static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
 {
 	struct ring_spans spans;
@@ -443,7 +446,7 @@ static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
 	}
 }
 
-/* Takes a piece. Returns its bytes. */
+/* Drains a piece of the ring. Returns its bytes. */
 static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_full full)
 {
 	struct turn t = {.rr = rr, .can_shed = r->shed && !rr->sideband, .full = full};
@@ -468,7 +471,10 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 	return n;
 }
 
-/* Sideband first: an output that fails amid the samples still has what resolves them. */
+/*
+ * Drains sideband first: if the output fails amid the samples, it still has the records that
+ * resolve them.
+ */
 static uint64_t take_sideband(struct reader *r, enum when_full full)
 {
 	uint64_t bytes = 0;
@@ -479,7 +485,7 @@ static uint64_t take_sideband(struct reader *r, enum when_full full)
 	return bytes;
 }
 
-/* Drains in turns, a piece each, so that no ring waits until another one is empty. */
+/* Drains a piece of each ring in turn, so that no ring waits until another one is empty. */
 static uint64_t take_turns(struct reader *r, enum when_full full)
 {
 	uint64_t bytes = take_sideband(r, full);
@@ -496,7 +502,9 @@ static uint64_t take_turns(struct reader *r, enum when_full full)
 	return bytes;
 }
 
-/* An event of ring @i has no tasks any more: polls another event of the ring instead. */
+/*
+ * Handles the end of an event of ring @i, whose tasks have ended: polls another event of the ring.
+ */
 static int ring_hangup(struct reader *r, size_t i, struct error *err)
 {
 	struct reader_ring *rr = &r->rings[i];

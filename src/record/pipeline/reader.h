@@ -9,7 +9,7 @@
  *
  * Rings take turns, a piece each; sideband rings go first. A reader never waits for its fifo while
  * rings fill:
- *  - when a ring is half full at its turn, or the fifo nearly full, it cuts user stacks;
+ *  - when a ring is half full at its turn, or the fifo nearly full, it truncates user stacks;
  *  - when the fifo is full but for the part kept for other records, samples stay in their ring up
  * to half of it, and the reader drops those beyond (record/pipeline/shed.h). A pass over all rings
  *    drops all that find no room;
@@ -52,7 +52,8 @@ struct reader_source {
 };
 
 /*
- * Makes a reader into @fifo. @fifo and @shed (NULL: never drops or cuts) remain the caller's. With
+ * Makes a reader into @fifo. @fifo and @shed (NULL: never drops or truncates) remain the caller's.
+ * With
  * @rounds it writes FINISHED_ROUND records. Returns 0 with *@ret, to be freed with reader_free(),
  * or a negative errno with @err filled.
  */

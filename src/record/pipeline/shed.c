@@ -7,20 +7,20 @@
 #include "perfdata/sample.h"
 #include "record/loss/lost_samples_record.h"
 
-/* What was cut and dropped of the event of one descriptor. */
+/* What was truncated and dropped, of the event of one descriptor. */
 struct shed_event {
 	uint64_t id;
 	unsigned int event;
 	uint64_t dropped; /* samples not reported yet */
 	uint64_t time;	  /* of the last of them, ns */
 	uint64_t cut[2];  /* user stacks: LOSS_STACK_RING, LOSS_STACK */
-	int cpu;	  /* of the descriptor's ring; set when anything is cut or dropped */
+	int cpu;	  /* of the descriptor's ring; set when anything is truncated or dropped */
 };
 
 struct shed {
 	const struct plan *plan;
 	struct renumber *renumber;
-	size_t time_at;		   /* offset of TIME in samples, bytes; 0: they have none */
+	size_t time_at;		   /* offset of TIME in samples, bytes; 0: samples have no time */
 	struct id_table ids;	   /* to indices in: */
 	struct shed_event *events; /* of each descriptor */
 	size_t nr;
@@ -80,7 +80,7 @@ int shed_cut(const struct shed *s, struct loss *ret)
 	return rc;
 }
 
-/* Returns the event of a sample of @size bytes, or NULL if the plan has none with its id. */
+/* Returns the event of a sample of @size bytes, or NULL if the plan has no event with its id. */
 static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t size)
 {
 	uint64_t id;

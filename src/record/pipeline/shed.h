@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts user stacks, then drops samples, when a reader does not keep up or its fifo is full.
+ * Truncates user stacks to no bytes, then drops samples, when a reader does not keep up or its fifo
+ * is full.
  *
- * It never drops other records. It counts cut stacks and dropped samples by event and CPU. For
- * dropped samples it also makes LOST_SAMPLES records, which take the place of the samples.
+ * It never drops other records. It counts truncated stacks and dropped samples by event and CPU.
+ * For dropped samples it also makes LOST_SAMPLES records, which take the place of the samples.
  *
  * Threads: only the reader's uses a struct shed; any may call shed_cut() when the reader has ended.
  */
@@ -33,7 +34,8 @@ bool shed_has_stacks(const struct shed *s);
 
 /*
  * Copies @len bytes of whole records of @cpu from @from to @to, without the user stacks of samples:
- * their stack size becomes 0. Counts the cut stacks as @cause. @to may be @from, or has room for
+ * their stack size becomes 0. Counts the truncated stacks as @cause. @to may be @from, or has room
+ * for
  * @len bytes. Returns the bytes written.
  */
 size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
@@ -58,7 +60,7 @@ size_t shed_samples(struct shed *s, uint8_t *records, size_t len, int cpu);
 size_t shed_report_next(struct shed *s, uint8_t *out, int *ret_cpu);
 
 /*
- * Adds the cut stacks to *@ret, by event and CPU of the ring, with the causes LOSS_STACK and
+ * Adds the truncated stacks to *@ret, by event and CPU of the ring, with the causes LOSS_STACK and
  * LOSS_STACK_RING. Call it when the reader has ended: it searches and allocates. Returns 0 or
  * -ENOMEM.
  */

@@ -35,7 +35,7 @@ bool tally_is_loss(uint32_t type)
 	       type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* Calls the functions that ask for this record. */
+/* Calls the functions that want this record. */
 static int tally_show(struct tally_stage *t, const struct run *run, size_t at,
 		      const struct perf_event_header *h)
 {
@@ -71,8 +71,8 @@ struct samples {
 };
 
 /*
- * Counts the samples from @at on, up to another record or the end of the first span. Another CPU
- * has copied the samples, so it prefetches those ahead while it counts. Returns the offset behind
+ * Counts the samples from @at up to another record or the end of the first span. Another CPU has
+ * copied the samples, so it prefetches the next ones while it counts. Returns the offset behind
  * them.
  */
 static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
@@ -137,7 +137,7 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	return rc;
 }
 
-/* The next stage returned @rc for all that was counted. */
+/* Notes whether the next stage has taken all counted samples; returns its @rc. */
 static int tally_passed(struct tally_stage *t, int rc)
 {
 	if (!rc)

@@ -14,7 +14,7 @@
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
 
-/* After these bytes a reader drains all rings, so that reports can sort in little memory. */
+/* After so many bytes a reader drains all rings, so that reports can sort in little memory. */
 #define ROUND_BYTES (8u << 20)
 
 /*
@@ -31,8 +31,8 @@ struct worker {
 	struct fifo *fifo;
 	struct reader *reader;
 	struct overwrite_drain *overwrite;
-	uint64_t since_round; /* bytes drained since all rings were visited */
-	int wake;	      /* an eventfd for the reader: a command, or room in the fifo */
+	uint64_t since_round; /* bytes drained since the last pass over all rings */
+	int wake;	      /* an eventfd that wakes the reader: a command, or room in the fifo */
 	pthread_t read_thread, write_thread;
 	bool reading, writing; /* the threads were started */
 
@@ -41,7 +41,7 @@ struct worker {
 	uint64_t asked, done; /* numbers of commands */
 	bool paused;	      /* the reader waits for @resumed */
 	pthread_cond_t resumed;
-	bool held, waived;     /* the writer is to stop; nothing stops it */
+	bool held, waived;     /* held: the writer is to stop; waived: nothing stops it any more */
 	bool retargeting;      /* worker_hold() stopped it, not a full output */
 	bool busy;	       /* the writer uses the sink */
 	pthread_cond_t turned; /* held, waived or busy has changed */
@@ -129,7 +129,7 @@ struct fifo *worker_fifo(struct worker *w)
 /* --- both threads --------------------------------------------------------------------------------
  */
 
-/* A failed write is harmless: the counter is full then, and the eventfd readable. */
+/* A failed write is harmless: it means that the counter is full, and the eventfd readable. */
 static void notify(int fd)
 {
 	const uint64_t one = 1;
@@ -146,7 +146,7 @@ static void forget_notices(int fd)
 	(void)got;
 }
 
-/* Sets a flag of the view and reports it if it is new. */
+/* Sets a flag of the view, and notifies the main thread if it was not set. */
 static void raise_flag(struct worker *w, bool *flag)
 {
 	bool news;
@@ -159,7 +159,7 @@ static void raise_flag(struct worker *w, bool *flag)
 		notify(w->opts.report);
 }
 
-/* The first error of either thread is the worker's. */
+/* Stores the first error of either thread. */
 static void report_error(struct worker *w, const struct error *err)
 {
 	pthread_mutex_lock(&w->lock);
@@ -235,7 +235,7 @@ static int drain_for(struct worker *w, enum worker_command command, struct error
 }
 
 /*
- * Carries out the reader's part of the waiting command and sends the writer a mark for the rest.
+ * Carries out the reader's part of the waiting command, and sends the writer a mark for its part.
  * Sets *@ret_end after WORKER_FINISH.
  */
 static int run_command(struct worker *w, bool *ret_end, struct error *err)
@@ -256,7 +256,7 @@ static int run_command(struct worker *w, bool *ret_end, struct error *err)
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&w->lock);
-	/* worker_ask() has cleared @paused before it was set here: do not wait. */
+	/* worker_ask() has cleared @paused before it was set here, so the reader must not wait. */
 	w->paused = command == WORKER_PAUSE && w->command != WORKER_FINISH;
 	pthread_mutex_unlock(&w->lock);
 	fifo_mark(w->fifo, asked | (command == WORKER_FINISH ? MARK_END : 0));
@@ -271,7 +271,7 @@ static int run_command(struct worker *w, bool *ret_end, struct error *err)
  * real-time priority, because the kernel drops records when it is late, and it only copies.
  * (Measured, a storm on all CPUs into rings of 512 KB: with both threads at nice -15 1 % is lost,
  * because the reader waits for the writer's time slice; with real-time priority none.) The writer
- * needs none: the fifo holds what it is late for.
+ * needs none, because the fifo holds the records while it is late.
  */
 static void raise_reader(const struct worker *w)
 {
@@ -318,8 +318,8 @@ static int flush(struct worker *w, struct error *err)
 }
 
 /*
- * Waits while the writer is held, then claims the sink until give_sink(). At the @end no record
- * follows that belongs to the next output: a full one does not hold the writer.
+ * Waits while the writer is held, then claims the sink until give_sink(). At the @end no record of
+ * a next output follows, so a full output does not hold the writer.
  */
 static void take_sink(struct worker *w, bool end)
 {
@@ -350,7 +350,10 @@ static void hold_when_full(struct worker *w)
 	raise_flag(w, &w->full);
 }
 
-/* The fixup may change the run in place: its piece is the writer's until fifo_done(). */
+/*
+ * Writes a piece of the fifo, which is the writer's until fifo_done(): the fixup may change it in
+ * place.
+ */
 static int write_run(struct worker *w, const struct run *run, struct error *err)
 {
 	int rc;
@@ -431,7 +434,7 @@ static int set_affinity(pthread_attr_t *attr, const struct cpus *cpus)
 	return rc;
 }
 
-/* If all CPUs of its affinity have gone offline since, the thread runs on any. */
+/* Creates a thread. If all CPUs of its affinity have gone offline, it runs on any CPU. */
 static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *arg),
 			 struct worker *w)
 {
@@ -537,7 +540,7 @@ int worker_join(struct worker *w, struct error *err)
 	if (w->reading)
 		pthread_join(w->read_thread, NULL);
 	else if (w->writing)
-		fifo_mark(w->fifo, MARK_END); /* there is no reader to do it */
+		fifo_mark(w->fifo, MARK_END); /* no reader is there to send it */
 	if (w->writing)
 		pthread_join(w->write_thread, NULL);
 	w->reading = w->writing = false;

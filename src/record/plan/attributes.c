@@ -25,13 +25,18 @@ static bool is_tracepoint(const struct pd_attr *attr)
 	return attr->type == PERF_TYPE_TRACEPOINT;
 }
 
-/* Whether each occurrence is a sample; also for tracepoints and breakpoints given by number. */
+/*
+ * Whether each occurrence is a sample by default: tracepoints and breakpoints, also those given by
+ * number.
+ */
 static bool each_counts(const struct event_spec *spec)
 {
 	return spec->each || is_tracepoint(&spec->attr) || spec->attr.type == PERF_TYPE_BREAKPOINT;
 }
 
-/* The rate: a term of the event overrides -c, which overrides -F, which overrides the default. */
+/*
+ * Sets the rate. A term of the event overrides -c, which overrides -F, which overrides the default.
+ */
 static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 		     const struct attributes_common *c)
 {
@@ -43,7 +48,7 @@ static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 	if (c->opts->sample.period) {
 		attr->sample_period = c->opts->sample.period;
 	} else if (!asked && each_counts(spec)) {
-		attr->sample_period = 1; /* each one counts */
+		attr->sample_period = 1; /* sample each one */
 	} else {
 		attr->sample_period = c->frequency;
 		attr->flags |= PD_ATTR_FREQ;
@@ -71,8 +76,10 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 		return error_set(err, -ENOTSUP,
 				 "call graphs by DWARF are not known on this architecture: use "
 				 "--call-graph fp");
-	/* The user part of the chain comes from the stack; the kernel would only follow frame
-	 * pointers. */
+	/*
+	 * The callers in user space come from the stack; the kernel could only follow frame
+	 * pointers.
+	 */
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
 	attr->sample_regs_user = attributes_user_regs();
@@ -80,10 +87,15 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 	return 0;
 }
 
-/* The fields that every event of a recording shares, so that all sample_id trailers are alike. */
+/*
+ * Sets the fields that all events of a recording share, so that all sample_id trailers are alike.
+ */
 static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 {
-	/* The dummy makes at least two events; an id at a fixed place tells their records apart. */
+	/*
+	 * With the dummy there are two events or more: an id at a fixed place assigns records to
+	 * them.
+	 */
 	attr->sample_type |=
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (c->cpu_wanted)
@@ -98,7 +110,7 @@ static void set_common(struct pd_attr *attr, const struct attributes_common *c)
 	}
 }
 
-/* Group members follow their leader. */
+/* Only a leader is disabled at first: the members of its group start with it. */
 static void set_start(struct plan_event *event, const struct attributes_common *c)
 {
 	if (!event->members)
@@ -130,7 +142,7 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
 	}
 }
 
-/* --all-user and --all-kernel. */
+/* Applies --all-user and --all-kernel. */
 static void set_level(struct pd_attr *attr, const struct plan_opts *opts)
 {
 	const uint64_t kernel = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
@@ -155,8 +167,9 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	/*
-	 * A sample of some, such as sched_stat_runtime, stands for more than one event. But with
-	 * PERF_SAMPLE_PERIOD the kernel samples each event, whatever the period: so only at 1.
+	 * A sample of some tracepoints, such as sched_stat_runtime, stands for more than one event.
+	 * With PERF_SAMPLE_PERIOD the kernel would sample each event, whatever the period. So it is
+	 * set only for a period of 1.
 	 */
 	if (is_tracepoint(attr) && attr->sample_period <= 1)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
@@ -193,12 +206,15 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
 	};
 	set_common(attr, c);
-	/* Changes the MMAP2 records of all other recorders, too: see record/initial/id_reader.h. */
+	/*
+	 * This also changes the MMAP2 records of all other recorders: see
+	 * record/initial/id_reader.h.
+	 */
 	if (c->opts->build_id_mmap && !c->opts->no_build_ids)
 		attr->flags |= PD_ATTR_BUILD_ID;
 	if (c->data_maps)
 		attr->flags |= PD_ATTR_MMAP_DATA;
-	if (c->limits->perfmon) /* the kernel refuses namespaces to others */
+	if (c->limits->perfmon) /* the kernel refuses namespaces to users without CAP_PERFMON */
 		attr->flags |= PD_ATTR_NAMESPACES | PD_ATTR_CGROUP;
 	if (!limits_may_kernel(c->limits))
 		attr->flags |= PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;

@@ -53,7 +53,7 @@ void clock_close(struct clock *c)
 	c->fd = -1;
 }
 
-/* The time at the end of the last record. */
+/* Returns the time at the end of the last record. */
 static uint64_t newest(struct ring *ring)
 {
 	struct ring_spans spans;

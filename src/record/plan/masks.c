@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-/* Layouts by name. Where a topology has no object of a type, @instead has the same CPUs. */
+/* Layouts by name. If a topology has no object of a type, @instead has the same CPUs. */
 static const struct layout {
 	const char *name;
 	hwloc_obj_type_t type, instead;
@@ -20,7 +20,7 @@ static const struct layout {
 	{"numa", HWLOC_OBJ_NUMANODE, HWLOC_OBJ_MACHINE},
 };
 
-/* The state of making masks. All sets are of CPUs below CPUS_MAX. */
+/* The state while masks are made. All sets are of CPUs below CPUS_MAX. */
 struct maker {
 	hwloc_topology_t topology;
 	hwloc_bitmap_t recorded;
@@ -88,7 +88,9 @@ static int push_mask(struct maker *m)
 	return 0;
 }
 
-/* Appends a mask that runs on its own CPUs, or anywhere if it may not run there. 0 or -ENOMEM. */
+/*
+ * Appends a mask whose thread runs on its CPUs, or anywhere if it may not run there. 0 or -ENOMEM.
+ */
 static int push_local(struct maker *m)
 {
 	if (hwloc_bitmap_and(m->affinity, m->cpus, m->runnable))
@@ -164,7 +166,7 @@ static int push_objects(struct maker *m, hwloc_obj_type_t type)
 	return rc;
 }
 
-/* Each CPU that the topology lacks (plugged in since) becomes an object of its own. */
+/* Makes an object of each CPU that the topology lacks (plugged in since). */
 static int push_unknown(struct maker *m)
 {
 	int rc = 0, cpu;
@@ -216,7 +218,7 @@ static int refuse_set(const struct maker *m, const struct written *w, const char
 	return -EINVAL;
 }
 
-/* Parses half of a written mask into @set; refuses CPUs that this machine does not have. */
+/* Parses half of a written mask into @set; refuses CPUs that this machine lacks. */
 static int parse_half(struct maker *m, const struct written *w, const char *text, size_t len,
 		      hwloc_bitmap_t set)
 {
@@ -239,7 +241,7 @@ static int parse_half(struct maker *m, const struct written *w, const char *text
 	return rc;
 }
 
-/* Cuts m->cpus to the recorded CPUs; refuses CPUs of an earlier mask. */
+/* Reduces m->cpus to the recorded CPUs; refuses CPUs of an earlier mask. */
 static int check_cpus(struct maker *m, const struct written *w)
 {
 	if (hwloc_bitmap_and(m->cpus, m->cpus, m->recorded))
@@ -254,7 +256,7 @@ static int check_cpus(struct maker *m, const struct written *w)
 	return refuse_set(m, w, "overlaps an earlier mask in CPU ", m->cpus, "");
 }
 
-/* Cuts m->affinity to CPUs that the thread may run on, and to recorded ones if any is left. */
+/* Reduces m->affinity to CPUs that the thread may run on, and to recorded ones if any remain. */
 static int check_affinity(struct maker *m, const struct written *w)
 {
 	if (hwloc_bitmap_and(m->affinity, m->affinity, m->runnable))

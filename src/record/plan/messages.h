@@ -22,7 +22,7 @@ struct messages {
 	void *arg;
 };
 
-/* Formats a message and passes it to @n (may be NULL), cut to 1023 bytes. */
+/* Formats a message and passes it to @n (may be NULL), at most 1023 bytes of it. */
 void messages_say(const struct messages *n, enum message_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -87,7 +87,7 @@ static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits
 	return limits->max_sample_rate;
 }
 
-/* Samples have their CPU if rings are by CPU, so that a report can show losses by CPU. */
+/* If rings are by CPU, samples have their CPU, so that a report can show losses by CPU. */
 static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 			  const struct event_list *list)
 {
@@ -189,7 +189,7 @@ static int plan_what(struct plan *plan, const struct plan_opts *opts, const stru
 	rc = plan_events(plan, list, &common, err);
 	if (!rc && list == &standard) {
 		plan->events[0].is_default = true;
-		strcpy(plan->events[0].name, "cycles"); /* the precision is ours to choose */
+		strcpy(plan->events[0].name, "cycles"); /* the recorder chooses the precision */
 	}
 	common.data_maps = needs_data_maps(plan, opts);
 	if (!rc)
@@ -305,7 +305,7 @@ int plan_list_threads(struct plan *plan)
 {
 	size_t before = plan->tasks.nr;
 
-	/* A process that has ended has no threads that could be missed. */
+	/* An ended process has no threads that the recording could miss. */
 	for (size_t i = 0; i < plan->processes.nr; i++)
 		if (tasks_add_threads(&plan->tasks, plan->processes.ids[i], NULL) == -ENOMEM)
 			return -ENOMEM;
@@ -315,15 +315,15 @@ int plan_list_threads(struct plan *plan)
 #define WAKE_MAX (1ull << 20) /* bytes */
 
 /*
- * A ring of samples wakes the reader when it is a quarter full, or at WAKE_MAX; the rest holds what
- * comes until the reader runs. Measured, CPU time of the recorder a sample in a storm: rings of 512
- * KB, 0.071 µs when woken at a quarter, 0.057 at half; rings of 8 MB, 0.063 at half, 0.055 at 2 MB,
- * 0.054 at 1 MB, 0.071 at 256 KB. Nothing was lost in those rounds; but in two of three others 512
- * KB at half lost 0.3 and 0.001 %, and a loss outweighs the CPU time.
+ * A ring of samples wakes the reader when it is a quarter full, or at WAKE_MAX; the rest holds the
+ * records that come until the reader runs. Measured, CPU time of the recorder a sample in a storm:
+ * rings of 512 KB, 0.071 µs when woken at a quarter, 0.057 at half; rings of 8 MB, 0.063 at half,
+ * 0.055 at 2 MB, 0.054 at 1 MB, 0.071 at 256 KB. Nothing was lost in those rounds. But in two of
+ * three others 512 KB at half lost 0.3 and 0.001 %, and a loss outweighs the CPU time.
  *
  * An overwrite ring wakes nobody. Unbuffered, each sample wakes the reader; other records wake it
- * only by a watermark, so sideband rings have a watermark of 1 byte then. Else a few records of
- * sideband wake it, so that the build-ids of mapped files are read while the files exist.
+ * only by a watermark, so sideband rings then have a watermark of 1 byte. Otherwise a few records
+ * of sideband wake it, so that it reads the build-ids of mapped files while the files exist.
  */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
@@ -406,7 +406,6 @@ unsigned int plan_sample_time_at(const struct plan *plan)
 {
 	uint64_t type = plan->events[0].attr.sample_type;
 
-	/* header, IDENTIFIER, IP, TID, TIME: the same for all events (attributes.c, set_common())
-	 */
+	/* header, IDENTIFIER, IP, TID, TIME: alike in all events (attributes.c, set_common()) */
 	return type & PERF_SAMPLE_TIME ? 32 : 0;
 }

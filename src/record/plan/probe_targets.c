@@ -52,8 +52,8 @@ static bool inherits(const struct plan_event *event)
 }
 
 /*
- * With the PMU each descriptor has a probe of its own, and each call of the function runs all of
- * them: 4.1 µs with 128, 1.2 µs with 2 or with one in tracefs.
+ * The PMU makes a probe for each descriptor, and each call of the function runs all of them: 4.1 µs
+ * with 128, 1.2 µs with 2 or with one probe in tracefs.
  */
 #define PMU_DESCRIPTORS 8
 
@@ -101,7 +101,7 @@ static bool moves(const struct plan_event *event)
 	return event->place && event->place->file && !event->place->probe && !event->place->fixed;
 }
 
-/* The file of a breakpoint, to be found in /proc/PID/maps. */
+/* A breakpoint's file, to look for in /proc/PID/maps. */
 struct wanted_file {
 	char path[PATH_MAX]; /* without links */
 	struct stat st;
@@ -119,7 +119,7 @@ static int want_file(const struct event_place *place, uint64_t page_mask, struct
 	return 0;
 }
 
-/* Some file systems have other device numbers in maps than in stat(): then the paths must match. */
+/* Compares paths too: some file systems have other device numbers in maps than in stat(). */
 static bool is_wanted(const struct proc_map *map, const struct wanted_file *want)
 {
 	if (map->pgoff != want->offset || map->ino != want->st.st_ino)
@@ -142,7 +142,7 @@ static int find_start(pid_t task, const struct wanted_file *want, uint64_t *ret)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", task);
 	rc = file_read_at(AT_FDCWD, path, &text);
-	/* A task that has ended has no such file, or an empty one. */
+	/* /proc/PID/maps of an ended task is missing or empty. */
 	if (rc == -ENOENT || (!rc && !text.len))
 		rc = -ESRCH;
 	lines = (struct text_lines){(char *)text.data, (char *)text.data + text.len};
@@ -196,7 +196,7 @@ static int prepare_breakpoint(struct plan *plan, struct plan_event *event, struc
 	for (size_t t = 0; !rc && t < plan->tasks.nr; t++) {
 		pid_t task_of = task_process(plan->tasks.ids[t]);
 
-		/* Threads of a process come together, and share its maps. */
+		/* The list has a process's threads together, and they share its maps. */
 		if (t && addresses[t - 1] && task_of == process) {
 			addresses[t] = addresses[t - 1];
 			continue;

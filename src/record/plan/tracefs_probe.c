@@ -18,7 +18,7 @@
 
 #define GROUP "ringtail_"
 
-/* Most probes of a process; and how often, at 10 ms, removing a probe in use is tried. */
+/* Most probes of a process; and tries, every 10 ms, to remove a probe that is in use. */
 #define PROBES_MAX 4096
 #define BUSY_TRIES 20
 
@@ -28,7 +28,7 @@ struct tracefs_probe {
 	uint64_t id;
 };
 
-/* One write is one command. O_APPEND, because truncating would remove the probes of others. */
+/* Writes one command. O_APPEND, because truncating would remove the probes of others. */
 static int command(const char *root, const char *text)
 {
 	char path[PATH_MAX];
@@ -145,7 +145,9 @@ static int find_name(struct tracefs_probe *probe)
 	return -EEXIST;
 }
 
-/* The kernel splits a command at white space, so a path with any is given as /proc/self/fd/N. */
+/*
+ * The kernel splits a command at white space, so a path that has any is given as /proc/self/fd/N.
+ */
 static int make_at(struct tracefs_probe *probe, const char *file, uint64_t offset, bool returns)
 {
 	int fd = open(file, O_PATH | O_CLOEXEC), rc;
@@ -221,7 +223,7 @@ void tracefs_probe_free(struct tracefs_probe *probe)
 
 	if (!probe)
 		return;
-	/* Events of tasks that are just ending may use it for a moment. */
+	/* Events of tasks that are ending may use it for a moment. */
 	for (int i = 0; *probe->name && i < BUSY_TRIES; i++) {
 		if (remove_probe(probe->root, probe->name) != -EBUSY)
 			break;

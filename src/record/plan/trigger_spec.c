@@ -86,7 +86,7 @@ static const struct option *option_at(const char *text)
 	return NULL;
 }
 
-/* The first one, outside of quotes: a filter may compare with any string. */
+/* Finds the first option outside of quotes: a filter may compare with any string. */
 static char *first_option(char *text)
 {
 	char quote = '\0';
@@ -102,7 +102,7 @@ static char *first_option(char *text)
 	return NULL;
 }
 
-/* A reason has no quotes: an apostrophe is one. */
+/* Finds the next option. Quotes do not count: in a reason an apostrophe is one. */
 static char *next_option(char *text)
 {
 	while (*text && !option_at(text))
@@ -110,7 +110,7 @@ static char *next_option(char *text)
 	return *text ? text : NULL;
 }
 
-/* Cuts the options off. */
+/* Takes the options off the end of @text. */
 static int take_options(struct trigger_spec *spec, char *text, struct error *err)
 {
 	char *at = first_option(text);
@@ -132,7 +132,7 @@ static int take_options(struct trigger_spec *spec, char *text, struct error *err
 	return rc;
 }
 
-/* Whether an option may follow @comma: a word and '='. A comparison in a filter has "==". */
+/* Whether @comma begins an option: a word and '='. A comparison in a filter has "==". */
 static bool word_behind(const char *comma)
 {
 	size_t len = strspn(comma + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-");
@@ -149,8 +149,8 @@ static int misspelt(const char *comma, struct error *err)
  */
 
 /*
- * The first space outside of slashes, quotes and names of files ends the events; NULL: there is no
- * filter.
+ * Finds the first space outside of slashes, quotes and file names, which ends the events. NULL: the
+ * text has no filter.
  */
 static char *filter_in(char *text)
 {
@@ -172,7 +172,9 @@ static char *filter_in(char *text)
 	return NULL;
 }
 
-/* Finds the dots between the events of a latency, not in quotes and not those of "../program". */
+/*
+ * Finds the dots between the events of a latency, outside of quotes and not those of "../program".
+ */
 static char *dots_in(char *text)
 {
 	bool quoted = false;
@@ -186,8 +188,8 @@ static char *dots_in(char *text)
 }
 
 /*
- * Reports the first misspelt option behind events. Events may have such words between slashes,
- * filters may have them in quotes. Slashes in a filter or a file name have no meaning.
+ * Reports the first misspelt option behind events. Between slashes or in a filter's quotes such
+ * words are legal. Slashes in a filter or a file name mean nothing.
  */
 static int check_events(const char *text, struct error *err)
 {
@@ -230,7 +232,7 @@ static int check_latency(char *text, struct error *err)
 	return rc ? rc : check_events(dots + 2, err);
 }
 
-/* For all other kinds, whose values have no words. */
+/* Checks the other kinds, whose values have no words. */
 static int check_value(const char *text, struct error *err)
 {
 	const char *comma = strchr(text, ',');
@@ -289,7 +291,7 @@ static int take_latency(struct trigger_spec *spec, char *text, const struct even
 	char *end = dots_in(text), *time = strrchr(text, '>');
 	int rc;
 
-	/* A filter may have a '>', too: the last one begins the time. */
+	/* A filter may hold a '>', too: the last one begins the time. */
 	if (!end || !time || time < end)
 		return error_set(err, -EINVAL,
 				 "it takes START-EVENT..END-EVENT>TIME, as in latency:"
