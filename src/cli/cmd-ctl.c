@@ -31,7 +31,7 @@ static void take_words(struct argp_state *state, struct ctl_request *r)
 {
 	for (int i = state->next - 1; i < state->argc; i++) {
 		if (strchr(state->argv[i], '\n'))
-			usage_error(state, "a command is one line");
+			usage_error(state, "a command must not contain a line break");
 		if (buf_printf(&r->line, "%s%s", r->line.len ? " " : "", state->argv[i])) {
 			complain("out of memory");
 			exit(EXIT_ERROR);
@@ -39,7 +39,7 @@ static void take_words(struct argp_state *state, struct ctl_request *r)
 	}
 	state->next = state->argc;
 	if (!r->line.len || r->line.len >= CONTROL_LINE_MAX)
-		usage_error(state, "a command has 1 to %d bytes", CONTROL_LINE_MAX - 1);
+		usage_error(state, "a command must have 1 to %d bytes", CONTROL_LINE_MAX - 1);
 }
 
 static uint64_t number(struct argp_state *state, const char *option, const char *arg)
@@ -59,7 +59,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p': r->pid = (pid_t)number(state, "--pid", arg); break;
 	case 't': r->timeout_s = (unsigned int)number(state, "--timeout", arg); break;
 	case ARGP_KEY_ARG: take_words(state, r); break;
-	case ARGP_KEY_NO_ARGS: usage_error(state, "which command? 'help' lists them"); break;
+	case ARGP_KEY_NO_ARGS:
+		usage_error(state, "no command given: 'ringtail ctl help' lists the commands");
+		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -115,7 +117,8 @@ static int wait_for_end(int fd, const struct ctl_request *r)
 	if (rc == -EPIPE)
 		return EXIT_FINE;
 	fprintf(stderr,
-		"ringtail: the recorder got the command to stop, but has not ended in %u s\n",
+		"ringtail: the recording accepted 'stop', but did not end within %u s: it may "
+		"still be writing its output\n",
 		r->timeout_s);
 	return EXIT_ERROR;
 }
@@ -138,7 +141,10 @@ static int converse(int fd, struct ctl_request *r)
 	else if (rc == -EPIPE || rc == -ECONNRESET)
 		say_error("the recording ended before it answered");
 	else if (rc == -EAGAIN)
-		fprintf(stderr, "ringtail: no answer in %u s\n", r->timeout_s);
+		fprintf(stderr,
+			"ringtail: the recording did not answer within %u s: wait longer with "
+			"--timeout\n",
+			r->timeout_s);
 	else
 		say_error(strerror(-rc));
 	if (status == EXIT_FINE && !strncmp((char *)r->line.data, "stop\n", 5))
@@ -150,8 +156,9 @@ static int converse(int fd, struct ctl_request *r)
 int cmd_ctl(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{"pid", 'p', "PID", 0, "Of the recorder (default: the only one that runs)", 0},
-		{"timeout", 't', "SECONDS", 0, "How long to wait for an answer (default 10)", 0},
+		{"pid", 'p', "PID", 0,
+		 "Command the recorder with this process id (default: the only one that runs)", 0},
+		{"timeout", 't', "SECONDS", 0, "Wait this long for an answer (default 10)", 0},
 		{0},
 	};
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
@@ -160,11 +167,10 @@ int cmd_ctl(int argc, char **argv)
 		.options = options,
 		.parser = parse_option,
 		.args_doc = "COMMAND [ARG]",
-		.doc = "Command a recording of yours that runs: enable [EVENT], disable [EVENT], "
-		       "snapshot [--reason TEXT] [--last TIME|SIZE|all] [--since-last], rotate, "
-		       "stop, "
-		       "ping, evlist [-v|-g|-F], stats [-j], help.\v"
-		       "Exit status: 0 done, 1 refused or no answer, 2 usage.",
+		.doc = "Send a command to a running recording of yours: enable [EVENT], disable "
+		       "[EVENT], snapshot [--reason TEXT] [--last TIME|SIZE|all] [--since-last], "
+		       "rotate, stop, ping, evlist [-v|-g|-F], stats [-j], help.\vExit status: 0 "
+		       "done, 1 the recording refused or did not answer, 2 wrong usage.",
 	};
 	struct ctl_request r = {.timeout_s = TIMEOUT_S};
 	struct error err = ERROR_INIT;

@@ -45,7 +45,7 @@ static int dump_segment(struct trace *t, unsigned int segment)
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0) {
 		if (!dump_record(stdout, name, &rec))
 			data_finding_add(t->df, DATA_DAMAGED, rec.segment, rec.offset,
-					 "a record does not hold what it says");
+					 "the contents of a record do not fit its type");
 		rc = ferror(stdout) ? -EPIPE : 0;
 	}
 	data_scan_free(scan);
@@ -59,7 +59,7 @@ int dump_all(struct input *in, struct trace *t)
 	for (unsigned int i = 0; !rc && i < data_segments(t->df); i++)
 		rc = dump_segment(t, i);
 	if (rc < 0 && rc != -EPIPE)
-		complain("%s: reading failed", t->opts.path);
+		complain("%s: cannot read it to the end", t->opts.path);
 	return rc;
 }
 
@@ -70,10 +70,10 @@ int cmd_dump(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "[FILE]",
-		.doc = "Show every record of a recording, in the order of the file, with its "
-		       "offset (of a "
-		       "directory with the name of the file before it, in compressed data with the "
-		       "offset in there behind a +), type, size and fields.",
+		.doc = "Show every record of a recording in file order: its offset, type, size and "
+		       "fields. In a directory, the name of the file stands before the offset. In "
+		       "compressed data, the offset of the compressed record comes first, then + "
+		       "and the offset in the decompressed bytes.",
 		.children = children,
 	};
 	struct trace *t = NULL;

@@ -24,7 +24,7 @@ static void check_control(struct argp_state *state, const struct record_opts *op
 	    control_spec_parse(opts->control.spec, &spec, NULL))
 		return;
 	if (spec.fd == STDOUT_FILENO || spec.ack_fd == STDOUT_FILENO)
-		usage(state, "--control: descriptor 1 is the output (-o -)");
+		usage(state, "--control: descriptor 1 is the output (-o -): choose another one");
 }
 
 static void check_rotation(struct argp_state *state, const struct record_opts *opts)
@@ -32,15 +32,14 @@ static void check_rotation(struct argp_state *state, const struct record_opts *o
 	bool pipe = !strcmp(opts->output.path, "-");
 
 	if (opts->output.rotation.enabled && pipe)
-		usage(state,
-		      "--switch-output makes files one after the other, which -o - cannot be: "
-		      "leave out one of them");
+		usage(state, "--switch-output writes several files, and -o - is one pipe: leave "
+			     "out one of them");
 	if (opts->output.timestamp_filename && pipe)
-		usage(state,
-		      "--timestamp-filename is for a file, and -o - is a pipe: leave out one of "
-		      "them");
+		usage(state, "--timestamp-filename renames a file, and -o - is a pipe: leave out "
+			     "one of them");
 	if (opts->output.rotation.max_files && !opts->output.rotation.enabled)
-		usage(state, "--switch-max-files is about the files of --switch-output: add it");
+		usage(state,
+		      "--switch-max-files limits the files of --switch-output: add that option");
 }
 
 static void check_memory(struct argp_state *state, const struct record_opts *opts)
@@ -50,46 +49,47 @@ static void check_memory(struct argp_state *state, const struct record_opts *opt
 		const char *option;
 		bool given;
 	} parts[] = {
-		{"--snapshot-on-exit is", opts->output.memory.on_exit},
-		{"--snapshot-on-crash is", opts->output.memory.on_crash},
-		{"--last is", bounds->last_ns || bounds->last_bytes},
-		{"--trigger asks for snapshots, which are", opts->triggers.snapshots.nr},
-		{"--since-last is", bounds->since_last},
+		{"--snapshot-on-exit", opts->output.memory.on_exit},
+		{"--snapshot-on-crash", opts->output.memory.on_crash},
+		{"--last", bounds->last_ns || bounds->last_bytes},
+		{"--trigger", opts->triggers.snapshots.nr},
+		{"--since-last", bounds->since_last},
 	};
 	char size[HUMAN_SIZE_SIZE];
 	uint64_t memory = memory_total();
 
 	for (size_t i = 0; !opts->output.memory.bytes && i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].given)
-			usage(state, "%s about what memory holds: add -M SIZE", parts[i].option);
+			usage(state, "%s needs samples in memory: add -M SIZE", parts[i].option);
 	if (opts->output.memory.bytes > memory)
-		usage(state, "-M: there is no more than %s of memory here",
+		usage(state, "-M: only %s of memory are available: give less",
 		      human_size(memory, size));
 	if (opts->output.memory.on_crash && !opts->plan.target.command)
-		usage(state,
-		      "--snapshot-on-crash is about a command that is recorded: name it behind --");
+		usage(state, "--snapshot-on-crash needs a command to record: add '-- COMMAND'");
 	if (opts->output.memory.bytes && opts->plan.overwrite)
-		usage(state, "-M keeps the newest samples in memory, and --overwrite in the rings: "
-			     "leave out one of them");
+		usage(state, "-M keeps the newest samples in memory, --overwrite keeps them in the "
+			     "rings: choose one");
 }
 
 static void check_what_and_where(struct argp_state *state, const struct record_opts *opts)
 {
 	if (opts->plan.sample.period &&
 	    (opts->plan.sample.frequency || opts->plan.sample.frequency_max))
-		usage(state, "-F asks for a number of samples a second, -c for one every N events: "
-			     "choose one");
+		usage(state,
+		      "-F sets the samples per second, -c the events per sample: choose one");
 	if (opts->plan.sample.all_user && opts->plan.sample.all_kernel)
-		usage(state, "--all-user and --all-kernel leave nothing: choose one");
+		usage(state, "--all-user leaves out the kernel, --all-kernel leaves out user "
+			     "space: choose one");
 	if (opts->plan.sample.kernel_callchains &&
 	    (opts->plan.sample.user_callchains || opts->plan.sample.callgraph == CALLGRAPH_DWARF))
 		usage(state,
-		      "--kernel-callchains leaves out the part in user space, which %s asks "
-		      "for: choose one",
+		      "--kernel-callchains leaves out the callers in user space, which %s records: "
+		      "choose one",
 		      opts->plan.sample.user_callchains ? "--user-callchains"
 							: "--call-graph dwarf");
 	if (opts->plan.target.tasks.nr && (opts->plan.target.all_cpus || opts->plan.target.cpus.nr))
-		usage(state, "-a and -C take all tasks of CPUs, -p and -t those named: choose one");
+		usage(state, "-a and -C record all tasks of CPUs, -p and -t record single tasks: "
+			     "choose one");
 }
 
 /* The value of these options needs a "="; after a space it would begin the command. */
@@ -105,8 +105,8 @@ static void check_command(struct argp_state *state, const struct record_opts *op
 	before = opts->plan.target.command[-1];
 	for (size_t i = 0; i < sizeof(joined) / sizeof(joined[0]); i++)
 		if (!strcmp(before, joined[i]))
-			usage(state, "%s %s: a value is joined to this option: %s%s%s", before,
-			      word, before, before[1] == '-' ? "=" : "", word);
+			usage(state, "%s %s: join the value to the option: %s%s%s", before, word,
+			      before, before[1] == '-' ? "=" : "", word);
 }
 
 static void check_places(struct argp_state *state, const struct record_opts *opts,
@@ -122,8 +122,8 @@ static void check_places(struct argp_state *state, const struct record_opts *opt
 static void check_start(struct argp_state *state, const struct record_opts *opts)
 {
 	if (opts->plan.start_disabled && opts->control.no_socket && !opts->control.spec)
-		usage(state, "-D -1 waits for a command, and without --control or the socket none "
-			     "can come: leave out --no-control-socket, or give --control");
+		usage(state, "-D -1 waits for the command 'enable', which nobody could send: leave "
+			     "out --no-control-socket, or add --control");
 }
 
 void record_options_check(struct argp_state *state, const struct record_opts *opts)

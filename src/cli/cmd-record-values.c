@@ -158,7 +158,8 @@ static void set_clock(struct argp_state *state, struct record_command *cmd, cons
 		}
 	}
 	usage(state,
-	      "-k: '%s' is no clock of events: monotonic, monotonic_raw, realtime, boottime, tai",
+	      "-k: '%s' is no clock for events: use monotonic, monotonic_raw, realtime, boottime "
+	      "or tai",
 	      arg);
 }
 
@@ -183,10 +184,10 @@ static void set_ring_size(struct argp_state *state, struct record_command *cmd, 
 	else if (rc)
 		usage(state, "-m: '%s' is neither pages nor a size such as 16M", arg);
 	if (!size)
-		usage(state, "-m: a ring has at least one page, %llu bytes",
+		usage(state, "-m: a ring needs at least one page, %llu bytes",
 		      (unsigned long long)page);
 	if (size > ring_size_max(page))
-		usage(state, "-m: a ring of %s%s is more than the kernel makes: at most %lluG", arg,
+		usage(state, "-m: the kernel cannot make a ring of %s%s: give at most %lluG", arg,
 		      pages ? " pages" : "", (unsigned long long)ring_size_max(page) >> 30);
 	while (power < size)
 		power *= 2;
@@ -247,7 +248,10 @@ static void set_delay(struct argp_state *state, struct record_command *cmd, cons
 	if (opts->plan.start_disabled)
 		return;
 	if (strchr(arg, '-'))
-		usage(state, "-D: '%s': ranges of time are not supported yet", arg);
+		usage(state,
+		      "-D: '%s': ringtail supports no ranges of time: give one number of "
+		      "milliseconds",
+		      arg);
 	if (parse_u64(arg, &ms) || ms > UINT_MAX)
 		usage(state, "-D: '%s' is no number of milliseconds", arg);
 	opts->plan.delay_ms = (unsigned int)ms;
@@ -290,7 +294,7 @@ static void set_mmap_flush(struct argp_state *state, struct record_command *cmd,
 {
 	struct record_opts *opts = &cmd->opts;
 	if (parse_size(arg, &opts->readers.mmap_flush))
-		usage(state, "--mmap-flush: '%s' is no size: 4096, 64K", arg);
+		usage(state, "--mmap-flush: '%s' is no size such as 4096 or 64K", arg);
 }
 
 static void set_realtime(struct argp_state *state, struct record_command *cmd, const char *arg)

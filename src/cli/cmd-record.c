@@ -67,20 +67,20 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
 	if ((met[LOSS_RING] || met[LOSS_STACK_RING]) && wanted)
-		complain(
-			"rings have %llu KB instead of %llu KB, since no more may be locked: raise "
-			"kernel.perf_event_mlock_kb or 'ulimit -l'; or fewer samples: -F, -c, "
-			"--filter",
-			(unsigned long long)now / 1024, (unsigned long long)wanted / 1024);
+		complain("rings have %llu KB instead of %llu KB, because ringtail may lock no more "
+			 "memory: raise kernel.perf_event_mlock_kb or 'ulimit -l', or take fewer "
+			 "samples (-F, -c, --filter)",
+			 (unsigned long long)now / 1024, (unsigned long long)wanted / 1024);
 	else if (met[LOSS_RING] || met[LOSS_STACK_RING])
-		complain("larger rings lose less: try -m %lluM; or fewer samples: -F, -c, --filter",
+		complain("larger rings lose less: try -m %lluM, or take fewer samples (-F, -c, "
+			 "--filter)",
 			 (unsigned long long)ring * 2 >> 20);
 	if (met[LOSS_PAUSED])
-		complain("rings are paused while they are read: read them less often, or try -M "
-			 "SIZE instead of --overwrite, which pauses nothing");
+		complain("--overwrite pauses a ring while ringtail drains it: rotate less often, "
+			 "or use -M SIZE instead, which pauses nothing");
 	if (met[LOSS_POOL] || met[LOSS_STACK])
-		complain("the output is too slow: try %sanother disk, --buffer-memory for longer "
-			 "peaks, or fewer samples: -F, -c, --filter",
+		complain("the output is too slow: try %sanother disk or a larger --buffer-memory, "
+			 "or take fewer samples (-F, -c, --filter)",
 			 opts->output.compression_level ? "" : "-z, ");
 }
 
@@ -97,7 +97,7 @@ static void print_losses(const struct session *s, const struct record_opts *opts
 	for (size_t i = 0; i < loss->nr && i < LOSS_LINES; i++)
 		print_loss(s, &sorted[i], all);
 	if (loss->nr > LOSS_LINES)
-		complain("and %zu more such line%s", loss->nr - LOSS_LINES,
+		complain("ringtail leaves out %zu more such line%s", loss->nr - LOSS_LINES,
 			 plural_s(loss->nr - LOSS_LINES));
 	print_advice(s, opts, loss);
 	free(sorted);
@@ -109,12 +109,12 @@ static void print_overwritten(const struct session *s, const struct overwrite_co
 	char text[32], size[16];
 
 	for (size_t i = 0; i < o->nr; i++)
-		complain("overwritten %s of %s, as asked by --overwrite",
+		complain("overwritten %s of %s, as --overwrite asks",
 			 human_count(o->events[i].samples, text),
 			 session_event_name(s, o->events[i].event));
 	if (o->unknown && o->bytes)
-		complain("overwritten %s of records, samples of %s%s among them, as asked by "
-			 "--overwrite",
+		complain("overwritten %s of records, samples of %s%s among them, as --overwrite "
+			 "asks",
 			 human_size(o->bytes, size), session_event_name(s, o->first_unknown),
 			 o->unknown > 1 ? " and others" : "");
 }
@@ -127,14 +127,14 @@ static void print_memory(const struct session *s, const struct session_result *r
 
 	if (!session_memory(s, &f))
 		return;
-	complain("memory: %s sample%s taken: %s in %zu snapshot%s, %s passed through, %s there at "
-		 "the end",
+	complain("memory: %s sample%s taken: %s in %zu snapshot%s, %s evicted, %s left at the end",
 		 human_count(f.taken, taken), plural_s(f.taken), human_count(f.written, written),
 		 r->snapshots, plural_s(r->snapshots), human_count(f.evicted, passed),
 		 human_count(f.held, held));
 	if (!r->snapshots && !r->given_up && !failed)
-		complain("no snapshot was taken, so nothing was written but the header: SIGUSR2 or "
-			 "'ringtail ctl snapshot' takes one, --snapshot-on-exit the last");
+		complain("ringtail took no snapshot and wrote only the header: SIGUSR2 and "
+			 "'ringtail ctl snapshot' take one, --snapshot-on-exit takes one at the "
+			 "end");
 }
 
 /* Appends the outputs that the counts are about: the last one, and @before complete ones. */
@@ -187,16 +187,16 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 	if (taken || cmd->quiet)
 		return;
 	if (name && workload_changes_user(name))
-		complain("%s is a setuid program: the kernel does not let another user record what "
-			 "it does; record it as root",
+		complain("%s is a setuid program: the kernel lets only root record it; run "
+			 "ringtail as root",
 			 name);
 	for (size_t i = 0; i < tasks->nr; i++) {
 		pid_t pid = task_process(tasks->ids[i]);
 
 		if (pid < 0 || !task_has_children(tasks->ids[i]))
 			continue;
-		complain("children that process %d had before are not recorded with it: "
-			 "-p \"$(pgrep -d, -P %d)\" records them",
+		complain("-p does not record the children that process %d had before: -p \"$(pgrep "
+			 "-d, -P %d)\" records them",
 			 pid, pid);
 		return;
 	}
@@ -229,12 +229,13 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (!cmd->quiet)
 		print_memory(s, r, false);
 	if (r->given_up)
-		complain("%zu snapshot%s could not be written: see above", r->given_up,
-			 plural_s(r->given_up));
+		complain("ringtail could not write %zu snapshot%s, for the reasons above",
+			 r->given_up, plural_s(r->given_up));
 	if (r->gone)
-		complain_at(LOG_ERR, "%zu output%s deleted before the end: what %s had is lost",
-			    r->gone, r->gone == 1 ? " was" : "s were",
-			    r->gone == 1 ? "it" : "they");
+		complain_at(
+			LOG_ERR,
+			"another program deleted %zu output%s before the end: %s samples are lost",
+			r->gone, plural_s(r->gone), r->gone == 1 ? "its" : "their");
 	if (!cmd->quiet || r->loss->total || r->cut->total)
 		complain("%.*s: %s sample%s, %s lost%.*s, %s, %.2f s", (int)name.len,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
@@ -261,7 +262,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 	if (!cmd->quiet)
 		print_memory(s, r, true);
 	/* A pipe's reader may have read more, and a reader of a truncated file may find more. */
-	complain("%.*s: %s%s sample%s readable, %s lost until the error, and all later ones",
+	complain("%.*s: %s%s sample%s readable, %s lost before the error, all later ones lost",
 		 (int)name.len, (const char *)name.data,
 		 r->at_least || !strcmp(opts->output.path, "-") ? "at least " : "",
 		 human_count(r->samples, samples), plural_s(r->samples),
@@ -306,7 +307,7 @@ static void print_crash(const struct session_result *result)
 	const char *name = sigabbrev_np(signal);
 
 	if (signal && signal != SIGTERM && signal != SIGINT)
-		complain_at(LOG_WARNING, "the command was ended by SIG%s", name ? name : "?");
+		complain_at(LOG_WARNING, "SIG%s ended the command", name ? name : "?");
 }
 
 /* Returns the exit status. */
@@ -318,7 +319,8 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 	print_crash(&result);
 	if (failed) {
 		if (result.command_stopped)
-			complain("the command was sent SIGTERM, since its recording has ended so");
+			complain("ringtail sent SIGTERM to the command, because its recording "
+				 "failed");
 		if (result.started)
 			print_saved(s, cmd, &result);
 		return result.misused ? EXIT_USAGE : EXIT_ERROR;

@@ -63,7 +63,7 @@ static const struct argp_option options[] = {
 	 "Group samples by these keys: comm, pid, tid, dso, sym, cpu, event (default "
 	 "comm,dso,sym); a plus before them adds them to the default",
 	 1},
-	{"children", OPT_CHILDREN, NULL, 0, "Add the samples of its callees to each function", 1},
+	{"children", OPT_CHILDREN, NULL, 0, "Add to each function the samples of its callees", 1},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)", 1},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
 	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,VALUE]; TYPE is graph, fractal, folded or "
@@ -98,27 +98,27 @@ static const struct argp_option options[] = {
 	REFUSED("parent", 'p', "callers are shown by -g and --children"),
 	REFUSED("exclude-other", 'x', "callers are shown by -g and --children"),
 	REFUSED("column-widths", 'w',
-		"columns are as wide as what is in them; -t leaves spaces out"),
+		"columns are as wide as their contents; -t leaves out the spaces"),
 	REFUSED("tui", OPT_TUI, "the report is text: 'ringtail report | less'"),
 	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
 	REFUSED("tasks", OPT_TASKS, "'ringtail dump' shows tasks as they come and go"),
 	REFUSED("threads", 'T',
-		"counts of each thread are not shown; --sort tid -n shows its samples"),
+		"ringtail shows no counts of threads; --sort tid -n shows the samples of each"),
 	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
 	REFUSED("branch-stack", 'b', "'ringtail script -F +brstack' shows branches"),
 	REFUSED("hierarchy", OPT_HIERARCHY,
-		"rows are not nested; --sort says what tells them apart, in that order"),
+		"ringtail does not nest rows; --sort lists their keys in order"),
 	REFUSED("group", OPT_GROUP, "each event of a group has a table of its own"),
-	REFUSED("inline", OPT_INLINE,
-		"inlined functions are part of those that they were inlined to"),
+	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
 	REFUSED("mmaps", OPT_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
 	REFUSED("mem-mode", OPT_MEM_MODE,
 		"'ringtail script -F +addr,data_src' shows what accessed which memory"),
 	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
-		"callees are never left out; --symbol NAME -g callee shows who calls a function"),
-	REFUSED("itrace", OPT_ITRACE, "hardware traces are not decoded"),
+		"ringtail never leaves out callees; --symbol NAME -g callee shows the callers of a "
+		"function"),
+	REFUSED("itrace", OPT_ITRACE, "ringtail does not decode hardware traces"),
 	REFUSED("disassembler-style", 'M',
-		"code is not shown; 'perf annotate' shows that of such a recording"),
+		"ringtail shows no code; 'perf annotate' shows the code of the same recording"),
 	{0},
 };
 
@@ -128,7 +128,7 @@ static double parse_percent(struct argp_state *state, const char *arg)
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !(v >= 0 && v <= 100))
-		usage_error(state, "'%s' is not a percentage", arg);
+		usage_error(state, "--percent-limit: '%s' is no percentage from 0 to 100", arg);
 	return v;
 }
 
@@ -137,7 +137,8 @@ static size_t parse_max_stack(struct argp_state *state, const char *arg)
 	uint64_t n;
 
 	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
-		usage_error(state, "--max-stack: from 1 to %d", MAX_MAX_STACK);
+		usage_error(state, "--max-stack: '%s' is no number from 1 to %d", arg,
+			    MAX_MAX_STACK);
 	return n;
 }
 
@@ -164,7 +165,7 @@ static void parse_percentage(struct argp_state *state, struct report_args *a, co
 {
 	a->report.relative = !strcmp(arg, "relative");
 	if (!a->report.relative && strcmp(arg, "absolute") != 0)
-		usage_error(state, "--percentage: relative or absolute, not '%s'", arg);
+		usage_error(state, "--percentage: '%s' is neither relative nor absolute", arg);
 }
 
 /* Accepts a tab as perf spells it (\t), and as shells pass it. */
@@ -172,17 +173,16 @@ static void parse_separator(struct argp_state *state, struct report_args *a, con
 {
 	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
 	if (!*arg || *arg == '.' || (arg[1] && a->table.separator != '\t'))
-		usage_error(state,
-			    "-t: a single character, but a point, which stands for it in "
-			    "names; not '%s'",
-			    arg);
+		usage_error(state, "-t: '%s' is not a single character other than '.'", arg);
 }
 
 static void parse_color(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
-		usage_error(state, "--stdio-color: there are no colors: never or auto, not '%s'",
-			    arg);
+		usage_error(
+			state,
+			"--stdio-color: '%s' is neither never nor auto; ringtail prints no colors",
+			arg);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -219,7 +219,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			usage_error(state, "more than one recording");
+			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
 	default: return refuse_option(options, key, state);
@@ -276,8 +276,8 @@ static void explain_unknown(const struct report_args *a, const struct report *r)
 		explain_unresolved(a, r);
 	if (is_many(u->astray, u->chains))
 		complain("callers in %" PRIu64 " of %" PRIu64
-			 " call chains are where nothing was mapped: code without frame pointers, "
-			 "as it seems; 'ringtail record --call-graph dwarf' needs none",
+			 " call chains point to where nothing was mapped: the code seems to have "
+			 "no frame pointers; 'ringtail record --call-graph dwarf' needs none",
 			 u->astray, u->chains);
 }
 
@@ -338,7 +338,7 @@ static void explain_chains(const struct report_args *a, const struct trace *t)
 	bool graph = a->graph.given && a->graph.order != REPORT_GRAPH_NONE;
 
 	if ((graph || a->report.children) && !a->input.quiet && !report_has_callchains(t))
-		complain("%s: the samples have no call chains: 'ringtail record -g' records them",
+		complain("%s: the samples have no call chains; 'ringtail record -g' records them",
 			 t->opts.path);
 }
 

@@ -65,22 +65,27 @@ static const struct argp_option options[] = {
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
 	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", 1},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", 1},
-	REFUSED("script", 's', "scripts are not run, but may read: 'ringtail script | SCRIPT'"),
-	REFUSED("gen-script", 'g', "scripts are not run, but may read: 'ringtail script | SCRIPT'"),
-	REFUSED("list", 'l', "there are no scripts; one may read: 'ringtail script | SCRIPT'"),
+	REFUSED("script", 's',
+		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
+		"SCRIPT'"),
+	REFUSED("gen-script", 'g',
+		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
+		"SCRIPT'"),
+	REFUSED("list", 'l',
+		"ringtail has no scripts; a script can read its output: 'ringtail script | "
+		"SCRIPT'"),
 	REFUSED("show-mmap-events", OPT_SHOW_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
 	REFUSED("show-task-events", OPT_SHOW_TASKS,
 		"'ringtail dump | grep -E \"COMM|FORK|EXIT\"' shows tasks as they come and go"),
 	REFUSED("show-switch-events", OPT_SHOW_SWITCHES,
-		"'ringtail dump | grep SWITCH' shows them, if perf has recorded them"),
+		"'ringtail dump | grep SWITCH' shows them, if perf recorded them"),
 	REFUSED("show-lost-events", OPT_SHOW_LOST,
-		"'ringtail dump | grep LOST' shows them; 'ringtail report' says what was lost"),
+		"'ringtail dump | grep LOST' shows them; 'ringtail report' counts the losses"),
 	REFUSED("switch-on", OPT_SWITCH_ON, "--time START,STOP shows what is between two times"),
 	REFUSED("switch-off", OPT_SWITCH_OFF, "--time START,STOP shows what is between two times"),
 	REFUSED("per-event-dump", OPT_PER_EVENT,
 		"lines name their event: 'ringtail script | grep EVENT:'"),
-	REFUSED("inline", OPT_INLINE,
-		"inlined functions are part of those that they were inlined to"),
+	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
 	REFUSED("itrace", OPT_ITRACE, "hardware traces are not decoded"),
 	REFUSED("insn-trace", OPT_INSN_TRACE, "hardware traces are not decoded"),
 	{0},
@@ -89,7 +94,7 @@ static const struct argp_option options[] = {
 static void parse_since(struct argp_state *state, struct script_args *a, enum lines_since since)
 {
 	if (a->line.since != LINES_BOOT && a->line.since != since)
-		usage_error(state, "times are shown one way: --reltime or --deltatime");
+		usage_error(state, "--reltime and --deltatime exclude each other: choose one");
 	a->line.since = since;
 }
 
@@ -119,12 +124,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'G': a->script.no_callchain = true; break;
 	case OPT_MAX_STACK:
 		if (parse_u64(arg, &n) < 0 || n < 1 || n > 65536)
-			usage_error(state, "--max-stack: from 1 to 65536");
+			usage_error(state, "--max-stack: '%s' is no number from 1 to 65536", arg);
 		a->script.max_stack = n;
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			usage_error(state, "more than one recording");
+			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
 	default: return refuse_option(options, key, state);

@@ -15,7 +15,7 @@ static const char doc[] = "Show the version of ringtail and of the libraries it 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	if (key == ARGP_KEY_ARG)
-		usage_error(state, "'%s' is too much: it takes no arguments", arg);
+		usage_error(state, "'%s': 'ringtail version' takes no arguments", arg);
 	return ARGP_ERR_UNKNOWN;
 }
 

@@ -37,8 +37,8 @@ static const struct graph_word {
 	{"count", WORD_VALUE, GRAPH_SAMPLES, NULL},
 	{"function", WORD_DEFAULT, 0, NULL},
 	{"flat", WORD_REFUSED, 0, "folded shows each chain on a line of its own"},
-	{"address", WORD_REFUSED, 0, "frames are told apart by function only"},
-	{"srcline", WORD_REFUSED, 0, "frames are told apart by function only"},
+	{"address", WORD_REFUSED, 0, "only the function tells frames apart"},
+	{"srcline", WORD_REFUSED, 0, "only the function tells frames apart"},
 	{"branch", WORD_REFUSED, 0, "branch stacks are not part of call graphs"},
 };
 
@@ -74,15 +74,17 @@ static int apply_number(const char *part, unsigned int nth, struct graph_spec *r
 
 	if (nth == 1) {
 		if (parse_u64(part, &limit) < 0 || limit > UINT32_MAX)
-			return error_set(err, -EINVAL, "'%s' is not a number of branches", part);
+			return error_set(err, -EINVAL, "'%s' is no number of branches", part);
 		ret->limit = (unsigned int)limit;
 		return 0;
 	}
 	if (nth > 1)
-		return error_set(err, -EINVAL, "'%s' is one number too many", part);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is one number too many: give a percentage and a limit at most", part);
 	v = strtod(part, &end);
 	if (*end || !(v >= 0 && v <= 100))
-		return error_set(err, -EINVAL, "'%s' is not a percentage", part);
+		return error_set(err, -EINVAL, "'%s' is no percentage from 0 to 100", part);
 	ret->percent = v;
 	return 0;
 }

@@ -37,7 +37,7 @@ enum {
 static const struct argp_option input_options[] = {
 	{NULL, 0, NULL, 0, "Input:", 2},
 	{"input", 'i', "FILE", 0, "The recording (default perf.data; - is standard input)", 2},
-	{"force", 'f', NULL, 0, "Read files of other users", 2},
+	{"force", 'f', NULL, 0, "Read recordings of other users, too", 2},
 	{NULL, 0, NULL, 0, "Messages:", 5},
 	{"quiet", 'q', NULL, 0, "Print no comments, and only warnings of damage", 5},
 	{0},
@@ -48,11 +48,12 @@ static const struct argp_option samples_options[] = {
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", 3},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", 3},
 	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", 3},
-	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
-	 3},
-	{"demangle", OPT_DEMANGLE, NULL, 0, "Show them as people write them (the default)", 3},
-	{"no-inline", OPT_NO_INLINE, NULL, 0, "Inlined functions are part of others (the default)",
-	 3},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0,
+	 "Show C++ and Rust names as they are in the symbol table", 3},
+	{"demangle", OPT_DEMANGLE, NULL, 0,
+	 "Show C++ and Rust names as in the source (the default)", 3},
+	{"no-inline", OPT_NO_INLINE, NULL, 0,
+	 "Count inlined functions as part of their callers (the default)", 3},
 	{NULL, 0, NULL, 0, "Only samples:", 4},
 	{"comms", 'c', "LIST", 0, "of commands with these names", 4},
 	{"comm", 'c', NULL, OPTION_ALIAS, NULL, 4},
@@ -74,7 +75,7 @@ static const struct argp_option samples_options[] = {
 static void parse_ranges(struct argp_state *state, const char *arg, struct filter_ranges *ret)
 {
 	if (filter_ranges_parse(arg, ret) < 0)
-		usage_error(state, "'%s' is not a list of numbers like 1,3-5", arg);
+		usage_error(state, "'%s' is no list of numbers such as 1,3-5", arg);
 }
 
 static error_t parse_input(int key, char *arg, struct argp_state *state)
@@ -109,11 +110,11 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
 	case OPT_TIME:
 		if (filter_time_parse(arg, &in->filter) < 0)
-			usage_error(state, "'%s' is not START,STOP in seconds", arg);
+			usage_error(state, "--time: '%s' is not START,STOP in seconds", arg);
 		break;
 	case OPT_SNAPSHOT:
 		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
-			usage_error(state, "--snapshot: '%s' is no number from 1 on", arg);
+			usage_error(state, "--snapshot: '%s' is no number above 0", arg);
 		break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -329,9 +330,10 @@ int input_open(struct input *in, struct trace **ret)
 	if (rc < 0)
 		complain("%s", err.text);
 	if (rc == -ENOENT && piped_in(in))
-		complain("'-i -' reads what is piped into this command");
+		complain("to read the pipe on standard input, add '-i -'");
 	if (!rc && !in->quiet && piped_in(in))
-		complain("./%s is read; '-i -' reads what is piped into this command",
+		complain("ringtail reads ./%s; to read the pipe on standard input instead, add '-i "
+			 "-'",
 			 default_input);
 	return rc;
 }
@@ -373,7 +375,7 @@ void input_explain_symbols(const struct input *in, const struct trace *t)
 		if (why)
 			complain("%s: no symbols: %s", dso->name, why);
 		if (few)
-			complain("%s: only symbols that it exports: %s", dso->name, few);
+			complain("%s: only exported symbols: %s", dso->name, few);
 	}
 }
 
@@ -381,8 +383,8 @@ void input_explain_stacks(const struct input *in, const struct trace *t)
 {
 	if (in->quiet || !t->cfi || unwind_arch_known(t->arch))
 		return;
-	complain("call chains lack the callers in user space: the stacks of a machine '%s' cannot "
-		 "be unwound",
+	complain("call chains lack the callers in user space: ringtail cannot unwind the stacks of "
+		 "a machine '%s'",
 		 t->arch ? t->arch : "like this one");
 }
 
@@ -392,7 +394,7 @@ static const char *time_span(const struct trace_counts *c, char *ret, size_t siz
 	const uint64_t s = 1000000000;
 
 	snprintf(ret, size,
-		 ": they are from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
+		 ": their times are from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
 		 c->first_time / s, c->first_time % s, c->last_time / s, c->last_time % s);
 	return ret;
 }
@@ -452,7 +454,8 @@ void input_explain_nothing(const struct input *in, const struct trace *t)
 		return;
 	explain_filters(in, t);
 	if (!t->counts.samples && !snapshots_are_in(t->df) && kept_in_memory(t))
-		complain("%s: was recorded with -M, and no snapshot was taken", t->opts.path);
+		complain("%s: the recording kept its samples in memory (-M) and took no snapshot",
+			 t->opts.path);
 }
 
 static void warn_loss(const struct trace *t)
@@ -463,11 +466,11 @@ static void warn_loss(const struct trace *t)
 	if (!lost)
 		return;
 	if (trace_loss_share(t, lost, &share))
-		complain("%" PRIu64 " sample%s lost, %.2f%% of what was offered", lost,
+		complain("%" PRIu64 " sample%s lost, %.2f%% of all samples", lost,
 			 lost == 1 ? " was" : "s were", share);
 	else
-		complain("%" PRIu64 " sample%s lost in the whole recording, of which these are "
-			 "snapshots",
+		complain("%" PRIu64
+			 " sample%s lost in the whole recording; the file holds only its snapshots",
 			 lost, lost == 1 ? " was" : "s were");
 }
 
@@ -500,7 +503,7 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 	failed = fflush(stdout) == EOF ? errno : 0;
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
-			complain("standard output: %s", strerror(failed));
+			complain("cannot write to standard output: %s", strerror(failed));
 		return EXIT_ERROR;
 	}
 	if (rc < 0 || (t && trace_damaged(t)))

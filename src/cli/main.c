@@ -35,9 +35,8 @@ static const struct {
 	{"bench", "use 'perf bench'"}, {"buildid-cache", "use 'perf buildid-cache'"},
 	{"config", "ringtail has no settings but its options"}, {"ftrace", "use 'perf ftrace'"},
 	{"iostat", "use 'perf iostat'"}, {"kallsyms", "use 'perf kallsyms'"}, {"test", "use 'perf test'"},
-	{"daemon", "'ringtail record' and 'ringtail ctl' do that; or use 'perf daemon'"},
-	{"list", "use 'perf list', or look below /sys/kernel/tracing/events; ringtail-events(5) says how "
-	 "events are written"},
+	{"daemon", "use 'ringtail record' and 'ringtail ctl', or 'perf daemon'"},
+	{"list", "use 'perf list', or look below /sys/kernel/tracing/events; ringtail-events(5) explains how to write events"},
 	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use "
 	 "'perf probe'"},
 	{"stat", "ringtail does not count without samples; use 'perf stat'"},

@@ -298,7 +298,7 @@ static void put_loss(FILE *out, const struct trace *t)
 
 	fprintf(out, "#\n# Total Lost Samples: %" PRIu64, lost);
 	if (lost && trace_loss_share(t, lost, &share))
-		fprintf(out, " (%.2f%% of what was offered)", share);
+		fprintf(out, " (%.2f%% of all samples)", share);
 	fputc('\n', out);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct trace_event_counts *e = &c->by_event[i];

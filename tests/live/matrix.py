@@ -217,8 +217,8 @@ def names_of_outputs(lab, cell, seen):
 
 def check_memory(cell, said, samples):
     """Three snapshots have written it. Returns how many samples were in none."""
-    counts = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) passed '
-                        r'through, ([\d,]+) there at the end', said)
+    counts = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) evicted, '
+                        r'([\d,]+) left at the end', said)
     assert len(counts) == 1, said
     taken, written, snapshots, passed, held = (int(n.replace(',', '')) for n in counts[0])
     assert taken == samples + passed and written == samples and held == 0 and snapshots == 3, said
@@ -248,7 +248,7 @@ def check_recorded(lab, cell, recorded, seen):
         assert '--max-size' in said and total <= CALLS * MORE, f'{total} of {CALLS * MORE} calls, {said}'
     else:
         assert total == CALLS, \
-            f'{samples} + {lost} lost + {overwritten} overwritten + {passed} passed through, but {CALLS} calls'
+            f'{samples} + {lost} lost + {overwritten} overwritten + {passed} evicted, but {CALLS} calls'
     return '✓'
 
 
@@ -263,7 +263,7 @@ TABLE_HEAD = '''# What goes with what
 
 A row is a reader, with or without compression, and a container. A column is a way to end or split the output, and a
 target. ✓ means that the cell records, and that ringtail and perf read every sample that was not counted as lost or,
-with `-M`, as passed through memory. A number means that ringtail refuses the cell before it makes anything, with exit
+with `-M`, as evicted from memory. A number means that ringtail refuses the cell before it makes anything, with exit
 status 2; the message is below. `tests/live/matrix.py` makes all these recordings, and this page.
 
 - A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with

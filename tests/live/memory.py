@@ -13,8 +13,8 @@ MODES = {
     'aio, compressed': ['--aio', '-z'],
     'threads, compressed': ['--threads', '-z'],
 }
-COUNTS = re.compile(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) passed '
-                    r'through, ([\d,]+) there at the end')
+COUNTS = re.compile(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) evicted, '
+                    r'([\d,]+) left at the end')
 
 
 def number(text):

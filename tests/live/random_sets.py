@@ -366,10 +366,10 @@ def thousands(text):
 
 
 def unwritten(recording, said, samples):
-    """How many were overwritten, or are in memory or have passed through it; None: that is told in bytes."""
+    """How many were overwritten, or are in memory or were evicted from it; None: that is told in bytes."""
     if recording.set.memory:
-        found = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in \d+ snapshots?, ([\d,]+) passed through, '
-                           r'([\d,]+) there at the end', said)
+        found = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in \d+ snapshots?, ([\d,]+) evicted, '
+                           r'([\d,]+) left at the end', said)
         assert len(found) == 1, f'no line on memory: {said}'
         taken, written, passed, held = map(thousands, found[0])
         assert written == samples and taken == written + passed + held, f'{samples} samples: {said}'

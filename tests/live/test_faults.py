@@ -83,7 +83,7 @@ def total(text):
 def saved(lab, mode, text, data, least=1000, in_place=True):
     """What a recording that failed says it has saved is there, and enough of it; what it says it has lost is told
     there, too, if the file can be written in place."""
-    told = number(r'([\d,]+) samples? readable, .* and all later ones', text)
+    told = number(r'([\d,]+) samples? readable, .* all later ones', text)
     assert told is not None, f'it does not say what is readable: {text}'
     samples = agreed(lab, data, quiet=False)
     assert 'at least' not in text, text
@@ -318,7 +318,7 @@ def test_a_command_is_told_to_end_with_its_recording(lab):
     command = 'trap "echo TERM >got; exit" TERM; while :; do :; done'
     p = lab.run('record', '-e', 'cpu-clock', '--flush-interval', '20ms', '-o', 'p.data', '--', 'sh', '-c', command,
                 status=1, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000)))
-    assert 'File too large' in p.stderr and 'the command was sent SIGTERM' in p.stderr, p.stderr
+    assert 'File too large' in p.stderr and 'ringtail sent SIGTERM to the command' in p.stderr, p.stderr
 
     def got():
         if os.path.exists(lab.path('got')):

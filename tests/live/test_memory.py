@@ -42,11 +42,11 @@ def test_without_a_snapshot_there_are_no_samples(lab):
     p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '-o', 'p.data', '--', lab.workload, 100)
     taken, written, snapshots, _, held = memory_counts(p.stderr)
     assert taken == held > 0 == written == snapshots
-    assert 'no snapshot was taken' in p.stderr, p.stderr
+    assert 'ringtail took no snapshot' in p.stderr, p.stderr
     assert lab.samples('p.data') == 0
     for command in 'report', 'script':
         p = lab.run(command, '-i', 'p.data')
-        assert 'p.data: was recorded with -M, and no snapshot was taken' in p.stderr, p.stderr
+        assert 'p.data: the recording kept its samples in memory (-M) and took no snapshot' in p.stderr, p.stderr
     lab.perf('report', '-i', 'p.data', '--stats', quiet=False)
 
 
@@ -135,7 +135,7 @@ def test_losses_are_a_part_of_all_that_was_taken(lab):
         (taken, written, _, _, _), said = finish(lab, calls, recorder, 'p.data')
         lost = lab.lost('p.data')
         assert 0 < lost < 100000 and written < taken // 2, said
-        share = f'{100 * lost / (lost + taken):.2f}% of what was offered'
+        share = f'{100 * lost / (lost + taken):.2f}% of all samples'
         p = lab.run('report', '-i', 'p.data')
         assert share in p.stdout and share in p.stderr, (share, p.stdout[:500], p.stderr)
         subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
@@ -299,7 +299,7 @@ def test_a_cgroup_bounds_memory(lab):
         with open(f'{group}/{file}', 'w', encoding='ascii') as f:
             f.write(str(512 << 20))
         p = lab.run('record', '-M', '1G', '-o', 'p.data', '--', 'true', status=2, preexec_fn=inside)
-        assert 'no more than 512.0 MB of memory' in p.stderr, p.stderr
+        assert 'only 512.0 MB of memory' in p.stderr, p.stderr
         p = lab.run('record', '-v', '-e', 'cpu-clock', '-o', 'p.data', '--', 'true', preexec_fn=inside)
         assert f'buffer memory of {32 << 10} KB' in p.stderr, p.stderr
         p = lab.run('record', '-v', '-e', 'cpu-clock', '-o', 'p.data', '--', 'true')

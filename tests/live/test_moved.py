@@ -55,7 +55,7 @@ def memory_goes_on(lab, *options):
     check_snapshot(lab, take(lab, recorder), held)
     status, _, said = interrupt(recorder)
     assert status == 0 and 'Sanitizer' not in said, said
-    assert f'p.data was moved: it is {os.path.realpath(lab.path("q.data"))} now' in said, said
+    assert f'another program moved p.data to {os.path.realpath(lab.path("q.data"))}' in said, said
 
 
 def test_snapshots_go_to_a_new_file(lab):
@@ -71,7 +71,7 @@ def test_snapshots_go_to_a_new_file_when_it_is_truncated(lab):
     os.truncate(lab.path('p.data'), 0)
     check_snapshot(lab, take(lab, recorder), held)
     status, _, said = interrupt(recorder)
-    assert status == 0 and 'p.data was truncated; there will be a new one' in said, said
+    assert status == 0 and 'another program truncated p.data; the recording goes on in a new one' in said, said
 
 
 def test_snapshots_go_to_a_new_directory(lab):
@@ -137,15 +137,15 @@ def end_without(lab, undo, *options):
 def test_a_deleted_file_is_an_error(lab):
     for options in [], ['--switch-output']:
         status, said = end_without(lab, os.unlink, *options)
-        assert status == 1 and 'p.data was deleted' in said, said
-        assert '1 output was deleted before the end: what it had is lost' in said, said
+        assert status == 1 and 'another program deleted p.data' in said, said
+        assert 'another program deleted 1 output before the end: its samples are lost' in said, said
     # Its data are nobody's, while the name is another's.
     status, said = end_without(lab, lambda path: (os.unlink(path), os.mkdir(path)))
-    assert status == 1 and 'p.data was deleted' in said, said
+    assert status == 1 and 'another program deleted p.data' in said, said
     os.rmdir(lab.path('p.data'))
     # Who has seen a snapshot may delete it.
     status, said = end_without(lab, os.unlink, '-M', '1M')
-    assert status == 0 and 'p.data was deleted' in said, said
+    assert status == 0 and 'another program deleted p.data' in said, said
 
 
 def test_samples_of_a_deleted_file_are_lost(lab):

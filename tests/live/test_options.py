@@ -235,10 +235,10 @@ def test_who_pipes_and_names_no_input_is_told_what_is_read(lab):
         return p.stderr
     lab.run('record', '-e', 'cpu-clock', '--', 'true')
     for command in 'report', 'script', 'dump':
-        assert "./perf.data is read; '-i -' reads what is piped" in said(command), command
+        assert 'ringtail reads ./perf.data; to read the pipe on standard input' in said(command), command
         for args in ['-q'], ['-i', 'perf.data'], ['perf.data']:
-            assert 'piped' not in said(command, *args), (command, args)
-        assert 'piped' not in lab.run(command).stderr, command
+            assert 'pipe' not in said(command, *args), (command, args)
+        assert 'pipe' not in lab.run(command).stderr, command
 
 
 def test_children_from_before_are_named_if_there_is_no_sample(lab):

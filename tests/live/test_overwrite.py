@@ -37,7 +37,7 @@ def number(text, pattern):
 def account(said, event=EVENT):
     """(samples, lost, overwritten) of what the recorder says at its end."""
     return (number(said, r'([\d,]+) samples?, [\d,]+ lost'), calls_lost(said),
-            number(said, rf'overwritten ([\d,]+) of {event}, as asked by --overwrite'))
+            number(said, rf'overwritten ([\d,]+) of {event}, as --overwrite asks'))
 
 
 def outputs(lab):
@@ -88,7 +88,7 @@ def check_sums(lab, calls, status, said, may_lose=False):
     assert status == (3 if lost else 0), (status, said)
     assert may_lose or not lost, said
     assert 'no room in the ring' not in said, said
-    assert (': its ring was being read (--overwrite)' in said) == ('try -M SIZE' in said) == (lost > 0), said
+    assert (': its ring was being read (--overwrite)' in said) == ('use -M SIZE' in said) == (lost > 0), said
     names = outputs(lab)
     assert sum(agreed(lab, name) for name in names) == samples
     assert each_once(lab, names) == samples
@@ -178,8 +178,8 @@ def test_bytes_where_samples_cannot_be_known(lab):
     # Of a command there is little sideband, for which there is always room.
     p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-F', 'max', '-g', '-m', '16K', '--overwrite',
                 '--fail-on-loss', '--', lab.workload, '200')
-    assert re.search(r'overwritten [\d.]+ [KM]B of records, samples of cpu-clock among them, as asked by '
-                     r'--overwrite', p.stderr), p.stderr
+    assert re.search(r'overwritten [\d.]+ [KM]B of records, samples of cpu-clock among them, as '
+                     r'--overwrite asks', p.stderr), p.stderr
     assert agreed(lab, 'p.data') > 10
 
 

@@ -65,7 +65,7 @@ def check_dropped(lab, *options):
     # What a full ring holds is more than the buffer has room for, whenever it is read.
     status, err = slowly(lab, CALLS, '--buffer-memory', '2M', '-m', '8M', '--fail-on-loss', *options)
     assert status == 3, (status, err)
-    assert 'buffer memory full' in err and 'try -z, another disk, --buffer-memory' in err, err
+    assert 'buffer memory full' in err and 'try -z, another disk or a larger --buffer-memory' in err, err
     text = lab.run('report', '-i', 'p.data', '--stats', release=True).stdout
     samples, lost = stat(text, 'SAMPLE'), lost_in(text)
     assert samples + lost == CALLS and lost == said_lost(err), (samples, lost, err)

@@ -121,7 +121,7 @@ def test_the_end(lab):
         said = '\n'.join(m.journal())
         assert (m.show('ActiveState'), m.show('Result'), m.show('ExecMainStatus')) == ('inactive', 'success', '0'), said
         taken, written, passed, held = (int(n.replace(',', '')) for n in re.search(
-            r'memory: ([\d,]+) samples taken: ([\d,]+) in 3 snapshots, ([\d,]+) passed through, ([\d,]+) there', said).groups())
+            r'memory: ([\d,]+) samples taken: ([\d,]+) in 3 snapshots, ([\d,]+) evicted, ([\d,]+) left', said).groups())
         assert taken == written + passed + held > 0 and not re.search(r'\blost [1-9]', said), said
         for name in [*m.snapshots(), 'perf.data']:
             shutil.copy(m.path(name), lab.path(name))

@@ -58,7 +58,7 @@ void suggest_where(const struct event_env *env, const char *name, char *out, siz
 	char path[PATH_MAX];
 
 	if (!root) {
-		snprintf(out, size, "ringtail-events(5) and 'perf list' name events");
+		snprintf(out, size, "ringtail-events(5) and 'perf list' list events");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/events/%.*s", root, len, name);
@@ -98,9 +98,9 @@ void suggest_alias(const struct event_env *env, const char *pmu, const char *nam
 
 const char *suggest_whose(const char *event, int rc)
 {
-	static const char trigger[] = "is nothing to record: it is what --trigger waits for",
-			  probe[] = "is no probe that somebody has made; uprobe:FILE:FUNCTION and "
-				    "kprobe:FUNCTION are made by recording them";
+	static const char trigger[] = "is a trigger, not an event to record: give it to --trigger",
+			  probe[] = "names a probe that does not exist: create it with 'perf "
+				    "probe', or record uprobe:FILE:FUNCTION or kprobe:FUNCTION";
 	static const struct {
 		const char *prefix;
 		bool any_code; /* else -ENOENT */

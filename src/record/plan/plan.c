@@ -38,9 +38,9 @@ static int plan_where(struct plan *plan, const struct plan_opts *opts, const str
 	int rc;
 
 	if (cpu_wide && opts->target.tasks.nr)
-		return error_set(
-			err, -EINVAL,
-			"-a and -C take all tasks of CPUs, -p and -t those named: choose one");
+		return error_set(err, -EINVAL,
+				 "-a and -C record all tasks of CPUs, -p and -t record single "
+				 "tasks: choose one");
 	if (cpu_wide && !limits_may_cpu(limits))
 		return error_set(
 			err, -EACCES,

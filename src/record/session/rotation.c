@@ -187,10 +187,11 @@ static void say_strayed(struct rotation *r, enum writer_place place, const char 
 	enum message_level level = lost ? MESSAGE_WARNING : MESSAGE_INFO;
 
 	if (!r->strayed && path)
-		messages_say(r->messages, level, "%s was moved: it is %s now%s", r->opts->path,
+		messages_say(r->messages, level, "another program moved %s to %s%s", r->opts->path,
 			     path, then);
 	else if (!r->strayed)
-		messages_say(r->messages, level, "%s was %s%s", r->opts->path, how[place], then);
+		messages_say(r->messages, level, "another program %s %s%s", how[place],
+			     r->opts->path, then);
 	r->strayed = true;
 }
 
@@ -204,10 +205,10 @@ void rotation_look(struct rotation *r, const struct output *out)
 		return;
 	place = output_place(out, &path);
 	if (r->opts->rotation.enabled)
-		then = "; the next cut makes a new one";
+		then = "; the next rotation begins a new one";
 	else
 		then = place == WRITER_MOVED ? "; the recording goes on there"
-					     : "; what is recorded is lost";
+					     : "; its samples are lost";
 	/* A truncated output is reported by the next flush. */
 	if (place == WRITER_MOVED || place == WRITER_DELETED)
 		say_strayed(r, place, path, then);
@@ -356,10 +357,10 @@ static void say_live(struct rotation *r)
 	if (!r->sideband)
 		return;
 	sideband_stats(r->sideband, &live, &waiting);
-	messages_say(
-		r->messages, MESSAGE_DETAIL,
-		"alive: %zu tasks of %zu processes with %zu maps, %zu others; %zu records since",
-		live.tasks, live.processes, live.maps, live.others, waiting);
+	messages_say(r->messages, MESSAGE_DETAIL,
+		     "the new output begins with %zu tasks of %zu processes, %zu maps and %zu "
+		     "other records; %zu records came since",
+		     live.tasks, live.processes, live.maps, live.others, waiting);
 }
 
 /*
@@ -471,7 +472,7 @@ enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *
 	int rc = 0;
 
 	if (place != WRITER_THERE)
-		say_strayed(r, place, path, "; there will be a new one");
+		say_strayed(r, place, path, "; the recording goes on in a new one");
 	else
 		rc = move_away(r, &path, err);
 	if (rc)
