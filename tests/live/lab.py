@@ -328,7 +328,7 @@ def tell(name, function):
 
 
 def wait_for(condition, seconds=PATIENCE, what='condition'):
-    """Returns what the condition came to, as soon as that is true."""
+    """Waits until the condition is true. Returns its value."""
     end = time.monotonic() + seconds
     while True:
         late = time.monotonic() >= end
@@ -341,20 +341,21 @@ def wait_for(condition, seconds=PATIENCE, what='condition'):
 
 
 def running(lab, child):
-    """Waits until a recording runs: its events are enabled, signals are obeyed, and its command was started."""
+    """Waits until a recording runs: its events are enabled, it handles signals, and its command has started."""
     wait_for(lambda: child.poll() is not None or
              lab.run('ctl', '--pid', child.pid, 'ping', status=None, release=True).returncode == 0, what='ping')
     assert child.poll() is None, f'it ended: {rest_of(child)}'
 
 
 def obeyed(lab, child):
-    """Waits until a signal that was sent before has been obeyed: the first ping may be answered just before it."""
+    """Waits until the recorder has handled a signal sent before: its first ping may be answered just before the signal.
+    """
     running(lab, child)
     running(lab, child)
 
 
 def stands_still(pid):
-    """Are all its threads stopped, but for those that the kernel writes with?"""
+    """Whether all its threads are stopped, but for those with which the kernel writes."""
     states = set()
     for task in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{task}/stat', encoding='ascii') as f:
@@ -378,7 +379,7 @@ def work(*pids, seconds=0.2):
 
 
 def rest_of(child):
-    """What a program of start() has said and nobody has read yet, or what interrupt() has read."""
+    """The unread stderr of a program of start(), or the text that interrupt() has read."""
     if getattr(child, 'said', None) or not child.stderr or child.stderr.closed:
         return getattr(child, 'said', '')
     os.set_blocking(child.stderr.fileno(), False)  # its command may still have the other end

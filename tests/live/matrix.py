@@ -87,8 +87,8 @@ def outputs(lab):
     return sorted(os.listdir(lab.path('out')))
 
 
-def cut_twice(lab, recorder):
-    """Twice the signal, the second when it is seen that the first was obeyed."""
+def rotate_twice(lab, recorder):
+    """Sends the signal twice, the second time when the first rotation is seen."""
     for nth in 1, 2:
         if recorder.poll() is None:
             recorder.send_signal(signal.SIGUSR2)
@@ -96,8 +96,8 @@ def cut_twice(lab, recorder):
                  f'output {nth + 1}')
 
 
-def cut_twice_by_size(lab, recorder, calls):
-    """Each caller makes more than a file's size, which rings hold, and the second begins when there is a cut."""
+def rotate_twice_by_size(lab, recorder, calls):
+    """Each caller fills a file, which the rings hold, and the second caller begins after the first rotation."""
     for nth, caller in enumerate(calls.callers, 1):
         calls.hold('go' + caller)
         calls.close('go' + caller)
@@ -118,13 +118,13 @@ def take_two_snapshots(lab, recorder):
 
 
 def ask(lab, recorder):
-    """Commands meanwhile."""
+    """Sends commands meanwhile."""
     for command in 'ping', 'stats':
         lab.run('ctl', '--pid', recorder.pid, command, release=True)
 
 
 def start(lab, cell, argv):
-    """Starts the recorder; what goes to standard output comes to the file `stream`."""
+    """Starts the recorder, with standard output into the file `stream`."""
     with open(lab.path('said'), 'wb') as errors, open(lab.path('stream'), 'wb') as stream:
         cat = None
         if cell.container == 'pipe':
@@ -142,7 +142,7 @@ Recorded = collections.namedtuple('Recorded', 'status said')
 
 
 def record(lab, cell, build):
-    """Makes the recording of a cell. Returns how it ended and what it said."""
+    """Makes the recording of a cell. Returns its status and stderr."""
     os.mkdir(lab.path('out'))
     more = MORE if cell.rotation == MAX_SIZE else 1
     calls = Calls(lab, cell.target.strip('`'), CALLS * more, BURSTS * more)
@@ -154,14 +154,14 @@ def record(lab, cell, build):
     if late:
         recorder.send_signal(signal.SIGSTOP)
     if cell.rotation == SIZE and len(calls.callers) == 2 and not build.tight and not refusal(cell):
-        cut_twice_by_size(lab, recorder, calls)
+        rotate_twice_by_size(lab, recorder, calls)
     else:
         calls.go()
     if late:
         calls.made()
         recorder.send_signal(signal.SIGCONT)
     if cell.rotation == SIGNAL:
-        cut_twice(lab, recorder)
+        rotate_twice(lab, recorder)
     elif cell.rotation == MEMORY:
         take_two_snapshots(lab, recorder)
     elif cell.rotation == MAX_SIZE:  # by itself, whenever the main thread comes to look at the size
@@ -180,7 +180,7 @@ def record(lab, cell, build):
 # --- what came of it -------------------------------------------------------------------------------
 
 def sentence(said):
-    """What a refusal says, without who says it and where help is."""
+    """The text of a refusal, without the program's name and the hint to its help."""
     return re.sub(r'^ringtail(?: record)?: ', '', said.splitlines()[0]) if said.strip() else ''
 
 
@@ -194,10 +194,10 @@ def check_refused(lab, recorded, words):
 
 
 def names_of_outputs(lab, cell, seen):
-    """Paths of all outputs, which are those and no others that the cell asks for.
+    """Paths of all outputs. There must be exactly those that the cell asks for.
 
-    A size is looked at by the main thread, which may come late, and after each pass over rings that may have lost
-    nearly all: so it need not make three outputs in each cell.
+    The main thread checks the size; it may be late, and it checks after each pass over rings that may have lost nearly
+    all. So not every cell makes three outputs.
     """
     found = outputs(lab)
     if is_stream(cell):
@@ -278,7 +278,7 @@ status 2; the message is below. `tests/live/matrix.py` makes all these recording
 
 
 def table(results):
-    """The page; `results` has ✓, a refusal, or None for what failed, of every cell."""
+    """The page; `results` has, for each cell, ✓, a refusal, or None for a failure."""
     notes = []
     lines = [TABLE_HEAD]
     columns = [(r, t) for r in ROTATION for t in TARGETS]
@@ -317,15 +317,15 @@ def title(cell):
 
 
 class Seen:
-    """What is known of all cells: is there a perf, and how many calls were in no file, for which reason?"""
+    """Results over all cells: whether there is a perf, and how many calls were in no file, by reason."""
 
     def __init__(self):
         self.perf, self.lost, self.overwritten, self.passed = shutil.which('perf') is not None, 0, 0, 0
-        self.cut = set()  # readers and compressions of which a size has cut the output more than once
+        self.cut = set()  # readers and compressions whose output a size has rotated more than once
 
 
 def run_all(cells, args, seen):
-    """One recording at a time, since one would disturb another; they are read meanwhile."""
+    """Records one cell at a time, because recordings disturb each other; reads others meanwhile."""
     third = int(os.environ.get('MATRIX_THIRD', time.time() // 86400)) % 3
     recording = threading.Lock()
 
@@ -351,7 +351,7 @@ def has_lost(seen):
     return '✓'
 
 
-def has_cut(seen):
+def has_rotated(seen):
     missing = set(itertools.product(READERS, COMPRESSION)) - seen.cut
     assert not missing, f'a size has not cut the output twice in any cell of {missing}'
     return '✓'
@@ -383,7 +383,7 @@ def main():
     if cells == every:
         results['lost'] = tell('what small rings lose or overwrite, and a small memory lets pass, is counted',
                                lambda: has_lost(seen))
-        results['cut'] = tell('sizes cut outputs of each reader, with each compression', lambda: has_cut(seen))
+        results['cut'] = tell('sizes cut outputs of each reader, with each compression', lambda: has_rotated(seen))
     path = args.write or args.table
     if cells == every and path:
         results['table'] = tell(f'{path} is what was seen',

@@ -247,7 +247,7 @@ def held(lab, mode):
     assert agreed(lab, 'p.data', quiet=not lost) == samples
 
 
-def held_at_a_cut(lab, mode):
+def held_at_a_rotation(lab, mode):
     calls = Calls(lab, '-a', 40000, bursts=40)
     child = launch(lab, mode, '-o', 'p.data', '--switch-output', *calls.argv)
     calls.begin(child)
@@ -311,7 +311,7 @@ def add(faults):
 
 
 add((killed, full_disk, failing_disk, file_size_limit, disk_that_stands_still, few_descriptors,
-     rings_beyond_the_address_space, held, held_at_a_cut, reader_that_goes_away, reader_that_stands_still))
+     rings_beyond_the_address_space, held, held_at_a_rotation, reader_that_goes_away, reader_that_stands_still))
 
 
 def test_a_command_is_told_to_end_with_its_recording(lab):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings that are kept in memory (-M): what snapshots hold is whole, and there once."""
+"""Recordings in memory (-M): a snapshot has all samples of its window, each once."""
 import glob
 import os
 import re
@@ -15,7 +15,7 @@ from test_perf_reads import top_ten
 
 
 def every_call_is_counted(lab, *options):
-    """Snapshots as fast as they can be asked for, while more is sampled than there is room for."""
+    """Takes snapshots as fast as the recorder answers, while it samples more than the memory holds."""
     need_tracefs()
     size = 4 << 20
     calls = Calls(lab, 'command', 600000, bursts=50, pause_us=50000)
@@ -50,7 +50,7 @@ def test_without_a_snapshot_there_are_no_samples(lab):
     lab.perf('report', '-i', 'p.data', '--stats', quiet=False)
 
 
-def test_cut_stacks_are_a_share_of_what_was_taken(lab):
+def test_truncated_stacks_are_a_share_of_what_was_taken(lab):
     """Without a snapshot the output has no sample to compare with."""
     said = lab.run('record', '-M', '4M', '-m', '64K', '-e', 'page-faults', '-c', '1', '--call-graph', 'dwarf,65528', '-o',
                    'p.data', '--', sys.executable, '-c', 'bytearray(100 << 20)', release=True).stderr
@@ -84,7 +84,7 @@ def test_into_a_pipe(lab):
 
 
 def test_each_snapshot_has_a_file(lab):
-    """The whole window is in each, and the newest two are kept; what is open at the end is none."""
+    """Each file has the whole window, and the newest two stay; the file open at the end is no snapshot."""
     need_root()
     recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '999', '-M', '64M', '-o', 'p.data',
                          '--switch-output', '--switch-max-files', '2')
@@ -100,12 +100,12 @@ def test_each_snapshot_has_a_file(lab):
     assert first < second
     assert len(second) == lab.perf_samples(names[1]) == memory_counts(said)[1]
     assert lab.samples('p.data') == 0
-    # What is in several files is said once, and the one that is none not at all.
+    # The report mentions a sample in several files once, and nothing of the file without a snapshot.
     assert f'{names[1]} and 2 before it, 1 of which is deleted: {len(second):,} samples, 0 lost, ' in said, said
 
 
 def test_each_empty_snapshot_has_a_file(lab):
-    """Who asked for one is told where it is, and it counts as those with samples do."""
+    """The answer names the file of an empty snapshot, and the snapshot counts."""
     need_root()
     need_tracefs()
     recorder = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '--filter', 'id == 100000', '-M', '1M',
@@ -122,7 +122,7 @@ def test_each_empty_snapshot_has_a_file(lab):
 
 
 def test_losses_are_a_part_of_all_that_was_taken(lab):
-    """Not of what the snapshot holds, which is less."""
+    """The share is of all samples taken, not of the snapshot's samples, which are fewer."""
     need_tracefs()
     for options in ['--last', '64K'], ['--last', '64K', '--threads', '-z']:
         calls = Calls(lab, 'command', 100000, bursts=3)
@@ -142,7 +142,7 @@ def test_losses_are_a_part_of_all_that_was_taken(lab):
 
 
 def test_a_loss_is_told_by_one_of_the_files(lab):
-    """The record that the kernel tells it by comes behind the snapshot that has counted it, with the next call."""
+    """The kernel writes the record of a loss with the next call, behind the snapshot that has counted the loss."""
     need_tracefs()
     for options in [], ['--threads']:
         calls = Calls(lab, 'command', 60000, bursts=3, pause_us=400000)
@@ -166,7 +166,7 @@ def test_a_loss_is_told_by_one_of_the_files(lab):
 
 
 def test_the_account_of_an_output_that_fails(lab):
-    """What was taken is in the snapshot, readable there or lost, or is still in memory."""
+    """Each sample taken is readable in the snapshot, lost, or still in memory."""
     need_tracefs()
     for options in [], ['-z'], ['--threads'], ['--aio']:
         calls = Calls(lab, 'command', 100000)
@@ -185,7 +185,7 @@ def test_the_account_of_an_output_that_fails(lab):
 
 
 def last_by_its_size(lab, *options):
-    """--max-size ends the recording behind the snapshot that reaches it, and not behind a smaller one."""
+    """--max-size ends the recording after the snapshot that reaches it, and not after a smaller one."""
     busy = lab.spawn(sys.executable, '-c', 'while True: pass')
     recorder = lab.start('record', '-p', busy.pid, '-e', 'cpu-clock', '-F', '4999', '-M', '64M', '--max-size', '200K',
                          '-o', 'p.data', *options)
@@ -214,9 +214,9 @@ def test_the_last_by_its_size_of_several_directories(lab):
 
 
 def holds_many_times_as_much(lab, megabytes, *options):
-    """Of a storm, whose samples are much alike, with memory that was full long ago.
+    """Records a storm, whose samples are much alike, with a memory that is full.
 
-    While samples come faster than they are compressed, memory holds them as they came: that goes by.
+    While samples come faster than they are compressed, the memory holds them uncompressed for a while.
     """
     # Each CPU has a ring, for each of which memory has 64 KB at least.
     size = (megabytes << 20) * max(1, os.cpu_count() // 8)

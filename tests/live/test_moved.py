@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs that others move, delete or truncate while they are written, as one does who rotates logs."""
+"""Outputs that others move, delete or truncate while they are written, as a rotation of logs does."""
 import glob
 import os
 import re
@@ -22,7 +22,7 @@ def take(lab, recorder, status=0):
 
 
 def check_snapshot(lab, answer, before):
-    """All that memory holds is in p.data, and processes have their names; returns the moments."""
+    """p.data has all samples of the memory, and names of their processes; returns the moments."""
     assert f'file={os.path.realpath(lab.path("p.data"))}\n' in answer, answer
     here = moments(lab, 'p.data')
     assert before <= set(here) and len(here) == lab.samples('p.data') == lab.perf_samples('p.data') > 0, answer
@@ -44,10 +44,10 @@ def memory_goes_on(lab, *options):
     subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
     work(busy.pid)
     check_snapshot(lab, take(lab, recorder), held)
-    # In the new one no sample is written twice.
+    # No sample is written twice into the new file.
     work(busy.pid)
     check_snapshot(lab, take(lab, recorder), held)
-    # Nothing is said to be written where nothing can be.
+    # The recorder reports no written samples when it cannot write.
     subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
     os.makedirs(lab.path('p.data/in the way'))
     assert 'p.data: is a directory and not a recording' in take(lab, recorder, status=1)
@@ -79,7 +79,7 @@ def test_snapshots_go_to_a_new_directory(lab):
 
 
 def test_a_file_for_each_snapshot(lab):
-    """The one that was moved away had nothing yet."""
+    """The file that was moved away was still empty."""
     need_root()
     recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-M', '4M', '--switch-output', '-o', 'p.data')
     ready(lab, recorder)
@@ -91,7 +91,7 @@ def test_a_file_for_each_snapshot(lab):
 
 
 def every_call_is_in_one_file(lab, *options):
-    """SIGUSR2 after the file was moved makes a new one of the name; what was moved is complete."""
+    """SIGUSR2 after the move makes a new file of the name; the moved file is complete."""
     need_tracefs()
     need_root()
     storm = [lab.own('storm'), '20000']
@@ -126,7 +126,7 @@ def test_every_call_is_in_one_directory(lab):
 
 
 def end_without(lab, undo, *options):
-    """What a recording comes to whose output is moved or deleted: (status, what it says)."""
+    """Moves or deletes the output of a recording. Returns (status, stderr)."""
     recorder = lab.start('record', '-e', 'cpu-clock', '-o', 'p.data', *options, '--', 'sleep', '1000')
     ready(lab, recorder)
     undo(lab.path('p.data'))
@@ -143,13 +143,13 @@ def test_a_deleted_file_is_an_error(lab):
     status, said = end_without(lab, lambda path: (os.unlink(path), os.mkdir(path)))
     assert status == 1 and 'another program deleted p.data' in said, said
     os.rmdir(lab.path('p.data'))
-    # Who has seen a snapshot may delete it.
+    # The user may delete a snapshot after reading it.
     status, said = end_without(lab, os.unlink, '-M', '1M')
     assert status == 0 and 'another program deleted p.data' in said, said
 
 
 def test_samples_of_a_deleted_file_are_lost(lab):
-    """All of them, and where there are cuts those of that file alone."""
+    """All samples of the deleted file are lost; after rotations, the samples of that file alone."""
     need_tracefs()
     need_root()
     for options, gone in ([], 20000), (['--threads'], 20000), (['-z', '--switch-output'], 10000):
@@ -166,7 +166,7 @@ def test_samples_of_a_deleted_file_are_lost(lab):
         assert f'{20000 - gone:,} samples, ' in said.splitlines()[-1] and calls_lost(said) == gone, said
 
 
-def test_a_cut_behind_a_deleted_file_is_answered_with_an_error(lab):
+def test_a_rotation_behind_a_deleted_file_is_answered_with_an_error(lab):
     recorder = lab.start('record', '-e', 'cpu-clock', '-o', 'p.data', '--switch-output', '--', 'sleep', '1000')
     ready(lab, recorder)
     os.unlink(lab.path('p.data'))
@@ -195,7 +195,8 @@ def test_a_truncated_file_is_an_error(lab):
 
 
 def test_what_is_left_of_a_truncated_file_is_counted(lab):
-    """Between two flushes, that is: what is cut off in the middle of one is written again in part, and not missed."""
+    """Between two flushes: a flush writes again a part of the bytes truncated from its middle, so these are not missed.
+    """
     need_tracefs()
 
     def settled(path):
@@ -218,7 +219,7 @@ def test_what_is_left_of_a_truncated_file_is_counted(lab):
         assert status == 1 and 'another program has truncated it' in said, said
         left = number(r'at least ([\d,]+) samples readable', said)
         assert left and number(r'readable, ([\d,]+) lost', said), said
-        # What lies behind what was cut off may be found, too.
+        # perf may find records behind the truncated bytes, too.
         found = stat(lab.run('report', '-i', 'p.data', '--stats', status=1).stdout, 'SAMPLE')
         assert found >= left, (options, found, said)
         subprocess.run(['rm', '-r', lab.path('p.data')], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rings that are overwritten: the newest samples stay, each is written once, and the others are counted."""
+"""Overwrite rings: the newest samples stay, each is written once, and the others are counted."""
 import glob
 import os
 import re
@@ -29,13 +29,13 @@ def storm_filter(lab, own=False):
 
 
 def number(text, pattern):
-    """What a line of the recorder says; 0 without the line."""
+    """Returns a number from a line of the recorder; 0 without the line."""
     found = re.findall(pattern, text)
     return int(found[-1].replace(',', '')) if found else 0
 
 
 def account(said, event=EVENT):
-    """(samples, lost, overwritten) of what the recorder says at its end."""
+    """Returns (samples, lost, overwritten) from the recorder's last lines."""
     return (number(said, r'([\d,]+) samples?, [\d,]+ lost'), calls_lost(said),
             number(said, rf'overwritten ([\d,]+) of {event}, as --overwrite asks'))
 
@@ -46,7 +46,7 @@ def outputs(lab):
 
 
 def agreed(lab, name, quiet=True):
-    """Samples in a file as perf and ringtail count them."""
+    """Samples in a file; perf and ringtail must count the same."""
     samples = lab.samples(name)
     theirs = stat(lab.perf('report', '-i', name, '--stats', quiet=quiet).stdout, 'SAMPLE')
     assert theirs == samples, (name, samples, theirs)
@@ -54,7 +54,7 @@ def agreed(lab, name, quiet=True):
 
 
 def stamps(lab, name):
-    """(CPU, time) of each sample, in order: that of `script` is the same."""
+    """(CPU, time) of each sample, in the order of `script`."""
     out = lab.perf('script', '-i', name, '--ns', '-F', 'cpu,time', quiet=False).stdout
     found = [(int(cpu), float(stamp)) for cpu, stamp in re.findall(r'\[(\d+)\]\s+([\d.]+):', out)]
     mine = lab.run('script', '-i', name, '-F', 'time', release=True).stdout
@@ -81,7 +81,7 @@ def each_once(lab, names):
 
 
 def check_sums(lab, calls, status, said, may_lose=False):
-    """What was called is in the file, was overwritten, or fell into the pause of a cut."""
+    """Each call is in the file, was overwritten, or happened in the pause of a rotation."""
     samples, lost, overwritten = account(said)
     assert samples + lost + overwritten == calls, said
     assert samples and overwritten, said
@@ -106,19 +106,19 @@ def add_counting():
     for mode, options in MODES.items():
         globals()[f'test_every_call_is_accounted_for ({mode})'] = \
             lambda lab, options=options: adds_up(lab, *options)
-        globals()[f'test_every_call_is_accounted_for_over_cuts ({mode})'] = \
-            lambda lab, options=options: adds_up_over_cuts(lab, *options)
+        globals()[f'test_every_call_is_accounted_for_over_rotations ({mode})'] = \
+            lambda lab, options=options: adds_up_over_rotations(lab, *options)
 
 
-def adds_up_over_cuts(lab, *options):
-    """The calls go on over the first of these, on a machine that is not too slow for it."""
+def adds_up_over_rotations(lab, *options):
+    """Calls go on during the first rotations, on a machine that is fast enough."""
     need_tracefs()
     calls = Calls(lab, 'command', 300000, bursts=120, pause_us=20000)
     recorder = lab.start('record', '-o', 'p.data', '-m', '64K', '--overwrite', '--fail-on-loss', '--switch-output=1s',
                          *options, *calls.argv)
     calls.begin(recorder)
     calls.go()
-    wait_for(lambda: len(outputs(lab)) >= 3, what='two cuts')
+    wait_for(lambda: len(outputs(lab)) >= 3, what='two rotations')
     calls.end()
     status, _, said = ended(recorder)
     names = check_sums(lab, 300000, status, said, may_lose=True)
@@ -129,7 +129,7 @@ add_counting()
 
 
 def test_all_is_there_that_fits(lab):
-    """Of a ring that is never filled nothing is overwritten, and no line says so."""
+    """Nothing of a ring that never fills is overwritten, and no line says so."""
     need_tracefs()
     p = lab.run('record', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab), '-c', '1',
                 '-m', '1M', '--overwrite', '--', lab.program('storm'), 3000)
@@ -187,7 +187,7 @@ def test_bytes_where_samples_cannot_be_known(lab):
 
 
 def test_the_newest_stay(lab):
-    """Of a load in phases: all of the last one, nothing of the first, the end of those between."""
+    """Of a load in phases: all samples of the last phase, none of the first, the newest of those between."""
     need_tracefs()
     phases = ['first', 'second', 'third', 'last']
     for name in phases:
@@ -210,7 +210,7 @@ def test_the_newest_stay(lab):
 
 
 def test_symbols_of_who_started_and_died(lab):
-    """Its maps were streamed as they came, so nothing is looked for in /proc at the end."""
+    """The maps were streamed when they were made, so the recorder reads none from /proc at the end."""
     need_root()
     shutil.copy(lab.workload, lab.path('gone'))
     lab.run('record', '-a', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '1000', '-m', '16M', '--overwrite', '--', 'sh',
@@ -252,14 +252,14 @@ def test_a_group(lab):
 
 
 def test_dumps_of_all_rings_of_all_threads(lab):
-    """Each dump has what came since the one before, of every CPU, once."""
+    """Each dump has, once and of every CPU, the samples since the dump before."""
     need_tracefs()
     recorder = lab.start('record', '-a', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab, own=True), '-m',
                          '64K', '--overwrite', '--threads', '-z', '--switch-output=signal', '--', 'sleep', '600')
     running(lab, recorder)
     cpus = os.sched_getaffinity(0)
     for i in range(4):
-        # The size of a file does not grow by samples until it is cut.
+        # Samples do not make a file grow until the rotation.
         subprocess.run([lab.own('storm'), '-n', str(len(cpus)), '20000'], check=True)
         lab.run('ctl', '--pid', recorder.pid, 'rotate')
     status, _, said = interrupt(recorder)
@@ -275,7 +275,7 @@ def test_dumps_of_all_rings_of_all_threads(lab):
 
 
 def test_each_file_stands_alone(lab):
-    """A dump's samples have the names and maps of who ran before it."""
+    """Samples of a dump have names and maps of tasks that began before it."""
     need_root()
     for mode, options in MODES.items():
         before = lab.spawn(sys.executable, '-c', 'while True: pass')
@@ -285,7 +285,7 @@ def test_each_file_stands_alone(lab):
         for i in range(2):
             work(before.pid)
             recorder.send_signal(signal.SIGUSR2)
-            wait_for(lambda: len(glob.glob(lab.path(f'{len(mode)}.data.*'))) > i, what='cut')
+            wait_for(lambda: len(glob.glob(lab.path(f'{len(mode)}.data.*'))) > i, what='rotation')
             running(lab, recorder)
         work(before.pid)
         status, _, said = interrupt(recorder)
@@ -302,7 +302,7 @@ def test_each_file_stands_alone(lab):
 
 
 def test_commands(lab):
-    """Disabled events write nothing; a stop dumps what there is."""
+    """Disabled events write nothing; a stop dumps the rings."""
     need_tracefs()
     recorder = lab.start('record', '-a', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab, own=True), '-m',
                          '64K', '--overwrite', '--switch-output', '-D', '-1')

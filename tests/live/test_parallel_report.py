@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of recordings of ours that are long enough for many parts, whole and damaged: the same
-with one worker and with all, and as perf has it where perf reads them."""
+"""Reports of our recordings that are long enough for many parts, whole and damaged: one worker and all workers print
+the same, and so does perf where it can read them.
+"""
 import os
 import random
 import shutil
@@ -24,7 +25,7 @@ def record(lab, *options):
 
 
 def data_files(lab):
-    """What holds the samples."""
+    """The files with the samples."""
     path = lab.path('p.data')
     if not os.path.isdir(path):
         return [path]
@@ -38,7 +39,7 @@ def report(lab, options, cpus, status):
 
 
 def same(lab, status=0):
-    """Returns what the last of the reports said."""
+    """Returns stderr of the last report."""
     for options in *KEYS, ['--stats']:
         one, many = (report(lab, options, cpus, status) for cpus in ({min(CPUS)}, CPUS))
         assert one == many, (options, one, many)
@@ -86,8 +87,8 @@ def test_programs_that_come_and_go(lab):
 
 
 def test_rotated(lab):
-    # The ring of the task has room for a third of it: so much there is, however late it is read; and the task lasts
-    # until that is cut.
+    # The ring of the task has room for a third of the calls, so at least these are recorded, however late the reader is. The
+    # task lasts until the rotation.
     if len(CPUS) < 2:
         raise Skip('needs two CPUs')
     need_tracefs()
@@ -98,7 +99,7 @@ def test_rotated(lab):
 
     def rotated():
         return sorted(name for name in os.listdir(lab.dir) if name.startswith('p.data.2'))
-    wait_for(lambda: rotated() or recorder.poll() is not None, what='a cut')
+    wait_for(lambda: rotated() or recorder.poll() is not None, what='a rotation')
     with open(lab.path('end'), 'wb'):
         pass
     status, _, said = ended(recorder)
@@ -114,7 +115,7 @@ def test_rotated(lab):
 
 
 def starts(data):
-    """Where the records of a data.N begin."""
+    """Offsets of the records of a data.N."""
     at = 0
     while at < len(data):
         yield at
@@ -133,12 +134,12 @@ def zeros_at_a_record(data, at, n):
     return zeros(data, next(start for start in starts(data) if start >= at), n)
 
 
-# How bytes are damaged, and whether that cannot be overlooked: a frame of which bytes have changed may still be one.
+# How bytes are damaged, and whether a reader must notice: a frame with changed bytes may still decompress.
 DAMAGE = ((cut_out, True), (zeros_at_a_record, True), (zeros, False))
 
 
 def test_damaged(lab):
-    """The middle of a frame cut out, and bytes changed: both agree on what is left and what is not."""
+    """Removes the middle of a frame, or changes bytes: both readers agree on the remaining and the missing records."""
     record(lab, '--threads', '-z')
     whole = lab.samples('p.data')
     shutil.copytree(lab.path('p.data'), lab.path('whole'))

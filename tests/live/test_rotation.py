@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings whose output is rotated: nothing lost or doubled at the cuts, each file alone is whole."""
+"""Recordings whose output is rotated: no sample is lost or doubled at a rotation, and each file alone is whole."""
 import glob
 import json
 import os
@@ -25,7 +25,7 @@ STAMP = re.compile(r'^p\.data\.20\d{14}$')
 
 
 def files(lab):
-    """What was rotated away, oldest first."""
+    """The finished outputs, oldest first."""
     names = sorted(os.path.basename(p) for p in glob.glob(lab.path('p.data.*')))
     assert all(STAMP.match(name) for name in names), names
     return names
@@ -81,7 +81,7 @@ def test_small_rings_lose_what_is_counted(lab):
 
 
 def lose_in_all(lab, *options):
-    """Many cuts while small rings overflow: what was lost is told by one of the files, not by the two at a cut."""
+    """Many rotations while small rings overflow: one of the files reports each loss, not both files at a rotation."""
     need_tracefs()
     calls, lost = 40000, 0
     for attempt in range(20):
@@ -94,25 +94,25 @@ def lose_in_all(lab, *options):
         assert samples + calls_lost(p.stderr) == calls, p.stderr
         told = [lab.lost(name) for name in files(lab)]
         assert sum(told) == lost, (told, p.stderr)
-        # Nor does perf warn of the other one.
+        # perf does not warn of the other file either.
         assert sum(lab.perf_samples(name) for name in files(lab)) == samples
         if lost > calls // 20:
             return
     assert lost, 'nothing was lost'
 
 
-def test_a_loss_at_a_cut_is_told_once(lab):
+def test_a_loss_at_a_rotation_is_reported_once(lab):
     lose_in_all(lab)
 
 
-def test_a_loss_at_a_cut_is_told_once_with_threads(lab):
+def test_a_loss_at_a_rotation_is_reported_once_with_threads(lab):
     lose_in_all(lab, '--threads', '--aio')
 
 
 def rotate(lab, child, nth):
     child.send_signal(signal.SIGUSR2)
     wait_for(lambda: len(files(lab)) >= nth and os.path.exists(lab.path('p.data')), what=f'file {nth}')
-    # The next command is heard when the cut is made.
+    # The recorder answers the next command when it has rotated.
     running(lab, child)
 
 
@@ -139,7 +139,7 @@ def check_known(lab, data, pid):
 
 
 def each_file_stands_alone(lab, *options):
-    """Who was started before the cut is known after it: by name, with its symbols."""
+    """Tasks that began before the rotation have their names and symbols in the file after it."""
     need_root()
     before = spawn_pair(lab)
     recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '999', '-o', 'p.data',
@@ -179,8 +179,8 @@ def add_alone():
 add_alone()
 
 
-def test_cut_at_the_size(lab):
-    """However late the cut is made: what comes meanwhile is the next file's, in which everybody has a name."""
+def test_rotated_at_the_size(lab):
+    """However late the recorder rotates: records that come meanwhile are in the next file, which names all tasks."""
     need_tracefs()
     need_root()
     size, piece = 1 << 20, 1 << 20
@@ -190,7 +190,7 @@ def test_cut_at_the_size(lab):
         recorder = lab.start('record', '-o', 'p.data', '-m', '8M', '--switch-output=1M', *options, *calls.argv,
                              release=True)
         calls.begin(recorder)
-        # The main thread alone, which makes the cuts.
+        # The main thread alone, which rotates.
         os.setpriority(os.PRIO_PROCESS, recorder.pid, 19)
         others += [lab.spawn(sys.executable, '-c', 'while True: pass') for _ in range(2 * os.cpu_count())]
         calls.go()
@@ -261,7 +261,7 @@ def test_the_newest_directories_are_kept(lab):
 
 
 def test_the_oldest_goes_before_the_next_is_made(lab):
-    """On a file system that has room for those that are kept, the one that is written, and no other."""
+    """The file system has room for the files that are kept and the one being written, and for no other."""
     need_root()
     os.mkdir(lab.path('small'))
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'nr_inodes=4', 'none', lab.path('small')], check=False).returncode:
@@ -300,7 +300,7 @@ def test_no_blocks_are_asked_for_beyond_the_size(lab):
 
 
 def earlier_count(lab, *options):
-    """Those of earlier recordings go first; what is no output of ours, or of another name, stays."""
+    """Deletes the files of earlier recordings first; other files stay, also outputs of another name."""
     need_root()
     link = 'p.data.2026010101010102'
     foreign = ['p.data.202601010101010', 'p.data.20260101010101011', 'q.data.2026010101010101', link]
@@ -364,13 +364,13 @@ def not_begun(path):
         return not any(f.read(56)[48:])
 
 
-def test_killed_between_cuts(lab):
+def test_killed_between_rotations(lab):
     need_root()
     for i, options in enumerate(MODES.values()):
         recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '4000', '-o', 'p.data',
                              '--flush-interval', '20ms', '--switch-output=' + ('8K' if '-z' in options else '64K'),
                              *options, '--', 'sleep', '600', release=True)
-        wait_for(lambda: len(files(lab)) > 1, what='a cut')
+        wait_for(lambda: len(files(lab)) > 1, what='a rotation')
         time.sleep(0.1 + 0.237 * i)
         recorder.kill()
         recorder.wait()
@@ -384,9 +384,10 @@ def test_killed_between_cuts(lab):
 
 
 def until_it_ends(lab, *options):
-    """Records storms, each when the one before is written, until the recorder ends. Returns (status, stderr).
+    """Records storms, each after the output of the one before is written, until the recorder ends. Returns (status,
+    stderr).
 
-    So a cut, which the main thread makes, comes in time, however late that is.
+    So the main thread rotates in time, however late it runs.
     """
     recorder = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '--filter', storm_filter(lab), '-c', '1', '-m',
                          '4M', '--flush-interval', '20ms', *options, release=True)
@@ -449,7 +450,7 @@ def test_a_full_disk(lab):
 
 
 def test_no_room_for_one_more_file(lab):
-    """What is there is told of by the names that it has."""
+    """Messages name the files by the names that they have."""
     need_tracefs()
     os.mkdir(lab.path('small'))
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64M,nr_inodes=4', 'none', lab.path('small')],
@@ -493,7 +494,7 @@ def test_what_cannot_be(lab):
 
 
 def record_and_say(lab, *args):
-    """Records a command, which can read meanwhile what is said, in the file `said`. Returns that."""
+    """Records a command, which can read the recorder's messages meanwhile, in the file `said`. Returns them."""
     with open(lab.path('said'), 'w+', encoding='utf-8') as said:
         p = subprocess.run(lab.argv(['record', *args]), cwd=lab.dir, stdin=subprocess.DEVNULL, stderr=said,
                            timeout=300, check=False)
@@ -503,7 +504,7 @@ def record_and_say(lab, *args):
     return text
 
 
-# Three calls, each when the output that the one before has cut is complete.
+# Three calls, each when the output that the one before rotated is complete.
 CALLER = '''
 import os, re, time
 for nth in 1, 2, 3:
@@ -521,8 +522,8 @@ def storms(lab, times, calls):
     return ['sh', '-c', once * times]
 
 
-def cut_by_an_event(lab, *options):
-    """Each file has one storm, since what cuts happens between them."""
+def rotated_by_an_event(lab, *options):
+    """Each file has one storm, because the rotating event happens between storms."""
     need_tracefs()
     said = record_and_say(lab, '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter', storm_filter(lab), '-c', '1',
                           '--switch-output-event', 'sched:sched_process_exec', '--filter',
@@ -539,15 +540,15 @@ def cut_by_an_event(lab, *options):
 def add_events():
     for name, options in {'command': [], 'system-wide': ['-a'], 'threads, compressed': ['--threads', '-z'],
                           'unbuffered': ['--no-buffering', '-a']}.items():
-        globals()[f'test_an_event_cuts ({name})'] = \
-            lambda lab, options=options: cut_by_an_event(lab, *options)
+        globals()[f'test_an_event_rotates ({name})'] = \
+            lambda lab, options=options: rotated_by_an_event(lab, *options)
 
 
 add_events()
 
 
-def test_an_event_of_a_single_task_cuts(lab):
-    """Rings by task; the events are those of the storm itself, and some wait at once."""
+def test_an_event_of_a_single_task_rotates(lab):
+    """Rings by task; the events are the storm's own, and some wait at once."""
     need_tracefs()
     said = record_and_say(lab, '-v', '-i', '-e', 'cpu-clock', '-o', 'p.data', '--switch-output-event',
                           'syscalls:sys_enter_getppid', '--', sys.executable, '-c', CALLER)
@@ -567,7 +568,7 @@ def test_an_event_of_a_single_task_cuts(lab):
     assert status == 0 and 4 + 2 <= len(files(lab)) < 4 + 20, (len(files(lab)), said)
 
 
-def test_events_that_cannot_cut_are_refused(lab):
+def test_events_that_cannot_rotate_are_refused(lab):
     for options, says in ((['--switch-output-event', 'cycles'], 'period'),
                           (['--switch-output-event', 'page-faults', '-o', '-'], '-o -'),
                           (['--switch-output-event', 'page-faults', '--filter', 'a == 1'], 'tracepoints and probes only')):

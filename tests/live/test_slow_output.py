@@ -98,7 +98,7 @@ def test_samples_are_dropped_with_aio(lab):
     check_dropped(lab, '--aio')
 
 
-def test_stacks_are_cut_before_samples_are_dropped(lab):
+def test_stacks_are_truncated_before_samples_are_dropped(lab):
     need_tracefs()
     calls = 10000
     status, err = slowly(lab, calls, '--buffer-memory', '64M', '--call-graph', 'dwarf,16384', '--fail-on-loss')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a recording in memory (-M): what is asked for is what there is, and the file says so."""
+"""Snapshots of a recording in memory (-M): each has the samples that were asked for, and the file describes it."""
 import glob
 import json
 import os
@@ -19,7 +19,7 @@ MODES = {
     'compressed': ['-z'],
     'threads, compressed': ['--threads', '-z', '--aio'],
 }
-# Room for all that comes while a test runs.
+# Enough memory for all samples of a test.
 COMMON = ['-a', '-e', 'cpu-clock', '-F', '999', '-M', f'{16 * max(4, os.cpu_count())}M']
 
 
@@ -31,7 +31,7 @@ def in_modes(function):
 
 
 def log(lab, data='p.data'):
-    """What the header says: {number: snapshot}."""
+    """The snapshots in the file's header: {number: snapshot}."""
     text = lab.run('report', '-i', data, '--header-only', '--json', release=True).stdout
     snapshots = json.loads(text).get('snapshots', [])
     assert len({s['number'] for s in snapshots}) == len(snapshots)
@@ -42,7 +42,7 @@ ANSWER = re.compile(r'snapshot=(\d+) samples=(\d+) requests=(\d+) asked=(\d+)\.(
 
 
 def ask(lab, child, *words, status=0):
-    """(number, samples) of the snapshot that answers, or what the error says."""
+    """Returns (number, samples) of the snapshot that answers, or the text of the error."""
     p = lab.run('ctl', '--pid', child.pid, 'snapshot', *words, status=status, release=True)
     match = ANSWER.fullmatch(p.stdout)
     if not match:
@@ -90,7 +90,7 @@ def check_each_is_as_logged(lab, data='p.data'):
 
 
 def check_bounds(lab, *options):
-    """How far back each goes; what one leaves out the next one has, and nobody has anything twice."""
+    """How far each snapshot goes back. The next one has the samples left out, and no sample is in two."""
     need_root()
     recorder = lab.start('record', *COMMON, '--last', '200ms', '-o', 'p.data', *options, release=True)
     ready(lab, recorder)
@@ -131,7 +131,7 @@ in_modes(check_bounds)
 
 
 def check_clients(lab, *options):
-    """Ten at once: each is answered with the snapshot that the file has for its reason."""
+    """Ten clients at once: the answer to each is the snapshot that has the client's reason in the file."""
     need_root()
     recorder = lab.start('record', *COMMON, '-o', 'p.data', *options, release=True)
     ready(lab, recorder)
@@ -180,7 +180,7 @@ def test_a_command_that_crashes(lab):
 
 
 def test_files_of_their_own(lab):
-    """Each has the whole window, or what is new in it; the numbers go on, and each resolves by itself."""
+    """Each file has the whole window, or its new samples; numbers continue, and each file resolves by itself."""
     need_root()
     for data, options, overlap in ('p.data', [], True), ('n.data', ['--since-last'], False):
         recorder = lab.start('record', *COMMON, '-g', '--switch-output', '-o', data, *options, release=True)
@@ -218,7 +218,7 @@ def test_a_pipe_says_it_too(lab):
 
 
 def test_commands_by_a_fifo(lab):
-    """In the same words; the answer is an ack and nothing else."""
+    """The commands are the same; the answer is an ack alone."""
     os.mkfifo(lab.path('c'), 0o600)
     os.mkfifo(lab.path('a'), 0o600)
     recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '--control', 'fifo:c,a', '-o', 'p.data', '--',
@@ -272,7 +272,7 @@ def on_a_small_disk(lab, *options):
 
 
 def check_full_disk(lab, *options):
-    """One that finds no room is given up; the file is as before, and the next one has what it would have had."""
+    """A snapshot without room on the disk is undone: the file is as before, and the next one has all its samples."""
     need_root()
     small_disk(lab)
     try:
@@ -308,7 +308,7 @@ in_modes(check_full_disk)
 
 
 def full_disk_at_the_end(lab, *options):
-    """The last one is given up like those before it, is counted with them, and what they were about is said."""
+    """The last snapshot is undone like those before, counts with them, and the recorder reports their reasons."""
     need_root()
     small_disk(lab)
     try:
@@ -337,7 +337,7 @@ def test_full_disk_at_the_end_of_several_files(lab):
 
 
 def no_room_for_the_next(lab, options, spoil, make_room):
-    """Each has a file of its own: without room for it, or for the next one, the snapshot is undone, too."""
+    """Each snapshot has a file of its own. Without room for it, or for the next file, the snapshot is undone, too."""
     need_root()
     small_disk(lab, options)
     try:
@@ -384,7 +384,7 @@ def test_no_room_for_the_one_behind_it(lab):
 
 
 def test_a_directory_that_goes(lab):
-    """Snapshots cannot be written any more: each is told so, and so is the end, to whoever wants few words."""
+    """Snapshots cannot be written any more: the recorder reports each, and also the end, even with -q."""
     need_root()
     os.mkdir(lab.path('out'))
     recorder = lab.start('record', '-q', *COMMON, '--switch-output', '-o', 'out/p.data')
@@ -420,7 +420,7 @@ ROOM = ['-m', '8M' if os.cpu_count() > 1 else '16M']
 
 
 def part_of_one_is_readable(lab, *options):
-    """The disk is gone in the midst of it: what it had by then is there, and said to be a part."""
+    """The disk fails in the middle of a snapshot: its flushed part is readable, and marked as a part."""
     need_tracefs()
     calls = Calls(lab, 'command', 100000)
     disk = FailingFs(lab, 6000000, '600')
@@ -454,7 +454,7 @@ def test_one_that_takes_long_is_readable_so_far_in_each_file(lab):
 
 
 def full_disk_in_the_midst(lab, *options):
-    """What was flushed of it is taken back, too."""
+    """The recorder also takes back the flushed part of the snapshot."""
     need_root()
     need_tracefs()
     calls = Calls(lab, 'command', 100000)
@@ -494,7 +494,7 @@ def test_full_disk_in_the_midst_of_several_files(lab):
 
 
 def test_commands_while_one_is_written(lab):
-    """Whoever reads the pipe takes their time: only a snapshot waits until this one is written."""
+    """The pipe's reader is slow: only another snapshot waits until this one is written."""
     need_tracefs()
     calls = Calls(lab, 'command', 100000)
     with open(lab.path('said'), 'wb') as said:

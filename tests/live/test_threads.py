@@ -149,7 +149,7 @@ def test_killed_in_the_midst_of_writing(lab):
         shutil.rmtree(lab.path('p.data'))
 
 
-def test_missing_and_cut_files_are_noticed(lab):
+def test_missing_and_truncated_files_are_noticed(lab):
     need_root()
     lab.run('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads', '--', lab.workload, 30)
     size = os.path.getsize(lab.path('p.data/data.0'))

@@ -44,7 +44,7 @@ SLEEP = 'latency:syscalls:sys_enter_clock_nanosleep..syscalls:sys_exit_clock_nan
 
 
 def triggers(said):
-    """By text: (times, snapshots, limited), which add up."""
+    """By text of a trigger: (times, snapshots, limited), which add up."""
     found = {}
     for text, *numbers in SAID.findall(said):
         times, asked, limited = (int(n.replace(',', '')) for n in numbers)
@@ -59,12 +59,12 @@ def snapshots(said):
 
 
 def shared(said):
-    """The reasons of those that had none of their own: what is asked for while one is taken shares the next."""
+    """The reasons that share a snapshot: requests made while one is taken share the next one."""
     return re.findall(r'^ringtail: snapshot \d+ also: (.*)$', said, re.M)
 
 
 def marks(lab, data='p.data'):
-    """What the file says of each snapshot that a trigger has asked for: (reason, its sample or '')."""
+    """The file's entries of snapshots that triggers asked for: (reason, its sample or '')."""
     text = lab.run('report', '-i', data, '--header-only').stdout
     return re.findall(r'^# snapshot \d+ : .*time [\d.]+, trigger: (.*)\n(?:#   sample : (.*)\n)?', text, re.M)
 
@@ -115,7 +115,7 @@ def test_a_tracepoint_with_a_filter(lab):
 
 
 def test_a_thread_that_has_another_name_by_then(lab):
-    """The recorder comes to it when it has ended, and is told its name as of the sample all the same."""
+    """The recorder reads the sample when the thread has ended, and reports the name as of the sample all the same."""
     need_tracefs()
     with open(lab.path('marked'), 'w', encoding='ascii') as script:
         script.write('#!/bin/sh\nexec /bin/true\n')
@@ -339,7 +339,7 @@ def test_thousands_a_second(lab):
 
 
 def test_our_own_events(lab):
-    """What a snapshot takes does not trigger the next."""
+    """The events of writing a snapshot do not trigger the next one."""
     need_tracefs()
     # A name that nobody else has, who may run meanwhile.
     own = 'own-' + lab.dir[-8:]
@@ -358,7 +358,7 @@ def test_our_own_events(lab):
 
 
 def test_two_in_a_pause(lab):
-    """The second of two that nothing follows is told soon, too."""
+    """The recorder soon reports the second of two hits, too, although no record follows it."""
     need_tracefs()
     text = f'raw_syscalls:sys_enter id == {number_of_getppid(lab)} && comm == "{os.path.basename(lab.own("storm"))}"'
     recorder = flight(lab, '-a', '--trigger', text + ',limit=1000/1s')
@@ -385,7 +385,7 @@ def test_two_in_a_pause(lab):
 
 
 def test_recording_goes_on_before_the_dump(lab):
-    """What came after the trigger is in the snapshot, too; with --last what came before it, and itself."""
+    """The snapshot also has the samples after the trigger; with --last those before it, and its own."""
     need_tracefs()
     os.symlink('/bin/true', lab.path('marked'))
     text = f'sched:sched_process_exec filename == "{lab.path("marked")}"'
@@ -410,7 +410,7 @@ def test_recording_goes_on_before_the_dump(lab):
 
 
 def test_the_end_does_not_wait(lab):
-    """A snapshot that waits is taken when the recording ends; so is one whose trigger was the last thing."""
+    """The recorder takes a waiting snapshot at the end, also if its trigger was the last event."""
     need_tracefs()
     for trigger in 'sched:sched_process_exec,after=1h', 'sched:sched_process_exit':
         p = lab.run('record', '-e', 'cpu-clock', '-F', '20000', '-M', '1M', '-o', 'p.data', '--trigger', trigger, '--',
@@ -430,14 +430,14 @@ def test_each_snapshot_has_a_file(lab):
         assert lab.samples(file) == lab.perf_samples(file) > 0
 
 
-def test_beside_an_event_that_cuts(lab):
+def test_beside_an_event_that_rotates(lab):
     """Both kinds of triggers, and a signal and a command, in one recording."""
     need_tracefs()
     os.symlink('/bin/true', lab.path('cutter'))
     recorder = flight(lab, '-a', '--trigger', 'every:400ms,limit=1/1h', '--switch-output-event',
                       'sched:sched_process_exec', '--filter', f'filename == "{lab.path("cutter")}"')
     subprocess.run([lab.path('cutter')], check=True)
-    wait_for(lambda: glob.glob(lab.path('p.data.2*')), what='cut')
+    wait_for(lambda: glob.glob(lab.path('p.data.2*')), what='rotation')
     recorder.send_signal(signal.SIGUSR2)
     obeyed(lab, recorder)
     lab.run('ctl', '--pid', recorder.pid, 'snapshot')

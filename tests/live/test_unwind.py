@@ -25,9 +25,10 @@ def chains(text):
 
 
 def record(lab, data, program, mode, *options, size=8192, ms=400, stacks=0):
-    """For all stacks, at 2000 a second, the task's ring has twice the room: however late it is read, none is cut.
+    """Records `program`. With all stacks, at 2000 a second, the task's ring has room for twice as much: however late
+    the reader is, no stack is truncated.
 
-    `stacks`: how many there are at most, where that is known.
+    `stacks`: the most stacks that the program can make, where that is known.
     """
     room = 1 << ((stacks or 4 * ms) * size).bit_length()
     lab.run('record', '-q', '-o', data, '-e', 'cpu-clock:u', '-F', '2000', '-i', '-m', f'{room}B', '--buffer-memory', 4 * room,
@@ -44,7 +45,7 @@ def share(some, condition):
 
 
 def test_known_chain(lab):
-    """Nearly all samples are in leaf or what it calls, and each chain goes back to main and beyond."""
+    """Nearly all samples are in leaf or its callees, and each chain reaches main and its callers."""
     need_unwinder()
     for program in 'stacks', 'stacks-debug-frame':
         record(lab, 'c.data', program, 'chain')
@@ -66,7 +67,7 @@ def test_chain_through_a_signal(lab):
 
 
 def test_code_without_information(lab):
-    """Assembly with a frame pointer has callers, which -v marks: none of the default output has a mark."""
+    """Assembly with a frame pointer has callers. -v marks them; the default output marks none."""
     if os.uname().machine != 'x86_64':
         raise Skip('the assembly is for x86-64')
     record(lab, 'b.data', 'stacks', 'bare')
@@ -84,8 +85,8 @@ def test_code_without_information(lab):
     assert marked.replace(' [guessed]', '') == table
 
 
-def test_cut_stacks_end_early_and_without_a_word(lab):
-    """The whole chain where there is enough of the stack; a part of it where there is not."""
+def test_truncated_stacks_end_early_and_without_a_word(lab):
+    """A stack that is large enough gives the whole chain, a smaller one a part of it."""
     need_unwinder()
     lengths = []
     for size in 256, 2048, 16384:
