@@ -171,7 +171,7 @@ void pd_pmu_caps_release(struct pd_pmu_caps *v);
 struct pd_bpf_progs {
 	struct pd_bpf_prog {
 		uint32_t id;
-		char name[16]; /* cut by the kernel */
+		char name[16]; /* truncated by the kernel */
 		struct pd_bpf_function {
 			uint8_t tag[8];
 			uint64_t addr;

@@ -79,7 +79,7 @@ static void walk_tracing_data(struct cursor *c, const struct perf_event_header *
 	cursor_u32(c, &r->tracing_data_size);
 }
 
-/* Reads our own addition behind the name, if there is one. */
+/* Reads the part that Ringtail adds behind the name, if there is one. */
 static void walk_build_id_file(struct cursor *c, size_t name_end, struct pd_build_id *b)
 {
 	const size_t len = sizeof(struct pd_build_id_file),
@@ -221,7 +221,7 @@ static void walk_cpu_mask(struct cursor *c)
 	}
 }
 
-/* Checks the body of a CPU_MAP, also that in an EVENT_UPDATE; keeps nothing of it. */
+/* Checks the body of a CPU_MAP, also inside an EVENT_UPDATE; stores nothing of it. */
 static void cpus_walk(struct cursor *c)
 {
 	uint16_t type = 0, nr = 0, cpu;

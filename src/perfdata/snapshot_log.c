@@ -96,7 +96,7 @@ static void put_totals(const struct pd_snapshot_totals *t, uint64_t *words)
 	words[WORD_COUNTED] = t->counted;
 }
 
-/* Copies @s, cut to @max bytes with its NUL. Returns the end of the copy. */
+/* Copies @s, at most @max bytes with its NUL. Returns the end of the copy. */
 static char *put_string(char *to, const char *s, size_t max)
 {
 	size_t len = strnlen(s, max - 1);

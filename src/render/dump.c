@@ -11,7 +11,7 @@
 #include "render/dump_sample.h"
 #include "render/text.h"
 
-#define HEX_BYTES 64 /* of data that have no better form; the rest is counted */
+#define HEX_BYTES 64 /* bytes shown of data without a better form; the others are counted */
 
 static void put_u64(FILE *out, const char *name, uint64_t v)
 {
@@ -443,7 +443,7 @@ static void put_trailer(FILE *out, const struct pd_sample_id *id)
 		put_u64(out, "stream", id->stream_id);
 }
 
-/* Of HEADER_EVENT_TYPE only the records of the snapshot log can be decoded. */
+/* The dump can decode only records of the snapshot log among HEADER_EVENT_TYPE records. */
 static bool is_opaque(const struct pd_record *r)
 {
 	struct pd_snapshot_log log;

@@ -9,7 +9,7 @@
 
 #define MARGIN	  12
 #define STEP	  11   /* columns of a level: "|          " */
-#define MAX_DEPTH 1030 /* levels drawn; chains are cut at --max-stack, at most 1024 */
+#define MAX_DEPTH 1030 /* levels drawn; --max-stack limits chains to 1024 or fewer */
 
 struct graph {
 	FILE *out;

@@ -347,7 +347,7 @@ static void put_clockid(FILE *out, const struct header_section *s)
 		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", v * 1000);
 }
 
-/* As perf names them. */
+/* Returns perf's name of a clock. */
 static const char *clock_name(uint32_t clockid)
 {
 	static const char *const names[] = {

@@ -59,7 +59,7 @@ static void put_task(FILE *out, const struct script_sample *s)
 		fprintf(out, "[%03d] ", (int)p->cpu);
 }
 
-/* One letter a mode, as perf's misc field has it. */
+/* Writes one letter for the mode, as perf's misc field has it. */
 static void put_misc(FILE *out, uint16_t misc)
 {
 	static const struct {
@@ -238,7 +238,10 @@ static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
 		fprintf(out, "unknown:%" PRIu64, id);
 }
 
-/* Formats contain tabs. They are harmless behind the beginning of a line, so keep them. */
+/*
+ * Escapes the text but for tabs: formats contain them, and they do no harm behind the beginning of
+ * a line.
+ */
 static int escape_but_tabs(struct buf *out, const struct buf *raw)
 {
 	size_t n;

@@ -15,7 +15,7 @@ int backward_init(struct backward *b, const void *page, const void *data, uint64
 	return 0;
 }
 
-/* Bytes of the whole records in the @window bytes from @head on. */
+/* Returns the bytes of the whole records in the @window bytes from @head on. */
 static uint64_t whole_records(const struct backward *b, uint64_t head, uint64_t window)
 {
 	struct perf_event_header h;
@@ -33,7 +33,7 @@ static uint64_t whole_records(const struct backward *b, uint64_t head, uint64_t 
 
 size_t backward_find(const struct backward *b, struct backward_records *ret)
 {
-	/* Pairs with the kernel's B, as in ring_peek(): what lies above the head is written. */
+	/* Pairs with the kernel's B, as in ring_peek(): everything above the head is written. */
 	uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t written = b->read - head;
 	uint64_t bytes = whole_records(b, head, written < b->size ? written : b->size);

@@ -4,7 +4,7 @@
  * reading only).
  *
  *        0                                                   size
- *        | older, cut │ head: newest │ older │ … │ still older |
+ *        | older, part│ head: newest │ older │ … │ still older |
  *
  * data_head begins at 0, and each record lowers it by its size. Above it, up to one turn of the
  * ring, are whole records, newest first; the last one before the end of the turn is partly

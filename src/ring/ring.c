@@ -25,7 +25,10 @@ size_t ring_peek(const struct ring *r, struct ring_spans *ret)
 	uint64_t bytes = head - r->tail;
 	uint64_t at = r->tail & (r->size - 1);
 
-	/* The kernel never runs further ahead than the size; memory that says so is not read. */
+	/*
+	 * The kernel never runs further ahead than the size. A damaged head must not make us read
+	 * more.
+	 */
 	if (bytes > r->size)
 		bytes = 0;
 	ret->a = r->data + at;

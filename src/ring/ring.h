@@ -50,8 +50,8 @@ int ring_init(struct ring *r, void *page, const void *data, uint64_t size);
 
 /*
  * Returns the number of bytes that the producer has completed and nobody has released, with their
- * places in @ret. They are whole records, unless ring_release() cut one. The spans are valid until
- * they are released.
+ * places in @ret. They are whole records, unless ring_release() has taken a part of one. The spans
+ * are valid until they are released.
  */
 size_t ring_peek(const struct ring *r, struct ring_spans *ret);
 

@@ -195,7 +195,7 @@ static const char *line_name(struct dso_table *t, const struct dso *dso)
 	return dso->name;
 }
 
-/* Whether @dso may be the one that @key describes: no property that both know differs. */
+/* Whether @dso may be the dso of @key: no property that both have differs. */
 static bool compatible(const struct dso *dso, const struct dso_key *key)
 {
 	if (dso->build_id_size && key->build_id_size &&
@@ -246,8 +246,8 @@ static struct dso *dso_new(struct dso_table *t, const char *name, const struct d
 }
 
 /*
- * Finds the dso for an identity that is not in the table yet: the newest dso of that name, unless
- * it contradicts; else a new one. Returns NULL when out of memory.
+ * Finds the dso for an identity that is not in the table yet: the newest dso of that name unless it
+ * contradicts, else a new one. Returns NULL when out of memory.
  */
 static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
 			       const struct dso_want *want)
@@ -411,7 +411,7 @@ int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t
 	return set_of_name(t, name, id);
 }
 
-/* The remembered build-id of @dso; *@ret_size is 0 if there is none. */
+/* Returns the remembered build-id of @dso; *@ret_size is 0 if there is none. */
 static const uint8_t *remembered(const struct dso_table *t, const struct dso *dso,
 				 uint8_t *ret_size)
 {

@@ -35,7 +35,7 @@ static const char *image_name_end(const char *name)
 	return end ? end + 1 : name + strlen(name);
 }
 
-/* The name of the reference symbol in @rest; NULL if there is none. */
+/* Returns the name of the reference symbol in @rest; NULL if there is none. */
 static const char *reference_name(struct dso_table *t, const char *rest)
 {
 	char name[128];
@@ -83,7 +83,7 @@ static int image_mmap(struct state *s, struct kernel *k, const struct pd_mmap *m
 	return k->image ? 0 : -ENOMEM;
 }
 
-/* The guest with that pid, made if needed. NULL when out of memory. */
+/* Returns the guest with that pid, made if needed. NULL when out of memory. */
 static struct kernel *guest_get(struct state *s, uint32_t pid)
 {
 	size_t before = s->guest_capacity;
@@ -192,7 +192,7 @@ const struct space_map *kernel_find(const struct state *s, uint32_t pid, bool gu
 	n = id_table_find(&s->guest_pids, pid);
 	if (n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);
-	/* perf records pid 0 for a default guest, whose machine it does not know. */
+	/* perf records pid 0 for a guest whose machine it does not know. */
 	n = id_table_find(&s->guest_pids, 0);
 	if (!found && n != ID_TABLE_NONE)
 		found = find_in(&s->guests[n], ip, at);

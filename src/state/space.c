@@ -104,7 +104,7 @@ static struct space_node *join(struct space_pool *pool, uint64_t epoch, struct s
 	return high;
 }
 
-/* The last range that starts before @key, or NULL. */
+/* Returns the last range that starts before @key, or NULL. */
 static struct space_node *last_before(struct space_node *n, uint64_t key)
 {
 	struct space_node *found = NULL;

@@ -42,7 +42,7 @@ const struct space *threads_space(const struct threads *t, uint32_t pid)
 	return n == ID_TABLE_NONE ? NULL : &t->processes[n];
 }
 
-/* The newest entry of a thread, or NULL. */
+/* Returns the newest entry of a thread, or NULL. */
 static const struct comm *last_comm(const struct threads *t, uint32_t tid)
 {
 	uint32_t n = id_table_find(&t->tids, tid);
@@ -95,7 +95,10 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 	struct space *from, *to;
 	int rc;
 
-	/* Else the id is a thread of another process, whose FORK was lost: no name to inherit. */
+	/*
+	 * Otherwise the id is a thread of another process, whose FORK was lost: there is no name to
+	 * inherit.
+	 */
 	if (parent && parent->pid == task->ppid)
 		c.name = parent->name;
 	rc = add_comm(t, task->tid, &c);
@@ -166,7 +169,7 @@ void threads_release(struct threads *t)
 	free(t->versions);
 }
 
-/* The entry of thread @tid as of @at, or NULL. */
+/* Returns the entry of thread @tid as of @at, or NULL. */
 static const struct comm *comm_as_of(const struct threads *t, uint32_t tid, struct moment at)
 {
 	uint32_t low = 0, high, mid, n = id_table_find(&t->tids, tid);

@@ -54,7 +54,7 @@ static const struct unwind_arch aarch64 = {
 };
 
 static const struct {
-	const char *machine; /* a pattern for what uname -m prints */
+	const char *machine; /* a pattern for the output of uname -m */
 	uint64_t abi;
 	const struct unwind_arch *arch;
 } known[] = {

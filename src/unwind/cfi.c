@@ -160,7 +160,7 @@ static struct cfi_table *table_get(struct cfi_tables *t, const struct dso *dso)
 	return c;
 }
 
-/* @addr as linked. .eh_frame comes first; .debug_frame answers only if it has no entry. */
+/* Finds the row of @addr, as linked. .debug_frame serves only if .eh_frame has no entry. */
 static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwind_arch *arch,
 		    const struct dso *dso, uint64_t addr, struct cfi_row **ret)
 {

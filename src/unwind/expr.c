@@ -75,7 +75,7 @@ static void deref(struct expr *e, uint64_t bytes)
 	push(e, v);
 }
 
-/* @v as a signed number of the machine's word. */
+/* Returns @v as a signed number of the machine's word. */
 static int64_t number(const struct expr *e, uint64_t v)
 {
 	return e->arch->word == 4 ? (int32_t)v : (int64_t)v;
@@ -104,7 +104,7 @@ static bool compare(uint8_t atom, int64_t a, int64_t b)
 	}
 }
 
-/* Operations on the two topmost values. Returns false if @atom is another one. */
+/* Carries out an operation on the two topmost values. Returns false if @atom is another one. */
 static bool binary(struct expr *e, uint8_t atom)
 {
 	uint64_t b = e->depth > 1 ? e->v[e->depth - 1] : 0;
@@ -134,7 +134,9 @@ static bool binary(struct expr *e, uint8_t atom)
 	return true;
 }
 
-/* Operations that only rearrange the stack. Returns false if @atom is another one. */
+/*
+ * Carries out an operation that only rearranges the stack. Returns false if @atom is another one.
+ */
 static bool reorder(struct expr *e, uint8_t atom)
 {
 	switch (atom) {
@@ -148,7 +150,7 @@ static bool reorder(struct expr *e, uint8_t atom)
 	}
 }
 
-/* Operations that push a number from the code. Returns false if @atom is another one. */
+/* Pushes a number from the code. Returns false if @atom is no such operation. */
 static bool constant(struct expr *e, uint8_t atom)
 {
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
@@ -170,7 +172,9 @@ static bool constant(struct expr *e, uint8_t atom)
 	}
 }
 
-/* Operations that read the frame or change the top. Returns false if @atom is another one. */
+/*
+ * Carries out an operation that reads the frame or changes the top. False if @atom is another one.
+ */
 static bool look(struct expr *e, uint8_t atom)
 {
 	uint64_t reg;

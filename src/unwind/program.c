@@ -104,7 +104,7 @@ static void change_cfa(struct program *p, const uint64_t *base, const uint64_t *
 		    offset ? *offset : (uint64_t)cfa->offset);
 }
 
-/* Instructions about the CFA. Returns false if @op is another one. */
+/* Carries out an instruction about the CFA. Returns false if @op is another one. */
 static bool cfa_instruction(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t a, b;
@@ -190,7 +190,7 @@ static bool other_instruction(struct program *p, struct unwind_reader *r, uint8_
 	}
 }
 
-/* Instructions that advance the address. Returns false if @op is another one. */
+/* Carries out an instruction that advances the address. Returns false if @op is another one. */
 static bool advance(struct program *p, struct unwind_reader *r, uint8_t op)
 {
 	uint64_t by;

@@ -80,8 +80,7 @@ static struct packed pack(struct cfi_row *row, const struct cfi_rule *r, uint8_t
 }
 
 /*
- * Whether the rules lead to a caller. The machine's own program counter with the rule "same" does
- * not.
+ * Whether the rules lead to a caller. The machine's program counter with the rule "same" does not.
  */
 static bool tells_caller(const struct cfi_rules *rules, const struct unwind_arch *arch)
 {

@@ -52,7 +52,7 @@ static bool raw_entry_read(const struct cfi_section *s, size_t at, struct raw_en
 	return !r.bad;
 }
 
-/* Reads what an augmentation adds, as named by @letters. Returns false if that is not known. */
+/* Reads the data of the augmentation @letters. Returns false if a needed letter is unknown. */
 static bool read_augmentation(const char *letters, struct unwind_reader *r, struct cfi_entry *e)
 {
 	struct unwind_reader aug;
@@ -77,7 +77,7 @@ static bool read_augmentation(const char *letters, struct unwind_reader *r, stru
 	return !aug.bad && !r->bad;
 }
 
-/* Reads the common entry at @at. Returns false if there is none, or an unknown one. */
+/* Reads the common entry at @at. Returns false if there is none, or an unsupported one. */
 static bool read_cie(const struct cfi_section *s, size_t at, struct cfi_entry *ret,
 		     bool *ret_augmented)
 {

@@ -48,7 +48,7 @@ struct position {
 	bool guessed; /* found by the frame pointer */
 };
 
-/* What is known of the code of a frame. */
+/* The code of a frame, as far as it is known. */
 struct code {
 	struct location loc;
 	const struct cfi_row *row; /* NULL: none */
@@ -146,10 +146,10 @@ static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
 }
 
 /*
- * Tries the frame pointer, which code without call frame information may keep all the same. The
- * result is accepted if it is in text and a plausible frame follows above it: one that is in text,
- * too, or the end of the chain (no caller by the call frame information, or a frame pointer of 0).
- * Returns 1 with @p moved, 0 if there is no such frame, or -ENOMEM.
+ * Tries the frame pointer, which code without call frame information may still keep. Accepts the
+ * result if it is in text and a plausible frame follows above it: another frame in text, or the end
+ * of the chain (no caller by the call frame information, or a frame pointer of 0). Returns 1 with
+ * @p moved, 0 if there is no such frame, or -ENOMEM.
  */
 static int guess(struct unwind *u, const struct unwind_sample *s, struct position *p)
 {
@@ -202,7 +202,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		if (rc < 0)
 			return rc;
 		/*
-		 * Code that a signal handler returns to: nothing called it, so this is its exact
+		 * A signal handler returns to this code. Nothing called it, so this is its exact
 		 * address.
 		 */
 		if (code.row && !p.exact && cfi_row_is_signal(code.row)) {

@@ -70,9 +70,9 @@ struct row_walk {
 	const struct filter *filter;
 	struct hist *h;
 	const struct hist_cell *shared; /* of the current tree of paths */
-	uint32_t *above;		/* by row: its nodes above the one at hand */
+	uint32_t *above;		/* by row: its nodes above the current one */
 	size_t cap_above;
-	uint32_t *nodes; /* by row: that it lists */
+	uint32_t *nodes; /* by row: the nodes that it lists */
 	size_t cap_nodes;
 	uint32_t depth;
 	uint32_t height[PATH_MAX_NODES + 1]; /* by depth: frames of chains below */

@@ -21,7 +21,7 @@ bool group_is_read(const struct pd_evsel *evsel)
 	       (evsel->attr.read_format & format) == format;
 }
 
-/* What counter @id counted since it was last seen. */
+/* Returns the increase of counter @id since its last value. */
 static int count_since(struct group_counts *g, uint64_t id, uint64_t value, uint64_t *ret)
 {
 	uint32_t at = id_table_find(&g->ids, id);
@@ -33,7 +33,7 @@ static int count_since(struct group_counts *g, uint64_t id, uint64_t value, uint
 			return -ENOMEM;
 		g->values[at] = 0;
 	}
-	/* Less than before: it was reset in between. */
+	/* A smaller value: the counter was reset in between. */
 	*ret = value >= g->values[at] ? value - g->values[at] : value;
 	g->values[at] = value;
 	return 0;
@@ -59,5 +59,5 @@ int group_split(struct group_counts *g, const struct trace *t, const struct walk
 		if (rc < 0)
 			return rc;
 	}
-	return known ? 0 : fn(ws, arg); /* no id is known: count it as one sample */
+	return known ? 0 : fn(ws, arg); /* no id is known: counts it as one sample */
 }

@@ -23,7 +23,7 @@ struct report_worker {
 	struct data_scan *scan;
 	struct report_tables tables;
 	struct unknown unknown;
-	uint64_t times; /* number of samples that the current one stands for */
+	uint64_t times; /* number of samples that the current sample stands for */
 	struct pool *pool;
 	struct error err; /* why rc is negative */
 	int rc;

@@ -17,11 +17,11 @@ struct copy {
 
 struct dso_alias {
 	uint32_t *group; /* by index of dso */
-	bool *several;	 /* by group: it has more than one */
+	bool *several;	 /* by group: it has several dsos */
 	size_t nr;
 	uint64_t key;
-	pthread_mutex_t lock;	 /* of what follows */
-	struct hash_table table; /* of copies */
+	pthread_mutex_t lock;	 /* guards the copies */
+	struct hash_table table; /* the copies */
 	struct copy *copy;
 	size_t nr_copies, cap;
 };
@@ -111,7 +111,7 @@ static uint64_t hash_copy(const struct dso_alias *c, const struct copy *copy)
 	return hash_bytes(hash, copy->sym->name, strlen(copy->sym->name));
 }
 
-/* The first symbol that is the same as that of @copy; its own where memory is short. */
+/* Returns the first symbol that is the same as that of @copy; without memory its own. */
 static const struct symbol *first_of(struct dso_alias *c, const struct copy *copy)
 {
 	uint64_t hash = hash_copy(c, copy);

@@ -8,7 +8,7 @@
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 
-/* Of a file with AUX data perf shows these fields on request, even where an event lacks them. */
+/* With AUX data in the file, perf shows these fields on request, even if an event lacks them. */
 #define SHOWN_IF_ABSENT \
 	(SCRIPT_CPU | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR)
 

@@ -143,7 +143,10 @@ bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sw
 	const struct snapshot_mark from = {.segment = run->segment, .offset = run->from};
 	size_t i = marks_until(s, &from);
 
-	/* The snapshot that is under way at the beginning, and those that begin before the end. */
+	/*
+	 * Begins with the snapshot under way at the beginning; adds those that begin before the
+	 * end.
+	 */
 	for (i -= i > 0; i < s->nr && s->marks[i].segment <= run->segment; i++) {
 		if (s->marks[i].segment < run->segment)
 			continue;

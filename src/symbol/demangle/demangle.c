@@ -9,9 +9,9 @@
 #include "base/buf.h"
 
 /*
- * libsupc++: like abi::__cxa_demangle(), but it delivers the text in pieces. Only that allows to
+ * libsupc++: like abi::__cxa_demangle(), but it delivers the text in pieces, so that a callback can
  * stop it: "_Z1fSt4pairI…S_S_E" with forty levels is one line of input and a terabyte of output.
- * The function is C without allocations, so the callback may leave it by longjmp().
+ * The function is C and allocates nothing, so the callback may leave it by longjmp().
  */
 typedef void (*demangle_piece_fn)(const char *s, size_t len, void *opaque);
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): the library uses this name, and no header has it */
@@ -30,7 +30,7 @@ static void collect_piece(const char *s, size_t len, void *opaque)
 		longjmp(c->full, 1);
 }
 
-/* Changes no locals between setjmp() and longjmp(), which would lose them. */
+/* Changes no locals between setjmp() and longjmp(): their values would be lost. */
 static bool collect_text(struct collect *c, const char *name)
 {
 	return !setjmp(c->full) && !__gcclibcxx_demangle_callback(name, collect_piece, c);
@@ -64,7 +64,7 @@ static bool cut_end(char *s, size_t *len, const char *end)
 	return true;
 }
 
-/* Cuts " [clone .cold]" off, also several. */
+/* Removes " [clone .cold]", also several of them. */
 static void cut_clones(char *s, size_t *len)
 {
 	char *p;
@@ -78,7 +78,7 @@ static void cut_clones(char *s, size_t *len)
 	}
 }
 
-/* Cuts "(int, char) const &" off. Returns whether there was a parameter list. */
+/* Removes "(int, char) const &". Returns whether there was a parameter list. */
 static bool cut_parameters(char *s, size_t *len)
 {
 	static const char *const qualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};

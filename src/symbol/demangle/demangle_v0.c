@@ -183,7 +183,7 @@ bool v0_backref(struct v0 *d, size_t *ret_back)
 	}
 	*ret_back = d->pos;
 	d->pos = (size_t)to;
-	return !d->muted; /* without output there is no need to read it again */
+	return !d->muted; /* without output the reader need not follow it */
 }
 
 static void put_lifetime_name(struct v0 *d, uint64_t depth)
@@ -197,7 +197,7 @@ static void put_lifetime_name(struct v0 *d, uint64_t depth)
 	v0_puts(d, b);
 }
 
-/* @index counts from the innermost binder; 0 is an erased lifetime. */
+/* Writes a lifetime. @index counts from the innermost binder; 0 is an erased lifetime. */
 static void put_lifetime(struct v0 *d, uint64_t index)
 {
 	if (!index)
@@ -208,13 +208,13 @@ static void put_lifetime(struct v0 *d, uint64_t index)
 		put_lifetime_name(d, d->lifetimes - index);
 }
 
-/* "G": writes for<'a, 'b>. Returns how many lifetimes it bound; the caller subtracts them. */
+/* "G": writes for<'a, 'b>. Returns the number of lifetimes bound; the caller subtracts it. */
 static uint64_t binder(struct v0 *d)
 {
 	uint64_t n = opt_base62(d, 'G'), i;
 
 	if (n > 64)
-		d->bad = true; /* no program has so many, and each one costs output */
+		d->bad = true; /* no program binds so many, and each one costs output */
 	if (!n || d->bad)
 		return 0;
 	v0_puts(d, "for<");
@@ -245,7 +245,7 @@ static void generic_args(struct v0 *d)
 	}
 }
 
-/* Skips the path of an impl, which only gives its place; its type is printed. */
+/* Skips the path of an impl, which only gives its place: the type of the impl is printed. */
 static void impl_path(struct v0 *d)
 {
 	d->muted++;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define RANGES_MAX 256	      /* segments; each symbol is compared with all of them */
-#define NOTES_MAX  (1u << 20) /* bytes that are read of one note section */
+#define NOTES_MAX  (1u << 20) /* bytes read of one note section */
 
 int elf_open_regular(const char *path, uint64_t *ret_size)
 {

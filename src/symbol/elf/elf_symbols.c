@@ -58,7 +58,7 @@ static bool is_mapping_symbol(const struct elf_image *img, const char *name)
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-/* Whether the symbol is code in memory. */
+/* Whether the symbol is code that is loaded. */
 static bool wanted(const struct symbol_reader *rd, const GElf_Sym *sym, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info), vis = GELF_ST_VISIBILITY(sym->st_other);

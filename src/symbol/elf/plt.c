@@ -110,7 +110,7 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 	return 0;
 }
 
-/* Cuts the version off, which names in .symtab may have: "memcpy@@GLIBC_2.14". */
+/* Removes the version, which names in .symtab may have: "memcpy@@GLIBC_2.14". */
 static int strip_version(struct symtab_builder *b, uint32_t *name)
 {
 	const char *s = (const char *)b->names.data + *name;

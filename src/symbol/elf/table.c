@@ -11,7 +11,7 @@
 
 #define NO_SYM ((uint32_t)-1)
 
-/* Bytes. Names of PLT entries are copies; this bounds them, whatever the file claims. */
+/* Bytes of the names of PLT entries, which are copies: a bound, whatever the file claims. */
 #define PLT_NAME_MAX 4096
 
 enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
@@ -262,8 +262,8 @@ static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 
 /*
  * Copies the names in use to a table of their own if that is smaller than the string tables. Names
- * may share bytes. So counting stops, and the tables are kept, as soon as the sum is greater:
- * neither time nor memory exceeds the size of the tables.
+ * may share bytes, so the sum may exceed the tables; then counting stops and the tables are kept.
+ * So neither time nor memory exceeds the size of the tables.
  */
 static void shrink_names(struct symtab *t)
 {

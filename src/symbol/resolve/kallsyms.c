@@ -10,8 +10,8 @@
 #define NOTES_MAX ((size_t)1 << 20)
 
 /*
- * kallsyms has no sizes. No function of a kernel is longer than this. Without the bound, the last
- * function before a gap would fill it (modules lie far away).
+ * kallsyms has no sizes. No function of a kernel is longer than this. Without the bound the last
+ * function before a gap would fill the gap (modules lie far away).
  */
 #define FUNCTION_MAX (1u << 20)
 

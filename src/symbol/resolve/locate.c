@@ -13,13 +13,13 @@
 #include "symbol/resolve/kallsyms.h"
 #include "symbol/resolve/sources.h"
 
-#define MATCHES_MAX 8 /* with one name, as many as a message lists */
+#define MATCHES_MAX 8 /* matches that a message lists */
 
 struct match {
 	uint64_t address, size;
 	unsigned int type; /* STT_* */
 	bool superseded;
-	bool clone;	/* the compiler made it of a part or a special case of a C++ function */
+	bool clone;	/* the compiler made it from a part or a special case of a C++ function */
 	char where[64]; /* "parse.c", "parse(int)", "[ext4]"; may be empty */
 };
 
@@ -81,7 +81,7 @@ static bool is_clone(const struct match *m)
 	return m->clone;
 }
 
-/* Drops second-best matches if there are better ones. */
+/* Drops second-best matches if better ones exist. */
 static void drop(struct locate_search *s, bool (*second_best)(const struct match *m))
 {
 	size_t stored = s->nr < MATCHES_MAX ? s->nr : MATCHES_MAX, kept = 0;
@@ -104,7 +104,7 @@ static bool same_name(const struct locate_search *s, const char *name)
 	       (!name[s->len] || !strncmp(name + s->len, "@@", 2));
 }
 
-/* Ignores spaces, and a "const" that was left out. */
+/* Compares signatures without spaces; @asked may lack a "const". */
 static bool same_signature(const char *asked, const char *text)
 {
 	for (;;) {
@@ -364,7 +364,7 @@ static int not_found(struct locate_search *s, const struct locate_program *p, st
 	return error_set(err, -ENOENT, "no symbol '%.128s' in %.256s%s", s->name, p->path, hint);
 }
 
-/* Succeeds if one match is left and it has an address. */
+/* Succeeds if exactly one match is left and has an address. */
 static int judge(struct locate_search *s, const struct locate_program *p, struct error *err)
 {
 	char list[512];

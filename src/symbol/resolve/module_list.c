@@ -16,7 +16,7 @@ struct module_entry {
 
 /* Entries by name. Read-only once @read is set. */
 struct index {
-	bool read; /* if reading failed: */
+	bool read; /* if reading failed, @code and @why say why */
 	int code;
 	struct error why;
 	struct buf text;
@@ -88,7 +88,7 @@ static int compare(const void *pa, const void *pb, void *text)
 	return rc ? rc : (a->start > b->start) - (a->start < b->start);
 }
 
-/* The first entry of that name, or NULL. */
+/* Returns the first entry of that name, or NULL. */
 static const struct module_entry *find(const struct index *x, const char *name)
 {
 	const char *text = (const char *)x->text.data;
@@ -178,7 +178,7 @@ static void read_symbols(struct module_list *l, const char *path)
 
 	x->read = true;
 	x->code = kallsyms_read(path, text, &x->why);
-	/* So that the last line ends like the others. */
+	/* Makes the last line end like the others. */
 	if (!x->code && text->len && text->data[text->len - 1] != '\n')
 		x->code = buf_append(text, "\n", 1);
 	if (x->code)

@@ -19,7 +19,10 @@
 
 #define LINE_MAX_MAP (64u << 10) /* longer lines are skipped */
 
-/* @owner: the process's user, or ours if the process is gone. Returns a descriptor or -errno. */
+/*
+ * Opens @path. @owner: the user of the process, or ours if it has ended. Returns a descriptor or
+ * -errno.
+ */
 static int open_map(const char *path, uid_t owner, struct error *why)
 {
 	int rc, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -137,7 +140,7 @@ static int read_map(int fd, struct map_reader *m, uint64_t max, struct error *wh
 	return 0;
 }
 
-/* The number of @pid in its own pid namespace; @pid itself if it has none or is gone. */
+/* Returns the number of @pid in its own pid namespace; @pid itself if it has none or has ended. */
 static uint32_t inner_pid(const struct sources *src, uint32_t pid)
 {
 	char path[PATH_MAX], line[256];

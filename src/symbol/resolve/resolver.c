@@ -11,7 +11,7 @@
 
 #include "symbol/resolve/sources.h"
 
-/* Slots are allocated in blocks, each twice as long as the one before. Blocks never move. */
+/* Slots are allocated in blocks, each twice as large as the one before. Blocks never move. */
 #define BLOCK0	   64
 #define BLOCKS_MAX 24
 
@@ -169,7 +169,7 @@ static struct resolver_slot *block_new(size_t n)
 	return b;
 }
 
-/* Number of the block of dso @index; *@ret is the slot's index in it. */
+/* Returns the number of the block of dso @index; *@ret is the slot's index in it. */
 static unsigned int block_of(unsigned int index, size_t *ret)
 {
 	uint64_t n = (uint64_t)index + BLOCK0;
@@ -179,7 +179,7 @@ static unsigned int block_of(unsigned int index, size_t *ret)
 	return k;
 }
 
-/* The slot of dso @index, or NULL if it has not been made. */
+/* Returns the slot of dso @index, or NULL if it has not been made. */
 static const struct resolver_slot *slot_find(const struct resolver *r, unsigned int index)
 {
 	size_t at;
@@ -192,7 +192,7 @@ static const struct resolver_slot *slot_find(const struct resolver *r, unsigned 
 	return b ? b + at : NULL;
 }
 
-/* The slot of dso @index; NULL when out of memory. Lock-free if it exists already. */
+/* Returns the slot of dso @index; NULL when out of memory. Lock-free if it exists already. */
 static struct resolver_slot *slot_get(struct resolver *r, unsigned int index)
 {
 	size_t at;
@@ -282,7 +282,7 @@ static struct pid_map *pid_find(struct resolver *r, uint32_t pid)
 	return p;
 }
 
-/* Loads a process's map, or remembers that it has none. */
+/* Loads a process's map, or remembers that the process has none. */
 static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 {
 	struct error why = ERROR_INIT;
