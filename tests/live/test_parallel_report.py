@@ -87,8 +87,8 @@ def test_programs_that_come_and_go(lab):
 
 
 def test_rotated(lab):
-    # The ring of the task has room for a third of the calls, so at least these are recorded, however late the reader is. The
-    # task lasts until the rotation.
+    # The ring of the task has room for a third of the calls, so at least these are recorded, however late the reader
+    # is. The task lasts until the rotation.
     if len(CPUS) < 2:
         raise Skip('needs two CPUs')
     need_tracefs()
