@@ -230,12 +230,12 @@ struct ringtail_session_opts {
 
 /*
  * Opens events and output, starts the threads that record, and returns when events are enabled.
- * @opts may be NULL. Threads of the library have all signals blocked and are not recorded with this
- * process; of its own threads those that exist now are, and the threads that these start. Returns 0
- * with *@ret for ringtail_session_free(); -EINVAL for options that contradict each other; -ENOENT
- * for an event that does not exist; -EACCES or -EPERM where the kernel refuses; -EMFILE when
- * RLIMIT_NOFILE allows too few descriptors; -ESRCH for a process that does not exist; or another
- * negative errno of the system.
+ * @opts may be NULL. Threads of the library block all signals but those of their own faults, and
+ * are not recorded with this process; of its own threads those that exist now are, and the threads
+ * that these start. Returns 0 with *@ret for ringtail_session_free(); -EINVAL for options that
+ * contradict each other; -ENOENT for an event that does not exist; -EACCES or -EPERM where the
+ * kernel refuses; -EMFILE when RLIMIT_NOFILE allows too few descriptors; -ESRCH for a process that
+ * does not exist; or another negative errno of the system.
  */
 RINGTAIL_API int ringtail_session_start(const struct ringtail_session_opts *opts,
 					struct ringtail_session **ret, struct ringtail_error *err);

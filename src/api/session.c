@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The session runs in a thread of its own, with all signals blocked. The caller's thread commands
- * it over a socket, with the words of `ringtail ctl`.
+ * The session runs in a thread of its own, with signals blocked. The caller's thread commands it
+ * over a socket, with the words of `ringtail ctl`.
  */
 #include "record/session/session.h"
 
@@ -19,6 +19,7 @@
 #include "api/error.h"
 #include "api/options.h"
 #include "api/session_options.h"
+#include "sys/kernel/signal_mask.h"
 
 struct ringtail_session {
 	struct ringtail_session_opts given;
@@ -62,11 +63,10 @@ static void *run_session(void *arg)
 /* The thread inherits the mask: no signal of the process is delivered there. */
 static int start_thread(struct ringtail_session *s, struct error *err)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	signal_mask_block(&before);
 	rc = pthread_create(&s->thread, NULL, run_session, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	s->running = !rc;

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "base/hash.h"
 #include "record/initial/id_queue.h"
 #include "sys/kernel/priority.h"
+#include "sys/kernel/signal_mask.h"
 
 /* Bytes of waiting requests: some ten thousand files. */
 #define QUEUE_BYTES (1u << 20)
@@ -199,14 +199,12 @@ static void *work(void *arg)
 static int start(struct id_reader *r)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
+	sigset_t before;
 	int rc;
 
-	/* The thread blocks all signals: other threads handle them. */
-	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	signal_mask_block(&before);
 	rc = pthread_create(&r->thread, &attr, work, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -13,6 +12,7 @@
 #include "base/human.h"
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
+#include "sys/kernel/signal_mask.h"
 
 /* After so many bytes a reader drains all rings, so that reports can sort in little memory. */
 #define ROUND_BYTES (8u << 20)
@@ -443,14 +443,13 @@ static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*
 	return rc == -EINVAL ? -pthread_create(thread, NULL, main, w) : rc;
 }
 
-/* Both threads inherit a mask that blocks all signals: the main thread handles them. */
+/* Both threads inherit the mask: the main thread handles the signals of the process. */
 static int create_threads(struct worker *w, const pthread_attr_t *attr)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	signal_mask_block(&before);
 	rc = create_thread(&w->write_thread, attr, write_main, w);
 	w->writing = !rc;
 	if (!rc) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -226,6 +227,56 @@ static void test_takes_snapshots(void **state)
 	check_process(&before);
 }
 
+/* The signals that thread @tid of this process blocks, a bit each. */
+static uint64_t blocked_by(const char *tid)
+{
+	char path[64], line[256];
+	unsigned long long mask = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", tid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigBlk: %llx", &mask) == 1)
+			break;
+	fclose(f);
+	return mask;
+}
+
+static uint64_t bit_of(int signal)
+{
+	return 1ull << (signal - 1);
+}
+
+/* A handler for crashes is called in threads of the library, and a handler of ^C is not. */
+static void test_signals_of_its_threads(void **state)
+{
+	const struct place *place = *state;
+	const struct ringtail_session_opts opts = {
+		.size = sizeof(opts), .output = place->path, .events = "cpu-clock:u"};
+	const uint64_t faults = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) |
+				bit_of(SIGTRAP);
+	const uint64_t others = bit_of(SIGINT) | bit_of(SIGTERM) | bit_of(SIGPIPE) |
+				bit_of(SIGXFSZ) | bit_of(SIGALRM);
+	struct ringtail_session *s = start_or_skip(&opts);
+	DIR *tasks = opendir("/proc/self/task");
+	size_t threads = 0;
+	struct dirent *d;
+
+	assert_non_null(tasks);
+	while ((d = readdir(tasks))) {
+		if (*d->d_name == '.' || atoi(d->d_name) == getpid())
+			continue;
+		assert_int_equal(blocked_by(d->d_name) & faults, 0);
+		assert_int_equal(blocked_by(d->d_name) & others, others);
+		threads++;
+	}
+	closedir(tasks);
+	assert_true(threads >= 3); /* the session's, a reader and a writer */
+	ringtail_session_free(s);
+}
+
 static void test_failures_say_why(void **state)
 {
 	struct ringtail_session_opts opts = {.size = sizeof(opts), .events = "no-such-event"};
@@ -282,6 +333,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_records_this_process, make_place,
 						remove_place),
 		cmocka_unit_test_setup_teardown(test_takes_snapshots, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_signals_of_its_threads, make_place,
+						remove_place),
 		cmocka_unit_test(test_failures_say_why),
 		cmocka_unit_test(test_output_that_cannot_be_made),
 		cmocka_unit_test_setup_teardown(test_a_session_that_nobody_stops, make_place,
