@@ -278,9 +278,9 @@ static int count_overwritten(struct session *s, struct error *err)
  * A second request to end counts only after the message, because the user did not know before; then
  * the host may end the process.
  */
-static void say_slow(const struct session *s)
+static void say_slow(struct session *s)
 {
-	session_empty(s->host.stop);
+	session_empty(&s->host.stop);
 	messages_say(s->messages, MESSAGE_WARNING,
 		     "the output is slow: %zu MB are still to be written%s",
 		     crew_backlog(&s->crew) >> 20,

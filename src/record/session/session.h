@@ -51,8 +51,8 @@ struct session;
  */
 struct session_host {
 	/* Descriptors that do not block, such as a signalfd or an eventfd; -1: none. */
-	int stop;    /* readable: the recording is to end */
-	int request; /* readable: take a snapshot (with -M), or rotate */
+	int stop;    /* readable, or at its end (the host is gone): the recording is to end */
+	int request; /* readable: take a snapshot (with -M), or rotate; at its end: never again */
 
 	const struct notify *notify;	  /* the service manager; NULL: none */
 	const sigset_t *command_mask;	  /* signals that the command has blocked; NULL: ours */

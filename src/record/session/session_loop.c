@@ -310,13 +310,13 @@ static int on_report(struct session *s, struct error *err)
 	return rc ? rc : output_checkpoint(&s->output, err);
 }
 
-static int on_budget(struct session *s, struct error *err)
+static int on_budget(struct session *s)
 {
 	session_budget_look(&s->budget);
 	return 0;
 }
 
-static int on_service(struct session *s, struct error *err)
+static int on_service(struct session *s)
 {
 	struct control_figures figures = {0};
 	struct service_news news = {
@@ -332,7 +332,7 @@ static int on_service(struct session *s, struct error *err)
 	return 0;
 }
 
-static int on_hotplug(struct session *s, struct error *err)
+static int on_hotplug(struct session *s)
 {
 	hotplug_dispatch(&s->hotplug);
 	return 0;
@@ -355,14 +355,27 @@ static int on_control(struct session *s, struct error *err)
 	return s->command_error.code;
 }
 
-bool session_empty(int fd)
+bool session_empty(int *fd)
 {
 	char bytes[128]; /* fits a struct signalfd_siginfo and an eventfd's counter */
 	bool any = false;
+	ssize_t n;
 
-	while (read(fd, bytes, sizeof(bytes)) > 0)
+	if (*fd < 0)
+		return false;
+	while ((n = read(*fd, bytes, sizeof(bytes))) > 0)
 		any = true;
+	if (!n || (errno != EAGAIN && errno != EINTR))
+		*fd = -1;
 	return any;
+}
+
+/* Nobody is left to end the recording when the host has closed its end. */
+static bool stop_asked(struct session *s)
+{
+	bool had = s->host.stop >= 0;
+
+	return session_empty(&s->host.stop) || (had && s->host.stop < 0);
 }
 
 /*
@@ -380,8 +393,8 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 	if (s->state < SESSION_RUNNING)
 		return ms < PATIENCE_MS || poll(&stop, 1, 0) <= 0;
 	while_writing(s);
-	end = session_empty(s->host.stop);
-	asked = session_empty(s->host.request);
+	end = stop_asked(s);
+	asked = session_empty(&s->host.request);
 	if (end && s->slow_said)
 		return false;
 	s->stop |= end;
@@ -397,16 +410,16 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 	return true;
 }
 
-static int on_stop(struct session *s, struct error *err)
+static int on_stop(struct session *s)
 {
-	s->stop |= session_empty(s->host.stop);
+	s->stop |= stop_asked(s);
 	return 0;
 }
 
 /* A request for a snapshot counts even if the end was requested with it. */
 static int on_request(struct session *s, struct error *err)
 {
-	bool asked = session_empty(s->host.request);
+	bool asked = session_empty(&s->host.request);
 
 	if (asked && s->memory.flight)
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
@@ -420,7 +433,7 @@ static int on_request(struct session *s, struct error *err)
 }
 
 /* The command has ended. */
-static int on_end(struct session *s, struct error *err)
+static int on_end(struct session *s)
 {
 	workload_ended(&s->workload);
 	s->stop = true;
@@ -450,50 +463,101 @@ static int finish_triggers(struct session *s, struct error *err)
 	return serve_requests(s, err);
 }
 
+/*
+ * The sources of the loop, in the order in which one turn handles them. The end comes before a
+ * request, so that a request that came before it is handled in the same turn.
+ */
+enum session_source {
+	SOURCE_REPORT,
+	SOURCE_TICK,
+	SOURCE_DELAY,
+	SOURCE_BUDGET,
+	SOURCE_SERVICE,
+	SOURCE_CONTROL,
+	SOURCE_STOP,
+	SOURCE_REQUEST,
+	SOURCE_TURN,
+	SOURCE_HOTPLUG,
+	SOURCE_COMMAND,
+	SOURCES
+};
+
+/* The descriptor of a source now; -1: none. */
+static int source_fd(const struct session *s, enum session_source source)
+{
+	switch (source) {
+	case SOURCE_REPORT: return s->crew.report;
+	case SOURCE_TICK: return s->tick;
+	case SOURCE_DELAY: return s->delay;
+	case SOURCE_BUDGET: return session_budget_fd(&s->budget);
+	case SOURCE_SERVICE: return service_status_fd(&s->service);
+	case SOURCE_CONTROL: return session_control_fd(&s->control);
+	case SOURCE_STOP: return s->host.stop;
+	case SOURCE_REQUEST: return s->host.request;
+	case SOURCE_TURN: return s->turn;
+	case SOURCE_HOTPLUG: return hotplug_fd(&s->hotplug);
+	case SOURCE_COMMAND: return s->workload.pid ? s->workload.ended_fd : -1;
+	case SOURCES: break;
+	}
+	return -1;
+}
+
+/* A source has something. Returns 0 or a negative errno with @err filled. */
+static int source_handle(struct session *s, enum session_source source, struct error *err)
+{
+	switch (source) {
+	case SOURCE_REPORT: return on_report(s, err);
+	case SOURCE_TICK: return on_tick(s, err);
+	case SOURCE_DELAY: return on_delay(s, err);
+	case SOURCE_BUDGET: return on_budget(s);
+	case SOURCE_SERVICE: return on_service(s);
+	case SOURCE_CONTROL: return on_control(s, err);
+	case SOURCE_STOP: return on_stop(s);
+	case SOURCE_REQUEST: return on_request(s, err);
+	case SOURCE_TURN: return on_turn(s, err);
+	case SOURCE_HOTPLUG: return on_hotplug(s);
+	case SOURCE_COMMAND: return on_end(s);
+	case SOURCES: break;
+	}
+	return 0;
+}
+
+/* Waits for the sources, the entries of @polled before those of the triggers. */
+static int wait_for_sources(const struct session *s, struct pollfd *polled, struct error *err)
+{
+	for (enum session_source i = 0; i < SOURCES; i++)
+		polled[i] = (struct pollfd){.fd = source_fd(s, i), .events = POLLIN};
+	if (session_triggers_poll(&s->triggers, polled, SOURCES,
+				  !snapshot_service_waits(&s->memory)) >= 0)
+		return 0;
+	return errno == EINTR ? -EINTR : error_sys(err, -errno, "poll");
+}
+
+static int handle_sources(struct session *s, const struct pollfd *polled, struct error *err)
+{
+	int rc = take_triggers(s, err);
+
+	for (enum session_source i = 0; !rc && i < SOURCES; i++)
+		if (polled[i].revents)
+			rc = source_handle(s, i, err);
+	return rc ? rc : serve_requests(s, err);
+}
+
 int session_loop(struct session *s, struct error *err)
 {
-	const struct {
-		int fd;
-		int (*then)(struct session *s, struct error *err);
-	} watches[] = {
-		{s->crew.report, on_report},
-		{s->tick, on_tick},
-		{s->delay, on_delay},
-		{session_budget_fd(&s->budget), on_budget},
-		{service_status_fd(&s->service), on_service},
-		{session_control_fd(&s->control), on_control},
-		/*
-		 * The end comes first, so that a request that came before it is handled in the same
-		 * turn.
-		 */
-		{s->host.stop, on_stop},
-		{s->host.request, on_request},
-		{s->turn, on_turn},
-		{hotplug_fd(&s->hotplug), on_hotplug},
-		{s->workload.pid ? s->workload.ended_fd : -1, on_end},
-	};
-	enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
-	size_t nr = WATCHES + session_triggers_descriptors(&s->triggers);
+	size_t nr = SOURCES + session_triggers_descriptors(&s->triggers);
 	struct pollfd *polled = calloc(nr, sizeof(*polled));
 	int rc = 0;
 
 	if (!polled)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < WATCHES; i++)
-		polled[i] = (struct pollfd){.fd = watches[i].fd, .events = POLLIN};
-	session_triggers_watch(&s->triggers, polled + WATCHES);
+	session_triggers_watch(&s->triggers, polled + SOURCES);
 	while (!rc && !s->stop) {
-		if (session_triggers_poll(&s->triggers, polled, WATCHES,
-					  !snapshot_service_waits(&s->memory)) < 0) {
-			rc = errno == EINTR ? 0 : error_sys(err, -errno, "poll");
-			continue;
-		}
-		rc = take_triggers(s, err);
-		for (size_t i = 0; !rc && i < WATCHES; i++)
-			if (polled[i].revents)
-				rc = watches[i].then(s, err);
+		rc = wait_for_sources(s, polled, err);
 		if (!rc)
-			rc = serve_requests(s, err);
+			rc = handle_sources(s, polled, err);
+		else if (rc == -EINTR)
+			rc = 0;
 	}
 	if (!rc)
 		rc = finish_triggers(s, err);

@@ -67,8 +67,11 @@ int session_rotate_full(struct session *s, struct error *err); /* the writer is 
 /* Whether all outputs together have the size of --max-size. */
 bool session_at_max_size(const struct session *s);
 
-/* Empties a descriptor of the host. Returns whether it had anything. */
-bool session_empty(int fd);
+/*
+ * Empties a descriptor of the host, which becomes -1 at its end (or when it fails): poll(2) would
+ * report it for ever. Returns whether it had anything.
+ */
+bool session_empty(int *fd);
 
 /* While a pipe is written to from the main thread: as struct writer_patience. */
 bool session_wait_for_pipe(void *session, uint64_t ms);
