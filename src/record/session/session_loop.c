@@ -194,19 +194,28 @@ int session_open_memory(struct session *s, struct error *err)
 	return snapshot_service_open(&s->memory, &parts, err);
 }
 
-/* The events on @cpu are dead: opens them again. */
+int session_revive(struct session *s, int cpu)
+{
+	int rc = revive_cpu(s->opened, s->plan, cpu, s->crew.renumber), watched;
+
+	if (!rc) {
+		session_budget_revived(&s->budget);
+		revive_enable(s->opened, s->plan, cpu, s->control.running);
+	}
+	/* The caller tries again. */
+	if (rc == -ENODEV)
+		return rc;
+	watched = session_triggers_revive(&s->triggers, cpu);
+	if (watched)
+		messages_say(s->messages, MESSAGE_WARNING,
+			     "CPU %d is online again, and not all triggers are watched there: %s",
+			     cpu, strerror(-watched));
+	return rc;
+}
+
 static int revive(void *session, int cpu)
 {
-	struct session *s = session;
-	int rc = session_triggers_revive(&s->triggers, cpu);
-
-	if (!rc)
-		rc = revive_cpu(s->opened, s->plan, cpu, s->crew.renumber);
-	if (rc)
-		return rc;
-	session_budget_revived(&s->budget);
-	revive_enable(s->opened, s->plan, cpu, s->control.running);
-	return 0;
+	return session_revive(session, cpu);
 }
 
 int session_open_hotplug(struct session *s, struct error *err)

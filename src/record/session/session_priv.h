@@ -64,6 +64,12 @@ int session_start_control(struct session *s, struct error *err);
 int session_loop(struct session *s, struct error *err);	       /* RUNNING -> DRAINING */
 int session_rotate_full(struct session *s, struct error *err); /* the writer is held */
 
+/*
+ * The events on @cpu are dead: opens them again, those of triggers, too. A failure of triggers is
+ * only a message. Returns as revive_cpu().
+ */
+int session_revive(struct session *s, int cpu);
+
 /* Whether all outputs together have the size of --max-size. */
 bool session_at_max_size(const struct session *s);
 

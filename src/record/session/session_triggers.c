@@ -36,8 +36,9 @@ int session_triggers_start(struct session_triggers *st, struct error *err)
 int session_triggers_revive(struct session_triggers *st, int cpu)
 {
 	int rc = st->cut ? event_watch_revive(st->cut, cpu) : 0;
+	int asks = trigger_set_revive(st->asks, cpu);
 
-	return rc ? rc : trigger_set_revive(st->asks, cpu);
+	return rc ? rc : asks;
 }
 
 size_t session_triggers_descriptors(const struct session_triggers *st)

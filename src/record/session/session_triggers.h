@@ -29,7 +29,7 @@ void session_triggers_release(struct session_triggers *st);
 /* From now on. Returns 0 or a negative errno with @err filled. */
 int session_triggers_start(struct session_triggers *st, struct error *err);
 
-/* The events of @cpu were taken away: opens them again. As revive_cpu(). */
+/* The events of @cpu were taken away: opens all again. As revive_cpu(); the first error of any. */
 int session_triggers_revive(struct session_triggers *st, int cpu);
 
 /* How many descriptors there are, and their entries, which are to be behind all others. */

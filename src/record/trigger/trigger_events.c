@@ -55,8 +55,9 @@ static int events_revive(struct trigger *s, int cpu)
 {
 	const struct event_source *e = (const struct event_source *)s;
 	int rc = event_watch_revive(e->triggers[FIRST], cpu);
+	int ends = e->triggers[ENDS] ? event_watch_revive(e->triggers[ENDS], cpu) : 0;
 
-	return rc || !e->triggers[ENDS] ? rc : event_watch_revive(e->triggers[ENDS], cpu);
+	return rc ? rc : ends;
 }
 
 static void events_watch(const struct trigger *s, struct pollfd *ret)

@@ -114,9 +114,12 @@ int trigger_set_revive(struct trigger_set *t, int cpu)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && t && i < t->nr; i++)
-		if (t->sources[i]->ops->revive)
-			rc = t->sources[i]->ops->revive(t->sources[i], cpu);
+	for (size_t i = 0; t && i < t->nr; i++) {
+		struct trigger *s = t->sources[i];
+		int failed = s->ops->revive ? s->ops->revive(s, cpu) : 0;
+
+		rc = rc ? rc : failed;
+	}
 	return rc;
 }
 

@@ -36,7 +36,7 @@ void trigger_set_free(struct trigger_set *t);
 /* From now on. Returns 0 or a negative errno with @err filled. */
 int trigger_set_start(struct trigger_set *t, uint64_t now, struct error *err);
 
-/* As event_watch_revive(), of all. */
+/* As event_watch_revive(), of all; one that fails skips no other. The first error of any. */
 int trigger_set_revive(struct trigger_set *t, int cpu);
 
 /* How many descriptors are to be polled at most; trigger_set_watch() fills as many entries. */

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/session/session.h"
+#include "record/open/revive.h"
+#include "record/session/session_priv.h"
 #include "sys/io/timer.h"
 
 /* Turns of the loop that no source explains. */
@@ -35,6 +36,9 @@ int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout)
 	}
 	return __real_poll(fds, nr, timeout);
 }
+
+/* --- the host ------------------------------------------------------------------------------------
+ */
 
 /* Records this thread until @host ends it. */
 static void record(const struct session_host *host)
@@ -103,11 +107,69 @@ static void test_requests_that_have_ended_are_not_polled(void **state)
 	close(host.request);
 }
 
+/* --- a CPU that comes back -----------------------------------------------------------------------
+ */
+
+static struct {
+	int recorded, watched; /* what opening again returns */
+	size_t enabled, heard;
+} again;
+
+int __wrap_revive_cpu(struct opened *o, const struct plan *plan, int cpu, struct renumber *ids);
+void __wrap_revive_enable(const struct opened *o, const struct plan *plan, int cpu,
+			  const bool *running);
+int __wrap_session_triggers_revive(struct session_triggers *st, int cpu);
+
+int __wrap_revive_cpu(struct opened *o, const struct plan *plan, int cpu, struct renumber *ids)
+{
+	return again.recorded;
+}
+
+void __wrap_revive_enable(const struct opened *o, const struct plan *plan, int cpu,
+			  const bool *running)
+{
+	again.enabled++;
+}
+
+int __wrap_session_triggers_revive(struct session_triggers *st, int cpu)
+{
+	return again.watched;
+}
+
+static void hear(enum message_level level, const char *text, void *arg)
+{
+	again.heard++;
+}
+
+static void test_triggers_that_fail_keep_no_event_closed(void **state)
+{
+	const struct messages messages = {hear, NULL};
+	struct session s = {.messages = &messages};
+
+	memset(&again, 0, sizeof(again));
+	assert_int_equal(session_revive(&s, 1), 0);
+	assert_int_equal(again.enabled, 1);
+	assert_int_equal(again.heard, 0);
+	again.watched = -EMFILE;
+	assert_int_equal(session_revive(&s, 1), 0);
+	assert_int_equal(again.enabled, 2);
+	assert_int_equal(again.heard, 1);
+	again.recorded = -ENOTSUP;
+	assert_int_equal(session_revive(&s, 1), -ENOTSUP);
+	assert_int_equal(again.heard, 2);
+	/* It is not ready, and nothing is said until it is. */
+	again.recorded = -ENODEV;
+	assert_int_equal(session_revive(&s, 1), -ENODEV);
+	assert_int_equal(again.enabled, 2);
+	assert_int_equal(again.heard, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_host_that_is_gone_ends_the_recording),
 		cmocka_unit_test(test_requests_that_have_ended_are_not_polled),
+		cmocka_unit_test(test_triggers_that_fail_keep_no_event_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,6 +393,22 @@ static void test_how_long_ago(void **state)
 	lab_close(&lab);
 }
 
+/* A trigger that cannot be opened again keeps no other from it. */
+static void test_a_cpu_that_comes_back(void **state)
+{
+	static const char *const texts[] = {"cs", "page-faults", "migrations", NULL};
+	struct lab lab;
+
+	lab_open(&lab, "0", texts);
+	assert_int_equal(kernel.enabled, 3);
+	kernel.refusal = -EMFILE;
+	assert_int_equal(trigger_set_revive(lab.triggers, 0), -EMFILE);
+	assert_int_equal(kernel.enabled, 5);
+	assert_int_equal(trigger_set_revive(lab.triggers, 0), 0);
+	assert_int_equal(kernel.enabled, 8);
+	lab_close(&lab);
+}
+
 static void test_none(void **state)
 {
 	static const struct trigger_specs specs;
@@ -425,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_a_ring_that_was_full),
 		cmocka_unit_test(test_time_and_load),
 		cmocka_unit_test(test_how_long_ago),
+		cmocka_unit_test(test_a_cpu_that_comes_back),
 		cmocka_unit_test(test_none),
 	};
 
