@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feature sections: encoded and decoded, in the other byte order, and cut at every length. */
+/* Feature sections: encoded and decoded, in the other byte order, and truncated at every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -251,7 +251,7 @@ static void machine(void **state)
 	}
 }
 
-/* What only others write: in either order, and cut at every length. */
+/* Features of other recorders: in either order, and truncated at every length. */
 static void put_pmus(struct wire *w)
 {
 	wire_u32(w, 2);
@@ -627,7 +627,7 @@ static void build_ids(void **state)
 	buf_release(&b);
 }
 
-/* What tells files of one name apart stands where perf reads nothing but the rest of a name. */
+/* Device and inode stand where perf reads only the rest of a name. */
 static void build_ids_of_files(void **state)
 {
 	struct pd_build_id id = {

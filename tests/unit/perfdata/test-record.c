@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of every type except samples, in both byte orders and cut at every length. */
+/* Records of every type except samples, in both byte orders and truncated at every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -491,7 +491,7 @@ static void identity(void **unused)
 	}
 }
 
-/* A recorder reads no generation from /proc; the kernel tells it. */
+/* A recorder reads no generation from /proc; the kernel records it. */
 static void generations(void **unused)
 {
 	struct pd_mmap map = {.filename = "/a", .ino = 5, .pid = 1, .len = 0x1000};

@@ -96,7 +96,7 @@ __attribute__((noinline)) static uint64_t level(struct taken *t, unsigned int n)
 }
 #endif
 
-/* Tells the state what /proc/self/maps says. */
+/* Adds the maps of /proc/self/maps to the state. */
 static void add_maps(struct state *s, uint64_t *ret_stack_end)
 {
 	FILE *f = fopen("/proc/self/maps", "r");

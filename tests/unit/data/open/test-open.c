@@ -171,7 +171,7 @@ static void test_version1(void **state)
 	}
 }
 
-/* Cut anywhere: everything before the cut is read, and the cut is noted. */
+/* Truncated anywhere: everything before the end is read, and the end becomes a finding. */
 static void test_cut_anywhere(void **state)
 {
 	for (int swap = 0; swap < 2; swap++) {
@@ -260,7 +260,7 @@ static void test_features(void **state)
 		assert_int_equal(noted(df, DATA_DAMAGED, "feature 3"), 1);
 		data_close(df);
 
-		/* a table that is cut */
+		/* a truncated table */
 		image_set64(&im, table, table);
 		assert_int_equal(image_open_len(&im, table + 16, &df, NULL), 0);
 		assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &n), 0);
@@ -607,7 +607,7 @@ static void check_payload(struct data_scan *scan, uint64_t size)
 	free(words);
 }
 
-/* In the window, beyond it, cut. */
+/* In the window, behind it, truncated. */
 static void test_auxtrace(void **state)
 {
 	static const uint64_t sizes[] = {8, 4096, 3 << 20};

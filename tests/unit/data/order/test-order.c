@@ -130,7 +130,7 @@ static void test_many_runs(void **state)
 	image_release(&im);
 }
 
-/* With rounds, records come out before all is read: progress() tells how far the reading is. */
+/* With rounds, records come out before all is read: progress() reports how far the reading is. */
 static void note_progress(uint64_t done, uint64_t total, void *arg)
 {
 	uint64_t *last = arg;

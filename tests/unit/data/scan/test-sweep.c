@@ -283,7 +283,7 @@ enum frames {
 	FRAMES_ALONE,	   /* one a record, of whole records */
 	FRAMES_TWO,	   /* two a record */
 	FRAMES_CONTINUED,  /* one for all, as perf does it */
-	FRAMES_IN_BETWEEN, /* one a record, which cut records in two */
+	FRAMES_IN_BETWEEN, /* one a record, which split records in two */
 };
 
 /* Appends one container. */
@@ -342,7 +342,7 @@ static void test_compressed(void **state)
 	}
 }
 
-/* Bytes changed, cut out or put in, anywhere: whatever a walk makes of it, a sweep does too. */
+/* Bytes changed, removed or inserted, anywhere: a walk and a sweep deliver the same. */
 static void test_damaged(void **state)
 {
 	for (uint64_t seed = 1; seed <= 72; seed++) {

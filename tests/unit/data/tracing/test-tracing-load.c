@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Formats of tracepoints in a recording: loaded whole, cut anywhere, and used for printing. */
+/*
+ * Formats of tracepoints in a recording: loaded whole, truncated anywhere, and used for printing.
+ */
 #include <errno.h>
 
 #include "data-image.h"
@@ -180,7 +182,7 @@ static void test_functions(void **state)
 	check_function(offset_format, "<do_it+0x20>", "<0x1100>");
 }
 
-/* What is there of a blob that is cut is loaded, and what is not does no harm. */
+/* The rest of a truncated blob is loaded, and the missing part does no harm. */
 static void test_cut(void **state)
 {
 	for (size_t len = blob_length(text_format); len--;) {

@@ -443,7 +443,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	assert_int_equal(writer_append(w, text, 8, NULL, 0, &err), -EINVAL);
 	assert_int_equal(writer_finish(w, NULL, 0, &err), -EINVAL);
 	writer_close(w);
-	/* Each failure was told, and once. */
+	/* Each failure was reported once. */
 	assert_int_equal(d->errors, fail_at && fail_at <= d->writes);
 	return d->writes;
 }
@@ -708,7 +708,7 @@ static void full_disk(struct disk *d, const struct pd_evlist *list, unsigned int
 		buffer = 0;
 	}
 	fit = d->room - buffer < whole ? d->room - buffer : whole;
-	d->flushed = fit > 2000 ? fit - 2000 : d->flushed; /* header, table, a cut record */
+	d->flushed = fit > 2000 ? fit - 2000 : d->flushed; /* header, table, a truncated record */
 	check(d);
 	check_reader(d);
 	found = found_in(d);

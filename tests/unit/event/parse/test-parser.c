@@ -761,7 +761,7 @@ static void mutated_texts_do_no_harm(void **state)
 	}
 }
 
-/* libpfm4 is told to be on a machine whose events we know. */
+/* Makes libpfm4 believe in a machine whose events this test knows. */
 static void vendor_names_come_last(void **state)
 {
 	struct event_list list = {0};

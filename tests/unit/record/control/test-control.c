@@ -496,7 +496,7 @@ static void test_long_line_without_end(void **state)
 	lab_close(&lab);
 }
 
-/* One who reads no answers stops nothing; one who comes back gets whole ones. */
+/* A client that reads no answers stops nothing; a client that comes back gets whole answers. */
 static void test_unread_answers(void **state)
 {
 	char text[4096];
@@ -714,7 +714,7 @@ static void test_socket(void **state)
 	lab_close(&lab);
 }
 
-/* One who asks and does not read holds up himself, and only himself. */
+/* A client that asks and does not read delays itself, and only itself. */
 static void test_slow_client(void **state)
 {
 	enum { COMMANDS = 2000, LIST = 100000 };
@@ -746,7 +746,7 @@ static void test_slow_client(void **state)
 	}
 	assert_int_equal(got, sent * (LIST + 5));
 	assert_int_equal(control_stats(lab.control)->commands, sent + 1);
-	/* One who leaves with answers due is forgotten. */
+	/* The server forgets a client that leaves before its answers. */
 	send_text(slow, "evlist\nevlist\nevlist\n");
 	settle(&lab, 0);
 	close(slow);

@@ -168,7 +168,7 @@ static void tick(struct rig *rig)
 /* --- snapshots -----------------------------------------------------------------------------------
  */
 
-/* A file that snapshots are written to, as those see it who read it. */
+/* A file that snapshots are written to, as its readers see it. */
 struct file {
 	struct buf sideband, samples;
 	uint64_t now; /* the time of the last record of the snapshot */
@@ -323,7 +323,7 @@ static int by_moment(const void *a, const void *b)
 	return moment_before(x->at, y->at) ? -1 : moment_before(y->at, x->at);
 }
 
-/* No end is told twice, but behind the name of who had ended before (record/live.h). */
+/* Each end is reported once, or behind the name of a task that ended before (record/live.h). */
 static struct state *state_of(const struct file *f)
 {
 	const struct pd_evsel evsel = {.attr = life_attr};

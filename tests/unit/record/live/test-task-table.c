@@ -306,7 +306,7 @@ static void test_like_the_model(void **state)
 	}
 }
 
-/* Who has ended, by name. */
+/* The tasks that have ended, by name. */
 static int learn_ended(const struct perf_event_header *hdr, void *arg)
 {
 	const struct pd_evsel evsel = {.attr = attr};

@@ -63,7 +63,7 @@ static void test_once(void **state)
 	lost_carryover_free(l);
 }
 
-/* Rings that lose at any time, tell it some time later, and are cut at any time. */
+/* Rings that lose at any time, report it some time later, and are rotated at any time. */
 static void test_sums(void **state)
 {
 	(void)state;
@@ -80,7 +80,7 @@ static void test_sums(void **state)
 			switch (rand() % 8) {
 			case 0:
 				for (i = 0; i < CPUS; i++) {
-					/* The counter has at least what was told. */
+					/* The counter has at least the reported losses. */
 					assert_true(here[i] <= lost[i] - counted[i]);
 					outputs += lost[i] - counted[i];
 					assert_int_equal(lost_carryover_credit(
@@ -96,7 +96,7 @@ static void test_sums(void **state)
 			case 3:
 				here[i] += tell(l, i - 1, lost[i] - told[i]);
 				told[i] = lost[i];
-				/* All is told: the same as what the counter has. */
+				/* All losses are reported: as many as the counter has. */
 				assert_int_equal(here[i], lost[i] - counted[i]);
 				break;
 			default: lost[i] += n; all += n;

@@ -19,7 +19,7 @@
 struct lab {
 	struct hotplug h;
 	char said[1024];
-	int refuse; /* what opening again comes to */
+	int refuse; /* result of opening again */
 	size_t refused;
 };
 
@@ -153,7 +153,7 @@ static void test_named(void **state)
 	hotplug_release(&lab.h);
 }
 
-/* One that is away for less than a look takes is told by the kernel, in order. */
+/* A CPU that is offline for less than a scan takes: the kernel reports it, in order. */
 static void test_told_by_the_kernel(void **state)
 {
 	static const struct {

@@ -359,7 +359,7 @@ static void test_user_only(void **state)
 				      "which is left out\n");
 	lab_close(&lab);
 
-	/* Who asks for the kernel is not given something else. */
+	/* A user who asks for the kernel gets nothing else. */
 	assert_int_equal(lab_open(&lab, &k, "cpu-clock:k"), -EACCES);
 	assert_non_null(strstr(lab.err.text, "perf_event_paranoid"));
 	lab_close(&lab);

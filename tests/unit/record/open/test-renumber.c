@@ -126,7 +126,7 @@ static void test_generations(void **state)
 	renumber_free(NULL);
 }
 
-/* What is dropped before anybody has renumbered it is told under the id that the output has. */
+/* Samples dropped before any renumbering are reported under the id that the output has. */
 static void test_shed(void **state)
 {
 	struct plan_event event = {

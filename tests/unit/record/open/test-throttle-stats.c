@@ -196,7 +196,7 @@ static void what_is_short_is_no_warning(void **state)
 	throttle_stats_free(t);
 }
 
-/* Who ran stands in the record only where the event says so. */
+/* The record names the task only if the event asks for it. */
 static void tell_of_task(struct throttle_stats *t, uint32_t type, uint64_t id, uint32_t tid,
 			 uint64_t time)
 {
@@ -247,7 +247,7 @@ static void idle_cpus_are_no_warning(void **state)
 	throttle_stats_free(t);
 }
 
-/* Of a ring that is overwritten: the end is known before who ran at the beginning. */
+/* Of an overwrite ring: the end is read before the task at the beginning. */
 static void idle_backward(void **state)
 {
 	struct plan_event newest = events[2];

@@ -256,7 +256,7 @@ static void expect(struct fixture *f, size_t marks)
 	expect_stats(f->stage, &f->in, f->keeper.got.len, marks);
 }
 
-/* Runs of one content, cut anywhere, with flushes and marks in between. */
+/* Runs of one content, split anywhere, with flushes and marks in between. */
 static void random_runs(enum content content, int level, size_t most)
 {
 	struct fixture f;
@@ -297,7 +297,7 @@ static void random_runs_come_out_whole(void **state)
 	random_runs(MIXED, 7, 65528);
 }
 
-/* A run that is cut at each of its bytes that a ring can end at. */
+/* A run that is split at each byte where a ring can end. */
 static void every_cut(void **state)
 {
 	struct buf b = {0};
@@ -495,7 +495,7 @@ static void level_drops_while_rings_fill(void **state)
 	int level;
 
 	begin(&f, 19);
-	assert_int_equal(level_when(&f, &full, 99), 19); /* nobody tells of rings yet */
+	assert_int_equal(level_when(&f, &full, 99), 19); /* nobody reports rings yet */
 	compress_watch(f.stage, 0, asked_fullness, &full);
 	assert_int_equal(level_when(&f, &full, 0), 19);
 	assert_int_equal(level_when(&f, &full, 19), 19);

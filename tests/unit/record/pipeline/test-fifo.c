@@ -139,7 +139,7 @@ static void marks_keep_their_place(void **state)
 	fifo_free(f);
 }
 
-/* A producer that wants room is told once, and then a piece of any length has some. */
+/* A producer that wants room is notified once, and then a piece of any length has room. */
 static void room_is_told(void **state)
 {
 	unsigned int seed = 5;

@@ -237,7 +237,7 @@ static void test_all_arrives(void **state)
 	}
 }
 
-/* A patient reader waits for a slow writer, who has a thread of its own; nothing is given up. */
+/* A patient reader waits for a slow writer, which has a thread of its own; nothing is dropped. */
 static void *write_slowly(void *arg)
 {
 	struct lab *lab = arg;

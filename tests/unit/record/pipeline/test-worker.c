@@ -32,7 +32,7 @@ struct counter {
 	uint64_t bytes, fail_after; /* 0: never */
 	uint64_t at_flush;	    /* bytes */
 	_Atomic unsigned int flushed;
-	int failed;	    /* what worker_opts.failed was told */
+	int failed;	    /* argument of worker_opts.failed */
 	uint64_t discarded; /* bytes, after that */
 	sem_t *gate;	    /* NULL, or it takes nothing until this is posted */
 };
@@ -234,7 +234,7 @@ static void drain_includes_flush(void **state)
 	}
 }
 
-/* One fails by itself, the other goes on until it is told. */
+/* One worker fails by itself; the other goes on until the test ends it. */
 static void error_is_told(void **state)
 {
 	struct lab *lab = *state;

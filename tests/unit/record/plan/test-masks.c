@@ -245,7 +245,7 @@ static void written(void **unused)
 		{BIG, NULL, "0-7", "0-3/3:4-7/4", "0-3/3:4-7/4"},
 		{BIG, NULL, NULL, "0-15/0-15", "0-15/0-15"},
 
-		/* Cut to what is recorded; an affinity of which nothing is recorded stays. */
+		/* Reduced to the recorded CPUs; an affinity without any recorded CPU stays. */
 		{BIG, NULL, "3,4", "0-3/3:4-7/4", "3/3:4/4"},
 		{BIG, NULL, "2,5", "0-3/3:4-7/4", "2/3:5/4"},
 		{BIG, NULL, "0-7", "0-9/0-9", "0-7/0-7"},

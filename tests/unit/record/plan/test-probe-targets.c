@@ -184,7 +184,7 @@ static void leave_probe(const struct tree *tree, pid_t pid)
 	tree_file(tree, path, "1\n");
 }
 
-/* A process that nobody has waited for is one, too; who lives keeps its probe. */
+/* A zombie counts as ended; a living process keeps its probe. */
 static void test_probes_of_the_dead_are_removed(void **state)
 {
 	char gone[64], alive[64], path[PATH_MAX];
@@ -202,7 +202,7 @@ static void test_probes_of_the_dead_are_removed(void **state)
 	leave_probe(&tree, pid);
 	leave_probe(&tree, getppid());
 	tree_file(&tree, "uprobe_events", "");
-	/* There is nobody who would carry the commands out. */
+	/* Nobody is there to carry the commands out. */
 	assert_int_equal(tracefs_probe_new(tree.root, SELF, 0, false, &probe, &err), -ENOENT);
 	tree_path(&tree, "uprobe_events", path);
 	assert_int_equal(file_read_at(-1, path, &commands), 0);

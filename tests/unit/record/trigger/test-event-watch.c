@@ -144,7 +144,7 @@ static void test_newest_is_told(void **state)
 	lab_close(&lab);
 }
 
-/* All that was put is told once, wherever in the ring it lies. */
+/* All events are reported once, wherever in the ring they lie. */
 static void test_each_is_told_once(void **state)
 {
 	struct lab lab = {.opts.target.command = command};

@@ -25,7 +25,7 @@
 /* All samples in the order of time, and which of them end something slow. */
 struct world {
 	struct latency_sample samples[SAMPLES];
-	uint64_t took[SAMPLES]; /* of an end; 0: not told, as it was fast or had no start */
+	uint64_t took[SAMPLES]; /* of an end; 0: not reported, as it was fast or had no start */
 	bool told[SAMPLES];
 	size_t read[CPUS]; /* index of the first that this ring has not given */
 	size_t told_nr;
@@ -47,7 +47,7 @@ static void make_world(struct world *w, bool stay, uint32_t full)
 					     .cpu = (stay ? tid : (uint32_t)rand()) % CPUS,
 					     .pid = 1,
 					     .tid = tid};
-		/* A thread may be told to start twice, or to end what was never seen to start. */
+		/* A thread may start twice, or end without a start. */
 		s->ends = (since[tid] && rand() % 10) || rand() % 50 == 0;
 		if (s->ends && since[tid] && now - since[tid] > SLOW)
 			w->took[i] = now - since[tid];
@@ -127,7 +127,7 @@ static void test_all_are_told_once(void **state)
 	}
 }
 
-/* slow() sees that what is told took place, or less where that is told. */
+/* slow() checks that each reported latency took place, or less where that is reported. */
 static void test_losses_make_no_pairs(void **state)
 {
 	static const size_t rooms[] = {2, 10, 20, 35};
@@ -167,7 +167,7 @@ static void test_other_cpus_are_told(void **state)
 	}
 }
 
-/* Nor are those told who come from a CPU that has lost, or go there. */
+/* Latencies of threads from or to a CPU with losses are not reported either. */
 static void test_to_and_from_a_full_ring(void **state)
 {
 	static const uint32_t cpus[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};

@@ -26,7 +26,7 @@ struct lab {
 	struct snapshot_request asked[64];
 	uint64_t asked_at[64];
 	size_t nr;
-	uint64_t left_out[RINGS]; /* by ring: samples that had no room, and were not told yet */
+	uint64_t left_out[RINGS]; /* by ring: samples without room that are not reported yet */
 };
 
 static int on_request(void *arg, const struct snapshot_request *request)
@@ -103,7 +103,7 @@ static void wait_until(struct lab *lab, uint64_t until)
 	lab->now = until;
 }
 
-/* What finds no room is told with the next that does; that of the first ring is counted, too. */
+/* The next sample with room reports those without; those of the first ring are counted, too. */
 static void happen_of(struct lab *lab, size_t ring, uint64_t id, uint64_t pid_tid)
 {
 	if (lab->left_out[ring] && put_lost(ring, id, lab->left_out[ring], lab->now))
@@ -179,7 +179,7 @@ static void test_what_waits_is_asked_at_the_end(void **state)
 	assert_string_equal(lab.asked[0].what.reason, "a switch");
 	trigger_set_finish(lab.triggers, lab.polled, lab.now);
 	assert_int_equal(lab.nr, 1);
-	/* Those that nobody looked at are, too. */
+	/* A trigger on a descriptor that nobody polled counts, too. */
 	lab.now += S;
 	happen(&lab, 0, 1);
 	trigger_set_finish(lab.triggers, lab.polled, lab.now);
@@ -221,7 +221,7 @@ static void test_our_own_events(void **state)
 	lab_close(&lab);
 }
 
-/* What happens in a pause is told soon after it, whether anything follows or not; and once. */
+/* Events in a pause are reported soon after it, and once, whether or not anything follows. */
 static void test_what_a_pause_hides(void **state)
 {
 	static const char *const texts[] = {"cs,limit=1000/1s", NULL};
@@ -315,7 +315,7 @@ static void test_a_thread_that_moves(void **state)
 	lab_close(&lab);
 }
 
-/* Nothing is told of threads whose samples may be lost, and that is said. */
+/* Threads whose samples may be lost are not reported, and a message says so. */
 static void test_a_ring_that_was_full(void **state)
 {
 	static const char *const texts[] = {"latency:cs..page-faults>5ms", NULL};

@@ -59,7 +59,7 @@ static struct frame make_frame(uint32_t *seed)
 	};
 }
 
-/* Recursion, samples without a chain, and chains that were cut on the side of the sample. */
+/* Recursion, samples without a chain, and chains truncated on the side of the sample. */
 static struct sample make_sample(uint32_t *seed)
 {
 	struct sample s = {.cpu = rnd(seed) % 2, .period = rnd(seed) % 20};

@@ -563,7 +563,7 @@ static void try_bytes(struct place *p, const uint8_t *data, size_t len)
 		ask_all(p);
 }
 
-/* Cut and damaged files: no crash, and a file cut before its tables has a reason. */
+/* Truncated and damaged files: no crash, and a file truncated before its tables has a reason. */
 static void test_damaged(void **state)
 {
 	static const char source[] =
