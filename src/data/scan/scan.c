@@ -74,7 +74,7 @@ struct data_scan {
 	} while (0)
 
 /* Severity of an incomplete record at the end of the file. */
-static enum data_severity cut_severity(const struct data_scan *scan)
+static enum data_severity truncated_severity(const struct data_scan *scan)
 {
 	return scan->pos >= scan->seg->sure ? DATA_ODD : DATA_DAMAGED;
 }
@@ -492,7 +492,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	if (rc)
 		return rc;
 	if (!p) {
-		scan_note(scan, cut_severity(scan), scan->pos,
+		scan_note(scan, truncated_severity(scan), scan->pos,
 			  "a record expected, found the last %" PRIu64 " bytes", left);
 		return stop(scan);
 	}
@@ -505,7 +505,7 @@ static int next_outer(struct data_scan *scan, struct data_record *ret, bool *ret
 	if (rc)
 		return rc;
 	if (!p) {
-		scan_note(scan, cut_severity(scan), scan->pos,
+		scan_note(scan, truncated_severity(scan), scan->pos,
 			  "a record of %u bytes (type %" PRIu32
 			  ") expected, found the last %" PRIu64 " bytes",
 			  hdr.size, hdr.type, scan->to - scan->pos);

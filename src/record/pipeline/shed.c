@@ -11,10 +11,10 @@
 struct shed_event {
 	uint64_t id;
 	unsigned int event;
-	uint64_t dropped; /* samples not reported yet */
-	uint64_t time;	  /* of the last of them, ns */
-	uint64_t cut[2];  /* user stacks: LOSS_STACK_RING, LOSS_STACK */
-	int cpu;	  /* of the descriptor's ring; set when anything is truncated or dropped */
+	uint64_t dropped;      /* samples not reported yet */
+	uint64_t time;	       /* of the last of them, ns */
+	uint64_t truncated[2]; /* user stacks: LOSS_STACK_RING, LOSS_STACK */
+	int cpu; /* of the descriptor's ring; set when anything is truncated or dropped */
 };
 
 struct shed {
@@ -73,9 +73,9 @@ int shed_cut(const struct shed *s, struct loss *ret)
 	for (size_t i = 0; !rc && i < s->nr; i++) {
 		const struct shed_event *e = &s->events[i];
 
-		rc = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->cut[0]);
+		rc = loss_add(ret, LOSS_STACK_RING, e->event, e->cpu, e->truncated[0]);
 		if (!rc)
-			rc = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->cut[1]);
+			rc = loss_add(ret, LOSS_STACK, e->event, e->cpu, e->truncated[1]);
 	}
 	return rc;
 }
@@ -99,8 +99,8 @@ static struct shed_event *event_of(struct shed *s, const uint8_t *sample, size_t
  * Moves the sample at @from to @to without its user stack: a stack size of 0 is followed by neither
  * data nor dyn_size. Returns the new size of the sample.
  */
-static size_t move_cut(const struct plan *plan, const struct shed_event *e, uint8_t *to,
-		       const uint8_t *from, size_t size)
+static size_t move_truncated(const struct plan *plan, const struct shed_event *e, uint8_t *to,
+			     const uint8_t *from, size_t size)
 {
 	const struct pd_evsel evsel = {.attr = plan->events[e->event].attr};
 	struct perf_event_header hdr;
@@ -137,11 +137,11 @@ size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 		if (hdr.type == PERF_RECORD_SAMPLE)
 			e = event_of(s, from + at, hdr.size);
 		if (e)
-			left = move_cut(s->plan, e, to + made, from + at, hdr.size);
+			left = move_truncated(s->plan, e, to + made, from + at, hdr.size);
 		else
 			memmove(to + made, from + at, hdr.size);
 		if (left < hdr.size) {
-			e->cut[cause == LOSS_STACK]++;
+			e->truncated[cause == LOSS_STACK]++;
 			e->cpu = cpu;
 		}
 		made += left;

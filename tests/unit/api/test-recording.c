@@ -232,7 +232,7 @@ static void test_sizes_of_options(void **state)
 }
 
 /* Makes a file of @size bytes, the first of files[0]; its path is in @path. */
-static void cut_file(size_t size, char path[32])
+static void truncated_file(size_t size, char path[32])
 {
 	char *bytes = malloc(size);
 	FILE *f = fopen(CORPUS "/google+perf_data_converter/src/quipper/testdata/"
@@ -264,7 +264,7 @@ static void test_bad_input(void **state)
 	assert_int_equal(ringtail_recording_open(CORPUS "/EXPECTED.tsv", &of_anybody, &r, &err),
 			 -EBADMSG);
 	assert_non_null(strstr(err.text, "EXPECTED.tsv: offset 0x"));
-	cut_file(20, path);
+	truncated_file(20, path);
 	assert_int_equal(ringtail_recording_open(path, &of_anybody, &r, &err), -ENODATA);
 	assert_non_null(strstr(err.text, path));
 	assert_int_equal(ringtail_recording_open(path, &of_anybody, &r, NULL), -ENODATA);
@@ -281,7 +281,7 @@ static void test_damage_is_a_finding(void **state)
 	size_t damaged = 0, i;
 	char path[32];
 
-	cut_file(300001, path);
+	truncated_file(300001, path);
 	if (ringtail_recording_open(path, &of_anybody, &r, &err))
 		fail_msg("%s", err.text);
 	seen = walk_all(r, NULL);

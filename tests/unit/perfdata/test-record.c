@@ -726,13 +726,13 @@ static void check_case(const struct record_case *k, uint64_t sample_type)
 	for (size_t n = 0; n < native.len; n++) {
 		int err;
 
-		hdr = wire_cut(&native, n);
+		hdr = wire_truncated(&native, n);
 		err = pd_record_decode(hdr, e, &r);
 		if (!trailer)
 			assert_int_equal(err, n + k->slack < native.len ? -EBADMSG : 0);
 		pd_record_time(hdr, e);
 		free(hdr);
-		hdr = wire_cut(&foreign, n);
+		hdr = wire_truncated(&foreign, n);
 		err = pd_record_to_host(hdr, list);
 		if (!trailer)
 			assert_int_equal(err, n + k->slack < native.len ? -EBADMSG : 0);

@@ -276,13 +276,13 @@ static void check_layout(const struct pd_attr *attr)
 
 	put_sample(&foreign, attr, true);
 	for (size_t n = 0; n < native.len; n++) {
-		hdr = wire_cut(&native, n);
+		hdr = wire_truncated(&native, n);
 		at = ~(size_t)0;
 		assert_int_equal(pd_sample_decode(hdr, e, &s, &at), -EBADMSG);
 		assert_true(at <= n);
 		pd_record_time(hdr, e);
 		free(hdr);
-		hdr = wire_cut(&foreign, n);
+		hdr = wire_truncated(&foreign, n);
 		assert_int_equal(pd_record_to_host(hdr, list), -EBADMSG);
 		free(hdr);
 	}

@@ -76,7 +76,7 @@ static inline struct perf_event_header *wire_end(struct wire *w)
 }
 
 /* Copies the first @n bytes of a record to a block of exactly that size; its header has size @n. */
-static inline struct perf_event_header *wire_cut(const struct wire *w, size_t n)
+static inline struct perf_event_header *wire_truncated(const struct wire *w, size_t n)
 {
 	struct perf_event_header *hdr = malloc(n < sizeof(*hdr) ? sizeof(*hdr) : n);
 

@@ -222,7 +222,7 @@ static void test_own_chain(void **state)
 }
 
 /* However much of the stack there is, and however many frames are wanted: a part of the chain. */
-static void test_cut_stacks(void **state)
+static void test_truncated_stacks(void **state)
 {
 	struct place *p = *state;
 	struct taken t = p->taken;
@@ -482,7 +482,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_own_chain, place_new, place_free),
-		cmocka_unit_test_setup_teardown(test_cut_stacks, place_new, place_free),
+		cmocka_unit_test_setup_teardown(test_truncated_stacks, place_new, place_free),
 		cmocka_unit_test_setup_teardown(test_dropped_tables, place_new, place_free),
 		cmocka_unit_test_setup_teardown(test_any_bytes, place_new, place_free),
 		cmocka_unit_test(test_expressions),

@@ -172,7 +172,7 @@ static void test_version1(void **state)
 }
 
 /* Truncated anywhere: everything before the end is read, and the end becomes a finding. */
-static void test_cut_anywhere(void **state)
+static void test_truncated_anywhere(void **state)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct image im = {.swap = swap};
@@ -1163,7 +1163,7 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_no_recording),
 		cmocka_unit_test(test_version1),
-		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_truncated_anywhere),
 		cmocka_unit_test(test_size_zero),
 		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_features_overlap),

@@ -183,7 +183,7 @@ static void test_functions(void **state)
 }
 
 /* The rest of a truncated blob is loaded, and the missing part does no harm. */
-static void test_cut(void **state)
+static void test_truncated(void **state)
 {
 	for (size_t len = blob_length(text_format); len--;) {
 		struct image im = {0};
@@ -210,7 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_printk),
 		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
