@@ -53,11 +53,12 @@ def top_ten(text, samples=1000):
     """The ten heaviest symbols with their percentages; rows that tie with the tenth are left out.
 
     An address is no symbol: of a single sample caught within an exec, ringtail says where it was and
-    perf takes a map of the program before. Entries of a PLT that perf 6.1 does not know (.plt.sec, .plt.got) are to
-    it the function before them, _init. From a percent on, and from three samples, such rows count, too.
+    perf takes a map of the program before. Entries of a PLT that perf does not know (.plt.sec, .plt.got) are to
+    6.1 the function before them, _init, and to 6.12 the section. From a percent on, and from three samples, such rows
+    count, too.
     """
     least = max(1, 250 / max(samples, 1))
-    rows = [(p, s) for p, s in table(text) if p >= least or not re.search(r'\[.\] (0x|_init$|.*@plt$)', s)]
+    rows = [(p, s) for p, s in table(text) if p >= least or not re.search(r'\[.\] (0x|_init$|\.plt|.*@plt$)', s)]
     # perf 6.1 leaves the parameters of C++ functions out and adds overloads up.
     rows = [(p, re.sub(r'(?<=\w)\(.*', '', s)) for p, s in rows if '::' not in s]
     last = rows[10][0] if len(rows) > 10 else -1.0

@@ -67,7 +67,7 @@ def test_it_records_from_the_start_of_the_machine(lab):
 def test_it_leaves_others_alone(lab):
     """Another recording of root's has its socket beside the service's, and is commanded when that is gone."""
     with Machine(lab) as m:
-        verified = m.run('systemd-analyze', 'verify', 'ringtail.service')
+        verified = m.run('systemd-analyze', '--man=no', 'verify', 'ringtail.service')
         assert not verified.stdout and not verified.stderr, verified
         other = m.start('ringtail', 'record', '-q', '-e', 'cpu-clock', '-M', '1M', '-o', '/tmp/p.data', '--', 'sleep', '600')
         wait_for(lambda: len(m.shell('ls /run/ringtail').split()) == 2, what='two sockets')

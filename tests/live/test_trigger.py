@@ -455,7 +455,7 @@ def test_what_cannot_be_meant(lab):
             (['--trigger', 'cs'], 2, '-M'),
             (['-M', '1M', '--trigger', 'cycles'], 2, 'how many'),
             (['-M', '1M', '--trigger', 'dummy'], 2, 'never'),
-            (['-M', '1M', '--trigger', 'cs,limt=1/1s'], 2, 'after=, limit=, reason='),
+            (['-M', '1M', '--trigger', 'cs,limits=1/1s'], 2, 'after=, limit=, reason='),
             (['-M', '1M', '--trigger', 'sched:no_such_thing'], 1, 'no_such_thing'),
             (['-M', '1M', '--trigger', 'cs prev_pid > 1'], 2, 'tracepoints'),
             (['-M', '1M', '--trigger', 'cs', '--filter', 'prev_pid > 1'], 2, '--filter'),

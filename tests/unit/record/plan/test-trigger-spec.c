@@ -170,7 +170,7 @@ static void test_what_is_none(void **state)
 		{"sched:sched_switch,limit=1/0s", -EINVAL, "0s"},
 		{"sched:sched_switch,reason=", -EINVAL, "reason"},
 		{"sched:sched_switch,soon=1s", -EINVAL, "options are after="},
-		{"cs,limt=1/1s", -EINVAL, "'limt=1/1s': options are after="},
+		{"cs,limits=1/1s", -EINVAL, "'limits=1/1s': options are after="},
 		{"sched:sched_switch prev_pid == 1,afer=2s", -EINVAL, "'afer=2s': options are"},
 		{"sched:sched_switch prev_comm == \"a/b\" || prev_comm ~ /x,Limit=1/1s,after=1s",
 		 -EINVAL, "'Limit=1/1s': options are"},

@@ -639,7 +639,7 @@ static void check_escape(const char *in, size_t len, const char *out)
 static void test_escape(void **state)
 {
 	check_escape("plain", 5, "plain");
-	check_escape("caf\xc3\xa9", 5, "caf\xc3\xa9");
+	check_escape("\xc3\xa9t\xc3\xa9", 5, "\xc3\xa9t\xc3\xa9");
 	check_escape("\033[2J", 4, "\\x1b[2J");
 	check_escape("a\nb\tc", 5, "a\\x0ab\\x09c");
 	check_escape("\xc3", 1, "\\xc3");
