@@ -329,7 +329,7 @@ static const struct bad_row bad_rows[] = {
 	{"mem-load", -ENOENT, "'mem-loads'"},
 	{"zzzzzzzzzzzz", -ENOENT, "unknown event 'zzzzzzzzzzzz'; ringtail-events(5) and 'perf list' "},
 	{"latency:sched:sched_switch..sched:sched_switch>1ms", -ENOENT, "give it to --trigger"},
-	{"cs,psi:cpu:10/1000", -EINVAL, "character 4 of 'cs,psi:cpu:10/1000': 'psi:cpu:10' is no"},
+	{"cs,psi:cpu:10/1000", -EINVAL, "character 4 of 'cs,psi:cpu:10/1000': 'psi:cpu:10' is a trigger"},
 	{"probe_ls:main", -ENOENT, "uprobe:FILE:FUNCTION"},
 	{"sched_switch", -ENOENT, "did you mean 'sched:sched_switch'?"},
 	{"sched_swich", -ENOENT, "did you mean 'sched:sched_switch'?"},
