@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A thread that migrates: it runs on each CPU in turn, and calculates.
+ *
+ * usage: roam MILLISECONDS [STAY [THREADS]]      (STAY: milliseconds on a CPU, default 20)
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static long duration_ms, stay_ms = 20;
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void *roam(void *first_cpu)
+{
+	long end = now_ms() + duration_ms, nr = sysconf(_SC_NPROCESSORS_ONLN);
+	volatile unsigned long x = 0;
+	cpu_set_t cpus;
+
+	for (long cpu = (long)first_cpu; now_ms() < end; cpu++) {
+		long leave = now_ms() + stay_ms;
+
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu % nr, &cpus);
+		/* Fails for a CPU that is offline. */
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+		while (now_ms() < leave)
+			for (int i = 0; i < 1000; i++)
+				x += i;
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[64];
+	long nr = 1;
+
+	if (argc < 2 || argc > 4) {
+		fprintf(stderr, "usage: roam MILLISECONDS [STAY [THREADS]]\n");
+		return 2;
+	}
+	duration_ms = atol(argv[1]);
+	if (argc > 2)
+		stay_ms = atol(argv[2]);
+	if (argc > 3)
+		nr = atol(argv[3]);
+	for (long i = 1; i < nr && i < 64; i++)
+		if (pthread_create(&threads[i], NULL, roam, (void *)i))
+			return 1;
+	roam(NULL);
+	for (long i = 1; i < nr && i < 64; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
