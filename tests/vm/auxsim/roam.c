@@ -24,7 +24,6 @@ static long now_ms(void)
 static void *roam(void *first_cpu)
 {
 	long end = now_ms() + duration_ms, nr = sysconf(_SC_NPROCESSORS_ONLN);
-	volatile unsigned long x = 0;
 	cpu_set_t cpus;
 
 	for (long cpu = (long)first_cpu; now_ms() < end; cpu++) {
@@ -35,8 +34,8 @@ static void *roam(void *first_cpu)
 		/* Fails for a CPU that is offline. */
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 		while (now_ms() < leave)
-			for (int i = 0; i < 1000; i++)
-				x += i;
+			for (volatile int i = 0; i < 1000; i++)
+				;
 	}
 	return NULL;
 }
