@@ -549,7 +549,11 @@ static int handle_sources(struct session *s, const struct pollfd *polled, struct
 	for (enum session_source i = 0; !rc && i < SOURCES; i++)
 		if (polled[i].revents)
 			rc = source_handle(s, i, err);
-	return rc ? rc : serve_requests(s, err);
+	if (!rc)
+		rc = serve_requests(s, err);
+	/* An answer to a client also takes its next command. */
+	s->stop |= s->control.stop;
+	return rc;
 }
 
 int session_loop(struct session *s, struct error *err)
