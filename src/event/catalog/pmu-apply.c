@@ -343,55 +343,6 @@ static int apply_event(const struct event_env *env, const struct pmu *pmu,
 	return 0;
 }
 
-static bool begins_with(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* s390's cpum_sf writes an AUX area for diagnostic sampling only (SF_CYCLES_BASIC_DIAG). */
-#define S390_SF_DIAG 0xbd000
-
-/*
- * The drivers of kernel 6.18 that implement pmu.setup_aux; a prefix stands for numbered PMUs.
- * Others are asked for by env->has_aux, except PMUs of cores and of whole packages: those only
- * count.
- */
-bool pmu_has_aux(const struct event_env *env, const struct pmu *pmu, uint64_t config)
-{
-	static const char *const prefixes[] = {"intel_pt", "intel_bts", "cs_etm", "arm_spe",
-					       "hisi_ptt"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (begins_with(pmu->name, prefixes[i]))
-			return true;
-	if (strcmp(pmu->name, "cpum_sf") == 0)
-		return config == S390_SF_DIAG;
-	if (pmu->type < PERF_TYPE_MAX || pmu->cpus || pmu->core)
-		return false;
-	return env->has_aux && env->has_aux(pmu->type);
-}
-
-/* Keeps what the recorder needs of the PMU. */
-static int keep_pmu(const struct event_env *env, const struct pmu *pmu, struct event_spec *spec,
-		    struct error *err)
-{
-	if (pmu->cpus) {
-		spec->core = pmu->core;
-		free(spec->cpus);
-		spec->cpus = strdup(pmu->cpus);
-		if (!spec->cpus)
-			return error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
-	}
-	spec->aux = pmu_has_aux(env, pmu, spec->attr.config);
-	if (spec->aux) {
-		free(spec->pmu);
-		spec->pmu = strdup(pmu->name);
-		if (!spec->pmu)
-			return error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
-	}
-	return 0;
-}
-
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
 	      struct event_spec *spec, const char **ret_at, struct error *err)
 {
@@ -412,5 +363,12 @@ int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct t
 			rc = apply_term(pmu, &terms->items[i], &alias, spec, err);
 	}
 	term_list_release(&alias);
-	return rc ? rc : keep_pmu(env, pmu, spec, err);
+	if (!rc && pmu->cpus) {
+		spec->core = pmu->core;
+		free(spec->cpus);
+		spec->cpus = strdup(pmu->cpus);
+		if (!spec->cpus)
+			rc = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+	}
+	return rc;
 }

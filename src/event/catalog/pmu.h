@@ -86,12 +86,6 @@ int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const ch
 		    struct term_list *ret, struct error *err);
 
 /*
- * Whether an event of @pmu with @config writes a trace into an AUX area: by the name of the PMU,
- * else as @env->has_aux says.
- */
-bool pmu_has_aux(const struct event_env *env, const struct pmu *pmu, uint64_t config);
-
-/*
  * Applies to @spec: type and CPUs of the PMU, its defaults, terms like config=, an alias, then the
  * PMU's own terms, which override the alias. Returns 0, -ENOENT (unknown term), -EINVAL, -EBADMSG
  * or -ENOMEM. On failure *@ret_at is the text of the wrong term, or NULL.

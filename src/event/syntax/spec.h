@@ -21,11 +21,6 @@ struct event_env {
 	const char *sysfs;		     /* NULL: /sys */
 	const char *tracefs;		     /* NULL: where it is mounted (libtracefs) */
 	const struct event_symbols *symbols; /* NULL: no function is found by name */
-	/*
-	 * Asks the kernel whether the PMU of number @type has an AUX area, for a PMU that is not
-	 * known by its name. NULL: it has none.
-	 */
-	bool (*has_aux)(uint32_t type);
 };
 
 /* The place of an event in a file, or of a kprobe in the kernel. */
@@ -57,8 +52,6 @@ struct event_spec {
 	bool each;	      /* each event is a sample, unless -c, -F or a term sets a period */
 	char *cpus;	      /* of its PMU: open on these CPUs only; NULL: any */
 	bool core;	      /* its PMU also counts tasks, while they run on @cpus */
-	bool aux;	      /* its PMU writes a trace into an AUX area */
-	char *pmu;	      /* with @aux: the name of its PMU; else NULL */
 	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
 	bool precise_max;     /* :P or "highest": the recorder tries 3, 2, 1, 0 */
 	bool modifier_given;  /* :u, :k, …: do not change privilege on fallback */

@@ -113,8 +113,6 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
 	event->weak_group = spec->weak_group;
-	event->aux = spec->aux;
-	event->pmu = spec->pmu;
 	event->leader = (unsigned int)spec->leader;
 	if (event->leader != plan->nr - 1) {
 		event->members = 0;

@@ -55,8 +55,6 @@ struct plan_event {
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
 	bool dummy;	      /* for sideband alone */
 	bool overwrite;	      /* its samples go to overwrite rings */
-	bool aux;	      /* its PMU writes a trace into an AUX area */
-	const char *pmu;      /* with @aux: the name of its PMU; the options' */
 	bool precise_max;     /* lower attr's precise_ip until the kernel accepts it */
 	bool modifier_given;  /* the user gave :u, :k, …: do not change them */
 	bool weak_group;      /* split the group if the kernel refuses it */
