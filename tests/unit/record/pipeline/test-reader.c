@@ -620,6 +620,24 @@ static uint64_t wait_for_sideband(struct lab *lab, int fd)
 	return bytes;
 }
 
+/* Replaces the reader by one whose only ring, of sideband, has the event @fd; it keeps @fd. */
+static void watch_sideband(struct lab *lab, const int *fd)
+{
+	const struct reader_source source = {
+		.memory = lab->rings[SIDEBAND].memory,
+		.page_size = PAGE,
+		.data_size = RING,
+		.sideband = true,
+		.fds = fd,
+		.nr_fds = 1,
+	};
+	struct error err = ERROR_INIT;
+
+	reader_free(lab->reader);
+	assert_int_equal(reader_new(lab->fifo, NULL, true, &lab->reader, &err), 0);
+	assert_int_equal(reader_add(lab->reader, &source, &err), 0);
+}
+
 /*
  * A ring of sideband that woke the reader is not polled for a while, and then again. What other
  * descriptors say is not kept waiting.
@@ -628,18 +646,12 @@ static void test_sideband_is_quiet_and_comes_back(void **state)
 {
 	struct error err = ERROR_INIT;
 	struct lab lab;
-	struct reader_source source = {.page_size = PAGE, .data_size = RING, .sideband = true};
 	int readable = eventfd(1, EFD_CLOEXEC), wake = eventfd(1, EFD_CLOEXEC), fd = -1, other;
 	int mapped[3];
 	uint64_t bytes;
 
 	lab_open(&lab, 4 * RING, NULL);
-	source.memory = lab.rings[SIDEBAND].memory;
-	source.fds = &readable;
-	source.nr_fds = 1;
-	reader_free(lab.reader); /* its rings have no events */
-	assert_int_equal(reader_new(lab.fifo, NULL, true, &lab.reader, &err), 0);
-	assert_int_equal(reader_add(lab.reader, &source, &err), 0);
+	watch_sideband(&lab, &readable);
 	for (int i = 0; i < 3; i++) {
 		put(&lab, SIDEBAND, PERF_RECORD_COMM, 40);
 		assert_int_equal(wait_for_sideband(&lab, readable), 40);
@@ -671,18 +683,12 @@ static void test_what_comes_in_the_quiet(void **state)
 {
 	struct error err = ERROR_INIT;
 	struct lab lab;
-	struct reader_source source = {.page_size = PAGE, .data_size = RING, .sideband = true};
 	int readable = eventfd(0, EFD_CLOEXEC), late = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	const struct itimerspec wait = {.it_value.tv_sec = 10};
 	uint64_t count = 1;
 
 	lab_open(&lab, 4 * RING, NULL);
-	source.memory = lab.rings[SIDEBAND].memory;
-	source.fds = &readable;
-	source.nr_fds = 1;
-	reader_free(lab.reader); /* its rings have no events */
-	assert_int_equal(reader_new(lab.fifo, NULL, true, &lab.reader, &err), 0);
-	assert_int_equal(reader_add(lab.reader, &source, &err), 0);
+	watch_sideband(&lab, &readable);
 	assert_int_equal(timerfd_settime(late, 0, &wait, NULL), 0);
 	assert_int_equal(reader_watch(lab.reader, late, &err), 0);
 	put(&lab, SIDEBAND, PERF_RECORD_COMM, 56); /* while the other rings are added */
