@@ -184,6 +184,20 @@ def test_every_command_is_answered(lab):
     assert re.search(r'^ringtail: \{page-faults\S*,context-switches\S*\}$', err, re.M), err
 
 
+def test_stop_that_waits_behind_a_snapshot(lab):
+    """Both commands come at once; the second is taken with the answer to the first, and ends the recording."""
+    pipes = Pipes()
+    child = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', '-M', '4M', '--control', pipes.option, '--',
+                      'sleep', '600', pass_fds=pipes.inherited)
+    try:
+        assert pipes.ask('ping\n') == ACK
+        os.write(pipes.to, b'snapshot\nstop\n')
+        _, _, err = ended(child)
+    finally:
+        pipes.close()
+    assert child.returncode == 0 and 'snapshot 1' in err, err
+
+
 def test_controller_that_leaves(lab):
     """The recording goes on without its controller, and does not spin."""
     pipes = Pipes()
