@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* SIGHUP comes from a terminal that closes. If nohup ignores it, blocking it would make it pending.
@@ -33,16 +32,6 @@ static sigset_t blocked_signals(void)
 	return set;
 }
 
-/* A second ^C of an impatient user must not kill us before the output is complete. */
-static void forget_signals(void)
-{
-	sigset_t set = blocked_signals();
-	const struct timespec none = {0};
-
-	while (sigtimedwait(&set, NULL, &none) > 0)
-		;
-}
-
 static int open_signals(const sigset_t *set, int *ret, struct error *err)
 {
 	*ret = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -66,13 +55,12 @@ static void raise_priority(void *process)
 /* From now on ^C ends the process, also where a script that started it had SIGINT ignored. */
 static void let_signals_end(void *process)
 {
-	struct record_process *p = process;
 	const struct sigaction end = {.sa_handler = SIG_DFL};
 	sigset_t ends;
 
 	sigemptyset(&ends);
 	add_ends(&ends);
-	p->interrupt_changed = !sigaction(SIGINT, &end, &p->interrupt_before);
+	sigaction(SIGINT, &end, NULL);
 	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
 }
 
@@ -106,11 +94,6 @@ int record_process_enter(struct record_process *p, bool command, struct error *e
 	return rc;
 }
 
-void record_process_recorded(void)
-{
-	signal(SIGUSR2, SIG_IGN);
-}
-
 static void close_fd(int fd)
 {
 	if (fd >= 0)
@@ -125,11 +108,7 @@ void record_process_leave(struct record_process *p)
 	free(p->environment);
 	if (p->raised)
 		setpriority(PRIO_PROCESS, 0, p->nice_before);
-	if (p->interrupt_changed)
-		sigaction(SIGINT, &p->interrupt_before, NULL);
 	if (p->child_changed)
 		sigaction(SIGCHLD, &p->child_before, NULL);
-	forget_signals();
-	pthread_sigmask(SIG_SETMASK, &p->mask_before, NULL);
 	*p = (struct record_process){.host = SESSION_HOST_INIT, .notify = NOTIFY_INIT};
 }

@@ -17,8 +17,8 @@ struct record_process {
 	struct notify notify;
 	char **environment; /* the command's: without the service manager's variables */
 	sigset_t mask_before;
-	struct sigaction child_before, interrupt_before;
-	bool child_changed, interrupt_changed;
+	struct sigaction child_before;
+	bool child_changed;
 	bool raised; /* the priority was raised */
 	int nice_before;
 };
@@ -30,10 +30,10 @@ struct record_process {
  */
 int record_process_enter(struct record_process *p, bool command, struct error *err);
 
-/* Ignores SIGUSR2 from now on: a late request for a snapshot must not end the process. */
-void record_process_recorded(void);
-
-/* Undoes record_process_enter(), except for SIGUSR2. Call it after session_free(). */
+/*
+ * Undoes record_process_enter(), except for the blocked signals: one that arrives now must not
+ * change the exit status of a complete recording. Call it after session_free().
+ */
 void record_process_leave(struct record_process *p);
 
 #endif

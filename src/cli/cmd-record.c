@@ -362,7 +362,6 @@ static int run(struct record_command *cmd)
 		rc = session_record(s, &process.host, &err);
 	if (rc)
 		print_error(cmd, &err);
-	record_process_recorded();
 	status = report_result(s, cmd, rc);
 	session_free(s);
 	record_process_leave(&process);

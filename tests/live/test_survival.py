@@ -127,6 +127,18 @@ def test_interrupt_and_terminate_end_cleanly(lab):
         readable(lab)
 
 
+def test_signals_behind_the_end_change_nothing(lab):
+    """Signals arrive until the recorder is gone; its status is still that of a complete recording."""
+    need_root()
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGUSR2:
+        child = start_recording(lab, '-a', '-e', 'cpu-clock')
+        child.send_signal(signal.SIGINT)
+        while child.poll() is None:
+            child.send_signal(number)
+        assert child.returncode == 0, (number, child.stderr.read())
+        readable(lab)
+
+
 def test_nohup(lab):
     """Then the end of a terminal is none of the recording, and the others are heard."""
     need_root()
