@@ -14,31 +14,34 @@
 
 // clang-format off
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "What to record:", 1},
+	{NULL, 0, NULL, 0, "Most used:", 1},
 	{"event", 'e', "EVENT[,EVENT...]", 0,
 	 "Events, as perf spells them: cycles:u, cpu-clock, page-faults, sched:sched_switch, 'sched:*', "
 	 "cpu/event=0x3c/, {a,b}, uprobe:FILE:FUNCTION, mem:FILE:VARIABLE:w. May be repeated. Default: cycles, or cpu-clock without a PMU", 0},
-	{"filter", KEY_FILTER, "FILTER", 0, "Filter the tracepoints or probes named just before it", 0},
 	{"freq", 'F', "HZ|max", 0, "Take HZ samples a second (default 4000; tracepoints: every event)", 0},
-	{"count", 'c', "N", 0, "Take a sample every N events", 0},
-	{"all-user", KEY_ALL_USER, NULL, 0, "Limit all events to user space", 0},
-	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "Limit all events to the kernel", 0},
-
-	{NULL, 0, NULL, 0, "Where:", 2},
 	{"all-cpus", 'a', NULL, 0, "Record the whole system (default without a command)", 0},
-	{"cpu", 'C', "LIST", 0, "Record these CPUs: 0-3,5", 0},
 	{"pid", 'p', "PID[,PID...]", 0, "Record these processes with all their threads", 0},
-	{"tid", 't', "TID[,TID...]", 0, "Record these threads", 0},
-	{"no-inherit", 'i', NULL, 0, "Do not record children that start later", 0},
-	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start; -1: when 'enable' is sent", 0},
-	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
-	 "Read commands (enable, disable, stop, ...) there, and answer them on ACK", 0},
-	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "Do not listen to 'ringtail ctl'", 0},
-
-	{NULL, 0, NULL, 0, "What each sample carries:", 3},
 	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
 	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]", 0,
 	 "Call chains by frame pointers, or SIZE bytes of user stack (default 8192) for DWARF", 0},
+	{"output", 'o', "FILE", 0,
+	 "Write to FILE (default perf.data) and keep the previous one as FILE.old. - is a pipe, DIR/ a directory", 0},
+	{"memory", 'M', "SIZE", 0,
+	 "Keep the newest SIZE of samples (64M) in memory. SIGUSR2 or 'ctl snapshot' writes them as a "
+	 "snapshot", 0},
+
+	{NULL, 0, NULL, 0, "Events:", 2},
+	{"count", 'c', "N", 0, "Take a sample every N events", 0},
+	{"filter", KEY_FILTER, "FILTER", 0, "Filter the tracepoints or probes named just before it", 0},
+	{"all-user", KEY_ALL_USER, NULL, 0, "Limit all events to user space", 0},
+	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "Limit all events to the kernel", 0},
+
+	{NULL, 0, NULL, 0, "Tasks and CPUs:", 3},
+	{"tid", 't', "TID[,TID...]", 0, "Record these threads", 0},
+	{"cpu", 'C', "LIST", 0, "Record these CPUs: 0-3,5", 0},
+	{"no-inherit", 'i', NULL, 0, "Do not record children that start later", 0},
+
+	{NULL, 0, NULL, 0, "What each sample carries:", 4},
 	{"user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "Only the callers in user space", 0},
 	{"kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Only the callers in the kernel", 0},
 	{"data", 'd', NULL, 0, "Data addresses, and the maps of data", 0},
@@ -50,16 +53,44 @@ static const struct argp_option options[] = {
 	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
 	 "tai or a number", 0},
 
+	{NULL, 0, NULL, 0, "Build-ids:", 5},
+	{"no-build-ids", 'B', NULL, 0, "No build-ids of mapped files", 0},
+	{"no-buildid", 0, NULL, OPTION_ALIAS, NULL, 0},
 	{"buildid-all", KEY_BUILDID_ALL, NULL, 0, "Build-ids of all mapped files (always)", 0},
 	{"buildid-mmap", KEY_BUILDID_MMAP, NULL, 0,
 	 "Let the kernel write build-ids into map records; disturbs a perf record that runs meanwhile", 0},
-	{"no-build-ids", 'B', NULL, 0, "No build-ids of mapped files", 0},
-	{"no-buildid", 0, NULL, OPTION_ALIAS, NULL, 0},
 	{"no-buildid-cache", 'N', NULL, 0, "No copies of mapped files (ringtail makes none)", 0},
 
-	{NULL, 0, NULL, 0, "Output:", 4},
-	{"output", 'o', "FILE", 0,
-	 "Write to FILE (default perf.data) and keep the previous one as FILE.old. - is a pipe, DIR/ a directory", 0},
+	{NULL, 0, NULL, 0, "Output:", 6},
+	{"switch-output", KEY_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL,
+	 "Rotate: begin a new FILE at SIGUSR2 and 'ctl rotate' (signal, the default), also after a size "
+	 "(100M) or time (30s, 5m, 1h, 1d). The finished one becomes FILE.YYYYMMDDhhmmsscc", 0},
+	{"switch-output-event", KEY_SWITCH_OUTPUT_EVENT, "EVENT", 0,
+	 "Rotate each time EVENT happens; EVENT is not recorded. --filter may follow", 0},
+	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N[,all]", 0,
+	 "Keep the newest N files of --switch-output; all: count those of earlier recordings", 0},
+	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename the finished FILE like this even without a rotation", 0},
+	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
+	 "drained then", 0},
+	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
+	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
+	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
+	 "Flush the file this often: 500ms, 2s (default 1s)", 0},
+
+	{NULL, 0, NULL, 0, "Snapshots:", 7},
+	{"trigger", KEY_TRIGGER, "WHAT[,after=TIME][,limit=N/TIME][,reason=TEXT]", 0,
+	 "Take a snapshot (-M) when WHAT happens: 'EVENT[ FILTER]', psi:cpu|memory|io:SOME_MS/WINDOW_MS, "
+	 "'latency:START-EVENT..END-EVENT>TIME', load:N, every:TIME. May be repeated", 0},
+	{"last", KEY_LAST, "TIME|SIZE|all", 0,
+	 "Limit a snapshot to the newest 10s, 500ms, or about 16M bytes. Default: all that is in memory",
+	 0},
+	{"since-last", KEY_SINCE_LAST, NULL, 0,
+	 "Leave out of each file of --switch-output the samples that earlier snapshots wrote (-M)", 0},
+	{"snapshot-on-exit", KEY_SNAPSHOT_ON_EXIT, NULL, 0, "Take a snapshot at the end (-M)", 0},
+	{"snapshot-on-crash", KEY_SNAPSHOT_ON_CRASH, NULL, 0,
+	 "Take a snapshot at the end if the command dies by a signal (-M)", 0},
+
+	{NULL, 0, NULL, 0, "Rings and threads:", 8},
 	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Size of each CPU's ring: pages, or bytes with B, K, M, G "
 	 "(default 8M, if that much may be locked)", 0},
 	{"realtime", 'r', "PRIORITY", 0, "Read the rings with this SCHED_FIFO priority, 1 to 99", 0},
@@ -71,44 +102,24 @@ static const struct argp_option options[] = {
 	 "Let the rings overwrite old samples; write the rest at the end and at each rotation", 0},
 	{"tail-synthesize", KEY_TAIL_SYNTHESIZE, NULL, 0,
 	 "Synthesize maps and names for the newest samples (always)", 0},
-	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
-	 "Flush the file this often: 500ms, 2s (default 1s)", 0},
+	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
+	 "Drain with a thread for each cpu (default), core, socket or numa node, or for masks such as "
+	 "0-3/0:4-7/4 (CPUs drained/runs on); FILE is a directory", 0},
 	{"aio", KEY_AIO, "N", OPTION_ARG_OPTIONAL,
 	 "Write asynchronously, up to N writes at a time (default 4)", 0},
 	{"buffer-memory", KEY_BUFFER_MEMORY, "SIZE", 0,
 	 "Memory for drained data that is not written yet: 64M (default 256M, or a 16th of "
 	 "memory if that is less)", 0},
-	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
-	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
-	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
-	 "Drain with a thread for each cpu (default), core, socket or numa node, or for masks such as "
-	 "0-3/0:4-7/4 (CPUs drained/runs on); FILE is a directory", 0},
-	{"memory", 'M', "SIZE", 0,
-	 "Keep the newest SIZE of samples (64M) in memory. SIGUSR2 or 'ctl snapshot' writes them as a "
-	 "snapshot", 0},
-	{"snapshot-on-exit", KEY_SNAPSHOT_ON_EXIT, NULL, 0, "Take a snapshot at the end (-M)", 0},
-	{"snapshot-on-crash", KEY_SNAPSHOT_ON_CRASH, NULL, 0,
-	 "Take a snapshot at the end if the command dies by a signal (-M)", 0},
-	{"last", KEY_LAST, "TIME|SIZE|all", 0,
-	 "Limit a snapshot to the newest 10s, 500ms, or about 16M bytes. Default: all that is in memory",
-	 0},
-	{"since-last", KEY_SINCE_LAST, NULL, 0,
-	 "Leave out of each file of --switch-output the samples that earlier snapshots wrote (-M)", 0},
-	{"trigger", KEY_TRIGGER, "WHAT[,after=TIME][,limit=N/TIME][,reason=TEXT]", 0,
-	 "Take a snapshot (-M) when WHAT happens: 'EVENT[ FILTER]', psi:cpu|memory|io:SOME_MS/WINDOW_MS, "
-	 "'latency:START-EVENT..END-EVENT>TIME', load:N, every:TIME. May be repeated", 0},
-	{"switch-output", KEY_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL,
-	 "Rotate: begin a new FILE at SIGUSR2 and 'ctl rotate' (signal, the default), also after a size "
-	 "(100M) or time (30s, 5m, 1h, 1d). The finished one becomes FILE.YYYYMMDDhhmmsscc", 0},
-	{"switch-output-event", KEY_SWITCH_OUTPUT_EVENT, "EVENT", 0,
-	 "Rotate each time EVENT happens; EVENT is not recorded. --filter may follow", 0},
-	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N[,all]", 0,
-	 "Keep the newest N files of --switch-output; all: count those of earlier recordings", 0},
-	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename the finished FILE like this even without a rotation", 0},
 	{"max-cpu", KEY_MAX_CPU, "PERCENT", 0, "Lower the sampling frequency while the recorder uses more of a "
 	 "CPU: 1%, 0.5%", 0},
-	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
-	 "drained then", 0},
+
+	{NULL, 0, NULL, 0, "Start and control:", 9},
+	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start; -1: when 'enable' is sent", 0},
+	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
+	 "Read commands (enable, disable, stop, ...) there, and answer them on ACK", 0},
+	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "Do not listen to 'ringtail ctl'", 0},
+
+	{NULL, 0, NULL, 0, "Status and messages:", 10},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with status 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the status of the command", 0},
 	{"quiet", 'q', NULL, 0, "Print only errors and losses", 0},

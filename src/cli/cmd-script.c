@@ -46,7 +46,6 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Output:", 1},
 	{"fields", 'F', "[TYPE:]FIELDS", 0,
 	 "Show these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff "
 	 "(dso "
@@ -55,16 +54,17 @@ static const struct argp_option options[] = {
 	 "code_page_size, cgroup, misc; +FIELD and -FIELD change the default; TYPE is hw, sw, "
 	 "trace, "
 	 "hw-cache, raw, break or other",
-	 1},
-	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 1},
-	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 1},
-	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 1},
-	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", 1},
-	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", 1},
-	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", 1},
-	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", 1},
-	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", 1},
-	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)", 1},
+	 HELP_MOST_USED},
+	{"hide-call-graph", 'G', NULL, 0, "Show the sampled address only", HELP_MOST_USED},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Show N frames of a chain (default 127)",
+	 HELP_MOST_USED},
+	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", HELP_MOST_USED},
+	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", HELP_OUTPUT},
+	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", HELP_OUTPUT},
+	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", HELP_OUTPUT},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
+	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", HELP_OUTPUT},
+	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	REFUSED("script", 's',
 		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
 		"SCRIPT'"),

@@ -25,6 +25,15 @@ struct input {
 	bool verbose, quiet;
 };
 
+/* The groups of options in --help, in their order. samples_argp has their headings. */
+enum help_group {
+	HELP_MOST_USED = 1,
+	HELP_OUTPUT,
+	HELP_SAMPLES,
+	HELP_SYMBOLS,
+	HELP_INPUT,
+};
+
 /* Argp children; their input is a struct input. */
 extern const struct argp input_argp;   /* the input, and -q */
 extern const struct argp samples_argp; /* selection of samples, symbols, and -v */

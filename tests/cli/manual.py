@@ -5,7 +5,8 @@
 usage: manual.py RINGTAIL
 
 Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
-man/*.scd), with the same argument or none, and the page describes no other. Each `ringtail` line in a
+man/*.scd), with the same argument or none, and the page describes no other. A command with more than ten options
+has them in groups, "Most used" first, and the page has the same groups. Each `ringtail` line in a
 code block of the README and of the man pages names a command that exists and options that it has.
 -h of each command is its --help, and so is `ringtail help COMMAND`. Options that a page says are not there
 ("Not there: ...") are refused with a sentence, and so are perf's commands. A usage error is one line, with status 2.
@@ -100,6 +101,36 @@ def compare(command, options, page, path):
         if options[name] != page[name]:
             yield (f'{path}: the argument of {name} is {page[name]}, in the help it is '
                    f'{options[name]}')
+
+
+def groups_of_help(text):
+    """{heading: options}, in order."""
+    groups = {}
+    for block in text.split('\n\n'):
+        match = re.match(r'\n* (\S.*):\n', block)
+        if match:
+            groups[match.group(1)] = set(options_of_help(block))
+    return groups
+
+
+def groups_of_page(text):
+    """{heading: options}, in order; without those that end every page."""
+    section = re.search(r'^# OPTIONS\n(.*?)^# ', text, re.M | re.S).group(1)
+    _, *parts = re.split(r'^## (.*)\n', section, flags=re.M)
+    return {title: set(options_of_page(body)) - {'-h', '-?', '--help', '--usage'}
+            for title, body in zip(parts[::2], parts[1::2])}
+
+
+def compare_groups(command, help_text, path):
+    """Sentences on how the groups of the two differ."""
+    shown, page = groups_of_help(help_text), groups_of_page(read(path))
+    if list(shown)[:1] != ['Most used']:
+        yield f'--help of {command} begins with {list(shown)[:1]}'
+    if list(shown) != list(page):
+        yield f'{path} has the groups {list(page)}, --help {list(shown)}'
+    for title in shown.keys() & page.keys():
+        if shown[title] != page[title]:
+            yield f'{path}: {title}: only one of page and --help has {sorted(shown[title] ^ page[title])}'
 
 
 def code_lines(text):
@@ -220,6 +251,8 @@ def main():
         found = compare(command, options[command], page, path)
         result(f'options of {command or "ringtail"}',
                found if options[command] else ['the help lists no option'])
+        if len(page) > 10:
+            result(f'groups of {command}', compare_groups(command, help_of(ringtail, command), path))
         short = help_of(ringtail, command, '-h')
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
