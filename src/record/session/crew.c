@@ -2,6 +2,7 @@
 #include "base/clock_ns.h"
 #include "record/initial/mapped.h"
 #include "record/session/crew.h"
+#include "record/session/service_status.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -15,7 +16,7 @@
 #include "sys/kernel/memory.h"
 #include "sys/kernel/priority.h"
 
-#define BREATH_MS 100 /* longest time between two calls of waiting() */
+#define BREATH_MS 100 /* longest time between two calls of service_status_alive() */
 
 /* Buffer memory, if its size is not given: the lesser of this and a 16th of memory. */
 #define BUFFER_BYTES ((uint64_t)256 << 20)
@@ -349,8 +350,8 @@ int crew_start(struct crew *crew, struct error *err)
 
 void crew_breathe(const struct crew *crew)
 {
-	if (crew->waiting)
-		crew->waiting(crew->waiter);
+	if (crew->service)
+		service_status_alive(crew->service);
 }
 
 /* Waits for a report, for @ms (negative: forever) or BREATH_MS. Returns the value of poll(). */
@@ -358,7 +359,7 @@ static int wait_a_while(const struct crew *crew, int64_t ms)
 {
 	struct pollfd report = {.fd = crew->report, .events = POLLIN};
 
-	if (crew->waiting && (ms < 0 || ms > BREATH_MS))
+	if (crew->service && (ms < 0 || ms > BREATH_MS))
 		ms = BREATH_MS;
 	crew_breathe(crew);
 	return poll(&report, 1, (int)ms);
@@ -466,7 +467,7 @@ int crew_dismiss(struct crew *crew, struct error *err)
 	crew->running = false;
 	crew_hold(crew, false);
 	crew_ask(crew, WORKER_FINISH);
-	while (crew->whole && crew->waiting && !crew_view(crew).ended)
+	while (crew->whole && crew->service && !crew_view(crew).ended)
 		wait_a_while(crew, -1);
 	for (size_t i = 0; i < crew->nr; i++) {
 		if (worker_join(crew->workers[i], &one) && !rc) {

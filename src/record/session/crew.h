@@ -16,6 +16,8 @@
 #include "record/output/output.h"
 #include "record/pipeline/worker.h"
 
+struct service_status;
+
 struct crew {
 	struct reader_masks masks;  /* empty without --threads: one worker, that runs anywhere */
 	struct reader_masks places; /* where rings are to be emptied; empty: anywhere */
@@ -35,9 +37,8 @@ struct crew {
 	unsigned int *worker_of; /* each ring's worker */
 	int report;	     /* an eventfd: crew_view() has something new; -1 before crew_hire() */
 	bool running, whole; /* whole: all of them */
-	/* Called about each second while the main thread waits for workers; NULL: nobody asks. */
-	void (*waiting)(void *waiter);
-	void *waiter;
+	/* Reports that the main thread is alive while it waits for workers; NULL: to nobody. */
+	struct service_status *service;
 };
 
 /*

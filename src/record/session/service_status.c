@@ -98,10 +98,8 @@ void service_status_tell(struct service_status *s, const struct service_news *ne
 	buf_release(&status);
 }
 
-void service_status_alive(void *service)
+void service_status_alive(struct service_status *s)
 {
-	struct service_status *s = service;
-
 	if (s->there && now_ms() - s->alive >= interval_ms(s))
 		tell_alive(s);
 }

@@ -42,8 +42,8 @@ struct service_news {
 };
 void service_status_tell(struct service_status *s, const struct service_news *news);
 
-/* Reports that we are alive if that is due. @service: a struct service_status. */
-void service_status_alive(void *service);
+/* Reports that we are alive if that is due. */
+void service_status_alive(struct service_status *s);
 
 /* The end has begun. */
 void service_status_stopping(struct service_status *s);

@@ -162,8 +162,7 @@ static int session_open(struct session *s, struct error *err)
 		rc = session_budget_open(&s->budget, s->opts, s->plan, s->opened, s->messages, err);
 	s->crew.frequency = s->budget.frequency;
 	s->crew.late = s->rotation.late;
-	s->crew.waiting = s->service.there ? service_status_alive : NULL;
-	s->crew.waiter = &s->service;
+	s->crew.service = s->service.there ? &s->service : NULL;
 	if (!rc)
 		rc = crew_hire(&s->crew, s->plan, s->opened, &s->output, err);
 	if (!rc)
