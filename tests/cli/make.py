@@ -147,6 +147,41 @@ def test_make_run_and_install(folder):
     assert contents(folder + '/package').keys() <= {'.'}
 
 
+def install_with_fake(folder, *argv, may=True, destdir=''):
+    """Returns (output, how often ldconfig ran) of scripts/install, where the linker searches PREFIX/known alone."""
+    prefix = folder + '/prefix'
+    write(folder + '/bin/ldconfig', f"""#!/bin/sh
+if [ "$1" ]; then printf '%s: (from test:1)\\n\\tlibx.so.0 -> libx.so.0.1\\n' {prefix}/known; exit 0; fi
+echo >>{folder}/ran
+exit {int(not may)}
+""", 0o755)
+    write(folder + '/ran', '')
+    env = dict(os.environ, PATH=f'{folder}/bin:{os.environ["PATH"]}', DESTDIR=destdir)
+    p = subprocess.run([TOP + '/scripts/install', *argv, prefix], env=env, text=True, check=True, stdout=subprocess.PIPE)
+    with open(folder + '/ran', encoding='utf-8') as f:
+        return p.stdout, len(f.readlines())
+
+
+def test_install_updates_the_linker(folder):
+    stage, prefix = folder + '/stage', folder + '/prefix'
+    for where, runs, advice in ('known', 1, 'run as root: ldconfig'), ('other', 0, f'LD_LIBRARY_PATH={prefix}/other'):
+        library = f'{stage}{prefix}/{where}/libringtail.so.0.1'
+        write(library, 'a library')
+        said, ran = install_with_fake(folder, stage)
+        assert (ran, advice in said) == (runs, where == 'other'), (where, ran, said)
+        said, ran = install_with_fake(folder, stage, may=False)
+        assert ran == runs and advice in said, (where, ran, said)
+        said, ran = install_with_fake(folder, '--remove')
+        assert ran == runs and advice not in said and not os.path.exists(prefix), (where, ran, said)
+        for argv in (stage,), ('--remove',):
+            said, ran = install_with_fake(folder, *argv, destdir=folder + '/package')
+            assert ran == 0 and 'LD_LIBRARY' not in said, (where, ran, said)
+        os.unlink(library)
+    write(f'{stage}{prefix}/known/ringtail', 'no library')
+    said, ran = install_with_fake(folder, stage)
+    assert ran == 0, said
+
+
 def run_with_fakes(folder, version, *suites):
     """Returns (status, output of tests/run, what Meson was asked for) where no program can be built."""
     write(folder + '/tree/tests/run', '', 0o755)
