@@ -63,8 +63,6 @@ void hotplug_poll(struct hotplug *h)
 
 	if (!h->nr || now == h->polled)
 		return;
-	/* Drain queued uevents first: a stale one must not override this scan. */
-	hotplug_dispatch(h);
 	if (cpus_online(&online, NULL))
 		return;
 	h->polled = now;
@@ -80,11 +78,15 @@ static const char *why_not(const struct hotplug_cpu *c, int rc)
 			      : strerror(-rc);
 }
 
-static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level level)
+static enum message_level level_of(const struct hotplug_cpu *c)
 {
-	int rc = c->known && h->revive ? h->revive(h->arg, c->cpu) : -ENOENT;
+	return c->sampled ? MESSAGE_WARNING : MESSAGE_DETAIL;
+}
 
-	c->missed |= c->sampled;
+static void revived(struct hotplug *h, struct hotplug_cpu *c, int rc)
+{
+	enum message_level level = level_of(c);
+
 	c->recorded = !rc;
 	if (rc == -ENODEV && c->tries++ < TRIES)
 		return;
@@ -103,14 +105,15 @@ static void come(struct hotplug *h, struct hotplug_cpu *c, enum message_level le
 /* Reports a CPU that was missing at the start only the first time. */
 static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 {
-	enum message_level level = c->sampled ? MESSAGE_WARNING : MESSAGE_DETAIL;
-
 	if (online && !c->recorded && !c->reported) {
-		come(h, c, level);
+		c->missed |= c->sampled;
+		c->due = c->known;
+		if (!c->known)
+			revived(h, c, -ENOENT);
 	} else if (!online) {
 		if (c->recorded)
-			messages_say(h->messages, level, "CPU %d has gone offline", c->cpu);
-		c->recorded = false;
+			messages_say(h->messages, level_of(c), "CPU %d has gone offline", c->cpu);
+		c->recorded = c->due = false;
 		c->reported &= !c->known;
 		c->tries = 0;
 	}
@@ -143,15 +146,40 @@ int hotplug_fd(const struct hotplug *h)
 	return h->fd;
 }
 
-void hotplug_dispatch(struct hotplug *h)
+static struct hotplug_cpu *first_due(const struct hotplug *h)
 {
+	for (size_t i = 0; i < h->nr; i++)
+		if (h->cpus[i].due)
+			return &h->cpus[i];
+	return NULL;
+}
+
+bool hotplug_due(struct hotplug *h, int *ret_cpu)
+{
+	struct hotplug_cpu *c;
 	bool online;
 	int cpu, more;
 
-	while ((more = uevent_next_cpu(h->fd, &cpu, &online)) > 0)
+	while (!(c = first_due(h))) {
+		more = h->fd < 0 ? 0 : uevent_next_cpu(h->fd, &cpu, &online);
+		if (more < 0)
+			h->polled = 0;
+		if (more <= 0)
+			return false;
 		hotplug_event(h, cpu, online);
-	if (more < 0)
-		h->polled = 0;
+	}
+	*ret_cpu = c->cpu;
+	return true;
+}
+
+void hotplug_revived(struct hotplug *h, int cpu, int rc)
+{
+	struct hotplug_cpu *c = find(h, cpu);
+
+	if (!c)
+		return;
+	c->due = false;
+	revived(h, c, rc);
 }
 
 void hotplug_update(struct hotplug *h, const struct cpus *online)

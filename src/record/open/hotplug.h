@@ -3,9 +3,9 @@
  * Watches CPUs go offline and come online during a recording of CPUs (-a, -C).
  *
  * The kernel removes the events of a CPU that goes offline, and does not restore them when it is
- * online again. So the recorder opens them again (record/open/revive.h). It misses what happened
- * before that, and all of a CPU that was not there at the start, for which there are no rings. No
- * record in the rings reports this: it is a message, and counts as loss.
+ * online again. So the recorder opens them again (record/open/revive.h): hotplug_due() says where.
+ * It misses what happened before that, and all of a CPU that was not there at the start, for which
+ * there are no rings. No record in the rings reports this: it is a message, and counts as loss.
  *
  * Uevents of the kernel report CPUs that come and go. In containers, where there are none,
  * hotplug_poll() reads the list of online CPUs once a second; it misses shorter absences.
@@ -23,9 +23,6 @@
 
 struct hotplug {
 	const struct messages *messages;
-	/* Opens the events of a CPU again. Returns 0 or a negative errno; -ENODEV: try later. */
-	int (*revive)(void *arg, int cpu);
-	void *arg;
 	int fd;	  /* of sys/kernel/uevent.h; -1: only hotplug_poll() finds changes */
 	bool all; /* all CPUs are recorded, not a list of them */
 	struct hotplug_cpu {
@@ -33,6 +30,7 @@ struct hotplug {
 		bool sampled;  /* else only sideband is recorded there */
 		bool known;    /* at the start */
 		bool recorded; /* its events are open */
+		bool due;      /* they are to be opened again */
 		bool missed;   /* it was online without events for some time */
 		bool reported; /* as not recorded */
 		unsigned int tries;
@@ -47,25 +45,32 @@ struct hotplug {
 	}
 
 /*
- * Begins to watch, after the events of @plan were opened. @h has messages, revive and arg set, the
- * rest zero. Returns 0 or -ENOMEM; hotplug_release() is due in both cases.
+ * Begins to watch, after the events of @plan were opened. @h has messages set, the rest zero.
+ * Returns 0 or -ENOMEM; hotplug_release() is due in both cases.
  */
 int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct plan *plan);
 void hotplug_release(struct hotplug *h);
 
-/* Returns a descriptor that is readable when hotplug_dispatch() is due, or -1 for never. */
+/* Returns a descriptor that is readable when hotplug_due() has uevents to read; -1: never. */
 int hotplug_fd(const struct hotplug *h);
 
-/* Handles all queued uevents. */
-void hotplug_dispatch(struct hotplug *h);
+/*
+ * Returns whether the events of *@ret_cpu are to be opened again; reads the queued uevents up to
+ * such a one. hotplug_revived() follows with the result: 0 or a negative errno; -ENODEV: try later.
+ */
+bool hotplug_due(struct hotplug *h, int *ret_cpu);
+void hotplug_revived(struct hotplug *h, int cpu, int rc);
 
-/* Reads which CPUs are online, at most once a second, and calls hotplug_update(). */
+/*
+ * Reads which CPUs are online, at most once a second, and calls hotplug_update(). Call it when
+ * hotplug_due() has returned false: a stale uevent must not override this scan.
+ */
 void hotplug_poll(struct hotplug *h);
 
-/* Handles the change to @online: revives events, and prints what has changed. */
+/* Prints what has changed to @online; hotplug_due() returns the CPUs that are back. */
 void hotplug_update(struct hotplug *h, const struct cpus *online);
 
-/* Handles that @cpu has come online or gone offline. */
+/* The same for @cpu, which has come online or gone offline. */
 void hotplug_event(struct hotplug *h, int cpu, bool online);
 
 /* Returns how many CPUs were online without being recorded, for however short a time. */

@@ -213,15 +213,17 @@ int session_revive(struct session *s, int cpu)
 	return rc;
 }
 
-static int revive(void *session, int cpu)
+static void revive_due(struct session *s)
 {
-	return session_revive(session, cpu);
+	int cpu;
+
+	while (hotplug_due(&s->hotplug, &cpu))
+		hotplug_revived(&s->hotplug, cpu, session_revive(s, cpu));
 }
 
 int session_open_hotplug(struct session *s, struct error *err)
 {
-	s->hotplug =
-		(struct hotplug){.messages = s->messages, .fd = -1, .revive = revive, .arg = s};
+	s->hotplug = (struct hotplug){.messages = s->messages, .fd = -1};
 	if (hotplug_init(&s->hotplug, &s->opts->plan.target, s->plan))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (s->plan->target != TARGET_CPUS)
@@ -261,7 +263,9 @@ static void ask_for_flush(struct session *s)
 
 static int on_tick(struct session *s, struct error *err)
 {
+	revive_due(s);
 	hotplug_poll(&s->hotplug);
+	revive_due(s);
 	/* If the disk is slower than the timer, do not add a second flush to the first. */
 	if (!timer_rang(s->tick) || s->flushing)
 		return 0;
@@ -343,7 +347,7 @@ static int on_service(struct session *s)
 
 static int on_hotplug(struct session *s)
 {
-	hotplug_dispatch(&s->hotplug);
+	revive_due(s);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/open/hotplug.h"
 #include "sys/kernel/uevent.h"
@@ -23,12 +24,15 @@ struct lab {
 	size_t refused;
 };
 
-static int revive(void *arg, int cpu)
+/* As the main thread does. */
+static void revive(struct lab *lab)
 {
-	struct lab *lab = arg;
+	int cpu;
 
-	lab->refused += lab->refuse != 0;
-	return lab->refuse;
+	while (hotplug_due(&lab->h, &cpu)) {
+		lab->refused += lab->refuse != 0;
+		hotplug_revived(&lab->h, cpu, lab->refuse);
+	}
 }
 
 static void hear(enum message_level level, const char *text, void *arg)
@@ -56,6 +60,7 @@ static void expect(struct lab *lab, const char *online, const char *said)
 	assert_int_equal(cpus_parse(online, &cpus, NULL), 0);
 	lab->said[0] = '\0';
 	hotplug_update(&lab->h, &cpus);
+	revive(lab);
 	assert_string_equal(lab->said, said);
 	cpus_release(&cpus);
 }
@@ -66,12 +71,16 @@ static void open_lab(struct lab *lab, const struct messages *messages, const cha
 	struct target_opts opts = {.all_cpus = !named};
 	struct plan plan = {.target = TARGET_CPUS};
 
-	*lab = (struct lab){.h = {.messages = messages, .revive = revive, .arg = lab}};
+	*lab = (struct lab){.h = {.messages = messages}};
 	if (named)
 		assert_int_equal(cpus_parse(named, &opts.cpus, NULL), 0);
 	assert_int_equal(cpus_parse(named ? named : "0", &plan.sampled, NULL), 0);
 	assert_int_equal(cpus_parse(named ? "0,60000" : "0", &plan.cpus, NULL), 0);
 	assert_int_equal(hotplug_init(&lab->h, &opts, &plan), 0);
+	/* Without the uevents of this machine. */
+	if (lab->h.fd >= 0)
+		close(lab->h.fd);
+	lab->h.fd = -1;
 	cpus_release(&opts.cpus);
 	cpus_release(&plan.sampled);
 	cpus_release(&plan.cpus);
@@ -191,6 +200,7 @@ static void test_told_by_the_kernel(void **state)
 		assert_int_equal(online, uevents[i].online);
 		if (cpu >= 0)
 			hotplug_event(&lab.h, cpu, online);
+		revive(&lab);
 	}
 	assert_string_equal(lab.said, "-0 +0 ?12 ");
 	expect(&lab, "0,12", "");
