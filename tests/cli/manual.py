@@ -7,7 +7,8 @@ usage: manual.py RINGTAIL
 Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
 man/*.scd), with the same argument or none, and the page describes no other. A command with more than ten options
 has them in groups, "Most used" first, and the page has the same groups. Each `ringtail` line in a
-code block of the README and of the man pages names a command that exists and options that it has.
+code block of the README and of the man pages names a command that exists and options that it has. scdoc and groff
+read the pages without a word.
 -h of each command is its --help, and so is `ringtail help COMMAND`. Options that a page says are not there
 ("Not there: ...") are refused with a sentence, and so are perf's commands. A usage error is one line, with status 2.
 """
@@ -15,6 +16,7 @@ import getopt
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -23,7 +25,8 @@ COMMANDS = ['record', 'report', 'script', 'dump', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
-    'ringtail-events.5', 'ringtail.3')]
+    'ringtail-ctl.1', 'ringtail-events.5', 'ringtail.3')]
+PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
 PERF_COMMANDS = ['annotate', 'archive', 'bench', 'buildid-cache', 'buildid-list', 'c2c', 'config', 'daemon', 'data',
@@ -143,8 +146,8 @@ def code_lines(text):
 def invocations(text):
     """Argument lists of the calls of ringtail in a document's code blocks."""
     for line in code_lines(text):
-        line = re.sub(r'^[$#] ', '', line)
-        if not re.match(r'(\S*/)?ringtail ', line):
+        line = re.sub(r'^\w+=\$\((.*)\)$', r'\1', re.sub(r'^[$#] ', '', line))
+        if not re.search(r'(^|[|;&] )(\S*/)?ringtail ', line):
             continue  # output, or another program
         lexer = shlex.shlex(line, posix=True, punctuation_chars='|;&<>')
         lexer.whitespace_split = True
@@ -169,7 +172,7 @@ def check_call(args, options):
     args = [a.split('=')[0] if of.get(a.split('=')[0]) == 'optional' else a for a in args[1:]]
     short = ''.join(n[1] + (':' if k == 'required' else '') for n, k in of.items() if len(n) == 2)
     long = [n[2:] + ('=' if k == 'required' else '') for n, k in of.items() if len(n) > 2]
-    parse = getopt.getopt if command == 'record' else getopt.gnu_getopt  # a command follows
+    parse = getopt.getopt if command in ('record', 'ctl') else getopt.gnu_getopt  # a command follows
     try:
         given, _ = parse(args, short, long)
     except getopt.GetoptError as e:
@@ -178,6 +181,20 @@ def check_call(args, options):
         if name.startswith('--') and not any(a == name or a.startswith(name + '=') for a in args):
             return f'{name} is abbreviated'
     return None
+
+
+def page_faults(name):
+    """What scdoc and groff print about a page, and emphasis that is open at its end."""
+    source = os.path.join(TOP, 'man', name + '.scd')
+    with open(source, 'rb') as f:
+        made = subprocess.run(['scdoc'], stdin=f, capture_output=True, check=False)
+    yield from made.stderr.decode().splitlines() or [f'scdoc: status {made.returncode}'] * bool(made.returncode)
+    if re.findall(rb'\\f[BIR]', made.stdout)[-1:] not in ([], [rb'\fR']):
+        yield 'its last emphasis has no end'
+    if shutil.which('groff'):
+        read_by = subprocess.run(['groff', '-man', '-Tutf8', '-ww', '-z'], input=made.stdout, capture_output=True,
+                                 check=False)
+        yield from read_by.stderr.decode().splitlines()
 
 
 def not_there(text):
@@ -266,6 +283,11 @@ def main():
     result(f'commands of perf ({len(PERF_COMMANDS)})', filter(None, problems))
     problems = [refusal(ringtail, args)[1] for args in USAGE_ERRORS]
     result(f'usage errors are one line ({len(problems)})', filter(None, problems))
+    for name in PAGE_NAMES:
+        result(f'source of {name}', page_faults(name))
+    with open(os.path.join(TOP, 'man/meson.build'), encoding='utf-8') as f:
+        missing = set(re.findall(r"'(ringtail[\w.-]*\.\d)'", f.read())) - set(PAGE_NAMES)
+    result('all pages are read here', [f'not {name}' for name in sorted(missing)])
     for document in DOCUMENTS:
         calls = list(invocations(read(document)))
         problems = ((line, check_call(args, options)) for line, args in calls)

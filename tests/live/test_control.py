@@ -13,6 +13,7 @@ import time
 from lab import NOBODY, PATIENCE, Skip, cpu_time, ended, interrupt, need_root, need_tracefs, running, wait_for
 
 ACK = b'ack\n\0'
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../man/ringtail-ctl.1.scd')
 
 
 class Pipes:
@@ -281,6 +282,63 @@ def test_the_only_recording_needs_no_pid(lab):
         lab.run('ctl', '--pid', child.pid, 'stop', env=env)
         assert child.wait(PATIENCE) == 0
     assert os.listdir(runtime + '/ringtail') == []
+
+
+def examples():
+    """The code blocks of ringtail-ctl(1), in order."""
+    with open(PAGE, encoding='utf-8') as f:
+        return re.findall(r'^```\n(.*?)^```$', f.read(), re.M | re.S)
+
+
+class Shell:
+    """Runs an example of the page in a directory where `ringtail ctl` finds that example's recording alone."""
+
+    def __init__(self, lab, name):
+        self.folder = lab.path(name)
+        os.makedirs(self.folder + '/bin')
+        os.mkdir(self.folder + '/run', 0o700)
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder + '/run', PATH=f'{self.folder}/bin:{os.environ["PATH"]}')
+        ringtail = lab.argv([])[0]
+        # Root's ctl would find recordings of others.
+        self.write('bin/ringtail', f"""
+            [ "$1" = ctl ] || exec {ringtail} "$@"
+            socket=$(echo run/ringtail/*.sock); shift; pid=${{socket##*/}}
+            exec {ringtail} ctl --timeout {PATIENCE} --pid ${{pid%.sock}} "$@" """)
+        self.write('wait-for-socket', 'until [ -S run/ringtail/*.sock ]; do sleep 0.05; done')
+
+    def write(self, name, text):
+        with open(f'{self.folder}/{name}', 'w', encoding='utf-8') as f:
+            f.write('#!/bin/bash\n' + text + '\n')
+        os.chmod(f.name, 0o755)
+
+    def run(self, text):
+        p = subprocess.run(['bash', '-ec', text], cwd=self.folder, env=self.env, text=True, timeout=2 * PATIENCE,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        assert p.returncode == 0, f'exit {p.returncode}: {p.stderr[-1500:]}'
+        return p.stdout
+
+
+def test_examples_of_the_page(lab):
+    snapshot, phase, descriptors = examples()
+
+    shell = Shell(lab, 'snapshot')
+    out = shell.run('ringtail record -M 16M --switch-output -e cpu-clock -- '
+                    'bash -c "while :; do :; done" & ./wait-for-socket; sleep 0.3\n' + snapshot + 'ringtail ctl stop')
+    assert re.search(r'^ +\d+\.\d+% +bash ', out, re.M), out
+
+    shell = Shell(lab, 'phase')
+    shell.write('prepare', './wait-for-socket; for i in {1..30000}; do :; done')
+    shell.write('measure', 'for i in {1..300000}; do :; done')
+    shell.run(phase)
+    comms = shell.run('ringtail script -i main.data -F comm').split()
+    assert 'measure' in comms and 'prepare' not in comms, sorted(set(comms))
+
+    shell = Shell(lab, 'descriptors')
+    if lab.run('record', '-o', 'p.data', '-e', 'cpu-cycles', 'true', status=None).returncode:
+        assert 'cpu-cycles' in descriptors
+        descriptors = descriptors.replace('cpu-cycles', 'cpu-clock')  # a machine without a PMU
+    out = shell.run(descriptors + 'kill $!; wait $!')
+    assert out == 'ack\n', out
 
 
 def test_another_user_cannot_command(lab):
