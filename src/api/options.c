@@ -13,12 +13,15 @@ int api_options_read(const void *from, void *to, size_t size, struct error *err)
 		return 0;
 	memcpy(&given, from, sizeof(given));
 	if (given < sizeof(given))
-		return error_set(err, -EINVAL, "the size of an options struct is not set");
+		return error_set(
+			err, -EINVAL,
+			"an options struct needs its size: set .size to sizeof of the struct");
 	for (size_t i = size; i < given; i++)
 		if (bytes[i])
 			return error_set(err, -E2BIG,
-					 "an option at byte %zu is not known to libringtail %s", i,
-					 RINGTAIL_VERSION);
+					 "the option at byte %zu is newer than libringtail %s: set "
+					 "it to 0, or use a newer library",
+					 i, RINGTAIL_VERSION);
 	memcpy(to, from, given < size ? given : size);
 	return 0;
 }

@@ -70,7 +70,7 @@ static int start_thread(struct ringtail_session *s, struct error *err)
 	rc = pthread_create(&s->thread, NULL, run_session, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	s->running = !rc;
-	return rc ? error_sys(err, -rc, "the thread of the recording") : 0;
+	return rc ? error_sys(err, -rc, "cannot start the thread of the recording") : 0;
 }
 
 static void close_fd(int fd)
@@ -86,7 +86,8 @@ static int make_session(struct ringtail_session *s, struct error *err)
 
 	s->ended = eventfd(0, EFD_CLOEXEC);
 	if (s->ended < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return error_sys(err, -errno, "commands to the recording");
+		return error_sys(err, -errno,
+				 "cannot open a channel for commands to the recording");
 	s->commands = ends[0];
 	snprintf(s->control, sizeof(s->control), "fd:%d,%d", ends[1], ends[1]);
 	s->opts.control.spec = s->control;
@@ -108,7 +109,7 @@ static int wait_for_answer(const struct ringtail_session *s, struct error *err)
 
 	while (poll(polled, 2, -1) < 0)
 		if (errno != EINTR)
-			return error_sys(err, -errno, "an answer of the recording");
+			return error_sys(err, -errno, "cannot wait for an answer of the recording");
 	return (polled[0].revents & POLLIN) != 0;
 }
 
@@ -214,9 +215,11 @@ int ringtail_session_snapshot(struct ringtail_session *s, const char *reason,
 
 	if (reason && (strstr(reason, "--") || strpbrk(reason, "\n\r") || strlen(reason) > 159))
 		rc = error_set(&why, -EINVAL,
-			       "a reason is a line of at most 159 bytes without '--'");
+			       "a reason must be one line of at most 159 bytes, without '--'");
 	else if (!s->opts.output.memory.bytes)
-		rc = error_set(&why, -EINVAL, "snapshots need memory: set it in the options");
+		rc = error_set(&why, -EINVAL,
+			       "snapshots need samples in memory: set 'memory' in the options of "
+			       "the session");
 	else if (s->stopped)
 		rc = error_set(&why, -ESHUTDOWN, "the recording has ended");
 	else {

@@ -32,8 +32,9 @@ static int set_target(const struct ringtail_session_opts *opts, struct target_op
 
 	target->all_cpus = opts->all_cpus;
 	if (opts->all_cpus && opts->nr_pids)
-		return error_set(err, -EINVAL,
-				 "all_cpus records all processes, pids some: choose one");
+		return error_set(
+			err, -EINVAL,
+			"'all_cpus' records all processes, 'pids' records some: choose one");
 	for (size_t i = 0; !rc && i < opts->nr_pids; i++)
 		rc = add_process(target, opts->pids[i], err);
 	if (!opts->all_cpus && !opts->nr_pids)
@@ -52,10 +53,11 @@ static int set_sample(const struct ringtail_session_opts *opts, struct sample_op
 
 	if (opts->frequency && opts->period)
 		return error_set(err, -EINVAL,
-				 "frequency is samples a second, period one every N events: "
-				 "choose one");
+				 "'frequency' sets the samples per second, 'period' the events per "
+				 "sample: choose one");
 	if (opts->callgraph >= sizeof(kinds) / sizeof(kinds[0]))
-		return error_set(err, -EINVAL, "there is no kind %u of call graphs",
+		return error_set(err, -EINVAL,
+				 "%u is no kind of call graphs: choose one of RINGTAIL_CALLGRAPH_*",
 				 (unsigned int)opts->callgraph);
 	sample->frequency = opts->frequency;
 	sample->period = opts->period;
@@ -73,15 +75,17 @@ static int set_output(const struct ringtail_session_opts *opts, struct output_op
 
 	output->path = opts->output ? opts->output : "perf.data";
 	if (!*output->path || !strcmp(output->path, "-"))
-		return error_set(err, -EINVAL, "'%s' is no path of an output", output->path);
+		return error_set(err, -EINVAL,
+				 "'%s' is no path for an output: name a file or directory",
+				 output->path);
 	output->directory = output->path[strlen(output->path) - 1] == '/';
 	output->memory.bytes = opts->memory;
 	if (opts->memory > memory)
-		return error_set(err, -EINVAL, "this machine has no more than %s of memory",
+		return error_set(err, -EINVAL, "this machine has only %s of memory: give less",
 				 human_size(memory, size));
 	output->compression_level = opts->compression_level;
 	if (opts->compression_level < 0 || opts->compression_level > COMPRESS_LEVEL_MAX)
-		return error_set(err, -EINVAL, "compression levels are 1 to %d, and 0 for none",
+		return error_set(err, -EINVAL, "a compression level is 1 to %d, or 0 for none",
 				 COMPRESS_LEVEL_MAX);
 	return 0;
 }

@@ -64,7 +64,9 @@ int ringtail_walk_new(struct ringtail_recording *r, const struct ringtail_walk_o
 	w->recording = r;
 	rc = api_options_read(opts, &w->opts, sizeof(w->opts), &why);
 	if (!rc && w->opts.order > RINGTAIL_FILE_ORDER)
-		rc = error_set(&why, -EINVAL, "there is no order %u", (unsigned int)w->opts.order);
+		rc = error_set(&why, -EINVAL,
+			       "%u is no order: choose RINGTAIL_TIME_ORDER or RINGTAIL_FILE_ORDER",
+			       (unsigned int)w->opts.order);
 	if (!w->opts.max_stack)
 		w->opts.max_stack = MAX_STACK;
 	if (!rc)
@@ -217,11 +219,13 @@ int ringtail_walk_frames(struct ringtail_walk *w, const struct ringtail_frame **
 	int rc;
 
 	if (!w->at_sample || w->opts.no_symbols)
-		return api_error(err,
-				 error_set(&why, -EINVAL, "%s",
-					   w->at_sample ? "the walk was made without symbols"
-							: "the walk is not at a sample"),
-				 &why);
+		return api_error(
+			err,
+			error_set(&why, -EINVAL, "%s",
+				  w->at_sample
+					  ? "this walk has no symbols: its options set no_symbols"
+					  : "the walk is not at a sample"),
+			&why);
 	rc = frames_of_sample(&w->frames, &w->decoded, w->opts.max_stack);
 	if (!rc)
 		rc = array_grow(&w->shown, &w->cap_shown, w->frames.nr + 1, sizeof(*w->shown));

@@ -194,7 +194,7 @@ static void test_without_symbols(void **state)
 	assert_null(ringtail_walk_comm(w));
 	assert_int_equal(ringtail_walk_frames(w, &frames, &err), -EINVAL);
 	assert_int_equal(err.code, -EINVAL);
-	assert_non_null(strstr(err.text, "without symbols"));
+	assert_non_null(strstr(err.text, "no symbols"));
 	ringtail_walk_free(w);
 	ringtail_recording_close(r);
 }
