@@ -16,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = in; break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			usage_error(state, "more than one recording");
+			usage_error(state, "name only one recording");
 		in->trace.path = arg;
 		break;
 	default: return ARGP_ERR_UNKNOWN;
