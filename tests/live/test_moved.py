@@ -190,7 +190,7 @@ def test_a_truncated_file_is_an_error(lab):
             os.truncate(path, 0)
         recorder.send_signal(signal.SIGCONT)
         status, _, said = interrupt(recorder)
-        assert status == 1 and 'another program has truncated it: what was recorded in it is lost' in said, said
+        assert status == 1 and 'another program has truncated it; its samples are lost' in said, said
         assert ': 0 samples readable, ' in said and 'Sanitizer' not in said, said
 
 

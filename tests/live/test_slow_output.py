@@ -195,7 +195,7 @@ def a_reader_that_stands_still(lab, *options):
             child.send_signal(number)
             assert child.wait(timeout=PATIENCE) == 1, (described, number, child.returncode)
             said = child.stderr.read()
-            assert 'standard output: whoever reads it takes nothing; recording ends' in said, said
+            assert 'standard output: its reader takes nothing; the recording ends' in said, said
             try:
                 os.killpg(child.pid, 0)
             except ProcessLookupError:
@@ -252,7 +252,7 @@ def a_snapshot_that_is_not_read(lab, *options):
     child.send_signal(signal.SIGINT)
     assert child.wait(timeout=PATIENCE) == 1
     said = child.stderr.read()
-    assert 'standard output: whoever reads it takes nothing; recording ends' in said, said
+    assert 'standard output: its reader takes nothing; the recording ends' in said, said
 
 
 def test_a_snapshot_that_is_not_read(lab):

@@ -122,8 +122,7 @@ static int add_entry(struct data_file *df, const uint8_t *entry, size_t stride, 
 	int rc = attr_decode_lenient(df, entry, stride - sizeof(struct pd_section), offset, &attr);
 
 	if (rc == -EBADMSG) {
-		data_finding_add(df, DATA_DAMAGED, 0, offset,
-				 "an attribute that cannot be decoded");
+		data_finding_add(df, DATA_DAMAGED, 0, offset, "cannot decode an attribute");
 		return 0;
 	}
 	if (rc)

@@ -158,7 +158,7 @@ static int read_parts(struct data_file *df, struct parts *ret)
 	rc = parts_decode(p, len, df->swapped, ret);
 	if (rc == -EBADMSG)
 		data_finding_add(df, DATA_DAMAGED, 0, 0,
-				 "the account of the directory's files is cut");
+				 "the list of the directory's files is truncated");
 	return rc == -ENOMEM ? rc : 0;
 }
 

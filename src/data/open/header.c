@@ -97,12 +97,12 @@ static void place_data(struct data_file *df)
 	if (h->data.size == 0) {
 		data_finding_add(
 			df, DATA_ODD, 0, 48,
-			"size of data is 0 as of a recorder that was killed: reading to the end");
+			"size of data is 0, because the recorder was killed: reading to the end");
 		s->end = s->size;
 	} else if (!section_inside(h->data, s->size)) {
 		data_finding_add(df, DATA_DAMAGED, 0, h->data.offset,
 				 "%" PRIu64 " bytes of data expected, found %" PRIu64
-				 ": the file is cut",
+				 ": the file is truncated",
 				 h->data.size, s->size - h->data.offset);
 		s->end = s->size;
 	} else {

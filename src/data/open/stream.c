@@ -212,8 +212,8 @@ static int take(struct data_file *df, const struct taker *takers, const struct d
 		return rc;
 	if (rc)
 		data_finding_add(df, rc == -ENOENT ? DATA_ODD : DATA_DAMAGED, 0, rec->offset,
-				 rc == -ENOENT ? "%s record about something unknown"
-					       : "%s record that cannot be decoded",
+				 rc == -ENOENT ? "%s record about an unknown event or feature"
+					       : "cannot decode a %s record",
 				 pd_record_name(rec->hdr->type) ?: "simpleperf");
 	return 0;
 }

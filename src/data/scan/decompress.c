@@ -211,7 +211,7 @@ int inflater_fill(struct inflater *z, const char **ret_why)
 	z->produced += out.pos - before;
 	if (z->produced > EXPANDED_MAX - OUTPUT_SIZE && !z->fault &&
 	    (z->full || z->in.pos < z->in.size))
-		give_up(z, "it expands to more than 64 MB, and the rest is left out");
+		give_up(z, "it expands to more than 64 MB: the rest is left out");
 	z->end = out.pos;
 	if (out.pos > before)
 		return 1;

@@ -356,7 +356,7 @@ static void take_payload(struct data_scan *scan, const uint8_t *p,
 
 	if (size > left) {
 		scan_note(scan, DATA_DAMAGED, scan->pos,
-			  "%s record: %" PRIu64 " bytes expected behind it, found %" PRIu64,
+			  "%s record: %" PRIu64 " bytes expected after it, found %" PRIu64,
 			  pd_record_name(hdr->type) ?: "?", size, left);
 		size = left;
 	}
@@ -390,8 +390,7 @@ static void end_seek(struct data_scan *scan)
 		return;
 	scan->seeking = false;
 	scan_note(scan, DATA_DAMAGED, scan->seek_offset,
-		  "no record in compressed data, %" PRIu64 " bytes in: %" PRIu64
-		  " bytes of them are skipped",
+		  "no record at byte %" PRIu64 " of compressed data: %" PRIu64 " bytes are skipped",
 		  scan->seek_inner, scan->sought);
 }
 
@@ -448,8 +447,7 @@ static int skip_damage(struct data_scan *scan, const struct perf_event_header *h
 	if (!rc) {
 		scan_note(scan, DATA_DAMAGED, from,
 			  "no record (type %" PRIu32
-			  ", size %u), and none found behind: the %" PRIu64
-			  " bytes from here on are not read",
+			  ", size %u), and none after it: the last %" PRIu64 " bytes are not read",
 			  hdr->type, hdr->size, left);
 		return stop(scan);
 	}
@@ -660,8 +658,7 @@ static void check_rest(struct data_scan *scan)
 	} else if (have) {
 		inflater_place(scan->z, &offset, &inner);
 		scan_note(scan, DATA_DAMAGED, offset,
-			  "compressed data end within a record, of which %zu bytes were found",
-			  have);
+			  "compressed data end within a record, after %zu bytes of it", have);
 		inflater_drop(scan->z);
 	}
 }

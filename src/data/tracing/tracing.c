@@ -160,8 +160,8 @@ static int load_format(struct data_file *df, struct tracing *t, struct tracing_b
 	if (event && !rc)
 		*event = loaded;
 	if (rc == -EBADMSG) {
-		data_finding_add(df, DATA_ODD, 0, 0,
-				 "a tracepoint format of %.60s that does not parse", sys);
+		data_finding_add(df, DATA_ODD, 0, 0, "cannot parse a tracepoint format of %.60s",
+				 sys);
 		rc = 0;
 	}
 	free(text);
@@ -350,7 +350,7 @@ static int load(struct data_file *df, struct tracing *t, struct tracing_blob *b)
 	if (!rc)
 		rc = load_systems(df, t, b);
 	if (!rc && b->bad)
-		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are cut");
+		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are truncated");
 	else if (!rc)
 		rc = load_printk(t, b);
 	return rc ? rc : set_names(df, t);
@@ -370,7 +370,7 @@ int tracing_load(struct data_file *df, struct tracing **ret, struct error *err)
 	rc = load(df, t, &b);
 	if (rc) {
 		tracing_free(t);
-		return error_set(err, rc, "%s: the tracepoint formats cannot be read",
+		return error_set(err, rc, "%s: cannot read the tracepoint formats",
 				 data_segment_path(df, 0));
 	}
 	*ret = t;

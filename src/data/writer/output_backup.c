@@ -138,10 +138,9 @@ static int delete_directory(const char *path)
 static int check_ours(const char *path, const struct stat *st, struct error *err)
 {
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
-		return error_set(
-			err, -EEXIST,
-			"%s: is there already and not a plain file; choose another name (-o)",
-			path);
+		return error_set(err, -EEXIST,
+				 "%s: exists and is not a regular file; choose another name (-o)",
+				 path);
 	if (S_ISDIR(st->st_mode) && !is_recording(path) && !is_begun(path))
 		return error_set(err, -EEXIST,
 				 "%s: is a directory and not a recording; choose another name (-o)",
@@ -168,7 +167,8 @@ static int clear_old(const char *old, bool for_directory, struct error *err)
 	rc = S_ISDIR(st.st_mode) ? delete_directory(old) : unlink(old) ? -errno : 0;
 	if (rc == -ENOTEMPTY)
 		return error_set(err, rc,
-				 "%s: holds more than a recording and is not deleted; move it away",
+				 "%s: holds other files beside a recording, so ringtail does not "
+				 "delete it; move it away",
 				 old);
 	return rc ? error_sys(err, rc, "%s: cannot delete it", old) : 0;
 }
@@ -210,8 +210,8 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 	if (dir)
 		closedir(dir);
 	return foreign ? error_set(err, -ENOTEMPTY,
-				   "%s: holds more than a recording and is not deleted; move it "
-				   "away",
+				   "%s: holds other files beside a recording, so ringtail does not "
+				   "delete it; move it away",
 				   old)
 		       : rc;
 }

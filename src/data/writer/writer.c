@@ -43,7 +43,7 @@ int writer_append(struct writer *w, const void *a, size_t a_len, const void *b, 
 
 	w->held_failed = 0;
 	if (w->finished)
-		return error_set(err, -EINVAL, "%s: is finished already", w->path);
+		return error_set(err, -EINVAL, "%s: the writer has finished it already", w->path);
 	rc = hold(w, iov, 2);
 	w->pos += w->held.len - held;
 	if (!rc)
@@ -63,8 +63,7 @@ int writer_flush(struct writer *w, struct error *err)
 
 	if (writer_is_cut(w))
 		return error_set(err, -ESTALE,
-				 "%s: another program has truncated it: what was recorded in it "
-				 "is lost",
+				 "%s: another program has truncated it; its samples are lost",
 				 w->path);
 	rc = w->form->flush(w);
 	return rc ? writer_fail(w, rc, NULL, err) : 0;
@@ -79,7 +78,7 @@ static int check_features(const struct writer_feature *features, size_t nr_featu
 		unsigned int f = features[i].feature;
 
 		if (f <= HEADER_RESERVED || f >= HEADER_FEAT_BITS)
-			return error_set(err, -EINVAL, "there is no feature %u", f);
+			return error_set(err, -EINVAL, "%u is no feature of a header", f);
 	}
 	return 0;
 }
@@ -165,7 +164,7 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 	int rc;
 
 	if (w->finished)
-		return error_set(err, -EINVAL, "%s: is finished already", w->path);
+		return error_set(err, -EINVAL, "%s: the writer has finished it already", w->path);
 	rc = check_features(features, nr_features, err);
 	if (rc)
 		return rc;

@@ -281,8 +281,8 @@ int writer_replace(struct writer *w, unsigned int feature, const void *data, siz
 
 	if (!w->form->has_header || section->size != len ||
 	    !feature_has(w->header.features, feature))
-		return error_set(err, -EINVAL, "%s: feature %u has no %zu bytes", w->path, feature,
-				 len);
+		return error_set(err, -EINVAL, "%s: the size of feature %u is not %zu bytes",
+				 w->path, feature, len);
 	rc = writer_put_at(w, data, len, section->offset);
 	return rc ? writer_fail(w, rc, NULL, err) : 0;
 }

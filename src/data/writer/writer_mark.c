@@ -65,7 +65,7 @@ int writer_roll_back(struct writer *w, const struct writer_mark *m, struct error
 	if (rc) {
 		w->broken = rc; /* pos is before the place where a flush would begin */
 		buf_release(&table);
-		return writer_fail(w, rc, "cannot take back what was written last", err);
+		return writer_fail(w, rc, "cannot remove the records written last", err);
 	}
 	w->header = m->header;
 	memcpy(w->sections, m->sections, sizeof(w->sections));

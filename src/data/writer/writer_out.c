@@ -70,10 +70,10 @@ int writer_fail(const struct writer *w, int rc, const char *what, struct error *
 	char text[64];
 
 	if (rc == -EPIPE)
-		return error_set(err, rc, "%s: whoever read it has closed it; recording ends",
+		return error_set(err, rc, "%s: its reader has closed it; the recording ends",
 				 w->path);
 	if (rc == -EINTR && w->io.patience)
-		return error_set(err, rc, "%s: whoever reads it takes nothing; recording ends",
+		return error_set(err, rc, "%s: its reader takes nothing; the recording ends",
 				 w->path);
 	snprintf(text, sizeof(text), "cannot write at offset %llu",
 		 (unsigned long long)w->failed_at);

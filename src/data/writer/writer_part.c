@@ -103,7 +103,7 @@ static int part_finish(struct writer *w, const struct writer_feature *features, 
 {
 	int rc = end_uncovered(w);
 
-	return rc ? writer_fail(w, rc, "cannot cut it to its size", err) : 0;
+	return rc ? writer_fail(w, rc, "cannot truncate it to its size", err) : 0;
 }
 
 static int part_put_back(struct writer *w, const struct writer_mark *m)

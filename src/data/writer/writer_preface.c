@@ -46,7 +46,8 @@ int writer_preface(struct writer *w, const void *records, size_t len, struct err
 	int rc;
 
 	if (!w->form->has_header)
-		return error_set(err, -ENOTSUP, "%s: its beginning cannot be replaced", w->path);
+		return error_set(err, -ENOTSUP, "%s: only a file's beginning can be replaced",
+				 w->path);
 	if (writer_is_cut(w))
 		return error_set(err, -ESTALE, "%s: another program has truncated it", w->path);
 	if (len > w->preface || len % 8)

@@ -148,8 +148,8 @@ static int stream_begin(struct writer *w, const struct pd_evlist *list,
 		rc = put_event(&b, evsel);
 		if (rc == -E2BIG)
 			rc = error_set(err, rc,
-				       "event %s has %zu ids, more than a pipe stream can carry; "
-				       "record to a file instead",
+				       "event %s has %zu ids, too many for a pipe; record to a "
+				       "file instead",
 				       evsel->name ? evsel->name : "?", evsel->nr_ids);
 	}
 	if (rc && rc != -E2BIG)

@@ -407,7 +407,7 @@ static void test_record_size(void **state)
 		image_end(&im);
 		df = image_open(&im);
 		assert_int_equal(walk(df, 0).records, 1);
-		assert_int_equal(noted(df, DATA_DAMAGED, "the 48 bytes from here on"), 1);
+		assert_int_equal(noted(df, DATA_DAMAGED, "the last 48 bytes"), 1);
 		data_close(df);
 		image_release(&im);
 	}
@@ -445,7 +445,7 @@ static void test_resume(void **state)
 			memset(im.b.data + at, 0, im.b.len - at);
 		image_end(&im);
 		if (i & 4)
-			check_resumed(&im, 1000, 100, 900, "the 36000 bytes from here on");
+			check_resumed(&im, 1000, 100, 900, "the last 36000 bytes");
 		image_release(&im);
 	}
 }
@@ -735,7 +735,7 @@ static void test_compressed_damage(void **state)
 	image_set64(&im, 48, 8 + (im.b.data[im.data_at + 6] - 8));
 	df = image_open(&im);
 	assert_int_equal(walk(df, 0).records, 0);
-	assert_int_equal(noted(df, DATA_DAMAGED, "39 bytes were found"), 1);
+	assert_int_equal(noted(df, DATA_DAMAGED, "after 39 bytes of it"), 1);
 	data_close(df);
 	image_release(&im);
 }
@@ -777,8 +777,8 @@ static void test_resume_compressed(void **state)
 		assert_int_equal(w.samples, 300 - 4);
 		assert_int_equal(w.tag_sum, 300 * 299 / 2 - 100 - 101 - 102 - 296);
 		assert_int_equal(w.last_tag, 299);
-		assert_int_equal(noted(df, DATA_DAMAGED, "in: 120 bytes of them"), 1);
-		assert_int_equal(noted(df, DATA_DAMAGED, "in: 40 bytes of them"), 1);
+		assert_int_equal(noted(df, DATA_DAMAGED, "of compressed data: 120 bytes"), 1);
+		assert_int_equal(noted(df, DATA_DAMAGED, "of compressed data: 40 bytes"), 1);
 		data_close(df);
 		image_release(&im);
 	}
