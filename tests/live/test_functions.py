@@ -207,7 +207,7 @@ REFUSED = [
     ('uprobe:{pie}:helper', 2, r'2 symbols .* \(functions.c\), 0x\w+ \(functions-more.c\)'),
     ('uprobe:{pie}:written', 2, 'mem:.*:written'),
     ('uprobe:{pie}:pthread_create', 1, 'takes it from a library'),
-    ('uprobe:{pie}:work+99999', 2, 'bytes, and no offset'),
+    ('uprobe:{pie}:work+99999', 2, 'bytes: offset'),
     ('uprobe:/etc/passwd:work', 1, 'not an ELF file'),
     ('uprobe:/no/such:work', 1, '/no/such'),
     ('mem:{pie}:written:w', 2, 'name its process with -p'),

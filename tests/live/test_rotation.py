@@ -571,7 +571,7 @@ def test_an_event_of_a_single_task_rotates(lab):
 def test_events_that_cannot_rotate_are_refused(lab):
     for options, says in ((['--switch-output-event', 'cycles'], 'period'),
                           (['--switch-output-event', 'page-faults', '-o', '-'], '-o -'),
-                          (['--switch-output-event', 'page-faults', '--filter', 'a == 1'], 'tracepoints and probes only')):
+                          (['--switch-output-event', 'page-faults', '--filter', 'a == 1'], 'only tracepoints and probes')):
         assert says in lab.run('record', *options, '--', 'true', status=2).stderr
     lab.run('record', '--switch-output-event', 'sched:sched_nothing', '--', 'true', status=1)
     assert not os.path.exists(lab.path('perf.data'))

@@ -65,11 +65,10 @@ static int default_length(struct parser *parser, const struct place_text *text,
 	attr->config2 = symbol->size;
 	if (symbol->size <= HW_BREAKPOINT_LEN_8 && !(symbol->size & (symbol->size - 1)))
 		return 0;
-	return error_set(
-		parser->err, -EINVAL,
-		"'%.64s' has %llu bytes, and a breakpoint watches 1, 2, 4 or 8: say which, as "
-		"in %.64s+0/8",
-		text->name, (unsigned long long)symbol->size, text->name);
+	return error_set(parser->err, -EINVAL,
+			 "'%.64s' has %llu bytes, but a breakpoint watches 1, 2, 4 or 8: name an "
+			 "offset and a length, as in %.64s+0/8",
+			 text->name, (unsigned long long)symbol->size, text->name);
 }
 
 /* Sets the address; for a file that is loaded anywhere, its place in the file. */
@@ -88,7 +87,7 @@ static int set_place(struct parser *parser, struct event_spec *spec, const struc
 	if (!parser->env->symbols || (!text->file && !*text->name))
 		return error_set(
 			parser->err, -EINVAL,
-			"a breakpoint's address is a number (0x...) or a name, not '%.64s'",
+			"'%.64s' is no address for a breakpoint: give a number (0x...) or a name",
 			text->name);
 	rc = place_find(parser, text, &place->file, &symbol);
 	if (rc)
@@ -117,12 +116,14 @@ static int set_rest(struct parser *parser, struct draft *draft, const struct pla
 
 	if (bytes && (parse_u64(bytes, &attr->config2) != 0 || !length_is_possible(attr->config2)))
 		return error_set(parser->err, -EINVAL,
-				 "a breakpoint's length is 1 to 8 bytes, not '%.32s'", bytes);
+				 "'%.32s' is no length for a breakpoint: give 1 to 8 bytes", bytes);
 	if (part && parse_access(part, &attr->bp_type) == 0)
 		part = take_part(&rest);
 	else if (part && !modifier_like(part))
-		return error_set(parser->err, -EINVAL,
-				 "a breakpoint's access is of r, w and x, not '%.32s'", part);
+		return error_set(
+			parser->err, -EINVAL,
+			"'%.32s' is no access for a breakpoint: give one or more of r, w and x",
+			part);
 	if (!bytes) {
 		rc = default_length(parser, text, symbol, attr);
 		if (rc)

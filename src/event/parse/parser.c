@@ -384,7 +384,7 @@ int event_parse(struct event_list *list, const char *text, const struct event_en
 	int rc;
 
 	if (strlen(text) > TEXT_MAX)
-		return error_set(err, -EINVAL, "the list of events is longer than %u characters",
+		return error_set(err, -EINVAL, "the list of events has more than %u characters",
 				 TEXT_MAX);
 	rc = parse_list(&parser);
 	if (!rc) {

@@ -79,7 +79,7 @@ static int take_offset(struct parser *parser, struct place_text *ret, const char
 	if (!plus || plus == ret->name || !plus[1] || parse_u64(plus + 1, &ret->plus))
 		return 0;
 	*plus = '\0';
-	return ret->plus > INT64_MAX ? bad_place(parser, at, "the offset is too big") : 0;
+	return ret->plus > INT64_MAX ? bad_place(parser, at, "the offset is too large") : 0;
 }
 
 /* Takes the name and its offset from @s. */
@@ -91,7 +91,7 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 
 	end = part_end(s, SPACE ",/{}", &start, &len);
 	if (!end)
-		return bad_place(parser, s, "a quote has no end");
+		return bad_place(parser, s, "the closing quote is missing");
 	parser->lexer.at = end;
 	ret->name = strndup(start, len);
 	if (!ret->name)
@@ -106,7 +106,7 @@ static int take_name(struct parser *parser, const char *s, struct place_text *re
 		snprintf(rest, sizeof(rest), "%.*s", len < 31 ? (int)len : 31, end);
 		rc = *rest && (*rest != '+' || parse_u64(rest + 1, &ret->plus) ||
 			       ret->plus > INT64_MAX)
-			     ? bad_place(parser, end, "+OFFSET expected behind the quotes")
+			     ? bad_place(parser, end, "only +OFFSET may follow the closing quote")
 			     : 0;
 		parser->lexer.at += len;
 	}
@@ -122,10 +122,11 @@ static int take_file(struct parser *parser, const char *s, struct place_text *re
 
 	end = part_end(s, SPACE ",{}", &start, &len);
 	if (!end)
-		return bad_place(parser, s, "a quote has no end");
+		return bad_place(parser, s, "the closing quote is missing");
 	if (!len || *end != ':')
-		return bad_place(parser, s,
-				 "FILE:FUNCTION expected, a program or library and what is in it");
+		return bad_place(
+			parser, s,
+			"FILE:FUNCTION expected: a program or library, and a function in it");
 	ret->file = strndup(start, len);
 	*ret_rest = end + 1;
 	return ret->file ? 0 : no_memory(parser);
@@ -133,7 +134,7 @@ static int take_file(struct parser *parser, const char *s, struct place_text *re
 
 static int check_name(struct parser *parser, const char *at, const struct place_text *text)
 {
-	return *text->name ? 0 : bad_place(parser, at, "the name of a function expected");
+	return *text->name ? 0 : bad_place(parser, at, "the name of a function is missing");
 }
 
 int place_scan_function(struct parser *parser, bool with_file, struct place_text *ret)
@@ -268,8 +269,8 @@ char *place_find_file(const char *name, struct error *err)
 	if (!strchr(name, '/')) {
 		if (!find_by_name(name, found)) {
 			error_set(err, -ENOENT,
-				  "no program or library '%.128s' in PATH, among the libraries or "
-				  "here: give its path",
+				  "no program or library '%.128s' in PATH, in the folders of "
+				  "libraries or here: give its path",
 				  name);
 			return NULL;
 		}
@@ -299,7 +300,8 @@ int place_find(struct parser *parser, const struct place_text *text, char **ret_
 	int rc = 0;
 
 	if (!symbols)
-		return error_set(parser->err, -EINVAL, "names have no addresses here: '%.64s'",
+		return error_set(parser->err, -EINVAL,
+				 "cannot find the address of '%.64s' here: give a number",
 				 text->name);
 	if (text->file) {
 		file = place_find_file(text->file, &err);
@@ -308,7 +310,8 @@ int place_find(struct parser *parser, const struct place_text *text, char **ret_
 	if (!rc)
 		rc = symbols->find(file, text->name, &symbol, &err);
 	if (!rc && symbol.size && text->plus >= symbol.size)
-		rc = error_set(&err, -EINVAL, "'%.128s' has %llu bytes, and no offset %llu",
+		rc = error_set(&err, -EINVAL,
+			       "'%.128s' has only %llu bytes: offset %llu is beyond its end",
 			       text->name, (unsigned long long)symbol.size,
 			       (unsigned long long)text->plus);
 	if (rc) {

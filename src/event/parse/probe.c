@@ -55,7 +55,9 @@ static int set_returns(const struct pmu *pmu, struct pd_attr *attr, struct error
 		attr->config |= pmu->formats[i].bits;
 		return 0;
 	}
-	return error_set(err, -EBADMSG, "PMU '%s' has no format 'retprobe'", pmu->name);
+	return error_set(err, -EBADMSG,
+			 "PMU '%s' cannot probe returns: sysfs lists no format 'retprobe' for it",
+			 pmu->name);
 }
 
 static int set_pmu(struct parser *parser, const struct probe_kind *kind, struct pd_attr *attr)
@@ -83,14 +85,14 @@ static int set_place(struct parser *parser, const struct probe_kind *kind,
 	if (rc)
 		return rc;
 	if (!symbol.function)
-		return error_set(
-			parser->err, -EINVAL,
-			"'%.128s' is no code: a breakpoint watches variables, mem:%s%s%.128s",
-			text->name, text->file ? text->file : "", text->file ? ":" : "",
-			text->name);
+		return error_set(parser->err, -EINVAL,
+				 "'%.128s' is no code: to watch a variable, use the breakpoint "
+				 "mem:%s%s%.128s",
+				 text->name, text->file ? text->file : "", text->file ? ":" : "",
+				 text->name);
 	if (kind->returns && text->plus)
 		return error_set(parser->err, -EINVAL,
-				 "a return is that of a whole function: without an offset");
+				 "a return belongs to a whole function: leave out the offset");
 	spec->place.probe = kind->user;
 	spec->place.kernel = !kind->user;
 	spec->attr.config2 = (kind->user ? symbol.offset : symbol.address) + text->plus;

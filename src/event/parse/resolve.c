@@ -61,7 +61,9 @@ static int one_modifier(struct parser *parser, const struct event_words *words, 
 			const char **ret)
 {
 	if (inner && words->modifiers)
-		return error_set(parser->err, -EINVAL, "modifiers before and behind the slashes");
+		return error_set(
+			parser->err, -EINVAL,
+			"modifiers stand before and after the slashes: leave out one of them");
 	*ret = inner ? inner : words->modifiers;
 	return 0;
 }

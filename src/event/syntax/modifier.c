@@ -18,17 +18,18 @@ bool modifier_like(const char *text)
 int modifier_check(const char *text, struct error *err)
 {
 	if (!*text)
-		return error_set(err, -EINVAL, "no modifier behind ':'");
+		return error_set(err, -EINVAL, "no modifier after ':'");
 	for (const char *p = text; *p; p++) {
 		if (*p == 'b')
 			return error_set(err, -EINVAL,
-					 "modifier 'b' counts through BPF and cannot be recorded");
+					 "modifier 'b' counts through BPF, which takes no samples: "
+					 "leave it out");
 		if (!strchr(known, *p))
 			return error_set(err, -EINVAL,
 					 "unknown modifier '%c' in ':%.32s' (known: %s)", *p, text,
 					 known);
 		if (*p != 'p' && strchr(p + 1, *p))
-			return error_set(err, -EINVAL, "modifier '%c' given twice in ':%.32s'", *p,
+			return error_set(err, -EINVAL, "modifier '%c' occurs twice in ':%.32s'", *p,
 					 text);
 	}
 	return 0;

@@ -45,13 +45,14 @@ int event_set_filter(struct event_list *list, size_t first, const char *filter, 
 	int rc = 0;
 
 	if (!count)
-		return error_set(err, -EINVAL, "a filter must follow the event it is for");
+		return error_set(err, -EINVAL,
+				 "no event stands before the filter: put --filter after its event");
 	if (!*filter)
 		return error_set(err, -EINVAL, "the filter is empty");
 	for (size_t i = first; i < list->count; i++) {
 		if (!takes_filter(&list->specs[i]))
 			return error_set(err, -EINVAL,
-					 "a filter works on tracepoints and probes only, and "
+					 "only tracepoints and probes can have a filter, and "
 					 "'%.128s' is none",
 					 list->specs[i].name);
 	}

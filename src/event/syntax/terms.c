@@ -137,7 +137,7 @@ static int unexpected(const struct token *token, const char *wanted, const char 
 {
 	*ret_at = token->start;
 	if (token->type == TOKEN_UNTERMINATED)
-		return error_set(err, -EINVAL, "the quote does not end");
+		return error_set(err, -EINVAL, "the closing quote is missing");
 	if (token->type == TOKEN_END)
 		return error_set(err, -EINVAL, "%s expected at the end", wanted);
 	return error_set(err, -EINVAL, "%s expected", wanted);
@@ -216,7 +216,7 @@ int term_number(const struct term *term, uint64_t *ret, struct error *err)
 	}
 	rc = parse_u64(term->value, ret);
 	if (rc == -ERANGE)
-		return error_set(err, -EINVAL, "the value of term '%s' does not fit 64 bits",
+		return error_set(err, -EINVAL, "the value of term '%s' needs more than 64 bits",
 				 term->key);
 	if (rc)
 		return error_set(err, -EINVAL, "term '%s' takes a number, not '%.64s'", term->key,
