@@ -140,8 +140,7 @@ static int session_open(struct session *s, struct error *err)
 	/*
 	 * Triggers open first, because the recording's rings are the ones that can be made smaller.
 	 */
-	int rc = session_triggers_open(&s->triggers, &s->opts->triggers, &place,
-				       session_ask_for_snapshot, s, err);
+	int rc = session_triggers_open(&s->triggers, &s->opts->triggers, &place, err);
 
 	if (!rc)
 		rc = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);

@@ -169,13 +169,6 @@ static void while_writing(void *session)
 	s->stop |= s->control.stop;
 }
 
-int session_ask_for_snapshot(void *session, const struct snapshot_request *request)
-{
-	int rc = snapshot_service_ask(&((struct session *)session)->memory, request, NULL);
-
-	return rc == -EINPROGRESS ? 0 : rc;
-}
-
 int session_open_memory(struct session *s, struct error *err)
 {
 	const struct snapshot_service_parts parts = {
@@ -453,6 +446,16 @@ static int on_end(struct session *s)
 	return 0;
 }
 
+/* Queues the requests of triggers. */
+static void queue_snapshots(struct session *s)
+{
+	const struct snapshot_request *request;
+
+	while ((request = trigger_set_take(s->triggers.asks)))
+		if (snapshot_service_ask(&s->memory, request, NULL) != -EINPROGRESS)
+			trigger_set_refused(s->triggers.asks);
+}
+
 /* Several events that wait make one rotation. */
 static int take_triggers(struct session *s, struct error *err)
 {
@@ -460,6 +463,7 @@ static int take_triggers(struct session *s, struct error *err)
 	const char *event;
 
 	session_triggers_take_cut(&s->triggers, &news);
+	queue_snapshots(s);
 	if (!news.fired)
 		return 0;
 	event = news.known ? event_watch_event_name(s->triggers.cut, news.hit.event) : NULL;
@@ -473,6 +477,7 @@ static int take_triggers(struct session *s, struct error *err)
 static int finish_triggers(struct session *s, struct error *err)
 {
 	session_triggers_finish(&s->triggers);
+	queue_snapshots(s);
 	return serve_requests(s, err);
 }
 

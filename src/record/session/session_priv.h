@@ -82,7 +82,4 @@ bool session_empty(int *fd);
 /* While a pipe is written to from the main thread: as struct writer_patience. */
 bool session_wait_for_pipe(void *session, uint64_t ms);
 
-/* What triggers call; @session is a struct session. Returns 0 or -ENOBUFS. */
-int session_ask_for_snapshot(void *session, const struct snapshot_request *request);
-
 #endif

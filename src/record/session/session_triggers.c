@@ -7,8 +7,7 @@
 #include "record/trigger/trigger.h"
 
 int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
-			  const struct trigger_place *place, trigger_set_fn ask, void *arg,
-			  struct error *err)
+			  const struct trigger_place *place, struct error *err)
 {
 	struct trigger_place here = *place;
 	int rc = 0;
@@ -16,7 +15,7 @@ int session_triggers_open(struct session_triggers *st, const struct trigger_opts
 	if (opts->rotations.count)
 		rc = event_watch_new(&opts->rotations, &here, 0, &st->cut, err);
 	here.descriptors += event_watch_open_descriptors(st->cut);
-	return rc ? rc : trigger_set_new(&opts->snapshots, &here, ask, arg, &st->asks, err);
+	return rc ? rc : trigger_set_new(&opts->snapshots, &here, &st->asks, err);
 }
 
 void session_triggers_release(struct session_triggers *st)
@@ -84,7 +83,7 @@ void session_triggers_take_cut(struct session_triggers *st, struct event_watch_n
 	*cut = (struct event_watch_news){0};
 	if (st->cut)
 		event_watch_ask(st->cut, st->polled, event_watch_count, cut);
-	trigger_set_ask(st->asks, polled_for_snapshots(st), now_ns(CLOCK_MONOTONIC));
+	trigger_set_look(st->asks, polled_for_snapshots(st), now_ns(CLOCK_MONOTONIC));
 }
 
 void session_triggers_finish(struct session_triggers *st)

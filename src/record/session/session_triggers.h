@@ -18,12 +18,11 @@ struct session_triggers {
 };
 
 /*
- * Opens what @opts say; @ask takes the requests. Returns 0 or a negative errno with
- * @err filled; session_triggers_release() is due in both cases.
+ * Opens what @opts say. Returns 0 or a negative errno with @err filled; session_triggers_release()
+ * is due in both cases.
  */
 int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
-			  const struct trigger_place *place, trigger_set_fn ask, void *arg,
-			  struct error *err);
+			  const struct trigger_place *place, struct error *err);
 void session_triggers_release(struct session_triggers *st);
 
 /* From now on. Returns 0 or a negative errno with @err filled. */
@@ -43,10 +42,10 @@ void session_triggers_watch(struct session_triggers *st, struct pollfd *polled);
 int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
 			  bool wait);
 
-/* Takes what has happened: asks for snapshots, and fills @cut with events that rotate. */
+/* Looks at what has happened: fills @cut with events that rotate; @asks may have requests. */
 void session_triggers_take_cut(struct session_triggers *st, struct event_watch_news *cut);
 
-/* For the last time: snapshots that would be asked for later are, too. */
+/* For the last time: as trigger_set_finish(). */
 void session_triggers_finish(struct session_triggers *st);
 
 #endif

@@ -53,6 +53,7 @@ struct trigger {
 	uint64_t lost;	       /* events that found no room */
 	uint64_t forgotten; /* threads of which it is not known any more how long it takes them */
 	bool waits;	    /* a snapshot is to be asked for, at @at */
+	bool ready;	    /* it is time: trigger_set_take() returns @request */
 	uint64_t at;
 	struct snapshot_request request;
 };

@@ -9,10 +9,9 @@
 #include "record/trigger/trigger.h"
 
 struct trigger_set {
-	trigger_set_fn ask;
-	void *arg;
 	struct trigger **sources;
 	size_t nr;
+	size_t taken;  /* index of the trigger whose request was taken last */
 	uint64_t rest; /* no trigger is polled before this time */
 };
 
@@ -59,7 +58,7 @@ static int open_source(const struct trigger_spec *spec, const struct trigger_pla
 }
 
 int trigger_set_new(const struct trigger_specs *specs, const struct trigger_place *place,
-		    trigger_set_fn ask, void *arg, struct trigger_set **ret, struct error *err)
+		    struct trigger_set **ret, struct error *err)
 {
 	struct trigger_place here = *place;
 	struct trigger_set *t = NULL;
@@ -76,8 +75,6 @@ int trigger_set_new(const struct trigger_specs *specs, const struct trigger_plac
 		trigger_set_free(t);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	t->ask = ask;
-	t->arg = arg;
 	while (!rc && t->nr < specs->nr) {
 		rc = open_source(&specs->specs[t->nr], &here, &t->sources[t->nr], err);
 		if (!rc)
@@ -176,15 +173,6 @@ uint64_t trigger_set_due(const struct trigger_set *t, uint64_t now)
 /* --- what happened -------------------------------------------------------------------------------
  */
 
-/* The request is as old as the event, not as the end of after=. */
-static void ask_for_snapshot(struct trigger_set *t, struct trigger *s, uint64_t now)
-{
-	s->waits = false;
-	s->request.ago = now - (s->at - s->spec->after_ns);
-	if (!t->ask(t->arg, &s->request))
-		s->asked++;
-}
-
 static void look(struct trigger_set *t, struct pollfd *polled, uint64_t now, bool last)
 {
 	for (size_t i = 0; t && i < t->nr; i++) {
@@ -199,12 +187,15 @@ static void look(struct trigger_set *t, struct pollfd *polled, uint64_t now, boo
 		for (size_t fd = 0; fd < nr; fd++)
 			polled[fd].revents = 0;
 		polled += nr;
-		if (s->waits && (last || now >= s->at))
-			ask_for_snapshot(t, s, now);
+		if (!s->waits || (!last && now < s->at))
+			continue;
+		s->ready = true;
+		/* The request is as old as the event, not as the end of after=. */
+		s->request.ago = now - (s->at - s->spec->after_ns);
 	}
 }
 
-void trigger_set_ask(struct trigger_set *t, struct pollfd *polled, uint64_t now)
+void trigger_set_look(struct trigger_set *t, struct pollfd *polled, uint64_t now)
 {
 	look(t, polled, now, false);
 }
@@ -212,6 +203,26 @@ void trigger_set_ask(struct trigger_set *t, struct pollfd *polled, uint64_t now)
 void trigger_set_finish(struct trigger_set *t, struct pollfd *polled, uint64_t now)
 {
 	look(t, polled, now, true);
+}
+
+const struct snapshot_request *trigger_set_take(struct trigger_set *t)
+{
+	for (size_t i = 0; t && i < t->nr; i++) {
+		struct trigger *s = t->sources[i];
+
+		if (!s->ready)
+			continue;
+		s->ready = s->waits = false;
+		s->asked++;
+		t->taken = i;
+		return &s->request;
+	}
+	return NULL;
+}
+
+void trigger_set_refused(struct trigger_set *t)
+{
+	t->sources[t->taken]->asked--;
 }
 
 /* --- figures -------------------------------------------------------------------------------------

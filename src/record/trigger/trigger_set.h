@@ -2,9 +2,9 @@
 /*
  * All --trigger of a recording: events, latencies, pressure, load and time.
  *
- * Each asks for a snapshot of memory (-M). The main thread polls them beside its other sources.
- * After one of them had something, all rest for TRIGGERS_REST_NS, so that an event that happens
- * 10,000 times a second costs no more CPU time than one that happens 100 times.
+ * Each asks for a snapshot of memory (-M). The main thread polls them beside its other sources, and
+ * takes their requests. After one of them had something, all rest for TRIGGERS_REST_NS, so that an
+ * event that happens 10,000 times a second costs no more CPU time than one that happens 100 times.
  *
  * The main thread's. Times are ns of CLOCK_MONOTONIC.
  */
@@ -19,16 +19,13 @@
 
 struct trigger_set;
 
-/* Takes a request. Returns 0, or a negative errno when it is refused. */
-typedef int (*trigger_set_fn)(void *arg, const struct snapshot_request *request);
-
 /*
  * Opens what @specs say; nothing is waited for yet. @specs and what is in @place must outlive it.
  * Returns 0 with *@ret to be given to trigger_set_free(), NULL if @specs are none, or a negative
  * errno with @err filled.
  */
 int trigger_set_new(const struct trigger_specs *specs, const struct trigger_place *place,
-		    trigger_set_fn ask, void *arg, struct trigger_set **ret, struct error *err);
+		    struct trigger_set **ret, struct error *err);
 
 /* All functions accept NULL: there are none. */
 void trigger_set_free(struct trigger_set *t);
@@ -46,14 +43,21 @@ void trigger_set_watch(const struct trigger_set *t, struct pollfd *ret);
 /* How many of them now: all, or none while they rest. */
 size_t trigger_set_polled(const struct trigger_set *t, uint64_t now);
 
-/* When trigger_set_ask() is to be called at the latest; TRIGGER_NEVER: when poll(2) says so. */
+/* When trigger_set_look() is to be called at the latest; TRIGGER_NEVER: when poll(2) says so. */
 uint64_t trigger_set_due(const struct trigger_set *t, uint64_t now);
 
-/* Looks at what has happened, and asks for the snapshots that are due. */
-void trigger_set_ask(struct trigger_set *t, struct pollfd *polled, uint64_t now);
+/* Looks at what has happened; trigger_set_take() then returns the requests that are due. */
+void trigger_set_look(struct trigger_set *t, struct pollfd *polled, uint64_t now);
 
-/* The same for the last time: those that would be due later are asked for, too. */
+/* The same for the last time: requests that would be due later are due now. */
 void trigger_set_finish(struct trigger_set *t, struct pollfd *polled, uint64_t now);
+
+/*
+ * Takes a request that is due. Returns NULL if there is none; else it is valid until the next look.
+ * trigger_set_refused(): the request taken last does not count, because no snapshot will be made.
+ */
+const struct snapshot_request *trigger_set_take(struct trigger_set *t);
+void trigger_set_refused(struct trigger_set *t);
 
 struct trigger_set_figures {
 	uint64_t fired;	  /* times that it has happened */

@@ -29,14 +29,15 @@ struct lab {
 	uint64_t left_out[RINGS]; /* by ring: samples without room that are not reported yet */
 };
 
-static int on_request(void *arg, const struct snapshot_request *request)
+static void take_requests(struct lab *lab)
 {
-	struct lab *lab = arg;
+	const struct snapshot_request *request;
 
-	assert_true(lab->nr < 64);
-	lab->asked_at[lab->nr] = lab->now;
-	lab->asked[lab->nr++] = *request;
-	return 0;
+	while ((request = trigger_set_take(lab->triggers))) {
+		assert_true(lab->nr < 64);
+		lab->asked_at[lab->nr] = lab->now;
+		lab->asked[lab->nr++] = *request;
+	}
 }
 
 /* A trigger of each of @texts, on @cpus. */
@@ -58,8 +59,7 @@ static void lab_open_with(struct lab *lab, const char *cpus, const char *const *
 	place.recording = lab->plan;
 	for (; *texts; texts++)
 		assert_int_equal(trigger_specs_add(&lab->specs, *texts, NULL, &err), 0);
-	assert_int_equal(
-		trigger_set_new(&lab->specs, &place, on_request, lab, &lab->triggers, &err), 0);
+	assert_int_equal(trigger_set_new(&lab->specs, &place, &lab->triggers, &err), 0);
 	assert_true(trigger_set_descriptors(lab->triggers) <= RINGS);
 	trigger_set_watch(lab->triggers, lab->polled);
 	assert_int_equal(trigger_set_start(lab->triggers, lab->now, &err), 0);
@@ -87,7 +87,14 @@ static void look(struct lab *lab)
 	for (size_t i = 0; i < nr; i++)
 		if (i < kernel.rings && kernel.ring[i]->data_head != kernel.ring[i]->data_tail)
 			lab->polled[i].revents = POLLIN;
-	trigger_set_ask(lab->triggers, lab->polled, lab->now);
+	trigger_set_look(lab->triggers, lab->polled, lab->now);
+	take_requests(lab);
+}
+
+static void finish(struct lab *lab)
+{
+	trigger_set_finish(lab->triggers, lab->polled, lab->now);
+	take_requests(lab);
 }
 
 /* Goes on to @until, looking when it is due. */
@@ -143,7 +150,7 @@ static void test_a_storm(void **state)
 	trigger_set_figures(lab.triggers, &figures);
 	in_rings = kernel.ring[0]->data_head - kernel.ring[0]->data_tail;
 	assert_true(figures.fired + in_rings / 40 >= produced + 2);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	trigger_set_figures(lab.triggers, &figures);
 	assert_int_equal(figures.fired, produced + 2);
 	assert_int_equal(figures.asked, lab.nr);
@@ -174,16 +181,45 @@ static void test_what_waits_is_asked_at_the_end(void **state)
 	look(&lab);
 	wait_until(&lab, lab.now + 9 * S);
 	assert_int_equal(lab.nr, 0);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	assert_int_equal(lab.nr, 1);
 	assert_string_equal(lab.asked[0].what.reason, "a switch");
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	assert_int_equal(lab.nr, 1);
 	/* A trigger on a descriptor that nobody polled counts, too. */
 	lab.now += S;
 	happen(&lab, 0, 1);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	assert_int_equal(lab.nr, 2);
+	lab_close(&lab);
+}
+
+/* It counts as limited, and the next is asked for as ever. */
+static void test_a_request_that_is_refused(void **state)
+{
+	static const char *const texts[] = {"cs,limit=1000/1s", "page-faults", NULL};
+	struct trigger_set_figures figures;
+	struct lab lab;
+
+	lab_open(&lab, "0", texts);
+	happen(&lab, 0, 1);
+	happen(&lab, 1, 2);
+	lab.polled[0].revents = lab.polled[1].revents = POLLIN;
+	trigger_set_look(lab.triggers, lab.polled, lab.now);
+	assert_string_equal(trigger_set_take(lab.triggers)->what.reason, "cs");
+	trigger_set_refused(lab.triggers);
+	assert_string_equal(trigger_set_take(lab.triggers)->what.reason, "page-faults");
+	assert_null(trigger_set_take(lab.triggers));
+	trigger_set_figures_of(lab.triggers, 0, &figures);
+	assert_int_equal(figures.fired, 1);
+	assert_int_equal(figures.asked, 0);
+	assert_int_equal(figures.limited, 1);
+	trigger_set_figures_of(lab.triggers, 1, &figures);
+	assert_int_equal(figures.asked, 1);
+	wait_until(&lab, lab.now + S);
+	happen(&lab, 0, 1);
+	look(&lab);
+	assert_int_equal(lab.nr, 1);
 	lab_close(&lab);
 }
 
@@ -216,7 +252,7 @@ static void test_our_own_events(void **state)
 	look(&lab);
 	assert_int_equal(lab.nr, 1);
 	assert_true(kernel.paused[0]);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	assert_int_equal(lab.nr, 1);
 	lab_close(&lab);
 }
@@ -243,7 +279,7 @@ static void test_what_a_pause_hides(void **state)
 		assert_string_equal(lab.asked[2 * i + 1].what.cause.event, "");
 		assert_int_equal(trigger_set_due(lab.triggers, lab.now), TRIGGER_NEVER);
 	}
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	trigger_set_figures(lab.triggers, &figures);
 	assert_int_equal(figures.fired, 10);
 	assert_int_equal(lab.nr, 10);
@@ -273,7 +309,7 @@ static void test_counts_that_cannot_be_read(void **state)
 		wait_until(&lab, lab.now + S);
 	}
 	assert_int_equal(said, 1);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	trigger_set_figures(lab.triggers, &figures);
 	assert_int_equal(figures.fired, 9);
 	assert_int_equal(said, 1);
@@ -386,7 +422,7 @@ static void test_how_long_ago(void **state)
 	wait_until(&lab, lab.now + 12 * S);
 	assert_int_equal(lab.nr, 1);
 	assert_int_equal(lab.asked[0].ago, 700 * MS);
-	trigger_set_finish(lab.triggers, lab.polled, lab.now);
+	finish(&lab);
 	assert_int_equal(lab.nr, 2);
 	assert_int_equal(lab.asked[1].ago, 2 * S);
 	assert_int_equal(lab.asked[0].what.asked + lab.asked[1].what.asked, 0);
@@ -416,13 +452,14 @@ static void test_none(void **state)
 	struct trigger_set_figures figures;
 	struct trigger_set *t;
 
-	assert_int_equal(trigger_set_new(&specs, &place, on_request, NULL, &t, NULL), 0);
+	assert_int_equal(trigger_set_new(&specs, &place, &t, NULL), 0);
 	assert_null(t);
 	assert_int_equal(trigger_set_start(t, 1, NULL), 0);
 	assert_int_equal(trigger_set_descriptors(t) + trigger_set_polled(t, 1), 0);
 	assert_true(trigger_set_due(t, 1) == TRIGGER_NEVER);
-	trigger_set_ask(t, NULL, 1);
+	trigger_set_look(t, NULL, 1);
 	trigger_set_finish(t, NULL, 1);
+	assert_null(trigger_set_take(t));
 	trigger_set_figures(t, &figures);
 	assert_int_equal(figures.fired, 0);
 	trigger_set_say(t, NULL);
@@ -434,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_storm),
 		cmocka_unit_test(test_what_waits_is_asked_at_the_end),
+		cmocka_unit_test(test_a_request_that_is_refused),
 		cmocka_unit_test(test_our_own_events),
 		cmocka_unit_test(test_what_a_pause_hides),
 		cmocka_unit_test(test_counts_that_cannot_be_read),
