@@ -312,6 +312,8 @@ class Shell:
         os.chmod(f.name, 0o755)
 
     def run(self, text):
+        # An example that fails takes its recording with it, which holds the pipes.
+        text = "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT\n" + text
         p = subprocess.run(['bash', '-ec', text], cwd=self.folder, env=self.env, text=True, timeout=2 * PATIENCE,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         assert p.returncode == 0, f'exit {p.returncode}: {p.stderr[-1500:]}'
