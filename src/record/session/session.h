@@ -55,7 +55,7 @@ struct session_host {
 	int request; /* readable: take a snapshot (with -M), or rotate; at its end: never again */
 
 	const struct notify *notify;	  /* the service manager; NULL: none */
-	const sigset_t *command_mask;	  /* signals that the command has blocked; NULL: ours */
+	const sigset_t *command_mask;	  /* signals that the command has blocked; NULL: none */
 	char *const *command_environment; /* NULL: ours */
 
 	/* Called on the session's thread, with @arg; NULL: not called. */

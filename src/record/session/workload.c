@@ -26,6 +26,7 @@ static int exec_status(int error)
 static void run_child(int go, int failed, const char *const *argv,
 		      const struct workload_setting *setting)
 {
+	sigset_t none;
 	ssize_t n;
 	int error;
 	char c;
@@ -37,8 +38,8 @@ static void run_child(int go, int failed, const char *const *argv,
 	if (n != 1)
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, 0);
-	if (setting->mask)
-		sigprocmask(SIG_SETMASK, setting->mask, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, setting->mask ? setting->mask : &none, NULL);
 	execvpe(argv[0], (char *const *)(uintptr_t)argv,
 		setting->environment ? setting->environment : environ);
 	error = errno;

@@ -35,7 +35,7 @@ bool workload_changes_user(const char *name);
 
 /* What the command starts with. */
 struct workload_setting {
-	const sigset_t *mask;	  /* of signals; NULL: that of the thread that forks */
+	const sigset_t *mask;	  /* signals that it has blocked; NULL: none */
 	char *const *environment; /* NULL: ours */
 	bool to_stderr;		  /* its output goes there, since standard output is ours */
 };
