@@ -31,16 +31,16 @@ struct channel {
 	size_t at, len; /* line[at..len) is read and not a whole command yet */
 	bool skipping;	/* the rest of an overlong line is to be dropped */
 	bool ended;	/* the input has ended */
-	/* Of a command to answer later, during which no other is read; 0: none. */
+	bool due;	/* control_next() has to look for a line */
+	/* Of the command that is not answered yet; until then nothing is read. Ticket 0: none. */
 	uint64_t ticket;
+	enum control_verb verb;
 	/* Of clients: answers, unsent from byte @sent on; meanwhile nothing is read. */
 	struct buf pending;
 	size_t sent;
 };
 
 struct control {
-	const struct control_ops *ops;
-	void *arg;
 	const struct messages *messages;
 	int epoll, timer;
 	struct control_socket socket;
@@ -60,16 +60,13 @@ static int watch(struct control *c, int how, int fd, uint32_t events, void *who)
 	return epoll_ctl(c->epoll, how, fd, &ev) ? -errno : 0;
 }
 
-int control_new(const struct control_ops *ops, void *arg, const struct messages *messages,
-		struct control **ret, struct error *err)
+int control_new(const struct messages *messages, struct control **ret, struct error *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
 	int rc = 0;
 
 	if (!c)
 		return error_set(err, -ENOMEM, "out of memory");
-	c->ops = ops;
-	c->arg = arg;
 	c->messages = messages;
 	c->socket = (struct control_socket)CONTROL_SOCKET_INIT;
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -236,7 +233,10 @@ static void answer_now(struct control *c, struct channel *ch, const struct buf *
 	ch->out = -1;
 }
 
-/* Sends @text and the result. A client without memory for its answer is disconnected. */
+/*
+ * Sends @text and the result. Returns 0, or a negative errno if the channel is to be dropped: a
+ * client that is gone, or without memory for its answer.
+ */
 static int answer(struct control *c, struct channel *ch, struct buf *text, int rc,
 		  const struct error *err)
 {
@@ -248,56 +248,23 @@ static int answer(struct control *c, struct channel *ch, struct buf *text, int r
 	}
 	if (control_answer_end(rc, err->text, text))
 		return ch->client ? -ENOMEM : 0;
+	if (ch->client && buf_append(&ch->pending, text->data, text->len))
+		return -ENOMEM;
 	if (ch->client)
-		return buf_append(&ch->pending, text->data, text->len);
+		return channel_flush(ch);
 	answer_now(c, ch, text);
 	return 0;
 }
 
-/* --- commands ------------------------------------------------------------------------------------
- */
-
-static int run_stats(struct control *c, bool json, struct buf *text, struct error *err)
+/* Answers what is no command. Returns as answer() does. */
+static int refuse(struct control *c, struct channel *ch, const struct error *err)
 {
-	struct control_figures figures = {0};
-	int rc = c->ops->stats(c->arg, &figures, err);
+	struct buf text = {0};
+	int rc = answer(c, ch, &text, err->code, err);
 
-	figures.unread = c->stats.unread;
-	return rc ? rc : control_figures_print(&figures, json, text);
-}
-
-/* Runs a command that may be answered later. */
-static int run_request(struct control *c, struct control_command *command, struct channel *ch,
-		       struct buf *text, struct error *err)
-{
-	int rc;
-
-	command->snapshot.ticket = ++c->tickets;
-	command->snapshot.what.origin = PD_SNAPSHOT_CONTROL;
-	rc = command->verb == CONTROL_ROTATE ? c->ops->rotate(c->arg, &command->snapshot, text, err)
-					     : c->ops->snapshot(c->arg, &command->snapshot, err);
-	if (rc == -EINPROGRESS)
-		ch->ticket = command->snapshot.ticket;
+	c->stats.errors++;
+	buf_release(&text);
 	return rc;
-}
-
-static int run_verb(struct control *c, struct control_command *command, struct channel *ch,
-		    struct buf *text, struct error *err)
-{
-	const struct control_ops *ops = c->ops;
-
-	switch (command->verb) {
-	case CONTROL_ENABLE: return ops->enable(c->arg, command->event, err);
-	case CONTROL_DISABLE: return ops->disable(c->arg, command->event, err);
-	case CONTROL_SNAPSHOT:
-	case CONTROL_ROTATE: return run_request(c, command, ch, text, err);
-	case CONTROL_STOP: return ops->stop(c->arg, err);
-	case CONTROL_PING: return 0;
-	case CONTROL_EVLIST: return ops->evlist(c->arg, command->list, text, err);
-	case CONTROL_STATS: return run_stats(c, command->json, text, err);
-	case CONTROL_HELP: return control_command_help(text);
-	}
-	return error_set(err, -EINVAL, "there is no such command");
 }
 
 /* Drops text for --control: perf's acknowledgements have none. */
@@ -310,42 +277,23 @@ static void keep_to_perf(struct control *c, enum control_verb verb, struct buf *
 	text->len = 0;
 }
 
-/* Runs a line and answers. Returns 0, or a negative errno if the channel is to be dropped. */
-static int obey(struct control *c, struct channel *ch, char *line)
+void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err)
 {
-	struct control_command command;
-	struct error err = ERROR_INIT;
-	struct buf text = {0};
-	int rc = control_command_parse(line, &command, &err);
+	struct channel *ch = c->channels;
 
-	if (rc == -ENOMSG)
-		return 0;
-	if (!rc)
-		rc = run_verb(c, &command, ch, &text, &err);
-	c->stats.commands++;
-	if (rc == -EINPROGRESS)
-		return 0;
-	if (rc && !err.code)
-		error_sys(&err, rc, "no answer");
-	c->stats.errors += rc != 0;
-	if (!rc && !ch->client)
-		keep_to_perf(c, command.verb, &text);
-	rc = answer(c, ch, &text, rc, &err);
-	buf_release(&text);
-	return rc;
-}
-
-static int refuse_long(struct control *c, struct channel *ch)
-{
-	struct error err = ERROR_INIT;
-	struct buf text = {0};
-	int rc = error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
-
-	c->stats.commands++;
-	c->stats.errors++;
-	rc = answer(c, ch, &text, rc, &err);
-	buf_release(&text);
-	return rc;
+	while (ch && ch->ticket != ticket)
+		ch = ch->next;
+	if (!ch)
+		return;
+	ch->ticket = 0;
+	ch->due = true;
+	c->stats.errors += err->code != 0;
+	if (err->code)
+		text->len = 0;
+	else if (!ch->client)
+		keep_to_perf(c, ch->verb, text);
+	if (answer(c, ch, text, err->code, err))
+		channel_drop(c, ch);
 }
 
 /* --- lines ---------------------------------------------------------------------------------------
@@ -385,7 +333,33 @@ static char *line_end(struct channel *ch)
 	return NULL;
 }
 
-static int channel_obey(struct control *c, struct channel *ch)
+/* Sets the channel's ticket if the line is a command. Returns as answer() does. */
+static int take_line(struct control *c, struct channel *ch, char *line, struct control_command *ret)
+{
+	struct error err = ERROR_INIT;
+	int rc = control_command_parse(line, ret, &err);
+
+	if (rc == -ENOMSG)
+		return 0;
+	c->stats.commands++;
+	if (rc)
+		return refuse(c, ch, &err);
+	ch->ticket = ret->ticket = ++c->tickets;
+	ch->verb = ret->verb;
+	return 0;
+}
+
+static int refuse_long(struct control *c, struct channel *ch)
+{
+	struct error err = ERROR_INIT;
+
+	c->stats.commands++;
+	error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
+	return refuse(c, ch, &err);
+}
+
+/* Takes lines up to the first command, which sets the ticket. Returns as answer() does. */
+static int take_lines(struct control *c, struct channel *ch, struct control_command *ret)
 {
 	int rc = 0;
 	char *end;
@@ -395,10 +369,8 @@ static int channel_obey(struct control *c, struct channel *ch)
 
 		*end = '\0';
 		ch->at = (size_t)(end + 1 - ch->line);
-		rc = ch->skipping ? 0 : obey(c, ch, line);
+		rc = ch->skipping ? 0 : take_line(c, ch, line, ret);
 		ch->skipping = false;
-		if (!rc)
-			rc = channel_flush(ch);
 	}
 	/* Answers at once: a client that waits for this answer may never end the line. */
 	if (rc || ch->ticket || ch->pending.len || ch->skipping || ch->at ||
@@ -406,21 +378,13 @@ static int channel_obey(struct control *c, struct channel *ch)
 		return rc;
 	ch->skipping = true;
 	ch->len = 0;
-	rc = refuse_long(c, ch);
-	return rc ? rc : channel_flush(ch);
+	return refuse_long(c, ch);
 }
 
-static void channel_serve(struct control *c, struct channel *ch)
+/* Decides what to wait for when there is no more line to take; @rc: the channel is dropped. */
+static void channel_wait(struct control *c, struct channel *ch, int rc)
 {
-	int rc;
-
-	if (ch->ticket)
-		return;
-	rc = channel_flush(ch);
-	if (!rc)
-		rc = channel_fill(ch);
-	if (!rc)
-		rc = channel_obey(c, ch);
+	ch->due = false;
 	if (rc || (ch->ended && !ch->ticket && !ch->pending.len)) {
 		if (!ch->client)
 			messages_say(c->messages, MESSAGE_DETAIL,
@@ -438,42 +402,59 @@ static void channel_serve(struct control *c, struct channel *ch)
 		arm(c);
 }
 
-/* Takes a line without an end, if it is a command. */
-static void channel_hurry(struct control *c, struct channel *ch)
+bool control_next(struct control *c, struct control_command *ret)
 {
-	char line[CONTROL_LINE_MAX + 1], copy[CONTROL_LINE_MAX + 1];
+	struct channel *ch, *next;
+
+	for (ch = c->channels; ch; ch = next) {
+		bool answered = !ch->ticket;
+		int rc;
+
+		next = ch->next;
+		if (!ch->due)
+			continue;
+		rc = take_lines(c, ch, ret);
+		if (answered && ch->ticket)
+			return true;
+		channel_wait(c, ch, rc);
+	}
+	return false;
+}
+
+static void channel_read(struct control *c, struct channel *ch)
+{
+	int rc;
+
+	if (ch->ticket)
+		return;
+	rc = channel_flush(ch);
+	if (!rc)
+		rc = channel_fill(ch);
+	if (rc)
+		channel_wait(c, ch, rc);
+	else
+		ch->due = true;
+}
+
+/* Ends a line without an end, if it is a command. */
+static void channel_hurry(struct channel *ch)
+{
+	char line[CONTROL_LINE_MAX + 1];
 	struct control_command command;
 	size_t len = ch->len - ch->at;
 
-	if (ch->client || !len || ch->skipping || ch->ticket)
+	if (ch->client || !len || ch->skipping || ch->ticket || ch->due)
 		return;
 	memcpy(line, ch->line + ch->at, len);
 	line[len] = '\0';
-	memcpy(copy, line, len + 1);
-	if (control_command_parse(copy, &command, NULL))
+	if (control_command_parse(line, &command, NULL))
 		return;
-	ch->at = ch->len = 0;
-	obey(c, ch, line); /* fails for clients only */
-}
-
-void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err)
-{
-	struct channel *ch = c->channels;
-	int rc;
-
-	while (ch && ch->ticket != ticket)
-		ch = ch->next;
-	if (!ch)
-		return;
-	ch->ticket = 0;
-	c->stats.errors += err->code != 0;
-	if (!ch->client || err->code)
-		text->len = 0;
-	rc = answer(c, ch, text, err->code, err);
-	if (rc)
-		channel_drop(c, ch);
-	else
-		channel_serve(c, ch);
+	/* There is room for the end, because a full buffer was skipped. */
+	memmove(ch->line, ch->line + ch->at, len);
+	ch->line[len] = '\n';
+	ch->at = 0;
+	ch->len = len + 1;
+	ch->due = true;
 }
 
 /* --- --control -----------------------------------------------------------------------------------
@@ -546,25 +527,22 @@ static void welcome(struct control *c)
 		close(fd);
 }
 
-/* --- dispatching ---------------------------------------------------------------------------------
+/* --- reading -------------------------------------------------------------------------------------
  */
 
 static void on_timer(struct control *c)
 {
-	struct channel *ch, *next;
 	uint64_t times;
 
 	if (read(c->timer, &times, sizeof(times)) < 0)
 		return;
-	for (ch = c->channels; ch; ch = next) {
-		next = ch->next;
-		channel_hurry(c, ch);
-	}
+	for (struct channel *ch = c->channels; ch; ch = ch->next)
+		channel_hurry(ch);
 	if (c->paused)
 		resume_listening(c);
 }
 
-void control_dispatch(struct control *c)
+void control_read(struct control *c)
 {
 	struct epoll_event events[32];
 	int n = epoll_wait(c->epoll, events, 32, 0);
@@ -577,6 +555,6 @@ void control_dispatch(struct control *c)
 		else if (who == &c->socket)
 			welcome(c);
 		else
-			channel_serve(c, who);
+			channel_read(c, who);
 	}
 }

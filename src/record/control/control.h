@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands to a running recording: parses them, runs them, sends the answers.
+ * Commands to a running recording: receives them, hands them out, sends the answers.
  *
  * Commands come from a descriptor or FIFO (--control) and from any number of clients of a socket
  * (`ringtail ctl`), in the same words (record/control/control_command.h).
@@ -9,6 +9,9 @@
  * it asks for, then "ack\n" or "error: REASON\n", then a NUL as perf sends one. On --control two
  * things are as in perf: all but `stats` and `help` get only the last line, and `evlist` prints
  * messages; and a line without an end counts as a command after CONTROL_PATIENCE_MS of silence.
+ *
+ * The caller runs the commands: control_read(), then control_next() and control_answer() until
+ * there is no command left. An answer may come later; its peer's next command waits for it.
  *
  * Nothing here waits for a peer. An answer is kept until its client takes it, and meanwhile nothing
  * more is read from that client. An answer on --control that finds no room is counted and dropped.
@@ -24,24 +27,10 @@
 #define CONTROL_LINE_MAX    4096 /* bytes of a command, with what ends it */
 #define CONTROL_PATIENCE_MS 200
 
-/* What commands do. Each returns 0, or a negative errno with @err saying the reason. */
-struct control_ops {
-	int (*enable)(void *arg, const char *event, struct error *err); /* NULL: all */
-	int (*disable)(void *arg, const char *event, struct error *err);
-	/* Of these two -EINPROGRESS is no error: control_answer() follows. */
-	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
-	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
-		      struct error *err);
-	int (*stop)(void *arg, struct error *err); /* soon; returns before it is done */
-	int (*evlist)(void *arg, enum control_list list, struct buf *text, struct error *err);
-	int (*stats)(void *arg, struct control_figures *ret, struct error *err);
-};
-
 struct control;
 
-/* @ops, @arg and @messages must outlive it. Returns 0 or a negative errno with @err filled. */
-int control_new(const struct control_ops *ops, void *arg, const struct messages *messages,
-		struct control **ret, struct error *err);
+/* @messages must outlive it. Returns 0 or a negative errno with @err filled. */
+int control_new(const struct messages *messages, struct control **ret, struct error *err);
 void control_free(struct control *c); /* accepts NULL; removes the socket */
 
 /*
@@ -54,16 +43,22 @@ int control_add(struct control *c, const struct control_spec *spec, struct error
 /* Takes commands from clients of the socket below @base. As control_socket_open(). */
 int control_listen(struct control *c, const char *base, struct error *err);
 
-/* Readable when there is something to do. */
+/* Readable when control_read() has something to do. */
 int control_fd(const struct control *c);
 
-/* Reads and runs what has come, and sends answers. */
-void control_dispatch(struct control *c);
+/* Reads what has come, accepts clients, and sends answers that had no room. */
+void control_read(struct control *c);
+
+/*
+ * Takes a command out of what was read. Returns false if there is none. @ret is valid until
+ * control_answer(), which is due for its ticket.
+ */
+bool control_next(struct control *c, struct control_command *ret);
 
 /*
  * Answers the command that has this ticket, if its peer is still there: by @text and an ack, or by
- * @err if it is an error. @text stays the caller's, and is changed. May run further commands of the
- * same peer. The functions of struct control_ops must not call it.
+ * @err if it is an error. @text stays the caller's, and is changed. Reads nothing; control_next()
+ * must follow, which may have the peer's next command.
  */
 void control_answer(struct control *c, uint64_t ticket, struct buf *text, const struct error *err);
 

@@ -35,6 +35,7 @@ enum control_list {
 
 struct control_command {
 	enum control_verb verb;
+	uint64_t ticket;		  /* for control_answer(); control_next() sets it */
 	const char *event;		  /* of enable and disable, in the line; NULL: all */
 	enum control_list list;		  /* of evlist */
 	bool json;			  /* of stats */

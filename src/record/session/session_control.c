@@ -95,50 +95,6 @@ static int switch_events(struct session_control *sc, const char *name, bool on, 
 	return rc;
 }
 
-static int do_enable(void *arg, const char *event, struct error *err)
-{
-	return switch_events(arg, event, true, err);
-}
-
-static int do_disable(void *arg, const char *event, struct error *err)
-{
-	return switch_events(arg, event, false, err);
-}
-
-/* --- snapshot, rotate, stop ----------------------------------------------------------------------
- */
-
-static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
-{
-	const struct session_control *sc = arg;
-
-	if (sc->parts.flight)
-		return sc->parts.snapshot(sc->parts.arg, request, err);
-	return error_set(err, -ENOTSUP,
-			 "this recording keeps nothing in memory to take a snapshot of: it was "
-			 "started without -M");
-}
-
-static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
-		     struct error *err)
-{
-	const struct session_control *sc = arg;
-
-	if (sc->opts->output.rotation.enabled)
-		return sc->parts.rotate(sc->parts.arg, request, text, err);
-	return error_set(err, -ENOTSUP,
-			 "this recording has one output: it was started without "
-			 "--switch-output");
-}
-
-static int do_stop(void *arg, struct error *err)
-{
-	struct session_control *sc = arg;
-
-	sc->stop = true;
-	return 0;
-}
-
 /* --- evlist, stats -------------------------------------------------------------------------------
  */
 
@@ -177,9 +133,9 @@ static int add_group(const struct plan *plan, unsigned int leader, struct buf *t
 	return rc ? rc : buf_printf(text, "%s\n", event->members > 1 ? "}" : "");
 }
 
-static int do_evlist(void *arg, enum control_list list, struct buf *text, struct error *err)
+static int list_events(const struct session_control *sc, enum control_list list, struct buf *text,
+		       struct error *err)
 {
-	const struct session_control *sc = arg;
 	const struct plan *plan = sc->parts.plan;
 	int rc = 0;
 
@@ -291,24 +247,37 @@ void session_control_figures(struct session_control *sc, struct control_figures 
 	}
 }
 
-static int do_stats(void *arg, struct control_figures *ret, struct error *err)
+static int print_figures(struct session_control *sc, bool json, struct buf *text)
 {
-	session_control_figures(arg, ret);
-	return 0;
+	struct control_figures figures = {0};
+
+	session_control_figures(sc, &figures);
+	figures.unread = control_stats(sc->control)->unread;
+	return control_figures_print(&figures, json, text);
+}
+
+/* --- commands ------------------------------------------------------------------------------------
+ */
+
+int session_control_run(struct session_control *sc, const struct control_command *command,
+			struct buf *text, struct error *err)
+{
+	switch (command->verb) {
+	case CONTROL_ENABLE: return switch_events(sc, command->event, true, err);
+	case CONTROL_DISABLE: return switch_events(sc, command->event, false, err);
+	case CONTROL_EVLIST: return list_events(sc, command->list, text, err);
+	case CONTROL_STATS: return print_figures(sc, command->json, text);
+	case CONTROL_HELP: return control_command_help(text);
+	case CONTROL_STOP: sc->stop = true; return 0;
+	case CONTROL_PING: return 0;
+	case CONTROL_SNAPSHOT:
+	case CONTROL_ROTATE: break;
+	}
+	return error_set(err, -EINVAL, "there is no such command");
 }
 
 /* --- life ----------------------------------------------------------------------------------------
  */
-
-static const struct control_ops ops = {
-	.enable = do_enable,
-	.disable = do_disable,
-	.snapshot = do_snapshot,
-	.rotate = do_rotate,
-	.stop = do_stop,
-	.evlist = do_evlist,
-	.stats = do_stats,
-};
 
 int session_control_init(struct session_control *sc, const struct record_opts *opts,
 			 const struct messages *messages, struct error *err)
@@ -320,7 +289,7 @@ int session_control_init(struct session_control *sc, const struct record_opts *o
 	sc->messages = messages;
 	if (!opts->control.spec && opts->control.no_socket)
 		return 0;
-	rc = control_new(&ops, sc, messages, &sc->control, err);
+	rc = control_new(messages, &sc->control, err);
 	if (!rc && opts->control.spec)
 		rc = control_spec_parse(opts->control.spec, &spec, err);
 	if (!rc && opts->control.spec)
@@ -372,9 +341,15 @@ int session_control_fd(const struct session_control *sc)
 	return sc->control ? control_fd(sc->control) : -1;
 }
 
-void session_control_dispatch(struct session_control *sc)
+void session_control_read(struct session_control *sc)
 {
-	control_dispatch(sc->control);
+	if (sc->control)
+		control_read(sc->control);
+}
+
+bool session_control_next(struct session_control *sc, struct control_command *ret)
+{
+	return sc->control && control_next(sc->control, ret);
 }
 
 void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,

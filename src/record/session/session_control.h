@@ -21,12 +21,6 @@ struct session_parts {
 	const struct rotation *rotation;
 	struct flight *flight; /* NULL without -M */
 	const struct session_budget *budget;
-	/* As in struct control_ops. Set: @rotate with opts->output.rotation.enabled, @snapshot with
-	 * flight. */
-	int (*rotate)(void *arg, const struct snapshot_request *request, struct buf *text,
-		      struct error *err);
-	int (*snapshot)(void *arg, const struct snapshot_request *request, struct error *err);
-	void *arg;
 	const struct trigger_set *triggers; /* NULL: none */
 	const struct hotplug *hotplug;
 	size_t threads;
@@ -64,13 +58,21 @@ void session_control_enabled(struct session_control *sc);
 /* After session_control_start(): fills an all-zero @ret, also without a control channel. */
 void session_control_figures(struct session_control *sc, struct control_figures *ret);
 
-/* Readable when session_control_dispatch() has something to do; -1: never. */
+/* Readable when session_control_read() has something to do; -1: never. */
 int session_control_fd(const struct session_control *sc);
-void session_control_dispatch(struct session_control *sc);
 
-/* As control_answer(). */
+/* As the functions of struct control; without a control channel there is no command. */
+void session_control_read(struct session_control *sc);
+bool session_control_next(struct session_control *sc, struct control_command *ret);
 void session_control_answer(struct session_control *sc, uint64_t ticket, struct buf *text,
 			    const struct error *err);
+
+/*
+ * Runs a command other than CONTROL_SNAPSHOT and CONTROL_ROTATE, and adds the text of its answer.
+ * CONTROL_STOP only sets @stop. Returns 0 or a negative errno with @err filled.
+ */
+int session_control_run(struct session_control *sc, const struct control_command *command,
+			struct buf *text, struct error *err);
 
 /*
  * Closes the control channels; unfinished commands get no answer. A message counts the answers that

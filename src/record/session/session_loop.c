@@ -74,30 +74,6 @@ static int session_rotate(struct session *s, const char *reason, struct error *e
 	return 0;
 }
 
-static int serve_requests(struct session *s, struct error *err)
-{
-	int rc;
-
-	if (!snapshot_service_waits(&s->memory))
-		return 0;
-	rc = snapshot_service_serve(&s->memory, err);
-	if (rc)
-		return rc;
-	check_size(s, session_at_max_size(s));
-	check_state_again(s);
-	return 0;
-}
-
-static int on_command_for_snapshot(void *arg, const struct snapshot_request *request,
-				   struct error *err)
-{
-	struct session *s = arg;
-
-	if (s->stop)
-		return error_set(err, -ESHUTDOWN, "the recording ends");
-	return snapshot_service_ask(&s->memory, request, err);
-}
-
 /*
  * Adds the path of the output that was written last. The reader may be in another directory, so it
  * is absolute if possible.
@@ -113,17 +89,37 @@ static int add_file(const struct session *s, struct buf *text)
 	return rc;
 }
 
-/* An error is sent to the client, and it ends the recording. */
-static int on_command_to_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
-				struct error *err)
+/* --- commands ------------------------------------------------------------------------------------
+ */
+
+/* Returns -EINPROGRESS, which is no error: the answer follows the snapshot. */
+static int snapshot_on_command(struct session *s, const struct snapshot_request *request,
+			       struct error *err)
 {
-	struct session *s = arg;
+	if (!s->memory.flight)
+		return error_set(
+			err, -ENOTSUP,
+			"this recording keeps nothing in memory to take a snapshot of: it was "
+			"started without -M");
+	if (s->stop)
+		return error_set(err, -ESHUTDOWN, "the recording ends");
+	return snapshot_service_ask(&s->memory, request, err);
+}
+
+/* An error of the rotation is sent to the client, and it ends the recording. */
+static int rotate_on_command(struct session *s, const struct snapshot_request *request,
+			     struct buf *text, struct error *err)
+{
 	int rc;
 
+	if (!s->opts->output.rotation.enabled)
+		return error_set(err, -ENOTSUP,
+				 "this recording has one output: it was started without "
+				 "--switch-output");
 	if (s->memory.flight)
-		return on_command_for_snapshot(arg, request, err);
+		return snapshot_on_command(s, request, err);
 	rc = cut_now(s, &s->command_error);
-	if (rc && err)
+	if (rc)
 		*err = s->command_error;
 	if (!rc && !s->rotation.last)
 		return error_set(err, -ENOENT,
@@ -133,8 +129,56 @@ static int on_command_to_rotate(void *arg, const struct snapshot_request *reques
 	return rc ? rc : add_file(s, text);
 }
 
+static int run_command(struct session *s, struct control_command *command, struct buf *text,
+		       struct error *err)
+{
+	command->snapshot.ticket = command->ticket;
+	command->snapshot.what.origin = PD_SNAPSHOT_CONTROL;
+	if (command->verb == CONTROL_SNAPSHOT)
+		return snapshot_on_command(s, &command->snapshot, err);
+	if (command->verb == CONTROL_ROTATE)
+		return rotate_on_command(s, &command->snapshot, text, err);
+	return session_control_run(&s->control, command, text, err);
+}
+
+/* Runs the commands that have come, and answers those that need not wait for a snapshot. */
+static void take_commands(struct session *s)
+{
+	struct control_command command;
+
+	session_control_read(&s->control);
+	while (session_control_next(&s->control, &command)) {
+		struct error err = ERROR_INIT;
+		struct buf text = {0};
+		int rc = run_command(s, &command, &text, &err);
+
+		if (rc && rc != -EINPROGRESS && !err.code)
+			error_sys(&err, rc, "no answer");
+		if (rc != -EINPROGRESS)
+			session_control_answer(&s->control, command.ticket, &text, &err);
+		buf_release(&text);
+	}
+}
+
 /* --- requests ------------------------------------------------------------------------------------
  */
+
+static int serve_requests(struct session *s, struct error *err)
+{
+	int rc;
+
+	if (!snapshot_service_waits(&s->memory))
+		return 0;
+	rc = snapshot_service_serve(&s->memory, err);
+	if (rc)
+		return rc;
+	/* Those that waited behind a command for a snapshot. */
+	take_commands(s);
+	check_size(s, session_at_max_size(s));
+	check_state_again(s);
+	s->stop |= s->control.stop;
+	return 0;
+}
 
 static void answer_request(void *session, uint64_t ticket, struct buf *text,
 			   const struct error *err)
@@ -165,7 +209,7 @@ static void while_writing(void *session)
 		return;
 	/* Each call accepts at most one client; a later call handles its commands. */
 	for (int i = 0; i < COMMANDS_AT_ONCE && control_waits(s); i++)
-		session_control_dispatch(&s->control);
+		take_commands(s);
 	s->stop |= s->control.stop;
 }
 
@@ -233,9 +277,6 @@ int session_start_control(struct session *s, struct error *err)
 		.output = &s->output,
 		.rotation = &s->rotation,
 		.budget = &s->budget,
-		.rotate = on_command_to_rotate,
-		.snapshot = on_command_for_snapshot,
-		.arg = s,
 		.flight = s->memory.flight,
 		.triggers = s->triggers.asks,
 		.threads = s->crew.nr,
@@ -354,7 +395,7 @@ static int on_delay(struct session *s, struct error *err)
 
 static int on_control(struct session *s, struct error *err)
 {
-	session_control_dispatch(&s->control);
+	take_commands(s);
 	s->stop |= s->control.stop;
 	if (s->command_error.code && err)
 		*err = s->command_error;
@@ -558,11 +599,7 @@ static int handle_sources(struct session *s, const struct pollfd *polled, struct
 	for (enum session_source i = 0; !rc && i < SOURCES; i++)
 		if (polled[i].revents)
 			rc = source_handle(s, i, err);
-	if (!rc)
-		rc = serve_requests(s, err);
-	/* An answer to a client also takes its next command. */
-	s->stop |= s->control.stop;
-	return rc;
+	return rc ? rc : serve_requests(s, err);
 }
 
 int session_loop(struct session *s, struct error *err)

@@ -209,65 +209,54 @@ static int told(struct lab *lab, const char *what, const char *event)
 	return buf_printf(&lab->told, "%s %s;", what, event ? event : "-");
 }
 
-static int do_enable(void *arg, const char *event, struct error *err)
+static int snapshot(struct lab *lab, const struct control_command *command, struct error *err)
 {
-	if (event && !strcmp(event, "nothing"))
-		return error_set(err, -ENOENT, "no event 'nothing'; there is: cycles");
-	return told(arg, "enable", event);
-}
-
-static int do_disable(void *arg, const char *event, struct error *err)
-{
-	return told(arg, "disable", event);
-}
-
-static int do_snapshot(void *arg, const struct snapshot_request *request, struct error *err)
-{
-	struct lab *lab = arg;
-
 	if (!lab->later)
 		return error_set(err, -ENOTSUP, "nothing is held");
-	lab->tickets[lab->waiting++] = request->ticket;
-	told(lab, "snapshot", request->what.reason);
+	lab->tickets[lab->waiting++] = command->ticket;
+	told(lab, "snapshot", command->snapshot.what.reason);
 	return -EINPROGRESS;
 }
 
-static int do_rotate(void *arg, const struct snapshot_request *request, struct buf *text,
-		     struct error *err)
+static int run(struct lab *lab, const struct control_command *command, struct buf *text,
+	       struct error *err)
 {
-	assert_int_equal(buf_printf(text, "file=it\n"), 0);
-	return told(arg, "rotate", NULL);
+	struct control_figures figures = {.samples = 7, .seconds = 1.5};
+
+	switch (command->verb) {
+	case CONTROL_ENABLE:
+		if (command->event && !strcmp(command->event, "nothing"))
+			return error_set(err, -ENOENT, "no event 'nothing'; there is: cycles");
+		return told(lab, "enable", command->event);
+	case CONTROL_DISABLE: return told(lab, "disable", command->event);
+	case CONTROL_SNAPSHOT: return snapshot(lab, command, err);
+	case CONTROL_ROTATE:
+		assert_int_equal(buf_printf(text, "file=it\n"), 0);
+		return told(lab, "rotate", NULL);
+	case CONTROL_STOP: return told(lab, "stop", NULL);
+	case CONTROL_PING: return 0;
+	case CONTROL_EVLIST:
+		return lab->list_bytes ? buf_zero(text, lab->list_bytes)
+				       : buf_printf(text, "cycles\nlist %d\n", command->list);
+	case CONTROL_STATS: return control_figures_print(&figures, command->json, text);
+	case CONTROL_HELP: return control_command_help(text);
+	}
+	return -EINVAL;
 }
 
-static int do_stop(void *arg, struct error *err)
+static void take_commands(struct lab *lab)
 {
-	return told(arg, "stop", NULL);
+	struct control_command command;
+
+	while (control_next(lab->control, &command)) {
+		struct error err = ERROR_INIT;
+		struct buf text = {0};
+
+		if (run(lab, &command, &text, &err) != -EINPROGRESS)
+			control_answer(lab->control, command.ticket, &text, &err);
+		buf_release(&text);
+	}
 }
-
-static int do_evlist(void *arg, enum control_list list, struct buf *text, struct error *err)
-{
-	struct lab *lab = arg;
-
-	if (lab->list_bytes)
-		return buf_zero(text, lab->list_bytes);
-	return buf_printf(text, "cycles\nlist %d\n", list);
-}
-
-static int do_stats(void *arg, struct control_figures *ret, struct error *err)
-{
-	*ret = (struct control_figures){.samples = 7, .seconds = 1.5};
-	return 0;
-}
-
-static const struct control_ops ops = {
-	.enable = do_enable,
-	.disable = do_disable,
-	.snapshot = do_snapshot,
-	.rotate = do_rotate,
-	.stop = do_stop,
-	.evlist = do_evlist,
-	.stats = do_stats,
-};
 
 static void say(enum message_level level, const char *text, void *arg)
 {
@@ -278,7 +267,7 @@ static void lab_open(struct lab *lab)
 {
 	*lab = (struct lab){.messages = {.say = say, .arg = lab}, .dir = "/tmp/control-XXXXXX"};
 	assert_non_null(mkdtemp(lab->dir));
-	assert_int_equal(control_new(&ops, lab, &lab->messages, &lab->control, NULL), 0);
+	assert_int_equal(control_new(&lab->messages, &lab->control, NULL), 0);
 }
 
 static void lab_close(struct lab *lab)
@@ -291,14 +280,16 @@ static void lab_close(struct lab *lab)
 	assert_int_equal(system(command), 0);
 }
 
-/* Dispatches until there is nothing to do for @ms. A busy loop would never end. */
+/* Takes commands until there is nothing to do for @ms. A busy loop would never end. */
 static void settle(struct lab *lab, int ms)
 {
 	struct pollfd p = {.fd = control_fd(lab->control), .events = POLLIN};
 
+	take_commands(lab);
 	for (int i = 0; poll(&p, 1, ms) > 0; i++) {
 		assert_true(i < 20000);
-		control_dispatch(lab->control);
+		control_read(lab->control);
+		take_commands(lab);
 	}
 }
 
@@ -429,6 +420,17 @@ static void test_unended_lines(void **state)
 	send_text(p.to[1], "ng\n");
 	settle(&lab, 0);
 	expect_read(p.from[0], "ack\n|");
+	/* The rest of a line may come in time, and more behind it, and only then be read. */
+	send_text(p.to[1], "enable");
+	settle(&lab, 0);
+	send_text(p.to[1], " cycles\ndis");
+	usleep(2000 * CONTROL_PATIENCE_MS);
+	settle(&lab, 0);
+	expect_told(&lab, "enable cycles;");
+	send_text(p.to[1], "able\n");
+	settle(&lab, 0);
+	expect_told(&lab, "disable -;");
+	expect_read(p.from[0], "ack\n|ack\n|");
 	/* The end of the pipe ends the line, and is no reason to be called again. */
 	send_text(p.to[1], "rotate");
 	close(p.to[1]);
@@ -797,11 +799,14 @@ static void test_late_answers(void **state)
 	expect_read(clients[2], "ack\n|");
 	expect_read(p.from[0], "");
 	expect_told(&lab, "");
+	/* An answer takes no further command. */
 	answer(&lab, 0, 0);
+	expect_read(clients[0], "snapshot=1\nack\n|");
 	settle(&lab, 0);
-	expect_read(clients[0], "snapshot=1\nack\n|ack\n|ack\n|");
+	expect_read(clients[0], "ack\n|ack\n|");
 	answer(&lab, 1, -ENOSPC);
 	answer(&lab, 2, 0);
+	expect_told(&lab, "");
 	settle(&lab, 0);
 	expect_read(clients[1], "error: no room\n|");
 	expect_read(p.from[0], "ack\n|ack\n|ack\n|");
