@@ -84,6 +84,21 @@ bool source_has_symtab(const struct elf_image *img)
 	return false;
 }
 
+int source_symtab(const struct elf_image *img, const struct elf_space *space, const char *path,
+		  struct symtab **ret, struct error *why)
+{
+	struct symtab_builder b = {0};
+	size_t count = 0;
+	int rc = elf_add_symbols(img, SHT_SYMTAB, space, &b, &count);
+
+	if (!rc && !count)
+		rc = error_set(why, -ENOENT, "%s has no symbol table", path);
+	if (!rc)
+		return symtab_build(&b, ret);
+	symtab_builder_release(&b);
+	return rc;
+}
+
 static int open_accepted(const struct dso *dso, const char *path, bool trusted,
 			 struct elf_image *ret, struct error *why)
 {

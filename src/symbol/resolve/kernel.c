@@ -102,10 +102,8 @@ static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, s
 			struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	struct symtab_builder b = {0};
 	struct elf_space space = {0};
 	uint64_t here = 0;
-	size_t count = 0;
 	bool found;
 	int rc = elf_image_open(path, &img, why);
 
@@ -118,13 +116,8 @@ static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, s
 	found = dso->ref_name && elf_symbol_value(&img, dso->ref_name, &here);
 	rc = elf_space_shift(kaslr_delta(dso, found, here), &space);
 	if (!rc)
-		rc = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
-	if (!rc && !count)
-		rc = error_set(why, -ENOENT, "%s has no symbol table", path);
-	if (!rc)
-		rc = symtab_build(&b, ret);
+		rc = source_symtab(&img, &space, path, ret, why);
 out:
-	symtab_builder_release(&b);
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;

@@ -63,10 +63,8 @@ static int load_ko(const struct dso *dso, const char *path, bool trusted, struct
 		   struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	struct symtab_builder b = {0};
 	struct elf_space space = {0};
 	struct buf mem = {0};
-	size_t count = 0;
 	int rc = source_read(path, &mem, why);
 
 	if (!rc)
@@ -79,13 +77,8 @@ static int load_ko(const struct dso *dso, const char *path, bool trusted, struct
 	}
 	rc = elf_space_module(&img, &space);
 	if (!rc)
-		rc = elf_add_symbols(&img, SHT_SYMTAB, &space, &b, &count);
-	if (!rc && !count)
-		rc = error_set(why, -ENOENT, "%s has no symbol table", path);
-	if (!rc)
-		rc = symtab_build(&b, ret);
+		rc = source_symtab(&img, &space, path, ret, why);
 out:
-	symtab_builder_release(&b);
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;

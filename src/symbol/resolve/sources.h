@@ -108,6 +108,13 @@ int source_open_minidebug(const struct elf_image *program, struct elf_image *ret
 bool source_has_symtab(const struct elf_image *img);
 
 /*
+ * Makes the table of the image's .symtab. Returns 0, -ENOENT (no functions; @why names @path) or
+ * -ENOMEM.
+ */
+int source_symtab(const struct elf_image *img, const struct elf_space *space, const char *path,
+		  struct symtab **ret, struct error *why);
+
+/*
  * Reads a whole regular file, at most 1 GiB; unpacks it if its name ends in .xz, .gz or .zst.
  * Returns 0, or a negative errno with @why filled.
  */
