@@ -222,9 +222,8 @@ static void fix_period(const struct frequency *f, const struct changes *c, uint8
 	memcpy(sample + e->period_at, &period, sizeof(period));
 }
 
-void frequency_fix_periods(void *frequency, uint8_t *p, size_t len)
+void frequency_fix_periods(struct frequency *f, uint8_t *p, size_t len)
 {
-	struct frequency *f = frequency;
 	struct perf_event_header hdr;
 	struct changes changes;
 	size_t size;

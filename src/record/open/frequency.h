@@ -47,10 +47,7 @@ void frequency_changed(struct frequency *f, uint64_t time);
 
 /* --- any thread --- */
 
-/*
- * Corrects the periods of clock samples among the @len bytes of whole records at @p, in place.
- * @frequency: a struct frequency.
- */
-void frequency_fix_periods(void *frequency, uint8_t *p, size_t len);
+/* Corrects the periods of clock samples among the @len bytes of whole records at @p, in place. */
+void frequency_fix_periods(struct frequency *f, uint8_t *p, size_t len);
 
 #endif

@@ -95,9 +95,8 @@ static void renumber_one(const struct renumber *r, uint32_t type, uint8_t *p, si
 		replace(r, p + size - sizeof(uint64_t));
 }
 
-void renumber_records(void *renumber, uint8_t *p, size_t len)
+void renumber_records(struct renumber *r, uint8_t *p, size_t len)
 {
-	struct renumber *r = renumber;
 	struct perf_event_header hdr;
 	size_t size;
 

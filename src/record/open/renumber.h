@@ -28,11 +28,8 @@ void renumber_free(struct renumber *r); /* accepts NULL */
  */
 int renumber_add(struct renumber *r, uint64_t from, uint64_t to);
 
-/*
- * Any thread: replaces the ids in the @len bytes of whole records at @p. @renumber: a struct
- * renumber.
- */
-void renumber_records(void *renumber, uint8_t *p, size_t len);
+/* Any thread: replaces the ids in the @len bytes of whole records at @p. */
+void renumber_records(struct renumber *r, uint8_t *p, size_t len);
 
 /* Any thread: returns the id that replaces @id, or @id itself. */
 uint64_t renumber_id(struct renumber *r, uint64_t id);
