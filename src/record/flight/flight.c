@@ -226,11 +226,10 @@ struct sink *flight_sink(struct flight *f, size_t number)
 	return &f->intakes[number].sink;
 }
 
-void flight_watch(struct flight *f, size_t number, size_t room, unsigned int (*fullness)(void *arg),
-		  void *arg)
+void flight_watch(struct flight *f, size_t number, size_t room, struct fifo *fifo)
 {
 	if (f->intakes[number].packer)
-		packer_watch(f->intakes[number].packer, room, fullness, arg);
+		packer_watch(f->intakes[number].packer, room, fifo);
 }
 
 void *flight_intake(struct flight *f, size_t number)

@@ -48,9 +48,8 @@ int flight_add_initial(const struct perf_event_header *hdr, void *flight);
 /* Returns the sink of worker @number, which @f owns. */
 struct sink *flight_sink(struct flight *f, size_t number);
 
-/* Before worker @number runs: gives its packer the fullness of its fifo, see compress_watch(). */
-void flight_watch(struct flight *f, size_t number, size_t room, unsigned int (*fullness)(void *arg),
-		  void *arg);
+/* Before worker @number runs: gives its packer its fifo of @room bytes, see compress_watch(). */
+void flight_watch(struct flight *f, size_t number, size_t room, struct fifo *fifo);
 
 /* While @on, a flush of a worker seals its chunks, so that the next snapshot has them. */
 void flight_visit(struct flight *f, bool on);

@@ -13,8 +13,7 @@ struct packer {
 	struct sink sink; /* behind the compression */
 	struct sink *compress;
 	struct buf packed;
-	unsigned int (*fullness)(void *arg);
-	void *arg;
+	struct fifo *fifo; /* or NULL */
 };
 
 static int gather(struct sink *s, const struct run *run, struct error *err)
@@ -66,17 +65,16 @@ void packer_free(struct packer *p)
 	free(p);
 }
 
-void packer_watch(struct packer *p, size_t room, unsigned int (*fullness)(void *arg), void *arg)
+void packer_watch(struct packer *p, size_t room, struct fifo *fifo)
 {
-	p->fullness = fullness;
-	p->arg = arg;
-	compress_watch(p->compress, room, fullness, arg);
+	p->fifo = fifo;
+	compress_watch(p->compress, room, fifo);
 	compress_bound(p->compress, COMPRESS_CPU_MAX);
 }
 
 bool packer_may(const struct packer *p)
 {
-	return !p->fullness || p->fullness(p->arg) < PACK_CALM;
+	return !p->fifo || fifo_fullness(p->fifo) < PACK_CALM;
 }
 
 /* Without memory the chunk stays unpacked. */

@@ -24,11 +24,10 @@ void packer_free(struct packer *p); /* accepts NULL */
 #define PACK_CALM 50
 
 /*
- * @fullness(@arg) returns how full the writer's fifo of @room bytes is, in percent. The fuller it
- * is, the faster is the compression (see compress_watch()); from PACK_CALM on packer_may() is
- * false.
+ * Makes the packer follow the writer's @fifo of @room bytes: the fuller it is, the faster is the
+ * compression (see compress_watch()); from PACK_CALM percent on packer_may() is false.
  */
-void packer_watch(struct packer *p, size_t room, unsigned int (*fullness)(void *arg), void *arg);
+void packer_watch(struct packer *p, size_t room, struct fifo *fifo);
 
 /* Whether the fifo is empty enough to pack a chunk now. */
 bool packer_may(const struct packer *p);

@@ -71,13 +71,12 @@ struct compress {
 	size_t target; /* bytes of input to aim at, so that a frame fits */
 	size_t len;    /* bytes gathered, whole records */
 
-	unsigned int (*fullness)(void *arg);
-	void *arg;
-	size_t room;		  /* bytes of backlog at 100 percent; 0: not known */
-	uint64_t calm_since;	  /* ns */
-	uint64_t speed;		  /* bytes a second (of CPU time) of the last frame at this level */
-	unsigned int most, share; /* percent of a CPU: the user's limit (0: none), and last
-				   * measured */
+	struct fifo *fifo;   /* whose backlog decides about the level; NULL: it never changes */
+	size_t room;	     /* bytes of backlog at 100 percent; 0: not known */
+	uint64_t calm_since; /* ns */
+	uint64_t speed;	     /* bytes a second (of CPU time) of the last frame at this level */
+	unsigned int most, share;   /* percent of a CPU: the user's limit (0: none), and last
+				     * measured */
 	uint64_t share_since, busy; /* ns: start of the period, and CPU time in it */
 
 	struct compress_stats stats;
@@ -148,9 +147,9 @@ static void level_choose(struct compress *c)
 	unsigned int full, before = c->step;
 	uint64_t now;
 
-	if (!c->fullness)
+	if (!c->fifo)
 		return;
-	full = c->fullness(c->arg);
+	full = fifo_fullness(c->fifo);
 	now = now_ns(CLOCK_MONOTONIC);
 	while ((full >= c->steps[c->step].limit || is_behind(c, full)) &&
 	       level_lower(c, c->speed <= PLAIN_SPEED))
@@ -449,13 +448,12 @@ struct sink *compress_new(struct sink *next, int level)
 	return NULL;
 }
 
-void compress_watch(struct sink *s, size_t room, unsigned int (*fullness)(void *arg), void *arg)
+void compress_watch(struct sink *s, size_t room, struct fifo *fifo)
 {
 	struct compress *c = (struct compress *)s;
 
 	c->room = room;
-	c->fullness = fullness;
-	c->arg = arg;
+	c->fifo = fifo;
 }
 
 void compress_bound(struct sink *s, unsigned int percent)

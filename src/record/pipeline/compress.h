@@ -33,6 +33,7 @@
 
 #include "perfdata/feature.h"
 #include "record/plan/messages.h"
+#include "record/pipeline/fifo.h"
 #include "record/pipeline/sink.h"
 
 #define COMPRESS_LEVEL_MAX     22
@@ -76,11 +77,10 @@ struct sink *compress_new(struct sink *next, int level);
 int compress_pass(struct sink *s, const struct run *run, size_t bytes, struct error *err);
 
 /*
- * Lets the level follow the backlog. Before each frame the stage calls @fullness(@arg), which
- * returns the backlog in percent of @room bytes (0: size not known). Without this call the level
- * never changes.
+ * Lets the level follow the backlog: before each frame the stage asks how full @fifo is, which has
+ * @room bytes (0: size not known). Without this call the level never changes.
  */
-void compress_watch(struct sink *s, size_t room, unsigned int (*fullness)(void *arg), void *arg);
+void compress_watch(struct sink *s, size_t room, struct fifo *fifo);
 
 #define COMPRESS_CPU_MAX 50
 

@@ -294,9 +294,8 @@ bool fifo_done(struct fifo *f)
 /* --- any thread ----------------------------------------------------------------------------------
  */
 
-unsigned int fifo_fullness(void *fifo)
+unsigned int fifo_fullness(struct fifo *f)
 {
-	struct fifo *f = fifo;
 	uint64_t consumed = atomic_load(&f->consumed);
 	uint64_t used = atomic_load(&f->produced) - consumed;
 

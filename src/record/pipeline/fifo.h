@@ -84,7 +84,7 @@ bool fifo_done(struct fifo *f);
 
 /* --- any thread --- */
 
-/* Returns how full @fifo (a struct fifo) is, in percent. */
-unsigned int fifo_fullness(void *fifo);
+/* Returns how full @f is, in percent. */
+unsigned int fifo_fullness(struct fifo *f);
 
 #endif

@@ -213,7 +213,7 @@ static void watch_rings(struct crew *crew, size_t number, const struct lane *lan
 
 	if (!lane->compress)
 		return;
-	compress_watch(lane->compress, fifo_bytes(fifo), fifo_fullness, fifo);
+	compress_watch(lane->compress, fifo_bytes(fifo), fifo);
 	compress_bound(lane->compress, COMPRESS_CPU_MAX);
 }
 
@@ -285,7 +285,7 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 	if (!rc)
 		watch_rings(crew, number, lane);
 	if (!rc && crew->flight)
-		flight_watch(crew->flight, number, crew->buffer, fifo_fullness,
+		flight_watch(crew->flight, number, crew->buffer,
 			     worker_fifo(crew->workers[number]));
 	return rc;
 }

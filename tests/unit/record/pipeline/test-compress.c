@@ -446,9 +446,17 @@ static void errors_are_handed_on(void **state)
 /* --- level ---------------------------------------------------------------------------------------
  */
 
-static unsigned int asked_fullness(void *arg)
+/* The fifos of these tests are numbers: how full they are. */
+unsigned int __wrap_fifo_fullness(struct fifo *f);
+
+unsigned int __wrap_fifo_fullness(struct fifo *f)
 {
-	return *(unsigned int *)arg;
+	return *(const unsigned int *)f;
+}
+
+static void watch(struct fixture *f, size_t room, unsigned int *fullness)
+{
+	compress_watch(f->stage, room, (struct fifo *)fullness);
 }
 
 static uint64_t bytes_at(const struct fixture *f, int level)
@@ -496,7 +504,7 @@ static void level_drops_while_rings_fill(void **state)
 
 	begin(&f, 19);
 	assert_int_equal(level_when(&f, &full, 99), 19); /* nobody reports rings yet */
-	compress_watch(f.stage, 0, asked_fullness, &full);
+	watch(&f, 0, &full);
 	assert_int_equal(level_when(&f, &full, 0), 19);
 	assert_int_equal(level_when(&f, &full, 19), 19);
 	assert_int_equal(compress_stats(f.stage)->lowered, 0);
@@ -522,10 +530,10 @@ static void level_drops_when_behind(void **state)
 
 	(void)state;
 	begin(&f, 22);
-	compress_watch(f.stage, little, asked_fullness, &full);
+	watch(&f, little, &full);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(level_when(&f, &full, 1), 22);
-	compress_watch(f.stage, much, asked_fullness, &full);
+	watch(&f, much, &full);
 	assert_int_equal(level_when(&f, &full, 0), 22);
 	assert_int_equal(level_when(&f, &full, 1), 19);
 	/* Its speed is not known before there was a frame at it. */
@@ -545,7 +553,7 @@ static void level_drops_when_it_takes_too_much(void **state)
 
 	(void)state;
 	begin(&f, 22);
-	compress_watch(f.stage, 0, asked_fullness, &full);
+	watch(&f, 0, &full);
 	assert_int_equal(level_when(&f, &full, 0), 22);
 	compress_bound(f.stage, 1);
 	begun = seconds();
@@ -569,7 +577,7 @@ static void level_rises_when_rings_are_calm(void **state)
 	int level;
 
 	begin(&f, 3);
-	compress_watch(f.stage, 0, asked_fullness, &full);
+	watch(&f, 0, &full);
 	assert_int_equal(level_when(&f, &full, 55), 1);
 	nanosleep(&pause, NULL);
 	calm = seconds();
@@ -624,11 +632,6 @@ static void every_level_has_its_memory(void **state)
 /* --- chunks that stay in memory ------------------------------------------------------------------
  */
 
-static unsigned int as_full_as(void *arg)
-{
-	return *(const unsigned int *)arg;
-}
-
 /* Each chunk becomes frames that stand alone, or is refused; none of another one is in it. */
 static void chunks_are_packed(void **state)
 {
@@ -637,7 +640,7 @@ static void chunks_are_packed(void **state)
 
 	assert_non_null(p);
 	assert_true(packer_may(p));
-	packer_watch(p, 0, as_full_as, &full);
+	packer_watch(p, 0, (struct fifo *)&full);
 	for (int i = 0; i < 60; i++) {
 		enum content content = i % 3 ? SAMPLES : NOISE;
 		struct keeper k = {0};
