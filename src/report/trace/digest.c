@@ -2,14 +2,13 @@
 #include "report/trace/digest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "perfdata/sample.h"
 
 /* A part with more distinct samples gains too little from a digest to pay for its memory. */
 #define MAX_ENTRIES 1024
-#define TABLE_SIZE  (2 * MAX_ENTRIES)
 
 static bool same(const struct digest_entry *e, const struct digest_entry *key)
 {
@@ -17,13 +16,19 @@ static bool same(const struct digest_entry *e, const struct digest_entry *key)
 	       e->cpumode == key->cpumode && e->evsel == key->evsel;
 }
 
-static size_t slot_of(const struct digest_entry *key)
+/* For hash_table_find(). */
+static bool entry_same(const void *entries, uint32_t number, const void *key)
 {
-	uint64_t h = key->ip * 0x9e3779b97f4a7c15ull;
+	return same((const struct digest_entry *)entries + number, key);
+}
 
-	h ^= ((uint64_t)key->tid << 32 | key->cpu) + key->evsel->index;
-	h = (h ^ h >> 29) * 0xd6e8feb86659fd93ull;
-	return (h ^ key->cpumode ^ key->pid) >> 32 & (TABLE_SIZE - 1);
+/* Without hash_key(): there are too few entries for a crafted file to do harm. */
+static uint64_t entry_hash(const struct digest_entry *key)
+{
+	uint64_t task = (uint64_t)key->tid << 32 | key->cpu;
+
+	return hash_word(key->ip ^ (uint64_t)key->evsel->index << 56,
+			 task * 0x9e3779b97f4a7c15ull + key->cpumode + key->pid);
 }
 
 static void give_up(struct digest *d)
@@ -35,23 +40,20 @@ static void give_up(struct digest *d)
 /* Finds or makes the entry of @key; NULL: the digest is full or memory is short. */
 static struct digest_entry *find(struct digest *d, const struct digest_entry *key)
 {
-	size_t at = slot_of(key);
+	uint64_t hash = entry_hash(key);
+	uint32_t found = hash_table_find(&d->table, hash, entry_same, d->entry, key);
 
-	if (!d->table)
-		d->table = calloc(TABLE_SIZE, sizeof(*d->table));
-	if (!d->table)
-		return NULL;
-	for (; d->table[at]; at = (at + 1) & (TABLE_SIZE - 1))
-		if (same(&d->entry[d->table[at] - 1], key)) {
-			d->last = d->table[at] - 1u;
-			return &d->entry[d->last];
-		}
-	if (d->nr == MAX_ENTRIES || array_grow(&d->entry, &d->cap, d->nr + 1, sizeof(*d->entry)))
-		return NULL;
-	d->entry[d->nr] = *key;
-	d->last = d->nr++;
-	d->table[at] = (uint16_t)d->nr;
-	return &d->entry[d->last];
+	if (found == HASH_TABLE_NONE) {
+		if (d->nr == MAX_ENTRIES ||
+		    array_grow(&d->entry, &d->cap, d->nr + 1, sizeof(*d->entry)) ||
+		    hash_table_reserve(&d->table, 1))
+			return NULL;
+		found = (uint32_t)d->nr++;
+		d->entry[found] = *key;
+		hash_table_add(&d->table, hash, found);
+	}
+	d->last = found;
+	return &d->entry[found];
 }
 
 void digest_add(struct digest *d, const struct data_record *rec)
@@ -96,13 +98,12 @@ void digest_seal(struct digest *d)
 		d->entry = less;
 		d->cap = d->nr;
 	}
-	free(d->table);
-	d->table = NULL;
+	hash_table_release(&d->table);
 }
 
 void digest_release(struct digest *d)
 {
 	free(d->entry);
-	free(d->table);
+	hash_table_release(&d->table);
 	*d = (struct digest){0};
 }

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "base/hash_table.h"
 #include "base/moment.h"
 #include "data/scan/scan.h"
 
@@ -31,9 +32,9 @@ struct digest_entry {
 struct digest {
 	struct digest_entry *entry;
 	size_t nr, cap;
-	uint16_t *table; /* index + 1; 0: empty */
-	size_t last;	 /* index of the entry that digest_add() used last */
-	bool given_up;	 /* the digest lacks samples: pass 2 must walk the part */
+	struct hash_table table;
+	size_t last;   /* index of the entry that digest_add() used last */
+	bool given_up; /* the digest lacks samples: pass 2 must walk the part */
 };
 
 /* Adds a sample. Sets given_up if the digest is full, memory is short or the sample is damaged. */
