@@ -263,5 +263,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_changes_user, setup, teardown),
 	};
 
+	/* A folder that this user may not search would be another error of exec. */
+	setenv("PATH", "/bin:/usr/bin", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
