@@ -149,12 +149,13 @@ static int image_init(struct elf_image *img, const char *what, struct error *err
 	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, &img->ehdr))
 		return error_set(err, -EBADMSG, "%s: not an ELF file", what);
 	if (elf_getshdrnum(img->elf, &img->nsections))
-		return error_set(err, -EBADMSG, "%s: damaged or cut ELF file: %s", what,
+		return error_set(err, -EBADMSG, "%s: damaged or truncated ELF file: %s", what,
 				 elf_errmsg(-1));
 	if (img->ehdr.e_shoff && img->ehdr.e_shoff >= img->size)
-		return error_set(
-			err, -EBADMSG, "%s: cut ELF file: section headers at 0x%llx, %llu bytes",
-			what, (unsigned long long)img->ehdr.e_shoff, (unsigned long long)img->size);
+		return error_set(err, -EBADMSG,
+				 "%s: truncated ELF file: section headers at 0x%llx, %llu bytes",
+				 what, (unsigned long long)img->ehdr.e_shoff,
+				 (unsigned long long)img->size);
 	find_build_id(img);
 	return 0;
 }
@@ -166,7 +167,7 @@ int elf_image_open(const char *path, struct elf_image *ret, struct error *err)
 
 	img.fd = elf_open_regular(path, &img.size);
 	if (img.fd == -EINVAL)
-		return error_set(err, -EINVAL, "%s: not a plain file", path);
+		return error_set(err, -EINVAL, "%s: not a regular file", path);
 	if (img.fd < 0)
 		return error_sys(err, img.fd, "%s", path);
 	img.elf = elf_begin(img.fd, ELF_C_READ, NULL);
@@ -234,11 +235,10 @@ int elf_space_file(const struct elf_image *img, struct elf_space *ret, struct er
 	}
 	if (!s.count || hollow) {
 		elf_space_release(&s);
-		return error_set(
-			err, -EBADMSG,
-			hollow ? "only a debug file was found, and its headers do not tell "
-				 "the offsets in the program"
-			       : "no loadable segments");
+		return error_set(err, -EBADMSG,
+				 hollow ? "only a debug file was found, and its headers lack the "
+					  "offsets in the program"
+					: "no loadable segments");
 	}
 	*ret = s;
 	return 0;

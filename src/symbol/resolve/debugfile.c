@@ -59,9 +59,8 @@ bool source_accept(const struct dso *dso, const struct elf_image *img, bool trus
 	if (!dso->build_id_size) {
 		if (!trusted)
 			error_set(why, -ESTALE,
-				  "no build-id recorded, and the recording is not of this machine "
-				  "and "
-				  "kernel release; --symfs can name where its files are");
+				  "no build-id recorded, and the recording is from another machine "
+				  "or kernel release: name the folder of its files with --symfs");
 		return trusted;
 	}
 	if (elf_build_id_same(img->build_id, img->build_id_size, dso->build_id, dso->build_id_size))
@@ -233,9 +232,8 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 	rc = open_accepted(dso, path, trusted, ret, why);
 	if (!rc && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
 		elf_image_close(ret);
-		rc = error_set(
-			why, -ESTALE,
-			"of processes with mounts of their own, and no build-id is recorded");
+		rc = error_set(why, -ESTALE,
+			       "its processes had other mounts, and no build-id is recorded");
 	}
 	if (!rc && !named && has_replaced(dso, ret)) {
 		elf_image_close(ret);

@@ -59,9 +59,9 @@ static int explain(int rc, const char *path, struct error *why)
 		return error_set(why, rc, "%s has more than %zu MB: no kernel has as many symbols",
 				 path, KALLSYMS_MAX >> 20);
 	if (rc == -EBADMSG)
-		return error_set(why, rc, "%s has NUL bytes: it is no list of symbols", path);
+		return error_set(why, rc, "%s has NUL bytes and is no list of symbols", path);
 	if (rc == -EINVAL)
-		return error_set(why, rc, "%s is not a file", path);
+		return error_set(why, rc, "%s is not a regular file", path);
 	return rc ? error_sys(why, rc, "%s", path) : 0;
 }
 

@@ -91,8 +91,8 @@ static int load_running(const struct sources *src, const struct dso *dso, struct
 	if (!same && !src->same_machine)
 		return error_set(
 			why, -ENOENT,
-			"the recording has no kernel build-id and is not of this machine and "
-			"kernel release; --kallsyms or --vmlinux can name its symbols");
+			"the recording has no kernel build-id and is from another machine or "
+			"kernel release: name its symbols with --kallsyms or --vmlinux");
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
 	return load_listed(src, dso, path, !same, ret, why);
@@ -195,7 +195,8 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err)
 		rc = elf_image_open(opts->vmlinux, &img, &why);
 		elf_image_close(&img);
 		if (rc == -EINVAL)
-			return error_set(err, rc, "--vmlinux: %s is not a file", opts->vmlinux);
+			return error_set(err, rc, "--vmlinux: %s is not a regular file",
+					 opts->vmlinux);
 		if (rc < 0)
 			return error_set(err, rc, "--vmlinux: %s", why.text);
 	}
@@ -209,7 +210,7 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 
 	if ((src->opts.kallsyms && is_none(src->opts.kallsyms)) ||
 	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
-		return error_set(why, -ENOENT, "left out, as /dev/null says");
+		return error_set(why, -ENOENT, "left out, as /dev/null asks");
 	if (src->opts.kallsyms)
 		return load_listed(src, dso, src->opts.kallsyms, false, ret, why);
 	if (src->opts.vmlinux)

@@ -298,7 +298,7 @@ static int answer(const struct locate_program *p, const char *name, uint64_t add
 	uint64_t inside;
 
 	if (!find_segment(&p->img, address, false, &segment) || !first_segment(&p->img, &first))
-		return no_address(p->path, name, "is at no address of it", err);
+		return no_address(p->path, name, "is outside of its loaded segments", err);
 	inside = address - segment.p_vaddr;
 	*ret = (struct event_symbol){
 		.function = segment.p_flags & PF_X && inside < segment.p_filesz,
@@ -318,7 +318,8 @@ static int by_offset(const struct locate_program *p, const char *name, uint64_t 
 	GElf_Phdr segment;
 
 	if (!find_segment(&p->img, offset, true, &segment))
-		return no_address(p->path, name, "is no offset of what is loaded of it", err);
+		return no_address(p->path, name, "is an offset outside of its loaded segments",
+				  err);
 	return answer(p, name, offset - segment.p_offset + segment.p_vaddr, 0, ret, err);
 }
 
@@ -351,7 +352,7 @@ static int not_found(struct locate_search *s, const struct locate_program *p, st
 	if (s->imported)
 		return error_set(err, -ENOENT,
 				 "'%.128s' is not in %.256s, which takes it from a library: name "
-				 "that (ldd lists them)",
+				 "the library (ldd lists them)",
 				 s->name, p->path);
 	if (s->near)
 		nearest_write(&s->nearest, hint, sizeof(hint));
@@ -374,20 +375,18 @@ static int judge(struct locate_search *s, const struct locate_program *p, struct
 	if (s->nr > 1) {
 		list_matches(s, p, list, sizeof(list));
 		return error_set(err, -EINVAL,
-				 "%.256s has %zu symbols '%.128s', at %s: give the offset in its "
-				 "place%s",
+				 "%.256s has %zu symbols '%.128s', at %s: give an offset instead%s",
 				 p->path, s->nr, s->name, list,
-				 s->form == FORM_NAME ? ", or the parameters, too, in single quotes"
+				 s->form == FORM_NAME ? ", or name and parameters in single quotes"
 						      : "");
 	}
 	if (s->found[0].type == STT_GNU_IFUNC)
 		return no_address(p->path, s->name,
-				  "is one of several functions, chosen when the program starts "
-				  "(STT_GNU_IFUNC): name that one",
+				  "stands for several functions, one of which the program chooses "
+				  "at its start (STT_GNU_IFUNC): name that one",
 				  err);
 	if (s->found[0].type == STT_TLS)
-		return no_address(p->path, s->name, "is of each thread, at an address of its own",
-				  err);
+		return no_address(p->path, s->name, "has another address in each thread", err);
 	return 0;
 }
 
@@ -432,7 +431,7 @@ static int find_in_file(const char *file, const char *name, struct event_symbol 
 	if (rc)
 		return rc;
 	if (p.img.ehdr.e_type != ET_EXEC && p.img.ehdr.e_type != ET_DYN)
-		rc = error_set(err, -EBADMSG, "%.256s is no program and no library", file);
+		rc = error_set(err, -EBADMSG, "%.256s is neither a program nor a library", file);
 	else if (!parse_u64(name, &offset))
 		rc = by_offset(&p, name, offset, ret, err);
 	else
@@ -487,18 +486,19 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 	}
 	if (kallsyms_hidden(&text)) {
 		rc = error_set(err, -EACCES,
-			       "the kernel hides where '%.128s' is: run as root, with "
+			       "the kernel hides the address of '%.128s': run as root, with "
 			       "kernel.kptr_restrict at 0 or 1",
 			       name);
 	} else if (!s.nr) {
 		if (s.near)
 			nearest_write(&s.nearest, list, sizeof(list));
 		/* The linker makes a few variables, even without CONFIG_KALLSYMS_ALL. */
-		rc = error_set(err, -ENOENT, "no symbol '%.128s' in the kernel%s%s", name,
-			       variables < lines / 100 ? ", which lists functions and no variables "
-							 "(no CONFIG_KALLSYMS_ALL)"
-						       : "",
-			       list);
+		rc = error_set(
+			err, -ENOENT, "no symbol '%.128s' in the kernel%s%s", name,
+			variables < lines / 100
+				? ", which lists only functions (it has no CONFIG_KALLSYMS_ALL)"
+				: "",
+			list);
 	} else if (s.nr > 1) {
 		list_matches(&s, NULL, list, sizeof(list));
 		rc = error_set(err, -EINVAL, "the kernel has %zu symbols '%.128s', at %s", s.nr,

@@ -139,9 +139,9 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 	} else {
 		error_set(why, -ENOENT, "%s",
 			  dso->build_id_size
-				  ? "the recorded module is not the one that is loaded here"
-				  : "no build-id recorded, and the recording is not of this "
-				    "machine and kernel release");
+				  ? "build-id differs: the loaded module is not the recorded one"
+				  : "no build-id recorded, and the recording is from another "
+				    "machine or kernel release");
 	}
 	if (!load_any_ko(src, dso, name, ret, why))
 		return 0;

@@ -129,14 +129,13 @@ static int read_map(int fd, struct map_reader *m, uint64_t max, struct error *wh
 	if (!rc && m->len && !m->too_long)
 		rc = take_line(m, m->text);
 	if (rc == -EFBIG)
-		return error_set(why, rc,
-				 "%s is left out: symbols of JITs would take more than %u MB",
+		return error_set(why, rc, "%s is left out: symbols of JITs may take at most %u MB",
 				 m->path, PERFMAPS_MAX >> 20);
 	if (rc)
 		return error_sys(why, rc, "%s", m->path);
 	if (!m->b.count)
 		return error_set(why, m->nul ? -EBADMSG : -ENOENT, "%s has %s", m->path,
-				 m->nul ? "NUL bytes: it is no list of symbols" : "no symbols");
+				 m->nul ? "NUL bytes and is no list of symbols" : "no symbols");
 	return 0;
 }
 
@@ -173,7 +172,7 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 
 	if (!src->same_machine && !src->opts.symfs)
 		return error_set(why, -ENOENT,
-				 "code of a JIT, and the recording is not of this machine");
+				 "code of a JIT, and the recording is from another machine");
 	if (source_path(path, "%s/proc/%u", src->host.root, pid) && !stat(path, &st))
 		owner = st.st_uid;
 	if (!source_path(path, "%s/tmp/perf-%u.map", root, pid))

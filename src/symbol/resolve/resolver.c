@@ -217,7 +217,7 @@ static struct resolver_slot *slot_get(struct resolver *r, unsigned int index)
 static int load_none(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		     struct error *why)
 {
-	return error_set(why, -ENOENT, "of a guest; its files are not here");
+	return error_set(why, -ENOENT, "it belongs to a guest, whose files are not here");
 }
 
 /* DSO_KSYMBOL and DSO_ANON have no file. */

@@ -69,8 +69,9 @@ int source_open_vdso(const struct sources *src, const struct dso *dso, struct el
 	struct elf_image img = ELF_IMAGE_INIT;
 	bool mine = !strcmp(dso->name, "[vdso]");
 	char path[PATH_MAX];
-	int rc = mine ? own_vdso(&img, why)
-		      : error_set(why, -ENOENT, "not this program's kind of vdso");
+	int rc =
+		mine ? own_vdso(&img, why)
+		     : error_set(why, -ENOENT, "ringtail reads only the vdso of its own word size");
 
 	if (!rc && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why)) {
 		elf_image_close(&img);

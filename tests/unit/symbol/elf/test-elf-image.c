@@ -279,12 +279,12 @@ static void test_identity(void **state)
 	}
 	/* without --symfs and build-id: only if the recording is of this machine */
 	p->opts.symfs = NULL;
-	assert_why(p, "not of this machine");
+	assert_why(p, "from another machine");
 	p->opts.hostname = "here";
 	p->opts.osrelease = "6.1";
 	assert_true(finds(p, off));
 	p->opts.osrelease = "6.2";
-	assert_why(p, "not of this machine");
+	assert_why(p, "from another machine");
 	p->opts.osrelease = "6.1";
 	snprintf(symfs, sizeof(symfs), "%s/nowhere", p->dir);
 	p->opts.symfs = symfs;
@@ -293,7 +293,7 @@ static void test_identity(void **state)
 	p->dso.name = "/bin/prog (deleted)";
 	assert_why(p, "deleted");
 	p->dso.name = "/bin";
-	assert_why(p, "not a plain file");
+	assert_why(p, "not a regular file");
 	p->dso.name = "relative";
 	assert_why(p, "not the path");
 }
@@ -328,13 +328,13 @@ static void test_other_mounts(void **state)
 	}
 	p->dso.build_id_size = 0;
 	p->dso.pids[0] = 8;
-	assert_why(p, "mounts of their own");
+	assert_why(p, "had other mounts");
 	p->dso.maj = major(st.st_dev);
 	p->dso.min = minor(st.st_dev);
 	p->dso.ino = st.st_ino;
 	assert_true(finds(p, off));
 	p->dso.ino = UINT64_MAX; /* The next one may be that of the other file. */
-	assert_why(p, "mounts of their own");
+	assert_why(p, "had other mounts");
 	/* The process is gone: the path is good for the recorded file only. */
 	p->dso.pids[0] = p->dso.pids[1] = 9;
 	assert_why(p, "another file has this name now");

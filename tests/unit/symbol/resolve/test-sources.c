@@ -241,10 +241,10 @@ static void test_kernel_without_build_id(void **state)
 	assert_why(p, &unknown, TEXT + 0x101, "not at the address");
 	p->opts.osrelease = "6.2";
 	fresh(p);
-	assert_why(p, &same, TEXT + 0x101, "not of this machine");
+	assert_why(p, &same, TEXT + 0x101, "from another machine");
 	p->opts.osrelease = NULL;
 	fresh(p);
-	assert_why(p, &same, TEXT + 0x101, "not of this machine");
+	assert_why(p, &same, TEXT + 0x101, "from another machine");
 }
 
 static void test_kernel_other_sources(void **state)
@@ -325,12 +325,12 @@ static void test_modules(void **state)
 	fresh(p);
 	assert_symbol(p, &path, 1, 0x20, "snd_open");
 	assert_symbol(p, &bracket, 1, 0x151, "snd_close");
-	assert_why(p, &with_id, 0x20, "not the one that is loaded");
+	assert_why(p, &with_id, 0x20, "loaded module is not the recorded");
 	memcpy(with_id.build_id, id_a, 20);
 	p->opts.hostname = NULL;
 	fresh(p);
 	assert_symbol(p, &with_id, 1, 0x20, "snd_open");
-	assert_why(p, &bracket, 0x20, "not of this machine");
+	assert_why(p, &bracket, 0x20, "from another machine");
 }
 
 /* However many modules there are: what was read once need not be there any more. */
@@ -490,7 +490,7 @@ static void test_perfmap(void **state)
 	assert_symbol(p, &anon, 50, 0x1000, "inside");
 	p->opts.hostname = "elsewhere";
 	fresh(p);
-	assert_why(p, &anon, 0x1000, "not of this machine");
+	assert_why(p, &anon, 0x1000, "from another machine");
 }
 
 static void test_vdso(void **state)
@@ -516,7 +516,7 @@ static void test_vdso(void **state)
 	vdso.build_id_size = 0;
 	p->opts.hostname = "elsewhere";
 	fresh(p);
-	assert_why(p, &vdso, 0, "not of this machine");
+	assert_why(p, &vdso, 0, "from another machine");
 }
 
 static void test_kinds_without_files(void **state)
