@@ -77,7 +77,8 @@ int aio_new(enum aio_kind kind, unsigned int depth, struct aio **ret, struct err
 	if (kind == AIO_POSIX || (rc && kind == AIO_AUTOMATIC))
 		rc = aio_new_engine(&aio_engine_posix, NULL, depth, ret);
 	if (rc)
-		return error_sys(err, rc, "asynchronous writing, %u at a time", depth);
+		return error_sys(err, rc, "cannot write asynchronously, %u writes at a time",
+				 depth);
 	(*ret)->uring_refused = refused;
 	return 0;
 }

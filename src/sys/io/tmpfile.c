@@ -22,11 +22,13 @@ int tmpfile_open(struct error *err)
 
 	/* Not every file system supports O_TMPFILE. */
 	if (snprintf(name, sizeof(name), "%s/ringtail-XXXXXX", dir) >= (int)sizeof(name))
-		return error_sys(err, -ENAMETOOLONG, "temporary file in %.200s", dir);
+		return error_sys(err, -ENAMETOOLONG, "cannot make a temporary file in %.200s", dir);
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0)
-		return error_sys(err, -errno, "temporary file in %.200s (set TMPDIR to another)",
-				 dir);
+		return error_sys(
+			err, -errno,
+			"cannot make a temporary file in %.200s (set TMPDIR to another folder)",
+			dir);
 	unlink(name);
 	return fd;
 }

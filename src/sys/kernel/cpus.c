@@ -81,7 +81,7 @@ int cpus_parse(const char *list, struct cpus *ret, struct error *err)
 			  "CPU list '%s': '%.*s' is neither a CPU number nor a range such as 0-3",
 			  list, (int)strcspn(part, ","), part);
 	else if (rc == -ERANGE)
-		error_set(err, rc, "CPU list '%s': '%.*s' is beyond any CPU number", list,
+		error_set(err, rc, "CPU list '%s': '%.*s' is larger than any CPU number", list,
 			  (int)strcspn(part, ","), part);
 	else if (rc)
 		error_set(err, rc, "out of memory");

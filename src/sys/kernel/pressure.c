@@ -25,8 +25,8 @@ static int refused(const char *dir, const char *resource, int rc, struct error *
 				 dir, resource);
 	case -EINVAL:
 		return error_set(err, rc,
-				 "%s/%s: the kernel does not take this window; without "
-				 "CAP_SYS_RESOURCE it is a multiple of 2000 ms",
+				 "%s/%s: the kernel refuses this window: give a multiple of 2000 "
+				 "ms, or run with CAP_SYS_RESOURCE",
 				 dir, resource);
 	default: return error_sys(err, rc, "%s/%s", dir, resource);
 	}

@@ -283,7 +283,7 @@ static void refused(void **unused)
 		{NULL, NULL, "3-0/3", "mask 1 '3-0/3'", "CPU list '3-0'"},
 		{NULL, NULL, "a/3", "mask 1 'a/3'", "CPU list 'a'"},
 		{NULL, NULL, "0/-1", "mask 1 '0/-1'", "CPU list '-1'"},
-		{NULL, NULL, "0/99999999999999999999", "mask 1", "beyond any CPU"},
+		{NULL, NULL, "0/99999999999999999999", "mask 1", "larger than any CPU"},
 		{NULL, NULL, "0-3/3:4-16/4", "mask 2 '4-16/4'", "only the CPUs 0-15"},
 		{NULL, NULL, "0-3/3:4-7/16", "mask 2 '4-7/16'", "only the CPUs 0-15"},
 		{NULL, NULL, "0-3/0:2-5/4", "mask 2 '2-5/4'",
