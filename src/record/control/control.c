@@ -76,7 +76,7 @@ int control_new(const struct messages *messages, struct control **ret, struct er
 	if (!rc)
 		rc = watch(c, EPOLL_CTL_ADD, c->timer, EPOLLIN, &c->timer);
 	if (rc) {
-		error_sys(err, rc, "descriptors for control");
+		error_sys(err, rc, "cannot open the descriptors for commands");
 		control_free(c);
 		return rc;
 	}
@@ -228,7 +228,7 @@ static void answer_now(struct control *c, struct channel *ch, const struct buf *
 	c->stats.unread++;
 	if (n != -EPIPE)
 		return;
-	messages_say(c->messages, MESSAGE_DETAIL, "control: nobody reads the answers any more");
+	messages_say(c->messages, MESSAGE_DETAIL, "control: the reader of the answers has gone");
 	close(ch->out);
 	ch->out = -1;
 }
@@ -354,7 +354,7 @@ static int refuse_long(struct control *c, struct channel *ch)
 	struct error err = ERROR_INIT;
 
 	c->stats.commands++;
-	error_set(&err, -E2BIG, "a command has at most %d bytes", CONTROL_LINE_MAX - 1);
+	error_set(&err, -E2BIG, "a command must have at most %d bytes", CONTROL_LINE_MAX - 1);
 	return refuse(c, ch, &err);
 }
 
@@ -387,8 +387,9 @@ static void channel_wait(struct control *c, struct channel *ch, int rc)
 	ch->due = false;
 	if (rc || (ch->ended && !ch->ticket && !ch->pending.len)) {
 		if (!ch->client)
-			messages_say(c->messages, MESSAGE_DETAIL,
-				     "control: no more commands come; the recording goes on");
+			messages_say(
+				c->messages, MESSAGE_DETAIL,
+				"control: the sender of commands has gone; the recording goes on");
 		channel_drop(c, ch);
 		return;
 	}
@@ -468,7 +469,9 @@ int control_add(struct control *c, const struct control_spec *spec, struct error
 		return rc;
 	rc = channel_add(c, false, in, out);
 	if (rc == -EPERM) /* epoll's errno for such files */
-		return error_set(err, rc, "--control: descriptor %d cannot be waited for",
+		return error_set(err, rc,
+				 "--control: ringtail cannot wait for input on descriptor %d: give "
+				 "a pipe, socket or terminal",
 				 spec->fd);
 	return rc ? error_sys(err, rc, "--control") : 0;
 }

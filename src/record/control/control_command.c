@@ -23,16 +23,16 @@ static const struct command_word {
 	enum argument argument;
 	const char *usage, *what;
 } words[] = {
-	{"enable", CONTROL_ENABLE, ARGUMENT_EVENT, "enable [EVENT]", "let all events run, or one"},
-	{"disable", CONTROL_DISABLE, ARGUMENT_EVENT, "disable [EVENT]", "halt all events, or one"},
+	{"enable", CONTROL_ENABLE, ARGUMENT_EVENT, "enable [EVENT]", "enable all events, or one"},
+	{"disable", CONTROL_DISABLE, ARGUMENT_EVENT, "disable [EVENT]", "disable all events, or one"},
 	{"snapshot", CONTROL_SNAPSHOT, ARGUMENT_REQUEST,
-	 "snapshot [--reason TEXT] [--last T|SIZE|all] [--since-last]", "write out what memory holds"},
-	{"rotate", CONTROL_ROTATE, ARGUMENT_NONE, "rotate", "go on in a new file"},
+	 "snapshot [--reason TEXT] [--last T|SIZE|all] [--since-last]", "write the samples in memory"},
+	{"rotate", CONTROL_ROTATE, ARGUMENT_NONE, "rotate", "finish the output, begin the next"},
 	{"stop", CONTROL_STOP, ARGUMENT_NONE, "stop", "end the recording"},
 	{"ping", CONTROL_PING, ARGUMENT_NONE, "ping", "only answer"},
 	{"evlist", CONTROL_EVLIST, ARGUMENT_LIST, "evlist [-v|-g|-F]",
 	 "list the events, with all fields, as groups, with frequencies"},
-	{"stats", CONTROL_STATS, ARGUMENT_JSON, "stats [-j]", "tell how far it is, -j as JSON"},
+	{"stats", CONTROL_STATS, ARGUMENT_JSON, "stats [-j]", "show counts, -j as JSON"},
 	{"help", CONTROL_HELP, ARGUMENT_NONE, "help", "this list"},
 };
 // clang-format on
@@ -53,8 +53,8 @@ static int unknown_word(const char *name, struct error *err)
 
 	for (size_t i = 0; i < NR_WORDS; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", words[i].name);
-	error_set(err, -EINVAL, "there is no command '%.64s': %.*s", name, (int)names.len,
-		  (const char *)names.data);
+	error_set(err, -EINVAL, "there is no command '%.64s'; the commands are: %.*s", name,
+		  (int)names.len, (const char *)names.data);
 	buf_release(&names);
 	return -EINVAL;
 }
@@ -109,8 +109,8 @@ int control_command_parse(char *line, struct control_command *ret, struct error 
 	command.verb = w->verb;
 	if (*arg && take_argument(w, arg, &command, &why))
 		return why.code ? error_set(err, why.code, "%s: %s", name, why.text)
-				: error_set(err, -EINVAL, "'%s %.64s' is none of: %s", name, arg,
-					    w->usage);
+				: error_set(err, -EINVAL, "'%s %.64s' is wrong: the command is %s",
+					    name, arg, w->usage);
 	*ret = command;
 	return 0;
 }
@@ -173,7 +173,10 @@ int control_spec_parse(const char *arg, struct control_spec *ret, struct error *
 		if (!rc)
 			rc = spec_path(ack, strlen(ack), ret->ack_path);
 		if (rc || !len)
-			return error_set(err, -EINVAL, "'%.64s' names no FIFO", arg);
+			return error_set(
+				err, -EINVAL,
+				"'%.64s' names no FIFO: give fifo:CONTROL or fifo:CONTROL,ACK",
+				arg);
 		return 0;
 	}
 	rc = spec_fd(first, len, &ret->fd);

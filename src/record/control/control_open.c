@@ -39,10 +39,9 @@ static int take_descriptor(int fd, bool answers, struct error *err)
 		return error_set(err, -EBADF, "--control: descriptor %d is not open for %s", fd,
 				 answers ? "writing" : "reading");
 	if (!answers && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
-		return error_set(err, -EINVAL,
-				 "--control: descriptor %d is a file; commands come by a pipe, "
-				 "socket or terminal",
-				 fd);
+		return error_set(
+			err, -EINVAL,
+			"--control: descriptor %d is a file: give a pipe, socket or terminal", fd);
 	own = own_descriptor(fd, flags, &st);
 	return own < 0 ? error_sys(err, own, "--control: descriptor %d", fd) : own;
 }
@@ -55,8 +54,8 @@ static int check_fifo(const char *path, const struct stat *st, struct error *err
 				 "--control: '%.256s' is no FIFO: make it with mkfifo", path);
 	if (st->st_uid != geteuid())
 		return error_set(err, -EPERM,
-				 "--control: the FIFO '%.256s' belongs to user %u, not to %u who "
-				 "records: one who owns it commands the recording",
+				 "--control: the FIFO '%.256s' belongs to user %u, who could "
+				 "command this recording of user %u: make one of your own",
 				 path, st->st_uid, geteuid());
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, -EPERM,
@@ -89,10 +88,11 @@ static int open_fifo(const struct messages *messages, const char *path, bool ans
 			    : check_fifo(path, &st, err);
 	if (!rc && !answers && (st.st_mode & 077)) {
 		if (fchmod(fd, st.st_mode & 0700))
-			rc = error_sys(err, -errno, "--control: making '%.256s' private", path);
+			rc = error_sys(err, -errno, "--control: cannot make '%.256s' private",
+				       path);
 		else
 			messages_say(messages, MESSAGE_DETAIL,
-				     "control: '%s' is readable only by you now", path);
+				     "control: only you can read '%s' from now on", path);
 	}
 	if (rc) {
 		close(fd);
@@ -133,8 +133,8 @@ int control_open(const struct control_spec *spec, const struct messages *message
 		close(out);
 		return error_set(
 			err, -EINVAL,
-			"--control: commands and answers are on the same FIFO: each answer "
-			"would come back as a command; name another one for the answers");
+			"--control: commands and answers use the same FIFO, so each answer would "
+			"come back as a command: name another FIFO for the answers");
 	}
 	*ret_in = in;
 	*ret_out = out;

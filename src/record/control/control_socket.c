@@ -361,24 +361,26 @@ static bool is_mine(pid_t pid)
 static int explain(const struct socket_search *s, unsigned int timeout_s, struct error *err)
 {
 	if (!s->found && s->code == -EAGAIN)
-		return error_set(err, s->code, "no answer in %u s", timeout_s);
+		return error_set(err, s->code, "the recording did not answer within %u s",
+				 timeout_s);
 	if (s->found > 1)
 		return error_set(err, -EBUSY, "several recordings run: choose one with --pid: %.*s",
 				 (int)s->pids.len, (const char *)s->pids.data);
 	if (!s->pid && (!s->code || s->code == -ECONNREFUSED))
-		return error_set(err, -ESRCH, "no recording runs that takes commands");
+		return error_set(err, -ESRCH, "there is no running recording that takes commands");
 	if (!s->code || s->code == -ENOENT || s->code == -ECONNREFUSED || is_mine(s->pid))
 		return error_set(err, -ESRCH, "no recording with pid %d takes commands%s", s->pid,
 				 is_mine(s->pid) && !control_socket_base()
-					 ? ": without XDG_RUNTIME_DIR none of yours does"
+					 ? ": yours need XDG_RUNTIME_DIR for that"
 					 : "");
 	if (!s->pid && (s->code == -EACCES || s->code == -EPERM))
-		return error_set(err, s->code,
-				 "no recording of yours runs that takes commands; those of root "
-				 "take root's only, and those without XDG_RUNTIME_DIR none");
+		return error_set(
+			err, s->code,
+			"you have no running recording that takes commands: root's recordings take "
+			"commands from root only, and yours need XDG_RUNTIME_DIR");
 	if (s->code == -EACCES || s->code == -EPERM)
 		return error_set(err, s->code, "the recording belongs to another user");
-	return error_sys(err, s->code, "connecting to the recording");
+	return error_sys(err, s->code, "cannot connect to the recording");
 }
 
 int control_socket_connect(pid_t pid, unsigned int timeout_s, int *ret, struct error *err)

@@ -380,11 +380,11 @@ static void test_pipe(void **state)
 	send_text(p.to[1], "able\n\n\nenable nothing\nsnapshot\nwhat\n");
 	settle(&lab, 0);
 	expect_told(&lab, "disable -;");
-	expect_read(p.from[0],
-		    "ack\n|error: no event 'nothing'; there is: cycles\n|"
-		    "error: nothing is held\n|"
-		    "error: there is no command 'what': enable, disable, snapshot, rotate, "
-		    "stop, ping, evlist, stats, help\n|");
+	expect_read(p.from[0], "ack\n|error: no event 'nothing'; there is: cycles\n|"
+			       "error: nothing is held\n|"
+			       "error: there is no command 'what'; the commands are: enable, "
+			       "disable, snapshot, rotate, "
+			       "stop, ping, evlist, stats, help\n|");
 	/* As perf has it: the list is said here, the answer is an ack. */
 	send_text(p.to[1], "evlist -g\n");
 	settle(&lab, 0);
@@ -436,7 +436,9 @@ static void test_unended_lines(void **state)
 	close(p.to[1]);
 	p.to[1] = -1;
 	settle(&lab, 0);
-	expect_told(&lab, "rotate -;detail control: no more commands come; the recording goes on;");
+	expect_told(
+		&lab,
+		"rotate -;detail control: the sender of commands has gone; the recording goes on;");
 	expect_read(p.from[0], "ack\n|");
 	pipes_close(&p);
 	lab_close(&lab);
@@ -468,8 +470,9 @@ static void test_long_lines(void **state)
 			if (len * (size_t)parts < CONTROL_LINE_MAX)
 				expect_read(p.from[0], "ack\n|ack\n|");
 			else
-				expect_read(p.from[0], "error: a command has at most 4095 bytes\n|"
-						       "ack\n|");
+				expect_read(p.from[0],
+					    "error: a command must have at most 4095 bytes\n|"
+					    "ack\n|");
 			pipes_close(&p);
 			lab_close(&lab);
 		}
@@ -490,7 +493,7 @@ static void test_long_line_without_end(void **state)
 		assert_int_equal(write(p.to[1], text + at, sizeof(text) / 4), sizeof(text) / 4);
 		settle(&lab, 0);
 	}
-	expect_read(p.from[0], "error: a command has at most 4095 bytes\n|");
+	expect_read(p.from[0], "error: a command must have at most 4095 bytes\n|");
 	send_text(p.to[1], "x\nping\n");
 	settle(&lab, 0);
 	expect_read(p.from[0], "ack\n|");
@@ -528,7 +531,7 @@ static void test_unread_answers(void **state)
 	close(p.from[0]);
 	send_text(p.to[1], "ping\nstop\nenable nothing\n");
 	settle(&lab, 0);
-	expect_told(&lab, "detail control: nobody reads the answers any more;stop -;"
+	expect_told(&lab, "detail control: the reader of the answers has gone;stop -;"
 			  "note control: no event 'nothing'; there is: cycles;");
 	p.from[0] = open("/dev/null", O_RDONLY);
 	pipes_close(&p);
@@ -693,7 +696,7 @@ static void test_socket(void **state)
 	}
 	settle(&lab, 0);
 	for (size_t i = 0; i < COUNT(clients); i++) {
-		expect_read(clients[i], "error: 'help me' is none of: help\n|");
+		expect_read(clients[i], "error: 'help me' is wrong: the command is help\n|");
 		if (i % 3)
 			close(clients[i]);
 		else
@@ -945,7 +948,7 @@ static void test_connect_in_time(void **state)
 	assert_int_equal(errno, EAGAIN);
 	alarm(60);
 	assert_int_equal(control_socket_connect(getpid(), 1, &fd, &err), -EAGAIN);
-	assert_string_equal(err.text, "no answer in 1 s");
+	assert_string_equal(err.text, "the recording did not answer within 1 s");
 	alarm(0);
 	while (nr)
 		close(fds[--nr]);
