@@ -310,7 +310,7 @@ def test_a_cgroup_bounds_memory(lab):
 
 def test_what_cannot_be_meant(lab):
     for args, word in ((['-M', '1M', '--overwrite'], '--overwrite'),
-                       (['-M', '1M', '-e', 'cpu-clock/overwrite/'], 'overwritten'),
+                       (['-M', '1M', '-e', 'cpu-clock/overwrite/'], "the term 'overwrite'"),
                        (['--snapshot-on-exit'], '-M'), (['-M', 'much'], 'much'), (['-M', '0'], '-M'),
                        (['-M', '1T'], 'of memory')):
         if '1T' in args and os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >= 1 << 40:

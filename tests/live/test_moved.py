@@ -171,7 +171,7 @@ def test_a_rotation_behind_a_deleted_file_is_answered_with_an_error(lab):
     ready(lab, recorder)
     os.unlink(lab.path('p.data'))
     answer = lab.run('ctl', '--pid', recorder.pid, 'rotate', status=1).stderr
-    assert 'p.data was deleted or moved away before it was complete' in answer, answer
+    assert 'another program deleted or moved p.data before it was complete' in answer, answer
     answer = lab.run('ctl', '--pid', recorder.pid, 'rotate').stdout
     assert os.path.exists(re.search(r'file=(.*)', answer).group(1)), answer
     status, _, said = interrupt(recorder)

@@ -88,7 +88,7 @@ def check_sums(lab, calls, status, said, may_lose=False):
     assert status == (3 if lost else 0), (status, said)
     assert may_lose or not lost, said
     assert 'no room in the ring' not in said, said
-    assert (': its ring was being read (--overwrite)' in said) == ('use -M SIZE' in said) == (lost > 0), said
+    assert (': ringtail drained its ring meanwhile (--overwrite)' in said) == ('use -M SIZE' in said) == (lost > 0), said
     names = outputs(lab)
     assert sum(agreed(lab, name) for name in names) == samples
     assert each_once(lab, names) == samples

@@ -552,7 +552,7 @@ def test_an_event_of_a_single_task_rotates(lab):
     need_tracefs()
     said = record_and_say(lab, '-v', '-i', '-e', 'cpu-clock', '-o', 'p.data', '--switch-output-event',
                           'syscalls:sys_enter_getppid', '--', sys.executable, '-c', CALLER)
-    assert len(re.findall(r'sys_enter_getppid on CPU \d+: the output is cut', said)) == 3, said
+    assert len(re.findall(r'sys_enter_getppid on CPU \d+: the output is rotated', said)) == 3, said
     assert len(files(lab)) == 4, files(lab)
     # A recorder that stands still finds as many as a ring of theirs holds.
     calls = Calls(lab, 'command', 100000)

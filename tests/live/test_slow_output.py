@@ -241,7 +241,7 @@ def a_snapshot_that_is_not_read(lab, *options):
         assert asked.poll() is None
     child.send_signal(signal.SIGINT)
     line = ''
-    while 'the output is slow: a snapshot is still to be written' not in line:
+    while 'the output is slow: ringtail is still writing a snapshot' not in line:
         line = child.stderr.readline()
         assert line, 'ended without a word'
     manager.take(0)

@@ -319,7 +319,7 @@ def full_disk_at_the_end(lab, *options):
         wait_for(lambda: held(lab, recorder)['held_bytes'] > 128 << 10, what='samples')
         assert 'No space left' in ask(lab, recorder, status=1)
         status, _, said = interrupt(recorder)
-        assert status == 1 and 'No space left on device; the last snapshot is given up' in said, (status, said)
+        assert status == 1 and 'No space left on device; ringtail gives up the last snapshot' in said, (status, said)
         assert 'could not write 2 snapshots' in said, said
         _, written, snapshots, _, rest = memory_counts(said)
         assert written == first[1] == len(before) and snapshots == 1 and rest > 0, said

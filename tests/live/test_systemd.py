@@ -109,7 +109,7 @@ def test_a_wall_too_many(lab):
     """Why the unit leaves ProtectKernelTunables= out; and one who has it is told what is missing."""
     with Machine(lab, service='ProtectKernelTunables=yes\n') as m:
         assert m.show('ActiveState') == 'active', m.journal()
-        assert any("addresses of the kernel's symbols may not be read" in line for line in m.journal()), m.journal()
+        assert any("ringtail may not read the addresses of the kernel's symbols" in line for line in m.journal()), m.journal()
 
 
 def test_the_end(lab):
@@ -203,7 +203,7 @@ def test_a_full_disk(lab):
             assert p.returncode, 'there was room'
         assert m.show('ActiveState') == 'active'
         wait_for(lambda: '0 snapshots, 20 not written' in m.show('StatusText'), what='status')
-        complaints = [line for line in m.journal('-p', 'warning') if 'this snapshot is given up' in line]
+        complaints = [line for line in m.journal('-p', 'warning') if 'ringtail gives up this snapshot' in line]
         # Behind the first they become ever more seldom: ten seconds, twenty, forty, and so on.
         assert 1 <= len(complaints) <= 7 and 'No space left' in complaints[0], m.journal()
         m.shell('rm /var/lib/ringtail/ballast')

@@ -453,7 +453,7 @@ def test_beside_an_event_that_rotates(lab):
 def test_what_cannot_be_meant(lab):
     for args, status, word in (
             (['--trigger', 'cs'], 2, '-M'),
-            (['-M', '1M', '--trigger', 'cycles'], 2, 'how many'),
+            (['-M', '1M', '--trigger', 'cycles'], 2, 'give a number'),
             (['-M', '1M', '--trigger', 'dummy'], 2, 'never'),
             (['-M', '1M', '--trigger', 'cs,limits=1/1s'], 2, 'after=, limit=, reason='),
             (['-M', '1M', '--trigger', 'sched:no_such_thing'], 1, 'no_such_thing'),

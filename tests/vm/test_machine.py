@@ -64,7 +64,7 @@ def test_recording_goes_on_when_a_cpu_goes_offline_and_comes_back():
     lines = [line for line in said_all(big_guest(), 'hotplug') if 'CPU' in line]
     assert [line.split(': ', 1)[1] for line in lines] == 2 * [
         'CPU 3 has gone offline',
-        'CPU 3 is online again, and recorded; what happened there just before is lost'] + [
+        'CPU 3 is online again and recorded; its first events are lost'] + [
         'lost what happened on 1 CPU after coming online: 3 (for a moment)'], lines
 
 

@@ -103,7 +103,7 @@ for _name, (_options, _masks) in LINES.items():
 
 def test_cpus_without_a_mask_are_read_and_it_is_said():
     g = stream_guest()
-    assert g.log.count('--threads names not all CPUs') == 1, g.log
+    assert g.log.count('--threads leaves out some recorded CPUs') == 1, g.log
 
 
 def test_perf_shows_what_threads_wrote():

@@ -9,9 +9,9 @@
 
 /*
  * Renames @path to PATH.old and deletes an earlier PATH.old; succeeds if there is nothing at @path.
- * It renames plain files, empty directories, and directories that are recordings (a file "data"
+ * It renames regular files, empty directories, and directories that are recordings (a file "data"
  * begins as perf.data does) or were about to become one (data and data.N, without a record). It
- * deletes plain files, and directories that hold only data and data.N. It refuses all else, files
+ * deletes regular files, and directories that hold only data and data.N. It refuses all else, files
  * of other users, and symbolic links. Returns 0, or a negative errno with @err filled.
  */
 int output_backup_keep(const char *path, struct error *err);

@@ -110,7 +110,7 @@ static int intake_write(struct sink *s, const struct run *run, struct error *err
 		atomic_store(&f->worker_of[run->ring], in->number);
 	in->run = run;
 	rc = history_write(f->history, run, take_other, in);
-	return rc ? error_sys(err, rc, "keeping records in memory") : 0;
+	return rc ? error_sys(err, rc, "cannot keep records in memory") : 0;
 }
 
 static int intake_flush(struct sink *s, struct error *err)

@@ -45,15 +45,15 @@ static void say(const struct initial_state *b, const struct synth_stats *stats)
 		     (unsigned long long)stats->maps, plural_s(stats->maps));
 	if (stats->denied)
 		messages_say(messages, MESSAGE_INFO,
-			     "the maps of %llu process%s (%d%s) may not be read: addresses in what "
-			     "was mapped before the recording will have no names",
+			     "ringtail may not read the maps of %llu process%s (%d%s): addresses "
+			     "in files mapped before the recording will have no names",
 			     (unsigned long long)stats->denied, plural_es(stats->denied),
 			     stats->first_denied, stats->denied > 1 ? ", …" : "");
 	if (stats->hidden && of_kernel(b->plan))
-		messages_say(
-			messages, MESSAGE_INFO,
-			"the addresses of the kernel's symbols may not be read (/proc/kallsyms, "
-			"kernel.kptr_restrict): kernel functions will have no names");
+		messages_say(messages, MESSAGE_INFO,
+			     "ringtail may not read the addresses of the kernel's symbols "
+			     "(/proc/kallsyms, kernel.kptr_restrict): kernel functions will have "
+			     "no names");
 }
 
 int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void *arg,

@@ -139,7 +139,8 @@ int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
 		*ret_stats = s.stats;
 out:
 	if (rc && err && !err->code)
-		error_sys(err, rc, "cannot record the tasks and maps that exist already");
+		error_sys(err, rc,
+			  "cannot record the tasks and maps that existed before the recording");
 	build_id_cache_free(s.build_ids);
 	buf_release(&s.text);
 	buf_release(&s.rec);

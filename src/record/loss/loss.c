@@ -42,7 +42,7 @@ const char *loss_cause_text(enum loss_cause cause)
 	static const char *const texts[LOSS_CAUSES] = {
 		[LOSS_RING] = "no room in the ring",
 		[LOSS_PMU] = "dropped by the PMU",
-		[LOSS_PAUSED] = "its ring was being read (--overwrite)",
+		[LOSS_PAUSED] = "ringtail drained its ring meanwhile (--overwrite)",
 		[LOSS_POOL] = "the output was too slow, and the buffer memory full",
 		[LOSS_OUTPUT] = "not written",
 		[LOSS_DELETED] = "its output was deleted",

@@ -26,7 +26,7 @@ struct optional_part {
 static const struct optional_part optional_parts[] = {
 	{IN_READ_FORMAT, PERF_FORMAT_LOST, "6.0", "losses are counted by ring, not by event"},
 	{IN_FLAGS, PD_ATTR_REMOVE_ON_EXEC, "5.13",
-	 "breakpoints stay at their addresses where a program executes another"},
+	 "a breakpoint keeps its address after its process executes another program"},
 	{IN_FLAGS, PD_ATTR_BUILD_ID, "5.12", "files that change later are not noticed"},
 	{IN_FLAGS, PD_ATTR_CGROUP, "5.7", "cgroups made while recording are not named"},
 	{IN_FLAGS, PD_ATTR_BPF_EVENT, "5.1", "BPF programs loaded while recording are not named"},
@@ -200,9 +200,10 @@ static bool try_ungrouped(struct fallback *f, struct plan *plan, struct plan_eve
 		e->attr.flags |= plan->events[leader].attr.flags &
 				 (PD_ATTR_DISABLED | PD_ATTR_ENABLE_ON_EXEC);
 	}
-	messages_say(f->messages, MESSAGE_WARNING,
-		     "the group of '%s' does not fit the PMU: its events run alone",
-		     plan->events[leader].name);
+	messages_say(
+		f->messages, MESSAGE_WARNING,
+		"the group of '%s' needs more counters than the PMU has: its events count alone",
+		plan->events[leader].name);
 	return true;
 }
 
@@ -255,10 +256,10 @@ static void say_counts_nothing(const struct fallback *f, const struct plan_event
 			     "'sysctl kernel.perf_event_paranoid=1'",
 			     event->name, f->limits->paranoid);
 	else
-		messages_say(
-			f->messages, MESSAGE_WARNING,
-			"event '%s' counts nothing: it happens in the kernel, which is left out",
-			event->name);
+		messages_say(f->messages, MESSAGE_WARNING,
+			     "event '%s' counts nothing: it happens in the kernel, which the "
+			     "options leave out",
+			     event->name);
 }
 
 void fallback_say(const struct fallback *f, const struct plan *plan)
@@ -308,8 +309,8 @@ static int explain_refused_task(const struct fallback *f, const struct plan *pla
 					 task_process(tasks->ids[i]), uid);
 	return error_set(
 		err, rc,
-		"event '%s' may not watch process %d: kernel.perf_event_paranoid, %d, forbids it, "
-		"or the process runs a program with more rights than its user: run as root",
+		"event '%s' may not watch process %d: kernel.perf_event_paranoid is %d, or the "
+		"process runs a program with more rights than its user: run as root",
 		event->name, tasks->nr ? task_process(tasks->ids[0]) : 0, f->limits->paranoid);
 }
 
@@ -335,28 +336,25 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 			"lower the setting with 'sysctl kernel.perf_event_paranoid=1'",
 			event->name, l->paranoid);
 	if (!l->admin && l->paranoid > 2)
-		return error_set(
-			err, rc,
-			"event '%s' is refused although CAP_PERFMON is there: at "
-			"kernel.perf_event_paranoid %d this kernel wants CAP_SYS_ADMIN; or 'sysctl "
-			"kernel.perf_event_paranoid=2'",
-			event->name, l->paranoid);
-	return error_set(
-		err, rc,
-		"event '%s' is refused although CAP_PERFMON is there: a security module or "
-		"seccomp forbids perf_event_open",
-		event->name);
+		return error_set(err, rc,
+				 "the kernel refuses event '%s' although ringtail has CAP_PERFMON: "
+				 "at kernel.perf_event_paranoid %d this kernel wants "
+				 "CAP_SYS_ADMIN; or run 'sysctl kernel.perf_event_paranoid=2'",
+				 event->name, l->paranoid);
+	return error_set(err, rc,
+			 "the kernel refuses event '%s' although ringtail has CAP_PERFMON: a "
+			 "security module or seccomp forbids perf_event_open",
+			 event->name);
 }
 
 static int explain_absent(const struct plan_event *event, int rc, struct error *err)
 {
 	if (event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE ||
 	    event->attr.type == PERF_TYPE_RAW)
-		return error_set(
-			err, rc,
-			"event '%s' is not counted by this machine (no PMU, or one without "
-			"it; usual in virtual machines): try -e cpu-clock",
-			event->name);
+		return error_set(err, rc,
+				 "this machine does not count event '%s' (it has no PMU, or one "
+				 "without this event; usual in virtual machines): try -e cpu-clock",
+				 event->name);
 	if (rc == -EOPNOTSUPP)
 		return error_set(
 			err, rc,
@@ -408,8 +406,8 @@ static int explain_invalid(const struct plan *plan, const struct plan_event *eve
 				 event->name);
 	if (event->attr.sample_period && only_counts(event, cpu, plan->target == TARGET_CPUS))
 		return error_set(err, rc,
-				 "event '%s' counts but cannot sample: it can only be read along "
-				 "with one that samples, as in '{cpu-clock,%s}:S'",
+				 "event '%s' counts but cannot sample: read it with an event that "
+				 "samples, as in '{cpu-clock,%s}:S'",
 				 event->name, event->name);
 	return error_set(err, rc,
 			 "the kernel refuses the configuration of event '%s' (modifiers, precision "
@@ -422,9 +420,9 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 {
 	if (rc == -EINVAL && flag_refused(event, PD_ATTR_USE_CLOCKID))
 		return error_set(err, rc,
-				 "event '%s' cannot have clock %d for its times (-k): the kernel "
-				 "takes monotonic and monotonic_raw for all events, realtime, "
-				 "boottime and tai for clocks and counts of software only",
+				 "event '%s' cannot use clock %d (-k): the kernel takes monotonic "
+				 "and monotonic_raw for all events, but realtime, boottime and tai "
+				 "for software events only",
 				 event->name, event->attr.clockid);
 	if (probe_targets_is_uprobe(event) || probe_targets_is_kprobe(event) ||
 	    (event->attr.type == PERF_TYPE_BREAKPOINT && rc == -EINVAL))
@@ -438,12 +436,13 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 		return error_set(err, rc,
 				 "this kernel was built without perf events (CONFIG_PERF_EVENTS)");
 	case -E2BIG:
-		return error_set(err, rc,
-				 "event '%s' needs a newer kernel: it knows %u bytes of attributes",
-				 event->name, event->attr.size);
+		return error_set(
+			err, rc,
+			"event '%s' needs a newer kernel: this one knows %u bytes of attributes",
+			event->name, event->attr.size);
 	case -EINVAL: return explain_invalid(plan, event, cpu, rc, err);
 	case -EBUSY:
-		return error_set(err, rc, "event '%s': the PMU is in use by someone else",
+		return error_set(err, rc, "event '%s': another user of the PMU occupies it",
 				 event->name);
 	case -ENOSPC:
 		return error_set(err, rc,

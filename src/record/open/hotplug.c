@@ -73,8 +73,8 @@ void hotplug_poll(struct hotplug *h)
 static const char *why_not(const struct hotplug_cpu *c, int rc)
 {
 	if (!c->known || rc == -ENOENT)
-		return "it was not there at the start";
-	return rc == -ENOTSUP ? "groups whose counts are read together (:S) cannot go on"
+		return "it was missing at the start";
+	return rc == -ENOTSUP ? "ringtail cannot continue groups that are read together (:S)"
 			      : strerror(-rc);
 }
 
@@ -92,11 +92,9 @@ static void revived(struct hotplug *h, struct hotplug_cpu *c, int rc)
 		return;
 	c->reported = rc;
 	if (!rc)
-		messages_say(
-			h->messages, level,
-			"CPU %d is online again, and recorded; what happened there just before "
-			"is lost",
-			c->cpu);
+		messages_say(h->messages, level,
+			     "CPU %d is online again and recorded; its first events are lost",
+			     c->cpu);
 	else
 		messages_say(h->messages, level, "CPU %d has come online and is not recorded: %s",
 			     c->cpu, why_not(c, rc));

@@ -266,7 +266,7 @@ static int open_events(struct opened *o, struct plan *plan, struct fallback *f, 
 		n = 0;
 	}
 	if (!o->nr_fds)
-		return error_set(err, -ESRCH, "the tasks to be recorded have ended");
+		return error_set(err, -ESRCH, "the tasks to record have ended");
 	return 0;
 }
 
@@ -310,18 +310,18 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 	bool mb = plan->ring_size >= 1 << 20;
 
 	if (rc == -EPERM)
-		return error_set(
-			err, rc,
-			"not even the smallest rings may be locked (kernel.perf_event_mlock_kb "
-			"is %llu, RLIMIT_MEMLOCK %llu bytes): raise one of them, or use "
-			"CAP_IPC_LOCK",
-			(unsigned long long)limits->mlock_kb, (unsigned long long)limits->memlock);
+		return error_set(err, rc,
+				 "ringtail may not lock even the smallest rings "
+				 "(kernel.perf_event_mlock_kb is %llu, RLIMIT_MEMLOCK %llu bytes): "
+				 "raise one of them, or use CAP_IPC_LOCK",
+				 (unsigned long long)limits->mlock_kb,
+				 (unsigned long long)limits->memlock);
 	if (rc == -ENOMEM)
 		return error_set(
 			err, rc, "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
 			plan_sample_rings(plan), plural_s(plan_sample_rings(plan)),
 			(unsigned long long)plan->ring_size >> (mb ? 20 : 10), mb ? "MB" : "KB");
-	return error_sys(err, rc, "mapping a ring of %llu KB",
+	return error_sys(err, rc, "cannot map a ring of %llu KB",
 			 (unsigned long long)plan->ring_size / 1024);
 }
 

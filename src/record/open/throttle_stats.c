@@ -195,8 +195,8 @@ static void say_idle(const struct throttle_stats_figures *f, const struct messag
 {
 	messages_say(messages, MESSAGE_DETAIL,
 		     "the kernel throttled events %" PRIu64
-		     " time%s, for %.3f s on all CPUs together, on idle CPUs, whose ticks it had "
-		     "stopped",
+		     " time%s, for %.3f s on all CPUs together, because the CPUs were idle and "
+		     "their ticks stopped",
 		     f->idle, plural_s(f->idle), (double)f->idle_nsec / 1e9);
 }
 

@@ -104,7 +104,7 @@ static int start_features(struct output *out, const struct output_opts *opts,
 	if (!rc && opts->directory)
 		rc = add_parts(out, set);
 	if (rc)
-		return error_sys(err, rc, "describing this machine");
+		return error_sys(err, rc, "cannot describe this machine");
 	return machine_tracing_data(set, out->list, err);
 }
 

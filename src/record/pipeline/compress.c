@@ -543,8 +543,8 @@ void compress_say_lowered(const struct compress_stats *stats, const struct messa
 	messages_say(messages, MESSAGE_INFO,
 		     "compression level %d was lowered %" PRIu64
 		     " time%s because too much data waited, and %" PRIu64
-		     " time%s because it took too much of a CPU: "
-		     "%.1f MB of records compressed at it%s, %.1f MB not at all",
+		     " time%s because it took too much of a CPU: %.1f MB of records compressed at "
+		     "this level%s, %.1f MB left uncompressed",
 		     stats->asked, stats->lowered, plural_s(stats->lowered), stats->costly,
 		     plural_s(stats->costly),
 		     megabytes(stats->levels[stats->asked - COMPRESS_LEVEL_FASTEST].in), text,
@@ -558,7 +558,7 @@ void compress_say(const struct compress_stats *stats, const struct messages *mes
 	compress_say_lowered(stats, messages);
 	messages_say(messages, MESSAGE_DETAIL,
 		     "%.1f MB of records compressed to %.1f MB (ratio %.1f) in %" PRIu64
-		     " frames and %.2f s of CPU time; %.1f MB could not be made smaller",
+		     " frames and %.2f s of CPU time; %.1f MB are incompressible",
 		     megabytes(all.in), megabytes(all.out), ratio(&all), stats->frames,
 		     (double)stats->nsec / 1e9, megabytes(stats->stored));
 }

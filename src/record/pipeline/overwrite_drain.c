@@ -52,7 +52,7 @@ int overwrite_drain_add(struct overwrite_drain *d, const struct reader_source *s
 			       source->data_size);
 
 	if (rc)
-		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
+		return error_set(err, rc, "cannot read a ring of %zu bytes", source->data_size);
 	if (array_grow(&d->rings, &d->capacity, d->nr + 1, sizeof(*d->rings)))
 		return error_set(err, -ENOMEM, "out of memory");
 	d->rings[d->nr++] = r;
@@ -73,7 +73,7 @@ static int set_paused(const struct overwrite_ring *r, bool paused, struct error 
 {
 	int rc = perf_event_pause_output(r->owner, paused);
 
-	return rc ? error_sys(err, rc, "%s the ring of CPU %d", paused ? "pausing" : "resuming",
+	return rc ? error_sys(err, rc, "cannot %s the ring of CPU %d", paused ? "pause" : "resume",
 			      r->cpu)
 		  : 0;
 }

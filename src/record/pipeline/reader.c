@@ -218,7 +218,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 			   (const uint8_t *)source->memory + source->page_size, source->data_size);
 
 	if (rc)
-		return error_set(err, rc, "a ring of %zu bytes", source->data_size);
+		return error_set(err, rc, "cannot read a ring of %zu bytes", source->data_size);
 	if (array_grow(&r->rings, &r->capacity, r->nr + 1, sizeof(*r->rings)))
 		return error_set(err, -ENOMEM, "out of memory");
 	r->rings[r->nr++] = rr;

@@ -74,7 +74,7 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 		return 0;
 	if (!attributes_user_regs())
 		return error_set(err, -ENOTSUP,
-				 "call graphs by DWARF are not known on this architecture: use "
+				 "ringtail has no call graphs by DWARF on this architecture: use "
 				 "--call-graph fp");
 	/*
 	 * The callers in user space come from the stack; the kernel could only follow frame

@@ -283,7 +283,7 @@ static int push_written(struct maker *m, const struct written *w)
 	int rc;
 
 	if (!w->len)
-		return refuse(m, w, "it is empty");
+		return refuse(m, w, "the mask is empty");
 	if (!slash)
 		return refuse(m, w, "'/' and the CPUs that its thread runs on are missing");
 	rc = parse_half(m, w, w->text, len, m->cpus);
@@ -367,7 +367,7 @@ int reader_masks_topology(hwloc_topology_t *ret, struct error *err)
 		int rc = errno ? -errno : -EIO;
 
 		hwloc_topology_destroy(topology);
-		return error_sys(err, rc, "the topology of this machine cannot be read");
+		return error_sys(err, rc, "cannot read the topology of this machine");
 	}
 	*ret = topology;
 	return 0;

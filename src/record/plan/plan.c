@@ -81,9 +81,10 @@ static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits
 		return limits->max_sample_rate;
 	if (want <= limits->max_sample_rate || opts->sample.period)
 		return want;
-	messages_say(messages, MESSAGE_WARNING,
-		     "%llu Hz is above kernel.perf_event_max_sample_rate: recording at %llu Hz",
-		     (unsigned long long)want, (unsigned long long)limits->max_sample_rate);
+	messages_say(
+		messages, MESSAGE_WARNING,
+		"%llu Hz is above kernel.perf_event_max_sample_rate: ringtail records at %llu Hz",
+		(unsigned long long)want, (unsigned long long)limits->max_sample_rate);
 	return limits->max_sample_rate;
 }
 
@@ -121,8 +122,8 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	if (!spec->cpus)
 		return 0;
 	if (plan->target != TARGET_CPUS && !spec->core)
-		return error_set(err, -EINVAL,
-				 "event '%s' counts for whole CPUs only: add -a or -C", spec->name);
+		return error_set(err, -EINVAL, "event '%s' counts only whole CPUs: add -a or -C",
+				 spec->name);
 	return cpus_parse(spec->cpus, &event->only, err);
 }
 

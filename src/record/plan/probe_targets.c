@@ -31,14 +31,14 @@ int probe_targets_check(const struct event_spec *event, const struct target_opts
 		return 0;
 	if (opts->all_cpus || opts->cpus.nr || !opts->command)
 		return error_set(err, -EINVAL,
-				 "'%.128s': an address is a process's own, so no breakpoint can be "
-				 "at it in all processes of a CPU: %s",
+				 "'%.128s': each process has its own addresses, so a breakpoint "
+				 "cannot watch all processes of a CPU: %s",
 				 event->name, instead);
 	if (place->fixed)
 		return 0;
 	return error_set(
 		err, -EINVAL,
-		"'%.128s': where this file is loaded is known only when the command runs: %s",
+		"'%.128s': the load address of this file is unknown until the command runs: %s",
 		event->name,
 		code ? "use uprobe:FILE:FUNCTION" : "start it, and name its process with -p");
 }
@@ -86,11 +86,10 @@ void probe_targets_say(const struct plan *plan, const struct messages *messages)
 {
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->events[i].alone)
-			messages_say(
-				messages, MESSAGE_WARNING,
-				"%s is not inherited: threads and processes that are started from "
-				"now on have none (%s); -a has all",
-				plan->events[i].name, plan->events[i].alone);
+			messages_say(messages, MESSAGE_WARNING,
+				     "%s is not inherited: ringtail does not record it in threads "
+				     "and processes started from now on (%s); -a records all",
+				     plan->events[i].name, plan->events[i].alone);
 }
 
 /* --- breakpoints ---------------------------------------------------------------------------------
@@ -171,7 +170,8 @@ static int find_address(const struct plan_event *event, pid_t task, const struct
 		return error_set(err, rc, "'%s': thread %d has not mapped %.256s", event->name,
 				 task, place->file);
 	if (rc)
-		return error_sys(err, rc, "'%s': the maps of thread %d", event->name, task);
+		return error_sys(err, rc, "'%s': cannot read the maps of thread %d", event->name,
+				 task);
 	*ret = start + (place->address - (place->first_address & ~page_mask));
 	return 0;
 }
@@ -292,15 +292,16 @@ int probe_targets_explain(const struct plan_event *event, int rc, struct error *
 	if (probe_targets_is_kprobe(event))
 		return explain_kprobe(event, rc, err);
 	if (event->attr.bp_type & HW_BREAKPOINT_X)
-		return error_set(err, rc, "the kernel refuses the breakpoint '%s' at 0x%llx: %s",
-				 event->name, (unsigned long long)event->attr.config1,
-				 kernel ? "it takes those on its own code only where it has "
-					  "kprobes, and not everywhere"
-					: "one on code is x alone, with the length of a long");
+		return error_set(
+			err, rc, "the kernel refuses the breakpoint '%s' at 0x%llx: %s",
+			event->name, (unsigned long long)event->attr.config1,
+			kernel ? "it takes breakpoints on its own code only where it takes kprobes"
+			       : "a breakpoint on code has the access x alone and the length of a "
+				 "long");
 	return error_set(err, rc,
-			 "the kernel refuses the breakpoint '%s' at 0x%llx: one on data watches 1, "
-			 "2, 4 or 8 bytes at a multiple of that, w or rw (r alone not on every "
-			 "machine)",
+			 "the kernel refuses the breakpoint '%s' at 0x%llx: a breakpoint on data "
+			 "watches 1, 2, 4 or 8 bytes at a multiple of that length, with the access "
+			 "w or rw (r alone not on every machine)",
 			 event->name, (unsigned long long)event->attr.config1);
 }
 

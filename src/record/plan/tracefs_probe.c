@@ -181,11 +181,13 @@ static int make(struct tracefs_probe *probe, const char *file, uint64_t offset, 
 		rc = make_at(probe, file, offset, returns);
 	if (rc) {
 		probe->name[0] = '\0';
-		return error_sys(err, rc, "making a probe in %.200s/uprobe_events", probe->root);
+		return error_sys(err, rc, "cannot make a probe in %.200s/uprobe_events",
+				 probe->root);
 	}
 	rc = file_number(&id, "%s/events/%s/id", probe->root, probe->name);
 	if (rc)
-		return error_sys(err, rc, "the number of a probe in %.200s", probe->root);
+		return error_sys(err, rc, "cannot read the number of a probe in %.200s",
+				 probe->root);
 	probe->id = (uint64_t)id;
 	return 0;
 }
@@ -206,7 +208,7 @@ int tracefs_probe_new(const char *root, const char *file, uint64_t offset, bool 
 	}
 	if (!root) {
 		tracefs_probe_free(probe);
-		return error_set(err, -ENXIO, "there is no tracefs");
+		return error_set(err, -ENXIO, "tracefs is not mounted");
 	}
 	remove_stale(root);
 	rc = make(probe, file, offset, returns, err);

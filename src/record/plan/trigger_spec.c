@@ -48,7 +48,7 @@ static int take_limit(struct trigger_spec *spec, char *text, struct error *err)
 
 	if (!slash)
 		return error_set(err, -EINVAL,
-				 "limit: '%.32s' is no number of snapshots in a time, as in 1/10s",
+				 "limit: '%.32s' is no number of snapshots in a time such as 1/10s",
 				 text);
 	*slash = '\0';
 	if (parse_u64(text, &n) || !n || n > TRIGGER_LIMIT_MAX)
@@ -63,7 +63,7 @@ static int take_limit(struct trigger_spec *spec, char *text, struct error *err)
 static int take_reason(struct trigger_spec *spec, char *text, struct error *err)
 {
 	if (!*text)
-		return error_set(err, -EINVAL, "reason: there is none");
+		return error_set(err, -EINVAL, "reason: the text is missing");
 	free(spec->reason);
 	spec->reason = strdup(text);
 	return spec->reason ? 0 : error_set(err, -ENOMEM, "out of memory");
@@ -259,9 +259,10 @@ int trigger_spec_check_event(const struct event_spec *event, struct error *err)
 	    (!clock && attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE &&
 	     attr->type != PERF_TYPE_RAW))
 		return 0;
-	return error_set(err, -EINVAL,
-			 "'%s' happens all the time: say after how many, as in 'cycles/period=N/'",
-			 event->name);
+	return error_set(
+		err, -EINVAL,
+		"'%s' happens all the time: give a number of events, as in 'cycles/period=N/'",
+		event->name);
 }
 
 static int take_events(struct trigger_spec *spec, char *text, const struct event_env *env,
@@ -294,9 +295,8 @@ static int take_latency(struct trigger_spec *spec, char *text, const struct even
 	/* A filter may hold a '>', too: the last one begins the time. */
 	if (!end || !time || time < end)
 		return error_set(err, -EINVAL,
-				 "it takes START-EVENT..END-EVENT>TIME, as in latency:"
-				 "syscalls:sys_enter_fsync..syscalls:sys_exit_fsync"
-				 ">100ms");
+				 "give START-EVENT..END-EVENT>TIME, as in "
+				 "latency:syscalls:sys_enter_fsync..syscalls:sys_exit_fsync>100ms");
 	*end = *time++ = '\0';
 	rc = take_time(time + strspn(time, " "), "latency", &spec->ns, err);
 	if (!rc)
@@ -314,8 +314,8 @@ static int take_window(struct trigger_spec *spec, char *text, struct error *err)
 		*slash = '\0';
 	if (!slash || parse_u64(text, &some) || parse_u64(slash + 1, &window))
 		return error_set(err, -EINVAL,
-				 "stalls are milliseconds of others: SOME_MS/WINDOW_MS, "
-				 "as in 150/1000");
+				 "give the stall and the window in milliseconds, "
+				 "SOME_MS/WINDOW_MS, as in 150/1000");
 	if (window < PSI_WINDOW_MIN_MS || window > PSI_WINDOW_MAX_MS || !some || some > window)
 		return error_set(
 			err, -EINVAL,
@@ -339,7 +339,8 @@ static int take_psi(struct trigger_spec *spec, char *text, const struct event_en
 		spec->resource = resources[i];
 		return take_window(spec, text + len + 1, err);
 	}
-	return error_set(err, -EINVAL, "it takes cpu, memory or io, and stalls: psi:io:150/1000");
+	return error_set(err, -EINVAL,
+			 "give cpu, memory or io, and a stall, as in psi:io:150/1000");
 }
 
 static int take_load(struct trigger_spec *spec, char *text, const struct event_env *env,
@@ -360,7 +361,7 @@ static int take_every(struct trigger_spec *spec, char *text, const struct event_
 	int rc = take_time(text, "every", &spec->ns, err);
 
 	if (!rc && spec->ns < EVERY_MIN_NS)
-		rc = error_set(err, -EINVAL, "every: at most each 10 ms");
+		rc = error_set(err, -EINVAL, "every: the shortest time is 10 ms");
 	return rc;
 }
 

@@ -145,10 +145,8 @@ int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct ou
 		     !plan_overwrites(plan);
 	plan_buffers(crew, opts->buffer_memory, messages);
 	if (crew->masks.has_rest)
-		messages_say(
-			messages, MESSAGE_INFO,
-			"--threads names not all CPUs that are recorded: one more thread reads "
-			"the others");
+		messages_say(messages, MESSAGE_INFO,
+			     "--threads leaves out some recorded CPUs: one more thread reads them");
 	return 0;
 }
 
@@ -571,7 +569,7 @@ static void say_moves(const struct crew *crew, const struct messages *messages)
 		uint64_t moves = reader_stats(worker_reader(crew->workers[i]))->moves;
 
 		messages_say(messages, MESSAGE_DETAIL,
-			     "thread %u moved %llu time%s to where a ring is", i,
+			     "thread %u moved %llu time%s to the CPU of a ring", i,
 			     (unsigned long long)moves, plural_s(moves));
 	}
 }

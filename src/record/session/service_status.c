@@ -107,6 +107,6 @@ void service_status_alive(struct service_status *s)
 void service_status_stopping(struct service_status *s)
 {
 	if (s->there)
-		notify_send(s->notify, "STOPPING=1\nSTATUS=writing what there is");
+		notify_send(s->notify, "STOPPING=1\nSTATUS=writing the rest of the output");
 	service_status_alive(s);
 }

@@ -83,8 +83,8 @@ static int check_memory(struct session *s, struct error *err)
 			continue;
 		s->misused = true;
 		return error_set(err, -EINVAL,
-				 "%s: -M keeps the newest samples in memory, and a ring that is "
-				 "overwritten keeps them itself: leave out one of them",
+				 "%s: -M keeps the newest samples in memory, the term 'overwrite' "
+				 "keeps them in the ring: choose one",
 				 s->plan->events[i].name);
 	}
 	return 0;

@@ -103,12 +103,11 @@ static void say_change(struct session_budget *b, bool lower)
 	uint64_t hz = 0;
 	const char *event = an_event(b, &hz);
 
-	messages_say_limited(
-		b->messages, MESSAGE_INFO, &b->change,
-		"recording takes %.2f %% of a CPU, with --max-cpu %g%%: frequencies are "
-		"%s to %.3g %% of what was asked (%s: %llu Hz)",
-		100 * b->law.usage, 100 * b->law.most, lower ? "lowered" : "raised",
-		100 * b->law.share, event, (unsigned long long)hz);
+	messages_say_limited(b->messages, MESSAGE_INFO, &b->change,
+			     "recording takes %.2f %% of a CPU, with --max-cpu %g%%: frequencies "
+			     "are %s to %.3g %% of those requested (%s: %llu Hz)",
+			     100 * b->law.usage, 100 * b->law.most, lower ? "lowered" : "raised",
+			     100 * b->law.share, event, (unsigned long long)hz);
 }
 
 void session_budget_revived(struct session_budget *b)
@@ -137,9 +136,8 @@ void session_budget_look(struct session_budget *b)
 void session_budget_end(const struct session_budget *b)
 {
 	if (b->lowered)
-		messages_say(
-			b->messages, MESSAGE_INFO,
-			"--max-cpu: frequencies were lowered %u time%s, down to %.3g %% of what "
-			"was asked",
-			b->lowered, plural_s(b->lowered), 100 * b->least);
+		messages_say(b->messages, MESSAGE_INFO,
+			     "--max-cpu: frequencies were lowered %u time%s, down to %.3g %% of "
+			     "those requested",
+			     b->lowered, plural_s(b->lowered), 100 * b->least);
 }

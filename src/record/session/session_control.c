@@ -273,7 +273,7 @@ int session_control_run(struct session_control *sc, const struct control_command
 	case CONTROL_SNAPSHOT:
 	case CONTROL_ROTATE: break;
 	}
-	return error_set(err, -EINVAL, "there is no such command");
+	return error_set(err, -EINVAL, "unknown command");
 }
 
 /* --- life ----------------------------------------------------------------------------------------

@@ -123,8 +123,8 @@ static int rotate_on_command(struct session *s, const struct snapshot_request *r
 		*err = s->command_error;
 	if (!rc && !s->rotation.last)
 		return error_set(err, -ENOENT,
-				 "%s was deleted or moved away before it was complete; there is a "
-				 "new one now",
+				 "another program deleted or moved %s before it was complete; "
+				 "ringtail has begun a new one",
 				 s->opts->output.path);
 	return rc ? rc : add_file(s, text);
 }
@@ -244,9 +244,10 @@ int session_revive(struct session *s, int cpu)
 		return rc;
 	watched = session_triggers_revive(&s->triggers, cpu);
 	if (watched)
-		messages_say(s->messages, MESSAGE_WARNING,
-			     "CPU %d is online again, and not all triggers are watched there: %s",
-			     cpu, strerror(-watched));
+		messages_say(
+			s->messages, MESSAGE_WARNING,
+			"CPU %d is online again, but ringtail cannot watch all triggers there: %s",
+			cpu, strerror(-watched));
 	return rc;
 }
 
@@ -449,10 +450,9 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
 	if (ms >= PATIENCE_MS && !s->slow_said && (s->stop || s->state != SESSION_RUNNING)) {
 		s->slow_said = true;
-		messages_say(
-			s->messages, MESSAGE_WARNING,
-			"the output is slow: a snapshot is still to be written; ^C ends without "
-			"the rest of it");
+		messages_say(s->messages, MESSAGE_WARNING,
+			     "the output is slow: ringtail is still writing a snapshot; ^C ends "
+			     "without the rest of it");
 	}
 	return true;
 }
@@ -509,8 +509,8 @@ static int take_triggers(struct session *s, struct error *err)
 		return 0;
 	event = news.known ? event_watch_event_name(s->triggers.cut, news.hit.event) : NULL;
 	if (event)
-		messages_say(s->messages, MESSAGE_DETAIL, "%s on CPU %u: the output is cut", event,
-			     news.hit.cpu);
+		messages_say(s->messages, MESSAGE_DETAIL, "%s on CPU %u: the output is rotated",
+			     event, news.hit.cpu);
 	return session_rotate(s, event, err);
 }
 

@@ -35,7 +35,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 		.opened = p->opened,
 	});
 	if (!m->flight)
-		return error_set(err, -ENOMEM, "no memory for what is to be kept: -M");
+		return error_set(err, -ENOMEM, "no memory for the samples of -M: give less");
 	clock_open(&m->clock, &p->plan->opts->sample);
 	p->crew->flight = m->flight;
 	m->snapshot = (struct snapshot){
@@ -162,11 +162,10 @@ static enum outcome cut(struct snapshot_service *m, struct error *err)
 	switch (outcome) {
 	case OUTCOME_DONE: break;
 	case OUTCOME_FLAWED:
-		messages_say_limited(
-			m->parts.messages, MESSAGE_WARNING, &m->flaw,
-			"%s; the snapshot is there but for what its header says at the "
-			"end, and the recording goes on",
-			err->text);
+		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->flaw,
+				     "%s; the snapshot lacks only the features at its end, and the "
+				     "recording goes on",
+				     err->text);
 		break;
 	case OUTCOME_UNDONE:
 		if (snapshot_undo(&m->snapshot, m->parts.output, NULL))
@@ -266,9 +265,10 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 
 	if (outcome == OUTCOME_UNDONE) {
 		m->given_up++;
-		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->failure,
-				     "%s; this snapshot is given up, and the recording goes on",
-				     failure.text);
+		messages_say_limited(
+			m->parts.messages, MESSAGE_WARNING, &m->failure,
+			"%s; ringtail gives up this snapshot, and the recording goes on",
+			failure.text);
 	}
 	answer_all(m, r, nr, &failure);
 	if (outcome != OUTCOME_BROKEN)
@@ -307,7 +307,7 @@ static int take_last(struct snapshot_service *m, struct snapshot_request *reques
 	if (m->last == OUTCOME_UNDONE) {
 		m->given_up++;
 		messages_say(m->parts.messages, MESSAGE_WARNING,
-			     "%s; the last snapshot is given up", failure.text);
+			     "%s; ringtail gives up the last snapshot", failure.text);
 	}
 	if (m->last != OUTCOME_BROKEN)
 		return 0;

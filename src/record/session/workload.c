@@ -126,7 +126,7 @@ int workload_find(const char *name, struct error *err)
 		return 0;
 	if (interpreter[0])
 		return error_set(err, rc, "%s: is a script for %s, which %s", name, interpreter,
-				 rc == -ENOENT ? "is not there" : "cannot be run");
+				 rc == -ENOENT ? "does not exist" : "cannot be run");
 	if (rc == -ENOENT)
 		return error_set(err, rc, "%s: no such command", name);
 	return error_sys(err, rc, "%s: cannot run it", name);

@@ -100,8 +100,8 @@ static int add_event(struct plan *plan, const struct event_spec *spec, const str
 	if (!spec->cpus)
 		return 0;
 	if (plan->target != TARGET_CPUS && !spec->core)
-		return error_set(err, -EINVAL,
-				 "event '%s' counts for whole CPUs only: add -a or -C", spec->name);
+		return error_set(err, -EINVAL, "event '%s' counts only whole CPUs: add -a or -C",
+				 spec->name);
 	return cpus_parse(spec->cpus, &event->only, err);
 }
 
@@ -188,7 +188,7 @@ int event_watch_new(const struct event_list *events, const struct trigger_place 
 	if (!rc) {
 		rc = find_rings(t, place->limits->page_size);
 		if (rc)
-			error_sys(err, rc, "reading the rings of triggers");
+			error_sys(err, rc, "cannot read the rings of triggers");
 	}
 	if (rc)
 		event_watch_free(t);

@@ -54,7 +54,7 @@ int request_parse_last(const char *text, struct pd_snapshot_bounds *ret, struct 
 static int take_reason(const char *text, struct snapshot_request *ret, struct error *err)
 {
 	if (!*text)
-		return error_set(err, -EINVAL, "--reason: which one?");
+		return error_set(err, -EINVAL, "--reason: the text is missing");
 	request_set_reason(ret, text);
 	return 0;
 }
@@ -70,7 +70,9 @@ static int take_last(const char *text, struct snapshot_request *ret, struct erro
 static int take_since_last(const char *text, struct snapshot_request *ret, struct error *err)
 {
 	ret->what.bounds.since_last = ret->bounded = true;
-	return *text ? error_set(err, -EINVAL, "--since-last takes no '%.64s'", text) : 0;
+	return *text ? error_set(err, -EINVAL, "--since-last takes no value: leave out '%.64s'",
+				 text)
+		     : 0;
 }
 
 static const struct {

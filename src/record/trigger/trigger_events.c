@@ -148,10 +148,10 @@ static void say_uncounted(struct event_source *e)
 	if (e->said || !event_watch_uncounted(e->triggers[FIRST]))
 		return;
 	e->said = true;
-	messages_say(e->source.messages, MESSAGE_WARNING,
-		     "trigger %s: its count cannot be read: it may have happened more often, and "
-		     "be counted late",
-		     e->source.spec->text);
+	messages_say(
+		e->source.messages, MESSAGE_WARNING,
+		"trigger %s: cannot read its count: it may have happened more often, or earlier",
+		e->source.spec->text);
 }
 
 /*
@@ -307,8 +307,8 @@ static void say_forgotten(const struct trigger *s, uint64_t starts)
 {
 	if (starts)
 		messages_say(s->messages, MESSAGE_WARNING,
-			     "trigger %s: there are too many of these events, and starts were "
-			     "forgotten: it may happen more often than this tells",
+			     "trigger %s: too many of its events have begun and not ended, so "
+			     "ringtail forgot some: it may have happened more often",
 			     s->spec->text);
 }
 

@@ -58,7 +58,7 @@ static void pressure_watch(const struct trigger *s, struct pollfd *ret)
 static void pressure_ask(struct trigger *s, struct pollfd *polled, uint64_t now, bool last)
 {
 	if (polled->revents & POLLERR) {
-		messages_say(s->messages, MESSAGE_WARNING, "%s: the kernel tells of it no more",
+		messages_say(s->messages, MESSAGE_WARNING, "%s: the kernel no longer reports it",
 			     s->spec->text);
 		polled->fd = -1;
 	} else if (polled->revents & POLLPRI) {

@@ -356,7 +356,7 @@ static void test_user_only(void **state)
 	lab_close(&lab);
 	assert_int_equal(lab_open(&lab, &newest, "cs:u,cs:k,cs"), 0);
 	assert_string_equal(lab.said, "event 'cs:u' counts nothing: it happens in the kernel, "
-				      "which is left out\n");
+				      "which the options leave out\n");
 	lab_close(&lab);
 
 	/* A user who asks for the kernel gets nothing else. */

@@ -159,7 +159,7 @@ static void test_what_is_none(void **state)
 	} rows[] = {
 		{"", -EINVAL, "event"},
 		{"sched:nothing", -ENOENT, "nothing"},
-		{"cycles", -EINVAL, "how many"},
+		{"cycles", -EINVAL, "give a number"},
 		{"cs prev_pid > 1", -EINVAL, "filter"},
 		{"sched:sched_switch,after=2", -EINVAL, "2"},
 		{"sched:sched_switch,after=", -EINVAL, "after"},

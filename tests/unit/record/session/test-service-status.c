@@ -97,7 +97,7 @@ static void test_with_watchdog(void **state)
 	assert_string_equal(m.text, "WATCHDOG=1");
 	assert_string_equal(next(&m), "");
 	service_status_stopping(&m.status);
-	assert_string_equal(next(&m), "STOPPING=1\nSTATUS=writing what there is");
+	assert_string_equal(next(&m), "STOPPING=1\nSTATUS=writing the rest of the output");
 	end(&m);
 }
 
@@ -122,7 +122,7 @@ static void check_slow(uint64_t watchdog_ms)
 	service_status_alive(&m.status);
 	assert_string_equal(next(&m), "");
 	service_status_stopping(&m.status);
-	assert_string_equal(next(&m), "STOPPING=1\nSTATUS=writing what there is");
+	assert_string_equal(next(&m), "STOPPING=1\nSTATUS=writing the rest of the output");
 	assert_string_equal(next(&m), "");
 	end(&m);
 }

@@ -225,7 +225,7 @@ static void test_no_program(void **state)
 	write_script(p, "#!/ringtail/no/such/shell -e\n");
 	assert_int_equal(refused(p->file, text), -ENOENT);
 	assert_non_null(
-		strstr(text, "is a script for /ringtail/no/such/shell, which is not there"));
+		strstr(text, "is a script for /ringtail/no/such/shell, which does not exist"));
 	write_script(p, "#!/bin/sh\n");
 	assert_int_equal(workload_find(p->file, &err), 0);
 	assert_int_equal(chmod(p->file, 0644), 0);
