@@ -30,7 +30,7 @@ def same(ours, theirs):
 
 
 def blocks(lines):
-    """Samples: a line each, or a line and its frames up to an empty line."""
+    """Yields the samples: each is one line, or a line and its frames up to an empty line."""
     out = []
     for line in lines:
         if not line.strip():
@@ -43,8 +43,8 @@ def blocks(lines):
 
 
 def group_members(ours, theirs):
-    """perf 6.1 prints a sample for each member of the group that counted something since the one
-    before; the record is one sample of the leader. Keep one of each run, and forget the event."""
+    """Keeps one sample of each run of group members, and forgets its event. perf 6.1 prints a sample for each
+    member that counted since the last sample; the record is one sample of the leader."""
     def key(block):
         head = re.sub(r"(\.\d+: )\S+:", r"\1", squeeze(block[0]))
         return [head] + block[1:]
@@ -56,26 +56,26 @@ def group_members(ours, theirs):
 
 
 def real_samples(ours, theirs):
-    """perf decodes the AUX area into branches and errors; only the recorded samples are compared."""
+    """Keeps only the recorded samples: perf decodes the AUX area into branches and errors."""
     kept = [x for x in theirs if "instruction trace error" not in x and
             not re.search(r"\b(branches|instructions|psb|cbr|transactions)(:[a-zA-Z]+)?:", x)]
     return ours, kept
 
 
 def no_samples(ours, theirs):
-    """perf prints the counts of a stat file here; script is about samples, and there are none."""
+    """Drops perf's lines: it prints the counts of a stat file here, which has no samples."""
     return ours, []
 
 
 def no_user_frames(ours, theirs):
-    """perf shows no user frame of a stack whose innermost frame is in a file that is not here; the
-    address of that one is in the sample, and ours shows it."""
+    """Forgets user frames: perf shows none of a stack whose innermost frame is in a file that is missing here. The
+    sample has the address of that frame, and ringtail shows it."""
     return [x for x in ours if not (FRAME.match(x) and int(x.split()[0], 16) < 1 << 63)], theirs
 
 
 def pid_comm(ours, theirs):
-    """perf from 6.12 on forgets the name of a task at its EXIT and prints :TID for samples that
-    follow; they were made by the task under its name."""
+    """Gives both sides the same name of a task: perf from 6.12 on forgets it at the task's EXIT and prints :TID
+    for the samples that follow."""
     out = []
     for a, b in zip(ours, theirs):
         word = b.split()[:1]
@@ -86,8 +86,8 @@ def pid_comm(ours, theirs):
 
 
 def branch_stack_leaf(ours, theirs):
-    """perf 6.1 takes the beginning of the function, which is where the newest branch led, for the
-    sampled address. Forget the innermost user frame of each sample."""
+    """Forgets the innermost user frame of each sample: perf 6.1 shows the beginning of the function, where the
+    newest branch led, in place of the sampled address."""
     def user(line):
         return bool(FRAME.match(line)) and int(line.split()[0], 16) < 1 << 63
 
@@ -126,7 +126,7 @@ def run(args):
 
 
 def stats(ringtail, path):
-    """(exit status, records, samples, stderr)"""
+    """Returns (exit status, records, samples, stderr)."""
     p = run([ringtail, "report", "-i", path, "-f", "--stats"])
     text = p.stdout.decode("utf-8", "replace").partition("Aggregated stats:\n")[2]
     counts = {}
@@ -139,7 +139,7 @@ def stats(ringtail, path):
 
 
 def fields_from(lines):
-    """The fields of an output whose options were not noted: by the look of its first line."""
+    """Guesses the fields of an output whose options are unknown from its first line."""
     line = next((x for x in lines if x.strip()), "")
     fields = ["comm", "tid"]
     if re.search(r"\s\[\d{3}\]\s", line):
@@ -167,7 +167,7 @@ def squeeze(line):
 
 
 def frame_addresses(line):
-    """Both addresses of one of our frames: (as sampled, in its file)."""
+    """Returns both addresses of one of ringtail's frames: (as sampled, in its file)."""
     words = line.split()
     m = re.search(r"\+0x([0-9a-f]+)\)$", line)
     return words[0], m.group(1) if m else words[0]
@@ -188,7 +188,7 @@ def same_line(a, b, offsets):
 
 
 def compare_script(ringtail, corpus, name, fields):
-    """None if equal, else what differs."""
+    """Returns None if both are equal, else the difference."""
     theirs = read_expected(corpus, name)
     path = os.path.join(corpus, name)
     if theirs is None:

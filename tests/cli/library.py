@@ -32,7 +32,7 @@ def output(*argv, **keys):
 
 
 def declared():
-    """Functions of the header."""
+    """Returns the functions that the header declares."""
     return sorted(re.findall(r'^RINGTAIL_API [^;]*?\b(ringtail_\w+)\(', read('include/ringtail/ringtail.h'), re.M))
 
 
@@ -50,7 +50,7 @@ def test_soname(build):
 
 
 def test_header_stands_alone(build):
-    """In C of any standard and in C++, with the warnings that users may have on."""
+    """The header compiles in C of any standard and in C++, with the warnings that users may enable."""
     source = '#include <ringtail/ringtail.h>\nint main(void) { return !*ringtail_version(); }\n'
     for compiler in ['cc', '-std=c99', '-xc'], ['c++', '-std=c++11', '-xc++']:
         output(*compiler, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', f'-I{TOP}/include', '-',
@@ -63,7 +63,7 @@ def test_page_describes_each_function(_):
 
 
 def test_example_top_symbols(build):
-    """Against `ringtail script`, on a recording with symbols that are in the file's own records."""
+    """The example agrees with `ringtail script` on a recording whose own records have the symbols."""
     data = f'{TOP}/tests/data/corpus/local/sched.data'
     lines = output(f'{build}/examples/top-symbols', data).splitlines()
     samples = output(f'{build}/src/cli/ringtail', 'script', '-f', '-F', 'comm', '-i', data).count('\n')

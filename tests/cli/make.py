@@ -26,7 +26,7 @@ FAKES = {
 
 
 class Tree:
-    """A copy of the sources; of another user's, for root."""
+    """A copy of the sources; for root, it belongs to another user."""
 
     def __init__(self, folder):
         self.top = folder + '/tree'
@@ -44,7 +44,7 @@ class Tree:
                     os.lchown(os.path.join(path, name), OTHER, OTHER)
 
     def run(self, *argv, owner=False, status=0):
-        """Returns what it says. With `owner`, as the owner of the tree."""
+        """Runs a command and returns its output; with `owner`, as the owner of the tree."""
         if owner and self.other:
             argv = ['setpriv', f'--reuid={OTHER}', f'--regid={OTHER}', '--clear-groups', *argv]
         p = subprocess.run(argv, cwd=self.top, env=self.env, text=True, errors='replace', check=False,
@@ -54,7 +54,7 @@ class Tree:
 
 
 def contents(folder):
-    """{path: what it holds} of all below a folder."""
+    """Returns {path: content} of everything below a folder."""
     found = {}
     for path, _, names in os.walk(folder):
         found[os.path.relpath(path, folder)] = None
@@ -72,14 +72,14 @@ def write(path, text, mode=0o644):
 
 
 def foreign(tree):
-    """Files in the tree that its owner did not make."""
+    """Lists the files in the tree that another user than its owner made."""
     uid = OTHER if tree.other else os.getuid()
     return [os.path.join(path, name) for path, _, names in os.walk(tree.top) for name in ['.', *names]
             if os.lstat(os.path.join(path, name)).st_uid != uid]
 
 
 def check_library(tree, prefix):
-    """A program is built with what pkg-config says, and runs."""
+    """A program builds with the flags of pkg-config, and runs."""
     found = [os.path.join(path, name) for path, _, names in os.walk(prefix) for name in names]
     config = next(name for name in found if name.endswith('/pkgconfig/ringtail.pc'))
     linked = next(name for name in found if name.endswith('/libringtail.so'))
@@ -94,7 +94,7 @@ def check_library(tree, prefix):
 
 
 def test_make_run_and_install(folder):
-    """By its owner, then for root, then by its owner again."""
+    """The owner runs them, then root, then the owner again."""
     tree = Tree(folder)
     # Built as make does, but quickly.
     tree.run('meson', 'setup', 'build/release', '--buildtype', 'plain', owner=True)
@@ -148,7 +148,8 @@ def test_make_run_and_install(folder):
 
 
 def install_with_fake(folder, *argv, may=True, destdir=''):
-    """Returns (output, how often ldconfig ran) of scripts/install, where the linker searches PREFIX/known alone."""
+    """Runs scripts/install where the linker searches only PREFIX/known. Returns (output, number of calls of
+    ldconfig)."""
     prefix = folder + '/prefix'
     write(folder + '/bin/ldconfig', f"""#!/bin/sh
 if [ "$1" ]; then printf '%s: (from test:1)\\n\\tlibx.so.0 -> libx.so.0.1\\n' {prefix}/known; exit 0; fi
@@ -183,7 +184,7 @@ def test_install_updates_the_linker(folder):
 
 
 def run_with_fakes(folder, version, *suites):
-    """Returns (status, output of tests/run, what Meson was asked for) where no program can be built."""
+    """Runs tests/run where no program builds. Returns (status, output, the arguments that Meson got)."""
     write(folder + '/tree/tests/run', '', 0o755)
     shutil.copy(TOP + '/tests/run', folder + '/tree/tests/run')
     for name, text in FAKES.items():
@@ -209,7 +210,7 @@ def test_warnings_are_errors_of_known_compilers_alone(folder):
 
 
 def run_one(name, function):
-    """Returns whether it did not fail."""
+    """Runs one test. Returns False if it failed."""
     with tempfile.TemporaryDirectory(prefix='ringtail-make-', ignore_cleanup_errors=True) as folder:
         try:
             function(folder)

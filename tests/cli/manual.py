@@ -86,7 +86,7 @@ def options_of_help(text):
 
 
 def options_of_page(text):
-    """Of lines such as *-x*, *--name*=_ARG_, perhaps with ++ (a line break) behind them."""
+    """Returns the options on lines such as *-x*, *--name*=_ARG_; ++ (a line break) may follow them."""
     options = {}
     for line in text.splitlines():
         if line.startswith('*-'):
@@ -95,7 +95,7 @@ def options_of_page(text):
 
 
 def compare(command, options, page, path):
-    """Sentences on how the two differ."""
+    """Returns a sentence for each difference."""
     for name in sorted(options.keys() - page.keys()):
         yield f'{path} does not describe {name}'
     for name in sorted(page.keys() - options.keys()):
@@ -107,7 +107,7 @@ def compare(command, options, page, path):
 
 
 def groups_of_help(text):
-    """{heading: options}, in order."""
+    """Returns {heading: options}, in order."""
     groups = {}
     for block in text.split('\n\n'):
         match = re.match(r'\n* (\S.*):\n', block)
@@ -117,7 +117,7 @@ def groups_of_help(text):
 
 
 def groups_of_page(text):
-    """{heading: options}, in order; without those that end every page."""
+    """Returns {heading: options}, in order, without the sections that end every page."""
     section = re.search(r'^# OPTIONS\n(.*?)^# ', text, re.M | re.S).group(1)
     _, *parts = re.split(r'^## (.*)\n', section, flags=re.M)
     return {title: set(options_of_page(body)) - {'-h', '-?', '--help', '--usage'}
@@ -125,7 +125,7 @@ def groups_of_page(text):
 
 
 def compare_groups(command, help_text, path):
-    """Sentences on how the groups of the two differ."""
+    """Returns a sentence for each difference between the groups."""
     shown, page = groups_of_help(help_text), groups_of_page(read(path))
     if list(shown)[:1] != ['Most used']:
         yield f'--help of {command} begins with {list(shown)[:1]}'
@@ -137,14 +137,14 @@ def compare_groups(command, help_text, path):
 
 
 def code_lines(text):
-    """Lines of the code blocks of Markdown and scdoc, continued ones joined."""
+    """Yields the lines of the code blocks of Markdown and scdoc; joins continued lines."""
     for indent, block in re.findall(r'^( *)```[a-z]*\n(.*?)^ *```', text, re.M | re.S):
         for line in block.replace('\\\n', ' ').splitlines():
             yield line.removeprefix(indent)
 
 
 def invocations(text):
-    """Argument lists of the calls of ringtail in a document's code blocks."""
+    """Yields the arguments of each call of ringtail in a document's code blocks."""
     for line in code_lines(text):
         line = re.sub(r'^\w+=\$\((.*)\)$', r'\1', re.sub(r'^[$#] ', '', line))
         if not re.search(r'(^|[|;&] )(\S*/)?ringtail ', line):
@@ -163,7 +163,7 @@ def invocations(text):
 
 
 def check_call(args, options):
-    """None, or what is wrong with the arguments of a call."""
+    """Returns None, or the fault in the arguments of a call."""
     command = args[0] if args else None
     if command not in options:
         return f'there is no command {command}' if command and command[0] != '-' else None
@@ -184,7 +184,7 @@ def check_call(args, options):
 
 
 def page_faults(name):
-    """What scdoc and groff print about a page, and emphasis that is open at its end."""
+    """Returns the warnings of scdoc and groff about a page, and emphasis that is not closed."""
     source = os.path.join(TOP, 'man', name + '.scd')
     with open(source, 'rb') as f:
         made = subprocess.run(['scdoc'], stdin=f, capture_output=True, check=False)
@@ -198,13 +198,13 @@ def page_faults(name):
 
 
 def not_there(text):
-    """The options of perf that a page says are not there."""
+    """Returns the options of perf that a page lists as missing."""
     found = re.search(r'^Not there: (.*?)\. ', text, re.M | re.S)
     return re.findall(r'\*(-[a-zA-Z]|--[a-z-]+)\*', found.group(1)) if found else []
 
 
 def check_refused(ringtail, command, option):
-    """None, or what is wrong with the answer."""
+    """Returns None, or the fault in the answer."""
     run = subprocess.run([ringtail, command, option], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                          timeout=60, check=False)
     said = ' '.join(run.stderr.split())
@@ -215,7 +215,7 @@ def check_refused(ringtail, command, option):
 
 
 def refusal(ringtail, args):
-    """(the line of a usage error, None), or (None, what is wrong with the answer)."""
+    """Returns (the line of a usage error, None), or (None, the fault in the answer)."""
     run = subprocess.run([ringtail, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
                          check=False)
     if run.returncode != 2 or run.stdout or run.stderr.count('\n') != 1 or not run.stderr.endswith('\n'):
@@ -228,7 +228,7 @@ def refusal(ringtail, args):
 
 
 def check_perf_command(ringtail, args):
-    """None, or what is wrong with the answer to a command of perf."""
+    """Returns None, or the fault in the answer to a command of perf."""
     line, problem = refusal(ringtail, args)
     if not problem and not re.match(rf"ringtail: there is no command '{args[-1]}': .*\b(use|perf|ringtail)\b", line):
         problem = f'it does not say what to use: {line}'
@@ -236,7 +236,7 @@ def check_perf_command(ringtail, args):
 
 
 def check_help(ringtail, command):
-    """Sentences on `ringtail help`."""
+    """Returns a sentence for each fault of `ringtail help`."""
     for topic in [command] if command else [None, 'help']:
         run = subprocess.run([ringtail, 'help'] + ([topic] if topic else []), capture_output=True, text=True,
                              check=False)

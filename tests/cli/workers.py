@@ -25,7 +25,7 @@ DAMAGED = 4  # copies of each long one
 
 
 def lengthen(path, length, out):
-    """The events and the data of @path, its data repeated, without features (they lie behind)."""
+    """Returns the events of @path and its data several times, without features, which would follow the data."""
     with open(path, "rb") as f:
         old = f.read()
     head = list(struct.unpack_from("<13Q", old))
@@ -41,7 +41,7 @@ def lengthen(path, length, out):
 
 
 def damage(path, seed):
-    """Overwrites some bytes in the second half of the file with others."""
+    """Overwrites some bytes in the second half of the file."""
     rng = random.Random(seed)
     size = os.path.getsize(path)
     with open(path, "r+b") as f:

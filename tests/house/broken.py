@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small trees that break one rule each, so that a check that finds nothing any more does not go unnoticed.
+"""Small trees that break one rule each, so that a check that no longer finds anything is noticed.
 
-Each is SOUND with some files replaced (None: absent), and words of the fault that the check must find. SOUND itself
-must pass every check.
-"""
+Each tree is SOUND with some files replaced (None: absent), and has words of the fault that the check must find.
+SOUND itself must pass every check."""
 import os
 import shutil
 import tempfile
@@ -32,7 +31,7 @@ SOUND = {
 
 
 def with_line(path, line):
-    """SOUND's file with a line behind it."""
+    """Returns SOUND's file with one more line at its end."""
     return {path: SOUND[path] + line + '\n'}
 
 
@@ -109,7 +108,7 @@ BROKEN = {
 
 
 def faults_of(check, files):
-    """What a check finds in a tree of these files."""
+    """Returns the faults that a check finds in a tree of these files."""
     with tempfile.TemporaryDirectory(prefix='ringtail-house-') as top:
         for path, text in files.items():
             path = os.path.join(top, path)
@@ -121,7 +120,7 @@ def faults_of(check, files):
 
 
 def failures_of(check):
-    """Sentences on trees that a check judges wrongly."""
+    """Returns a sentence for each tree that a check judges wrongly."""
     found = faults_of(check, SOUND)
     if found:
         yield f'the sound tree fails: {found[0]}'
@@ -134,7 +133,7 @@ def failures_of(check):
 
 
 def try_check(check):
-    """Prints whether the check finds what is broken. Returns whether it does."""
+    """Tries a check on its broken trees and prints the result. Returns whether the check finds the faults."""
     name = f'{check.__name__} finds what is broken'
     try:
         failures = list(failures_of(check))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of the tree's source. A check yields a sentence for each fault, 'PATH:LINE: ...' where there is one.
+"""The rules for the tree's source. A check yields a sentence for each fault, 'PATH:LINE: ...' if it has a line.
 
-House reads the files of a tree once. FLOOR stands for a folder below src/ that holds C files.
-"""
+House reads the files of a tree once. FLOOR stands for a folder below src/ that holds C files."""
 import collections
 import glob
 import os
@@ -42,13 +41,13 @@ class House:
         self.order = self._order()
 
     def find(self, below, endings):
-        """Paths of the files below a folder whose names end so."""
+        """Returns the paths of the files below a folder whose names end with one of @endings."""
         return sorted(os.path.relpath(os.path.join(folder, name), self.top)
                       for folder, _, names in os.walk(os.path.join(self.top, below))
                       for name in names if name.endswith(endings))
 
     def read(self, path):
-        """The text of a file; '' where there is none."""
+        """Returns the text of a file; '' if there is no such file."""
         try:
             with open(os.path.join(self.top, path), encoding='utf-8') as f:
                 return f.read()
@@ -63,16 +62,16 @@ class House:
         return os.path.dirname(source.path).removeprefix('src').lstrip('/')
 
     def _order(self):
-        """The floors as src/meson.build enters them, from the bottom up."""
+        """Returns the floors in the order of src/meson.build, the lowest first."""
         return re.findall(r"^\s*subdir\('([^']+)'\)", self.read('src/meson.build'), re.M)
 
     def uses(self, floor):
-        """What a floor's meson.build names as its `uses`. None: it has no such list."""
+        """Returns the list `uses` of a floor's meson.build; None if it has no such list."""
         found = re.search(r"'uses':\s*\[(.*?)\]", self.build[floor], re.S)
         return re.findall(r"'([^']+)'", found[1]) if found else None
 
     def edges(self):
-        """{floor: {floor that it includes: 'PATH:LINE' of the first such include}}."""
+        """Returns {floor: {floor that it includes: 'PATH:LINE' of the first such include}}."""
         graph = {floor: {} for floor in self.floors}
         for source in self.sources:
             here = self.floor(source)
@@ -83,7 +82,7 @@ class House:
         return graph
 
     def modules(self, floor):
-        """Names of a folder's modules. x_y.c and x_y.h belong to x if x.c or x.h is there."""
+        """Returns the modules of a folder. x_y.c and x_y.h belong to x if x.c or x.h exists."""
         stems = {os.path.splitext(os.path.basename(source.path))[0].replace('-', '_')
                  for source in self.sources if self.floor(source) == floor}
         stems = {stem.removesuffix('_priv') for stem in stems}
@@ -103,7 +102,7 @@ def floors_are_built(house):
 
 
 def includes_go_down(house):
-    """A floor includes only floors below it: those that src/meson.build enters before it."""
+    """A floor includes only floors below it: those that src/meson.build enters earlier."""
     height = {floor: number for number, floor in enumerate(house.order)}
     for floor, edges in house.edges().items():
         for other, place in edges.items():
@@ -114,7 +113,7 @@ def includes_go_down(house):
 
 
 def find_cycle(graph):
-    """A list of nodes, each followed by one that it leads to, the first again at the end; or None."""
+    """Returns the nodes of a cycle, the first node again at the end; None without a cycle."""
     done = set()
 
     def visit(node, path):
@@ -143,9 +142,8 @@ def includes_form_no_cycle(house):
 def uses_are_the_includes(house):
     """`uses` of a floor names exactly the floors that it includes itself.
 
-    The compiler also sees the floors that those use. But a floor that is included through another one alone would
-    break when that one changes, and the list would not tell what the floor knows.
-    """
+    The compiler also sees the floors that those use. But a floor included only through another would break when
+    that one changes, and the list would hide it."""
     graph = house.edges()
     for floor in house.floors:
         uses = house.uses(floor)
@@ -220,7 +218,7 @@ def state_is_the_callers(house):
 
 
 def has_contract(source, item):
-    """Whether a comment stands on a declaration's lines (not in its body), before it, or before its group."""
+    """Returns whether a declaration has a comment: on its lines, before it, or before its group."""
     if any('/*' in line for line in source.lines[item.first - 1:item.last - item.body.count('\n')]):
         return True
     for line in reversed(source.lines[:item.first - 1]):
@@ -232,10 +230,9 @@ def has_contract(source, item):
 
 
 def functions_have_contracts(house):
-    """A function that a header declares, other than *_priv.h, has a comment: its own or its group's.
+    """Each function that a header other than *_priv.h declares has a comment, its own or its group's.
 
-    A group are lines without an empty one between them.
-    """
+    A group is a block of lines without an empty line."""
     for source in house.headers:
         if not source.path.endswith('_priv.h'):
             for item in source.items:
@@ -244,14 +241,14 @@ def functions_have_contracts(house):
 
 
 def headers_tell_their_purpose(house):
-    """A header begins with a comment that tells what the module is."""
+    """Each header begins with a comment about its module."""
     for source in house.headers:
         if not source.head_comment():
             yield f'{source.path}:1: no comment at its head tells what the module is'
 
 
 def unit_tests(house):
-    """(path, floor, name with underscores) of each tests/unit/FLOOR/test-NAME.c."""
+    """Yields (path, floor, name with underscores) of each tests/unit/FLOOR/test-NAME.c."""
     for path in house.find('tests/unit', '.c'):
         name = os.path.basename(path)
         if name.startswith('test-'):
@@ -259,13 +256,13 @@ def unit_tests(house):
 
 
 def stems(house, floor):
-    """Names of a floor's files, without ending, with underscores."""
+    """Returns the names of a floor's files, without their endings and with underscores."""
     return {os.path.splitext(os.path.basename(source.path))[0].replace('-', '_')
             for source in house.sources if house.floor(source) == floor}
 
 
 def tests_name_what_they_test(house):
-    """tests/unit/FLOOR/test-X.c tests src/FLOOR/X.c, or X-ASPECT; of another name, its head comment names the files."""
+    """tests/unit/FLOOR/test-X.c tests src/FLOOR/X.c, or X-ASPECT does; else its head comment names the files."""
     for path, floor, name in unit_tests(house):
         source = csource.Source(path, house.read(path))
         known, comment = stems(house, floor), source.head_comment()
@@ -288,7 +285,7 @@ def make_help_has_every_target(house):
 
 
 def code_is_formatted(house):
-    """clang-format 14 changes nothing."""
+    """clang-format 14 would change nothing."""
     for program in f'clang-format-{CLANG_FORMAT}', 'clang-format':
         if shutil.which(program):
             version = subprocess.run([program, '--version'], capture_output=True, text=True, check=True).stdout

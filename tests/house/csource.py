@@ -19,23 +19,24 @@ NO_DECLARATION = re.compile(r'(typedef|_Static_assert|static_assert)\b')
 
 
 def blank(text):
-    """Spaces in place of all characters but line ends."""
+    """Replaces all characters but line ends by spaces."""
     return re.sub(r'[^\n]', ' ', text)
 
 
 def without_comments(text):
-    """The text with comments, and what stands in quotes, blanked."""
+    """Returns the text with comments and quoted strings blanked."""
     return COMMENT_OR_TEXT.sub(lambda m: blank(m[0]) if m[0][0] == '/' else m[0][0] + blank(m[0][1:-1]) + m[0][0], text)
 
 
 def is_constant(declaration):
-    """Whether the declared object, not only what it points to, is const. @declaration ends before '=' or ';'."""
+    """Returns whether the declared object itself, not only its target, is const. @declaration ends before '=' or
+    ';'."""
     declaration = re.sub(r'\[[^\]]*\]', '', declaration)
     return bool(re.search(r'\bconst\b', declaration.rsplit('*', 1)[-1]))
 
 
 class Source:
-    """A file: @path is relative to the tree's top."""
+    """One C file; @path is relative to the tree's top."""
 
     def __init__(self, path, text):
         self.path, self.text = path, text
@@ -48,19 +49,19 @@ class Source:
         return self.text.count('\n', 0, offset) + 1
 
     def includes(self):
-        """(line, path in quotes) of each #include "..."."""
+        """Yields (line, quoted path) of each #include "..."."""
         for number, line in enumerate(self.lines, 1):
             match = INCLUDE.match(line)
             if match:
                 yield number, match[1]
 
     def tags(self):
-        """(line, 'struct NAME') of each definition."""
+        """Yields (line, 'struct NAME') of each definition."""
         for match in TAG.finditer(self.plain):
             yield self.line(match.start()), f'{match[1]} {match[2]}'
 
     def _items(self):
-        """Cuts file scope at each ';' and each '}' of a function."""
+        """Splits file scope at each ';' and at the '}' of each function."""
         begin, depth, body, initializer = 0, 0, None, False
         for match in re.finditer(r'[{}();=]', self.plain):
             char, at = match[0], match.start()
@@ -102,12 +103,12 @@ class Source:
                     self.plain[body:end] if function else '')
 
     def static_variables(self, item):
-        """(line, declaration) of each static variable in a function's body."""
+        """Yields (line, declaration) of each static variable in a function's body."""
         for match in re.finditer(r'\bstatic\b([^;={(]*)', item.body):
             yield item.last - item.body.count('\n', match.start()), ' '.join(match[1].split())
 
     def head_comment(self):
-        """The text of the comment that follows the line with the licence, or ''."""
+        """Returns the comment after the line with the licence; '' without one."""
         text = re.sub(r'^(?:/\* SPDX[^\n]*\*/|// SPDX[^\n]*)\n', '', self.text)
         match = re.match(r'\s*/\*(.*?)\*/', text, re.S)
         return ' '.join(re.sub(r'^\s*\*', '', match[1], flags=re.M).split()) if match else ''

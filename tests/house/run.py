@@ -18,7 +18,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 def print_floors(house):
-    """From the bottom up, each with the floors that it includes."""
+    """Prints the floors, the lowest first, each with the floors that it includes."""
     print('floors, from the bottom up: what each includes')
     edges = house.edges()
     for floor in house.order:
@@ -26,7 +26,7 @@ def print_floors(house):
 
 
 def print_untested(house):
-    """Modules whose tests, if any, have another name."""
+    """Prints the modules that have no test of their own name."""
     tests = [(floor, name) for _, floor, name in checks.unit_tests(house)]
     print('modules without a unit test of their name')
     for floor in house.order:
@@ -38,7 +38,7 @@ def print_untested(house):
 
 
 def run_check(check, house):
-    """Prints its result. Returns whether it did not fail."""
+    """Runs a check and prints its result. Returns False if it failed."""
     name = check.__name__
     try:
         faults = list(check(house))

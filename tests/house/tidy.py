@@ -22,7 +22,7 @@ FAULT = '#include <string.h>\n\nvoid clear(char *p, size_t n);\nvoid clear(char 
 
 
 def program():
-    """The name of clang-tidy of the right version, or None."""
+    """Returns the name of a clang-tidy of the right version, or None."""
     for name in f'clang-tidy-{VERSION}', 'clang-tidy':
         if shutil.which(name):
             out = subprocess.run([name, '--version'], capture_output=True, text=True, check=True).stdout
@@ -32,7 +32,7 @@ def program():
 
 
 def findings(argv):
-    """Its lines that name a finding, once each."""
+    """Returns each line of clang-tidy that names a finding, once."""
     run = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, check=False)
     found = re.findall(r'^.*: (?:warning|error): .*', run.stdout, re.M)
     found = list(dict.fromkeys(re.sub(r'^.*?((?:src|build)/)', r'\1', line) for line in found))
@@ -40,14 +40,14 @@ def findings(argv):
 
 
 def sources(build):
-    """The C files of src/ that the build compiles, relative to the top."""
+    """Returns the C files of src/ that the build compiles, relative to the top."""
     with open(os.path.join(TOP, build, 'compile_commands.json'), encoding='utf-8') as f:
         paths = {os.path.relpath(os.path.join(entry['directory'], entry['file']), TOP) for entry in json.load(f)}
     return sorted(path for path in paths if path.startswith('src/') and path.endswith('.c'))
 
 
 def finds_the_fault(name):
-    """Whether it sees the arguments of a memset() that are the wrong way round."""
+    """Returns whether clang-tidy notices a memset() with its arguments swapped."""
     with tempfile.TemporaryDirectory(prefix='ringtail-tidy-') as folder:
         path = os.path.join(folder, 'fault.c')
         with open(path, 'w', encoding='ascii') as f:

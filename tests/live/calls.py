@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load of a known number of calls, and gates that say when they are made and when it ends."""
+"""A load of a known number of calls, and gates that start the calls and end the load."""
 import errno
 import os
 import re
@@ -10,7 +10,7 @@ from lab import PATIENCE
 
 
 def number(pattern, text):
-    """The last number that a pattern finds, or None."""
+    """Returns the last number that a pattern finds, or None."""
     found = re.findall(pattern, text)
     return int(found[-1].replace(',', '')) if found else None
 
@@ -59,7 +59,7 @@ class Calls:
         return ['-g', self.gate('go' + caller), '-e', self.gate('end' + caller), '-b', bursts, '-u', pause_us]
 
     def came(self, name):
-        """Is somebody at a gate? They pass when close() says so."""
+        """Returns whether a process waits at a gate. It passes when close() opens the gate."""
         if name not in self.held:
             try:
                 self.held[name] = os.open(self.lab.path(name), os.O_WRONLY | os.O_NONBLOCK)
@@ -68,7 +68,7 @@ class Calls:
         return name in self.held
 
     def hold(self, name, patience=PATIENCE):
-        """Waits until somebody is at a gate."""
+        """Waits until a process is at a gate."""
         end = time.monotonic() + patience
         while not self.came(name) and self.recorder.poll() is None:
             assert time.monotonic() < end, f'nobody came to the gate {name} within {patience} s'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of the kernel's own: events that only count, opened beside a recorder, to judge it by."""
+"""Counters of the kernel, open beside a recorder: they count and take no samples, so tests can check the
+recorder."""
 import ctypes
 import os
 import platform
@@ -16,7 +17,7 @@ ATTR_SIZE = 64  # PERF_ATTR_SIZE_VER0
 
 
 def tracepoint_id(name):
-    """The number of a tracepoint "system:name", or None."""
+    """Returns the number of a tracepoint "system:name", or None."""
     try:
         with open(f'{TRACING}/events/{name.replace(":", "/")}/id', encoding='ascii') as f:
             return int(f.read())
@@ -25,7 +26,7 @@ def tracepoint_id(name):
 
 
 class Counter:
-    """How often something has happened in a task, and with `inherit` in all that it starts from now on."""
+    """Counts an event in a task, and with `inherit` in all tasks that it starts from now on."""
 
     def __init__(self, kind, config, pid, inherit, filter_text=None):
         if platform.machine() not in SYSCALLS:

@@ -139,7 +139,7 @@ class FailingFs:
         return struct.pack('<II', os.pwrite(fd, body[40:40 + size], offset), 0)
 
     def answer(self, request):
-        """The answer to a request, or None."""
+        """Returns the answer to a request, or None."""
         _, opcode, unique, node, *_ = IN.unpack_from(request)
         if opcode in (FORGET, BATCH_FORGET, INTERRUPT):
             return None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the live tests share: running ringtail and perf, a place for files, skips with a reason."""
+"""Shared code of the live tests: runs ringtail and perf, has a folder for each test, and skips tests with a
+reason."""
 import contextlib
 import functools
 import os
@@ -31,7 +32,7 @@ APART = '''awk '{print $5}' /proc/self/mountinfo | while read -r at; do mount --
 
 
 class Skip(Exception):
-    """Raised by a test that this machine cannot run; the text says why."""
+    """Raised by a test that this machine cannot run; the text is the reason."""
 
 
 def need_root():
@@ -56,13 +57,13 @@ def need_mount_namespaces():
 
 
 def end_well():
-    """Whoever ends the tests from now on ends what they have started: a recorder left alone goes on for ever."""
+    """Makes a signal that ends the tests also end their programs: a recorder left alone would run for ever."""
     for number in signal.SIGTERM, signal.SIGHUP:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 class Lab:
-    """One test's surroundings: programs and a directory of its own."""
+    """The surroundings of one test: its programs and its own directory."""
 
     def __init__(self, dev, release):
         self.dev, self.release = os.path.abspath(dev), os.path.abspath(release)
@@ -78,7 +79,7 @@ class Lab:
         return self
 
     def plain(self, path, suffix):
-        """Another name of a build, whose own would need quotes in an event or in a line of shell."""
+        """Links a build to a name that needs no quotes in an event or in a line of shell."""
         if not re.search(r'[^\w./+-]', path):
             return path
         os.symlink(path, self.dir + suffix)
@@ -106,7 +107,7 @@ class Lab:
             os.unlink(link)
 
     def tell(self, argv, state, text):
-        """Adds to the story how a program ended, and the end of what it said."""
+        """Adds to the story the status of a program that ended, and the end of its output."""
         words = ' '.join(' '.join(map(str, argv)).replace(self.dir, '.').split())
         self.story.append(f'[{state}] {words[:300]}')
         self.story += ['    ' + line for line in (text or '').splitlines()[-15:]]
@@ -122,14 +123,16 @@ class Lab:
         return self.release + '/tests/live/' + name
 
     def own(self, name):
-        """A program by a name that nobody else has: whoever runs the same tests meanwhile is not mistaken for us."""
+        """Copies a program to a unique name, so that another run of the same tests is not mistaken for this
+        one."""
         path = self.path(f'{name}-{self.dir[-8:]}')  # a comm has 15 characters
         if not os.path.exists(path):
             os.symlink(self.program(name), path)
         return path
 
     def public(self, path):
-        """A program of the builds where other users can run it: its copy, if the tree lies below /root, say."""
+        """Returns a program where other users can run it: its copy, if they cannot reach the tree (below /root,
+        say)."""
         folder = path
         while folder != '/' and os.stat(folder).st_mode & 0o001:
             folder = os.path.dirname(folder)
@@ -144,7 +147,7 @@ class Lab:
 
     @staticmethod
     def sanitizes(child):
-        """Whether a program we have started was built with a sanitizer."""
+        """Returns whether a program of this test was built with a sanitizer."""
         p = subprocess.run(['readelf', '--dynamic', child.args[0]], check=True, text=True, stdout=subprocess.PIPE)
         return re.search(r'NEEDED.*lib[at]san', p.stdout) is not None
 
@@ -161,7 +164,7 @@ class Lab:
         return argv
 
     def run(self, *args, status=0, release=False, user=None, timeout=300, **kw):
-        """Runs ringtail; the exit status must be `status` (None: any)."""
+        """Runs ringtail and checks that the exit status is `status` (None: any)."""
         p = subprocess.run(self.argv(args, release, user), cwd=self.dir, text=True, errors='replace',
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            timeout=timeout, check=False, **kw)
@@ -190,7 +193,8 @@ class Lab:
         return child
 
     def perf(self, *args, quiet=True, timeout=300):
-        """Runs perf; with `quiet` it must end with 0 and say nothing on stderr, but of losses that are in the file."""
+        """Runs perf. With `quiet` it must end with 0 and print nothing on stderr but losses that are in the
+        file."""
         if not shutil.which('perf'):
             raise Skip('no perf (package linux-perf)')
         p = subprocess.run(['perf', *map(str, args)], cwd=self.dir, text=True, errors='replace',
@@ -208,20 +212,21 @@ class Lab:
 
     @functools.cached_property
     def perf_version(self):
-        """As (6, 1): what perf prints differs with it."""
+        """Returns the version as (6, 1), because perf's output depends on it."""
         return tuple(map(int, re.search(r'version (\d+)\.(\d+)', self.perf('version').stdout).groups()))
 
     def forgotten(self, data):
-        """The names that `perf script` has for tasks of a file after their EXIT records, such as ':1234': perf 6.1 goes on
-        with their comm and maps, newer ones drop the task (keep_exited_threads is for `perf report` alone)."""
+        """Returns the names, such as ':1234', that `perf script` gives to tasks of a file after their EXIT
+        records. perf 6.1 keeps their comm and maps, newer versions drop the task (keep_exited_threads is for `perf
+        report` alone)."""
         if self.perf_version < (6, 2):
             return set()
         exits = re.findall(r'^\S+ EXIT .*? tid=(\d+) ppid=', self.run('dump', '-i', data, release=True).stdout, re.M)
         return {':' + tid for tid in exits}
 
     def perf_record(self, *args):
-        """Runs `perf record`; it dies of build-ids (6.1, util/build-id.c:1010) that others ask the kernel for, then or
-        when it reads them."""
+        """Runs `perf record`, which may crash on build-ids (6.1, util/build-id.c:1010) that other programs ask the
+        kernel for, while it records or while it reads the file."""
         end = time.monotonic() + PATIENCE
         while True:
             p = self.perf('record', '-q', '-B', *args, quiet=False)
@@ -234,31 +239,31 @@ class Lab:
             time.sleep(1)
 
     def samples(self, data):
-        """Samples in a file, as ringtail counts them."""
+        """Counts the samples in a file with ringtail."""
         return stat(self.run('report', '-i', data, '--stats').stdout, 'SAMPLE')
 
     def samples_so_far(self, data):
-        """Samples in a file that is being written; 0 also where none is yet."""
+        """Counts the samples in a file that is being written; 0 if it has none yet."""
         p = self.run('report', '-i', data, '--stats', status=None, release=True)
         return stat(p.stdout, 'SAMPLE') if p.returncode == 0 else 0
 
     def lost(self, data):
-        """Samples that a file says were lost."""
+        """Returns the number of samples that a file reports as lost."""
         return lost(self.run('report', '-i', data, '--stats').stdout)
 
     def perf_samples(self, data):
-        """Samples in a file, as perf counts them."""
+        """Counts the samples in a file with perf."""
         return stat(self.perf('report', '-i', data, '--stats').stdout, 'SAMPLE')
 
 
 def perf_programs():
-    """perf, and those that the environment names in PERFS, with colons between them."""
+    """Returns perf and the programs that the environment variable PERFS names, separated by colons."""
     named = [path for path in os.environ.get('PERFS', '').split(':') if path]
     return ['perf'] * (shutil.which('perf') is not None) + named
 
 
 def perf_samples(lab, path, stream, lost, program='perf'):
-    """Samples of a recording or a stream, as perf counts them. It may speak of losses if there are any."""
+    """Counts the samples of a recording or a stream with perf, which may report losses if there are any."""
     # `report --stats` passes over neither features nor tracing data in a stream; perf's own neither.
     command = ['script', '-G', '-F', 'comm', '-i', '-'] if stream else ['report', '--stats', '-i', path]
     with open(lab.path(path) if stream else os.devnull, 'rb') as data:
@@ -270,24 +275,26 @@ def perf_samples(lab, path, stream, lost, program='perf'):
 
 
 def of_kernel(ip):
-    """Is it an address (hexadecimal) of the kernel? Not all of its code has a name: filters of sockets have none."""
+    """Returns whether an address (hexadecimal) is the kernel's. Some kernel code has no name, such as socket
+    filters."""
     return int(ip, 16) >= 1 << 63
 
 
 def stat(text, name):
-    """The number of a record type in `report --stats` (ringtail's and perf's look alike)."""
+    """Returns the number of a record type in `report --stats`, whose format ringtail and perf share."""
     match = re.search(rf'^\s*{name} events:\s*([\d,]+)', text, re.M)
     return int(match.group(1).replace(',', '')) if match else 0
 
 
 def lost(text):
-    """Samples lost, as `report --stats` sums them up, before it goes through the events."""
+    """Returns the lost samples of `report --stats`: the sum before its list of events."""
     match = re.search(r'^\s*LOST samples:\s*(\d+)', text, re.M)
     return int(match.group(1)) if match else 0
 
 
 def calls_lost(said):
-    """Samples that a recorder says it lost: not what its sideband did, which on a busy machine others fill."""
+    """Returns the samples that a recorder reports as lost, without those of its sideband, which other programs
+    fill on a busy machine."""
     def number(text):
         return int(text.replace(',', ''))
     found = re.findall(r'samples?, ([\d,]+) lost', said)
@@ -296,7 +303,7 @@ def calls_lost(said):
 
 
 def table(text):
-    """Rows of the first table of `report --stdio`: [(percent, rest of the row)]."""
+    """Returns the rows of the first table of `report --stdio`: [(percent, rest of the row)]."""
     rows = []
     for line in text.splitlines():
         # Of a group perf shows a percentage for each member; the leader's is the first.
@@ -309,13 +316,13 @@ def table(text):
 
 
 def say(*words):
-    """A line in one piece, since another thread may say one, too."""
+    """Prints a line at once, because other threads print, too."""
     sys.stdout.write(' '.join(map(str, words)) + '\n')
     sys.stdout.flush()
 
 
 def tell(name, function):
-    """Runs a test and prints how it went. Returns its result, or None."""
+    """Runs a test and prints its result. Returns its value, or None."""
     try:
         result = function()
         say('ok', name)
@@ -348,14 +355,14 @@ def running(lab, child):
 
 
 def obeyed(lab, child):
-    """Waits until the recorder has handled a signal sent before: its first ping may be answered just before the signal.
-    """
+    """Waits until the recorder has handled an earlier signal. It pings twice, because the recorder may answer the
+    first ping just before the signal."""
     running(lab, child)
     running(lab, child)
 
 
 def stands_still(pid):
-    """Whether all its threads are stopped, but for those with which the kernel writes."""
+    """Returns whether all threads of a process are stopped, apart from the kernel's writing threads."""
     states = set()
     for task in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{task}/stat', encoding='ascii') as f:
@@ -366,20 +373,20 @@ def stands_still(pid):
 
 
 def cpu_time(pid):
-    """CPU seconds that a process has had."""
+    """Returns the CPU seconds that a process has used."""
     with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:
         fields = f.read().rsplit(')', 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def work(*pids, seconds=0.2):
-    """Waits until each of some processes has had so much more CPU time."""
+    """Waits until each of some processes has used a given amount of further CPU time."""
     before = {pid: cpu_time(pid) for pid in pids}
     wait_for(lambda: all(cpu_time(pid) >= begin + seconds for pid, begin in before.items()), what='work')
 
 
 def rest_of(child):
-    """The unread stderr of a program of start(), or the text that interrupt() has read."""
+    """Returns the unread stderr of a program of start(), or the text that interrupt() has read."""
     if getattr(child, 'said', None) or not child.stderr or child.stderr.closed:
         return getattr(child, 'said', '')
     os.set_blocking(child.stderr.fileno(), False)  # its command may still have the other end
@@ -393,7 +400,7 @@ def rest_of(child):
 
 
 def ended(child, timeout=PATIENCE):
-    """Waits for the end. Returns (status, stdout, stderr)."""
+    """Waits for the end of a program. Returns (status, stdout, stderr)."""
     try:
         out, child.said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:

@@ -15,11 +15,11 @@ OPTIONS = '/etc/default/ringtail'
 
 
 class Machine:
-    """`with Machine(lab) as m:` is up when all that is enabled has started, or has failed to."""
+    """`with Machine(lab) as m:` waits until every enabled unit has started or failed."""
 
     def __init__(self, lab, options=None, service='', files=None, programs=None):
-        """`options`: those that /etc/default/ringtail adds; `service`: lines of a drop-in; `files`: path: text;
-        `programs`: path: what to copy there."""
+        """`options` are added by /etc/default/ringtail, `service` has lines of a drop-in, `files` is {path: text},
+        `programs` is {path: program to copy there}."""
         need_root()
         for program, package in ('setpriv', 'util-linux'), ('systemctl', 'systemd'):
             if not shutil.which(program):
@@ -42,7 +42,7 @@ class Machine:
             shutil.copy(program, self.layer + path)
 
     def install(self):
-        """As `make install` does, and enabled as by an administrator."""
+        """Installs as `make install` does, and enables the unit as an administrator would."""
         p = subprocess.run(['meson', 'install', '-C', self.lab.release, '--no-rebuild', '--destdir', self.layer],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                            check=False)
@@ -88,11 +88,11 @@ class Machine:
                 'SYSTEMD_COLORS=0', *map(str, argv)]
 
     def start(self, *argv):
-        """Starts a program there, in the background."""
+        """Starts a program in the machine, in the background."""
         return self.lab.spawn(*self.argv(argv))
 
     def run(self, *argv, status=0, timeout=300):
-        """Runs a program there; the exit status must be `status` (None: any)."""
+        """Runs a program in the machine and checks the exit status (None: any)."""
         p = subprocess.run(self.argv(argv), text=True, errors='replace', stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False)
         if status is not None:
@@ -103,16 +103,16 @@ class Machine:
         return self.run('sh', '-ec', script, **kw).stdout
 
     def show(self, name):
-        """A property of the service."""
+        """Returns a property of the service."""
         return self.run('systemctl', 'show', '-P', name, 'ringtail').stdout.rstrip('\n')
 
     def journal(self, *options):
-        """What the service said, and systemd of it: each line."""
+        """Returns each line that the service wrote, and each that systemd wrote about it."""
         self.run('journalctl', '--sync')
         return self.run('journalctl', '-u', 'ringtail', '-o', 'cat', '--no-pager', *options).stdout.splitlines()
 
     def path(self, name=''):
-        """Of a file of the service's, from outside."""
+        """Returns the path of a file of the service as seen from outside."""
         return f'/proc/{self.first}/root/var/lib/ringtail/{name}'
 
     def snapshots(self):

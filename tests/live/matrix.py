@@ -53,8 +53,8 @@ STAMPED = re.compile(r'^p\.data\.20\d{14}$')
 # --- what is expected, and why ---------------------------------------------------------------------
 
 def is_stream(cell):
-    """What goes to standard output. Threads write one file in no other way than that: -o FILE
-    together with --threads names a directory, as it does for perf."""
+    """Returns whether a cell writes to standard output. That is the only way for threads to write one file,
+    because -o FILE together with --threads names a directory, as in perf."""
     return cell.container == 'pipe' or cell.container == 'file' and cell.reader.startswith('`--threads')
 
 
@@ -88,7 +88,7 @@ def outputs(lab):
 
 
 def rotate_twice(lab, recorder):
-    """Sends the signal twice, the second time when the first rotation is seen."""
+    """Sends the signal twice, the second time when the first rotation is done."""
     for nth in 1, 2:
         if recorder.poll() is None:
             recorder.send_signal(signal.SIGUSR2)
@@ -97,7 +97,8 @@ def rotate_twice(lab, recorder):
 
 
 def rotate_twice_by_size(lab, recorder, calls):
-    """Each caller fills a file, which the rings hold, and the second caller begins after the first rotation."""
+    """Lets each caller fill a file; the rings hold its calls. The second caller begins after the first
+    rotation."""
     for nth, caller in enumerate(calls.callers, 1):
         calls.hold('go' + caller)
         calls.close('go' + caller)
@@ -111,20 +112,20 @@ def said_so_far(lab):
 
 
 def take_two_snapshots(lab, recorder):
-    """By signal, and by command; what is left is taken at the end."""
+    """Takes one snapshot by signal and one by command; the recorder takes the rest at the end."""
     recorder.send_signal(signal.SIGUSR2)
     wait_for(lambda: recorder.poll() is not None or 'snapshot 1: ' in said_so_far(lab), PATIENCE, 'snapshot 1')
     lab.run('ctl', '--pid', recorder.pid, 'snapshot', release=True)
 
 
 def ask(lab, recorder):
-    """Sends commands meanwhile."""
+    """Sends commands during the recording."""
     for command in 'ping', 'stats':
         lab.run('ctl', '--pid', recorder.pid, command, release=True)
 
 
 def start(lab, cell, argv):
-    """Starts the recorder, with standard output into the file `stream`."""
+    """Starts the recorder with its standard output in the file `stream`."""
     with open(lab.path('said'), 'wb') as errors, open(lab.path('stream'), 'wb') as stream:
         cat = None
         if cell.container == 'pipe':
@@ -142,7 +143,7 @@ Recorded = collections.namedtuple('Recorded', 'status said')
 
 
 def record(lab, cell, build):
-    """Makes the recording of a cell. Returns its status and stderr."""
+    """Records a cell. Returns the status and stderr."""
     os.mkdir(lab.path('out'))
     more = MORE if cell.rotation == MAX_SIZE else 1
     calls = Calls(lab, cell.target.strip('`'), CALLS * more, BURSTS * more)
@@ -180,7 +181,7 @@ def record(lab, cell, build):
 # --- what came of it -------------------------------------------------------------------------------
 
 def sentence(said):
-    """The text of a refusal, without the program's name and the hint to its help."""
+    """Returns the text of a refusal, without the program's name and the hint at --help."""
     return re.sub(r'^ringtail(?: record)?: ', '', said.splitlines()[0]) if said.strip() else ''
 
 
@@ -216,7 +217,7 @@ def names_of_outputs(lab, cell, seen):
 
 
 def check_memory(cell, said, samples):
-    """Three snapshots have written it. Returns how many samples were in none."""
+    """Checks that three snapshots wrote the file. Returns the number of samples that no snapshot has."""
     counts = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in (\d+) snapshots?, ([\d,]+) evicted, '
                         r'([\d,]+) left at the end', said)
     assert len(counts) == 1, said
@@ -278,7 +279,7 @@ status 2; the message is below. `tests/live/matrix.py` makes all these recording
 
 
 def table(results):
-    """The page; `results` has, for each cell, ✓, a refusal, or None for a failure."""
+    """Returns the page; `results` has for each cell ✓, a refusal, or None for a failure."""
     notes = []
     lines = [TABLE_HEAD]
     columns = [(r, t) for r in ROTATION for t in TARGETS]
@@ -317,7 +318,7 @@ def title(cell):
 
 
 class Seen:
-    """Results over all cells: whether there is a perf, and how many calls were in no file, by reason."""
+    """Results of all cells: whether perf could be run, and by reason the number of calls in no file."""
 
     def __init__(self):
         self.perf, self.lost, self.overwritten, self.passed = shutil.which('perf') is not None, 0, 0, 0
@@ -325,7 +326,7 @@ class Seen:
 
 
 def run_all(cells, args, seen):
-    """Records one cell at a time, because recordings disturb each other; reads others meanwhile."""
+    """Records one cell at a time, because recordings disturb each other, and reads the others meanwhile."""
     third = int(os.environ.get('MATRIX_THIRD', time.time() // 86400)) % 3
     recording = threading.Lock()
 

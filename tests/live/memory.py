@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of recordings in memory (-M) have in common."""
+"""Shared code of the tests of recordings in memory (-M)."""
 import collections
 import os
 import re
@@ -22,7 +22,7 @@ def number(text):
 
 
 def memory_counts(said):
-    """(taken, written, snapshots, passed, held) of the last lines, which must add up."""
+    """Returns (taken, written, snapshots, evicted, held) from the last lines, and checks that they add up."""
     match = COUNTS.search(said)
     assert match, said
     taken, written, snapshots, passed, held = map(number, match.groups())
@@ -31,7 +31,7 @@ def memory_counts(said):
 
 
 def moments(lab, data):
-    """Time and CPU of each sample; no two have both."""
+    """Returns time and CPU of each sample; no two samples have the same."""
     p = lab.run('script', '-i', data, '--ns', '-G', '-F', 'cpu,time', release=True)
     lines = p.stdout.splitlines()
     twice = [line for line, n in collections.Counter(lines).items() if n > 1]
@@ -49,7 +49,7 @@ def snapshot(lab, child):
 
 
 def held(lab, recorder):
-    """What `stats` says of a recording, as numbers."""
+    """Returns the numbers that `stats` reports about a recording."""
     stats = lab.run('ctl', '--pid', recorder.pid, 'stats').stdout.splitlines()[0]
     return {name: float(value) for name, value in (word.split('=') for word in stats.split())}
 
@@ -73,7 +73,8 @@ def said_so_far(lab):
 
 
 def finish(lab, calls, recorder, data):
-    """Counts of the last lines; all calls are among them, and who reads the file finds what was written."""
+    """Ends a recording and returns the counts of its last lines. They cover all calls, and readers find all
+    written samples."""
     calls.end()
     recorder.wait(timeout=PATIENCE)
     said = said_so_far(lab)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random sets of options for `ringtail record`, the load that each records, and what must come of it.
+"""Random sets of options for `ringtail record`, the load that each records, and the expected result.
 
-A set is made of a seed and a number alone, so that it can be made again. Nothing is run here.
-"""
+A seed and a number determine a set, so that it can be made again. This module runs nothing."""
 import os
 import random
 
@@ -42,7 +41,7 @@ REFUSED = (
 
 
 class Event:
-    """One event of a set: how it is written, and which words of the load make it happen."""
+    """One event of a set: its text, and the words of the load that make it happen."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -73,19 +72,21 @@ class Event:
         return self.kind != 'clock'
 
     def filter(self, whole):
-        """Of a system-wide recording, whose calls are others' as well, or None."""
+        """Returns the filter for a system-wide recording, which would also count other programs' calls; else
+        None."""
         own = self.KINDS[self.kind][1]
         comm = 'comm == "{comm}"' if whole and self.kind in self.TRACEPOINTS else None
         return ' && '.join(filter(None, (own, comm))) or None
 
     def made_by(self, word, n, children):
-        """How many of it a word of the load makes; `children`: whether what it starts is recorded."""
+        """Returns how often a word of the load makes the event happen; `children`: whether its children are
+        recorded."""
         _, _, direct, started = self.KINDS[self.kind]
         return n if word in direct or children and word in started else 0
 
 
 class OptionSet:
-    """Attributes say what was chosen; `argv()` is what record gets."""
+    """The attributes hold the choices; `argv()` returns the arguments of record."""
 
     CUTS = 'signal', 'size', 'time'
 
@@ -143,7 +144,7 @@ class OptionSet:
         return all(event.kind in (*Event.SOFTWARE, 'clock') for event in self.events)
 
     def choose_load(self):
-        """Phases of [(task, word, n)], and what is done behind each but the last."""
+        """Chooses the phases, [(task, word, n)], and the action after each phase but the last."""
         dwarf, slow = self.chains == 'dwarf', self.unbuffered or self.sanitized
         most = 600 if dwarf else 3000 if slow else 30000
         words = ['call', 'call', 'work', 'touch', 'write']
@@ -189,7 +190,7 @@ class OptionSet:
         return 'cpu', 'core', 'socket', 'numa', f'{first}/{last}', each
 
     def writing(self):
-        """Options of how it is written."""
+        """Chooses the options for the output."""
         options = ['-o', {'file': 'p.data', 'directory': 'p.data/', '-': '-'}[self.container]]
         options += [self.threads] if self.threads else []
         options += [self.pick('--aio', '--aio=1', '--aio=2', '--aio=16')] if self.chance(35) else []
@@ -268,14 +269,14 @@ class OptionSet:
         return options + (['-v'] if self.chance(10) else [])
 
     def choose_refusal(self):
-        """(options, words) that make it one that is refused, or None."""
+        """Returns (options, words) that make the set one that is refused, or None."""
         fitting = [(options, words) for options, words, fits in REFUSED if fits(self)]
         return self.pick(*fitting) if self.chance(12) else None
 
     # --- the whole ---
 
     def argv(self, command, names):
-        """Words behind `ringtail record`; @names: of what is known only when it runs."""
+        """Returns the words after `ringtail record`; @names has the values known only at run time."""
         options = list(self.options)
         for i, event in enumerate(self.events):
             if i == 1 and self.group:
@@ -294,11 +295,12 @@ class OptionSet:
 
     @property
     def every(self):
-        """Of so many events one is a sample; with -P the kernel takes each of a tracepoint."""
+        """Returns N if one event of N is a sample; with -P the kernel samples each hit of a tracepoint."""
         return self.period if self.period and '-P' not in self.options else 1
 
     def expected(self, event, enabled):
-        """Samples of an event whose number the load makes known; @enabled: of each phase, whether it counts."""
+        """Returns the number of samples of an event, if the load determines it; @enabled: for each phase, whether
+        events count."""
         count = 0
         for phase, counts in zip(self.phases, enabled):
             for task, word, n in phase:

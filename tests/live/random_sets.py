@@ -41,7 +41,7 @@ SECONDS = 180
 
 
 def settled(pid):
-    """Does a process of one thread wait, and not run any more?"""
+    """Returns whether a process of one thread waits and no longer runs."""
     try:
         with open(f'/proc/{pid}/syscall', encoding='ascii') as f:
             waits = f.read().strip() not in ('running', '')
@@ -51,7 +51,7 @@ def settled(pid):
 
 
 class Task:
-    """A process that does what it is told, and waits for it in between."""
+    """A process that obeys commands and waits between them."""
 
     def __init__(self, lab, program, name):
         self.pid, self.fds = None, []
@@ -62,7 +62,7 @@ class Task:
         self.argv = [program, 'from ' + ' '.join(lab.path(f'{name}-{end}') for end in ('to', 'from'))]
 
     def answered(self, recorder):
-        """Waits for an answer; False if the recorder has ended instead, which may have ended it."""
+        """Waits for an answer. Returns False if the recorder has ended instead, perhaps because of the command."""
         end = time.monotonic() + PATIENCE
         while not select.select([self.fds[1]], [], [], 0.02)[0]:
             if recorder and recorder.poll() is not None:
@@ -84,7 +84,7 @@ class Task:
 
 
 class Recording:
-    """One set, while it is recorded."""
+    """One set during its recording."""
 
     def __init__(self, lab, options):
         self.lab, self.set, self.argv, self.recorder, self.cat = lab, options, [], None, None
@@ -109,7 +109,7 @@ class Recording:
             self.command = Task(self.lab, self.program, 'command')
 
     def find_command(self):
-        """Of a command that is recorded: waits until it is there, or all has ended."""
+        """Waits for the recorded command, until it runs or the recording has ended."""
         if not self.command or not self.command.answered(self.recorder):
             return
         try:
@@ -142,7 +142,8 @@ class Recording:
     # --- commands ---
 
     def ask(self, *command):
-        """Gives a command by the socket or the FIFO. Returns the answer; None: the recording has ended by itself."""
+        """Sends a command by the socket or the FIFO. Returns the answer; None if the recording has ended by
+        itself."""
         if not self.set.fifo:
             p = self.lab.run('ctl', '--pid', self.recorder.pid, *command, release=True, status=None)
             if p.returncode == 0:
@@ -163,7 +164,7 @@ class Recording:
         return None
 
     def begin(self, syscall):
-        """Returns when all events are counted; whether the recording has not ended by itself before."""
+        """Returns when all events count. Returns False if the recording has ended by itself before."""
         if self.set.fifo:
             self.ask('ping')
         else:
@@ -179,7 +180,7 @@ class Recording:
         return self.recorder.poll() is None
 
     def act(self, what):
-        """Between two phases. Returns whether events count in the next."""
+        """Acts between two phases. Returns whether events count in the next one."""
         if what == 'sigusr2':
             with contextlib.suppress(ProcessLookupError):
                 self.recorder.send_signal(signal.SIGUSR2)
@@ -193,7 +194,7 @@ class Recording:
     # --- from its beginning to its end ---
 
     def start(self):
-        """Starts the recorder, standard output into the file `stream`. Returns the number of the call."""
+        """Starts the recorder with its standard output in the file `stream`. Returns the number of the call."""
         lab, names = self.lab, {'program': self.program, 'tasks': ','.join(str(t.pid) for t in self.tasks)}
         names['number'] = subprocess.run([lab.program('storm'), '--syscall'], check=True, text=True,
                                          stdout=subprocess.PIPE).stdout.strip()
@@ -218,7 +219,7 @@ class Recording:
         return names['number']
 
     def make(self, phase, counts, stalls):
-        """Lets a phase happen; a recorder that stalls meanwhile loses what its rings do not hold."""
+        """Runs a phase. A recorder that stalls meanwhile loses what its rings cannot hold."""
         self.read_counters(-counts)
         if stalls:
             self.recorder.send_signal(signal.SIGSTOP)
@@ -231,7 +232,7 @@ class Recording:
         return fine
 
     def make_all(self):
-        """Returns whether the recording has not ended meanwhile."""
+        """Runs all phases. Returns False if the recording has ended meanwhile."""
         counts = True
         for i, phase in enumerate(self.set.phases):
             if i and not counts:
@@ -270,13 +271,13 @@ class Recording:
             return f.read()
 
     def story(self, reason):
-        """What one needs to know of a set that has failed, to repeat it by hand."""
+        """Returns the commands that repeat a failed set by hand."""
         s = self.set
         return (f'{type(reason).__name__} {reason}\n{shlex.join(self.argv)}\n'
                 f'phases {s.phases}, {s.acts}, stalls {s.stalls}, end {s.end}\n{self.said()[-1500:]}')
 
     def run(self):
-        """Returns what the recorder said."""
+        """Returns the recorder's messages."""
         self.start_load()
         syscall = self.start()
         if not self.set.refused:
@@ -314,7 +315,7 @@ def check_refused(recording, said):
 
 
 def truth(recording):
-    """{event: how many samples it must have}; None: that is not known."""
+    """Returns {event: expected number of samples}; None as a number if it is unknown."""
     found = {}
     for event in recording.set.events:
         if not event.exact or recording.set.frequency or recording.ended_early:
@@ -344,7 +345,7 @@ def outputs(recording):
 
 
 def read(lab, path, stream):
-    """What report tells of an output in JSON, after the same in words has been compared with it."""
+    """Returns the JSON report of an output, after a comparison with the report in text."""
     def run(*args):
         with open(lab.path(path) if stream else os.devnull, 'rb') as f:
             p = subprocess.run(lab.argv(['report', '--stats', '-i', '-' if stream else path, *args], release=True),
@@ -366,7 +367,8 @@ def thousands(text):
 
 
 def unwritten(recording, said, samples):
-    """How many were overwritten, or are in memory or were evicted from it; None: that is told in bytes."""
+    """Returns how many samples were overwritten, evicted or left in memory; None if the recorder reports only
+    bytes."""
     if recording.set.memory:
         found = re.findall(r'memory: ([\d,]+) samples? taken: ([\d,]+) in \d+ snapshots?, ([\d,]+) evicted, '
                            r'([\d,]+) left at the end', said)
@@ -380,7 +382,7 @@ def unwritten(recording, said, samples):
 
 
 def check_each_event(recording, files, wanted):
-    """What was written and lost of each event is what there was."""
+    """Checks that the written and the lost samples of each event add up to its calls."""
     for i, event in enumerate(recording.set.events):
         written, lost = (sum(stats['events'][i][what] for stats in files) for what in ('samples', 'lost'))
         if wanted[event] is not None:
@@ -419,7 +421,7 @@ def check_recorded(recording, said, perfs):
 # --- all of them -----------------------------------------------------------------------------------
 
 def missing(options):
-    """What this machine lacks for a set, or None."""
+    """Returns what this machine lacks for a set, or None."""
     kinds = {event.kind for event in options.events}
     if kinds & {'probe', 'return'} and not os.path.exists('/sys/bus/event_source/devices/uprobe/type'):
         return 'no uprobes for events in this kernel'
@@ -435,7 +437,7 @@ def missing(options):
 
 
 def judge(args, seed, index, perfs, lock):
-    """Makes a set, one at a time, and reads it. Returns whether it is as it must be."""
+    """Records a set, one at a time, and reads it. Returns whether all checks pass."""
     options = OptionSet(seed, index)
 
     def test():
@@ -486,7 +488,7 @@ def main():
     end, results = time.monotonic() + args.seconds, []
 
     def next_sets(first):
-        """Every other one: what one reads, the other records meanwhile."""
+        """Takes every other set, so that two threads alternate: one reads while the other records."""
         index = first
         while time.monotonic() < end:
             results.append(judge(args, seed, index, perfs, lock))

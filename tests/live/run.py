@@ -35,13 +35,13 @@ def on_alarm(*_):
 
 
 def places(failure):
-    """Where it happened: from the test's line to the innermost of these files."""
+    """Returns the lines of a failure: from the test's own line to the innermost one in these files."""
     frames = [f for f in traceback.extract_tb(failure.__traceback__) if f.filename.startswith(HERE)][1:]
     return ' < '.join(f'{os.path.basename(f.filename)}:{f.lineno}' for f in reversed(frames))
 
 
 def run_one(name, function, dev, release, stories):
-    """Returns whether the test did not fail."""
+    """Runs one test. Returns False if it failed."""
     lab = Lab(dev, release)
     try:
         signal.alarm(SECONDS)
@@ -62,7 +62,7 @@ def run_one(name, function, dev, release, stories):
 
 
 def tell(stories):
-    """Lines that begin with a space: none of them is a result."""
+    """Prints lines with a leading space, so that none is taken for a result."""
     for name, story in stories:
         print(f'  == {name}: what its programs said', *story, sep='\n    ', flush=True)
 

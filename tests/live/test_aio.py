@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings with writes in flight, by io_uring and, where that is barred, by POSIX AIO."""
+"""Recordings with asynchronous writes: by io_uring, and by POSIX AIO where io_uring is forbidden."""
 import os
 import re
 import signal
@@ -12,7 +12,7 @@ ENGINES = ('io_uring', 'POSIX AIO')
 
 
 def barred(lab, argv, engine, how='setup'):
-    """The command line that makes ringtail write by `engine`."""
+    """Returns the command line that makes ringtail write by `engine`."""
     return argv if engine == 'io_uring' else [lab.program('no-io-uring'), how, *argv]
 
 
@@ -40,7 +40,7 @@ def agreed(lab, data, least=1):
 
 
 def counts_every_call(lab, engine, *options):
-    """What was called is what is in the file, or was counted as lost."""
+    """Each call is in the file, or counted as lost."""
     need_tracefs()
     calls = 300000
     number = subprocess.run([lab.program('storm'), '--syscall'], check=True, text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--max-cpu: frequencies fall, it is said, and samples still stand for all the time that there was."""
+"""--max-cpu: ringtail lowers the frequencies and reports it, and the samples still stand for the whole time."""
 import collections
 import itertools
 import os
@@ -16,7 +16,7 @@ def stats(lab, recorder):
 
 
 def check_periods(lab, data):
-    """What samples say that they stand for is the time from one to the next, whatever the frequency was just then."""
+    """The period of each sample is the time since the one before, whatever the frequency was."""
     lines = lab.run('script', '-i', data, '-G', '--ns', '-F', 'cpu,time,period', release=True).stdout.splitlines()
     by_cpu = collections.defaultdict(list)
     for cpu, time, period in (line.split()[:3] for line in lines):

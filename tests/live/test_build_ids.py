@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build-ids of what was mapped, and what our asking for them does to other people's recorders: nothing."""
+"""Build-ids of mapped files; ringtail's reading of them has no effect on other recorders."""
 import os
 import re
 import shutil
@@ -25,7 +25,7 @@ LOAD = 'ls / > /dev/null; cat /dev/null; uname > /dev/null'
 
 
 def maps_in(path):
-    """The MMAP2 records of a file of perf: [(misc, name, (major, minor, inode))]."""
+    """Returns the MMAP2 records of a file of perf: [(misc, name, (major, minor, inode))]."""
     with open(path, 'rb') as f:
         data = f.read()
     at, size = struct.unpack_from('<QQ', data, 40)
@@ -40,7 +40,8 @@ def maps_in(path):
 
 
 def perf_alone(lab):
-    """What a `perf record` that asks for no build-ids tells of its maps; None: it died, or somebody marked them."""
+    """Returns the maps of a `perf record` that asks for no build-ids; None if it crashed or another program asked
+    for them."""
     p = lab.perf('record', '-q', '--no-buildid-mmap', '-e', 'cpu-clock', '-o', 'perf.data', '--', 'sh', '-c', LOAD,
                  quiet=False)
     if p.returncode:
@@ -54,7 +55,7 @@ def perf_alone(lab):
 
 
 def start(lab, options, *command):
-    """A recording of all CPUs, whose output is at ours.data."""
+    """Starts a recording of all CPUs with the output ours.data."""
     options = list(options)
     with open(lab.path('ours.data' if '-o' in options else 'stdout'), 'wb') as out:
         if '-o' not in options:
@@ -76,7 +77,8 @@ def remove_output(lab):
 
 
 def test_perf_record_beside_us_is_as_alone(lab):
-    """What the kernel does for one who asks it for build-ids breaks the files of all others: perf 6.1 and 6.12 die."""
+    """ringtail must not ask the kernel for build-ids: that breaks the files of all other recorders; perf 6.1 and
+    6.12 crash."""
     need_root()
     # Others may record build-ids on this machine, but not each time.
     alone = wait_for(lambda: perf_alone(lab), what='a perf that nobody disturbs')
@@ -90,7 +92,8 @@ def test_perf_record_beside_us_is_as_alone(lab):
 
 
 def test_a_recorder_beside_us_marks_nothing_of_ours(lab):
-    """Who asks for build-ids marks our records, too; in our file they are as without."""
+    """Another program that asks for build-ids changes ringtail's records, too; ringtail's file has them
+    unchanged."""
     need_root()
     shown = []
     for options in [], ['--buildid-mmap']:
@@ -114,7 +117,7 @@ def test_buildid_mmap_is_what_it_says(lab):
 
 
 def with_build_id(lab, name, byte):
-    """A copy of `sleep` with a build-id of its own: the path and the id."""
+    """Makes a copy of `sleep` with its own build-id. Returns the path and the id."""
     with open(shutil.which('sleep'), 'rb') as f:
         program = f.read()
     note = re.search(rb'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0', program)
@@ -136,7 +139,7 @@ def runs(child, path):
 
 
 def build_ids_in(lab):
-    """All bytes of the newest output: a table of build-ids is as it is in any mode."""
+    """Returns all bytes of the newest output: the table of build-ids is the same in each mode."""
     names = [name for name in os.listdir(lab.dir) if name.startswith('ours.data') and not name.endswith('.old')]
     found = b''
     for name in names:
@@ -147,7 +150,7 @@ def build_ids_in(lab):
 
 
 def test_files_that_have_no_name_of_ours(lab):
-    """A file that was deleted while it runs, and one that has another's name in a mount namespace of its own."""
+    """One file is deleted while it runs; the name of another means a different file in its mount namespace."""
     need_mount_namespaces()
     for name, options in MODES.items():
         prog, deleted = with_build_id(lab, f'{name}/prog', 1)
@@ -175,7 +178,7 @@ def test_files_that_have_no_name_of_ours(lab):
 
 
 def test_what_is_gone_before_the_snapshot(lab):
-    """With -M the build-id is read when the file is mapped, not when the snapshot is taken."""
+    """With -M ringtail reads the build-id when the file is mapped, not when it takes the snapshot."""
     need_root()
     files = [with_build_id(lab, f'copy-{i}', i) for i in range(5)]
     child = start(lab, MODES['memory'])
@@ -221,7 +224,7 @@ def test_without_build_ids(lab):
 
 
 def test_short_lived_processes_are_read_or_counted(lab):
-    """Hundreds of programs, each of another file that is deleted at once."""
+    """Hundreds of programs run, each from its own file, which is deleted at once."""
     path, build_id = with_build_id(lab, 'one', 1)
     with open(path, 'rb') as f:
         program = f.read()

@@ -17,7 +17,7 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../man/ringt
 
 
 class Pipes:
-    """The controlling process's ends of fd:N,M; what the recorder inherits is closed here."""
+    """The controller's ends of fd:N,M. They close the recorder's ends in this process."""
 
     def __init__(self):
         self.theirs_in, self.to = os.pipe()
@@ -65,7 +65,7 @@ def ctl(lab, child, *command, status=0):
 
 
 def check_only_while_enabled(lab, *options):
-    """Three storms, of which the second is within enable and disable: its calls are the samples."""
+    """Records three storms, of which only the second is between enable and disable: its calls are the samples."""
     pipes = Pipes()
     child = lab.start('record', '-o', 'p.data', '-a', *storm_samples(lab), '-D', '-1', '--control',
                       pipes.option, *options, '--', 'sleep', '600', pass_fds=pipes.inherited)
@@ -145,7 +145,7 @@ def test_recipe_of_perf_with_fifos(lab):
 
 
 def test_the_command_itself_commands(lab):
-    """Programs that switch their own recording on, with descriptors that they inherit."""
+    """Recorded programs enable their own recording through inherited descriptors."""
     os.mkfifo(lab.path('c'))
     os.mkfifo(lab.path('a'))
     script = ('echo enable >&8; read -u 9 a; for i in $(seq 200000); do :; done; '
@@ -208,7 +208,8 @@ def test_controller_that_leaves(lab):
     pipes.close()
 
     def rests():
-        """What spins runs in each second; what does not may be charged for a second that a host took away."""
+        """Returns whether the recorder used little CPU time in a second. A spinning one never does; a sleeping one
+        may be charged for time that the host took away."""
         before = cpu_time(child.pid)
         time.sleep(1)
         return cpu_time(child.pid) - before < 0.3
@@ -291,7 +292,7 @@ def examples():
 
 
 class Shell:
-    """Runs an example of the page in a directory where `ringtail ctl` finds that example's recording alone."""
+    """Runs an example of the page where `ringtail ctl` finds only that example's recording."""
 
     def __init__(self, lab, name):
         self.folder = lab.path(name)
@@ -404,7 +405,7 @@ for _name, _row in ERRORS.items():
 
 
 def test_a_program_with_capabilities_takes_commands(lab):
-    """What it has in /proc is root's, also its own descriptors and the owner of its process."""
+    """The program's files in /proc belong to root, even the list of its own descriptors."""
     need_root()
     if not shutil.which('setcap'):
         raise Skip('no setcap (package libcap2-bin)')

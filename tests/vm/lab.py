@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests in guests share: booting one, and reading what it handed out with this machine's
-ringtail and perf."""
+"""Shared code of the tests in guests: boots a guest, and reads its files with this machine's ringtail and perf."""
 import collections
 import functools
 import glob
@@ -34,7 +33,7 @@ Guest = collections.namedtuple('Guest', 'status log files')
 
 
 class Skip(Exception):
-    """The test cannot be run here; the text says why."""
+    """Raised by a test that cannot run here; the text is the reason."""
 
 
 def call(argv, **kw):
@@ -50,13 +49,13 @@ def last_line(text):
 
 @functools.cache
 def setup(arch):
-    """Why there are no guests of an architecture; None if there are."""
+    """Returns the reason why there are no guests of an architecture; None if there are."""
     p = call([HERE + '/setup', DIR, arch], timeout=1800)
     return last_line(p.stderr) if p.returncode else None
 
 
 def kernel(arch, version):
-    """The path of a kernel of that version; None: of the oldest."""
+    """Returns the path of a kernel of that version; None stands for the oldest."""
     reason = setup(arch)
     if reason:
         raise Skip(reason)
@@ -69,7 +68,7 @@ def kernel(arch, version):
 
 @functools.cache
 def arm64_build():
-    """The programs of this tree for arm64."""
+    """Builds the programs of this tree for arm64."""
     at = DIR + '/arm64/build'
     log = DIR + '/arm64/build.log'
     steps = [['ninja', '-C', at, *PROGRAMS],
@@ -101,14 +100,14 @@ def initramfs(arch):
 
 
 def script(name):
-    """The text of a script in guest/."""
+    """Returns the text of a script in guest/."""
     with open(f'{HERE}/guest/{name}.sh', encoding='utf-8') as f:
         return f.read()
 
 
 @functools.cache
 def boot(name, argv, text):
-    """Runs a script in a guest: a Guest, or why there was none."""
+    """Runs a script in a guest. Returns a Guest, or the reason why there is none."""
     files = f'{FILES.name}/{name}'
     log = f'{DIR}/logs/{name}'
     os.makedirs(DIR + '/logs', exist_ok=True)
@@ -129,7 +128,7 @@ def boot(name, argv, text):
 
 
 def guest(name, arch, version, options, text, qemu=()):
-    """What came of a script in a guest, which is booted once for all tests that ask for the same."""
+    """Returns the result of a script in a guest. Tests that ask for the same guest share one boot."""
     argv = ('-k', kernel(arch, version), '-i', initramfs(arch), *options)
     g = boot(name, (argv, tuple(qemu)), text)
     assert isinstance(g, Guest), g
@@ -137,7 +136,7 @@ def guest(name, arch, version, options, text, qemu=()):
 
 
 def said_all(g, word):
-    """What the guest's script printed in lines `WORD: ...`."""
+    """Returns the texts that the guest's script printed in lines `WORD: ...`."""
     return re.findall(rf'^{re.escape(word)}: *(.*)$', g.log, re.M)
 
 
@@ -178,7 +177,7 @@ def perf(*args):
 
 
 def samples(path):
-    """(cpu, time) of each sample, as ringtail reads them."""
+    """Returns (cpu, time) of each sample, as ringtail reads them."""
     text = ringtail('script', '-i', path, '-F', 'cpu,time')
     found = re.findall(r'^\s*\[(\d+)\]\s+(\d+\.\d+):', text, re.M)
     assert len(found) == len(text.splitlines()), text[:1000]
@@ -186,13 +185,13 @@ def samples(path):
 
 
 def stat(text, name):
-    """A number out of `report --stats`; ringtail's and perf's look alike."""
+    """Returns a number of `report --stats`, whose format ringtail and perf share."""
     match = re.search(rf'^\s*{name} events:\s*([\d,]+)', text, re.M)
     return int(match.group(1).replace(',', '')) if match else 0
 
 
 def cpus_by_file(path):
-    """The CPUs that the samples of each data.N are from."""
+    """Returns the CPUs of the samples in each data.N."""
     found = {}
     for number, cpu in re.findall(r'^data\.(\d+):\S+ SAMPLE .* cpu=(\d+) ',
                                   ringtail('report', '-D', '-i', path), re.M):
@@ -205,7 +204,7 @@ def header(text, key):
 
 
 def cpus(text):
-    """The CPUs of a list as "0-3,5"."""
+    """Returns the CPUs of a list such as "0-3,5"."""
     found = set()
     for part in text.split(','):
         first, _, last = part.partition('-')
@@ -214,13 +213,13 @@ def cpus(text):
 
 
 def lost(path):
-    """Samples that a file says were lost."""
+    """Returns the number of samples that a file reports as lost."""
     match = re.search(r'^ *LOST samples: *(\d+)$', ringtail('report', '-i', path, '--stats'), re.M)
     return int(match.group(1)) if match else 0
 
 
 def check_perf_counts(path):
-    """perf counts as many samples as ringtail. Returns how many."""
+    """Checks that perf counts as many samples as ringtail. Returns their number."""
     number = stat(ringtail('report', '-i', path, '--stats'), 'SAMPLE')
     theirs = stat(perf('report', '-i', path, '--stats'), 'SAMPLE')
     assert theirs == number, f'{path}: perf counts {theirs} samples, ringtail {number}'
@@ -228,7 +227,7 @@ def check_perf_counts(path):
 
 
 def check_perf_reads(path):
-    """perf shows as many samples as ringtail. Returns how many."""
+    """Checks that perf shows as many samples as ringtail. Returns their number."""
     number = len(ringtail('script', '-i', path, '-F', 'time').splitlines())
     theirs = len(perf('script', '-i', path, '-F', 'time').splitlines())
     assert theirs == number, f'{path}: perf reads {theirs} samples, ringtail {number}'
@@ -239,7 +238,7 @@ def check_perf_reads(path):
 
 
 def check_threads(g, name, masks):
-    """guest/watched saw a thread that reads and one that writes for each mask, bound as it says."""
+    """Checks that guest/watched saw a reader and a writer thread for each mask, bound as the mask says."""
     threads = [line.split() for line in said_all(g, name + '.thread')]
     found = {comm: affinity for comm, affinity in threads if not comm.startswith(('iou-wrk', 'build-ids'))}
     assert found == {f'{kind}-{i}': affinity for i, (_, affinity) in enumerate(masks)
@@ -247,7 +246,7 @@ def check_threads(g, name, masks):
 
 
 def check_controlled(g, name):
-    """What guest/controlled did: all of the load in the midst, nothing of the others."""
+    """Checks the recording of guest/controlled: it has all calls made while events were enabled, and no others."""
     assert said(g, name) == '0', g.log
     assert said_all(g, name + '.answer') == [f'{command} ack' for command in
                                              ('ping', 'enable', 'disable', 'stop')], g.log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""CPU 3 of 16 is away three times: each call of a known load is recorded, in every way that there is."""
+"""CPU 3 of 16 goes offline three times: every mode of recording counts each call of a known load."""
 import collections
 import glob
 import re

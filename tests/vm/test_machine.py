@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""16 CPUs, two sockets, hardware threads, two nodes; a CPU that goes and comes back."""
+"""A machine of 16 CPUs, two sockets, hardware threads and two nodes; one CPU goes offline and comes back."""
 from lab import (BIG, check_perf_counts, check_perf_reads, check_threads, guest, header, path_of,
                  perf, ringtail, said, said_all, samples, script)
 
@@ -41,7 +41,8 @@ def test_perf_reads_16_cpus():
 
 
 def check_offline(name, status='0'):
-    """CPU 3 goes in the midst and comes back, and is recorded again; nothing happens to the other 15."""
+    """CPU 3 goes offline during the recording and is recorded again when it comes back; the other 15 CPUs lose
+    nothing."""
     g = big_guest()
     assert said(g, 'online') == '0-2,4-15', 'CPU 3 did not go offline'
     assert said(g, 'online again') == '0-15', 'CPU 3 did not come back'
@@ -59,7 +60,7 @@ def check_offline(name, status='0'):
 
 
 def test_recording_goes_on_when_a_cpu_goes_offline_and_comes_back():
-    """It is said, and loss for --fail-on-loss."""
+    """ringtail reports it, and --fail-on-loss counts it as loss."""
     check_offline('offline', '3')
     lines = [line for line in said_all(big_guest(), 'hotplug') if 'CPU' in line]
     assert [line.split(': ', 1)[1] for line in lines] == 2 * [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The unit on Debian's kernels as they are when they start: perf_event_paranoid 3, and controllers of cgroup2."""
+"""The unit on Debian's kernels with their default settings: perf_event_paranoid 3, and the controllers of
+cgroup2."""
 import glob
 import os
 import shutil
@@ -23,7 +24,7 @@ def found(pattern):
 
 
 def initramfs():
-    """Systemd, of which it loads parts that it is not linked with, the unit and its drop-in."""
+    """Contains systemd with the parts that it loads at run time, the unit and its drop-in."""
     out, drop_in = f'{DIR}/amd64/initramfs-systemd', f'{DIR}/amd64/ringtail.conf'
     with open(drop_in, 'w', encoding='utf-8') as f:
         f.write(DROP_IN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""64 CPUs, four sockets, two nodes: a storm at 1 to 64 rings, in which no call goes uncounted."""
+"""64 CPUs, four sockets, two nodes: a storm of calls into 1 to 64 rings, where every call is counted."""
 from lab import check_perf_counts, check_threads, cpus, cpus_by_file, guest, lost, path_of, said
 
 HUGE = ('-s', '64,sockets=4,cores=8,threads=2', '-n', '2', '-M', '2048')

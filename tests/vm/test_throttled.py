@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel that throttles an event: what it says of that is counted, and told."""
+"""A kernel that throttles an event: ringtail counts its THROTTLE records and reports them."""
 import re
 
 from lab import guest, path_of, ringtail, said, said_all, script, stat
