@@ -99,8 +99,7 @@ static int snapshot_on_command(struct session *s, const struct snapshot_request 
 	if (!s->memory.flight)
 		return error_set(
 			err, -ENOTSUP,
-			"this recording keeps nothing in memory to take a snapshot of: it was "
-			"started without -M");
+			"this recording keeps no samples in memory: it was started without -M");
 	if (s->stop)
 		return error_set(err, -ESHUTDOWN, "the recording ends");
 	return snapshot_service_ask(&s->memory, request, err);
@@ -114,7 +113,7 @@ static int rotate_on_command(struct session *s, const struct snapshot_request *r
 
 	if (!s->opts->output.rotation.enabled)
 		return error_set(err, -ENOTSUP,
-				 "this recording has one output: it was started without "
+				 "this recording has only one output: it was started without "
 				 "--switch-output");
 	if (s->memory.flight)
 		return snapshot_on_command(s, request, err);
@@ -153,7 +152,7 @@ static void take_commands(struct session *s)
 		int rc = run_command(s, &command, &text, &err);
 
 		if (rc && rc != -EINPROGRESS && !err.code)
-			error_sys(&err, rc, "no answer");
+			error_sys(&err, rc, "cannot run the command");
 		if (rc != -EINPROGRESS)
 			session_control_answer(&s->control, command.ticket, &text, &err);
 		buf_release(&text);
