@@ -202,15 +202,16 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 	}
 }
 
-/* Cut stacks are not lost samples, but they also determine the exit status. */
-static void name_cut(const struct session_result *r, struct buf *out)
+/* Truncated stacks are not lost samples, but they also determine the exit status. */
+static void name_truncated(const struct session_result *r, struct buf *out)
 {
 	char text[32];
 
-	if (r->cut->total)
+	if (r->truncated->total)
 		buf_printf(out, ", %s without %s whole user stack%s",
-			   human_count(r->cut->total, text), r->cut->total == 1 ? "its" : "their",
-			   plural_s(r->cut->total));
+			   human_count(r->truncated->total, text),
+			   r->truncated->total == 1 ? "its" : "their",
+			   plural_s(r->truncated->total));
 }
 
 static void print_result(struct session *s, const struct record_command *cmd,
@@ -218,11 +219,11 @@ static void print_result(struct session *s, const struct record_command *cmd,
 {
 	uint64_t written = written_samples(s, r);
 	char samples[32], lost[32], size[16];
-	struct buf name = {0}, cut = {0};
+	struct buf name = {0}, truncated = {0};
 
-	name_cut(r, &cut);
+	name_truncated(r, &truncated);
 	name_outputs(r, r->outputs ? r->outputs - 1 : 0, &name);
-	print_losses(s, &cmd->opts, r->cut, taken_samples(s, r));
+	print_losses(s, &cmd->opts, r->truncated, taken_samples(s, r));
 	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + r->loss->total);
 	if (!cmd->quiet)
 		print_overwritten(s, r->overwritten);
@@ -236,13 +237,13 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			LOG_ERR,
 			"another program deleted %zu output%s before the end: %s samples are lost",
 			r->gone, plural_s(r->gone), r->gone == 1 ? "its" : "their");
-	if (!cmd->quiet || r->loss->total || r->cut->total)
+	if (!cmd->quiet || r->loss->total || r->truncated->total)
 		complain("%.*s: %s sample%s, %s lost%.*s, %s, %.2f s", (int)name.len,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
-			 human_count(r->loss->total, lost), (int)cut.len, (const char *)cut.data,
-			 human_size(r->bytes, size), r->seconds);
+			 human_count(r->loss->total, lost), (int)truncated.len,
+			 (const char *)truncated.data, human_size(r->bytes, size), r->seconds);
 	explain_nothing(cmd, taken_samples(s, r) + r->loss->total);
-	buf_release(&cut);
+	buf_release(&truncated);
 	buf_release(&name);
 }
 
@@ -330,7 +331,8 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 	 */
 	if (result.gone || result.last_given_up)
 		return EXIT_ERROR;
-	if (cmd->fail_on_loss && (result.loss->total || result.cut->total || result.missed_cpus))
+	if (cmd->fail_on_loss &&
+	    (result.loss->total || result.truncated->total || result.missed_cpus))
 		return EXIT_LOSS;
 	return cmd->propagate_status ? result.command_status : EXIT_FINE;
 }

@@ -42,7 +42,7 @@ static void put_line(struct graph *gr)
 	size_t n;
 
 	if (gr->width)
-		text_cut(&gr->line, 0, gr->width);
+		text_truncate(&gr->line, 0, gr->width);
 	for (n = gr->line.len; n && gr->line.data[n - 1] == ' ';)
 		n--;
 	if (n)

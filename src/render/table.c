@@ -107,7 +107,7 @@ static int add_column(struct table *t, const char *text, size_t len, size_t widt
 static void put_line(struct table *t, const char *start)
 {
 	if (t->opts->width && !t->opts->separator)
-		text_cut(&t->line, 0, t->opts->width - strlen(start));
+		text_truncate(&t->line, 0, t->opts->width - strlen(start));
 	fputs(start, t->out);
 	if (t->line.len)
 		fwrite(t->line.data, 1, t->line.len, t->out);

@@ -79,7 +79,7 @@ size_t text_columns(const char *s, size_t len)
 	return n;
 }
 
-void text_cut(struct buf *b, size_t from, size_t columns)
+void text_truncate(struct buf *b, size_t from, size_t columns)
 {
 	size_t n = 0;
 

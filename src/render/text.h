@@ -24,7 +24,7 @@ int text_escape(struct buf *out, const char *s);
 size_t text_columns(const char *s, size_t len);
 
 /* Cuts the text in @b from offset @from on to @columns. */
-void text_cut(struct buf *b, size_t from, size_t columns);
+void text_truncate(struct buf *b, size_t from, size_t columns);
 
 /* Writes @s escaped, padded to |@width| columns: right-aligned, or left-aligned if negative. */
 void text_put(FILE *out, const char *s, int width);

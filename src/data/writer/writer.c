@@ -61,7 +61,7 @@ int writer_flush(struct writer *w, struct error *err)
 {
 	int rc;
 
-	if (writer_is_cut(w))
+	if (writer_is_truncated(w))
 		return error_set(err, -ESTALE,
 				 "%s: another program has truncated it; its samples are lost",
 				 w->path);

@@ -190,10 +190,10 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret);
 void writer_remains(const struct writer *w, struct writer_rescued *ret);
 
 enum writer_place {
-	WRITER_THERE,	/* under its name; always for a stream */
-	WRITER_MOVED,	/* under another name */
-	WRITER_DELETED, /* without a name: lost at writer_close() */
-	WRITER_CUT,	/* under its name, but truncated (not checked for plain files) */
+	WRITER_THERE,	  /* under its name; always for a stream */
+	WRITER_MOVED,	  /* under another name */
+	WRITER_DELETED,	  /* without a name: lost at writer_close() */
+	WRITER_TRUNCATED, /* under its name, but truncated (not checked for plain files) */
 };
 
 /*

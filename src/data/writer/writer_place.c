@@ -53,7 +53,7 @@ static bool is_gone(const struct writer *w, uint64_t at)
 	return n >= 0 && !first;
 }
 
-bool writer_is_cut(const struct writer *w)
+bool writer_is_truncated(const struct writer *w)
 {
 	return w->table.len && is_gone(w, w->visible);
 }
@@ -71,7 +71,7 @@ enum writer_place writer_place(const struct writer *w, char **ret_path)
 	if (w->form->sequential || fstat(w->fd, &file))
 		return WRITER_THERE;
 	if (is_named(w->path, &file))
-		return writer_is_headless(w) ? WRITER_CUT : WRITER_THERE;
+		return writer_is_headless(w) ? WRITER_TRUNCATED : WRITER_THERE;
 	if (!file.st_nlink)
 		return WRITER_DELETED;
 	*ret_path = name_of(w->fd, &file);

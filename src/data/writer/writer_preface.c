@@ -48,7 +48,7 @@ int writer_preface(struct writer *w, const void *records, size_t len, struct err
 	if (!w->form->has_header)
 		return error_set(err, -ENOTSUP, "%s: only a file's beginning can be replaced",
 				 w->path);
-	if (writer_is_cut(w))
+	if (writer_is_truncated(w))
 		return error_set(err, -ESTALE, "%s: another program has truncated it", w->path);
 	if (len > w->preface || len % 8)
 		return error_set(err, -EINVAL, "%s: %zu bytes do not fit at its beginning", w->path,

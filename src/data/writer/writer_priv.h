@@ -115,7 +115,7 @@ uint64_t writer_whole_records(const struct writer *w, uint64_t end, struct write
  * Whether somebody else has truncated the file before the table of the last flush, so that nothing
  * can be put in its place. (writer_place.c)
  */
-bool writer_is_cut(const struct writer *w);
+bool writer_is_truncated(const struct writer *w);
 
 /* Whether somebody else has truncated the file to nothing, so that no reader can read any of it. */
 bool writer_is_headless(const struct writer *w);

@@ -53,7 +53,7 @@ int writer_rescue(struct writer *w, struct writer_rescued *ret)
 
 	if (w->form->sequential || w->finished)
 		return -EINVAL;
-	if (writer_is_cut(w))
+	if (writer_is_truncated(w))
 		return -ESTALE;
 	if (!w->async && w->held_failed > w->held.len)
 		held = w->held.len = w->held_failed;

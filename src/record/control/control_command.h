@@ -43,7 +43,7 @@ struct control_command {
 };
 
 /*
- * Reads one line, which is cut up and must outlive @ret. Returns 0; -ENOMSG without @err for a line
+ * Reads one line; changes it, and it must outlive @ret. Returns 0; -ENOMSG without @err for a line
  * of white space, which is no command; or -EINVAL with @err saying what there is.
  */
 int control_command_parse(char *line, struct control_command *ret, struct error *err);

@@ -29,7 +29,7 @@ enum loss_cause {
 	LOSS_POOL,    /* no room in the fifo: the output was too slow */
 	LOSS_OUTPUT,  /* drained, but not written because of an error */
 	LOSS_DELETED, /* written to a file that another process has deleted */
-	/* User stacks cut from samples that were kept; not added to lost samples: */
+	/* Truncated user stacks of samples that were kept; not added to lost samples: */
 	LOSS_STACK_RING, /* the ring filled faster than it was drained */
 	LOSS_STACK,	 /* the fifo was nearly full */
 	LOSS_CAUSES,

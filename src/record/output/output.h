@@ -61,7 +61,7 @@ struct lane *output_lane(const struct output *out, size_t number);
 
 /*
  * Any time: writes the flushed sizes of all parts to the header, so that a reporter notices if a
- * part was cut. Returns 0 or a negative errno with @err filled.
+ * part was truncated. Returns 0 or a negative errno with @err filled.
  */
 int output_checkpoint(struct output *out, struct error *err);
 

@@ -66,7 +66,7 @@ bool shed_has_stacks(const struct shed *s)
 	return s->stacks;
 }
 
-int shed_cut(const struct shed *s, struct loss *ret)
+int shed_truncated(const struct shed *s, struct loss *ret)
 {
 	int rc = 0;
 

@@ -6,7 +6,8 @@
  * It never drops other records. It counts truncated stacks and dropped samples by event and CPU.
  * For dropped samples it also makes LOST_SAMPLES records, which take the place of the samples.
  *
- * Threads: only the reader's uses a struct shed; any may call shed_cut() when the reader has ended.
+ * Threads: only the reader's uses a struct shed; any may call shed_truncated() when the reader has
+ * ended.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_SHED_H
 #define RINGTAIL_RECORD_PIPELINE_SHED_H
@@ -64,6 +65,6 @@ size_t shed_report_next(struct shed *s, uint8_t *out, int *ret_cpu);
  * LOSS_STACK_RING. Call it when the reader has ended: it searches and allocates. Returns 0 or
  * -ENOMEM.
  */
-int shed_cut(const struct shed *s, struct loss *ret);
+int shed_truncated(const struct shed *s, struct loss *ret);
 
 #endif

@@ -512,12 +512,12 @@ uint64_t crew_overwritten(const struct crew *crew)
 	return bytes;
 }
 
-int crew_cut_stacks(const struct crew *crew, struct loss *ret)
+int crew_truncated_stacks(const struct crew *crew, struct loss *ret)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && crew->sheds && i < crew->nr; i++)
-		rc = shed_cut(crew->sheds[i], ret);
+		rc = shed_truncated(crew->sheds[i], ret);
 	return rc;
 }
 

@@ -112,8 +112,8 @@ size_t crew_buffer_bytes(const struct crew *crew); /* of all workers */
 /* When no worker runs: bytes of records that were overwritten before a dump could take them. */
 uint64_t crew_overwritten(const struct crew *crew);
 
-/* When no worker runs: adds what user stacks were cut. Returns 0 or -ENOMEM. */
-int crew_cut_stacks(const struct crew *crew, struct loss *ret);
+/* When no worker runs: adds the truncated user stacks to *@ret. Returns 0 or -ENOMEM. */
+int crew_truncated_stacks(const struct crew *crew, struct loss *ret);
 
 void crew_release(struct crew *crew); /* ends workers that run */
 

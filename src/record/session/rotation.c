@@ -181,7 +181,7 @@ static void say_strayed(struct rotation *r, enum writer_place place, const char 
 	static const char *const how[] = {
 		[WRITER_MOVED] = "moved",
 		[WRITER_DELETED] = "deleted",
-		[WRITER_CUT] = "truncated",
+		[WRITER_TRUNCATED] = "truncated",
 	};
 	bool lost = place >= WRITER_DELETED && !r->opts->memory.bytes;
 	enum message_level level = lost ? MESSAGE_WARNING : MESSAGE_INFO;
@@ -462,8 +462,9 @@ static void say_finished(const struct rotation *r, const struct output *old, con
 		     human_count(old->loss.total, lost), human_size(output_size(old), size));
 }
 
-enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *out,
-			  const struct plan *plan, const struct opened *opened, struct error *err)
+enum outcome rotation_rotate(struct rotation *r, struct crew *crew, struct output *out,
+			     const struct plan *plan, const struct opened *opened,
+			     struct error *err)
 {
 	struct output next, old;
 	char *path;

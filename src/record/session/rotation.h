@@ -66,8 +66,9 @@ int rotation_settle(struct rotation *r, struct error *err);
  * Rotates: *@out is then the next output, unless UNDONE. Needs memory, or opts->rotation.enabled
  * and workers that run. @err is filled unless DONE, and must not be NULL.
  */
-enum outcome rotation_cut(struct rotation *r, struct crew *crew, struct output *out,
-			  const struct plan *plan, const struct opened *opened, struct error *err);
+enum outcome rotation_rotate(struct rotation *r, struct crew *crew, struct output *out,
+			     const struct plan *plan, const struct opened *opened,
+			     struct error *err);
 
 /* When no worker runs: finishes the last output. Returns 0 or a negative errno with @err filled. */
 int rotation_end(struct rotation *r, struct output *out, const struct plan *plan,

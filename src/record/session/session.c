@@ -59,7 +59,7 @@ void session_free(struct session *s)
 	session_budget_release(&s->budget);
 	service_status_release(&s->service);
 	rotation_release(&s->rotation);
-	loss_release(&s->cut);
+	loss_release(&s->truncated);
 	id_reader_free(s->id_reader);
 	opened_close(s->opened);
 	hotplug_release(&s->hotplug);
@@ -363,7 +363,7 @@ static int session_finish(struct session *s, struct error *err)
 		rc = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
 	if (!rc)
 		rc = count_overwritten(s, err);
-	crew_cut_stacks(&s->crew, &s->cut);
+	crew_truncated_stacks(&s->crew, &s->truncated);
 	crew_say_done(&s->crew, &s->output, s->messages);
 	say_throttled(s);
 	say_build_ids(s);
@@ -482,7 +482,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.seconds = s->ended ? (double)(s->ended - s->began) / 1e9 : 0,
 		.loss = &s->rotation.loss,
 		.overwritten = &s->overwritten,
-		.cut = &s->cut,
+		.truncated = &s->truncated,
 		.missed_cpus = hotplug_missed(&s->hotplug),
 		.snapshots = s->memory.snapshot.taken,
 		.given_up = s->memory.given_up,

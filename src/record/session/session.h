@@ -5,7 +5,7 @@
  *   NEW       -> PLANNED    [session_plan]    lists the events; forks the command and holds it
  *   PLANNED   -> OPENED     [session_open]    opens events, rings, output; the dummy event runs
  *   OPENED    -> RUNNING    [session_start]   writes the initial state, enables the events
- *   RUNNING  <-> ROTATING   [cut_output]      finishes the output, begins the next (rotation.h)
+ *   RUNNING  <-> ROTATING   [rotate_output]   finishes the output, begins the next (rotation.h)
  *   RUNNING    = RUNNING    [serve_requests]  with -M: writes a snapshot to the output
  *   RUNNING   -> DRAINING   [session_loop]    ends at a signal, `stop`, or without tasks
  *   DRAINING  -> FINALIZED  [session_finish]  drains the rings, adds losses and features
@@ -87,16 +87,16 @@ enum session_state session_state(const struct session *s);
 /* The result; valid until session_free(). */
 struct session_result {
 	uint64_t samples;
-	bool at_least;		 /* it failed, and the file may have more */
-	uint64_t bytes;		 /* of all outputs */
-	size_t outputs;		 /* finished ones */
-	size_t deleted;		 /* of these, for --switch-max-files */
-	size_t gone;		 /* deleted by other programs while being written */
-	const char *path;	 /* of the last one, complete or not */
-	double seconds;		 /* from enabling to the stop */
-	const struct loss *loss; /* complete when FINALIZED or FAILED */
-	const struct loss *cut;	 /* user stacks of samples (LOSS_STACK) */
-	size_t missed_cpus;	 /* that were online for a time without being recorded */
+	bool at_least;		      /* it failed, and the file may have more */
+	uint64_t bytes;		      /* of all outputs */
+	size_t outputs;		      /* finished ones */
+	size_t deleted;		      /* of these, for --switch-max-files */
+	size_t gone;		      /* deleted by other programs while being written */
+	const char *path;	      /* of the last one, complete or not */
+	double seconds;		      /* from enabling to the stop */
+	const struct loss *loss;      /* complete when FINALIZED or FAILED */
+	const struct loss *truncated; /* user stacks of samples (LOSS_STACK) */
+	size_t missed_cpus;	      /* that were online for a time without being recorded */
 	const struct overwrite_count *overwritten; /* no loss */
 	size_t snapshots;			   /* with -M */
 	size_t given_up;			   /* snapshots that found no room */

@@ -39,7 +39,7 @@ static void check_size(struct session *s, bool full)
 	s->stop = true;
 }
 
-static enum outcome cut_output(void *session, struct error *err)
+static enum outcome rotate_output(void *session, struct error *err)
 {
 	struct session *s = session;
 	enum session_state before = s->state;
@@ -48,7 +48,7 @@ static enum outcome cut_output(void *session, struct error *err)
 	enum outcome outcome;
 
 	s->state = SESSION_ROTATING;
-	outcome = rotation_cut(&s->rotation, &s->crew, &s->output, s->plan, s->opened, err);
+	outcome = rotation_rotate(&s->rotation, &s->crew, &s->output, s->plan, s->opened, err);
 	if (outcome == OUTCOME_BROKEN)
 		return outcome;
 	s->state = before;
@@ -60,16 +60,16 @@ static enum outcome cut_output(void *session, struct error *err)
 }
 
 /* Rotates without -M: a failure ends the recording. */
-static int cut_now(struct session *s, struct error *err)
+static int rotate_now(struct session *s, struct error *err)
 {
-	return outcome_error(cut_output(s, err), err);
+	return outcome_error(rotate_output(s, err), err);
 }
 
 /* Rotates; with -M, by a snapshot. */
 static int session_rotate(struct session *s, const char *reason, struct error *err)
 {
 	if (!s->memory.flight)
-		return cut_now(s, err);
+		return rotate_now(s, err);
 	snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SWITCH, reason);
 	return 0;
 }
@@ -80,8 +80,8 @@ static int session_rotate(struct session *s, const char *reason, struct error *e
  */
 static int add_file(const struct session *s, struct buf *text)
 {
-	bool cut = s->opts->output.rotation.enabled && s->rotation.last;
-	const char *path = cut ? s->rotation.last : s->opts->output.path;
+	bool rotated = s->opts->output.rotation.enabled && s->rotation.last;
+	const char *path = rotated ? s->rotation.last : s->opts->output.path;
 	char *whole = strcmp(path, "-") ? realpath(path, NULL) : NULL;
 	int rc = buf_printf(text, "file=%s\n", whole ? whole : path);
 
@@ -117,7 +117,7 @@ static int rotate_on_command(struct session *s, const struct snapshot_request *r
 				 "--switch-output");
 	if (s->memory.flight)
 		return snapshot_on_command(s, request, err);
-	rc = cut_now(s, &s->command_error);
+	rc = rotate_now(s, &s->command_error);
 	if (rc)
 		*err = s->command_error;
 	if (!rc && !s->rotation.last)
@@ -221,7 +221,7 @@ int session_open_memory(struct session *s, struct error *err)
 		.opened = s->opened,
 		.crew = &s->crew,
 		.output = &s->output,
-		.cut = cut_output,
+		.rotate = rotate_output,
 		.answer = answer_request,
 		.meanwhile = while_writing,
 		.arg = s,
@@ -472,7 +472,7 @@ static int on_request(struct session *s, struct error *err)
 	if (!asked || s->stop || s->memory.flight)
 		return 0;
 	if (s->opts->output.rotation.enabled)
-		return cut_now(s, err);
+		return rotate_now(s, err);
 	messages_say(s->messages, MESSAGE_WARNING,
 		     "SIGUSR2 does nothing without --switch-output or -M");
 	return 0;
@@ -502,11 +502,11 @@ static int take_triggers(struct session *s, struct error *err)
 	struct event_watch_news news;
 	const char *event;
 
-	session_triggers_take_cut(&s->triggers, &news);
+	session_triggers_take_rotations(&s->triggers, &news);
 	queue_snapshots(s);
 	if (!news.fired)
 		return 0;
-	event = news.known ? event_watch_event_name(s->triggers.cut, news.hit.event) : NULL;
+	event = news.known ? event_watch_event_name(s->triggers.rotations, news.hit.event) : NULL;
 	if (event)
 		messages_say(s->messages, MESSAGE_DETAIL, "%s on CPU %u: the output is rotated",
 			     event, news.hit.cpu);

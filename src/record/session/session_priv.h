@@ -49,9 +49,9 @@ struct session {
 	bool misused;			 /* the options are wrong */
 	bool flushing;			 /* the crew was asked to flush; an answer is due */
 	struct writer_patience patience; /* for a pipe whose reader takes nothing */
-	bool slow_said;	 /* it was printed that the next signal ends without writing the rest */
-	uint64_t saved;	 /* samples in the last output of a session that failed */
-	struct loss cut; /* user stacks */
+	bool slow_said; /* it was printed that the next signal ends without writing the rest */
+	uint64_t saved; /* samples in the last output of a session that failed */
+	struct loss truncated; /* user stacks */
 };
 
 /* session.c: the workers have visited all their rings. Returns 0 or -ENOMEM with @err filled. */

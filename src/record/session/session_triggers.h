@@ -12,9 +12,9 @@
 #include "record/trigger/trigger_set.h"
 
 struct session_triggers {
-	struct event_watch *cut;  /* NULL: no event cuts */
-	struct trigger_set *asks; /* NULL: nothing asks */
-	struct pollfd *polled;	  /* of both; others come before them */
+	struct event_watch *rotations; /* NULL: no event rotates */
+	struct trigger_set *asks;      /* NULL: nothing asks */
+	struct pollfd *polled;	       /* of both; others come before them */
 };
 
 /*
@@ -42,8 +42,8 @@ void session_triggers_watch(struct session_triggers *st, struct pollfd *polled);
 int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
 			  bool wait);
 
-/* Looks at what has happened: fills @cut with events that rotate; @asks may have requests. */
-void session_triggers_take_cut(struct session_triggers *st, struct event_watch_news *cut);
+/* Looks at what has happened: fills @news with events that rotate; @asks may have requests. */
+void session_triggers_take_rotations(struct session_triggers *st, struct event_watch_news *news);
 
 /* For the last time: as trigger_set_finish(). */
 void session_triggers_finish(struct session_triggers *st);

@@ -155,9 +155,9 @@ static void say_taken(struct snapshot_service *m, const struct snapshot_request 
  * Rotates after the snapshot, which is an output of its own. If no next output can be made, the
  * snapshot is undone.
  */
-static enum outcome cut(struct snapshot_service *m, struct error *err)
+static enum outcome rotate(struct snapshot_service *m, struct error *err)
 {
-	enum outcome outcome = m->parts.cut(m->parts.arg, err);
+	enum outcome outcome = m->parts.rotate(m->parts.arg, err);
 
 	switch (outcome) {
 	case OUTCOME_DONE: break;
@@ -189,7 +189,7 @@ static enum outcome renew(struct snapshot_service *m, struct error *err)
 	free(path);
 	if (there)
 		return OUTCOME_DONE;
-	outcome = m->parts.cut(m->parts.arg, err);
+	outcome = m->parts.rotate(m->parts.arg, err);
 	if (fails(outcome))
 		return outcome;
 	m->snapshot.alone = true;
@@ -215,7 +215,7 @@ static enum outcome take(struct snapshot_service *m, const struct snapshot_reque
 		outcome = snapshot_take(&m->snapshot, m->parts.output, r, nr, &why);
 	}
 	if (!fails(outcome) && m->parts.opts->rotation.enabled && m->parts.crew->running)
-		outcome = cut(m, &why);
+		outcome = rotate(m, &why);
 	if (fails(outcome)) {
 		*err = why;
 		return outcome;

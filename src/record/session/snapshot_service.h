@@ -24,8 +24,8 @@ struct snapshot_service_parts {
 	const struct opened *opened;
 	struct crew *crew;
 	struct output *output;
-	/* With opts->rotation.enabled: makes the snapshot a separate output, as rotation_cut(). */
-	enum outcome (*cut)(void *arg, struct error *err);
+	/* With opts->rotation.enabled: rotation_rotate(), so that a snapshot is one output. */
+	enum outcome (*rotate)(void *arg, struct error *err);
 	/* Answers a client that waits: as control_answer(), with the file appended to @text. */
 	void (*answer)(void *arg, uint64_t ticket, struct buf *text, const struct error *err);
 	void (*meanwhile)(void *arg); /* called while a snapshot is written, as struct snapshot's */

@@ -505,7 +505,7 @@ static void test_crowded(void **state)
 		while (lab.rings[1].head - lab.rings[1].page->data_tail + stack + 256 < RING / 2)
 			put_stack(&lab, 1, stack);
 		reader_pass_all(lab.reader, false);
-		assert_int_equal(shed_cut(giver.shed, &calm), 0);
+		assert_int_equal(shed_truncated(giver.shed, &calm), 0);
 		for (int pass = 0; pass < 5; pass++) {
 			while (put_stack(&lab, 0, stack))
 				;
@@ -515,7 +515,7 @@ static void test_crowded(void **state)
 			assert_int_equal(write_all(&lab, &err), 0);
 		}
 		assert_int_equal(calm.total, 0);
-		assert_int_equal(shed_cut(giver.shed, &cut), 0);
+		assert_int_equal(shed_truncated(giver.shed, &cut), 0);
 		assert_int_equal(check_stacks(&lab, 1), 0);
 		assert_int_equal(check_stacks(&lab, 0), cut.total);
 		assert_true(cut.total > 0);

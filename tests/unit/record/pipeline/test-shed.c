@@ -84,7 +84,7 @@ static void every_stack_is_counted(void **state)
 				 4 * 24);
 	}
 	assert_int_equal(searches, 0);
-	assert_int_equal(shed_cut(s, &cut), 0);
+	assert_int_equal(shed_truncated(s, &cut), 0);
 	assert_int_equal(cut.total, 80000);
 	for (size_t i = 0; i < cut.nr; i++) {
 		const struct loss_entry *l = &cut.entries[i];
