@@ -15,7 +15,7 @@ NOTE = re.compile(rb'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{4})', re.DOTALL)
 
 
 def make_programs(lab, number=PROGRAMS):
-    """Copies of `short`: the name of its function and its build-id are each one's own."""
+    """Copies `short`: each copy has its own function name and build-id."""
     with open(lab.program('short'), 'rb') as f:
         short = f.read()
     assert short.count(b'work_0000') == 1
@@ -36,8 +36,8 @@ def lives(lab):
 
 
 def lines_of(who, data, dead=frozenset()):
-    """(comm, symbol, base name of the file) of each sample, but for those in code of the kernel without a name, and of
-    tasks that perf has forgotten."""
+    """Returns (comm, symbol, base name of the file) of each sample, without those in unnamed code of the kernel
+    and of tasks that perf has forgotten."""
     text = who('script', '-i', data, '-G', '-F', 'comm,ip,sym,dso').stdout
     for words in (line.split() for line in text.splitlines() if line.strip()):
         if words[0] in dead:
@@ -49,7 +49,8 @@ def lines_of(who, data, dead=frozenset()):
 
 
 def function(symbol):
-    """None for linkage: perf 6.1 does not know the entries of .plt.got, and names what stands before them."""
+    """Returns None for linkage: perf 6.1 does not know the entries of .plt.got, and shows the symbol before
+    them."""
     return None if symbol == '_init' or symbol.endswith('@plt') else symbol
 
 
@@ -75,13 +76,13 @@ def check_programs(lab, data):
 
 
 def passed_so_far(lab, recorder):
-    """Samples that are in no snapshot and not in memory any more, at least: some of the newest are not counted yet."""
+    """Returns a lower bound of the samples evicted without a snapshot: some of the newest are not counted yet."""
     stats = held(lab, recorder)
     return stats['samples'] - stats['held_samples'] - sum(s['samples'] for s in log(lab).values())
 
 
 def each_is_known(lab, *options):
-    """Two snapshots while they run, and one when so many samples have passed that memory was filled anew."""
+    """Takes two snapshots while the programs run, and one after eviction has replaced all of the memory."""
     need_root()
     make_programs(lab)
     # For each ring the same: so many programs run in the time that memory holds.

@@ -39,7 +39,7 @@ def argv(lab, mode, *options, release=False):
 
 
 def launch(lab, mode, *options, release=False, **kw):
-    """Starts a recording in a mode; what it says goes to the file `said`."""
+    """Starts a recording in a mode, with its messages in the file `said`."""
     with open(lab.path('said'), 'wb') as said:
         child = subprocess.Popen(argv(lab, mode, *options, release=release), cwd=lab.dir, stderr=said,
                                  stdin=subprocess.DEVNULL, **{'stdout': subprocess.DEVNULL, **kw})
@@ -48,7 +48,7 @@ def launch(lab, mode, *options, release=False, **kw):
 
 
 def finished(lab, child, status=0, patience=PATIENCE):
-    """What a recording said, which ends now, with that status."""
+    """Returns the messages of a recording that ends now, and checks its status."""
     begin = time.monotonic()
     try:
         child.wait(timeout=patience)
@@ -68,7 +68,7 @@ def said(lab):
 
 
 def agreed(lab, data, quiet=True):
-    """Samples of an output, as ringtail and perf count them."""
+    """Counts the samples of an output with ringtail and perf, which must agree."""
     samples = lab.samples(data)
     perf = stat(lab.perf('report', '-i', data, '--stats', quiet=quiet).stdout, 'SAMPLE')
     assert perf == samples, f'{data}: perf reads {perf} samples, ringtail {samples}'
@@ -76,13 +76,13 @@ def agreed(lab, data, quiet=True):
 
 
 def total(text):
-    """Samples and losses, as a recording says at its end."""
+    """Returns samples and losses from a recording's last lines."""
     return number(r'([\d,]+) samples?, [\d,]+ lost', text), calls_lost(text)
 
 
 def saved(lab, mode, text, data, least=1000, in_place=True):
-    """What a recording that failed says it has saved is there, and enough of it; what it says it has lost is told
-    there, too, if the file can be written in place."""
+    """Checks a recording that failed: the samples it reports as saved are readable and enough. The file also
+    reports the losses, if it can be written in place."""
     told = number(r'([\d,]+) samples? readable, .* all later ones', text)
     assert told is not None, f'it does not say what is readable: {text}'
     samples = agreed(lab, data, quiet=False)
@@ -96,10 +96,9 @@ def saved(lab, mode, text, data, least=1000, in_place=True):
 # --- killed ----------------------------------------------------------------------------------------
 
 def killed(lab, mode):
-    """At three moments while calls are made; and once when all that was flushed was seen in the file.
+    """Kills the recorder at three moments while calls are made, and once when the file has all that was flushed.
 
-    The rings have room for all calls, however long nobody reads them.
-    """
+    The rings have room for all calls, however long the recorder does not drain them."""
     for i in range(4):
         data, calls = f'{i}.data', Calls(lab, '-a', 40000, bursts=8)
         child = launch(lab, mode, '-m', '8M', '-o', data, *calls.argv, release=i > 0)
@@ -120,7 +119,7 @@ def killed(lab, mode):
 # --- the file system -------------------------------------------------------------------------------
 
 def too_many(lab, mode, data, bursts=1, release=False, **kw):
-    """Records more calls to `data` than there is room for. Returns what was said."""
+    """Records more calls to `data` than there is room for. Returns the recorder's messages."""
     calls = Calls(lab, '-a', 50000000, bursts)
     begin = time.monotonic()
     child = launch(lab, mode, '-o', data, *calls.argv, release=release, **kw)
@@ -176,7 +175,7 @@ def disk_that_stands_still(lab, mode):
 
 
 class FailingFs:
-    """What is recorded to disk/ goes to behind/ until the disk fails (failing_fs.py)."""
+    """Writes to disk/ go to behind/ until the disk fails (failing_fs.py)."""
 
     def __init__(self, lab, size, failure):
         self.where = lab.path('disk')
@@ -200,7 +199,7 @@ class FailingFs:
 # --- limits ----------------------------------------------------------------------------------------
 
 def few_descriptors(lab, mode):
-    """With any number of them it records, or says what was too little and leaves nothing behind."""
+    """With any number of descriptors the recorder records, or names the limit and leaves nothing behind."""
     recorded, more = 0, 6 * max(0, os.cpu_count() - 2)  # a CPU takes some by itself
     for limit in [*range(5, 24), *range(25, 60 + more, 4 + more // 9)]:
         os.mkdir(lab.path('out'))
@@ -231,7 +230,7 @@ def rings_beyond_the_address_space(lab, mode):
 # --- held ------------------------------------------------------------------------------------------
 
 def held(lab, mode):
-    """The recorder stands still for a second, in which most calls are made."""
+    """Stops the recorder for a second, in which most calls are made."""
     calls = Calls(lab, '-a', 40000, bursts=8)
     child = launch(lab, mode, '-o', 'p.data', '-m', '256K', *calls.argv)
     calls.begin(child)
@@ -332,7 +331,7 @@ def test_a_command_is_told_to_end_with_its_recording(lab):
 
 
 def test_what_does_not_fit_at_the_end_is_counted_once(lab):
-    """Files that may not grow as large as they did without a limit, by more and more bytes."""
+    """Limits the size of the files to less than they would need, by more and more bytes."""
     need_tracefs()
 
     def record(options, limit, status):
@@ -368,7 +367,7 @@ def test_what_does_not_fit_at_the_end_is_counted_once(lab):
 
 
 def test_names_are_written_before_samples(lab):
-    """All comes at once, at the end, and there is not room enough: of what there is the names are known."""
+    """All data comes at once, at the end, and the room is too small: the samples that fit have names."""
     need_tracefs()
     for options in [], ['--threads'], ['-z']:
         calls = Calls(lab, 'command', 50000)

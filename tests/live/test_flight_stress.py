@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flight recorder (-M) that is asked from all sides at once, and has no room to answer."""
+"""A flight recorder (-M) that gets requests from all sides at once, and has no room to answer."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ SECONDS = float(os.environ.get('STRESS_SECONDS', '3'))
 
 
 def memory_of(pid):
-    """Resident, bytes; None: it has ended."""
+    """Returns the resident bytes; None if the process has ended."""
     try:
         with open(f'/proc/{pid}/status', encoding='ascii') as f:
             found = re.search(r'VmRSS:\s+(\d+) kB', f.read())
@@ -28,7 +28,7 @@ def memory_of(pid):
 
 
 def snapshots_of(lab, data):
-    """What the file says of its snapshots."""
+    """Returns the snapshots that the file's header lists."""
     return json.loads(lab.run('report', '-i', data, '--header-only', '--json').stdout)['snapshots']
 
 
@@ -68,7 +68,7 @@ class Askers:
 
 
 def asked_from_all_sides(lab, *options):
-    """All requests are in the file, each once; memory does not grow; no call is uncounted."""
+    """Each request is in the file once; memory does not grow; every call is counted."""
     need_tracefs()
     bursts = int(SECONDS * 50)
     calls = Calls(lab, 'command', 2000 * bursts, bursts, pause_us=20000)
@@ -99,7 +99,7 @@ def asked_from_all_sides(lab, *options):
 
 
 class SmallDisk:
-    """A file system of 16 MB at small/, which can be filled but for some bytes."""
+    """A file system of 16 MB at small/, which a test can fill up to a few bytes."""
 
     def __init__(self, lab):
         self.where, self.filler = lab.path('small'), lab.path('small/filler')
@@ -123,7 +123,7 @@ class SmallDisk:
 
 
 def full_disk(lab, *options):
-    """Room ends in the middle of a dump, and more calls are made: the next snapshot has all of them."""
+    """The disk fills up in the middle of a dump, and more calls are made: the next snapshot has all of them."""
     need_root()
     need_tracefs()
     data = 'small/p.data'
@@ -153,7 +153,7 @@ def full_disk(lab, *options):
 
 
 def triggered_by_each_call(lab, *options):
-    """Far more often than ten thousand times a second; what triggers is what is recorded."""
+    """A trigger hits far more often than ten thousand times a second; the recorder samples the same event."""
     need_tracefs()
     calls = Calls(lab, 'command', 100000, bursts=50, pause_us=20000)
     event = calls.argv[calls.argv.index('--filter') + 1]

@@ -16,8 +16,8 @@ def need_uprobes():
 
 
 def probes(lab):
-    """Those in tracefs that ringtail has made in programs of ours; others may run the same tests, and of the same build,
-    too, but theirs go again."""
+    """Returns the probes in tracefs that ringtail has made in this test's programs. Other runs of the same tests
+    make some, too, but remove them."""
     places = lab.dir, os.path.realpath(lab.release)
     try:
         with open(TRACING + '/uprobe_events', encoding='utf-8') as f:
@@ -34,7 +34,7 @@ def count(lab, event, *command, options=(), samples):
 
 
 def the_same_in_scripts(lab, function):
-    """Each sample is in that function, for ringtail and for perf, which has nothing to complain of."""
+    """Each sample is in that function, for ringtail and for perf, which prints no warning."""
     mine = lab.run('script', '-i', 'f.data', '-F', 'ip,sym').stdout.splitlines()
     theirs = lab.perf('script', '-i', 'f.data', '-F', 'ip,sym').stdout.splitlines()
     assert mine and [line.split() for line in mine] == [line.split() for line in theirs]
@@ -42,7 +42,7 @@ def the_same_in_scripts(lab, function):
 
 
 def test_calls_of_a_function_are_samples(lab):
-    """Of a program that is a PIE, one that is none, and one whose only symbols are dynamic."""
+    """The programs are a PIE, one that is no PIE, and one with dynamic symbols only."""
     need_uprobes()
     for name in 'functions', 'functions-no-pie':
         program = lab.program(name)
@@ -60,7 +60,8 @@ def test_calls_of_a_function_are_samples(lab):
 
 
 def test_symbols_that_are_elsewhere(lab):
-    """A function that is not exported, of a stripped program: in its debug file, or packed in itself."""
+    """A stripped program's function that is not exported has its symbol in a debug file, or packed in the
+    program."""
     need_uprobes()
     if not shutil.which('objcopy') or not shutil.which('xz'):
         raise Skip('no objcopy (package binutils) or no xz (package xz-utils)')
@@ -82,7 +83,7 @@ def test_symbols_that_are_elsewhere(lab):
 
 
 def test_threads_and_children_inherit(lab):
-    """Also where a fork would fail if the probe's event were inherited as it is."""
+    """It also works where a fork would fail if the probe's event were inherited."""
     need_uprobes()
     program = lab.program('functions')
     command = [program, 'work 3', 'thread 5', 'fork 11', 'thread 2']
@@ -96,7 +97,7 @@ def test_threads_and_children_inherit(lab):
 
 
 def test_without_tracefs_it_is_said(lab):
-    """Then what is started later has no probe, and goes on as if there were none."""
+    """Programs started later have no probe then, and run as if there were none."""
     need_uprobes()
     if not shutil.which('unshare'):
         raise Skip('no unshare (package util-linux)')
@@ -138,7 +139,7 @@ def test_filters_and_periods(lab):
 
 
 class Process:
-    """One that obeys lines."""
+    """A process that obeys lines."""
 
     def __init__(self, lab, name='functions'):
         self.child = subprocess.Popen([lab.program(name)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -154,7 +155,7 @@ class Process:
 
 
 def watch(lab, event, processes, *commands, options=()):
-    """Records processes that run while they obey; returns what the recorder says."""
+    """Records processes that run and obey; returns the recorder's messages."""
     pids = ','.join(str(p.pid) for p in processes)
     recorder = lab.start('record', '-e', event, '-p', pids, '-o', 'f.data', *options)
     running(lab, recorder)
@@ -167,7 +168,7 @@ def watch(lab, event, processes, *commands, options=()):
 
 
 def test_processes_that_run(lab):
-    """Two at a time, each with its own addresses, and what they start meanwhile."""
+    """Records two processes at a time, each with its own addresses, and their new children."""
     need_uprobes()
     both = [Process(lab), Process(lab), Process(lab, 'functions-no-pie')]
     program = lab.program('functions')
@@ -232,7 +233,7 @@ def test_what_cannot_be_says_why(lab):
 
 
 def test_the_time_in_a_function_triggers(lab):
-    """Exactly those calls that took too long, of all threads."""
+    """The trigger hits exactly for the calls that took too long, in all threads."""
     need_uprobes()
     program = lab.program('functions')
     for options in [], ['-a']:
@@ -256,7 +257,7 @@ def test_the_time_in_a_function_triggers(lab):
 
 
 def test_a_killed_recorder_leaves_nothing_for_long(lab):
-    """Its probe stays in tracefs, takes effect on nobody, and is removed with the next."""
+    """Its probe stays in tracefs without effect, and the next recording removes it."""
     need_uprobes()
     program, process = lab.program('functions'), Process(lab)
     recorder = lab.start('record', '-e', f'uprobe:{program}:work', '-p', process.pid, '-o', 'f.data')

@@ -15,7 +15,7 @@ from test_perf_reads import top_ten
 
 
 def every_call_is_counted(lab, *options):
-    """Takes snapshots as fast as the recorder answers, while it samples more than the memory holds."""
+    """Takes snapshots as fast as the recorder answers, while more samples arrive than the memory holds."""
     need_tracefs()
     size = 4 << 20
     calls = Calls(lab, 'command', 600000, bursts=50, pause_us=50000)
@@ -142,7 +142,7 @@ def test_losses_are_a_part_of_all_that_was_taken(lab):
 
 
 def test_a_loss_is_told_by_one_of_the_files(lab):
-    """The kernel writes the record of a loss with the next call, behind the snapshot that has counted the loss."""
+    """The kernel writes the record of a loss with the next call, after the snapshot that has counted the loss."""
     need_tracefs()
     for options in [], ['--threads']:
         calls = Calls(lab, 'command', 60000, bursts=3, pause_us=400000)

@@ -22,7 +22,7 @@ def storm(lab, *args):
 
 
 def one_by_one(lab, calls, *options, wait):
-    """Records calls, each made when the one before can be read, with `wait`. Returns what is said, with -v."""
+    """Records calls; makes each one when the one before is readable, with `wait`. Returns the messages of -v."""
     need_tracefs()
     caller = subprocess.Popen([sys.executable, '-c', CALLER], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     lab.children.append(caller)
@@ -52,7 +52,7 @@ def total(said, what):
 
 
 def test_unbuffered_each_event_wakes_the_reader(lab):
-    """And it is readable at once; buffered, none is before the end."""
+    """Each call is readable at once; with buffering, none is before the end."""
     seen, said = one_by_one(lab, 20, wait=False)
     assert seen == 0 and total(said, 'passes') < 20, (seen, said)
     for options in [], ['--threads'], ['--threads', '-z']:
@@ -81,7 +81,7 @@ def threads(pid):
 
 
 def check_readers(lab, expected, *options):
-    """Policies and priorities of those who read; the others have none, and the command is as it was."""
+    """Checks the policies and priorities of the readers; other threads and the command have none."""
     recorder = lab.start('record', '-a', '-e', 'cpu-clock', '-F', '9', *options, '--', 'sleep', '600')
     running(lab, recorder)
 
@@ -121,7 +121,7 @@ def test_readers_run_with_a_real_time_priority(lab):
 
 
 def test_less_than_the_least_stays_in_its_ring(lab):
-    """Unbuffered, each call wakes the reader; it takes them together."""
+    """Without buffering each call wakes the reader; it leaves less than --mmap-flush in the ring."""
     for options, wait in (([], True), (['--mmap-flush=0'], True), (['--mmap-flush=4096'], False),
                           (['--mmap-flush', '1G', '-m', '16K'], False)):
         _, said = one_by_one(lab, 20, '--no-buffering', *options, wait=wait)
@@ -132,7 +132,7 @@ def test_less_than_the_least_stays_in_its_ring(lab):
 
 
 def allowed(pid):
-    """Where the threads that read may run: [list of CPUs]."""
+    """Returns the CPUs where each reader thread may run."""
     found = []
     for path in glob.glob(f'/proc/{pid}/task/*/status'):
         with open(path, encoding='ascii') as f:
@@ -143,7 +143,7 @@ def allowed(pid):
 
 
 def node_of(cpu):
-    """The CPUs of its node."""
+    """Returns the CPUs of its node."""
     for path in glob.glob(f'/sys/devices/system/cpu/cpu{cpu}/node*/cpulist'):
         with open(path, encoding='ascii') as f:
             return f.read().strip()
@@ -151,7 +151,8 @@ def node_of(cpu):
 
 
 def follows(lab, affinity, places, *options):
-    """Calls on one CPU, then on the other: enough to wake who reads. (Others may fill a ring, too.)"""
+    """Makes enough calls on one CPU, then on the other, to wake the reader. (Other programs may fill a ring,
+    too.)"""
     if os.cpu_count() < 2:
         raise Skip('one CPU')
     recording = storm(lab)
@@ -178,7 +179,7 @@ def test_a_reader_goes_where_the_ring_is(lab):
 
 
 def test_values_that_were_not_joined(lab):
-    """Behind a space such a value would be the command."""
+    """After a space such a value would be the command."""
     for args, word in ((['--aio', '16'], '--aio=16'), (['-z', '3'], '-z3'), (['--threads', '2'], '--threads=2'),
                        (['--switch-output', '10'], '--switch-output=10')):
         assert word in lab.run('record', '-o', 'p.data', *args, '--', 'true', status=2).stderr
@@ -284,7 +285,7 @@ def contents(lab, name):
 
 
 def test_a_failed_start_changes_nothing(lab):
-    """Wherever it fails: what is in the way of the output and of its .old stays; else it is as it was without that."""
+    """Wherever the start fails, the files named p.data and p.data.old stay as they were."""
     def limits(kind, number):
         return lambda: resource.setrlimit(kind, (number, number))
     few = [limits(resource.RLIMIT_NOFILE, n) for n in range(6, 40)]
@@ -313,7 +314,7 @@ def test_a_failed_start_changes_nothing(lab):
 
 
 def test_a_user_namespace_is_no_root(lab):
-    """Its capabilities are none for perf events: the bounds are those of an ordinary user."""
+    """The capabilities of a user namespace do not count for perf events: an ordinary user's limits hold."""
     if subprocess.run(['unshare', '-U', '-r', 'true'], check=False, stderr=subprocess.DEVNULL).returncode:
         raise Skip('no user namespaces')
     with open('/proc/sys/kernel/perf_event_paranoid', encoding='ascii') as f:

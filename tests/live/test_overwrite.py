@@ -129,7 +129,7 @@ add_counting()
 
 
 def test_all_is_there_that_fits(lab):
-    """Nothing of a ring that never fills is overwritten, and no line says so."""
+    """A ring that never fills overwrites nothing, and no line reports it."""
     need_tracefs()
     p = lab.run('record', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab), '-c', '1',
                 '-m', '1M', '--overwrite', '--', lab.program('storm'), 3000)
@@ -210,7 +210,7 @@ def test_the_newest_stay(lab):
 
 
 def test_symbols_of_who_started_and_died(lab):
-    """The maps were streamed when they were made, so the recorder reads none from /proc at the end."""
+    """The recorder streamed the maps when they were made, so it reads none from /proc at the end."""
     need_root()
     shutil.copy(lab.workload, lab.path('gone'))
     lab.run('record', '-a', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '1000', '-m', '16M', '--overwrite', '--', 'sh',

@@ -25,7 +25,7 @@ def record(lab, *options):
 
 
 def data_files(lab):
-    """The files with the samples."""
+    """Returns the files with the samples."""
     path = lab.path('p.data')
     if not os.path.isdir(path):
         return [path]
@@ -39,7 +39,7 @@ def report(lab, options, cpus, status):
 
 
 def same(lab, status=0):
-    """Returns stderr of the last report."""
+    """Compares the reports. Returns stderr of the last one."""
     for options in *KEYS, ['--stats']:
         one, many = (report(lab, options, cpus, status) for cpus in ({min(CPUS)}, CPUS))
         assert one == many, (options, one, many)
@@ -75,7 +75,7 @@ def test_compressed_callchains(lab):
 
 
 def test_programs_that_come_and_go(lab):
-    """Samples are merged only where nothing changed in between: one by one they come to the same."""
+    """Samples are merged only where nothing changed in between; unmerged samples give the same report."""
     need_tracefs()
     script = 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done'
     lab.run('record', '-o', 'p.data', '-a', '-e', 'cpu-clock', '-F', 5000, '--', 'sh', '-c', script,
@@ -115,7 +115,7 @@ def test_rotated(lab):
 
 
 def starts(data):
-    """Offsets of the records of a data.N."""
+    """Returns the offsets of the records of a data.N."""
     at = 0
     while at < len(data):
         yield at

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that ringtail wrote are opened by perf without a word, with the same samples and symbols."""
+"""perf opens files of ringtail without a message, and finds the same samples and symbols."""
 import difflib
 import os
 import re
@@ -66,7 +66,7 @@ def top_ten(text, samples=1000):
 
 
 def agree(lab, data):
-    """perf opens `data` in silence and finds what ringtail finds."""
+    """Checks that perf opens `data` without a message and finds the same as ringtail."""
     ours = lab.samples(data)
     assert ours > 0, 'no samples'
     assert lab.perf_samples(data) == ours, f'perf counts {lab.perf_samples(data)}, ringtail {ours}'
@@ -99,7 +99,7 @@ for _name, (_options, _need) in OPTION_SETS.items():
 
 
 def test_the_header_as_perf_shows_it(lab):
-    """Line by line, with all that is long."""
+    """Compares each line, the long ones included."""
     lab.run('record', '-k', 'mono', '-z', '--threads', '-e', '{cpu-clock,page-faults}', '-o', 'p.data', '--', lab.workload,
             20)
     mine, theirs = (who('report', '-i', 'p.data', '--header-only', '-I').stdout.splitlines()
@@ -113,7 +113,8 @@ def test_the_header_as_perf_shows_it(lab):
 
 
 def test_records_of_our_own_are_passed_over(lab):
-    """Each flush of a file with tracepoints writes one, each snapshot two; perf 7 warns of those under 80 bytes."""
+    """Each flush of a file with tracepoints writes one such record, each snapshot two; perf 7 warns of those under
+    80 bytes."""
     need_root()
     need_tracefs()
     event = ['-a', '-e', 'sched:sched_switch', '-c', '1', '--flush-interval', '20ms']
@@ -126,7 +127,8 @@ def test_records_of_our_own_are_passed_over(lab):
 
 
 def test_process_that_only_waits(lab):
-    """The children were there before and are not of the process: no samples, but its name and maps."""
+    """Its children existed before and are not recorded: the file has no samples, but the name and maps of the
+    process."""
     child = lab.spawn(lab.workload, '40000')
     wait_for(lambda: comms_of(children_of(child.pid)) == NAMES, what='three children')
     lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-p', child.pid, '--', 'sleep', '0.5')
@@ -149,7 +151,7 @@ def comms_of(pids):
 
 
 def attached(lab, option, pids):
-    """Records processes or threads until each has worked."""
+    """Records processes or threads until each of them has used CPU time."""
     recorder = lab.start('record', '-o', 'p.data', '-e', 'cpu-clock', option, ','.join(pids))
     running(lab, recorder)
     work(*pids)
@@ -173,7 +175,7 @@ def test_thread(lab):
 
 
 def test_delayed(lab):
-    """The events begin by themselves, if the command lasts until then."""
+    """The events start by themselves, if the command lasts until then."""
     recorder = lab.start('record', '-D', '100', '-o', 'p.data', '-e', 'cpu-clock', *RATE, '--',
                          lab.program('storm'), '2000000000')
     running(lab, recorder)
@@ -184,7 +186,7 @@ def test_delayed(lab):
 
 
 def record_stream(lab, *options):
-    """Records to the file `stream` through a pipe's form."""
+    """Records to the file `stream` through a pipe."""
     with open(lab.path('stream'), 'wb') as out:
         p = subprocess.run(lab.argv(['record', '-o', '-', *options, '--', lab.workload, 60]),
                            stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
@@ -202,7 +204,7 @@ def test_pipe_stream(lab):
 
 
 def test_compressed_pipe_stream(lab):
-    """perf report --stats takes no notice of features in a stream, so it cannot read perf's either."""
+    """perf report --stats ignores features in a stream, so it cannot read perf's own compressed stream either."""
     record_stream(lab, '-z', '-e', 'cpu-clock', '-F', '1999')
     ours = lab.samples('stream')
     for reader in 'perf script -i -', 'perf inject | perf script -i -', 'perf inject -b | perf script -i -':
@@ -228,12 +230,12 @@ def test_compressed_file_is_smaller_and_says_so(lab):
 
 
 def rows(text):
-    """Of the table, but for those that are seldom."""
+    """Returns the rows of the table without the rare ones."""
     return sorted((p, s) for p, s in table(text) if p >= 1)
 
 
 def test_options_of_perf(lab):
-    """What is typed for perf shows what perf shows."""
+    """A command line typed for perf shows the same as in perf."""
     lab.run('record', '-e', 'cpu-clock', '--sample-cpu', *RATE, '-o', 'p.data', '--', lab.workload)
     parse = ['-c', 'parse,digest']
     for options in (parse, ['-d', 'workload,libc.so.6'], ['-S', 'scan_tokens,multiply_rows'], ['-U'],
@@ -262,7 +264,7 @@ with open(sys.argv[1], 'w+b') as file, open('/dev/zero', 'rb', buffering=0) as z
 
 
 def test_what_the_kernel_reaches_for_in_a_task(lab):
-    """The address of a page fault is the task's, though the kernel caused it."""
+    """The address of a page fault belongs to the task, although the kernel caused the fault."""
     need_root()
     lab.run('record', '-q', '-o', 'r.data', '-d', '-e', 'page-faults', '-c', '1', '-m', '1M', '--', sys.executable,
             '-c', READS_INTO_A_FILE, lab.path('mapped'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of recordings that are made here: what they cost, and what they say."""
+"""Reports of recordings that are made here: their cost and their content."""
 import os
 import re
 import resource
@@ -38,12 +38,12 @@ def mmap(pid, start, size, path):
 
 
 def sample(pid, chain):
-    """The innermost first."""
+    """Makes a sample; its chain begins with the innermost frame."""
     return record(9, struct.pack(f'<QIIQIIQQ{len(chain)}Q', chain[0], pid, pid, 0, 0, 0, 1, len(chain), *chain), misc=2)
 
 
 def write_recording(path, records):
-    """perf.data with one event."""
+    """Writes perf.data with one event."""
     attr = bytearray(136)
     struct.pack_into('<IIQQQQQ', attr, 0, 1, len(attr), 0, 1, SAMPLE_TYPE, 0, SAMPLE_ID_ALL)
     data = b''.join(records)
@@ -59,7 +59,7 @@ def little_memory():
 
 
 def wide(outer, inner, leaf):
-    """Chains with frames of their own outside, the same for all in between, and some of their own inside."""
+    """Makes chains that differ in the outer frames and in some inner frames, and share all frames between."""
     common = [0x10000000 + i for i in range(inner)]
     for i in range(20000):
         own = [0x20000000 + 16 * i + k for k in range(outer + leaf)]
@@ -74,7 +74,7 @@ def check_wide(lab, *shape):
 
 
 def test_chains_that_differ_outside(lab):
-    """The tree of a caller costs each chain once, not once for each frame of it: 2.2 GB."""
+    """A caller tree stores each chain once: one copy for each of its frames would take 2.2 GB."""
     check_wide(lab, 7, 120, 0)
 
 
@@ -87,7 +87,7 @@ def test_chains_that_differ_outside_and_inside(lab):
 
 
 def test_files_of_another_mount_namespace(lab):
-    """While a process is there that has them: by build-id, and without one by device and inode."""
+    """While a process with these files runs, the report finds them by build-id, else by device and inode."""
     need_mount_namespaces()
     os.mkdir(lab.path('mnt'))
     program = lab.path('mnt/hidden')

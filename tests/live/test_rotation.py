@@ -39,7 +39,7 @@ def storm_filter(lab):
 
 
 def count_in_all(lab, *options, least=3):
-    """Storms, as fast as they can be, until they fill some files: every call is in one of them, or lost."""
+    """Runs storms as fast as possible until they fill some files: every call is in one of them, or lost."""
     need_tracefs()
     recorder = lab.start('record', '-a', '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter',
                          storm_filter(lab), '-c', '1', *options)
@@ -130,7 +130,7 @@ def spawn_pair(lab):
 
 
 def check_known(lab, data, pid):
-    """The samples of a process have its name, and lie in files that are known."""
+    """The samples of a process have its name and lie in known files."""
     lines = [line for line in lab.perf('script', '-i', data, '--pid', pid, '-F', 'comm,ip,sym,dso')
              .stdout.splitlines() if line.strip()]
     assert len(lines) > 3, (data, pid, len(lines))  # of two hundred, but from where the host takes the CPU away
@@ -180,7 +180,8 @@ add_alone()
 
 
 def test_rotated_at_the_size(lab):
-    """However late the recorder rotates: records that come meanwhile are in the next file, which names all tasks."""
+    """However late the recorder rotates, records that arrive meanwhile go to the next file, which names all
+    tasks."""
     need_tracefs()
     need_root()
     size, piece = 1 << 20, 1 << 20
@@ -211,7 +212,7 @@ def test_rotated_at_the_size(lab):
 
 
 def header_and_live(lab, name):
-    """Bytes of a file before its first sample."""
+    """Returns the number of bytes of a file before its first sample."""
     for line in lab.run('dump', '-i', name, release=True).stdout.splitlines():
         match = re.match(r'(0x[0-9a-f]+) SAMPLE ', line)
         if match:
@@ -261,7 +262,7 @@ def test_the_newest_directories_are_kept(lab):
 
 
 def test_the_oldest_goes_before_the_next_is_made(lab):
-    """The file system has room for the files that are kept and the one being written, and for no other."""
+    """The file system has room only for the kept files and the one being written."""
     need_root()
     os.mkdir(lab.path('small'))
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'nr_inodes=4', 'none', lab.path('small')], check=False).returncode:
@@ -280,7 +281,7 @@ def test_the_oldest_goes_before_the_next_is_made(lab):
 
 
 def test_no_blocks_are_asked_for_beyond_the_size(lab):
-    """On ext4, where they are asked for 4 MB at a time."""
+    """The test runs on ext4, where ringtail asks for 4 MB of blocks at a time."""
     need_tracefs()
     if subprocess.run(['stat', '-f', '-c', '%T', lab.dir], check=True, text=True,
                       stdout=subprocess.PIPE).stdout.strip() != 'ext2/ext3':
@@ -300,7 +301,8 @@ def test_no_blocks_are_asked_for_beyond_the_size(lab):
 
 
 def earlier_count(lab, *options):
-    """Deletes the files of earlier recordings first; other files stay, also outputs of another name."""
+    """Deletes files of earlier recordings first, and keeps all other files, those of outputs with another name
+    included."""
     need_root()
     link = 'p.data.2026010101010102'
     foreign = ['p.data.202601010101010', 'p.data.20260101010101011', 'q.data.2026010101010101', link]
@@ -356,7 +358,8 @@ def test_a_command_rotates(lab):
 
 
 def not_begun(path):
-    """Was its recorder killed before the first flush to it? The size of the data is in the header."""
+    """Returns whether the recorder was killed before its first flush to a file; the header has the size of the
+    data."""
     path = path + '/data' if os.path.isdir(path) else path
     if not os.path.exists(path):
         return True
@@ -384,11 +387,10 @@ def test_killed_between_rotations(lab):
 
 
 def until_it_ends(lab, *options):
-    """Records storms, each after the output of the one before is written, until the recorder ends. Returns (status,
+    """Records storms, each after the output of the last one is written, until the recorder ends. Returns (status,
     stderr).
 
-    So the main thread rotates in time, however late it runs.
-    """
+    So the main thread rotates in time, however late it runs."""
     recorder = lab.start('record', '-a', '-e', 'raw_syscalls:sys_enter', '--filter', storm_filter(lab), '-c', '1', '-m',
                          '4M', '--flush-interval', '20ms', *options, release=True)
     running(lab, recorder)
@@ -450,7 +452,7 @@ def test_a_full_disk(lab):
 
 
 def test_no_room_for_one_more_file(lab):
-    """Messages name the files by the names that they have."""
+    """Messages use the current names of the files."""
     need_tracefs()
     os.mkdir(lab.path('small'))
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64M,nr_inodes=4', 'none', lab.path('small')],
@@ -515,7 +517,7 @@ for nth in 1, 2, 3:
 
 
 def storms(lab, times, calls):
-    """A command: storms, each followed by a program of a name that nobody else has, until the file is complete."""
+    """Returns a command: storms, each followed by a program with a unique name, until the file is complete."""
     shutil.copy('/bin/true', lab.path('ringtail-cut'))
     once = (f'{lab.own("storm")} {calls}; {lab.dir}/ringtail-cut; i=$((i+1)); '
             f'until [ $(grep -c ": .* samples*, .* lost" {lab.dir}/said) = $i ]; do sleep 0.02; done; ')
@@ -548,7 +550,7 @@ add_events()
 
 
 def test_an_event_of_a_single_task_rotates(lab):
-    """Rings by task; the events are the storm's own, and some wait at once."""
+    """The rings belong to tasks; the events are the storm's own, and several wait at once."""
     need_tracefs()
     said = record_and_say(lab, '-v', '-i', '-e', 'cpu-clock', '-o', 'p.data', '--switch-output-event',
                           'syscalls:sys_enter_getppid', '--', sys.executable, '-c', CALLER)

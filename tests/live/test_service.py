@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a service manager is told: by datagrams on a socket of its own, and by a main thread that lives."""
+"""The messages to a service manager: datagrams to its socket, and a main process that lives."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ from lab import PATIENCE, interrupt, need_root, running, stands_still, wait_for
 
 
 class Manager:
-    """The socket of a service manager, and what came there."""
+    """The socket of a service manager, and the messages that it received."""
 
     def __init__(self, lab, abstract):
         name = f'ringtail-test-{os.getpid()}' if abstract else lab.path('notify')
@@ -29,13 +29,13 @@ class Manager:
         return {**os.environ, 'NOTIFY_SOCKET': self.address, **more}
 
     def take(self, seconds):
-        """What comes until then."""
+        """Receives the messages that arrive until then."""
         end = time.monotonic() + seconds
         while select.select([self.socket], [], [], max(0, end - time.monotonic()))[0]:
             self.lines += self.socket.recv(4096).decode().split('\n')
 
     def wait(self, pattern, times=1):
-        """Until so many lines match."""
+        """Waits for a number of lines that match."""
         def came():
             self.take(0.02)
             return sum(re.fullmatch(pattern, line) is not None for line in self.lines) >= times
@@ -82,10 +82,10 @@ def test_from_begin_to_end_without_a_file(lab):
 
 
 def test_a_slow_output_is_no_hang(lab):
-    """The reader of the pipe sleeps: the end waits for it, and the manager goes on hearing of us.
+    """The reader of the pipe sleeps: the recorder waits for it at the end, and still reports to the manager.
 
-    There is dozens of times as much as the pipe holds, so also where the CPU is taken away for most of the time.
-    """
+    The output is dozens of times as much as the pipe holds, so that this also works where the host takes the CPU
+    away most of the time."""
     manager = Manager(lab, abstract=False)
     read, write = os.pipe()
     recorder = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-F', '20000', '-g', '-o', '-', '--',
@@ -105,7 +105,8 @@ def test_a_slow_output_is_no_hang(lab):
 
 
 def test_without_a_watchdog(lab):
-    """Readiness only; a socket that is not there, or for another process, changes nothing."""
+    """The recorder only reports that it is ready; a socket that does not exist, or belongs to another process,
+    changes nothing."""
     manager = Manager(lab, abstract=False)
     lab.start('record', '-e', 'cpu-clock', '-o', 'p.data', '--', lab.workload, 100,
               env=manager.environment(WATCHDOG_USEC='200000', WATCHDOG_PID='1')).wait(PATIENCE)
@@ -120,7 +121,7 @@ def test_without_a_watchdog(lab):
 
 
 def test_a_snapshot_by_reload(lab):
-    """As the unit has it, without a systemd (test_systemd.py is with one): ExecStart and ExecReload."""
+    """Runs ExecStart and ExecReload of the unit without systemd (test_systemd.py has one)."""
     need_root()
     manager = Manager(lab, abstract=False)
     unit = os.path.join(os.path.dirname(__file__), '../../contrib/ringtail.service.in')

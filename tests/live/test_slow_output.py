@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An output that is too slow: what is given up, in which order, and that all of it is counted."""
+"""An output that is too slow: ringtail drops stacks and samples in a fixed order, and counts all of them."""
 import fcntl
 import mmap
 import os
@@ -24,7 +24,7 @@ def calls_event(lab):
 
 
 def readers_rest(pid):
-    """Do all threads that read rings wait for something?"""
+    """Returns whether all threads that read rings wait."""
     states = set()
     for task in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{task}/stat', encoding='ascii') as f:
@@ -35,7 +35,7 @@ def readers_rest(pid):
 
 
 def slowly(lab, calls, *options):
-    """Records calls into a pipe that is read when all were made. Returns (status, stderr)."""
+    """Records calls into a pipe, and reads the pipe when all calls were made. Returns (status, stderr)."""
     load = Calls(lab, 'command', calls)
     with open(lab.path('said'), 'w+', encoding='utf-8') as err, open(lab.path('p.data'), 'wb') as out:
         child = subprocess.Popen(lab.argv(['record', '-o', '-', *options, *load.argv], release=True),
@@ -113,7 +113,7 @@ def test_stacks_are_truncated_before_samples_are_dropped(lab):
 
 
 def a_reader_that_hangs(lab, disposition):
-    """What is waited for is said, and from then on ^C ends the recorder."""
+    """The recorder reports what it waits for, and from then on ^C ends it."""
     need_tracefs()
     load = Calls(lab, 'command', 100000)
     child = lab.start('record', '-o', '-', *load.argv, release=True,
@@ -138,7 +138,7 @@ def test_a_reader_that_hangs_is_not_waited_for_forever(lab):
 
 
 def test_a_reader_that_hangs_in_the_background_of_a_script(lab):
-    """There ^C is ignored by what a shell starts."""
+    """A shell starts background programs so that they ignore ^C."""
     a_reader_that_hangs(lab, signal.SIG_IGN)
 
 
@@ -147,7 +147,7 @@ DESCRIPTIVE = {64, 66, 67, 78, 80}
 
 
 def maps(lab):
-    """Maps of this process, whose names are more than a page however they are compressed."""
+    """Makes maps in this process with names that take more than a page even when compressed."""
     found = []
     for _ in range(100):
         with open(lab.path(os.urandom(100).hex()), 'w+b') as f:
@@ -166,7 +166,7 @@ def read(stream, size):
 
 
 def read_description(stream):
-    """Reads a stream up to the first record of what was there before."""
+    """Reads a stream up to the first record of the initial state."""
     read(stream, 16)
     while True:
         kind, _, size = struct.unpack('IHH', read(stream, 8))
@@ -182,7 +182,8 @@ def unread(stream):
 
 
 def a_reader_that_stands_still(lab, *options):
-    """Before the recording runs, too, a signal ends it; what it has written by then is more than the pipe holds."""
+    """A signal ends the recorder even before the recording runs; its output by then is more than the pipe
+    holds."""
     need_tracefs()
     there = maps(lab)
     for described in False, True:
@@ -223,7 +224,8 @@ def test_a_reader_that_stands_still_from_the_start_with_compression(lab):
 
 
 def a_snapshot_that_is_not_read(lab, *options):
-    """Commands are obeyed, and the manager hears of us; the end says what is waited for, and ^C then ends it."""
+    """The recorder obeys commands and reports to the manager. At the end it reports what it waits for, and ^C then
+    ends it."""
     need_tracefs()
     manager = Manager(lab, abstract=True)
     load = Calls(lab, 'command', 50000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a recording in memory (-M): each has the samples that were asked for, and the file describes it."""
+"""Snapshots of a recording in memory (-M): each has the samples of its request, and the header lists it."""
 import glob
 import json
 import os
@@ -24,14 +24,14 @@ COMMON = ['-a', '-e', 'cpu-clock', '-F', '999', '-M', f'{16 * max(4, os.cpu_coun
 
 
 def in_modes(function):
-    """A test for each mode."""
+    """Makes a test for each mode."""
     for mode, options in MODES.items():
         globals()[f'{function.__name__.replace("check", "test")} ({mode})'] = \
             lambda lab, options=options: function(lab, *options)
 
 
 def log(lab, data='p.data'):
-    """The snapshots in the file's header: {number: snapshot}."""
+    """Returns the snapshots that the file's header lists: {number: snapshot}."""
     text = lab.run('report', '-i', data, '--header-only', '--json', release=True).stdout
     snapshots = json.loads(text).get('snapshots', [])
     assert len({s['number'] for s in snapshots}) == len(snapshots)
@@ -54,13 +54,13 @@ def ask(lab, child, *words, status=0):
 
 
 def times_of(lab, number, data='p.data'):
-    """Times (ns) of the samples of one snapshot."""
+    """Returns the times (ns) of the samples of one snapshot."""
     text = lab.run('script', '-i', data, '--ns', '-G', '-F', 'time', '--snapshot', number, release=True).stdout
     return [int(line.strip().rstrip(':').replace('.', '')) for line in text.splitlines() if line.strip()]
 
 
 def by_cpu(lab, number, data):
-    """Times of the samples of one snapshot, by CPU."""
+    """Returns the times of the samples of one snapshot, by CPU."""
     text = lab.run('script', '-i', data, '--ns', '-G', '-F', 'cpu,time', '--snapshot', number, release=True).stdout
     found = {}
     for cpu, time_ in re.findall(r'\[(\d+)\]\s+([\d.]+):', text):
@@ -69,7 +69,7 @@ def by_cpu(lab, number, data):
 
 
 def check_each_is_as_logged(lab, data='p.data'):
-    """Numbers, spans and sums: of script, report, the log and perf. Returns the log."""
+    """Checks that script, report, the log and perf agree on numbers, spans and sums. Returns the log."""
     snapshots = log(lab, data)
     everything = []
     for number, s in snapshots.items():
@@ -90,7 +90,7 @@ def check_each_is_as_logged(lab, data='p.data'):
 
 
 def check_bounds(lab, *options):
-    """How far each snapshot goes back. The next one has the samples left out, and no sample is in two."""
+    """Checks how far each snapshot goes back: the next one has the samples left out, and no sample is in two."""
     need_root()
     recorder = lab.start('record', *COMMON, '--last', '200ms', '-o', 'p.data', *options, release=True)
     ready(lab, recorder)
@@ -218,7 +218,7 @@ def test_a_pipe_says_it_too(lab):
 
 
 def test_commands_by_a_fifo(lab):
-    """The commands are the same; the answer is an ack alone."""
+    """The FIFO takes the same commands; the answer is only an ack."""
     os.mkfifo(lab.path('c'), 0o600)
     os.mkfifo(lab.path('a'), 0o600)
     recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '--control', 'fifo:c,a', '-o', 'p.data', '--',
@@ -264,7 +264,7 @@ def leave(lab):
 
 
 def on_a_small_disk(lab, *options):
-    """A recorder that has taken a snapshot: (recorder, its (number, samples), its moments)."""
+    """Starts a recorder that has taken a snapshot: (recorder, its (number, samples), its moments)."""
     recorder = lab.start('record', *COMMON, '-g', '--snapshot-on-exit', '-o', 'small/p.data', *options, release=True)
     ready(lab, recorder, 'small/p.data')
     time.sleep(0.3)
@@ -370,7 +370,7 @@ def no_room_for_the_next(lab, options, spoil, make_room):
 
 
 def test_no_room_for_all_of_the_next(lab):
-    """As much as the first one took is too little for the second, which has what is in the first, and the newest."""
+    """Room for the first snapshot is too little for the second, which also has the samples of the first."""
     def spoil():
         (first,) = glob.glob(lab.path('small/p.data.2*'))
         fill(lab)
@@ -379,12 +379,13 @@ def test_no_room_for_all_of_the_next(lab):
 
 
 def test_no_room_for_the_one_behind_it(lab):
-    """There may be four: the directory, the rest, the first, and the one that becomes the second."""
+    """The disk may hold four files: the directory, the rest, the first snapshot, and the file that becomes the
+    second."""
     no_room_for_the_next(lab, 'size=16M,nr_inodes=4', lambda: None, lambda: os.unlink(lab.path('small/rest')))
 
 
 def test_a_directory_that_goes(lab):
-    """Snapshots cannot be written any more: the recorder reports each, and also the end, even with -q."""
+    """Nothing can be written there any more: the recorder reports each snapshot, and the end, even with -q."""
     need_root()
     os.mkdir(lab.path('out'))
     recorder = lab.start('record', '-q', *COMMON, '--switch-output', '-o', 'out/p.data')
@@ -399,7 +400,7 @@ def test_a_directory_that_goes(lab):
 
 
 def check_perf_reads_what_runs(lab, *options):
-    """A snapshot is readable when it is answered, also while the recording goes on, and by perf."""
+    """ringtail and perf can read a snapshot when it is answered, while the recording goes on."""
     need_root()
     recorder = lab.start('record', *COMMON, *options, '-o', 'p.data')
     ready(lab, recorder)
@@ -526,7 +527,7 @@ def test_commands_while_one_is_written(lab):
 
 
 def test_the_header_says_what_is_in_an_earlier_one(lab):
-    """No sample is written twice, and an hour back there are more than the second one has."""
+    """ringtail writes no sample twice: an hour back there are more samples than the second snapshot has."""
     need_root()
     need_tracefs()
     calls = Calls(lab, '-p', 2000)

@@ -13,7 +13,7 @@ from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, obeyed, runnin
 
 
 def start_recording(lab, *options, data='p.data'):
-    """Starts a recording, of which at least a hundred samples are flushed."""
+    """Starts a recording, and waits until a hundred samples are flushed."""
     child = lab.start('record', '-o', data, *options, '--', 'sleep', '600')
     running(lab, child)
     wait_for(lambda: lab.samples(data) >= 100, what='samples')
@@ -61,7 +61,7 @@ def test_a_command_that_dies_is_said(lab):
 
 
 def test_a_command_dies_by_a_closed_pipe_as_it_does_elsewhere(lab):
-    """It blocks and ignores the signals that it would if it were started by us."""
+    """The command blocks and ignores the same signals as if the test had started it directly."""
     show = ['grep', '^Sig[BI]', '/proc/self/status']
     for kw in {}, {'preexec_fn': lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)}:
         recorded = lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--', *show, **kw).stdout
@@ -140,7 +140,7 @@ def test_signals_behind_the_end_change_nothing(lab):
 
 
 def test_nohup(lab):
-    """Then the end of a terminal is none of the recording, and the others are heard."""
+    """The end of the terminal does not end the recording then; other signals do."""
     need_root()
     child = lab.start('record', '-o', 'p.data', '-a', '-e', 'cpu-clock', '--', 'sleep', '600',
                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -281,14 +281,14 @@ def test_command_that_cannot_run_costs_no_recording(lab):
 
 
 def shell(lab, line, *args):
-    """Runs ringtail by a line of shell, where "$@" stands for it."""
+    """Runs ringtail in a line of shell, where "$@" stands for its command line."""
     return subprocess.run(['sh', '-c', line, 'sh', *lab.argv(args)], cwd=lab.dir, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=300, check=False)
 
 
 def test_closed_descriptors(lab):
-    """What is closed is not written to, and no file takes its place."""
+    """The recorder does not write to a closed descriptor, and no file takes its number."""
     p = shell(lab, '"$@" >&-', 'record', '-e', 'cpu-clock', '-o', '-', '--', 'true')
     assert (p.returncode, p.stderr.count('\n')) == (1, 1) and 'standard output is closed' in p.stderr, p
     for closed in ('<&-', '>&-', '2>&-', '<&- >&- 2>&-'):
@@ -325,7 +325,7 @@ def test_ordinary_user_records_own_processes(lab):
 
 
 def command_of(recorder, name):
-    """The process of what it records, once that is no longer the recorder's own program."""
+    """Returns the process of the recorded command, once it runs its own program and not the recorder's."""
     with open(f'/proc/{recorder.pid}/task/{recorder.pid}/children', encoding='ascii') as f:
         for pid in f.read().split():
             with open(f'/proc/{pid}/comm', encoding='ascii', errors='replace') as comm:
@@ -335,7 +335,7 @@ def command_of(recorder, name):
 
 
 def test_small_rings_are_told_of_where_something_was_lost(lab):
-    """Or with -v, and not at each start."""
+    """The recorder reports them after a loss, or with -v, and not at each start."""
     as_nobody(lab)
     small = ['-o', 'p.data', '-e', 'cpu-clock:u', '-F', 1000, '--call-graph', 'dwarf,16384', '--', 'sh', '-c']
 
@@ -385,7 +385,7 @@ def test_descriptor_limit_names_the_number(lab):
 
 
 def test_descriptor_limit_names_what_is_enough(lab):
-    """Or nearly: whoever obeys is not sent away a second time, nor told to allow much more than is used."""
+    """The limit that the message names is enough, and not much more than is used."""
     named, enough = {}, None
     for limit in range(5, 100 + 4 * os.cpu_count()):
         p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'true', status=None, release=True,
@@ -411,7 +411,7 @@ def test_files_of_others_need_force(lab):
 
 
 def test_a_setuid_command_is_explained(lab):
-    """The kernel ends the events of whoever becomes another user."""
+    """The kernel ends the events of a process that becomes another user."""
     need_root()
     os.chmod(lab.dir, 0o777)
     program = lab.path('becomes-root')

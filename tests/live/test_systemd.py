@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The unit under a real systemd: what is recorded behind its walls, and what becomes of it when things go wrong."""
+"""The unit under a real systemd: its recordings within its restrictions, and its behaviour when things go
+wrong."""
 import hashlib
 import os
 import re
@@ -17,13 +18,13 @@ def wait_for_snapshots(m, number):
 
 
 def report(m, name):
-    """(comm, dso, symbol) of each row."""
+    """Returns (comm, dso, symbol) of each row."""
     text = m.run('ringtail', 'report', '-i', name, '--stdio', '-g', 'none', '--no-children').stdout
     return [tuple(row.replace(' [.] ', ' ').replace(' [k] ', ' ').split()[:3]) for _, row in table(text)]
 
 
 def run_a_program_of_a_user(m, path):
-    """In a home that nobody else may read; afterwards it is gone, process and file."""
+    """Runs a program in a home that only its user may read; afterwards process and file are gone."""
     folder = os.path.dirname(path)
     m.shell(f'mkdir -p {folder}')
     shutil.copy(m.lab.program('short'), f'/proc/{m.first}/root{path}')
@@ -38,7 +39,8 @@ def names_of_the_kernel():
 
 
 def test_it_records_from_the_start_of_the_machine(lab):
-    """Enabled, it is there when the machine is; and has what has ended since, of a user's home and of /tmp."""
+    """An enabled unit records when the machine is up. It names programs that have ended, in a user's home and in
+    /tmp, too."""
     with Machine(lab, '-F 1999', 'WatchdogSec=10\n') as m:
         assert m.show('ActiveState') == 'active' and m.show('Result') == 'success', m.journal()
         assert m.run('ringtail', 'ctl', 'ping') and m.run('ringtail', 'ctl', '--pid', m.show('MainPID'), 'ping')
@@ -65,7 +67,8 @@ def test_it_records_from_the_start_of_the_machine(lab):
 
 
 def test_it_leaves_others_alone(lab):
-    """Another recording of root's has its socket beside the service's, and is commanded when that is gone."""
+    """Another recording of root has its socket beside the service's, and takes commands when the service is
+    gone."""
     with Machine(lab) as m:
         verified = m.run('systemd-analyze', '--man=no', 'verify', 'ringtail.service')
         assert not verified.stdout and not verified.stderr, verified
@@ -81,7 +84,7 @@ def test_it_leaves_others_alone(lab):
 
 
 def test_options_behind_the_walls(lab):
-    """What opens, reads or calls something else than a plain recording does."""
+    """Tries the options that open, read or call something else than a plain recording."""
     need_tracefs()
     options = ("--threads --aio -e cpu-clock -e sched:sched_process_exec/period=1/ --call-graph dwarf "
                "--trigger 'sched:sched_process_exec filename ~ \"*wanted\",after=50ms,reason=it ran' "
@@ -106,14 +109,14 @@ def test_options_behind_the_walls(lab):
 
 
 def test_a_wall_too_many(lab):
-    """Why the unit leaves ProtectKernelTunables= out; and one who has it is told what is missing."""
+    """The unit leaves out ProtectKernelTunables=; a user who adds it gets a message about the missing symbols."""
     with Machine(lab, service='ProtectKernelTunables=yes\n') as m:
         assert m.show('ActiveState') == 'active', m.journal()
         assert any("ringtail may not read the addresses of the kernel's symbols" in line for line in m.journal()), m.journal()
 
 
 def test_the_end(lab):
-    """All that was taken is somewhere, and all files are whole."""
+    """Each sample taken is in a file or counted, and all files are whole."""
     with Machine(lab, '-F 4000') as m:
         for _ in range(3):
             m.run('systemctl', 'reload', 'ringtail')
@@ -130,7 +133,7 @@ def test_the_end(lab):
 
 
 def sums(m):
-    """Of all snapshots that there are."""
+    """Returns the sums over all snapshots."""
     result = {}
     for name in m.snapshots():
         with open(m.path(name), 'rb') as f:
@@ -148,7 +151,7 @@ def restarted(m, number, before):
 
 
 def test_it_comes_back(lab):
-    """One that hangs is noticed by the watchdog; one that was killed, at once. What was written stays."""
+    """The watchdog restarts a service that hangs; a killed one restarts at once. The written files stay."""
     with Machine(lab, service=RESTARTS_SOON) as m:
         m.run('systemctl', 'reload', 'ringtail')
         before = sums(m)
@@ -161,7 +164,7 @@ def test_it_comes_back(lab):
 
 
 def test_options_that_are_none(lab):
-    """The start fails with our words, and is not tried again and again."""
+    """The start fails with ringtail's message, and systemd does not try again and again."""
     with Machine(lab, '--no-such-option', RESTARTS_SOON) as m:
         assert (m.show('ActiveState'), m.show('ExecMainStatus')) == ('failed', '2'), m.journal()
         m.run('systemctl', 'start', 'ringtail', status=1)
@@ -173,7 +176,7 @@ def test_options_that_are_none(lab):
 
 
 def test_the_disk_is_bounded(lab):
-    """Snapshots of earlier runs count; other files are nobody's business."""
+    """Snapshots of earlier runs count; the service leaves other files alone."""
     with Machine(lab, '--switch-max-files 3,all', files={'/var/lib/ringtail/perf.data.2026': 'mine',
                                                          '/var/lib/ringtail/other.2020010101010101': 'mine'}) as m:
         seen = []
@@ -187,7 +190,8 @@ def test_the_disk_is_bounded(lab):
 
 
 def test_a_full_disk(lab):
-    """It says so, goes on, and does not fill the journal; when there is room again, so are snapshots."""
+    """The service reports it, goes on, and does not fill the journal; with room again it writes snapshots
+    again."""
     with Machine(lab, '-F 499', RESTARTS_SOON) as m:
         m.run('systemctl', 'stop', 'ringtail')
         m.shell('mount -t tmpfs none /var/lib/ringtail -o size=16m,mode=700')

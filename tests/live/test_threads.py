@@ -62,7 +62,7 @@ for _name, _row in OPTION_SETS.items():
 
 
 def file_counts(lab, data):
-    """(samples, lost) as the file has them."""
+    """Returns (samples, lost) of the file."""
     out = lab.run('report', '-i', data, '--stats', release=True).stdout
     return stat(out, 'SAMPLE'), lost(out)
 
@@ -85,7 +85,7 @@ def test_every_call_is_there(lab):
 
 
 def test_loss_is_counted(lab):
-    """A recorder that is held for a while: what its rings had no room for is counted."""
+    """The recorder is stopped for a while: it counts the samples that its rings had no room for."""
     need_tracefs()
     calls = Calls(lab, 'command', 300000)
     child = lab.start('record', '-o', 's.data', '--threads', '-m', '64K', *calls.argv, release=True)
@@ -134,7 +134,7 @@ def storm_recording(lab, *options):
 
 
 def test_killed_in_the_midst_of_writing(lab):
-    """Whatever a write was about: perf reads what was flushed, and we the same."""
+    """Whatever the recorder was writing, perf and ringtail read what was flushed."""
     need_tracefs()
     for i, options in enumerate(([], ['--aio'], ['-z'], [], ['--aio'])):
         storm, child = storm_recording(lab, '--flush-interval', '100ms', *options)
@@ -178,7 +178,7 @@ def test_full_disk(lab):
 
 
 def test_a_full_disk_ends_all_files(lab):
-    """One has no room; those of other threads, with nothing more to come, are not as while they are written."""
+    """One file has no room; the files of idle threads are finished, too, and no longer marked as being written."""
     need_tracefs()
     if CPUS < 2:
         raise Skip('takes two CPUs')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--trigger: a flight recorder that takes its snapshots by itself, on events of this kernel."""
+"""--trigger: a flight recorder that takes its snapshots at events of this kernel."""
 import glob
 import json
 import os
@@ -44,7 +44,7 @@ SLEEP = 'latency:syscalls:sys_enter_clock_nanosleep..syscalls:sys_exit_clock_nan
 
 
 def triggers(said):
-    """By text of a trigger: (times, snapshots, limited), which add up."""
+    """Returns {text of a trigger: (times, snapshots, limited)}, and checks that they add up."""
     found = {}
     for text, *numbers in SAID.findall(said):
         times, asked, limited = (int(n.replace(',', '')) for n in numbers)
@@ -54,17 +54,17 @@ def triggers(said):
 
 
 def snapshots(said):
-    """The reasons of the snapshots in the order of their lines."""
+    """Returns the reasons of the snapshots in the order of their lines."""
     return re.findall(r'^ringtail: snapshot \d+: [\d,]+ samples?: (.*)$', said, re.M)
 
 
 def shared(said):
-    """The reasons that share a snapshot: requests made while one is taken share the next one."""
+    """Returns the reasons that share a snapshot: requests made while one is taken share the next one."""
     return re.findall(r'^ringtail: snapshot \d+ also: (.*)$', said, re.M)
 
 
 def marks(lab, data='p.data'):
-    """The file's entries of snapshots that triggers asked for: (reason, its sample or '')."""
+    """Returns the file's entries of snapshots by triggers: (reason, its sample or '')."""
     text = lab.run('report', '-i', data, '--header-only').stdout
     return re.findall(r'^# snapshot \d+ : .*time [\d.]+, trigger: (.*)\n(?:#   sample : (.*)\n)?', text, re.M)
 
@@ -79,7 +79,7 @@ def stats(lab, recorder):
 
 
 def each(lab, recorder):
-    """By trigger: what 'stats' tells in JSON."""
+    """Returns the figures of each trigger in the JSON of 'stats'."""
     text = lab.run('ctl', '--pid', recorder.pid, 'stats', '-j').stdout
     return {t.pop('trigger'): t for t in json.loads(text)['triggers']}
 
@@ -115,7 +115,8 @@ def test_a_tracepoint_with_a_filter(lab):
 
 
 def test_a_thread_that_has_another_name_by_then(lab):
-    """The recorder reads the sample when the thread has ended, and reports the name as of the sample all the same."""
+    """The recorder reads the sample after the thread has ended, and still reports the name at the time of the
+    sample."""
     need_tracefs()
     with open(lab.path('marked'), 'w', encoding='ascii') as script:
         script.write('#!/bin/sh\nexec /bin/true\n')
@@ -165,7 +166,7 @@ def test_a_breakpoint_on_a_function(lab):
 
 
 def make_probe(text):
-    """Appends; to write it from the beginning would remove those of others."""
+    """Appends to the file of probes, because opening it without appending would remove other programs' probes."""
     fd = os.open(TRACING + '/uprobe_events', os.O_WRONLY | os.O_APPEND)
     try:
         os.write(fd, text.encode() + b'\n')
@@ -187,7 +188,8 @@ def test_a_uprobe_on_a_function(lab):
 
 
 def test_a_storm_of_page_faults(lab):
-    """By number; also where the recording and several triggers have the same event."""
+    """The trigger counts every number of faults, also if the recording and several triggers have the same
+    event."""
     touch = ('import mmap\nm = mmap.mmap(-1, 4096 * 20000)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n'
              'for i in range(0, len(m), 4096): m[i] = 1')
     periods = 1000, 30, 1
@@ -203,7 +205,7 @@ def test_a_storm_of_page_faults(lab):
 
 
 def sleeps(lab, data):
-    """Of each sleep that was recorded the thread, and the time that it took, in ms."""
+    """Returns the thread and the duration in ms of each recorded sleep."""
     text = lab.run('script', '-i', data, '--ns', '-G', '-F', 'tid,time,event', release=True).stdout
     begun, found = {}, []
     for tid, stamp, what in re.findall(r'(\d+)\s+([\d.]+):\s+syscalls:sys_(\w+?)_clock', text):
@@ -215,10 +217,9 @@ def sleeps(lab, data):
 
 
 def test_a_latency(lab):
-    """Exactly the sleeps that are too long, among many of other threads of the same CPUs.
+    """The trigger hits exactly for the sleeps that are too long, among many of other threads on the same CPUs.
 
-    Which they are, the same recording says: on a busy machine a short one may take long.
-    """
+    The recording itself shows which they are, because a short sleep may take long on a busy machine."""
     need_tracefs()
     text = SLEEP + '>40ms'
     p = lab.run('record', *SLEEP_EVENTS, '-M', '16M', '-m', '4M', '--snapshot-on-exit', '-o', 'p.data', '--trigger',
@@ -248,7 +249,7 @@ def test_a_latency(lab):
 
 
 def test_pressure(lab):
-    """More that want to run than there are CPUs."""
+    """More processes want to run than there are CPUs."""
     if not os.path.exists('/proc/pressure/cpu'):
         raise Skip('this kernel has no PSI')
     text = 'psi:cpu:200/2000'
@@ -274,7 +275,8 @@ def test_pressure_by_an_ordinary_user(lab):
 
 
 def test_time_and_load(lab):
-    """Each 200 ms, but two an hour, or one a second; and the load that is there at the start, once."""
+    """The timer hits each 200 ms, with a limit of two an hour or one a second; the load is above its bound from
+    the start, and hits once."""
     begin = time.monotonic()
     recorder = flight(lab, '-a', '--trigger', 'every:200ms,limit=2/1h', '--trigger', 'every:100ms,limit=1/1s',
                       '--trigger', 'load:0', '--trigger', 'load:100000')
@@ -300,7 +302,7 @@ def test_time_and_load(lab):
 
 
 def memory_of(pid):
-    """Its own, in KB."""
+    """Returns the recorder's own memory in KB."""
     with open(f'/proc/{pid}/status', encoding='ascii') as f:
         return int(re.search(r'RssAnon:\s+(\d+)', f.read()).group(1))
 
@@ -311,7 +313,8 @@ def number_of_getppid(lab):
 
 
 def test_thousands_a_second(lab):
-    """Each is counted, and there are as many snapshots as the limit says, and no more memory than before."""
+    """The recorder counts each event, takes only as many snapshots as the limit allows, and needs no more
+    memory."""
     need_tracefs()
     number = number_of_getppid(lab)
     calls, bursts = 150000, 150

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A known workload shows its known shape, as it does to perf; a known number of events is all there."""
+"""A known workload has the shape that perf shows, and each of a known number of events is recorded."""
 import math
 import os
 import re
@@ -30,7 +30,8 @@ def shares(text):
 
 
 def test_hot_functions_as_perf_names_them(lab):
-    """Both record the same runs, since no two are alike on a busy machine; shares agree within the error of sampling."""
+    """Both record the same runs, because runs differ on a busy machine; shares agree within the error of
+    sampling."""
     need_root()
     mine, theirs, samples = [], [], 0
     for _ in range(3):
@@ -50,7 +51,7 @@ def test_hot_functions_as_perf_names_them(lab):
 
 
 def test_chains_of_frame_pointers_are_whole(lab):
-    """Of leaf functions, too, as far as the demo is built with them."""
+    """Chains of leaf functions are whole, too, where the demo is built with frame pointers in them."""
     lab.run('record', '-g', '-o', 'r.data', '-e', 'cpu-clock:u', '-F', '10000', '--', lab.workload, 100, release=True)
     for out in (lab.run('report', '-i', 'r.data', '--sort', 'sym', '-g', 'folded,0,caller').stdout,
                 lab.perf('report', '-i', 'r.data', '--stdio', '--no-children', '--sort', 'sym', '-g',
@@ -60,7 +61,7 @@ def test_chains_of_frame_pointers_are_whole(lab):
 
 
 def storm_filter(lab):
-    """The number of getppid here, from the storm itself."""
+    """Returns a filter for getppid, whose number on this architecture the storm prints."""
     return subprocess.run([lab.program('storm'), '--syscall'], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.strip()
 
@@ -74,10 +75,9 @@ def test_every_event_of_a_storm_is_there(lab):
 
 
 def held_while_called(lab, target, number, *options, status=0):
-    """Records calls to p.data in rings of a page, which nobody reads while they are made. Returns what is said.
+    """Records calls to p.data in rings of a page, while the recorder is stopped. Returns its messages.
 
-    A reader that is let run may lose none: on the CPU of who calls it comes before.
-    """
+    A running reader might lose nothing, because it preempts the caller on the same CPU."""
     need_tracefs()
     calls = Calls(lab, target, number)
     recorder = lab.start('record', '-o', 'p.data', '-m', '4K', *options, *calls.argv, release=True)
@@ -93,7 +93,8 @@ def held_while_called(lab, target, number, *options, status=0):
 
 
 def test_a_period_is_that_of_tracepoints_too(lab):
-    """One event of ten is a sample, and stands for ten; where each says its period the kernel takes each."""
+    """One event of ten is a sample and stands for ten; a tracepoint that gives each sample its period is sampled
+    at each hit."""
     need_tracefs()
     syscall = subprocess.run([lab.program('storm'), '--syscall'], stdout=subprocess.PIPE, text=True, check=True).stdout
     for options, samples, period in ([], 100, 10), (['-a'], 100, 10), (['-P'], 1000, 1):
@@ -113,7 +114,7 @@ def test_loss_in_a_ring_too_small_is_counted(lab):
 
 
 def test_loss_is_told_by_cpu(lab):
-    """Of a command and of -p too, as the last lines said it."""
+    """The last lines report the losses of a command and of -p by CPU, too."""
     for target in 'command', '-p':
         said = held_while_called(lab, target, 100000)
         told = {cpu: int(n.replace(',', ''))
@@ -140,7 +141,7 @@ def test_short_lived_processes_have_symbols(lab):
 
 
 def test_a_program_that_is_rebuilt_meanwhile(lab):
-    """Two builds under one path: samples of the first are never named by the second, and by itself if it is found."""
+    """Two builds have one path: the second never names samples of the first; the first does, if it is found."""
     make_programs(lab, 2)
     with open(lab.path('bin/prog0000'), 'rb') as f:
         first = f.read()
@@ -179,7 +180,7 @@ def test_tracepoint_fields_are_printed(lab):
 
 
 def test_kernel_symbols_without_kallsyms_of_another_kernel(lab):
-    """A file of another kernel (its build-ids changed) must not be named with this host's symbols."""
+    """This host's symbols must not name addresses in a file of another kernel (its build-ids changed)."""
     need_root()
     lab.run('record', '-a', '-o', 'k.data', '-e', 'cpu-clock:k', '--', lab.workload, 60)
     with open('/sys/kernel/notes', 'rb') as f:
@@ -197,7 +198,7 @@ def test_kernel_symbols_without_kallsyms_of_another_kernel(lab):
 
 
 def unknown_tasks(lab, data):
-    """Sample lines of script, and those of them with a task that has no name or no map."""
+    """Returns the number of sample lines of script, and those whose task has no name or no map."""
     lines = lab.run('script', '-i', data, '-F', 'comm,tid,time,ip,sym,dso').stdout.splitlines()
     nowhere = [re.search(r'\s([0-9a-f]+) \S+ \(\[unknown\]\)$', line) for line in lines]
     return len(lines), [line for line, ip in zip(lines, nowhere)
@@ -205,7 +206,8 @@ def unknown_tasks(lab, data):
 
 
 def test_code_behind_the_end_of_the_kernels_map_has_names(lab):
-    """What runs only at boot is at the bottom of some chains for good, and tools let the map end before it."""
+    """Code that runs only at boot is at the bottom of some chains for ever, but other tools end the kernel's map
+    before it."""
     need_tracefs()
     lab.run('record', '-e', 'raw_syscalls:sys_enter', '-g', '-c', '1', '-o', 'k.data', '--', 'ls')
 
@@ -224,7 +226,7 @@ def test_code_behind_the_end_of_the_kernels_map_has_names(lab):
 
 
 def test_children_born_while_events_are_opened_are_known(lab):
-    """A process that forks all the time: whatever child has samples has its FORK, COMM and maps."""
+    """A process forks all the time: each child with samples has its FORK, COMM and maps."""
     samples = 0
     for _ in range(50):
         child = lab.spawn('sh', '-c', 'while :; do (:); done')
@@ -239,7 +241,7 @@ def test_children_born_while_events_are_opened_are_known(lab):
 
 
 def test_workload_attached_to_at_its_start(lab):
-    """`workload & ringtail record -p $!`: it forks its three children in these milliseconds."""
+    """`workload & ringtail record -p $!`: the workload forks its three children while the recorder starts."""
     attached = 0
     for i in range(20):
         child = lab.spawn(lab.workload, '20')
@@ -258,7 +260,7 @@ def test_workload_attached_to_at_its_start(lab):
 
 
 def test_tracepoints_name_functions_of_the_kernel(lab):
-    """What a format prints by %pS is a name, as in the kernel's own trace."""
+    """script prints a name for %pS of a format, as the kernel's own trace does."""
     need_root()
     need_tracefs()
     lab.run('record', '-e', 'kmem:kmalloc', '-o', 'p.data', '--', 'true')
@@ -270,7 +272,7 @@ def test_tracepoints_name_functions_of_the_kernel(lab):
 
 
 def test_copies_of_a_program_are_one(lab):
-    """A function that runs in two of them, as in two containers, has one row, which has all samples of both."""
+    """A function that runs in two copies, as in two containers, has one row with the samples of both."""
     for name in 'a', 'b':
         os.mkdir(lab.path(name))
         shutil.copy(lab.workload, lab.path(name + '/workload'))

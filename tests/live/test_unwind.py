@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Call chains from copies of user stacks, of programs whose chains are known, and as perf has them."""
+"""Call chains from copies of user stacks: of programs whose chains are known, and in comparison with perf."""
 import os
 import re
 
@@ -14,7 +14,7 @@ def need_unwinder():
 
 
 def chains(text):
-    """Of each sample the names of its frames in user space, innermost first, without versions."""
+    """Returns for each sample the names of its frames in user space, innermost first, without versions."""
     found = []
     for block in text.split('\n\n'):
         frames = re.findall(r'^\s+([0-9a-f]+) (.*?)(?:\+0x[0-9a-f]+)? \((.*)\)$', block, re.M)
@@ -25,11 +25,10 @@ def chains(text):
 
 
 def record(lab, data, program, mode, *options, size=8192, ms=400, stacks=0):
-    """Records `program`. With all stacks, at 2000 a second, the task's ring has room for twice as much: however late
+    """Records `program`. With all stacks at 2000 a second the task's ring has room for twice as much: however late
     the reader is, no stack is truncated.
 
-    `stacks`: the most stacks that the program can make, where that is known.
-    """
+    `stacks`: the most stacks that the program can make, if that is known."""
     room = 1 << ((stacks or 4 * ms) * size).bit_length()
     lab.run('record', '-q', '-o', data, '-e', 'cpu-clock:u', '-F', '2000', '-i', '-m', f'{room}B', '--buffer-memory', 4 * room,
             '--call-graph', f'dwarf,{size}', *options, '--', lab.program(program), mode, ms, release=True)
@@ -86,7 +85,7 @@ def test_code_without_information(lab):
 
 
 def test_truncated_stacks_end_early_and_without_a_word(lab):
-    """A stack that is large enough gives the whole chain, a smaller one a part of it."""
+    """A large enough stack gives the whole chain, a smaller one a part of it."""
     need_unwinder()
     lengths = []
     for size in 256, 2048, 16384:
@@ -103,7 +102,7 @@ def test_truncated_stacks_end_early_and_without_a_word(lab):
 
 
 def test_as_perf_unwinds_them(lab):
-    """Sample by sample the names that perf finds, in our recordings and in perf's own."""
+    """Each sample has the names that perf finds, in recordings of ringtail and of perf."""
     need_unwinder()
     record(lab, 'o.data', 'stacks', 'chain')
     lab.perf_record('-o', 'p.data', '-e', 'cpu-clock', '-F', '2000', '--call-graph', 'dwarf', '--',
@@ -118,7 +117,7 @@ def test_as_perf_unwinds_them(lab):
 
 
 def test_reports_count_callers(lab):
-    """With --children main has all that its callees have, whatever the number of workers."""
+    """With --children main has all samples of its callees, whatever the number of workers."""
     need_unwinder()
     # Two chunks are more than a thousand stacks. Where 700 ms make fewer, since the CPU is taken away, twice as many
     # make less than twice as many.
