@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every file of the corpus and compares with what perf made of it.
+"""Reads every file of the corpus and compares the output with perf's.
 
 usage: corpus.py RINGTAIL CORPUS [FILE...]
 
-For each line of CORPUS/EXPECTED.tsv: the numbers of records and samples ("report --stats"), and,
-where CORPUS/expected has perf's output, each line of "script". White space between columns is not
-compared. The corpus was made without symbols, so lookups are switched off here too.
+Compares for each line of CORPUS/EXPECTED.tsv the numbers of records and samples ("report --stats"), and,
+where CORPUS/expected has perf's output, each line of "script". White space between columns does not count.
+The corpus was made without symbols, so the test switches off lookups.
 
-Where perf's output is known to be of another mind, DIFFERENCES says why and how it is compared.
+Where perf's output is known to differ, DIFFERENCES has the reason and a function for the comparison.
 """
 
 import gzip

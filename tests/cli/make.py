@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries what a newcomer enters: make, make run, make install and uninstall; and tests/run where nothing builds.
+"""Tries a newcomer's commands: make, make run, make install and uninstall; and tests/run where nothing builds.
 
 usage: make.py [NAME ...]     NAME selects by substring
 
-As root, the tree that is tried belongs to another user. Prints `ok NAME` or `FAIL NAME reason`;
+For root, the tree belongs to another user. Prints `ok NAME` or `FAIL NAME reason`;
 exit status 1 on failure.
 """
 import os

@@ -4,13 +4,12 @@
 
 usage: manual.py RINGTAIL
 
-Every option that `ringtail COMMAND --help` lists is described in the command's man page (the source,
-man/*.scd), with the same argument or none, and the page describes no other. A command with more than ten options
-has them in groups, "Most used" first, and the page has the same groups. Each `ringtail` line in a
-code block of the README and of the man pages names a command that exists and options that it has. scdoc and groff
-read the pages without a word.
--h of each command is its --help, and so is `ringtail help COMMAND`. Options that a page says are not there
-("Not there: ...") are refused with a sentence, and so are perf's commands. A usage error is one line, with status 2.
+A command's man page (the source, man/*.scd) describes exactly the options that `ringtail COMMAND --help` lists, with
+the same arguments. A command with more than ten options has them in groups, "Most used" first, and the page has the
+same groups. Each `ringtail` line in a code block of the README and of the man pages names an existing command and
+options of it. scdoc and groff print no warning about the pages.
+-h of each command is its --help, and so is `ringtail help COMMAND`. ringtail refuses options that a page lists under
+"Not there: ...", and perf's other commands, with a sentence. A usage error is one line, with status 2.
 """
 import getopt
 import os

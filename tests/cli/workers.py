@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a report is the same with one worker and with one on each CPU, and what it complains of.
+"""Checks that a report and its messages are the same with one worker and with one on each CPU.
 
 usage: workers.py RINGTAIL CORPUS
 
-The second is also made with a time filter that lets all pass, for which every sample has to be looked
-at by itself. All recordings of the corpus, and long ones: made of the data of small ones many times over, so that
-there are many parts, plain or in perf's one stream of zstd; and the long ones damaged at places.
-Skipped where there is one CPU only.
+The second report is also made with a time filter that accepts every sample, because the report then reads each
+sample by itself. The inputs are all recordings of the corpus, and long ones with the data of small ones repeated, so
+that they have many parts, plain or in perf's one stream of zstd; the long ones also with damaged bytes.
+The test is skipped on a machine with one CPU.
 """
 import os
 import random

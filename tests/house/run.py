@@ -4,7 +4,7 @@
 
 usage: run.py [NAME ...]     NAME selects checks by substring
 
-checks.py has the checks; broken.py has, for each, a small tree that breaks it, and tries that the check says so.
+checks.py has the checks; broken.py has, for each, a small tree that breaks it, and the check must find it.
 Prints the graph of floors and the modules without a unit test of their name, then `ok NAME`, `FAIL NAME reason`
 for each fault, or `skip NAME reason`; exit status 1 on failure.
 """

@@ -4,7 +4,7 @@
 
 usage: tidy.py BUILD [NAME ...]     NAME selects files by substring
 
-First on a file with a fault, which it must find. Prints `ok FILE`, or `FAIL FILE reason` with the first finding of
+It first checks a file with a fault, which clang-tidy must find. Prints `ok FILE`, or `FAIL FILE reason` with the first finding of
 the file and the others behind it; exit status 1 on failure.
 """
 import concurrent.futures

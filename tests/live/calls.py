@@ -16,17 +16,17 @@ def number(pattern, text):
 
 
 class Calls:
-    """Two processes that call getppid, together `calls` times, and the options that record just that.
+    """Two processes that call getppid, together `calls` times, and the options that record exactly these calls.
 
-    The target is 'command', '-p' or '-a'. But for a command, the callers are there before, and the
-    recorded command only lasts as long as the recording. Everybody waits at gates, which are FIFOs:
+    The target is 'command', '-p' or '-a'. With '-p' and '-a' the callers start before the recording, and the command
+    only sets its length. All processes wait at gates, which are FIFOs:
 
         begin()  returns when the recording runs
-        go()     lets the calls be made, in `bursts` that are some time apart
-        made()   returns when all were made
-        end()    made(), and lets everything end
+        go()     starts the calls, in `bursts` that are some time apart
+        made()   returns when all calls are made
+        end()    calls made(), and lets all processes end
 
-    If the recording ends before its time they return, too.
+    They also return if the recording ends early.
     """
 
     def __init__(self, lab, target, calls, bursts=1, pause_us=20000):

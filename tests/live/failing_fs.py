@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A file system that passes everything on to a directory, until as much was written as is asked for.
+"""A file system that passes all requests on to a directory, until a number of bytes is written.
 
-usage: failing_fs.py DIRECTORY MOUNT BYTES EIO          that write and all later ones fail so
-       failing_fs.py DIRECTORY MOUNT BYTES SECONDS      that write takes so long, the later ones do not
+usage: failing_fs.py DIRECTORY MOUNT BYTES EIO          that write and all later ones fail with EIO
+       failing_fs.py DIRECTORY MOUNT BYTES SECONDS      that write takes so long; later ones do not
 
-It speaks the protocol of /dev/fuse itself (include/uapi/linux/fuse.h, version 7.31), as far as a
-recorder needs it, prints a line when it is mounted and another when it stands still, and ends when it
-is unmounted. One request after the other: a disk that stands still stands still for everybody.
+It speaks the part of the protocol of /dev/fuse (include/uapi/linux/fuse.h, version 7.31) that a recorder needs. It
+prints a line when it is mounted and another when a write hangs, and ends when it is unmounted. It serves one request
+after the other, because a disk that hangs hangs for all its users.
 """
 import ctypes
 import errno

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every reader with every compression, container, cut and target: what can be meant records, and
-nothing is lost or doubled in it; what cannot is refused before anything is made.
+"""Combines every reader with every compression, container, rotation and target. A valid combination records, and
+loses or doubles no call; ringtail refuses the others before it makes anything.
 
 usage: matrix.py DEV-BUILD RELEASE-BUILD [--dev] [--write TABLE | --table TABLE] [WORD ...]
 
-A cell records a known number of getppid calls. What ringtail says it wrote, what ringtail reads and
-what perf reads are the same number, and together with what was counted as lost, overwritten or passed
-through memory it is the number of calls (but where a size ends the recording). Prints `ok CELL`,
-`FAIL CELL reason` or `skip CELL reason`; WORDs select cells that have them all. With --table, the table there must say what was seen; --write makes it say so.
+A cell records a known number of getppid calls. ringtail reports as many samples written as ringtail and perf read.
+Together with those lost, overwritten or evicted they are the number of calls, unless a size ends the recording.
+Prints `ok CELL`, `FAIL CELL reason` or `skip CELL reason`; WORDs select the cells that have all of them. --table
+compares the results with that table; --write writes it.
 
-A third of the cells, another one each day or that of MATRIX_THIRD, runs the build with sanitizers, with
---dev all of them; every second one has rings that overflow, or memory (-M) for a part of the calls.
+A third of the cells runs the build with sanitizers: another third each day, or that of MATRIX_THIRD; with --dev all
+do. Every second cell has rings that overflow, or memory (-M) for only a part of the calls.
 """
 import argparse
 import collections

@@ -4,14 +4,13 @@
 
 usage: random_sets.py [--seconds N] [--seed SEED | --set SEED.NUMBER] DEV-BUILD RELEASE-BUILD
 
-What the load makes is known, and where the kernel can count it beside the recorder, it does. That number is the sum of
-what was written, lost, overwritten and left in memory, as record's last lines have it. What was written is what
-`report --stats` reads, with --json and without, event by event, and what each perf reads: that of PATH, and those that
-the environment names in PERFS (paths with colons between them). A set that must be refused is, with one line, and
-leaves no file behind.
+The number of events is known from the load, or the kernel counts them beside the recorder. It must be the sum of the
+samples written, lost, overwritten and left in memory in record's last lines. `report --stats`, with --json and
+without, must read the written ones, event by event, and so must each perf: that of PATH, and those in the environment
+variable PERFS (paths separated by colons). ringtail refuses an invalid set with one line, and leaves no file behind.
 
-Prints `ok set SEED.NUMBER options`, `FAIL set ...` with the whole command, or `skip ...`. A set can be made again by
-its number alone. Without --seed it is another one each time.
+Prints `ok set SEED.NUMBER options`, `FAIL set ...` with the whole command, or `skip ...`. The number of a
+set is enough to make it again. Without --seed each run takes another seed.
 """
 import argparse
 import concurrent.futures

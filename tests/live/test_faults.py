@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong while a recording runs, in every mode: everything flushed stays readable, all calls
-are samples or counted losses, the exit status tells, and nothing hangs.
+"""Faults during a recording, in every mode: flushed records stay readable, each call is a sample or a counted loss,
+the exit status reports the fault, and nothing hangs.
 
-Calls are made by calls.py. What ends a recording is awaited with patience, so that only what hangs
-fails; how long it takes is printed with FAULT_TIMES=1.
+calls.py makes the calls. The tests wait long for the end of a recording, so that only one that hangs fails;
+FAULT_TIMES=1 prints the times.
 """
 import collections
 import os
