@@ -12,7 +12,7 @@
 
 /*
  * Fills @ret, which is zero; the strings of @opts must outlive it. Returns 0 or a negative errno
- * with @err filled; session_options_release() is due in both cases.
+ * with @err filled; call session_options_release() in both cases.
  */
 int session_options_make(const struct ringtail_session_opts *opts, struct record_opts *ret,
 			 struct error *err);

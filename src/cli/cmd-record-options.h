@@ -11,7 +11,7 @@ struct record_command {
 	bool fail_on_loss;
 	bool propagate_status;	/* exit with the command's status */
 	bool whole_by_default;	/* no target and no command was given */
-	const char *ring_asked; /* -m's argument, if the rings get another size; else NULL */
+	const char *ring_asked; /* argument of -m, if the rings get another size; else NULL */
 };
 
 /*

@@ -2,7 +2,7 @@
 /*
  * Text for people: escaped names, columns, widths.
  *
- * Whoever was recorded chose the names. Control characters, bytes that are not UTF-8, and Unicode
+ * Recorded programs choose the names. Control characters, bytes that are not UTF-8, and Unicode
  * characters that change the direction of text become \xNN, so that no name can steer a terminal or
  * pass for another line. Any thread.
  */
@@ -23,7 +23,7 @@ int text_escape(struct buf *out, const char *s);
 /* Returns the columns of escaped UTF-8: one for each code point. */
 size_t text_columns(const char *s, size_t len);
 
-/* Cuts the text in @b from offset @from on to @columns. */
+/* Truncates the text in @b after offset @from to @columns. */
 void text_truncate(struct buf *b, size_t from, size_t columns);
 
 /* Writes @s escaped, padded to |@width| columns: right-aligned, or left-aligned if negative. */

@@ -8,8 +8,8 @@
  * a mapping that replaces another copies the path to it, O(log n).
  *
  * A mapping that overlaps nothing goes into the newest version itself, without a copy. For earlier
- * moments of that version there was a hole, and space_find() finds none, because the range was born
- * later. Most mappings are of this kind, so memory is nearly linear in their number.
+ * moments of that version space_find() finds no mapping there, because the range was born later.
+ * Most mappings are of this kind, so memory is nearly linear in their number.
  *
  * One thread builds; after space_freeze() any number of threads may search.
  */

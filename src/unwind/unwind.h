@@ -39,7 +39,7 @@ struct unwind_sample {
 };
 
 struct unwind_frame {
-	/* Of a caller the return address less one, so that it is in the call instruction. */
+	/* For a caller: the return address less one, so that it is in the call instruction. */
 	uint64_t ip;
 	const struct location *loc; /* place of @ip; loc->map NULL: nothing is mapped */
 	bool guessed;		    /* found by the frame pointer, not call frame information */

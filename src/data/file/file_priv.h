@@ -29,11 +29,12 @@ struct segment {
 	uint64_t size;	     /* bytes of the file */
 	uint64_t begin, end; /* of its records, file offsets; end is within size */
 	/*
-	 * File offset up to which a killed recorder had flushed. Records may be missing behind it,
-	 * and that is no damage. UINT64_MAX: does not apply.
+	 * File offset of the last flush of a killed recorder. Missing records after it are no
+	 * damage. UINT64_MAX: does not apply.
 	 */
 	uint64_t sure;
-	uint64_t base; /* bytes of all segments before it: makes places segment-major */
+	uint64_t base; /* bytes of all segments before it, so that places grow from segment to
+			  segment */
 };
 
 #define FINDINGS_MAX 64
@@ -53,7 +54,7 @@ struct data_file {
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct buf features[HEADER_FEAT_BITS];
-	uint64_t name_steps; /* work for names so far, which is limited */
+	uint64_t name_steps; /* steps spent on names so far; their number is limited */
 	pthread_mutex_t
 		findings_lock; /* guards @findings; data_findings() is called without a scan */
 	struct findings findings;

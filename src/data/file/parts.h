@@ -2,9 +2,9 @@
 /*
  * Parts list of a directory: size and records of each data.N, stored in its "data" file.
  *
- * It follows the version in the DIR_FORMAT feature, of which perf reads only the version (6.1,
- * util/header.c: process_dir_format()). A file of its own would keep perf from replacing the
- * directory, and would get lost in copies.
+ * It follows the version in the DIR_FORMAT feature; perf reads only the version (6.1,
+ * util/header.c: process_dir_format()). perf would not replace a directory with a further file for
+ * the list, and users would forget to copy that file.
  *
  *   u64 version (1), u64 PARTS_MAGIC, u64 complete (0, 1), u64 count, then for each data.N
  *   u64 size in bytes, u64 number of records before any compression

@@ -31,8 +31,8 @@ struct order_opts {
 	 * rounds. Borrowed.
 	 */
 	struct sweep *sweep;
-	unsigned int scan_flags; /* DATA_SCAN_*, for the own scans of an order without sweep */
-	/* Called now and then with bytes, of the file, done and in all; may be NULL. */
+	unsigned int scan_flags; /* DATA_SCAN_* for the scans of an order without a sweep */
+	/* Called now and then with the bytes of the file read so far and in total; may be NULL. */
 	void (*progress)(uint64_t done, uint64_t total, void *arg);
 	void *arg;
 };

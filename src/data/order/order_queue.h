@@ -30,9 +30,9 @@ static inline bool queued_before(uint64_t time_a, uint64_t place_a, uint64_t tim
 }
 
 /*
- * The queue in memory. Records are pushed in any order. queue_settle() gives queue_peek() the
- * smallest, and more may be pushed later; queue_sort() orders them for good. All zero is an empty
- * queue.
+ * The queue in memory. Push records in any order. After queue_settle(), queue_peek() returns the
+ * smallest, and more pushes may follow; queue_sort() orders all, and no push may follow. All zero
+ * is an empty queue.
  */
 struct queue_entry {
 	uint64_t time, place;
@@ -51,9 +51,9 @@ struct queue {
 
 /* Adds a copy of the record. Returns 0 or -ENOMEM. */
 int queue_push(struct queue *q, const struct data_record *rec);
-/* Lets queue_peek() see what was pushed. */
+/* Makes the pushed records visible to queue_peek(). */
 void queue_settle(struct queue *q);
-/* Sorts for good. Returns 0 or -ENOMEM. */
+/* Sorts all records; no push may follow. Returns 0 or -ENOMEM. */
 int queue_sort(struct queue *q);
 /* Returns the smallest record; NULL: the queue is empty. */
 const struct queued *queue_peek(const struct queue *q);
@@ -96,8 +96,8 @@ int merger_advance(struct merger *m);
 void merger_release(struct merger *m);
 
 /*
- * Sorted runs in an unlinked temporary file. Runs of equal level are merged when they are many, so
- * that the number of runs, and the memory for reading them, stays small.
+ * Sorted runs in an unlinked temporary file. Many runs of equal level are merged into one, so that
+ * the number of runs, and the memory for reading them, stays small.
  */
 struct order_run {
 	struct spill *spill;

@@ -7,8 +7,8 @@
 
 /*
  * Finds an offset of @seg, open as @fd, behind @from at which records seem to begin. Returns
- * UINT64_MAX if there is none near, or a walk from there would be too short to be worth it. The
- * offset is a guess: only a walk from before shows whether a record begins there.
+ * UINT64_MAX if there is none near, or if a walk from there would be too short for a thread of its
+ * own. The offset is a guess: only a walk from before shows whether a record begins there.
  */
 uint64_t split_find(const struct data_file *df, const struct segment *seg, int fd, uint64_t from);
 

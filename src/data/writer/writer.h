@@ -193,7 +193,7 @@ enum writer_place {
 	WRITER_THERE,	  /* under its name; always for a stream */
 	WRITER_MOVED,	  /* under another name */
 	WRITER_DELETED,	  /* without a name: lost at writer_close() */
-	WRITER_TRUNCATED, /* under its name, but truncated (not checked for plain files) */
+	WRITER_TRUNCATED, /* under its name, but truncated (unknown after writer_create_plain()) */
 };
 
 /*

@@ -86,9 +86,9 @@ int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const ch
 		    struct term_list *ret, struct error *err);
 
 /*
- * Applies to @spec: type and CPUs of the PMU, its defaults, terms like config=, an alias, then the
- * PMU's own terms, which override the alias. Returns 0, -ENOENT (unknown term), -EINVAL, -EBADMSG
- * or -ENOMEM. On failure *@ret_at is the text of the wrong term, or NULL.
+ * Applies to @spec, in this order: type and CPUs of the PMU, its defaults, terms like config=, an
+ * alias, and the PMU's own terms, which override the alias. Returns 0, -ENOENT (unknown term),
+ * -EINVAL, -EBADMSG or -ENOMEM. On failure *@ret_at is the text of the wrong term, or NULL.
  */
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
 	      struct event_spec *spec, const char **ret_at, struct error *err);

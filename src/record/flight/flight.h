@@ -7,11 +7,11 @@
  *
  * Sideband is never evicted. Records older than any sample in the history are applied to the task
  * table, so memory for sideband depends on what is alive and on the time that the samples span. The
- * log counts as part of the memory asked for. If it exceeds half of that, the oldest samples are
- * evicted early.
+ * log counts as part of the requested memory. If it exceeds half of that, a flight evicts the
+ * oldest samples early.
  *
- * Ownership: a flight owns history, log and sinks. Threads: a sink and an intake are their
- * worker's; all else is the main thread's, unless it says other.
+ * Ownership: a flight owns history, log and sinks. Threads: only its worker uses a sink and an
+ * intake; only the main thread calls the other functions, unless a comment says otherwise.
  */
 #ifndef RINGTAIL_RECORD_FLIGHT_FLIGHT_H
 #define RINGTAIL_RECORD_FLIGHT_FLIGHT_H

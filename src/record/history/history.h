@@ -115,7 +115,7 @@ struct history_bounds {
 	history_unpack_fn *unpack;
 };
 
-/* Begins the snapshot. Returns 0 or -ENOMEM; history_snapshot_end() is due in both cases. */
+/* Begins the snapshot. Returns 0 or -ENOMEM; call history_snapshot_end() in both cases. */
 int history_snapshot_begin(struct history *h, const struct history_bounds *bounds);
 
 struct history_chunk {

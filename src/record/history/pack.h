@@ -5,7 +5,7 @@
  *
  * A snapshot writes these records as they are.
  *
- * Threads: one, the writer of the chunk's ring, uses a packer; any may unpack.
+ * Threads: only the writer of the chunk's ring uses a packer; any thread may unpack.
  */
 #ifndef RINGTAIL_RECORD_HISTORY_PACK_H
 #define RINGTAIL_RECORD_HISTORY_PACK_H

@@ -19,7 +19,7 @@
 
 struct id_reader;
 
-/* Starts the thread. Returns 0 with *@ret, to be freed with id_reader_free(), or a negative errno.
+/* Starts the thread. Returns 0 with *@ret for id_reader_free(), or a negative errno.
  */
 int id_reader_new(struct id_reader **ret);
 

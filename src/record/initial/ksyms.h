@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads from /proc/kallsyms what records need: the kernel's text, and code of no file.
+ * Reads /proc/kallsyms for synthesized records: the kernel's text, and code of no file.
  *
  * Code of no file is BPF programs and trampolines. The file is read in one pass.
  *
@@ -32,7 +32,7 @@ struct kernel_symbols {
 
 /*
  * Fills an all-zero @ret from PROC/kallsyms. Returns 0, -ENOMEM, or the negative errno of opening
- * the file. kernel_symbols_release() is due in all cases.
+ * the file. Call kernel_symbols_release() in all cases.
  */
 int kernel_symbols_read(const char *proc, struct kernel_symbols *ret);
 void kernel_symbols_release(struct kernel_symbols *syms);

@@ -6,8 +6,8 @@
  * for and readable) and namespaces; cgroups; ksymbols and BPF programs.
  *
  * The records have a zeroed sample_id trailer of @id_size bytes; time 0 sorts before all others. A
- * process that ends meanwhile is skipped. What may not be read, such as other users' maps, is
- * skipped and counted.
+ * process that ends meanwhile is skipped. Files that the recorder may not read, such as other
+ * users' maps, are skipped and counted.
  *
  * Threads: any; @emit runs in the caller's thread.
  */

@@ -2,13 +2,14 @@
 /*
  * Table of live tasks, maps and kernel code, built from the sideband records of a recording.
  *
- * It has tasks with comm and namespaces, the maps of their processes, and the kernel's maps,
+ * It holds tasks with comm and namespaces, the maps of their processes, and the kernel's maps,
  * ksymbols, BPF programs and cgroups. With it each file of a rotated recording begins with the
  * state that its samples need, without reading /proc again.
  *
- * Memory is bounded by what is alive: EXIT removes a task, the last EXIT or an exec the maps of a
- * process, and a new map cuts the maps that it covers. Maps copied by a fork are shared until
- * parent or child changes them. No record reports the end of a cgroup, so the newest 4096 are kept.
+ * Memory is bounded by what is alive: EXIT removes a task, the last EXIT or an exec removes the
+ * maps of a process, and a new map shortens or splits the maps that it covers. Maps copied by a
+ * fork are shared until parent or child changes them. No record reports the end of a cgroup, so the
+ * newest 4096 are kept.
  *
  * Source: kernel/events/core.c (6.18) for the meaning of the records.
  * Ownership: the table copies all it keeps. Threads: one at a time. Times are in ns.

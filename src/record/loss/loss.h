@@ -8,7 +8,7 @@
  * count, and with the id of that later event;
  *  - for the event that lost it (if inherited, the opened one): read(2) returns the count with
  *    PERF_FORMAT_LOST, since Linux 6.0.
- * The second count is exact by event, and includes what was lost after the last record. So the
+ * The second count is exact by event, and includes losses after the last record. So the
  * recorder uses it alone where it exists, and the sum of LOST records where it does not. The
  * kernel's PERF_RECORD_LOST_SAMPLES counts what a PMU dropped before there was a record. Neither
  * count includes it, so it is always added.
@@ -56,7 +56,7 @@ int loss_add(struct loss *l, enum loss_cause cause, unsigned int event, int cpu,
 /* Adds all of @from. Returns 0 or -ENOMEM. */
 int loss_merge(struct loss *to, const struct loss *from);
 
-/* Returns the cause in words, as "no room in the ring". */
+/* Returns the cause in words, such as "no room in the ring". */
 const char *loss_cause_text(enum loss_cause cause);
 
 /* Frees the entries and empties @l. */

@@ -3,9 +3,10 @@
  * Watches CPUs go offline and come online during a recording of CPUs (-a, -C).
  *
  * The kernel removes the events of a CPU that goes offline, and does not restore them when it is
- * online again. So the recorder opens them again (record/open/revive.h): hotplug_due() says where.
- * It misses what happened before that, and all of a CPU that was not there at the start, for which
- * there are no rings. No record in the rings reports this: it is a message, and counts as loss.
+ * online again. So the recorder opens them again (record/open/revive.h) on the CPUs that
+ * hotplug_due() returns. It misses the events before that, and all events of a CPU that was missing
+ * at the start, which has no rings. No record in the rings reports this: it is a message, and
+ * counts as loss.
  *
  * Uevents of the kernel report CPUs that come and go. In containers, where there are none,
  * hotplug_poll() reads the list of online CPUs once a second; it misses shorter absences.
@@ -30,7 +31,7 @@ struct hotplug {
 		bool sampled;  /* else only sideband is recorded there */
 		bool known;    /* at the start */
 		bool recorded; /* its events are open */
-		bool due;      /* they are to be opened again */
+		bool due;      /* the session must open its events again */
 		bool missed;   /* it was online without events for some time */
 		bool reported; /* as not recorded */
 		unsigned int tries;
@@ -46,7 +47,7 @@ struct hotplug {
 
 /*
  * Begins to watch, after the events of @plan were opened. @h has messages set, the rest zero.
- * Returns 0 or -ENOMEM; hotplug_release() is due in both cases.
+ * Returns 0 or -ENOMEM; call hotplug_release() in both cases.
  */
 int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct plan *plan);
 void hotplug_release(struct hotplug *h);
@@ -55,8 +56,9 @@ void hotplug_release(struct hotplug *h);
 int hotplug_fd(const struct hotplug *h);
 
 /*
- * Returns whether the events of *@ret_cpu are to be opened again; reads the queued uevents up to
- * such a one. hotplug_revived() follows with the result: 0 or a negative errno; -ENODEV: try later.
+ * Reads queued uevents up to one of a CPU that is back. Returns whether the session must open the
+ * events of *@ret_cpu again, and then call hotplug_revived() with the result: 0 or a negative
+ * errno; -ENODEV: try later.
  */
 bool hotplug_due(struct hotplug *h, int *ret_cpu);
 void hotplug_revived(struct hotplug *h, int cpu, int rc);
@@ -73,7 +75,7 @@ void hotplug_update(struct hotplug *h, const struct cpus *online);
 /* The same for @cpu, which has come online or gone offline. */
 void hotplug_event(struct hotplug *h, int cpu, bool online);
 
-/* Returns how many CPUs were online without being recorded, for however short a time. */
+/* Returns how many CPUs were online without being recorded, even for a short time. */
 size_t hotplug_missed(const struct hotplug *h);
 
 /* Prints a line with these CPUs, if there are any. */

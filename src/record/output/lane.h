@@ -58,7 +58,7 @@ struct lane_opts {
 
 /*
  * Makes the chain before the writer. The lane owns the writer now, unless it is borrowed, also on
- * failure. Returns 0 or -ENOMEM; lane_release() is due in both cases.
+ * failure. Returns 0 or -ENOMEM; call lane_release() in both cases.
  */
 int lane_init(struct lane *lane, const struct lane_opts *opts);
 void lane_release(struct lane *lane); /* accepts an all-zero struct */
@@ -94,7 +94,7 @@ struct lane_mark {
 
 /*
  * Takes the position now. Returns 0 or a negative errno; -ENOTSUP for a stream, which cannot be
- * rolled back. lane_mark_release() is due in both cases.
+ * rolled back. Call lane_mark_release() in both cases.
  */
 int lane_mark(const struct lane *lane, struct lane_mark *ret);
 void lane_mark_release(struct lane_mark *mark);

@@ -46,8 +46,7 @@ struct output {
 /*
  * Creates the output of @opts for the events of @opened and @workers threads. Until
  * output_persist() a write to a stream that takes no data fails with -EINTR when @patience (NULL:
- * none) ends. Returns 0 or a negative errno with @err filled; output_release() is due in both
- * cases.
+ * none) ends. Returns 0 or a negative errno with @err filled; call output_release() in both cases.
  */
 int output_create(struct output *out, const struct output_opts *opts, const struct plan *plan,
 		  const struct opened *opened, size_t workers, struct writer_patience *patience,
@@ -74,7 +73,7 @@ struct output_mark {
 	size_t nr;
 };
 
-/* Calls lane_mark() for all lanes; returns as it does. output_mark_release() is due in all cases.
+/* Calls lane_mark() for all lanes; returns as it does. Call output_mark_release() in all cases.
  */
 int output_mark(const struct output *out, struct output_mark *ret);
 void output_mark_release(struct output_mark *mark);

@@ -71,7 +71,7 @@ int worker_add_ring(struct worker *w, const struct reader_source *source, struct
 
 /*
  * Starts both threads, with signals blocked (signal_mask.h). Returns 0 or a negative errno with
- * @err filled; worker_join() is due in both cases.
+ * @err filled; call worker_join() in both cases.
  */
 int worker_start(struct worker *w, struct error *err);
 

@@ -6,9 +6,9 @@
  *
  * Overwrite events have rings of their own, because a ring is written either forward or backward.
  * Sideband (maps, comms, forks, …) comes from a dummy event with rings of its own, so that a full
- * ring of samples loses no map. The dummy runs before /proc is read, so that it records changes
- * between reading a task's maps and enabling the samples. With -C the dummy is on all CPUs, because
- * a task sampled on CPU 3 may have mapped its code on CPU 0.
+ * ring of samples loses no map. The dummy runs before the recorder reads /proc, so that it records
+ * changes between reading a task's maps and enabling the samples. With -C the dummy is on all CPUs,
+ * because a task sampled on CPU 3 may have mapped its code on CPU 0.
  *
  * Ownership: a plan refers to the options, which must outlive it. Threads: the main thread's.
  * Sizes are in bytes.
@@ -83,8 +83,8 @@ struct plan {
 };
 
 /*
- * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret, to be freed with
- * plan_free(), or a negative errno with @err filled: why it is impossible, and what helps.
+ * Makes a plan; @opts and its strings must outlive it. Returns 0 with *@ret for plan_free(), or a
+ * negative errno with the reason and a remedy in @err.
  */
 int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err);

@@ -6,7 +6,7 @@
  * place has in each process. The kernel then gets other attributes than the plan has. The plan's
  * attributes go into the output and describe the place, valid in any process.
  *
- * Ownership: what is prepared belongs to the plan's events. Threads: the main thread's.
+ * Ownership: the plan's events own the probes and the addresses. Threads: the main thread's.
  */
 #ifndef RINGTAIL_RECORD_PLAN_PROBE_TARGETS_H
 #define RINGTAIL_RECORD_PLAN_PROBE_TARGETS_H
@@ -14,8 +14,8 @@
 #include "record/plan/plan.h"
 
 /*
- * Checks that @event can work with the targets of @opts. Returns 0, or -EINVAL with @err filled:
- * why not, and what helps.
+ * Checks that @event can work with the targets of @opts. Returns 0, or -EINVAL with the reason and
+ * a remedy in @err.
  */
 int probe_targets_check(const struct event_spec *event, const struct target_opts *opts,
 			struct error *err);

@@ -26,7 +26,7 @@ struct session_budget {
 
 /*
  * If opts->max_cpu says so; that an event keeps its frequency is a note. Returns 0 or a negative
- * errno with @err filled; session_budget_release() is due in both cases.
+ * errno with @err filled; call session_budget_release() in both cases.
  */
 int session_budget_open(struct session_budget *b, const struct record_opts *opts,
 			const struct plan *plan, const struct opened *opened,

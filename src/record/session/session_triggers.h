@@ -18,8 +18,8 @@ struct session_triggers {
 };
 
 /*
- * Opens what @opts say. Returns 0 or a negative errno with @err filled; session_triggers_release()
- * is due in both cases.
+ * Opens what @opts say. Returns 0 or a negative errno with @err filled; call
+ * session_triggers_release() in both cases.
  */
 int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
 			  const struct trigger_place *place, struct error *err);
