@@ -6,7 +6,7 @@
  * and while it writes a snapshot. So a slow disk does not look like a hang, and a hang is not
  * hidden.
  *
- * The main thread's. An all-zero struct has no manager; all calls accept it.
+ * For the main thread only. An all-zero struct has no manager; all calls accept it.
  */
 #ifndef RINGTAIL_RECORD_SESSION_SERVICE_STATUS_H
 #define RINGTAIL_RECORD_SESSION_SERVICE_STATUS_H
@@ -30,7 +30,7 @@ void service_status_release(struct service_status *s);
 /* Recording has begun. */
 void service_status_ready(struct service_status *s);
 
-/* Readable when service_status_tell() is due; -1: never. */
+/* Readable when the loop must call service_status_tell(); -1: never. */
 int service_status_fd(const struct service_status *s);
 
 /* The figures of the status line. */
