@@ -167,6 +167,23 @@ int pd_feature_cpu_pmu_caps_decode(const uint8_t *p, size_t len, bool swap,
 int pd_feature_pmu_caps_decode(const uint8_t *p, size_t len, bool swap, struct pd_pmu_caps *ret);
 void pd_pmu_caps_release(struct pd_pmu_caps *v);
 
+/*
+ * AUXTRACE: where the AUXTRACE records are. perf lists those of the file itself. Behind that
+ * list we write one of those in the data.N of a directory, which perf does not read.
+ */
+struct pd_auxtrace_index {
+	struct pd_auxtrace_place {
+		uint64_t offset; /* of the record in its file */
+		uint64_t size;	 /* of the record, without its data */
+		uint32_t part;	 /* 0: the file with the header; N: data.(N - 1) */
+	} * places;
+	size_t nr;
+};
+int pd_feature_auxtrace_decode(const uint8_t *p, size_t len, bool swap,
+			       struct pd_auxtrace_index *ret);
+int pd_feature_auxtrace_encode(struct buf *b, const struct pd_auxtrace_index *v);
+void pd_auxtrace_index_release(struct pd_auxtrace_index *v);
+
 /* BPF_PROG_INFO: the programs that were loaded. */
 struct pd_bpf_progs {
 	struct pd_bpf_prog {

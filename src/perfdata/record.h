@@ -171,7 +171,7 @@ struct pd_text_poke {
 };
 
 struct pd_aux {
-	uint64_t aux_offset, aux_size, flags;
+	uint64_t aux_offset, aux_size, flags; /* PERF_AUX_FLAG_* */
 };
 
 struct pd_read { /* READ: the counts of an inherited counter at exit */
@@ -191,7 +191,7 @@ struct pd_auxtrace { /* followed in the stream by @size bytes that are not recor
 };
 
 struct pd_auxtrace_info {
-	uint32_t type;
+	uint32_t type; /* enum pd_auxtrace_type (perfdata/aux_record.h) */
 	const uint64_t *priv;
 	size_t nr_priv;
 };
@@ -258,8 +258,11 @@ struct pd_id_index {
 	const uint64_t *entries; /* nr × {id, idx, cpu, tid} */
 };
 
-struct pd_time_conv {
+struct pd_time_conv { /* names as in struct perf_event_mmap_page */
 	uint64_t time_shift, time_mult, time_zero;
+	uint64_t time_cycles, time_mask; /* 0 before perf 5.10, as the second flag; */
+	bool cap_user_time_zero;	 /* the first is then set */
+	bool cap_user_time_short;
 };
 
 struct pd_stat {

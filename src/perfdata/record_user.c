@@ -300,15 +300,22 @@ static void walk_event_update(struct cursor *c, const struct perf_event_header *
 static void walk_time_conv(struct cursor *c, const struct perf_event_header *hdr,
 			   struct pd_record *r)
 {
-	uint64_t time_cycles, time_mask;
+	struct pd_time_conv *t = &r->time_conv;
+	const uint8_t *flags;
 
-	cursor_u64(c, &r->time_conv.time_shift);
-	cursor_u64(c, &r->time_conv.time_mult);
-	cursor_u64(c, &r->time_conv.time_zero);
-	if (cursor_left(c) >= sizeof(time_cycles) + sizeof(time_mask)) {
-		cursor_u64(c, &time_cycles);
-		cursor_u64(c, &time_mask);
-	}
+	cursor_u64(c, &t->time_shift);
+	cursor_u64(c, &t->time_mult);
+	cursor_u64(c, &t->time_zero);
+	t->cap_user_time_zero = true;
+	if (cursor_left(c) < sizeof(t->time_cycles) + sizeof(t->time_mask))
+		return;
+	cursor_u64(c, &t->time_cycles);
+	cursor_u64(c, &t->time_mask);
+	if (cursor_left(c) < 2)
+		return;
+	flags = cursor_bytes(c, 2);
+	t->cap_user_time_zero = flags[0];
+	t->cap_user_time_short = flags[1];
 }
 
 static void walk_feature(struct cursor *c, const struct perf_event_header *hdr, struct pd_record *r)

@@ -50,11 +50,35 @@ enum {
 	WORDS_TOTALS,
 };
 
-#define WORDS_MAX WORDS_REQUEST
+/* Words of a PD_SNAPSHOT_AUX_RING. */
+enum {
+	WORD_AUX_IDX = WORDS_COMMON,
+	WORD_AUX_CPU,
+	WORD_AUX_TID,
+	WORD_AUX_ACTIVE,
+	WORD_AUX_MODE,
+	WORD_AUX_SCOPE,
+	WORD_AUX_WINDOW,
+	WORD_AUX_ASKED,
+	WORD_AUX_FIRST,
+	WORD_AUX_LAST,
+	WORD_AUX_POSITION,
+	WORD_AUX_FRESH,
+	WORD_AUX_OLD,
+	WORD_AUX_WRITTEN,
+	WORD_AUX_AREA,
+	WORD_AUX_LOST,
+	WORD_AUX_TRUNCATED,
+	WORD_AUX_RESTARTS,
+	WORDS_AUX_RING,
+};
 
-_Static_assert((int)WORDS_END <= (int)WORDS_MAX, "words of both kinds fit");
+#define WORDS_MAX WORDS_AUX_RING
+
+_Static_assert((int)WORDS_END <= (int)WORDS_MAX && (int)WORDS_REQUEST <= (int)WORDS_MAX,
+	       "words of all kinds fit");
 _Static_assert(sizeof(((struct pd_snapshot_record *)0)->body) >=
-		       sizeof(uint64_t) * (2 + WORDS_MAX) + sizeof(struct pd_snapshot_request),
+		       sizeof(uint64_t) * (2 + WORDS_REQUEST) + sizeof(struct pd_snapshot_request),
 	       "the largest record fits");
 
 /* --- writing -------------------------------------------------------------------------------------
@@ -96,6 +120,28 @@ static void put_totals(const struct pd_snapshot_totals *t, uint64_t *words)
 	words[WORD_COUNTED] = t->counted;
 }
 
+static void put_aux_ring(const struct pd_aux_ring *a, uint64_t *words)
+{
+	words[WORD_AUX_IDX] = a->idx;
+	words[WORD_AUX_CPU] = a->cpu;
+	words[WORD_AUX_TID] = a->tid;
+	words[WORD_AUX_ACTIVE] = a->active;
+	words[WORD_AUX_MODE] = a->mode;
+	words[WORD_AUX_SCOPE] = a->scope;
+	words[WORD_AUX_WINDOW] = a->window;
+	words[WORD_AUX_ASKED] = a->asked;
+	words[WORD_AUX_FIRST] = a->first;
+	words[WORD_AUX_LAST] = a->last;
+	words[WORD_AUX_POSITION] = a->position;
+	words[WORD_AUX_FRESH] = a->fresh;
+	words[WORD_AUX_OLD] = a->old;
+	words[WORD_AUX_WRITTEN] = a->written;
+	words[WORD_AUX_AREA] = a->area;
+	words[WORD_AUX_LOST] = a->lost;
+	words[WORD_AUX_TRUNCATED] = a->truncated;
+	words[WORD_AUX_RESTARTS] = a->restarts;
+}
+
 /* Copies @s, at most @max bytes with its NUL. Returns the end of the copy. */
 static char *put_string(char *to, const char *s, size_t max)
 {
@@ -112,6 +158,7 @@ void pd_snapshot_encode(const struct pd_snapshot_log *log, struct pd_snapshot_re
 		[PD_SNAPSHOT_REQUEST] = WORDS_REQUEST,
 		[PD_SNAPSHOT_END] = WORDS_END,
 		[PD_SNAPSHOT_TOTALS] = WORDS_TOTALS,
+		[PD_SNAPSHOT_AUX_RING] = WORDS_AUX_RING,
 	};
 	const struct pd_snapshot_request *r = &log->request;
 	uint64_t *words = ret->body + 2;
@@ -131,8 +178,10 @@ void pd_snapshot_encode(const struct pd_snapshot_log *log, struct pd_snapshot_re
 		end = put_string(end, r->cause.comm, sizeof(r->cause.comm));
 	} else if (log->kind == PD_SNAPSHOT_END) {
 		put_figures(&log->figures, words);
-	} else {
+	} else if (log->kind == PD_SNAPSHOT_TOTALS) {
 		put_totals(&log->totals, words);
+	} else {
+		put_aux_ring(&log->aux, words);
 	}
 	size = (size_t)(end - (char *)ret);
 	ret->header.size = (uint16_t)((size + 7) & ~(size_t)7);
@@ -195,6 +244,30 @@ static void take_totals(const uint64_t *words, struct pd_snapshot_totals *ret)
 	ret->counted = words[WORD_COUNTED];
 }
 
+static void take_aux_ring(const uint64_t *words, struct pd_aux_ring *ret)
+{
+	uint64_t mode = words[WORD_AUX_MODE], scope = words[WORD_AUX_SCOPE];
+
+	ret->idx = (uint32_t)words[WORD_AUX_IDX];
+	ret->cpu = (uint32_t)words[WORD_AUX_CPU];
+	ret->tid = (uint32_t)words[WORD_AUX_TID];
+	ret->active = words[WORD_AUX_ACTIVE];
+	ret->mode = mode < PD_AUX_MODES ? (enum pd_aux_mode)mode : PD_AUX_MODES;
+	ret->scope = scope < PD_AUX_SCOPES ? (enum pd_aux_scope)scope : PD_AUX_SCOPES;
+	ret->window = words[WORD_AUX_WINDOW];
+	ret->asked = words[WORD_AUX_ASKED];
+	ret->first = words[WORD_AUX_FIRST];
+	ret->last = words[WORD_AUX_LAST];
+	ret->position = words[WORD_AUX_POSITION];
+	ret->fresh = words[WORD_AUX_FRESH];
+	ret->old = words[WORD_AUX_OLD];
+	ret->written = words[WORD_AUX_WRITTEN];
+	ret->area = words[WORD_AUX_AREA];
+	ret->lost = words[WORD_AUX_LOST];
+	ret->truncated = words[WORD_AUX_TRUNCATED];
+	ret->restarts = words[WORD_AUX_RESTARTS];
+}
+
 int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_log *ret)
 {
 	uint64_t words[WORDS_MAX] = {0};
@@ -219,8 +292,10 @@ int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_l
 			     &ret->request);
 	else if (ret->kind == PD_SNAPSHOT_END)
 		take_figures(words, &ret->figures);
-	else
+	else if (ret->kind == PD_SNAPSHOT_TOTALS)
 		take_totals(words, &ret->totals);
+	else
+		take_aux_ring(words, &ret->aux);
 	return 0;
 }
 
@@ -233,4 +308,27 @@ const char *pd_snapshot_origin_name(enum pd_snapshot_origin origin)
 	};
 
 	return (unsigned int)origin < PD_SNAPSHOT_ORIGINS ? names[origin] : "?";
+}
+
+const char *pd_aux_mode_name(enum pd_aux_mode mode)
+{
+	static const char *const names[] = {
+		[PD_AUX_FULL] = "full",
+		[PD_AUX_SNAPSHOT] = "snapshot",
+		[PD_AUX_SAMPLE] = "sample",
+	};
+
+	return (unsigned int)mode < PD_AUX_MODES ? names[mode] : "?";
+}
+
+const char *pd_aux_scope_name(enum pd_aux_scope scope)
+{
+	static const char *const names[] = {
+		[PD_AUX_SCOPE_AREA] = "area",
+		[PD_AUX_SCOPE_ACTIVE] = "active",
+		[PD_AUX_SCOPE_WINDOW] = "window",
+		[PD_AUX_SCOPE_ALL] = "all",
+	};
+
+	return (unsigned int)scope < PD_AUX_SCOPES ? names[scope] : "?";
 }

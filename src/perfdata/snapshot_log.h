@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of record -M about its snapshots: requests, figures and totals. Any thread.
+ * Records about snapshots: requests, figures and totals of record -M, and AUX rings. Any thread.
  *
  * A request record with origin and reason precedes a snapshot's records, and a record with its
  * figures follows them. At the end of an output, totals give the number of samples that its losses
- * relate to.
+ * relate to. A record for each ring of an AUX area gives what a snapshot took of it.
  *
  * The records are of the type HEADER_EVENT_TYPE, which other readers skip (perf since 3.10). Behind
  * the header:
@@ -72,10 +72,50 @@ struct pd_snapshot_totals {
 	bool counted; /* LOST_SAMPLES records hold all losses of the rings, by event */
 };
 
+/* Numbers of the file format. */
+enum pd_aux_mode {
+	PD_AUX_FULL,
+	PD_AUX_SNAPSHOT,
+	PD_AUX_SAMPLE,
+	PD_AUX_MODES,
+};
+
+/* Which bytes a snapshot writes: see --snapshot-scope in ringtail-record(1). */
+enum pd_aux_scope {
+	PD_AUX_SCOPE_AREA,
+	PD_AUX_SCOPE_ACTIVE,
+	PD_AUX_SCOPE_WINDOW,
+	PD_AUX_SCOPE_ALL,
+	PD_AUX_SCOPES,
+};
+
+/*
+ * The ring of one AUX area. With the number of a snapshot: what that took of it, which is in
+ * AUXTRACE records with the same idx. With the number 0: sums over the recording, at its end.
+ */
+struct pd_aux_ring {
+	uint32_t idx, cpu, tid;	 /* as in AUXTRACE records; (uint32_t)-1: none */
+	bool active;		 /* at the request the event was counting */
+	enum pd_aux_mode mode;	 /* PD_AUX_MODES: a newer writer's */
+	enum pd_aux_scope scope; /* PD_AUX_SCOPES: likewise */
+	uint64_t window;	 /* ns, of PD_AUX_SCOPE_WINDOW */
+	uint64_t asked;		 /* time of the request */
+	uint64_t first, last;	 /* times that the written bytes cover; 0: unknown */
+	uint64_t position;	 /* of the end of the written bytes, from the ring's beginning */
+	uint64_t fresh;		 /* bytes in the ring that no earlier snapshot took */
+	uint64_t old;		 /* bytes in the ring that an earlier one took */
+	uint64_t written;	 /* bytes */
+	uint64_t area;		 /* bytes of the AUX area */
+	uint64_t lost;		 /* bytes that were read and could not be written */
+	uint64_t truncated;	 /* AUX records with PERF_AUX_FLAG_TRUNCATED */
+	uint64_t restarts;	 /* how often the recorder disabled and enabled a stopped event */
+};
+
 enum pd_snapshot_kind {
 	PD_SNAPSHOT_REQUEST, /* the first request of a number begins that snapshot */
 	PD_SNAPSHOT_END,
-	PD_SNAPSHOT_TOTALS, /* of an output; carries the number of the last snapshot */
+	PD_SNAPSHOT_TOTALS,   /* of an output; carries the number of the last snapshot */
+	PD_SNAPSHOT_AUX_RING, /* of an AUX area; also without -M, and with the number 0 */
 	PD_SNAPSHOT_KINDS,
 };
 
@@ -86,6 +126,7 @@ struct pd_snapshot_log {
 		struct pd_snapshot_request request;
 		struct pd_snapshot_figures figures;
 		struct pd_snapshot_totals totals;
+		struct pd_aux_ring aux;
 	};
 };
 
@@ -106,5 +147,10 @@ int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_l
 
 /* Returns "signal", "control", "exit", "crash", "trigger", "switch", or "?" for other values. */
 const char *pd_snapshot_origin_name(enum pd_snapshot_origin origin);
+
+/* Returns "full", "snapshot", "sample", or "?" for other values. */
+const char *pd_aux_mode_name(enum pd_aux_mode mode);
+/* Returns "area", "active", "window", "all", or "?" for other values. */
+const char *pd_aux_scope_name(enum pd_aux_scope scope);
 
 #endif
