@@ -365,22 +365,26 @@ static void take_payload(struct data_scan *scan, const uint8_t *p,
 	scan->pos += hdr->size + size;
 }
 
-int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len)
+int data_scan_payload_at(struct data_scan *scan, uint64_t from, void *buf, uint64_t len)
 {
-	uint64_t in_window = scan->payload_at - scan->win_off;
+	uint64_t at = scan->payload_at + from, in_window = at - scan->win_off;
 	ssize_t n;
 
-	if (len > scan->payload_size)
+	if (from > scan->payload_size || len > scan->payload_size - from)
 		return -ENODATA;
-	if (scan->payload_at >= scan->win_off && len <= scan->win_len &&
-	    in_window <= scan->win_len - len) {
+	if (at >= scan->win_off && len <= scan->win_len && in_window <= scan->win_len - len) {
 		memcpy(buf, scan->window + in_window, len);
 		return 0;
 	}
-	n = file_read(scan->fd, buf, len, scan->payload_at);
+	n = file_read(scan->fd, buf, len, at);
 	if (n < 0)
 		return -EIO;
 	return (uint64_t)n < len ? -ENODATA : 0;
+}
+
+int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len)
+{
+	return data_scan_payload_at(scan, 0, buf, len);
 }
 
 /* Ends a search in compressed data and notes what was skipped. */

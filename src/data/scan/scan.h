@@ -70,6 +70,8 @@ int data_scan_next(struct data_scan *scan, struct data_record *ret);
  * fewer (the file was truncated, or the record is inside a compressed one), or -EIO.
  */
 int data_scan_payload(struct data_scan *scan, void *buf, uint64_t len);
+/* As data_scan_payload(), from the byte @from of them on. */
+int data_scan_payload_at(struct data_scan *scan, uint64_t from, void *buf, uint64_t len);
 
 /* Returns the bytes of the file done, and in all, for a progress bar. */
 void data_scan_progress(const struct data_scan *scan, uint64_t *ret_done, uint64_t *ret_total);

@@ -172,7 +172,8 @@ int writer_roll_back(struct writer *w, const struct writer_mark *mark, struct er
 /* Counts of records that became visible, compressed ones included. */
 struct writer_rescued {
 	uint64_t samples;
-	uint64_t lost; /* sum of LOST_SAMPLES */
+	uint64_t lost;	/* sum of LOST_SAMPLES */
+	uint64_t trace; /* bytes behind AUXTRACE records */
 };
 
 /*
@@ -204,6 +205,8 @@ enum writer_place writer_place(const struct writer *w, char **ret_path);
 
 /* Returns the bytes of the file now. */
 uint64_t writer_size(const struct writer *w);
+/* Returns the offset in the file where the next append goes; of a stream, 0. */
+uint64_t writer_position(const struct writer *w);
 /* Returns the bytes of data appended. */
 uint64_t writer_data_size(const struct writer *w);
 

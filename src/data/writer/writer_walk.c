@@ -49,17 +49,19 @@ static bool fetch(struct walk *walk, uint64_t at, void *to, size_t len)
 	return true;
 }
 
-/* The beginning of a record that may hold a count of lost samples. */
+/* The beginning of a record: of LOST_SAMPLES with a count, of AUXTRACE with the bytes behind it. */
 struct start {
 	struct perf_event_header hdr;
-	uint64_t lost;
+	uint64_t word;
 };
 
 static void count(struct writer_rescued *found, const struct start *record)
 {
 	found->samples += record->hdr.type == PERF_RECORD_SAMPLE;
 	if (record->hdr.type == PERF_RECORD_LOST_SAMPLES && record->hdr.size >= sizeof(*record))
-		found->lost += record->lost;
+		found->lost += record->word;
+	if (record->hdr.type == PERF_RECORD_AUXTRACE && record->hdr.size >= sizeof(*record))
+		found->trace += record->word;
 }
 
 /* Counts the whole records that have been decompressed. */
@@ -111,6 +113,11 @@ static uint64_t walk_records(struct walk *walk, uint64_t at, uint64_t end)
 			count_compressed(walk, at + sizeof(r.hdr), at + r.hdr.size);
 		if (r.hdr.size >= sizeof(r) && !fetch(walk, at, &r, sizeof(r)))
 			break;
+		if (r.hdr.type == PERF_RECORD_AUXTRACE && r.hdr.size >= sizeof(r)) {
+			if (r.word > end - at - r.hdr.size)
+				break;
+			at += r.word;
+		}
 		count(&walk->found, &r);
 		at += r.hdr.size;
 	}

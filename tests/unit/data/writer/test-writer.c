@@ -145,11 +145,23 @@ static void check_table(struct disk *d, const struct buf *file, const struct pd_
 }
 
 /* The records of the file are a beginning of what was appended, and at least what was flushed. */
+/* The bytes of a record, and of the trace behind it. */
+static size_t span(const void *record)
+{
+	struct perf_event_header h;
+	uint64_t trace = 0;
+
+	memcpy(&h, record, sizeof(h));
+	if (h.type == PERF_RECORD_AUXTRACE)
+		memcpy(&trace, (const uint8_t *)record + sizeof(h), sizeof(trace));
+	return h.size + trace;
+}
+
 static void check_data(struct disk *d, const struct buf *file, const struct pd_header *h)
 {
 	uint64_t at = h->data.offset, end = at + h->data.size;
 	struct perf_event_header hdr;
-	size_t seen = 0;
+	size_t seen = 0, len;
 
 	assert_true(end <= file->len);
 	while (at < end) {
@@ -157,13 +169,15 @@ static void check_data(struct disk *d, const struct buf *file, const struct pd_h
 		memcpy(&hdr, file->data + at, sizeof(hdr));
 		assert_true(hdr.size >= sizeof(hdr) && hdr.size <= end - at);
 		if (hdr.type != PERF_RECORD_HEADER_EVENT_TYPE) {
-			assert_true(hdr.size <= d->appended.len - seen);
-			assert_memory_equal(file->data + at, d->appended.data + seen, hdr.size);
-			seen += hdr.size;
+			len = span(file->data + at);
+			assert_true(len <= d->appended.len - seen && len <= end - at);
+			assert_memory_equal(file->data + at, d->appended.data + seen, len);
+			seen += len;
 		} else {
 			assert_true(hdr.size >= PD_PASSED_OVER_MIN);
+			len = hdr.size;
 		}
-		at += hdr.size;
+		at += len;
 	}
 	assert_true(seen >= d->flushed);
 }
@@ -180,7 +194,7 @@ static void check_reader(struct disk *d)
 	assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
 	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	while (data_scan_next(scan, &rec) == 1)
-		seen += rec.hdr->type == PERF_RECORD_HEADER_EVENT_TYPE ? 0 : rec.hdr->size;
+		seen += rec.hdr->type == PERF_RECORD_HEADER_EVENT_TYPE ? 0 : span(rec.hdr);
 	data_scan_free(scan);
 	assert_true(seen >= d->flushed);
 	for (i = 0; i < 2; i++)
@@ -558,6 +572,20 @@ static ssize_t bounded_pwritev(int fd, const struct iovec *iov, int n, off_t off
 	return -1;
 }
 
+/* Makes an AUXTRACE record, and behind it trace that looks like samples. */
+static size_t make_trace(uint8_t *out, uint64_t size)
+{
+	struct perf_event_header h = {.type = PERF_RECORD_AUXTRACE, .size = 48};
+
+	memset(out, 0, h.size);
+	memcpy(out, &h, sizeof(h));
+	memcpy(out + sizeof(h), &size, sizeof(size));
+	h = (struct perf_event_header){.type = PERF_RECORD_SAMPLE, .size = sizeof(h)};
+	for (uint64_t at = 0; at < size; at += sizeof(h))
+		memcpy(out + 48 + at, &h, sizeof(h));
+	return 48 + size;
+}
+
 /* One append of @nr records in two spans, whether it succeeds or not; some count as @sum says. */
 static int append_many(struct disk *d, struct writer *w, unsigned int nr,
 		       struct writer_rescued *sum)
@@ -569,9 +597,11 @@ static int append_many(struct disk *d, struct writer *w, unsigned int nr,
 
 	for (unsigned int i = 0; i < nr; i++) {
 		size_t len = make_record(record, i, (size_t)rand_r(&d->seed) % 200);
-		unsigned int kind = (unsigned int)rand_r(&d->seed) % 4;
+		unsigned int kind = (unsigned int)rand_r(&d->seed) % 5;
 
-		if (kind < 2) {
+		if (kind == 4) {
+			len = make_trace(record, 8 * ((uint64_t)rand_r(&d->seed) % 50));
+		} else if (kind < 2) {
 			memcpy(record, &(uint32_t){PERF_RECORD_SAMPLE}, 4);
 			memcpy(record + 8, &(uint64_t){EVENT_ID}, 8);
 			sum->samples++;
