@@ -10,6 +10,7 @@
 
 #include "base/parse.h"
 #include "event/catalog/names.h"
+#include "event/catalog/pmu-aux.h"
 #include "event/catalog/pmu.h"
 #include "event/catalog/suggest.h"
 
@@ -23,40 +24,6 @@ static const size_t word_offsets[] = {
 	offsetof(struct pd_attr, config2), offsetof(struct pd_attr, config3),
 	offsetof(struct pd_attr, config4),
 };
-
-static const struct pmu_format *find_format(const struct pmu *pmu, const char *name)
-{
-	for (size_t i = 0; i < pmu->nr_formats; i++) {
-		if (strcmp(pmu->formats[i].name, name) == 0)
-			return &pmu->formats[i];
-	}
-	return NULL;
-}
-
-/* Adds the bits of @value to @word at the places of @bits, lowest first. */
-static uint64_t spread(uint64_t word, uint64_t bits, uint64_t value)
-{
-	uint64_t left = bits;
-
-	while (left) {
-		uint64_t lowest = left & -left;
-
-		if (value & 1)
-			word |= lowest;
-		value >>= 1;
-		left &= left - 1;
-	}
-	return word;
-}
-
-/*
- * If the PMU has defaults, a term replaces the default in its bits. Otherwise it only adds bits, as
- * in perf: "config=0x100000,event=0x3c".
- */
-static bool has_defaults(const struct pmu *pmu)
-{
-	return strcmp(pmu->name, "intel_pt") == 0;
-}
 
 static int set_format(const struct pmu *pmu, const struct pmu_format *format,
 		      const struct term *term, struct event_spec *spec, struct error *err)
@@ -83,9 +50,10 @@ static int set_format(const struct pmu *pmu, const struct pmu_format *format,
 				 term->key, pmu->name, value, max);
 	at += word_offsets[format->word];
 	memcpy(&word, at, sizeof(word));
-	if (has_defaults(pmu))
+	/* In perf, too, the terms of other PMUs only add bits: "config=0x100000,event=0x3c". */
+	if (pmu_aux_has_defaults(pmu))
 		word &= ~format->bits;
-	word = spread(word, format->bits, value);
+	word |= pmu_bits_spread(format->bits, value);
 	memcpy(at, &word, sizeof(word));
 	return 0;
 }
@@ -134,7 +102,7 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 		} else if (overridden(user, event, term->key)) {
 			continue;
 		}
-		format = find_format(pmu, term->key);
+		format = pmu_format_find(pmu, term->key);
 		if (format)
 			rc = set_format(pmu, format, term, spec, err);
 		else if (term_is_common(term))
@@ -147,6 +115,12 @@ static int apply_alias(const struct pmu *pmu, const struct term_list *alias,
 	return 0;
 }
 
+/* "@NAME" */
+static bool names_sink(const struct term *term)
+{
+	return term->key[0] == '@';
+}
+
 /* The event's name in a term: "cpu/cycles/", "cpu/event=cpu-cycles/"; NULL for other terms. */
 static const char *alias_of_term(const struct pmu *pmu, const struct term *term)
 {
@@ -156,7 +130,7 @@ static const char *alias_of_term(const struct pmu *pmu, const struct term *term)
 		return NULL;
 	if (term->value && strcasecmp(term->key, "event") == 0)
 		return parse_u64(term->value, &number) == -EINVAL ? term->value : NULL;
-	if (find_format(pmu, term->key) || term->value)
+	if (pmu_format_find(pmu, term->key) || term->value || names_sink(term))
 		return NULL;
 	return term->key;
 }
@@ -201,68 +175,6 @@ static int find_alias(const struct event_env *env, const struct pmu *pmu, const 
 	return apply_generic(pmu, name, spec);
 }
 
-/* The number in caps/@name, read with @base; 0 if there is none. */
-static unsigned long read_cap(const struct event_env *env, const struct pmu *pmu, const char *name,
-			      int base)
-{
-	char path[PATH_MAX], text[64];
-	int n = snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s/caps/%s",
-			 env->sysfs ? env->sysfs : "/sys", pmu->name, name);
-
-	if (n < 0 || (size_t)n >= sizeof(path) || read_small_file(path, text, sizeof(text)) <= 0)
-		return 0;
-	return strtoul(text, NULL, base);
-}
-
-/* Sets a term by name, if the PMU has it and its bits hold the value. */
-static void set_default(const struct pmu *pmu, const char *name, uint64_t value,
-			struct event_spec *spec)
-{
-	const struct pmu_format *format = find_format(pmu, name);
-	char text[24];
-	struct term term = {(char *)name, text, NULL};
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	if (format)
-		set_format(pmu, format, &term, spec, NULL);
-}
-
-/* Returns the bit number of a period that @mask allows, nearest to 3 (2^3 ticks, perf's choice). */
-static unsigned int pick_period(unsigned long mask)
-{
-	for (unsigned int d = 0; d < 16; d++) {
-		if (d <= 3 && mask & 1UL << (3 - d))
-			return 3 - d;
-		if (mask & 1UL << (3 + d))
-			return 3 + d;
-	}
-	return 0;
-}
-
-/*
- * With an empty config Intel PT traces nothing useful. Turns on branches, time stamps, and MTC and
- * PSB packets about as often as perf does (its intel_pt_default_config()).
- */
-static void apply_pt_defaults(const struct event_env *env, const struct pmu *pmu,
-			      struct event_spec *spec)
-{
-	unsigned long periods;
-
-	set_default(pmu, "tsc", 1, spec);
-	periods = read_cap(env, pmu, "mtc_periods", 16);
-	if (read_cap(env, pmu, "mtc", 10) == 1 && periods) {
-		set_default(pmu, "mtc", 1, spec);
-		set_default(pmu, "mtc_period", pick_period(periods), spec);
-	}
-	periods = read_cap(env, pmu, "psb_periods", 16);
-	if (read_cap(env, pmu, "psb_cyc", 10) == 1 && periods)
-		set_default(pmu, "psb_period", pick_period(periods), spec);
-	if (find_format(pmu, "pt") && find_format(pmu, "branch")) {
-		set_default(pmu, "pt", 1, spec);
-		set_default(pmu, "branch", 1, spec);
-	}
-}
-
 /*
  * Whether the user's term @key fills a '?' of the alias: apply_alias() has applied it, and it need
  * not be a term of the format.
@@ -278,7 +190,7 @@ static bool is_parameter(const struct term_list *alias, const char *key)
 static int apply_term(const struct pmu *pmu, const struct term *term, const struct term_list *alias,
 		      struct event_spec *spec, struct error *err)
 {
-	const struct pmu_format *format = find_format(pmu, term->key);
+	const struct pmu_format *format = pmu_format_find(pmu, term->key);
 
 	if (is_parameter(alias, term->key))
 		return 0;
@@ -343,6 +255,27 @@ static int apply_event(const struct event_env *env, const struct pmu *pmu,
 	return 0;
 }
 
+/* Keeps what the recorder needs of the PMU. */
+static int keep_pmu(const struct event_env *env, const struct pmu *pmu, struct event_spec *spec,
+		    struct error *err)
+{
+	if (pmu->cpus) {
+		spec->core = pmu->core || pmu_aux_follows_tasks(pmu);
+		free(spec->cpus);
+		spec->cpus = strdup(pmu->cpus);
+		if (!spec->cpus)
+			return error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+	}
+	spec->aux = pmu_has_aux(env, pmu, spec->attr.config);
+	if (spec->aux) {
+		free(spec->pmu);
+		spec->pmu = strdup(pmu->name);
+		if (!spec->pmu)
+			return error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+	}
+	return 0;
+}
+
 int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct term_list *terms,
 	      struct event_spec *spec, const char **ret_at, struct error *err)
 {
@@ -352,23 +285,27 @@ int pmu_apply(const struct event_env *env, const struct pmu *pmu, const struct t
 
 	*ret_at = NULL;
 	spec->attr.type = pmu->type;
-	if (has_defaults(pmu))
-		apply_pt_defaults(env, pmu, spec);
+	pmu_aux_defaults(env, pmu, spec);
 	rc = apply_common(terms, spec, ret_at, err);
 	if (!rc)
 		rc = apply_event(env, pmu, terms, spec, &alias, &event, ret_at, err);
 	for (size_t i = 0; !rc && i < terms->count; i++) {
 		*ret_at = terms->items[i].at;
-		if (&terms->items[i] != event && !term_is_common(&terms->items[i]))
+		if (&terms->items[i] != event && !term_is_common(&terms->items[i]) &&
+		    !names_sink(&terms->items[i]))
 			rc = apply_term(pmu, &terms->items[i], &alias, spec, err);
 	}
+	for (size_t i = 0; !rc && i < terms->count; i++) {
+		*ret_at = terms->items[i].at;
+		if (names_sink(&terms->items[i]))
+			rc = pmu_aux_sink(env, pmu, &terms->items[i], spec, err);
+	}
 	term_list_release(&alias);
-	if (!rc && pmu->cpus) {
-		spec->core = pmu->core;
-		free(spec->cpus);
-		spec->cpus = strdup(pmu->cpus);
-		if (!spec->cpus)
-			rc = error_sys(err, -ENOMEM, "PMU '%s'", pmu->name);
+	if (!rc)
+		rc = keep_pmu(env, pmu, spec, err);
+	if (!rc && spec->aux) {
+		*ret_at = NULL;
+		rc = pmu_aux_finish(env, pmu, terms, spec, err);
 	}
 	return rc;
 }

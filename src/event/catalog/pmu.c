@@ -104,14 +104,26 @@ static bool pmu_path(const struct event_env *env, const char *pmu, const char *w
 	return n > 0 && (size_t)n < size;
 }
 
-static int pmu_read(const struct event_env *env, const char *pmu, const char *what, char *out,
-		    size_t size)
+int pmu_read(const struct event_env *env, const char *name, const char *file, char *out,
+	     size_t size)
 {
 	char path[PATH_MAX];
 
-	if (!pmu_path(env, pmu, what, path, sizeof(path)))
+	if (!pmu_path(env, name, file, path, sizeof(path)))
 		return -ENOENT;
 	return read_small_file(path, out, size);
+}
+
+int pmu_list(const struct event_env *env, const char *name, const char *folder,
+	     struct name_list *ret)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (!pmu_path(env, name, folder, path, sizeof(path)))
+		return 0;
+	rc = name_list_read_dir(ret, path);
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int pmu_names(const struct event_env *env, struct name_list *ret)
@@ -173,12 +185,8 @@ static int load_formats(const struct event_env *env, struct pmu *pmu, struct err
 	char path[PATH_MAX], text[SYSFS_TEXT_SIZE];
 	struct name_list names = {0};
 	struct pmu_format *format;
-	int rc = 0;
+	int rc = pmu_list(env, pmu->name, "format", &names);
 
-	if (!pmu_path(env, pmu->name, "format", path, sizeof(path)))
-		return 0;
-	if (name_list_read_dir(&names, path) == -ENOMEM)
-		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < names.count; i++) {
 		snprintf(path, sizeof(path), "format/%s", names.names[i]);
 		if (pmu_read(env, pmu->name, path, text, sizeof(text)) < 0)
@@ -250,6 +258,25 @@ int pmu_load(const struct event_env *env, const char *name, struct pmu *ret, str
 	return 0;
 }
 
+const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name)
+{
+	for (size_t i = 0; i < pmu->nr_formats; i++) {
+		if (strcmp(pmu->formats[i].name, name) == 0)
+			return &pmu->formats[i];
+	}
+	return NULL;
+}
+
+uint64_t pmu_bits_spread(uint64_t bits, uint64_t value)
+{
+	uint64_t ret = 0;
+
+	for (; bits; bits &= bits - 1, value >>= 1)
+		if (value & 1)
+			ret |= bits & -bits;
+	return ret;
+}
+
 void pmu_release(struct pmu *pmu)
 {
 	for (size_t i = 0; i < pmu->nr_formats; i++)
@@ -306,13 +333,9 @@ static bool is_alias_name(const char *name)
 
 int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_list *ret)
 {
-	char path[PATH_MAX];
 	size_t kept = ret->count;
-	int rc;
+	int rc = pmu_list(env, pmu, "events", ret);
 
-	if (!pmu_path(env, pmu, "events", path, sizeof(path)))
-		return 0;
-	rc = name_list_read_dir(ret, path);
 	for (size_t i = kept; i < ret->count; i++) {
 		if (is_alias_name(ret->names[i]))
 			ret->names[kept++] = ret->names[i];
@@ -320,7 +343,7 @@ int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_li
 			free(ret->names[i]);
 	}
 	ret->count = kept;
-	return rc == -ENOMEM ? rc : 0;
+	return rc;
 }
 
 static int alias_text(const struct event_env *env, const char *pmu, const char *alias, char *out,

@@ -85,6 +85,23 @@ int pmu_alias_names(const struct event_env *env, const char *pmu, struct name_li
 int pmu_alias_terms(const struct event_env *env, const struct pmu *pmu, const char *alias,
 		    struct term_list *ret, struct error *err);
 
+/* Returns the format of a term, or NULL. */
+const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name);
+
+/* Returns the bits of @value at the places of @bits, lowest first. */
+uint64_t pmu_bits_spread(uint64_t bits, uint64_t value);
+
+/*
+ * Reads a file of the PMU @name into @out, as read_small_file() does; -ENOENT for a name that no
+ * PMU can have.
+ */
+int pmu_read(const struct event_env *env, const char *name, const char *file, char *out,
+	     size_t size);
+
+/* Lists the files in a folder of the PMU, sorted; none without the folder. Returns 0 or -ENOMEM. */
+int pmu_list(const struct event_env *env, const char *name, const char *folder,
+	     struct name_list *ret);
+
 /*
  * Applies to @spec, in this order: type and CPUs of the PMU, its defaults, terms like config=, an
  * alias, and the PMU's own terms, which override the alias. Returns 0, -ENOENT (unknown term),

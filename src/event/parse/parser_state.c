@@ -13,8 +13,11 @@ struct draft *parser_add(struct parser *parser, const struct event_words *words)
 	if (array_grow(&parser->drafts, &parser->cap, parser->count + 1, sizeof(*parser->drafts)))
 		return NULL;
 	draft = &parser->drafts[parser->count];
-	*draft = (struct draft){
-		.spec = {.callgraph = -1, .time = -1, .inherit = -1, .overwrite = -1}};
+	*draft = (struct draft){.spec = {.callgraph = -1,
+					 .time = -1,
+					 .inherit = -1,
+					 .overwrite = -1,
+					 .exclude_guest = -1}};
 	/* As perf: a host's profile leaves its guests out unless :G or a level asks for them. */
 	draft->spec.attr.flags = PD_ATTR_EXCLUDE_GUEST;
 	draft->spec.leader = (int)parser->count;

@@ -309,7 +309,9 @@ int place_find(struct parser *parser, const struct place_text *text, char **ret_
 	}
 	if (!rc)
 		rc = symbols->find(file, text->name, &symbol, &err);
-	if (!rc && symbol.size && text->plus >= symbol.size)
+	/* The kernel's sizes end at the next symbol, which may be a label inside of the function.
+	 */
+	if (!rc && file && symbol.size && text->plus >= symbol.size)
 		rc = error_set(&err, -EINVAL,
 			       "'%.128s' has only %llu bytes: offset %llu is beyond its end",
 			       text->name, (unsigned long long)symbol.size,

@@ -11,6 +11,7 @@ void event_spec_release(struct event_spec *spec)
 	free(spec->name);
 	free(spec->filter);
 	free(spec->cpus);
+	free(spec->pmu);
 	free(spec->place.file);
 }
 

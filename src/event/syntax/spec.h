@@ -21,6 +21,11 @@ struct event_env {
 	const char *sysfs;		     /* NULL: /sys */
 	const char *tracefs;		     /* NULL: where it is mounted (libtracefs) */
 	const struct event_symbols *symbols; /* NULL: no function is found by name */
+	/*
+	 * Asks the kernel whether the PMU of number @type has an AUX area, for a PMU that is not
+	 * known by its name. NULL: it has none.
+	 */
+	bool (*has_aux)(uint32_t type);
 };
 
 /* The place of an event in a file, or of a kprobe in the kernel. */
@@ -42,19 +47,26 @@ struct event_spec {
 	/*
 	 * Set: type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, branch_sample_type,
 	 * aux_*; period or freq if a term sets it. Tracepoints, breakpoints and probes have period
-	 * 1; without explicit_period this is a default, which -c and -F replace. Sizes and
-	 * sample_type are 0. config1 of a uprobe, the path for the kernel, is 0.
+	 * 1, and arm_spe the shortest; without explicit_period this is a default, which -c and -F
+	 * replace. Sizes are 0, and sample_type, too, but for what readers of an AUX event need.
+	 * config1 of a uprobe, the path for the kernel, is 0.
 	 */
 	struct pd_attr attr;
 	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
 	char *filter; /* of a tracepoint or a probe, or NULL */
 	struct event_place place;
-	bool each;	      /* each event is a sample, unless -c, -F or a term sets a period */
-	char *cpus;	      /* of its PMU: open on these CPUs only; NULL: any */
-	bool core;	      /* its PMU also counts tasks, while they run on @cpus */
-	bool explicit_period; /* attr.sample_period (or freq) was set by a term */
-	bool precise_max;     /* :P or "highest": the recorder tries 3, 2, 1, 0 */
-	bool modifier_given;  /* :u, :k, …: do not change privilege on fallback */
+	bool each;		/* each event is a sample, unless -c, -F or a term sets a period */
+	char *cpus;		/* of its PMU: open on these CPUs only; NULL: any */
+	bool core;		/* its PMU also counts tasks, while they run on @cpus */
+	bool aux;		/* its PMU writes a trace into an AUX area */
+	char *pmu;		/* with @aux: the name of its PMU; else NULL */
+	uint64_t aux_by_cpu;	/* with @aux: bits of config that are set if rings are by CPU */
+	uint64_t aux_unsampled; /* with @aux: bits of config that are cleared for --aux-sample */
+	int exclude_guest;	/* with @aux: 0 no, 1 yes, whatever modifiers say; -1 as they say */
+	bool aux_size_given;	/* attr.aux_sample_size was set by a term */
+	bool explicit_period;	/* attr.sample_period (or freq) was set by a term */
+	bool precise_max;	/* :P or "highest": the recorder tries 3, 2, 1, 0 */
+	bool modifier_given;	/* :u, :k, …: do not change privilege on fallback */
 	bool weak_group, pinned_group;
 	bool sample_read; /* :S: the group's counts in each sample of the leader */
 	int leader;	  /* index of the group's leader in the list, own index without group */

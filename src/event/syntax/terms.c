@@ -376,9 +376,11 @@ static int set_aux(struct event_spec *spec, const struct term *term, enum setter
 	}
 	if (setter == SET_AUX_SAMPLE_SIZE) {
 		rc = number_up_to(term, true, UINT32_MAX, &v, err);
-		if (!rc)
-			spec->attr.aux_sample_size = (uint32_t)v;
-		return rc;
+		if (rc)
+			return rc;
+		spec->attr.aux_sample_size = (uint32_t)v;
+		spec->aux_size_given = true;
+		return 0;
 	}
 	rc = term_number(term, &v, err);
 	if (rc)

@@ -467,6 +467,19 @@ static void visit_line(struct locate_search *s, const struct kallsyms_line *line
 	add_match(s, &match);
 }
 
+/* Bytes from @address to the next function, as in perf; 0: there is none. */
+static uint64_t kernel_function_size(const struct buf *text, uint64_t address)
+{
+	struct kallsyms_line line;
+	uint64_t next = UINT64_MAX;
+	size_t pos = 0;
+
+	while (kallsyms_next(text, &pos, &line))
+		if (line.addr > address && line.addr < next && kallsyms_is_code(&line))
+			next = line.addr;
+	return next == UINT64_MAX ? 0 : next - address;
+}
+
 static int find_in_kernel(const char *name, struct event_symbol *ret, struct error *err)
 {
 	struct kallsyms_line line;
@@ -509,6 +522,8 @@ static int find_in_kernel(const char *name, struct event_symbol *ret, struct err
 			.address = s.found[0].address,
 			.fixed = true,
 		};
+		if (ret->function)
+			ret->size = kernel_function_size(&text, ret->address);
 	}
 	buf_release(&text);
 	return rc;
