@@ -28,6 +28,8 @@ static const struct optional_part optional_parts[] = {
 	{IN_FLAGS, PD_ATTR_REMOVE_ON_EXEC, "5.13",
 	 "a breakpoint keeps its address after its process executes another program"},
 	{IN_FLAGS, PD_ATTR_BUILD_ID, "5.12", "files that change later are not noticed"},
+	{IN_FLAGS, PD_ATTR_TEXT_POKE, "5.9",
+	 "code that the kernel changes is decoded as it was at first"},
 	{IN_FLAGS, PD_ATTR_CGROUP, "5.7", "cgroups made while recording are not named"},
 	{IN_FLAGS, PD_ATTR_BPF_EVENT, "5.1", "BPF programs loaded while recording are not named"},
 	{IN_FLAGS, PD_ATTR_KSYMBOL, "5.1", "kernel text made while recording is not named"},

@@ -29,6 +29,8 @@
 static void close_fds(struct opened *o)
 {
 	for (size_t i = 0; i < o->nr_rings; i++) {
+		perf_event_unmap_aux(o->rings[i].aux, o->rings[i].aux_size);
+		o->rings[i].aux = NULL;
 		perf_event_unmap(o->rings[i].memory, o->rings[i].data_size);
 		o->rings[i].memory = NULL;
 		o->rings[i].nr_fds = 0;
@@ -203,6 +205,15 @@ static int explain_files(const struct opened *o, const struct plan *plan, int rc
 		plural_s(places), tasks, (unsigned long long)have, need);
 }
 
+/* Maps the AUX area at the descriptor that has the ring. */
+static int map_aux(struct open_ring *ring, const struct plan *plan, int fd)
+{
+	ring->aux_size = plan->aux_size;
+	return perf_event_map_aux(
+		fd, ring->memory, ring->data_size, ring->aux_size,
+		plan->aux_mode == AUX_FULL ? PERF_EVENT_CONSUME : PERF_EVENT_OVERWRITE, &ring->aux);
+}
+
 /* Maps the ring with its first event, and sends the records of its other events there. */
 static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
 {
@@ -211,9 +222,16 @@ static int map_ring(struct opened *o, const struct plan *plan, const struct open
 		ring->kind == RING_OVERWRITTEN ? PERF_EVENT_OVERWRITE : PERF_EVENT_CONSUME;
 	int rc;
 
-	ring->data_size = ring->kind == RING_SIDEBAND ? plan->sideband_size : plan->ring_size;
-	rc = ring->memory ? perf_event_set_output(f->fd, ring->fds[0])
-			  : perf_event_map(f->fd, ring->data_size, access, &ring->memory);
+	if (ring->memory) {
+		rc = perf_event_set_output(f->fd, ring->fds[0]);
+	} else {
+		ring->data_size = ring->kind == RING_SIDEBAND || ring->kind == RING_AUX
+					  ? plan->sideband_size
+					  : plan->ring_size;
+		rc = perf_event_map(f->fd, ring->data_size, access, &ring->memory);
+		if (!rc && ring->kind == RING_AUX)
+			rc = map_aux(ring, plan, f->fd);
+	}
 	if (!rc)
 		ring->fds[ring->nr_fds++] = f->fd;
 	return rc;
@@ -286,20 +304,35 @@ static void say_gone(const struct opened *o, const struct plan *plan,
 	}
 }
 
+static int explain_filter(const struct plan_event *event, int rc, struct error *err)
+{
+	if (event->aux && rc == -EOPNOTSUPP)
+		return error_set(err, rc,
+				 "%s cannot have the filter '%s': a filter in a file needs events "
+				 "that follow tasks (no -a, no -C), and not all hardware has "
+				 "start and stop",
+				 event->name, event->filter);
+	if (event->aux && rc == -EINVAL)
+		return error_set(err, rc,
+				 "the kernel refuses the filter '%s' for %s: addresses must be in "
+				 "what the event traces, the kernel (:k) or programs (:u)",
+				 event->filter, event->name);
+	if (rc == -EINVAL)
+		return error_set(err, rc,
+				 "the kernel refuses the filter '%s' for %s: its fields are in the "
+				 "format file of the tracepoint",
+				 event->filter, event->name);
+	return error_sys(err, rc, "filter '%s' for %s", event->filter, event->name);
+}
+
 static int set_filters(struct opened *o, const struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < o->nr_fds; i++) {
 		const struct plan_event *event = &plan->events[o->fds[i].event];
 		int rc = event->filter ? perf_event_set_filter(o->fds[i].fd, event->filter) : 0;
 
-		if (rc == -EINVAL)
-			return error_set(
-				err, rc,
-				"the kernel refuses the filter '%s' for %s: its fields are in "
-				"the format file of the tracepoint",
-				event->filter, event->name);
 		if (rc)
-			return error_sys(err, rc, "filter '%s' for %s", event->filter, event->name);
+			return explain_filter(event, rc, err);
 	}
 	return 0;
 }
@@ -316,6 +349,13 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 				 "raise one of them, or use CAP_IPC_LOCK",
 				 (unsigned long long)limits->mlock_kb,
 				 (unsigned long long)limits->memlock);
+	if (rc == -EOPNOTSUPP || (rc == -ENOMEM && plan->aux_mode))
+		return error_set(err, rc,
+				 rc == -ENOMEM ? "no memory for %zu AUX area%s of %llu KB: give a "
+						 "smaller size with -m ,SIZE"
+					       : "the PMU has no AUX area (%zu area%s of %llu KB)",
+				 plan_aux_areas(plan), plural_s(plan_aux_areas(plan)),
+				 (unsigned long long)plan->aux_size / 1024);
 	if (rc == -ENOMEM)
 		return error_set(
 			err, rc, "no memory for %zu ring%s of %llu %s: give a smaller size with -m",
@@ -329,9 +369,12 @@ static int explain_map(const struct plan *plan, const struct limits *limits, int
 static bool halve_rings(struct plan *plan, size_t page_size)
 {
 	uint64_t ring = plan->ring_size, sideband = plan->sideband_size;
+	bool aux = plan->aux_size > page_size;
 
-	if (ring <= page_size && sideband <= page_size)
+	if (ring <= page_size && sideband <= page_size && !aux)
 		return false;
+	if (aux)
+		plan_set_aux_size(plan, plan->aux_size / 2);
 	plan_set_ring_size(plan, ring > page_size ? ring / 2 : ring,
 			   sideband > page_size ? sideband / 2 : sideband);
 	return true;

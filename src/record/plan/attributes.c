@@ -153,6 +153,35 @@ static void set_level(struct pd_attr *attr, const struct plan_opts *opts)
 		attr->flags = (attr->flags & ~PD_ATTR_EXCLUDE_KERNEL) | PD_ATTR_EXCLUDE_USER;
 }
 
+/*
+ * An AUX event takes no samples: its records say where its trace is. Only arm_spe has a period,
+ * which its term, -c or its default sets. Trace is decoded with the switches of tasks. As perf,
+ * intel_pt_recording_options() and its like.
+ */
+static void complete_aux(struct plan_event *event, const struct event_spec *spec,
+			 const struct attributes_common *c)
+{
+	struct pd_attr *attr = &event->attr;
+
+	attr->flags &= ~(PD_ATTR_FREQ | PD_ATTR_WRITE_BACKWARD);
+	if (!attr->sample_period)
+		attr->sample_period = 1;
+	else if (!spec->explicit_period && c->opts->sample.period)
+		attr->sample_period = c->opts->sample.period;
+	if (c->by_cpu)
+		attr->config |= spec->aux_by_cpu;
+	if (c->aux_samples)
+		attr->config &= ~spec->aux_unsampled;
+	attr->flags |= PD_ATTR_CONTEXT_SWITCH;
+	if (!spec->modifier_given || spec->exclude_guest > 0)
+		attr->flags |= PD_ATTR_EXCLUDE_GUEST;
+	if (spec->exclude_guest == 0)
+		attr->flags &= ~PD_ATTR_EXCLUDE_GUEST;
+	if (spec->inherit == 0)
+		attr->flags &= ~PD_ATTR_INHERIT;
+	set_level(attr, c->opts);
+}
+
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *c, struct error *err)
 {
@@ -161,7 +190,13 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 
 	set_common(attr, c);
 	set_start(event, c);
+	if (spec->aux) {
+		complete_aux(event, spec, c);
+		return 0;
+	}
 	set_rate(attr, spec, c);
+	if (attr->aux_sample_size)
+		attr->sample_type |= PERF_SAMPLE_AUX;
 	if (attr->flags & PD_ATTR_FREQ || c->opts->sample.add_period)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (is_tracepoint(attr))

@@ -19,7 +19,9 @@ struct attributes_common {
 	bool inherit;
 	enum plan_target target;
 	bool delayed;
-	bool data_maps; /* for the dummy: sideband has maps without PROT_EXEC, too */
+	bool by_cpu;	  /* rings are by CPU, not by task */
+	bool aux_samples; /* samples have trace */
+	bool data_maps;	  /* for the dummy: sideband has maps without PROT_EXEC, too */
 };
 
 /*

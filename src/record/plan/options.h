@@ -50,11 +50,31 @@ struct sample_opts {
 	int clockid;
 };
 
+/* Rings whose AUX data a snapshot writes, and how much of them. */
+enum aux_scope {
+	AUX_SCOPE_AREA,	  /* the newest bytes of all rings together, up to the size of one area */
+	AUX_SCOPE_ACTIVE, /* only rings whose event was active at the request */
+	AUX_SCOPE_WINDOW, /* the last @window of each ring */
+	AUX_SCOPE_ALL,	  /* all new bytes */
+};
+
+/* The AUX areas, where hardware writes its trace. Sizes are in bytes. */
+struct aux_opts {
+	uint64_t size;		/* -m DATA,AUX: of an AUX area, a power of two; 0: the default */
+	bool snapshot;		/* -S, or -M */
+	uint64_t snapshot_size; /* -S SIZE: of each ring; 0: all of it */
+	bool at_exit;		/* -S with 'e': take a snapshot at the end, too */
+	uint64_t sample_size;	/* --aux-sample: of trace in each sample; 0: not given */
+	enum aux_scope scope;	/* --snapshot-scope */
+	uint64_t window;	/* of AUX_SCOPE_WINDOW, ns */
+};
+
 /* All inputs of the plan. */
 struct plan_opts {
 	struct event_list events; /* empty: the best clock of the machine */
 	struct target_opts target;
 	struct sample_opts sample;
+	struct aux_opts aux;
 	unsigned int delay_ms; /* -D */
 	bool start_disabled;   /* -D -1: until a command enables the events */
 
@@ -137,6 +157,12 @@ struct record_opts {
 #define RECORD_FREQUENCY      4000u  /* Hz, as perf */
 #define RECORD_RING_SIZE      (8ull << 20)
 #define RECORD_FLUSH_MS	      1000u
+/* An AUX area, if as much as the user likes may be locked; and otherwise. Both as perf's. */
+#define RECORD_AUX_SIZE	     (4ull << 20)
+#define RECORD_AUX_SIZE_USER (128ull << 10)
+/* Trace in a sample, bytes; a sample has at most 64 KB. Both as perf's. */
+#define RECORD_AUX_SAMPLE     4096u
+#define RECORD_AUX_SAMPLE_MAX (60u << 10)
 /* For reader threads: SCHED_FIFO, or this nice value if that is not allowed. */
 #define RECORD_REALTIME	   1
 #define RECORD_NICE_READER (-20)

@@ -114,6 +114,8 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
 	event->weak_group = spec->weak_group;
+	event->aux = spec->aux;
+	event->pmu = spec->pmu;
 	event->leader = (unsigned int)spec->leader;
 	if (event->leader != plan->nr - 1) {
 		event->members = 0;
@@ -140,13 +142,29 @@ static int plan_events(struct plan *plan, const struct event_list *list,
 	return rc;
 }
 
+/* Whether decoders of a trace need to know when the kernel changes its own code. */
+static bool traces_kernel_code(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_event *event = &plan->events[i];
+
+		if (event->aux && event->pmu && !strcmp(event->pmu, "intel_pt") &&
+		    !(event->attr.flags & PD_ATTR_EXCLUDE_KERNEL))
+			return true;
+	}
+	return false;
+}
+
 static int plan_sideband(struct plan *plan, const struct attributes_common *common,
 			 struct error *err)
 {
+	bool pokes = plan->target == TARGET_CPUS && traces_kernel_code(plan);
 	struct plan_event *event = plan_push(plan);
 
 	if (!event || attributes_dummy(event, common))
 		return error_set(err, -ENOMEM, "out of memory");
+	if (pokes)
+		event->attr.flags |= PD_ATTR_TEXT_POKE;
 	return 0;
 }
 
@@ -162,6 +180,14 @@ static bool needs_data_maps(const struct plan *plan, const struct plan_opts *opt
 	return opts->sample.add_address;
 }
 
+static bool any_aux_samples(const struct event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->specs[i].attr.aux_sample_size)
+			return true;
+	return false;
+}
+
 static int plan_what(struct plan *plan, const struct plan_opts *opts, const struct limits *limits,
 		     const struct messages *messages, struct error *err)
 {
@@ -174,6 +200,8 @@ static int plan_what(struct plan *plan, const struct plan_opts *opts, const stru
 		.inherit = !opts->target.no_inherit && plan->target != TARGET_CPUS,
 		.target = plan->target,
 		.delayed = plan->delayed,
+		.by_cpu = !plan->task_rings,
+		.aux_samples = any_aux_samples(list) && !opts->aux.snapshot,
 	};
 	int rc = 0;
 
@@ -217,7 +245,8 @@ bool plan_data_maps(const struct plan *plan)
 static uint64_t ring_size_beside(const struct plan *plan, const struct limits *limits,
 				 uint64_t sideband)
 {
-	uint64_t all = plan_places(plan) * (sideband + limits->page_size);
+	uint64_t all = plan_places(plan) * (sideband + limits->page_size) +
+		       plan_aux_areas(plan) * (sideband + limits->page_size + plan->aux_size);
 	size_t rings = plan_sample_rings(plan);
 
 	return limits_ring_size(limits, RECORD_RING_SIZE, rings, rings ? all / rings : 0,
@@ -245,6 +274,32 @@ static void set_default_sizes(struct plan *plan, const struct limits *limits)
 	plan_set_ring_size(plan, best, best_sideband);
 }
 
+/* Chooses how AUX areas are read, and their size. */
+static void plan_aux(struct plan *plan, const struct limits *limits)
+{
+	const struct aux_opts *opts = &plan->opts->aux;
+	uint64_t size =
+		limits->ipc_lock || limits->paranoid < 0 ? RECORD_AUX_SIZE : RECORD_AUX_SIZE_USER;
+	bool samples = false;
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		if (plan->events[i].aux)
+			plan->aux_mode = AUX_FULL;
+		samples |= plan->events[i].attr.aux_sample_size;
+	}
+	if (plan->aux_mode == AUX_NONE)
+		return;
+	if (opts->snapshot)
+		plan->aux_mode = AUX_SNAPSHOT;
+	else if (samples)
+		plan->aux_mode = AUX_SAMPLE;
+	if (opts->size)
+		size = opts->size;
+	while (size < opts->snapshot_size)
+		size *= 2;
+	plan_set_aux_size(plan, size);
+}
+
 int plan_new(const struct plan_opts *opts, const struct limits *limits,
 	     const struct messages *messages, struct plan **ret, struct error *err)
 {
@@ -264,6 +319,7 @@ int plan_new(const struct plan_opts *opts, const struct limits *limits,
 		plan_free(plan);
 		return rc;
 	}
+	plan_aux(plan, limits);
 	if (opts->ring_size)
 		plan_set_ring_size(plan, opts->ring_size, PLAN_SIDEBAND_SIZE);
 	else
@@ -334,6 +390,8 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 			[RING_SAMPLES] = bytes / 4 < WAKE_MAX ? bytes / 4 : WAKE_MAX,
 			[RING_OVERWRITTEN] = bytes,
 			[RING_SIDEBAND] = PLAN_SIDEBAND_WAKE,
+			/* The area has a watermark of its own: plan_set_aux_size(). */
+			[RING_AUX] = plan->aux_mode == AUX_FULL ? sideband / 4 : PLAN_SIDEBAND_WAKE,
 		};
 
 		event->attr.flags |= PD_ATTR_WATERMARK;
@@ -346,6 +404,18 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 	}
 }
 
+/*
+ * With a full trace, a quarter of the area wakes the reader; the rest holds what comes until it
+ * runs. (The kernel's default is half.)
+ */
+void plan_set_aux_size(struct plan *plan, uint64_t bytes)
+{
+	plan->aux_size = bytes;
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->events[i].aux && plan->aux_mode == AUX_FULL)
+			plan->events[i].attr.aux_watermark = (uint32_t)(bytes / 4);
+}
+
 size_t plan_places(const struct plan *plan)
 {
 	size_t tasks = plan->tasks.nr ? plan->tasks.nr : 1;
@@ -355,13 +425,13 @@ size_t plan_places(const struct plan *plan)
 
 enum ring_kind plan_ring_kind(const struct plan_event *event)
 {
-	return event->dummy ? RING_SIDEBAND : event->overwrite ? RING_OVERWRITTEN : RING_SAMPLES;
+	if (event->dummy || event->aux)
+		return event->dummy ? RING_SIDEBAND : RING_AUX;
+	return event->overwrite ? RING_OVERWRITTEN : RING_SAMPLES;
 }
 
-size_t plan_sample_rings(const struct plan *plan)
+static void count_rings(const struct plan *plan, size_t ret[RING_KINDS])
 {
-	size_t rings = 0;
-
 	for (size_t place = 0; place < plan_places(plan); place++) {
 		int cpu = plan->task_rings ? -1 : plan->cpus.ids[place];
 		bool used[RING_KINDS] = {0};
@@ -369,9 +439,25 @@ size_t plan_sample_rings(const struct plan *plan)
 		for (size_t i = 0; i < plan->nr; i++)
 			if (plan_wants(plan, &plan->events[i], cpu))
 				used[plan_ring_kind(&plan->events[i])] = true;
-		rings += (size_t)used[RING_SAMPLES] + used[RING_OVERWRITTEN];
+		for (int kind = 0; kind < RING_KINDS; kind++)
+			ret[kind] += used[kind];
 	}
-	return rings;
+}
+
+size_t plan_sample_rings(const struct plan *plan)
+{
+	size_t rings[RING_KINDS] = {0};
+
+	count_rings(plan, rings);
+	return rings[RING_SAMPLES] + rings[RING_OVERWRITTEN];
+}
+
+size_t plan_aux_areas(const struct plan *plan)
+{
+	size_t rings[RING_KINDS] = {0};
+
+	count_rings(plan, rings);
+	return rings[RING_AUX];
 }
 
 bool plan_overwrites(const struct plan *plan)

@@ -26,6 +26,7 @@ enum ring_kind {
 	RING_SAMPLES,
 	RING_OVERWRITTEN, /* an overwrite ring of samples (--overwrite) */
 	RING_SIDEBAND,
+	RING_AUX, /* of events with an AUX area, which is mapped beside it */
 	RING_KINDS,
 };
 
@@ -35,6 +36,14 @@ enum ring_kind {
 
 /* Bytes of sideband that wake the reader: less than the records of the smallest exec. */
 #define PLAN_SIDEBAND_WAKE 256u
+
+/* How the AUX areas of a recording are read. */
+enum aux_mode {
+	AUX_NONE,     /* no event has one */
+	AUX_FULL,     /* all trace is recorded */
+	AUX_SNAPSHOT, /* the hardware overwrites the oldest; snapshots read the newest */
+	AUX_SAMPLE,   /* the same; the kernel copies the newest into samples */
+};
 
 enum plan_target {
 	TARGET_COMMAND, /* the workload and its children */
@@ -55,6 +64,8 @@ struct plan_event {
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
 	bool dummy;	      /* for sideband alone */
 	bool overwrite;	      /* its samples go to overwrite rings */
+	bool aux;	      /* its PMU writes a trace into an AUX area */
+	const char *pmu;      /* with @aux: the name of its PMU; the options' */
 	bool precise_max;     /* lower attr's precise_ip until the kernel accepts it */
 	bool modifier_given;  /* the user gave :u, :k, …: do not change them */
 	bool weak_group;      /* split the group if the kernel refuses it */
@@ -68,16 +79,18 @@ struct plan {
 	enum plan_target target;
 	struct plan_event *events; /* the dummy is the last */
 	size_t nr, capacity;
-	struct cpus cpus;	   /* one ring each; empty: one ring a task, on any CPU */
-	struct cpus sampled;	   /* the CPUs that the user wants; the dummy is on all of cpus */
-	struct tasks tasks;	   /* TARGET_COMMAND: the command, see plan_set_command() */
-	struct tasks processes;	   /* -p: all their threads are among the tasks */
-	bool task_rings;	   /* rings are by task, not by CPU */
-	bool delayed;		   /* enabled by a timer or a command */
-	bool unbuffered;	   /* each record wakes the reader */
-	bool raise_files;	   /* RLIMIT_NOFILE may be raised for the descriptors */
-	uint64_t ring_size;	   /* bytes of data in a ring of samples */
-	uint64_t sideband_size;	   /* bytes of data in a ring of sideband */
+	struct cpus cpus;	/* one ring each; empty: one ring a task, on any CPU */
+	struct cpus sampled;	/* the CPUs that the user wants; the dummy is on all of cpus */
+	struct tasks tasks;	/* TARGET_COMMAND: the command, see plan_set_command() */
+	struct tasks processes; /* -p: all their threads are among the tasks */
+	bool task_rings;	/* rings are by task, not by CPU */
+	bool delayed;		/* enabled by a timer or a command */
+	bool unbuffered;	/* each record wakes the reader */
+	bool raise_files;	/* RLIMIT_NOFILE may be raised for the descriptors */
+	uint64_t ring_size;	/* bytes of data in a ring of samples */
+	uint64_t sideband_size; /* bytes of data in a ring of sideband, and of AUX events */
+	enum aux_mode aux_mode;
+	uint64_t aux_size;	   /* bytes of an AUX area */
 	size_t online;		   /* CPUs online */
 	size_t descriptors_beside; /* descriptors of other plans and workers, open or not yet */
 };
@@ -108,6 +121,9 @@ int plan_list_threads(struct plan *plan);
 /* Sets the data sizes of sample and sideband rings, in bytes, and the watermarks. */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 
+/* Sets the size of AUX areas, in bytes, and their watermark. */
+void plan_set_aux_size(struct plan *plan, uint64_t bytes);
+
 /* Returns the number of places: CPUs, or tasks with task_rings. */
 size_t plan_places(const struct plan *plan);
 
@@ -116,6 +132,9 @@ enum ring_kind plan_ring_kind(const struct plan_event *event);
 
 /* Returns the number of rings of samples, overwrite rings included. */
 size_t plan_sample_rings(const struct plan *plan);
+
+/* Returns the number of AUX areas. */
+size_t plan_aux_areas(const struct plan *plan);
 
 /* Whether any event writes to an overwrite ring. */
 bool plan_overwrites(const struct plan *plan);

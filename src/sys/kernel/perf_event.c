@@ -84,6 +84,28 @@ void perf_event_unmap(void *map, size_t data_size)
 		munmap(map, (size_t)sysconf(_SC_PAGESIZE) + data_size);
 }
 
+int perf_event_map_aux(int fd, void *ring, size_t data_size, size_t size,
+		       enum perf_event_access access, void **ret)
+{
+	struct perf_event_mmap_page *page = ring;
+	int prot = access == PERF_EVENT_OVERWRITE ? PROT_READ : PROT_READ | PROT_WRITE;
+	void *map;
+
+	page->aux_offset = (uint64_t)sysconf(_SC_PAGESIZE) + data_size;
+	page->aux_size = size;
+	map = mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)page->aux_offset);
+	if (map == MAP_FAILED)
+		return -errno;
+	*ret = map;
+	return 0;
+}
+
+void perf_event_unmap_aux(void *aux, size_t size)
+{
+	if (aux)
+		munmap(aux, size);
+}
+
 int perf_event_read(int fd, uint64_t *ret, size_t words)
 {
 	ssize_t n = read(fd, ret, words * sizeof(*ret));

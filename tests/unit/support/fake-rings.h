@@ -103,6 +103,17 @@ void perf_event_unmap(void *map, size_t data_size)
 	free(map);
 }
 
+/* No PMU of these rings has an AUX area. */
+int perf_event_map_aux(int fd, void *ring, size_t data_size, size_t size,
+		       enum perf_event_access access, void **ret)
+{
+	return -EOPNOTSUPP;
+}
+
+void perf_event_unmap_aux(void *aux, size_t size)
+{
+}
+
 int perf_event_read(int fd, uint64_t *ret, size_t words)
 {
 	assert_int_equal(words, 3);

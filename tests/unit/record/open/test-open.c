@@ -40,6 +40,8 @@ static struct kernel {
 
 	size_t open, locked, mapped;
 	size_t overwritten; /* rings mapped for reading only */
+	bool no_aux;	    /* no PMU has an AUX area */
+	size_t areas;	    /* mapped */
 	uint64_t next_id;
 	bool late;  /* a sampling event was opened while no ring of a dummy was mapped */
 	int spawns; /* threads of ours that come up while events are opened */
@@ -169,6 +171,28 @@ void perf_event_unmap(void *map, size_t data_size)
 	free(map);
 }
 
+int perf_event_map_aux(int fd, void *ring, size_t data_size, size_t size,
+		       enum perf_event_access access, void **ret)
+{
+	if (kernel.no_aux)
+		return -EOPNOTSUPP;
+	if (kernel.locked + size > kernel.lock_max)
+		return -EPERM;
+	kernel.locked += size;
+	kernel.areas++;
+	*ret = calloc(1, size);
+	return 0;
+}
+
+void perf_event_unmap_aux(void *map, size_t size)
+{
+	if (map) {
+		kernel.locked -= size;
+		kernel.areas--;
+	}
+	free(map);
+}
+
 int perf_event_read(int fd, uint64_t *ret, size_t words)
 {
 	memset(ret, 0, words * sizeof(*ret));
@@ -237,7 +261,8 @@ static void test_newest_kernel(void **state)
 	assert_int_equal(lab.plan->events[0].attr.flags & PD_ATTR_PRECISE_IP, PD_ATTR_PRECISE_IP);
 	assert_int_equal(lab.opened->nr_fds, 2 * lab.plan->cpus.nr);
 	for (size_t r = 0; r < lab.opened->nr_rings; r++) {
-		bool used = lab.opened->rings[r].kind != RING_OVERWRITTEN;
+		enum ring_kind kind = lab.opened->rings[r].kind;
+		bool used = kind == RING_SAMPLES || kind == RING_SIDEBAND;
 
 		assert_int_equal(lab.opened->rings[r].memory != NULL, used);
 		assert_int_equal(lab.opened->rings[r].nr_fds, used);
@@ -254,7 +279,7 @@ static void test_rings_by_kind(void **state)
 		lab_open(&lab, &newest, "cpu-clock/overwrite/,page-faults,task-clock/overwrite/"),
 		0);
 	assert_int_equal(lab.opened->nr_rings, RING_KINDS * lab.plan->cpus.nr);
-	assert_int_equal(kernel.mapped, RING_KINDS * lab.plan->cpus.nr);
+	assert_int_equal(kernel.mapped, (RING_KINDS - 1) * lab.plan->cpus.nr); /* no AUX event */
 	assert_int_equal(kernel.overwritten, lab.plan->cpus.nr);
 	for (size_t i = 0; i < lab.opened->nr_fds; i++) {
 		const struct open_fd *f = &lab.opened->fds[i];
@@ -384,6 +409,84 @@ static void test_rings_are_halved(void **state)
 	lab_close(&lab);
 }
 
+/* As lab_open(), with the first of @events on a PMU that has an AUX area. */
+static int lab_open_aux(struct lab *lab, const struct kernel *k, const char *events,
+			struct aux_opts aux)
+{
+	const struct messages messages = {hear, lab};
+
+	kernel = *k;
+	*lab = (struct lab){
+		.opts = {.target.command = command, .aux = aux},
+		.limits = {.perfmon = true,
+			   .ipc_lock = true,
+			   .max_sample_rate = 100000,
+			   .mem_total = 1ull << 40,
+			   .page_size = 4096},
+	};
+	assert_int_equal(event_parse(&lab->opts.events, events, NULL, &lab->err), 0);
+	lab->opts.events.specs[0].aux = true;
+	lab->opts.events.specs[0].pmu = strdup("trace");
+	assert_int_equal(plan_new(&lab->opts, &lab->limits, &messages, &lab->plan, &lab->err), 0);
+	assert_int_equal(plan_set_command(lab->plan, 4711), 0);
+	return open_plan(lab->plan, &lab->limits, &messages, &lab->opened, &lab->err);
+}
+
+/* An AUX area beside a ring of its own on each CPU; the other rings have none. */
+static void test_aux_areas(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	assert_int_equal(lab_open_aux(&lab, &k, "cpu-clock,page-faults", (struct aux_opts){0}), 0);
+	assert_int_equal(lab.plan->aux_mode, AUX_FULL);
+	assert_int_equal(lab.plan->aux_size, RECORD_AUX_SIZE);
+	assert_int_equal(kernel.areas, lab.plan->cpus.nr);
+	assert_int_equal(plan_aux_areas(lab.plan), lab.plan->cpus.nr);
+	for (size_t r = 0; r < lab.opened->nr_rings; r++) {
+		const struct open_ring *ring = &lab.opened->rings[r];
+
+		assert_int_equal(ring->aux != NULL, ring->kind == RING_AUX);
+		assert_int_equal(ring->memory != NULL, ring->kind != RING_OVERWRITTEN);
+		if (ring->aux) {
+			assert_int_equal(ring->aux_size, lab.plan->aux_size);
+			assert_int_equal(ring->data_size, lab.plan->sideband_size);
+		}
+	}
+	lab_close(&lab);
+	assert_int_equal(kernel.areas, 0);
+}
+
+static void test_aux_areas_are_halved(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	assert_int_equal(lab_open_aux(&lab, &k, "cpu-clock", (struct aux_opts){0}), 0);
+	k.lock_max = lab.plan->cpus.nr << 20;
+	lab_close(&lab);
+	assert_int_equal(lab_open_aux(&lab, &k, "cpu-clock", (struct aux_opts){0}), 0);
+	assert_true(lab.plan->aux_size < 1 << 20 && lab.plan->aux_size >= 256 << 10);
+	assert_int_equal(lab.plan->events[0].attr.aux_watermark, lab.plan->aux_size / 4);
+	lab_close(&lab);
+
+	k.lock_max = 4096;
+	assert_int_equal(lab_open_aux(&lab, &k, "cpu-clock", (struct aux_opts){0}), -EPERM);
+	assert_non_null(strstr(lab.err.text, "perf_event_mlock_kb"));
+	lab_close(&lab);
+}
+
+static void test_pmu_without_aux_area(void **state)
+{
+	struct kernel k = newest;
+	struct lab lab;
+
+	k.no_aux = true;
+	assert_int_equal(lab_open_aux(&lab, &k, "cpu-clock", (struct aux_opts){0}), -EOPNOTSUPP);
+	assert_non_null(strstr(lab.err.text, "AUX area"));
+	lab_close(&lab);
+}
+
 static void test_too_many_files(void **state)
 {
 	struct kernel k = newest;
@@ -503,7 +606,8 @@ static void test_cpu_gone_offline(void **state)
 		const struct open_ring *ring = &lab.opened->rings[r];
 
 		assert_int_equal(ring->memory != NULL,
-				 ring->cpu != CPU_OFFLINE && ring->kind != RING_OVERWRITTEN);
+				 ring->cpu != CPU_OFFLINE && (ring->kind == RING_SAMPLES ||
+							      ring->kind == RING_SIDEBAND));
 	}
 	lab_close(&lab);
 }
@@ -532,6 +636,9 @@ int main(void)
 		cmocka_unit_test(test_no_pmu),
 		cmocka_unit_test(test_user_only),
 		cmocka_unit_test(test_rings_are_halved),
+		cmocka_unit_test(test_aux_areas),
+		cmocka_unit_test(test_aux_areas_are_halved),
+		cmocka_unit_test(test_pmu_without_aux_area),
 		cmocka_unit_test(test_too_many_files),
 		cmocka_unit_test(test_clock_is_blamed),
 		cmocka_unit_test(test_task_gone),

@@ -170,6 +170,169 @@ static void test_whole_system(void **state)
 	finish(&opts, plan);
 }
 
+/* A plan of cpu-clock and page-faults, the first as if its PMU had an AUX area. */
+static struct plan *make_aux(struct plan_opts *opts, const struct limits *limits)
+{
+	struct error err = ERROR_INIT;
+	struct plan *plan = NULL;
+
+	assert_int_equal(event_parse(&opts->events, "cpu-clock,page-faults", NULL, &err), 0);
+	opts->events.specs[0].aux = true;
+	opts->events.specs[0].pmu = strdup("trace");
+	if (plan_new(opts, limits, NULL, &plan, &err))
+		fail_msg("%s", err.text);
+	return plan;
+}
+
+static void test_aux_areas(void **state)
+{
+	struct plan_opts opts = {.target.all_cpus = true};
+	struct plan *plan = make_aux(&opts, &root);
+	const struct plan_event *e = plan->events;
+
+	assert_int_equal(plan_ring_kind(&e[0]), RING_AUX);
+	assert_int_equal(plan_ring_kind(&e[1]), RING_SAMPLES);
+	assert_int_equal(plan->aux_mode, AUX_FULL);
+	assert_int_equal(plan_aux_areas(plan), plan->cpus.nr);
+	assert_int_equal(plan_sample_rings(plan), plan->cpus.nr);
+	assert_int_equal(plan->aux_size, RECORD_AUX_SIZE);
+	assert_int_equal(e[0].attr.aux_watermark, RECORD_AUX_SIZE / 4);
+	assert_int_equal(e[1].attr.aux_watermark, 0);
+	assert_int_equal(e[0].attr.sample_period, 1);
+	assert_false(e[0].attr.flags & (PD_ATTR_FREQ | PD_ATTR_WRITE_BACKWARD));
+	assert_true(e[0].attr.flags & PD_ATTR_CONTEXT_SWITCH);
+	plan_set_aux_size(plan, 64 << 10);
+	assert_int_equal(e[0].attr.aux_watermark, 16 << 10);
+	finish(&opts, plan);
+
+	opts = (struct plan_opts){.target.command = command};
+	plan = make_aux(&opts, &user);
+	assert_int_equal(plan->aux_size, RECORD_AUX_SIZE_USER);
+	finish(&opts, plan);
+}
+
+/* Overwritten areas need no watermark, and hold at least a snapshot. */
+static void test_aux_snapshots(void **state)
+{
+	struct plan_opts opts = {
+		.target.command = command,
+		.aux = {.snapshot = true, .snapshot_size = 1 << 20},
+	};
+	struct plan *plan = make_aux(&opts, &user);
+
+	assert_int_equal(plan->aux_mode, AUX_SNAPSHOT);
+	assert_int_equal(plan->aux_size, 1 << 20);
+	assert_int_equal(plan->events[0].attr.aux_watermark, 0);
+	finish(&opts, plan);
+}
+
+/* Rings by CPU need more in the trace than rings by task. */
+static void test_aux_config(void **state)
+{
+	static const struct {
+		bool by_task, samples;
+		uint64_t config;
+	} rows[] = {{false, false, 0xf5}, {true, false, 0xf4}, {false, true, 0x05}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan_opts opts = {.target.command = command,
+					 .target.no_inherit = rows[i].by_task};
+		struct error err = ERROR_INIT;
+		struct event_spec *specs;
+		struct plan *plan;
+
+		assert_int_equal(event_parse(&opts.events, "cpu-clock,faults", NULL, &err), 0);
+		specs = opts.events.specs;
+		specs[0].aux = true;
+		specs[0].pmu = strdup("trace");
+		specs[0].attr.config = 0xf4;
+		specs[0].aux_by_cpu = 1;
+		specs[0].aux_unsampled = 0xf0;
+		specs[1].attr.aux_sample_size = rows[i].samples ? 64 : 0;
+		assert_int_equal(plan_new(&opts, &user, NULL, &plan, &err), 0);
+		assert_int_equal(plan->events[0].attr.config, rows[i].config);
+		finish(&opts, plan);
+	}
+}
+
+/* -c sets the period of an AUX event that has a default, unless a term does. */
+static void test_aux_period(void **state)
+{
+	static const struct {
+		uint64_t of_spec, of_option, expected;
+		bool explicit;
+	} rows[] = {{0, 0, 1, false},
+		    {0, 77, 1, false},
+		    {1024, 0, 1024, false},
+		    {1024, 77, 77, false},
+		    {1024, 77, 1024, true}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan_opts opts = {.target.command = command,
+					 .sample.period = rows[i].of_option};
+		struct error err = ERROR_INIT;
+		struct plan *plan;
+
+		assert_int_equal(event_parse(&opts.events, "cpu-clock", NULL, &err), 0);
+		opts.events.specs[0].aux = true;
+		opts.events.specs[0].attr.sample_period = rows[i].of_spec;
+		opts.events.specs[0].explicit_period = rows[i].explicit;
+		assert_int_equal(plan_new(&opts, &user, NULL, &plan, &err), 0);
+		assert_int_equal(plan->events[0].attr.sample_period, rows[i].expected);
+		finish(&opts, plan);
+	}
+}
+
+/* Whether a trace has guests may depend on the machine, whatever modifiers say. */
+static void test_aux_guests(void **state)
+{
+	static const char *const events[] = {"cpu-clock", "cpu-clock:k", "cpu-clock:u"};
+	static const bool by_modifiers[] = {true, false, true};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		for (int exclude = -1; exclude <= 1; exclude++) {
+			struct plan_opts opts = {.target.all_cpus = true};
+			struct error err = ERROR_INIT;
+			struct plan *plan;
+
+			assert_int_equal(event_parse(&opts.events, events[i], NULL, &err), 0);
+			opts.events.specs[0].aux = true;
+			opts.events.specs[0].exclude_guest = exclude;
+			assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), 0);
+			assert_int_equal(!!(plan->events[0].attr.flags & PD_ATTR_EXCLUDE_GUEST),
+					 exclude < 0 ? by_modifiers[i] : exclude);
+			finish(&opts, plan);
+		}
+}
+
+/* Decoders need the kernel's changes of its code, which only events of CPUs see. */
+static void test_aux_text_pokes(void **state)
+{
+	static const struct {
+		const char *pmu, *event;
+		bool all_cpus, pokes;
+	} rows[] = {
+		{"intel_pt", "cpu-clock", true, true},
+		{"intel_pt", "cpu-clock:u", true, false},
+		{"intel_pt", "cpu-clock", false, false},
+		{"cs_etm", "cpu-clock", true, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan_opts opts = {
+			.target = {.all_cpus = rows[i].all_cpus, .command = command}};
+		struct error err = ERROR_INIT;
+		struct plan *plan;
+
+		assert_int_equal(event_parse(&opts.events, rows[i].event, NULL, &err), 0);
+		opts.events.specs[0].aux = true;
+		opts.events.specs[0].pmu = strdup(rows[i].pmu);
+		assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), 0);
+		assert_int_equal(!!(plan->events[1].attr.flags & PD_ATTR_TEXT_POKE), rows[i].pokes);
+		finish(&opts, plan);
+	}
+}
+
 static void test_unbuffered(void **state)
 {
 	struct plan_opts opts = {.target.all_cpus = true, .unbuffered = true};
@@ -486,6 +649,12 @@ int main(void)
 		cmocka_unit_test(test_levels_of_all_events),
 		cmocka_unit_test(test_whole_system),
 		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_aux_areas),
+		cmocka_unit_test(test_aux_snapshots),
+		cmocka_unit_test(test_aux_config),
+		cmocka_unit_test(test_aux_period),
+		cmocka_unit_test(test_aux_guests),
+		cmocka_unit_test(test_aux_text_pokes),
 		cmocka_unit_test(test_unbuffered),
 		cmocka_unit_test(test_dummy_on_all_cpus),
 		cmocka_unit_test(test_call_graphs),
