@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A snapshot of all AUX areas of a recording: what each holds, and which of it is written.
+ *
+ * The buffers of CPUs that a thread has left hold old trace. So the default follows the stays of
+ * the events (ring/aux_stays.h) back in time, over all areas, until it has as many bytes as one
+ * area, or until a byte of the next stay is not there any more. What it has is without a gap.
+ *
+ * The areas are stopped while they are copied. Bytes that an earlier snapshot took are counted, and
+ * not taken again.
+ *
+ * Threads: the main thread's. The caller owns a snapshot, with its records. Times are ns of the
+ * recording's clock, 0 if unknown; sizes in bytes.
+ */
+#ifndef RINGTAIL_RECORD_AUX_WINDOW_H
+#define RINGTAIL_RECORD_AUX_WINDOW_H
+
+#include "record/aux/area.h"
+
+struct aux_taken {
+	struct aux_area *area;
+	bool active;		  /* its event ran at the request */
+	struct aux_window window; /* what the area held */
+	uint64_t from, to;	  /* the bytes that are written */
+	struct aux_stay late;	  /* the newest stay, if it began after the request */
+	uint64_t first, last;	  /* times that these cover */
+	uint8_t *record;	  /* an AUXTRACE record with them; NULL: there are none */
+	size_t len;		  /* of the record */
+};
+
+struct aux_snapshot {
+	struct aux_taken *taken; /* one for each area */
+	size_t nr;
+	uint64_t asked;
+	bool unsure; /* the stays were not known; AUX_SCOPE_ACTIVE was taken, perhaps with a gap */
+	uint64_t resumed; /* the snapshot before this one had ended at this time; 0: none */
+};
+
+struct aux_snapshot_opts {
+	enum aux_scope scope;
+	uint64_t window; /* of AUX_SCOPE_WINDOW */
+	uint64_t most;	 /* of each area; 0: all */
+	bool by_task;	 /* events follow tasks over CPUs */
+};
+
+/*
+ * Takes one, requested at the time @asked (0: unknown). Returns 0 or
+ * -ENOMEM; aux_snapshot_release() is due in both cases. The caller sets areas->resumed behind it.
+ */
+int aux_snapshot_take(struct aux_areas *areas, const struct aux_snapshot_opts *opts, uint64_t asked,
+		      struct aux_snapshot *ret);
+void aux_snapshot_release(struct aux_snapshot *s); /* accepts an all-zero struct */
+
+#endif
