@@ -142,6 +142,7 @@ int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error
 
 	if (rc)
 		return rc;
+	sink_file_rolled_back(lane->file);
 	tally_restore(lane->chain, &mark->counts);
 	if (lane->compress)
 		compress_restore(lane->compress, &mark->compression);
@@ -164,6 +165,7 @@ void lane_note_flush(struct lane *lane)
 	atomic_store(&lane->flushed_bytes, lane_bytes(lane));
 	atomic_store(&lane->flushed_records, tally_get(lane->chain)->records);
 	atomic_store(&lane->flushed_samples, tally_get(lane->chain)->passed);
+	atomic_store(&lane->flushed_trace, tally_get(lane->chain)->passed_trace);
 	atomic_store(&lane->flushed_lost, lane->lost_records.total);
 	atomic_store(&lane->flushed_dropped, lane->dropped.total);
 }
@@ -196,12 +198,14 @@ void lane_save(struct lane *lane, int cause)
 		writer_remains(lane->writer, &rescued);
 		atomic_store(&lane->flushed_samples, rescued.samples);
 		atomic_store(&lane->flushed_dropped, rescued.lost);
+		atomic_store(&lane->flushed_trace, rescued.trace);
 		lane->stale = true;
 	}
 	if (rc)
 		return;
 	atomic_fetch_add(&lane->flushed_samples, rescued.samples);
 	atomic_fetch_add(&lane->flushed_dropped, rescued.lost);
+	atomic_fetch_add(&lane->flushed_trace, rescued.trace);
 	atomic_store(&lane->flushed_bytes, lane_bytes(lane));
 }
 
@@ -219,6 +223,7 @@ struct lane_view lane_view(const struct lane *lane)
 		.samples = atomic_load(&lane->flushed_samples),
 		.bytes = atomic_load(&lane->flushed_bytes),
 		.lost = atomic_load(&lane->flushed_lost),
+		.trace = atomic_load(&lane->flushed_trace),
 		.dropped = atomic_load(&lane->flushed_dropped),
 	};
 }

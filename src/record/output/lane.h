@@ -42,6 +42,7 @@ struct lane {
 	uint64_t metered;		  /* bytes of this lane that @meter includes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
+	_Atomic uint64_t flushed_trace;					 /* likewise */
 };
 
 struct lane_opts {
@@ -119,6 +120,7 @@ struct lane_view {
 	uint64_t samples;
 	uint64_t bytes;		/* of records in its file */
 	uint64_t lost, dropped; /* from LOST and LOST_SAMPLES records */
+	uint64_t trace;		/* bytes of AUX areas */
 };
 
 /* Returns the counts at the last flush. */

@@ -39,6 +39,8 @@ struct output {
 	bool reported;		 /* losses that records reported are in @loss */
 	bool losses_written;	 /* LOST_SAMPLES records for the losses are flushed */
 	bool at_least;		 /* abandoned: more samples than in @tally may be readable */
+	uint64_t trace_taken;	 /* bytes of AUX areas for this output; the session's */
+	uint64_t trace_lost;	 /* of these: not written, after output_abandon() */
 	struct loss loss;	 /* complete after output_finish() or output_abandon() */
 	struct tally tally;	 /* likewise */
 };

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 #include "perfdata/snapshot_log.h"
 #include "record/loss/lost_samples_record.h"
@@ -127,6 +129,39 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 /* --- finishing -----------------------------------------------------------------------------------
  */
 
+/* Lists the AUXTRACE records of all files. */
+static int list_traces(const struct output *out, struct pd_auxtrace_index *ret)
+{
+	size_t nr, capacity = 0;
+
+	for (size_t i = 0; i < out->nr; i++) {
+		const uint64_t *at = sink_file_traces(out->lanes[i].file, &nr);
+
+		if (array_grow(&ret->places, &capacity, ret->nr + nr, sizeof(*ret->places)))
+			return -ENOMEM;
+		for (size_t j = 0; j < nr; j++)
+			ret->places[ret->nr++] = (struct pd_auxtrace_place){
+				.offset = at[j],
+				.size = sizeof(struct pd_auxtrace_record),
+				.part = (uint32_t)i,
+			};
+	}
+	return 0;
+}
+
+static int add_trace_index(const struct output *out, struct feature_set *set, struct buf *b)
+{
+	struct pd_auxtrace_index index = {0};
+	int rc = list_traces(out, &index);
+
+	if (!rc && index.nr)
+		rc = pd_feature_auxtrace_encode(b, &index);
+	if (!rc && index.nr)
+		rc = feature_set_add(set, HEADER_AUXTRACE, b);
+	pd_auxtrace_index_release(&index);
+	return rc;
+}
+
 /* Adds the features that are known only at the end. */
 static int end_features(struct output *out, struct feature_set *set)
 {
@@ -144,6 +179,8 @@ static int end_features(struct output *out, struct feature_set *set)
 	}
 	if (!rc && output_compression(out, &compression))
 		rc = output_add_compression(set, &compression);
+	if (!rc)
+		rc = add_trace_index(out, set, &b);
 	buf_release(&b);
 	return rc;
 }
@@ -292,6 +329,14 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 /* Writes losses not yet in the file to the place before the data: the file cannot grow any more. */
 static void write_preface_losses(struct output *out, const struct plan *plan, uint64_t not_written)
 {
+	const struct pd_snapshot_log trace = {
+		.kind = PD_SNAPSHOT_AUX_RING,
+		.aux = {.idx = UINT32_MAX,
+			.cpu = UINT32_MAX,
+			.tid = UINT32_MAX,
+			.lost = out->trace_lost},
+	};
+	struct pd_snapshot_record sums;
 	struct lost_samples_record rec;
 	struct buf b = {0};
 	int rc = 0;
@@ -303,6 +348,10 @@ static void write_preface_losses(struct output *out, const struct plan *plan, ui
 					 not_written);
 		rc = buf_append(&b, &rec, rec.header.size);
 	}
+	pd_snapshot_encode(&trace, &sums);
+	if (!rc && out->trace_lost &&
+	    b.len + sums.header.size <= writer_preface_size(out->lanes[0].writer))
+		rc = buf_append(&b, &sums, sums.header.size);
 	if (!rc && b.len)
 		writer_preface(out->lanes[0].writer, b.data, b.len, NULL);
 	buf_release(&b);
@@ -324,6 +373,7 @@ void output_abandon(struct output *out, const struct plan *plan, const struct op
 			end_file(lane);
 		one = lane_view(lane);
 		all.samples += one.samples;
+		all.trace += one.trace;
 		all.dropped += one.dropped;
 		out->at_least |= lane->stale && one.samples;
 	}
@@ -331,9 +381,13 @@ void output_abandon(struct output *out, const struct plan *plan, const struct op
 	gather(out);
 	count_losses(out, plan, opened, false, NULL);
 	lost = out->tally.samples - all.samples;
+	/* What was written has some bytes more, as padding. */
+	if (out->trace_taken > all.trace)
+		out->trace_lost = out->trace_taken - all.trace;
 	loss_add(&out->loss, LOSS_OUTPUT, LOSS_NO_EVENT, -1, lost);
 	/* With -M no lane counts dropped samples, and a snapshot fails as a whole. */
 	dropped = out->dropped ? 0 : out->lanes[0].dropped.total;
 	write_preface_losses(out, plan, lost + (dropped > all.dropped ? dropped - all.dropped : 0));
 	out->tally.samples = all.samples;
+	out->tally.trace = all.trace;
 }

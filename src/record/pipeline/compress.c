@@ -349,6 +349,11 @@ static int compress_write(struct sink *s, const struct run *run, struct error *e
 	size_t a = 0, b = 0, n;
 	int rc;
 
+	if (run_is_aux(run)) {
+		/* The trace of a snapshot stays between the records of its log. */
+		rc = run->ring == RUN_NO_RING ? put_gathered(c, err) : 0;
+		return rc ? rc : sink_write(c->next, run, err);
+	}
 	if (is_mark(run)) {
 		rc = put_gathered(c, err);
 		return rc ? rc : sink_write(c->next, run, err);

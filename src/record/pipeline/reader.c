@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "perfdata/abi.h"
+#include "perfdata/aux_record.h"
 #include "ring/ring.h"
 #include "sys/io/timer.h"
 
@@ -21,7 +23,8 @@ struct reader_ring {
 	const int *fds;
 	uint64_t left;	       /* bytes that this pass still has to drain */
 	bool ready, hangup;    /* found by reader_wait(), not yet handled */
-	bool waits;	       /* waits for room in the fifo */
+	struct aux_area *aux;  /* or NULL */
+	bool waits, aux_waits; /* the ring, or its AUX area, waits for room in the fifo */
 	bool quiet;	       /* sideband woke the reader; not polled until the timer expires */
 	size_t nr_fds, polled; /* fds[polled] is in the epoll set; all before it have hung up */
 };
@@ -210,6 +213,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 		.index = source->ring,
 		.cpu = source->cpu,
 		.sideband = source->sideband,
+		.aux = source->aux,
 		.run_on = source->run_on,
 		.fds = source->fds,
 		.nr_fds = source->nr_fds,
@@ -425,11 +429,16 @@ static void move_to(struct reader *r, const struct reader_ring *rr)
 		r->stats.moves++;
 }
 
-static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
+static void set_flag(struct reader *r, bool *flag, bool waits)
 {
 	r->waiting += waits;
-	r->waiting -= rr->waits;
-	rr->waits = waits;
+	r->waiting -= *flag;
+	*flag = waits;
+}
+
+static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
+{
+	set_flag(r, &rr->waits, waits);
 }
 
 /* Sets the bytes to drain in this pass: all that the ring holds now, or none if below @least. */
@@ -456,6 +465,8 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 	if (want > fifo_piece_max(r->fifo))
 		want = fifo_piece_max(r->fifo);
 	t.total = ring_peek(&rr->ring, &t.spans);
+	if (rr->aux)
+		aux_area_look(rr->aux);
 	t.no_stacks =
 		stacks && full != FULL_WAIT && t.total >= rr->ring.size / 100 * RING_CROWDED_AT;
 	move_to(r, rr);
@@ -502,6 +513,82 @@ static uint64_t take_turns(struct reader *r, enum when_full full)
 	return bytes;
 }
 
+static size_t aux_piece(size_t len)
+{
+	return sizeof(struct pd_auxtrace_record) + ((len + PD_AUXTRACE_ALIGN - 1) & ~(size_t)7);
+}
+
+/* Copies @len bytes of trace behind their header. */
+static void put_trace(struct reader *r, const struct aux_area *area, const struct ring_spans *spans,
+		      size_t len, uint8_t *p)
+{
+	const struct pd_auxtrace trace = {
+		.size = len,
+		.offset = area->ring.tail,
+		.reference = now_ns(CLOCK_MONOTONIC),
+		.idx = area->index,
+		.tid = (uint32_t)area->task,
+		.cpu = (uint32_t)area->cpu,
+	};
+	struct pd_auxtrace_record header;
+
+	pd_auxtrace_encode(&trace, &header);
+	memcpy(p, &header, sizeof(header));
+	ring_spans_copy(spans, 0, p + sizeof(header), len);
+	memset(p + sizeof(header) + len, 0, header.size - len);
+	fifo_commit(r->fifo, sizeof(header) + header.size, area->index, area->cpu);
+	r->stats.pieces++;
+}
+
+/*
+ * Drains what the AUX area holds now. Before the end it leaves the bytes behind the last multiple
+ * of 8, so that only a trace's last record is padded. Returns the bytes drained.
+ */
+static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patient)
+{
+	const size_t most = (fifo_piece_max(r->fifo) - sizeof(struct pd_auxtrace_record)) & ~7u;
+	struct aux_ring *ring = &rr->aux->ring;
+	struct ring_spans spans;
+	uint64_t held = aux_ring_peek(ring, &spans), take = patient ? held : held & ~7ull, left;
+	size_t len;
+	uint8_t *p;
+
+	for (left = take; left; left -= len) {
+		len = left < most ? left : most;
+		p = patient ? fifo_reserve_patiently(r->fifo, aux_piece(len))
+			    : fifo_reserve(r->fifo, aux_piece(len), false);
+		if (!p)
+			break;
+		aux_ring_peek(ring, &spans);
+		put_trace(r, rr->aux, &spans, len, p);
+		aux_ring_release(ring, len);
+	}
+	rr->aux->bytes += take - left;
+	r->stats.full += left > 0;
+	set_flag(r, &rr->aux_waits, left);
+	/* The kernel stops the events of a full area, and need not report it. */
+	rr->aux->stopped |= held > ring->size - (size_t)sysconf(_SC_PAGESIZE);
+	if (!left)
+		aux_area_restart(rr->aux);
+	return take - left;
+}
+
+/* After the rings, because an AUX record there may report a stop. */
+static uint64_t take_traces(struct reader *r, bool patient)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		struct reader_ring *rr = &r->rings[i];
+
+		if (rr->aux && rr->aux->mode == AUX_FULL)
+			bytes += take_trace(r, rr, patient);
+		else if (rr->aux)
+			aux_area_restart(rr->aux);
+	}
+	return bytes;
+}
+
 /*
  * Handles the end of an event of ring @i, whose tasks have ended: polls another event of the ring.
  */
@@ -536,6 +623,8 @@ int reader_pass_ready(struct reader *r, uint64_t *ret_bytes, struct error *err)
 			ring_begin(r, rr, rr->sideband || rr->hangup || rr->waits ? 0 : r->least);
 	}
 	*ret_bytes = some ? take_turns(r, FULL_LEAVE) : 0;
+	if (some)
+		*ret_bytes += take_traces(r, false);
 	for (size_t i = 0; !rc && r->any_ready && i < r->nr; i++) {
 		struct reader_ring *rr = &r->rings[i];
 
@@ -576,6 +665,7 @@ static uint64_t pass(struct reader *r, enum when_full full, uint64_t least)
 	for (size_t i = 0; i < r->nr; i++)
 		ring_begin(r, &r->rings[i], least);
 	bytes = take_turns(r, full);
+	bytes += take_traces(r, full == FULL_WAIT);
 	pass_end(r, full == FULL_WAIT, bytes);
 	round_mark(r);
 	return bytes;

@@ -21,6 +21,9 @@
  * older than the newest record before the *previous* mark: it was complete when that newest record
  * was drained, and each ring was visited since. A pass over some rings writes no mark.
  *
+ * AUX areas of a full trace are drained after the rings, into AUXTRACE records. What finds no room
+ * in the fifo stays in its area; the kernel stops a trace that finds no room there, and reports it.
+ *
  * Ownership: memory and descriptors of a source remain the caller's and must outlive the reader.
  *
  * Threads: one uses a reader, and is its fifo's producer.
@@ -32,6 +35,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "record/aux/area.h"
 #include "record/pipeline/fifo.h"
 #include "record/pipeline/shed.h"
 #include "sys/kernel/cpus.h"
@@ -48,6 +52,7 @@ struct reader_source {
 	size_t nr_fds;
 	bool sideband;		   /* its records are never dropped */
 	const struct cpus *run_on; /* CPUs to drain the ring on, at least one; NULL: any */
+	struct aux_area *aux;	   /* beside the ring; or NULL */
 	bool overwritten;	   /* an overwrite ring, for record/pipeline/overwrite_drain.h */
 };
 

@@ -5,9 +5,12 @@
 #ifndef RINGTAIL_RECORD_PIPELINE_RUN_H
 #define RINGTAIL_RECORD_PIPELINE_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "perfdata/abi.h"
 
 #define RUN_NO_RING (~0u)
 
@@ -27,6 +30,19 @@ struct run {
 static inline size_t run_bytes(const struct run *run)
 {
 	return run->a_len + run->b_len;
+}
+
+/*
+ * Whether the run is an AUXTRACE record with the trace behind it: the only run whose bytes are not
+ * all records. The kernel writes no such record, so the first type tells.
+ */
+static inline bool run_is_aux(const struct run *run)
+{
+	uint32_t type = 0;
+
+	if (run->a_len >= sizeof(type))
+		memcpy(&type, run->a, sizeof(type));
+	return type == PERF_RECORD_AUXTRACE;
 }
 
 /* Copies @len bytes at offset @at of the run, which has them, to @out. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/pipeline/sink.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#include "base/buf.h"
 
 int sink_write(struct sink *s, const struct run *run, struct error *err)
 {
@@ -43,6 +46,8 @@ struct sink_file {
 	struct writer *writer;
 	pthread_mutex_t *lock;
 	uint64_t bytes;
+	uint64_t *traces; /* offsets of AUXTRACE records */
+	size_t nr_traces, capacity;
 };
 
 static void file_lock(const struct sink_file *f)
@@ -60,13 +65,20 @@ static void file_unlock(const struct sink_file *f)
 static int sink_file_write(struct sink *s, const struct run *run, struct error *err)
 {
 	struct sink_file *f = (struct sink_file *)s;
+	uint64_t at;
 	int rc;
 
+	if (run_is_aux(run) &&
+	    array_grow(&f->traces, &f->capacity, f->nr_traces + 1, sizeof(*f->traces)))
+		return error_set(err, -ENOMEM, "out of memory");
 	file_lock(f);
+	at = writer_position(f->writer);
 	rc = writer_append(f->writer, run->a, run->a_len, run->b, run->b_len, err);
 	file_unlock(f);
 	if (!rc)
 		f->bytes += run_bytes(run);
+	if (!rc && run_is_aux(run) && !f->lock)
+		f->traces[f->nr_traces++] = at;
 	return rc;
 }
 
@@ -83,6 +95,7 @@ static int sink_file_flush(struct sink *s, struct error *err)
 
 static void sink_file_free(struct sink *s)
 {
+	free(((struct sink_file *)s)->traces);
 	free(s);
 }
 
@@ -102,6 +115,20 @@ struct sink *sink_file_new(struct writer *writer, pthread_mutex_t *lock)
 	f->writer = writer;
 	f->lock = lock;
 	return &f->sink;
+}
+
+const uint64_t *sink_file_traces(const struct sink *s, size_t *ret_nr)
+{
+	*ret_nr = ((const struct sink_file *)s)->nr_traces;
+	return ((const struct sink_file *)s)->traces;
+}
+
+void sink_file_rolled_back(struct sink *s)
+{
+	struct sink_file *f = (struct sink_file *)s;
+
+	while (f->nr_traces && f->traces[f->nr_traces - 1] >= writer_position(f->writer))
+		f->nr_traces--;
 }
 
 uint64_t sink_file_bytes(const struct sink *s)

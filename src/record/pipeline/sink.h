@@ -59,6 +59,15 @@ int sink_emit(const struct perf_event_header *hdr, void *to);
  */
 struct sink *sink_file_new(struct writer *writer, pthread_mutex_t *lock);
 
+/*
+ * The offsets in the file of the AUXTRACE records that @s, a sink of sink_file_new(), has written.
+ * They remain the sink's; none for a shared writer.
+ */
+const uint64_t *sink_file_traces(const struct sink *s, size_t *ret_nr);
+
+/* After writer_roll_back(): forgets the records that are no more in the file. */
+void sink_file_rolled_back(struct sink *s);
+
 /* Returns the bytes that @s, a sink of sink_file_new(), gave to its writer. */
 uint64_t sink_file_bytes(const struct sink *s);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfdata/aux_record.h"
 #include "record/live/task_table.h"
 
 #define PREFETCH 8 /* samples ahead */
@@ -115,6 +116,11 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	struct perf_event_header h;
 	int rc = 0;
 
+	if (run_is_aux(run)) {
+		t->counts.records++;
+		t->counts.trace += run_bytes(run) - sizeof(struct pd_auxtrace_record);
+		return 0;
+	}
 	while (!rc && end - at >= sizeof(h)) {
 		if (at < run->a_len)
 			at = walk_samples(run, at, &samples);
@@ -142,6 +148,8 @@ static int tally_passed(struct tally_stage *t, int rc)
 {
 	if (!rc)
 		t->counts.passed = t->counts.samples;
+	if (!rc)
+		t->counts.passed_trace = t->counts.trace;
 	return rc;
 }
 
@@ -215,6 +223,7 @@ void tally_add(struct tally *to, const struct tally *from)
 {
 	to->records += from->records;
 	to->samples += from->samples;
+	to->trace += from->trace;
 	to->odd += from->odd;
 	if (from->first && (!to->first || from->first < to->first))
 		to->first = from->first;

@@ -31,11 +31,13 @@ struct tally_opts {
 
 struct tally {
 	uint64_t records, samples;
+	uint64_t trace; /* bytes of AUX areas, padding included */
 	/* Both are wrong once an error of the next stage was ignored. */
-	uint64_t passed;      /* samples that the next stage has taken */
-	uint64_t flushed;     /* samples that it has flushed */
-	uint64_t first, last; /* times of samples, ns; 0: no sample had one */
-	uint64_t odd;	      /* runs that did not end with a whole record */
+	uint64_t passed;       /* samples that the next stage has taken */
+	uint64_t flushed;      /* samples that it has flushed */
+	uint64_t passed_trace; /* as @passed, of @trace */
+	uint64_t first, last;  /* times of samples, ns; 0: no sample had one */
+	uint64_t odd;	       /* runs that did not end with a whole record */
 };
 
 /* Whether tally_opts.lost is called with records of @type: losses and throttling. */

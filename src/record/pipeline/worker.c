@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/human.h"
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
@@ -25,6 +26,11 @@
 
 /* A flag in a mark: the writer ends here. The rest of a mark is the number of the command. */
 #define MARK_END (1ull << 63)
+
+struct handed {
+	uint8_t *records;
+	size_t len;
+};
 
 struct worker {
 	struct worker_opts opts;
@@ -46,6 +52,8 @@ struct worker {
 	bool busy;	       /* the writer uses the sink */
 	pthread_cond_t turned; /* held, waived or busy has changed */
 	bool hung_up, full, ended;
+	struct handed *handed; /* by the main thread, in this order */
+	size_t nr_handed, handed_capacity;
 	struct error err;
 };
 
@@ -94,6 +102,9 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
+	for (size_t i = 0; i < w->nr_handed; i++)
+		free(w->handed[i].records);
+	free(w->handed);
 	overwrite_drain_free(w->overwrite);
 	reader_free(w->reader);
 	fifo_free(w->fifo);
@@ -358,12 +369,44 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 {
 	int rc;
 
-	if (w->opts.fixup)
+	if (w->opts.fixup && !run_is_aux(run))
 		w->opts.fixup(w->opts.fixup_arg, run->cpu, (uint8_t *)run->a, run->a_len);
 	rc = sink_write(w->opts.sink, run, err);
 	if (!rc && w->opts.passed && w->opts.passed(w->opts.arg))
 		hold_when_full(w);
 	return rc || !w->opts.unbuffered ? rc : flush(w, err);
+}
+
+/* Writes the records that the main thread handed over; counts them as lost if the sink has failed.
+ */
+static int write_handed(struct worker *w, bool failed, struct error *err)
+{
+	struct handed *handed;
+	size_t nr;
+	int rc = 0;
+
+	pthread_mutex_lock(&w->lock);
+	handed = w->handed;
+	nr = w->nr_handed;
+	w->handed = NULL;
+	w->nr_handed = w->handed_capacity = 0;
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < nr; i++) {
+		const struct run run = {
+			.a = handed[i].records,
+			.a_len = handed[i].len,
+			.ring = RUN_NO_RING,
+			.cpu = -1,
+		};
+
+		if (!failed && !rc)
+			rc = sink_write(w->opts.sink, &run, err);
+		else if (w->opts.discard)
+			w->opts.discard(w->opts.arg, &run);
+		free(handed[i].records);
+	}
+	free(handed);
+	return rc;
 }
 
 static void fail(struct worker *w, const struct error *err)
@@ -396,7 +439,9 @@ static void *write_main(void *arg)
 
 		mark = fifo_wait(w->fifo, &run);
 		take_sink(w, mark & MARK_END);
-		if (!failed_before)
+		if (mark)
+			rc = write_handed(w, failed_before, &err) ?: rc;
+		if (!failed_before && !rc)
 			rc = mark ? flush(w, &err) : write_run(w, &run, &err);
 		else if (!mark && w->opts.discard)
 			w->opts.discard(w->opts.arg, &run);
@@ -488,6 +533,19 @@ void worker_ask(struct worker *w, enum worker_command command)
 	}
 	pthread_mutex_unlock(&w->lock);
 	notify(w->wake);
+}
+
+int worker_hand(struct worker *w, uint8_t *records, size_t len)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&w->lock);
+	if (array_grow(&w->handed, &w->handed_capacity, w->nr_handed + 1, sizeof(*w->handed)))
+		rc = -ENOMEM;
+	else
+		w->handed[w->nr_handed++] = (struct handed){records, len};
+	pthread_mutex_unlock(&w->lock);
+	return rc;
 }
 
 void worker_hold(struct worker *w, bool hold)

@@ -79,6 +79,13 @@ int worker_start(struct worker *w, struct error *err);
 void worker_ask(struct worker *w, enum worker_command command);
 
 /*
+ * Hands the writer a whole AUXTRACE record, or other whole records, of @len bytes from malloc(),
+ * which it writes before the next command is done, and frees. Returns 0 or -ENOMEM, and then
+ * @records stays the caller's.
+ */
+int worker_hand(struct worker *w, uint8_t *records, size_t len);
+
+/*
  * With @hold, stops the writer after the run that it writes, and returns when it has stopped; the
  * reader goes on. Without, lets the writer go on, and nothing holds it before worker_resume().
  */

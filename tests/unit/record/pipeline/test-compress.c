@@ -663,6 +663,40 @@ static void chunks_are_packed(void **state)
 	packer_free(p);
 }
 
+/*
+ * An AUXTRACE record and its trace pass as they are. The records before it stay before it if it
+ * belongs to a snapshot; else they are gathered on.
+ */
+static void traces_pass(void **state)
+{
+	struct perf_event_header h = {.type = PERF_RECORD_AUXTRACE, .size = 48};
+	struct fixture f;
+	struct buf records = {0}, trace = {0};
+
+	for (int i = 0; i < 4; i++)
+		add_record(&records, 136, ZEROS);
+	assert_int_equal(buf_append(&trace, &h, HEADER), 0);
+	assert_int_equal(buf_zero(&trace, 48 + 4096 - HEADER), 0);
+	begin(&f, 3);
+	for (int snapshot = 0; snapshot < 2; snapshot++) {
+		struct run run = {
+			.a = trace.data, .a_len = trace.len, .ring = snapshot ? RUN_NO_RING : 1};
+
+		f.keeper.got.len = f.keeper.writes = 0;
+		give(&f, &records, records.len);
+		assert_int_equal(f.keeper.writes, 0);
+		assert_int_equal(sink_write(f.stage, &run, &f.err), 0);
+		assert_int_equal(f.keeper.writes, 1 + snapshot);
+		assert_true(f.keeper.got.len >= trace.len);
+		assert_memory_equal(f.keeper.got.data + f.keeper.got.len - trace.len, trace.data,
+				    trace.len);
+		flush(&f);
+	}
+	buf_release(&records);
+	buf_release(&trace);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -681,6 +715,7 @@ int main(void)
 		cmocka_unit_test(feature_has_the_ratio),
 		cmocka_unit_test(every_level_has_its_memory),
 		cmocka_unit_test(chunks_are_packed),
+		cmocka_unit_test(traces_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "perfdata/abi.h"
+#include "perfdata/aux_record.h"
 #include "record/pipeline/reader.h"
 #include "record/pipeline/tally.h"
 
@@ -704,6 +705,284 @@ static void test_what_comes_in_the_quiet(void **state)
 	lab_close(&lab);
 }
 
+/* --- AUX areas -----------------------------------------------------------------------------------
+ */
+
+#define AREA 16384u
+
+static char switched[16]; /* d and e: the events of the area were disabled, and enabled */
+
+int __wrap_perf_event_disable(int fd);
+int __wrap_perf_event_enable(int fd);
+
+int __wrap_perf_event_disable(int fd)
+{
+	assert_true(strlen(switched) + 1 < sizeof(switched));
+	strcat(switched, "d");
+	return 0;
+}
+
+int __wrap_perf_event_enable(int fd)
+{
+	assert_true(strlen(switched) + 1 < sizeof(switched));
+	strcat(switched, "e");
+	return 0;
+}
+
+/* A ring of AUX records, whose area a trace of counted bytes fills. */
+struct traced {
+	uint8_t *memory, data[AREA];
+	struct perf_event_mmap_page *page;
+	struct aux_area area;
+	struct fifo *fifo;
+	struct reader *reader;
+	struct keeper keeper;
+	struct sink *tally;
+	uint64_t made, head;
+	int fd, event;
+};
+
+static void traced_open(struct traced *t, size_t memory)
+{
+	const struct tally_opts opts = {.time_at = 32};
+	struct reader_source source = {.page_size = PAGE, .data_size = RING, .ring = 5, .cpu = 3};
+	struct error err = ERROR_INIT;
+
+	*t = (struct traced){.keeper.sink.ops = &keeper_ops,
+			     .memory = calloc(1, PAGE + RING),
+			     .fifo = fifo_new(memory)};
+	*switched = 0;
+	t->page = (void *)t->memory;
+	t->tally = tally_new(&t->keeper.sink, &opts);
+	t->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	t->area = (struct aux_area){.mode = AUX_FULL,
+				    .index = 5,
+				    .cpu = 3,
+				    .task = 77,
+				    .fds = &t->fd,
+				    .nr_fds = 1,
+				    .on = true};
+	pthread_mutex_init(&t->area.lock, NULL);
+	assert_int_equal(aux_stays_init(&t->area.stays, 64), 0);
+	assert_int_equal(ring_init(&t->area.records, t->page, t->memory + PAGE, RING), 0);
+	assert_int_equal(aux_ring_init(&t->area.ring, t->page, t->data, AREA, false), 0);
+	source.memory = t->memory;
+	source.aux = &t->area;
+	source.fds = &t->event;
+	source.nr_fds = 1;
+	assert_int_equal(reader_new(t->fifo, NULL, true, &t->reader, &err), 0);
+	assert_int_equal(reader_add(t->reader, &source, &err), 0);
+}
+
+static void traced_close(struct traced *t)
+{
+	reader_free(t->reader);
+	sink_free(t->tally);
+	fifo_free(t->fifo);
+	pthread_mutex_destroy(&t->area.lock);
+	aux_stays_release(&t->area.stays);
+	buf_release(&t->keeper.bytes);
+	free(t->memory);
+	close(t->event);
+}
+
+static uint8_t traced_byte(uint64_t at)
+{
+	return (uint8_t)(at * 167 >> 3);
+}
+
+/* The hardware produces up to @bytes; returns how many had room. */
+static uint64_t produce(struct traced *t, uint64_t bytes)
+{
+	uint64_t room = AREA - (t->made - t->page->aux_tail);
+
+	bytes = bytes < room ? bytes : room;
+	for (uint64_t i = 0; i < bytes; i++, t->made++)
+		t->data[t->made & (AREA - 1)] = traced_byte(t->made);
+	__atomic_store_n(&t->page->aux_head, t->made, __ATOMIC_RELEASE);
+	return bytes;
+}
+
+static void put_aux(struct traced *t, uint64_t flags)
+{
+	const struct {
+		struct perf_event_header h;
+		uint64_t offset, size, flags, rest[4];
+	} r = {.h = {.type = PERF_RECORD_AUX, .size = sizeof(r)},
+	       .offset = t->page->aux_head,
+	       .flags = flags};
+
+	memcpy(t->memory + PAGE + (t->head & (RING - 1)), &r, sizeof(r));
+	t->head += sizeof(r);
+	t->page->data_head = t->head;
+}
+
+static void write_trace(struct traced *t)
+{
+	struct error err = ERROR_INIT;
+	struct run run;
+
+	fifo_mark(t->fifo, 1);
+	while (!fifo_wait(t->fifo, &run)) {
+		assert_int_equal(sink_write(t->tally, &run, &err), 0);
+		fifo_done(t->fifo);
+	}
+}
+
+/* All trace that has arrived is whole and in its order. Returns the bytes. */
+static uint64_t check_trace(const struct traced *t)
+{
+	const struct buf *b = &t->keeper.bytes;
+	struct pd_auxtrace_record r;
+	uint64_t next = 0, records = 0;
+
+	for (size_t at = 0; at < b->len; records++) {
+		memcpy(&r.header, b->data + at, sizeof(r.header));
+		if (r.header.type != PERF_RECORD_AUXTRACE) {
+			records -= r.header.type == PERF_RECORD_FINISHED_ROUND;
+			at += r.header.size;
+			continue;
+		}
+		memcpy(&r, b->data + at, sizeof(r));
+		assert_int_equal(r.header.size, sizeof(r));
+		assert_int_equal(r.size % PD_AUXTRACE_ALIGN, 0);
+		assert_int_equal(r.offset, next);
+		assert_int_equal(r.idx, 5);
+		assert_int_equal(r.cpu, 3);
+		assert_int_equal(r.tid, 77);
+		at += sizeof(r);
+		assert_true(at + r.size <= b->len);
+		for (uint64_t i = 0; i < r.size; i++, next += next < t->made)
+			assert_int_equal(b->data[at + i], next < t->made ? traced_byte(next) : 0);
+		at += r.size;
+	}
+	assert_int_equal(tally_get(t->tally)->odd, 0);
+	assert_true(tally_get(t->tally)->records >= records);
+	assert_int_equal(next, t->area.bytes);
+	return next;
+}
+
+/* Any number of bytes, around the area's end: all arrive; only the last record is padded. */
+static void test_trace_arrives(void **state)
+{
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	srand(1);
+	for (int pass = 0; pass < 500; pass++) {
+		uint64_t before = t.made, left = t.made - t.page->aux_tail;
+
+		produce(&t, (uint64_t)rand() % (AREA - 4097 - left));
+		reader_pass_all(t.reader, false);
+		write_trace(&t);
+		assert_true(t.made - check_trace(&t) < 8);
+		assert_true(t.made >= before && t.made - t.page->aux_tail < 8);
+	}
+	produce(&t, 3);
+	reader_pass_all(t.reader, true);
+	write_trace(&t);
+	assert_int_equal(check_trace(&t), t.made);
+	assert_string_equal(switched, "");
+	traced_close(&t);
+}
+
+/* What finds no room in the fifo stays in the area, is not lost, and comes when there is room. */
+static void test_trace_waits_for_room(void **state)
+{
+	struct traced t;
+	uint64_t full = 0;
+
+	traced_open(&t, FIFO_MIN);
+	for (int pass = 0; pass < 200; pass++) {
+		full += !produce(&t, AREA / 4);
+		reader_pass_all(t.reader, false);
+	}
+	assert_true(full > 0 && reader_stats(t.reader)->full > 0);
+	/* No restart before there is room. */
+	assert_true(t.area.stopped);
+	for (int pass = 0; pass < 3; pass++) {
+		write_trace(&t);
+		reader_pass_all(t.reader, false);
+	}
+	assert_false(t.area.stopped);
+	write_trace(&t);
+	assert_true(t.made - check_trace(&t) < 8);
+	traced_close(&t);
+}
+
+/* An area that was full restarts its events once, though no record reports that they stopped. */
+static void test_full_area_restarts(void **state)
+{
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	produce(&t, AREA);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	assert_int_equal(t.area.restarts, 1);
+	produce(&t, AREA / 2);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	write_trace(&t);
+	assert_int_equal(check_trace(&t), t.made);
+	traced_close(&t);
+}
+
+static void test_truncated_trace_restarts(void **state)
+{
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	produce(&t, 800);
+	put_aux(&t, 0);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "");
+	put_aux(&t, PERF_AUX_FLAG_TRUNCATED);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	assert_int_equal(t.area.truncated, 1);
+	/* The session has switched the event off: it stays off. */
+	t.area.on = false;
+	put_aux(&t, PERF_AUX_FLAG_TRUNCATED);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	write_trace(&t);
+	check_trace(&t);
+	traced_close(&t);
+}
+
+/* Snapshots: the reader takes no trace; it looks at the records before it releases them. */
+static void test_overwritten_area_is_looked_at(void **state)
+{
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	assert_int_equal(aux_ring_init(&t.area.ring, t.page, t.data, AREA, true), 0);
+	t.area.mode = AUX_SNAPSHOT;
+	t.page->aux_head = 640;
+	reader_pass_all(t.reader, false);
+	assert_int_equal(t.area.stays.nr, 0);
+	for (uint64_t i = 1; i <= 3 * RING / 64; i++) {
+		t.page->aux_head = 640 * i;
+		put_aux(&t, PERF_AUX_FLAG_OVERWRITE);
+		reader_pass_all(t.reader, false);
+		if (i % 256 == 0)
+			write_trace(&t);
+		assert_int_equal(t.page->data_tail, t.head);
+		assert_int_equal(t.area.stays.nr, i < 64 ? i : t.area.stays.nr);
+	}
+	assert_int_equal(t.area.ring.position, 640 * (3 * RING / 64));
+	/* A stop that the kernel made by itself ends here, too. */
+	put_aux(&t, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED);
+	reader_pass_all(t.reader, false);
+	assert_string_equal(switched, "de");
+	write_trace(&t);
+	assert_int_equal(t.page->aux_tail, 0);
+	traced_close(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -717,6 +996,11 @@ int main(void)
 		cmocka_unit_test(test_half_a_ring_stays),
 		cmocka_unit_test(test_sideband_is_quiet_and_comes_back),
 		cmocka_unit_test(test_what_comes_in_the_quiet),
+		cmocka_unit_test(test_trace_arrives),
+		cmocka_unit_test(test_trace_waits_for_room),
+		cmocka_unit_test(test_full_area_restarts),
+		cmocka_unit_test(test_truncated_trace_restarts),
+		cmocka_unit_test(test_overwritten_area_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,6 +320,59 @@ static void ready_ring_is_taken_unasked(void **state)
 	assert_int_equal(lab->counters[1].bytes, 400);
 }
 
+static uint8_t *records(size_t len)
+{
+	uint8_t *p = calloc(1, len);
+	const struct perf_event_header hdr = {.type = PERF_RECORD_AUXTRACE, .size = 48};
+
+	assert_non_null(p);
+	memcpy(p, &hdr, sizeof(hdr));
+	return p;
+}
+
+/* What the main thread hands over is written before the next command is done. */
+static void handed_records_are_written(void **state)
+{
+	struct lab *lab = *state;
+
+	start(lab);
+	for (unsigned int round = 1; round <= 20; round++) {
+		put(lab, 0, 10);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(worker_hand(lab->workers[0], records(4096), 4096), 0);
+		ask(lab, WORKER_FLUSH);
+		for (unsigned int i = 0; i < WORKERS; i++)
+			assert_int_equal(await(lab, i, is_flushed).code, 0);
+		assert_int_equal(lab->counters[0].at_flush, round * (80 + 3 * 4096));
+		assert_int_equal(lab->counters[1].at_flush, 0);
+	}
+	assert_int_equal(worker_hand(lab->workers[1], records(4096), 4096), 0);
+	ask(lab, WORKER_FINISH);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+	assert_int_equal(lab->counters[1].at_flush, 4096);
+}
+
+/* Of a sink that fails all others are counted; those of a worker that never ran are freed. */
+static void handed_records_are_discarded(void **state)
+{
+	struct lab *lab = *state;
+	struct error err = ERROR_INIT;
+
+	lab->counters[0].fail_after = 4096;
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(worker_hand(lab->workers[0], records(4096), 4096), 0);
+	assert_int_equal(worker_start(lab->workers[0], NULL), 0);
+	assert_int_equal(worker_hand(lab->workers[1], records(4096), 4096), 0);
+	worker_ask(lab->workers[0], WORKER_FLUSH);
+	assert_int_equal(await(lab, 0, is_failed).code, -ENOSPC);
+	assert_int_equal(worker_hand(lab->workers[0], records(512), 512), 0);
+	ask(lab, WORKER_FINISH);
+	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
+	assert_int_equal(worker_join(lab->workers[1], NULL), 0);
+	assert_int_equal(lab->counters[0].discarded, 4096 + 512);
+}
+
 static void never_started(void **state)
 {
 	struct lab *lab = *state;
@@ -337,6 +390,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(error_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(ready_ring_is_taken_unasked, setup, teardown),
 		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(handed_records_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(handed_records_are_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
 	};
 
