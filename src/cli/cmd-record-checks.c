@@ -7,11 +7,13 @@
 #include "base/human.h"
 #include "cli/input.h"
 #include "record/control/control_command.h"
+#include "record/plan/aux_probe.h"
+#include "record/plan/aux_rules.h"
 #include "record/plan/probe_targets.h"
 #include "symbol/resolve/locate.h"
 #include "sys/kernel/memory.h"
 
-const struct event_env record_events_here = {.symbols = &locate_symbols};
+const struct event_env record_events_here = {.symbols = &locate_symbols, .has_aux = aux_probe_pmu};
 
 #define usage(state, ...) usage_error(state, __VA_ARGS__)
 
@@ -95,8 +97,9 @@ static void check_what_and_where(struct argp_state *state, const struct record_o
 /* The value of these options needs a "="; after a space it would begin the command. */
 static void check_command(struct argp_state *state, const struct record_opts *opts)
 {
-	static const char *const joined[] = {"--aio", "--compression-level", "-z", "--threads",
-					     "--switch-output"};
+	static const char *const joined[] = {"--aio",	    "--compression-level", "-z",
+					     "--threads",   "--switch-output",	   "-S",
+					     "--aux-sample"};
 	const char *word = opts->plan.target.command ? opts->plan.target.command[0] : "", *before;
 
 	/* The command's words end the vector. */
@@ -126,6 +129,27 @@ static void check_start(struct argp_state *state, const struct record_opts *opts
 			     "out --no-control-socket, or add --control");
 }
 
+static void check_aux(struct argp_state *state, const struct record_opts *opts)
+{
+	const struct event_list *events = &opts->plan.events;
+	const struct event_spec *e;
+	struct error err = ERROR_INIT;
+
+	if (aux_rules_check(&opts->plan, opts->output.memory.bytes, &err))
+		usage(state, "%s", err.text);
+	for (size_t i = 0; i < events->count; i++) {
+		if (!events->specs[i].attr.aux_action)
+			continue;
+		e = &events->specs[events->specs[i].leader];
+		switch (aux_probe_action(&e->attr)) {
+		case -ENOSYS: usage(state, "-e: aux-action needs Linux 6.13 or later");
+		case -EOPNOTSUPP:
+			usage(state, "-e: the trace of %s cannot be paused: leave out aux-action",
+			      e->pmu);
+		}
+	}
+}
+
 void record_options_check(struct argp_state *state, const struct record_opts *opts)
 {
 	check_command(state, opts);
@@ -137,5 +161,6 @@ void record_options_check(struct argp_state *state, const struct record_opts *op
 	check_control(state, opts);
 	check_rotation(state, opts);
 	check_memory(state, opts);
+	check_aux(state, opts);
 	check_what_and_where(state, opts);
 }

@@ -9,6 +9,8 @@
 #include "cli/input.h"
 #include "cli/cmd-record-checks.h"
 #include "cli/cmd-record-values.h"
+#include "event/parse/address_filter.h"
+#include "record/plan/aux_rules.h"
 #include "record/plan/trigger_spec.h"
 #include "render/attr_text.h"
 
@@ -32,7 +34,7 @@ static const struct argp_option options[] = {
 
 	{NULL, 0, NULL, 0, "Events:", 2},
 	{"count", 'c', "N", 0, "Take a sample every N events", 0},
-	{"filter", KEY_FILTER, "FILTER", 0, "Filter the tracepoints or probes named just before it", 0},
+	{"filter", KEY_FILTER, "FILTER", 0, "Filter the tracepoints or probes named just before it; or the addresses that a hardware trace covers: 'filter FUNCTION @ FILE'", 0},
 	{"all-user", KEY_ALL_USER, NULL, 0, "Limit all events to user space", 0},
 	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "Limit all events to the kernel", 0},
 
@@ -90,9 +92,20 @@ static const struct argp_option options[] = {
 	{"snapshot-on-crash", KEY_SNAPSHOT_ON_CRASH, NULL, 0,
 	 "Take a snapshot at the end if the command dies by a signal (-M)", 0},
 
-	{NULL, 0, NULL, 0, "Rings and threads:", 8},
-	{"mmap-pages", 'm', "PAGES|SIZE", 0, "Size of each CPU's ring: pages, or bytes with B, K, M, G "
-	 "(default 8M, if that much may be locked)", 0},
+	{NULL, 0, NULL, 0, "Hardware traces:", 8},
+	{"snapshot", 'S', "SIZE[e]", OPTION_ARG_OPTIONAL,
+	 "Let a hardware trace overwrite itself; SIGUSR2 or 'ctl snapshot' writes the newest SIZE of each "
+	 "AUX area (default: all). e: also at the end", 0},
+	{"snapshot-scope", KEY_SNAPSHOT_SCOPE, "area|active|window:TIME|all", 0,
+	 "AUX data that a snapshot writes: the newest of all areas together (area, the default), that of "
+	 "running events, of the last TIME, or all", 0},
+	{"aux-sample", KEY_AUX_SAMPLE, "SIZE", OPTION_ARG_OPTIONAL,
+	 "Add the newest SIZE of hardware trace to each sample (default 4096)", 0},
+
+	{NULL, 0, NULL, 0, "Rings and threads:", 9},
+	{"mmap-pages", 'm', "[PAGES|SIZE][,AUX]", 0, "Size of each CPU's ring: pages, or bytes with B, K, M, G "
+	 "(default 8M, if that much may be locked). AUX: size of each AUX area of a hardware trace (default 4M, "
+	 "or 128K)", 0},
 	{"realtime", 'r', "PRIORITY", 0, "Read the rings with this SCHED_FIFO priority, 1 to 99", 0},
 	{"affinity", KEY_AFFINITY, "sys|node|cpu", 0, "Drain a ring on its own CPU, or on its NUMA node", 0},
 	{"mmap-flush", KEY_MMAP_FLUSH, "SIZE", 0,
@@ -113,13 +126,13 @@ static const struct argp_option options[] = {
 	{"max-cpu", KEY_MAX_CPU, "PERCENT", 0, "Lower the sampling frequency while the recorder uses more of a "
 	 "CPU: 1%, 0.5%", 0},
 
-	{NULL, 0, NULL, 0, "Start and control:", 9},
+	{NULL, 0, NULL, 0, "Start and control:", 10},
 	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start; -1: when 'enable' is sent", 0},
 	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
 	 "Read commands (enable, disable, stop, ...) there, and answer them on ACK", 0},
 	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "Do not listen to 'ringtail ctl'", 0},
 
-	{NULL, 0, NULL, 0, "Status and messages:", 10},
+	{NULL, 0, NULL, 0, "Status and messages:", 11},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with status 3 if anything was lost", 0},
 	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the status of the command", 0},
 	{"quiet", 'q', NULL, 0, "Print only errors and losses", 0},
@@ -140,7 +153,6 @@ static const struct argp_option options[] = {
 	REFUSED("intr-regs", 'I', "ringtail records registers for --call-graph dwarf only, those of user space"),
 	REFUSED("user-regs", KEY_USER_REGS, "ringtail records registers for --call-graph dwarf only"),
 	REFUSED("weight", 'W', "ringtail does not record the cost of memory accesses; -d records their address and source"),
-	REFUSED("snapshot", 'S', "ringtail records no hardware traces; -M takes snapshots of samples"),
 	REFUSED("all-cgroups", KEY_ALL_CGROUPS,
 		"samples do not name their cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records the processes of one"),
 	REFUSED("exclude-perf", KEY_EXCLUDE_PERF,
@@ -205,7 +217,7 @@ static void set_filter(struct argp_state *state, struct option_parser *p, const 
 
 	if (!p->last)
 		usage(state, "--filter must follow the events that it filters");
-	else if (event_set_filter(p->last, p->last_event, arg, &err))
+	else if (address_filter_set(p->last, p->last_event, arg, &record_events_here, &err))
 		usage(state, "--filter: %s", err.text);
 }
 
@@ -225,6 +237,9 @@ static bool names_directory(const char *path)
 static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
+
+	aux_rules_group(&opts->plan.events, &opts->plan.aux);
+	opts->plan.aux.snapshot |= opts->output.memory.bytes != 0;
 
 	opts->output.directory = (opts->readers.threads && strcmp(opts->output.path, "-")) ||
 				 names_directory(opts->output.path);

@@ -2,6 +2,7 @@
 #include "cli/cmd-record-values.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -172,8 +173,8 @@ static uint64_t ring_size_max(uint64_t page)
 	return 1024 * page / sizeof(void *) / 2 * page;
 }
 
-/* A number without unit is pages, as in perf. */
-static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
+/* Returns the bytes of "16" (pages) or "16M", rounded up to a power of two of pages. */
+static uint64_t ring_size(struct argp_state *state, const char *arg, bool *ret_rounded)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = 0, power = page;
 	bool pages = arg[0] && !arg[strspn(arg, "0123456789")];
@@ -191,8 +192,69 @@ static void set_ring_size(struct argp_state *state, struct record_command *cmd, 
 		      pages ? " pages" : "", (unsigned long long)ring_size_max(page) >> 30);
 	while (power < size)
 		power *= 2;
-	cmd->opts.plan.ring_size = power;
-	cmd->ring_asked = power == size ? NULL : arg;
+	*ret_rounded = power != size;
+	return power;
+}
+
+/* A number without unit is pages, as in perf. "DATA,AUX": DATA may be empty. */
+static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	const char *comma = strchr(arg, ',');
+	bool rounded;
+
+	if (comma)
+		cmd->opts.plan.aux.size = ring_size(state, comma + 1, &rounded);
+	if (comma == arg)
+		return;
+	if (comma)
+		arg = strndupa(arg, (size_t)(comma - arg));
+	cmd->opts.plan.ring_size = ring_size(state, arg, &rounded);
+	cmd->ring_asked = rounded && !comma ? arg : NULL;
+}
+
+/* "[SIZE][e]", as perf. */
+static void set_snapshot(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct aux_opts *aux = &cmd->opts.plan.aux;
+	size_t len = arg ? strlen(arg) : 0;
+
+	aux->snapshot = true;
+	aux->at_exit = len && arg[len - 1] == 'e';
+	len -= aux->at_exit;
+	aux->snapshot_size = 0;
+	if (len && (parse_size(strndupa(arg, len), &aux->snapshot_size) || !aux->snapshot_size ||
+		    aux->snapshot_size > 1ull << 30))
+		usage(state, "-S: '%s' is no size of a snapshot, such as 64K, nor 'e'", arg);
+}
+
+static void set_snapshot_scope(struct argp_state *state, struct record_command *cmd,
+			       const char *arg)
+{
+	struct aux_opts *aux = &cmd->opts.plan.aux;
+
+	if (!strcmp(arg, "area"))
+		aux->scope = AUX_SCOPE_AREA;
+	else if (!strcmp(arg, "active"))
+		aux->scope = AUX_SCOPE_ACTIVE;
+	else if (!strcmp(arg, "all"))
+		aux->scope = AUX_SCOPE_ALL;
+	else if (!strncmp(arg, "window:", 7) && !parse_time(arg + 7, &aux->window) && aux->window)
+		aux->scope = AUX_SCOPE_WINDOW;
+	else
+		usage(state,
+		      "--snapshot-scope: '%s' is neither area, active, all nor window:TIME, such "
+		      "as window:100ms",
+		      arg);
+}
+
+static void set_aux_sample(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	uint64_t *size = &cmd->opts.plan.aux.sample_size;
+
+	*size = RECORD_AUX_SAMPLE;
+	if (arg && (parse_size(arg, size) || !*size || *size > RECORD_AUX_SAMPLE_MAX))
+		usage(state, "--aux-sample: '%s' is no size from 1 to %u bytes", arg,
+		      RECORD_AUX_SAMPLE_MAX);
 }
 
 static void set_amount(struct argp_state *state, const char *option, const char *arg, uint64_t *ret)
@@ -418,6 +480,9 @@ static const struct {
 	{'k', set_clock},
 	{'o', set_output},
 	{'m', set_ring_size},
+	{'S', set_snapshot},
+	{KEY_SNAPSHOT_SCOPE, set_snapshot_scope},
+	{KEY_AUX_SAMPLE, set_aux_sample},
 	{'r', set_realtime},
 	{KEY_AFFINITY, set_affinity},
 	{KEY_MMAP_FLUSH, set_mmap_flush},

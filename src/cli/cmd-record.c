@@ -214,6 +214,33 @@ static void name_truncated(const struct session_result *r, struct buf *out)
 			   plural_s(r->truncated->total));
 }
 
+/* What the AUX areas had, and what of it is missing, by cause. */
+static void print_trace(const struct record_command *cmd, const struct session_result *r)
+{
+	const struct aux_sums *sums = &r->trace;
+	char written[16], lost[16];
+
+	if (!sums->areas)
+		return;
+	if (!cmd->quiet || r->trace_lost)
+		complain("trace: %s of %zu AUX area%s, %s lost",
+			 human_size(r->trace_written, written), sums->areas, plural_s(sums->areas),
+			 human_size(r->trace_lost, lost));
+	if (sums->truncated)
+		complain("the kernel stopped the trace %llu time%s, because an AUX area was full, "
+			 "and ringtail started it again %llu time%s: record a larger area with "
+			 "-m ,SIZE",
+			 (unsigned long long)sums->truncated, plural_s(sums->truncated),
+			 (unsigned long long)sums->restarts, plural_s(sums->restarts));
+	if (sums->partial)
+		complain("%llu piece%s of the trace %s gaps that the hardware reports (PARTIAL)",
+			 (unsigned long long)sums->partial, plural_s(sums->partial),
+			 sums->partial == 1 ? "has" : "have");
+	if (sums->collisions)
+		complain("%llu piece%s of the trace collided with another one's (COLLISION)",
+			 (unsigned long long)sums->collisions, plural_s(sums->collisions));
+}
+
 static void print_result(struct session *s, const struct record_command *cmd,
 			 const struct session_result *r)
 {
@@ -237,6 +264,7 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			LOG_ERR,
 			"another program deleted %zu output%s before the end: %s samples are lost",
 			r->gone, plural_s(r->gone), r->gone == 1 ? "its" : "their");
+	print_trace(cmd, r);
 	if (!cmd->quiet || r->loss->total || r->truncated->total)
 		complain("%.*s: %s sample%s, %s lost%.*s, %s, %.2f s", (int)name.len,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
@@ -256,6 +284,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 	char samples[32], lost[32];
 	struct buf name = {0};
 
+	print_trace(cmd, r);
 	if (!taken && !r->loss->total)
 		return;
 	name_outputs(r, r->outputs, &name);
@@ -332,7 +361,8 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 	if (result.gone || result.last_given_up)
 		return EXIT_ERROR;
 	if (cmd->fail_on_loss &&
-	    (result.loss->total || result.truncated->total || result.missed_cpus))
+	    (result.loss->total || result.truncated->total || result.missed_cpus ||
+	     result.trace_lost || result.trace.truncated))
 		return EXIT_LOSS;
 	return cmd->propagate_status ? result.command_status : EXIT_FINE;
 }

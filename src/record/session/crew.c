@@ -309,6 +309,8 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 	crew->report = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (crew->report < 0)
 		return error_sys(err, -errno, "eventfd");
+	if (aux_areas_init(&crew->aux, plan, opened))
+		return error_set(err, -ENOMEM, "out of memory");
 	crew->workers = calloc(crew->nr, sizeof(*crew->workers));
 	if (!crew->workers || deal_rings(crew, opened) || make_sheds(crew, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
@@ -324,7 +326,11 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 			.cpu = ring->cpu,
 			.fds = ring->fds,
 			.nr_fds = ring->nr_fds,
-			.sideband = ring->kind == RING_SIDEBAND,
+			/* A turn of an area is found while its task is away: soon after the switch.
+			 */
+			.sideband = ring->kind == RING_SIDEBAND ||
+				    (ring->kind == RING_AUX && plan->aux_mode != AUX_FULL),
+			.aux = aux_areas_of(&crew->aux, i),
 			.run_on = place_for(crew, ring->cpu),
 			.overwritten = ring->kind == RING_OVERWRITTEN,
 		};
@@ -484,6 +490,7 @@ void crew_release(struct crew *crew)
 		worker_free(crew->workers[i]);
 	for (size_t i = 0; crew->sheds && i < crew->nr; i++)
 		shed_free(crew->sheds[i]);
+	aux_areas_release(&crew->aux);
 	free(crew->sheds);
 	free(crew->workers);
 	free(crew->worker_of);
@@ -543,7 +550,8 @@ static void say_worker(const struct crew *crew, unsigned int worker, const struc
 		if (crew->worker_of[i] != worker || !opened->rings[i].memory)
 			continue;
 		sideband += opened->rings[i].kind == RING_SIDEBAND;
-		samples += opened->rings[i].kind != RING_SIDEBAND;
+		samples += opened->rings[i].kind == RING_SAMPLES ||
+			   opened->rings[i].kind == RING_OVERWRITTEN;
 	}
 	cpus_print(&crew->masks.masks[worker].cpus, &cpus);
 	cpus_print(&crew->masks.masks[worker].affinity, &affinity);

@@ -35,6 +35,7 @@ struct crew {
 	size_t nr;
 	size_t buffer;		 /* bytes between the two threads of a worker */
 	unsigned int *worker_of; /* each ring's worker */
+	struct aux_areas aux;	 /* of all rings; the session switches them */
 	int report;	     /* an eventfd: crew_view() has something new; -1 before crew_hire() */
 	bool running, whole; /* whole: all of them */
 	/* Reports that the main thread is alive while it waits for workers; NULL: to nobody. */

@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/plural.h"
 #include "data/writer/output_backup.h"
+#include "record/aux/info.h"
 #include "record/pipeline/overwrite_tally.h"
 #include "sys/io/file.h"
 
@@ -383,6 +384,7 @@ static int add_sums(struct rotation *r, const struct output *out, bool stays, st
 {
 	count(r, out, stays);
 	r->samples += out->tally.samples;
+	r->trace += out->tally.trace;
 	for (size_t i = 0; i < out->nr; i++)
 		if (out->lanes[i].overwrite_tally)
 			overwrite_tally_add(out->lanes[i].overwrite_tally, r->taken);
@@ -410,10 +412,14 @@ static int pause_all(struct rotation *r, struct crew *crew, struct error *err)
 
 /* Switches the workers to @next. Nothing has changed for them until they pause. */
 static int switch_over(struct rotation *r, struct crew *crew, struct output *out,
-		       struct output *next, const struct plan *plan, struct error *err)
+		       struct output *next, const struct plan *plan, const struct opened *opened,
+		       struct error *err)
 {
-	int rc = 0;
+	struct sink_emit to = {next->lanes[0].chain, err};
+	int rc = aux_info_emit(plan, opened, sink_emit, &to, err);
 
+	if (rc)
+		return rc;
 	if (!r->sideband) {
 		/* Workers write to memory; only the main thread writes to the output. */
 		rotation_watch(r, next);
@@ -482,7 +488,7 @@ enum outcome rotation_rotate(struct rotation *r, struct crew *crew, struct outpu
 		make_room(r);
 	rc = output_create(&next, r->opts, plan, opened, crew->nr, NULL, err);
 	if (!rc) {
-		rc = switch_over(r, crew, out, &next, plan, err);
+		rc = switch_over(r, crew, out, &next, plan, opened, err);
 		if (rc)
 			delete_output(r, r->opts->path);
 	}

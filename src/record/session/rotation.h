@@ -38,7 +38,7 @@ struct rotation {
 	size_t nr_earlier; /* of these, by earlier recordings */
 	/* Sums over finished outputs. */
 	size_t outputs, deleted;
-	uint64_t samples, bytes;
+	uint64_t samples, trace, bytes; /* @trace: bytes of AUX areas */
 	struct loss loss;
 	uint64_t *taken; /* of each event: samples out of rings that are overwritten */
 	char *last;	 /* name of the last finished output, if it was renamed */

@@ -9,6 +9,7 @@
 #include "base/clock_ns.h"
 #include "base/plural.h"
 #include "record/session/announce.h"
+#include "record/aux/info.h"
 #include "record/initial/initial_state.h"
 #include "sys/io/timer.h"
 
@@ -204,6 +205,9 @@ static int write_before(struct session *s, struct error *err)
 	int rc;
 
 	output_listen(&s->output, s->rotation.sideband);
+	rc = aux_info_emit(s->plan, s->opened, sink_emit, &to, err);
+	if (rc)
+		return rc;
 	if (s->memory.flight)
 		rc = initial_state_emit(&before, flight_add_initial, s->memory.flight, err);
 	else
@@ -222,6 +226,7 @@ static int start_events(struct session *s, struct error *err)
 	if (s->opts->plan.delay_ms)
 		return make_timer(s->opts->plan.delay_ms, false, &s->delay, err);
 	session_control_enabled(&s->control);
+	aux_areas_switch(&s->crew.aux, -1, true);
 	return s->plan->target == TARGET_COMMAND ? 0 : opened_enable(s->opened, s->plan, err);
 }
 
@@ -346,6 +351,19 @@ static bool stop_command(struct session *s)
 	return workload_stop(&s->workload, COMMAND_WAIT_MS);
 }
 
+/* The output that is the last one ends with the sums over the AUX areas. */
+static int write_trace_sums(struct session *s, struct error *err)
+{
+	struct pd_snapshot_record record;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->crew.aux.nr; i++) {
+		aux_sums_encode(&s->crew.aux.areas[i], &record);
+		rc = sink_record(s->output.lanes[0].chain, &record.header, err);
+	}
+	return rc;
+}
+
 static int session_finish(struct session *s, struct error *err)
 {
 	struct compress_stats compression;
@@ -353,12 +371,15 @@ static int session_finish(struct session *s, struct error *err)
 
 	s->ended = now_ns(CLOCK_MONOTONIC);
 	service_status_stopping(&s->service);
+	aux_areas_switch(&s->crew.aux, -1, false);
 	opened_disable(s->opened);
 	rc = wait_for_output(s, err);
 	dismissed = crew_dismiss(&s->crew, rc ? NULL : err);
 	rc = rc ? rc : dismissed;
 	if (!rc)
 		rc = snapshot_service_finish(&s->memory, &s->workload, err);
+	if (!rc)
+		rc = write_trace_sums(s, err);
 	if (!rc)
 		rc = rotation_end(&s->rotation, &s->output, s->plan, s->opened, err);
 	if (!rc)
@@ -416,8 +437,10 @@ static void undo_start(struct session *s)
  */
 static void save_the_rest(struct session *s, int rc, struct error *err)
 {
+	struct aux_sums trace;
 	int worker_code;
 
+	aux_areas_switch(&s->crew.aux, -1, false);
 	if (s->opened)
 		opened_disable(s->opened);
 	worker_code = crew_dismiss(&s->crew, err);
@@ -431,8 +454,11 @@ static void save_the_rest(struct session *s, int rc, struct error *err)
 		return;
 	lane_save(&s->output.lanes[0], worker_code ? worker_code : rc);
 	output_checkpoint(&s->output, NULL);
+	aux_sums_get(&s->crew.aux, &trace);
+	s->output.trace_taken = trace.drained + s->memory.snapshot.trace_taken - s->rotation.trace;
 	output_abandon(&s->output, s->plan, s->opened);
 	s->saved = s->output.tally.samples;
+	s->saved_trace = s->output.tally.trace;
 	loss_merge(&s->rotation.loss, &s->output.loss);
 	if (s->began && !s->ended)
 		s->ended = now_ns(CLOCK_MONOTONIC);
@@ -464,6 +490,13 @@ bool session_memory(const struct session *s, struct history_figures *ret)
 	return s->memory.flight;
 }
 
+static void result_of_trace(const struct session *s, struct session_result *ret)
+{
+	aux_sums_get(&s->crew.aux, &ret->trace);
+	ret->trace_written = s->rotation.trace + s->saved_trace;
+	ret->trace_lost = s->output.trace_lost;
+}
+
 void session_result(struct session *s, struct session_result *ret)
 {
 	/* After a failure this is the output of that moment, not the last complete one. */
@@ -491,6 +524,7 @@ void session_result(struct session *s, struct session_result *ret)
 		.command_signal = workload_signal(&s->workload),
 		.command_stopped = s->command_stopped,
 	};
+	result_of_trace(s, ret);
 }
 
 const char *session_event_name(const struct session *s, unsigned int index)

@@ -22,6 +22,7 @@
 
 #include <signal.h>
 
+#include "record/aux/sums.h"
 #include "record/history/history.h"
 #include "record/loss/loss.h"
 #include "record/plan/messages.h"
@@ -98,14 +99,16 @@ struct session_result {
 	const struct loss *truncated; /* user stacks of samples (LOSS_STACK) */
 	size_t missed_cpus;	      /* that were online for a time without being recorded */
 	const struct overwrite_count *overwritten; /* no loss */
-	size_t snapshots;			   /* with -M */
-	size_t given_up;			   /* snapshots that found no room */
-	bool last_given_up;			   /* the snapshot at the end is among them */
-	bool started;	      /* false: it failed before, and nothing has changed */
-	bool misused;	      /* it failed because of wrong options */
-	int command_status;   /* as a shell has it; 0 without a command */
-	int command_signal;   /* what ended it, or 0 */
-	bool command_stopped; /* by SIGTERM, as recording had ended */
+	struct aux_sums trace;
+	uint64_t trace_written, trace_lost; /* bytes; lost: not written after an error */
+	size_t snapshots;		    /* with -M */
+	size_t given_up;		    /* snapshots that found no room */
+	bool last_given_up;		    /* the snapshot at the end is among them */
+	bool started;			    /* false: it failed before, and nothing has changed */
+	bool misused;			    /* it failed because of wrong options */
+	int command_status;		    /* as a shell has it; 0 without a command */
+	int command_signal;		    /* what ended it, or 0 */
+	bool command_stopped;		    /* by SIGTERM, as recording had ended */
 };
 void session_result(struct session *s, struct session_result *ret);
 

@@ -50,8 +50,10 @@ static int switch_event(struct session_control *sc, unsigned int index, bool on,
 {
 	int rc = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
 
-	if (!rc)
+	if (!rc) {
 		sc->running[index] = on;
+		aux_areas_switch(sc->parts.aux, (int)index, on);
+	}
 	return rc;
 }
 
@@ -237,8 +239,9 @@ void session_control_figures(struct session_control *sc, struct control_figures 
 	ret->lost += dropped;
 	ret->seconds = (double)(now_ns(CLOCK_MONOTONIC) - sc->began) / 1e9;
 	for (size_t i = 0; i < p->opened->nr_rings; i++)
-		ret->rings +=
-			p->opened->rings[i].memory && p->opened->rings[i].kind != RING_SIDEBAND;
+		ret->rings += p->opened->rings[i].memory &&
+			      (p->opened->rings[i].kind == RING_SAMPLES ||
+			       p->opened->rings[i].kind == RING_OVERWRITTEN);
 	ret->threads = p->threads;
 	ret->missed_cpus = hotplug_missed(p->hotplug);
 	for (unsigned int i = 0; i < p->plan->nr; i++) {

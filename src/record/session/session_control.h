@@ -8,6 +8,7 @@
 #define RINGTAIL_RECORD_SESSION_SESSION_CONTROL_H
 
 #include "record/control/control.h"
+#include "record/aux/area.h"
 #include "record/open/hotplug.h"
 #include "record/session/rotation.h"
 #include "record/session/session_budget.h"
@@ -23,6 +24,7 @@ struct session_parts {
 	const struct session_budget *budget;
 	const struct trigger_set *triggers; /* NULL: none */
 	const struct hotplug *hotplug;
+	struct aux_areas *aux; /* told of each event that a command switches */
 	size_t threads;
 };
 

@@ -96,10 +96,10 @@ static int add_file(const struct session *s, struct buf *text)
 static int snapshot_on_command(struct session *s, const struct snapshot_request *request,
 			       struct error *err)
 {
-	if (!s->memory.flight)
+	if (!snapshot_service_there(&s->memory))
 		return error_set(
 			err, -ENOTSUP,
-			"this recording keeps no samples in memory: it was started without -M");
+			"this recording keeps nothing in memory: it was started without -M or -S");
 	if (s->stop)
 		return error_set(err, -ESHUTDOWN, "the recording ends");
 	return snapshot_service_ask(&s->memory, request, err);
@@ -281,6 +281,7 @@ int session_start_control(struct session *s, struct error *err)
 		.triggers = s->triggers.asks,
 		.threads = s->crew.nr,
 		.hotplug = &s->hotplug,
+		.aux = &s->crew.aux,
 	};
 
 	return session_control_start(&s->control, &parts, err);
@@ -390,6 +391,7 @@ static int on_delay(struct session *s, struct error *err)
 	if (!timer_rang(s->delay))
 		return 0;
 	session_control_enabled(&s->control);
+	aux_areas_switch(&s->crew.aux, -1, true);
 	return opened_enable(s->opened, s->plan, err);
 }
 
@@ -467,14 +469,14 @@ static int on_request(struct session *s, struct error *err)
 {
 	bool asked = session_empty(&s->host.request);
 
-	if (asked && s->memory.flight)
+	if (asked && snapshot_service_there(&s->memory))
 		snapshot_service_ask_for(&s->memory, PD_SNAPSHOT_SIGNAL, NULL);
-	if (!asked || s->stop || s->memory.flight)
+	if (!asked || s->stop || snapshot_service_there(&s->memory))
 		return 0;
 	if (s->opts->output.rotation.enabled)
 		return rotate_now(s, err);
 	messages_say(s->messages, MESSAGE_WARNING,
-		     "SIGUSR2 does nothing without --switch-output or -M");
+		     "SIGUSR2 does nothing without --switch-output, -M or -S");
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct session {
 	struct writer_patience patience; /* for a pipe whose reader takes nothing */
 	bool slow_said; /* it was printed that the next signal ends without writing the rest */
 	uint64_t saved; /* samples in the last output of a session that failed */
+	uint64_t saved_trace;  /* bytes of AUX areas in it */
 	struct loss truncated; /* user stacks */
 };
 

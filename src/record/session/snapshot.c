@@ -253,6 +253,8 @@ static int write_all(struct snapshot *s, struct output *out,
 		rc = write_sideband(s, out, err);
 	if (!rc)
 		rc = write_samples(s, out, requests, nr, err);
+	if (!rc)
+		rc = snapshot_write_traces(s, out, err);
 	for (size_t i = out->nr - 1; !rc && i; i--)
 		rc = lane_flush(&out->lanes[i], err);
 	s->figures.took = now_ns(CLOCK_MONOTONIC) - began;
@@ -275,8 +277,11 @@ static void keep_what_failed(struct snapshot *s)
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err)
 {
-	int rc = visit(s, true, err);
+	int rc = snapshot_copy_traces(s, err);
 	bool marked;
+
+	if (!rc)
+		rc = visit(s, true, err);
 
 	s->emitted = false;
 	history_announce(flight_history(s->flight));
@@ -307,13 +312,17 @@ enum outcome snapshot_take(struct snapshot *s, struct output *out,
 
 void snapshot_keep(struct snapshot *s)
 {
+	if (!s->flight)
+		return;
 	history_snapshot_end(flight_history(s->flight));
 	output_mark_release(&s->before);
 }
 
 int snapshot_undo(struct snapshot *s, struct output *out, struct error *err)
 {
-	int rc = output_roll_back(out, &s->before, err);
+	int rc = s->flight ? output_roll_back(out, &s->before, err) : -ENOTSUP;
+	if (!s->flight)
+		return rc;
 
 	if (!rc)
 		output_rest(out, true);

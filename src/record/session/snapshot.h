@@ -20,13 +20,14 @@
 #ifndef RINGTAIL_RECORD_SESSION_SNAPSHOT_H
 #define RINGTAIL_RECORD_SESSION_SNAPSHOT_H
 
+#include "record/aux/window.h"
 #include "record/plan/clock.h"
 #include "record/session/crew.h"
 #include "record/session/outcome.h"
 #include "record/trigger/request.h"
 
 struct snapshot {
-	struct flight *flight;
+	struct flight *flight; /* NULL: snapshots of AUX areas alone (-S without -M) */
 	struct crew *crew;
 	const struct plan *plan;
 	const struct opened *opened;
@@ -37,6 +38,9 @@ struct snapshot {
 	void (*meanwhile)(void *arg);
 	void *arg;
 	size_t taken;
+	uint64_t trace;			    /* bytes of trace in the last one */
+	uint64_t trace_taken;		    /* in all, written or not */
+	struct aux_snapshot traces;	    /* of the one that is written */
 	struct pd_snapshot_figures figures; /* of the last one */
 	uint64_t refused;		    /* requests so far; the caller's */
 	struct snapshot_sums {
@@ -53,6 +57,17 @@ struct snapshot {
  */
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err);
+
+/* The same without a flight: the trace of the AUX areas, by the workers if they run. */
+enum outcome snapshot_take_traces(struct snapshot *s, struct output *out,
+				  const struct snapshot_request *requests, size_t nr,
+				  struct error *err);
+
+/* Copies the AUX areas into @traces, if the plan has such. Returns 0 or a negative errno. */
+int snapshot_copy_traces(struct snapshot *s, struct error *err);
+
+/* Writes @traces from the main thread, with a log record for each area. Returns as that does. */
+int snapshot_write_traces(struct snapshot *s, struct output *out, struct error *err);
 
 /* The snapshot stays. */
 void snapshot_keep(struct snapshot *s);

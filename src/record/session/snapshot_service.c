@@ -19,6 +19,19 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 	uint64_t least = flight_least(p->plan, p->crew->nr), bytes = p->opts->memory.bytes;
 
 	*m = (struct snapshot_service){.parts = *p, .clock = CLOCK_INIT};
+	m->snapshot = (struct snapshot){
+		.crew = p->crew,
+		.plan = p->plan,
+		.opened = p->opened,
+		.clock = &m->clock,
+		.alone = p->opts->rotation.enabled,
+		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
+		.meanwhile = p->meanwhile,
+		.arg = p->arg,
+	};
+	m->traces = !bytes && p->plan->aux_mode == AUX_SNAPSHOT;
+	if (m->traces)
+		clock_open(&m->clock, &p->plan->opts->sample);
 	if (!bytes)
 		return 0;
 	if (bytes < least) {
@@ -38,17 +51,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 		return error_set(err, -ENOMEM, "no memory for the samples of -M: give less");
 	clock_open(&m->clock, &p->plan->opts->sample);
 	p->crew->flight = m->flight;
-	m->snapshot = (struct snapshot){
-		.flight = m->flight,
-		.crew = p->crew,
-		.plan = p->plan,
-		.opened = p->opened,
-		.clock = &m->clock,
-		.alone = p->opts->rotation.enabled,
-		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
-		.meanwhile = p->meanwhile,
-		.arg = p->arg,
-	};
+	m->snapshot.flight = m->flight;
 	p->output->lost_records = flight_lost_records(m->flight);
 	p->output->dropped = flight_dropped(m->flight);
 	p->output->history = flight_history(m->flight);
@@ -57,8 +60,9 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 
 void snapshot_service_release(struct snapshot_service *m)
 {
-	if (m->flight)
+	if (m->flight || m->traces)
 		clock_close(&m->clock);
+	aux_snapshot_release(&m->snapshot.traces);
 	flight_free(m->flight);
 	*m = (struct snapshot_service){0};
 }
@@ -75,7 +79,7 @@ static uint64_t present(struct snapshot_service *m)
 	struct history_figures figures;
 	uint64_t now = clock_now(&m->clock);
 
-	if (now)
+	if (now || !m->flight)
 		return now;
 	history_figures(flight_history(m->flight), &figures);
 	return figures.last;
@@ -123,6 +127,11 @@ void snapshot_service_ask_for(struct snapshot_service *m, enum pd_snapshot_origi
 				     err.text);
 }
 
+bool snapshot_service_there(const struct snapshot_service *m)
+{
+	return m->flight || m->traces;
+}
+
 bool snapshot_service_waits(const struct snapshot_service *m)
 {
 	return m->queue.nr;
@@ -140,11 +149,15 @@ static void say_taken(struct snapshot_service *m, const struct snapshot_request 
 {
 	const char *reason = r->what.reason;
 	uint64_t samples = m->snapshot.figures.samples;
-	char text[HUMAN_COUNT_SIZE];
+	char text[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
 
-	messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu: %s sample%s%s%s",
-		     m->snapshot.taken, human_count(samples, text), plural_s(samples),
-		     *reason ? ": " : "", reason);
+	if (m->flight)
+		messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu: %s sample%s%s%s",
+			     m->snapshot.taken, human_count(samples, text), plural_s(samples),
+			     *reason ? ": " : "", reason);
+	if (m->snapshot.trace || !m->flight)
+		messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu: %s of trace",
+			     m->snapshot.taken, human_size(m->snapshot.trace, size));
 	for (size_t i = 1; i < nr; i++)
 		if (*r[i].what.reason)
 			messages_say(m->parts.messages, MESSAGE_INFO, "snapshot %zu also: %s",
@@ -212,7 +225,9 @@ static enum outcome take(struct snapshot_service *m, const struct snapshot_reque
 	if (!fails(outcome)) {
 		m->snapshot.refused = m->queue.refused;
 		why = (struct error)ERROR_INIT;
-		outcome = snapshot_take(&m->snapshot, m->parts.output, r, nr, &why);
+		outcome = m->flight ? snapshot_take(&m->snapshot, m->parts.output, r, nr, &why)
+				    : snapshot_take_traces(&m->snapshot, m->parts.output, r, nr,
+							   &why);
 	}
 	if (!fails(outcome) && m->parts.opts->rotation.enabled && m->parts.crew->running)
 		outcome = rotate(m, &why);
@@ -221,7 +236,8 @@ static enum outcome take(struct snapshot_service *m, const struct snapshot_reque
 		return outcome;
 	}
 	say_taken(m, r, nr);
-	snapshot_keep(&m->snapshot);
+	if (m->flight)
+		snapshot_keep(&m->snapshot);
 	m->snapshot.alone = m->parts.opts->rotation.enabled;
 	return outcome;
 }
@@ -232,6 +248,8 @@ static void put_answer(const struct snapshot_service *m, const struct snapshot_r
 {
 	uint64_t asked = r->what.asked;
 
+	if (m->traces)
+		buf_printf(text, "trace=%llu ", (unsigned long long)m->snapshot.trace);
 	buf_printf(text, "snapshot=%zu samples=%llu requests=%zu asked=%llu.%09llu ",
 		   m->snapshot.taken, (unsigned long long)m->snapshot.figures.samples, nr,
 		   (unsigned long long)asked / 1000000000, (unsigned long long)asked % 1000000000);
@@ -337,6 +355,8 @@ int snapshot_service_finish(struct snapshot_service *m, const struct workload *w
 	int signal = opts->memory.on_crash ? workload_signal(w) : 0;
 	char reason[64];
 
+	if (m->traces && m->parts.plan->opts->aux.at_exit)
+		return take_last(m, &request, err);
 	if (!m->flight)
 		return 0;
 	if (flight_end(m->flight))

@@ -35,6 +35,7 @@ struct snapshot_service_parts {
 struct snapshot_service {
 	struct snapshot_service_parts parts;
 	struct flight *flight; /* NULL without -M */
+	bool traces;	       /* snapshots of AUX areas alone: -S without -M */
 	struct clock clock;
 	struct snapshot snapshot;
 	struct request_queue queue;
@@ -63,6 +64,9 @@ int snapshot_service_ask(struct snapshot_service *m, const struct snapshot_reque
 /* The same for @origin, with a reason or NULL; a refusal is only a message. */
 void snapshot_service_ask_for(struct snapshot_service *m, enum pd_snapshot_origin origin,
 			      const char *reason);
+
+/* Returns whether there are snapshots: with -M, and of AUX areas. */
+bool snapshot_service_there(const struct snapshot_service *m);
 
 /* Returns whether requests wait for snapshot_service_serve(). */
 bool snapshot_service_waits(const struct snapshot_service *m);

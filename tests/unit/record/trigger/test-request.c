@@ -186,6 +186,19 @@ static void fill_log(struct pd_snapshot_log *log)
 		log->totals.counted = rand() % 2;
 		return;
 	}
+	if (log->kind == PD_SNAPSHOT_AUX_RING) {
+		log->aux = (struct pd_aux_ring){
+			.idx = (uint32_t)rand(),
+			.cpu = rand() % 2 ? UINT32_MAX : (uint32_t)rand(),
+			.tid = (uint32_t)rand(),
+			.active = rand() % 2,
+			.mode = (enum pd_aux_mode)(rand() % PD_AUX_MODES),
+			.scope = (enum pd_aux_scope)(rand() % PD_AUX_SCOPES),
+		};
+		for (uint64_t *word = &log->aux.window; word <= &log->aux.restarts; word++)
+			*word = (uint64_t)rand() << 25 | (uint64_t)rand();
+		return;
+	}
 	log->request.origin = (enum pd_snapshot_origin)(rand() % PD_SNAPSHOT_ORIGINS);
 	log->request.asked = (uint64_t)rand() << 20;
 	log->request.wall_clock = (uint64_t)rand() << 31;
@@ -260,6 +273,10 @@ static void test_bad_logs(void **state)
 		assert_true(!rc || rc == -ENOENT || rc == -EBADMSG);
 		if (!rc && read.kind == PD_SNAPSHOT_REQUEST)
 			assert_non_null(pd_snapshot_origin_name(read.request.origin));
+		if (!rc && read.kind == PD_SNAPSHOT_AUX_RING) {
+			assert_non_null(pd_aux_mode_name(read.aux.mode));
+			assert_non_null(pd_aux_scope_name(read.aux.scope));
+		}
 		free(hdr);
 	}
 }
