@@ -11,6 +11,7 @@
 #include "cli/dump.h"
 #include "cli/graph-spec.h"
 #include "cli/input.h"
+#include "render/aux.h"
 #include "render/header.h"
 #include "render/json.h"
 #include "render/stats.h"
@@ -24,7 +25,7 @@ struct report_args {
 	struct input input;
 	struct report_opts report;
 	struct table_opts table;
-	bool header, header_only, full_header, stats, json, dump;
+	bool header, header_only, full_header, stats, aux, json, dump;
 	struct graph_spec graph;
 };
 
@@ -37,6 +38,7 @@ enum {
 	OPT_HEADER,
 	OPT_HEADER_ONLY,
 	OPT_STATS,
+	OPT_AUX,
 	OPT_JSON,
 	OPT_NO_CALL_GRAPH,
 	OPT_PERCENTAGE,
@@ -93,6 +95,8 @@ static const struct argp_option options[] = {
 	 "Use N frames of a chain, from where the graph begins (default 127)", HELP_OUTPUT},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
 	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", HELP_OUTPUT},
+	{"aux", OPT_AUX, NULL, 0, "Show only the AUX rings, and what each snapshot took of them",
+	 HELP_OUTPUT},
 	{"json", OPT_JSON, NULL, 0, "Write JSON", HELP_OUTPUT},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0, "in symbols with TEXT in their names",
@@ -220,6 +224,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_HEADER_ONLY: a->header_only = true; break;
 	case 'I': a->full_header = true; break;
 	case OPT_STATS: a->stats = true; break;
+	case OPT_AUX: a->aux = true; break;
 	case OPT_JSON: a->json = true; break;
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
@@ -412,6 +417,23 @@ static int show_dump(struct report_args *a, struct trace *t)
 	return dump_all(&a->input, t);
 }
 
+static int show_aux(struct report_args *a, struct trace *t)
+{
+	struct aux_rings rings;
+	int rc = aux_rings_read(t->df, &rings);
+
+	if (rc < 0)
+		complain("%s: cannot read it to the end", t->opts.path);
+	else if (a->json)
+		rc = json_write(stdout, aux_json(&rings));
+	else
+		aux_render(stdout, &rings);
+	if (!rc && !rings.nr && !a->input.quiet)
+		complain("%s: the recording has no AUX area", t->opts.path);
+	aux_rings_release(&rings);
+	return rc;
+}
+
 static void limit_width(struct table_opts *table)
 {
 	struct winsize ws;
@@ -456,7 +478,9 @@ int cmd_report(int argc, char **argv)
 	a.table.graph_limit = a.graph.limit;
 	limit_width(&a.table);
 	rc = input_open(&a.input, &t);
-	if (!rc)
+	if (!rc && a.aux)
+		rc = show_aux(&a, t);
+	else if (!rc)
 		rc = a.dump && !a.header_only ? show_dump(&a, t) : show(&a, t);
 	status = input_end(&a.input, t, rc);
 	trace_close(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Input options, progress, warnings and exit status of report, script and dump. */
+/* Input options, progress, warnings and exit status of report, script, dump and aux. */
 #ifndef RINGTAIL_CLI_INPUT_H
 #define RINGTAIL_CLI_INPUT_H
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 #include "perfdata/snapshot_log.h"
 #include "render/attr_text.h"
@@ -168,9 +169,24 @@ static void put_text_poke(FILE *out, const struct pd_record *r)
 
 static void put_aux(FILE *out, const struct pd_record *r)
 {
+	static const struct {
+		uint64_t flag;
+		const char *name;
+	} flags[] = {
+		{PERF_AUX_FLAG_TRUNCATED, "truncated"},
+		{PERF_AUX_FLAG_OVERWRITE, "overwrite"},
+		{PERF_AUX_FLAG_PARTIAL, "partial"},
+		{PERF_AUX_FLAG_COLLISION, "collision"},
+	};
+
 	put_hex(out, "offset", r->aux.aux_offset);
 	put_hex(out, "size", r->aux.aux_size);
 	put_hex(out, "flags", r->aux.flags);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (r->aux.flags & flags[i].flag)
+			fprintf(out, " %s", flags[i].name);
+	if (r->aux.flags & PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK)
+		put_hex(out, "format", (r->aux.flags & PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK) >> 8);
 }
 
 static void put_hw_id(FILE *out, const struct pd_record *r)
@@ -210,7 +226,8 @@ static void put_auxtrace(FILE *out, const struct pd_record *r)
 
 static void put_auxtrace_info(FILE *out, const struct pd_record *r)
 {
-	put_u64(out, "type", r->auxtrace_info.type);
+	fprintf(out, " type=%" PRIu32 " (%s)", r->auxtrace_info.type,
+		pd_auxtrace_type_name(r->auxtrace_info.type));
 	put_u64(out, "words", r->auxtrace_info.nr_priv);
 	put_words(out, r->auxtrace_info.priv, r->auxtrace_info.nr_priv, 8);
 }
@@ -308,6 +325,28 @@ static void put_request(FILE *out, const struct pd_snapshot_request *q)
 	put_id32(out, "tid", q->cause.tid);
 }
 
+static void put_aux_ring(FILE *out, const struct pd_aux_ring *a)
+{
+	put_id32(out, "idx", a->idx);
+	put_id32(out, "cpu", a->cpu);
+	put_id32(out, "tid", a->tid);
+	fprintf(out, "%s mode=%s scope=%s", a->active ? " active" : "", pd_aux_mode_name(a->mode),
+		pd_aux_scope_name(a->scope));
+	if (a->window)
+		put_u64(out, "window_ns", a->window);
+	put_u64(out, "asked", a->asked);
+	put_u64(out, "first", a->first);
+	put_u64(out, "last", a->last);
+	put_hex(out, "position", a->position);
+	put_u64(out, "new", a->fresh);
+	put_u64(out, "old", a->old);
+	put_u64(out, "written", a->written);
+	put_u64(out, "area", a->area);
+	put_u64(out, "lost", a->lost);
+	put_u64(out, "truncated", a->truncated);
+	put_u64(out, "restarts", a->restarts);
+}
+
 /* A record of the snapshot log. */
 static void put_event_type(FILE *out, const struct pd_record *r)
 {
@@ -326,6 +365,10 @@ static void put_event_type(FILE *out, const struct pd_record *r)
 		put_u64(out, "passed", log.totals.passed);
 		put_u64(out, "held", log.totals.held);
 		fputs(log.totals.counted ? " counted" : "", out);
+		return;
+	}
+	if (log.kind == PD_SNAPSHOT_AUX_RING) {
+		put_aux_ring(out, &log.aux);
 		return;
 	}
 	put_u64(out, "begun", log.figures.begun);

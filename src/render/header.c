@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "render/attr_text.h"
 #include "render/text.h"
 
@@ -12,7 +13,7 @@ struct header_section {
 	const struct trace *t;
 	const uint8_t *p;
 	size_t len;
-	bool swap;
+	bool swap, full;
 	enum pd_feature feature;
 	const char *label; /* of the table's row */
 };
@@ -155,7 +156,21 @@ static void put_branch_stack(FILE *out, const struct header_section *s)
 
 static void put_auxtrace(FILE *out, const struct header_section *s)
 {
+	struct pd_auxtrace_index v = {0};
+
 	fputs("# contains AUX area data (e.g. instruction trace)\n", out);
+	if (pd_feature_auxtrace_decode(s->p, s->len, s->swap, &v) < 0)
+		put_damaged(out, s);
+	else
+		fprintf(out, "# auxtrace index : %zu record%s\n", v.nr, plural_s(v.nr));
+	for (size_t i = 0; s->full && i < v.nr; i++) {
+		fputs("#   ", out);
+		if (v.places[i].part)
+			fprintf(out, "data.%" PRIu32 ":", v.places[i].part - 1);
+		fprintf(out, "0x%" PRIx64 " size=%" PRIu64 "\n", v.places[i].offset,
+			v.places[i].size);
+	}
+	pd_auxtrace_index_release(&v);
 }
 
 static void put_stat(FILE *out, const struct header_section *s)
@@ -477,7 +492,7 @@ static const struct {
 	{HEADER_BRANCH_STACK, "BRANCH_STACK", NULL, put_branch_stack, false},
 	{HEADER_PMU_MAPPINGS, "PMU_MAPPINGS", "pmu mappings", put_pmus, false},
 	{HEADER_GROUP_DESC, "GROUP_DESC", "group", put_groups, false},
-	{HEADER_AUXTRACE, "AUXTRACE", NULL, put_auxtrace, false},
+	{HEADER_AUXTRACE, "AUXTRACE", "auxtrace index", put_auxtrace, false},
 	{HEADER_STAT, "STAT", NULL, put_stat, false},
 	{HEADER_CACHE, "CACHE", "cache", put_caches, true},
 	{HEADER_SAMPLE_TIME, "SAMPLE_TIME", "sample time", put_sample_time, false},
@@ -527,6 +542,7 @@ void header_render(FILE *out, const struct trace *t, time_t captured, bool full)
 			fprintf(out, "# %s info available%s\n", features[i].name,
 				features[i].put ? ", use -I to display" : "");
 		} else if (features[i].put) {
+			s.full = full;
 			features[i].put(out, &s);
 		}
 	}

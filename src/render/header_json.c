@@ -77,6 +77,43 @@ static int put_cmdline(json_t *o, const struct trace *t)
 	return put(o, "cmdline", list);
 }
 
+static json_t *place_json(const struct pd_auxtrace_place *p)
+{
+	json_t *o = json_object();
+	int rc = o ? 0 : -1;
+
+	if (!rc && p->part)
+		rc = put(o, "data", json_count(p->part - 1));
+	if (!rc)
+		rc = put(o, "offset", json_count(p->offset)) ?: put(o, "size", json_count(p->size));
+	if (!rc)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static int put_auxtrace_index(json_t *o, const struct trace *t)
+{
+	struct pd_auxtrace_index v = {0};
+	const uint8_t *p;
+	json_t *list;
+	size_t len;
+	int rc = 0;
+
+	if (data_feature(t->df, HEADER_AUXTRACE, &p, &len) < 0)
+		return 0;
+	list = json_array();
+	if (!pd_feature_auxtrace_decode(p, len, data_swapped(t->df), &v))
+		for (size_t i = 0; !rc && i < v.nr; i++)
+			rc = json_array_append_new(list, place_json(&v.places[i]));
+	pd_auxtrace_index_release(&v);
+	if (rc) {
+		json_decref(list);
+		return rc;
+	}
+	return put(o, "auxtrace_index", list);
+}
+
 static json_t *event_json(const struct pd_evsel *e)
 {
 	json_t *o = json_object(), *ids = json_array();
@@ -121,7 +158,8 @@ json_t *header_json(const struct trace *t, time_t captured)
 	if (!o || put(o, "captured", json_integer(captured)) ||
 	    put(o, "container", json_string(kinds[data_kind(t->df)])) ||
 	    put(o, "other_byte_order", json_boolean(data_swapped(t->df))) || put_strings(o, t) ||
-	    put_numbers(o, t) || put_cmdline(o, t) || put_events(o, t) ||
+	    put_numbers(o, t) || put_cmdline(o, t) || put_auxtrace_index(o, t) ||
+	    put_events(o, t) ||
 	    (t->snapshots.nr_records && put(o, "snapshots", snapshots_json(t)))) {
 		json_decref(o);
 		return NULL;

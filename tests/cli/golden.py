@@ -4,31 +4,59 @@
 
 usage: golden.py [--update] RINGTAIL CORPUS [NAME...]
 
-A .cmd file is one line of shell words: the arguments of ringtail, with {corpus} for the corpus. The
-.out file is standard output, then "--- stderr" and standard error if there is any, then the exit
-status. The run sees no symbols of this machine, and UTC.
+A .cmd file is one line of shell words: the arguments of ringtail, with {corpus} for the corpus, {aux}
+for the recordings of an AUX area beside it, and {tmp} for an empty directory. The .out file is standard
+output, then "--- stderr" and standard error if there is any, then each file that is in {tmp} with its
+size and checksum, then the exit status. The run sees no symbols of this machine, and UTC.
 """
 
 import difflib
+import hashlib
 import os
 import shlex
 import subprocess
 import sys
+import tempfile
 
 LIMIT_S = 60
 ENV = {"PATH": os.environ.get("PATH", ""), "HOME": "/nonexistent", "TZ": "UTC", "LC_ALL": "C",
        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 
 
+def files(folder):
+    text = ""
+    for root, dirs, names in os.walk(folder):
+        dirs.sort()
+        for name in sorted(names):
+            path = os.path.join(root, name)
+            with open(path, "rb") as f:
+                data = f.read()
+            text += (f"--- {os.path.relpath(path, folder)}: {len(data)} bytes, "
+                     f"sha256 {hashlib.sha256(data).hexdigest()[:16]}\n")
+    return text.encode()
+
+
 def outcome(ringtail, corpus, command):
-    args = [w.replace("{corpus}", corpus) for w in shlex.split(command, comments=True)]
+    with tempfile.TemporaryDirectory() as tmp:
+        places = {"{corpus}": corpus, "{aux}": os.path.join(os.path.dirname(corpus), "aux"), "{tmp}": tmp}
+        return run(ringtail, places, command)
+
+
+def run(ringtail, places, command):
+    args = shlex.split(command, comments=True)
+    for name, path in places.items():
+        args = [w.replace(name, path) for w in args]
     p = subprocess.run([ringtail] + args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV,
                        timeout=LIMIT_S, check=False)
     text = p.stdout
     if p.stderr:
         text += b"--- stderr\n" + p.stderr
+    text += files(places["{tmp}"])
     text += b"--- exit status %d\n" % p.returncode
-    lines = text.decode("utf-8", "backslashreplace").replace(corpus, "{corpus}").splitlines(True)
+    text = text.decode("utf-8", "backslashreplace")
+    for name, path in places.items():
+        text = text.replace(path, name)
+    lines = text.splitlines(True)
     return "".join(x for x in lines if not x.lstrip(' #"').startswith("captured"))  # file's mtime
 
 

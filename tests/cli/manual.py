@@ -20,11 +20,11 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'script', 'dump', 'ctl', 'version']
+COMMANDS = ['record', 'report', 'script', 'dump', 'aux', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
-    'ringtail-ctl.1', 'ringtail-events.5', 'ringtail.3')]
+    'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
@@ -38,7 +38,8 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
+                ['dump', 'a', 'b'], ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'],
+                ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
                 ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
                 ['ctl', '--\x1b[2J']]
 
@@ -267,7 +268,7 @@ def main():
         found = compare(command, options[command], page, path)
         result(f'options of {command or "ringtail"}',
                found if options[command] else ['the help lists no option'])
-        if len(page) > 10:
+        if len(page) > 20:
             result(f'groups of {command}', compare_groups(command, help_of(ringtail, command), path))
         short = help_of(ringtail, command, '-h')
         result(f'-h of {command or "ringtail"}',

@@ -109,7 +109,7 @@ void filter_release(struct filter *f)
 	*f = (struct filter){0};
 }
 
-static bool in_ranges(const struct filter_ranges *ranges, uint64_t v)
+bool filter_ranges_have(const struct filter_ranges *ranges, uint64_t v)
 {
 	for (size_t i = 0; i < ranges->nr; i++)
 		if (v >= ranges->r[i].first && v <= ranges->r[i].last)
@@ -147,8 +147,8 @@ static bool symbol_in_list(const char *list, const char *name)
 
 bool filter_sample(const struct filter *f, const struct pd_sample *s)
 {
-	return in_ranges(&f->pids, s->pid) && in_ranges(&f->tids, s->tid) &&
-	       in_ranges(&f->cpus, s->cpu) && s->time >= f->start &&
+	return filter_ranges_have(&f->pids, s->pid) && filter_ranges_have(&f->tids, s->tid) &&
+	       filter_ranges_have(&f->cpus, s->cpu) && s->time >= f->start &&
 	       (!f->stop || s->time <= f->stop);
 }
 

@@ -37,6 +37,9 @@ struct filter {
  */
 int filter_ranges_parse(const char *list, struct filter_ranges *ret);
 
+/* Returns whether @v is in the ranges; everything is in none. */
+bool filter_ranges_have(const struct filter_ranges *ranges, uint64_t v);
+
 /*
  * Checks that some event of @list records the fields that @f needs. A list without events passes.
  * Returns 0, or -EINVAL with @err naming the option and the field.

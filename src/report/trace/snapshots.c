@@ -26,7 +26,7 @@ bool snapshots_are_in(struct data_file *df)
 	for (int i = 0; i < LOOK_AT && !found && data_scan_next(scan, &rec) > 0; i++) {
 		if (rec.hdr->type < PERF_RECORD_HEADER_ATTR)
 			break;
-		found = !pd_snapshot_decode(rec.hdr, &log) && log.kind != PD_SNAPSHOT_TOTALS;
+		found = !pd_snapshot_decode(rec.hdr, &log) && log.kind <= PD_SNAPSHOT_END;
 	}
 	data_scan_free(scan);
 	return found;
@@ -50,7 +50,7 @@ int snapshots_add(struct snapshots *s, const struct data_record *rec)
 {
 	struct pd_snapshot_log log;
 
-	if (pd_snapshot_decode(rec->hdr, &log) || log.kind == PD_SNAPSHOT_TOTALS)
+	if (pd_snapshot_decode(rec->hdr, &log) || log.kind > PD_SNAPSHOT_END)
 		return 0;
 	if (log.kind == PD_SNAPSHOT_REQUEST && add_mark(s, rec, log.number))
 		return -ENOMEM;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/aux/extract_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "data/file/findings.h"
+#include "perfdata/aux_record.h"
+
+static struct extract_ring *find_ring(struct extract_index *x, uint32_t idx, uint32_t cpu,
+				      uint32_t tid)
+{
+	for (size_t i = 0; i < x->nr_rings; i++) {
+		struct extract_ring *r = &x->rings[i];
+
+		if (r->idx == idx && r->cpu == cpu && r->tid == tid)
+			return r;
+	}
+	if (array_grow(&x->rings, &x->cap_rings, x->nr_rings + 1, sizeof(*x->rings)))
+		return NULL;
+	x->rings[x->nr_rings] = (struct extract_ring){.idx = idx, .cpu = cpu, .tid = tid};
+	return &x->rings[x->nr_rings++];
+}
+
+/* The log's record of a snapshot precedes the data that the snapshot took of a ring. */
+static int add_log(struct extract_index *x, const struct data_record *rec)
+{
+	struct pd_snapshot_log log;
+	struct extract_ring *ring;
+
+	if (pd_snapshot_decode(rec->hdr, &log) || log.kind != PD_SNAPSHOT_AUX_RING || !log.number)
+		return 0;
+	ring = find_ring(x, log.aux.idx, log.aux.cpu, log.aux.tid);
+	if (!ring)
+		return -ENOMEM;
+	ring->logged = true;
+	ring->log = log.aux;
+	return 0;
+}
+
+/* Takes from the log that the offset is a position, and how many bytes are no padding. */
+static void use_log(struct extract_ring *ring, struct extract_piece *piece)
+{
+	const struct pd_aux_ring *log = &ring->log;
+
+	piece->placed = ring->logged && log->position - log->written == piece->offset;
+	if (piece->placed && piece->size > log->written &&
+	    piece->size - log->written < PD_AUXTRACE_ALIGN)
+		piece->size = log->written;
+	ring->logged = false;
+}
+
+static int add_piece(struct extract_index *x, const struct data_record *rec,
+		     const struct pd_auxtrace *a)
+{
+	struct extract_ring *ring = find_ring(x, a->idx, a->cpu, a->tid);
+	struct extract_piece *piece;
+
+	if (!ring || array_grow(&x->pieces, &x->cap, x->nr + 1, sizeof(*x->pieces)))
+		return -ENOMEM;
+	/* The event was opened again, as after its CPU was off line. */
+	if (!a->offset && ring->any)
+		ring->lives++;
+	ring->any = true;
+	piece = &x->pieces[x->nr++];
+	*piece = (struct extract_piece){
+		.ring = (uint32_t)(ring - x->rings),
+		.life = ring->lives,
+		.segment = rec->segment,
+		.at = rec->offset,
+		.whole = rec->hdr->size + rec->payload_size,
+		.offset = a->offset,
+		.size = rec->payload_size,
+	};
+	use_log(ring, piece);
+	return 0;
+}
+
+static int add_auxtrace(struct extract_index *x, struct data_file *df,
+			const struct data_record *rec)
+{
+	const char *why = NULL;
+	struct pd_record r;
+
+	if (pd_record_decode(rec->hdr, rec->evsel, &r))
+		why = "an AUXTRACE record whose contents do not fit its size";
+	else if (!r.auxtrace.size)
+		why = "an AUXTRACE record without data";
+	else if (!rec->payload_size)
+		why = "an AUXTRACE record whose data are not in the file, or compressed";
+	if (!why)
+		return add_piece(x, rec, &r.auxtrace);
+	data_finding_add(df, DATA_DAMAGED, rec->segment, rec->offset, "%s", why);
+	return 0;
+}
+
+static void add_aux(struct extract_index *x, const struct data_record *rec)
+{
+	struct pd_record r;
+
+	if (pd_record_decode(rec->hdr, rec->evsel, &r))
+		return;
+	if (r.aux.flags & PERF_AUX_FLAG_OVERWRITE)
+		x->overwrites = true;
+	else
+		x->drains = true;
+}
+
+int extract_index_add(struct extract_index *x, struct data_file *df, const struct data_record *rec)
+{
+	switch (rec->hdr->type) {
+	case PERF_RECORD_AUXTRACE: return add_auxtrace(x, df, rec);
+	case PERF_RECORD_HEADER_EVENT_TYPE: return add_log(x, rec);
+	case PERF_RECORD_AUX: add_aux(x, rec); return 0;
+	default: return 0;
+	}
+}
+
+static int by_number(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct extract_piece *x = a, *y = b;
+
+	if (x->ring != y->ring)
+		return by_number(x->ring, y->ring);
+	if (x->life != y->life)
+		return by_number(x->life, y->life);
+	if (x->placed && y->placed && x->offset != y->offset)
+		return by_number(x->offset, y->offset);
+	if (x->segment != y->segment)
+		return by_number(x->segment, y->segment);
+	return by_number(x->at, y->at);
+}
+
+/* A ring's pieces must be placed all or none, which makes their order total. */
+static void place(struct extract_index *x)
+{
+	bool full = x->drains && !x->overwrites, *placed;
+
+	placed = calloc(x->nr_rings + 1, sizeof(*placed));
+	for (size_t i = 0; placed && i < x->nr_rings; i++)
+		placed[i] = true;
+	for (size_t i = 0; placed && i < x->nr; i++)
+		placed[x->pieces[i].ring] &= x->pieces[i].placed;
+	for (size_t i = 0; i < x->nr; i++)
+		x->pieces[i].placed = full || (placed && placed[x->pieces[i].ring]);
+	free(placed);
+}
+
+void extract_index_finish(struct extract_index *x)
+{
+	place(x);
+	if (x->nr)
+		qsort(x->pieces, x->nr, sizeof(*x->pieces), by_order);
+}
+
+void extract_index_release(struct extract_index *x)
+{
+	free(x->rings);
+	free(x->pieces);
+	*x = (struct extract_index){0};
+}

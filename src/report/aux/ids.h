@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring of each event, from ID_INDEX records. One thread. */
+#ifndef RINGTAIL_REPORT_AUX_IDS_H
+#define RINGTAIL_REPORT_AUX_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/scan/scan.h"
+
+/* An entry of the record; cpu and tid are -1 for none. */
+struct aux_id {
+	uint64_t id, idx, cpu, tid;
+};
+
+/* All zero: none. */
+struct aux_ids {
+	struct aux_id *ids;
+	size_t nr, cap;
+};
+
+/* Takes a record of any type; ignores others than ID_INDEX. Returns 0 or -ENOMEM. */
+int aux_ids_add(struct aux_ids *ids, const struct data_record *rec);
+/*
+ * Sets the place of the event with @id, if *@cpu is UINT32_MAX and the place known. With a CPU,
+ * *@tid remains.
+ */
+void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid);
+/* Frees the memory; accepts zeroes. */
+void aux_ids_release(struct aux_ids *ids);
+
+#endif

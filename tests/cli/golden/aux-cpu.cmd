@@ -1,0 +1,1 @@
+aux extract -o {tmp} --cpu 1,3 {aux}/full.data

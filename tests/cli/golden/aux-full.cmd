@@ -1,0 +1,1 @@
+aux extract -i {aux}/full.data -o {tmp}/out

@@ -1,0 +1,1 @@
+aux extract -i {aux}/ringtail-snapshot.data -o {tmp}

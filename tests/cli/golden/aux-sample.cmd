@@ -1,0 +1,1 @@
+aux extract -i {aux}/sample.data -o {tmp}/out

@@ -1,0 +1,1 @@
+aux extract -i {aux}/snapshot.data -o {tmp}/out

@@ -1,0 +1,1 @@
+aux extract -i {aux}/truncated.data -o {tmp}/out

@@ -1,0 +1,1 @@
+dump -i {aux}/sample.data

@@ -1,0 +1,1 @@
+dump -i {aux}/snapshot.data

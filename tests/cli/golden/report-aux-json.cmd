@@ -1,0 +1,1 @@
+report --aux --json -i {aux}/truncated.data

@@ -1,0 +1,1 @@
+report --aux -i {corpus}/google+autofdo/testdata/perf-kernel.data

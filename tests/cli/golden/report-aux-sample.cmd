@@ -1,0 +1,1 @@
+report --aux -i {aux}/sample.data

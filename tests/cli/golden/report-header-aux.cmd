@@ -1,0 +1,1 @@
+report --header-only -I -i {aux}/full.data
