@@ -6,6 +6,7 @@
 #   make check-fast  before every commit: build, unit tests but the slow ones, golden files, manual, house rules
 #   make check       install what is missing, build, run every test that this machine can run (up to 45 minutes)
 #   make check-vm    of check, the tests in emulated guests alone (tests/vm)
+#   make check-long  what takes too long for check: AUX areas in guests, many times and on other kernels (2 hours)
 #   make check-random SECONDS=3600 [SEED=1]
 #                    of check, random sets of record's options alone, with a new seed
 #   make tidy        of check, clang-tidy alone
@@ -52,6 +53,10 @@ check-vm:
 	scripts/install-deps build check
 	tests/run build-release vm
 
+check-long:
+	scripts/install-deps build check
+	tests/run --long
+
 check-random:
 	scripts/install-deps build check
 	RANDOM_SECONDS=$(SECONDS) RANDOM_SEED=$(SEED) tests/run build-gcc build-release random
@@ -85,4 +90,4 @@ help:
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-fast check-vm check-random tidy format fuzz install uninstall help clean
+.PHONY: all deps run check check-fast check-vm check-long check-random tidy format fuzz install uninstall help clean

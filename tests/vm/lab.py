@@ -19,8 +19,8 @@ RINGTAIL = BUILD + '/src/cli/ringtail'
 PERF = shutil.which('perf')
 FILES = tempfile.TemporaryDirectory(prefix='ringtail-vm-')
 # Programs of a build that go into guests, and scripts that these run.
-PROGRAMS = ['src/cli/ringtail', 'demo/workload', 'tests/vm/load']
-SCRIPTS = ['watched', 'controlled', 'switched', 'each-runs', 'held']
+PROGRAMS = ['src/cli/ringtail', 'demo/workload', 'tests/vm/load', 'tests/vm/axscheck', 'tests/vm/roam']
+SCRIPTS = ['watched', 'controlled', 'switched', 'each-runs', 'held', 'traced']
 
 # Seconds that a script may take; what takes longer hangs. Emulated CPUs share one of this machine's, of which others
 # may leave a part.
@@ -84,16 +84,27 @@ def arm64_build():
     return at
 
 
+def modules(arch, version):
+    """Options of pack for auxsim.ko, of the kernel that a guest of this version has."""
+    version = kernel(arch, version).rpartition('-')[2]
+    path = f'{DIR}/{arch}/auxsim-{version}'
+    if not os.path.exists(path + '.ko'):
+        with open(path + '.why', encoding='utf-8') as f:
+            raise Skip(f.read().strip())
+    return (path + '.ko=/usr/lib/auxsim.ko',)
+
+
 @functools.cache
-def initramfs(arch):
-    out = f'{DIR}/{arch}/initramfs'
+def initramfs(arch, name='initramfs', packed=()):
+    """Of the programs and scripts that all guests have, and what else is to be packed."""
+    out = f'{DIR}/{arch}/{name}'
     if arch == 'arm64':
         build, extra = arm64_build(), ['-r', DIR + '/arm64/root']
         more = [DIR + '/arm64/pmutest=/usr/bin/pmutest']
     else:
         build, extra, more = BUILD, [], []
     files = [f'{build}/{name}' for name in PROGRAMS] + [f'{HERE}/guest/{name}' for name in SCRIPTS]
-    p = call([HERE + '/pack', *extra, out, *more,
+    p = call([HERE + '/pack', *extra, out, *more, *packed,
               *(f'{file}=/usr/bin/{os.path.basename(file)}' for file in files)])
     assert p.returncode == 0, p.stderr
     return out
@@ -133,6 +144,26 @@ def guest(name, arch, version, options, text, qemu=()):
     g = boot(name, (argv, tuple(qemu)), text)
     assert isinstance(g, Guest), g
     return g
+
+
+def aux_guest(name, arch, version, options, text):
+    """A guest that has auxsim.ko in /usr/lib, and on this machine's architecture perf."""
+    packed = modules(arch, version)
+    if arch == 'amd64' and PERF:
+        packed += (PERF,)
+    version = kernel(arch, version).rpartition('-')[2]
+    argv = ('-k', kernel(arch, version), '-i', initramfs(arch, 'initramfs-aux-' + version, packed), *options)
+    g = boot(name, (argv, ()), text)
+    assert isinstance(g, Guest), g
+    return g
+
+
+def trace(g, name):
+    """What axscheck said of a recording: its numbers by name."""
+    line = said(g, name + '.trace')
+    found = {key: int(value) for key, value in re.findall(r'(\w+)=(\d+)', line)}
+    assert 'records' in found, line
+    return found
 
 
 def said_all(g, word):

@@ -17,7 +17,11 @@
  * With lazy=1 (sink=1 if none is given) an event in overwrite mode that stops because its thread is
  * scheduled out leaves the AUX area and the head as they are; only a DISABLE of a running event
  * brings the trace.
+ *
+ * Address filters, as Intel PT's: with "filter" a tick writes only if the program counter is in one
+ * of the ranges, and it ends in a "stop" range until the event begins again.
  */
+#include <asm/irq_regs.h>
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -61,6 +65,12 @@ static int published_get(char *buffer, const struct kernel_param *kp)
 static const struct kernel_param_ops published_ops = {.get = published_get};
 module_param_cb(published, &published_ops, NULL, 0444);
 MODULE_PARM_DESC(published, "bytes that AUX areas got");
+
+/* The filters that an event got last: "ACTION START SIZE" each, of which START 0 is in no map yet.
+ */
+static char filters[256];
+module_param_string(filters, filters, sizeof(filters), 0444);
+MODULE_PARM_DESC(filters, "address filters of the event that began last");
 
 PMU_FORMAT_ATTR(bytes, "config:0-31");	 /* of a tick (0: 1024) */
 PMU_FORMAT_ATTR(period, "config1:0-31"); /* of ticks, in us (0: 1000) */
@@ -127,8 +137,18 @@ struct axs_buf {
 	bool overwrite;
 };
 
+#define AXS_FILTERS 4
+
+struct axs_filter {
+	u64 start, size;
+	enum perf_addr_filter_action_t action;
+};
+
 struct axs_ev {
 	struct perf_event *event;
+	struct axs_filter filters[AXS_FILTERS];
+	unsigned int nr_filters;
+	bool halted; /* by a "stop" filter */
 	struct perf_output_handle h;
 	struct axs_buf *buf;   /* NULL: no output is begun */
 	struct axs_sink *sink; /* NULL: none is in use */
@@ -311,6 +331,69 @@ static bool axs_sink_release(struct axs_ev *ev, bool update)
 	return lost;
 }
 
+/* ---- address filters */
+
+/* Whether the filters let this tick write. */
+static bool axs_passes(struct axs_ev *ev)
+{
+	struct pt_regs *regs = get_irq_regs();
+	u64 at = regs ? instruction_pointer(regs) : 0;
+	bool ranges = false, inside = false;
+	unsigned int i;
+
+	for (i = 0; i < ev->nr_filters; i++) {
+		const struct axs_filter *f = &ev->filters[i];
+		bool in = f->start && at - f->start < f->size;
+
+		if (f->action == PERF_ADDR_FILTER_ACTION_STOP) {
+			ev->halted |= in;
+			continue;
+		}
+		ranges = true;
+		inside |= in;
+	}
+	return !ev->halted && (inside || !ranges);
+}
+
+static int axs_filters_validate(struct list_head *list)
+{
+	struct perf_addr_filter *filter;
+	int nr = 0;
+
+	list_for_each_entry(filter, list, entry)
+	{
+		if (!filter->size || filter->action == PERF_ADDR_FILTER_ACTION_START)
+			return -EOPNOTSUPP;
+		if (++nr > AXS_FILTERS)
+			return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static void axs_filters_sync(struct perf_event *event)
+{
+	struct perf_addr_filters_head *head = perf_event_addr_filters(event);
+	const struct perf_addr_filter_range *range = event->addr_filter_ranges;
+	struct axs_ev *ev = event->pmu_private;
+	struct perf_addr_filter *filter;
+	int len = 0;
+
+	ev->nr_filters = 0;
+	filters[0] = 0;
+	list_for_each_entry(filter, &head->list, entry)
+	{
+		struct axs_filter *f = &ev->filters[ev->nr_filters++];
+
+		f->start = range->start;
+		f->size = range->size;
+		f->action = filter->action;
+		range++;
+		len += scnprintf(filters + len, sizeof(filters) - len, "%s %#llx %#llx\n",
+				 f->action == PERF_ADDR_FILTER_ACTION_STOP ? "stop" : "filter",
+				 f->start, f->size);
+	}
+}
+
 /* ---- ticks */
 
 /* The trace of a tick. False: the event has stopped by itself. */
@@ -320,6 +403,8 @@ static bool axs_emit(struct axs_ev *ev)
 	unsigned long left;
 	struct axs_rec r;
 
+	if (ev->nr_filters && !axs_passes(ev))
+		return true;
 	for (left = ev->bytes; left >= sizeof(r); left -= sizeof(r)) {
 		if (ev->sink) {
 			axs_sink_put_record(ev);
@@ -384,6 +469,8 @@ static int axs_begin_trace(struct perf_event *event)
 		return -EINVAL;
 	}
 	event->hw.state = 0;
+	ev->halted = false;
+	perf_event_addr_filters_sync(event);
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	if ((event->attr.config2 & AXS_HWID) && !ev->hwid_sent) {
 		ev->hwid_sent = true;
@@ -518,6 +605,9 @@ static struct pmu axs_pmu = {
 	.read = axs_read,
 	.setup_aux = axs_setup_aux,
 	.free_aux = axs_free_aux,
+	.nr_addr_filters = AXS_FILTERS,
+	.addr_filters_validate = axs_filters_validate,
+	.addr_filters_sync = axs_filters_sync,
 };
 
 /* ---- the module */
