@@ -441,7 +441,10 @@ static void set_waits(struct reader *r, struct reader_ring *rr, bool waits)
 	set_flag(r, &rr->waits, waits);
 }
 
-/* Sets the bytes to drain in this pass: all that the ring holds now, or none if below @least. */
+/*
+ * Sets the bytes to drain in this pass: all that the ring holds now, or none if below @least. AUX
+ * records do not wait: one of them may report a stop, and events that stopped start again here.
+ */
 static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
 {
 	struct ring_spans spans;
@@ -449,7 +452,7 @@ static void ring_begin(struct reader *r, struct reader_ring *rr, uint64_t least)
 	rr->left = ring_peek(&rr->ring, &spans);
 	if (!rr->left)
 		set_waits(r, rr, false);
-	if (rr->left && rr->left < least && rr->left < rr->ring.size / 4) {
+	if (!rr->aux && rr->left && rr->left < least && rr->left < rr->ring.size / 4) {
 		rr->left = 0;
 		r->left_some = true;
 	}
@@ -541,6 +544,18 @@ static void put_trace(struct reader *r, const struct aux_area *area, const struc
 }
 
 /*
+ * Whether an area with @held bytes is so full that the kernel may have stopped its events without
+ * a record. Drivers stop them up to a page before the end. In areas of few pages that is much, and
+ * a running event that is restarted loses trace.
+ */
+static bool is_full(const struct aux_ring *ring, uint64_t held)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), part = ring->size / 64;
+
+	return held >= ring->size - (page < part ? page : part);
+}
+
+/*
  * Drains what the AUX area holds now. Before the end it leaves the bytes behind the last multiple
  * of 8, so that only a trace's last record is padded. Returns the bytes drained.
  */
@@ -566,8 +581,7 @@ static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patien
 	rr->aux->bytes += take - left;
 	r->stats.full += left > 0;
 	set_flag(r, &rr->aux_waits, left);
-	/* The kernel stops the events of a full area, and need not report it. */
-	rr->aux->stopped |= held > ring->size - (size_t)sysconf(_SC_PAGESIZE);
+	rr->aux->stopped |= is_full(ring, held);
 	if (!left)
 		aux_area_restart(rr->aux);
 	return take - left;

@@ -928,6 +928,39 @@ static void test_full_area_restarts(void **state)
 	traced_close(&t);
 }
 
+/* An area of one page is not full with its first bytes. */
+static void test_small_area_restarts_when_full(void **state)
+{
+	static const uint64_t held[] = {8, 800, PAGE - 72, PAGE - 64, PAGE};
+	struct traced t;
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		traced_open(&t, FIFO_MIN);
+		assert_int_equal(aux_ring_init(&t.area.ring, t.page, t.data, PAGE, false), 0);
+		produce(&t, held[i]);
+		reader_pass_all(t.reader, false);
+		assert_string_equal(switched, held[i] < PAGE - 64 ? "" : "de");
+		write_trace(&t);
+		assert_int_equal(check_trace(&t), held[i]);
+		traced_close(&t);
+	}
+}
+
+/* Rings with an area do not wait for more records: a stop would last as long. */
+static void test_aux_records_do_not_wait(void **state)
+{
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	reader_set_least(t.reader, UINT64_MAX);
+	put_aux(&t, PERF_AUX_FLAG_TRUNCATED);
+	reader_pass_round(t.reader);
+	assert_int_equal(t.page->data_tail, t.head);
+	assert_string_equal(switched, "de");
+	write_trace(&t);
+	traced_close(&t);
+}
+
 static void test_truncated_trace_restarts(void **state)
 {
 	struct traced t;
@@ -999,6 +1032,8 @@ int main(void)
 		cmocka_unit_test(test_trace_arrives),
 		cmocka_unit_test(test_trace_waits_for_room),
 		cmocka_unit_test(test_full_area_restarts),
+		cmocka_unit_test(test_small_area_restarts_when_full),
+		cmocka_unit_test(test_aux_records_do_not_wait),
 		cmocka_unit_test(test_truncated_trace_restarts),
 		cmocka_unit_test(test_overwritten_area_is_looked_at),
 	};
