@@ -184,8 +184,8 @@ static void look_at(struct aux_area *area, const struct perf_event_header *h)
 	switch (h->type) {
 	case PERF_RECORD_AUX: look_at_aux(area, h); break;
 	case PERF_RECORD_ITRACE_START: look_at_start(area, h); break;
+	/* Not SWITCH_CPU_WIDE: an event of a CPU runs on while tasks change. */
 	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
 		if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
 			area->left = true;
 		else

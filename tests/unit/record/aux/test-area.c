@@ -295,6 +295,26 @@ static void stays_follow_from_records(void **state)
 	assert_true(a->stays.stays[4].joined);
 }
 
+/* The event of a CPU runs on while tasks change there. */
+static void changes_of_a_cpus_tasks_are_no_stays(void **state)
+{
+	static const uint64_t words[] = {77ull << 32 | 77, 150};
+	struct lab *lab = *state;
+	struct aux_area *a = overwritten(lab);
+
+	put(lab, PERF_RECORD_SWITCH_CPU_WIDE, 0, words, 2);
+	aux_area_look(a);
+	assert_false(a->runs);
+	put(lab, PERF_RECORD_ITRACE_START, 0, (const uint64_t[]){77, 100}, 2);
+	put(lab, PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, words, 2);
+	aux_area_look(a);
+	assert_true(a->runs && !a->left);
+	put(lab, PERF_RECORD_SWITCH_CPU_WIDE, 0, words, 2);
+	put_aux(lab, 512, PERF_AUX_FLAG_OVERWRITE, 201);
+	aux_area_look(a);
+	assert_int_equal(a->stays.stays[0].begun, 100);
+}
+
 /* A turn that offsets do not show is found when the event is at rest, not while it runs. */
 static void turns_are_counted_at_rest(void **state)
 {
@@ -349,6 +369,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(odd_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_held_stay_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(stays_follow_from_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(changes_of_a_cpus_tasks_are_no_stays, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(turns_are_counted_at_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_wrap, setup, teardown),
 	};
