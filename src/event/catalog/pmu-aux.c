@@ -158,7 +158,7 @@ static int pt_check(const struct event_env *env, const struct pmu *pmu,
 {
 	unsigned long values = pt_values(env, pmu, choice) | 1;
 	uint64_t bits = config_bits(pmu, choice->term), value;
-	char known[200] = "0";
+	char known[256] = "0"; /* room for all 64 numbers */
 	size_t len = 1;
 
 	if (!bits)
@@ -166,7 +166,7 @@ static int pt_check(const struct event_env *env, const struct pmu *pmu,
 	value = (config & bits) / (bits & -bits);
 	if (value < 64 && values >> value & 1)
 		return 0;
-	for (unsigned int i = 1; i < 64; i++)
+	for (unsigned int i = 1; i < 64 && len < sizeof(known); i++)
 		if (values >> i & 1)
 			len += (size_t)snprintf(known + len, sizeof(known) - len, ", %u", i);
 	return error_set(err, -EINVAL, "PMU '%s': this CPU has no %s of %" PRIu64 ", only %s",

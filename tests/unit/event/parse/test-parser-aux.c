@@ -134,6 +134,8 @@ static void test_refusals(void **state)
 		 "this CPU has no mtc_period of 1, only 0, 3, 6, 9"},
 		{TREE("intel_pt"), "intel_pt/psb_period=6/", -EINVAL, "only 0, 1, 2, 3, 4, 5"},
 		{TREE("intel_pt"), "intel_pt/cyc_thresh=14/", -EINVAL, "no cyc_thresh of 14"},
+		{TREE("many"), "intel_pt/mtc_period=1/", -EINVAL, "only 0, 2, 3, 4, 5, 6, 7, 8, "},
+		{TREE("many"), "intel_pt/mtc_period=1/", -EINVAL, ", 60, 61, 62, 63"},
 		{TREE("intel_pt"), "intel_pt/@tmc_etr0/", -ENOENT, "has no sinks"},
 		{TREE("intel_pt"), "intel_pt/freq=99/", -EINVAL, "no frequency: give a period"},
 		{TREE("cs_etm"), "cs_etm/@tmc_etr1/", -ENOENT,
