@@ -129,14 +129,14 @@ void aux_area_stop(struct aux_area *area)
 
 void aux_area_go(struct aux_area *area)
 {
-	if (area->on)
-		for_each_event(area, perf_event_enable);
 	pthread_mutex_lock(&area->lock);
-	area->held = false;
+	area->held = area->copied = area->stopped = false;
 	/* Where its task runs there is no record of the start. */
 	area->runs = area->on;
 	area->begun = 0;
 	pthread_mutex_unlock(&area->lock);
+	if (area->on)
+		for_each_event(area, perf_event_enable);
 }
 
 /* A stay has ended, and left the head at @head. @whole: its record says so. */
@@ -217,6 +217,16 @@ static bool look_at_all(struct aux_area *area)
 	return len;
 }
 
+/* The stays belong to the main thread: a task that is born meanwhile may still run an event. */
+static void skip_all(struct aux_area *area)
+{
+	struct ring_spans spans;
+	size_t len = ring_peek(&area->records, &spans);
+
+	area->broken |= len > 0;
+	area->records.tail += len;
+}
+
 /* Whether the area is as its records say, and was while its content was read. */
 static bool is_idle(void *arg)
 {
@@ -232,8 +242,10 @@ void aux_area_look(struct aux_area *area)
 	uint64_t more;
 
 	pthread_mutex_lock(&area->lock);
-	if (look_at_all(area) && area->ring.overwrite && is_idle(area) &&
-	    aux_ring_settle(&area->ring, is_idle, area, &more))
+	if (area->copied)
+		skip_all(area);
+	else if (look_at_all(area) && area->ring.overwrite && is_idle(area) &&
+		 aux_ring_settle(&area->ring, is_idle, area, &more))
 		aux_stays_settle(&area->stays, more);
 	pthread_mutex_unlock(&area->lock);
 }
@@ -249,6 +261,7 @@ void aux_area_look_stopped(struct aux_area *area, uint64_t now)
 		add_stay(area, now, head, false);
 	aux_ring_settle(&area->ring, NULL, NULL, &more);
 	aux_stays_settle(&area->stays, more);
+	area->copied = true;
 	pthread_mutex_unlock(&area->lock);
 }
 
@@ -260,6 +273,7 @@ void aux_area_restart(struct aux_area *area)
 		for_each_event(area, perf_event_enable);
 		area->restarts++;
 	}
-	area->stopped = false;
+	if (!area->held)
+		area->stopped = false;
 	pthread_mutex_unlock(&area->lock);
 }

@@ -42,6 +42,7 @@ struct aux_area {
 	bool left;	/* its task was scheduled out since then */
 	bool broken;	/* records were lost since the last stay */
 	bool held;	/* the main thread has stopped it, and makes it go on */
+	bool copied;	/* and reads @stays and the overwritten ring without the lock */
 
 	/* Sums over the recording. */
 	uint64_t truncated; /* AUX records with that flag */

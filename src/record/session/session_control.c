@@ -48,12 +48,15 @@ static bool follows(const struct plan_event *event, bool on)
 
 static int switch_event(struct session_control *sc, unsigned int index, bool on, struct error *err)
 {
-	int rc = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
+	int rc;
 
-	if (!rc) {
+	/* First, so that a reader does not start again what is being switched off. */
+	aux_areas_switch(sc->parts.aux, (int)index, on);
+	rc = opened_switch(sc->parts.opened, sc->parts.plan, index, on, err);
+	if (rc)
+		aux_areas_switch(sc->parts.aux, (int)index, sc->running[index]);
+	else
 		sc->running[index] = on;
-		aux_areas_switch(sc->parts.aux, (int)index, on);
-	}
 	return rc;
 }
 
