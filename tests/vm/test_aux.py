@@ -534,6 +534,66 @@ cp small/full.data full-disk-snapshot.data; finished full-disk-snapshot
 '''
 
 
+OUTPUTS_SCRIPT = '''ringtail record -S -e auxsim/bytes=256/u -m 64K,64K -o moved.data -- roam 60000 10 2>moved.err & pid=$!
+up $pid; ringtail ctl --pid $pid snapshot >/dev/null
+mv moved.data elsewhere.data
+for number in 1 2 3; do
+	ringtail ctl --pid $pid snapshot >/dev/null
+done
+echo "moved.alive: $(kill -0 $pid && echo yes)"
+kill -TERM $pid; wait $pid; echo "moved: $?"; sed 's/^/moved.err: /' moved.err
+[ -e moved.data ] || mv elsewhere.data moved.data
+finished moved
+
+ringtail record -S -e auxsim/bytes=256/u -m 64K,64K -o gone.data -- roam 60000 10 2>gone.err & pid=$!
+up $pid; rm gone.data
+for number in 1 2 3; do
+	ringtail ctl --pid $pid snapshot >/dev/null
+done
+kill -TERM $pid; wait $pid; echo "gone: $?"; sed 's/^/gone.err: /' gone.err
+
+ringtail record -Se --switch-output=30K -e auxsim/bytes=256/u -e context-switches -c 1 -m 64K,64K -o rotated.data -- roam 60000 5 2>rotated.err & pid=$!
+up $pid
+for number in $(seq 40); do
+	ringtail ctl --pid $pid snapshot >/dev/null || break
+done
+echo "rotated.taken: $number"
+mv rotated.data elsewhere.data
+kill -TERM $pid; wait $pid; echo "rotated: $?"
+
+ringtail record -S -e auxsim/bytes=1024/u -m 64K,256K -o - -- roam 60000 10 2>stalled.err | sleep 60 & sleep 0.5
+pid=$(pidof ringtail); up $pid; sleep 1
+for number in 1 2 3; do
+	kill -USR2 $pid; sleep 0.7
+done
+kill -TERM $pid
+for try in $(seq 200); do
+	grep -q 'the output is slow' stalled.err && break
+	sleep 0.2
+done
+kill -TERM $pid
+for try in $(seq 100); do
+	[ -e /proc/$pid ] || break
+	sleep 0.2
+done
+echo "stalled.gone: $([ -e /proc/$pid ] || echo yes)"; sed 's/^/stalled.err: /' stalled.err
+killall sleep
+
+ringtail record -e auxsim/bytes=4096,period=200/u -m 64K,16K -o switched.data -- roam 60000 10 2>switched.err & pid=$!
+up $pid
+for number in $(seq 10); do
+	ringtail ctl --pid $pid disable >/dev/null
+	before=$(cat /sys/module/auxsim/parameters/published)
+	sleep 0.2
+	echo "switched.off: $(($(cat /sys/module/auxsim/parameters/published) - before))"
+	ringtail ctl --pid $pid enable >/dev/null
+	sleep 0.2
+	echo "switched.on: $(($(cat /sys/module/auxsim/parameters/published) - before))"
+done
+kill -TERM $pid; wait $pid; echo "switched: $?"; finished switched full
+'''
+
+
 def storm_script(many, signals, rounds, ends):
     return PARANOID + f'MANY={many} SIGNALS={signals} ROUNDS={rounds} ENDS={ends}\n' + STORM_HEAD + STORM_SCRIPT + WARNINGS
 
@@ -619,6 +679,21 @@ def test_aux_areas_on_a_full_disk():
     # Of the snapshot that did not fit, too.
     lost = re.search(r'AUX areas, (.*) lost', '\n'.join(said_all(g, 'full-disk-snapshot.err'))).group(1)
     assert lost != '0 B', said_all(g, 'full-disk-snapshot.err')
+
+
+def test_outputs_of_aux_snapshots_that_move_fill_or_stall():
+    g = aux_guest('aux-outputs', 'amd64', '6.1', CPUS, PARANOID + STORM_HEAD + OUTPUTS_SCRIPT + WARNINGS)
+    calm(g)
+    assert said(g, 'moved.alive') == 'yes' and said(g, 'moved') == '0', g.log
+    check_readable(g, 'moved')
+    assert trace(g, 'moved')['snapshots'] == 4, trace(g, 'moved')
+    assert said(g, 'gone') == '1' and 'deleted' in '\n'.join(said_all(g, 'gone.err')), g.log
+    assert said(g, 'rotated.taken') == '40' and said(g, 'rotated') == '0', g.log
+    assert said(g, 'stalled.gone') == 'yes', said_all(g, 'stalled.err')
+    assert said(g, 'switched') == '0', g.log
+    assert said_all(g, 'switched.off') == 10 * ['0'], said_all(g, 'switched.off')
+    assert all(int(more) > 0 for more in said_all(g, 'switched.on')), said_all(g, 'switched.on')
+    check_readable(g, 'switched')
 
 
 def long_aux_memory():

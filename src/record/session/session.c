@@ -432,6 +432,15 @@ static void undo_start(struct session *s)
 	output_backup_restore(&s->earlier);
 }
 
+/* Bytes of trace that the last output should have. */
+static uint64_t trace_before_end(const struct session *s, uint64_t drained)
+{
+	const struct snapshot *snapshot = &s->memory.snapshot;
+	uint64_t all = drained + snapshot->trace_taken - snapshot->trace_given_up;
+
+	return all > s->rotation.trace ? all - s->rotation.trace : 0;
+}
+
 /*
  * Saves what it can after an error. If a worker failed, its error replaces @err: it is the cause.
  */
@@ -455,7 +464,7 @@ static void save_the_rest(struct session *s, int rc, struct error *err)
 	lane_save(&s->output.lanes[0], worker_code ? worker_code : rc);
 	output_checkpoint(&s->output, NULL);
 	aux_sums_get(&s->crew.aux, &trace);
-	s->output.trace_taken = trace.drained + s->memory.snapshot.trace_taken - s->rotation.trace;
+	s->output.trace_taken = trace_before_end(s, trace.drained);
 	output_abandon(&s->output, s->plan, s->opened);
 	s->saved = s->output.tally.samples;
 	s->saved_trace = s->output.tally.trace;
@@ -494,7 +503,7 @@ static void result_of_trace(const struct session *s, struct session_result *ret)
 {
 	aux_sums_get(&s->crew.aux, &ret->trace);
 	ret->trace_written = s->rotation.trace + s->saved_trace;
-	ret->trace_lost = s->output.trace_lost;
+	ret->trace_lost = s->output.trace_lost + s->memory.snapshot.trace_given_up;
 }
 
 void session_result(struct session *s, struct session_result *ret)

@@ -221,6 +221,7 @@ int session_open_memory(struct session *s, struct error *err)
 		.opened = s->opened,
 		.crew = &s->crew,
 		.output = &s->output,
+		.stop = s->host.stop,
 		.rotate = rotate_output,
 		.answer = answer_request,
 		.meanwhile = while_writing,

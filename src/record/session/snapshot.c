@@ -274,8 +274,8 @@ static void keep_what_failed(struct snapshot *s)
 	snapshot_keep(s);
 }
 
-enum outcome snapshot_take(struct snapshot *s, struct output *out,
-			   const struct snapshot_request *requests, size_t nr, struct error *err)
+static enum outcome take(struct snapshot *s, struct output *out,
+			 const struct snapshot_request *requests, size_t nr, struct error *err)
 {
 	int rc = snapshot_copy_traces(s, err);
 	bool marked;
@@ -308,6 +308,15 @@ enum outcome snapshot_take(struct snapshot *s, struct output *out,
 		return snapshot_undo(s, out, NULL) ? OUTCOME_BROKEN : OUTCOME_UNDONE;
 	keep_what_failed(s);
 	return OUTCOME_BROKEN;
+}
+
+enum outcome snapshot_take(struct snapshot *s, struct output *out,
+			   const struct snapshot_request *requests, size_t nr, struct error *err)
+{
+	enum outcome outcome = take(s, out, requests, nr, err);
+
+	aux_snapshot_release(&s->traces);
+	return outcome;
 }
 
 void snapshot_keep(struct snapshot *s)

@@ -37,9 +37,12 @@ struct snapshot {
 	/* Between pieces of what is written; may ask for snapshots, and make none. */
 	void (*meanwhile)(void *arg);
 	void *arg;
+	int stop; /* readable when the recording is to end, or -1 */
 	size_t taken;
 	uint64_t trace;			    /* bytes of trace in the last one */
-	uint64_t trace_taken;		    /* in all, written or not */
+	uint64_t trace_taken;		    /* in all, written or not, padding included */
+	uint64_t trace_last;		    /* the last one's part of it */
+	uint64_t trace_given_up;	    /* of snapshots that were undone */
 	struct aux_snapshot traces;	    /* of the one that is written */
 	struct pd_snapshot_figures figures; /* of the last one */
 	uint64_t refused;		    /* requests so far; the caller's */

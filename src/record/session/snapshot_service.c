@@ -26,6 +26,7 @@ int snapshot_service_open(struct snapshot_service *m, const struct snapshot_serv
 		.clock = &m->clock,
 		.alone = p->opts->rotation.enabled,
 		.flush_ms = p->opts->flush_ms ? p->opts->flush_ms : RECORD_FLUSH_MS,
+		.stop = p->stop,
 		.meanwhile = p->meanwhile,
 		.arg = p->arg,
 	};
@@ -197,8 +198,12 @@ static enum outcome renew(struct snapshot_service *m, struct error *err)
 {
 	enum outcome outcome;
 	char *path;
-	bool there = output_place(m->parts.output, &path) == WRITER_THERE;
+	bool there;
 
+	/* Workers write to the output, as they do without snapshots: nobody waits for a new one. */
+	if (!m->flight)
+		return OUTCOME_DONE;
+	there = output_place(m->parts.output, &path) == WRITER_THERE;
 	free(path);
 	if (there)
 		return OUTCOME_DONE;
@@ -210,6 +215,13 @@ static enum outcome renew(struct snapshot_service *m, struct error *err)
 		messages_say_limited(m->parts.messages, MESSAGE_WARNING, &m->flaw,
 				     "%s; a new output was made", err->text);
 	return outcome;
+}
+
+/* No later snapshot has its trace: it was taken out of the AUX areas. */
+static void give_up(struct snapshot_service *m)
+{
+	m->given_up++;
+	m->snapshot.trace_given_up += m->snapshot.trace_last;
 }
 
 /*
@@ -282,7 +294,7 @@ static int serve_one(struct snapshot_service *m, const struct snapshot_request *
 	enum outcome outcome = take(m, r, nr, &failure);
 
 	if (outcome == OUTCOME_UNDONE) {
-		m->given_up++;
+		give_up(m);
 		messages_say_limited(
 			m->parts.messages, MESSAGE_WARNING, &m->failure,
 			"%s; ringtail gives up this snapshot, and the recording goes on",
@@ -323,7 +335,7 @@ static int take_last(struct snapshot_service *m, struct snapshot_request *reques
 	complete(m, request);
 	m->last = take(m, request, 1, &failure);
 	if (m->last == OUTCOME_UNDONE) {
-		m->given_up++;
+		give_up(m);
 		messages_say(m->parts.messages, MESSAGE_WARNING,
 			     "%s; ringtail gives up the last snapshot", failure.text);
 	}

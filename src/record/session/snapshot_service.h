@@ -24,6 +24,7 @@ struct snapshot_service_parts {
 	const struct opened *opened;
 	struct crew *crew;
 	struct output *output;
+	int stop; /* struct snapshot's */
 	/* With opts->rotation.enabled: rotation_rotate(), so that a snapshot is one output. */
 	enum outcome (*rotate)(void *arg, struct error *err);
 	/* Answers a client that waits: as control_answer(), with the file appended to @text. */

@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfdata/aux_record.h"
 #include "perfdata/snapshot_log.h"
+
+/* With padding. */
+static uint64_t trace_of(const struct aux_taken *t)
+{
+	return (t->to - t->from + PD_AUXTRACE_ALIGN - 1) / PD_AUXTRACE_ALIGN * PD_AUXTRACE_ALIGN;
+}
 
 int snapshot_copy_traces(struct snapshot *s, struct error *err)
 {
@@ -25,8 +32,10 @@ int snapshot_copy_traces(struct snapshot *s, struct error *err)
 		return 0;
 	rc = aux_snapshot_take(&s->crew->aux, &how, clock_now(s->clock), &s->traces);
 	s->crew->aux.resumed = clock_now(s->clock);
+	s->trace_last = 0;
 	for (size_t i = 0; i < s->traces.nr; i++)
-		s->trace_taken += s->traces.taken[i].to - s->traces.taken[i].from;
+		s->trace_last += trace_of(&s->traces.taken[i]);
+	s->trace_taken += s->trace_last;
 	return rc ? error_set(err, -ENOMEM,
 			      "no memory for a copy of the AUX areas: give a smaller size with "
 			      "-m ,SIZE or -S SIZE")
@@ -159,10 +168,16 @@ static int hand_all(struct snapshot *s, const struct snapshot_request *requests,
 static int write_by_workers(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
 			    struct error *err)
 {
+	int rc;
+
 	if (hand_all(s, requests, nr))
 		return error_set(err, -ENOMEM, "out of memory");
+	/* A worker whose output is full must not wait for us; the rotation follows the snapshot. */
+	if (s->crew->hold)
+		crew_hold(s->crew, false);
 	crew_ask(s->crew, WORKER_FLUSH);
-	return crew_await(s->crew, err);
+	rc = crew_await_unless(s->crew, s->stop, err);
+	return rc < 0 ? rc : 0;
 }
 
 static int write_here(struct snapshot *s, struct output *out,
