@@ -48,17 +48,17 @@ static int open_paused(struct pd_attr attr)
 	return fd < 0 ? fd : 0;
 }
 
-int aux_probe_action(const struct pd_attr *of)
+int aux_probe_action(const struct pd_attr *event)
 {
 	struct pd_attr dummy = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
-	struct pd_attr event = {.type = of->type,
-				.config = of->config,
-				.config1 = of->config1,
-				.config2 = of->config2};
+	struct pd_attr paused = {.type = event->type,
+				 .config = event->config,
+				 .config1 = event->config1,
+				 .config2 = event->config2};
 
 	/* The dummy has no AUX area: a kernel that knows the action refuses with EOPNOTSUPP. */
 	if (open_paused(dummy) == -EINVAL)
 		return -ENOSYS;
 	/* Other errors have other reasons, which opening the event will show. */
-	return open_paused(event) == -EOPNOTSUPP ? -EOPNOTSUPP : 0;
+	return open_paused(paused) == -EOPNOTSUPP ? -EOPNOTSUPP : 0;
 }
