@@ -54,7 +54,8 @@ static void check_memory(struct argp_state *state, const struct record_opts *opt
 		{"--snapshot-on-exit", opts->output.memory.on_exit},
 		{"--snapshot-on-crash", opts->output.memory.on_crash},
 		{"--last", bounds->last_ns || bounds->last_bytes},
-		{"--trigger", opts->triggers.snapshots.nr},
+		/* -S takes snapshots of the trace alone. */
+		{"--trigger", opts->triggers.snapshots.nr && !opts->plan.aux.snapshot},
 		{"--since-last", bounds->since_last},
 	};
 	char size[HUMAN_SIZE_SIZE];

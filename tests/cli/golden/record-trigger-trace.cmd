@@ -1,0 +1,1 @@
+record -S --trigger load:1 -e cpu-clock -o {tmp}/x true
