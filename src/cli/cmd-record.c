@@ -222,7 +222,8 @@ static void print_trace(const struct record_command *cmd, const struct session_r
 
 	if (!sums->areas)
 		return;
-	if (!cmd->quiet || r->trace_lost)
+	/* Trace in samples counts as a part of them. */
+	if (sums->mode != AUX_SAMPLE && (!cmd->quiet || r->trace_lost))
 		complain("trace: %s of %zu AUX area%s, %s lost",
 			 human_size(r->trace_written, written), sums->areas, plural_s(sums->areas),
 			 human_size(r->trace_lost, lost));

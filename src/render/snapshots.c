@@ -110,6 +110,15 @@ static bool is_rest(const struct pd_snapshot_request *r, uint64_t newest)
 	return !b->last_ns || b->last_ns >= r->asked || newest >= r->asked - b->last_ns;
 }
 
+/* A snapshot that has no samples, but the trace of AUX areas. */
+static void put_trace(FILE *out, const struct pd_snapshot_figures *f)
+{
+	char size[HUMAN_SIZE_SIZE];
+
+	fprintf(out, "#   trace   : %s in %.1f ms\n", human_size(f->bytes, size),
+		(double)f->took / 1e6);
+}
+
 static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_figures *f, bool rest)
 {
 	char count[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
@@ -151,6 +160,8 @@ void snapshots_render(FILE *out, const struct trace *t)
 			begin = log;
 		if (log.kind == PD_SNAPSHOT_REQUEST)
 			put_request(out, t, log.number, &log.request, first);
+		else if (s->traces && !log.figures.samples && !log.figures.lost)
+			put_trace(out, &log.figures);
 		else
 			put_figures(out, log.number, &log.figures,
 				    begin.kind == PD_SNAPSHOT_REQUEST &&

@@ -3,7 +3,7 @@
 
 void aux_sums_get(const struct aux_areas *a, struct aux_sums *ret)
 {
-	*ret = (struct aux_sums){.areas = a->nr};
+	*ret = (struct aux_sums){.areas = a->nr, .mode = a->nr ? a->areas->mode : AUX_NONE};
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct aux_area *area = &a->areas[i];
 

@@ -12,6 +12,7 @@
 
 struct aux_sums {
 	size_t areas;
+	enum aux_mode mode;	      /* of all of them */
 	uint64_t drained;	      /* of a full trace */
 	uint64_t truncated;	      /* times that the kernel had no room and stopped the trace */
 	uint64_t partial, collisions; /* AUX records with these flags */

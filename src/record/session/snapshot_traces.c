@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock_ns.h"
 #include "perfdata/aux_record.h"
 #include "perfdata/snapshot_log.h"
 
@@ -141,8 +142,21 @@ static int hand_area(struct snapshot *s, struct aux_taken *t)
 	return 0;
 }
 
-static int hand_all(struct snapshot *s, const struct snapshot_request *requests, size_t nr)
+/* The record behind a snapshot that began at the time @began of this process. */
+static struct pd_snapshot_log end_of(struct snapshot *s, uint64_t began)
 {
+	s->figures.took = now_ns(CLOCK_MONOTONIC) - began;
+	return (struct pd_snapshot_log){
+		.kind = PD_SNAPSHOT_END,
+		.number = s->taken + 1,
+		.figures = s->figures,
+	};
+}
+
+static int hand_all(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
+		    uint64_t began)
+{
+	struct pd_snapshot_log end;
 	struct worker *first = s->crew->workers[0];
 	int rc = 0;
 
@@ -155,22 +169,16 @@ static int hand_all(struct snapshot *s, const struct snapshot_request *requests,
 			      });
 	for (size_t i = 0; !rc && i < s->traces.nr; i++)
 		rc = hand_area(s, &s->traces.taken[i]);
-	if (!rc)
-		rc = hand_log(s, first,
-			      &(struct pd_snapshot_log){
-				      .kind = PD_SNAPSHOT_END,
-				      .number = s->taken + 1,
-				      .figures = s->figures,
-			      });
-	return rc;
+	end = end_of(s, began);
+	return rc ? rc : hand_log(s, first, &end);
 }
 
 static int write_by_workers(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
-			    struct error *err)
+			    uint64_t began, struct error *err)
 {
 	int rc;
 
-	if (hand_all(s, requests, nr))
+	if (hand_all(s, requests, nr, began))
 		return error_set(err, -ENOMEM, "out of memory");
 	/* A worker whose output is full must not wait for us; the rotation follows the snapshot. */
 	if (s->crew->hold)
@@ -181,7 +189,8 @@ static int write_by_workers(struct snapshot *s, const struct snapshot_request *r
 }
 
 static int write_here(struct snapshot *s, struct output *out,
-		      const struct snapshot_request *requests, size_t nr, struct error *err)
+		      const struct snapshot_request *requests, size_t nr, uint64_t began,
+		      struct error *err)
 {
 	struct pd_snapshot_log log = {.kind = PD_SNAPSHOT_REQUEST, .number = s->taken + 1};
 	struct pd_snapshot_record record;
@@ -194,8 +203,7 @@ static int write_here(struct snapshot *s, struct output *out,
 	}
 	if (!rc)
 		rc = snapshot_write_traces(s, out, err);
-	log = (struct pd_snapshot_log){
-		.kind = PD_SNAPSHOT_END, .number = s->taken + 1, .figures = s->figures};
+	log = end_of(s, began);
 	pd_snapshot_encode(&log, &record);
 	return rc ? rc : sink_record(out->lanes[0].chain, &record.header, err);
 }
@@ -204,12 +212,13 @@ enum outcome snapshot_take_traces(struct snapshot *s, struct output *out,
 				  const struct snapshot_request *requests, size_t nr,
 				  struct error *err)
 {
+	uint64_t began = now_ns(CLOCK_MONOTONIC);
 	int rc = snapshot_copy_traces(s, err);
 
 	s->figures = (struct pd_snapshot_figures){.begun = clock_now(s->clock)};
 	if (!rc)
-		rc = s->crew->running ? write_by_workers(s, requests, nr, err)
-				      : write_here(s, out, requests, nr, err);
+		rc = s->crew->running ? write_by_workers(s, requests, nr, began, err)
+				      : write_here(s, out, requests, nr, began, err);
 	aux_snapshot_release(&s->traces);
 	s->taken++;
 	return rc ? OUTCOME_BROKEN : OUTCOME_DONE;

@@ -50,7 +50,10 @@ int snapshots_add(struct snapshots *s, const struct data_record *rec)
 {
 	struct pd_snapshot_log log;
 
-	if (pd_snapshot_decode(rec->hdr, &log) || log.kind > PD_SNAPSHOT_END)
+	if (pd_snapshot_decode(rec->hdr, &log))
+		return 0;
+	s->traces |= log.kind == PD_SNAPSHOT_AUX_RING && log.number;
+	if (log.kind > PD_SNAPSHOT_END)
 		return 0;
 	if (log.kind == PD_SNAPSHOT_REQUEST && add_mark(s, rec, log.number))
 		return -ENOMEM;

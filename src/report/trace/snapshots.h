@@ -29,6 +29,7 @@ struct snapshots {
 	struct snapshot_entry *entries; /* by number, when finished */
 	size_t nr_records, cap_records;
 	struct buf records;
+	bool traces; /* they have the trace of AUX areas */
 };
 
 /* Returns whether the recording begins with a log; if not, it has none. */

@@ -1,0 +1,1 @@
+script --header -i {aux}/ringtail-snapshot.data
