@@ -37,6 +37,11 @@ static unsigned int event_of(const struct opened *o, unsigned int ring)
 	return 0;
 }
 
+static bool is_by_tsc(const struct plan_event *event)
+{
+	return event->pmu && (!strcmp(event->pmu, "intel_pt") || !strcmp(event->pmu, "intel_bts"));
+}
+
 static int init_area(struct aux_area *area, const struct plan *plan, const struct opened *o,
 		     unsigned int index)
 {
@@ -52,6 +57,7 @@ static int init_area(struct aux_area *area, const struct plan *plan, const struc
 		.fds = ring->fds,
 		.nr_fds = ring->nr_fds,
 	};
+	area->by_tsc = is_by_tsc(&plan->events[area->event]);
 	area->layout.attr = plan->events[area->event].attr;
 	pthread_mutex_init(&area->lock, NULL);
 	rc = ring_init(&area->records, ring->memory,
@@ -97,6 +103,15 @@ void aux_areas_release(struct aux_areas *a)
 struct aux_area *aux_areas_of(const struct aux_areas *a, size_t ring)
 {
 	return a->nr && a->of_ring[ring] >= 0 ? &a->areas[a->of_ring[ring]] : NULL;
+}
+
+uint64_t aux_area_reference(const struct aux_area *area, uint64_t time)
+{
+#if defined(__i386__) || defined(__x86_64__)
+	if (area->by_tsc)
+		return __builtin_ia32_rdtsc();
+#endif
+	return time;
 }
 
 void aux_areas_switch(struct aux_areas *a, int event, bool on)

@@ -28,6 +28,7 @@ struct aux_area {
 	unsigned int event; /* in the plan */
 	int cpu;	    /* -1: any */
 	pid_t task;	    /* -1: any, or several */
+	bool by_tsc;	    /* decoders want the time stamp counter in AUXTRACE records */
 	const int *fds;	    /* of the events that write here */
 	size_t nr_fds;
 
@@ -69,6 +70,12 @@ void aux_areas_release(struct aux_areas *a); /* accepts an all-zero struct */
 
 /* Returns the area of @ring, or NULL. */
 struct aux_area *aux_areas_of(const struct aux_areas *a, size_t ring);
+
+/*
+ * Returns the reference of an AUXTRACE record that is written now, at @time in ns: for intel_pt and
+ * intel_bts the time stamp counter, whose top byte completes time stamps in the trace, else @time.
+ */
+uint64_t aux_area_reference(const struct aux_area *area, uint64_t time);
 
 /* The session has enabled or disabled @event of the plan, or all events (@event negative). */
 void aux_areas_switch(struct aux_areas *a, int event, bool on);

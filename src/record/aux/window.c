@@ -230,7 +230,7 @@ static int copy(struct aux_taken *t, uint64_t asked)
 	const struct pd_auxtrace trace = {
 		.size = t->to - t->from,
 		.offset = t->from,
-		.reference = asked,
+		.reference = aux_area_reference(t->area, asked),
 		.idx = t->area->index,
 		.tid = (uint32_t)t->area->task,
 		.cpu = (uint32_t)t->area->cpu,

@@ -528,7 +528,7 @@ static void put_trace(struct reader *r, const struct aux_area *area, const struc
 	const struct pd_auxtrace trace = {
 		.size = len,
 		.offset = area->ring.tail,
-		.reference = now_ns(CLOCK_MONOTONIC),
+		.reference = aux_area_reference(area, now_ns(CLOCK_MONOTONIC)),
 		.idx = area->index,
 		.tid = (uint32_t)area->task,
 		.cpu = (uint32_t)area->cpu,

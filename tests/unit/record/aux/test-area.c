@@ -65,6 +65,8 @@ static int setup(void **state)
 	for (int i = 0; i < 3; i++)
 		lab->events[i].attr = (struct pd_attr){.sample_type = PERF_SAMPLE_TIME,
 						       .flags = PD_ATTR_SAMPLE_ID_ALL};
+	lab->events[1].pmu = "intel_pt";
+	lab->events[2].pmu = "arm_spe_0";
 	lab->plan.events = lab->events;
 	lab->rings[0] = (struct open_ring){.memory = lab->rings_memory[0],
 					   .data_size = SIZE,
@@ -122,6 +124,22 @@ static void each_area_has_its_ring(void **state)
 	assert_int_equal(a[1].cpu, 1);
 	assert_int_equal(a[1].task, -1);
 	assert_false(a[0].ring.overwrite);
+}
+
+/* perf takes the top byte of a time stamp in the trace of intel_pt from the reference. */
+static void references_are_of_the_clock_of_the_trace(void **state)
+{
+	struct lab *lab = *state;
+	const struct aux_area *a = lab->areas.areas;
+
+#if defined(__i386__) || defined(__x86_64__)
+	uint64_t before = __builtin_ia32_rdtsc(), reference = aux_area_reference(&a[0], 17);
+
+	assert_true(before <= reference && reference <= __builtin_ia32_rdtsc());
+#else
+	assert_int_equal(aux_area_reference(&a[0], 17), 17);
+#endif
+	assert_int_equal(aux_area_reference(&a[1], 17), 17);
 }
 
 static void events_are_switched(void **state)
@@ -362,6 +380,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_area_has_its_ring, setup, teardown),
+		cmocka_unit_test_setup_teardown(references_are_of_the_clock_of_the_trace, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(events_are_switched, setup, teardown),
 		cmocka_unit_test_setup_teardown(truncated_events_are_restarted_once, setup,
 						teardown),
