@@ -58,6 +58,9 @@ enum when_full {
 /* With stacks, at most this is copied before the reader checks the fill of the ring again. */
 #define STACKS_AT_ONCE ((size_t)256 << 10)
 
+/* Packets of a trace do not cross a multiple of so many bytes. */
+#define TRACE_PAGE 4096u
+
 struct reader {
 	struct reader_ring *rings;
 	size_t nr, capacity, hung_up, waiting;
@@ -556,12 +559,22 @@ static bool is_full(const struct aux_ring *ring, uint64_t held)
 }
 
 /*
+ * Returns the bytes of the next of several pieces. A piece ends at a page of the area, so that no
+ * packet of SPE is split: perf decodes each AUXTRACE record by itself.
+ */
+static size_t part_of_trace(const struct reader *r, const struct aux_ring *ring)
+{
+	size_t most = fifo_piece_max(r->fifo) - sizeof(struct pd_auxtrace_record);
+
+	return most - (size_t)((ring->tail + most) % TRACE_PAGE);
+}
+
+/*
  * Drains what the AUX area holds now. Before the end it leaves the bytes behind the last multiple
  * of 8, so that only a trace's last record is padded. Returns the bytes drained.
  */
 static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patient)
 {
-	const size_t most = (fifo_piece_max(r->fifo) - sizeof(struct pd_auxtrace_record)) & ~7u;
 	struct aux_ring *ring = &rr->aux->ring;
 	struct ring_spans spans;
 	uint64_t held = aux_ring_peek(ring, &spans), take = patient ? held : held & ~7ull, left;
@@ -569,7 +582,8 @@ static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patien
 	uint8_t *p;
 
 	for (left = take; left; left -= len) {
-		len = left < most ? left : most;
+		len = part_of_trace(r, ring);
+		len = left < len ? left : len;
 		p = patient ? fifo_reserve_patiently(r->fifo, aux_piece(len))
 			    : fifo_reserve(r->fifo, aux_piece(len), false);
 		if (!p)

@@ -886,6 +886,35 @@ static void test_trace_arrives(void **state)
 	traced_close(&t);
 }
 
+/* More than a piece: all AUXTRACE records but the last end at a page, wherever the first begins. */
+static void test_pieces_of_trace_end_at_pages(void **state)
+{
+	const uint64_t size = 256 << 10, begin = 4096 + 64, end = begin + size - 4096;
+	uint8_t *data = calloc(1, size);
+	struct pd_auxtrace_record r;
+	uint64_t next = begin, records = 0;
+	struct traced t;
+
+	traced_open(&t, FIFO_MIN);
+	assert_int_equal(aux_ring_init(&t.area.ring, t.page, data, size, false), 0);
+	t.area.ring.tail = t.page->aux_tail = begin;
+	__atomic_store_n(&t.page->aux_head, end, __ATOMIC_RELEASE);
+	reader_pass_all(t.reader, false);
+	write_trace(&t);
+	for (size_t at = 0; next < end; at += sizeof(r) + r.size, records++) {
+		assert_true(at + sizeof(r) <= t.keeper.bytes.len);
+		memcpy(&r, t.keeper.bytes.data + at, sizeof(r));
+		assert_int_equal(r.header.type, PERF_RECORD_AUXTRACE);
+		assert_int_equal(r.offset, next);
+		next += r.size;
+		assert_true(next == end || next % 4096 == 0);
+	}
+	assert_int_equal(next, end);
+	assert_true(records > 1);
+	traced_close(&t);
+	free(data);
+}
+
 /* What finds no room in the fifo stays in the area, is not lost, and comes when there is room. */
 static void test_trace_waits_for_room(void **state)
 {
@@ -1030,6 +1059,7 @@ int main(void)
 		cmocka_unit_test(test_sideband_is_quiet_and_comes_back),
 		cmocka_unit_test(test_what_comes_in_the_quiet),
 		cmocka_unit_test(test_trace_arrives),
+		cmocka_unit_test(test_pieces_of_trace_end_at_pages),
 		cmocka_unit_test(test_trace_waits_for_room),
 		cmocka_unit_test(test_full_area_restarts),
 		cmocka_unit_test(test_small_area_restarts_when_full),
