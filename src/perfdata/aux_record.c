@@ -91,6 +91,27 @@ int pd_auxtrace_error_encode(struct buf *b, const struct pd_auxtrace_error *e)
 	return put(b, PERF_RECORD_AUXTRACE_ERROR, &body, sizeof(body) - sizeof(body.msg) + len + 1);
 }
 
+int pd_id_index_encode(struct buf *b, const struct pd_id_entry *entries, size_t nr)
+{
+	struct {
+		struct perf_event_header hdr;
+		uint64_t nr;
+	} head = {.hdr.type = PERF_RECORD_ID_INDEX};
+	const size_t most = (UINT16_MAX - sizeof(head)) / sizeof(*entries);
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < nr; i += head.nr) {
+		head.nr = nr - i < most ? nr - i : most;
+		head.hdr.size = (uint16_t)(sizeof(head) + head.nr * sizeof(*entries));
+		rc = buf_reserve(b, head.hdr.size);
+		if (rc)
+			break;
+		buf_append(b, &head, sizeof(head));
+		buf_append(b, &entries[i], head.nr * sizeof(*entries));
+	}
+	return rc;
+}
+
 int pd_time_conv_encode(struct buf *b, const struct pd_time_conv *t)
 {
 	const struct {

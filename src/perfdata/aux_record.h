@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Encoders of the records that a recorder writes about AUX areas: AUXTRACE, AUXTRACE_INFO,
- * AUXTRACE_ERROR, TIME_CONV. record.h decodes them.
+ * AUXTRACE_ERROR, ID_INDEX, TIME_CONV. record.h decodes them.
  *
  * Native byte order. Pure: any thread.
  * Source: tools/lib/perf/include/perf/event.h; tools/perf/util/auxtrace.h for the types.
@@ -50,6 +50,15 @@ int pd_auxtrace_info_encode(struct buf *b, uint32_t type, const uint64_t *priv, 
 
 /* Appends an AUXTRACE_ERROR; its message is cut to 63 bytes. Returns 0 or -ENOMEM. */
 int pd_auxtrace_error_encode(struct buf *b, const struct pd_auxtrace_error *e);
+
+/* The queue of an event's trace in samples; cpu and tid are -1 for any. */
+struct pd_id_entry {
+	uint64_t id, idx;
+	int64_t cpu, tid;
+};
+
+/* Appends ID_INDEX records, as many as the entries need. Returns 0 or -ENOMEM. */
+int pd_id_index_encode(struct buf *b, const struct pd_id_entry *entries, size_t nr);
 
 /* Appends a TIME_CONV in the form of perf 5.10 and later. Returns 0 or -ENOMEM. */
 int pd_time_conv_encode(struct buf *b, const struct pd_time_conv *t);

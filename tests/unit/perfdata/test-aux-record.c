@@ -59,6 +59,35 @@ static void test_info(void **state)
 	buf_release(&b);
 }
 
+/* One record holds 2047 entries. */
+static void test_id_index(void **state)
+{
+	static const size_t numbers[] = {0, 1, 2047, 2048, 5000};
+	static struct pd_id_entry entries[5000];
+	struct buf b = {0};
+
+	for (size_t i = 0; i < 5000; i++)
+		entries[i] = (struct pd_id_entry){i + 9, i, (int64_t)i - 1, -1};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		struct pd_record r;
+		size_t nr = 0;
+
+		b.len = 0;
+		assert_int_equal(pd_id_index_encode(&b, entries, numbers[i]), 0);
+		for (size_t at = 0; at < b.len; nr += r.id_index.nr) {
+			const struct perf_event_header *hdr = (const void *)(b.data + at);
+
+			decode(hdr, &r);
+			assert_int_equal(hdr->type, PERF_RECORD_ID_INDEX);
+			assert_memory_equal(r.id_index.entries, &entries[nr],
+					    r.id_index.nr * sizeof(*entries));
+			at += hdr->size;
+		}
+		assert_int_equal(nr, numbers[i]);
+	}
+	buf_release(&b);
+}
+
 static void test_error(void **state)
 {
 	char msg[100] = "";
@@ -179,9 +208,10 @@ static void test_index_of_perf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_auxtrace), cmocka_unit_test(test_info),
-		cmocka_unit_test(test_error),	 cmocka_unit_test(test_time_conv),
-		cmocka_unit_test(test_index),	 cmocka_unit_test(test_index_of_perf),
+		cmocka_unit_test(test_auxtrace),      cmocka_unit_test(test_info),
+		cmocka_unit_test(test_id_index),      cmocka_unit_test(test_error),
+		cmocka_unit_test(test_time_conv),     cmocka_unit_test(test_index),
+		cmocka_unit_test(test_index_of_perf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
