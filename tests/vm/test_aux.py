@@ -46,6 +46,12 @@ def info(text):
     return [line.split() for line in lines if not re.search('Time (Shift|Mult|Zero)|Time Mult', line)]
 
 
+def queues(text):
+    """The queues of samples' trace, from ID_INDEX before AUXTRACE_INFO: (idx, cpu), each once."""
+    before = text[:text.index('PERF_RECORD_AUXTRACE_INFO')]
+    return sorted(set(re.findall(r'idx: (\d+)  cpu: (-?\d+)', before)))
+
+
 def test_perf_reads_the_same_kinds_of_records():
     """perf() fails where perf warns."""
     g = perf_guest()
@@ -54,6 +60,8 @@ def test_perf_reads_the_same_kinds_of_records():
         ours, theirs = (perf('report', '-D', '-i', path_of(g, path)) for path in (name + '.data', f'perf-{name}.data'))
         assert kinds(ours) == kinds(theirs), f'{name}: {kinds(ours)}, by perf {kinds(theirs)}'
         assert info(ours) == info(theirs), f'{name}: {info(ours)}, by perf {info(theirs)}'
+        if name == 'sample':
+            assert queues(ours) == queues(theirs), f'{queues(ours)}, by perf {queues(theirs)}'
         found = trace(g, name)
         assert found['records'] > 50 and not found['backward'] and not found['torn'], (name, found)
 

@@ -202,11 +202,48 @@ static const struct {
 	{"hisi_ptt", true, add_hisi_ptt},
 };
 
+/*
+ * The place of each event. All of a place have the same CPU and task, its AUX area's: perf refuses
+ * a queue with several.
+ */
+static int add_ids(const struct opened *o, struct buf *b)
+{
+	struct pd_id_entry *entries = calloc(o->nr_fds + 1, sizeof(*entries));
+	pid_t *tasks = calloc(o->nr_places + 1, sizeof(*tasks));
+	int rc = entries && tasks ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < o->nr_fds; i++) {
+		const struct open_fd *fd = &o->fds[i];
+		pid_t *task = &tasks[fd->ring % o->nr_places];
+
+		if (o->rings[fd->ring].kind == RING_AUX)
+			*task = !*task || *task == fd->task ? fd->task : -1;
+	}
+	for (size_t i = 0; !rc && i < o->nr_fds; i++) {
+		const struct open_fd *fd = &o->fds[i];
+		size_t place = fd->ring % o->nr_places;
+
+		entries[i] = (struct pd_id_entry){
+			.id = fd->id,
+			.idx = place,
+			.cpu = o->rings[fd->ring].cpu,
+			.tid = tasks[place] ? tasks[place] : -1,
+		};
+	}
+	if (!rc)
+		rc = pd_id_index_encode(b, entries, o->nr_fds);
+	free(entries);
+	free(tasks);
+	return rc;
+}
+
 int aux_info_build(const struct aux_info_source *source, struct buf *b)
 {
 	const struct plan *plan = source->plan;
 	int rc = source->conv ? pd_time_conv_encode(b, source->conv) : 0;
 
+	if (!rc && plan->aux_mode == AUX_SAMPLE)
+		rc = add_ids(source->opened, b);
 	for (size_t i = 0; !rc && i < plan->nr; i++) {
 		const struct plan_event *event = &plan->events[i];
 
@@ -259,7 +296,7 @@ static void read_ratio(struct aux_info_source *s)
 int aux_info_emit(const struct plan *plan, const struct opened *opened, record_emit_fn *emit,
 		  void *arg, struct error *err)
 {
-	struct aux_info_source s = {.sysfs = "/sys", .plan = plan};
+	struct aux_info_source s = {.sysfs = "/sys", .plan = plan, .opened = opened};
 	struct pd_time_conv conv;
 	struct buf b = {0};
 	int rc;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records that decoders of a hardware trace need first: TIME_CONV and AUXTRACE_INFO, as perf 6.1's.
+ * Records that decoders of a hardware trace need first: TIME_CONV, ID_INDEX and AUXTRACE_INFO, as
+ * perf 6.1's.
+ *
+ * ID_INDEX is made for trace in samples, of which perf makes a queue for each place.
  *
  * AUXTRACE_INFO is made for intel_pt, intel_bts, cs_etm, arm_spe_N and hisi_pttN_N. perf refuses a
  * file with one of a type that it does not know, so there is none for other PMUs. A file has at
@@ -19,6 +22,7 @@
 struct aux_info_source {
 	const char *sysfs;		 /* where it is mounted */
 	const struct plan *plan;	 /* it has AUX areas */
+	const struct opened *opened;	 /* with trace in samples */
 	const struct pd_time_conv *conv; /* from the time stamp counter to ns; NULL: unknown */
 	uint32_t tsc, crystal;		 /* ticks of both clocks in the same time; 0: unknown */
 };

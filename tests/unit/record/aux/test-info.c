@@ -158,6 +158,45 @@ static void test_intel_pt(void **state)
 	buf_release(&lab.b);
 }
 
+/* Two places with an event that samples, an AUX event and, at the second one, two tasks. */
+static void test_ids_of_trace_in_samples(void **state)
+{
+	struct open_ring rings[] = {
+		{.kind = RING_SAMPLES, .cpu = 4},
+		{.kind = RING_SAMPLES, .cpu = 6},
+		{.kind = RING_AUX, .cpu = 4},
+		{.kind = RING_AUX, .cpu = 6},
+	};
+	struct open_fd fds[] = {
+		{.id = 11, .live = 99, .ring = 0, .cpu = 4, .task = 70},
+		{.id = 12, .ring = 2, .cpu = 4, .task = 70},
+		{.id = 13, .ring = 1, .cpu = 6, .task = 70},
+		{.id = 14, .ring = 3, .cpu = 6, .task = 70},
+		{.id = 15, .ring = 3, .cpu = 6, .task = 71},
+	};
+	const struct pd_id_entry expected[] = {
+		{11, 0, 4, 70}, {12, 0, 4, 70}, {13, 1, 6, -1}, {14, 1, 6, -1}, {15, 1, 6, -1},
+	};
+	const struct opened opened = {
+		.fds = fds, .nr_fds = 5, .rings = rings, .nr_rings = 4, .nr_places = 2};
+	const struct perf_event_header *hdr;
+	struct pd_record r;
+	struct lab lab;
+
+	lab_init(&lab, TESTS_DATA "/sysfs-aux/intel_pt", "intel_pt", 6);
+	lab.source.opened = &opened;
+	lab.plan.aux_mode = AUX_SAMPLE;
+	assert_int_equal(aux_info_build(&lab.source, &lab.b), 0);
+	hdr = (const void *)lab.b.data;
+	assert_int_equal(hdr->type, PERF_RECORD_ID_INDEX);
+	assert_int_equal(pd_record_decode(hdr, NULL, &r), 0);
+	assert_int_equal(r.id_index.nr, 5);
+	assert_memory_equal(r.id_index.entries, expected, sizeof(expected));
+	hdr = (const void *)(lab.b.data + hdr->size);
+	assert_int_equal(hdr->type, PERF_RECORD_AUXTRACE_INFO);
+	buf_release(&lab.b);
+}
+
 static void test_cs_etm_is_as_in_a_file_of_perf(void **state)
 {
 	struct buf file = {0};
@@ -294,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intel_pt_is_as_in_a_file_of_perf),
 		cmocka_unit_test(test_intel_pt),
+		cmocka_unit_test(test_ids_of_trace_in_samples),
 		cmocka_unit_test(test_cs_etm_is_as_in_a_file_of_perf),
 		cmocka_unit_test(test_trace_units_of_each_kind),
 		cmocka_unit_test(test_others),
