@@ -23,6 +23,12 @@ static void put_ids(FILE *out, uint32_t idx, uint32_t cpu, uint32_t tid)
 	put_id(out, tid);
 }
 
+/* Losses of no certain ring have no mode. */
+static const char *mode_of(const struct aux_ring_figures *f)
+{
+	return f->idx == UINT32_MAX && f->mode == PD_AUX_MODES ? "-" : pd_aux_mode_name(f->mode);
+}
+
 static void put_time(FILE *out, uint64_t ns)
 {
 	if (ns)
@@ -43,8 +49,8 @@ static void put_rings(FILE *out, const struct aux_rings *r)
 		fprintf(out,
 			" %8s %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %10" PRIu64
 			" %12" PRIu64 " %8" PRIu64 "\n",
-			pd_aux_mode_name(f->mode), f->bytes, f->records, f->truncated, f->partial,
-			f->collisions, f->lost, f->restarts);
+			mode_of(f), f->bytes, f->records, f->truncated, f->partial, f->collisions,
+			f->lost, f->restarts);
 	}
 }
 

@@ -334,6 +334,7 @@ static void write_preface_losses(struct output *out, const struct plan *plan, ui
 		.aux = {.idx = UINT32_MAX,
 			.cpu = UINT32_MAX,
 			.tid = UINT32_MAX,
+			.mode = PD_AUX_MODES,
 			.lost = out->trace_lost},
 	};
 	struct pd_snapshot_record sums;

@@ -100,7 +100,8 @@ static int add_log(struct aux_rings *r, const struct data_record *rec)
 	f = find_ring(r, log.aux.idx, log.aux.cpu, log.aux.tid);
 	if (!f)
 		return -ENOMEM;
-	f->mode = log.aux.mode;
+	if (log.aux.mode != PD_AUX_MODES)
+		f->mode = log.aux.mode;
 	if (!log.number) {
 		f->lost = log.aux.lost;
 		f->restarts = log.aux.restarts;
