@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/id_table.h"
 #include "data/file/findings.h"
 #include "data/order/order.h"
 #include "perfdata/aux_record.h"
@@ -27,6 +28,7 @@ struct extract {
 	struct extract_index index;
 	struct extract_out *outs;
 	size_t nr_outs, cap_outs;
+	struct id_table numbers; /* of outs */
 	uint8_t piece[EXTRACT_OUT_PIECE];
 };
 
@@ -38,21 +40,24 @@ static bool is_wanted(const struct extract *x, uint32_t cpu, uint32_t tid)
 /* Returns the file of a ring, or NULL. It moves when another is added. */
 static struct extract_out *find_out(struct extract *x, uint32_t cpu, uint32_t tid)
 {
+	uint64_t id = cpu != UINT32_MAX ? cpu : (uint64_t)1 << 32 | tid;
 	struct extract_out *o;
-	char name[sizeof(o->name)];
+	uint32_t number;
 
-	if (cpu != UINT32_MAX)
-		snprintf(name, sizeof(name), "cpu%" PRIu32, cpu);
-	else
-		snprintf(name, sizeof(name), "tid-%" PRId32, (int32_t)tid);
-	for (size_t i = 0; i < x->nr_outs; i++)
-		if (!strcmp(x->outs[i].name, name))
-			return &x->outs[i];
 	if (array_grow(&x->outs, &x->cap_outs, x->nr_outs + 1, sizeof(*x->outs)))
 		return NULL;
-	o = &x->outs[x->nr_outs++];
+	number = id_table_add(&x->numbers, id);
+	if (number == ID_TABLE_NONE)
+		return NULL;
+	o = &x->outs[number];
+	if (number < x->nr_outs)
+		return o;
+	x->nr_outs++;
 	*o = (struct extract_out){.dir = x->dir};
-	memcpy(o->name, name, sizeof(name));
+	if (cpu != UINT32_MAX)
+		snprintf(o->name, sizeof(o->name), "cpu%" PRIu32, cpu);
+	else
+		snprintf(o->name, sizeof(o->name), "tid-%" PRId32, (int32_t)tid);
 	return o;
 }
 
@@ -264,6 +269,7 @@ int aux_extract(struct data_file *df, const struct aux_extract_opts *opts, struc
 	extract_index_release(&x->index);
 	aux_ids_release(&x->ids);
 	free(x->outs);
+	id_table_release(&x->numbers);
 	free(x);
 	return rc;
 }

@@ -5,21 +5,31 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "data/file/findings.h"
 #include "perfdata/aux_record.h"
+
+static bool is_same(const void *entries, uint32_t number, const void *key)
+{
+	const struct extract_ring *r = (const struct extract_ring *)entries + number, *k = key;
+
+	return r->idx == k->idx && r->cpu == k->cpu && r->tid == k->tid;
+}
 
 static struct extract_ring *find_ring(struct extract_index *x, uint32_t idx, uint32_t cpu,
 				      uint32_t tid)
 {
-	for (size_t i = 0; i < x->nr_rings; i++) {
-		struct extract_ring *r = &x->rings[i];
+	const struct extract_ring new = {.idx = idx, .cpu = cpu, .tid = tid};
+	uint64_t hash = hash_word(hash_word(hash_key(), (uint64_t)cpu << 32 | tid), idx);
+	uint32_t at = hash_table_find(&x->by_ids, hash, is_same, x->rings, &new);
 
-		if (r->idx == idx && r->cpu == cpu && r->tid == tid)
-			return r;
-	}
-	if (array_grow(&x->rings, &x->cap_rings, x->nr_rings + 1, sizeof(*x->rings)))
+	if (at != HASH_TABLE_NONE)
+		return &x->rings[at];
+	if (hash_table_reserve(&x->by_ids, 1) ||
+	    array_grow(&x->rings, &x->cap_rings, x->nr_rings + 1, sizeof(*x->rings)))
 		return NULL;
-	x->rings[x->nr_rings] = (struct extract_ring){.idx = idx, .cpu = cpu, .tid = tid};
+	hash_table_add(&x->by_ids, hash, (uint32_t)x->nr_rings);
+	x->rings[x->nr_rings] = new;
 	return &x->rings[x->nr_rings++];
 }
 
@@ -162,6 +172,7 @@ void extract_index_finish(struct extract_index *x)
 void extract_index_release(struct extract_index *x)
 {
 	free(x->rings);
+	hash_table_release(&x->by_ids);
 	free(x->pieces);
 	*x = (struct extract_index){0};
 }

@@ -3,6 +3,7 @@
 #ifndef RINGTAIL_REPORT_AUX_EXTRACT_INDEX_H
 #define RINGTAIL_REPORT_AUX_EXTRACT_INDEX_H
 
+#include "base/hash_table.h"
 #include "data/scan/scan.h"
 #include "perfdata/snapshot_log.h"
 
@@ -27,6 +28,7 @@ struct extract_piece {
 struct extract_index {
 	struct extract_ring *rings;
 	size_t nr_rings, cap_rings;
+	struct hash_table by_ids;
 	struct extract_piece *pieces;
 	size_t nr, cap;
 	bool overwrites; /* the kernel overwrote the AUX areas */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/id_table.h"
 #include "data/scan/scan.h"
 
 /* An entry of the record; cpu and tid are -1 for none. */
@@ -15,8 +16,9 @@ struct aux_id {
 
 /* All zero: none. */
 struct aux_ids {
-	struct aux_id *ids;
-	size_t nr, cap;
+	struct aux_id *ids; /* the first entry of each id */
+	size_t cap;
+	struct id_table table; /* their numbers */
 };
 
 /* Takes a record of any type; ignores others than ID_INDEX. Returns 0 or -ENOMEM. */

@@ -5,36 +5,67 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "data/file/findings.h"
 #include "perfdata/sample.h"
 
+/* Whether two rings are of the same CPU or, without one, of the same thread. */
+static bool is_same_place(const void *entries, uint32_t number, const void *key)
+{
+	const struct aux_ring_figures *f = (const struct aux_ring_figures *)entries + number;
+	const struct aux_ring_figures *k = key;
+
+	return f->cpu == k->cpu && (k->cpu != UINT32_MAX || f->tid == k->tid);
+}
+
+static bool is_same_ring(const void *entries, uint32_t number, const void *key)
+{
+	const struct aux_ring_figures *f = (const struct aux_ring_figures *)entries + number;
+	const struct aux_ring_figures *k = key;
+
+	return f->idx == k->idx && is_same_place(entries, number, key);
+}
+
+static uint64_t hash_place(uint32_t cpu, uint32_t tid)
+{
+	return hash_word(hash_key(), cpu != UINT32_MAX ? cpu : (uint64_t)1 << 32 | tid);
+}
+
 /*
  * AUX records and samples name a place, but no index: @idx is then UINT32_MAX. The first index that
- * is found at the place becomes that of the ring.
+ * is found at the place becomes that of its first ring.
  */
 static struct aux_ring_figures *find_ring(struct aux_rings *r, uint32_t idx, uint32_t cpu,
 					  uint32_t tid)
 {
-	for (size_t i = 0; i < r->nr; i++) {
-		struct aux_ring_figures *f = &r->rings[i];
-
-		if (f->cpu != cpu || (cpu == UINT32_MAX && f->tid != tid))
-			continue;
-		if (f->idx == UINT32_MAX && idx != UINT32_MAX) {
-			f->idx = idx;
-			f->tid = tid;
-		}
-		if (idx == UINT32_MAX || f->idx == idx)
-			return f;
-	}
-	if (array_grow(&r->rings, &r->cap, r->nr + 1, sizeof(*r->rings)))
-		return NULL;
-	r->rings[r->nr] = (struct aux_ring_figures){
+	const struct aux_ring_figures new = {
 		.idx = idx,
 		.cpu = cpu,
 		.tid = idx == UINT32_MAX && cpu != UINT32_MAX ? UINT32_MAX : tid,
 		.mode = PD_AUX_MODES,
 	};
+	uint64_t place = hash_place(cpu, tid), ring = hash_word(place, idx);
+	uint32_t first = hash_table_find(&r->by_place, place, is_same_place, r->rings, &new), at;
+
+	if (hash_table_reserve(&r->by_place, 1) || hash_table_reserve(&r->by_index, 1) ||
+	    array_grow(&r->rings, &r->cap, r->nr + 1, sizeof(*r->rings)))
+		return NULL;
+	if (first != HASH_TABLE_NONE && idx == UINT32_MAX)
+		return &r->rings[first];
+	if (first != HASH_TABLE_NONE && r->rings[first].idx == UINT32_MAX) {
+		r->rings[first].idx = idx;
+		r->rings[first].tid = tid;
+		hash_table_add(&r->by_index, ring, first);
+		return &r->rings[first];
+	}
+	at = hash_table_find(&r->by_index, ring, is_same_ring, r->rings, &new);
+	if (at != HASH_TABLE_NONE)
+		return &r->rings[at];
+	if (first == HASH_TABLE_NONE)
+		hash_table_add(&r->by_place, place, (uint32_t)r->nr);
+	if (idx != UINT32_MAX)
+		hash_table_add(&r->by_index, ring, (uint32_t)r->nr);
+	r->rings[r->nr] = new;
 	return &r->rings[r->nr++];
 }
 
@@ -160,6 +191,9 @@ int aux_rings_read(struct data_file *df, struct aux_rings *ret)
 			rc = add(ret, &rec);
 		data_scan_free(scan);
 	}
+	/* The order changes, and with it the numbers in the tables. */
+	hash_table_release(&ret->by_place);
+	hash_table_release(&ret->by_index);
 	if (ret->nr)
 		qsort(ret->rings, ret->nr, sizeof(*ret->rings), by_place);
 	if (ret->nr_takes)

@@ -8,6 +8,7 @@
 #ifndef RINGTAIL_REPORT_AUX_RINGS_H
 #define RINGTAIL_REPORT_AUX_RINGS_H
 
+#include "base/hash_table.h"
 #include "perfdata/snapshot_log.h"
 #include "report/aux/ids.h"
 
@@ -30,7 +31,9 @@ struct aux_take {
 struct aux_rings {
 	struct aux_ring_figures *rings; /* by CPU and thread */
 	size_t nr, cap;
-	struct aux_take *takes; /* by number, CPU and thread */
+	struct hash_table by_place; /* the first ring of each; while reading */
+	struct hash_table by_index; /* those that have one; while reading */
+	struct aux_take *takes;	    /* by number, CPU and thread */
 	size_t nr_takes, cap_takes;
 	struct aux_ids ids;
 };
