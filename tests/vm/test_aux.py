@@ -704,6 +704,23 @@ def test_outputs_of_aux_snapshots_that_move_fill_or_stall():
     check_readable(g, 'switched')
 
 
+TRIGGER_SCRIPT = '''ringtail record -S --trigger every:200ms -e auxsim/bytes=256/u -m 64K,64K -o asked.data -- roam 3000 2>asked.err; echo "asked: $?"
+sed 's/^/asked.err: /' asked.err
+ringtail script --header -i asked.data | sed -n 's/^# snapshot.*, \\(.*\\)/asked.by: \\1/p; s/^#   trace .* in /asked.took: /p'
+finished asked
+'''
+
+
+def test_triggers_of_aux_snapshots():
+    g = aux_guest('aux-triggers', 'amd64', '6.1', CPUS, PARANOID + STORM_HEAD + TRIGGER_SCRIPT + WARNINGS)
+    calm(g)
+    assert said(g, 'asked') == '0', g.log
+    check_readable(g, 'asked')
+    assert trace(g, 'asked')['snapshots'] > 2, (trace(g, 'asked'), said_all(g, 'asked.err'))
+    assert len(said_all(g, 'asked.by')) > 2, g.log
+    assert all(took != '0.0 ms' for took in said_all(g, 'asked.took')), said_all(g, 'asked.took')
+
+
 def long_aux_memory():
     """Guests with little memory: what cannot be had is said."""
     text = PARANOID + 'insmod /usr/lib/auxsim.ko || exit 1\n' + '\n'.join(
