@@ -148,7 +148,7 @@ def full_disk(lab, *options):
         p = lab.run('ctl', '--pid', recorder.pid, 'snapshot')
         (taken, written, snapshots, passed, held), said = finish(lab, calls, recorder, data)
         assert written == taken and snapshots == 1 and passed == held == 0, said
-        assert said.count('given up') in (1, 2) and 'could not write 2 snapshots' in said, said
+        assert said.count('gives up') in (1, 2) and 'could not write 2 snapshots' in said, said
         assert [s['samples'] for s in snapshots_of(lab, data)] == [written], said
 
 

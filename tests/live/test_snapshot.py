@@ -291,7 +291,7 @@ def check_full_disk(lab, *options):
         assert again[0] == 2 and again[1] > 0, again
         status, _, said = interrupt(recorder)
         # Of those that come soon behind it only the first is told.
-        assert status == 0 and 1 <= said.count('given up') <= 3 and 'could not write 3 snapshots' in said, said
+        assert status == 0 and 1 <= said.count('gives up') <= 3 and 'could not write 3 snapshots' in said, said
         snapshots = check_each_is_as_logged(lab, 'small/p.data')
         assert [s['requests'][0]['reason'] for s in snapshots.values()][:2] == ['', 'room again']
         taken, written, taken_snapshots, passed, rest = memory_counts(said)
@@ -359,7 +359,7 @@ def no_room_for_the_next(lab, options, spoil, make_room):
         again = ask(lab, recorder)
         assert again[0] == 2 and again[1] >= first[1], again
         status, _, said = interrupt(recorder)
-        assert status == 0 and said.count('given up') in (1, 2) and 'could not write 2 snapshots' in said, said
+        assert status == 0 and said.count('gives up') in (1, 2) and 'could not write 2 snapshots' in said, said
         files = sorted(glob.glob(lab.path('small/p.data.2*')))
         assert len(files) == 2, files
         for number, data in enumerate(files, 1):
@@ -396,7 +396,7 @@ def test_a_directory_that_goes(lab):
         said = ask(lab, recorder, status=1)
         assert 'out/p.data' in said and 'No such file' in said, said
     status, _, said = interrupt(recorder)
-    assert status == 0 and said.count('given up') in (1, 2) and 'could not write 2 snapshots' in said, said
+    assert status == 0 and said.count('gives up') in (1, 2) and 'could not write 2 snapshots' in said, said
 
 
 def check_perf_reads_what_runs(lab, *options):
