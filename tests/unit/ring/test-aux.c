@@ -54,7 +54,7 @@ static void produce(struct producer *p, uint64_t bytes)
 }
 
 /* The event stops: its head is published. */
-static void stop(struct producer *p)
+static void halt(struct producer *p)
 {
 	p->page->aux_head = p->offset ? p->written & (SIZE - 1) : p->written;
 }
@@ -110,12 +110,12 @@ static void test_window_at_every_offset(void **state)
 
 				setup(&p, true, offset);
 				produce(&p, first);
-				stop(&p);
+				halt(&p);
 				check_window(&p, 0, &w);
 				aux_ring_taken(&p.ring, &w);
 				check_window(&p, first, &w); /* a duplicate has nothing new */
 				produce(&p, seconds[i]);
-				stop(&p);
+				halt(&p);
 				check_window(&p, first, &w);
 				teardown(&p);
 			}
@@ -137,7 +137,7 @@ static void test_offset_that_is_the_size(void **state)
 	p.page->aux_head = 0;
 	check_window(&p, SIZE, &w);
 	produce(&p, 96);
-	stop(&p);
+	halt(&p);
 	check_window(&p, SIZE, &w);
 	assert_int_equal(w.to, SIZE + 96);
 	teardown(&p);
@@ -155,7 +155,7 @@ static void test_turn_before_the_first_look(void **state)
 		produce(&p, SIZE);
 		memset(p.data + SIZE - zeros, 0, zeros);
 		produce(&p, 100);
-		stop(&p);
+		halt(&p);
 		look(&p.ring);
 		aux_ring_window(&p.ring, &w);
 		assert_true(w.wrapped);
@@ -197,7 +197,7 @@ static void test_stops_and_turns(void **state)
 		}
 		for (int i = 0; i < 20; i++) {
 			produce_some(&p, rand() % 2 ? SIZE / 3 : 3 * SIZE);
-			stop(&p);
+			halt(&p);
 			known += aux_ring_move(&p.ring, p.page->aux_head);
 			assert_true(known <= p.written);
 			assert_int_equal(known % SIZE, p.written % SIZE);
@@ -237,7 +237,7 @@ static void test_full_wraps_at_every_offset(void **state)
 		assert_int_equal(aux_ring_init(&p.ring, p.page, p.data, SIZE, false), 0);
 		assert_int_equal(aux_ring_peek(&p.ring, &s), 0);
 		produce(&p, SIZE);
-		stop(&p);
+		halt(&p);
 		assert_int_equal(aux_ring_peek(&p.ring, &s), SIZE);
 		ring_spans_copy(&s, 0, out, SIZE);
 		for (uint64_t i = 0; i < SIZE; i++)
