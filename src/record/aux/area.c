@@ -178,11 +178,7 @@ static void look_at_aux(struct aux_area *area, const struct perf_event_header *h
 	area->runs = area->left = false;
 	if (!area->ring.overwrite)
 		return;
-	aux_stays_add(&area->stays, area->broken ? 0 : area->begun,
-		      pd_record_time(h, &area->layout), aux_ring_move(&area->ring, body[0]),
-		      !area->broken);
-	area->begun = 0;
-	area->broken = false;
+	add_stay(area, pd_record_time(h, &area->layout), body[0], true);
 }
 
 /* The event of @area has started: its task was scheduled in, or the kernel says so. */
@@ -226,7 +222,7 @@ static bool look_at_all(struct aux_area *area)
 			ring_spans_copy(&spans, at, record, h->size);
 			look_at(area, h);
 		}
-		at += ((struct perf_event_header *)record)->size;
+		at += h->size;
 	}
 	area->records.tail += len;
 	return len;
