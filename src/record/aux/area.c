@@ -123,6 +123,8 @@ void aux_areas_switch(struct aux_areas *a, int event, bool on)
 			continue;
 		pthread_mutex_lock(&area->lock);
 		area->on = on;
+		/* Where a task runs, or the PMU reports no start, no record follows. */
+		area->runs |= on;
 		pthread_mutex_unlock(&area->lock);
 	}
 }

@@ -358,6 +358,21 @@ static void turns_are_counted_at_rest(void **state)
 	assert_int_equal(a->ring.position, 640 + SIZE);
 }
 
+/* An event may run since it was switched on, though no record of its start has come. */
+static void an_event_that_is_on_may_run(void **state)
+{
+	struct lab *lab = *state;
+	struct aux_area *a = overwritten(lab);
+
+	aux_areas_switch(&lab->areas, -1, true);
+	assert_true(a->runs);
+	put_aux(lab, 512, PERF_AUX_FLAG_OVERWRITE, 20);
+	aux_area_look(a);
+	assert_false(a->runs);
+	aux_areas_switch(&lab->areas, -1, false);
+	assert_false(a->runs);
+}
+
 /* Records that wrap in their ring, looked at before and after the reader releases them. */
 static void records_wrap(void **state)
 {
@@ -392,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(changes_of_a_cpus_tasks_are_no_stays, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(turns_are_counted_at_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_event_that_is_on_may_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_wrap, setup, teardown),
 	};
 
