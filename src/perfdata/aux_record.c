@@ -22,7 +22,7 @@ void pd_auxtrace_encode(const struct pd_auxtrace *a, struct pd_auxtrace_record *
 {
 	*ret = (struct pd_auxtrace_record){
 		.header = {.type = PERF_RECORD_AUXTRACE, .size = sizeof(*ret)},
-		.size = a->size + (-a->size & (PD_AUXTRACE_ALIGN - 1)),
+		.size = pd_auxtrace_padded(a->size),
 		.offset = a->offset,
 		.reference = a->reference,
 		.idx = a->idx,

@@ -31,6 +31,12 @@ const char *pd_auxtrace_type_name(uint32_t type);
 /* The data behind an AUXTRACE record are padded with zeros to a multiple of so many bytes. */
 #define PD_AUXTRACE_ALIGN 8u
 
+/* Returns the bytes that @size bytes of trace take with their padding. */
+static inline uint64_t pd_auxtrace_padded(uint64_t size)
+{
+	return size + (-size & (PD_AUXTRACE_ALIGN - 1));
+}
+
 struct pd_auxtrace_record {
 	struct perf_event_header header;
 	uint64_t size, offset, reference;

@@ -521,7 +521,7 @@ static uint64_t take_turns(struct reader *r, enum when_full full)
 
 static size_t aux_piece(size_t len)
 {
-	return sizeof(struct pd_auxtrace_record) + ((len + PD_AUXTRACE_ALIGN - 1) & ~(size_t)7);
+	return sizeof(struct pd_auxtrace_record) + pd_auxtrace_padded(len);
 }
 
 /* Copies @len bytes of trace behind their header. */
@@ -577,7 +577,8 @@ static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patien
 {
 	struct aux_ring *ring = &rr->aux->ring;
 	struct ring_spans spans;
-	uint64_t held = aux_ring_peek(ring, &spans), take = patient ? held : held & ~7ull, left;
+	uint64_t held = aux_ring_peek(ring, &spans), left;
+	uint64_t take = patient ? held : held - held % PD_AUXTRACE_ALIGN;
 	size_t len;
 	uint8_t *p;
 

@@ -10,12 +10,6 @@
 #include "perfdata/aux_record.h"
 #include "perfdata/snapshot_log.h"
 
-/* With padding. */
-static uint64_t trace_of(const struct aux_taken *t)
-{
-	return (t->to - t->from + PD_AUXTRACE_ALIGN - 1) / PD_AUXTRACE_ALIGN * PD_AUXTRACE_ALIGN;
-}
-
 int snapshot_copy_traces(struct snapshot *s, struct error *err)
 {
 	const struct aux_opts *opts = &s->plan->opts->aux;
@@ -35,7 +29,8 @@ int snapshot_copy_traces(struct snapshot *s, struct error *err)
 	s->crew->aux.resumed = clock_now(s->clock);
 	s->trace_last = 0;
 	for (size_t i = 0; i < s->traces.nr; i++)
-		s->trace_last += trace_of(&s->traces.taken[i]);
+		s->trace_last +=
+			pd_auxtrace_padded(s->traces.taken[i].to - s->traces.taken[i].from);
 	s->trace_taken += s->trace_last;
 	return rc ? error_set(err, -ENOMEM,
 			      "no memory for a copy of the AUX areas: give a smaller size with "
