@@ -13,11 +13,9 @@
 /* Copies the @len bytes that end at position (or offset) @end. */
 static void copy_below(const struct aux_ring *r, uint64_t end, uint64_t len, uint8_t *out)
 {
-	uint64_t at = (end - len) & (r->size - 1);
-	uint64_t first = len < r->size - at ? len : r->size - at;
+	const struct ring_spans spans = ring_spans_of(r->data, r->size, end - len, len);
 
-	memcpy(out, r->data + at, first);
-	memcpy(out + first, r->data, len - first);
+	ring_spans_copy(&spans, 0, out, len);
 }
 
 /* C: pairs with the PMU driver's barrier between its data and the kernel's store of aux_head. */
@@ -40,15 +38,11 @@ int aux_ring_init(struct aux_ring *r, void *page, const void *data, uint64_t siz
 size_t aux_ring_peek(const struct aux_ring *r, struct ring_spans *ret)
 {
 	uint64_t bytes = load_head(r) - r->tail;
-	uint64_t at = r->tail & (r->size - 1);
 
 	/* The kernel never runs further ahead than the size; memory that says so is not read. */
 	if (bytes > r->size)
 		bytes = 0;
-	ret->a = r->data + at;
-	ret->a_len = bytes < r->size - at ? bytes : r->size - at;
-	ret->b = r->data;
-	ret->b_len = bytes - ret->a_len;
+	*ret = ring_spans_of(r->data, r->size, r->tail, bytes);
 	return bytes;
 }
 

@@ -18,12 +18,20 @@ int ring_init(struct ring *r, void *page, const void *data, uint64_t size)
 	return 0;
 }
 
+struct ring_spans ring_spans_of(const uint8_t *data, uint64_t size, uint64_t position,
+				uint64_t bytes)
+{
+	uint64_t at = position & (size - 1), first = bytes < size - at ? bytes : size - at;
+
+	return (struct ring_spans){
+		.a = data + at, .b = data, .a_len = first, .b_len = bytes - first};
+}
+
 size_t ring_peek(const struct ring *r, struct ring_spans *ret)
 {
 	/* C: pairs with the kernel's B, the barrier between its data and its store of data_head. */
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t bytes = head - r->tail;
-	uint64_t at = r->tail & (r->size - 1);
 
 	/*
 	 * The kernel never runs further ahead than the size. A damaged head must not make us read
@@ -31,10 +39,7 @@ size_t ring_peek(const struct ring *r, struct ring_spans *ret)
 	 */
 	if (bytes > r->size)
 		bytes = 0;
-	ret->a = r->data + at;
-	ret->a_len = bytes < r->size - at ? bytes : r->size - at;
-	ret->b = r->data;
-	ret->b_len = bytes - ret->a_len;
+	*ret = ring_spans_of(r->data, r->size, r->tail, bytes);
 	return bytes;
 }
 

@@ -36,6 +36,13 @@ struct ring_spans {
 	size_t a_len, b_len; /* b_len is 0 unless the run wraps */
 };
 
+/*
+ * Returns the places of @bytes bytes, at most @size, from @position on, in the ring whose @size
+ * bytes, a power of two, are at @data.
+ */
+struct ring_spans ring_spans_of(const uint8_t *data, uint64_t size, uint64_t position,
+				uint64_t bytes);
+
 /* Copies @len bytes, from byte @from of the spans on, to @to. The spans must have them. */
 void ring_spans_copy(const struct ring_spans *spans, size_t from, void *to, size_t len);
 
