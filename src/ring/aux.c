@@ -91,10 +91,14 @@ static bool turned(const struct aux_ring *r, uint64_t bytes)
 bool aux_ring_settle(struct aux_ring *r, bool (*idle)(void *arg), void *arg, uint64_t *ret_more)
 {
 	uint64_t bytes = r->position - r->probed;
+	bool shown = bytes >= r->size && r->position != r->head;
 	uint8_t probe[AUX_RING_PROBE];
 
-	/* Behind a turn that the heads show the content does not tell of another one. */
-	*ret_more = !r->counts_on && (bytes >= r->size || turned(r, bytes)) ? r->size : 0;
+	/*
+	 * Behind a turn that the heads show the content does not tell of another one. A position
+	 * that is still the head shows none, even if it is the size.
+	 */
+	*ret_more = !r->counts_on && (shown || turned(r, bytes)) ? r->size : 0;
 	copy_below(r, r->head, AUX_RING_PROBE, probe);
 	if (idle && !idle(arg))
 		return false;

@@ -143,6 +143,29 @@ static void test_offset_that_is_the_size(void **state)
 	teardown(&p);
 }
 
+/* Several stops from 0 on may end at the size, before anybody looks: no turn is behind this head.
+ */
+static void test_head_that_counts_on_to_the_size(void **state)
+{
+	for (uint64_t first = RECORD; first < SIZE; first += RECORD) {
+		struct aux_window w;
+		struct producer p;
+
+		setup(&p, true, false);
+		produce(&p, first);
+		halt(&p);
+		aux_ring_move(&p.ring, p.page->aux_head);
+		produce(&p, SIZE - first);
+		halt(&p);
+		check_window(&p, 0, &w);
+		aux_ring_taken(&p.ring, &w);
+		produce(&p, first);
+		halt(&p);
+		check_window(&p, SIZE, &w);
+		teardown(&p);
+	}
+}
+
 /* The first head that anybody reads is behind a turn: only the content tells. */
 static void test_turn_before_the_first_look(void **state)
 {
@@ -320,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window_at_every_offset),
 		cmocka_unit_test(test_offset_that_is_the_size),
+		cmocka_unit_test(test_head_that_counts_on_to_the_size),
 		cmocka_unit_test(test_turn_before_the_first_look),
 		cmocka_unit_test(test_stops_and_turns),
 		cmocka_unit_test(test_full_wraps_at_every_offset),
