@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interface between decoders of hardware traces and those who use their events.
+ *
+ * A decoder turns a stretch of trace into events, in the order of the trace. A stretch is
+ * contiguous trace of one ring. It begins where the decoder can synchronise, so stretches are
+ * independent: any number of threads may decode, each with an instance of its own.
+ *
+ * Bad trace is no failure. It becomes an event AUX_EVENT_ERROR with its offset, and decoding goes
+ * on at the next synchronisation point. The same is true where code is missing.
+ *
+ * Offsets are positions in the ring. Times are ns of the recording's clock; 0 is unknown.
+ */
+#ifndef RINGTAIL_AUXTRACE_DECODER_DECODER_H
+#define RINGTAIL_AUXTRACE_DECODER_DECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfdata/record.h"
+
+/* --- what a decoder is given ---------------------------------------------------------------------
+ */
+
+/* Of a recording; the same for all stretches of a decoder. Constant while an instance lives. */
+struct aux_setup {
+	uint32_t type;	      /* enum pd_auxtrace_type */
+	const uint64_t *priv; /* of AUXTRACE_INFO */
+	size_t nr_priv;
+	const struct pd_time_conv *time_conv; /* NULL: not recorded */
+	uint64_t config;		      /* of the AUX event's attribute */
+	bool user, kernel;		      /* the AUX event traces these */
+};
+
+struct aux_stretch {
+	const uint8_t *data;
+	size_t len;
+	uint64_t offset;   /* of the first byte */
+	uint32_t cpu, tid; /* of the ring; UINT32_MAX: none */
+	uint64_t from, to; /* the trace is of this time, if known; else 0 */
+};
+
+/* A task at a time: whose code runs. */
+struct aux_task {
+	uint32_t pid, tid; /* UINT32_MAX: unknown */
+	uint8_t cpumode;   /* PERF_RECORD_MISC_USER or _KERNEL */
+};
+
+/* Code and tasks as the recording knows them. The functions may be called from any thread. */
+struct aux_code {
+	/*
+	 * Copies at most @len bytes of code at @addr, as it was at @time, to @buf. Returns how
+	 * many, which ends with the map of @addr, or -ENOENT. Then *@ret_missing, if not NULL, is
+	 * the name of the file that lacks them; NULL where there is no map.
+	 */
+	int (*read)(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr, void *buf,
+		    size_t len, const char **ret_missing);
+	/* Finds the thread that ran on @cpu at @time. Returns false if it is unknown. */
+	bool (*task_on)(void *arg, uint32_t cpu, uint64_t time, struct aux_task *ret);
+	void *arg;
+};
+
+/* Kinds of events that the user wants; a decoder leaves out the others where that is cheaper. */
+enum {
+	AUX_WANT_BRANCHES = 1u << 0,
+	AUX_WANT_INSNS = 1u << 1, /* an event for each instruction */
+	AUX_WANT_BLOCKS = 1u << 2,
+	AUX_WANT_OTHERS = 1u << 3, /* power, PTWRITE, transactions, … */
+};
+
+/* --- events --------------------------------------------------------------------------------------
+ */
+
+enum aux_event_kind {
+	AUX_EVENT_BRANCH,  /* control went from @ip to @to */
+	AUX_EVENT_INSN,	   /* the instruction at @ip was executed */
+	AUX_EVENT_BLOCK,   /* @insns instructions were executed in sequence, from @ip on */
+	AUX_EVENT_PTWRITE, /* the instruction at @ip wrote @value */
+	AUX_EVENT_POWER,   /* @text and @value say what changed */
+	AUX_EVENT_SAMPLE,  /* @sample: an operation that the hardware sampled (SPE) */
+	AUX_EVENT_RECORD,  /* @value: a record of the test PMU, by its number */
+	AUX_EVENT_LOST,	   /* the hardware says that trace is missing here */
+	AUX_EVENT_ERROR,   /* @text says what could not be decoded */
+	AUX_EVENTS,
+};
+
+/* Of branches and instructions; values as perf's PERF_IP_FLAG_*. */
+enum {
+	AUX_BRANCH = 1u << 0,
+	AUX_CALL = 1u << 1,
+	AUX_RETURN = 1u << 2,
+	AUX_CONDITIONAL = 1u << 3,
+	AUX_SYSCALLRET = 1u << 4,
+	AUX_ASYNC = 1u << 5,
+	AUX_INTERRUPT = 1u << 6,
+	AUX_TX_ABORT = 1u << 7,
+	AUX_TRACE_BEGIN = 1u << 8,
+	AUX_TRACE_END = 1u << 9,
+	AUX_IN_TX = 1u << 10,
+	AUX_VMENTRY = 1u << 11,
+	AUX_VMEXIT = 1u << 12,
+};
+
+/* What an operation did, in bits of aux_op.events; as SPE's event packet names them. */
+struct aux_op {
+	uint64_t events;				      /* raw bits of the architecture */
+	uint64_t virt, phys;				      /* address of the data; 0: none */
+	uint64_t context;				      /* of the context packet */
+	uint32_t latency, issue_latency, translation_latency; /* cycles; 0: none */
+	uint16_t source;				      /* raw data source */
+	uint8_t op_class, op_type;
+};
+
+struct aux_event {
+	enum aux_event_kind kind;
+	uint64_t offset; /* of the packet that tells it, the last one of several */
+	uint64_t time;	 /* of the newest time in the trace before it */
+	struct aux_task task;
+	uint64_t ip, to;  /* 0: outside the trace (filtered, or tracing was off) */
+	uint64_t insns;	  /* AUX_EVENT_BLOCK; of a branch: since the branch before, if known */
+	uint64_t cycles;  /* since the event before that has any */
+	uint32_t flags;	  /* AUX_BRANCH, … */
+	uint8_t insn_len; /* AUX_EVENT_INSN, and of branches if known */
+	uint8_t insn[16];
+	uint64_t value;
+	struct aux_op sample;
+	char text[160]; /* AUX_EVENT_ERROR, _POWER */
+};
+
+/* Returns perf's letters for flags, such as "call" or "tr strt jmp", in @buf, which it fills. */
+const char *aux_flags_name(uint32_t flags, char *buf, size_t size);
+
+/* --- decoders ------------------------------------------------------------------------------------
+ */
+
+/* A packet, for those who look into a trace. */
+struct aux_packet {
+	size_t len;	/* bytes, at least 1 */
+	bool bad;	/* these bytes are no packet; the next synchronisation point is behind */
+	char text[128]; /* its name and what it holds, such as "TIP 0x401000" */
+};
+
+/* A decoder's own state. */
+struct aux_decoder;
+
+/* The functions of a kind of trace. All return -ENOMEM when memory is short. */
+struct aux_decoder_ops {
+	const char *name; /* "intel_pt", … */
+
+	/*
+	 * Returns the offset in @data of the first synchronisation point at or behind @from; @len
+	 * if there is none.
+	 */
+	size_t (*sync)(const struct aux_setup *setup, const uint8_t *data, size_t len, size_t from);
+	/*
+	 * Finds a time of the trace that begins at a synchronisation point, for sorting. Returns
+	 * false if the trace tells none.
+	 */
+	bool (*first_time)(const struct aux_setup *setup, const struct aux_stretch *stretch,
+			   uint64_t *ret);
+
+	/*
+	 * Begins a walk over the packets of @stretch; NULL where the trace is not decoded by
+	 * packets. packet_next() returns 1 with *@ret, or 0 at the end. Packets cover all bytes.
+	 */
+	int (*packets)(const struct aux_setup *setup, const struct aux_stretch *stretch,
+		       struct aux_decoder **ret);
+	int (*packet_next)(struct aux_decoder *d, struct aux_packet *ret);
+
+	/*
+	 * Begins to decode @stretch. What the pointers lead to outlives the instance. Returns 0, or
+	 * a negative errno: -ENOTSUP for a setup that the decoder does not know.
+	 */
+	int (*begin)(const struct aux_setup *setup, const struct aux_stretch *stretch,
+		     const struct aux_code *code, unsigned int want, struct aux_decoder **ret);
+	/* Returns 1 with *@ret, 0 at the end of the stretch, or a negative errno. */
+	int (*next)(struct aux_decoder *d, struct aux_event *ret);
+
+	/* Frees an instance of packets() or begin(); accepts NULL. */
+	void (*end)(struct aux_decoder *d);
+};
+
+#endif
