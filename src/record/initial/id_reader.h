@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that reads the build-ids of mapped files during a recording.
+ * A thread that reads the build-ids of mapped files, soon after each was mapped.
  *
  * The kernel can put build-ids into MMAP2 records (attr.build_id). But then it also marks the
  * records of all other recorders, and perf up to at least 6.12 fails on those. So this thread

@@ -19,7 +19,8 @@
  * An output that others have moved, deleted or truncated is not renamed. It is finished where it
  * is, and the next one is made all the same.
  *
- * The main thread's. An all-zero struct is empty.
+ * With -M a rotation is a request for a snapshot (record/session/snapshot_service.h). During a
+ * snapshot it waits in the queue. The main thread's. An all-zero struct is empty.
  */
 #ifndef RINGTAIL_RECORD_SESSION_ROTATION_H
 #define RINGTAIL_RECORD_SESSION_ROTATION_H

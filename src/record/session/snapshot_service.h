@@ -2,7 +2,8 @@
 /*
  * The session's side of -M: takes requests, writes the snapshots, and answers the requests.
  *
- * A request during a snapshot waits in the queue (record/trigger/request.h) for its end.
+ * A request during a snapshot waits in the queue (record/trigger/request.h) for its end. So does a
+ * rotation, which with -M is such a request.
  *
  * Threads: only the main thread. An all-zero struct stands for a session without -M; all calls but
  * snapshot_service_ask() accept it.
