@@ -129,8 +129,7 @@ const struct map *state_image(const struct state *s);
 
 /*
  * Returns whether state_comm() and state_find() give the same answers for all moments from @first
- * to
- * @last. It may return false although they do: where the check would take long, or where only
+ * to @last. It may return false although they do: where the check would take long, or where only
  * another address has changed.
  */
 bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,

@@ -38,8 +38,7 @@ struct sweep_opts {
 	int (*take)(const struct data_record *rec, void *part);
 	/*
 	 * Ends a part and frees @part; called in the order of the file. If not @valid, the results
-	 * in
-	 * @part do not count. Returns 0 or a negative errno.
+	 * in @part do not count. Returns 0 or a negative errno.
 	 */
 	int (*part_end)(void *part, bool valid, void *arg);
 	void *arg;

@@ -20,8 +20,7 @@ struct place_text {
 
 /*
  * Parses a place. Returns 0, or -EINVAL or -ENOMEM with the parser's message set. The caller
- * releases
- * *@ret in any case.
+ * releases *@ret in any case.
  */
 int place_scan_function(struct parser *parser, bool with_file, struct place_text *ret);
 

@@ -28,9 +28,8 @@ struct event_symbols {
 	/*
 	 * Looks up @name in the program or library @file, or in the kernel if @file is NULL. @name
 	 * is as in the symbol table or demangled, or a number, an offset in the file. Returns 0
-	 * with
-	 * *@ret filled, or with @err filled: -ENOENT (no such file or name), -EINVAL (the name is
-	 * ambiguous, or has no address of its own), -EBADMSG, -EACCES, -ENOMEM.
+	 * with *@ret filled, or with @err filled: -ENOENT (no such file or name), -EINVAL (the name
+	 * is ambiguous, or has no address of its own), -EBADMSG, -EACCES, -ENOMEM.
 	 */
 	int (*find)(const char *file, const char *name, struct event_symbol *ret,
 		    struct error *err);

@@ -27,8 +27,7 @@ void feature_set_release(struct feature_set *set);
 
 /*
  * Adds the features known before recording: HOSTNAME, OSRELEASE, VERSION, ARCH, NRCPUS, CPUDESC,
- * CPUID,
- * TOTAL_MEM, CMDLINE (@argv, @argc), EVENT_DESC and GROUP_DESC (of @list), CPU_TOPOLOGY,
+ * CPUID, TOTAL_MEM, CMDLINE (@argv, @argc), EVENT_DESC and GROUP_DESC (of @list), CPU_TOPOLOGY,
  * NUMA_TOPOLOGY, PMU_MAPPINGS, CACHE, MEM_TOPOLOGY, CLOCKID and CLOCK_DATA (if @clockid >= 0).
  * Leaves out features that this machine does not have. Returns 0 or -ENOMEM.
  */

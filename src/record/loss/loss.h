@@ -5,7 +5,7 @@
  * The kernel counts each record that finds no room in a ring twice (kernel/events/ring_buffer.c,
  * __perf_output_begin()):
  *  - for the ring: the next record that finds room is preceded by a PERF_RECORD_LOST with the
- * count, and with the id of that later event;
+ *    count, and with the id of that later event;
  *  - for the event that lost it (if inherited, the opened one): read(2) returns the count with
  *    PERF_FORMAT_LOST, since Linux 6.0.
  * The second count is exact by event, and includes losses after the last record. So the

@@ -11,8 +11,8 @@
  * rings fill:
  *  - when a ring is half full at its turn, or the fifo nearly full, it truncates user stacks;
  *  - when the fifo is full but for the part kept for other records, samples stay in their ring up
- * to half of it, and the reader drops those beyond (record/pipeline/shed.h). A pass over all rings
- *    drops all that find no room;
+ *    to half of it, and the reader drops those beyond (record/pipeline/shed.h). A pass over all
+ *    rings drops all that find no room;
  *  - when not even the other records of a ring find room, it leaves the ring as it is, and the
  *    kernel counts the records that it loses.
  *
@@ -58,9 +58,8 @@ struct reader_source {
 
 /*
  * Makes a reader into @fifo. @fifo and @shed (NULL: never drops or truncates) remain the caller's.
- * With
- * @rounds it writes FINISHED_ROUND records. Returns 0 with *@ret, to be freed with reader_free(),
- * or a negative errno with @err filled.
+ * With @rounds it writes FINISHED_ROUND records. Returns 0 with *@ret, to be freed with
+ * reader_free(), or a negative errno with @err filled.
  */
 int reader_new(struct fifo *fifo, struct shed *shed, bool rounds, struct reader **ret,
 	       struct error *err);

@@ -36,8 +36,7 @@ bool shed_has_stacks(const struct shed *s);
 /*
  * Copies @len bytes of whole records of @cpu from @from to @to, without the user stacks of samples:
  * their stack size becomes 0. Counts the truncated stacks as @cause. @to may be @from, or has room
- * for
- * @len bytes. Returns the bytes written.
+ * for @len bytes. Returns the bytes written.
  */
 size_t shed_stacks(struct shed *s, uint8_t *to, const uint8_t *from, size_t len,
 		   enum loss_cause cause, int cpu);

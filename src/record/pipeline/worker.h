@@ -11,8 +11,8 @@
  * Ownership: the worker uses the sink between worker_start() and worker_join(); before and after
  * that it is the caller's to use. The caller frees it.
  *
- * Threads: one, the main thread, calls these functions. The writer thread calls those of
- * struct worker_opts.
+ * Threads: one, the main thread, calls these functions. The writer thread calls those of struct
+ * worker_opts.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_WORKER_H
 #define RINGTAIL_RECORD_PIPELINE_WORKER_H

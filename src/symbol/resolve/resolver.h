@@ -9,8 +9,7 @@
  *
  * The resolver never uses a file with another build-id than the recorded one. Without a recorded
  * build-id it uses a file only if the recording is of this machine (host name and kernel release)
- * or
- * --symfs names a directory.
+ * or --symfs names a directory.
  *
  * Any thread may ask. The first to ask loads a dso's table, under a lock; then the table is
  * read-only. Symbols live as long as the resolver.

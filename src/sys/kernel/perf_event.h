@@ -65,9 +65,8 @@ void perf_event_unmap(void *map, size_t data_size);
  * Maps @size bytes (a power of two, in whole pages) of the AUX area of @fd, whose ring of
  * @data_size bytes is mapped at @ring with PERF_EVENT_CONSUME. PERF_EVENT_OVERWRITE: the hardware
  * overwrites the oldest trace, and it can be read while the event is disabled. Returns 0 with the
- * address in
- * *@ret, for perf_event_unmap_aux() before the ring is unmapped; or a negative errno (-EPERM: it
- * exceeds the limit on locked memory; -EOPNOTSUPP: the PMU has no AUX area).
+ * address in *@ret, for perf_event_unmap_aux() before the ring is unmapped; or a negative errno
+ * (-EPERM: it exceeds the limit on locked memory; -EOPNOTSUPP: the PMU has no AUX area).
  */
 int perf_event_map_aux(int fd, void *ring, size_t data_size, size_t size,
 		       enum perf_event_access access, void **ret);

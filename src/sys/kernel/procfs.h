@@ -63,9 +63,8 @@ int proc_kallsym_parse(const char *line, size_t len, struct proc_kallsym *ret);
 
 /*
  * Finds the first mount of file system @type in the list @mounts ("/proc/mounts"), with mount
- * option
- * @option unless that is NULL. Writes its directory to @ret of @size bytes. Returns 0, -ENOENT or
- * another negative errno.
+ * option @option unless that is NULL. Writes its directory to @ret of @size bytes. Returns 0,
+ * -ENOENT or another negative errno.
  */
 int mount_find(const char *mounts, const char *type, const char *option, char *ret, size_t size);
 
