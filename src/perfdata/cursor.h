@@ -3,7 +3,7 @@
  * A cursor over wire data, which checks bounds and swaps byte order. Private to perfdata/.
  *
  * One walk over a record serves decoding and the swap to host order: with @in_place a read also
- * swaps the value in memory. Either way the walk gets native values.
+ * swaps the value in memory. The walk always gets native values.
  *
  * Failure is sticky: the first read that does not fit sets @bad and leaves @at at the fault; every
  * further read fails. A failed read leaves its result untouched, so a walk may go on to its end and

@@ -27,10 +27,10 @@
  * others publish an offset in the area, from 0 to its size (Intel PT, BTS, SPE). Both become a
  * position: the bytes since the ring began. It never decreases, and is the head modulo the size.
  *
- * An offset does not tell how often the head went around. The content does: the kernel zeroes a
- * new area, and a turn replaces the bytes below an earlier head. In doubt a turn is counted; a head
- * that went around several times counts as at least one turn. So new bytes are never taken for old
- * ones. Bytes that a turn replaces by equal ones defeat this.
+ * An offset does not show how often the head wrapped. The content does: the kernel zeroes a new
+ * area, and a turn replaces the bytes below an earlier head. In doubt this module counts a turn;
+ * several turns count as at least one. So it never takes new bytes for old ones, unless a turn
+ * replaces bytes by equal ones.
  */
 #ifndef RINGTAIL_RING_AUX_H
 #define RINGTAIL_RING_AUX_H

@@ -4,10 +4,10 @@
  *
  * The head of an overwrite area moves only when the event stops: its thread left the CPU, or
  * somebody disabled it. The kernel reports each stop by an AUX record with a time and the head. So
- * the list of stays tells which bytes are of which time.
+ * the list of stays shows which bytes are of which time.
  *
- * A list that is full joins its older stays, two at a time. What is joined is coarser, never wrong:
- * a joined stay says how many bytes of its end are surely of the last one.
+ * A full list joins its older stays, two at a time. A joined stay is coarser, never wrong: it has
+ * the number of bytes that were written after its last pause.
  *
  * Times are ns of the recording's clock; 0 is unknown. The caller owns a list; one thread at a time
  * uses it.

@@ -3,7 +3,7 @@
  * Consumer of a ring: struct perf_event_mmap_page, and 2^n bytes of data behind it.
  *
  * The caller owns the memory (an mmap of a perf event, or plain memory in tests). One thread
- * consumes a ring. The protocol's memory barriers are here and nowhere else:
+ * consumes a ring. The memory barriers of a data ring are here (of an AUX area: ring/aux.h):
  *
  *   kernel (producer)                        here (consumer)
  *

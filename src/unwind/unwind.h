@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unwinder: call chains from copies of user stacks (PERF_SAMPLE_REGS_USER and STACK_USER).
+ * Finds the callers in copies of user stacks (PERF_SAMPLE_REGS_USER and STACK_USER).
  *
- * A walk begins with the registers of a sample. It goes from frame to frame by the call frame
- * information of the file mapped at that moment, and reads saved registers from the copy. It ends
- * where the copy ends, and at the outermost frame. In code without call frame information
- * (assembly, JIT) it follows the frame pointer, if the result is plausible: the caller and the
- * frame above it are both in text, and their stacks lie above one another. Such a frame is marked
- * as guessed.
+ * A walk begins with the registers of a sample. It steps from frame to frame by the call frame
+ * information of the mapped file, and reads saved registers from the copy. It ends at the outermost
+ * frame, or where the copy ends. In code without call frame information (assembly, JIT) it follows
+ * the frame pointer, if the result is plausible: the caller and the frame above it are both in
+ * text, and their stacks lie above one another. It marks such a frame as guessed. One thread uses a
+ * struct unwind.
  */
 #ifndef RINGTAIL_UNWIND_UNWIND_H
 #define RINGTAIL_UNWIND_UNWIND_H

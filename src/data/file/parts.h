@@ -3,8 +3,8 @@
  * Parts list of a directory: size and records of each data.N, stored in its "data" file.
  *
  * It follows the version in the DIR_FORMAT feature; perf reads only the version (6.1,
- * util/header.c: process_dir_format()). perf would not replace a directory with a further file for
- * the list, and users would forget to copy that file.
+ * util/header.c: process_dir_format()). The list has no file of its own, because perf would not
+ * replace a directory that holds such a file, and users would forget to copy it.
  *
  *   u64 version (1), u64 PARTS_MAGIC, u64 complete (0, 1), u64 count, then for each data.N
  *   u64 size in bytes, u64 number of records before any compression

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tracepoint formats of a recording: the TRACING_DATA feature, in a pipe stream a record.
+ * Tracepoint formats of a recording: the TRACING_DATA feature of a file, or the record of a pipe
+ * stream.
  *
- * Only the formats of recorded events are loaded. This module splits the data itself and checks
- * every length; libtraceevent gets only text that it is known to parse without harm. Source:
+ * This module loads only the formats of recorded events. It splits the data itself, checks every
+ * length, and gives libtraceevent only text that the library parses safely. Source:
  * tools/perf/util/trace-event-info.c and -read.c; trace-cmd.dat(5) for the same layout.
  */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_H

@@ -38,7 +38,7 @@
 struct writer;
 
 /*
- * Contents of a feature section, in native order. Features of writer_create() are before the data,
+ * Contents of a feature section, in native order. Those of writer_create() stand before the data,
  * those of writer_finish() behind it.
  */
 struct writer_feature {
@@ -60,8 +60,8 @@ int writer_create(const char *path, const struct pd_evlist *list,
 		  struct error *err);
 
 /*
- * A callback that can end a write to a slow stream; called about ten times a second. The caller
- * owns the struct.
+ * A callback that can end a write to a slow stream. The writer calls it about ten times a second.
+ * The caller owns the struct.
  */
 struct writer_patience {
 	/* The stream accepted nothing for @ms. False: the write ends with -EINTR. */
@@ -71,8 +71,8 @@ struct writer_patience {
 };
 
 /*
- * As writer_create("-"). Until writer_persist() a write lasts only until the stream accepts a page,
- * or until @patience (NULL: none) ends it; then the stream has ended, too.
+ * As writer_create("-"). Until writer_persist() a write waits until the stream accepts a page, or
+ * until @patience (NULL: none) ends it, and the stream with it.
  */
 int writer_create_stream(const struct pd_evlist *list, const struct writer_feature *features,
 			 size_t nr_features, struct writer_patience *patience, struct writer **ret,
@@ -108,8 +108,8 @@ int writer_rest(struct writer *w, bool rests);
  * @depth (1 to AIO_DEPTH_MAX) are in flight while the caller continues. An append waits only if all
  * are full; a flush waits for all. The next append or flush returns the error of a write in flight
  * and has no other effect; the file stays as of its last flush. A pipe has one buffer in flight: an
- * append or flush submits the next once the one before is written. Call it once. Returns 0, or a
- * negative errno with the writer unchanged.
+ * append or flush submits the next buffer after the previous one is written. Call it once. Returns
+ * 0, or a negative errno with the writer unchanged.
  */
 int writer_async(struct writer *w, unsigned int depth, size_t buffer_size, struct error *err);
 
@@ -178,9 +178,9 @@ struct writer_rescued {
 
 /*
  * Makes visible the whole records in a file after a failure; no append may follow. These include
- * records of the failed append, and of the writes in flight those before the first failed one. The
- * table of features must fit behind them. Returns 0 with *@ret filled, or a negative errno with the
- * file as of its last flush (-EINVAL: a stream, or a finished file; -ESTALE as writer_flush()).
+ * records of the failed append, and of all writes in flight before the first failed one. The table
+ * of features must fit behind them. Returns 0 with *@ret filled, or a negative errno with the file
+ * as of its last flush (-EINVAL: a stream, or a finished file; -ESTALE as writer_flush()).
  */
 int writer_rescue(struct writer *w, struct writer_rescued *ret);
 

@@ -12,8 +12,8 @@
 #include "event/syntax/spec.h"
 
 /*
- * Writes "; did you mean 'a', 'b' or 'c'?" with at most three names near to @name into @out, or an
- * empty string.
+ * Writes "; did you mean 'a', 'b' or 'c'?" with at most three names similar to @name into @out, or
+ * an empty string.
  */
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the event of an event's words: generic name, PMU with terms, tracepoint, vendor name.
+ * Finds the event that the words of -e name: a generic event, a PMU with terms, a tracepoint, or a
+ * vendor's event. One thread.
  */
 #ifndef RINGTAIL_EVENT_PARSE_RESOLVE_H
 #define RINGTAIL_EVENT_PARSE_RESOLVE_H
@@ -11,8 +12,8 @@
 int event_resolve(struct parser *parser, const struct event_words *words);
 
 /*
- * Applies the terms that every event takes; with @tracepoint only those that make sense for a
- * tracepoint. Returns 0 or an error, as event_parse().
+ * Applies the terms that every event takes; with @tracepoint only those that a tracepoint takes.
+ * Returns 0 or an error, as event_parse().
  */
 int event_apply_terms(struct parser *parser, const struct event_words *words, struct draft *draft,
 		      bool tracepoint);

@@ -4,12 +4,12 @@
  *
  * Full trace: the reader of the area's ring drains it (record/pipeline/reader.h), and restarts the
  * events when the kernel has stopped them for lack of room. Snapshots: the main thread reads the
- * area (record/aux/window.h). The records in its ring tell of stops; whoever comes first looks at
- * them, the reader before it releases them or the main thread before it takes a snapshot.
+ * area (record/aux/window.h). The records in its ring report stops. The reader reads them before it
+ * releases them, and the main thread before it takes a snapshot.
  *
  * Ownership: the areas refer to the rings and descriptors of struct opened, which outlives them.
- * Threads: aux_area_look() and aux_area_restart() are the reader's, the others the main thread's.
- * The lock, which nobody holds for long, is between them.
+ * Threads: aux_area_look() and aux_area_restart() are the reader's, the others the main thread's. A
+ * lock, held briefly, guards what both use.
  */
 #ifndef RINGTAIL_RECORD_AUX_AREA_H
 #define RINGTAIL_RECORD_AUX_AREA_H
@@ -36,7 +36,7 @@ struct aux_area {
 
 	pthread_mutex_t lock; /* guards what follows */
 	bool on;	      /* the events are enabled */
-	struct ring records;  /* the ring of the records; its tail: they were looked at */
+	struct ring records;  /* the ring of the records; the tail ends those read here */
 	struct aux_stays stays;
 	uint64_t begun; /* the event runs since this time; 0: unknown */
 	bool runs;	/* it may run */
@@ -57,8 +57,7 @@ struct aux_areas {
 	struct aux_area *areas;
 	size_t nr;
 	int *of_ring;	  /* by ring of struct opened: index of its area, or -1 */
-	uint64_t resumed; /* when the last snapshot had enabled all events again; 0: there was none
-			   */
+	uint64_t resumed; /* the last snapshot had enabled all events again then; 0: none */
 };
 
 /*
@@ -87,7 +86,7 @@ void aux_areas_switch(struct aux_areas *a, int event, bool on);
 void aux_area_stop(struct aux_area *area);
 void aux_area_go(struct aux_area *area);
 
-/* Looks at the records that the area's ring holds and nobody has looked at. */
+/* Reads the records in the area's ring that no call has read yet. */
 void aux_area_look(struct aux_area *area);
 
 /* As aux_area_look(), when the events are disabled. A stop without a record ended at @now. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot of all AUX areas of a recording: what each holds, and which of it is written.
+ * A snapshot of all AUX areas of a recording: which trace each holds, and which of it is written.
  *
- * The buffers of CPUs that a thread has left hold old trace. So the default follows the stays of
- * the events (ring/aux_stays.h) back in time, over all areas, until it has as many bytes as one
- * area, or until a byte of the next stay is not there any more. What it has is without a gap.
+ * After a thread leaves a CPU, that CPU's area still holds old trace. So the default follows the
+ * stays of the events (ring/aux_stays.h) back in time, over all areas, until it has as many bytes
+ * as one area, or until a byte of the next stay is overwritten. Then it has no gap.
  *
  * The areas are stopped while they are copied. Bytes that an earlier snapshot took are counted, and
  * not taken again.
@@ -44,8 +44,8 @@ struct aux_snapshot_opts {
 };
 
 /*
- * Takes one, requested at the time @asked (0: unknown). Returns 0 or
- * -ENOMEM; aux_snapshot_release() is due in both cases. The caller sets areas->resumed behind it.
+ * Takes a snapshot, requested at the time @asked (0: unknown). Returns 0 or -ENOMEM;
+ * aux_snapshot_release() is due in both cases. The caller sets areas->resumed behind it.
  */
 int aux_snapshot_take(struct aux_areas *areas, const struct aux_snapshot_opts *opts, uint64_t asked,
 		      struct aux_snapshot *ret);

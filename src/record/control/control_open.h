@@ -8,8 +8,8 @@
 
 /*
  * Opens the descriptors or FIFOs of @spec by the rules of control_add(). Returns 0 with new
- * descriptors for close(), close-on-exec; *@ret_out is -1 if @spec wants no answers. Or a negative
- * errno with @err filled.
+ * close-on-exec descriptors, which the caller closes (*@ret_out is -1 if @spec wants no answers),
+ * or a negative errno with @err filled.
  */
 int control_open(const struct control_spec *spec, const struct messages *messages, int *ret_in,
 		 int *ret_out, struct error *err);

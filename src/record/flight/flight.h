@@ -5,10 +5,10 @@
  *   writer of worker N ──┬─ samples ──► history (record/history/history.h)
  *                        └─ sideband ──► log (record/live/sideband.h)
  *
- * Sideband is never evicted. Records older than any sample in the history are applied to the task
- * table, so memory for sideband depends on what is alive and on the time that the samples span. The
- * log counts as part of the requested memory. If it exceeds half of that, a flight evicts the
- * oldest samples early.
+ * A flight never evicts sideband. It applies records older than all samples in the history to the
+ * task table. So memory for sideband depends on the live tasks and maps, and on the time that the
+ * samples span. The log counts as part of the requested memory. If it exceeds half of that, a
+ * flight evicts the oldest samples early.
  *
  * Ownership: a flight owns history, log and sinks. Threads: only its worker uses a sink and an
  * intake; only the main thread calls the other functions, unless a comment says otherwise.

@@ -9,7 +9,7 @@
 
 #include "perfdata/record.h"
 
-/* The mapping that pieces share, after parts of it were mapped over. */
+/* A mapping as recorded. Pieces of it share this struct, after later mappings covered the rest. */
 struct live_file {
 	unsigned int refs;
 	uint16_t misc;

@@ -3,12 +3,12 @@
  * Corrects LOST records that report losses already counted in an earlier output.
  *
  * At each rotation the recorder reads the kernel's counters (record/loss/loss.h), which include all
- * losses so far. The LOST record for the same losses comes with the next record that finds room, in
- * the next output. Each output must report its own losses, once. So this module lowers the count in
- * the LOST record, in place, before anything else reads it. A LOST record whose count becomes 0
- * turns into a LOST_SAMPLES record of 0, about which readers do not warn.
+ * losses so far. The LOST record for the same losses precedes the next record that finds room: it
+ * is in the next output. Each output must report its own losses, once. So this module lowers the
+ * count in the LOST record, in place, before anything else reads it. A LOST record whose count
+ * becomes 0 turns into a LOST_SAMPLES record of 0, because readers do not warn about that.
  *
- * It keeps a sum for each CPU, as rings are by CPU; the rings of single tasks (CPU -1) share one.
+ * It keeps a sum for each CPU's rings; the rings of single tasks (CPU -1) share one.
  *
  * Threads: see each function; writers share the sums without a lock.
  */

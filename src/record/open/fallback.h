@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides what happens when perf_event_open(2) refuses an event.
+ * Decides what the recorder does when perf_event_open(2) refuses an event.
  *
- * It changes the plan to the nearest request that the kernel may accept, with a message, or
+ * It changes the plan to the nearest request that the kernel may accept and sends a message, or
  * explains what the user can do.
  *
  * Threads: the main thread's.
@@ -16,8 +16,10 @@
 struct fallback {
 	const struct limits *limits;
 	const struct messages *messages;
-	/* Dummy events have shown which parts of the interface this kernel lacks. Done only after
-	 * a refusal, because each part costs a system call. */
+	/*
+	 * Dummy events have shown which parts of the interface this kernel lacks. The recorder
+	 * opens them only after a refusal, because each part costs a system call.
+	 */
 	bool probed;
 };
 
@@ -27,7 +29,7 @@ struct fallback {
  */
 bool fallback_try(struct fallback *f, struct plan *plan, struct plan_event *event, int rc);
 
-/* When all is open: prints how the events were changed, a line for each kind of change. */
+/* When all is open: sends a message for each kind of change to the events. */
 void fallback_say(const struct fallback *f, const struct plan *plan);
 
 /* Fills @err with the reason why @event cannot be opened on @cpu, and what helps. Returns @rc. */

@@ -2,11 +2,11 @@
 /*
  * Collects the files of the header's BUILD_ID section.
  *
- * These are the kernel and its modules, which reporters look for there, and files mapped during the
+ * These are the kernel and its modules, which reporters expect there, and files mapped during the
  * recording whose MMAP records have no build-id.
  *
- * It asks for a build-id as soon as a file is seen (record/initial/id_reader.h). A file that the
- * full queue did not take is read at the end, if the same file is still there.
+ * It requests a build-id as soon as it sees a file (record/initial/id_reader.h). If the queue is
+ * full, it reads the file at the end, if that is still the same file.
  *
  * Threads: one.
  */

@@ -38,7 +38,8 @@ struct lane {
 	struct throttle_stats *throttles; /* NULL: counted elsewhere */
 	struct sideband *sideband;	  /* gets the sideband, too; or NULL */
 	struct meter *meter;		  /* the output's */
-	bool saved, stale;		  /* stale: another process has truncated the file */
+	bool saved;			  /* lane_save() was called */
+	bool stale;			  /* another process has truncated the file */
 	uint64_t metered;		  /* bytes of this lane that @meter includes */
 	_Atomic uint64_t flushed_bytes, flushed_records;
 	_Atomic uint64_t flushed_samples, flushed_lost, flushed_dropped; /* of lane_view() */
@@ -67,7 +68,7 @@ void lane_release(struct lane *lane); /* accepts an all-zero struct */
 /* Flushes the chain and calls lane_note_flush(). Returns 0 or a negative errno with @err filled. */
 int lane_flush(struct lane *lane, struct error *err);
 
-/* Calls writer_rest(), but not for a shared writer. Returns 0 or a negative errno. */
+/* Calls writer_rest(), unless the writer is shared. Returns 0 or a negative errno. */
 int lane_rest(struct lane *lane, bool rests);
 
 /*
@@ -83,7 +84,7 @@ void lane_save(struct lane *lane, int cause);
 int lane_write_packed(struct lane *lane, const struct run *run, const struct tally *counts,
 		      size_t bytes, struct error *err);
 
-/* Counts records that are not written, because the recording has failed. */
+/* Counts the records of @run as not written, because the recording has failed. */
 void lane_discard(struct lane *lane, const struct run *run);
 
 /* A position in a lane that is all flushed. All zero: nothing to release. */
@@ -106,7 +107,7 @@ int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error
 /* Adds the lane's new bytes to the meter. Returns true if the output is full. */
 bool lane_measure(struct lane *lane);
 
-/* Returns the bytes of data in its file, or that it wrote to a shared one. */
+/* Returns the bytes of data in its file; of a shared file, those that it wrote. */
 uint64_t lane_bytes(const struct lane *lane);
 
 /* Stores the counts for lane_flushed_size() and lane_view(), after the chain was flushed. */
@@ -115,7 +116,7 @@ void lane_note_flush(struct lane *lane);
 /* Returns the contents of its file at the last flush. */
 struct part lane_flushed_size(const struct lane *lane);
 
-/* Counts at the last flush. They are not read together: each may be of another flush. */
+/* Counts at the last flush. A flush may come between the reads of two of them. */
 struct lane_view {
 	uint64_t samples;
 	uint64_t bytes;		/* of records in its file */
