@@ -26,6 +26,7 @@ void state_free(struct state *s)
 		return;
 	threads_release(&s->threads);
 	cgroups_release(s);
+	cpu_tasks_release(&s->cpu_tasks);
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
 	arena_release(&s->maps);
@@ -122,8 +123,13 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 	case PERF_RECORD_KSYMBOL: return kernel_ksymbol(s, &rec->ksymbol, at);
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return dso_set_build_id(&s->dsos, &rec->build_id, rec->hdr->misc);
-	default: return 0;
+	default: return s->keep_cpu_tasks ? cpu_tasks_apply(&s->cpu_tasks, rec, at) : 0;
 	}
+}
+
+void state_keep_cpu_tasks(struct state *s)
+{
+	s->keep_cpu_tasks = true;
 }
 
 void state_limit(struct state *s, size_t bytes)
@@ -142,7 +148,7 @@ static bool is_full(const struct state *s)
 }
 
 /* Whether apply() uses records of this type. */
-static bool has_meaning(const struct pd_record *rec)
+static bool has_meaning(const struct state *s, const struct pd_record *rec)
 {
 	switch (rec->hdr->type) {
 	case PERF_RECORD_MMAP:
@@ -152,6 +158,9 @@ static bool has_meaning(const struct pd_record *rec)
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_HEADER_BUILD_ID: return true;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+	case PERF_RECORD_ITRACE_START: return s->keep_cpu_tasks;
 	default: return false;
 	}
 }
@@ -163,7 +172,7 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 	if (s->failed)
 		return -ENOMEM;
 	if (is_full(s)) {
-		s->refused += has_meaning(rec);
+		s->refused += has_meaning(s, rec);
 		return 0;
 	}
 	/* The histories must stay sorted, even if a caller passes a time that is too early. */
@@ -332,5 +341,6 @@ size_t state_memory(const struct state *s)
 	       id_table_memory(&t->pids) + t->thread_capacity * sizeof(*t->threads) +
 	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
 	       t->version_count * sizeof(*t->versions) + id_table_memory(&s->guest_pids) +
-	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s);
+	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s) +
+	       cpu_tasks_memory(&s->cpu_tasks);
 }

@@ -81,6 +81,12 @@ void state_limit(struct state *s, size_t bytes);
 uint64_t state_refused(const struct state *s);
 
 /*
+ * Keeps which thread ran on each CPU, for state_task_on(). Call it before the first record. It
+ * takes 16 bytes for each switch.
+ */
+void state_keep_cpu_tasks(struct state *s);
+
+/*
  * Applies one record at moment @at. Ignores types that do not matter here. Moments must not
  * decrease from call to call. Returns 0 or -ENOMEM; after that no more records can be applied.
  */
@@ -104,6 +110,13 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
 
 /* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);
+
+/*
+ * Finds the thread that ran on @cpu at @time, as records of switches say. Returns false if none
+ * says so. A thread that has left, with no record of the next one, still counts as running.
+ */
+bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t *ret_pid,
+		   uint32_t *ret_tid);
 
 /*
  * Finds the map at @ip of process @pid as of @at. @cpumode is PERF_RECORD_MISC_KERNEL, _USER, …;

@@ -62,6 +62,20 @@ struct kernel {
 	struct space_version *versions; /* when frozen: of @modules and @ksymbols */
 };
 
+struct cpu_changes;
+
+/* Threads by the CPU they ran on. */
+struct cpu_tasks {
+	struct cpu_changes *cpus; /* by number */
+	size_t cap_cpus;
+	size_t bytes; /* of the lists */
+};
+
+/* Ignores records of other types. Returns 0 or -ENOMEM. */
+int cpu_tasks_apply(struct cpu_tasks *t, const struct pd_record *rec, struct moment at);
+size_t cpu_tasks_memory(const struct cpu_tasks *t);
+void cpu_tasks_release(struct cpu_tasks *t); /* accepts zeroes */
+
 struct state {
 	struct moment last;
 	bool failed; /* out of memory once: the state may have holes */
@@ -77,6 +91,8 @@ struct state {
 	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
+	bool keep_cpu_tasks;
+	struct cpu_tasks cpu_tasks;
 };
 
 /* Sets the path of a cgroup. Returns 0 or -ENOMEM. */
