@@ -98,26 +98,38 @@ static int load_running(const struct sources *src, const struct dso *dso, struct
 	return load_listed(src, dso, path, !same, ret, why);
 }
 
+/* Opens @path if it is of @dso. *@ret_delta is added to linked addresses. */
+static int open_vmlinux(const struct dso *dso, const char *path, bool trusted,
+			struct elf_image *ret, uint64_t *ret_delta, struct error *why)
+{
+	uint64_t here = 0;
+	bool found;
+	int rc = elf_image_open(path, ret, why);
+
+	if (rc)
+		return rc;
+	if (!source_accept(dso, ret, trusted, path, why)) {
+		elf_image_close(ret);
+		return -ENOENT;
+	}
+	found = dso->ref_name && elf_symbol_value(ret, dso->ref_name, &here);
+	*ret_delta = kaslr_delta(dso, found, here);
+	return 0;
+}
+
 static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
 			struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
-	uint64_t here = 0;
-	bool found;
-	int rc = elf_image_open(path, &img, why);
+	uint64_t delta;
+	int rc = open_vmlinux(dso, path, trusted, &img, &delta, why);
 
 	if (rc)
 		return rc;
-	if (!source_accept(dso, &img, trusted, path, why)) {
-		rc = -ENOENT;
-		goto out;
-	}
-	found = dso->ref_name && elf_symbol_value(&img, dso->ref_name, &here);
-	rc = elf_space_shift(kaslr_delta(dso, found, here), &space);
+	rc = elf_space_shift(delta, &space);
 	if (!rc)
 		rc = source_symtab(&img, &space, path, ret, why);
-out:
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;
@@ -135,13 +147,14 @@ static int load_cached(const struct sources *src, const struct dso *dso, struct 
 	if (source_path(path, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", src->host.home, hex) &&
 	    !load_kallsyms(dso, path, ret))
 		return 0;
-	if (source_cache_path(src, dso, "vmlinux", path) &&
-	    !load_vmlinux(dso, path, false, ret, NULL))
-		return 0;
 	return -ENOENT;
 }
 
-static int load_installed(const struct sources *src, const struct dso *dso, struct symtab **ret)
+/* Tries a file that may be the vmlinux of @dso. Returns whether it is. */
+typedef bool (*vmlinux_fn)(const struct dso *dso, const char *path, bool trusted, void *arg);
+
+/* Calls @fn for the places of a vmlinux, until it returns true. Returns 0, or -ENOENT. */
+static int each_vmlinux(const struct sources *src, const struct dso *dso, vmlinux_fn fn, void *arg)
 {
 	static const struct {
 		const char *before, *after;
@@ -156,11 +169,13 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
 	size_t i;
 
+	if (source_cache_path(src, dso, "vmlinux", path) && fn(dso, path, false, arg))
+		return 0;
 	if (dso->build_id_size) {
 		source_hex(dso->build_id, dso->build_id_size, hex);
 		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", src->host.root,
 				hex, hex + 2) &&
-		    !load_vmlinux(dso, path, false, ret, NULL))
+		    fn(dso, path, false, arg))
 			return 0;
 	}
 	if (!release || strchr(release, '/'))
@@ -168,10 +183,27 @@ static int load_installed(const struct sources *src, const struct dso *dso, stru
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (source_path(path, "%s%s%s%s", src->host.root, places[i].before, release,
 				places[i].after) &&
-		    !load_vmlinux(dso, path, src->same_machine, ret, NULL))
+		    fn(dso, path, src->same_machine, arg))
 			return 0;
 	}
 	return -ENOENT;
+}
+
+static bool try_symbols(const struct dso *dso, const char *path, bool trusted, void *arg)
+{
+	return !load_vmlinux(dso, path, trusted, arg, NULL);
+}
+
+struct opened_vmlinux {
+	struct elf_image *img;
+	uint64_t delta;
+};
+
+static bool try_open(const struct dso *dso, const char *path, bool trusted, void *arg)
+{
+	struct opened_vmlinux *o = arg;
+
+	return !open_vmlinux(dso, path, trusted, o->img, &o->delta, NULL);
 }
 
 /* "/dev/null" means "no file"; other devices are refused. */
@@ -218,7 +250,22 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 	rc = load_running(src, dso, ret, why);
 	if (!rc || rc == -ENOMEM)
 		return rc;
-	if (!load_cached(src, dso, ret) || !load_installed(src, dso, ret))
+	if (!load_cached(src, dso, ret) || !each_vmlinux(src, dso, try_symbols, ret))
 		return 0;
 	return rc; /* the error of load_running() helps the user most */
+}
+
+int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+		      uint64_t *ret_delta)
+{
+	struct opened_vmlinux o = {.img = ret};
+	int rc;
+
+	if (src->opts.vmlinux && is_none(src->opts.vmlinux))
+		return -ENOENT;
+	if (src->opts.vmlinux)
+		return open_vmlinux(dso, src->opts.vmlinux, true, ret, ret_delta, NULL);
+	rc = each_vmlinux(src, dso, try_open, &o);
+	*ret_delta = o.delta;
+	return rc;
 }

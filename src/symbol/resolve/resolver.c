@@ -356,6 +356,12 @@ int resolver_open_image(const struct resolver *r, const struct dso *dso, struct 
 	}
 }
 
+int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			 uint64_t *ret_delta)
+{
+	return dso->kind == DSO_KERNEL ? kernel_open_image(&r->src, dso, ret, ret_delta) : -ENOENT;
+}
+
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret)
 {

@@ -62,6 +62,13 @@ struct elf_image;
  */
 int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
 
+/*
+ * Opens the vmlinux of a DSO_KERNEL. *@ret_delta is what the recorded kernel adds to linked
+ * addresses. Any thread. Returns as resolver_open_image() does.
+ */
+int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			 uint64_t *ret_delta);
+
 /* Opens the separate debug file of image @program. Any thread. Returns 0 or -ENOENT. */
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret);

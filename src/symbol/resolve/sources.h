@@ -48,6 +48,12 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
  * a negative errno with @err naming the option and the file.
  */
 int kernel_check_named(const struct resolver_opts *opts, struct error *err);
+/*
+ * Opens the vmlinux of the kernel: --vmlinux, or where distributions install it. *@ret_delta is
+ * what the recorded kernel adds to linked addresses. Returns 0 or a negative errno.
+ */
+int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+		      uint64_t *ret_delta);
 /* Loads the symbols of a kernel module. */
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);

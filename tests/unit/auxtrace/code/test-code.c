@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Code as decoders read it: this program's own file stands for what was recorded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "auxtrace/code/code.h"
+
+#define PID  77
+#define BASE 0x400000ULL
+
+struct machine {
+	struct state *state;
+	struct resolver *resolver;
+	struct code_files *files;
+	const struct aux_code *code;
+	uint8_t *file; /* what the code must be */
+	size_t size;
+	char path[4096];
+};
+
+static void add_map(struct state *s, uint16_t mode, uint64_t time, uint64_t addr, uint64_t len,
+		    const char *name)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2, .misc = mode};
+	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+
+	rec.mmap = (struct pd_mmap){.pid = mode == PERF_RECORD_MISC_KERNEL ? UINT32_MAX : PID,
+				    .addr = addr,
+				    .len = len,
+				    .prot = PROT_EXEC,
+				    .filename = name};
+	assert_int_equal(state_apply(s, &rec, (struct moment){time, 0}), 0);
+}
+
+static void read_self(struct machine *m)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ssize_t n = readlink("/proc/self/exe", m->path, sizeof(m->path) - 1);
+
+	assert_true(fd >= 0 && n > 0);
+	m->path[n] = 0;
+	m->size = (size_t)lseek(fd, 0, SEEK_END);
+	m->file = malloc(m->size);
+	assert_int_equal(pread(fd, m->file, m->size, 0), (ssize_t)m->size);
+	close(fd);
+}
+
+static int setup(void **state)
+{
+	static const struct resolver_opts opts = {.symfs = "/", .vmlinux = "/proc/self/exe"};
+	struct machine *m = calloc(1, sizeof(*m));
+
+	read_self(m);
+	m->state = state_new();
+	state_keep_cpu_tasks(m->state);
+	add_map(m->state, PERF_RECORD_MISC_KERNEL, 0, 0x1000, 1ULL << 40, "[kernel.kallsyms]_text");
+	add_map(m->state, PERF_RECORD_MISC_USER, 10, BASE, m->size, "/no/such/file");
+	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE, m->size, m->path);
+	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (1 << 30), 4096, "//anon");
+	assert_int_equal(state_finish(m->state), 0);
+	assert_int_equal(resolver_new(&opts, &m->resolver, NULL), 0);
+	assert_int_equal(code_files_new(m->state, m->resolver, &m->files), 0);
+	m->code = code_files_source(m->files);
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct machine *m = *state;
+
+	code_files_free(m->files);
+	resolver_free(m->resolver);
+	state_free(m->state);
+	free(m->file);
+	free(m);
+	return 0;
+}
+
+static int read_at(struct machine *m, uint64_t time, uint64_t addr, void *buf, size_t len,
+		   const char **missing)
+{
+	struct aux_task task = {PID, PID, PERF_RECORD_MISC_USER};
+
+	return m->code->read(m->code->arg, &task, time, addr, buf, len, missing);
+}
+
+static void test_bytes_of_the_file(void **state)
+{
+	struct machine *m = *state;
+	size_t len = m->size < 200000 ? m->size : 200000; /* across blocks */
+	uint8_t *buf = malloc(len);
+
+	assert_int_equal(read_at(m, 20, BASE, buf, len, NULL), (int)len);
+	assert_memory_equal(buf, m->file, len);
+	assert_int_equal(read_at(m, 0, BASE + 4321, buf, 15, NULL), 15); /* time unknown: newest */
+	assert_memory_equal(buf, m->file + 4321, 15);
+	/* A map ends. */
+	assert_int_equal(read_at(m, 20, BASE + m->size - 3, buf, 15, NULL), 3);
+	assert_memory_equal(buf, m->file + m->size - 3, 3);
+	free(buf);
+}
+
+static void test_what_is_missing_has_a_name(void **state)
+{
+	struct machine *m = *state;
+	const char *missing = NULL;
+	uint8_t buf[16];
+
+	assert_int_equal(read_at(m, 15, BASE, buf, 16, &missing), -ENOENT);
+	assert_string_equal(missing, "/no/such/file");
+	assert_int_equal(read_at(m, 30, BASE + (1 << 30), buf, 16, &missing), -ENOENT);
+	assert_string_equal(missing, "//anon");
+	assert_int_equal(read_at(m, 5, BASE, buf, 16, &missing), -ENOENT);
+	assert_null(missing);
+}
+
+/* The address that the linker gave a byte of the file's first executable part. */
+static uint64_t linked(const struct machine *m, uint64_t *ret_offset)
+{
+	Elf64_Ehdr ehdr;
+
+	memcpy(&ehdr, m->file, sizeof(ehdr));
+	for (size_t i = 0; i < ehdr.e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		memcpy(&ph, m->file + ehdr.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X) {
+			*ret_offset = ph.p_offset + 64;
+			return ph.p_vaddr + 64;
+		}
+	}
+	fail();
+	return 0;
+}
+
+static void test_kernel(void **state)
+{
+	struct machine *m = *state;
+	struct aux_task task = {PID, PID, PERF_RECORD_MISC_KERNEL};
+	uint64_t offset, addr = linked(m, &offset);
+	uint8_t buf[32];
+
+	assert_int_equal(m->code->read(m->code->arg, &task, 30, addr, buf, 32, NULL), 32);
+	assert_memory_equal(buf, m->file + offset, 32);
+	assert_int_equal(m->code->read(m->code->arg, &task, 30, 1ULL << 39, buf, 32, NULL),
+			 -ENOENT);
+}
+
+static void *read_all(void *arg)
+{
+	struct machine *m = arg;
+	uint8_t buf[64];
+
+	for (uint64_t at = 0; at + 64 <= m->size; at += 4099) {
+		assert_int_equal(read_at(m, 20, BASE + at, buf, 64, NULL), 64);
+		assert_memory_equal(buf, m->file + at, 64);
+	}
+	return NULL;
+}
+
+/* With room for two blocks, threads drop what others have just loaded. */
+static void test_bound_with_threads(void **state)
+{
+	struct machine *m = *state;
+	pthread_t threads[4];
+
+	code_files_limit(m->files, 128 << 10);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_all, m), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(code_files_loaded(m->files) <= 128 << 10);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_bytes_of_the_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_missing_has_a_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bound_with_threads, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
