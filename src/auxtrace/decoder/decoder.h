@@ -23,7 +23,16 @@
 /* --- what a decoder is given ---------------------------------------------------------------------
  */
 
-/* Of a recording; the same for all stretches of a decoder. Constant while an instance lives. */
+/* Of an AUX_OUTPUT_HW_ID record: the hardware's name for a CPU's trace. */
+struct aux_hw_id {
+	uint32_t cpu;
+	uint64_t value;
+};
+
+/*
+ * Of a recording; the same for all stretches of a ring. Constant while an instance lives. A field
+ * that the recording leaves open is 0.
+ */
 struct aux_setup {
 	uint32_t type;	      /* enum pd_auxtrace_type */
 	const uint64_t *priv; /* of AUXTRACE_INFO */
@@ -31,6 +40,9 @@ struct aux_setup {
 	const struct pd_time_conv *time_conv; /* NULL: not recorded */
 	uint64_t config;		      /* of the AUX event's attribute */
 	bool user, kernel;		      /* the AUX event traces these */
+	uint64_t aux_flags;		      /* of the ring's PERF_RECORD_AUX, all of them by OR */
+	const struct aux_hw_id *hw_ids;	      /* in the order of the recording */
+	size_t nr_hw_ids;
 };
 
 struct aux_stretch {
