@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads build-ids (GNU notes) of ELF files and of sysfs, and caches them by inode. During a
- * recording record/initial/id_reader.h calls it.
+ * recording record/initial/buildid_reader.h calls it.
  *
  * As in the kernel (lib/buildid.c), an id has 1 to PD_BUILD_ID_MAX bytes; others count as none.
  *

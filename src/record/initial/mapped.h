@@ -7,7 +7,7 @@
 #ifndef RINGTAIL_RECORD_INITIAL_MAPPED_H
 #define RINGTAIL_RECORD_INITIAL_MAPPED_H
 
-#include "record/initial/id_reader.h"
+#include "record/initial/buildid_reader.h"
 
 struct mapped {
 	struct build_id_key key; /* of the kernel: as id_reader_kernel_key() */

@@ -5,8 +5,8 @@
  * These are the kernel and its modules, which reporters expect there, and files mapped during the
  * recording whose MMAP records have no build-id.
  *
- * It requests a build-id as soon as it sees a file (record/initial/id_reader.h). If the queue is
- * full, it reads the file at the end, if that is still the same file.
+ * It requests a build-id as soon as it sees a file (record/initial/buildid_reader.h). If the queue
+ * is full, it reads the file at the end, if that is still the same file.
  *
  * Threads: one.
  */

@@ -243,7 +243,7 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 	set_common(attr, c);
 	/*
 	 * This also changes the MMAP2 records of all other recorders: see
-	 * record/initial/id_reader.h.
+	 * record/initial/buildid_reader.h.
 	 */
 	if (c->opts->build_id_mmap && !c->opts->no_build_ids)
 		attr->flags |= PD_ATTR_BUILD_ID;

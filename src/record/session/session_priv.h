@@ -8,7 +8,7 @@
 #include "data/writer/output_backup.h"
 #include "record/session/crew.h"
 #include "record/open/hotplug.h"
-#include "record/initial/id_reader.h"
+#include "record/initial/buildid_reader.h"
 #include "record/output/output.h"
 #include "record/session/rotation.h"
 #include "record/session/session.h"

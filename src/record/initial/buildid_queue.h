@@ -7,8 +7,8 @@
  *
  * Threads: any number put, one takes. Sizes are in bytes.
  */
-#ifndef RINGTAIL_RECORD_INITIAL_ID_QUEUE_H
-#define RINGTAIL_RECORD_INITIAL_ID_QUEUE_H
+#ifndef RINGTAIL_RECORD_INITIAL_BUILDID_QUEUE_H
+#define RINGTAIL_RECORD_INITIAL_BUILDID_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/initial/id_queue.h"
+#include "record/initial/buildid_queue.h"
 
 #define PRODUCERS 4
 #define MESSAGES  50000

@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "elf-with-id.h"
-#include "record/initial/id_reader.h"
+#include "record/initial/buildid_reader.h"
 #include "tree.h"
 
 #define PATIENCE_MS 60000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/initial/id_reader.h"
+#include "record/initial/buildid_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #include "base/clock_ns.h"
 #include "base/hash.h"
-#include "record/initial/id_queue.h"
+#include "record/initial/buildid_queue.h"
 #include "sys/kernel/priority.h"
 #include "sys/kernel/signal_mask.h"
 

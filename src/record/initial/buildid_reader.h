@@ -7,13 +7,13 @@
  * reads each file once, soon after it was mapped, while file and process still exist.
  *
  * The thread runs at nice 19. id_reader_ask() neither waits nor allocates
- * (record/initial/id_queue.h). A file for which the queue has no room is read at the end of the
- * recording, if it still exists.
+ * (record/initial/buildid_queue.h). If the queue has no room for a file, the recorder reads it at
+ * the end, if it still exists.
  *
  * Threads: see each function. Times are in ms.
  */
-#ifndef RINGTAIL_RECORD_INITIAL_ID_READER_H
-#define RINGTAIL_RECORD_INITIAL_ID_READER_H
+#ifndef RINGTAIL_RECORD_INITIAL_BUILDID_READER_H
+#define RINGTAIL_RECORD_INITIAL_BUILDID_READER_H
 
 #include "record/initial/buildid.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/initial/id_queue.h"
+#include "record/initial/buildid_queue.h"
 
 #include <assert.h>
 #include <stdatomic.h>
