@@ -60,7 +60,7 @@ static bool is_map(const struct perf_event_header *hdr)
 /* Asks when the file is mapped, because it may be gone at the snapshot. */
 static void ask_for_build_id(struct intake *in, const struct perf_event_header *hdr)
 {
-	struct id_reader *reader = in->flight->opened->id_reader;
+	struct buildid_reader *reader = in->flight->opened->buildid_reader;
 	struct mapped m;
 
 	if (reader && mapped_decode(hdr, in->flight->own_build_ids, &m))

@@ -15,16 +15,16 @@
 #define SKIP (1ull << 63)
 #define WORD sizeof(uint64_t)
 
-struct id_queue {
+struct buildid_queue {
 	size_t words;	       /* of the ring, a power of two */
 	_Atomic uint64_t head; /* words reserved since the beginning */
 	_Atomic uint64_t tail; /* words freed */
 	_Atomic uint64_t ring[];
 };
 
-struct id_queue *id_queue_new(size_t bytes)
+struct buildid_queue *buildid_queue_new(size_t bytes)
 {
-	struct id_queue *q = calloc(1, sizeof(*q) + bytes);
+	struct buildid_queue *q = calloc(1, sizeof(*q) + bytes);
 
 	assert(bytes >= 2 * WORD && !(bytes & (bytes - 1)));
 	if (q)
@@ -32,7 +32,7 @@ struct id_queue *id_queue_new(size_t bytes)
 	return q;
 }
 
-void id_queue_free(struct id_queue *q)
+void buildid_queue_free(struct buildid_queue *q)
 {
 	free(q);
 }
@@ -44,7 +44,7 @@ static size_t words_of(size_t len)
 
 /* Reserves @n words in one piece; *@ret: their place, counted from the beginning. False: no room.
  */
-static bool reserve(struct id_queue *q, size_t n, uint64_t *ret)
+static bool reserve(struct buildid_queue *q, size_t n, uint64_t *ret)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed), tail, skip;
 
@@ -74,7 +74,8 @@ static void put_bytes(_Atomic uint64_t *to, size_t at, const void *from, size_t 
 	memcpy((uint8_t *)(uintptr_t)to + at, from, len);
 }
 
-bool id_queue_put(struct id_queue *q, const void *a, size_t a_len, const void *b, size_t b_len)
+bool buildid_queue_put(struct buildid_queue *q, const void *a, size_t a_len, const void *b,
+		       size_t b_len)
 {
 	size_t n = words_of(a_len + b_len);
 	_Atomic uint64_t *place;
@@ -85,18 +86,18 @@ bool id_queue_put(struct id_queue *q, const void *a, size_t a_len, const void *b
 	place = &q->ring[at & (q->words - 1)];
 	put_bytes(place + 1, 0, a, a_len);
 	put_bytes(place + 1, a_len, b, b_len);
-	/* Pairs with the acquire in id_queue_take(). */
+	/* Pairs with the acquire in buildid_queue_take(). */
 	atomic_store_explicit(place, a_len + b_len + 1, memory_order_release);
 	return true;
 }
 
-static void give_back(struct id_queue *q, uint64_t tail, size_t n)
+static void give_back(struct buildid_queue *q, uint64_t tail, size_t n)
 {
 	memset((void *)(uintptr_t)&q->ring[tail & (q->words - 1)], 0, n * WORD);
 	atomic_store_explicit(&q->tail, tail + n, memory_order_release);
 }
 
-size_t id_queue_take(struct id_queue *q, void *to, size_t size)
+size_t buildid_queue_take(struct buildid_queue *q, void *to, size_t size)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed), word;
 	_Atomic uint64_t *place;

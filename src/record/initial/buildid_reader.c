@@ -43,19 +43,19 @@ struct answer {
 	struct build_id id;
 };
 
-struct id_reader {
-	struct id_queue *queue;
+struct buildid_reader {
+	struct buildid_queue *queue;
 	pthread_t thread;
 	sem_t wake;
 	_Atomic uint64_t asked, full;
 	atomic_bool stop;
 
-	pthread_mutex_t lock; /* guards the fields below; id_reader_ask() never takes it */
+	pthread_mutex_t lock; /* guards the fields below; buildid_reader_ask() never takes it */
 	pthread_cond_t answered;
 	uint64_t served; /* of @asked */
 	bool ended, behind, orphaned;
 	struct answer *answers; /* the oldest first */
-	struct id_reader_stats stats;
+	struct buildid_reader_stats stats;
 };
 
 /* --- the thread ----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ static int read_file(const struct id_request *r, const char *name, struct build_
 	return build_id_of_file(path, &r->key, ret);
 }
 
-static struct answer *answer_of(const struct id_reader *r, const struct build_id_key *key)
+static struct answer *answer_of(const struct buildid_reader *r, const struct build_id_key *key)
 {
 	struct answer *a;
 
@@ -94,14 +94,14 @@ static struct answer *answer_of(const struct id_reader *r, const struct build_id
 	return a;
 }
 
-static void forget(struct id_reader *r, struct answer *a)
+static void forget(struct buildid_reader *r, struct answer *a)
 {
 	HASH_DEL(r->answers, a);
 	free(a);
 }
 
 /* Stores an answer; the caller holds the lock. Out of memory the request is forgotten. */
-static void note(struct id_reader *r, const struct build_id_key *key, int rc,
+static void note(struct buildid_reader *r, const struct build_id_key *key, int rc,
 		 const struct build_id *id)
 {
 	struct answer *a = answer_of(r, key);
@@ -135,7 +135,7 @@ static bool is_passing(int rc)
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
-static void serve(struct id_reader *r, const struct message *m)
+static void serve(struct buildid_reader *r, const struct message *m)
 {
 	struct build_id id = {0};
 	const struct answer *known;
@@ -158,27 +158,27 @@ static void serve(struct id_reader *r, const struct message *m)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static void release(struct id_reader *r)
+static void release(struct buildid_reader *r)
 {
 	while (r->answers)
 		forget(r, r->answers);
 	pthread_cond_destroy(&r->answered);
 	pthread_mutex_destroy(&r->lock);
 	sem_destroy(&r->wake);
-	id_queue_free(r->queue);
+	buildid_queue_free(r->queue);
 	free(r);
 }
 
 static void *work(void *arg)
 {
-	struct id_reader *r = arg;
+	struct buildid_reader *r = arg;
 	struct message m;
 	bool orphaned;
 
 	pthread_setname_np(pthread_self(), "build-ids");
 	priority_nice(NICE);
 	while (!atomic_load(&r->stop)) {
-		if (id_queue_take(r->queue, &m, sizeof(m)))
+		if (buildid_queue_take(r->queue, &m, sizeof(m)))
 			serve(r, &m);
 		else
 			sem_wait(&r->wake);
@@ -196,7 +196,7 @@ static void *work(void *arg)
 /* --- start and end -------------------------------------------------------------------------------
  */
 
-static int start(struct id_reader *r)
+static int start(struct buildid_reader *r)
 {
 	pthread_attr_t attr;
 	sigset_t before;
@@ -211,9 +211,9 @@ static int start(struct id_reader *r)
 	return -rc;
 }
 
-int id_reader_new(struct id_reader **ret)
+int buildid_reader_new(struct buildid_reader **ret)
 {
-	struct id_reader *r = calloc(1, sizeof(*r));
+	struct buildid_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t monotonic;
 	int rc = -ENOMEM;
 
@@ -225,7 +225,7 @@ int id_reader_new(struct id_reader **ret)
 	pthread_cond_init(&r->answered, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sem_init(&r->wake, 0, 0);
-	r->queue = id_queue_new(QUEUE_BYTES);
+	r->queue = buildid_queue_new(QUEUE_BYTES);
 	if (r->queue)
 		rc = start(r);
 	if (rc)
@@ -235,7 +235,7 @@ int id_reader_new(struct id_reader **ret)
 	return rc;
 }
 
-void id_reader_free(struct id_reader *r)
+void buildid_reader_free(struct buildid_reader *r)
 {
 	const struct timespec until = timespec_of_deadline(now_ms() + END_MS);
 	pthread_t thread;
@@ -264,7 +264,7 @@ void id_reader_free(struct id_reader *r)
 /* --- other threads -------------------------------------------------------------------------------
  */
 
-struct build_id_key id_reader_kernel_key(const char *name)
+struct build_id_key buildid_reader_kernel_key(const char *name)
 {
 	return (struct build_id_key){
 		.maj = UINT32_MAX,
@@ -273,8 +273,8 @@ struct build_id_key id_reader_kernel_key(const char *name)
 	};
 }
 
-bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const struct pd_mmap *map,
-		   bool kernel)
+bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key,
+			const struct pd_mmap *map, bool kernel)
 {
 	const struct id_request request = {
 		.key = *key,
@@ -286,7 +286,7 @@ bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const st
 	size_t len = strlen(map->filename) + 1;
 
 	if (len > PATH_MAX ||
-	    !id_queue_put(r->queue, &request, sizeof(request), map->filename, len)) {
+	    !buildid_queue_put(r->queue, &request, sizeof(request), map->filename, len)) {
 		atomic_fetch_add(&r->full, 1);
 		return false;
 	}
@@ -295,7 +295,7 @@ bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const st
 	return true;
 }
 
-void id_reader_settle(struct id_reader *r, unsigned int ms)
+void buildid_reader_settle(struct buildid_reader *r, unsigned int ms)
 {
 	const uint64_t deadline = now_ms() + (uint64_t)10 * ms;
 	uint64_t asked = atomic_load(&r->asked);
@@ -314,8 +314,8 @@ void id_reader_settle(struct id_reader *r, unsigned int ms)
 	pthread_mutex_unlock(&r->lock);
 }
 
-enum id_answer id_reader_find(struct id_reader *r, const struct build_id_key *key,
-			      struct build_id *ret)
+enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_id_key *key,
+				   struct build_id *ret)
 {
 	enum id_answer found = ID_READ;
 	const struct answer *a;
@@ -332,7 +332,7 @@ enum id_answer id_reader_find(struct id_reader *r, const struct build_id_key *ke
 	return found;
 }
 
-void id_reader_stats(struct id_reader *r, struct id_reader_stats *ret)
+void buildid_reader_stats(struct buildid_reader *r, struct buildid_reader_stats *ret)
 {
 	pthread_mutex_lock(&r->lock);
 	*ret = r->stats;

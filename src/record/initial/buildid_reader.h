@@ -6,7 +6,7 @@
  * records of all other recorders, and perf up to at least 6.12 fails on those. So this thread
  * reads each file once, soon after it was mapped, while file and process still exist.
  *
- * The thread runs at nice 19. id_reader_ask() neither waits nor allocates
+ * The thread runs at nice 19. buildid_reader_ask() neither waits nor allocates
  * (record/initial/buildid_queue.h). If the queue has no room for a file, the recorder reads it at
  * the end, if it still exists.
  *
@@ -17,51 +17,51 @@
 
 #include "record/initial/buildid.h"
 
-struct id_reader;
+struct buildid_reader;
 
-/* Starts the thread. Returns 0 with *@ret for id_reader_free(), or a negative errno.
+/* Starts the thread. Returns 0 with *@ret for buildid_reader_free(), or a negative errno.
  */
-int id_reader_new(struct id_reader **ret);
+int buildid_reader_new(struct buildid_reader **ret);
 
 /*
  * Ends the thread and frees the reader. A thread that hangs in a file system is detached after a
  * second; it frees the reader itself. Accepts NULL.
  */
-void id_reader_free(struct id_reader *r);
+void buildid_reader_free(struct buildid_reader *r);
 
 /* Returns the key for a kernel map called @name, which has no inode. */
-struct build_id_key id_reader_kernel_key(const char *name);
+struct build_id_key buildid_reader_kernel_key(const char *name);
 
 /*
  * Any thread: asks for the build-id of the file of @map, under @key. With @kernel the name is that
  * of the kernel or a module. Returns false if there was no room; the caller may ask again.
  */
-bool id_reader_ask(struct id_reader *r, const struct build_id_key *key, const struct pd_mmap *map,
-		   bool kernel);
+bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key,
+			const struct pd_mmap *map, bool kernel);
 
 /*
  * Waits until all requests so far are answered; gives up after @ms without an answer, or after ten
  * times @ms in all. Not for threads that must not wait.
  */
-void id_reader_settle(struct id_reader *r, unsigned int ms);
+void buildid_reader_settle(struct buildid_reader *r, unsigned int ms);
 
 enum id_answer {
 	ID_READ,    /* *ret is valid; its size is 0 if the file has no build-id */
 	ID_GONE,    /* the file could not be read */
-	ID_BEHIND,  /* not answered: id_reader_settle() gave up */
+	ID_BEHIND,  /* not answered: buildid_reader_settle() gave up */
 	ID_UNASKED, /* not asked for, the queue was full, or the answer was evicted */
 };
 
-/* Any thread, after id_reader_settle(): finds the answer for @key. */
-enum id_answer id_reader_find(struct id_reader *r, const struct build_id_key *key,
-			      struct build_id *ret);
+/* Any thread, after buildid_reader_settle(): finds the answer for @key. */
+enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_id_key *key,
+				   struct build_id *ret);
 
 /* Counts of files. */
-struct id_reader_stats {
+struct buildid_reader_stats {
 	uint64_t read, gone, full; /* full: requests for which the queue had no room */
 };
 
 /* Any thread: fills *@ret. */
-void id_reader_stats(struct id_reader *r, struct id_reader_stats *ret);
+void buildid_reader_stats(struct buildid_reader *r, struct buildid_reader_stats *ret);
 
 #endif

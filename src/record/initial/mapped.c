@@ -23,7 +23,7 @@ bool mapped_decode(const struct perf_event_header *hdr, bool own_build_ids, stru
 		/* "[kernel.kallsyms]_text" names the reference symbol behind the dso. */
 		if (!strncmp(rec.mmap.filename, kernel_name, sizeof(kernel_name) - 1))
 			ret->map.filename = kernel_name;
-		ret->key = id_reader_kernel_key(ret->map.filename);
+		ret->key = buildid_reader_kernel_key(ret->map.filename);
 		return true;
 	}
 	/* Anonymous memory and shared memory have names that look like paths. */
@@ -48,10 +48,10 @@ uint32_t mapped_seen(struct mapped_filter *f, const struct mapped *m)
 	return slot->seen;
 }
 
-void mapped_ask(struct id_reader *r, const struct mapped *m, uint32_t seen)
+void mapped_ask(struct buildid_reader *r, const struct mapped *m, uint32_t seen)
 {
 	if (r && !(seen & (seen - 1)))
-		id_reader_ask(r, &m->key, &m->map, m->kernel);
+		buildid_reader_ask(r, &m->key, &m->map, m->kernel);
 }
 
 void mapped_clear_build_id_marks(uint8_t *p, size_t len)

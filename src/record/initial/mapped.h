@@ -10,7 +10,7 @@
 #include "record/initial/buildid_reader.h"
 
 struct mapped {
-	struct build_id_key key; /* of the kernel: as id_reader_kernel_key() */
+	struct build_id_key key; /* of the kernel: as buildid_reader_kernel_key() */
 	struct pd_mmap map;	 /* its filename is that of the dso; points into the record */
 	bool kernel;
 };
@@ -43,7 +43,7 @@ uint32_t mapped_seen(struct mapped_filter *f, const struct mapped *m);
  * Asks @r (NULL: does nothing) for the build-id of a file that was seen @seen times, if that is a
  * power of two. A file that vanished with the first process that mapped it may exist for another.
  */
-void mapped_ask(struct id_reader *r, const struct mapped *m, uint32_t seen);
+void mapped_ask(struct buildid_reader *r, const struct mapped *m, uint32_t seen);
 
 /*
  * For recordings without attr.build_id: clears PERF_RECORD_MISC_MMAP_BUILD_ID, which another

@@ -12,7 +12,7 @@
  * When the kernel refuses an event, the plan changes (record/open/fallback.h), with a message.
  *
  * Ownership: the caller owns a struct opened; the plan must outlive its use here. Threads: the main
- * thread's, but for throttle stats and id_reader, which have locks.
+ * thread's, but for throttle stats and buildid_reader, which have locks.
  */
 #ifndef RINGTAIL_RECORD_OPEN_OPEN_H
 #define RINGTAIL_RECORD_OPEN_OPEN_H
@@ -48,7 +48,7 @@ struct open_ring {
 	size_t aux_size; /* bytes */
 };
 
-struct id_reader;
+struct buildid_reader;
 
 struct opened {
 	struct open_fd *fds; /* in the order of opening: the dummy's, then by event, ring, task */
@@ -58,8 +58,8 @@ struct opened {
 	size_t nr_places; /* plan_places() */
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
-	struct throttle_stats *throttles; /* of the events; has a lock of its own */
-	struct id_reader *id_reader;	  /* the session's, for any thread; or NULL */
+	struct throttle_stats *throttles;      /* of the events; has a lock of its own */
+	struct buildid_reader *buildid_reader; /* the session's, for any thread; or NULL */
 };
 
 /*

@@ -10,7 +10,7 @@
 #include "perfdata/feature.h"
 #include "record/initial/mapped.h"
 
-/* How long the end waits without progress of the id_reader, ms. */
+/* How long the end waits without progress of the buildid_reader, ms. */
 #define SETTLE_MS 1000
 
 struct dso_name {
@@ -25,12 +25,12 @@ struct dso_name {
 
 struct dso_names {
 	struct dso_name *table; /* in the order of arrival */
-	struct id_reader *reader;
+	struct buildid_reader *reader;
 	bool own_build_ids;
 	struct mapped_filter filter;
 };
 
-struct dso_names *dso_names_new(struct id_reader *reader, bool own_build_ids)
+struct dso_names *dso_names_new(struct buildid_reader *reader, bool own_build_ids)
 {
 	struct dso_names *names = calloc(1, sizeof(*names));
 
@@ -107,7 +107,7 @@ static bool find_build_id(const struct dso_names *names, const struct dso_name *
 
 	*ret = (struct build_id){0};
 	if (names->reader)
-		answer = id_reader_find(names->reader, &n->key, ret);
+		answer = buildid_reader_find(names->reader, &n->key, ret);
 	if (answer == ID_UNASKED && n->kernel)
 		build_id_of_kernel_map(n->name, ret);
 	else if (answer == ID_UNASKED && build_id_of_file(n->name, &n->key, ret))
@@ -190,7 +190,7 @@ int dso_names_build_ids(struct dso_names *names, struct buf *out)
 	int rc = find_namesakes(names);
 
 	if (names->reader)
-		id_reader_settle(names->reader, SETTLE_MS);
+		buildid_reader_settle(names->reader, SETTLE_MS);
 	while (n && n->hh.next)
 		n = n->hh.next;
 	for (; n && !rc; n = n->hh.prev)

@@ -19,13 +19,13 @@
 #include "perfdata/abi.h"
 
 struct dso_names;
-struct id_reader;
+struct buildid_reader;
 
 /*
  * Returns an empty collection, or NULL when out of memory. @reader (NULL: none) reads build-ids
  * meanwhile and stays the caller's. @own_build_ids as for mapped_decode().
  */
-struct dso_names *dso_names_new(struct id_reader *reader, bool own_build_ids);
+struct dso_names *dso_names_new(struct buildid_reader *reader, bool own_build_ids);
 void dso_names_free(struct dso_names *names); /* accepts NULL */
 
 /* Adds the file of an MMAP or MMAP2 record. Returns 0 or -ENOMEM; ignores malformed records. */

@@ -70,7 +70,7 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 		.writer = opts->writer,
 		.borrowed = opts->borrowed,
 		.shared = opts->shared,
-		.dsos = dso_names_new(opts->opened->id_reader, opts->own_build_ids),
+		.dsos = dso_names_new(opts->opened->buildid_reader, opts->own_build_ids),
 		.opened = opts->opened,
 		.throttles = opts->throttles,
 		.meter = opts->meter,

@@ -61,7 +61,7 @@ void session_free(struct session *s)
 	service_status_release(&s->service);
 	rotation_release(&s->rotation);
 	loss_release(&s->truncated);
-	id_reader_free(s->id_reader);
+	buildid_reader_free(s->buildid_reader);
 	opened_close(s->opened);
 	hotplug_release(&s->hotplug);
 	renumber_free(s->renumber);
@@ -126,11 +126,11 @@ static int session_plan(struct session *s, struct error *err)
  */
 
 /* Without the reader, build-ids are those of the files as they are at the end. */
-static void start_id_reader(struct session *s)
+static void start_buildid_reader(struct session *s)
 {
 	if (!s->opts->plan.no_build_ids)
-		id_reader_new(&s->id_reader);
-	s->opened->id_reader = s->id_reader;
+		buildid_reader_new(&s->buildid_reader);
+	s->opened->buildid_reader = s->buildid_reader;
 }
 
 static int session_open(struct session *s, struct error *err)
@@ -146,7 +146,7 @@ static int session_open(struct session *s, struct error *err)
 	if (!rc)
 		rc = open_plan(s->plan, &s->limits, s->messages, &s->opened, err);
 	if (!rc)
-		start_id_reader(s);
+		start_buildid_reader(s);
 	if (!rc)
 		rc = session_open_hotplug(s, err);
 	if (!rc)
@@ -329,11 +329,11 @@ static void say_throttled(const struct session *s)
 
 static void say_build_ids(const struct session *s)
 {
-	struct id_reader_stats stats;
+	struct buildid_reader_stats stats;
 
-	if (!s->id_reader)
+	if (!s->buildid_reader)
 		return;
-	id_reader_stats(s->id_reader, &stats);
+	buildid_reader_stats(s->buildid_reader, &stats);
 	messages_say(
 		s->messages, MESSAGE_DETAIL,
 		"build-ids: %llu file%s read, %llu gone before, %llu time%s no room to ask for one",

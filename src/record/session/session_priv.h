@@ -26,7 +26,8 @@ struct session {
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
-	struct id_reader *id_reader; /* NULL: build-ids are not wanted, or read only at the end */
+	struct buildid_reader
+		*buildid_reader; /* NULL: build-ids are not wanted, or read only at the end */
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;

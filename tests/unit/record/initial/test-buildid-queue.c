@@ -26,7 +26,7 @@ struct head {
 
 struct producer {
 	pthread_t thread;
-	struct id_queue *queue;
+	struct buildid_queue *queue;
 	unsigned int number;
 };
 
@@ -40,7 +40,7 @@ static void *produce(void *arg)
 		struct head head = {p->number, i, (unsigned int)rand_r(&seed) % LONGEST};
 
 		memset(bytes, (int)(i + p->number), head.len);
-		while (!id_queue_put(p->queue, &head, sizeof(head), bytes, head.len))
+		while (!buildid_queue_put(p->queue, &head, sizeof(head), bytes, head.len))
 			sched_yield();
 	}
 	return NULL;
@@ -48,7 +48,7 @@ static void *produce(void *arg)
 
 static void many_put_and_one_takes(void **state)
 {
-	struct id_queue *q = id_queue_new(4096);
+	struct buildid_queue *q = buildid_queue_new(4096);
 	struct producer producers[PRODUCERS];
 	unsigned int next[PRODUCERS] = {0}, left = PRODUCERS * MESSAGES;
 	struct {
@@ -62,7 +62,7 @@ static void many_put_and_one_takes(void **state)
 				 0);
 	}
 	while (left) {
-		size_t len = id_queue_take(q, &m, sizeof(m));
+		size_t len = buildid_queue_take(q, &m, sizeof(m));
 
 		if (!len) {
 			sched_yield();
@@ -77,36 +77,36 @@ static void many_put_and_one_takes(void **state)
 	}
 	for (unsigned int i = 0; i < PRODUCERS; i++)
 		pthread_join(producers[i].thread, NULL);
-	assert_int_equal(id_queue_take(q, &m, sizeof(m)), 0);
-	id_queue_free(q);
+	assert_int_equal(buildid_queue_take(q, &m, sizeof(m)), 0);
+	buildid_queue_free(q);
 }
 
 static void what_has_no_room_is_refused(void **state)
 {
-	struct id_queue *q = id_queue_new(256);
+	struct buildid_queue *q = buildid_queue_new(256);
 	uint64_t in[40] = {0}, out[40];
 
 	for (size_t round = 0; round < 1000; round++) {
 		size_t words = 1 + round % 9, bytes = words * 8 - round % 8, nr = 0;
 
-		while (in[0] = round * 100 + nr, id_queue_put(q, in, bytes - 1, in, 1))
+		while (in[0] = round * 100 + nr, buildid_queue_put(q, in, bytes - 1, in, 1))
 			nr++;
 		/* A word for each length, and the end of the ring may be too short for one. */
 		assert_in_range(nr, (32 - words) / (words + 1), 32 / (words + 1));
 		for (size_t i = 0; i < nr; i++) {
-			assert_int_equal(id_queue_take(q, out, sizeof(out)), bytes);
+			assert_int_equal(buildid_queue_take(q, out, sizeof(out)), bytes);
 			if (bytes > 8)
 				assert_int_equal(out[0], round * 100 + i);
 		}
-		assert_int_equal(id_queue_take(q, out, sizeof(out)), 0);
+		assert_int_equal(buildid_queue_take(q, out, sizeof(out)), 0);
 	}
 	/* More than there is in all, and more than whoever takes it has room for. */
-	assert_false(id_queue_put(q, in, 249, in, 0));
-	assert_true(id_queue_put(q, in, 8, in + 1, 20));
+	assert_false(buildid_queue_put(q, in, 249, in, 0));
+	assert_true(buildid_queue_put(q, in, 8, in + 1, 20));
 	out[2] = 77;
-	assert_int_equal(id_queue_take(q, out, 16), 28);
+	assert_int_equal(buildid_queue_take(q, out, 16), 28);
 	assert_int_equal(out[2], 77);
-	id_queue_free(q);
+	buildid_queue_free(q);
 }
 
 int main(void)

@@ -21,7 +21,7 @@
 
 struct lab {
 	struct tree tree;
-	struct id_reader *reader;
+	struct buildid_reader *reader;
 	char path[PATH_MAX];
 };
 
@@ -29,12 +29,12 @@ static void lab_open(struct lab *lab)
 {
 	tree_make(&lab->tree);
 	tree_path(&lab->tree, "lib.so", lab->path);
-	assert_int_equal(id_reader_new(&lab->reader), 0);
+	assert_int_equal(buildid_reader_new(&lab->reader), 0);
 }
 
 static void lab_close(struct lab *lab)
 {
-	id_reader_free(lab->reader);
+	buildid_reader_free(lab->reader);
 	tree_remove(&lab->tree);
 }
 
@@ -50,20 +50,20 @@ static bool ask(struct lab *lab, const char *path, const struct build_id_key *ke
 {
 	const struct pd_mmap map = {.filename = path};
 
-	return id_reader_ask(lab->reader, key, &map, false);
+	return buildid_reader_ask(lab->reader, key, &map, false);
 }
 
 static enum id_answer answer(struct lab *lab, const struct build_id_key *key, struct build_id *ret)
 {
-	id_reader_settle(lab->reader, PATIENCE_MS);
-	return id_reader_find(lab->reader, key, ret);
+	buildid_reader_settle(lab->reader, PATIENCE_MS);
+	return buildid_reader_find(lab->reader, key, ret);
 }
 
 static void assert_stats(struct lab *lab, uint64_t read, uint64_t gone)
 {
-	struct id_reader_stats stats;
+	struct buildid_reader_stats stats;
 
-	id_reader_stats(lab->reader, &stats);
+	buildid_reader_stats(lab->reader, &stats);
 	assert_int_equal(stats.read, read);
 	assert_int_equal(stats.gone, gone);
 }
@@ -77,7 +77,7 @@ static void a_file_is_read_once(void **state)
 	lab_open(&lab);
 	elf_with_id(lab.path, 7);
 	key = key_of(lab.path);
-	assert_int_equal(id_reader_find(lab.reader, &key, &id), ID_UNASKED);
+	assert_int_equal(buildid_reader_find(lab.reader, &key, &id), ID_UNASKED);
 	for (unsigned char byte = 7; byte < 9; byte++) {
 		elf_with_id(lab.path, byte); /* the same file, written over */
 		assert_true(ask(&lab, lab.path, &key));
@@ -169,7 +169,7 @@ static void a_deleted_file_is_found_through_its_map(void **state)
 	snprintf(name, sizeof(name), "%s (deleted)", lab.path);
 	map.addr = (uintptr_t)p;
 	map.filename = name;
-	assert_true(id_reader_ask(lab.reader, &key, &map, false));
+	assert_true(buildid_reader_ask(lab.reader, &key, &map, false));
 	assert_int_equal(answer(&lab, &key, &id), ID_READ);
 	assert_int_equal(id.id[0], 11);
 	munmap(p, map.len);
@@ -179,13 +179,13 @@ static void a_deleted_file_is_found_through_its_map(void **state)
 static void a_kernel_is_known_by_its_name(void **state)
 {
 	const struct pd_mmap map = {.filename = "[kernel.kallsyms]"};
-	struct build_id_key key = id_reader_kernel_key(map.filename);
+	struct build_id_key key = buildid_reader_kernel_key(map.filename);
 	struct build_id id, own;
 	struct lab lab;
 
 	lab_open(&lab);
 	build_id_of_kernel(&own);
-	assert_true(id_reader_ask(lab.reader, &key, &map, true));
+	assert_true(buildid_reader_ask(lab.reader, &key, &map, true));
 	assert_int_equal(answer(&lab, &key, &id), ID_READ);
 	assert_int_equal(id.size, own.size);
 	assert_memory_equal(id.id, own.id, own.size);
@@ -197,7 +197,7 @@ static void many_files(void **state)
 {
 	struct build_id_key *keys = calloc(FILES, sizeof(*keys));
 	char name[32], path[PATH_MAX];
-	struct id_reader_stats stats;
+	struct buildid_reader_stats stats;
 	struct build_id id;
 	unsigned int asked = 0;
 	struct lab lab;
@@ -214,12 +214,12 @@ static void many_files(void **state)
 		tree_path(&lab.tree, name, path);
 		asked += ask(&lab, path, &keys[i]);
 	}
-	id_reader_settle(lab.reader, PATIENCE_MS);
-	id_reader_stats(lab.reader, &stats);
+	buildid_reader_settle(lab.reader, PATIENCE_MS);
+	buildid_reader_stats(lab.reader, &stats);
 	assert_int_equal(stats.read, asked);
 	assert_int_equal(stats.full, FILES - asked);
 	for (unsigned int i = 0; i < FILES; i++)
-		if (id_reader_find(lab.reader, &keys[i], &id) == ID_READ)
+		if (buildid_reader_find(lab.reader, &keys[i], &id) == ID_READ)
 			assert_int_equal(id.id[0], (unsigned char)i);
 		else
 			asked++;

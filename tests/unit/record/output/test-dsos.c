@@ -63,7 +63,7 @@ static void read_table(struct dso_names *names, struct buf *b, struct table *ret
 
 struct lab {
 	struct tree tree;
-	struct id_reader *reader;
+	struct buildid_reader *reader;
 	struct dso_names *names;
 	struct buf b;
 	struct table table;
@@ -76,7 +76,7 @@ static void lab_open(struct lab *lab, bool with_reader)
 	tree_make(&lab->tree);
 	tree_path(&lab->tree, "lib.so", lab->path);
 	if (with_reader)
-		assert_int_equal(id_reader_new(&lab->reader), 0);
+		assert_int_equal(buildid_reader_new(&lab->reader), 0);
 	lab->names = dso_names_new(lab->reader, false);
 	assert_non_null(lab->names);
 }
@@ -84,7 +84,7 @@ static void lab_open(struct lab *lab, bool with_reader)
 static void lab_close(struct lab *lab)
 {
 	dso_names_free(lab->names);
-	id_reader_free(lab->reader);
+	buildid_reader_free(lab->reader);
 	buf_release(&lab->b);
 	tree_remove(&lab->tree);
 }
@@ -138,7 +138,7 @@ static void a_file_that_was_replaced(void **state)
 	elf_with_id(lab.path, 5);
 	first = map_of(lab.path);
 	add(lab.names, &first, PERF_RECORD_MISC_USER);
-	id_reader_settle(lab.reader, 60000);
+	buildid_reader_settle(lab.reader, 60000);
 	tree_path(&lab.tree, "away", away);
 	assert_int_equal(rename(lab.path, away), 0);
 	elf_with_id(lab.path, 6);
