@@ -412,9 +412,11 @@ static void test_abandoned(void **state)
 		s->opts.directory = directory;
 		s->samples = s->tags = 0;
 		kernel_lost[0] = 0;
-		create(s, &s->out, 1);
+		create(s, &s->out, directory ? 2 : 1);
 		kernel_lost[0] = 11;
 		lane = output_lane(&s->out, 0);
+		if (directory) /* not flushed, and nothing is wrong with its file */
+			assert_int_equal(write_samples(s, output_lane(&s->out, 1), 50), 0);
 		limit_files(300000);
 		while (!rc)
 			rc = write_samples(s, lane, 1000);
@@ -422,6 +424,8 @@ static void test_abandoned(void **state)
 		lane_save(lane, rc);
 		output_abandon(&s->out, &s->plan, &s->opened);
 		limit_files(0);
+		if (directory)
+			assert_int_equal(lane_view(output_lane(&s->out, 1)).samples, 50);
 		f = read_back(s->path);
 		assert_uint_in_range(f.samples, 6000, s->samples - 1);
 		assert_int_equal(s->out.tally.samples, f.samples);
