@@ -23,6 +23,8 @@
 /* --- what a decoder is given ---------------------------------------------------------------------
  */
 
+#define AUX_SETUP_TESTPMU UINT32_MAX /* type of the test PMU, which has no AUXTRACE_INFO */
+
 /* Of an AUX_OUTPUT_HW_ID record: the hardware's name for a CPU's trace. */
 struct aux_hw_id {
 	uint32_t cpu;
@@ -34,7 +36,7 @@ struct aux_hw_id {
  * that the recording leaves open is 0.
  */
 struct aux_setup {
-	uint32_t type;	      /* enum pd_auxtrace_type */
+	uint32_t type;	      /* enum pd_auxtrace_type, or AUX_SETUP_TESTPMU */
 	const uint64_t *priv; /* of AUXTRACE_INFO */
 	size_t nr_priv;
 	const struct pd_time_conv *time_conv; /* NULL: not recorded */

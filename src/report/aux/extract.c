@@ -15,9 +15,9 @@
 #include "data/order/order.h"
 #include "perfdata/aux_record.h"
 #include "perfdata/sample.h"
-#include "report/aux/extract_index.h"
+#include "auxtrace/recording/pieces.h"
 #include "report/aux/extract_out.h"
-#include "report/aux/ids.h"
+#include "auxtrace/recording/ids.h"
 
 struct extract {
 	struct data_file *df;
@@ -25,7 +25,7 @@ struct extract {
 	struct error *err;
 	int dir;
 	struct aux_ids ids;
-	struct extract_index index;
+	struct aux_pieces index;
 	struct extract_out *outs;
 	size_t nr_outs, cap_outs;
 	struct id_table numbers; /* of outs */
@@ -118,7 +118,7 @@ static int walk(struct extract *x, unsigned int segment)
 	int rc = data_scan_new(x->df, segment, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan);
 
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0)
-		rc = aux_ids_add(&x->ids, &rec) ?: extract_index_add(&x->index, x->df, &rec);
+		rc = aux_ids_add(&x->ids, &rec) ?: aux_pieces_add(&x->index, x->df, &rec);
 	data_scan_free(scan);
 	if (rc < 0 && !x->err->code)
 		error_sys(x->err, rc, "cannot read %s to the end",
@@ -130,8 +130,8 @@ static int walk(struct extract *x, unsigned int segment)
  */
 
 /* Appends the data of @p behind its first @skip bytes. */
-static int copy(struct extract *x, struct data_scan *scan, const struct extract_piece *p,
-		uint64_t skip, struct extract_out *o)
+static int copy(struct extract *x, struct data_scan *scan, const struct aux_piece *p, uint64_t skip,
+		struct extract_out *o)
 {
 	int rc = 0;
 
@@ -154,7 +154,7 @@ static int copy(struct extract *x, struct data_scan *scan, const struct extract_
  * Positions the scan at the record, which has been read before. Returns 1, or 0 with a finding if
  * the file has changed.
  */
-static int move(struct extract *x, struct data_scan **scan, const struct extract_piece *p)
+static int move(struct extract *x, struct data_scan **scan, const struct aux_piece *p)
 {
 	struct data_record rec;
 	int rc;
@@ -176,7 +176,7 @@ static int move(struct extract *x, struct data_scan **scan, const struct extract
  * Returns how many bytes of @now the file of the ring has already, up to the position @end. Padding
  * before @now is removed from the file.
  */
-static uint64_t overlap(struct extract_out *o, const struct extract_piece *now, uint64_t end)
+static uint64_t overlap(struct extract_out *o, const struct aux_piece *now, uint64_t end)
 {
 	uint64_t over = end > now->offset ? end - now->offset : 0;
 
@@ -188,10 +188,10 @@ static uint64_t overlap(struct extract_out *o, const struct extract_piece *now, 
 }
 
 /* Takes @nr pieces of one ring. */
-static int take_ring(struct extract *x, struct data_scan **scan, const struct extract_piece *p,
+static int take_ring(struct extract *x, struct data_scan **scan, const struct aux_piece *p,
 		     size_t nr)
 {
-	const struct extract_ring *ring = &x->index.rings[p->ring];
+	const struct aux_piece_ring *ring = &x->index.rings[p->ring];
 	struct extract_out *o;
 	uint64_t end = 0, skip;
 	int rc = 0;
@@ -216,7 +216,7 @@ static int take_ring(struct extract *x, struct data_scan **scan, const struct ex
 
 static int take_rings(struct extract *x)
 {
-	const struct extract_piece *pieces = x->index.pieces;
+	const struct aux_piece *pieces = x->index.pieces;
 	struct data_scan *scan = NULL;
 	int rc = 0;
 
@@ -254,7 +254,7 @@ int aux_extract(struct data_file *df, const struct aux_extract_opts *opts, struc
 	rc = open_dir(x);
 	for (unsigned int i = 0; !rc && i < data_segments(df); i++)
 		rc = walk(x, i);
-	extract_index_finish(&x->index);
+	aux_pieces_finish(&x->index);
 	if (!rc)
 		rc = take_samples(x);
 	if (!rc)
@@ -266,7 +266,7 @@ int aux_extract(struct data_file *df, const struct aux_extract_opts *opts, struc
 	}
 	if (x->dir >= 0)
 		close(x->dir);
-	extract_index_release(&x->index);
+	aux_pieces_release(&x->index);
 	aux_ids_release(&x->ids);
 	free(x->outs);
 	id_table_release(&x->numbers);

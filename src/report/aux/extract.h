@@ -11,7 +11,7 @@
  * order of the file, and bytes that two snapshots took come twice. Padding is removed where the
  * log, or the next record's offset, shows it.
  *
- * Memory: 56 bytes for each AUXTRACE record, 128 KB for each ring. One thread.
+ * Memory: 72 bytes for each AUXTRACE record, 128 KB for each ring. One thread.
  */
 #ifndef RINGTAIL_REPORT_AUX_EXTRACT_H
 #define RINGTAIL_REPORT_AUX_EXTRACT_H

@@ -10,7 +10,7 @@
 
 #include "base/hash_table.h"
 #include "perfdata/snapshot_log.h"
-#include "report/aux/ids.h"
+#include "auxtrace/recording/ids.h"
 
 struct aux_ring_figures {
 	uint32_t idx, cpu, tid;			 /* UINT32_MAX: none */

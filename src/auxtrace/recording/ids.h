@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring of each event, from ID_INDEX records. One thread. */
-#ifndef RINGTAIL_REPORT_AUX_IDS_H
-#define RINGTAIL_REPORT_AUX_IDS_H
+#ifndef RINGTAIL_AUXTRACE_RECORDING_IDS_H
+#define RINGTAIL_AUXTRACE_RECORDING_IDS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +28,9 @@ int aux_ids_add(struct aux_ids *ids, const struct data_record *rec);
  * *@tid remains.
  */
 void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid);
+/* As aux_ids_place(), and sets *@idx to the index of the event's ring, if known. */
+void aux_ids_ring(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid,
+		  uint32_t *idx);
 /* Frees the memory; accepts zeroes. */
 void aux_ids_release(struct aux_ids *ids);
 

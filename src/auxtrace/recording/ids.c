@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/aux/ids.h"
+#include "auxtrace/recording/ids.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,15 +34,26 @@ int aux_ids_add(struct aux_ids *ids, const struct data_record *rec)
 	return rc;
 }
 
-void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid)
+void aux_ids_ring(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid,
+		  uint32_t *idx)
 {
-	uint32_t number = *cpu == UINT32_MAX ? id_table_find(&ids->table, id) : ID_TABLE_NONE;
+	uint32_t number = id_table_find(&ids->table, id);
 
 	if (number == ID_TABLE_NONE)
+		return;
+	*idx = (uint32_t)ids->ids[number].idx;
+	if (*cpu != UINT32_MAX)
 		return;
 	*cpu = (uint32_t)ids->ids[number].cpu;
 	if (*cpu == UINT32_MAX)
 		*tid = (uint32_t)ids->ids[number].tid;
+}
+
+void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid)
+{
+	uint32_t idx;
+
+	aux_ids_ring(ids, id, cpu, tid, &idx);
 }
 
 void aux_ids_release(struct aux_ids *ids)

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/recording/loader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "data/file/findings.h"
+
+#define LOOKAHEAD 4096u /* bytes behind a chunk that sync() sees */
+
+struct aux_loader {
+	const struct aux_index *x;
+	const struct aux_decoder_ops *ops;
+	bool whole;
+	struct data_scan *scan;
+	const struct aux_piece *piece; /* at whose record the scan is; NULL: none */
+	struct buf buf;		       /* what is loaded, from the chunk's first byte on */
+};
+
+int aux_loader_new(const struct aux_index *x, const struct aux_decoder_ops *ops, bool whole,
+		   struct aux_loader **ret)
+{
+	struct aux_loader *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->x = x;
+	l->ops = ops;
+	l->whole = whole;
+	*ret = l;
+	return 0;
+}
+
+void aux_loader_free(struct aux_loader *l)
+{
+	if (!l)
+		return;
+	data_scan_free(l->scan);
+	buf_release(&l->buf);
+	free(l);
+}
+
+/* --- reading -------------------------------------------------------------------------------------
+ */
+
+/* Positions the scan at the record of @p. Returns 1, 0 if it cannot be read, or -ENOMEM. */
+static int move(struct aux_loader *l, const struct aux_piece *p)
+{
+	struct data_record rec;
+	int rc;
+
+	if (l->piece == p)
+		return 1;
+	l->piece = NULL;
+	if (l->scan)
+		rc = data_scan_move(l->scan, p->segment, p->at, p->at + p->whole);
+	else
+		rc = data_scan_new(l->x->df, p->segment, p->at, p->at + p->whole, 0, &l->scan);
+	if (!rc)
+		rc = data_scan_next(l->scan, &rec);
+	if (rc > 0 && rec.hdr->type == PERF_RECORD_AUXTRACE) {
+		l->piece = p;
+		return 1;
+	}
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* Copies bytes of the position @at of the ring on, up to the end of the piece. */
+static int64_t read_piece(struct aux_loader *l, const struct aux_piece *p, uint64_t at, void *buf,
+			  uint64_t len)
+{
+	uint64_t end = p->offset + p->size;
+	int rc = move(l, p);
+
+	if (rc < 0)
+		return rc;
+	if (len > end - at)
+		len = end - at;
+	if (rc && !data_scan_payload_at(l->scan, at - p->offset, buf, len))
+		return (int64_t)len;
+	data_finding_add(l->x->df, DATA_DAMAGED, p->segment, p->at,
+			 "the data of an AUXTRACE record cannot be read");
+	return 0;
+}
+
+static int64_t read_pieces(struct aux_loader *l, const struct aux_run *run, uint64_t at,
+			   uint8_t *buf, uint64_t len)
+{
+	const struct aux_piece *p = &l->x->pieces.pieces[run->first];
+	size_t low = 0, high = run->nr;
+	uint64_t done = 0;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p[mid].begin > at)
+			high = mid;
+		else
+			low = mid;
+	}
+	for (; low < run->nr && done < len; low++) {
+		uint64_t want = len - done;
+		int64_t n;
+
+		if (low + 1 < run->nr && p[low + 1].begin - at < want)
+			want = p[low + 1].begin - at;
+		if (!want)
+			continue;
+		n = read_piece(l, &p[low], at, buf + done, want);
+		if (n < 0)
+			return n;
+		done += (uint64_t)n;
+		at += (uint64_t)n;
+		if ((uint64_t)n < want)
+			break;
+	}
+	return (int64_t)done;
+}
+
+static int64_t read_sample(struct aux_loader *l, const struct aux_run *run, uint64_t at,
+			   uint8_t *buf, uint64_t len)
+{
+	uint64_t from = l->x->samples[run->first].at + at, done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(l->x->spool, buf + done, len - done, (off_t)(from + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			data_finding_add(
+				l->x->df, DATA_DAMAGED, 0, 0,
+				"the trace of a sample cannot be read from a temporary file");
+			break;
+		}
+		done += (uint64_t)n;
+	}
+	return (int64_t)done;
+}
+
+int64_t aux_loader_read(struct aux_loader *l, const struct aux_run *run, uint64_t at, void *buf,
+			size_t len)
+{
+	if (at >= run->len)
+		return 0;
+	if (len > run->len - at)
+		len = run->len - at;
+	return run->sampled ? read_sample(l, run, at, buf, len)
+			    : read_pieces(l, run, run->offset + at, buf, len);
+}
+
+/* --- stretches -----------------------------------------------------------------------------------
+ */
+
+/*
+ * Loads until @len bytes from @at on are there. Returns 1, 0 if the run has fewer, or -ENOMEM.
+ */
+static int fill(struct aux_loader *l, const struct aux_run *run, uint64_t at, size_t len)
+{
+	int64_t n;
+
+	if (l->buf.len >= len)
+		return 1;
+	if (buf_reserve(&l->buf, len - l->buf.len))
+		return -ENOMEM;
+	n = aux_loader_read(l, run, at + l->buf.len, l->buf.data + l->buf.len, len - l->buf.len);
+	if (n < 0)
+		return (int)n;
+	l->buf.len += (size_t)n;
+	return l->buf.len >= len;
+}
+
+/*
+ * Returns the first synchronisation point in the chunk that begins at byte @from of the buffer, or
+ * SIZE_MAX. It sees the same bytes, whichever chunk the buffer began with.
+ */
+static size_t find_sync(const struct aux_loader *l, size_t from)
+{
+	size_t chunk = l->x->chunk, len = l->buf.len - from, at;
+
+	if (len > chunk + LOOKAHEAD)
+		len = chunk + LOOKAHEAD;
+	at = l->ops->sync(&l->x->setup, l->buf.data + from, len, 0);
+	return at < len && at < chunk ? from + at : SIZE_MAX;
+}
+
+/* Finds the end of the stretch. Returns 0 or -ENOMEM. */
+static int find_end(struct aux_loader *l, const struct aux_run *run, uint64_t at, size_t *ret)
+{
+	const size_t chunk = l->x->chunk;
+
+	for (size_t from = chunk;; from += chunk) {
+		size_t end;
+		int rc = fill(l, run, at, from + chunk + LOOKAHEAD);
+
+		if (rc < 0)
+			return rc;
+		if (from >= l->buf.len) {
+			*ret = l->buf.len;
+			return 0;
+		}
+		end = find_sync(l, from);
+		if (end == SIZE_MAX && from >= AUX_STRETCH_MAX) {
+			data_finding_add(l->x->df, DATA_DAMAGED, 0, 0,
+					 "trace without a synchronisation point in %u MB is cut "
+					 "off",
+					 AUX_STRETCH_MAX >> 20);
+			end = from;
+		}
+		if (end != SIZE_MAX) {
+			*ret = end;
+			return 0;
+		}
+	}
+}
+
+int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *ret)
+{
+	const struct aux_run *run = aux_index_run_of(l->x, chunk);
+	uint64_t at = (chunk - run->first_chunk) * l->x->chunk;
+	size_t begin, end;
+	int rc;
+
+	l->buf.len = 0;
+	rc = fill(l, run, at, l->x->chunk + LOOKAHEAD);
+	if (rc < 0 || !l->buf.len)
+		return rc < 0 ? rc : 0;
+	begin = l->whole && !at ? 0 : find_sync(l, 0);
+	if (begin == SIZE_MAX)
+		return 0;
+	rc = find_end(l, run, at, &end);
+	if (rc)
+		return rc;
+	*ret = (struct aux_stretch){
+		.data = l->buf.data + begin,
+		.len = end - begin,
+		.offset = run->offset + at + begin,
+		.cpu = run->cpu,
+		.tid = run->tid,
+		.from = run->from,
+		.to = run->to,
+	};
+	return 1;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rings and runs of recordings whose trace has gaps, is padded, repeated, or in samples. */
+#include "aux-image.h"
+#include "auxtrace/recording/index.h"
+#include "data/file/findings.h"
+#include "perfdata/feature.h"
+
+#define NONE UINT32_MAX
+
+struct fixture {
+	struct image im;
+	struct data_file *df;
+	struct aux_index x;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	aux_image_begin(&f->im);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_index_release(&f->x);
+	data_close(f->df);
+	image_release(&f->im);
+	free(f);
+	return 0;
+}
+
+static void put(struct fixture *f, uint64_t offset, size_t len)
+{
+	static const uint8_t trace[1024];
+
+	aux_image_trace(&f->im, 3, NONE, offset, trace, len);
+}
+
+static void read_index(struct fixture *f, uint64_t chunk)
+{
+	struct error err = ERROR_INIT;
+
+	image_end(&f->im);
+	f->df = image_open(&f->im);
+	assert_int_equal(aux_index_read(f->df, chunk, &f->x, &err), 0);
+}
+
+/* Checks run @i of all runs, whose ring is that of CPU 3. */
+static void assert_run(const struct fixture *f, size_t i, uint64_t offset, uint64_t len)
+{
+	assert_true(i < f->x.nr_runs);
+	assert_int_equal(f->x.runs[i].offset, offset);
+	assert_int_equal(f->x.runs[i].len, len);
+	assert_int_equal(f->x.runs[i].cpu, 3);
+	assert_false(f->x.runs[i].sampled);
+}
+
+static void a_gap_ends_a_run(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_image_aux(&f->im, 3, 8, 0, 8, 0);
+	put(f, 64, 64);
+	put(f, 0, 64); /* of another life, as the offset is 0 again */
+	put(f, 64, 8);
+	put(f, 80, 8);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_rings, 1);
+	assert_int_equal(f->x.nr_runs, 3);
+	assert_run(f, 0, 64, 64);
+	assert_run(f, 1, 0, 72);
+	assert_run(f, 2, 80, 8);
+	assert_int_equal(f->x.rings[0].nr_runs, 3);
+	assert_int_equal(f->x.setup.type, PD_AUXTRACE_UNKNOWN);
+}
+
+static void repeated_trace_and_padding_do_not_count(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_image_aux(&f->im, 3, 8, 0, 8, 0);
+	put(f, 8, 3);
+	put(f, 11, 21);
+	put(f, 16, 8);
+	put(f, 24, 40);
+	read_index(f, 16);
+	assert_int_equal(f->x.nr_runs, 1);
+	assert_run(f, 0, 8, 56);
+	assert_int_equal(f->x.nr_chunks, 4);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_ptr_equal(aux_index_run_of(&f->x, i), &f->x.runs[0]);
+}
+
+static void flags_of_aux_records_end_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_image_aux(&f->im, 3, 8, 0, 24, PERF_AUX_FLAG_TRUNCATED);
+	aux_image_aux(&f->im, 4, 8, 0, 32, PERF_AUX_FLAG_TRUNCATED);
+	put(f, 0, 32);
+	put(f, 32, 32);
+	aux_image_aux(&f->im, 3, 8, 24, 16, 0);
+	aux_image_aux(&f->im, 3, 8, 40, 16, PERF_AUX_FLAG_PARTIAL);
+	aux_image_aux(&f->im, 3, 8, 56, 8, PERF_AUX_FLAG_PARTIAL);
+	aux_image_aux(&f->im, 3, 8, 0, 16, PERF_AUX_FLAG_TRUNCATED);
+	put(f, 0, 32);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 5);
+	assert_run(f, 0, 0, 24);
+	assert_run(f, 1, 24, 32);
+	assert_run(f, 2, 56, 8);
+	assert_run(f, 3, 0, 16);
+	assert_run(f, 4, 16, 16);
+}
+
+static void each_aux_record_of_coresight_ends_a_run(void **state)
+{
+	const uint64_t priv[] = {1, 5 | (uint64_t)AUX_IMAGE_PMU << 32, 0};
+	struct fixture *f = *state;
+
+	assert_int_equal(pd_auxtrace_info_encode(&f->im.b, PD_AUXTRACE_CS_ETM, priv, 3), 0);
+	aux_image_aux(&f->im, 3, 8, 0, 16, 0);
+	aux_image_aux(&f->im, 3, 8, 16, 48, 0);
+	put(f, 0, 64);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 2);
+	assert_run(f, 0, 0, 16);
+	assert_run(f, 1, 16, 48);
+	assert_int_equal(f->x.setup.type, PD_AUXTRACE_CS_ETM);
+	assert_int_equal(f->x.setup.nr_priv, 3);
+	assert_memory_equal(f->x.setup.priv, priv, sizeof(priv));
+	assert_int_equal(f->x.setup.config, PERF_COUNT_SW_CPU_CLOCK);
+}
+
+static void put_log(struct fixture *f, uint64_t number, uint64_t position, uint64_t written)
+{
+	const struct pd_snapshot_log log = {
+		.kind = PD_SNAPSHOT_AUX_RING,
+		.number = number,
+		.aux = {.idx = 1,
+			.cpu = 3,
+			.tid = NONE,
+			.mode = PD_AUX_SNAPSHOT,
+			.first = number * 1000,
+			.last = number * 1000 + 1,
+			.position = position,
+			.written = written},
+	};
+	struct pd_snapshot_record r;
+
+	pd_snapshot_encode(&log, &r);
+	assert_int_equal(buf_append(&f->im.b, &r, r.header.size), 0);
+}
+
+static void snapshots_have_numbers_and_times(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_image_aux(&f->im, 3, 8, 0, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED);
+	put_log(f, 1, 61, 61);
+	put(f, 0, 61);
+	put_log(f, 2, 160, 60);
+	put(f, 100, 60);
+	put_log(f, 3, 200, 80);
+	put(f, 120, 80);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 2);
+	assert_run(f, 0, 0, 61);
+	assert_int_equal(f->x.runs[0].snapshot, 1);
+	assert_int_equal(f->x.runs[0].from, 1000);
+	assert_int_equal(f->x.runs[0].to, 1001);
+	assert_run(f, 1, 100, 100);
+	assert_int_equal(f->x.runs[1].snapshot, 2);
+	assert_int_equal(f->x.runs[1].from, 2000);
+	assert_int_equal(f->x.runs[1].to, 3001);
+}
+
+/* perf does not record the position of a snapshot. */
+static void snapshots_of_unknown_position_are_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	aux_image_aux(&f->im, 3, 8, 0, 64, PERF_AUX_FLAG_OVERWRITE);
+	put(f, 64, 64);
+	put(f, 32, 64);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 2);
+	assert_run(f, 0, 64, 64);
+	assert_run(f, 1, 32, 64);
+}
+
+static void samples_are_runs_in_order_of_time(void **state)
+{
+	static const uint8_t trace[64];
+	struct fixture *f = *state;
+
+	aux_image_sample(&f->im, 30, 3, 9, trace, 24);
+	aux_image_sample(&f->im, 25, NONE, 9, trace, 8);
+	aux_image_sample(&f->im, 20, 3, 8, trace, 16);
+	aux_image_sample(&f->im, 10, 3, 8, trace, 0);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_rings, 2);
+	assert_int_equal(f->x.rings[0].cpu, 3);
+	assert_int_equal(f->x.rings[0].tid, NONE);
+	assert_int_equal(f->x.rings[1].tid, 9);
+	assert_int_equal(f->x.nr_runs, 3);
+	assert_true(f->x.runs[0].sampled);
+	assert_int_equal(f->x.runs[0].len, 16);
+	assert_int_equal(f->x.runs[0].to, 20);
+	assert_int_equal(f->x.runs[0].tid, 8);
+	assert_int_equal(f->x.runs[1].offset, 16);
+	assert_int_equal(f->x.runs[1].len, 24);
+	assert_int_equal(f->x.runs[1].to, 30);
+	assert_int_equal(f->x.runs[1].tid, 9);
+	assert_int_equal(f->x.runs[2].offset, 0);
+	assert_int_equal(f->x.runs[2].cpu, NONE);
+}
+
+/* Puts a table of features behind the records, with PMU_MAPPINGS alone. */
+static void put_mappings(struct image *im, const char *name)
+{
+	char text[32];
+	const struct pd_pmu_mappings m = {
+		.pmus = (struct pd_pmu_mapping[]){{.type = AUX_IMAGE_PMU, .name = text}}, .nr = 1};
+	size_t at = im->b.len;
+
+	snprintf(text, sizeof(text), "%s", name);
+	image_end(im);
+	image_u64(im, at + 16);
+	image_u64(im, 0);
+	assert_int_equal(pd_feature_pmu_mappings_encode(&im->b, &m), 0);
+	image_set64(im, at + 8, im->b.len - at - 16);
+	image_set64(im, offsetof(struct pd_header, features), 1ull << HEADER_PMU_MAPPINGS);
+}
+
+static void the_test_pmu_is_known_by_name(void **state)
+{
+	const struct pd_time_conv conv = {.time_shift = 3, .time_mult = 5, .time_zero = 7};
+	struct error err = ERROR_INIT;
+	struct fixture *f = *state;
+
+	put(f, 0, 8);
+	assert_int_equal(pd_time_conv_encode(&f->im.b, &conv), 0);
+	put_mappings(&f->im, "auxsim");
+	f->df = image_open(&f->im);
+	assert_int_equal(aux_index_read(f->df, 0, &f->x, &err), 0);
+	assert_int_equal(f->x.setup.type, AUX_SETUP_TESTPMU);
+	assert_true(f->x.setup.user && f->x.setup.kernel);
+	assert_non_null(f->x.setup.time_conv);
+	assert_int_equal(f->x.setup.time_conv->time_mult, 5);
+}
+
+static void damaged_records_are_findings(void **state)
+{
+	struct fixture *f = *state;
+	size_t at, findings;
+
+	put(f, UINT64_MAX - 3, 8);
+	at = f->im.b.len;
+	put(f, 8, 8);
+	image_set64(&f->im, at + 8, UINT64_MAX - 7); /* its size */
+	read_index(f, 0);
+	data_findings(f->df, &findings);
+	assert_int_equal(findings, 2);
+	assert_int_equal(f->x.nr_runs, 1);
+	assert_run(f, 0, 8, 8);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_gap_ends_a_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(repeated_trace_and_padding_do_not_count, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(flags_of_aux_records_end_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_aux_record_of_coresight_ends_a_run, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(snapshots_have_numbers_and_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(snapshots_of_unknown_position_are_runs, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(samples_are_runs_in_order_of_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_test_pmu_is_known_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(damaged_records_are_findings, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
