@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Hands errors of the floors below to the library's users. Any thread.
- */
+/* Converts errors of the floors below to struct ringtail_error. Any thread. */
 #ifndef RINGTAIL_API_ERROR_H
 #define RINGTAIL_API_ERROR_H
 

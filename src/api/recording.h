@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An opened recording of the library's user: a trace, prepared when the first walk needs it.
+ * An opened recording: a struct trace, prepared when the first walk needs it.
  *
  * Any thread may call these functions.
  */

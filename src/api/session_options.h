@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes the options of a recording from those of the library's user. Any thread.
- */
+/* Converts the library's options of a recording to struct record_opts. Any thread. */
 #ifndef RINGTAIL_API_SESSION_OPTIONS_H
 #define RINGTAIL_API_SESSION_OPTIONS_H
 

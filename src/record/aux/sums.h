@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums over the AUX areas of a recording, for its last lines and the end of its output.
+ * Sums over the AUX areas of a recording, for its last messages and the end of its output.
  *
  * Threads: the main thread's, when readers and writers have ended. Sizes in bytes.
  */

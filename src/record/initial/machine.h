@@ -41,10 +41,10 @@ int machine_features(struct feature_set *set, const struct pd_evlist *list, int 
  */
 int machine_tracing_data(struct feature_set *set, const struct pd_evlist *list, struct error *err);
 
-/* Build-id of the running kernel from /sys/kernel/notes. Returns its size in bytes, or 0. */
+/* Reads the running kernel's build-id from /sys/kernel/notes. Returns its size in bytes, or 0. */
 size_t machine_kernel_build_id(uint8_t ret[PD_BUILD_ID_MAX]);
 
-/* Build-id of an ELF file (its GNU note), libelf. Returns its size in bytes, or 0. */
+/* Reads the build-id of an ELF file (its GNU note) with libelf. Returns its size in bytes, or 0. */
 size_t machine_file_build_id(const char *path, uint8_t ret[PD_BUILD_ID_MAX]);
 
 #endif

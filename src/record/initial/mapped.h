@@ -2,7 +2,7 @@
 /*
  * Decodes the file of an MMAP or MMAP2 record, and counts how often a file was mapped.
  *
- * Threads: one uses a filter; the other functions are for any.
+ * Threads: one uses a filter; any may call the other functions.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_MAPPED_H
 #define RINGTAIL_RECORD_INITIAL_MAPPED_H

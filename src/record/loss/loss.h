@@ -4,14 +4,14 @@
  *
  * The kernel counts each record that finds no room in a ring twice (kernel/events/ring_buffer.c,
  * __perf_output_begin()):
- *  - for the ring: the next record that finds room is preceded by a PERF_RECORD_LOST with the
- *    count, and with the id of that later event;
+ *  - for the ring: before the next record that finds room the kernel writes a PERF_RECORD_LOST with
+ *    the count, and with the id of that later event;
  *  - for the event that lost it (if inherited, the opened one): read(2) returns the count with
  *    PERF_FORMAT_LOST, since Linux 6.0.
- * The second count is exact by event, and includes losses after the last record. So the
- * recorder uses it alone where it exists, and the sum of LOST records where it does not. The
- * kernel's PERF_RECORD_LOST_SAMPLES counts what a PMU dropped before there was a record. Neither
- * count includes it, so it is always added.
+ * The second count is exact by event, and includes losses after the last record. So the recorder
+ * uses it alone where it exists, and the sum of LOST records where it does not. The kernel's
+ * PERF_RECORD_LOST_SAMPLES counts samples that a PMU dropped before the kernel made records of
+ * them. Neither count includes these, so the recorder always adds them.
  *
  * Ownership: the caller owns a struct loss; all zero is empty; loss_release() frees what it holds.
  * Threads: one uses a struct loss.

@@ -36,10 +36,10 @@ bool frequency_can(const struct frequency *f, unsigned int index);
 /* Returns the frequency of event @index now. */
 uint64_t frequency_of(const struct frequency *f, unsigned int index);
 
-/* Returns the highest frequency asked for of the events that can be changed, or 0 without any. */
+/* Returns the highest requested frequency of the events that can be changed; 0: there are none. */
 uint64_t frequency_most(const struct frequency *f);
 
-/* Sets all to @share of the frequency asked for, at least 1 Hz. frequency_changed() is due. */
+/* Sets all to @share of the requested frequency, at least 1 Hz. frequency_changed() is due. */
 void frequency_set(struct frequency *f, double share);
 
 /* Samples of @time (ns, the events' clock) and later have the frequencies of frequency_set(). */

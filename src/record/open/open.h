@@ -6,7 +6,7 @@
  * are events whose samples are kept, events in overwrite rings, and the dummy.
  *
  * The dummy runs, with its rings mapped, before any other event is opened, and is disabled last. So
- * the recording has FORK, COMM and maps of every task with samples, also of children born
+ * the recording has FORK, COMM and maps of every task with samples, also of children that start
  * meanwhile.
  *
  * When the kernel refuses an event, the plan changes (record/open/fallback.h), with a message.
@@ -63,8 +63,8 @@ struct opened {
 };
 
 /*
- * Maps the ids of @fds, as the output has them, to indices in @fds. Modules keep what they know of
- * each descriptor in an array beside. Returns 0 with *@ret to be released, or -ENOMEM.
+ * Maps the ids of @fds, as the output has them, to indices in @fds. Modules keep their own data of
+ * each descriptor in an array with these indices. Returns 0 with *@ret to be released, or -ENOMEM.
  */
 int open_fds_by_id(const struct open_fd *fds, size_t nr, struct id_table *ret);
 

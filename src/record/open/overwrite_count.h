@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts what was overwritten in overwrite rings (--overwrite). It is not lost: the user asked so.
+ * Counts what was overwritten in overwrite rings (--overwrite). That is no loss, because the user
+ * asked for it.
  *
  * Bytes come from the heads of the rings (ring/backward.h). Samples are exact for an event whose
  * every count is a sample: the counter, less the samples drained, less those lost while their ring

@@ -10,7 +10,7 @@
  *
  * An idle CPU may have no ticks for seconds. A clock is then throttled at any frequency, because
  * all its interrupts count for one tick (__perf_event_account_interrupt()). No task runs meanwhile,
- * so these are counted apart.
+ * so this module counts these apart.
  *
  * Threads: any may count and read; a lock guards the counts. Times are in ns.
  */
@@ -54,8 +54,8 @@ struct throttle_stats_figures {
 void throttle_stats_figures(struct throttle_stats *t, struct throttle_stats_figures *ret);
 
 /*
- * Prints the counts and what helps. @max_rate: kernel.perf_event_max_sample_rate now. Throttling on
- * idle CPUs, or of less than a millisecond in all, is a MESSAGE_DETAIL.
+ * Sends the counts, and advice, as messages. @max_rate: kernel.perf_event_max_sample_rate now.
+ * Throttling on idle CPUs, or of less than a millisecond in all, is a MESSAGE_DETAIL.
  */
 void throttle_stats_say(struct throttle_stats *t, const struct plan *plan, uint64_t max_rate,
 			const struct messages *messages);

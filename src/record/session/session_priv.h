@@ -26,8 +26,7 @@ struct session {
 	struct limits limits;
 	struct plan *plan;
 	struct opened *opened;
-	struct buildid_reader
-		*buildid_reader; /* NULL: build-ids are not wanted, or read only at the end */
+	struct buildid_reader *buildid_reader; /* NULL: none wanted, or all read at the end */
 	struct hotplug hotplug;
 	struct renumber *renumber; /* of events that were opened again; NULL: none can be */
 	struct session_triggers triggers;

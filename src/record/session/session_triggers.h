@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that a recording watches without recording it.
+ * Watches for rotations by events (--switch-output-event) and for triggers (--trigger).
  *
- * Events that rotate the output (--switch-output-event), and triggers of snapshots (--trigger).
+ * It does not record the events that it watches.
  *
  * The main thread's. An all-zero struct watches nothing.
  */
@@ -18,17 +18,20 @@ struct session_triggers {
 };
 
 /*
- * Opens what @opts say. Returns 0 or a negative errno with @err filled; call
+ * Opens the events and triggers of @opts. Returns 0 or a negative errno with @err filled; call
  * session_triggers_release() in both cases.
  */
 int session_triggers_open(struct session_triggers *st, const struct trigger_opts *opts,
 			  const struct trigger_place *place, struct error *err);
 void session_triggers_release(struct session_triggers *st);
 
-/* From now on. Returns 0 or a negative errno with @err filled. */
+/* Starts to watch. Returns 0 or a negative errno with @err filled. */
 int session_triggers_start(struct session_triggers *st, struct error *err);
 
-/* The events of @cpu were taken away: opens all again. As revive_cpu(); the first error of any. */
+/*
+ * Opens all events of @cpu again, which the kernel has removed. Returns as revive_cpu(); of several
+ * errors the first.
+ */
 int session_triggers_revive(struct session_triggers *st, int cpu);
 
 /* How many descriptors there are, and their entries, which are to be behind all others. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A limit: at most N in any stretch of time, wherever the stretch begins.
+ * A rate limit: at most N in any period of a given length.
  *
  * Times are ns of any clock that does not go back. One thread.
  */
@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 struct rate {
-	uint64_t *times; /* of the last @limit that were allowed; the oldest at @at */
+	uint64_t *times; /* of the newest @limit; the oldest is at @at */
 	size_t limit, nr, at;
 	uint64_t stretch;
 };
 
-/* @limit 0: each is allowed. Returns 0 or -ENOMEM. */
+/* @limit 0: allows all. @stretch: length of the period, ns. Returns 0 or -ENOMEM. */
 int rate_init(struct rate *r, size_t limit, uint64_t stretch);
-void rate_release(struct rate *r); /* accepts one that is all zero */
+void rate_release(struct rate *r); /* accepts an all-zero struct */
 
-/* Whether one more at @now is allowed; if so, it counts. */
+/* Returns whether the limit allows one more at @now, and if so, counts it. */
 bool rate_allows(struct rate *r, uint64_t now);
 
 #endif

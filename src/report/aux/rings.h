@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures of the AUX rings of a recording, and of what each snapshot took of them.
+ * Figures of the AUX rings of a recording, and of the trace that each snapshot took of them.
  *
- * One walk over the records counts them; the recorder's log adds what no record shows. Owns its
- * memory. One thread.
+ * One walk over the records counts them. The recorder's log adds figures that no record shows. Owns
+ * its memory. One thread.
  */
 #ifndef RINGTAIL_REPORT_AUX_RINGS_H
 #define RINGTAIL_REPORT_AUX_RINGS_H
@@ -21,7 +21,7 @@ struct aux_ring_figures {
 	uint64_t restarts; /* of its events by the recorder */
 };
 
-/* What a snapshot took of a ring. */
+/* The trace that a snapshot took of a ring. */
 struct aux_take {
 	uint64_t number;
 	struct pd_aux_ring ring;

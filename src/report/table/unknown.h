@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples without a symbol, and callers where nothing was mapped: doubts about a report.
+ * Counts samples without a symbol, and callers where nothing was mapped.
  *
  * One thread uses an object; unknown_merge() adds them up.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What carries out the writes of a struct aio (aio.h), one write(2) each. Also the seam for tests:
- * an engine of theirs completes in the order and with the results that they choose.
+ * An engine performs the writes of a struct aio (aio.h), one write(2) each. A test may bring its
+ * own, which completes writes in any order and with any results.
  */
 #ifndef RINGTAIL_SYS_IO_AIO_ENGINE_H
 #define RINGTAIL_SYS_IO_AIO_ENGINE_H
@@ -20,11 +20,11 @@ struct aio_engine {
 	/* Prepares for writes in the slots 0 … @depth - 1. 0 with *@ret set, or a negative errno.
 	 */
 	int (*open)(void *arg, unsigned int depth, void **ret);
-	/* Begins one in a free slot. Returns 0, or a negative errno that is the write's end. */
+	/* Begins a write in a free slot. Returns 0, or a negative errno that is the write's end. */
 	int (*start)(void *engine, unsigned int slot, const struct aio_part *part);
 	/*
-	 * Returns 1 with a slot, now free, and what its write(2) came to: bytes or a negative
-	 * errno. 0: none has ended yet; with @wait only after a signal. Negative: broken.
+	 * Returns 1 with a slot, now free, and the result of its write(2): bytes or a negative
+	 * errno. Returns 0 if none has ended yet; with @wait only after a signal. Negative: broken.
 	 */
 	int (*collect)(void *engine, bool wait, unsigned int *ret_slot, ssize_t *ret_result);
 	/* Frees it; nothing is in flight, unless it is broken. */
