@@ -75,7 +75,7 @@ static const struct argp_option options[] = {
 	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
 	 "drained then", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
-	 "Compress with zstd, level 1 (default) to 22; lower while rings fill", 0},
+	 "Compress with zstd, level 1 (default) to 22; a lower level while rings fill", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
 	 "Flush the file this often: 500ms, 2s (default 1s)", 0},
 
