@@ -52,7 +52,7 @@ static void end(struct rotating *t)
 /* As begin(), with workers that run. */
 static void begin_running(struct rotating *t, struct made *m)
 {
-	const struct reader_opts readers = {0};
+	const struct reader_opts readers = {.buffer_memory = FIFO_MIN};
 	struct error err = ERROR_INIT;
 
 	m->opts.output.rotation.enabled = true;
