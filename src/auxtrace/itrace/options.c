@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/itrace/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_PERIOD 100000 /* ns */
+
+void itrace_opts_all(struct itrace_opts *ret)
+{
+	*ret = (struct itrace_opts){
+		.instructions = true,
+		.branches = true,
+		.transactions = true,
+		.ptwrite = true,
+		.power = true,
+		.errors = true,
+		.l1 = true,
+		.llc = true,
+		.tlb = true,
+		.remote = true,
+		.memory = true,
+		.period = DEFAULT_PERIOD,
+	};
+}
+
+/* Reads a number, if there is one at *@p. Returns 0 or -EINVAL. */
+static int take_number(const char **p, uint64_t *ret)
+{
+	char *end;
+
+	if (**p < '0' || **p > '9')
+		return 0;
+	errno = 0;
+	*ret = strtoull(*p, &end, 10);
+	*p = end;
+	return errno ? -EINVAL : 0;
+}
+
+static bool take_unit(const char **p, const char *unit)
+{
+	if (strncmp(*p, unit, strlen(unit)) != 0)
+		return false;
+	*p += strlen(unit);
+	return true;
+}
+
+/* Reads what may follow an i. */
+static int take_period(const char **p, struct itrace_opts *o, struct error *err)
+{
+	const char *begin = *p;
+	uint64_t factor = 1;
+
+	o->unit = ITRACE_NS;
+	o->period = DEFAULT_PERIOD;
+	if (take_number(p, &o->period))
+		return error_set(err, -EINVAL, "the period of '%s' is too large", begin - 1);
+	if (*p == begin)
+		return 0;
+	if (take_unit(p, "ms"))
+		factor = 1000000;
+	else if (take_unit(p, "us"))
+		factor = 1000;
+	else if (take_unit(p, "ns"))
+		factor = 1;
+	else if (**p == 't')
+		return error_set(err, -EINVAL,
+				 "periods in ticks are not supported: use ns, us, ms or i");
+	else if (take_unit(p, "i"))
+		o->unit = ITRACE_INSNS;
+	if (__builtin_mul_overflow(o->period, factor, &o->period))
+		return error_set(err, -EINVAL, "the period of '%s' is too large", begin - 1);
+	if (!o->period && o->unit == ITRACE_INSNS)
+		o->period = 1;
+	return 0;
+}
+
+/* The members that a letter sets. */
+static bool *member(struct itrace_opts *o, char letter)
+{
+	switch (letter) {
+	case 'b': return &o->branches;
+	case 'c': return &o->calls;
+	case 'r': return &o->returns;
+	case 'x': return &o->transactions;
+	case 'w': return &o->ptwrite;
+	case 'p': return &o->power;
+	case 'e': return &o->errors;
+	case 'f': return &o->l1;
+	case 'm': return &o->llc;
+	case 't': return &o->tlb;
+	case 'a': return &o->remote;
+	case 'M': return &o->memory;
+	default: return NULL;
+	}
+}
+
+static int take_letter(const char **p, struct itrace_opts *o, struct error *err)
+{
+	char letter = *(*p)++;
+	bool *flag = member(o, letter);
+
+	if (flag) {
+		*flag = true;
+		return 0;
+	}
+	switch (letter) {
+	case ',':
+	case ' ': return 0;
+	case 'i': o->instructions = true; return take_period(p, o, err);
+	case 's':
+		if (take_number(p, &o->skip) < 0)
+			return error_set(err, -EINVAL, "the number of s is too large");
+		return 0;
+	case 'g':
+	case 'G':
+	case 'l':
+	case 'L':
+		return error_set(err, -EINVAL,
+				 "'%c': call chains and branch stacks are not made of a trace yet",
+				 letter);
+	default:
+		return error_set(
+			err, -EINVAL,
+			"'%c' is none of the letters i, b, c, r, x, w, p, e, s, f, m, t, a and M",
+			letter);
+	}
+}
+
+int itrace_opts_parse(const char *text, struct itrace_opts *ret, struct error *err)
+{
+	int rc = 0;
+
+	if (!*text) {
+		itrace_opts_all(ret);
+		return 0;
+	}
+	*ret = (struct itrace_opts){0};
+	while (!rc && *text)
+		rc = take_letter(&text, ret, err);
+	return rc;
+}

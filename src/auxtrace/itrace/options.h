@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The option --itrace: which samples are made of a hardware trace.
+ *
+ * Source: tools/perf/Documentation/itrace.txt. Pure: any thread.
+ */
+#ifndef RINGTAIL_AUXTRACE_ITRACE_OPTIONS_H
+#define RINGTAIL_AUXTRACE_ITRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum itrace_unit {
+	ITRACE_NS,
+	ITRACE_INSNS,
+};
+
+/* All zero: nothing is made. */
+struct itrace_opts {
+	bool instructions, branches, calls, returns, transactions, ptwrite, power, errors;
+	bool l1, llc, tlb, remote, memory; /* of SPE */
+	enum itrace_unit unit;		   /* of @period, between two samples of instructions */
+	uint64_t period;
+	uint64_t skip; /* samples to leave out at the beginning of the trace, errors not counted */
+};
+
+/* perf's default: all that a trace may hold. */
+void itrace_opts_all(struct itrace_opts *ret);
+
+/*
+ * Parses the letters of --itrace; "" is itrace_opts_all(). Returns 0, or -EINVAL with @err naming
+ * what is wrong.
+ */
+int itrace_opts_parse(const char *text, struct itrace_opts *ret, struct error *err);
+
+#endif

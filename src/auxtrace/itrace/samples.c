@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/itrace/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[ITRACE_KINDS] = {
+	[ITRACE_BRANCHES] = "branches",
+	[ITRACE_INSTRUCTIONS] = "instructions",
+	[ITRACE_TRANSACTIONS] = "transactions",
+	[ITRACE_PTWRITE] = "ptwrite",
+	[ITRACE_POWER] = "power",
+	[ITRACE_L1_ACCESS] = "l1d-access",
+	[ITRACE_L1_MISS] = "l1d-miss",
+	[ITRACE_LLC_ACCESS] = "llc-access",
+	[ITRACE_LLC_MISS] = "llc-miss",
+	[ITRACE_TLB_ACCESS] = "tlb-access",
+	[ITRACE_TLB_MISS] = "tlb-miss",
+	[ITRACE_BRANCH_MISS] = "branch-miss",
+	[ITRACE_REMOTE] = "remote-access",
+	[ITRACE_MEMORY] = "memory",
+	[ITRACE_ERRORS] = "errors",
+};
+
+const char *itrace_kind_name(enum itrace_kind kind)
+{
+	return kind_names[kind];
+}
+
+bool itrace_wants(const struct itrace_opts *o, enum itrace_kind kind)
+{
+	switch (kind) {
+	case ITRACE_BRANCHES: return o->branches || o->calls || o->returns;
+	case ITRACE_INSTRUCTIONS: return o->instructions;
+	case ITRACE_TRANSACTIONS: return o->transactions;
+	case ITRACE_PTWRITE: return o->ptwrite;
+	case ITRACE_POWER: return o->power;
+	case ITRACE_L1_ACCESS:
+	case ITRACE_L1_MISS: return o->l1;
+	case ITRACE_LLC_ACCESS:
+	case ITRACE_LLC_MISS: return o->llc;
+	case ITRACE_TLB_ACCESS:
+	case ITRACE_TLB_MISS: return o->tlb;
+	case ITRACE_BRANCH_MISS: return o->branches;
+	case ITRACE_REMOTE: return o->remote;
+	case ITRACE_MEMORY: return o->memory;
+	case ITRACE_ERRORS: return o->errors;
+	case ITRACE_KINDS: break;
+	}
+	return false;
+}
+
+void itrace_list_clear(struct itrace_list *list)
+{
+	list->nr = 0;
+	list->texts.len = 0;
+}
+
+void itrace_list_release(struct itrace_list *list)
+{
+	free(list->samples);
+	buf_release(&list->texts);
+	*list = (struct itrace_list){0};
+}
+
+/* --- samples of a stretch ------------------------------------------------------------------------
+ */
+
+struct itrace_run {
+	const struct itrace_opts *opts;
+	const struct aux_stretch *stretch;
+	struct itrace_list *list;
+	uint64_t insns;	 /* since the last sample of instructions */
+	uint64_t sample; /* time of the next one, if their period is a time; 0: the first */
+};
+
+static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e,
+	       uint64_t period)
+{
+	struct itrace_list *list = s->list;
+	struct itrace_sample *to;
+
+	if (array_grow(&list->samples, &list->cap, list->nr + 1, sizeof(*list->samples)))
+		return -ENOMEM;
+	to = &list->samples[list->nr];
+	*to = (struct itrace_sample){
+		.kind = kind,
+		.cpumode = e->task.cpumode,
+		.insn_len = e->insn_len,
+		.flags = e->flags,
+		.pid = e->task.pid,
+		.tid = e->task.tid,
+		.cpu = s->stretch->cpu,
+		.time = e->time,
+		.ip = e->ip,
+		.addr = e->to,
+		.period = period,
+		.offset = e->offset,
+		.value = e->value,
+		.text = ITRACE_NO_TEXT,
+	};
+	memcpy(to->insn, e->insn, sizeof(to->insn));
+	list->nr++;
+	return 0;
+}
+
+static int add_text(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e)
+{
+	size_t at = s->list->texts.len;
+	int rc = buf_append(&s->list->texts, e->text, strnlen(e->text, sizeof(e->text) - 1) + 1);
+
+	if (!rc)
+		rc = add(s, kind, e, 1);
+	if (!rc)
+		s->list->samples[s->list->nr - 1].text = at;
+	return rc;
+}
+
+/* Which branches perf shows for the letters c and r. */
+#define CALLS	(AUX_CALL | AUX_ASYNC | AUX_TRACE_END)
+#define RETURNS (AUX_RETURN | AUX_TRACE_BEGIN)
+
+static int take_branch(struct itrace_run *s, const struct aux_event *e)
+{
+	const struct itrace_opts *o = s->opts;
+	int rc = 0;
+
+	if (o->transactions && e->flags & AUX_TX_ABORT)
+		rc = add(s, ITRACE_TRANSACTIONS, e, 1);
+	if (!rc &&
+	    (o->branches || (o->calls && e->flags & CALLS) || (o->returns && e->flags & RETURNS)))
+		rc = add(s, ITRACE_BRANCHES, e, 1);
+	return rc;
+}
+
+/* Instructions were executed, from e->ip on. */
+static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t nr)
+{
+	const struct itrace_opts *o = s->opts;
+	bool due;
+	int rc;
+
+	s->insns += nr;
+	if (o->unit == ITRACE_INSNS)
+		due = s->insns >= o->period;
+	else
+		due = !o->period || (e->time && e->time >= s->sample);
+	if (!o->instructions || !due)
+		return 0;
+	rc = add(s, ITRACE_INSTRUCTIONS, e, s->insns);
+	s->insns = 0;
+	/* Boundaries lie at multiples of the period, wherever a stretch begins. */
+	if (o->unit == ITRACE_NS && o->period)
+		s->sample = (e->time / o->period + 1) * o->period;
+	return rc;
+}
+
+/* Bits of the events packet of SPE. Source: Arm ARM, Statistical Profiling Extension. */
+static const struct {
+	enum itrace_kind kind;
+	uint64_t bit;
+} spe_kinds[] = {
+	{ITRACE_L1_MISS, 1u << 3},     {ITRACE_L1_ACCESS, 1u << 2}, {ITRACE_LLC_MISS, 1u << 9},
+	{ITRACE_LLC_ACCESS, 1u << 8},  {ITRACE_TLB_MISS, 1u << 5},  {ITRACE_TLB_ACCESS, 1u << 4},
+	{ITRACE_BRANCH_MISS, 1u << 7}, {ITRACE_REMOTE, 1u << 10},
+};
+
+static int add_operation(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e)
+{
+	const struct aux_op *op = &e->sample;
+	struct itrace_sample *added;
+	int rc;
+
+	if (!itrace_wants(s->opts, kind))
+		return 0;
+	rc = add(s, kind, e, 1);
+	if (rc)
+		return rc;
+	added = &s->list->samples[s->list->nr - 1];
+	added->addr = op->virt ? op->virt : e->to;
+	added->phys = op->phys;
+	added->weight = op->latency;
+	return 0;
+}
+
+static int take_operation(struct itrace_run *s, const struct aux_event *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(spe_kinds) / sizeof(spe_kinds[0]); i++)
+		if (e->sample.events & spe_kinds[i].bit)
+			rc = add_operation(s, spe_kinds[i].kind, e);
+	if (!rc && e->sample.virt)
+		rc = add_operation(s, ITRACE_MEMORY, e);
+	return rc ? rc : take_insns(s, e, 1);
+}
+
+static int take(struct itrace_run *s, const struct aux_event *e)
+{
+	const struct itrace_opts *o = s->opts;
+
+	switch (e->kind) {
+	case AUX_EVENT_BRANCH: return take_branch(s, e);
+	case AUX_EVENT_INSN: return take_insns(s, e, 1);
+	case AUX_EVENT_BLOCK: return take_insns(s, e, e->insns);
+	case AUX_EVENT_PTWRITE: return o->ptwrite ? add(s, ITRACE_PTWRITE, e, 1) : 0;
+	case AUX_EVENT_POWER: return o->power ? add_text(s, ITRACE_POWER, e) : 0;
+	case AUX_EVENT_SAMPLE: return take_operation(s, e);
+	case AUX_EVENT_LOST:
+	case AUX_EVENT_ERROR: return o->errors ? add_text(s, ITRACE_ERRORS, e) : 0;
+	case AUX_EVENT_RECORD:
+	case AUX_EVENTS: break;
+	}
+	return 0;
+}
+
+static unsigned int wanted(const struct itrace_opts *o)
+{
+	unsigned int want = 0;
+
+	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions)
+		want |= AUX_WANT_BRANCHES;
+	if (o->instructions && o->unit == ITRACE_INSNS)
+		want |= AUX_WANT_INSNS;
+	else if (o->instructions)
+		want |= AUX_WANT_BLOCKS;
+	if (o->ptwrite || o->power)
+		want |= AUX_WANT_OTHERS;
+	return want;
+}
+
+int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
+		  const struct aux_setup *setup, const struct aux_stretch *stretch,
+		  const struct aux_code *code, struct itrace_list *list)
+{
+	struct itrace_run s = {.opts = opts, .stretch = stretch, .list = list};
+	struct aux_decoder *d = NULL;
+	struct aux_event e;
+	int rc = ops->begin(setup, stretch, code, wanted(opts), &d);
+
+	while (!rc && (rc = ops->next(d, &e)) > 0)
+		rc = take(&s, &e);
+	ops->end(d);
+	return rc;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples of events that a made-up decoder gives out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "auxtrace/itrace/samples.h"
+
+/* The decoder: its trace is an array of events. */
+struct aux_decoder {
+	const struct aux_event *next, *end;
+	unsigned int want;
+};
+
+static struct aux_decoder decoder;
+
+static int begin(const struct aux_setup *setup, const struct aux_stretch *stretch,
+		 const struct aux_code *code, unsigned int want, struct aux_decoder **ret)
+{
+	decoder.next = (const void *)stretch->data;
+	decoder.end = decoder.next + stretch->len / sizeof(*decoder.next);
+	decoder.want = want;
+	*ret = &decoder;
+	return stretch->len ? 0 : -ENOTSUP;
+}
+
+static int next(struct aux_decoder *d, struct aux_event *ret)
+{
+	if (d->next == d->end)
+		return 0;
+	*ret = *d->next++;
+	return 1;
+}
+
+static void end(struct aux_decoder *d)
+{
+}
+
+static const struct aux_decoder_ops ops = {
+	.name = "made up", .begin = begin, .next = next, .end = end};
+
+static int run(const char *letters, const struct aux_event *events, size_t nr,
+	       struct itrace_list *list)
+{
+	struct aux_stretch stretch = {
+		.data = (const void *)events, .len = nr * sizeof(*events), .cpu = 3};
+	struct error err = ERROR_INIT;
+	struct itrace_opts o;
+
+	assert_int_equal(itrace_opts_parse(letters, &o, &err), 0);
+	return itrace_decode(&o, &ops, NULL, &stretch, NULL, list);
+}
+
+static void check(const char *letters, const struct aux_event *events, size_t nr,
+		  const enum itrace_kind *kinds, size_t nr_kinds)
+{
+	struct itrace_list list = {0};
+
+	assert_int_equal(run(letters, events, nr, &list), 0);
+	assert_int_equal(list.nr, nr_kinds);
+	for (size_t i = 0; i < nr_kinds; i++)
+		assert_int_equal(list.samples[i].kind, kinds[i]);
+	itrace_list_release(&list);
+}
+
+#define CHECK(letters, events, ...)                                               \
+	do {                                                                      \
+		const enum itrace_kind kinds[] = {__VA_ARGS__};                   \
+		check(letters, events, sizeof(events) / sizeof(events[0]), kinds, \
+		      sizeof(kinds) / sizeof(kinds[0]));                          \
+	} while (0)
+
+static void test_branches(void **state)
+{
+	static const struct aux_event events[] = {
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_TRACE_BEGIN, .to = 1},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_CALL, .ip = 1, .to = 2},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_RETURN, .ip = 2, .to = 1},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_CONDITIONAL, .ip = 1, .to = 4},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_TX_ABORT, .ip = 4, .to = 5},
+	};
+	struct itrace_list list = {0};
+
+	(void)state;
+	CHECK("c", events, ITRACE_BRANCHES);
+	CHECK("r", events, ITRACE_BRANCHES, ITRACE_BRANCHES);
+	CHECK("b", events, ITRACE_BRANCHES, ITRACE_BRANCHES, ITRACE_BRANCHES, ITRACE_BRANCHES,
+	      ITRACE_BRANCHES);
+	CHECK("x", events, ITRACE_TRANSACTIONS);
+	assert_int_equal(decoder.want, AUX_WANT_BRANCHES);
+	assert_int_equal(run("c", events, 5, &list), 0);
+	assert_int_equal(list.samples[0].ip, 1);
+	assert_int_equal(list.samples[0].addr, 2);
+	assert_int_equal(list.samples[0].cpu, 3);
+	assert_int_equal(list.samples[0].flags, AUX_BRANCH | AUX_CALL);
+	itrace_list_release(&list);
+}
+
+static void test_instructions_by_number(void **state)
+{
+	struct aux_event events[10];
+	struct itrace_list list = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++)
+		events[i] = (struct aux_event){.kind = AUX_EVENT_INSN, .ip = i};
+	assert_int_equal(run("i3i", events, 10, &list), 0);
+	assert_int_equal(decoder.want, AUX_WANT_INSNS);
+	assert_int_equal(list.nr, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(list.samples[i].ip, 3 * i + 2);
+		assert_int_equal(list.samples[i].period, 3);
+	}
+	itrace_list_release(&list);
+}
+
+static void test_instructions_by_time(void **state)
+{
+	static const uint64_t times[] = {1005, 1006, 1011, 1029, 1030};
+	static const uint64_t periods[] = {10, 20, 10, 10}; /* the second is in the same 10 ns */
+	struct aux_event events[5];
+	struct itrace_list list = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		events[i] =
+			(struct aux_event){.kind = AUX_EVENT_BLOCK, .insns = 10, .time = times[i]};
+	assert_int_equal(run("i10ns", events, 5, &list), 0);
+	assert_int_equal(decoder.want, AUX_WANT_BLOCKS);
+	assert_int_equal(list.nr, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(list.samples[i].period, periods[i]);
+	itrace_list_release(&list);
+}
+
+static void test_others(void **state)
+{
+	static const struct aux_event events[] = {
+		{.kind = AUX_EVENT_ERROR, .ip = 7, .text = "no code"},
+		{.kind = AUX_EVENT_POWER, .text = "cbr 20"},
+		{.kind = AUX_EVENT_PTWRITE, .value = 99},
+		{.kind = AUX_EVENT_LOST, .text = "overflow"},
+	};
+	struct itrace_list list = {0};
+
+	(void)state;
+	CHECK("e", events, ITRACE_ERRORS, ITRACE_ERRORS);
+	CHECK("w", events, ITRACE_PTWRITE);
+	assert_int_equal(run("ep", events, 4, &list), 0);
+	assert_int_equal(list.nr, 3);
+	assert_string_equal((char *)list.texts.data + list.samples[0].text, "no code");
+	assert_string_equal((char *)list.texts.data + list.samples[1].text, "cbr 20");
+	assert_string_equal((char *)list.texts.data + list.samples[2].text, "overflow");
+	itrace_list_release(&list);
+}
+
+static void test_operations(void **state)
+{
+	static const struct aux_event events[] = {
+		{.kind = AUX_EVENT_SAMPLE,
+		 .ip = 5,
+		 .sample = {.events = 1u << 2 | 1u << 3 | 1u << 5, .virt = 77, .latency = 8}},
+		{.kind = AUX_EVENT_SAMPLE, .ip = 6, .sample = {.events = 1u << 7}},
+	};
+	struct itrace_list list = {0};
+
+	(void)state;
+	CHECK("f", events, ITRACE_L1_MISS, ITRACE_L1_ACCESS);
+	CHECK("t", events, ITRACE_TLB_MISS);
+	CHECK("M", events, ITRACE_MEMORY);
+	CHECK("b", events, ITRACE_BRANCH_MISS);
+	assert_int_equal(run("M", events, 2, &list), 0);
+	assert_int_equal(list.samples[0].addr, 77);
+	assert_int_equal(list.samples[0].weight, 8);
+	itrace_list_release(&list);
+}
+
+static void test_unknown_trace(void **state)
+{
+	struct itrace_list list = {0};
+
+	(void)state;
+	assert_int_equal(run("b", NULL, 0, &list), -ENOTSUP);
+	itrace_list_release(&list);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_instructions_by_number),
+		cmocka_unit_test(test_instructions_by_time),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_unknown_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
