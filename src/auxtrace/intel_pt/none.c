@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/intel_pt/intel_pt.h"
+
+#include <errno.h>
+
+static size_t none_sync(const struct aux_setup *setup, const uint8_t *data, size_t len, size_t from)
+{
+	return len;
+}
+
+static bool none_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
+			    uint64_t *ret)
+{
+	return false;
+}
+
+static int none_packets(const struct aux_setup *setup, const struct aux_stretch *stretch,
+			struct aux_decoder **ret)
+{
+	return -ENOTSUP;
+}
+
+static int none_packet_next(struct aux_decoder *d, struct aux_packet *ret)
+{
+	return -ENOTSUP;
+}
+
+static int none_begin(const struct aux_setup *setup, const struct aux_stretch *stretch,
+		      const struct aux_code *code, unsigned int want, struct aux_decoder **ret)
+{
+	return -ENOTSUP;
+}
+
+static int none_next(struct aux_decoder *d, struct aux_event *ret)
+{
+	return -ENOTSUP;
+}
+
+static void none_end(struct aux_decoder *d)
+{
+}
+
+const struct aux_decoder_ops aux_intel_pt_decoder = {
+	.name = "intel_pt",
+	.sync = none_sync,
+	.first_time = none_first_time,
+	.packets = none_packets,
+	.packet_next = none_packet_next,
+	.begin = none_begin,
+	.next = none_next,
+	.end = none_end,
+};
