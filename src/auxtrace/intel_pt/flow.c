@@ -250,6 +250,7 @@ static void arrive(struct pt_flow *f, uint64_t ip)
 	if (!(f->want & AUX_WANT_BRANCHES))
 		return;
 	b->to = ip;
+	b->time = f->time;
 	b->offset = f->stretch->offset + f->position;
 	b->insns = f->insns_since;
 	f->insns_since = 0;
@@ -281,7 +282,6 @@ static void leave(struct pt_flow *f, struct pt_unit *u)
 		.kind = AUX_EVENT_BRANCH,
 		.flags = b.flags | (u->in_tx ? AUX_IN_TX : 0),
 		.ip = u->end,
-		.time = f->time,
 		.task = f->task,
 		.insn_len = b.len,
 	};
@@ -566,9 +566,10 @@ static int take_unit(struct pt_flow *f)
 		f->ended = true;
 		return 0;
 	}
-	update_clock(f);
+	/* The packet that ends this code may have a new time, and another task. */
 	if (u.insns)
 		put_unit(f, &u);
+	update_clock(f);
 	if (f->status < 0)
 		return fail(f, f->status, u.ip);
 	if (!u.insns && f->idle_events++ > IDLE_EVENTS)

@@ -71,7 +71,7 @@ static bool complete_ip(struct pt_walk *w, const struct pt_packet_ip *p)
 		w->ip = (uint64_t)((int64_t)(p->ip << 16) >> 16);
 	else
 		w->ip = (w->ip & ~mask) | (p->ip & mask);
-	/* Behind a PSB, addresses continue 0. */
+	/* Behind a PSB and an overflow, addresses continue 0. */
 	if (p->ipc == pt_ipc_sext_48 || p->ipc == pt_ipc_full)
 		w->ip_known = true;
 	return w->ip_known;
@@ -178,12 +178,12 @@ static void say(struct pt_walk *w, const struct pt_packet *p, char *text, size_t
 
 	switch (p->type) {
 	case ppt_psb:
+	case ppt_ovf:
 		w->ip = 0;
 		w->ip_known = true;
 		/* fallthrough */
 	case ppt_psbend:
 	case ppt_stop:
-	case ppt_ovf:
 	case ppt_pad: snprintf(text, size, "%s", names[p->type]); break;
 	case ppt_fup:
 	case ppt_tip:

@@ -67,7 +67,7 @@ size_t pt_trace_plain(struct pt_trace *t, enum pt_packet_type type)
 {
 	struct pt_packet p = {.type = type};
 
-	if (type == ppt_psb)
+	if (type == ppt_psb || type == ppt_ovf)
 		t->last_ip = 0;
 	return pt_trace_put(t, &p);
 }
