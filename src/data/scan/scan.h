@@ -40,7 +40,7 @@ struct data_record {
 
 #define DATA_WHOLE UINT64_MAX
 
-#define DATA_SCAN_FINDINGS 1u /* note what is odd (one scan a segment should) */
+#define DATA_SCAN_FINDINGS 1u /* make findings; only one scan of a segment should */
 #define DATA_SCAN_CONTAINERS \
 	2u /* also deliver COMPRESSED records themselves, before their contents */
 

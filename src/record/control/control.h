@@ -34,9 +34,10 @@ int control_new(const struct messages *messages, struct control **ret, struct er
 void control_free(struct control *c); /* accepts NULL; removes the socket */
 
 /*
- * Takes commands from what --control names. A FIFO must belong to this user and be writable for
- * nobody else; others lose the right to read it. Descriptors are used as they are (flags of theirs
- * are shared with whoever gave them) and stay open. Returns 0 or a negative errno with @err filled.
+ * Takes commands from the FIFOs or descriptors of --control. A FIFO must belong to this user and be
+ * writable for nobody else; others lose the right to read it. Descriptors stay open, with their
+ * flags unchanged, because other processes share these. Returns 0 or a negative errno with @err
+ * filled.
  */
 int control_add(struct control *c, const struct control_spec *spec, struct error *err);
 

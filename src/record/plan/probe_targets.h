@@ -22,13 +22,12 @@ int probe_targets_check(const struct event_spec *event, const struct target_opts
 
 /*
  * Makes the probes of @plan, and finds the addresses of its breakpoints in all its tasks. Call it
- * again after tasks were added. If a probe cannot be made inheritable, it becomes one that is not
- * inherited. Returns 0, -ENOENT (a process has not mapped the file), or another negative errno,
- * with @err filled.
+ * again after tasks were added. If a probe cannot be inheritable, it makes one that is not. Returns
+ * 0, -ENOENT (a process has not mapped the file), or another negative errno, with @err filled.
  */
 int probe_targets_prepare(struct plan *plan, struct error *err);
 
-/* After opening: prints which probes are not inherited. */
+/* After opening: sends a message about probes that are not inherited. */
 void probe_targets_say(const struct plan *plan, const struct messages *messages);
 
 /*

@@ -24,7 +24,7 @@ struct session_parts {
 	const struct session_budget *budget;
 	const struct trigger_set *triggers; /* NULL: none */
 	const struct hotplug *hotplug;
-	struct aux_areas *aux; /* told of each event that a command switches */
+	struct aux_areas *aux; /* follow each event that a command switches */
 	size_t threads;
 };
 

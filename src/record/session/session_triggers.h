@@ -34,18 +34,18 @@ int session_triggers_start(struct session_triggers *st, struct error *err);
  */
 int session_triggers_revive(struct session_triggers *st, int cpu);
 
-/* How many descriptors there are, and their entries, which are to be behind all others. */
+/* Return the number of descriptors, and fill their entries, which must stand behind all others. */
 size_t session_triggers_descriptors(const struct session_triggers *st);
 void session_triggers_watch(struct session_triggers *st, struct pollfd *polled);
 
 /*
- * As poll(2), for @others and what is behind them; returns at once if not @wait, and when a trigger
- * is due.
+ * As poll(2), for the first @others entries and those behind them. Returns at once without @wait,
+ * and when a trigger is due.
  */
 int session_triggers_poll(const struct session_triggers *st, struct pollfd *all, size_t others,
 			  bool wait);
 
-/* Looks at what has happened: fills @news with events that rotate; @asks may have requests. */
+/* Checks all: fills @news with the events that rotate, and @asks with requests. */
 void session_triggers_take_rotations(struct session_triggers *st, struct event_watch_news *news);
 
 /* For the last time: as trigger_set_finish(). */

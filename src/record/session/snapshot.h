@@ -33,8 +33,8 @@ struct snapshot {
 	const struct opened *opened;
 	struct clock *clock;
 	bool alone; /* the output has no snapshot before it, so write all again; the caller's */
-	unsigned int flush_ms; /* one that takes longer is readable so far, at least so often */
-	/* Between pieces of what is written; may ask for snapshots, and make none. */
+	unsigned int flush_ms; /* interval of flushes while a snapshot is written */
+	/* Called between the pieces of a snapshot; may queue requests, but make no snapshot. */
 	void (*meanwhile)(void *arg);
 	void *arg;
 	int stop; /* readable when the recording is to end, or -1 */
@@ -43,20 +43,20 @@ struct snapshot {
 	uint64_t trace_taken;		    /* in all, written or not, padding included */
 	uint64_t trace_last;		    /* the last one's part of it */
 	uint64_t trace_given_up;	    /* of snapshots that were undone */
-	struct aux_snapshot traces;	    /* of the one that is written */
+	struct aux_snapshot traces;	    /* of the snapshot being written */
 	struct pd_snapshot_figures figures; /* of the last one */
 	uint64_t refused;		    /* requests so far; the caller's */
 	struct snapshot_sums {
 		uint64_t lost, passed, refused; /* samples, and requests */
 	} sums, sums_before;			/* as of the last one, and of that before */
-	struct output_mark before;		/* of the one that is neither kept nor undone */
-	bool emitted;				/* its sideband counts as written */
+	struct output_mark before; /* of the snapshot that is neither kept nor undone yet */
+	bool emitted;		   /* its sideband counts as written */
 };
 
 /*
- * Writes one for the @nr requests, at least one, which ask for the same. Without workers that run:
- * what there is. Returns DONE, after which snapshot_keep() or snapshot_undo() is due, or UNDONE or
- * BROKEN with @err filled.
+ * Writes a snapshot for the @nr requests, at least one, which ask for the same. If no workers run,
+ * it writes what memory holds now. Returns DONE, after which snapshot_keep() or snapshot_undo() is
+ * due, or UNDONE or BROKEN with @err filled.
  */
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err);
@@ -66,16 +66,16 @@ enum outcome snapshot_take_traces(struct snapshot *s, struct output *out,
 				  const struct snapshot_request *requests, size_t nr,
 				  struct error *err);
 
-/* Copies the AUX areas into @traces, if the plan has such. Returns 0 or a negative errno. */
+/* Copies the AUX areas, if any, into @traces. Returns 0 or a negative errno. */
 int snapshot_copy_traces(struct snapshot *s, struct error *err);
 
 /* Writes @traces from the main thread, with a log record for each area. Returns as that does. */
 int snapshot_write_traces(struct snapshot *s, struct output *out, struct error *err);
 
-/* The snapshot stays. */
+/* Keeps the snapshot in the output. */
 void snapshot_keep(struct snapshot *s);
 
-/* Takes the snapshot back. Returns 0, or a negative errno with @err filled. */
+/* Removes the snapshot from the output. Returns 0, or a negative errno with @err filled. */
 int snapshot_undo(struct snapshot *s, struct output *out, struct error *err);
 
 #endif

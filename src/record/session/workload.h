@@ -24,13 +24,16 @@ struct workload {
 };
 
 /*
- * Whether there is a program @name to run, looked for in PATH as exec does. Asked before anything
- * is opened, so that a misspelt command, or a script whose interpreter is missing, costs nobody a
- * recording. Returns 0, or -ENOENT or -EACCES with @err filled.
+ * Checks that there is a program @name to run, in PATH as exec searches it. Call it before anything
+ * is opened: an earlier recording then survives a misspelt command, or a script without its
+ * interpreter. Returns 0, or -ENOENT or -EACCES with @err filled.
  */
 int workload_find(const char *name, struct error *err);
 
-/* Whether the program @name, looked for likewise, runs as its owner (setuid, setgid), not as us. */
+/*
+ * Returns whether the program @name, found likewise, runs as its owner (setuid, setgid), not as
+ * this user.
+ */
 bool workload_changes_user(const char *name);
 
 /* What the command starts with. */

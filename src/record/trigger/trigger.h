@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One --trigger: the parts that all kinds have in common.
+ * One --trigger: the parts common to all kinds.
  *
  * A kind is a table of functions, and a struct that begins with a struct trigger. It calls
- * trigger_fire() each time it happens. This module decides by limit= and after= whether and when
- * to ask for a snapshot. A trigger has one snapshot waiting at most: that one will also hold what
- * happens meanwhile. record/trigger/trigger_set.h has all triggers together.
+ * trigger_fire() each time it happens. This module decides by limit= and after= whether and when to
+ * request a snapshot. At most one request of a trigger waits: its snapshot also shows what happens
+ * meanwhile. record/trigger/trigger_set.h has all triggers.
  *
  * The main thread's. Times are ns of CLOCK_MONOTONIC, unless a comment names another clock.
  */
@@ -19,25 +19,27 @@
 #include "record/trigger/event_watch.h"
 #include "record/plan/trigger_spec.h"
 
-/* What never comes. */
+/* A time that never comes. */
 #define TRIGGER_NEVER UINT64_MAX
 
 struct trigger;
 
 struct trigger_ops {
-	/* NULL: it begins by itself. */
+	/* Starts to watch. NULL: needs no start. */
 	int (*start)(struct trigger *s, uint64_t now, struct error *err);
-	/* As event_watch_revive(); NULL: it has no events. */
+	/* As event_watch_revive(). NULL: the kind has no events. */
 	int (*revive)(struct trigger *s, int cpu);
-	/* As event_watch_descriptors() and event_watch_watch(); NULL: it has none. */
+	/*
+	 * As event_watch_descriptors() and event_watch_watch(). NULL: the kind has no descriptors.
+	 */
 	size_t (*descriptors)(const struct trigger *s);
 	void (*watch)(const struct trigger *s, struct pollfd *ret);
 	/*
-	 * Looks at what poll(2) says, and, when it is due, at what it says not. @last: nobody will
-	 * ask again.
+	 * Checks the result of poll(2), and when due, what poll(2) does not report. @last: this is
+	 * the last call.
 	 */
 	void (*ask)(struct trigger *s, struct pollfd *polled, uint64_t now, bool last);
-	/* Times that it has happened and that were not fired yet; NULL: none. */
+	/* Returns how often it happened without trigger_fire() yet. NULL: never. */
 	uint64_t (*unreported)(struct trigger *s);
 	void (*free)(struct trigger *s);
 };
@@ -47,13 +49,13 @@ struct trigger {
 	const struct trigger_spec *spec;
 	const struct messages *messages; /* set when it is open */
 	size_t open_descriptors;
-	uint64_t due; /* when it is to be asked, whatever poll(2) says */
+	uint64_t due; /* time of the next call of ask(), whatever poll(2) reports */
 	struct rate rate;
 	uint64_t fired, asked; /* times; snapshots */
 	uint64_t lost;	       /* events that found no room */
-	uint64_t forgotten; /* threads of which it is not known any more how long it takes them */
-	bool waits;	    /* a snapshot is to be asked for, at @at */
-	bool ready;	    /* it is time: trigger_set_take() returns @request */
+	uint64_t forgotten;    /* threads whose latency is no longer known */
+	bool waits;	       /* a request is due at the time @at */
+	bool ready;	       /* it is time: trigger_set_take() returns @request */
 	uint64_t at;
 	struct snapshot_request request;
 };

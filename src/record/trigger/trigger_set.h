@@ -2,9 +2,9 @@
 /*
  * All --trigger of a recording: events, latencies, pressure, load and time.
  *
- * Each asks for a snapshot of memory (-M). The main thread polls them beside its other sources, and
- * takes their requests. After one of them had something, all rest for TRIGGERS_REST_NS, so that an
- * event that happens 10,000 times a second costs no more CPU time than one that happens 100 times.
+ * Each requests snapshots of memory (-M). The main thread polls them beside its other sources, and
+ * takes their requests. After any of them has fired, all rest for TRIGGERS_REST_NS: an event that
+ * happens 10,000 times a second then costs no more CPU time than one that happens 100 times.
  *
  * The main thread's. Times are ns of CLOCK_MONOTONIC.
  */
@@ -20,9 +20,9 @@
 struct trigger_set;
 
 /*
- * Opens what @specs say; nothing is waited for yet. @specs and what is in @place must outlive it.
- * Returns 0 with *@ret to be given to trigger_set_free(), NULL if @specs are none, or a negative
- * errno with @err filled.
+ * Opens the triggers of @specs, without starting them. @specs and the contents of @place must
+ * outlive it. Returns 0 with *@ret to be given to trigger_set_free(), NULL if @specs are none, or a
+ * negative errno with @err filled.
  */
 int trigger_set_new(const struct trigger_specs *specs, const struct trigger_place *place,
 		    struct trigger_set **ret, struct error *err);
@@ -30,23 +30,26 @@ int trigger_set_new(const struct trigger_specs *specs, const struct trigger_plac
 /* All functions accept NULL: there are none. */
 void trigger_set_free(struct trigger_set *t);
 
-/* From now on. Returns 0 or a negative errno with @err filled. */
+/* Starts to watch. Returns 0 or a negative errno with @err filled. */
 int trigger_set_start(struct trigger_set *t, uint64_t now, struct error *err);
 
-/* As event_watch_revive(), of all; one that fails skips no other. The first error of any. */
+/* Calls event_watch_revive() for all, also after a failure. Returns the first error, or 0. */
 int trigger_set_revive(struct trigger_set *t, int cpu);
 
-/* How many descriptors are to be polled at most; trigger_set_watch() fills as many entries. */
+/* Returns the number of descriptors to poll at most; trigger_set_watch() fills as many entries. */
 size_t trigger_set_descriptors(const struct trigger_set *t);
 void trigger_set_watch(const struct trigger_set *t, struct pollfd *ret);
 
-/* How many of them now: all, or none while they rest. */
+/* Returns how many of them to poll now: all, or none while they rest. */
 size_t trigger_set_polled(const struct trigger_set *t, uint64_t now);
 
-/* When trigger_set_look() is to be called at the latest; TRIGGER_NEVER: when poll(2) says so. */
+/*
+ * Returns the latest time for the next trigger_set_look(); TRIGGER_NEVER: only when poll(2)
+ * reports.
+ */
 uint64_t trigger_set_due(const struct trigger_set *t, uint64_t now);
 
-/* Looks at what has happened; trigger_set_take() then returns the requests that are due. */
+/* Checks all triggers; trigger_set_take() then returns the requests that are due. */
 void trigger_set_look(struct trigger_set *t, struct pollfd *polled, uint64_t now);
 
 /* The same for the last time: requests that would be due later are due now. */

@@ -15,9 +15,9 @@
  *
  * One thread at a time uses a struct aio. Another thread may take it over with writes pending: the
  * kernel drops what it has not begun for a thread that ends, and the engine begins it again. The
- * data must not change until the completion was reaped. Whoever writes to a pipe must ignore or
- * block SIGPIPE. The threads of POSIX AIO block all signals; they inherit the scheduling priority
- * of the first thread to call aio_submit().
+ * data must not change until the completion was reaped. A caller that writes to a pipe must ignore
+ * or block SIGPIPE. The threads of POSIX AIO block all signals; they inherit the scheduling
+ * priority of the first thread to call aio_submit().
  */
 #ifndef RINGTAIL_SYS_IO_AIO_H
 #define RINGTAIL_SYS_IO_AIO_H
