@@ -27,7 +27,7 @@ struct made {
 	struct plan plan;
 	struct open_fd fds[MADE_EVENTS];
 	struct open_ring rings[MADE_EVENTS];
-	int ready[MADE_EVENTS]; /* stand for events: readable, a ring has records */
+	int ready[MADE_EVENTS]; /* stand for events, and wake nobody: readers come when asked */
 	struct opened opened;
 	struct messages messages;
 	struct buf said;	/* all messages, one a line, with a NUL */
@@ -127,14 +127,13 @@ static inline void made_samples(struct made *m, struct image *im, unsigned int e
 static inline void made_fill(struct made *m, unsigned int ring, const struct image *im)
 {
 	struct perf_event_mmap_page *page = m->rings[ring].memory;
-	uint64_t head = page->data_head, one = 1;
+	uint64_t head = page->data_head;
 
 	assert_true(head + im->b.len - __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE) <=
 		    MADE_RING);
 	for (size_t at = 0; at < im->b.len; at += 8, head += 8)
 		memcpy((uint8_t *)page + MADE_PAGE + head % MADE_RING, im->b.data + at, 8);
 	__atomic_store_n(&page->data_head, head, __ATOMIC_RELEASE);
-	assert_int_equal(write(m->ready[ring], &one, 8), 8);
 }
 
 /* Writes @nr samples to a ring. */
