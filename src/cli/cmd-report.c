@@ -373,7 +373,7 @@ static int show(struct report_args *a, struct trace *t)
 {
 	bool header = a->header || a->header_only;
 	/* The header lists snapshots, which are known only after pass 1. */
-	bool late = header && snapshots_are_in(t->df);
+	bool late = header && snapshots_may_be_in(t->df);
 	int rc = 0;
 
 	if (header && !late)
@@ -407,7 +407,7 @@ static int show_dump(struct report_args *a, struct trace *t)
 {
 	int rc = 0;
 
-	if (a->header && snapshots_are_in(t->df))
+	if (a->header && snapshots_may_be_in(t->df))
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;

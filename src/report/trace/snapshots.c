@@ -14,9 +14,21 @@ struct snapshot_mark {
 	uint64_t number;
 };
 
-bool snapshots_are_in(struct data_file *df)
+static bool is_log(const struct perf_event_header *hdr)
 {
 	struct pd_snapshot_log log;
+
+	return !pd_snapshot_decode(hdr, &log) && log.kind <= PD_SNAPSHOT_END;
+}
+
+static bool is_trace_info(const struct perf_event_header *hdr)
+{
+	return hdr->type == PERF_RECORD_AUXTRACE_INFO;
+}
+
+/* Whether such a record is among the first, before those of the kernel. */
+static bool begins_with(struct data_file *df, bool (*is)(const struct perf_event_header *hdr))
+{
 	struct data_scan *scan;
 	struct data_record rec;
 	bool found = false;
@@ -26,10 +38,24 @@ bool snapshots_are_in(struct data_file *df)
 	for (int i = 0; i < LOOK_AT && !found && data_scan_next(scan, &rec) > 0; i++) {
 		if (rec.hdr->type < PERF_RECORD_HEADER_ATTR)
 			break;
-		found = !pd_snapshot_decode(rec.hdr, &log) && log.kind <= PD_SNAPSHOT_END;
+		found = is(rec.hdr);
 	}
 	data_scan_free(scan);
 	return found;
+}
+
+bool snapshots_are_in(struct data_file *df)
+{
+	return begins_with(df, is_log);
+}
+
+bool snapshots_may_be_in(struct data_file *df)
+{
+	const uint8_t *p;
+	size_t len;
+
+	return snapshots_are_in(df) || !data_feature(df, HEADER_AUXTRACE, &p, &len) ||
+	       begins_with(df, is_trace_info);
 }
 
 static int add_mark(struct snapshots *s, const struct data_record *rec, uint64_t number)

@@ -32,8 +32,11 @@ struct snapshots {
 	bool traces; /* they have the trace of AUX areas */
 };
 
-/* Returns whether the recording begins with a log; if not, it has none. */
+/* Returns whether the recording begins with a log; if not, it has no snapshots of -M. */
 bool snapshots_are_in(struct data_file *df);
+
+/* Whether pass 1 may find snapshots: those of AUX areas (-S) are amid the records. */
+bool snapshots_may_be_in(struct data_file *df);
 
 /* Takes a record that decodes; ignores other records than the log's. Returns 0 or -ENOMEM. */
 int snapshots_add(struct snapshots *s, const struct data_record *rec);

@@ -1,0 +1,1 @@
+report --header-only -i {aux}/ringtail-snapshot.data
