@@ -153,6 +153,11 @@ uint64_t writer_size(const struct writer *w)
 	return w->pos > w->file_end ? w->pos : w->file_end;
 }
 
+bool writer_is_stream(const struct writer *w)
+{
+	return w->form->sequential;
+}
+
 uint64_t writer_position(const struct writer *w)
 {
 	return w->form->sequential ? 0 : w->pos;

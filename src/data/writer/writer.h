@@ -205,6 +205,9 @@ enum writer_place writer_place(const struct writer *w, char **ret_path);
 
 /* Returns the bytes of the file now. */
 uint64_t writer_size(const struct writer *w);
+/* Whether it writes to a pipe, whose reader may take nothing. */
+bool writer_is_stream(const struct writer *w);
+
 /* Returns the offset in the file where the next append goes; of a stream, 0. */
 uint64_t writer_position(const struct writer *w);
 /* Returns the bytes of data appended. */

@@ -225,7 +225,14 @@ static int choose(struct aux_snapshot *s, const struct aux_snapshot_opts *opts)
 /* --- copying -------------------------------------------------------------------------------------
  */
 
-static int copy(struct aux_taken *t, uint64_t asked)
+static size_t length(const struct aux_taken *t)
+{
+	return t->to == t->from
+		       ? 0
+		       : sizeof(struct pd_auxtrace_record) + pd_auxtrace_padded(t->to - t->from);
+}
+
+void aux_taken_copy(const struct aux_taken *t, uint64_t asked, uint8_t *record)
 {
 	const struct pd_auxtrace trace = {
 		.size = t->to - t->from,
@@ -237,35 +244,19 @@ static int copy(struct aux_taken *t, uint64_t asked)
 	};
 	struct pd_auxtrace_record header;
 
-	if (!trace.size)
-		return 0;
 	pd_auxtrace_encode(&trace, &header);
-	t->len = sizeof(header) + header.size;
-	t->record = malloc(t->len);
-	if (!t->record)
-		return -ENOMEM;
-	memcpy(t->record, &header, sizeof(header));
-	aux_ring_copy(&t->area->ring, t->from, t->to, t->record + sizeof(header));
-	memset(t->record + sizeof(header) + trace.size, 0, header.size - trace.size);
-	return 0;
+	memcpy(record, &header, sizeof(header));
+	aux_ring_copy(&t->area->ring, t->from, t->to, record + sizeof(header));
+	memset(record + sizeof(header) + trace.size, 0, header.size - trace.size);
 }
 
-/* Copies what was chosen. The bytes of all areas are old from now on. */
-static int copy_all(struct aux_snapshot *s)
+size_t aux_taken_most(const struct aux_taken *t)
 {
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < s->nr; i++)
-		rc = copy(&s->taken[i], s->asked);
-	for (size_t i = 0; !rc && i < s->nr; i++) {
-		aux_ring_taken(&s->taken[i].area->ring, &s->taken[i].window);
-		aux_stays_drop(&s->taken[i].area->stays);
-	}
-	return rc;
+	return sizeof(struct pd_auxtrace_record) + pd_auxtrace_padded(t->area->ring.size);
 }
 
-int aux_snapshot_take(struct aux_areas *areas, const struct aux_snapshot_opts *opts, uint64_t asked,
-		      struct aux_snapshot *ret)
+int aux_snapshot_begin(struct aux_areas *areas, const struct aux_snapshot_opts *opts,
+		       uint64_t asked, struct aux_snapshot *ret)
 {
 	int rc;
 
@@ -284,11 +275,19 @@ int aux_snapshot_take(struct aux_areas *areas, const struct aux_snapshot_opts *o
 		find(&ret->taken[i], asked, opts->by_task);
 	}
 	rc = choose(ret, opts);
-	if (!rc)
-		rc = copy_all(ret);
-	for (size_t i = 0; i < ret->nr; i++)
-		aux_area_go(&areas->areas[i]);
+	for (size_t i = 0; !rc && i < ret->nr; i++)
+		ret->taken[i].len = length(&ret->taken[i]);
 	return rc;
+}
+
+void aux_snapshot_end(struct aux_snapshot *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		aux_ring_taken(&s->taken[i].area->ring, &s->taken[i].window);
+		aux_stays_drop(&s->taken[i].area->stays);
+	}
+	for (size_t i = 0; i < s->nr; i++)
+		aux_area_go(s->taken[i].area);
 }
 
 void aux_snapshot_release(struct aux_snapshot *s)

@@ -24,8 +24,8 @@ struct aux_taken {
 	uint64_t from, to;	  /* the bytes that are written */
 	struct aux_stay late;	  /* the newest stay, if it began after the request */
 	uint64_t first, last;	  /* times that these cover */
-	uint8_t *record;	  /* an AUXTRACE record with them; NULL: there are none */
-	size_t len;		  /* of the record */
+	size_t len;		  /* of an AUXTRACE record with them; 0: there are none */
+	uint8_t *record;	  /* a copy of it that belongs to the snapshot, or NULL */
 };
 
 struct aux_snapshot {
@@ -44,11 +44,23 @@ struct aux_snapshot_opts {
 };
 
 /*
- * Takes a snapshot, requested at the time @asked (0: unknown). Returns 0 or -ENOMEM;
- * aux_snapshot_release() is due in both cases. The caller sets areas->resumed behind it.
+ * Begins one, requested at the time @asked (0: unknown): stops all areas and chooses what is
+ * written of each. Returns 0 or -ENOMEM; aux_snapshot_end() and aux_snapshot_release() are due in
+ * both cases.
  */
-int aux_snapshot_take(struct aux_areas *areas, const struct aux_snapshot_opts *opts, uint64_t asked,
-		      struct aux_snapshot *ret);
+int aux_snapshot_begin(struct aux_areas *areas, const struct aux_snapshot_opts *opts,
+		       uint64_t asked, struct aux_snapshot *ret);
+
+/* Between begin and end: copies an AUXTRACE record of @t->len bytes (not 0) to @record. */
+void aux_taken_copy(const struct aux_taken *t, uint64_t asked, uint8_t *record);
+
+/* The most that @t->len can be in a snapshot of this area. */
+size_t aux_taken_most(const struct aux_taken *t);
+
+/*
+ * All areas go on, and their bytes are old from now on. The caller sets areas->resumed behind it.
+ */
+void aux_snapshot_end(struct aux_snapshot *s);
 void aux_snapshot_release(struct aux_snapshot *s); /* accepts an all-zero struct */
 
 #endif

@@ -57,6 +57,8 @@ struct fifo {
 	_Atomic uint64_t mark, mark_at; /* 0: none; due when @consumed reaches mark_at */
 	_Atomic bool wants_room;
 
+	_Atomic bool nudged; /* any thread's */
+
 	/* Written by the consumer. */
 	alignas(CACHE_LINE) _Atomic uint64_t consumed;
 };
@@ -246,6 +248,8 @@ static uint64_t next(struct fifo *f, const struct piece **ret)
 	struct piece *p = NULL;
 
 	*ret = NULL;
+	if (atomic_load(&f->nudged) && atomic_exchange(&f->nudged, false))
+		return FIFO_NUDGE;
 	if (mark && atomic_load(&f->mark_at) <= at &&
 	    atomic_compare_exchange_strong(&f->mark, &mark, 0))
 		return mark;
@@ -293,6 +297,12 @@ bool fifo_done(struct fifo *f)
 
 /* --- any thread ----------------------------------------------------------------------------------
  */
+
+void fifo_nudge(struct fifo *f)
+{
+	atomic_store(&f->nudged, true);
+	bell_ring(&f->filled);
+}
 
 unsigned int fifo_fullness(struct fifo *f)
 {

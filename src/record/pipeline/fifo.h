@@ -8,8 +8,8 @@
  * piece lies in one span and holds whole records of one ring. An empty fifo starts again at the
  * beginning of its memory: while the writer keeps up, the same memory stays in the cache.
  *
- * Threads: one produces, one consumes; any may call fifo_fullness(). The fifo owns its memory;
- * reserved and waiting pieces point into it. Sizes are in bytes.
+ * Threads: one produces, one consumes; any may call fifo_fullness() and fifo_nudge(). The fifo owns
+ * its memory; reserved and waiting pieces point into it. Sizes are in bytes.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_FIFO_H
 #define RINGTAIL_RECORD_PIPELINE_FIFO_H
@@ -24,6 +24,7 @@ struct fifo;
 
 #define FIFO_PIECE_MAX ((size_t)1 << 20)   /* most bytes of records in a piece */
 #define FIFO_MIN       ((size_t)512 << 10) /* bytes of a fifo */
+#define FIFO_NUDGE     (1ull << 62)	   /* the mark of fifo_nudge() */
 
 /*
  * Returns a fifo of @bytes (FIFO_MIN or more), or NULL when out of memory. Its pages are allocated
@@ -83,6 +84,9 @@ uint64_t fifo_wait(struct fifo *f, struct run *ret);
 bool fifo_done(struct fifo *f);
 
 /* --- any thread --- */
+
+/* Makes fifo_wait() return FIFO_NUDGE next, before the pieces that wait. */
+void fifo_nudge(struct fifo *f);
 
 /* Returns how full @f is, in percent. */
 unsigned int fifo_fullness(struct fifo *f);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -27,9 +28,14 @@
 /* A flag in a mark: the writer ends here. The rest of a mark is the number of the command. */
 #define MARK_END (1ull << 63)
 
-struct handed {
-	uint8_t *records;
-	size_t len;
+/* Room that the main thread fills. Of these sizes it is kept and used again. */
+#define ROOM_LEAST (64u << 10)
+#define ROOM_MOST  (17u << 20)
+
+struct room {
+	struct room *next;
+	size_t size, len; /* bytes of the memory and of the records in it */
+	uint8_t records[];
 };
 
 struct worker {
@@ -49,11 +55,13 @@ struct worker {
 	pthread_cond_t resumed;
 	bool held, waived;     /* held: the writer is to stop; waived: nothing stops it any more */
 	bool retargeting;      /* worker_hold() stopped it, not a full output */
-	bool busy;	       /* the writer uses the sink */
+	bool busy;	       /* a thread uses the sink */
+	bool failed;	       /* the sink has failed; its user's */
 	pthread_cond_t turned; /* held, waived or busy has changed */
 	bool hung_up, full, ended;
-	struct handed *handed; /* by the main thread, in this order */
-	size_t nr_handed, handed_capacity;
+	struct room *handed, **handed_end; /* by the main thread, in this order */
+	struct room *spare;
+	size_t handed_bytes; /* not yet written */
 	struct error err;
 };
 
@@ -67,6 +75,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 		return error_set(err, -ENOMEM, "out of memory");
 	w->opts = *opts;
 	w->wake = -1;
+	w->handed_end = &w->handed;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->resumed, NULL);
 	pthread_cond_init(&w->turned, NULL);
@@ -98,13 +107,22 @@ failed:
 	return rc;
 }
 
+static void free_rooms(struct room *room)
+{
+	struct room *next;
+
+	for (; room; room = next) {
+		next = room->next;
+		free(room);
+	}
+}
+
 void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->nr_handed; i++)
-		free(w->handed[i].records);
-	free(w->handed);
+	free_rooms(w->handed);
+	free_rooms(w->spare);
 	overwrite_drain_free(w->overwrite);
 	reader_free(w->reader);
 	fifo_free(w->fifo);
@@ -335,7 +353,7 @@ static int flush(struct worker *w, struct error *err)
 static void take_sink(struct worker *w, bool end)
 {
 	pthread_mutex_lock(&w->lock);
-	while (w->held && !w->waived && (!end || w->retargeting))
+	while (w->busy || (w->held && !w->waived && (!end || w->retargeting)))
 		pthread_cond_wait(&w->turned, &w->lock);
 	if (end)
 		w->full = false;
@@ -377,43 +395,87 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 	return rc || !w->opts.unbuffered ? rc : flush(w, err);
 }
 
+static bool is_kept(size_t size)
+{
+	return size >= ROOM_LEAST && size <= ROOM_MOST;
+}
+
+static void was_written(struct worker *w, struct room *room)
+{
+	pthread_mutex_lock(&w->lock);
+	w->handed_bytes -= room->len;
+	if (is_kept(room->size)) {
+		room->next = w->spare;
+		w->spare = room;
+		room = NULL;
+	}
+	pthread_mutex_unlock(&w->lock);
+	free(room);
+}
+
 /* Writes the records that the main thread handed over; counts them as lost if the sink has failed.
  */
-static int write_handed(struct worker *w, bool failed, struct error *err)
+static int write_handed(struct worker *w, struct error *err)
 {
-	struct handed *handed;
-	size_t nr;
+	struct room *room, *next;
 	int rc = 0;
 
 	pthread_mutex_lock(&w->lock);
-	handed = w->handed;
-	nr = w->nr_handed;
+	room = w->handed;
 	w->handed = NULL;
-	w->nr_handed = w->handed_capacity = 0;
+	w->handed_end = &w->handed;
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < nr; i++) {
+	for (; room; room = next) {
 		const struct run run = {
-			.a = handed[i].records,
-			.a_len = handed[i].len,
+			.a = room->records,
+			.a_len = room->len,
 			.ring = RUN_NO_RING,
 			.cpu = -1,
 		};
 
-		if (!failed && !rc)
+		next = room->next;
+		if (!w->failed && !rc)
 			rc = sink_write(w->opts.sink, &run, err);
 		else if (w->opts.discard)
 			w->opts.discard(w->opts.arg, &run);
-		free(handed[i].records);
+		was_written(w, room);
 	}
-	free(handed);
 	return rc;
 }
 
-static void fail(struct worker *w, const struct error *err)
+/* After a use of the sink that returned @rc: reports its first failure. */
+static void check(struct worker *w, int rc, struct error *err)
 {
+	if (!rc || w->failed)
+		return;
+	w->failed = true;
+	err->code = rc;
 	if (w->opts.failed)
 		w->opts.failed(w->opts.arg, err->code);
 	report_error(w, err);
+}
+
+/* At a mark: writes what was handed over, and flushes all. */
+static void write_rest(struct worker *w)
+{
+	struct error err = ERROR_INIT;
+	int rc = write_handed(w, &err);
+
+	if (!rc && !w->failed)
+		rc = flush(w, &err);
+	check(w, rc, &err);
+}
+
+static void write_piece(struct worker *w, const struct run *run)
+{
+	struct error err = ERROR_INIT;
+
+	if (!w->failed)
+		check(w, write_run(w, run, &err), &err);
+	else if (w->opts.discard)
+		w->opts.discard(w->opts.arg, run);
+	if (fifo_done(w->fifo))
+		notify(w->wake);
 }
 
 static void command_done(struct worker *w, uint64_t number)
@@ -427,32 +489,22 @@ static void command_done(struct worker *w, uint64_t number)
 static void *write_main(void *arg)
 {
 	struct worker *w = arg;
-	struct error err = ERROR_INIT;
 	uint64_t mark = 0;
 	struct run run;
-	int rc = 0;
+	bool failed;
 
 	name_thread("writer", w->opts.number);
 	priority_nice(RECORD_NICE);
 	while (!(mark & MARK_END)) {
-		bool failed_before = rc;
-
 		mark = fifo_wait(w->fifo, &run);
 		take_sink(w, mark & MARK_END);
 		if (mark)
-			rc = write_handed(w, failed_before, &err) ?: rc;
-		if (!failed_before && !rc)
-			rc = mark ? flush(w, &err) : write_run(w, &run, &err);
-		else if (!mark && w->opts.discard)
-			w->opts.discard(w->opts.arg, &run);
-		if (!mark && fifo_done(w->fifo))
-			notify(w->wake);
-		if (rc && !failed_before) {
-			err.code = rc;
-			fail(w, &err);
-		}
+			write_rest(w);
+		else
+			write_piece(w, &run);
+		failed = w->failed;
 		give_sink(w);
-		if (mark && !rc)
+		if (mark && mark != FIFO_NUDGE && !failed)
 			command_done(w, mark & ~MARK_END);
 	}
 	raise_flag(w, &w->ended);
@@ -535,17 +587,66 @@ void worker_ask(struct worker *w, enum worker_command command)
 	notify(w->wake);
 }
 
-int worker_hand(struct worker *w, uint8_t *records, size_t len)
+uint8_t *worker_room(struct worker *w, size_t len)
 {
-	int rc = 0;
+	struct room **at, *room = NULL;
 
 	pthread_mutex_lock(&w->lock);
-	if (array_grow(&w->handed, &w->handed_capacity, w->nr_handed + 1, sizeof(*w->handed)))
-		rc = -ENOMEM;
-	else
-		w->handed[w->nr_handed++] = (struct handed){records, len};
+	for (at = &w->spare; is_kept(len) && *at && !room;) {
+		if ((*at)->size >= len) {
+			room = *at;
+			*at = room->next;
+		} else {
+			at = &(*at)->next;
+		}
+	}
 	pthread_mutex_unlock(&w->lock);
-	return rc;
+	if (!room) {
+		room = malloc(sizeof(*room) + len);
+		if (!room)
+			return NULL;
+		room->size = len;
+	}
+	return room->records;
+}
+
+void worker_hand(struct worker *w, uint8_t *records, size_t len)
+{
+	struct room *room = (struct room *)(records - offsetof(struct room, records));
+
+	room->next = NULL;
+	room->len = len;
+	pthread_mutex_lock(&w->lock);
+	*w->handed_end = room;
+	w->handed_end = &room->next;
+	w->handed_bytes += len;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_write_now(struct worker *w)
+{
+	bool here;
+
+	pthread_mutex_lock(&w->lock);
+	here = w->opts.direct && !w->busy && !(w->held && !w->waived);
+	w->busy |= here;
+	pthread_mutex_unlock(&w->lock);
+	if (!here) {
+		fifo_nudge(w->fifo);
+		return;
+	}
+	write_rest(w);
+	give_sink(w);
+}
+
+size_t worker_handed(struct worker *w)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&w->lock);
+	bytes = w->handed_bytes;
+	pthread_mutex_unlock(&w->lock);
+	return bytes;
 }
 
 void worker_hold(struct worker *w, bool hold)

@@ -11,8 +11,8 @@
  * Ownership: the worker uses the sink between worker_start() and worker_join(); before and after
  * that it is the caller's to use. The caller frees it.
  *
- * Threads: one, the main thread, calls these functions. The writer thread calls those of struct
- * worker_opts.
+ * Threads: one, the main thread, calls these functions. The writer thread calls those of
+ * struct worker_opts, or worker_write_now() does; never both at a time.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_WORKER_H
 #define RINGTAIL_RECORD_PIPELINE_WORKER_H
@@ -42,6 +42,7 @@ struct worker_opts {
 	struct sink *sink; /* stays the caller's */
 	bool rounds;	   /* see record/pipeline/reader.h */
 	bool unbuffered;   /* flush after each run */
+	bool direct;	   /* worker_write_now() writes itself, if the writer is idle */
 	uint64_t least;	   /* see reader_set_least() */
 	/* Changes whole records of a ring of @cpu, in place, before they are written. */
 	void (*fixup)(void *arg, int cpu, uint8_t *records, size_t len);
@@ -79,11 +80,26 @@ int worker_start(struct worker *w, struct error *err);
 void worker_ask(struct worker *w, enum worker_command command);
 
 /*
- * Hands the writer a whole AUXTRACE record, or other whole records, of @len bytes from malloc(),
- * which it writes before the next command is done, and frees. Returns 0 or -ENOMEM, and then
- * @records stays the caller's.
+ * Returns room for @len bytes that the caller hands back by worker_hand(), or NULL when out of
+ * memory. Large room is used again, so that later snapshots cause no page faults.
  */
-int worker_hand(struct worker *w, uint8_t *records, size_t len);
+uint8_t *worker_room(struct worker *w, size_t len);
+
+/*
+ * Hands the writer a whole AUXTRACE record, or other whole records: the first @len bytes of
+ * @records from worker_room(). It writes them before the next command is done, or at
+ * worker_write_now().
+ */
+void worker_hand(struct worker *w, uint8_t *records, size_t len);
+
+/*
+ * Has what was handed over written and flushed without waiting for the reader: by this thread, or
+ * it wakes the writer.
+ */
+void worker_write_now(struct worker *w);
+
+/* Returns the bytes that were handed over and are not yet written. */
+size_t worker_handed(struct worker *w);
 
 /*
  * With @hold, stops the writer after the run that it writes, and returns when it has stopped; the

@@ -230,6 +230,7 @@ static void write_to_lane(const struct crew *crew, struct lane *lane, bool round
 	opts->failed = lane_failed;
 	opts->discard = lane_was_given;
 	opts->passed = lane_took;
+	opts->direct = !opts->number && !writer_is_stream(lane->writer);
 	opts->hold = crew->hold;
 	opts->arg = lane;
 }
@@ -466,7 +467,8 @@ size_t crew_backlog(const struct crew *crew)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < crew->nr; i++)
-		bytes += fifo_fullness(worker_fifo(crew->workers[i])) * (crew->buffer / 100);
+		bytes += fifo_fullness(worker_fifo(crew->workers[i])) * (crew->buffer / 100) +
+			 worker_handed(crew->workers[i]);
 	return bytes;
 }
 

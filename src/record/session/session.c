@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock_ns.h"
+#include "base/human.h"
 #include "base/plural.h"
 #include "record/session/announce.h"
 #include "record/aux/info.h"
@@ -283,10 +284,12 @@ static int count_overwritten(struct session *s, struct error *err)
  */
 static void say_slow(struct session *s)
 {
+	char size[HUMAN_SIZE_SIZE];
+
 	session_empty(&s->host.stop);
 	messages_say(s->messages, MESSAGE_WARNING,
-		     "the output is slow: %zu MB are still to be written%s",
-		     crew_backlog(&s->crew) >> 20,
+		     "the output is slow: %s are still to be written%s",
+		     human_size(crew_backlog(&s->crew), size),
 		     s->host.slow_output ? "; ^C ends without them" : "");
 	if (s->host.slow_output)
 		s->host.slow_output(s->host.arg);
@@ -373,7 +376,9 @@ static int session_finish(struct session *s, struct error *err)
 	service_status_stopping(&s->service);
 	aux_areas_switch(&s->crew.aux, -1, false);
 	opened_disable(s->opened);
-	rc = wait_for_output(s, err);
+	rc = snapshot_service_hand_last(&s->memory, err);
+	if (!rc)
+		rc = wait_for_output(s, err);
 	dismissed = crew_dismiss(&s->crew, rc ? NULL : err);
 	rc = rc ? rc : dismissed;
 	if (!rc)

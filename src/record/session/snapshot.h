@@ -61,10 +61,16 @@ struct snapshot {
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err);
 
-/* The same without a flight: the trace of the AUX areas, by the workers if they run. */
-enum outcome snapshot_take_traces(struct snapshot *s, struct output *out,
-				  const struct snapshot_request *requests, size_t nr,
-				  struct error *err);
+/* The same without a flight: the trace of the AUX areas, by the workers, which run. */
+enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_request *requests,
+				  size_t nr, struct error *err);
+
+/*
+ * Hands the workers such a snapshot, which they write before their next command is done. Returns 0,
+ * or -ENOMEM with @err filled.
+ */
+int snapshot_hand_traces(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
+			 struct error *err);
 
 /* Copies the AUX areas, if any, into @traces. Returns 0 or a negative errno. */
 int snapshot_copy_traces(struct snapshot *s, struct error *err);

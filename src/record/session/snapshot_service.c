@@ -238,8 +238,7 @@ static enum outcome take(struct snapshot_service *m, const struct snapshot_reque
 		m->snapshot.refused = m->queue.refused;
 		why = (struct error)ERROR_INIT;
 		outcome = m->flight ? snapshot_take(&m->snapshot, m->parts.output, r, nr, &why)
-				    : snapshot_take_traces(&m->snapshot, m->parts.output, r, nr,
-							   &why);
+				    : snapshot_take_traces(&m->snapshot, r, nr, &why);
 	}
 	if (!fails(outcome) && m->parts.opts->rotation.enabled && m->parts.crew->running)
 		outcome = rotate(m, &why);
@@ -360,6 +359,19 @@ static void say_compression(const struct snapshot_service *m)
 		     (double)all.in / 1e6, (double)all.out / 1e6, (double)stats.nsec / 1e9);
 }
 
+int snapshot_service_hand_last(struct snapshot_service *m, struct error *err)
+{
+	struct snapshot_request request = {.what.origin = PD_SNAPSHOT_EXIT};
+	int rc;
+
+	if (!m->traces || !m->parts.plan->opts->aux.at_exit)
+		return 0;
+	complete(m, &request);
+	rc = snapshot_hand_traces(&m->snapshot, &request, 1, err);
+	m->handed_last = !rc;
+	return rc;
+}
+
 int snapshot_service_finish(struct snapshot_service *m, const struct workload *w, struct error *err)
 {
 	const struct output_opts *opts = m->parts.opts;
@@ -367,8 +379,8 @@ int snapshot_service_finish(struct snapshot_service *m, const struct workload *w
 	int signal = opts->memory.on_crash ? workload_signal(w) : 0;
 	char reason[64];
 
-	if (m->traces && m->parts.plan->opts->aux.at_exit)
-		return take_last(m, &request, err);
+	if (m->handed_last)
+		say_taken(m, &request, 1);
 	if (!m->flight)
 		return 0;
 	if (flight_end(m->flight))

@@ -42,6 +42,7 @@ struct snapshot_service {
 	struct snapshot snapshot;
 	struct request_queue queue;
 	size_t given_up;			  /* snapshots that found no room */
+	bool handed_last;			  /* snapshot_service_hand_last() handed one over */
 	enum outcome last;			  /* outcome of the snapshot at the end */
 	struct rate_limit refusal, failure, flaw; /* limit repeated messages */
 };
@@ -78,6 +79,12 @@ bool snapshot_service_waits(const struct snapshot_service *m);
  * errno with @err filled, after which the caller ends the recording.
  */
 int snapshot_service_serve(struct snapshot_service *m, struct error *err);
+
+/*
+ * When no event runs, but workers do: hands these the snapshot at the end of AUX areas alone (-Se),
+ * which they write with the rest of their records. Returns as snapshot_service_serve() does.
+ */
+int snapshot_service_hand_last(struct snapshot_service *m, struct error *err);
 
 /*
  * When no worker runs: gathers the losses. Writes the last snapshot if the options ask for one at

@@ -10,7 +10,15 @@
 #include "perfdata/aux_record.h"
 #include "perfdata/snapshot_log.h"
 
-int snapshot_copy_traces(struct snapshot *s, struct error *err)
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM,
+			 "no memory for a copy of the AUX areas: give a smaller size with "
+			 "-m ,SIZE or -S SIZE");
+}
+
+/* Stops the areas and chooses what is written. end_traces() is due in any case. */
+static int begin_traces(struct snapshot *s)
 {
 	const struct aux_opts *opts = &s->plan->opts->aux;
 	const struct aux_snapshot_opts how = {
@@ -19,23 +27,42 @@ int snapshot_copy_traces(struct snapshot *s, struct error *err)
 		.most = opts->snapshot_size,
 		.by_task = s->plan->target != TARGET_CPUS,
 	};
+	int rc = aux_snapshot_begin(&s->crew->aux, &how, clock_now(s->clock), &s->traces);
+
+	s->trace = s->trace_last = 0;
+	for (size_t i = 0; !rc && i < s->traces.nr; i++)
+		s->trace_last +=
+			pd_auxtrace_padded(s->traces.taken[i].to - s->traces.taken[i].from);
+	s->trace_taken += s->trace_last;
+	return rc;
+}
+
+static void end_traces(struct snapshot *s)
+{
+	aux_snapshot_end(&s->traces);
+	s->crew->aux.resumed = clock_now(s->clock);
+}
+
+int snapshot_copy_traces(struct snapshot *s, struct error *err)
+{
 	int rc;
 
 	aux_snapshot_release(&s->traces);
 	s->trace = 0;
 	if (s->plan->aux_mode != AUX_SNAPSHOT)
 		return 0;
-	rc = aux_snapshot_take(&s->crew->aux, &how, clock_now(s->clock), &s->traces);
-	s->crew->aux.resumed = clock_now(s->clock);
-	s->trace_last = 0;
-	for (size_t i = 0; i < s->traces.nr; i++)
-		s->trace_last +=
-			pd_auxtrace_padded(s->traces.taken[i].to - s->traces.taken[i].from);
-	s->trace_taken += s->trace_last;
-	return rc ? error_set(err, -ENOMEM,
-			      "no memory for a copy of the AUX areas: give a smaller size with "
-			      "-m ,SIZE or -S SIZE")
-		  : 0;
+	rc = begin_traces(s);
+	for (size_t i = 0; !rc && i < s->traces.nr; i++) {
+		struct aux_taken *t = &s->traces.taken[i];
+
+		t->record = t->len ? malloc(t->len) : NULL;
+		if (t->record)
+			aux_taken_copy(t, s->traces.asked, t->record);
+		else if (t->len)
+			rc = -ENOMEM;
+	}
+	end_traces(s);
+	return rc ? no_memory(err) : 0;
 }
 
 static void log_area(const struct snapshot *s, const struct aux_taken *t,
@@ -95,97 +122,43 @@ int snapshot_write_traces(struct snapshot *s, struct output *out, struct error *
 	return rc;
 }
 
-/* Hands a copy of @records to the worker. */
-static int hand(struct worker *w, const void *records, size_t len)
-{
-	uint8_t *copy = malloc(len);
-	int rc;
+/* --- by the workers ------------------------------------------------------------------------------
+ */
 
-	if (!copy)
+static int hand_log(struct worker *w, const struct pd_snapshot_record *record)
+{
+	uint8_t *room = worker_room(w, record->header.size);
+
+	if (!room)
 		return -ENOMEM;
-	memcpy(copy, records, len);
-	rc = worker_hand(w, copy, len);
-	if (rc)
-		free(copy);
-	return rc;
+	memcpy(room, record, record->header.size);
+	worker_hand(w, room, record->header.size);
+	return 0;
 }
 
-static int hand_log(const struct snapshot *s, struct worker *w, const struct pd_snapshot_log *log)
-{
-	struct pd_snapshot_record record;
-
-	pd_snapshot_encode(log, &record);
-	return hand(w, &record, record.header.size);
-}
-
-static int hand_area(struct snapshot *s, struct aux_taken *t)
+static int hand_area(struct snapshot *s, const struct aux_taken *t)
 {
 	struct worker *w = s->crew->workers[s->crew->worker_of[t->area->index]];
 	struct pd_snapshot_record record;
-	int rc;
+	uint8_t *room;
 
 	log_area(s, t, &record);
-	rc = hand(w, &record, record.header.size);
-	if (rc || !t->record)
-		return rc;
-	rc = worker_hand(w, t->record, t->len);
-	if (rc)
-		return rc;
-	t->record = NULL; /* the worker's */
+	if (hand_log(w, &record))
+		return -ENOMEM;
+	if (!t->len)
+		return 0;
+	room = worker_room(w, aux_taken_most(t));
+	if (!room)
+		return -ENOMEM;
+	aux_taken_copy(t, s->traces.asked, room);
+	worker_hand(w, room, t->len);
 	s->trace += t->to - t->from;
 	s->figures.bytes += t->len;
 	return 0;
 }
 
-/* The record behind a snapshot that began at the time @began of this process. */
-static struct pd_snapshot_log end_of(struct snapshot *s, uint64_t began)
-{
-	s->figures.took = now_ns(CLOCK_MONOTONIC) - began;
-	return (struct pd_snapshot_log){
-		.kind = PD_SNAPSHOT_END,
-		.number = s->taken + 1,
-		.figures = s->figures,
-	};
-}
-
-static int hand_all(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
-		    uint64_t began)
-{
-	struct pd_snapshot_log end;
-	struct worker *first = s->crew->workers[0];
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < nr; i++)
-		rc = hand_log(s, first,
-			      &(struct pd_snapshot_log){
-				      .kind = PD_SNAPSHOT_REQUEST,
-				      .number = s->taken + 1,
-				      .request = requests[i].what,
-			      });
-	for (size_t i = 0; !rc && i < s->traces.nr; i++)
-		rc = hand_area(s, &s->traces.taken[i]);
-	end = end_of(s, began);
-	return rc ? rc : hand_log(s, first, &end);
-}
-
-static int write_by_workers(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
-			    uint64_t began, struct error *err)
-{
-	int rc;
-
-	if (hand_all(s, requests, nr, began))
-		return error_set(err, -ENOMEM, "out of memory");
-	/* A worker whose output is full must not wait for us; the rotation follows the snapshot. */
-	if (s->crew->hold)
-		crew_hold(s->crew, false);
-	crew_ask(s->crew, WORKER_FLUSH);
-	rc = crew_await_unless(s->crew, s->stop, err);
-	return rc < 0 ? rc : 0;
-}
-
-static int write_here(struct snapshot *s, struct output *out,
-		      const struct snapshot_request *requests, size_t nr, uint64_t began,
-		      struct error *err)
+static int hand_requests(const struct snapshot *s, const struct snapshot_request *requests,
+			 size_t nr)
 {
 	struct pd_snapshot_log log = {.kind = PD_SNAPSHOT_REQUEST, .number = s->taken + 1};
 	struct pd_snapshot_record record;
@@ -194,27 +167,63 @@ static int write_here(struct snapshot *s, struct output *out,
 	for (size_t i = 0; !rc && i < nr; i++) {
 		log.request = requests[i].what;
 		pd_snapshot_encode(&log, &record);
-		rc = sink_record(out->lanes[0].chain, &record.header, err);
+		rc = hand_log(s->crew->workers[0], &record);
 	}
-	if (!rc)
-		rc = snapshot_write_traces(s, out, err);
-	log = end_of(s, began);
-	pd_snapshot_encode(&log, &record);
-	return rc ? rc : sink_record(out->lanes[0].chain, &record.header, err);
+	return rc;
 }
 
-enum outcome snapshot_take_traces(struct snapshot *s, struct output *out,
-				  const struct snapshot_request *requests, size_t nr,
-				  struct error *err)
+static int hand_areas(struct snapshot *s)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->traces.nr; i++)
+		rc = hand_area(s, &s->traces.taken[i]);
+	return rc;
+}
+
+/* The record behind a snapshot that began at the time @began of this process. */
+static int hand_end(struct snapshot *s, uint64_t began)
+{
+	struct pd_snapshot_log end = {.kind = PD_SNAPSHOT_END, .number = s->taken + 1};
+	struct pd_snapshot_record record;
+
+	s->figures.took = now_ns(CLOCK_MONOTONIC) - began;
+	end.figures = s->figures;
+	pd_snapshot_encode(&end, &record);
+	return hand_log(s->crew->workers[0], &record);
+}
+
+int snapshot_hand_traces(struct snapshot *s, const struct snapshot_request *requests, size_t nr,
+			 struct error *err)
 {
 	uint64_t began = now_ns(CLOCK_MONOTONIC);
-	int rc = snapshot_copy_traces(s, err);
+	int rc = begin_traces(s);
 
 	s->figures = (struct pd_snapshot_figures){.begun = clock_now(s->clock)};
 	if (!rc)
-		rc = s->crew->running ? write_by_workers(s, requests, nr, began, err)
-				      : write_here(s, out, requests, nr, began, err);
+		rc = hand_requests(s, requests, nr) ?: hand_areas(s);
+	end_traces(s);
+	if (!rc)
+		rc = hand_end(s, began);
 	aux_snapshot_release(&s->traces);
 	s->taken++;
-	return rc ? OUTCOME_BROKEN : OUTCOME_DONE;
+	return rc ? no_memory(err) : 0;
+}
+
+enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_request *requests,
+				  size_t nr, struct error *err)
+{
+	int rc;
+
+	/* A worker whose output is full must not wait for us; the rotation follows the snapshot. */
+	if (s->crew->hold)
+		crew_hold(s->crew, false);
+	rc = snapshot_hand_traces(s, requests, nr, err);
+	for (size_t i = s->crew->nr; i; i--)
+		worker_write_now(s->crew->workers[i - 1]);
+	/* Sideband that the trace needs. */
+	crew_ask(s->crew, WORKER_FLUSH);
+	if (!rc)
+		rc = crew_await_unless(s->crew, s->stop, err);
+	return rc < 0 ? OUTCOME_BROKEN : OUTCOME_DONE;
 }

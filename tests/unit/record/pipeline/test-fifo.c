@@ -139,6 +139,25 @@ static void marks_keep_their_place(void **state)
 	fifo_free(f);
 }
 
+/* A nudge comes before all that waits, and several make one. */
+static void nudges_come_first(void **state)
+{
+	struct fifo *f = fifo_new(FIFO_MIN);
+	struct run run;
+
+	(void)state;
+	put(f, fifo_reserve(f, 8, false), 8, 0);
+	fifo_mark(f, 1);
+	fifo_nudge(f);
+	fifo_nudge(f);
+	assert_int_equal(fifo_wait(f, &run), FIFO_NUDGE);
+	assert_int_equal(fifo_wait(f, &run), 0);
+	check(&run, 0);
+	fifo_done(f);
+	assert_int_equal(fifo_wait(f, &run), 1);
+	fifo_free(f);
+}
+
 /* A producer that wants room is notified once, and then a piece of any length has room. */
 static void room_is_told(void **state)
 {
@@ -254,6 +273,7 @@ int main(void)
 		cmocka_unit_test(full_is_full),		  cmocka_unit_test(empty_begins_anew),
 		cmocka_unit_test(marks_keep_their_place), cmocka_unit_test(two_threads),
 		cmocka_unit_test(two_patient_threads),	  cmocka_unit_test(room_is_told),
+		cmocka_unit_test(nudges_come_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,7 @@ static int setup(void **state)
 			.discard = is_discarded,
 			.arg = &lab->counters[i],
 			.report = lab->report,
+			.direct = i == 1,
 		};
 		struct reader_source source = {
 			.page_size = PAGE, .data_size = RING, .cpu = (int)i, .nr_fds = 1};
@@ -320,13 +321,16 @@ static void ready_ring_is_taken_unasked(void **state)
 	assert_int_equal(lab->counters[1].bytes, 400);
 }
 
-static uint8_t *records(size_t len)
+/* Returns the room that it filled. */
+static uint8_t *hand(struct worker *w, size_t len)
 {
-	uint8_t *p = calloc(1, len);
 	const struct perf_event_header hdr = {.type = PERF_RECORD_AUXTRACE, .size = 48};
+	uint8_t *p = worker_room(w, len);
 
 	assert_non_null(p);
+	memset(p, 0, len);
 	memcpy(p, &hdr, sizeof(hdr));
+	worker_hand(w, p, len);
 	return p;
 }
 
@@ -339,18 +343,49 @@ static void handed_records_are_written(void **state)
 	for (unsigned int round = 1; round <= 20; round++) {
 		put(lab, 0, 10);
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(worker_hand(lab->workers[0], records(4096), 4096), 0);
+			hand(lab->workers[0], 4096);
 		ask(lab, WORKER_FLUSH);
 		for (unsigned int i = 0; i < WORKERS; i++)
 			assert_int_equal(await(lab, i, is_flushed).code, 0);
 		assert_int_equal(lab->counters[0].at_flush, round * (80 + 3 * 4096));
 		assert_int_equal(lab->counters[1].at_flush, 0);
 	}
-	assert_int_equal(worker_hand(lab->workers[1], records(4096), 4096), 0);
+	hand(lab->workers[1], 4096);
 	ask(lab, WORKER_FINISH);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 	assert_int_equal(lab->counters[1].at_flush, 4096);
+}
+
+/* The writer does not wait for a reader that is paused. Large room is used again. */
+static void handed_records_are_written_now(void **state)
+{
+	struct lab *lab = *state;
+	struct worker *w = lab->workers[0];
+	const uint8_t *room, *before = NULL;
+
+	start(lab);
+	ask(lab, WORKER_PAUSE);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		await(lab, i, is_flushed);
+	/* The other one is idle, and may be borrowed. */
+	hand(lab->workers[1], 4096);
+	worker_write_now(lab->workers[1]);
+	assert_int_equal(lab->counters[1].at_flush, 4096);
+	for (unsigned int round = 1; round <= 20; round++) {
+		hand(w, 4096);
+		room = hand(w, 1 << 20);
+		assert_true(!before || room == before);
+		before = room;
+		worker_write_now(w);
+		while (atomic_load(&lab->counters[0].flushed) <= round)
+			sched_yield();
+		assert_int_equal(lab->counters[0].at_flush, round * (4096 + (1 << 20)));
+		assert_int_equal(worker_handed(w), 0);
+	}
+	ask(lab, WORKER_FINISH);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 }
 
 /* Of a sink that fails all others are counted; those of a worker that never ran are freed. */
@@ -361,12 +396,12 @@ static void handed_records_are_discarded(void **state)
 
 	lab->counters[0].fail_after = 4096;
 	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(worker_hand(lab->workers[0], records(4096), 4096), 0);
+		hand(lab->workers[0], 4096);
 	assert_int_equal(worker_start(lab->workers[0], NULL), 0);
-	assert_int_equal(worker_hand(lab->workers[1], records(4096), 4096), 0);
+	hand(lab->workers[1], 4096);
 	worker_ask(lab->workers[0], WORKER_FLUSH);
 	assert_int_equal(await(lab, 0, is_failed).code, -ENOSPC);
-	assert_int_equal(worker_hand(lab->workers[0], records(512), 512), 0);
+	hand(lab->workers[0], 512);
 	ask(lab, WORKER_FINISH);
 	assert_int_equal(worker_join(lab->workers[0], &err), -ENOSPC);
 	assert_int_equal(worker_join(lab->workers[1], NULL), 0);
@@ -391,6 +426,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ready_ring_is_taken_unasked, setup, teardown),
 		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(handed_records_are_written_now, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
 	};
