@@ -570,9 +570,10 @@ kill -TERM $pid; wait $pid; echo "rotated: $?"
 
 # stalled NAME OPTION REQUEST...: nobody reads the pipe.
 stalled() {
-	ringtail record $2 -e auxsim/bytes=1024/u -m 64K,256K -o - -- roam 60000 10 2>$1.err | sleep 60 & sleep 0.5
+	(ringtail record $2 -e auxsim/bytes=1024/u -m 64K,256K -o - -- roam 60000 10 2>$1.err & echo $! >pid; wait) |
+		sleep 120 & sleep 0.5
 	name=$1; shift 2
-	pid=$(pidof ringtail); up $pid; sleep 1
+	pid=$(cat pid); up $pid; sleep 1
 	for number in $*; do
 		kill -USR2 $pid; sleep 0.7
 	done
