@@ -44,14 +44,16 @@ int aux_cuts_add(struct aux_index *x, const struct data_record *rec)
 	uint32_t idx = UINT32_MAX;
 	struct pd_record r;
 
-	/* The kernel's offsets in an overwritten ring are not those of snapshots. */
-	if (pd_record_decode(rec->hdr, rec->evsel, &r) || r.aux.flags & PERF_AUX_FLAG_OVERWRITE ||
-	    r.aux.aux_offset > UINT64_MAX - r.aux.aux_size)
+	if (pd_record_decode(rec->hdr, rec->evsel, &r))
 		return 0;
 	aux_ids_ring(&x->ids, r.id.id, &r.id.cpu, &r.id.tid, &idx);
 	place = find_place(x, r.id.cpu, r.id.tid, idx);
 	if (!place)
 		return -ENOMEM;
+	place->flags |= r.aux.flags;
+	/* The kernel's offsets in an overwritten ring are not those of snapshots. */
+	if (r.aux.flags & PERF_AUX_FLAG_OVERWRITE || r.aux.aux_offset > UINT64_MAX - r.aux.aux_size)
+		return 0;
 	if (!r.aux.aux_offset && place->end)
 		place->life++;
 	place->end = r.aux.aux_offset + r.aux.aux_size;
@@ -106,8 +108,15 @@ int aux_cuts_finish(struct aux_index *x)
 	struct id_table rings = {0};
 	int rc = list_rings(x, &rings);
 
+	for (uint32_t i = 0; !rc && i < id_table_count(&x->place_numbers); i++) {
+		uint32_t ring = ring_of(&x->places[i], &rings);
+
+		x->places[i].ring = ring;
+		if (ring != ID_TABLE_NONE)
+			x->pieces.rings[ring].aux_flags |= x->places[i].flags;
+	}
 	for (size_t i = 0; !rc && i < x->nr_cuts; i++)
-		x->cuts[i].place = ring_of(&x->places[x->cuts[i].place], &rings);
+		x->cuts[i].place = x->places[x->cuts[i].place].ring;
 	if (x->nr_cuts)
 		qsort(x->cuts, x->nr_cuts, sizeof(*x->cuts), by_position);
 	id_table_release(&rings);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where AUX records say that the trace of a ring ends or begins anew. Internal. One thread. */
+/*
+ * What AUX records say of rings: their flags, and where the trace ends or begins anew. Internal.
+ * One thread.
+ */
 #ifndef RINGTAIL_AUXTRACE_RECORDING_CUTS_H
 #define RINGTAIL_AUXTRACE_RECORDING_CUTS_H
 
@@ -7,7 +10,7 @@
 
 /* Takes an AUX record. Returns 0 or -ENOMEM. */
 int aux_cuts_add(struct aux_index *x, const struct data_record *rec);
-/* Finds the rings of the cuts, and sorts these. Returns 0 or -ENOMEM. */
+/* Finds the rings of flags and cuts, and sorts the cuts. Returns 0 or -ENOMEM. */
 int aux_cuts_finish(struct aux_index *x);
 /*
  * Returns the first cut of a ring's @life behind the position @from and before @to, or @to if there

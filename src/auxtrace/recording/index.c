@@ -82,6 +82,7 @@ static int add(struct aux_index *x, const struct data_record *rec, struct error 
 	case PERF_RECORD_SAMPLE: return add_sample(x, rec, err);
 	case PERF_RECORD_ID_INDEX: return aux_ids_add(&x->ids, rec);
 	case PERF_RECORD_AUXTRACE_INFO:
+	case PERF_RECORD_AUX_OUTPUT_HW_ID:
 	case PERF_RECORD_TIME_CONV: return aux_setup_add(x, rec);
 	default: return aux_pieces_add(&x->pieces, x->df, rec);
 	}
@@ -120,6 +121,7 @@ void aux_index_release(struct aux_index *x)
 	if (x->spool >= 0)
 		close(x->spool);
 	free(x->priv);
+	free(x->hw_ids);
 	aux_pieces_release(&x->pieces);
 	free(x->rings);
 	free(x->runs);
@@ -130,6 +132,14 @@ void aux_index_release(struct aux_index *x)
 	free(x->places);
 	id_table_release(&x->place_numbers);
 	*x = (struct aux_index){.spool = -1};
+}
+
+struct aux_setup aux_index_setup(const struct aux_index *x, uint32_t ring)
+{
+	struct aux_setup setup = x->setup;
+
+	setup.aux_flags = x->rings[ring].aux_flags;
+	return setup;
 }
 
 const struct aux_run *aux_index_run_of(const struct aux_index *x, uint64_t chunk)

@@ -49,12 +49,13 @@ struct aux_run {
 
 struct aux_index_ring {
 	uint32_t idx, cpu, tid; /* UINT32_MAX: none */
+	uint64_t aux_flags;	/* of its AUX records, by OR */
 	size_t first_run, nr_runs;
 };
 
 /* The end of the trace of an AUX record behind which a run ends. */
 struct aux_cut {
-	uint32_t place; /* number of its ring's place; later number in aux_index.rings */
+	uint32_t place; /* number of its ring's place; later number in aux_pieces.rings */
 	uint32_t life;
 	uint64_t at; /* position in the ring */
 };
@@ -63,13 +64,17 @@ struct aux_cut {
 struct aux_cut_place {
 	uint32_t cpu, tid, idx; /* idx UINT32_MAX: unknown */
 	uint32_t life;
-	uint64_t end; /* of its newest AUX record */
+	uint32_t ring;	/* number in aux_pieces.rings; while reading: unknown */
+	uint64_t end;	/* of its newest AUX record */
+	uint64_t flags; /* of all, by OR */
 };
 
 struct aux_index {
 	struct data_file *df;
-	struct aux_setup setup; /* its pointers lead into the index */
+	struct aux_setup setup; /* of all rings; its pointers lead into the index */
 	uint64_t *priv;
+	struct aux_hw_id *hw_ids;
+	size_t cap_hw_ids;
 	struct pd_time_conv time_conv;
 	struct aux_pieces pieces;
 	struct aux_index_ring *rings; /* those of pieces, then those of samples */
@@ -99,6 +104,9 @@ struct aux_index {
 int aux_index_read(struct data_file *df, uint64_t chunk, struct aux_index *ret, struct error *err);
 /* Frees the memory and closes the temporary file. */
 void aux_index_release(struct aux_index *x);
+
+/* Returns what the decoder of a ring must know; its pointers lead into the index. */
+struct aux_setup aux_index_setup(const struct aux_index *x, uint32_t ring);
 
 /* Returns the run of a chunk, which is less than x->nr_chunks. */
 const struct aux_run *aux_index_run_of(const struct aux_index *x, uint64_t chunk);

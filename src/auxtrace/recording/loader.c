@@ -15,6 +15,7 @@ struct aux_loader {
 	const struct aux_decoder_ops *ops;
 	bool whole;
 	struct data_scan *scan;
+	struct aux_setup setup;	       /* of the ring */
 	const struct aux_piece *piece; /* at whose record the scan is; NULL: none */
 	struct buf buf;		       /* what is loaded, from the chunk's first byte on */
 };
@@ -182,7 +183,7 @@ static size_t find_sync(const struct aux_loader *l, size_t from)
 
 	if (len > chunk + LOOKAHEAD)
 		len = chunk + LOOKAHEAD;
-	at = l->ops->sync(&l->x->setup, l->buf.data + from, len, 0);
+	at = l->ops->sync(&l->setup, l->buf.data + from, len, 0);
 	return at < len && at < chunk ? from + at : SIZE_MAX;
 }
 
@@ -223,6 +224,7 @@ int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *re
 	size_t begin, end;
 	int rc;
 
+	l->setup = aux_index_setup(l->x, run->ring);
 	l->buf.len = 0;
 	rc = fill(l, run, at, l->x->chunk + LOOKAHEAD);
 	if (rc < 0 || !l->buf.len)

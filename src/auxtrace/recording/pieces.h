@@ -13,10 +13,11 @@
 
 struct aux_piece_ring {
 	uint32_t idx, cpu, tid;
-	uint32_t lives; /* times that its offsets began again at 0 */
-	bool any;	/* it has a record */
-	bool logged;	/* @log is that of its next record */
-	uint32_t take;	/* number of @log in aux_pieces.takes, from 1 */
+	uint32_t lives;	    /* times that its offsets began again at 0 */
+	bool any;	    /* it has a record */
+	bool logged;	    /* @log is that of its next record */
+	uint32_t take;	    /* number of @log in aux_pieces.takes, from 1 */
+	uint64_t aux_flags; /* of its AUX records, by OR; auxtrace/recording/cuts.h sets it */
 	struct pd_aux_ring log;
 };
 

@@ -7,12 +7,12 @@
 #include "auxtrace/recording/cuts.h"
 #include "base/buf.h"
 
-static int add_ring(struct aux_index *x, uint32_t idx, uint32_t cpu, uint32_t tid)
+static int add_ring(struct aux_index *x, uint32_t idx, uint32_t cpu, uint32_t tid, uint64_t flags)
 {
 	if (array_grow(&x->rings, &x->cap_rings, x->nr_rings + 1, sizeof(*x->rings)))
 		return -ENOMEM;
 	x->rings[x->nr_rings++] = (struct aux_index_ring){
-		.idx = idx, .cpu = cpu, .tid = tid, .first_run = x->nr_runs};
+		.idx = idx, .cpu = cpu, .tid = tid, .aux_flags = flags, .first_run = x->nr_runs};
 	return 0;
 }
 
@@ -98,7 +98,7 @@ static int add_all_pieces(struct aux_index *x)
 		const struct aux_piece_ring *r = &x->pieces.rings[p[i].ring];
 
 		if (!i || p[i].ring != p[i - 1].ring)
-			rc = add_ring(x, r->idx, r->cpu, r->tid);
+			rc = add_ring(x, r->idx, r->cpu, r->tid, r->aux_flags);
 		for (next = i + 1; next < x->pieces.nr; next++)
 			if (!aux_pieces_continue(&p[next - 1], &p[next]))
 				break;
@@ -147,7 +147,7 @@ static int add_all_samples(struct aux_index *x)
 		/* Of a ring of a CPU, the thread is that of one sample. */
 		if (!i || s->ring != s[-1].ring) {
 			rc = add_ring(x, UINT32_MAX, s->cpu,
-				      s->cpu == UINT32_MAX ? s->tid : UINT32_MAX);
+				      s->cpu == UINT32_MAX ? s->tid : UINT32_MAX, 0);
 			offset = 0;
 		}
 		run.offset = offset;

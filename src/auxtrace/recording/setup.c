@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 
@@ -27,21 +28,33 @@ static int add_info(struct aux_index *x, const struct pd_auxtrace_info *info)
 	return 0;
 }
 
+static int add_hw_id(struct aux_index *x, uint32_t cpu, uint64_t value)
+{
+	struct aux_setup *s = &x->setup;
+
+	if (array_grow(&x->hw_ids, &x->cap_hw_ids, s->nr_hw_ids + 1, sizeof(*x->hw_ids)))
+		return -ENOMEM;
+	x->hw_ids[s->nr_hw_ids++] = (struct aux_hw_id){.cpu = cpu, .value = value};
+	s->hw_ids = x->hw_ids;
+	return 0;
+}
+
 int aux_setup_add(struct aux_index *x, const struct data_record *rec)
 {
 	struct pd_record r;
 
-	if (rec->hdr->type != PERF_RECORD_AUXTRACE_INFO && rec->hdr->type != PERF_RECORD_TIME_CONV)
-		return 0;
 	if (pd_record_decode(rec->hdr, rec->evsel, &r))
 		return 0;
-	if (rec->hdr->type == PERF_RECORD_AUXTRACE_INFO)
-		return add_info(x, &r.auxtrace_info);
-	if (!x->setup.time_conv) {
-		x->time_conv = r.time_conv;
+	switch (rec->hdr->type) {
+	case PERF_RECORD_AUXTRACE_INFO: return add_info(x, &r.auxtrace_info);
+	case PERF_RECORD_AUX_OUTPUT_HW_ID: return add_hw_id(x, r.id.cpu, r.aux_hw_id);
+	case PERF_RECORD_TIME_CONV:
+		if (!x->setup.time_conv)
+			x->time_conv = r.time_conv;
 		x->setup.time_conv = &x->time_conv;
+		return 0;
+	default: return 0;
 	}
-	return 0;
 }
 
 /* Returns the PMU that the private words name, or 0. */

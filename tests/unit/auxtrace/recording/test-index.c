@@ -112,6 +112,8 @@ static void flags_of_aux_records_end_runs(void **state)
 	read_index(f, 0);
 	assert_int_equal(f->x.nr_runs, 5);
 	assert_run(f, 0, 0, 24);
+	assert_int_equal(aux_index_setup(&f->x, 0).aux_flags,
+			 PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL);
 	assert_run(f, 1, 24, 32);
 	assert_run(f, 2, 56, 8);
 	assert_run(f, 3, 0, 16);
@@ -126,6 +128,11 @@ static void each_aux_record_of_coresight_ends_a_run(void **state)
 	assert_int_equal(pd_auxtrace_info_encode(&f->im.b, PD_AUXTRACE_CS_ETM, priv, 3), 0);
 	aux_image_aux(&f->im, 3, 8, 0, 16, 0);
 	aux_image_aux(&f->im, 3, 8, 16, 48, 0);
+	for (uint64_t i = 0; i < 9; i++) {
+		image_head(&f->im, PERF_RECORD_AUX_OUTPUT_HW_ID, 48);
+		image_u64(&f->im, 0x100 + i);
+		aux_image_trailer(&f->im, (uint32_t)i, 8);
+	}
 	put(f, 0, 64);
 	read_index(f, 0);
 	assert_int_equal(f->x.nr_runs, 2);
@@ -133,6 +140,9 @@ static void each_aux_record_of_coresight_ends_a_run(void **state)
 	assert_run(f, 1, 16, 48);
 	assert_int_equal(f->x.setup.type, PD_AUXTRACE_CS_ETM);
 	assert_int_equal(f->x.setup.nr_priv, 3);
+	assert_int_equal(f->x.setup.nr_hw_ids, 9);
+	assert_int_equal(f->x.setup.hw_ids[8].cpu, 8);
+	assert_int_equal(f->x.setup.hw_ids[8].value, 0x108);
 	assert_memory_equal(f->x.setup.priv, priv, sizeof(priv));
 	assert_int_equal(f->x.setup.config, PERF_COUNT_SW_CPU_CLOCK);
 }
