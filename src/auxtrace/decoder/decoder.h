@@ -164,7 +164,8 @@ struct aux_decoder_ops {
 
 	/*
 	 * Returns the offset in @data of the first synchronisation point at or behind @from; @len
-	 * if there is none.
+	 * if there is none. Bytes before @from are earlier ones of the trace, for decoders that
+	 * must look behind. Contiguous trace begins at 0 if @from is 0.
 	 */
 	size_t (*sync)(const struct aux_setup *setup, const uint8_t *data, size_t len, size_t from);
 	/*

@@ -8,7 +8,9 @@
 #include "base/buf.h"
 #include "data/file/findings.h"
 
-#define LOOKAHEAD 4096u /* bytes behind a chunk that sync() sees */
+/* Bytes behind and before a chunk that sync() sees. */
+#define LOOKAHEAD  4096u
+#define LOOKBEHIND 1024u
 
 struct aux_loader {
 	const struct aux_index *x;
@@ -17,7 +19,8 @@ struct aux_loader {
 	struct data_scan *scan;
 	struct aux_setup setup;	       /* of the ring */
 	const struct aux_piece *piece; /* at whose record the scan is; NULL: none */
-	struct buf buf;		       /* what is loaded, from the chunk's first byte on */
+	struct buf buf;		       /* what is loaded */
+	uint64_t buf_at;	       /* its first byte, in the run */
 };
 
 int aux_loader_new(const struct aux_index *x, const struct aux_decoder_ops *ops, bool whole,
@@ -155,90 +158,93 @@ int64_t aux_loader_read(struct aux_loader *l, const struct aux_run *run, uint64_
 /* --- stretches -----------------------------------------------------------------------------------
  */
 
-/*
- * Loads until @len bytes from @at on are there. Returns 1, 0 if the run has fewer, or -ENOMEM.
- */
-static int fill(struct aux_loader *l, const struct aux_run *run, uint64_t at, size_t len)
+/* Loads up to the byte @end of the run. Returns 0 or -ENOMEM. */
+static int fill(struct aux_loader *l, const struct aux_run *run, uint64_t end)
 {
+	uint64_t loaded = l->buf_at + l->buf.len;
 	int64_t n;
 
-	if (l->buf.len >= len)
-		return 1;
-	if (buf_reserve(&l->buf, len - l->buf.len))
+	if (loaded >= end)
+		return 0;
+	if (buf_reserve(&l->buf, end - loaded))
 		return -ENOMEM;
-	n = aux_loader_read(l, run, at + l->buf.len, l->buf.data + l->buf.len, len - l->buf.len);
+	n = aux_loader_read(l, run, loaded, l->buf.data + l->buf.len, end - loaded);
 	if (n < 0)
 		return (int)n;
 	l->buf.len += (size_t)n;
-	return l->buf.len >= len;
+	return 0;
 }
 
 /*
- * Returns the first synchronisation point in the chunk that begins at byte @from of the buffer, or
- * SIZE_MAX. It sees the same bytes, whichever chunk the buffer began with.
+ * Finds the first synchronisation point in the chunk that begins at the byte @at of the run. It
+ * sees the same bytes, whichever chunk the buffer begins with. Returns 1 with *@ret, 0 if there is
+ * none, -ENODATA if the trace ends before the chunk, or -ENOMEM.
  */
-static size_t find_sync(const struct aux_loader *l, size_t from)
+static int find_sync(struct aux_loader *l, const struct aux_run *run, uint64_t at, uint64_t *ret)
 {
-	size_t chunk = l->x->chunk, len = l->buf.len - from, at;
+	const uint64_t chunk = l->x->chunk;
+	size_t from = at < LOOKBEHIND ? at : LOOKBEHIND, begin, len, found;
+	int rc = fill(l, run, at + chunk + LOOKAHEAD);
 
-	if (len > chunk + LOOKAHEAD)
-		len = chunk + LOOKAHEAD;
-	at = l->ops->sync(&l->setup, l->buf.data + from, len, 0);
-	return at < len && at < chunk ? from + at : SIZE_MAX;
+	if (rc)
+		return rc;
+	if (l->buf_at + l->buf.len <= at)
+		return -ENODATA;
+	begin = at - from - l->buf_at;
+	len = l->buf.len - begin;
+	if (len > from + chunk + LOOKAHEAD)
+		len = from + chunk + LOOKAHEAD;
+	found = l->ops->sync(&l->setup, l->buf.data + begin, len, from);
+	if (found >= len || found >= from + chunk)
+		return 0;
+	*ret = at + (found - from);
+	return 1;
 }
 
-/* Finds the end of the stretch. Returns 0 or -ENOMEM. */
-static int find_end(struct aux_loader *l, const struct aux_run *run, uint64_t at, size_t *ret)
+/* Finds the end of the stretch of the chunk at @at. Returns 0 or -ENOMEM. */
+static int find_end(struct aux_loader *l, const struct aux_run *run, uint64_t at, uint64_t *ret)
 {
-	const size_t chunk = l->x->chunk;
+	for (uint64_t next = at + l->x->chunk;; next += l->x->chunk) {
+		int rc = find_sync(l, run, next, ret);
 
-	for (size_t from = chunk;; from += chunk) {
-		size_t end;
-		int rc = fill(l, run, at, from + chunk + LOOKAHEAD);
-
-		if (rc < 0)
-			return rc;
-		if (from >= l->buf.len) {
-			*ret = l->buf.len;
-			return 0;
-		}
-		end = find_sync(l, from);
-		if (end == SIZE_MAX && from >= AUX_STRETCH_MAX) {
+		if (!rc && next - at < AUX_STRETCH_MAX)
+			continue;
+		if (rc == -ENODATA)
+			*ret = l->buf_at + l->buf.len;
+		if (!rc) {
 			data_finding_add(l->x->df, DATA_DAMAGED, 0, 0,
 					 "trace without a synchronisation point in %u MB is cut "
 					 "off",
 					 AUX_STRETCH_MAX >> 20);
-			end = from;
+			*ret = next;
 		}
-		if (end != SIZE_MAX) {
-			*ret = end;
-			return 0;
-		}
+		return rc == -ENOMEM ? rc : 0;
 	}
 }
 
 int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *ret)
 {
 	const struct aux_run *run = aux_index_run_of(l->x, chunk);
-	uint64_t at = (chunk - run->first_chunk) * l->x->chunk;
-	size_t begin, end;
+	uint64_t at = (chunk - run->first_chunk) * l->x->chunk, begin = 0, end;
 	int rc;
 
 	l->setup = aux_index_setup(l->x, run->ring);
 	l->buf.len = 0;
-	rc = fill(l, run, at, l->x->chunk + LOOKAHEAD);
-	if (rc < 0 || !l->buf.len)
-		return rc < 0 ? rc : 0;
-	begin = l->whole && !at ? 0 : find_sync(l, 0);
-	if (begin == SIZE_MAX)
-		return 0;
+	l->buf_at = at < LOOKBEHIND ? 0 : at - LOOKBEHIND;
+	rc = find_sync(l, run, at, &begin);
+	if (l->whole && !at && rc >= 0) {
+		begin = 0;
+		rc = 1;
+	}
+	if (rc <= 0)
+		return rc == -ENODATA ? 0 : rc;
 	rc = find_end(l, run, at, &end);
 	if (rc)
 		return rc;
 	*ret = (struct aux_stretch){
-		.data = l->buf.data + begin,
+		.data = l->buf.data + (begin - l->buf_at),
 		.len = end - begin,
-		.offset = run->offset + at + begin,
+		.offset = run->offset + begin,
 		.cpu = run->cpu,
 		.tid = run->tid,
 		.from = run->from,
