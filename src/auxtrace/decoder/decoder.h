@@ -47,6 +47,12 @@ struct aux_setup {
 	size_t nr_hw_ids;
 };
 
+/*
+ * Converts a count of the hardware's clock to ns of the recording's. Returns false if @conv, which
+ * may be NULL, cannot convert.
+ */
+bool aux_time(const struct pd_time_conv *conv, uint64_t cycles, uint64_t *ret);
+
 struct aux_stretch {
 	const uint8_t *data;
 	size_t len;
