@@ -50,10 +50,69 @@ static void test_kallsyms_text(void **state)
 	assert_int_equal(kallsyms_table(&text, "snd", 0, &t), -ENOENT);
 }
 
+/* What kallsyms_read() must refuse, and kallsyms_check() too. */
+static void test_what_is_no_list(void **state)
+{
+	static const char nul[] = "ffffffff81000000 T _text\n\0ffffffff81000100 T behind\n";
+	struct place *p = *state;
+	struct error why = ERROR_INIT;
+	struct buf text = {0};
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/list", p->dir);
+	assert_int_equal(kallsyms_read(path, &text, &why), -ENOENT);
+	assert_int_equal(kallsyms_check(path, &why), -ENOENT);
+	assert_int_equal(kallsyms_check(p->dir, &why), -EINVAL);
+	put_file(p, "/list", nul, sizeof(nul) - 1);
+	assert_int_equal(kallsyms_read(path, &text, &why), -EBADMSG);
+	assert_int_equal(kallsyms_check(path, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, path));
+	put_text(p, "/list", "");
+	assert_int_equal(truncate(path, (off_t)KALLSYMS_MAX + 1), 0);
+	assert_true(kallsyms_read(path, &text, &why) < 0);
+	assert_true(kallsyms_check(path, &why) < 0);
+	assert_null(text.data);
+	put_text(p, "/list", kallsyms);
+	assert_int_equal(kallsyms_check(path, &why), 0);
+	assert_int_equal(kallsyms_read(path, &text, &why), 0);
+	assert_int_equal(text.len, sizeof(kallsyms) - 1);
+	buf_release(&text);
+}
+
+/* Lines that are none are passed over, wherever they are; each field ends where its line does. */
+static void test_odd_lines(void **state)
+{
+	static const char lines[] = "\n"
+				    "ffffffff81000000\n"
+				    "ffffffff81000000 T\n"
+				    "ffffffff81000000 T \n"
+				    "xyz T name\n"
+				    "1ffffffff81000000 T too_long\n"
+				    "ffffffff81000010 t good\t[mod]\n"
+				    "ffffffff81000020 t open\t[mod\n"
+				    "ffffffff81000030 d last";
+	struct buf text = {(uint8_t *)(uintptr_t)lines, sizeof(lines) - 1, 0};
+	struct kallsyms_line line;
+	size_t pos = 0, good = 0;
+
+	(void)state;
+	while (kallsyms_next(&text, &pos, &line)) {
+		assert_true(line.name_len > 0);
+		assert_null(memchr(line.name, '\n', line.name_len));
+		assert_true(line.name + line.name_len <= lines + sizeof(lines) - 1);
+		good += line.addr == 0xffffffff81000010 && line.module_len == 3;
+	}
+	assert_int_equal(good, 1);
+	assert_int_equal(line.addr, 0xffffffff81000030);
+	assert_false(kallsyms_is_code(&line));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kallsyms_text),
+		PLACE_TEST(test_what_is_no_list),
+		cmocka_unit_test(test_odd_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

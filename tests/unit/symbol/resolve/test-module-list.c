@@ -37,10 +37,83 @@ static void test_modules_read_once(void **state)
 	assert_symbol(p, &kernel, 1, TEXT + 1, "_text");
 }
 
+/* The file of a module by its name, in which dashes and underscores are equal. */
+static void test_files(void **state)
+{
+	static const struct {
+		const char *name, *file;
+	} tests[] = {
+		{"ext4", "kernel/fs/ext4/ext4.ko.xz"},
+		{"snd_pcm", "kernel/sound/core/snd-pcm.ko"},
+		{"snd-pcm", "kernel/sound/core/snd-pcm.ko"},
+		{"snd", NULL},
+		{"mbcache", "kernel/fs/mbcache.ko.zst"},
+		{"last", "last.ko"},
+		{"", NULL},
+	};
+	struct place *p = *state;
+	struct module_list *l = module_list_new();
+	char path[512], file[PATH_MAX];
+
+	put_text(p, "/modules.dep",
+		 "kernel/fs/ext4/ext4.ko.xz: kernel/fs/mbcache.ko.zst kernel/fs/jbd2.ko\n"
+		 "no colon.ko\n"
+		 "kernel/sound/core/snd-pcm.ko:\n"
+		 "\n"
+		 "kernel/fs/mbcache.ko.zst:\n"
+		 "last.ko:");
+	snprintf(path, sizeof(path), "%s/modules.dep", p->dir);
+	for (unsigned int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+			bool found = module_list_file(l, path, tests[i].name, file);
+
+			if (found != !!tests[i].file)
+				fail_msg("\"%s\" is %s", tests[i].name, found ? "found" : "absent");
+			if (found)
+				assert_string_equal(file, tests[i].file);
+		}
+		assert_true(round || !unlink(path)); /* it was read */
+	}
+	module_list_free(l);
+	l = module_list_new();
+	assert_false(module_list_file(l, path, "ext4", file));
+	module_list_free(l);
+	module_list_free(NULL);
+}
+
+/* The text of kallsyms is handed out once, and read again for the next caller. */
+static void test_text(void **state)
+{
+	struct place *p = *state;
+	struct module_list *l = module_list_new();
+	struct error why = ERROR_INIT;
+	struct buf text = {0}, lines = {0};
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/kallsyms", p->dir);
+	assert_true(module_list_text(l, path, &text, &why) < 0);
+	assert_non_null(strstr(why.text, path));
+	module_list_free(l);
+	l = module_list_new();
+	put_text(p, "/kallsyms", kallsyms);
+	assert_int_equal(module_list_symbols(l, path, "snd_pcm", &lines, &why), 0);
+	assert_true(lines.len > 0 && lines.len < sizeof(kallsyms) / 2);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(module_list_text(l, path, &text, &why), 0);
+		/* the last line may have got its newline */
+		assert_true(text.len >= sizeof(kallsyms) - 1);
+		assert_memory_equal(text.data, kallsyms, sizeof(kallsyms) - 1);
+		buf_release(&text);
+	}
+	module_list_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(test_modules_read_once),
+		PLACE_TEST(test_files),
+		PLACE_TEST(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
