@@ -98,11 +98,72 @@ static void test_features_overlap(void **state)
 	image_release(&im);
 }
 
+/* Adds @feature with @len bytes as the only one. */
+static void add_feature(struct image *im, unsigned int feature, const void *data, size_t len)
+{
+	image_set64(im, 72 + feature / 64 * 8, 1ULL << feature % 64);
+	image_u64(im, im->b.len + 16);
+	image_u64(im, len);
+	assert_int_equal(buf_append(&im->b, data, len), 0);
+}
+
+#define META_INFO 129 /* of simpleperf */
+
+/* Names of tracepoints in simpleperf's pairs of strings; what has no NUL is not read. */
+static void test_meta_info(void **state)
+{
+	static const char info[] = "product\0phone\0"
+				   "event_type_info\0"
+				   "cpu-clock,1,0\nbad\nsched:sched_switch,2,77\n,2,77\0"
+				   "last\0";
+	static const char cut[] = "event_type_info\0sched:sched_switch,2,77\n";
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct image im = {0};
+		struct data_file *df;
+		const char *name;
+
+		make_samples(&im, 1, 5);
+		image_set64(&im, sizeof(struct pd_header) + 8,
+			    PERF_TYPE_TRACEPOINT | (uint64_t)(IMAGE_STRIDE - 16) << 32);
+		image_set64(&im, sizeof(struct pd_header) + 16, 77);
+		add_feature(&im, META_INFO, i ? cut : info, i ? sizeof(cut) - 1 : sizeof(info) - 1);
+		df = image_open(&im);
+		name = pd_evlist_at(data_evlist(df), 0)->name;
+		assert_int_equal(name && !strcmp(name, "sched:sched_switch"), !i);
+		assert_no_notes(df);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
+/* A feature about events that cannot be decoded is damage, and the events stay. */
+static void test_damaged_description(void **state)
+{
+	static const unsigned int features[] = {HEADER_EVENT_DESC, HEADER_GROUP_DESC};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct image im = {0};
+		struct data_file *df;
+
+		make_samples(&im, 2, 5);
+		add_feature(&im, features[i], "\xff\xff\xff\xff\xff", 5);
+		df = image_open(&im);
+		assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
+		assert_int_equal(noted(df, DATA_DAMAGED, "cannot be decoded"), 1);
+		assert_int_equal(walk(df, 0).samples, 5);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_features_overlap),
+		cmocka_unit_test(test_meta_info),
+		cmocka_unit_test(test_damaged_description),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /*
  * Reads headers: both versions, truncated, with sizes that are wrong, and while a recorder flushes.
  */
+#include <errno.h>
+
 #include "data-walk.h"
 #include "data/open/open_priv.h"
 
@@ -107,12 +109,59 @@ static void test_flushed_meanwhile(void **state)
 	image_release(&im);
 }
 
+/* The data lie where the header says, or as near as the file allows. */
+static void test_place_of_data(void **state)
+{
+	static const struct {
+		uint64_t offset; /* 0: the right one */
+		uint64_t samples;
+		const char *text;
+	} tests[] = {
+		{0, 5, NULL},
+		{UINT64_MAX, 0, "the file ends at"},
+		{8, 5, "data expected behind the header"},
+	};
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		struct image im = {.swap = i & 1};
+		struct data_file *df;
+
+		make_samples(&im, 1, 5);
+		if (tests[i].offset) {
+			image_set64(&im, 40, tests[i].offset);
+			image_set64(&im, 48, im.b.len - 8);
+		}
+		df = image_open(&im);
+		assert_int_equal(walk(df, 0).samples, tests[i].samples);
+		assert_int_equal(noted(df, DATA_DAMAGED, tests[i].text ?: ""), !!tests[i].text);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
+/* Of another file only the beginning is read, and said. */
+static void test_magic(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(header_check_magic("name", (const uint8_t *)"PERFFILE", NULL), 0);
+	assert_int_equal(header_check_magic("name", (const uint8_t *)"PERFILE2", NULL), 0);
+	assert_int_equal(header_check_magic("name", (const uint8_t *)"2ELIFREP", NULL), 0);
+	assert_int_equal(header_check_magic("name", (const uint8_t *)"PERFILE3", &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "name"));
+	assert_non_null(strstr(err.text, "no perf.data file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version1),	  cmocka_unit_test(test_truncated_anywhere),
-		cmocka_unit_test(test_size_zero),	  cmocka_unit_test(test_header_sizes),
+		cmocka_unit_test(test_version1),
+		cmocka_unit_test(test_truncated_anywhere),
+		cmocka_unit_test(test_size_zero),
+		cmocka_unit_test(test_header_sizes),
 		cmocka_unit_test(test_flushed_meanwhile),
+		cmocka_unit_test(test_place_of_data),
+		cmocka_unit_test(test_magic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
