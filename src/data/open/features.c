@@ -38,20 +38,6 @@ static int read_table(const struct data_file *df, size_t nr, struct pd_section *
 	return (int)((size_t)n / sizeof(*table));
 }
 
-bool features_plausible(const struct data_file *df, const uint64_t bits[4])
-{
-	struct pd_section table[HEADER_FEAT_BITS];
-	size_t nr = count_bits(bits);
-
-	if (!nr || !df->header.data.size || read_table(df, nr, table) != (int)nr)
-		return false;
-	for (size_t i = bits[0] & 1; i < nr; i++) { /* bit 0, HEADER_RESERVED, has no contents */
-		if (!section_inside(table[i], df->segments[0].size))
-			return false;
-	}
-	return true;
-}
-
 static int read_one(struct data_file *df, unsigned int feature, struct pd_section sec,
 		    uint64_t *left)
 {

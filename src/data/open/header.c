@@ -48,10 +48,17 @@ int header_check_magic(const char *path, const uint8_t *raw, struct error *err)
 			__builtin_bswap64(magic));
 }
 
+/* Every file with features has one of these: HOSTNAME since perf 3.2, the others before. */
+static bool has_common(const uint64_t bits[4])
+{
+	return bits[0] &
+	       (1u << HEADER_TRACING_DATA | 1u << HEADER_BUILD_ID | 1u << HEADER_HOSTNAME);
+}
+
 /*
  * Takes the feature bits, an array of the recorder's unsigned longs. In a file of the other byte
- * order, words of 8 or of 4 bytes may have to be swapped. The variant whose sections lie inside the
- * file is right.
+ * order, words of 8 or of 4 bytes may have to be swapped. Source of this guess:
+ * tools/perf/util/header.c, perf_file_header__read().
  */
 static void take_feature_bits(struct data_file *df, const uint8_t *raw, size_t len)
 {
@@ -64,7 +71,7 @@ static void take_feature_bits(struct data_file *df, const uint8_t *raw, size_t l
 		narrow[i] = (uint64_t)load_u32(raw + i * 8, df->swapped) |
 			    (uint64_t)load_u32(raw + i * 8 + 4, df->swapped) << 32;
 	}
-	if (df->swapped && !features_plausible(df, wide) && features_plausible(df, narrow))
+	if (df->swapped && !has_common(wide) && has_common(narrow))
 		memcpy(df->header.features, narrow, sizeof(narrow));
 	else
 		memcpy(df->header.features, wide, sizeof(wide));

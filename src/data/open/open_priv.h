@@ -30,8 +30,6 @@ int attr_decode_lenient(struct data_file *df, const uint8_t *p, size_t len, uint
 			struct pd_attr *ret);
 /* features.c: reads the table of features behind the data. */
 int features_read(struct data_file *df);
-/* Returns whether a table of features with these bits stands behind the data. */
-bool features_plausible(const struct data_file *df, const uint64_t bits[4]);
 /* Sets names and groups of events from the EVENT_DESC and GROUP_DESC features. */
 int features_apply(struct data_file *df);
 /* stream.c: reads the records about events in a pipe stream, or at the beginning of a file's data.

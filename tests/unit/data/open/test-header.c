@@ -139,6 +139,39 @@ static void test_place_of_data(void **state)
 	}
 }
 
+/* Written by 32 bits of the other byte order: the halves of the feature bits change places. */
+static void test_feature_bits_of_32_bits(void **state)
+{
+	for (unsigned int narrow = 0; narrow < 2; narrow++) {
+		uint64_t bits = 1ULL << HEADER_HOSTNAME | 1ULL << HEADER_TOTAL_MEM;
+		struct image im = {.swap = true};
+		struct data_file *df;
+		const uint8_t *p;
+		size_t table, n;
+
+		make_samples(&im, 1, 5);
+		table = im.b.len;
+		image_set64(&im, 72, bits);
+		if (narrow && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+			image_set64(&im, 72, bits << 32);
+		for (unsigned int i = 0; i < 2; i++) {
+			image_u64(&im, table + 32 + 8 * i);
+			image_u64(&im, 8);
+		}
+		image_u64(&im, 1);
+		image_u64(&im, 4096);
+		df = image_open(&im);
+		assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &n), 0);
+		assert_int_equal(data_feature(df, HEADER_TOTAL_MEM, &p, &n), 0);
+		assert_int_equal(n, 8);
+		assert_int_equal(p[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 6 : 1], 16);
+		assert_int_equal(data_feature(df, HEADER_HOSTNAME + 32, &p, &n), -ENOENT);
+		assert_no_notes(df);
+		data_close(df);
+		image_release(&im);
+	}
+}
+
 /* Of another file only the beginning is read, and said. */
 static void test_magic(void **state)
 {
@@ -161,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_header_sizes),
 		cmocka_unit_test(test_flushed_meanwhile),
 		cmocka_unit_test(test_place_of_data),
+		cmocka_unit_test(test_feature_bits_of_32_bits),
 		cmocka_unit_test(test_magic),
 	};
 
