@@ -119,14 +119,17 @@ static int spe_packet_next(struct aux_decoder *decoder, struct aux_packet *ret)
 {
 	struct spe_decoder *d = spe_of(decoder);
 	struct spe_packet p;
+	int rc;
 
 	if (d->at >= d->stretch.len)
 		return 0;
 	*ret = (struct aux_packet){0};
-	if (read_packet(d, &p)) {
+	rc = read_packet(d, &p);
+	if (rc) {
 		ret->bad = true;
-		ret->len = resync(d) - d->at;
-		snprintf(ret->text, sizeof(ret->text), "no packet");
+		ret->len = rc == -ENODATA ? d->stretch.len - d->at : resync(d) - d->at;
+		snprintf(ret->text, sizeof(ret->text), "%s",
+			 rc == -ENODATA ? "a packet that is cut off" : "no packet");
 	} else {
 		ret->len = p.len;
 		spe_packet_text(&p, ret->text, sizeof(ret->text));
