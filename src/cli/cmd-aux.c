@@ -4,12 +4,15 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "render/aux.h"
+#include "render/aux_packet.h"
 #include "report/aux/extract.h"
+#include "report/aux/packets.h"
 
 struct aux_args {
 	struct input input;
 	const char *dir;
-	bool extract;
+	int (*run)(const struct aux_args *a, const struct trace *t);
 };
 
 enum {
@@ -18,11 +21,90 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "DIR", 0, "Write the files into this directory (default aux)", 1},
-	{"cpu", OPT_CPU, "LIST", 0, "Only rings of these CPUs", 1},
-	{"tid", OPT_TID, "LIST", 0, "Only rings of these threads", 1},
+	{"output", 'o', "DIR", 0, "extract: write the files into this directory (default aux)", 1},
+	{"cpu", OPT_CPU, "LIST", 0, "extract, show: only rings of these CPUs", 1},
+	{"tid", OPT_TID, "LIST", 0, "extract, show: only rings of these threads", 1},
 	{0},
 };
+
+/* --- what the words do ---------------------------------------------------------------------------
+ */
+
+static int extract(const struct aux_args *a, const struct trace *t)
+{
+	const struct aux_extract_opts opts = {
+		.dir = a->dir ? a->dir : "aux",
+		.cpus = &a->input.filter.cpus,
+		.tids = &a->input.filter.tids,
+	};
+	struct error err = ERROR_INIT;
+	int rc = aux_extract(t->df, &opts, &err);
+
+	if (rc < 0)
+		complain("%s", err.text);
+	return rc;
+}
+
+static void begin_run(const struct aux_index *x, const struct aux_run *run, void *arg)
+{
+	aux_run_render(arg, x, run);
+}
+
+/* Ends the walk when nobody reads any more; input_end() prints why. */
+static int put_packet(const struct aux_run *run, uint64_t offset, const uint8_t *bytes,
+		      const struct aux_packet *packet, void *arg)
+{
+	aux_packet_render(arg, run, offset, bytes, packet);
+	return ferror(arg);
+}
+
+static void explain_no_trace(const struct aux_args *a, const struct trace *t)
+{
+	if (!a->input.quiet)
+		complain("%s: the recording has no AUX area", t->opts.path);
+}
+
+static int show(const struct aux_args *a, const struct trace *t)
+{
+	const struct aux_packets_opts opts = {
+		.cpus = &a->input.filter.cpus,
+		.tids = &a->input.filter.tids,
+		.begin = begin_run,
+		.packet = put_packet,
+		.arg = stdout,
+	};
+	struct error err = ERROR_INIT;
+	int rc = aux_packets(t->df, &opts, &err);
+
+	if (rc < 0)
+		complain("%s: %s", t->opts.path, err.text);
+	if (!rc)
+		explain_no_trace(a, t);
+	return rc < 0 ? rc : 0;
+}
+
+static int table(const struct aux_args *a, const struct trace *t)
+{
+	struct aux_rings rings;
+	int rc = aux_rings_read(t->df, &rings);
+
+	if (rc < 0)
+		complain("%s: cannot read it to the end", t->opts.path);
+	else
+		aux_render(stdout, &rings);
+	if (!rc && !rings.nr)
+		explain_no_trace(a, t);
+	aux_rings_release(&rings);
+	return rc;
+}
+
+/* --- options -------------------------------------------------------------------------------------
+ */
+
+static const struct {
+	const char *name;
+	int (*run)(const struct aux_args *a, const struct trace *t);
+} words[] = {{"extract", extract}, {"show", show}, {"table", table}};
 
 static void parse_list(struct argp_state *state, const char *arg, struct filter_ranges *ret)
 {
@@ -32,14 +114,27 @@ static void parse_list(struct argp_state *state, const char *arg, struct filter_
 
 static void take_word(struct argp_state *state, struct aux_args *a, char *arg)
 {
-	if (!state->arg_num && !strcmp(arg, "extract"))
-		a->extract = true;
-	else if (!state->arg_num)
-		usage_error(state, "there is no '%s'; 'ringtail aux extract' is all there is", arg);
-	else if (state->arg_num > 1)
+	if (state->arg_num > 1)
 		usage_error(state, "more than one recording");
-	else
+	if (state->arg_num) {
 		a->input.trace.path = arg;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(words[i].name, arg))
+			a->run = words[i].run;
+	if (!a->run)
+		usage_error(state, "there is no '%s'; there are extract, show and table", arg);
+}
+
+static void check(struct argp_state *state, const struct aux_args *a)
+{
+	if (!a->run)
+		usage_error(state, "usage: ringtail aux extract|show|table [-i FILE]");
+	if (a->dir && a->run != extract)
+		usage_error(state, "--output is only for 'ringtail aux extract'");
+	if (a->run == table && (a->input.filter.cpus.nr || a->input.filter.tids.nr))
+		usage_error(state, "--cpu and --tid are not for 'ringtail aux table'");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -52,28 +147,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CPU: parse_list(state, arg, &a->input.filter.cpus); break;
 	case OPT_TID: parse_list(state, arg, &a->input.filter.tids); break;
 	case ARGP_KEY_ARG: take_word(state, a, arg); break;
-	case ARGP_KEY_END:
-		if (!a->extract)
-			usage_error(state, "usage: ringtail aux extract [-i FILE] [-o DIR]");
-		break;
+	case ARGP_KEY_END: check(state, a); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
-}
-
-static int extract(const struct aux_args *a, const struct trace *t)
-{
-	const struct aux_extract_opts opts = {
-		.dir = a->dir,
-		.cpus = &a->input.filter.cpus,
-		.tids = &a->input.filter.tids,
-	};
-	struct error err = ERROR_INIT;
-	int rc = aux_extract(t->df, &opts, &err);
-
-	if (rc < 0)
-		complain("%s", err.text);
-	return rc;
 }
 
 int cmd_aux(int argc, char **argv)
@@ -83,13 +160,13 @@ int cmd_aux(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "extract [FILE]",
-		.doc = "Extract the raw trace of AUX areas from a recording. Each ring gets a "
-		       "file: "
+		.args_doc = "extract|show|table [FILE]",
+		.doc = "Extract the raw trace of AUX areas from a recording, show its packets, or "
+		       "count it by ring. Each ring gets a file: "
 		       "cpu0, cpu1, ... or, for a ring of a thread on all CPUs, tid-N.",
 		.children = children,
 	};
-	struct aux_args a = {.dir = "aux"};
+	struct aux_args a = {0};
 	struct trace *t = NULL;
 	int rc, status;
 
@@ -98,7 +175,7 @@ int cmd_aux(int argc, char **argv)
 		exit(EXIT_USAGE);
 	rc = input_open(&a.input, &t);
 	if (!rc)
-		rc = extract(&a, t);
+		rc = a.run(&a, t);
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);

@@ -21,7 +21,7 @@ static const struct command {
 	{"report", cmd_report, "show where the time went"},
 	{"script", cmd_script, "show each sample, in time order"},
 	{"dump", cmd_dump, "show each record of a recording"},
-	{"aux", cmd_aux, "extract the hardware trace of a recording"},
+	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},
 };
 

@@ -38,7 +38,7 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'],
+                ['dump', 'a', 'b'], ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
                 ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
                 ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
                 ['ctl', '--\x1b[2J']]

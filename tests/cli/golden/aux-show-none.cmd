@@ -1,0 +1,1 @@
+aux show {corpus}/google+autofdo/testdata/perf-kernel.data

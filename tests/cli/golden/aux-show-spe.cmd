@@ -1,0 +1,1 @@
+aux show {aux}/spe.data

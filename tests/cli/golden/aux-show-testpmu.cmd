@@ -1,0 +1,1 @@
+aux show --cpu 3 {aux}/ringtail-snapshot.data

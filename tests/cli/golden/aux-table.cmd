@@ -1,0 +1,1 @@
+aux table {aux}/ringtail-snapshot.data
