@@ -206,6 +206,15 @@ static void update_task(struct pt_flow *f)
 	f->task = task;
 }
 
+static void set_clock(struct pt_flow *f, uint64_t tsc)
+{
+	if (tsc == f->tsc)
+		return;
+	f->tsc = tsc;
+	f->time = pt_setup_time(&f->setup, tsc);
+	update_task(f);
+}
+
 static void update_clock(struct pt_flow *f)
 {
 	uint64_t tsc = 0, at = 0;
@@ -221,11 +230,8 @@ static void update_clock(struct pt_flow *f)
 	if (at != f->position)
 		f->idle_insns = f->idle_events = 0;
 	f->position = at;
-	if (rc < 0 || tsc == f->tsc)
-		return;
-	f->tsc = tsc;
-	f->time = pt_setup_time(&f->setup, tsc);
-	update_task(f);
+	if (rc >= 0)
+		set_clock(f, tsc);
 }
 
 static bool is_user(uint64_t ip)
@@ -533,7 +539,9 @@ static int take_event(struct pt_flow *f)
 	f->status = decoder_event(f, &ev);
 	if (f->status < 0)
 		return fail(f, f->status, 0);
-	update_clock(f);
+	/* libipt has read ahead: its time may be one behind the event. */
+	if (ev.has_tsc)
+		set_clock(f, ev.tsc);
 	if (f->idle_events++ > IDLE_EVENTS) {
 		fail_idle(f, 0);
 		return 0;
@@ -545,6 +553,7 @@ static int take_event(struct pt_flow *f)
 			f->last = true;
 	}
 	apply(f, &ev);
+	update_clock(f);
 	return 0;
 }
 
