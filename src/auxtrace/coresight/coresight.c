@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/coresight/coresight.h"
+
+#include "auxtrace/coresight/instance.h"
+
+static void end(struct aux_decoder *d)
+{
+	if (d)
+		((struct cs_instance *)d)->end(d);
+}
+
+const struct aux_decoder_ops aux_coresight_decoder = {
+	.name = "cs_etm",
+	.sync = cs_sync,
+	.first_time = cs_first_time,
+	.packets = cs_packets,
+	.packet_next = cs_packet_next,
+	.begin = cs_flow_begin,
+	.next = cs_flow_next,
+	.end = end,
+};

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "auxtrace/coresight/tree.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cs_tree {
+	const struct cs_unit *unit;
+	const struct cs_tree_ops *ops;
+	void *arg;
+	dcd_tree_handle_t handle;
+	unsigned char channel;
+};
+
+#if defined(__has_feature)
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#else
+#define __lsan_disable()
+#define __lsan_enable()
+#endif
+
+/* The configurations of libopencsd's decoders. */
+union config {
+	ocsd_etmv3_cfg v3;
+	ocsd_ptm_cfg ptm;
+	ocsd_etmv4_cfg v4;
+};
+
+static const struct {
+	const char *decoder;
+	ocsd_trace_protocol_t protocol;
+} protocols[] = {
+	[CS_ETMV3] = {OCSD_BUILTIN_DCD_ETMV3, OCSD_PROTOCOL_ETMV3},
+	[CS_PTM] = {OCSD_BUILTIN_DCD_PTM, OCSD_PROTOCOL_PTM},
+	[CS_ETMV4] = {OCSD_BUILTIN_DCD_ETMV4I, OCSD_PROTOCOL_ETMV4I},
+	/* The C interface delivers no packets of ETE; with its version, the decoder of ETMv4 does.
+	 */
+	[CS_ETE] = {OCSD_BUILTIN_DCD_ETMV4I, OCSD_PROTOCOL_ETMV4I},
+};
+
+/* Guards libopencsd's error log, its register of decoders, and its map of trees. */
+static pthread_mutex_t *library_lock(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	return &lock;
+}
+
+static void on_packet(const void *arg, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
+		      const void *packet, const uint32_t size, const uint8_t *data)
+{
+	const struct cs_tree *t = arg;
+
+	(void)data;
+	if (op == OCSD_OP_DATA && packet)
+		t->ops->packet(t->arg, (uint32_t)index, packet, size);
+}
+
+static ocsd_datapath_resp_t on_element(const void *arg, const ocsd_trc_index_t index,
+				       const uint8_t channel, const ocsd_generic_trace_elem *elem)
+{
+	const struct cs_tree *t = arg;
+
+	(void)channel;
+	t->ops->element(t->arg, (uint32_t)index, elem);
+	return OCSD_RESP_CONT;
+}
+
+static uint32_t on_read(const void *arg, const ocsd_vaddr_t addr, const ocsd_mem_space_acc_t space,
+			const uint32_t len, uint8_t *buf)
+{
+	const struct cs_tree *t = arg;
+
+	(void)space;
+	return t->ops->read(t->arg, addr, len, buf);
+}
+
+/* Returns TRCIDR1, in whose bits 4 to 11 is the version; an ETE has it in TRCDEVARCH. */
+static uint32_t version(const struct cs_unit *u)
+{
+	if (u->protocol != CS_ETE)
+		return u->idr[1];
+	return (u->idr[1] & ~0xff0u) | (u->devarch >> 4 & 0xf00u) | (u->devarch >> 12 & 0xf0u);
+}
+
+static void configure(const struct cs_unit *u, union config *ret)
+{
+	switch (u->protocol) {
+	case CS_ETMV3:
+		ret->v3 = (ocsd_etmv3_cfg){u->idr[0],	u->config, u->ccer,
+					   u->trace_id, ARCH_V7,   profile_CortexA};
+		break;
+	case CS_PTM:
+		ret->ptm = (ocsd_ptm_cfg){u->idr[0],   u->config, u->ccer,
+					  u->trace_id, ARCH_V7,	  profile_CortexA};
+		break;
+	case CS_ETMV4:
+	case CS_ETE:
+		/* Of all architectures the newest: it knows the branches of all before it. */
+		ret->v4 = (ocsd_etmv4_cfg){
+			.reg_idr0 = u->idr[0],
+			.reg_idr1 = version(u),
+			.reg_idr2 = u->idr[2],
+			.reg_idr8 = u->idr8,
+			.reg_configr = u->config,
+			.reg_traceidr = u->trace_id,
+			.arch_ver = ARCH_AA64,
+			.core_prof = profile_CortexA,
+		};
+		break;
+	}
+}
+
+static int error_of(ocsd_err_t err)
+{
+	return err == OCSD_OK ? 0 : err == OCSD_ERR_MEM ? -ENOMEM : -ENOTSUP;
+}
+
+/* Creates the decoder in t->handle; under the lock. */
+static int fill(struct cs_tree *t)
+{
+	bool full = t->ops->element != NULL;
+	union config config = {0};
+	int flags = OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS |
+		    (full ? OCSD_CREATE_FLG_FULL_DECODER : OCSD_CREATE_FLG_PACKET_PROC);
+	ocsd_err_t err;
+
+	configure(t->unit, &config);
+	err = ocsd_dt_create_decoder(t->handle, protocols[t->unit->protocol].decoder, flags,
+				     &config, &t->channel);
+	if (err == OCSD_OK)
+		err = ocsd_dt_attach_packet_callback(t->handle, t->channel, OCSD_C_API_CB_PKT_MON,
+						     (void *)on_packet, t);
+	/* Version 1.3 does not free what this allocates: 32 bytes. */
+	__lsan_disable();
+	if (err == OCSD_OK && full)
+		err = ocsd_dt_set_gen_elem_outfn(t->handle, on_element, t);
+	__lsan_enable();
+	if (err == OCSD_OK && full)
+		err = ocsd_dt_add_callback_mem_acc(t->handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY,
+						   on_read, t);
+	return error_of(err);
+}
+
+int cs_tree_new(const struct cs_unit *unit, const struct cs_tree_ops *ops, void *arg,
+		struct cs_tree **ret)
+{
+	struct cs_tree *t = calloc(1, sizeof(*t));
+	int rc = -ENOMEM;
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct cs_tree){.unit = unit, .ops = ops, .arg = arg};
+	pthread_mutex_lock(library_lock());
+	/* Without this, decoders of all threads would write their errors into one object. */
+	ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
+	t->handle = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+	if (t->handle != C_API_INVALID_TREE_HANDLE)
+		rc = fill(t);
+	pthread_mutex_unlock(library_lock());
+	if (rc) {
+		cs_tree_free(t);
+		return rc;
+	}
+	*ret = t;
+	return 0;
+}
+
+void cs_tree_free(struct cs_tree *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(library_lock());
+	if (t->handle != C_API_INVALID_TREE_HANDLE)
+		ocsd_destroy_dcd_tree(t->handle);
+	pthread_mutex_unlock(library_lock());
+	free(t);
+}
+
+void cs_tree_reset(struct cs_tree *t)
+{
+	uint32_t done;
+
+	ocsd_dt_process_data(t->handle, OCSD_OP_RESET, 0, 0, NULL, &done);
+}
+
+int cs_tree_feed(struct cs_tree *t, uint32_t index, const uint8_t *data, uint32_t len)
+{
+	while (len) {
+		uint32_t done = 0;
+		ocsd_datapath_resp_t resp =
+			ocsd_dt_process_data(t->handle, OCSD_OP_DATA, index, len, data, &done);
+
+		if (OCSD_DATA_RESP_IS_FATAL(resp) || !done || done > len) {
+			cs_tree_reset(t);
+			return -EBADMSG;
+		}
+		index += done;
+		data += done;
+		len -= done;
+	}
+	return 0;
+}
+
+void cs_tree_end(struct cs_tree *t)
+{
+	uint32_t done;
+
+	ocsd_dt_process_data(t->handle, OCSD_OP_EOT, 0, 0, NULL, &done);
+}
+
+static enum cs_packet_kind kind_v4(const ocsd_etmv4_i_pkt *p)
+{
+	switch (p->type) {
+	case ETM4_PKT_I_NOTSYNC: return CS_PACKET_UNSYNCED;
+	case ETM4_PKT_I_INCOMPLETE_EOT: return CS_PACKET_CUT;
+	case ETM4_PKT_I_BAD_SEQUENCE:
+	case ETM4_PKT_I_BAD_TRACEMODE:
+	case ETM4_PKT_I_RESERVED:
+	case ETM4_PKT_I_RESERVED_CFG: return CS_PACKET_BAD;
+	case ETM4_PKT_I_TIMESTAMP: return CS_PACKET_TIME;
+	case ETM4_PKT_I_CTXT:
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS1:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS1: return CS_PACKET_CONTEXT;
+	default: return CS_PACKET_USUAL;
+	}
+}
+
+static enum cs_packet_kind kind_v3(const ocsd_etmv3_pkt *p)
+{
+	switch (p->type) {
+	case ETM3_PKT_NOTSYNC: return CS_PACKET_UNSYNCED;
+	case ETM3_PKT_INCOMPLETE_EOT: return CS_PACKET_CUT;
+	case ETM3_PKT_BAD_SEQUENCE:
+	case ETM3_PKT_BAD_TRACEMODE:
+	case ETM3_PKT_RESERVED: return CS_PACKET_BAD;
+	default: return CS_PACKET_USUAL;
+	}
+}
+
+static enum cs_packet_kind kind_ptm(const ocsd_ptm_pkt *p)
+{
+	switch (p->type) {
+	case PTM_PKT_NOTSYNC: return CS_PACKET_UNSYNCED;
+	case PTM_PKT_INCOMPLETE_EOT: return CS_PACKET_CUT;
+	case PTM_PKT_BAD_SEQUENCE:
+	case PTM_PKT_RESERVED: return CS_PACKET_BAD;
+	default: return CS_PACKET_USUAL;
+	}
+}
+
+enum cs_packet_kind cs_packet_kind(const struct cs_unit *unit, const void *packet)
+{
+	switch (unit->protocol) {
+	case CS_ETMV3: return kind_v3(packet);
+	case CS_PTM: return kind_ptm(packet);
+	case CS_ETMV4:
+	case CS_ETE: return kind_v4(packet);
+	}
+	return CS_PACKET_BAD;
+}
+
+bool cs_packet_tid(const struct cs_unit *unit, const void *packet, uint32_t *ret)
+{
+	const ocsd_etmv4_i_pkt *p = packet;
+
+	if (unit->tid_source == CS_TID_CONTEXT && p->context.updated_c)
+		*ret = p->context.ctxtID;
+	else if (unit->tid_source == CS_TID_VMID && p->context.updated_v)
+		*ret = p->context.VMID;
+	else
+		return false;
+	return true;
+}
+
+uint64_t cs_packet_time(const struct cs_unit *unit, const void *packet)
+{
+	(void)unit; /* only ETMv4 and ETE have packets of this kind */
+	return ((const ocsd_etmv4_i_pkt *)packet)->ts.timestamp;
+}
+
+void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, size_t size)
+{
+	char text[512], *description, *contents;
+
+	*text = '\0';
+	ocsd_pkt_str(protocols[unit->protocol].protocol, packet, text, sizeof(text));
+	/* "NAME : DESCRIPTION; CONTENTS": the name is enough where there are contents. */
+	description = strstr(text, " : ");
+	contents = description ? strstr(description, "; ") : NULL;
+	if (contents && contents[2]) {
+		*description = '\0';
+		snprintf(buf, size, "%s %s", text, contents + 2);
+	} else {
+		snprintf(buf, size, "%s", text);
+	}
+}
