@@ -226,6 +226,11 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
 	return tid ? threads_comm_find(&s->threads, tid, at) : "swapper";
 }
 
+bool state_pid(const struct state *s, uint32_t tid, struct moment at, uint32_t *ret)
+{
+	return threads_pid_find(&s->threads, tid, at, ret);
+}
+
 /* Kinds whose symbols are known by address, not by offset into a file. */
 static bool is_absolute(enum dso_kind kind)
 {

@@ -108,6 +108,12 @@ int state_finish(struct state *s);
  */
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at);
 
+/*
+ * Finds the process of thread @tid as of @at, as COMM and FORK records say. Returns false if none
+ * says so.
+ */
+bool state_pid(const struct state *s, uint32_t tid, struct moment at, uint32_t *ret);
+
 /* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);
 

@@ -48,6 +48,7 @@ void threads_release(struct threads *t);
 
 /* Returns the name of the thread at @at, or NULL. */
 const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at);
+bool threads_pid_find(const struct threads *t, uint32_t tid, struct moment at, uint32_t *ret);
 bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
 			    struct moment last);
 const struct space *threads_space(const struct threads *t, uint32_t pid);

@@ -201,6 +201,15 @@ const char *threads_comm_find(const struct threads *t, uint32_t tid, struct mome
 	return comm ? comm->name : NULL;
 }
 
+bool threads_pid_find(const struct threads *t, uint32_t tid, struct moment at, uint32_t *ret)
+{
+	const struct comm *comm = comm_as_of(t, tid, at);
+
+	if (comm)
+		*ret = comm->pid;
+	return comm;
+}
+
 bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
 			    struct moment last)
 {

@@ -286,12 +286,16 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 	/* Records of the same time come before the code that they map. */
 	struct moment at = {time ? time : UINT64_MAX, UINT64_MAX};
 	struct location place;
+	uint32_t pid = task->pid;
 	uint64_t offset;
 	int rc = -ENOENT;
 
 	if (ret_missing)
 		*ret_missing = NULL;
-	if (!state_find(f->state, task->pid, task->cpumode, addr, at, &place))
+	/* The context of some traces names threads. */
+	if (pid == UINT32_MAX && task->tid != UINT32_MAX)
+		state_pid(f->state, task->tid, at, &pid);
+	if (!state_find(f->state, pid, task->cpumode, addr, at, &place))
 		return -ENOENT;
 	if (len > place.map->end - addr)
 		len = place.map->end - addr;

@@ -17,6 +17,7 @@
 #include "auxtrace/code/code.h"
 
 #define PID  77
+#define TID  78 /* of its second thread */
 #define BASE 0x400000ULL
 
 struct machine {
@@ -43,6 +44,15 @@ static void add_map(struct state *s, uint16_t mode, uint64_t time, uint64_t addr
 	assert_int_equal(state_apply(s, &rec, (struct moment){time, 0}), 0);
 }
 
+static void add_thread(struct state *s)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_FORK};
+	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+
+	rec.task = (struct pd_task){.pid = PID, .ppid = PID, .tid = TID, .ptid = PID, .time = 15};
+	assert_int_equal(state_apply(s, &rec, (struct moment){15, 0}), 0);
+}
+
 static void read_self(struct machine *m)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -66,6 +76,7 @@ static int setup(void **state)
 	state_keep_cpu_tasks(m->state);
 	add_map(m->state, PERF_RECORD_MISC_KERNEL, 0, 0x1000, 1ULL << 40, "[kernel.kallsyms]_text");
 	add_map(m->state, PERF_RECORD_MISC_USER, 10, BASE, m->size, "/no/such/file");
+	add_thread(m->state);
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE, m->size, m->path);
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (1 << 30), 4096, "//anon");
 	assert_int_equal(state_finish(m->state), 0);
@@ -110,6 +121,18 @@ static void test_bytes_of_the_file(void **state)
 	assert_int_equal(read_at(m, 20, BASE + m->size - 3, buf, 15, NULL), 3);
 	assert_memory_equal(buf, m->file + m->size - 3, 3);
 	free(buf);
+}
+
+static void test_thread_without_process(void **state)
+{
+	struct aux_task task = {UINT32_MAX, TID, PERF_RECORD_MISC_USER};
+	struct machine *m = *state;
+	uint8_t buf[15];
+
+	assert_int_equal(m->code->read(m->code->arg, &task, 20, BASE, buf, 15, NULL), 15);
+	assert_memory_equal(buf, m->file, 15);
+	task.tid = 5;
+	assert_int_equal(m->code->read(m->code->arg, &task, 20, BASE, buf, 15, NULL), -ENOENT);
 }
 
 static void test_what_is_missing_has_a_name(void **state)
@@ -189,6 +212,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_bytes_of_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_missing_has_a_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_thread_without_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bound_with_threads, setup, teardown),
 	};
