@@ -76,6 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(aux_intel_pt_decoder.sync(&setup, s.data, s.len, 0) <= s.len);
 	aux_intel_pt_decoder.first_time(&setup, &s, &time);
 	walk(&setup, &s);
+	if (data[0] & 0x10) {
+		size_t len = aux_intel_pt_decoder.sync(&setup, s.data, s.len, 1);
+
+		s.more = s.len - len;
+		s.len = len;
+	}
 	if (aux_intel_pt_decoder.begin(&setup, &s, &code, data[0] & 0xf, &d))
 		return 0;
 	/* Whatever there is behind the last of many events is more of the same. */

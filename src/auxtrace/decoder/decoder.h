@@ -59,6 +59,11 @@ struct aux_stretch {
 	uint64_t offset;   /* of the first byte */
 	uint32_t cpu, tid; /* of the ring; UINT32_MAX: none */
 	uint64_t from, to; /* the trace is of this time, if known; else 0 */
+	/*
+	 * So many bytes behind @len are the trace's next ones, if the stretch ends where the
+	 * decoder can synchronise. It may look at them to finish what began in the stretch.
+	 */
+	size_t more;
 };
 
 /* A task at a time: whose code runs. */

@@ -15,6 +15,13 @@
 #define IDLE_INSNS  (1u << 17)
 #define IDLE_EVENTS 1024u
 
+/* A PSB+ and the packet behind it are much shorter. */
+#define SEAM_MAX  4096
+#define SEAM_SIZE 8
+
+/* libipt reads as many branches ahead of the code. */
+#define AHEAD 48
+
 /* A step makes few events: a branch, a block, an instruction, an edge. */
 #define QUEUE 8
 
@@ -47,16 +54,19 @@ struct pt_flow {
 
 	struct pt_block_decoder *blocks; /* one of both */
 	struct pt_insn_decoder *insns;
-	int status;    /* what libipt returned last */
-	bool synced;   /* else it has to find a PSB, */
-	size_t from;   /* from here on */
-	size_t passed; /* decoding is behind the PSB here */
-	bool enabled;  /* tracing is */
-	bool last;     /* the next address ends the stretch */
+	int status;	    /* what libipt returned last */
+	bool synced;	    /* else it has to find a PSB, */
+	size_t from;	    /* from here on */
+	size_t synced_at;   /* a PSB */
+	size_t psb;	    /* the last one that libipt has read */
+	unsigned int ahead; /* branches since it has; it may have read less than AHEAD ahead */
+	uint8_t *copy;	    /* of the trace, with an end; or NULL */
+	bool enabled;	    /* tracing is */
 	bool ended;
 	bool aborted;			      /* a transaction was; the branch of it comes */
 	unsigned int idle_insns, idle_events; /* since there was trace */
-	uint64_t position;		      /* of libipt in the stretch */
+	uint64_t decoder_at;		      /* libipt, */
+	uint64_t position;		      /* which is here in the stretch */
 
 	uint64_t tsc, time;
 	struct aux_task task;
@@ -96,6 +106,17 @@ static size_t decoder_psb(const struct pt_flow *f)
 		pt_insn_get_sync_offset(f->insns, &at);
 	else
 		pt_blk_get_sync_offset(f->blocks, &at);
+	return at;
+}
+
+static uint64_t decoder_at(const struct pt_flow *f)
+{
+	uint64_t at = 0;
+
+	if (f->insns)
+		pt_insn_get_offset(f->insns, &at);
+	else
+		pt_blk_get_offset(f->blocks, &at);
 	return at;
 }
 
@@ -217,19 +238,19 @@ static void set_clock(struct pt_flow *f, uint64_t tsc)
 
 static void update_clock(struct pt_flow *f)
 {
-	uint64_t tsc = 0, at = 0;
-	int rc;
+	uint64_t tsc = 0, at = decoder_at(f);
+	size_t psb = decoder_psb(f);
+	int rc = f->insns ? pt_insn_time(f->insns, &tsc, NULL, NULL)
+			  : pt_blk_time(f->blocks, &tsc, NULL, NULL);
 
-	if (f->insns) {
-		rc = pt_insn_time(f->insns, &tsc, NULL, NULL);
-		pt_insn_get_offset(f->insns, &at);
-	} else {
-		rc = pt_blk_time(f->blocks, &tsc, NULL, NULL);
-		pt_blk_get_offset(f->blocks, &at);
-	}
-	if (at != f->position)
+	if (at != f->decoder_at)
 		f->idle_insns = f->idle_events = 0;
-	f->position = at;
+	f->decoder_at = at;
+	f->position = at < f->stretch->len ? at : f->stretch->len;
+	if (psb != f->psb) {
+		f->psb = psb;
+		f->ahead = 0;
+	}
 	if (rc >= 0)
 		set_clock(f, tsc);
 }
@@ -279,8 +300,10 @@ static void leave(struct pt_flow *f, struct pt_unit *u)
 	if (!b.flags)
 		return;
 	/* Direct branches need no trace; all others do. */
-	if (!b.direct || b.flags & AUX_CONDITIONAL)
+	if (!b.direct || b.flags & AUX_CONDITIONAL) {
 		f->idle_insns = 0;
+		f->ahead++;
+	}
 	f->branch_pending = true;
 	f->direct = b.direct;
 	f->target = b.target;
@@ -320,7 +343,9 @@ static void put_unit(struct pt_flow *f, struct pt_unit *u)
 static void lose_sync(struct pt_flow *f)
 {
 	f->synced = false;
-	f->from = f->passed + 1;
+	f->from = f->psb > f->synced_at && f->ahead < AHEAD ? f->psb : f->psb + 1;
+	if (f->from <= f->synced_at)
+		f->from = f->synced_at + 1;
 	f->branch_pending = f->aborted = false;
 	f->insns_since = 0;
 }
@@ -379,7 +404,8 @@ static int resync(struct pt_flow *f)
 		f->ended = true;
 		return 0;
 	}
-	f->passed = psb;
+	f->synced_at = f->psb = psb;
+	f->ahead = 0;
 	f->idle_insns = f->idle_events = 0;
 	f->status = decoder_sync(f, psb);
 	f->position = psb;
@@ -547,10 +573,10 @@ static int take_event(struct pt_flow *f)
 		return 0;
 	}
 	end_block(f);
-	if (ev.status_update) {
-		f->passed = decoder_psb(f);
-		if (f->passed >= f->stretch->len)
-			f->last = true;
+	if (f->copy && ev.type == ptev_async_disabled && decoder_at(f) > f->stretch->len) {
+		arrive(f, ev.variant.async_disabled.at);
+		f->ended = true;
+		return 0;
 	}
 	apply(f, &ev);
 	update_clock(f);
@@ -560,7 +586,7 @@ static int take_event(struct pt_flow *f)
 static int take_unit(struct pt_flow *f)
 {
 	struct pt_unit u;
-	bool end = f->last || f->status & pts_eos;
+	bool end = f->status & pts_eos;
 
 	/* The trace ends here. Code that follows may not have been executed. */
 	if (end && !(f->branch_pending && f->enabled)) {
@@ -600,12 +626,62 @@ static int step(struct pt_flow *f)
 /* --- the flow ------------------------------------------------------------------------------------
  */
 
+/*
+ * Returns the address in the PSB+ behind the stretch, to which its code ran; 0 if tracing was off,
+ * or there is no PSB+.
+ */
+static uint64_t seam_ip(const struct pt_flow *f)
+{
+	const struct aux_stretch *s = f->stretch;
+	size_t more = s->more < SEAM_MAX ? s->more : SEAM_MAX;
+	struct pt_packet_decoder *packets;
+	struct pt_packet packet;
+	struct pt_config config;
+	uint64_t ip = 0;
+
+	if (more < PT_PSB_SIZE || pt_setup_sync(s->data + s->len, PT_PSB_SIZE, 0))
+		return 0;
+	pt_setup_config(&f->setup, s->data + s->len, more, &config);
+	packets = pt_pkt_alloc_decoder(&config);
+	if (packets && pt_pkt_sync_forward(packets) >= 0)
+		while (!ip && pt_pkt_next(packets, &packet, sizeof(packet)) > 0 &&
+		       packet.type != ppt_psbend)
+			if (packet.type == ppt_fup)
+				ip = packet.payload.ip.ip; /* it continues 0 */
+	pt_pkt_free_decoder(packets);
+	return ip;
+}
+
+/*
+ * Copies the trace, and ends it with an interrupt at @ip. So libipt decodes code up to there and no
+ * further. Returns 0 or -ENOMEM.
+ */
+static int copy_trace(struct pt_flow *f, uint64_t ip)
+{
+	uint8_t tail[SEAM_SIZE] = {0x7d, [SEAM_SIZE - 1] = 0x01}; /* FUP, TIP.PGD */
+	size_t len = f->stretch->len;
+
+	for (unsigned int i = 0; i < 6; i++)
+		tail[1 + i] = ip >> (8 * i);
+	f->copy = malloc(len + SEAM_SIZE);
+	if (!f->copy)
+		return -ENOMEM;
+	memcpy(f->copy, f->stretch->data, len);
+	memcpy(f->copy + len, tail, SEAM_SIZE);
+	return 0;
+}
+
 static int new_decoder(struct pt_flow *f)
 {
 	struct pt_image *image;
 	struct pt_config config;
+	uint64_t ip = seam_ip(f);
+	size_t len = f->stretch->len;
 
-	pt_setup_config(&f->setup, f->stretch->data, f->stretch->len, &config);
+	if (ip && copy_trace(f, ip))
+		return -ENOMEM;
+	pt_setup_config(&f->setup, f->copy ? f->copy : f->stretch->data,
+			len + (f->copy ? SEAM_SIZE : 0), &config);
 	if (f->want & AUX_WANT_INSNS) {
 		f->insns = pt_insn_alloc_decoder(&config);
 	} else {
@@ -653,6 +729,7 @@ void pt_flow_free(struct pt_flow *f)
 	pt_blk_free_decoder(f->blocks);
 	pt_insn_free_decoder(f->insns);
 	pt_pages_release(&f->pages);
+	free(f->copy);
 	free(f);
 }
 

@@ -4,8 +4,9 @@
  * if events for instructions are wanted.
  *
  * Branches are those that perf prints for --itrace=b: all that were taken, and the edges of the
- * trace. Behind the last packet nothing is guessed. After bad trace, missing code and too long a
- * run of code without trace, decoding goes on at the next PSB.
+ * trace. Behind the last packet nothing is guessed; a PSB behind the stretch says how it ends.
+ * After bad trace, missing code and too long a run of code without trace, decoding goes on at the
+ * next PSB.
  *
  * Stretch, setup and code outlive the flow. One thread at a time uses a flow.
  */

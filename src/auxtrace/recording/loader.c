@@ -249,6 +249,7 @@ int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *re
 		.tid = run->tid,
 		.from = run->from,
 		.to = run->to,
+		.more = l->buf_at + l->buf.len - end,
 	};
 	return 1;
 }
