@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Any bytes as a recording of which everything is shown: its header, every record and sample, and
- * tables, flat and by call chains. Two tables must be the same: the one that is made of the counts
- * of pass 1 where they do, and the one for which every sample is looked at again.
+ * Any bytes as a recording of which everything is shown: its header, every record and sample, the
+ * packets of its hardware trace, and tables, flat and by call chains. Two tables must be the same:
+ * the one that is made of the counts of pass 1 where they do, and the one for which every sample is
+ * looked at again.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -11,12 +12,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "render/aux_packet.h"
 #include "render/dump.h"
 #include "render/header.h"
 #include "render/json.h"
 #include "render/lines.h"
 #include "render/stats.h"
 #include "render/table.h"
+#include "report/aux/packets.h"
 
 #define FRAMES 127
 
@@ -186,6 +189,36 @@ static void show_tables(const char *path)
 	free(show_table(path, &tree, (struct how){.json = true}));
 }
 
+static void begin_run(const struct aux_index *x, const struct aux_run *run, void *out)
+{
+	aux_run_render(out, x, run);
+}
+
+static int put_packet(const struct aux_run *run, uint64_t offset, const uint8_t *bytes,
+		      const struct aux_packet *packet, void *out)
+{
+	aux_packet_render(out, run, offset, bytes, packet);
+	return 0;
+}
+
+static void show_packets(const char *path)
+{
+	const struct filter_ranges all = {0};
+	struct trace *t = open_trace(path, 0);
+	struct aux_packets_opts opts = {
+		.cpus = &all, .tids = &all, .begin = begin_run, .packet = put_packet};
+	struct text text;
+
+	if (!t)
+		return;
+	text_begin(&text);
+	opts.arg = text.out;
+	aux_packets(t->df, &opts, NULL);
+	text_end(&text);
+	free(text.p);
+	trace_close(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -198,6 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		show_header(path);
 		show_samples(path);
 		show_tables(path);
+		show_packets(path);
 	}
 	close(fd);
 	return 0;
