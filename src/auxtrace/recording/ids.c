@@ -42,8 +42,6 @@ void aux_ids_ring(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_
 	if (number == ID_TABLE_NONE)
 		return;
 	*idx = (uint32_t)ids->ids[number].idx;
-	if (*cpu != UINT32_MAX)
-		return;
 	*cpu = (uint32_t)ids->ids[number].cpu;
 	if (*cpu == UINT32_MAX)
 		*tid = (uint32_t)ids->ids[number].tid;
@@ -53,7 +51,8 @@ void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32
 {
 	uint32_t idx;
 
-	aux_ids_ring(ids, id, cpu, tid, &idx);
+	if (*cpu == UINT32_MAX)
+		aux_ids_ring(ids, id, cpu, tid, &idx);
 }
 
 void aux_ids_release(struct aux_ids *ids)

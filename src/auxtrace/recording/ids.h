@@ -28,7 +28,10 @@ int aux_ids_add(struct aux_ids *ids, const struct data_record *rec);
  * *@tid remains.
  */
 void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid);
-/* As aux_ids_place(), and sets *@idx to the index of the event's ring, if known. */
+/*
+ * Sets place and index of the ring of the event with @id, if known. An AUX record of a thread's
+ * ring may have a CPU, but its ring has none.
+ */
 void aux_ids_ring(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid,
 		  uint32_t *idx);
 /* Frees the memory; accepts zeroes. */

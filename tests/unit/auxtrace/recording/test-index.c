@@ -120,6 +120,24 @@ static void flags_of_aux_records_end_runs(void **state)
 	assert_run(f, 4, 16, 16);
 }
 
+/* The CPU in an AUX record is where the thread ran. */
+static void a_threads_ring_is_found_by_id(void **state)
+{
+	const struct pd_id_entry entry = {.id = IMAGE_ID, .idx = 1, .cpu = -1, .tid = 8};
+	static const uint8_t trace[64];
+	struct fixture *f = *state;
+
+	assert_int_equal(pd_id_index_encode(&f->im.b, &entry, 1), 0);
+	aux_image_aux(&f->im, 3, 8, 0, 24, PERF_AUX_FLAG_TRUNCATED);
+	aux_image_aux(&f->im, 2, 8, 24, 40, 0);
+	aux_image_trace(&f->im, NONE, 8, 0, trace, sizeof(trace));
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 2);
+	assert_int_equal(f->x.runs[0].len, 24);
+	assert_int_equal(f->x.runs[1].tid, 8);
+	assert_int_equal(aux_index_setup(&f->x, 0).aux_flags, PERF_AUX_FLAG_TRUNCATED);
+}
+
 static void each_aux_record_of_coresight_ends_a_run(void **state)
 {
 	const uint64_t priv[] = {1, 5 | (uint64_t)AUX_IMAGE_PMU << 32, 0};
@@ -288,6 +306,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(repeated_trace_and_padding_do_not_count, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(flags_of_aux_records_end_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_threads_ring_is_found_by_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_aux_record_of_coresight_ends_a_run, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(snapshots_have_numbers_and_times, setup, teardown),
