@@ -103,13 +103,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 2: words[3] = 0x3030303030303030, words[8] = 0x8d, words[9] = 0x4114f250; break;
 	case 3: words[3] = 0x3030303030303030, words[8] = 0x8d, words[9] = 0x4114f310; break;
 	}
-	if (!(data[0] & 4))
+	if (data[0] & 8)
 		words[11] = data[1];
 	s.data = data + 2;
 	s.len = size - 2;
-	for (size_t at = 0; at < s.len; at++)
-		if (ops->sync(&setup, s.data, s.len, at) < at || at > 64)
-			break;
+	for (size_t at = 0; at < s.len; at += 1 + s.len / 3) {
+		size_t found = ops->sync(&setup, s.data, s.len, at);
+
+		if (found < at || found > s.len)
+			abort();
+	}
 	if (ops->first_time(&setup, &s, &time) && !time)
 		abort();
 	packets(&setup, &s);

@@ -18,9 +18,10 @@
 
 /*
  * So often libopencsd may read code between two events: it follows the code to the next branch, and
- * bytes that are no code may have none.
+ * bytes that are no code may have none. Where that happens, there is less patience from then on.
  */
 #define READS_MAX 256u
+#define READS_MIN 4u
 
 /* Instructions of Thumb from here on, as their first half, are of four bytes. */
 #define THUMB_WIDE 0xe800u
@@ -46,7 +47,8 @@ struct cs_flow_source {
 	bool insns_known, begins;    /* begins: tracing was switched on */
 	bool user, el_known;	     /* the exception level */
 	bool in_tx, unsynced;
-	unsigned int reads;
+	unsigned int reads, reads_max;
+	bool refused;	  /* since reads were too many */
 	char missing[96]; /* the file that lacks code, as of the last failed read */
 };
 
@@ -285,12 +287,15 @@ static void missing(struct cs_flow_source *s, size_t at, uint64_t addr)
 	char text[160];
 
 	resolve(s, at, addr, 0);
-	if (s->reads >= READS_MAX)
-		snprintf(text, sizeof(text), "no branch in the code from 0x%" PRIx64 " on", addr);
+	if (s->refused && s->reads_max > READS_MIN)
+		s->reads_max /= 2;
+	if (s->refused)
+		snprintf(text, sizeof(text), "no branch in the code before 0x%" PRIx64, addr);
 	else if (*s->missing)
 		snprintf(text, sizeof(text), "no code of %s at 0x%" PRIx64, s->missing, addr);
 	else
 		snprintf(text, sizeof(text), "no map at 0x%" PRIx64, addr);
+	s->refused = false;
 	add_error(flow_of(s), s, at, text);
 	s->last_end = s->last_ip = 0;
 	s->begins = false;
@@ -354,6 +359,7 @@ static void on_begin(struct cs_source *source)
 	struct cs_flow_source *s = (struct cs_flow_source *)source;
 
 	s->packet_tid = UINT32_MAX;
+	s->reads_max = READS_MAX;
 	s->task.cpumode = PERF_RECORD_MISC_USER;
 	set_task(s, UINT32_MAX);
 }
@@ -401,10 +407,9 @@ static uint32_t on_read(struct cs_source *source, uint64_t addr, uint32_t len, u
 	const char *name = NULL;
 	int n = -ENOENT;
 
-	if (++s->reads >= READS_MAX) {
-		s->reads = READS_MAX;
+	s->refused = ++s->reads > s->reads_max;
+	if (s->refused)
 		return 0;
-	}
 	/* The context of these instructions may wait behind them to be delivered. */
 	if (s->packet_tid != UINT32_MAX && s->packet_tid != task.tid)
 		task = task_at(s, s->packet_tid);

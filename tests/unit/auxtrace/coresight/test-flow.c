@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "auxtrace/coresight/coresight.h"
 #include "etm-program.h"
@@ -294,6 +295,46 @@ static void test_missing_code(void **state)
 	etm_run_release(&run);
 }
 
+/* A mapping of zeros has no branch: decoding it ends, and soon. */
+static int read_zeros(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
+		      void *buf, size_t len, const char **ret_missing)
+{
+	(void)task;
+	(void)time;
+	(void)addr;
+	(void)ret_missing;
+	memset(buf, 0, len);
+	++*(size_t *)arg;
+	return (int)len;
+}
+
+static void test_no_branch(void **state)
+{
+	struct aux_setup setup = etm_setup(true);
+	struct etm_writer w = {.tid = 77};
+	size_t reads = 0, errors = 0;
+	struct aux_code code = {read_zeros, etm_program_code(NULL).task_on, &reads};
+	struct aux_decoder *d;
+	struct aux_stretch s;
+	struct aux_event e;
+
+	(void)state;
+	etm_sync(&w, ETM_USER);
+	for (size_t i = 0; i < 1000; i++) {
+		etm_target(&w, ETM_USER + (i << 20));
+		etm_atom(&w, true);
+	}
+	etm_flush(&w);
+	s = stretch_of(&w.out);
+	assert_int_equal(ops->begin(&setup, &s, &code, AUX_WANT_BRANCHES, &d), 0);
+	for (; ops->next(d, &e) > 0; errors++)
+		assert_non_null(strstr(e.text, "no branch in the code before 0x"));
+	ops->end(d);
+	assert_int_equal(errors, 1000);
+	assert_true(reads < 1000 * 8);
+	buf_release(&w.out);
+}
+
 static void test_overflow(void **state)
 {
 	struct aux_setup setup = etm_setup(true);
@@ -405,6 +446,53 @@ static void test_flips(void **state)
 	release_frames(runs, &frames);
 }
 
+/* Part of the work of a thread: damaged traces, so that libopencsd has errors to log. */
+static void *decode_often(void *arg)
+{
+	const struct buf *b = arg;
+	struct aux_setup setup = etm_setup(true);
+	struct aux_stretch s = stretch_of(b);
+	struct aux_code code = etm_program_code(NULL);
+	uintptr_t nr = 0;
+
+	for (int i = 0; i < 50; i++) {
+		struct aux_decoder *d;
+		struct aux_event e;
+
+		if (ops->begin(&setup, &s, &code, AUX_WANT_BRANCHES, &d))
+			return NULL;
+		while (ops->next(d, &e) > 0)
+			nr += 1 + (e.kind == AUX_EVENT_ERROR);
+		ops->end(d);
+	}
+	return (void *)nr;
+}
+
+static void test_threads(void **state)
+{
+	struct etm_plan plan = {.seed = 11, .tid = 77, .steps = 800, .sync_every = 100};
+	struct etm_run run;
+	pthread_t threads[4];
+	void *alone;
+
+	(void)state;
+	etm_run(&plan, &run);
+	for (size_t i = 50; i < run.writer.out.len; i += 40)
+		run.writer.out.data[i] ^= 0x55;
+	alone = decode_often(&run.writer.out);
+	assert_non_null(alone);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, decode_often, &run.writer.out),
+				 0);
+	for (int i = 0; i < 4; i++) {
+		void *got;
+
+		assert_int_equal(pthread_join(threads[i], &got), 0);
+		assert_ptr_equal(got, alone);
+	}
+	etm_run_release(&run);
+}
+
 static void test_unknown(void **state)
 {
 	static const uint8_t ids[] = {0x20};
@@ -442,7 +530,8 @@ int main(void)
 		cmocka_unit_test(test_frames),	     cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_missing_code), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_unknown),	     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_no_branch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
