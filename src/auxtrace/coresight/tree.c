@@ -296,9 +296,11 @@ void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, s
 	*text = '\0';
 	ocsd_pkt_str(protocols[unit->protocol].protocol, packet, text, sizeof(text));
 	/* "NAME : DESCRIPTION; CONTENTS": the name is enough where there are contents. */
+	for (size_t n = strlen(text); n && strchr(" ;.", text[n - 1]);)
+		text[--n] = '\0';
 	description = strstr(text, " : ");
 	contents = description ? strstr(description, "; ") : NULL;
-	if (contents && contents[2]) {
+	if (contents) {
 		*description = '\0';
 		snprintf(buf, size, "%s %s", text, contents + 2);
 	} else {
