@@ -168,6 +168,8 @@ static int serve_requests(struct session *s, struct error *err)
 
 	if (!snapshot_service_waits(&s->memory))
 		return 0;
+	/* on_stop() has emptied the descriptor of the end. */
+	s->memory.snapshot.ends |= s->stop;
 	rc = snapshot_service_serve(&s->memory, err);
 	if (rc)
 		return rc;

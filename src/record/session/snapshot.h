@@ -37,7 +37,8 @@ struct snapshot {
 	/* Called between the pieces of a snapshot; may queue requests, but make no snapshot. */
 	void (*meanwhile)(void *arg);
 	void *arg;
-	int stop; /* readable when the recording is to end, or -1 */
+	int stop;  /* readable when the recording is to end, or -1 */
+	bool ends; /* the end was requested: no wait for writers; the caller's */
 	size_t taken;
 	uint64_t trace;			    /* bytes of trace in the last one */
 	uint64_t trace_taken;		    /* in all, written or not, padding included */

@@ -223,7 +223,7 @@ enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_requ
 		worker_write_now(s->crew->workers[i - 1]);
 	/* Sideband that the trace needs. */
 	crew_ask(s->crew, WORKER_FLUSH);
-	if (!rc)
+	if (!rc && !s->ends)
 		rc = crew_await_unless(s->crew, s->stop, err);
 	return rc < 0 ? OUTCOME_BROKEN : OUTCOME_DONE;
 }
