@@ -307,8 +307,9 @@ def test_truncated_trace_is_counted_and_goes_on():
     calm(g)
     found = check_clean(g, 'truncated')
     truncated, lost, restarts = numbers(g, 'truncated.counted')
-    # One record does not fit, each time. What an event lost at its end no number shows.
-    assert found['twice'] == 0 and found['missing'] == found['gaps'] > 0, found
+    # One record does not fit, each time; again and again, where the event restarts before there is room. What an event
+    # lost at its end no number shows.
+    assert found['twice'] == 0 and found['missing'] >= found['gaps'] > 0, found
     assert found['missing'] <= truncated <= found['missing'] + found['sessions'], (found, truncated)
     assert lost == 0, lost
     assert restarts >= found['gaps'] / 2, f'{restarts} restarts, {truncated} times truncated'
