@@ -54,7 +54,6 @@ enum {
 	OPT_MMAPS,
 	OPT_MEM_MODE,
 	OPT_IGNORE_CALLEES,
-	OPT_ITRACE,
 };
 
 static const struct argp_option options[] = {
@@ -125,7 +124,6 @@ static const struct argp_option options[] = {
 	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
 		"ringtail never leaves out callees; --symbol NAME -g callee shows the callers of a "
 		"function"),
-	REFUSED("itrace", OPT_ITRACE, "ringtail does not decode hardware traces"),
 	REFUSED("disassembler-style", 'M',
 		"ringtail shows no code; 'perf annotate' shows the code of the same recording"),
 	{0},
@@ -231,6 +229,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (state->arg_num)
 			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (a->input.itrace.skip)
+			usage_error(state,
+				    "--itrace: s, which skips samples, is for 'ringtail script'");
 		break;
 	default: return refuse_option(options, key, state);
 	}

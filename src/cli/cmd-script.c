@@ -41,7 +41,6 @@ enum {
 	OPT_SWITCH_OFF,
 	OPT_PER_EVENT,
 	OPT_INLINE,
-	OPT_ITRACE,
 	OPT_INSN_TRACE,
 };
 
@@ -51,7 +50,8 @@ static const struct argp_option options[] = {
 	 "(dso "
 	 "with "
 	 "offset), addr, period, brstack, data_src, weight, ins_lat, phys_addr, data_page_size, "
-	 "code_page_size, cgroup, misc; +FIELD and -FIELD change the default; TYPE is hw, sw, "
+	 "code_page_size, cgroup, misc, flags, insn, insnlen; +FIELD and -FIELD change the "
+	 "default; TYPE is hw, sw, "
 	 "trace, "
 	 "hw-cache, raw, break or other",
 	 HELP_MOST_USED},
@@ -64,6 +64,9 @@ static const struct argp_option options[] = {
 	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", HELP_OUTPUT},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
 	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", HELP_OUTPUT},
+	{"insn-trace", OPT_INSN_TRACE, NULL, 0,
+	 "Show each instruction of hardware trace; as --itrace=i0nse -F +insn,-event,-period",
+	 HELP_OUTPUT},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	REFUSED("script", 's',
 		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
@@ -86,8 +89,6 @@ static const struct argp_option options[] = {
 	REFUSED("per-event-dump", OPT_PER_EVENT,
 		"lines name their event: 'ringtail script | grep EVENT:'"),
 	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
-	REFUSED("itrace", OPT_ITRACE, "hardware traces are not decoded"),
-	REFUSED("insn-trace", OPT_INSN_TRACE, "hardware traces are not decoded"),
 	{0},
 };
 
@@ -98,21 +99,29 @@ static void parse_since(struct argp_state *state, struct script_args *a, enum li
 	a->line.since = since;
 }
 
+static void add_fields(struct argp_state *state, struct script_args *a, const char *arg)
+{
+	struct script_fields unused = {0};
+	struct error err = ERROR_INIT;
+
+	if (script_fields_parse(arg, &unused, &err) < 0)
+		usage_error(state, "%s", err.text);
+	if (a->nr_fields == MAX_FIELD_ARGS)
+		usage_error(state, "more than %d -F options", MAX_FIELD_ARGS);
+	a->fields[a->nr_fields++] = arg;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_args *a = state->input;
-	struct script_fields unused = {0};
-	struct error err = ERROR_INIT;
 	uint64_t n;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
-	case 'F':
-		if (script_fields_parse(arg, &unused, &err) < 0)
-			usage_error(state, "%s", err.text);
-		if (a->nr_fields == MAX_FIELD_ARGS)
-			usage_error(state, "more than %d -F options", MAX_FIELD_ARGS);
-		a->fields[a->nr_fields++] = arg;
+	case 'F': add_fields(state, a, arg); break;
+	case OPT_INSN_TRACE:
+		input_itrace(state, &a->input, "i0nse");
+		add_fields(state, a, "+insn,-event,-period");
 		break;
 	case OPT_NS: a->line.ns = true; break;
 	case OPT_RELTIME: parse_since(state, a, LINES_FIRST); break;

@@ -13,8 +13,10 @@
 #include "base/clock_ns.h"
 #include "base/human.h"
 #include "base/parse.h"
+#include "base/plural.h"
 #include "cli/commands.h"
 #include "render/text.h"
+#include "report/trace/itrace.h"
 
 static const char default_input[] = "perf.data";
 
@@ -32,6 +34,8 @@ enum {
 	OPT_TID,
 	OPT_TIME,
 	OPT_SNAPSHOT,
+	OPT_ITRACE,
+	OPT_NO_ITRACE,
 };
 
 static const struct argp_option input_options[] = {
@@ -71,6 +75,13 @@ static const struct argp_option samples_options[] = {
 	 HELP_SAMPLES},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
 	 HELP_SAMPLES},
+	{"itrace", OPT_ITRACE, "LETTERS", OPTION_ARG_OPTIONAL,
+	 "Decode hardware trace to samples: i (instructions), b (branches), c (calls), r "
+	 "(returns), e "
+	 "(errors), ...",
+	 HELP_SAMPLES},
+	{"no-itrace", OPT_NO_ITRACE, NULL, 0, "Do not decode hardware trace (the default)",
+	 HELP_SAMPLES},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 HELP_INPUT},
 	{0},
@@ -93,6 +104,15 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+void input_itrace(struct argp_state *state, struct input *in, const char *letters)
+{
+	struct error err = ERROR_INIT;
+
+	if (itrace_opts_parse(letters, &in->itrace, &err) < 0)
+		usage_error(state, "--itrace: %s", err.text);
+	in->trace.itrace = &in->itrace;
 }
 
 static error_t parse_samples(int key, char *arg, struct argp_state *state)
@@ -120,6 +140,8 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
 			usage_error(state, "--snapshot: '%s' is no number above 0", arg);
 		break;
+	case OPT_ITRACE: input_itrace(state, in, arg ? arg : ""); break;
+	case OPT_NO_ITRACE: in->trace.itrace = NULL; break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -496,6 +518,12 @@ static void warn(const struct input *in, const struct trace *t)
 	}
 	if (!in->quiet)
 		warn_loss(t);
+	if (!in->quiet && t->itrace && t->itrace->errors)
+		complain("%s: %" PRIu64
+			 " place%s in the hardware trace could not be decoded, the first because: "
+			 "%s ('ringtail script --itrace=e' lists them)",
+			 t->opts.path, t->itrace->errors, plural_s(t->itrace->errors),
+			 t->itrace->first_error);
 }
 
 int input_end(const struct input *in, const struct trace *t, int rc)

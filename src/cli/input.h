@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "auxtrace/itrace/options.h"
 #include "report/trace/filter.h"
 #include "report/trace/trace.h"
 
@@ -20,6 +21,7 @@ struct progress {
 
 struct input {
 	struct trace_opts trace;
+	struct itrace_opts itrace; /* @trace.itrace leads here, if hardware trace is decoded */
 	struct filter filter;
 	struct progress progress;
 	bool verbose, quiet;
@@ -59,6 +61,10 @@ extern const struct argp help_argp;
  * with a usage error; otherwise returns ARGP_ERR_UNKNOWN.
  */
 error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state);
+
+/* Asks for the samples of hardware trace that the letters of --itrace name. Exits if they are
+ * wrong. */
+void input_itrace(struct argp_state *state, struct input *in, const char *letters);
 
 /* Sets the defaults. */
 void input_init(struct input *in);

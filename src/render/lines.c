@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "auxtrace/itrace/samples.h"
 #include "base/clock_ns.h"
 #include "render/data_src.h"
 #include "render/text.h"
@@ -290,7 +291,7 @@ static void put_data(struct lines *l, const struct trace *t, const struct script
 
 	if (f & SCRIPT_TRACE)
 		put_trace(out, t, s);
-	if (f & SCRIPT_ADDR)
+	if ((f & SCRIPT_ADDR) && !s->is_branch)
 		put_addr(out, s);
 	if (f & SCRIPT_DATA_SRC)
 		put_data_src(l, p->data_src);
@@ -300,8 +301,54 @@ static void put_data(struct lines *l, const struct trace *t, const struct script
 		fprintf(out, "%16u", p->weight_var2);
 }
 
+/* The instruction, as the decoder read it. */
+static void put_insn(FILE *out, const struct script_sample *s)
+{
+	const struct itrace_sample *made = s->ws->made;
+	unsigned int len = made ? made->insn_len : 0;
+
+	if (s->fields & SCRIPT_INSNLEN)
+		fprintf(out, " ilen: %u", len);
+	if (!(s->fields & SCRIPT_INSN) || !len)
+		return;
+	fputs(" insn:", out);
+	for (unsigned int i = 0; i < len && i < sizeof(made->insn); i++)
+		fprintf(out, " %02x", made->insn[i]);
+}
+
+static void put_flags(FILE *out, const struct script_sample *s)
+{
+	char name[32];
+
+	fprintf(out, "  %-21s ",
+		aux_flags_name(s->ws->made ? s->ws->made->flags : 0, name, sizeof(name)));
+}
+
+/* Writes what could not be decoded, in perf's words. */
+static void put_error(struct lines *l, const struct walk_sample *ws)
+{
+	const struct pd_sample *p = &ws->s;
+
+	fprintf(l->out,
+		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
+		" cpu %d pid %d tid %d ip 0x%" PRIx64 ": ",
+		(uint64_t)(p->time / NS_PER_SEC), (uint64_t)(p->time % NS_PER_SEC), (int)p->cpu,
+		(int)p->pid, (int)p->tid, p->ip);
+	text_put(l->out, ws->text ? ws->text : "", 0);
+	putc('\n', l->out);
+}
+
 static void put_code(const struct lines *l, FILE *out, const struct script_sample *s)
 {
+	if (s->is_branch) {
+		putc(' ', out);
+		put_place(out, &s->at, s->fields);
+		if (s->fields & SCRIPT_ADDR) {
+			fputs(" => ", out);
+			put_place(out, &s->addr, s->fields);
+		}
+		return;
+	}
 	if (!s->chain) {
 		putc(' ', out);
 		put_place(out, &s->at, s->fields);
@@ -323,6 +370,10 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 	uint32_t f = s->fields;
 	FILE *out = l->out;
 
+	if (!s->ws->evsel) {
+		put_error(l, s->ws);
+		return;
+	}
 	put_task(out, s);
 	if (f & SCRIPT_MISC)
 		put_misc(out, p->misc);
@@ -334,11 +385,18 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 		text_put(out, s->ws->evsel->name, l->name_width);
 		fputs(": ", out);
 	}
+	if (f & SCRIPT_FLAGS)
+		put_flags(out, s);
 	put_data(l, t, s);
 	if (f & SCRIPT_CGROUP)
 		put_cgroup(out, t, p->cgroup);
 	if (f & SCRIPT_IP)
 		put_code(l, out, s);
+	if (s->ws->text) {
+		fputs("  ", out);
+		text_put(out, s->ws->text, 0);
+	}
+	put_insn(out, s);
 	if (f & SCRIPT_BRSTACK)
 		put_branches(out, p);
 	if (f & SCRIPT_PHYS_ADDR)

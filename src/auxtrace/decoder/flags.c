@@ -45,6 +45,6 @@ const char *aux_flags_name(uint32_t flags, char *buf, size_t size)
 	/* A bare jump at an edge is the edge itself, as perf has it. */
 	if (*edge && (flags & ~(edges | AUX_IN_TX)) == AUX_BRANCH)
 		name = "";
-	snprintf(buf, size, "%s%s%s%s", edge, *edge && *name ? " " : "", name, tx);
+	snprintf(buf, size, "%s%s%s%s", edge, *edge && *name ? "  " : "", name, tx);
 	return buf;
 }

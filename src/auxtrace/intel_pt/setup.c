@@ -125,6 +125,8 @@ void pt_setup_config(const struct pt_setup *s, const uint8_t *data, size_t len,
 	ret->cpuid_0x15_ebx = s->tsc;
 	ret->mtc_freq = s->mtc_freq;
 	ret->nom_freq = s->nom_freq;
+	/* Many CPUs write a FUP into the PSB+ before tracing begins; others never do. */
+	ret->errata.bdm70 = 1;
 }
 
 size_t pt_setup_sync(const uint8_t *data, size_t len, size_t from)

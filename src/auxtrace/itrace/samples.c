@@ -221,7 +221,7 @@ static unsigned int wanted(const struct itrace_opts *o)
 
 	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions)
 		want |= AUX_WANT_BRANCHES;
-	if (o->instructions && o->unit == ITRACE_INSNS)
+	if (o->instructions && (o->unit == ITRACE_INSNS || !o->period))
 		want |= AUX_WANT_INSNS;
 	else if (o->instructions)
 		want |= AUX_WANT_BLOCKS;

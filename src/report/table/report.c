@@ -20,7 +20,7 @@ struct report_worker {
 	const struct report_opts *opts;
 	struct frames frames;
 	struct group_counts groups;
-	struct data_scan *scan;
+	struct walker *walker;
 	struct report_tables tables;
 	struct unknown unknown;
 	uint64_t times; /* number of samples that the current sample stands for */
@@ -70,7 +70,7 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts, 
 
 static void worker_release(struct report_worker *w)
 {
-	data_scan_free(w->scan);
+	walker_free(w->walker);
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
 	tables_release(&w->tables);
@@ -80,7 +80,8 @@ static void worker_release(struct report_worker *w)
 static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
 	*w = (struct report_worker){.trace = t, .opts = opts, .times = 1};
-	if (frames_init(&w->frames, t) < 0 || unknown_init(&w->unknown, t->state) < 0)
+	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0 ||
+	    unknown_init(&w->unknown, t->state) < 0)
 		return -ENOMEM;
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
 	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
@@ -142,7 +143,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct report_worker *w = arg;
 
-	if (!filter_sample(&w->opts->filter, &ws->s))
+	if (!ws->evsel || !filter_sample(&w->opts->filter, &ws->s))
 		return 0;
 	if (group_is_read(ws->evsel))
 		return group_split(&w->groups, w->trace, ws, count_sample, w);
@@ -211,7 +212,7 @@ static int take_chunk(struct report_worker *w, struct trace_chunk *chunk)
 {
 	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
 		return take_digest(w, &chunk->digest);
-	return walk_chunk(w->trace, chunk, &w->scan, take_sample, w);
+	return walk_chunk(w->walker, chunk, take_sample, w);
 }
 
 /* Walks chunks until none is left. */

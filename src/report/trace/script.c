@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/trace/itrace.h"
+
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 
@@ -57,6 +59,9 @@ static const struct {
 	{"code_page_size", SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE},
 	{"ins_lat", SCRIPT_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
 	{"cgroup", SCRIPT_CGROUP, PERF_SAMPLE_CGROUP},
+	{"flags", SCRIPT_FLAGS, 0},
+	{"insn", SCRIPT_INSN, 0},
+	{"insnlen", SCRIPT_INSNLEN, 0},
 };
 
 #define NR_FIELDS (sizeof(fields_table) / sizeof(fields_table[0]))
@@ -128,6 +133,7 @@ static void set_field(struct script_fields *f, uint32_t types, uint32_t field, c
 	for (size_t i = 0; i < SCRIPT_TYPES; i++) {
 		if (!(types & (1u << i)))
 			continue;
+		f->touched[i] = true;
 		if (sign == '-') {
 			f->of[i] &= ~field;
 			f->asked[i] &= ~field;
@@ -227,6 +233,12 @@ static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
 	return frame.sym->name;
 }
 
+/* As perf does, shows where a branch went, unless the user chose the fields. */
+static uint32_t fields_of_branch(const struct script_fields *fields, const struct walk_sample *ws)
+{
+	return fields->touched[type_of(ws->evsel)] ? 0 : SCRIPT_ADDR;
+}
+
 /* Returns whether to resolve the data address: only of page faults, as in perf. */
 static bool addr_is_location(const struct pd_attr *attr)
 {
@@ -235,13 +247,24 @@ static bool addr_is_location(const struct pd_attr *attr)
 						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
+/* A branch may enter or leave the kernel. Its addresses are in the upper half. */
+static uint8_t branch_target_mode(const struct walk_sample *ws)
+{
+	return ws->s.addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+}
+
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct runner *r = arg;
-	struct script_sample s = {.ws = ws,
-				  .fields = script_fields_of(&r->opts->fields, ws->evsel)};
+	struct script_sample s = {.ws = ws};
 	int rc;
 
+	if (!ws->evsel)
+		return filter_sample(&r->opts->filter, &ws->s) ? r->fn(r->trace, &s, r->arg) : 0;
+	s.fields = script_fields_of(&r->opts->fields, ws->evsel);
+	s.is_branch = ws->made && ws->made->kind == ITRACE_BRANCHES;
+	if (s.is_branch)
+		s.fields |= fields_of_branch(&r->opts->fields, ws);
 	if (!filter_sample(&r->opts->filter, &ws->s) || !s.fields)
 		return 0;
 	r->at = ws->rec->at;
@@ -259,6 +282,9 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 		s.frame = r->frames.frame;
 		s.nr_frames = r->frames.nr;
 	}
+	if (s.is_branch)
+		frames_resolve(&r->frames, ws->s.pid, branch_target_mode(ws), ws->s.addr,
+			       ws->rec->at, &s.addr);
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
 		s.has_addr_frame = true;
 		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,

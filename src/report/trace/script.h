@@ -35,6 +35,9 @@ enum script_field {
 	SCRIPT_CODE_PAGE_SIZE = 1u << 20,
 	SCRIPT_INS_LAT = 1u << 21,
 	SCRIPT_CGROUP = 1u << 22,
+	SCRIPT_FLAGS = 1u << 23, /* of branches in hardware trace */
+	SCRIPT_INSN = 1u << 24,	 /* bytes of the instruction */
+	SCRIPT_INSNLEN = 1u << 25,
 };
 
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
@@ -52,6 +55,7 @@ enum script_type {
 struct script_fields {
 	uint32_t of[SCRIPT_TYPES];
 	uint32_t asked[SCRIPT_TYPES]; /* fields that the user named: their absence is an error */
+	bool touched[SCRIPT_TYPES];   /* the user changed the default */
 	/* The file has AUX data: show named fields that an event lacks, too, as perf does. */
 	bool show_absent;
 };
@@ -67,6 +71,7 @@ struct script_opts {
 struct script_sample {
 	const struct walk_sample *ws;
 	uint32_t fields;	   /* enum script_field: wanted, and present in this event */
+	bool is_branch;		   /* of hardware trace: control went from @at to @addr */
 	const char *comm;	   /* NULL: unknown */
 	struct frame at;	   /* the sampled address */
 	bool has_chain;		   /* the event records call chains, and they are wanted */
@@ -77,7 +82,10 @@ struct script_sample {
 	struct frame addr;
 };
 
-/* Takes one sample; a negative errno ends the walk. */
+/*
+ * Takes one sample; a negative errno ends the walk. An error in hardware trace (ws->evsel NULL) has
+ * neither comm nor frames.
+ */
 typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, void *arg);
 
 /* Sets perf's default fields for this trace; without @chains, call chains are not shown. */

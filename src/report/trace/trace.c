@@ -16,6 +16,7 @@
 #include "data/order/order.h"
 #include "data/scan/sweep.h"
 #include "report/trace/counts.h"
+#include "report/trace/itrace.h"
 #include "sys/kernel/cpus.h"
 
 char *trace_feature_string(const struct trace *t, unsigned int feature)
@@ -74,11 +75,17 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 		goto out;
 	t->evlist = data_evlist(t->df);
 	t->untimed_samples = has_untimed_samples(t->evlist);
+	if (opts->itrace)
+		rc = itrace_open(t, opts->itrace, &t->itrace, err);
+	if (rc < 0)
+		goto out;
 	t->state = state_new();
 	if (counts_init(&t->counts, pd_evlist_count(t->evlist)) < 0 || !t->state) {
 		rc = error_sys(err, -ENOMEM, "%s", opts->path);
 		goto out;
 	}
+	if (t->itrace)
+		state_keep_cpu_tasks(t->state);
 	rc = tracing_load(t->df, &t->tracing, err);
 	if (rc == -EBADMSG)
 		data_finding_add(t->df, DATA_DAMAGED, 0, 0, "tracing data: %s", err->text);
@@ -100,6 +107,7 @@ void trace_close(struct trace *t)
 	if (!t)
 		return;
 	cfi_tables_free(t->cfi);
+	itrace_free(t->itrace);
 	resolver_free(t->resolver);
 	state_free(t->state);
 	tracing_free(t->tracing);
@@ -319,6 +327,19 @@ static void place_chunks(struct trace *t, const struct sweep *sweep)
 		t->chunks[i].run = runs[i];
 }
 
+/* Adds the chunks of the hardware trace, behind those of the file. */
+static int add_itrace_chunks(struct trace *t)
+{
+	uint64_t nr = t->itrace->index.nr_chunks;
+
+	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + nr, sizeof(*t->chunks)))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < nr; i++)
+		t->chunks[t->nr_chunks++] = (struct trace_chunk){
+			.run.from = i, .is_itrace = true, .digest.given_up = true};
+	return itrace_prepare(t->itrace, t);
+}
+
 /* Applies the records that @sweep keeps to the state. */
 static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 {
@@ -396,6 +417,8 @@ int trace_prepare(struct trace *t, struct error *err)
 		rc = state_finish(t->state);
 	if (!rc)
 		rc = dso_alias_new(t->state, &t->aliases);
+	if (!rc && t->itrace)
+		rc = add_itrace_chunks(t);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 out:

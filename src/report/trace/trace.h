@@ -29,7 +29,8 @@ struct trace_opts {
 	bool force;
 	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
 	bool no_demangle;
-	uint64_t snapshot; /* count only samples of this snapshot; 0: all samples */
+	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
+	uint64_t snapshot;		  /* count only samples of this snapshot; 0: all samples */
 	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
 	 * most half of memory. */
 	size_t state_bytes;
@@ -38,9 +39,12 @@ struct trace_opts {
 	void *progress_arg;
 };
 
+struct itrace;
+
 /* Records that one worker walks in pass 2, and the findings there. */
 struct trace_chunk {
 	struct sweep_run run;
+	bool is_itrace;		   /* hardware trace: run.from is the number of its chunk */
 	struct digest digest;	   /* if given_up, pass 2 must walk the run */
 	struct findings *findings; /* NULL: none */
 };
@@ -54,11 +58,12 @@ struct trace {
 	unsigned int refused_segment; /* place of the first record that state had no memory for */
 	uint64_t refused_at;	      /* 0: none */
 	struct resolver *resolver;
+	struct itrace *itrace;		   /* NULL: no hardware trace is decoded */
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct trace_counts counts;
 	struct snapshots snapshots; /* of pass 1 */
-	struct trace_chunk *chunks;
+	struct trace_chunk *chunks; /* of the file, then of hardware trace */
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
 	bool digest;	       /* set before trace_prepare(): pass 1 makes digests of the samples */

@@ -2,8 +2,11 @@
 #include "report/trace/walk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "data/order/order.h"
+#include "report/trace/itrace.h"
+#include "report/trace/itrace_stream.h"
 
 #define PROGRESS_EVERY 4096 /* records */
 
@@ -25,12 +28,10 @@ static int note_unknown(struct findings **findings, const struct data_record *re
 static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
 		 walk_fn fn, void *arg)
 {
-	struct walk_sample ws;
+	struct walk_sample ws = {.rec = rec, .evsel = rec->evsel};
 
 	if (t->opts.snapshot && snapshots_of(&t->snapshots, rec) != t->opts.snapshot)
 		return 0;
-	ws.rec = rec;
-	ws.evsel = rec->evsel;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
 		return note_unknown(findings, rec);
 	return fn(&ws, arg);
@@ -42,31 +43,62 @@ static void report_progress(struct trace *t, uint64_t done, uint64_t total)
 		t->opts.progress(2, done, total, t->opts.progress_arg);
 }
 
-int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **scan, walk_fn fn,
-	       void *arg)
+struct walker {
+	struct trace *trace;
+	struct data_scan *scan; /* NULL: none yet */
+	struct itrace_worker itrace;
+};
+
+int walker_new(struct trace *t, struct walker **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->trace = t;
+	return 0;
+}
+
+void walker_free(struct walker *w)
+{
+	if (!w)
+		return;
+	data_scan_free(w->scan);
+	itrace_worker_release(&w->itrace);
+	free(w);
+}
+
+/* Moves the walker's scan to @run. */
+static int move_scan(struct walker *w, const struct sweep_run *run)
+{
+	if (w->scan)
+		return data_scan_move(w->scan, run->segment, run->from, run->to);
+	return data_scan_new(w->trace->df, run->segment, run->from, run->to, 0, &w->scan);
+}
+
+int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *arg)
 {
 	const struct sweep_run *run = &chunk->run;
+	struct trace *t = w->trace;
 	struct data_record rec;
 	unsigned int n = 0;
 	uint64_t done, total;
 	int rc;
 
+	if (chunk->is_itrace)
+		return itrace_walk(t->itrace, &w->itrace, chunk->run.from, fn, arg);
 	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
 		return 0;
-	if (*scan)
-		rc = data_scan_move(*scan, run->segment, run->from, run->to);
-	else
-		rc = data_scan_new(t->df, run->segment, run->from, run->to, 0, scan);
+	rc = move_scan(w, run);
 	if (rc < 0)
 		return rc;
-	while ((rc = data_scan_next(*scan, &rec)) > 0) {
+	while ((rc = data_scan_next(w->scan, &rec)) > 0) {
 		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
 			rc = visit(t, &chunk->findings, &rec, fn, arg);
 			if (rc < 0)
 				break;
 		}
 		if (++n % PROGRESS_EVERY == 0) {
-			data_scan_progress(*scan, &done, &total);
+			data_scan_progress(w->scan, &done, &total);
 			report_progress(t, run->from + done, run->from + total);
 		}
 	}
@@ -85,28 +117,63 @@ static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 	report_progress(arg, done, total);
 }
 
+/* What walk_ordered() merges. */
+struct ordered {
+	struct trace *trace;
+	struct findings *findings;
+	struct order *order;
+	struct itrace_stream *stream; /* NULL: no hardware trace is decoded */
+};
+
+/* Calls @fn for the samples of the hardware trace that are earlier than @before. */
+static int visit_itrace(struct ordered *o, uint64_t before, walk_fn fn, void *arg)
+{
+	uint64_t time;
+	int rc = 0;
+
+	while (rc >= 0 && o->stream && (rc = itrace_stream_peek(o->stream, &time)) > 0 &&
+	       time < before)
+		rc = itrace_stream_take(o->stream, fn, arg);
+	return rc < 0 ? rc : 0;
+}
+
+static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err)
+{
+	struct data_record rec;
+	int rc;
+
+	while ((rc = order_next(o->order, &rec, err)) > 0) {
+		if (rec.hdr->type != PERF_RECORD_SAMPLE)
+			continue;
+		rc = visit_itrace(o, rec.at.time, fn, arg);
+		if (rc >= 0)
+			rc = visit(o->trace, &o->findings, &rec, fn, arg);
+		if (rc < 0)
+			return error_sys(err, rc, "%s", o->trace->opts.path);
+	}
+	if (!rc)
+		rc = visit_itrace(o, UINT64_MAX, fn, arg);
+	return rc < 0 ? error_sys(err, rc, "%s", o->trace->opts.path) : rc;
+}
+
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 {
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
-	struct findings *findings = NULL;
-	struct order *order = NULL;
-	struct data_record rec;
-	int rc = order_new(t->df, &opts, &order, err);
+	struct ordered o = {.trace = t};
+	int rc = order_new(t->df, &opts, &o.order, err);
 
 	if (rc < 0)
 		return rc;
-	while ((rc = order_next(order, &rec, err)) > 0) {
-		if (rec.hdr->type != PERF_RECORD_SAMPLE)
-			continue;
-		rc = visit(t, &findings, &rec, fn, arg);
-		if (rc < 0) {
-			error_sys(err, rc, "%s", t->opts.path);
-			break;
-		}
-	}
-	order_free(order);
-	if (findings)
-		findings_merge(findings, t->df);
-	findings_free(findings);
+	if (t->itrace)
+		rc = itrace_stream_new(t->itrace, trace_workers(), &o.stream);
+	if (rc < 0)
+		error_sys(err, rc, "%s", t->opts.path);
+	else
+		rc = visit_all(&o, fn, arg, err);
+	itrace_stream_free(o.stream);
+	order_free(o.order);
+	if (o.findings)
+		findings_merge(o.findings, t->df);
+	findings_free(o.findings);
 	return rc;
 }

@@ -11,24 +11,36 @@
 #include "perfdata/sample.h"
 #include "report/trace/trace.h"
 
-/* A decoded sample; valid during the call that receives it. */
+struct itrace_sample;
+
+/*
+ * A decoded sample; valid during the call that receives it. @rec of one that was made has only its
+ * moment and the offset in its ring.
+ */
 struct walk_sample {
 	const struct data_record *rec;
-	const struct pd_evsel *evsel;
+	const struct pd_evsel *evsel; /* NULL: @made is an error in the trace */
 	struct pd_sample s;
+	const struct itrace_sample *made; /* of hardware trace; NULL: recorded */
+	const char *text;		  /* of @made: what the decoder says; or NULL */
 };
 
 /* Takes one sample; a negative errno ends the walk. */
 typedef int (*walk_fn)(const struct walk_sample *ws, void *arg);
 
+/* What a thread reads chunks with. */
+struct walker;
+
+/* Returns 0 with *@ret for walker_free(), or -ENOMEM. */
+int walker_new(struct trace *t, struct walker **ret);
+void walker_free(struct walker *w); /* accepts NULL */
+
 /*
  * Calls @fn for the samples of one chunk, in file order. Any thread may call; one thread walks a
- * chunk. A sample that does not decode becomes a finding of the chunk and is skipped. *@scan is
- * NULL at first and serves the thread's next chunk; the caller frees it in the end. Returns 0, the
- * negative value of @fn, or a negative errno of the scan.
+ * chunk, with a walker of its own. A sample that does not decode becomes a finding of the chunk and
+ * is skipped. Returns 0, the negative value of @fn, or a negative errno of the scan.
  */
-int walk_chunk(struct trace *t, struct trace_chunk *chunk, struct data_scan **scan, walk_fn fn,
-	       void *arg);
+int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *arg);
 
 /* Moves the findings of all chunks to the file. Call it once, after all chunks are walked. */
 void walk_hand_in_findings(struct trace *t);

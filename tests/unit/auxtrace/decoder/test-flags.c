@@ -22,7 +22,7 @@ static void test_names(void **state)
 		{AUX_BRANCH | AUX_CALL | AUX_ASYNC | AUX_INTERRUPT, "hw int"},
 		{AUX_BRANCH | AUX_TRACE_BEGIN, "tr strt"},
 		{AUX_TRACE_BEGIN, "tr strt"},
-		{AUX_BRANCH | AUX_CALL | AUX_SYSCALLRET | AUX_TRACE_END, "tr end syscall"},
+		{AUX_BRANCH | AUX_CALL | AUX_SYSCALLRET | AUX_TRACE_END, "tr end  syscall"},
 		{AUX_CONDITIONAL, "?"},
 	};
 	char buf[32];

@@ -331,7 +331,7 @@ static void test_interrupts(void **state)
 	expect_branch(r, USER + CALL, USER + FUNCTION, "call");
 	expect_branch(r, USER + FUNCTION, KERNEL + 0x10, "hw int");
 	expect_branch(r, KERNEL + 0x11, USER + FUNCTION, "iret");
-	expect_branch(r, USER + RETURN, 0, "tr end async");
+	expect_branch(r, USER + RETURN, 0, "tr end  async");
 	expect_branch(r, 0, USER + RETURN, "tr strt");
 	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
 	expect_branch(r, USER + INDIRECT, 0, "tr end");
@@ -350,12 +350,12 @@ static void test_edges(void **state)
 	pt_trace_ip(t, ppt_tip, USER + AFTER_CALL);
 	pt_trace_ip(t, ppt_tip_pgd, USER + 0x800);
 	begin(r, t->len, AUX_WANT_BRANCHES);
-	expect_branch(r, USER + SYSCALL, 0, "tr end syscall");
+	expect_branch(r, USER + SYSCALL, 0, "tr end  syscall");
 	expect_branch(r, 0, USER + AFTER_SYSCALL, "tr strt");
 	expect_branch(r, USER + AFTER_SYSCALL, USER + MAIN, "jmp");
 	expect_branch(r, USER + CALL, USER + FUNCTION, "call");
 	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
-	expect_branch(r, USER + JCC, USER + 0x800, "tr end jcc");
+	expect_branch(r, USER + JCC, USER + 0x800, "tr end  jcc");
 	expect_end(r);
 }
 

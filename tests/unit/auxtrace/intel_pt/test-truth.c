@@ -2,6 +2,9 @@
 /*
  * flow.c: the branches of a real program, which is single-stepped here, are those that are decoded
  * from the packets that a CPU would have written. Arguments: another program, and its own.
+ *
+ * In the directory $PT_TRUTH_DIR, if that is set, it leaves the files trace, branches ("TID FROM TO
+ * FLAGS"), switches ("TIME TID") and program (its path), for tests of the whole program.
  */
 #include <elf.h>
 #include <errno.h>
@@ -200,7 +203,7 @@ static void trace_off(struct stepped *s, pid_t tid, uint64_t ip)
 	s->on = false;
 	pt_trace_ip(&s->t, ppt_fup, ip);
 	pt_trace_ip(&s->t, ppt_tip_pgd, 0);
-	add_branch(s, tid, ip, 0, "tr end async");
+	add_branch(s, tid, ip, 0, "tr end  async");
 }
 
 static void put_indirect(struct stepped *s, pid_t tid, uint64_t from, uint64_t to,
@@ -224,7 +227,7 @@ static void put_return(struct stepped *s, pid_t tid, uint64_t from, uint64_t to)
 static void put_syscall(struct stepped *s, pid_t tid, uint64_t from)
 {
 	pt_trace_ip(&s->t, ppt_tip_pgd, 0);
-	add_branch(s, tid, from, 0, "tr end syscall");
+	add_branch(s, tid, from, 0, "tr end  syscall");
 	s->on = false;
 }
 
@@ -447,9 +450,41 @@ static int trace_program(void **state)
 	return 0;
 }
 
+static FILE *create(const char *dir, const char *name)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	return f;
+}
+
+static void leave_files(const struct stepped *s, const char *dir)
+{
+	FILE *trace = create(dir, "trace"), *branches = create(dir, "branches");
+	FILE *switches = create(dir, "switches"), *path = create(dir, "program");
+
+	assert_int_equal(fwrite(s->t.data, 1, s->t.len, trace), s->t.len);
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct true_branch *b = &s->branches[i];
+
+		fprintf(branches, "%d %" PRIx64 " %" PRIx64 " %s\n", b->tid, b->from, b->to,
+			b->flags);
+	}
+	for (size_t i = 0; i < s->nr_switches; i++)
+		fprintf(switches, "%" PRIu64 " %d\n", s->switches[i].time, s->switches[i].tid);
+	fputs(program[0], path);
+	assert_int_equal(fclose(trace) | fclose(branches) | fclose(switches) | fclose(path), 0);
+}
+
 static int release(void **state)
 {
 	struct stepped *s = *state;
+
+	if (getenv("PT_TRUTH_DIR"))
+		leave_files(s, getenv("PT_TRUTH_DIR"));
 
 	pt_trace_release(&s->t);
 	free(s->branches);

@@ -115,6 +115,10 @@ static void test_instructions_by_number(void **state)
 		assert_int_equal(list.samples[i].ip, 3 * i + 2);
 		assert_int_equal(list.samples[i].period, 3);
 	}
+	itrace_list_clear(&list);
+	assert_int_equal(run("i0ns", events, 10, &list), 0); /* each, as --insn-trace asks */
+	assert_int_equal(decoder.want, AUX_WANT_INSNS);
+	assert_int_equal(list.nr, 10);
 	itrace_list_release(&list);
 }
 

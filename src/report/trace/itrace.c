@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/itrace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "auxtrace/decoders/decoders.h"
+#include "perfdata/aux_record.h"
+
+void itrace_worker_release(struct itrace_worker *w)
+{
+	aux_loader_free(w->loader);
+	itrace_list_release(&w->list);
+	*w = (struct itrace_worker){0};
+}
+
+void itrace_free(struct itrace *i)
+{
+	if (!i)
+		return;
+	pthread_mutex_destroy(&i->lock);
+	code_files_free(i->code);
+	aux_index_release(&i->index);
+	free(i);
+}
+
+/* The attributes that perf gives its events of a decoded trace. */
+static struct pd_attr attr_of(enum itrace_kind kind)
+{
+	struct pd_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+	};
+
+	if (kind == ITRACE_INSTRUCTIONS)
+		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	else if (kind == ITRACE_BRANCHES)
+		attr.sample_type |= PERF_SAMPLE_ADDR;
+	else if (kind >= ITRACE_L1_ACCESS && kind <= ITRACE_MEMORY)
+		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_WEIGHT;
+	if (kind != ITRACE_INSTRUCTIONS && kind != ITRACE_BRANCHES)
+		attr.type = PERF_TYPE_RAW;
+	return attr;
+}
+
+static int add_events(struct itrace *i, struct pd_evlist *evlist)
+{
+	for (enum itrace_kind kind = 0; kind < ITRACE_ERRORS; kind++) {
+		struct pd_attr attr = attr_of(kind);
+		int rc;
+
+		if (!itrace_wants(&i->opts, kind))
+			continue;
+		rc = pd_evlist_add(evlist, &attr, itrace_kind_name(kind), NULL, 0);
+		if (rc)
+			return rc;
+		i->evsel[kind] = pd_evlist_at(evlist, pd_evlist_count(evlist) - 1);
+	}
+	return 0;
+}
+
+int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
+		struct error *err)
+{
+	struct itrace *i = calloc(1, sizeof(*i));
+	int rc;
+
+	*ret = NULL;
+	if (!i)
+		return error_sys(err, -ENOMEM, "%s", t->opts.path);
+	pthread_mutex_init(&i->lock, NULL);
+	i->opts = *opts;
+	i->opts.errors = true;
+	i->show_errors = opts->errors;
+	rc = aux_index_read(t->df, 0, &i->index, err);
+	if (rc || !i->index.nr_chunks) {
+		itrace_free(i);
+		return rc;
+	}
+	i->ops = aux_decoder_for(&i->index.setup);
+	if (!i->ops || !i->ops->begin) {
+		rc = error_set(err, -ENOTSUP,
+			       "%s: its trace is of the kind '%s', which ringtail does not decode",
+			       t->opts.path, pd_auxtrace_type_name(i->index.setup.type));
+		itrace_free(i);
+		return rc;
+	}
+	rc = add_events(i, t->evlist);
+	if (rc) {
+		itrace_free(i);
+		return error_sys(err, rc, "%s", t->opts.path);
+	}
+	*ret = i;
+	return 0;
+}
+
+int itrace_prepare(struct itrace *i, const struct trace *t)
+{
+	return code_files_new(t->state, t->resolver, &i->code);
+}
+
+/* The first error is that of the first chunk, whichever thread comes first. */
+static void count_errors(struct itrace *i, const struct itrace_list *list, uint64_t chunk)
+{
+	const struct itrace_sample *first = NULL;
+	uint64_t errors = 0;
+
+	for (size_t n = list->nr; n--;) {
+		if (list->samples[n].kind != ITRACE_ERRORS)
+			continue;
+		first = &list->samples[n];
+		errors++;
+	}
+	if (!first)
+		return;
+	pthread_mutex_lock(&i->lock);
+	if (!i->errors || chunk < i->first_chunk) {
+		i->first_chunk = chunk;
+		snprintf(i->first_error, sizeof(i->first_error), "%s",
+			 (const char *)list->texts.data + first->text);
+	}
+	i->errors += errors;
+	pthread_mutex_unlock(&i->lock);
+}
+
+int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
+{
+	struct aux_stretch stretch;
+	int rc = w->loader ? 0 : aux_loader_new(&i->index, i->ops, false, &w->loader);
+
+	itrace_list_clear(&w->list);
+	if (!rc)
+		rc = aux_loader_load(w->loader, chunk, &stretch);
+	if (rc <= 0)
+		return rc;
+	rc = itrace_decode(&i->opts, i->ops, &i->index.setup, &stretch, code_files_source(i->code),
+			   &w->list);
+	count_errors(i, &w->list, chunk);
+	return rc;
+}
+
+int itrace_visit(const struct itrace *i, const struct itrace_list *list,
+		 const struct itrace_sample *sample, walk_fn fn, void *arg)
+{
+	struct perf_event_header hdr = {
+		.type = PERF_RECORD_SAMPLE, .misc = sample->cpumode, .size = sizeof(hdr)};
+	struct data_record rec = {
+		.hdr = &hdr,
+		.evsel = i->evsel[sample->kind],
+		.offset = sample->offset,
+		.time = sample->time,
+		/* Records of the same time tell what the code was. */
+		.at = {.time = sample->time, .seq = UINT64_MAX},
+	};
+	struct walk_sample ws = {
+		.rec = &rec,
+		.evsel = i->evsel[sample->kind],
+		.made = sample,
+		.text = sample->text == ITRACE_NO_TEXT
+				? NULL
+				: (const char *)list->texts.data + sample->text,
+		.s = {.type = rec.evsel ? rec.evsel->attr.sample_type : 0,
+		      .cpumode = sample->cpumode,
+		      .misc = sample->cpumode,
+		      .ip = sample->ip,
+		      .pid = sample->pid,
+		      .tid = sample->tid,
+		      .time = sample->time,
+		      .addr = sample->addr,
+		      .cpu = sample->cpu,
+		      .period = sample->period,
+		      .weight = sample->weight,
+		      .phys_addr = sample->phys},
+	};
+
+	return sample->kind == ITRACE_ERRORS && !i->show_errors ? 0 : fn(&ws, arg);
+}
+
+int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg)
+{
+	int rc = itrace_decode_chunk(i, w, chunk);
+
+	for (size_t n = 0; rc >= 0 && n < w->list.nr; n++)
+		rc = itrace_visit(i, &w->list, &w->list.samples[n], fn, arg);
+	return rc;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The samples that --itrace makes of a recording's hardware trace.
+ *
+ * They have events of their own, behind the recorded ones. Chunks of the trace are decoded in any
+ * order and by any threads (itrace_walk()), or by threads of their own in the order of time
+ * (itrace_stream.h). What cannot be decoded is a sample of the kind ITRACE_ERRORS, without event.
+ */
+#ifndef RINGTAIL_REPORT_TRACE_ITRACE_H
+#define RINGTAIL_REPORT_TRACE_ITRACE_H
+
+#include <pthread.h>
+
+#include "auxtrace/code/code.h"
+#include "auxtrace/itrace/samples.h"
+#include "auxtrace/recording/index.h"
+#include "auxtrace/recording/loader.h"
+#include "report/trace/walk.h"
+
+struct itrace {
+	struct itrace_opts opts; /* with errors, which are always counted */
+	bool show_errors;	 /* the user asked for them */
+	struct aux_index index;
+	const struct aux_decoder_ops *ops;
+	struct code_files *code;
+	struct pd_evsel *evsel[ITRACE_KINDS]; /* NULL: not wanted */
+	pthread_mutex_t lock;		      /* guards all below */
+	uint64_t errors;		      /* places that could not be decoded */
+	uint64_t first_chunk;		      /* with an error, and */
+	char first_error[160];		      /* the text of its first one */
+};
+
+/* What a thread needs for decoding. All zero: nothing yet. */
+struct itrace_worker {
+	struct aux_loader *loader;
+	struct itrace_list list;
+};
+
+void itrace_worker_release(struct itrace_worker *w); /* accepts zeroes */
+
+/*
+ * Reads the index of the trace and adds events to @t->evlist, before anything counts them. Returns
+ * 0 with *@ret for itrace_free(), NULL where the recording has no trace; or a negative errno with
+ * @err filled.
+ */
+int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
+		struct error *err);
+/* After pass 1: makes the state serve as the source of code. Returns 0 or -ENOMEM. */
+int itrace_prepare(struct itrace *i, const struct trace *t);
+void itrace_free(struct itrace *i); /* accepts NULL */
+
+/*
+ * Decodes the chunk with that number, and counts its errors; w->list has its samples. Any thread.
+ * Returns 0 or -ENOMEM.
+ */
+int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
+
+/* Calls @fn for a sample of @list, except for an error that the user did not ask for. */
+int itrace_visit(const struct itrace *i, const struct itrace_list *list,
+		 const struct itrace_sample *sample, walk_fn fn, void *arg);
+
+/* Calls @fn for the samples of a chunk, errors included. Any thread. */
+int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trace/itrace_stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define THREADS_MAX 64u
+
+/* The samples of a chunk. */
+struct stream_slot {
+	bool ready;
+	int rc;
+	struct itrace_list list;
+};
+
+/* The chunks of a ring. Those below @next are taken by threads; the caller is at @current. */
+struct stream_lane {
+	uint64_t current, next, end;
+	struct stream_slot *slots; /* of chunk n: n modulo their number */
+	size_t at;		   /* next sample of @current */
+	uint64_t time;		   /* of the newest sample that has one */
+};
+
+struct itrace_stream {
+	struct itrace *itrace;
+	struct stream_lane *lanes;
+	size_t nr_lanes;
+	size_t nr_slots;	   /* of each lane */
+	size_t nr_advanced;	   /* lanes that have a next sample, or ended */
+	struct stream_lane *head;  /* with the earliest sample */
+	struct stream_lane *taken; /* whose sample was taken; NULL: none since the last peek */
+	pthread_t threads[THREADS_MAX];
+	unsigned int nr_threads;
+	pthread_mutex_t
+		lock; /* guards the lanes' @next and @current, and slots that are not ready */
+	pthread_cond_t work, done;
+	bool stop;
+	uint64_t left; /* samples that opts.skip leaves out */
+};
+
+/* --- threads -------------------------------------------------------------------------------------
+ */
+
+/* The lane whose caller will need its next chunk first, or NULL. The caller holds the lock. */
+static struct stream_lane *lane_with_work(struct itrace_stream *s)
+{
+	struct stream_lane *found = NULL;
+
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		struct stream_lane *l = &s->lanes[i];
+
+		if (l->next == l->end || l->next - l->current == s->nr_slots)
+			continue;
+		if (!found || l->next - l->current < found->next - found->current)
+			found = l;
+	}
+	return found;
+}
+
+static void *decode_chunks(void *arg)
+{
+	struct itrace_stream *s = arg;
+	struct itrace_worker w = {0};
+	struct stream_lane *l;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		struct stream_slot *slot;
+		uint64_t chunk;
+
+		l = lane_with_work(s);
+		if (!l) {
+			pthread_cond_wait(&s->work, &s->lock);
+			continue;
+		}
+		chunk = l->next++;
+		slot = &l->slots[chunk % s->nr_slots];
+		pthread_mutex_unlock(&s->lock);
+
+		w.list = slot->list; /* its memory is used again */
+		slot->rc = itrace_decode_chunk(s->itrace, &w, chunk);
+		slot->list = w.list;
+		w.list = (struct itrace_list){0};
+
+		pthread_mutex_lock(&s->lock);
+		slot->ready = true;
+		pthread_cond_signal(&s->done);
+	}
+	pthread_mutex_unlock(&s->lock);
+	itrace_worker_release(&w);
+	return NULL;
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+static int init_lanes(struct itrace_stream *s, const struct aux_index *x)
+{
+	s->lanes = calloc(x->nr_rings + 1, sizeof(*s->lanes));
+	if (!s->lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < x->nr_rings; i++) {
+		const struct aux_index_ring *ring = &x->rings[i];
+		const struct aux_run *last = &x->runs[ring->first_run + ring->nr_runs - 1];
+		struct stream_lane *l = &s->lanes[s->nr_lanes];
+
+		if (!ring->nr_runs)
+			continue;
+		l->next = l->current = x->runs[ring->first_run].first_chunk;
+		l->end = last + 1 < x->runs + x->nr_runs ? last[1].first_chunk : x->nr_chunks;
+		l->slots = calloc(s->nr_slots, sizeof(*l->slots));
+		if (!l->slots)
+			return -ENOMEM;
+		s->nr_lanes++;
+	}
+	return 0;
+}
+
+int itrace_stream_new(struct itrace *i, unsigned int workers, struct itrace_stream **ret)
+{
+	struct itrace_stream *s = calloc(1, sizeof(*s));
+	size_t rings = i->index.nr_rings ? i->index.nr_rings : 1;
+
+	if (!s)
+		return -ENOMEM;
+	s->itrace = i;
+	s->left = i->opts.skip;
+	/* A chunk that is read, one that waits, and work for all threads. */
+	s->nr_slots = 2 + workers / rings;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->work, NULL);
+	pthread_cond_init(&s->done, NULL);
+	if (init_lanes(s, &i->index)) {
+		itrace_stream_free(s);
+		return -ENOMEM;
+	}
+	while (s->nr_threads < workers && s->nr_threads < THREADS_MAX &&
+	       !pthread_create(&s->threads[s->nr_threads], NULL, decode_chunks, s))
+		s->nr_threads++;
+	if (!s->nr_threads) {
+		itrace_stream_free(s);
+		return -ENOMEM;
+	}
+	*ret = s;
+	return 0;
+}
+
+void itrace_stream_free(struct itrace_stream *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_broadcast(&s->work);
+	pthread_mutex_unlock(&s->lock);
+	for (unsigned int i = 0; i < s->nr_threads; i++)
+		pthread_join(s->threads[i], NULL);
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		for (size_t j = 0; j < s->nr_slots; j++)
+			itrace_list_release(&s->lanes[i].slots[j].list);
+		free(s->lanes[i].slots);
+	}
+	free(s->lanes);
+	pthread_cond_destroy(&s->work);
+	pthread_cond_destroy(&s->done);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* --- merging -------------------------------------------------------------------------------------
+ */
+
+/* Waits for the samples of the lane's current chunk. */
+static const struct stream_slot *current_slot(struct itrace_stream *s, const struct stream_lane *l)
+{
+	struct stream_slot *slot = &l->slots[l->current % s->nr_slots];
+
+	pthread_mutex_lock(&s->lock);
+	while (!slot->ready)
+		pthread_cond_wait(&s->done, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return slot;
+}
+
+/* The next chunk becomes the current one. */
+static void step(struct itrace_stream *s, struct stream_lane *l)
+{
+	pthread_mutex_lock(&s->lock);
+	l->slots[l->current % s->nr_slots].ready = false;
+	l->current++;
+	l->at = 0;
+	pthread_cond_signal(&s->work);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Finds the lane's next sample, and its time. Returns 0 or a negative errno. */
+static int advance(struct itrace_stream *s, struct stream_lane *l)
+{
+	for (; l->current < l->end; step(s, l)) {
+		const struct stream_slot *slot = current_slot(s, l);
+
+		if (slot->rc < 0)
+			return slot->rc;
+		if (l->at < slot->list.nr) {
+			uint64_t time = slot->list.samples[l->at].time;
+
+			l->time = time > l->time ? time : l->time;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret)
+{
+	struct stream_lane *head = NULL;
+
+	/* At first all lanes are moved, later the one whose sample was taken. */
+	for (; s->nr_advanced < s->nr_lanes; s->nr_advanced++) {
+		int rc = advance(s, &s->lanes[s->nr_advanced]);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (s->taken) {
+		int rc = advance(s, s->taken);
+
+		if (rc < 0)
+			return rc;
+		s->taken = NULL;
+	}
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		struct stream_lane *l = &s->lanes[i];
+
+		if (l->current < l->end && (!head || l->time < head->time))
+			head = l;
+	}
+	s->head = head;
+	if (head)
+		*ret = head->time;
+	return head != NULL;
+}
+
+int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
+{
+	struct stream_lane *l = s->head;
+	const struct itrace_list *list = &l->slots[l->current % s->nr_slots].list;
+	const struct itrace_sample *sample = &list->samples[l->at++];
+
+	s->taken = l;
+	if (s->left && sample->kind != ITRACE_ERRORS) {
+		s->left--;
+		return 0;
+	}
+	return itrace_visit(s->itrace, list, sample, fn, arg);
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the samples of a hardware trace with what is true, and with perf's.
+
+usage: itrace.py RINGTAIL TRUTH CORPUS
+
+TRUTH is the test program auxtrace/intel_pt/test-truth: it single-steps a program, and writes the trace that a CPU would
+have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS the code is missing.
+"""
+import difflib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+from pt_recording import Recording
+
+FIELDS = 'tid,ip,addr,flags'
+failed = 0
+
+
+def check(name, ours, theirs):
+    global failed
+    if ours == theirs:
+        print('ok', name)
+        return
+    failed += 1
+    where = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+    print(f'FAIL {name}: {len(ours)} and {len(theirs)}; at {where}: {ours[where:where + 2]}, not {theirs[where:where + 2]}')
+
+
+def code_maps(path):
+    """The executable parts of an ELF file: (address, size, offset), in pages."""
+    with open(path, 'rb') as f:
+        elf = f.read()
+    at, = struct.unpack_from('<Q', elf, 32)
+    size, number = struct.unpack_from('<HH', elf, 54)
+    for i in range(number):
+        kind, flags, offset, address, _, in_file = struct.unpack_from('<IIQQQQ', elf, at + i * size)
+        if kind == 1 and flags & 1:
+            low = address & ~4095
+            yield low, (address + in_file - low + 4095) & ~4095, offset & ~4095
+
+
+def lines(path):
+    with open(path) as f:
+        return [line.split(None, 3) for line in f]
+
+
+def make_recording(where, data):
+    program = open(f'{where}/program').read()
+    switches = [(int(time), int(tid)) for time, tid in lines(f'{where}/switches')]
+    with open(f'{where}/trace', 'rb') as f:
+        trace = f.read()
+    pid = switches[0][1]
+    recording = Recording(pid, program, list(code_maps(program)), switches[0][0])
+    recording.start(pid, switches[0][0])
+    for (_, before), (time, tid) in zip(switches, switches[1:]):
+        recording.switch(tid, time, before)
+    recording.trace(trace, switches[-1][0] + 1000)
+    recording.write(data)
+
+
+def run(argv, cpus=None):
+    if cpus:
+        argv = ['taskset', '-c', cpus, *argv]
+    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if p.returncode:
+        sys.exit(f'FAIL {" ".join(argv)}: exit status {p.returncode}: {p.stderr}')
+    return p.stdout
+
+
+def branches(text):
+    """(tid, from, to, flags) of lines with the FIELDS."""
+    found = []
+    for line in text.splitlines():
+        m = re.match(r'\s*(\d+)\s+(.*?)\s+([0-9a-f]+) +=> +([0-9a-f]+)\s*$', line)
+        found.append((int(m[1]), int(m[3], 16), int(m[4], 16), m[2]) if m else line)
+    return found
+
+
+def script(program, data, *options, cpus=None):
+    return run([program, 'script', '-f', '-i', data, *options], cpus)
+
+
+def check_truth(ringtail, where, data):
+    true = [(int(tid), int(ip, 16), int(to, 16), flags.strip()) for tid, ip, to, flags in lines(f'{where}/branches')]
+    ours = branches(script(ringtail, data, '--itrace=be', '-F', FIELDS))
+    check(f'all {len(true)} branches are the true ones', ours, true)
+    check('calls alone', branches(script(ringtail, data, '--itrace=c', '-F', FIELDS)),
+          [b for b in true if 'call' in b[3] or 'tr end' in b[3]])
+    check('returns alone', branches(script(ringtail, data, '--itrace=r', '-F', FIELDS)),
+          [b for b in true if b[3].startswith(('return', 'tr strt'))])
+    check('skipped at the beginning', branches(script(ringtail, data, '--itrace=bs10', '-F', FIELDS)), true[10:])
+
+
+def check_instructions(ringtail, data):
+    each = script(ringtail, data, '--insn-trace').splitlines()
+    tenth = script(ringtail, data, '--itrace=i10i', '-F', 'ip,period').splitlines()
+    assert all(' insn: ' in line for line in each), each[:3]
+    total = sum(int(line.split()[0]) for line in tenth)
+    check('instructions are counted', abs(len(each) - total) < len(each) / 20, True)
+    sums = run([ringtail, 'report', '-f', '-i', data, '--itrace=b', '-s', 'sym', '--stdio'])
+    check('a report names the functions', 'fibonacci' in sums and 'choose' in sums, True)
+
+
+def check_threads(ringtail, data):
+    for letters in 'be', 'i10us', 'i3i':
+        one = script(ringtail, data, f'--itrace={letters}', cpus='0')
+        check(f'{letters}: the same on one CPU and on all', one, script(ringtail, data, f'--itrace={letters}'))
+    report = [ringtail, 'report', '-f', '-i', data, '--itrace=b', '-s', 'sym']
+    check('the same report on one CPU and on all', run(report, '0'), run(report))
+
+
+def check_perf(ringtail, data):
+    perf = shutil.which('perf')
+    if not perf:
+        print('skip as perf: perf is not installed')
+        return
+    # Without threads: between two times perf guesses, and so it finds another switch. It stops where a return goes to
+    # an address that no call left, and goes on at the next packet with an address.
+    fields = FIELDS.partition(',')[2]
+    ours, theirs = (script(program, data, '--itrace=be', '-F', fields).splitlines() for program in (ringtail, perf))
+    theirs = [line.strip() for line in theirs if line.strip()]
+    errors = sum('instruction trace error' in line for line in theirs)
+    squeezed = [[' '.join(line.split()) for line in lines] for lines in (ours, theirs)]
+    other = [line for line in difflib.ndiff(*squeezed) if line[0] in '-+']
+    check(f'branches as perf has them, but for {errors} that perf cannot follow',
+          [len(other) <= 6 * errors, errors < 5], [True, True])
+
+
+def check_missing_code(ringtail, corpus):
+    """A real trace without the code: only what the hardware says itself is decoded, and the files are named."""
+    path = os.path.join(corpus, 'google+perf_data_converter/src/quipper/testdata/perf.data.intel_pt-4.14')
+    if not os.path.exists(path):
+        print('skip missing code: no corpus')
+        return
+    text = script(ringtail, path, '--itrace=be', '--symfs', '/nonexistent').splitlines()
+    errors = [line for line in text if 'instruction trace error' in line]
+    check('each error without code names the file', [line for line in errors if ' is missing: ' not in line], [])
+    check('decoding goes on', len(errors) > 5 and sum('branches:' in line for line in text) > 2, True)
+    named = {line.rpartition(': ')[2] for line in errors}
+    check('files whose code is missing', named, {'[kernel.kallsyms]', '/lib64/ld-2.23.so'})
+
+
+def main():
+    ringtail, truth, corpus = sys.argv[1:4]
+    check_missing_code(ringtail, corpus)
+    with tempfile.TemporaryDirectory(prefix='ringtail-itrace-') as where:
+        if not os.path.exists(truth):
+            print('skip itrace: this machine has no test of the true branches (x86_64 alone has)')
+            return 0
+        run(['env', f'PT_TRUTH_DIR={where}', truth])
+        data = f'{where}/pt.data'
+        make_recording(where, data)
+        check_truth(ringtail, where, data)
+        check_instructions(ringtail, data)
+        check_threads(ringtail, data)
+        check_perf(ringtail, data)
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

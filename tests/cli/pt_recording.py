@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a perf.data file around a trace of Intel PT: what perf record would have written.
+
+Times of the trace are those of the recording. The formats are of tools/perf/Documentation/perf.data-file-format.txt
+and tools/perf/util/intel-pt.h.
+"""
+import os
+import struct
+
+CONFIG = 0x300e601  # branches, tsc, mtc, return compression
+PMU = 8
+ID = 1, 2  # of intel_pt and of the tracking event
+RECORD_MMAP2, RECORD_COMM, RECORD_AUX, RECORD_ITRACE_START, RECORD_SWITCH_CPU_WIDE = 10, 3, 11, 12, 15
+RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 68, 70, 71
+USER = 2
+SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP, TID, TIME, CPU, IDENTIFIER
+FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_AUXTRACE = 3, 4, 6, 18
+
+
+def attr(kind, config, flags):
+    """struct perf_event_attr, 112 bytes."""
+    return struct.pack('<IIQQQQQ', kind, 112, config, 1, SAMPLE_TYPE, 0, flags) + bytes(112 - 48)
+
+
+def record(kind, misc, body):
+    body += bytes(-len(body) % 8)
+    return struct.pack('<IHH', kind, misc, 8 + len(body)) + body
+
+
+def text(string):
+    raw = string.encode() + b'\0'
+    return raw + bytes(-len(raw) % 8)
+
+
+class Recording:
+    """Of one process on CPU 0."""
+
+    def __init__(self, pid, program, maps, first):
+        self.data = b''
+        self.pid = pid
+        words = [PMU, 0, 1, 0, 1, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 0, 0, 0x2, 0, 0, 0]
+        self.put(RECORD_AUXTRACE_INFO, 0, struct.pack('<II', 1, 0) + struct.pack(f'<{len(words)}Q', *words))
+        self.put(RECORD_COMM, 0, struct.pack('<II', pid, pid) + text('pt-traced') + self.trailer(pid, first - 2))
+        for start, size, offset in maps:
+            self.put(RECORD_MMAP2, USER, struct.pack('<IIQQQIIQQII', pid, pid, start, size, offset, 8, 1, 77, 0, 5, 2) +
+                     text(program) + self.trailer(pid, first - 1))
+
+    def put(self, kind, misc, body):
+        self.data += record(kind, misc, body)
+
+    def trailer(self, tid, time, event=ID[1]):
+        return struct.pack('<IIQIIQ', self.pid, tid, time, 0, 0, event)
+
+    def start(self, tid, time):
+        self.put(RECORD_ITRACE_START, 0, struct.pack('<II', self.pid, tid) + self.trailer(tid, time, ID[0]))
+
+    def switch(self, tid, time, before):
+        """@before was running, @tid follows."""
+        self.put(RECORD_SWITCH_CPU_WIDE, 1 << 13 | USER,
+                 struct.pack('<II', self.pid, tid) + self.trailer(before, time))
+
+    def trace(self, trace, time):
+        self.put(RECORD_AUX, 0, struct.pack('<QQQ', 0, len(trace), 0) + self.trailer(self.pid, time, ID[0]))
+        self.put(RECORD_FINISHED_ROUND, 0, b'')
+        padded = trace + bytes(-len(trace) % 8)
+        self.auxtrace_at = len(self.data)
+        self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), 0, time, 0, 0xffffffff, 0, 0))
+        self.data += padded
+
+    def write(self, path):
+        attrs_at = 104 + 16
+        attrs = [attr(PMU, CONFIG, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 18),
+                 attr(1, 9, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 26)]
+        data_at = attrs_at + 2 * 128
+        end = data_at + len(self.data)
+        index = struct.pack('<QQQ', 1, data_at + self.auxtrace_at, 48)
+        # Files without a build-id are read only if they were recorded on this machine.
+        strings = (FEATURE_HOSTNAME, os.uname().nodename), (FEATURE_OSRELEASE, os.uname().release), (FEATURE_ARCH, 'x86_64')
+        features = [(which, struct.pack('<I', len(text(value))) + text(value)) for which, value in strings]
+        features.append((FEATURE_AUXTRACE, index))
+        bits = sum(1 << which for which, _ in features)
+        header = b'PERFILE2' + struct.pack('<8Q', 104, 128, attrs_at, 2 * 128, data_at, len(self.data), 0, 0)
+        header += struct.pack('<4Q', bits, 0, 0, 0)
+        at = end + 16 * len(features)
+        sections = b''
+        for _, content in features:
+            sections += struct.pack('<QQ', at, len(content))
+            at += len(content)
+        with open(path, 'wb') as f:
+            f.write(header + struct.pack('<QQ', *ID))
+            for number, one in enumerate(attrs):
+                f.write(one + struct.pack('<QQ', 104 + 8 * number, 8))
+            f.write(self.data + sections + b''.join(content for _, content in features))
