@@ -36,18 +36,18 @@ static uint64_t word(const struct aux_setup *setup, size_t i)
 
 static void init_time(const struct aux_setup *setup, struct pt_setup *s)
 {
-	const struct pd_time_conv *conv = setup->time_conv;
+	uint64_t time;
 
-	if (word(setup, WORD_CAP_USER_TIME_ZERO)) {
-		s->time_shift = word(setup, WORD_TIME_SHIFT);
-		s->time_mult = word(setup, WORD_TIME_MULT);
-		s->time_zero = word(setup, WORD_TIME_ZERO);
-	} else if (conv && conv->cap_user_time_zero) {
-		s->time_shift = conv->time_shift;
-		s->time_mult = conv->time_mult;
-		s->time_zero = conv->time_zero;
-	}
-	s->timed = s->time_mult && s->time_shift < 64;
+	if (word(setup, WORD_CAP_USER_TIME_ZERO))
+		s->conv = (struct pd_time_conv){
+			.time_shift = word(setup, WORD_TIME_SHIFT),
+			.time_mult = word(setup, WORD_TIME_MULT),
+			.time_zero = word(setup, WORD_TIME_ZERO),
+			.cap_user_time_zero = true,
+		};
+	else if (setup->time_conv)
+		s->conv = *setup->time_conv;
+	s->timed = s->conv.time_mult && aux_time(&s->conv, 0, &time);
 }
 
 int pt_setup_init(const struct aux_setup *setup, struct pt_setup *ret)
@@ -74,15 +74,9 @@ int pt_setup_init(const struct aux_setup *setup, struct pt_setup *ret)
 
 uint64_t pt_setup_time(const struct pt_setup *s, uint64_t tsc)
 {
-	uint64_t quot, rem;
+	uint64_t time;
 
-	if (!s->timed)
-		return 0;
-	/* As the kernel describes at time_zero (perf_event.h); a product of 128 bits is not needed.
-	 */
-	quot = tsc >> s->time_shift;
-	rem = tsc & ((1ull << s->time_shift) - 1);
-	return s->time_zero + quot * s->time_mult + ((rem * s->time_mult) >> s->time_shift);
+	return s->timed && aux_time(&s->conv, tsc, &time) ? time : 0;
 }
 
 /*

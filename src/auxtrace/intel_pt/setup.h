@@ -14,7 +14,7 @@
 #define PT_PSB_SIZE 16
 
 struct pt_setup {
-	uint64_t time_shift, time_mult, time_zero;
+	struct pd_time_conv conv;
 	bool timed;		    /* the conversion is known */
 	uint32_t crystal, tsc;	    /* ticks of both clocks in the same time; 0: unknown */
 	uint8_t mtc_freq, nom_freq; /* as in struct pt_config */
