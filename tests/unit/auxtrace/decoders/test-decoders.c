@@ -14,9 +14,9 @@ static void test_types(void **state)
 		uint32_t type;
 		const char *name; /* NULL: no decoder */
 	} cases[] = {
-		{PD_AUXTRACE_INTEL_PT, "intel_pt"}, {PD_AUXTRACE_ARM_SPE, "arm_spe"},
-		{AUX_SETUP_TESTPMU, "auxsim"},	    {PD_AUXTRACE_UNKNOWN, NULL},
-		{PD_AUXTRACE_TYPES, NULL},
+		{PD_AUXTRACE_INTEL_PT, "intel_pt"}, {PD_AUXTRACE_CS_ETM, "cs_etm"},
+		{PD_AUXTRACE_ARM_SPE, "arm_spe"},   {AUX_SETUP_TESTPMU, "auxsim"},
+		{PD_AUXTRACE_UNKNOWN, NULL},	    {PD_AUXTRACE_TYPES, NULL},
 	};
 
 	(void)state;
