@@ -141,7 +141,7 @@ static void framer_flush(struct framer *f)
 
 static void framer_id(struct framer *f, uint8_t id)
 {
-	assert(!(f->at & 1));
+	assert(!(f->at & 1) && f->at < FRAME - 1);
 	f->frame[f->at++] = (uint8_t)(id << 1 | 1);
 	f->id = id;
 	f->since_id = 0;
@@ -151,6 +151,7 @@ static void framer_id(struct framer *f, uint8_t id)
 
 static void framer_byte(struct framer *f, uint8_t byte)
 {
+	assert(f->at < FRAME - 1);
 	if (f->at & 1) {
 		f->frame[f->at] = byte;
 	} else {

@@ -172,7 +172,7 @@ static void test_kernel(void **state)
 {
 	struct machine *m = *state;
 	struct aux_task task = {PID, PID, PERF_RECORD_MISC_KERNEL};
-	uint64_t offset, addr = linked(m, &offset);
+	uint64_t offset = 0, addr = linked(m, &offset);
 	uint8_t buf[32];
 
 	assert_int_equal(m->code->read(m->code->arg, &task, 30, addr, buf, 32, NULL), 32);
