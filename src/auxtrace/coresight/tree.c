@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "auxtrace/coresight/tree.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,14 +55,70 @@ static pthread_mutex_t *library_lock(void)
 	return &lock;
 }
 
+/* --- the top of the address space ----------------------------------------------------------------
+ *
+ * libopencsd 1.3 reads outside of its cache of code where address + 4 is beyond 2^64. So there is
+ * no code in the last two pages, and nothing leads to the very last.
+ */
+
+#define TOP_PAGE 4096u
+#define TOP	 (0 - 2 * (uint64_t)TOP_PAGE)
+
+/* Moves an address in the last page to the page before. The packet is the library's own. */
+static void avoid_top(const struct cs_tree *t, const void *packet)
+{
+	ocsd_etmv4_i_pkt *p = (void *)packet;
+
+	if ((t->unit->protocol == CS_ETMV4 || t->unit->protocol == CS_ETE) &&
+	    p->v_addr.val >= TOP + TOP_PAGE)
+		p->v_addr.val -= TOP_PAGE;
+}
+
+static int64_t signed_bits(uint32_t insn, unsigned int low, unsigned int nr)
+{
+	return (int64_t)((uint64_t)insn << (64 - low - nr)) >> (64 - nr);
+}
+
+/* Returns how far the A64 instruction branches, in bytes; 0 if it is no direct branch. */
+static int64_t branch_offset(uint32_t insn)
+{
+	if ((insn & 0x7c000000) == 0x14000000) /* b, bl */
+		return signed_bits(insn, 0, 26) * 4;
+	if ((insn & 0xff000000) == 0x54000000 || /* b.cond */
+	    (insn & 0x7e000000) == 0x34000000)	 /* cbz, cbnz */
+		return signed_bits(insn, 5, 19) * 4;
+	if ((insn & 0x7e000000) == 0x36000000) /* tbz, tbnz */
+		return signed_bits(insn, 5, 14) * 4;
+	return 0;
+}
+
+/* Returns how many of the bytes lie before a branch to the last page. */
+static uint32_t before_top(uint64_t addr, const uint8_t *buf, uint32_t len)
+{
+	for (uint32_t i = 0; i + 4 <= len; i += 4) {
+		uint32_t insn;
+
+		memcpy(&insn, buf + i, sizeof(insn));
+		if (addr + i + (uint64_t)branch_offset(le32toh(insn)) >= TOP + TOP_PAGE)
+			return i;
+	}
+	return len;
+}
+
+/* --- callbacks -----------------------------------------------------------------------------------
+ */
+
 static void on_packet(const void *arg, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
 		      const void *packet, const uint32_t size, const uint8_t *data)
 {
 	const struct cs_tree *t = arg;
 
 	(void)data;
-	if (op == OCSD_OP_DATA && packet)
-		t->ops->packet(t->arg, (uint32_t)index, packet, size);
+	if (op != OCSD_OP_DATA || !packet)
+		return;
+	t->ops->packet(t->arg, (uint32_t)index, packet, size);
+	if (t->ops->element)
+		avoid_top(t, packet);
 }
 
 static ocsd_datapath_resp_t on_element(const void *arg, const ocsd_trc_index_t index,
@@ -78,9 +135,13 @@ static uint32_t on_read(const void *arg, const ocsd_vaddr_t addr, const ocsd_mem
 			const uint32_t len, uint8_t *buf)
 {
 	const struct cs_tree *t = arg;
+	uint32_t n;
 
 	(void)space;
-	return t->ops->read(t->arg, addr, len, buf);
+	if (addr >= TOP)
+		return 0;
+	n = t->ops->read(t->arg, addr, len < TOP - addr ? len : (uint32_t)(TOP - addr), buf);
+	return before_top(addr, buf, n);
 }
 
 /* Returns TRCIDR1, in whose bits 4 to 11 is the version; an ETE has it in TRCDEVARCH. */

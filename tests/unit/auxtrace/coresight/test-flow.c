@@ -335,6 +335,50 @@ static void test_no_branch(void **state)
 	buf_release(&w.out);
 }
 
+/* The address space ends at 0, and so does code that branches there. */
+static int read_at_ends(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
+			void *buf, size_t len, const char **ret_missing)
+{
+	(void)task;
+	(void)time;
+	(void)arg;
+	(void)ret_missing;
+	if (addr > UINT64_MAX - len)
+		return -ENOENT;
+	for (size_t i = 0; i < len; i++, addr++)
+		/* At 0 `b -4`, then nop. */
+		((uint8_t *)buf)[i] =
+			"\xff\xff\xff\x17\x1f\x20\x03\xd5"[addr < 4 ? addr : 4 + addr % 4];
+	return (int)len;
+}
+
+static void test_ends_of_address_space(void **state)
+{
+	static const uint64_t places[] = {0, UINT64_MAX - 3, UINT64_MAX - 8195, UINT64_MAX - 4095};
+	struct aux_setup setup = etm_setup(true);
+	struct etm_writer w = {.tid = 77};
+	struct aux_code code = {read_at_ends, etm_program_code(NULL).task_on, NULL};
+	struct aux_decoder *d;
+	struct aux_stretch s;
+	struct aux_event e;
+	size_t errors = 0;
+
+	(void)state;
+	etm_sync(&w, ETM_USER);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		etm_target(&w, places[i]);
+		etm_atom(&w, true);
+	}
+	etm_flush(&w);
+	s = stretch_of(&w.out);
+	assert_int_equal(ops->begin(&setup, &s, &code, AUX_WANT_BRANCHES, &d), 0);
+	while (ops->next(d, &e) > 0)
+		errors += e.kind == AUX_EVENT_ERROR;
+	ops->end(d);
+	assert_int_equal(errors, sizeof(places) / sizeof(*places));
+	buf_release(&w.out);
+}
+
 static void test_overflow(void **state)
 {
 	struct aux_setup setup = etm_setup(true);
@@ -526,11 +570,17 @@ static void test_unknown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw),	     cmocka_unit_test(test_ete),
-		cmocka_unit_test(test_frames),	     cmocka_unit_test(test_stretches),
-		cmocka_unit_test(test_missing_code), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_unknown),	     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_ete),
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_missing_code),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_ends_of_address_space),
 		cmocka_unit_test(test_no_branch),
 	};
 
