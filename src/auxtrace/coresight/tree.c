@@ -14,6 +14,7 @@ struct cs_tree {
 	void *arg;
 	dcd_tree_handle_t handle;
 	unsigned char channel;
+	bool address, other; /* packets since the last atom */
 };
 
 #if defined(__has_feature)
@@ -57,21 +58,18 @@ static pthread_mutex_t *library_lock(void)
 
 /* --- the top of the address space ----------------------------------------------------------------
  *
- * libopencsd 1.3 reads outside of its cache of code where address + 4 is beyond 2^64. So there is
- * no code in the last two pages, and nothing leads to the very last.
+ * libopencsd (1.3 to 1.5) reads outside of its cache of code where address + 4 is beyond 2^64. So
+ * there is no code in the last two pages, and nothing leads to the very last.
  */
 
 #define TOP_PAGE 4096u
 #define TOP	 (0 - 2 * (uint64_t)TOP_PAGE)
 
-/* Moves an address in the last page to the page before. The packet is the library's own. */
-static void avoid_top(const struct cs_tree *t, const void *packet)
+/* Moves an address in the last page to the page before. */
+static void avoid_top(ocsd_etmv4_i_pkt *packet)
 {
-	ocsd_etmv4_i_pkt *p = (void *)packet;
-
-	if ((t->unit->protocol == CS_ETMV4 || t->unit->protocol == CS_ETE) &&
-	    p->v_addr.val >= TOP + TOP_PAGE)
-		p->v_addr.val -= TOP_PAGE;
+	if (packet->v_addr.val >= TOP + TOP_PAGE)
+		packet->v_addr.val -= TOP_PAGE;
 }
 
 static int64_t signed_bits(uint32_t insn, unsigned int low, unsigned int nr)
@@ -105,20 +103,65 @@ static uint32_t before_top(uint64_t addr, const uint8_t *buf, uint32_t len)
 	return len;
 }
 
+/* --- speculation ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Makes a packet bad that takes back what a unit without speculation cannot have told. Also one
+ * that says that a branch was predicted wrongly, if there are addresses and other packets since:
+ * libopencsd 1.3 then uses an element that it has freed.
+ */
+static void avoid_misprediction(struct cs_tree *t, ocsd_etmv4_i_pkt *packet)
+{
+	switch (packet->type) {
+	case ETM4_PKT_I_ATOM_F1:
+	case ETM4_PKT_I_ATOM_F2:
+	case ETM4_PKT_I_ATOM_F3:
+	case ETM4_PKT_I_ATOM_F4:
+	case ETM4_PKT_I_ATOM_F5:
+	case ETM4_PKT_I_ATOM_F6: t->address = t->other = false; break;
+	case ETM4_PKT_I_ADDR_MATCH:
+	case ETM4_PKT_I_ADDR_S_IS0:
+	case ETM4_PKT_I_ADDR_S_IS1:
+	case ETM4_PKT_I_ADDR_L_32IS0:
+	case ETM4_PKT_I_ADDR_L_32IS1:
+	case ETM4_PKT_I_ADDR_L_64IS0:
+	case ETM4_PKT_I_ADDR_L_64IS1: t->address = true; break;
+	case ETM4_PKT_I_CANCEL_F1:
+	case ETM4_PKT_I_CANCEL_F1_MISPRED:
+	case ETM4_PKT_I_CANCEL_F2:
+	case ETM4_PKT_I_CANCEL_F3:
+	case ETM4_PKT_I_MISPREDICT:
+		if (!t->unit->idr8 ||
+		    (t->address && t->other && packet->type != ETM4_PKT_I_CANCEL_F1))
+			packet->type = ETM4_PKT_I_RESERVED;
+		t->address = t->other = true; /* before the atom that is now the last */
+		break;
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS1:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS1: t->address = true; /* fallthrough */
+	default: t->other = true;
+	}
+}
+
 /* --- callbacks -----------------------------------------------------------------------------------
  */
 
 static void on_packet(const void *arg, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
 		      const void *packet, const uint32_t size, const uint8_t *data)
 {
-	const struct cs_tree *t = arg;
+	struct cs_tree *t = (void *)arg;
 
 	(void)data;
 	if (op != OCSD_OP_DATA || !packet)
 		return;
+	/* The packet is the library's own; its decoder reads it after this. */
+	if (t->ops->element && (t->unit->protocol == CS_ETMV4 || t->unit->protocol == CS_ETE)) {
+		avoid_top((void *)packet);
+		avoid_misprediction(t, (void *)packet);
+	}
 	t->ops->packet(t->arg, (uint32_t)index, packet, size);
-	if (t->ops->element)
-		avoid_top(t, packet);
 }
 
 static ocsd_datapath_resp_t on_element(const void *arg, const ocsd_trc_index_t index,

@@ -379,6 +379,45 @@ static void test_ends_of_address_space(void **state)
 	buf_release(&w.out);
 }
 
+/* What was not told is taken back: at most errors. */
+static void assert_taken_back(const char *packets, size_t len, uint64_t depth)
+{
+	struct aux_setup setup = etm_setup(true);
+	uint64_t words[sizeof(etm_words) / sizeof(*etm_words)];
+	struct etm_writer w = {.tid = 77};
+	struct aux_stretch s;
+	struct told t = {0};
+
+	memcpy(words, etm_words, sizeof(words));
+	words[11] = words[22] = depth;
+	setup.priv = words;
+	etm_sync(&w, ETM_USER);
+	etm_trace_on(&w, ETM_USER);
+	assert_int_equal(buf_append(&w.out, packets, len), 0);
+	etm_sync(&w, ETM_USER);
+	etm_trace_on(&w, ETM_USER);
+	etm_atom(&w, true);
+	etm_target(&w, ETM_USER + 64);
+	etm_atom(&w, true);
+	etm_flush(&w);
+	s = stretch_of(&w.out);
+	decode(&setup, &s, AUX_WANT_BRANCHES, 0, NULL, &t);
+	assert_true(depth || t.errors);
+	told_release(&t);
+	buf_release(&w.out);
+}
+
+static void test_speculation(void **state)
+{
+	static const char *const packets[] = {
+		"\x2e", "\x2f", "\x30", "\x34", "\x38", "\x2e\x30", "\xf7\x2f\x2f\x30"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(packets) / sizeof(*packets); i++)
+		for (uint64_t depth = 0; depth <= 8; depth += 4)
+			assert_taken_back(packets[i], strlen(packets[i]), depth);
+}
+
 static void test_overflow(void **state)
 {
 	struct aux_setup setup = etm_setup(true);
@@ -570,17 +609,12 @@ static void test_unknown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_ete),
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_stretches),
-		cmocka_unit_test(test_missing_code),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_ends_of_address_space),
+		cmocka_unit_test(test_raw),	     cmocka_unit_test(test_ete),
+		cmocka_unit_test(test_frames),	     cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_missing_code), cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_unknown),	     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_speculation),  cmocka_unit_test(test_ends_of_address_space),
 		cmocka_unit_test(test_no_branch),
 	};
 
