@@ -115,6 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (ops->first_time(&setup, &s, &time) && !time)
 		abort();
+	if (data[0] & 16) {
+		s.more = s.len / 3;
+		s.len -= s.more;
+	}
 	packets(&setup, &s);
 	flow(&setup, &s);
 	return 0;

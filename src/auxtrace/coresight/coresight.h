@@ -15,10 +15,11 @@
  * bytes of other units and of the frame lie between.
  *
  * Flow: blocks and branches carry the place of the packet that told them. A branch at the end of a
- * stretch whose target the next stretch tells has `to` 0 and no AUX_TRACE_END. Exceptions have the
- * preferred return address as `ip`, system calls the address of their instruction. Times are
- * converted only where the recording says that they are of the virtual counter; else 0. The task is
- * that of the context ID in the trace, else that of the recording at the time.
+ * stretch is finished by the bytes behind it; without them it has `to` 0 and no AUX_TRACE_END.
+ * Exceptions have the preferred return address as `ip`, system calls the address of their
+ * instruction. Times are converted only where the recording says that they are of the virtual
+ * counter; else 0. The task is that of the context ID in the trace, else that of the recording at
+ * the time.
  */
 #ifndef RINGTAIL_AUXTRACE_CORESIGHT_CORESIGHT_H
 #define RINGTAIL_AUXTRACE_CORESIGHT_CORESIGHT_H

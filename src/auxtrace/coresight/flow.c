@@ -329,10 +329,41 @@ static void trace_on(struct cs_flow_source *s, size_t at, trace_on_reason_t reas
 	s->begins = true;
 }
 
+/* Behind the stretch only the branch that waits at its end is told. */
+static void finish_branch(struct cs_flow_source *s, const ocsd_generic_trace_elem *elem)
+{
+	size_t at = s->source.walk->stretch->len;
+
+	switch (elem->elem_type) {
+	case OCSD_GEN_TRC_ELEM_TRACE_ON:
+	case OCSD_GEN_TRC_ELEM_NO_SYNC: resolve(s, at, 0, AUX_TRACE_END); break;
+	case OCSD_GEN_TRC_ELEM_EO_TRACE: resolve(s, at, 0, 0); break;
+	case OCSD_GEN_TRC_ELEM_ADDR_NACC:
+	case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
+	case OCSD_GEN_TRC_ELEM_I_RANGE_NOPATH: resolve(s, at, elem->st_addr, 0); break;
+	case OCSD_GEN_TRC_ELEM_EXCEPTION:
+		resolve(s, at, elem->excep_ret_addr ? elem->en_addr : 0, 0);
+		break;
+	default: break;
+	}
+}
+
+static bool waits(struct cs_walk *w)
+{
+	for (size_t i = 0; i < CS_IDS; i++)
+		if (w->sources[i] && ((struct cs_flow_source *)w->sources[i])->branch.flags)
+			return true;
+	return false;
+}
+
 static void on_element(struct cs_source *source, size_t at, const ocsd_generic_trace_elem *elem)
 {
 	struct cs_flow_source *s = (struct cs_flow_source *)source;
 
+	if (source->walk->beyond) {
+		finish_branch(s, elem);
+		return;
+	}
 	if (elem->has_cc)
 		s->cycles += elem->cycle_count;
 	switch (elem->elem_type) {
@@ -373,6 +404,8 @@ static void on_packet(struct cs_source *source, size_t at, size_t end, const voi
 
 	(void)end;
 	(void)size;
+	if (source->walk->beyond && kind != CS_PACKET_CONTEXT)
+		return;
 	switch (kind) {
 	case CS_PACKET_CONTEXT: cs_packet_tid(source->unit, packet, &s->packet_tid); break;
 	case CS_PACKET_BAD:
@@ -393,6 +426,8 @@ static void on_fault(struct cs_walk *w, struct cs_source *source, size_t at, siz
 		     const char *text)
 {
 	(void)end;
+	if (w->beyond)
+		return;
 	if (text)
 		add_error(w->user, (struct cs_flow_source *)source, at, text);
 	else
@@ -424,6 +459,7 @@ static uint32_t on_read(struct cs_source *source, uint64_t addr, uint32_t len, u
 
 static const struct cs_walk_ops ops = {
 	.source_size = sizeof(struct cs_flow_source),
+	.waits = waits,
 	.begin = on_begin,
 	.packet = on_packet,
 	.element = on_element,

@@ -8,6 +8,9 @@
  */
 #define RAW_STEP 64u
 
+/* Bytes behind the stretch that are read at most. */
+#define BEYOND_MAX 4096u
+
 /* The place in the stretch of a byte whose index has these low bits; none is far behind. */
 static size_t place_of(const struct cs_source *s, uint32_t index)
 {
@@ -76,6 +79,7 @@ int cs_walk_init(struct cs_walk *w, const struct aux_setup *setup,
 
 	*w = (struct cs_walk){
 		.stretch = stretch,
+		.len = stretch->len,
 		.ops = ops,
 		.user = user,
 		.tree_ops = {.packet = on_packet,
@@ -185,14 +189,32 @@ static void end(struct cs_walk *w)
 			cs_tree_end(w->sources[i]->tree);
 }
 
+/* Goes on behind the stretch as long as something waits for what is there. */
+static bool go_beyond(struct cs_walk *w)
+{
+	size_t more = w->stretch->more;
+
+	if (!w->ops->waits || !w->ops->waits(w))
+		return false;
+	if (!w->beyond)
+		w->len += more < BEYOND_MAX ? more : BEYOND_MAX;
+	w->beyond = true;
+	return w->pos < w->len && (w->setup.raw || w->len - w->pos >= CS_FRAME);
+}
+
 int cs_walk_step(struct cs_walk *w)
 {
-	size_t left = w->stretch->len - w->pos;
+	size_t left = w->len - w->pos;
 	int rc = 0;
 
 	if (w->ended)
 		return 0;
-	if (w->setup.raw && left) {
+	if (w->beyond ? !go_beyond(w) : !left && !go_beyond(w)) {
+		end(w);
+		return 1;
+	}
+	left = w->len - w->pos;
+	if (w->setup.raw) {
 		size_t len = left < RAW_STEP ? left : RAW_STEP;
 
 		feed(w, w->sources[0], w->stretch->data + w->pos, w->pos, len);
@@ -200,10 +222,8 @@ int cs_walk_step(struct cs_walk *w)
 	} else if (left >= CS_FRAME) {
 		rc = step_frame(w);
 	} else {
-		if (left)
-			w->ops->fault(w, NULL, w->pos, w->stretch->len, "a frame is cut");
-		w->pos = w->stretch->len;
-		end(w);
+		w->ops->fault(w, NULL, w->pos, w->len, "a frame is cut");
+		w->pos = w->len;
 	}
 	return rc ? rc : 1;
 }

@@ -29,7 +29,8 @@ struct cs_walk_ops {
 	size_t source_size; /* at least sizeof(struct cs_source); zeroed */
 	/* The packet from @at on ends at @end; between, there may be bytes of others. */
 	void (*packet)(struct cs_source *s, size_t at, size_t end, const void *packet, size_t size);
-	/* These may be NULL. */
+	/* These may be NULL. Does anything wait for the trace behind the stretch? */
+	bool (*waits)(struct cs_walk *w);
 	void (*begin)(struct cs_source *s);
 	void (*element)(struct cs_source *s, size_t at, const ocsd_generic_trace_elem *elem);
 	uint32_t (*read)(struct cs_source *s, uint64_t addr, uint32_t len, uint8_t *buf);
@@ -48,8 +49,9 @@ struct cs_walk {
 	void *user;
 	struct cs_source *sources[CS_IDS]; /* by trace ID; [0] of raw trace */
 	struct cs_tree_ops tree_ops;
-	size_t pos;
-	uint8_t id; /* in effect */
+	size_t pos, len; /* len: that of the stretch, or more (see aux_stretch.more) */
+	bool beyond;	 /* behind the stretch */
+	uint8_t id;	 /* in effect */
 	bool ended;
 };
 
