@@ -231,7 +231,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->input.trace.path = arg;
 		break;
 	case ARGP_KEY_END:
-		if (a->input.itrace.skip)
+		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
 		break;

@@ -91,7 +91,7 @@ static uint64_t since(struct lines *l, uint64_t time)
 	if (!l->begun || l->opts.since == LINES_BEFORE)
 		l->origin = time;
 	l->begun = true;
-	return time - origin;
+	return time > origin ? time - origin : 0; /* a damaged trace may go back */
 }
 
 static void put_time(struct lines *l, uint64_t clock)

@@ -151,6 +151,17 @@ static ssize_t read_image(const struct elf_image *img, uint64_t at, void *buf, s
 	return (ssize_t)len;
 }
 
+static uint64_t image_size(const struct elf_image *img)
+{
+	return img->fd >= 0 ? img->size : img->mem.len;
+}
+
+/* Whether another try may succeed. */
+static bool is_passing(int rc)
+{
+	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EINTR;
+}
+
 /* Loads the block that holds @at. The caller holds the lock for writing. Returns 0 or -ENOMEM. */
 static int load(struct code_files *f, const struct dso *dso, uint64_t at)
 {
@@ -163,22 +174,30 @@ static int load(struct code_files *f, const struct dso *dso, uint64_t at)
 
 	if (file->missing || (number < file->cap && file->blocks[number].bytes))
 		return 0;
+	rc = open_image(f, dso, &img);
+	if (rc) {
+		file->missing = !is_passing(rc);
+		return rc == -ENOMEM ? rc : 0;
+	}
+	/* A recorded map may name any place, also behind the end of its file. */
+	if (at >= image_size(&img)) {
+		elf_image_close(&img);
+		return 0;
+	}
 	if (f->loaded + BLOCK > f->max)
 		drop_blocks(f);
-	if (array_grow(&file->blocks, &file->cap, number + 1, sizeof(*file->blocks)))
-		return -ENOMEM;
-	memset(file->blocks + before, 0, (file->cap - before) * sizeof(*file->blocks));
 	bytes = malloc(BLOCK);
-	if (!bytes)
-		return -ENOMEM;
-	rc = open_image(f, dso, &img);
-	if (!rc)
-		n = read_image(&img, number * BLOCK, bytes, BLOCK);
-	elf_image_close(&img);
-	if (rc || n < 0) {
-		file->missing = rc != -ENOMEM;
+	if (!bytes || array_grow(&file->blocks, &file->cap, number + 1, sizeof(*file->blocks))) {
 		free(bytes);
-		return rc == -ENOMEM ? rc : 0;
+		elf_image_close(&img);
+		return -ENOMEM;
+	}
+	memset(file->blocks + before, 0, (file->cap - before) * sizeof(*file->blocks));
+	n = read_image(&img, number * BLOCK, bytes, BLOCK);
+	elf_image_close(&img);
+	if (n < 0) {
+		free(bytes);
+		return 0;
 	}
 	file->blocks[number] = (struct code_block){.bytes = bytes, .len = (uint32_t)n};
 	f->loaded += BLOCK;
@@ -192,7 +211,7 @@ static int learn_kernel(struct code_files *f, const struct dso *dso)
 	struct elf_image img = ELF_IMAGE_INIT;
 	int rc = file->missing || file->space.count ? 0 : open_image(f, dso, &img);
 
-	file->missing |= rc && rc != -ENOMEM;
+	file->missing |= rc && !is_passing(rc);
 	elf_image_close(&img);
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -250,6 +269,8 @@ static int copy_code(struct code_files *f, const struct dso *dso, uint64_t at, u
 				rc = copy_loaded(f, dso, at + done, buf + done, len - done);
 			pthread_rwlock_unlock(&f->lock);
 		}
+		if (rc == -EAGAIN)
+			rc = -ENOENT;
 		if (rc <= 0)
 			break;
 		done += (size_t)rc;

@@ -195,8 +195,9 @@ struct aux_decoder_ops {
 	int (*packet_next)(struct aux_decoder *d, struct aux_packet *ret);
 
 	/*
-	 * Begins to decode @stretch. What the pointers lead to outlives the instance. Returns 0, or
-	 * a negative errno: -ENOTSUP for a setup that the decoder does not know.
+	 * Begins to decode @stretch; NULL in a build without this decoder. What the pointers lead
+	 * to outlives the instance. Returns 0, or a negative errno: -ENOTSUP for a setup that the
+	 * decoder does not know.
 	 */
 	int (*begin)(const struct aux_setup *setup, const struct aux_stretch *stretch,
 		     const struct aux_code *code, unsigned int want, struct aux_decoder **ret);

@@ -25,12 +25,6 @@ static int none_packet_next(struct aux_decoder *d, struct aux_packet *ret)
 	return -ENOTSUP;
 }
 
-static int none_begin(const struct aux_setup *setup, const struct aux_stretch *stretch,
-		      const struct aux_code *code, unsigned int want, struct aux_decoder **ret)
-{
-	return -ENOTSUP;
-}
-
 static int none_next(struct aux_decoder *d, struct aux_event *ret)
 {
 	return -ENOTSUP;
@@ -46,7 +40,6 @@ const struct aux_decoder_ops aux_intel_pt_decoder = {
 	.first_time = none_first_time,
 	.packets = none_packets,
 	.packet_next = none_packet_next,
-	.begin = none_begin,
 	.next = none_next,
 	.end = none_end,
 };

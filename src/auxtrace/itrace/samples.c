@@ -2,6 +2,7 @@
 #include "auxtrace/itrace/samples.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,8 @@ struct itrace_run {
 	const struct aux_stretch *stretch;
 	struct itrace_list *list;
 	uint64_t insns;	 /* since the last sample of instructions */
-	uint64_t sample; /* time of the next one, if their period is a time; 0: the first */
+	uint64_t sample; /* time of the next one, if their period is a time; 0: not known yet */
+	struct aux_event last; /* with instructions */
 };
 
 static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e,
@@ -141,16 +143,22 @@ static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t 
 	bool due;
 	int rc;
 
+	if (!o->instructions)
+		return 0;
 	s->insns += nr;
+	/* Boundaries lie at multiples of the period, wherever a stretch begins. */
+	if (o->unit == ITRACE_NS && o->period && !s->sample && e->time)
+		s->sample = (e->time / o->period + 1) * o->period;
 	if (o->unit == ITRACE_INSNS)
 		due = s->insns >= o->period;
 	else
 		due = !o->period || (e->time && e->time >= s->sample);
-	if (!o->instructions || !due)
+	if (!due) {
+		s->last = *e;
 		return 0;
+	}
 	rc = add(s, ITRACE_INSTRUCTIONS, e, s->insns);
 	s->insns = 0;
-	/* Boundaries lie at multiples of the period, wherever a stretch begins. */
 	if (o->unit == ITRACE_NS && o->period)
 		s->sample = (e->time / o->period + 1) * o->period;
 	return rc;
@@ -196,6 +204,17 @@ static int take_operation(struct itrace_run *s, const struct aux_event *e)
 	return rc ? rc : take_insns(s, e, 1);
 }
 
+static int add_error(struct itrace_run *s, const struct aux_event *e)
+{
+	struct aux_event lost;
+
+	if (e->kind != AUX_EVENT_LOST || e->text[0])
+		return add_text(s, ITRACE_ERRORS, e);
+	lost = *e;
+	snprintf(lost.text, sizeof(lost.text), "the hardware lost trace here");
+	return add_text(s, ITRACE_ERRORS, &lost);
+}
+
 static int take(struct itrace_run *s, const struct aux_event *e)
 {
 	const struct itrace_opts *o = s->opts;
@@ -208,7 +227,7 @@ static int take(struct itrace_run *s, const struct aux_event *e)
 	case AUX_EVENT_POWER: return o->power ? add_text(s, ITRACE_POWER, e) : 0;
 	case AUX_EVENT_SAMPLE: return take_operation(s, e);
 	case AUX_EVENT_LOST:
-	case AUX_EVENT_ERROR: return o->errors ? add_text(s, ITRACE_ERRORS, e) : 0;
+	case AUX_EVENT_ERROR: return o->errors ? add_error(s, e) : 0;
 	case AUX_EVENT_RECORD:
 	case AUX_EVENTS: break;
 	}
@@ -230,6 +249,22 @@ static unsigned int wanted(const struct itrace_opts *o)
 	return want;
 }
 
+/* A stretch of a few KB with more samples is made to fill the memory. */
+#define SAMPLES_MAX ((size_t)8 << 20)
+
+static int fail(struct itrace_run *s, const char *why)
+{
+	struct aux_event e = {
+		.kind = AUX_EVENT_ERROR,
+		.offset = s->stretch->offset,
+		.time = s->stretch->from,
+		.task = {.pid = UINT32_MAX, .tid = s->stretch->tid},
+	};
+
+	snprintf(e.text, sizeof(e.text), "%s", why);
+	return add_error(s, &e);
+}
+
 int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
 		  const struct aux_setup *setup, const struct aux_stretch *stretch,
 		  const struct aux_code *code, struct itrace_list *list)
@@ -239,8 +274,16 @@ int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *
 	struct aux_event e;
 	int rc = ops->begin(setup, stretch, code, wanted(opts), &d);
 
-	while (!rc && (rc = ops->next(d, &e)) > 0)
+	while (!rc && list->nr < SAMPLES_MAX && (rc = ops->next(d, &e)) > 0)
 		rc = take(&s, &e);
 	ops->end(d);
+	if (!rc && list->nr >= SAMPLES_MAX)
+		rc = fail(&s, "the trace makes too many samples; it is not decoded further up to "
+			      "the next synchronisation point");
+	/* The trace of one unit does not end the others. */
+	if (rc < 0 && rc != -ENOMEM)
+		rc = fail(&s, "the trace is of a unit that the decoder does not know");
+	if (!rc && s.insns)
+		rc = add(&s, ITRACE_INSTRUCTIONS, &s.last, s.insns);
 	return rc;
 }

@@ -61,8 +61,8 @@ const char *itrace_kind_name(enum itrace_kind kind);
 bool itrace_wants(const struct itrace_opts *o, enum itrace_kind kind);
 
 /*
- * Decodes @stretch and appends its samples. Returns 0, -ENOMEM, or -ENOTSUP for a trace that @ops
- * does not know.
+ * Decodes @stretch and appends its samples. The instructions behind the last period are a sample of
+ * their own. A trace that @ops does not know is an error in the list. Returns 0 or -ENOMEM.
  */
 int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
 		  const struct aux_setup *setup, const struct aux_stretch *stretch,

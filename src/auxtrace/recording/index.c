@@ -37,6 +37,19 @@ static int spool(struct aux_index *x, const uint8_t *p, uint64_t len, struct err
 	return 0;
 }
 
+/*
+ * Limit for the temporary file. Trace is hardly compressible; a small file that unpacks to more is
+ * no recording.
+ */
+#define SPOOL_MIN   ((uint64_t)256 << 20)
+#define SPOOL_RATIO 32 /* bytes of trace for each byte of the recording */
+
+static bool has_room(const struct aux_index *x, uint64_t len)
+{
+	return x->spooled + len <= SPOOL_MIN ||
+	       (x->spooled + len) / SPOOL_RATIO <= data_bytes(x->df);
+}
+
 static int add_trace(struct aux_index *x, const struct pd_sample *s, struct error *err)
 {
 	uint64_t place = s->cpu != UINT32_MAX ? s->cpu : (uint64_t)1 << 32 | s->tid;
@@ -68,6 +81,12 @@ static int add_sample(struct aux_index *x, const struct data_record *rec, struct
 				 "a sample whose contents do not fit its size");
 		return 0;
 	}
+	if (!has_room(x, s.aux_size)) {
+		data_finding_add(x->df, DATA_DAMAGED, rec->segment, rec->offset,
+				 "samples with more trace than a recording of this size can have; "
+				 "the rest of it is ignored");
+		return 0;
+	}
 	aux_ids_place(&x->ids, s.id, &s.cpu, &s.tid);
 	return s.aux_size ? add_trace(x, &s, err) : 0;
 }
@@ -88,11 +107,11 @@ static int add(struct aux_index *x, const struct data_record *rec, struct error 
 	}
 }
 
-static int walk(struct aux_index *x, unsigned int segment, struct error *err)
+static int walk(struct aux_index *x, unsigned int segment, unsigned int flags, struct error *err)
 {
 	struct data_scan *scan = NULL;
 	struct data_record rec;
-	int rc = data_scan_new(x->df, segment, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan);
+	int rc = data_scan_new(x->df, segment, 0, DATA_WHOLE, flags, &scan);
 
 	while (!rc && (rc = data_scan_next(scan, &rec)) > 0)
 		rc = add(x, &rec, err);
@@ -102,13 +121,14 @@ static int walk(struct aux_index *x, unsigned int segment, struct error *err)
 	return rc;
 }
 
-int aux_index_read(struct data_file *df, uint64_t chunk, struct aux_index *ret, struct error *err)
+int aux_index_read(struct data_file *df, uint64_t chunk, unsigned int scan_flags,
+		   struct aux_index *ret, struct error *err)
 {
 	int rc = 0;
 
 	*ret = (struct aux_index){.df = df, .spool = -1, .chunk = chunk ? chunk : AUX_CHUNK};
 	for (unsigned int i = 0; !rc && i < data_segments(df); i++)
-		rc = walk(ret, i, err);
+		rc = walk(ret, i, scan_flags, err);
 	if (rc)
 		return rc;
 	aux_pieces_finish(&ret->pieces);

@@ -98,10 +98,12 @@ struct aux_index {
 
 /*
  * Walks the records of @df, which outlives the index, and fills @ret for aux_index_release(), also
- * after a failure. @chunk is the size of chunks, 0: AUX_CHUNK. Returns 0, or a negative errno with
+ * after a failure. @chunk is the size of chunks, 0: AUX_CHUNK; @scan_flags are DATA_SCAN_FINDINGS,
+ * or 0 where another scan notes them. Returns 0, or a negative errno with
  * @err filled. Damage becomes a finding.
  */
-int aux_index_read(struct data_file *df, uint64_t chunk, struct aux_index *ret, struct error *err);
+int aux_index_read(struct data_file *df, uint64_t chunk, unsigned int scan_flags,
+		   struct aux_index *ret, struct error *err);
 /* Frees the memory and closes the temporary file. */
 void aux_index_release(struct aux_index *x);
 

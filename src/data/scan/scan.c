@@ -640,8 +640,9 @@ static int next_inner(struct data_scan *scan, struct data_record *ret)
 		return 0;
 	p = inflater_peek(scan->z, &have);
 	describe(scan, p, &hdr, offset, inner, ret);
+	/* What follows inside of a container cannot be read from the file. */
 	scan->inner_skip = payload_size(scan, p, &hdr);
-	ret->payload_size = scan->inner_skip;
+	ret->payload_size = 0;
 	inflater_consume(scan->z, hdr.size);
 	return 1;
 }

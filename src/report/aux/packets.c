@@ -74,7 +74,7 @@ static int walk(const struct aux_index *x, const struct aux_packets_opts *opts, 
 int aux_packets(struct data_file *df, const struct aux_packets_opts *opts, struct error *err)
 {
 	struct aux_index x;
-	int rc = aux_index_read(df, 0, &x, err);
+	int rc = aux_index_read(df, 0, DATA_SCAN_FINDINGS, &x, err);
 
 	if (!rc && x.nr_runs)
 		rc = walk(&x, opts, err);

@@ -8,6 +8,9 @@
 #include "auxtrace/decoders/decoders.h"
 #include "perfdata/aux_record.h"
 
+/* Samples of a chunk are in memory at once, and some trace gives a hundred for each byte. */
+#define ITRACE_CHUNK ((uint64_t)16 << 10)
+
 void itrace_worker_release(struct itrace_worker *w)
 {
 	aux_loader_free(w->loader);
@@ -71,13 +74,20 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 	int rc;
 
 	*ret = NULL;
+	if (t->opts.snapshot) {
+		free(i);
+		return error_set(
+			err, -EINVAL,
+			"--itrace decodes the trace of all snapshots: leave out --snapshot, or "
+			"choose their times by --time");
+	}
 	if (!i)
 		return error_sys(err, -ENOMEM, "%s", t->opts.path);
 	pthread_mutex_init(&i->lock, NULL);
 	i->opts = *opts;
 	i->opts.errors = true;
 	i->show_errors = opts->errors;
-	rc = aux_index_read(t->df, 0, &i->index, err);
+	rc = aux_index_read(t->df, ITRACE_CHUNK, 0, &i->index, err);
 	if (rc || !i->index.nr_chunks) {
 		itrace_free(i);
 		return rc;
@@ -101,6 +111,7 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 
 int itrace_prepare(struct itrace *i, const struct trace *t)
 {
+	i->state = t->state;
 	return code_files_new(t->state, t->resolver, &i->code);
 }
 
@@ -131,6 +142,7 @@ static void count_errors(struct itrace *i, const struct itrace_list *list, uint6
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
 {
 	struct aux_stretch stretch;
+	struct aux_setup setup;
 	int rc = w->loader ? 0 : aux_loader_new(&i->index, i->ops, false, &w->loader);
 
 	itrace_list_clear(&w->list);
@@ -138,7 +150,8 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 		rc = aux_loader_load(w->loader, chunk, &stretch);
 	if (rc <= 0)
 		return rc;
-	rc = itrace_decode(&i->opts, i->ops, &i->index.setup, &stretch, code_files_source(i->code),
+	setup = aux_index_setup(&i->index, aux_index_run_of(&i->index, chunk)->ring);
+	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),
 			   &w->list);
 	count_errors(i, &w->list, chunk);
 	return rc;
@@ -155,8 +168,9 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		.offset = sample->offset,
 		.time = sample->time,
 		/* Records of the same time tell what the code was. */
-		.at = {.time = sample->time, .seq = UINT64_MAX},
+		.at = {.time = sample->time ? sample->time : UINT64_MAX, .seq = UINT64_MAX},
 	};
+	uint32_t pid = sample->pid;
 	struct walk_sample ws = {
 		.rec = &rec,
 		.evsel = i->evsel[sample->kind],
@@ -178,6 +192,10 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		      .phys_addr = sample->phys},
 	};
 
+	/* The context of some traces names threads. */
+	if (pid == UINT32_MAX && sample->tid != UINT32_MAX &&
+	    state_pid(i->state, sample->tid, rec.at, &pid))
+		ws.s.pid = pid;
 	return sample->kind == ITRACE_ERRORS && !i->show_errors ? 0 : fn(&ws, arg);
 }
 

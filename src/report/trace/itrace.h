@@ -23,6 +23,7 @@ struct itrace {
 	struct aux_index index;
 	const struct aux_decoder_ops *ops;
 	struct code_files *code;
+	const struct state *state;	      /* after itrace_prepare() */
 	struct pd_evsel *evsel[ITRACE_KINDS]; /* NULL: not wanted */
 	pthread_mutex_t lock;		      /* guards all below */
 	uint64_t errors;		      /* places that could not be decoded */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #define THREADS_MAX 64u
+#define HELD_MAX    (2u << 20)	/* samples; beyond, only chunks that are needed next are decoded */
+#define KEEP_MAX    (64u << 10) /* samples that a list without contents keeps room for */
 
 /* The samples of a chunk. */
 struct stream_slot {
@@ -35,6 +37,7 @@ struct itrace_stream {
 	pthread_mutex_t
 		lock; /* guards the lanes' @next and @current, and slots that are not ready */
 	pthread_cond_t work, done;
+	uint64_t held; /* samples in slots that are ready */
 	bool stop;
 	uint64_t left; /* samples that opts.skip leaves out */
 };
@@ -50,7 +53,8 @@ static struct stream_lane *lane_with_work(struct itrace_stream *s)
 	for (size_t i = 0; i < s->nr_lanes; i++) {
 		struct stream_lane *l = &s->lanes[i];
 
-		if (l->next == l->end || l->next - l->current == s->nr_slots)
+		if (l->next == l->end || l->next - l->current == s->nr_slots ||
+		    (s->held > HELD_MAX && l->next != l->current))
 			continue;
 		if (!found || l->next - l->current < found->next - found->current)
 			found = l;
@@ -84,6 +88,7 @@ static void *decode_chunks(void *arg)
 		w.list = (struct itrace_list){0};
 
 		pthread_mutex_lock(&s->lock);
+		s->held += slot->list.nr;
 		slot->ready = true;
 		pthread_cond_signal(&s->done);
 	}
@@ -102,11 +107,12 @@ static int init_lanes(struct itrace_stream *s, const struct aux_index *x)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->nr_rings; i++) {
 		const struct aux_index_ring *ring = &x->rings[i];
-		const struct aux_run *last = &x->runs[ring->first_run + ring->nr_runs - 1];
 		struct stream_lane *l = &s->lanes[s->nr_lanes];
+		const struct aux_run *last;
 
 		if (!ring->nr_runs)
 			continue;
+		last = &x->runs[ring->first_run + ring->nr_runs - 1];
 		l->next = l->current = x->runs[ring->first_run].first_chunk;
 		l->end = last + 1 < x->runs + x->nr_runs ? last[1].first_chunk : x->nr_chunks;
 		l->slots = calloc(s->nr_slots, sizeof(*l->slots));
@@ -186,8 +192,13 @@ static const struct stream_slot *current_slot(struct itrace_stream *s, const str
 /* The next chunk becomes the current one. */
 static void step(struct itrace_stream *s, struct stream_lane *l)
 {
+	struct stream_slot *slot = &l->slots[l->current % s->nr_slots];
+
 	pthread_mutex_lock(&s->lock);
-	l->slots[l->current % s->nr_slots].ready = false;
+	s->held -= slot->list.nr;
+	slot->ready = false;
+	if (slot->list.cap > KEEP_MAX)
+		itrace_list_release(&slot->list);
 	l->current++;
 	l->at = 0;
 	pthread_cond_signal(&s->work);
@@ -205,7 +216,8 @@ static int advance(struct itrace_stream *s, struct stream_lane *l)
 		if (l->at < slot->list.nr) {
 			uint64_t time = slot->list.samples[l->at].time;
 
-			l->time = time > l->time ? time : l->time;
+			/* A time that is too early is printed as soon as it comes. */
+			l->time = time ? time : l->time;
 			return 0;
 		}
 	}

@@ -132,7 +132,7 @@ static int visit_itrace(struct ordered *o, uint64_t before, walk_fn fn, void *ar
 	int rc = 0;
 
 	while (rc >= 0 && o->stream && (rc = itrace_stream_peek(o->stream, &time)) > 0 &&
-	       time < before)
+	       (time < before || before == UINT64_MAX))
 		rc = itrace_stream_take(o->stream, fn, arg);
 	return rc < 0 ? rc : 0;
 }

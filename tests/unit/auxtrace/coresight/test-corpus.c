@@ -120,7 +120,7 @@ static void read_all(const char *path, void *code_bytes, struct found *found)
 
 	memset(found, 0, sizeof(*found));
 	assert_int_equal(data_open(path, true, &df, &err), 0);
-	assert_int_equal(aux_index_read(df, 0, &x, &err), 0);
+	assert_int_equal(aux_index_read(df, 0, DATA_SCAN_FINDINGS, &x, &err), 0);
 	assert_int_equal(aux_loader_new(&x, ops, false, &l), 0);
 	for (uint64_t i = 0; i < x.nr_chunks; i++) {
 		if (aux_loader_load(l, i, &s) <= 0)

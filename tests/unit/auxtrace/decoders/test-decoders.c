@@ -89,7 +89,7 @@ static void test_each_record_once(void **state)
 		unsigned int found[RECORDS] = {0};
 		struct aux_index x;
 
-		assert_int_equal(aux_index_read(df, chunks[i], &x, &err), 0);
+		assert_int_equal(aux_index_read(df, chunks[i], DATA_SCAN_FINDINGS, &x, &err), 0);
 		count(&x, truth, found);
 		for (unsigned int r = 0; r < RECORDS; r++)
 			assert_int_equal(found[r], 1);

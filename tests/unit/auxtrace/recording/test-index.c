@@ -47,7 +47,7 @@ static void read_index(struct fixture *f, uint64_t chunk)
 
 	image_end(&f->im);
 	f->df = image_open(&f->im);
-	assert_int_equal(aux_index_read(f->df, chunk, &f->x, &err), 0);
+	assert_int_equal(aux_index_read(f->df, chunk, DATA_SCAN_FINDINGS, &f->x, &err), 0);
 }
 
 /* Checks run @i of all runs, whose ring is that of CPU 3. */
@@ -276,7 +276,7 @@ static void the_test_pmu_is_known_by_name(void **state)
 	assert_int_equal(pd_time_conv_encode(&f->im.b, &conv), 0);
 	put_mappings(&f->im, "auxsim");
 	f->df = image_open(&f->im);
-	assert_int_equal(aux_index_read(f->df, 0, &f->x, &err), 0);
+	assert_int_equal(aux_index_read(f->df, 0, DATA_SCAN_FINDINGS, &f->x, &err), 0);
 	assert_int_equal(f->x.setup.type, AUX_SETUP_TESTPMU);
 	assert_true(f->x.setup.user && f->x.setup.kernel);
 	assert_non_null(f->x.setup.time_conv);

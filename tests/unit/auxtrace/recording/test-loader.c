@@ -46,7 +46,7 @@ static void check(struct data_file *df, uint64_t chunk, const uint8_t *trace, si
 	struct error err = ERROR_INIT;
 	uint64_t end;
 
-	assert_int_equal(aux_index_read(df, chunk, &x, &err), 0);
+	assert_int_equal(aux_index_read(df, chunk, DATA_SCAN_FINDINGS, &x, &err), 0);
 	assert_int_equal(x.nr_runs, 1);
 	assert_int_equal(x.runs[0].len, len);
 	assert_int_equal(aux_loader_new(&x, &ops, whole, &l), 0);
@@ -165,7 +165,7 @@ static void samples_may_be_compressed(void **state)
 	}
 	image_end(&im);
 	df = image_open(&im);
-	assert_int_equal(aux_index_read(df, 128, &x, &err), 0);
+	assert_int_equal(aux_index_read(df, 128, DATA_SCAN_FINDINGS, &x, &err), 0);
 	assert_int_equal(x.nr_runs, 11);
 	assert_int_equal(x.rings[0].nr_runs, 1);
 	assert_int_equal(aux_loader_new(&x, &ops, true, &l), 0);
@@ -208,7 +208,7 @@ static void a_stretch_has_a_limit(void **state)
 	aux_image_trace(&im, 0, NONE, 0, trace, len);
 	image_end(&im);
 	df = image_open(&im);
-	assert_int_equal(aux_index_read(df, 0, &x, &err), 0);
+	assert_int_equal(aux_index_read(df, 0, DATA_SCAN_FINDINGS, &x, &err), 0);
 	assert_int_equal(aux_loader_new(&x, &ops, false, &l), 0);
 	assert_int_equal(aux_loader_load(l, 0, &s), 1);
 	assert_int_equal(s.offset, 100);
