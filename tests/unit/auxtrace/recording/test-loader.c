@@ -188,6 +188,35 @@ static void samples_may_be_compressed(void **state)
 	ZSTD_freeCCtx(ctx);
 }
 
+/* A record within a compressed one has no trace behind it, whatever it says. */
+static void a_size_within_a_compressed_record_is_no_trace(void **state)
+{
+	const struct pd_auxtrace a = {.size = 1ull << 62, .idx = 1, .tid = NONE};
+	struct image im = {0};
+	struct pd_auxtrace_record r;
+	struct error err = ERROR_INIT;
+	uint8_t out[256];
+	struct data_file *df;
+	struct aux_index x;
+	size_t n;
+
+	(void)state;
+	pd_auxtrace_encode(&a, &r);
+	n = ZSTD_compress(out, sizeof(out), &r, sizeof(r), 1);
+	assert_false(ZSTD_isError(n));
+	aux_image_begin(&im);
+	image_head(&im, PERF_RECORD_COMPRESSED, (uint16_t)(8 + n));
+	assert_int_equal(buf_append(&im.b, out, n), 0);
+	image_end(&im);
+	df = image_open(&im);
+	assert_int_equal(aux_index_read(df, 0, DATA_SCAN_FINDINGS, &x, &err), 0);
+	assert_int_equal(x.nr_chunks, 0);
+	assert_int_equal(noted(df, DATA_DAMAGED, "not in the file, or compressed"), 1);
+	aux_index_release(&x);
+	data_close(df);
+	image_release(&im);
+}
+
 static void a_stretch_has_a_limit(void **state)
 {
 	const size_t len = 3 * (size_t)AUX_STRETCH_MAX / 2;
@@ -231,6 +260,7 @@ int main(void)
 		cmocka_unit_test(stretches_are_the_trace),
 		cmocka_unit_test(trace_lies_in_files_of_a_directory),
 		cmocka_unit_test(samples_may_be_compressed),
+		cmocka_unit_test(a_size_within_a_compressed_record_is_no_trace),
 		cmocka_unit_test(a_stretch_has_a_limit),
 	};
 
