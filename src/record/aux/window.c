@@ -250,11 +250,6 @@ void aux_taken_copy(const struct aux_taken *t, uint64_t asked, uint8_t *record)
 	memset(record + sizeof(header) + trace.size, 0, header.size - trace.size);
 }
 
-size_t aux_taken_most(const struct aux_taken *t)
-{
-	return sizeof(struct pd_auxtrace_record) + pd_auxtrace_padded(t->area->ring.size);
-}
-
 int aux_snapshot_begin(struct aux_areas *areas, const struct aux_snapshot_opts *opts,
 		       uint64_t asked, struct aux_snapshot *ret)
 {

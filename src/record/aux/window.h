@@ -54,9 +54,6 @@ int aux_snapshot_begin(struct aux_areas *areas, const struct aux_snapshot_opts *
 /* Between begin and end: copies an AUXTRACE record of @t->len bytes (not 0) to @record. */
 void aux_taken_copy(const struct aux_taken *t, uint64_t asked, uint8_t *record);
 
-/* The most that @t->len can be in a snapshot of this area. */
-size_t aux_taken_most(const struct aux_taken *t);
-
 /*
  * All areas go on, and their bytes are old from now on. The caller sets areas->resumed behind it.
  */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -31,6 +30,10 @@
 /* Room that the main thread fills. Of these sizes it is kept and used again. */
 #define ROOM_LEAST (64u << 10)
 #define ROOM_MOST  (17u << 20)
+#define SPARE_MOST ((size_t)64 << 20) /* bytes of room that is kept, of a worker */
+
+/* The main thread writes so much itself. While it writes it serves nothing else. */
+#define DIRECT_MOST ((size_t)8 << 20)
 
 struct room {
 	struct room *next;
@@ -62,6 +65,7 @@ struct worker {
 	struct room *handed, **handed_end; /* by the main thread, in this order */
 	struct room *spare;
 	size_t handed_bytes; /* not yet written */
+	size_t spare_bytes;  /* of the memory in @spare */
 	struct error err;
 };
 
@@ -404,9 +408,10 @@ static void was_written(struct worker *w, struct room *room)
 {
 	pthread_mutex_lock(&w->lock);
 	w->handed_bytes -= room->len;
-	if (is_kept(room->size)) {
+	if (is_kept(room->size) && w->spare_bytes + room->size <= SPARE_MOST) {
 		room->next = w->spare;
 		w->spare = room;
+		w->spare_bytes += room->size;
 		room = NULL;
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -587,15 +592,29 @@ void worker_ask(struct worker *w, enum worker_command command)
 	notify(w->wake);
 }
 
+/* Sizes in steps, so that room for one area serves for the next one. */
+static size_t room_size(size_t len)
+{
+	size_t size = ROOM_LEAST;
+
+	if (len > ROOM_MOST || len < ROOM_LEAST / 2)
+		return len;
+	while (size < len)
+		size += size / 2;
+	return size < ROOM_MOST ? size : ROOM_MOST;
+}
+
 uint8_t *worker_room(struct worker *w, size_t len)
 {
 	struct room **at, *room = NULL;
 
+	len = room_size(len);
 	pthread_mutex_lock(&w->lock);
 	for (at = &w->spare; is_kept(len) && *at && !room;) {
 		if ((*at)->size >= len) {
 			room = *at;
 			*at = room->next;
+			w->spare_bytes -= room->size;
 		} else {
 			at = &(*at)->next;
 		}
@@ -610,16 +629,36 @@ uint8_t *worker_room(struct worker *w, size_t len)
 	return room->records;
 }
 
-void worker_hand(struct worker *w, uint8_t *records, size_t len)
+void worker_drop_room(uint8_t *records)
+{
+	free(records - offsetof(struct room, records));
+}
+
+/* The caller holds the lock. */
+static void hand(struct worker *w, uint8_t *records, size_t len)
 {
 	struct room *room = (struct room *)(records - offsetof(struct room, records));
 
 	room->next = NULL;
 	room->len = len;
-	pthread_mutex_lock(&w->lock);
 	*w->handed_end = room;
 	w->handed_end = &room->next;
 	w->handed_bytes += len;
+}
+
+void worker_hand(struct worker *w, uint8_t *records, size_t len)
+{
+	pthread_mutex_lock(&w->lock);
+	hand(w, records, len);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_hand_both(struct worker *w, uint8_t *first, size_t first_len, uint8_t *second,
+		      size_t second_len)
+{
+	pthread_mutex_lock(&w->lock);
+	hand(w, first, first_len);
+	hand(w, second, second_len);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -628,7 +667,8 @@ void worker_write_now(struct worker *w)
 	bool here;
 
 	pthread_mutex_lock(&w->lock);
-	here = w->opts.direct && !w->busy && !(w->held && !w->waived);
+	here = w->opts.direct && w->handed_bytes <= DIRECT_MOST && !w->busy &&
+	       !(w->held && !w->waived);
 	w->busy |= here;
 	pthread_mutex_unlock(&w->lock);
 	if (!here) {

@@ -85,6 +85,9 @@ void worker_ask(struct worker *w, enum worker_command command);
  */
 uint8_t *worker_room(struct worker *w, size_t len);
 
+/* Frees room that is not handed back. */
+void worker_drop_room(uint8_t *records);
+
 /*
  * Hands the writer a whole AUXTRACE record, or other whole records: the first @len bytes of
  * @records from worker_room(). It writes them before the next command is done, or at
@@ -92,9 +95,13 @@ uint8_t *worker_room(struct worker *w, size_t len);
  */
 void worker_hand(struct worker *w, uint8_t *records, size_t len);
 
+/* As two calls of worker_hand(); nothing comes between the two in the output of a file. */
+void worker_hand_both(struct worker *w, uint8_t *first, size_t first_len, uint8_t *second,
+		      size_t second_len);
+
 /*
- * Has what was handed over written and flushed without waiting for the reader: by this thread, or
- * it wakes the writer.
+ * Has what was handed over written and flushed without waiting for the reader: by this thread, if
+ * it is little, or it wakes the writer.
  */
 void worker_write_now(struct worker *w);
 

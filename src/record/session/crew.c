@@ -230,7 +230,9 @@ static void write_to_lane(const struct crew *crew, struct lane *lane, bool round
 	opts->failed = lane_failed;
 	opts->discard = lane_was_given;
 	opts->passed = lane_took;
-	opts->direct = !opts->number && !writer_is_stream(lane->writer);
+	/* With --aio it would wait for the writes that the writer has in flight. */
+	opts->direct =
+		!opts->number && !writer_is_stream(lane->writer) && !writer_aio(lane->writer);
 	opts->hold = crew->hold;
 	opts->arg = lane;
 }

@@ -125,33 +125,46 @@ int snapshot_write_traces(struct snapshot *s, struct output *out, struct error *
 /* --- by the workers ------------------------------------------------------------------------------
  */
 
-static int hand_log(struct worker *w, const struct pd_snapshot_record *record)
+/* Room with @record in it, or NULL. */
+static uint8_t *log_room(struct worker *w, const struct pd_snapshot_record *record)
 {
 	uint8_t *room = worker_room(w, record->header.size);
 
+	if (room)
+		memcpy(room, record, record->header.size);
+	return room;
+}
+
+static int hand_log(struct worker *w, const struct pd_snapshot_record *record)
+{
+	uint8_t *room = log_room(w, record);
+
 	if (!room)
 		return -ENOMEM;
-	memcpy(room, record, record->header.size);
 	worker_hand(w, room, record->header.size);
 	return 0;
 }
 
+/* The trace stands directly behind its record in the log, so both are handed over at once. */
 static int hand_area(struct snapshot *s, const struct aux_taken *t)
 {
 	struct worker *w = s->crew->workers[s->crew->worker_of[t->area->index]];
 	struct pd_snapshot_record record;
-	uint8_t *room;
+	uint8_t *room, *log;
 
 	log_area(s, t, &record);
-	if (hand_log(w, &record))
-		return -ENOMEM;
 	if (!t->len)
-		return 0;
-	room = worker_room(w, aux_taken_most(t));
+		return hand_log(w, &record);
+	room = worker_room(w, t->len);
 	if (!room)
 		return -ENOMEM;
 	aux_taken_copy(t, s->traces.asked, room);
-	worker_hand(w, room, t->len);
+	log = log_room(w, &record);
+	if (!log) {
+		worker_drop_room(room);
+		return -ENOMEM;
+	}
+	worker_hand_both(w, log, record.header.size, room, t->len);
 	s->trace += t->to - t->from;
 	s->figures.bytes += t->len;
 	return 0;
