@@ -240,8 +240,9 @@ static void update_clock(struct pt_flow *f)
 {
 	uint64_t tsc = 0, at = decoder_at(f);
 	size_t psb = decoder_psb(f);
-	int rc = f->insns ? pt_insn_time(f->insns, &tsc, NULL, NULL)
-			  : pt_blk_time(f->blocks, &tsc, NULL, NULL);
+	uint32_t lost_mtc, lost_cyc; /* libipt 2.1 wants them */
+	int rc = f->insns ? pt_insn_time(f->insns, &tsc, &lost_mtc, &lost_cyc)
+			  : pt_blk_time(f->blocks, &tsc, &lost_mtc, &lost_cyc);
 
 	if (at != f->decoder_at)
 		f->idle_insns = f->idle_events = 0;
@@ -459,6 +460,9 @@ static void take_power(struct pt_flow *f, const struct pt_event *ev)
 
 static void take_enabled(struct pt_flow *f, uint64_t ip, bool silent)
 {
+	/* From 2.1 on libipt also says so at a PSB+ on the way. */
+	if (silent)
+		arrive(f, ip);
 	f->enabled = true;
 	f->branch_pending = false;
 	pt_pages_forget_user(&f->pages);

@@ -192,6 +192,10 @@ static void say(struct pt_walk *w, const struct pt_packet *p, char *text, size_t
 	case ppt_tnt_8:
 	case ppt_tnt_64: say_tnt(&p->payload.tnt, text, size); break;
 	case ppt_mode: say_mode(&p->payload.mode, text, size); break;
+#if LIBIPT_VERSION >= 0x201
+	case ppt_cfe:
+	case ppt_evd:
+#endif
 	case ppt_unknown: say_unknown(w->data + w->at, text, size); break;
 	default: say_value(p, text, size);
 	}
