@@ -24,9 +24,11 @@ struct cs_tree {
 #endif
 #if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
 #include <sanitizer/lsan_interface.h>
+#define LEAKS_IGNORED() __lsan_disable()
+#define LEAKS_COUNTED() __lsan_enable()
 #else
-#define __lsan_disable()
-#define __lsan_enable()
+#define LEAKS_IGNORED()
+#define LEAKS_COUNTED()
 #endif
 
 /* The configurations of libopencsd's decoders. */
@@ -244,10 +246,10 @@ static int fill(struct cs_tree *t)
 		err = ocsd_dt_attach_packet_callback(t->handle, t->channel, OCSD_C_API_CB_PKT_MON,
 						     (void *)on_packet, t);
 	/* Version 1.3 does not free what this allocates: 32 bytes. */
-	__lsan_disable();
+	LEAKS_IGNORED();
 	if (err == OCSD_OK && full)
 		err = ocsd_dt_set_gen_elem_outfn(t->handle, on_element, t);
-	__lsan_enable();
+	LEAKS_COUNTED();
 	if (err == OCSD_OK && full)
 		err = ocsd_dt_add_callback_mem_acc(t->handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY,
 						   on_read, t);

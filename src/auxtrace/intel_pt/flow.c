@@ -611,9 +611,7 @@ static int take_unit(struct pt_flow *f)
 	update_clock(f);
 	if (f->status < 0)
 		return fail(f, f->status, u.ip);
-	if (!u.insns && f->idle_events++ > IDLE_EVENTS)
-		fail_idle(f, u.ip);
-	else if (f->idle_insns > IDLE_INSNS)
+	if ((!u.insns && f->idle_events++ > IDLE_EVENTS) || f->idle_insns > IDLE_INSNS)
 		fail_idle(f, u.ip);
 	return 0;
 }
