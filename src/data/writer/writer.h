@@ -171,6 +171,7 @@ int writer_roll_back(struct writer *w, const struct writer_mark *mark, struct er
 
 /* Counts of records that became visible, compressed ones included. */
 struct writer_rescued {
+	uint64_t records; /* without COMPRESSED ones and the writer's own */
 	uint64_t samples;
 	uint64_t lost;	/* sum of LOST_SAMPLES */
 	uint64_t trace; /* bytes behind AUXTRACE records */

@@ -57,6 +57,8 @@ struct start {
 
 static void count(struct writer_rescued *found, const struct start *record)
 {
+	found->records += record->hdr.type != PERF_RECORD_COMPRESSED &&
+			  record->hdr.type != PERF_RECORD_HEADER_EVENT_TYPE;
 	found->samples += record->hdr.type == PERF_RECORD_SAMPLE;
 	if (record->hdr.type == PERF_RECORD_LOST_SAMPLES && record->hdr.size >= sizeof(*record))
 		found->lost += record->word;

@@ -196,6 +196,7 @@ void lane_save(struct lane *lane, int cause)
 	rc = writer_rescue(lane->writer, &rescued);
 	if (rc == -ESTALE) { /* another process has truncated the file */
 		writer_remains(lane->writer, &rescued);
+		atomic_store(&lane->flushed_records, rescued.records);
 		atomic_store(&lane->flushed_samples, rescued.samples);
 		atomic_store(&lane->flushed_dropped, rescued.lost);
 		atomic_store(&lane->flushed_trace, rescued.trace);
@@ -203,6 +204,7 @@ void lane_save(struct lane *lane, int cause)
 	}
 	if (rc)
 		return;
+	atomic_fetch_add(&lane->flushed_records, rescued.records);
 	atomic_fetch_add(&lane->flushed_samples, rescued.samples);
 	atomic_fetch_add(&lane->flushed_dropped, rescued.lost);
 	atomic_fetch_add(&lane->flushed_trace, rescued.trace);

@@ -389,6 +389,7 @@ static void test_full_disk(void **state)
 		limit_files(0);
 		view = lane_view(&s->lane).samples;
 		assert_uint_in_range(view, 2400, 2550);
+		assert_int_equal(lane_flushed_size(&s->lane).records, view);
 		assert_readable(s, view, view * (view + 1) / 2);
 		assert_false(s->lane.stale);
 		lane_save(&s->lane, -EFBIG); /* does nothing */
@@ -429,6 +430,7 @@ static void test_truncated_by_others(void **state)
 	assert_true(s->lane.stale);
 	view = lane_view(&s->lane).samples;
 	assert_uint_in_range(view, 14000, 15000);
+	assert_int_equal(lane_flushed_size(&s->lane).records, view);
 	assert_true(count_readable(s, NULL) >= view);
 }
 
