@@ -86,7 +86,7 @@ static int executable(const char *path, char interpreter[PATH_MAX])
 	interpreter[0] = '\0';
 	for (int i = 0; i < INTERPRETERS_MAX; i++) {
 		if (stat(i ? interpreter : path, &st))
-			return -ENOENT;
+			return errno == EACCES ? -EACCES : -ENOENT;
 		if (!S_ISREG(st.st_mode) || access(i ? interpreter : path, X_OK))
 			return -EACCES;
 		if (!script_interpreter(i ? interpreter : path, interpreter))

@@ -232,6 +232,25 @@ static void test_no_program(void **state)
 	assert_int_equal(refused(p->file, text), -EACCES);
 }
 
+/* A directory that we may not search. */
+static void test_no_permission(void **state)
+{
+	struct place *p = *state;
+	char text[256];
+
+	write_script(p, "#!/bin/sh\n");
+	if (geteuid()) {
+		assert_int_equal(chmod(p->dir, 0), 0);
+		assert_int_equal(refused(p->file, text), -EACCES);
+		assert_int_equal(chmod(p->dir, 0700), 0);
+		return;
+	}
+	assert_int_equal(chmod(p->dir, 0700), 0);
+	assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(refused(p->file, text), -EACCES);
+	assert_int_equal(seteuid(0), 0);
+}
+
 static void test_changes_user(void **state)
 {
 	struct place *p = *state;
@@ -260,6 +279,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits_to_be_started, setup, teardown),
 		cmocka_unit_test(test_exit_status),
 		cmocka_unit_test_setup_teardown(test_no_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_permission, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changes_user, setup, teardown),
 	};
 
