@@ -232,8 +232,11 @@ static enum outcome take(struct snapshot_service *m, const struct snapshot_reque
 			 struct error *err)
 {
 	struct error why = ERROR_INIT;
-	enum outcome outcome = renew(m, &why);
+	enum outcome outcome;
 
+	/* Until the areas are read, their trace is not this snapshot's to lose. */
+	m->snapshot.trace_last = 0;
+	outcome = renew(m, &why);
 	if (!fails(outcome)) {
 		m->snapshot.refused = m->queue.refused;
 		why = (struct error)ERROR_INIT;
