@@ -66,7 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct aux_decoder *d;
 	struct aux_event e;
 	size_t events = 0;
-	uint64_t time;
 
 	if (size < 1 + CODE)
 		return 0;
@@ -74,7 +73,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.len = size - 1 - CODE;
 	code.arg = (void *)(uintptr_t)(data + 1);
 	must(aux_intel_pt_decoder.sync(&setup, s.data, s.len, 0) <= s.len);
-	aux_intel_pt_decoder.first_time(&setup, &s, &time);
 	walk(&setup, &s);
 	if (data[0] & 0x10) {
 		size_t len = aux_intel_pt_decoder.sync(&setup, s.data, s.len, 1);

@@ -22,14 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct aux_packet p;
 	struct aux_event e;
 	size_t events = 0, bytes = 0;
-	uint64_t time;
 
 	for (size_t from = 0; from < size; from += 1 + size / 8) {
 		size_t at = aux_spe_decoder.sync(&setup, data, size, from);
 
 		must(at >= from && at <= size);
 	}
-	aux_spe_decoder.first_time(&setup, &s, &time);
 	if (aux_spe_decoder.begin(&setup, &s, NULL, ~0u, &d))
 		return 0;
 	while (aux_spe_decoder.next(d, &e) > 0)

@@ -12,7 +12,6 @@ static void end(struct aux_decoder *d)
 const struct aux_decoder_ops aux_coresight_decoder = {
 	.name = "cs_etm",
 	.sync = cs_sync,
-	.first_time = cs_first_time,
 	.packets = cs_packets,
 	.packet_next = cs_packet_next,
 	.begin = cs_flow_begin,

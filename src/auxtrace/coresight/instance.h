@@ -14,7 +14,6 @@ struct cs_instance {
 
 /* These are the functions of struct aux_decoder_ops. */
 size_t cs_sync(const struct aux_setup *setup, const uint8_t *data, size_t len, size_t from);
-bool cs_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch, uint64_t *ret);
 int cs_packets(const struct aux_setup *setup, const struct aux_stretch *stretch,
 	       struct aux_decoder **ret);
 int cs_packet_next(struct aux_decoder *d, struct aux_packet *ret);

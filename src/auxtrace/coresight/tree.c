@@ -332,7 +332,6 @@ static enum cs_packet_kind kind_v4(const ocsd_etmv4_i_pkt *p)
 	case ETM4_PKT_I_BAD_TRACEMODE:
 	case ETM4_PKT_I_RESERVED:
 	case ETM4_PKT_I_RESERVED_CFG: return CS_PACKET_BAD;
-	case ETM4_PKT_I_TIMESTAMP: return CS_PACKET_TIME;
 	case ETM4_PKT_I_CTXT:
 	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
 	case ETM4_PKT_I_ADDR_CTXT_L_32IS1:
@@ -387,12 +386,6 @@ bool cs_packet_tid(const struct cs_unit *unit, const void *packet, uint32_t *ret
 	else
 		return false;
 	return true;
-}
-
-uint64_t cs_packet_time(const struct cs_unit *unit, const void *packet)
-{
-	(void)unit; /* only ETMv4 and ETE have packets of this kind */
-	return ((const ocsd_etmv4_i_pkt *)packet)->ts.timestamp;
 }
 
 void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, size_t size)

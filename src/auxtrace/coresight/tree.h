@@ -47,8 +47,7 @@ void cs_tree_reset(struct cs_tree *t);
 
 enum cs_packet_kind {
 	CS_PACKET_USUAL,
-	CS_PACKET_CONTEXT, /* it has a new context ID or VMID */
-	CS_PACKET_TIME,
+	CS_PACKET_CONTEXT,  /* it has a new context ID or VMID */
 	CS_PACKET_UNSYNCED, /* bytes before the first synchronisation point */
 	CS_PACKET_CUT,	    /* by the end of the trace */
 	CS_PACKET_BAD,
@@ -59,9 +58,6 @@ enum cs_packet_kind cs_packet_kind(const struct cs_unit *unit, const void *packe
 
 /* Reads the thread from a packet of kind CS_PACKET_CONTEXT. Returns false if it has none. */
 bool cs_packet_tid(const struct cs_unit *unit, const void *packet, uint32_t *ret);
-
-/* Returns the time stamp of a packet of kind CS_PACKET_TIME. */
-uint64_t cs_packet_time(const struct cs_unit *unit, const void *packet);
 
 /* Fills @buf with libopencsd's text of a packet. */
 void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, size_t size);

@@ -179,12 +179,6 @@ struct aux_decoder_ops {
 	 * must look behind. Contiguous trace begins at 0 if @from is 0.
 	 */
 	size_t (*sync)(const struct aux_setup *setup, const uint8_t *data, size_t len, size_t from);
-	/*
-	 * Finds a time of the trace that begins at a synchronisation point, for sorting. Returns
-	 * false if the trace tells none.
-	 */
-	bool (*first_time)(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			   uint64_t *ret);
 
 	/*
 	 * Begins a walk over the packets of @stretch; NULL where the trace is not decoded by

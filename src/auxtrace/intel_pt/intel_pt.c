@@ -71,7 +71,6 @@ static void end(struct aux_decoder *d)
 const struct aux_decoder_ops aux_intel_pt_decoder = {
 	.name = "intel_pt",
 	.sync = sync_at,
-	.first_time = pt_walk_first_time,
 	.packets = packets,
 	.packet_next = packet_next,
 	.begin = begin,

@@ -8,12 +8,6 @@ static size_t none_sync(const struct aux_setup *setup, const uint8_t *data, size
 	return len;
 }
 
-static bool none_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			    uint64_t *ret)
-{
-	return false;
-}
-
 static int none_packets(const struct aux_setup *setup, const struct aux_stretch *stretch,
 			struct aux_decoder **ret)
 {
@@ -37,7 +31,6 @@ static void none_end(struct aux_decoder *d)
 const struct aux_decoder_ops aux_intel_pt_decoder = {
 	.name = "intel_pt",
 	.sync = none_sync,
-	.first_time = none_first_time,
 	.packets = none_packets,
 	.packet_next = none_packet_next,
 	.next = none_next,

@@ -9,7 +9,6 @@
 #include "auxtrace/intel_pt/setup.h"
 
 /* A PSB+ is much shorter. */
-#define HEADER_MAX 4096
 
 struct pt_walk {
 	struct pt_packet_decoder *packets; /* NULL: there are no bytes */
@@ -237,32 +236,4 @@ int pt_walk_next(struct pt_walk *w, struct aux_packet *ret)
 	}
 	w->at += ret->len;
 	return 1;
-}
-
-bool pt_walk_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			uint64_t *ret)
-{
-	size_t len = stretch->len < HEADER_MAX ? stretch->len : HEADER_MAX;
-	struct pt_packet_decoder *packets;
-	struct pt_packet packet;
-	struct pt_config config;
-	struct pt_setup s;
-	bool found = false;
-
-	if (!len || pt_setup_init(setup, &s) || !s.timed)
-		return false;
-	pt_setup_config(&s, stretch->data, len, &config);
-	packets = pt_pkt_alloc_decoder(&config);
-	if (!packets || pt_pkt_sync_forward(packets) < 0)
-		goto out;
-	while (!found && pt_pkt_next(packets, &packet, sizeof(packet)) > 0) {
-		if (packet.type == ppt_psbend)
-			break;
-		found = packet.type == ppt_tsc;
-	}
-	if (found)
-		*ret = pt_setup_time(&s, packet.payload.tsc.tsc);
-out:
-	pt_pkt_free_decoder(packets);
-	return found;
 }

@@ -23,8 +23,4 @@ int pt_walk_next(struct pt_walk *w, struct aux_packet *ret);
 
 void pt_walk_free(struct pt_walk *w); /* accepts NULL */
 
-/* As aux_decoder_ops.first_time(): the time stamp of the first PSB+. */
-bool pt_walk_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			uint64_t *ret);
-
 #endif

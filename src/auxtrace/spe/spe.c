@@ -63,21 +63,6 @@ static size_t spe_sync(const struct aux_setup *setup, const uint8_t *data, size_
 	return find_sync(data, len, from, 0);
 }
 
-static bool spe_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			   uint64_t *ret)
-{
-	struct spe_packet p;
-
-	for (size_t at = 0; at < stretch->len; at += p.len) {
-		if (spe_packet_read(stretch->data + at, stretch->len - at, stretch->offset + at,
-				    &p))
-			return false;
-		if (p.kind == SPE_TIMESTAMP)
-			return aux_time(setup->time_conv, p.payload, ret);
-	}
-	return false;
-}
-
 /* --- packets
  * --------------------------------------------------------------------------------------
  */
@@ -262,7 +247,6 @@ static void spe_end(struct aux_decoder *decoder)
 const struct aux_decoder_ops aux_spe_decoder = {
 	.name = "arm_spe",
 	.sync = spe_sync,
-	.first_time = spe_first_time,
 	.packets = spe_packets,
 	.packet_next = spe_packet_next,
 	.begin = spe_begin,

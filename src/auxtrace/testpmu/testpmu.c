@@ -65,18 +65,6 @@ static size_t testpmu_sync(const struct aux_setup *setup, const uint8_t *data, s
 	return find_sync(data, len, from, &r);
 }
 
-static bool testpmu_first_time(const struct aux_setup *setup, const struct aux_stretch *stretch,
-			       uint64_t *ret)
-{
-	struct testpmu_record r;
-
-	(void)setup;
-	if (find_sync(stretch->data, stretch->len, 0, &r) == stretch->len)
-		return false;
-	*ret = r.time;
-	return true;
-}
-
 static int testpmu_begin(const struct aux_setup *setup, const struct aux_stretch *stretch,
 			 const struct aux_code *code, unsigned int want, struct aux_decoder **ret)
 {
@@ -179,7 +167,6 @@ static void testpmu_end(struct aux_decoder *decoder)
 const struct aux_decoder_ops aux_testpmu_decoder = {
 	.name = "auxsim",
 	.sync = testpmu_sync,
-	.first_time = testpmu_first_time,
 	.packets = testpmu_packets,
 	.packet_next = testpmu_packet_next,
 	.begin = testpmu_begin,

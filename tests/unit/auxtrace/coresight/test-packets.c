@@ -54,7 +54,6 @@ static void test_raw(void **state)
 	struct aux_stretch s = {.tid = UINT32_MAX};
 	struct aux_decoder *d;
 	struct aux_packet p;
-	uint64_t time;
 
 	(void)state;
 	etm_sync(&w, ETM_USER);
@@ -73,10 +72,6 @@ static void test_raw(void **state)
 	}
 	assert_int_equal(ops->packet_next(d, &p), 0);
 	ops->end(d);
-	assert_true(ops->first_time(&setup, &s, &time));
-	assert_int_equal(time, 5 + 40 * ETM_STAMP);
-	setup.time_conv = NULL;
-	assert_false(ops->first_time(&setup, &s, &time));
 	buf_release(&w.out);
 }
 

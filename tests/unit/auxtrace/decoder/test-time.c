@@ -12,6 +12,10 @@ static void test_conversion(void **state)
 {
 	const struct pd_time_conv conv = {
 		.time_shift = 10, .time_mult = 1536, .time_zero = 7, .cap_user_time_zero = true};
+	const struct pd_time_conv tsc = {.time_shift = 31,
+					 .time_mult = 1789569706,
+					 .time_zero = 18446744041015200657ull,
+					 .cap_user_time_zero = true};
 	uint64_t time;
 
 	(void)state;
@@ -22,6 +26,9 @@ static void test_conversion(void **state)
 	/* The product of all cycles and the factor has more than 64 bits. */
 	assert_true(aux_time(&conv, 1ull << 60, &time));
 	assert_int_equal(time, 7 + (3ull << 59));
+	assert_true(aux_time(&tsc, 0xbc4cd2cfe8, &time));
+	assert_int_equal(time, (uint64_t)((unsigned __int128)0xbc4cd2cfe8 * 1789569706 >> 31) +
+				       18446744041015200657ull);
 }
 
 /* A counter of few bits has wrapped around since the conversion was made, or is about to. */

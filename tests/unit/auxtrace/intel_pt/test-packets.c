@@ -142,33 +142,13 @@ static void test_bad_bytes(void **state)
 	pt_trace_release(&t);
 }
 
-static void test_times(void **state)
+static void test_sync(void **state)
 {
-	static const uint64_t shifted[] = {8, 31, 1789569706, 18446744041015200657ull, 1};
-	struct aux_setup other = {.type = PD_AUXTRACE_INTEL_PT, .priv = shifted, .nr_priv = 5};
-	struct aux_stretch s = {0};
 	struct pt_trace t;
-	uint64_t time = 7;
 
 	(void)state;
 	pt_trace_init(&t, 4096);
 	pt_trace_psb(&t, 0xbc4cd2cfe8, 0);
-	s.data = t.data;
-	s.len = t.len;
-	assert_true(aux_intel_pt_decoder.first_time(&setup, &s, &time));
-	assert_int_equal(time, 0xbc4cd2cfe8 / 2 + 1000);
-	/* A product of more than 64 bits. */
-	assert_true(aux_intel_pt_decoder.first_time(&other, &s, &time));
-	assert_int_equal(time, (uint64_t)((unsigned __int128)0xbc4cd2cfe8 * 1789569706 >> 31) +
-				       18446744041015200657ull);
-	time = 7;
-	other.nr_priv = 4;
-	assert_false(aux_intel_pt_decoder.first_time(&other, &s, &time));
-	s.len = 16;
-	assert_false(aux_intel_pt_decoder.first_time(&setup, &s, &time));
-	s.len = 0;
-	assert_false(aux_intel_pt_decoder.first_time(&setup, &s, &time));
-	assert_int_equal(time, 7);
 	assert_int_equal(aux_intel_pt_decoder.sync(&setup, t.data, t.len, 0), 0);
 	assert_int_equal(aux_intel_pt_decoder.sync(&setup, t.data, t.len, 1), t.len);
 	assert_int_equal(aux_intel_pt_decoder.sync(&setup, t.data, t.len, t.len), t.len);
@@ -317,7 +297,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),  cmocka_unit_test(test_bad_bytes),
-		cmocka_unit_test(test_times),  cmocka_unit_test(test_other_kind),
+		cmocka_unit_test(test_sync),   cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_recording),
 	};
 
