@@ -143,7 +143,9 @@ def check_missing_code(ringtail, corpus):
     check('each error without code names the file', [line for line in errors if ' is missing: ' not in line], [])
     check('decoding goes on', len(errors) > 5 and sum('branches:' in line for line in text) > 2, True)
     named = {line.rpartition(': ')[2] for line in errors}
-    check('files whose code is missing', named, {'[kernel.kallsyms]', '/lib64/ld-2.23.so'})
+    check('files whose code is missing', {name.partition(' (build-id ')[0] for name in named},
+          {'[kernel.kallsyms]', '/lib64/ld-2.23.so'})
+    check('their build-ids', [name for name in named if not re.search(r' \(build-id [0-9a-f]{40}\)$', name)], [])
 
 
 def main():

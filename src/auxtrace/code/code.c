@@ -3,39 +3,33 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
+#include "auxtrace/code/blocks.h"
 #include "symbol/elf/elf_image.h"
 
 #define LOADED_MAX ((size_t)256 << 20)
-#define BLOCK	   ((uint64_t)64 << 10) /* bytes of a file that are loaded at once */
-#define BLOCKS_MAX (1u << 20)		/* of a file */
+#define NAME_SHOWN 48 /* characters of a long path, its last ones */
 
-struct code_block {
-	uint8_t *bytes; /* NULL: not loaded */
-	uint32_t len;
-};
-
-/* The code of a dso. */
+/* The file of a dso, or a kcore. */
 struct code_file {
-	bool missing;
-	struct code_block *blocks; /* by offset in the file */
-	size_t cap;
+	bool missing;		/* guarded by the lock of the blocks: only open_file() uses it */
+	bool placed;		/* @space and @delta are known, if the kernel's file exists */
 	struct elf_space space; /* of a kernel: from linked addresses to offsets */
-	uint64_t delta;		/* of a kernel */
+	uint64_t delta;		/* of a kernel: added to linked addresses */
+	char *label;		/* for messages; NULL: not yet made */
 };
 
 struct code_files {
 	const struct state *state;
 	const struct resolver *resolver;
 	struct aux_code source;
-	pthread_rwlock_t lock;	/* guards all below */
-	struct code_file *file; /* by index of the dso */
-	size_t cap;
-	size_t loaded, max; /* bytes */
+	struct code_blocks *blocks;
+	pthread_mutex_t lock;	/* guards the files, but for @missing */
+	struct code_file *file; /* by index of the dso; the last one is the kcore */
+	size_t nr;		/* of dsos */
 };
 
 static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
@@ -49,21 +43,59 @@ static bool task_on(void *arg, uint32_t cpu, uint64_t time, struct aux_task *ret
 	return state_task_on(f->state, cpu, time, &ret->pid, &ret->tid);
 }
 
+/* The kernel's own dso, which names the kcore. */
+static const struct dso *kernel_dso(const struct code_files *f)
+{
+	const struct map *image = state_image(f->state);
+
+	return image ? image->dso : NULL;
+}
+
+static int open_image(const struct code_files *f, size_t number, struct elf_image *ret,
+		      uint64_t *ret_delta)
+{
+	const struct dso *dso = number < f->nr ? state_dso_at(f->state, number) : kernel_dso(f);
+
+	*ret_delta = 0;
+	if (!dso)
+		return -ENOENT;
+	if (number == f->nr)
+		return resolver_open_kcore(f->resolver, dso, ret);
+	if (dso->kind == DSO_KERNEL)
+		return resolver_open_kernel(f->resolver, dso, ret, ret_delta);
+	return resolver_open_code(f->resolver, dso, ret);
+}
+
+/* Whether another try may succeed. */
+static bool is_passing(int rc)
+{
+	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EINTR;
+}
+
+static int open_file(void *arg, size_t number, struct elf_image *ret)
+{
+	struct code_files *f = arg;
+	uint64_t unused;
+	int rc = f->file[number].missing ? -ENOENT : open_image(f, number, ret, &unused);
+
+	f->file[number].missing |= rc && !is_passing(rc);
+	return rc;
+}
+
 int code_files_new(const struct state *s, const struct resolver *r, struct code_files **ret)
 {
 	struct code_files *f = calloc(1, sizeof(*f));
-	size_t nr = state_dso_count(s);
 
 	if (!f)
 		return -ENOMEM;
 	f->state = s;
 	f->resolver = r;
 	f->source = (struct aux_code){.read = read_code, .task_on = task_on, .arg = f};
-	f->max = LOADED_MAX;
-	f->file = calloc(nr + 1, sizeof(*f->file));
-	f->cap = nr;
-	pthread_rwlock_init(&f->lock, NULL);
-	if (!f->file) {
+	f->nr = state_dso_count(s);
+	f->file = calloc(f->nr + 1, sizeof(*f->file));
+	f->blocks = code_blocks_new(open_file, f, LOADED_MAX);
+	pthread_mutex_init(&f->lock, NULL);
+	if (!f->file || !f->blocks) {
 		code_files_free(f);
 		return -ENOMEM;
 	}
@@ -71,31 +103,17 @@ int code_files_new(const struct state *s, const struct resolver *r, struct code_
 	return 0;
 }
 
-static void drop_blocks(struct code_files *f)
-{
-	for (size_t i = 0; i < f->cap; i++) {
-		struct code_file *file = &f->file[i];
-
-		for (size_t j = 0; j < file->cap; j++) {
-			free(file->blocks[j].bytes);
-			file->blocks[j] = (struct code_block){0};
-		}
-	}
-	f->loaded = 0;
-}
-
 void code_files_free(struct code_files *f)
 {
 	if (!f)
 		return;
-	if (f->file)
-		drop_blocks(f);
-	for (size_t i = 0; f->file && i < f->cap; i++) {
-		free(f->file[i].blocks);
+	for (size_t i = 0; f->file && i <= f->nr; i++) {
 		elf_space_release(&f->file[i].space);
+		free(f->file[i].label);
 	}
 	free(f->file);
-	pthread_rwlock_destroy(&f->lock);
+	code_blocks_free(f->blocks);
+	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
 
@@ -106,198 +124,108 @@ const struct aux_code *code_files_source(const struct code_files *f)
 
 void code_files_limit(struct code_files *f, size_t bytes)
 {
-	f->max = bytes;
+	code_blocks_limit(f->blocks, bytes);
 }
 
 size_t code_files_loaded(const struct code_files *f)
 {
-	return f->loaded;
+	return code_blocks_loaded(f->blocks);
 }
 
-/* --- loading -------------------------------------------------------------------------------------
+/* --- the kernel ----------------------------------------------------------------------------------
  */
 
-/* Opens the image of @dso; of a kernel the file's space is made at the first time. */
-static int open_image(struct code_files *f, const struct dso *dso, struct elf_image *ret)
+/* Learns where the kernel's code is in its file. Returns 0, or -ENOMEM. */
+static int place_file(struct code_files *f, size_t number)
 {
-	struct code_file *file = &f->file[dso->index];
+	struct code_file *file = &f->file[number];
+	struct elf_image img = ELF_IMAGE_INIT;
 	int rc;
 
-	if (dso->kind != DSO_KERNEL)
-		return resolver_open_image(f->resolver, dso, ret);
-	rc = resolver_open_kernel(f->resolver, dso, ret, &file->delta);
-	if (!rc && !file->space.count) {
-		rc = elf_space_file(ret, &file->space, NULL);
-		if (rc)
-			elf_image_close(ret);
-	}
-	return rc;
-}
-
-/* Reads from the file, or from an image in memory. Returns the bytes read, or a negative errno. */
-static ssize_t read_image(const struct elf_image *img, uint64_t at, void *buf, size_t len)
-{
-	ssize_t n;
-
-	if (img->fd >= 0) {
-		n = pread(img->fd, buf, len, (off_t)at);
-		return n < 0 ? -errno : n;
-	}
-	if (at >= img->mem.len)
+	if (file->placed)
 		return 0;
-	if (len > img->mem.len - at)
-		len = img->mem.len - at;
-	memcpy(buf, img->mem.data + at, len);
-	return (ssize_t)len;
-}
-
-static uint64_t image_size(const struct elf_image *img)
-{
-	return img->fd >= 0 ? img->size : img->mem.len;
-}
-
-/* Whether another try may succeed. */
-static bool is_passing(int rc)
-{
-	return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EINTR;
-}
-
-/* Loads the block that holds @at. The caller holds the lock for writing. Returns 0 or -ENOMEM. */
-static int load(struct code_files *f, const struct dso *dso, uint64_t at)
-{
-	struct code_file *file = &f->file[dso->index];
-	struct elf_image img = ELF_IMAGE_INIT;
-	size_t before = file->cap, number = at / BLOCK;
-	uint8_t *bytes;
-	ssize_t n = 0;
-	int rc;
-
-	if (file->missing || (number < file->cap && file->blocks[number].bytes))
-		return 0;
-	rc = open_image(f, dso, &img);
-	if (rc) {
-		file->missing = !is_passing(rc);
-		return rc == -ENOMEM ? rc : 0;
-	}
-	/* A recorded map may name any place, also behind the end of its file. */
-	if (at >= image_size(&img)) {
-		elf_image_close(&img);
-		return 0;
-	}
-	if (f->loaded + BLOCK > f->max)
-		drop_blocks(f);
-	bytes = malloc(BLOCK);
-	if (!bytes || array_grow(&file->blocks, &file->cap, number + 1, sizeof(*file->blocks))) {
-		free(bytes);
-		elf_image_close(&img);
-		return -ENOMEM;
-	}
-	memset(file->blocks + before, 0, (file->cap - before) * sizeof(*file->blocks));
-	n = read_image(&img, number * BLOCK, bytes, BLOCK);
+	rc = open_image(f, number, &img, &file->delta);
+	if (!rc)
+		rc = elf_space_file(&img, &file->space, NULL);
 	elf_image_close(&img);
-	if (n < 0) {
-		free(bytes);
-		return 0;
-	}
-	file->blocks[number] = (struct code_block){.bytes = bytes, .len = (uint32_t)n};
-	f->loaded += BLOCK;
-	return 0;
-}
-
-/* Learns where the kernel's code is in its file. Returns 0 or -ENOMEM. */
-static int learn_kernel(struct code_files *f, const struct dso *dso)
-{
-	struct code_file *file = &f->file[dso->index];
-	struct elf_image img = ELF_IMAGE_INIT;
-	int rc = file->missing || file->space.count ? 0 : open_image(f, dso, &img);
-
-	file->missing |= rc && !is_passing(rc);
-	elf_image_close(&img);
+	file->placed = !is_passing(rc);
 	return rc == -ENOMEM ? rc : 0;
+}
+
+/* Reads the kernel's code at @addr from file @number. Returns as code_blocks_read() does. */
+static int read_kernel(struct code_files *f, size_t number, uint64_t addr, uint8_t *buf, size_t len)
+{
+	const struct code_file *file = &f->file[number];
+	uint64_t offset, last;
+	bool found = false;
+	int rc;
+
+	pthread_mutex_lock(&f->lock);
+	rc = place_file(f, number);
+	if (!rc)
+		found = elf_space_map(&file->space, 0, addr - file->delta, &offset);
+	/* Segments next to each other may be apart in the file. */
+	while (found && len > 1 &&
+	       (!elf_space_map(&file->space, 0, addr + len - 1 - file->delta, &last) ||
+		last != offset + len - 1))
+		len /= 2;
+	pthread_mutex_unlock(&f->lock);
+	if (rc)
+		return rc;
+	return found ? code_blocks_read(f->blocks, number, offset, buf, len) : -ENOENT;
 }
 
 /* --- reading -------------------------------------------------------------------------------------
  */
 
-static bool has_code(const struct dso *dso)
-{
-	return dso->kind == DSO_ELF || dso->kind == DSO_VDSO || dso->kind == DSO_KERNEL;
-}
-
 /*
- * Copies what the block of @at has loaded. Returns the bytes, 0 at the end of the file, -EAGAIN if
- * the block is not loaded, or -ENOENT.
+ * Reads from the files that have the code of @place. A kcore has the kernel as it ran, with its
+ * modules; a vmlinux that the user named is preferred.
  */
-static int copy_loaded(const struct code_files *f, const struct dso *dso, uint64_t at, void *buf,
-		       size_t len)
+static int read_files(struct code_files *f, const struct location *place, uint64_t addr,
+		      uint8_t *buf, size_t len)
 {
-	const struct code_file *file = &f->file[dso->index];
-	size_t number = at / BLOCK, from = at % BLOCK;
-	const struct code_block *block;
+	const struct dso *dso = place->map->dso;
+	bool kernel = dso->kind == DSO_KERNEL;
+	int rc = -ENOENT;
 
-	if (file->missing)
-		return -ENOENT;
-	if (number >= file->cap || !file->blocks[number].bytes)
-		return -EAGAIN;
-	block = &file->blocks[number];
-	if (from >= block->len)
-		return 0;
-	if (len > block->len - from)
-		len = block->len - from;
-	memcpy(buf, block->bytes + from, len);
-	return (int)len;
+	switch (dso->kind) {
+	case DSO_ELF:
+	case DSO_VDSO: return code_blocks_read(f->blocks, dso->index, place->addr, buf, len);
+	case DSO_KERNEL:
+	case DSO_MODULE:
+	case DSO_KSYMBOL:
+		if (kernel && resolver_names_vmlinux(f->resolver))
+			rc = read_kernel(f, dso->index, addr, buf, len);
+		if (rc <= 0 && rc != -ENOMEM)
+			rc = read_kernel(f, f->nr, addr, buf, len);
+		if (kernel && rc <= 0 && rc != -ENOMEM)
+			rc = read_kernel(f, dso->index, addr, buf, len);
+		return rc;
+	case DSO_ANON:
+	case DSO_GUEST: break;
+	}
+	return -ENOENT;
 }
 
-/* Copies from the place @at of the file, across blocks. Returns the bytes or a negative errno. */
-static int copy_code(struct code_files *f, const struct dso *dso, uint64_t at, uint8_t *buf,
-		     size_t len)
+/* Returns "FILE (build-id HEX)"; the name alone when memory is short. */
+static const char *label_of(struct code_files *f, const struct dso *dso)
 {
-	size_t done = 0;
-	int rc = 0;
+	struct code_file *file = &f->file[dso->index];
+	char hex[2 * PD_BUILD_ID_MAX + 1] = "";
+	size_t len = strlen(dso->name);
+	const char *label;
 
-	while (done < len) {
-		if ((at + done) / BLOCK >= BLOCKS_MAX)
-			break;
-		pthread_rwlock_rdlock(&f->lock);
-		rc = copy_loaded(f, dso, at + done, buf + done, len - done);
-		pthread_rwlock_unlock(&f->lock);
-		if (rc == -EAGAIN) {
-			/* What another thread drops at once is copied under its own lock. */
-			pthread_rwlock_wrlock(&f->lock);
-			rc = load(f, dso, at + done);
-			if (!rc)
-				rc = copy_loaded(f, dso, at + done, buf + done, len - done);
-			pthread_rwlock_unlock(&f->lock);
-		}
-		if (rc == -EAGAIN)
-			rc = -ENOENT;
-		if (rc <= 0)
-			break;
-		done += (size_t)rc;
-	}
-	return done ? (int)done : rc ? rc : -ENOENT;
-}
-
-/* Finds the place of a kernel's address in its file. Returns 0 or a negative errno. */
-static int kernel_place(struct code_files *f, const struct dso *dso, uint64_t addr, uint64_t *ret)
-{
-	const struct code_file *file = &f->file[dso->index];
-	bool known, missing, found;
-	int rc = 0;
-
-	pthread_rwlock_rdlock(&f->lock);
-	known = file->missing || file->space.count;
-	pthread_rwlock_unlock(&f->lock);
-	if (!known) {
-		pthread_rwlock_wrlock(&f->lock);
-		rc = learn_kernel(f, dso);
-		pthread_rwlock_unlock(&f->lock);
-	}
-	pthread_rwlock_rdlock(&f->lock);
-	missing = file->missing;
-	found = !missing && elf_space_map(&file->space, 0, addr - file->delta, ret);
-	pthread_rwlock_unlock(&f->lock);
-	return rc ? rc : found ? 0 : -ENOENT;
+	for (size_t i = 0; i < dso->build_id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", dso->build_id[i]);
+	pthread_mutex_lock(&f->lock);
+	if (!file->label && asprintf(&file->label, "%s%s%s%s%s", len > NAME_SHOWN ? "..." : "",
+				     dso->name + (len > NAME_SHOWN ? len - NAME_SHOWN : 0),
+				     *hex ? " (build-id " : "", hex, *hex ? ")" : "") < 0)
+		file->label = NULL;
+	label = file->label ? file->label : dso->name;
+	pthread_mutex_unlock(&f->lock);
+	return label;
 }
 
 static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
@@ -308,8 +236,7 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 	struct moment at = {time ? time : UINT64_MAX, UINT64_MAX};
 	struct location place;
 	uint32_t pid = task->pid;
-	uint64_t offset;
-	int rc = -ENOENT;
+	int rc;
 
 	if (ret_missing)
 		*ret_missing = NULL;
@@ -320,15 +247,10 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 		return -ENOENT;
 	if (len > place.map->end - addr)
 		len = place.map->end - addr;
-	offset = place.addr;
-	if (has_code(place.map->dso) && place.map->dso->index < f->cap) {
-		rc = place.map->dso->kind == DSO_KERNEL
-			     ? kernel_place(f, place.map->dso, addr, &offset)
-			     : 0;
-		if (!rc)
-			rc = copy_code(f, place.map->dso, offset, buf, len);
-	}
+	rc = place.map->dso->index < f->nr ? read_files(f, &place, addr, buf, len) : -ENOENT;
+	if (!rc)
+		rc = -ENOENT;
 	if (rc < 0 && ret_missing)
-		*ret_missing = place.map->dso->name;
+		*ret_missing = label_of(f, place.map->dso);
 	return rc;
 }

@@ -3,8 +3,9 @@
  * The code that a recording executed, and whose it was, for decoders of hardware traces.
  *
  * Code comes from the mapped files as of the time, found by the rules of the resolver: never from a
- * file with another build-id. Kernel code comes from a vmlinux. Code that was made at run time is
- * missing.
+ * file with another build-id. Code of the kernel comes from a vmlinux that the user names, from the
+ * kcore of the recording or of the running kernel, or from a vmlinux with its build-id. A kcore
+ * also has the code of modules and of BPF programs.
  *
  * Any thread may read. Loaded code stays below a fixed amount of memory; beyond it all is dropped
  * and loaded again.

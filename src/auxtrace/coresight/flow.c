@@ -48,8 +48,8 @@ struct cs_flow_source {
 	bool user, el_known;	     /* the exception level */
 	bool in_tx, unsynced;
 	unsigned int reads, reads_max;
-	bool refused;	  /* since reads were too many */
-	char missing[96]; /* the file that lacks code, as of the last failed read */
+	bool refused;		       /* since reads were too many */
+	char missing[AUX_MISSING_MAX]; /* the file that lacks code, as of the last failed read */
 };
 
 struct cs_flow {

@@ -72,12 +72,14 @@ struct aux_task {
 	uint8_t cpumode;   /* PERF_RECORD_MISC_USER or _KERNEL */
 };
 
+#define AUX_MISSING_MAX 112 /* bytes of such a name that are shown, with the NUL */
+
 /* Code and tasks as the recording knows them. The functions may be called from any thread. */
 struct aux_code {
 	/*
 	 * Copies at most @len bytes of code at @addr, as it was at @time, to @buf. Returns how
 	 * many, which ends with the map of @addr, or -ENOENT. Then *@ret_missing, if not NULL, is
-	 * the name of the file that lacks them; NULL where there is no map.
+	 * the name of the file that lacks them, with its build-id; NULL where there is no map.
 	 */
 	int (*read)(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr, void *buf,
 		    size_t len, const char **ret_missing);

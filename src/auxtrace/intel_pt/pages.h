@@ -16,9 +16,9 @@ struct pt_page;
 
 struct pt_pages {
 	const struct aux_code *code;
-	struct pt_page **slots; /* each NULL or a page; allocated at first use */
-	uint64_t user_age;	/* pages of processes with another age are old */
-	char missing[96];	/* why the last read failed; the file's name, or empty */
+	struct pt_page **slots;	       /* each NULL or a page; allocated at first use */
+	uint64_t user_age;	       /* pages of processes with another age are old */
+	char missing[AUX_MISSING_MAX]; /* the file that the last read lacked, or empty */
 };
 
 /* @code outlives the pages. */

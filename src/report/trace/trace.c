@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,19 @@ char *trace_feature_string(const struct trace *t, unsigned int feature)
 	return s;
 }
 
+/* Returns the path of a file that "perf record --kcore" puts into a directory; NULL: none. */
+static char *kcore_file(const char *recording, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/kcore_dir/%s", recording, name) < 0)
+		return NULL;
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
 static int open_resolver(struct trace *t, struct error *err)
 {
 	struct resolver_opts opts = {
@@ -44,6 +58,12 @@ static int open_resolver(struct trace *t, struct error *err)
 	t->hostname = trace_feature_string(t, HEADER_HOSTNAME);
 	t->osrelease = trace_feature_string(t, HEADER_OSRELEASE);
 	t->arch = trace_feature_string(t, HEADER_ARCH);
+	t->kcore = kcore_file(t->opts.path, "kcore");
+	t->kallsyms = kcore_file(t->opts.path, "kallsyms");
+	opts.kcore = t->kcore;
+	/* The user's list, or vmlinux, goes before. */
+	if (!opts.kallsyms && !opts.vmlinux)
+		opts.kallsyms = t->kallsyms;
 	opts.hostname = t->hostname;
 	opts.osrelease = t->osrelease;
 	opts.arch = t->arch;
@@ -115,6 +135,8 @@ void trace_close(struct trace *t)
 	free(t->hostname);
 	free(t->osrelease);
 	free(t->arch);
+	free(t->kcore);
+	free(t->kallsyms);
 	counts_release(&t->counts);
 	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {

@@ -61,6 +61,7 @@ struct trace {
 	struct itrace *itrace;		   /* NULL: no hardware trace is decoded */
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
+	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
 	struct trace_counts counts;
 	struct snapshots snapshots; /* of pass 1 */
 	struct trace_chunk *chunks; /* of the file, then of hardware trace */

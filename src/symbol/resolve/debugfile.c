@@ -352,10 +352,10 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 }
 
 /*
- * Asks debuginfod over the network, only if DEBUGINFOD_URLS is set. The library is loaded on
- * demand, so that nothing depends on it. Interface: elfutils/debuginfod.h.
+ * Asks debuginfod by its function @what, over the network, only if DEBUGINFOD_URLS is set. The
+ * library is loaded on demand, so that nothing depends on it. Interface: elfutils/debuginfod.h.
  */
-static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret)
+static int open_debuginfod(const char *what, const uint8_t *id, size_t size, struct elf_image *ret)
 {
 	void *(*begin)(void);
 	void (*end)(void *client);
@@ -368,7 +368,7 @@ static int open_debuginfod(const uint8_t *id, size_t size, struct elf_image *ret
 		return -ENOENT;
 	*(void **)&begin = dlsym(lib, "debuginfod_begin");
 	*(void **)&end = dlsym(lib, "debuginfod_end");
-	*(void **)&find = dlsym(lib, "debuginfod_find_debuginfo");
+	*(void **)&find = dlsym(lib, what);
 	client = begin && end && find ? begin() : NULL;
 	if (!client)
 		return -ENOENT;
@@ -414,10 +414,24 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	}
 	if (program && program->elf && !open_linked(src, dso, program, ret))
 		return 0;
-	if (!src->host.debuginfod || size < 4 || open_debuginfod(id, size, ret))
+	if (!src->host.debuginfod || size < 4 ||
+	    open_debuginfod("debuginfod_find_debuginfo", id, size, ret))
 		return -ENOENT;
 	if (source_accept(&known, ret, false, "", NULL))
 		return 0;
+	elf_image_close(ret);
+	return -ENOENT;
+}
+
+int source_open_downloaded(const struct sources *src, const struct dso *dso, struct elf_image *ret)
+{
+	int rc;
+
+	if (!src->host.debuginfod || dso->build_id_size < 4)
+		return -ENOENT;
+	rc = open_debuginfod("debuginfod_find_executable", dso->build_id, dso->build_id_size, ret);
+	if (rc || source_accept(dso, ret, false, "", NULL))
+		return rc;
 	elf_image_close(ret);
 	return -ENOENT;
 }

@@ -255,6 +255,37 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 	return rc; /* the error of load_running() helps the user most */
 }
 
+/* Whether the running kernel is the recorded one, and is where that was. */
+static bool is_in_place(const struct sources *src, const struct dso *dso)
+{
+	struct buf text = {0};
+	char path[PATH_MAX];
+	uint64_t here;
+	bool same;
+
+	if (!dso->ref_name || !dso->ref_addr || !kernel_is_running(src, dso) ||
+	    !source_path(path, "%s/proc/kallsyms", src->host.root) ||
+	    module_list_text(src->modules, path, &text, NULL))
+		return false;
+	same = kallsyms_address(&text, dso->ref_name, &here) && here == dso->ref_addr;
+	buf_release(&text);
+	return same;
+}
+
+int kernel_open_kcore(const struct sources *src, const struct dso *dso, struct elf_image *ret)
+{
+	char path[PATH_MAX];
+
+	if (src->opts.vmlinux && is_none(src->opts.vmlinux))
+		return -ENOENT;
+	if (src->opts.kcore)
+		return elf_image_open(src->opts.kcore, ret, NULL);
+	if (!source_path(path, "%s/proc/kcore", src->host.root) || access(path, R_OK) ||
+	    !is_in_place(src, dso))
+		return -ENOENT;
+	return elf_image_open(path, ret, NULL);
+}
+
 int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		      uint64_t *ret_delta)
 {

@@ -356,6 +356,23 @@ int resolver_open_image(const struct resolver *r, const struct dso *dso, struct 
 	}
 }
 
+int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+{
+	int rc = resolver_open_image(r, dso, ret);
+
+	return rc && dso->kind == DSO_ELF ? source_open_downloaded(&r->src, dso, ret) : rc;
+}
+
+bool resolver_names_vmlinux(const struct resolver *r)
+{
+	return r->src.opts.vmlinux;
+}
+
+int resolver_open_kcore(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+{
+	return dso->kind == DSO_KERNEL ? kernel_open_kcore(&r->src, dso, ret) : -ENOENT;
+}
+
 int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
 			 uint64_t *ret_delta)
 {

@@ -31,6 +31,7 @@ struct resolver_opts {
 	const char *symfs;    /* directory above all files; NULL: / */
 	const char *kallsyms; /* of the recorded kernel; NULL: find it */
 	const char *vmlinux;  /* of the recorded kernel; NULL: find it by build-id */
+	const char *kcore;    /* of the recording; NULL: it has none */
 	bool no_demangle;
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
@@ -61,6 +62,19 @@ struct elf_image;
  * with *@ret for elf_image_close(), or a negative errno.
  */
 int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
+
+/* As resolver_open_image(), and asks debuginfod where the user has set DEBUGINFOD_URLS. */
+int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
+
+/* Returns whether the user named a vmlinux. */
+bool resolver_names_vmlinux(const struct resolver *r);
+
+/*
+ * Opens a kcore of DSO_KERNEL @dso: the recording's, or that of the running kernel if it is the
+ * recorded one at the same addresses. Its segments have the addresses of the recording. Any thread.
+ * Returns as resolver_open_image() does.
+ */
+int resolver_open_kcore(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
 
 /*
  * Opens the vmlinux of a DSO_KERNEL. *@ret_delta is what the recorded kernel adds to linked

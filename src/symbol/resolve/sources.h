@@ -54,6 +54,8 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err);
  */
 int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		      uint64_t *ret_delta);
+/* As resolver_open_kcore(). */
+int kernel_open_kcore(const struct sources *src, const struct dso *dso, struct elf_image *ret);
 /* Loads the symbols of a kernel module. */
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
@@ -91,6 +93,12 @@ bool source_accept(const struct dso *dso, const struct elf_image *img, bool trus
  */
 int source_open_program(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 			struct error *why);
+
+/*
+ * Asks debuginfod for the file, if the user wants it to be asked. Returns 0, -ENOENT or another
+ * negative errno.
+ */
+int source_open_downloaded(const struct sources *src, const struct dso *dso, struct elf_image *ret);
 
 /*
  * Opens the image of a vdso: this process's own, or from the build-id cache. Returns as above.

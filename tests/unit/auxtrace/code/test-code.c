@@ -11,7 +11,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "auxtrace/code/code.h"
@@ -19,6 +21,10 @@
 #define PID  77
 #define TID  78 /* of its second thread */
 #define BASE 0x400000ULL
+#define VDSO 0x70000000000ULL
+
+/* Longer than messages show. */
+#define LONG_NAME "/no/such/directory/and/another/one/and/one/more/with/lib/libnone.so.1"
 
 struct machine {
 	struct state *state;
@@ -66,9 +72,17 @@ static void read_self(struct machine *m)
 	close(fd);
 }
 
-static int setup(void **state)
+static void add_build_id(struct state *s, const char *name)
 {
-	static const struct resolver_opts opts = {.symfs = "/", .vmlinux = "/proc/self/exe"};
+	struct pd_build_id id = {.pid = -1, .size = 20, .filename = name};
+
+	for (uint8_t i = 0; i < 20; i++)
+		id.build_id[i] = i;
+	assert_int_equal(state_set_build_id(s, &id, PERF_RECORD_MISC_USER), 0);
+}
+
+static int start(void **state, const struct resolver_opts *opts)
+{
 	struct machine *m = calloc(1, sizeof(*m));
 
 	read_self(m);
@@ -79,12 +93,35 @@ static int setup(void **state)
 	add_thread(m->state);
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE, m->size, m->path);
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (1 << 30), 4096, "//anon");
+	add_map(m->state, PERF_RECORD_MISC_USER, 20, VDSO, 4096, "[vdso]");
+	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (2ull << 30), 4096, LONG_NAME);
+	add_build_id(m->state, LONG_NAME);
 	assert_int_equal(state_finish(m->state), 0);
-	assert_int_equal(resolver_new(&opts, &m->resolver, NULL), 0);
+	assert_int_equal(resolver_new(opts, &m->resolver, NULL), 0);
 	assert_int_equal(code_files_new(m->state, m->resolver, &m->files), 0);
 	m->code = code_files_source(m->files);
 	*state = m;
 	return 0;
+}
+
+static int setup(void **state)
+{
+	static const struct resolver_opts opts = {.symfs = "/", .vmlinux = "/proc/self/exe"};
+
+	return start(state, &opts);
+}
+
+/* A kcore, and a recording of this machine. */
+static int setup_kcore(void **state)
+{
+	static const struct resolver_opts kcore = {.kcore = "/proc/self/exe"};
+	struct resolver_opts opts = kcore;
+	static struct utsname uts; /* outlives the resolver */
+
+	assert_int_equal(uname(&uts), 0);
+	opts.hostname = uts.nodename;
+	opts.osrelease = uts.release;
+	return start(state, &opts);
 }
 
 static int teardown(void **state)
@@ -147,6 +184,24 @@ static void test_what_is_missing_has_a_name(void **state)
 	assert_string_equal(missing, "//anon");
 	assert_int_equal(read_at(m, 5, BASE, buf, 16, &missing), -ENOENT);
 	assert_null(missing);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(read_at(m, 30, BASE + (2ull << 30), buf, 16, &missing), -ENOENT);
+		assert_string_equal(missing, "...d/another/one/and/one/more/with/lib/libnone.so.1 "
+					     "(build-id 000102030405060708090a0b0c0d0e0f10111213)");
+		assert_true(strlen(missing) < AUX_MISSING_MAX);
+	}
+}
+
+static void test_vdso(void **state)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct machine *m = *state;
+	uint8_t buf[64];
+
+	if (!vdso)
+		skip();
+	assert_int_equal(read_at(m, 30, VDSO, buf, sizeof(buf), NULL), sizeof(buf));
+	assert_memory_equal(buf, vdso, sizeof(buf));
 }
 
 /* The address that the linker gave a byte of the file's first executable part. */
@@ -214,6 +269,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_missing_has_a_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_thread_without_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kernel, setup_kcore, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup_kcore, teardown),
 		cmocka_unit_test_setup_teardown(test_bound_with_threads, setup, teardown),
 	};
 
