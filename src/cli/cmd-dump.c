@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/dump.h"
+#include "cli/cmd-dump.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

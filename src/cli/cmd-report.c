@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/dump.h"
+#include "cli/cmd-dump.h"
 #include "cli/graph-spec.h"
 #include "cli/input.h"
 #include "render/aux.h"

@@ -7,7 +7,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/dump.h"
+#include "cli/cmd-dump.h"
 #include "cli/input.h"
 #include "render/header.h"
 #include "render/lines.h"
