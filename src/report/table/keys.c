@@ -129,6 +129,14 @@ static int sym_text(const struct trace *t, struct hist_cell cell, struct buf *ou
 	return buf_printf(out, "[%c] 0x%016" PRIx64, frame_level(cell.a), cell.b);
 }
 
+int sort_key_common_text(const struct sort_key *key, const struct trace *t, struct hist_cell cell,
+			 struct buf *out)
+{
+	if (key->cell == sym_cell && !sym_of(cell))
+		return buf_printf(out, "[%c] [unknown]", frame_level(cell.a));
+	return key->text(t, cell, out);
+}
+
 static int sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	const struct symbol *x = sym_of(a), *y = sym_of(b);

@@ -55,6 +55,13 @@ struct sort_key {
 #define SORT_KEYS_MAX 8
 
 /*
+ * As @key->text(), but the text means the same in other recordings: an address without symbol is
+ * "[unknown]". Returns 0 or -ENOMEM.
+ */
+int sort_key_common_text(const struct sort_key *key, const struct trace *t, struct hist_cell cell,
+			 struct buf *out);
+
+/*
  * Checks that for each key some event of @list records its value. A list without events passes.
  * Returns 0, or -EINVAL with @err naming the key.
  */

@@ -357,6 +357,14 @@ out:
 	return rc;
 }
 
+bool report_is_empty(const struct report *r)
+{
+	for (size_t i = 0; i < r->tables.nr; i++)
+		if (r->tables.hists[i].nr)
+			return false;
+	return true;
+}
+
 void report_free(struct report *r)
 {
 	if (!r)

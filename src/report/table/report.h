@@ -69,6 +69,9 @@ int report_tree(struct report *r, size_t event, const struct hist_entry *e,
  */
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
 
+/* Returns whether no table has a row. */
+bool report_is_empty(const struct report *r);
+
 /* Returns whether any event of the trace has call chains. */
 bool report_has_callchains(const struct trace *t);
 
