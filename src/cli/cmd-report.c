@@ -240,14 +240,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static bool is_empty(const struct report *r)
-{
-	for (size_t i = 0; i < r->tables.nr; i++)
-		if (r->tables.hists[i].nr)
-			return false;
-	return true;
-}
-
 /* Fewer than these, in percent, are as in any report. */
 #define MANY 10
 
@@ -313,7 +305,7 @@ static int show_report(struct report_args *a, struct trace *t)
 		rc = table_render(stdout, r, &a->table);
 	}
 	input_explain_symbols(&a->input, t);
-	if (is_empty(r))
+	if (report_is_empty(r))
 		input_explain_nothing(&a->input, t);
 	else if (!a->input.quiet)
 		explain_unknown(a, r);

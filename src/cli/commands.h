@@ -17,6 +17,7 @@ enum exit_status {
 int cmd_ctl(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_aux(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

@@ -47,6 +47,11 @@ static const struct argp_option input_options[] = {
 };
 
 static const struct argp_option samples_options[] = {
+	/* perf diff has other letters for these, and so has ours. */
+	{"comms", 'c', "LIST", 0, "of commands with these names", HELP_SAMPLES},
+	{"comm", 'c', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
+	{"cpu", 'C', "LIST", 0, "on these CPUs", HELP_SAMPLES},
+#define NR_LETTERED 3
 	{NULL, 0, NULL, 0, "Most used:", HELP_MOST_USED},
 	{NULL, 0, NULL, 0, "Output:", HELP_OUTPUT},
 	{NULL, 0, NULL, 0, "Only samples:", HELP_SAMPLES},
@@ -62,15 +67,12 @@ static const struct argp_option samples_options[] = {
 	 "Show C++ and Rust names as in the source (the default)", HELP_SYMBOLS},
 	{"no-inline", OPT_NO_INLINE, NULL, 0,
 	 "Count inlined functions as part of their callers (the default)", HELP_SYMBOLS},
-	{"comms", 'c', "LIST", 0, "of commands with these names", HELP_SAMPLES},
-	{"comm", 'c', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
 	{"dsos", 'd', "LIST", 0, "in these shared objects", HELP_SAMPLES},
 	{"dso", 'd', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
 	{"symbols", 'S', "LIST", 0, "in these symbols", HELP_SAMPLES},
 	{"symbol", 'S', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
 	{"pid", OPT_PID, "LIST", 0, "of these processes", HELP_SAMPLES},
 	{"tid", OPT_TID, "LIST", 0, "of these threads", HELP_SAMPLES},
-	{"cpu", 'C', "LIST", 0, "on these CPUs", HELP_SAMPLES},
 	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
 	 HELP_SAMPLES},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
@@ -150,6 +152,13 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 
 const struct argp input_argp = {.options = input_options, .parser = parse_input};
 const struct argp samples_argp = {.options = samples_options, .parser = parse_samples};
+const struct argp samples_lettered_argp = {.options = samples_options + NR_LETTERED,
+					   .parser = parse_samples};
+
+void input_cpus(struct argp_state *state, struct input *in, const char *list)
+{
+	parse_ranges(state, list, &in->filter.cpus);
+}
 
 /* The original standard error while getopt writes to an escaping stream; else NULL. */
 static FILE *plain_stderr;
@@ -452,7 +461,8 @@ static void explain_filters(const struct input *in, const struct trace *t)
 			buf_printf(&all, "%s%s%s%s", all.len ? ", " : "", parts[i].option,
 				   parts[i].value ? " " : "", parts[i].value ? parts[i].value : "");
 	if (all.len && t->counts.samples)
-		complain("none of %s samples matches %.*s%s", human_count(t->counts.samples, count),
+		complain("%s%snone of %s samples matches %.*s%s", in->several ? t->opts.path : "",
+			 in->several ? ": " : "", human_count(t->counts.samples, count),
 			 (int)all.len, (const char *)all.data,
 			 in_time ? time_span(&t->counts, span, sizeof(span)) : "");
 	buf_release(&all);
@@ -484,20 +494,22 @@ void input_explain_nothing(const struct input *in, const struct trace *t)
 			 t->opts.path);
 }
 
-static void warn_loss(const struct trace *t)
+static void warn_loss(const struct input *in, const struct trace *t)
 {
 	uint64_t lost = trace_loss_total(&t->counts.loss, &t->counts.loss);
+	const char *path = in->several ? t->opts.path : "";
+	const char *colon = in->several ? ": " : "";
 	double share;
 
 	if (!lost)
 		return;
 	if (trace_loss_share(t, lost, &share))
-		complain("%" PRIu64 " sample%s lost, %.2f%% of all samples", lost,
+		complain("%s%s%" PRIu64 " sample%s lost, %.2f%% of all samples", path, colon, lost,
 			 lost == 1 ? " was" : "s were", share);
 	else
-		complain("%" PRIu64
+		complain("%s%s%" PRIu64
 			 " sample%s lost in the whole recording; the file holds only its snapshots",
-			 lost, lost == 1 ? " was" : "s were");
+			 path, colon, lost, lost == 1 ? " was" : "s were");
 }
 
 static void warn(const struct input *in, const struct trace *t)
@@ -517,7 +529,7 @@ static void warn(const struct input *in, const struct trace *t)
 			 f->offset, f->text, times);
 	}
 	if (!in->quiet)
-		warn_loss(t);
+		warn_loss(in, t);
 	if (!in->quiet && t->itrace && t->itrace->errors)
 		complain("%s: %" PRIu64
 			 " place%s in the hardware trace could not be decoded, the first because: "

@@ -25,6 +25,7 @@ struct input {
 	struct filter filter;
 	struct progress progress;
 	bool verbose, quiet;
+	bool several; /* the command reads more than one recording */
 };
 
 /* The groups of options in --help, in their order. samples_argp has their headings. */
@@ -39,6 +40,8 @@ enum help_group {
 /* Argp children; their input is a struct input. */
 extern const struct argp input_argp;   /* the input, and -q */
 extern const struct argp samples_argp; /* selection of samples, symbols, and -v */
+/* As samples_argp, for a command with letters of its own for --comms and --cpu. */
+extern const struct argp samples_lettered_argp;
 
 /*
  * An argp child of every command, without input: adds -h, which argp lacks. It also turns off
@@ -65,6 +68,9 @@ error_t refuse_option(const struct argp_option *options, int key, struct argp_st
 /* Asks for the samples of hardware trace that the letters of --itrace name. Exits if they are
  * wrong. */
 void input_itrace(struct argp_state *state, struct input *in, const char *letters);
+
+/* Takes the argument of --cpu. Exits if it is wrong. */
+void input_cpus(struct argp_state *state, struct input *in, const char *list);
 
 /* Sets the defaults. */
 void input_init(struct input *in);

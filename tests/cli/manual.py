@@ -20,16 +20,16 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'script', 'dump', 'aux', 'ctl', 'version']
+COMMANDS = ['record', 'report', 'diff', 'script', 'dump', 'aux', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
-    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-script.1', 'ringtail-dump.1',
+    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-dump.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
 PERF_COMMANDS = ['annotate', 'archive', 'bench', 'buildid-cache', 'buildid-list', 'c2c', 'config', 'daemon', 'data',
-                 'diff', 'evlist', 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'list', 'lock',
+                 'evlist', 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'list', 'lock',
                  'mem', 'probe', 'sched', 'stat', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
@@ -37,7 +37,8 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
-                ['report', '--sort', 'frob'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
+                ['report', '--sort', 'frob'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
+                ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
                 ['dump', 'a', 'b'], ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
                 ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
                 ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
@@ -274,7 +275,7 @@ def main():
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
         result(f'help of {command or "ringtail"}', check_help(ringtail, command))
-    for command in 'record', 'report', 'script':
+    for command in 'record', 'report', 'diff', 'script':
         options_of_perf = not_there(read(f'man/ringtail-{command}.1.scd'))
         problems = [check_refused(ringtail, command, option) for option in options_of_perf]
         result(f'options of perf {command} ({len(options_of_perf)})',

@@ -53,6 +53,10 @@ def damage(path, seed):
 def report(ringtail, path, options, cpus):
     command = [ringtail, "report", "-i", path, "-f", "--symfs", "/nonexistent", "--kallsyms",
                "/dev/null"] + options
+    return run(command, cpus)
+
+
+def run(command, cpus):
     p = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
                        preexec_fn=lambda: os.sched_setaffinity(0, cpus))
     return p.stdout, p.stderr, p.returncode
@@ -73,6 +77,14 @@ class Checker:
         good = good and one[2] in (0, 1) and (not whole or one[2] == 0 and "%" in one[0])
         self.failed += not good
         print("ok" if good else "FAIL", title, *options)
+
+
+    def check_diff(self, one, two, options):
+        command = [self.ringtail, "diff", one, two, "--symfs", "/nonexistent", "--kallsyms", "/dev/null"] + options
+        first = run(command, {min(self.cpus)})
+        good = first == run(command, self.cpus) and first[2] == 0 and first[0]
+        self.failed += not good
+        print("ok" if good else "FAIL", "diff", *options)
 
 
 def corpus_files(corpus):
@@ -97,6 +109,11 @@ def main():
             for seed in range(DAMAGED):
                 damage(f.name, seed)
                 checker.check(f"damaged {seed} " + source, f.name, OPTIONS[seed % 3], False)
+    with tempfile.NamedTemporaryFile(suffix=".data") as one, tempfile.NamedTemporaryFile(suffix=".data") as two:
+        lengthen(os.path.join(corpus, "local/switch-ns-cg.data"), 20 << 20, one)
+        lengthen(os.path.join(corpus, "local/regs.data"), 10 << 20, two)
+        for options in [], ["--json", "-s", "comm,pid,sym"], ["--folded"]:
+            checker.check_diff(one.name, two.name, options)
     sys.exit(1 if checker.failed else 0)
 
 

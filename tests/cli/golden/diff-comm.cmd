@@ -1,0 +1,1 @@
+diff {corpus}/google+perf_data_converter/src/quipper/testdata/perf.data.systemwide.0-3.8 {corpus}/google+perf_data_converter/src/quipper/testdata/perf.data.systemwide.1-3.8 -s comm,dso --p-value -n --symfs /nonexistent --kallsyms /dev/null

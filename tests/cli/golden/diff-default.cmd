@@ -1,0 +1,1 @@
+diff {corpus}/local/dir.data

@@ -1,0 +1,1 @@
+diff {tmp}/absent {corpus}/local/dir.data
