@@ -27,6 +27,7 @@ void state_free(struct state *s)
 	threads_release(&s->threads);
 	cgroups_release(s);
 	cpu_tasks_release(&s->cpu_tasks);
+	code_changes_release(&s->code_changes);
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
 	arena_release(&s->maps);
@@ -123,6 +124,10 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 	case PERF_RECORD_KSYMBOL: return kernel_ksymbol(s, &rec->ksymbol, at);
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return dso_set_build_id(&s->dsos, &rec->build_id, rec->hdr->misc);
+	case PERF_RECORD_TEXT_POKE:
+		return s->keep_code_changes
+			       ? code_changes_add(&s->code_changes, &rec->text_poke, at)
+			       : 0;
 	default: return s->keep_cpu_tasks ? cpu_tasks_apply(&s->cpu_tasks, rec, at) : 0;
 	}
 }
@@ -130,6 +135,11 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 void state_keep_cpu_tasks(struct state *s)
 {
 	s->keep_cpu_tasks = true;
+}
+
+void state_keep_code_changes(struct state *s)
+{
+	s->keep_code_changes = true;
 }
 
 void state_limit(struct state *s, size_t bytes)
@@ -158,6 +168,7 @@ static bool has_meaning(const struct state *s, const struct pd_record *rec)
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_HEADER_BUILD_ID: return true;
+	case PERF_RECORD_TEXT_POKE: return s->keep_code_changes;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 	case PERF_RECORD_ITRACE_START: return s->keep_cpu_tasks;
@@ -211,6 +222,8 @@ int state_finish(struct state *s)
 	rc = kernel_finish(s);
 	if (!rc)
 		rc = threads_freeze(&s->threads);
+	if (!rc)
+		rc = code_changes_freeze(&s->code_changes);
 	if (rc) {
 		s->failed = true;
 		return rc;
@@ -229,6 +242,17 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
 bool state_pid(const struct state *s, uint32_t tid, struct moment at, uint32_t *ret)
 {
 	return threads_pid_find(&s->threads, tid, at, ret);
+}
+
+size_t state_patch_code(const struct state *s, uint64_t addr, struct moment at, uint8_t *buf,
+			size_t known, size_t len)
+{
+	return code_changes_patch(&s->code_changes, addr, at, buf, known, len);
+}
+
+uint64_t state_code_version(const struct state *s, struct moment at)
+{
+	return code_changes_until(&s->code_changes, at);
 }
 
 /* Kinds whose symbols are known by address, not by offset into a file. */
@@ -347,5 +371,5 @@ size_t state_memory(const struct state *s)
 	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
 	       t->version_count * sizeof(*t->versions) + id_table_memory(&s->guest_pids) +
 	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s) +
-	       cpu_tasks_memory(&s->cpu_tasks);
+	       cpu_tasks_memory(&s->cpu_tasks) + code_changes_memory(&s->code_changes);
 }

@@ -86,6 +86,10 @@ uint64_t state_refused(const struct state *s);
  */
 void state_keep_cpu_tasks(struct state *s);
 
+/* Keeps the changes of the kernel's code, for state_patch_code(). Call it before the first record.
+ */
+void state_keep_code_changes(struct state *s);
+
 /*
  * Applies one record at moment @at. Ignores types that do not matter here. Moments must not
  * decrease from call to call. Returns 0 or -ENOMEM; after that no more records can be applied.
@@ -113,6 +117,15 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
  * says so.
  */
 bool state_pid(const struct state *s, uint32_t tid, struct moment at, uint32_t *ret);
+
+/*
+ * Makes the kernel's code at @addr as it was at @at, in @buf of @len bytes, of which the caller has
+ * filled @known from a file. Returns how many bytes are known then.
+ */
+size_t state_patch_code(const struct state *s, uint64_t addr, struct moment at, uint8_t *buf,
+			size_t known, size_t len);
+/* Returns a number that is greater after each change of code that state_patch_code() knows. */
+uint64_t state_code_version(const struct state *s, struct moment at);
 
 /* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);

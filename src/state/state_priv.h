@@ -4,6 +4,7 @@
 #define RINGTAIL_STATE_STATE_PRIV_H
 
 #include "state/dso.h"
+#include "base/buf.h"
 #include "base/id_table.h"
 #include "state/space.h"
 
@@ -77,6 +78,25 @@ int cpu_tasks_apply(struct cpu_tasks *t, const struct pd_record *rec, struct mom
 size_t cpu_tasks_memory(const struct cpu_tasks *t);
 void cpu_tasks_release(struct cpu_tasks *t); /* accepts zeroes */
 
+/* Changes of the kernel's code. */
+struct code_changes {
+	struct code_change *changes; /* in the order of time */
+	size_t nr, cap;
+	struct buf bytes;
+	struct code_version *versions; /* when frozen: by place and time */
+	size_t nr_versions;
+};
+
+/* Changes are added in the order of time. Returns 0 or -ENOMEM. */
+int code_changes_add(struct code_changes *c, const struct pd_text_poke *poke, struct moment at);
+int code_changes_freeze(struct code_changes *c); /* 0 or -ENOMEM */
+size_t code_changes_patch(const struct code_changes *c, uint64_t addr, struct moment at,
+			  uint8_t *buf, size_t known, size_t len);
+/* Returns how many changes there were until @at. */
+uint64_t code_changes_until(const struct code_changes *c, struct moment at);
+size_t code_changes_memory(const struct code_changes *c);
+void code_changes_release(struct code_changes *c); /* accepts zeroes */
+
 struct state {
 	struct moment last;
 	bool failed; /* out of memory once: the state may have holes */
@@ -92,8 +112,9 @@ struct state {
 	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
-	bool keep_cpu_tasks;
+	bool keep_cpu_tasks, keep_code_changes;
 	struct cpu_tasks cpu_tasks;
+	struct code_changes code_changes;
 };
 
 /* Sets the path of a cgroup. Returns 0 or -ENOMEM. */

@@ -43,6 +43,19 @@ static bool task_on(void *arg, uint32_t cpu, uint64_t time, struct aux_task *ret
 	return state_task_on(f->state, cpu, time, &ret->pid, &ret->tid);
 }
 
+/* Records of the same time come before the code that they change. */
+static struct moment moment_of(uint64_t time)
+{
+	return (struct moment){time ? time : UINT64_MAX, UINT64_MAX};
+}
+
+static uint64_t version(void *arg, uint64_t time)
+{
+	const struct code_files *f = arg;
+
+	return state_code_version(f->state, moment_of(time));
+}
+
 /* The kernel's own dso, which names the kcore. */
 static const struct dso *kernel_dso(const struct code_files *f)
 {
@@ -90,7 +103,8 @@ int code_files_new(const struct state *s, const struct resolver *r, struct code_
 		return -ENOMEM;
 	f->state = s;
 	f->resolver = r;
-	f->source = (struct aux_code){.read = read_code, .task_on = task_on, .arg = f};
+	f->source = (struct aux_code){
+		.read = read_code, .version = version, .task_on = task_on, .arg = f};
 	f->nr = state_dso_count(s);
 	f->file = calloc(f->nr + 1, sizeof(*f->file));
 	f->blocks = code_blocks_new(open_file, f, LOADED_MAX);
@@ -232,8 +246,7 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 		     void *buf, size_t len, const char **ret_missing)
 {
 	struct code_files *f = arg;
-	/* Records of the same time come before the code that they map. */
-	struct moment at = {time ? time : UINT64_MAX, UINT64_MAX};
+	struct moment at = moment_of(time);
 	struct location place;
 	uint32_t pid = task->pid;
 	int rc;
@@ -248,6 +261,12 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 	if (len > place.map->end - addr)
 		len = place.map->end - addr;
 	rc = place.map->dso->index < f->nr ? read_files(f, &place, addr, buf, len) : -ENOENT;
+	if (task->cpumode == PERF_RECORD_MISC_KERNEL && rc != -ENOMEM) {
+		size_t known = rc > 0 ? (size_t)rc : 0;
+
+		known = state_patch_code(f->state, addr, at, buf, known, len);
+		rc = known ? (int)known : rc;
+	}
 	if (!rc)
 		rc = -ENOENT;
 	if (rc < 0 && ret_missing)

@@ -5,7 +5,8 @@
  * Code comes from the mapped files as of the time, found by the rules of the resolver: never from a
  * file with another build-id. Code of the kernel comes from a vmlinux that the user names, from the
  * kcore of the recording or of the running kernel, or from a vmlinux with its build-id. A kcore
- * also has the code of modules and of BPF programs.
+ * also has the code of modules and of BPF programs. Recorded changes of kernel code are applied, as
+ * of the time.
  *
  * Any thread may read. Loaded code stays below a fixed amount of memory; beyond it all is dropped
  * and loaded again.

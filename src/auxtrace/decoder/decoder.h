@@ -86,6 +86,11 @@ struct aux_code {
 	/* Finds the thread that ran on @cpu at @time. Returns false if it is unknown. */
 	bool (*task_on)(void *arg, uint32_t cpu, uint64_t time, struct aux_task *ret);
 	void *arg;
+	/*
+	 * Returns a number that differs between two times if code may have changed in between
+	 * without a change of maps. NULL: it never does.
+	 */
+	uint64_t (*version)(void *arg, uint64_t time);
 };
 
 /* Kinds of events that the user wants; a decoder leaves out the others where that is cheaper. */

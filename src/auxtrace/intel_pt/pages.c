@@ -13,6 +13,7 @@ struct pt_page {
 	uint64_t addr;	     /* of the page */
 	unsigned int lo, hi; /* these bytes of it are code */
 	uint64_t age;	     /* of user code; 0: of the kernel */
+	uint64_t version;
 	uint8_t bytes[PAGE];
 };
 
@@ -82,7 +83,8 @@ static const struct pt_page *find(struct pt_pages *p, const struct aux_task *tas
 	if (!slot)
 		return NULL;
 	page = *slot;
-	if (page && page->addr == start && page->age == age && at >= page->lo && at < page->hi)
+	if (page && page->addr == start && page->age == age && page->version == p->version &&
+	    at >= page->lo && at < page->hi)
 		return page;
 	if (!page)
 		page = *slot = malloc(sizeof(*page));
@@ -90,6 +92,7 @@ static const struct pt_page *find(struct pt_pages *p, const struct aux_task *tas
 		return NULL;
 	page->addr = start;
 	page->age = age;
+	page->version = p->version;
 	*rc = load(p, task, time, page, at);
 	return *rc ? NULL : page;
 }
@@ -99,6 +102,10 @@ int pt_pages_read(struct pt_pages *p, const struct aux_task *task, uint64_t time
 {
 	size_t done = 0;
 
+	if (p->code->version && time != p->time) {
+		p->time = time;
+		p->version = p->code->version(p->code->arg, time);
+	}
 	while (done < size) {
 		int rc;
 		const struct pt_page *page = find(p, task, time, addr + done, &rc);

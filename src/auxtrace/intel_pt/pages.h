@@ -3,7 +3,8 @@
  * Pages of code that one decoder reads again and again.
  *
  * struct aux_code is asked once for a page, not for each instruction. A page of a process is asked
- * for again when its thread comes back from the kernel, which may have changed the maps.
+ * for again when its thread comes back from the kernel, which may have changed the maps. All pages
+ * are when the code has changed (struct aux_code, version()).
  *
  * One thread at a time uses the pages. pt_pages_release() accepts an all-zero struct.
  */
@@ -17,6 +18,7 @@ struct pt_page;
 struct pt_pages {
 	const struct aux_code *code;
 	struct pt_page **slots;	       /* each NULL or a page; allocated at first use */
+	uint64_t time, version;	       /* of the last read */
 	uint64_t user_age;	       /* pages of processes with another age are old */
 	char missing[AUX_MISSING_MAX]; /* the file that the last read lacked, or empty */
 };

@@ -104,8 +104,10 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 		rc = error_sys(err, -ENOMEM, "%s", opts->path);
 		goto out;
 	}
-	if (t->itrace)
+	if (t->itrace) {
 		state_keep_cpu_tasks(t->state);
+		state_keep_code_changes(t->state);
+	}
 	rc = tracing_load(t->df, &t->tracing, err);
 	if (rc == -EBADMSG)
 		data_finding_add(t->df, DATA_DAMAGED, 0, 0, "tracing data: %s", err->text);

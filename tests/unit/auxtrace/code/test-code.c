@@ -22,6 +22,7 @@
 #define TID  78 /* of its second thread */
 #define BASE 0x400000ULL
 #define VDSO 0x70000000000ULL
+#define BPF  0x80000000000ULL
 
 /* Longer than messages show. */
 #define LONG_NAME "/no/such/directory/and/another/one/and/one/more/with/lib/libnone.so.1"
@@ -72,6 +73,19 @@ static void read_self(struct machine *m)
 	close(fd);
 }
 
+/* A BPF program, whose code a record of a change has. */
+static void add_program(struct state *s)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_KSYMBOL};
+	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
+
+	rec.ksymbol = (struct pd_ksymbol){.addr = BPF, .len = 64, .name = "bpf_prog_1"};
+	assert_int_equal(state_apply(s, &rec, (struct moment){20, 0}), 0);
+	hdr.type = PERF_RECORD_TEXT_POKE;
+	rec.text_poke = (struct pd_text_poke){BPF, 0, 4, (const uint8_t *)"\x01\x02\x03\x04"};
+	assert_int_equal(state_apply(s, &rec, (struct moment){25, 0}), 0);
+}
+
 static void add_build_id(struct state *s, const char *name)
 {
 	struct pd_build_id id = {.pid = -1, .size = 20, .filename = name};
@@ -88,6 +102,7 @@ static int start(void **state, const struct resolver_opts *opts)
 	read_self(m);
 	m->state = state_new();
 	state_keep_cpu_tasks(m->state);
+	state_keep_code_changes(m->state);
 	add_map(m->state, PERF_RECORD_MISC_KERNEL, 0, 0x1000, 1ULL << 40, "[kernel.kallsyms]_text");
 	add_map(m->state, PERF_RECORD_MISC_USER, 10, BASE, m->size, "/no/such/file");
 	add_thread(m->state);
@@ -95,6 +110,7 @@ static int start(void **state, const struct resolver_opts *opts)
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (1 << 30), 4096, "//anon");
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, VDSO, 4096, "[vdso]");
 	add_map(m->state, PERF_RECORD_MISC_USER, 20, BASE + (2ull << 30), 4096, LONG_NAME);
+	add_program(m->state);
 	add_build_id(m->state, LONG_NAME);
 	assert_int_equal(state_finish(m->state), 0);
 	assert_int_equal(resolver_new(opts, &m->resolver, NULL), 0);
@@ -236,6 +252,20 @@ static void test_kernel(void **state)
 			 -ENOENT);
 }
 
+static void test_made_code(void **state)
+{
+	struct machine *m = *state;
+	struct aux_task task = {PID, PID, PERF_RECORD_MISC_KERNEL};
+	const char *missing = NULL;
+	uint8_t buf[32];
+
+	assert_int_equal(m->code->read(m->code->arg, &task, 24, BPF, buf, 32, &missing), -ENOENT);
+	assert_string_equal(missing, "bpf_prog_1");
+	assert_int_equal(m->code->read(m->code->arg, &task, 25, BPF, buf, 32, NULL), 4);
+	assert_memory_equal(buf, "\x01\x02\x03\x04", 4);
+	assert_true(m->code->version(m->code->arg, 24) != m->code->version(m->code->arg, 25));
+}
+
 static void *read_all(void *arg)
 {
 	struct machine *m = arg;
@@ -270,6 +300,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_thread_without_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup_kcore, teardown),
+		cmocka_unit_test_setup_teardown(test_made_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup_kcore, teardown),
 		cmocka_unit_test_setup_teardown(test_bound_with_threads, setup, teardown),
 	};
