@@ -45,6 +45,8 @@ struct pd_evsel {
 	unsigned int index;	 /* position in the evlist */
 	unsigned int leader;	 /* index of the group's leader; own index if none */
 	unsigned int nr_members; /* of the group that this event leads, itself included; else 1 */
+	uint64_t added_type;	 /* PERF_SAMPLE_* of fields that samples get from elsewhere */
+	bool made;		 /* pd_evlist_add_made() */
 };
 
 struct pd_evlist;
@@ -62,17 +64,34 @@ void pd_evlist_free(struct pd_evlist *list);
 int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char *name,
 		  const uint64_t *ids, size_t nr_ids);
 
+/*
+ * As pd_evlist_add(), for an event whose samples are made by the reader. It comes after all
+ * recorded ones. Records are of the recorded events alone.
+ */
+int pd_evlist_add_made(struct pd_evlist *list, const struct pd_attr *attr, const char *name);
+
+/*
+ * Says that samples of @evsel, which is in @list, get these fields (PERF_SAMPLE_*), too: not from
+ * their records.
+ */
+void pd_evlist_extend(struct pd_evlist *list, struct pd_evsel *evsel, uint64_t sample_type);
+
+/* Returns the fields (PERF_SAMPLE_*) of samples, recorded and added ones. */
+uint64_t pd_evsel_fields(const struct pd_evsel *evsel);
+
 /* Replaces the name. Returns 0 or -ENOMEM. */
 int pd_evsel_set_name(struct pd_evsel *evsel, const char *name);
 
 /* Returns the number of events. */
 size_t pd_evlist_count(const struct pd_evlist *list);
+/* Returns the number of recorded events. They are the first ones. */
+size_t pd_evlist_recorded(const struct pd_evlist *list);
 /* Returns the event at @index, or NULL past the end. The list keeps it until pd_evlist_free(). */
 struct pd_evsel *pd_evlist_at(const struct pd_evlist *list, size_t index);
 
 /*
- * Returns the event of @id, or NULL. Id 0, and any id in a list of one event, give the first event,
- * as in perf.
+ * Returns the event of @id, or NULL. Id 0, and any id in a list of one recorded event, give the
+ * first event, as in perf.
  */
 struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id);
 

@@ -14,6 +14,7 @@
 struct pd_evlist {
 	struct pd_evsel **evsels; /* allocated one by one, so that pointers to them stay valid */
 	size_t nr, cap;
+	size_t nr_recorded; /* the first ones */
 
 	struct id_table ids; /* to indices of events */
 
@@ -85,10 +86,33 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 		id_table_put(&list->ids, ids[i], evsel->index); /* there is room */
 	list->sample_type |= attr->sample_type;
 	list->evsels[list->nr++] = evsel;
+	list->nr_recorded = list->nr;
 	return 0;
 out:
 	evsel_free(evsel);
 	return err;
+}
+
+int pd_evlist_add_made(struct pd_evlist *list, const struct pd_attr *attr, const char *name)
+{
+	size_t recorded = list->nr_recorded;
+	int rc = pd_evlist_add(list, attr, name, NULL, 0);
+
+	list->nr_recorded = recorded;
+	if (!rc)
+		list->evsels[list->nr - 1]->made = true;
+	return rc;
+}
+
+void pd_evlist_extend(struct pd_evlist *list, struct pd_evsel *evsel, uint64_t sample_type)
+{
+	evsel->added_type |= sample_type & ~evsel->attr.sample_type;
+	list->sample_type |= sample_type;
+}
+
+uint64_t pd_evsel_fields(const struct pd_evsel *evsel)
+{
+	return evsel->attr.sample_type | evsel->added_type;
 }
 
 int pd_evsel_set_name(struct pd_evsel *evsel, const char *name)
@@ -107,6 +131,11 @@ size_t pd_evlist_count(const struct pd_evlist *list)
 	return list->nr;
 }
 
+size_t pd_evlist_recorded(const struct pd_evlist *list)
+{
+	return list->nr_recorded;
+}
+
 struct pd_evsel *pd_evlist_at(const struct pd_evlist *list, size_t index)
 {
 	return index < list->nr ? list->evsels[index] : NULL;
@@ -121,7 +150,7 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
 {
 	uint32_t index;
 
-	if (list->nr == 1 || (!id && list->nr))
+	if (list->nr_recorded == 1 || (!id && list->nr_recorded))
 		return list->evsels[0];
 	index = id_table_find(&list->ids, id);
 	return index == ID_TABLE_NONE ? NULL : list->evsels[index];
@@ -152,8 +181,8 @@ struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,
 	uint64_t id;
 	int words, pos;
 
-	if (list->nr <= 1)
-		return list->nr ? list->evsels[0] : NULL;
+	if (list->nr_recorded <= 1)
+		return list->nr_recorded ? list->evsels[0] : NULL;
 	first = &list->evsels[0]->attr;
 	if (!sample &&
 	    (!(first->flags & PD_ATTR_SAMPLE_ID_ALL) || hdr->type >= PD_FIRST_USER_RECORD))
