@@ -76,7 +76,7 @@ static void put_cmdline(FILE *out, const struct header_section *s)
 
 static void put_events(FILE *out, const struct header_section *s)
 {
-	for (size_t i = 0; i < pd_evlist_count(s->t->evlist); i++) {
+	for (size_t i = 0; i < pd_evlist_recorded(s->t->evlist); i++) {
 		const struct pd_evsel *e = pd_evlist_at(s->t->evlist, i);
 
 		fputs("# event : name = ", out);
@@ -198,7 +198,7 @@ static void put_pmus(FILE *out, const struct header_section *s)
 
 static void put_groups(FILE *out, const struct header_section *s)
 {
-	size_t n = pd_evlist_count(s->t->evlist);
+	size_t n = pd_evlist_recorded(s->t->evlist);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pd_evsel *e = pd_evlist_at(s->t->evlist, i);

@@ -141,7 +141,7 @@ static int put_events(json_t *o, const struct trace *t)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < pd_evlist_count(t->evlist); i++)
+	for (size_t i = 0; list && i < pd_evlist_recorded(t->evlist); i++)
 		if (json_array_append_new(list, event_json(pd_evlist_at(t->evlist, i)))) {
 			json_decref(list);
 			return -1;

@@ -206,8 +206,8 @@ static const char *branch_prediction(uint64_t flags)
 	return flags & BRANCH_PREDICTED ? "P" : "M";
 }
 
-/* from/to/prediction/in transaction/abort/cycles/type/speculation, the newest first. */
-static void put_branches(FILE *out, const struct pd_sample *p)
+/* /prediction/in transaction/abort/cycles/type/speculation */
+static void put_branch_flags(FILE *out, uint64_t flags)
 {
 	static const char *const speculations[] = {
 		"-",
@@ -216,14 +216,48 @@ static void put_branches(FILE *out, const struct pd_sample *p)
 		"SPEC_CORRECT_PATH",
 	};
 
+	fprintf(out, "/%s/%c/%c/%u/%s/%s ", branch_prediction(flags),
+		flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-',
+		(unsigned int)(flags >> 4 & 0xffff), branch_type(flags),
+		speculations[flags >> 24 & 3]);
+}
+
+/* from/to/…, the newest first. */
+static void put_branches(FILE *out, const struct pd_sample *p)
+{
 	for (uint64_t i = 0; i < p->branch_nr; i++) {
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64 "/%s/%c/%c/%u/%s/%s ", b.from, b.to,
-			branch_prediction(b.flags), b.flags & BRANCH_IN_TX ? 'X' : '-',
-			b.flags & BRANCH_ABORT ? 'A' : '-', (unsigned int)(b.flags >> 4 & 0xffff),
-			branch_type(b.flags), speculations[b.flags >> 24 & 3]);
+		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64, b.from, b.to);
+		put_branch_flags(out, b.flags);
+	}
+}
+
+static void put_branch_end(FILE *out, const struct frame *f, uint32_t fields)
+{
+	put_symbol(out, f, fields | SCRIPT_SYMOFF);
+	if (fields & SCRIPT_DSO) {
+		putc('(', out);
+		text_put(out, f->dso ? f->dso->line_name : "[unknown]", 0);
+		putc(')', out);
+	}
+}
+
+/* As put_branches(), with symbols. */
+static void put_branch_symbols(FILE *out, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+
+	for (uint64_t i = 0; i < p->branch_nr; i++) {
+		struct pd_branch b;
+
+		memcpy(&b, &p->branches[i], sizeof(b));
+		putc(' ', out);
+		put_branch_end(out, &s->branch[2 * i], s->fields);
+		putc('/', out);
+		put_branch_end(out, &s->branch[2 * i + 1], s->fields);
+		put_branch_flags(out, b.flags);
 	}
 }
 
@@ -399,6 +433,8 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 	put_insn(out, s);
 	if (f & SCRIPT_BRSTACK)
 		put_branches(out, p);
+	if (f & SCRIPT_BRSTACKSYM)
+		put_branch_symbols(out, s);
 	if (f & SCRIPT_PHYS_ADDR)
 		fprintf(out, "%16" PRIx64, p->phys_addr);
 	if (f & SCRIPT_DATA_PAGE_SIZE)

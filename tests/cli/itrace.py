@@ -107,8 +107,33 @@ def check_instructions(ringtail, data):
     check('a report names the functions', 'fibonacci' in sums and 'choose' in sums, True)
 
 
+def check_branch_stacks(ringtail, where, data):
+    true = {}
+    for tid, ip, to, _ in lines(f'{where}/branches'):
+        true.setdefault(int(tid), []).append((int(ip, 16), int(to, 16)))
+    at = dict.fromkeys(true, 0)
+    wrong = []
+    for line in script(ringtail, data, '--itrace=i1il4', '-F', 'tid,ip,brstack').splitlines():
+        tid, ip, *stack = line.split()
+        tid, found = int(tid), [tuple(int(a, 16) for a in b.split('/')[:2]) for b in stack]
+        while at[tid] < len(true[tid]) and found != true[tid][max(at[tid] - 4, 0):at[tid]][::-1]:
+            at[tid] += 1
+        if found != true[tid][max(at[tid] - 4, 0):at[tid]][::-1]:
+            wrong.append(line)
+    check('last branches of each instruction are the true ones', wrong, [])
+    check('all true branches were in a branch stack', [at[tid] >= len(true[tid]) - 1 for tid in true], [True] * len(true))
+    named = script(ringtail, data, '--itrace=i1il1', '-F', 'ip,brstacksym').splitlines()
+    check('branch stacks with symbols', any(' work+0x' in line and '/choose+0x0/' in line for line in named), True)
+
+
+def check_header(ringtail, data):
+    header = run([ringtail, 'report', '-f', '-i', data, '--header-only', '--itrace=ib'])
+    check('the header has the recorded events alone', header,
+          run([ringtail, 'report', '-f', '-i', data, '--header-only', '--no-itrace']))
+
+
 def check_threads(ringtail, data):
-    for letters in 'be', 'i10us', 'i3i':
+    for letters in 'be', 'i10us', 'i3i', 'i1usl8':
         one = script(ringtail, data, f'--itrace={letters}', cpus='0')
         check(f'{letters}: the same on one CPU and on all', one, script(ringtail, data, f'--itrace={letters}'))
     report = [ringtail, 'report', '-f', '-i', data, '--itrace=b', '-s', 'sym']
@@ -160,6 +185,8 @@ def main():
         make_recording(where, data)
         check_truth(ringtail, where, data)
         check_instructions(ringtail, data)
+        check_branch_stacks(ringtail, where, data)
+        check_header(ringtail, data)
         check_threads(ringtail, data)
         check_perf(ringtail, data)
     return failed > 0

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define DEFAULT_PERIOD 100000 /* ns */
+#define DEFAULT_LAST   64
+#define LAST_LIMIT     1024
 
 void itrace_opts_all(struct itrace_opts *ret)
 {
@@ -23,6 +25,11 @@ void itrace_opts_all(struct itrace_opts *ret)
 		.memory = true,
 		.period = DEFAULT_PERIOD,
 	};
+}
+
+bool itrace_opts_need_past(const struct itrace_opts *o)
+{
+	return o->last || o->last_recorded;
 }
 
 /* Reads a number, if there is one at *@p. Returns 0 or -EINVAL. */
@@ -76,6 +83,19 @@ static int take_period(const char **p, struct itrace_opts *o, struct error *err)
 	return 0;
 }
 
+/* Reads the number of entries that may follow @letter. */
+static int take_entries(const char **p, char letter, uint32_t usual, uint32_t limit, uint32_t *ret,
+			struct error *err)
+{
+	uint64_t nr = usual;
+
+	if (take_number(p, &nr) || !nr || nr > limit)
+		return error_set(err, -EINVAL, "the number of %c is not from 1 to %u", letter,
+				 limit);
+	*ret = (uint32_t)nr;
+	return 0;
+}
+
 /* The members that a letter sets. */
 static bool *member(struct itrace_opts *o, char letter)
 {
@@ -92,6 +112,8 @@ static bool *member(struct itrace_opts *o, char letter)
 	case 't': return &o->tlb;
 	case 'a': return &o->remote;
 	case 'M': return &o->memory;
+	case 'l': return &o->last;
+	case 'L': return &o->last_recorded;
 	default: return NULL;
 	}
 }
@@ -101,10 +123,12 @@ static int take_letter(const char **p, struct itrace_opts *o, struct error *err)
 	char letter = *(*p)++;
 	bool *flag = member(o, letter);
 
-	if (flag) {
+	if (flag)
 		*flag = true;
+	if (letter == 'l' || letter == 'L')
+		return take_entries(p, letter, DEFAULT_LAST, LAST_LIMIT, &o->last_max, err);
+	if (flag)
 		return 0;
-	}
 	switch (letter) {
 	case ',':
 	case ' ': return 0;
@@ -115,16 +139,13 @@ static int take_letter(const char **p, struct itrace_opts *o, struct error *err)
 		return 0;
 	case 'g':
 	case 'G':
-	case 'l':
-	case 'L':
-		return error_set(err, -EINVAL,
-				 "'%c': call chains and branch stacks are not made of a trace yet",
+		return error_set(err, -EINVAL, "'%c': call chains are not made of a trace yet",
 				 letter);
 	default:
-		return error_set(
-			err, -EINVAL,
-			"'%c' is none of the letters i, b, c, r, x, w, p, e, s, f, m, t, a and M",
-			letter);
+		return error_set(err, -EINVAL,
+				 "'%c' is none of the letters i, b, c, r, x, w, p, e, s, l, L, f, "
+				 "m, t, a and M",
+				 letter);
 	}
 }
 

@@ -23,8 +23,13 @@ struct itrace_opts {
 	bool l1, llc, tlb, remote, memory; /* of SPE */
 	enum itrace_unit unit;		   /* of @period, between two samples of instructions */
 	uint64_t period;
+	bool last, last_recorded; /* last branches: on samples of the trace, on recorded ones */
+	uint32_t last_max;
 	uint64_t skip; /* samples to leave out at the beginning of the trace, errors not counted */
 };
+
+/* Returns whether samples need what came before them in the trace, by order of time. */
+bool itrace_opts_need_past(const struct itrace_opts *o);
 
 /* perf's default: all that a trace may hold. */
 void itrace_opts_all(struct itrace_opts *ret);

@@ -52,6 +52,12 @@ bool itrace_wants(const struct itrace_opts *o, enum itrace_kind kind)
 	return false;
 }
 
+bool itrace_has_past(enum itrace_kind kind)
+{
+	return kind == ITRACE_INSTRUCTIONS || kind == ITRACE_TRANSACTIONS ||
+	       kind == ITRACE_PTWRITE || kind == ITRACE_POWER;
+}
+
 void itrace_list_clear(struct itrace_list *list)
 {
 	list->nr = 0;
@@ -75,6 +81,7 @@ struct itrace_run {
 	uint64_t insns;	 /* since the last sample of instructions */
 	uint64_t sample; /* time of the next one, if their period is a time; 0: not known yet */
 	struct aux_event last; /* with instructions */
+	size_t last_at;	       /* its place in the list */
 };
 
 static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e,
@@ -126,13 +133,17 @@ static int add_text(struct itrace_run *s, enum itrace_kind kind, const struct au
 static int take_branch(struct itrace_run *s, const struct aux_event *e)
 {
 	const struct itrace_opts *o = s->opts;
+	bool shown =
+		o->branches || (o->calls && e->flags & CALLS) || (o->returns && e->flags & RETURNS);
 	int rc = 0;
 
 	if (o->transactions && e->flags & AUX_TX_ABORT)
 		rc = add(s, ITRACE_TRANSACTIONS, e, 1);
-	if (!rc &&
-	    (o->branches || (o->calls && e->flags & CALLS) || (o->returns && e->flags & RETURNS)))
-		rc = add(s, ITRACE_BRANCHES, e, 1);
+	if (rc || !(shown || itrace_opts_need_past(o)))
+		return rc;
+	rc = add(s, ITRACE_BRANCHES, e, 1);
+	if (!rc)
+		s->list->samples[s->list->nr - 1].hidden = !shown;
 	return rc;
 }
 
@@ -155,6 +166,7 @@ static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t 
 		due = !o->period || (e->time && e->time >= s->sample);
 	if (!due) {
 		s->last = *e;
+		s->last_at = s->list->nr;
 		return 0;
 	}
 	rc = add(s, ITRACE_INSTRUCTIONS, e, s->insns);
@@ -238,7 +250,7 @@ static unsigned int wanted(const struct itrace_opts *o)
 {
 	unsigned int want = 0;
 
-	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions)
+	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions || itrace_opts_need_past(o))
 		want |= AUX_WANT_BRANCHES;
 	if (o->instructions && (o->unit == ITRACE_INSNS || !o->period))
 		want |= AUX_WANT_INSNS;
@@ -265,6 +277,22 @@ static int fail(struct itrace_run *s, const char *why)
 	return add_error(s, &e);
 }
 
+/* The instructions behind the last period: a sample in the order of the trace. */
+static int add_last(struct itrace_run *s)
+{
+	struct itrace_list *list = s->list;
+	struct itrace_sample added;
+	int rc = add(s, ITRACE_INSTRUCTIONS, &s->last, s->insns);
+
+	if (rc)
+		return rc;
+	added = list->samples[list->nr - 1];
+	memmove(&list->samples[s->last_at + 1], &list->samples[s->last_at],
+		(list->nr - 1 - s->last_at) * sizeof(added));
+	list->samples[s->last_at] = added;
+	return 0;
+}
+
 int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
 		  const struct aux_setup *setup, const struct aux_stretch *stretch,
 		  const struct aux_code *code, struct itrace_list *list)
@@ -283,7 +311,5 @@ int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *
 	/* The trace of one unit does not end the others. */
 	if (rc < 0 && rc != -ENOMEM)
 		rc = fail(&s, "the trace is of a unit that the decoder does not know");
-	if (!rc && s.insns)
-		rc = add(&s, ITRACE_INSTRUCTIONS, &s.last, s.insns);
-	return rc;
+	return !rc && s.insns ? add_last(&s) : rc;
 }

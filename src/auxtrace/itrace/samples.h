@@ -37,6 +37,7 @@ struct itrace_sample {
 	enum itrace_kind kind;
 	uint8_t cpumode, insn_len;
 	uint8_t insn[16];
+	bool hidden;		 /* a branch that only the past of others needs */
 	uint32_t flags;		 /* AUX_BRANCH, … */
 	uint32_t pid, tid, cpu;	 /* UINT32_MAX: unknown */
 	uint64_t time, ip, addr; /* time 0: unknown */
@@ -53,6 +54,9 @@ struct itrace_list {
 	size_t nr, cap;
 	struct buf texts;
 };
+
+/* Returns whether samples of @kind, which @o asks for, have their thread's past with them. */
+bool itrace_has_past(enum itrace_kind kind);
 
 /* Returns the name of the event, as perf has it: "branches", "l1d-miss", …. */
 const char *itrace_kind_name(enum itrace_kind kind);

@@ -59,12 +59,23 @@ static int add_events(struct itrace *i, struct pd_evlist *evlist)
 
 		if (!itrace_wants(&i->opts, kind))
 			continue;
-		rc = pd_evlist_add(evlist, &attr, itrace_kind_name(kind), NULL, 0);
+		rc = pd_evlist_add_made(evlist, &attr, itrace_kind_name(kind));
 		if (rc)
 			return rc;
 		i->evsel[kind] = pd_evlist_at(evlist, pd_evlist_count(evlist) - 1);
+		if (itrace_has_past(kind))
+			pd_evlist_extend(evlist, i->evsel[kind],
+					 i->opts.last ? PERF_SAMPLE_BRANCH_STACK : 0);
 	}
 	return 0;
+}
+
+/* Recorded samples get what of the past they lack. */
+static void extend_events(struct itrace *i, struct pd_evlist *evlist)
+{
+	for (size_t n = 0; n < pd_evlist_recorded(evlist); n++)
+		pd_evlist_extend(evlist, pd_evlist_at(evlist, n),
+				 i->opts.last_recorded ? PERF_SAMPLE_BRANCH_STACK : 0);
 }
 
 int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
@@ -100,6 +111,7 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 		itrace_free(i);
 		return rc;
 	}
+	extend_events(i, t->evlist);
 	rc = add_events(i, t->evlist);
 	if (rc) {
 		itrace_free(i);
@@ -157,8 +169,23 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 	return rc;
 }
 
+bool itrace_in_order(const struct itrace *i)
+{
+	return i && itrace_opts_need_past(&i->opts);
+}
+
+void itrace_add_past(struct itrace_past *past, struct walk_sample *ws)
+{
+	uint64_t wanted = past && ws->evsel ? ws->evsel->added_type : 0;
+
+	ws->s.type |= wanted;
+	if (wanted & PERF_SAMPLE_BRANCH_STACK)
+		ws->s.branch_nr = itrace_past_branches(past, ws->s.tid, ws->s.cpu, &ws->s.branches);
+}
+
 int itrace_visit(const struct itrace *i, const struct itrace_list *list,
-		 const struct itrace_sample *sample, walk_fn fn, void *arg)
+		 const struct itrace_sample *sample, struct itrace_past *past, walk_fn fn,
+		 void *arg)
 {
 	struct perf_event_header hdr = {
 		.type = PERF_RECORD_SAMPLE, .misc = sample->cpumode, .size = sizeof(hdr)};
@@ -192,11 +219,14 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		      .phys_addr = sample->phys},
 	};
 
+	if (sample->hidden || (sample->kind == ITRACE_ERRORS && !i->show_errors))
+		return 0;
 	/* The context of some traces names threads. */
 	if (pid == UINT32_MAX && sample->tid != UINT32_MAX &&
 	    state_pid(i->state, sample->tid, rec.at, &pid))
 		ws.s.pid = pid;
-	return sample->kind == ITRACE_ERRORS && !i->show_errors ? 0 : fn(&ws, arg);
+	itrace_add_past(past, &ws);
+	return fn(&ws, arg);
 }
 
 int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg)
@@ -204,6 +234,6 @@ int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_
 	int rc = itrace_decode_chunk(i, w, chunk);
 
 	for (size_t n = 0; rc >= 0 && n < w->list.nr; n++)
-		rc = itrace_visit(i, &w->list, &w->list.samples[n], fn, arg);
+		rc = itrace_visit(i, &w->list, &w->list.samples[n], NULL, fn, arg);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "auxtrace/code/code.h"
+#include "auxtrace/itrace/past.h"
 #include "auxtrace/itrace/samples.h"
 #include "auxtrace/recording/index.h"
 #include "auxtrace/recording/loader.h"
@@ -56,9 +57,19 @@ void itrace_free(struct itrace *i); /* accepts NULL */
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
 
-/* Calls @fn for a sample of @list, except for an error that the user did not ask for. */
+/* Returns whether samples must be made in the order of time; @i may be NULL. */
+bool itrace_in_order(const struct itrace *i);
+
+/*
+ * Calls @fn for a sample of @list, except for one that nobody asked for. @past has the branches
+ * before it, or is NULL.
+ */
 int itrace_visit(const struct itrace *i, const struct itrace_list *list,
-		 const struct itrace_sample *sample, walk_fn fn, void *arg);
+		 const struct itrace_sample *sample, struct itrace_past *past, walk_fn fn,
+		 void *arg);
+
+/* Adds the past of its thread to a sample, recorded or made, whose event asks for it. */
+void itrace_add_past(struct itrace_past *past, struct walk_sample *ws);
 
 /* Calls @fn for the samples of a chunk, errors included. Any thread. */
 int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg);

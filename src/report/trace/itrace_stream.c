@@ -22,6 +22,7 @@ struct stream_lane {
 	struct stream_slot *slots; /* of chunk n: n modulo their number */
 	size_t at;		   /* next sample of @current */
 	uint64_t time;		   /* of the newest sample that has one */
+	const struct aux_run *run; /* of the newest sample; NULL: there is none */
 };
 
 struct itrace_stream {
@@ -40,6 +41,8 @@ struct itrace_stream {
 	uint64_t held; /* samples in slots that are ready */
 	bool stop;
 	uint64_t left; /* samples that opts.skip leaves out */
+	bool keeps_past;
+	struct itrace_past past;
 };
 
 /* --- threads -------------------------------------------------------------------------------------
@@ -137,7 +140,8 @@ int itrace_stream_new(struct itrace *i, unsigned int workers, struct itrace_stre
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
 	pthread_cond_init(&s->done, NULL);
-	if (init_lanes(s, &i->index)) {
+	s->keeps_past = itrace_opts_need_past(&i->opts);
+	if (init_lanes(s, &i->index) || itrace_past_init(&s->past, &i->opts)) {
 		itrace_stream_free(s);
 		return -ENOMEM;
 	}
@@ -168,6 +172,7 @@ void itrace_stream_free(struct itrace_stream *s)
 		free(s->lanes[i].slots);
 	}
 	free(s->lanes);
+	itrace_past_release(&s->past);
 	pthread_cond_destroy(&s->work);
 	pthread_cond_destroy(&s->done);
 	pthread_mutex_destroy(&s->lock);
@@ -254,16 +259,46 @@ int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret)
 	return head != NULL;
 }
 
+struct itrace_past *itrace_stream_past(struct itrace_stream *s)
+{
+	return s->keeps_past ? &s->past : NULL;
+}
+
+/* Calls @fn for the next sample of @l, unless it is to be skipped. */
+static int visit(struct itrace_stream *s, const struct itrace_list *list,
+		 const struct itrace_sample *sample, walk_fn fn, void *arg)
+{
+	if (s->left && sample->kind != ITRACE_ERRORS && !sample->hidden) {
+		s->left--;
+		return 0;
+	}
+	return itrace_visit(s->itrace, list, sample, itrace_stream_past(s), fn, arg);
+}
+
+/* Between two runs of a ring there is a gap. */
+static void note_gap(struct itrace_stream *s, struct stream_lane *l)
+{
+	const struct aux_run *run = aux_index_run_of(&s->itrace->index, l->current);
+
+	if (l->run && l->run != run)
+		itrace_past_gap(&s->past);
+	l->run = run;
+}
+
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
 {
 	struct stream_lane *l = s->head;
 	const struct itrace_list *list = &l->slots[l->current % s->nr_slots].list;
 	const struct itrace_sample *sample = &list->samples[l->at++];
 
+	int rc;
+
 	s->taken = l;
-	if (s->left && sample->kind != ITRACE_ERRORS) {
-		s->left--;
-		return 0;
-	}
-	return itrace_visit(s->itrace, list, sample, fn, arg);
+	if (!s->keeps_past)
+		return visit(s, list, sample, fn, arg);
+	note_gap(s, l);
+	rc = visit(s, list, sample, fn, arg);
+	if (rc >= 0 && sample->kind == ITRACE_BRANCHES && itrace_past_take(&s->past, sample))
+		rc = -ENOMEM;
+	return rc;
 }

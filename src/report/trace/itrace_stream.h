@@ -24,6 +24,8 @@ void itrace_stream_free(struct itrace_stream *s); /* accepts NULL */
 
 /* Returns 1 with the time of the next sample in *@ret, 0 at the end, or a negative errno. */
 int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret);
+/* Returns the past of threads as of the newest sample taken; NULL: nobody asked for it. */
+struct itrace_past *itrace_stream_past(struct itrace_stream *s);
 /* Calls @fn for the sample that itrace_stream_peek() found. Returns what @fn returns. */
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg);
 

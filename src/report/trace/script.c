@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "report/trace/itrace.h"
 
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
@@ -51,6 +53,7 @@ static const struct {
 	{"symoff", SCRIPT_SYMOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
 	{"period", SCRIPT_PERIOD, 0},
 	{"brstack", SCRIPT_BRSTACK, PERF_SAMPLE_BRANCH_STACK},
+	{"brstacksym", SCRIPT_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK},
 	{"data_src", SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC},
 	{"weight", SCRIPT_WEIGHT, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT},
 	{"phys_addr", SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR},
@@ -88,7 +91,7 @@ void script_fields_default(const struct trace *t, bool chains, struct script_fie
 		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
 
 		if (chains && e->attr.type == PERF_TYPE_TRACEPOINT &&
-		    (e->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
+		    (pd_evsel_fields(e) & PERF_SAMPLE_CALLCHAIN))
 			ret->of[SCRIPT_TRACEPOINT] |= CODE;
 	}
 }
@@ -179,7 +182,7 @@ uint32_t script_fields_of(const struct script_fields *fields, const struct pd_ev
 
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		if ((wanted & fields_table[i].field) &&
-		    (!fields_table[i].needs || (evsel->attr.sample_type & fields_table[i].needs)))
+		    (!fields_table[i].needs || (pd_evsel_fields(evsel) & fields_table[i].needs)))
 			ret |= fields_table[i].field;
 	if (evsel->attr.type != PERF_TYPE_TRACEPOINT)
 		ret &= ~SCRIPT_TRACE;
@@ -217,7 +220,9 @@ struct runner {
 	struct frames frames;
 	script_fn fn;
 	void *arg;
-	struct moment at; /* of the current sample */
+	struct moment at;     /* of the current sample */
+	struct frame *branch; /* of the current sample */
+	size_t cap_branch;
 };
 
 /* Names a kernel function for a tracepoint's format. */
@@ -248,9 +253,29 @@ static bool addr_is_location(const struct pd_attr *attr)
 }
 
 /* A branch may enter or leave the kernel. Its addresses are in the upper half. */
-static uint8_t branch_target_mode(const struct walk_sample *ws)
+static uint8_t branch_mode(uint64_t addr)
 {
-	return ws->s.addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	return addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+}
+
+static int resolve_branches(struct runner *r, const struct walk_sample *ws,
+			    const struct frame **ret)
+{
+	const struct pd_sample *p = &ws->s;
+
+	if (array_grow(&r->branch, &r->cap_branch, 2 * p->branch_nr + 1, sizeof(*r->branch)))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < p->branch_nr; i++) {
+		struct pd_branch b;
+
+		memcpy(&b, &p->branches[i], sizeof(b));
+		frames_resolve(&r->frames, p->pid, branch_mode(b.from), b.from, ws->rec->at,
+			       &r->branch[2 * i]);
+		frames_resolve(&r->frames, p->pid, branch_mode(b.to), b.to, ws->rec->at,
+			       &r->branch[2 * i + 1]);
+	}
+	*ret = r->branch;
+	return 0;
 }
 
 static int take_sample(const struct walk_sample *ws, void *arg)
@@ -273,7 +298,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
 	s.has_chain =
-		!r->opts->no_callchain && (ws->evsel->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+		!r->opts->no_callchain && (pd_evsel_fields(ws->evsel) & PERF_SAMPLE_CALLCHAIN);
 	if (s.has_chain && (s.fields & SCRIPT_IP)) {
 		s.chain = true;
 		rc = frames_of_chain(&r->frames, ws, r->opts->max_stack);
@@ -282,8 +307,10 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 		s.frame = r->frames.frame;
 		s.nr_frames = r->frames.nr;
 	}
+	if (s.fields & SCRIPT_BRSTACKSYM && resolve_branches(r, ws, &s.branch))
+		return -ENOMEM;
 	if (s.is_branch)
-		frames_resolve(&r->frames, ws->s.pid, branch_target_mode(ws), ws->s.addr,
+		frames_resolve(&r->frames, ws->s.pid, branch_mode(ws->s.addr), ws->s.addr,
 			       ws->rec->at, &s.addr);
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
 		s.has_addr_frame = true;
@@ -308,5 +335,6 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	if (t->tracing)
 		tracing_name_functions(t->tracing, NULL, NULL);
 	frames_release(&r.frames);
+	free(r.branch);
 	return rc;
 }

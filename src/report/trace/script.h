@@ -38,6 +38,7 @@ enum script_field {
 	SCRIPT_FLAGS = 1u << 23, /* of branches in hardware trace */
 	SCRIPT_INSN = 1u << 24,	 /* bytes of the instruction */
 	SCRIPT_INSNLEN = 1u << 25,
+	SCRIPT_BRSTACKSYM = 1u << 26,
 };
 
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
@@ -78,7 +79,8 @@ struct script_sample {
 	bool chain;		   /* this sample has a chain; if not, show the address alone */
 	const struct frame *frame; /* of the chain, innermost first */
 	size_t nr_frames;
-	bool has_addr_frame; /* @addr is set: the data address is worth resolving */
+	const struct frame *branch; /* from and to of each of ws->s.branches; NULL: not wanted */
+	bool has_addr_frame;	    /* @addr is set: the data address is worth resolving */
 	struct frame addr;
 };
 

@@ -26,7 +26,7 @@ static int note_unknown(struct findings **findings, const struct data_record *re
 }
 
 static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
-		 walk_fn fn, void *arg)
+		 struct itrace_past *past, walk_fn fn, void *arg)
 {
 	struct walk_sample ws = {.rec = rec, .evsel = rec->evsel};
 
@@ -34,6 +34,7 @@ static int visit(const struct trace *t, struct findings **findings, const struct
 		return 0;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
 		return note_unknown(findings, rec);
+	itrace_add_past(past, &ws);
 	return fn(&ws, arg);
 }
 
@@ -93,7 +94,7 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 		return rc;
 	while ((rc = data_scan_next(w->scan, &rec)) > 0) {
 		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
-			rc = visit(t, &chunk->findings, &rec, fn, arg);
+			rc = visit(t, &chunk->findings, &rec, NULL, fn, arg);
 			if (rc < 0)
 				break;
 		}
@@ -139,6 +140,7 @@ static int visit_itrace(struct ordered *o, uint64_t before, walk_fn fn, void *ar
 
 static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err)
 {
+	struct itrace_past *past = o->stream ? itrace_stream_past(o->stream) : NULL;
 	struct data_record rec;
 	int rc;
 
@@ -147,7 +149,7 @@ static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err
 			continue;
 		rc = visit_itrace(o, rec.at.time, fn, arg);
 		if (rc >= 0)
-			rc = visit(o->trace, &o->findings, &rec, fn, arg);
+			rc = visit(o->trace, &o->findings, &rec, past, fn, arg);
 		if (rc < 0)
 			return error_sys(err, rc, "%s", o->trace->opts.path);
 	}

@@ -35,6 +35,24 @@ static void test_letters(void **state)
 	assert_true(o.branches && o.instructions && o.errors && o.memory);
 }
 
+static void test_last_branches(void **state)
+{
+	struct itrace_opts o = parsed("il");
+
+	(void)state;
+	assert_true(o.last && !o.last_recorded && o.instructions);
+	assert_int_equal(o.last_max, 64);
+	assert_true(itrace_opts_need_past(&o));
+	o = parsed("il1024b");
+	assert_int_equal(o.last_max, 1024);
+	assert_true(o.branches);
+	o = parsed("L7");
+	assert_true(o.last_recorded && !o.last && itrace_opts_need_past(&o));
+	assert_int_equal(o.last_max, 7);
+	o = parsed("ib");
+	assert_false(itrace_opts_need_past(&o));
+}
+
 static void test_periods(void **state)
 {
 	static const struct {
@@ -61,8 +79,15 @@ static void test_periods(void **state)
 
 static void test_refusals(void **state)
 {
-	static const char *const bad[] = {
-		"ik", "z", "i5t", "g16", "i99999999999999999999i", "i99999999999999ms"};
+	static const char *const bad[] = {"ik",
+					  "z",
+					  "i5t",
+					  "g16",
+					  "l0",
+					  "l1025",
+					  "L99999999999999999999",
+					  "i99999999999999999999i",
+					  "i99999999999999ms"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -78,6 +103,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_last_branches),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_refusals),
 	};

@@ -154,6 +154,32 @@ static void test_instructions_by_time(void **state)
 	itrace_list_release(&list);
 }
 
+/* Branches that only the past needs are in the list, in their place. */
+static void test_hidden_branches(void **state)
+{
+	static const struct aux_event events[] = {
+		{.kind = AUX_EVENT_INSN, .ip = 1},
+		{.kind = AUX_EVENT_INSN, .ip = 2},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_CALL, .ip = 2, .to = 7},
+		{.kind = AUX_EVENT_INSN, .ip = 7},
+		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH, .ip = 7, .to = 9},
+	};
+	struct itrace_list list = {0};
+
+	(void)state;
+	CHECK("i2il", events, ITRACE_INSTRUCTIONS, ITRACE_BRANCHES, ITRACE_INSTRUCTIONS,
+	      ITRACE_BRANCHES);
+	assert_int_equal(decoder.want, AUX_WANT_INSNS | AUX_WANT_BRANCHES);
+	assert_int_equal(run("ci2il", events, 5, &list), 0);
+	assert_int_equal(list.nr, 4);
+	assert_false(list.samples[1].hidden);
+	assert_true(list.samples[3].hidden);
+	/* The last instruction, though its period has not ended, is in front of its branch. */
+	assert_int_equal(list.samples[2].ip, 7);
+	assert_int_equal(list.samples[2].period, 1);
+	itrace_list_release(&list);
+}
+
 static void test_others(void **state)
 {
 	static const struct aux_event events[] = {
@@ -216,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_instructions_by_number),
 		cmocka_unit_test(test_instructions_by_time),
+		cmocka_unit_test(test_hidden_branches),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_unknown_trace),

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The past of each thread, by the branches in its trace: for branch stacks of samples.
+ *
+ * Branches come in the order of time, so one thread uses it. Memory: 24 bytes for each last branch
+ * of each traced thread.
+ */
+#ifndef RINGTAIL_AUXTRACE_ITRACE_PAST_H
+#define RINGTAIL_AUXTRACE_ITRACE_PAST_H
+
+#include "auxtrace/itrace/samples.h"
+#include "base/id_table.h"
+#include "perfdata/sample.h"
+
+struct past_thread;
+
+/* All zero: nothing is kept. */
+struct itrace_past {
+	size_t max;	       /* branches of a thread */
+	struct id_table table; /* of threads */
+	struct past_thread *threads;
+	size_t cap;
+	uint64_t gaps;
+	struct pd_branch *branches; /* what itrace_past_branches() found */
+};
+
+/* Prepares @p for what @o asks. Returns 0 or -ENOMEM. */
+int itrace_past_init(struct itrace_past *p, const struct itrace_opts *o);
+void itrace_past_release(struct itrace_past *p);
+
+/* Takes a sample of ITRACE_BRANCHES. Returns 0 or -ENOMEM. */
+int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s);
+
+/* Trace is missing: all pasts begin anew. */
+void itrace_past_gap(struct itrace_past *p);
+
+/*
+ * Returns the number of the last branches of a thread, and them in *@ret, the newest first. A
+ * thread whose number is 0 or unknown is that of its CPU. They are valid until the next call.
+ */
+size_t itrace_past_branches(struct itrace_past *p, uint32_t tid, uint32_t cpu,
+			    const struct pd_branch **ret);
+
+#endif
