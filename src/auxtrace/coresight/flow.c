@@ -264,6 +264,10 @@ static void exception(struct cs_flow_source *s, size_t at, const ocsd_generic_tr
 	}
 	resolve(s, at, elem->excep_ret_addr ? elem->en_addr : 0, 0);
 	set_branch(s, &branch);
+	/* The kernel is the target, which is not traced. The trace of other CPUs goes on meanwhile.
+	 */
+	if (!s->source.walk->setup.of->kernel)
+		resolve(s, at, 0, AUX_TRACE_END);
 	s->last_end = s->last_ip = 0;
 }
 

@@ -123,6 +123,7 @@ static void test_raw(void **state)
 		struct told t = {0};
 		struct etm_run run;
 
+		setup.kernel = !plan.user_only;
 		etm_run(&plan, &run);
 		s = stretch_of(&run.writer.out);
 		decode(&setup, &s, AUX_WANT_BRANCHES | AUX_WANT_BLOCKS | AUX_WANT_INSNS, 77, NULL,
