@@ -5,7 +5,8 @@
 usage: itrace.py RINGTAIL TRUTH CORPUS
 
 TRUTH is the test program auxtrace/intel_pt/test-truth: it single-steps a program, and writes the trace that a CPU would
-have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS the code is missing.
+have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS the code is missing. The run behind
+traces of CoreSight lies in tests/data/coresight.
 """
 import difflib
 import os
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+from itrace_coresight import check_coresight
 from pt_recording import Recording
 
 FIELDS = 'tid,ip,addr,flags'
@@ -177,9 +179,10 @@ def main():
     ringtail, truth, corpus = sys.argv[1:4]
     check_missing_code(ringtail, corpus)
     with tempfile.TemporaryDirectory(prefix='ringtail-itrace-') as where:
+        check_coresight(sys.modules[__name__], ringtail, where)
         if not os.path.exists(truth):
-            print('skip itrace: this machine has no test of the true branches (x86_64 alone has)')
-            return 0
+            print('skip Intel PT: this machine has no test of the true branches (x86_64 alone has)')
+            return failed > 0
         run(['env', f'PT_TRUTH_DIR={where}', truth])
         data = f'{where}/pt.data'
         make_recording(where, data)

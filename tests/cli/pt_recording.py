@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a perf.data file around a trace of Intel PT: what perf record would have written.
+"""Writes a perf.data file around a hardware trace, of Intel PT here: what perf record would have written.
 
 Times of the trace are those of the recording. The formats are of tools/perf/Documentation/perf.data-file-format.txt
 and tools/perf/util/intel-pt.h.
@@ -12,7 +12,7 @@ PMU = 8
 ID = 1, 2  # of intel_pt and of the tracking event
 RECORD_MMAP2, RECORD_COMM, RECORD_AUX, RECORD_ITRACE_START, RECORD_SWITCH_CPU_WIDE = 10, 3, 11, 12, 15
 RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 68, 70, 71
-USER = 2
+USER, MISC_BUILD_ID = 2, 1 << 14
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP, TID, TIME, CPU, IDENTIFIER
 FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_AUXTRACE = 3, 4, 6, 18
 
@@ -33,23 +33,31 @@ def text(string):
 
 
 class Recording:
-    """Of one process on CPU 0."""
+    """Of one process, whose trace lies in one ring or in one for each CPU."""
+    arch, kind, config = 'x86_64', 1, CONFIG  # kind: of AUXTRACE_INFO
+    build_id = b''
+    words = [PMU, 0, 1, 0, 1, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 0, 0, 0x2, 0, 0, 0]
 
     def __init__(self, pid, program, maps, first):
         self.data = b''
         self.pid = pid
-        words = [PMU, 0, 1, 0, 1, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 0, 0, 0x2, 0, 0, 0]
-        self.put(RECORD_AUXTRACE_INFO, 0, struct.pack('<II', 1, 0) + struct.pack(f'<{len(words)}Q', *words))
-        self.put(RECORD_COMM, 0, struct.pack('<II', pid, pid) + text('pt-traced') + self.trailer(pid, first - 2))
+        self.index = []
+        self.put(RECORD_AUXTRACE_INFO, 0,
+                 struct.pack('<II', self.kind, 0) + struct.pack(f'<{len(self.words)}Q', *self.words))
+        self.put(RECORD_COMM, 0, struct.pack('<II', pid, pid) + text('traced') + self.trailer(pid, first - 2))
+        place = struct.pack('<IIQQ', 8, 1, 77, 0)
+        if self.build_id:
+            place = struct.pack('<B3x20s', len(self.build_id), self.build_id)
         for start, size, offset in maps:
-            self.put(RECORD_MMAP2, USER, struct.pack('<IIQQQIIQQII', pid, pid, start, size, offset, 8, 1, 77, 0, 5, 2) +
+            self.put(RECORD_MMAP2, USER | (MISC_BUILD_ID if self.build_id else 0),
+                     struct.pack('<IIQQQ', pid, pid, start, size, offset) + place + struct.pack('<II', 5, 2) +
                      text(program) + self.trailer(pid, first - 1))
 
     def put(self, kind, misc, body):
         self.data += record(kind, misc, body)
 
-    def trailer(self, tid, time, event=ID[1]):
-        return struct.pack('<IIQIIQ', self.pid, tid, time, 0, 0, event)
+    def trailer(self, tid, time, event=ID[1], cpu=0):
+        return struct.pack('<IIQIIQ', self.pid, tid, time, cpu, 0, event)
 
     def start(self, tid, time):
         self.put(RECORD_ITRACE_START, 0, struct.pack('<II', self.pid, tid) + self.trailer(tid, time, ID[0]))
@@ -59,23 +67,25 @@ class Recording:
         self.put(RECORD_SWITCH_CPU_WIDE, 1 << 13 | USER,
                  struct.pack('<II', self.pid, tid) + self.trailer(before, time))
 
-    def trace(self, trace, time):
-        self.put(RECORD_AUX, 0, struct.pack('<QQQ', 0, len(trace), 0) + self.trailer(self.pid, time, ID[0]))
+    def trace(self, trace, time, cpu=0, flags=0):
+        self.put(RECORD_AUX, 0, struct.pack('<QQQ', 0, len(trace), flags) + self.trailer(self.pid, time, ID[0], cpu))
         self.put(RECORD_FINISHED_ROUND, 0, b'')
         padded = trace + bytes(-len(trace) % 8)
-        self.auxtrace_at = len(self.data)
-        self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), 0, time, 0, 0xffffffff, 0, 0))
+        self.index.append(len(self.data))
+        self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), 0, time, cpu, 0xffffffff, cpu, 0))
         self.data += padded
 
     def write(self, path):
         attrs_at = 104 + 16
-        attrs = [attr(PMU, CONFIG, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 18),
-                 attr(1, 9, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 26)]
+        attrs = [attr(PMU, self.config, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 18),
+                 attr(1, 9, 1 << 0 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 26 |
+                      bool(self.build_id) << 34)]
         data_at = attrs_at + 2 * 128
         end = data_at + len(self.data)
-        index = struct.pack('<QQQ', 1, data_at + self.auxtrace_at, 48)
+        index = struct.pack('<Q', len(self.index)) + b''.join(struct.pack('<QQ', data_at + at, 48) for at in self.index)
         # Files without a build-id are read only if they were recorded on this machine.
-        strings = (FEATURE_HOSTNAME, os.uname().nodename), (FEATURE_OSRELEASE, os.uname().release), (FEATURE_ARCH, 'x86_64')
+        strings = ((FEATURE_HOSTNAME, os.uname().nodename), (FEATURE_OSRELEASE, os.uname().release),
+                   (FEATURE_ARCH, self.arch))
         features = [(which, struct.pack('<I', len(text(value))) + text(value)) for which, value in strings]
         features.append((FEATURE_AUXTRACE, index))
         bits = sum(1 << which for which, _ in features)
