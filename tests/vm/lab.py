@@ -20,6 +20,7 @@ PERF = shutil.which('perf')
 FILES = tempfile.TemporaryDirectory(prefix='ringtail-vm-')
 # Programs of a build that go into guests, and scripts that these run.
 PROGRAMS = ['src/cli/ringtail', 'demo/workload', 'tests/vm/load', 'tests/vm/axscheck', 'tests/vm/roam']
+STATIC = ['pmutest', 'cs-step']  # for arm64 alone
 SCRIPTS = ['watched', 'controlled', 'switched', 'each-runs', 'held', 'traced']
 
 # Seconds that a script may take; what takes longer hangs. Emulated CPUs share one of this machine's, of which others
@@ -67,13 +68,13 @@ def kernel(arch, version):
 
 
 @functools.cache
-def arm64_build():
-    """Builds the programs of this tree for arm64."""
+def arm64_build(*targets):
+    """Builds programs of this tree for arm64: those that go into all guests, and others."""
     at = DIR + '/arm64/build'
     log = DIR + '/arm64/build.log'
-    steps = [['ninja', '-C', at, *PROGRAMS],
-             ['aarch64-linux-gnu-gcc', '-O2', '-static', '-o', DIR + '/arm64/pmutest',
-              HERE + '/pmutest.c']]
+    steps = [['ninja', '-C', at, *PROGRAMS, *targets],
+             *(['aarch64-linux-gnu-gcc', '-O2', '-static', '-o', f'{DIR}/arm64/{name}', f'{HERE}/{name}.c']
+               for name in STATIC)]
     if not os.path.exists(at + '/build.ninja'):
         steps.insert(0, ['meson', 'setup', at, TOP, '--cross-file', DIR + '/arm64/cross.ini',
                          '--buildtype', 'release'])
@@ -100,7 +101,7 @@ def initramfs(arch, name='initramfs', packed=()):
     out = f'{DIR}/{arch}/{name}'
     if arch == 'arm64':
         build, extra = arm64_build(), ['-r', DIR + '/arm64/root']
-        more = [DIR + '/arm64/pmutest=/usr/bin/pmutest']
+        more = [f'{DIR}/arm64/{name}=/usr/bin/{name}' for name in STATIC]
     else:
         build, extra, more = BUILD, [], []
     files = [f'{build}/{name}' for name in PROGRAMS] + [f'{HERE}/guest/{name}' for name in SCRIPTS]
@@ -138,9 +139,11 @@ def boot(name, argv, text):
     return Guest(p.returncode, p.stdout, files)
 
 
-def guest(name, arch, version, options, text, qemu=()):
-    """Returns the result of a script in a guest. Tests that ask for the same guest share one boot."""
-    argv = ('-k', kernel(arch, version), '-i', initramfs(arch), *options)
+def guest(name, arch, version, options, text, qemu=(), packed=()):
+    """Returns the result of a script in a guest. Tests that ask for the same guest share one boot. What is @packed
+    beside what all have makes an initramfs of its own."""
+    kind = 'initramfs-' + name if packed else 'initramfs'
+    argv = ('-k', kernel(arch, version), '-i', initramfs(arch, kind, packed), *options)
     g = boot(name, (argv, tuple(qemu)), text)
     assert isinstance(g, Guest), g
     return g
