@@ -2,6 +2,7 @@
 #include "auxtrace/recording/loader.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ struct aux_loader {
 	struct data_scan *scan;
 	struct aux_setup setup;	       /* of the ring */
 	const struct aux_piece *piece; /* at whose record the scan is; NULL: none */
+	struct findings *findings;     /* NULL: those of the recording */
 	struct buf buf;		       /* what is loaded */
 	uint64_t buf_at;	       /* its first byte, in the run */
 };
@@ -44,6 +46,19 @@ void aux_loader_free(struct aux_loader *l)
 	data_scan_free(l->scan);
 	buf_release(&l->buf);
 	free(l);
+}
+
+void aux_loader_note_to(struct aux_loader *l, struct findings *findings)
+{
+	l->findings = findings;
+}
+
+static void note(struct aux_loader *l, unsigned int segment, uint64_t offset, const char *text)
+{
+	if (l->findings)
+		findings_add(l->findings, DATA_DAMAGED, segment, offset, "%s", text);
+	else
+		data_finding_add(l->x->df, DATA_DAMAGED, segment, offset, "%s", text);
 }
 
 /* --- reading -------------------------------------------------------------------------------------
@@ -84,8 +99,7 @@ static int64_t read_piece(struct aux_loader *l, const struct aux_piece *p, uint6
 		len = end - at;
 	if (rc && !data_scan_payload_at(l->scan, at - p->offset, buf, len))
 		return (int64_t)len;
-	data_finding_add(l->x->df, DATA_DAMAGED, p->segment, p->at,
-			 "the data of an AUXTRACE record cannot be read");
+	note(l, p->segment, p->at, "the data of an AUXTRACE record cannot be read");
 	return 0;
 }
 
@@ -134,9 +148,7 @@ static int64_t read_sample(struct aux_loader *l, const struct aux_run *run, uint
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			data_finding_add(
-				l->x->df, DATA_DAMAGED, 0, 0,
-				"the trace of a sample cannot be read from a temporary file");
+			note(l, 0, 0, "the trace of a sample cannot be read from a temporary file");
 			break;
 		}
 		done += (uint64_t)n;
@@ -206,20 +218,32 @@ static int find_end(struct aux_loader *l, const struct aux_run *run, uint64_t at
 {
 	for (uint64_t next = at + l->x->chunk;; next += l->x->chunk) {
 		int rc = find_sync(l, run, next, ret);
+		char text[80];
 
 		if (!rc && next - at < AUX_STRETCH_MAX)
 			continue;
 		if (rc == -ENODATA)
 			*ret = l->buf_at + l->buf.len;
 		if (!rc) {
-			data_finding_add(l->x->df, DATA_DAMAGED, 0, 0,
-					 "trace without a synchronisation point in %u MB is cut "
-					 "off",
-					 AUX_STRETCH_MAX >> 20);
+			snprintf(text, sizeof(text),
+				 "trace without a synchronisation point in %u MB is cut off",
+				 AUX_STRETCH_MAX >> 20);
+			note(l, 0, 0, text);
 			*ret = next;
 		}
 		return rc == -ENOMEM ? rc : 0;
 	}
+}
+
+/*
+ * Loads what find_sync() sees before the byte @at of the run, if it lies behind what cannot be
+ * read. That becomes zeros, which are padding in all kinds of trace. Returns 0 or -ENOMEM.
+ */
+static int fill_behind(struct aux_loader *l, const struct aux_run *run, uint64_t at)
+{
+	int rc = fill(l, run, at);
+
+	return rc ? rc : buf_zero(&l->buf, at - l->buf_at - l->buf.len);
 }
 
 int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *ret)
@@ -231,7 +255,7 @@ int aux_loader_load(struct aux_loader *l, uint64_t chunk, struct aux_stretch *re
 	l->setup = aux_index_setup(l->x, run->ring);
 	l->buf.len = 0;
 	l->buf_at = at < LOOKBEHIND ? 0 : at - LOOKBEHIND;
-	rc = find_sync(l, run, at, &begin);
+	rc = fill_behind(l, run, at) ?: find_sync(l, run, at, &begin);
 	if (l->whole && !at && rc >= 0) {
 		begin = 0;
 		rc = 1;

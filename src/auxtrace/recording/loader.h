@@ -15,6 +15,7 @@
 #define RINGTAIL_AUXTRACE_RECORDING_LOADER_H
 
 #include "auxtrace/recording/index.h"
+#include "data/file/findings.h"
 
 #define AUX_STRETCH_MAX (16u << 20) /* bytes */
 
@@ -27,6 +28,11 @@ struct aux_loader;
  */
 int aux_loader_new(const struct aux_index *x, const struct aux_decoder_ops *ops, bool whole,
 		   struct aux_loader **ret);
+/*
+ * Lets the loader add its findings to @findings (NULL: at once to those of the recording), so that
+ * their order does not depend on threads.
+ */
+void aux_loader_note_to(struct aux_loader *l, struct findings *findings);
 /* Frees @l; accepts NULL. */
 void aux_loader_free(struct aux_loader *l);
 

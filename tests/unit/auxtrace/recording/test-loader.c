@@ -217,6 +217,65 @@ static void a_size_within_a_compressed_record_is_no_trace(void **state)
 	image_release(&im);
 }
 
+/* A file that has shrunk since it was indexed: its last records are not there any more. */
+static void what_is_behind_a_hole_is_loaded(void **state)
+{
+	char dir[] = "/tmp/ringtail-test-XXXXXX", path[64];
+	struct findings *findings = findings_new();
+	struct error err = ERROR_INIT;
+	struct image parts[4] = {0};
+	struct aux_loader *l;
+	struct aux_stretch s;
+	struct data_file *df;
+	struct aux_index x;
+	uint8_t trace[3072];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	make_trace(trace, sizeof(trace), 50);
+	memcpy(trace + 2048, "SY", 2);
+	aux_image_begin(&parts[0]);
+	aux_image_aux(&parts[0], 0, 8, 0, 8, 0);
+	image_end(&parts[0]);
+	for (unsigned int i = 0; i < 4; i++) {
+		int fd;
+
+		if (i)
+			aux_image_trace(&parts[i], 0, NONE, 1024 * (i - 1), trace + 1024 * (i - 1),
+					1024);
+		snprintf(path, sizeof(path), i ? "%s/data.%u" : "%s/data", dir, i - 1);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		assert_int_equal(write(fd, parts[i].b.data, parts[i].b.len), parts[i].b.len);
+		close(fd);
+		image_release(&parts[i]);
+	}
+	assert_int_equal(data_open(dir, false, &df, &err), 0);
+	assert_int_equal(aux_index_read(df, 1024, DATA_SCAN_FINDINGS, &x, &err), 0);
+	assert_int_equal(x.nr_runs, 1);
+	snprintf(path, sizeof(path), "%s/data.1", dir);
+	assert_int_equal(truncate(path, 64), 0);
+	assert_int_equal(aux_loader_new(&x, &ops, false, &l), 0);
+	aux_loader_note_to(l, findings);
+	assert_int_equal(aux_loader_load(l, 0, &s), 1);
+	assert_int_equal(s.offset + s.len, 1024);
+	assert_int_equal(aux_loader_load(l, 1, &s), 0);
+	assert_int_equal(aux_loader_load(l, 2, &s), 1);
+	assert_int_equal(s.offset, 2048);
+	assert_memory_equal(s.data, trace + 2048, 1024);
+	assert_no_notes(df);
+	findings_merge(findings, df);
+	assert_true(noted(df, DATA_DAMAGED, "cannot be read") > 0);
+	findings_free(findings);
+	aux_loader_free(l);
+	aux_index_release(&x);
+	data_close(df);
+	for (unsigned int i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), i ? "%s/data.%u" : "%s/data", dir, i - 1);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
 static void a_stretch_has_a_limit(void **state)
 {
 	const size_t len = 3 * (size_t)AUX_STRETCH_MAX / 2;
@@ -261,6 +320,7 @@ int main(void)
 		cmocka_unit_test(trace_lies_in_files_of_a_directory),
 		cmocka_unit_test(samples_may_be_compressed),
 		cmocka_unit_test(a_size_within_a_compressed_record_is_no_trace),
+		cmocka_unit_test(what_is_behind_a_hole_is_loaded),
 		cmocka_unit_test(a_stretch_has_a_limit),
 	};
 
