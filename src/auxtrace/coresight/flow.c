@@ -140,6 +140,9 @@ static struct cs_pending_event *add_of(struct cs_flow_source *s, enum aux_event_
 	e->event.time = s->time;
 	e->time = now(s);
 	e->event.task = s->task;
+	/* Frames name the unit: CPUs may share a sink. */
+	if (!s->source.walk->setup.raw)
+		e->event.cpu_plus_1 = s->source.unit->cpu + 1;
 	return e;
 }
 

@@ -149,11 +149,12 @@ struct aux_event {
 	uint64_t offset; /* of the packet that tells it, the last one of several */
 	uint64_t time;	 /* of the newest time in the trace before it */
 	struct aux_task task;
-	uint64_t ip, to;  /* 0: outside the trace (filtered, or tracing was off) */
-	uint64_t insns;	  /* AUX_EVENT_BLOCK; of a branch: since the branch before, if known */
-	uint64_t cycles;  /* since the event before that has any */
-	uint32_t flags;	  /* AUX_BRANCH, … */
-	uint8_t insn_len; /* AUX_EVENT_INSN, and of branches if known */
+	uint32_t cpu_plus_1; /* that executed it, where the trace says it; 0: that of the ring */
+	uint64_t ip, to;     /* 0: outside the trace (filtered, or tracing was off) */
+	uint64_t insns;	     /* AUX_EVENT_BLOCK; of a branch: since the branch before, if known */
+	uint64_t cycles;     /* since the event before that has any */
+	uint32_t flags;	     /* AUX_BRANCH, … */
+	uint8_t insn_len;    /* AUX_EVENT_INSN, and of branches if known */
 	uint8_t insn[16];
 	uint64_t value;
 	struct aux_op sample;

@@ -100,7 +100,7 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 		.flags = e->flags,
 		.pid = e->task.pid,
 		.tid = e->task.tid,
-		.cpu = s->stretch->cpu,
+		.cpu = e->cpu_plus_1 ? e->cpu_plus_1 - 1 : s->stretch->cpu,
 		.time = e->time,
 		.ip = e->ip,
 		.addr = e->to,

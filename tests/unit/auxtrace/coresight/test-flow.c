@@ -24,6 +24,7 @@ struct told {
 	uint64_t insns_of_blocks;
 	uint64_t offset, time; /* of the last branch */
 	bool backward;	       /* a branch was before the one before it */
+	uint32_t cpus;	       /* a bit for each cpu_plus_1 of branches */
 	char first_error[160];
 };
 
@@ -45,6 +46,7 @@ static void take(const struct aux_event *e, uint32_t tid, struct told *t)
 				 0);
 		t->branches[t->nr++] = (struct etm_true_branch){e->ip, e->to, e->flags};
 		t->backward |= e->time < t->time;
+		t->cpus |= 1u << e->cpu_plus_1;
 		t->offset = e->offset;
 		t->time = e->time;
 		break;
@@ -134,6 +136,7 @@ static void test_raw(void **state)
 		/* Instructions behind the last branch are not traced yet. */
 		assert_true(t.insns <= run.insns && t.insns + 8 > run.insns);
 		assert_true(t.time >= 5 + 40 * ETM_STAMP && !t.backward);
+		assert_int_equal(t.cpus, 1);
 		told_release(&t);
 		etm_run_release(&run);
 	}
@@ -208,6 +211,7 @@ static void test_frames(void **state)
 
 			decode(&setup, &s, AUX_WANT_BRANCHES, 77 + i, NULL, &t);
 			assert_int_equal(t.errors, 0);
+			assert_int_equal(t.cpus, 2u << i);
 			assert_branches(&t, &runs[i]);
 			told_release(&t);
 		}

@@ -79,7 +79,11 @@ static void test_branches(void **state)
 	static const struct aux_event events[] = {
 		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_TRACE_BEGIN, .to = 1},
 		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_CALL, .ip = 1, .to = 2},
-		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_RETURN, .ip = 2, .to = 1},
+		{.kind = AUX_EVENT_BRANCH,
+		 .flags = AUX_BRANCH | AUX_RETURN,
+		 .ip = 2,
+		 .to = 1,
+		 .cpu_plus_1 = 8},
 		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_CONDITIONAL, .ip = 1, .to = 4},
 		{.kind = AUX_EVENT_BRANCH, .flags = AUX_BRANCH | AUX_TX_ABORT, .ip = 4, .to = 5},
 	};
@@ -97,6 +101,9 @@ static void test_branches(void **state)
 	assert_int_equal(list.samples[0].addr, 2);
 	assert_int_equal(list.samples[0].cpu, 3);
 	assert_int_equal(list.samples[0].flags, AUX_BRANCH | AUX_CALL);
+	itrace_list_release(&list);
+	assert_int_equal(run("r", events, 5, &list), 0);
+	assert_int_equal(list.samples[1].cpu, 7);
 	itrace_list_release(&list);
 }
 
