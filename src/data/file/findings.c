@@ -106,6 +106,11 @@ void findings_add(struct findings *list, enum data_severity severity, unsigned i
 	add(list, &n);
 }
 
+size_t findings_count(const struct findings *list)
+{
+	return list->nr;
+}
+
 void findings_merge(struct findings *list, struct data_file *df)
 {
 	pthread_mutex_lock(&df->findings_lock);

@@ -50,6 +50,8 @@ void findings_free(struct findings *list);
 /* Adds a finding. */
 void findings_add(struct findings *list, enum data_severity severity, unsigned int segment,
 		  uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Returns how many distinct findings @list has. */
+size_t findings_count(const struct findings *list);
 /* Moves all findings of @list to those of @df; @list is empty afterwards. */
 void findings_merge(struct findings *list, struct data_file *df);
 

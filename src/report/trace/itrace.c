@@ -14,6 +14,7 @@
 void itrace_worker_release(struct itrace_worker *w)
 {
 	aux_loader_free(w->loader);
+	findings_free(w->findings);
 	itrace_list_release(&w->list);
 	*w = (struct itrace_worker){0};
 }
@@ -151,11 +152,34 @@ static void count_errors(struct itrace *i, const struct itrace_list *list, uint6
 	pthread_mutex_unlock(&i->lock);
 }
 
+/* Makes what @w lacks. Returns 0 or -ENOMEM. */
+static int prepare_worker(const struct itrace *i, struct itrace_worker *w)
+{
+	int rc = w->loader ? 0 : aux_loader_new(&i->index, i->ops, false, &w->loader);
+
+	if (rc)
+		return rc;
+	if (!w->findings)
+		w->findings = findings_new();
+	aux_loader_note_to(w->loader, w->findings);
+	return w->findings ? 0 : -ENOMEM;
+}
+
+struct findings *itrace_take_findings(struct itrace_worker *w)
+{
+	struct findings *ret = w->findings;
+
+	if (!ret || !findings_count(ret))
+		return NULL;
+	w->findings = NULL;
+	return ret;
+}
+
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
 {
 	struct aux_stretch stretch;
 	struct aux_setup setup;
-	int rc = w->loader ? 0 : aux_loader_new(&i->index, i->ops, false, &w->loader);
+	int rc = prepare_worker(i, w);
 
 	itrace_list_clear(&w->list);
 	if (!rc)

@@ -36,6 +36,7 @@ struct itrace {
 struct itrace_worker {
 	struct aux_loader *loader;
 	struct itrace_list list;
+	struct findings *findings; /* of the newest chunk; NULL: not yet made */
 };
 
 void itrace_worker_release(struct itrace_worker *w); /* accepts zeroes */
@@ -56,6 +57,9 @@ void itrace_free(struct itrace *i); /* accepts NULL */
  * Returns 0 or -ENOMEM.
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
+
+/* Takes the findings of the chunk, for findings_free(); NULL: there are none. */
+struct findings *itrace_take_findings(struct itrace_worker *w);
 
 /* Returns whether samples must be made in the order of time; @i may be NULL. */
 bool itrace_in_order(const struct itrace *i);

@@ -14,6 +14,7 @@ struct stream_slot {
 	bool ready;
 	int rc;
 	struct itrace_list list;
+	struct findings *findings; /* NULL: none */
 };
 
 /* The chunks of a ring. Those below @next are taken by threads; the caller is at @current. */
@@ -29,10 +30,12 @@ struct itrace_stream {
 	struct itrace *itrace;
 	struct stream_lane *lanes;
 	size_t nr_lanes;
-	size_t nr_slots;	   /* of each lane */
-	size_t nr_advanced;	   /* lanes that have a next sample, or ended */
-	struct stream_lane *head;  /* with the earliest sample */
-	struct stream_lane *taken; /* whose sample was taken; NULL: none since the last peek */
+	size_t nr_slots; /* of each lane */
+	bool begun;
+	/* Lanes with a next sample: a heap, whose first one has the earliest. */
+	struct stream_lane **heap;
+	size_t nr_heap;
+	bool taken; /* the sample of the first one was taken since the last peek */
 	pthread_t threads[THREADS_MAX];
 	unsigned int nr_threads;
 	pthread_mutex_t
@@ -88,6 +91,7 @@ static void *decode_chunks(void *arg)
 		w.list = slot->list; /* its memory is used again */
 		slot->rc = itrace_decode_chunk(s->itrace, &w, chunk);
 		slot->list = w.list;
+		slot->findings = itrace_take_findings(&w);
 		w.list = (struct itrace_list){0};
 
 		pthread_mutex_lock(&s->lock);
@@ -106,7 +110,8 @@ static void *decode_chunks(void *arg)
 static int init_lanes(struct itrace_stream *s, const struct aux_index *x)
 {
 	s->lanes = calloc(x->nr_rings + 1, sizeof(*s->lanes));
-	if (!s->lanes)
+	s->heap = calloc(x->nr_rings + 1, sizeof(*s->heap));
+	if (!s->lanes || !s->heap)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->nr_rings; i++) {
 		const struct aux_index_ring *ring = &x->rings[i];
@@ -156,6 +161,12 @@ int itrace_stream_new(struct itrace *i, unsigned int workers, struct itrace_stre
 	return 0;
 }
 
+static void slot_release(struct stream_slot *slot)
+{
+	itrace_list_release(&slot->list);
+	findings_free(slot->findings);
+}
+
 void itrace_stream_free(struct itrace_stream *s)
 {
 	if (!s)
@@ -168,11 +179,12 @@ void itrace_stream_free(struct itrace_stream *s)
 		pthread_join(s->threads[i], NULL);
 	for (size_t i = 0; i < s->nr_lanes; i++) {
 		for (size_t j = 0; j < s->nr_slots; j++)
-			itrace_list_release(&s->lanes[i].slots[j].list);
+			slot_release(&s->lanes[i].slots[j]);
 		free(s->lanes[i].slots);
 	}
 	free(s->lanes);
 	itrace_past_release(&s->past);
+	free(s->heap);
 	pthread_cond_destroy(&s->work);
 	pthread_cond_destroy(&s->done);
 	pthread_mutex_destroy(&s->lock);
@@ -199,6 +211,11 @@ static void step(struct itrace_stream *s, struct stream_lane *l)
 {
 	struct stream_slot *slot = &l->slots[l->current % s->nr_slots];
 
+	/* Here, in the order of time, and not where threads find them. */
+	if (slot->findings)
+		findings_merge(slot->findings, s->itrace->index.df);
+	findings_free(slot->findings);
+	slot->findings = NULL;
 	pthread_mutex_lock(&s->lock);
 	s->held -= slot->list.nr;
 	slot->ready = false;
@@ -229,34 +246,64 @@ static int advance(struct itrace_stream *s, struct stream_lane *l)
 	return 0;
 }
 
-int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret)
+static bool is_before(const struct stream_lane *a, const struct stream_lane *b)
 {
-	struct stream_lane *head = NULL;
+	return a->time != b->time ? a->time < b->time : a < b;
+}
 
-	/* At first all lanes are moved, later the one whose sample was taken. */
-	for (; s->nr_advanced < s->nr_lanes; s->nr_advanced++) {
-		int rc = advance(s, &s->lanes[s->nr_advanced]);
+/* Moves the lane at @i of the heap down to its place. */
+static void sift_down(struct itrace_stream *s, size_t i)
+{
+	struct stream_lane *l = s->heap[i];
 
-		if (rc < 0)
-			return rc;
+	for (size_t child; (child = 2 * i + 1) < s->nr_heap; i = child) {
+		if (child + 1 < s->nr_heap && is_before(s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!is_before(s->heap[child], l))
+			break;
+		s->heap[i] = s->heap[child];
 	}
-	if (s->taken) {
-		int rc = advance(s, s->taken);
+	s->heap[i] = l;
+}
 
-		if (rc < 0)
-			return rc;
-		s->taken = NULL;
-	}
+/* At first all lanes are moved, later the one whose sample was taken. */
+static int begin_merging(struct itrace_stream *s)
+{
 	for (size_t i = 0; i < s->nr_lanes; i++) {
 		struct stream_lane *l = &s->lanes[i];
+		int rc = advance(s, l);
 
-		if (l->current < l->end && (!head || l->time < head->time))
-			head = l;
+		if (rc < 0)
+			return rc;
+		if (l->current < l->end)
+			s->heap[s->nr_heap++] = l;
 	}
-	s->head = head;
-	if (head)
-		*ret = head->time;
-	return head != NULL;
+	for (size_t i = s->nr_heap / 2; i--;)
+		sift_down(s, i);
+	s->begun = true;
+	return 0;
+}
+
+int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret)
+{
+	int rc = s->begun ? 0 : begin_merging(s);
+
+	if (!rc && s->taken) {
+		struct stream_lane *l = s->heap[0];
+
+		rc = advance(s, l);
+		if (rc < 0)
+			return rc;
+		s->taken = false;
+		if (l->current == l->end)
+			s->heap[0] = s->heap[--s->nr_heap];
+		if (s->nr_heap)
+			sift_down(s, 0);
+	}
+	if (rc < 0 || !s->nr_heap)
+		return rc;
+	*ret = s->heap[0]->time;
+	return 1;
 }
 
 struct itrace_past *itrace_stream_past(struct itrace_stream *s)
@@ -287,13 +334,12 @@ static void note_gap(struct itrace_stream *s, struct stream_lane *l)
 
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
 {
-	struct stream_lane *l = s->head;
+	struct stream_lane *l = s->heap[0];
 	const struct itrace_list *list = &l->slots[l->current % s->nr_slots].list;
 	const struct itrace_sample *sample = &list->samples[l->at++];
-
 	int rc;
 
-	s->taken = l;
+	s->taken = true;
 	if (!s->keeps_past)
 		return visit(s, list, sample, fn, arg);
 	note_gap(s, l);

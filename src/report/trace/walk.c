@@ -85,8 +85,11 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 	uint64_t done, total;
 	int rc;
 
-	if (chunk->is_itrace)
-		return itrace_walk(t->itrace, &w->itrace, chunk->run.from, fn, arg);
+	if (chunk->is_itrace) {
+		rc = itrace_walk(t->itrace, &w->itrace, chunk->run.from, fn, arg);
+		chunk->findings = itrace_take_findings(&w->itrace);
+		return rc;
+	}
 	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
 		return 0;
 	rc = move_scan(w, run);
