@@ -35,12 +35,23 @@ struct change_part {
 	size_t change;
 };
 
+int code_changes_count(struct code_changes *c, struct moment at)
+{
+	int rc = array_grow(&c->times, &c->cap_times, c->nr_times + 1, sizeof(*c->times));
+
+	if (!rc)
+		c->times[c->nr_times++] = at;
+	return rc;
+}
+
 int code_changes_add(struct code_changes *c, const struct pd_text_poke *poke, struct moment at)
 {
 	size_t n = (size_t)poke->old_len + poke->new_len;
 	struct code_change *change;
-	int rc = array_grow(&c->changes, &c->cap, c->nr + 1, sizeof(*c->changes));
+	int rc = code_changes_count(c, at);
 
+	if (!rc)
+		rc = array_grow(&c->changes, &c->cap, c->nr + 1, sizeof(*c->changes));
 	if (rc)
 		return rc;
 	change = &c->changes[c->nr];
@@ -55,6 +66,7 @@ void code_changes_release(struct code_changes *c)
 {
 	free(c->changes);
 	free(c->versions);
+	free(c->times);
 	buf_release(&c->bytes);
 	*c = (struct code_changes){0};
 }
@@ -62,7 +74,8 @@ void code_changes_release(struct code_changes *c)
 size_t code_changes_memory(const struct code_changes *c)
 {
 	/* The versions of a change of n bytes are less than two blocks longer. */
-	return c->cap * (sizeof(*c->changes) + 4 * sizeof(*c->versions)) + 3 * c->bytes.cap;
+	return c->cap * (sizeof(*c->changes) + 4 * sizeof(*c->versions)) + 3 * c->bytes.cap +
+	       c->cap_times * sizeof(*c->times);
 }
 
 static int by_block_and_time(const void *a, const void *b)
@@ -210,12 +223,12 @@ size_t code_changes_patch(const struct code_changes *c, uint64_t addr, struct mo
 
 uint64_t code_changes_until(const struct code_changes *c, struct moment at)
 {
-	size_t lo = 0, hi = c->nr;
+	size_t lo = 0, hi = c->nr_times;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (moment_before(at, c->changes[mid].at))
+		if (moment_before(at, c->times[mid]))
 			hi = mid;
 		else
 			lo = mid + 1;

@@ -117,13 +117,27 @@ static int special_name(const char *name)
 	return -1;
 }
 
+bool state_is_jitdump(const char *name)
+{
+	const char *base = strrchr(name, '/');
+	size_t digits;
+
+	if (!base || !starts(base, "/jit-"))
+		return false;
+	base += strlen("/jit-");
+	digits = strspn(base, "0123456789");
+	return digits && !strcmp(base + digits, ".dump");
+}
+
 enum dso_kind dso_kind_of_user(const char *name, uint32_t flags)
 {
 	int i = special_name(name);
 
 	if (i >= 0)
 		return special_names[i].kind;
-	return flags & FLAG_HUGETLB || !*name ? DSO_ANON : DSO_ELF;
+	if (flags & FLAG_HUGETLB || !*name)
+		return DSO_ANON;
+	return state_is_jitdump(name) ? DSO_JIT : DSO_ELF;
 }
 
 bool dso_is_jit_memory(const char *name, uint32_t flags)
@@ -285,7 +299,7 @@ static struct dso *dso_by_name(struct dso_table *t, const struct dso_key *key,
  */
 static struct dso *seen_by(struct dso *dso, const struct pd_mmap *mmap)
 {
-	if (!dso || !mmap || dso->kind != DSO_ELF)
+	if (!dso || !mmap || (dso->kind != DSO_ELF && dso->kind != DSO_JIT))
 		return dso;
 	for (size_t i = 0; i < DSO_PIDS; i++)
 		if (dso->pids[i] == mmap->pid)

@@ -241,7 +241,8 @@ int space_clear(struct space_pool *pool, struct space *s, bool exec, struct mome
 {
 	struct space_version empty = {.at = at, .replaced = exec ? s->count : 0};
 
-	if (!s->last || (!s->last->v.root[SPACE_CODE] && !s->last->v.root[SPACE_DATA]))
+	if (!s->last || (!s->last->v.root[SPACE_CODE] && !s->last->v.root[SPACE_DATA] &&
+			 !s->last->v.root[SPACE_JIT]))
 		return 0;
 	return new_version(pool, s, &empty);
 }

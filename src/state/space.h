@@ -33,6 +33,7 @@ struct space_map {
 enum space_tree {
 	SPACE_CODE,
 	SPACE_DATA, /* mapped without PROT_EXEC */
+	SPACE_JIT,  /* code that a JIT has put into anonymous memory */
 	SPACE_TREES,
 };
 

@@ -94,6 +94,21 @@ static int user_mmap(struct state *s, const struct pd_mmap *mmap, bool data, str
 	return state_map_add(s, space, data ? SPACE_DATA : SPACE_CODE, &map);
 }
 
+static int jit_mmap(struct state *s, const struct pd_mmap *mmap, struct moment at)
+{
+	struct dso_want want = {.kind = DSO_JIT, .mmap = mmap};
+	struct space *space = threads_space_get(&s->threads, mmap->pid);
+	struct dso *dso = space ? dso_get(&s->dsos, mmap->filename, &want) : NULL;
+	struct space_map map;
+
+	if (!dso)
+		return -ENOMEM;
+	if (s->keep_code_changes && code_changes_count(&s->code_changes, at))
+		return -ENOMEM;
+	map = state_map(mmap, dso, at);
+	return state_map_add(s, space, SPACE_JIT, &map);
+}
+
 static int apply_mmap(struct state *s, const struct pd_record *rec, struct moment at)
 {
 	uint16_t misc = rec->hdr->misc;
@@ -176,6 +191,14 @@ static bool has_meaning(const struct state *s, const struct pd_record *rec)
 	}
 }
 
+/* The histories must stay sorted, even if a caller passes a time that is too early. */
+static struct moment advance(struct state *s, struct moment at)
+{
+	if (moment_before(s->last, at))
+		s->last = at;
+	return s->last;
+}
+
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 {
 	int rc;
@@ -186,11 +209,23 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 		s->refused += has_meaning(s, rec);
 		return 0;
 	}
-	/* The histories must stay sorted, even if a caller passes a time that is too early. */
-	if (moment_before(at, s->last))
-		at = s->last;
-	s->last = at;
-	rc = apply(s, rec, at);
+	rc = apply(s, rec, advance(s, at));
+	if (rc)
+		s->failed = true;
+	return rc;
+}
+
+int state_apply_jit(struct state *s, const struct pd_mmap *mmap, struct moment at)
+{
+	int rc;
+
+	if (s->failed)
+		return -ENOMEM;
+	if (is_full(s)) {
+		s->refused++;
+		return 0;
+	}
+	rc = jit_mmap(s, mmap, advance(s, at));
 	if (rc)
 		s->failed = true;
 	return rc;
@@ -265,6 +300,7 @@ static bool is_absolute(enum dso_kind kind)
 	case DSO_MODULE:
 	case DSO_KSYMBOL:
 	case DSO_ELF:
+	case DSO_JIT:
 	case DSO_VDSO: break;
 	}
 	return false;
@@ -280,6 +316,11 @@ static const struct space_map *find_user(const struct state *s, uint32_t pid, ui
 		found = space_find(space, SPACE_CODE, ip, at);
 	if (space && !found)
 		found = space_find(space, SPACE_DATA, ip, at);
+	if (space && (!found || found->map.dso->kind == DSO_ANON)) {
+		const struct space_map *jit = space_find(space, SPACE_JIT, ip, at);
+
+		found = jit ? jit : found;
+	}
 	return found;
 }
 

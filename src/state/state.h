@@ -24,6 +24,7 @@ enum dso_kind {
 	DSO_KSYMBOL, /* BPF program or other registered kernel text: one symbol, its own name */
 	DSO_ELF,     /* a file */
 	DSO_VDSO,    /* [vdso] and kin */
+	DSO_JIT,     /* jit-PID.dump, a jitdump: addresses are offsets in it */
 	DSO_ANON,    /* //anon, [heap], [stack], memfd …: perhaps code of a JIT (perf-PID.map) */
 	DSO_GUEST,   /* anything of a guest */
 };
@@ -95,6 +96,15 @@ void state_keep_code_changes(struct state *s);
  * decrease from call to call. Returns 0 or -ENOMEM; after that no more records can be applied.
  */
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at);
+
+/*
+ * Maps code of @mmap->pid that a JIT has made: @mmap names the jitdump, and pgoff is the place of
+ * the code in it. It lies above anonymous memory, whatever is mapped there later. Returns as
+ * state_apply() does.
+ */
+int state_apply_jit(struct state *s, const struct pd_mmap *mmap, struct moment at);
+/* Returns whether a file of this name is a jitdump: ".../jit-PID.dump". */
+bool state_is_jitdump(const char *name);
 
 /*
  * Sets the build-id of dsos of that name, from the header's table or a BUILD_ID record. Returns 0

@@ -82,6 +82,8 @@ void cpu_tasks_release(struct cpu_tasks *t); /* accepts zeroes */
 struct code_changes {
 	struct code_change *changes; /* in the order of time */
 	size_t nr, cap;
+	struct moment *times; /* of these and of other changes */
+	size_t nr_times, cap_times;
 	struct buf bytes;
 	struct code_version *versions; /* when frozen: by place and time */
 	size_t nr_versions;
@@ -89,6 +91,8 @@ struct code_changes {
 
 /* Changes are added in the order of time. Returns 0 or -ENOMEM. */
 int code_changes_add(struct code_changes *c, const struct pd_text_poke *poke, struct moment at);
+/* Counts a change of other code. Returns 0 or -ENOMEM. */
+int code_changes_count(struct code_changes *c, struct moment at);
 int code_changes_freeze(struct code_changes *c); /* 0 or -ENOMEM */
 size_t code_changes_patch(const struct code_changes *c, uint64_t addr, struct moment at,
 			  uint8_t *buf, size_t known, size_t len);

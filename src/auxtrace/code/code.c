@@ -205,6 +205,7 @@ static int read_files(struct code_files *f, const struct location *place, uint64
 
 	switch (dso->kind) {
 	case DSO_ELF:
+	case DSO_JIT:
 	case DSO_VDSO: return code_blocks_read(f->blocks, dso->index, place->addr, buf, len);
 	case DSO_KERNEL:
 	case DSO_MODULE:

@@ -18,6 +18,7 @@
 #include "data/scan/sweep.h"
 #include "report/trace/counts.h"
 #include "report/trace/itrace.h"
+#include "report/trace/jit.h"
 #include "sys/kernel/cpus.h"
 
 char *trace_feature_string(const struct trace *t, unsigned int feature)
@@ -261,7 +262,10 @@ static int apply_known(struct trace *t, const struct data_record *rec)
 		return snapshots_add(&t->snapshots, rec);
 	if (rec->hdr->type == PERF_RECORD_HEADER_BUILD_ID)
 		return state_set_build_id(t->state, &r.build_id, rec->hdr->misc);
-	return state_apply(t->state, &r, rec->at);
+	rc = jit_maps_apply(t->jit, rec->at);
+	if (!rc)
+		rc = state_apply(t->state, &r, rec->at);
+	return rc ? rc : jit_maps_note(t->jit, &r, rec->at);
 }
 
 static int apply_record(struct trace *t, const struct data_record *rec)
@@ -379,6 +383,11 @@ static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 
 	if (rc < 0)
 		return rc;
+	t->jit = jit_maps_new(t->state, t->resolver, t->evlist);
+	if (!t->jit) {
+		order_free(order);
+		return error_sys(err, -ENOMEM, "%s", t->opts.path);
+	}
 	while ((rc = order_next(order, &rec, err)) > 0) {
 		rc = apply_record(t, &rec);
 		if (rc < 0) {
@@ -386,6 +395,10 @@ static int build_state(struct trace *t, struct sweep *sweep, struct error *err)
 			break;
 		}
 	}
+	if (!rc && jit_maps_apply(t->jit, (struct moment){UINT64_MAX, 0}))
+		rc = error_sys(err, -ENOMEM, "%s", t->opts.path);
+	jit_maps_free(t->jit);
+	t->jit = NULL;
 	order_free(order);
 	return rc;
 }

@@ -40,6 +40,7 @@ struct trace_opts {
 };
 
 struct itrace;
+struct jit_maps;
 
 /* Records that one worker walks in pass 2, and the findings there. */
 struct trace_chunk {
@@ -58,6 +59,7 @@ struct trace {
 	unsigned int refused_segment; /* place of the first record that state had no memory for */
 	uint64_t refused_at;	      /* 0: none */
 	struct resolver *resolver;
+	struct jit_maps *jit;		   /* code of JITs; only during trace_prepare() */
 	struct itrace *itrace;		   /* NULL: no hardware trace is decoded */
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */

@@ -19,15 +19,15 @@
 
 #define LINE_MAX_MAP (64u << 10) /* longer lines are skipped */
 
-/*
- * Opens @path. @owner: the user of the process, or ours if it has ended. Returns a descriptor or
- * -errno.
- */
-static int open_map(const char *path, uid_t owner, struct error *why)
+int source_open_jit(const struct sources *src, const char *path, uint32_t pid, struct error *why)
 {
 	int rc, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	uid_t owner = geteuid();
+	char process[PATH_MAX];
 	struct stat st;
 
+	if (source_path(process, "%s/proc/%u", src->host.root, pid) && !stat(process, &st))
+		owner = st.st_uid;
 	if (fd < 0)
 		return error_sys(why, -errno, "%s", path);
 	if (fstat(fd, &st))
@@ -166,24 +166,20 @@ static uint32_t inner_pid(const struct sources *src, uint32_t pid)
 static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX], struct error *why)
 {
 	const char *root = src->opts.symfs ? src->opts.symfs : src->host.root;
-	uid_t owner = geteuid();
-	struct stat st;
 	int rc;
 
 	if (!src->same_machine && !src->opts.symfs)
 		return error_set(why, -ENOENT,
 				 "code of a JIT, and the recording is from another machine");
-	if (source_path(path, "%s/proc/%u", src->host.root, pid) && !stat(path, &st))
-		owner = st.st_uid;
 	if (!source_path(path, "%s/tmp/perf-%u.map", root, pid))
 		return -ENAMETOOLONG;
-	rc = open_map(path, owner, why);
+	rc = source_open_jit(src, path, pid, why);
 	if (rc != -ENOENT || src->opts.symfs)
 		return rc;
 	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, inner_pid(src, pid)))
 		return rc;
 	/* report its error only if there is a file */
-	return access(path, F_OK) ? rc : open_map(path, owner, why);
+	return access(path, F_OK) ? rc : source_open_jit(src, path, pid, why);
 }
 
 int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,

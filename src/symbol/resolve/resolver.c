@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "symbol/resolve/sources.h"
 
@@ -224,7 +225,7 @@ static int load_none(const struct sources *src, const struct dso *dso, struct sy
 static int (*const loaders[])(const struct sources *src, const struct dso *dso, struct symtab **ret,
 			      struct error *why) = {
 	[DSO_KERNEL] = kernel_load, [DSO_MODULE] = module_load, [DSO_ELF] = file_load,
-	[DSO_VDSO] = vdso_load,	    [DSO_GUEST] = load_none,
+	[DSO_VDSO] = vdso_load,	    [DSO_GUEST] = load_none,	[DSO_JIT] = jitdump_load,
 };
 
 static struct loaded *load(struct resolver *r, const struct dso *dso)
@@ -358,9 +359,28 @@ int resolver_open_image(const struct resolver *r, const struct dso *dso, struct 
 
 int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
 {
-	int rc = resolver_open_image(r, dso, ret);
+	int rc;
 
+	if (dso->kind == DSO_JIT) {
+		rc = jitdump_open(&r->src, dso->name, dso->pids, DSO_PIDS, NULL);
+		if (rc >= 0)
+			ret->fd = rc;
+		return rc < 0 ? rc : 0;
+	}
+	rc = resolver_open_image(r, dso, ret);
 	return rc && dso->kind == DSO_ELF ? source_open_downloaded(&r->src, dso, ret) : rc;
+}
+
+int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid,
+			  struct jitdump_info *ret, jitdump_fn fn, void *arg)
+{
+	int rc, fd = jitdump_open(&r->src, path, &pid, 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	rc = jitdump_read(fd, ret, fn, arg, NULL);
+	close(fd);
+	return rc;
 }
 
 bool resolver_names_vmlinux(const struct resolver *r)

@@ -4,8 +4,8 @@
  *
  * Sources depend on the kind of dso: kallsyms (of the recorded kernel only), vmlinux by build-id,
  * modules, ELF .symtab, .dynsym and PLT, separate debug files by build-id and .gnu_debuglink, this
- * process's vdso if its build-id matches, perf-PID.map, the name of a ksymbol. Names are demangled
- * (C++, Rust legacy and v0).
+ * process's vdso if its build-id matches, perf-PID.map, jit-PID.dump, the name of a ksymbol. Names
+ * are demangled (C++, Rust legacy and v0).
  *
  * The resolver never uses a file with another build-id than the recorded one. Without a recorded
  * build-id it uses a file only if the recording is of this machine (host name and kernel release)
@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "state/state.h"
 #include "symbol/elf/table.h"
+#include "symbol/resolve/jitdump.h"
 
 struct resolver;
 
@@ -63,8 +64,18 @@ struct elf_image;
  */
 int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
 
-/* As resolver_open_image(), and asks debuginfod where the user has set DEBUGINFOD_URLS. */
+/*
+ * As resolver_open_image(), and asks debuginfod where the user has set DEBUGINFOD_URLS. Of a
+ * DSO_JIT, which is no ELF file, only the descriptor is open.
+ */
 int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
+
+/*
+ * Reads the jitdump @path of a process (jitdump_read()). Returns a negative errno if it may not be
+ * read: it is used as a perf-PID.map is.
+ */
+int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid,
+			  struct jitdump_info *ret, jitdump_fn fn, void *arg);
 
 /* Returns whether the user named a vmlinux. */
 bool resolver_names_vmlinux(const struct resolver *r);

@@ -18,6 +18,7 @@
 #include "state/state.h"
 #include "symbol/elf/elf_image.h"
 #include "symbol/resolve/file_tables.h"
+#include "symbol/resolve/jitdump.h"
 #include "symbol/resolve/module_list.h"
 #include "symbol/resolve/resolver.h"
 #include "symbol/elf/table.h"
@@ -78,6 +79,20 @@ int file_load(const struct sources *src, const struct dso *dso, struct symtab **
  * more is not read (-EFBIG). -EBADMSG: the map is not text.
  */
 int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,
+		 struct error *why);
+
+/*
+ * Opens a file that process @pid has written for profilers. It must belong to the user of the
+ * process, if that still runs, to root or to the caller. Returns a descriptor, or a negative errno
+ * with @why filled.
+ */
+int source_open_jit(const struct sources *src, const char *path, uint32_t pid, struct error *why);
+
+/* Opens the jitdump @path of some processes, by the same rules. */
+int jitdump_open(const struct sources *src, const char *path, const uint32_t *pids, size_t nr_pids,
+		 struct error *why);
+/* Loads the symbols of a jitdump. */
+int jitdump_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		 struct error *why);
 
 /*
