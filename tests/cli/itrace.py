@@ -3,6 +3,7 @@
 """Compares the samples of a hardware trace with what is true, and with perf's.
 
 usage: itrace.py RINGTAIL TRUTH CORPUS
+       itrace.py --write FILE TRUTH       only writes the recording that the others check
 
 TRUTH is the test program auxtrace/intel_pt/test-truth: it single-steps a program, and writes the trace that a CPU would
 have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS the code is missing. The run behind
@@ -176,6 +177,11 @@ def check_missing_code(ringtail, corpus):
 
 
 def main():
+    if sys.argv[1] == '--write':
+        with tempfile.TemporaryDirectory(prefix='ringtail-itrace-') as where:
+            run(['env', f'PT_TRUTH_DIR={where}', sys.argv[3]])
+            make_recording(where, sys.argv[2])
+        return 0
     ringtail, truth, corpus = sys.argv[1:4]
     check_missing_code(ringtail, corpus)
     with tempfile.TemporaryDirectory(prefix='ringtail-itrace-') as where:
