@@ -135,6 +135,24 @@ static inline void image_sample(struct image *im, unsigned int event, uint64_t t
 	image_u64(im, time);
 }
 
+/*
+ * Writes @nr samples of @events events in turn, numbered behind *@nr_before, which counts them.
+ * Returns the sum of their numbers.
+ */
+static inline uint64_t image_numbered(struct image *im, unsigned int events, unsigned int nr,
+				      uint64_t *nr_before)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t tag = ++*nr_before;
+
+		image_sample(im, i % events, 1000 + tag, tag);
+		sum += tag;
+	}
+	return sum;
+}
+
 /* Writes a COMM with a name of 8 bytes and a trailer: pid and tid, time, identifier. */
 static inline void image_comm(struct image *im, uint64_t time, const char *name)
 {

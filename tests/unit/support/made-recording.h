@@ -7,11 +7,10 @@
 #define RINGTAIL_TESTS_MADE_RECORDING_H
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 
 #include "data-walk.h"
+#include "process-limits.h"
 #include "record/output/output.h"
 #include "tree.h"
 
@@ -186,29 +185,13 @@ static inline uint64_t made_count(const char *path, uint64_t *tags)
 	return w.samples;
 }
 
-/* No file may become larger than @bytes; 0: than any size. Without that SIGXFSZ ends the test. */
-static inline void made_limit_files(uint64_t bytes)
+/* Checks that the output has all samples that were made. */
+static inline void made_all_there(const struct made *m)
 {
-	struct rlimit limit;
+	uint64_t tags = 0;
 
-	signal(SIGXFSZ, bytes ? SIG_IGN : SIG_DFL);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-/* No more than @more descriptors can be opened. Returns the limit that was, for setrlimit(). */
-static inline struct rlimit made_limit_descriptors(unsigned int more)
-{
-	struct rlimit was, limit;
-	int next = dup(0);
-
-	close(next);
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
-	limit = was;
-	limit.rlim_cur = (rlim_t)next + more;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	return was;
+	assert_int_equal(made_count(m->path, &tags), m->samples);
+	assert_int_equal(tags, m->tags);
 }
 
 #define MADE_TEST(f) cmocka_unit_test_setup_teardown(f, made_new, made_free)

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "data-walk.h"
+#include "process-limits.h"
 #include "record/output/lane.h"
 
 #define EVENTS 2
@@ -103,12 +103,7 @@ static int write_samples(struct setup *s, struct lane *lane, unsigned int nr, st
 	struct image im = {0};
 	int rc;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t tag = ++s->samples;
-
-		image_sample(&im, i % EVENTS, 1000 + tag, tag);
-		s->tags += tag;
-	}
+	s->tags += image_numbered(&im, EVENTS, nr, &s->samples);
 	rc = write_bytes(lane, &im, err);
 	image_release(&im);
 	return rc;
@@ -353,16 +348,6 @@ static void test_shared_stream(void **state)
 	dup2(kept, STDOUT_FILENO);
 	close(kept);
 	close(ends[0]);
-}
-
-/* The file may not become larger than @bytes; 0: than any size. */
-static void limit_files(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 /* On a full disk, at many places: what the lane then counts is what a reader finds. */

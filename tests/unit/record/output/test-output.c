@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "data-walk.h"
+#include "process-limits.h"
 #include "perfdata/feature.h"
 #include "record/output/output.h"
 #include "tree.h"
@@ -109,12 +110,7 @@ static int write_samples(struct setup *s, struct lane *lane, unsigned int nr)
 	struct image im = {0};
 	int rc;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t tag = ++s->samples;
-
-		image_sample(&im, i % EVENTS, 1000 + tag, tag);
-		s->tags += tag;
-	}
+	s->tags += image_numbered(&im, EVENTS, nr, &s->samples);
 	rc = write_image(lane, &im);
 	image_release(&im);
 	return rc;
@@ -388,16 +384,6 @@ static void test_roll_back(void **state)
 	}
 }
 
-/* No file may become larger than @bytes; 0: than any size. */
-static void limit_files(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 /* The disk is full: each sample that was taken is readable, or among those not written. */
 static void test_abandoned(void **state)
 {
@@ -503,20 +489,6 @@ static void test_limit(void **state)
 	assert_int_equal(write_samples(s, output_lane(&s->out, 1), 40), 0);
 	assert_true(lane_measure(output_lane(&s->out, 1)));
 	assert_int_equal(output_metered(&s->out), bytes + 4000);
-}
-
-/* Leaves room for @more descriptors; returns the limit that was. */
-static struct rlimit limit_descriptors(unsigned int more)
-{
-	struct rlimit was, limit;
-	int next = dup(0);
-
-	close(next);
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
-	limit = was;
-	limit.rlim_cur = (rlim_t)next + more;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	return was;
 }
 
 /* A directory that cannot be made as a whole is not made at all. */

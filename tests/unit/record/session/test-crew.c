@@ -85,14 +85,6 @@ static void end(struct working *w)
 	cpus_release(&w->online);
 }
 
-static void assert_all_there(const struct made *m)
-{
-	uint64_t tags = 0;
-
-	assert_int_equal(made_count(m->path, &tags), m->samples);
-	assert_int_equal(tags, m->tags);
-}
-
 static void do_all(struct working *w, enum worker_command command)
 {
 	struct error err = ERROR_INIT;
@@ -187,12 +179,12 @@ static void test_flush(void **state)
 		made_fill_samples(m, i % 2, 100 + i);
 		do_all(&w, WORKER_FLUSH);
 		assert_int_equal(lane_view(output_lane(&w.out, 0)).samples, m->samples);
-		assert_all_there(m);
+		made_all_there(m);
 	}
 	assert_int_equal(crew_view(&w.crew).code, 0);
 	made_fill_samples(m, 0, 1000);
 	finish(&w);
-	assert_all_there(m);
+	made_all_there(m);
 	crew_say_done(&w.crew, &w.out, &m->messages);
 	assert_true(made_said(m, "thread 0: "));
 	assert_int_equal(crew_overwritten(&w.crew), 0);
@@ -219,7 +211,7 @@ static void test_rings_are_dealt(void **state)
 	crew_say_plan(&w.crew, &m->opened, &m->messages);
 	assert_true(made_said(m, "thread 1 reads CPUs"));
 	finish(&w);
-	assert_all_there(m);
+	made_all_there(m);
 	crew_release(&w.crew);
 	output_release(&w.out);
 
@@ -266,7 +258,7 @@ static void test_hold(void **state)
 	crew_hold(&w.crew, false);
 	assert_int_equal(crew_drain(&w.crew, -1, false), CREW_ENDED);
 	finish(&w);
-	assert_all_there(m);
+	made_all_there(m);
 	end(&w);
 	close(ends[0]);
 	close(ends[1]);
@@ -282,7 +274,7 @@ static void test_dismissed_while_held(void **state)
 	crew_hold(&w.crew, true);
 	made_fill_samples(m, 0, 10);
 	finish(&w);
-	assert_all_there(m);
+	made_all_there(m);
 	end(&w);
 }
 
@@ -335,7 +327,7 @@ static void test_full_disk(void **state)
 	int rc = 0;
 
 	begin(&w, m);
-	made_limit_files(600000);
+	limit_files(600000);
 	for (unsigned int i = 0; !rc && i < 100; i++) {
 		made_fill_samples(m, 0, 3000);
 		crew_ask(&w.crew, WORKER_FLUSH);
@@ -347,7 +339,7 @@ static void test_full_disk(void **state)
 	assert_int_equal(crew_dismiss(&w.crew, &err), -EFBIG);
 	assert_int_equal(crew_dismiss(&w.crew, &err), 0); /* there is nobody any more */
 	output_abandon(&w.out, &m->plan, &m->opened);
-	made_limit_files(0);
+	limit_files(0);
 	assert_int_equal(w.out.tally.samples, made_count(m->path, &tags));
 	assert_int_equal(w.out.tally.samples + w.out.loss.total, m->samples);
 	assert_true(w.out.tally.samples > 14000);
@@ -366,7 +358,7 @@ static void test_one_of_two_fails(void **state)
 		skip();
 	made_fill_samples(m, 0, 700);
 	do_all(&w, WORKER_FLUSH);
-	made_limit_files(400000);
+	limit_files(400000);
 	for (unsigned int i = 0; i < 4; i++) {
 		made_fill_samples(m, 1, 3000);
 		crew_ask(&w.crew, WORKER_FLUSH);
@@ -377,7 +369,7 @@ static void test_one_of_two_fails(void **state)
 	made_fill_samples(m, 0, 300);
 	assert_int_equal(crew_dismiss(&w.crew, &err), -EFBIG);
 	output_abandon(&w.out, &m->plan, &m->opened);
-	made_limit_files(0);
+	limit_files(0);
 	assert_int_equal(lane_view(output_lane(&w.out, 1)).samples, 1000);
 	failed = lane_view(output_lane(&w.out, 0)).samples;
 	assert_int_equal(made_count(m->path, &tags), 1000 + failed);

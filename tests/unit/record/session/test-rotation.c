@@ -306,7 +306,7 @@ static void test_turned_back(void **state)
 	m->opts.output.rotation.enabled = true;
 	begin(&t, m);
 	assert_int_equal(write_samples(&t, 5), 0);
-	was = made_limit_descriptors(0);
+	was = limit_descriptors(0);
 	assert_int_equal(rotate(&t, &err), OUTCOME_UNDONE);
 	assert_int_equal(err.code, -EMFILE);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
@@ -514,7 +514,7 @@ static void test_broken(void **state)
 
 	begin_running(&t, m);
 	made_fill_samples(m, 0, 30);
-	was = made_limit_descriptors(0);
+	was = limit_descriptors(0);
 	assert_int_equal(rotate(&t, &err), OUTCOME_BROKEN);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
 	assert_int_equal(err.code, -EMFILE);

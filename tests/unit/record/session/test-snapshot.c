@@ -309,14 +309,14 @@ static void test_full_disk(void **state)
 	take_well(&t);
 	t.s.refused = 4;
 	made_fill_samples(m, 0, 5000);
-	made_limit_files(100000);
+	limit_files(100000);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(take(&t, &err), OUTCOME_UNDONE);
 		assert_int_equal(err.code, -EFBIG);
 		assert_readable(m, 10);
 		assert_int_equal(t.s.taken, 1);
 	}
-	made_limit_files(0);
+	limit_files(0);
 	take_well(&t);
 	assert_readable(m, 5010);
 	assert_int_equal(t.s.taken, 2);
