@@ -42,15 +42,25 @@ static const struct unwind_arch i386 = {
 	.mask = UINT32_MAX,
 };
 
+/*
+ * struct rt_sigframe: siginfo, then a ucontext whose sigcontext has x0-x30, sp and pc, and behind
+ * them the head of the floating-point registers (FPSIMD_MAGIC). The vdso, to which handlers return,
+ * has no call frame information.
+ */
+static const struct unwind_signal_layout aarch64_signal = {
+	.regs = 312, .pc = 568, .magic_at = 592, .magic = 0x46508001};
+
 static const struct unwind_arch aarch64 = {
 	.machine = EM_AARCH64,
 	.word = 8,
 	.nr = sizeof(aarch64_perf),
 	.sp = 31,
 	.pc = 32,
+	.link = 30,
 	.perf = aarch64_perf,
 	/* Return addresses may have a signature in the bits above those of user space. */
 	.mask = (1ull << 48) - 1,
+	.signal = &aarch64_signal,
 };
 
 static const struct {

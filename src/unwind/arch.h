@@ -3,13 +3,25 @@
  * Registers of an architecture: numbers in perf's records and in DWARF.
  *
  * Sources: arch/ARCH/include/uapi/asm/perf_regs.h of Linux 6.1; the psABI of x86-64 (figure 3.36)
- * and i386 (table 2.14); "DWARF for the Arm 64-bit Architecture". All of these are little-endian.
+ * and i386 (table 2.14); "DWARF for the Arm 64-bit Architecture"; for signals
+ * arch/arm64/include/uapi/asm/sigcontext.h. All of these are little-endian.
  */
 #ifndef RINGTAIL_UNWIND_ARCH_H
 #define RINGTAIL_UNWIND_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Where the kernel's frame of a signal handler has the registers of the code that was interrupted:
+ * offsets from the stack pointer to which the handler returns.
+ */
+struct unwind_signal_layout {
+	uint16_t regs; /* words by DWARF number */
+	uint16_t pc;
+	uint16_t magic_at; /* 32 bits that are always there */
+	uint32_t magic;
+};
 
 /* Registers by DWARF number. The last is the frame's CFA, which has no number in DWARF. */
 #define UNWIND_REGS 34
@@ -24,7 +36,11 @@ struct unwind_arch {
 	/* DWARF's number; 0: the frame pointer does not give the caller's stack pointer. */
 	uint8_t fp;
 	const uint8_t *perf; /* perf's numbers, by DWARF's */
-	uint64_t mask;	     /* bits of a code address that hold the address, not its signature */
+	/* DWARF's number of what has a leaf's return address; 0: the stack has it. */
+	uint8_t link;
+	uint64_t mask; /* bits of a code address that hold the address, not its signature */
+	/* NULL: the call frame information of what a handler returns to is enough. */
+	const struct unwind_signal_layout *signal;
 };
 
 /* Values of the registers at one frame of a call chain. */

@@ -121,6 +121,54 @@ static bool step(const struct unwind_arch *arch, const struct cfi_row *row, stru
 	return p->regs.v[arch->sp] > sp || (p->regs.v[arch->sp] == sp && p->pc != pc);
 }
 
+/*
+ * Goes from the vdso's code to which a signal handler returns to the code that was interrupted.
+ * Returns false if @p is elsewhere, or the architecture needs no help there.
+ */
+static bool step_by_signal(const struct unwind_arch *arch, const struct location *loc,
+			   struct position *p)
+{
+	const struct unwind_signal_layout *l = arch->signal;
+	uint64_t sp = p->regs.v[arch->sp], magic, pc;
+	struct unwind_regs regs = {0};
+
+	if (!l || p->exact || !loc->map || loc->map->dso->kind != DSO_VDSO ||
+	    !unwind_stack_read(&p->stack, sp + l->magic_at, sizeof(l->magic), &magic) ||
+	    magic != l->magic || !unwind_stack_read(&p->stack, sp + l->pc, arch->word, &pc))
+		return false;
+	for (unsigned int i = 0; i < arch->nr; i++) {
+		if (!unwind_stack_read(&p->stack, sp + l->regs + i * arch->word, arch->word,
+				       &regs.v[i]))
+			return false;
+		regs.known |= 1ull << i;
+	}
+	if (regs.v[arch->sp] <= sp)
+		return false;
+	p->regs = regs;
+	p->pc = pc & arch->mask;
+	p->exact = true;
+	p->guessed = false;
+	return true;
+}
+
+/*
+ * Goes from a function of the vdso to its caller: where it has no call frame information, as on
+ * arm64, its functions are leaves without a frame. Returns false elsewhere.
+ */
+static bool step_by_link(const struct unwind_arch *arch, const struct location *loc,
+			 struct position *p)
+{
+	uint64_t pc = p->regs.v[arch->link] & arch->mask;
+
+	if (!arch->link || !p->exact || !(p->regs.known >> arch->link & 1) || !pc || pc == p->pc ||
+	    !loc->map || loc->map->dso->kind != DSO_VDSO)
+		return false;
+	p->pc = pc;
+	p->exact = false;
+	p->guessed = true;
+	return true;
+}
+
 static bool is_text(const struct location *loc)
 {
 	return loc->map && loc->map->prot & PROT_EXEC;
@@ -183,15 +231,18 @@ static int go_up(struct unwind *u, const struct unwind_sample *s, const struct c
 {
 	if (code->row)
 		return step(s->arch, code->row, p);
-	return code->covered || !is_text(&code->loc) ? 0 : guess(u, s, p);
+	if (code->covered || !is_text(&code->loc))
+		return 0;
+	return step_by_link(s->arch, &code->loc, p) ? 1 : guess(u, s, p);
 }
 
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,
 		void *arg)
 {
 	struct unwind_frame frame;
-	struct position p;
+	struct position p, interrupted;
 	struct code code;
+	bool signal;
 	int rc = 0;
 
 	if (!begin(s, &p))
@@ -201,19 +252,26 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		rc = find_code(u, s, frame.ip, &code);
 		if (rc < 0)
 			return rc;
+		interrupted = p;
+		signal = step_by_signal(s->arch, &code.loc, &interrupted);
 		/*
 		 * A signal handler returns to this code. Nothing called it, so this is its exact
 		 * address.
 		 */
-		if (code.row && !p.exact && cfi_row_is_signal(code.row)) {
+		if (signal || (code.row && !p.exact && cfi_row_is_signal(code.row))) {
 			frame.ip++;
 			code.loc.addr++;
 		}
 		frame.loc = &code.loc;
 		frame.guessed = p.guessed;
 		rc = fn(&frame, arg);
-		if (rc >= 0)
-			rc = go_up(u, s, &code, &p);
+		if (rc < 0)
+			return rc;
+		if (signal) {
+			p = interrupted;
+			continue;
+		}
+		rc = go_up(u, s, &code, &p);
 		if (rc <= 0)
 			return rc;
 	}

@@ -389,9 +389,10 @@ static void test_restored_registers(void **state)
 
 #define TEXT  0x10000ull /* of no file: no call frame information */
 #define DATA  0x30000ull
+#define VDSO  0x50000ull
 #define STACK 0x70000000ull
 
-static void add_map(struct state *s, uint64_t addr, uint32_t prot)
+static void add_map(struct state *s, uint64_t addr, uint32_t prot, const char *name)
 {
 	struct perf_event_header hdr = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 	struct pd_record rec = {.hdr = &hdr, .id = PD_SAMPLE_ID_NONE};
@@ -404,7 +405,7 @@ static void add_map(struct state *s, uint64_t addr, uint32_t prot)
 				    .addr = addr,
 				    .len = 0x10000,
 				    .prot = prot,
-				    .filename = "//anon"};
+				    .filename = name};
 	assert_int_equal(state_apply(s, &rec, at), 0);
 }
 
@@ -433,7 +434,7 @@ static void test_guesses(void **state)
 		{STACK + 16, STACK + 16, TEXT + 1, 0, TEXT + 2, 1},	      /* a circle */
 		{STACK + 16, STACK + 32, DATA + 1, 0, TEXT + 2, 1},
 		{STACK + 16, STACK + 32, 0, 0, TEXT + 2, 1},
-		{STACK + 16, STACK + 32, 0x50000, 0, TEXT + 2, 1},  /* nothing is there */
+		{STACK + 16, STACK + 32, VDSO, 0, TEXT + 2, 1},	    /* nothing is there */
 		{STACK + 40, STACK + 32, TEXT + 1, 0, TEXT + 2, 1}, /* the copy ends before */
 		{STACK - 16, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
 		{STACK + 17, STACK + 32, TEXT + 1, 0, TEXT + 2, 1},
@@ -444,8 +445,8 @@ static void test_guesses(void **state)
 
 	assert_int_equal(resolver_new(&opts, &p.resolver, NULL), 0);
 	assert_int_equal(cfi_tables_new(p.resolver, &p.tables), 0);
-	add_map(p.state, TEXT, PROT_READ | PROT_EXEC);
-	add_map(p.state, DATA, PROT_READ | PROT_WRITE);
+	add_map(p.state, TEXT, PROT_READ | PROT_EXEC, "//anon");
+	add_map(p.state, DATA, PROT_READ | PROT_WRITE, "//anon");
 	assert_int_equal(state_finish(p.state), 0);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		const uint64_t words[] = {TEXT,		TEXT,	      tests[i].up,
@@ -478,6 +479,96 @@ static void test_guesses(void **state)
 	state_free(p.state);
 }
 
+/* A stack of a handler, whose caller is in the vdso, and of the frame that the kernel made for it.
+ */
+static size_t walk_signal(struct place *p, uint32_t magic, uint64_t sp, struct chain *c)
+{
+	static const struct unwind_signal_layout layout = {
+		.regs = 8, .pc = 144, .magic_at = 152, .magic = 0x1234};
+	struct unwind_arch arch = *unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64);
+	const uint64_t regs[] = {STACK, STACK, TEXT + 0x100}; /* rbp, rsp, rip */
+	/* Behind the two words of the handler's frame. */
+	uint64_t words[2 + 20] = {0, VDSO + 0x11, [2 + 1 + 7] = sp, [2 + 18] = TEXT + 0x200,
+				  [2 + 19] = magic};
+	struct unwind_sample s = {
+		.arch = &arch,
+		.pid = PID,
+		.at = {.time = 1},
+		.regs_mask = 1 << 6 | 1 << 7 | 1 << 8,
+		.regs = regs,
+		.stack = (const uint8_t *)words,
+		.stack_size = sizeof(words),
+	};
+	struct unwind u;
+
+	arch.signal = &layout;
+	c->nr = 0;
+	assert_int_equal(unwind_init(&u, p->state, p->tables), 0);
+	assert_int_equal(unwind_walk(&u, &s, MAX, push, c), 0);
+	unwind_release(&u);
+	return c->nr;
+}
+
+static void test_signals(void **state)
+{
+	struct resolver_opts opts = {.kallsyms = "/dev/null"};
+	struct place p = {.state = state_new()};
+	struct chain c;
+
+	(void)state;
+	assert_int_equal(resolver_new(&opts, &p.resolver, NULL), 0);
+	assert_int_equal(cfi_tables_new(p.resolver, &p.tables), 0);
+	add_map(p.state, TEXT, PROT_READ | PROT_EXEC, "//anon");
+	add_map(p.state, VDSO, PROT_READ | PROT_EXEC, "[vdso]");
+	assert_int_equal(state_finish(p.state), 0);
+	assert_int_equal(walk_signal(&p, 0x1234, STACK + 500, &c), 3);
+	assert_int_equal(c.ip[1], VDSO + 0x11);
+	assert_int_equal(c.ip[2], TEXT + 0x200);
+	/* No frame of a signal, and one that leads down. */
+	assert_int_equal(walk_signal(&p, 0x1235, STACK + 500, &c), 2);
+	assert_int_equal(c.ip[1], VDSO + 0x10);
+	assert_int_equal(walk_signal(&p, 0x1234, STACK, &c), 2);
+	cfi_tables_free(p.tables);
+	resolver_free(p.resolver);
+	state_free(p.state);
+}
+
+/* Functions of the vdso have no frame where a register has the return address. */
+static void test_leaves(void **state)
+{
+	/* perf's numbers are DWARF's; words of x30, sp and pc. */
+	const uint64_t regs[] = {0xffull << 56 | (TEXT + 0x80), STACK, VDSO + 0x100};
+	const uint64_t word = 0;
+	struct resolver_opts opts = {.kallsyms = "/dev/null"};
+	struct place p = {.state = state_new()};
+	struct unwind_sample s = {
+		.arch = unwind_arch_find("aarch64", PERF_SAMPLE_REGS_ABI_64),
+		.pid = PID,
+		.at = {.time = 1},
+		.regs_mask = 7ull << 30,
+		.regs = regs,
+		.stack = (const uint8_t *)&word,
+		.stack_size = sizeof(word),
+	};
+	struct chain c = {.nr = 0};
+	struct unwind u;
+
+	(void)state;
+	assert_int_equal(resolver_new(&opts, &p.resolver, NULL), 0);
+	assert_int_equal(cfi_tables_new(p.resolver, &p.tables), 0);
+	add_map(p.state, TEXT, PROT_READ | PROT_EXEC, "//anon");
+	add_map(p.state, VDSO, PROT_READ | PROT_EXEC, "[vdso]");
+	assert_int_equal(state_finish(p.state), 0);
+	assert_int_equal(unwind_init(&u, p.state, p.tables), 0);
+	assert_int_equal(unwind_walk(&u, &s, MAX, push, &c), 0);
+	unwind_release(&u);
+	assert_int_equal(c.nr, 2);
+	assert_int_equal(c.ip[1], TEXT + 0x7f);
+	cfi_tables_free(p.tables);
+	resolver_free(p.resolver);
+	state_free(p.state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +579,8 @@ int main(void)
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_restored_registers),
 		cmocka_unit_test(test_guesses),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
