@@ -18,11 +18,12 @@
 
 #include "auxtrace/code/code.h"
 
-#define PID  77
-#define TID  78 /* of its second thread */
-#define BASE 0x400000ULL
-#define VDSO 0x70000000000ULL
-#define BPF  0x80000000000ULL
+#define PID	  77
+#define TID	  78 /* of its second thread */
+#define BASE	  0x400000ULL
+#define INTO_PART 0x1040
+#define VDSO	  0x70000000000ULL
+#define BPF	  0x80000000000ULL
 
 /* Longer than messages show. */
 #define LONG_NAME "/no/such/directory/and/another/one/and/one/more/with/lib/libnone.so.1"
@@ -220,7 +221,8 @@ static void test_vdso(void **state)
 	assert_memory_equal(buf, vdso, sizeof(buf));
 }
 
-/* The address that the linker gave a byte of the file's first executable part. */
+/* The address that the linker gave a byte of the file's first executable part, which may begin at
+ * 0. */
 static uint64_t linked(const struct machine *m, uint64_t *ret_offset)
 {
 	Elf64_Ehdr ehdr;
@@ -231,8 +233,8 @@ static uint64_t linked(const struct machine *m, uint64_t *ret_offset)
 
 		memcpy(&ph, m->file + ehdr.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X) {
-			*ret_offset = ph.p_offset + 64;
-			return ph.p_vaddr + 64;
+			*ret_offset = ph.p_offset + INTO_PART;
+			return ph.p_vaddr + INTO_PART;
 		}
 	}
 	fail();

@@ -561,14 +561,16 @@ static void check_kernel_format(const char *sys, const char *text, struct kernel
 			continue;
 		assert_int_equal(tracing_event_print(&e, tep, &data, &out), 0);
 		assert_int_equal(buf_append(&out, "", 1), 0);
-		alone = e.printer == TRACING_BY_LIBRARY || !seed
+		/* The library takes more widths of a buffer than are checked, such as
+		 * "(int)REC->len". */
+		alone = e.printer == TRACING_BY_LIBRARY || (!seed && !strstr(text, "%*p"))
 				? print_alone(sys, text, record, size)
 				: NULL;
 		if (alone && strcmp(alone, (char *)out.data))
 			fail_msg("%s:%s: \"%s\", by the library alone \"%s\"", sys, e.format.name,
 				 (char *)out.data, alone);
 		if (!seed)
-			n->not_understood += !alone;
+			n->not_understood += !alone && !strstr(text, "%*p");
 		free(alone);
 		buf_release(&out);
 	}
