@@ -6,7 +6,8 @@
 #   make check-fast  before every commit: build, unit tests but the slow ones, golden files, manual, house rules
 #   make check       install what is missing, build, run every test that this machine can run (up to 45 minutes)
 #   make check-vm    of check, the tests in emulated guests alone (tests/vm)
-#   make check-long  what takes too long for check: AUX areas in guests, many times and on other kernels (2 hours)
+#   make check-long  what takes too long for check: AUX areas in guests, many times and on other kernels (2 hours), and
+#                    the unit and live tests on an emulated arm64 (many hours)
 #   make check-random SECONDS=3600 [SEED=1]
 #                    of check, random sets of record's options alone, with a new seed
 #   make tidy        of check, clang-tidy alone

@@ -16,7 +16,7 @@ TRACING = '/sys/kernel/tracing'
 NOBODY = 65534
 # Seconds; what takes longer hangs. A machine whose CPUs are lent to others, or whose disk stands still, may do
 # nothing for many of them.
-PATIENCE = 60
+PATIENCE = int(os.environ.get('PATIENCE', '60'))
 # What perf says of files with losses, and how it begins to say it.
 OF_LOSSES = re.compile(r'Warning:|Processed \d+ events and lost \d+ chunks!|Check IO/CPU overload!|'
                        r'Processed \d+ samples and lost [\d.]+%!')

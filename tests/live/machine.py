@@ -21,7 +21,7 @@ class Machine:
         """`options` are added by /etc/default/ringtail, `service` has lines of a drop-in, `files` is {path: text},
         `programs` is {path: program to copy there}."""
         need_root()
-        for program, package in ('setpriv', 'util-linux'), ('systemctl', 'systemd'):
+        for program, package in ('setpriv', 'util-linux'), ('systemctl', 'systemd'), ('meson', 'meson'):
             if not shutil.which(program):
                 raise Skip(f'no {program} (package {package})')
         self.lab, self.first = lab, None
