@@ -17,6 +17,7 @@ TRACE_IDS = 0x10, 0x12
 RAW = 0x100  # PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW
 RECORD_COMM, RECORD_FORK, RECORD_TIME_CONV = 3, 7, 79
 BUILD_ID = struct.pack('<III', 4, 20, 3) + b'GNU\0'  # the head of the note
+INDIRECT = 'br', 'blr', 'return'
 KINDS = {'f': (DATA_FAULT, 'int'), 'a': (IRQ, 'hw int'), 'i': (IRQ, 'hw int')}
 
 
@@ -29,10 +30,12 @@ class Form:
     cycles: bool = False
     vmid: bool = False  # the thread is in the VMID, not in the context ID
     times: bool = True
+    broadcast: bool = False  # the targets of direct branches, too
+    merge: bool = False  # an exception at the target of an indirect branch has one address for both
     sync: int = 400  # bytes between two A-syncs
 
     def config(self):
-        return (1 | self.cycles << 4 | (not self.vmid) << 6 | self.vmid << 7 | self.times << 11
+        return (1 | self.broadcast << 3 | self.cycles << 4 | (not self.vmid) << 6 | self.vmid << 7 | self.times << 11
                 | self.return_stack << 12)
 
 
@@ -101,7 +104,7 @@ class Run:
     def __init__(self, code, path, form):
         self.code, self.form = code, form
         self.etms = [Etm(form, seed) for seed in range(2)]
-        self.branches = []
+        self.branches, self.merged = [], False
         self.insns = 0
         self.stamp = FIRST_STAMP - TURN
         self.frames = Frames()
@@ -115,14 +118,17 @@ class Run:
         if not etm.out:
             etm.sync(self.pc, self.tid, self.stamp)
         self.begin(self.pc)
-        for kind, ip, to in steps:
+        for at, (kind, ip, to) in enumerate(steps):
             if len(etm.out) - etm.group > self.form.sync:
                 etm.sync(self.pc, self.tid, self.stamp)
             self.straight(ip)
             if not kind:
+                after = steps[at + 1] if at + 1 < len(steps) else ('', 0, 0)
+                self.merged = self.form.merge and self.code.kind(ip) in INDIRECT and after[0] in KINDS and after[1] == to
                 self.branch(ip, to)
                 continue
             self.interrupt(kind, ip)
+            self.merged = False
             if to:
                 self.stamp += 1
                 self.begin(to)
@@ -155,8 +161,10 @@ class Run:
         self.etm.atom(True)
         if kind in ('call', 'blr'):
             self.etm.call(ip + 4)
-        if kind in ('br', 'blr', 'return'):
+        if kind in INDIRECT and not self.merged:
             self.etm.indirect(to, kind == 'blr')
+        elif self.form.broadcast:
+            self.etm.address(to)
         self.tell(ip, to, {'br': 'jmp', 'blr': 'call'}.get(kind, kind))
         self.insns += 1
         self.pc = to
@@ -169,7 +177,7 @@ class Run:
             self.etm.exception(CALL, ip + 4)
             self.tell(ip, 0, 'tr end  syscall')
         else:
-            self.etm.exception(KINDS[kind][0], ip)
+            self.etm.exception(KINDS[kind][0], ip, self.merged)
             self.tell(ip, 0, 'tr end  ' + KINDS[kind][1])
 
 

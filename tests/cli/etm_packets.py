@@ -140,8 +140,9 @@ class Etm:
         else:
             self.address(to)
 
-    def exception(self, kind, back):
-        self.put(6, kind << 1 | 1)
+    def exception(self, kind, back, merged=False):
+        """@merged: the address is also the target of the branch before."""
+        self.put(6, kind << 1 | (0x40 if merged else 1))
         self.address(back)
 
 

@@ -16,9 +16,12 @@ FORMS = {
     'a return stack': Form(raw=True, return_stack=True),
     'threads in VMIDs': Form(vmid=True),
     'cycle counts': Form(raw=True, cycles=True),
+    'targets of direct branches': Form(compress=True, return_stack=True, broadcast=True),
+    'an address for a branch and the exception behind it': Form(raw=True, merge=True),
     'many synchronisation points': Form(raw=True, compress=True, sync=60),
     'all at once': Form(compress=True, return_stack=True, cycles=True, vmid=True),
-    'all at once, a ring for each unit': Form(raw=True, compress=True, return_stack=True, cycles=True, sync=150),
+    'all at once, a ring for each unit': Form(raw=True, compress=True, return_stack=True, cycles=True, merge=True,
+                                             sync=150),
 }
 
 
