@@ -27,6 +27,7 @@ struct report_args {
 	struct table_opts table;
 	bool header, header_only, full_header, stats, aux, json, dump;
 	struct graph_spec graph;
+	bool sorted; /* --sort is given */
 };
 
 enum {
@@ -54,12 +55,13 @@ enum {
 	OPT_MMAPS,
 	OPT_MEM_MODE,
 	OPT_IGNORE_CALLEES,
+	OPT_TIME_QUANTUM,
 };
 
 static const struct argp_option options[] = {
 	{"sort", 's', "KEYS", 0,
-	 "Group samples by these keys: comm, pid, tid, dso, sym, cpu, event (default "
-	 "comm,dso,sym); a plus before them adds them to the default",
+	 "Group samples by these keys: comm, pid, tid, dso, sym, cpu, event, socket, cgroup, time, "
+	 "trace and others (default comm,dso,sym); a plus before them adds them to the default",
 	 HELP_MOST_USED},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
 	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,VALUE]; TYPE is graph, fractal, folded or "
@@ -86,6 +88,13 @@ static const struct argp_option options[] = {
 	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "As -g none", HELP_OUTPUT},
 	{"show-total-period", OPT_SHOW_PERIOD, NULL, 0,
 	 "Add a column with the sum of their periods", HELP_OUTPUT},
+	{"branch-stack", 'b', NULL, 0,
+	 "Count the branches of branch stacks, by comm,dso_from,symbol_from,dso_to,symbol_to; "
+	 "further keys: mispredict, in_tx, abort, cycles",
+	 HELP_OUTPUT},
+	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
+	 "The span of a row of the sort key time, with ns, us, ms or s (default 100ms)",
+	 HELP_OUTPUT},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Percentages of the shown samples, or of all (the default)", HELP_OUTPUT},
 	{"field-separator", 't', "CHAR", 0,
@@ -113,14 +122,14 @@ static const struct argp_option options[] = {
 	REFUSED("threads", 'T',
 		"ringtail shows no counts of threads; --sort tid -n shows the samples of each"),
 	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
-	REFUSED("branch-stack", 'b', "'ringtail script -F +brstack' shows branches"),
 	REFUSED("hierarchy", OPT_HIERARCHY,
 		"ringtail does not nest rows; --sort lists their keys in order"),
 	REFUSED("group", OPT_GROUP, "each event of a group has a table of its own"),
 	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
 	REFUSED("mmaps", OPT_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
 	REFUSED("mem-mode", OPT_MEM_MODE,
-		"'ringtail script -F +addr,data_src' shows what accessed which memory"),
+		"the keys of --sort local_weight,sym,symbol_daddr,dso_daddr show what accessed "
+		"which memory; so does 'ringtail script -F +addr,data_src'"),
 	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
 		"ringtail never leaves out callees; --symbol NAME -g callee shows the callers of a "
 		"function"),
@@ -158,6 +167,7 @@ static void parse_sort(struct argp_state *state, struct report_args *a, const ch
 		usage_error(state, "%s", err.text);
 	else
 		a->report.nr_keys = n;
+	a->sorted = true;
 }
 
 static void parse_graph(struct argp_state *state, struct report_args *a, const char *arg)
@@ -192,6 +202,36 @@ static void parse_color(struct argp_state *state, const char *arg)
 			arg);
 }
 
+static uint64_t parse_quantum(struct argp_state *state, const char *arg)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	size_t digits = strspn(arg, "0123456789");
+	char number[24];
+	uint64_t n, ns;
+
+	snprintf(number, sizeof(number), "%.*s", (int)digits, arg);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(arg + digits, units[i].unit) && digits < sizeof(number) &&
+		    !parse_u64(number, &n) && n && !__builtin_mul_overflow(n, units[i].ns, &ns))
+			return ns;
+	usage_error(state, "--time-quantum: '%s' is no time such as 100ms", arg);
+}
+
+/* Branches have no call chains. */
+static void check_branches(struct argp_state *state, struct report_args *a)
+{
+	if (!a->report.branches)
+		return;
+	if (a->report.children)
+		usage_error(state, "-b and --children exclude each other: choose one");
+	if (!a->sorted)
+		a->report.nr_keys = (size_t)sort_keys_parse(
+			"comm,dso_from,symbol_from,dso_to,symbol_to", a->report.keys, 0, NULL);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
@@ -205,6 +245,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;
 	case 'g': parse_graph(state, a, arg); break;
+	case 'b': a->report.branches = true; break;
+	case OPT_TIME_QUANTUM: a->input.trace.time_quantum = parse_quantum(state, arg); break;
 	case 'G': parse_graph(state, a, "caller"); break;
 	case OPT_NO_CALL_GRAPH: parse_graph(state, a, "none"); break;
 	case OPT_PERCENTAGE: parse_percentage(state, a, arg); break;
@@ -231,6 +273,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->input.trace.path = arg;
 		break;
 	case ARGP_KEY_END:
+		check_branches(state, a);
 		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
@@ -321,6 +364,10 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 
 	if (a->stats)
 		return 0;
+	if (a->report.branches && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_BRANCH_STACK)) {
+		complain("-b: the samples of this recording have no branch stacks");
+		return -EINVAL;
+	}
 	rc = filter_check(&a->report.filter, t->evlist, &err);
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);

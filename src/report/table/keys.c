@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/table/keys.h"
+#include "report/table/keys_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_numbers(const struct trace *t, struct hist_cell a, struct hist_cell b)
+int key_compare_numbers(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	return compare_u64(a.a, b.a);
 }
@@ -42,14 +42,14 @@ static int comm_cell(const struct key_source *src, struct hist_cell *ret)
 	return comm ? 0 : -ENOMEM;
 }
 
-static int comm_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+int key_string_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
-	const char *comm = (const char *)(uintptr_t)cell.a;
+	const char *text = (const char *)(uintptr_t)cell.a;
 
-	return buf_append(out, comm, strlen(comm));
+	return buf_append(out, text, strlen(text));
 }
 
-static int comm_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+int key_compare_strings(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	return strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
 }
@@ -76,14 +76,17 @@ static int tid_text(const struct trace *t, struct hist_cell cell, struct buf *ou
 }
 
 /* a: index of the first dso of that short name + 1; 0: no dso. */
+int key_dso_cell(const struct trace *t, const struct frame *f, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){0};
+	if (f->dso)
+		ret->a = 1 + dso_alias_group(t->aliases, f->dso);
+	return 0;
+}
+
 static int dso_cell(const struct key_source *src, struct hist_cell *ret)
 {
-	const struct dso *dso = src->frame->dso;
-
-	*ret = (struct hist_cell){0};
-	if (dso)
-		ret->a = 1 + dso_alias_group(src->trace->aliases, dso);
-	return 0;
+	return key_dso_cell(src->trace, src->frame, ret);
 }
 
 static const char *dso_name(const struct trace *t, struct hist_cell cell)
@@ -91,23 +94,21 @@ static const char *dso_name(const struct trace *t, struct hist_cell cell)
 	return cell.a ? state_dso_at(t->state, cell.a - 1)->short_name : "[unknown]";
 }
 
-static int dso_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+int key_dso_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
 	const char *name = dso_name(t, cell);
 
 	return buf_append(out, name, strlen(name));
 }
 
-static int dso_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+int key_dso_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	return strcmp(dso_name(t, a), dso_name(t, b));
 }
 
 /* a: the symbol, with its mode in b; without symbol the mode (below any pointer), b the address. */
-static int sym_cell(const struct key_source *src, struct hist_cell *ret)
+int key_sym_cell(const struct frame *f, struct hist_cell *ret)
 {
-	const struct frame *f = src->frame;
-
 	if (f->sym)
 		*ret = (struct hist_cell){.a = (uintptr_t)f->sym, .b = f->cpumode};
 	else
@@ -115,12 +116,17 @@ static int sym_cell(const struct key_source *src, struct hist_cell *ret)
 	return 0;
 }
 
+static int sym_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	return key_sym_cell(src->frame, ret);
+}
+
 static const struct symbol *sym_of(struct hist_cell cell)
 {
 	return cell.a > PERF_RECORD_MISC_CPUMODE_MASK ? (const void *)(uintptr_t)cell.a : NULL;
 }
 
-static int sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+int key_sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
 	const struct symbol *sym = sym_of(cell);
 
@@ -132,12 +138,12 @@ static int sym_text(const struct trace *t, struct hist_cell cell, struct buf *ou
 int sort_key_common_text(const struct sort_key *key, const struct trace *t, struct hist_cell cell,
 			 struct buf *out)
 {
-	if (key->cell == sym_cell && !sym_of(cell))
+	if (key->text == key_sym_text && !sym_of(cell))
 		return buf_printf(out, "[%c] [unknown]", frame_level(cell.a));
 	return key->text(t, cell, out);
 }
 
-static int sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+int key_sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	const struct symbol *x = sym_of(a), *y = sym_of(b);
 
@@ -173,14 +179,14 @@ static int event_text(const struct trace *t, struct hist_cell cell, struct buf *
 
 // clang-format off
 static const struct sort_key keys[] = {
-	{"comm",  NULL,     "Command",       false, false, 0,               true,  comm_cell,  comm_text,  comm_compare},
+	{"comm",  NULL,     "Command",       false, false, 0,               true,  comm_cell,  key_string_text, key_compare_strings},
 	/* perf's sort key pid shows threads. */
-	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
-	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   compare_numbers},
-	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   dso_text,   dso_compare},
-	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   sym_text,   sym_compare},
-	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   compare_numbers},
-	{"event", NULL,     "Event",         false, false, 0,               false, event_cell, event_text, compare_numbers},
+	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   key_compare_numbers},
+	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   key_compare_numbers},
+	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   key_dso_text, key_dso_compare},
+	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   key_sym_text, key_sym_compare},
+	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   key_compare_numbers},
+	{"event", NULL,     "Event",         false, false, 0,               false, event_cell, event_text, key_compare_numbers},
 };
 // clang-format on
 
@@ -188,25 +194,34 @@ static const struct sort_key keys[] = {
 
 const struct sort_key *sort_key_at(size_t index)
 {
-	return index < NR_KEYS ? &keys[index] : NULL;
+	if (index < NR_KEYS)
+		return &keys[index];
+	return index - NR_KEYS < nr_sample_keys ? &sample_keys[index - NR_KEYS] : NULL;
+}
+
+static bool is_name(const char *known, const char *name, size_t len)
+{
+	return known && !strncmp(known, name, len) && !known[len];
 }
 
 const struct sort_key *sort_key_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < NR_KEYS; i++)
-		if ((!strncmp(keys[i].name, name, len) && !keys[i].name[len]) ||
-		    (keys[i].alias && !strncmp(keys[i].alias, name, len) && !keys[i].alias[len]))
-			return &keys[i];
+	const struct sort_key *key;
+
+	for (size_t i = 0; (key = sort_key_at(i)); i++)
+		if (is_name(key->name, name, len) || is_name(key->alias, name, len))
+			return key;
 	return NULL;
 }
 
 static int unknown_key(const char *name, size_t len, struct error *err)
 {
-	char all[128] = "";
+	const struct sort_key *key;
+	char all[512] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < NR_KEYS; i++)
-		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", keys[i].name);
+	for (size_t i = 0; (key = sort_key_at(i)) && n < sizeof(all); i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", key->name);
 	return error_set(err, -EINVAL, "unknown sort key '%.*s'; there are %s", (int)len, name,
 			 all);
 }
@@ -217,7 +232,7 @@ int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
 	uint64_t has = pd_evlist_sample_type(list);
 
 	for (size_t i = 0; pd_evlist_count(list) && i < nr; i++)
-		if (list_keys[i]->needs & ~has)
+		if (list_keys[i]->needs && !(list_keys[i]->needs & has))
 			return error_set(
 				err, -EINVAL,
 				"--sort %s: the samples of this recording have no such field",

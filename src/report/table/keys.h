@@ -34,6 +34,10 @@ struct key_source {
 	const struct frame *frame;
 	const char *comm;	  /* of the thread at that moment; NULL: unknown */
 	struct hist_names *names; /* of the histogram; owns the cells' strings */
+	struct frames *frames;	  /* of the thread, to resolve further addresses */
+	/* Of a branch, which went from @from to @frame; NULL if the report counts samples. */
+	const struct pd_branch *branch;
+	const struct frame *from;
 };
 
 struct sort_key {
@@ -42,7 +46,7 @@ struct sort_key {
 	const char *header; /* of the column */
 	bool right;	    /* align right, as numbers */
 	bool of_frame;	    /* the frames of a sample have different values */
-	uint64_t needs;	    /* a value needs these PERF_SAMPLE_* bits; 0: none */
+	uint64_t needs;	    /* a value needs one of these PERF_SAMPLE_* bits; 0: none */
 	bool is_string;	    /* a is an interned string: merging histograms interns it anew */
 	/* Returns 0 or -ENOMEM. */
 	int (*cell)(const struct key_source *src, struct hist_cell *ret);
@@ -50,6 +54,9 @@ struct sort_key {
 	int (*text)(const struct trace *t, struct hist_cell cell, struct buf *out);
 	/* Orders two values: negative, 0 or positive. */
 	int (*compare)(const struct trace *t, struct hist_cell a, struct hist_cell b);
+	bool whole;	/* cell() reads more of a sample than a digest keeps */
+	bool alone;	/* one thread at a time may call cell() */
+	bool of_branch; /* of a branch in the sample's branch stack */
 };
 
 #define SORT_KEYS_MAX 8

@@ -24,6 +24,7 @@ struct report_worker {
 	struct walker *walker;
 	struct report_tables tables;
 	struct unknown unknown;
+	bool branches;	/* count these, not samples */
 	uint64_t times; /* number of samples that the current sample stands for */
 	struct pool *pool;
 	struct error err; /* why rc is negative */
@@ -33,6 +34,21 @@ struct report_worker {
 bool report_has_callchains(const struct trace *t)
 {
 	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
+}
+
+/* Returns whether some key is @of_branch, @whole or @alone. */
+static bool some_key(const struct report_opts *opts, bool of_branch, bool whole, bool alone)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if ((of_branch && opts->keys[i]->of_branch) || (whole && opts->keys[i]->whole) ||
+		    (alone && opts->keys[i]->alone))
+			return true;
+	return false;
+}
+
+static bool counts_branches(const struct report_opts *opts)
+{
+	return opts->branches || some_key(opts, true, false, false);
 }
 
 static enum callgraph_order callgraph_order(const struct report_opts *opts)
@@ -80,7 +96,8 @@ static void worker_release(struct report_worker *w)
 
 static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
-	*w = (struct report_worker){.trace = t, .opts = opts, .times = 1};
+	*w = (struct report_worker){
+		.trace = t, .opts = opts, .times = 1, .branches = counts_branches(opts)};
 	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0 ||
 	    unknown_init(&w->unknown, t->state) < 0)
 		return -ENOMEM;
@@ -101,7 +118,7 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	h->entry[row].self += period;
 	h->entry[row].children += period;
 	h->entry[row].samples += w->times;
-	if (w->opts->graph == REPORT_GRAPH_NONE || !w->frames.is_chain)
+	if (w->opts->graph == REPORT_GRAPH_NONE || w->branches || !w->frames.is_chain)
 		return 0;
 	rc = hist_tree(h, row, &root);
 	if (rc < 0)
@@ -109,11 +126,52 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period);
 }
 
+/* Counts a branch as a sample where it went to. As perf, gives it the period 1. */
+static int count_branch(struct report_worker *w, const struct walk_sample *ws,
+			const struct pd_branch *branch, const char *comm)
+{
+	struct hist *h = &w->tables.hists[ws->evsel->index];
+	const struct filter *filter = &w->opts->filter;
+	const struct pd_sample *s = &ws->s;
+	struct frame from, to;
+	struct key_source src = {
+		.trace = w->trace,
+		.ws = ws,
+		.frame = &to,
+		.comm = comm,
+		.frames = &w->frames,
+		.branch = branch,
+		.from = &from,
+	};
+
+	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->from, ws->rec->at, &from);
+	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->to, ws->rec->at, &to);
+	if (!filter_place(filter, &from) || !filter_place(filter, &to))
+		return 0;
+	h->samples++;
+	h->period++;
+	unknown_add(&w->unknown, &to, 1);
+	return filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
+}
+
+static int count_branches(struct report_worker *w, const struct walk_sample *ws)
+{
+	const struct pd_sample *s = &ws->s;
+	const char *comm = state_comm(w->trace->state, s->pid, s->tid, ws->rec->at);
+	struct walk_sample one = *ws;
+	int rc = 0;
+
+	one.s.period = 1;
+	for (uint64_t i = 0; !rc && i < s->branch_nr; i++)
+		rc = count_branch(w, &one, &s->branches[i], comm);
+	return rc;
+}
+
 static int count_sample(const struct walk_sample *ws, void *arg)
 {
 	struct report_worker *w = arg;
 	struct frame own = {.cpumode = ws->s.cpumode, .ip = ws->s.ip, .addr = ws->s.ip};
-	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own};
+	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own, .frames = &w->frames};
 	size_t event = ws->evsel->index;
 	struct hist *h = &w->tables.hists[event];
 	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
@@ -146,6 +204,8 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 
 	if (!ws->evsel || !filter_sample(&w->opts->filter, &ws->s))
 		return 0;
+	if (w->branches)
+		return count_branches(w, ws);
 	if (group_is_read(ws->evsel))
 		return group_split(&w->groups, w->trace, ws, count_sample, w);
 	return count_sample(ws, w);
@@ -165,7 +225,7 @@ bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 	bool chains = opts->graph != REPORT_GRAPH_NONE || opts->children;
 
 	return !(chains && report_has_callchains(t)) && !opts->filter.start && !opts->filter.stop &&
-	       !needs_order(t);
+	       !needs_order(t) && !counts_branches(opts) && !some_key(opts, false, true, false);
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)
@@ -237,9 +297,10 @@ static void *worker_run(void *arg)
 }
 
 /* Returns the number of workers: one for each usable CPU, but no more than chunks. */
-static size_t workers_wanted(const struct trace *t)
+static size_t workers_wanted(const struct trace *t, const struct report_opts *opts)
 {
-	size_t n = needs_order(t) ? 1 : trace_workers();
+	bool one = needs_order(t) || some_key(opts, false, false, true);
+	size_t n = one ? 1 : trace_workers();
 
 	n = n > t->nr_chunks ? t->nr_chunks : n;
 	return n ? n : 1;
@@ -323,7 +384,7 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	       struct error *err)
 {
 	struct report *r = calloc(1, sizeof(*r));
-	size_t nr = workers_wanted(t);
+	size_t nr = workers_wanted(t, opts);
 	struct report_worker *w = calloc(nr, sizeof(*w));
 	struct pool pool = {0};
 	int rc = r && w ? 0 : -ENOMEM;

@@ -26,6 +26,9 @@ struct report_opts {
 	enum report_graph graph;
 	size_t max_stack; /* most frames of a chain that count */
 	bool relative;	  /* percentages are of what is shown, not of all samples */
+	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is
+	 * of_branch. Call chains do not count then. */
+	bool branches;
 	struct filter filter;
 };
 

@@ -166,14 +166,18 @@ void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64
 			 struct moment at, struct frame *ret)
 {
 	uint8_t other = other_half(cpumode);
+	struct frame second;
 
 	if (top_bit_tells(f->trace) && is_kernel(cpumode) != addr >> 63) {
 		other = cpumode;
 		cpumode = other_half(cpumode);
 	}
 	frames_resolve(f, pid, cpumode, addr, at, ret);
-	if (!ret->dso && other != cpumode)
-		frames_resolve(f, pid, other, addr, at, ret);
+	if (ret->dso || other == cpumode)
+		return;
+	frames_resolve(f, pid, other, addr, at, &second);
+	if (second.dso)
+		*ret = second;
 }
 
 static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode, uint64_t ip)

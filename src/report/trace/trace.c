@@ -47,6 +47,27 @@ static char *kcore_file(const char *recording, const char *name)
 	return NULL;
 }
 
+/* A damaged topology is none; the header shows that. */
+static void read_topology(struct trace *t)
+{
+	bool swap = data_swapped(t->df);
+	struct pd_nrcpus nr = {0};
+	const uint8_t *p;
+	size_t len;
+
+	if (!data_feature(t->df, HEADER_NRCPUS, &p, &len))
+		pd_feature_nrcpus_decode(p, len, swap, &nr);
+	if (data_feature(t->df, HEADER_CPU_TOPOLOGY, &p, &len) < 0)
+		return;
+	if (pd_feature_cpu_topology_decode(p, len, swap, nr.configured, &t->topology) < 0)
+		pd_cpu_topology_release(&t->topology);
+}
+
+int trace_socket(const struct trace *t, uint32_t cpu)
+{
+	return cpu < t->topology.nr_ids ? t->topology.ids[cpu].socket : -1;
+}
+
 static int open_resolver(struct trace *t, struct error *err)
 {
 	struct resolver_opts opts = {
@@ -100,6 +121,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 		rc = itrace_open(t, opts->itrace, &t->itrace, err);
 	if (rc < 0)
 		goto out;
+	read_topology(t);
 	t->state = state_new();
 	if (counts_init(&t->counts, pd_evlist_count(t->evlist)) < 0 || !t->state) {
 		rc = error_sys(err, -ENOMEM, "%s", opts->path);
@@ -140,6 +162,7 @@ void trace_close(struct trace *t)
 	free(t->arch);
 	free(t->kcore);
 	free(t->kallsyms);
+	pd_cpu_topology_release(&t->topology);
 	counts_release(&t->counts);
 	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {

@@ -30,6 +30,7 @@ struct trace_opts {
 	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
 	bool no_demangle;
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
+	uint64_t time_quantum;		  /* of the sort key time, ns; 0: 100 ms */
 	uint64_t snapshot;		  /* count only samples of this snapshot; 0: all samples */
 	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
 	 * most half of memory. */
@@ -63,6 +64,7 @@ struct trace {
 	struct itrace *itrace;		   /* NULL: no hardware trace is decoded */
 	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
+	struct pd_cpu_topology topology;   /* zeroes: not recorded */
 	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
 	struct trace_counts counts;
 	struct snapshots snapshots; /* of pass 1 */
@@ -91,6 +93,9 @@ void trace_close(struct trace *t);
 
 /* Returns the string of a feature section, for free(); NULL if it is absent or unreadable. */
 char *trace_feature_string(const struct trace *t, unsigned int feature);
+
+/* Returns the socket of a CPU; -1: not recorded. */
+int trace_socket(const struct trace *t, uint32_t cpu);
 
 /* Returns the number of threads for a pass: one for each CPU of this process, within limits. */
 unsigned int trace_workers(void);

@@ -551,6 +551,25 @@ static void test_sort_keys(void **state)
 	assert_int_equal(sort_keys_parse("+dso", keys, 2, &err), -EINVAL);
 	assert_int_equal(sort_keys_parse("cpu,+pid", keys, 2, &err), -EINVAL);
 	assert_int_equal(sort_keys_parse("+", keys, 2, &err), -EINVAL);
+	assert_int_equal(sort_keys_parse("weight,symbol_from", keys, 0, &err), 2);
+	assert_string_equal(keys[0]->name, "local_weight");
+	assert_true(keys[1]->of_branch);
+}
+
+/* Each key is found by its name and its alias, and the message about a wrong one has them all. */
+static void test_all_keys(void **state)
+{
+	const struct sort_key *key, *keys[SORT_KEYS_MAX];
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(sort_keys_parse("nonsense", keys, 0, &err), -EINVAL);
+	for (size_t i = 0; (key = sort_key_at(i)); i++) {
+		assert_ptr_equal(sort_key_find(key->name, strlen(key->name)), key);
+		if (key->alias)
+			assert_ptr_equal(sort_key_find(key->alias, strlen(key->alias)), key);
+		assert_non_null(strstr(err.text, key->name));
+		assert_true(key->header && key->cell && key->text && key->compare);
+	}
 }
 
 /* Keys and filters need their field in the samples of some event. */
@@ -577,6 +596,11 @@ static void test_needed_fields(void **state)
 	assert_int_equal(filter_check(&cpus, list, &err), 0);
 	assert_int_equal(filter_check(&times, list, &err), 0);
 	assert_int_equal(sort_keys_check(keys, n, list, &err), 0);
+	assert_int_equal(sort_keys_parse("weight", keys, 0, &err), 1);
+	assert_int_equal(sort_keys_check(keys, 1, list, &err), -EINVAL);
+	attr.sample_type = PERF_SAMPLE_WEIGHT_STRUCT; /* or PERF_SAMPLE_WEIGHT */
+	assert_int_equal(pd_evlist_add(list, &attr, NULL, NULL, 0), 0);
+	assert_int_equal(sort_keys_check(keys, 1, list, &err), 0);
 	pd_evlist_free(list);
 	filter_release(&cpus);
 	filter_release(&pids);
@@ -712,6 +736,7 @@ int main(void)
 		cmocka_unit_test(test_callers_astray),
 		cmocka_unit_test(test_symbol_lists),
 		cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_escape),

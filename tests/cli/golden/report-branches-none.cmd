@@ -1,0 +1,1 @@
+report -b {corpus}/local/clockid.data

@@ -1,0 +1,1 @@
+report --time-quantum 5 {corpus}/local/clockid.data

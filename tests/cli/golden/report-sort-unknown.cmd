@@ -1,0 +1,1 @@
+report -s socket,frob {corpus}/local/clockid.data
