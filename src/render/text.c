@@ -43,26 +43,45 @@ static bool is_harmful(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+/*
+ * Returns the length of what is harmless at the beginning. Nearly all text is plain ASCII.
+ */
+static size_t harmless_length(const unsigned char *s, size_t len)
+{
+	size_t i = 0, n;
+	uint32_t c;
+
+	while (i < len) {
+		if (s[i] >= 0x20 && s[i] < 0x7f) {
+			i++;
+			continue;
+		}
+		n = decode(s + i, len - i, &c);
+		if (!n || is_harmful(c))
+			break;
+		i += n;
+	}
+	return i;
+}
+
 int text_escape_len(struct buf *out, const char *s, size_t len)
 {
-	for (size_t i = 0; i < len;) {
-		uint32_t c = 0;
-		size_t n = decode((const unsigned char *)s + i, len - i, &c);
-		int rc = 0;
+	const unsigned char *p = (const unsigned char *)s, *end = p + len;
+	int rc = 0;
 
-		if (n && !is_harmful(c)) {
-			rc = buf_append(out, s + i, n);
-			i += n;
-		} else {
-			size_t end = i + (n ? n : 1);
+	while (!rc && p < end) {
+		uint32_t c;
+		size_t n = harmless_length(p, (size_t)(end - p));
 
-			for (; !rc && i < end; i++)
-				rc = buf_printf(out, "\\x%02x", (unsigned char)s[i]);
-		}
-		if (rc < 0)
-			return rc;
+		rc = buf_append(out, p, n);
+		p += n;
+		if (rc || p == end)
+			break;
+		n = decode(p, (size_t)(end - p), &c) ?: 1;
+		for (; !rc && n; n--)
+			rc = buf_printf(out, "\\x%02x", *p++);
 	}
-	return 0;
+	return rc;
 }
 
 int text_escape(struct buf *out, const char *s)
