@@ -16,7 +16,8 @@
 
 struct tracing {
 	struct tep_handle *tep;
-	bool swap; /* the byte order of the recording is not this machine's */
+	bool swap;  /* the byte order of the recording is not this machine's */
+	bool again; /* not the first one: what is odd is known, and all events have names */
 	/* The tracepoints of the recording by id, and the event of each. */
 	uint64_t *id;
 	struct tracing_event *events;
@@ -159,13 +160,13 @@ static int load_format(struct data_file *df, struct tracing *t, struct tracing_b
 		rc = tracing_event_load(t->tep, sys, text, &loaded);
 	if (event && !rc)
 		*event = loaded;
-	if (rc == -EBADMSG) {
+	free(text);
+	if (rc != -EBADMSG)
+		return rc;
+	if (!t->again)
 		data_finding_add(df, DATA_ODD, 0, 0, "cannot parse a tracepoint format of %.60s",
 				 sys);
-		rc = 0;
-	}
-	free(text);
-	return rc;
+	return 0;
 }
 
 static int load_formats(struct data_file *df, struct tracing *t, struct tracing_blob *b,
@@ -349,32 +350,48 @@ static int load(struct data_file *df, struct tracing *t, struct tracing_blob *b)
 		rc = load_formats(df, t, b, "ftrace");
 	if (!rc)
 		rc = load_systems(df, t, b);
-	if (!rc && b->bad)
+	if (!rc && b->bad && !t->again)
 		data_finding_add(df, DATA_DAMAGED, 0, 0, "the tracepoint formats are truncated");
-	else if (!rc)
+	else if (!rc && !b->bad)
 		rc = load_printk(t, b);
-	return rc ? rc : set_names(df, t);
+	return rc || t->again ? rc : set_names(df, t);
+}
+
+static int load_new(struct data_file *df, struct tracing_blob *b, bool again, struct tracing **ret)
+{
+	struct tracing *t = calloc(1, sizeof(*t));
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	t->again = again;
+	rc = load(df, t, b);
+	if (rc)
+		tracing_free(t);
+	else
+		*ret = t;
+	return rc;
 }
 
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err)
 {
-	struct tracing *t;
 	struct tracing_blob b = {0};
 	int rc = data_feature(df, HEADER_TRACING_DATA, &b.p, &b.len);
 
 	if (rc)
 		return rc;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return error_set(err, -ENOMEM, "out of memory");
-	rc = load(df, t, &b);
-	if (rc) {
-		tracing_free(t);
-		return error_set(err, rc, "%s: cannot read the tracepoint formats",
-				 data_segment_path(df, 0));
-	}
-	*ret = t;
-	return 0;
+	rc = load_new(df, &b, false, ret);
+	return rc ? error_set(err, rc, "%s: cannot read the tracepoint formats",
+			      data_segment_path(df, 0))
+		  : 0;
+}
+
+int tracing_load_again(struct data_file *df, struct tracing **ret)
+{
+	struct tracing_blob b = {0};
+	int rc = data_feature(df, HEADER_TRACING_DATA, &b.p, &b.len);
+
+	return rc ? rc : load_new(df, &b, true, ret);
 }
 
 void tracing_free(struct tracing *t)

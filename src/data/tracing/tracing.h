@@ -22,6 +22,11 @@ struct tracing;
  * (@err is untouched); -EBADMSG if the feature holds something else; -ENOMEM.
  */
 int tracing_load(struct data_file *df, struct tracing **ret, struct error *err);
+/*
+ * Loads the same formats once more, for another thread, after tracing_load(). Returns 0 with *@ret
+ * for tracing_free(), or a negative errno.
+ */
+int tracing_load_again(struct data_file *df, struct tracing **ret);
 /* Frees @t; accepts NULL. */
 void tracing_free(struct tracing *t);
 
