@@ -23,7 +23,6 @@ struct script_args {
 	struct lines lines;
 	struct lines_opts line;
 	bool header, header_only, full_header, dump;
-	bool shown; /* a sample was shown */
 };
 
 enum {
@@ -147,13 +146,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int put_sample(const struct trace *t, const struct script_sample *s, void *arg)
+static int put_sample(const struct trace *t, const struct script_sample *s, FILE *out, void *arg)
 {
-	struct script_args *a = arg;
-
-	a->shown = true;
-	lines_put(&a->lines, t, s);
-	return ferror(stdout) ? -EPIPE : 0;
+	lines_put(arg, out, t, s);
+	return 0;
 }
 
 /* Applies -F. Returns 0, or -EINVAL if an argument is wrong for this recording. */
@@ -177,6 +173,7 @@ static int settle_fields(struct script_args *a, const struct trace *t)
 static int show(struct script_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
+	uint64_t bytes;
 	int rc = input_prepare(&a->input, t);
 
 	if (rc < 0)
@@ -190,12 +187,13 @@ static int show(struct script_args *a, struct trace *t)
 		a->input.progress.enabled = false;   /* lines would run into the bar */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	a->line.mark_guesses = a->input.verbose;
-	lines_init(&a->lines, stdout, t, &a->line);
-	rc = script_run(t, &a->script, put_sample, a, &err);
+	lines_init(&a->lines, t, &a->line);
+	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields);
+	rc = script_run(t, &a->script, put_sample, &a->lines, stdout, &bytes, &err);
 	if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	input_explain_symbols(&a->input, t);
-	if (!rc && !a->shown)
+	if (!rc && !bytes)
 		input_explain_nothing(&a->input, t);
 	input_explain_stacks(&a->input, t);
 	return rc;

@@ -9,9 +9,9 @@
 #include "render/data_src.h"
 #include "render/text.h"
 
-void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts)
+void lines_init(struct lines *l, const struct trace *t, const struct lines_opts *opts)
 {
-	*l = (struct lines){.out = out, .opts = *opts};
+	*l = (struct lines){.opts = *opts};
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
 		const char *name = pd_evlist_at(t->evlist, i)->name;
 		int n = (int)text_columns(name, strlen(name));
@@ -19,6 +19,15 @@ void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct 
 		if (n > l->name_width)
 			l->name_width = n;
 	}
+}
+
+bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < SCRIPT_TYPES; i++)
+		all |= fields->of[i];
+	return opts->since != LINES_BOOT || all & SCRIPT_DATA_SRC;
 }
 
 /* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
@@ -37,6 +46,27 @@ static void put_hex(FILE *out, const char *before, uint64_t v, int width)
 	fwrite(text + sizeof(text) - n, 1, (size_t)n, out);
 }
 
+/* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
+static void put_int(FILE *out, int64_t v, int width, char pad)
+{
+	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	char text[24], *end = text + sizeof(text), *p = end;
+
+	do {
+		*--p = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	while (pad == '0' && end - p < width - (v < 0))
+		*--p = '0';
+	if (v < 0)
+		*--p = '-';
+	for (int n = width; n > end - p; n--)
+		putc(' ', out);
+	fwrite(p, 1, (size_t)(end - p), out);
+	for (int n = -width; n > end - p; n--)
+		putc(' ', out);
+}
+
 static void put_task(FILE *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
@@ -52,12 +82,20 @@ static void put_task(FILE *out, const struct script_sample *s)
 		text_put(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
 		putc(' ', out);
 	}
-	if ((f & SCRIPT_PID) && (f & SCRIPT_TID))
-		fprintf(out, "%7d/%-7d ", (int)p->pid, (int)p->tid);
-	else if (f & (SCRIPT_PID | SCRIPT_TID))
-		fprintf(out, "%7d ", (int)(f & SCRIPT_PID ? p->pid : p->tid));
-	if (f & SCRIPT_CPU)
-		fprintf(out, "[%03d] ", (int)p->cpu);
+	if ((f & SCRIPT_PID) && (f & SCRIPT_TID)) {
+		put_int(out, (int)p->pid, 7, ' ');
+		putc('/', out);
+		put_int(out, (int)p->tid, -7, ' ');
+		putc(' ', out);
+	} else if (f & (SCRIPT_PID | SCRIPT_TID)) {
+		put_int(out, (int)(f & SCRIPT_PID ? p->pid : p->tid), 7, ' ');
+		putc(' ', out);
+	}
+	if (f & SCRIPT_CPU) {
+		putc('[', out);
+		put_int(out, (int)p->cpu, 3, '0');
+		fputs("] ", out);
+	}
 }
 
 /* Writes one letter for the mode, as perf's misc field has it. */
@@ -94,17 +132,17 @@ static uint64_t since(struct lines *l, uint64_t time)
 	return time > origin ? time - origin : 0; /* a damaged trace may go back */
 }
 
-static void put_time(struct lines *l, uint64_t clock)
+static void put_time(struct lines *l, FILE *out, uint64_t clock)
 {
 	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
-	char text[40];
 
-	if (l->opts.ns) {
-		fprintf(l->out, "%5" PRIu64 ".%09" PRIu64 ": ", sec, ns);
-		return;
-	}
-	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, sec, ns / 1000);
-	fprintf(l->out, "%12s: ", text);
+	put_int(out, (int64_t)sec, 5, ' ');
+	putc('.', out);
+	if (l->opts.ns)
+		put_int(out, (int64_t)ns, 9, '0');
+	else
+		put_int(out, (int64_t)ns / 1000, 6, '0');
+	fputs(": ", out);
 }
 
 static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
@@ -292,14 +330,14 @@ static int escape_but_tabs(struct buf *out, const struct buf *raw)
 }
 
 /* Writes a tracepoint's fields by its format. */
-static void put_trace(FILE *out, const struct trace *t, const struct script_sample *s)
+static void put_trace(FILE *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	struct buf raw = {0}, text = {0};
 
-	if (!t->tracing || !p->raw)
+	if (!s->tracing || !p->raw)
 		return;
-	if (!tracing_print(t->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
+	if (!tracing_print(s->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
 	    !escape_but_tabs(&text, &raw) && text.len)
 		fwrite(text.data, 1, text.len, out);
 	buf_release(&text);
@@ -307,28 +345,27 @@ static void put_trace(FILE *out, const struct trace *t, const struct script_samp
 }
 
 /* As perf, pads to the longest text so far, so that the next columns mostly stay aligned. */
-static void put_data_src(struct lines *l, uint64_t data_src)
+static void put_data_src(struct lines *l, FILE *out, uint64_t data_src)
 {
 	char text[DATA_SRC_TEXT_MAX];
 
 	data_src_text(data_src, text);
 	if (l->data_src_width < (int)strlen(text))
 		l->data_src_width = (int)strlen(text);
-	fprintf(l->out, "%16" PRIx64 " %-*s", data_src, l->data_src_width, text);
+	fprintf(out, "%16" PRIx64 " %-*s", data_src, l->data_src_width, text);
 }
 
-static void put_data(struct lines *l, const struct trace *t, const struct script_sample *s)
+static void put_data(struct lines *l, FILE *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	FILE *out = l->out;
 	uint32_t f = s->fields;
 
 	if (f & SCRIPT_TRACE)
-		put_trace(out, t, s);
+		put_trace(out, s);
 	if ((f & SCRIPT_ADDR) && !s->is_branch)
 		put_addr(out, s);
 	if (f & SCRIPT_DATA_SRC)
-		put_data_src(l, p->data_src);
+		put_data_src(l, out, p->data_src);
 	if (f & SCRIPT_WEIGHT)
 		fprintf(out, "%16" PRIu64, p->weight);
 	if (f & SCRIPT_INS_LAT)
@@ -359,17 +396,17 @@ static void put_flags(FILE *out, const struct script_sample *s)
 }
 
 /* Writes what could not be decoded, in perf's words. */
-static void put_error(struct lines *l, const struct walk_sample *ws)
+static void put_error(FILE *out, const struct walk_sample *ws)
 {
 	const struct pd_sample *p = &ws->s;
 
-	fprintf(l->out,
+	fprintf(out,
 		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
 		" cpu %d pid %d tid %d ip 0x%" PRIx64 ": ",
 		(uint64_t)(p->time / NS_PER_SEC), (uint64_t)(p->time % NS_PER_SEC), (int)p->cpu,
 		(int)p->pid, (int)p->tid, p->ip);
-	text_put(l->out, ws->text ? ws->text : "", 0);
-	putc('\n', l->out);
+	text_put(out, ws->text ? ws->text : "", 0);
+	putc('\n', out);
 }
 
 static void put_code(const struct lines *l, FILE *out, const struct script_sample *s)
@@ -398,21 +435,20 @@ static void put_code(const struct lines *l, FILE *out, const struct script_sampl
 	}
 }
 
-void lines_put(struct lines *l, const struct trace *t, const struct script_sample *s)
+void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint32_t f = s->fields;
-	FILE *out = l->out;
 
 	if (!s->ws->evsel) {
-		put_error(l, s->ws);
+		put_error(out, s->ws);
 		return;
 	}
 	put_task(out, s);
 	if (f & SCRIPT_MISC)
 		put_misc(out, p->misc);
 	if (f & SCRIPT_TIME)
-		put_time(l, p->time);
+		put_time(l, out, p->time);
 	if (f & SCRIPT_PERIOD)
 		fprintf(out, "%10" PRIu64 " ", p->period);
 	if (f & SCRIPT_EVENT) {
@@ -421,7 +457,7 @@ void lines_put(struct lines *l, const struct trace *t, const struct script_sampl
 	}
 	if (f & SCRIPT_FLAGS)
 		put_flags(out, s);
-	put_data(l, t, s);
+	put_data(l, out, s);
 	if (f & SCRIPT_CGROUP)
 		put_cgroup(out, t, p->cgroup);
 	if (f & SCRIPT_IP)

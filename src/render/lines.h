@@ -2,14 +2,14 @@
 /*
  * Samples as lines, in the format of perf script.
  *
- * One thread uses a struct lines, which owns no memory.
+ * A struct lines owns no memory. Any number of threads may use one, unless lines_in_sequence().
  */
 #ifndef RINGTAIL_RENDER_LINES_H
 #define RINGTAIL_RENDER_LINES_H
 
 #include <stdio.h>
 
-#include "report/trace/script.h"
+#include "report/script/script.h"
 
 /* Origin of the shown times. */
 enum lines_since {
@@ -25,7 +25,6 @@ struct lines_opts {
 };
 
 struct lines {
-	FILE *out;
 	struct lines_opts opts;
 	int name_width; /* columns of the longest event name */
 	int data_src_width;
@@ -34,9 +33,12 @@ struct lines {
 };
 
 /* Prepares @l for samples of @t. */
-void lines_init(struct lines *l, FILE *out, const struct trace *t, const struct lines_opts *opts);
+void lines_init(struct lines *l, const struct trace *t, const struct lines_opts *opts);
+
+/* Returns whether a line depends on the ones before it: one thread must write all, in order. */
+bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields);
 
 /* Writes a line for @s; a call chain adds a line for each frame and an empty line. */
-void lines_put(struct lines *l, const struct trace *t, const struct script_sample *s);
+void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct script_sample *s);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a report and its messages are the same with one worker and with one on each CPU.
+"""Checks that a report, the lines of a script and their messages are the same with one worker and with one on each CPU.
 
 usage: workers.py RINGTAIL CORPUS
 
@@ -50,8 +50,8 @@ def damage(path, seed):
             f.write(rng.randbytes(rng.randrange(1, 16)))
 
 
-def report(ringtail, path, options, cpus):
-    command = [ringtail, "report", "-i", path, "-f", "--symfs", "/nonexistent", "--kallsyms",
+def run(ringtail, command, path, options, cpus):
+    command = [ringtail, command, "-i", path, "-f", "--symfs", "/nonexistent", "--kallsyms",
                "/dev/null"] + options
     return run(command, cpus)
 
@@ -67,9 +67,9 @@ class Checker:
         self.ringtail, self.cpus, self.failed = ringtail, os.sched_getaffinity(0), 0
 
     def check(self, title, path, options, whole):
-        one = report(self.ringtail, path, options, {min(self.cpus)})
-        many = report(self.ringtail, path, options, self.cpus)
-        single = report(self.ringtail, path, options + ALL_TIME, self.cpus)
+        one = run(self.ringtail, "report", path, options, {min(self.cpus)})
+        many = run(self.ringtail, "report", path, options, self.cpus)
+        single = run(self.ringtail, "report", path, options + ALL_TIME, self.cpus)
         if "have no time" not in single[1]:
             good = one == many == single
         else:
@@ -77,6 +77,12 @@ class Checker:
         good = good and one[2] in (0, 1) and (not whole or one[2] == 0 and "%" in one[0])
         self.failed += not good
         print("ok" if good else "FAIL", title, *options)
+
+    def check_script(self, title, path):
+        one, many = (run(self.ringtail, "script", path, [], cpus) for cpus in ({min(self.cpus)}, self.cpus))
+        good = one == many and one[2] in (0, 1)
+        self.failed += not good
+        print("ok" if good else "FAIL", title, "script")
 
 
     def check_diff(self, one, two, options):
@@ -104,6 +110,7 @@ def main():
     for source, length in LONG:
         with tempfile.NamedTemporaryFile(suffix=".data") as f:
             lengthen(os.path.join(corpus, source), length, f)
+            checker.check_script("long " + source, f.name)
             for options in OPTIONS:
                 checker.check("long " + source, f.name, options, True)
             for seed in range(DAMAGED):

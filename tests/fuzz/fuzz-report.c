@@ -107,9 +107,9 @@ static void show_header(const char *path)
 	trace_close(t);
 }
 
-static int put_sample(const struct trace *t, const struct script_sample *s, void *lines)
+static int put_sample(const struct trace *t, const struct script_sample *s, FILE *out, void *lines)
 {
-	lines_put(lines, t, s);
+	lines_put(lines, out, t, s);
 	return 0;
 }
 
@@ -119,6 +119,7 @@ static void show_samples(const char *path)
 	struct script_opts opts = {.max_stack = FRAMES};
 	struct lines lines;
 	struct text text;
+	uint64_t bytes;
 
 	if (!t)
 		return;
@@ -126,8 +127,9 @@ static void show_samples(const char *path)
 	if (!trace_prepare(t, NULL)) {
 		for (int i = 0; i < SCRIPT_TYPES; i++)
 			opts.fields.of[i] = UINT32_MAX;
-		lines_init(&lines, text.out, t, &(struct lines_opts){.ns = true});
-		script_run(t, &opts, put_sample, &lines, NULL);
+		lines_init(&lines, t, &(struct lines_opts){.ns = true});
+		opts.in_sequence = true; /* all fields are shown */
+		script_run(t, &opts, put_sample, &lines, text.out, &bytes, NULL);
 		/* with the log of snapshots, which is known now */
 		header_render(text.out, t, 0, false);
 		json_write(text.out, header_json(t, 0));

@@ -173,6 +173,11 @@ bool filter_frame(const struct filter *f, const struct frame *frame)
 	return !f->symbols || (frame->sym && symbol_in_list(f->symbols, frame->sym->name));
 }
 
+bool filter_needs_frame(const struct filter *f)
+{
+	return f->dsos || f->symbols || f->symbol_part || f->resolved;
+}
+
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame)
 {
 	return filter_comm(f, comm) && filter_frame(f, frame);

@@ -64,6 +64,8 @@ bool filter_row(const struct filter *f, const char *comm, const struct frame *fr
 
 /* Returns whether the comm passes. */
 bool filter_comm(const struct filter *f, const char *comm);
+/* Returns whether filter_frame() looks at the frame at all; if not, it need not be resolved. */
+bool filter_needs_frame(const struct filter *f);
 /* Returns whether dso and symbol of the frame pass. */
 bool filter_frame(const struct filter *f, const struct frame *frame);
 

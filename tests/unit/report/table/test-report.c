@@ -14,7 +14,7 @@
 #include "data-image.h"
 #include "render/text.h"
 #include "report/table/report.h"
-#include "report/trace/script.h"
+#include "report/script/script.h"
 
 /* A generator of its own, so that failures repeat. */
 static uint32_t rnd(uint32_t *seed)

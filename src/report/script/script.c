@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/trace/script.h"
+#include "report/script/script.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "report/script/formatters.h"
 #include "report/trace/itrace.h"
 
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
@@ -214,10 +215,12 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 	return 0;
 }
 
+/* A thread's own. */
 struct runner {
 	struct trace *trace;
 	const struct script_opts *opts;
 	struct frames frames;
+	struct tracing *tracing; /* NULL: the recording has no formats */
 	script_fn fn;
 	void *arg;
 	struct moment at;     /* of the current sample */
@@ -278,14 +281,15 @@ static int resolve_branches(struct runner *r, const struct walk_sample *ws,
 	return 0;
 }
 
-static int take_sample(const struct walk_sample *ws, void *arg)
+static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 {
 	struct runner *r = arg;
-	struct script_sample s = {.ws = ws};
+	struct script_sample s = {.ws = ws, .tracing = r->tracing};
 	int rc;
 
 	if (!ws->evsel)
-		return filter_sample(&r->opts->filter, &ws->s) ? r->fn(r->trace, &s, r->arg) : 0;
+		return filter_sample(&r->opts->filter, &ws->s) ? r->fn(r->trace, &s, out, r->arg)
+							       : 0;
 	s.fields = script_fields_of(&r->opts->fields, ws->evsel);
 	s.is_branch = ws->made && ws->made->kind == ITRACE_BRANCHES;
 	if (s.is_branch)
@@ -294,7 +298,9 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 		return 0;
 	r->at = ws->rec->at;
 	s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
-	frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &s.at);
+	/* A recording of tracepoints alone needs no symbols, which take long to load. */
+	if (s.fields & SCRIPT_IP || filter_needs_frame(&r->opts->filter))
+		frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
 	s.has_chain =
@@ -317,24 +323,79 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
 				    &s.addr);
 	}
-	return r->fn(r->trace, &s, r->arg);
+	return r->fn(r->trace, &s, out, r->arg);
 }
 
-int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
-	       struct error *err)
+/* @first is the runner that the others are like; it has the trace's own formats. */
+static int runner_init(struct runner *r, const struct runner *first)
 {
-	struct runner r = {.trace = t, .opts = opts, .fn = fn, .arg = arg};
-	int rc = frames_init(&r.frames, t);
+	struct trace *t = first->trace;
+	int rc;
 
-	if (!rc && t->tracing)
-		rc = tracing_name_functions(t->tracing, function_at, &r);
-	if (!rc)
-		rc = walk_ordered(t, take_sample, &r, err);
+	*r = *first;
+	r->tracing = t->tracing;
+	if (t->tracing && r != first) {
+		r->tracing = NULL;
+		rc = tracing_load_again(t->df, &r->tracing);
+		if (rc)
+			return rc;
+	}
+	rc = frames_init(&r->frames, t);
+	if (!rc && r->tracing)
+		rc = tracing_name_functions(r->tracing, function_at, r);
+	return rc;
+}
+
+static void runner_release(struct runner *r)
+{
+	frames_release(&r->frames);
+	free(r->branch);
+	if (r->tracing && r->tracing == r->trace->tracing)
+		tracing_name_functions(r->tracing, NULL, NULL);
 	else
+		tracing_free(r->tracing);
+}
+
+static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *out,
+		      uint64_t *ret_bytes, struct error *err)
+{
+	struct formatters *f = NULL;
+	int rc = formatters_new(format_sample, runners, nr, out, &f);
+
+	if (rc)
+		return error_sys(err, rc, "%s", t->opts.path);
+	rc = walk_ordered(t, formatters_put, f, err);
+	if (rc >= 0) {
+		rc = formatters_end(f, ret_bytes);
+		if (rc < 0)
+			error_sys(err, rc, "%s", t->opts.path);
+	}
+	formatters_free(f);
+	return rc;
+}
+
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
+	       uint64_t *ret_bytes, struct error *err)
+{
+	size_t nr = opts->in_sequence ? 1 : trace_workers(), made = 0;
+	struct runner first = {.trace = t, .opts = opts, .fn = fn, .arg = arg};
+	struct runner *runners = calloc(nr, sizeof(*runners));
+	void **args = calloc(nr, sizeof(*args));
+	int rc = runners && args ? 0 : -ENOMEM;
+
+	*ret_bytes = 0;
+	for (; !rc && made < nr; made++) {
+		runners[made] = first;
+		args[made] = &runners[made];
+		rc = runner_init(&runners[made], made ? &first : &runners[0]);
+	}
+	if (rc)
 		error_sys(err, rc, "%s", t->opts.path);
-	if (t->tracing)
-		tracing_name_functions(t->tracing, NULL, NULL);
-	frames_release(&r.frames);
-	free(r.branch);
+	else
+		rc = format_all(t, args, nr, out, ret_bytes, err);
+	for (size_t i = 0; i < made; i++)
+		runner_release(&runners[i]);
+	free(args);
+	free(runners);
 	return rc;
 }

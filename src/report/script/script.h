@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples in time order, each with the fields that a line of perf script may show.
+ * Samples in time order, each with the fields that a line of perf script may show, as text.
  *
- * One thread. What a callback receives is valid during the call.
+ * Several threads make the text (report/script/formatters.h); one calls script_run(). What a
+ * callback receives is valid during the call.
  */
-#ifndef RINGTAIL_REPORT_TRACE_SCRIPT_H
-#define RINGTAIL_REPORT_TRACE_SCRIPT_H
+#ifndef RINGTAIL_REPORT_SCRIPT_SCRIPT_H
+#define RINGTAIL_REPORT_SCRIPT_SCRIPT_H
+
+#include <stdio.h>
 
 #include "report/trace/filter.h"
 #include "report/trace/frame.h"
@@ -66,6 +69,8 @@ struct script_opts {
 	bool no_callchain;
 	size_t max_stack;
 	struct filter filter;
+	/* The text of a sample depends on the one before: one thread calls the callback. */
+	bool in_sequence;
 };
 
 /* A sample with its fields; valid during the call that receives it. */
@@ -82,13 +87,15 @@ struct script_sample {
 	const struct frame *branch; /* from and to of each of ws->s.branches; NULL: not wanted */
 	bool has_addr_frame;	    /* @addr is set: the data address is worth resolving */
 	struct frame addr;
+	struct tracing *tracing; /* formats for the calling thread; NULL: there are none */
 };
 
 /*
- * Takes one sample; a negative errno ends the walk. An error in hardware trace (ws->evsel NULL) has
- * neither comm nor frames.
+ * Writes the text of one sample to @out; a negative errno ends the walk. An error in hardware trace
+ * (ws->evsel NULL) has neither comm nor frames. Any thread may call.
  */
-typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, void *arg);
+typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, FILE *out,
+			 void *arg);
 
 /* Sets perf's default fields for this trace; without @chains, call chains are not shown. */
 void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret);
@@ -110,10 +117,11 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 			struct error *err);
 
 /*
- * Calls @fn for each sample that passes the filter. Returns 0, the negative value of @fn, or a
- * negative errno with @err filled.
+ * Calls @fn for each sample that passes the filter, and writes their texts to @out, in order.
+ * Returns 0 with the number of bytes in *@ret_bytes; the negative value of @fn; -EPIPE if @out
+ * failed; or a negative errno with @err filled.
  */
-int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
-	       struct error *err);
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
+	       uint64_t *ret_bytes, struct error *err);
 
 #endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/script/formatters.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+
+#include "report/script/batch.h"
+
+enum slot_state {
+	SLOT_EMPTY, /* the owner's, as without threads all are */
+	SLOT_FULL,  /* any thread may take it */
+	SLOT_TAKEN, /* a thread's */
+	SLOT_TEXT,  /* the owner's: the text is to be written */
+};
+
+struct slot {
+	struct batch batch;
+	FILE *text; /* a memory stream, with its bytes: */
+	char *bytes;
+	size_t len;
+	int rc; /* of the format function */
+	enum slot_state state;
+};
+
+struct formatter {
+	struct formatters *all;
+	void *arg;
+	pthread_t thread;
+};
+
+struct formatters {
+	format_fn fn;
+	FILE *out;
+	struct slot *slots;
+	size_t nr_slots;
+	/* Counts of batches; a batch is in the slot of its number modulo nr_slots. */
+	size_t filled;	/* @filled is being filled; the owner's */
+	size_t written; /* the owner's */
+	size_t taken;	/* by threads; under @lock, as the states of slots */
+	uint64_t bytes;
+	pthread_mutex_t lock;
+	pthread_cond_t full, text;
+	bool stop;
+	struct formatter *threads;
+	size_t nr_threads; /* that run */
+	void *own;	   /* argument of the owner's thread */
+};
+
+static struct slot *slot_of(struct formatters *f, size_t batch)
+{
+	return &f->slots[batch % f->nr_slots];
+}
+
+/* --- formatting ----------------------------------------------------------------------------------
+ */
+
+struct job {
+	struct formatters *all;
+	struct slot *slot;
+	void *arg;
+};
+
+static int format_one(const struct walk_sample *ws, void *arg)
+{
+	struct job *job = arg;
+
+	return job->all->fn(ws, job->slot->text, job->arg);
+}
+
+static void format_slot(struct formatters *f, struct slot *slot, void *arg)
+{
+	struct job job = {f, slot, arg};
+
+	rewind(slot->text);
+	slot->rc = batch_each(&slot->batch, format_one, &job);
+	if ((fflush(slot->text) || ferror(slot->text)) && !slot->rc)
+		slot->rc = -ENOMEM;
+}
+
+static void *format_run(void *arg)
+{
+	struct formatter *thread = arg;
+	struct formatters *f = thread->all;
+	struct slot *slot;
+
+	pthread_mutex_lock(&f->lock);
+	for (;;) {
+		slot = slot_of(f, f->taken);
+		if (f->stop)
+			break;
+		if (slot->state != SLOT_FULL) {
+			pthread_cond_wait(&f->full, &f->lock);
+			continue;
+		}
+		slot->state = SLOT_TAKEN;
+		f->taken++;
+		pthread_mutex_unlock(&f->lock);
+		format_slot(f, slot, thread->arg);
+		pthread_mutex_lock(&f->lock);
+		slot->state = SLOT_TEXT;
+		pthread_cond_signal(&f->text);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+/* --- writing -------------------------------------------------------------------------------------
+ */
+
+static void await_text(struct formatters *f, struct slot *slot)
+{
+	pthread_mutex_lock(&f->lock);
+	while (slot->state != SLOT_TEXT)
+		pthread_cond_wait(&f->text, &f->lock);
+	slot->state = SLOT_EMPTY;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Writes the text of the oldest batch that is not written. */
+static int write_next(struct formatters *f)
+{
+	struct slot *slot = slot_of(f, f->written);
+
+	if (f->nr_threads)
+		await_text(f, slot);
+	else
+		format_slot(f, slot, f->own);
+	f->written++;
+	batch_clear(&slot->batch);
+	if (slot->len && fwrite(slot->bytes, 1, slot->len, f->out) != slot->len)
+		return -EPIPE;
+	f->bytes += slot->len;
+	return slot->rc;
+}
+
+/* Gives the batch to the threads. */
+static void hand_over(struct formatters *f)
+{
+	pthread_mutex_lock(&f->lock);
+	slot_of(f, f->filled)->state = SLOT_FULL;
+	pthread_cond_signal(&f->full);
+	pthread_mutex_unlock(&f->lock);
+	f->filled++;
+}
+
+int formatters_put(const struct walk_sample *ws, void *formatters)
+{
+	struct formatters *f = formatters;
+	int rc = batch_add(&slot_of(f, f->filled)->batch, ws);
+
+	if (rc != -ENOSPC)
+		return rc;
+	hand_over(f);
+	rc = f->filled - f->written == f->nr_slots ? write_next(f) : 0;
+	return rc < 0 ? rc : batch_add(&slot_of(f, f->filled)->batch, ws);
+}
+
+int formatters_end(struct formatters *f, uint64_t *ret_bytes)
+{
+	int rc = 0;
+
+	if (slot_of(f, f->filled)->batch.nr)
+		hand_over(f);
+	while (rc >= 0 && f->written < f->filled)
+		rc = write_next(f);
+	*ret_bytes = f->bytes;
+	return rc;
+}
+
+/* --- life ----------------------------------------------------------------------------------------
+ */
+
+static int init_slots(struct formatters *f)
+{
+	for (size_t i = 0; i < f->nr_slots; i++) {
+		struct slot *slot = &f->slots[i];
+
+		slot->text = open_memstream(&slot->bytes, &slot->len);
+		if (!slot->text)
+			return -ENOMEM;
+		__fsetlocking(slot->text, FSETLOCKING_BYCALLER); /* one thread at a time */
+	}
+	return 0;
+}
+
+static void start(struct formatters *f, void *const *worker, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		f->threads[i] = (struct formatter){.all = f, .arg = worker[i]};
+		if (pthread_create(&f->threads[i].thread, NULL, format_run, &f->threads[i]))
+			break;
+		f->nr_threads++;
+	}
+}
+
+int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, struct formatters **ret)
+{
+	struct formatters *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	*f = (struct formatters){.fn = fn, .out = out, .own = worker[0]};
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->full, NULL);
+	pthread_cond_init(&f->text, NULL);
+	f->nr_slots = 2 * nr + 2;
+	f->slots = calloc(f->nr_slots, sizeof(*f->slots));
+	f->threads = calloc(nr, sizeof(*f->threads));
+	if (!f->slots || !f->threads || init_slots(f)) {
+		formatters_free(f);
+		return -ENOMEM;
+	}
+	start(f, worker, nr);
+	*ret = f;
+	return 0;
+}
+
+void formatters_free(struct formatters *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_broadcast(&f->full);
+	pthread_mutex_unlock(&f->lock);
+	for (size_t i = 0; i < f->nr_threads; i++)
+		pthread_join(f->threads[i].thread, NULL);
+	for (size_t i = 0; f->slots && i < f->nr_slots; i++) {
+		if (f->slots[i].text)
+			fclose(f->slots[i].text);
+		free(f->slots[i].bytes);
+		batch_release(&f->slots[i].batch);
+	}
+	free(f->slots);
+	free(f->threads);
+	pthread_cond_destroy(&f->text);
+	pthread_cond_destroy(&f->full);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that turn samples into text, which comes out in the order of the samples.
+ *
+ * The owner's thread gives samples and writes texts. It copies samples into batches; each thread
+ * turns one batch at a time into text. At most two batches a thread, and two more, are held.
+ * Where no thread can be made, the owner's thread does the work.
+ */
+#ifndef RINGTAIL_REPORT_SCRIPT_FORMATTERS_H
+#define RINGTAIL_REPORT_SCRIPT_FORMATTERS_H
+
+#include <stdio.h>
+
+#include "report/trace/walk.h"
+
+/* Writes the text of @ws to @out; a negative errno ends everything. */
+typedef int (*format_fn)(const struct walk_sample *ws, FILE *out, void *worker);
+
+struct formatters;
+
+/*
+ * @worker is the argument of @nr threads, one each; the first is that of the owner's thread, too,
+ * which uses it where there are no threads. @out is the stream of all texts. Returns 0 with *@ret
+ * for formatters_free(), or -ENOMEM.
+ */
+int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out,
+		   struct formatters **ret);
+
+/* A walk_fn; @formatters is the argument. Returns 0, -EPIPE if @out failed, or of @fn. */
+int formatters_put(const struct walk_sample *ws, void *formatters);
+
+/* Waits for all texts, and writes them. Returns as formatters_put(), *@ret_bytes of all texts. */
+int formatters_end(struct formatters *f, uint64_t *ret_bytes);
+
+/* Ends the threads; what is not written yet is lost. Accepts NULL. */
+void formatters_free(struct formatters *f);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Texts come out in the order of the samples, whoever makes them, and a failure ends all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/script/formatters.h"
+
+#define SAMPLES 20000
+#define WORKERS 5
+
+/* A thread's own. */
+struct worker {
+	uint64_t samples;
+	uint64_t fails_at; /* 0: never */
+};
+
+static const struct pd_evsel evsel;
+
+/* Writes a number, or nothing; now and then it takes long. */
+static int put_number(const struct walk_sample *ws, FILE *out, void *arg)
+{
+	struct worker *w = arg;
+
+	w->samples++;
+	if (w->fails_at && ws->s.ip == w->fails_at)
+		return -EIO;
+	if (ws->s.ip % 1777 == 0)
+		usleep(3000);
+	return ws->s.ip % 5 && fprintf(out, "%" PRIu64 "\n", ws->s.ip) < 0 ? -ENOMEM : 0;
+}
+
+/* Gives all samples, until one fails. Returns as formatters_end(). */
+static int format_all(struct worker *workers, size_t nr, FILE *out, uint64_t *ret_bytes)
+{
+	void *args[WORKERS];
+	struct formatters *f;
+	int rc = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		args[i] = &workers[i];
+	assert_int_equal(formatters_new(put_number, args, nr, out, &f), 0);
+	for (uint64_t n = 1; n <= SAMPLES && !rc; n++) {
+		struct data_record rec = {.offset = n};
+		struct walk_sample ws = {.rec = &rec, .evsel = &evsel, .s.ip = n};
+
+		rc = formatters_put(&ws, f);
+	}
+	if (!rc)
+		rc = formatters_end(f, ret_bytes);
+	formatters_free(f);
+	return rc;
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	for (size_t nr = 1; nr <= WORKERS; nr++) {
+		struct worker workers[WORKERS] = {0};
+		uint64_t n = 0, sum = 0, bytes = 0, number;
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len), *in;
+
+		assert_int_equal(format_all(workers, nr, out, &bytes), 0);
+		fclose(out);
+		assert_int_equal(bytes, len);
+		in = fmemopen(text, len, "r");
+		while (fscanf(in, "%" SCNu64, &number) == 1) {
+			n += 1 + (n % 5 == 4); /* those that write nothing */
+			assert_int_equal(number, n);
+		}
+		assert_int_equal(n, SAMPLES - 1);
+		fclose(in);
+		free(text);
+		for (size_t i = 0; i < nr; i++)
+			sum += workers[i].samples;
+		assert_int_equal(sum, SAMPLES);
+	}
+}
+
+static void test_no_samples(void **state)
+{
+	struct worker worker = {0};
+	void *arg = &worker;
+	struct formatters *f;
+	uint64_t bytes = 1;
+
+	(void)state;
+	assert_int_equal(formatters_new(put_number, &arg, 1, stdout, &f), 0);
+	assert_int_equal(formatters_end(f, &bytes), 0);
+	assert_int_equal(bytes, 0);
+	formatters_free(f);
+}
+
+static void test_failures(void **state)
+{
+	struct worker workers[WORKERS];
+	FILE *full = fopen("/dev/full", "w"), *nowhere = fopen("/dev/null", "w");
+	uint64_t bytes;
+
+	(void)state;
+	assert_non_null(full);
+	for (size_t nr = 1; nr <= WORKERS; nr++) {
+		memset(workers, 0, sizeof(workers));
+		assert_int_equal(format_all(workers, nr, full, &bytes), -EPIPE);
+		for (size_t i = 0; i < nr; i++)
+			workers[i].fails_at = SAMPLES / 2;
+		assert_int_equal(format_all(workers, nr, nowhere, &bytes), -EIO);
+		for (size_t i = 0; i < nr; i++)
+			workers[i].fails_at = SAMPLES; /* in the last batch */
+		assert_int_equal(format_all(workers, nr, nowhere, &bytes), -EIO);
+	}
+	fclose(full);
+	fclose(nowhere);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
