@@ -295,6 +295,7 @@ static int add_trace(struct diff_args *a, struct comparison *c, struct trace *t)
 	rc = check_fields(&opts, t);
 	if (!rc)
 		rc = input_prepare(&a->input, t);
+	opts.filter = a->input.filter; /* with the times of --time's parts */
 	if (!rc)
 		rc = add_report(a, c, t, &opts);
 	return rc;

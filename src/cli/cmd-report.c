@@ -430,6 +430,7 @@ static int show(struct report_args *a, struct trace *t)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
+	a->report.filter = a->input.filter; /* with the times of --time's parts */
 	if (late) {
 		input_progress_end(&a->input);
 		show_header(a, t);

@@ -178,6 +178,7 @@ static int show(struct script_args *a, struct trace *t)
 
 	if (rc < 0)
 		return rc;
+	a->script.filter = a->input.filter; /* with the times of --time's parts */
 	input_progress_end(&a->input);
 	if (a->header)
 		header_render(stdout, t, input_captured(t->opts.path), a->full_header);

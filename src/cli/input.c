@@ -73,7 +73,9 @@ static const struct argp_option samples_options[] = {
 	{"symbol", 'S', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
 	{"pid", OPT_PID, "LIST", 0, "of these processes", HELP_SAMPLES},
 	{"tid", OPT_TID, "LIST", 0, "of these threads", HELP_SAMPLES},
-	{"time", OPT_TIME, "START,STOP", 0, "between these times, in seconds; either may be empty",
+	{"time", OPT_TIME, "START,STOP", 0,
+	 "between these times, in seconds; either may be empty; or in parts of the recording, such "
+	 "as 10%/2 or 0%-30%",
 	 HELP_SAMPLES},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
 	 HELP_SAMPLES},
@@ -136,7 +138,11 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
 	case OPT_TIME:
 		if (filter_time_parse(arg, &in->filter) < 0)
-			usage_error(state, "--time: '%s' is not START,STOP in seconds", arg);
+			usage_error(
+				state,
+				"--time: '%s' is neither START,STOP in seconds nor parts such as "
+				"10%%/2 or 0%%-30%%",
+				arg);
 		break;
 	case OPT_SNAPSHOT:
 		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
@@ -381,7 +387,11 @@ int input_prepare(struct input *in, struct trace *t)
 	if (rc < 0) {
 		input_progress_end(in);
 		complain("%s", err.text);
+		return rc;
 	}
+	rc = filter_place_parts(&in->filter, t->counts.first_time, t->counts.last_time);
+	if (rc < 0)
+		complain("%s: %s", t->opts.path, strerror(-rc));
 	return rc;
 }
 
@@ -447,12 +457,12 @@ static void explain_filters(const struct input *in, const struct trace *t)
 		{"--pid", NULL, f->pids.nr},
 		{"--tid", NULL, f->tids.nr},
 		{"--cpu", NULL, f->cpus.nr},
-		{"--time", NULL, f->start || f->stop},
+		{"--time", NULL, f->start || f->stop || f->nr_parts},
 		{"--snapshot", NULL, in->trace.snapshot},
 		{"--symbol-filter", f->symbol_part, f->symbol_part},
 		{"--hide-unresolved", NULL, f->resolved},
 	};
-	bool in_time = (f->start || f->stop) && t->counts.first_time;
+	bool in_time = (f->start || f->stop || f->nr_parts) && t->counts.first_time;
 	char count[HUMAN_COUNT_SIZE], span[96];
 	struct buf all = {0};
 

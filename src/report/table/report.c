@@ -225,7 +225,8 @@ bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 	bool chains = opts->graph != REPORT_GRAPH_NONE || opts->children;
 
 	return !(chains && report_has_callchains(t)) && !opts->filter.start && !opts->filter.stop &&
-	       !needs_order(t) && !counts_branches(opts) && !some_key(opts, false, true, false);
+	       !opts->filter.nr_parts && !needs_order(t) && !counts_branches(opts) &&
+	       !some_key(opts, false, true, false);
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)

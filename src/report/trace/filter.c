@@ -2,6 +2,7 @@
 #include "report/trace/filter.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,17 +63,95 @@ static int parse_seconds(const char *s, size_t len, uint64_t *ret)
 	return 0;
 }
 
+/* Parses "10%" and sets *@s behind it. Returns 0 with 0.1, or -EINVAL. */
+static int parse_percent(const char **s, double *ret)
+{
+	char *end;
+	double v = **s >= '0' && **s <= '9' ? strtod(*s, &end) : -1;
+
+	if (!(v >= 0 && v <= 100) || *end != '%')
+		return -EINVAL;
+	*s = end + 1;
+	*ret = v / 100;
+	return 0;
+}
+
+/* Parses "10%/2", "10%" or "0%-10%", and sets *@s behind it. */
+static int parse_time_part(const char **s, struct filter_part *ret)
+{
+	uint64_t nth = 1;
+	double size;
+
+	if (parse_percent(s, &size) < 0)
+		return -EINVAL;
+	if (**s == '-') {
+		++*s;
+		*ret = (struct filter_part){.first = size};
+		return parse_percent(s, &ret->last) < 0 || ret->last < size ? -EINVAL : 0;
+	}
+	if (**s == '/') {
+		size_t len = strspn(++*s, "0123456789");
+
+		if (parse_part(*s, len, &nth) < 0 || !nth)
+			return -EINVAL;
+		*s += len;
+	}
+	*ret = (struct filter_part){.first = (double)(nth - 1) * size, .last = (double)nth * size};
+	return size > 0 && ret->last < 1 + 1e-9 ? 0 : -EINVAL;
+}
+
+static int parse_time_parts(const char *s, struct filter *ret)
+{
+	ret->nr_parts = 0;
+	for (;; s++) {
+		struct filter_part part;
+
+		if (parse_time_part(&s, &part) < 0)
+			return -EINVAL;
+		if (array_grow(&ret->parts, &ret->cap_parts, ret->nr_parts + 1,
+			       sizeof(*ret->parts)) < 0)
+			return -ENOMEM;
+		ret->parts[ret->nr_parts++] = part;
+		if (*s != ',')
+			return *s ? -EINVAL : 0;
+	}
+}
+
+int filter_place_parts(struct filter *f, uint64_t first, uint64_t last)
+{
+	double all = (double)(last - first);
+
+	f->times.nr = 0;
+	for (size_t i = 0; i < f->nr_parts; i++) {
+		struct filter_range r = {
+			.first = first + (uint64_t)llround(f->parts[i].first * all),
+			.last = first + (uint64_t)llround(f->parts[i].last * all),
+		};
+
+		/* The next part begins there. */
+		if (r.last > r.first && r.last < last)
+			r.last--;
+		if (array_grow(&f->times.r, &f->times.cap, i + 1, sizeof(*f->times.r)) < 0)
+			return -ENOMEM;
+		f->times.r[f->times.nr++] = r;
+	}
+	return 0;
+}
+
 int filter_time_parse(const char *s, struct filter *ret)
 {
 	size_t len = strcspn(s, ",");
 	uint64_t start = 0, stop = 0;
 
+	if (strchr(s, '%'))
+		return parse_time_parts(s, ret);
 	if (len && parse_seconds(s, len, &start) < 0)
 		return -EINVAL;
 	if (s[len] && s[len + 1] && parse_seconds(s + len + 1, strlen(s + len + 1), &stop) < 0)
 		return -EINVAL;
 	if (stop && stop < start)
 		return -EINVAL;
+	ret->nr_parts = 0;
 	ret->start = start;
 	ret->stop = stop;
 	return 0;
@@ -87,7 +166,7 @@ int filter_check(const struct filter *f, const struct pd_evlist *list, struct er
 		const char *what;
 	} parts[] = {
 		{"-C", f->cpus.nr, PERF_SAMPLE_CPU, "CPU"},
-		{"--time", f->start || f->stop, PERF_SAMPLE_TIME, "time"},
+		{"--time", f->start || f->stop || f->nr_parts, PERF_SAMPLE_TIME, "time"},
 		{"--pid", f->pids.nr, PERF_SAMPLE_TID, "process"},
 		{"--tid", f->tids.nr, PERF_SAMPLE_TID, "thread"},
 	};
@@ -106,6 +185,8 @@ void filter_release(struct filter *f)
 	free(f->pids.r);
 	free(f->tids.r);
 	free(f->cpus.r);
+	free(f->times.r);
+	free(f->parts);
 	*f = (struct filter){0};
 }
 
@@ -149,7 +230,7 @@ bool filter_sample(const struct filter *f, const struct pd_sample *s)
 {
 	return filter_ranges_have(&f->pids, s->pid) && filter_ranges_have(&f->tids, s->tid) &&
 	       filter_ranges_have(&f->cpus, s->cpu) && s->time >= f->start &&
-	       (!f->stop || s->time <= f->stop);
+	       (!f->stop || s->time <= f->stop) && filter_ranges_have(&f->times, s->time);
 }
 
 bool filter_place(const struct filter *f, const struct frame *frame)

@@ -29,6 +29,12 @@ struct filter {
 	bool resolved;			    /* only samples with a symbol */
 	struct filter_ranges pids, tids, cpus;
 	uint64_t start, stop; /* ns, inclusive; stop 0: no end */
+	/* Parts of the recording's time, from 0 to 1; filter_place_parts() makes @times of them. */
+	struct filter_part {
+		double first, last;
+	} * parts;
+	size_t nr_parts, cap_parts;
+	struct filter_ranges times; /* ns; only with @parts */
 };
 
 /*
@@ -47,9 +53,17 @@ bool filter_ranges_have(const struct filter_ranges *ranges, uint64_t v);
 int filter_check(const struct filter *f, const struct pd_evlist *list, struct error *err);
 
 /*
- * Parses perf's "start,stop", seconds with a fraction; either may be empty. Returns 0 or -EINVAL.
+ * Parses perf's "start,stop", seconds with a fraction; either may be empty. Or parts of the
+ * recording: "10%/2" (the second tenth), "50%" (the first half), "0%-10%,30%-40%". Returns 0,
+ * -EINVAL or -ENOMEM; free @ret with filter_release() also after failure.
  */
 int filter_time_parse(const char *s, struct filter *ret);
+
+/*
+ * Sets the times of the parts for a recording with samples from @first to @last, ns, as perf does.
+ * Returns 0 or -ENOMEM.
+ */
+int filter_place_parts(struct filter *f, uint64_t first, uint64_t last);
 
 /* Frees the ranges; accepts zeroes. */
 void filter_release(struct filter *f);

@@ -606,6 +606,48 @@ static void test_needed_fields(void **state)
 	filter_release(&pids);
 }
 
+/* Parts of the recording's time: each moment is in one of the parts that make the whole. */
+static void test_time_parts(void **state)
+{
+	static const char *const wrong[] = {"%",       "10%/0",	  "10%/11",  "101%", "-1%",
+					    "20%-10%", "10%,",	  "10%/2x",  "10%/", "10%-20",
+					    "0%",      "10%/2,5", "nan%-10%"};
+	struct filter f = {0}, tenth = {0};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(filter_time_parse(wrong[i], &f), -EINVAL);
+	assert_int_equal(filter_time_parse("0%-10%,50%-100%", &f), 0);
+	assert_int_equal(filter_place_parts(&f, 1000, 2000), 0);
+	assert_int_equal(f.times.nr, 2);
+	assert_int_equal(f.times.r[0].first, 1000);
+	assert_int_equal(f.times.r[0].last, 1099);
+	assert_int_equal(f.times.r[1].first, 1500);
+	assert_int_equal(f.times.r[1].last, 2000);
+	for (uint64_t time = 1000; time <= 2000; time++) {
+		struct pd_sample s = {.time = time};
+		int found = 0;
+
+		assert_int_equal(filter_sample(&f, &s), time < 1100 || time >= 1500);
+		for (int i = 1; i <= 10; i++) {
+			char text[16];
+
+			snprintf(text, sizeof(text), "10%%/%d", i);
+			assert_int_equal(filter_time_parse(text, &tenth), 0);
+			assert_int_equal(filter_place_parts(&tenth, 1000, 2000), 0);
+			found += filter_sample(&tenth, &s);
+		}
+		assert_int_equal(found, 1);
+	}
+	assert_int_equal(filter_time_parse("50%", &f), 0);
+	assert_int_equal(filter_place_parts(&f, 0, 100), 0); /* of the next recording */
+	assert_int_equal(f.times.nr, 1);
+	assert_int_equal(f.times.r[0].last, 49);
+	assert_int_equal(filter_time_parse("1,2", &f), 0);
+	assert_int_equal(f.nr_parts, 0);
+	filter_release(&f);
+	filter_release(&tenth);
+}
+
 static void test_filter(void **state)
 {
 	struct filter f = {0};
@@ -737,6 +779,7 @@ int main(void)
 		cmocka_unit_test(test_symbol_lists),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_time_parts),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_escape),

@@ -1,0 +1,1 @@
+report --time 10%/11 {corpus}/local/clockid.data
