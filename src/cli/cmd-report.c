@@ -14,12 +14,15 @@
 #include "render/aux.h"
 #include "render/header.h"
 #include "render/json.h"
+#include "render/latency/latency.h"
 #include "render/stats.h"
 #include "render/table.h"
 
 #define MAX_STACK     127  /* perf's and the kernel's default */
 #define MAX_MAX_STACK 1024 /* the nesting that graphs and JSON allow */
 #define MIN_WIDTH     40
+#define SLOWEST	      3
+#define MAX_SLOWEST   1000
 
 struct report_args {
 	struct input input;
@@ -27,7 +30,8 @@ struct report_args {
 	struct table_opts table;
 	bool header, header_only, full_header, stats, aux, json, dump;
 	struct graph_spec graph;
-	bool sorted; /* --sort is given */
+	bool sorted;		     /* --sort is given */
+	struct latency_opts latency; /* with a function: show how long it took */
 };
 
 enum {
@@ -56,6 +60,8 @@ enum {
 	OPT_MEM_MODE,
 	OPT_IGNORE_CALLEES,
 	OPT_TIME_QUANTUM,
+	OPT_AUX_LATENCY,
+	OPT_SLOWEST,
 };
 
 static const struct argp_option options[] = {
@@ -104,6 +110,12 @@ static const struct argp_option options[] = {
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
 	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", HELP_OUTPUT},
 	{"aux", OPT_AUX, NULL, 0, "Show only the AUX rings, and what each snapshot took of them",
+	 HELP_OUTPUT},
+	{"aux-latency", OPT_AUX_LATENCY, "FUNCTION", 0,
+	 "Show how long the calls of a function took, by its calls and returns in hardware trace, "
+	 "and what the slowest ones called",
+	 HELP_OUTPUT},
+	{"slowest", OPT_SLOWEST, "N", 0, "With --aux-latency: show N calls (default 3)",
 	 HELP_OUTPUT},
 	{"json", OPT_JSON, NULL, 0, "Write JSON", HELP_OUTPUT},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
@@ -155,6 +167,15 @@ static size_t parse_max_stack(struct argp_state *state, const char *arg)
 	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
 		usage_error(state, "--max-stack: '%s' is no number from 1 to %d", arg,
 			    MAX_MAX_STACK);
+	return n;
+}
+
+static size_t parse_slowest(struct argp_state *state, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) < 0 || n > MAX_SLOWEST)
+		usage_error(state, "--slowest: '%s' is no number from 0 to %d", arg, MAX_SLOWEST);
 	return n;
 }
 
@@ -265,6 +286,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'I': a->full_header = true; break;
 	case OPT_STATS: a->stats = true; break;
 	case OPT_AUX: a->aux = true; break;
+	case OPT_AUX_LATENCY: a->latency.function = arg; break;
+	case OPT_SLOWEST: a->latency.slowest = parse_slowest(state, arg); break;
 	case OPT_JSON: a->json = true; break;
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
@@ -277,6 +300,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
+		if (a->latency.function)
+			input_itrace(state, &a->input, "be");
 		break;
 	default: return refuse_option(options, key, state);
 	}
@@ -411,6 +436,24 @@ static int show_stats(struct report_args *a, struct trace *t)
 	return 0;
 }
 
+static int show_latency(struct report_args *a, struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	struct call_latency *l = NULL;
+	int rc = call_latency_run(t, &a->latency, &l, &err);
+
+	input_progress_end(&a->input);
+	if (rc < 0)
+		complain("%s", err.text);
+	else if (a->json)
+		rc = json_write(stdout, latency_json(l));
+	else
+		rc = latency_render(stdout, l, a->graph.percent);
+	input_explain_symbols(&a->input, t);
+	call_latency_free(l);
+	return rc;
+}
+
 static int show(struct report_args *a, struct trace *t)
 {
 	bool header = a->header || a->header_only;
@@ -423,7 +466,8 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->header_only && !late)
 		return 0;
 	set_graph(a, t);
-	t->digest = !a->stats && !a->header_only && report_takes_digests(t, &a->report);
+	t->digest = !a->stats && !a->header_only && !a->latency.function &&
+		    report_takes_digests(t, &a->report);
 	if (!a->header_only)
 		rc = check_fields(a, t);
 	if (!rc)
@@ -439,6 +483,8 @@ static int show(struct report_args *a, struct trace *t)
 		return 0;
 	if (a->stats)
 		return show_stats(a, t);
+	if (a->latency.function)
+		return show_latency(a, t);
 	rc = show_report(a, t);
 	if (!rc)
 		explain_chains(a, t);
@@ -501,6 +547,7 @@ int cmd_report(int argc, char **argv)
 	struct report_args a = {
 		.report = {.max_stack = MAX_STACK},
 		.graph = GRAPH_SPEC_INIT,
+		.latency.slowest = SLOWEST,
 	};
 	struct trace *t = NULL;
 	char **args = graph_spec_join(&argc, argv);
@@ -512,7 +559,7 @@ int cmd_report(int argc, char **argv)
 	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, 0, NULL);
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	a.report.filter = a.input.filter;
+	a.report.filter = a.latency.filter = a.input.filter;
 	a.table.quiet = a.input.quiet;
 	a.table.mark_guesses = a.input.verbose;
 	a.table.graph_style = a.graph.style;

@@ -10,6 +10,8 @@ have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS
 traces of CoreSight lies in tests/data/coresight.
 """
 import difflib
+import json
+import math
 import os
 import re
 import shutil
@@ -160,6 +162,50 @@ def check_perf(ringtail, data):
           [len(other) <= 6 * errors, errors < 5], [True, True])
 
 
+def durations(where, ringtail, data, name):
+    """Of each true call of a function: from the time of its call to that of its return."""
+    symbols = run(['nm', open(f'{where}/program').read()]).splitlines()
+    entry, = (int(line.split()[0], 16) for line in symbols if line.split()[1:] == ['t', name] or line.split()[1:] == ['T', name])
+    times = [int(line.replace('.', '').replace(':', '')) for line in script(ringtail, data, '--itrace=b', '--ns', '-F', 'time').split()]
+    stacks, ended = {}, []
+    for time, (tid, source, target, flags) in zip(times, lines(f'{where}/branches')):
+        stack = stacks.setdefault(tid, [])
+        if flags.strip() == 'call' and int(target, 16) == int(source, 16) + 5:
+            continue  # to the next instruction
+        if flags.strip() == 'call':
+            stack.append((int(source, 16), int(target, 16), time))
+        elif flags.strip() == 'return' and stack and 0 < int(target, 16) - stack[-1][0] < 8:
+            _, function, begin = stack.pop()
+            if function == entry:
+                ended.append(time - begin)
+    return sorted(ended)
+
+
+def check_latency(where, ringtail, data):
+    report = [ringtail, 'report', '-f', '-i', data, '--aux-latency']
+    for name in 'fibonacci', 'choose', 'deep', 'work':
+        true = durations(where, ringtail, data, name)
+        found, = json.loads(run(report + [name, '--json', '--slowest', '2']))['functions']
+        check(f'calls of {name}', found['calls'], len(true))
+        check(f'how long {name} takes', [found['ns'][key] for key in ('min', 'median', 'p90', 'max', 'sum')],
+              [true[0], true[(len(true) - 1) // 2], true[math.ceil(len(true) * 0.9) - 1], true[-1], sum(true)])
+        slowest = [call['duration_ns'] for call in found['slowest']]
+        check(f'the slowest calls of {name}', slowest[0] == true[-1] and slowest == sorted(slowest, reverse=True), True)
+        check('a call is as long as its tree', slowest, [call['tree']['total_ns'] for call in found['slowest']])
+    calls = {callee['function']: callee['calls'] for callee in found['slowest'][0]['tree']['callees']}
+    check('what work calls', [calls['deep'], calls['choose'] > 1, calls['[interrupt]'] > 0], [101, True, True])
+    check('the same latency on one CPU and on all', run(report + ['fibonacci'], '0'), run(report + ['fibonacci']))
+    text = run(report + ['fibonacci'])
+    check('no length is exactly 0', re.findall(r'\b0 ns', text), [])
+    check('the steps of the times are shown', ' apart: ' in text, True)
+    one = json.loads(run(report + ['fibonacci', '--json', '--tid', lines(f'{where}/switches')[0][1]]))['functions'][0]
+    both = json.loads(run(report + ['fibonacci', '--json']))['functions'][0]
+    check('of one thread', 0 < one['calls'] < both['calls'], True)
+    p = subprocess.run(report + ['fibonaci'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    check('an unknown function', [p.returncode, p.stdout, p.stderr],
+          [1, '', "ringtail: the trace has no call of a function 'fibonaci'; did you mean 'fibonacci'?\n"])
+
+
 def check_missing_code(ringtail, corpus):
     """A real trace without the code: only what the hardware says itself is decoded, and the files are named."""
     path = os.path.join(corpus, 'google+perf_data_converter/src/quipper/testdata/perf.data.intel_pt-4.14')
@@ -198,6 +244,7 @@ def main():
         check_header(ringtail, data)
         check_threads(ringtail, data)
         check_perf(ringtail, data)
+        check_latency(where, ringtail, data)
     return failed > 0
 
 

@@ -186,9 +186,16 @@ static size_t find_kernel(const struct callstack *s)
 	return since_kernel(s) - 1;
 }
 
+static enum callstack_target target(const struct callstack_step *w)
+{
+	if (!w->b->to || !w->c->ops || !w->c->ops->target)
+		return CALLSTACK_ELSEWHERE;
+	return w->c->ops->target(w->c->arg, w->b);
+}
+
 static bool enters(const struct callstack_step *w)
 {
-	return w->b->to && w->c->ops && w->c->ops->enters && w->c->ops->enters(w->c->arg, w->b);
+	return target(w) == CALLSTACK_ENTERS;
 }
 
 /* --- branches ------------------------------------------------------------------------------------
@@ -248,10 +255,14 @@ static int take_odd_return(const struct callstack_step *w, size_t from)
 {
 	struct callstack *s = w->s;
 	size_t base = s->nr;
+	enum callstack_target where;
 	int rc;
 
 	if (s->nr == from)
 		return 0;
+	where = target(w);
+	if (where == CALLSTACK_WITHIN)
+		return 0; /* a jump by an address that the function pushed itself */
 	while (--base > from && s->frames[base].flags & CALLSTACK_TAIL)
 		;
 	/* A handler of signals returns to code that calls the kernel. */
@@ -259,7 +270,7 @@ static int take_odd_return(const struct callstack_step *w, size_t from)
 		return drop(w->c, s, base + 1, CALLSTACK_RETURNED);
 	if (!s->frames[base].ret)
 		return return_from(w, s->nr - 1);
-	if (!enters(w))
+	if (where != CALLSTACK_ENTERS)
 		return drop(w->c, s, from, CALLSTACK_LOST);
 	/* Code replaced the return address by a function's: a jump, as retpolines do it. */
 	rc = pop(w->c, s, CALLSTACK_RETURNED);

@@ -66,13 +66,17 @@ struct callstack_branch {
 	uint64_t time;
 };
 
+/* Where a branch goes that is neither a call nor the return of a known one. */
+enum callstack_target {
+	CALLSTACK_ELSEWHERE, /* or unknown */
+	CALLSTACK_WITHIN,    /* into the function that it comes from */
+	CALLSTACK_ENTERS,    /* to the first address of another function */
+};
+
 /* All may be NULL. A negative value of a callback is returned by the function that called it. */
 struct callstack_ops {
-	/*
-	 * Whether @b->to is the first address of a function that @b->ip is not in. NULL: jumps
-	 * change no stack.
-	 */
-	bool (*enters)(void *arg, const struct callstack_branch *b);
+	/* NULL: always CALLSTACK_ELSEWHERE. */
+	enum callstack_target (*target)(void *arg, const struct callstack_branch *b);
 	/* The frame is the last one of @s. */
 	int (*entered)(void *arg, const struct callstack *s, struct callstack_frame *frame);
 	/* The frame is still the last one of @s. */

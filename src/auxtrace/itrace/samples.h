@@ -53,6 +53,7 @@ struct itrace_list {
 	struct itrace_sample *samples;
 	size_t nr, cap;
 	struct buf texts;
+	size_t run; /* for the owner */
 };
 
 /* Returns whether samples of @kind, which @o asks for, have their thread's past with them. */

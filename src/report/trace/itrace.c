@@ -179,6 +179,7 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 {
 	struct aux_stretch stretch;
 	struct aux_setup setup;
+	const struct aux_run *run;
 	int rc = prepare_worker(i, w);
 
 	itrace_list_clear(&w->list);
@@ -186,7 +187,9 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 		rc = aux_loader_load(w->loader, chunk, &stretch);
 	if (rc <= 0)
 		return rc;
-	setup = aux_index_setup(&i->index, aux_index_run_of(&i->index, chunk)->ring);
+	run = aux_index_run_of(&i->index, chunk);
+	setup = aux_index_setup(&i->index, run->ring);
+	w->list.run = (size_t)(run - i->index.runs);
 	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),
 			   &w->list);
 	count_errors(i, &w->list, chunk);
@@ -226,6 +229,7 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		.rec = &rec,
 		.evsel = i->evsel[sample->kind],
 		.made = sample,
+		.run = list->run,
 		.text = sample->text == ITRACE_NO_TEXT
 				? NULL
 				: (const char *)list->texts.data + sample->text,

@@ -23,6 +23,7 @@ struct walk_sample {
 	struct pd_sample s;
 	const struct itrace_sample *made; /* of hardware trace; NULL: recorded */
 	const char *text;		  /* of @made: what the decoder says; or NULL */
+	size_t run; /* of @made: number of its run in the index of the trace */
 };
 
 /* Takes one sample; a negative errno ends the walk. */

@@ -41,10 +41,12 @@ static void note(struct world *w, char what, uint64_t entry, const char *tail)
 }
 
 /* Functions of the test begin at multiples of 0x1000. */
-static bool enters(void *arg, const struct callstack_branch *b)
+static enum callstack_target target(void *arg, const struct callstack_branch *b)
 {
 	(void)arg;
-	return b->to % 0x1000 == 0 && b->to / 0x1000 != b->ip / 0x1000;
+	if (b->to / 0x1000 == b->ip / 0x1000)
+		return CALLSTACK_WITHIN;
+	return b->to % 0x1000 ? CALLSTACK_ELSEWHERE : CALLSTACK_ENTERS;
 }
 
 static int entered(void *arg, const struct callstack *s, struct callstack_frame *frame)
@@ -67,7 +69,7 @@ static int left(void *arg, const struct callstack *s, const struct callstack_fra
 	return 0;
 }
 
-static const struct callstack_ops ops = {enters, entered, left};
+static const struct callstack_ops ops = {target, entered, left};
 
 static struct world *world(void)
 {
@@ -146,6 +148,11 @@ static void test_odd_returns(void **state)
 	take(w, RETURN, 0x2014, 0x5000);
 	take(w, RETURN, 0x5010, 0x1015);
 	check(w, "+2000 +2010 -2010 +5000 -5000 -2000");
+	/* It pushed the address itself. */
+	take(w, CALL, 0x1010, 0x2000);
+	take(w, RETURN, 0x2014, 0x2020);
+	take(w, RETURN, 0x2030, 0x1015);
+	check(w, "+2000 -2000");
 	/* Another stack: nothing is certain. */
 	take(w, CALL, 0x1010, 0x2000);
 	take(w, CALL, 0x2010, 0x3000);
@@ -208,7 +215,7 @@ static void test_kernel(void **state)
 	take(w, CALL, 0x1010, 0x2000);
 	take(w, SYSCALL, 0x2010, KERNEL + 0x100);
 	take(w, CALL, KERNEL + 0x200, KERNEL + 0x3000);
-	take(w, RETURN, KERNEL + 0x4010, KERNEL + 0x4321);
+	take(w, RETURN, KERNEL + 0x4010, KERNEL + 0x5321);
 	take(w, SYSRET, KERNEL + 0x300, 0x2015);
 	take(w, RETURN, 0x2020, 0x1015);
 	check(w, "+2000 +100 +3000 -3000? -100 -2000");
