@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Any file as a source of symbols: ELF by its magic, a mangled name if it begins with an
- * underscore, else a list like kallsyms. The table made of it is asked for addresses all over, and
- * what it finds must cover them.
+ * Any file as a source of symbols: ELF and jitdump by their magic, a mangled name if it begins
+ * with an underscore, else a list like kallsyms. The table made of it is asked for addresses all
+ * over, and what it finds must cover them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,10 +147,34 @@ static void read_name(const uint8_t *data, size_t size)
 	free(name);
 }
 
+static int take_code(void *arg, const struct jitdump_code *code)
+{
+	const size_t *size = arg;
+
+	if (!code->size || code->addr + code->size <= code->addr)
+		abort();
+	if (!code->moved && (code->offset > *size || code->size > *size - code->offset ||
+			     memchr(code->name, 0, code->name_len)))
+		abort();
+	return 0;
+}
+
+static void read_jitdump(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct jitdump_info info;
+
+	if (fd >= 0 && write(fd, data, size) == (ssize_t)size)
+		jitdump_read(fd, &info, take_code, &size, NULL);
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size > 4 && !memcmp(data, ELFMAG, SELFMAG))
 		read_elf(data, size);
+	else if (size > 4 && (!memcmp(data, "DTiJ", 4) || !memcmp(data, "JiTD", 4)))
+		read_jitdump(data, size);
 	else if (size && data[0] == '_')
 		read_name(data, size);
 	else
