@@ -19,6 +19,7 @@ UNIT, STEP, GUEST = 2000, 600, 6 * 3600
 SLOW = {
     'unwind: truncated_stacks_end_early_and_without_a_word':
         'the start of a program takes so long that most samples are in ld.so, which has no symbols',
+    'unwind: known_chain': 'the start of a program takes more than a tenth of a short recording',
     'unwind: as_perf_unwinds_them': 'a load of a fixed time makes too few samples',
 }
 RESULT = re.compile(r'(ok|not ok|FAIL|skip)\b[ :]*(.*)')
