@@ -95,6 +95,27 @@ static int open_file(void *arg, size_t number, struct elf_image *ret)
 	return rc;
 }
 
+/* The process of @task; the context of some traces names threads alone. */
+static uint32_t pid_of(const struct code_files *f, const struct aux_task *task, struct moment at)
+{
+	uint32_t pid = task->pid;
+
+	if (pid == UINT32_MAX && task->tid != UINT32_MAX)
+		state_pid(f->state, task->tid, at, &pid);
+	return pid;
+}
+
+static bool is_same(void *arg, const struct aux_task *task, uint64_t addr, uint64_t first,
+		    uint64_t last)
+{
+	const struct code_files *f = arg;
+	struct moment from = moment_of(first), to = moment_of(last);
+	uint32_t pid = pid_of(f, task, from);
+
+	return first && first <= last && pid == pid_of(f, task, to) &&
+	       state_steady(f->state, pid, 0, task->cpumode, addr, from, to);
+}
+
 int code_files_new(const struct state *s, const struct resolver *r, struct code_files **ret)
 {
 	struct code_files *f = calloc(1, sizeof(*f));
@@ -103,8 +124,11 @@ int code_files_new(const struct state *s, const struct resolver *r, struct code_
 		return -ENOMEM;
 	f->state = s;
 	f->resolver = r;
-	f->source = (struct aux_code){
-		.read = read_code, .version = version, .task_on = task_on, .arg = f};
+	f->source = (struct aux_code){.read = read_code,
+				      .version = version,
+				      .same = is_same,
+				      .task_on = task_on,
+				      .arg = f};
 	f->nr = state_dso_count(s);
 	f->file = calloc(f->nr + 1, sizeof(*f->file));
 	f->blocks = code_blocks_new(open_file, f, LOADED_MAX);
@@ -249,14 +273,11 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 	struct code_files *f = arg;
 	struct moment at = moment_of(time);
 	struct location place;
-	uint32_t pid = task->pid;
+	uint32_t pid = pid_of(f, task, at);
 	int rc;
 
 	if (ret_missing)
 		*ret_missing = NULL;
-	/* The context of some traces names threads. */
-	if (pid == UINT32_MAX && task->tid != UINT32_MAX)
-		state_pid(f->state, task->tid, at, &pid);
 	if (!state_find(f->state, pid, task->cpumode, addr, at, &place))
 		return -ENOENT;
 	if (len > place.map->end - addr)

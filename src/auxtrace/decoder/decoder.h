@@ -91,6 +91,12 @@ struct aux_code {
 	 * without a change of maps. NULL: it never does.
 	 */
 	uint64_t (*version)(void *arg, uint64_t time);
+	/*
+	 * Returns whether code of @task in the map of @addr is the same from @first to @last. It
+	 * may return false although it is. NULL: unknown.
+	 */
+	bool (*same)(void *arg, const struct aux_task *task, uint64_t addr, uint64_t first,
+		     uint64_t last);
 };
 
 /* Kinds of events that the user wants; a decoder leaves out the others where that is cheaper. */
@@ -99,6 +105,11 @@ enum {
 	AUX_WANT_INSNS = 1u << 1, /* an event for each instruction */
 	AUX_WANT_BLOCKS = 1u << 2,
 	AUX_WANT_OTHERS = 1u << 3, /* power, PTWRITE, transactions, … */
+	/*
+	 * With AUX_WANT_BLOCKS: those of one time and task but the first may be one event, whose
+	 * @ip is of the last block, and whose @insns are the instructions of all.
+	 */
+	AUX_WANT_COUNTS = 1u << 4,
 };
 
 /* --- events --------------------------------------------------------------------------------------
@@ -115,6 +126,12 @@ enum aux_event_kind {
 	AUX_EVENT_LOST,	   /* the hardware says that trace is missing here */
 	AUX_EVENT_ERROR,   /* @text says what could not be decoded */
 	AUX_EVENTS,
+};
+
+/* Why something could not be decoded. */
+enum aux_cause {
+	AUX_CAUSE_TRACE, /* the trace is damaged, or does not fit the code */
+	AUX_CAUSE_CODE,	 /* code is missing */
 };
 
 /* Of branches and instructions; values as perf's PERF_IP_FLAG_*. */
@@ -158,7 +175,8 @@ struct aux_event {
 	uint8_t insn[16];
 	uint64_t value;
 	struct aux_op sample;
-	char text[160]; /* AUX_EVENT_ERROR, _POWER */
+	enum aux_cause cause; /* AUX_EVENT_ERROR */
+	char text[160];	      /* AUX_EVENT_ERROR, _POWER */
 };
 
 /* Returns perf's letters for flags, such as "call" or "tr strt jmp", in @buf, which it fills. */
@@ -203,6 +221,12 @@ struct aux_decoder_ops {
 	 */
 	int (*begin)(const struct aux_setup *setup, const struct aux_stretch *stretch,
 		     const struct aux_code *code, unsigned int want, struct aux_decoder **ret);
+	/*
+	 * Begins another stretch with an instance of begin(), for the same code and events. So the
+	 * instance may keep what it knows of the code. NULL: not supported. Returns as begin().
+	 */
+	int (*again)(struct aux_decoder *d, const struct aux_setup *setup,
+		     const struct aux_stretch *stretch);
 	/* Returns 1 with *@ret, 0 at the end of the stretch, or a negative errno. */
 	int (*next)(struct aux_decoder *d, struct aux_event *ret);
 

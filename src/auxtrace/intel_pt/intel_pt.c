@@ -54,6 +54,12 @@ static int begin(const struct aux_setup *setup, const struct aux_stretch *stretc
 	return d ? give(d, pt_flow_new(setup, stretch, code, want, &d->flow), ret) : -ENOMEM;
 }
 
+static int again(struct aux_decoder *d, const struct aux_setup *setup,
+		 const struct aux_stretch *stretch)
+{
+	return pt_flow_again(pt_of(d)->flow, setup, stretch);
+}
+
 static int next(struct aux_decoder *d, struct aux_event *ret)
 {
 	return pt_flow_next(pt_of(d)->flow, ret);
@@ -74,6 +80,7 @@ const struct aux_decoder_ops aux_intel_pt_decoder = {
 	.packets = packets,
 	.packet_next = packet_next,
 	.begin = begin,
+	.again = again,
 	.next = next,
 	.end = end,
 };

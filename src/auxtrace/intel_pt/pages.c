@@ -6,20 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE  4096u
 #define SLOTS 512u
 
-struct pt_page {
-	uint64_t addr;	     /* of the page */
-	unsigned int lo, hi; /* these bytes of it are code */
-	uint64_t age;	     /* of user code; 0: of the kernel */
-	uint64_t version;
-	uint8_t bytes[PAGE];
-};
-
-void pt_pages_init(struct pt_pages *p, const struct aux_code *code)
+void pt_pages_init(struct pt_pages *p)
 {
-	*p = (struct pt_pages){.code = code, .user_age = 1};
+	*p = (struct pt_pages){0};
+}
+
+void pt_pages_begin(struct pt_pages *p, const struct aux_code *code)
+{
+	p->code = code;
+	p->user_age++;
+	p->kernel_age++;
+	/* Times of another stretch are no times of this one. */
+	for (size_t i = 0; p->slots && i < SLOTS; i++)
+		if (p->slots[i])
+			p->slots[i]->time = 0;
 }
 
 void pt_pages_forget_user(struct pt_pages *p)
@@ -27,12 +29,25 @@ void pt_pages_forget_user(struct pt_pages *p)
 	p->user_age++;
 }
 
+void pt_pages_at(struct pt_pages *p, uint64_t time)
+{
+	uint64_t version = p->code->version ? p->code->version(p->code->arg, time) : 0;
+
+	if (version == p->code_version)
+		return;
+	p->code_version = version;
+	p->user_age++;
+	p->kernel_age++;
+}
+
 void pt_pages_release(struct pt_pages *p)
 {
 	for (size_t i = 0; p->slots && i < SLOTS; i++)
 		free(p->slots[i]);
 	free(p->slots);
+	free(p->spare);
 	p->slots = NULL;
+	p->spare = NULL;
 }
 
 /* Fills @page from @page->lo on. Returns how many bytes it has then, or a negative errno. */
@@ -41,7 +56,7 @@ static int fill(struct pt_pages *p, const struct aux_task *task, uint64_t time,
 {
 	const char *missing = NULL;
 	int n = p->code->read(p->code->arg, task, time, page->addr + page->lo,
-			      page->bytes + page->lo, PAGE - page->lo, &missing);
+			      page->bytes + page->lo, PT_PAGE - page->lo, &missing);
 
 	page->hi = page->lo + (n > 0 ? n : 0);
 	if (n <= 0)
@@ -61,6 +76,11 @@ static int load(struct pt_pages *p, const struct aux_task *task, uint64_t time,
 		page->lo = at;
 		rc = fill(p, task, time, page);
 	}
+	page->pid = task->pid;
+	page->tid = task->tid;
+	page->time = time;
+	page->code_version = p->code_version;
+	page->age = pt_pages_age(p, page->addr);
 	return rc < 0 ? rc : 0;
 }
 
@@ -68,14 +88,49 @@ static struct pt_page **slot_of(struct pt_pages *p, uint64_t addr)
 {
 	if (!p->slots)
 		p->slots = calloc(SLOTS, sizeof(*p->slots));
-	return p->slots ? &p->slots[(addr / PAGE ^ addr / PAGE / SLOTS) % SLOTS] : NULL;
+	return p->slots ? &p->slots[(addr / PT_PAGE ^ addr / PT_PAGE / SLOTS) % SLOTS] : NULL;
 }
 
-/* Returns the page with code at @addr, or NULL with *@rc. */
-static const struct pt_page *find(struct pt_pages *p, const struct aux_task *task, uint64_t time,
-				  uint64_t addr, int *rc)
+/* The recording says that the bytes of @page are still these. */
+static bool is_same(const struct pt_pages *p, const struct aux_task *task, uint64_t time,
+		    const struct pt_page *page)
 {
-	uint64_t start = addr & ~(uint64_t)(PAGE - 1), age = addr >> 63 ? 0 : p->user_age;
+	if (!page->time || page->pid != task->pid || page->tid != task->tid ||
+	    page->code_version != p->code_version)
+		return false;
+	return time == page->time ||
+	       (p->code->same && time > page->time &&
+		p->code->same(p->code->arg, task, page->addr + page->lo, page->time, time));
+}
+
+/* Reads a page again. It is the same version if it has the same bytes. Returns 0 or an errno. */
+static int reload(struct pt_pages *p, const struct aux_task *task, uint64_t time,
+		  struct pt_page **slot, uint64_t addr)
+{
+	struct pt_page *old = *slot, *page = p->spare ? p->spare : malloc(sizeof(*page));
+	int rc;
+
+	if (!page)
+		return -ENOMEM;
+	p->spare = page;
+	page->addr = addr & ~(uint64_t)(PT_PAGE - 1);
+	rc = load(p, task, time, page, addr % PT_PAGE);
+	if (rc)
+		return rc;
+	if (old && old->addr == page->addr && old->lo == page->lo && old->hi == page->hi &&
+	    !memcmp(old->bytes + old->lo, page->bytes + page->lo, page->hi - page->lo))
+		page->version = old->version;
+	else
+		page->version = ++p->versions;
+	*slot = page;
+	p->spare = old;
+	return 0;
+}
+
+const struct pt_page *pt_pages_get(struct pt_pages *p, const struct aux_task *task, uint64_t time,
+				   uint64_t addr, int *rc)
+{
+	uint64_t start = addr & ~(uint64_t)(PT_PAGE - 1), age = pt_pages_age(p, addr);
 	struct pt_page **slot = slot_of(p, start), *page;
 	unsigned int at = addr - start;
 
@@ -83,18 +138,16 @@ static const struct pt_page *find(struct pt_pages *p, const struct aux_task *tas
 	if (!slot)
 		return NULL;
 	page = *slot;
-	if (page && page->addr == start && page->age == age && page->version == p->version &&
-	    at >= page->lo && at < page->hi)
-		return page;
-	if (!page)
-		page = *slot = malloc(sizeof(*page));
-	if (!page)
-		return NULL;
-	page->addr = start;
-	page->age = age;
-	page->version = p->version;
-	*rc = load(p, task, time, page, at);
-	return *rc ? NULL : page;
+	if (page && page->addr == start && at >= page->lo && at < page->hi) {
+		if (page->age == age)
+			return page;
+		if (is_same(p, task, time, page)) {
+			page->age = age;
+			return page;
+		}
+	}
+	*rc = reload(p, task, time, slot, addr);
+	return *rc ? NULL : *slot;
 }
 
 int pt_pages_read(struct pt_pages *p, const struct aux_task *task, uint64_t time, uint64_t addr,
@@ -102,14 +155,10 @@ int pt_pages_read(struct pt_pages *p, const struct aux_task *task, uint64_t time
 {
 	size_t done = 0;
 
-	if (p->code->version && time != p->time) {
-		p->time = time;
-		p->version = p->code->version(p->code->arg, time);
-	}
 	while (done < size) {
 		int rc;
-		const struct pt_page *page = find(p, task, time, addr + done, &rc);
-		size_t at = (addr + done) % PAGE, n;
+		const struct pt_page *page = pt_pages_get(p, task, time, addr + done, &rc);
+		size_t at = (addr + done) % PT_PAGE, n;
 
 		if (!page)
 			return done ? (int)done : rc;

@@ -255,7 +255,7 @@ static unsigned int wanted(const struct itrace_opts *o)
 	if (o->instructions && (o->unit == ITRACE_INSNS || !o->period))
 		want |= AUX_WANT_INSNS;
 	else if (o->instructions)
-		want |= AUX_WANT_BLOCKS;
+		want |= AUX_WANT_BLOCKS | AUX_WANT_COUNTS;
 	if (o->ptwrite || o->power)
 		want |= AUX_WANT_OTHERS;
 	return want;
@@ -295,16 +295,22 @@ static int add_last(struct itrace_run *s)
 
 int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
 		  const struct aux_setup *setup, const struct aux_stretch *stretch,
-		  const struct aux_code *code, struct itrace_list *list)
+		  const struct aux_code *code, struct aux_decoder **decoder,
+		  struct itrace_list *list)
 {
 	struct itrace_run s = {.opts = opts, .stretch = stretch, .list = list};
-	struct aux_decoder *d = NULL;
 	struct aux_event e;
-	int rc = ops->begin(setup, stretch, code, wanted(opts), &d);
+	int rc;
 
-	while (!rc && list->nr < SAMPLES_MAX && (rc = ops->next(d, &e)) > 0)
+	if (*decoder && ops->again) {
+		rc = ops->again(*decoder, setup, stretch);
+	} else {
+		ops->end(*decoder);
+		*decoder = NULL;
+		rc = ops->begin(setup, stretch, code, wanted(opts), decoder);
+	}
+	while (!rc && list->nr < SAMPLES_MAX && (rc = ops->next(*decoder, &e)) > 0)
 		rc = take(&s, &e);
-	ops->end(d);
 	if (!rc && list->nr >= SAMPLES_MAX)
 		rc = fail(&s, "the trace makes too many samples; it is not decoded further up to "
 			      "the next synchronisation point");

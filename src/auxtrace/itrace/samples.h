@@ -68,10 +68,14 @@ bool itrace_wants(const struct itrace_opts *o, enum itrace_kind kind);
 /*
  * Decodes @stretch and appends its samples. The instructions behind the last period are a sample of
  * their own. A trace that @ops does not know is an error in the list. Returns 0 or -ENOMEM.
+ *
+ * *@decoder is NULL at first. It is used again for the next stretch with the same options and code;
+ * the caller ends it.
  */
 int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
 		  const struct aux_setup *setup, const struct aux_stretch *stretch,
-		  const struct aux_code *code, struct itrace_list *list);
+		  const struct aux_code *code, struct aux_decoder **decoder,
+		  struct itrace_list *list);
 
 void itrace_list_clear(struct itrace_list *list);   /* keeps the memory */
 void itrace_list_release(struct itrace_list *list); /* accepts zeroes */

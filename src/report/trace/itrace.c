@@ -15,6 +15,8 @@ void itrace_worker_release(struct itrace_worker *w)
 {
 	aux_loader_free(w->loader);
 	findings_free(w->findings);
+	if (w->decoder)
+		w->ops->end(w->decoder);
 	itrace_list_release(&w->list);
 	*w = (struct itrace_worker){0};
 }
@@ -182,6 +184,7 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 	const struct aux_run *run;
 	int rc = prepare_worker(i, w);
 
+	w->ops = i->ops;
 	itrace_list_clear(&w->list);
 	if (!rc)
 		rc = aux_loader_load(w->loader, chunk, &stretch);
@@ -191,7 +194,7 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 	setup = aux_index_setup(&i->index, run->ring);
 	w->list.run = (size_t)(run - i->index.runs);
 	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),
-			   &w->list);
+			   &w->decoder, &w->list);
 	count_errors(i, &w->list, chunk);
 	return rc;
 }

@@ -35,6 +35,8 @@ struct itrace {
 /* What a thread needs for decoding. All zero: nothing yet. */
 struct itrace_worker {
 	struct aux_loader *loader;
+	const struct aux_decoder_ops *ops; /* of the decoder */
+	struct aux_decoder *decoder;
 	struct itrace_list list;
 	struct findings *findings; /* of the newest chunk; NULL: not yet made */
 };

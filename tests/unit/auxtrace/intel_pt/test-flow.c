@@ -230,6 +230,7 @@ static void test_branches(void **state)
 	e = expect_branch(r, USER + CALL, USER + FUNCTION, "call");
 	assert_int_equal(e.insns, 2);
 	assert_int_equal(e.time, 1000);
+	assert_int_equal(e.cpu_plus_1, 0);
 	assert_int_equal(e.task.pid, PID);
 	assert_int_equal(e.task.cpumode, PERF_RECORD_MISC_USER);
 	assert_int_equal(e.insn_len, 5);
@@ -289,7 +290,7 @@ static uint64_t mix(uint64_t sum, const struct aux_event *e)
 	return (sum ^ e->ip ^ e->to << 7 ^ e->flags) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Both of libipt's decoders find the same branches. */
+/* Branches are the same whether or not instructions are wanted. */
 static void test_same_branches(void **state)
 {
 	struct run *r = *state;
@@ -348,14 +349,14 @@ static void test_edges(void **state)
 	pt_trace_ip(t, ppt_tip_pgd, 0);
 	pt_trace_ip(t, ppt_tip_pge, USER + AFTER_SYSCALL);
 	pt_trace_ip(t, ppt_tip, USER + AFTER_CALL);
-	pt_trace_ip(t, ppt_tip_pgd, USER + 0x800);
+	pt_trace_ip(t, ppt_tip_pgd, USER + MAIN);
 	begin(r, t->len, AUX_WANT_BRANCHES);
 	expect_branch(r, USER + SYSCALL, 0, "tr end  syscall");
 	expect_branch(r, 0, USER + AFTER_SYSCALL, "tr strt");
 	expect_branch(r, USER + AFTER_SYSCALL, USER + MAIN, "jmp");
 	expect_branch(r, USER + CALL, USER + FUNCTION, "call");
 	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
-	expect_branch(r, USER + JCC, USER + 0x800, "tr end  jcc");
+	expect_branch(r, USER + JCC, USER + MAIN, "tr end  jcc");
 	expect_end(r);
 }
 
@@ -417,7 +418,7 @@ static void test_overflow(void **state)
 	pt_trace_ip(t, ppt_tip, USER + AFTER_CALL);
 	begin(r, t->len, AUX_WANT_BRANCHES);
 	expect_branch(r, USER + CALL, USER + FUNCTION, "call");
-	/* The branch in front of it is lost, too. */
+	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
 	e = next(r);
 	assert_int_equal(e.kind, AUX_EVENT_LOST);
 	assert_int_equal(e.ip, USER + FUNCTION);
@@ -513,10 +514,123 @@ static void test_missing_code(void **state)
 	begin(r, t->len, AUX_WANT_BRANCHES);
 	expect_branch(r, USER + INDIRECT, 0x7000, "jmp");
 	expect_text(r, AUX_EVENT_ERROR, 0x7000, "code at 0x7000 is missing: /lib/gone.so");
+	expect_branch(r, 0, USER + INDIRECT, "tr strt");
 	expect_branch(r, USER + INDIRECT, KERNEL + 0x8000, "jmp");
 	expect_text(r, AUX_EVENT_ERROR, KERNEL + 0x8000, "code at 0xffffffff81008000 is in no map");
+	expect_branch(r, 0, USER + INDIRECT, "tr strt");
 	expect_branch(r, USER + INDIRECT, USER + TARGET, "jmp");
 	expect_end(r);
+}
+
+/* Where code is missing, decoding goes on at the next packet with an address. */
+static void test_after_missing_code(void **state)
+{
+	struct run *r = *state;
+	struct pt_trace *t = &r->t;
+	struct aux_event e;
+
+	pt_trace_psb(t, 2000, USER + CALL);
+	pt_trace_cond(t, true);
+	pt_trace_cond(t, false);
+	pt_trace_ip(t, ppt_tip, 0x7000);
+	pt_trace_cond(t, true);
+	pt_trace_ip(t, ppt_tip, 0x8000); /* no other error: nothing was decoded since */
+	pt_trace_ip(t, ppt_tip, USER + FUNCTION);
+	pt_trace_cond(t, true); /* a return, but the call is not known */
+	pt_trace_ip(t, ppt_fup, USER + FUNCTION);
+	pt_trace_ip(t, ppt_tip, KERNEL + 0x10);
+	pt_trace_ip(t, ppt_tip, 0x9000);
+	pt_trace_ip(t, ppt_tip_pgd, 0);
+	pt_trace_ip(t, ppt_tip_pge, USER + INDIRECT);
+	pt_trace_ip(t, ppt_tip, USER + TARGET);
+	begin(r, t->len, AUX_WANT_BRANCHES);
+	expect_branch(r, USER + CALL, USER + FUNCTION, "call");
+	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
+	expect_branch(r, USER + INDIRECT, 0x7000, "jmp");
+	e = next(r);
+	assert_int_equal(e.kind, AUX_EVENT_ERROR);
+	assert_int_equal(e.cause, AUX_CAUSE_CODE);
+	assert_int_equal(e.ip, 0x7000);
+	expect_branch(r, 0, USER + FUNCTION, "tr strt");
+	e = next(r);
+	assert_int_equal(e.kind, AUX_EVENT_ERROR);
+	assert_int_equal(e.cause, AUX_CAUSE_CODE);
+	assert_int_equal(e.ip, USER + RETURN);
+	expect_branch(r, 0, USER + FUNCTION, "tr strt");
+	expect_branch(r, USER + FUNCTION, KERNEL + 0x10, "hw int");
+	expect_branch(r, KERNEL + 0x11, 0x9000, "iret");
+	expect_text(r, AUX_EVENT_ERROR, 0x9000, "code at 0x9000 is missing: /lib/gone.so");
+	expect_branch(r, 0, USER + INDIRECT, "tr strt");
+	expect_branch(r, USER + INDIRECT, USER + TARGET, "jmp");
+	expect_end(r);
+}
+
+/* Trace that does not fit the code is an error, and decoding goes on at the address. */
+static void test_misfit(void **state)
+{
+	struct run *r = *state;
+	struct pt_trace *t = &r->t;
+	struct aux_event e;
+	size_t at;
+
+	pt_trace_psb(t, 2000, USER + JCC);
+	at = t->len;
+	pt_trace_ip(t, ppt_tip, USER + INDIRECT);
+	pt_trace_ip(t, ppt_tip, USER + TARGET);
+	begin(r, t->len, AUX_WANT_BRANCHES);
+	e = next(r);
+	assert_int_equal(e.kind, AUX_EVENT_ERROR);
+	assert_int_equal(e.cause, AUX_CAUSE_TRACE);
+	assert_int_equal(e.offset, 1000 + at);
+	expect_branch(r, 0, USER + INDIRECT, "tr strt");
+	expect_branch(r, USER + INDIRECT, USER + TARGET, "jmp");
+	expect_end(r);
+}
+
+/* A CPU may write the address of an indirect jump behind the conditional branches that follow. */
+static void test_deferred(void **state)
+{
+	struct run *r = *state;
+	struct pt_trace *t = &r->t;
+
+	pt_trace_psb(t, 2000, USER + INDIRECT);
+	pt_trace_cond(t, true);
+	pt_trace_flush(t);
+	pt_trace_tsc(t, 3000);
+	pt_trace_ip(t, ppt_tip, USER + JCC);
+	pt_trace_ip(t, ppt_fup, USER + CALL);
+	pt_trace_ip(t, ppt_tip_pgd, 0);
+	begin(r, t->len, AUX_WANT_BRANCHES);
+	expect_branch(r, USER + INDIRECT, USER + JCC, "jmp");
+	expect_branch(r, USER + JCC, USER + MAIN, "jcc");
+	expect_branch(r, USER + CALL, 0, "tr end  async");
+	expect_end(r);
+}
+
+/* The blocks of one time may be one event; an instance may decode another stretch. */
+static void test_counts_again(void **state)
+{
+	static const uint64_t insns[] = {2, 14, 2, 5};
+	static const uint64_t times[] = {1000, 1000, 1500, 1500};
+	struct run *r = *state;
+
+	put_loop(&r->t);
+	begin(r, r->t.len, AUX_WANT_BLOCKS | AUX_WANT_COUNTS);
+	for (int n = 0; n < 2; n++) {
+		unsigned int reads = r->machine.reads;
+
+		for (size_t i = 0; i < 4; i++) {
+			struct aux_event e = next(r);
+
+			assert_int_equal(e.kind, AUX_EVENT_BLOCK);
+			assert_int_equal(e.insns, insns[i]);
+			assert_int_equal(e.time, times[i]);
+		}
+		expect_end(r);
+		/* Code is read again: it may be another one. */
+		assert_true(r->machine.reads > reads || !n);
+		assert_int_equal(aux_intel_pt_decoder.again(r->d, &setup, &r->stretch), 0);
+	}
 }
 
 static void test_resync(void **state)
@@ -524,20 +638,23 @@ static void test_resync(void **state)
 	struct run *r = *state;
 	struct pt_trace *t = &r->t;
 	struct aux_event e;
+	size_t bad;
 
 	pt_trace_bytes(t, "\x02\xff", 2);
 	pt_trace_psb(t, 2000, USER + INDIRECT);
 	pt_trace_ip(t, ppt_tip, USER + INDIRECT);
-	pt_trace_ip(t, ppt_tip, USER + INDIRECT);
+	bad = pt_trace_ip(t, ppt_tip, USER + INDIRECT);
 	pt_trace_bytes(t, "\x02\xff", 2);
 	pt_trace_psb(t, 3000, USER + INDIRECT);
 	pt_trace_ip(t, ppt_tip, USER + TARGET);
 	begin(r, t->len, AUX_WANT_BRANCHES);
 	expect_branch(r, USER + INDIRECT, USER + INDIRECT, "jmp");
-	/* The branch in front of it is lost, too: libipt reads ahead. */
+	expect_branch(r, USER + INDIRECT, USER + INDIRECT, "jmp");
 	e = next(r);
 	assert_int_equal(e.kind, AUX_EVENT_ERROR);
-	assert_true(e.offset >= 1000 + 2 + 16 && e.offset < 1000 + t->len);
+	assert_int_equal(e.cause, AUX_CAUSE_TRACE);
+	assert_int_equal(e.offset, 1000 + bad);
+	expect_branch(r, 0, USER + INDIRECT, "tr strt");
 	e = expect_branch(r, USER + INDIRECT, USER + TARGET, "jmp");
 	assert_int_equal(e.time, 1500);
 	expect_end(r);
@@ -635,14 +752,26 @@ static void test_flipped(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		RUN(test_branches),	 RUN(test_insns_and_blocks),
-		RUN(test_same_branches), RUN(test_interrupts),
-		RUN(test_edges),	 RUN(test_tasks),
-		RUN(test_one_thread),	 RUN(test_overflow),
-		RUN(test_transactions),	 RUN(test_others),
-		RUN(test_old_code),	 RUN(test_missing_code),
-		RUN(test_resync),	 RUN(test_endless),
-		RUN(test_cut),		 RUN(test_flipped),
+		RUN(test_branches),
+		RUN(test_insns_and_blocks),
+		RUN(test_same_branches),
+		RUN(test_interrupts),
+		RUN(test_edges),
+		RUN(test_tasks),
+		RUN(test_one_thread),
+		RUN(test_overflow),
+		RUN(test_transactions),
+		RUN(test_others),
+		RUN(test_old_code),
+		RUN(test_missing_code),
+		RUN(test_resync),
+		RUN(test_endless),
+		RUN(test_after_missing_code),
+		RUN(test_misfit),
+		RUN(test_deferred),
+		RUN(test_counts_again),
+		RUN(test_cut),
+		RUN(test_flipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

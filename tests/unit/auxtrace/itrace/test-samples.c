@@ -49,10 +49,11 @@ static int run(const char *letters, const struct aux_event *events, size_t nr,
 	struct aux_stretch stretch = {
 		.data = (const void *)events, .len = nr * sizeof(*events), .cpu = 3};
 	struct error err = ERROR_INIT;
+	struct aux_decoder *d = NULL;
 	struct itrace_opts o;
 
 	assert_int_equal(itrace_opts_parse(letters, &o, &err), 0);
-	return itrace_decode(&o, &ops, NULL, &stretch, NULL, list);
+	return itrace_decode(&o, &ops, NULL, &stretch, NULL, &d, list);
 }
 
 static void check(const char *letters, const struct aux_event *events, size_t nr,
@@ -146,7 +147,7 @@ static void test_instructions_by_time(void **state)
 		events[i] =
 			(struct aux_event){.kind = AUX_EVENT_BLOCK, .insns = 10, .time = times[i]};
 	assert_int_equal(run("i10ns", events, 6, &list), 0);
-	assert_int_equal(decoder.want, AUX_WANT_BLOCKS);
+	assert_int_equal(decoder.want, AUX_WANT_BLOCKS | AUX_WANT_COUNTS);
 	assert_int_equal(list.nr, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(list.samples[i].time, expected[i].time);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets of Intel PT, read one by one for the decoding of the flow.
+ *
+ * Knows what the flow needs of each packet; packets.h describes them for people. Keeps the address
+ * from which the next one is compressed. Owns nothing. Any thread may call.
+ *
+ * Source: Intel SDM, volume 3, "Trace Packets and Data Types".
+ */
+#ifndef RINGTAIL_AUXTRACE_INTEL_PT_TOKEN_H
+#define RINGTAIL_AUXTRACE_INTEL_PT_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pt_token_kind {
+	PT_TOKEN_NONE, /* nothing that the flow needs */
+	PT_TOKEN_TNT,  /* @count conditional branches, the oldest in the highest bit of @value */
+	PT_TOKEN_TIP,  /* these four have an address in @value if @has_ip */
+	PT_TOKEN_PGE,
+	PT_TOKEN_PGD,
+	PT_TOKEN_FUP,
+	PT_TOKEN_PSB,
+	PT_TOKEN_PSBEND,
+	PT_TOKEN_OVF,
+	PT_TOKEN_PIP,
+	PT_TOKEN_EXEC, /* @value is an enum pt_exec_mode */
+	PT_TOKEN_TSX,  /* bit 0 of @value: in a transaction; bit 1: it was aborted */
+	PT_TOKEN_TSC,
+	PT_TOKEN_TMA, /* @value: the crystal's clock; @value2: the fast counter */
+	PT_TOKEN_MTC,
+	PT_TOKEN_CYC,
+	PT_TOKEN_CBR,
+	PT_TOKEN_PTWRITE, /* @has_ip: a FUP follows */
+	PT_TOKEN_MWAIT,	  /* @value: hints; @value2: extensions */
+	PT_TOKEN_PWRE,	  /* @value: its two bytes */
+	PT_TOKEN_PWRX,	  /* @value: its two bytes */
+	PT_TOKEN_EXSTOP,  /* @has_ip: a FUP follows */
+};
+
+struct pt_token {
+	enum pt_token_kind kind;
+	uint8_t count;
+	bool has_ip;
+	size_t at; /* offset of the packet */
+	uint64_t value;
+	uint32_t value2;
+};
+
+struct pt_tokens {
+	const uint8_t *data;
+	size_t len, at;
+	uint64_t last_ip;
+	bool in_block;	    /* between BBP and BEP: other packets may stand there */
+	uint8_t block_item; /* bytes of each */
+};
+
+/*
+ * Reads the packet at t->at, and moves behind it. Returns 1, 0 where the trace ends or the last
+ * packet is cut, or -1 where no packet is.
+ */
+int pt_token_next(struct pt_tokens *t, struct pt_token *ret);
+
+#endif
