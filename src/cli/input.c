@@ -546,6 +546,10 @@ static void warn(const struct input *in, const struct trace *t)
 			 "%s ('ringtail script --itrace=e' lists them)",
 			 t->opts.path, t->itrace->errors, plural_s(t->itrace->errors),
 			 t->itrace->first_error);
+	if (t->itrace && t->itrace->damage)
+		complain("%s: %" PRIu64 " of these places have damaged trace, or trace that does "
+			 "not fit the code",
+			 t->opts.path, t->itrace->damage);
 }
 
 int input_end(const struct input *in, const struct trace *t, int rc)
@@ -560,7 +564,7 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 			complain("cannot write to standard output: %s", strerror(failed));
 		return EXIT_ERROR;
 	}
-	if (rc < 0 || (t && trace_damaged(t)))
+	if (rc < 0 || (t && (trace_damaged(t) || (t->itrace && t->itrace->damage))))
 		return EXIT_ERROR;
 	return EXIT_FINE;
 }

@@ -33,6 +33,9 @@ def check(name, ours, theirs):
         print('ok', name)
         return
     failed += 1
+    if not isinstance(ours, list):
+        print(f'FAIL {name}: {ours}, not {theirs}')
+        return
     where = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
     print(f'FAIL {name}: {len(ours)} and {len(theirs)}; at {where}: {ours[where:where + 2]}, not {theirs[where:where + 2]}')
 
@@ -55,7 +58,8 @@ def lines(path):
         return [line.split(None, 3) for line in f]
 
 
-def make_recording(where, data):
+def make_recording(where, data, damage=b''):
+    """With @damage in the middle of the trace."""
     program = open(f'{where}/program').read()
     switches = [(int(time), int(tid)) for time, tid in lines(f'{where}/switches')]
     with open(f'{where}/trace', 'rb') as f:
@@ -65,7 +69,8 @@ def make_recording(where, data):
     recording.start(pid, switches[0][0])
     for (_, before), (time, tid) in zip(switches, switches[1:]):
         recording.switch(tid, time, before)
-    recording.trace(trace, switches[-1][0] + 1000)
+    middle = len(trace) // 2
+    recording.trace(trace[:middle] + damage + trace[middle + len(damage):], switches[-1][0] + 1000)
     recording.write(data)
 
 
@@ -206,6 +211,22 @@ def check_latency(where, ringtail, data):
           [1, '', "ringtail: the trace has no call of a function 'fibonaci'; did you mean 'fibonacci'?\n"])
 
 
+def check_damage(ringtail, where):
+    """Damaged trace is an error of the command, missing code is none."""
+    data = f'{where}/damaged.data'
+    make_recording(where, data, b'\x02\xff')
+    for what, argv, status in (('damaged', ['script', '--itrace=b'], 1), ('damaged', ['report', '--itrace=i10us'], 1),
+                               ('damaged but not decoded', ['script', '--no-itrace'], 0)):
+        p = subprocess.run([ringtail, argv[0], '-f', '-i', data, *argv[1:]], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, check=False)
+        check(f'exit status of {argv} where trace is {what}', p.returncode, status)
+        check('and it says so', ' of these places have damaged trace' in p.stderr, status == 1)
+    p = subprocess.run([ringtail, 'script', '-f', '-i', f'{where}/pt.data', '--itrace=b', '--symfs', where],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    check('exit status where code is missing', [p.returncode, ' could not be decoded' in p.stderr,
+                                                'damaged' in p.stderr], [0, True, False])
+
+
 def check_missing_code(ringtail, corpus):
     """A real trace without the code: it goes on at each address that the hardware writes, and the files are named."""
     path = os.path.join(corpus, 'google+perf_data_converter/src/quipper/testdata/perf.data.intel_pt-4.14')
@@ -253,6 +274,7 @@ def main():
         check_threads(ringtail, data)
         check_perf(ringtail, data)
         check_latency(where, ringtail, data)
+        check_damage(ringtail, where)
     return failed > 0
 
 

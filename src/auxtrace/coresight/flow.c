@@ -146,7 +146,8 @@ static struct cs_pending_event *add_of(struct cs_flow_source *s, enum aux_event_
 	return e;
 }
 
-static void add_error(struct cs_flow *f, struct cs_flow_source *s, size_t at, const char *text)
+static void add_error(struct cs_flow *f, struct cs_flow_source *s, size_t at, enum aux_cause cause,
+		      const char *text)
 {
 	struct cs_pending_event *e =
 		s ? add_of(s, AUX_EVENT_ERROR, at) : add(f, AUX_EVENT_ERROR, at);
@@ -155,6 +156,7 @@ static void add_error(struct cs_flow *f, struct cs_flow_source *s, size_t at, co
 		return;
 	if (!s)
 		e->event.task = (struct aux_task){.pid = UINT32_MAX, .tid = UINT32_MAX};
+	e->event.cause = cause;
 	e->text = strdup(text);
 	if (!e->text)
 		f->rc = -ENOMEM;
@@ -291,6 +293,7 @@ static void context(struct cs_flow_source *s, const ocsd_pe_context *c)
 
 static void missing(struct cs_flow_source *s, size_t at, uint64_t addr)
 {
+	enum aux_cause cause = s->refused ? AUX_CAUSE_TRACE : AUX_CAUSE_CODE;
 	char text[160];
 
 	resolve(s, at, addr, 0);
@@ -303,7 +306,7 @@ static void missing(struct cs_flow_source *s, size_t at, uint64_t addr)
 	else
 		snprintf(text, sizeof(text), "no map at 0x%" PRIx64, addr);
 	s->refused = false;
-	add_error(flow_of(s), s, at, text);
+	add_error(flow_of(s), s, at, cause, text);
 	s->last_end = s->last_ip = 0;
 	s->begins = false;
 	s->insns_known = false;
@@ -418,11 +421,12 @@ static void on_packet(struct cs_source *source, size_t at, size_t end, const voi
 	case CS_PACKET_BAD:
 		cs_packet_text(source->unit, packet, name, sizeof(name));
 		snprintf(text, sizeof(text), "bad packet: %s", name);
-		add_error(flow_of(s), s, at, text);
+		add_error(flow_of(s), s, at, AUX_CAUSE_TRACE, text);
 		break;
 	case CS_PACKET_UNSYNCED:
 		if (!s->unsynced)
-			add_error(flow_of(s), s, at, "trace before a synchronisation point");
+			add_error(flow_of(s), s, at, AUX_CAUSE_OTHER,
+				  "trace before a synchronisation point");
 		break;
 	default: break;
 	}
@@ -436,7 +440,7 @@ static void on_fault(struct cs_walk *w, struct cs_source *source, size_t at, siz
 	if (w->beyond)
 		return;
 	if (text)
-		add_error(w->user, (struct cs_flow_source *)source, at, text);
+		add_error(w->user, (struct cs_flow_source *)source, at, AUX_CAUSE_TRACE, text);
 	else
 		add(w->user, AUX_EVENT_LOST, at);
 }

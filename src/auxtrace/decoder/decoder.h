@@ -132,6 +132,8 @@ enum aux_event_kind {
 enum aux_cause {
 	AUX_CAUSE_TRACE, /* the trace is damaged, or does not fit the code */
 	AUX_CAUSE_CODE,	 /* code is missing */
+	AUX_CAUSE_OTHER, /* the trace begins before a synchronisation point, or is of no known unit
+			  */
 };
 
 /* Of branches and instructions; values as perf's PERF_IP_FLAG_*. */

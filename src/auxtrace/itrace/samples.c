@@ -108,6 +108,7 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 		.offset = e->offset,
 		.value = e->value,
 		.text = ITRACE_NO_TEXT,
+		.damage = e->kind == AUX_EVENT_ERROR && e->cause == AUX_CAUSE_TRACE,
 	};
 	memcpy(to->insn, e->insn, sizeof(to->insn));
 	list->nr++;
@@ -264,10 +265,11 @@ static unsigned int wanted(const struct itrace_opts *o)
 /* A stretch of a few KB with more samples is made to fill the memory. */
 #define SAMPLES_MAX ((size_t)8 << 20)
 
-static int fail(struct itrace_run *s, const char *why)
+static int fail(struct itrace_run *s, enum aux_cause cause, const char *why)
 {
 	struct aux_event e = {
 		.kind = AUX_EVENT_ERROR,
+		.cause = cause,
 		.offset = s->stretch->offset,
 		.time = s->stretch->from,
 		.task = {.pid = UINT32_MAX, .tid = s->stretch->tid},
@@ -312,10 +314,12 @@ int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *
 	while (!rc && list->nr < SAMPLES_MAX && (rc = ops->next(*decoder, &e)) > 0)
 		rc = take(&s, &e);
 	if (!rc && list->nr >= SAMPLES_MAX)
-		rc = fail(&s, "the trace makes too many samples; it is not decoded further up to "
-			      "the next synchronisation point");
+		rc = fail(&s, AUX_CAUSE_TRACE,
+			  "the trace makes too many samples; it is not decoded further up to "
+			  "the next synchronisation point");
 	/* The trace of one unit does not end the others. */
 	if (rc < 0 && rc != -ENOMEM)
-		rc = fail(&s, "the trace is of a unit that the decoder does not know");
+		rc = fail(&s, AUX_CAUSE_OTHER,
+			  "the trace is of a unit that the decoder does not know");
 	return !rc && s.insns ? add_last(&s) : rc;
 }

@@ -44,8 +44,9 @@ struct itrace_sample {
 	uint64_t period;	 /* events that it stands for */
 	uint64_t offset;	 /* in the ring */
 	uint64_t value;		 /* PTWRITE */
-	uint64_t weight, phys;	 /* of SPE: latency in cycles, physical address */
-	size_t text;		 /* place in the list's texts, or ITRACE_NO_TEXT */
+	bool damage;	       /* an error, because the trace is damaged or does not fit the code */
+	uint64_t weight, phys; /* of SPE: latency in cycles, physical address */
+	size_t text;	       /* place in the list's texts, or ITRACE_NO_TEXT */
 };
 
 /* All zero: empty. */

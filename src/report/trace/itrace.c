@@ -134,13 +134,14 @@ int itrace_prepare(struct itrace *i, const struct trace *t)
 static void count_errors(struct itrace *i, const struct itrace_list *list, uint64_t chunk)
 {
 	const struct itrace_sample *first = NULL;
-	uint64_t errors = 0;
+	uint64_t errors = 0, damage = 0;
 
 	for (size_t n = list->nr; n--;) {
 		if (list->samples[n].kind != ITRACE_ERRORS)
 			continue;
 		first = &list->samples[n];
 		errors++;
+		damage += list->samples[n].damage;
 	}
 	if (!first)
 		return;
@@ -151,6 +152,7 @@ static void count_errors(struct itrace *i, const struct itrace_list *list, uint6
 			 (const char *)list->texts.data + first->text);
 	}
 	i->errors += errors;
+	i->damage += damage;
 	pthread_mutex_unlock(&i->lock);
 }
 

@@ -28,6 +28,7 @@ struct itrace {
 	struct pd_evsel *evsel[ITRACE_KINDS]; /* NULL: not wanted */
 	pthread_mutex_t lock;		      /* guards all below */
 	uint64_t errors;		      /* places that could not be decoded */
+	uint64_t damage;		      /* those of them where the trace is damaged */
 	uint64_t first_chunk;		      /* with an error, and */
 	char first_error[160];		      /* the text of its first one */
 };

@@ -20,7 +20,7 @@
 struct told {
 	struct etm_true_branch *branches;
 	size_t nr, cap;
-	size_t errors, lost, insns, blocks;
+	size_t errors, damage, lost, insns, blocks;
 	uint64_t insns_of_blocks;
 	uint64_t offset, time; /* of the last branch */
 	bool backward;	       /* a branch was before the one before it */
@@ -63,6 +63,7 @@ static void take(const struct aux_event *e, uint32_t tid, struct told *t)
 		if (!t->errors++)
 			memcpy(t->first_error, e->text, sizeof(e->text));
 		assert_true(*e->text);
+		t->damage += e->cause == AUX_CAUSE_TRACE;
 		break;
 	default: fail();
 	}
@@ -295,6 +296,7 @@ static void test_missing_code(void **state)
 		found += t.branches[i].ip < ETM_KERNEL;
 	/* One for each place that the trace leads to. */
 	assert_true(t.errors >= into);
+	assert_int_equal(t.damage, 0);
 	assert_int_equal(found, of_user);
 	told_release(&t);
 	etm_run_release(&run);
@@ -509,7 +511,7 @@ static void assert_flips(bool raw, const struct buf *b)
 		bit = (uint8_t)(1u << (seed >> 4 & 7));
 		b->data[at] ^= bit;
 		decode(&setup, &s, AUX_WANT_BRANCHES | AUX_WANT_BLOCKS, 0, NULL, &t);
-		with_errors += t.errors > 0;
+		with_errors += t.damage > 0;
 		/* An atom is a quarter of a bit at the least. */
 		assert_true(t.nr + t.blocks + t.errors <= 64 * b->len);
 		told_release(&t);

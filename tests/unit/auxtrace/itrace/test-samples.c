@@ -191,7 +191,7 @@ static void test_hidden_branches(void **state)
 static void test_others(void **state)
 {
 	static const struct aux_event events[] = {
-		{.kind = AUX_EVENT_ERROR, .ip = 7, .text = "no code"},
+		{.kind = AUX_EVENT_ERROR, .ip = 7, .cause = AUX_CAUSE_CODE, .text = "no code"},
 		{.kind = AUX_EVENT_POWER, .text = "cbr 20"},
 		{.kind = AUX_EVENT_PTWRITE, .value = 99},
 		{.kind = AUX_EVENT_LOST, .text = "overflow"},
@@ -209,6 +209,25 @@ static void test_others(void **state)
 	assert_string_equal((char *)list.texts.data + list.samples[0].text, "no code");
 	assert_string_equal((char *)list.texts.data + list.samples[1].text, "cbr 20");
 	assert_string_equal((char *)list.texts.data + list.samples[2].text, "overflow");
+	for (size_t i = 0; i < list.nr; i++)
+		assert_false(list.samples[i].damage);
+	itrace_list_release(&list);
+}
+
+static void test_damage(void **state)
+{
+	static const struct aux_event events[] = {
+		{.kind = AUX_EVENT_ERROR, .cause = AUX_CAUSE_TRACE, .text = "bad packet"},
+		{.kind = AUX_EVENT_ERROR, .cause = AUX_CAUSE_CODE, .text = "no code"},
+		{.kind = AUX_EVENT_ERROR, .cause = AUX_CAUSE_OTHER, .text = "no unit"},
+	};
+	struct itrace_list list = {0};
+
+	(void)state;
+	assert_int_equal(run("e", events, 3, &list), 0);
+	assert_int_equal(list.nr, 3);
+	for (size_t i = 0; i < list.nr; i++)
+		assert_int_equal(list.samples[i].damage, !i);
 	itrace_list_release(&list);
 }
 
@@ -241,6 +260,7 @@ static void test_unknown_trace(void **state)
 	assert_int_equal(run("be", NULL, 0, &list), 0);
 	assert_int_equal(list.nr, 1);
 	assert_int_equal(list.samples[0].kind, ITRACE_ERRORS);
+	assert_false(list.samples[0].damage);
 	itrace_list_release(&list);
 }
 
@@ -252,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_instructions_by_time),
 		cmocka_unit_test(test_hidden_branches),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_unknown_trace),
 	};

@@ -286,6 +286,7 @@ static void test_odd_records(void **state)
 		assert_int_equal(aux_spe_decoder.next(d, &e), 1);
 		assert_int_equal(e.kind, AUX_EVENT_ERROR);
 		assert_string_equal(e.text, cases[i].text);
+		assert_int_equal(e.cause, AUX_CAUSE_TRACE);
 		assert_int_equal(aux_spe_decoder.next(d, &e), 0);
 		aux_spe_decoder.end(d);
 	}
