@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "auxtrace/decoder/decoder.h"
 
-#include <stdio.h>
+#include <stddef.h>
 
 /* Names as perf script prints them for combinations that hardware produces. */
 static const struct {
@@ -31,6 +31,15 @@ static const char *name_of(uint32_t flags)
 	return NULL;
 }
 
+/* Copies @s behind @at, as far as it fits; every line has a name, and snprintf() is slow. */
+static size_t append(char *buf, size_t size, const char *s, size_t at)
+{
+	while (*s && at + 1 < size)
+		buf[at++] = *s++;
+	buf[at] = 0;
+	return at;
+}
+
 const char *aux_flags_name(uint32_t flags, char *buf, size_t size)
 {
 	uint32_t edges = AUX_TRACE_BEGIN | AUX_TRACE_END;
@@ -39,12 +48,16 @@ const char *aux_flags_name(uint32_t flags, char *buf, size_t size)
 						   : "";
 	const char *name = name_of(flags & ~(edges | AUX_IN_TX));
 	const char *tx = flags & AUX_IN_TX ? " (x)" : "";
+	size_t n;
 
 	if (!name)
 		name = flags & ~(edges | AUX_IN_TX) ? "?" : "";
 	/* A bare jump at an edge is the edge itself, as perf has it. */
 	if (*edge && (flags & ~(edges | AUX_IN_TX)) == AUX_BRANCH)
 		name = "";
-	snprintf(buf, size, "%s%s%s%s", edge, *edge && *name ? "  " : "", name, tx);
+	n = append(buf, size, edge, 0);
+	n = append(buf, size, *edge && *name ? "  " : "", n);
+	n = append(buf, size, name, n);
+	append(buf, size, tx, n);
 	return buf;
 }

@@ -281,6 +281,22 @@ static int resolve_branches(struct runner *r, const struct walk_sample *ws,
 	return 0;
 }
 
+/* Fields that need no symbol, which takes most of the time of a line. */
+#define PLAIN_FIELDS                                                                       \
+	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PID | SCRIPT_TIME | SCRIPT_CPU | SCRIPT_EVENT | \
+	 SCRIPT_IP | SCRIPT_ADDR | SCRIPT_PERIOD | SCRIPT_FLAGS | SCRIPT_INSN | SCRIPT_INSNLEN)
+
+static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpumode, uint64_t ip,
+		    struct frame *ret)
+{
+	/* A recording of tracepoints alone needs no symbols, which take long to load. */
+	if ((s->fields & SCRIPT_IP && s->fields & ~PLAIN_FIELDS) ||
+	    filter_needs_frame(&r->opts->filter))
+		frames_resolve(&r->frames, s->ws->s.pid, cpumode, ip, s->ws->rec->at, ret);
+	else
+		*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
+}
+
 static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 {
 	struct runner *r = arg;
@@ -297,10 +313,9 @@ static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 	if (!filter_sample(&r->opts->filter, &ws->s) || !s.fields)
 		return 0;
 	r->at = ws->rec->at;
-	s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
-	/* A recording of tracepoints alone needs no symbols, which take long to load. */
-	if (s.fields & SCRIPT_IP || filter_needs_frame(&r->opts->filter))
-		frames_resolve(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &s.at);
+	if ((s.fields & SCRIPT_COMM) || r->opts->filter.comms)
+		s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
+	resolve(r, &s, ws->s.cpumode, ws->s.ip, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
 	s.has_chain =
@@ -316,8 +331,7 @@ static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 	if (s.fields & SCRIPT_BRSTACKSYM && resolve_branches(r, ws, &s.branch))
 		return -ENOMEM;
 	if (s.is_branch)
-		frames_resolve(&r->frames, ws->s.pid, branch_mode(ws->s.addr), ws->s.addr,
-			       ws->rec->at, &s.addr);
+		resolve(r, &s, branch_mode(ws->s.addr), ws->s.addr, &s.addr);
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
 		s.has_addr_frame = true;
 		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
