@@ -22,6 +22,7 @@ struct report_worker {
 	struct frames frames;
 	struct group_counts groups;
 	struct walker *walker;
+	struct digest digest; /* of a chunk of hardware trace */
 	struct report_tables tables;
 	struct unknown unknown;
 	bool branches;	/* count these, not samples */
@@ -88,6 +89,7 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts, 
 static void worker_release(struct report_worker *w)
 {
 	walker_free(w->walker);
+	digest_release(&w->digest);
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
 	tables_release(&w->tables);
@@ -270,8 +272,22 @@ static int take_digest(struct report_worker *w, const struct digest *d)
 	return rc;
 }
 
+/* Counts equal samples of a chunk of hardware trace together: most are of a few places. */
+static int take_itrace(struct report_worker *w, struct trace_chunk *chunk)
+{
+	int rc = walk_decode(w->walker, chunk, &w->digest);
+
+	if (rc < 0)
+		return rc;
+	if (!w->digest.given_up && is_steady(w->trace->state, &w->digest))
+		return take_digest(w, &w->digest);
+	return walk_decoded(w->walker, take_sample, w);
+}
+
 static int take_chunk(struct report_worker *w, struct trace_chunk *chunk)
 {
+	if (chunk->is_itrace && report_takes_digests(w->trace, w->opts))
+		return take_itrace(w, chunk);
 	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
 		return take_digest(w, &chunk->digest);
 	return walk_chunk(w->walker, chunk, take_sample, w);

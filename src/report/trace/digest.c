@@ -50,15 +50,35 @@ static struct digest_entry *find(struct digest *d, const struct digest_entry *ke
 			return NULL;
 		found = (uint32_t)d->nr++;
 		d->entry[found] = *key;
+		d->entry[found].samples = d->entry[found].period = 0;
 		hash_table_add(&d->table, hash, found);
 	}
 	d->last = found;
 	return &d->entry[found];
 }
 
+void digest_add_entry(struct digest *d, const struct digest_entry *key)
+{
+	struct digest_entry *e;
+
+	if (d->given_up)
+		return;
+	e = d->nr && same(&d->entry[d->last], key) ? &d->entry[d->last] : find(d, key);
+	if (!e) {
+		give_up(d);
+		return;
+	}
+	if (moment_before(key->first, e->first))
+		e->first = key->first;
+	if (moment_before(e->last, key->last))
+		e->last = key->last;
+	e->samples += key->samples;
+	e->period += key->period;
+}
+
 void digest_add(struct digest *d, const struct data_record *rec)
 {
-	struct digest_entry *e, key;
+	struct digest_entry key;
 	struct pd_sample s;
 
 	if (d->given_up)
@@ -76,18 +96,17 @@ void digest_add(struct digest *d, const struct data_record *rec)
 		.cpumode = s.cpumode,
 		.first = rec->at,
 		.last = rec->at,
+		.samples = 1,
+		.period = s.period,
 	};
-	e = d->nr && same(&d->entry[d->last], &key) ? &d->entry[d->last] : find(d, &key);
-	if (!e) {
-		give_up(d);
-		return;
-	}
-	if (moment_before(rec->at, e->first))
-		e->first = rec->at;
-	if (moment_before(e->last, rec->at))
-		e->last = rec->at;
-	e->samples++;
-	e->period += s.period;
+	digest_add_entry(d, &key);
+}
+
+void digest_clear(struct digest *d)
+{
+	hash_table_clear(&d->table);
+	d->nr = d->last = 0;
+	d->given_up = false;
 }
 
 void digest_seal(struct digest *d)

@@ -40,6 +40,12 @@ struct digest {
 /* Adds a sample. Sets given_up if the digest is full, memory is short or the sample is damaged. */
 void digest_add(struct digest *d, const struct data_record *rec);
 
+/* Adds what @entry stands for to the one that is equal but for time and sums, or to a new one. */
+void digest_add_entry(struct digest *d, const struct digest_entry *entry);
+
+/* Removes all entries, and keeps the memory. */
+void digest_clear(struct digest *d);
+
 /* Frees what only digest_add() needs. No samples may be added afterwards. */
 void digest_seal(struct digest *d);
 

@@ -215,6 +215,12 @@ void itrace_add_past(struct itrace_past *past, struct walk_sample *ws)
 		ws->s.branch_nr = itrace_past_branches(past, ws->s.tid, ws->s.cpu, &ws->s.branches);
 }
 
+/* Records of the same time tell what the code was. */
+static struct moment moment_of(const struct itrace_sample *sample)
+{
+	return (struct moment){sample->time ? sample->time : UINT64_MAX, UINT64_MAX};
+}
+
 int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		 const struct itrace_sample *sample, struct itrace_past *past, walk_fn fn,
 		 void *arg)
@@ -226,8 +232,7 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		.evsel = i->evsel[sample->kind],
 		.offset = sample->offset,
 		.time = sample->time,
-		/* Records of the same time tell what the code was. */
-		.at = {.time = sample->time ? sample->time : UINT64_MAX, .seq = UINT64_MAX},
+		.at = moment_of(sample),
 	};
 	uint32_t pid = sample->pid;
 	struct walk_sample ws = {
@@ -262,11 +267,42 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 	return fn(&ws, arg);
 }
 
-int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg)
+void itrace_digest(const struct itrace *i, const struct itrace_list *list, struct digest *ret)
 {
-	int rc = itrace_decode_chunk(i, w, chunk);
+	digest_clear(ret);
+	for (size_t n = 0; n < list->nr && !ret->given_up; n++) {
+		const struct itrace_sample *s = &list->samples[n];
+		struct moment at = moment_of(s);
+		struct digest_entry e = {
+			.evsel = i->evsel[s->kind],
+			.ip = s->ip,
+			.pid = s->pid,
+			.tid = s->tid,
+			.cpu = s->cpu,
+			.cpumode = s->cpumode,
+			.first = at,
+			.last = at,
+			.samples = 1,
+			.period = s->period,
+		};
 
-	for (size_t n = 0; rc >= 0 && n < w->list.nr; n++)
-		rc = itrace_visit(i, &w->list, &w->list.samples[n], NULL, fn, arg);
+		if (!e.evsel || s->hidden)
+			continue;
+		/* Whose the thread is, is asked at each time. */
+		if (s->pid == UINT32_MAX && s->tid != UINT32_MAX) {
+			digest_release(ret);
+			ret->given_up = true;
+		} else {
+			digest_add_entry(ret, &e);
+		}
+	}
+}
+
+int itrace_visit_all(const struct itrace *i, const struct itrace_list *list, walk_fn fn, void *arg)
+{
+	int rc = 0;
+
+	for (size_t n = 0; rc >= 0 && n < list->nr; n++)
+		rc = itrace_visit(i, list, &list->samples[n], NULL, fn, arg);
 	return rc;
 }

@@ -3,7 +3,7 @@
  * The samples that --itrace makes of a recording's hardware trace.
  *
  * They have events of their own, behind the recorded ones. Chunks of the trace are decoded in any
- * order and by any threads (itrace_walk()), or by threads of their own in the order of time
+ * order and by any threads (itrace_decode_chunk()), or by threads of their own in the order of time
  * (itrace_stream.h). What cannot be decoded is a sample of the kind ITRACE_ERRORS, without event.
  */
 #ifndef RINGTAIL_REPORT_TRACE_ITRACE_H
@@ -16,6 +16,7 @@
 #include "auxtrace/itrace/samples.h"
 #include "auxtrace/recording/index.h"
 #include "auxtrace/recording/loader.h"
+#include "report/trace/digest.h"
 #include "report/trace/walk.h"
 
 struct itrace {
@@ -78,7 +79,10 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 /* Adds the past of its thread to a sample, recorded or made, whose event asks for it. */
 void itrace_add_past(struct itrace_past *past, struct walk_sample *ws);
 
-/* Calls @fn for the samples of a chunk, errors included. Any thread. */
-int itrace_walk(struct itrace *i, struct itrace_worker *w, uint64_t chunk, walk_fn fn, void *arg);
+/* Calls @fn for all samples of @list. Returns 0 or what @fn returned. Any thread. */
+int itrace_visit_all(const struct itrace *i, const struct itrace_list *list, walk_fn fn, void *arg);
+
+/* Makes *@ret the digest of @list, without errors; it may give up. Any thread. */
+void itrace_digest(const struct itrace *i, const struct itrace_list *list, struct digest *ret);
 
 #endif

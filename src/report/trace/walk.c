@@ -86,9 +86,9 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 	int rc;
 
 	if (chunk->is_itrace) {
-		rc = itrace_walk(t->itrace, &w->itrace, chunk->run.from, fn, arg);
+		rc = itrace_decode_chunk(t->itrace, &w->itrace, run->from);
 		chunk->findings = itrace_take_findings(&w->itrace);
-		return rc;
+		return rc < 0 ? rc : itrace_visit_all(t->itrace, &w->itrace.list, fn, arg);
 	}
 	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
 		return 0;
@@ -107,6 +107,21 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 		}
 	}
 	return rc;
+}
+
+int walk_decode(struct walker *w, struct trace_chunk *chunk, struct digest *ret)
+{
+	int rc = itrace_decode_chunk(w->trace->itrace, &w->itrace, chunk->run.from);
+
+	chunk->findings = itrace_take_findings(&w->itrace);
+	if (rc >= 0)
+		itrace_digest(w->trace->itrace, &w->itrace.list, ret);
+	return rc;
+}
+
+int walk_decoded(struct walker *w, walk_fn fn, void *arg)
+{
+	return itrace_visit_all(w->trace->itrace, &w->itrace.list, fn, arg);
 }
 
 void walk_hand_in_findings(struct trace *t)

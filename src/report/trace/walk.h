@@ -43,6 +43,13 @@ void walker_free(struct walker *w); /* accepts NULL */
  */
 int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *arg);
 
+/*
+ * Decodes a chunk of hardware trace. *@ret is the digest of its samples; where that gave up, or
+ * does not do, walk_decoded() calls @fn for each of them. Returns 0 or a negative errno.
+ */
+int walk_decode(struct walker *w, struct trace_chunk *chunk, struct digest *ret);
+int walk_decoded(struct walker *w, walk_fn fn, void *arg);
+
 /* Moves the findings of all chunks to the file. Call it once, after all chunks are walked. */
 void walk_hand_in_findings(struct trace *t);
 
