@@ -85,6 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Whatever there is behind the last of many events is more of the same. */
 	while (events++ < EVENTS_MAX && aux_intel_pt_decoder.next(d, &e) > 0)
 		must(e.kind < AUX_EVENTS && e.offset >= 24 && e.offset <= 24 + s.len);
+	must(!aux_intel_pt_decoder.again(d, &setup, &s));
+	for (events = 0; events < EVENTS_MAX / 10 && aux_intel_pt_decoder.next(d, &e) > 0;)
+		events++;
 	aux_intel_pt_decoder.end(d);
 	return 0;
 }

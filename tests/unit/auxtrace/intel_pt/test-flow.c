@@ -76,12 +76,24 @@ static const uint8_t old_code[0x10] = {0x48, 0xff, 0xd0};
 
 struct machine {
 	uint64_t switched; /* from then on, the other process runs */
+	uint64_t patched;  /* from then on, the kernel returns at once */
 	unsigned int reads;
 };
+
+static bool is_patched(const struct machine *m, uint64_t time)
+{
+	return m->patched && time >= m->patched;
+}
+
+static uint64_t version(void *arg, uint64_t time)
+{
+	return is_patched(arg, time);
+}
 
 static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
 		     void *buf, size_t len, const char **ret_missing)
 {
+	struct machine *m = arg;
 	const struct {
 		uint64_t at;
 		const uint8_t *code;
@@ -89,10 +101,10 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 	} maps[] = {
 		{USER, task->pid == PID || task->pid == UINT32_MAX ? user_code : other_code,
 		 sizeof(user_code)},
-		{KERNEL, kernel_code, sizeof(kernel_code)},
+		{KERNEL, is_patched(m, time) ? kernel_code + 1 : kernel_code,
+		 sizeof(kernel_code) - 1},
 		{OLD, old_code, sizeof(old_code)},
 	};
-	struct machine *m = arg;
 
 	m->reads++;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
@@ -134,7 +146,8 @@ static void begin(struct run *r, size_t len, unsigned int want)
 {
 	r->stretch = (struct aux_stretch){
 		.data = r->t.data, .len = len, .offset = 1000, .cpu = 3, .tid = UINT32_MAX};
-	r->code = (struct aux_code){.read = read_code, .task_on = task_on, .arg = &r->machine};
+	r->code = (struct aux_code){
+		.read = read_code, .task_on = task_on, .version = version, .arg = &r->machine};
 	assert_int_equal(aux_intel_pt_decoder.begin(&setup, &r->stretch, &r->code, want, &r->d), 0);
 }
 
@@ -633,6 +646,27 @@ static void test_counts_again(void **state)
 	}
 }
 
+/* Kernel code changes while it is traced. */
+static void test_patched_code(void **state)
+{
+	struct run *r = *state;
+	struct pt_trace *t = &r->t;
+
+	r->machine.patched = 1500;
+	pt_trace_psb(t, 2000, USER + TARGET);
+	pt_trace_ip(t, ppt_tip, KERNEL);
+	pt_trace_ip(t, ppt_tip, USER + TARGET);
+	pt_trace_tsc(t, 3000);
+	pt_trace_ip(t, ppt_tip, KERNEL);
+	pt_trace_ip(t, ppt_tip, USER + TARGET);
+	begin(r, t->len, AUX_WANT_BRANCHES);
+	expect_branch(r, USER + SYSCALL, KERNEL, "syscall");
+	expect_branch(r, KERNEL + 1, USER + TARGET, "sysret");
+	expect_branch(r, USER + SYSCALL, KERNEL, "syscall");
+	expect_branch(r, KERNEL, USER + TARGET, "sysret");
+	expect_end(r);
+}
+
 static void test_resync(void **state)
 {
 	struct run *r = *state;
@@ -770,6 +804,7 @@ int main(void)
 		RUN(test_misfit),
 		RUN(test_deferred),
 		RUN(test_counts_again),
+		RUN(test_patched_code),
 		RUN(test_cut),
 		RUN(test_flipped),
 	};
