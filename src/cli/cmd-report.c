@@ -55,7 +55,6 @@ enum {
 	OPT_STDIO_COLOR,
 	OPT_HIERARCHY,
 	OPT_GROUP,
-	OPT_INLINE,
 	OPT_MMAPS,
 	OPT_MEM_MODE,
 	OPT_IGNORE_CALLEES,
@@ -66,7 +65,8 @@ enum {
 
 static const struct argp_option options[] = {
 	{"sort", 's', "KEYS", 0,
-	 "Group samples by these keys: comm, pid, tid, dso, sym, cpu, event, socket, cgroup, time, "
+	 "Group samples by these keys: comm, pid, tid, dso, sym, cpu, event, srcline, socket, "
+	 "cgroup, time, "
 	 "trace and others (default comm,dso,sym); a plus before them adds them to the default",
 	 HELP_MOST_USED},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
@@ -137,7 +137,6 @@ static const struct argp_option options[] = {
 	REFUSED("hierarchy", OPT_HIERARCHY,
 		"ringtail does not nest rows; --sort lists their keys in order"),
 	REFUSED("group", OPT_GROUP, "each event of a group has a table of its own"),
-	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
 	REFUSED("mmaps", OPT_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
 	REFUSED("mem-mode", OPT_MEM_MODE,
 		"the keys of --sort local_weight,sym,symbol_daddr,dso_daddr show what accessed "
@@ -253,6 +252,17 @@ static void check_branches(struct argp_state *state, struct report_args *a)
 			"comm,dso_from,symbol_from,dso_to,symbol_to", a->report.keys, 0, NULL);
 }
 
+/* With --children a row would be of a function, which has many lines. */
+static void check_line_keys(struct argp_state *state, const struct report_opts *opts)
+{
+	for (size_t i = 0; opts->children && i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_line)
+			usage_error(state,
+				    "--sort %s shows the lines of samples, not of their callers: "
+				    "leave out --children",
+				    opts->keys[i]->name);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
@@ -297,6 +307,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		check_branches(state, a);
+		check_line_keys(state, &a->report);
 		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
@@ -560,6 +571,7 @@ int cmd_report(int argc, char **argv)
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.report.filter = a.latency.filter = a.input.filter;
+	a.report.inlined = !a.input.no_inline;
 	a.table.quiet = a.input.quiet;
 	a.table.mark_guesses = a.input.verbose;
 	a.table.graph_style = a.graph.style;

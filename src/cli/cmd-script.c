@@ -39,7 +39,6 @@ enum {
 	OPT_SWITCH_ON,
 	OPT_SWITCH_OFF,
 	OPT_PER_EVENT,
-	OPT_INLINE,
 	OPT_INSN_TRACE,
 };
 
@@ -48,7 +47,8 @@ static const struct argp_option options[] = {
 	 "Show these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, dsoff "
 	 "(dso "
 	 "with "
-	 "offset), addr, period, brstack, brstacksym, data_src, weight, ins_lat, phys_addr, "
+	 "offset), srcline, addr, period, brstack, brstacksym, data_src, weight, ins_lat, "
+	 "phys_addr, "
 	 "data_page_size, "
 	 "code_page_size, cgroup, misc, flags, insn, insnlen; +FIELD and -FIELD change the "
 	 "default; TYPE is hw, sw, "
@@ -88,7 +88,6 @@ static const struct argp_option options[] = {
 	REFUSED("switch-off", OPT_SWITCH_OFF, "--time START,STOP shows what is between two times"),
 	REFUSED("per-event-dump", OPT_PER_EVENT,
 		"lines name their event: 'ringtail script | grep EVENT:'"),
-	REFUSED("inline", OPT_INLINE, "ringtail counts an inlined function as part of its caller"),
 	{0},
 };
 
@@ -221,6 +220,7 @@ int cmd_script(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.script.filter = a.input.filter;
+	a.script.inlined = !a.input.no_inline;
 	rc = input_open(&a.input, &t);
 	if (!rc && !a.header_only && !a.dump)
 		rc = settle_fields(&a, t);

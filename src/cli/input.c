@@ -29,6 +29,7 @@ enum {
 	OPT_KALLSYMS,
 	OPT_NO_DEMANGLE,
 	OPT_DEMANGLE,
+	OPT_INLINE,
 	OPT_NO_INLINE,
 	OPT_PID,
 	OPT_TID,
@@ -65,8 +66,10 @@ static const struct argp_option samples_options[] = {
 	 "Show C++ and Rust names as they are in the symbol table", HELP_SYMBOLS},
 	{"demangle", OPT_DEMANGLE, NULL, 0,
 	 "Show C++ and Rust names as in the source (the default)", HELP_SYMBOLS},
-	{"no-inline", OPT_NO_INLINE, NULL, 0,
-	 "Count inlined functions as part of their callers (the default)", HELP_SYMBOLS},
+	{"inline", OPT_INLINE, NULL, 0, "Show inlined functions in call chains (the default)",
+	 HELP_SYMBOLS},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "Count inlined functions as part of their callers",
+	 HELP_SYMBOLS},
 	{"dsos", 'd', "LIST", 0, "in these shared objects", HELP_SAMPLES},
 	{"dso", 'd', NULL, OPTION_ALIAS, NULL, HELP_SAMPLES},
 	{"symbols", 'S', "LIST", 0, "in these symbols", HELP_SAMPLES},
@@ -129,7 +132,8 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case 'k': in->trace.vmlinux = arg; break;
 	case OPT_NO_DEMANGLE: in->trace.no_demangle = true; break;
 	case OPT_DEMANGLE: in->trace.no_demangle = false; break;
-	case OPT_NO_INLINE: break;
+	case OPT_INLINE: in->no_inline = false; break;
+	case OPT_NO_INLINE: in->no_inline = true; break;
 	case 'c': in->filter.comms = arg; break;
 	case 'd': in->filter.dsos = arg; break;
 	case 'S': in->filter.symbols = arg; break;

@@ -25,7 +25,8 @@ struct input {
 	struct filter filter;
 	struct progress progress;
 	bool verbose, quiet;
-	bool several; /* the command reads more than one recording */
+	bool no_inline; /* of report and script */
+	bool several;	/* the command reads more than one recording */
 };
 
 /* The groups of options in --help, in their order. samples_argp has their headings. */

@@ -28,7 +28,9 @@ static int put_name(struct graph *gr, const struct callgraph_node *n)
 	int rc;
 
 	if (n->sym)
-		return text_escape(&gr->line, n->sym->name);
+		return text_escape(&gr->line, n->sym->name)
+			       ?: buf_printf(&gr->line, "%s",
+					     symbol_is_inlined(n->sym) ? INLINED_MARK : "");
 	if (n->dso && n->dso->kind != DSO_KERNEL && n->dso->kind != DSO_KSYMBOL &&
 	    n->dso->kind != DSO_ANON) {
 		rc = text_escape(&gr->line, n->dso->short_name);

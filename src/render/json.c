@@ -122,7 +122,8 @@ static json_t *node_json(const struct callgraph_node *n)
 	    put(o, "address", json_string(addr)) ||
 	    put(o, "dso", n->dso ? json_name(n->dso->name) : json_null()) ||
 	    put(o, "level", json_string(level)) || put(o, "period", json_count(n->total)) ||
-	    put(o, "self", json_count(n->self)) || put(o, "samples", json_count(n->samples))) {
+	    put(o, "self", json_count(n->self)) || put(o, "samples", json_count(n->samples)) ||
+	    (n->sym && symbol_is_inlined(n->sym) && put(o, "inlined", json_true()))) {
 		json_decref(o);
 		return NULL;
 	}

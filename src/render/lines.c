@@ -153,7 +153,22 @@ static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
 	}
 	text_put(out, f->sym->name, 0);
 	if (fields & SCRIPT_SYMOFF)
-		put_hex(out, "+0x", f->addr - f->sym->start, 0);
+		put_hex(out, "+0x", f->addr - (f->in ? f->in : f->sym)->start, 0);
+}
+
+/* As perf, on a line of its own; in unknown lines the place in the file. */
+static void put_srcline(FILE *out, const struct frame *f)
+{
+	const char *name = f->lines ? f->lines->frame[f->line].srcline : NULL;
+
+	if (!f->dso)
+		return;
+	fputs("\n  ", out);
+	text_put(out, name ? name : f->dso->short_name, 0);
+	if (!name) {
+		put_hex(out, "[", f->addr, 0);
+		putc(']', out);
+	}
 }
 
 static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
@@ -164,7 +179,7 @@ static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 	bool offset =
 		(fields & SCRIPT_DSOFF) && dso && dso->kind != DSO_KERNEL && dso->kind != DSO_GUEST;
 
-	if (!(fields & (SCRIPT_DSO | SCRIPT_DSOFF)))
+	if (!(fields & (SCRIPT_DSO | SCRIPT_DSOFF)) || f->in)
 		return;
 	if (offset && dso->kind == DSO_MODULE)
 		name = dso->name; /* the user of an offset needs the file's real path */
@@ -183,6 +198,10 @@ static void put_place(FILE *out, const struct frame *f, uint32_t fields)
 		put_symbol(out, f, fields);
 	}
 	put_dso(out, f, fields);
+	if ((fields & SCRIPT_SRCLINE) && (fields & SCRIPT_IP))
+		put_srcline(out, f);
+	if (f->in)
+		fputs(INLINED_MARK, out);
 }
 
 static void put_addr(FILE *out, const struct script_sample *s)

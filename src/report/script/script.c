@@ -52,6 +52,7 @@ static const struct {
 	{"dsoff", SCRIPT_DSOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
 	{"addr", SCRIPT_ADDR, PERF_SAMPLE_ADDR},
 	{"symoff", SCRIPT_SYMOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR},
+	{"srcline", SCRIPT_SRCLINE, PERF_SAMPLE_IP},
 	{"period", SCRIPT_PERIOD, 0},
 	{"brstack", SCRIPT_BRSTACK, PERF_SAMPLE_BRANCH_STACK},
 	{"brstacksym", SCRIPT_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK},
@@ -297,6 +298,13 @@ static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpu
 		*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
 }
 
+/* An address without chain has the line of its code, though an inlined function has it. */
+static void find_innermost_line(struct frames *f, struct frame *frame)
+{
+	frames_find_line(f, frame);
+	frame->line = 0;
+}
+
 static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 {
 	struct runner *r = arg;
@@ -318,6 +326,8 @@ static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 	resolve(r, &s, ws->s.cpumode, ws->s.ip, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
+	if (s.fields & SCRIPT_SRCLINE)
+		find_innermost_line(&r->frames, &s.at);
 	s.has_chain =
 		!r->opts->no_callchain && (pd_evsel_fields(ws->evsel) & PERF_SAMPLE_CALLCHAIN);
 	if (s.has_chain && (s.fields & SCRIPT_IP)) {
@@ -340,6 +350,27 @@ static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 	return r->fn(r->trace, &s, out, r->arg);
 }
 
+/* Decides whether frames need debug information. */
+static int want_lines(struct runner *r)
+{
+	const struct pd_evlist *list = r->trace->evlist;
+	uint32_t fields = 0;
+	bool chains = false;
+
+	for (size_t i = 0; i < pd_evlist_count(list); i++) {
+		const struct pd_evsel *e = pd_evlist_at(list, i);
+		uint32_t shown = script_fields_of(&r->opts->fields, e);
+
+		fields |= shown;
+		chains |= (shown & SCRIPT_IP) && (pd_evsel_fields(e) & PERF_SAMPLE_CALLCHAIN);
+	}
+	if (r->opts->inlined && !r->opts->no_callchain && chains)
+		r->frames.inlines = FRAMES_INLINED;
+	else if (fields & SCRIPT_SRCLINE)
+		r->frames.inlines = FRAMES_LINES;
+	return r->frames.inlines == FRAMES_PLAIN ? 0 : trace_want_lines(r->trace);
+}
+
 /* @first is the runner that the others are like; it has the trace's own formats. */
 static int runner_init(struct runner *r, const struct runner *first)
 {
@@ -355,6 +386,8 @@ static int runner_init(struct runner *r, const struct runner *first)
 			return rc;
 	}
 	rc = frames_init(&r->frames, t);
+	if (!rc)
+		rc = want_lines(r);
 	if (!rc && r->tracing)
 		rc = tracing_name_functions(r->tracing, function_at, r);
 	return rc;

@@ -42,6 +42,7 @@ enum script_field {
 	SCRIPT_INSN = 1u << 24,	 /* bytes of the instruction */
 	SCRIPT_INSNLEN = 1u << 25,
 	SCRIPT_BRSTACKSYM = 1u << 26,
+	SCRIPT_SRCLINE = 1u << 27,
 };
 
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
@@ -67,6 +68,7 @@ struct script_fields {
 struct script_opts {
 	struct script_fields fields;
 	bool no_callchain;
+	bool inlined; /* call chains have inlined functions, too */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */

@@ -131,7 +131,8 @@ int key_sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 	const struct symbol *sym = sym_of(cell);
 
 	if (sym)
-		return buf_printf(out, "[%c] %s", frame_level(cell.b), sym->name);
+		return buf_printf(out, "[%c] %s%s", frame_level(cell.b), sym->name,
+				  symbol_is_inlined(sym) ? INLINED_MARK : "");
 	return buf_printf(out, "[%c] 0x%016" PRIx64, frame_level(cell.a), cell.b);
 }
 
@@ -150,6 +151,38 @@ int key_sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell 
 	if (!x || !y)
 		return x || y ? (x ? -1 : 1) : compare_u64(a.b, b.b);
 	return strcmp(x->name, y->name) ?: compare_u64(x->start, y->start);
+}
+
+static int set_string(const struct key_source *src, const char *text, struct hist_cell *ret)
+{
+	const char *own = text ? strpool_intern(src->names->pool, text) : NULL;
+
+	*ret = (struct hist_cell){.a = (uintptr_t)own};
+	return own ? 0 : -ENOMEM;
+}
+
+/* As perf, falls back to the place in the symbol or file. */
+static int srcline_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct frame *f = src->frame;
+	char text[4096];
+
+	if (f->lines && f->lines->frame[0].srcline)
+		return set_string(src, f->lines->frame[0].srcline, ret);
+	if (f->sym)
+		snprintf(text, sizeof(text), "%s+%" PRIu64, f->sym->name, f->addr - f->sym->start);
+	else
+		snprintf(text, sizeof(text), "%s[%" PRIx64 "]",
+			 f->dso ? f->dso->short_name : "[unknown]", f->addr);
+	return set_string(src, text, ret);
+}
+
+static int srcfile_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct frame *f = src->frame;
+	const char *name = f->lines ? f->lines->frame[0].srcfile : NULL;
+
+	return set_string(src, name ? name : "[unknown]", ret);
 }
 
 static int cpu_cell(const struct key_source *src, struct hist_cell *ret)
@@ -187,6 +220,8 @@ static const struct sort_key keys[] = {
 	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   key_sym_text, key_sym_compare},
 	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   key_compare_numbers},
 	{"event", NULL,     "Event",         false, false, 0,               false, event_cell, event_text, key_compare_numbers},
+	{"srcline", NULL,   "Source:Line",   false, true,  0,               true,  srcline_cell, key_string_text, key_compare_strings, .of_line = true},
+	{"srcfile", NULL,   "Source File",   false, true,  0,               true,  srcfile_cell, key_string_text, key_compare_strings, .of_line = true},
 };
 // clang-format on
 

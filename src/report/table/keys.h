@@ -56,6 +56,7 @@ struct sort_key {
 	int (*compare)(const struct trace *t, struct hist_cell a, struct hist_cell b);
 	bool whole;	/* cell() reads more of a sample than a digest keeps */
 	bool alone;	/* one thread at a time may call cell() */
+	bool of_line;	/* values need the lines of the frame */
 	bool of_branch; /* of a branch in the sample's branch stack */
 };
 

@@ -96,6 +96,21 @@ static void worker_release(struct report_worker *w)
 	unknown_release(&w->unknown);
 }
 
+static bool wants_chains(const struct report_opts *opts)
+{
+	return opts->graph != REPORT_GRAPH_NONE || opts->children;
+}
+
+static enum frames_inlines frames_inlines(const struct report_opts *opts)
+{
+	if (opts->inlined && wants_chains(opts))
+		return FRAMES_INLINED;
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_line)
+			return FRAMES_LINES;
+	return FRAMES_PLAIN;
+}
+
 static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
 	*w = (struct report_worker){
@@ -103,6 +118,7 @@ static int worker_init(struct report_worker *w, struct trace *t, const struct re
 	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0 ||
 	    unknown_init(&w->unknown, t->state) < 0)
 		return -ENOMEM;
+	w->frames.inlines = frames_inlines(opts);
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
 	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
 }
@@ -176,14 +192,15 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own, .frames = &w->frames};
 	size_t event = ws->evsel->index;
 	struct hist *h = &w->tables.hists[event];
-	bool chains = w->opts->graph != REPORT_GRAPH_NONE || w->opts->children;
 
-	if (frames_of_sample(&w->frames, ws, chains ? w->opts->max_stack : 0) < 0)
+	if (frames_of_sample(&w->frames, ws, wants_chains(w->opts) ? w->opts->max_stack : 0) < 0)
 		return -ENOMEM;
 	if (w->frames.left_out)
 		frames_resolve(&w->frames, ws->s.pid, own.cpumode, own.ip, ws->rec->at, &own);
 	else if (w->frames.nr)
-		src.frame = w->frames.frame;
+		src.frame = &w->frames.frame[w->frames.leaf];
+	if (w->frames.left_out && w->frames.inlines)
+		frames_find_line(&w->frames, &own);
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
 	h->samples += w->times;
@@ -224,11 +241,9 @@ static bool needs_order(const struct trace *t)
 
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
-	bool chains = opts->graph != REPORT_GRAPH_NONE || opts->children;
-
-	return !(chains && report_has_callchains(t)) && !opts->filter.start && !opts->filter.stop &&
-	       !opts->filter.nr_parts && !needs_order(t) && !counts_branches(opts) &&
-	       !some_key(opts, false, true, false);
+	return !(wants_chains(opts) && report_has_callchains(t)) && !opts->filter.start &&
+	       !opts->filter.stop && !opts->filter.nr_parts && !needs_order(t) &&
+	       !counts_branches(opts) && !some_key(opts, false, true, false);
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)
@@ -406,6 +421,8 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	struct pool pool = {0};
 	int rc = r && w ? 0 : -ENOMEM;
 
+	if (!rc && frames_inlines(opts) != FRAMES_PLAIN)
+		rc = trace_want_lines(t);
 	if (r)
 		*r = (struct report){.trace = t, .opts = opts};
 	for (size_t i = 0; !rc && i < nr; i++) {

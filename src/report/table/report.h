@@ -24,6 +24,7 @@ struct report_opts {
 	size_t nr_keys;
 	bool children; /* count for each function also the samples of its callees */
 	enum report_graph graph;
+	bool inlined;	  /* call chains have inlined functions, too */
 	size_t max_stack; /* most frames of a chain that count */
 	bool relative;	  /* percentages are of what is shown, not of all samples */
 	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is

@@ -24,6 +24,16 @@ struct frame_cache {
 	struct frame_slot slot[1u << CACHE_BITS];
 };
 
+struct inline_slot {
+	const struct dso *dso; /* NULL: empty */
+	uint64_t addr;
+	const struct inline_chain *chain;
+};
+
+struct inline_cache {
+	struct inline_slot slot[1u << CACHE_BITS];
+};
+
 /* The markers of a call chain, and the cpumode of the addresses after each. */
 static const struct {
 	uint64_t marker;
@@ -65,6 +75,7 @@ void frames_release(struct frames *f)
 {
 	unwind_release(&f->unwind);
 	free(f->cache);
+	free(f->inline_cache);
 	free(f->frame);
 	*f = (struct frames){0};
 }
@@ -178,6 +189,83 @@ void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64
 	frames_resolve(f, pid, other, addr, at, &second);
 	if (second.dso)
 		*ret = second;
+}
+
+void frames_find_line(struct frames *f, struct frame *frame)
+{
+	uint64_t addr = frame->addr, hash;
+	struct inline_slot *slot;
+
+	if (!f->trace->inlines || !frame->dso || !frame->sym)
+		return;
+	addr -= frame->is_return && addr > frame->sym->start;
+	if (!f->inline_cache)
+		f->inline_cache = calloc(1, sizeof(*f->inline_cache));
+	if (!f->inline_cache)
+		return;
+	hash = (addr ^ ((uint64_t)frame->dso->index << 40)) * 0x9e3779b97f4a7c15ull;
+	slot = &f->inline_cache->slot[hash >> (64 - CACHE_BITS)];
+	if (slot->dso != frame->dso || slot->addr != addr)
+		*slot = (struct inline_slot){
+			.dso = frame->dso,
+			.addr = addr,
+			.chain = inlines_find(f->trace->inlines, frame->dso, addr),
+		};
+	frame->lines = slot->chain;
+	frame->line = slot->chain ? slot->chain->nr - 1 : 0;
+}
+
+/* Returns the frame of entry @i of the lines of @from, an inlined function. */
+static struct frame inlined_frame(const struct frames *f, const struct frame *from, size_t i)
+{
+	struct frame ret = *from;
+
+	ret.in = from->sym;
+	ret.sym = dso_alias_symbol(f->trace->aliases, from->dso, from->lines->frame[i].sym);
+	ret.line = i;
+	return ret;
+}
+
+/*
+ * Puts the inlined functions before the functions that have their code. If that were too many
+ * frames, the outer functions keep theirs to themselves.
+ */
+static int add_inlined(struct frames *f)
+{
+	size_t expanded = 0, to = f->nr, from;
+
+	for (; expanded < f->nr; expanded++) {
+		const struct inline_chain *lines = f->frame[expanded].lines;
+		size_t more = lines ? lines->nr - 1 : 0;
+
+		if (to + more > FRAMES_MAX)
+			break;
+		to += more;
+	}
+	if (to == f->nr)
+		return 0;
+	if (array_grow(&f->frame, &f->cap, to, sizeof(*f->frame)) < 0)
+		return -ENOMEM;
+	from = f->nr;
+	f->nr = to;
+	while (from--) {
+		struct frame frame = f->frame[from];
+
+		f->frame[--to] = frame;
+		f->leaf = to;
+		for (size_t i = frame.lines && from < expanded ? frame.lines->nr - 1 : 0; i--;)
+			f->frame[--to] = inlined_frame(f, &frame, i);
+	}
+	return 0;
+}
+
+static int find_lines(struct frames *f)
+{
+	if (f->inlines == FRAMES_PLAIN)
+		return 0;
+	for (size_t i = 0; i < f->nr; i++)
+		frames_find_line(f, &f->frame[i]);
+	return f->inlines == FRAMES_INLINED && f->is_chain ? add_inlined(f) : 0;
 }
 
 static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode, uint64_t ip)
@@ -314,7 +402,7 @@ static size_t count_recorded(const struct walk_sample *ws)
 	return n;
 }
 
-int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
+static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
 	size_t recorded = f->outermost ? count_recorded(ws) : 0;
 	size_t skip = recorded > max ? recorded - max : 0;
@@ -333,6 +421,8 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 			}
 			if (push(f, ws, cpumode, ip) < 0)
 				return -ENOMEM;
+			f->frame[f->nr - 1].is_return =
+				i && ws->s.callchain[i - 1] < PERF_CONTEXT_MAX;
 			if (i && ws->s.callchain[i - 1] == PERF_CONTEXT_USER)
 				resolve_entry(f, ws, &f->frame[f->nr - 1]);
 			continue;
@@ -349,20 +439,29 @@ int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
 }
 
+int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	int rc = find_chain(f, ws, max);
+
+	f->leaf = 0;
+	f->is_chain = f->nr;
+	return rc ? rc : find_lines(f);
+}
+
 int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 {
 	int rc;
 
-	f->nr = 0;
+	f->nr = f->leaf = 0;
 	f->left_out = 0;
 	f->is_chain = false;
 	if ((ws->s.callchain_nr || has_stack(f, ws)) && max) {
 		rc = frames_of_chain(f, ws, max);
-		f->is_chain = f->nr;
 		if (rc < 0 || f->nr)
 			return rc;
 	}
 	if (!(ws->s.type & (PERF_SAMPLE_IP)))
 		return 0;
-	return push(f, ws, ws->s.cpumode, ws->s.ip);
+	rc = push(f, ws, ws->s.cpumode, ws->s.ip);
+	return rc ? rc : find_lines(f);
 }

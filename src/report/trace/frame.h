@@ -11,6 +11,7 @@
 #ifndef RINGTAIL_REPORT_TRACE_FRAME_H
 #define RINGTAIL_REPORT_TRACE_FRAME_H
 
+#include "symbol/lines/inlines.h"
 #include "report/trace/walk.h"
 #include "unwind/unwind.h"
 
@@ -21,16 +22,25 @@ struct frame {
 	const struct symbol *sym; /* NULL: not resolved */
 	uint8_t cpumode;	  /* PERF_RECORD_MISC_KERNEL … */
 	bool guessed;		  /* as in struct unwind_frame */
+	bool is_return;		  /* @ip is behind a call */
+	const struct symbol *in;  /* @sym is inlined: the symbol of the code around; else NULL */
+	/* Set if frames->inlines is, and debug information covers the address. */
+	const struct inline_chain *lines;
+	size_t line; /* the frame's index in @lines */
 };
 
 struct frames {
 	struct trace *trace;
 	struct frame_cache *cache;
+	struct inline_cache *inline_cache;	   /* NULL: none was needed */
 	struct unwind unwind;			   /* if the recording has copies of stacks */
 	const struct unwind_arch *arch64, *arch32; /* of 64 and 32 bit tasks; NULL: not known */
 	struct frame *frame;			   /* of the last sample, innermost first */
 	size_t nr, cap;
+	size_t leaf;   /* index of the function that has the sampled code; inlined ones go before */
 	bool is_chain; /* @frame is the call chain, not the sampled address alone */
+	/* Set by the owner. */
+	enum frames_inlines { FRAMES_PLAIN, FRAMES_LINES, FRAMES_INLINED } inlines;
 	/*
 	 * Set by the owner. If the kernel recorded a longer chain than asked for, take its outer
 	 * part, as perf does where graphs begin at the outermost caller.
@@ -55,6 +65,9 @@ void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip
 void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t addr,
 			 struct moment at, struct frame *ret);
 
+/* Sets the lines of @frame, which frames_resolve() filled. */
+void frames_find_line(struct frames *f, struct frame *frame);
+
 /* Limit for the frames of a chain: a drawn graph nests as deep. */
 #define FRAMES_MAX 1024
 
@@ -62,6 +75,9 @@ void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64
  * Fills @f->frame with the sample's call chain: at most @max frames that the kernel recorded, and
  * at most @max from the copy of the stack. A sample without chain, or @max 0, gives the sampled
  * address alone; a sample without address gives no frame. Returns 0 or -ENOMEM.
+ *
+ * With FRAMES_LINES frames have lines. With FRAMES_INLINED a chain also has the inlined functions,
+ * which do not count for @max, but no more than FRAMES_MAX frames in all.
  */
 int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max);
 

@@ -147,11 +147,17 @@ out:
 	return rc;
 }
 
+int trace_want_lines(struct trace *t)
+{
+	return t->inlines ? 0 : inlines_new(t->resolver, !t->opts.no_demangle, &t->inlines);
+}
+
 void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
 	cfi_tables_free(t->cfi);
+	inlines_free(t->inlines);
 	itrace_free(t->itrace);
 	resolver_free(t->resolver);
 	state_free(t->state);

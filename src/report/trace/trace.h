@@ -19,6 +19,7 @@
 #include "report/trace/dso_alias.h"
 #include "report/trace/counts.h"
 #include "report/trace/digest.h"
+#include "symbol/lines/inlines.h"
 #include "report/trace/snapshots.h"
 #include "state/state.h"
 #include "symbol/resolve/resolver.h"
@@ -60,9 +61,10 @@ struct trace {
 	unsigned int refused_segment; /* place of the first record that state had no memory for */
 	uint64_t refused_at;	      /* 0: none */
 	struct resolver *resolver;
-	struct jit_maps *jit;		   /* code of JITs; only during trace_prepare() */
-	struct itrace *itrace;		   /* NULL: no hardware trace is decoded */
-	struct cfi_tables *cfi;		   /* NULL: the recording has no copies of user stacks */
+	struct jit_maps *jit;	 /* code of JITs; only during trace_prepare() */
+	struct inlines *inlines; /* NULL: neither lines nor inlined functions are wanted */
+	struct itrace *itrace;	 /* NULL: no hardware trace is decoded */
+	struct cfi_tables *cfi;	 /* NULL: the recording has no copies of user stacks */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct pd_cpu_topology topology;   /* zeroes: not recorded */
 	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
@@ -87,6 +89,9 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
  * filled; -ENOENT: the recording lacks the wanted snapshot.
  */
 int trace_prepare(struct trace *t, struct error *err);
+
+/* Makes @t->inlines, before any struct frames. Returns 0 or -ENOMEM. */
+int trace_want_lines(struct trace *t);
 
 /* Closes and frees all of it; accepts NULL. */
 void trace_close(struct trace *t);
