@@ -207,6 +207,26 @@ void elf_image_close(struct elf_image *img)
 	*img = (struct elf_image)ELF_IMAGE_INIT;
 }
 
+ssize_t elf_image_read(const struct elf_image *img, uint64_t at, void *buf, size_t len)
+{
+	ssize_t n;
+
+	if (img->fd < 0) {
+		if (at >= img->mem.len)
+			return 0;
+		if (len > img->mem.len - at)
+			len = img->mem.len - at;
+		memcpy(buf, img->mem.data + at, len);
+		return (ssize_t)len;
+	}
+	if (at > INT64_MAX - len)
+		return 0;
+	do
+		n = pread(img->fd, buf, len, (off_t)at);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 int elf_space_file(const struct elf_image *img, struct elf_space *ret, struct error *err)
 {
 	struct elf_space s = {0};

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -46,6 +47,12 @@ int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err);
 
 /* Closes @img; accepts one that is not open. */
 void elf_image_close(struct elf_image *img);
+
+/*
+ * Reads up to @len bytes at offset @at of the file. Returns the bytes read, fewer at the end of the
+ * file, or a negative errno.
+ */
+ssize_t elf_image_read(const struct elf_image *img, uint64_t at, void *buf, size_t len);
 
 /* Opens a regular file for reading. Returns the fd (size in *@ret_size) or a negative errno. */
 int elf_open_regular(const char *path, uint64_t *ret_size);

@@ -346,29 +346,43 @@ const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, ui
 	return l->whole.name ? &l->whole : NULL;
 }
 
+static int open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+		      struct error *why)
+{
+	switch (dso->kind) {
+	case DSO_ELF: return source_open_program(&r->src, dso, ret, why);
+	case DSO_VDSO: return source_open_vdso(&r->src, dso, ret, why);
+	default: return error_set(why, -ENOENT, "it has no file");
+	}
+}
+
 int resolver_open_image(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
 {
 	struct error unused = ERROR_INIT;
 
-	switch (dso->kind) {
-	case DSO_ELF: return source_open_program(&r->src, dso, ret, &unused);
-	case DSO_VDSO: return source_open_vdso(&r->src, dso, ret, &unused);
-	default: return -ENOENT;
-	}
+	return open_image(r, dso, ret, &unused);
 }
 
-int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+int resolver_open_code_why(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			   struct error *why)
 {
 	int rc;
 
 	if (dso->kind == DSO_JIT) {
-		rc = jitdump_open(&r->src, dso->name, dso->pids, DSO_PIDS, NULL);
+		rc = jitdump_open(&r->src, dso->name, dso->pids, DSO_PIDS, why);
 		if (rc >= 0)
 			ret->fd = rc;
 		return rc < 0 ? rc : 0;
 	}
-	rc = resolver_open_image(r, dso, ret);
-	return rc && dso->kind == DSO_ELF ? source_open_downloaded(&r->src, dso, ret) : rc;
+	rc = open_image(r, dso, ret, why);
+	return rc && dso->kind == DSO_ELF && !source_open_downloaded(&r->src, dso, ret) ? 0 : rc;
+}
+
+int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret)
+{
+	struct error unused = ERROR_INIT;
+
+	return resolver_open_code_why(r, dso, ret, &unused);
 }
 
 int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid,

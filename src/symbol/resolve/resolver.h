@@ -70,6 +70,10 @@ int resolver_open_image(const struct resolver *r, const struct dso *dso, struct 
  */
 int resolver_open_code(const struct resolver *r, const struct dso *dso, struct elf_image *ret);
 
+/* As resolver_open_code(), and fills @why on failure. */
+int resolver_open_code_why(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			   struct error *why);
+
 /*
  * Reads the jitdump @path of a process (jitdump_read()). Returns a negative errno if it may not be
  * read: it is used as a perf-PID.map is.
