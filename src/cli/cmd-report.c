@@ -144,8 +144,7 @@ static const struct argp_option options[] = {
 	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
 		"ringtail never leaves out callees; --symbol NAME -g callee shows the callers of a "
 		"function"),
-	REFUSED("disassembler-style", 'M',
-		"ringtail shows no code; 'perf annotate' shows the code of the same recording"),
+	REFUSED("disassembler-style", 'M', "'ringtail annotate -M intel' shows code"),
 	{0},
 };
 

@@ -19,6 +19,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
 int cmd_aux(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct command {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
+	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
 	{"diff", cmd_diff, "compare recordings: what changed, and what of it is certain"},
 	{"script", cmd_script, "show each sample, in time order"},
 	{"dump", cmd_dump, "show each record of a recording"},
@@ -31,7 +32,7 @@ static const struct command {
 static const struct {
 	const char *name, *instead; /* NULL: perf's command, which reads our recordings */
 } perf_commands[] = {
-	{"annotate", NULL}, {"archive", NULL}, {"buildid-list", NULL}, {"c2c", NULL}, {"data", NULL},
+	{"archive", NULL}, {"buildid-list", NULL}, {"c2c", NULL}, {"data", NULL},
 	{"evlist", NULL}, {"inject", NULL}, {"kmem", NULL}, {"kvm", NULL},
 	{"kwork", NULL}, {"lock", NULL}, {"mem", NULL}, {"sched", NULL}, {"timechart", NULL},
 	{"bench", "use 'perf bench'"}, {"buildid-cache", "use 'perf buildid-cache'"},

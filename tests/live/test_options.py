@@ -211,7 +211,7 @@ def test_what_does_what_an_option_of_perf_does_is_said(lab):
                                          '--group': '{EVENT,EVENT}', '--switch-events': 'context-switches',
                                          '-Iax': '--call-graph dwarf', '--synth=task': 'always'}),
                              ('report', {'-F': '--sort', '--fields=comm': '--sort', '--tui': 'less', '--tasks': 'dump',
-                                         '-o': '>', '-p': '-g', '--mmaps': 'MMAP', '-Mintel': 'perf annotate'}),
+                                         '-o': '>', '-p': '-g', '--mmaps': 'MMAP', '-Mintel': 'ringtail annotate'}),
                              ('script', {'-s': '|', '--show-task-events': 'FORK', '--switch-on=a:b': '--time'})):
         for option, instead in options.items():
             said = lab.run(command, option, status=2).stderr
