@@ -8,14 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/disasm/x86_evex.h"
+
 #ifndef EM_RISCV
 #define EM_RISCV 243
 #endif
 
+#define X86_MAX 15 /* bytes of an instruction */
+
 struct disasm {
 	csh cs;
 	cs_insn *insn;
-	bool is_x86, is_x86_64;
+	bool is_x86, is_x86_64, is_arm64, intel;
 	bool big_endian;
 	size_t unit; /* bytes of the shortest instruction, and of undecoded code */
 };
@@ -31,7 +35,7 @@ struct machine_row {
 static const struct machine_row machines[] = {
 	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, CS_MODE_64, 1, false},
 	{EM_386, CS_ARCH_X86, CS_MODE_32, CS_MODE_32, 1, false},
-	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, CS_MODE_ARM, 4, true},
+	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, CS_MODE_ARM, 4, false},
 	{EM_ARM, CS_ARCH_ARM, CS_MODE_ARM, CS_MODE_ARM, 4, true},
 	{EM_PPC, CS_ARCH_PPC, CS_MODE_32, CS_MODE_32, 4, true},
 	{EM_PPC64, CS_ARCH_PPC, CS_MODE_64, CS_MODE_64, 4, true},
@@ -78,6 +82,8 @@ int disasm_new(const struct disasm_machine *m, enum disasm_syntax syntax, struct
 	d->unit = row->unit;
 	d->is_x86 = row->arch == CS_ARCH_X86;
 	d->is_x86_64 = d->is_x86 && mode == CS_MODE_64;
+	d->intel = syntax == DISASM_INTEL;
+	d->is_arm64 = row->arch == CS_ARCH_ARM64;
 	d->big_endian = m->big_endian;
 	rc = cs_open(row->arch, mode, &d->cs);
 	if (rc) {
@@ -105,6 +111,79 @@ void disasm_free(struct disasm *d)
 		cs_free(d->insn, 1);
 	cs_close(&d->cs);
 	free(d);
+}
+
+static void find_data(const struct disasm *d, struct disasm_insn *ret)
+{
+	const cs_x86 *x86 = &d->insn->detail->x86;
+
+	for (uint8_t i = 0; i < x86->op_count; i++) {
+		const cs_x86_op *op = &x86->operands[i];
+
+		if (op->type != X86_OP_MEM || op->mem.base != X86_REG_RIP)
+			continue;
+		ret->has_data = true;
+		ret->data = ret->addr + ret->size + (uint64_t)op->mem.disp;
+	}
+}
+
+/* Decodes what is known with another prefix. Returns whether it is. */
+static bool is_evex(struct disasm *d, const uint8_t *code, size_t len, struct disasm_insn *ret)
+{
+	struct evex e;
+	const uint8_t *p = e.code;
+	uint64_t at = ret->addr;
+	char operands[160];
+	size_t left;
+
+	if (!d->is_x86_64 || !evex_to_vex(code, len, &e))
+		return false;
+	left = e.len;
+	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
+		return false;
+	ret->size = (uint8_t)disasm_x86_vex_length(code, len);
+	ret->known = true;
+	evex_operands(&e, d->insn->op_str, d->intel, operands, sizeof(operands));
+	snprintf(ret->text, sizeof(ret->text), "%-6s %s", d->insn->mnemonic, operands);
+	find_data(d, ret);
+	return true;
+}
+
+/*
+ * Decodes vbroadcasti128, which Capstone 4 lacks of AVX2: its operands are those of vbroadcastf128,
+ * opcode 1A. Returns whether it is.
+ */
+static bool is_broadcast(struct disasm *d, const uint8_t *code, size_t len, struct disasm_insn *ret)
+{
+	uint8_t other[X86_MAX];
+	const uint8_t *p = other;
+	uint64_t at = ret->addr;
+	size_t size = disasm_x86_vex_length(code, len), left = size;
+
+	if (!d->is_x86_64 || !size || code[0] != 0xc4 || (code[1] & 0x1f) != 2 ||
+	    (code[2] & 3) != 1 || code[3] != 0x5a)
+		return false;
+	memcpy(other, code, size);
+	other[3] = 0x1a;
+	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
+		return false;
+	ret->size = (uint8_t)size;
+	ret->known = true;
+	snprintf(ret->text, sizeof(ret->text), "vbroadcasti128 %s", d->insn->op_str);
+	find_data(d, ret);
+	return true;
+}
+
+/* Arm64 code is little-endian also where data are not. */
+static bool is_atomic(const struct disasm *d, const uint8_t *code, struct disasm_insn *ret)
+{
+	uint32_t w = 0;
+
+	if (!d->is_arm64 || ret->size != 4)
+		return false;
+	for (size_t i = 0; i < 4; i++)
+		w |= (uint32_t)code[i] << 8 * i;
+	return disasm_arm64_atomic(w, ret->text, sizeof(ret->text));
 }
 
 /* Writes a directive with the bytes that were not decoded. */
@@ -171,20 +250,6 @@ static bool is_arm_call(const cs_insn *insn)
 	       !strcmp(insn->mnemonic, "blx");
 }
 
-static void find_data(const struct disasm *d, struct disasm_insn *ret)
-{
-	const cs_x86 *x86 = &d->insn->detail->x86;
-
-	for (uint8_t i = 0; i < x86->op_count; i++) {
-		const cs_x86_op *op = &x86->operands[i];
-
-		if (op->type != X86_OP_MEM || op->mem.base != X86_REG_RIP)
-			continue;
-		ret->has_data = true;
-		ret->data = ret->addr + ret->size + (uint64_t)op->mem.disp;
-	}
-}
-
 void disasm_next(struct disasm *d, const uint8_t *code, size_t len, uint64_t addr,
 		 struct disasm_insn *ret)
 {
@@ -194,9 +259,16 @@ void disasm_next(struct disasm *d, const uint8_t *code, size_t len, uint64_t add
 	const cs_insn *insn = d->insn;
 
 	*ret = (struct disasm_insn){.addr = addr};
+	/* Of some Capstone 4 reads the index register wrong, so these come first. */
+	if (is_evex(d, code, len, ret))
+		return;
 	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || !insn->size || insn->size > len) {
+		if (is_broadcast(d, code, len, ret))
+			return;
 		ret->size = (uint8_t)unknown_length(d, code, len);
-		put_bytes(d, code, ret);
+		ret->known = is_atomic(d, code, ret);
+		if (!ret->known)
+			put_bytes(d, code, ret);
 		return;
 	}
 	ret->size = (uint8_t)insn->size;
@@ -208,6 +280,9 @@ void disasm_next(struct disasm *d, const uint8_t *code, size_t len, uint64_t add
 		ret->has_target = target_of(insn, &ret->target);
 	if (d->is_x86_64)
 		find_data(d, ret);
+	if (d->is_x86_64 && *code == 0x62 && !strstr(insn->mnemonic, "gather") &&
+	    !strstr(insn->mnemonic, "scatter"))
+		evex_correct_index(d->insn->op_str);
 	if (*insn->op_str)
 		snprintf(ret->text, sizeof(ret->text), "%-6s %s", insn->mnemonic, insn->op_str);
 	else

@@ -64,4 +64,10 @@ void disasm_next(struct disasm *d, const uint8_t *code, size_t len, uint64_t add
  */
 size_t disasm_x86_vex_length(const uint8_t *code, size_t len);
 
+/*
+ * Writes the text of the aarch64 instruction @w if it is an atomic one of Armv8.1. Returns whether
+ * it is.
+ */
+bool disasm_arm64_atomic(uint32_t w, char *text, size_t size);
+
 #endif

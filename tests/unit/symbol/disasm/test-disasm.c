@@ -141,6 +141,98 @@ static void vex_lengths(void **state)
 	}
 }
 
+/* Texts as by objdump, with the spaces of Capstone. */
+static void evex(void **state)
+{
+	static const struct {
+		uint8_t code[12];
+		const char *att, *intel;
+	} all[] = {
+		{{0x62, 0xa1, 0x6d, 0x40, 0xf5, 0xdc},
+		 "vpmaddwd %zmm20, %zmm18, %zmm19",
+		 "vpmaddwd zmm19, zmm18, zmm20"},
+		{{0x62, 0xf1, 0x7d, 0x48, 0xf5, 0x41, 0x01},
+		 "vpmaddwd 0x40(%rcx), %zmm0, %zmm0",
+		 "vpmaddwd zmm0, zmm0, zmmword ptr [rcx + 0x40]"},
+		{{0x62, 0xf1, 0x6d, 0x2b, 0x61, 0x4c, 0x88, 0xff},
+		 "vpunpcklwd -0x20(%rax, %rcx, 4), %ymm2, %ymm1{%k3}",
+		 "vpunpcklwd ymm1{k3}, ymm2, ymmword ptr [rax + rcx*4 - 0x20]"},
+		{{0x62, 0xf2, 0x7d, 0x89, 0x1d, 0xca},
+		 "vpabsw %xmm2, %xmm1{%k1}{z}",
+		 "vpabsw xmm1{k1}{z}, xmm2"},
+		{{0x62, 0xf1, 0x75, 0x48, 0x71, 0xd2, 0x04},
+		 "vpsrlw $4, %zmm2, %zmm1",
+		 "vpsrlw zmm1, zmm2, 4"},
+		{{0x62, 0xf1, 0x6d, 0x48, 0xf1, 0x48, 0x01},
+		 "vpsllw 0x10(%rax), %zmm2, %zmm1",
+		 "vpsllw zmm1, zmm2, xmmword ptr [rax + 0x10]"},
+		{{0xc4, 0xc2, 0x7d, 0x5a, 0x60, 0x30},
+		 "vbroadcasti128 0x30(%r8), %ymm4",
+		 "vbroadcasti128 ymm4, xmmword ptr [r8 + 0x30]"},
+		{{0x62, 0xe1, 0x75, 0x40, 0xfe, 0x0c, 0x37},
+		 "vpaddd (%rdi, %rsi), %zmm17, %zmm17",
+		 NULL},
+	};
+	struct disasm *att, *intel;
+	struct disasm_insn insn;
+
+	assert_int_equal(disasm_new(&amd64, DISASM_DEFAULT, &att, NULL), 0);
+	assert_int_equal(disasm_new(&amd64, DISASM_INTEL, &intel, NULL), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		disasm_next(att, all[i].code, sizeof(all[i].code), 0, &insn);
+		assert_string_equal(insn.text, all[i].att);
+		assert_int_equal(insn.size, disasm_x86_vex_length(all[i].code, 12));
+		disasm_next(intel, all[i].code, sizeof(all[i].code), 0, &insn);
+		/* Capstone 4 writes a space before a comma of the last. */
+		if (all[i].intel)
+			assert_string_equal(insn.text, all[i].intel);
+	}
+	disasm_free(att);
+	disasm_free(intel);
+}
+
+/* Texts as by objdump. */
+static void arm64_atomics(void **state)
+{
+	static const struct {
+		uint32_t word;
+		const char *text; /* NULL: none of them */
+	} all[] = {
+		{0xb8200041, "ldadd  w0, w1, [x2]"},
+		{0xf8e003e1, "ldaddal x0, x1, [sp]"},
+		{0x386310a4, "ldclrlb w3, w4, [x5]"},
+		{0x78be23bf, "ldeorah w30, wzr, [x29]"},
+		{0xf8213062, "ldset  x1, x2, [x3]"},
+		{0xb8214062, "ldsmax w1, w2, [x3]"},
+		{0xb8e15062, "ldsminal w1, w2, [x3]"},
+		{0x38216062, "ldumaxb w1, w2, [x3]"},
+		{0xf8217062, "ldumin x1, x2, [x3]"},
+		{0xb820005f, "stadd  w0, [x2]"},
+		{0x3860005f, "staddlb w0, [x2]"},
+		{0xf821707f, "stumin x1, [x3]"},
+		{0xb8218062, "swp    w1, w2, [x3]"},
+		{0x78e18062, "swpalh w1, w2, [x3]"},
+		{0xf821807f, "swp    x1, xzr, [x3]"},
+		{0x88a17c62, "cas    w1, w2, [x3]"},
+		{0x08e17c62, "casab  w1, w2, [x3]"},
+		{0x48e1fc62, "casalh w1, w2, [x3]"},
+		{0xc8a1ffe2, "casl   x1, x2, [sp]"},
+		{0x08207c82, "casp   w0, w1, w2, w3, [x4]"},
+		{0x4860fc82, "caspal x0, x1, x2, x3, [x4]"},
+		{0xd65f03c0, NULL}, /* ret */
+		{0xb8209020, NULL}, /* no such swap */
+		{0x08217c82, NULL}, /* a pair from an odd register */
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(disasm_arm64_atomic(all[i].word, text, sizeof(text)),
+				 all[i].text != NULL);
+		if (all[i].text)
+			assert_string_equal(text, all[i].text);
+	}
+}
+
 static void unknown_machine(void **state)
 {
 	const struct disasm_machine m = {.machine = 0xfeed};
@@ -188,9 +280,14 @@ static void random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_amd64),	   cmocka_unit_test(known_arm64),
-		cmocka_unit_test(intel_syntax),	   cmocka_unit_test(vex_lengths),
-		cmocka_unit_test(unknown_machine), cmocka_unit_test(random_bytes),
+		cmocka_unit_test(known_amd64),
+		cmocka_unit_test(known_arm64),
+		cmocka_unit_test(intel_syntax),
+		cmocka_unit_test(vex_lengths),
+		cmocka_unit_test(evex),
+		cmocka_unit_test(arm64_atomics),
+		cmocka_unit_test(unknown_machine),
+		cmocka_unit_test(random_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
