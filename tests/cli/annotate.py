@@ -185,6 +185,20 @@ def test_kernel(lab):
     check('code of the kernel', shares(text), {1: [25.0], 4: [75.0], 9: [100.0]})
 
 
+def test_jit(lab):
+    """The code of a JIT is in its jitdump; addresses are those in memory."""
+    body = struct.pack('<IIQQQQ', 7, 7, LOADED, LOADED, len(LOOP), 1) + b'jitted\0' + LOOP
+    dump = struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, X86_64, 0, 7, 1, 0)
+    dump += struct.pack('<IIQ', 0, 16 + len(body), 1) + body
+    at = len(dump) - len(LOOP)
+    with open(os.path.join(lab.folder, 'root', 'jit-7.dump'), 'wb') as f:
+        f.write(dump)
+    write_recording(lab.recording, '/jit-7.dump', [(at - OFFSET + i, 1, 0) for i in (1, 1, 4)])
+    text = lab.run()
+    base = LOADED + at
+    check('code of a JIT', {k - base: v[0] for k, v in rows(text).items() if any(v[0])}, {1: [66.67], 4: [33.33]})
+
+
 def test_missing(lab):
     lab.program(elf(0xfeed, LOOP, LOOP_SYMBOLS))
     lab.samples((1, 1, 0))
@@ -221,7 +235,7 @@ def test_noise(lab):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(sys.argv[1], folder)
-        for test in test_shares, test_order, test_events, test_aarch64, test_kernel, test_missing, test_noise:
+        for test in test_shares, test_order, test_events, test_aarch64, test_kernel, test_jit, test_missing, test_noise:
             test(lab)
     sys.exit(1 if failed else 0)
 

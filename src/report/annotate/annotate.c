@@ -16,13 +16,13 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* a: the symbol; 0: none. b: where the text of its module was loaded. */
+/* a: the symbol; 0: none. b: what is added to addresses of a module or JIT in the machine. */
 static int function_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	const struct frame *f = src->frame;
 
 	*ret = (struct hist_cell){.a = (uintptr_t)f->sym};
-	if (f->dso && f->dso->kind == DSO_MODULE)
+	if (f->dso && (f->dso->kind == DSO_MODULE || f->dso->kind == DSO_JIT))
 		ret->b = f->ip - f->addr;
 	return 0;
 }

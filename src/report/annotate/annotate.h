@@ -26,7 +26,7 @@ struct annotate_place {
 struct annotate_function {
 	const struct symbol *sym;
 	const struct dso *dso;	       /* of most of its samples */
-	uint64_t base;		       /* of a module: where its text was loaded; else 0 */
+	uint64_t base;		       /* of a module or JIT: from its addresses to the machine's */
 	size_t first, nr;	       /* its places, by address and event */
 	struct annotate_weight *total; /* by evsel index */
 };

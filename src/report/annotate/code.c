@@ -5,6 +5,8 @@
 
 #include "symbol/elf/elf_image.h"
 
+#define JITDUMP_MAGIC 0x4a695444u
+
 static void take_machine(const struct elf_image *img, struct disasm_machine *ret)
 {
 	*ret = (struct disasm_machine){
@@ -53,6 +55,42 @@ static int load_file(const struct resolver *r, const struct dso *dso, size_t len
 	}
 	elf_space_release(&space);
 	elf_image_close(&img);
+	return rc;
+}
+
+/* Learns the machine of a jitdump by its header (jitdump-specification.txt). */
+static int take_jit_machine(const struct elf_image *file, struct disasm_machine *ret,
+			    struct error *why)
+{
+	uint32_t header[4]; /* magic, version, size, e_machine */
+	bool swapped;
+
+	if (elf_image_read(file, 0, header, sizeof(header)) != sizeof(header) ||
+	    (header[0] != JITDUMP_MAGIC && header[0] != __builtin_bswap32(JITDUMP_MAGIC)))
+		return error_set(why, -EBADMSG, "it is not a jitdump");
+	swapped = header[0] != JITDUMP_MAGIC;
+	*ret = (struct disasm_machine){
+		.machine = (uint16_t)(swapped ? __builtin_bswap32(header[3]) : header[3]),
+		.big_endian = swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+	};
+	ret->is_64 = ret->machine != EM_386 && ret->machine != EM_ARM && ret->machine != EM_PPC;
+	return 0;
+}
+
+/* A jitdump has the code of each function at its address in the dso. */
+static int load_jit(const struct resolver *r, const struct dso *dso, uint64_t base, size_t len,
+		    struct annotate_code *ret, struct error *why)
+{
+	struct elf_image file = ELF_IMAGE_INIT;
+	int rc = resolver_open_code_why(r, dso, &file, why);
+
+	if (rc)
+		return rc;
+	ret->to_file = base;
+	rc = take_jit_machine(&file, &ret->machine, why);
+	if (!rc)
+		rc = read_bytes(&file, ret->start, len, ret, why);
+	elf_image_close(&file);
 	return rc;
 }
 
@@ -134,6 +172,7 @@ int annotate_code_load(const struct annotate_source *s, const struct dso *dso,
 	case DSO_VDSO: rc = load_file(s->resolver, dso, len, &c, why); break;
 	case DSO_KERNEL: rc = load_kernel(s, dso, addr, len, &c, why); break;
 	case DSO_MODULE: rc = load_kcore(s->resolver, s->kernel, addr, len, &c, why); break;
+	case DSO_JIT: rc = load_jit(s->resolver, dso, base, len, &c, why); break;
 	case DSO_GUEST:
 		rc = error_set(why, -ENOENT, "it belongs to a guest, whose files are not here");
 		break;

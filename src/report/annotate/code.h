@@ -30,8 +30,8 @@ struct annotate_source {
 
 /*
  * Reads the code of @sym of @dso. @base is added to its addresses: the address in the recorded
- * machine. Only modules need it. Returns 0 with @ret for annotate_code_release(), or a negative
- * errno with @why filled: what is missing.
+ * machine. Only modules and JITs need it. Returns 0 with @ret for annotate_code_release(), or a
+ * negative errno with @why filled: what is missing.
  */
 int annotate_code_load(const struct annotate_source *s, const struct dso *dso,
 		       const struct symbol *sym, uint64_t base, struct annotate_code *ret,
