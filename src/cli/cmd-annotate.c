@@ -3,27 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "render/json.h"
 #include "render/json_annotate.h"
 
+#define MAX_STRIP     100
 #define PERCENT_LIMIT 1.0 /* default, of functions that are not named */
 
 struct annotate_args {
 	struct input input;
 	struct annotate_opts view;
 	enum disasm_syntax syntax;
+	struct source_opts source;
 	double percent_limit; /* negative: not given */
-	bool group, json, skip_missing;
+	bool group, json, no_source, skip_missing;
 };
 
 /* What is shown so far. */
 struct progress_of_show {
 	size_t shown, missing, small;
-	size_t unnamed;	 /* of @missing: not in a message */
-	bool *explained; /* by index of dso: a message says why it has no code */
+	struct source_files *source; /* NULL: not wanted */
+	size_t unnamed;		     /* of @missing: not in a message */
+	bool *explained;	     /* by index of dso: a message says why it has no code */
 };
 
 enum {
@@ -37,6 +41,11 @@ enum {
 	OPT_NO_ASM_RAW,
 	OPT_GROUP,
 	OPT_JSON,
+	OPT_SOURCE,
+	OPT_NO_SOURCE,
+	OPT_SOURCE_DIR,
+	OPT_PREFIX,
+	OPT_PREFIX_STRIP,
 	OPT_SKIP_MISSING,
 	OPT_TUI,
 	OPT_GTK,
@@ -54,6 +63,18 @@ static const struct argp_option options[] = {
 	 HELP_MOST_USED},
 	{"show-nr-samples", 'n', NULL, 0, "Add a column with the number of samples",
 	 HELP_MOST_USED},
+	{"print-line", 'l', NULL, 0,
+	 "Name file and line of each source line, and begin with the lines that have most samples",
+	 HELP_MOST_USED},
+	{"no-source", OPT_NO_SOURCE, NULL, 0, "Show no source lines", HELP_OUTPUT},
+	{"source", OPT_SOURCE, NULL, 0, "Show source lines (the default)", HELP_OUTPUT},
+	{"full-paths", 'P', NULL, 0, "Show whole paths of source files", HELP_OUTPUT},
+	{"source-dir", OPT_SOURCE_DIR, "DIR", 0, "Look for source files below DIR, too",
+	 HELP_SYMBOLS},
+	{"prefix", OPT_PREFIX, "DIR", 0, "Put DIR before absolute paths of source files",
+	 HELP_SYMBOLS},
+	{"prefix-strip", OPT_PREFIX_STRIP, "N", 0, "Drop N folders from these paths before",
+	 HELP_SYMBOLS},
 	{"show-total-period", OPT_SHOW_PERIOD, NULL, 0,
 	 "Add a column with the sum of their periods", HELP_OUTPUT},
 	{"percent-type", OPT_PERCENT_TYPE, "TYPE", 0,
@@ -135,6 +156,16 @@ static void parse_color(struct argp_state *state, const char *arg)
 			arg);
 }
 
+static unsigned int parse_strip(struct argp_state *state, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) < 0 || n > MAX_STRIP)
+		usage_error(state, "--prefix-strip: '%s' is no number from 0 to %d", arg,
+			    MAX_STRIP);
+	return (unsigned int)n;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct annotate_args *a = state->input;
@@ -151,6 +182,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'M': parse_syntax(state, a, arg); break;
 	case 'n': a->view.show_samples = true; break;
 	case OPT_SHOW_PERIOD: a->view.show_period = true; break;
+	case 'l': a->view.print_line = true; break;
+	case 'P': a->view.full_paths = true; break;
+	case OPT_SOURCE: a->no_source = false; break;
+	case OPT_NO_SOURCE: a->no_source = true; break;
+	case OPT_SOURCE_DIR: a->source.dir = arg; break;
+	case OPT_PREFIX: a->source.prefix = arg; break;
+	case OPT_PREFIX_STRIP: a->source.strip = parse_strip(state, arg); break;
 	case OPT_ASM_RAW: a->view.show_bytes = true; break;
 	case OPT_NO_ASM_RAW: a->view.show_bytes = false; break;
 	case OPT_GROUP: a->group = true; break;
@@ -166,6 +204,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
+		if (a->source.strip && !a->source.prefix)
+			usage_error(state, "--prefix-strip needs --prefix");
 		break;
 	default: return refuse_option(options, key, state);
 	}
@@ -248,6 +288,8 @@ static int show_function(const struct annotate_args *a, struct annotate_view *v,
 	if (!rc)
 		rc = listing_init(&listing, &code, a->syntax, &why);
 	v->listing = rc ? NULL : &listing;
+	if (!rc && v->source)
+		rc = source_begin(v->source, f->dso);
 	v->why = rc ? why.text : NULL;
 	if (rc != -ENOMEM)
 		rc = show_loaded(a, v, p);
@@ -264,6 +306,7 @@ static int show_events(const struct annotate_args *a, struct annotate *annotate,
 {
 	struct annotate_view v = {
 		.annotate = annotate,
+		.source = p->source,
 		.events = events,
 		.nr_events = nr,
 		.opts = &a->view,
@@ -330,7 +373,7 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 		return rc;
 	}
 	p.explained = calloc(state_dso_count(t->state) + 1, sizeof(*p.explained));
-	if (!p.explained)
+	if (!p.explained || (!a->no_source && source_new(t->resolver, &a->source, &p.source)))
 		rc = -ENOMEM;
 	else
 		rc = a->json ? show_as_json(a, annotate, &p) : show_all(a, annotate, &p);
@@ -345,6 +388,7 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 		input_explain_nothing(&a->input, t);
 	if (!rc && p.missing && !p.shown)
 		rc = -ENOENT;
+	source_free(p.source);
 	free(p.explained);
 	annotate_free(annotate);
 	return rc;
@@ -386,6 +430,7 @@ int cmd_annotate(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.view.quiet = a.input.quiet;
+	a.source.demangle = !a.input.trace.no_demangle;
 	rc = input_open(&a.input, &t);
 	if (!rc)
 		rc = show(&a, t);

@@ -47,6 +47,17 @@ static int put_target(json_t *o, const struct annotate_view *v, const struct dis
 	return sym ? put(o, "target_symbol", json_name(sym->name)) : 0;
 }
 
+static int put_place(json_t *o, const struct annotate_view *v, uint64_t addr)
+{
+	struct line_frame at;
+
+	if (!v->source || !source_place(v->source, addr, &at))
+		return 0;
+	if (put(o, "file", json_name(at.file)) || put(o, "line", json_count(at.line)))
+		return -ENOMEM;
+	return at.inlined && at.function ? put(o, "inlined", json_name(at.function)) : 0;
+}
+
 static json_t *row_json(const struct annotate_view *v, size_t i, const struct disasm_insn *insn,
 			const struct annotate_weight *weight)
 {
@@ -59,6 +70,7 @@ static json_t *row_json(const struct annotate_view *v, size_t i, const struct di
 	    put(o, "bytes", json_bytes(listing_bytes(v->listing, i), insn->size)) ||
 	    put(o, "text", json_string(insn->text)) || put_weight(o, &weight[e], all, v->opts) ||
 	    (insn->has_target && put_target(o, v, insn)) ||
+	    put_place(o, v, v->listing->code->start + v->listing->offset[i]) ||
 	    (insn->has_data && put(o, "data", json_address(insn->data)))) {
 		json_decref(o);
 		return NULL;

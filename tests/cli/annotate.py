@@ -137,7 +137,7 @@ def test_shares(lab):
     check('shares of samples', shares(lab.run('hot_loop', '--percent-type', 'local-hits')),
           {1: [60.0], 4: [20.0], 6: [20.0]})
     check('the arrow', [re.sub('^retq', 'ret', row.split()[0]) for _, row in rows(text).values()], ['nop', '/->', '|', '\\--', 'ret'])
-    check('the target', 'jne    0x401001 <hot_loop+0x1>' in text, True)
+    check('the target', 'jne    0x401001 <+0x1>' in text, True)
     check('the label', f' : {ADDRESS:016x} <hot_loop>:\n' in text, True)
     intel = lab.run('hot_loop', '-M', 'intel', '--asm-raw')
     check('Intel syntax and bytes', '48 01 c8 ' in intel and 'add    rax, rcx' in intel, True)

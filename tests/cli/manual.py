@@ -276,7 +276,7 @@ def main():
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
         result(f'help of {command or "ringtail"}', check_help(ringtail, command))
-    for command in 'record', 'report', 'diff', 'script':
+    for command in 'record', 'report', 'annotate', 'diff', 'script':
         options_of_perf = not_there(read(f'man/ringtail-{command}.1.scd'))
         problems = [check_refused(ringtail, command, option) for option in options_of_perf]
         result(f'options of perf {command} ({len(options_of_perf)})',

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Annotated code: known loops are hot, and each instruction has the share that perf gives it."""
+import json
+import os
 import re
 import shutil
+import subprocess
 
 from lab import Skip
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def listings(text, heading):
@@ -48,3 +53,21 @@ def test_hot_loop(lab):
     inside = [float(share) for share, margin in rows if re.search(r'[|/\\]', margin)]
     assert sum(inside) > 95, text
     assert any('>' in margin for _, margin in rows), text
+
+
+def test_source_lines(lab):
+    """Each instruction has the line that addr2line gives it; the text shows the line."""
+    if not shutil.which('addr2line'):
+        raise Skip('no addr2line (package binutils)')
+    lab.run('record', '-e', 'cpu-clock:u', '-o', 's.data', '--', lab.workload, '20')
+    found = json.loads(lab.run('annotate', '-i', 's.data', '-d', 'workload', '--json').stdout)['functions']
+    rows = [i for f in found for i in f['instructions'] if 'line' in i]
+    assert len(rows) > 50, found
+    p = subprocess.run(['addr2line', '-e', lab.workload, *[i['address'] for i in rows]], check=True, text=True,
+                       stdout=subprocess.PIPE)
+    theirs = [os.path.basename(line.split()[0]) for line in p.stdout.splitlines()]
+    ours = [f'{os.path.basename(i["file"])}:{i["line"]}' for i in rows]
+    assert ours == theirs, [pair for pair in zip(ours, theirs) if pair[0] != pair[1]][:5]
+    text = lab.run('annotate', '-i', 's.data', '-d', 'workload', '-l', '--source-dir', TOP).stdout
+    assert re.search(r'^# Source lines:$', text, re.M) and re.search(r'^ +: workload\.c:\d+ {2}.*\S$', text, re.M), text
+    assert 'workload.c' not in lab.run('annotate', '-i', 's.data', '-d', 'workload', '--no-source').stdout
