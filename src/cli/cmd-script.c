@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auxtrace/itrace/samples.h"
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/cmd-dump.h"
@@ -14,6 +15,7 @@
 
 #define MAX_STACK      127
 #define MAX_FIELD_ARGS 32
+#define CALL_DSO_WIDTH (-50) /* left-aligned, as in perf */
 
 struct script_args {
 	struct input input;
@@ -40,6 +42,8 @@ enum {
 	OPT_SWITCH_OFF,
 	OPT_PER_EVENT,
 	OPT_INSN_TRACE,
+	OPT_CALL_TRACE,
+	OPT_CALL_RET_TRACE,
 };
 
 static const struct argp_option options[] = {
@@ -50,7 +54,8 @@ static const struct argp_option options[] = {
 	 "offset), srcline, addr, period, brstack, brstacksym, data_src, weight, ins_lat, "
 	 "phys_addr, "
 	 "data_page_size, "
-	 "code_page_size, cgroup, misc, flags, insn, insnlen; +FIELD and -FIELD change the "
+	 "code_page_size, cgroup, misc, flags, insn, insnlen, callindent; +FIELD and -FIELD change "
+	 "the "
 	 "default; TYPE is hw, sw, "
 	 "trace, "
 	 "hw-cache, raw, break or other",
@@ -67,6 +72,12 @@ static const struct argp_option options[] = {
 	{"insn-trace", OPT_INSN_TRACE, NULL, 0,
 	 "Show each instruction of hardware trace; as --itrace=i0nse -F +insn,-event,-period",
 	 HELP_OUTPUT},
+	{"call-trace", OPT_CALL_TRACE, NULL, 0,
+	 "Show calls in hardware trace, indented; as --itrace=bewp --ns -F "
+	 "+callindent,-event,-period,-ip,-addr without other branches",
+	 HELP_OUTPUT},
+	{"call-ret-trace", OPT_CALL_RET_TRACE, NULL, 0,
+	 "As --call-trace, with returns and -F +flags", HELP_OUTPUT},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	REFUSED("script", 's',
 		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
@@ -110,6 +121,18 @@ static void add_fields(struct argp_state *state, struct script_args *a, const ch
 	a->fields[a->nr_fields++] = arg;
 }
 
+/* Depths need all branches, of which only calls are shown. */
+static void trace_calls(struct argp_state *state, struct script_args *a, bool returns)
+{
+	input_itrace(state, &a->input, "bewp");
+	add_fields(state, a, "+callindent,-event,-period,-ip,-addr");
+	if (returns)
+		add_fields(state, a, "+flags");
+	a->script.branches = ITRACE_CALLS | (returns ? ITRACE_RETURNS : 0);
+	a->line.ns = true;
+	a->line.dso_width = returns ? 0 : CALL_DSO_WIDTH;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_args *a = state->input;
@@ -122,6 +145,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		input_itrace(state, &a->input, "i0nse");
 		add_fields(state, a, "+insn,-event,-period");
 		break;
+	case OPT_CALL_TRACE:
+	case OPT_CALL_RET_TRACE: trace_calls(state, a, key == OPT_CALL_RET_TRACE); break;
 	case OPT_NS: a->line.ns = true; break;
 	case OPT_RELTIME: parse_since(state, a, LINES_FIRST); break;
 	case OPT_DELTATIME: parse_since(state, a, LINES_BEFORE); break;

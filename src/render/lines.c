@@ -27,7 +27,7 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 
 	for (size_t i = 0; i < SCRIPT_TYPES; i++)
 		all |= fields->of[i];
-	return opts->since != LINES_BOOT || all & SCRIPT_DATA_SRC;
+	return opts->since != LINES_BOOT || all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT);
 }
 
 /* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
@@ -414,6 +414,42 @@ static void put_flags(FILE *out, const struct script_sample *s)
 		aux_flags_name(s->ws->made ? s->ws->made->flags : 0, name, sizeof(name)));
 }
 
+/* As perf, lets columns behind stay where they are as long as they can. */
+static void pad_call(struct lines *l, FILE *out, int width)
+{
+	if (width > l->call_width || (width && width < l->call_width - 52))
+		l->call_width = (width + 4 + 31) / 32 * 32;
+	if (width < l->call_width)
+		fprintf(out, "%*s", l->call_width - width, "");
+}
+
+/* A call's target, or the function that a return leaves, indented by the depth of calls. */
+static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
+{
+	uint32_t flags = s->ws->made->flags;
+	bool entered = flags & (AUX_CALL | AUX_TRACE_BEGIN);
+	bool left = flags & (AUX_RETURN | AUX_TRACE_END);
+	const struct frame *f = entered ? &s->addr : left ? &s->at : NULL;
+	int indent = s->depth < 1024 ? (int)s->depth * 4 : 4096, width = 0;
+	const char *dso = s->at.dso ? s->at.dso->line_name : "[unknown]";
+
+	if (s->fields & SCRIPT_DSO && !(s->fields & (SCRIPT_IP | SCRIPT_ADDR))) {
+		putc('(', out);
+		text_put(out, dso, l->opts.dso_width);
+		fputs(")\t", out);
+	}
+	if (f && (f->sym || f->ip)) {
+		fprintf(out, "%*s", indent, "");
+		if (f->sym)
+			text_put(out, f->sym->name, 0);
+		else
+			put_hex(out, "", f->ip, 16);
+		width = indent +
+			(f->sym ? (int)text_columns(f->sym->name, strlen(f->sym->name)) : 16);
+	}
+	pad_call(l, out, width);
+}
+
 /* Writes what could not be decoded, in perf's words. */
 static void put_error(FILE *out, const struct walk_sample *ws)
 {
@@ -476,6 +512,8 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	}
 	if (f & SCRIPT_FLAGS)
 		put_flags(out, s);
+	if (f & SCRIPT_CALLINDENT && s->is_branch)
+		put_call(l, out, s);
 	put_data(l, out, s);
 	if (f & SCRIPT_CGROUP)
 		put_cgroup(out, t, p->cgroup);

@@ -21,13 +21,14 @@ enum lines_since {
 struct lines_opts {
 	bool ns; /* nine digits of time instead of six */
 	enum lines_since since;
+	int dso_width;	   /* of text_put(), for SCRIPT_CALLINDENT */
 	bool mark_guesses; /* mark frames found without call frame information */
 };
 
 struct lines {
 	struct lines_opts opts;
 	int name_width; /* columns of the longest event name */
-	int data_src_width;
+	int data_src_width, call_width;
 	bool begun;
 	uint64_t origin; /* of times, ns; valid if begun */
 };

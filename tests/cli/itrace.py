@@ -167,6 +167,24 @@ def check_perf(ringtail, data):
           [len(other) <= 6 * errors, errors < 5], [True, True])
 
 
+def check_calls(ringtail, data):
+    text = script(ringtail, data, '--call-trace')
+    check('calls: the same on one CPU and on all', script(ringtail, data, '--call-trace', cpus='0'), text)
+    depths = [len(m.group(1)) // 4 for m in re.finditer(r'\t( *)fibonacci ', text)]
+    check('fibonacci(7) calls itself seven deep', max(depths) - min(depths) >= 7, True)
+    perf = shutil.which('perf')
+    for option in ('--call-trace', '--call-ret-trace') if perf else ():
+        ours, theirs = (script(program, data, option).splitlines() for program in (ringtail, perf))
+        theirs = [line for line in theirs if ' psb offs: ' not in line and ' cbr: ' not in line]
+        # perf cannot follow some branches (check_perf()); its depths behind are others.
+        same = next((i for i, line in enumerate(theirs) if 'instruction trace error' in line), len(theirs))
+        parts = [[line.partition('[')[2].rstrip() for line in lines[:same - 1]] for lines in (ours, theirs)]
+        # perf cuts long names of files in the middle of --call-trace; ringtail does not.
+        parts = [[re.sub(r' [0-9.]*:|(?<=\(.{40})[^)]*', '', line) for line in part] for part in parts]
+        check(f'{option} of perf: {same} lines', *parts)
+        check('most lines were compared', same > 100, True)
+
+
 def durations(where, ringtail, data, name):
     """Of each true call of a function: from the time of its call to that of its return."""
     symbols = run(['nm', open(f'{where}/program').read()]).splitlines()
@@ -273,6 +291,7 @@ def main():
         check_header(ringtail, data)
         check_threads(ringtail, data)
         check_perf(ringtail, data)
+        check_calls(ringtail, data)
         check_latency(where, ringtail, data)
         check_damage(ringtail, where)
     return failed > 0

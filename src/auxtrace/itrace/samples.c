@@ -127,15 +127,11 @@ static int add_text(struct itrace_run *s, enum itrace_kind kind, const struct au
 	return rc;
 }
 
-/* Which branches perf shows for the letters c and r. */
-#define CALLS	(AUX_CALL | AUX_ASYNC | AUX_TRACE_END)
-#define RETURNS (AUX_RETURN | AUX_TRACE_BEGIN)
-
 static int take_branch(struct itrace_run *s, const struct aux_event *e)
 {
 	const struct itrace_opts *o = s->opts;
-	bool shown =
-		o->branches || (o->calls && e->flags & CALLS) || (o->returns && e->flags & RETURNS);
+	bool shown = o->branches || (o->calls && e->flags & ITRACE_CALLS) ||
+		     (o->returns && e->flags & ITRACE_RETURNS);
 	int rc = 0;
 
 	if (o->transactions && e->flags & AUX_TX_ABORT)

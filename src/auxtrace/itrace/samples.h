@@ -33,6 +33,10 @@ enum itrace_kind {
 
 #define ITRACE_NO_TEXT SIZE_MAX
 
+/* Which branches perf shows for the letters c and r. */
+#define ITRACE_CALLS   (AUX_CALL | AUX_ASYNC | AUX_TRACE_END)
+#define ITRACE_RETURNS (AUX_RETURN | AUX_TRACE_BEGIN)
+
 struct itrace_sample {
 	enum itrace_kind kind;
 	uint8_t cpumode, insn_len;

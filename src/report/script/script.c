@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auxtrace/itrace/callstack.h"
 #include "base/buf.h"
 #include "report/script/formatters.h"
 #include "report/trace/itrace.h"
@@ -67,6 +68,7 @@ static const struct {
 	{"flags", SCRIPT_FLAGS, 0},
 	{"insn", SCRIPT_INSN, 0},
 	{"insnlen", SCRIPT_INSNLEN, 0},
+	{"callindent", SCRIPT_CALLINDENT, 0},
 };
 
 #define NR_FIELDS (sizeof(fields_table) / sizeof(fields_table[0]))
@@ -227,6 +229,7 @@ struct runner {
 	struct moment at;     /* of the current sample */
 	struct frame *branch; /* of the current sample */
 	size_t cap_branch;
+	struct callstacks stacks;
 };
 
 /* Names a kernel function for a tracepoint's format. */
@@ -291,7 +294,7 @@ static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpu
 		    struct frame *ret)
 {
 	/* A recording of tracepoints alone needs no symbols, which take long to load. */
-	if ((s->fields & SCRIPT_IP && s->fields & ~PLAIN_FIELDS) ||
+	if ((s->fields & (SCRIPT_IP | SCRIPT_CALLINDENT) && s->fields & ~PLAIN_FIELDS) ||
 	    filter_needs_frame(&r->opts->filter))
 		frames_resolve(&r->frames, s->ws->s.pid, cpumode, ip, s->ws->rec->at, ret);
 	else
@@ -305,21 +308,47 @@ static void find_innermost_line(struct frames *f, struct frame *frame)
 	frame->line = 0;
 }
 
+/* Takes a branch to the stack of its thread, whether or not it is shown. */
+static int take_branch(struct runner *r, const struct itrace_sample *made, struct script_sample *s)
+{
+	struct callstack_branch b = callstack_branch_of(made);
+	const struct callstack *stack;
+	int rc = callstacks_take(&r->stacks, &b, &stack);
+
+	if (rc)
+		return rc;
+	s->depth = stack->nr + (made->flags & AUX_RETURN ? 1 : 0);
+	if (stack->nr && stack->frames[stack->nr - 1].flags & CALLSTACK_OUT)
+		s->depth--; /* outside the trace nothing is shown */
+	return 0;
+}
+
+static int take_error(struct runner *r, const struct script_sample *s, FILE *out)
+{
+	int rc = callstacks_gap(&r->stacks, s->ws->s.tid, s->ws->s.cpu);
+
+	if (rc || !filter_sample(&r->opts->filter, &s->ws->s))
+		return rc;
+	return r->fn(r->trace, s, out, r->arg);
+}
+
 static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 {
 	struct runner *r = arg;
 	struct script_sample s = {.ws = ws, .tracing = r->tracing};
-	int rc;
+	int rc = 0;
 
 	if (!ws->evsel)
-		return filter_sample(&r->opts->filter, &ws->s) ? r->fn(r->trace, &s, out, r->arg)
-							       : 0;
+		return take_error(r, &s, out);
 	s.fields = script_fields_of(&r->opts->fields, ws->evsel);
 	s.is_branch = ws->made && ws->made->kind == ITRACE_BRANCHES;
 	if (s.is_branch)
 		s.fields |= fields_of_branch(&r->opts->fields, ws);
-	if (!filter_sample(&r->opts->filter, &ws->s) || !s.fields)
-		return 0;
+	if (s.is_branch && s.fields & SCRIPT_CALLINDENT)
+		rc = take_branch(r, ws->made, &s);
+	if (rc || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
+	    (s.is_branch && r->opts->branches && !(ws->made->flags & r->opts->branches)))
+		return rc;
 	r->at = ws->rec->at;
 	if ((s.fields & SCRIPT_COMM) || r->opts->filter.comms)
 		s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
@@ -396,6 +425,7 @@ static int runner_init(struct runner *r, const struct runner *first)
 static void runner_release(struct runner *r)
 {
 	frames_release(&r->frames);
+	callstacks_release(&r->stacks);
 	free(r->branch);
 	if (r->tracing && r->tracing == r->trace->tracing)
 		tracing_name_functions(r->tracing, NULL, NULL);

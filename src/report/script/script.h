@@ -43,6 +43,7 @@ enum script_field {
 	SCRIPT_INSNLEN = 1u << 25,
 	SCRIPT_BRSTACKSYM = 1u << 26,
 	SCRIPT_SRCLINE = 1u << 27,
+	SCRIPT_CALLINDENT = 1u << 28, /* of branches: functions, indented by the depth of calls */
 };
 
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
@@ -68,7 +69,8 @@ struct script_fields {
 struct script_opts {
 	struct script_fields fields;
 	bool no_callchain;
-	bool inlined; /* call chains have inlined functions, too */
+	bool inlined;	   /* call chains have inlined functions, too */
+	uint32_t branches; /* show only branches with any of these flags (AUX_CALL, …); 0: all */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */
@@ -89,6 +91,7 @@ struct script_sample {
 	const struct frame *branch; /* from and to of each of ws->s.branches; NULL: not wanted */
 	bool has_addr_frame;	    /* @addr is set: the data address is worth resolving */
 	struct frame addr;
+	size_t depth; /* of calls, for SCRIPT_CALLINDENT; a return is as deep as its call */
 	struct tracing *tracing; /* formats for the calling thread; NULL: there are none */
 };
 
