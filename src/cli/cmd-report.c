@@ -262,6 +262,14 @@ static void check_line_keys(struct argp_state *state, const struct report_opts *
 				    opts->keys[i]->name);
 }
 
+static void check_itrace(struct argp_state *state, struct report_args *a)
+{
+	if ((a->header_only || a->dump || a->stats || a->aux) && !a->input.trace.itrace_asked)
+		a->input.trace.itrace = NULL;
+	if (a->input.trace.itrace && a->input.itrace.skip)
+		usage_error(state, "--itrace: s, which skips samples, is for 'ringtail script'");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
@@ -307,11 +315,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		check_branches(state, a);
 		check_line_keys(state, &a->report);
-		if (a->input.trace.itrace && a->input.itrace.skip)
-			usage_error(state,
-				    "--itrace: s, which skips samples, is for 'ringtail script'");
 		if (a->latency.function)
 			input_itrace(state, &a->input, "be");
+		check_itrace(state, a);
 		break;
 	default: return refuse_option(options, key, state);
 	}
@@ -559,6 +565,7 @@ int cmd_report(int argc, char **argv)
 		.graph = GRAPH_SPEC_INIT,
 		.latency.slowest = SLOWEST,
 	};
+	struct itrace_opts itrace;
 	struct trace *t = NULL;
 	char **args = graph_spec_join(&argc, argv);
 	int rc, status;
@@ -566,6 +573,8 @@ int cmd_report(int argc, char **argv)
 	if (!args)
 		return EXIT_ERROR;
 	input_init(&a.input);
+	itrace_opts_all(&itrace);
+	input_itrace_default(&a.input, &itrace);
 	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, 0, NULL);
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
 		exit(EXIT_USAGE);

@@ -165,6 +165,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
+	case ARGP_KEY_END:
+		if ((a->header_only || a->dump) && !a->input.trace.itrace_asked)
+			a->input.trace.itrace = NULL;
+		break;
 	default: return refuse_option(options, key, state);
 	}
 	return 0;
@@ -238,10 +242,13 @@ int cmd_script(int argc, char **argv)
 		.children = children,
 	};
 	struct script_args a = {.script = {.max_stack = MAX_STACK}};
+	struct itrace_opts itrace;
 	struct trace *t = NULL;
 	int rc, status;
 
 	input_init(&a.input);
+	itrace_opts_calls(&itrace);
+	input_itrace_default(&a.input, &itrace);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.script.filter = a.input.filter;

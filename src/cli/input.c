@@ -83,12 +83,10 @@ static const struct argp_option samples_options[] = {
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
 	 HELP_SAMPLES},
 	{"itrace", OPT_ITRACE, "LETTERS", OPTION_ARG_OPTIONAL,
-	 "Decode hardware trace to samples: i (instructions), b (branches), c (calls), r "
-	 "(returns), e "
-	 "(errors), ...",
+	 "Samples to make of hardware trace: i (instructions), b (branches), c (calls), r "
+	 "(returns), e (errors), l (branch stacks), ...",
 	 HELP_SAMPLES},
-	{"no-itrace", OPT_NO_ITRACE, NULL, 0, "Do not decode hardware trace (the default)",
-	 HELP_SAMPLES},
+	{"no-itrace", OPT_NO_ITRACE, NULL, 0, "Do not decode hardware trace", HELP_SAMPLES},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 HELP_INPUT},
 	{0},
@@ -113,13 +111,21 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+void input_itrace_default(struct input *in, const struct itrace_opts *opts)
+{
+	in->itrace = in->itrace_default = *opts;
+	in->trace.itrace = &in->itrace;
+}
+
 void input_itrace(struct argp_state *state, struct input *in, const char *letters)
 {
 	struct error err = ERROR_INIT;
 
+	in->itrace = in->itrace_default;
 	if (itrace_opts_parse(letters, &in->itrace, &err) < 0)
 		usage_error(state, "--itrace: %s", err.text);
 	in->trace.itrace = &in->itrace;
+	in->trace.itrace_asked = true;
 }
 
 static error_t parse_samples(int key, char *arg, struct argp_state *state)
@@ -336,6 +342,7 @@ void usage_error(const struct argp_state *state, const char *fmt, ...)
 void input_init(struct input *in)
 {
 	*in = (struct input){.trace.path = default_input};
+	itrace_opts_all(&in->itrace_default);
 	in->trace.progress = progress;
 }
 

@@ -22,6 +22,7 @@ struct progress {
 struct input {
 	struct trace_opts trace;
 	struct itrace_opts itrace; /* @trace.itrace leads here, if hardware trace is decoded */
+	struct itrace_opts itrace_default;
 	struct filter filter;
 	struct progress progress;
 	bool verbose, quiet;
@@ -66,6 +67,11 @@ extern const struct argp help_argp;
  */
 error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state);
 
+/*
+ * Decodes hardware trace to @opts if the user does not say otherwise, and where --itrace has no
+ * letters.
+ */
+void input_itrace_default(struct input *in, const struct itrace_opts *opts);
 /* Asks for the samples of hardware trace that the letters of --itrace name. Exits if they are
  * wrong. */
 void input_itrace(struct argp_state *state, struct input *in, const char *letters);

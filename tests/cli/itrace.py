@@ -142,6 +142,23 @@ def check_header(ringtail, data):
           run([ringtail, 'report', '-f', '-i', data, '--header-only', '--no-itrace']))
 
 
+def check_default(ringtail, data):
+    check('script shows calls, as with --itrace=cxwpe', script(ringtail, data), script(ringtail, data, '--itrace=cxwpe'))
+    check('--itrace alone is the default', script(ringtail, data), script(ringtail, data, '--itrace'))
+    check('--no-itrace shows no samples of the trace', script(ringtail, data, '--no-itrace'), '')
+    report = [ringtail, 'report', '-f', '-i', data, '-s', 'sym']
+    check('report counts as with --itrace=i100usbxwpe', run(report), run([*report, '--itrace=i100usbxwpe']))
+    check('report --no-itrace', '# No samples' in run([*report, '--no-itrace']), True)
+
+
+def check_unknown_pmu(ringtail):
+    """The trace of a PMU that ringtail knows only from tests is no error, and no sample."""
+    folder = os.path.join(os.path.dirname(__file__), '..', 'data', 'aux')
+    for name in 'full.data', 'sample.data', 'ringtail-snapshot.data':
+        path = os.path.join(folder, name)
+        check(f'{name}: only recorded samples', script(ringtail, path), script(ringtail, path, '--no-itrace'))
+
+
 def check_threads(ringtail, data):
     for letters in 'be', 'i10us', 'i3i', 'i1usl8':
         one = script(ringtail, data, f'--itrace={letters}', cpus='0')
@@ -267,6 +284,10 @@ def check_missing_code(ringtail, corpus):
     if perf:
         theirs = script(perf, path, '--itrace=b', '-F', 'flags,ip,addr').splitlines()
         check('as often as perf, at least', starts >= sum(' tr strt ' in line for line in theirs), True)
+    p = subprocess.run([ringtail, 'report', '-f', '-i', path, '--symfs', '/nonexistent'], capture_output=True, text=True,
+                       check=True)
+    check('recorded samples are counted beside trace without code', "of event 'cycles" in p.stdout, True)
+    check('one line says so', sum('in the hardware trace could not be decoded' in line for line in p.stderr.splitlines()), 1)
 
 
 def main():
@@ -277,6 +298,7 @@ def main():
         return 0
     ringtail, truth, corpus = sys.argv[1:4]
     check_missing_code(ringtail, corpus)
+    check_unknown_pmu(ringtail)
     with tempfile.TemporaryDirectory(prefix='ringtail-itrace-') as where:
         check_coresight(sys.modules[__name__], ringtail, where)
         if not os.path.exists(truth):
@@ -289,6 +311,7 @@ def main():
         check_instructions(ringtail, data)
         check_branch_stacks(ringtail, where, data)
         check_header(ringtail, data)
+        check_default(ringtail, data)
         check_threads(ringtail, data)
         check_perf(ringtail, data)
         check_calls(ringtail, data)

@@ -32,6 +32,13 @@ bool itrace_opts_need_past(const struct itrace_opts *o)
 	return o->last || o->last_recorded;
 }
 
+void itrace_opts_calls(struct itrace_opts *ret)
+{
+	itrace_opts_all(ret);
+	ret->instructions = ret->branches = false;
+	ret->calls = true;
+}
+
 /* Reads a number, if there is one at *@p. Returns 0 or -EINVAL. */
 static int take_number(const char **p, uint64_t *ret)
 {
@@ -153,10 +160,8 @@ int itrace_opts_parse(const char *text, struct itrace_opts *ret, struct error *e
 {
 	int rc = 0;
 
-	if (!*text) {
-		itrace_opts_all(ret);
+	if (!*text)
 		return 0;
-	}
 	*ret = (struct itrace_opts){0};
 	while (!rc && *text)
 		rc = take_letter(&text, ret, err);

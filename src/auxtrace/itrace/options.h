@@ -31,11 +31,13 @@ struct itrace_opts {
 /* Returns whether samples need what came before them in the trace, by order of time. */
 bool itrace_opts_need_past(const struct itrace_opts *o);
 
-/* perf's default: all that a trace may hold. */
+/* What perf report makes without --itrace: all that a trace may hold. */
 void itrace_opts_all(struct itrace_opts *ret);
+/* What perf script makes: the same, but calls for branches, and no instructions. */
+void itrace_opts_calls(struct itrace_opts *ret);
 
 /*
- * Parses the letters of --itrace; "" is itrace_opts_all(). Returns 0, or -EINVAL with @err naming
+ * Parses the letters of --itrace. "" leaves @ret as it is. Returns 0, or -EINVAL with @err naming
  * what is wrong.
  */
 int itrace_opts_parse(const char *text, struct itrace_opts *ret, struct error *err);

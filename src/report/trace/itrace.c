@@ -81,36 +81,52 @@ static void extend_events(struct itrace *i, struct pd_evlist *evlist)
 				 i->opts.last_recorded ? PERF_SAMPLE_BRANCH_STACK : 0);
 }
 
+/* Reads the index. Returns 1 if there is trace to decode, else 0 or a negative errno. */
+static int open_index(struct itrace *i, const struct trace *t, struct error *err)
+{
+	int rc = aux_index_read(t->df, ITRACE_CHUNK, 0, &i->index, err);
+
+	if (rc || !i->index.nr_chunks)
+		return rc;
+	/* The records of the test PMU are no samples. */
+	if (!t->opts.itrace_asked && i->index.setup.type == AUX_SETUP_TESTPMU)
+		return 0;
+	i->ops = aux_decoder_for(&i->index.setup);
+	if (i->ops && i->ops->begin)
+		return 1;
+	if (!t->opts.itrace_asked)
+		return 0;
+	return error_set(err, -ENOTSUP,
+			 "%s: its trace is of the kind '%s', which ringtail does not decode",
+			 t->opts.path, pd_auxtrace_type_name(i->index.setup.type));
+}
+
 int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
 		struct error *err)
 {
-	struct itrace *i = calloc(1, sizeof(*i));
+	struct itrace *i;
 	int rc;
 
 	*ret = NULL;
-	if (t->opts.snapshot) {
-		free(i);
-		return error_set(
-			err, -EINVAL,
-			"--itrace decodes the trace of all snapshots: leave out --snapshot, or "
-			"choose their times by --time");
-	}
+	if (!t->opts.itrace_asked && !trace_info_is_in(t->df) &&
+	    !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_AUX))
+		return 0;
+	i = calloc(1, sizeof(*i));
 	if (!i)
 		return error_sys(err, -ENOMEM, "%s", t->opts.path);
 	pthread_mutex_init(&i->lock, NULL);
 	i->opts = *opts;
 	i->opts.errors = true;
 	i->show_errors = opts->errors;
-	rc = aux_index_read(t->df, ITRACE_CHUNK, 0, &i->index, err);
-	if (rc || !i->index.nr_chunks) {
-		itrace_free(i);
-		return rc;
+	i->snapshot = t->opts.snapshot;
+	rc = open_index(i, t, err);
+	if (rc < 0 && rc != -ENOMEM && !t->opts.itrace_asked) {
+		/* The recorded samples are there without it. */
+		data_finding_add(t->df, DATA_ODD, 0, 0, "hardware trace is not decoded: %s",
+				 err->text);
+		rc = 0;
 	}
-	i->ops = aux_decoder_for(&i->index.setup);
-	if (!i->ops || !i->ops->begin) {
-		rc = error_set(err, -ENOTSUP,
-			       "%s: its trace is of the kind '%s', which ringtail does not decode",
-			       t->opts.path, pd_auxtrace_type_name(i->index.setup.type));
+	if (rc <= 0) {
 		itrace_free(i);
 		return rc;
 	}
@@ -181,18 +197,20 @@ struct findings *itrace_take_findings(struct itrace_worker *w)
 
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
 {
+	const struct aux_run *run = aux_index_run_of(&i->index, chunk);
 	struct aux_stretch stretch;
 	struct aux_setup setup;
-	const struct aux_run *run;
-	int rc = prepare_worker(i, w);
+	int rc;
 
 	w->ops = i->ops;
 	itrace_list_clear(&w->list);
+	if (i->snapshot && run->snapshot != i->snapshot)
+		return 0;
+	rc = prepare_worker(i, w);
 	if (!rc)
 		rc = aux_loader_load(w->loader, chunk, &stretch);
 	if (rc <= 0)
 		return rc;
-	run = aux_index_run_of(&i->index, chunk);
 	setup = aux_index_setup(&i->index, run->ring);
 	w->list.run = (size_t)(run - i->index.runs);
 	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),

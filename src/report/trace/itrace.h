@@ -22,6 +22,7 @@
 struct itrace {
 	struct itrace_opts opts; /* with errors, which are always counted */
 	bool show_errors;	 /* the user asked for them */
+	uint64_t snapshot;	 /* decode its trace alone; 0: all */
 	struct aux_index index;
 	const struct aux_decoder_ops *ops;
 	struct code_files *code;
@@ -47,7 +48,8 @@ void itrace_worker_release(struct itrace_worker *w); /* accepts zeroes */
 
 /*
  * Reads the index of the trace and adds events to @t->evlist, before anything counts them. Returns
- * 0 with *@ret for itrace_free(), NULL where the recording has no trace; or a negative errno with
+ * 0 with *@ret for itrace_free(), NULL where the recording has no trace, or none that can be
+ * decoded and the user did not ask; or a negative errno with
  * @err filled.
  */
 int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
@@ -57,8 +59,8 @@ int itrace_prepare(struct itrace *i, const struct trace *t);
 void itrace_free(struct itrace *i); /* accepts NULL */
 
 /*
- * Decodes the chunk with that number, and counts its errors; w->list has its samples. Any thread.
- * Returns 0 or -ENOMEM.
+ * Decodes the chunk with that number, if it is of the wanted snapshot, and counts its errors;
+ * w->list has its samples. Any thread. Returns 0 or -ENOMEM.
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
 

@@ -49,13 +49,17 @@ bool snapshots_are_in(struct data_file *df)
 	return begins_with(df, is_log);
 }
 
-bool snapshots_may_be_in(struct data_file *df)
+bool trace_info_is_in(struct data_file *df)
 {
 	const uint8_t *p;
 	size_t len;
 
-	return snapshots_are_in(df) || !data_feature(df, HEADER_AUXTRACE, &p, &len) ||
-	       begins_with(df, is_trace_info);
+	return !data_feature(df, HEADER_AUXTRACE, &p, &len) || begins_with(df, is_trace_info);
+}
+
+bool snapshots_may_be_in(struct data_file *df)
+{
+	return snapshots_are_in(df) || trace_info_is_in(df);
 }
 
 static int add_mark(struct snapshots *s, const struct data_record *rec, uint64_t number)

@@ -35,6 +35,9 @@ struct snapshots {
 /* Returns whether the recording begins with a log; if not, it has no snapshots of -M. */
 bool snapshots_are_in(struct data_file *df);
 
+/* Whether the recording says at its beginning that it has hardware trace. */
+bool trace_info_is_in(struct data_file *df);
+
 /* Whether pass 1 may find snapshots: those of AUX areas (-S) are amid the records. */
 bool snapshots_may_be_in(struct data_file *df);
 

@@ -31,6 +31,7 @@ struct trace_opts {
 	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
 	bool no_demangle;
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
+	bool itrace_asked;		  /* trace that cannot be decoded is an error */
 	uint64_t time_quantum;		  /* of the sort key time, ns; 0: 100 ms */
 	uint64_t snapshot;		  /* count only samples of this snapshot; 0: all samples */
 	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at

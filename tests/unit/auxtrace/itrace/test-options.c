@@ -15,6 +15,7 @@ static struct itrace_opts parsed(const char *text)
 	struct error err = ERROR_INIT;
 	struct itrace_opts o;
 
+	itrace_opts_calls(&o);
 	assert_int_equal(itrace_opts_parse(text, &o, &err), 0);
 	return o;
 }
@@ -30,9 +31,12 @@ static void test_letters(void **state)
 	assert_true(o.branches && o.transactions && o.ptwrite && o.power);
 	assert_int_equal(o.skip, 5);
 	o = parsed("");
+	itrace_opts_calls(&all);
+	assert_memory_equal(&o, &all, sizeof(o)); /* no letters: as before */
+	assert_true(o.calls && o.errors && o.memory && o.ptwrite);
+	assert_false(o.instructions || o.branches);
 	itrace_opts_all(&all);
-	assert_memory_equal(&o, &all, sizeof(o));
-	assert_true(o.branches && o.instructions && o.errors && o.memory);
+	assert_true(all.branches && all.instructions && all.errors && all.memory && !all.calls);
 }
 
 static void test_last_branches(void **state)
