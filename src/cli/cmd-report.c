@@ -266,6 +266,10 @@ static void check_itrace(struct argp_state *state, struct report_args *a)
 {
 	if ((a->header_only || a->dump || a->stats || a->aux) && !a->input.trace.itrace_asked)
 		a->input.trace.itrace = NULL;
+	if (!a->report.branches)
+		a->input.itrace.last = a->input.itrace.last_recorded = false;
+	if (a->report.max_stack < a->input.itrace.chain_max)
+		a->report.max_stack = a->input.itrace.chain_max;
 	if (a->input.trace.itrace && a->input.itrace.skip)
 		usage_error(state, "--itrace: s, which skips samples, is for 'ringtail script'");
 }

@@ -168,6 +168,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if ((a->header_only || a->dump) && !a->input.trace.itrace_asked)
 			a->input.trace.itrace = NULL;
+		if (a->script.max_stack < a->input.itrace.chain_max)
+			a->script.max_stack = a->input.itrace.chain_max;
 		break;
 	default: return refuse_option(options, key, state);
 	}

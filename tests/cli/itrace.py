@@ -136,6 +136,34 @@ def check_branch_stacks(ringtail, where, data):
     check('branch stacks with symbols', any(' work+0x' in line and '/choose+0x0/' in line for line in named), True)
 
 
+def chains(text):
+    """The samples: lists of the lowest digits of addresses. perf 6.1 prints addresses in user space relative to maps."""
+    found = [[]]
+    for line in text.splitlines():
+        if not line.strip():
+            found.append([])
+        else:
+            found[-1].append(line.split()[0][-3:])
+    return [chain for chain in found if chain]
+
+
+def check_chains(ringtail, data):
+    ours = script(ringtail, data, '--itrace=i1ig', '-F', 'ip', '--no-inline')
+    check('a call chain of each instruction', len(chains(ours)), len(script(ringtail, data, '--insn-trace').splitlines()))
+    folded = run([ringtail, 'report', '-f', '-i', data, '--itrace=i1ig', '-s', 'sym', '-g', 'folded', '--stdio'])
+    wanted = 'run;work;fibonacci;fibonacci'
+    check('a report with call chains', wanted in folded, True)
+    one = [ringtail, 'report', '-f', '-i', data, '--itrace=i100nsg', '-s', 'sym', '-g', 'folded']
+    check('the same chains on one CPU and on all', run(one, '0'), run(one))
+    if not shutil.which('perf'):
+        print('skip chains as perf: perf is not installed')
+        return
+    # Behind a place that it cannot follow, perf lacks callers.
+    theirs = chains(script('perf', data, '--itrace=i1ige', '-F', 'ip').partition(' instruction trace error')[0])
+    check('perf has chains', len(theirs) > 1000, True)
+    check('call chains as perf has them', chains(ours)[:len(theirs)], theirs)
+
+
 def check_header(ringtail, data):
     header = run([ringtail, 'report', '-f', '-i', data, '--header-only', '--itrace=ib'])
     check('the header has the recorded events alone', header,
@@ -310,6 +338,7 @@ def main():
         check_truth(ringtail, where, data)
         check_instructions(ringtail, data)
         check_branch_stacks(ringtail, where, data)
+        check_chains(ringtail, data)
         check_header(ringtail, data)
         check_default(ringtail, data)
         check_threads(ringtail, data)

@@ -270,6 +270,8 @@ static int take_odd_return(const struct callstack_step *w, size_t from)
 		return drop(w->c, s, base + 1, CALLSTACK_RETURNED);
 	if (!s->frames[base].ret)
 		return return_from(w, s->nr - 1);
+	if (where != CALLSTACK_ENTERS && w->c->keep_callers)
+		return 0;
 	if (where != CALLSTACK_ENTERS)
 		return drop(w->c, s, from, CALLSTACK_LOST);
 	/* Code replaced the return address by a function's: a jump, as retpolines do it. */

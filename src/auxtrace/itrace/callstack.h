@@ -88,7 +88,9 @@ struct callstack_ops {
 struct callstacks {
 	const struct callstack_ops *ops; /* or NULL */
 	void *arg;			 /* of callbacks */
-	struct id_table table;		 /* of threads */
+	/* A return to where no call was seen ends no frame, as in perf; else it ends all. */
+	bool keep_callers;
+	struct id_table table; /* of threads */
 	struct callstack *stacks;
 	size_t cap;
 	struct id_table cpus; /* with gaps */

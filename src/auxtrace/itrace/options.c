@@ -7,7 +7,8 @@
 
 #define DEFAULT_PERIOD 100000 /* ns */
 #define DEFAULT_LAST   64
-#define LAST_LIMIT     1024
+#define DEFAULT_CHAIN  16
+#define ENTRIES_MAX    1024u
 
 void itrace_opts_all(struct itrace_opts *ret)
 {
@@ -29,7 +30,7 @@ void itrace_opts_all(struct itrace_opts *ret)
 
 bool itrace_opts_need_past(const struct itrace_opts *o)
 {
-	return o->last || o->last_recorded;
+	return o->chains || o->chains_recorded || o->last || o->last_recorded;
 }
 
 void itrace_opts_calls(struct itrace_opts *ret)
@@ -91,14 +92,14 @@ static int take_period(const char **p, struct itrace_opts *o, struct error *err)
 }
 
 /* Reads the number of entries that may follow @letter. */
-static int take_entries(const char **p, char letter, uint32_t usual, uint32_t limit, uint32_t *ret,
+static int take_entries(const char **p, char letter, uint32_t usual, uint32_t *ret,
 			struct error *err)
 {
 	uint64_t nr = usual;
 
-	if (take_number(p, &nr) || !nr || nr > limit)
+	if (take_number(p, &nr) || !nr || nr > ENTRIES_MAX)
 		return error_set(err, -EINVAL, "the number of %c is not from 1 to %u", letter,
-				 limit);
+				 ENTRIES_MAX);
 	*ret = (uint32_t)nr;
 	return 0;
 }
@@ -119,10 +120,54 @@ static bool *member(struct itrace_opts *o, char letter)
 	case 't': return &o->tlb;
 	case 'a': return &o->remote;
 	case 'M': return &o->memory;
+	case 'g': return &o->chains;
+	case 'G': return &o->chains_recorded;
 	case 'l': return &o->last;
 	case 'L': return &o->last_recorded;
 	default: return NULL;
 	}
+}
+
+/* What may follow an e: flags with a sign. */
+static int take_error_flags(const char **p, struct itrace_opts *o, struct error *err)
+{
+	while (**p == '+' || **p == '-') {
+		char sign = *(*p)++, flag = *(*p)++;
+
+		if (flag != 'o' && flag != 'l')
+			return error_set(err, -EINVAL,
+					 "behind e, '%c' is followed by o (overflows) or l (lost)",
+					 sign);
+		if (flag == 'o')
+			o->no_overflows = sign == '-';
+	}
+	return 0;
+}
+
+/* Letters of perf's. */
+static const struct {
+	char letter;
+	const char *why;
+} refused[] = {
+	{'y', "samples of cycles are not made; i counts instructions"},
+	{'o', "samples of aux-output are not read from the trace"},
+	{'I', "packets of Event Trace are not decoded"},
+	{'d', "there is no debug log; 'ringtail aux show' shows the packets"},
+	{'A', "there is no field for instructions per cycle"},
+	{'Z', "the times of the trace tell which code ran"},
+	{'T', "times of the trace are converted as the recording says"},
+	{'v', "times of guests are not converted"},
+};
+
+static int refuse(char letter, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		if (refused[i].letter == letter)
+			return error_set(err, -EINVAL, "'%c': %s", letter, refused[i].why);
+	return error_set(err, -EINVAL,
+			 "'%c' is none of the letters i, b, c, r, x, w, p, e, s, g, G, l, L, q, f, "
+			 "m, t, a and M",
+			 letter);
 }
 
 static int take_letter(const char **p, struct itrace_opts *o, struct error *err)
@@ -132,27 +177,21 @@ static int take_letter(const char **p, struct itrace_opts *o, struct error *err)
 
 	if (flag)
 		*flag = true;
-	if (letter == 'l' || letter == 'L')
-		return take_entries(p, letter, DEFAULT_LAST, LAST_LIMIT, &o->last_max, err);
-	if (flag)
-		return 0;
 	switch (letter) {
 	case ',':
-	case ' ': return 0;
+	case ' ':
+	case 'q': return 0; /* quicker decoding; the trace is always decoded in full */
 	case 'i': o->instructions = true; return take_period(p, o, err);
+	case 'e': return take_error_flags(p, o, err);
+	case 'g':
+	case 'G': return take_entries(p, letter, DEFAULT_CHAIN, &o->chain_max, err);
+	case 'l':
+	case 'L': return take_entries(p, letter, DEFAULT_LAST, &o->last_max, err);
 	case 's':
 		if (take_number(p, &o->skip) < 0)
 			return error_set(err, -EINVAL, "the number of s is too large");
 		return 0;
-	case 'g':
-	case 'G':
-		return error_set(err, -EINVAL, "'%c': call chains are not made of a trace yet",
-				 letter);
-	default:
-		return error_set(err, -EINVAL,
-				 "'%c' is none of the letters i, b, c, r, x, w, p, e, s, l, L, f, "
-				 "m, t, a and M",
-				 letter);
+	default: return flag ? 0 : refuse(letter, err);
 	}
 }
 

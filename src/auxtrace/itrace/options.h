@@ -21,9 +21,12 @@ enum itrace_unit {
 struct itrace_opts {
 	bool instructions, branches, calls, returns, transactions, ptwrite, power, errors;
 	bool l1, llc, tlb, remote, memory; /* of SPE */
+	bool no_overflows;		   /* errors do not show where the hardware lost trace */
 	enum itrace_unit unit;		   /* of @period, between two samples of instructions */
 	uint64_t period;
-	bool last, last_recorded; /* last branches: on samples of the trace, on recorded ones */
+	bool chains, chains_recorded; /* call chains: on samples of the trace, on recorded ones */
+	uint32_t chain_max;	      /* entries; markers of the kernel's and user's parts count */
+	bool last, last_recorded;     /* last branches: on samples of the trace, on recorded ones */
 	uint32_t last_max;
 	uint64_t skip; /* samples to leave out at the beginning of the trace, errors not counted */
 };

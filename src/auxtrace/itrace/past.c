@@ -15,9 +15,15 @@ struct past_thread {
 
 int itrace_past_init(struct itrace_past *p, const struct itrace_opts *o)
 {
-	*p = (struct itrace_past){.max = o->last_max};
+	/* The entries of a chain, and a marker in front. */
+	*p = (struct itrace_past){
+		.max = o->last_max,
+		.chain_max = o->chain_max + 1,
+		.calls.keep_callers = true,
+	};
 	p->branches = calloc(p->max + 1, sizeof(*p->branches));
-	return p->branches ? 0 : -ENOMEM;
+	p->chain = calloc(p->chain_max, 2 * sizeof(*p->chain));
+	return p->branches && p->chain ? 0 : -ENOMEM;
 }
 
 void itrace_past_release(struct itrace_past *p)
@@ -26,6 +32,8 @@ void itrace_past_release(struct itrace_past *p)
 		free(p->threads[i].branches);
 	free(p->threads);
 	free(p->branches);
+	free(p->chain);
+	callstacks_release(&p->calls);
 	id_table_release(&p->table);
 	*p = (struct itrace_past){0};
 }
@@ -60,7 +68,7 @@ static struct past_thread *thread_of(struct itrace_past *p, uint64_t id)
 #define IN_TX 4u
 #define ABORT 8u
 
-int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s)
+static int keep_last(struct itrace_past *p, const struct itrace_sample *s)
 {
 	struct past_thread *t = thread_of(p, id_of(s->tid, s->cpu));
 	struct pd_branch b = {
@@ -71,8 +79,6 @@ int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s)
 
 	if (!t)
 		return -ENOMEM;
-	if (!p->max)
-		return 0;
 	if (t->nr < p->max) {
 		if (array_grow(&t->branches, &t->cap, t->nr + 1, sizeof(*t->branches)))
 			return -ENOMEM;
@@ -84,9 +90,19 @@ int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s)
 	return 0;
 }
 
-void itrace_past_gap(struct itrace_past *p)
+int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s)
+{
+	struct callstack_branch b = callstack_branch_of(s);
+
+	if (p->max && keep_last(p, s))
+		return -ENOMEM;
+	return p->chain_max > 1 ? callstacks_take(&p->calls, &b, NULL) : 0;
+}
+
+int itrace_past_gap(struct itrace_past *p, uint32_t tid, uint32_t cpu)
 {
 	p->gaps++;
+	return p->chain_max > 1 ? callstacks_gap(&p->calls, tid, cpu) : 0;
 }
 
 size_t itrace_past_branches(struct itrace_past *p, uint32_t tid, uint32_t cpu,
@@ -105,4 +121,41 @@ size_t itrace_past_branches(struct itrace_past *p, uint32_t tid, uint32_t cpu,
 		from = from ? from - 1 : t->nr - 1;
 	}
 	return t->nr;
+}
+
+static bool is_kernel(uint64_t addr)
+{
+	return addr >> 63;
+}
+
+/* Appends @addr, behind a marker where the mode changes. Returns the new length. */
+static size_t append(const struct itrace_past *p, size_t nr, uint64_t addr, bool *kernel)
+{
+	bool change = !nr || is_kernel(addr) != *kernel;
+
+	if (nr + change >= p->chain_max)
+		return nr;
+	*kernel = is_kernel(addr);
+	if (change)
+		p->chain[nr++] = *kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+	p->chain[nr++] = addr;
+	return nr;
+}
+
+size_t itrace_past_chain(struct itrace_past *p, uint32_t tid, uint32_t cpu, uint64_t ip,
+			 bool recorded, const uint64_t **ret)
+{
+	const struct callstack *s = callstacks_find(&p->calls, tid, cpu);
+	uint64_t *callers = p->chain + p->chain_max;
+	size_t found = s ? callstack_chain(s, callers, p->chain_max) : 0;
+	size_t nr, skip = 0;
+	bool kernel = false;
+
+	while (recorded && !is_kernel(ip) && skip < found && is_kernel(callers[skip]))
+		skip++;
+	nr = append(p, 0, ip, &kernel);
+	for (size_t i = skip; i < found && nr < p->chain_max; i++)
+		nr = append(p, nr, callers[i], &kernel);
+	*ret = p->chain;
+	return nr;
 }

@@ -215,13 +215,17 @@ static int take_operation(struct itrace_run *s, const struct aux_event *e)
 
 static int add_error(struct itrace_run *s, const struct aux_event *e)
 {
-	struct aux_event lost;
+	struct aux_event lost = *e;
+	int rc;
 
-	if (e->kind != AUX_EVENT_LOST || e->text[0])
+	if (e->kind != AUX_EVENT_LOST)
 		return add_text(s, ITRACE_ERRORS, e);
-	lost = *e;
-	snprintf(lost.text, sizeof(lost.text), "the hardware lost trace here");
-	return add_text(s, ITRACE_ERRORS, &lost);
+	if (!e->text[0])
+		snprintf(lost.text, sizeof(lost.text), "the hardware lost trace here");
+	rc = add_text(s, ITRACE_ERRORS, &lost);
+	if (!rc)
+		s->list->samples[s->list->nr - 1].hidden = s->opts->no_overflows;
+	return rc;
 }
 
 static int take(struct itrace_run *s, const struct aux_event *e)

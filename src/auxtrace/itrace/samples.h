@@ -41,8 +41,9 @@ struct itrace_sample {
 	enum itrace_kind kind;
 	uint8_t cpumode, insn_len;
 	uint8_t insn[16];
-	bool hidden;		 /* a branch that only the past of others needs */
-	uint32_t flags;		 /* AUX_BRANCH, … */
+	bool hidden;	/* a branch that only the past of others needs, or an error that is only
+			   counted */
+	uint32_t flags; /* AUX_BRANCH, … */
 	uint32_t pid, tid, cpu;	 /* UINT32_MAX: unknown */
 	uint64_t time, ip, addr; /* time 0: unknown */
 	uint64_t period;	 /* events that it stands for */

@@ -54,6 +54,11 @@ static struct pd_attr attr_of(enum itrace_kind kind)
 	return attr;
 }
 
+static uint64_t past_fields(bool chains, bool last)
+{
+	return (chains ? PERF_SAMPLE_CALLCHAIN : 0) | (last ? PERF_SAMPLE_BRANCH_STACK : 0);
+}
+
 static int add_events(struct itrace *i, struct pd_evlist *evlist)
 {
 	for (enum itrace_kind kind = 0; kind < ITRACE_ERRORS; kind++) {
@@ -68,7 +73,7 @@ static int add_events(struct itrace *i, struct pd_evlist *evlist)
 		i->evsel[kind] = pd_evlist_at(evlist, pd_evlist_count(evlist) - 1);
 		if (itrace_has_past(kind))
 			pd_evlist_extend(evlist, i->evsel[kind],
-					 i->opts.last ? PERF_SAMPLE_BRANCH_STACK : 0);
+					 past_fields(i->opts.chains, i->opts.last));
 	}
 	return 0;
 }
@@ -78,7 +83,7 @@ static void extend_events(struct itrace *i, struct pd_evlist *evlist)
 {
 	for (size_t n = 0; n < pd_evlist_recorded(evlist); n++)
 		pd_evlist_extend(evlist, pd_evlist_at(evlist, n),
-				 i->opts.last_recorded ? PERF_SAMPLE_BRANCH_STACK : 0);
+				 past_fields(i->opts.chains_recorded, i->opts.last_recorded));
 }
 
 /* Reads the index. Returns 1 if there is trace to decode, else 0 or a negative errno. */
@@ -231,6 +236,9 @@ void itrace_add_past(struct itrace_past *past, struct walk_sample *ws)
 	ws->s.type |= wanted;
 	if (wanted & PERF_SAMPLE_BRANCH_STACK)
 		ws->s.branch_nr = itrace_past_branches(past, ws->s.tid, ws->s.cpu, &ws->s.branches);
+	if (wanted & PERF_SAMPLE_CALLCHAIN)
+		ws->s.callchain_nr = itrace_past_chain(past, ws->s.tid, ws->s.cpu, ws->s.ip,
+						       !ws->made, &ws->s.callchain);
 }
 
 /* Records of the same time tell what the code was. */

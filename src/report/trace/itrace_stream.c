@@ -323,13 +323,14 @@ static int visit(struct itrace_stream *s, const struct itrace_list *list,
 }
 
 /* Between two runs of a ring there is a gap. */
-static void note_gap(struct itrace_stream *s, struct stream_lane *l)
+static int note_gap(struct itrace_stream *s, struct stream_lane *l)
 {
 	const struct aux_run *run = aux_index_run_of(&s->itrace->index, l->current);
 
-	if (l->run && l->run != run)
-		itrace_past_gap(&s->past);
+	int rc = l->run && l->run != run ? itrace_past_gap(&s->past, run->tid, run->cpu) : 0;
+
 	l->run = run;
+	return rc;
 }
 
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
@@ -342,8 +343,9 @@ int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
 	s->taken = true;
 	if (!s->keeps_past)
 		return visit(s, list, sample, fn, arg);
-	note_gap(s, l);
-	rc = visit(s, list, sample, fn, arg);
+	rc = note_gap(s, l);
+	if (rc >= 0)
+		rc = visit(s, list, sample, fn, arg);
 	if (rc >= 0 && sample->kind == ITRACE_BRANCHES && itrace_past_take(&s->past, sample))
 		rc = -ENOMEM;
 	return rc;

@@ -39,6 +39,31 @@ static void test_letters(void **state)
 	assert_true(all.branches && all.instructions && all.errors && all.memory && !all.calls);
 }
 
+static void test_chains(void **state)
+{
+	struct itrace_opts o = parsed("ig");
+
+	(void)state;
+	assert_true(o.chains && !o.chains_recorded && itrace_opts_need_past(&o));
+	assert_int_equal(o.chain_max, 16);
+	o = parsed("G1024i1ms");
+	assert_true(o.chains_recorded && !o.chains && o.instructions && itrace_opts_need_past(&o));
+	assert_int_equal(o.chain_max, 1024);
+	assert_int_equal(o.period, 1000000);
+}
+
+static void test_errors(void **state)
+{
+	struct itrace_opts o = parsed("e+l-ob");
+
+	(void)state;
+	assert_true(o.errors && o.no_overflows && o.branches);
+	o = parsed("e-l");
+	assert_true(o.errors && !o.no_overflows);
+	o = parsed("qqe");
+	assert_true(o.errors);
+}
+
 static void test_last_branches(void **state)
 {
 	struct itrace_opts o = parsed("il");
@@ -86,7 +111,17 @@ static void test_refusals(void **state)
 	static const char *const bad[] = {"ik",
 					  "z",
 					  "i5t",
-					  "g16",
+					  "g0",
+					  "g1025",
+					  "y",
+					  "o",
+					  "I",
+					  "d+a",
+					  "A",
+					  "Z",
+					  "T",
+					  "e+x",
+					  "e-",
 					  "l0",
 					  "l1025",
 					  "L99999999999999999999",
@@ -106,10 +141,9 @@ static void test_refusals(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_last_branches),
-		cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_letters), cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_errors),	cmocka_unit_test(test_last_branches),
+		cmocka_unit_test(test_periods), cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 static void begin(struct itrace_past *p, uint32_t max)
 {
-	const struct itrace_opts o = {.last = true, .last_max = max};
+	const struct itrace_opts o = {.last = true, .last_max = max, .chain_max = max};
 
 	assert_int_equal(itrace_past_init(p, &o), 0);
 }
@@ -82,7 +82,7 @@ static void test_gap(void **state)
 	(void)state;
 	begin(&p, 2);
 	take(&p, 1, 0, 10, 5);
-	itrace_past_gap(&p);
+	assert_int_equal(itrace_past_gap(&p, UINT32_MAX, 0), 0);
 	check(&p, 1, 0, 0, 0);
 	take(&p, 1, 0, 30, 1);
 	check(&p, 1, 0, 30, 1);
@@ -103,13 +103,66 @@ static void test_flags(void **state)
 	itrace_past_release(&p);
 }
 
+#define KERNEL (1ull << 63)
+
+static void branch(struct itrace_past *p, uint32_t flags, uint64_t ip, uint64_t to)
+{
+	const struct itrace_sample s = {
+		.tid = 1, .flags = AUX_BRANCH | flags, .ip = ip, .addr = to, .insn_len = 5};
+
+	assert_int_equal(itrace_past_take(p, &s), 0);
+}
+
+static void check_chain(struct itrace_past *p, uint64_t ip, bool recorded, const uint64_t *wanted,
+			size_t nr)
+{
+	const uint64_t *chain;
+
+	assert_int_equal(itrace_past_chain(p, 1, 0, ip, recorded, &chain), nr);
+	assert_memory_equal(chain, wanted, nr * sizeof(*chain));
+}
+
+#define CHAIN(p, ip, recorded, ...)                                                       \
+	do {                                                                              \
+		const uint64_t wanted[] = {__VA_ARGS__};                                  \
+		check_chain(p, ip, recorded, wanted, sizeof(wanted) / sizeof(wanted[0])); \
+	} while (0)
+
+static void test_chain(void **state)
+{
+	const uint64_t user = PERF_CONTEXT_USER, kernel = PERF_CONTEXT_KERNEL;
+	struct itrace_past p;
+
+	(void)state;
+	begin(&p, 6);
+	CHAIN(&p, 100, false, user, 100);
+	branch(&p, AUX_CALL, 100, 200);
+	branch(&p, AUX_CALL, 210, 300);
+	CHAIN(&p, 300, false, user, 300, 215, 105);
+	/* No call had that return address: the code changed it. */
+	branch(&p, AUX_RETURN, 300, 777);
+	CHAIN(&p, 777, false, user, 777, 215, 105);
+	branch(&p, AUX_CALL | AUX_SYSCALLRET, 310, KERNEL | 10);
+	branch(&p, AUX_CALL, KERNEL | 20, KERNEL | 30);
+	CHAIN(&p, KERNEL | 30, false, kernel, KERNEL | 30, KERNEL | 25, user, 315, 215, 105);
+	/* The kernel's part came later than a recorded sample in user space. */
+	CHAIN(&p, 310, true, user, 310, 315, 215, 105);
+	CHAIN(&p, KERNEL | 30, true, kernel, KERNEL | 30, KERNEL | 25, user, 315, 215, 105);
+	branch(&p, AUX_CALL, KERNEL | 40, KERNEL | 50);
+	/* Too long: the outermost callers are left out. */
+	CHAIN(&p, KERNEL | 50, false, kernel, KERNEL | 50, KERNEL | 45, KERNEL | 25, user, 315,
+	      215);
+	assert_int_equal(itrace_past_gap(&p, UINT32_MAX, 0), 0);
+	CHAIN(&p, 5, false, user, 5);
+	itrace_past_release(&p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newest_first),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_newest_first), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_gap),	     cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_chain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

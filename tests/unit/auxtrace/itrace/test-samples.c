@@ -211,6 +211,10 @@ static void test_others(void **state)
 	assert_string_equal((char *)list.texts.data + list.samples[2].text, "overflow");
 	for (size_t i = 0; i < list.nr; i++)
 		assert_false(list.samples[i].damage);
+	itrace_list_clear(&list);
+	assert_int_equal(run("e-o", events, 5, &list), 0);
+	assert_int_equal(list.nr, 3);
+	assert_true(!list.samples[0].hidden && list.samples[1].hidden && list.samples[2].hidden);
 	itrace_list_release(&list);
 }
 
