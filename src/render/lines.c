@@ -451,14 +451,15 @@ static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
 }
 
 /* Writes what could not be decoded, in perf's words. */
-static void put_error(FILE *out, const struct walk_sample *ws)
+static void put_error(struct lines *l, FILE *out, const struct walk_sample *ws)
 {
 	const struct pd_sample *p = &ws->s;
+	uint64_t time = p->time ? since(l, p->time) : 0;
 
 	fprintf(out,
 		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
 		" cpu %d pid %d tid %d ip 0x%" PRIx64 ": ",
-		(uint64_t)(p->time / NS_PER_SEC), (uint64_t)(p->time % NS_PER_SEC), (int)p->cpu,
+		(uint64_t)(time / NS_PER_SEC), (uint64_t)(time % NS_PER_SEC), (int)p->cpu,
 		(int)p->pid, (int)p->tid, p->ip);
 	text_put(out, ws->text ? ws->text : "", 0);
 	putc('\n', out);
@@ -496,7 +497,7 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	uint32_t f = s->fields;
 
 	if (!s->ws->evsel) {
-		put_error(out, s->ws);
+		put_error(l, out, s->ws);
 		return;
 	}
 	put_task(out, s);

@@ -316,6 +316,9 @@ def check_missing_code(ringtail, corpus):
                        check=True)
     check('recorded samples are counted beside trace without code', "of event 'cycles" in p.stdout, True)
     check('one line says so', sum('in the hardware trace could not be decoded' in line for line in p.stderr.splitlines()), 1)
+    relative = [line for line in script(ringtail, path, '--itrace=e', '--symfs', '/nonexistent', '--reltime').splitlines()
+                if 'instruction trace error' in line]
+    check('times of errors since the first line', [' time 0.' in line for line in relative], [True] * len(errors))
 
 
 def main():

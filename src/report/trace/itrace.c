@@ -32,7 +32,7 @@ void itrace_free(struct itrace *i)
 }
 
 /* The attributes that perf gives its events of a decoded trace. */
-static struct pd_attr attr_of(enum itrace_kind kind)
+static struct pd_attr attr_of(enum itrace_kind kind, bool cpus)
 {
 	struct pd_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -40,7 +40,7 @@ static struct pd_attr attr_of(enum itrace_kind kind)
 		.size = sizeof(attr),
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+			       PERF_SAMPLE_PERIOD | (cpus ? PERF_SAMPLE_CPU : 0),
 	};
 
 	if (kind == ITRACE_INSTRUCTIONS)
@@ -54,6 +54,25 @@ static struct pd_attr attr_of(enum itrace_kind kind)
 	return attr;
 }
 
+/* The trace of a ring of a thread does not say on which CPUs the thread ran. */
+static bool has_cpus(const struct aux_index *x)
+{
+	for (size_t i = 0; i < x->nr_runs; i++)
+		if (x->runs[i].cpu != UINT32_MAX)
+			return true;
+	return false;
+}
+
+/* Whether trace of that type may have samples of @kind. */
+static bool may_be_in(uint32_t type, enum itrace_kind kind)
+{
+	if (kind >= ITRACE_L1_ACCESS && kind <= ITRACE_MEMORY)
+		return type == PD_AUXTRACE_ARM_SPE;
+	if (kind == ITRACE_PTWRITE || kind == ITRACE_POWER)
+		return type == PD_AUXTRACE_INTEL_PT;
+	return true;
+}
+
 static uint64_t past_fields(bool chains, bool last)
 {
 	return (chains ? PERF_SAMPLE_CALLCHAIN : 0) | (last ? PERF_SAMPLE_BRANCH_STACK : 0);
@@ -61,11 +80,13 @@ static uint64_t past_fields(bool chains, bool last)
 
 static int add_events(struct itrace *i, struct pd_evlist *evlist)
 {
+	bool cpus = has_cpus(&i->index);
+
 	for (enum itrace_kind kind = 0; kind < ITRACE_ERRORS; kind++) {
-		struct pd_attr attr = attr_of(kind);
+		struct pd_attr attr = attr_of(kind, cpus);
 		int rc;
 
-		if (!itrace_wants(&i->opts, kind))
+		if (!itrace_wants(&i->opts, kind) || !may_be_in(i->index.setup.type, kind))
 			continue;
 		rc = pd_evlist_add_made(evlist, &attr, itrace_kind_name(kind));
 		if (rc)
@@ -283,7 +304,7 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		      .phys_addr = sample->phys},
 	};
 
-	if (sample->hidden || (sample->kind == ITRACE_ERRORS && !i->show_errors))
+	if (sample->hidden || (sample->kind == ITRACE_ERRORS ? !i->show_errors : !rec.evsel))
 		return 0;
 	/* The context of some traces names threads. */
 	if (pid == UINT32_MAX && sample->tid != UINT32_MAX &&
