@@ -168,6 +168,9 @@ def check_header(ringtail, data):
     header = run([ringtail, 'report', '-f', '-i', data, '--header-only', '--itrace=ib'])
     check('the header has the recorded events alone', header,
           run([ringtail, 'report', '-f', '-i', data, '--header-only', '--no-itrace']))
+    counted = json.loads(run([ringtail, 'report', '-f', '-i', data, '--itrace=ib', '--json']))
+    check('counts of records, too', len(counted['stats']['events']), 2)
+    check('rows of made events', {t['event'] for t in counted['tables'] if t['rows']}, {'branches', 'instructions'})
 
 
 def check_default(ringtail, data):

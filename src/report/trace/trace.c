@@ -123,7 +123,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret, struct error *
 		goto out;
 	read_topology(t);
 	t->state = state_new();
-	if (counts_init(&t->counts, pd_evlist_count(t->evlist)) < 0 || !t->state) {
+	if (counts_init(&t->counts, pd_evlist_recorded(t->evlist)) < 0 || !t->state) {
 		rc = error_sys(err, -ENOMEM, "%s", opts->path);
 		goto out;
 	}
@@ -320,7 +320,7 @@ static void *part_new(void *arg)
 	struct trace *t = arg;
 	struct trace_part *part = calloc(1, sizeof(*part));
 
-	if (part && !counts_init(&part->counts, pd_evlist_count(t->evlist))) {
+	if (part && !counts_init(&part->counts, pd_evlist_recorded(t->evlist))) {
 		part->evlist = t->evlist;
 		part->digest.given_up = !t->digest || t->opts.snapshot;
 		return part;
