@@ -333,25 +333,28 @@ static void of_record(void **state)
 /* Events that the reader makes do not change whose a record is. */
 static void made(void **state)
 {
-	const struct pd_attr attr = {.sample_type = PERF_SAMPLE_IP}, other = {.sample_type = 0};
-	const struct perf_event_header hdr = {.type = PERF_RECORD_SAMPLE, .size = sizeof(hdr)};
+	const struct pd_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_IDENTIFIER};
+	const struct {
+		struct perf_event_header hdr;
+		uint64_t id;
+	} record = {{.type = PERF_RECORD_SAMPLE, .size = sizeof(record)}, 12345};
 	struct pd_evlist *list = pd_evlist_new();
 	struct pd_evsel *first;
 
 	(void)state;
 	assert_int_equal(pd_evlist_add(list, &attr, NULL, NULL, 0), 0);
-	assert_int_equal(pd_evlist_add_made(list, &other, "made"), 0);
+	assert_int_equal(pd_evlist_add_made(list, &(struct pd_attr){0}, "made"), 0);
 	first = pd_evlist_at(list, 0);
 	assert_ptr_equal(pd_evlist_by_id(list, 12345), first);
-	assert_ptr_equal(pd_evlist_of_record(list, &hdr, false), first);
+	assert_ptr_equal(pd_evlist_of_record(list, &record.hdr, false), first);
 	assert_int_equal(pd_evlist_recorded(list), 1);
 	assert_int_equal(pd_evlist_count(list), 2);
 	assert_true(pd_evlist_at(list, 1)->made && !first->made);
 
 	pd_evlist_extend(list, first, PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK);
 	assert_int_equal(first->added_type, PERF_SAMPLE_BRANCH_STACK);
-	assert_int_equal(pd_evsel_fields(first), PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK);
-	assert_int_equal(pd_evlist_sample_type(list), PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK);
+	assert_int_equal(pd_evsel_fields(first), attr.sample_type | PERF_SAMPLE_BRANCH_STACK);
+	assert_int_equal(pd_evlist_sample_type(list), pd_evsel_fields(first));
 	pd_evlist_free(list);
 }
 
