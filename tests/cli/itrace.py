@@ -58,8 +58,8 @@ def lines(path):
         return [line.split(None, 3) for line in f]
 
 
-def make_recording(where, data, damage=b''):
-    """With @damage in the middle of the trace."""
+def make_recording(where, data, damage=b'', parts=0):
+    """With @damage in the middle of the trace, or with the trace in so many snapshots."""
     program = open(f'{where}/program').read()
     switches = [(int(time), int(tid)) for time, tid in lines(f'{where}/switches')]
     with open(f'{where}/trace', 'rb') as f:
@@ -69,8 +69,13 @@ def make_recording(where, data, damage=b''):
     recording.start(pid, switches[0][0])
     for (_, before), (time, tid) in zip(switches, switches[1:]):
         recording.switch(tid, time, before)
-    middle = len(trace) // 2
-    recording.trace(trace[:middle] + damage + trace[middle + len(damage):], switches[-1][0] + 1000)
+    if parts:
+        size = len(trace) // parts & ~7
+        cuts = [size * i for i in range(parts)] + [len(trace)]
+        recording.snapshots([trace[a:b] for a, b in zip(cuts, cuts[1:])], switches[-1][0] + 1000)
+    else:
+        middle = len(trace) // 2
+        recording.trace(trace[:middle] + damage + trace[middle + len(damage):], switches[-1][0] + 1000)
     recording.write(data)
 
 
@@ -188,6 +193,18 @@ def check_unknown_pmu(ringtail):
     for name in 'full.data', 'sample.data', 'ringtail-snapshot.data':
         path = os.path.join(folder, name)
         check(f'{name}: only recorded samples', script(ringtail, path), script(ringtail, path, '--no-itrace'))
+
+
+def check_snapshots(ringtail, where, data):
+    snapshots = f'{where}/snapshots.data'
+    make_recording(where, snapshots, parts=3)
+    for letters in 'be', 'i5i', 'i1il4':
+        fields = ['-F', '+brstack'] if 'l' in letters else []
+        whole = script(ringtail, snapshots, f'--itrace={letters}', *fields)
+        parts = [script(ringtail, snapshots, f'--itrace={letters}', *fields, f'--snapshot={n}') for n in (1, 2, 3)]
+        check(f'{letters}: three snapshots are the whole', ''.join(parts), whole)
+        check(f'{letters}: each has a part', [len(part) > len(whole) // 6 for part in parts], [True] * 3)
+    check('snapshots have what the one trace has', script(ringtail, snapshots, '--itrace=be'), script(ringtail, data, '--itrace=be'))
 
 
 def check_threads(ringtail, data):
@@ -347,6 +364,7 @@ def main():
         check_chains(ringtail, data)
         check_header(ringtail, data)
         check_default(ringtail, data)
+        check_snapshots(ringtail, where, data)
         check_threads(ringtail, data)
         check_perf(ringtail, data)
         check_calls(ringtail, data)

@@ -11,7 +11,7 @@ CONFIG = 0x300e601  # branches, tsc, mtc, return compression
 PMU = 8
 ID = 1, 2  # of intel_pt and of the tracking event
 RECORD_MMAP2, RECORD_COMM, RECORD_AUX, RECORD_ITRACE_START, RECORD_SWITCH_CPU_WIDE = 10, 3, 11, 12, 15
-RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 68, 70, 71
+RECORD_EVENT_TYPE, RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 65, 68, 70, 71
 USER, MISC_BUILD_ID = 2, 1 << 14
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP, TID, TIME, CPU, IDENTIFIER
 FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_AUXTRACE = 3, 4, 6, 18
@@ -74,6 +74,25 @@ class Recording:
         self.index.append(len(self.data))
         self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), 0, time, cpu, 0xffffffff, cpu, 0))
         self.data += padded
+
+    def log(self, kind, number, *words):
+        """A record of the log of snapshots: see src/perfdata/snapshot_log.h."""
+        body = struct.pack(f'<{4 + len(words)}Q', 0x746f687370616e73, 2 + len(words), kind, number, *words)
+        self.put(RECORD_EVENT_TYPE, 0, body + bytes(8))
+
+    def snapshots(self, parts, time):
+        """The parts of the trace, each taken by a snapshot."""
+        offset = 0
+        for number, part in enumerate(parts, 1):
+            assert len(part) % 8 == 0 or number == len(parts)
+            end = offset + len(part)
+            self.log(0, number, 1, time, *[0] * 8)
+            self.log(3, number, 0, 0, 0xffffffff, 1, 1, 3, 0, time, 0, 0, end, len(part), 0, len(part), 1 << 20, 0, 0, 0)
+            padded = part + bytes(-len(part) % 8)
+            self.index.append(len(self.data))
+            self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), offset, time, 0, 0xffffffff, 0, 0))
+            self.data += padded
+            offset = end
 
     def write(self, path):
         attrs_at = 104 + 16

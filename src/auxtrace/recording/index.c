@@ -162,6 +162,25 @@ struct aux_setup aux_index_setup(const struct aux_index *x, uint32_t ring)
 	return setup;
 }
 
+uint64_t aux_index_snapshot_at(const struct aux_index *x, const struct aux_run *run,
+			       uint64_t offset)
+{
+	const struct aux_piece *p = x->pieces.pieces + run->first;
+	size_t low = 0, high = run->nr;
+
+	if (run->sampled)
+		return 0;
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p[mid].begin > offset)
+			high = mid;
+		else
+			low = mid;
+	}
+	return p[low].take ? x->pieces.takes[p[low].take - 1].number : 0;
+}
+
 const struct aux_run *aux_index_run_of(const struct aux_index *x, uint64_t chunk)
 {
 	size_t low = 0, high = x->nr_runs;

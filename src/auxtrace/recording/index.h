@@ -110,6 +110,10 @@ void aux_index_release(struct aux_index *x);
 /* Returns what the decoder of a ring must know; its pointers lead into the index. */
 struct aux_setup aux_index_setup(const struct aux_index *x, uint32_t ring);
 
+/* Returns the number of the first snapshot that took the byte at @offset of @run; 0: unknown. */
+uint64_t aux_index_snapshot_at(const struct aux_index *x, const struct aux_run *run,
+			       uint64_t offset);
+
 /* Returns the run of a chunk, which is less than x->nr_chunks. */
 const struct aux_run *aux_index_run_of(const struct aux_index *x, uint64_t chunk);
 

@@ -221,6 +221,39 @@ struct findings *itrace_take_findings(struct itrace_worker *w)
 	return ret;
 }
 
+/* A run may have the trace of several snapshots. */
+static bool has_snapshot(const struct itrace *i, const struct aux_run *run)
+{
+	const struct aux_pieces *p = &i->index.pieces;
+
+	for (size_t n = 0; !run->sampled && n < run->nr; n++) {
+		uint32_t take = p->pieces[run->first + n].take;
+
+		if (take && p->takes[take - 1].number == i->snapshot)
+			return true;
+	}
+	return !i->snapshot;
+}
+
+/* Leaves the samples of the wanted snapshot. Branches of others remain, as the past of these. */
+static void select_snapshot(const struct itrace *i, const struct aux_run *run,
+			    struct itrace_list *list)
+{
+	size_t nr = 0;
+
+	for (size_t n = 0; n < list->nr; n++) {
+		struct itrace_sample *s = &list->samples[n];
+
+		if (aux_index_snapshot_at(&i->index, run, s->offset) != i->snapshot) {
+			if (s->kind != ITRACE_BRANCHES)
+				continue;
+			s->hidden = true;
+		}
+		list->samples[nr++] = *s;
+	}
+	list->nr = nr;
+}
+
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
 {
 	const struct aux_run *run = aux_index_run_of(&i->index, chunk);
@@ -230,7 +263,7 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 
 	w->ops = i->ops;
 	itrace_list_clear(&w->list);
-	if (i->snapshot && run->snapshot != i->snapshot)
+	if (!has_snapshot(i, run))
 		return 0;
 	rc = prepare_worker(i, w);
 	if (!rc)
@@ -241,6 +274,8 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 	w->list.run = (size_t)(run - i->index.runs);
 	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),
 			   &w->decoder, &w->list);
+	if (i->snapshot)
+		select_snapshot(i, run, &w->list);
 	count_errors(i, &w->list, chunk);
 	return rc;
 }

@@ -59,7 +59,7 @@ int itrace_prepare(struct itrace *i, const struct trace *t);
 void itrace_free(struct itrace *i); /* accepts NULL */
 
 /*
- * Decodes the chunk with that number, if it is of the wanted snapshot, and counts its errors;
+ * Decodes what the chunk with that number has of the wanted snapshot, and counts its errors;
  * w->list has its samples. Any thread. Returns 0 or -ENOMEM.
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
