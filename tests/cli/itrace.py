@@ -137,6 +137,8 @@ def check_branch_stacks(ringtail, where, data):
             wrong.append(line)
     check('last branches of each instruction are the true ones', wrong, [])
     check('all true branches were in a branch stack', [at[tid] >= len(true[tid]) - 1 for tid in true], [True] * len(true))
+    counted = run([ringtail, 'report', '-f', '-i', data, '--itrace=i1il1', '-b', '-s', 'symbol_from,symbol_to'])
+    check('a report counts last branches', re.search(r'\[\.\] work +\[\.\] choose\b', counted) is not None, True)
     named = script(ringtail, data, '--itrace=i1il1', '-F', 'ip,brstacksym').splitlines()
     check('branch stacks with symbols', any(' work+0x' in line and '/choose+0x0/' in line for line in named), True)
 
