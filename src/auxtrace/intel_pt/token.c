@@ -197,6 +197,7 @@ static unsigned int take_fixed(const uint8_t *p, size_t left, struct pt_token *r
 		ret->kind = PT_TOKEN_MTC;
 		ret->value = left >= 2 ? p[1] : 0;
 		return 2;
+	case 0xd9: /* TRIG: its FUP is as any other */ return left < 2 ? 2 : p[1] & 0x40 ? 5 : 3;
 	default: return 0;
 	}
 }
