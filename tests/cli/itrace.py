@@ -334,10 +334,14 @@ def check_missing_code(ringtail, corpus):
     if perf:
         theirs = script(perf, path, '--itrace=b', '-F', 'flags,ip,addr').splitlines()
         check('as often as perf, at least', starts >= sum(' tr strt ' in line for line in theirs), True)
-    p = subprocess.run([ringtail, 'report', '-f', '-i', path, '--symfs', '/nonexistent'], capture_output=True, text=True,
-                       check=True)
+    command = [ringtail, 'report', '-f', '-i', path, '--symfs', '/nonexistent']
+    p = subprocess.run([*command, '--itrace'], capture_output=True, text=True, check=True)
     check('recorded samples are counted beside trace without code', "of event 'cycles" in p.stdout, True)
-    check('one line says so', sum('in the hardware trace could not be decoded' in line for line in p.stderr.splitlines()), 1)
+    failed = 'in the hardware trace could not be decoded'
+    check('one line says so', sum(failed in line for line in p.stderr.splitlines()), 1)
+    p = subprocess.run(command, capture_output=True, text=True, check=True)
+    check('beside other samples trace is not decoded without --itrace',
+          ["of event 'cycles" in p.stdout, 'power' in p.stdout, failed in p.stderr], [True, False, False])
     relative = [line for line in script(ringtail, path, '--itrace=e', '--symfs', '/nonexistent', '--reltime').splitlines()
                 if 'instruction trace error' in line]
     check('times of errors since the first line', [' time 0.' in line for line in relative], [True] * len(errors))

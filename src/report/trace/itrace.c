@@ -127,6 +127,23 @@ static int open_index(struct itrace *i, const struct trace *t, struct error *err
 			 t->opts.path, pd_auxtrace_type_name(i->index.setup.type));
 }
 
+/*
+ * Returns whether the user meant samples to be of events other than the trace's, whose PMU has a
+ * type above those that the kernel names.
+ */
+static bool other_events_sample(const struct pd_evlist *evlist)
+{
+	for (size_t n = 0; n < pd_evlist_count(evlist); n++) {
+		const struct pd_attr *attr = &pd_evlist_at(evlist, n)->attr;
+		bool dummy =
+			attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+
+		if (attr->type < PERF_TYPE_MAX && !dummy && attr->sample_period)
+			return true;
+	}
+	return false;
+}
+
 int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
 		struct error *err)
 {
@@ -134,6 +151,8 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 	int rc;
 
 	*ret = NULL;
+	if (!t->opts.itrace_asked && other_events_sample(t->evlist))
+		return 0;
 	if (!t->opts.itrace_asked && !trace_info_is_in(t->df) &&
 	    !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_AUX))
 		return 0;
