@@ -252,6 +252,8 @@ static size_t join_lines(struct line_sum *sum, size_t nr)
 {
 	size_t kept = 0;
 
+	if (!nr)
+		return 0;
 	qsort(sum, nr, sizeof(*sum), compare_places);
 	for (size_t i = 0; i < nr; i++) {
 		if (kept && !compare_places(&sum[kept - 1], &sum[i])) {

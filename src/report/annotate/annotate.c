@@ -201,7 +201,8 @@ static int group_rows(struct annotate *a, struct row *row, size_t nr)
 	const struct row **by = calloc(nr + 1, sizeof(*by));
 	size_t functions = 0, end;
 
-	qsort(row, nr, sizeof(*row), compare_rows);
+	if (nr)
+		qsort(row, nr, sizeof(*row), compare_rows);
 	for (size_t i = 0; i < nr; i++)
 		functions += !i || row[i].sym != row[i - 1].sym;
 	a->function = calloc(functions + 1, sizeof(*a->function));
@@ -304,7 +305,8 @@ void annotate_sort(struct annotate *a, size_t event)
 {
 	struct annotate_order o = {event, a->nr_events};
 
-	qsort_r(a->function, a->nr, sizeof(*a->function), compare_functions, &o);
+	if (a->nr)
+		qsort_r(a->function, a->nr, sizeof(*a->function), compare_functions, &o);
 }
 
 void annotate_sum(const struct annotate *a, const struct annotate_function *f, uint64_t start,

@@ -145,7 +145,8 @@ static int compare_firsts(const void *a, const void *b)
 /* Makes an arrow for each target. */
 static int make_arrows(struct listing *l, struct jumps *jumps)
 {
-	qsort(jumps->jump, jumps->nr, sizeof(*jumps->jump), compare_jumps);
+	if (jumps->nr)
+		qsort(jumps->jump, jumps->nr, sizeof(*jumps->jump), compare_jumps);
 	l->arrow = calloc(jumps->nr + 1, sizeof(*l->arrow));
 	l->source = calloc(jumps->nr + 1, sizeof(*l->source));
 	if (!l->arrow || !l->source)

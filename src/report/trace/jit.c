@@ -132,6 +132,8 @@ static void follow_moves(struct jit_maps *j, size_t first)
 	const struct jit_map *made = NULL;
 	size_t kept = first;
 
+	if (j->nr == first)
+		return;
 	qsort(j->maps + first, j->nr - first, sizeof(*j->maps), by_index);
 	for (size_t i = first; i < j->nr; i++) {
 		struct jit_map map = j->maps[i];
@@ -198,6 +200,7 @@ int jit_maps_note(struct jit_maps *j, const struct pd_record *rec, struct moment
 		return rc;
 	follow_moves(j, first);
 	convert_times(j, first, &info, at);
-	qsort(j->maps + j->applied, j->nr - j->applied, sizeof(*j->maps), by_time);
+	if (j->nr > j->applied)
+		qsort(j->maps + j->applied, j->nr - j->applied, sizeof(*j->maps), by_time);
 	return 0;
 }
