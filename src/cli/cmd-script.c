@@ -219,9 +219,11 @@ static int show(struct script_args *a, struct trace *t)
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, t, &a->line);
-	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields);
+	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields, t->evlist);
 	rc = script_run(t, &a->script, put_sample, &a->lines, stdout, &bytes, &err);
-	if (rc < 0 && rc != -EPIPE)
+	if (rc < 0 && rc != -EPIPE && ferror(stdout))
+		complain("cannot write to standard output: %s", strerror(-rc));
+	else if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	input_explain_symbols(&a->input, t);
 	if (!rc && !bytes)

@@ -21,12 +21,13 @@ void lines_init(struct lines *l, const struct trace *t, const struct lines_opts 
 	}
 }
 
-bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields)
+bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields,
+		       const struct pd_evlist *evlist)
 {
 	uint32_t all = 0;
 
-	for (size_t i = 0; i < SCRIPT_TYPES; i++)
-		all |= fields->of[i];
+	for (size_t i = 0; i < pd_evlist_count(evlist); i++)
+		all |= script_fields_of(fields, pd_evlist_at(evlist, i));
 	return opts->since != LINES_BOOT || all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT);
 }
 

@@ -37,7 +37,8 @@ struct lines {
 void lines_init(struct lines *l, const struct trace *t, const struct lines_opts *opts);
 
 /* Returns whether a line depends on the ones before it: one thread must write all, in order. */
-bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields);
+bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields,
+		       const struct pd_evlist *evlist);
 
 /* Writes a line for @s; a call chain adds a line for each frame and an empty line. */
 void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct script_sample *s);

@@ -50,7 +50,7 @@ def damage(path, seed):
             f.write(rng.randbytes(rng.randrange(1, 16)))
 
 
-def run(ringtail, command, path, options, cpus):
+def show(ringtail, command, path, options, cpus):
     command = [ringtail, command, "-i", path, "-f", "--symfs", "/nonexistent", "--kallsyms",
                "/dev/null"] + options
     return run(command, cpus)
@@ -67,9 +67,9 @@ class Checker:
         self.ringtail, self.cpus, self.failed = ringtail, os.sched_getaffinity(0), 0
 
     def check(self, title, path, options, whole):
-        one = run(self.ringtail, "report", path, options, {min(self.cpus)})
-        many = run(self.ringtail, "report", path, options, self.cpus)
-        single = run(self.ringtail, "report", path, options + ALL_TIME, self.cpus)
+        one = show(self.ringtail, "report", path, options, {min(self.cpus)})
+        many = show(self.ringtail, "report", path, options, self.cpus)
+        single = show(self.ringtail, "report", path, options + ALL_TIME, self.cpus)
         if "have no time" not in single[1]:
             good = one == many == single
         else:
@@ -79,10 +79,11 @@ class Checker:
         print("ok" if good else "FAIL", title, *options)
 
     def check_script(self, title, path):
-        one, many = (run(self.ringtail, "script", path, [], cpus) for cpus in ({min(self.cpus)}, self.cpus))
-        good = one == many and one[2] in (0, 1)
-        self.failed += not good
-        print("ok" if good else "FAIL", title, "script")
+        for options in [], ["-F", "comm,event,ip,sym"]:
+            one, many = (show(self.ringtail, "script", path, options, cpus) for cpus in ({min(self.cpus)}, self.cpus))
+            good = one == many and one[2] in (0, 1) and one[0]
+            self.failed += not good
+            print("ok" if good else "FAIL", title, "script", *options)
 
 
     def check_diff(self, one, two, options):

@@ -172,8 +172,12 @@ static double seconds_of(const struct report *r)
 {
 	const struct trace_counts *c = &r->trace->counts;
 	const struct filter *f = &r->opts->filter;
-	uint64_t first = c->first_time, last = c->last_time;
+	uint64_t first = c->first_time, last = c->last_time, sum = 0;
 
+	for (size_t i = 0; i < f->times.nr; i++)
+		sum += f->times.r[i].last - f->times.r[i].first;
+	if (f->times.nr)
+		return (double)sum / 1e9;
 	if (f->start > first)
 		first = f->start;
 	if (f->stop && f->stop < last)

@@ -130,7 +130,7 @@ static int write_next(struct formatters *f)
 	f->written++;
 	batch_clear(&slot->batch);
 	if (slot->len && fwrite(slot->bytes, 1, slot->len, f->out) != slot->len)
-		return -EPIPE;
+		return errno > 0 ? -errno : -EIO;
 	f->bytes += slot->len;
 	return slot->rc;
 }

@@ -26,7 +26,8 @@ struct formatters;
 int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out,
 		   struct formatters **ret);
 
-/* A walk_fn; @formatters is the argument. Returns 0, -EPIPE if @out failed, or of @fn. */
+/* A walk_fn; @formatters is the argument. Returns 0, the errno of @out if that failed, or of @fn.
+ */
 int formatters_put(const struct walk_sample *ws, void *formatters);
 
 /* Waits for all texts, and writes them. Returns as formatters_put(), *@ret_bytes of all texts. */

@@ -230,6 +230,7 @@ struct runner {
 	struct frame *branch; /* of the current sample */
 	size_t cap_branch;
 	struct callstacks stacks;
+	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 };
 
 /* Names a kernel function for a tracepoint's format. */
@@ -309,6 +310,24 @@ static void find_innermost_line(struct frames *f, struct frame *frame)
 }
 
 /* Takes a branch to the stack of its thread, whether or not it is shown. */
+/* Between two runs of a ring trace is missing. */
+static int note_run(struct runner *r, const struct walk_sample *ws)
+{
+	const struct aux_index *index = &r->trace->itrace->index;
+	size_t *newest;
+	int rc = 0;
+
+	if (!r->newest_run)
+		r->newest_run = calloc(index->nr_rings + 1, sizeof(*r->newest_run));
+	if (!r->newest_run)
+		return -ENOMEM;
+	newest = &r->newest_run[index->runs[ws->run].ring];
+	if (*newest && *newest != ws->run + 1)
+		rc = callstacks_gap(&r->stacks, ws->s.tid, ws->s.cpu);
+	*newest = ws->run + 1;
+	return rc;
+}
+
 static int take_branch(struct runner *r, const struct itrace_sample *made, struct script_sample *s)
 {
 	struct callstack_branch b = callstack_branch_of(made);
@@ -345,7 +364,7 @@ static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
 	if (s.is_branch)
 		s.fields |= fields_of_branch(&r->opts->fields, ws);
 	if (s.is_branch && s.fields & SCRIPT_CALLINDENT)
-		rc = take_branch(r, ws->made, &s);
+		rc = note_run(r, ws) ?: take_branch(r, ws->made, &s);
 	if (rc || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
 	    (s.is_branch && r->opts->branches && !(ws->made->flags & r->opts->branches)))
 		return rc;
@@ -426,6 +445,7 @@ static void runner_release(struct runner *r)
 {
 	frames_release(&r->frames);
 	callstacks_release(&r->stacks);
+	free(r->newest_run);
 	free(r->branch);
 	if (r->tracing && r->tracing == r->trace->tracing)
 		tracing_name_functions(r->tracing, NULL, NULL);

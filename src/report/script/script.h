@@ -123,8 +123,8 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 
 /*
  * Calls @fn for each sample that passes the filter, and writes their texts to @out, in order.
- * Returns 0 with the number of bytes in *@ret_bytes; the negative value of @fn; -EPIPE if @out
- * failed; or a negative errno with @err filled.
+ * Returns 0 with the number of bytes in *@ret_bytes; the negative value of @fn; the errno of
+ * @out, with ferror(), if that failed; or a negative errno with @err filled.
  */
 int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
 	       uint64_t *ret_bytes, struct error *err);

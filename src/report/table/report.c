@@ -164,6 +164,8 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 
 	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->from, ws->rec->at, &from);
 	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->to, ws->rec->at, &to);
+	if (w->frames.inlines)
+		frames_find_line(&w->frames, &to);
 	if (!filter_place(filter, &from) || !filter_place(filter, &to))
 		return 0;
 	h->samples++;

@@ -81,11 +81,11 @@ void inlines_free(struct inlines *in)
 	free(in);
 }
 
-/* Returns whether the dsos are copies of one file. */
+/* Returns whether the dsos are one file. Its copies elsewhere may be gone. */
 static bool is_same_file(const struct dso *a, const struct dso *b)
 {
 	return a->kind == b->kind && a->build_id_size && a->build_id_size == b->build_id_size &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+	       !memcmp(a->build_id, b->build_id, a->build_id_size) && !strcmp(a->name, b->name);
 }
 
 static struct inline_file *add_file(struct inlines *in, const struct dso *dso)

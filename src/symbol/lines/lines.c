@@ -17,8 +17,9 @@
 #include "symbol/lines/unit.h"
 
 /* Bytes of debug information; libdw reads all of it. */
-#define DEBUG_MAX ((uint64_t)1 << 30)
-#define UNITS_MAX (1u << 20)
+#define DEBUG_MAX    ((uint64_t)1 << 30)
+#define UNITS_MAX    (1u << 20)
+#define SEGMENTS_MAX 256 /* program headers that are looked at */
 
 struct source_lines {
 	pthread_mutex_t lock; /* guards the rest after opening */
@@ -33,6 +34,8 @@ struct source_lines {
 	struct range_set ranges; /* of units */
 	struct unit *units;
 	size_t nr_units, cap_units;
+	size_t ranges_read;
+	char folder[PATH_MAX]; /* of the image; ".": not known */
 };
 
 /* Returns the section of that name with contents, compressed or not. */
@@ -56,7 +59,7 @@ static bool is_code(const struct source_lines *l, uint64_t addr)
 
 	if (elf_getphdrnum(l->image.elf, &n) || !n)
 		return addr;
-	for (size_t i = 0; i < n && i < INT_MAX; i++)
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
 		if (gelf_getphdr(l->image.elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
 		    (phdr.p_flags & PF_X) && addr - phdr.p_vaddr < phdr.p_memsz)
 			return true;
@@ -71,13 +74,15 @@ static int add_unit(struct source_lines *l, Dwarf_Die *die)
 
 	if (array_grow(&l->units, &l->cap_units, l->nr_units + 1, sizeof(*l->units)) < 0)
 		return -ENOMEM;
-	while (!rc && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (!rc && l->ranges_read < RANGES_READ_MAX &&
+	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		struct range r = {start, end, 0, (uint32_t)l->nr_units};
 
+		l->ranges_read++;
 		if (start < end && is_code(l, start))
 			rc = range_set_add(&l->ranges, &r);
 	}
-	l->units[l->nr_units++] = (struct unit){.die = *die};
+	l->units[l->nr_units++] = (struct unit){.die = *die, .home = l->folder};
 	return rc == -E2BIG ? 0 : rc;
 }
 
@@ -193,6 +198,8 @@ static int open_dwarf(struct source_lines *l)
 	l->names.pool = strpool_new();
 	if (!l->names.pool)
 		return -ENOMEM;
+	if (!beside(&l->image, ".", l->folder))
+		strcpy(l->folder, ".");
 	l->dwarf = dwarf_begin_elf(l->image.elf, DWARF_C_READ, NULL);
 	if (!l->dwarf || !open_alt(l))
 		return -EBADMSG;

@@ -15,6 +15,7 @@
 /* A walk over the DIEs of a unit. */
 struct unit_walk {
 	struct unit *u;
+	Dwarf_Off newest; /* offset of a DIE; in a sound file each is behind the one before */
 	unsigned int depth;
 	struct {
 		Dwarf_Die die;
@@ -48,7 +49,9 @@ static int add_ranges(struct unit *u, Dwarf_Die *die, uint32_t depth, uint32_t n
 	int rc = 0;
 
 	*ret_any = false;
-	while (!rc && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (!rc && u->ranges_read < RANGES_READ_MAX &&
+	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		u->ranges_read++;
 		*ret_any |= start < end;
 		rc = range_set_add(&u->ranges, &(struct range){start, end, depth, node});
 	}
@@ -110,8 +113,13 @@ static int walk_functions(struct unit_walk *w, Dwarf_Die *top)
 	for (;;) {
 		uint32_t node = w->stack[w->depth].node;
 		bool inside;
-		int rc = visit(w, &die, &node, &inside);
+		int rc;
 
+		/* Damaged: siblings that lead into what was read would be read again and again. */
+		if (dwarf_dieoffset(&die) <= w->newest)
+			return 0;
+		w->newest = dwarf_dieoffset(&die);
+		rc = visit(w, &die, &node, &inside);
 		if (rc < 0)
 			return rc;
 		if (inside && !dwarf_child(&die, &child)) {
@@ -137,7 +145,7 @@ int unit_read(struct unit *u)
 	u->is_read = true;
 	if (dwarf_getsrclines(&u->die, &u->lines, &u->nr_lines))
 		u->lines = NULL;
-	if (!unit_open_split(&u->die, &u->full))
+	if (!unit_open_split(&u->die, u->home, &u->full))
 		return 0;
 	if (dwarf_getsrcfiles(&u->full, &u->files, &u->nr_files))
 		u->files = NULL;

@@ -29,7 +29,12 @@ struct unit_node {
 	bool inlined;
 };
 
+/* Entries of range lists, of which many may share one. */
+#define RANGES_READ_MAX ((size_t)4 << 20)
+
 struct unit {
+	const char *home; /* the folder of the file, where libdw looks for .dwo files; borrowed */
+	size_t ranges_read;
 	Dwarf_Die die;	/* of the unit, or of the skeleton of a split one */
 	Dwarf_Die full; /* that has the functions */
 	bool is_read;
@@ -57,8 +62,9 @@ void unit_release(struct unit *u);
 
 /*
  * Finds the functions of a unit whose DIE is @die: that DIE itself, or that of the .dwo file. Fails
- * if the file is no regular file, because libdw would wait for one. Returns whether there are any.
+ * if the file, which libdw looks for in the folder @home and in that of the DIE, is no regular one,
+ * because libdw would open any, or is too large. Returns whether there are any.
  */
-bool unit_open_split(Dwarf_Die *die, Dwarf_Die *ret);
+bool unit_open_split(Dwarf_Die *die, const char *home, Dwarf_Die *ret);
 
 #endif

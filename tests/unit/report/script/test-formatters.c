@@ -110,7 +110,7 @@ static void test_failures(void **state)
 	assert_non_null(full);
 	for (size_t nr = 1; nr <= WORKERS; nr++) {
 		memset(workers, 0, sizeof(workers));
-		assert_int_equal(format_all(workers, nr, full, &bytes), -EPIPE);
+		assert_int_equal(format_all(workers, nr, full, &bytes), -ENOSPC);
 		for (size_t i = 0; i < nr; i++)
 			workers[i].fails_at = SAMPLES / 2;
 		assert_int_equal(format_all(workers, nr, nowhere, &bytes), -EIO);
