@@ -400,6 +400,12 @@ int input_prepare(struct input *in, struct trace *t)
 		complain("%s", err.text);
 		return rc;
 	}
+	if (in->filter.nr_parts && !t->counts.last_time) {
+		complain("%s: parts of the time need samples that were recorded with times, and "
+			 "there are none: give --time START,STOP",
+			 t->opts.path);
+		return -EINVAL;
+	}
 	rc = filter_place_parts(&in->filter, t->counts.first_time, t->counts.last_time);
 	if (rc < 0)
 		complain("%s: %s", t->opts.path, strerror(-rc));

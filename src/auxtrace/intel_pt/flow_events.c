@@ -121,9 +121,11 @@ void pt_flow_drop_bound(struct pt_flow *f)
 
 static void put_each(struct pt_flow *f, const struct pt_basic *block, unsigned int nr)
 {
+	struct aux_task task = f->task;
 	uint8_t code[16];
 	int n = 0;
 
+	task.cpumode = is_user(block->ip) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
 	for (unsigned int i = 0; i < nr; i++) {
 		bool last = i + 1 == block->insns;
 		struct pt_item *item = pt_flow_put(f, AUX_EVENT_INSN);
@@ -132,8 +134,9 @@ static void put_each(struct pt_flow *f, const struct pt_basic *block, unsigned i
 		item->insn_len = last ? block->len : block->at[i + 1] - block->at[i];
 		item->flags = (last ? block->flags : 0) | (f->in_tx ? AUX_IN_TX : 0);
 		if (!last) {
-			n = pt_pages_read(&f->blocks.pages, &f->blocks.task, f->time, item->ip,
-					  code, item->insn_len);
+			n = pt_pages_read(&f->blocks.pages, &task, f->time, item->ip, code,
+					  item->insn_len);
+			memset(item->insn, 0, sizeof(item->insn));
 			memcpy(item->insn, code, n > 0 ? (size_t)n : 0);
 		} else {
 			memcpy(item->insn, block->raw, sizeof(item->insn));

@@ -65,7 +65,7 @@ int pt_setup_init(const struct aux_setup *setup, struct pt_setup *ret)
 		s.crystal = word(setup, WORD_TSC_CTC_D);
 	}
 	if (freq)
-		s.mtc_freq = (setup->config & freq) >> __builtin_ctzll(freq);
+		s.mtc_freq = (setup->config & freq) >> __builtin_ctzll(freq) & 15;
 	if (ratio <= UINT8_MAX)
 		s.nom_freq = ratio;
 	*ret = s;

@@ -25,7 +25,7 @@ static void set_tnt(struct pt_token *ret, uint64_t bits)
 {
 	unsigned int n = 63 - __builtin_clzll(bits);
 
-	ret->kind = PT_TOKEN_TNT;
+	ret->kind = n ? PT_TOKEN_TNT : PT_TOKEN_NONE; /* one without branches says nothing */
 	ret->count = n;
 	ret->value = bits & (((uint64_t)1 << n) - 1);
 }

@@ -44,14 +44,15 @@ static bool is_stale(const struct callstacks *c, const struct callstack *s, uint
 
 static struct callstack *stack_of(struct callstacks *c, uint32_t tid, uint32_t cpu)
 {
-	uint32_t at = id_table_add(&c->table, key_of(tid, cpu));
-	size_t before = c->cap;
+	size_t before = c->cap, most = (size_t)id_table_count(&c->table) + 1;
+	uint32_t at;
 
-	if (at == ID_TABLE_NONE || array_grow(&c->stacks, &c->cap, at + 1, sizeof(*c->stacks)))
+	if (array_grow(&c->stacks, &c->cap, most, sizeof(*c->stacks)))
 		return NULL;
 	if (c->cap > before)
 		mem_zero(c->stacks + before, (c->cap - before) * sizeof(*c->stacks));
-	return &c->stacks[at];
+	at = id_table_add(&c->table, key_of(tid, cpu));
+	return at == ID_TABLE_NONE ? NULL : &c->stacks[at];
 }
 
 const struct callstack *callstacks_find(const struct callstacks *c, uint32_t tid, uint32_t cpu)

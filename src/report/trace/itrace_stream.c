@@ -41,7 +41,8 @@ struct itrace_stream {
 	pthread_mutex_t
 		lock; /* guards the lanes' @next and @current, and slots that are not ready */
 	pthread_cond_t work, done;
-	uint64_t held; /* samples in slots that are ready */
+	uint64_t held;	/* samples in slots that are ready */
+	size_t look_at; /* the lane where the search for work begins */
 	bool stop;
 	uint64_t left; /* samples that opts.skip leaves out */
 	bool keeps_past;
@@ -57,14 +58,18 @@ static struct stream_lane *lane_with_work(struct itrace_stream *s)
 	struct stream_lane *found = NULL;
 
 	for (size_t i = 0; i < s->nr_lanes; i++) {
-		struct stream_lane *l = &s->lanes[i];
+		struct stream_lane *l = &s->lanes[(s->look_at + i) % s->nr_lanes];
 
 		if (l->next == l->end || l->next - l->current == s->nr_slots ||
 		    (s->held > HELD_MAX && l->next != l->current))
 			continue;
 		if (!found || l->next - l->current < found->next - found->current)
 			found = l;
+		if (found->next == found->current)
+			break; /* it has nothing */
 	}
+	if (found)
+		s->look_at = (size_t)(found - s->lanes + 1) % s->nr_lanes;
 	return found;
 }
 

@@ -92,6 +92,9 @@ static int take(void *arg, const struct jitdump_code *code)
 {
 	struct jit_maps *j = arg;
 
+	/* All files together have as many as one may have. */
+	if (j->nr >= JITDUMP_CODES_MAX)
+		return 1;
 	if (array_grow(&j->maps, &j->cap, j->nr + 1, sizeof(*j->maps)))
 		return -ENOMEM;
 	j->maps[j->nr] = (struct jit_map){
@@ -186,7 +189,8 @@ int jit_maps_note(struct jit_maps *j, const struct pd_record *rec, struct moment
 		j->has_conv = true;
 	}
 	if ((rec->hdr->type != PERF_RECORD_MMAP && rec->hdr->type != PERF_RECORD_MMAP2) ||
-	    !state_is_jitdump(mmap->filename) || is_known(j, mmap) || j->nr_dumps == DUMPS_MAX)
+	    !state_is_jitdump(mmap->filename) || is_known(j, mmap) || j->nr_dumps == DUMPS_MAX ||
+	    j->nr >= JITDUMP_CODES_MAX)
 		return 0;
 	if (array_grow(&j->dumps, &j->cap_dumps, j->nr_dumps + 1, sizeof(*j->dumps)))
 		return -ENOMEM;

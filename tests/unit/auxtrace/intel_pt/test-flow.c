@@ -69,7 +69,8 @@ static const uint8_t kernel_code[0x50] = {[0x00] = 0x90, 0x48, 0x0f,	      0x07,
 
 /* At 0xc000: code of 32 bits: dec %eax; call *%eax; a far jump. In 64 bits the first is a REX. */
 static const uint8_t old_code[0x10] = {0x48, 0xff, 0xd0};
-#define OLD 0xc000ull
+#define OLD   0xc000ull
+#define MOVES 0x601000
 
 /* The process with this pid has user_code, any other one other_code. */
 #define PID 100
@@ -78,6 +79,7 @@ struct machine {
 	uint64_t switched; /* from then on, the other process runs */
 	uint64_t patched;  /* from then on, the kernel returns at once */
 	unsigned int reads;
+	uint8_t moves[40 * 12]; /* code at MOVES */
 };
 
 static bool is_patched(const struct machine *m, uint64_t time)
@@ -104,6 +106,7 @@ static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint
 		{KERNEL, is_patched(m, time) ? kernel_code + 1 : kernel_code,
 		 sizeof(kernel_code) - 1},
 		{OLD, old_code, sizeof(old_code)},
+		{MOVES, m->moves, sizeof(m->moves)},
 	};
 
 	m->reads++;
@@ -350,6 +353,29 @@ static void test_interrupts(void **state)
 	expect_branch(r, USER + RETURN, USER + AFTER_CALL, "return");
 	expect_branch(r, USER + INDIRECT, 0, "tr end");
 	expect_end(r);
+}
+
+/* A run of long instructions: an interrupt is found behind 255 bytes of them, too. */
+static void test_long_instructions(void **state)
+{
+	static const uint8_t mov[12] = {0x48, 0xc7, 0x84, 0x24}; /* movq $0, 0(%rsp) */
+	struct run *r = *state;
+
+	for (size_t i = 0; i < sizeof(r->machine.moves); i++)
+		r->machine.moves[i] = mov[i % sizeof(mov)];
+	pt_trace_psb(&r->t, 2000, MOVES);
+	pt_trace_ip(&r->t, ppt_fup, MOVES + 25 * sizeof(mov));
+	pt_trace_ip(&r->t, ppt_tip, KERNEL + 0x10);
+	begin(r, r->t.len, AUX_WANT_BRANCHES | AUX_WANT_INSNS);
+	for (size_t i = 0; i < 25; i++) {
+		struct aux_event e = next(r);
+
+		assert_int_equal(e.kind, AUX_EVENT_INSN);
+		assert_int_equal(e.ip, MOVES + i * sizeof(mov));
+		assert_int_equal(e.insn_len, sizeof(mov));
+		assert_memory_equal(e.insn, mov, sizeof(mov));
+	}
+	expect_branch(r, MOVES + 25 * sizeof(mov), KERNEL + 0x10, "hw int");
 }
 
 /* A system call where the kernel is not traced. */
@@ -790,6 +816,7 @@ int main(void)
 		RUN(test_insns_and_blocks),
 		RUN(test_same_branches),
 		RUN(test_interrupts),
+		RUN(test_long_instructions),
 		RUN(test_edges),
 		RUN(test_tasks),
 		RUN(test_one_thread),
