@@ -57,23 +57,23 @@ static struct digest_entry *find(struct digest *d, const struct digest_entry *ke
 	return &d->entry[found];
 }
 
-void digest_add_entry(struct digest *d, const struct digest_entry *key)
+void digest_add_entry(struct digest *d, const struct digest_entry *entry)
 {
 	struct digest_entry *e;
 
 	if (d->given_up)
 		return;
-	e = d->nr && same(&d->entry[d->last], key) ? &d->entry[d->last] : find(d, key);
+	e = d->nr && same(&d->entry[d->last], entry) ? &d->entry[d->last] : find(d, entry);
 	if (!e) {
 		give_up(d);
 		return;
 	}
-	if (moment_before(key->first, e->first))
-		e->first = key->first;
-	if (moment_before(e->last, key->last))
-		e->last = key->last;
-	e->samples += key->samples;
-	e->period += key->period;
+	if (moment_before(entry->first, e->first))
+		e->first = entry->first;
+	if (moment_before(e->last, entry->last))
+		e->last = entry->last;
+	e->samples += entry->samples;
+	e->period += entry->period;
 }
 
 void digest_add(struct digest *d, const struct data_record *rec)
