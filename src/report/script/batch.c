@@ -30,13 +30,10 @@ static size_t padded(size_t len)
 
 static const void *pack(struct batch_packer *p, const void *from, size_t len)
 {
-	uint8_t *copy = p->to + p->len;
+	size_t at = p->len;
 
 	p->len += padded(len);
-	if (!p->to)
-		return NULL;
-	memcpy(copy, from, len);
-	return copy;
+	return p->to ? memcpy(p->to + at, from, len) : NULL;
 }
 
 /*
