@@ -564,9 +564,9 @@ static void warn(const struct input *in, const struct trace *t)
 			 t->opts.path, t->itrace->errors, plural_s(t->itrace->errors),
 			 t->itrace->first_error);
 	if (t->itrace && t->itrace->damage)
-		complain("%s: %" PRIu64 " of these places have damaged trace, or trace that does "
-			 "not fit the code",
-			 t->opts.path, t->itrace->damage);
+		complain("%s: hardware trace is damaged, or does not fit the code, at %" PRIu64
+			 " place%s",
+			 t->opts.path, t->itrace->damage, plural_s(t->itrace->damage));
 }
 
 int input_end(const struct input *in, const struct trace *t, int rc)

@@ -305,7 +305,7 @@ def check_damage(ringtail, where):
         p = subprocess.run([ringtail, argv[0], '-f', '-i', data, *argv[1:]], stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True, check=False)
         check(f'exit status of {argv} where trace is {what}', p.returncode, status)
-        check('and it says so', ' of these places have damaged trace' in p.stderr, status == 1)
+        check('and it says so', ': hardware trace is damaged, or does not fit the code, at ' in p.stderr, status == 1)
     p = subprocess.run([ringtail, 'script', '-f', '-i', f'{where}/pt.data', '--itrace=b', '--symfs', where],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     check('exit status where code is missing', [p.returncode, ' could not be decoded' in p.stderr,
