@@ -41,10 +41,10 @@ static void put_hex(FILE *out, const char *before, uint64_t v, int width)
 		text[sizeof(text) - (size_t)++n] = "0123456789abcdef"[v & 15];
 		v >>= 4;
 	} while (v);
-	fputs(before, out);
+	fputs_unlocked(before, out);
 	for (; width > n; width--)
-		putc(' ', out);
-	fwrite(text + sizeof(text) - n, 1, (size_t)n, out);
+		putc_unlocked(' ', out);
+	fwrite_unlocked(text + sizeof(text) - n, 1, (size_t)n, out);
 }
 
 /* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
@@ -62,10 +62,10 @@ static void put_int(FILE *out, int64_t v, int width, char pad)
 	if (v < 0)
 		*--p = '-';
 	for (int n = width; n > end - p; n--)
-		putc(' ', out);
-	fwrite(p, 1, (size_t)(end - p), out);
+		putc_unlocked(' ', out);
+	fwrite_unlocked(p, 1, (size_t)(end - p), out);
 	for (int n = -width; n > end - p; n--)
-		putc(' ', out);
+		putc_unlocked(' ', out);
 }
 
 static void put_task(FILE *out, const struct script_sample *s)
@@ -81,21 +81,21 @@ static void put_task(FILE *out, const struct script_sample *s)
 			comm = unknown;
 		}
 		text_put(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
-		putc(' ', out);
+		putc_unlocked(' ', out);
 	}
 	if ((f & SCRIPT_PID) && (f & SCRIPT_TID)) {
 		put_int(out, (int)p->pid, 7, ' ');
-		putc('/', out);
+		putc_unlocked('/', out);
 		put_int(out, (int)p->tid, -7, ' ');
-		putc(' ', out);
+		putc_unlocked(' ', out);
 	} else if (f & (SCRIPT_PID | SCRIPT_TID)) {
 		put_int(out, (int)(f & SCRIPT_PID ? p->pid : p->tid), 7, ' ');
-		putc(' ', out);
+		putc_unlocked(' ', out);
 	}
 	if (f & SCRIPT_CPU) {
-		putc('[', out);
+		putc_unlocked('[', out);
 		put_int(out, (int)p->cpu, 3, '0');
-		fputs("] ", out);
+		fputs_unlocked("] ", out);
 	}
 }
 
@@ -114,7 +114,7 @@ static void put_misc(FILE *out, uint16_t misc)
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if ((misc & modes[i].mode) == modes[i].mode) {
-			putc(modes[i].letter, out);
+			putc_unlocked(modes[i].letter, out);
 			n++;
 		}
 	fprintf(out, "%*s", 6 - n, " ");
@@ -138,18 +138,18 @@ static void put_time(struct lines *l, FILE *out, uint64_t clock)
 	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
 
 	put_int(out, (int64_t)sec, 5, ' ');
-	putc('.', out);
+	putc_unlocked('.', out);
 	if (l->opts.ns)
 		put_int(out, (int64_t)ns, 9, '0');
 	else
 		put_int(out, (int64_t)ns / 1000, 6, '0');
-	fputs(": ", out);
+	fputs_unlocked(": ", out);
 }
 
 static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
 {
 	if (!f->sym) {
-		fputs("[unknown]", out);
+		fputs_unlocked("[unknown]", out);
 		return;
 	}
 	text_put(out, f->sym->name, 0);
@@ -164,11 +164,11 @@ static void put_srcline(FILE *out, const struct frame *f)
 
 	if (!f->dso)
 		return;
-	fputs("\n  ", out);
+	fputs_unlocked("\n  ", out);
 	text_put(out, name ? name : f->dso->short_name, 0);
 	if (!name) {
 		put_hex(out, "[", f->addr, 0);
-		putc(']', out);
+		putc_unlocked(']', out);
 	}
 }
 
@@ -184,25 +184,25 @@ static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 		return;
 	if (offset && dso->kind == DSO_MODULE)
 		name = dso->name; /* the user of an offset needs the file's real path */
-	fputs(" (", out);
+	fputs_unlocked(" (", out);
 	text_put(out, name, 0);
 	if (offset)
 		put_hex(out, "+0x", f->addr, 0);
-	putc(')', out);
+	putc_unlocked(')', out);
 }
 
 static void put_place(FILE *out, const struct frame *f, uint32_t fields)
 {
 	put_hex(out, "", f->ip, 16);
 	if (fields & SCRIPT_SYM) {
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		put_symbol(out, f, fields);
 	}
 	put_dso(out, f, fields);
 	if ((fields & SCRIPT_SRCLINE) && (fields & SCRIPT_IP))
 		put_srcline(out, f);
 	if (f->in)
-		fputs(INLINED_MARK, out);
+		fputs_unlocked(INLINED_MARK, out);
 }
 
 static void put_addr(FILE *out, const struct script_sample *s)
@@ -211,7 +211,7 @@ static void put_addr(FILE *out, const struct script_sample *s)
 	if (!s->has_addr_frame)
 		return;
 	if (s->fields & SCRIPT_SYM) {
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		put_symbol(out, &s->addr, s->fields);
 	}
 	put_dso(out, &s->addr, s->fields);
@@ -220,7 +220,7 @@ static void put_addr(FILE *out, const struct script_sample *s)
 static void put_page_size(FILE *out, uint64_t size)
 {
 	if (!size)
-		fputs(" N/A", out);
+		fputs_unlocked(" N/A", out);
 	else if (size % (1 << 30) == 0)
 		fprintf(out, " %" PRIu64 "G", size >> 30);
 	else if (size % (1 << 20) == 0)
@@ -296,9 +296,9 @@ static void put_branch_end(FILE *out, const struct frame *f, uint32_t fields)
 {
 	put_symbol(out, f, fields | SCRIPT_SYMOFF);
 	if (fields & SCRIPT_DSO) {
-		putc('(', out);
+		putc_unlocked('(', out);
 		text_put(out, f->dso ? f->dso->line_name : "[unknown]", 0);
-		putc(')', out);
+		putc_unlocked(')', out);
 	}
 }
 
@@ -311,9 +311,9 @@ static void put_branch_symbols(FILE *out, const struct script_sample *s)
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		put_branch_end(out, &s->branch[2 * i], s->fields);
-		putc('/', out);
+		putc_unlocked('/', out);
 		put_branch_end(out, &s->branch[2 * i + 1], s->fields);
 		put_branch_flags(out, b.flags);
 	}
@@ -324,7 +324,7 @@ static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
 {
 	const char *path = state_cgroup(t->state, id);
 
-	putc(' ', out);
+	putc_unlocked(' ', out);
 	if (path)
 		text_put(out, path, 0);
 	else
@@ -359,7 +359,7 @@ static void put_trace(FILE *out, const struct script_sample *s)
 		return;
 	if (!tracing_print(s->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
 	    !escape_but_tabs(&text, &raw) && text.len)
-		fwrite(text.data, 1, text.len, out);
+		fwrite_unlocked(text.data, 1, text.len, out);
 	buf_release(&text);
 	buf_release(&raw);
 }
@@ -402,7 +402,7 @@ static void put_insn(FILE *out, const struct script_sample *s)
 		fprintf(out, " ilen: %u", len);
 	if (!(s->fields & SCRIPT_INSN) || !len)
 		return;
-	fputs(" insn:", out);
+	fputs_unlocked(" insn:", out);
 	for (unsigned int i = 0; i < len && i < sizeof(made->insn); i++)
 		fprintf(out, " %02x", made->insn[i]);
 }
@@ -435,9 +435,9 @@ static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
 	const char *dso = s->at.dso ? s->at.dso->line_name : "[unknown]";
 
 	if (s->fields & SCRIPT_DSO && !(s->fields & (SCRIPT_IP | SCRIPT_ADDR))) {
-		putc('(', out);
+		putc_unlocked('(', out);
 		text_put(out, dso, l->opts.dso_width);
-		fputs(")\t", out);
+		fputs_unlocked(")\t", out);
 	}
 	if (f && (f->sym || f->ip)) {
 		fprintf(out, "%*s", indent, "");
@@ -463,32 +463,32 @@ static void put_error(struct lines *l, FILE *out, const struct walk_sample *ws)
 		(uint64_t)(time / NS_PER_SEC), (uint64_t)(time % NS_PER_SEC), (int)p->cpu,
 		(int)p->pid, (int)p->tid, p->ip);
 	text_put(out, ws->text ? ws->text : "", 0);
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }
 
 static void put_code(const struct lines *l, FILE *out, const struct script_sample *s)
 {
 	if (s->is_branch) {
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		put_place(out, &s->at, s->fields);
 		if (s->fields & SCRIPT_ADDR) {
-			fputs(" => ", out);
+			fputs_unlocked(" => ", out);
 			put_place(out, &s->addr, s->fields);
 		}
 		return;
 	}
 	if (!s->chain) {
-		putc(' ', out);
+		putc_unlocked(' ', out);
 		put_place(out, &s->at, s->fields);
 		return;
 	}
-	putc('\n', out);
+	putc_unlocked('\n', out);
 	for (size_t i = 0; i < s->nr_frames; i++) {
-		putc('\t', out);
+		putc_unlocked('\t', out);
 		put_place(out, &s->frame[i], s->fields);
 		if (s->frame[i].guessed && l->opts.mark_guesses)
-			fputs(" [guessed]", out);
-		putc('\n', out);
+			fputs_unlocked(" [guessed]", out);
+		putc_unlocked('\n', out);
 	}
 }
 
@@ -510,7 +510,7 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 		fprintf(out, "%10" PRIu64 " ", p->period);
 	if (f & SCRIPT_EVENT) {
 		text_put(out, s->ws->evsel->name, l->name_width);
-		fputs(": ", out);
+		fputs_unlocked(": ", out);
 	}
 	if (f & SCRIPT_FLAGS)
 		put_flags(out, s);
@@ -522,7 +522,7 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	if (f & SCRIPT_IP)
 		put_code(l, out, s);
 	if (s->ws->text) {
-		fputs("  ", out);
+		fputs_unlocked("  ", out);
 		text_put(out, s->ws->text, 0);
 	}
 	put_insn(out, s);
@@ -536,5 +536,5 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 		put_page_size(out, p->data_page_size);
 	if (f & SCRIPT_CODE_PAGE_SIZE)
 		put_page_size(out, p->code_page_size);
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }

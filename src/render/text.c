@@ -115,7 +115,7 @@ void text_truncate(struct buf *b, size_t from, size_t columns)
 static void put_spaces(FILE *out, size_t n)
 {
 	while (n--)
-		putc(' ', out);
+		putc_unlocked(' ', out);
 }
 
 /* Returns the length of @s if it is plain ASCII, as nearly all names are; else 0. */
@@ -136,7 +136,7 @@ static void put_padded(FILE *out, const char *s, size_t len, size_t columns, int
 	if (width > 0 && columns < want)
 		put_spaces(out, want - columns);
 	if (len)
-		fwrite(s, 1, len, out);
+		fwrite_unlocked(s, 1, len, out);
 	if (width < 0 && columns < want)
 		put_spaces(out, want - columns);
 }

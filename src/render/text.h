@@ -4,7 +4,8 @@
  *
  * Recorded programs choose the names. Control characters, bytes that are not UTF-8, and Unicode
  * characters that change the direction of text become \xNN, so that no name can steer a terminal or
- * pass for another line. Any thread.
+ * pass for another line. Any thread; a stream is written without its lock, so by one thread at a
+ * time.
  */
 #ifndef RINGTAIL_RENDER_TEXT_H
 #define RINGTAIL_RENDER_TEXT_H
