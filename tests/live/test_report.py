@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import struct
+import subprocess
 
 from lab import Skip, need_mount_namespaces, wait_for
 
@@ -112,3 +113,13 @@ def test_files_of_another_mount_namespace(lab):
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
     wait_for(lambda: not names('p.data'), what='the end of the program')
+
+
+def test_output_on_a_full_disk(lab):
+    """More lines than a buffer holds, and fewer: that they cannot be written is said, and the exit status is 1."""
+    lab.run('record', '-o', 'full.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, '1000')
+    for command in ['script'], ['script', '--deltatime'], ['report'], ['annotate'], ['dump']:
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            p = subprocess.run(lab.argv([*command, '-i', 'full.data'], False, None), cwd=lab.dir, stdout=full,
+                               stderr=subprocess.PIPE, text=True, check=False)
+        assert p.returncode == 1 and 'No space left on device' in p.stderr, (command, p.returncode, p.stderr)
