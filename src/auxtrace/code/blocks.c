@@ -85,31 +85,14 @@ static struct code_block *find(const struct code_blocks *b, const struct block_k
 	return block;
 }
 
-/* Reads from the file, or from an image in memory. Returns the bytes read. */
+/* Fills @buf from the image, as far as it goes. Returns the bytes read. */
 static size_t read_image(const struct elf_image *img, uint64_t at, uint8_t *buf, size_t len)
 {
 	size_t done = 0;
 	ssize_t n;
 
-	if (img->fd < 0) {
-		if (at >= img->mem.len)
-			return 0;
-		if (len > img->mem.len - at)
-			len = img->mem.len - at;
-		memcpy(buf, img->mem.data + at, len);
-		return len;
-	}
-	/* A recorded map may name any place. */
-	if (at > INT64_MAX - len)
-		return 0;
-	while (done < len) {
-		n = pread(img->fd, buf + done, len - done, (off_t)(at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
+	while (done < len && (n = elf_image_read(img, at + done, buf + done, len - done)) > 0)
 		done += (size_t)n;
-	}
 	return done;
 }
 
