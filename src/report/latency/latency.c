@@ -312,14 +312,9 @@ static int note_gap(struct collector *c, uint32_t tid, uint32_t cpu)
 /* Between two runs of a ring trace is missing. */
 static int note_run(struct collector *c, const struct walk_sample *ws)
 {
-	const struct aux_run *run = &c->trace->itrace->index.runs[ws->run];
-	size_t *newest = &c->runs[run->ring];
-	int rc = 0;
-
-	if (*newest && *newest != ws->run + 1)
-		rc = note_gap(c, ws->s.tid, ws->s.cpu);
-	*newest = ws->run + 1;
-	return rc;
+	return itrace_starts_run(c->trace->itrace, c->runs, ws->run)
+		       ? note_gap(c, ws->s.tid, ws->s.cpu)
+		       : 0;
 }
 
 /* A return, without a call that was seen, from @b->ip. */

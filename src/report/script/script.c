@@ -313,19 +313,15 @@ static void find_innermost_line(struct frames *f, struct frame *frame)
 /* Between two runs of a ring trace is missing. */
 static int note_run(struct runner *r, const struct walk_sample *ws)
 {
-	const struct aux_index *index = &r->trace->itrace->index;
-	size_t *newest;
-	int rc = 0;
+	const struct itrace *i = r->trace->itrace;
 
 	if (!r->newest_run)
-		r->newest_run = calloc(index->nr_rings + 1, sizeof(*r->newest_run));
+		r->newest_run = calloc(i->index.nr_rings + 1, sizeof(*r->newest_run));
 	if (!r->newest_run)
 		return -ENOMEM;
-	newest = &r->newest_run[index->runs[ws->run].ring];
-	if (*newest && *newest != ws->run + 1)
-		rc = callstacks_gap(&r->stacks, ws->s.tid, ws->s.cpu);
-	*newest = ws->run + 1;
-	return rc;
+	return itrace_starts_run(i, r->newest_run, ws->run)
+		       ? callstacks_gap(&r->stacks, ws->s.tid, ws->s.cpu)
+		       : 0;
 }
 
 static int take_branch(struct runner *r, const struct itrace_sample *made, struct script_sample *s)

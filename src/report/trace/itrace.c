@@ -230,6 +230,15 @@ static int prepare_worker(const struct itrace *i, struct itrace_worker *w)
 	return w->findings ? 0 : -ENOMEM;
 }
 
+bool itrace_starts_run(const struct itrace *i, size_t *newest, size_t run)
+{
+	size_t *of_ring = &newest[i->index.runs[run].ring];
+	bool starts = *of_ring && *of_ring != run + 1;
+
+	*of_ring = run + 1;
+	return starts;
+}
+
 struct findings *itrace_take_findings(struct itrace_worker *w)
 {
 	struct findings *ret = w->findings;

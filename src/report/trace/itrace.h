@@ -64,6 +64,12 @@ void itrace_free(struct itrace *i); /* accepts NULL */
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
 
+/*
+ * Returns whether trace is missing between the newest sample of a ring and one of @run, which
+ * becomes the newest. @newest has a number for each ring, at first 0.
+ */
+bool itrace_starts_run(const struct itrace *i, size_t *newest, size_t run);
+
 /* Takes the findings of the chunk, for findings_free(); NULL: there are none. */
 struct findings *itrace_take_findings(struct itrace_worker *w);
 
