@@ -102,16 +102,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static double parse_percent(struct argp_state *state, const char *arg)
-{
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !(v >= 0 && v <= 100))
-		usage_error(state, "--percent-limit: '%s' is no percentage from 0 to 100", arg);
-	return v;
-}
-
 static void parse_percent_type(struct argp_state *state, struct annotate_args *a, const char *arg)
 {
 	static const struct {
@@ -177,7 +167,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'm': break;
 	case OPT_STDIO_COLOR: parse_color(state, arg); break;
 	case 's': a->input.filter.symbols = arg; break;
-	case OPT_PERCENT_LIMIT: a->percent_limit = parse_percent(state, arg); break;
+	case OPT_PERCENT_LIMIT:
+		a->percent_limit = input_percent(state, "--percent-limit", arg);
+		break;
 	case OPT_PERCENT_TYPE: parse_percent_type(state, a, arg); break;
 	case 'M': parse_syntax(state, a, arg); break;
 	case 'n': a->view.show_samples = true; break;

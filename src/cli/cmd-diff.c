@@ -91,19 +91,9 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static double parse_percent(struct argp_state *state, const char *option, const char *arg)
-{
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !(v >= 0 && v <= 100))
-		usage_error(state, "%s: '%s' is no percentage from 0 to 100", option, arg);
-	return v;
-}
-
 static double parse_confidence(struct argp_state *state, const char *arg)
 {
-	double v = parse_percent(state, "--confidence", arg);
+	double v = input_percent(state, "--confidence", arg);
 
 	if (v <= 0 || v >= 100)
 		usage_error(state, "--confidence: '%s' is not between 0 and 100", arg);
@@ -218,7 +208,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_RATE: a->table.show_rate = true; break;
 	case OPT_JSON: a->json = true; break;
 	case OPT_PERCENT_LIMIT:
-		a->table.percent_limit = parse_percent(state, "--percent-limit", arg);
+		a->table.percent_limit = input_percent(state, "--percent-limit", arg);
 		break;
 	case OPT_PERCENTAGE: parse_percentage(state, a, arg); break;
 	case ARGP_KEY_ARG:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/graph-spec.h"
+#include "cli/cmd-report-graph.h"
 
 #include <errno.h>
 #include <stdio.h>

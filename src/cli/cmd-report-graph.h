@@ -4,8 +4,8 @@
  * [TYPE,][PERCENT[,LIMIT]][,ORDER][,KEY][,VALUE], in any order, but LIMIT after PERCENT.
  * Source: perf-report(1).
  */
-#ifndef RINGTAIL_CLI_GRAPH_SPEC_H
-#define RINGTAIL_CLI_GRAPH_SPEC_H
+#ifndef RINGTAIL_CLI_CMD_REPORT_GRAPH_H
+#define RINGTAIL_CLI_CMD_REPORT_GRAPH_H
 
 #include "base/error.h"
 #include "render/table.h"

@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/cmd-dump.h"
-#include "cli/graph-spec.h"
+#include "cli/cmd-report-graph.h"
 #include "cli/input.h"
 #include "render/aux.h"
 #include "render/header.h"
@@ -147,16 +147,6 @@ static const struct argp_option options[] = {
 	REFUSED("disassembler-style", 'M', "'ringtail annotate -M intel' shows code"),
 	{0},
 };
-
-static double parse_percent(struct argp_state *state, const char *arg)
-{
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !(v >= 0 && v <= 100))
-		usage_error(state, "--percent-limit: '%s' is no percentage from 0 to 100", arg);
-	return v;
-}
 
 static size_t parse_max_stack(struct argp_state *state, const char *arg)
 {
@@ -299,7 +289,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
 	case OPT_PERCENT_LIMIT:
 		/* The last of this option and of -g's percentage counts, as in perf. */
-		a->table.percent_limit = a->graph.percent = parse_percent(state, arg);
+		a->table.percent_limit = a->graph.percent =
+			input_percent(state, "--percent-limit", arg);
 		break;
 	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
 	case OPT_HEADER: a->header = true; break;

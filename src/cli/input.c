@@ -339,6 +339,16 @@ void usage_error(const struct argp_state *state, const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
+double input_percent(const struct argp_state *state, const char *option, const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		usage_error(state, "%s: '%s' is no percentage from 0 to 100", option, arg);
+	return v;
+}
+
 void input_init(struct input *in)
 {
 	*in = (struct input){.trace.path = default_input};

@@ -72,6 +72,8 @@ error_t refuse_option(const struct argp_option *options, int key, struct argp_st
  * letters.
  */
 void input_itrace_default(struct input *in, const struct itrace_opts *opts);
+/* Returns @arg of @option, a percentage. Exits if it is none. */
+double input_percent(const struct argp_state *state, const char *option, const char *arg);
 /* Asks for the samples of hardware trace that the letters of --itrace name. Exits if they are
  * wrong. */
 void input_itrace(struct argp_state *state, struct input *in, const char *letters);
