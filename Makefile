@@ -43,7 +43,7 @@ run: deps
 	scripts/run-demo $(RELEASE)
 
 check:
-	scripts/install-deps build check house
+	scripts/install-deps build check house export
 	tests/run
 
 check-fast:

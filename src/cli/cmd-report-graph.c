@@ -16,7 +16,7 @@ enum word_kind {
 	WORD_NONE,
 	WORD_ORDER,
 	WORD_VALUE,
-	WORD_DEFAULT, /* accepted; it is the default */
+	WORD_KEY,
 	WORD_REFUSED,
 };
 
@@ -28,6 +28,7 @@ static const struct graph_word {
 } words[] = {
 	{"graph", WORD_STYLE, GRAPH_TREE, NULL},
 	{"fractal", WORD_STYLE, GRAPH_FRACTAL, NULL},
+	{"flat", WORD_STYLE, GRAPH_FLAT, NULL},
 	{"folded", WORD_STYLE, GRAPH_FOLDED, NULL},
 	{"none", WORD_NONE, 0, NULL},
 	{"caller", WORD_ORDER, REPORT_GRAPH_CALLER, NULL},
@@ -35,10 +36,9 @@ static const struct graph_word {
 	{"percent", WORD_VALUE, GRAPH_PERCENT, NULL},
 	{"period", WORD_VALUE, GRAPH_PERIOD, NULL},
 	{"count", WORD_VALUE, GRAPH_SAMPLES, NULL},
-	{"function", WORD_DEFAULT, 0, NULL},
-	{"flat", WORD_REFUSED, 0, "folded shows each chain on a line of its own"},
-	{"address", WORD_REFUSED, 0, "only the function tells frames apart"},
-	{"srcline", WORD_REFUSED, 0, "only the function tells frames apart"},
+	{"function", WORD_KEY, CALLGRAPH_BY_FUNCTION, NULL},
+	{"address", WORD_KEY, CALLGRAPH_BY_ADDRESS, NULL},
+	{"srcline", WORD_KEY, CALLGRAPH_BY_LINE, NULL},
 	{"branch", WORD_REFUSED, 0, "branch stacks are not part of call graphs"},
 };
 
@@ -57,7 +57,7 @@ static int apply_word(const struct graph_word *w, struct graph_spec *ret, struct
 	case WORD_NONE: ret->order = REPORT_GRAPH_NONE; break;
 	case WORD_ORDER: ret->order = (enum report_graph)w->value; break;
 	case WORD_VALUE: ret->value = (enum graph_value)w->value; break;
-	case WORD_DEFAULT: break;
+	case WORD_KEY: ret->key = (enum callgraph_key)w->value; break;
 	case WORD_REFUSED:
 		return error_set(err, -EINVAL, "'%s' is not supported: %s", w->name, w->why);
 	}
@@ -114,8 +114,9 @@ int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err)
 			rc = apply_number(part, numbers++, ret, err);
 		else if (len)
 			rc = error_set(err, -EINVAL,
-				       "'%s' is none of graph, fractal, folded, none, caller, "
-				       "callee, percent, period, count, or a percentage",
+				       "'%s' is none of graph, flat, fractal, folded, none, "
+				       "caller, callee, function, address, srcline, percent, "
+				       "period, count, or a percentage",
 				       part);
 		s += len;
 	}

@@ -14,6 +14,7 @@ struct graph_spec {
 	bool given;
 	enum report_graph order; /* REPORT_GRAPH_NONE for the type "none" */
 	enum graph_style style;
+	enum callgraph_key key;
 	enum graph_value value;
 	double percent;
 	unsigned int limit; /* 0: none */

@@ -18,19 +18,38 @@
 #include "render/stats.h"
 #include "render/table.h"
 
-#define MAX_STACK     127  /* perf's and the kernel's default */
-#define MAX_MAX_STACK 1024 /* the nesting that graphs and JSON allow */
-#define MIN_WIDTH     40
-#define SLOWEST	      3
-#define MAX_SLOWEST   1000
+#define MAX_STACK      127  /* perf's and the kernel's default */
+#define MAX_MAX_STACK  1024 /* the nesting that graphs and JSON allow */
+#define MIN_WIDTH      40
+#define DEFAULT_PARENT "^sys_|^do_page_fault" /* perf's */
+#define MEM_KEYS       "mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked"
+#define SLOWEST	       3
+#define MAX_SLOWEST    1000
+
+struct name_regex {
+	regex_t regex;
+	bool given; /* @regex must be freed */
+};
+
+static void name_regex_release(struct name_regex *r)
+{
+	if (r->given)
+		regfree(&r->regex);
+	r->given = false;
+}
 
 struct report_args {
 	struct input input;
 	struct report_opts report;
 	struct table_opts table;
 	bool header, header_only, full_header, stats, aux, json, dump;
+	bool tasks, maps; /* @maps: of the tasks */
+	struct name_regex parent, ignore_callees;
+	bool by_parent; /* --parent is given */
+	bool mem_keys;	/* those of --mem-mode */
 	struct graph_spec graph;
-	bool sorted;		     /* --sort is given */
+	struct columns_spec columns; /* --sort, --fields */
+	size_t group_sort;	     /* the event by which rows of a group are ordered */
 	struct latency_opts latency; /* with a function: show how long it took */
 };
 
@@ -55,6 +74,8 @@ enum {
 	OPT_STDIO_COLOR,
 	OPT_HIERARCHY,
 	OPT_GROUP,
+	OPT_NO_GROUP,
+	OPT_GROUP_SORT_IDX,
 	OPT_MMAPS,
 	OPT_MEM_MODE,
 	OPT_IGNORE_CALLEES,
@@ -70,10 +91,11 @@ static const struct argp_option options[] = {
 	 "trace and others (default comm,dso,sym); a plus before them adds them to the default",
 	 HELP_MOST_USED},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
-	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,VALUE]; TYPE is graph, fractal, folded or "
-	 "none, PERCENT the least that a branch must have (0.5), LIMIT the most branches, ORDER "
+	 "Call graphs: [TYPE,]PERCENT[,LIMIT][,ORDER][,KEY][,VALUE]; TYPE is graph, flat, fractal, "
+	 "folded or none, PERCENT the least that a branch must have (0.5), LIMIT the most "
+	 "branches, ORDER "
 	 "caller (from the outermost caller down; the default) or callee (from the function up), "
-	 "VALUE "
+	 "KEY function (the default), address or srcline, which tells frames apart, VALUE "
 	 "of branches and folded chains percent (the default), period or count",
 	 HELP_MOST_USED},
 	{"children", OPT_CHILDREN, NULL, 0, "Add to each function the samples of its callees",
@@ -84,6 +106,9 @@ static const struct argp_option options[] = {
 	 HELP_MOST_USED},
 	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", HELP_MOST_USED},
 	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", HELP_MOST_USED},
+	{"tasks", OPT_TASKS, NULL, 0, "Show only the tasks, below those that made them",
+	 HELP_OUTPUT},
+	{"mmaps", OPT_MMAPS, NULL, 0, "Show only the tasks and their maps", HELP_OUTPUT},
 	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", HELP_OUTPUT},
 	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted; ringtail prints no colors",
 	 HELP_OUTPUT},
@@ -98,6 +123,8 @@ static const struct argp_option options[] = {
 	 "Count the branches of branch stacks, by comm,dso_from,symbol_from,dso_to,symbol_to; "
 	 "further keys: mispredict, in_tx, abort, cycles",
 	 HELP_OUTPUT},
+	{"mem-mode", OPT_MEM_MODE, NULL, 0, "Show memory accesses: by local_weight," MEM_KEYS,
+	 HELP_OUTPUT},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "The span of a row of the sort key time, with ns, us, ms or s (default 100ms)",
 	 HELP_OUTPUT},
@@ -105,6 +132,28 @@ static const struct argp_option options[] = {
 	 "Percentages of the shown samples, or of all (the default)", HELP_OUTPUT},
 	{"field-separator", 't', "CHAR", 0,
 	 "Print only rows, with CHAR between the columns and no spaces", HELP_OUTPUT},
+	{"fields", 'F', "FIELDS", 0,
+	 "Show these columns: overhead, overhead_sys, overhead_us, overhead_guest_sys, "
+	 "overhead_guest_us, overhead_children, sample, period, weight1, weight2, weight3 and keys "
+	 "of --sort; a plus before them adds them to the default",
+	 HELP_OUTPUT},
+	{"group", OPT_GROUP, NULL, 0,
+	 "Show the events of a group side by side; all events, if the recording has no groups",
+	 HELP_OUTPUT},
+	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event (the default)",
+	 HELP_OUTPUT},
+	{"group-sort-idx", OPT_GROUP_SORT_IDX, "N", 0,
+	 "With --group: order rows by event N of the group, from 0", HELP_OUTPUT},
+	{"hierarchy", OPT_HIERARCHY, NULL, 0,
+	 "Nest the rows: below the rows of the first key of --sort those of the next", HELP_OUTPUT},
+	{"column-widths", 'w', "WIDTHS", 0,
+	 "The widths of the columns, separated by commas; 0: as wide as their contents",
+	 HELP_OUTPUT},
+	{"parent", 'p', "REGEX", 0,
+	 "Group samples also by the innermost function of their chains that matches", HELP_OUTPUT},
+	{"ignore-callees", OPT_IGNORE_CALLEES, "REGEX", 0,
+	 "Count samples for the outermost function that matches, not for what it called",
+	 HELP_OUTPUT},
 	{"max-stack", OPT_MAX_STACK, "N", 0,
 	 "Use N frames of a chain, from where the graph begins (default 127)", HELP_OUTPUT},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
@@ -121,29 +170,14 @@ static const struct argp_option options[] = {
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0, "in symbols with TEXT in their names",
 	 HELP_SAMPLES},
+	{"exclude-other", 'x', NULL, 0, "with a function that --parent matches", HELP_SAMPLES},
 	{"hide-unresolved", 'U', NULL, 0, "in known functions", HELP_SAMPLES},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
-	REFUSED("fields", 'F', "columns are those of --sort, -n and --show-total-period"),
-	REFUSED("parent", 'p', "callers are shown by -g and --children"),
-	REFUSED("exclude-other", 'x', "callers are shown by -g and --children"),
-	REFUSED("column-widths", 'w',
-		"columns are as wide as their contents; -t leaves out the spaces"),
 	REFUSED("tui", OPT_TUI, "the report is text: 'ringtail report | less'"),
 	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
-	REFUSED("tasks", OPT_TASKS, "'ringtail dump' shows tasks as they come and go"),
 	REFUSED("threads", 'T',
 		"ringtail shows no counts of threads; --sort tid -n shows the samples of each"),
 	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
-	REFUSED("hierarchy", OPT_HIERARCHY,
-		"ringtail does not nest rows; --sort lists their keys in order"),
-	REFUSED("group", OPT_GROUP, "each event of a group has a table of its own"),
-	REFUSED("mmaps", OPT_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
-	REFUSED("mem-mode", OPT_MEM_MODE,
-		"the keys of --sort local_weight,sym,symbol_daddr,dso_daddr show what accessed "
-		"which memory; so does 'ringtail script -F +addr,data_src'"),
-	REFUSED("ignore-callees", OPT_IGNORE_CALLEES,
-		"ringtail never leaves out callees; --symbol NAME -g callee shows the callers of a "
-		"function"),
 	REFUSED("disassembler-style", 'M', "'ringtail annotate -M intel' shows code"),
 	{0},
 };
@@ -155,6 +189,15 @@ static size_t parse_max_stack(struct argp_state *state, const char *arg)
 	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
 		usage_error(state, "--max-stack: '%s' is no number from 1 to %d", arg,
 			    MAX_MAX_STACK);
+	return n;
+}
+
+static size_t parse_member(struct argp_state *state, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) < 0 || n > INT32_MAX)
+		usage_error(state, "--group-sort-idx: '%s' is no number of an event", arg);
 	return n;
 }
 
@@ -170,13 +213,40 @@ static size_t parse_slowest(struct argp_state *state, const char *arg)
 static void parse_sort(struct argp_state *state, struct report_args *a, const char *arg)
 {
 	struct error err = ERROR_INIT;
-	int n = sort_keys_parse(arg, a->report.keys, a->report.nr_keys, &err);
 
-	if (n < 0)
+	if (columns_parse_sort(&a->columns, arg, &err) < 0)
 		usage_error(state, "%s", err.text);
-	else
-		a->report.nr_keys = n;
-	a->sorted = true;
+}
+
+static void parse_fields(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (columns_parse_fields(&a->columns, arg, &err) < 0)
+		usage_error(state, "%s", err.text);
+	a->table.named_fields = a->columns.strict;
+}
+
+#define MAX_WIDTH 4096
+
+static void parse_widths(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	uint64_t n;
+	char part[16];
+
+	a->table.nr_widths = 0;
+	for (const char *s = arg;; s++) {
+		size_t len = strcspn(s, ",");
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, s);
+		if (parse_u64(part, &n) < 0 || n > MAX_WIDTH || a->table.nr_widths == COLUMNS_MAX)
+			usage_error(state, "-w: '%s' is no list of up to %d widths", arg,
+				    COLUMNS_MAX);
+		a->table.widths[a->table.nr_widths++] = (unsigned int)n;
+		s += len;
+		if (!*s)
+			return;
+	}
 }
 
 static void parse_graph(struct argp_state *state, struct report_args *a, const char *arg)
@@ -229,6 +299,58 @@ static uint64_t parse_quantum(struct argp_state *state, const char *arg)
 	usage_error(state, "--time-quantum: '%s' is no time such as 100ms", arg);
 }
 
+static void parse_regex(struct argp_state *state, const char *option, const char *arg,
+			struct name_regex *ret)
+{
+	char why[128];
+	int rc;
+
+	name_regex_release(ret);
+	rc = regcomp(&ret->regex, arg, REG_EXTENDED);
+	ret->given = !rc;
+	if (!rc)
+		return;
+	regerror(rc, &ret->regex, why, sizeof(why));
+	usage_error(state, "%s: '%s' is no regular expression: %s", option, arg, why);
+}
+
+static void parse_parent(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	parse_regex(state, "--parent", arg, &a->parent);
+	a->by_parent = true;
+}
+
+/* As perf, adds the key to those of --sort. */
+static void add_parent_key(struct argp_state *state, struct report_args *a)
+{
+	const bool sorted = a->columns.sorted;
+	struct error err = ERROR_INIT;
+	bool there = false;
+
+	for (size_t i = 0; i < a->columns.nr_sort; i++)
+		there |= a->columns.sort[i].key && a->columns.sort[i].key->of_parent;
+	if (a->by_parent && !there && columns_parse_sort(&a->columns, "+parent", &err) < 0)
+		usage_error(state, "%s", err.text);
+	a->columns.sorted = sorted;
+	if (!a->parent.given)
+		parse_regex(state, "--parent", DEFAULT_PARENT, &a->parent);
+	if (there || a->by_parent || a->report.exclude_other)
+		a->report.parent = &a->parent.regex;
+	a->report.ignore_callees = a->ignore_callees.given ? &a->ignore_callees.regex : NULL;
+}
+
+/* perf's keys, but for latencies that few processors have. */
+static void check_mem_mode(struct argp_state *state, struct report_args *a)
+{
+	if (!a->report.by_weight)
+		return;
+	if (a->report.branches)
+		usage_error(state, "-b and --mem-mode exclude each other: choose one");
+	a->mem_keys = !a->columns.sorted;
+	if (a->mem_keys)
+		columns_parse_sort(&a->columns, "local_weight," MEM_KEYS, NULL);
+}
+
 /* Branches have no call chains. */
 static void check_branches(struct argp_state *state, struct report_args *a)
 {
@@ -236,9 +358,48 @@ static void check_branches(struct argp_state *state, struct report_args *a)
 		return;
 	if (a->report.children)
 		usage_error(state, "-b and --children exclude each other: choose one");
-	if (!a->sorted)
-		a->report.nr_keys = (size_t)sort_keys_parse(
-			"comm,dso_from,symbol_from,dso_to,symbol_to", a->report.keys, 0, NULL);
+	if (!a->columns.sorted)
+		columns_parse_sort(&a->columns, "comm,dso_from,symbol_from,dso_to,symbol_to", NULL);
+}
+
+/* Sums that the trees of --children do not have. */
+static void check_fields_of_children(struct argp_state *state, const struct report_args *a)
+{
+	const struct columns *c = &a->report.columns;
+
+	for (size_t i = 0; a->report.children && i < c->nr_shown; i++)
+		if (c->shown[i].field && c->shown[i].field->whole)
+			usage_error(state,
+				    "%s is of samples, not of their callers: leave out --children",
+				    c->shown[i].field->name);
+}
+
+/* perf refuses the one and ignores the other. */
+static void check_hierarchy(struct argp_state *state, const struct report_args *a)
+{
+	if (a->report.nested && a->columns.nr_fields)
+		usage_error(state, "--hierarchy and --fields exclude each other: choose one");
+	if (a->report.nested && a->report.children)
+		usage_error(state, "--hierarchy and --children exclude each other: choose one");
+}
+
+static void arrange_columns(struct argp_state *state, struct report_args *a)
+{
+	struct error err = ERROR_INIT;
+	int n;
+
+	a->columns.children = a->report.children;
+	if (a->columns.strict && !a->columns.sorted)
+		a->columns.nr_sort = 0;
+	n = columns_arrange(&a->columns, &a->report.columns, a->report.keys, &err);
+	if (n < 0)
+		usage_error(state, "%s", err.text);
+	else
+		a->report.nr_keys = (size_t)n;
+	a->report.columns.first_member = a->group_sort;
+	if (a->report.nested && !n)
+		usage_error(state, "--hierarchy: give --sort a key whose rows can be nested");
+	check_fields_of_children(state, a);
 }
 
 /* With --children a row would be of a function, which has many lines. */
@@ -254,7 +415,8 @@ static void check_line_keys(struct argp_state *state, const struct report_opts *
 
 static void check_itrace(struct argp_state *state, struct report_args *a)
 {
-	if ((a->header_only || a->dump || a->stats || a->aux) && !a->input.trace.itrace_asked)
+	if ((a->header_only || a->dump || a->stats || a->aux || a->tasks) &&
+	    !a->input.trace.itrace_asked)
 		a->input.trace.itrace = NULL;
 	if (!a->report.branches)
 		a->input.itrace.last = a->input.itrace.last_recorded = false;
@@ -285,8 +447,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't': parse_separator(state, a, arg); break;
 	case 'U': a->input.filter.resolved = true; break;
 	case OPT_SYMBOL_FILTER: a->input.filter.symbol_part = arg; break;
-	case 'n': a->table.show_samples = true; break;
-	case OPT_SHOW_PERIOD: a->table.show_period = true; break;
+	case 'F': parse_fields(state, a, arg); break;
+	case 'w': parse_widths(state, a, arg); break;
+	case OPT_GROUP: a->report.grouped = true; break;
+	case OPT_NO_GROUP: a->report.grouped = false; break;
+	case OPT_GROUP_SORT_IDX: a->group_sort = parse_member(state, arg); break;
+	case OPT_HIERARCHY: a->report.nested = true; break;
+	case 'n': a->columns.samples = true; break;
+	case OPT_SHOW_PERIOD: a->columns.period = true; break;
 	case OPT_PERCENT_LIMIT:
 		/* The last of this option and of -g's percentage counts, as in perf. */
 		a->table.percent_limit = a->graph.percent =
@@ -296,7 +464,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_HEADER: a->header = true; break;
 	case OPT_HEADER_ONLY: a->header_only = true; break;
 	case 'I': a->full_header = true; break;
+	case 'p': parse_parent(state, a, arg); break;
+	case 'x': a->report.exclude_other = true; break;
+	case OPT_IGNORE_CALLEES:
+		parse_regex(state, "--ignore-callees", arg, &a->ignore_callees);
+		break;
+	case OPT_MEM_MODE: a->report.by_weight = true; break;
 	case OPT_STATS: a->stats = true; break;
+	case OPT_MMAPS: a->maps = a->tasks = true; break;
+	case OPT_TASKS: a->tasks = true; break;
 	case OPT_AUX: a->aux = true; break;
 	case OPT_AUX_LATENCY: a->latency.function = arg; break;
 	case OPT_SLOWEST: a->latency.slowest = parse_slowest(state, arg); break;
@@ -309,6 +485,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		check_branches(state, a);
+		check_mem_mode(state, a);
+		check_hierarchy(state, a);
+		add_parent_key(state, a);
+		arrange_columns(state, a);
 		check_line_keys(state, &a->report);
 		if (a->latency.function)
 			input_itrace(state, &a->input, "be");
@@ -317,52 +497,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default: return refuse_option(options, key, state);
 	}
 	return 0;
-}
-
-/* Fewer than these, in percent, are as in any report. */
-#define MANY 10
-
-static bool is_many(uint64_t part, uint64_t all)
-{
-	return part && part >= all / 100 * MANY + all % 100 * MANY / 100;
-}
-
-static bool shows_functions(const struct report_opts *opts)
-{
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (!strcmp(opts->keys[i]->name, "sym"))
-			return true;
-	return opts->graph != REPORT_GRAPH_NONE;
-}
-
-static void explain_unresolved(const struct report_args *a, const struct report *r)
-{
-	const struct unknown *u = &r->unknown;
-	uint64_t most;
-	const struct dso *dso = unknown_most(u, r->trace->state, &most);
-	const char *why = dso ? resolver_why_not(r->trace->resolver, dso) : NULL;
-
-	if (dso && !why)
-		why = resolver_why_few(r->trace->resolver, dso);
-	complain("%" PRIu64 " of %" PRIu64 " samples are in no known function, %" PRIu64
-		 " of them %s%s%s%s%s",
-		 u->unresolved, u->samples, most, dso ? "in " : "where nothing was mapped",
-		 dso ? dso->short_name : "", why ? ": " : "", why ? why : "",
-		 a->input.verbose ? "" : "; -v lists all files");
-}
-
-/* What makes a table of addresses, and of callers that are none. */
-static void explain_unknown(const struct report_args *a, const struct report *r)
-{
-	const struct unknown *u = &r->unknown;
-
-	if (shows_functions(&a->report) && is_many(u->unresolved, u->samples))
-		explain_unresolved(a, r);
-	if (is_many(u->astray, u->chains))
-		complain("callers in %" PRIu64 " of %" PRIu64
-			 " call chains point to where nothing was mapped: the code seems to have "
-			 "no frame pointers; 'ringtail record --call-graph dwarf' needs none",
-			 u->astray, u->chains);
 }
 
 static int show_report(struct report_args *a, struct trace *t)
@@ -386,10 +520,21 @@ static int show_report(struct report_args *a, struct trace *t)
 	input_explain_symbols(&a->input, t);
 	if (report_is_empty(r))
 		input_explain_nothing(&a->input, t);
-	else if (!a->input.quiet)
-		explain_unknown(a, r);
 	report_free(r);
 	return rc;
+}
+
+/* Leaves out the weights of --mem-mode where the samples have none. */
+static void fit_mem_keys(struct report_args *a, const struct trace *t)
+{
+	const uint64_t weights = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT;
+	int n;
+
+	if (!a->mem_keys || pd_evlist_sample_type(t->evlist) & weights)
+		return;
+	columns_parse_sort(&a->columns, MEM_KEYS, NULL);
+	n = columns_arrange(&a->columns, &a->report.columns, a->report.keys, NULL);
+	a->report.nr_keys = n < 0 ? 0 : (size_t)n;
 }
 
 /* Checks that the samples have the fields that the options need. */
@@ -398,15 +543,21 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 	struct error err = ERROR_INIT;
 	int rc = 0;
 
-	if (a->stats)
+	if (a->stats || a->tasks)
 		return 0;
 	if (a->report.branches && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_BRANCH_STACK)) {
 		complain("-b: the samples of this recording have no branch stacks");
 		return -EINVAL;
 	}
+	if (a->report.by_weight && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_DATA_SRC)) {
+		complain("--mem-mode: the samples of this recording have no sources of data");
+		return -EINVAL;
+	}
 	rc = filter_check(&a->report.filter, t->evlist, &err);
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
+	if (!rc)
+		rc = columns_check(&a->report.columns, t->evlist, &err);
 	if (rc < 0)
 		complain("%s", err.text);
 	return rc;
@@ -447,6 +598,13 @@ static int show_stats(struct report_args *a, struct trace *t)
 	return 0;
 }
 
+static int show_tasks(struct report_args *a, struct trace *t)
+{
+	input_progress_end(&a->input);
+	return a->json ? json_write(stdout, json_tasks(t, a->maps))
+		       : tasks_render(stdout, t, a->maps);
+}
+
 static int show_latency(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -477,8 +635,9 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->header_only && !late)
 		return 0;
 	set_graph(a, t);
-	t->digest = !a->stats && !a->header_only && !a->latency.function &&
+	t->digest = !a->stats && !a->tasks && !a->header_only && !a->latency.function &&
 		    report_takes_digests(t, &a->report);
+	fit_mem_keys(a, t);
 	if (!a->header_only)
 		rc = check_fields(a, t);
 	if (!rc)
@@ -494,6 +653,8 @@ static int show(struct report_args *a, struct trace *t)
 		return 0;
 	if (a->stats)
 		return show_stats(a, t);
+	if (a->tasks)
+		return show_tasks(a, t);
 	if (a->latency.function)
 		return show_latency(a, t);
 	rc = show_report(a, t);
@@ -570,13 +731,15 @@ int cmd_report(int argc, char **argv)
 	input_init(&a.input);
 	itrace_opts_all(&itrace);
 	input_itrace_default(&a.input, &itrace);
-	a.report.nr_keys = sort_keys_parse("comm,dso,sym", a.report.keys, 0, NULL);
+	columns_parse_sort(&a.columns, "comm,dso,sym", NULL);
+	a.columns.sorted = false;
 	if (argp_parse(&argp, argc, args, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.report.filter = a.latency.filter = a.input.filter;
 	a.report.inlined = !a.input.no_inline;
 	a.table.quiet = a.input.quiet;
 	a.table.mark_guesses = a.input.verbose;
+	a.report.graph_key = a.graph.key;
 	a.table.graph_style = a.graph.style;
 	a.table.graph_value = a.graph.value;
 	a.table.graph_percent = a.graph.percent;
@@ -590,6 +753,8 @@ int cmd_report(int argc, char **argv)
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
+	name_regex_release(&a.parent);
+	name_regex_release(&a.ignore_callees);
 	graph_spec_join_free(args, argv);
 	return status;
 }

@@ -54,7 +54,8 @@ static const struct argp_option options[] = {
 	 "offset), srcline, addr, period, brstack, brstacksym, data_src, weight, ins_lat, "
 	 "phys_addr, "
 	 "data_page_size, "
-	 "code_page_size, cgroup, misc, flags, insn, insnlen, callindent; +FIELD and -FIELD change "
+	 "code_page_size, cgroup, misc, flags, insn, insnlen, ipc, callindent; +FIELD and -FIELD "
+	 "change "
 	 "the "
 	 "default; TYPE is hw, sw, "
 	 "trace, "
@@ -176,7 +177,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int put_sample(const struct trace *t, const struct script_sample *s, FILE *out, void *arg)
+static int put_sample(const struct trace *t, const struct script_sample *s, struct outbuf *out,
+		      void *arg)
 {
 	lines_put(arg, out, t, s);
 	return 0;

@@ -19,8 +19,10 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_aux(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -17,12 +17,14 @@
 #include "cli/commands.h"
 #include "render/text.h"
 #include "report/trace/itrace.h"
+#include "symbol/recorded/recorded.h"
 
 static const char default_input[] = "perf.data";
 
 #define PROGRESS_AFTER_NS 500000000ull /* shorter work shows no bar */
 #define PROGRESS_EVERY_NS 100000000ull
 #define PROGRESS_COLUMNS  50
+#define JOBS_MAX	  1024 /* more are taken for an error; fewer are used */
 
 enum {
 	OPT_SYMFS = 0x1000,
@@ -77,8 +79,8 @@ static const struct argp_option samples_options[] = {
 	{"pid", OPT_PID, "LIST", 0, "of these processes", HELP_SAMPLES},
 	{"tid", OPT_TID, "LIST", 0, "of these threads", HELP_SAMPLES},
 	{"time", OPT_TIME, "START,STOP", 0,
-	 "between these times, in seconds; either may be empty; or in parts of the recording, such "
-	 "as 10%/2 or 0%-30%",
+	 "between these times, in seconds; either may be empty; several such pairs with spaces "
+	 "between; or in parts of the recording, such as 10%/2 or 0%-30%",
 	 HELP_SAMPLES},
 	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
 	 HELP_SAMPLES},
@@ -87,6 +89,10 @@ static const struct argp_option samples_options[] = {
 	 "(returns), e (errors), l (branch stacks), ...",
 	 HELP_SAMPLES},
 	{"no-itrace", OPT_NO_ITRACE, NULL, 0, "Do not decode hardware trace", HELP_SAMPLES},
+	{"jobs", 'j', "N", 0,
+	 "Use N threads (default: one for each CPU that the process may use); the output is the "
+	 "same",
+	 HELP_INPUT},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 HELP_INPUT},
 	{0},
@@ -131,6 +137,7 @@ void input_itrace(struct argp_state *state, struct input *in, const char *letter
 static error_t parse_samples(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
+	uint64_t jobs;
 
 	switch (key) {
 	case OPT_SYMFS: in->trace.symfs = arg; break;
@@ -160,6 +167,11 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_ITRACE: input_itrace(state, in, arg ? arg : ""); break;
 	case OPT_NO_ITRACE: in->trace.itrace = NULL; break;
+	case 'j':
+		if (parse_u64(arg, &jobs) || !jobs || jobs > JOBS_MAX)
+			usage_error(state, "-j: '%s' is no number from 1 to %d", arg, JOBS_MAX);
+		in->trace.workers = (unsigned int)jobs;
+		break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -435,17 +447,26 @@ void input_explain_symbols(const struct input *in, const struct trace *t)
 {
 	size_t n = in->verbose ? state_dso_count(t->state) : 0;
 	const char *refused = resolver_refused(t->resolver);
+	uint64_t left_out = t->symbols ? recorded_symbols_left_out(t->symbols) : 0;
 
 	if (refused && !in->quiet)
 		complain("%s", refused);
+	if (in->verbose && left_out)
+		complain("the recording itself lacks the names of %" PRIu64
+			 " function%s: pack left them out",
+			 left_out, plural_s(left_out));
 	for (size_t i = 0; i < n; i++) {
 		const struct dso *dso = state_dso_at(t->state, i);
 		bool asked = resolver_was_asked(t->resolver, dso);
 		const char *why = asked ? resolver_why_not(t->resolver, dso) : NULL;
 		const char *few = asked ? resolver_why_few(t->resolver, dso) : NULL;
+		size_t own = resolver_recorded(t->resolver, dso);
 
+		if (own)
+			complain("%s: the recording itself names %zu function%s%s", dso->name, own,
+				 plural_s(own), asked && !why ? "; files here name others" : "");
 		if (why)
-			complain("%s: no symbols: %s", dso->name, why);
+			complain("%s: no %ssymbols: %s", dso->name, own ? "other " : "", why);
 		if (few)
 			complain("%s: only exported symbols: %s", dso->name, few);
 	}

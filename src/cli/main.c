@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
+#include <capstone/capstone.h>
+#include <elfutils/version.h>
 #include <fcntl.h>
+#include <hwloc.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "version.h"
 
 static const struct command {
 	const char *name;
@@ -22,7 +28,9 @@ static const struct command {
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
 	{"diff", cmd_diff, "compare recordings: what changed, and what of it is certain"},
 	{"script", cmd_script, "show each sample, in time order"},
+	{"export", cmd_export, "write the samples in the format of another tool"},
 	{"dump", cmd_dump, "show each record of a recording"},
+	{"pack", cmd_pack, "make a recording carry the names of its functions"},
 	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},
 };
@@ -50,6 +58,36 @@ static const struct {
 
 #define OUTPUT_BUFFER (64 << 10)
 #define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
+
+static error_t parse_version(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		usage_error(state, "'%s': 'ringtail version' takes no arguments", arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
+int cmd_version(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.doc = "Show the version of ringtail and of the libraries it uses.",
+		.children = children,
+		.parser = parse_version};
+	unsigned int hwloc = hwloc_get_api_version();
+	int capstone[2];
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+		exit(EXIT_USAGE);
+	printf("ringtail %s\n", RINGTAIL_VERSION);
+	printf("  libzstd %s\n", ZSTD_versionString());
+	printf("  libtraceevent %s\n", LIBTRACEEVENT_VERSION);
+	printf("  elfutils %d.%d\n", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
+	cs_version(&capstone[0], &capstone[1]);
+	printf("  capstone %d.%d\n", capstone[0], capstone[1]);
+	printf("  jansson %s\n", jansson_version_str());
+	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
+	return input_end(NULL, NULL, 0);
+}
 
 static char *help_filter(int key, const char *text, void *input)
 {

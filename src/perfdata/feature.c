@@ -45,6 +45,8 @@ static const char *const feature_names[] = {
 
 const char *pd_feature_name(unsigned int feature)
 {
+	if (feature == HEADER_RINGTAIL_SYMBOLS)
+		return "symbols of ringtail";
 	return feature < HEADER_LAST_KNOWN ? feature_names[feature] : NULL;
 }
 

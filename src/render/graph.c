@@ -22,6 +22,17 @@ struct graph {
 	struct buf line;
 };
 
+/* Writes in which line of the function, or how far behind its start, if frames differ by that. */
+static int put_place(struct graph *gr, const struct callgraph_node *n)
+{
+	if (n->at_line)
+		return buf_printf(&gr->line, " ")
+			       ?: text_escape(&gr->line, (const char *)(uintptr_t)n->addr);
+	if (gr->g->by == CALLGRAPH_BY_ADDRESS && !symbol_is_inlined(n->sym))
+		return buf_printf(&gr->line, " +%" PRIu64, n->addr - n->sym->start);
+	return 0;
+}
+
 /* Addresses of the kernel and of anonymous memory are absolute; others need their file's name. */
 static int put_name(struct graph *gr, const struct callgraph_node *n)
 {
@@ -29,6 +40,7 @@ static int put_name(struct graph *gr, const struct callgraph_node *n)
 
 	if (n->sym)
 		return text_escape(&gr->line, n->sym->name)
+			       ?: put_place(gr, n)
 			       ?: buf_printf(&gr->line, "%s",
 					     symbol_is_inlined(n->sym) ? INLINED_MARK : "");
 	if (n->dso && n->dso->kind != DSO_KERNEL && n->dso->kind != DSO_KSYMBOL &&
@@ -155,22 +167,61 @@ static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t de
 	return rc ?: end_frame(gr, n);
 }
 
+/* Returns the number of samples that end at @node. */
+static uint64_t samples_at(const struct callgraph *g, uint32_t node)
+{
+	uint64_t n = g->node[node].samples;
+
+	for (uint32_t c = g->node[node].child; c != CALLGRAPH_NONE; c = g->node[c].sibling)
+		n -= g->node[c].samples;
+	return n;
+}
+
+/* As perf: with percentages of the branch above, the last branch is the rest that is not drawn. */
+static int put_rest(struct graph *gr, const struct callgraph_node *n, size_t depth, uint64_t period,
+		    uint64_t samples)
+{
+	uint64_t all = n->total - n->self;
+	int rc;
+
+	if (!period || period == all || (gr->opts->graph_value == GRAPH_SAMPLES && !samples))
+		return 0;
+	gr->pipe[depth - 1] = false;
+	rc = put_margin(gr);
+	for (size_t i = 0; !rc && i < depth; i++)
+		rc = buf_printf(&gr->line, gr->pipe[i] ? "|" : " ")
+			     ?: i + 1 < depth ? buf_printf(&gr->line, "%*s", STEP - 1, "")
+					      : 0;
+	rc = rc ?: buf_printf(&gr->line, "--");
+	rc = rc ?: put_value(gr, period, samples, all);
+	rc = rc ?: buf_printf(&gr->line, "--[...]");
+	if (!rc)
+		put_line(gr);
+	return rc;
+}
+
 /* Draws the branches below @node. Recursion is as deep as chains fork, at most MAX_DEPTH. */
 static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *printed)
 {
+	bool fractal = gr->opts->graph_style == GRAPH_FRACTAL;
 	unsigned int limit = gr->opts->graph_limit, nr = 0;
+	const struct callgraph_node *n = &gr->g->node[node];
+	uint64_t rest = n->total - n->self, samples = n->samples - samples_at(gr->g, node);
 
+	if (depth + 1 >= MAX_DEPTH)
+		return 0;
 	for (uint32_t c = first_child(gr, node), next; c != CALLGRAPH_NONE; c = next) {
 		uint32_t last = c;
 		int rc;
 
-		if (depth + 1 >= MAX_DEPTH)
-			return 0;
 		*printed = true;
-		next = limit && ++nr == limit ? CALLGRAPH_NONE : next_child(gr, c);
+		rest -= gr->g->node[c].total;
+		samples -= gr->g->node[c].samples;
+		next = next_child(gr, c);
 		gr->pipe[depth - 1] = true;
 		rc = put_link(gr, depth);
-		gr->pipe[depth - 1] = next != CALLGRAPH_NONE;
+		/* As perf: the line goes on to branches that the limit leaves out. */
+		gr->pipe[depth - 1] = next != CALLGRAPH_NONE || (fractal && rest);
 		if (!rc)
 			rc = put_frame(gr, &gr->g->node[c], depth, true);
 		while (!rc && goes_on(gr, last)) {
@@ -181,8 +232,10 @@ static int put_branches(struct graph *gr, uint32_t node, size_t depth, bool *pri
 			rc = put_branches(gr, last, depth + 1, printed);
 		if (rc < 0)
 			return rc;
+		if (limit && ++nr == limit)
+			break;
 	}
-	return 0;
+	return fractal ? put_rest(gr, n, depth, rest, samples) : 0;
 }
 
 /* A single path shows no share, because it is the row's. Returns its last node in @ret. */
@@ -216,16 +269,6 @@ static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *re
 	return rc;
 }
 
-/* Returns the number of samples that end at @node. */
-static uint64_t samples_at(const struct callgraph *g, uint32_t node)
-{
-	uint64_t n = g->node[node].samples;
-
-	for (uint32_t c = g->node[node].child; c != CALLGRAPH_NONE; c = g->node[c].sibling)
-		n -= g->node[c].samples;
-	return n;
-}
-
 /* Writes "COUNT a;b;c" for the path from @root to @node. Only such lines begin with a digit. */
 static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 {
@@ -243,6 +286,29 @@ static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 	}
 	if (!rc)
 		put_line(gr);
+	return rc;
+}
+
+/* Writes the number of the chains from @root to @node and beyond, and a line for each frame. */
+static int put_flat_chain(struct graph *gr, uint32_t root, uint32_t node)
+{
+	const struct callgraph_node *n = &gr->g->node[node];
+	uint32_t path[MAX_DEPTH];
+	size_t depth = 0;
+	int rc = buf_printf(&gr->line, "           ")
+			 ?: put_value(gr, n->total, n->samples, gr->total);
+
+	if (!rc)
+		put_line(gr);
+	for (uint32_t i = node; i != root && depth < MAX_DEPTH; i = gr->g->node[i].parent)
+		path[depth++] = i;
+	while (!rc && depth--) {
+		rc = buf_printf(&gr->line, "                ")
+			     ?: put_name(gr, &gr->g->node[path[depth]]);
+		if (!rc)
+			rc = end_frame(gr, &gr->g->node[path[depth]]);
+	}
+	putc('\n', gr->out);
 	return rc;
 }
 
@@ -291,8 +357,8 @@ static int compare_ends(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : 1;
 }
 
-/* Writes the chains of a row, the heaviest first. */
-static int put_folded(struct graph *gr, uint32_t root)
+/* Writes the chains of a row, flat or folded, the heaviest first. */
+static int put_chains(struct graph *gr, uint32_t root)
 {
 	struct ends ends = {0};
 	size_t limit = gr->opts->graph_limit;
@@ -301,7 +367,9 @@ static int put_folded(struct graph *gr, uint32_t root)
 	if (ends.nr)
 		qsort(ends.end, ends.nr, sizeof(*ends.end), compare_ends);
 	for (size_t i = 0; !rc && i < ends.nr && (!limit || i < limit); i++)
-		rc = put_chain(gr, root, ends.end[i].node);
+		rc = gr->opts->graph_style == GRAPH_FLAT
+			     ? put_flat_chain(gr, root, ends.end[i].node)
+			     : put_chain(gr, root, ends.end[i].node);
 	free(ends.end);
 	return rc;
 }
@@ -331,8 +399,8 @@ int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
 
 	if (node == CALLGRAPH_NONE)
 		return 0;
-	if (opts->graph_style == GRAPH_FOLDED) {
-		rc = put_folded(&gr, node);
+	if (opts->graph_style == GRAPH_FOLDED || opts->graph_style == GRAPH_FLAT) {
+		rc = put_chains(&gr, node);
 		buf_release(&gr.line);
 		return rc;
 	}

@@ -117,13 +117,15 @@ static json_t *node_json(const struct callgraph_node *n)
 	json_t *o = json_object();
 	char addr[24], level[2] = {frame_level(n->cpumode), '\0'};
 
-	snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)n->addr);
+	snprintf(addr, sizeof(addr), "0x%llx",
+		 (unsigned long long)(n->at_line ? n->sym->start : n->addr));
 	if (!o || put(o, "symbol", n->sym ? json_name(n->sym->name) : json_null()) ||
 	    put(o, "address", json_string(addr)) ||
 	    put(o, "dso", n->dso ? json_name(n->dso->name) : json_null()) ||
 	    put(o, "level", json_string(level)) || put(o, "period", json_count(n->total)) ||
 	    put(o, "self", json_count(n->self)) || put(o, "samples", json_count(n->samples)) ||
-	    (n->sym && symbol_is_inlined(n->sym) && put(o, "inlined", json_true()))) {
+	    (n->sym && symbol_is_inlined(n->sym) && put(o, "inlined", json_true())) ||
+	    (n->at_line && put(o, "srcline", json_name((const char *)(uintptr_t)n->addr)))) {
 		json_decref(o);
 		return NULL;
 	}
@@ -166,31 +168,142 @@ static int put_callgraph(json_t *o, struct report *r, size_t index, const struct
 	return put(o, "callgraph", children_json(&w, root));
 }
 
-static json_t *row_json(struct report *r, size_t index, const struct hist_entry *e,
-			const struct table_opts *opts)
+static json_t *field_json(const struct field *f, const struct hist *h, const struct hist_entry *e)
 {
-	const struct hist *h = &r->tables.hists[index];
-	double all = h->period ? (double)h->period : 1;
-	json_t *o = json_object();
-	struct buf text = {0};
-	int rc = o ? 0 : -ENOMEM;
+	uint64_t value = f->value(h, e), all = f->kind == FIELD_PERCENT ? h->period : e->samples;
 
-	if (!rc && r->opts->children)
+	if (f->kind == FIELD_COUNT)
+		return json_count(value);
+	return json_real((f->kind == FIELD_PERCENT ? 100.0 : 1.0) * (double)value /
+			 (double)(all ? all : 1));
+}
+
+/* Adds the fields that not every row has. */
+static int put_fields(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e)
+{
+	const struct columns *c = &r->opts->columns;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < c->nr_shown; i++)
+		if (c->shown[i].field && c->shown[i].field->more)
+			rc = put(o, c->shown[i].field->name, field_json(c->shown[i].field, h, e));
+	return rc;
+}
+
+static int put_sums(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e);
+
+/* Adds the sums of the other events of a group; an empty object: none there. */
+static int put_members(json_t *o, struct report *r, const struct hist *h,
+		       const struct hist_entry *e)
+{
+	json_t *list = json_array();
+	int rc = list ? 0 : -ENOMEM;
+
+	for (size_t m = 1; !rc && m < hist_members(h); m++) {
+		const struct hist_entry *there = hist_member_entry(h, e, m);
+		json_t *sums = json_object();
+
+		rc = sums && there ? put_sums(sums, r, hist_member(h, m), there) : 0;
+		rc = json_array_append_new(list, sums) ? -ENOMEM : rc;
+	}
+	if (!rc && hist_members(h) > 1)
+		return put(o, "members", list);
+	json_decref(list);
+	return rc;
+}
+
+/* Adds the sums of row @e of @h. */
+static int put_sums(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e)
+{
+	double all = h->period ? (double)h->period : 1;
+	int rc = 0;
+
+	if (r->opts->children)
 		rc = put(o, "children_percent", json_real(100.0 * (double)e->children / all))
 			     ?: put(o, "children_period", json_count(e->children));
 	if (!rc)
 		rc = put(o, "percent", json_real(100.0 * (double)e->self / all)) ?:
 		     put(o, "period", json_count(e->self)) ?:
 		     put(o, "samples", json_count(e->samples));
-	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
-		text.len = 0;
-		rc = h->keys[k]->text(r->trace, hist_cells(h, e)[k], &text) ?: buf_zero(&text, 1);
-		if (!rc)
-			rc = put(o, h->keys[k]->name, json_name((const char *)text.data));
-	}
+	return rc ?: put_fields(o, r, h, e) ?: put_members(o, r, h, e);
+}
+
+/* Adds the text of key @k. */
+static int put_key(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e,
+		   size_t k)
+{
+	struct buf text = {0};
+	int rc = h->keys[k]->text(r->trace, hist_cells(h, e)[k], &text) ?: buf_zero(&text, 1);
+
+	if (!rc)
+		rc = put(o, h->keys[k]->name, json_name((const char *)text.data));
+	buf_release(&text);
+	return rc;
+}
+
+static json_t *row_json(struct report *r, size_t index, const struct hist_entry *e,
+			const struct table_opts *opts)
+{
+	const struct hist *h = &r->tables.hists[index];
+	json_t *o = json_object();
+	int rc = o ? put_sums(o, r, h, e) : -ENOMEM;
+
+	for (size_t k = 0; !rc && k < h->nr_keys; k++)
+		rc = put_key(o, r, h, e, k);
 	if (!rc)
 		rc = put_callgraph(o, r, index, e, opts);
-	buf_release(&text);
+	if (rc) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static bool is_wanted(const struct report *r, const struct hist *h, const struct hist_entry *e,
+		      const struct table_opts *opts)
+{
+	for (size_t m = 0; m < hist_members(h); m++) {
+		const struct hist_entry *there = hist_member_entry(h, e, m);
+		uint64_t weight = !there ? 0 : r->opts->children ? there->children : there->self;
+
+		if (100.0 * (double)weight >=
+		    opts->percent_limit * (double)hist_member(h, m)->period)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Makes a row of @level with all below it, from row *@i of the event on, and moves *@i behind its
+ * rows. Recursion is as deep as there are keys.
+ */
+static json_t *nest_json(struct report *r, size_t index, size_t *i, size_t level,
+			 const struct table_opts *opts)
+{
+	const struct hist *h = &r->tables.hists[index];
+	const struct hierarchy *y = &r->tables.nests[index];
+	const struct hist_entry *e = &h->entry[*i], *nest = hierarchy_row(y, e, level);
+	json_t *o = json_object(), *rows = NULL;
+	int rc = o ? put_sums(o, r, hierarchy_level(y, level), nest) : -ENOMEM;
+
+	rc = rc ?: put_key(o, r, h, e, level);
+	if (!rc && level + 1 == y->nr_levels) {
+		rc = put_callgraph(o, r, index, e, opts);
+		++*i;
+	} else if (!rc) {
+		rows = json_array();
+		rc = put(o, "rows", rows);
+		while (!rc && *i < h->nr && hierarchy_row(y, &h->entry[*i], level) == nest) {
+			const struct hist_entry *row = hierarchy_row(y, &h->entry[*i], level + 1);
+			json_t *below = nest_json(r, index, i, level + 1, opts);
+
+			if (!below)
+				rc = -ENOMEM;
+			else if (is_wanted(r, hierarchy_level(y, level + 1), row, opts))
+				rc = json_array_append(rows, below) ? -ENOMEM : 0;
+			json_decref(below);
+		}
+	}
 	if (rc) {
 		json_decref(o);
 		return NULL;
@@ -216,23 +329,86 @@ static int put_line(FILE *out, const char *before, json_t *value)
 	return put_part(out, before, value, JSON_COMPACT);
 }
 
-/* Writes the rows; only one is in memory at a time. */
+/* Writes the rows; only one, with those nested in it, is in memory at a time. */
 static int put_rows(FILE *out, struct report *r, size_t index, const struct table_opts *opts)
 {
 	const struct hist *h = &r->tables.hists[index];
+	const struct hierarchy *y = &r->tables.nests[index];
 	bool first = true;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < h->nr; i++) {
+	for (size_t i = 0; !rc && i < h->nr;) {
 		const struct hist_entry *e = &h->entry[i];
-		uint64_t weight = r->opts->children ? e->children : e->self;
+		const struct hist *of = r->opts->nested ? hierarchy_level(y, 0) : h;
+		const struct hist_entry *row = r->opts->nested ? hierarchy_row(y, e, 0) : e;
+		bool wanted = is_wanted(r, of, row, opts);
+		json_t *o;
 
-		if (100.0 * (double)weight < opts->percent_limit * (double)h->period)
+		if (!r->opts->nested && !wanted) {
+			i++;
 			continue;
-		rc = put_line(out, first ? "\n    " : ",\n    ", row_json(r, index, e, opts));
+		}
+		o = r->opts->nested ? nest_json(r, index, &i, 0, opts)
+				    : row_json(r, index, &h->entry[i++], opts);
+		if (!wanted && o) {
+			json_decref(o);
+			continue;
+		}
+		rc = put_line(out, first ? "\n    " : ",\n    ", o);
 		first = false;
 	}
 	return rc;
+}
+
+static json_t *verdict_json(const struct report *r, size_t index)
+{
+	json_t *list = json_array();
+	struct verdict_list v;
+
+	report_judge(r, index, &v);
+	for (size_t i = 0; list && i < v.nr; i++) {
+		const struct verdict_line *line = &v.line[i];
+		json_t *o = json_object();
+
+		if (!o || put(o, "about", json_string(verdict_about_name(line->about))) ||
+		    put(o, "grave", json_boolean(line->grave)) ||
+		    put(o, "percent", json_real(line->percent)) ||
+		    put(o, "text", json_name(line->text)) ||
+		    put(o, "remedy", *line->remedy ? json_string(line->remedy) : json_null()) ||
+		    json_array_append(list, o)) {
+			json_decref(list);
+			list = NULL;
+		}
+		json_decref(o);
+	}
+	return list;
+}
+
+/* Writes the other events of a group. */
+static int put_group(FILE *out, struct report *r, const struct hist *h)
+{
+	int rc = 0;
+
+	for (size_t m = 1; !rc && m < hist_members(h); m++) {
+		const struct hist *member = hist_member(h, m);
+		size_t event = (size_t)(member - r->tables.hists);
+
+		fputs(m > 1 ? ", " : ",\n   \"members\": [", out);
+		rc = put_line(out, "{\"event\": ",
+			      json_name(pd_evlist_at(r->trace->evlist, event)->name)) ?:
+		     put_line(out, ", \"samples\": ", json_count(member->samples)) ?:
+		     put_line(out, ", \"period\": ", json_count(member->period));
+		fputs(m + 1 < hist_members(h) ? "}" : "}]", out);
+	}
+	return rc;
+}
+
+static bool has_samples(const struct hist *h)
+{
+	for (size_t m = 0; m < hist_members(h); m++)
+		if (hist_member(h, m)->samples)
+			return !h->is_member;
+	return false;
 }
 
 static int put_event(FILE *out, struct report *r, size_t index, const struct table_opts *opts)
@@ -245,6 +421,11 @@ static int put_event(FILE *out, struct report *r, size_t index, const struct tab
 		rc = put_line(out, ", \"samples\": ", json_count(h->samples));
 	if (!rc)
 		rc = put_line(out, ", \"period\": ", json_count(h->period));
+	if (!rc)
+		rc = put_line(out, ",\n   \"verdict\": ", verdict_json(r, index));
+	if (rc)
+		return rc;
+	rc = put_group(out, r, h);
 	if (rc)
 		return rc;
 	fputs(",\n   \"rows\": [", out);
@@ -267,7 +448,7 @@ int json_report(FILE *out, struct report *r, json_t *header, const struct table_
 		rc = put_part(out, " \"stats\": ", json_stats(r->trace), JSON_INDENT(1));
 	fputs(",\n \"tables\": [", out);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
-		if (!r->tables.hists[i].samples)
+		if (!has_samples(&r->tables.hists[i]))
 			continue;
 		fputs(first ? "\n  " : ",\n  ", out);
 		first = false;

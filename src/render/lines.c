@@ -6,7 +6,7 @@
 
 #include "auxtrace/itrace/samples.h"
 #include "base/clock_ns.h"
-#include "render/data_src.h"
+#include "report/table/data_src.h"
 #include "render/text.h"
 
 void lines_init(struct lines *l, const struct trace *t, const struct lines_opts *opts)
@@ -32,26 +32,27 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 }
 
 /* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
-static void put_hex(FILE *out, const char *before, uint64_t v, int width)
+static void put_hex(struct outbuf *out, const char *before, uint64_t v, int width)
 {
-	char text[16];
-	int n = 0;
+	int n = v ? (67 - __builtin_clzll(v)) / 4 : 1, pad = width > n ? width - n : 0;
+	char *p;
 
-	do {
-		text[sizeof(text) - (size_t)++n] = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v);
-	fputs_unlocked(before, out);
-	for (; width > n; width--)
-		putc_unlocked(' ', out);
-	fwrite_unlocked(text + sizeof(text) - n, 1, (size_t)n, out);
+	outbuf_text(out, before);
+	p = outbuf_room(out, (size_t)(pad + n));
+	if (!p)
+		return;
+	memset(p, ' ', (size_t)pad);
+	for (int i = pad + n; i-- > pad; v >>= 4)
+		p[i] = "0123456789abcdef"[v & 15];
+	out->b.len += (size_t)(pad + n);
 }
 
 /* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
-static void put_int(FILE *out, int64_t v, int width, char pad)
+static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 {
 	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	char text[24], *end = text + sizeof(text), *p = end;
+	char text[24], *end = text + sizeof(text), *p = end, *to;
+	size_t n, all;
 
 	do {
 		*--p = (char)('0' + rest % 10);
@@ -61,14 +62,18 @@ static void put_int(FILE *out, int64_t v, int width, char pad)
 		*--p = '0';
 	if (v < 0)
 		*--p = '-';
-	for (int n = width; n > end - p; n--)
-		putc_unlocked(' ', out);
-	fwrite_unlocked(p, 1, (size_t)(end - p), out);
-	for (int n = -width; n > end - p; n--)
-		putc_unlocked(' ', out);
+	n = (size_t)(end - p);
+	all = (size_t)(width < 0 ? -width : width);
+	all = all > n ? all : n;
+	to = outbuf_room(out, all);
+	if (!to)
+		return;
+	memset(to, ' ', all);
+	memcpy(width < 0 ? to : to + all - n, p, n);
+	out->b.len += all;
 }
 
-static void put_task(FILE *out, const struct script_sample *s)
+static void put_task(struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint32_t f = s->fields;
@@ -80,27 +85,27 @@ static void put_task(FILE *out, const struct script_sample *s)
 			snprintf(unknown, sizeof(unknown), ":%d", (int)p->tid);
 			comm = unknown;
 		}
-		text_put(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
-		putc_unlocked(' ', out);
+		text_append(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
+		outbuf_char(out, ' ');
 	}
 	if ((f & SCRIPT_PID) && (f & SCRIPT_TID)) {
 		put_int(out, (int)p->pid, 7, ' ');
-		putc_unlocked('/', out);
+		outbuf_char(out, '/');
 		put_int(out, (int)p->tid, -7, ' ');
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 	} else if (f & (SCRIPT_PID | SCRIPT_TID)) {
 		put_int(out, (int)(f & SCRIPT_PID ? p->pid : p->tid), 7, ' ');
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 	}
 	if (f & SCRIPT_CPU) {
-		putc_unlocked('[', out);
+		outbuf_char(out, '[');
 		put_int(out, (int)p->cpu, 3, '0');
-		fputs_unlocked("] ", out);
+		outbuf_text(out, "] ");
 	}
 }
 
 /* Writes one letter for the mode, as perf's misc field has it. */
-static void put_misc(FILE *out, uint16_t misc)
+static void put_misc(struct outbuf *out, uint16_t misc)
 {
 	static const struct {
 		uint16_t mode;
@@ -114,10 +119,10 @@ static void put_misc(FILE *out, uint16_t misc)
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if ((misc & modes[i].mode) == modes[i].mode) {
-			putc_unlocked(modes[i].letter, out);
+			outbuf_char(out, modes[i].letter);
 			n++;
 		}
-	fprintf(out, "%*s", 6 - n, " ");
+	outbuf_format(out, "%*s", 6 - n, " ");
 }
 
 /* Returns @time less its origin. Lines are in time order. */
@@ -133,46 +138,56 @@ static uint64_t since(struct lines *l, uint64_t time)
 	return time > origin ? time - origin : 0; /* a damaged trace may go back */
 }
 
-static void put_time(struct lines *l, FILE *out, uint64_t clock)
+static void put_time(struct lines *l, struct outbuf *out, uint64_t clock)
 {
 	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
 
 	put_int(out, (int64_t)sec, 5, ' ');
-	putc_unlocked('.', out);
+	outbuf_char(out, '.');
 	if (l->opts.ns)
 		put_int(out, (int64_t)ns, 9, '0');
 	else
 		put_int(out, (int64_t)ns / 1000, 6, '0');
-	fputs_unlocked(": ", out);
+	outbuf_text(out, ": ");
 }
 
-static void put_symbol(FILE *out, const struct frame *f, uint32_t fields)
+static void put_period(struct outbuf *out, uint64_t period)
 {
-	if (!f->sym) {
-		fputs_unlocked("[unknown]", out);
+	if (period > INT64_MAX) {
+		outbuf_format(out, "%10" PRIu64 " ", period);
 		return;
 	}
-	text_put(out, f->sym->name, 0);
+	put_int(out, (int64_t)period, 10, ' ');
+	outbuf_char(out, ' ');
+}
+
+static void put_symbol(struct outbuf *out, const struct frame *f, uint32_t fields)
+{
+	if (!f->sym) {
+		outbuf_text(out, "[unknown]");
+		return;
+	}
+	text_append(out, f->sym->name, 0);
 	if (fields & SCRIPT_SYMOFF)
 		put_hex(out, "+0x", f->addr - (f->in ? f->in : f->sym)->start, 0);
 }
 
 /* As perf, on a line of its own; in unknown lines the place in the file. */
-static void put_srcline(FILE *out, const struct frame *f)
+static void put_srcline(struct outbuf *out, const struct frame *f)
 {
 	const char *name = f->lines ? f->lines->frame[f->line].srcline : NULL;
 
 	if (!f->dso)
 		return;
-	fputs_unlocked("\n  ", out);
-	text_put(out, name ? name : f->dso->short_name, 0);
+	outbuf_text(out, "\n  ");
+	text_append(out, name ? name : f->dso->short_name, 0);
 	if (!name) {
 		put_hex(out, "[", f->addr, 0);
-		putc_unlocked(']', out);
+		outbuf_char(out, ']');
 	}
 }
 
-static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
+static void put_dso(struct outbuf *out, const struct frame *f, uint32_t fields)
 {
 	const struct dso *dso = f->dso;
 	const char *name = dso ? dso->line_name : "[unknown]";
@@ -184,49 +199,49 @@ static void put_dso(FILE *out, const struct frame *f, uint32_t fields)
 		return;
 	if (offset && dso->kind == DSO_MODULE)
 		name = dso->name; /* the user of an offset needs the file's real path */
-	fputs_unlocked(" (", out);
-	text_put(out, name, 0);
+	outbuf_text(out, " (");
+	text_append(out, name, 0);
 	if (offset)
 		put_hex(out, "+0x", f->addr, 0);
-	putc_unlocked(')', out);
+	outbuf_char(out, ')');
 }
 
-static void put_place(FILE *out, const struct frame *f, uint32_t fields)
+static void put_place(struct outbuf *out, const struct frame *f, uint32_t fields)
 {
 	put_hex(out, "", f->ip, 16);
 	if (fields & SCRIPT_SYM) {
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 		put_symbol(out, f, fields);
 	}
 	put_dso(out, f, fields);
 	if ((fields & SCRIPT_SRCLINE) && (fields & SCRIPT_IP))
 		put_srcline(out, f);
 	if (f->in)
-		fputs_unlocked(INLINED_MARK, out);
+		outbuf_text(out, INLINED_MARK);
 }
 
-static void put_addr(FILE *out, const struct script_sample *s)
+static void put_addr(struct outbuf *out, const struct script_sample *s)
 {
 	put_hex(out, "", s->ws->s.addr, 16);
 	if (!s->has_addr_frame)
 		return;
 	if (s->fields & SCRIPT_SYM) {
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 		put_symbol(out, &s->addr, s->fields);
 	}
 	put_dso(out, &s->addr, s->fields);
 }
 
-static void put_page_size(FILE *out, uint64_t size)
+static void put_page_size(struct outbuf *out, uint64_t size)
 {
 	if (!size)
-		fputs_unlocked(" N/A", out);
+		outbuf_text(out, " N/A");
 	else if (size % (1 << 30) == 0)
-		fprintf(out, " %" PRIu64 "G", size >> 30);
+		outbuf_format(out, " %" PRIu64 "G", size >> 30);
 	else if (size % (1 << 20) == 0)
-		fprintf(out, " %" PRIu64 "M", size >> 20);
+		outbuf_format(out, " %" PRIu64 "M", size >> 20);
 	else
-		fprintf(out, " %" PRIu64 "K", size >> 10);
+		outbuf_format(out, " %" PRIu64 "K", size >> 10);
 }
 
 /* Bits of the flags of struct perf_branch_entry, <linux/perf_event.h>. */
@@ -265,7 +280,7 @@ static const char *branch_prediction(uint64_t flags)
 }
 
 /* /prediction/in transaction/abort/cycles/type/speculation */
-static void put_branch_flags(FILE *out, uint64_t flags)
+static void put_branch_flags(struct outbuf *out, uint64_t flags)
 {
 	static const char *const speculations[] = {
 		"-",
@@ -274,36 +289,36 @@ static void put_branch_flags(FILE *out, uint64_t flags)
 		"SPEC_CORRECT_PATH",
 	};
 
-	fprintf(out, "/%s/%c/%c/%u/%s/%s ", branch_prediction(flags),
-		flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-',
-		(unsigned int)(flags >> 4 & 0xffff), branch_type(flags),
-		speculations[flags >> 24 & 3]);
+	outbuf_format(out, "/%s/%c/%c/%u/%s/%s ", branch_prediction(flags),
+		      flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-',
+		      (unsigned int)(flags >> 4 & 0xffff), branch_type(flags),
+		      speculations[flags >> 24 & 3]);
 }
 
 /* from/to/…, the newest first. */
-static void put_branches(FILE *out, const struct pd_sample *p)
+static void put_branches(struct outbuf *out, const struct pd_sample *p)
 {
 	for (uint64_t i = 0; i < p->branch_nr; i++) {
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		fprintf(out, " 0x%" PRIx64 "/0x%" PRIx64, b.from, b.to);
+		outbuf_format(out, " 0x%" PRIx64 "/0x%" PRIx64, b.from, b.to);
 		put_branch_flags(out, b.flags);
 	}
 }
 
-static void put_branch_end(FILE *out, const struct frame *f, uint32_t fields)
+static void put_branch_end(struct outbuf *out, const struct frame *f, uint32_t fields)
 {
 	put_symbol(out, f, fields | SCRIPT_SYMOFF);
 	if (fields & SCRIPT_DSO) {
-		putc_unlocked('(', out);
-		text_put(out, f->dso ? f->dso->line_name : "[unknown]", 0);
-		putc_unlocked(')', out);
+		outbuf_char(out, '(');
+		text_append(out, f->dso ? f->dso->line_name : "[unknown]", 0);
+		outbuf_char(out, ')');
 	}
 }
 
 /* As put_branches(), with symbols. */
-static void put_branch_symbols(FILE *out, const struct script_sample *s)
+static void put_branch_symbols(struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 
@@ -311,24 +326,24 @@ static void put_branch_symbols(FILE *out, const struct script_sample *s)
 		struct pd_branch b;
 
 		memcpy(&b, &p->branches[i], sizeof(b));
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 		put_branch_end(out, &s->branch[2 * i], s->fields);
-		putc_unlocked('/', out);
+		outbuf_char(out, '/');
 		put_branch_end(out, &s->branch[2 * i + 1], s->fields);
 		put_branch_flags(out, b.flags);
 	}
 }
 
 /* As perf, writes "unknown" for an id without a name in the recording, and not the id. */
-static void put_cgroup(FILE *out, const struct trace *t, uint64_t id)
+static void put_cgroup(struct outbuf *out, const struct trace *t, uint64_t id)
 {
 	const char *path = state_cgroup(t->state, id);
 
-	putc_unlocked(' ', out);
+	outbuf_char(out, ' ');
 	if (path)
-		text_put(out, path, 0);
+		text_append(out, path, 0);
 	else
-		fprintf(out, "unknown:%" PRIu64, id);
+		outbuf_format(out, "unknown:%" PRIu64, id);
 }
 
 /*
@@ -349,33 +364,52 @@ static int escape_but_tabs(struct buf *out, const struct buf *raw)
 	return rc;
 }
 
+static bool is_plain(const uint8_t *p, size_t len)
+{
+	bool plain = true;
+
+	for (size_t i = 0; i < len; i++)
+		plain &= (p[i] >= 0x20 && p[i] < 0x7f) || p[i] == '\t';
+	return plain;
+}
+
 /* Writes a tracepoint's fields by its format. */
-static void put_trace(FILE *out, const struct script_sample *s)
+static void put_trace(struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	struct buf raw = {0}, text = {0};
+	size_t begin = out->b.len;
+	struct buf raw = {0};
 
 	if (!s->tracing || !p->raw)
 		return;
-	if (!tracing_print(s->tracing, s->ws->evsel, p->raw, p->raw_size, &raw) &&
-	    !escape_but_tabs(&text, &raw) && text.len)
-		fwrite_unlocked(text.data, 1, text.len, out);
-	buf_release(&text);
+	if (tracing_print(s->tracing, s->ws->evsel, p->raw, p->raw_size, &out->b)) {
+		out->failed = true;
+		return;
+	}
+	if (out->b.len == begin || is_plain(out->b.data + begin, out->b.len - begin))
+		return;
+	if (buf_append(&raw, out->b.data + begin, out->b.len - begin)) {
+		out->failed = true;
+		return;
+	}
+	out->b.len = begin;
+	if (escape_but_tabs(&out->b, &raw))
+		out->failed = true;
 	buf_release(&raw);
 }
 
 /* As perf, pads to the longest text so far, so that the next columns mostly stay aligned. */
-static void put_data_src(struct lines *l, FILE *out, uint64_t data_src)
+static void put_data_src(struct lines *l, struct outbuf *out, uint64_t data_src)
 {
 	char text[DATA_SRC_TEXT_MAX];
 
 	data_src_text(data_src, text);
 	if (l->data_src_width < (int)strlen(text))
 		l->data_src_width = (int)strlen(text);
-	fprintf(out, "%16" PRIx64 " %-*s", data_src, l->data_src_width, text);
+	outbuf_format(out, "%16" PRIx64 " %-*s", data_src, l->data_src_width, text);
 }
 
-static void put_data(struct lines *l, FILE *out, const struct script_sample *s)
+static void put_data(struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint32_t f = s->fields;
@@ -387,45 +421,59 @@ static void put_data(struct lines *l, FILE *out, const struct script_sample *s)
 	if (f & SCRIPT_DATA_SRC)
 		put_data_src(l, out, p->data_src);
 	if (f & SCRIPT_WEIGHT)
-		fprintf(out, "%16" PRIu64, p->weight);
+		outbuf_format(out, "%16" PRIu64, p->weight);
 	if (f & SCRIPT_INS_LAT)
-		fprintf(out, "%16u", p->weight_var2);
+		outbuf_format(out, "%16u", p->weight_var2);
 }
 
 /* The instruction, as the decoder read it. */
-static void put_insn(FILE *out, const struct script_sample *s)
+static void put_insn(struct outbuf *out, const struct script_sample *s)
 {
 	const struct itrace_sample *made = s->ws->made;
 	unsigned int len = made ? made->insn_len : 0;
 
 	if (s->fields & SCRIPT_INSNLEN)
-		fprintf(out, " ilen: %u", len);
+		outbuf_format(out, " ilen: %u", len);
 	if (!(s->fields & SCRIPT_INSN) || !len)
 		return;
-	fputs_unlocked(" insn:", out);
+	outbuf_text(out, " insn:");
 	for (unsigned int i = 0; i < len && i < sizeof(made->insn); i++)
-		fprintf(out, " %02x", made->insn[i]);
+		outbuf_format(out, " %02x", made->insn[i]);
 }
 
-static void put_flags(FILE *out, const struct script_sample *s)
+/* Instructions per cycle, as far as the trace counts cycles. */
+static void put_ipc(struct outbuf *out, const struct itrace_sample *made)
+{
+	uint64_t hundredths;
+
+	if (!made || made->kind != ITRACE_BRANCHES || !made->cycles)
+		return;
+	hundredths = 100 * (uint64_t)made->insns / made->cycles;
+	outbuf_format(out, " \t IPC: %" PRIu64 ".%02" PRIu64 " (%u/%u)", hundredths / 100,
+		      hundredths % 100, made->insns, made->cycles);
+}
+
+static void put_flags(struct outbuf *out, const struct script_sample *s)
 {
 	char name[32];
 
-	fprintf(out, "  %-21s ",
-		aux_flags_name(s->ws->made ? s->ws->made->flags : 0, name, sizeof(name)));
+	aux_flags_name(s->ws->made ? s->ws->made->flags : 0, name, sizeof(name));
+	outbuf_text(out, "  ");
+	text_append(out, name, -21);
+	outbuf_char(out, ' ');
 }
 
 /* As perf, lets columns behind stay where they are as long as they can. */
-static void pad_call(struct lines *l, FILE *out, int width)
+static void pad_call(struct lines *l, struct outbuf *out, int width)
 {
 	if (width > l->call_width || (width && width < l->call_width - 52))
 		l->call_width = (width + 4 + 31) / 32 * 32;
 	if (width < l->call_width)
-		fprintf(out, "%*s", l->call_width - width, "");
+		outbuf_format(out, "%*s", l->call_width - width, "");
 }
 
 /* A call's target, or the function that a return leaves, indented by the depth of calls. */
-static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
+static void put_call(struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
 	uint32_t flags = s->ws->made->flags;
 	bool entered = flags & (AUX_CALL | AUX_TRACE_BEGIN);
@@ -435,14 +483,14 @@ static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
 	const char *dso = s->at.dso ? s->at.dso->line_name : "[unknown]";
 
 	if (s->fields & SCRIPT_DSO && !(s->fields & (SCRIPT_IP | SCRIPT_ADDR))) {
-		putc_unlocked('(', out);
-		text_put(out, dso, l->opts.dso_width);
-		fputs_unlocked(")\t", out);
+		outbuf_char(out, '(');
+		text_append(out, dso, l->opts.dso_width);
+		outbuf_text(out, ")\t");
 	}
 	if (f && (f->sym || f->ip)) {
-		fprintf(out, "%*s", indent, "");
+		outbuf_format(out, "%*s", indent, "");
 		if (f->sym)
-			text_put(out, f->sym->name, 0);
+			text_append(out, f->sym->name, 0);
 		else
 			put_hex(out, "", f->ip, 16);
 		width = indent +
@@ -452,47 +500,48 @@ static void put_call(struct lines *l, FILE *out, const struct script_sample *s)
 }
 
 /* Writes what could not be decoded, in perf's words. */
-static void put_error(struct lines *l, FILE *out, const struct walk_sample *ws)
+static void put_error(struct lines *l, struct outbuf *out, const struct walk_sample *ws)
 {
 	const struct pd_sample *p = &ws->s;
 	uint64_t time = p->time ? since(l, p->time) : 0;
 
-	fprintf(out,
-		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
-		" cpu %d pid %d tid %d ip 0x%" PRIx64 ": ",
-		(uint64_t)(time / NS_PER_SEC), (uint64_t)(time % NS_PER_SEC), (int)p->cpu,
-		(int)p->pid, (int)p->tid, p->ip);
-	text_put(out, ws->text ? ws->text : "", 0);
-	putc_unlocked('\n', out);
+	outbuf_format(out,
+		      " instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
+		      " cpu %d pid %d tid %d ip 0x%" PRIx64 ": ",
+		      (uint64_t)(time / NS_PER_SEC), (uint64_t)(time % NS_PER_SEC), (int)p->cpu,
+		      (int)p->pid, (int)p->tid, p->ip);
+	text_append(out, ws->text ? ws->text : "", 0);
+	outbuf_char(out, '\n');
 }
 
-static void put_code(const struct lines *l, FILE *out, const struct script_sample *s)
+static void put_code(const struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
 	if (s->is_branch) {
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 		put_place(out, &s->at, s->fields);
 		if (s->fields & SCRIPT_ADDR) {
-			fputs_unlocked(" => ", out);
+			outbuf_text(out, " => ");
 			put_place(out, &s->addr, s->fields);
 		}
 		return;
 	}
 	if (!s->chain) {
-		putc_unlocked(' ', out);
+		outbuf_char(out, ' ');
 		put_place(out, &s->at, s->fields);
 		return;
 	}
-	putc_unlocked('\n', out);
+	outbuf_char(out, '\n');
 	for (size_t i = 0; i < s->nr_frames; i++) {
-		putc_unlocked('\t', out);
+		outbuf_char(out, '\t');
 		put_place(out, &s->frame[i], s->fields);
 		if (s->frame[i].guessed && l->opts.mark_guesses)
-			fputs_unlocked(" [guessed]", out);
-		putc_unlocked('\n', out);
+			outbuf_text(out, " [guessed]");
+		outbuf_char(out, '\n');
 	}
 }
 
-void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct script_sample *s)
+void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
+	       const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint32_t f = s->fields;
@@ -507,10 +556,10 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	if (f & SCRIPT_TIME)
 		put_time(l, out, p->time);
 	if (f & SCRIPT_PERIOD)
-		fprintf(out, "%10" PRIu64 " ", p->period);
+		put_period(out, p->period);
 	if (f & SCRIPT_EVENT) {
-		text_put(out, s->ws->evsel->name, l->name_width);
-		fputs_unlocked(": ", out);
+		text_append(out, s->ws->evsel->name, l->name_width);
+		outbuf_text(out, ": ");
 	}
 	if (f & SCRIPT_FLAGS)
 		put_flags(out, s);
@@ -522,8 +571,8 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	if (f & SCRIPT_IP)
 		put_code(l, out, s);
 	if (s->ws->text) {
-		fputs_unlocked("  ", out);
-		text_put(out, s->ws->text, 0);
+		outbuf_text(out, "  ");
+		text_append(out, s->ws->text, 0);
 	}
 	put_insn(out, s);
 	if (f & SCRIPT_BRSTACK)
@@ -531,10 +580,12 @@ void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct s
 	if (f & SCRIPT_BRSTACKSYM)
 		put_branch_symbols(out, s);
 	if (f & SCRIPT_PHYS_ADDR)
-		fprintf(out, "%16" PRIx64, p->phys_addr);
+		outbuf_format(out, "%16" PRIx64, p->phys_addr);
 	if (f & SCRIPT_DATA_PAGE_SIZE)
 		put_page_size(out, p->data_page_size);
 	if (f & SCRIPT_CODE_PAGE_SIZE)
 		put_page_size(out, p->code_page_size);
-	putc_unlocked('\n', out);
+	if (f & SCRIPT_IPC)
+		put_ipc(out, s->ws->made);
+	outbuf_char(out, '\n');
 }

@@ -7,8 +7,7 @@
 #ifndef RINGTAIL_RENDER_LINES_H
 #define RINGTAIL_RENDER_LINES_H
 
-#include <stdio.h>
-
+#include "base/outbuf.h"
 #include "report/script/script.h"
 
 /* Origin of the shown times. */
@@ -21,7 +20,7 @@ enum lines_since {
 struct lines_opts {
 	bool ns; /* nine digits of time instead of six */
 	enum lines_since since;
-	int dso_width;	   /* of text_put(), for SCRIPT_CALLINDENT */
+	int dso_width;	   /* of text_append(), for SCRIPT_CALLINDENT */
 	bool mark_guesses; /* mark frames found without call frame information */
 };
 
@@ -41,6 +40,7 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 		       const struct pd_evlist *evlist);
 
 /* Writes a line for @s; a call chain adds a line for each frame and an empty line. */
-void lines_put(struct lines *l, FILE *out, const struct trace *t, const struct script_sample *s);
+void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
+	       const struct script_sample *s);
 
 #endif

@@ -3,11 +3,21 @@
 #ifndef RINGTAIL_RENDER_STATS_H
 #define RINGTAIL_RENDER_STATS_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "report/trace/trace.h"
 
 /* Writes the counts of pass 1. */
 void stats_render(FILE *out, const struct trace *t);
+
+/*
+ * Writes the threads that @t names as a tree, each below the thread that made it, in the manner of
+ * perf report --tasks; with @maps also the last maps of each, as --mmaps. Returns 0 or -ENOMEM.
+ */
+int tasks_render(FILE *out, const struct trace *t, bool maps);
+
+/* Returns the same as JSON for json_decref(), or NULL when memory is short. */
+json_t *json_tasks(const struct trace *t, bool maps);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "render/table.h"
+#include "render/table_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,36 +9,38 @@
 #include "base/plural.h"
 #include "render/text.h"
 
-#define NUMBER_WIDTH  8 /* of the columns of percentages */
-#define SAMPLES_WIDTH 12
-#define PERIOD_WIDTH  12
-
-struct table {
-	FILE *out;
-	struct report *r;
-	const struct hist *h;
-	const struct table_opts *opts;
-	size_t width[SORT_KEYS_MAX];
-	struct buf line, cell;
-};
-
 static double percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static bool is_shown(const struct table *t, const struct hist_entry *e)
+bool table_is_shown(const struct table *t, const struct hist_entry *e)
 {
-	uint64_t weight = t->r->opts->children ? e->children : e->self;
+	for (size_t m = 0; m < hist_members(t->h); m++) {
+		const struct hist_entry *there = hist_member_entry(t->h, e, m);
+		uint64_t weight = !there ? 0 : t->r->opts->children ? there->children : there->self;
 
-	return percent(weight, t->h->period) >= t->opts->percent_limit;
+		if (percent(weight, hist_member(t->h, m)->period) >= t->opts->percent_limit)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the place of a key's cell in a row. */
+static size_t cell_of(const struct table *t, const struct sort_key *key)
+{
+	size_t i = 0;
+
+	while (t->h->keys[i] != key)
+		i++;
+	return i;
 }
 
 /* Puts the escaped text of a cell into t->cell. */
-static int cell_text(struct table *t, const struct hist_entry *e, size_t key)
+static int key_text(struct table *t, const struct hist_entry *e, const struct sort_key *key)
 {
 	struct buf raw = {0};
-	int rc = t->h->keys[key]->text(t->r->trace, hist_cells(t->h, e)[key], &raw);
+	int rc = key->text(t->r->trace, hist_cells(t->h, e)[cell_of(t, key)], &raw);
 
 	t->cell.len = 0;
 	if (!rc)
@@ -47,64 +49,134 @@ static int cell_text(struct table *t, const struct hist_entry *e, size_t key)
 	return rc;
 }
 
+/* Appends the number of a member of the group to t->cell; @width 0: as short as it is. */
+static int add_number(struct table *t, const struct hist_entry *e, const struct field *f, size_t m,
+		      int width)
+{
+	const struct hist *h = hist_member(t->h, m);
+	const struct hist_entry *there = hist_member_entry(t->h, e, m);
+	uint64_t value = there ? f->value(h, there) : 0;
+
+	if (!strcmp(f->name, "overhead_children") && !t->r->opts->children)
+		return buf_printf(&t->cell, "%*s", width, "N/A");
+	switch (f->kind) {
+	case FIELD_COUNT: return buf_printf(&t->cell, "%*" PRIu64, width, value);
+	case FIELD_AVERAGE:
+		return buf_printf(&t->cell, "%*.1f", width,
+				  value ? (double)value / (double)there->samples : 0);
+	case FIELD_PERCENT: break;
+	}
+	return buf_printf(&t->cell, "%*.2f%%", width ? width - 1 : 0, percent(value, h->period));
+}
+
+/* Puts the text of a row's column into t->cell: a sum for each member, or the text of a key. */
+int table_cell_text(struct table *t, const struct hist_entry *e, const struct column *c)
+{
+	const struct field *f = c->field;
+	int rc = 0;
+
+	if (c->key)
+		return key_text(t, e, c->key);
+	t->cell.len = 0;
+	for (size_t m = 0; !rc && m < hist_members(t->h); m++) {
+		if (m && t->opts->separator)
+			rc = buf_append(&t->cell, " ", 1);
+		if (!rc)
+			rc = add_number(t, e, f, m, t->opts->separator ? 0 : (int)f->width);
+	}
+	return rc;
+}
+
+/* Returns the heading of a column; beside Children the share is Self, if perf chose the columns. */
+const char *table_heading(const struct table *t, const struct column *c)
+{
+	if (c->key)
+		return c->key->header;
+	if (!t->opts->named_fields && t->r->opts->children && !strcmp(c->field->name, "overhead"))
+		return "Self";
+	return c->field->header;
+}
+
+static int measure_cells(struct table *t, size_t column)
+{
+	for (size_t i = 0; i < t->h->nr; i++) {
+		size_t n;
+
+		if (!table_is_shown(t, &t->h->entry[i]))
+			continue;
+		if (table_cell_text(t, &t->h->entry[i], &t->columns->shown[column]) < 0)
+			return -ENOMEM;
+		n = text_columns((const char *)t->cell.data, t->cell.len);
+		if (n > t->width[column])
+			t->width[column] = n;
+		if (t->columns->shown[column].field)
+			break; /* the others are as wide */
+	}
+	return 0;
+}
+
+/* Widths that the user gives replace those of keys; numbers keep at least their heading's. */
 static int measure(struct table *t)
 {
-	for (size_t k = 0; k < t->h->nr_keys; k++)
-		t->width[k] = strlen(t->h->keys[k]->header);
-	for (size_t i = 0; i < t->h->nr; i++) {
-		if (!is_shown(t, &t->h->entry[i]))
-			continue;
-		for (size_t k = 0; k < t->h->nr_keys; k++) {
-			size_t n;
+	for (size_t i = 0; i < t->columns->nr_shown; i++) {
+		const struct column *c = &t->columns->shown[i];
+		size_t wanted = i < t->opts->nr_widths ? t->opts->widths[i] : 0;
 
-			if (cell_text(t, &t->h->entry[i], k) < 0)
-				return -ENOMEM;
-			n = text_columns((const char *)t->cell.data, t->cell.len);
-			if (n > t->width[k])
-				t->width[k] = n;
-		}
+		t->width[i] = strlen(table_heading(t, c));
+		if (c->field && wanted > t->width[i])
+			t->width[i] = wanted;
+		if (c->key && wanted)
+			t->width[i] = wanted;
+		else if (measure_cells(t, i) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* Appends a column; as in perf, a separator within the text becomes a point. */
-static int add_separated(struct table *t, const char *text, size_t len)
+int table_add_separated(struct table *t, const char *text, size_t len, bool is_key, bool first)
 {
 	char separator = t->opts->separator;
 	size_t start;
-	int rc = buf_append(&t->line, &separator, 1);
+	int rc = first ? 0 : buf_append(&t->line, &separator, 1);
 
 	for (; len && *text == ' '; len--)
 		text++;
 	start = t->line.len;
-	if (!rc)
+	if (!rc && len)
 		rc = buf_append(&t->line, text, len);
-	for (size_t i = start; !rc && i < t->line.len; i++)
+	for (size_t i = start; !rc && is_key && i < t->line.len; i++)
 		if (t->line.data[i] == (uint8_t)separator)
 			t->line.data[i] = '.';
 	return rc;
 }
 
-static int add_column(struct table *t, const char *text, size_t len, size_t width, bool right,
-		      bool last)
+/* Appends a column with a text, which is cut to the column's width. */
+int table_add_column(struct table *t, size_t column, const char *text, size_t len)
 {
+	const struct column *c = &t->columns->shown[column];
+	bool right = c->field || c->key->right, last = column + 1 == t->columns->nr_shown;
+	size_t columns, start;
+	int pad, rc;
+
 	if (t->opts->separator)
-		return add_separated(t, text, len);
-
-	size_t columns = text_columns(text, len);
-	int pad = columns < width ? (int)(width - columns) : 0;
-	int rc = buf_append(&t->line, "  ", 2);
-
+		return table_add_separated(t, text, len, c->key, !column);
+	rc = buf_append(&t->line, "  ", 2);
+	columns = text_columns(text, len);
+	pad = columns < t->width[column] ? (int)(t->width[column] - columns) : 0;
 	if (!rc && right)
 		rc = buf_printf(&t->line, "%*s", pad, "");
+	start = t->line.len;
 	if (!rc && len)
 		rc = buf_append(&t->line, text, len);
+	if (columns > t->width[column])
+		text_truncate(&t->line, start, t->width[column]);
 	if (!rc && !right && !last)
 		rc = buf_printf(&t->line, "%*s", pad, "");
 	return rc;
 }
 
-static void put_line(struct table *t, const char *start)
+void table_put_line(struct table *t, const char *start)
 {
 	if (t->opts->width && !t->opts->separator)
 		text_truncate(&t->line, 0, t->opts->width - strlen(start));
@@ -115,8 +187,22 @@ static void put_line(struct table *t, const char *start)
 	t->line.len = 0;
 }
 
+/* Writes a line of the heading; its "# " replaces the space before the first column. */
+void table_put_comment(struct table *t)
+{
+	if (t->opts->width && !t->opts->separator)
+		text_truncate(&t->line, 0, t->opts->width);
+	if (t->opts->separator) {
+		table_put_line(t, "# ");
+		return;
+	}
+	if (t->line.len >= 2)
+		memcpy(t->line.data, "# ", 2);
+	table_put_line(t, "");
+}
+
 /* Appends dots under a heading, as wide as the column. */
-static int add_dots(struct table *t, size_t width)
+int table_add_dots(struct table *t, size_t width)
 {
 	int rc = buf_append(&t->line, "  ", 2);
 
@@ -125,91 +211,35 @@ static int add_dots(struct table *t, size_t width)
 	return rc;
 }
 
-/* Appends the heading of a number; the first has no separator before it. */
-static int add_number_heading(struct table *t, const char *text, int width)
-{
-	if (t->opts->separator)
-		return add_separated(t, text, strlen(text));
-	return buf_printf(&t->line, "  %*s", width, text);
-}
-
-static int add_number_headings(struct table *t)
-{
-	bool children = t->r->opts->children;
-	int rc = buf_printf(&t->line, children ? "Children" : "Overhead");
-
-	if (!rc && children)
-		rc = add_number_heading(t, "Self", NUMBER_WIDTH);
-	if (!rc && t->opts->show_samples)
-		rc = add_number_heading(t, "Samples", SAMPLES_WIDTH);
-	if (!rc && t->opts->show_period)
-		rc = add_number_heading(t, "Period", PERIOD_WIDTH);
-	return rc;
-}
-
 static int put_dots(struct table *t)
 {
-	int rc = buf_printf(&t->line, t->r->opts->children ? "........  ........" : "........");
+	int rc = 0;
 
-	if (!rc && t->opts->show_samples)
-		rc = add_dots(t, SAMPLES_WIDTH);
-	if (!rc && t->opts->show_period)
-		rc = add_dots(t, PERIOD_WIDTH);
-	for (size_t k = 0; !rc && k < t->h->nr_keys; k++)
-		rc = add_dots(t, t->width[k]);
+	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++)
+		rc = table_add_dots(t, t->width[i]);
 	if (rc < 0)
 		return rc;
-	put_line(t, "# ");
+	table_put_comment(t);
 	fputs("#\n", t->out);
 	return 0;
 }
 
 static int put_heading(struct table *t)
 {
-	const struct hist *h = t->h;
-	int rc = add_number_headings(t);
+	int rc = 0;
 
-	for (size_t k = 0; !rc && k < h->nr_keys; k++)
-		rc = add_column(t, h->keys[k]->header, strlen(h->keys[k]->header), t->width[k],
-				h->keys[k]->right, k + 1 == h->nr_keys);
+	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++) {
+		const char *text = table_heading(t, &t->columns->shown[i]);
+
+		rc = table_add_column(t, i, text, strlen(text));
+	}
 	if (rc < 0)
 		return rc;
-	put_line(t, "# ");
+	table_put_comment(t);
 	return t->opts->separator ? 0 : put_dots(t);
 }
 
-static int add_percent(struct table *t, uint64_t part)
-{
-	double share = percent(part, t->h->period);
-
-	if (!t->opts->separator)
-		return buf_printf(&t->line, "  %*.2f%%", NUMBER_WIDTH - 1, share);
-	return buf_printf(&t->line, "%.*s%.2f%%", t->line.len ? 1 : 0, &t->opts->separator, share);
-}
-
-static int add_count(struct table *t, uint64_t count, int width)
-{
-	if (!t->opts->separator)
-		return buf_printf(&t->line, "  %*" PRIu64, width, count);
-	return buf_printf(&t->line, "%c%" PRIu64, t->opts->separator, count);
-}
-
-/* Appends the columns before the keys. */
-static int add_numbers(struct table *t, const struct hist_entry *e)
-{
-	bool children = t->r->opts->children;
-	int rc = add_percent(t, children ? e->children : e->self);
-
-	if (!rc && children)
-		rc = add_percent(t, e->self);
-	if (!rc && t->opts->show_samples)
-		rc = add_count(t, e->samples, SAMPLES_WIDTH);
-	if (!rc && t->opts->show_period)
-		rc = add_count(t, e->self, PERIOD_WIDTH);
-	return rc;
-}
-
-static int put_graph(struct table *t, const struct hist_entry *e)
+int table_put_graph(struct table *t, const struct hist_entry *e)
 {
 	const struct report_opts *opts = t->r->opts;
 	const struct callers_bounds bounds = graph_bounds(t->h->period, t->opts);
@@ -219,53 +249,109 @@ static int put_graph(struct table *t, const struct hist_entry *e)
 		.weight = opts->children ? e->children : e->self,
 		.total = t->h->period,
 	};
-	int rc = report_tree(t->r, (size_t)(t->h - t->r->tables.hists), e, &bounds, &row.g,
-			     &row.root);
+	int rc = report_tree(t->r, t->event, e, &bounds, &row.g, &row.root);
 
 	if (rc < 0)
 		return rc;
-	return graph_render(t->out, &row, own && !strcmp(t->h->keys[0]->name, "sym"), t->opts);
+	return graph_render(t->out, &row,
+			    own && t->h->nr_keys && !strcmp(t->h->keys[0]->name, "sym"), t->opts);
 }
 
 static int put_row(struct table *t, const struct hist_entry *e)
 {
-	const struct hist *h = t->h;
-	int rc = add_numbers(t, e);
+	int rc = 0;
 
-	for (size_t k = 0; !rc && k < h->nr_keys; k++) {
-		rc = cell_text(t, e, k);
+	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++) {
+		rc = table_cell_text(t, e, &t->columns->shown[i]);
 		if (!rc)
-			rc = add_column(t, (const char *)t->cell.data, t->cell.len, t->width[k],
-					h->keys[k]->right, k + 1 == h->nr_keys);
+			rc = table_add_column(t, i, (const char *)t->cell.data, t->cell.len);
 	}
 	if (rc < 0)
 		return rc;
-	put_line(t, "");
-	return t->opts->separator ? 0 : put_graph(t, e);
+	table_put_line(t, "");
+	return t->opts->separator ? 0 : table_put_graph(t, e);
 }
 
-static void put_counts(struct table *t, const struct pd_evsel *evsel)
+/* Writes the name of an event, or of a group as perf does. */
+static void put_name(struct table *t)
 {
-	char unit;
-	uint64_t n = text_unit(t->h->samples, &unit);
+	const struct pd_evlist *list = t->r->trace->evlist;
+	bool real = pd_evlist_at(list, t->event)->nr_members > 1;
 
-	fprintf(t->out, "# Samples: %" PRIu64 "%c of event '", n, unit);
-	text_put(t->out, evsel->name, 0);
-	fprintf(t->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", t->h->period);
+	fprintf(t->out, "%s '%s", hist_members(t->h) > 1 ? "events" : "event",
+		hist_members(t->h) > 1 && real ? "anon group { " : "");
+	for (size_t m = 0; m < hist_members(t->h); m++) {
+		size_t event = (size_t)(hist_member(t->h, m) - t->r->tables.hists);
+
+		fputs(m ? ", " : "", t->out);
+		text_put(t->out, pd_evlist_at(list, event)->name, 0);
+	}
+	fprintf(t->out, "%s'\n", hist_members(t->h) > 1 && real ? " }" : "");
 }
 
-static int put_event(struct table *t, const struct pd_evsel *evsel)
+static void put_counts(struct table *t)
+{
+	uint64_t samples = 0, period = 0, n;
+	char unit;
+
+	for (size_t m = 0; m < hist_members(t->h); m++) {
+		samples += hist_member(t->h, m)->samples;
+		period += hist_member(t->h, m)->period;
+	}
+	n = text_unit(samples, &unit);
+	fprintf(t->out, "# Samples: %" PRIu64 "%c of ", n, unit);
+	put_name(t);
+	fprintf(t->out, "# Event count (approx.): %" PRIu64 "\n#\n", period);
+}
+
+/* Writes the verdict on each event of the table. */
+static void put_verdict(struct table *t)
+{
+	bool any = false;
+
+	for (size_t m = 0; m < hist_members(t->h); m++) {
+		struct verdict_list v;
+
+		report_judge(t->r, (size_t)(hist_member(t->h, m) - t->r->tables.hists), &v);
+		for (size_t i = 0; i < v.nr; i++) {
+			const struct verdict_line *line = &v.line[i];
+
+			fprintf(t->out, "# %s: ", line->grave ? "Warning" : "Note");
+			text_put(t->out, line->text, 0);
+			if (*line->remedy)
+				fprintf(t->out, ". Try: %s", line->remedy);
+			putc('\n', t->out);
+		}
+		any |= v.nr;
+	}
+	if (any)
+		fputs("#\n", t->out);
+}
+
+static bool has_samples(const struct hist *h)
+{
+	for (size_t m = 0; m < hist_members(h); m++)
+		if (hist_member(h, m)->samples)
+			return !h->is_member;
+	return false;
+}
+
+static int put_event(struct table *t)
 {
 	int rc = measure(t);
 
 	if (rc < 0)
 		return rc;
 	if (!t->opts->quiet) {
-		put_counts(t, evsel);
-		rc = put_heading(t);
+		put_counts(t);
+		put_verdict(t);
 	}
+	if (t->r->opts->nested)
+		return table_put_nested(t);
+	if (!t->opts->quiet)
+		rc = put_heading(t);
 	for (size_t i = 0; !rc && i < t->h->nr; i++)
-		if (is_shown(t, &t->h->entry[i]))
+		if (table_is_shown(t, &t->h->entry[i]))
 			rc = put_row(t, &t->h->entry[i]);
 	return rc;
 }
@@ -326,7 +412,7 @@ static void put_loss(FILE *out, const struct trace *t)
 
 int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 {
-	struct table t = {.out = out, .r = r, .opts = opts};
+	struct table t = {.out = out, .r = r, .opts = opts, .columns = &r->opts->columns};
 	bool first = true;
 	int rc = 0;
 
@@ -334,12 +420,13 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 		put_loss(out, r->trace);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		t.h = &r->tables.hists[i];
-		if (!t.h->samples)
+		t.event = i;
+		if (!has_samples(t.h))
 			continue;
 		if (!first)
 			fputs("\n\n", out);
 		first = false;
-		rc = put_event(&t, pd_evlist_at(r->trace->evlist, i));
+		rc = put_event(&t);
 	}
 	if (!rc && first && !opts->quiet)
 		fputs("# No samples\n", out);

@@ -13,6 +13,7 @@ enum graph_style {
 	GRAPH_TREE,    /* percentages of the whole event */
 	GRAPH_FRACTAL, /* percentages of the branch above */
 	GRAPH_FOLDED,  /* one line for each chain: "COUNT a;b;c" */
+	GRAPH_FLAT,    /* a line for the number of each chain, then one for each frame */
 };
 
 /* The number of a branch or of a folded chain. */
@@ -27,12 +28,13 @@ struct table_opts {
 	enum graph_value graph_value;
 	unsigned int graph_limit; /* most branches below a node, or chains of a row; 0: all */
 	bool mark_guesses;	  /* mark frames found without call frame information */
-	bool show_samples;	  /* a column with the number of samples */
-	bool show_period;	  /* a column with the sum of periods */
-	double percent_limit;	  /* omit rows below this share */
-	double graph_percent;	  /* omit branches of call trees below this share of all */
-	unsigned int width;	  /* of the terminal, columns; 0: lines of any length */
-	bool quiet;		  /* no comment lines */
+	bool named_fields;	  /* the user chose the columns */
+	unsigned int widths[COLUMNS_MAX]; /* of the first columns, as the user wants; 0: any */
+	size_t nr_widths;
+	double percent_limit; /* omit rows below this share */
+	double graph_percent; /* omit branches of call trees below this share of all */
+	unsigned int width;   /* of the terminal, columns; 0: lines of any length */
+	bool quiet;	      /* no comment lines */
 	char separator; /* between columns, which then are not aligned, and no trees; 0: none */
 };
 

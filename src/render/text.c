@@ -121,9 +121,19 @@ static void put_spaces(FILE *out, size_t n)
 /* Returns the length of @s if it is plain ASCII, as nearly all names are; else 0. */
 static size_t plain_length(const char *s)
 {
-	size_t n = 0;
+	const uint64_t ones = 0x0101010101010101;
+	size_t len = strlen(s), n = 0;
 
-	for (; s[n]; n++)
+	/* Eight bytes at once: bit 7 of each that is a control, DEL or not ASCII. */
+	for (; n + 8 <= len; n += 8) {
+		uint64_t word, del;
+
+		memcpy(&word, s + n, 8);
+		del = word ^ 0x7f * ones;
+		if (((word - 0x20 * ones) | (del - ones) | word) & 0x80 * ones)
+			return 0;
+	}
+	for (; n < len; n++)
 		if (s[n] < 0x20 || s[n] >= 0x7f)
 			return 0;
 	return n;
@@ -154,6 +164,34 @@ void text_put(FILE *out, const char *s, int width)
 		b.len = 0;
 	put_padded(out, (const char *)b.data, b.len, text_columns((const char *)b.data, b.len),
 		   width);
+	buf_release(&b);
+}
+
+static void append_padded(struct outbuf *out, const char *s, size_t len, size_t columns, int width)
+{
+	size_t want = (size_t)abs(width), pad = columns < want ? want - columns : 0;
+
+	if (width > 0)
+		outbuf_repeated(out, ' ', pad);
+	outbuf_bytes(out, s, len);
+	if (width < 0)
+		outbuf_repeated(out, ' ', pad);
+}
+
+void text_append(struct outbuf *out, const char *s, int width)
+{
+	size_t plain = plain_length(s);
+	struct buf b = {0};
+
+	if (plain) {
+		append_padded(out, s, plain, plain, width);
+		return;
+	}
+	if (text_escape(&b, s) < 0)
+		out->failed = true;
+	else
+		append_padded(out, (const char *)b.data, b.len,
+			      text_columns((const char *)b.data, b.len), width);
 	buf_release(&b);
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "base/outbuf.h"
 
 /* Appends @len bytes at @s, escaped. Returns 0 or -ENOMEM. */
 int text_escape_len(struct buf *out, const char *s, size_t len);
@@ -29,6 +29,9 @@ void text_truncate(struct buf *b, size_t from, size_t columns);
 
 /* Writes @s escaped, padded to |@width| columns: right-aligned, or left-aligned if negative. */
 void text_put(FILE *out, const char *s, int width);
+
+/* As text_put(), to memory. */
+void text_append(struct outbuf *out, const char *s, int width);
 
 /* Shortens a count as perf does: 12345 is 12 with unit 'K', 81 is 81 with unit ' '. */
 uint64_t text_unit(uint64_t n, char *ret_unit);

@@ -316,3 +316,27 @@ const struct space_map *space_find_replaced(const struct space *s, enum space_tr
 	n = node_at(s->versions[v->replaced - 1].root[tree], addr);
 	return n ? n->map : NULL;
 }
+
+/* The depth is that of a random tree: about twice the logarithm of the number of ranges. */
+static int each(const struct space_node *n, space_fn fn, void *arg)
+{
+	struct map piece;
+	int rc;
+
+	if (!n)
+		return 0;
+	rc = each(n->left, fn, arg);
+	if (rc)
+		return rc;
+	piece = n->map->map;
+	piece.pgoff += n->start - piece.start;
+	piece.start = n->start;
+	piece.end = n->end;
+	rc = fn(&piece, arg);
+	return rc ? rc : each(n->right, fn, arg);
+}
+
+int space_each(const struct space *s, enum space_tree tree, space_fn fn, void *arg)
+{
+	return s->count ? each(s->versions[s->count - 1].root[tree], fn, arg) : 0;
+}

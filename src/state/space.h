@@ -104,6 +104,14 @@ bool space_is_steady(const struct space *s, struct moment first, struct moment l
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at);
 
+typedef int (*space_fn)(const struct map *piece, void *arg);
+
+/*
+ * Calls @fn for the ranges of the newest version, after space_freeze(), by address. A non-zero
+ * value of @fn ends the walk and is returned; else 0.
+ */
+int space_each(const struct space *s, enum space_tree tree, space_fn fn, void *arg);
+
 /* Returns the mapping that the last exec before @at ended; NULL before the space is frozen. */
 const struct space_map *space_find_replaced(const struct space *s, enum space_tree tree,
 					    uint64_t addr, struct moment at);

@@ -143,7 +143,7 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 		return s->keep_code_changes
 			       ? code_changes_add(&s->code_changes, &rec->text_poke, at)
 			       : 0;
-	default: return s->keep_cpu_tasks ? cpu_tasks_apply(&s->cpu_tasks, rec, at) : 0;
+	default: return s->keep_cpu_tasks ? cpu_tasks_take(&s->cpu_tasks, rec, at.time) : 0;
 	}
 }
 
@@ -215,6 +215,22 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at)
 	return rc;
 }
 
+int state_add_cpu_tasks(struct state *s, const struct cpu_tasks *tasks)
+{
+	int rc;
+
+	if (s->failed)
+		return -ENOMEM;
+	if (is_full(s)) {
+		s->refused += tasks->nr;
+		return 0;
+	}
+	rc = cpu_tasks_merge(&s->cpu_tasks, tasks);
+	if (rc)
+		s->failed = true;
+	return rc;
+}
+
 int state_apply_jit(struct state *s, const struct pd_mmap *mmap, struct moment at)
 {
 	int rc;
@@ -259,6 +275,8 @@ int state_finish(struct state *s)
 		rc = threads_freeze(&s->threads);
 	if (!rc)
 		rc = code_changes_freeze(&s->code_changes);
+	if (!rc)
+		rc = cpu_tasks_freeze(&s->cpu_tasks);
 	if (rc) {
 		s->failed = true;
 		return rc;
@@ -272,6 +290,23 @@ int state_finish(struct state *s)
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at)
 {
 	return tid ? threads_comm_find(&s->threads, tid, at) : "swapper";
+}
+
+size_t state_task_count(const struct state *s)
+{
+	return id_table_count(&s->threads.tids);
+}
+
+struct state_task state_task_at(const struct state *s, size_t index)
+{
+	return threads_task(&s->threads, index);
+}
+
+int state_each_map(const struct state *s, uint32_t pid, state_map_fn fn, void *arg)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+
+	return space ? space_each(space, SPACE_CODE, fn, arg) : 0;
 }
 
 bool state_pid(const struct state *s, uint32_t tid, struct moment at, uint32_t *ret)
@@ -288,6 +323,12 @@ size_t state_patch_code(const struct state *s, uint64_t addr, struct moment at, 
 uint64_t state_code_version(const struct state *s, struct moment at)
 {
 	return code_changes_until(&s->code_changes, at);
+}
+
+bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t *ret_pid,
+		   uint32_t *ret_tid)
+{
+	return cpu_tasks_find(&s->cpu_tasks, cpu, time, ret_pid, ret_tid);
 }
 
 /* Kinds whose symbols are known by address, not by offset into a file. */

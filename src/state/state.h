@@ -68,6 +68,7 @@ struct location {
 };
 
 struct state;
+struct cpu_tasks;
 
 /* Returns an empty state, or NULL when memory is short. */
 struct state *state_new(void);
@@ -83,7 +84,7 @@ uint64_t state_refused(const struct state *s);
 
 /*
  * Keeps which thread ran on each CPU, for state_task_on(). Call it before the first record. It
- * takes 16 bytes for each switch.
+ * takes about 4 bytes for each switch.
  */
 void state_keep_cpu_tasks(struct state *s);
 
@@ -96,6 +97,12 @@ void state_keep_code_changes(struct state *s);
  * decrease from call to call. Returns 0 or -ENOMEM; after that no more records can be applied.
  */
 int state_apply(struct state *s, const struct pd_record *rec, struct moment at);
+
+/*
+ * Adds the threads that ran on CPUs in a part of the recording. Parts may come in any order, and
+ * between calls of state_apply(). Returns as state_apply() does.
+ */
+int state_add_cpu_tasks(struct state *s, const struct cpu_tasks *tasks);
 
 /*
  * Maps code of @mmap->pid that a JIT has made: @mmap names the jitdump, and pgoff is the place of
@@ -121,6 +128,27 @@ int state_finish(struct state *s);
  * used again.
  */
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at);
+
+/* A thread, and the last that is known of it. */
+struct state_task {
+	uint32_t pid, tid;
+	uint32_t ptid;	  /* the thread that made it; UINT32_MAX: not recorded */
+	const char *comm; /* NULL: unknown */
+};
+
+/* Returns the number of threads that COMM and FORK records name; of a thread id, the last one. */
+size_t state_task_count(const struct state *s);
+/* Returns number @index of them, in no special order. Call it after state_finish(). */
+struct state_task state_task_at(const struct state *s, size_t index);
+
+typedef int (*state_map_fn)(const struct map *map, void *arg);
+
+/*
+ * Calls @fn for the last maps of code of a process, by address. @map is what later maps left of it,
+ * and valid during the call. Call it after state_finish(). A non-zero value of @fn ends the walk
+ * and is returned; else 0.
+ */
+int state_each_map(const struct state *s, uint32_t pid, state_map_fn fn, void *arg);
 
 /*
  * Finds the process of thread @tid as of @at, as COMM and FORK records say. Returns false if none

@@ -6,6 +6,7 @@
 #include "state/dso.h"
 #include "base/buf.h"
 #include "base/id_table.h"
+#include "state/cpu_tasks.h"
 #include "state/space.h"
 
 /* A thread's pid and name from @at on. */
@@ -21,6 +22,8 @@ struct comm_link {
 };
 
 struct thread {
+	uint32_t pid, tid;	/* @pid: of the first record that names the thread */
+	uint32_t ptid;		/* UINT32_MAX if no FORK names it */
 	struct comm_link *last; /* until frozen, newest first */
 	struct comm *comms;	/* when frozen: @count of them, oldest first */
 	uint32_t count;
@@ -52,6 +55,7 @@ const char *threads_comm_find(const struct threads *t, uint32_t tid, struct mome
 bool threads_pid_find(const struct threads *t, uint32_t tid, struct moment at, uint32_t *ret);
 bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
 			    struct moment last);
+struct state_task threads_task(const struct threads *t, size_t index);
 const struct space *threads_space(const struct threads *t, uint32_t pid);
 
 /* Returns the address space of @pid, made if needed. NULL when out of memory. */
@@ -63,20 +67,6 @@ struct kernel {
 	struct space modules, ksymbols;
 	struct space_version *versions; /* when frozen: of @modules and @ksymbols */
 };
-
-struct cpu_changes;
-
-/* Threads by the CPU they ran on. */
-struct cpu_tasks {
-	struct cpu_changes *cpus; /* by number */
-	size_t cap_cpus;
-	size_t bytes; /* of the lists */
-};
-
-/* Ignores records of other types. Returns 0 or -ENOMEM. */
-int cpu_tasks_apply(struct cpu_tasks *t, const struct pd_record *rec, struct moment at);
-size_t cpu_tasks_memory(const struct cpu_tasks *t);
-void cpu_tasks_release(struct cpu_tasks *t); /* accepts zeroes */
 
 /* Changes of the kernel's code. */
 struct code_changes {

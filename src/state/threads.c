@@ -35,6 +35,21 @@ struct space *threads_space_get(struct threads *t, uint32_t pid)
 	return numbered(&t->pids, pid, &t->processes, &t->process_capacity, sizeof(*t->processes));
 }
 
+struct state_task threads_task(const struct threads *t, size_t index)
+{
+	const struct thread *thread = &t->threads[index];
+	const struct comm *last = thread->count ? &thread->comms[thread->count - 1] : NULL;
+
+	return (struct state_task){
+		.pid = last ? last->pid : thread->pid,
+		.tid = thread->tid,
+		.ptid = thread->ptid,
+		.comm = last && last->name ? last->name
+			: thread->tid	   ? NULL
+					   : "swapper",
+	};
+}
+
 const struct space *threads_space(const struct threads *t, uint32_t pid)
 {
 	uint32_t n = id_table_find(&t->pids, pid);
@@ -50,10 +65,24 @@ static const struct comm *last_comm(const struct threads *t, uint32_t tid)
 	return n == ID_TABLE_NONE || !t->threads[n].last ? NULL : &t->threads[n].last->c;
 }
 
-static int add_comm(struct threads *t, uint32_t tid, const struct comm *comm)
+/* Returns the thread, made if needed. NULL when out of memory. */
+static struct thread *get_thread(struct threads *t, uint32_t tid, uint32_t pid)
 {
+	uint32_t before = id_table_count(&t->tids);
 	struct thread *thread =
 		numbered(&t->tids, tid, &t->threads, &t->thread_capacity, sizeof(*t->threads));
+
+	if (thread && id_table_count(&t->tids) > before) {
+		thread->pid = pid;
+		thread->tid = tid;
+		thread->ptid = UINT32_MAX;
+	}
+	return thread;
+}
+
+static int add_comm(struct threads *t, uint32_t tid, const struct comm *comm)
+{
+	struct thread *thread = get_thread(t, tid, comm->pid);
 	struct comm_link *link;
 
 	if (!thread)
@@ -102,8 +131,13 @@ int threads_fork(struct threads *t, struct space_pool *pool, const struct pd_tas
 	if (parent && parent->pid == task->ppid)
 		c.name = parent->name;
 	rc = add_comm(t, task->tid, &c);
-	if (rc || task->pid == task->ppid)
+	if (!rc && !get_thread(t, task->ptid, task->ppid))
+		rc = -ENOMEM;
+	if (rc)
 		return rc;
+	t->threads[id_table_find(&t->tids, task->tid)].ptid = task->ptid;
+	if (task->pid == task->ppid)
+		return 0;
 	if (!threads_space_get(t, task->ppid) || !threads_space_get(t, task->pid))
 		return -ENOMEM;
 	/* Look up both again: adding the second may have moved the first. */

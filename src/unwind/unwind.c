@@ -46,6 +46,7 @@ struct position {
 	uint64_t pc;
 	bool exact;   /* @pc is where the thread was interrupted, not a return address */
 	bool guessed; /* found by the frame pointer */
+	bool lost;    /* the caller is not in the copy of the stack */
 };
 
 /* The code of a frame, as far as it is known. */
@@ -109,8 +110,11 @@ static bool step(const struct unwind_arch *arch, const struct cfi_row *row, stru
 {
 	uint64_t sp = p->regs.v[arch->sp], pc = p->pc;
 
-	if (!cfi_row_apply(row, arch, &p->stack, &p->regs, &p->pc) || !p->pc ||
-	    !(p->regs.known >> arch->sp & 1))
+	if (!cfi_row_apply(row, arch, &p->stack, &p->regs, &p->pc)) {
+		p->lost = true;
+		return false;
+	}
+	if (!p->pc || !(p->regs.known >> arch->sp & 1))
 		return false;
 	p->exact = cfi_row_is_signal(row);
 	p->guessed = false;
@@ -245,6 +249,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 	bool signal;
 	int rc = 0;
 
+	u->copy_ended = false;
 	if (!begin(s, &p))
 		return 0;
 	for (size_t i = 0; i < max; i++) {
@@ -272,8 +277,10 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 			continue;
 		}
 		rc = go_up(u, s, &code, &p);
-		if (rc <= 0)
+		if (rc <= 0) {
+			u->copy_ended = p.lost;
 			return rc;
+		}
 	}
 	return 0;
 }

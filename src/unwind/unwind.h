@@ -20,6 +20,7 @@ struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
 	struct unwind_cache *cache;
+	bool copy_ended; /* the last walk ended where the copy of the stack does */
 };
 
 /* @s and @t must outlive @u. Returns 0 or -ENOMEM; call unwind_release() also after failure. */

@@ -58,8 +58,16 @@ def lines(path):
         return [line.split(None, 3) for line in f]
 
 
-def make_recording(where, data, damage=b'', parts=0):
-    """With @damage in the middle of the trace, or with the trace in so many snapshots."""
+def with_cycles(ringtail, data, trace):
+    """The trace as if the hardware had counted cycles: a CYC packet in front of each that decides branches."""
+    packets = re.findall(r'^cpu0 0x([0-9a-f]+)  (?:[0-9a-f]{2} )+ *(\S+)', run([ringtail, 'aux', 'show', '-f', '-i', data]), re.M)
+    begins = [int(at, 16) for at, _ in packets] + [len(trace)]
+    counts = [3 + 8 * (n % 29 + 1) if name in ('TNT', 'TIP') else 0 for n, (_, name) in enumerate(packets)]
+    return b''.join(bytes([count] * bool(count)) + trace[a:b] for count, a, b in zip(counts, begins, begins[1:]))
+
+
+def make_recording(where, data, damage=b'', parts=0, exec_at=0, windows=()):
+    """With @damage in the middle, the trace in so many snapshots or in those of perf, or an exec at a time."""
     program = open(f'{where}/program').read()
     switches = [(int(time), int(tid)) for time, tid in lines(f'{where}/switches')]
     with open(f'{where}/trace', 'rb') as f:
@@ -67,12 +75,17 @@ def make_recording(where, data, damage=b'', parts=0):
     pid = switches[0][1]
     recording = Recording(pid, program, list(code_maps(program)), switches[0][0])
     recording.start(pid, switches[0][0])
+    if exec_at:
+        recording.exec(program, list(code_maps(program)), exec_at)
     for (_, before), (time, tid) in zip(switches, switches[1:]):
         recording.switch(tid, time, before)
     if parts:
         size = len(trace) // parts & ~7
         cuts = [size * i for i in range(parts)] + [len(trace)]
         recording.snapshots([trace[a:b] for a, b in zip(cuts, cuts[1:])], switches[-1][0] + 1000)
+    elif windows:
+        sizes = [int(part * len(trace)) for part in windows]
+        recording.windows(trace, list(zip([0, 0, *sizes], [*sizes, len(trace)])), switches[-1][0] + 1000)
     else:
         middle = len(trace) // 2
         recording.trace(trace[:middle] + damage + trace[middle + len(damage):], switches[-1][0] + 1000)
@@ -206,6 +219,9 @@ def check_snapshots(ringtail, where, data):
         parts = [script(ringtail, snapshots, f'--itrace={letters}', *fields, f'--snapshot={n}') for n in (1, 2, 3)]
         check(f'{letters}: three snapshots are the whole', ''.join(parts), whole)
         check(f'{letters}: each has a part', [len(part) > len(whole) // 6 for part in parts], [True] * 3)
+    make_recording(where, snapshots, windows=(0.4, 0.6, 0.7))
+    check('what snapshots of perf have both is counted once', script(ringtail, snapshots, '--itrace=i3ible'), script(ringtail, data, '--itrace=i3ible'))
+    make_recording(where, snapshots, parts=3)
     check('snapshots have what the one trace has', script(ringtail, snapshots, '--itrace=be'), script(ringtail, data, '--itrace=be'))
 
 
@@ -296,6 +312,64 @@ def check_latency(where, ringtail, data):
           [1, '', "ringtail: the trace has no call of a function 'fibonaci'; did you mean 'fibonacci'?\n"])
 
 
+def timed_chains(ringtail, data, tid):
+    """(time, call chain) of the instructions of a thread."""
+    chains_of = script(ringtail, data, '--itrace=i1ig', '--ns', '-F', 'tid,time,sym,ip').split('\n\n')
+    found = [chain.split() for chain in chains_of if chain.split()[:1] == [tid]]
+    return [(int(chain[1].replace('.', '').rstrip(':')), chain[2:]) for chain in found]
+
+
+def check_exec(ringtail, where, data):
+    """An exec, where the process' first thread is deep in its calls, ends them."""
+    tid = lines(f'{where}/switches')[0][1]
+    before = timed_chains(ringtail, data, tid)
+    deep = [time for (last, _), (time, chain) in zip(before, before[1:]) if last < time and len(chain) > 8]
+    at = deep[len(deep) // 2]
+    executed = f'{where}/exec.data'
+    make_recording(where, executed, exec_at=at)
+    after = timed_chains(ringtail, executed, tid)
+    first = [time for time, _ in before].index(at)
+    check('an exec changes no call chain before it', after[:first], before[:first])
+    check('the chain at an exec begins anew', after[first][1], before[first][1][:2])
+    check('chains behind an exec are the innermost parts', [new[1] == old[1][:len(new[1])] for new, old in zip(after, before)],
+          [True] * len(before))
+    depth, lost = [], []
+    for path in data, executed:
+        calls = script(ringtail, path, '--call-trace', '--ns', '-F', '-comm,-cpu', '--tid', tid).splitlines()
+        calls = [re.match(r' *\d+ +([0-9.]+):.*\t( *)', line) for line in calls]
+        depth.append(next(len(m[2]) // 4 for m in calls if int(m[1].replace('.', '')) >= at))
+        report = run([ringtail, 'report', '-f', '-i', path, '--aux-latency', 'work', '--json'])
+        lost.append(json.loads(report)['functions'][0]['lost'])
+    check('--call-trace begins anew', depth[0] > 8 > depth[1], True)
+    check('the end of an executing call was not seen', lost, [0, 1])
+
+
+def check_cycles(ringtail, where, data):
+    counted, other = f'{where}/cycles.data', f'{where}/cycles'
+    os.mkdir(other)
+    for name in 'program', 'switches':
+        shutil.copy(f'{where}/{name}', other)
+    with open(f'{where}/trace', 'rb') as f:
+        trace = with_cycles(ringtail, data, f.read())
+    with open(f'{other}/trace', 'wb') as f:
+        f.write(trace)
+    make_recording(other, counted)
+    plain = script(ringtail, data, '--itrace=be', '-F', FIELDS)
+    text = script(ringtail, counted, '--itrace=be', '-F', FIELDS + ',ipc')
+    check('cycles change no branch', re.sub(r' \t IPC: .*', '', text), plain)
+    found = [[int(n) for n in m] for m in re.findall(r' \t IPC: (\d+)\.(\d\d) \((\d+)/(\d+)\)', text)]
+    check('many branches have cycles', len(found) > 300, True)
+    check('instructions per cycle', [100 * a + b for a, b, _, _ in found], [100 * i // c for _, _, i, c in found])
+    if shutil.which('perf'):
+        theirs = script('perf', counted, '--itrace=be', '-F', FIELDS.partition(',')[2] + ',ipc').splitlines()
+        theirs = [' '.join(line.split()) for line in theirs if line.strip()]
+        # perf cannot follow some branches (check_perf()).
+        same = next((i for i, line in enumerate(theirs) if 'instruction trace error' in line), len(theirs))
+        ours = [' '.join(line.split()[1:]) for line in text.splitlines()]
+        check(f'instructions per cycle as perf has them: {same} lines', ours[:same], theirs[:same])
+        check('most lines with cycles were compared', sum('IPC' in line for line in ours[:same]) > 100, True)
+
+
 def check_damage(ringtail, where):
     """Damaged trace is an error of the command, missing code is none."""
     data = f'{where}/damaged.data'
@@ -375,6 +449,8 @@ def main():
         check_perf(ringtail, data)
         check_calls(ringtail, data)
         check_latency(where, ringtail, data)
+        check_exec(ringtail, where, data)
+        check_cycles(ringtail, where, data)
         check_damage(ringtail, where)
     return failed > 0
 

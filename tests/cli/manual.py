@@ -20,10 +20,11 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'annotate', 'diff', 'script', 'dump', 'aux', 'ctl', 'version']
+COMMANDS = ['record', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'pack', 'aux', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
-    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-dump.1',
+    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
+    'ringtail-dump.1', 'ringtail-pack.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
@@ -39,8 +40,9 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
-                ['annotate', '--percent-type', 'frob'], ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
+                ['dump', 'a', 'b'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
+                ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],
+                ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
                 ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
                 ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
                 ['ctl', '--\x1b[2J']]

@@ -7,12 +7,13 @@ and tools/perf/util/intel-pt.h.
 import os
 import struct
 
+AUX_OVERWRITE = 2
 CONFIG = 0x300e601  # branches, tsc, mtc, return compression
 PMU = 8
 ID = 1, 2  # of intel_pt and of the tracking event
 RECORD_MMAP2, RECORD_COMM, RECORD_AUX, RECORD_ITRACE_START, RECORD_SWITCH_CPU_WIDE = 10, 3, 11, 12, 15
 RECORD_EVENT_TYPE, RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 65, 68, 70, 71
-USER, MISC_BUILD_ID = 2, 1 << 14
+USER, MISC_COMM_EXEC, MISC_BUILD_ID = 2, 1 << 13, 1 << 14
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP, TID, TIME, CPU, IDENTIFIER
 FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_AUXTRACE = 3, 4, 6, 18
 
@@ -44,20 +45,28 @@ class Recording:
         self.index = []
         self.put(RECORD_AUXTRACE_INFO, 0,
                  struct.pack('<II', self.kind, 0) + struct.pack(f'<{len(self.words)}Q', *self.words))
-        self.put(RECORD_COMM, 0, struct.pack('<II', pid, pid) + text('traced') + self.trailer(pid, first - 2))
+        self.program(program, maps, first - 2)
+
+    def program(self, program, maps, time, misc=0):
+        pid = self.pid
+        self.put(RECORD_COMM, misc, struct.pack('<II', pid, pid) + text('traced') + self.trailer(pid, time))
         place = struct.pack('<IIQQ', 8, 1, 77, 0)
         if self.build_id:
             place = struct.pack('<B3x20s', len(self.build_id), self.build_id)
         for start, size, offset in maps:
             self.put(RECORD_MMAP2, USER | (MISC_BUILD_ID if self.build_id else 0),
                      struct.pack('<IIQQQ', pid, pid, start, size, offset) + place + struct.pack('<II', 5, 2) +
-                     text(program) + self.trailer(pid, first - 1))
+                     text(program) + self.trailer(pid, time))
 
     def put(self, kind, misc, body):
         self.data += record(kind, misc, body)
 
     def trailer(self, tid, time, event=ID[1], cpu=0):
         return struct.pack('<IIQIIQ', self.pid, tid, time, cpu, 0, event)
+
+    def exec(self, program, maps, time):
+        """The process executes a program."""
+        self.program(program, maps, time, MISC_COMM_EXEC)
 
     def start(self, tid, time):
         self.put(RECORD_ITRACE_START, 0, struct.pack('<II', self.pid, tid) + self.trailer(tid, time, ID[0]))
@@ -93,6 +102,16 @@ class Recording:
             self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), offset, time, 0, 0xffffffff, 0, 0))
             self.data += padded
             offset = end
+
+    def windows(self, trace, windows, time):
+        """Snapshots of perf: of each ring all that it holds, wherever its position is."""
+        for begin, end in windows:
+            part = trace[begin:end]
+            self.put(RECORD_AUX, 0, struct.pack('<QQQ', 0, len(part), AUX_OVERWRITE) + self.trailer(self.pid, time, ID[0]))
+            padded = part + bytes(-len(part) % 8)
+            self.index.append(len(self.data))
+            self.put(RECORD_AUXTRACE, 0, struct.pack('<QQQIIII', len(padded), 0, time, 0, 0xffffffff, 0, 0))
+            self.data += padded
 
     def write(self, path):
         attrs_at = 104 + 16

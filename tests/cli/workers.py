@@ -19,7 +19,8 @@ import tempfile
 # Source, bytes: parts are a 64th, but 256 KiB at least.
 LONG = [("local/multi-data.data", 40 << 20), ("local/zstd.data", 4 << 20), ("local/switch-ns-cg.data", 20 << 20)]
 HEADER = 104  # bytes: magic, size, size of an attribute, three sections, bits of features
-OPTIONS = [["-g", "none"], ["-g", "caller", "--children"], ["-s", "comm,pid,event"]]
+OPTIONS = [["-g", "none"], ["-g", "caller", "--children"], ["-s", "comm,pid,event"], ["--hierarchy", "-g", "address"],
+           ["--group", "-F", "+overhead_us,sample", "-g", "flat"]]
 ALL_TIME = ["--time", "0,9999999999"]
 DAMAGED = 4  # copies of each long one
 

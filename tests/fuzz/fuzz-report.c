@@ -107,7 +107,8 @@ static void show_header(const char *path)
 	trace_close(t);
 }
 
-static int put_sample(const struct trace *t, const struct script_sample *s, FILE *out, void *lines)
+static int put_sample(const struct trace *t, const struct script_sample *s, struct outbuf *out,
+		      void *lines)
 {
 	lines_put(lines, out, t, s);
 	return 0;
@@ -149,7 +150,7 @@ struct how {
 /* Returns the table as text, NULL if there is none. */
 static char *show_table(const char *path, const struct report_opts *opts, struct how how)
 {
-	static const struct table_opts table = {.show_samples = true, .graph_limit = 0};
+	static const struct table_opts table = {.graph_limit = 0};
 	struct trace *t = open_trace(path, how.snapshot);
 	struct report *r = NULL;
 	struct text text;
@@ -170,6 +171,16 @@ static char *show_table(const char *path, const struct report_opts *opts, struct
 	return text.p;
 }
 
+static void set_columns(struct report_opts *opts, const char *sort, const char *fields)
+{
+	struct columns_spec spec = {.children = opts->children};
+
+	if (columns_parse_sort(&spec, sort, NULL) < 0 ||
+	    columns_parse_fields(&spec, fields, NULL) < 0)
+		abort();
+	opts->nr_keys = (size_t)columns_arrange(&spec, &opts->columns, opts->keys, NULL);
+}
+
 static void show_tables(const char *path)
 {
 	struct report_opts flat = {.max_stack = FRAMES}, tree = {.max_stack = FRAMES,
@@ -177,9 +188,8 @@ static void show_tables(const char *path)
 								 .graph = REPORT_GRAPH_CALLEE};
 	char *quick, *whole;
 
-	flat.nr_keys = (size_t)sort_keys_parse("comm,dso,sym", flat.keys, 0, NULL);
-	tree.nr_keys =
-		(size_t)sort_keys_parse("event,cpu,pid,tid,comm,dso,sym", tree.keys, 0, NULL);
+	set_columns(&flat, "comm,dso,sym", "+sample,overhead_us");
+	set_columns(&tree, "event,cpu,pid,tid,comm,dso,sym", "+overhead_sys");
 	quick = show_table(path, &flat, (struct how){.digest = true});
 	whole = show_table(path, &flat, (struct how){0});
 	if (!quick != !whole || (quick && strcmp(quick, whole)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Any file as a source of symbols: ELF and jitdump by their magic, a mangled name if it begins
- * with an underscore, else a list like kallsyms. The table made of it is asked for addresses all
- * over, and what it finds must cover them.
+ * with an underscore, a recording's own table by its head, else a list like kallsyms. The table
+ * made of it is asked for addresses all over, and what it finds must cover them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "symbol/demangle/demangle.h"
 #include "symbol/resolve/kallsyms.h"
 #include "symbol/resolve/locate.h"
+#include "symbol/recorded/recorded.h"
 #include "symbol/resolve/sources.h"
 
 #define SYMBOLS 512
@@ -169,12 +170,33 @@ static void read_jitdump(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* The table of symbols that a recording carries. */
+static void read_recorded(const uint8_t *data, size_t size)
+{
+	struct dso dsos[] = {{.name = "/bin/a", .kind = DSO_ELF},
+			     {.name = "[kernel.kallsyms]", .kind = DSO_KERNEL},
+			     {.name = "//anon", .kind = DSO_ANON}};
+	struct recorded_symbols *rs;
+	struct symtab *t;
+
+	if (recorded_symbols_new(data, size, &rs))
+		return;
+	for (size_t i = 0; i < sizeof(dsos) / sizeof(dsos[0]); i++) {
+		t = recorded_symbols_table(rs, &dsos[i], 1);
+		if (t)
+			ask(t);
+	}
+	recorded_symbols_free(rs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size > 4 && !memcmp(data, ELFMAG, SELFMAG))
 		read_elf(data, size);
 	else if (size > 4 && (!memcmp(data, "DTiJ", 4) || !memcmp(data, "JiTD", 4)))
 		read_jitdump(data, size);
+	else if (size > 8 && !memcmp(data, "RTSYMS01", 8))
+		read_recorded(data, size);
 	else if (size && data[0] == '_')
 		read_name(data, size);
 	else

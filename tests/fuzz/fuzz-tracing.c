@@ -2,7 +2,8 @@
 /*
  * Any text as a tracepoint's format, any bytes as its record. Input: the format, a NUL, a byte of
  * choices, the record. The library must take each format that it is given, and print its record
- * without fault; what is printed is bounded by what the record and format hold.
+ * without fault; what is printed is bounded by what the record and format hold, and the same with a
+ * program as without.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static void print(const struct tracing_event *e, struct tep_handle *tep, const u
 	struct tracing_data record = {.size = (uint32_t)size, .swap = choices & SWAP};
 	uint8_t *copy = malloc(size + !size);
 	uint16_t id = (uint16_t)e->format.id;
-	struct buf out = {0};
+	struct tracing_event by_library = *e;
+	struct buf out = {0}, alone = {0};
 
 	if (!copy)
 		return;
@@ -47,13 +49,18 @@ static void print(const struct tracing_event *e, struct tep_handle *tep, const u
 	if (choices & RIGHT_TYPE && size >= sizeof(id))
 		memcpy(copy, &id, sizeof(id));
 	record.p = copy;
+	by_library.program = NULL;
 	/* Twice: the library changes what it keeps while it prints. */
 	for (int i = 0; i < 2; i++) {
-		out.len = 0;
-		if (tracing_event_print(e, tep, &record, &out) || out.len > TEXT_MAX)
+		out.len = alone.len = 0;
+		if (tracing_event_print(e, tep, &record, &out) || out.len > TEXT_MAX ||
+		    tracing_event_print(&by_library, tep, &record, &alone))
+			abort();
+		if (out.len != alone.len || (out.len && memcmp(out.data, alone.data, out.len)))
 			abort();
 	}
 	buf_release(&out);
+	buf_release(&alone);
 	free(copy);
 }
 

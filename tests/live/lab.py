@@ -2,6 +2,7 @@
 """Shared code of the live tests: runs ringtail and perf, has a folder for each test, and skips tests with a
 reason."""
 import contextlib
+import fcntl
 import functools
 import os
 import re
@@ -71,6 +72,8 @@ class Lab:
         self.children = []
         self.last = None  # the last run of ringtail
         self.links = []  # beside the directory
+        self.locks = contextlib.ExitStack()
+        self.users = set()  # whose programs this test runs
         self.story = []  # of a test that failed: what its programs said last
 
     def __enter__(self):
@@ -105,6 +108,12 @@ class Lab:
         shutil.rmtree(self.dir, ignore_errors=True)
         for link in self.links:
             os.unlink(link)
+        self.locks.close()
+
+    def have_alone(self, what):
+        """Waits until no other test that runs beside this one has this, then has it to its end."""
+        path = os.path.join(os.environ.get('XDG_RUNTIME_DIR', tempfile.gettempdir()), what)
+        fcntl.flock(self.locks.enter_context(open(path, 'w', encoding='ascii')), fcntl.LOCK_EX)
 
     def tell(self, argv, state, text):
         """Adds to the story the status of a program that ended, and the end of its output."""
@@ -158,6 +167,9 @@ class Lab:
         if user is not None:
             if not shutil.which('setpriv'):
                 raise Skip('no setpriv (package util-linux)')
+            if user not in self.users:
+                self.have_alone(f'user-{user}')  # whose locked memory is bounded
+                self.users.add(user)
             argv = [self.public(word) if word.startswith((self.dev + '/', self.release + '/')) else word for word in argv]
             argv = ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups',
                     '--inh-caps=-all', '--bounding-set=-all', *argv]

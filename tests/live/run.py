@@ -5,11 +5,15 @@
 usage: run.py DEV-BUILD RELEASE-BUILD [NAME ...]
 
 Each function test_* of the modules test_*.py beside this file is one test; NAME selects by
-substring. Prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`; exit status 1 on failure. Behind all
-of them comes what the programs of each test that failed have said.
+substring, `MODULE:` a module. Each CPU runs one test at a time, LANES of them at most, because most tests wait more
+than they compute.
+Prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`; exit status 1 on failure. The output of the programs of
+each test that failed follows all results.
 """
+import concurrent.futures
 import glob
 import importlib.util
+import multiprocessing
 import os
 import signal
 import sys
@@ -19,6 +23,7 @@ import traceback
 from lab import Lab, Skip, end_well
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LANES = 4  # more lanes make tests late rather than early
 SECONDS = 1800  # a test that takes longer hangs; less than what tests/run waits for a line
 
 
@@ -40,25 +45,22 @@ def places(failure):
     return ' < '.join(f'{os.path.basename(f.filename)}:{f.lineno}' for f in reversed(frames))
 
 
-def run_one(name, function, dev, release, stories):
-    """Runs one test. Returns False if it failed."""
-    lab = Lab(dev, release)
+def run_one(title):
+    """Runs one test. Returns its line of result, and the story of its programs if it failed."""
+    lab, function = Lab(*sys.argv[1:3]), TESTS[title]
     try:
         signal.alarm(SECONDS)
         with lab:
             function(lab)
-        print('ok', name, flush=True)
+        return 'ok ' + title, None
     except Skip as reason:
-        print('skip', name, reason, flush=True)
+        return f'skip {title} {reason}', None
     except Exception as reason:  # a test that dies is a failed test, and the next one's turn
         line = [f.line for f in traceback.extract_tb(reason.__traceback__) if f.filename.startswith(HERE)][-1]
-        print('FAIL', name, places(reason), line,
-              f'{type(reason).__name__} {reason}'.replace('\n', '\n    '), flush=True)
-        stories.append((name, lab.story))
-        return False
+        text = f'{type(reason).__name__} {reason}'.replace('\n', '\n    ')
+        return f'FAIL {title} {places(reason)} {line} {text}', lab.story
     finally:
         signal.alarm(0)
-    return True
 
 
 def tell(stories):
@@ -67,29 +69,54 @@ def tell(stories):
         print(f'  == {name}: what its programs said', *story, sep='\n    ', flush=True)
 
 
-def run_all(dev, release, wanted, stories):
+def selects(word, title):
+    return title.startswith(word) if word.endswith(':') else word in title
+
+
+def tests(wanted):
+    """Returns {title: function} of the tests that are wanted."""
+    found = {}
     for module in modules():
         for name, function in vars(module).items():
-            if not name.startswith('test_') or not callable(function):
-                continue
             title = f'{module.__name__[5:]}: {name[5:]}'
-            if not wanted or any(word in title for word in wanted):
-                run_one(title, function, dev, release, stories)
+            if name.startswith('test_') and callable(function) and (
+                    not wanted or any(selects(word, title) for word in wanted)):
+                found[title] = function
+    return found
 
 
-def main():
-    dev, release, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
-    stories = []
+def prepare_lane():
+    """Sets the signals of a process that runs tests."""
     signal.signal(signal.SIGALRM, on_alarm)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's background ignores it
     end_well()
+
+
+def run_all():
+    """Runs TESTS, in their order. Returns the stories of those that failed."""
+    stories = []
+    lanes = max(1, min(LANES, len(os.sched_getaffinity(0)), len(TESTS)))
+    with concurrent.futures.ProcessPoolExecutor(lanes, multiprocessing.get_context('fork'), prepare_lane) as pool:
+        results = {pool.submit(run_one, title): title for title in TESTS}
+        for result in concurrent.futures.as_completed(results):
+            line, story = result.result()
+            print(line, flush=True)
+            if story is not None:
+                stories.append((results[result], story))
+    return stories
+
+
+def main():
+    prepare_lane()
     with tempfile.TemporaryDirectory(prefix='ringtail-run-') as runtime:
         # Who is not logged in has none, and recorders take no commands; and for root's, which are side by side in /run,
         # commands come from whoever runs the same tests meanwhile.
         os.environ['XDG_RUNTIME_DIR'] = runtime
-        run_all(dev, release, wanted, stories)
+        stories = run_all()
     tell(stories)
     return 1 if stories else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    TESTS = tests(sys.argv[3:])
+    sys.exit(main())

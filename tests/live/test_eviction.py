@@ -15,7 +15,9 @@ NOTE = re.compile(rb'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{4})', re.DOTALL)
 
 
 def make_programs(lab, number=PROGRAMS):
-    """Copies `short`: each copy has its own function name and build-id."""
+    """Copies `short`: each copy has its own function name and build-id. A recording of all CPUs has those of other
+    tests, too."""
+    lab.have_alone('programs')
     with open(lab.program('short'), 'rb') as f:
         short = f.read()
     assert short.count(b'work_0000') == 1

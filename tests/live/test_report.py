@@ -6,8 +6,9 @@ import resource
 import signal
 import struct
 import subprocess
+import sys
 
-from lab import Skip, need_mount_namespaces, wait_for
+from lab import Skip, need_mount_namespaces, need_root, wait_for
 
 MEMORY = 1500 << 20  # of address space; what it takes is a third of that
 
@@ -123,3 +124,65 @@ def test_output_on_a_full_disk(lab):
             p = subprocess.run(lab.argv([*command, '-i', 'full.data'], False, None), cwd=lab.dir, stdout=full,
                                stderr=subprocess.PIPE, text=True, check=False)
         assert p.returncode == 1 and 'No space left on device' in p.stderr, (command, p.returncode, p.stderr)
+
+
+def test_a_group_in_a_part_of_the_time_counts_that_part(lab):
+    """Counters that the leader reads go on where the filter leaves samples out."""
+    lab.perf('record', '-q', '-o', 'g.data', '-e', '{page-faults,cpu-clock}:S', '-c', '5', '--', sys.executable, '-c', '')
+    times = lab.run('script', '-i', 'g.data', '-F', 'time').stdout.split()
+    middle = times[len(times) // 2].rstrip(':')
+    sums = []
+    for part in f',{middle}', f'{middle},':
+        out = lab.run('report', '-i', 'g.data', '--time', part).stdout
+        sums.append(sum(map(int, re.findall(r'^# Event count \(approx\.\): (\d+)$', out, re.M))))
+    out = lab.run('report', '-i', 'g.data').stdout
+    whole = sum(map(int, re.findall(r'^# Event count \(approx\.\): (\d+)$', out, re.M)))
+    assert whole <= sum(sums) < 1.1 * whole and min(sums) > 0.2 * whole, (sums, whole)
+
+
+def test_tasks_are_those_of_perf(lab):
+    """perf keeps the maps of a program that exec replaced; the others are the same."""
+    lab.run('record', '-q', '-o', 't.data', '-e', 'cpu-clock:u', '--', 'sh', '-c', 'for i in 1 2 3; do sh -c "true; true"; done',
+            release=True)
+    theirs = lab.perf('report', '--stdio', '--tasks', '-i', 't.data').stdout.splitlines()
+    assert len(theirs) > 4 and lab.run('report', '--tasks', '-i', 't.data').stdout.splitlines() == theirs, theirs
+    theirs = lab.perf('report', '--stdio', '--mmaps', '-i', 't.data').stdout.splitlines()
+    ours = lab.run('report', '--mmaps', '-i', 't.data').stdout.splitlines()
+    assert [x for x in ours if '|' in x] == [x for x in theirs if '|' in x], ours
+    assert len(ours) > 20 and not set(ours) - set(theirs), sorted(set(ours) - set(theirs))
+
+
+def rows_by_name(text):
+    """Returns the share of each row; its name is all behind the number, with single spaces."""
+    rows = re.findall(r'^ *([0-9.]+)% +(.*?) *$', text, re.M)
+    return {' '.join(name.split()): float(share) for share, name in rows}
+
+
+def test_parents_of_kernel_functions(lab):
+    """perf finds the same ones in chains that the kernel recorded."""
+    need_root()
+    lab.run('record', '-q', '-o', 'k.data', '-e', 'cpu-clock:k', '-F', '2000', '-g', '--', 'dd', 'if=/dev/zero', 'of=/dev/null',
+            'bs=1M', 'count=10000', release=True)
+    for options in ('-s', 'parent,sym', '-p', 'ksys_read|^vfs'), ('-s', 'parent'), ('-s', 'sym', '-x', '-p', 'ksys_read'):
+        ours = rows_by_name(lab.run('report', '-i', 'k.data', '-g', 'none', '--no-inline', *options).stdout)
+        theirs = rows_by_name(lab.perf('report', '--stdio', '--no-children', '-g', 'none', '-i', 'k.data', *options).stdout)
+        assert ours == theirs and ours, (options, ours, theirs)
+
+
+def test_parents_in_stacks(lab):
+    """Functions of chains, found by a regular expression, choose and group samples."""
+    if os.uname().machine not in ('x86_64', 'aarch64'):
+        raise Skip('stacks of ' + os.uname().machine + ' are not unwound')
+    lab.run('record', '-q', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '1000', '--call-graph', 'dwarf', '--',
+            lab.program('stacks'), 'chain', 300, release=True)
+    for options, name in ((('-s', 'parent,sym', '-p', '^(middle|outer)$'), 'middle [.] leaf'),
+                          (('-s', 'parent'), '[other]'), (('-s', 'sym', '-x', '-p', 'outer'), '[.] leaf outer')):
+        rows = rows_by_name(lab.run('report', '-i', 'p.data', '-g', 'none', '--no-inline', *options).stdout)
+        assert rows[name] > 80, (options, rows)
+        assert '-x' not in options or all(row.endswith(' outer') for row in rows), rows
+    ours = rows_by_name(lab.run('report', '-i', 'p.data', '-g', 'none', '-s', 'sym', '--ignore-callees', '^(leaf|outer)$').stdout)
+    assert ours['[.] outer'] > 80 and '[.] leaf' not in ours, ours
+    chains = lab.run('report', '-i', 'p.data', '-g', 'folded,callee', '-s', 'sym', '--ignore-callees', '^middle$').stdout
+    assert re.search(r'^[0-9.]+% (middle;)?outer;main', chains, re.M), chains
+    wrong = lab.run('report', '-i', 'p.data', '-p', '(', status=2).stderr
+    assert 'is no regular expression' in wrong, wrong

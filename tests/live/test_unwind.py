@@ -44,11 +44,14 @@ def share(some, condition):
 
 
 def test_known_chain(lab):
-    """Nearly all samples are in leaf or its callees, and each chain reaches main and its callers."""
+    """Nearly all samples of main are in leaf or its callees, and each chain reaches main and its callers."""
     need_unwinder()
     for program in 'stacks', 'stacks-debug-frame':
         record(lab, 'c.data', program, 'chain')
         found = script(lab, 'c.data')
+        # An emulated CPU is in ld.so for a fifth of the time.
+        found = found[next((i for i, c in enumerate(found) if 'main' in c), len(found)):]
+        assert len(found) > 20, len(found)
         inside = [c for c in found if 'leaf' in c]
         assert len(inside) > 0.9 * len(found), found[:5]
         for chain in inside:
@@ -58,11 +61,18 @@ def test_known_chain(lab):
 
 
 def test_chain_through_a_signal(lab):
+    """Each chain goes on from the handler with those of CHAIN whose code had begun; nearly always this is leaf."""
     need_unwinder()
     record(lab, 's.data', 'stacks', 'signal')
-    inside = [c for c in script(lab, 's.data') if 'handler' in c]
-    assert share(inside, lambda c: c[0] == 'handler' and 'leaf' in c and
-                 c[c.index('leaf'):][:4] == CHAIN) > 0.95, inside[:5]
+    # The last signal may interrupt exit().
+    inside = [c for c in script(lab, 's.data') if 'handler' in c and 'exit' not in c]
+
+    def whole(chain):
+        names = [name for name in chain if name in CHAIN]
+        return chain[0] == 'handler' and names and names == CHAIN[-len(names):]
+    assert share(inside, whole) > 0.95, [c for c in inside if not whole(c)][:5]
+    # On a slow CPU the handler takes so long that a tenth of all its samples follow one signal.
+    assert share(inside, lambda c: 'leaf' in c) > 0.6, inside[:5]
 
 
 def test_code_without_information(lab):
@@ -98,7 +108,7 @@ def test_truncated_stacks_end_early_and_without_a_word(lab):
         lengths.append(max(len(c) for c in inside))
     assert 1 < lengths[0] < lengths[1] < len(whole) < lengths[2], lengths
     assert all(len(c) <= 7 for c in chains(
-        lab.run('script', '-i', 'd.data', '--max-stack', 7).stdout))
+        lab.run('script', '-i', 'd.data', '--no-inline', '--max-stack', 7).stdout))
 
 
 def test_as_perf_unwinds_them(lab):

@@ -562,7 +562,7 @@ for number in 1 2 3; do
 done
 kill -TERM $pid; wait $pid; echo "gone: $?"; sed 's/^/gone.err: /' gone.err
 
-ringtail record -Se --switch-output=30K -e auxsim/bytes=256/u -e context-switches -c 1 -m 64K,64K -o rotated.data -- roam 60000 5 2>rotated.err & pid=$!
+ringtail record -Se --switch-output=30K -e auxsim/bytes=256/u -e context-switches -c 1 -m 64K,64K -o rotated.data -- roam 600000 5 2>rotated.err & pid=$!
 up $pid
 for number in $(seq 40); do
 	ringtail ctl --pid $pid snapshot >/dev/null || break
@@ -571,12 +571,22 @@ echo "rotated.taken: $number"
 mv rotated.data elsewhere.data
 kill -TERM $pid; wait $pid; echo "rotated: $?"
 
+# Waits for trace, since a snapshot of less than 64 KB fits into a pipe that nobody reads.
+more_than_a_pipe() {
+	begun=$(cat /sys/module/auxsim/parameters/published)
+	for try in $(seq 100); do
+		[ $(($(cat /sys/module/auxsim/parameters/published) - begun)) -lt 400000 ] || break
+		sleep 0.2
+	done
+}
+
 # stalled NAME OPTION REQUEST...: nobody reads the pipe.
 stalled() {
 	(ringtail record $2 -e auxsim/bytes=1024/u -m 64K,256K -o - -- roam 60000 10 2>$1.err & echo $! >pid; wait) |
 		sleep 120 & sleep 0.5
 	name=$1; shift 2
-	pid=$(cat pid); up $pid; sleep 1
+	pid=$(cat pid); up $pid
+	more_than_a_pipe
 	for number in $*; do
 		kill -USR2 $pid; sleep 0.7
 	done
@@ -597,7 +607,23 @@ stalled() {
 stalled stalled -S 1 2 3
 stalled stalled-end -Se
 
-ringtail record -e auxsim/bytes=4096,period=200/u -m 64K,16K -o switched.data -- roam 60000 10 2>switched.err & pid=$!
+# Nobody reads the pipe until the second snapshot is asked for and the end, too.
+(ringtail record -S -e auxsim/bytes=1024/u -m 64K,256K -o - -- roam 60000 10 2>late.err & echo $! >pid; wait) |
+	(while [ ! -e read ]; do sleep 0.2; done; cat >late.data) & sleep 0.5
+pid=$(cat pid); up $pid
+more_than_a_pipe
+kill -USR2 $pid; sleep 1; kill -USR2 $pid; sleep 1; kill -TERM $pid; sleep 2
+touch read; wait
+sed 's/^/late.err: /' late.err; finished late
+
+ringtail record -S --max-size=150K -e auxsim/bytes=256/u -m 64K,64K -o most.data -- roam 60000 5 2>most.err & pid=$!
+up $pid
+for number in $(seq 40); do
+	ringtail ctl --pid $pid snapshot >/dev/null || break
+done
+kill -TERM $pid 2>/dev/null; wait $pid; echo "most: $?"; sed 's/^/most.err: /' most.err; finished most
+
+ringtail record -e auxsim/bytes=4096,period=200/u -m 64K,16K -o switched.data -- roam 600000 10 2>switched.err & pid=$!
 up $pid
 for number in $(seq 10); do
 	ringtail ctl --pid $pid disable >/dev/null
@@ -712,6 +738,12 @@ def test_outputs_of_aux_snapshots_that_move_fill_or_stall():
         assert said(g, name + '.gone') == 'yes', found
         left = re.search(r'is slow: ([\d.]+) (KB|MB) are still to be written', '\n'.join(found))
         assert left and float(left.group(1)) > 0, found
+    check_readable(g, 'late')
+    assert trace(g, 'late')['snapshots'] == 2, (trace(g, 'late'), said_all(g, 'late.err'))
+    # It ends with the snapshot that reaches the size.
+    assert said(g, 'most') == '0' and '--max-size' in '\n'.join(said_all(g, 'most.err')), said_all(g, 'most.err')
+    size, number = int(said(g, 'most.size')), trace(g, 'most')['snapshots']
+    assert 150 << 10 <= size < (150 << 10) + 2 * size // number, (size, trace(g, 'most'))
     assert said(g, 'switched') == '0', g.log
     assert said_all(g, 'switched.off') == 10 * ['0'], said_all(g, 'switched.off')
     assert all(int(more) > 0 for more in said_all(g, 'switched.on')), said_all(g, 'switched.on')

@@ -2,10 +2,12 @@
 #include "auxtrace/code/code.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "auxtrace/code/blocks.h"
 #include "symbol/elf/elf_image.h"
@@ -16,7 +18,8 @@
 /* The file of a dso, or a kcore. */
 struct code_file {
 	bool missing;		/* guarded by the lock of the blocks: only open_file() uses it */
-	bool placed;		/* @space and @delta are known, if the kernel's file exists */
+	bool placed;		/* @space, @delta and @fd are known, if the kernel's file exists */
+	int fd;			/* of a kernel: it stays open, since to find it takes long; or -1 */
 	struct elf_space space; /* of a kernel: from linked addresses to offsets */
 	uint64_t delta;		/* of a kernel: added to linked addresses */
 	char *label;		/* for messages; NULL: not yet made */
@@ -27,7 +30,8 @@ struct code_files {
 	const struct resolver *resolver;
 	struct aux_code source;
 	struct code_blocks *blocks;
-	pthread_mutex_t lock;	/* guards the files, but for @missing */
+	/* Guards the files, but for @missing; and @fd is constant for those who read blocks. */
+	pthread_mutex_t lock;
 	struct code_file *file; /* by index of the dso; the last one is the kcore */
 	size_t nr;		/* of dsos */
 };
@@ -88,10 +92,18 @@ static bool is_passing(int rc)
 static int open_file(void *arg, size_t number, struct elf_image *ret)
 {
 	struct code_files *f = arg;
+	struct code_file *file = &f->file[number];
 	uint64_t unused;
-	int rc = f->file[number].missing ? -ENOENT : open_image(f, number, ret, &unused);
+	int rc;
 
-	f->file[number].missing |= rc && !is_passing(rc);
+	if (file->missing)
+		return -ENOENT;
+	if (file->fd >= 0) {
+		ret->fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+		return ret->fd < 0 ? -errno : 0;
+	}
+	rc = open_image(f, number, ret, &unused);
+	file->missing = rc && !is_passing(rc);
 	return rc;
 }
 
@@ -131,6 +143,8 @@ int code_files_new(const struct state *s, const struct resolver *r, struct code_
 				      .arg = f};
 	f->nr = state_dso_count(s);
 	f->file = calloc(f->nr + 1, sizeof(*f->file));
+	for (size_t i = 0; f->file && i <= f->nr; i++)
+		f->file[i].fd = -1;
 	f->blocks = code_blocks_new(open_file, f, LOADED_MAX);
 	pthread_mutex_init(&f->lock, NULL);
 	if (!f->file || !f->blocks) {
@@ -147,6 +161,8 @@ void code_files_free(struct code_files *f)
 		return;
 	for (size_t i = 0; f->file && i <= f->nr; i++) {
 		elf_space_release(&f->file[i].space);
+		if (f->file[i].fd >= 0)
+			close(f->file[i].fd);
 		free(f->file[i].label);
 	}
 	free(f->file);
@@ -185,8 +201,12 @@ static int place_file(struct code_files *f, size_t number)
 	rc = open_image(f, number, &img, &file->delta);
 	if (!rc)
 		rc = elf_space_file(&img, &file->space, NULL);
-	elf_image_close(&img);
 	file->placed = !is_passing(rc);
+	if (!rc) {
+		file->fd = img.fd;
+		img.fd = -1;
+	}
+	elf_image_close(&img);
 	return rc == -ENOMEM ? rc : 0;
 }
 

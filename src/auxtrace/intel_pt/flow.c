@@ -101,6 +101,7 @@ static void take_async(struct pt_flow *f, uint64_t to, uint32_t edge)
 	if (f->aborted)
 		flags = AUX_TX_ABORT;
 	f->aborted = false;
+	pt_flow_reach_cycles(f);
 	pt_flow_put_edge(f, f->ip, to, flags | edge);
 }
 

@@ -28,9 +28,19 @@ struct pt_item *pt_flow_put(struct pt_flow *f, enum aux_event_kind kind)
 static void count_insns(struct pt_flow *f, struct pt_item *item)
 {
 	item->insns = f->insns_since;
-	item->cycles = f->clock.cycles - f->cycles_since;
 	f->insns_since = 0;
+	if (!f->at_cycles)
+		return;
+	item->cycles = f->clock.cycles - f->cycles_since;
 	f->cycles_since = f->clock.cycles;
+	f->at_cycles = false;
+}
+
+/* Only the first branch of a packet is at the time of the packet. */
+void pt_flow_reach_cycles(struct pt_flow *f)
+{
+	f->at_cycles = f->clock.cycles != f->cycles_used;
+	f->cycles_used = f->clock.cycles;
 }
 
 void pt_flow_put_edge(struct pt_flow *f, uint64_t ip, uint64_t to, uint32_t flags)

@@ -99,7 +99,9 @@ struct pt_flow {
 	unsigned int nr_bound;
 
 	uint64_t insns_since;  /* the branch before */
-	uint64_t cycles_since; /* count at the branch before */
+	uint64_t cycles_since; /* count at the branch before that has cycles */
+	uint64_t cycles_used;  /* count of the newest packet that decided a branch */
+	bool at_cycles;	       /* the branch is decided by the packet behind a count */
 	struct pt_item block;  /* grows */
 	struct pt_item count;  /* of AUX_WANT_COUNTS */
 
@@ -113,6 +115,8 @@ struct pt_flow {
 
 struct pt_item *pt_flow_put(struct pt_flow *f, enum aux_event_kind kind);
 void pt_flow_put_edge(struct pt_flow *f, uint64_t ip, uint64_t to, uint32_t flags);
+/* A packet decides the next branch, which has the cycles up to there. */
+void pt_flow_reach_cycles(struct pt_flow *f);
 /* Says that the flow was lost up to @f->ip, if it was. */
 void pt_flow_put_start(struct pt_flow *f);
 /* A packet of power or PTWRITE at @ip; 0: unknown. */

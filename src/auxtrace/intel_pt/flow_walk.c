@@ -155,6 +155,7 @@ static void take_direct(struct pt_flow *f, const struct pt_basic *b)
 static bool take_bit(struct pt_flow *f)
 {
 	f->idle = 0;
+	pt_flow_reach_cycles(f);
 	if (!--f->goal.count)
 		f->goal.kind = PT_GOAL_NONE;
 	return f->goal.bits >> f->goal.count & 1;
@@ -187,6 +188,7 @@ static void take_indirect(struct pt_flow *f, const struct pt_basic *b, uint64_t 
 {
 	if (b->end == PT_END_INDIRECT && b->flags & AUX_CALL)
 		push_return(f, b->next);
+	pt_flow_reach_cycles(f);
 	pt_flow_put_branch(f, b, to, 0);
 	pt_flow_go(f, to);
 }
@@ -262,6 +264,7 @@ static void take_end(struct pt_flow *f, const struct pt_basic *b)
 				take_direct(f, b);
 			} else {
 				pt_flow_end_block(f);
+				f->at_cycles = false;
 				f->ip = b->next;
 			}
 			return;
@@ -284,6 +287,7 @@ static void take_end(struct pt_flow *f, const struct pt_basic *b)
 			break;
 		return;
 	}
+	pt_flow_reach_cycles(f);
 	pt_flow_put_branch(f, b, f->goal.ip, AUX_TRACE_END);
 	disable(f);
 }

@@ -111,8 +111,8 @@ struct callstack_branch callstack_branch_of(const struct itrace_sample *s);
 
 /*
  * Trace is missing in the ring of @cpu or @tid (the other may be UINT32_MAX) behind the newest
- * branch: ends the stacks of threads that may have run. After an exec, say so
- * for the thread alone. Returns as callstacks_take().
+ * branch: ends the stacks of threads that may have run. Call it for the thread alone after its
+ * exec. Returns as callstacks_take().
  */
 int callstacks_gap(struct callstacks *c, uint32_t tid, uint32_t cpu);
 /* Ends all stacks: frames are CALLSTACK_LOST. Returns 0 or a negative value of a callback. */

@@ -105,6 +105,11 @@ int itrace_past_gap(struct itrace_past *p, uint32_t tid, uint32_t cpu)
 	return p->chain_max > 1 ? callstacks_gap(&p->calls, tid, cpu) : 0;
 }
 
+int itrace_past_exec(struct itrace_past *p, uint32_t tid)
+{
+	return callstacks_gap(&p->calls, tid, UINT32_MAX);
+}
+
 size_t itrace_past_branches(struct itrace_past *p, uint32_t tid, uint32_t cpu,
 			    const struct pd_branch **ret)
 {

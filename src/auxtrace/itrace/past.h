@@ -41,6 +41,9 @@ int itrace_past_take(struct itrace_past *p, const struct itrace_sample *s);
  */
 int itrace_past_gap(struct itrace_past *p, uint32_t tid, uint32_t cpu);
 
+/* The thread executed a program: its call chain begins anew. Returns 0 or -ENOMEM. */
+int itrace_past_exec(struct itrace_past *p, uint32_t tid);
+
 /*
  * Returns the number of the last branches of a thread, and them in *@ret, the newest first. A
  * thread whose number is 0 or unknown is that of its CPU. They are valid until the next call.

@@ -62,6 +62,7 @@ void itrace_list_clear(struct itrace_list *list)
 {
 	list->nr = 0;
 	list->texts.len = 0;
+	list->has_errors = false;
 }
 
 void itrace_list_release(struct itrace_list *list)
@@ -76,12 +77,8 @@ void itrace_list_release(struct itrace_list *list)
 
 struct itrace_run {
 	const struct itrace_opts *opts;
-	const struct aux_stretch *stretch;
+	struct itrace_decoding *d;
 	struct itrace_list *list;
-	uint64_t insns;	 /* since the last sample of instructions */
-	uint64_t sample; /* time of the next one, if their period is a time; 0: not known yet */
-	struct aux_event last; /* with instructions */
-	size_t last_at;	       /* its place in the list */
 };
 
 static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_event *e,
@@ -100,13 +97,12 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 		.flags = e->flags,
 		.pid = e->task.pid,
 		.tid = e->task.tid,
-		.cpu = e->cpu_plus_1 ? e->cpu_plus_1 - 1 : s->stretch->cpu,
+		.cpu = e->cpu_plus_1 ? e->cpu_plus_1 - 1 : s->d->stretch.cpu,
 		.time = e->time,
 		.ip = e->ip,
 		.addr = e->to,
 		.period = period,
 		.offset = e->offset,
-		.value = e->value,
 		.text = ITRACE_NO_TEXT,
 		.damage = e->kind == AUX_EVENT_ERROR && e->cause == AUX_CAUSE_TRACE,
 	};
@@ -123,8 +119,17 @@ static int add_text(struct itrace_run *s, enum itrace_kind kind, const struct au
 	if (!rc)
 		rc = add(s, kind, e, 1);
 	if (!rc)
-		s->list->samples[s->list->nr - 1].text = at;
+		s->list->samples[s->list->nr - 1].text = (uint32_t)at;
 	return rc;
+}
+
+static void set_cycles(struct itrace_run *s, struct itrace_sample *to)
+{
+	struct itrace_decoding *d = s->d;
+
+	to->insns = d->branch_insns < UINT32_MAX ? (uint32_t)d->branch_insns : UINT32_MAX;
+	to->cycles = d->branch_cycles < UINT32_MAX ? (uint32_t)d->branch_cycles : UINT32_MAX;
+	d->branch_insns = d->branch_cycles = 0;
 }
 
 static int take_branch(struct itrace_run *s, const struct aux_event *e)
@@ -134,14 +139,19 @@ static int take_branch(struct itrace_run *s, const struct aux_event *e)
 		     (o->returns && e->flags & ITRACE_RETURNS);
 	int rc = 0;
 
+	s->d->branch_insns += e->insns;
+	s->d->branch_cycles += e->cycles;
 	if (o->transactions && e->flags & AUX_TX_ABORT)
 		rc = add(s, ITRACE_TRANSACTIONS, e, 1);
 	if (rc || !(shown || itrace_opts_need_past(o)))
 		return rc;
 	rc = add(s, ITRACE_BRANCHES, e, 1);
-	if (!rc)
-		s->list->samples[s->list->nr - 1].hidden = !shown;
-	return rc;
+	if (rc)
+		return rc;
+	s->list->samples[s->list->nr - 1].hidden = !shown;
+	if (shown && e->cycles)
+		set_cycles(s, &s->list->samples[s->list->nr - 1]);
+	return 0;
 }
 
 /* Instructions were executed, from e->ip on. */
@@ -153,23 +163,23 @@ static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t 
 
 	if (!o->instructions)
 		return 0;
-	s->insns += nr;
+	s->d->insns += nr;
 	/* Boundaries lie at multiples of the period, wherever a stretch begins. */
-	if (o->unit == ITRACE_NS && o->period && !s->sample && e->time)
-		s->sample = (e->time / o->period + 1) * o->period;
+	if (o->unit == ITRACE_NS && o->period && !s->d->sample && e->time)
+		s->d->sample = (e->time / o->period + 1) * o->period;
 	if (o->unit == ITRACE_INSNS)
-		due = s->insns >= o->period;
+		due = s->d->insns >= o->period;
 	else
-		due = !o->period || (e->time && e->time >= s->sample);
+		due = !o->period || (e->time && e->time >= s->d->sample);
 	if (!due) {
-		s->last = *e;
-		s->last_at = s->list->nr;
+		s->d->last = *e;
+		s->d->last_at = s->list->nr;
 		return 0;
 	}
-	rc = add(s, ITRACE_INSTRUCTIONS, e, s->insns);
-	s->insns = 0;
+	rc = add(s, ITRACE_INSTRUCTIONS, e, s->d->insns);
+	s->d->insns = 0;
 	if (o->unit == ITRACE_NS && o->period)
-		s->sample = (e->time / o->period + 1) * o->period;
+		s->d->sample = (e->time / o->period + 1) * o->period;
 	return rc;
 }
 
@@ -218,6 +228,7 @@ static int add_error(struct itrace_run *s, const struct aux_event *e)
 	struct aux_event lost = *e;
 	int rc;
 
+	s->list->has_errors = true;
 	if (e->kind != AUX_EVENT_LOST)
 		return add_text(s, ITRACE_ERRORS, e);
 	if (!e->text[0])
@@ -262,17 +273,23 @@ static unsigned int wanted(const struct itrace_opts *o)
 	return want;
 }
 
-/* A stretch of a few KB with more samples is made to fill the memory. */
-#define SAMPLES_MAX ((size_t)8 << 20)
+/* Trace that makes more samples than that is made to take for ever. */
+#define SAMPLES_MAX	 ((uint64_t)8 << 20)
+#define SAMPLES_PER_BYTE 512
+
+static bool is_too_much(const struct itrace_run *s)
+{
+	return s->d->made + s->list->nr >= SAMPLES_MAX + SAMPLES_PER_BYTE * s->d->stretch.len;
+}
 
 static int fail(struct itrace_run *s, enum aux_cause cause, const char *why)
 {
 	struct aux_event e = {
 		.kind = AUX_EVENT_ERROR,
 		.cause = cause,
-		.offset = s->stretch->offset,
-		.time = s->stretch->from,
-		.task = {.pid = UINT32_MAX, .tid = s->stretch->tid},
+		.offset = s->d->stretch.offset,
+		.time = s->d->stretch.from,
+		.task = {.pid = UINT32_MAX, .tid = s->d->stretch.tid},
 	};
 
 	snprintf(e.text, sizeof(e.text), "%s", why);
@@ -284,42 +301,63 @@ static int add_last(struct itrace_run *s)
 {
 	struct itrace_list *list = s->list;
 	struct itrace_sample added;
-	int rc = add(s, ITRACE_INSTRUCTIONS, &s->last, s->insns);
+	int rc = add(s, ITRACE_INSTRUCTIONS, &s->d->last, s->d->insns);
 
 	if (rc)
 		return rc;
 	added = list->samples[list->nr - 1];
-	memmove(&list->samples[s->last_at + 1], &list->samples[s->last_at],
-		(list->nr - 1 - s->last_at) * sizeof(added));
-	list->samples[s->last_at] = added;
+	memmove(&list->samples[s->d->last_at + 1], &list->samples[s->d->last_at],
+		(list->nr - 1 - s->d->last_at) * sizeof(added));
+	list->samples[s->d->last_at] = added;
 	return 0;
 }
 
-int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
-		  const struct aux_setup *setup, const struct aux_stretch *stretch,
-		  const struct aux_code *code, struct aux_decoder **decoder,
-		  struct itrace_list *list)
+/* @rc is that of the decoder's beginning. */
+static int fill(struct itrace_run *s, const struct aux_decoder_ops *ops, int rc)
 {
-	struct itrace_run s = {.opts = opts, .stretch = stretch, .list = list};
+	size_t max = s->d->max ? s->d->max : ITRACE_LIST_MAX;
 	struct aux_event e;
-	int rc;
 
-	if (*decoder && ops->again) {
-		rc = ops->again(*decoder, setup, stretch);
-	} else {
-		ops->end(*decoder);
-		*decoder = NULL;
-		rc = ops->begin(setup, stretch, code, wanted(opts), decoder);
+	while (!rc && s->list->nr < max && (rc = ops->next(s->d->decoder, &e)) > 0)
+		rc = take(s, &e);
+	if (!rc && s->list->nr >= max && !is_too_much(s)) {
+		s->d->more = true;
+		return 0;
 	}
-	while (!rc && list->nr < SAMPLES_MAX && (rc = ops->next(*decoder, &e)) > 0)
-		rc = take(&s, &e);
-	if (!rc && list->nr >= SAMPLES_MAX)
-		rc = fail(&s, AUX_CAUSE_TRACE,
+	if (!rc && s->list->nr >= max)
+		rc = fail(s, AUX_CAUSE_TRACE,
 			  "the trace makes too many samples; it is not decoded further up to "
 			  "the next synchronisation point");
 	/* The trace of one unit does not end the others. */
 	if (rc < 0 && rc != -ENOMEM)
-		rc = fail(&s, AUX_CAUSE_OTHER,
+		rc = fail(s, AUX_CAUSE_OTHER,
 			  "the trace is of a unit that the decoder does not know");
-	return !rc && s.insns ? add_last(&s) : rc;
+	return !rc && s->d->insns ? add_last(s) : rc;
+}
+
+int itrace_decode(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
+		  const struct aux_setup *setup, const struct aux_stretch *stretch,
+		  const struct aux_code *code, struct itrace_decoding *d, struct itrace_list *list)
+{
+	struct itrace_run s = {.opts = opts, .d = d, .list = list};
+	int rc;
+
+	*d = (struct itrace_decoding){.decoder = d->decoder, .max = d->max, .stretch = *stretch};
+	if (d->decoder && ops->again)
+		return fill(&s, ops, ops->again(d->decoder, setup, &d->stretch));
+	ops->end(d->decoder);
+	d->decoder = NULL;
+	rc = ops->begin(setup, &d->stretch, code, wanted(opts), &d->decoder);
+	return fill(&s, ops, rc);
+}
+
+int itrace_decode_more(const struct itrace_opts *opts, const struct aux_decoder_ops *ops,
+		       struct itrace_decoding *d, struct itrace_list *list)
+{
+	struct itrace_run s = {.opts = opts, .d = d, .list = list};
+
+	d->more = false;
+	d->made += d->max ? d->max : ITRACE_LIST_MAX;
+	d->last_at = 0;
+	return fill(&s, ops, 0);
 }

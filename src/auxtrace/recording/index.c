@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "auxtrace/recording/cuts.h"
+#include "auxtrace/recording/overlaps.h"
 #include "auxtrace/recording/runs.h"
 #include "auxtrace/recording/setup.h"
 #include "base/buf.h"
@@ -132,7 +133,7 @@ int aux_index_read(struct data_file *df, uint64_t chunk, unsigned int scan_flags
 	if (rc)
 		return rc;
 	aux_pieces_finish(&ret->pieces);
-	rc = aux_cuts_finish(ret) ?: aux_setup_finish(ret) ?: aux_runs_make(ret);
+	rc = aux_overlaps_find(ret) ?: aux_cuts_finish(ret) ?: aux_setup_finish(ret) ?: aux_runs_make(ret);
 	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 

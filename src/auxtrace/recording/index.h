@@ -3,9 +3,9 @@
  * An index of the hardware trace in a recording: what decoders must know, rings, and runs.
  *
  * A run is contiguous trace of one ring: AUXTRACE records that continue one another, a snapshot of
- * unknown position, or the trace in one sample. A gap ends a run, and so does an AUX record by
- * which the hardware stopped (PERF_AUX_FLAG_TRUNCATED, _PARTIAL). For CoreSight each AUX record
- * does, because its trace is formatted by itself.
+ * unknown position with later ones that overlap it, or the trace in one sample. A gap ends a run,
+ * and so does an AUX record by which the hardware stopped (PERF_AUX_FLAG_TRUNCATED, _PARTIAL). For
+ * CoreSight each AUX record does, because its trace is formatted by itself.
  *
  * A run is divided into chunks of equal size, the units of work (auxtrace/recording/loader.h).
  * Chunks are numbered over all runs, ring by ring.

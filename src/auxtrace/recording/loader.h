@@ -17,7 +17,8 @@
 #include "auxtrace/recording/index.h"
 #include "data/file/findings.h"
 
-#define AUX_STRETCH_MAX (16u << 20) /* bytes */
+/* Bytes. Intel PT's rarest synchronisation points are 64 MB apart. */
+#define AUX_STRETCH_MAX (80u << 20)
 
 struct aux_loader;
 

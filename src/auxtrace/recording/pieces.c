@@ -177,6 +177,8 @@ static uint64_t end_of(const struct aux_piece *p)
 
 bool aux_pieces_continue(const struct aux_piece *a, const struct aux_piece *b)
 {
+	if (b->joined)
+		return true;
 	return a->ring == b->ring && a->life == b->life && a->placed && b->placed &&
 	       b->offset <= end_of(a);
 }

@@ -26,11 +26,13 @@ struct aux_piece {
 	uint32_t ring, life, segment;
 	uint32_t take;	 /* number of the snapshot in aux_pieces.takes, from 1; 0: none is logged */
 	bool placed;	 /* its offset is the position in the ring */
+	bool joined;	 /* it continues the one before: auxtrace/recording/overlaps.h */
 	uint64_t at;	 /* of the record in the file */
 	uint64_t whole;	 /* bytes of the record with all that follows */
 	uint64_t offset; /* of the data */
 	uint64_t size;	 /* bytes of data; fewer than follow the record if the log says so */
-	uint64_t begin;	 /* if placed: position of the first byte that the one before lacks */
+	uint64_t begin; /* if placed or joined: position of the first byte that the one before lacks
+			 */
 };
 
 /* What the log says of the data of a snapshot. */

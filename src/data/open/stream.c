@@ -10,11 +10,13 @@
 
 #include "data/open/open_priv.h"
 #include "data/scan/scan_priv.h"
+#include "perfdata/symbols.h"
 
 #define FILE_PRESCAN_MAX \
 	(4u << 20) /* bytes at the beginning of a file's data, searched for such records */
 
 #define EVENT_UPDATE_NAME 2u
+#define SYMBOLS_WORDS	  24u /* bytes before a piece of a table of symbols */
 
 struct stream_record {
 	const uint8_t *body; /* behind the header, file order */
@@ -83,8 +85,33 @@ static int take_missing_attr(struct data_file *df, const struct stream_record *s
 	return pd_evlist_count(df->list) ? 0 : take_attr(df, s);
 }
 
+/*
+ * Adds a piece of the recording's own table of symbols. A later table replaces the one before.
+ * Behind a gap nothing is added.
+ */
+static int take_symbols(struct data_file *df, const struct stream_record *s)
+{
+	struct buf *b = &df->features[HEADER_RINGTAIL_SYMBOLS];
+	uint64_t offset = load_u64(s->body + 8, df->swapped);
+	uint64_t total = load_u64(s->body + 16, df->swapped);
+	size_t len = s->len - SYMBOLS_WORDS;
+
+	if (!offset)
+		b->len = 0;
+	if (offset != b->len || total <= offset)
+		return -EBADMSG;
+	if (len > total - offset)
+		len = total - offset;
+	if (buf_append(b, s->body + SYMBOLS_WORDS, len))
+		return -ENOMEM;
+	df->header.features[HEADER_RINGTAIL_SYMBOLS / 64] |= 1ULL << HEADER_RINGTAIL_SYMBOLS % 64;
+	return 0;
+}
+
 static int take_event_type(struct data_file *df, const struct stream_record *s)
 {
+	if (s->len >= SYMBOLS_WORDS && load_u64(s->body, df->swapped) == PD_SYMBOLS_MAGIC)
+		return take_symbols(df, s);
 	return event_type_name(df, s->body, s->len);
 }
 

@@ -31,14 +31,29 @@ static bool has_type(const struct tracing_format *f)
 	       type->size == sizeof(uint16_t);
 }
 
-static bool library_took(struct tep_handle *tep, char *text, const char *sys, uint32_t id)
+/* Returns the event that the library made, or NULL. */
+static struct tep_event *give_library(struct tep_handle *tep, char *text, const char *sys,
+				      uint32_t id)
 {
 	struct tep_event *event;
 
 	if (tep_parse_event(tep, text, strlen(text), sys))
-		return false;
+		return NULL;
 	event = tep_find_event(tep, (int)id);
-	return event && !(event->flags & TEP_EVENT_FL_FAILED);
+	return event && !(event->flags & TEP_EVENT_FL_FAILED) ? event : NULL;
+}
+
+static int load_printer(struct tep_handle *tep, char *text, const char *sys,
+			struct tracing_event *e)
+{
+	struct tep_event *event = give_library(tep, text, sys, e->format.id);
+	int rc;
+
+	e->printer = event ? TRACING_BY_LIBRARY : TRACING_REFUSED;
+	if (!event)
+		return 0;
+	rc = tracing_program_new(event, &e->program);
+	return rc == -ENOTSUP ? 0 : rc;
 }
 
 /*
@@ -81,10 +96,8 @@ int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text
 	if (!rc && has_type(&e.format) && !is_special(sys, &e.format)) {
 		rc = tracing_check_print(&e.format, copy + (e.format.print - text),
 					 (unsigned int)tep_get_long_size(tep), &e.needs);
-		if (!rc && library_took(tep, copy, sys, e.format.id))
-			e.printer = TRACING_BY_LIBRARY;
-		else if (!rc)
-			e.printer = TRACING_REFUSED;
+		if (!rc)
+			rc = load_printer(tep, copy, sys, &e);
 		else if (rc == -EINVAL)
 			rc = 0;
 	}
@@ -102,6 +115,7 @@ void tracing_event_release(struct tracing_event *e)
 	free(e->sys);
 	tracing_format_release(&e->format);
 	tracing_needs_release(&e->needs);
+	tracing_program_free(e->program);
 	*e = (struct tracing_event){0};
 }
 
@@ -197,7 +211,10 @@ static int print_fields(const struct tracing_format *f, const struct tracing_dat
 int tracing_event_print(const struct tracing_event *e, struct tep_handle *tep,
 			const struct tracing_data *data, struct buf *out)
 {
-	if (e->printer == TRACING_BY_LIBRARY && tracing_needs_hold(&e->needs, &e->format, data))
-		return print_by_library(tep, data, out);
-	return print_fields(&e->format, data, out);
+	int rc;
+
+	if (e->printer != TRACING_BY_LIBRARY || !tracing_needs_hold(&e->needs, &e->format, data))
+		return print_fields(&e->format, data, out);
+	rc = e->program ? tracing_program_print(e->program, data, out) : -EAGAIN;
+	return rc == -EAGAIN ? print_by_library(tep, data, out) : rc;
 }

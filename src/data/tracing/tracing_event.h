@@ -2,9 +2,9 @@
 /*
  * One tracepoint: its format, and its records as text.
  *
- * libtraceevent prints a record if both the format and the record are fit for it. This module
- * prints all others as "field=value ...". The library is not thread-safe: only one thread at a time
- * may use events of one handle.
+ * libtraceevent, or a program that stands for it, prints a record if both the format and the record
+ * are fit for it. This module prints all others as "field=value ...". The library is not
+ * thread-safe: only one thread at a time may use events of one handle.
  */
 #ifndef RINGTAIL_DATA_TRACING_TRACING_EVENT_H
 #define RINGTAIL_DATA_TRACING_TRACING_EVENT_H
@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "data/tracing/tracing_needs.h"
+#include "data/tracing/tracing_program.h"
 
 struct tracing_event {
 	char *sys; /* NULL: no format is loaded */
@@ -23,6 +24,7 @@ struct tracing_event {
 		TRACING_BY_LIBRARY, /* the library has loaded the format */
 		TRACING_REFUSED,    /* by us: the library refused a format that passed the check */
 	} printer;
+	struct tracing_program *program; /* prints what the library would; NULL: there is none */
 };
 
 /*

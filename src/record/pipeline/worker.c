@@ -373,8 +373,11 @@ static void give_sink(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void hold_when_full(struct worker *w)
+/* After a write: reports an output that is full, and holds the writer as worker_opts.hold says. */
+static void look_whether_full(struct worker *w)
 {
+	if (!w->opts.passed || !w->opts.passed(w->opts.arg))
+		return;
 	if (w->opts.hold) {
 		pthread_mutex_lock(&w->lock);
 		w->held = true;
@@ -394,8 +397,8 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 	if (w->opts.fixup && !run_is_aux(run))
 		w->opts.fixup(w->opts.fixup_arg, run->cpu, (uint8_t *)run->a, run->a_len);
 	rc = sink_write(w->opts.sink, run, err);
-	if (!rc && w->opts.passed && w->opts.passed(w->opts.arg))
-		hold_when_full(w);
+	if (!rc)
+		look_whether_full(w);
 	return rc || !w->opts.unbuffered ? rc : flush(w, err);
 }
 
@@ -418,9 +421,11 @@ static void was_written(struct worker *w, struct room *room)
 	free(room);
 }
 
-/* Writes the records that the main thread handed over; counts them as lost if the sink has failed.
+/*
+ * Writes the records that the main thread handed over; counts them as lost if the sink has failed.
+ * At the @end an output that gets full is not reported: no next one follows.
  */
-static int write_handed(struct worker *w, struct error *err)
+static int write_handed(struct worker *w, bool end, struct error *err)
 {
 	struct room *room, *next;
 	int rc = 0;
@@ -443,6 +448,8 @@ static int write_handed(struct worker *w, struct error *err)
 			rc = sink_write(w->opts.sink, &run, err);
 		else if (w->opts.discard)
 			w->opts.discard(w->opts.arg, &run);
+		if (!w->failed && !rc && !end)
+			look_whether_full(w);
 		was_written(w, room);
 	}
 	return rc;
@@ -461,10 +468,10 @@ static void check(struct worker *w, int rc, struct error *err)
 }
 
 /* At a mark: writes what was handed over, and flushes all. */
-static void write_rest(struct worker *w)
+static void write_rest(struct worker *w, bool end)
 {
 	struct error err = ERROR_INIT;
-	int rc = write_handed(w, &err);
+	int rc = write_handed(w, end, &err);
 
 	if (!rc && !w->failed)
 		rc = flush(w, &err);
@@ -504,7 +511,7 @@ static void *write_main(void *arg)
 		mark = fifo_wait(w->fifo, &run);
 		take_sink(w, mark & MARK_END);
 		if (mark)
-			write_rest(w);
+			write_rest(w, mark & MARK_END);
 		else
 			write_piece(w, &run);
 		failed = w->failed;
@@ -675,7 +682,7 @@ void worker_write_now(struct worker *w)
 		fifo_nudge(w->fifo);
 		return;
 	}
-	write_rest(w);
+	write_rest(w, false);
 	give_sink(w);
 }
 

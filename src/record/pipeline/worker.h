@@ -51,7 +51,7 @@ struct worker_opts {
 	void (*flushed)(void *arg);			   /* after each successful flush */
 	void (*failed)(void *arg, int rc);		   /* once, when the sink has failed */
 	void (*discard)(void *arg, const struct run *run); /* each run after that */
-	bool (*passed)(void *arg); /* after each run; true: the output is full */
+	bool (*passed)(void *arg); /* after each write; true: the output is full */
 	bool hold;		   /* a full output holds the writer until worker_resume() */
 	void *arg;
 	int report; /* an eventfd, written when worker_view() changes; stays the caller's */

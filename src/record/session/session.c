@@ -278,6 +278,16 @@ static int count_overwritten(struct session *s, struct error *err)
 	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
+/* Bytes that no reader of the output can see yet: in rings' queues, and in writers' buffers. */
+static uint64_t not_written(const struct session *s)
+{
+	uint64_t given = output_metered(&s->output), flushed = 0;
+
+	for (size_t i = 0; i < s->output.nr; i++)
+		flushed += lane_view(&s->output.lanes[i]).bytes;
+	return crew_backlog(&s->crew) + (given > flushed ? given - flushed : 0);
+}
+
 /*
  * A second request to end counts only after the message, because the user did not know before; then
  * the host may end the process.
@@ -289,7 +299,7 @@ static void say_slow(struct session *s)
 	session_empty(&s->host.stop);
 	messages_say(s->messages, MESSAGE_WARNING,
 		     "the output is slow: %s are still to be written%s",
-		     human_size(crew_backlog(&s->crew), size),
+		     human_size(not_written(s), size),
 		     s->host.slow_output ? "; ^C ends without them" : "");
 	if (s->host.slow_output)
 		s->host.slow_output(s->host.arg);

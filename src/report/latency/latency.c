@@ -356,6 +356,8 @@ static int take(const struct walk_sample *ws, void *arg)
 	struct collector *c = arg;
 	int rc;
 
+	if (ws->exec)
+		return callstacks_gap(&c->stacks, ws->s.tid, UINT32_MAX);
 	if (!ws->made)
 		return 0;
 	c->ws = ws;

@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auxtrace/itrace/samples.h"
+#include "report/trace/itrace_held.h"
 
-/* A sample in a batch. Behind it come the bytes that its pointers lead to. */
+/* A span, or a sample. Behind a sample come the bytes that its pointers lead to. */
+struct batch_head {
+	size_t size;	       /* of all, in multiples of 8 */
+	struct walk_span span; /* nr 0: a sample */
+};
+
 struct batch_node {
+	struct batch_head head;
 	struct walk_sample ws;
 	struct data_record rec;
-	size_t size; /* of all, in multiples of 8 */
 };
 
 /* Copies bytes behind a node. Behind @room it only counts them. */
@@ -86,7 +91,7 @@ static void pack_node(struct batch_packer *p, const struct walk_sample *ws, stru
 		ret->ws.text = pack(p, ws->text, strlen(ws->text) + 1);
 	if (ws->made)
 		ret->ws.made = pack(p, ws->made, sizeof(*ws->made));
-	ret->size = sizeof(*ret) + p->len;
+	ret->head = (struct batch_head){.size = sizeof(*ret) + p->len};
 }
 
 /* Gives an empty batch @size bytes. */
@@ -122,35 +127,66 @@ int batch_add(struct batch *b, const struct walk_sample *ws)
 			break;
 		if (b->len)
 			return -ENOSPC;
-		if (grow(b, node->size))
+		if (grow(b, node->head.size))
 			return -ENOMEM;
 	}
-	b->len += node->size;
+	b->len += node->head.size;
 	b->nr++;
 	return 0;
+}
+
+int batch_add_span(struct batch *b, const struct walk_span *span)
+{
+	struct batch_head *head;
+	size_t held = span->held == b->held ? 0 : span->held->list.nr;
+
+	if (!b->cap && grow(b, BATCH_BYTES))
+		return -ENOMEM;
+	if (b->nr && (b->cap - b->len < sizeof(*head) || b->nr + span->nr > BATCH_SAMPLES ||
+		      b->nr_held + held > BATCH_HELD))
+		return -ENOSPC;
+	head = (struct batch_head *)(void *)(b->p + b->len);
+	*head = (struct batch_head){sizeof(*head), *span};
+	itrace_hold(span->held);
+	b->held = span->held;
+	b->nr_held += held;
+	b->len += sizeof(*head);
+	b->nr += span->nr;
+	return 0;
+}
+
+static const struct batch_head *head_at(const struct batch *b, size_t at)
+{
+	return (const struct batch_head *)(const void *)(b->p + at);
 }
 
 int batch_each(const struct batch *b, walk_fn fn, void *arg)
 {
 	int rc = 0;
 
-	for (size_t at = 0; rc >= 0 && at < b->len;) {
-		const struct batch_node *node =
-			(const struct batch_node *)(const void *)(b->p + at);
+	for (size_t at = 0; rc >= 0 && at < b->len; at += head_at(b, at)->size) {
+		const struct batch_head *head = head_at(b, at);
 
-		rc = fn(&node->ws, arg);
-		at += node->size;
+		if (head->span.nr)
+			rc = walk_span_each(&head->span, fn, arg);
+		else
+			rc = fn(&((const struct batch_node *)head)->ws, arg);
 	}
 	return rc < 0 ? rc : 0;
 }
 
 void batch_clear(struct batch *b)
 {
-	b->len = b->nr = 0;
+	for (size_t at = 0; at < b->len; at += head_at(b, at)->size)
+		if (head_at(b, at)->span.nr)
+			itrace_let_go(head_at(b, at)->span.held);
+	b->len = b->nr = b->nr_held = 0;
+	b->held = NULL;
 }
 
 void batch_release(struct batch *b)
 {
+	batch_clear(b);
 	free(b->p);
 	*b = (struct batch){0};
 }

@@ -11,15 +11,23 @@
 
 #define BATCH_BYTES ((size_t)256 << 10)
 
+#define BATCH_SAMPLES 1024u /* where spans are in it */
+#define BATCH_HELD    ((size_t)64 << 10)
+
 /* All zero: empty. */
 struct batch {
 	uint8_t *p;
-	size_t len, cap; /* bytes */
-	size_t nr;	 /* samples */
+	size_t len, cap;		/* bytes */
+	size_t nr;			/* samples */
+	size_t nr_held;			/* samples in lists that it holds */
+	const struct itrace_held *held; /* by the newest span; NULL: there is none */
 };
 
 /* Copies @ws to the end. Returns 0, -ENOSPC if the batch is full, or -ENOMEM. */
 int batch_add(struct batch *b, const struct walk_sample *ws);
+
+/* Adds a span, whose samples it holds and does not copy. Returns as batch_add(). */
+int batch_add_span(struct batch *b, const struct walk_span *span);
 
 /* Calls @fn for each sample, in order. Returns 0 or the negative value of @fn, which ends it. */
 int batch_each(const struct batch *b, walk_fn fn, void *arg);

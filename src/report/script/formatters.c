@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 
 #include "report/script/batch.h"
@@ -17,9 +16,7 @@ enum slot_state {
 
 struct slot {
 	struct batch batch;
-	FILE *text; /* a memory stream, with its bytes: */
-	char *bytes;
-	size_t len;
+	struct outbuf text;
 	int rc; /* of the format function */
 	enum slot_state state;
 };
@@ -66,16 +63,17 @@ static int format_one(const struct walk_sample *ws, void *arg)
 {
 	struct job *job = arg;
 
-	return job->all->fn(ws, job->slot->text, job->arg);
+	return job->all->fn(ws, &job->slot->text, job->arg);
 }
 
 static void format_slot(struct formatters *f, struct slot *slot, void *arg)
 {
 	struct job job = {f, slot, arg};
 
-	rewind(slot->text);
+	slot->text.b.len = 0;
+	slot->text.failed = false;
 	slot->rc = batch_each(&slot->batch, format_one, &job);
-	if ((fflush(slot->text) || ferror(slot->text)) && !slot->rc)
+	if (slot->text.failed && !slot->rc)
 		slot->rc = -ENOMEM;
 }
 
@@ -122,6 +120,7 @@ static void await_text(struct formatters *f, struct slot *slot)
 static int write_next(struct formatters *f)
 {
 	struct slot *slot = slot_of(f, f->written);
+	const struct buf *text = &slot->text.b;
 
 	if (f->nr_threads)
 		await_text(f, slot);
@@ -129,9 +128,9 @@ static int write_next(struct formatters *f)
 		format_slot(f, slot, f->own);
 	f->written++;
 	batch_clear(&slot->batch);
-	if (slot->len && fwrite(slot->bytes, 1, slot->len, f->out) != slot->len)
+	if (text->len && fwrite(text->data, 1, text->len, f->out) != text->len)
 		return errno > 0 ? -errno : -EIO;
-	f->bytes += slot->len;
+	f->bytes += text->len;
 	return slot->rc;
 }
 
@@ -145,6 +144,13 @@ static void hand_over(struct formatters *f)
 	f->filled++;
 }
 
+/* Begins the next batch. */
+static int next_batch(struct formatters *f)
+{
+	hand_over(f);
+	return f->filled - f->written == f->nr_slots ? write_next(f) : 0;
+}
+
 int formatters_put(const struct walk_sample *ws, void *formatters)
 {
 	struct formatters *f = formatters;
@@ -152,9 +158,19 @@ int formatters_put(const struct walk_sample *ws, void *formatters)
 
 	if (rc != -ENOSPC)
 		return rc;
-	hand_over(f);
-	rc = f->filled - f->written == f->nr_slots ? write_next(f) : 0;
+	rc = next_batch(f);
 	return rc < 0 ? rc : batch_add(&slot_of(f, f->filled)->batch, ws);
+}
+
+int formatters_put_span(const struct walk_span *span, void *formatters)
+{
+	struct formatters *f = formatters;
+	int rc = batch_add_span(&slot_of(f, f->filled)->batch, span);
+
+	if (rc != -ENOSPC)
+		return rc;
+	rc = next_batch(f);
+	return rc < 0 ? rc : batch_add_span(&slot_of(f, f->filled)->batch, span);
 }
 
 int formatters_end(struct formatters *f, uint64_t *ret_bytes)
@@ -171,19 +187,6 @@ int formatters_end(struct formatters *f, uint64_t *ret_bytes)
 
 /* --- life ----------------------------------------------------------------------------------------
  */
-
-static int init_slots(struct formatters *f)
-{
-	for (size_t i = 0; i < f->nr_slots; i++) {
-		struct slot *slot = &f->slots[i];
-
-		slot->text = open_memstream(&slot->bytes, &slot->len);
-		if (!slot->text)
-			return -ENOMEM;
-		__fsetlocking(slot->text, FSETLOCKING_BYCALLER); /* one thread at a time */
-	}
-	return 0;
-}
 
 static void start(struct formatters *f, void *const *worker, size_t nr)
 {
@@ -208,7 +211,7 @@ int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, stru
 	f->nr_slots = 2 * nr + 2;
 	f->slots = calloc(f->nr_slots, sizeof(*f->slots));
 	f->threads = calloc(nr, sizeof(*f->threads));
-	if (!f->slots || !f->threads || init_slots(f)) {
+	if (!f->slots || !f->threads) {
 		formatters_free(f);
 		return -ENOMEM;
 	}
@@ -228,9 +231,7 @@ void formatters_free(struct formatters *f)
 	for (size_t i = 0; i < f->nr_threads; i++)
 		pthread_join(f->threads[i].thread, NULL);
 	for (size_t i = 0; f->slots && i < f->nr_slots; i++) {
-		if (f->slots[i].text)
-			fclose(f->slots[i].text);
-		free(f->slots[i].bytes);
+		buf_release(&f->slots[i].text.b);
 		batch_release(&f->slots[i].batch);
 	}
 	free(f->slots);

@@ -11,10 +11,11 @@
 
 #include <stdio.h>
 
+#include "base/outbuf.h"
 #include "report/trace/walk.h"
 
 /* Writes the text of @ws to @out; a negative errno ends everything. */
-typedef int (*format_fn)(const struct walk_sample *ws, FILE *out, void *worker);
+typedef int (*format_fn)(const struct walk_sample *ws, struct outbuf *out, void *worker);
 
 struct formatters;
 
@@ -29,6 +30,9 @@ int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out,
 /* A walk_fn; @formatters is the argument. Returns 0, the errno of @out if that failed, or of @fn.
  */
 int formatters_put(const struct walk_sample *ws, void *formatters);
+
+/* As formatters_put(); a walk_span_fn. */
+int formatters_put_span(const struct walk_span *span, void *formatters);
 
 /* Waits for all texts, and writes them. Returns as formatters_put(), *@ret_bytes of all texts. */
 int formatters_end(struct formatters *f, uint64_t *ret_bytes);

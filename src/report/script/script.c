@@ -68,6 +68,7 @@ static const struct {
 	{"flags", SCRIPT_FLAGS, 0},
 	{"insn", SCRIPT_INSN, 0},
 	{"insnlen", SCRIPT_INSNLEN, 0},
+	{"ipc", SCRIPT_IPC, 0},
 	{"callindent", SCRIPT_CALLINDENT, 0},
 };
 
@@ -222,6 +223,7 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 struct runner {
 	struct trace *trace;
 	const struct script_opts *opts;
+	const uint32_t *fields; /* of each event, by index */
 	struct frames frames;
 	struct tracing *tracing; /* NULL: the recording has no formats */
 	script_fn fn;
@@ -287,9 +289,10 @@ static int resolve_branches(struct runner *r, const struct walk_sample *ws,
 }
 
 /* Fields that need no symbol, which takes most of the time of a line. */
-#define PLAIN_FIELDS                                                                       \
-	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PID | SCRIPT_TIME | SCRIPT_CPU | SCRIPT_EVENT | \
-	 SCRIPT_IP | SCRIPT_ADDR | SCRIPT_PERIOD | SCRIPT_FLAGS | SCRIPT_INSN | SCRIPT_INSNLEN)
+#define PLAIN_FIELDS                                                                             \
+	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PID | SCRIPT_TIME | SCRIPT_CPU | SCRIPT_EVENT |       \
+	 SCRIPT_IP | SCRIPT_ADDR | SCRIPT_PERIOD | SCRIPT_FLAGS | SCRIPT_INSN | SCRIPT_INSNLEN | \
+	 SCRIPT_IPC)
 
 static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpumode, uint64_t ip,
 		    struct frame *ret)
@@ -309,7 +312,6 @@ static void find_innermost_line(struct frames *f, struct frame *frame)
 	frame->line = 0;
 }
 
-/* Takes a branch to the stack of its thread, whether or not it is shown. */
 /* Between two runs of a ring trace is missing. */
 static int note_run(struct runner *r, const struct walk_sample *ws)
 {
@@ -324,6 +326,7 @@ static int note_run(struct runner *r, const struct walk_sample *ws)
 		       : 0;
 }
 
+/* Takes a branch to the stack of its thread, whether or not it is shown. */
 static int take_branch(struct runner *r, const struct itrace_sample *made, struct script_sample *s)
 {
 	struct callstack_branch b = callstack_branch_of(made);
@@ -338,7 +341,7 @@ static int take_branch(struct runner *r, const struct itrace_sample *made, struc
 	return 0;
 }
 
-static int take_error(struct runner *r, const struct script_sample *s, FILE *out)
+static int take_error(struct runner *r, const struct script_sample *s, struct outbuf *out)
 {
 	int rc = callstacks_gap(&r->stacks, s->ws->s.tid, s->ws->s.cpu);
 
@@ -347,15 +350,17 @@ static int take_error(struct runner *r, const struct script_sample *s, FILE *out
 	return r->fn(r->trace, s, out, r->arg);
 }
 
-static int format_sample(const struct walk_sample *ws, FILE *out, void *arg)
+static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
 	struct script_sample s = {.ws = ws, .tracing = r->tracing};
 	int rc = 0;
 
+	if (ws->exec)
+		return callstacks_gap(&r->stacks, ws->s.tid, UINT32_MAX);
 	if (!ws->evsel)
 		return take_error(r, &s, out);
-	s.fields = script_fields_of(&r->opts->fields, ws->evsel);
+	s.fields = r->fields[ws->evsel->index];
 	s.is_branch = ws->made && ws->made->kind == ITRACE_BRANCHES;
 	if (s.is_branch)
 		s.fields |= fields_of_branch(&r->opts->fields, ws);
@@ -457,7 +462,7 @@ static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *ou
 
 	if (rc)
 		return error_sys(err, rc, "%s", t->opts.path);
-	rc = walk_ordered(t, formatters_put, f, err);
+	rc = walk_ordered_spans(t, formatters_put, formatters_put_span, f, err);
 	if (rc >= 0) {
 		rc = formatters_end(f, ret_bytes);
 		if (rc < 0)
@@ -467,14 +472,26 @@ static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *ou
 	return rc;
 }
 
+/* Returns the fields of each event, for free(), or NULL. */
+static uint32_t *fields_by_event(const struct trace *t, const struct script_fields *fields)
+{
+	size_t nr = pd_evlist_count(t->evlist);
+	uint32_t *ret = calloc(nr + 1, sizeof(*ret));
+
+	for (size_t i = 0; ret && i < nr; i++)
+		ret[i] = script_fields_of(fields, pd_evlist_at(t->evlist, i));
+	return ret;
+}
+
 int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
 	       uint64_t *ret_bytes, struct error *err)
 {
-	size_t nr = opts->in_sequence ? 1 : trace_workers(), made = 0;
-	struct runner first = {.trace = t, .opts = opts, .fn = fn, .arg = arg};
+	size_t nr = opts->in_sequence ? 1 : trace_workers(t), made = 0;
+	uint32_t *fields = fields_by_event(t, &opts->fields);
+	struct runner first = {.trace = t, .opts = opts, .fields = fields, .fn = fn, .arg = arg};
 	struct runner *runners = calloc(nr, sizeof(*runners));
 	void **args = calloc(nr, sizeof(*args));
-	int rc = runners && args ? 0 : -ENOMEM;
+	int rc = runners && args && fields ? 0 : -ENOMEM;
 
 	*ret_bytes = 0;
 	for (; !rc && made < nr; made++) {
@@ -488,6 +505,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 		rc = format_all(t, args, nr, out, ret_bytes, err);
 	for (size_t i = 0; i < made; i++)
 		runner_release(&runners[i]);
+	free(fields);
 	free(args);
 	free(runners);
 	return rc;

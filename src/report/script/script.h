@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "base/outbuf.h"
 #include "report/trace/filter.h"
 #include "report/trace/frame.h"
 
@@ -43,6 +44,7 @@ enum script_field {
 	SCRIPT_INSNLEN = 1u << 25,
 	SCRIPT_BRSTACKSYM = 1u << 26,
 	SCRIPT_SRCLINE = 1u << 27,
+	SCRIPT_IPC = 1u << 29,	      /* of branches in hardware trace that counts cycles */
 	SCRIPT_CALLINDENT = 1u << 28, /* of branches: functions, indented by the depth of calls */
 };
 
@@ -99,7 +101,7 @@ struct script_sample {
  * Writes the text of one sample to @out; a negative errno ends the walk. An error in hardware trace
  * (ws->evsel NULL) has neither comm nor frames. Any thread may call.
  */
-typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, FILE *out,
+typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, struct outbuf *out,
 			 void *arg);
 
 /* Sets perf's default fields for this trace; without @chains, call chains are not shown. */

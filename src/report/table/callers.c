@@ -10,7 +10,7 @@
 #define PATH_MAX_NODES (FRAMES_MAX + 2) /* the root, a chain, and the sample's own node */
 
 int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgraph_order order,
-		struct callers **ret)
+		enum callgraph_key by, struct callers **ret)
 {
 	struct callers *c = calloc(1, sizeof(*c));
 	size_t nr = 0;
@@ -27,6 +27,7 @@ int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgra
 		callers_free(c);
 		return -ENOMEM;
 	}
+	c->paths.graph.by = by;
 	*ret = c;
 	return 0;
 }
@@ -81,11 +82,9 @@ struct row_walk {
 static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t *ret)
 {
 	const struct callers *c = w->c;
-	const struct frame frame = {.ip = n->addr,
-				    .addr = n->addr,
-				    .dso = n->dso,
-				    .sym = n->sym,
-				    .cpumode = n->cpumode};
+	uint64_t addr = n->sym ? n->sym->start : n->addr;
+	const struct frame frame = {
+		.ip = addr, .addr = addr, .dso = n->dso, .sym = n->sym, .cpumode = n->cpumode};
 	struct key_source src = {.trace = w->t, .frame = &frame, .names = &w->h->names};
 	struct hist_cell cells[SORT_KEYS_MAX];
 	size_t nr = w->h->nr, shared = 0;
@@ -128,6 +127,7 @@ static int enter(struct row_walk *w, uint32_t node)
 	if (n->own) {
 		e->self += n->total;
 		e->samples += n->samples;
+		hist_add_mode(w->h, row, n->cpumode, n->total);
 	}
 	return 0;
 }

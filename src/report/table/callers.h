@@ -20,7 +20,7 @@ struct callers;
 
 /* @keys must outlive *@ret. Returns 0 with *@ret for callers_free(), or -ENOMEM. */
 int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgraph_order order,
-		struct callers **ret);
+		enum callgraph_key by, struct callers **ret);
 /* Frees @c; accepts NULL. */
 void callers_free(struct callers *c);
 

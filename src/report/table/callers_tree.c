@@ -429,6 +429,10 @@ int callers_tree(struct callers *c, const struct hist_entry *e, const struct cal
 	int rc = sets_prepare(c, bounds);
 
 	callgraph_clear(ret);
+	if (e->root == CALLGRAPH_NONE) { /* a row of another event alone */
+		*ret_root = CALLGRAPH_NONE;
+		return rc;
+	}
 	rc = rc ?: callgraph_root(ret, &root);
 	rc = rc ?: add_parts(&b, root);
 	*ret_root = !rc && b.nr ? root : CALLGRAPH_NONE;

@@ -21,8 +21,11 @@ void callgraph_release(struct callgraph *g)
 
 void callgraph_clear(struct callgraph *g)
 {
+	enum callgraph_key by = g->by;
+
 	if (hash_table_size(&g->table) > SMALL_TABLE) {
 		callgraph_release(g);
+		g->by = by;
 		return;
 	}
 	g->nr = 0;
@@ -37,20 +40,32 @@ static uint64_t mix(uint64_t h)
 	return h;
 }
 
+static const char *line_of(const struct callgraph_node *n)
+{
+	return (const char *)(uintptr_t)n->addr;
+}
+
 static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
 			  const struct callgraph_node *n)
 {
 	uint64_t h = mix(g->key ^ (((uint64_t)parent << 9) + ((uint64_t)n->own << 8) + n->cpumode));
 
-	if (n->sym)
+	if (n->at_line)
+		return mix(h ^ (uintptr_t)n->sym ^
+			   hash_bytes(g->key, line_of(n), strlen(line_of(n))));
+	if (n->sym && g->by == CALLGRAPH_BY_FUNCTION)
 		return mix(h ^ (uintptr_t)n->sym);
+	if (n->sym)
+		return mix(mix(h ^ (uintptr_t)n->sym) ^ n->addr);
 	return mix(mix(h ^ (uintptr_t)n->dso) ^ n->addr);
 }
 
 static bool same_frame(const struct callgraph_node *a, const struct callgraph_node *b)
 {
-	return a->sym == b->sym && a->dso == b->dso && a->addr == b->addr &&
-	       a->cpumode == b->cpumode && a->own == b->own;
+	if (a->sym != b->sym || a->dso != b->dso || a->cpumode != b->cpumode || a->own != b->own ||
+	    a->at_line != b->at_line)
+		return false;
+	return a->addr == b->addr || (a->at_line && !strcmp(line_of(a), line_of(b)));
 }
 
 struct child_key {
@@ -129,15 +144,20 @@ void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_
 static int child_of_frame(struct callgraph *g, uint32_t parent, const struct frame *f, bool own,
 			  uint32_t *ret)
 {
-	const struct callgraph_node key = {
+	const char *line = f->lines ? f->lines->frame[f->line].srcline : NULL;
+	struct callgraph_node key = {
 		.dso = f->dso,
 		.sym = f->sym,
-		.addr = f->sym ? f->sym->start : f->addr,
+		.addr = f->sym && g->by != CALLGRAPH_BY_ADDRESS ? f->sym->start : f->addr,
 		.cpumode = f->cpumode,
 		.own = own,
 		.guessed = f->guessed,
 	};
 
+	if (g->by == CALLGRAPH_BY_LINE && f->sym && line) {
+		key.at_line = true;
+		key.addr = (uintptr_t)line;
+	}
 	return callgraph_child(g, parent, &key, ret);
 }
 
@@ -226,7 +246,12 @@ static int compare(const void *pa, const void *pb, void *arg)
 	c = compare_names(a, b);
 	if (c)
 		return c;
-	if (a->addr != b->addr)
+	if (a->at_line || b->at_line)
+		c = a->at_line && b->at_line ? strcmp(line_of(a), line_of(b))
+					     : a->at_line - b->at_line;
+	if (c)
+		return c;
+	if (!a->at_line && a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
 	if (a->dso != b->dso && a->dso && b->dso)
 		return a->dso->index < b->dso->index ? -1 : 1;

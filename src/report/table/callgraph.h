@@ -27,9 +27,17 @@ struct callgraph_node {
 	uint8_t cpumode;
 	bool own;     /* the sample itself, no frame of its chain: callgraph_add_own() */
 	bool guessed; /* for some of its samples, as in struct unwind_frame */
+	bool at_line; /* addr is a pointer to the text of a source line, "file:line" */
 	const struct dso *dso;
 	const struct symbol *sym;
-	uint64_t addr; /* of an unresolved frame, else the symbol's start */
+	uint64_t addr; /* of an unresolved frame, else the symbol's start, or as frames differ */
+};
+
+/* What tells the frames of a path apart. */
+enum callgraph_key {
+	CALLGRAPH_BY_FUNCTION,
+	CALLGRAPH_BY_ADDRESS,
+	CALLGRAPH_BY_LINE, /* the function, too; frames without line differ only by it */
 };
 
 struct callgraph {
@@ -37,6 +45,7 @@ struct callgraph {
 	size_t nr, cap;
 	struct hash_table table; /* of {parent, frame}, but for roots */
 	uint64_t key;		 /* of hashes */
+	enum callgraph_key by;	 /* set it before the first path; callgraph_clear() keeps it */
 };
 
 /* Frees the arrays; accepts zeroes. */

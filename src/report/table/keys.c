@@ -162,9 +162,8 @@ static int set_string(const struct key_source *src, const char *text, struct his
 }
 
 /* As perf, falls back to the place in the symbol or file. */
-static int srcline_cell(const struct key_source *src, struct hist_cell *ret)
+int key_line_cell(const struct key_source *src, const struct frame *f, struct hist_cell *ret)
 {
-	const struct frame *f = src->frame;
 	char text[4096];
 
 	if (f->lines && f->lines->frame[0].srcline)
@@ -175,6 +174,11 @@ static int srcline_cell(const struct key_source *src, struct hist_cell *ret)
 		snprintf(text, sizeof(text), "%s[%" PRIx64 "]",
 			 f->dso ? f->dso->short_name : "[unknown]", f->addr);
 	return set_string(src, text, ret);
+}
+
+static int srcline_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	return key_line_cell(src, src->frame, ret);
 }
 
 static int srcfile_cell(const struct key_source *src, struct hist_cell *ret)
@@ -231,7 +235,11 @@ const struct sort_key *sort_key_at(size_t index)
 {
 	if (index < NR_KEYS)
 		return &keys[index];
-	return index - NR_KEYS < nr_sample_keys ? &sample_keys[index - NR_KEYS] : NULL;
+	index -= NR_KEYS;
+	if (index < nr_sample_keys)
+		return &sample_keys[index];
+	index -= nr_sample_keys;
+	return index < nr_mem_keys ? &mem_keys[index] : NULL;
 }
 
 static bool is_name(const char *known, const char *name, size_t len)
@@ -252,7 +260,7 @@ const struct sort_key *sort_key_find(const char *name, size_t len)
 static int unknown_key(const char *name, size_t len, struct error *err)
 {
 	const struct sort_key *key;
-	char all[512] = "";
+	char all[1024] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; (key = sort_key_at(i)) && n < sizeof(all); i++)

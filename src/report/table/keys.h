@@ -32,9 +32,10 @@ struct key_source {
 	const struct trace *trace;
 	const struct walk_sample *ws;
 	const struct frame *frame;
-	const char *comm;	  /* of the thread at that moment; NULL: unknown */
-	struct hist_names *names; /* of the histogram; owns the cells' strings */
-	struct frames *frames;	  /* of the thread, to resolve further addresses */
+	const char *comm;	     /* of the thread at that moment; NULL: unknown */
+	struct hist_names *names;    /* of the histogram; owns the cells' strings */
+	struct frames *frames;	     /* of the thread, to resolve further addresses */
+	const struct symbol *parent; /* of the sample, for the key parent; NULL: none */
 	/* Of a branch, which went from @from to @frame; NULL if the report counts samples. */
 	const struct pd_branch *branch;
 	const struct frame *from;
@@ -58,9 +59,10 @@ struct sort_key {
 	bool alone;	/* one thread at a time may call cell() */
 	bool of_line;	/* values need the lines of the frame */
 	bool of_branch; /* of a branch in the sample's branch stack */
+	bool of_parent; /* needs key_source.parent */
 };
 
-#define SORT_KEYS_MAX 8
+#define SORT_KEYS_MAX 16
 
 /*
  * As @key->text(), but the text means the same in other recordings: an address without symbol is

@@ -142,6 +142,14 @@ static int sym_daddr_cell(const struct key_source *src, struct hist_cell *ret)
 	return key_sym_cell(&f, ret);
 }
 
+static int parent_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const char *name = src->parent ? src->parent->name : "[other]";
+
+	*ret = (struct hist_cell){.a = (uintptr_t)strpool_intern(src->names->pool, name)};
+	return ret->a ? 0 : -ENOMEM;
+}
+
 static int dso_from_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	return key_dso_cell(src->trace, src->from, ret);
@@ -160,6 +168,16 @@ static int dso_to_cell(const struct key_source *src, struct hist_cell *ret)
 static int sym_to_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	return key_sym_cell(src->frame, ret);
+}
+
+static int line_from_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	return key_line_cell(src, src->from, ret);
+}
+
+static int line_to_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	return key_line_cell(src, src->frame, ret);
 }
 
 /* struct perf_branch_entry of perf_event.h, a word of bits */
@@ -223,6 +241,7 @@ const struct sort_key sample_keys[] = {
 	{"cgroup", NULL, "Cgroup", false, false, PERF_SAMPLE_CGROUP, false, cgroup_cell, cgroup_text, cgroup_compare, .whole = true},
 	{"time", NULL, "Time", true, false, PERF_SAMPLE_TIME, false, time_cell, time_text, key_compare_numbers, .whole = true},
 	{"trace", NULL, "Trace output", false, false, PERF_SAMPLE_RAW, true, trace_cell, key_string_text, key_compare_strings, .whole = true, .alone = true},
+	{"parent", NULL, "Parent symbol", false, false, 0, true, parent_cell, key_string_text, key_compare_strings, .whole = true, .of_parent = true},
 	{"local_weight", "weight", "Local Weight", true, false, WEIGHTS, false, weight_cell, number_text, key_compare_numbers, .whole = true},
 	{"local_ins_lat", "ins_lat", "Local INSTR Latency", true, false, LATENCY, false, ins_lat_cell, number_text, key_compare_numbers, .whole = true},
 	{"local_p_stage_cyc", "p_stage_cyc", "Local Pipeline Stage Cycle", true, false, LATENCY, false, stage_cell, number_text, key_compare_numbers, .whole = true},
@@ -234,6 +253,8 @@ const struct sort_key sample_keys[] = {
 	{"dso_to", NULL, "Target Shared Object", false, false, STACK, false, dso_to_cell, key_dso_text, key_dso_compare, .of_branch = true},
 	{"symbol_from", NULL, "Source Symbol", false, false, STACK, false, sym_from_cell, key_sym_text, key_sym_compare, .of_branch = true},
 	{"symbol_to", NULL, "Target Symbol", false, false, STACK, false, sym_to_cell, key_sym_text, key_sym_compare, .of_branch = true},
+	{"srcline_from", NULL, "From Source:Line", false, false, STACK, true, line_from_cell, key_string_text, key_compare_strings, .of_line = true, .of_branch = true},
+	{"srcline_to", NULL, "To Source:Line", false, false, STACK, true, line_to_cell, key_string_text, key_compare_strings, .of_line = true, .of_branch = true},
 	{"mispredict", NULL, "Branch Mispredicted", false, false, STACK, false, mispredict_cell, mispredict_text, key_compare_numbers, .of_branch = true},
 	{"in_tx", NULL, "Branch in transaction", false, false, STACK, false, in_tx_cell, in_tx_text, key_compare_numbers, .of_branch = true},
 	{"abort", NULL, "Transaction abort", false, false, STACK, false, abort_cell, abort_text, key_compare_numbers, .of_branch = true},

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/table/group.h"
 #include "report/trace/itrace.h"
@@ -24,7 +25,7 @@ struct report_worker {
 	struct walker *walker;
 	struct digest digest; /* of a chunk of hardware trace */
 	struct report_tables tables;
-	struct unknown unknown;
+	struct parent_match parent, ignore_callees;
 	bool branches;	/* count these, not samples */
 	uint64_t times; /* number of samples that the current sample stands for */
 	struct pool *pool;
@@ -63,6 +64,12 @@ static void tables_release(struct report_tables *t)
 		hist_release(&t->hists[i]);
 	for (size_t i = 0; t->callers && i < t->nr; i++)
 		callers_free(t->callers[i]);
+	for (size_t i = 0; t->quality && i < t->nr; i++)
+		quality_release(&t->quality[i]);
+	free(t->quality);
+	for (size_t i = 0; t->nests && i < t->nr; i++)
+		hierarchy_release(&t->nests[i]);
+	free(t->nests);
 	free(t->hists);
 	free(t->callers);
 	*t = (struct report_tables){0};
@@ -74,15 +81,22 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts, 
 	*t = (struct report_tables){
 		.hists = calloc(nr + 1, sizeof(*t->hists)),
 		.callers = calloc(nr + 1, sizeof(*t->callers)),
+		.quality = calloc(nr + 1, sizeof(*t->quality)),
+		.nests = calloc(nr + 1, sizeof(*t->nests)),
 		.nr = nr,
 	};
-	if (!t->hists || !t->callers)
+	if (!t->hists || !t->callers || !t->quality || !t->nests)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		if (hist_init(&t->hists[i], opts->keys, opts->nr_keys) < 0 ||
-		    (opts->children && callers_new(opts->keys, opts->nr_keys, callgraph_order(opts),
-						   &t->callers[i]) < 0))
+		if (hist_init(&t->hists[i], opts->keys, opts->nr_keys) < 0)
 			return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		t->hists[i].has_more = columns_need_more(&opts->columns);
+		t->hists[i].graph.by = opts->graph_key;
+		if (opts->children && callers_new(opts->keys, opts->nr_keys, callgraph_order(opts),
+						  opts->graph_key, &t->callers[i]) < 0)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -93,12 +107,25 @@ static void worker_release(struct report_worker *w)
 	frames_release(&w->frames);
 	group_counts_release(&w->groups);
 	tables_release(&w->tables);
-	unknown_release(&w->unknown);
+}
+
+static bool shows_chains(const struct report_opts *opts)
+{
+	return opts->graph != REPORT_GRAPH_NONE || opts->children;
+}
+
+static bool shows_parents(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_parent)
+			return true;
+	return false;
 }
 
 static bool wants_chains(const struct report_opts *opts)
 {
-	return opts->graph != REPORT_GRAPH_NONE || opts->children;
+	return shows_chains(opts) || opts->ignore_callees || opts->exclude_other ||
+	       shows_parents(opts);
 }
 
 static enum frames_inlines frames_inlines(const struct report_opts *opts)
@@ -108,19 +135,34 @@ static enum frames_inlines frames_inlines(const struct report_opts *opts)
 	for (size_t i = 0; i < opts->nr_keys; i++)
 		if (opts->keys[i]->of_line)
 			return FRAMES_LINES;
-	return FRAMES_PLAIN;
+	return wants_chains(opts) && opts->graph_key == CALLGRAPH_BY_LINE ? FRAMES_LINES
+									  : FRAMES_PLAIN;
 }
 
 static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
 	*w = (struct report_worker){
 		.trace = t, .opts = opts, .times = 1, .branches = counts_branches(opts)};
-	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0 ||
-	    unknown_init(&w->unknown, t->state) < 0)
+	w->parent.regex = opts->parent;
+	w->ignore_callees.regex = opts->ignore_callees;
+	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0)
 		return -ENOMEM;
 	w->frames.inlines = frames_inlines(opts);
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
 	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
+}
+
+/* Adds the sums that only some columns show. */
+static void add_more(struct report_worker *w, struct hist *h, uint32_t row,
+		     const struct key_source *src)
+{
+	const struct pd_sample *s = &src->ws->s;
+	uint64_t *more = &h->more[(size_t)row * HIST_MORE_NR];
+
+	hist_add_mode(h, row, src->frame->cpumode, s->period);
+	more[HIST_WEIGHT1] += s->weight * w->times;
+	more[HIST_WEIGHT2] += s->weight_var2 * w->times;
+	more[HIST_WEIGHT3] += s->weight_var3 * w->times;
 }
 
 /* Adds the sample and its chain to a row. */
@@ -136,6 +178,8 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	h->entry[row].self += period;
 	h->entry[row].children += period;
 	h->entry[row].samples += w->times;
+	if (h->has_more)
+		add_more(w, h, row, src);
 	if (w->opts->graph == REPORT_GRAPH_NONE || w->branches || !w->frames.is_chain)
 		return 0;
 	rc = hist_tree(h, row, &root);
@@ -164,13 +208,16 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 
 	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->from, ws->rec->at, &from);
 	frames_resolve_data(&w->frames, s->pid, s->cpumode, branch->to, ws->rec->at, &to);
-	if (w->frames.inlines)
+	if (w->frames.inlines) {
+		frames_find_line(&w->frames, &from);
 		frames_find_line(&w->frames, &to);
+	}
 	if (!filter_place(filter, &from) || !filter_place(filter, &to))
 		return 0;
 	h->samples++;
 	h->period++;
-	unknown_add(&w->unknown, &to, 1);
+	if (quality_add(&w->tables.quality[ws->evsel->index], w->trace->state, &to, s->cpu, 1) < 0)
+		return -ENOMEM;
 	return filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
 }
 
@@ -187,6 +234,16 @@ static int count_branches(struct report_worker *w, const struct walk_sample *ws)
 	return rc;
 }
 
+/* Returns whether the sample has a row: with exclude_other it needs a parent. */
+static bool find_parent(struct report_worker *w, struct key_source *src)
+{
+	size_t at = w->parent.regex ? parent_innermost(&w->parent, &w->frames) : SIZE_MAX;
+
+	if (at != SIZE_MAX)
+		src->parent = w->frames.frame[at].sym;
+	return src->parent || !w->opts->exclude_other;
+}
+
 static int count_sample(const struct walk_sample *ws, void *arg)
 {
 	struct report_worker *w = arg;
@@ -194,9 +251,12 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	struct key_source src = {.trace = w->trace, .ws = ws, .frame = &own, .frames = &w->frames};
 	size_t event = ws->evsel->index;
 	struct hist *h = &w->tables.hists[event];
+	struct quality *q = &w->tables.quality[event];
 
 	if (frames_of_sample(&w->frames, ws, wants_chains(w->opts) ? w->opts->max_stack : 0) < 0)
 		return -ENOMEM;
+	if (w->ignore_callees.regex)
+		parent_drop_callees(&w->ignore_callees, &w->frames);
 	if (w->frames.left_out)
 		frames_resolve(&w->frames, ws->s.pid, own.cpumode, own.ip, ws->rec->at, &own);
 	else if (w->frames.nr)
@@ -207,11 +267,12 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 		return 0;
 	h->samples += w->times;
 	h->period += ws->s.period;
-	unknown_add(&w->unknown, src.frame, w->times);
-	if (w->frames.is_chain && !w->trace->cfi)
-		unknown_add_chain(&w->unknown, w->frames.frame, w->frames.nr);
+	if (quality_add(q, w->trace->state, src.frame, ws->s.cpu, w->times) < 0)
+		return -ENOMEM;
+	if (w->frames.is_chain)
+		quality_add_chain(q, &w->frames, ws, w->opts->max_stack);
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
-	if (!filter_comm(&w->opts->filter, src.comm))
+	if (!filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
 		return 0;
 	if (w->opts->children)
 		return callers_add(w->tables.callers[event], &src, w->frames.frame,
@@ -219,16 +280,34 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	return filter_frame(&w->opts->filter, src.frame) ? add_row(w, h, &src) : 0;
 }
 
+static int count_weight(struct report_worker *w, const struct walk_sample *ws)
+{
+	struct walk_sample one = *ws;
+
+	one.s.period = ws->s.weight ?: 1;
+	return count_sample(&one, w);
+}
+
+static int count_wanted(const struct walk_sample *ws, void *arg)
+{
+	const struct report_worker *w = arg;
+
+	return filter_sample(&w->opts->filter, &ws->s) ? count_sample(ws, arg) : 0;
+}
+
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct report_worker *w = arg;
 
+	/* Counters of a group go on where the filter leaves samples out. */
+	if (ws->evsel && group_is_read(ws->evsel) && !w->branches && !w->opts->by_weight)
+		return group_split(&w->groups, w->trace, ws, count_wanted, w);
 	if (!ws->evsel || !filter_sample(&w->opts->filter, &ws->s))
 		return 0;
 	if (w->branches)
 		return count_branches(w, ws);
-	if (group_is_read(ws->evsel))
-		return group_split(&w->groups, w->trace, ws, count_sample, w);
+	if (w->opts->by_weight)
+		return count_weight(w, ws);
 	return count_sample(ws, w);
 }
 
@@ -245,7 +324,8 @@ bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
 	return !(wants_chains(opts) && report_has_callchains(t)) && !opts->filter.start &&
 	       !opts->filter.stop && !opts->filter.nr_parts && !needs_order(t) &&
-	       !counts_branches(opts) && !some_key(opts, false, true, false);
+	       !counts_branches(opts) && !some_key(opts, false, true, false) &&
+	       !columns_need_whole(&opts->columns) && !opts->by_weight;
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)
@@ -334,7 +414,7 @@ static void *worker_run(void *arg)
 static size_t workers_wanted(const struct trace *t, const struct report_opts *opts)
 {
 	bool one = needs_order(t) || some_key(opts, false, false, true);
-	size_t n = one ? 1 : trace_workers();
+	size_t n = one ? 1 : trace_workers(t);
 
 	n = n > t->nr_chunks ? t->nr_chunks : n;
 	return n ? n : 1;
@@ -372,16 +452,15 @@ static int collect(struct report *r, struct report_worker *w)
 	if (!to->hists) {
 		*to = *from;
 		*from = (struct report_tables){0};
-		r->unknown = w->unknown;
-		w->unknown = (struct unknown){0};
 		return 0;
 	}
 	for (size_t i = 0; !rc && i < to->nr; i++) {
 		rc = hist_merge(&to->hists[i], &from->hists[i]);
 		if (!rc && to->callers[i])
 			rc = callers_merge(to->callers[i], from->callers[i]);
+		if (!rc)
+			rc = quality_merge(&to->quality[i], &from->quality[i]);
 	}
-	unknown_merge(&r->unknown, &w->unknown);
 	tables_release(from);
 	return rc;
 }
@@ -396,11 +475,65 @@ static void make_relative(struct hist *h)
 	}
 }
 
+static bool is_dummy(const struct pd_evsel *e)
+{
+	return e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+static bool has_groups(const struct pd_evlist *list)
+{
+	for (size_t i = 0; i < pd_evlist_count(list); i++)
+		if (pd_evlist_at(list, i)->nr_members > 1)
+			return true;
+	return false;
+}
+
+/* Puts events of a group side by side, or all events, as perf does where there is no group. */
+static int link_groups(struct report *r)
+{
+	const struct pd_evlist *list = r->trace->evlist;
+	size_t nr = r->tables.nr;
+	struct hist **member = calloc(nr + 1, sizeof(*member));
+	bool real = has_groups(list);
+	int rc = member ? 0 : -ENOMEM;
+
+	for (size_t first = 0; !rc && first < nr; first++) {
+		size_t n = 0;
+
+		for (size_t i = first; i < nr; i++) {
+			const struct pd_evsel *e = pd_evlist_at(list, i);
+
+			if (real ? e->leader == first : !is_dummy(e))
+				member[n++] = &r->tables.hists[i];
+		}
+		if (n > 1 && member[0] == &r->tables.hists[first])
+			rc = hist_link(member[0], member, n);
+		if (!real)
+			break;
+	}
+	free(member);
+	return rc;
+}
+
+static int sort_rows(struct report *r, size_t event)
+{
+	const struct report_opts *opts = r->opts;
+	struct hist *h = &r->tables.hists[event];
+
+	if (opts->nested)
+		return hierarchy_init(&r->tables.nests[event], h, &opts->columns, r->trace);
+	if (opts->columns.nr_order)
+		return columns_sort(&opts->columns, h, r->trace, opts->children,
+				    opts->graph != REPORT_GRAPH_NONE);
+	return hist_sort(h, r->trace, opts->children);
+}
+
 /* After the last sample: makes the rows of --children, and sorts. */
 static int finish(struct report *r)
 {
 	int rc = 0;
 
+	r->tree.by = r->opts->graph_key;
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		struct hist *h = &r->tables.hists[i];
 
@@ -408,9 +541,12 @@ static int finish(struct report *r)
 			rc = callers_rows(r->tables.callers[i], r->trace, &r->opts->filter, h);
 		if (!rc && r->opts->relative)
 			make_relative(h);
-		if (!rc)
-			rc = hist_sort(h, r->trace, r->opts->children);
 	}
+	if (!rc && r->opts->grouped)
+		rc = link_groups(r);
+	for (size_t i = 0; !rc && i < r->tables.nr; i++)
+		if (!r->tables.hists[i].is_member)
+			rc = sort_rows(r, i);
 	return rc;
 }
 
@@ -455,6 +591,25 @@ out:
 	return rc;
 }
 
+static bool shows_functions(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (!strcmp(opts->keys[i]->name, "sym"))
+			return true;
+	return opts->graph != REPORT_GRAPH_NONE;
+}
+
+void report_judge(const struct report *r, size_t event, struct verdict_list *ret)
+{
+	const struct verdict_scope scope = {
+		.functions = shows_functions(r->opts),
+		.graph = shows_chains(r->opts),
+		.max_stack = r->opts->max_stack,
+	};
+
+	verdict_judge(r->trace, event, &r->tables.quality[event], &scope, ret);
+}
+
 bool report_is_empty(const struct report *r)
 {
 	for (size_t i = 0; i < r->tables.nr; i++)
@@ -469,7 +624,6 @@ void report_free(struct report *r)
 		return;
 	tables_release(&r->tables);
 	callgraph_release(&r->tree);
-	unknown_release(&r->unknown);
 	free(r);
 }
 

@@ -9,9 +9,12 @@
 #define RINGTAIL_REPORT_TABLE_REPORT_H
 
 #include "report/table/callers.h"
+#include "report/table/columns.h"
+#include "report/table/hierarchy.h"
+#include "report/table/parent.h"
 #include "report/trace/filter.h"
 #include "report/table/hist.h"
-#include "report/table/unknown.h"
+#include "report/verdict/verdict.h"
 
 enum report_graph {
 	REPORT_GRAPH_NONE,
@@ -22,21 +25,31 @@ enum report_graph {
 struct report_opts {
 	const struct sort_key *keys[SORT_KEYS_MAX];
 	size_t nr_keys;
-	bool children; /* count for each function also the samples of its callees */
+	struct columns columns; /* with these keys; without any, rows are ordered by their share */
+	bool grouped;		/* events of a group side by side; all, if there is no group */
+	bool nested;		/* a level of rows for each key; without children */
+	bool children;		/* count for each function also the samples of its callees */
 	enum report_graph graph;
+	enum callgraph_key graph_key;
 	bool inlined;	  /* call chains have inlined functions, too */
 	size_t max_stack; /* most frames of a chain that count */
 	bool relative;	  /* percentages are of what is shown, not of all samples */
 	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is
 	 * of_branch. Call chains do not count then. */
 	bool branches;
+	bool by_weight; /* a sample counts as much as its weight, as with perf's --mem-mode */
+	/* Of the key parent, and of functions whose callees do not count; borrowed, NULL: none */
+	const regex_t *parent, *ignore_callees;
+	bool exclude_other; /* only samples below a function that @parent matches */
 	struct filter filter;
 };
 
 /* By evsel index. */
 struct report_tables {
+	struct hierarchy *nests;  /* of nested rows; else zeroes */
 	struct hist *hists;	  /* with --children, their rows are made at the end */
 	struct callers **callers; /* with --children; NULLs without */
+	struct quality *quality;
 	size_t nr;
 };
 
@@ -44,7 +57,6 @@ struct report {
 	struct trace *trace;
 	const struct report_opts *opts;
 	struct report_tables tables;
-	struct unknown unknown;
 	struct callgraph tree; /* of the last row that report_tree() drew */
 };
 
@@ -72,6 +84,9 @@ int report_tree(struct report *r, size_t event, const struct hist_entry *e,
  * trace.digest.
  */
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
+
+/* Judges the samples of @event, if it has any. */
+void report_judge(const struct report *r, size_t event, struct verdict_list *ret);
 
 /* Returns whether no table has a row. */
 bool report_is_empty(const struct report *r);

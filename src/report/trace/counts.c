@@ -50,7 +50,7 @@ static struct trace_cpu_loss *loss_of_cpu(struct trace_counts *c, uint32_t cpu)
 	return &c->by_cpu[lo];
 }
 
-/* Adds a LOST, LOST_SAMPLES or THROTTLE record, by event and CPU. */
+/* Adds a LOST, LOST_SAMPLES, THROTTLE or UNTHROTTLE record, by event and CPU. */
 static int count_loss(struct trace_counts *c, const struct data_record *rec,
 		      const struct pd_evlist *list)
 {
@@ -112,7 +112,8 @@ int counts_add(struct trace_counts *c, const struct data_record *rec, const stru
 	case PERF_RECORD_SAMPLE: count_sample(c, rec); break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-	case PERF_RECORD_THROTTLE: return count_loss(c, rec, list);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE: return count_loss(c, rec, list);
 	case PERF_RECORD_HEADER_EVENT_TYPE: count_totals(c, rec); break;
 	}
 	return 0;

@@ -121,6 +121,8 @@ int filter_place_parts(struct filter *f, uint64_t first, uint64_t last)
 {
 	double all = (double)(last - first);
 
+	if (!f->nr_parts)
+		return 0;
 	f->times.nr = 0;
 	for (size_t i = 0; i < f->nr_parts; i++) {
 		struct filter_range r = {
@@ -138,20 +140,60 @@ int filter_place_parts(struct filter *f, uint64_t first, uint64_t last)
 	return 0;
 }
 
+/* Parses the @len characters "start,stop". *@ret_stop is 0 if there is none. */
+static int parse_span(const char *s, size_t len, uint64_t *ret_start, uint64_t *ret_stop)
+{
+	const char *comma = memchr(s, ',', len);
+	size_t first = comma ? (size_t)(comma - s) : len;
+
+	*ret_start = *ret_stop = 0;
+	if (first && parse_seconds(s, first, ret_start) < 0)
+		return -EINVAL;
+	if (first + 1 < len && parse_seconds(s + first + 1, len - first - 1, ret_stop) < 0)
+		return -EINVAL;
+	return *ret_stop && *ret_stop < *ret_start ? -EINVAL : 0;
+}
+
+/* As perf, accepts spans in order that do not overlap; all but the last leave out their stop. */
+static int parse_spans(const char *s, struct filter *ret)
+{
+	struct filter_ranges *times = &ret->times;
+
+	ret->start = ret->stop = ret->nr_parts = 0;
+	times->nr = 0;
+	for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+		struct filter_range *before = times->nr ? &times->r[times->nr - 1] : NULL;
+		size_t len = strcspn(s, " ");
+		uint64_t start, stop;
+
+		if (parse_span(s, len, &start, &stop) < 0 ||
+		    (before && (before->last == UINT64_MAX || start < before->last)))
+			return -EINVAL;
+		if (before)
+			before->last -= before->last > before->first;
+		if (array_grow(&times->r, &times->cap, times->nr + 1, sizeof(*times->r)) < 0)
+			return -ENOMEM;
+		times->r[times->nr++] = (struct filter_range){start, stop ? stop : UINT64_MAX};
+		s += len;
+	}
+	if (!times->nr)
+		return -EINVAL;
+	ret->start = times->r[0].first;
+	ret->stop = times->r[times->nr - 1].last;
+	return 0;
+}
+
 int filter_time_parse(const char *s, struct filter *ret)
 {
-	size_t len = strcspn(s, ",");
-	uint64_t start = 0, stop = 0;
+	uint64_t start, stop;
 
 	if (strchr(s, '%'))
 		return parse_time_parts(s, ret);
-	if (len && parse_seconds(s, len, &start) < 0)
+	if (strchr(s, ' '))
+		return parse_spans(s, ret);
+	if (parse_span(s, strlen(s), &start, &stop) < 0)
 		return -EINVAL;
-	if (s[len] && s[len + 1] && parse_seconds(s + len + 1, strlen(s + len + 1), &stop) < 0)
-		return -EINVAL;
-	if (stop && stop < start)
-		return -EINVAL;
-	ret->nr_parts = 0;
+	ret->times.nr = ret->nr_parts = 0;
 	ret->start = start;
 	ret->stop = stop;
 	return 0;

@@ -34,7 +34,7 @@ struct filter {
 		double first, last;
 	} * parts;
 	size_t nr_parts, cap_parts;
-	struct filter_ranges times; /* ns; only with @parts */
+	struct filter_ranges times; /* ns; only with @parts, or of several spans */
 };
 
 /*
@@ -53,7 +53,8 @@ bool filter_ranges_have(const struct filter_ranges *ranges, uint64_t v);
 int filter_check(const struct filter *f, const struct pd_evlist *list, struct error *err);
 
 /*
- * Parses perf's "start,stop", seconds with a fraction; either may be empty. Or parts of the
+ * Parses perf's "start,stop", seconds with a fraction; either may be empty. Several such spans have
+ * spaces between. Or parts of the
  * recording: "10%/2" (the second tenth), "50%" (the first half), "0%-10%,30%-40%". Returns 0,
  * -EINVAL or -ENOMEM; free @ret with filter_release() also after failure.
  */

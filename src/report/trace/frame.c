@@ -380,12 +380,15 @@ static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max
 		.stack = ws->s.user_stack,
 		.stack_size = ws->s.user_stack_size,
 	};
+	int rc;
 
 	if (f->nr >= FRAMES_MAX || !s.arch)
 		return 0;
 	if (max > FRAMES_MAX - f->nr)
 		max = FRAMES_MAX - f->nr;
-	return unwind_walk(&f->unwind, &s, max, push_unwound, &w);
+	rc = unwind_walk(&f->unwind, &s, max, push_unwound, &w);
+	f->copy_ended = f->unwind.copy_ended;
+	return rc;
 }
 
 /* Adds the frames that the kernel recorded, without those from the copy of the stack. */
@@ -409,6 +412,7 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 
 	f->nr = 0;
+	f->copy_ended = false;
 	f->left_out = skip;
 	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
 		uint64_t ip = ws->s.callchain[i];

@@ -39,6 +39,7 @@ struct frames {
 	size_t nr, cap;
 	size_t leaf;   /* index of the function that has the sampled code; inlined ones go before */
 	bool is_chain; /* @frame is the call chain, not the sampled address alone */
+	bool copy_ended; /* the chain ends because the copy of the stack does */
 	/* Set by the owner. */
 	enum frames_inlines { FRAMES_PLAIN, FRAMES_LINES, FRAMES_INLINED } inlines;
 	/*

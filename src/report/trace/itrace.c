@@ -7,6 +7,7 @@
 
 #include "auxtrace/decoders/decoders.h"
 #include "perfdata/aux_record.h"
+#include "report/trace/itrace_held.h"
 
 /* Samples of a chunk are in memory at once, and some trace gives a hundred for each byte. */
 #define ITRACE_CHUNK ((uint64_t)16 << 10)
@@ -15,8 +16,8 @@ void itrace_worker_release(struct itrace_worker *w)
 {
 	aux_loader_free(w->loader);
 	findings_free(w->findings);
-	if (w->decoder)
-		w->ops->end(w->decoder);
+	if (w->decoding.decoder)
+		w->ops->end(w->decoding.decoder);
 	itrace_list_release(&w->list);
 	*w = (struct itrace_worker){0};
 }
@@ -25,6 +26,7 @@ void itrace_free(struct itrace *i)
 {
 	if (!i)
 		return;
+	itrace_held_free_spare(i);
 	pthread_mutex_destroy(&i->lock);
 	code_files_free(i->code);
 	aux_index_release(&i->index);
@@ -47,7 +49,7 @@ static struct pd_attr attr_of(enum itrace_kind kind, bool cpus)
 		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
 	else if (kind == ITRACE_BRANCHES)
 		attr.sample_type |= PERF_SAMPLE_ADDR;
-	else if (kind >= ITRACE_L1_ACCESS && kind <= ITRACE_MEMORY)
+	else if (itrace_is_operation(kind))
 		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_WEIGHT;
 	if (kind != ITRACE_INSTRUCTIONS && kind != ITRACE_BRANCHES)
 		attr.type = PERF_TYPE_RAW;
@@ -66,7 +68,7 @@ static bool has_cpus(const struct aux_index *x)
 /* Whether trace of that type may have samples of @kind. */
 static bool may_be_in(uint32_t type, enum itrace_kind kind)
 {
-	if (kind >= ITRACE_L1_ACCESS && kind <= ITRACE_MEMORY)
+	if (itrace_is_operation(kind))
 		return type == PD_AUXTRACE_ARM_SPE;
 	if (kind == ITRACE_PTWRITE || kind == ITRACE_POWER)
 		return type == PD_AUXTRACE_INTEL_PT;
@@ -197,7 +199,7 @@ static void count_errors(struct itrace *i, const struct itrace_list *list, uint6
 	const struct itrace_sample *first = NULL;
 	uint64_t errors = 0, damage = 0;
 
-	for (size_t n = list->nr; n--;) {
+	for (size_t n = list->has_errors ? list->nr : 0; n--;) {
 		if (list->samples[n].kind != ITRACE_ERRORS)
 			continue;
 		first = &list->samples[n];
@@ -282,14 +284,22 @@ static void select_snapshot(const struct itrace *i, const struct aux_run *run,
 	list->nr = nr;
 }
 
+static void finish_list(struct itrace *i, struct itrace_worker *w)
+{
+	if (i->snapshot)
+		select_snapshot(i, &i->index.runs[w->list.run], &w->list);
+	count_errors(i, &w->list, w->chunk);
+}
+
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk)
 {
 	const struct aux_run *run = aux_index_run_of(&i->index, chunk);
 	struct aux_stretch stretch;
-	struct aux_setup setup;
 	int rc;
 
 	w->ops = i->ops;
+	w->chunk = chunk;
+	w->decoding.more = false;
 	itrace_list_clear(&w->list);
 	if (!has_snapshot(i, run))
 		return 0;
@@ -298,13 +308,21 @@ int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chun
 		rc = aux_loader_load(w->loader, chunk, &stretch);
 	if (rc <= 0)
 		return rc;
-	setup = aux_index_setup(&i->index, run->ring);
+	w->setup = aux_index_setup(&i->index, run->ring);
 	w->list.run = (size_t)(run - i->index.runs);
-	rc = itrace_decode(&i->opts, i->ops, &setup, &stretch, code_files_source(i->code),
-			   &w->decoder, &w->list);
-	if (i->snapshot)
-		select_snapshot(i, run, &w->list);
-	count_errors(i, &w->list, chunk);
+	rc = itrace_decode(&i->opts, i->ops, &w->setup, &stretch, code_files_source(i->code),
+			   &w->decoding, &w->list);
+	finish_list(i, w);
+	return rc;
+}
+
+int itrace_decode_rest(struct itrace *i, struct itrace_worker *w)
+{
+	int rc;
+
+	itrace_list_clear(&w->list);
+	rc = itrace_decode_more(&i->opts, i->ops, &w->decoding, &w->list);
+	finish_list(i, w);
 	return rc;
 }
 
@@ -331,88 +349,153 @@ static struct moment moment_of(const struct itrace_sample *sample)
 	return (struct moment){sample->time ? sample->time : UINT64_MAX, UINT64_MAX};
 }
 
+/* What a function gets of a sample. Much of it is zero for all, so it is made once for many. */
+struct visited {
+	struct perf_event_header hdr;
+	struct data_record rec;
+	struct walk_sample ws;
+};
+
+static void visited_init(struct visited *v)
+{
+	*v = (struct visited){.hdr = {.type = PERF_RECORD_SAMPLE, .size = sizeof(v->hdr)}};
+	v->rec.hdr = &v->hdr;
+	v->ws.rec = &v->rec;
+}
+
+static void set_sample(const struct itrace *i, const struct itrace_sample *from,
+		       struct pd_sample *to)
+{
+	bool operation = itrace_is_operation(from->kind);
+
+	to->type = i->evsel[from->kind] ? i->evsel[from->kind]->attr.sample_type : 0;
+	to->cpumode = from->cpumode;
+	to->misc = from->cpumode;
+	to->ip = from->ip;
+	to->pid = from->pid;
+	to->tid = from->tid;
+	to->time = from->time;
+	to->addr = from->addr;
+	to->cpu = from->cpu;
+	to->period = from->period;
+	to->weight = operation ? from->weight : 0;
+	to->phys_addr = operation ? from->phys : 0;
+}
+
+static int visit(const struct itrace *i, const struct itrace_list *list,
+		 const struct itrace_sample *sample, struct itrace_past *past, struct visited *v,
+		 walk_fn fn, void *arg)
+{
+	const struct pd_evsel *evsel = i->evsel[sample->kind];
+	uint32_t pid;
+
+	if (sample->hidden || (sample->kind == ITRACE_ERRORS ? !i->show_errors : !evsel))
+		return 0;
+	v->hdr.misc = sample->cpumode;
+	v->rec.evsel = v->ws.evsel = evsel;
+	v->rec.offset = sample->offset;
+	v->rec.time = sample->time;
+	v->rec.at = moment_of(sample);
+	v->ws.made = sample;
+	v->ws.run = list->run;
+	v->ws.text = sample->text == ITRACE_NO_TEXT ? NULL
+						    : (const char *)list->texts.data + sample->text;
+	set_sample(i, sample, &v->ws.s);
+	/* The context of some traces names threads. */
+	if (sample->pid == UINT32_MAX && sample->tid != UINT32_MAX &&
+	    state_pid(i->state, sample->tid, v->rec.at, &pid))
+		v->ws.s.pid = pid;
+	itrace_add_past(past, &v->ws);
+	return fn(&v->ws, arg);
+}
+
 int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 		 const struct itrace_sample *sample, struct itrace_past *past, walk_fn fn,
 		 void *arg)
 {
-	struct perf_event_header hdr = {
-		.type = PERF_RECORD_SAMPLE, .misc = sample->cpumode, .size = sizeof(hdr)};
-	struct data_record rec = {
-		.hdr = &hdr,
-		.evsel = i->evsel[sample->kind],
-		.offset = sample->offset,
-		.time = sample->time,
-		.at = moment_of(sample),
-	};
-	uint32_t pid = sample->pid;
-	struct walk_sample ws = {
-		.rec = &rec,
-		.evsel = i->evsel[sample->kind],
-		.made = sample,
-		.run = list->run,
-		.text = sample->text == ITRACE_NO_TEXT
-				? NULL
-				: (const char *)list->texts.data + sample->text,
-		.s = {.type = rec.evsel ? rec.evsel->attr.sample_type : 0,
-		      .cpumode = sample->cpumode,
-		      .misc = sample->cpumode,
-		      .ip = sample->ip,
-		      .pid = sample->pid,
-		      .tid = sample->tid,
-		      .time = sample->time,
-		      .addr = sample->addr,
-		      .cpu = sample->cpu,
-		      .period = sample->period,
-		      .weight = sample->weight,
-		      .phys_addr = sample->phys},
-	};
+	struct visited v;
 
-	if (sample->hidden || (sample->kind == ITRACE_ERRORS ? !i->show_errors : !rec.evsel))
-		return 0;
-	/* The context of some traces names threads. */
-	if (pid == UINT32_MAX && sample->tid != UINT32_MAX &&
-	    state_pid(i->state, sample->tid, rec.at, &pid))
-		ws.s.pid = pid;
-	itrace_add_past(past, &ws);
-	return fn(&ws, arg);
+	visited_init(&v);
+	return visit(i, list, sample, past, &v, fn, arg);
 }
+
+int itrace_visit_part(const struct itrace *i, const struct itrace_list *list, size_t from,
+		      size_t nr, walk_fn fn, void *arg)
+{
+	struct visited v;
+	int rc = 0;
+
+	visited_init(&v);
+	for (size_t n = from; rc >= 0 && n < from + nr; n++)
+		rc = visit(i, list, &list->samples[n], NULL, &v, fn, arg);
+	return rc;
+}
+
+static struct digest_entry digest_entry_of(const struct itrace *i, const struct itrace_sample *s)
+{
+	struct moment at = moment_of(s);
+
+	return (struct digest_entry){
+		.evsel = i->evsel[s->kind],
+		.ip = s->ip,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.cpumode = s->cpumode,
+		.first = at,
+		.last = at,
+		.samples = 1,
+		.period = s->period,
+	};
+}
+
+/* Adds @s to the entry @e, if it is the one of an equal sample. */
+static bool add_to_entry(struct digest_entry *e, const struct pd_evsel *evsel,
+			 const struct itrace_sample *s)
+{
+	struct moment at = moment_of(s);
+
+	if (e->ip != s->ip || e->tid != s->tid || e->pid != s->pid || e->cpu != s->cpu ||
+	    e->cpumode != s->cpumode || e->evsel != evsel)
+		return false;
+	if (moment_before(at, e->first))
+		e->first = at;
+	if (moment_before(e->last, at))
+		e->last = at;
+	e->samples++;
+	e->period += s->period;
+	return true;
+}
+
+#define CACHE_BITS 10
 
 void itrace_digest(const struct itrace *i, const struct itrace_list *list, struct digest *ret)
 {
+	/* Entries by address, as trace has few. 0: none, else the number plus one. */
+	uint16_t cache[1u << CACHE_BITS] = {0};
+
 	digest_clear(ret);
 	for (size_t n = 0; n < list->nr && !ret->given_up; n++) {
 		const struct itrace_sample *s = &list->samples[n];
-		struct moment at = moment_of(s);
-		struct digest_entry e = {
-			.evsel = i->evsel[s->kind],
-			.ip = s->ip,
-			.pid = s->pid,
-			.tid = s->tid,
-			.cpu = s->cpu,
-			.cpumode = s->cpumode,
-			.first = at,
-			.last = at,
-			.samples = 1,
-			.period = s->period,
-		};
+		const struct pd_evsel *evsel = i->evsel[s->kind];
+		uint16_t *at = &cache[(s->ip ^ s->ip >> CACHE_BITS) & ((1u << CACHE_BITS) - 1)];
+		struct digest_entry e;
 
-		if (!e.evsel || s->hidden)
+		if (!evsel || s->hidden || (*at && add_to_entry(&ret->entry[*at - 1], evsel, s)))
 			continue;
 		/* Whose the thread is, is asked at each time. */
 		if (s->pid == UINT32_MAX && s->tid != UINT32_MAX) {
 			digest_release(ret);
 			ret->given_up = true;
-		} else {
-			digest_add_entry(ret, &e);
+			return;
 		}
+		e = digest_entry_of(i, s);
+		digest_add_entry(ret, &e);
+		*at = (uint16_t)(ret->last + 1);
 	}
 }
 
 int itrace_visit_all(const struct itrace *i, const struct itrace_list *list, walk_fn fn, void *arg)
 {
-	int rc = 0;
-
-	for (size_t n = 0; rc >= 0 && n < list->nr; n++)
-		rc = itrace_visit(i, list, &list->samples[n], NULL, fn, arg);
-	return rc;
+	return itrace_visit_part(i, list, 0, list->nr, fn, arg);
 }

@@ -29,17 +29,21 @@ struct itrace {
 	const struct state *state;	      /* after itrace_prepare() */
 	struct pd_evsel *evsel[ITRACE_KINDS]; /* NULL: not wanted */
 	pthread_mutex_t lock;		      /* guards all below */
-	uint64_t errors;		      /* places that could not be decoded */
-	uint64_t damage;		      /* those of them where the trace is damaged */
-	uint64_t first_chunk;		      /* with an error, and */
-	char first_error[160];		      /* the text of its first one */
+	struct itrace_held *spare;	      /* lists without holders */
+	unsigned int nr_spare;
+	uint64_t errors;       /* places that could not be decoded */
+	uint64_t damage;       /* those of them where the trace is damaged */
+	uint64_t first_chunk;  /* with an error, and */
+	char first_error[160]; /* the text of its first one */
 };
 
-/* What a thread needs for decoding. All zero: nothing yet. */
+/* What a thread needs for decoding. All zero: nothing yet. It must not move. */
 struct itrace_worker {
 	struct aux_loader *loader;
 	const struct aux_decoder_ops *ops; /* of the decoder */
-	struct aux_decoder *decoder;
+	struct aux_setup setup;		   /* of the newest chunk, whose number is: */
+	uint64_t chunk;
+	struct itrace_decoding decoding;
 	struct itrace_list list;
 	struct findings *findings; /* of the newest chunk; NULL: not yet made */
 };
@@ -60,9 +64,12 @@ void itrace_free(struct itrace *i); /* accepts NULL */
 
 /*
  * Decodes what the chunk with that number has of the wanted snapshot, and counts its errors;
- * w->list has its samples. Any thread. Returns 0 or -ENOMEM.
+ * w->list has its samples, or the first of them if w->decoding.more. Any thread. Returns 0 or
+ * -ENOMEM.
  */
 int itrace_decode_chunk(struct itrace *i, struct itrace_worker *w, uint64_t chunk);
+/* If w->decoding.more: w->list gets the chunk's next samples. Returns 0 or -ENOMEM. */
+int itrace_decode_rest(struct itrace *i, struct itrace_worker *w);
 
 /*
  * Returns whether trace is missing between the newest sample of a ring and one of @run, which
@@ -86,6 +93,10 @@ int itrace_visit(const struct itrace *i, const struct itrace_list *list,
 
 /* Adds the past of its thread to a sample, recorded or made, whose event asks for it. */
 void itrace_add_past(struct itrace_past *past, struct walk_sample *ws);
+
+/* Calls @fn for @nr samples of @list, without past. Returns 0 or what @fn returned. Any thread. */
+int itrace_visit_part(const struct itrace *i, const struct itrace_list *list, size_t from,
+		      size_t nr, walk_fn fn, void *arg);
 
 /* Calls @fn for all samples of @list. Returns 0 or what @fn returned. Any thread. */
 int itrace_visit_all(const struct itrace *i, const struct itrace_list *list, walk_fn fn, void *arg);

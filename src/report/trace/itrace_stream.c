@@ -5,21 +5,25 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "report/trace/itrace_held.h"
+
 #define THREADS_MAX 64u
+#define LIST_MIN    (32u << 10) /* samples that a list has room for, at least */
 #define HELD_MAX    (2u << 20)	/* samples; beyond, only chunks that are needed next are decoded */
-#define KEEP_MAX    (64u << 10) /* samples that a list without contents keeps room for */
 
 /* The samples of a chunk. */
 struct stream_slot {
 	bool ready;
 	int rc;
-	struct itrace_list list;
-	struct findings *findings; /* NULL: none */
+	struct itrace_held *held;   /* NULL: not ready, or memory was short */
+	struct itrace_worker *rest; /* has the rest of the chunk; NULL: the list is the last */
+	struct findings *findings;  /* NULL: none */
 };
 
 /* The chunks of a ring. Those below @next are taken by threads; the caller is at @current. */
 struct stream_lane {
 	uint64_t current, next, end;
+	bool wants_rest;	   /* of @current */
 	struct stream_slot *slots; /* of chunk n: n modulo their number */
 	size_t at;		   /* next sample of @current */
 	uint64_t time;		   /* of the newest sample that has one */
@@ -31,6 +35,7 @@ struct itrace_stream {
 	struct stream_lane *lanes;
 	size_t nr_lanes;
 	size_t nr_slots; /* of each lane */
+	size_t list_max; /* samples */
 	bool begun;
 	/* Lanes with a next sample: a heap, whose first one has the earliest. */
 	struct stream_lane **heap;
@@ -60,6 +65,10 @@ static struct stream_lane *lane_with_work(struct itrace_stream *s)
 	for (size_t i = 0; i < s->nr_lanes; i++) {
 		struct stream_lane *l = &s->lanes[(s->look_at + i) % s->nr_lanes];
 
+		if (l->wants_rest) {
+			found = l;
+			break;
+		}
 		if (l->next == l->end || l->next - l->current == s->nr_slots ||
 		    (s->held > HELD_MAX && l->next != l->current))
 			continue;
@@ -73,10 +82,59 @@ static struct stream_lane *lane_with_work(struct itrace_stream *s)
 	return found;
 }
 
+static size_t nr_held(const struct stream_slot *slot)
+{
+	return slot->held ? slot->held->list.nr : 0;
+}
+
+static void worker_free(struct itrace_worker *w)
+{
+	if (w)
+		itrace_worker_release(w);
+	free(w);
+}
+
+/* Decodes the first or the next part of a chunk. A worker that has the rest stays in the slot. */
+static void fill_slot(struct itrace_stream *s, struct stream_slot *slot, uint64_t chunk,
+		      struct itrace_worker **own)
+{
+	struct itrace_worker *w = slot->rest ? slot->rest : *own;
+
+	if (!w)
+		w = *own = calloc(1, sizeof(*w));
+	if (!w) {
+		slot->rc = -ENOMEM;
+		return;
+	}
+	w->decoding.max = s->list_max;
+	slot->held = itrace_held_new(s->itrace);
+	if (!slot->held) {
+		slot->rc = -ENOMEM;
+		return;
+	}
+	w->list = slot->held->list; /* its memory is used again */
+	if (slot->rest)
+		slot->rc = itrace_decode_rest(s->itrace, w);
+	else
+		slot->rc = itrace_decode_chunk(s->itrace, w, chunk);
+	slot->held->list = w->list;
+	w->list = (struct itrace_list){0};
+	if (!slot->rest)
+		slot->findings = itrace_take_findings(w);
+	if (w->decoding.more) {
+		slot->rest = w;
+		*own = w == *own ? NULL : *own;
+	} else if (slot->rest) {
+		worker_free(*own);
+		*own = w;
+		slot->rest = NULL;
+	}
+}
+
 static void *decode_chunks(void *arg)
 {
 	struct itrace_stream *s = arg;
-	struct itrace_worker w = {0};
+	struct itrace_worker *own = NULL;
 	struct stream_lane *l;
 
 	pthread_mutex_lock(&s->lock);
@@ -89,23 +147,20 @@ static void *decode_chunks(void *arg)
 			pthread_cond_wait(&s->work, &s->lock);
 			continue;
 		}
-		chunk = l->next++;
+		chunk = l->wants_rest ? l->current : l->next++;
+		l->wants_rest = false;
 		slot = &l->slots[chunk % s->nr_slots];
 		pthread_mutex_unlock(&s->lock);
 
-		w.list = slot->list; /* its memory is used again */
-		slot->rc = itrace_decode_chunk(s->itrace, &w, chunk);
-		slot->list = w.list;
-		slot->findings = itrace_take_findings(&w);
-		w.list = (struct itrace_list){0};
+		fill_slot(s, slot, chunk, &own);
 
 		pthread_mutex_lock(&s->lock);
-		s->held += slot->list.nr;
+		s->held += nr_held(slot);
 		slot->ready = true;
 		pthread_cond_signal(&s->done);
 	}
 	pthread_mutex_unlock(&s->lock);
-	itrace_worker_release(&w);
+	worker_free(own);
 	return NULL;
 }
 
@@ -147,6 +202,9 @@ int itrace_stream_new(struct itrace *i, unsigned int workers, struct itrace_stre
 	s->left = i->opts.skip;
 	/* A chunk that is read, one that waits, and work for all threads. */
 	s->nr_slots = 2 + workers / rings;
+	s->list_max = HELD_MAX / rings > LIST_MIN ? HELD_MAX / rings : LIST_MIN;
+	if (s->list_max > ITRACE_LIST_MAX)
+		s->list_max = ITRACE_LIST_MAX;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
 	pthread_cond_init(&s->done, NULL);
@@ -168,8 +226,9 @@ int itrace_stream_new(struct itrace *i, unsigned int workers, struct itrace_stre
 
 static void slot_release(struct stream_slot *slot)
 {
-	itrace_list_release(&slot->list);
+	itrace_let_go(slot->held);
 	findings_free(slot->findings);
+	worker_free(slot->rest);
 }
 
 void itrace_stream_free(struct itrace_stream *s)
@@ -211,7 +270,7 @@ static const struct stream_slot *current_slot(struct itrace_stream *s, const str
 	return slot;
 }
 
-/* The next chunk becomes the current one. */
+/* The next chunk becomes the current one, or the next part of the current one is wanted. */
 static void step(struct itrace_stream *s, struct stream_lane *l)
 {
 	struct stream_slot *slot = &l->slots[l->current % s->nr_slots];
@@ -222,11 +281,13 @@ static void step(struct itrace_stream *s, struct stream_lane *l)
 	findings_free(slot->findings);
 	slot->findings = NULL;
 	pthread_mutex_lock(&s->lock);
-	s->held -= slot->list.nr;
+	s->held -= nr_held(slot);
 	slot->ready = false;
-	if (slot->list.cap > KEEP_MAX)
-		itrace_list_release(&slot->list);
-	l->current++;
+	itrace_let_go(slot->held);
+	slot->held = NULL;
+	l->wants_rest = slot->rest;
+	if (!l->wants_rest)
+		l->current++;
 	l->at = 0;
 	pthread_cond_signal(&s->work);
 	pthread_mutex_unlock(&s->lock);
@@ -240,8 +301,8 @@ static int advance(struct itrace_stream *s, struct stream_lane *l)
 
 		if (slot->rc < 0)
 			return slot->rc;
-		if (l->at < slot->list.nr) {
-			uint64_t time = slot->list.samples[l->at].time;
+		if (l->at < nr_held(slot)) {
+			uint64_t time = slot->held->list.samples[l->at].time;
 
 			/* A time that is too early is printed as soon as it comes. */
 			l->time = time ? time : l->time;
@@ -341,7 +402,7 @@ static int note_gap(struct itrace_stream *s, struct stream_lane *l)
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
 {
 	struct stream_lane *l = s->heap[0];
-	const struct itrace_list *list = &l->slots[l->current % s->nr_slots].list;
+	const struct itrace_list *list = &l->slots[l->current % s->nr_slots].held->list;
 	const struct itrace_sample *sample = &list->samples[l->at++];
 	int rc;
 
@@ -354,4 +415,38 @@ int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg)
 	if (rc >= 0 && sample->kind == ITRACE_BRANCHES && itrace_past_take(&s->past, sample))
 		rc = -ENOMEM;
 	return rc;
+}
+
+/* The lane whose sample comes first if that of the first one is taken, or NULL. */
+static const struct stream_lane *second(const struct itrace_stream *s)
+{
+	if (s->nr_heap < 2)
+		return NULL;
+	return s->nr_heap > 2 && is_before(s->heap[2], s->heap[1]) ? s->heap[2] : s->heap[1];
+}
+
+bool itrace_stream_take_span(struct itrace_stream *s, uint64_t before, struct walk_span *ret)
+{
+	struct stream_lane *l = s->heap[0];
+	struct itrace_held *held = l->slots[l->current % s->nr_slots].held;
+	const struct stream_lane *other = second(s);
+	size_t nr = held->list.nr - l->at, n = 1;
+
+	if (s->keeps_past || s->left)
+		return false;
+	if (nr > WALK_SPAN_MAX)
+		nr = WALK_SPAN_MAX;
+	for (; n < nr; n++) {
+		uint64_t time = held->list.samples[l->at + n].time ?: l->time;
+
+		if (time >= before && before != UINT64_MAX)
+			break;
+		l->time = time;
+		if (other && !is_before(l, other))
+			break;
+	}
+	*ret = (struct walk_span){s->itrace, held, l->at, n};
+	l->at += n;
+	s->taken = true;
+	return true;
 }

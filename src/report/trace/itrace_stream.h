@@ -28,5 +28,11 @@ int itrace_stream_peek(struct itrace_stream *s, uint64_t *ret);
 struct itrace_past *itrace_stream_past(struct itrace_stream *s);
 /* Calls @fn for the sample that itrace_stream_peek() found. Returns what @fn returns. */
 int itrace_stream_take(struct itrace_stream *s, walk_fn fn, void *arg);
+/*
+ * Takes that sample and those that follow it in time and chunk, but for those that are not before
+ * @before (UINT64_MAX: all are). Returns false, with nothing taken, where each sample must be taken
+ * by itself.
+ */
+bool itrace_stream_take_span(struct itrace_stream *s, uint64_t before, struct walk_span *ret);
 
 #endif

@@ -22,7 +22,14 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 		else
 			l->counted = add_saturated(l->counted, rec->lost.lost);
 		break;
-	case PERF_RECORD_THROTTLE: l->throttled++; break;
+	case PERF_RECORD_THROTTLE:
+		l->throttled++;
+		l->throttle_time -= rec->throttle.time;
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		l->unthrottled++;
+		l->throttle_time += rec->throttle.time;
+		break;
 	}
 }
 
@@ -34,7 +41,20 @@ void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
 	l->pool = add_saturated(l->pool, from->pool);
 	l->output = add_saturated(l->output, from->output);
 	l->throttled += from->throttled;
+	l->unthrottled += from->unthrottled;
+	l->throttle_time += from->throttle_time;
 	l->all_counted |= from->all_counted;
+}
+
+uint64_t trace_loss_throttled(const struct trace_loss *l, uint64_t first, uint64_t last)
+{
+	uint64_t ns = l->throttle_time;
+
+	if (l->throttled > l->unthrottled)
+		ns += (l->throttled - l->unthrottled) * last;
+	else
+		ns -= (l->unthrottled - l->throttled) * first;
+	return (int64_t)ns < 0 ? 0 : ns; /* of times that a damaged file made up */
 }
 
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)

@@ -21,16 +21,21 @@
 #include "perfdata/record.h"
 
 struct trace_loss {
-	uint64_t reported;  /* sum of LOST */
-	uint64_t counted;   /* sum of LOST_SAMPLES without a time */
-	uint64_t pmu;	    /* sum of LOST_SAMPLES with a time */
-	uint64_t pool;	    /* sum of LOST_SAMPLES of a recorder that dropped samples itself */
-	uint64_t output;    /* sum of LOST_SAMPLES of a recorder whose output failed */
-	uint64_t throttled; /* number of THROTTLE records */
-	bool all_counted;   /* @counted includes all of @reported, as the recorder's log states */
+	uint64_t reported;	/* sum of LOST */
+	uint64_t counted;	/* sum of LOST_SAMPLES without a time */
+	uint64_t pmu;		/* sum of LOST_SAMPLES with a time */
+	uint64_t pool;		/* sum of LOST_SAMPLES of a recorder that dropped samples itself */
+	uint64_t output;	/* sum of LOST_SAMPLES of a recorder whose output failed */
+	uint64_t throttled;	/* number of THROTTLE records */
+	uint64_t unthrottled;	/* number of UNTHROTTLE records */
+	uint64_t throttle_time; /* ns, modulo 2^64: sum of UNTHROTTLE's times less THROTTLE's */
+	bool all_counted; /* @counted includes all of @reported, as the recorder's log states */
 };
 
-/* Adds a LOST, LOST_SAMPLES or THROTTLE record; sums stop at UINT64_MAX. Ignores other types. */
+/*
+ * Adds a LOST, LOST_SAMPLES, THROTTLE or UNTHROTTLE record; sums stop at UINT64_MAX. Ignores other
+ * types.
+ */
 void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
 
 /* Adds @from, the losses of another part of the recording. */
@@ -42,6 +47,13 @@ void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from);
  * only the exact counts are used once @all has any.
  */
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all);
+
+/*
+ * Returns for how long, in ns, events of @l were throttled. A throttled event that the recording
+ * leaves so was it until @last, and one that it finds so was it from @first, the times of the first
+ * and last sample.
+ */
+uint64_t trace_loss_throttled(const struct trace_loss *l, uint64_t first, uint64_t last);
 
 /* Returns all losses: in rings, in the PMU, in the recorder and in its output. Arguments as above.
  */

@@ -19,6 +19,7 @@
 #include "report/trace/counts.h"
 #include "report/trace/itrace.h"
 #include "report/trace/jit.h"
+#include "state/cpu_tasks.h"
 #include "sys/kernel/cpus.h"
 
 char *trace_feature_string(const struct trace *t, unsigned int feature)
@@ -68,6 +69,23 @@ int trace_socket(const struct trace *t, uint32_t cpu)
 	return cpu < t->topology.nr_ids ? t->topology.ids[cpu].socket : -1;
 }
 
+/* A damaged table costs its names only. */
+static int read_symbols(struct trace *t, struct error *err)
+{
+	const uint8_t *p;
+	size_t len;
+	int rc;
+
+	if (data_feature(t->df, HEADER_RINGTAIL_SYMBOLS, &p, &len))
+		return 0;
+	rc = recorded_symbols_new(p, len, &t->symbols);
+	if (rc == -ENOMEM)
+		return error_sys(err, rc, "%s", t->opts.path);
+	if (rc || recorded_symbols_damaged(t->symbols))
+		data_finding_add(t->df, DATA_DAMAGED, 0, 0, PD_SYMBOLS_DAMAGED);
+	return 0;
+}
+
 static int open_resolver(struct trace *t, struct error *err)
 {
 	struct resolver_opts opts = {
@@ -76,6 +94,11 @@ static int open_resolver(struct trace *t, struct error *err)
 		.vmlinux = t->opts.vmlinux,
 		.no_demangle = t->opts.no_demangle,
 	};
+	int rc = read_symbols(t, err);
+
+	if (rc)
+		return rc;
+	opts.recorded = t->symbols;
 
 	t->hostname = trace_feature_string(t, HEADER_HOSTNAME);
 	t->osrelease = trace_feature_string(t, HEADER_OSRELEASE);
@@ -160,6 +183,7 @@ void trace_close(struct trace *t)
 	inlines_free(t->inlines);
 	itrace_free(t->itrace);
 	resolver_free(t->resolver);
+	recorded_symbols_free(t->symbols);
 	state_free(t->state);
 	tracing_free(t->tracing);
 	data_close(t->df);
@@ -180,9 +204,9 @@ void trace_close(struct trace *t)
 	free(t);
 }
 
-unsigned int trace_workers(void)
+unsigned int trace_workers(const struct trace *t)
 {
-	unsigned int n = cpus_allowed();
+	unsigned int n = t->opts.workers ?: cpus_usable("");
 
 	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : n;
 }
@@ -310,6 +334,8 @@ struct trace_part {
 	const struct pd_evlist *evlist;
 	struct trace_counts counts;
 	struct digest digest;
+	struct cpu_tasks tasks;
+	bool keeps_tasks;
 };
 
 /* Limit for the digests of all parts; pass 2 walks further parts. */
@@ -323,22 +349,45 @@ static void *part_new(void *arg)
 	if (part && !counts_init(&part->counts, pd_evlist_recorded(t->evlist))) {
 		part->evlist = t->evlist;
 		part->digest.given_up = !t->digest || t->opts.snapshot;
+		part->keeps_tasks = t->itrace;
 		return part;
 	}
 	free(part);
 	return NULL;
 }
 
-/* Pass 1 keeps all records but samples. */
+/* Limit for the switches of a part, whose size may be that of the whole file. */
+#define PART_TASKS_BYTES ((size_t)8 << 20)
+
+/*
+ * Takes a switch, if it can be taken in any order. There are more of them than of all other
+ * sideband. Returns 1 if it must be applied in the order of time, else 0 or -ENOMEM.
+ */
+static int take_switch(struct trace_part *part, const struct data_record *rec)
+{
+	struct pd_record r;
+
+	if (!rec->time || pd_record_decode(rec->hdr, rec->evsel, &r) ||
+	    cpu_tasks_memory(&part->tasks) > PART_TASKS_BYTES)
+		return 1;
+	return part->keeps_tasks ? cpu_tasks_take(&part->tasks, &r, rec->time) : 0;
+}
+
+/* Pass 1 keeps what must be applied in the order of time. */
 static int part_take(const struct data_record *rec, void *arg)
 {
 	struct trace_part *part = arg;
 	int rc = counts_add(&part->counts, rec, part->evlist);
 
-	if (rec->hdr->type != PERF_RECORD_SAMPLE)
-		return rc < 0 ? rc : 1;
-	digest_add(&part->digest, rec);
-	return rc;
+	if (rc < 0)
+		return rc;
+	switch (rec->hdr->type) {
+	case PERF_RECORD_SAMPLE: digest_add(&part->digest, rec); return 0;
+	case PERF_RECORD_ITRACE_START:
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE: return take_switch(part, rec);
+	default: return 1;
+	}
 }
 
 /* Adds a chunk, which takes over the contents of @digest. */
@@ -368,6 +417,9 @@ static int part_end(void *arg, bool valid, void *trace)
 
 	if (valid && !rc)
 		rc = add_chunk(t, &part->digest);
+	if (valid && !rc)
+		rc = state_add_cpu_tasks(t->state, &part->tasks);
+	cpu_tasks_release(&part->tasks);
 	digest_release(&part->digest);
 	counts_release(&part->counts);
 	free(part);
@@ -456,7 +508,7 @@ static int check_snapshot(struct trace *t, struct error *err)
 int trace_prepare(struct trace *t, struct error *err)
 {
 	const struct sweep_opts opts = {
-		.workers = trace_workers(),
+		.workers = trace_workers(t),
 		.scan_flags = DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 		.part_new = part_new,
 		.take = part_take,

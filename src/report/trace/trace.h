@@ -33,6 +33,7 @@ struct trace_opts {
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
 	bool itrace_asked;		  /* trace that cannot be decoded is an error */
 	uint64_t time_quantum;		  /* of the sort key time, ns; 0: 100 ms */
+	unsigned int workers;		  /* threads; 0: trace_workers() decides */
 	uint64_t snapshot;		  /* count only samples of this snapshot; 0: all samples */
 	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
 	 * most half of memory. */
@@ -61,6 +62,7 @@ struct trace {
 	struct state *state;
 	unsigned int refused_segment; /* place of the first record that state had no memory for */
 	uint64_t refused_at;	      /* 0: none */
+	struct recorded_symbols *symbols; /* that the recording carries; NULL: none */
 	struct resolver *resolver;
 	struct jit_maps *jit;	 /* code of JITs; only during trace_prepare() */
 	struct inlines *inlines; /* NULL: neither lines nor inlined functions are wanted */
@@ -103,8 +105,11 @@ char *trace_feature_string(const struct trace *t, unsigned int feature);
 /* Returns the socket of a CPU; -1: not recorded. */
 int trace_socket(const struct trace *t, uint32_t cpu);
 
-/* Returns the number of threads for a pass: one for each CPU of this process, within limits. */
-unsigned int trace_workers(void);
+/*
+ * Returns the number of threads for a pass: as asked, or one for each CPU that this process may
+ * use; within limits.
+ */
+unsigned int trace_workers(const struct trace *t);
 
 /* Returns whether a finding says that something could not be read. */
 bool trace_damaged(const struct trace *t);

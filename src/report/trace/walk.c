@@ -6,6 +6,7 @@
 
 #include "data/order/order.h"
 #include "report/trace/itrace.h"
+#include "report/trace/itrace_held.h"
 #include "report/trace/itrace_stream.h"
 
 #define PROGRESS_EVERY 4096 /* records */
@@ -88,7 +89,7 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 	if (chunk->is_itrace) {
 		rc = itrace_decode_chunk(t->itrace, &w->itrace, run->from);
 		chunk->findings = itrace_take_findings(&w->itrace);
-		return rc < 0 ? rc : itrace_visit_all(t->itrace, &w->itrace.list, fn, arg);
+		return rc < 0 ? rc : walk_decoded(w, fn, arg);
 	}
 	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
 		return 0;
@@ -116,12 +117,24 @@ int walk_decode(struct walker *w, struct trace_chunk *chunk, struct digest *ret)
 	chunk->findings = itrace_take_findings(&w->itrace);
 	if (rc >= 0)
 		itrace_digest(w->trace->itrace, &w->itrace.list, ret);
+	if (rc >= 0 && w->itrace.decoding.more) {
+		digest_release(ret);
+		ret->given_up = true;
+	}
 	return rc;
 }
 
 int walk_decoded(struct walker *w, walk_fn fn, void *arg)
 {
-	return itrace_visit_all(w->trace->itrace, &w->itrace.list, fn, arg);
+	struct itrace *i = w->trace->itrace;
+	int rc = itrace_visit_all(i, &w->itrace.list, fn, arg);
+
+	while (rc >= 0 && w->itrace.decoding.more) {
+		rc = itrace_decode_rest(i, &w->itrace);
+		if (rc >= 0)
+			rc = itrace_visit_all(i, &w->itrace.list, fn, arg);
+	}
+	return rc;
 }
 
 void walk_hand_in_findings(struct trace *t)
@@ -142,18 +155,54 @@ struct ordered {
 	struct findings *findings;
 	struct order *order;
 	struct itrace_stream *stream; /* NULL: no hardware trace is decoded */
+	walk_span_fn span;	      /* NULL: each sample comes by itself */
 };
+
+int walk_span_each(const struct walk_span *span, walk_fn fn, void *arg)
+{
+	int rc = itrace_visit_part(span->itrace, &span->held->list, span->from, span->nr, fn, arg);
+
+	return rc < 0 ? rc : 0;
+}
 
 /* Calls @fn for the samples of the hardware trace that are earlier than @before. */
 static int visit_itrace(struct ordered *o, uint64_t before, walk_fn fn, void *arg)
 {
+	struct walk_span span;
 	uint64_t time;
 	int rc = 0;
 
 	while (rc >= 0 && o->stream && (rc = itrace_stream_peek(o->stream, &time)) > 0 &&
-	       (time < before || before == UINT64_MAX))
-		rc = itrace_stream_take(o->stream, fn, arg);
+	       (time < before || before == UINT64_MAX)) {
+		if (o->span && itrace_stream_take_span(o->stream, before, &span))
+			rc = o->span(&span, arg);
+		else
+			rc = itrace_stream_take(o->stream, fn, arg);
+	}
 	return rc < 0 ? rc : 0;
+}
+
+/* A program that a thread executes returns to no caller of the one before. */
+static int visit_exec(struct ordered *o, const struct data_record *rec, struct itrace_past *past,
+		      walk_fn fn, void *arg)
+{
+	struct walk_sample ws = {.rec = rec, .exec = true};
+	struct pd_record r;
+	int rc = visit_itrace(o, rec->at.time, fn, arg);
+
+	if (rc < 0 || pd_record_decode(rec->hdr, rec->evsel, &r) < 0)
+		return rc;
+	ws.s.pid = r.comm.pid;
+	ws.s.tid = r.comm.tid;
+	ws.s.cpu = UINT32_MAX;
+	if (past)
+		rc = itrace_past_exec(past, ws.s.tid);
+	return rc < 0 ? rc : fn(&ws, arg);
+}
+
+static bool is_exec(const struct data_record *rec)
+{
+	return rec->hdr->type == PERF_RECORD_COMM && rec->hdr->misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
 static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err)
@@ -163,11 +212,13 @@ static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err
 	int rc;
 
 	while ((rc = order_next(o->order, &rec, err)) > 0) {
-		if (rec.hdr->type != PERF_RECORD_SAMPLE)
-			continue;
-		rc = visit_itrace(o, rec.at.time, fn, arg);
-		if (rc >= 0)
-			rc = visit(o->trace, &o->findings, &rec, past, fn, arg);
+		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
+			rc = visit_itrace(o, rec.at.time, fn, arg);
+			if (rc >= 0)
+				rc = visit(o->trace, &o->findings, &rec, past, fn, arg);
+		} else if (o->stream && is_exec(&rec)) {
+			rc = visit_exec(o, &rec, past, fn, arg);
+		}
 		if (rc < 0)
 			return error_sys(err, rc, "%s", o->trace->opts.path);
 	}
@@ -176,22 +227,67 @@ static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err
 	return rc < 0 ? error_sys(err, rc, "%s", o->trace->opts.path) : rc;
 }
 
+/* Beside hardware trace there is much sideband, and little that visit_all() takes. */
+static int take_visited(const struct data_record *rec, void *part)
+{
+	uint32_t type = rec->hdr->type;
+
+	(void)part;
+	/* Rounds tell the order how long it must hold records. */
+	return type == PERF_RECORD_SAMPLE || type == PERF_RECORD_FINISHED_ROUND || is_exec(rec);
+}
+
+static void *part_new(void *arg)
+{
+	return arg;
+}
+
+static int part_end(void *part, bool valid, void *arg)
+{
+	(void)part, (void)valid, (void)arg;
+	return 0;
+}
+
+static int new_sweep(struct trace *t, struct sweep **ret)
+{
+	const struct sweep_opts opts = {
+		.workers = trace_workers(t),
+		.part_new = part_new,
+		.take = take_visited,
+		.part_end = part_end,
+		.arg = t,
+	};
+
+	return sweep_new(t->df, &opts, ret);
+}
+
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
 {
+	return walk_ordered_spans(t, fn, NULL, arg, err);
+}
+
+int walk_ordered_spans(struct trace *t, walk_fn fn, walk_span_fn span, void *arg, struct error *err)
+{
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
-	struct ordered o = {.trace = t};
-	int rc = order_new(t->df, &opts, &o.order, err);
+	struct ordered o = {.trace = t, .span = span};
+	int rc = t->itrace ? new_sweep(t, &opts.sweep) : 0;
 
 	if (rc < 0)
+		return error_sys(err, rc, "%s", t->opts.path);
+	rc = order_new(t->df, &opts, &o.order, err);
+	if (rc < 0) {
+		sweep_free(opts.sweep);
 		return rc;
+	}
 	if (t->itrace)
-		rc = itrace_stream_new(t->itrace, trace_workers(), &o.stream);
+		rc = itrace_stream_new(t->itrace, trace_workers(t), &o.stream);
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 	else
 		rc = visit_all(&o, fn, arg, err);
 	itrace_stream_free(o.stream);
 	order_free(o.order);
+	sweep_free(opts.sweep);
 	if (o.findings)
 		findings_merge(o.findings, t->df);
 	findings_free(o.findings);

@@ -22,12 +22,32 @@ struct walk_sample {
 	const struct pd_evsel *evsel; /* NULL: @made is an error in the trace */
 	struct pd_sample s;
 	const struct itrace_sample *made; /* of hardware trace; NULL: recorded */
-	const char *text;		  /* of @made: what the decoder says; or NULL */
-	size_t run; /* of @made: number of its run in the index of the trace */
+	bool exec; /* no sample: thread @s.tid executed a program, so its calls ended. @evsel is
+		      NULL */
+	const char *text; /* of @made: what the decoder says; or NULL */
+	size_t run;	  /* of @made: number of its run in the index of the trace */
 };
 
-/* Takes one sample; a negative errno ends the walk. */
+/* Takes one sample, or an exec; a negative errno ends the walk. */
 typedef int (*walk_fn)(const struct walk_sample *ws, void *arg);
+
+struct itrace;
+struct itrace_held;
+
+#define WALK_SPAN_MAX 1024u
+
+/* Up to WALK_SPAN_MAX samples of hardware trace that follow one another. */
+struct walk_span {
+	const struct itrace *itrace;
+	struct itrace_held *held; /* valid during the call, unless itrace_hold() */
+	size_t from, nr;
+};
+
+/* Takes a span. Returns as a walk_fn. */
+typedef int (*walk_span_fn)(const struct walk_span *span, void *arg);
+
+/* Calls @fn for each sample of @span. Returns 0 or the negative value of @fn. Any thread. */
+int walk_span_each(const struct walk_span *span, walk_fn fn, void *arg);
 
 /* What a thread reads chunks with. */
 struct walker;
@@ -54,9 +74,12 @@ int walk_decoded(struct walker *w, walk_fn fn, void *arg);
 void walk_hand_in_findings(struct trace *t);
 
 /*
- * Calls @fn for all samples in time order. Call it from one thread. Returns 0, the negative value
- * of @fn, or a negative errno with @err filled.
+ * Calls @fn for all samples in time order and, where hardware trace is decoded, for each exec. Call
+ * it from one thread. Returns 0, the negative value of @fn, or a negative errno with @err filled.
  */
 int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err);
+/* As walk_ordered(), but samples of hardware trace may come as spans to @span. */
+int walk_ordered_spans(struct trace *t, walk_fn fn, walk_span_fn span, void *arg,
+		       struct error *err);
 
 #endif

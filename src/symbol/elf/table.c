@@ -2,19 +2,15 @@
 #include "symbol/elf/table.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "symbol/demangle/demangle.h"
-
-#define NO_SYM ((uint32_t)-1)
+#include "symbol/elf/table_priv.h"
 
 /* Bytes of the names of PLT entries, which are copies: a bound, whatever the file claims. */
 #define PLT_NAME_MAX 4096
-
-enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
 
 /* A symbol while the table is built. */
 struct symtab_sym {
@@ -24,29 +20,6 @@ struct symtab_sym {
 	uint32_t seq;  /* order of arrival; decides between equal ranks */
 	uint32_t rank; /* of aliases the one with the greater rank is used */
 	uint32_t flags;
-};
-
-/* A symbol of the finished table. */
-struct packed_sym {
-	uint64_t start, end;
-	uint32_t name;
-	uint32_t flags;
-};
-
-struct symtab {
-	/* Segment i is [seg_start[i], seg_start[i + 1]); seg_sym[i] may be NO_SYM. */
-	uint64_t *seg_start;
-	uint32_t *seg_sym;
-	size_t nsegs;
-	struct packed_sym *syms;
-	size_t nsyms;
-	struct buf names;
-	/*
-	 * Symbols that callers hold, made on first use. Published with release, read with acquire;
-	 * the lock guards the making.
-	 */
-	_Atomic(struct symbol *) *made;
-	pthread_mutex_t lock;
 };
 
 static int names_room(struct symtab_builder *b, size_t len)
@@ -339,7 +312,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 
 	if (!t)
 		goto out;
-	pthread_mutex_init(&t->lock, NULL);
+	symtab_init(t);
 	symtab_sort(b);
 	n = fix_ends(b->syms, n);
 	rc = flatten(t, b->syms, n);
@@ -350,6 +323,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 	t->names = b->names;
 	b->names = (struct buf){0};
 	shrink_names(t);
+	t->text = (const char *)t->names.data;
 	t->seg_start = shrink(t->seg_start, t->nsegs * sizeof(*t->seg_start));
 	t->seg_sym = shrink(t->seg_sym, t->nsegs * sizeof(*t->seg_sym));
 	*ret = t;
@@ -358,6 +332,12 @@ out:
 	symtab_free(t);
 	symtab_builder_release(b);
 	return rc;
+}
+
+void symtab_init(struct symtab *t)
+{
+	pthread_mutex_init(&t->lock, NULL);
+	t->to = UINT64_MAX;
 }
 
 void symtab_free(struct symtab *t)
@@ -369,9 +349,13 @@ void symtab_free(struct symtab *t)
 	for (i = 0; t->made && i < t->nsyms; i++)
 		free(atomic_load_explicit(&t->made[i], memory_order_relaxed));
 	free(t->made);
-	free(t->seg_start);
-	free(t->seg_sym);
-	free(t->syms);
+	if (!t->image) {
+		free(t->seg_start);
+		free(t->seg_sym);
+		free(t->syms);
+	}
+	if (t->image)
+		munmap(t->image, t->image_size);
 	buf_release(&t->names);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
@@ -380,6 +364,11 @@ void symtab_free(struct symtab *t)
 size_t symtab_count(const struct symtab *t)
 {
 	return t->nsyms;
+}
+
+bool symtab_covers(const struct symtab *t, uint64_t addr)
+{
+	return addr >= t->from && addr <= t->to;
 }
 
 static uint32_t segment_at(const struct symtab *t, uint64_t addr)
@@ -402,7 +391,7 @@ static uint32_t segment_at(const struct symtab *t, uint64_t addr)
 /* Makes a symbol; its name follows in the same allocation unless it is the table's own. */
 static struct symbol *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
 {
-	const char *raw = (const char *)t->names.data + p->name;
+	const char *raw = t->text + p->name;
 	const char *suffix = p->flags & SYM_PLT ? "@plt" : "";
 	char *nice = demangle ? demangle_text(raw) : NULL;
 	size_t len = 0, slen = strlen(suffix);

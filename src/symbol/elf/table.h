@@ -87,4 +87,21 @@ size_t symtab_count(const struct symtab *t);
  */
 const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle);
 
+/* Returns whether the table knows about @addr: all tables do, but those of an image. */
+bool symtab_covers(const struct symtab *t, uint64_t addr);
+
+/*
+ * Appends an image of the table's addresses from @from to @to (exclusive), for this machine. A
+ * symbol must begin at each of the two. Returns 0, -EINVAL if none does, or -ENOMEM.
+ */
+int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct buf *out);
+
+/*
+ * Makes the table of the image in the first @len bytes of a private, writable mapping of @size
+ * bytes, with addresses moved by @delta. Takes the mapping over, also on failure. Nobody may change
+ * the mapped file, but it may be deleted. Returns 0 with *@ret for symtab_free(), -EBADMSG if it is
+ * no whole image, or -ENOMEM.
+ */
+int symtab_of_image(void *mapping, size_t size, size_t len, uint64_t delta, struct symtab **ret);
+
 #endif

@@ -88,6 +88,49 @@ int kallsyms_check(const char *path, struct error *why)
 	return explain(rc, path, why);
 }
 
+/* Whether a line of @text has an address. */
+static bool any_address(const struct buf *text)
+{
+	struct kallsyms_line line;
+	size_t pos = 0;
+
+	while (kallsyms_next(text, &pos, &line)) {
+		if (line.addr)
+			return true;
+	}
+	return false;
+}
+
+int kallsyms_read_beginning(const char *path, size_t max, struct buf *ret)
+{
+	struct buf b = {0};
+	uint64_t size;
+	int rc = -EAGAIN, fd = elf_open_regular(path, &size);
+
+	if (fd < 0)
+		return fd;
+	while (rc == -EAGAIN) {
+		ssize_t n;
+
+		rc = b.len > max ? -EACCES : buf_reserve(&b, 4096);
+		if (rc)
+			break;
+		n = read(fd, b.data + b.len, 4096);
+		if (n <= 0) {
+			rc = n < 0 ? -errno : -EACCES;
+		} else {
+			b.len += (size_t)n;
+			rc = any_address(&b) ? 0 : -EAGAIN;
+		}
+	}
+	close(fd);
+	if (rc)
+		buf_release(&b);
+	else
+		*ret = b;
+	return rc;
+}
+
 int kallsyms_read_notes(const char *path, struct buf *ret)
 {
 	return read_whole(path, NOTES_MAX, false, ret);
@@ -214,6 +257,25 @@ static bool belongs(const struct kallsyms_line *line, const char *module)
 {
 	return line->addr && kallsyms_is_code(line) &&
 	       (module ? is_module(line, module) : is_kernel(line));
+}
+
+bool kallsyms_image(const struct buf *text, uint64_t *ret_first, uint64_t *ret_last)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	struct kallsyms_line line;
+	bool alone = true;
+
+	for (size_t pos = 0; kallsyms_next(text, &pos, &line);) {
+		if (line.module || !line.addr || !kallsyms_is_code(&line))
+			continue;
+		first = line.addr < first ? line.addr : first;
+		last = line.addr > last ? line.addr : last;
+	}
+	for (size_t pos = 0; alone && kallsyms_next(text, &pos, &line);)
+		alone = !line.module || line.addr < first || line.addr > last;
+	*ret_first = first;
+	*ret_last = last;
+	return alone && first < last;
 }
 
 static int add_line(struct symtab_builder *b, const struct kallsyms_line *line, uint64_t delta)

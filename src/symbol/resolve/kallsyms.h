@@ -47,6 +47,12 @@ int kallsyms_read(const char *path, struct buf *ret, struct error *why);
  */
 int kallsyms_check(const char *path, struct error *why);
 
+/*
+ * Reads the beginning of the file, up to its first page with an address, at most about @max bytes.
+ * Returns 0, -EACCES (no address there) or another negative errno.
+ */
+int kallsyms_read_beginning(const char *path, size_t max, struct buf *ret);
+
 /* Reads the kernel's ELF notes from sysfs, at most 1 MiB. Returns 0 or a negative errno. */
 int kallsyms_read_notes(const char *path, struct buf *ret);
 
@@ -58,6 +64,12 @@ int kallsyms_say_hidden(const char *path, struct error *why);
 
 /* Finds the address of a symbol of the kernel itself. Returns whether it exists. */
 bool kallsyms_address(const struct buf *text, const char *name, uint64_t *ret);
+
+/*
+ * Finds the image of the kernel: the addresses of its first and its last function. Returns false if
+ * there are none, or if code of a module or the like lies between.
+ */
+bool kallsyms_image(const struct buf *text, uint64_t *ret_first, uint64_t *ret_last);
 
 /*
  * Makes the table of the kernel (@module NULL), with addresses moved by @delta; or of a module,

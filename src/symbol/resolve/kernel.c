@@ -6,7 +6,8 @@
  * vmlinux by build-id. This machine's list is used only if it belongs to the recorded kernel: the
  * build-ids are equal. If the recording has none, host name, release and the address of the
  * reference symbol must be equal (a reboot moves the kernel, and an update changes it). All symbols
- * are moved by the distance of the reference symbol from its recorded address.
+ * are moved by the distance of the reference symbol from its recorded address. A copy of the list
+ * in the user's cache saves most reports from reading it (kernel_cache.h).
  */
 #include "symbol/resolve/sources.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "symbol/resolve/kallsyms.h"
+#include "symbol/resolve/kernel_cache.h"
 
 bool kernel_is_running(const struct sources *src, const struct dso *dso)
 {
@@ -37,9 +39,13 @@ static uint64_t kaslr_delta(const struct dso *dso, bool found, uint64_t here)
 	return dso->ref_name && dso->ref_addr && found ? dso->ref_addr - here : 0;
 }
 
-/* Makes the table of @kallsyms, read from @path, and releases the buffer. */
+/*
+ * Makes the table of @kallsyms, read from @path, and releases the buffer. If @cached is not NULL,
+ * the table is of the running kernel, and is kept.
+ */
 static int make_table(const struct dso *dso, const char *path, struct buf *kallsyms,
-		      bool must_match, struct symtab **ret, struct error *why)
+		      bool must_match, const struct sources *cached, struct symtab **ret,
+		      struct error *why)
 {
 	struct buf text = *kallsyms;
 	uint64_t here = 0;
@@ -56,6 +62,8 @@ static int make_table(const struct dso *dso, const char *path, struct buf *kalls
 		rc = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), ret);
 		if (rc)
 			error_set(why, rc, "%s has no symbols", path);
+		else if (cached && !kaslr_delta(dso, found, here))
+			kernel_cache_store(cached, dso, *ret, &text);
 	}
 	buf_release(&text);
 	return rc;
@@ -63,12 +71,12 @@ static int make_table(const struct dso *dso, const char *path, struct buf *kalls
 
 /* Loads the kernel's lines of the list that also has the modules. */
 static int load_listed(const struct sources *src, const struct dso *dso, const char *path,
-		       bool must_match, struct symtab **ret, struct error *why)
+		       bool must_match, bool cached, struct symtab **ret, struct error *why)
 {
 	struct buf text = {0};
 	int rc = module_list_text(src->modules, path, &text, why);
 
-	return rc ? rc : make_table(dso, path, &text, must_match, ret, why);
+	return rc ? rc : make_table(dso, path, &text, must_match, cached ? src : NULL, ret, why);
 }
 
 static int load_kallsyms(const struct dso *dso, const char *path, struct symtab **ret)
@@ -76,11 +84,12 @@ static int load_kallsyms(const struct dso *dso, const char *path, struct symtab 
 	struct buf text = {0};
 	int rc = kallsyms_read(path, &text, NULL);
 
-	return rc ? rc : make_table(dso, path, &text, false, ret, NULL);
+	return rc ? rc : make_table(dso, path, &text, false, NULL, ret, NULL);
 }
 
-static int load_running(const struct sources *src, const struct dso *dso, struct symtab **ret,
-			struct error *why)
+/* @whole: the symbols of modules and BPF programs, too, which a copy has not. */
+static int load_running(const struct sources *src, const struct dso *dso, bool whole,
+			struct symtab **ret, struct error *why)
 {
 	bool same = kernel_is_running(src, dso);
 	char path[PATH_MAX];
@@ -95,7 +104,9 @@ static int load_running(const struct sources *src, const struct dso *dso, struct
 			"kernel release: name its symbols with --kallsyms or --vmlinux");
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
-	return load_listed(src, dso, path, !same, ret, why);
+	if (same && !whole && !kernel_cache_load(src, dso, ret))
+		return 0;
+	return load_listed(src, dso, path, !same, same && !whole, ret, why);
 }
 
 /* Opens @path if it is of @dso. *@ret_delta is added to linked addresses. */
@@ -244,15 +255,21 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 	    (!src->opts.kallsyms && src->opts.vmlinux && is_none(src->opts.vmlinux)))
 		return error_set(why, -ENOENT, "left out, as /dev/null asks");
 	if (src->opts.kallsyms)
-		return load_listed(src, dso, src->opts.kallsyms, false, ret, why);
+		return load_listed(src, dso, src->opts.kallsyms, false, false, ret, why);
 	if (src->opts.vmlinux)
 		return load_vmlinux(dso, src->opts.vmlinux, true, ret, why);
-	rc = load_running(src, dso, ret, why);
+	rc = load_running(src, dso, false, ret, why);
 	if (!rc || rc == -ENOMEM)
 		return rc;
 	if (!load_cached(src, dso, ret) || !each_vmlinux(src, dso, try_symbols, ret))
 		return 0;
 	return rc; /* the error of load_running() helps the user most */
+}
+
+int kernel_load_whole(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		      struct error *why)
+{
+	return load_running(src, dso, true, ret, why);
 }
 
 /* Whether the running kernel is the recorded one, and is where that was. */

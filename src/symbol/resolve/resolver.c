@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "sys/io/cache.h"
 #include "symbol/resolve/sources.h"
 
 /* Slots are allocated in blocks, each twice as large as the one before. Blocks never move. */
@@ -30,7 +31,10 @@ struct loaded {
 struct resolver_slot {
 	/* Published with release under the lock; read with acquire. */
 	_Atomic(struct loaded *) loaded;
-	pthread_mutex_t lock; /* guards the loading */
+	_Atomic(struct loaded *) whole; /* where the table of @loaded does not cover an address */
+	_Atomic(bool) recorded_asked;	/* published as @loaded is */
+	struct symtab *recorded;	/* the recording's own; NULL: none */
+	pthread_mutex_t lock;		/* guards the loading */
 };
 
 /* perf-PID.map of a process. Nodes are only ever added in front. */
@@ -38,12 +42,13 @@ struct pid_map {
 	struct pid_map *next;
 	uint32_t pid;
 	struct symtab *table;
+	struct symtab *recorded; /* the recording's own; NULL: none */
 };
 
 struct resolver {
 	struct sources src;
 	struct utsname uts;
-	char *home;
+	char *home, *cache;
 	_Atomic(struct resolver_slot *) blocks[BLOCKS_MAX];
 	_Atomic(struct pid_map *) pids[PID_BUCKETS];
 	/*
@@ -110,6 +115,8 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 	if (home && *home)
 		r->home = strdup(home);
 	r->src.host.home = r->home;
+	r->cache = cache_base();
+	r->src.host.cache = r->cache;
 	if (!uname(&r->uts)) {
 		r->src.host.hostname = r->uts.nodename;
 		r->src.host.osrelease = r->uts.release;
@@ -120,19 +127,23 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 	return 0;
 }
 
+static void loaded_free(struct loaded *l)
+{
+	if (!l || l == &out_of_memory)
+		return;
+	if (!l->borrowed)
+		symtab_free(l->table);
+	free(l);
+}
+
 static void block_free(struct resolver_slot *block, size_t n)
 {
 	size_t i;
 
 	for (i = 0; block && i < n; i++) {
-		struct loaded *l = atomic_load_explicit(&block[i].loaded, memory_order_relaxed);
-
+		loaded_free(atomic_load_explicit(&block[i].loaded, memory_order_relaxed));
+		loaded_free(atomic_load_explicit(&block[i].whole, memory_order_relaxed));
 		pthread_mutex_destroy(&block[i].lock);
-		if (!l || l == &out_of_memory)
-			continue;
-		if (!l->borrowed)
-			symtab_free(l->table);
-		free(l);
 	}
 	free(block);
 }
@@ -157,6 +168,7 @@ void resolver_free(struct resolver *r)
 	module_list_free(r->src.modules);
 	file_tables_free(r->src.files);
 	free(r->home);
+	free(r->cache);
 	free(r);
 }
 
@@ -252,6 +264,25 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 	return l;
 }
 
+/* Returns the recording's own table for @dso, which may have the name of an address; or NULL. */
+static struct symtab *recorded_get(struct resolver *r, const struct dso *dso)
+{
+	struct resolver_slot *s = r->src.opts.recorded ? slot_get(r, dso->index) : NULL;
+
+	if (!s)
+		return NULL;
+	if (atomic_load_explicit(&s->recorded_asked,
+				 memory_order_acquire)) /* pairs with the release below */
+		return s->recorded;
+	pthread_mutex_lock(&s->lock);
+	if (!atomic_load_explicit(&s->recorded_asked, memory_order_relaxed)) {
+		s->recorded = recorded_symbols_table(r->src.opts.recorded, dso, 0);
+		atomic_store_explicit(&s->recorded_asked, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return s->recorded;
+}
+
 static const struct loaded *loaded_get(struct resolver *r, const struct dso *dso)
 {
 	struct resolver_slot *s = slot_get(r, dso->index);
@@ -273,6 +304,39 @@ static const struct loaded *loaded_get(struct resolver *r, const struct dso *dso
 	return l;
 }
 
+/* Loads all symbols of a dso of which a part is loaded. */
+static struct loaded *load_whole(struct resolver *r, const struct dso *dso)
+{
+	struct loaded *l = calloc(1, sizeof(*l));
+	struct error unused = ERROR_INIT;
+
+	if (!l)
+		return (struct loaded *)(uintptr_t)&out_of_memory;
+	kernel_load_whole(&r->src, dso, &l->table, &unused);
+	return l;
+}
+
+static const struct loaded *whole_get(struct resolver *r, const struct dso *dso)
+{
+	struct resolver_slot *s = slot_get(r, dso->index);
+	struct loaded *l;
+
+	if (!s)
+		return &out_of_memory;
+	l = atomic_load_explicit(&s->whole,
+				 memory_order_acquire); /* pairs with the release below */
+	if (l)
+		return l;
+	pthread_mutex_lock(&s->lock);
+	l = atomic_load_explicit(&s->whole, memory_order_relaxed);
+	if (!l) {
+		l = load_whole(r, dso);
+		atomic_store_explicit(&s->whole, l, memory_order_release);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return l;
+}
+
 static struct pid_map *pid_find(struct resolver *r, uint32_t pid)
 {
 	struct pid_map *p;
@@ -284,7 +348,7 @@ static struct pid_map *pid_find(struct resolver *r, uint32_t pid)
 }
 
 /* Loads a process's map, or remembers that the process has none. */
-static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
+static struct pid_map *pid_load(struct resolver *r, const struct dso *dso, uint32_t pid)
 {
 	struct error why = ERROR_INIT;
 	struct pid_map *p;
@@ -298,6 +362,8 @@ static struct pid_map *pid_load(struct resolver *r, uint32_t pid)
 	if (!p)
 		goto out;
 	p->pid = pid;
+	if (r->src.opts.recorded)
+		p->recorded = recorded_symbols_table(r->src.opts.recorded, dso, pid);
 	e = perfmap_load(&r->src, pid, &r->perfmaps_left, &p->table, &why);
 	if ((e == -EFBIG || e == -EBADMSG) && !*r->refused)
 		snprintf(r->refused, sizeof(r->refused), "%s", why.text);
@@ -313,36 +379,52 @@ out:
 	return p;
 }
 
-static const struct symbol *find_anon(struct resolver *r, uint32_t pid, uint64_t addr)
+static const struct symbol *find_in(const struct resolver *r, struct symtab *t, uint64_t addr)
+{
+	return t ? symtab_find(t, addr, !r->src.opts.no_demangle) : NULL;
+}
+
+static const struct symbol *find_anon(struct resolver *r, const struct dso *dso, uint32_t pid,
+				      uint64_t addr)
 {
 	struct pid_map *p = pid_find(r, pid);
+	const struct symbol *sym;
 
 	if (!p)
-		p = pid_load(r, pid);
-	return p && p->table ? symtab_find(p->table, addr, !r->src.opts.no_demangle) : NULL;
+		p = pid_load(r, dso, pid);
+	if (!p)
+		return NULL;
+	sym = find_in(r, p->recorded, addr);
+	return sym ? sym : find_in(r, p->table, addr);
 }
 
 /* A forked child runs the code of its parent, until it makes some of its own. */
 static const struct symbol *find_jit(struct resolver *r, const struct dso *dso, uint32_t pid,
 				     uint64_t addr)
 {
-	const struct symbol *sym = find_anon(r, pid, addr);
+	const struct symbol *sym = find_anon(r, dso, pid, addr);
 
 	if (!sym && dso->jit_pid && dso->jit_pid != pid)
-		sym = find_anon(r, dso->jit_pid, addr);
+		sym = find_anon(r, dso, dso->jit_pid, addr);
 	return sym;
 }
 
 const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, uint32_t pid,
 				   uint64_t addr)
 {
+	const struct symbol *sym;
 	const struct loaded *l;
 
 	if (dso->kind == DSO_ANON)
 		return find_jit(r, dso, pid, addr);
+	sym = find_in(r, recorded_get(r, dso), addr);
+	if (sym)
+		return sym;
 	l = loaded_get(r, dso);
+	if (l->table && !symtab_covers(l->table, addr))
+		l = whole_get(r, dso);
 	if (l->table)
-		return symtab_find(l->table, addr, !r->src.opts.no_demangle);
+		return find_in(r, l->table, addr);
 	return l->whole.name ? &l->whole : NULL;
 }
 
@@ -435,6 +517,15 @@ bool resolver_was_asked(const struct resolver *r, const struct dso *dso)
 		return any_pid_asked(r);
 	s = slot_find(r, dso->index);
 	return s && atomic_load_explicit(&s->loaded, memory_order_acquire);
+}
+
+size_t resolver_recorded(const struct resolver *r, const struct dso *dso)
+{
+	const struct resolver_slot *s = slot_find(r, dso->index);
+
+	if (!s || !atomic_load_explicit(&s->recorded_asked, memory_order_acquire))
+		return 0;
+	return s->recorded ? symtab_count(s->recorded) : 0;
 }
 
 const char *resolver_why_not(struct resolver *r, const struct dso *dso)

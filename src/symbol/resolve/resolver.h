@@ -2,10 +2,11 @@
 /*
  * Resolver: finds the symbol of an address in a dso.
  *
- * Sources depend on the kind of dso: kallsyms (of the recorded kernel only), vmlinux by build-id,
- * modules, ELF .symtab, .dynsym and PLT, separate debug files by build-id and .gnu_debuglink, this
- * process's vdso if its build-id matches, perf-PID.map, jit-PID.dump, the name of a ksymbol. Names
- * are demangled (C++, Rust legacy and v0).
+ * The recording's own table (recorded.h) comes first. Other sources depend on the kind of dso:
+ * kallsyms (of the recorded kernel only), vmlinux by build-id, modules, ELF .symtab, .dynsym and
+ * PLT, separate debug files by build-id and .gnu_debuglink, this process's vdso if its build-id
+ * matches, perf-PID.map, jit-PID.dump, the name of a ksymbol. Names are demangled (C++, Rust legacy
+ * and v0).
  *
  * The resolver never uses a file with another build-id than the recorded one. Without a recorded
  * build-id it uses a file only if the recording is of this machine (host name and kernel release)
@@ -25,14 +26,16 @@
 #include "state/state.h"
 #include "symbol/elf/table.h"
 #include "symbol/resolve/jitdump.h"
+#include "symbol/recorded/recorded.h"
 
 struct resolver;
 
 struct resolver_opts {
-	const char *symfs;    /* directory above all files; NULL: / */
-	const char *kallsyms; /* of the recorded kernel; NULL: find it */
-	const char *vmlinux;  /* of the recorded kernel; NULL: find it by build-id */
-	const char *kcore;    /* of the recording; NULL: it has none */
+	const char *symfs;		   /* directory above all files; NULL: / */
+	const char *kallsyms;		   /* of the recorded kernel; NULL: find it */
+	const char *vmlinux;		   /* of the recorded kernel; NULL: find it by build-id */
+	const char *kcore;		   /* of the recording; NULL: it has none */
+	struct recorded_symbols *recorded; /* used before all others; NULL: none */
 	bool no_demangle;
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
@@ -102,8 +105,14 @@ int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret);
 
-/* Returns whether any address of @dso was resolved. */
+/* Returns whether this machine's files or kernel were asked for symbols of @dso. */
 bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
+
+/*
+ * Returns how many functions of @dso the recording names itself; 0 if @dso was not asked for, and
+ * of generated code.
+ */
+size_t resolver_recorded(const struct resolver *r, const struct dso *dso);
 
 /* Returns why a dso has no symbols ("build-id differs: …", "not found"), for -v; NULL if it has. */
 const char *resolver_why_not(struct resolver *r, const struct dso *dso);

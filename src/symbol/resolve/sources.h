@@ -27,7 +27,8 @@
 struct symbol_host {
 	/* "" or a directory: prefix of /proc, /sys, /boot, /usr/lib/debug, /lib and /tmp. */
 	const char *root;
-	const char *home; /* of the user, for the build-id cache; NULL: none */
+	const char *home;  /* of the user, for the build-id cache; NULL: none */
+	const char *cache; /* cache_base(); NULL: none */
 	const char *hostname, *osrelease;
 	bool debuginfod; /* the resolver may use debuginfod's cache and servers */
 };
@@ -41,9 +42,12 @@ struct sources {
 	bool same_machine;
 };
 
-/* Loads the symbols of the kernel. */
+/* Loads the symbols of the kernel, or only those of its image (symtab_covers()). */
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
+/* Loads all symbols of the running kernel, which is the recorded one, with modules and BPF. */
+int kernel_load_whole(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		      struct error *why);
 /*
  * Checks that the user's kallsyms and vmlinux can be read; /dev/null stands for none. Returns 0, or
  * a negative errno with @err naming the option and the file.

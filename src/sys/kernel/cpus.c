@@ -4,10 +4,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <hwloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "sys/io/file.h"
 
 /* Parses a CPU number at *@at, and moves *@at behind it. Returns it, -EINVAL or -ERANGE. */
 static long cpu_number(const char **at)
@@ -189,6 +191,43 @@ unsigned int cpus_allowed(void)
 		CPU_FREE(cpus);
 	}
 	return n > 0 ? (unsigned int)n : 1;
+}
+
+/* Reads a quota, "MICROSECONDS PERIOD" or "max PERIOD", as CPUs; 0: none. */
+static unsigned int read_quota(const char *root, const char *group, size_t len)
+{
+	unsigned long quota, period;
+	unsigned int n = 0;
+	char *text = NULL;
+
+	if (file_text(&text, "%s/sys/fs/cgroup%.*s/cpu.max", root, (int)len, group))
+		return 0;
+	if (sscanf(text, "%lu %lu", &quota, &period) == 2 && period && quota / period < CPUS_MAX)
+		n = (unsigned int)((quota + period - 1) / period);
+	free(text);
+	return n;
+}
+
+unsigned int cpus_usable(const char *root)
+{
+	unsigned int n = cpus_allowed();
+	char *groups = NULL, *group;
+	size_t len;
+
+	if (file_text(&groups, "%s/proc/self/cgroup", root))
+		return n;
+	group = strstr(groups, "0::/"); /* of version 2 */
+	len = group ? strcspn(group + 3, "\n") : 0;
+	while (len) {
+		unsigned int quota = read_quota(root, group + 3, len);
+
+		if (quota && quota < n)
+			n = quota;
+		while (len && group[3 + --len] != '/')
+			;
+	}
+	free(groups);
+	return n;
 }
 
 int cpus_run_on(const struct cpus *set)

@@ -49,6 +49,13 @@ cpu_set_t *cpus_to_set(const struct cpus *set, size_t *ret_size);
 /* Returns the number of CPUs that the calling thread may run on; 1 if it is not known. */
 unsigned int cpus_allowed(void);
 
+/*
+ * Returns the number of CPUs that the calling process may use: of cpus_allowed(), no more than the
+ * cgroups below @root/sys/fs/cgroup give it time for (cpu.max, rounded up). @root is "" but in
+ * tests.
+ */
+unsigned int cpus_usable(const char *root);
+
 /* Binds the calling thread to the CPUs of @set. Returns 0 or a negative errno. */
 int cpus_run_on(const struct cpus *set);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "state/cpu_tasks.h"
 #include "state/state.h"
 
 /* A switch to (or with @out away from) thread @tid on @cpu; @other: the thread on the other side.
@@ -101,12 +102,75 @@ static void test_impossible_cpus(void **state)
 	state_free(s);
 }
 
+static void take_switch(struct cpu_tasks *t, uint64_t time, uint32_t cpu, uint32_t tid)
+{
+	struct perf_event_header hdr = {.type = PERF_RECORD_SWITCH};
+	struct pd_record rec = {.hdr = &hdr, .id = {.pid = tid, .tid = tid, .cpu = cpu}};
+
+	assert_int_equal(cpu_tasks_take(t, &rec, time), 0);
+}
+
+/* As many that each anchor is needed; the same thread in a row counts once. */
+static void test_many(void **state)
+{
+	struct cpu_tasks t = {0};
+	uint32_t pid, tid;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 10000; i++)
+		for (uint64_t same = 0; same < 2; same++)
+			take_switch(&t, (uint64_t)i * i * i + same, i % 3, i);
+	assert_int_equal(cpu_tasks_freeze(&t), 0);
+	for (uint32_t i = 4; i <= 10000; i++) {
+		uint64_t time = (uint64_t)i * i * i;
+
+		assert_true(cpu_tasks_find(&t, i % 3, time, &pid, &tid));
+		assert_int_equal(tid, i);
+		assert_true(cpu_tasks_find(&t, i % 3, time - 1, &pid, &tid));
+		assert_int_equal(tid, i - 3);
+	}
+	assert_false(cpu_tasks_find(&t, 1, 0, &pid, &tid));
+	assert_true(cpu_tasks_find(&t, 1, UINT64_MAX, &pid, &tid));
+	assert_int_equal(tid, 10000);
+	cpu_tasks_release(&t);
+}
+
+/* Rings of threads, and parts of a file: each in order, but not one after the other. */
+static void test_any_order(void **state)
+{
+	static const uint32_t steps[] = {1, 7, 3, 9};
+	struct state *s = state_new();
+	struct cpu_tasks parts[2] = {{0}, {0}};
+
+	(void)state;
+	state_keep_cpu_tasks(s);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		for (uint32_t n = 0; n < 100; n++)
+			take_switch(&parts[i / 2], 1000 + 10 * n + steps[i], 2,
+				    1 + n % 5 + 10 * steps[i]);
+	/* Of one time the last one counts. */
+	take_switch(&parts[1], 1501, 2, 4);
+	assert_int_equal(state_add_cpu_tasks(s, &parts[0]), 0);
+	apply_start(s, 5, 2, 3);
+	assert_int_equal(state_add_cpu_tasks(s, &parts[1]), 0);
+	cpu_tasks_release(&parts[0]);
+	cpu_tasks_release(&parts[1]);
+	assert_int_equal(state_finish(s), 0);
+	assert_int_equal(on(s, 2, 4), 0);
+	assert_int_equal(on(s, 2, 1000), 3);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		for (uint32_t n = 0; n < 100; n++)
+			assert_int_equal(on(s, 2, 1000 + 10 * n + steps[i]),
+					 n == 50 && steps[i] == 1 ? 4 : 1 + n % 5 + 10 * steps[i]);
+	state_free(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads_by_time),
-		cmocka_unit_test(test_only_if_wanted),
-		cmocka_unit_test(test_impossible_cpus),
+		cmocka_unit_test(test_threads_by_time), cmocka_unit_test(test_only_if_wanted),
+		cmocka_unit_test(test_impossible_cpus), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,32 @@ static void test_kernel(void **state)
 			 -ENOENT);
 }
 
+/* To find the running kernel's kcore takes long, so it is opened once. */
+static void test_kcore_stays_open(void **state)
+{
+	struct aux_task task = {PID, PID, PERF_RECORD_MISC_KERNEL};
+	char path[] = "/tmp/ringtail-kcore-XXXXXX";
+	const struct resolver_opts opts = {.symfs = "/", .kcore = path};
+	int fd = mkstemp(path);
+	struct machine *m;
+	uint64_t offset = 0, addr;
+	uint8_t buf[32];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(start((void **)&m, &opts), 0);
+	assert_int_equal(write(fd, m->file, m->size), (ssize_t)m->size);
+	close(fd);
+	addr = linked(m, &offset);
+	code_files_limit(m->files, 0);
+	assert_int_equal(m->code->read(m->code->arg, &task, 30, addr, buf, 32, NULL), 32);
+	unlink(path);
+	assert_int_equal(read_at(m, 20, BASE, buf, 32, NULL), 32); /* drops the other block */
+	assert_int_equal(m->code->read(m->code->arg, &task, 30, addr, buf, 32, NULL), 32);
+	assert_memory_equal(buf, m->file + offset, 32);
+	teardown((void **)&m);
+}
+
 static void test_made_code(void **state)
 {
 	struct machine *m = *state;
@@ -302,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_thread_without_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup_kcore, teardown),
+		cmocka_unit_test(test_kcore_stays_open),
 		cmocka_unit_test_setup_teardown(test_made_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup_kcore, teardown),
 		cmocka_unit_test_setup_teardown(test_bound_with_threads, setup, teardown),

@@ -152,6 +152,12 @@ static void test_chain(void **state)
 	/* Too long: the outermost callers are left out. */
 	CHAIN(&p, KERNEL | 50, false, kernel, KERNEL | 50, KERNEL | 45, KERNEL | 25, user, 315,
 	      215);
+	assert_int_equal(itrace_past_exec(&p, 2), 0);
+	CHAIN(&p, 310, true, user, 310, 315, 215, 105);
+	assert_int_equal(itrace_past_exec(&p, 1), 0);
+	CHAIN(&p, 5, false, user, 5);
+	branch(&p, AUX_CALL, 100, 200);
+	CHAIN(&p, 200, false, user, 200, 105);
 	assert_int_equal(itrace_past_gap(&p, UINT32_MAX, 0), 0);
 	CHAIN(&p, 5, false, user, 5);
 	itrace_past_release(&p);

@@ -49,7 +49,7 @@ static int run(const char *letters, const struct aux_event *events, size_t nr,
 	struct aux_stretch stretch = {
 		.data = (const void *)events, .len = nr * sizeof(*events), .cpu = 3};
 	struct error err = ERROR_INIT;
-	struct aux_decoder *d = NULL;
+	struct itrace_decoding d = {0};
 	struct itrace_opts o;
 
 	assert_int_equal(itrace_opts_parse(letters, &o, &err), 0);
@@ -256,6 +256,79 @@ static void test_operations(void **state)
 	itrace_list_release(&list);
 }
 
+/* Lists of few samples have together what one list has. */
+static void test_lists_of_bounded_length(void **state)
+{
+	struct aux_event events[100];
+	const struct aux_stretch stretch = {.data = (const void *)events, .len = sizeof(events)};
+	struct itrace_list whole = {0}, part = {0};
+	struct error err = ERROR_INIT;
+	struct itrace_opts o;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		events[i] = (struct aux_event){.kind = i % 3 ? AUX_EVENT_INSN : AUX_EVENT_BRANCH,
+					       .ip = i};
+	assert_int_equal(run("bi2i", events, 100, &whole), 0);
+	assert_int_equal(itrace_opts_parse("bi2i", &o, &err), 0);
+	for (size_t max = 1; max < 70; max++) {
+		struct itrace_decoding d = {.max = max};
+		size_t nr = 0;
+
+		itrace_list_clear(&part);
+		assert_int_equal(itrace_decode(&o, &ops, NULL, &stretch, NULL, &d, &part), 0);
+		for (;;) {
+			assert_true(part.nr <= max);
+			assert_true(nr + part.nr <= whole.nr);
+			for (size_t i = 0; i < part.nr; i++, nr++) {
+				assert_int_equal(part.samples[i].kind, whole.samples[nr].kind);
+				assert_int_equal(part.samples[i].ip, whole.samples[nr].ip);
+				assert_int_equal(part.samples[i].period, whole.samples[nr].period);
+			}
+			if (!d.more)
+				break;
+			itrace_list_clear(&part);
+			assert_int_equal(itrace_decode_more(&o, &ops, &d, &part), 0);
+		}
+		assert_int_equal(nr, whole.nr);
+	}
+	itrace_list_release(&whole);
+	itrace_list_release(&part);
+}
+
+/* A decoder that never ends. */
+static int next_for_ever(struct aux_decoder *d, struct aux_event *ret)
+{
+	(void)d;
+	*ret = (struct aux_event){.kind = AUX_EVENT_BRANCH};
+	return 1;
+}
+
+static void test_endless_trace_is_damage(void **state)
+{
+	const struct aux_decoder_ops endless = {
+		.name = "endless", .begin = begin, .next = next_for_ever, .end = end};
+	const struct aux_stretch stretch = {.data = (const void *)"x", .len = 1};
+	struct itrace_list list = {0};
+	struct itrace_decoding d = {0};
+	struct error err = ERROR_INIT;
+	struct itrace_opts o;
+	size_t nr;
+
+	(void)state;
+	assert_int_equal(itrace_opts_parse("be", &o, &err), 0);
+	assert_int_equal(itrace_decode(&o, &endless, NULL, &stretch, NULL, &d, &list), 0);
+	for (nr = list.nr; d.more; nr += list.nr) {
+		assert_int_equal(list.nr, ITRACE_LIST_MAX);
+		itrace_list_clear(&list);
+		assert_int_equal(itrace_decode_more(&o, &endless, &d, &list), 0);
+	}
+	assert_true(nr > 8 << 20 && nr < 10 << 20);
+	assert_int_equal(list.samples[list.nr - 1].kind, ITRACE_ERRORS);
+	assert_true(list.samples[list.nr - 1].damage);
+	itrace_list_release(&list);
+}
+
 static void test_unknown_trace(void **state)
 {
 	struct itrace_list list = {0};
@@ -279,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_unknown_trace),
+		cmocka_unit_test(test_lists_of_bounded_length),
+		cmocka_unit_test(test_endless_trace_is_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Rings and runs of recordings whose trace has gaps, is padded, repeated, or in samples. */
 #include "aux-image.h"
 #include "auxtrace/recording/index.h"
+#include "auxtrace/recording/loader.h"
 #include "data/file/findings.h"
 #include "perfdata/feature.h"
 
@@ -222,6 +223,65 @@ static void snapshots_of_unknown_position_are_runs(void **state)
 	assert_run(f, 1, 32, 64);
 }
 
+/* Trace of which no part is like another. */
+static const uint8_t *some_trace(void)
+{
+	static uint8_t trace[4096];
+	uint32_t x = 1;
+
+	for (size_t i = 0; i < sizeof(trace); i++) {
+		x = x * 1103515245 + 12345;
+		trace[i] = (uint8_t)(x >> 16) | 1;
+	}
+	return trace;
+}
+
+/* What two snapshots of perf have both is there once. */
+static void snapshots_that_overlap_are_a_run(void **state)
+{
+	const uint8_t *trace = some_trace();
+	struct fixture *f = *state;
+	uint8_t padded[1000] = {0}, loaded[4096];
+	struct aux_loader *l;
+
+	aux_image_aux(&f->im, 3, 8, 0, 64, PERF_AUX_FLAG_OVERWRITE);
+	memcpy(padded, trace, 997); /* an AUXTRACE record has a multiple of 8 */
+	aux_image_trace(&f->im, 3, NONE, 0, padded, sizeof(padded));
+	aux_image_trace(&f->im, 3, NONE, 0, padded, sizeof(padded)); /* the same once more */
+	aux_image_trace(&f->im, 3, NONE, 0, trace, 1600);
+	aux_image_trace(&f->im, 3, NONE, 64, trace + 800, 1600);  /* of a wrapped ring */
+	aux_image_trace(&f->im, 3, NONE, 64, trace + 1000, 1400); /* nothing is new */
+	aux_image_trace(&f->im, 3, NONE, 8, trace + 2360, 800);	  /* 40 bytes are no proof */
+	aux_image_trace(&f->im, 3, NONE, 0, trace + 2300, 900);	  /* not at the end */
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_rings, 1);
+	assert_int_equal(f->x.nr_runs, 3);
+	assert_run(f, 0, 0, 2400);
+	assert_run(f, 1, 8, 800);
+	assert_int_equal(f->x.runs[2].len, 904);
+	assert_int_equal(aux_loader_new(&f->x, NULL, false, &l), 0);
+	assert_int_equal(aux_loader_read(l, &f->x.runs[0], 0, loaded, sizeof(loaded)), 2400);
+	assert_memory_equal(loaded, trace, 2400);
+	aux_loader_free(l);
+}
+
+static void traces_of_a_loop_do_not_overlap(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t older[512], newer[512];
+
+	for (size_t i = 0; i < sizeof(older); i++) {
+		older[i] = (uint8_t)(i < 256 ? i : "\xee\xba\x0a"[i % 3]);
+		newer[i] = (uint8_t)(i >= 256 ? 511 - i : "\xee\xba\x0a"[i % 3]);
+	}
+	aux_image_aux(&f->im, 3, 8, 0, 64, PERF_AUX_FLAG_OVERWRITE);
+	aux_image_trace(&f->im, 3, NONE, 0, older, sizeof(older));
+	aux_image_trace(&f->im, 3, NONE, 0, newer, sizeof(newer));
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_runs, 2);
+	assert_int_equal(f->x.runs[1].len, sizeof(newer));
+}
+
 static void samples_are_runs_in_order_of_time(void **state)
 {
 	static const uint8_t trace[64];
@@ -312,6 +372,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(snapshots_have_numbers_and_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(snapshots_of_unknown_position_are_runs, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(snapshots_that_overlap_are_a_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(traces_of_a_loop_do_not_overlap, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_are_runs_in_order_of_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_test_pmu_is_known_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_records_are_findings, setup, teardown),

@@ -305,7 +305,7 @@ static void a_stretch_has_a_limit(void **state)
 		assert_int_equal(aux_loader_load(l, i, &s), 0);
 	assert_int_equal(aux_loader_load(l, x.nr_chunks - 1, &s), 1);
 	assert_int_equal(s.len, 100);
-	assert_int_equal(noted(df, DATA_DAMAGED, "without a synchronisation point in 16 MB"), 1);
+	assert_int_equal(noted(df, DATA_DAMAGED, "without a synchronisation point in 80 MB"), 1);
 	aux_loader_free(l);
 	aux_index_release(&x);
 	data_close(df);

@@ -34,6 +34,7 @@ struct counter {
 	_Atomic unsigned int flushed;
 	int failed;	    /* argument of worker_opts.failed */
 	uint64_t discarded; /* bytes, after that */
+	uint64_t limit;	    /* of an output that is full; 0: never */
 	sem_t *gate;	    /* NULL, or it takes nothing until this is posted */
 };
 
@@ -68,6 +69,13 @@ static void is_discarded(void *arg, const struct run *run)
 	((struct counter *)arg)->discarded += run_bytes(run);
 }
 
+static bool has_passed(void *arg)
+{
+	const struct counter *c = arg;
+
+	return c->limit && c->bytes >= c->limit;
+}
+
 static void was_flushed(void *arg)
 {
 	atomic_fetch_add(&((struct counter *)arg)->flushed, 1);
@@ -96,6 +104,7 @@ static int setup(void **state)
 			.buffer = FIFO_MIN,
 			.sink = &lab->counters[i].sink,
 			.flushed = was_flushed,
+			.passed = has_passed,
 			.failed = has_failed,
 			.discard = is_discarded,
 			.arg = &lab->counters[i],
@@ -388,6 +397,30 @@ static void handed_records_are_written_now(void **state)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 }
 
+static bool is_full(const struct worker_view *view)
+{
+	return view->full;
+}
+
+/* The rings stay empty, so that only what was handed over can make the output full. */
+static void handed_records_fill_the_output(void **state)
+{
+	struct lab *lab = *state;
+	struct worker *w = lab->workers[0];
+
+	lab->counters[0].limit = 8192;
+	start(lab);
+	hand(w, 4096);
+	ask(lab, WORKER_FLUSH);
+	assert_false(await(lab, 0, is_flushed).full);
+	hand(w, 4096);
+	worker_write_now(w);
+	await(lab, 0, is_full);
+	ask(lab, WORKER_FINISH);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+}
+
 /* Of a sink that fails all others are counted; those of a worker that never ran are freed. */
 static void handed_records_are_discarded(void **state)
 {
@@ -427,6 +460,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_written_now, setup, teardown),
+		cmocka_unit_test_setup_teardown(handed_records_fill_the_output, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
 	};

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "auxtrace/itrace/samples.h"
+#include "base/buf.h"
 #include "report/script/batch.h"
+#include "report/trace/itrace_held.h"
 
 #define CHAIN 3
 #define RAW   10
@@ -59,7 +61,7 @@ static struct walk_sample recorded(struct given *g, uint64_t n)
 /* Makes sample @n in @g: one of hardware trace. */
 static struct walk_sample made(struct given *g, uint64_t n)
 {
-	*g = (struct given){.made.value = n, .rec.offset = n, .text = "what was said"};
+	*g = (struct given){.made.addr = n, .rec.offset = n, .text = "what was said"};
 	return (struct walk_sample){
 		.rec = &g->rec, .evsel = &evsel, .made = &g->made, .text = g->text, .s.ip = n};
 }
@@ -84,7 +86,7 @@ static void assert_recorded(const struct walk_sample *ws, uint64_t n)
 static void assert_made(const struct walk_sample *ws, uint64_t n)
 {
 	assert_int_equal(ws->rec->offset, n);
-	assert_int_equal(ws->made->value, n);
+	assert_int_equal(ws->made->addr, n);
 	assert_string_equal(ws->text, "what was said");
 	assert_null(ws->rec->hdr);
 	assert_null(ws->s.callchain);
@@ -170,12 +172,66 @@ static void test_stops(void **state)
 	batch_release(&b);
 }
 
+static int count_errors(const struct walk_sample *ws, void *arg)
+{
+	uint64_t *next = arg;
+
+	assert_int_equal(ws->s.ip, ++*next);
+	return 0;
+}
+
+/* A list of samples @first, @first + 1, …, which are errors, because these need no event. */
+static struct itrace_held *list_of(struct itrace *i, uint64_t first, size_t nr)
+{
+	struct itrace_held *h = itrace_held_new(i);
+
+	assert_non_null(h);
+	assert_int_equal(array_grow(&h->list.samples, &h->list.cap, nr, sizeof(*h->list.samples)),
+			 0);
+	for (size_t n = 0; n < nr; n++)
+		h->list.samples[n] = (struct itrace_sample){
+			.kind = ITRACE_ERRORS, .ip = first + n, .text = ITRACE_NO_TEXT};
+	h->list.nr = nr;
+	return h;
+}
+
+/* Samples of hardware trace stay where they are, as long as a batch has them. */
+static void test_spans(void **state)
+{
+	struct itrace i = {.lock = PTHREAD_MUTEX_INITIALIZER, .show_errors = true};
+	struct itrace_held *first = list_of(&i, 1, 700), *second = list_of(&i, 701, 700);
+	struct batch b = {0};
+	uint64_t next = 0;
+
+	(void)state;
+	assert_int_equal(batch_add_span(&b, &(struct walk_span){&i, first, 0, 500}), 0);
+	assert_int_equal(batch_add_span(&b, &(struct walk_span){&i, first, 500, 200}), 0);
+	assert_int_equal(batch_add_span(&b, &(struct walk_span){&i, second, 0, 300}), 0);
+	assert_int_equal(batch_add_span(&b, &(struct walk_span){&i, second, 300, 400}), -ENOSPC);
+	itrace_let_go(first);
+	itrace_let_go(second);
+	assert_int_equal(i.nr_spare, 0);
+	assert_int_equal(b.nr, 1000);
+	assert_int_equal(batch_each(&b, count_errors, &next), 0);
+	assert_int_equal(next, 1000);
+	batch_clear(&b);
+	assert_int_equal(i.nr_spare, 2);
+	/* The next list is one of them. */
+	first = itrace_held_new(&i);
+	assert_int_equal(first->list.nr, 0);
+	assert_true(first->list.cap >= 700);
+	itrace_let_go(first);
+	batch_release(&b);
+	itrace_held_free_spare(&i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_large_sample),
 		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ struct worker {
 static const struct pd_evsel evsel;
 
 /* Writes a number, or nothing; now and then it takes long. */
-static int put_number(const struct walk_sample *ws, FILE *out, void *arg)
+static int put_number(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct worker *w = arg;
 
@@ -34,7 +34,9 @@ static int put_number(const struct walk_sample *ws, FILE *out, void *arg)
 		return -EIO;
 	if (ws->s.ip % 1777 == 0)
 		usleep(3000);
-	return ws->s.ip % 5 && fprintf(out, "%" PRIu64 "\n", ws->s.ip) < 0 ? -ENOMEM : 0;
+	if (ws->s.ip % 5)
+		outbuf_format(out, "%" PRIu64 "\n", ws->s.ip);
+	return 0;
 }
 
 /* Gives all samples, until one fails. Returns as formatters_end(). */

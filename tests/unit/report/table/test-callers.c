@@ -188,7 +188,7 @@ static void check(enum callgraph_order order, double percent, bool fractal, uint
 	struct hist h;
 
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(callers_new(keys, 2, order, &part[i]), 0);
+		assert_int_equal(callers_new(keys, 2, order, CALLGRAPH_BY_FUNCTION, &part[i]), 0);
 	for (int i = 0; i < 300; i++) {
 		struct sample s = make_sample(&seed);
 		struct walk_sample ws = {.s = {.cpu = s.cpu, .period = s.period}};

@@ -210,6 +210,47 @@ static void same_hist(const struct hist *a, const struct hist *b)
 }
 
 /* What workers counted in parts and added up is what one would have counted alone. */
+/* Frames of one function at two addresses in three lines; a second object merges to the same. */
+static void test_graph_keys(void **state)
+{
+	static const size_t children[] = {
+		[CALLGRAPH_BY_FUNCTION] = 1, [CALLGRAPH_BY_ADDRESS] = 2, [CALLGRAPH_BY_LINE] = 3};
+	static const char *lines[] = {"a.c:1", "a.c:2", NULL};
+	static char copies[12][8]; /* equal texts at different places */
+	static const struct symbol sym = {.name = "f", .start = 0x100, .end = 0x200};
+
+	for (int by = 0; by < 3; by++) {
+		struct callgraph g[2] = {{.by = by}, {.by = by}};
+		uint32_t root[2];
+		size_t nr = 0;
+
+		for (size_t i = 0; i < 2; i++)
+			assert_int_equal(callgraph_root(&g[i], &root[i]), 0);
+		for (uint64_t i = 0; i < 12; i++) {
+			struct inline_chain *chain =
+				calloc(1, sizeof(*chain) + sizeof(chain->frame[0]));
+			struct frame f = {.sym = &sym, .addr = 0x110 + i % 2, .lines = chain};
+
+			chain->nr = 1;
+			if (lines[i % 3])
+				chain->frame[0].srcline = strcpy(copies[i], lines[i % 3]);
+			assert_int_equal(
+				callgraph_add(&g[i / 6], root[i / 6], &f, 1, CALLGRAPH_CALLER, 1),
+				0);
+			free(chain);
+		}
+		assert_int_equal(callgraph_merge(&g[0], root[0], &g[1], root[1]), 0);
+		assert_int_equal(callgraph_sort(&g[0]), 0);
+		for (uint32_t c = g[0].node[root[0]].child; c != CALLGRAPH_NONE;
+		     c = g[0].node[c].sibling)
+			nr++;
+		assert_int_equal(nr, children[by]);
+		assert_int_equal(g[0].node[root[0]].total, 12);
+		callgraph_release(&g[0]);
+		callgraph_release(&g[1]);
+	}
+}
+
 static void test_merge(void **state)
 {
 	struct hist whole, part[3], sum;
@@ -323,38 +364,6 @@ static void test_chain_odd(void **state)
 	assert_int_equal(f.frames.frame[0].ip, 0x1111);
 	assert_int_equal(f.frames.frame[0].cpumode, PERF_RECORD_MISC_KERNEL);
 	chain_teardown(&f);
-}
-
-/* A caller where nothing is mapped makes a chain doubtful, but for the one that starts a program.
- */
-static void test_callers_astray(void **state)
-{
-	static const struct dso dso;
-	static const uint8_t user = PERF_RECORD_MISC_USER;
-	const struct frame good = {.dso = &dso, .cpumode = user}, bad = {.cpumode = user};
-	const struct frame kernel = {.cpumode = PERF_RECORD_MISC_KERNEL};
-	const struct {
-		struct frame chain[4];
-		size_t nr;
-		bool counts, astray;
-	} table[] = {
-		{{good}, 1, false, false},
-		{{kernel, good}, 2, false, false},
-		{{good, good, good}, 3, true, false},
-		{{good, good, bad}, 3, true, false},
-		{{good, bad}, 2, true, true},
-		{{bad, good}, 2, true, false},
-		{{good, good, bad, good}, 4, true, true},
-		{{kernel, good, bad}, 3, true, true},
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		struct unknown u = {0};
-
-		unknown_add_chain(&u, table[i].chain, table[i].nr);
-		assert_int_equal(u.chains, table[i].counts);
-		assert_int_equal(u.astray, table[i].astray);
-	}
 }
 
 /* The kernel's map ends before code that runs at boot; a trampoline has a map of its own. */
@@ -648,6 +657,31 @@ static void test_time_parts(void **state)
 	filter_release(&tenth);
 }
 
+/* Spans leave out their stop, but for the last one, as in perf. */
+static void test_time_spans(void **state)
+{
+	struct filter f = {0};
+
+	assert_int_equal(filter_time_parse("1,2 2,3  4,5", &f), 0);
+	assert_int_equal(filter_place_parts(&f, 0, 1), 0); /* it has no parts */
+	assert_int_equal(f.start, 1000000000);
+	assert_int_equal(f.stop, 5000000000);
+	for (uint64_t tenth = 0; tenth < 60; tenth++) {
+		struct pd_sample s = {.time = tenth * 100000000};
+
+		assert_int_equal(filter_sample(&f, &s),
+				 (tenth >= 10 && tenth < 30) || (tenth >= 40 && tenth <= 50));
+	}
+	assert_int_equal(filter_time_parse(",1 4,", &f), 0);
+	assert_true(f.stop);
+	assert_true(filter_sample(&f, &(struct pd_sample){.time = 999999999}));
+	assert_false(filter_sample(&f, &(struct pd_sample){.time = 1000000000}));
+	assert_true(filter_sample(&f, &(struct pd_sample){.time = UINT64_MAX}));
+	assert_int_equal(filter_time_parse("1,2", &f), 0); /* the last option decides */
+	assert_true(filter_sample(&f, &(struct pd_sample){.time = 2000000000}));
+	filter_release(&f);
+}
+
 static void test_filter(void **state)
 {
 	struct filter f = {0};
@@ -665,6 +699,10 @@ static void test_filter(void **state)
 	assert_int_equal(filter_time_parse(",1.499999999", &f), 0);
 	assert_false(filter_sample(&f, &s));
 	assert_int_equal(filter_time_parse("2,1", &f), -EINVAL);
+	assert_int_equal(filter_time_parse("2,3 1,2", &f), -EINVAL);
+	assert_int_equal(filter_time_parse("1,3 2,4", &f), -EINVAL);
+	assert_int_equal(filter_time_parse("1, 2,4", &f), -EINVAL);
+	assert_int_equal(filter_time_parse(" ", &f), -EINVAL);
 	assert_int_equal(filter_time_parse("1.0000000001", &f), -EINVAL);
 	assert_int_equal(filter_time_parse("x", &f), -EINVAL);
 	assert_int_equal(filter_ranges_parse("5-3", &f.tids), -EINVAL);
@@ -769,18 +807,19 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree_sums),
 		cmocka_unit_test(test_tree_paths),
+		cmocka_unit_test(test_graph_keys),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_chain_modes),
 		cmocka_unit_test(test_chain_odd),
 		cmocka_unit_test(test_chain_late_in_exec),
 		cmocka_unit_test(test_chain_lbr),
 		cmocka_unit_test(test_needed_fields),
-		cmocka_unit_test(test_callers_astray),
 		cmocka_unit_test(test_symbol_lists),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_time_parts),
 		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_time_spans),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_behind_the_kernels_map),

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -35,10 +37,49 @@ static void all_are_counted(void **state)
 	assert_int_equal(cpus_allowed(), 1);
 }
 
+static void put(const char *dir, const char *path, const char *text)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "mkdir -p $(dirname %s/%s)", dir, path);
+	assert_int_equal(system(full), 0);
+	snprintf(full, sizeof(full), "%s/%s", dir, path);
+	f = fopen(full, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void quotas_count(void **state)
+{
+	char dir[] = "/tmp/test-cpus-XXXXXX", command[64];
+
+	assert_non_null(mkdtemp(dir));
+	possible = 64;
+	allowed = 16;
+	assert_int_equal(cpus_usable(dir), 16);
+	put(dir, "proc/self/cgroup", "4:memory:/x\n0::/a/b\n");
+	assert_int_equal(cpus_usable(dir), 16);
+	put(dir, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+	assert_int_equal(cpus_usable(dir), 16);
+	put(dir, "sys/fs/cgroup/a/cpu.max", "350000 100000\n");
+	assert_int_equal(cpus_usable(dir), 4);
+	put(dir, "sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
+	assert_int_equal(cpus_usable(dir), 1);
+	put(dir, "sys/fs/cgroup/a/b/cpu.max", "9900000 100000\n");
+	assert_int_equal(cpus_usable(dir), 4);
+	put(dir, "proc/self/cgroup", "0::/\n");
+	assert_int_equal(cpus_usable(dir), 16);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_counted),
+		cmocka_unit_test(quotas_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/parse.h"
+#include "base/plural.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "data/edit/edit.h"
+#include "report/pack/collect.h"
+
+#define BUDGET (64u << 20) /* bytes, default */
+
+struct pack_args {
+	struct input input;
+	const char *output; /* NULL: replace the recording */
+	uint64_t budget;    /* bytes */
+	bool remove;	    /* the table that the recording has */
+};
+
+enum {
+	OPT_SYMBOLS = 0x7000,
+	OPT_BUDGET,
+	OPT_SYMFS,
+	OPT_KALLSYMS,
+};
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0, "Write a packed copy, and leave the recording as it is",
+	 HELP_MOST_USED},
+	{"symbols", OPT_SYMBOLS, "names|none", 0,
+	 "Add the names of functions (the default), or remove the names that the recording carries",
+	 HELP_MOST_USED},
+	{"symbols-budget", OPT_BUDGET, "SIZE", 0,
+	 "Leave out the names of the least sampled functions beyond SIZE (default 64M)",
+	 HELP_MOST_USED},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", HELP_SYMBOLS},
+	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", HELP_SYMBOLS},
+	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", HELP_SYMBOLS},
+	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols", HELP_INPUT},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct pack_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
+	case 'o': a->output = arg; break;
+	case OPT_SYMBOLS:
+		a->remove = !strcmp(arg, "none");
+		if (!a->remove && strcmp(arg, "names") != 0)
+			usage_error(state, "--symbols: '%s' is neither names nor none", arg);
+		break;
+	case OPT_BUDGET:
+		if (parse_size(arg, &a->budget))
+			usage_error(state, "--symbols-budget: '%s' is no size such as 64M", arg);
+		break;
+	case OPT_SYMFS: a->input.trace.symfs = arg; break;
+	case OPT_KALLSYMS: a->input.trace.kallsyms = arg; break;
+	case 'k': a->input.trace.vmlinux = arg; break;
+	case 'v': a->input.verbose = true; break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			usage_error(state, "too many arguments: ringtail packs one recording");
+		a->input.trace.path = arg;
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Prints which names the table does not have, and why. */
+static void print_missing(const struct pack_args *a, const struct collect_counts *c)
+{
+	char n[HUMAN_COUNT_SIZE], frames[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	if (a->input.quiet)
+		return;
+	if (c->unnamed)
+		complain("%s of %s addresses in the samples have no name on this machine; -v "
+			 "prints why",
+			 human_count(c->unnamed, n), human_count(c->frames, frames));
+	if (c->doubtful)
+		complain("%s function%s left out: programs of one name, or code at one address, "
+			 "changed during the recording",
+			 human_count(c->doubtful, n), plural_s(c->doubtful));
+	if (c->left_out)
+		complain("%s function%s left out: the budget is %s (--symbols-budget)",
+			 human_count(c->left_out, n), plural_s(c->left_out),
+			 human_size(a->budget, size));
+}
+
+static void print_counts(const struct pack_args *a, const struct trace *t,
+			 const struct collect_counts *c, size_t bytes)
+{
+	char n[HUMAN_COUNT_SIZE], objects[HUMAN_COUNT_SIZE], size[HUMAN_SIZE_SIZE];
+
+	if (a->input.quiet)
+		return;
+	complain("%s: carries the names of %s function%s in %s file%s (%s)",
+		 a->output ? a->output : a->input.trace.path, human_count(c->functions, n),
+		 plural_s(c->functions), human_count(c->objects, objects), plural_s(c->objects),
+		 human_size(bytes, size));
+	if (t->cfi)
+		complain(
+			"other machines cannot unwind the copies of user stacks: the callers there "
+			"come from the programs' files");
+}
+
+static int pack(struct pack_args *a, struct trace *t)
+{
+	struct collect_counts counts = {0};
+	struct error err = ERROR_INIT;
+	struct buf table = {0};
+	int rc = edit_check(t->df, a->remove, a->output, &err);
+
+	if (!rc && !a->remove) {
+		rc = input_prepare(&a->input, t);
+		if (rc < 0)
+			return rc;
+		rc = collect_symbols(t, a->budget, &table, &counts, &err);
+		input_progress_end(&a->input);
+	}
+	if (!rc && !a->remove && !counts.functions)
+		rc = error_set(&err, -ENOENT, "%s: no function to carry: nothing was written",
+			       t->opts.path);
+	if (!rc)
+		rc = edit_set_symbols(t->df, &table, a->output, &err);
+	if (rc < 0)
+		complain("%s", err.text);
+	else if (!a->remove)
+		print_counts(a, t, &counts, table.len);
+	print_missing(a, &counts);
+	if (!rc && !a->remove)
+		input_explain_symbols(&a->input, t);
+	buf_release(&table);
+	return rc;
+}
+
+int cmd_pack(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{&input_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Make a recording carry the names of its functions, for machines without "
+		       "the recorded programs.",
+		.children = children,
+	};
+	struct pack_args a = {.budget = BUDGET};
+	struct trace *t = NULL;
+	int rc, status;
+
+	input_init(&a.input);
+	a.input.trace.no_demangle = true;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		exit(EXIT_USAGE);
+	a.input.trace.itrace = NULL;
+	rc = input_open(&a.input, &t);
+	if (!rc)
+		rc = pack(&a, t);
+	status = input_end(&a.input, t, rc);
+	trace_close(t);
+	input_release(&a.input);
+	return status;
+}

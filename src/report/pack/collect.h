@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects the functions that a recording's samples hit, as the table of symbols it may carry.
+ *
+ * It takes sampled addresses, call chains, branches and data addresses. One thread. The trace must
+ * have been opened with no_demangle: the table has names as they are in the files.
+ */
+#ifndef RINGTAIL_REPORT_PACK_COLLECT_H
+#define RINGTAIL_REPORT_PACK_COLLECT_H
+
+#include "base/buf.h"
+#include "report/trace/trace.h"
+
+struct collect_counts {
+	uint64_t functions; /* in the table */
+	uint64_t objects;   /* files, the kernel, processes with generated code; in the table */
+	uint64_t left_out;  /* functions beyond the budget */
+	uint64_t doubtful;  /* functions left out: their name or address stands for several */
+	uint64_t frames;    /* addresses of all samples; the same address counts each time */
+	uint64_t unnamed;   /* of @frames: no name is known here */
+};
+
+/*
+ * Appends the table of prepared trace @t to @table, of about @budget bytes at most: functions that
+ * were hit more often go first. Returns 0, or a negative errno with @err filled.
+ */
+int collect_symbols(struct trace *t, uint64_t budget, struct buf *table, struct collect_counts *ret,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Columns: which keys and sums a table shows, and by which its rows are ordered.
+ *
+ * Follows perf's rules for report -s and -F. A column is a sort key, or a field: a sum of a row.
+ * Columns are plain values; the keys in them are constant.
+ */
+#ifndef RINGTAIL_REPORT_TABLE_COLUMNS_H
+#define RINGTAIL_REPORT_TABLE_COLUMNS_H
+
+#include "report/table/hist.h"
+
+enum field_kind {
+	FIELD_PERCENT, /* of all */
+	FIELD_COUNT,   /* a number */
+	FIELD_AVERAGE, /* a sum for each sample */
+};
+
+struct field {
+	const char *name;   /* as in -F */
+	const char *header; /* of the column */
+	unsigned int width; /* columns of text */
+	enum field_kind kind;
+	uint64_t needs; /* as in struct sort_key */
+	bool more;	/* needs hist.more */
+	bool whole;	/* needs more of a sample than a digest keeps */
+	uint64_t (*value)(const struct hist *h, const struct hist_entry *e);
+};
+
+/* One of both is set. */
+struct column {
+	const struct sort_key *key;
+	const struct field *field;
+};
+
+#define COLUMNS_MAX 40
+
+struct columns {
+	struct column shown[COLUMNS_MAX]; /* from left to right */
+	struct column order[COLUMNS_MAX]; /* rows are ordered by the first of these that differs */
+	size_t nr_shown, nr_order;
+	size_t first_member; /* of a group, by which rows are ordered */
+};
+
+/* Lists of -s and -F as the user gave them. */
+struct columns_spec {
+	struct column sort[COLUMNS_MAX], fields[COLUMNS_MAX];
+	size_t nr_sort, nr_fields;
+	bool sorted;   /* -s is given */
+	bool strict;   /* -F is given without plus: it replaces the default columns */
+	bool children; /* --children */
+	bool samples;  /* -n */
+	bool period;   /* --show-total-period */
+};
+
+/* Returns the field of that name or alias, or NULL. */
+const struct field *field_find(const char *name, size_t len);
+
+/* Returns field number @index; NULL after the last. */
+const struct field *field_at(size_t index);
+
+/*
+ * Adds the list of -s. Without a plus before the first name it replaces what was there. Returns 0,
+ * or -EINVAL with @err naming the wrong word.
+ */
+int columns_parse_sort(struct columns_spec *spec, const char *list, struct error *err);
+
+/* The same for -F; a plus there keeps the default columns. A column that is there is left out. */
+int columns_parse_fields(struct columns_spec *spec, const char *list, struct error *err);
+
+/*
+ * Fills @ret, and the keys of rows in @ret_keys (SORT_KEYS_MAX places). Returns the number of keys,
+ * or -EINVAL with @err if these are too many.
+ */
+int columns_arrange(const struct columns_spec *spec, struct columns *ret,
+		    const struct sort_key **ret_keys, struct error *err);
+
+/* Checks fields as sort_keys_check() does keys. */
+int columns_check(const struct columns *c, const struct pd_evlist *list, struct error *err);
+
+/* Returns whether some shown column, or one of the order, needs hist.more; or whole samples. */
+bool columns_need_more(const struct columns *c);
+bool columns_need_whole(const struct columns *c);
+
+/*
+ * Orders two rows of @h, without sums of their callees: negative, 0 or positive. @h may have fewer
+ * keys than @c; the others do not count.
+ */
+int columns_compare(const struct columns *c, const struct hist *h, const struct trace *t,
+		    const struct hist_entry *a, const struct hist_entry *b);
+
+/*
+ * Orders the rows of @h by @c, and its call trees, as hist_sort() does. @children: the rows have
+ * sums of their callees; @depth: equal sums are ordered by the depth of their graphs. Returns 0 or
+ * -ENOMEM.
+ */
+int columns_sort(const struct columns *c, struct hist *h, const struct trace *t, bool children,
+		 bool depth);
+
+#endif

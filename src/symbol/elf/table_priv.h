@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a symbol table consists of. Internal to symbol/elf. */
+#ifndef RINGTAIL_SYMBOL_ELF_TABLE_PRIV_H
+#define RINGTAIL_SYMBOL_ELF_TABLE_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "symbol/elf/table.h"
+
+#define NO_SYM ((uint32_t)-1)
+
+enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
+
+/* A symbol of the finished table. */
+struct packed_sym {
+	uint64_t start, end;
+	uint32_t name; /* offset in @text */
+	uint32_t flags;
+};
+
+struct symtab {
+	/* Segment i is [seg_start[i], seg_start[i + 1]); seg_sym[i] may be NO_SYM. */
+	uint64_t *seg_start;
+	uint32_t *seg_sym;
+	size_t nsegs;
+	struct packed_sym *syms;
+	size_t nsyms;
+	const char *text; /* of the names: in @names or @image */
+	struct buf names; /* empty for a table of an image */
+	void *image;	  /* if not NULL, the arrays lie in this mapping */
+	size_t image_size;
+	uint64_t from, to; /* the first and last address that the table knows about */
+	/*
+	 * Symbols that callers hold, made on first use. Published with release, read with acquire;
+	 * the lock guards the making.
+	 */
+	_Atomic(struct symbol *) *made;
+	pthread_mutex_t lock;
+};
+
+/* Prepares a table of zeroes. */
+void symtab_init(struct symtab *t);
+
+#endif

@@ -1,0 +1,1 @@
+report -i {corpus}/local/multi-data.data -F sym,weight1 --children

@@ -1,0 +1,1 @@
+report {corpus}/local/pipe.data -g address,2,callee -s comm --symfs /nonexistent --kallsyms /dev/null -q

@@ -1,0 +1,1 @@
+report {corpus}/local/pipe.data --hierarchy --fields sym

@@ -1,0 +1,1 @@
+report --mem-mode -g none {corpus}/local/dwarf.data --symfs /nonexistent --kallsyms /dev/null

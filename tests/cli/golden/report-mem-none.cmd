@@ -1,0 +1,1 @@
+report --mem-mode {corpus}/local/regs.data

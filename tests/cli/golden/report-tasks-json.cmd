@@ -1,0 +1,1 @@
+report {corpus}/local/stat.data --mmaps --json

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of exports share: recordings to export, ringtail, and the consumers from npm."""
+import collections
+import os
+import random
+import shutil
+import subprocess
+
+import recording
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CONSUMERS = os.path.join(TOP, 'build', 'export')
+EVENTS = ['cpu-clock', 'task-clock']
+PLAIN = [b'main', b'parse', b'emit', b'read_all', b'hash', b'sort', b'copy', b'walk', b'_ZN5outer5innerEv']
+DEMANGLED = {b'_ZN5outer5innerEv': 'outer::inner()'}
+# What a program may be called, or may call its functions.
+HOSTILE = [b'"quoted"', b'back\\slash', b'semi;colon', b'new\nline', b'tab\tand\x1b[31mred', b'\xff\xfe not UTF-8',
+           b'\xc3\x28', b'\xed\xa0\x80 surrogate', 'größe→'.encode(), b'\x7f\x01', b' 12 ', b'%s%n', b'</script>', b"'", b'{}',
+           b'\xe2\x80\xaereversed', b'm' * (1 << 20), b';', b'[x]', b'\xf0\x9f\x98\x80']
+BROKEN_COMMS = [b'', b'\n', b'a;b', b'"', b'\xff', b'c' * 60000, b'\\', b'\x01\x02', b'</script>']
+
+Sample = collections.namedtuple('Sample', 'comm pid tid cpu event period functions')
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def expect(what, is_so, *details):
+    if not is_so:
+        raise Failed(' '.join([what, *(repr(d)[:300] for d in details)]))
+
+
+def escape(name):
+    """As ringtail prints names of recordings: what is no text for people becomes \\xNN."""
+    out = ''
+    for c in name.decode('utf-8', 'surrogateescape'):
+        n = ord(c)
+        if 0xdc80 <= n <= 0xdcff:
+            out += f'\\x{n - 0xdc00:02x}'
+        elif n < 0x20 or 0x7f <= n < 0xa0 or 0x200b <= n <= 0x200f or 0x2028 <= n <= 0x202e or n == 0xfeff:
+            out += ''.join(f'\\x{byte:02x}' for byte in c.encode())
+        else:
+            out += c
+    return out
+
+
+class Lab:
+    def __init__(self, ringtail, folder):
+        self.ringtail, self.folder = ringtail, folder
+        self.made = {}
+
+    def try_test(self, name, test):
+        """Runs a test and prints its result. Returns False if it failed."""
+        try:
+            test(self)
+        except (Failed, subprocess.TimeoutExpired) as e:
+            print(f'FAIL {name} {str(e)[:600]}', flush=True)
+            return False
+        except Skipped as e:
+            print(f'skip {name} {e}', flush=True)
+            return True
+        print(f'ok {name}', flush=True)
+        return True
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def recording(self, kind):
+        """Returns (path, names of functions, samples) of the recording 'plain' or 'hostile'."""
+        if kind in self.made:
+            return self.made[kind]
+        root, data, chance = self.path(f'root-{kind}'), self.path(f'{kind}.data'), random.Random(7)
+        functions = PLAIN if kind == 'plain' else HOSTILE
+        comms = [b'one', b'two words', b'three'] if kind == 'plain' else BROKEN_COMMS
+        os.mkdir(root)
+        with open(os.path.join(root, 'program'), 'wb') as f:
+            f.write(recording.elf(functions))
+        out, samples = recording.Recording(data, len(EVENTS)), []
+        out.cgroup(5, b'/unit' if kind == 'plain' else b'/"\xff\n')
+        for number, comm in enumerate(comms):
+            out.comm(100 + number, 100 + number, comm)
+            out.map(100 + number, b'/program')
+            if kind == 'hostile':  # a file without symbols, which none of the machine has
+                out.map(100 + number, b'/gone/"\xff\n' + b'd' * 50000, b'', 0x500000000000)
+        for i in range(3000):
+            task, event = min(chance.randrange(len(comms)), chance.randrange(len(comms))), chance.randrange(5) // 4
+            stack = [int(chance.random() ** 2 * len(functions)) for _ in range(chance.randrange(1, 7))]
+            if i % 100:  # a megabyte is enough now and then
+                stack = [0 if len(functions[f]) > 1000 else f for f in stack]
+            sample = Sample(comms[task], 100 + task, 100 + task + (i % 3 == 0) * 1000, i % 4, event,
+                            chance.randrange(1, 1000), tuple(stack))
+            if i < len(comms):
+                out.comm(100 + i, 1100 + i, comms[i])
+            samples.append(sample)
+        for s in samples:
+            out.sample(s.pid, s.tid, s.functions, s.event, s.period, s.cpu, 5)
+        out.close()
+        self.made[kind] = data, [DEMANGLED.get(name, escape(name)) for name in functions], samples
+        return self.made[kind]
+
+    def run(self, kind, *args, status=0, **options):
+        """Runs export on a recording of recording()."""
+        argv = [self.ringtail, 'export', '-i', self.recording(kind)[0], '--symfs', self.path(f'root-{kind}'), *args]
+        p = subprocess.run(argv, capture_output=True, timeout=120, check=False, **options)
+        expect(f'status {p.returncode}, not {status}, of {args}:', p.returncode == status, p.stderr[-400:])
+        return p.stdout
+
+    def report(self, kind, *args):
+        argv = [self.ringtail, 'report', '-i', self.recording(kind)[0], '--symfs', self.path(f'root-{kind}'), *args]
+        return subprocess.run(argv, capture_output=True, timeout=120, check=True).stdout.decode()
+
+
+def from_npm(*packages):
+    """Returns the folder of packages of npm, which are installed there if they can be. Skips the test if not."""
+    if not shutil.which('npm'):
+        raise Skipped('npm is not installed (Debian package npm)')
+    where = os.path.join(CONSUMERS, packages[0].replace('/', '-'))
+    modules = os.path.join(where, 'node_modules')
+    if not all(os.path.exists(os.path.join(modules, name.rsplit('@', 1)[0] or name)) for name in packages):
+        os.makedirs(where, exist_ok=True)
+        with open(os.path.join(where, 'package.json'), 'w', encoding='ascii') as f:
+            f.write('{"private": true}\n')
+        p = subprocess.run(['npm', 'install', '--no-audit', '--no-fund', '--fetch-retries=1', *packages], cwd=where,
+                           capture_output=True, text=True, timeout=600, check=False)
+        if p.returncode:
+            raise Skipped(f'npm cannot install {", ".join(packages)}: ' + (p.stderr.strip().splitlines() or ['?'])[0])
+    return modules
