@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "symbol/elf/elf_image.h"
+#include "symbol/lines/strings.h"
 #include "symbol/lines/unit.h"
 
 /* Bytes of debug information; libdw reads all of it. */
@@ -123,7 +124,7 @@ static bool open_alt_at(struct source_lines *l, const char *path, const uint8_t 
 	if (elf_image_open(path, &l->alt, NULL))
 		return false;
 	if (elf_build_id_same(l->alt.build_id, l->alt.build_id_size, id, size) &&
-	    debug_size(&l->alt) < DEBUG_MAX)
+	    debug_size(&l->alt) < DEBUG_MAX && strings_end_in_nul(l->alt.elf))
 		return true;
 	elf_image_close(&l->alt);
 	l->alt = (struct elf_image)ELF_IMAGE_INIT;
@@ -195,6 +196,8 @@ static int open_dwarf(struct source_lines *l)
 		return -ENOENT;
 	if (debug_size(&l->image) >= DEBUG_MAX)
 		return -EFBIG;
+	if (!strings_end_in_nul(l->image.elf))
+		return -EBADMSG;
 	l->names.pool = strpool_new();
 	if (!l->names.pool)
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "symbol/lines/strings.h"
 #include "symbol/lines/unit.h"
 
 static const char *string_of(Dwarf_Die *die, unsigned int name)
@@ -51,7 +52,8 @@ bool unit_open_split(Dwarf_Die *die, const char *home, Dwarf_Die *ret)
 		return true;
 	folder = string_of(die, DW_AT_comp_dir);
 	if (!is_harmless(home, name) || (folder && !is_harmless_apart(home, folder, name)) ||
-	    dwarf_cu_info(die->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || !split.addr)
+	    dwarf_cu_info(die->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || !split.addr ||
+	    !strings_end_in_nul(dwarf_getelf(dwarf_cu_getdwarf(split.cu))))
 		return false;
 	*ret = split;
 	return true;

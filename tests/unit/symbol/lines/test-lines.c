@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lines of this test's own program. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "symbol/elf/elf_image.h"
 #include "symbol/lines/lines.h"
 
@@ -95,11 +97,63 @@ static void test_nowhere(void **state)
 	lines_free(l);
 }
 
+static void read_self(struct buf *ret)
+{
+	FILE *f = fopen("/proc/self/exe", "r");
+	uint8_t part[4096];
+	size_t n;
+
+	assert_non_null(f);
+	while ((n = fread(part, 1, sizeof(part), f)))
+		assert_int_equal(buf_append(ret, part, n), 0);
+	fclose(f);
+}
+
+/* Returns this program with the end of a section of strings overwritten, or skips. */
+static void damage_self(struct buf *ret, const char *section)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+
+	read_self(ret);
+	assert_int_equal(elf_image_open("/proc/self/exe", &img, NULL), 0);
+	assert_int_equal(elf_getshdrstrndx(img.elf, &names), 0);
+	while ((scn = elf_nextscn(img.elf, scn)) && gelf_getshdr(scn, &shdr))
+		if (!strcmp(elf_strptr(img.elf, names, shdr.sh_name), section))
+			break;
+	if (scn)
+		ret->data[shdr.sh_offset + shdr.sh_size - 1] = 'x';
+	elf_image_close(&img);
+	if (!scn || shdr.sh_flags & SHF_COMPRESSED) {
+		buf_release(ret);
+		skip();
+	}
+}
+
+/* Strings that run beyond their section: the file is not read. */
+static void test_strings_without_end(void **state)
+{
+	static const char *const section[] = {".debug_str", ".debug_line_str"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_image img = ELF_IMAGE_INIT;
+		struct buf mem = {0};
+		struct source_lines *l;
+
+		damage_self(&mem, section[i]);
+		assert_int_equal(elf_image_memory(&mem, &img, NULL), 0);
+		assert_int_equal(lines_open_image(&img, true, &l), -EBADMSG);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_strings_without_end),
 	};
 
 	elf_version(EV_CURRENT);
