@@ -370,6 +370,17 @@ def check_cycles(ringtail, where, data):
         check('most lines with cycles were compared', sum('IPC' in line for line in ours[:same]) > 100, True)
 
 
+def check_errata(ringtail, where):
+    """The header names the CPU, and so errors of its packets are known: here of an overflow."""
+    for cpuid, name in ('GenuineIntel,6,94,3', 'OVF'), ('GenuineIntel,6,122,1', 'CYC'):
+        recording = Recording(1, '/bin/true', [], 1000)
+        recording.cpuid = cpuid
+        recording.trace(b'\x02\x82' * 8 + b'\x02\x23' + b'\x27\x02\xf3', 2000)
+        recording.write(f'{where}/errata.data')
+        shown = run([ringtail, 'aux', 'show', '-f', '-i', f'{where}/errata.data'])
+        check(f'the errata of {cpuid}', 'OVF' in shown, name == 'OVF')
+
+
 def check_damage(ringtail, where):
     """Damaged trace is an error of the command, missing code is none."""
     data = f'{where}/damaged.data'
@@ -452,6 +463,7 @@ def main():
         check_exec(ringtail, where, data)
         check_cycles(ringtail, where, data)
         check_damage(ringtail, where)
+        check_errata(ringtail, where)
     return failed > 0
 
 

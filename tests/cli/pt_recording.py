@@ -15,7 +15,7 @@ RECORD_MMAP2, RECORD_COMM, RECORD_AUX, RECORD_ITRACE_START, RECORD_SWITCH_CPU_WI
 RECORD_EVENT_TYPE, RECORD_FINISHED_ROUND, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 65, 68, 70, 71
 USER, MISC_COMM_EXEC, MISC_BUILD_ID = 2, 1 << 13, 1 << 14
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP, TID, TIME, CPU, IDENTIFIER
-FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_AUXTRACE = 3, 4, 6, 18
+FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_CPUID, FEATURE_AUXTRACE = 3, 4, 6, 9, 18
 
 
 def attr(kind, config, flags):
@@ -37,6 +37,7 @@ class Recording:
     """Of one process, whose trace lies in one ring or in one for each CPU."""
     arch, kind, config = 'x86_64', 1, CONFIG  # kind: of AUXTRACE_INFO
     build_id = b''
+    cpuid = ''
     words = [PMU, 0, 1, 0, 1, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 0, 0, 0x2, 0, 0, 0]
 
     def __init__(self, pid, program, maps, first):
@@ -125,6 +126,8 @@ class Recording:
         strings = ((FEATURE_HOSTNAME, os.uname().nodename), (FEATURE_OSRELEASE, os.uname().release),
                    (FEATURE_ARCH, self.arch))
         features = [(which, struct.pack('<I', len(text(value))) + text(value)) for which, value in strings]
+        if self.cpuid:
+            features.append((FEATURE_CPUID, struct.pack('<I', len(text(self.cpuid))) + text(self.cpuid)))
         features.append((FEATURE_AUXTRACE, index))
         bits = sum(1 << which for which, _ in features)
         header = b'PERFILE2' + struct.pack('<8Q', 104, 128, attrs_at, 2 * 128, data_at, len(self.data), 0, 0)

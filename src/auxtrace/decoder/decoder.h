@@ -45,6 +45,7 @@ struct aux_setup {
 	uint64_t aux_flags;		      /* of the ring's PERF_RECORD_AUX, all of them by OR */
 	const struct aux_hw_id *hw_ids;	      /* in the order of the recording */
 	size_t nr_hw_ids;
+	const char *cpuid; /* "VENDOR,FAMILY,MODEL,STEPPING" of the recorded CPU; NULL: unknown */
 };
 
 /*

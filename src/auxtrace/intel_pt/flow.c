@@ -145,6 +145,8 @@ static void take_disable(struct pt_flow *f, const struct pt_token *t)
 {
 	uint64_t to = t->has_ip ? t->value : 0;
 
+	if (f->awaits_target && f->setup.errata.skd022 && pt_flow_leave_for_guest(f, to))
+		return;
 	if (f->awaits_target) {
 		take_async(f, to, AUX_TRACE_END);
 		f->enabled = f->has_ip = false;
@@ -155,9 +157,48 @@ static void take_disable(struct pt_flow *f, const struct pt_token *t)
 	}
 }
 
+/*
+ * Erratum APL12: where tracing is off, a FUP may follow an overflow. Returns whether the packets
+ * behind it say that it is off.
+ */
+static bool is_off_behind(const struct pt_flow *f)
+{
+	struct pt_tokens tokens = f->tokens;
+	bool in_psb = false;
+	struct pt_token t;
+
+	while (pt_token_next(&tokens, &t) > 0) {
+		switch (t.kind) {
+		case PT_TOKEN_PGE: return true;
+		case PT_TOKEN_PSB: in_psb = true; break;
+		case PT_TOKEN_PSBEND:
+			if (in_psb)
+				return true;
+			break;
+		case PT_TOKEN_TNT:
+		case PT_TOKEN_TIP:
+		case PT_TOKEN_PGD:
+		case PT_TOKEN_FUP:
+		case PT_TOKEN_OVF: return false;
+		default: break;
+		}
+	}
+	return false;
+}
+
+static bool aborts(const struct pt_flow *f)
+{
+	for (unsigned int i = 0; i < f->nr_bound; i++)
+		if (f->bound[i].kind == PT_TOKEN_TSX && f->bound[i].value & 2)
+			return true;
+	return false;
+}
+
 static void take_place(struct pt_flow *f, const struct pt_token *t)
 {
 	if (!t->has_ip)
+		return;
+	if (f->overflow && f->setup.errata.apl12 && is_off_behind(f))
 		return;
 	if (f->overflow) {
 		end_overflow(f, t->value);
@@ -172,6 +213,8 @@ static void take_place(struct pt_flow *f, const struct pt_token *t)
 	if (!f->has_ip)
 		pt_flow_resume(f, t->value);
 	pt_flow_walk_to(f, t->value, PT_THEN_EVENTS);
+	if (f->setup.errata.bdm64 && aborts(f))
+		pt_flow_mend_abort(f);
 }
 
 /* Packets of which a FUP that follows says where they belong. */
@@ -220,7 +263,11 @@ static void take_flow(struct pt_flow *f, const struct pt_token *t)
 		return;
 	}
 	pt_flow_put_bound(f, 0);
-	end_overflow(f, 0);
+	/* Erratum SKD010: the FUP behind an overflow may be missing. */
+	if (f->overflow && f->setup.errata.skd010 &&
+	    (t->kind == PT_TOKEN_TNT || t->kind == PT_TOKEN_TIP))
+		f->enabled = f->lost = true;
+	end_overflow(f, t->kind == PT_TOKEN_TIP && t->has_ip ? t->value : 0);
 	switch (t->kind) {
 	case PT_TOKEN_TNT: take_branches(f, t); break;
 	case PT_TOKEN_TIP: take_target(f, t); break;
@@ -240,6 +287,7 @@ static void take(struct pt_flow *f, const struct pt_token *t)
 	case PT_TOKEN_CYC: pt_flow_take_time(f, t); return;
 	case PT_TOKEN_CBR: pt_flow_take_time(f, t); break;
 	case PT_TOKEN_PSB:
+		f->lost |= f->overflow;
 		end_overflow(f, 0);
 		begin_psb(f);
 		return;
@@ -364,7 +412,10 @@ int pt_flow_again(struct pt_flow *f, const struct aux_setup *setup,
 	memset(&f->fresh_from_here, 0, sizeof(*f) - offsetof(struct pt_flow, fresh_from_here));
 	f->setup = s;
 	f->stretch = stretch;
-	f->tokens = (struct pt_tokens){.data = stretch->data, .len = stretch->len};
+	f->tokens = (struct pt_tokens){.data = stretch->data,
+				       .len = stretch->len,
+				       .skd007 = s.errata.skd007,
+				       .skz84 = s.errata.skz84};
 	f->task = (struct aux_task){.pid = UINT32_MAX, .tid = stretch->tid};
 	f->mode = f->next_mode = ptem_64bit;
 	f->time_moved = true;

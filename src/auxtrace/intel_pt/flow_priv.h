@@ -149,6 +149,16 @@ void pt_flow_forget_returns(struct pt_flow *f);
 void pt_flow_go(struct pt_flow *f, uint64_t ip);
 /* The flow was lost or off, and goes on at @ip. */
 void pt_flow_resume(struct pt_flow *f, uint64_t ip);
+/*
+ * Erratum BDM64: the branch before an abort may have led to a wrong place. If the code does not
+ * lead from there to the abort, the flow is put at the abort.
+ */
+void pt_flow_mend_abort(struct pt_flow *f);
+/*
+ * Erratum SKD022: a FUP may name the instruction that enters a guest, out of the trace. Takes it,
+ * to @to, if it is one. Returns whether it is.
+ */
+bool pt_flow_leave_for_guest(struct pt_flow *f, uint64_t to);
 void pt_flow_walk_to(struct pt_flow *f, uint64_t ip, enum pt_then then);
 /* Goes on towards the goal while the queue has room. Returns 0 or -ENOMEM. */
 int pt_flow_walk(struct pt_flow *f);

@@ -292,8 +292,10 @@ static void take_end(struct pt_flow *f, const struct pt_basic *b)
 	disable(f);
 }
 
-/* --- walking -------------------------------------------------------------------------------------
+/* --- errata --------------------------------------------------------------------------------------
  */
+
+#define MEND_BLOCKS 64 /* code that is looked at */
 
 /* Returns how many instructions of @b are in front of the place of the goal; 0: it is not in @b. */
 static unsigned int insns_before(const struct pt_basic *b, uint64_t ip)
@@ -305,6 +307,47 @@ static unsigned int insns_before(const struct pt_basic *b, uint64_t ip)
 			return i;
 	return 0;
 }
+
+void pt_flow_mend_abort(struct pt_flow *f)
+{
+	uint64_t ip = f->ip;
+
+	for (unsigned int i = 0; i < MEND_BLOCKS; i++) {
+		const struct pt_basic *b;
+		int rc = 0;
+
+		if (ip == f->goal.ip)
+			return;
+		b = pt_blocks_get(&f->blocks, &f->task, f->time, ip, f->mode, &rc);
+		if (!b)
+			break;
+		if (insns_before(b, f->goal.ip))
+			return;
+		if (b->end != PT_END_NEXT && b->end != PT_END_JUMP && b->end != PT_END_CALL)
+			break;
+		ip = b->end == PT_END_NEXT ? b->next : b->target;
+	}
+	f->ip = f->goal.ip;
+}
+
+bool pt_flow_leave_for_guest(struct pt_flow *f, uint64_t to)
+{
+	int rc = 0;
+	const struct pt_basic *b =
+		pt_blocks_get(&f->blocks, &f->task, f->time, f->ip, f->mode, &rc);
+
+	if (!b || b->insns != 1 || !(b->flags & AUX_VMENTRY))
+		return false;
+	f->awaits_target = f->aborted = false;
+	pt_flow_put_insns(f, b, 1);
+	pt_flow_reach_cycles(f);
+	pt_flow_put_branch(f, b, to, AUX_TRACE_END);
+	disable(f);
+	return true;
+}
+
+/* --- walking -------------------------------------------------------------------------------------
+ */
 
 /* Walks up to a place inside of a block. Returns whether it is there. */
 static bool walk_inside(struct pt_flow *f, const struct pt_basic *b)

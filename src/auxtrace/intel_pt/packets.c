@@ -16,6 +16,7 @@ struct pt_walk {
 	size_t len, at;
 	uint64_t ip;   /* compressed addresses continue it */
 	bool ip_known; /* since a PSB there was an address in full */
+	struct pt_errata errata;
 };
 
 int pt_walk_new(const struct aux_setup *setup, const struct aux_stretch *stretch,
@@ -33,6 +34,7 @@ int pt_walk_new(const struct aux_setup *setup, const struct aux_stretch *stretch
 		return -ENOMEM;
 	w->data = stretch->data;
 	w->len = stretch->len;
+	w->errata = s.errata;
 	if (w->len) {
 		pt_setup_config(&s, w->data, w->len, &config);
 		w->packets = pt_pkt_alloc_decoder(&config);
@@ -209,6 +211,25 @@ static void say_bad(struct pt_walk *w, int status, struct aux_packet *ret)
 		 status == -pte_eos ? "a packet that is cut off" : "no packet");
 }
 
+/* Packets that some CPUs damage; libipt's flow knows them. Returns whether one is here. */
+static bool take_damaged(const struct pt_walk *w, struct aux_packet *ret)
+{
+	const uint8_t *p = w->data + w->at;
+	size_t left = w->len - w->at;
+
+	if (w->errata.skd007 && left > 2 && (p[0] & 7) == 7 && p[1] == 0x02 && p[2] == 0xf3) {
+		ret->len = 1;
+		snprintf(ret->text, sizeof(ret->text), "CYC damaged by the CPU (SKD007)");
+		return true;
+	}
+	if (w->errata.skz84 && left > 7 && p[0] == 0x02 && p[1] == 0x73 && p[6] & 0xfe) {
+		ret->len = 8;
+		snprintf(ret->text, sizeof(ret->text), "TMA damaged by the CPU (SKZ84)");
+		return true;
+	}
+	return false;
+}
+
 int pt_walk_next(struct pt_walk *w, struct aux_packet *ret)
 {
 	struct pt_packet packet;
@@ -222,6 +243,10 @@ int pt_walk_next(struct pt_walk *w, struct aux_packet *ret)
 		;
 	if (ret->len) {
 		snprintf(ret->text, sizeof(ret->text), "PAD");
+		w->at += ret->len;
+		return 1;
+	}
+	if (take_damaged(w, ret)) {
 		w->at += ret->len;
 		return 1;
 	}

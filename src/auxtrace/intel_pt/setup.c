@@ -2,6 +2,7 @@
 #include "auxtrace/intel_pt/setup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "perfdata/aux_record.h"
@@ -50,6 +51,26 @@ static void init_time(const struct aux_setup *setup, struct pt_setup *s)
 	s->timed = s->conv.time_mult && aux_time(&s->conv, 0, &time);
 }
 
+static struct pt_errata errata_of(const char *cpuid)
+{
+	struct pt_errata errata = {0};
+	unsigned int family, model, stepping;
+	struct pt_cpu cpu = {.vendor = pcv_intel};
+
+	if (cpuid && sscanf(cpuid, "GenuineIntel,%u,%u,%u", &family, &model, &stepping) == 3 &&
+	    family <= UINT16_MAX && model <= UINT8_MAX && stepping <= UINT8_MAX) {
+		cpu.family = family;
+		cpu.model = model;
+		cpu.stepping = stepping;
+		/* A CPU that libipt does not know has none. */
+		if (pt_cpu_errata(&errata, &cpu) < 0)
+			errata = (struct pt_errata){0};
+	}
+	/* Many CPUs write a FUP into the PSB+ before tracing begins; others never do. */
+	errata.bdm70 = 1;
+	return errata;
+}
+
 int pt_setup_init(const struct aux_setup *setup, struct pt_setup *ret)
 {
 	uint64_t freq = word(setup, WORD_MTC_FREQ_BITS);
@@ -68,6 +89,7 @@ int pt_setup_init(const struct aux_setup *setup, struct pt_setup *ret)
 		s.mtc_freq = (setup->config & freq) >> __builtin_ctzll(freq) & 15;
 	if (ratio <= UINT8_MAX)
 		s.nom_freq = ratio;
+	s.errata = errata_of(setup->cpuid);
 	*ret = s;
 	return 0;
 }
@@ -119,8 +141,7 @@ void pt_setup_config(const struct pt_setup *s, const uint8_t *data, size_t len,
 	ret->cpuid_0x15_ebx = s->tsc;
 	ret->mtc_freq = s->mtc_freq;
 	ret->nom_freq = s->nom_freq;
-	/* Many CPUs write a FUP into the PSB+ before tracing begins; others never do. */
-	ret->errata.bdm70 = 1;
+	ret->errata = s->errata;
 }
 
 size_t pt_setup_sync(const uint8_t *data, size_t len, size_t from)

@@ -18,6 +18,7 @@ struct pt_setup {
 	bool timed;		    /* the conversion is known */
 	uint32_t crystal, tsc;	    /* ticks of both clocks in the same time; 0: unknown */
 	uint8_t mtc_freq, nom_freq; /* as in struct pt_config */
+	struct pt_errata errata;    /* of the recorded CPU */
 };
 
 /* Returns 0, or -ENOTSUP if @setup is of another kind of trace. */

@@ -108,6 +108,19 @@ static unsigned int take_power(const uint8_t *p, size_t left, struct pt_token *r
 	return n;
 }
 
+static unsigned int take_tma(const struct pt_tokens *t, const uint8_t *p, size_t left,
+			     struct pt_token *ret)
+{
+	if (left >= 7 && t->skz84 && p[6] & 0xfe)
+		return 8;
+	ret->kind = PT_TOKEN_TMA;
+	if (left >= 7) {
+		ret->value = little(p + 2, 2);
+		ret->value2 = little(p + 5, 2) & 0x1ff;
+	}
+	return 7;
+}
+
 /* Returns the length of a packet that begins with 0x02, 0 if it is none. */
 static unsigned int take_extended(struct pt_tokens *t, const uint8_t *p, size_t left,
 				  struct pt_token *ret)
@@ -132,13 +145,7 @@ static unsigned int take_extended(struct pt_tokens *t, const uint8_t *p, size_t 
 			return 0;
 		set_tnt(ret, little(p + 2, 6));
 		return 8;
-	case 0x73:
-		ret->kind = PT_TOKEN_TMA;
-		if (left >= 7) {
-			ret->value = little(p + 2, 2);
-			ret->value2 = little(p + 5, 2) & 0x1ff;
-		}
-		return 7;
+	case 0x73: return take_tma(t, p, left, ret);
 	case 0x63:
 		t->in_block = true;
 		t->block_item = left > 2 && p[2] & 0x80 ? 5 : 9;
@@ -149,12 +156,16 @@ static unsigned int take_extended(struct pt_tokens *t, const uint8_t *p, size_t 
 }
 
 /* Returns the length, or one more than @left if the packet is cut. */
-static unsigned int take_cycles(const uint8_t *p, size_t left, struct pt_token *ret)
+static unsigned int take_cycles(const struct pt_tokens *t, const uint8_t *p, size_t left,
+				struct pt_token *ret)
 {
 	uint64_t value = p[0] >> 3;
 	unsigned int n = 1, shift = 5;
 	bool more = p[0] & 4;
 
+	/* Two packets of two and of one byte never follow each other; an OVF looks like that. */
+	if (t->skd007 && more && left > 2 && p[1] == 0x02 && p[2] == 0xf3)
+		return 1;
 	while (more) {
 		if (n >= left)
 			return left + 1;
@@ -216,7 +227,7 @@ static unsigned int take(struct pt_tokens *t, const uint8_t *p, size_t left, str
 		return 1;
 	}
 	if ((p[0] & 3) == 3)
-		return take_cycles(p, left, ret);
+		return take_cycles(t, p, left, ret);
 	switch (p[0] & 0x1f) {
 	case 0x0d: ret->kind = PT_TOKEN_TIP; return take_ip(t, p, left, ret);
 	case 0x11: ret->kind = PT_TOKEN_PGE; return take_ip(t, p, left, ret);

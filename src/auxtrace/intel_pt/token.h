@@ -54,6 +54,8 @@ struct pt_tokens {
 	uint64_t last_ip;
 	bool in_block;	    /* between BBP and BEP: other packets may stand there */
 	uint8_t block_item; /* bytes of each */
+	bool skd007;	    /* an OVF may stand in the middle of a CYC (erratum of the CPU) */
+	bool skz84;	    /* a byte too many may stand behind a TMA that has bits it should not */
 };
 
 /*

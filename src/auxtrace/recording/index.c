@@ -142,6 +142,7 @@ void aux_index_release(struct aux_index *x)
 	if (x->spool >= 0)
 		close(x->spool);
 	free(x->priv);
+	free(x->cpuid);
 	free(x->hw_ids);
 	aux_pieces_release(&x->pieces);
 	free(x->rings);

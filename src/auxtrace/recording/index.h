@@ -76,6 +76,7 @@ struct aux_index {
 	struct aux_hw_id *hw_ids;
 	size_t cap_hw_ids;
 	struct pd_time_conv time_conv;
+	char *cpuid;
 	struct aux_pieces pieces;
 	struct aux_index_ring *rings; /* those of pieces, then those of samples */
 	size_t nr_rings, cap_rings;

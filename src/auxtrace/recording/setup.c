@@ -89,6 +89,19 @@ static int find_pmu(const struct data_file *df, const char *name, uint32_t *ret)
 	return rc == -ENOMEM ? rc : 0;
 }
 
+static int read_cpuid(struct aux_index *x)
+{
+	const uint8_t *p;
+	size_t len;
+	int rc = data_feature(x->df, HEADER_CPUID, &p, &len);
+
+	if (!rc)
+		rc = pd_feature_string_decode(p, len, data_swapped(x->df), &x->cpuid);
+	if (!rc)
+		x->setup.cpuid = x->cpuid;
+	return rc == -ENOMEM ? rc : 0;
+}
+
 /* Returns the first event of the PMU, or NULL. */
 static const struct pd_evsel *find_event(const struct data_file *df, uint32_t pmu)
 {
@@ -107,6 +120,8 @@ int aux_setup_finish(struct aux_index *x)
 	bool testpmu = x->setup.type == PD_AUXTRACE_UNKNOWN;
 	int rc = testpmu ? find_pmu(x->df, TESTPMU, &pmu) : 0;
 
+	if (!rc)
+		rc = read_cpuid(x);
 	if (rc)
 		return rc;
 	event = find_event(x->df, pmu);

@@ -18,14 +18,21 @@ static const uint64_t words[] = {8, 1, 1, 1000, 1, 1 << 10, 1 << 11, 0, 0, 1, 1 
 static const struct aux_setup setup = {
 	.type = PD_AUXTRACE_INTEL_PT, .priv = words, .nr_priv = sizeof(words) / sizeof(*words)};
 
-static struct aux_decoder *walk(const uint8_t *data, size_t len)
+static struct aux_decoder *walk_of(const char *cpuid, const uint8_t *data, size_t len)
 {
+	struct aux_setup of_cpu = setup;
 	static struct aux_stretch stretch;
 	struct aux_decoder *d = NULL;
 
+	of_cpu.cpuid = cpuid;
 	stretch = (struct aux_stretch){.data = data, .len = len};
-	assert_int_equal(aux_intel_pt_decoder.packets(&setup, &stretch, &d), 0);
+	assert_int_equal(aux_intel_pt_decoder.packets(&of_cpu, &stretch, &d), 0);
 	return d;
+}
+
+static struct aux_decoder *walk(const uint8_t *data, size_t len)
+{
+	return walk_of(NULL, data, len);
 }
 
 static void expect(struct aux_decoder *d, size_t len, const char *text)
@@ -293,12 +300,31 @@ static void test_recording(void **state)
 	free(file);
 }
 
+/* Of some CPUs, packets are damaged in known ways. */
+static void test_errata(void **state)
+{
+	static const uint8_t cycles[] = {0x27, 0x02, 0xf3},
+			     tma[] = {2, 0x73, 1, 2, 0, 0, 0xff, 0x55};
+	struct aux_decoder *d = walk_of("GenuineIntel,6,94,3", cycles, sizeof(cycles));
+
+	expect(d, 1, "CYC damaged by the CPU (SKD007)");
+	expect(d, 2, "OVF");
+	aux_intel_pt_decoder.end(d);
+	d = walk_of("GenuineIntel,6,58,3", cycles, sizeof(cycles));
+	expect(d, 2, "CYC 0x24");
+	aux_intel_pt_decoder.end(d);
+	d = walk_of("GenuineIntel,6,85,7", tma, sizeof(tma));
+	expect(d, 8, "TMA damaged by the CPU (SKZ84)");
+	aux_intel_pt_decoder.end(d);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),  cmocka_unit_test(test_bad_bytes),
-		cmocka_unit_test(test_sync),   cmocka_unit_test(test_other_kind),
-		cmocka_unit_test(test_damage), cmocka_unit_test(test_recording),
+		cmocka_unit_test(test_errata),	   cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_bad_bytes),  cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
