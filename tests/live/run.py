@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the live tests: recordings of this machine's kernel, with perf as a second opinion.
 
-usage: run.py DEV-BUILD RELEASE-BUILD [NAME ...]
+usage: run.py DEV-BUILD RELEASE-BUILD [NAME ...] [-TITLE ...]
 
 Each function test_* of the modules test_*.py beside this file is one test; NAME selects by
-substring, `MODULE:` a module. Each CPU runs one test at a time, LANES of them at most, because most tests wait more
-than they compute.
+substring, `MODULE:` a module; -TITLE leaves out the test that results call so. Each CPU runs
+one test at a time, LANES of them at most, because most tests wait more than they compute.
 Prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`; exit status 1 on failure. The output of the programs of
 each test that failed follows all results.
 """
@@ -75,11 +75,13 @@ def selects(word, title):
 
 def tests(wanted):
     """Returns {title: function} of the tests that are wanted."""
+    without = {word[1:] for word in wanted if word.startswith('-')}
+    wanted = [word for word in wanted if not word.startswith('-')]
     found = {}
     for module in modules():
         for name, function in vars(module).items():
             title = f'{module.__name__[5:]}: {name[5:]}'
-            if name.startswith('test_') and callable(function) and (
+            if name.startswith('test_') and callable(function) and title not in without and (
                     not wanted or any(selects(word, title) for word in wanted)):
                 found[title] = function
     return found
