@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/initial/buildid_reader.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -67,6 +68,37 @@ struct message {
 };
 
 /*
+ * Reads the file of the map that begins at @r->start, whatever its end is. Programs and libraries
+ * whose first segment is executable (binutils makes them so on arm64) are mapped in whole at first,
+ * which the kernel records; then the kernel or ld.so unmaps what does not belong to the segment.
+ */
+static int read_mapped_file(const struct id_request *r, struct build_id *ret)
+{
+	char path[PATH_MAX];
+	const struct dirent *entry;
+	int rc = -ENOENT;
+	uint64_t start;
+	char *end;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files", r->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		start = strtoull(entry->d_name, &end, 16);
+		if (*end != '-' || start != r->start)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%s", r->pid,
+			 entry->d_name);
+		rc = build_id_of_file(path, &r->key, ret);
+		break;
+	}
+	closedir(dir);
+	return rc;
+}
+
+/*
  * Most files have the same name here. A container's files are found through the root directory of
  * the process, deleted files through its map_files. That comes last: it takes a lock that the
  * process needs for each map, and this thread may be preempted while it holds the lock.
@@ -83,7 +115,9 @@ static int read_file(const struct id_request *r, const char *name, struct build_
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, r->pid,
 		 r->start, r->end);
-	return build_id_of_file(path, &r->key, ret);
+	if (!build_id_of_file(path, &r->key, ret))
+		return 0;
+	return read_mapped_file(r, ret);
 }
 
 static struct answer *answer_of(const struct buildid_reader *r, const struct build_id_key *key)

@@ -144,14 +144,15 @@ static void what_was_gone_may_be_asked_for_again(void **state)
 	lab_close(&lab);
 }
 
-static void a_deleted_file_is_found_through_its_map(void **state)
+/* Asks for a deleted file of which @recorded pages were mapped at first, and one still is. */
+static void find_deleted_file(size_t recorded)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct build_id_key key;
-	struct pd_mmap map = {.pid = (uint32_t)getpid(), .len = 4096};
+	struct pd_mmap map = {.pid = (uint32_t)getpid(), .len = recorded * page};
 	struct build_id id;
 	struct lab lab;
-	char name[PATH_MAX + 16];
-	void *p;
+	char name[PATH_MAX + 16], *p;
 	int fd;
 
 	if (geteuid()) {
@@ -164,6 +165,8 @@ static void a_deleted_file_is_found_through_its_map(void **state)
 	fd = open(lab.path, O_RDONLY | O_CLOEXEC);
 	p = mmap(NULL, map.len, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_true(p != MAP_FAILED);
+	if (recorded > 1)
+		assert_int_equal(munmap(p + page, (recorded - 1) * page), 0);
 	unlink(lab.path);
 	close(fd);
 	snprintf(name, sizeof(name), "%s (deleted)", lab.path);
@@ -172,8 +175,19 @@ static void a_deleted_file_is_found_through_its_map(void **state)
 	assert_true(buildid_reader_ask(lab.reader, &key, &map, false));
 	assert_int_equal(answer(&lab, &key, &id), ID_READ);
 	assert_int_equal(id.id[0], 11);
-	munmap(p, map.len);
+	munmap(p, page);
 	lab_close(&lab);
+}
+
+static void a_deleted_file_is_found_through_its_map(void **state)
+{
+	find_deleted_file(1);
+}
+
+/* As the kernel and ld.so map programs and libraries of arm64. */
+static void a_deleted_file_is_found_after_a_part_was_unmapped(void **state)
+{
+	find_deleted_file(3);
 }
 
 static void a_kernel_is_known_by_its_name(void **state)
@@ -235,6 +249,7 @@ int main(void)
 		cmocka_unit_test(another_file_of_that_name_is_none),
 		cmocka_unit_test(what_was_gone_may_be_asked_for_again),
 		cmocka_unit_test(a_deleted_file_is_found_through_its_map),
+		cmocka_unit_test(a_deleted_file_is_found_after_a_part_was_unmapped),
 		cmocka_unit_test(a_kernel_is_known_by_its_name),
 		cmocka_unit_test(many_files),
 	};
