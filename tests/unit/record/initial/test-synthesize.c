@@ -362,7 +362,7 @@ static void emit_failure_ends_it(void **unused)
 	assert_int_equal(k.count, 3);
 	assert_int_equal(err.code, -ENOSPC);
 	buf_release(&k.records);
-	opts.proc = "/nonexistent";
+	opts.proc = "/proc/nonexistent";
 	assert_int_equal(synthesize(&opts, take, &k, NULL, &err), -ENOENT);
 }
 
