@@ -2,8 +2,8 @@
 /*
  * Which thread ran on a CPU, from SWITCH, SWITCH_CPU_WIDE and ITRACE_START records.
  *
- * Recordings have millions of them, so a change takes a few bytes: the time since the one before,
- * and the number of the thread. Changes may come in any order; cpu_tasks_freeze() sorts them.
+ * Recordings have millions of them, so each CPU has a change list, of the threads' numbers. Changes
+ * may come in any order; cpu_tasks_freeze() sorts them.
  *
  * One thread fills a struct cpu_tasks. Once frozen, any number of threads may read it.
  */
@@ -16,12 +16,11 @@
 
 #include "base/id_table.h"
 #include "perfdata/record.h"
-
-struct cpu_changes;
+#include "state/change_list.h"
 
 /* All zero: empty. */
 struct cpu_tasks {
-	struct cpu_changes *cpus; /* by number */
+	struct change_list *cpus; /* by number */
 	size_t cap_cpus;
 	struct id_table tasks; /* numbers by pid and tid */
 	uint64_t nr;	       /* changes taken */
