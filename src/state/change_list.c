@@ -30,13 +30,13 @@ static uint64_t get_number(const uint8_t *p, size_t *at)
 	}
 }
 
-void change_list_next(const struct change_list *l, size_t *at, struct change *change)
+void change_list_next(const struct change_list *l, size_t *at, struct change_entry *change)
 {
 	change->time += get_number(l->bytes.data, at);
 	change->value = (uint32_t)get_number(l->bytes.data, at);
 }
 
-static int append(struct change_list *l, const struct change *change)
+static int append(struct change_list *l, const struct change_entry *change)
 {
 	if (buf_reserve(&l->bytes, CODE_MAX))
 		return -ENOMEM;
@@ -50,8 +50,8 @@ static int append(struct change_list *l, const struct change *change)
 
 /* A place in the bytes, in changes that are in order. */
 struct change_cursor {
-	struct change change; /* the next one */
-	size_t at, end;	      /* of the bytes behind it */
+	struct change_entry change; /* the next one */
+	size_t at, end;		    /* of the bytes behind it */
 };
 
 size_t change_list_memory(const struct change_list *l)
@@ -62,7 +62,7 @@ size_t change_list_memory(const struct change_list *l)
 
 int change_list_add(struct change_list *l, uint64_t time, uint32_t value)
 {
-	const struct change change = {time, value};
+	const struct change_entry change = {time, value};
 
 	l->nr_descents += time < l->last;
 	return append(l, &change);
@@ -79,7 +79,7 @@ void change_list_release(struct change_list *l)
  */
 
 /* Appends a change to a list that is being frozen, and its anchor if it is to have one. */
-static int append_sorted(struct change_list *l, const struct change *change)
+static int append_sorted(struct change_list *l, const struct change_entry *change)
 {
 	uint64_t number = l->nr;
 
@@ -116,7 +116,7 @@ static void sift_down(struct change_cursor *heap, size_t nr, size_t i)
 /* Fills @ret with a cursor for each run. */
 static void find_runs(const struct change_list *l, struct change_cursor *ret)
 {
-	struct change change = {0};
+	struct change_entry change = {0};
 	size_t nr = 0;
 
 	for (size_t at = 0; at < l->bytes.len;) {
@@ -141,7 +141,7 @@ static int merge_runs(const struct change_list *from, struct change_cursor *heap
 	for (size_t i = nr / 2; i--;)
 		sift_down(heap, nr, i);
 	while (!rc && nr) {
-		struct change change = heap->change;
+		struct change_entry change = heap->change;
 
 		if (keep(&change, arg))
 			rc = append_sorted(to, &change);
@@ -184,7 +184,7 @@ int change_list_freeze(struct change_list *l, change_fn keep, void *arg)
 bool change_list_find(const struct change_list *l, uint64_t time, uint32_t *ret)
 {
 	size_t from = 0, to = l->nr_anchors;
-	struct change change, next;
+	struct change_entry change, next;
 
 	/* The last anchor that is not later than @time is below @to. */
 	while (from < to) {

@@ -17,14 +17,14 @@
 #include "base/buf.h"
 
 /* From @time on the number is @value. */
-struct change {
+struct change_entry {
 	uint64_t time;
 	uint32_t value;
 };
 
 /* A change that is found without those before it. */
 struct change_anchor {
-	struct change change;
+	struct change_entry change;
 	size_t at; /* of the next change in the bytes */
 };
 
@@ -42,10 +42,11 @@ struct change_list {
 int change_list_add(struct change_list *l, uint64_t time, uint32_t value);
 
 /* Reads the change at *@at, which is behind @change, into @change; begin with zeroes. */
-void change_list_next(const struct change_list *l, size_t *at, struct change *change);
+void change_list_next(const struct change_list *l, size_t *at, struct change_entry *change);
 
-/* Decides about a change of a list that is frozen: returns whether to keep it; may set its value. */
-typedef bool (*change_fn)(struct change *change, void *arg);
+/* Decides about a change of a list that is frozen: returns whether to keep it; may set its value.
+ */
+typedef bool (*change_fn)(struct change_entry *change, void *arg);
 
 /*
  * Sorts; of equal times the first that was added stays first. Calls @keep for each change in that

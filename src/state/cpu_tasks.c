@@ -67,11 +67,12 @@ int cpu_tasks_merge(struct cpu_tasks *t, const struct cpu_tasks *from)
 {
 	for (size_t cpu = 0; cpu < from->cap_cpus; cpu++) {
 		const struct change_list *c = &from->cpus[cpu];
-		struct change change = {0};
+		struct change_entry change = {0};
 
 		for (size_t at = 0; at < c->bytes.len;) {
 			change_list_next(c, &at, &change);
-			if (add(t, (uint32_t)cpu, change.time, from->tasks.entries[change.value].id))
+			if (add(t, (uint32_t)cpu, change.time,
+				from->tasks.entries[change.value].id))
 				return -ENOMEM;
 		}
 	}
@@ -86,7 +87,7 @@ struct freezing {
 };
 
 /* Drops a change to the thread that runs there already. */
-static bool is_news(struct change *change, void *arg)
+static bool is_news(struct change_entry *change, void *arg)
 {
 	struct freezing *f = arg;
 	uint32_t tid = (uint32_t)f->tasks->tasks.entries[change->value].id;

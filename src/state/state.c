@@ -27,6 +27,7 @@ void state_free(struct state *s)
 	threads_release(&s->threads);
 	cgroups_release(s);
 	cpu_tasks_release(&s->cpu_tasks);
+	parallelism_release(&s->parallelism);
 	code_changes_release(&s->code_changes);
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
@@ -123,6 +124,14 @@ static int apply_mmap(struct state *s, const struct pd_record *rec, struct momen
 	return user_mmap(s, &rec->mmap, misc & PERF_RECORD_MISC_MMAP_DATA, at);
 }
 
+/* A record that says who runs. */
+static int apply_switch(struct state *s, const struct pd_record *rec, uint64_t time)
+{
+	int rc = s->keep_cpu_tasks ? cpu_tasks_take(&s->cpu_tasks, rec, time) : 0;
+
+	return !rc && s->keep_parallelism ? parallelism_take(&s->parallelism, rec, time) : rc;
+}
+
 static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 {
 	bool share_maps;
@@ -143,13 +152,18 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 		return s->keep_code_changes
 			       ? code_changes_add(&s->code_changes, &rec->text_poke, at)
 			       : 0;
-	default: return s->keep_cpu_tasks ? cpu_tasks_take(&s->cpu_tasks, rec, at.time) : 0;
+	default: return apply_switch(s, rec, at.time);
 	}
 }
 
 void state_keep_cpu_tasks(struct state *s)
 {
 	s->keep_cpu_tasks = true;
+}
+
+void state_keep_parallelism(struct state *s)
+{
+	s->keep_parallelism = true;
 }
 
 void state_keep_code_changes(struct state *s)
@@ -184,8 +198,9 @@ static bool has_meaning(const struct state *s, const struct pd_record *rec)
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_HEADER_BUILD_ID: return true;
 	case PERF_RECORD_TEXT_POKE: return s->keep_code_changes;
+	case PERF_RECORD_EXIT: return s->keep_parallelism;
 	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
+	case PERF_RECORD_SWITCH_CPU_WIDE: return s->keep_cpu_tasks || s->keep_parallelism;
 	case PERF_RECORD_ITRACE_START: return s->keep_cpu_tasks;
 	default: return false;
 	}
@@ -226,6 +241,22 @@ int state_add_cpu_tasks(struct state *s, const struct cpu_tasks *tasks)
 		return 0;
 	}
 	rc = cpu_tasks_merge(&s->cpu_tasks, tasks);
+	if (rc)
+		s->failed = true;
+	return rc;
+}
+
+int state_add_parallelism(struct state *s, const struct parallelism *part)
+{
+	int rc;
+
+	if (s->failed)
+		return -ENOMEM;
+	if (is_full(s)) {
+		s->refused += part->changes.nr;
+		return 0;
+	}
+	rc = parallelism_merge(&s->parallelism, part);
 	if (rc)
 		s->failed = true;
 	return rc;
@@ -277,6 +308,8 @@ int state_finish(struct state *s)
 		rc = code_changes_freeze(&s->code_changes);
 	if (!rc)
 		rc = cpu_tasks_freeze(&s->cpu_tasks);
+	if (!rc)
+		rc = parallelism_freeze(&s->parallelism);
 	if (rc) {
 		s->failed = true;
 		return rc;
@@ -329,6 +362,11 @@ bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t 
 		   uint32_t *ret_tid)
 {
 	return cpu_tasks_find(&s->cpu_tasks, cpu, time, ret_pid, ret_tid);
+}
+
+const struct parallelism *state_parallelism(const struct state *s)
+{
+	return &s->parallelism;
 }
 
 /* Kinds whose symbols are known by address, not by offset into a file. */
@@ -453,5 +491,6 @@ size_t state_memory(const struct state *s)
 	       t->process_capacity * sizeof(*t->processes) + t->comm_count * sizeof(*t->comms) +
 	       t->version_count * sizeof(*t->versions) + id_table_memory(&s->guest_pids) +
 	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s) +
-	       cpu_tasks_memory(&s->cpu_tasks) + code_changes_memory(&s->code_changes);
+	       cpu_tasks_memory(&s->cpu_tasks) + parallelism_memory(&s->parallelism) +
+	       code_changes_memory(&s->code_changes);
 }

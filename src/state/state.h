@@ -69,6 +69,7 @@ struct location {
 
 struct state;
 struct cpu_tasks;
+struct parallelism;
 
 /* Returns an empty state, or NULL when memory is short. */
 struct state *state_new(void);
@@ -88,6 +89,12 @@ uint64_t state_refused(const struct state *s);
  */
 void state_keep_cpu_tasks(struct state *s);
 
+/*
+ * Keeps how many threads ran, for state_parallelism(). Call it before the first record. It takes
+ * about 4 bytes for each switch.
+ */
+void state_keep_parallelism(struct state *s);
+
 /* Keeps the changes of the kernel's code, for state_patch_code(). Call it before the first record.
  */
 void state_keep_code_changes(struct state *s);
@@ -103,6 +110,9 @@ int state_apply(struct state *s, const struct pd_record *rec, struct moment at);
  * between calls of state_apply(). Returns as state_apply() does.
  */
 int state_add_cpu_tasks(struct state *s, const struct cpu_tasks *tasks);
+
+/* The same for the switches of a part, and the threads of its samples. */
+int state_add_parallelism(struct state *s, const struct parallelism *part);
 
 /*
  * Maps code of @mmap->pid that a JIT has made: @mmap names the jitdump, and pgoff is the place of
@@ -167,6 +177,9 @@ uint64_t state_code_version(const struct state *s, struct moment at);
 
 /* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);
+
+/* Returns how many threads ran (state/parallelism.h); after state_finish(). */
+const struct parallelism *state_parallelism(const struct state *s);
 
 /*
  * Finds the thread that ran on @cpu at @time, as records of switches say. Returns false if none

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/id_table.h"
 #include "state/cpu_tasks.h"
+#include "state/parallelism.h"
 #include "state/space.h"
 
 /* A thread's pid and name from @at on. */
@@ -106,8 +107,9 @@ struct state {
 	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
-	bool keep_cpu_tasks, keep_code_changes;
+	bool keep_cpu_tasks, keep_code_changes, keep_parallelism;
 	struct cpu_tasks cpu_tasks;
+	struct parallelism parallelism;
 	struct code_changes code_changes;
 };
 
