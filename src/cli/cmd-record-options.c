@@ -50,6 +50,7 @@ static const struct argp_option options[] = {
 	{"period", 'P', NULL, 0, "The period", 0},
 	{"raw-samples", 'R', NULL, 0, "Raw data (tracepoints: always)", 0},
 	{"sample-cpu", KEY_SAMPLE_CPU, NULL, 0, "The CPU", 0},
+	{"latency", KEY_LATENCY, NULL, 0, "Switches of threads, for 'ringtail report --latency'", 0},
 	{"timestamp", 'T', NULL, 0, "The time (always)", 0},
 	{"namespaces", KEY_NAMESPACES, NULL, 0, "Namespaces of tasks (always, if they are readable)", 0},
 	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "

@@ -516,6 +516,7 @@ static const struct {
 	{'P', FLAG(opts.plan.sample.add_period)},
 	{'R', FLAG(opts.plan.sample.add_raw)},
 	{KEY_SAMPLE_CPU, FLAG(opts.plan.sample.add_cpu)},
+	{KEY_LATENCY, FLAG(opts.plan.sample.add_switches)},
 	{'B', FLAG(opts.plan.no_build_ids)},
 	{KEY_BUILDID_MMAP, FLAG(opts.plan.build_id_mmap)},
 	{KEY_NO_BUFFERING, FLAG(opts.plan.unbuffered)},

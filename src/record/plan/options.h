@@ -46,6 +46,7 @@ struct sample_opts {
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
 
 	bool add_period, add_address, add_raw, add_cpu;
+	bool add_switches; /* --latency: records of switches of threads, beside the samples */
 	bool use_clockid;
 	int clockid;
 };

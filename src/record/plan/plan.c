@@ -188,6 +188,22 @@ static bool any_aux_samples(const struct event_list *list)
 	return false;
 }
 
+/*
+ * The first sampled event brings the switches: they come as often as samples, so they belong into
+ * the rings of these. AUX events have switches of their own.
+ */
+static void add_switches(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		enum ring_kind ring = plan_ring_kind(&plan->events[i]);
+
+		if (ring != RING_SAMPLES && ring != RING_OVERWRITTEN)
+			continue;
+		plan->events[i].attr.flags |= PD_ATTR_CONTEXT_SWITCH;
+		return;
+	}
+}
+
 static int plan_what(struct plan *plan, const struct plan_opts *opts, const struct limits *limits,
 		     const struct messages *messages, struct error *err)
 {
@@ -218,6 +234,8 @@ static int plan_what(struct plan *plan, const struct plan_opts *opts, const stru
 		plan->events[0].is_default = true;
 		strcpy(plan->events[0].name, "cycles"); /* the recorder chooses the precision */
 	}
+	if (!rc && opts->sample.add_switches)
+		add_switches(plan);
 	common.data_maps = needs_data_maps(plan, opts);
 	if (!rc)
 		rc = plan_sideband(plan, &common, err);

@@ -150,6 +150,20 @@ static void test_levels_of_all_events(void **state)
 	}
 }
 
+/* --latency: one event brings the switches, in the ring of samples. */
+static void test_switches(void **state)
+{
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct plan_opts opts = {.target.all_cpus = true, .sample.add_switches = wanted};
+		struct plan *plan = make(&opts, "cpu-clock,page-faults", &root);
+
+		for (size_t i = 0; i < plan->nr; i++)
+			assert_int_equal(!(plan->events[i].attr.flags & PD_ATTR_CONTEXT_SWITCH),
+					 !wanted || i);
+		finish(&opts, plan);
+	}
+}
+
 static void test_whole_system(void **state)
 {
 	struct plan_opts opts = {.target.all_cpus = true, .sample.frequency = 99};
@@ -647,6 +661,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_levels_of_all_events),
+		cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_whole_system),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_aux_areas),
