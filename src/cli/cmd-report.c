@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/cmd-dump.h"
 #include "cli/cmd-report-graph.h"
+#include "cli/cmd-report-values.h"
 #include "cli/input.h"
 #include "render/aux.h"
 #include "render/header.h"
@@ -18,25 +19,11 @@
 #include "render/stats.h"
 #include "render/table.h"
 
-#define MAX_STACK      127  /* perf's and the kernel's default */
-#define MAX_MAX_STACK  1024 /* the nesting that graphs and JSON allow */
+#define MAX_STACK      127 /* perf's and the kernel's default */
 #define MIN_WIDTH      40
 #define DEFAULT_PARENT "^sys_|^do_page_fault" /* perf's */
 #define MEM_KEYS       "mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked"
 #define SLOWEST	       3
-#define MAX_SLOWEST    1000
-
-struct name_regex {
-	regex_t regex;
-	bool given; /* @regex must be freed */
-};
-
-static void name_regex_release(struct name_regex *r)
-{
-	if (r->given)
-		regfree(&r->regex);
-	r->given = false;
-}
 
 struct report_args {
 	struct input input;
@@ -45,8 +32,9 @@ struct report_args {
 	bool header, header_only, full_header, stats, aux, json, dump;
 	bool tasks, maps; /* @maps: of the tasks */
 	struct name_regex parent, ignore_callees;
-	bool by_parent; /* --parent is given */
-	bool mem_keys;	/* those of --mem-mode */
+	bool by_parent;		       /* --parent is given */
+	bool mem_keys;		       /* those of --mem-mode */
+	struct columns serial_columns; /* without the latencies that nobody asked for */
 	struct graph_spec graph;
 	struct columns_spec columns; /* --sort, --fields */
 	size_t group_sort;	     /* the event by which rows of a group are ordered */
@@ -81,6 +69,8 @@ enum {
 	OPT_IGNORE_CALLEES,
 	OPT_TIME_QUANTUM,
 	OPT_AUX_LATENCY,
+	OPT_LATENCY,
+	OPT_PARALLELISM,
 	OPT_SLOWEST,
 };
 
@@ -124,6 +114,10 @@ static const struct argp_option options[] = {
 	 "further keys: mispredict, in_tx, abort, cycles",
 	 HELP_OUTPUT},
 	{"mem-mode", OPT_MEM_MODE, NULL, 0, "Show memory accesses: by local_weight," MEM_KEYS,
+	 HELP_OUTPUT},
+	{"latency", OPT_LATENCY, NULL, 0,
+	 "Order rows by their share of the time that passed, not of that of CPUs (needs 'record "
+	 "--latency')",
 	 HELP_OUTPUT},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "The span of a row of the sort key time, with ns, us, ms or s (default 100ms)",
@@ -170,6 +164,8 @@ static const struct argp_option options[] = {
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0, "in symbols with TEXT in their names",
 	 HELP_SAMPLES},
+	{"parallelism", OPT_PARALLELISM, "LIST", 0, "while so many threads ran: 1-2,4",
+	 HELP_SAMPLES},
 	{"exclude-other", 'x', NULL, 0, "with a function that --parent matches", HELP_SAMPLES},
 	{"hide-unresolved", 'U', NULL, 0, "in known functions", HELP_SAMPLES},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
@@ -181,34 +177,6 @@ static const struct argp_option options[] = {
 	REFUSED("disassembler-style", 'M', "'ringtail annotate -M intel' shows code"),
 	{0},
 };
-
-static size_t parse_max_stack(struct argp_state *state, const char *arg)
-{
-	uint64_t n;
-
-	if (parse_u64(arg, &n) < 0 || n < 1 || n > MAX_MAX_STACK)
-		usage_error(state, "--max-stack: '%s' is no number from 1 to %d", arg,
-			    MAX_MAX_STACK);
-	return n;
-}
-
-static size_t parse_member(struct argp_state *state, const char *arg)
-{
-	uint64_t n;
-
-	if (parse_u64(arg, &n) < 0 || n > INT32_MAX)
-		usage_error(state, "--group-sort-idx: '%s' is no number of an event", arg);
-	return n;
-}
-
-static size_t parse_slowest(struct argp_state *state, const char *arg)
-{
-	uint64_t n;
-
-	if (parse_u64(arg, &n) < 0 || n > MAX_SLOWEST)
-		usage_error(state, "--slowest: '%s' is no number from 0 to %d", arg, MAX_SLOWEST);
-	return n;
-}
 
 static void parse_sort(struct argp_state *state, struct report_args *a, const char *arg)
 {
@@ -272,51 +240,9 @@ static void parse_separator(struct argp_state *state, struct report_args *a, con
 		usage_error(state, "-t: '%s' is not a single character other than '.'", arg);
 }
 
-static void parse_color(struct argp_state *state, const char *arg)
-{
-	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
-		usage_error(
-			state,
-			"--stdio-color: '%s' is neither never nor auto; ringtail prints no colors",
-			arg);
-}
-
-static uint64_t parse_quantum(struct argp_state *state, const char *arg)
-{
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-	size_t digits = strspn(arg, "0123456789");
-	char number[24];
-	uint64_t n, ns;
-
-	snprintf(number, sizeof(number), "%.*s", (int)digits, arg);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(arg + digits, units[i].unit) && digits < sizeof(number) &&
-		    !parse_u64(number, &n) && n && !__builtin_mul_overflow(n, units[i].ns, &ns))
-			return ns;
-	usage_error(state, "--time-quantum: '%s' is no time such as 100ms", arg);
-}
-
-static void parse_regex(struct argp_state *state, const char *option, const char *arg,
-			struct name_regex *ret)
-{
-	char why[128];
-	int rc;
-
-	name_regex_release(ret);
-	rc = regcomp(&ret->regex, arg, REG_EXTENDED);
-	ret->given = !rc;
-	if (!rc)
-		return;
-	regerror(rc, &ret->regex, why, sizeof(why));
-	usage_error(state, "%s: '%s' is no regular expression: %s", option, arg, why);
-}
-
 static void parse_parent(struct argp_state *state, struct report_args *a, const char *arg)
 {
-	parse_regex(state, "--parent", arg, &a->parent);
+	report_regex(state, "--parent", arg, &a->parent);
 	a->by_parent = true;
 }
 
@@ -333,10 +259,18 @@ static void add_parent_key(struct argp_state *state, struct report_args *a)
 		usage_error(state, "%s", err.text);
 	a->columns.sorted = sorted;
 	if (!a->parent.given)
-		parse_regex(state, "--parent", DEFAULT_PARENT, &a->parent);
+		report_regex(state, "--parent", DEFAULT_PARENT, &a->parent);
 	if (there || a->by_parent || a->report.exclude_other)
 		a->report.parent = &a->parent.regex;
 	a->report.ignore_callees = a->ignore_callees.given ? &a->ignore_callees.regex : NULL;
+}
+
+static void parse_parallelism(struct argp_state *state, struct report_args *a, const char *arg)
+{
+	if (filter_ranges_parse(arg, &a->input.filter.parallelism) < 0)
+		usage_error(state,
+			    "--parallelism: '%s' is no list of numbers of threads such as 1-2,4",
+			    arg);
 }
 
 /* perf's keys, but for latencies that few processors have. */
@@ -368,7 +302,8 @@ static void check_fields_of_children(struct argp_state *state, const struct repo
 	const struct columns *c = &a->report.columns;
 
 	for (size_t i = 0; a->report.children && i < c->nr_shown; i++)
-		if (c->shown[i].field && c->shown[i].field->whole)
+		if (c->shown[i].field && c->shown[i].field->whole &&
+		    c->shown[i].field->kind != FIELD_LATENCY)
 			usage_error(state,
 				    "%s is of samples, not of their callers: leave out --children",
 				    c->shown[i].field->name);
@@ -434,13 +369,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case OPT_STDIO:
 	case 'm': break;
-	case OPT_STDIO_COLOR: parse_color(state, arg); break;
+	case OPT_STDIO_COLOR: report_check_color(state, arg); break;
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;
 	case 'g': parse_graph(state, a, arg); break;
 	case 'b': a->report.branches = true; break;
-	case OPT_TIME_QUANTUM: a->input.trace.time_quantum = parse_quantum(state, arg); break;
+	case OPT_TIME_QUANTUM: a->input.trace.time_quantum = report_quantum(state, arg); break;
 	case 'G': parse_graph(state, a, "caller"); break;
 	case OPT_NO_CALL_GRAPH: parse_graph(state, a, "none"); break;
 	case OPT_PERCENTAGE: parse_percentage(state, a, arg); break;
@@ -451,7 +386,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'w': parse_widths(state, a, arg); break;
 	case OPT_GROUP: a->report.grouped = true; break;
 	case OPT_NO_GROUP: a->report.grouped = false; break;
-	case OPT_GROUP_SORT_IDX: a->group_sort = parse_member(state, arg); break;
+	case OPT_GROUP_SORT_IDX: a->group_sort = report_member(state, arg); break;
 	case OPT_HIERARCHY: a->report.nested = true; break;
 	case 'n': a->columns.samples = true; break;
 	case OPT_SHOW_PERIOD: a->columns.period = true; break;
@@ -460,22 +395,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->table.percent_limit = a->graph.percent =
 			input_percent(state, "--percent-limit", arg);
 		break;
-	case OPT_MAX_STACK: a->report.max_stack = parse_max_stack(state, arg); break;
+	case OPT_MAX_STACK: a->report.max_stack = report_max_stack(state, arg); break;
 	case OPT_HEADER: a->header = true; break;
 	case OPT_HEADER_ONLY: a->header_only = true; break;
 	case 'I': a->full_header = true; break;
 	case 'p': parse_parent(state, a, arg); break;
 	case 'x': a->report.exclude_other = true; break;
 	case OPT_IGNORE_CALLEES:
-		parse_regex(state, "--ignore-callees", arg, &a->ignore_callees);
+		report_regex(state, "--ignore-callees", arg, &a->ignore_callees);
 		break;
+	case OPT_LATENCY: a->columns.latency_first = true; break;
+	case OPT_PARALLELISM: parse_parallelism(state, a, arg); break;
 	case OPT_MEM_MODE: a->report.by_weight = true; break;
 	case OPT_STATS: a->stats = true; break;
 	case OPT_MMAPS: a->maps = a->tasks = true; break;
 	case OPT_TASKS: a->tasks = true; break;
 	case OPT_AUX: a->aux = true; break;
 	case OPT_AUX_LATENCY: a->latency.function = arg; break;
-	case OPT_SLOWEST: a->latency.slowest = parse_slowest(state, arg); break;
+	case OPT_SLOWEST: a->latency.slowest = report_slowest(state, arg); break;
 	case OPT_JSON: a->json = true; break;
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
@@ -537,6 +474,32 @@ static void fit_mem_keys(struct report_args *a, const struct trace *t)
 	a->report.nr_keys = n < 0 ? 0 : (size_t)n;
 }
 
+/* As perf, shows latencies beside the shares where the recording has switches for them. */
+static void add_latencies(struct report_args *a, const struct trace *t)
+{
+	int n;
+
+	if (!trace_has_switches(t) || a->columns.strict || a->columns.latency_first || t->itrace ||
+	    (a->report.columns.nr_order && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_TIME)))
+		return;
+	a->serial_columns = a->report.columns;
+	a->columns.latency = true;
+	n = columns_arrange(&a->columns, &a->report.columns, a->report.keys, NULL);
+	a->report.columns.first_member = a->group_sort;
+	a->report.nr_keys = n < 0 ? 0 : (size_t)n;
+	a->report.serial_columns = &a->serial_columns;
+}
+
+/* Switches tell how many threads ran. */
+static int check_switches(const struct report_args *a, const struct trace *t)
+{
+	if (!report_needs_parallelism(&a->report) || trace_has_switches(t))
+		return 0;
+	complain("latencies and parallelism need the switches of threads: record them with "
+		 "'ringtail record --latency'");
+	return -EINVAL;
+}
+
 /* Checks that the samples have the fields that the options need. */
 static int check_fields(const struct report_args *a, const struct trace *t)
 {
@@ -553,6 +516,9 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 		complain("--mem-mode: the samples of this recording have no sources of data");
 		return -EINVAL;
 	}
+	rc = check_switches(a, t);
+	if (rc)
+		return rc;
 	rc = filter_check(&a->report.filter, t->evlist, &err);
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
@@ -635,9 +601,11 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->header_only && !late)
 		return 0;
 	set_graph(a, t);
+	fit_mem_keys(a, t);
+	add_latencies(a, t);
+	t->parallelism = report_needs_parallelism(&a->report);
 	t->digest = !a->stats && !a->tasks && !a->header_only && !a->latency.function &&
 		    report_takes_digests(t, &a->report);
-	fit_mem_keys(a, t);
 	if (!a->header_only)
 		rc = check_fields(a, t);
 	if (!rc)

@@ -170,18 +170,22 @@ static int put_callgraph(json_t *o, struct report *r, size_t index, const struct
 
 static json_t *field_json(const struct field *f, const struct hist *h, const struct hist_entry *e)
 {
-	uint64_t value = f->value(h, e), all = f->kind == FIELD_PERCENT ? h->period : e->samples;
+	uint64_t value = f->value(h, e), all = h->period;
 
 	if (f->kind == FIELD_COUNT)
 		return json_count(value);
-	return json_real((f->kind == FIELD_PERCENT ? 100.0 : 1.0) * (double)value /
+	if (f->kind == FIELD_AVERAGE)
+		all = e->samples;
+	if (f->kind == FIELD_LATENCY)
+		all = h->latency;
+	return json_real((f->kind == FIELD_AVERAGE ? 1.0 : 100.0) * (double)value /
 			 (double)(all ? all : 1));
 }
 
 /* Adds the fields that not every row has. */
 static int put_fields(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e)
 {
-	const struct columns *c = &r->opts->columns;
+	const struct columns *c = r->columns;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < c->nr_shown; i++)
@@ -264,10 +268,11 @@ static bool is_wanted(const struct report *r, const struct hist *h, const struct
 {
 	for (size_t m = 0; m < hist_members(h); m++) {
 		const struct hist_entry *there = hist_member_entry(h, e, m);
-		uint64_t weight = !there ? 0 : r->opts->children ? there->children : there->self;
+		uint64_t all;
+		uint64_t share = columns_share(r->columns, r->opts->children, hist_member(h, m),
+					       there, &all);
 
-		if (100.0 * (double)weight >=
-		    opts->percent_limit * (double)hist_member(h, m)->period)
+		if (100.0 * (double)share >= opts->percent_limit * (double)all)
 			return true;
 	}
 	return false;

@@ -18,9 +18,11 @@ bool table_is_shown(const struct table *t, const struct hist_entry *e)
 {
 	for (size_t m = 0; m < hist_members(t->h); m++) {
 		const struct hist_entry *there = hist_member_entry(t->h, e, m);
-		uint64_t weight = !there ? 0 : t->r->opts->children ? there->children : there->self;
+		const struct hist *h = hist_member(t->h, m);
+		uint64_t all;
+		uint64_t share = columns_share(t->columns, t->r->opts->children, h, there, &all);
 
-		if (percent(weight, hist_member(t->h, m)->period) >= t->opts->percent_limit)
+		if (percent(share, all) >= t->opts->percent_limit)
 			return true;
 	}
 	return false;
@@ -57,16 +59,18 @@ static int add_number(struct table *t, const struct hist_entry *e, const struct 
 	const struct hist_entry *there = hist_member_entry(t->h, e, m);
 	uint64_t value = there ? f->value(h, there) : 0;
 
-	if (!strcmp(f->name, "overhead_children") && !t->r->opts->children)
+	if (f->children && !t->r->opts->children)
 		return buf_printf(&t->cell, "%*s", width, "N/A");
 	switch (f->kind) {
 	case FIELD_COUNT: return buf_printf(&t->cell, "%*" PRIu64, width, value);
 	case FIELD_AVERAGE:
 		return buf_printf(&t->cell, "%*.1f", width,
 				  value ? (double)value / (double)there->samples : 0);
-	case FIELD_PERCENT: break;
+	case FIELD_PERCENT:
+	case FIELD_LATENCY: break;
 	}
-	return buf_printf(&t->cell, "%*.2f%%", width ? width - 1 : 0, percent(value, h->period));
+	return buf_printf(&t->cell, "%*.2f%%", width ? width - 1 : 0,
+			  percent(value, f->kind == FIELD_LATENCY ? h->latency : h->period));
 }
 
 /* Puts the text of a row's column into t->cell: a sum for each member, or the text of a key. */
@@ -412,7 +416,7 @@ static void put_loss(FILE *out, const struct trace *t)
 
 int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 {
-	struct table t = {.out = out, .r = r, .opts = opts, .columns = &r->opts->columns};
+	struct table t = {.out = out, .r = r, .opts = opts, .columns = r->columns};
 	bool first = true;
 	int rc = 0;
 

@@ -46,17 +46,18 @@ void callers_free(struct callers *c)
 }
 
 int callers_add(struct callers *c, struct key_source *src, const struct frame *chain, size_t nr,
-		uint64_t samples)
+		uint64_t samples, uint64_t latency)
 {
-	uint32_t row, root;
+	uint32_t row, root, at;
 	int rc = hist_row_of(&c->paths, src, &row);
 
 	if (!rc)
 		rc = hist_tree(&c->paths, row, &root);
 	if (rc < 0)
 		return rc;
-	return callgraph_add_own(&c->paths.graph, root, src->frame, chain, nr, c->order,
-				 src->ws->s.period, samples);
+	rc = callgraph_add_own(&c->paths.graph, root, src->frame, chain, nr, c->order,
+			       src->ws->s.period, samples, &at);
+	return !rc && latency ? callgraph_credit_latency(&c->paths.graph, at, latency) : rc;
 }
 
 int callers_merge(struct callers *c, const struct callers *from)
@@ -113,6 +114,7 @@ static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t
 static int enter(struct row_walk *w, uint32_t node)
 {
 	const struct callgraph_node *n = &w->c->paths.graph.node[node];
+	uint64_t latency = callgraph_latency(&w->c->paths.graph, node);
 	struct hist_entry *e;
 	uint32_t row;
 	int rc = find_row(w, n, &row);
@@ -122,12 +124,15 @@ static int enter(struct row_walk *w, uint32_t node)
 	if (rc < 0 || row == ROW_NONE)
 		return rc;
 	e = &w->h->entry[row];
-	if (!w->above[row]++)
+	if (!w->above[row]++) {
 		e->children += n->total;
+		hist_add_more(w->h, row, HIST_LATENCY_CHILDREN, latency);
+	}
 	if (n->own) {
 		e->self += n->total;
 		e->samples += n->samples;
 		hist_add_mode(w->h, row, n->cpumode, n->total);
+		hist_add_more(w->h, row, HIST_LATENCY, latency);
 	}
 	return 0;
 }

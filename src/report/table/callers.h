@@ -25,11 +25,11 @@ int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgra
 void callers_free(struct callers *c);
 
 /*
- * Adds @samples equal samples: @src with its @chain, innermost frame first. Returns 0, -ENOMEM or
- * -E2BIG.
+ * Adds @samples equal samples: @src with its @chain, innermost frame first, and their @latency if
+ * that is counted, else 0. Returns 0, -ENOMEM or -E2BIG.
  */
 int callers_add(struct callers *c, struct key_source *src, const struct frame *chain, size_t nr,
-		uint64_t samples);
+		uint64_t samples, uint64_t latency);
 
 /* Adds @from, which must have the same keys and order. Returns 0, -ENOMEM or -E2BIG. */
 int callers_merge(struct callers *c, const struct callers *from);

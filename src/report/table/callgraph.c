@@ -13,6 +13,7 @@
 void callgraph_release(struct callgraph *g)
 {
 	free(g->node);
+	free(g->latency);
 	hash_table_release(&g->table);
 	*g = (struct callgraph){0};
 }
@@ -161,9 +162,36 @@ static int child_of_frame(struct callgraph *g, uint32_t parent, const struct fra
 	return callgraph_child(g, parent, &key, ret);
 }
 
+/* Makes room for the latencies of all nodes. */
+static int grow_latency(struct callgraph *g)
+{
+	size_t had = g->cap_latency;
+
+	if (had >= g->nr)
+		return 0;
+	if (array_grow(&g->latency, &g->cap_latency, g->nr, sizeof(*g->latency)) < 0)
+		return -ENOMEM;
+	memset(g->latency + had, 0, (g->cap_latency - had) * sizeof(*g->latency));
+	return 0;
+}
+
+int callgraph_credit_latency(struct callgraph *g, uint32_t at, uint64_t latency)
+{
+	if (grow_latency(g) < 0)
+		return -ENOMEM;
+	for (; at != CALLGRAPH_NONE; at = g->node[at].parent)
+		g->latency[at] += latency;
+	return 0;
+}
+
+uint64_t callgraph_latency(const struct callgraph *g, uint32_t node)
+{
+	return node < g->cap_latency ? g->latency[node] : 0;
+}
+
 static int add(struct callgraph *g, uint32_t root, const struct frame *own,
 	       const struct frame *frame, size_t nr, enum callgraph_order order, uint64_t period,
-	       uint64_t samples)
+	       uint64_t samples, uint32_t *ret_at)
 {
 	uint32_t at = root;
 	int rc = 0;
@@ -178,34 +206,48 @@ static int add(struct callgraph *g, uint32_t root, const struct frame *own,
 	if (rc < 0)
 		return rc;
 	callgraph_credit(g, at, period, samples);
+	*ret_at = at;
 	return 0;
 }
 
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
 		  enum callgraph_order order, uint64_t period)
 {
-	return add(g, root, NULL, frame, nr, order, period, 1);
+	uint32_t at;
+
+	return add(g, root, NULL, frame, nr, order, period, 1, &at);
 }
 
 int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
 		      const struct frame *frame, size_t nr, enum callgraph_order order,
-		      uint64_t period, uint64_t samples)
+		      uint64_t period, uint64_t samples, uint32_t *ret_at)
 {
-	return add(g, root, own, frame, nr, order, period, samples);
+	return add(g, root, own, frame, nr, order, period, samples, ret_at);
+}
+
+/* Adds the sums of node @src of @from to node @dst. */
+static int add_sums(struct callgraph *g, uint32_t dst, const struct callgraph *from, uint32_t src)
+{
+	g->node[dst].self += from->node[src].self;
+	g->node[dst].total += from->node[src].total;
+	g->node[dst].samples += from->node[src].samples;
+	if (!from->latency)
+		return 0;
+	if (grow_latency(g) < 0)
+		return -ENOMEM;
+	g->latency[dst] += callgraph_latency(from, src);
+	return 0;
 }
 
 int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *from,
 		    uint32_t from_root)
 {
 	uint32_t src = from_root, dst = root;
+	int rc = add_sums(g, dst, from, src);
 
 	/* Depth first without recursion: @dst is always the node that corresponds to @src. */
-	g->node[dst].self += from->node[src].self;
-	g->node[dst].total += from->node[src].total;
-	g->node[dst].samples += from->node[src].samples;
-	for (;;) {
+	while (!rc) {
 		uint32_t next = from->node[src].child;
-		int rc;
 
 		if (next == CALLGRAPH_NONE) {
 			while (src != from_root && from->node[src].sibling == CALLGRAPH_NONE) {
@@ -219,12 +261,10 @@ int callgraph_merge(struct callgraph *g, uint32_t root, const struct callgraph *
 		}
 		src = next;
 		rc = callgraph_child(g, dst, &from->node[src], &dst);
-		if (rc < 0)
-			return rc;
-		g->node[dst].self += from->node[src].self;
-		g->node[dst].total += from->node[src].total;
-		g->node[dst].samples += from->node[src].samples;
+		if (!rc)
+			rc = add_sums(g, dst, from, src);
 	}
+	return rc;
 }
 
 static int compare_names(const struct callgraph_node *a, const struct callgraph_node *b)

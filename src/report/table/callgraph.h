@@ -46,6 +46,8 @@ struct callgraph {
 	struct hash_table table; /* of {parent, frame}, but for roots */
 	uint64_t key;		 /* of hashes */
 	enum callgraph_key by;	 /* set it before the first path; callgraph_clear() keeps it */
+	uint64_t *latency; /* by node, as its total; NULL: callgraph_credit_latency() not used */
+	size_t cap_latency;
 };
 
 /* Frees the arrays; accepts zeroes. */
@@ -73,11 +75,17 @@ int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame,
 
 /*
  * As callgraph_add(), for @samples equal samples. Adds the sample itself as a node marked own:
- * below the whole path, or above it with CALLGRAPH_CALLEE.
+ * below the whole path, or above it with CALLGRAPH_CALLEE. *@ret_at is the last node of the path.
  */
 int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
 		      const struct frame *frame, size_t nr, enum callgraph_order order,
-		      uint64_t period, uint64_t samples);
+		      uint64_t period, uint64_t samples, uint32_t *ret_at);
+
+/* Adds to the latency of @at and of all nodes above it. Returns 0 or -ENOMEM. */
+int callgraph_credit_latency(struct callgraph *g, uint32_t at, uint64_t latency);
+
+/* Returns the latency of a node; 0 if none was credited. */
+uint64_t callgraph_latency(const struct callgraph *g, uint32_t node);
 
 /*
  * Finds or makes the child of @parent for the frame of @key. Returns 0 with its index, -ENOMEM or

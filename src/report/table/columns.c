@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define WEIGHTS (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
-#define LATENCY PERF_SAMPLE_WEIGHT_STRUCT
+#define STAGES	PERF_SAMPLE_WEIGHT_STRUCT
+#define TIMES	PERF_SAMPLE_TIME
 
 static uint64_t overhead(const struct hist *h, const struct hist_entry *e)
 {
@@ -36,25 +37,29 @@ MORE(guest_us, HIST_GUEST_US)
 MORE(weight1, HIST_WEIGHT1)
 MORE(weight2, HIST_WEIGHT2)
 MORE(weight3, HIST_WEIGHT3)
+MORE(latency, HIST_LATENCY)
+MORE(latency_children, HIST_LATENCY_CHILDREN)
 
 /* Names, headings and widths are those of perf. */
 // clang-format off
 static const struct field fields[] = {
-	{"overhead",           "Overhead",  8,  FIELD_PERCENT, 0, false, false, overhead},
-	{"overhead_sys",       "sys",       8,  FIELD_PERCENT, 0, true,  false, sys},
-	{"overhead_us",        "usr",       8,  FIELD_PERCENT, 0, true,  false, us},
-	{"overhead_guest_sys", "guest sys", 9,  FIELD_PERCENT, 0, true,  false, guest_sys},
-	{"overhead_guest_us",  "guest usr", 9,  FIELD_PERCENT, 0, true,  false, guest_us},
-	{"overhead_children",  "Children",  8,  FIELD_PERCENT, 0, false, false, children},
-	{"sample",             "Samples",   12, FIELD_COUNT,   0, false, false, samples},
-	{"period",             "Period",    12, FIELD_COUNT,   0, false, false, overhead},
-	{"weight1",            "Weight1",   8,  FIELD_AVERAGE, WEIGHTS, true, true, weight1},
-	{"weight2",            "Weight2",   8,  FIELD_AVERAGE, LATENCY, true, true, weight2},
-	{"weight3",            "Weight3",   8,  FIELD_AVERAGE, LATENCY, true, true, weight3},
+	{"overhead",           "Overhead",  8,  FIELD_PERCENT, 0, false, false, false, overhead},
+	{"overhead_sys",       "sys",       8,  FIELD_PERCENT, 0, true,  false, false, sys},
+	{"overhead_us",        "usr",       8,  FIELD_PERCENT, 0, true,  false, false, us},
+	{"overhead_guest_sys", "guest sys", 9,  FIELD_PERCENT, 0, true,  false, false, guest_sys},
+	{"overhead_guest_us",  "guest usr", 9,  FIELD_PERCENT, 0, true,  false, false, guest_us},
+	{"overhead_children",  "Children",  8,  FIELD_PERCENT, 0, false, false, true,  children},
+	{"sample",             "Samples",   12, FIELD_COUNT,   0, false, false, false, samples},
+	{"period",             "Period",    12, FIELD_COUNT,   0, false, false, false, overhead},
+	{"weight1",            "Weight1",   8,  FIELD_AVERAGE, WEIGHTS, true,  true,  false, weight1},
+	{"weight2",            "Weight2",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight2},
+	{"weight3",            "Weight3",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight3},
+	{"latency",            "Latency",   8,  FIELD_LATENCY, TIMES, true,  true,  false, latency},
+	{"latency_children",   "Latency",   7,  FIELD_LATENCY, TIMES, true,  true,  true,  latency_children},
 };
 // clang-format on
 
-enum { OVERHEAD = 0, CHILDREN = 5, SAMPLES = 6, PERIOD = 7 };
+enum { OVERHEAD = 0, CHILDREN = 5, SAMPLES = 6, PERIOD = 7, LATENCY = 11, LATENCY_CHILDREN };
 
 const struct field *field_at(size_t index)
 {
@@ -176,30 +181,63 @@ int columns_parse_fields(struct columns_spec *spec, const char *list, struct err
 	return 0;
 }
 
-/* Returns whether the user put a share into the order. perf asks for this part of a name, too. */
-static bool orders_by_share(const struct columns_spec *spec)
+/* Returns whether the order has a field whose name begins with @name, as perf asks. */
+static bool orders_by(const struct columns_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->nr_sort; i++)
-		if (spec->sort[i].field && !strncmp(spec->sort[i].field->name, "overhead", 8))
+		if (spec->sort[i].field && !strncmp(spec->sort[i].field->name, name, strlen(name)))
 			return true;
 	return false;
 }
 
+/* Adds a share and, where latencies are wanted, the same of latencies, in the user's order. */
+static void add_shares(const struct columns_spec *spec, struct column *list, size_t *nr,
+		       size_t share, size_t latency)
+{
+	if (spec->latency_first)
+		add_field(list, nr, latency);
+	add_field(list, nr, share);
+	if (spec->latency)
+		add_field(list, nr, latency);
+}
+
+static void add_all_shares(const struct columns_spec *spec, struct column *list, size_t *nr)
+{
+	if (spec->children)
+		add_shares(spec, list, nr, CHILDREN, LATENCY_CHILDREN);
+	add_shares(spec, list, nr, OVERHEAD, LATENCY);
+}
+
+/* As perf, shows the shares that the order names, and no others, before all keys. */
+static void add_named_shares(const struct columns_spec *spec, struct columns *ret)
+{
+	static const size_t shares[] = {CHILDREN, LATENCY_CHILDREN, OVERHEAD, LATENCY};
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		const struct column c = {.field = &fields[shares[i]]};
+
+		if (is_in(spec->sort, spec->nr_sort, &c))
+			add(ret->shown, &ret->nr_shown, c);
+	}
+}
+
 static void arrange(const struct columns_spec *spec, struct columns *ret)
 {
-	bool shares = !spec->strict && !orders_by_share(spec);
+	bool shares = orders_by(spec, "overhead"), latencies = orders_by(spec, "latency");
+	struct columns_spec plain = *spec;
 
-	if (shares && spec->children)
-		add_field(ret->order, &ret->nr_order, CHILDREN);
-	if (shares)
-		add_field(ret->order, &ret->nr_order, OVERHEAD);
+	/* A share that the user names goes where it is named. */
+	plain.latency = spec->latency && !shares && !latencies;
+	ret->by_latency = spec->latency_first;
+	if (!spec->strict && (spec->latency_first || (!shares && !latencies)))
+		add_all_shares(&plain, ret->order, &ret->nr_order);
 	for (size_t i = 0; i < spec->nr_sort && (spec->sorted || !spec->strict); i++)
 		add(ret->order, &ret->nr_order, spec->sort[i]);
 
-	if (!spec->strict && spec->children)
-		add_field(ret->shown, &ret->nr_shown, CHILDREN);
-	if (!spec->strict)
-		add_field(ret->shown, &ret->nr_shown, OVERHEAD);
+	if (!spec->strict && (spec->latency_first || !latencies))
+		add_all_shares(&plain, ret->shown, &ret->nr_shown);
+	else if (!spec->strict)
+		add_named_shares(spec, ret);
 	if (!spec->strict && spec->samples)
 		add_field(ret->shown, &ret->nr_shown, SAMPLES);
 	if (!spec->strict && spec->period)
@@ -261,6 +299,25 @@ bool columns_need_whole(const struct columns *c)
 	return false;
 }
 
+bool columns_need_latency(const struct columns *c)
+{
+	for (size_t i = 0; i < c->nr_shown; i++)
+		if (c->shown[i].field && c->shown[i].field->kind == FIELD_LATENCY)
+			return true;
+	return false;
+}
+
+uint64_t columns_share(const struct columns *c, bool of_children, const struct hist *h,
+		       const struct hist_entry *e, uint64_t *ret_all)
+{
+	*ret_all = c->by_latency ? h->latency : h->period;
+	if (!e)
+		return 0;
+	if (c->by_latency)
+		return of_children ? latency_children(h, e) : latency(h, e);
+	return of_children ? e->children : e->self;
+}
+
 struct column_sort {
 	const struct columns *columns;
 	const struct hist *h;
@@ -291,7 +348,7 @@ static int compare_field(const struct column_sort *c, const struct field *f,
 	size_t first;
 	int rc;
 
-	if (f == &fields[CHILDREN] && !c->children)
+	if (f->children && !c->children)
 		return 0;
 	first = c->columns->first_member < hist_members(c->h) ? c->columns->first_member : 0;
 	rc = compare_member(c, f, a, b, first);

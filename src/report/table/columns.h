@@ -12,6 +12,7 @@
 
 enum field_kind {
 	FIELD_PERCENT, /* of all */
+	FIELD_LATENCY, /* a percentage of all time that passed */
 	FIELD_COUNT,   /* a number */
 	FIELD_AVERAGE, /* a sum for each sample */
 };
@@ -24,6 +25,7 @@ struct field {
 	uint64_t needs; /* as in struct sort_key */
 	bool more;	/* needs hist.more */
 	bool whole;	/* needs more of a sample than a digest keeps */
+	bool children;	/* of callees, too: N/A without --children */
 	uint64_t (*value)(const struct hist *h, const struct hist_entry *e);
 };
 
@@ -40,17 +42,20 @@ struct columns {
 	struct column order[COLUMNS_MAX]; /* rows are ordered by the first of these that differs */
 	size_t nr_shown, nr_order;
 	size_t first_member; /* of a group, by which rows are ordered */
+	bool by_latency;     /* the share of a row is its latency first */
 };
 
 /* Lists of -s and -F as the user gave them. */
 struct columns_spec {
 	struct column sort[COLUMNS_MAX], fields[COLUMNS_MAX];
 	size_t nr_sort, nr_fields;
-	bool sorted;   /* -s is given */
-	bool strict;   /* -F is given without plus: it replaces the default columns */
-	bool children; /* --children */
-	bool samples;  /* -n */
-	bool period;   /* --show-total-period */
+	bool sorted;	    /* -s is given */
+	bool strict;	    /* -F is given without plus: it replaces the default columns */
+	bool children;	    /* --children */
+	bool samples;	    /* -n */
+	bool period;	    /* --show-total-period */
+	bool latency;	    /* show latencies beside the shares, as far as no list says otherwise */
+	bool latency_first; /* --latency */
 };
 
 /* Returns the field of that name or alias, or NULL. */
@@ -81,6 +86,15 @@ int columns_check(const struct columns *c, const struct pd_evlist *list, struct 
 /* Returns whether some shown column, or one of the order, needs hist.more; or whole samples. */
 bool columns_need_more(const struct columns *c);
 bool columns_need_whole(const struct columns *c);
+/* Returns whether some column, or the order, shows latencies. */
+bool columns_need_latency(const struct columns *c);
+
+/*
+ * Returns the sum of @e, by which a table leaves out small rows, and that of all rows; NULL: the
+ * row is not in @h.
+ */
+uint64_t columns_share(const struct columns *c, bool children, const struct hist *h,
+		       const struct hist_entry *e, uint64_t *ret_all);
 
 /*
  * Orders two rows of @h, without sums of their callees: negative, 0 or positive. @h may have fewer

@@ -18,6 +18,7 @@ static int level_init(struct hierarchy *y, size_t level, const struct hist *h)
 		first[m].has_more = from->has_more;
 		first[m].period = from->period;
 		first[m].samples = from->samples;
+		first[m].latency = from->latency;
 	}
 	if (y->members == 1)
 		return 0;

@@ -189,6 +189,8 @@ int hist_merge(struct hist *h, const struct hist *from)
 	}
 	h->period += from->period;
 	h->samples += from->samples;
+	h->latency += from->latency;
+	h->alone += from->alone;
 	return 0;
 }
 

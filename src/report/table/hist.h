@@ -20,6 +20,8 @@ enum hist_more {
 	HIST_WEIGHT1, /* sums of weights */
 	HIST_WEIGHT2,
 	HIST_WEIGHT3,
+	HIST_LATENCY, /* part of self and of children in the time that passed: trace_latency() */
+	HIST_LATENCY_CHILDREN,
 	HIST_MORE_NR,
 };
 
@@ -63,6 +65,8 @@ struct hist {
 	struct hist_group group;  /* nr is 0: none */
 	bool is_member;		  /* of the group of another histogram */
 	uint64_t period, samples; /* of all samples, also of those that filters do not show */
+	uint64_t latency;	  /* the same; 0: not counted */
+	uint64_t alone;		  /* of @samples: no other thread ran; 0: not counted */
 };
 
 /*
@@ -90,6 +94,13 @@ int hist_merge(struct hist *h, const struct hist *from);
 
 /* Adds a sample's @period to the part of @row for @cpumode; does nothing without has_more. */
 void hist_add_mode(struct hist *h, uint32_t row, uint8_t cpumode, uint64_t period);
+
+/* Adds to such a sum of @row; does nothing without has_more. */
+static inline void hist_add_more(struct hist *h, uint32_t row, enum hist_more which, uint64_t value)
+{
+	if (h->has_more)
+		h->more[(size_t)row * HIST_MORE_NR + which] += value;
+}
 
 /*
  * Puts the rows of the @nr histograms @member, of which @h is the first, side by side in @h: adds

@@ -35,6 +35,7 @@ struct key_source {
 	const char *comm;	     /* of the thread at that moment; NULL: unknown */
 	struct hist_names *names;    /* of the histogram; owns the cells' strings */
 	struct frames *frames;	     /* of the thread, to resolve further addresses */
+	uint64_t latency;	     /* of the sample; 0: not counted */
 	const struct symbol *parent; /* of the sample, for the key parent; NULL: none */
 	/* Of a branch, which went from @from to @frame; NULL if the report counts samples. */
 	const struct pd_branch *branch;
@@ -55,11 +56,12 @@ struct sort_key {
 	int (*text)(const struct trace *t, struct hist_cell cell, struct buf *out);
 	/* Orders two values: negative, 0 or positive. */
 	int (*compare)(const struct trace *t, struct hist_cell a, struct hist_cell b);
-	bool whole;	/* cell() reads more of a sample than a digest keeps */
-	bool alone;	/* one thread at a time may call cell() */
-	bool of_line;	/* values need the lines of the frame */
-	bool of_branch; /* of a branch in the sample's branch stack */
-	bool of_parent; /* needs key_source.parent */
+	bool whole;	  /* cell() reads more of a sample than a digest keeps */
+	bool alone;	  /* one thread at a time may call cell() */
+	bool of_line;	  /* values need the lines of the frame */
+	bool of_branch;	  /* of a branch in the sample's branch stack */
+	bool of_parent;	  /* needs key_source.parent */
+	bool of_switches; /* needs trace.parallelism */
 };
 
 #define SORT_KEYS_MAX 16

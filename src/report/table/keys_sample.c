@@ -231,6 +231,11 @@ static int cycles_text(const struct trace *t, struct hist_cell cell, struct buf 
 	return cell.a ? number_text(t, cell, out) : buf_printf(out, "-");
 }
 
+static int parallelism_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	return number_cell(trace_parallelism(src->trace, &src->ws->s), ret);
+}
+
 #define WEIGHTS (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 #define LATENCY PERF_SAMPLE_WEIGHT_STRUCT
 #define STACK	PERF_SAMPLE_BRANCH_STACK
@@ -240,6 +245,7 @@ const struct sort_key sample_keys[] = {
 	{"socket", NULL, "Socket", true, false, PERF_SAMPLE_CPU, false, socket_cell, socket_text, key_compare_numbers},
 	{"cgroup", NULL, "Cgroup", false, false, PERF_SAMPLE_CGROUP, false, cgroup_cell, cgroup_text, cgroup_compare, .whole = true},
 	{"time", NULL, "Time", true, false, PERF_SAMPLE_TIME, false, time_cell, time_text, key_compare_numbers, .whole = true},
+	{"parallelism", NULL, "Parallelism", true, false, PERF_SAMPLE_TIME, false, parallelism_cell, number_text, key_compare_numbers, .whole = true, .of_switches = true},
 	{"trace", NULL, "Trace output", false, false, PERF_SAMPLE_RAW, true, trace_cell, key_string_text, key_compare_strings, .whole = true, .alone = true},
 	{"parent", NULL, "Parent symbol", false, false, 0, true, parent_cell, key_string_text, key_compare_strings, .whole = true, .of_parent = true},
 	{"local_weight", "weight", "Local Weight", true, false, WEIGHTS, false, weight_cell, number_text, key_compare_numbers, .whole = true},

@@ -27,6 +27,7 @@ struct report_worker {
 	struct report_tables tables;
 	struct parent_match parent, ignore_callees;
 	bool branches;	/* count these, not samples */
+	bool parallel;	/* latencies count, or how many threads ran */
 	uint64_t times; /* number of samples that the current sample stands for */
 	struct pool *pool;
 	struct error err; /* why rc is negative */
@@ -46,6 +47,14 @@ static bool some_key(const struct report_opts *opts, bool of_branch, bool whole,
 		    (alone && opts->keys[i]->alone))
 			return true;
 	return false;
+}
+
+bool report_needs_parallelism(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_switches)
+			return true;
+	return columns_need_latency(&opts->columns) || opts->filter.parallelism.nr;
 }
 
 static bool counts_branches(const struct report_opts *opts)
@@ -143,6 +152,7 @@ static int worker_init(struct report_worker *w, struct trace *t, const struct re
 {
 	*w = (struct report_worker){
 		.trace = t, .opts = opts, .times = 1, .branches = counts_branches(opts)};
+	w->parallel = report_needs_parallelism(opts);
 	w->parent.regex = opts->parent;
 	w->ignore_callees.regex = opts->ignore_callees;
 	if (walker_new(t, &w->walker) < 0 || frames_init(&w->frames, t) < 0)
@@ -160,6 +170,7 @@ static void add_more(struct report_worker *w, struct hist *h, uint32_t row,
 	uint64_t *more = &h->more[(size_t)row * HIST_MORE_NR];
 
 	hist_add_mode(h, row, src->frame->cpumode, s->period);
+	more[HIST_LATENCY] += src->latency;
 	more[HIST_WEIGHT1] += s->weight * w->times;
 	more[HIST_WEIGHT2] += s->weight_var2 * w->times;
 	more[HIST_WEIGHT3] += s->weight_var3 * w->times;
@@ -188,6 +199,22 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period);
 }
 
+/* Adds a sample to the sums of the event. Returns whether its parallelism passes the filter. */
+static bool count_all(struct report_worker *w, struct hist *h, struct key_source *src)
+{
+	uint32_t level;
+
+	h->samples += w->times;
+	h->period += src->ws->s.period;
+	if (!w->parallel)
+		return true;
+	level = trace_parallelism(w->trace, &src->ws->s);
+	src->latency = trace_latency(w->trace, &src->ws->s);
+	h->latency += src->latency;
+	h->alone += level <= 1 ? w->times : 0;
+	return filter_parallelism(&w->opts->filter, level);
+}
+
 /* Counts a branch as a sample where it went to. As perf, gives it the period 1. */
 static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 			const struct pd_branch *branch, const char *comm)
@@ -196,6 +223,7 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 	const struct filter *filter = &w->opts->filter;
 	const struct pd_sample *s = &ws->s;
 	struct frame from, to;
+	bool shown;
 	struct key_source src = {
 		.trace = w->trace,
 		.ws = ws,
@@ -214,11 +242,10 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 	}
 	if (!filter_place(filter, &from) || !filter_place(filter, &to))
 		return 0;
-	h->samples++;
-	h->period++;
+	shown = count_all(w, h, &src);
 	if (quality_add(&w->tables.quality[ws->evsel->index], w->trace->state, &to, s->cpu, 1) < 0)
 		return -ENOMEM;
-	return filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
+	return shown && filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
 }
 
 static int count_branches(struct report_worker *w, const struct walk_sample *ws)
@@ -252,6 +279,7 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	size_t event = ws->evsel->index;
 	struct hist *h = &w->tables.hists[event];
 	struct quality *q = &w->tables.quality[event];
+	bool shown;
 
 	if (frames_of_sample(&w->frames, ws, wants_chains(w->opts) ? w->opts->max_stack : 0) < 0)
 		return -ENOMEM;
@@ -265,18 +293,17 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 		frames_find_line(&w->frames, &own);
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
-	h->samples += w->times;
-	h->period += ws->s.period;
+	shown = count_all(w, h, &src);
 	if (quality_add(q, w->trace->state, src.frame, ws->s.cpu, w->times) < 0)
 		return -ENOMEM;
 	if (w->frames.is_chain)
 		quality_add_chain(q, &w->frames, ws, w->opts->max_stack);
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
-	if (!filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
+	if (!shown || !filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
 		return 0;
 	if (w->opts->children)
 		return callers_add(w->tables.callers[event], &src, w->frames.frame,
-				   w->frames.is_chain ? w->frames.nr : 0, w->times);
+				   w->frames.is_chain ? w->frames.nr : 0, w->times, src.latency);
 	return filter_frame(&w->opts->filter, src.frame) ? add_row(w, h, &src) : 0;
 }
 
@@ -325,7 +352,8 @@ bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 	return !(wants_chains(opts) && report_has_callchains(t)) && !opts->filter.start &&
 	       !opts->filter.stop && !opts->filter.nr_parts && !needs_order(t) &&
 	       !counts_branches(opts) && !some_key(opts, false, true, false) &&
-	       !columns_need_whole(&opts->columns) && !opts->by_weight;
+	       !columns_need_whole(&opts->columns) && !opts->by_weight &&
+	       !opts->filter.parallelism.nr;
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)
@@ -468,8 +496,9 @@ static int collect(struct report *r, struct report_worker *w)
 /* Makes the whole the sum of the rows, without those that filter_row() refused. */
 static void make_relative(struct hist *h)
 {
-	h->samples = h->period = 0;
+	h->samples = h->period = h->latency = 0;
 	for (size_t i = 0; i < h->nr; i++) {
+		h->latency += hist_more(h, &h->entry[i], HIST_LATENCY);
 		h->samples += h->entry[i].samples;
 		h->period += h->entry[i].self;
 	}
@@ -521,11 +550,25 @@ static int sort_rows(struct report *r, size_t event)
 	struct hist *h = &r->tables.hists[event];
 
 	if (opts->nested)
-		return hierarchy_init(&r->tables.nests[event], h, &opts->columns, r->trace);
-	if (opts->columns.nr_order)
-		return columns_sort(&opts->columns, h, r->trace, opts->children,
+		return hierarchy_init(&r->tables.nests[event], h, r->columns, r->trace);
+	if (r->columns->nr_order)
+		return columns_sort(r->columns, h, r->trace, opts->children,
 				    opts->graph != REPORT_GRAPH_NONE);
 	return hist_sort(h, r->trace, opts->children);
+}
+
+/* As perf, leaves out latencies that nobody asked for from 99 % of samples without company on. */
+static void choose_columns(struct report *r)
+{
+	uint64_t samples = 0, alone = 0;
+
+	for (size_t i = 0; i < r->tables.nr; i++) {
+		samples += r->tables.hists[i].samples;
+		alone += r->tables.hists[i].alone;
+	}
+	r->columns = &r->opts->columns;
+	if (r->opts->serial_columns && alone * 100.0 >= samples * 99.0)
+		r->columns = r->opts->serial_columns;
 }
 
 /* After the last sample: makes the rows of --children, and sorts. */
@@ -534,6 +577,7 @@ static int finish(struct report *r)
 	int rc = 0;
 
 	r->tree.by = r->opts->graph_key;
+	choose_columns(r);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		struct hist *h = &r->tables.hists[i];
 

@@ -26,9 +26,11 @@ struct report_opts {
 	const struct sort_key *keys[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct columns columns; /* with these keys; without any, rows are ordered by their share */
-	bool grouped;		/* events of a group side by side; all, if there is no group */
-	bool nested;		/* a level of rows for each key; without children */
-	bool children;		/* count for each function also the samples of its callees */
+	/* Instead of @columns, where hardly any sample ran beside another; borrowed, NULL: none */
+	const struct columns *serial_columns;
+	bool grouped;  /* events of a group side by side; all, if there is no group */
+	bool nested;   /* a level of rows for each key; without children */
+	bool children; /* count for each function also the samples of its callees */
 	enum report_graph graph;
 	enum callgraph_key graph_key;
 	bool inlined;	  /* call chains have inlined functions, too */
@@ -56,6 +58,7 @@ struct report_tables {
 struct report {
 	struct trace *trace;
 	const struct report_opts *opts;
+	const struct columns *columns; /* that the tables show: some of @opts */
 	struct report_tables tables;
 	struct callgraph tree; /* of the last row that report_tree() drew */
 };
@@ -84,6 +87,9 @@ int report_tree(struct report *r, size_t event, const struct hist_entry *e,
  * trace.digest.
  */
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
+
+/* Returns whether the report needs trace.parallelism; set that before trace_prepare(). */
+bool report_needs_parallelism(const struct report_opts *opts);
 
 /* Judges the samples of @event, if it has any. */
 void report_judge(const struct report *r, size_t event, struct verdict_list *ret);

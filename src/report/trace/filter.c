@@ -227,6 +227,7 @@ void filter_release(struct filter *f)
 	free(f->pids.r);
 	free(f->tids.r);
 	free(f->cpus.r);
+	free(f->parallelism.r);
 	free(f->times.r);
 	free(f->parts);
 	*f = (struct filter){0};

@@ -28,7 +28,8 @@ struct filter {
 	const char *symbol_part;	    /* in the name of the symbol; NULL: any */
 	bool resolved;			    /* only samples with a symbol */
 	struct filter_ranges pids, tids, cpus;
-	uint64_t start, stop; /* ns, inclusive; stop 0: no end */
+	struct filter_ranges parallelism; /* threads that ran; needs trace.parallelism */
+	uint64_t start, stop;		  /* ns, inclusive; stop 0: no end */
 	/* Parts of the recording's time, from 0 to 1; filter_place_parts() makes @times of them. */
 	struct filter_part {
 		double first, last;
@@ -76,6 +77,12 @@ bool filter_sample(const struct filter *f, const struct pd_sample *s);
 bool filter_place(const struct filter *f, const struct frame *frame);
 /* Returns whether a row passes: filter_comm() and filter_frame(). @comm may be NULL. */
 bool filter_row(const struct filter *f, const char *comm, const struct frame *frame);
+
+/* Returns whether samples pass while @level threads run. */
+static inline bool filter_parallelism(const struct filter *f, uint32_t level)
+{
+	return filter_ranges_have(&f->parallelism, level);
+}
 
 /* Returns whether the comm passes. */
 bool filter_comm(const struct filter *f, const char *comm);

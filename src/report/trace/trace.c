@@ -58,6 +58,7 @@ static void read_topology(struct trace *t)
 
 	if (!data_feature(t->df, HEADER_NRCPUS, &p, &len))
 		pd_feature_nrcpus_decode(p, len, swap, &nr);
+	t->nr_cpus = nr.configured;
 	if (data_feature(t->df, HEADER_CPU_TOPOLOGY, &p, &len) < 0)
 		return;
 	if (pd_feature_cpu_topology_decode(p, len, swap, nr.configured, &t->topology) < 0)
@@ -67,6 +68,36 @@ static void read_topology(struct trace *t)
 int trace_socket(const struct trace *t, uint32_t cpu)
 {
 	return cpu < t->topology.nr_ids ? t->topology.ids[cpu].socket : -1;
+}
+
+bool trace_has_switches(const struct trace *t)
+{
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
+		if (pd_evlist_at(t->evlist, i)->attr.flags & PD_ATTR_CONTEXT_SWITCH)
+			return true;
+	return false;
+}
+
+uint32_t trace_parallelism(const struct trace *t, const struct pd_sample *s)
+{
+	const struct parallelism *p = state_parallelism(t->state);
+	uint32_t n = parallelism_at(p, s->time);
+
+	if (p->wide && !s->tid)
+		return n;
+	if (t->nr_cpus && n > t->nr_cpus)
+		n = t->nr_cpus; /* records were lost */
+	return n ? n : 1;
+}
+
+uint64_t trace_latency(const struct trace *t, const struct pd_sample *s)
+{
+	const struct parallelism *p = state_parallelism(t->state);
+	uint32_t n = trace_parallelism(t, s);
+
+	if (p->wide && !s->tid)
+		return n ? 0 : s->period * TRACE_LATENCY_UNIT / (p->cpus ? p->cpus : 1);
+	return s->period * TRACE_LATENCY_UNIT / n;
 }
 
 /* A damaged table costs its names only. */
@@ -335,7 +366,8 @@ struct trace_part {
 	struct trace_counts counts;
 	struct digest digest;
 	struct cpu_tasks tasks;
-	bool keeps_tasks;
+	struct parallelism parallelism;
+	bool keeps_tasks, keeps_parallelism;
 };
 
 /* Limit for the digests of all parts; pass 2 walks further parts. */
@@ -350,6 +382,7 @@ static void *part_new(void *arg)
 		part->evlist = t->evlist;
 		part->digest.given_up = !t->digest || t->opts.snapshot;
 		part->keeps_tasks = t->itrace;
+		part->keeps_parallelism = t->parallelism;
 		return part;
 	}
 	free(part);
@@ -366,11 +399,28 @@ static void *part_new(void *arg)
 static int take_switch(struct trace_part *part, const struct data_record *rec)
 {
 	struct pd_record r;
+	int rc;
 
 	if (!rec->time || pd_record_decode(rec->hdr, rec->evsel, &r) ||
-	    cpu_tasks_memory(&part->tasks) > PART_TASKS_BYTES)
+	    cpu_tasks_memory(&part->tasks) + parallelism_memory(&part->parallelism) >
+		    PART_TASKS_BYTES)
 		return 1;
-	return part->keeps_tasks ? cpu_tasks_take(&part->tasks, &r, rec->time) : 0;
+	rc = part->keeps_tasks ? cpu_tasks_take(&part->tasks, &r, rec->time) : 0;
+	if (!rc && part->keeps_parallelism)
+		rc = parallelism_take(&part->parallelism, &r, rec->time);
+	return rc;
+}
+
+/* Counts a sample, and notes its thread if the number of running threads is wanted. */
+static int take_sample(struct trace_part *part, const struct data_record *rec)
+{
+	struct pd_sample s;
+
+	digest_add(&part->digest, rec);
+	if (!part->keeps_parallelism || !rec->evsel ||
+	    pd_sample_decode(rec->hdr, rec->evsel, &s, NULL) < 0)
+		return 0;
+	return parallelism_take_sample(&part->parallelism, s.cpu, s.tid);
 }
 
 /* Pass 1 keeps what must be applied in the order of time. */
@@ -382,7 +432,7 @@ static int part_take(const struct data_record *rec, void *arg)
 	if (rc < 0)
 		return rc;
 	switch (rec->hdr->type) {
-	case PERF_RECORD_SAMPLE: digest_add(&part->digest, rec); return 0;
+	case PERF_RECORD_SAMPLE: return take_sample(part, rec);
 	case PERF_RECORD_ITRACE_START:
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE: return take_switch(part, rec);
@@ -419,6 +469,9 @@ static int part_end(void *arg, bool valid, void *trace)
 		rc = add_chunk(t, &part->digest);
 	if (valid && !rc)
 		rc = state_add_cpu_tasks(t->state, &part->tasks);
+	if (valid && !rc && part->keeps_parallelism)
+		rc = state_add_parallelism(t->state, &part->parallelism);
+	parallelism_release(&part->parallelism);
 	cpu_tasks_release(&part->tasks);
 	digest_release(&part->digest);
 	counts_release(&part->counts);
@@ -521,6 +574,8 @@ int trace_prepare(struct trace *t, struct error *err)
 	if (rc < 0)
 		return error_sys(err, rc, "%s", t->opts.path);
 	state_limit(t->state, state_bytes(t));
+	if (t->parallelism)
+		state_keep_parallelism(t->state);
 	rc = build_state(t, sweep, err);
 	if (rc < 0)
 		goto out;

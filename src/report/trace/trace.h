@@ -16,11 +16,13 @@
 #include "data/scan/sweep.h"
 #include "data/tracing/tracing.h"
 #include "perfdata/feature.h"
+#include "perfdata/sample.h"
 #include "report/trace/dso_alias.h"
 #include "report/trace/counts.h"
 #include "report/trace/digest.h"
 #include "symbol/lines/inlines.h"
 #include "report/trace/snapshots.h"
+#include "state/parallelism.h"
 #include "state/state.h"
 #include "symbol/resolve/resolver.h"
 #include "unwind/cfi.h"
@@ -76,6 +78,8 @@ struct trace {
 	struct trace_chunk *chunks; /* of the file, then of hardware trace */
 	size_t nr_chunks, cap_chunks;
 	size_t digest_entries; /* in all chunks */
+	uint32_t nr_cpus;      /* available when it was recorded; 0: not recorded */
+	bool parallelism;      /* set before trace_prepare(): for trace_parallelism() */
 	bool digest;	       /* set before trace_prepare(): pass 1 makes digests of the samples */
 	bool untimed_samples;  /* some event's samples have no time: pass 2 must keep file order */
 	struct dso_alias *aliases; /* set by trace_prepare() */
@@ -104,6 +108,23 @@ char *trace_feature_string(const struct trace *t, unsigned int feature);
 
 /* Returns the socket of a CPU; -1: not recorded. */
 int trace_socket(const struct trace *t, uint32_t cpu);
+
+/* Returns whether some event of the recording asked for the switches of its threads or CPUs. */
+bool trace_has_switches(const struct trace *t);
+
+/*
+ * Returns how many threads ran at the time of a sample; its own is one of them, so at least 1. For
+ * a sample of the idle thread of a CPU it may be 0.
+ */
+uint32_t trace_parallelism(const struct trace *t, const struct pd_sample *s);
+
+#define TRACE_LATENCY_UNIT 1000u
+
+/*
+ * Returns the share of @s in the time that passed: its period by trace_parallelism(), times
+ * TRACE_LATENCY_UNIT. The idle thread has a share only where all CPUs idle, each the same.
+ */
+uint64_t trace_latency(const struct trace *t, const struct pd_sample *s);
 
 /*
  * Returns the number of threads for a pass: as asked, or one for each CPU that this process may

@@ -170,6 +170,8 @@ static void check_rows(struct callers *c, const struct hist *h, struct model *m,
 		assert_int_equal(e->self, row->self);
 		assert_int_equal(e->children, row->children);
 		assert_int_equal(e->samples, row->samples);
+		assert_int_equal(hist_more(h, e, HIST_LATENCY), 3 * row->self);
+		assert_int_equal(hist_more(h, e, HIST_LATENCY_CHILDREN), 3 * row->children);
 		assert_int_equal(callers_tree(c, e, bounds, &tree, &root), 0);
 		if (root == CALLGRAPH_NONE)
 			assert_int_equal(m->graph.node[row->root].samples, 0);
@@ -196,11 +198,12 @@ static void check(enum callgraph_order order, double percent, bool fractal, uint
 
 		bounds.all += s.period;
 		model_add(&m, &s, order);
-		assert_int_equal(callers_add(part[i % 2], &src, s.chain, s.nr, 1), 0);
+		assert_int_equal(callers_add(part[i % 2], &src, s.chain, s.nr, 1, 3 * s.period), 0);
 	}
 	assert_int_equal(callers_merge(part[0], part[1]), 0);
 	callers_free(part[1]);
 	assert_int_equal(hist_init(&h, keys, 2), 0);
+	h.has_more = true;
 	assert_int_equal(callers_rows(part[0], NULL, &none, &h), 0);
 	assert_int_equal(callgraph_sort(&m.graph), 0);
 	/* What was kept of the first time serves the second. */

@@ -1,0 +1,1 @@
+report --latency -i {corpus}/local/sched.data

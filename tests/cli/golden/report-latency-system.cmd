@@ -1,0 +1,1 @@
+report --latency -s parallelism -g none -i {corpus}/local/switch-ns-cg.data
