@@ -428,6 +428,47 @@ int tracing_name_functions(struct tracing *t, tracing_function find, void *arg)
 	return find && tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
 }
 
+/* Returns a field that lies in @raw, with the bytes there; or NULL. */
+static const struct tracing_field *field_of(const struct tracing *t, const struct tracing_raw *raw,
+					    const char *name, struct tracing_data *ret)
+{
+	const struct tracing_event *event = event_of(t, raw->evsel);
+	const struct tracing_field *field =
+		event ? tracing_format_field(&event->format, name, strlen(name)) : NULL;
+
+	*ret = (struct tracing_data){.p = raw->p, .size = raw->size, .swap = t->swap};
+	return field && tracing_field_inside(field, ret) ? field : NULL;
+}
+
+bool tracing_number(const struct tracing *t, const struct tracing_raw *raw, const char *field,
+		    int64_t *ret)
+{
+	struct tracing_data data;
+	const struct tracing_field *f = field_of(t, raw, field, &data);
+	unsigned int unused;
+
+	if (!f || f->flags & (TRACING_ARRAY | TRACING_DYNAMIC) || !f->size || f->size > 8)
+		return false;
+	unused = 64 - 8 * f->size;
+	*ret = (int64_t)(tracing_field_number(f, &data) << unused);
+	*ret = f->flags & TRACING_SIGNED ? *ret >> unused : (int64_t)((uint64_t)*ret >> unused);
+	return true;
+}
+
+bool tracing_text(const struct tracing *t, const struct tracing_raw *raw, const char *field,
+		  const char **ret, size_t *ret_len)
+{
+	struct tracing_data data;
+	const struct tracing_field *f = field_of(t, raw, field, &data);
+	uint32_t offset, len;
+
+	if (!f || !(f->flags & TRACING_STRING) || !tracing_field_extent(f, &data, &offset, &len))
+		return false;
+	*ret = (const char *)data.p + offset;
+	*ret_len = strnlen(*ret, len);
+	return true;
+}
+
 int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,
 		  struct buf *out)
 {

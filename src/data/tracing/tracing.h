@@ -10,6 +10,8 @@
 #ifndef RINGTAIL_DATA_TRACING_TRACING_H
 #define RINGTAIL_DATA_TRACING_TRACING_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "data/file/file.h"
 
@@ -41,6 +43,23 @@ typedef const char *(*tracing_function)(void *arg, uint64_t addr, uint64_t *ret_
  * call, or with @find NULL, they print a number. Returns 0 or -ENOMEM.
  */
 int tracing_name_functions(struct tracing *t, tracing_function find, void *arg);
+
+/* Raw data of a sample of a tracepoint. */
+struct tracing_raw {
+	const struct pd_evsel *evsel;
+	const void *p;
+	uint32_t size;
+};
+
+/*
+ * Reads a number in a field; one of a signed type keeps its sign. Returns false, and sets nothing,
+ * if the event has no format or no such field, or the raw data do not hold it. Any thread.
+ */
+bool tracing_number(const struct tracing *t, const struct tracing_raw *raw, const char *field,
+		    int64_t *ret);
+/* As tracing_number(): finds the text of a field, up to its NUL, in the raw data. */
+bool tracing_text(const struct tracing *t, const struct tracing_raw *raw, const char *field,
+		  const char **ret, size_t *ret_len);
 
 /*
  * Appends the fields in @raw, the raw data of a sample of @evsel, as text: by the kernel's format,

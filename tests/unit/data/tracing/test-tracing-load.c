@@ -15,7 +15,9 @@ static const char header_page[] = "\tfield: local_t commit;\toffset:8;\tsize:8;\
 #define FORMAT(print)                                                            \
 	"name: x\nID: 5\nformat:\n"                                              \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" \
-	"\tfield:unsigned long l;\toffset:8;\tsize:8;\tsigned:0;\n\n"            \
+	"\tfield:unsigned long l;\toffset:8;\tsize:8;\tsigned:0;\n"              \
+	"\tfield:int low;\toffset:8;\tsize:4;\tsigned:1;\n"                      \
+	"\tfield:char word[8];\toffset:8;\tsize:8;\tsigned:0;\n\n"               \
 	"print fmt: \"<" print ">\", REC->l\n"
 
 static const char text_format[] = FORMAT("%s"), function_format[] = FORMAT("%ps"),
@@ -182,6 +184,42 @@ static void test_functions(void **state)
 	check_function(offset_format, "<do_it+0x20>", "<0x1100>");
 }
 
+/* Fields are read with their sign, as far as the record holds them. */
+static void test_fields(void **state)
+{
+	uint64_t words[2] = {CONFIG, 0xffffff80};
+	struct image im = {0};
+	struct data_file *df;
+	struct tracing *t;
+	struct tracing_raw raw = {.p = words, .size = sizeof(words)};
+	const char *text;
+	size_t len;
+	int64_t n = 1;
+
+	make(&im, text_format, blob_length(text_format));
+	df = image_open(&im);
+	raw.evsel = pd_evlist_at(data_evlist(df), 0);
+	assert_int_equal(tracing_load(df, &t, NULL), 0);
+	assert_true(tracing_number(t, &raw, "l", &n));
+	assert_int_equal(n, 0xffffff80);
+	assert_true(tracing_number(t, &raw, "low", &n));
+	assert_int_equal(n, -128);
+	assert_false(tracing_number(t, &raw, "none", &n));
+	assert_false(tracing_number(t, &raw, "word", &n));
+	memcpy(&words[1], "word\0xyz", 8);
+	assert_true(tracing_text(t, &raw, "word", &text, &len));
+	assert_memory_equal(text, "word", len);
+	assert_int_equal(len, 4);
+	assert_false(tracing_text(t, &raw, "l", &text, &len));
+	raw.size = 15;
+	assert_false(tracing_number(t, &raw, "l", &n));
+	assert_false(tracing_text(t, &raw, "word", &text, &len));
+	assert_int_equal(n, -128);
+	tracing_free(t);
+	data_close(df);
+	image_release(&im);
+}
+
 /* The rest of a truncated blob is loaded, and the missing part does no harm. */
 static void test_truncated(void **state)
 {
@@ -210,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_printk),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_truncated),
 	};
 
