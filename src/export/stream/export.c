@@ -10,6 +10,7 @@ struct exporter {
 	const struct export_format *format;
 	void *writer;
 	struct frames frames;
+	struct timeline timeline;
 	uint64_t samples;
 	bool writer_failed;
 };
@@ -35,15 +36,52 @@ static bool passes_row(struct exporter *x, const struct export_sample *s)
 	return filter_row(f, s->comm, &at);
 }
 
+/* Notes a failure of the writer or the output. Returns it, or 0. */
+static int check_writer(struct exporter *x, int rc)
+{
+	if (!rc)
+		rc = x->job->out->rc;
+	x->writer_failed = rc < 0;
+	return rc;
+}
+
+static bool passes_task(const struct exporter *x, const struct timeline_event *e,
+			const struct timeline_task *task)
+{
+	const struct pd_sample s = {
+		.pid = task->pid, .tid = task->tid, .cpu = e->cpu, .time = e->time};
+	const struct filter *f = &x->job->opts->filter;
+
+	return filter_sample(f, &s) && filter_comm(f, task->comm);
+}
+
+/* Options that choose code, or an event, say nothing of what happened beside samples. */
+static int take_event(const struct timeline_event *e, void *arg)
+{
+	struct exporter *x = arg;
+
+	if (!passes_task(x, e, &e->task) &&
+	    (e->other.tid == TIMELINE_NONE || !passes_task(x, e, &e->other)))
+		return 0;
+	return check_writer(x, x->format->event(x->writer, e));
+}
+
+static int take_record(const struct data_record *rec, const struct pd_record *r, void *arg)
+{
+	struct exporter *x = arg;
+
+	return timeline_record(&x->timeline, rec, r);
+}
+
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct exporter *x = arg;
 	const struct export_opts *opts = x->job->opts;
 	struct export_sample s = {.ws = ws};
-	int rc;
+	int rc = x->format->event ? timeline_sample(&x->timeline, ws) : 0;
 
-	if (!is_wanted(opts, ws))
-		return 0;
+	if (rc || !is_wanted(opts, ws))
+		return rc;
 	s.comm = state_comm(x->job->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (!passes_row(x, &s))
 		return 0;
@@ -53,21 +91,22 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	s.frame = x->frames.frame;
 	s.nr_frames = x->frames.nr;
 	x->samples++;
-	rc = x->format->sample(x->writer, &s);
-	if (!rc)
-		rc = x->job->out->rc;
-	x->writer_failed = rc < 0;
-	return rc;
+	return check_writer(x, x->format->sample(x->writer, &s));
 }
 
 static int run(struct exporter *x, struct error *err)
 {
 	const struct export_job *job = x->job;
+	const struct walk_takers takers = {
+		.sample = take_sample,
+		.record = x->format->event ? take_record : NULL,
+		.arg = x,
+	};
 	int rc = x->format->open(job, &x->writer);
 
 	x->writer_failed = rc < 0;
 	if (!rc)
-		rc = walk_ordered(job->trace, take_sample, x, err);
+		rc = walk_ordered(job->trace, &takers, err);
 	if (rc >= 0) {
 		rc = x->format->close(x->writer);
 		x->writer_failed = rc < 0;
@@ -82,7 +121,11 @@ int export_run(struct trace *t, const struct export_format *format, const struct
 {
 	struct error own = ERROR_INIT;
 	const struct export_job job = {.trace = t, .opts = opts, .out = out, .err = &own};
-	struct exporter x = {.job = &job, .format = format};
+	struct exporter x = {
+		.job = &job,
+		.format = format,
+		.timeline = {.trace = t, .fn = take_event, .arg = &x},
+	};
 	int rc = frames_init(&x.frames, t);
 
 	if (!rc && opts->inlined) {
@@ -101,6 +144,7 @@ int export_run(struct trace *t, const struct export_format *format, const struct
 	}
 	*ret_samples = x.samples;
 	format->free(x.writer);
+	timeline_release(&x.timeline);
 	frames_release(&x.frames);
 	return rc < 0 ? rc : 0;
 }

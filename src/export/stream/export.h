@@ -8,6 +8,7 @@
 #ifndef RINGTAIL_EXPORT_STREAM_EXPORT_H
 #define RINGTAIL_EXPORT_STREAM_EXPORT_H
 
+#include "export/stream/timeline.h"
 #include "export/wire/out.h"
 #include "report/trace/filter.h"
 #include "report/trace/frame.h"
@@ -45,6 +46,11 @@ struct export_format {
 	int (*open)(const struct export_job *job, void **ret);
 	/* Takes one sample. Returns 0 or a negative errno, which ends the export. */
 	int (*sample)(void *writer, const struct export_sample *s);
+	/*
+	 * Takes what happened beside the samples, in time order with them. NULL: the format has
+	 * samples alone. Returns as @sample.
+	 */
+	int (*event)(void *writer, const struct timeline_event *e);
 	/* Writes the rest. Returns 0 or a negative errno. */
 	int (*close)(void *writer);
 	/* Frees the writer; accepts NULL. */

@@ -414,7 +414,7 @@ static int collect(struct collector *c, struct error *err)
 	c->runs = calloc(rings + 1, sizeof(*c->runs));
 	rc = c->runs ? frames_init(&c->frames, c->trace) : -ENOMEM;
 	if (!rc)
-		rc = walk_ordered(c->trace, take, c, err);
+		rc = walk_ordered(c->trace, &(struct walk_takers){.sample = take, .arg = c}, err);
 	else
 		error_sys(err, rc, "%s", c->trace->opts.path);
 	c->at_end = true;

@@ -137,7 +137,7 @@ static int walk(struct symbol_collector *c, struct error *err)
 	int rc;
 
 	if (t->untimed_samples)
-		return walk_ordered(t, take_sample, c, err);
+		return walk_ordered(t, &(struct walk_takers){.sample = take_sample, .arg = c}, err);
 	rc = walker_new(t, &w);
 	for (size_t i = 0; !rc && i < t->nr_chunks; i++)
 		rc = walk_chunk(w, &t->chunks[i], take_sample, c);

@@ -462,7 +462,8 @@ static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *ou
 
 	if (rc)
 		return error_sys(err, rc, "%s", t->opts.path);
-	rc = walk_ordered_spans(t, formatters_put, formatters_put_span, f, err);
+	rc = walk_ordered(t, &(struct walk_takers){formatters_put, formatters_put_span, NULL, f},
+			  err);
 	if (rc >= 0) {
 		rc = formatters_end(f, ret_bytes);
 		if (rc < 0)

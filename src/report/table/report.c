@@ -455,7 +455,9 @@ static int workers_run(struct report_worker *w, size_t nr, struct error *err)
 	size_t started = 1;
 
 	if (needs_order(w[0].trace))
-		return walk_ordered(w[0].trace, take_sample, &w[0], err);
+		return walk_ordered(w[0].trace,
+				    &(struct walk_takers){.sample = take_sample, .arg = &w[0]},
+				    err);
 	while (started < nr && !pthread_create(&threads[started], NULL, worker_run, &w[started]))
 		started++;
 	worker_run(&w[0]);

@@ -26,12 +26,18 @@ static int note_unknown(struct findings **findings, const struct data_record *re
 	return 0;
 }
 
+/* Whether the snapshot that is wanted has @rec. */
+static bool is_in_snapshot(const struct trace *t, const struct data_record *rec)
+{
+	return !t->opts.snapshot || snapshots_of(&t->snapshots, rec) == t->opts.snapshot;
+}
+
 static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
 		 struct itrace_past *past, walk_fn fn, void *arg)
 {
 	struct walk_sample ws = {.rec = rec, .evsel = rec->evsel};
 
-	if (t->opts.snapshot && snapshots_of(&t->snapshots, rec) != t->opts.snapshot)
+	if (!is_in_snapshot(t, rec))
 		return 0;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
 		return note_unknown(findings, rec);
@@ -152,10 +158,10 @@ static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 /* What walk_ordered() merges. */
 struct ordered {
 	struct trace *trace;
+	const struct walk_takers *takers;
 	struct findings *findings;
 	struct order *order;
 	struct itrace_stream *stream; /* NULL: no hardware trace is decoded */
-	walk_span_fn span;	      /* NULL: each sample comes by itself */
 };
 
 int walk_span_each(const struct walk_span *span, walk_fn fn, void *arg)
@@ -165,39 +171,31 @@ int walk_span_each(const struct walk_span *span, walk_fn fn, void *arg)
 	return rc < 0 ? rc : 0;
 }
 
-/* Calls @fn for the samples of the hardware trace that are earlier than @before. */
-static int visit_itrace(struct ordered *o, uint64_t before, walk_fn fn, void *arg)
+/* Gives the samples of the hardware trace that are earlier than @before. */
+static int visit_itrace(struct ordered *o, uint64_t before)
 {
+	const struct walk_takers *take = o->takers;
 	struct walk_span span;
 	uint64_t time;
 	int rc = 0;
 
 	while (rc >= 0 && o->stream && (rc = itrace_stream_peek(o->stream, &time)) > 0 &&
 	       (time < before || before == UINT64_MAX)) {
-		if (o->span && itrace_stream_take_span(o->stream, before, &span))
-			rc = o->span(&span, arg);
+		if (take->span && itrace_stream_take_span(o->stream, before, &span))
+			rc = take->span(&span, take->arg);
 		else
-			rc = itrace_stream_take(o->stream, fn, arg);
+			rc = itrace_stream_take(o->stream, take->sample, take->arg);
 	}
 	return rc < 0 ? rc : 0;
 }
 
-/* A program that a thread executes returns to no caller of the one before. */
-static int visit_exec(struct ordered *o, const struct data_record *rec, struct itrace_past *past,
-		      walk_fn fn, void *arg)
+static int visit_sample(struct ordered *o, const struct data_record *rec, struct itrace_past *past)
 {
-	struct walk_sample ws = {.rec = rec, .exec = true};
-	struct pd_record r;
-	int rc = visit_itrace(o, rec->at.time, fn, arg);
+	int rc = visit_itrace(o, rec->at.time);
 
-	if (rc < 0 || pd_record_decode(rec->hdr, rec->evsel, &r) < 0)
+	if (rc < 0)
 		return rc;
-	ws.s.pid = r.comm.pid;
-	ws.s.tid = r.comm.tid;
-	ws.s.cpu = UINT32_MAX;
-	if (past)
-		rc = itrace_past_exec(past, ws.s.tid);
-	return rc < 0 ? rc : fn(&ws, arg);
+	return visit(o->trace, &o->findings, rec, past, o->takers->sample, o->takers->arg);
 }
 
 static bool is_exec(const struct data_record *rec)
@@ -205,36 +203,61 @@ static bool is_exec(const struct data_record *rec)
 	return rec->hdr->type == PERF_RECORD_COMM && rec->hdr->misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
-static int visit_all(struct ordered *o, walk_fn fn, void *arg, struct error *err)
+/* A program that a thread executes returns to no caller of the one before. */
+static int visit_exec(struct ordered *o, const struct data_record *rec, const struct pd_record *r,
+		      struct itrace_past *past)
+{
+	struct walk_sample ws = {.rec = rec, .exec = true};
+	int rc = past ? itrace_past_exec(past, r->comm.tid) : 0;
+
+	ws.s.pid = r->comm.pid;
+	ws.s.tid = r->comm.tid;
+	ws.s.cpu = UINT32_MAX;
+	return rc < 0 ? rc : o->takers->sample(&ws, o->takers->arg);
+}
+
+static int visit_record(struct ordered *o, const struct data_record *rec, struct itrace_past *past)
+{
+	struct pd_record r;
+	int rc = visit_itrace(o, rec->at.time);
+
+	if (rc < 0 || pd_record_decode(rec->hdr, rec->evsel, &r) < 0)
+		return rc;
+	if (o->stream && is_exec(rec))
+		rc = visit_exec(o, rec, &r, past);
+	if (rc >= 0 && o->takers->record && is_in_snapshot(o->trace, rec))
+		rc = o->takers->record(rec, &r, o->takers->arg);
+	return rc;
+}
+
+static int visit_all(struct ordered *o, struct error *err)
 {
 	struct itrace_past *past = o->stream ? itrace_stream_past(o->stream) : NULL;
 	struct data_record rec;
 	int rc;
 
 	while ((rc = order_next(o->order, &rec, err)) > 0) {
-		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
-			rc = visit_itrace(o, rec.at.time, fn, arg);
-			if (rc >= 0)
-				rc = visit(o->trace, &o->findings, &rec, past, fn, arg);
-		} else if (o->stream && is_exec(&rec)) {
-			rc = visit_exec(o, &rec, past, fn, arg);
-		}
+		if (rec.hdr->type == PERF_RECORD_SAMPLE)
+			rc = visit_sample(o, &rec, past);
+		else if (o->takers->record || (o->stream && is_exec(&rec)))
+			rc = visit_record(o, &rec, past);
 		if (rc < 0)
 			return error_sys(err, rc, "%s", o->trace->opts.path);
 	}
 	if (!rc)
-		rc = visit_itrace(o, UINT64_MAX, fn, arg);
+		rc = visit_itrace(o, UINT64_MAX);
 	return rc < 0 ? error_sys(err, rc, "%s", o->trace->opts.path) : rc;
 }
 
-/* Beside hardware trace there is much sideband, and little that visit_all() takes. */
+/* Beside hardware trace there is much sideband. Without a taker for it visit_all() needs little. */
 static int take_visited(const struct data_record *rec, void *part)
 {
+	const struct walk_takers *takers = part;
 	uint32_t type = rec->hdr->type;
 
-	(void)part;
 	/* Rounds tell the order how long it must hold records. */
-	return type == PERF_RECORD_SAMPLE || type == PERF_RECORD_FINISHED_ROUND || is_exec(rec);
+	return takers->record || type == PERF_RECORD_SAMPLE || type == PERF_RECORD_FINISHED_ROUND ||
+	       is_exec(rec);
 }
 
 static void *part_new(void *arg)
@@ -248,29 +271,24 @@ static int part_end(void *part, bool valid, void *arg)
 	return 0;
 }
 
-static int new_sweep(struct trace *t, struct sweep **ret)
+static int new_sweep(struct trace *t, const struct walk_takers *takers, struct sweep **ret)
 {
 	const struct sweep_opts opts = {
 		.workers = trace_workers(t),
 		.part_new = part_new,
 		.take = take_visited,
 		.part_end = part_end,
-		.arg = t,
+		.arg = (void *)(uintptr_t)takers,
 	};
 
 	return sweep_new(t->df, &opts, ret);
 }
 
-int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err)
-{
-	return walk_ordered_spans(t, fn, NULL, arg, err);
-}
-
-int walk_ordered_spans(struct trace *t, walk_fn fn, walk_span_fn span, void *arg, struct error *err)
+int walk_ordered(struct trace *t, const struct walk_takers *takers, struct error *err)
 {
 	struct order_opts opts = {.progress = ordered_progress, .arg = t};
-	struct ordered o = {.trace = t, .span = span};
-	int rc = t->itrace ? new_sweep(t, &opts.sweep) : 0;
+	struct ordered o = {.trace = t, .takers = takers};
+	int rc = t->itrace ? new_sweep(t, takers, &opts.sweep) : 0;
 
 	if (rc < 0)
 		return error_sys(err, rc, "%s", t->opts.path);
@@ -284,7 +302,7 @@ int walk_ordered_spans(struct trace *t, walk_fn fn, walk_span_fn span, void *arg
 	if (rc < 0)
 		error_sys(err, rc, "%s", t->opts.path);
 	else
-		rc = visit_all(&o, fn, arg, err);
+		rc = visit_all(&o, err);
 	itrace_stream_free(o.stream);
 	order_free(o.order);
 	sweep_free(opts.sweep);

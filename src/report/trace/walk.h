@@ -73,13 +73,21 @@ int walk_decoded(struct walker *w, walk_fn fn, void *arg);
 /* Moves the findings of all chunks to the file. Call it once, after all chunks are walked. */
 void walk_hand_in_findings(struct trace *t);
 
+/* Takes a record that is no sample, decoded; a negative errno ends the walk. */
+typedef int (*walk_record_fn)(const struct data_record *rec, const struct pd_record *r, void *arg);
+
+/* The functions that take what walk_ordered() finds. */
+struct walk_takers {
+	walk_fn sample;	       /* and, where hardware trace is decoded, each exec */
+	walk_span_fn span;     /* samples of hardware trace; NULL: each goes to @sample */
+	walk_record_fn record; /* records of other types; NULL: none are taken */
+	void *arg;
+};
+
 /*
- * Calls @fn for all samples in time order and, where hardware trace is decoded, for each exec. Call
- * it from one thread. Returns 0, the negative value of @fn, or a negative errno with @err filled.
+ * Gives all samples, and the records that @takers wants, in time order. Call it from one thread.
+ * Returns 0, the negative value of a taker, or a negative errno with @err filled.
  */
-int walk_ordered(struct trace *t, walk_fn fn, void *arg, struct error *err);
-/* As walk_ordered(), but samples of hardware trace may come as spans to @span. */
-int walk_ordered_spans(struct trace *t, walk_fn fn, walk_span_fn span, void *arg,
-		       struct error *err);
+int walk_ordered(struct trace *t, const struct walk_takers *takers, struct error *err);
 
 #endif
