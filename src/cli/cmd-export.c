@@ -172,9 +172,12 @@ static FILE *open_output(const struct export_args *a)
 		complain("%s: the output is the recording itself", a->path);
 		return NULL;
 	}
-	fd = open(a->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(a->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f) {
+	if (fd < 0 && errno == ELOOP) {
+		complain("%s is a symbolic link: name the file itself, or - for standard output",
+			 a->path);
+	} else if (!f) {
 		complain("%s: %s", a->path, strerror(errno));
 		if (fd >= 0)
 			close(fd);

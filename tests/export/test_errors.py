@@ -39,6 +39,17 @@ def test_output_file(bench):
         bench.run('plain', '--to', name, '-o', bench.path('none/out'), status=1)
 
 
+def test_output_file_is_private(bench):
+    path, link = bench.path('private'), bench.path('link')
+    bench.run('plain', '--to', 'folded', '-o', path, umask=0)
+    expect('mode', os.stat(path).st_mode & 0o777 == 0o600, oct(os.stat(path).st_mode))
+    os.truncate(path, 0)
+    os.symlink(path, link)
+    bench.run('plain', '--to', 'folded', '-o', link, status=1)
+    expect('a link is not followed, and stays', os.path.getsize(path) == 0 and os.path.islink(link))
+    os.remove(path)
+
+
 def test_input_is_no_output(bench):
     data = bench.recording('plain')[0]
     size = os.path.getsize(data)
