@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "export/chrome/chrome.h"
 #include "export/folded/folded.h"
 #include "export/pprof/pprof.h"
 #include "export/speedscope/speedscope.h"
@@ -22,6 +23,7 @@ static const struct export_format *const formats[] = {
 	&export_folded,
 	&export_speedscope,
 	&export_pprof,
+	&export_chrome,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -40,7 +42,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"to", OPT_TO, "FORMAT", 0, "The format: folded, speedscope or pprof", HELP_MOST_USED},
+	{"to", OPT_TO, "FORMAT", 0, "The format: folded, speedscope, pprof or chrome",
+	 HELP_MOST_USED},
 	{"output", 'o', "FILE", 0, "Write to FILE; - is standard output (the default)",
 	 HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},

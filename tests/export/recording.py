@@ -10,7 +10,7 @@ LOADED = 0x7f0000000000  # where a recording has the file, at its offset 0
 FUNCTION = 0x40  # bytes of each function
 SAMPLE_TYPE = 0x10000 | 1 | 2 | 4 | 0x20 | 0x80 | 0x100 | 0x200000  # IDENTIFIER IP TID TIME CHAIN CPU PERIOD CGROUP
 KERNEL_MARK, USER_MARK = 0xffffffffffffff80, 0xfffffffffffffe00
-MMAP, COMM, SAMPLE, MMAP2, CGROUP = 1, 3, 9, 10, 19
+MMAP, LOST, COMM, THROTTLE, SAMPLE, MMAP2, SWITCH_CPU_WIDE, CGROUP = 1, 2, 3, 5, 9, 10, 15, 19
 BUILD_ID = bytes(range(1, 21))
 
 
@@ -79,9 +79,27 @@ class Recording:
     def cgroup(self, number, path):
         self.file.write(record(CGROUP, 0, struct.pack('<Q', number) + padded(path) + self._trailer(0, 0)))
 
+    def switch(self, cpu, pid, tid, other_pid, other_tid, out):
+        """The thread leaves the CPU for the other one, or arrives after it. Returns the time."""
+        body = struct.pack('<II', other_pid, other_tid) + self._trailer(pid, tid, cpu)
+        self.file.write(record(SWITCH_CPU_WIDE, out << 13, body))
+        return self.time
+
+    def lost(self, count):
+        self.file.write(record(LOST, 0, struct.pack('<QQ', 1, count) + self._trailer(0, 0)))
+        return self.time
+
+    def throttle(self, pid, tid):
+        body = struct.pack('<QQQ', self.time, 1, 1) + self._trailer(pid, tid)
+        self.file.write(record(THROTTLE, 0, body))
+        return self.time
+
     def sample(self, pid, tid, functions, event=0, period=1, cpu=0, cgroup=0, start=LOADED):
-        """A sample in @functions, the innermost first: numbers of functions of the mapped program."""
-        self.time += 1000
+        """
+        A sample, a millisecond after the record before, in @functions, the innermost first: numbers of functions of the
+        mapped program.
+        """
+        self.time += 1000000
         chain = [USER_MARK] + [start + CODE + f * FUNCTION + 8 for f in functions]
         body = struct.pack('<QQIIQIIQ', event + 1, chain[1], pid, tid, self.time, cpu, 0, period)
         body += struct.pack(f'<Q{len(chain)}Q', len(chain), *chain) + struct.pack('<Q', cgroup)

@@ -12,12 +12,13 @@ import sys
 import tempfile
 
 import lab
+import test_chrome
 import test_errors
 import test_folded
 import test_pprof
 import test_speedscope
 
-SUITES = [test_folded, test_speedscope, test_pprof, test_errors]
+SUITES = [test_folded, test_speedscope, test_pprof, test_chrome, test_errors]
 
 
 def main():

@@ -6,7 +6,7 @@ import subprocess
 
 from lab import expect
 
-FORMATS = ['folded', 'speedscope', 'pprof']
+FORMATS = ['folded', 'speedscope', 'pprof', 'chrome']
 
 
 def test_full_disk(bench):

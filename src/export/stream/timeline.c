@@ -335,6 +335,16 @@ int timeline_record(struct timeline *t, const struct data_record *rec, const str
 	}
 }
 
+char timeline_state_letter(int64_t state)
+{
+	/* include/linux/sched.h: TASK_REPORT; one bit more says that the task was preempted. */
+	static const char letters[] = "SDTtXZPI";
+
+	if (!(state & 0xff))
+		return 'R';
+	return letters[__builtin_ctz((unsigned int)state & 0xff)];
+}
+
 void timeline_release(struct timeline *t)
 {
 	intern_release(&t->counters);

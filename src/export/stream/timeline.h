@@ -68,6 +68,11 @@ struct timeline {
 int timeline_sample(struct timeline *t, const struct walk_sample *ws);
 /* Gives what a record of another type says. Returns likewise. */
 int timeline_record(struct timeline *t, const struct data_record *rec, const struct pd_record *r);
+/*
+ * Returns the kernel's letter for a state, as in ps: 'R' can run, 'S' sleeps, 'D', and so on.
+ */
+char timeline_state_letter(int64_t state);
+
 /* Frees the memory. */
 void timeline_release(struct timeline *t);
 

@@ -7,6 +7,7 @@
 #ifndef RINGTAIL_EXPORT_WIRE_JSON_OUT_H
 #define RINGTAIL_EXPORT_WIRE_JSON_OUT_H
 
+#include "base/buf.h"
 #include "export/wire/out.h"
 
 /*
@@ -14,5 +15,7 @@
  * and control characters.
  */
 void json_out_string(struct out *o, const char *s, size_t n);
+/* As json_out_string(), to memory. Returns 0 or -ENOMEM. */
+int json_append_string(struct buf *b, const char *s, size_t n);
 
 #endif
