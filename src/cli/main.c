@@ -73,6 +73,7 @@ int cmd_version(int argc, char **argv)
 		.doc = "Show the version of ringtail and of the libraries it uses.",
 		.children = children,
 		.parser = parse_version};
+	static const char *const lacks[] = {RINGTAIL_LACKS};
 	unsigned int hwloc = hwloc_get_api_version();
 	int capstone[2];
 
@@ -86,6 +87,9 @@ int cmd_version(int argc, char **argv)
 	printf("  capstone %d.%d\n", capstone[0], capstone[1]);
 	printf("  jansson %s\n", jansson_version_str());
 	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)
+		if (*lacks[i])
+			printf("  %s\n", lacks[i]);
 	return input_end(NULL, NULL, 0);
 }
 

@@ -74,7 +74,7 @@ static bool put_unicode(struct buf *out, const char *s, size_t len)
 	}
 	if (c < 0x20 || c == 0x7f || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		return false;
-	return !buf_append(out, utf8, utf8_encode(c, utf8));
+	return !buf_append(out, utf8, rust_utf8_encode(c, utf8));
 }
 
 /*

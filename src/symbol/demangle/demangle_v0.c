@@ -149,7 +149,7 @@ void v0_put_char(struct v0 *d, uint32_t c)
 {
 	char b[4];
 
-	v0_put(d, b, utf8_encode(c, b));
+	v0_put(d, b, rust_utf8_encode(c, b));
 }
 
 void v0_put_ident(struct v0 *d, const struct v0_ident *id)

@@ -67,7 +67,7 @@ void v0_constant(struct v0 *d, bool in_value);
 bool v0_valid_char(uint32_t c);
 
 /* Encodes @c, at most 0x10ffff. Returns the number of bytes. */
-size_t utf8_encode(uint32_t c, char ret[4]);
+size_t rust_utf8_encode(uint32_t c, char ret[4]);
 
 #define PUNYCODE_MAX 256
 

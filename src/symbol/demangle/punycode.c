@@ -81,7 +81,7 @@ size_t punycode_decode(const char *s, size_t len, uint32_t out[PUNYCODE_MAX])
 	return n;
 }
 
-size_t utf8_encode(uint32_t c, char ret[4])
+size_t rust_utf8_encode(uint32_t c, char ret[4])
 {
 	size_t n = 0;
 

@@ -8,17 +8,16 @@
  */
 #include "symbol/resolve/sources.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbol/debuginfod/debuginfod.h"
 #include "sys/io/file.h"
 
 bool source_path(char ret[PATH_MAX], const char *fmt, ...)
@@ -351,37 +350,6 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 	return -ENOENT;
 }
 
-/*
- * Asks debuginfod by its function @what, over the network, only if DEBUGINFOD_URLS is set. The
- * library is loaded on demand, so that nothing depends on it. Interface: elfutils/debuginfod.h.
- */
-static int open_debuginfod(const char *what, const uint8_t *id, size_t size, struct elf_image *ret)
-{
-	void *(*begin)(void);
-	void (*end)(void *client);
-	int (*find)(void *client, const unsigned char *build_id, int len, char **ret_path);
-	void *lib = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL), *client;
-	char *path = NULL;
-	int fd, rc = -ENOENT;
-
-	if (!lib)
-		return -ENOENT;
-	*(void **)&begin = dlsym(lib, "debuginfod_begin");
-	*(void **)&end = dlsym(lib, "debuginfod_end");
-	*(void **)&find = dlsym(lib, what);
-	client = begin && end && find ? begin() : NULL;
-	if (!client)
-		return -ENOENT;
-	fd = find(client, id, (int)size, &path);
-	if (fd >= 0) {
-		close(fd);
-		rc = elf_image_open(path, ret, NULL);
-	}
-	free(path);
-	end(client);
-	return rc; /* the library stays loaded: it has state of its own */
-}
-
 int source_open_debug(const struct sources *src, const struct dso *dso,
 		      const struct elf_image *program, struct elf_image *ret)
 {
@@ -415,7 +383,7 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	if (program && program->elf && !open_linked(src, dso, program, ret))
 		return 0;
 	if (!src->host.debuginfod || size < 4 ||
-	    open_debuginfod("debuginfod_find_debuginfo", id, size, ret))
+	    debuginfod_open(DEBUGINFOD_DEBUGINFO, id, size, ret))
 		return -ENOENT;
 	if (source_accept(&known, ret, false, "", NULL))
 		return 0;
@@ -429,7 +397,7 @@ int source_open_downloaded(const struct sources *src, const struct dso *dso, str
 
 	if (!src->host.debuginfod || dso->build_id_size < 4)
 		return -ENOENT;
-	rc = open_debuginfod("debuginfod_find_executable", dso->build_id, dso->build_id_size, ret);
+	rc = debuginfod_open(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size, ret);
 	if (rc || source_accept(dso, ret, false, "", NULL))
 		return rc;
 	elf_image_close(ret);
