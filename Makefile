@@ -15,6 +15,10 @@
 #   make fuzz        build the libFuzzer targets and run each for FUZZ_SECONDS (default 60)
 #   make install     build if needed, install below PREFIX (default /usr/local)
 #   make uninstall   remove what `make install` has put below PREFIX
+#   make static      build one static file that runs where nothing is installed (build/static/src/cli/ringtail)
+#   make deb [DEB_ARCH=arm64]
+#                    build the Debian packages in build/deb, for another architecture by its cross compiler
+#   make dist        write the tree as build/dist/ringtail-VERSION.tar.xz
 #   make deps        install the missing Debian packages that a build needs
 #   make clean       remove build/
 #   make help        print these lines
@@ -24,6 +28,8 @@ FUZZ_SECONDS ?= 60
 SECONDS = 600
 SEED =
 RELEASE = build/release
+STATIC = build/static
+DEB_ARCH =
 STAGE = $(RELEASE)/stage
 # What is written below build/ is the tree owner's, whoever runs make.
 OWNER = scripts/as-owner
@@ -34,6 +40,17 @@ all: $(RELEASE)/build.ninja
 
 $(RELEASE)/build.ninja:
 	$(OWNER) meson setup $(RELEASE) --prefix $(abspath $(PREFIX)) --buildtype release -Ddebug=true >/dev/null
+
+static: deps
+	test -e $(STATIC)/build.ninja || $(OWNER) meson setup $(STATIC) -Dstatic=true --buildtype release -Ddebug=true >/dev/null
+	$(OWNER) ninja --quiet -C $(STATIC) product
+
+deb:
+	scripts/install-deps build deb
+	$(OWNER) scripts/package deb $(DEB_ARCH)
+
+dist:
+	$(OWNER) scripts/package dist
 
 deps:
 	scripts/install-deps build
@@ -91,4 +108,4 @@ help:
 clean:
 	rm -rf build
 
-.PHONY: all deps run check check-fast check-vm check-long check-random tidy format fuzz install uninstall help clean
+.PHONY: all static deb dist deps run check check-fast check-vm check-long check-random tidy format fuzz install uninstall help clean

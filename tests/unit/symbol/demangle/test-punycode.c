@@ -180,7 +180,7 @@ static void test_utf8(void **state)
 {
 	for (uint32_t c = 0; c <= 0x10ffff; c++) {
 		char s[4];
-		size_t n = utf8_encode(c, s);
+		size_t n = rust_utf8_encode(c, s);
 		uint32_t back = (uint8_t)s[0];
 
 		assert_int_equal(n, c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
