@@ -17,7 +17,7 @@ static size_t encode(uint64_t v, uint8_t *ret)
 	return n;
 }
 
-static void append(struct proto *p, const void *s, size_t n)
+void proto_raw(struct proto *p, const void *s, size_t n)
 {
 	if (!p->rc)
 		p->rc = buf_append(&p->b, s, n);
@@ -27,7 +27,7 @@ void proto_varint(struct proto *p, uint64_t v)
 {
 	uint8_t bytes[VARINT_MAX];
 
-	append(p, bytes, encode(v, bytes));
+	proto_raw(p, bytes, encode(v, bytes));
 }
 
 static void put_tag(struct proto *p, unsigned int field, enum wire_type type)
@@ -47,7 +47,7 @@ void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n)
 {
 	put_tag(p, field, WIRE_LENGTH);
 	proto_varint(p, n);
-	append(p, s, n);
+	proto_raw(p, s, n);
 }
 
 size_t proto_begin(struct proto *p, unsigned int field)
@@ -62,7 +62,7 @@ void proto_end(struct proto *p, size_t begin)
 	uint8_t bytes[VARINT_MAX];
 	size_t len = p->b.len - begin, n = encode(len, bytes);
 
-	append(p, bytes, n);
+	proto_raw(p, bytes, n);
 	if (p->rc)
 		return;
 	memmove(p->b.data + begin + n, p->b.data + begin, len);

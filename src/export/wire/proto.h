@@ -17,6 +17,8 @@ struct proto {
 	int rc; /* 0 or -ENOMEM */
 };
 
+/* Appends bytes as they are. */
+void proto_raw(struct proto *p, const void *s, size_t n);
 /* Appends a number without its field, for packed fields. */
 void proto_varint(struct proto *p, uint64_t v);
 /* Appends a field of type uint64, int64, uint32, bool or enum. Zero, the default, takes no bytes.
