@@ -14,16 +14,14 @@
 #include "cli/input.h"
 #include "export/chrome/chrome.h"
 #include "export/folded/folded.h"
+#include "export/parquet/parquet.h"
 #include "export/pprof/pprof.h"
 #include "export/speedscope/speedscope.h"
 
 #define MAX_STACK 127
 
 static const struct export_format *const formats[] = {
-	&export_folded,
-	&export_speedscope,
-	&export_pprof,
-	&export_chrome,
+	&export_folded, &export_speedscope, &export_pprof, &export_chrome, &export_parquet,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -33,6 +31,10 @@ struct export_args {
 	struct export_opts export;
 	const struct export_format *format;
 	const char *path; /* of the output; NULL: standard output */
+	int folder;	  /* for a format with several files: the directory at @path */
+	bool is_new;	  /* the directory */
+	FILE *file[EXPORT_FILES];
+	size_t nr_files; /* that are open */
 };
 
 enum {
@@ -42,10 +44,10 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"to", OPT_TO, "FORMAT", 0, "The format: folded, speedscope, pprof or chrome",
+	{"to", OPT_TO, "FORMAT", 0, "The format: folded, speedscope, pprof, chrome or parquet",
 	 HELP_MOST_USED},
-	{"output", 'o', "FILE", 0, "Write to FILE; - is standard output (the default)",
-	 HELP_MOST_USED},
+	{"output", 'o', "FILE", 0,
+	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Export N frames of a chain (default 127)",
 	 HELP_OUTPUT},
@@ -103,6 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		take_format(state, a, a->format ? a->format->name : NULL);
+		if (a->format->files && !a->path)
+			usage_error(state, "%s is a directory of files: give -o DIRECTORY",
+				    a->format->name);
 		if (a->format->binary && !a->path && isatty(STDOUT_FILENO))
 			usage_error(state, "%s is no text for a terminal: give -o FILE",
 				    a->format->name);
@@ -149,81 +154,133 @@ static bool is_same_file(const char *path, const struct stat *st)
 	return !stat(path, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-/* Whether the output would replace the recording, or a part of its directory. */
-static bool is_in_recording(const struct export_args *a)
+/* Whether the output @path would replace the recording, or a part of its directory. */
+static bool is_in_recording(const struct export_args *a, const char *path)
 {
-	char path[PATH_MAX];
+	char folder[PATH_MAX];
 	struct stat st;
 
 	if (stat(a->input.trace.path, &st))
 		return false;
 	if (!S_ISDIR(st.st_mode))
-		return is_same_file(a->path, &st);
-	snprintf(path, sizeof(path), "%s", a->path);
-	return is_same_file(dirname(path), &st);
+		return is_same_file(path, &st);
+	snprintf(folder, sizeof(folder), "%s", path);
+	return is_same_file(path, &st) || is_same_file(dirname(folder), &st);
 }
 
-/* Opens the output. Returns NULL after a message. */
-static FILE *open_output(const struct export_args *a)
+/* Makes the directory for a format with several files. Returns 0, or -EIO after a message. */
+static int open_folder(struct export_args *a)
+{
+	if (is_in_recording(a, a->path)) {
+		complain("%s: the output is the recording itself", a->path);
+		return -EIO;
+	}
+	a->is_new = !mkdir(a->path, 0700);
+	if (a->is_new || errno == EEXIST)
+		a->folder = open(a->path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (a->folder < 0)
+		complain("%s: %s", a->path, strerror(errno));
+	return a->folder < 0 ? -EIO : 0;
+}
+
+/* Opens an output, below the directory if there is one. Returns 0, or -EIO after a message. */
+static int open_file(struct export_args *a, const char *path, const char *name)
 {
 	FILE *f;
 	int fd;
 
-	if (!a->path)
-		return stdout;
-	if (is_in_recording(a)) {
-		complain("%s: the output is the recording itself", a->path);
-		return NULL;
+	if (is_in_recording(a, path)) {
+		complain("%s: the output is the recording itself", path);
+		return -EIO;
 	}
-	fd = open(a->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(a->folder < 0 ? AT_FDCWD : a->folder, name,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (fd < 0 && errno == ELOOP) {
-		complain("%s is a symbolic link: name the file itself, or - for standard output",
-			 a->path);
+		complain("%s is a symbolic link: name the file itself%s", path,
+			 a->folder < 0 ? ", or - for standard output" : "");
 	} else if (!f) {
-		complain("%s: %s", a->path, strerror(errno));
+		complain("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 	}
-	return f;
+	a->file[a->nr_files] = f;
+	a->nr_files += f != NULL;
+	return f ? 0 : -EIO;
+}
+
+/* Opens all outputs. The caller closes them in either case. Returns as open_file(). */
+static int open_output(struct export_args *a)
+{
+	const char *const *names = a->format->files;
+	int rc = names ? open_folder(a) : 0;
+
+	if (!names && a->path)
+		return open_file(a, a->path, a->path);
+	if (!names)
+		a->file[a->nr_files++] = stdout;
+	for (; names && !rc && *names; names++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", a->path, *names);
+		rc = open_file(a, path, *names);
+	}
+	return rc;
 }
 
 /* A part of an export would look like all of it. */
 static void remove_output(const struct export_args *a)
 {
-	struct stat st;
+	int at = a->folder < 0 ? AT_FDCWD : a->folder;
 
-	if (a->path && !lstat(a->path, &st) && S_ISREG(st.st_mode))
-		unlink(a->path);
+	for (size_t i = 0; i < a->nr_files; i++) {
+		const char *name = a->format->files ? a->format->files[i] : a->path;
+		struct stat st;
+
+		if (name && !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+			unlinkat(at, name, 0);
+	}
+	if (a->is_new)
+		rmdir(a->path);
 }
 
-static int close_output(const struct export_args *a, FILE *f, int rc)
+static int close_output(struct export_args *a, int rc)
 {
-	if (f != stdout && fclose(f) && !rc) {
+	for (size_t i = 0; i < a->nr_files; i++) {
+		if (a->file[i] == stdout || !fclose(a->file[i]) || rc)
+			continue;
 		rc = -errno;
 		complain("%s: %s", a->path, strerror(errno));
 	}
 	if (rc < 0)
 		remove_output(a);
+	if (a->folder >= 0)
+		close(a->folder);
 	return rc;
 }
 
-static int write_all(struct export_args *a, struct trace *t, FILE *f)
+static int write_all(struct export_args *a, struct trace *t)
 {
-	struct out out = {.f = f};
+	struct out out[EXPORT_FILES] = {0};
 	struct error err = ERROR_INIT;
 	uint64_t samples;
-	int rc;
+	int rc, out_rc = 0;
 
-	if (isatty(fileno(f)))
-		a->input.progress.enabled = false; /* lines would run into the bar */
-	rc = export_run(t, a->format, &a->export, &out, &samples, &err);
-	out_release(&out);
+	for (size_t i = 0; i < a->nr_files; i++) {
+		out[i].f = a->file[i];
+		if (isatty(fileno(a->file[i])))
+			a->input.progress.enabled = false; /* lines would run into the bar */
+	}
+	rc = export_run(t, a->format, &a->export, out, &samples, &err);
+	for (size_t i = 0; i < a->nr_files; i++) {
+		out_rc = out_rc ?: out[i].rc;
+		out_release(&out[i]);
+	}
 	input_progress_end(&a->input);
-	if (out.rc && (out.rc != -EPIPE || a->path))
+	if (out_rc && (out_rc != -EPIPE || a->path))
 		complain("cannot write to %s: %s", a->path ? a->path : "standard output",
-			 strerror(-out.rc));
-	else if (rc < 0 && !out.rc)
+			 strerror(-out_rc));
+	else if (rc < 0 && !out_rc)
 		complain("%s", err.text);
 	if (!rc && !samples)
 		input_explain_nothing(&a->input, t);
@@ -234,7 +291,6 @@ static int export(struct export_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
 	int rc = filter_check(&a->input.filter, t->evlist, &err);
-	FILE *f;
 
 	if (rc < 0)
 		complain("%s", err.text);
@@ -245,10 +301,8 @@ static int export(struct export_args *a, struct trace *t)
 		rc = settle_event(a, t);
 	if (rc < 0)
 		return rc;
-	f = open_output(a);
-	if (!f)
-		return -EIO;
-	rc = close_output(a, f, write_all(a, t, f));
+	rc = open_output(a);
+	rc = close_output(a, rc ?: write_all(a, t));
 	input_explain_symbols(&a->input, t);
 	input_explain_stacks(&a->input, t);
 	return rc;
@@ -267,7 +321,7 @@ int cmd_export(int argc, char **argv)
 		.doc = "Write the samples of a recording in the format of another tool.",
 		.children = children,
 	};
-	struct export_args a = {.export = {.max_stack = MAX_STACK}};
+	struct export_args a = {.export = {.max_stack = MAX_STACK}, .folder = -1};
 	struct itrace_opts itrace;
 	struct trace *t = NULL;
 	int rc, status;

@@ -111,8 +111,8 @@ static int run(struct exporter *x, struct error *err)
 		rc = x->format->close(x->writer);
 		x->writer_failed = rc < 0;
 	}
-	if (rc >= 0)
-		rc = out_flush(job->out);
+	for (size_t i = 0; rc >= 0 && (!i || (x->format->files && x->format->files[i])); i++)
+		rc = out_flush(&job->out[i]);
 	return rc;
 }
 

@@ -33,15 +33,19 @@ struct export_sample {
 struct export_job {
 	struct trace *trace;
 	const struct export_opts *opts;
-	struct out *out;   /* its failures are noticed by export_run(), too */
+	struct out *out;   /* its failures are noticed by export_run(), too; the first of many */
 	struct error *err; /* for the text of another failure */
 };
+
+#define EXPORT_FILES 3
 
 struct export_format {
 	const char *name;
 	const char *about; /* for the help: what reads it */
 	bool binary;	   /* not for a terminal */
 	bool one_event;	   /* its output holds samples of one event */
+	/* Names of files, if the output is a directory: up to EXPORT_FILES, ended by NULL. */
+	const char *const *files;
 	/* Begins an output. Returns 0 with *@ret for @free, or a negative errno. */
 	int (*open)(const struct export_job *job, void **ret);
 	/* Takes one sample. Returns 0 or a negative errno, which ends the export. */
@@ -58,8 +62,9 @@ struct export_format {
 };
 
 /*
- * Exports @t, which is prepared, to @out. Returns 0 with the number of samples in *@ret_samples;
- * out->rc if the output failed; or a negative errno with @err filled.
+ * Exports @t, which is prepared, to @out, or to as many as format->files has, in an array. Returns
+ * 0 with the number of samples in *@ret_samples; the rc of an output that failed; or a negative
+ * errno with @err filled.
  */
 int export_run(struct trace *t, const struct export_format *format, const struct export_opts *opts,
 	       struct out *out, uint64_t *ret_samples, struct error *err);
