@@ -337,15 +337,16 @@ static void arrange_columns(struct argp_state *state, struct report_args *a)
 	check_fields_of_children(state, a);
 }
 
-/* With --children a row would be of a function, which has many lines. */
+/* With --children a row would be of a function, which has many lines and addresses. */
 static void check_line_keys(struct argp_state *state, const struct report_opts *opts)
 {
 	for (size_t i = 0; opts->children && i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_line)
+		if (opts->keys[i]->of_line || opts->keys[i]->of_place)
 			usage_error(state,
-				    "--sort %s shows the lines of samples, not of their callers: "
+				    "--sort %s shows the %s of samples, not of their callers: "
 				    "leave out --children",
-				    opts->keys[i]->name);
+				    opts->keys[i]->name,
+				    opts->keys[i]->of_line ? "lines" : "addresses");
 }
 
 static void check_itrace(struct argp_state *state, struct report_args *a)

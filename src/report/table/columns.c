@@ -116,17 +116,13 @@ static void add_field(struct column *list, size_t *nr, size_t which)
 
 static int unknown_column(const char *what, const char *name, size_t len, struct error *err)
 {
-	const struct sort_key *key;
 	const struct field *f;
-	char all[1024] = "";
+	char all[256] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; (key = sort_key_at(i)) && n < sizeof(all); i++)
-		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", key->name);
 	for (size_t i = 0; (f = field_at(i)) && n < sizeof(all); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, ", %s", f->name);
-	return error_set(err, -EINVAL, "unknown %s '%.*s'; there are %s", what, (int)len, name,
-			 all);
+	return sort_key_unknown(what, name, len, all, err);
 }
 
 /*

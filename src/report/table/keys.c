@@ -42,6 +42,29 @@ static int comm_cell(const struct key_source *src, struct hist_cell *ret)
 	return comm ? 0 : -ENOMEM;
 }
 
+/* The comm with "<N>" for each number in it. */
+static int comm_nodigit_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	char text[64];
+	size_t n = 0;
+
+	if (!src->comm)
+		return comm_cell(src, ret);
+	for (const char *s = src->comm; *s && n + sizeof("<N>") < sizeof(text);) {
+		size_t digits = strspn(s, "0123456789");
+
+		if (digits)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "<N>");
+		else
+			text[n++] = *s;
+		s += digits ?: 1;
+	}
+	*ret = (struct hist_cell){
+		.a = (uintptr_t)strpool_intern_len(src->names->pool, text, n),
+	};
+	return ret->a ? 0 : -ENOMEM;
+}
+
 int key_string_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
 	const char *text = (const char *)(uintptr_t)cell.a;
@@ -73,6 +96,12 @@ static int task_text(const struct trace *t, uint32_t pid, uint32_t tid, struct b
 static int tid_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
 	return task_text(t, cell.b, cell.a, out);
+}
+
+static int tgid_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->s.pid, .b = src->ws->s.pid};
+	return 0;
 }
 
 /* a: index of the first dso of that short name + 1; 0: no dso. */
@@ -220,6 +249,8 @@ static const struct sort_key keys[] = {
 	/* perf's sort key pid shows threads. */
 	{"pid",   NULL,     "    Pid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   key_compare_numbers},
 	{"tid",   NULL,     "    Tid:Command", false, false, PERF_SAMPLE_TID, false, tid_cell,   tid_text,   key_compare_numbers},
+	{"tgid",  NULL,     "   Tgid:Command", false, false, PERF_SAMPLE_TID, false, tgid_cell,  tid_text,   key_compare_numbers},
+	{"comm_nodigit", NULL, "CommandNoDigit", false, false, 0,     true,  comm_nodigit_cell, key_string_text, key_compare_strings},
 	{"dso",   NULL,     "Shared Object", false, true,  0,               false, dso_cell,   key_dso_text, key_dso_compare},
 	{"sym",   "symbol", "Symbol",        false, true,  0,               false, sym_cell,   key_sym_text, key_sym_compare},
 	{"cpu",   NULL,     "CPU",           true,  false, PERF_SAMPLE_CPU, false, cpu_cell,   cpu_text,   key_compare_numbers},
@@ -239,6 +270,9 @@ const struct sort_key *sort_key_at(size_t index)
 	if (index < nr_sample_keys)
 		return &sample_keys[index];
 	index -= nr_sample_keys;
+	if (index < nr_place_keys)
+		return &place_keys[index];
+	index -= nr_place_keys;
 	return index < nr_mem_keys ? &mem_keys[index] : NULL;
 }
 
@@ -257,16 +291,22 @@ const struct sort_key *sort_key_find(const char *name, size_t len)
 	return NULL;
 }
 
-static int unknown_key(const char *name, size_t len, struct error *err)
+int sort_key_unknown(const char *what, const char *name, size_t len, const char *more,
+		     struct error *err)
 {
-	const struct sort_key *key;
-	char all[1024] = "";
+	const char *why = sort_key_refused(name, len);
+	char all[256] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; (key = sort_key_at(i)) && n < sizeof(all); i++)
-		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", key->name);
-	return error_set(err, -EINVAL, "unknown sort key '%.*s'; there are %s", (int)len, name,
-			 all);
+	if (why)
+		return error_set(err, -EINVAL, "%s '%.*s': %s", what, (int)len, name, why);
+	for (size_t i = 0; i < NR_KEYS && n < sizeof(all); i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
+				      keys[i].name);
+	return error_set(err, -EINVAL,
+			 "unknown %s '%.*s'; there are %s%s, and those under SORT KEYS in "
+			 "ringtail-report(1)",
+			 what, (int)len, name, all, more);
 }
 
 int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,
@@ -304,7 +344,7 @@ int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there,
 					 "overhead is always the first column: name it first, with "
 					 "other keys behind it, or not at all");
 		if (!key)
-			return unknown_key(s, len, err);
+			return sort_key_unknown("sort key", s, len, "", err);
 		if (nr == SORT_KEYS_MAX)
 			return error_set(err, -EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
 		for (int i = 0; i < nr; i++)

@@ -59,6 +59,7 @@ struct sort_key {
 	bool whole;	  /* cell() reads more of a sample than a digest keeps */
 	bool alone;	  /* one thread at a time may call cell() */
 	bool of_line;	  /* values need the lines of the frame */
+	bool of_place;	  /* of an address, which a function has many of: not with callers */
 	bool of_branch;	  /* of a branch in the sample's branch stack */
 	bool of_parent;	  /* needs key_source.parent */
 	bool of_switches; /* needs trace.parallelism */
@@ -83,13 +84,23 @@ int sort_keys_check(const struct sort_key *const *keys, size_t nr, const struct 
 /* Returns the key of that name or alias, or NULL. */
 const struct sort_key *sort_key_find(const char *name, size_t len);
 
+/* Returns why ringtail lacks this key of perf; NULL: perf has no such key, or ringtail has it. */
+const char *sort_key_refused(const char *name, size_t len);
+
+/*
+ * Fills @err for @name, which is no key: the reason, or the most used keys, with @more behind them.
+ * @what: "sort key" or "field". Returns -EINVAL.
+ */
+int sort_key_unknown(const char *what, const char *name, size_t len, const char *more,
+		     struct error *err);
+
 /* Returns key number @index, for help and messages; NULL after the last. */
 const struct sort_key *sort_key_at(size_t index);
 
 /*
  * Parses "comm,dso,sym" into @ret, which has SORT_KEYS_MAX places. With a plus before the first
  * name it adds to the @there keys that @ret has. Returns the number of keys, or -EINVAL with @err
- * naming the wrong word and all keys.
+ * as of sort_key_unknown().
  */
 int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there, struct error *err);
 

@@ -251,6 +251,7 @@ const struct sort_key sample_keys[] = {
 	{"local_weight", "weight", "Local Weight", true, false, WEIGHTS, false, weight_cell, number_text, key_compare_numbers, .whole = true},
 	{"local_ins_lat", "ins_lat", "Local INSTR Latency", true, false, LATENCY, false, ins_lat_cell, number_text, key_compare_numbers, .whole = true},
 	{"local_p_stage_cyc", "p_stage_cyc", "Local Pipeline Stage Cycle", true, false, LATENCY, false, stage_cell, number_text, key_compare_numbers, .whole = true},
+	{"local_retire_lat", NULL, "Local Retire Latency", true, false, LATENCY, false, stage_cell, number_text, key_compare_numbers, .whole = true},
 	{"data_page_size", NULL, "Data Page Size", true, false, PERF_SAMPLE_DATA_PAGE_SIZE, false, data_page_cell, page_size_text, key_compare_numbers, .whole = true},
 	{"code_page_size", NULL, "Code Page Size", true, false, PERF_SAMPLE_CODE_PAGE_SIZE, false, code_page_cell, page_size_text, key_compare_numbers, .whole = true},
 	{"symbol_daddr", NULL, "Data Symbol", false, false, PERF_SAMPLE_ADDR, false, sym_daddr_cell, key_sym_text, key_sym_compare, .whole = true},

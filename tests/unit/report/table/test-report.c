@@ -565,18 +565,19 @@ static void test_sort_keys(void **state)
 	assert_true(keys[1]->of_branch);
 }
 
-/* Each key is found by its name and its alias, and the message about a wrong one has them all. */
+/* Each key is found by its name and its alias; the message about a wrong one is not cut. */
 static void test_all_keys(void **state)
 {
 	const struct sort_key *key, *keys[SORT_KEYS_MAX];
 	struct error err = ERROR_INIT;
 
 	assert_int_equal(sort_keys_parse("nonsense", keys, 0, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "comm, pid, "));
+	assert_non_null(strstr(err.text, "in ringtail-report(1)"));
 	for (size_t i = 0; (key = sort_key_at(i)); i++) {
 		assert_ptr_equal(sort_key_find(key->name, strlen(key->name)), key);
 		if (key->alias)
 			assert_ptr_equal(sort_key_find(key->alias, strlen(key->alias)), key);
-		assert_non_null(strstr(err.text, key->name));
 		assert_true(key->header && key->cell && key->text && key->compare);
 	}
 }

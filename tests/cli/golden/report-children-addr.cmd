@@ -1,0 +1,1 @@
+report --children -s sym,addr {corpus}/local/clockid.data

@@ -1,0 +1,1 @@
+report -F overhead,op {corpus}/local/clockid.data

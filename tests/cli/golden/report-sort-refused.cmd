@@ -1,0 +1,1 @@
+report -s comm,typeoff {corpus}/local/clockid.data
