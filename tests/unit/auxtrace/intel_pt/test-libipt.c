@@ -148,8 +148,12 @@ static const struct test tests[] = {
 	 "90 90 90", START "exstop fup 2 pgd -"},
 	{"the CPU stops its clock at an instruction",
 	 "90 90 90", START "exstopip fup 1 fup 2 pgd -"},
+	/* In the order of their packets; libipt 2.2 says EXSTOP before a PWRE that it stands behind. */
 	{"power states while tracing is off",
-	 "90 90 90", START "fup 1 pgd - pwre exstop pwrx pge 1 fup 2 pgd -"},
+	 "90 90 90", START "fup 1 pgd - pwre exstop pwrx pge 1 fup 2 pgd -",
+	 "0 off@1:fff pwre exstop pwrx on:1 1 off@2:fff "},
+	{"the clock stops, then power states, while tracing is off",
+	 "90 90 90", START "fup 1 pgd - exstop pwre pwrx pge 1 fup 2 pgd -"},
 	{"the mode of execution changes", /* nop; jmp *%rax; 3: dec %eax (a REX in 64 bits) */
 	 "90 ff e0 48 90 90", START "exec32 tip 3 fup 5 pgd -"},
 	{"tracing stops",
