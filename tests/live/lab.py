@@ -18,6 +18,9 @@ NOBODY = 65534
 # Seconds; what takes longer hangs. A machine whose CPUs are lent to others, or whose disk stands still, may do
 # nothing for many of them.
 PATIENCE = int(os.environ.get('PATIENCE', '60'))
+# How much longer than elsewhere a load of a fixed time lasts: so that the start of its program is a small part of it,
+# too, where patience says that all takes longer.
+LONGER = max(1, PATIENCE // 60)
 # What perf says of files with losses, and how it begins to say it.
 OF_LOSSES = re.compile(r'Warning:|Processed \d+ events and lost \d+ chunks!|Check IO/CPU overload!|'
                        r'Processed \d+ samples and lost [\d.]+%!')

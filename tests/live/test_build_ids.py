@@ -132,9 +132,11 @@ def with_build_id(lab, name, byte):
 
 
 def runs(child, path):
+    """Waits until the task has mapped the file's code: its name is another before that, and no record has the file."""
     def there():
-        with open(f'/proc/{child.pid}/comm', encoding='utf-8') as f:
-            return f.read().strip() == os.path.basename(path) and child.poll() is None
+        with open(f'/proc/{child.pid}/maps', encoding='utf-8') as f:
+            mapped = any(' r-xp ' in line and line.endswith(f'/{os.path.basename(path)}\n') for line in f)
+        return mapped and child.poll() is None
     wait_for(there, what=path)
 
 

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from lab import Skip, need_mount_namespaces, need_root, wait_for
+from lab import LONGER, Skip, need_mount_namespaces, need_root, wait_for
 
 MEMORY = 1500 << 20  # of address space; what it takes is a third of that
 
@@ -174,7 +174,7 @@ def test_parents_in_stacks(lab):
     if os.uname().machine not in ('x86_64', 'aarch64'):
         raise Skip('stacks of ' + os.uname().machine + ' are not unwound')
     lab.run('record', '-q', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '1000', '--call-graph', 'dwarf', '--',
-            lab.program('stacks'), 'chain', 300, release=True)
+            lab.program('stacks'), 'chain', 300 * LONGER, release=True)
     for options, name in ((('-s', 'parent,sym', '-p', '^(middle|outer)$'), 'middle [.] leaf'),
                           (('-s', 'parent'), '[other]'), (('-s', 'sym', '-x', '-p', 'outer'), '[.] leaf outer')):
         rows = rows_by_name(lab.run('report', '-i', 'p.data', '-g', 'none', '--no-inline', *options).stdout)

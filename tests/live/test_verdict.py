@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import NOBODY, Skip, need_root
+from lab import LONGER, NOBODY, Skip, need_root
 
 
 def verdicts(lab, data, *options):
@@ -41,7 +41,7 @@ def stripped(lab):
 
 
 def test_of_a_good_recording(lab):
-    record(lab, 'good.data', '--', lab.program('stacks'), 'chain', 300)
+    record(lab, 'good.data', '--', lab.program('stacks'), 'chain', 300 * LONGER)
     assert not about(verdicts(lab, 'good.data'), 'no known function')
 
 
