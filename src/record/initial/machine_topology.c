@@ -118,6 +118,21 @@ static int read_cpu_topology(const struct machine_roots *roots, const struct cpu
 	return rc;
 }
 
+/*
+ * Appends an empty list of dies, and no die for each CPU. perf takes all bytes behind the cores and
+ * sockets for this list, also those that fill a record of a stream up to a multiple of 8: without
+ * it perf does not open the stream.
+ */
+static int put_no_dies(struct buf *b, size_t nr_cpus)
+{
+	const uint32_t dies = 0, no_die = UINT32_MAX;
+	int rc = buf_append(b, &dies, sizeof(dies));
+
+	for (size_t i = 0; !rc && i < nr_cpus; i++)
+		rc = buf_append(b, &no_die, sizeof(no_die));
+	return rc;
+}
+
 int machine_cpu_topology(const struct machine_roots *roots, struct buf *b)
 {
 	struct pd_cpu_topology topo = {0};
@@ -136,6 +151,8 @@ int machine_cpu_topology(const struct machine_roots *roots, struct buf *b)
 	if (!rc)
 		rc = topo.cores.nr || topo.threads.nr ? pd_feature_cpu_topology_encode(b, &topo)
 						      : -ENODATA;
+	if (!rc && !topo.dies.nr)
+		rc = put_no_dies(b, topo.nr_ids);
 	cpus_release(&online);
 	pd_cpu_topology_release(&topo);
 	return rc;
