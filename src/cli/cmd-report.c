@@ -530,6 +530,23 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 	return rc;
 }
 
+/* Tracepoints and their fields are known only now. */
+static int resolve_columns(struct report_args *a, const struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	int rc = columns_resolve(&a->columns, t, &err);
+
+	if (!rc)
+		rc = columns_arrange(&a->columns, &a->report.columns, a->report.keys, &err);
+	if (rc < 0) {
+		complain("%s", err.text);
+		return rc;
+	}
+	a->report.columns.first_member = a->group_sort;
+	a->report.nr_keys = (size_t)rc;
+	return 0;
+}
+
 static void set_graph(struct report_args *a, const struct trace *t)
 {
 	a->report.graph = a->graph.order;
@@ -602,6 +619,10 @@ static int show(struct report_args *a, struct trace *t)
 	if (a->header_only && !late)
 		return 0;
 	set_graph(a, t);
+	if (!a->header_only)
+		rc = resolve_columns(a, t);
+	if (rc < 0)
+		return rc;
 	fit_mem_keys(a, t);
 	add_latencies(a, t);
 	t->parallelism = report_needs_parallelism(&a->report);
@@ -722,6 +743,7 @@ int cmd_report(int argc, char **argv)
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
+	columns_release(&a.columns);
 	name_regex_release(&a.parent);
 	name_regex_release(&a.ignore_callees);
 	graph_spec_join_free(args, argv);

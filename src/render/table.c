@@ -416,7 +416,8 @@ static void put_loss(FILE *out, const struct trace *t)
 
 int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 {
-	struct table t = {.out = out, .r = r, .opts = opts, .columns = r->columns};
+	struct table t = {.out = out, .r = r, .opts = opts};
+	struct columns columns;
 	bool first = true;
 	int rc = 0;
 
@@ -425,6 +426,8 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		t.h = &r->tables.hists[i];
 		t.event = i;
+		columns_of_event(r->columns, r->trace, pd_evlist_at(r->trace->evlist, i), &columns);
+		t.columns = hist_members(t.h) > 1 ? r->columns : &columns;
 		if (!has_samples(t.h))
 			continue;
 		if (!first)

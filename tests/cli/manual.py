@@ -38,7 +38,7 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
-                ['report', '--sort', 'frob'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
+                ['report', '--sort', 'frob/x'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
                 ['dump', 'a', 'b'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],

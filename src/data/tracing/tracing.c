@@ -477,3 +477,56 @@ int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *r
 
 	return event ? tracing_event_print(event, t->tep, &data, out) : 0;
 }
+
+const char *tracing_field_name(const struct tracing *t, const struct pd_evsel *evsel, size_t index)
+{
+	const struct tracing_event *event = event_of(t, evsel);
+	const struct tracing_format *f = event ? &event->format : NULL;
+
+	return f && index < f->nr - f->nr_common ? f->fields[f->nr_common + index].name : NULL;
+}
+
+bool tracing_has_field(const struct tracing *t, const struct pd_evsel *evsel, const char *field)
+{
+	const struct tracing_event *event = event_of(t, evsel);
+
+	return event && tracing_format_field(&event->format, field, strlen(field));
+}
+
+/* Finds the text behind "@name=" at the beginning of a word of @text. */
+static const char *find_value(const char *text, const char *name, size_t *ret_len)
+{
+	size_t len = strlen(name);
+
+	for (const char *s = text; s; s = strchr(s, ' ')) {
+		s += *s == ' ';
+		if (strncmp(s, name, len) || s[len] != '=')
+			continue;
+		*ret_len = strcspn(s + len + 1, " ");
+		return s + len + 1;
+	}
+	return NULL;
+}
+
+int tracing_print_field(struct tracing *t, const struct tracing_raw *raw, const char *field,
+			bool plain, struct buf *out)
+{
+	struct tracing_data data;
+	const struct tracing_field *f = field_of(t, raw, field, &data);
+	struct buf text = {0};
+	const char *value = NULL;
+	size_t len;
+	int rc;
+
+	if (!f)
+		return 0;
+	if (plain || f->flags & TRACING_STRING)
+		return tracing_field_print(f, &data, out);
+	rc = tracing_print(t, raw->evsel, raw->p, raw->size, &text) ?: buf_zero(&text, 1);
+	if (!rc)
+		value = find_value((const char *)text.data, field, &len);
+	if (!rc)
+		rc = value ? buf_append(out, value, len) : tracing_field_print(f, &data, out);
+	buf_release(&text);
+	return rc;
+}

@@ -62,6 +62,22 @@ bool tracing_text(const struct tracing *t, const struct tracing_raw *raw, const 
 		  const char **ret, size_t *ret_len);
 
 /*
+ * Returns the name of field @index of the event's own, or NULL after the last, or if the event has
+ * no format. Any thread.
+ */
+const char *tracing_field_name(const struct tracing *t, const struct pd_evsel *evsel, size_t index);
+/* Returns whether the event has that field, also if all events have it. Any thread. */
+bool tracing_has_field(const struct tracing *t, const struct pd_evsel *evsel, const char *field);
+
+/*
+ * Appends the value of a field as text. A number is what tracing_print() shows behind "FIELD=", up
+ * to a space, unless @plain or it does not show the field so. Appends nothing if the event has no
+ * such field. One thread at a time. Returns 0 or -ENOMEM.
+ */
+int tracing_print_field(struct tracing *t, const struct tracing_raw *raw, const char *field,
+			bool plain, struct buf *out);
+
+/*
  * Appends the fields in @raw, the raw data of a sample of @evsel, as text: by the kernel's format,
  * or as "field=value ..." where that is not safe. Appends nothing if @evsel has no format. One
  * thread at a time. Returns 0 or -ENOMEM.

@@ -177,18 +177,22 @@ static int print_number(const struct tracing_field *field, uint64_t value, struc
 	}
 }
 
-static int print_field(const struct tracing_field *field, const struct tracing_data *data,
-		       struct buf *out)
+int tracing_field_print(const struct tracing_field *field, const struct tracing_data *data,
+			struct buf *out)
 {
 	uint32_t offset, len;
 
 	if (!tracing_field_extent(field, data, &offset, &len))
-		return buf_printf(out, "%s=[bad data]", field->name);
-	if (buf_printf(out, "%s=", field->name))
-		return -ENOMEM;
+		return buf_printf(out, "[bad data]");
 	if (field->flags & (TRACING_ARRAY | TRACING_DYNAMIC))
 		return print_array(field, data->p + offset, len, out);
 	return print_number(field, tracing_field_number(field, data), out);
+}
+
+static int print_field(const struct tracing_field *field, const struct tracing_data *data,
+		       struct buf *out)
+{
+	return buf_printf(out, "%s=", field->name) ?: tracing_field_print(field, data, out);
 }
 
 static int print_fields(const struct tracing_format *f, const struct tracing_data *data,

@@ -44,4 +44,8 @@ void tracing_event_release(struct tracing_event *e);
 int tracing_event_print(const struct tracing_event *e, struct tep_handle *tep,
 			const struct tracing_data *data, struct buf *out);
 
+/* As tracing_event_print(), for the value of one field, without its name and the event's format. */
+int tracing_field_print(const struct tracing_field *field, const struct tracing_data *data,
+			struct buf *out);
+
 #endif

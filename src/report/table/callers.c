@@ -96,7 +96,7 @@ static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t
 		return 0;
 	for (size_t i = 0; !rc && i < c->nr_keys; i++)
 		if (c->keys[i]->of_frame)
-			rc = c->keys[i]->cell(&src, &cells[i]);
+			rc = sort_key_cell(c->keys[i], &src, &cells[i]);
 		else
 			cells[i] = w->shared[shared++];
 	if (!rc)

@@ -125,13 +125,18 @@ static int unknown_column(const char *what, const char *name, size_t len, struct
 	return sort_key_unknown(what, name, len, all, err);
 }
 
+#define SORT_KEY "sort key"
+#define FIELD	 "field"
+
 /*
- * Parses @list behind the @nr columns of @ret. With @of_fields a name is that of a field first, and
- * one that is given twice counts once, as in perf. Returns the number of columns, or -EINVAL.
+ * Parses @list behind the @nr columns of @ret. In a list of fields a name is that of a field first,
+ * and one that is given twice counts once, as in perf. Returns the number of columns, or -EINVAL.
  */
-static int parse(const char *list, const char *what, bool of_fields, struct column *ret, size_t nr,
-		 struct error *err)
+static int parse(const char *list, const char *what, struct trace_fields *traces,
+		 struct column *ret, size_t nr, struct error *err)
 {
+	const bool of_fields = !strcmp(what, FIELD);
+
 	for (const char *s = list;; s++) {
 		size_t len = strcspn(s, ", ");
 		struct column c = {.key = of_fields && field_find(s, len) ? NULL
@@ -139,7 +144,7 @@ static int parse(const char *list, const char *what, bool of_fields, struct colu
 
 		if (!c.key)
 			c.field = field_find(s, len);
-		if (!c.key && !c.field)
+		if (!c.key && !c.field && trace_fields_get(traces, s, len, &c.key) < 0)
 			return unknown_column(what, s, len, err);
 		if (!of_fields && is_in(ret, nr, &c))
 			return error_set(err, -EINVAL, "%s '%s' is given twice", what,
@@ -156,7 +161,8 @@ static int parse(const char *list, const char *what, bool of_fields, struct colu
 int columns_parse_sort(struct columns_spec *spec, const char *list, struct error *err)
 {
 	bool plus = *list == '+';
-	int n = parse(list + plus, "sort key", false, spec->sort, plus ? spec->nr_sort : 0, err);
+	int n = parse(list + plus, SORT_KEY, &spec->traces, spec->sort, plus ? spec->nr_sort : 0,
+		      err);
 
 	if (n < 0)
 		return n;
@@ -168,13 +174,80 @@ int columns_parse_sort(struct columns_spec *spec, const char *list, struct error
 int columns_parse_fields(struct columns_spec *spec, const char *list, struct error *err)
 {
 	bool plus = *list == '+';
-	int n = parse(list + plus, "field", true, spec->fields, plus ? spec->nr_fields : 0, err);
+	int n = parse(list + plus, FIELD, &spec->traces, spec->fields, plus ? spec->nr_fields : 0,
+		      err);
 
 	if (n < 0)
 		return n;
 	spec->nr_fields = (size_t)n;
 	spec->strict = !plus;
 	return 0;
+}
+
+/* A list while its columns are resolved. */
+struct resolution {
+	struct column list[COLUMNS_MAX];
+	size_t nr;
+};
+
+static int add_resolved(const struct sort_key *key, void *arg)
+{
+	struct resolution *r = arg;
+	const struct column c = {.key = key};
+
+	if (r->nr == COLUMNS_MAX && !is_in(r->list, r->nr, &c))
+		return -E2BIG;
+	add(r->list, &r->nr, c);
+	return 0;
+}
+
+static int resolve(struct columns_spec *spec, const char *what, struct column *list, size_t *nr,
+		   const struct trace *t, struct error *err)
+{
+	struct resolution r = {.nr = 0};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < *nr; i++) {
+		const struct sort_key *key = list[i].key;
+
+		if (!key || !key->field) {
+			add(r.list, &r.nr, list[i]);
+			continue;
+		}
+		rc = trace_fields_resolve(&spec->traces, key, t, what, add_resolved, &r, err);
+		if (rc == -ESRCH)
+			return unknown_column(what, key->name, strlen(key->name), err);
+		if (rc == -E2BIG)
+			return error_set(err, rc, "more than %d columns", COLUMNS_MAX);
+	}
+	memcpy(list, r.list, r.nr * sizeof(*list));
+	*nr = r.nr;
+	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+}
+
+int columns_resolve(struct columns_spec *spec, const struct trace *t, struct error *err)
+{
+	int rc = resolve(spec, SORT_KEY, spec->sort, &spec->nr_sort, t, err);
+
+	return rc ?: resolve(spec, FIELD, spec->fields, &spec->nr_fields, t, err);
+}
+
+void columns_release(struct columns_spec *spec)
+{
+	trace_fields_release(&spec->traces);
+}
+
+void columns_of_event(const struct columns *c, const struct trace *t, const struct pd_evsel *evsel,
+		      struct columns *ret)
+{
+	*ret = *c;
+	ret->nr_shown = 0;
+	for (size_t i = 0; i < c->nr_shown; i++) {
+		const struct sort_key *key = c->shown[i].key;
+
+		if (!key || !key->field || trace_field_is_of(key->field, t, evsel))
+			ret->shown[ret->nr_shown++] = c->shown[i];
+	}
 }
 
 /* Returns whether the order has a field whose name begins with @name, as perf asks. */

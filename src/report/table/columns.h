@@ -9,6 +9,7 @@
 #define RINGTAIL_REPORT_TABLE_COLUMNS_H
 
 #include "report/table/hist.h"
+#include "report/table/trace_fields.h"
 
 enum field_kind {
 	FIELD_PERCENT, /* of all */
@@ -49,11 +50,12 @@ struct columns {
 struct columns_spec {
 	struct column sort[COLUMNS_MAX], fields[COLUMNS_MAX];
 	size_t nr_sort, nr_fields;
-	bool sorted;	    /* -s is given */
-	bool strict;	    /* -F is given without plus: it replaces the default columns */
-	bool children;	    /* --children */
-	bool samples;	    /* -n */
-	bool period;	    /* --show-total-period */
+	struct trace_fields traces; /* keys of fields of tracepoints, for columns_release() */
+	bool sorted;		    /* -s is given */
+	bool strict;		    /* -F is given without plus: it replaces the default columns */
+	bool children;		    /* --children */
+	bool samples;		    /* -n */
+	bool period;		    /* --show-total-period */
 	bool latency;	    /* show latencies beside the shares, as far as no list says otherwise */
 	bool latency_first; /* --latency */
 };
@@ -65,13 +67,29 @@ const struct field *field_find(const char *name, size_t len);
 const struct field *field_at(size_t index);
 
 /*
- * Adds the list of -s. Without a plus before the first name it replaces what was there. Returns 0,
- * or -EINVAL with @err naming the wrong word.
+ * Adds the list of -s. Without a plus before the first name it replaces what was there. A name that
+ * is no key may be a field of a tracepoint: columns_resolve() checks it. Returns 0, or -EINVAL with
+ * @err naming the wrong word.
  */
 int columns_parse_sort(struct columns_spec *spec, const char *list, struct error *err);
 
 /* The same for -F; a plus there keeps the default columns. A column that is there is left out. */
 int columns_parse_fields(struct columns_spec *spec, const char *list, struct error *err);
+
+/*
+ * Checks the columns of fields of tracepoints, after all lists and before columns_arrange(), and
+ * replaces those that stand for many. Returns 0, or a negative errno with @err filled.
+ */
+int columns_resolve(struct columns_spec *spec, const struct trace *t, struct error *err);
+
+/* Frees what @spec holds: no column of it may be in use. */
+void columns_release(struct columns_spec *spec);
+
+/*
+ * Fills @ret with the columns of @c that @evsel has: fields of other tracepoints are left out.
+ */
+void columns_of_event(const struct columns *c, const struct trace *t, const struct pd_evsel *evsel,
+		      struct columns *ret);
 
 /*
  * Fills @ret, and the keys of rows in @ret_keys (SORT_KEYS_MAX places). Returns the number of keys,

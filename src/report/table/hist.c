@@ -118,7 +118,7 @@ int hist_row_of(struct hist *h, struct key_source *src, uint32_t *ret)
 
 	src->names = &h->names;
 	for (size_t i = 0; i < h->nr_keys; i++) {
-		int rc = h->keys[i]->cell(src, &cells[i]);
+		int rc = sort_key_cell(h->keys[i], src, &cells[i]);
 
 		if (rc < 0)
 			return rc;

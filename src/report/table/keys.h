@@ -40,6 +40,7 @@ struct key_source {
 	/* Of a branch, which went from @from to @frame; NULL if the report counts samples. */
 	const struct pd_branch *branch;
 	const struct frame *from;
+	const struct trace_field *field; /* of the key, as in struct sort_key */
 };
 
 struct sort_key {
@@ -63,7 +64,21 @@ struct sort_key {
 	bool of_branch;	  /* of a branch in the sample's branch stack */
 	bool of_parent;	  /* needs key_source.parent */
 	bool of_switches; /* needs trace.parallelism */
+	const struct trace_field *field; /* of tracepoints, which the key shows; else NULL */
 };
+
+/* Returns as @key->cell(). */
+static inline int sort_key_cell(const struct sort_key *key, const struct key_source *src,
+				struct hist_cell *ret)
+{
+	struct key_source own;
+
+	if (!key->field)
+		return key->cell(src, ret);
+	own = *src;
+	own.field = key->field;
+	return key->cell(&own, ret);
+}
 
 #define SORT_KEYS_MAX 16
 

@@ -1,1 +1,1 @@
-report --sort comm,nonsense
+report --sort comm,non/sense

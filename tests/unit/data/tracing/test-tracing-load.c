@@ -21,7 +21,7 @@ static const char header_page[] = "\tfield: local_t commit;\toffset:8;\tsize:8;\
 	"print fmt: \"<" print ">\", REC->l\n"
 
 static const char text_format[] = FORMAT("%s"), function_format[] = FORMAT("%ps"),
-		  offset_format[] = FORMAT("%pS");
+		  offset_format[] = FORMAT("%pS"), value_format[] = FORMAT(" l=0x%lx! word=cut");
 
 /* Texts of the kernel's own, printed where a record has their address. */
 static const struct {
@@ -220,6 +220,48 @@ static void test_fields(void **state)
 	image_release(&im);
 }
 
+static void expect_field(struct tracing *t, const struct tracing_raw *raw, const char *field,
+			 bool plain, const char *want)
+{
+	struct buf out = {0};
+
+	assert_int_equal(tracing_print_field(t, raw, field, plain, &out), 0);
+	assert_int_equal(buf_zero(&out, 1), 0);
+	assert_string_equal((const char *)out.data, want);
+	buf_release(&out);
+}
+
+/* A number is printed as the event prints it, a text and any other field as it is. */
+static void test_print_field(void **state)
+{
+	uint64_t words[2] = {CONFIG, 0xffffff80};
+	struct image im = {0};
+	struct data_file *df;
+	struct tracing *t;
+	struct tracing_raw raw = {.p = words, .size = sizeof(words)};
+
+	make(&im, value_format, blob_length(value_format));
+	df = image_open(&im);
+	raw.evsel = pd_evlist_at(data_evlist(df), 0);
+	assert_int_equal(tracing_load(df, &t, NULL), 0);
+	expect_field(t, &raw, "l", false, "0xffffff80!");
+	expect_field(t, &raw, "l", true, "0xffffff80");
+	expect_field(t, &raw, "low", false, "-128");
+	expect_field(t, &raw, "none", false, "");
+	memcpy(&words[1], "a b\0xyz", 8);
+	expect_field(t, &raw, "word", false, "a b");
+	assert_true(tracing_has_field(t, raw.evsel, "low"));
+	assert_true(tracing_has_field(t, raw.evsel, "common_type"));
+	assert_false(tracing_has_field(t, raw.evsel, "lo"));
+	assert_string_equal(tracing_field_name(t, raw.evsel, 0), "l");
+	assert_null(tracing_field_name(t, raw.evsel, 3));
+	raw.size = 15;
+	expect_field(t, &raw, "l", false, "");
+	tracing_free(t);
+	data_close(df);
+	image_release(&im);
+}
+
 /* The rest of a truncated blob is loaded, and the missing part does no harm. */
 static void test_truncated(void **state)
 {
@@ -246,9 +288,8 @@ static void test_truncated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_printk),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_printk),	  cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_print_field),
 		cmocka_unit_test(test_truncated),
 	};
 

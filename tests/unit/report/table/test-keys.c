@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "report/table/keys.h"
+#include "report/table/trace_fields.h"
 
 static const struct symbol work = {.start = 0x1000, .end = 0x1040, .name = "work"};
 static const struct symbol inner = {.name = "inner"};
@@ -116,6 +117,40 @@ static void test_refused(void **state)
 		assert_null(sort_key_refused(key->name, strlen(key->name)));
 }
 
+/* Names that may be fields of tracepoints make one key each. */
+static void test_trace_fields(void **state)
+{
+	static const char *const good[] = {"pid",	   "sched:sched_switch.prev_pid",
+					   "%1.pid",	   "sys.a/raw",
+					   "trace_fields", "trace:pid",
+					   "sys.*"};
+	static const char *const wrong[] = {"",	 "a b", "a/x",	    "a.",    ".a",
+					    "*", "a/",	"a.b/rawx", "trace:"};
+	struct trace_fields set = {0};
+	const struct sort_key *key, *again;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(trace_fields_get(&set, good[i], strlen(good[i]), &key), 0);
+		assert_int_equal(trace_fields_get(&set, good[i], strlen(good[i]), &again), 0);
+		assert_ptr_equal(key, again);
+		assert_string_equal(key->name, good[i]);
+		assert_non_null(key->field);
+	}
+	assert_int_equal(trace_fields_get(&set, "pid,x", 3, &key), 0);
+	assert_string_equal(key->header, "pid");
+	assert_int_equal(trace_fields_get(&set, "trace:pid", 9, &key), 0);
+	assert_string_equal(key->header, "pid");
+	assert_int_equal(trace_fields_get(&set, "sys.a/raw", 9, &key), 0);
+	assert_string_equal(key->header, "a");
+	key = NULL;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(trace_fields_get(&set, wrong[i], strlen(wrong[i]), &key), -EINVAL);
+		assert_null(key);
+	}
+	trace_fields_release(&set);
+	assert_null(set.first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_sizes_first),
 		cmocka_unit_test(test_comms_without_numbers),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_trace_fields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

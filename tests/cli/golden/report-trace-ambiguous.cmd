@@ -1,0 +1,1 @@
+report -s sched.prev_pid {corpus}/local/sched.data

@@ -1,0 +1,1 @@
+report -s frob.pid {corpus}/local/sched.data

@@ -1,0 +1,1 @@
+report -s sched_switch.frob {corpus}/local/sched.data
