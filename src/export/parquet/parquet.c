@@ -98,9 +98,7 @@ static int write_map(struct parquet *w, uint32_t number, const struct dso *dso)
 	struct parquet_file *t = &w->table[MAPS];
 	int rc = parquet_int(t, MAP_MAP, number) ?: put_name(w, MAPS, MAP_FILE, dso->line_name);
 
-	w->text.len = 0;
-	for (size_t i = 0; !rc && i < dso->build_id_size; i++)
-		rc = buf_printf(&w->text, "%02x", dso->build_id[i]);
+	rc = rc ?: export_build_id(dso, &w->text);
 	return rc ?: put_text(w, MAPS, MAP_BUILD_ID) ?: parquet_end_row(t);
 }
 

@@ -167,14 +167,6 @@ static uint64_t function_of(struct pprof *w, const struct frame *frame, const ch
 	return proto_write(&w->message, w->job->out) ? 0 : (uint64_t)function + 1;
 }
 
-/* Returns the line of "FILE:LINE"; 0: unknown. */
-static uint64_t line_number(const char *srcline)
-{
-	const char *colon = srcline ? strrchr(srcline, ':') : NULL;
-
-	return colon ? strtoul(colon + 1, NULL, 10) : 0;
-}
-
 /* Returns the id of the mapping of @dso; 0: none. */
 static int mapping_of(struct pprof *w, const struct pprof_location *l, uint64_t *ret)
 {
@@ -211,8 +203,7 @@ static int write_location(struct pprof *w, uint32_t number, const struct pprof_l
 	for (size_t i = 0; !rc && i < n; i++) {
 		const struct frame *f = &frame[i];
 
-		functions[i] =
-			function_of(w, f, f->lines ? f->lines->frame[f->line].srcfile : NULL);
+		functions[i] = function_of(w, f, export_file_of(f));
 		rc = functions[i] ? 0 : w->job->out->rc ?: -ENOMEM;
 	}
 	if (rc)
@@ -226,8 +217,7 @@ static int write_location(struct pprof *w, uint32_t number, const struct pprof_l
 
 		line = proto_begin(&w->message, LOCATION_LINE);
 		proto_uint(&w->message, LINE_FUNCTION, functions[i]);
-		proto_uint(&w->message, LINE_NUMBER,
-			   f->lines ? line_number(f->lines->frame[f->line].srcline) : 0);
+		proto_uint(&w->message, LINE_NUMBER, export_line_of(f));
 		proto_end(&w->message, line);
 	}
 	proto_end(&w->message, begin);
@@ -382,13 +372,9 @@ static bool is_dummy(const struct pd_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Events that count time have it in nanoseconds. */
 static const char *unit_of(const struct pd_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						    attr->config == PERF_COUNT_SW_TASK_CLOCK)
-		       ? "nanoseconds"
-		       : "count";
+	return export_is_time(attr) ? "nanoseconds" : "count";
 }
 
 static int write_type(struct pprof *w, unsigned int field, const char *name, const char *unit,
@@ -484,12 +470,7 @@ static int pprof_open(const struct export_job *job, void **ret)
 
 static int put_build_id(struct pprof *w, const struct dso *dso, uint32_t *ret)
 {
-	int rc = 0;
-
-	w->text.len = 0;
-	for (size_t i = 0; !rc && i < dso->build_id_size; i++)
-		rc = buf_printf(&w->text, "%02x", dso->build_id[i]);
-	*ret = rc ? INTERN_NONE : put_text(w);
+	*ret = export_build_id(dso, &w->text) ? INTERN_NONE : put_text(w);
 	return *ret == INTERN_NONE ? -ENOMEM : 0;
 }
 

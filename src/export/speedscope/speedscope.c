@@ -174,13 +174,9 @@ static int put_array(struct speedscope *w, uint32_t lane, const char *name, spoo
 	return rc;
 }
 
-/* Events that count time have it in nanoseconds. */
 static const char *unit_of(const struct pd_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						    attr->config == PERF_COUNT_SW_TASK_CLOCK)
-		       ? "nanoseconds"
-		       : "none";
+	return export_is_time(attr) ? "nanoseconds" : "none";
 }
 
 static int put_profile(struct speedscope *w, uint32_t lane)

@@ -2,6 +2,8 @@
 #include "export/stream/functions.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "render/text.h"
 
@@ -46,6 +48,31 @@ int export_comm(const char *comm, uint32_t tid, struct buf *ret)
 {
 	ret->len = 0;
 	return comm ? text_escape(ret, comm) : buf_printf(ret, ":%d", (int)tid);
+}
+
+int export_build_id(const struct dso *dso, struct buf *ret)
+{
+	int rc = 0;
+
+	ret->len = 0;
+	for (size_t i = 0; !rc && i < dso->build_id_size; i++)
+		rc = buf_printf(ret, "%02x", dso->build_id[i]);
+	return rc;
+}
+
+/* Lines come as "FILE:LINE". */
+uint32_t export_line_of(const struct frame *frame)
+{
+	const char *line = frame->lines ? frame->lines->frame[frame->line].srcline : NULL;
+	const char *colon = line ? strrchr(line, ':') : NULL;
+
+	return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+bool export_is_time(const struct pd_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 void export_functions_release(struct export_functions *f)

@@ -48,6 +48,22 @@ int export_name(const char *name, struct buf *ret);
 /* Sets @ret to the name of a thread: its comm, or ":TID". Returns 0 or -ENOMEM. */
 int export_comm(const char *comm, uint32_t tid, struct buf *ret);
 
+/* Sets @ret to the build-id in hexadecimal digits; to "" if it is not known. Returns 0 or -ENOMEM.
+ */
+int export_build_id(const struct dso *dso, struct buf *ret);
+
+/* Returns the source file of @frame, not escaped; NULL: unknown. */
+static inline const char *export_file_of(const struct frame *frame)
+{
+	return frame->lines ? frame->lines->frame[frame->line].srcfile : NULL;
+}
+
+/* Returns the line of @frame in its source file; 0: unknown. */
+uint32_t export_line_of(const struct frame *frame);
+
+/* Returns whether an event counts time, in nanoseconds. */
+bool export_is_time(const struct pd_attr *attr);
+
 /* Frees the table. */
 void export_functions_release(struct export_functions *f);
 
