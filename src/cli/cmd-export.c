@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "export/chrome/chrome.h"
+#include "export/firefox/firefox.h"
 #include "export/folded/folded.h"
 #include "export/parquet/parquet.h"
 #include "export/pprof/pprof.h"
@@ -21,7 +22,8 @@
 #define MAX_STACK 127
 
 static const struct export_format *const formats[] = {
-	&export_folded, &export_speedscope, &export_pprof, &export_chrome, &export_parquet,
+	&export_folded, &export_speedscope, &export_pprof,
+	&export_chrome, &export_firefox,    &export_parquet,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -44,8 +46,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"to", OPT_TO, "FORMAT", 0, "The format: folded, speedscope, pprof, chrome or parquet",
-	 HELP_MOST_USED},
+	{"to", OPT_TO, "FORMAT", 0,
+	 "The format: folded, speedscope, pprof, chrome, firefox or parquet", HELP_MOST_USED},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},

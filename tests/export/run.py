@@ -14,12 +14,13 @@ import tempfile
 import lab
 import test_chrome
 import test_errors
+import test_firefox
 import test_folded
 import test_parquet
 import test_pprof
 import test_speedscope
 
-SUITES = [test_folded, test_speedscope, test_pprof, test_chrome, test_parquet, test_errors]
+SUITES = [test_folded, test_speedscope, test_pprof, test_chrome, test_firefox, test_parquet, test_errors]
 
 
 def main():

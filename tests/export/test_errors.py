@@ -6,7 +6,7 @@ import subprocess
 
 from lab import expect
 
-FORMATS = ['folded', 'speedscope', 'pprof', 'chrome']
+FORMATS = ['folded', 'speedscope', 'pprof', 'chrome', 'firefox']
 
 
 def test_full_disk(bench):
