@@ -166,7 +166,7 @@ int cmd_ctl(int argc, char **argv)
 		.children = children,
 		.options = options,
 		.parser = parse_option,
-		.args_doc = "COMMAND [ARG]",
+		.args_doc = "enable|disable|snapshot|rotate|stop|ping|evlist|stats|help [ARG]",
 		.doc = "Send a command to a running recording of yours: enable [EVENT], disable "
 		       "[EVENT], snapshot [--reason TEXT] [--last TIME|SIZE|all] [--since-last], "
 		       "rotate, stop, ping, evlist [-v|-g|-F], stats [-j], help.\vExit status: 0 "

@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/commands.h"
+#include "cli/complete/complete.h"
 #include "render/text.h"
 #include "report/trace/itrace.h"
 #include "symbol/recorded/recorded.h"
@@ -39,6 +40,7 @@ enum {
 	OPT_SNAPSHOT,
 	OPT_ITRACE,
 	OPT_NO_ITRACE,
+	KEY_COMPLETE,
 };
 
 static const struct argp_option input_options[] = {
@@ -238,12 +240,18 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_FINI: escape_messages(false); return 0;
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
+	case KEY_COMPLETE:
+		if (state->next < state->argc)
+			complete_word(state->root_argp, state->argv + state->next,
+				      (size_t)(state->argc - state->next), stdout);
+		exit(input_end(NULL, NULL, 0));
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp_option help_options[] = {
 	{NULL, 'h', NULL, 0, "As --help", -1},
+	{COMPLETE_OPTION, KEY_COMPLETE, NULL, OPTION_HIDDEN, "Complete the words behind it", -1},
 	{0},
 };
 

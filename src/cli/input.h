@@ -53,6 +53,12 @@ extern const struct argp samples_lettered_argp;
 extern const struct argp help_argp;
 
 /*
+ * The option that completes the words behind it (cli/complete) and ends the program; every command
+ * has it, hidden, with a name that shortens no other one.
+ */
+#define COMPLETE_OPTION "__complete"
+
+/*
  * A row of options for an option of perf that ringtail lacks; @why names the replacement. The help
  * does not show it. It accepts a joined argument.
  */

@@ -14,6 +14,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/complete/complete.h"
 #include "cli/input.h"
 #include "version.h"
 
@@ -201,6 +202,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /*
+ * "ringtail --__complete WORD...": completes the last word. The first one names a command, which
+ * gets those behind it.
+ */
+static int complete(int argc, char **argv)
+{
+	static char name[64], option[] = "--" COMPLETE_OPTION;
+	char **words = argv + 2;
+	const struct command *c;
+
+	if (argc > 3) {
+		c = find_command(words[0]);
+		if (!c)
+			return 0;
+		snprintf(name, sizeof(name), "ringtail %s", c->name);
+		words[-1] = name;
+		words[0] = option;
+		return c->run(argc - 1, words - 1);
+	}
+	for (size_t i = 0; argc == 3 && i < NR_COMMANDS; i++)
+		complete_offer(words[0], commands[i].name, commands[i].what, stdout);
+	if (argc == 3)
+		complete_offer(words[0], "help", "show the options of a command", stdout);
+	return input_end(NULL, NULL, 0);
+}
+
+/*
  * A file that is opened while one of the first three descriptors is closed would get its number,
  * and text for a terminal would go into the file. So each closed one is opened in a way that makes
  * every use fail with an error. For a recorded command it is closed again.
@@ -252,6 +279,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	expect_closed_pipes();
+	if (argc > 1 && !strcmp(argv[1], "--" COMPLETE_OPTION))
+		return complete(argc, argv);
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c) || !c.command)
 		return EXIT_USAGE;
 	snprintf(name, sizeof(name), "ringtail %s", c.command->name);

@@ -12,7 +12,9 @@
 #include "event/catalog/pmu.h"
 #include "event/catalog/tracepoint.h"
 
-static void consider_pmus(const struct event_env *env, struct nearest *nearest)
+/* Of each PMU its own name, and its events with and without it. */
+static void pmus_each(const struct event_env *env, void (*fn)(void *arg, const char *name),
+		      void *arg)
 {
 	struct name_list pmus = {0}, aliases = {0};
 	char spelled[2 * NEAREST_NAME_MAX];
@@ -20,17 +22,29 @@ static void consider_pmus(const struct event_env *env, struct nearest *nearest)
 	pmu_names(env, &pmus);
 	for (size_t i = 0; i < pmus.count; i++) {
 		snprintf(spelled, sizeof(spelled), "%.60s//", pmus.names[i]);
-		nearest_offer(nearest, spelled);
+		fn(arg, spelled);
 		pmu_alias_names(env, pmus.names[i], &aliases);
 		for (size_t j = 0; j < aliases.count; j++) {
-			nearest_offer(nearest, aliases.names[j]);
+			fn(arg, aliases.names[j]);
 			snprintf(spelled, sizeof(spelled), "%.60s/%.60s/", pmus.names[i],
 				 aliases.names[j]);
-			nearest_offer(nearest, spelled);
+			fn(arg, spelled);
 		}
 		name_list_release(&aliases);
 	}
 	name_list_release(&pmus);
+}
+
+void suggest_each(const struct event_env *env, void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct name_list names = {0};
+
+	names_each(fn, arg);
+	pmus_each(env, fn, arg);
+	tracepoint_names(env, &names);
+	for (size_t i = 0; i < names.count; i++)
+		fn(arg, names.names[i]);
+	name_list_release(&names);
 }
 
 /* Compares names also without their system, which users often omit. */
@@ -75,7 +89,7 @@ void suggest_event(const struct event_env *env, const char *name, char *out, siz
 	if (!nearest_init(&nearest, name))
 		return;
 	names_each(nearest_offer, &nearest);
-	consider_pmus(env, &nearest);
+	pmus_each(env, nearest_offer, &nearest);
 	consider_tracepoints(env, &nearest);
 	nearest_write(&nearest, out, size);
 }

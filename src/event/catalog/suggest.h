@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice for an unknown event name: the nearest known names, and where to find more.
+ * The names of events, and advice for an unknown one: the nearest names, and where to find more.
  *
  * Reads sysfs and tracefs; keeps no state. One thread.
  */
@@ -16,6 +16,12 @@
  * an empty string.
  */
 void suggest_event(const struct event_env *env, const char *name, char *out, size_t size);
+
+/*
+ * Calls @fn with the name of each event of this machine: the generic ones, those of PMUs, and
+ * tracepoints, as far as the caller may read them. A name may come twice.
+ */
+void suggest_each(const struct event_env *env, void (*fn)(void *arg, const char *name), void *arg);
 
 /* As suggest_event(), with the aliases of one PMU, for an unknown term. */
 void suggest_alias(const struct event_env *env, const char *pmu, const char *name, char *out,

@@ -118,6 +118,11 @@ static int parse_types(const char **s, uint32_t *ret, struct error *err)
 	return error_set(err, -EINVAL, "-F: unknown kind of events '%.*s'", (int)len, *s);
 }
 
+const char *script_field_at(size_t index)
+{
+	return index < NR_FIELDS ? fields_table[index].name : NULL;
+}
+
 static int find_field(const char *name, size_t len, uint32_t *ret, struct error *err)
 {
 	char all[400] = "";

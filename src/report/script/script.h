@@ -107,6 +107,9 @@ typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, s
 /* Sets perf's default fields for this trace; without @chains, call chains are not shown. */
 void script_fields_default(const struct trace *t, bool chains, struct script_fields *ret);
 
+/* Returns the name of a field, as -F takes it; NULL: there are no more. */
+const char *script_field_at(size_t index);
+
 /*
  * Applies one -F argument: "[type:]field,…"; a field may have + or - before it. Returns 0, or
  * -EINVAL with @err naming the wrong word.
