@@ -134,8 +134,11 @@ def from_npm(*packages):
         os.makedirs(where, exist_ok=True)
         with open(os.path.join(where, 'package.json'), 'w', encoding='ascii') as f:
             f.write('{"private": true}\n')
-        p = subprocess.run(['npm', 'install', '--no-audit', '--no-fund', '--fetch-retries=1', *packages], cwd=where,
-                           capture_output=True, text=True, timeout=600, check=False)
+        try:
+            p = subprocess.run(['npm', 'install', '--no-audit', '--no-fund', '--fetch-retries=1', *packages], cwd=where,
+                               capture_output=True, text=True, timeout=600, check=False)
+        except subprocess.TimeoutExpired as e:
+            raise Skipped(f'npm does not install {", ".join(packages)} in ten minutes') from e
         if p.returncode:
             raise Skipped(f'npm cannot install {", ".join(packages)}: ' + (p.stderr.strip().splitlines() or ['?'])[0])
     return modules
