@@ -50,7 +50,7 @@ def said(folder, *argv):
     env = dict(os.environ, HOME=folder, PATH=folder + '/bin', LC_ALL='C.UTF-8', XDG_CONFIG_HOME=folder)
     p = subprocess.run(argv, cwd=folder + '/here', env=env, text=True, errors='replace', check=False,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if p.returncode or p.stderr:
+    if p.returncode:
         raise Failure(f'status {p.returncode}: {p.stderr.strip()[:300]}')
     return p.stdout.splitlines()
 
