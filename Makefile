@@ -41,7 +41,8 @@ all: $(RELEASE)/build.ninja
 $(RELEASE)/build.ninja:
 	$(OWNER) meson setup $(RELEASE) --prefix $(abspath $(PREFIX)) --buildtype release -Ddebug=true >/dev/null
 
-static: deps
+static:
+	scripts/install-deps build static
 	test -e $(STATIC)/build.ninja || $(OWNER) meson setup $(STATIC) -Dstatic=true --buildtype release -Ddebug=true >/dev/null
 	$(OWNER) ninja --quiet -C $(STATIC) product
 
