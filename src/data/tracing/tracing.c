@@ -508,6 +508,29 @@ static const char *find_value(const char *text, const char *name, size_t *ret_le
 	return NULL;
 }
 
+/*
+ * Sets *@ret if a string of the record has the text "@name=", too: who chose the string, as a task
+ * its name, would choose the value that find_value() finds. Returns 0 or -ENOMEM.
+ */
+static int is_forgeable(const struct tracing_format *format, const struct tracing_data *data,
+			const char *name, bool *ret)
+{
+	struct buf text = {0}, mark = {0};
+	int rc = buf_printf(&mark, "%s=", name);
+
+	*ret = false;
+	for (size_t i = 0; !rc && !*ret && i < format->nr; i++) {
+		if (!(format->fields[i].flags & TRACING_STRING))
+			continue;
+		text.len = 0;
+		rc = tracing_field_print(&format->fields[i], data, &text);
+		*ret = !rc && text.len && memmem(text.data, text.len, mark.data, mark.len);
+	}
+	buf_release(&text);
+	buf_release(&mark);
+	return rc;
+}
+
 int tracing_print_field(struct tracing *t, const struct tracing_raw *raw, const char *field,
 			bool plain, struct buf *out)
 {
@@ -515,12 +538,17 @@ int tracing_print_field(struct tracing *t, const struct tracing_raw *raw, const 
 	const struct tracing_field *f = field_of(t, raw, field, &data);
 	struct buf text = {0};
 	const char *value = NULL;
+	bool forgeable = false;
 	size_t len;
-	int rc;
+	int rc = 0;
 
 	if (!f)
 		return 0;
-	if (plain || f->flags & TRACING_STRING)
+	if (!plain)
+		rc = is_forgeable(&event_of(t, raw->evsel)->format, &data, field, &forgeable);
+	if (rc)
+		return rc;
+	if (plain || forgeable || f->flags & TRACING_STRING)
 		return tracing_field_print(f, &data, out);
 	rc = tracing_print(t, raw->evsel, raw->p, raw->size, &text) ?: buf_zero(&text, 1);
 	if (!rc)

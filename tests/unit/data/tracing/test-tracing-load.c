@@ -250,6 +250,11 @@ static void test_print_field(void **state)
 	expect_field(t, &raw, "none", false, "");
 	memcpy(&words[1], "a b\0xyz", 8);
 	expect_field(t, &raw, "word", false, "a b");
+	expect_field(t, &raw, "l", false, "0x7a797800622061!");
+	/* A text that would pass for the printed number makes it be shown as it is. */
+	memcpy(&words[1], "x l=7\0y", 8);
+	expect_field(t, &raw, "word", false, "x l=7");
+	expect_field(t, &raw, "l", false, "0x7900373d6c2078");
 	assert_true(tracing_has_field(t, raw.evsel, "low"));
 	assert_true(tracing_has_field(t, raw.evsel, "common_type"));
 	assert_false(tracing_has_field(t, raw.evsel, "lo"));
