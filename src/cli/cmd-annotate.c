@@ -6,7 +6,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "render/json.h"
 #include "render/json_annotate.h"
 

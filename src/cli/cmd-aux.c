@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "render/aux.h"
 #include "render/aux_packet.h"
 #include "report/aux/extract.h"

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "record/control/control.h"
 #include "record/control/control_socket.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "render/json_diff.h"
 #include "render/table_diff.h"
 #include "report/diff/diff.h"

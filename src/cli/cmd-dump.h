@@ -3,7 +3,7 @@
 #ifndef RINGTAIL_CLI_CMD_DUMP_H
 #define RINGTAIL_CLI_CMD_DUMP_H
 
-#include "cli/input.h"
+#include "cli/input/input.h"
 
 /* Dumps every record of an opened recording in file order, then warns. Returns 0 or -errno. */
 int dump_all(struct input *in, struct trace *t);

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "data/edit/edit.h"
 #include "report/pack/collect.h"
 

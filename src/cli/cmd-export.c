@@ -11,7 +11,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "export/chrome/chrome.h"
 #include "export/firefox/firefox.h"
 #include "export/folded/folded.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "record/control/control_command.h"
 #include "record/plan/aux_probe.h"
 #include "record/plan/aux_rules.h"

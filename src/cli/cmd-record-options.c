@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "cli/cmd-record-checks.h"
 #include "cli/cmd-record-values.h"
 #include "event/parse/address_filter.h"

@@ -14,7 +14,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "record/pipeline/compress.h"
 #include "record/control/control_command.h"
 #include "record/trigger/request.h"

@@ -10,7 +10,7 @@
 #include "base/human.h"
 #include "base/plural.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "cli/cmd-record-options.h"
 #include "cli/cmd-record-process.h"
 #include "record/session/session.h"

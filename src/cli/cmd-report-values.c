@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 
 #define MAX_MAX_STACK 1024 /* the nesting that graphs and JSON allow */
 #define MAX_SLOWEST   1000

@@ -11,7 +11,7 @@
 #include "cli/cmd-dump.h"
 #include "cli/cmd-report-graph.h"
 #include "cli/cmd-report-values.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "render/aux.h"
 #include "render/header.h"
 #include "render/json.h"

@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/cmd-dump.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "render/header.h"
 #include "render/lines.h"
 

@@ -6,13 +6,6 @@
 #ifndef RINGTAIL_CLI_COMMANDS_H
 #define RINGTAIL_CLI_COMMANDS_H
 
-enum exit_status {
-	EXIT_FINE = 0,
-	EXIT_ERROR = 1, /* a failure, or unreadable data */
-	EXIT_USAGE = 2,
-	EXIT_LOSS = 3, /* --fail-on-loss */
-};
-
 /* Each parses its arguments, does its work and prints its errors. Returns an enum exit_status. */
 int cmd_ctl(int argc, char **argv);
 int cmd_record(int argc, char **argv);

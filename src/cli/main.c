@@ -15,7 +15,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/complete/complete.h"
-#include "cli/input.h"
+#include "cli/input/input.h"
 #include "version.h"
 
 static const struct command {

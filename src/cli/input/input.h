@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Input options, progress, warnings and exit status of report, script, dump and aux. */
-#ifndef RINGTAIL_CLI_INPUT_H
-#define RINGTAIL_CLI_INPUT_H
+#ifndef RINGTAIL_CLI_INPUT_INPUT_H
+#define RINGTAIL_CLI_INPUT_INPUT_H
 
 #include <argp.h>
 #include <pthread.h>
@@ -12,6 +12,13 @@
 #include "auxtrace/itrace/options.h"
 #include "report/trace/filter.h"
 #include "report/trace/trace.h"
+
+enum exit_status {
+	EXIT_FINE = 0,
+	EXIT_ERROR = 1, /* a failure, or unreadable data */
+	EXIT_USAGE = 2,
+	EXIT_LOSS = 3, /* --fail-on-loss */
+};
 
 struct progress {
 	pthread_mutex_t lock; /* guards the rest in pass 2, when all threads report progress */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/input.h"
+#include "cli/input/input.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include "base/human.h"
 #include "base/parse.h"
 #include "base/plural.h"
-#include "cli/commands.h"
 #include "cli/complete/complete.h"
 #include "render/text.h"
 #include "report/trace/itrace.h"
@@ -190,11 +189,8 @@ void input_cpus(struct argp_state *state, struct input *in, const char *list)
 	parse_ranges(state, list, &in->filter.cpus);
 }
 
-/* The original standard error while getopt writes to an escaping stream; else NULL. */
-static FILE *plain_stderr;
-
 /* Prints lines of messages, with control characters made harmless for a terminal. */
-static ssize_t write_escaped(void *unused, const char *text, size_t len)
+static ssize_t write_escaped(void *plain_stderr, const char *text, size_t len)
 {
 	const char *end = text + len, *line, *stop;
 	struct buf out = {0};
@@ -211,23 +207,26 @@ static ssize_t write_escaped(void *unused, const char *text, size_t len)
 	return (ssize_t)len;
 }
 
-/* getopt prints unknown words unescaped, and only to stderr. */
-static void escape_messages(bool begin)
+/*
+ * getopt prints unknown words unescaped, and only to stderr. Until the end of the parsing, this
+ * replaces stderr, and @state->hook keeps the original.
+ */
+static void escape_messages(struct argp_state *state, bool begin)
 {
 	const cookie_io_functions_t io = {.write = write_escaped};
 	FILE *escaped;
 
 	if (begin) {
-		escaped = fopencookie(NULL, "w", io);
+		escaped = fopencookie(stderr, "w", io);
 		if (!escaped)
 			return;
-		plain_stderr = stderr;
+		state->hook = stderr;
 		stderr = escaped;
-	} else if (plain_stderr) {
+	} else if (state->hook) {
 		escaped = stderr;
 		fclose(escaped);
-		stderr = plain_stderr;
-		plain_stderr = NULL;
+		stderr = state->hook;
+		state->hook = NULL;
 	}
 }
 
@@ -236,9 +235,9 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->err_stream = NULL;
-		escape_messages(true);
+		escape_messages(state, true);
 		return 0;
-	case ARGP_KEY_FINI: escape_messages(false); return 0;
+	case ARGP_KEY_FINI: escape_messages(state, false); return 0;
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
 	case KEY_COMPLETE:
 		if (state->next < state->argc)
