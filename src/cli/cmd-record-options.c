@@ -139,7 +139,7 @@ static const struct argp_option options[] = {
 	{"quiet", 'q', NULL, 0, "Print only errors and losses", 0},
 	{"verbose", 'v', NULL, 0, "Print details", 0},
 
-	REFUSED("no-samples", 'n', "ringtail samples every event; 'perf stat' counts without samples"),
+	REFUSED("no-samples", 'n', "ringtail samples every event; 'ringtail stat' counts without samples"),
 	REFUSED("stat", 's', "ringtail keeps no counts of threads; 'ringtail report --sort tid -n' shows the samples of each"),
 	REFUSED("uid", 'u', "ringtail does not select by user; -p \"$(pgrep -d, -u USER)\" records the processes of one"),
 	REFUSED("cgroup", 'G', "ringtail does not select by cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records the processes of one"),

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/complete/complete.h"
 #include "cli/input/input.h"
+#include "cli/stat/commands.h"
 #include "version.h"
 
 static const struct command {
@@ -28,6 +29,7 @@ static const struct command {
 	{"report", cmd_report, "show where the time went"},
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
 	{"diff", cmd_diff, "compare recordings: what changed, and what of it is certain"},
+	{"stat", cmd_stat, "count events, without samples"},
 	{"script", cmd_script, "show each sample, in time order"},
 	{"export", cmd_export, "write the samples in the format of another tool"},
 	{"dump", cmd_dump, "show each record of a recording"},
@@ -51,7 +53,6 @@ static const struct {
 	{"list", "use 'perf list', or look below /sys/kernel/tracing/events; ringtail-events(5) explains how to write events"},
 	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use "
 	 "'perf probe'"},
-	{"stat", "ringtail does not count without samples; use 'perf stat'"},
 	{"top", "use 'ringtail record -a -- sleep 10', then 'ringtail report'; or 'perf top'"},
 	{"trace", "use 'ringtail record -e raw_syscalls:sys_enter', then 'ringtail script'; or 'perf trace'"},
 };

@@ -96,9 +96,10 @@ int count_event_init(struct count_event *event, const struct event_spec *spec,
 	if (!event->name)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (spec->aux)
-		return error_set(err, -EINVAL,
-				 "'%.128s' writes a trace and counts nothing: use 'ringtail record'",
-				 event->name);
+		return error_set(
+			err, -EINVAL,
+			"'%.128s' writes a trace and counts nothing: use 'ringtail record'",
+			event->name);
 	attr->sample_period = 0;
 	attr->sample_type = 0;
 	attr->flags &= ~(PD_ATTR_FREQ | PD_ATTR_PRECISE_IP);

@@ -149,7 +149,8 @@ static int explain(const struct counters *c, const struct count_event *event,
 					 ? ": its group does not fit the PMU"
 					 : "");
 	case -EBUSY:
-		return error_set(err, rc, "'%.128s': the PMU is in use by a debugger or a pinned event",
+		return error_set(err, rc,
+				 "'%.128s': the PMU is in use by a debugger or a pinned event",
 				 event->name);
 	default: return error_sys(err, rc, "'%.128s'", event->name);
 	}
@@ -183,7 +184,8 @@ static int set_filters(const struct counters *c, size_t index, struct error *err
 				 : 0;
 
 		if (rc)
-			return error_sys(err, rc, "'%.128s': the kernel refuses the filter '%.128s'",
+			return error_sys(err, rc,
+					 "'%.128s': the kernel refuses the filter '%.128s'",
 					 c->events[index].name, spec->filter);
 	}
 	return 0;
@@ -227,9 +229,8 @@ int counters_enable(const struct counters *c, struct error *err)
 {
 	for (size_t i = 0; i < c->nr_events; i++) {
 		for (size_t place = 0; leads(c, i) && place < counters_places(c); place++) {
-			int rc = counters_has(c, i, place)
-					 ? perf_event_enable(*fd_of(c, i, place))
-					 : 0;
+			int rc = counters_has(c, i, place) ? perf_event_enable(*fd_of(c, i, place))
+							   : 0;
 
 			if (rc)
 				return error_sys(err, rc, "'%.128s': cannot start it",

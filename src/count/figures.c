@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "count/figures.h"
 
-#define CACHE(level, op, result)                                                      \
+#define CACHE(level, op, result)                                                              \
 	((uint64_t)PERF_COUNT_HW_CACHE_##level | (uint64_t)PERF_COUNT_HW_CACHE_OP_##op << 8 | \
 	 (uint64_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 

@@ -22,7 +22,7 @@ enum count_by {
 };
 
 struct count_row {
-	char name[48];	      /* as perf has them: "CPU0", "S0-D0-C1", "N0", "comm-123"; "" for all */
+	char name[48]; /* as perf has them: "CPU0", "S0-D0-C1", "N0", "comm-123"; "" for all */
 	unsigned int nr_cpus; /* CPUs in it */
 };
 

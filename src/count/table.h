@@ -17,6 +17,7 @@ struct spread {
 	double mean, squares; /* sum of squared differences from the mean */
 };
 
+/* Adds a value. */
 void spread_add(struct spread *s, double value);
 /* Returns the standard error of the mean; 0 with fewer than two values. */
 double spread_error(const struct spread *s);

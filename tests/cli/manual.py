@@ -20,18 +20,18 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'pack', 'aux', 'ctl', 'version']
+COMMANDS = ['record', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'pack', 'aux', 'stat', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
-    'ringtail-dump.1', 'ringtail-pack.1',
+    'ringtail-dump.1', 'ringtail-pack.1', 'ringtail-stat.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
 PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'buildid-list', 'c2c', 'config', 'daemon', 'data',
                  'evlist', 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'list', 'lock',
-                 'mem', 'probe', 'sched', 'stat', 'test', 'timechart', 'top', 'trace']
+                 'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
                 ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-n', 'true'],
@@ -43,6 +43,7 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['dump', 'a', 'b'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],
                 ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
+                ['stat', '-x', '', 'true'], ['stat', '-r', '2'], ['stat', '-I', '0', 'true'], ['stat', '--per-thread', 'true'],
                 ['version', 'frob'], ['\x1b[2J'], ['--\x1b[2J'], ['record', '--\x1b[2J'],
                 ['report', '-\x1b'], ['report', '--pid=\x1b[2J'], ['script', '--\x1b[2J'], ['dump', '--\x1b[2J'],
                 ['ctl', '--\x1b[2J']]

@@ -23,15 +23,17 @@ struct counts_view {
 
 /* The lines around the counts of a whole run, as text. */
 struct counts_frame {
-	const char *title;    /* what was counted: "'sleep 1'", "system wide" */
-	unsigned int runs;    /* 1 or more */
-	bool command;	      /* @user and @system are of a command */
-	double user, system;  /* s, of the last run */
+	const char *title;   /* what was counted: "'sleep 1'", "system wide" */
+	unsigned int runs;   /* 1 or more */
+	bool command;	     /* @user and @system are of a command */
+	double user, system; /* s, of the last run */
 };
 
-void counts_text_begin(FILE *out, const struct counts_view *view,
-		       const struct counts_frame *frame);
+/* Writes the title of a whole run, or the head of intervals. */
+void counts_text_begin(FILE *out, const struct counts_view *view, const struct counts_frame *frame);
+/* Writes a line for each count. */
 void counts_text(FILE *out, const struct counts_view *view);
+/* Writes the times of a whole run; nothing behind an interval. */
 void counts_text_end(FILE *out, const struct counts_view *view, const struct counts_frame *frame);
 
 /* Writes lines of values separated by @separator. */

@@ -10,8 +10,9 @@
 static const char *row_key(enum count_by by)
 {
 	static const char *const keys[] = {
-		[COUNT_BY_CPU] = "cpu",	      [COUNT_BY_CORE] = "core", [COUNT_BY_DIE] = "die",
-		[COUNT_BY_SOCKET] = "socket", [COUNT_BY_NODE] = "node", [COUNT_BY_THREAD] = "thread",
+		[COUNT_BY_CPU] = "cpu",	  [COUNT_BY_CORE] = "core",
+		[COUNT_BY_DIE] = "die",	  [COUNT_BY_SOCKET] = "socket",
+		[COUNT_BY_NODE] = "node", [COUNT_BY_THREAD] = "thread",
 	};
 
 	return keys[by];
@@ -62,8 +63,8 @@ static json_t *line(const struct counts_view *view, size_t row, size_t event)
 	rc |= json_object_set_new(o, "pcnt-running", json_real(count_cell_running(cell)));
 	if (figure.unit) {
 		rc |= json_object_set_new(o, "metric-value", json_real(figure.value));
-		rc |= json_object_set_new(
-			o, "metric-unit", json_string(figure.unit + (*figure.unit == '%' ? 2 : 0)));
+		rc |= json_object_set_new(o, "metric-unit",
+					  json_string(figure.unit + (*figure.unit == '%' ? 2 : 0)));
 	}
 	if (!rc)
 		return o;

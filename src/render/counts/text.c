@@ -5,9 +5,9 @@
 #include "render/counts/counts_priv.h"
 #include "render/text.h"
 
-#define COUNT_WIDTH 18
-#define UNIT_WIDTH  4
-#define NAME_WIDTH  24
+#define COUNT_WIDTH  18
+#define UNIT_WIDTH   4
+#define NAME_WIDTH   24
 #define FIGURE_WIDTH 24
 
 static int name_width(const struct counts_view *view)
@@ -99,8 +99,9 @@ void counts_text(FILE *out, const struct counts_view *view)
 void counts_text_begin(FILE *out, const struct counts_view *view, const struct counts_frame *frame)
 {
 	if (view->interval) {
-		fprintf(out, "#%15s %*s %*s unit events\n", "time", row_width(view), "",
-			COUNT_WIDTH - 1, "counts");
+		fprintf(out, "#%15s %*s%s %*s %-*s events\n", "time", row_width(view), "",
+			counts_have_cpus(view) ? "  cpus" : "", COUNT_WIDTH, "counts", UNIT_WIDTH,
+			"unit");
 		return;
 	}
 	fputs("\n Performance counter stats for ", out);
