@@ -141,6 +141,24 @@ def test_what_this_machine_lacks(lab):
         raise Skip('this machine counts L1-icache-prefetches')
 
 
+def test_hardware_counters(lab):
+    """Counters of the CPU count what perf's count, alone, in a group, and when they take turns."""
+    load = ['--', lab.program('storm'), str(100 * CALLS)]
+    alone, = rows(lab, '-e', 'instructions:u', *load)
+    if alone['counter-value'].startswith('<not'):
+        raise Skip('this machine has no hardware counters')
+    truth = float(alone['counter-value'])
+    perf = subprocess.run(['perf', 'stat', '-x,', '-e', 'instructions:u', *load], check=True, text=True,
+                          stderr=subprocess.PIPE)
+    assert abs(float(perf.stderr.split(',')[0]) / truth - 1) < .01, (perf.stderr, alone)
+    got = rows(lab, '-e', '{cycles:u,instructions:u}', *load)
+    assert abs(values(got, 'instructions:u')[0] / truth - 1) < .01, (got, alone)
+    assert got[1]['metric-unit'] == 'insn per cycle', got
+    many = rows(lab, '-e', ','.join(['instructions:u'] * 40), *load)
+    assert any(row['pcnt-running'] < 90 for row in many), many
+    assert abs(sum(values(many)) / 40 / truth - 1) < .2, (many, alone)
+
+
 def test_output(lab):
     """-o makes a file, --append keeps it, and a full disk is an error."""
     lab.run('stat', '-o', 'out', '-e', 'page-faults', 'true')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Older and newer kernels, with and without hardware counters."""
 import collections
+import json
 import re
 
 from lab import (Skip, check_controlled, check_perf_counts, check_perf_reads, guest, header, path_of,
@@ -145,6 +146,28 @@ def test_cycles_are_enabled_by_a_descriptor():
     for name in 'control', 'control-threads':
         check_controlled(g, name)
         assert set(per_event(path_of(g, name + '.data'))) == {'cpu-cycles'}
+
+
+def counts_of(g, name):
+    """Returns [(event, count, percent of the time that it ran, what its figure is)] of a guest's stat."""
+    assert said(g, name) == '0', f'{name}: {g.log}'
+    with open(path_of(g, name + '.json'), encoding='utf-8') as f:
+        found = [json.loads(line) for line in f]
+    return [(row['event'], float(row['counter-value']), row['pcnt-running'], row.get('metric-unit')) for row in found]
+
+
+def test_hardware_events_are_counted():
+    """Instructions of one program are the same alone, in a group, and where more are asked for than there are counters."""
+    g = arm64_guest()
+    (_, truth, running, _), = counts_of(g, 'alone')
+    assert truth > 1e6 and running == 100, (truth, running)
+    cycles, instructions, clock = counts_of(g, 'grouped')
+    assert abs(instructions[1] / truth - 1) < .02 and instructions[3] == 'insn per cycle', (instructions, truth)
+    assert cycles[1] > 0 and cycles[3] == 'GHz' and clock[3] == 'CPUs utilized', (cycles, clock)
+    turns = counts_of(g, 'turns')
+    assert len(turns) == 12 and any(row[2] < 90 for row in turns), turns
+    mean = sum(row[1] for row in turns) / len(turns)
+    assert abs(mean / truth - 1) < .2, (turns, truth)
 
 
 def test_arm64_without_a_pmu():
