@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/complete/complete.h"
+#include "cli/files/commands.h"
 #include "cli/input/input.h"
 #include "cli/stat/commands.h"
 #include "version.h"
@@ -33,6 +34,8 @@ static const struct command {
 	{"script", cmd_script, "show each sample, in time order"},
 	{"export", cmd_export, "write the samples in the format of another tool"},
 	{"dump", cmd_dump, "show each record of a recording"},
+	{"evlist", cmd_evlist, "show the events of a recording"},
+	{"buildid-list", cmd_buildid_list, "show the build-ids of the files in a recording"},
 	{"pack", cmd_pack, "make a recording carry the names of its functions"},
 	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},
@@ -43,8 +46,8 @@ static const struct command {
 static const struct {
 	const char *name, *instead; /* NULL: perf's command, which reads our recordings */
 } perf_commands[] = {
-	{"archive", NULL}, {"buildid-list", NULL}, {"c2c", NULL}, {"data", NULL},
-	{"evlist", NULL}, {"inject", NULL}, {"kmem", NULL}, {"kvm", NULL},
+	{"archive", NULL}, {"c2c", NULL}, {"data", NULL},
+	{"inject", NULL}, {"kmem", NULL}, {"kvm", NULL},
 	{"kwork", NULL}, {"lock", NULL}, {"mem", NULL}, {"sched", NULL}, {"timechart", NULL},
 	{"bench", "use 'perf bench'"}, {"buildid-cache", "use 'perf buildid-cache'"},
 	{"config", "ringtail has no settings but its options"}, {"ftrace", "use 'perf ftrace'"},
@@ -108,8 +111,8 @@ static char *help_filter(int key, const char *text, void *input)
 		return (char *)text;
 	fputs("Commands:\n", out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
-	fprintf(out, "  %-8s %s\n", "help", "show the options of ringtail, or of a command");
+		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].what);
+	fprintf(out, "  %-12s %s\n", "help", "show the options of ringtail, or of a command");
 	fputs("\n'ringtail COMMAND --help' lists the options of a command.", out);
 	fclose(out);
 	return list;

@@ -71,76 +71,109 @@ static const struct bit flag_bits[] = {
 };
 // clang-format on
 
-static void put_bits(FILE *out, const struct bit *bits, uint64_t value)
-{
-	const char *between = "";
+#define BITS_SIZE 512 /* holds the names of all bits of a field */
 
-	for (; bits->name; bits++) {
+static void write_bits(const struct bit *bits, uint64_t value, char *out, size_t size)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (; bits->name && len < size; bits++) {
 		if (!(value & bits->bit))
 			continue;
-		fprintf(out, "%s%s", between, bits->name);
+		len += (size_t)snprintf(out + len, size - len, "%s%s", len ? "|" : "", bits->name);
 		value &= ~bits->bit;
-		between = "|";
 	}
-	if (value)
-		fprintf(out, "%s%#" PRIx64, between, value);
+	if (value && len < size)
+		snprintf(out + len, size - len, "%s%#" PRIx64, len ? "|" : "", value);
 }
 
 void attr_text_sample_type(FILE *out, uint64_t sample_type)
 {
-	put_bits(out, sample_bits, sample_type);
+	char text[BITS_SIZE];
+
+	write_bits(sample_bits, sample_type, text, sizeof(text));
+	fputs(text, out);
 }
 
-static void put_number(FILE *out, const char *name, bool hex, uint64_t value)
+struct field_taker {
+	void (*fn)(void *arg, const struct attr_text_field *f);
+	void *arg;
+};
+
+static void take_number(const struct field_taker *t, const char *name, bool hex, uint64_t value)
 {
+	char text[24];
+
 	if (!value)
 		return;
-	if (hex)
-		fprintf(out, ", %s = 0x%" PRIx64, name, value);
-	else
-		fprintf(out, ", %s = %" PRIu64, name, value);
+	snprintf(text, sizeof(text), hex ? "0x%" PRIx64 : "%" PRIu64, value);
+	t->fn(t->arg, &(struct attr_text_field){name, text, value, false});
 }
 
-static void put_named_bits(FILE *out, const char *name, const struct bit *bits, uint64_t value)
+static void take_signed(const struct field_taker *t, const char *name, int32_t value)
 {
+	char text[24];
+
 	if (!value)
 		return;
-	fprintf(out, ", %s = ", name);
-	put_bits(out, bits, value);
+	snprintf(text, sizeof(text), "%" PRId32, value);
+	t->fn(t->arg, &(struct attr_text_field){name, text, (uint64_t)(int64_t)value, false});
 }
 
-static void put_flags(FILE *out, uint64_t flags)
+static void take_bits(const struct field_taker *t, const char *name, const struct bit *bits,
+		      uint64_t value)
+{
+	char text[BITS_SIZE];
+
+	if (!value)
+		return;
+	write_bits(bits, value, text, sizeof(text));
+	t->fn(t->arg, &(struct attr_text_field){name, text, value, true});
+}
+
+static void take_flags(const struct field_taker *t, uint64_t flags)
 {
 	for (const struct bit *b = flag_bits; b->name; b++)
-		if (flags & b->bit)
-			fprintf(out, ", %s = %" PRIu64, b->name,
-				(flags & b->bit) >> __builtin_ctzll(b->bit));
+		take_number(t, b->name, false, (flags & b->bit) >> __builtin_ctzll(b->bit));
 }
 
-void attr_text(FILE *out, const struct pd_attr *a)
+void attr_text_each(const struct pd_attr *a, void (*fn)(void *arg, const struct attr_text_field *f),
+		    void *arg)
 {
-	put_number(out, "type", false, a->type);
-	put_number(out, "size", false, a->size);
-	put_number(out, "config", true, a->config);
-	put_number(out, "{ sample_period, sample_freq }", false, a->sample_period);
-	put_named_bits(out, "sample_type", sample_bits, a->sample_type);
-	put_named_bits(out, "read_format", read_bits, a->read_format);
-	put_flags(out, a->flags);
-	put_number(out, "{ wakeup_events, wakeup_watermark }", false, a->wakeup_events);
-	put_number(out, "bp_type", false, a->bp_type);
-	put_number(out, "{ bp_addr, config1 }", true, a->config1);
-	put_number(out, "{ bp_len, config2 }", true, a->config2);
-	put_named_bits(out, "branch_sample_type", branch_bits, a->branch_sample_type);
-	put_number(out, "sample_regs_user", true, a->sample_regs_user);
-	put_number(out, "sample_stack_user", false, a->sample_stack_user);
-	if (a->clockid)
-		fprintf(out, ", clockid = %" PRId32, a->clockid);
-	put_number(out, "sample_regs_intr", true, a->sample_regs_intr);
-	put_number(out, "aux_watermark", false, a->aux_watermark);
-	put_number(out, "sample_max_stack", false, a->sample_max_stack);
-	put_number(out, "aux_sample_size", false, a->aux_sample_size);
-	put_number(out, "aux_action", true, a->aux_action);
-	put_number(out, "sig_data", false, a->sig_data);
-	put_number(out, "config3", true, a->config3);
-	put_number(out, "config4", true, a->config4);
+	const struct field_taker t = {fn, arg};
+
+	take_number(&t, "type", false, a->type);
+	take_number(&t, "size", false, a->size);
+	take_number(&t, "config", true, a->config);
+	take_number(&t, "{ sample_period, sample_freq }", false, a->sample_period);
+	take_bits(&t, "sample_type", sample_bits, a->sample_type);
+	take_bits(&t, "read_format", read_bits, a->read_format);
+	take_flags(&t, a->flags);
+	take_number(&t, "{ wakeup_events, wakeup_watermark }", false, a->wakeup_events);
+	take_number(&t, "bp_type", false, a->bp_type);
+	take_number(&t, "{ bp_addr, config1 }", true, a->config1);
+	take_number(&t, "{ bp_len, config2 }", true, a->config2);
+	take_bits(&t, "branch_sample_type", branch_bits, a->branch_sample_type);
+	take_number(&t, "sample_regs_user", true, a->sample_regs_user);
+	take_number(&t, "sample_stack_user", false, a->sample_stack_user);
+	take_signed(&t, "clockid", a->clockid);
+	take_number(&t, "sample_regs_intr", true, a->sample_regs_intr);
+	take_number(&t, "aux_watermark", false, a->aux_watermark);
+	take_number(&t, "sample_max_stack", false, a->sample_max_stack);
+	take_number(&t, "aux_sample_size", false, a->aux_sample_size);
+	take_number(&t, "aux_action", true, a->aux_action);
+	take_number(&t, "sig_data", false, a->sig_data);
+	take_number(&t, "config3", true, a->config3);
+	take_number(&t, "config4", true, a->config4);
+}
+
+static void put_field(void *arg, const struct attr_text_field *f)
+{
+	fprintf(arg, ", %s = %s", f->name, f->text);
+}
+
+void attr_text(FILE *out, const struct pd_attr *attr)
+{
+	attr_text_each(attr, put_field, out);
 }

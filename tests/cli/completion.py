@@ -20,6 +20,9 @@ FILES = TOP + '/contrib/completion/'
 # A line, and what may stand in place of its last word. The command runs in a folder with traces/ and a file.
 LINES = {
     'ringtail re': {'record', 'report'},
+    'ringtail evlist --tr': {'--trace-fields'},
+    'ringtail buildid-list --with': {'--with-hits'},
+    'ringtail buildid-list trac': {'traces/', 'traces.data'},
     'ringtail report --percent-l': {'--percent-limit='},
     'ringtail report --sort=comm,symbol_f': {'--sort=comm,symbol_from'},
     'ringtail report -s dso_f': {'dso_from'},

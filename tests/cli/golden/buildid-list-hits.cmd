@@ -1,0 +1,1 @@
+buildid-list -H {corpus}/local/stat-s.data

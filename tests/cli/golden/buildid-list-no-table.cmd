@@ -1,0 +1,1 @@
+buildid-list -i {corpus}/local/pipe-z.data

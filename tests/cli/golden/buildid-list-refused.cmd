@@ -1,0 +1,1 @@
+buildid-list -m

@@ -1,0 +1,1 @@
+buildid-list {corpus}/local/stat-s.data

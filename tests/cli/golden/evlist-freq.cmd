@@ -1,0 +1,1 @@
+evlist -F {corpus}/local/sched.data

@@ -1,0 +1,1 @@
+evlist -i {corpus}/local/group-read.data

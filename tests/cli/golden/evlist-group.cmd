@@ -1,0 +1,1 @@
+evlist -g {corpus}/local/group-read.data

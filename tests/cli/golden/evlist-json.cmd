@@ -1,0 +1,1 @@
+evlist --json {corpus}/local/schedrec.data

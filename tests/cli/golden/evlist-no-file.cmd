@@ -1,0 +1,1 @@
+evlist {corpus}/nothing

@@ -1,0 +1,1 @@
+evlist --trace-fields -v {corpus}/local/sched.data

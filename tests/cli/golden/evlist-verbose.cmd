@@ -1,0 +1,1 @@
+evlist -v {corpus}/local/regs.data
