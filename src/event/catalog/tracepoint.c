@@ -221,6 +221,21 @@ void tracepoint_list_release(struct tracepoint_list *list)
 	*list = (struct tracepoint_list){0};
 }
 
+/* A system's folder also has files, such as "enable" and "filter". */
+static bool is_tracepoint(const char *root, const char *sys, const char *name)
+{
+	char path[PATH_MAX];
+	size_t len;
+
+	if (!events_path(root, sys, name, path, sizeof(path)))
+		return false;
+	len = strlen(path);
+	if (sizeof(path) - len < sizeof("/id"))
+		return false;
+	memcpy(path + len, "/id", sizeof("/id"));
+	return access(path, F_OK) == 0;
+}
+
 int tracepoint_names(const struct event_env *env, struct name_list *ret)
 {
 	const char *root = tracepoint_root(env);
@@ -236,6 +251,8 @@ int tracepoint_names(const struct event_env *env, struct name_list *ret)
 			continue;
 		rc = name_list_read_dir(&names, path);
 		for (size_t j = 0; rc != -ENOMEM && j < names.count; j++) {
+			if (!is_tracepoint(root, systems.names[i], names.names[j]))
+				continue;
 			snprintf(full, sizeof(full), "%s:%s", systems.names[i], names.names[j]);
 			rc = name_list_add(ret, full);
 		}
