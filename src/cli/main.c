@@ -17,6 +17,7 @@
 #include "cli/complete/complete.h"
 #include "cli/files/commands.h"
 #include "cli/input/input.h"
+#include "cli/machine/commands.h"
 #include "cli/stat/commands.h"
 #include "version.h"
 
@@ -26,6 +27,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
+	{"list", cmd_list, "show the events of this machine"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
@@ -53,7 +55,6 @@ static const struct {
 	{"config", "ringtail has no settings but its options"}, {"ftrace", "use 'perf ftrace'"},
 	{"iostat", "use 'perf iostat'"}, {"kallsyms", "use 'perf kallsyms'"}, {"test", "use 'perf test'"},
 	{"daemon", "use 'ringtail record' and 'ringtail ctl', or 'perf daemon'"},
-	{"list", "use 'perf list', or look below /sys/kernel/tracing/events; ringtail-events(5) explains how to write events"},
 	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use "
 	 "'perf probe'"},
 	{"top", "use 'ringtail record -a -- sleep 10', then 'ringtail report'; or 'perf top'"},
@@ -150,7 +151,7 @@ static void __attribute__((noreturn))
 unknown_command(const struct argp_state *state, const char *name)
 {
 	size_t best = 0, len = 0;
-	char list[128];
+	char list[256];
 
 	refuse_perf_command(state, name);
 	for (size_t i = 1; i < NR_COMMANDS; i++)

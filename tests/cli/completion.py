@@ -20,6 +20,8 @@ FILES = TOP + '/contrib/completion/'
 # A line, and what may stand in place of its last word. The command runs in a folder with traces/ and a file.
 LINES = {
     'ringtail re': {'record', 'report'},
+    'ringtail list vendo': {'vendor'},
+    'ringtail list cpu-cl': {'cpu-clock'},
     'ringtail evlist --tr': {'--trace-fields'},
     'ringtail buildid-list --with': {'--with-hits'},
     'ringtail buildid-list trac': {'traces/', 'traces.data'},

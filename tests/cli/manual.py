@@ -20,17 +20,17 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'pack', 'aux', 'stat', 'ctl', 'version']
+COMMANDS = ['record', 'list', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'pack', 'aux', 'stat', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
-    'ringtail.1', 'ringtail-record.1', 'ringtail-report.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
+    'ringtail.1', 'ringtail-record.1', 'ringtail-list.1', 'ringtail-report.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
     'ringtail-dump.1', 'ringtail-evlist.1', 'ringtail-buildid-list.1', 'ringtail-pack.1', 'ringtail-stat.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
 PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'config', 'daemon', 'data',
-                 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'list', 'lock',
+                 'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'lock',
                  'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
@@ -40,7 +40,7 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
                 ['report', '--sort', 'frob/x'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
+                ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['list', '--frob'], ['list', 'metric'], ['list', 'sdt'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],
                 ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
                 ['stat', '-x', '', 'true'], ['stat', '-r', '2'], ['stat', '-I', '0', 'true'], ['stat', '--per-thread', 'true'],
@@ -279,7 +279,7 @@ def main():
         result(f'-h of {command or "ringtail"}',
                [] if short == help_of(ringtail, command) else ['is not --help'])
         result(f'help of {command or "ringtail"}', check_help(ringtail, command))
-    for command in 'record', 'report', 'annotate', 'diff', 'script', 'buildid-list':
+    for command in 'record', 'report', 'annotate', 'diff', 'script', 'buildid-list', 'list':
         options_of_perf = not_there(read(f'man/ringtail-{command}.1.scd'))
         problems = [check_refused(ringtail, command, option) for option in options_of_perf]
         result(f'options of perf {command} ({len(options_of_perf)})',

@@ -7,17 +7,18 @@
 #include <string.h>
 
 #include "event/catalog/suggest.h"
+#include "event/listing/listing.h"
 #include "report/script/script.h"
 #include "report/table/keys.h"
 
-struct name_taker {
+struct value_taker {
 	value_fn fn;
 	void *arg;
 };
 
 static void take_name(void *arg, const char *name)
 {
-	const struct name_taker *t = arg;
+	const struct value_taker *t = arg;
 
 	t->fn(t->arg, name, NULL);
 }
@@ -25,9 +26,22 @@ static void take_name(void *arg, const char *name)
 static void each_event(value_fn fn, void *arg)
 {
 	const struct event_env here = {0};
-	struct name_taker t = {fn, arg};
+	struct value_taker t = {fn, arg};
 
 	suggest_each(&here, take_name, &t);
+}
+
+/* Kinds of events, and their names. */
+static void each_list_word(value_fn fn, void *arg)
+{
+	const char *title;
+
+	for (size_t i = 0; i < LISTING_KINDS; i++) {
+		const char *word = listing_kind_word((enum listing_kind)i, &title);
+
+		fn(arg, word, title);
+	}
+	each_event(fn, arg);
 }
 
 static void each_key(value_fn fn, void *arg)
@@ -75,10 +89,11 @@ static const struct {
 	bool list;
 	void (*each)(value_fn fn, void *arg);
 } placeholders[] = {
-	{"EVENT", VALUE_LISTED, true, each_event}, {"KEYS", VALUE_LISTED, true, each_key},
-	{"FIELDS", VALUE_LISTED, true, each_key},  {"[TYPE", VALUE_LISTED, true, each_field},
-	{"PID", VALUE_LISTED, true, each_process}, {"TID", VALUE_LISTED, true, each_process},
-	{"FILE", VALUE_FILE, false, NULL},	   {"DIR", VALUE_DIRECTORY, false, NULL},
+	{"EVENT", VALUE_LISTED, true, each_event}, {"[WORD", VALUE_LISTED, false, each_list_word},
+	{"KEYS", VALUE_LISTED, true, each_key},	   {"FIELDS", VALUE_LISTED, true, each_key},
+	{"[TYPE", VALUE_LISTED, true, each_field}, {"PID", VALUE_LISTED, true, each_process},
+	{"TID", VALUE_LISTED, true, each_process}, {"FILE", VALUE_FILE, false, NULL},
+	{"DIR", VALUE_DIRECTORY, false, NULL},
 };
 
 #define NR_PLACEHOLDERS (sizeof(placeholders) / sizeof(*placeholders))

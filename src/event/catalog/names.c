@@ -205,22 +205,27 @@ const char *names_hardware_symbol(uint64_t config)
 	return NULL;
 }
 
-void names_each(void (*fn)(void *arg, const char *name), void *arg)
+void names_each(void (*fn)(void *arg, const char *name, const struct generic_event *event),
+		void *arg)
 {
 	char name[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(name_rows); i++)
-		fn(arg, name_rows[i].name);
+		fn(arg, name_rows[i].name,
+		   &(struct generic_event){name_rows[i].type, name_rows[i].config});
 	for (size_t i = 0; i < ARRAY_SIZE(cache_words); i++) {
 		for (size_t op = 0; op < ARRAY_SIZE(op_words); op++) {
+			struct generic_event e = {PERF_TYPE_HW_CACHE, i | op << 8};
+
 			if (!(cache_ops[i] & 1U << op))
 				continue;
 			snprintf(name, sizeof(name), "%s-%s", cache_words[i].words[0],
 				 op_words[op].words[1]);
-			fn(arg, name);
+			fn(arg, name, &e);
+			e.config |= PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
 			snprintf(name, sizeof(name), "%s-%s-misses", cache_words[i].words[0],
 				 op_words[op].words[0]);
-			fn(arg, name);
+			fn(arg, name, &e);
 		}
 	}
 }

@@ -24,7 +24,11 @@ int names_find(const char *name, struct generic_event *ret);
 /* Returns the name of the alias that sysfs has for a hardware event ("cpu-cycles"), or NULL. */
 const char *names_hardware_symbol(uint64_t config);
 
-/* Calls @fn for every hardware, software and cache name, in its usual spelling. */
-void names_each(void (*fn)(void *arg, const char *name), void *arg);
+/*
+ * Calls @fn for every hardware, software and cache name, in its usual spelling. Names of one event
+ * follow one another.
+ */
+void names_each(void (*fn)(void *arg, const char *name, const struct generic_event *event),
+		void *arg);
 
 #endif

@@ -35,11 +35,31 @@ static void pmus_each(const struct event_env *env, void (*fn)(void *arg, const c
 	name_list_release(&pmus);
 }
 
+struct name_taker {
+	void (*fn)(void *arg, const char *name);
+	void *arg;
+};
+
+static void take_generic(void *arg, const char *name, const struct generic_event *event)
+{
+	const struct name_taker *t = arg;
+
+	(void)event;
+	t->fn(t->arg, name);
+}
+
+static void generics_each(void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct name_taker t = {fn, arg};
+
+	names_each(take_generic, &t);
+}
+
 void suggest_each(const struct event_env *env, void (*fn)(void *arg, const char *name), void *arg)
 {
 	struct name_list names = {0};
 
-	names_each(fn, arg);
+	generics_each(fn, arg);
 	pmus_each(env, fn, arg);
 	tracepoint_names(env, &names);
 	for (size_t i = 0; i < names.count; i++)
@@ -72,7 +92,7 @@ void suggest_where(const struct event_env *env, const char *name, char *out, siz
 	char path[PATH_MAX];
 
 	if (!root) {
-		snprintf(out, size, "ringtail-events(5) and 'perf list' list events");
+		snprintf(out, size, "'ringtail list' lists events");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/events/%.*s", root, len, name);
@@ -88,7 +108,7 @@ void suggest_event(const struct event_env *env, const char *name, char *out, siz
 	out[0] = '\0';
 	if (!nearest_init(&nearest, name))
 		return;
-	names_each(nearest_offer, &nearest);
+	generics_each(nearest_offer, &nearest);
 	pmus_each(env, nearest_offer, &nearest);
 	consider_tracepoints(env, &nearest);
 	nearest_write(&nearest, out, size);

@@ -2,6 +2,8 @@
 #include "event/catalog/vendor.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,4 +53,76 @@ int vendor_find(const char *name, struct pd_attr *attr)
 		return -ENOENT;
 	take_attr(&from, name, attr);
 	return 0;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------
+ */
+
+static void free_masks(struct vendor_event *e)
+{
+	for (size_t i = 0; i < e->nr_masks; i++)
+		free(e->masks[i]);
+	free(e->masks);
+}
+
+/* Reads the unit masks of event @id, which are some of its @nr attributes. */
+static int read_masks(int id, int nr, struct vendor_event *e)
+{
+	pfm_event_attr_info_t info = {.size = sizeof(info)};
+
+	e->masks = calloc((size_t)(nr > 0 ? nr : 1), sizeof(*e->masks));
+	if (!e->masks)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++) {
+		if (pfm_get_event_attr_info(id, i, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS ||
+		    info.type != PFM_ATTR_UMASK)
+			continue;
+		if (asprintf(&e->masks[e->nr_masks], "%s: %s", info.name,
+			     info.desc ? info.desc : "") < 0)
+			return -ENOMEM;
+		e->nr_masks++;
+	}
+	return 0;
+}
+
+static int take_event(int id, const char *pmu, int (*fn)(void *, const struct vendor_event *),
+		      void *arg)
+{
+	pfm_event_info_t info = {.size = sizeof(info)};
+	struct vendor_event e = {.pmu = pmu};
+	int rc;
+
+	if (pfm_get_event_info(id, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS)
+		return 0;
+	e.name = info.name;
+	e.what = info.desc;
+	rc = read_masks(id, info.nattrs, &e);
+	if (!rc)
+		rc = fn(arg, &e);
+	free_masks(&e);
+	return rc;
+}
+
+/* These two are the kernel's generic events and raw codes by other names. */
+static bool is_generic(pfm_pmu_t pmu)
+{
+	return pmu == PFM_PMU_PERF_EVENT || pmu == PFM_PMU_PERF_EVENT_RAW;
+}
+
+int vendor_each(int (*fn)(void *arg, const struct vendor_event *event), void *arg)
+{
+	int rc = 0;
+
+	if (pfm_initialize() != PFM_SUCCESS)
+		return 0;
+	for (int pmu = 0; !rc && pmu < PFM_PMU_MAX; pmu++) {
+		pfm_pmu_info_t info = {.size = sizeof(info)};
+
+		if (is_generic((pfm_pmu_t)pmu) ||
+		    pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present)
+			continue;
+		for (int id = info.first_event; !rc && id != -1; id = pfm_get_event_next(id))
+			rc = take_event(id, info.name, fn, arg);
+	}
+	return rc;
 }

@@ -7,6 +7,8 @@
 #ifndef RINGTAIL_EVENT_CATALOG_VENDOR_H
 #define RINGTAIL_EVENT_CATALOG_VENDOR_H
 
+#include <stddef.h>
+
 #include "perfdata/abi.h"
 
 /*
@@ -15,5 +17,22 @@
  * 0, or -ENOENT (unknown, ambiguous, or libpfm4 knows no PMU of this machine) with @attr untouched.
  */
 int vendor_find(const char *name, struct pd_attr *attr);
+
+/* An event of a vendor, valid during the call that receives it. */
+struct vendor_event {
+	const char *pmu;  /* libpfm4's name of the PMU, "skl" */
+	const char *name; /* "INST_RETIRED" */
+	const char *what; /* a sentence; may be NULL */
+	/* Its unit masks, "ANY_P: what it counts". */
+	char **masks;
+	size_t nr_masks;
+};
+
+/*
+ * Calls @fn for each event of the PMUs of this machine that libpfm4 knows, without the kernel's
+ * generic ones. A negative value of @fn ends the walk and is returned. Returns 0 or -ENOMEM; 0
+ * without a call if libpfm4 knows no PMU of this machine.
+ */
+int vendor_each(int (*fn)(void *arg, const struct vendor_event *event), void *arg);
 
 #endif

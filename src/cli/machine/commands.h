@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands of this floor, as those of cli/commands.h. */
+#ifndef RINGTAIL_CLI_MACHINE_COMMANDS_H
+#define RINGTAIL_CLI_MACHINE_COMMANDS_H
+
+/* Each parses its arguments, does its work and prints its errors. Returns an enum exit_status. */
+int cmd_list(int argc, char **argv);
+
+#endif
