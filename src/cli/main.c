@@ -16,6 +16,8 @@
 #include "cli/commands.h"
 #include "cli/complete/complete.h"
 #include "cli/files/commands.h"
+#include "cli/help/instead.h"
+#include "cli/help/manual.h"
 #include "cli/input/input.h"
 #include "cli/machine/commands.h"
 #include "cli/stat/commands.h"
@@ -42,25 +44,6 @@ static const struct command {
 	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},
 };
-
-/* perf's commands, and the replacement of each. */
-// clang-format off
-static const struct {
-	const char *name, *instead; /* NULL: perf's command, which reads our recordings */
-} perf_commands[] = {
-	{"archive", NULL}, {"c2c", NULL}, {"data", NULL},
-	{"inject", NULL}, {"kmem", NULL}, {"kvm", NULL},
-	{"kwork", NULL}, {"lock", NULL}, {"mem", NULL}, {"sched", NULL}, {"timechart", NULL},
-	{"bench", "use 'perf bench'"}, {"buildid-cache", "use 'perf buildid-cache'"},
-	{"config", "ringtail has no settings but its options"}, {"ftrace", "use 'perf ftrace'"},
-	{"iostat", "use 'perf iostat'"}, {"kallsyms", "use 'perf kallsyms'"}, {"test", "use 'perf test'"},
-	{"daemon", "use 'ringtail record' and 'ringtail ctl', or 'perf daemon'"},
-	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use "
-	 "'perf probe'"},
-	{"top", "use 'ringtail record -a -- sleep 10', then 'ringtail report'; or 'perf top'"},
-	{"trace", "use 'ringtail record -e raw_syscalls:sys_enter', then 'ringtail script'; or 'perf trace'"},
-};
-// clang-format on
 
 #define OUTPUT_BUFFER (64 << 10)
 #define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
@@ -113,7 +96,7 @@ static char *help_filter(int key, const char *text, void *input)
 	fputs("Commands:\n", out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].what);
-	fprintf(out, "  %-12s %s\n", "help", "show the options of ringtail, or of a command");
+	fprintf(out, "  %-12s %s\n", "help", "show the manual of ringtail, or of a command");
 	fputs("\n'ringtail COMMAND --help' lists the options of a command.", out);
 	fclose(out);
 	return list;
@@ -132,28 +115,15 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static void refuse_perf_command(const struct argp_state *state, const char *name)
-{
-	for (size_t i = 0; i < sizeof(perf_commands) / sizeof(perf_commands[0]); i++) {
-		if (strcmp(perf_commands[i].name, name) != 0)
-			continue;
-		if (perf_commands[i].instead)
-			usage_error(state, "there is no command '%s': %s", name,
-				    perf_commands[i].instead);
-		usage_error(state,
-			    "there is no command '%s': use 'perf %s', which reads ringtail's "
-			    "recordings",
-			    name, name);
-	}
-}
-
 static void __attribute__((noreturn))
 unknown_command(const struct argp_state *state, const char *name)
 {
+	const char *instead = instead_of(name);
 	size_t best = 0, len = 0;
 	char list[256];
 
-	refuse_perf_command(state, name);
+	if (instead)
+		usage_error(state, "there is no command '%s': %s", name, instead);
 	for (size_t i = 1; i < NR_COMMANDS; i++)
 		if (parse_distance(name, commands[i].name) <
 		    parse_distance(name, commands[best].name))
@@ -167,16 +137,23 @@ unknown_command(const struct argp_state *state, const char *name)
 	usage_error(state, "there is no command '%s'; there are %s, help", name, list);
 }
 
-/* "help", "help COMMAND" and "help help". */
+/* "help", "help COMMAND" and "help help": the manual on a terminal, else --help. */
 static void take_help(struct argp_state *state, struct chosen *c)
 {
 	const char *name = state->next < state->argc ? state->argv[state->next] : "help";
+	char page[64];
 
-	if (!strcmp(name, "help"))
+	if (!strcmp(name, "help")) {
+		manual_open("ringtail");
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	}
 	c->command = find_command(name);
 	if (!c->command)
 		unknown_command(state, name);
+	if (c->command->run == cmd_version)
+		manual_open("ringtail");
+	snprintf(page, sizeof(page), "ringtail-%s", c->command->name);
+	manual_open(page);
 	c->at = -1;
 	state->next = state->argc;
 }
@@ -228,7 +205,7 @@ static int complete(int argc, char **argv)
 	for (size_t i = 0; argc == 3 && i < NR_COMMANDS; i++)
 		complete_offer(words[0], commands[i].name, commands[i].what, stdout);
 	if (argc == 3)
-		complete_offer(words[0], "help", "show the options of a command", stdout);
+		complete_offer(words[0], "help", "show the manual of a command", stdout);
 	return input_end(NULL, NULL, 0);
 }
 

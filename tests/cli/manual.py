@@ -8,16 +8,18 @@ A command's man page (the source, man/*.scd) describes exactly the options that 
 the same arguments. A command with more than ten options has them in groups, "Most used" first, and the page has the
 same groups. Each `ringtail` line in a code block of the README and of the man pages names an existing command and
 options of it. scdoc and groff print no warning about the pages.
--h of each command is its --help, and so is `ringtail help COMMAND`. ringtail refuses options that a page lists under
+-h of each command is its --help, and so is `ringtail help COMMAND` where it cannot open the man page. ringtail refuses options that a page lists under
 "Not there: ...", and perf's other commands, with a sentence. A usage error is one line, with status 2.
 """
 import getopt
 import os
+import pty
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMANDS = ['record', 'list', 'report', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'pack', 'aux', 'stat', 'ctl', 'version']
@@ -29,7 +31,7 @@ DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
-PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'config', 'daemon', 'data',
+PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'check', 'config', 'daemon', 'data',
                  'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'lock',
                  'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
@@ -251,6 +253,42 @@ def check_help(ringtail, command):
         yield 'the list of commands lacks it'
 
 
+def on_terminal(argv, folder):
+    """Runs a program on a terminal of its own, with PATH and HOME a folder. Returns what it writes."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execve(argv[0], argv, {'PATH': folder, 'HOME': folder, 'TERM': 'dumb'})
+    text = b''
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # its end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(terminal)
+    os.waitpid(child, 0)
+    return text.decode().replace('\r\n', '\n')
+
+
+def check_manual(ringtail):
+    """Yields a sentence for each fault of `ringtail help` on a terminal, with a man(1) that prints its words."""
+    script = '#!/bin/sh\n[ "$1" != -w ] || {{ echo hidden; exit {}; }}\necho man "$@"\n'
+    for found, topic, expected in [(True, ['report'], 'man ringtail-report\n'), (True, [], 'man ringtail\n'),
+                                   (True, ['version'], 'man ringtail\n'), (True, ['help'], 'man ringtail\n'),
+                                   (False, ['report'], help_of(ringtail, 'report')),
+                                   (None, ['report'], help_of(ringtail, 'report'))]:
+        with tempfile.TemporaryDirectory() as folder:
+            if found is not None:
+                with open(folder + '/man', 'w', encoding='utf-8') as f:
+                    f.write(script.format(0 if found else 1))
+                os.chmod(folder + '/man', 0o755)
+            said = on_terminal([os.path.abspath(ringtail), 'help', *topic], folder)
+        if said != expected:
+            yield f'help {topic}, where man {"has" if found else "lacks"} the page, prints {said[:200]!r}'
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -286,6 +324,7 @@ def main():
                [problem for problem in problems if problem] if problems else ['the page names none'])
     problems = [check_perf_command(ringtail, args) for name in PERF_COMMANDS for args in ([name], ['help', name])]
     result(f'commands of perf ({len(PERF_COMMANDS)})', filter(None, problems))
+    result('man pages on a terminal', check_manual(ringtail))
     problems = [refusal(ringtail, args)[1] for args in USAGE_ERRORS]
     result(f'usage errors are one line ({len(problems)})', filter(None, problems))
     for name in PAGE_NAMES:
