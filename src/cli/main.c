@@ -40,6 +40,7 @@ static const struct command {
 	{"dump", cmd_dump, "show each record of a recording"},
 	{"evlist", cmd_evlist, "show the events of a recording"},
 	{"buildid-list", cmd_buildid_list, "show the build-ids of the files in a recording"},
+	{"recover", cmd_recover, "complete a recording whose recorder was killed"},
 	{"pack", cmd_pack, "make a recording carry the names of its functions"},
 	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},

@@ -19,7 +19,8 @@ FILES = TOP + '/contrib/completion/'
 
 # A line, and what may stand in place of its last word. The command runs in a folder with traces/ and a file.
 LINES = {
-    'ringtail re': {'record', 'report'},
+    'ringtail re': {'record', 'report', 'recover'},
+    'ringtail recover -n trac': {'traces/', 'traces.data'},
     'ringtail list vendo': {'vendor'},
     'ringtail list cpu-cl': {'cpu-clock'},
     'ringtail evlist --tr': {'--trace-fields'},

@@ -11,11 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/edit/copy.h"
 #include "data/file/file_priv.h"
 #include "perfdata/symbols.h"
-
-#define COPY_BYTES  (1u << 20)
-#define PIECE_BYTES (64u << 20) /* a signal waits for one piece */
 
 /* Places in the header of a file. */
 enum { AT_DATA_SIZE = 48, AT_FEATURES = 72 };
@@ -37,70 +35,10 @@ static uint64_t in_file_order(const struct edit *e, uint64_t v)
 /* --- writing -------------------------------------------------------------------------------------
  */
 
-static int write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			p += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
-/* Returns -EINTR if a signal that write_new() blocks waits. */
-static int check_signals(void)
-{
-	sigset_t waiting;
-
-	if (sigpending(&waiting))
-		return -errno;
-	return sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
-			       sigismember(&waiting, SIGHUP)
-		       ? -EINTR
-		       : 0;
-}
-
-/* Copies through memory, where the kernel cannot copy by itself. */
-static int copy_by_hand(const struct edit *e, uint64_t at, uint64_t end)
-{
-	uint8_t *bytes = malloc(COPY_BYTES);
-	int rc = bytes ? 0 : -ENOMEM;
-
-	while (!rc && at < end) {
-		size_t want = end - at < COPY_BYTES ? end - at : COPY_BYTES;
-		ssize_t n = file_read(e->df->segments[0].fd, bytes, want, at);
-
-		if (n <= 0)
-			rc = n < 0 ? (int)n : -ENODATA;
-		else
-			rc = write_all(e->out, bytes, (size_t)n) ?: check_signals();
-		at += n > 0 ? (uint64_t)n : 0;
-	}
-	free(bytes);
-	return rc;
-}
-
-/* Copies the first @end bytes. A file system that can shares their blocks. */
+/* Copies the first @end bytes. */
 static int copy_records(const struct edit *e, uint64_t end)
 {
-	off64_t at = 0;
-	int rc = 0;
-
-	while (!rc && (uint64_t)at < end) {
-		uint64_t left = end - (uint64_t)at;
-		ssize_t n = copy_file_range(e->df->segments[0].fd, &at, e->out, NULL,
-					    left < PIECE_BYTES ? left : PIECE_BYTES, 0);
-
-		if (n <= 0)
-			return copy_by_hand(e, (uint64_t)at, end);
-		rc = check_signals();
-	}
-	return rc;
+	return copy_bytes(e->df->segments[0].fd, 0, end, e->out);
 }
 
 /* --- a file's features ---------------------------------------------------------------------------
@@ -204,7 +142,7 @@ static int write_file(struct edit *e)
 	if (!rc)
 		rc = copy_records(e, e->df->segments[0].end);
 	if (!rc)
-		rc = write_all(e->out, e->tail.data, e->tail.len);
+		rc = copy_write(e->out, e->tail.data, e->tail.len);
 	return rc ? rc : put_header(e, features);
 }
 
@@ -214,7 +152,7 @@ static int write_stream(struct edit *e)
 
 	if (!rc)
 		rc = copy_records(e, e->df->segments[0].end);
-	return rc ? rc : write_all(e->out, e->tail.data, e->tail.len);
+	return rc ? rc : copy_write(e->out, e->tail.data, e->tail.len);
 }
 
 /* --- what is refused -----------------------------------------------------------------------------
@@ -230,38 +168,13 @@ static int refuse_damage(struct data_file *df, struct error *err)
 	if (df->kind != DATA_PIPE && !df->header.data.size)
 		return error_set(err, -EBADMSG,
 				 "%s: its recorder was killed or still runs (size of data is 0): "
-				 "pack leaves such a recording as it is",
+				 "'ringtail recover' completes it",
 				 path);
 	for (size_t i = 0; i < n; i++)
 		if (f[i].severity == DATA_DAMAGED && strcmp(f[i].text, PD_SYMBOLS_DAMAGED) != 0)
 			return error_set(err, -EBADMSG,
 					 "%s: %s: pack leaves a damaged recording as it is", path,
 					 f[i].text);
-	return 0;
-}
-
-/*
- * Refuses a file that somebody has open for writing. The kernel grants no lease on it. Where leases
- * do not work, the file must at least not change.
- */
-static int refuse_writer(const struct edit *e, struct error *err)
-{
-	const struct segment *s = &e->df->segments[0];
-	bool busy = false;
-	struct stat st;
-
-	fcntl(s->fd, F_SETSIG, SIGURG); /* a signal for the lease's end does nothing */
-	if (!fcntl(s->fd, F_SETLEASE, F_RDLCK))
-		fcntl(s->fd, F_SETLEASE, F_UNLCK);
-	else
-		busy = errno == EAGAIN;
-	if (fstat(s->fd, &st))
-		return error_sys(err, -errno, "%s", s->path);
-	if (busy || (uint64_t)st.st_size != s->size || st.st_mtim.tv_sec != e->st.st_mtim.tv_sec ||
-	    st.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
-		return error_set(err, -EBUSY,
-				 "%s is open for writing: pack it when its recorder has ended",
-				 s->path);
 	return 0;
 }
 
@@ -316,7 +229,7 @@ static int prepare(struct edit *e, bool remove, const char *out, char **ret, str
 	if (!rc)
 		rc = refuse_form(e->df, remove, err);
 	if (!rc && e->in_place)
-		rc = refuse_writer(e, err);
+		rc = copy_refuse_writer(&e->df->segments[0], &e->st, err);
 	return rc ? rc : refuse_damage(e->df, err);
 }
 
@@ -333,56 +246,22 @@ int edit_check(struct data_file *df, bool remove, const char *out, struct error 
 /* --- the new file --------------------------------------------------------------------------------
  */
 
-/*
- * Keeps the permissions and times of the recording. The owner is a wish; without the group, the
- * group and others get no permission.
- */
-static int keep_attributes(const struct edit *e)
-{
-	const struct timespec times[2] = {e->st.st_atim, e->st.st_mtim};
-	mode_t mode = e->st.st_mode & 0777;
-
-	if (fchown(e->out, e->st.st_uid, e->st.st_gid)) {
-		if (errno != EPERM)
-			return -errno;
-		if (fchown(e->out, (uid_t)-1, e->st.st_gid))
-			mode &= 0700;
-	}
-	if (fchmod(e->out, mode) || futimens(e->out, times) || fsync(e->out))
-		return -errno;
-	return 0;
-}
-
 /* Writes the file @temp, and renames it to @path. */
 static int fill_new(struct edit *e, const char *temp, const char *path, struct error *err)
 {
 	int rc = e->df->kind == DATA_PIPE ? write_stream(e) : write_file(e);
 
 	if (!rc)
-		rc = keep_attributes(e);
+		rc = copy_attributes(&e->st, e->out);
 	if (close(e->out) && !rc)
 		rc = -errno;
 	if (rc)
 		return error_sys(err, rc, "%s", path);
 	if (e->in_place)
-		rc = refuse_writer(e, err);
+		rc = copy_refuse_writer(&e->df->segments[0], &e->st, err);
 	if (!rc && rename(temp, path))
 		rc = error_sys(err, -errno, "%s", path);
 	return rc;
-}
-
-/* Blocks the signals that would leave a temporary file, except those that are ignored. */
-static void block_signals(sigset_t *old)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction now;
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (!sigaction(signals[i], NULL, &now) && now.sa_handler != SIG_IGN)
-			sigaddset(&set, signals[i]);
-	pthread_sigmask(SIG_BLOCK, &set, old);
 }
 
 static int write_new(struct edit *e, const char *path, struct error *err)
@@ -393,7 +272,7 @@ static int write_new(struct edit *e, const char *path, struct error *err)
 
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
 		return error_sys(err, -ENAMETOOLONG, "%.200s", path);
-	block_signals(&old);
+	copy_block_signals(&old);
 	e->out = mkostemp(temp, O_CLOEXEC);
 	if (e->out < 0) {
 		rc = error_sys(err, -errno, "%s", path);

@@ -1,0 +1,1 @@
+recover -n {corpus}/local/dirz.data

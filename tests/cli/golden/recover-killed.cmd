@@ -1,0 +1,1 @@
+recover -o {tmp}/r.data {corpus}/derived/trunc/callgraph-3.8.killed-size0

@@ -1,0 +1,1 @@
+recover -q -n {corpus}/nothing

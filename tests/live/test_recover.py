@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`recover` completes what killed recorders leave, so that perf reads it."""
+import hashlib
+import os
+import signal
+
+from lab import perf_samples, running, wait_for
+
+RATE = ['-e', 'cpu-clock', '-F', '1999']
+FORMS = {'file': [], 'compressed': ['-z'], 'directory': ['--threads'], 'compressed directory': ['--threads', '-z']}
+
+
+def contents(path):
+    """Returns {path: checksum} of a file, or of the files in a directory."""
+    files = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
+    found = {}
+    for name in files:
+        with open(name, 'rb') as f:
+            found[name] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def kill(lab, name, *options):
+    """Records until something is in the file, kills the recorder, and returns the recording's path."""
+    recorder = lab.start('record', '-o', name, *options, '--', lab.workload, '100000', release=True)
+    running(lab, recorder)
+    return recorder
+
+
+def check(lab, name):
+    """perf and ringtail find the same samples in the recovered recording, and it is whole."""
+    samples = lab.samples(name)
+    assert perf_samples(lab, name, False, False) == samples
+    lines = [line for line in lab.perf('script', '-F', 'comm', '-G', '-i', name, quiet=False).stdout.splitlines() if line]
+    assert len(lines) == samples, (name, len(lines), samples)
+    before = contents(lab.path(name))
+    assert 'is whole' in lab.run('recover', name).stderr
+    assert contents(lab.path(name)) == before
+    return samples
+
+
+def test_perf_reads_what_a_killed_recorder_left(lab):
+    """All samples that ringtail finds in a file, compressed or not, and in a directory."""
+    for form, options in FORMS.items():
+        name = form.replace(' ', '-') + '.data'
+        recorder = kill(lab, name, *RATE, *options)
+        wait_for(lambda name=name: lab.samples_so_far(name) > 500, what=f'samples in {name}')
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait()
+        seen = lab.samples_so_far(name)
+        before = contents(lab.path(name))
+        assert 'recorder was killed' in lab.run('recover', '-n', name).stderr
+        lab.run('recover', '-o', 'new-' + name, name)
+        assert contents(lab.path(name)) == before, name
+        assert check(lab, 'new-' + name) >= seen
+        said = lab.run('recover', name).stderr
+        assert 'is complete now' in said, said
+        assert check(lab, name) >= seen
+
+
+def test_records_behind_the_last_flush_are_found(lab):
+    """A recorder that never flushed has written records, which only recover shows."""
+    for form, options in FORMS.items():
+        name = form.replace(' ', '-') + '.data'
+        recorder = kill(lab, name, '-e', 'cpu-clock', '-F', '20000', '--call-graph', 'dwarf,32768', '--flush-interval', '3600s',
+                        *options)
+        path = lab.path(name) + ('/data.0' if 'directory' in form else '')
+        wait_for(lambda path=path: os.path.getsize(path) > 4 << 20, what=f'bytes in {name}')
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait()
+        seen = lab.samples_so_far(name)
+        said = lab.run('recover', name).stderr
+        assert "behind the recorder's last flush" in said, said
+        assert check(lab, name) > seen + 20, said
+
+
+def test_a_recording_in_progress_is_left_alone(lab):
+    """recover refuses while the recorder runs, and changes nothing."""
+    for form in 'file', 'directory':
+        recorder = kill(lab, form + '.data', *RATE, *FORMS[form])
+        wait_for(lambda form=form: lab.samples_so_far(form + '.data') > 100, what='samples')
+        said = lab.run('recover', form + '.data', status=1).stderr
+        assert 'is open for writing' in said, said
+        assert not [name for name in os.listdir(lab.dir) if name.startswith(form + '.data.')]
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait()
