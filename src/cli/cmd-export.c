@@ -16,14 +16,15 @@
 #include "export/firefox/firefox.h"
 #include "export/folded/folded.h"
 #include "export/parquet/parquet.h"
+#include "export/perfetto/perfetto.h"
 #include "export/pprof/pprof.h"
 #include "export/speedscope/speedscope.h"
 
 #define MAX_STACK 127
 
 static const struct export_format *const formats[] = {
-	&export_folded, &export_speedscope, &export_pprof,
-	&export_chrome, &export_firefox,    &export_parquet,
+	&export_folded,	  &export_speedscope, &export_pprof,   &export_chrome,
+	&export_perfetto, &export_firefox,    &export_parquet,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -47,7 +48,8 @@ enum {
 
 static const struct argp_option options[] = {
 	{"to", OPT_TO, "FORMAT", 0,
-	 "The format: folded, speedscope, pprof, chrome, firefox or parquet", HELP_MOST_USED},
+	 "The format: folded, speedscope, pprof, chrome, perfetto, firefox or parquet",
+	 HELP_MOST_USED},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},

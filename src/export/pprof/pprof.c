@@ -239,8 +239,7 @@ static int stack_of(struct pprof *w, const struct export_sample *s, uint32_t *re
 		uint32_t known = intern_count(&w->locations);
 		struct pprof_location key = {
 			.dso = outer->dso,
-			.addr = outer->addr -
-				(outer->is_return && outer->sym && outer->addr > outer->sym->start),
+			.addr = export_address_of(outer),
 			.sym = outer->sym,
 			.lines = outer->lines,
 		};

@@ -52,6 +52,15 @@ int export_comm(const char *comm, uint32_t tid, struct buf *ret);
  */
 int export_build_id(const struct dso *dso, struct buf *ret);
 
+/*
+ * Returns the address of the code of @frame: of a return address the byte before, which belongs to
+ * the call.
+ */
+static inline uint64_t export_address_of(const struct frame *frame)
+{
+	return frame->addr - (frame->is_return && frame->sym && frame->addr > frame->sym->start);
+}
+
 /* Returns the source file of @frame, not escaped; NULL: unknown. */
 static inline const char *export_file_of(const struct frame *frame)
 {

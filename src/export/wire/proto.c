@@ -35,12 +35,16 @@ static void put_tag(struct proto *p, unsigned int field, enum wire_type type)
 	proto_varint(p, (uint64_t)field << 3 | type);
 }
 
-void proto_uint(struct proto *p, unsigned int field, uint64_t v)
+void proto_set(struct proto *p, unsigned int field, uint64_t v)
 {
-	if (!v)
-		return;
 	put_tag(p, field, WIRE_VARINT);
 	proto_varint(p, v);
+}
+
+void proto_uint(struct proto *p, unsigned int field, uint64_t v)
+{
+	if (v)
+		proto_set(p, field, v);
 }
 
 void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n)

@@ -24,6 +24,8 @@ void proto_varint(struct proto *p, uint64_t v);
 /* Appends a field of type uint64, int64, uint32, bool or enum. Zero, the default, takes no bytes.
  */
 void proto_uint(struct proto *p, unsigned int field, uint64_t v);
+/* As proto_uint(), with zero, which readers of proto2 tell from a field that is missing. */
+void proto_set(struct proto *p, unsigned int field, uint64_t v);
 /* Appends a field of type string or bytes. */
 void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n);
 
