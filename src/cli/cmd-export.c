@@ -47,9 +47,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"to", OPT_TO, "FORMAT", 0,
-	 "The format: folded, speedscope, pprof, chrome, perfetto, firefox or parquet",
-	 HELP_MOST_USED},
+	{"to", OPT_TO, "folded|speedscope|pprof|chrome|perfetto|firefox|parquet", 0,
+	 "The format of the output", HELP_MOST_USED},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},

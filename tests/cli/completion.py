@@ -33,6 +33,8 @@ LINES = {
     'ringtail report --input=trac': {'--input=traces/', '--input=traces.data'},
     'ringtail report -i trac': {'traces/', 'traces.data'},
     'ringtail aux -o x extract trac': {'traces/', 'traces.data'},
+    'ringtail export --to p': {'parquet', 'perfetto', 'pprof'},
+    'ringtail export --to=f': {'--to=firefox', '--to=folded'},
     'ringtail aux ': {'extract', 'show', 'table'},
     'ringtail ctl --pid 1 sn': {'snapshot'},
     'ringtail record -F 99 -g -- ringtai': {'ringtail'},
