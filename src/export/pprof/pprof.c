@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "export/stream/functions.h"
+#include "export/stream/stacks.h"
 #include "export/wire/intern.h"
 #include "export/wire/proto.h"
 
@@ -46,20 +47,6 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 #define PAGE	  4096
 #define SUMS_BITS 16
 
-/* Keys have no padding. */
-struct pprof_location {
-	const struct dso *dso;
-	uint64_t addr;
-	const struct symbol *sym;
-	const struct inline_chain *lines;
-	uint64_t nr_frames; /* inlined functions, and the one that has the code */
-};
-
-struct pprof_node {
-	uint32_t parent; /* number of the outer part; INTERN_NONE: none */
-	uint32_t location;
-};
-
 enum { TAG_COMM, TAG_PID, TAG_TID, TAG_CPU, TAG_CGROUP, NR_TAGS };
 
 /* Labels: numbers of strings; 0, the empty string: none. */
@@ -83,7 +70,8 @@ struct pprof_sum {
 struct pprof {
 	const struct export_job *job;
 	struct export_functions functions;
-	struct intern locations, nodes, labels, dsos;
+	struct export_stacks stacks;
+	struct intern labels, dsos;
 	struct intern_strings strings;
 	struct pprof_mapping *mappings;
 	size_t nr_mappings, cap_mappings;
@@ -168,7 +156,7 @@ static uint64_t function_of(struct pprof *w, const struct frame *frame, const ch
 }
 
 /* Returns the id of the mapping of @dso; 0: none. */
-static int mapping_of(struct pprof *w, const struct pprof_location *l, uint64_t *ret)
+static int mapping_of(struct pprof *w, const struct export_location *l, uint64_t *ret)
 {
 	struct pprof_mapping *m;
 	uint32_t number;
@@ -193,9 +181,10 @@ static int mapping_of(struct pprof *w, const struct pprof_location *l, uint64_t 
 	return 0;
 }
 
-static int write_location(struct pprof *w, uint32_t number, const struct pprof_location *l,
-			  const struct frame *frame)
+static int write_location(uint32_t number, const struct export_location *l,
+			  const struct frame *frame, void *writer)
 {
+	struct pprof *w = writer;
 	uint64_t functions[INLINED_MAX], mapping;
 	size_t begin, line, n = (size_t)l->nr_frames;
 	int rc = mapping_of(w, l, &mapping);
@@ -226,46 +215,6 @@ static int write_location(struct pprof *w, uint32_t number, const struct pprof_l
 
 /* --- samples -------------------------------------------------------------------------------------
  */
-
-/* Inlined functions and the function that has their code are one location. */
-static int stack_of(struct pprof *w, const struct export_sample *s, uint32_t *ret)
-{
-	struct pprof_node node = {.parent = INTERN_NONE};
-	size_t end = s->nr_frames;
-
-	while (end) {
-		size_t from = end - 1;
-		const struct frame *outer = &s->frame[end - 1];
-		uint32_t known = intern_count(&w->locations);
-		struct pprof_location key = {
-			.dso = outer->dso,
-			.addr = export_address_of(outer),
-			.sym = outer->sym,
-			.lines = outer->lines,
-		};
-
-		while (from && end - from < INLINED_MAX && s->frame[from - 1].in &&
-		       s->frame[from - 1].lines == outer->lines &&
-		       s->frame[from - 1].line + 1 == s->frame[from].line)
-			from--;
-		key.nr_frames = end - from;
-		node.location = intern_put(&w->locations, &key);
-		if (node.location == INTERN_NONE)
-			return -ENOMEM;
-		end = from;
-		if (node.location == known) {
-			int rc = write_location(w, node.location, &key, &s->frame[from]);
-
-			if (rc)
-				return rc;
-		}
-		node.parent = intern_put(&w->nodes, &node);
-		if (node.parent == INTERN_NONE)
-			return -ENOMEM;
-	}
-	*ret = node.parent;
-	return 0;
-}
 
 static int labels_of(struct pprof *w, const struct export_sample *s, uint32_t *ret)
 {
@@ -299,7 +248,7 @@ static int write_sum(struct pprof *w, struct pprof_sum *sum)
 	size_t part = proto_begin(m, SAMPLE_LOCATIONS);
 
 	for (uint32_t at = sum->stack; at != INTERN_NONE;) {
-		const struct pprof_node *node = intern_at(&w->nodes, at);
+		const struct export_node *node = export_stack_at(&w->stacks, at);
 
 		proto_varint(m, (uint64_t)node->location + 1);
 		at = node->parent;
@@ -338,7 +287,7 @@ static int pprof_sample(void *writer, const struct export_sample *s)
 	const struct pd_sample *p = &s->ws->s;
 	struct pprof_sum new = {.event = s->ws->evsel->index, .samples = 1, .period = p->period},
 			 *at;
-	int rc = stack_of(w, s, &new.stack);
+	int rc = export_stack_of(&w->stacks, s->frame, s->nr_frames, write_location, w, &new.stack);
 
 	rc = rc ?: labels_of(w, s, &new.labels);
 	if (rc)
@@ -426,8 +375,7 @@ static void pprof_free(void *writer)
 	if (!w)
 		return;
 	export_functions_release(&w->functions);
-	intern_release(&w->locations);
-	intern_release(&w->nodes);
+	export_stacks_release(&w->stacks);
 	intern_release(&w->labels);
 	intern_release(&w->dsos);
 	intern_strings_release(&w->strings);
@@ -450,8 +398,7 @@ static int pprof_open(const struct export_job *job, void **ret)
 	*w = (struct pprof){
 		.job = job,
 		.functions = EXPORT_FUNCTIONS_INIT,
-		.locations = {.size = sizeof(struct pprof_location)},
-		.nodes = {.size = sizeof(struct pprof_node)},
+		.stacks = EXPORT_STACKS_INIT,
 		.labels = {.size = sizeof(struct pprof_labels)},
 		.dsos = {.size = sizeof(const struct dso *)},
 		.columns = calloc(pd_evlist_count(job->trace->evlist) + 1, sizeof(*w->columns)),
