@@ -82,7 +82,7 @@ static int put_mapping(struct perfetto_interned *in, uint32_t sequence, uint32_t
 	proto_uint(m, MAPPING_IID, id_of(number));
 	proto_uint(m, MAPPING_BUILD_ID, has_build_id ? id_of(number) : 0);
 	proto_set(m, MAPPING_START, 0);
-	proto_set(m, MAPPING_END, INT64_MAX);
+	proto_set(m, MAPPING_END, dso && dso->kind == DSO_ELF ? INT64_MAX : UINT64_MAX);
 	proto_uint(m, MAPPING_PATHS, id_of(number));
 	proto_end(m, begin);
 	return 0;
