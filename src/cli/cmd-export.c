@@ -15,6 +15,7 @@
 #include "export/chrome/chrome.h"
 #include "export/firefox/firefox.h"
 #include "export/folded/folded.h"
+#include "export/otlp/otlp.h"
 #include "export/parquet/parquet.h"
 #include "export/perfetto/perfetto.h"
 #include "export/pprof/pprof.h"
@@ -23,8 +24,8 @@
 #define MAX_STACK 127
 
 static const struct export_format *const formats[] = {
-	&export_folded,	  &export_speedscope, &export_pprof,   &export_chrome,
-	&export_perfetto, &export_firefox,    &export_parquet,
+	&export_folded, &export_speedscope, &export_pprof,   &export_otlp,
+	&export_chrome, &export_perfetto,   &export_firefox, &export_parquet,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -47,7 +48,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"to", OPT_TO, "folded|speedscope|pprof|chrome|perfetto|firefox|parquet", 0,
+	{"to", OPT_TO, "folded|speedscope|pprof|otlp|chrome|perfetto|firefox|parquet", 0,
 	 "The format of the output", HELP_MOST_USED},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},

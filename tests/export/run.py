@@ -16,12 +16,14 @@ import test_chrome
 import test_errors
 import test_firefox
 import test_folded
+import test_otlp
 import test_parquet
 import test_perfetto
 import test_pprof
 import test_speedscope
 
-SUITES = [test_folded, test_speedscope, test_pprof, test_chrome, test_perfetto, test_firefox, test_parquet, test_errors]
+SUITES = [test_folded, test_speedscope, test_pprof, test_otlp, test_chrome, test_perfetto, test_firefox, test_parquet,
+          test_errors]
 
 
 def main():

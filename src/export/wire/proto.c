@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/wire/proto.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define VARINT_MAX 10 /* bytes */
 
-enum wire_type { WIRE_VARINT = 0, WIRE_LENGTH = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
 
 static size_t encode(uint64_t v, uint8_t *ret)
 {
@@ -47,10 +48,23 @@ void proto_uint(struct proto *p, unsigned int field, uint64_t v)
 		proto_set(p, field, v);
 }
 
-void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n)
+void proto_fixed64(struct proto *p, unsigned int field, uint64_t v)
+{
+	const uint64_t bytes = htole64(v);
+
+	put_tag(p, field, WIRE_FIXED64);
+	proto_raw(p, &bytes, sizeof(bytes));
+}
+
+void proto_length(struct proto *p, unsigned int field, uint64_t n)
 {
 	put_tag(p, field, WIRE_LENGTH);
 	proto_varint(p, n);
+}
+
+void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n)
+{
+	proto_length(p, field, n);
 	proto_raw(p, s, n);
 }
 

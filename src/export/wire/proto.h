@@ -26,6 +26,10 @@ void proto_varint(struct proto *p, uint64_t v);
 void proto_uint(struct proto *p, unsigned int field, uint64_t v);
 /* As proto_uint(), with zero, which readers of proto2 tell from a field that is missing. */
 void proto_set(struct proto *p, unsigned int field, uint64_t v);
+/* Appends a field of type fixed64. */
+void proto_fixed64(struct proto *p, unsigned int field, uint64_t v);
+/* Appends the beginning of a field whose @n bytes the caller writes behind it. */
+void proto_length(struct proto *p, unsigned int field, uint64_t n);
 /* Appends a field of type string or bytes. */
 void proto_bytes(struct proto *p, unsigned int field, const void *s, size_t n);
 
