@@ -2,20 +2,24 @@
 """Traces of Chrome: each sample and event is there, and the Firefox Profiler's own reader counts as we do."""
 import collections
 import json
+import random
 import re
+import subprocess
 
-from lab import ProfilerCli, escape, expect, own_counts
+import recording
+from lab import PLAIN, ProfilerCli, escape, expect, own_counts
 
 
 def stacks_of(events):
     """{(pid, tid): [(microseconds, names from the outermost)]} of the profiles in chunks."""
-    out, nodes, at = collections.defaultdict(list), {}, {}
+    out, all_nodes, at = collections.defaultdict(list), collections.defaultdict(dict), {}
     for e in events:
         if e['name'] == 'Profile':
+            expect('an id is new', e['id'] not in at, e['id'])
             at[e['id']] = e['args']['data']['startTime']
         if e['name'] != 'ProfileChunk':
             continue
-        data = e['args']['data']
+        data, nodes = e['args']['data'], all_nodes[e['id']]
         for node in data['cpuProfile']['nodes']:
             above = nodes[node['parent']] if 'parent' in node else ()
             nodes[node['id']] = above + (node['callFrame']['functionName'],)
@@ -74,6 +78,28 @@ def test_has_what_happened(bench):
     expect('filters hold for events, too:', 'throttled' in names and 'running' in names and 'lost records' not in names,
            names)
     expect('and for samples:', {e['tid'] for e in filtered if e['ph'] == 'P'} == {101})
+
+
+def test_many_stacks_are_several_profiles(bench):
+    """5500 stacks of 100 functions have more nodes than ringtail keeps."""
+    chance, path = random.Random(3), bench.path('many.data')
+    out, known = recording.Recording(path), collections.defaultdict(list)
+    for pid in 100, 101:
+        out.comm(pid, pid, b'many')
+        out.map(pid, b'/program')
+    bench.recording('plain')  # its program has the functions
+    for i in range(5500):
+        stack = [chance.randrange(len(PLAIN)) for _ in range(100)]
+        out.sample(100 + i % 2, 100 + i % 2, stack)
+        known[100 + i % 2].append(stack)
+    out.close()
+    text = subprocess.run([bench.ringtail, 'export', '--to', 'chrome', '-i', path, '--symfs', bench.path('root-plain')],
+                          capture_output=True, timeout=120, check=True).stdout
+    events = json.loads(text)['traceEvents']
+    expect('profiles:', sum(e['name'] == 'Profile' for e in events) == 4)
+    names = bench.recording('plain')[1]
+    for (pid, _), stacks in stacks_of(events).items():
+        expect('stacks:', [stack for _, stack in stacks] == [tuple(names[f] for f in reversed(s)) for s in known[pid]])
 
 
 def test_profiler_cli_counts_the_same(bench):

@@ -12,6 +12,7 @@
 
 #define CHUNK_SAMPLES 256
 #define CHUNK_BYTES   (16u << 10) /* of new nodes */
+#define NODES_MAX     (1u << 19)  /* of all threads, in memory */
 
 /* A node of a thread's call tree. Keys have no padding. */
 struct chrome_node {
@@ -30,6 +31,7 @@ struct chrome_chunk {
 struct chrome_profile {
 	struct chrome_chunk *chunk; /* NULL: the thread had no sample yet */
 	uint64_t last;		    /* sample, microseconds */
+	uint32_t id;		    /* 0: it begins with the next sample */
 };
 
 struct chrome {
@@ -39,6 +41,7 @@ struct chrome {
 	struct intern nodes;
 	struct chrome_profile *profiles; /* by thread */
 	size_t nr_profiles, cap_profiles;
+	uint32_t ids; /* of profiles, given */
 	struct buf text;
 	bool begun; /* some event is written */
 };
@@ -98,7 +101,7 @@ static void write_chunk(struct chrome *w, uint32_t thread)
 	out_printf(out,
 		   ",\"id\":\"0x%" PRIx32 "\",\"cat\":\"disabled-by-default-v8.cpu_profiler\","
 		   "\"args\":{\"data\":{\"cpuProfile\":{\"nodes\":[",
-		   thread + 1);
+		   p->id);
 	out_put(out, c->nodes.data, c->nodes.len);
 	out_puts(out, "],\"samples\":[");
 	for (size_t i = 0; i < c->nr; i++)
@@ -161,21 +164,39 @@ static int node_of(struct chrome *w, const struct export_sample *s, uint32_t thr
 	return rc;
 }
 
+/*
+ * A profile has its own tree, so trees grow by threads times stacks. When there are too many nodes,
+ * all profiles end: the next sample of a thread begins another one, which readers append.
+ */
+static void limit_nodes(struct chrome *w)
+{
+	if (intern_count(&w->nodes) < NODES_MAX)
+		return;
+	for (uint32_t i = 0; i < w->nr_profiles; i++) {
+		if (w->profiles[i].chunk && w->profiles[i].chunk->nr)
+			write_chunk(w, i);
+		w->profiles[i].id = 0;
+	}
+	intern_release(&w->nodes);
+}
+
 /* Writes the event that announces the profile of a thread. */
 static int begin_profile(struct chrome *w, uint32_t thread, uint64_t time)
 {
 	const struct export_thread *key = export_thread_at(&w->threads, thread);
 	struct chrome_profile *p = &w->profiles[thread];
 
-	p->chunk = calloc(1, sizeof(*p->chunk));
-	p->last = time / 1000;
+	if (!p->chunk)
+		p->chunk = calloc(1, sizeof(*p->chunk));
 	if (!p->chunk)
 		return -ENOMEM;
+	p->last = time / 1000;
+	p->id = ++w->ids;
 	begin_event(w, "P", "Profile", key->pid, key->tid, p->last * 1000);
 	out_printf(w->job->out,
 		   ",\"id\":\"0x%" PRIx32 "\",\"cat\":\"disabled-by-default-v8.cpu_profiler\","
 		   "\"args\":{\"data\":{\"startTime\":%" PRIu64 "}}",
-		   thread + 1, p->last);
+		   p->id, p->last);
 	end_event(w);
 	return 0;
 }
@@ -205,8 +226,9 @@ static int chrome_sample(void *writer, const struct export_sample *s)
 
 	if (thread == INTERN_NONE)
 		return -ENOMEM;
+	limit_nodes(w);
 	profile = &w->profiles[thread];
-	rc = profile->chunk ? 0 : begin_profile(w, thread, p->time);
+	rc = profile->id ? 0 : begin_profile(w, thread, p->time);
 	rc = rc ?: node_of(w, s, thread, &node);
 	if (rc)
 		return rc;
