@@ -232,12 +232,32 @@ static int put_sums(json_t *o, struct report *r, const struct hist *h, const str
 	return rc ?: put_fields(o, r, h, e) ?: put_members(o, r, h, e);
 }
 
-/* Adds the text of key @k. */
+/* Returns whether some event with samples in row @e has the field of a tracepoint. */
+static bool has_field(const struct report *r, const struct hist *h, const struct hist_entry *e,
+		      const struct trace_field *field)
+{
+	for (size_t m = 0; m < hist_members(h); m++) {
+		const struct hist_entry *there = hist_member_entry(h, e, m);
+		size_t event = (size_t)(hist_member(h, m) - r->tables.hists);
+
+		if (there && there->samples &&
+		    trace_field_is_of(field, r->trace, pd_evlist_at(r->trace->evlist, event)))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the text of key @k, unless it is a field that no event of the row has. */
 static int put_key(json_t *o, struct report *r, const struct hist *h, const struct hist_entry *e,
 		   size_t k)
 {
+	const struct trace_field *field = h->keys[k]->field;
 	struct buf text = {0};
-	int rc = h->keys[k]->text(r->trace, hist_cells(h, e)[k], &text) ?: buf_zero(&text, 1);
+	int rc;
+
+	if (field && hist_members(h) > 1 && !has_field(r, h, e, field))
+		return 0;
+	rc = h->keys[k]->text(r->trace, hist_cells(h, e)[k], &text) ?: buf_zero(&text, 1);
 
 	if (!rc)
 		rc = put(o, h->keys[k]->name, json_name((const char *)text.data));

@@ -218,7 +218,8 @@ static int resolve(struct columns_spec *spec, const char *what, struct column *l
 		if (rc == -ESRCH)
 			return unknown_column(what, key->name, strlen(key->name), err);
 		if (rc == -E2BIG)
-			return error_set(err, rc, "more than %d columns", COLUMNS_MAX);
+			return error_set(err, rc, "%s '%s': more than %d columns", what, key->name,
+					 COLUMNS_MAX);
 	}
 	memcpy(list, r.list, r.nr * sizeof(*list));
 	*nr = r.nr;
@@ -440,7 +441,7 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 		const struct column *by = &c->columns->order[i];
 		int rc;
 
-		if (by->key && k == c->h->nr_keys)
+		if (by->key && (k == c->h->nr_keys || by->key != c->h->keys[k]))
 			continue;
 		if (by->key) {
 			rc = by->key->compare(c->trace, hist_cells(c->h, a)[k],

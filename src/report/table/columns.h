@@ -36,7 +36,7 @@ struct column {
 	const struct field *field;
 };
 
-#define COLUMNS_MAX 40
+#define COLUMNS_MAX (SORT_KEYS_MAX + 24) /* with all fields */
 
 struct columns {
 	struct column shown[COLUMNS_MAX]; /* from left to right */

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-#define MAX_ROWS (1u << 27) /* times SORT_KEYS_MAX still fits hist_entry.cells */
+#define MAX_ROWS (1u << 27)
 
 int hist_init(struct hist *h, const struct sort_key *const *keys, size_t nr_keys)
 {
@@ -103,7 +103,6 @@ int hist_row(struct hist *h, const struct hist_cell *cells, uint32_t *ret)
 		return -ENOMEM;
 	h->entry[h->nr] = (struct hist_entry){
 		.root = CALLGRAPH_NONE,
-		.cells = h->nr * h->nr_keys,
 		.number = h->nr,
 	};
 	memcpy(&h->cells[h->nr * h->nr_keys], cells, h->nr_keys * sizeof(*cells));

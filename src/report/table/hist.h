@@ -30,9 +30,8 @@ struct hist_entry {
 	uint64_t children; /* self and the periods of callees; equal to self without --children */
 	uint64_t samples;  /* counted in self */
 	uint32_t root;	   /* of its call tree in hist.graph; CALLGRAPH_NONE */
-	uint32_t cells;	   /* index of its first cell in hist.cells */
 	uint32_t depth;	   /* most frames below it in a chain; rows of equal weight sort by it */
-	uint32_t number;   /* in the order of making; finds its place in hist.more */
+	uint32_t number; /* in the order of making; finds its places in hist.cells and hist.more */
 };
 
 struct hist;
@@ -148,7 +147,7 @@ const struct hist_entry *hist_member_entry(const struct hist *h, const struct hi
 /* Returns the first of the entry's cells. */
 static inline const struct hist_cell *hist_cells(const struct hist *h, const struct hist_entry *e)
 {
-	return &h->cells[e->cells];
+	return &h->cells[e->number * h->nr_keys];
 }
 
 #endif

@@ -80,7 +80,7 @@ static inline int sort_key_cell(const struct sort_key *key, const struct key_sou
 	return key->cell(&own, ret);
 }
 
-#define SORT_KEYS_MAX 16
+#define SORT_KEYS_MAX 1000 /* all fields of all system calls are 350 */
 
 /*
  * As @key->text(), but the text means the same in other recordings: an address without symbol is

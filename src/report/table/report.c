@@ -80,29 +80,51 @@ static void tables_release(struct report_tables *t)
 		hierarchy_release(&t->nests[i]);
 	free(t->nests);
 	free(t->hists);
+	free(t->keys);
 	free(t->callers);
 	*t = (struct report_tables){0};
 }
 
-/* The caller calls tables_release() also after failure. */
-static int tables_init(struct report_tables *t, const struct report_opts *opts, size_t nr)
+/* Puts the keys that @evsel has into @ret: in a group, all of them. Returns their number. */
+static size_t keys_of_event(const struct report_opts *opts, const struct trace *trace,
+			    const struct pd_evsel *evsel, const struct sort_key **ret)
 {
+	size_t nr = 0;
+
+	for (size_t i = 0; i < opts->nr_keys; i++) {
+		const struct sort_key *key = opts->keys[i];
+
+		if (!key->field || opts->grouped || trace_field_is_of(key->field, trace, evsel))
+			ret[nr++] = key;
+	}
+	return nr;
+}
+
+/* The caller calls tables_release() also after failure. */
+static int tables_init(struct report_tables *t, const struct report_opts *opts,
+		       const struct trace *trace)
+{
+	const size_t nr = pd_evlist_count(trace->evlist);
+
 	*t = (struct report_tables){
+		.keys = calloc(nr * opts->nr_keys + 1, sizeof(struct sort_key *)),
 		.hists = calloc(nr + 1, sizeof(*t->hists)),
 		.callers = calloc(nr + 1, sizeof(*t->callers)),
 		.quality = calloc(nr + 1, sizeof(*t->quality)),
 		.nests = calloc(nr + 1, sizeof(*t->nests)),
 		.nr = nr,
 	};
-	if (!t->hists || !t->callers || !t->quality || !t->nests)
+	if (!t->keys || !t->hists || !t->callers || !t->quality || !t->nests)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		if (hist_init(&t->hists[i], opts->keys, opts->nr_keys) < 0)
-			return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
+		const struct sort_key **keys = &t->keys[i * opts->nr_keys];
+		size_t nr_keys = keys_of_event(opts, trace, pd_evlist_at(trace->evlist, i), keys);
+
+		if (hist_init(&t->hists[i], keys, nr_keys) < 0)
+			return -ENOMEM;
 		t->hists[i].has_more = columns_need_more(&opts->columns);
 		t->hists[i].graph.by = opts->graph_key;
-		if (opts->children && callers_new(opts->keys, opts->nr_keys, callgraph_order(opts),
+		if (opts->children && callers_new(keys, nr_keys, callgraph_order(opts),
 						  opts->graph_key, &t->callers[i]) < 0)
 			return -ENOMEM;
 	}
@@ -159,7 +181,7 @@ static int worker_init(struct report_worker *w, struct trace *t, const struct re
 		return -ENOMEM;
 	w->frames.inlines = frames_inlines(opts);
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
-	return tables_init(&w->tables, opts, pd_evlist_count(t->evlist));
+	return tables_init(&w->tables, opts, t);
 }
 
 /* Adds the sums that only some columns show. */

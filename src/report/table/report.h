@@ -48,9 +48,10 @@ struct report_opts {
 
 /* By evsel index. */
 struct report_tables {
-	struct hierarchy *nests;  /* of nested rows; else zeroes */
-	struct hist *hists;	  /* with --children, their rows are made at the end */
-	struct callers **callers; /* with --children; NULLs without */
+	struct hierarchy *nests;      /* of nested rows; else zeroes */
+	const struct sort_key **keys; /* of @hists: those that each event has */
+	struct hist *hists;	      /* with --children, their rows are made at the end */
+	struct callers **callers;     /* with --children; NULLs without */
 	struct quality *quality;
 	size_t nr;
 };
