@@ -303,6 +303,11 @@ int sort_key_unknown(const char *what, const char *name, size_t len, const char 
 	for (size_t i = 0; i < NR_KEYS && n < sizeof(all); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
 				      keys[i].name);
+	if (!more)
+		return error_set(err, -EINVAL,
+				 "unknown %s '%.*s'; there are %s, and those under SORT KEYS in "
+				 "ringtail-report(1) but overhead and fields of tracepoints",
+				 what, (int)len, name, all);
 	return error_set(err, -EINVAL,
 			 "unknown %s '%.*s'; there are %s%s, and those under SORT KEYS in "
 			 "ringtail-report(1)",
@@ -344,7 +349,7 @@ int sort_keys_parse(const char *list, const struct sort_key **ret, size_t there,
 					 "overhead is always the first column: name it first, with "
 					 "other keys behind it, or not at all");
 		if (!key)
-			return sort_key_unknown("sort key", s, len, "", err);
+			return sort_key_unknown("sort key", s, len, NULL, err);
 		if (nr == SORT_KEYS_MAX)
 			return error_set(err, -EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
 		for (int i = 0; i < nr; i++)

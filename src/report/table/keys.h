@@ -103,8 +103,8 @@ const struct sort_key *sort_key_find(const char *name, size_t len);
 const char *sort_key_refused(const char *name, size_t len);
 
 /*
- * Fills @err for @name, which is no key: the reason, or the most used keys, with @more behind them.
- * @what: "sort key" or "field". Returns -EINVAL.
+ * Fills @err for @name, which is no key: the reason, or the most used keys, with @more behind them;
+ * NULL: rows have no fields of tracepoints. @what: "sort key" or "field". Returns -EINVAL.
  */
 int sort_key_unknown(const char *what, const char *name, size_t len, const char *more,
 		     struct error *err);

@@ -199,7 +199,7 @@ static int find_event(struct trace_field *f, const struct trace *t, const char *
 /* Calls @fn for the key of each field of @evsel. */
 static int each_field(struct trace_fields *set, const struct trace_field *all,
 		      const struct trace *t, const struct pd_evsel *evsel, trace_field_fn fn,
-		      void *arg)
+		      void *arg, struct error *err)
 {
 	const char *name;
 	int rc = 0;
@@ -213,6 +213,11 @@ static int each_field(struct trace_fields *set, const struct trace_field *all,
 			return -ENOMEM;
 		rc = trace_fields_get(set, full, strlen(full), &key);
 		free(full);
+		if (rc == -EINVAL)
+			return error_set(err, rc,
+					 "'%s': field '%s' of %s has a name that is no key: name "
+					 "the fields that you want",
+					 all->name, name, evsel->name);
 		if (!rc && all->event)
 			((struct trace_field *)key->field)->evsel = evsel;
 		if (!rc)
@@ -243,7 +248,7 @@ int trace_fields_resolve(struct trace_fields *set, const struct sort_key *key,
 			const struct pd_evsel *evsel = pd_evlist_at(t->evlist, i);
 
 			if (!f->evsel || f->evsel == evsel)
-				rc = each_field(set, f, t, evsel, fn, arg);
+				rc = each_field(set, f, t, evsel, fn, arg, err);
 		}
 		return rc;
 	}
