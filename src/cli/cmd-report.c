@@ -728,7 +728,7 @@ int cmd_report(int argc, char **argv)
 	a.report.filter = a.latency.filter = a.input.filter;
 	a.report.inlined = !a.input.no_inline;
 	a.table.quiet = a.input.quiet;
-	a.table.mark_guesses = a.input.verbose;
+	a.report.verbose = a.table.mark_guesses = a.input.verbose;
 	a.report.graph_key = a.graph.key;
 	a.table.graph_style = a.graph.style;
 	a.table.graph_value = a.graph.value;

@@ -145,7 +145,7 @@ static void put_figures(FILE *out, uint64_t number, const struct pd_snapshot_fig
 void snapshots_render(FILE *out, const struct trace *t)
 {
 	const struct snapshots *s = &t->snapshots;
-	struct pd_snapshot_log log, next, begin;
+	struct pd_snapshot_log log, next, begin = {0};
 	uint64_t newest = 0; /* time of the newest sample in earlier snapshots */
 	bool first = true;
 

@@ -200,7 +200,8 @@ struct aux_decoder;
 
 /* The functions of a kind of trace. All return -ENOMEM when memory is short. */
 struct aux_decoder_ops {
-	const char *name; /* "intel_pt", … */
+	const char *name;  /* "intel_pt", … */
+	const char *lacks; /* the library that the program was built without; NULL: none */
 
 	/*
 	 * Returns the offset in @data of the first synchronisation point at or behind @from; @len

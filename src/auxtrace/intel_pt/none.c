@@ -30,6 +30,7 @@ static void none_end(struct aux_decoder *d)
 
 const struct aux_decoder_ops aux_intel_pt_decoder = {
 	.name = "intel_pt",
+	.lacks = "libipt",
 	.sync = none_sync,
 	.packets = none_packets,
 	.packet_next = none_packet_next,

@@ -672,6 +672,7 @@ void report_judge(const struct report *r, size_t event, struct verdict_list *ret
 	const struct verdict_scope scope = {
 		.functions = shows_functions(r->opts),
 		.graph = shows_chains(r->opts),
+		.lists = r->opts->verbose,
 		.max_stack = r->opts->max_stack,
 	};
 

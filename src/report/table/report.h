@@ -34,6 +34,7 @@ struct report_opts {
 	enum report_graph graph;
 	enum callgraph_key graph_key;
 	bool inlined;	  /* call chains have inlined functions, too */
+	bool verbose;	  /* the files without symbols are listed */
 	size_t max_stack; /* most frames of a chain that count */
 	bool relative;	  /* percentages are of what is shown, not of all samples */
 	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is

@@ -124,6 +124,12 @@ static int open_index(struct itrace *i, const struct trace *t, struct error *err
 		return 1;
 	if (!t->opts.itrace_asked)
 		return 0;
+	if (i->ops && i->ops->lacks)
+		return error_set(err, -ENOTSUP,
+				 "%s: its trace is of the kind '%s': this ringtail was built "
+				 "without %s, which decodes it",
+				 t->opts.path, pd_auxtrace_type_name(i->index.setup.type),
+				 i->ops->lacks);
 	return error_set(err, -ENOTSUP,
 			 "%s: its trace is of the kind '%s', which ringtail does not decode",
 			 t->opts.path, pd_auxtrace_type_name(i->index.setup.type));

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbol/debuginfod/debuginfod.h"
+
 #define STACK_SIZE_MAX 65528 /* the kernel's limit for a copy of a stack, bytes */
 #define MAX_STACK_MAX  1024  /* of report --max-stack */
 
@@ -66,7 +68,9 @@ static void set_symbol_remedy(struct verdict_line *line, const struct verdict_fa
 					 "root or with --vmlinux FILE");
 		break;
 	case DSO_ELF:
-		set_remedy(line, "DEBUGINFOD_URLS=... ringtail report, or --symfs DIR");
+		set_remedy(line,
+			   f->fetches ? "DEBUGINFOD_URLS=... ringtail report, or --symfs DIR"
+				      : "ringtail report --symfs DIR, or install the debug files");
 		break;
 	case DSO_JIT:
 	case DSO_ANON:
@@ -96,10 +100,12 @@ static void judge_functions(struct verdict_list *v, const struct verdict_facts *
 }
 
 /* A line about callers where nothing was mapped says it all: such frames have no function. */
-static void judge_callers(struct verdict_list *v, const struct quality *q)
+static void judge_callers(struct verdict_list *v, const struct quality *q,
+			  const struct verdict_scope *scope)
 {
 	double astray = percent(q->astray, q->walked);
 	double frames = percent(q->unresolved_frames, q->frames);
+	struct verdict_line *line;
 
 	if (astray >= VERDICT_MANY)
 		set_remedy(add_line(v, VERDICT_ABOUT_CALLERS, astray, VERDICT_MANY_GRAVE,
@@ -107,11 +113,12 @@ static void judge_callers(struct verdict_list *v, const struct quality *q)
 				    "was mapped: the code seems to have no frame pointers",
 				    astray),
 			   "ringtail record --call-graph dwarf");
-	else if (frames >= VERDICT_MANY)
-		set_remedy(add_line(v, VERDICT_ABOUT_FRAMES, frames, VERDICT_MANY_GRAVE,
-				    "%.1f%% of the frames in call chains are in no known function",
-				    frames),
-			   "ringtail report -v, which lists the files without symbols");
+	if (astray >= VERDICT_MANY || frames < VERDICT_MANY)
+		return;
+	line = add_line(v, VERDICT_ABOUT_FRAMES, frames, VERDICT_MANY_GRAVE,
+			"%.1f%% of the frames in call chains are in no known function", frames);
+	if (!scope->lists)
+		set_remedy(line, "ringtail report -v, which lists the files without symbols");
 }
 
 static void judge_copies(struct verdict_list *v, const struct verdict_facts *f,
@@ -201,7 +208,7 @@ void verdict_of_facts(const struct verdict_facts *f, const struct quality *q,
 	if (scope->functions)
 		judge_functions(ret, f, q);
 	if (scope->graph) {
-		judge_callers(ret, q);
+		judge_callers(ret, q, scope);
 		judge_copies(ret, f, q);
 		judge_chains(ret, f, q, scope);
 	}
@@ -310,6 +317,7 @@ void verdict_judge(const struct trace *t, size_t event, const struct quality *q,
 		.max_stack = evsel->attr.sample_max_stack,
 		.stack_size = evsel->attr.sample_stack_user,
 		.cpus = c && c->samples == q->samples ? expected_cpus(t, evsel) : 0,
+		.fetches = debuginfod_is_built(),
 		.named = t->opts.kallsyms || t->opts.vmlinux,
 	};
 	const struct dso *dso = quality_most(q, t->state, &f.dso_samples);

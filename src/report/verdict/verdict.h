@@ -48,6 +48,7 @@ struct verdict_list {
 struct verdict_scope {
 	bool functions; /* a key or the call graph */
 	bool graph;	/* call chains count */
+	bool lists;	/* the files without symbols are listed: -v */
 	size_t max_stack;
 };
 
@@ -64,7 +65,8 @@ struct verdict_facts {
 	const char *dso, *why;
 	enum dso_kind dso_kind;
 	uint64_t dso_samples;
-	bool named; /* the user named a file with the kernel's symbols */
+	bool named;   /* the user named a file with the kernel's symbols */
+	bool fetches; /* this program can ask debuginfod */
 };
 
 /* Puts into words what matters of @f and @q. */

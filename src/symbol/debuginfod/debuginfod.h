@@ -6,10 +6,14 @@
 #ifndef SYMBOL_DEBUGINFOD_DEBUGINFOD_H
 #define SYMBOL_DEBUGINFOD_DEBUGINFOD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "symbol/elf/elf_image.h"
+
+/* Returns whether this program can load the library at all. */
+bool debuginfod_is_built(void);
 
 enum debuginfod_file { DEBUGINFOD_DEBUGINFO, DEBUGINFOD_EXECUTABLE };
 

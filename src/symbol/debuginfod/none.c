@@ -4,6 +4,11 @@
 
 #include "symbol/debuginfod/debuginfod.h"
 
+bool debuginfod_is_built(void)
+{
+	return false;
+}
+
 int debuginfod_open(enum debuginfod_file what, const uint8_t *id, size_t size,
 		    struct elf_image *ret)
 {

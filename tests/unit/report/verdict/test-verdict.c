@@ -91,7 +91,8 @@ static void test_unresolved(void **state)
 		     {DSO_ELF, "DEBUGINFOD_URLS"},  {DSO_ANON, "perf-PID.map"},
 		     {DSO_JIT, "jitdump"},	    {DSO_VDSO, ""}};
 	struct quality q = {.samples = 100, .unresolved = 10};
-	struct verdict_facts f = {.dso = "program", .why = "no file", .dso_samples = 8};
+	struct verdict_facts f = {
+		.dso = "program", .why = "no file", .dso_samples = 8, .fetches = true};
 	struct verdict_scope scope = all_shown;
 	struct verdict_list v;
 
@@ -102,6 +103,10 @@ static void test_unresolved(void **state)
 		       kinds[i].remedy);
 		assert_int_equal(*v.line[0].remedy != 0, *kinds[i].remedy != 0);
 	}
+	f = (struct verdict_facts){.dso = "program", .dso_kind = DSO_ELF, .dso_samples = 95};
+	v = judge(&f, &q);
+	expect(&v, VERDICT_ABOUT_UNRESOLVED, false, "", "--symfs");
+	assert_null(strstr(v.line[0].remedy, "DEBUGINFOD")); /* a static program asks nobody */
 	q.unresolved = 95;
 	v = judge(&f, &q);
 	expect(&v, VERDICT_ABOUT_UNRESOLVED, true, "95.0% of the samples", "");
@@ -149,6 +154,9 @@ static void test_chains(void **state)
 	q = (struct quality){.frames = 10, .unresolved_frames = 5};
 	v = judge(&f, &q);
 	expect(&v, VERDICT_ABOUT_FRAMES, true, "50.0% of the frames", "-v");
+	scope = (struct verdict_scope){.graph = true, .lists = true};
+	verdict_of_facts(&f, &q, &scope, &v);
+	assert_string_equal(v.line[0].remedy, "");
 	q.walked = 10;
 	q.astray = 1;
 	v = judge(&f, &q);
