@@ -230,8 +230,9 @@ static void on_closed_pipe(int number)
 }
 
 /*
- * A closed pipe ends the program as any other write error. SIGPIPE is not ignored, since a recorded
- * command would inherit that through exec; it must end by the signal as usual.
+ * A closed pipe is a write error, after which input_end() ends the program by the signal: temporary
+ * files are gone by then. SIGPIPE is not ignored, since a recorded command would inherit that
+ * through exec; it must end by the signal as usual.
  */
 static void expect_closed_pipes(void)
 {

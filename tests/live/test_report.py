@@ -126,6 +126,19 @@ def test_output_on_a_full_disk(lab):
         assert p.returncode == 1 and 'No space left on device' in p.stderr, (command, p.returncode, p.stderr)
 
 
+def test_output_that_nobody_reads(lab):
+    """As with other programs, the signal ends it, and nothing is printed."""
+    lab.run('record', '-o', 'p.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, '1000')
+    commands = ['script', 'report', 'dump', 'annotate -i', 'diff p.data', 'export --to chrome']
+    for command in commands:
+        reader, writer = os.pipe()
+        os.close(reader)
+        p = subprocess.run(lab.argv([*command.split(), 'p.data'], False, None), cwd=lab.dir, stdout=writer,
+                           stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writer)
+        assert p.returncode == -signal.SIGPIPE and 'write' not in p.stderr, (command, p.returncode, p.stderr)
+
+
 def test_a_group_in_a_part_of_the_time_counts_that_part(lab):
     """Counters that the leader reads go on where the filter leaves samples out."""
     lab.perf('record', '-q', '-o', 'g.data', '-e', '{page-faults,cpu-clock}:S', '-c', '5', '--', sys.executable, '-c', '')

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -607,13 +609,30 @@ static void warn(const struct input *in, const struct trace *t)
 			 t->opts.path, t->itrace->damage, plural_s(t->itrace->damage));
 }
 
+/*
+ * Ends by SIGPIPE, as other programs, if nobody reads standard output any more. A program that was
+ * started with the signal ignored goes on.
+ */
+static void end_with_reader(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	struct sigaction now;
+
+	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLERR) ||
+	    sigaction(SIGPIPE, NULL, &now) < 0 || now.sa_handler == SIG_IGN)
+		return;
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+}
+
 int input_end(const struct input *in, const struct trace *t, int rc)
 {
-	int failed;
+	int failed = fflush(stdout) == EOF ? errno : 0;
 
+	if (failed || ferror(stdout))
+		end_with_reader();
 	if (t)
 		warn(in, t);
-	failed = fflush(stdout) == EOF ? errno : 0;
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
 			complain("cannot write to standard output: %s", strerror(failed));

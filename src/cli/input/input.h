@@ -121,9 +121,9 @@ void input_explain_stacks(const struct input *in, const struct trace *t);
 void input_explain_nothing(const struct input *in, const struct trace *t);
 
 /*
- * Ends a command on @t (NULL: there is none, and @in may be NULL): prints findings and losses,
- * flushes, and prints why it could not write the output, except for a closed pipe. Returns the exit
- * status for @rc (0 or -errno, already reported) and for damage.
+ * Ends a command on @t (NULL: there is none, and @in may be NULL): flushes, prints findings and
+ * losses, and why it could not write the output. Ends the program by SIGPIPE if nobody reads the
+ * output any more. Returns the exit status for @rc (0 or -errno, already reported) and for damage.
  */
 int input_end(const struct input *in, const struct trace *t, int rc);
 
