@@ -209,6 +209,26 @@ def test_warnings_are_errors_of_known_compilers_alone(folder):
         assert f'-Dwerror={strict}' in said, (version, said)
 
 
+def test_make_dist_is_reproducible(folder):
+    """Two checkouts of a commit, of users with other umasks and settings of xz, make the same bytes."""
+    author = ['-c', 'user.name=x', '-c', 'user.email=x@example.org']
+    made = []
+    for umask, threads in ('022', '-T1'), ('077', '-9 -T2'):
+        top = f'{folder}/{umask}'
+        subprocess.run(['sh', '-ec', f'umask {umask}; mkdir -p {top}; cp --no-preserve=mode {TOP}/meson.build {top}; '
+                        f'cp -r {TOP}/scripts {top}; chmod -R go-rwx {top}' if umask == '077' else
+                        f'mkdir -p {top}; cp {TOP}/meson.build {top}; cp -r {TOP}/scripts {top}'], check=True)
+        env = dict(os.environ, XZ_OPT=threads, GIT_COMMITTER_DATE='@1700000000 +0000', GIT_CONFIG_GLOBAL='/dev/null')
+        for argv in ['init', '-q'], ['add', '-A'], [*author, 'commit', '-q', '-m', 'all']:
+            subprocess.run(['git', *argv], cwd=top, env=env, check=True)
+        subprocess.run(['sh', '-ec', f'umask {umask}; scripts/package dist'], cwd=top, env=env, check=True,
+                       stdout=subprocess.DEVNULL)
+        dist = next(name for name in os.listdir(top + '/build/dist') if name.endswith('.tar.xz'))
+        with open(f'{top}/build/dist/{dist}', 'rb') as f:
+            made.append(f.read())
+    assert made[0] == made[1], [len(data) for data in made]
+
+
 def run_one(name, function):
     """Runs one test. Returns False if it failed."""
     with tempfile.TemporaryDirectory(prefix='ringtail-make-', ignore_cleanup_errors=True) as folder:

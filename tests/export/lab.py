@@ -124,13 +124,23 @@ class Lab:
         return subprocess.run(argv, capture_output=True, timeout=120, check=True).stdout.decode()
 
 
+def is_stamped(stamp, packages):
+    """Returns whether all @packages were installed to the end."""
+    if not os.path.exists(stamp):
+        return False
+    with open(stamp, encoding='utf-8') as f:
+        return f.read().splitlines() == list(packages)
+
+
 def from_npm(*packages):
     """Returns the folder of packages of npm, which are installed there if they can be. Skips the test if not."""
     if not shutil.which('npm'):
         raise Skipped('npm is not installed (Debian package npm)')
     where = os.path.join(CONSUMERS, packages[0].replace('/', '-'))
     modules = os.path.join(where, 'node_modules')
-    if not all(os.path.exists(os.path.join(modules, name.rsplit('@', 1)[0] or name)) for name in packages):
+    stamp = os.path.join(where, 'installed')  # written last: an installation that was killed is made again
+    if not is_stamped(stamp, packages):
+        shutil.rmtree(where, ignore_errors=True)
         os.makedirs(where, exist_ok=True)
         with open(os.path.join(where, 'package.json'), 'w', encoding='ascii') as f:
             f.write('{"private": true}\n')
@@ -141,6 +151,8 @@ def from_npm(*packages):
             raise Skipped(f'npm does not install {", ".join(packages)} in ten minutes') from e
         if p.returncode:
             raise Skipped(f'npm cannot install {", ".join(packages)}: ' + (p.stderr.strip().splitlines() or ['?'])[0])
+        with open(stamp, 'w', encoding='utf-8') as f:
+            f.write('\n'.join(packages))
     return modules
 
 

@@ -285,6 +285,15 @@ def make_help_has_every_target(house):
             yield f'Makefile: its head has no line for {target}'
 
 
+def versions_agree(house):
+    """The Debian package has the version of meson.build."""
+    ours = re.search(r"^ *version: '(.*)',$", house.read('meson.build'), re.M)
+    packaged = re.match(r'\S+ \(([^)-]*)', house.read('debian/changelog'))
+    if (ours and ours[1]) != (packaged and packaged[1]):
+        yield (f'debian/changelog: its first version is {packaged and packaged[1]}, and that of meson.build '
+               f'{ours and ours[1]}; change both')
+
+
 def code_is_formatted(house):
     """clang-format 14 would change nothing."""
     for program in f'clang-format-{CLANG_FORMAT}', 'clang-format':
@@ -321,4 +330,4 @@ def words_are_spelled(house):
 ALL = [floors_are_built, includes_go_down, includes_form_no_cycle, uses_are_the_includes, floors_tell_their_job,
        folders_are_small, files_are_short, functions_are_short, tags_are_unique, state_is_the_callers,
        headers_tell_their_purpose, functions_have_contracts, tests_name_what_they_test,
-       make_help_has_every_target, code_is_formatted, words_are_spelled]
+       make_help_has_every_target, versions_agree, code_is_formatted, words_are_spelled]
