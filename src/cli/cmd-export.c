@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "cli/cmd-export-file.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "export/chrome/chrome.h"
@@ -151,34 +151,11 @@ static int settle_event(struct export_args *a, const struct trace *t)
 	return 0;
 }
 
-static bool is_same_file(const char *path, const struct stat *st)
-{
-	struct stat other;
-
-	return !stat(path, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
-}
-
-/* Whether the output @path would replace the recording, or a part of its directory. */
-static bool is_in_recording(const struct export_args *a, const char *path)
-{
-	char folder[PATH_MAX];
-	struct stat st;
-
-	if (stat(a->input.trace.path, &st))
-		return false;
-	if (!S_ISDIR(st.st_mode))
-		return is_same_file(path, &st);
-	snprintf(folder, sizeof(folder), "%s", path);
-	return is_same_file(path, &st) || is_same_file(dirname(folder), &st);
-}
-
 /* Makes the directory for a format with several files. Returns 0, or -EIO after a message. */
 static int open_folder(struct export_args *a)
 {
-	if (is_in_recording(a, a->path)) {
-		complain("%s: the output is the recording itself", a->path);
+	if (export_file_is_recording(a->input.trace.path, a->path))
 		return -EIO;
-	}
 	a->is_new = !mkdir(a->path, 0700);
 	if (a->is_new || errno == EEXIST)
 		a->folder = open(a->path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -190,24 +167,9 @@ static int open_folder(struct export_args *a)
 /* Opens an output, below the directory if there is one. Returns 0, or -EIO after a message. */
 static int open_file(struct export_args *a, const char *path, const char *name)
 {
-	FILE *f;
-	int fd;
+	FILE *f = export_file_open(a->input.trace.path, path, a->folder < 0 ? AT_FDCWD : a->folder,
+				   name);
 
-	if (is_in_recording(a, path)) {
-		complain("%s: the output is the recording itself", path);
-		return -EIO;
-	}
-	fd = openat(a->folder < 0 ? AT_FDCWD : a->folder, name,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (fd < 0 && errno == ELOOP) {
-		complain("%s is a symbolic link: name the file itself%s", path,
-			 a->folder < 0 ? ", or - for standard output" : "");
-	} else if (!f) {
-		complain("%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-	}
 	a->file[a->nr_files] = f;
 	a->nr_files += f != NULL;
 	return f ? 0 : -EIO;
@@ -232,17 +194,15 @@ static int open_output(struct export_args *a)
 	return rc;
 }
 
-/* A part of an export would look like all of it. */
 static void remove_output(const struct export_args *a)
 {
 	int at = a->folder < 0 ? AT_FDCWD : a->folder;
 
 	for (size_t i = 0; i < a->nr_files; i++) {
 		const char *name = a->format->files ? a->format->files[i] : a->path;
-		struct stat st;
 
-		if (name && !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
-			unlinkat(at, name, 0);
+		if (name)
+			export_file_remove(at, name);
 	}
 	if (a->is_new)
 		rmdir(a->path);

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/cmd-dump.h"
 #include "cli/cmd-report-graph.h"
+#include "cli/cmd-report-html.h"
 #include "cli/cmd-report-values.h"
 #include "cli/input/input.h"
 #include "render/aux.h"
@@ -29,6 +30,7 @@ struct report_args {
 	struct input input;
 	struct report_opts report;
 	struct table_opts table;
+	const char *html; /* path of the page; NULL: none */
 	bool header, header_only, full_header, stats, aux, json, dump;
 	bool tasks, maps; /* @maps: of the tasks */
 	struct name_regex parent, ignore_callees;
@@ -72,6 +74,7 @@ enum {
 	OPT_LATENCY,
 	OPT_PARALLELISM,
 	OPT_SLOWEST,
+	OPT_HTML,
 };
 
 static const struct argp_option options[] = {
@@ -95,6 +98,9 @@ static const struct argp_option options[] = {
 	{"show-nr-samples", 'n', NULL, 0, "Add a column with the number of samples",
 	 HELP_MOST_USED},
 	{"header", OPT_HEADER, NULL, 0, "Begin with the header of the recording", HELP_MOST_USED},
+	{"html", OPT_HTML, "FILE", 0,
+	 "Write the recording as one HTML page to FILE, for a browser; - is standard output",
+	 HELP_MOST_USED},
 	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", HELP_MOST_USED},
 	{"tasks", OPT_TASKS, NULL, 0, "Show only the tasks, below those that made them",
 	 HELP_OUTPUT},
@@ -349,6 +355,18 @@ static void check_line_keys(struct argp_state *state, const struct report_opts *
 				    opts->keys[i]->of_line ? "lines" : "addresses");
 }
 
+/* The page has all tables of its own. */
+static void check_html(struct argp_state *state, const struct report_args *a)
+{
+	if (!a->html)
+		return;
+	if (a->json || a->stats || a->tasks || a->header_only || a->aux || a->dump ||
+	    a->latency.function)
+		usage_error(state, "--html writes a page and no other output: leave out the other");
+	if (!strcmp(a->html, "-") && isatty(STDOUT_FILENO))
+		usage_error(state, "--html: a page is no text for a terminal: give a FILE");
+}
+
 static void check_itrace(struct argp_state *state, struct report_args *a)
 {
 	if ((a->header_only || a->dump || a->stats || a->aux || a->tasks) &&
@@ -415,6 +433,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_AUX_LATENCY: a->latency.function = arg; break;
 	case OPT_SLOWEST: a->latency.slowest = report_slowest(state, arg); break;
 	case OPT_JSON: a->json = true; break;
+	case OPT_HTML: a->html = arg; break;
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
@@ -425,6 +444,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_branches(state, a);
 		check_mem_mode(state, a);
 		check_hierarchy(state, a);
+		check_html(state, a);
 		add_parent_key(state, a);
 		arrange_columns(state, a);
 		check_line_keys(state, &a->report);
@@ -626,7 +646,7 @@ static int show(struct report_args *a, struct trace *t)
 	fit_mem_keys(a, t);
 	add_latencies(a, t);
 	t->parallelism = report_needs_parallelism(&a->report);
-	t->digest = !a->stats && !a->tasks && !a->header_only && !a->latency.function &&
+	t->digest = !a->stats && !a->tasks && !a->header_only && !a->latency.function && !a->html &&
 		    report_takes_digests(t, &a->report);
 	if (!a->header_only)
 		rc = check_fields(a, t);
@@ -647,7 +667,7 @@ static int show(struct report_args *a, struct trace *t)
 		return show_tasks(a, t);
 	if (a->latency.function)
 		return show_latency(a, t);
-	rc = show_report(a, t);
+	rc = a->html ? report_html(&a->input, t, &a->report, a->html) : show_report(a, t);
 	if (!rc)
 		explain_chains(a, t);
 	input_explain_stacks(&a->input, t);

@@ -385,7 +385,7 @@ static int put_rows(FILE *out, struct report *r, size_t index, const struct tabl
 	return rc;
 }
 
-static json_t *verdict_json(const struct report *r, size_t index)
+json_t *json_verdict(const struct report *r, size_t index)
 {
 	json_t *list = json_array();
 	struct verdict_list v;
@@ -447,7 +447,7 @@ static int put_event(FILE *out, struct report *r, size_t index, const struct tab
 	if (!rc)
 		rc = put_line(out, ", \"period\": ", json_count(h->period));
 	if (!rc)
-		rc = put_line(out, ",\n   \"verdict\": ", verdict_json(r, index));
+		rc = put_line(out, ",\n   \"verdict\": ", json_verdict(r, index));
 	if (rc)
 		return rc;
 	rc = put_group(out, r, h);

@@ -23,6 +23,9 @@ json_t *json_count(uint64_t n);
 /* Returns counts and losses, {"records", "samples", "lost", "events": [...]}; NULL: no memory. */
 json_t *json_stats(const struct trace *t);
 
+/* Returns the verdict on the samples of event @index; NULL: no memory. */
+json_t *json_verdict(const struct report *r, size_t index);
+
 /*
  * Writes @header (may be NULL; it is taken over), counts, and a table for each event. Only one row
  * at a time is in memory. Returns 0, -ENOMEM or -EIO; on failure the JSON ends in the middle.

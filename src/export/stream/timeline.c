@@ -296,6 +296,7 @@ static int take_lost(struct timeline *t, const struct pd_record *r, struct timel
 	bool samples = r->hdr->type == PERF_RECORD_LOST_SAMPLES;
 
 	e->name = samples ? "lost samples" : "lost records";
+	e->value = r->lost.lost;
 	return buf_printf(&t->text, "%" PRIu64 " %s", r->lost.lost, samples ? "samples" : "records")
 		       ?: give_mark(t, e);
 }

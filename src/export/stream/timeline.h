@@ -42,7 +42,9 @@ struct timeline_event {
 	uint32_t target_cpu;	    /* WAKEUP */
 	const char *name; /* WAKEUP: of the tracepoint. COUNTER: of its event. MARK: what it is */
 	const char *text; /* MARK: more about it; may be "" */
-	uint64_t value;	  /* COUNTER: events since the reading before */
+	/* COUNTER: events since the reading before. MARK: samples or records that it says are lost
+	 */
+	uint64_t value;
 };
 
 /* Takes an event. Returns 0 or a negative errno, which ends the export. */

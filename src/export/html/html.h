@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording as one HTML page, which shows it in a browser without network.
+ *
+ * The page is page/page.html with style and scripts in it, and the data as parts (part.h). Samples
+ * and marks are written as they come, tables at the end. export_run() writes it; its opts must be
+ * the @export of a struct html_opts.
+ */
+#ifndef RINGTAIL_EXPORT_HTML_HTML_H
+#define RINGTAIL_EXPORT_HTML_HTML_H
+
+#include "export/stream/export.h"
+
+struct html_opts {
+	struct export_opts export;
+	/* JSON: "name" of the recording, "header", "stats" and "verdicts" by event; borrowed. */
+	const char *facts;
+};
+
+extern const struct export_format export_html;
+
+#endif
