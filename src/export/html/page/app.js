@@ -41,7 +41,7 @@ const ticks = value => /^\d+(\.\d+)?$/.test(value) ? Math.min(Number(value), D.e
 const FIELDS = {
 	view: v => inList(v, Object.keys(VIEWS)), event: v => below0(v, D.events.length), unit: v => inList(v, ['period', 'samples']),
 	from: ticks, to: ticks, thread: v => below0(v, D.threads.length), cpu: v => below0(v, 65537),
-	fn: v => below0(v, D.functions.length), search: v => v, inlines: v => v === 'true',
+	fn: v => below0(v, D.functions.length), search: v => v, inlines: v => v === 'true', apart: v => v === 'true',
 	mode: v => inList(v, ['callees', 'callers', 'sandwich']), rows: v => inList(v, ['threads', 'cpus']),
 	zoom: v => { const path = v.split('.').map(n => below0(n, D.functions.length)); return path.includes(undefined) ? undefined : path; },
 	shown: v => { const span = v.split('.').map(Number); return span.length === 2 && span[0] >= 0 && span[1] > span[0] ? span : undefined; },
@@ -129,6 +129,7 @@ function drawControls() {
 	$('thread').value = S.thread;
 	$('cpu').value = S.cpu;
 	$('inlines').checked = S.inlines;
+	$('apart').checked = S.apart;
 	if ($('search').value !== S.search)
 		$('search').value = S.search;
 	drawChips();
@@ -165,7 +166,7 @@ const GLOBAL_KEYS = {
 	x: () => change({...START, view: S.view, event: S.event, unit: S.unit, rows: S.rows, mode: S.mode}),
 	u: () => change({unit: next(['period', 'samples'], S.unit)}),
 	c: () => S.view === 'flame' && change({mode: next(['callees', 'callers', 'sandwich'], S.mode), zoom: []}),
-	i: () => change({inlines: !S.inlines, zoom: []}),
+	i: () => change(S.view === 'table' ? {apart: !S.apart} : {inlines: !S.inlines, zoom: []}),
 	t: () => change({rows: next(['threads', 'cpus'], S.rows)}),
 	o: () => S.view === 'table' && sortBy(next(['self', 'total', 'name', 'kind', 'dso'], S.sort)),
 	'[': () => isTimed() && moveRange(-1, false),
@@ -259,8 +260,9 @@ function listen() {
 function start() {
 	$('name').textContent = D.facts.name;
 	document.title = `${D.facts.name.slice(0, 100)} – Ringtail`;
-	$('event').replaceChildren(...D.events.map((e, i) => make('option', {value: i}, e.name)));
-	$('event-label').hidden = D.events.length < 2;
+	const counts = D.facts.stats.events, choices = D.events.map((e, i) => make('option', {value: i}, e.name)).filter((o, i) => counts[i].samples);
+	$('event').replaceChildren(...choices);
+	$('event-label').hidden = choices.length < 2;
 	$('help').querySelector('tbody').replaceChildren(...KEYS.map(([keys, text]) =>
 		make('tr', {}, make('td', {}, make('kbd', {}, keys)), make('td', {}, text))));
 	Object.assign(S, fromLink());
@@ -272,12 +274,14 @@ function start() {
 	fillSelects();
 	draw();
 	focusView();
+	detail('Press ', ['?'], ' for keys. Click zooms, Shift and click chooses a function, a drag in the strip above chooses a time.');
 }
 
 readData().then(data => {
 	D = data;
 	start();
 	document.documentElement.dataset.openMs = performance.now().toFixed(0);
+	document.documentElement.dataset.tick = D.tick;
 	document.documentElement.dataset.state = 'ready';
 }).catch(error => {
 	$('status').textContent = `The page cannot be shown: ${error.message}`;

@@ -258,6 +258,7 @@ async function readData() {
 			samples.node[i] = data.tree.of[samples.node[i]];
 	}
 	data.timed = data.events.map(event => event.timed);
-	data.end = samples.count ? samples.time.reduce((a, b) => a > b ? a : b, 0) : 0;
+	const later = (a, b) => a > b ? a : b;
+	data.end = samples.count ? data.marks.time.reduce(later, samples.time.reduce(later, 0)) : 0;
 	return data;
 }

@@ -152,7 +152,7 @@ function drawBox(context, box, y, hits, c) {
 }
 
 function drawFlame() {
-	const canvas = $('flame'), width = canvas.parentElement.clientWidth;
+	const canvas = $('flame'), width = canvas.parentElement.clientWidth - 28;
 	const {boxes, why} = layOutFlame(width), hits = found(), c = colours();
 	const first = boxes.reduce((a, b) => Math.min(a, b.row), 0), last = boxes.reduce((a, b) => Math.max(a, b.row), 0);
 	const height = why ? 160 : (last - first + 1) * ROW + 1, context = begin(canvas, width, height);
@@ -198,7 +198,7 @@ function explainBox(box) {
 	if (sum !== all)
 		pieces.push(`, ${shareText(box.value, sum)} of the selection`);
 	if (box.fn >= 0) {
-		const f = D.functions[box.fn], sums = functionSums();
+		const f = D.functions[box.fn], sums = functionSums(true);
 		pieces.push(` · in all stacks: self ${shareText(sums.self[box.fn], all)}, total ${shareText(sums.total[box.fn], all)}`);
 		pieces.push(` · ${levelName(f)}${f.inlined ? ', inlined' : ''}${f.dso ? ' · ' + f.dso : ''}${f.file ? ' · ' + f.file : ''}`);
 	}

@@ -35,17 +35,21 @@ function drawHeatmap() {
 	const wide = Math.min(Math.max((full - HEAT_LEFT - 14) / g.columns, 3), 40), tall = inner / SLOTS;
 	const width = Math.max(full, HEAT_LEFT + wide * g.columns + 14), context = begin(canvas, width, height);
 	Object.assign(heat, {columns: g.columns, cell: [wide, tall], step: g.step});
+	const [from, to] = heat.drag ?? [S.from, S.to], size = g.step / SLOTS;
+	const first = from === null ? 0 : Math.floor(from / size), last = from === null ? cells.length : Math.floor(to / size);
 	for (let i = 0; i < cells.length; i++) {
 		const y = HEAT_TOP + (SLOTS - 1 - i % SLOTS) * tall, x = HEAT_LEFT + Math.floor(i / SLOTS) * wide;
 		context.fillStyle = cells[i] ? heatColour(Math.sqrt(cells[i] / most)) : c.panel;
+		context.globalAlpha = i < first || i > last ? 0.3 : 1;
 		context.fillRect(x, y, wide - (wide > 4 ? 0.7 : 0), tall - 0.7);
 	}
-	$('heat-about').textContent = `A column is ${durationText(g.step * D.tick)}, a row ${durationText(g.step * D.tick / SLOTS)}; ` +
+	context.globalAlpha = 1;
+	$('heat-about').textContent = `A column is ${durationText(g.step * D.tick)}, a row ${durationText(g.step * D.tick / SLOTS).replace(/\.0+ /, ' ')}; ` +
 		`the darkest cell has ${countText(most)} ${g.matched ? 'samples that the search finds' : 'samples'}. Drag to select.`;
 	if (matchMedia('(prefers-color-scheme: dark)').matches)
 		$('heat-about').textContent = $('heat-about').textContent.replace('darkest', 'lightest');
 	drawHeatAxes(context, g, wide, tall, inner);
-	return drawHeatSelection(context, g);
+	return drawHeatFocus(context);
 }
 
 function drawHeatAxes(context, g, wide, tall, inner) {
@@ -53,26 +57,19 @@ function drawHeatAxes(context, g, wide, tall, inner) {
 	context.fillStyle = colours().faint;
 	context.textAlign = 'right';
 	for (let slot = 0; slot <= SLOTS; slot += 10)
-		context.fillText(durationText(slot / SLOTS * g.step * D.tick), HEAT_LEFT - 8, HEAT_TOP + (SLOTS - slot) * tall);
+		context.fillText(durationText(slot / SLOTS * g.step * D.tick).replace(/\.0+ /, ' '), HEAT_LEFT - 8, HEAT_TOP + (SLOTS - slot) * tall);
 	context.textAlign = 'left';
 	for (let column = 0; column < g.columns; column += every)
 		context.fillText(`${timeText(column * g.step, g.step)} s`, HEAT_LEFT + column * wide, HEAT_TOP + inner + 14);
 }
 
-/* Outlines the cells from one time to another. */
-function drawHeatSelection(context, g) {
-	const [wide, tall] = heat.cell, [from, to] = heat.drag ?? [S.from, S.to], cell = g.step / SLOTS, c = colours();
-	const place = n => [HEAT_LEFT + Math.floor(n / SLOTS) * wide, HEAT_TOP + (SLOTS - 1 - n % SLOTS) * tall];
-	if (from !== null) {
-		context.strokeStyle = c.accent;
-		context.lineWidth = 1.5;
-		for (let n = Math.floor(from / cell); n <= Math.floor(to / cell) && n < g.columns * SLOTS; n++)
-			context.strokeRect(...place(n), wide - 0.7, tall - 0.7);
-	}
+/* Outlines the cell that the keys are at. */
+function drawHeatFocus(context) {
+	const [wide, tall] = heat.cell, n = heat.focus;
 	context.lineWidth = 2;
-	context.strokeStyle = c.ink;
-	if (heat.focus !== null && document.activeElement === $('heatmap'))
-		context.strokeRect(...place(heat.focus), wide, tall);
+	context.strokeStyle = colours().ink;
+	if (n !== null && document.activeElement === $('heatmap'))
+		context.strokeRect(HEAT_LEFT + Math.floor(n / SLOTS) * wide, HEAT_TOP + (SLOTS - 1 - n % SLOTS) * tall, wide, tall);
 	context.lineWidth = 1;
 }
 

@@ -7,7 +7,7 @@
 let D = null; // the data
 const START = {
 	view: 'flame', event: 0, unit: 'period', from: null, to: null, thread: -1, cpu: -1, fn: -1, search: '',
-	inlines: true, mode: 'callees', zoom: [], rows: 'threads', shown: null, sort: 'self', down: true,
+	inlines: true, apart: false, mode: 'callees', zoom: [], rows: 'threads', shown: null, sort: 'self', down: true,
 };
 const S = {...START};
 const kept = new Map();
@@ -27,10 +27,10 @@ const isTimed = () => D.timed[S.event] && D.samples.count > 0;
 
 /* --- trees ------------------------------------------------------------------------------------ */
 
-/* The tree that is shown. */
-function tree() {
-	return keep('tree', [S.inlines], () => {
-		const hidden = S.inlines ? null : Uint8Array.from(D.functions, f => f.inlined);
+/* The tree, with inlined functions or without. */
+function tree(inlines = S.inlines) {
+	return keep(`tree ${inlines}`, [], () => {
+		const hidden = inlines ? null : Uint8Array.from(D.functions, f => f.inlined);
 		const ret = hidden?.includes(1) ? foldTree(D.tree, D.canon, hidden) : {...D.tree, of: null};
 		ret.inner = findRecursion(ret, D.functions.length);
 		return ret;
@@ -132,10 +132,10 @@ function selfSums() {
 	return keep('self', sumKey(), sumSelf);
 }
 
-/* Returns {self, total} by node of tree(). */
-function nodeSums() {
-	const t = tree(), {self: base} = selfSums();
-	return keep('nodes', [sumKey(), S.inlines], old => {
+/* Returns {self, total} by node of tree(@inlines). */
+function nodeSums(inlines = S.inlines) {
+	const t = tree(inlines), {self: base} = selfSums();
+	return keep(`nodes ${inlines}`, sumKey(), old => {
 		const reuse = old?.total.length === t.count;
 		const self = t.of ? new Float64Array(t.count) : base;
 		const total = reuse ? old.total : new Float64Array(t.count);
@@ -149,16 +149,20 @@ function nodeSums() {
 	});
 }
 
-/* Returns {self, total} by function. Of recursion the outermost call counts. */
-function functionSums() {
-	return keep('functions', [sumKey(), S.inlines], () => {
-		const t = tree(), nodes = nodeSums();
+/*
+ * Returns {self, total} by function. Of recursion the outermost call counts. If inlined functions
+ * are not @apart, their own samples belong to the function that has the code, as in a report.
+ */
+function functionSums(apart = S.apart) {
+	return keep(`functions ${apart}`, sumKey(), () => {
+		const t = tree(true), nodes = nodeSums(true), owners = tree(apart), own = nodeSums(apart).self;
 		const self = new Float64Array(D.functions.length), total = new Float64Array(D.functions.length);
 		for (let i = 1; i < t.count; i++) {
-			self[t.fn[i]] += nodes.self[i];
 			if (!t.inner[i])
 				total[t.fn[i]] += nodes.total[i];
 		}
+		for (let i = 1; i < owners.count; i++)
+			self[owners.fn[i]] += own[i];
 		return {self, total};
 	});
 }

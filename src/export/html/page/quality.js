@@ -68,7 +68,8 @@ function drawQuality() {
 
 /* --- recording -------------------------------------------------------------------------------- */
 
-const plainName = key => key.replaceAll('_', ' ').replace(/^./, c => c.toUpperCase());
+const WORDS = {cpu: 'CPU', cpus: 'CPUs', cpuid: 'CPUID', cpudesc: 'CPU', os: 'OS', arch: 'Architecture', kb: 'KB', cmdline: 'Command line', ids: 'IDs', id: 'ID'};
+const plainName = key => key.split('_').map(word => WORDS[word] ?? word).join(' ').replace(/^./, c => c.toUpperCase());
 
 /* Shows a value of JSON: a list of objects as a table, an object as its fields. */
 function valueElement(value) {
@@ -94,6 +95,9 @@ function drawRecording() {
 	const stats = D.facts.stats, span = D.end * D.tick;
 	const facts = {File: D.facts.name, Samples: stats.samples, 'Samples on this page': D.samples.count, Lost: stats.lost,
 		Time: isTimed() ? durationText(span) : 'not recorded', Threads: D.threads.length, Functions: D.functions.length};
-	$('recording').replaceChildren(make('h2', {}, 'Recording'), valueElement(facts), make('h2', {}, 'Header'), valueElement(D.facts.header),
+	const header = {...D.facts.header};
+	if (typeof header.captured === 'number')
+		header.captured = new Date(header.captured * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC');
+	$('recording').replaceChildren(make('h2', {}, 'Recording'), valueElement(facts), make('h2', {}, 'Header'), valueElement(header),
 		make('h2', {}, 'Records by type'), valueElement(stats.types));
 }

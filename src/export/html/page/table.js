@@ -101,6 +101,7 @@ function drawTable() {
 			th.removeAttribute('aria-sort');
 	$('functions').tBodies[0].replaceChildren(...rows.slice(0, shownRows).map(fn => functionRow(fn, sums, all, lines)));
 	const rest = rows.length - shownRows;
+	$('table-about').textContent = `${countText(rows.length)} functions${S.search ? ' match' : ''}. Click chooses one, a double click shows its callers and callees.`;
 	$('more').replaceChildren(rest > 0 ? `${countText(rest)} more functions. ` : rows.length ? '' :
 		S.search ? 'The search finds no function in this selection.' : 'No sample is in this selection.');
 	if (rest > 0) {
@@ -133,6 +134,8 @@ function tableKey(e) {
 }
 
 function initTable() {
+	$('apart').addEventListener('change', e => change({apart: e.target.checked}));
+	$('apart').parentElement.hidden = !D.functions.some(f => f.inlined);
 	$('functions').tHead.append(make('tr', {}, ...COLUMNS.map(({name, as, sort}) => {
 		const button = sort ? make('button', {type: 'button'}, name) : name;
 		if (sort)

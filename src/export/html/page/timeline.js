@@ -3,8 +3,8 @@
  * Samples over time: the strip above all views, and the timeline with a row for each thread or CPU
  * and the marks of the recording.
  */
-const NAMES = 190, LANE = 24, MARKS_HEIGHT = 20, AXIS = 22, LANES = 200;
-const timeline = {rows: [], focus: 0, drag: null};
+const NAMES = 190, LANE_LEAST = 24, LANE_MOST = 60, MARKS_HEIGHT = 20, AXIS = 22, LANES = 200;
+const timeline = {rows: [], focus: 0, drag: null, lane: LANE_LEAST};
 
 const markName = i => D.strings[D.marks.name[i]];
 
@@ -20,17 +20,20 @@ const markColour = kind => colours()[{lost: 'grave', throttled: 'warn', mark: 'a
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-/* Draws row @row of a grid as bars up to @height, the found ones over the others. */
-function drawDensity(context, g, row, width, x, y, height, most) {
+/* Returns the pixels of a bar, so that few samples do not make a comb. */
+const barWidth = width => Math.min(Math.max(Math.round(width * 25 / Math.max(wholeSum().count, 1)), 1), 6);
+
+/* Draws row @row of a grid as @bars bars up to @height, the found ones over the others. */
+function drawDensity(context, g, row, bars, wide, x, y, height, most) {
 	for (const [cells, colour] of [[g.all, colours().density], [g.matched, colours().match]]) {
 		if (!cells)
 			continue;
 		context.fillStyle = colour;
-		for (let i = 0; i < width; i++) {
-			const n = cells[row * width + i];
+		for (let i = 0; i < bars; i++) {
+			const n = cells[row * bars + i];
 			if (n) {
-				const bar = Math.max(1, Math.sqrt(n / most) * height);
-				context.fillRect(x + i, y + height - bar, 1, bar);
+				const bar = Math.max(1, n / most * height);
+				context.fillRect(x + i * wide, y + height - bar, wide, bar);
 			}
 		}
 	}
@@ -56,8 +59,9 @@ function drawOverview() {
 	const context = begin(canvas, width, height), [from, to] = whole();
 	if (!isTimed())
 		return drawEmpty(context, width, height, D.samples.count ? 'The samples have no times.' : 'No samples.');
-	const g = keep('overview', [gridKey(), width], () => grid({from, to, width}));
-	drawDensity(context, g, 0, width, 0, 3, height - 3, g.most || 1);
+	const bars = Math.floor(width / barWidth(width));
+	const g = keep('overview', [gridKey(), bars], () => grid({from, to, width: bars}));
+	drawDensity(context, g, 0, bars, width / bars, 0, 3, height - 3, g.most || 1);
 	drawMarks(context, 0, width, 0, 6, from, to);
 	return drawRange(context, timeline.drag ?? [S.from, S.to], from, to, 0, width, height);
 }
@@ -98,7 +102,7 @@ function drawRunning(context, rowOf, byCpu, x, width, from, to) {
 		const start = Math.max(x + (m.time[i] - m.since[i] - from) * scale, x, last[row]);
 		if (end - last[row] < 0.5)
 			continue;
-		context.fillRect(start, MARKS_HEIGHT + row * LANE + LANE - 5, Math.max(end - start, 0.6), 3);
+		context.fillRect(start, MARKS_HEIGHT + row * timeline.lane + timeline.lane - 5, Math.max(end - start, 0.6), 3);
 		last[row] = end;
 	}
 }
@@ -111,15 +115,17 @@ function drawRowMarks(context, rowOf, byCpu, x, width, from, to) {
 		if (row < 0 || m.time[i] < from || m.time[i] > to)
 			continue;
 		context.fillStyle = markColour(kind);
-		context.fillRect(Math.round(x + (m.time[i] - from) / (to - from) * width) - 1, MARKS_HEIGHT + row * LANE + 2, 2, LANE - 6);
+		context.fillRect(Math.round(x + (m.time[i] - from) / (to - from) * width) - 1, MARKS_HEIGHT + row * timeline.lane + 2, 2, timeline.lane - 6);
 	}
 }
 
 function drawTimeline() {
 	const canvas = $('timeline'), full = canvas.parentElement.clientWidth, ids = timelineRows(), byCpu = S.rows === 'cpus';
-	const height = Math.max(MARKS_HEIGHT + ids.length * LANE + AXIS, 120), c = colours();
+	const room = canvas.parentElement.clientHeight - MARKS_HEIGHT - AXIS - 10;
+	const lane = Math.floor(Math.min(Math.max(room / Math.max(ids.length, 1), LANE_LEAST), LANE_MOST));
+	const height = Math.max(MARKS_HEIGHT + ids.length * lane + AXIS, 120), c = colours();
 	const width = Math.max(Math.floor(full - NAMES - 14), 50), context = begin(canvas, full, height), [from, to] = shownSpan();
-	Object.assign(timeline, {rows: ids, width});
+	Object.assign(timeline, {rows: ids, width, lane});
 	$('zoom-in').disabled = S.from === null;
 	$('zoom-out').disabled = S.shown === null;
 	if (!isTimed() || !ids.length)
@@ -129,27 +135,28 @@ function drawTimeline() {
 		ids.forEach((id, row) => { of[id] = row; });
 		return of;
 	});
-	const g = keep('timeline', [gridKey(), S.rows, from, to, width, ids.length], () =>
-		grid({from, to, width, rows: ids.length, rowOf, byCpu, threads: byCpu}));
+	const bars = Math.floor(width / barWidth(width * (to - from) / (D.end + 1)));
+	const g = keep('timeline', [gridKey(), S.rows, from, to, bars, ids.length], () =>
+		grid({from, to, width: bars, rows: ids.length, rowOf, byCpu, threads: byCpu}));
 	timeline.focus = Math.min(timeline.focus, ids.length - 1);
 	context.fillStyle = c.faint;
 	label(context, 'marks', 14, MARKS_HEIGHT / 2, NAMES - 20);
 	drawMarks(context, NAMES, width, 3, MARKS_HEIGHT - 7, from, to);
 	ids.forEach((id, row) => {
-		const y = MARKS_HEIGHT + row * LANE, chosen = byCpu ? S.cpu === id : S.thread === id;
+		const y = MARKS_HEIGHT + row * lane, chosen = byCpu ? S.cpu === id : S.thread === id;
 		if (chosen || row === timeline.focus && document.activeElement === canvas) {
 			context.fillStyle = c.select;
-			context.fillRect(0, y, NAMES, LANE - 1);
+			context.fillRect(0, y, NAMES - 6, lane - 1);
 		}
 		context.fillStyle = c.line;
-		context.fillRect(NAMES, y + LANE - 1, width, 1);
+		context.fillRect(NAMES, y + lane - 1, width, 1);
 		context.fillStyle = c.ink;
-		label(context, byCpu ? cpuText(id) : threadText(id), 14, y + LANE / 2, NAMES - 24);
-		drawDensity(context, g, row, width, NAMES, y + 1, LANE - 3, g.most || 1);
+		label(context, byCpu ? cpuText(id) : threadText(id), 14, y + lane / 2, NAMES - 24);
+		drawDensity(context, g, row, bars, width / bars, NAMES, y + 3, lane - 5, g.most || 1);
 	});
 	drawRunning(context, rowOf, byCpu, NAMES, width, from, to);
 	drawRowMarks(context, rowOf, byCpu, NAMES, width, from, to);
-	timeAxis(context, NAMES, width, MARKS_HEIGHT + ids.length * LANE, from, to);
+	timeAxis(context, NAMES, width, MARKS_HEIGHT + ids.length * lane, from, to);
 	return drawRange(context, timeline.drag ?? [S.from, S.to], from, to, NAMES, width, height - AXIS);
 }
 
@@ -244,7 +251,7 @@ function initTimeline() {
 	};
 	onDrag(strip, stripTime, (a, b, done) => isTimed() && dragTime(a, b, done, drawOverview), () => change({from: null, to: null}));
 	onDrag(canvas, rowTime, (a, b, done) => isTimed() && dragTime(a, b, done, drawTimeline), (x, y) => {
-		const row = Math.floor((y - MARKS_HEIGHT) / LANE);
+		const row = Math.floor((y - MARKS_HEIGHT) / timeline.lane);
 		if (x < NAMES && row >= 0)
 			chooseRow(row);
 		else if (x >= NAMES)

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes HTML pages of recordings whose every sample is known, and reads them in Chromium.
+
+usage: run.py [--pictures DIR] RINGTAIL [NAME ...]     NAME selects tests by substring
+
+It prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`. A page may neither complain nor ask for anything but itself.
+With --pictures each view is written to DIR as PNG.
+"""
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
+import browser  # noqa: E402 pylint: disable=wrong-import-position
+import lab  # noqa: E402 pylint: disable=wrong-import-position
+import test_files  # noqa: E402 pylint: disable=wrong-import-position
+import test_page  # noqa: E402 pylint: disable=wrong-import-position
+
+
+class Bench(lab.Lab):
+    """Recordings, their pages, and the browser that shows them."""
+
+    def __init__(self, ringtail, folder, pictures):
+        super().__init__(ringtail, folder)
+        self.pictures, self.chromium, self.pages = pictures, None, {}
+
+    def page(self, kind):
+        """Returns the path of the page of a recording of recording()."""
+        if kind not in self.pages:
+            self.pages[kind] = self.path(kind + '.html')
+            self.report(kind, '--html', self.pages[kind])
+        return self.pages[kind]
+
+    def browser(self):
+        if not shutil.which('chromium'):
+            raise lab.Skipped('chromium is not installed')
+        if not self.chromium:
+            try:
+                self.chromium = browser.Browser(self.folder)
+            except (OSError, EOFError, TimeoutError) as e:
+                raise lab.Skipped(f'chromium does not start: {e}') from e
+        return self.chromium
+
+    def show(self, path, fragment=''):
+        """Opens a page. Returns the browser."""
+        chromium = self.browser()
+        lab.expect('the page is shown', chromium.open(path, fragment), chromium.errors)
+        return chromium
+
+    def check(self):
+        """The page made no errors and asked for nothing."""
+        if not self.chromium:
+            return
+        errors, requests = self.chromium.errors[:], [u for u in self.chromium.requests if not u.startswith('file://' + self.folder)]
+        self.chromium.errors.clear()
+        lab.expect('no errors', not errors, errors)
+        lab.expect('no requests', not requests and len(self.chromium.requests) <= 1, self.chromium.requests)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--pictures')
+    parser.add_argument('ringtail')
+    parser.add_argument('names', nargs='*')
+    args = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(os.path.abspath(args.ringtail), folder, args.pictures)
+        for suite in test_files, test_page:
+            for name, test in vars(suite).items():
+                name = f'{suite.__name__.removeprefix("test_")} {name.removeprefix("test_")}'
+                if not getattr(test, '__name__', '').startswith('test_') or test.__class__.__name__ != 'function' or (
+                        args.names and not any(word in name for word in args.names)):
+                    continue
+
+                def both(it, run=test):
+                    run(it)
+                    it.check()
+                failed += not bench.try_test(name, both)
+        if bench.chromium:
+            bench.chromium.__exit__()
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
