@@ -194,12 +194,10 @@ function explainBox(box) {
 	const {sum} = selfSums(), all = wholeSum().sum;
 	if (!box)
 		return detail('');
-	const pieces = [[boxText(box)], `  ${sumText(box.value)}, ${shareText(box.value, all)} of all`];
-	if (sum !== all)
-		pieces.push(`, ${shareText(box.value, sum)} of the selection`);
+	const pieces = [[boxText(box)], `  ${sumText(box.value)}, ${shareText(box.value, sum)}${sum === all ? '' : ' of the selection'}`];
 	if (box.fn >= 0) {
 		const f = D.functions[box.fn], sums = functionSums(true);
-		pieces.push(` · in all stacks: self ${shareText(sums.self[box.fn], all)}, total ${shareText(sums.total[box.fn], all)}`);
+		pieces.push(` · in all stacks: self ${shareText(sums.self[box.fn], sum)}, total ${shareText(sums.total[box.fn], sum)}`);
 		pieces.push(` · ${levelName(f)}${f.inlined ? ', inlined' : ''}${f.dso ? ' · ' + f.dso : ''}${f.file ? ' · ' + f.file : ''}`);
 	}
 	return detail(...pieces);

@@ -82,7 +82,7 @@ function functionRow(fn, sums, all, lines) {
 }
 
 function drawLines() {
-	const list = S.fn >= 0 && linesByFunction()?.get(S.fn), all = wholeSum().sum;
+	const list = S.fn >= 0 && linesByFunction()?.get(S.fn), all = selfSums().sum;
 	$('lines').hidden = !list;
 	if (!list)
 		return;
@@ -93,7 +93,7 @@ function drawLines() {
 }
 
 function drawTable() {
-	const rows = tableRows(), sums = functionSums(), all = wholeSum().sum, lines = linesByFunction();
+	const rows = tableRows(), sums = functionSums(), all = selfSums().sum, lines = linesByFunction();
 	for (const th of $('functions').querySelectorAll('th'))
 		if (th.dataset.sort === S.sort)
 			th.setAttribute('aria-sort', S.down ? 'descending' : 'ascending');
@@ -101,7 +101,7 @@ function drawTable() {
 			th.removeAttribute('aria-sort');
 	$('functions').tBodies[0].replaceChildren(...rows.slice(0, shownRows).map(fn => functionRow(fn, sums, all, lines)));
 	const rest = rows.length - shownRows;
-	$('table-about').textContent = `${countText(rows.length)} functions${S.search ? ' match' : ''}. Click chooses one, a double click shows its callers and callees.`;
+	$('table-about').textContent = `${countText(rows.length)} ${rows.length === 1 ? 'function' : 'functions'}${S.search ? ' found' : ''}. Shares are of the selection. Click chooses one, a double click shows its callers and callees.`;
 	$('more').replaceChildren(rest > 0 ? `${countText(rest)} more functions. ` : rows.length ? '' :
 		S.search ? 'The search finds no function in this selection.' : 'No sample is in this selection.');
 	if (rest > 0) {
