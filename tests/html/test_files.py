@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 
-import recording
 from lab import expect
 
 
@@ -85,16 +84,6 @@ def test_page_is_closed(bench):
 
 def test_page_is_small(bench):
     """A large recording gives a page of a tenth of it."""
-    data, root = bench.path('large.data'), bench.path('large-root')
-    os.mkdir(root)
-    with open(os.path.join(root, 'program'), 'wb') as f:
-        f.write(recording.elf([b'function_%d' % i for i in range(50)]))
-    out = recording.Recording(data)
-    out.comm(100, 100, b'task')
-    out.map(100, b'/program')
-    for i in range(30000):
-        out.sample(100, 100, [i * 7919 % (k + 3) * 3 % 50 for k in range(12)], 0, 1000 + i % 7, i % 4)
-    out.close()
-    html(bench, data, bench.path('large.html'), '--symfs', root)
-    share = os.path.getsize(bench.path('large.html')) / os.path.getsize(data)
+    data, page = bench.large()
+    share = os.path.getsize(page) / os.path.getsize(data)
     expect('at most a tenth', share < 0.1, share)

@@ -42,6 +42,28 @@ def test_numbers_are_those_of_the_report(bench):
     expect('sums', status_of(chromium) == (first['samples'], first['period']), status_of(chromium))
 
 
+def test_large_page(bench):
+    """Its parts are decoded by workers."""
+    data, page = bench.large()
+    chromium = bench.show(page, '#view=table')
+    rows = json.loads(subprocess.run([bench.ringtail, 'report', '-i', data, '--symfs', bench.path('large-root'), '--json', '--children',
+                                      '-g', 'none', '--sort', 'sym'], capture_output=True, check=True).stdout)['tables'][0]['rows']
+    wanted = {row['sym'][4:]: (row['period'], row['children_period']) for row in rows}
+    expect('table', table_of(chromium) == wanted, table_of(chromium), wanted)
+    expect('workers were used', any(url.startswith('blob:') for url in chromium.requests), chromium.requests)
+    expect('all samples', status_of(chromium)[0] == 100000)
+    chromium.key(']')
+    chromium.key('}')
+    count = status_of(chromium)[0]
+    x, y, width, height = chromium.box('#overview')
+    chromium.drag(x + width * 0.02, y + height / 2, x + width * 0.98, y + height / 2)
+    most = table_of(chromium)
+    expect('a part', 0 < count < 50000, count)
+    link = chromium.run('location.hash')
+    thread = bench.show(page, link + '&thread=0')  # counts sample by sample, not by what is left out
+    expect('nearly all, counted in two ways', table_of(thread) == most and status_of(thread)[0] > 90000, status_of(thread))
+
+
 def test_other_event(bench):
     chromium = bench.show(bench.page('plain'), '#view=table')
     chromium.run('''(e => { e.value = 1; e.dispatchEvent(new Event('change')); })(document.getElementById('event'))''')

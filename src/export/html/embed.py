@@ -33,7 +33,7 @@ def main():
     output, page, style, *scripts = sys.argv[1:]
     page, style = read(page), '\n' + read(style)
     script = '\n"use strict";\n(() => {\n' + ''.join(read(path) for path in scripts) + '})();\n'
-    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; worker-src blob:; base-uri 'none'; form-action 'none'"
     for mark, text in (('policy', f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
                        ('style', f'<style>{style}</style>'), ('script', f'<script>{script}</script>')):
         if '</' + mark in text[len(mark) + 2:-len(mark) - 3] or page.count(f'<!--{mark}-->') != 1:

@@ -277,14 +277,18 @@ function start() {
 	detail('Press ', ['?'], ' for keys. Click zooms, Shift and click chooses a function, a drag in the strip above chooses a time.');
 }
 
-readData().then(data => {
-	D = data;
-	start();
-	document.documentElement.dataset.openMs = performance.now().toFixed(0);
-	document.documentElement.dataset.tick = D.tick;
-	document.documentElement.dataset.state = 'ready';
-}).catch(error => {
-	$('status').textContent = `The page cannot be shown: ${error.message}`;
-	document.documentElement.dataset.state = 'failed';
-	throw error;
-});
+if (typeof document === 'undefined') {
+	serve();
+} else {
+	readData().then(data => {
+		D = data;
+		start();
+		document.documentElement.dataset.openMs = performance.now().toFixed(0);
+		document.documentElement.dataset.tick = D.tick;
+		document.documentElement.dataset.state = 'ready';
+	}).catch(error => {
+		$('status').textContent = `The page cannot be shown: ${error.message}`;
+		document.documentElement.dataset.state = 'failed';
+		throw error;
+	});
+}

@@ -7,7 +7,8 @@
  * number where they may be missing.
  */
 const SWITCH = 0, WAKEUP = 1, MARK = 2;
-const IN_FLIGHT = 4; // parts that are decompressed at a time
+const WORKERS = 8; // at most
+const LITTLE = 300000; // characters that one thread decodes soon enough
 
 function bytesOf(base64) {
 	if (Uint8Array.fromBase64)
@@ -23,23 +24,66 @@ async function inflate(bytes) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* Returns {name: [bytes of each part of this name]}, and empties the elements. */
-async function readParts() {
-	const elements = [...document.querySelectorAll('script[data-part]')], parts = {};
-	const bytes = new Array(elements.length);
-	let next = 0;
-	async function work() {
-		while (next < elements.length) {
-			const i = next++;
-			const packed = bytesOf(elements[i].textContent);
-			elements[i].textContent = '';
-			bytes[i] = await inflate(packed);
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* Decodes a part: a table to its columns, other parts to text. */
+async function decodePart(name, base64) {
+	const bytes = await inflate(bytesOf(base64));
+	return name === 'functions' || name === 'index' ? new TextDecoder().decode(bytes) : decodeTable(bytes, TYPES[name]);
+}
+
+/* What a worker does: the page's script runs there, too. */
+function serve() {
+	onmessage = async ({data: [number, name, base64]}) => {
+		try {
+			const part = await decodePart(name, base64);
+			postMessage([number, part], typeof part === 'string' ? [] : part.columns.filter(c => c.buffer).map(c => c.buffer));
+		} catch (error) {
+			postMessage([number, null, String(error)]);
 		}
+	};
+}
+
+/* Returns functions that decode a part, each in a worker; in this thread where one is enough, or none can be had. */
+function decoders(count) {
+	const here = [{decode: (number, name, base64) => decodePart(name, base64), end: () => {}}];
+	if (count < 2)
+		return here;
+	const source = URL.createObjectURL(new Blob([document.querySelector('script:not([data-part])').textContent], {type: 'text/javascript'}));
+	try {
+		return Array.from({length: count}, () => {
+			const worker = new Worker(source);
+			const decode = (number, name, base64) => new Promise((resolve, reject) => {
+				worker.onmessage = ({data: [, part, error]}) => error ? reject(new Error(error)) : resolve(part);
+				worker.onerror = () => decodePart(name, base64).then(resolve, reject);
+				worker.postMessage([number, name, base64]);
+			});
+			return {decode, end: () => worker.terminate()};
+		});
+	} catch {
+		return here;
 	}
-	await Promise.all(Array.from({length: IN_FLIGHT}, work));
-	elements.forEach((e, i) => (parts[e.dataset.part] ??= []).push(bytes[i]));
+}
+
+/* Returns {name: [each part of this name]}, and removes the elements. */
+async function readParts() {
+	const elements = [...document.querySelectorAll('script[data-part]')], parts = {}, decoded = new Array(elements.length);
+	const cores = Math.max(2, Math.min(navigator.hardwareConcurrency || 2, WORKERS));
+	const size = elements.reduce((sum, e) => sum + e.textContent.length, 0);
+	let next = 0;
+	await Promise.all(decoders(size < LITTLE ? 1 : Math.min(cores, elements.length)).map(async ({decode, end}) => {
+		while (next < elements.length) {
+			const number = next++, element = elements[number], text = element.textContent;
+			element.remove();
+			decoded[number] = await decode(number, element.dataset.part, text);
+		}
+		end();
+	}));
+	elements.forEach((e, i) => (parts[e.dataset.part] ??= []).push(decoded[i]));
 	return parts;
 }
+
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* Reads numbers of LEB128 one after another. */
 class Numbers {
@@ -71,86 +115,107 @@ class Numbers {
 	}
 }
 
-/* A part that holds a table. */
-class Table {
-	constructor(bytes) {
-		const numbers = new Numbers(bytes);
-		this.bytes = bytes;
-		this.rows = numbers.next();
-		this.columns = Array.from({length: numbers.next()}, () => {
-			const size = numbers.next();
-			if (!size)
-				return {constant: numbers.next()};
-			numbers.at += size - 1;
-			return {at: numbers.at - size + 1};
-		});
-	}
-	fill(column, target, from) {
-		const {constant, at} = this.columns[column];
-		if (at === undefined)
-			target.fill(constant, from, from + this.rows);
-		else
-			new Numbers(this.bytes, at).fill(target, from, this.rows);
-	}
-	/* Returns an upper bound of a column's values, or Infinity. */
-	bound(column) {
-		return this.columns[column].constant ?? Infinity;
-	}
-}
-
-const rowsOf = tables => tables.reduce((sum, table) => sum + table.rows, 0);
-
-function readColumn(tables, column, Type) {
-	const target = new Type(rowsOf(tables));
-	let from = 0;
-	for (const table of tables) {
-		table.fill(column, target, from);
-		from += table.rows;
-	}
-	return target;
-}
-
-/* Turns zigzag differences into their sums. */
-function addUp(deltas, Type) {
-	const sums = new Type(deltas.length);
+/* Turns zigzag differences into their sums, in place. */
+function addUp(deltas) {
 	for (let i = 0, sum = 0; i < deltas.length; i++) {
 		const delta = deltas[i];
 		sum += delta % 2 ? -(delta + 1) / 2 : delta / 2;
-		sums[i] = Type === Uint32Array && sum < 0 ? 0 : sum;
+		deltas[i] = sum;
 	}
-	return sums;
+	return deltas;
 }
 
-const constantOf = (tables, column) =>
-	tables.every(table => table.bound(column) === tables[0].bound(column)) ? tables[0].bound(column) : Infinity;
+/* Types of columns; a sum counts from the row before. */
+const TYPES = {
+	samples: ['sum', Uint32Array, Uint32Array, Uint16Array, Uint16Array, Float64Array, Uint32Array],
+	marks: [Uint8Array, 'sum', Float64Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array, Float64Array],
+	nodes: [Uint32Array, Uint32Array],
+	places: [Uint32Array, Uint32Array],
+};
 
-function readSamples(parts) {
-	const tables = (parts ?? []).map(bytes => new Table(bytes));
-	if (!tables.length)
-		tables.push(new Table(new Uint8Array([0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])));
+/* Returns {rows, columns}; a column is an array, or the number that all its rows have. */
+function decodeTable(bytes, types) {
+	const numbers = new Numbers(bytes), rows = numbers.next();
+	const columns = Array.from({length: numbers.next()}, (_, i) => {
+		const size = numbers.next(), Type = types[i] === 'sum' ? Float64Array : types[i];
+		if (!size && types[i] !== 'sum')
+			return numbers.next();
+		const column = new Type(rows);
+		if (size)
+			numbers.fill(column, 0, rows);
+		else
+			column.fill(numbers.next());
+		return types[i] === 'sum' ? addUp(column) : column;
+	});
+	return {rows, columns};
+}
+
+/* Joins column @number of tables; it is a number if all rows have the same. */
+function joinColumn(tables, number, Type) {
+	const same = tables.every(t => t.columns[number] === tables[0].columns[number]);
+	let from = 0;
+	if (same && typeof tables[0]?.columns[number] === 'number')
+		return tables[0].columns[number];
+	const whole = new Type(tables.reduce((sum, t) => sum + t.rows, 0));
+	for (const {rows, columns} of tables) {
+		const column = columns[number];
+		if (typeof column === 'number')
+			whole.fill(column, from, from + rows);
+		else
+			whole.set(column, from);
+		columns[number] = null;
+		from += rows;
+	}
+	return whole;
+}
+
+/* As joinColumn(), where sums go on from table to table. */
+function joinSums(tables, number, Type) {
+	const whole = new Type(tables.reduce((sum, t) => sum + t.rows, 0)), least = Type === Uint32Array ? 0 : -Infinity;
+	let from = 0, base = 0;
+	for (const {columns} of tables) {
+		const column = columns[number], count = column.length;
+		for (let i = 0; i < count; i++) {
+			const sum = base + column[i];
+			whole[from + i] = sum < least ? least : sum;
+		}
+		base += count ? column[count - 1] : 0;
+		from += count;
+		columns[number] = null;
+	}
+	return whole;
+}
+
+/* A column as an array, also where all rows have one number. */
+const asArray = (column, Type, rows) => typeof column === 'number' ? new Type(rows).fill(column) : column;
+
+function readSamples(tables = []) {
+	const count = tables.reduce((sum, t) => sum + t.rows, 0), weights = tables.map(t => t.columns[5]);
+	const small = weights.every(w => typeof w === 'number' ? w <= 0xffffffff : w.every(n => n <= 0xffffffff));
+	const column = (number, Type) => asArray(count ? joinColumn(tables, number, Type) : 0, Type, count);
+	const weight = count ? joinColumn(tables, 5, small ? Uint32Array : Float64Array) : 0;
+	const event = count ? joinColumn(tables, 4, Uint16Array) : 0, place = count ? joinColumn(tables, 6, Uint32Array) : 0;
 	const samples = {
-		count: rowsOf(tables),
-		time: addUp(readColumn(tables, 0, Float64Array), Uint32Array),
-		node: readColumn(tables, 1, Uint32Array),
-		thread: readColumn(tables, 2, Uint32Array),
-		cpu: readColumn(tables, 3, Uint16Array),
-		event: readColumn(tables, 4, Uint16Array),
-		weight: readColumn(tables, 5, constantOf(tables, 5) <= 0xffffffff ? Uint32Array : Float64Array),
-		place: constantOf(tables, 6) === 0 ? null : readColumn(tables, 6, Uint32Array),
-		sorted: true,
+		count, time: joinSums(tables, 0, Uint32Array), node: column(1, Uint32Array), thread: column(2, Uint32Array),
+		cpu: column(3, Uint16Array), event: asArray(event, Uint16Array, count), weight: asArray(weight, small ? Uint32Array : Float64Array, count),
+		place: place === 0 ? null : asArray(place, Uint32Array, count),
+		oneEvent: typeof event === 'number' ? event : -1, oneWeight: typeof weight === 'number' ? weight : -1, sorted: true,
 	};
-	for (let i = 1; i < samples.count && samples.sorted; i++)
+	for (let i = 1; i < count && samples.sorted; i++)
 		samples.sorted = samples.time[i - 1] <= samples.time[i];
 	return samples;
 }
 
-function readMarks(parts) {
-	const tables = (parts ?? []).map(bytes => new Table(bytes));
-	const names = ['kind', 'time', 'since', 'cpu', 'thread', 'name', 'text', 'value'], marks = {count: rowsOf(tables)};
-	names.forEach((name, i) => { marks[name] = readColumn(tables, i, Float64Array); });
-	marks.time = addUp(marks.time, Float64Array);
+function readMarks(tables = []) {
+	const count = tables.reduce((sum, t) => sum + t.rows, 0), marks = {count};
+	['kind', 'time', 'since', 'cpu', 'thread', 'name', 'text', 'value'].forEach((name, i) => {
+		marks[name] = i === 1 ? joinSums(tables, i, Float64Array) :
+			asArray(count ? joinColumn(tables, i, Float64Array) : 0, Float64Array, count);
+	});
 	return marks;
 }
+
+/* --- call trees ------------------------------------------------------------------------------- */
 
 /* Links each node to its children. */
 function linkTree(parent, fn) {
@@ -163,10 +228,10 @@ function linkTree(parent, fn) {
 }
 
 function readTree(parts) {
-	const table = new Table(parts[0]), count = table.rows + 1;
+	const {rows, columns} = parts[0], count = rows + 1;
 	const parent = new Uint32Array(count), fn = new Uint32Array(count);
-	table.fill(0, parent, 1);
-	table.fill(1, fn, 1);
+	parent.set(asArray(columns[0], Uint32Array, rows), 1);
+	fn.set(asArray(columns[1], Uint32Array, rows), 1);
 	for (let i = 1; i < count; i++)
 		parent[i] = parent[i] ? i - parent[i] : 0;
 	return linkTree(parent, fn);
@@ -220,11 +285,9 @@ function findRecursion(tree, functions) {
 	return inner;
 }
 
-const parseJson = parts => JSON.parse(new TextDecoder().decode(parts[0]));
-
 /* Functions are equal to people who see the same name, object and level. */
 function readFunctions(parts) {
-	const {functions, dsos, files} = parseJson(parts), byKey = new Map();
+	const {functions, dsos, files} = JSON.parse(parts[0]), byKey = new Map();
 	const list = functions.map(([name, dso, level, inlined, file]) => ({
 		name, level, inlined: !!inlined, dso: dso < 0 ? '' : dsos[dso][0], path: dso < 0 ? '' : dsos[dso][1],
 		file: file < 0 ? '' : files[file],
@@ -244,13 +307,13 @@ function readFunctions(parts) {
 
 async function readData() {
 	const parts = await readParts();
-	const index = parseJson(parts.index), functions = readFunctions(parts.functions);
-	const samples = readSamples(parts.samples), places = new Table(parts.places[0]);
+	const index = JSON.parse(parts.index[0]), functions = readFunctions(parts.functions);
+	const samples = readSamples(parts.samples), {rows, columns} = parts.places[0];
 	const data = {
 		...index, samples, marks: readMarks(parts.marks),
 		functions: functions.list, rank: functions.rank, canon: functions.canon,
 		tree: readTree(parts.nodes),
-		places: {fn: readColumn([places], 0, Uint32Array), line: readColumn([places], 1, Uint32Array)},
+		places: {fn: asArray(columns[0], Uint32Array, rows), line: asArray(columns[1], Uint32Array, rows)},
 	};
 	if (!functions.distinct) {
 		data.tree = foldTree(data.tree, functions.canon, null);

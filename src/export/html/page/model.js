@@ -12,14 +12,16 @@ const START = {
 const S = {...START};
 const kept = new Map();
 
-/* Returns what @make returns, made anew only if @key is another than before. */
+const KEPT = 4; // values of a name
+
+/* Returns what @make returns, which is made anew only if @key is none of the last ones. */
 function keep(name, key, make) {
-	const text = JSON.stringify(key), old = kept.get(name);
-	if (old?.text === text)
-		return old.value;
-	const value = make(old?.value);
-	kept.set(name, {text, value});
-	return value;
+	const text = JSON.stringify(key), list = kept.get(name) ?? [], at = list.findIndex(old => old.text === text);
+	const entry = at < 0 ? {text, value: make()} : list.splice(at, 1)[0];
+	list.unshift(entry);
+	list.length = Math.min(list.length, KEPT);
+	kept.set(name, list);
+	return entry.value;
 }
 
 const event = () => D.events[S.event];
@@ -29,9 +31,10 @@ const isTimed = () => D.timed[S.event] && D.samples.count > 0;
 
 /* The tree, with inlined functions or without. */
 function tree(inlines = S.inlines) {
-	return keep(`tree ${inlines}`, [], () => {
-		const hidden = inlines ? null : Uint8Array.from(D.functions, f => f.inlined);
-		const ret = hidden?.includes(1) ? foldTree(D.tree, D.canon, hidden) : {...D.tree, of: null};
+	const hidden = keep('hidden', [], () => Uint8Array.from(D.functions, f => f.inlined));
+	const all = inlines || !keep('hides', [], () => hidden.includes(1));
+	return keep('tree', [all], () => {
+		const ret = all ? {...D.tree, of: null} : foldTree(D.tree, D.canon, hidden);
 		ret.inner = findRecursion(ret, D.functions.length);
 		return ret;
 	});
@@ -104,47 +107,113 @@ function sampleRange(from, to) {
 	return D.samples.sorted ? [firstAt(from), firstAt(to + 1), false] : [0, D.samples.count, true];
 }
 
-/* Calls for sums by node: {self, count, sum}. @self is reused. */
-function sumSelf(old) {
-	const {node, thread, cpu, event: events, weight, time} = D.samples;
-	const self = old?.self ?? new Float64Array(D.tree.count), mask = holders();
-	const {from, to, event: wanted, thread: onlyThread, cpu: onlyCpu} = S, one = S.unit === 'samples';
-	const [first, end, compare] = sampleRange(from, to);
-	let count = 0, sum = 0;
-	self.fill(0);
-	for (let i = first; i < end; i++) {
-		const at = node[i];
-		if (events[i] !== wanted || onlyThread >= 0 && thread[i] !== onlyThread ||
-		    onlyCpu >= 0 && cpu[i] !== onlyCpu || mask !== null && mask[at] === 0 ||
-		    compare && (time[i] < from || time[i] > to))
-			continue;
-		const value = one ? 1 : weight[i];
-		self[at] += value;
-		sum += value;
-		count++;
+/* Adds the samples from @first up to @end, times @sign, to sums by node. */
+function addSamples(sums, first, end, sign, passes) {
+	const {node, weight, oneWeight} = D.samples, {self, counts} = sums, one = S.unit === 'samples' || oneWeight >= 0;
+	const value = sign * (S.unit === 'samples' ? 1 : oneWeight);
+	if (passes === null && one) {
+		for (let i = first; i < end; i++)
+			self[node[i]] += value;
+	} else if (passes === null) {
+		for (let i = first; i < end; i++) {
+			self[node[i]] += sign * weight[i];
+			counts[node[i]] += sign;
+		}
+	} else {
+		for (let i = first; i < end; i++) {
+			if (!passes(i))
+				continue;
+			self[node[i]] += one ? value : weight[i];
+			if (!one)
+				counts[node[i]]++;
+		}
 	}
-	return {self, count, sum};
+}
+
+/* Returns what tells whether a sample is of the event, thread and CPU; null: all are. */
+function samplePasses(compare) {
+	const {thread, cpu, event: events, time, oneEvent} = D.samples, {from, to, event: wanted, thread: onlyThread, cpu: onlyCpu} = S;
+	if (oneEvent === wanted && onlyThread < 0 && onlyCpu < 0 && !compare)
+		return null;
+	return i => events[i] === wanted && (onlyThread < 0 || thread[i] === onlyThread) && (onlyCpu < 0 || cpu[i] === onlyCpu) &&
+		(!compare || time[i] >= from && time[i] <= to);
+}
+
+/*
+ * Returns sums by node of the samples that the selection chooses, apart from its function. Where most
+ * of all are chosen, it takes the others off from the sums of all.
+ */
+function timeSums() {
+	return keep('time', [S.event, S.unit, S.from, S.to, S.thread, S.cpu], () => {
+		const [first, end, compare] = sampleRange(S.from, S.to), passes = samplePasses(compare), {count, oneWeight} = D.samples;
+		const varies = S.unit !== 'samples' && oneWeight < 0, nodes = D.tree.count;
+		if (passes === null && S.from !== null && end - first > count / 2) {
+			const all = wholeSums(), sums = {self: all.self.slice(), counts: all.counts?.slice() ?? null};
+			addSamples(sums, 0, first, -1, null);
+			addSamples(sums, end, count, -1, null);
+			return sums;
+		}
+		const sums = {self: new Float64Array(nodes), counts: varies ? new Float64Array(nodes) : null};
+		addSamples(sums, first, end, 1, passes);
+		return sums;
+	});
+}
+
+/* The same of all samples of the event. */
+function wholeSums() {
+	const {from, to, thread, cpu} = S;
+	Object.assign(S, {from: null, to: null, thread: -1, cpu: -1});
+	const sums = keep('whole', [S.event, S.unit], timeSums);
+	Object.assign(S, {from, to, thread, cpu});
+	return sums;
 }
 
 const sumKey = () => [S.event, S.unit, S.from, S.to, S.thread, S.cpu, S.fn];
 
+/* Adds up sums by node. Returns {self, count, sum}. */
+function addNodes({self, counts}) {
+	const each = S.unit === 'samples' ? 1 : D.samples.oneWeight;
+	let sum = 0, count = 0;
+	for (let i = 0; i < self.length; i++)
+		sum += self[i];
+	if (counts === null)
+		return {self, count: each ? sum / each : countPlainly(), sum};
+	for (let i = 0; i < counts.length; i++)
+		count += counts[i];
+	return {self, count, sum};
+}
+
+/* Counts the chosen samples of an event whose periods are all zero. */
+function countPlainly() {
+	const [first, end, compare] = sampleRange(S.from, S.to), passes = samplePasses(compare), mask = holders();
+	let count = 0;
+	for (let i = first; i < end; i++)
+		count += (passes === null || passes(i)) && (mask === null || mask[D.samples.node[i]]) ? 1 : 0;
+	return count;
+}
+
+/* Returns {self, count, sum} of the chosen samples. */
 function selfSums() {
-	return keep('self', sumKey(), sumSelf);
+	return keep('self', sumKey(), () => {
+		const sums = timeSums(), mask = holders();
+		if (!mask)
+			return addNodes(sums);
+		const masked = values => values && values.map((v, i) => mask[i] ? v : 0);
+		return addNodes({self: masked(sums.self), counts: masked(sums.counts)});
+	});
 }
 
 /* Returns {self, total} by node of tree(@inlines). */
 function nodeSums(inlines = S.inlines) {
 	const t = tree(inlines), {self: base} = selfSums();
-	return keep(`nodes ${inlines}`, sumKey(), old => {
-		const reuse = old?.total.length === t.count;
+	return keep('nodes', [sumKey(), t.of !== null], () => {
 		const self = t.of ? new Float64Array(t.count) : base;
-		const total = reuse ? old.total : new Float64Array(t.count);
 		if (t.of)
 			for (let i = 0; i < base.length; i++)
 				self[t.of[i]] += base[i];
-		total.set(self);
+		const total = self.slice(), parent = t.parent;
 		for (let i = t.count - 1; i > 0; i--)
-			total[t.parent[i]] += total[i];
+			total[parent[i]] += total[i];
 		return {self, total};
 	});
 }
@@ -167,18 +236,14 @@ function functionSums(apart = S.apart) {
 	});
 }
 
-/* Sum of the event in the whole recording, of which shares are. */
+/* Returns {count, sum} of the event in the whole recording. */
 function wholeSum() {
-	return keep('whole', [S.event, S.unit], () => {
-		const {event: events, weight, count} = D.samples;
-		let sum = 0, samples = 0;
-		for (let i = 0; i < count; i++) {
-			if (events[i] !== S.event)
-				continue;
-			sum += S.unit === 'samples' ? 1 : weight[i];
-			samples++;
-		}
-		return {sum, count: samples};
+	return keep('wholeSum', [S.event, S.unit], () => {
+		const before = {...S};
+		Object.assign(S, {from: null, to: null, thread: -1, cpu: -1, fn: -1});
+		const {count, sum} = selfSums();
+		Object.assign(S, before);
+		return {count, sum};
 	});
 }
 
