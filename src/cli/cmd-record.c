@@ -82,6 +82,9 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 		complain("the output is too slow: try %sanother disk or a larger --buffer-memory, "
 			 "or take fewer samples (-F, -c, --filter)",
 			 opts->output.compression_level ? "" : "-z, ");
+	if (met[LOSS_OUTPUT])
+		complain("free disk space, record to another disk (-o), or bound the output "
+			 "(--max-size, --switch-output with --switch-max-files)");
 }
 
 /* Prints losses by CPU and event, with causes, the largest first; @all is the number of samples. */

@@ -46,8 +46,10 @@ static void judge_losses(struct verdict_list *v, const struct verdict_facts *f)
 	if (f->lost >= VERDICT_LOST)
 		set_remedy(add_line(v, VERDICT_ABOUT_LOST, f->lost, VERDICT_LOST_GRAVE,
 				    "%.1f%% of the samples were lost", f->lost),
-			   f->by_frequency ? "ringtail record with a lower -F, or a larger -m"
-					   : "ringtail record with a larger -c or -m");
+			   f->unwritten	     ? "free disk space, or ringtail record with -o on "
+					       "another disk or with --max-size"
+			   : f->by_frequency ? "ringtail record with a lower -F, or a larger -m"
+					     : "ringtail record with a larger -c or -m");
 	if (f->throttled_time >= VERDICT_THROTTLED)
 		set_remedy(add_line(v, VERDICT_ABOUT_THROTTLED, f->throttled_time,
 				    VERDICT_MANY_GRAVE,
@@ -231,6 +233,12 @@ static double lost_share(const struct trace *t, const struct trace_event_counts 
 	return trace_loss_share(t, lost, &share) ? share : 0;
 }
 
+/* Returns whether an error of the output cost more samples than full rings and buffers. */
+static bool most_unwritten(const struct trace_loss *l)
+{
+	return 2 * l->output > trace_loss_total(l, l);
+}
+
 static double throttled_share(const struct trace *t, const struct trace_loss *l)
 {
 	const struct trace_counts *c = &t->counts;
@@ -311,6 +319,7 @@ void verdict_judge(const struct trace *t, size_t event, const struct quality *q,
 		event < t->counts.nr_events ? &t->counts.by_event[event] : NULL;
 	struct verdict_facts f = {
 		.lost = c ? lost_share(t, c) : 0,
+		.unwritten = most_unwritten(&t->counts.loss),
 		.throttled = c ? c->loss.throttled : 0,
 		.throttled_time = c ? throttled_share(t, &c->loss) : 0,
 		.by_frequency = evsel->attr.flags & PD_ATTR_FREQ,

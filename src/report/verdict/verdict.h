@@ -57,6 +57,7 @@ struct verdict_facts {
 	double lost;	       /* percentage of all samples */
 	uint64_t throttled;    /* times */
 	double throttled_time; /* percentage */
+	bool unwritten;	       /* most losses: the output could not be written */
 	bool by_frequency;     /* the kernel adapts the period */
 	uint16_t max_stack;    /* of a chain, as the event says; 0: it does not */
 	uint32_t stack_size;   /* of copies; bytes */

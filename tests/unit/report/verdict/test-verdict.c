@@ -73,6 +73,10 @@ static void test_losses(void **state)
 	struct verdict_list v = judge(&f, &q);
 
 	expect(&v, VERDICT_ABOUT_LOST, false, "1.0% of the samples were lost", "lower -F");
+	f.unwritten = true;
+	v = judge(&f, &q);
+	expect(&v, VERDICT_ABOUT_LOST, false, "1.0% of the samples were lost", "--max-size");
+	f.unwritten = false;
 	f.lost = VERDICT_LOST_GRAVE;
 	f.by_frequency = false;
 	v = judge(&f, &q);
