@@ -46,6 +46,7 @@ def lowered(lab, *options):
     assert status == 0, said
     assert re.search(r'recording takes [\d.]+ % of a CPU, with --max-cpu 0.01%: frequencies are lowered to 25 %', said)
     assert re.search(r'frequencies were lowered \d+ times, down to', said), said
+    assert re.search(r'--max-cpu 0.01% was missed: recording took [\d.]+ % of a CPU over', said), said
     check_periods(lab, 'p.data')
     assert lab.samples('p.data') == lab.perf_samples('p.data') > 0
 

@@ -75,8 +75,9 @@ void session_budget_start(struct session_budget *b)
 	if (!b->frequency)
 		return;
 	timer_set(b->timer, BUDGET_LOOK_MS, true);
-	budget_init(&b->law, b->law.most, b->law.least, now_ns(CLOCK_PROCESS_CPUTIME_ID),
-		    now_ns(CLOCK_MONOTONIC));
+	b->begin_cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	b->begin = now_ns(CLOCK_MONOTONIC);
+	budget_init(&b->law, b->law.most, b->law.least, b->begin_cpu, b->begin);
 }
 
 int session_budget_fd(const struct session_budget *b)
@@ -133,8 +134,23 @@ void session_budget_look(struct session_budget *b)
 	say_change(b, lower);
 }
 
+/* The whole recording counts, also its first seconds, before the first look. */
+static void say_missed(const struct session_budget *b)
+{
+	double cpu = (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - b->begin_cpu);
+	double time = (double)(now_ns(CLOCK_MONOTONIC) - b->begin);
+
+	if (cpu > b->law.most * time)
+		messages_say(b->messages, MESSAGE_WARNING,
+			     "--max-cpu %g%% was missed: recording took %.2f %% of a CPU over "
+			     "%.1f s",
+			     100 * b->law.most, 100 * cpu / time, time / 1e9);
+}
+
 void session_budget_end(const struct session_budget *b)
 {
+	if (b->frequency && b->begin)
+		say_missed(b);
 	if (b->lowered)
 		messages_say(b->messages, MESSAGE_INFO,
 			     "--max-cpu: frequencies were lowered %u time%s, down to %.3g %% of "

@@ -19,9 +19,10 @@ struct session_budget {
 	struct clock clock;
 	struct budget law;
 	int timer;
-	struct rate_limit change; /* the line */
-	unsigned int lowered;	  /* times */
-	double least;		  /* share so far */
+	struct rate_limit change;  /* the line */
+	unsigned int lowered;	   /* times */
+	double least;		   /* share so far */
+	uint64_t begin_cpu, begin; /* ns, of session_budget_start() */
 };
 
 /*
@@ -43,7 +44,7 @@ void session_budget_start(struct session_budget *b);
 int session_budget_fd(const struct session_budget *b);
 void session_budget_look(struct session_budget *b);
 
-/* Says whether frequencies were lowered. */
+/* Says whether frequencies were lowered, and whether recording took more than the budget. */
 void session_budget_end(const struct session_budget *b);
 
 #endif
