@@ -161,6 +161,8 @@ static void offer_values(const char *placeholder, const char *word, size_t head,
 	case VALUE_LISTED:
 		if (list && comma)
 			f.head = (size_t)(comma + 1 - word);
+		else if (list && word[head] == '+')
+			f.head++;
 		values_each(placeholder, offer_value, &f);
 		break;
 	case VALUE_UNKNOWN: break;
@@ -190,7 +192,7 @@ static void offer_argument(const char *doc, const char *word, size_t number, siz
 		offer_values(doc, word, 0, out);
 	else if (strstr(doc, "COMMAND"))
 		fprintf(out, ":command\t%zu\n", first);
-	else
+	else if (strstr(doc, "FILE") || strstr(doc, "BEFORE"))
 		fprintf(out, ":files\t\n");
 }
 

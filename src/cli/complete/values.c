@@ -9,7 +9,7 @@
 #include "event/catalog/suggest.h"
 #include "event/listing/listing.h"
 #include "report/script/script.h"
-#include "report/table/keys.h"
+#include "report/table/columns.h"
 
 struct value_taker {
 	value_fn fn;
@@ -52,6 +52,16 @@ static void each_key(value_fn fn, void *arg)
 		fn(arg, key->name, key->header);
 }
 
+/* Of report -F: sums, and keys. */
+static void each_column(value_fn fn, void *arg)
+{
+	const struct field *field;
+
+	for (size_t i = 0; (field = field_at(i)); i++)
+		fn(arg, field->name, field->header);
+	each_key(fn, arg);
+}
+
 static void each_field(value_fn fn, void *arg)
 {
 	const char *name;
@@ -90,7 +100,7 @@ static const struct {
 	void (*each)(value_fn fn, void *arg);
 } placeholders[] = {
 	{"EVENT", VALUE_LISTED, true, each_event}, {"[WORD", VALUE_LISTED, false, each_list_word},
-	{"KEYS", VALUE_LISTED, true, each_key},	   {"FIELDS", VALUE_LISTED, true, each_key},
+	{"KEYS", VALUE_LISTED, true, each_key},	   {"FIELDS", VALUE_LISTED, true, each_column},
 	{"[TYPE", VALUE_LISTED, true, each_field}, {"PID", VALUE_LISTED, true, each_process},
 	{"TID", VALUE_LISTED, true, each_process}, {"FILE", VALUE_FILE, false, NULL},
 	{"DIR", VALUE_DIRECTORY, false, NULL},
