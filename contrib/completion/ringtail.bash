@@ -48,7 +48,7 @@ _ringtail() {
 			COMPREPLY+=("${text#"$head"}")
 			;;
 		esac
-	done < <("${words[0]}" --__complete "${words[@]:1}" 2>/dev/null)
+	done < <("${words[0]/#\~\//"$HOME/"}" --__complete "${words[@]:1}" 2>/dev/null)
 }
 
 complete -F _ringtail ringtail

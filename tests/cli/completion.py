@@ -92,6 +92,9 @@ def check(shell, folder):
 
 def bash(folder):
     check(in_bash, folder)
+    found = in_bash(folder, '~/bin/ringtail re')
+    if found != {'record', 'report'}:
+        raise Failure(f'a program below the home folder completes {found}')
     found = in_bash(folder, 'ringtail record -o x ls -')
     if found != {'command at 4'}:
         raise Failure(f'the words of a command are completed as {found}')
