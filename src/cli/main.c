@@ -30,6 +30,7 @@ static const struct command {
 } commands[] = {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
 	{"list", cmd_list, "show the events of this machine"},
+	{"doctor", cmd_doctor, "show what this machine allows to record"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},

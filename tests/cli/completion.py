@@ -23,6 +23,7 @@ LINES = {
     'ringtail recover -n trac': {'traces/', 'traces.data'},
     'ringtail list vendo': {'vendor'},
     'ringtail list cpu-cl': {'cpu-clock'},
+    'ringtail doc': {'doctor'},
     'ringtail evlist --tr': {'--trace-fields'},
     'ringtail buildid-list --with': {'--with-hits'},
     'ringtail buildid-list trac': {'traces/', 'traces.data'},

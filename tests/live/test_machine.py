@@ -3,7 +3,7 @@
 import json
 import re
 
-from lab import need_root, need_tracefs
+from lab import NOBODY, need_root, need_tracefs
 
 
 def test_list_has_the_tracepoints_that_perf_has(lab):
@@ -34,3 +34,16 @@ def test_list_names_the_fields_of_a_tracepoint(lab):
     assert 'prev_comm: char prev_comm[16];prev_pid: pid_t prev_pid' in said, said
     assert lab.run('list', 'sched_swich', release=True, status=1).stderr == \
         "ringtail: no event matches 'sched_swich'; did you mean 'sched:sched_switch'?\n"
+
+
+def test_doctor_says_what_can_be_recorded(lab):
+    """What doctor calls possible is: root records; another user has limits, each with a remedy."""
+    found = json.loads(lab.run('doctor', '--json', release=True).stdout)
+    assert found['recording_possible'] and len(found['checks']) >= 13
+    for check in found['checks']:
+        assert check['found'] and bool(check['cost']) == bool(check['mend']) == (check['state'] != 'fine'), check
+    p = lab.run('doctor', '--json', release=True, user=NOBODY, status=None)
+    found = json.loads(p.stdout)
+    assert p.returncode == (0 if found['recording_possible'] else 1)
+    states = {check['about']: check['state'] for check in found['checks']}
+    assert states['capabilities'] == 'limited', states

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/input/input.h"
+#include "cli/machine/commands.h"
+#include "perfdata/abi.h"
+#include "render/json.h"
+#include "sys/doctor/doctor.h"
+#include "sys/kernel/perf_event.h"
+
+struct doctor_args {
+	bool json, quiet;
+};
+
+enum { OPT_JSON = 0x7000 };
+
+static const struct argp_option options[] = {
+	{"json", OPT_JSON, NULL, 0, "Write all of it as JSON", 0},
+	{"quiet", 'q', NULL, 0, "Print only what limits recording", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor_args *a = state->input;
+
+	switch (key) {
+	case OPT_JSON: a->json = true; break;
+	case 'q': a->quiet = true; break;
+	case ARGP_KEY_ARG: usage_error(state, "'%s': 'ringtail doctor' takes no arguments", arg);
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Opens the least event that there is. Returns 0 or a negative errno. */
+static int try_event(void)
+{
+	struct pd_attr attr = {.type = PERF_TYPE_SOFTWARE,
+			       .size = PD_ATTR_SIZE_VER0,
+			       .config = PERF_COUNT_SW_CPU_CLOCK,
+			       .flags = PD_ATTR_DISABLED | PD_ATTR_EXCLUDE_KERNEL |
+					PD_ATTR_EXCLUDE_HV};
+	int fd = perf_event_open(&attr, 0, -1, -1);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static void put_line(const struct doctor_line *l)
+{
+	printf("%-20s %-10s %s\n", l->about, doctor_state_word(l->state), l->found);
+	if (*l->cost)
+		printf("%-31s costs: %s\n", "", l->cost);
+	if (*l->mend)
+		printf("%-31s mend:  %s\n", "", l->mend);
+}
+
+static json_t *line_json(const struct doctor_line *l)
+{
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "about", l->about, "state",
+			 doctor_state_word(l->state), "found", json_name(l->found), "cost",
+			 json_name(l->cost), "mend", json_name(l->mend));
+}
+
+static int write_json(const struct doctor_report *r)
+{
+	json_t *doc = json_object(), *lines = json_array();
+	int rc = json_object_set_new(doc, "recording_possible",
+				     json_boolean(!doctor_impossible(r))) ||
+		 json_object_set_new(doc, "checks", lines);
+
+	for (size_t i = 0; !rc && i < r->nr; i++)
+		rc = json_array_append_new(lines, line_json(&r->line[i]));
+	if (rc) {
+		json_decref(doc);
+		doc = NULL;
+	}
+	return json_write(stdout, doc);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Show what this machine allows to record, what limits it, and how to mend "
+		       "it.",
+		.children = children,
+	};
+	struct doctor_facts facts = {.root = "", .debuginfod_urls = getenv("DEBUGINFOD_URLS")};
+	char program[PATH_MAX] = "ringtail";
+	struct doctor_args a = {0};
+	struct doctor_report report;
+	ssize_t len;
+	int rc = 0;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		exit(EXIT_USAGE);
+	len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	if (len > 0)
+		program[len] = '\0';
+	facts.program = program;
+	facts.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
+	facts.opened = try_event();
+	doctor_examine(&facts, &report);
+	if (a.json)
+		rc = write_json(&report);
+	for (size_t i = 0; !a.json && i < report.nr; i++)
+		if (!a.quiet || report.line[i].state != DOCTOR_FINE)
+			put_line(&report.line[i]);
+	if (doctor_impossible(&report))
+		rc = -EPERM;
+	return input_end(NULL, NULL, rc);
+}
