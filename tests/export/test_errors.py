@@ -6,7 +6,7 @@ import subprocess
 
 from lab import expect
 
-FORMATS = ['folded', 'speedscope', 'pprof', 'chrome', 'firefox']
+FORMATS = ['folded', 'speedscope', 'pprof', 'otlp', 'chrome', 'perfetto', 'firefox']
 
 
 def test_full_disk(bench):

@@ -42,8 +42,14 @@ static void test_documented(void **state)
 	check(&p, "\x80\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12);
 	proto_uint(&p, 1, 0);
 	assert_int_equal(p.b.len, 0);
+	proto_set(&p, 1, 0);
+	check(&p, "\x08\x00", 2);
+	proto_fixed64(&p, 1, 0x0102030405060708);
+	check(&p, "\x09\x08\x07\x06\x05\x04\x03\x02\x01", 9);
 	proto_bytes(&p, 1, "", 0);
 	check(&p, "\x0a\x00", 2);
+	proto_length(&p, 3, 300);
+	check(&p, "\x1a\xac\x02", 3);
 	proto_release(&p);
 }
 
