@@ -12,16 +12,17 @@ from lab import PLAIN, ProfilerCli, escape, expect, own_counts
 
 def stacks_of(events):
     """{(pid, tid): [(microseconds, names from the outermost)]} of the profiles in chunks."""
-    out, all_nodes, at = collections.defaultdict(list), collections.defaultdict(dict), {}
+    out, nodes, at = collections.defaultdict(list), {}, {}
     for e in events:
         if e['name'] == 'Profile':
             expect('an id is new', e['id'] not in at, e['id'])
             at[e['id']] = e['args']['data']['startTime']
         if e['name'] != 'ProfileChunk':
             continue
-        data, nodes = e['args']['data'], all_nodes[e['id']]
+        data = e['args']['data']
         for node in data['cpuProfile']['nodes']:
             above = nodes[node['parent']] if 'parent' in node else ()
+            expect('the id of a node is new', node['id'] not in nodes, node['id'])
             nodes[node['id']] = above + (node['callFrame']['functionName'],)
         expect('a delta for each sample', len(data['timeDeltas']) == len(data['cpuProfile']['samples']))
         for sample, delta in zip(data['cpuProfile']['samples'], data['timeDeltas']):

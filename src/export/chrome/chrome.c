@@ -23,8 +23,9 @@ struct chrome_node {
 
 /* The chunk of a thread that is not written yet. */
 struct chrome_chunk {
-	struct buf nodes; /* JSON of the new ones */
-	uint32_t samples[CHUNK_SAMPLES], deltas[CHUNK_SAMPLES];
+	struct buf nodes;		 /* JSON of the new ones */
+	uint64_t samples[CHUNK_SAMPLES]; /* ids of nodes */
+	uint32_t deltas[CHUNK_SAMPLES];
 	size_t nr;
 };
 
@@ -42,6 +43,9 @@ struct chrome {
 	struct chrome_profile *profiles; /* by thread */
 	size_t nr_profiles, cap_profiles;
 	uint32_t ids; /* of profiles, given */
+	/* Nodes; ids of others are higher, because readers look up ids of all profiles of a thread.
+	 */
+	uint64_t forgotten;
 	struct buf text;
 	bool begun; /* some event is written */
 };
@@ -105,7 +109,7 @@ static void write_chunk(struct chrome *w, uint32_t thread)
 	out_put(out, c->nodes.data, c->nodes.len);
 	out_puts(out, "],\"samples\":[");
 	for (size_t i = 0; i < c->nr; i++)
-		out_printf(out, i ? ",%" PRIu32 : "%" PRIu32, c->samples[i]);
+		out_printf(out, i ? ",%" PRIu64 : "%" PRIu64, c->samples[i]);
 	out_puts(out, "]},\"timeDeltas\":[");
 	for (size_t i = 0; i < c->nr; i++)
 		out_printf(out, i ? ",%" PRIu32 : "%" PRIu32, c->deltas[i]);
@@ -120,11 +124,12 @@ static int describe_node(struct chrome *w, struct chrome_chunk *c, uint32_t numb
 			 const struct chrome_node *node)
 {
 	static const char root[] = "(root)";
-	int rc = buf_printf(&c->nodes, "%s{\"id\":%" PRIu32, c->nodes.len ? "," : "", number + 1);
+	int rc = buf_printf(&c->nodes, "%s{\"id\":%" PRIu64, c->nodes.len ? "," : "",
+			    w->forgotten + number + 1);
 
 	w->text.len = 0;
 	if (!rc && node->parent != INTERN_NONE)
-		rc = buf_printf(&c->nodes, ",\"parent\":%" PRIu32, node->parent + 1);
+		rc = buf_printf(&c->nodes, ",\"parent\":%" PRIu64, w->forgotten + node->parent + 1);
 	if (!rc && node->function == INTERN_NONE)
 		rc = buf_append(&w->text, root, sizeof(root) - 1);
 	else if (!rc)
@@ -177,6 +182,7 @@ static void limit_nodes(struct chrome *w)
 			write_chunk(w, i);
 		w->profiles[i].id = 0;
 	}
+	w->forgotten += intern_count(&w->nodes);
 	intern_release(&w->nodes);
 }
 
@@ -236,7 +242,7 @@ static int chrome_sample(void *writer, const struct export_sample *s)
 	delta = p->time / 1000 > profile->last ? p->time / 1000 - profile->last : 0;
 	if (delta > UINT32_MAX) /* over an hour */
 		delta = UINT32_MAX;
-	c->samples[c->nr] = node + 1;
+	c->samples[c->nr] = w->forgotten + node + 1;
 	c->deltas[c->nr++] = (uint32_t)delta;
 	profile->last += delta;
 	if (c->nr == CHUNK_SAMPLES || c->nodes.len > CHUNK_BYTES)
