@@ -107,65 +107,74 @@ function sampleRange(from, to) {
 	return D.samples.sorted ? [firstAt(from), firstAt(to + 1), false] : [0, D.samples.count, true];
 }
 
-/* Adds the samples from @first up to @end, times @sign, to sums by node. */
-function addSamples(sums, first, end, sign, passes) {
-	const {node, weight, oneWeight} = D.samples, {self, counts} = sums, one = S.unit === 'samples' || oneWeight >= 0;
-	const value = sign * (S.unit === 'samples' ? 1 : oneWeight);
-	if (passes === null && one) {
+/* Adds the samples from @first up to @end, times @sign, to sums by node; all of them are of the event. */
+function addAll({self, counts}, first, end, sign) {
+	const {node, weight, oneWeight} = D.samples, each = sign * (S.unit === 'samples' ? 1 : oneWeight);
+	if (counts === null) {
 		for (let i = first; i < end; i++)
-			self[node[i]] += value;
-	} else if (passes === null) {
-		for (let i = first; i < end; i++) {
-			self[node[i]] += sign * weight[i];
-			counts[node[i]] += sign;
-		}
-	} else {
-		for (let i = first; i < end; i++) {
-			if (!passes(i))
-				continue;
-			self[node[i]] += one ? value : weight[i];
-			if (!one)
-				counts[node[i]]++;
-		}
+			self[node[i]] += each;
+		return;
+	}
+	for (let i = first; i < end; i++) {
+		self[node[i]] += sign * weight[i];
+		counts[node[i]] += sign;
 	}
 }
 
-/* Returns what tells whether a sample is of the event, thread and CPU; null: all are. */
-function samplePasses(compare) {
-	const {thread, cpu, event: events, time, oneEvent} = D.samples, {from, to, event: wanted, thread: onlyThread, cpu: onlyCpu} = S;
-	if (oneEvent === wanted && onlyThread < 0 && onlyCpu < 0 && !compare)
-		return null;
-	return i => events[i] === wanted && (onlyThread < 0 || thread[i] === onlyThread) && (onlyCpu < 0 || cpu[i] === onlyCpu) &&
-		(!compare || time[i] >= from && time[i] <= to);
+/* Adds those of the samples that are of the event, the thread and the CPU; in a range if @compare. */
+function addSome({self, counts}, first, end, {event: wanted, thread: onlyThread, cpu: onlyCpu, from, to}, compare) {
+	const {node, thread, cpu, event: events, time, weight, oneWeight} = D.samples, each = S.unit === 'samples' ? 1 : oneWeight;
+	for (let i = first; i < end; i++) {
+		if (events[i] !== wanted || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
+		    compare && (time[i] < from || time[i] > to))
+			continue;
+		const at = node[i];
+		self[at] += counts === null ? each : weight[i];
+		if (counts !== null)
+			counts[at]++;
+	}
 }
+
+/* Returns sums by node of all samples of the event. */
+function wholeSums() {
+	return keep('whole', [S.event, S.unit], () => {
+		const {count, oneEvent} = D.samples, sums = emptySums();
+		if (oneEvent === S.event)
+			addAll(sums, 0, count, 1);
+		else
+			addSome(sums, 0, count, {event: S.event, thread: -1, cpu: -1}, false);
+		return sums;
+	});
+}
+
+const emptySums = () => ({
+	self: new Float64Array(D.tree.count),
+	counts: S.unit !== 'samples' && D.samples.oneWeight < 0 ? new Float64Array(D.tree.count) : null,
+});
 
 /*
  * Returns sums by node of the samples that the selection chooses, apart from its function. Where most
  * of all are chosen, it takes the others off from the sums of all.
  */
 function timeSums() {
+	if (S.from === null && S.thread < 0 && S.cpu < 0)
+		return wholeSums();
 	return keep('time', [S.event, S.unit, S.from, S.to, S.thread, S.cpu], () => {
-		const [first, end, compare] = sampleRange(S.from, S.to), passes = samplePasses(compare), {count, oneWeight} = D.samples;
-		const varies = S.unit !== 'samples' && oneWeight < 0, nodes = D.tree.count;
-		if (passes === null && S.from !== null && end - first > count / 2) {
+		const [first, end, compare] = sampleRange(S.from, S.to), {count, oneEvent} = D.samples;
+		const every = oneEvent === S.event && S.thread < 0 && S.cpu < 0 && !compare;
+		if (every && end - first > count / 2) {
 			const all = wholeSums(), sums = {self: all.self.slice(), counts: all.counts?.slice() ?? null};
-			addSamples(sums, 0, first, -1, null);
-			addSamples(sums, end, count, -1, null);
+			addAll(sums, 0, first, -1);
+			addAll(sums, end, count, -1);
 			return sums;
 		}
-		const sums = {self: new Float64Array(nodes), counts: varies ? new Float64Array(nodes) : null};
-		addSamples(sums, first, end, 1, passes);
+		const sums = emptySums();
+		if (every)
+			addAll(sums, first, end, 1);
+		else
+			addSome(sums, first, end, S, compare);
 		return sums;
 	});
-}
-
-/* The same of all samples of the event. */
-function wholeSums() {
-	const {from, to, thread, cpu} = S;
-	Object.assign(S, {from: null, to: null, thread: -1, cpu: -1});
-	const sums = keep('whole', [S.event, S.unit], timeSums);
-	Object.assign(S, {from, to, thread, cpu});
-	return sums;
 }
 
 const sumKey = () => [S.event, S.unit, S.from, S.to, S.thread, S.cpu, S.fn];
@@ -185,11 +194,9 @@ function addNodes({self, counts}) {
 
 /* Counts the chosen samples of an event whose periods are all zero. */
 function countPlainly() {
-	const [first, end, compare] = sampleRange(S.from, S.to), passes = samplePasses(compare), mask = holders();
-	let count = 0;
-	for (let i = first; i < end; i++)
-		count += (passes === null || passes(i)) && (mask === null || mask[D.samples.node[i]]) ? 1 : 0;
-	return count;
+	const [first, end, compare] = sampleRange(S.from, S.to), counts = new Float64Array(D.tree.count), mask = holders();
+	addSome({self: new Float64Array(D.tree.count), counts}, first, end, S, compare);
+	return counts.reduce((sum, n, i) => sum + (mask === null || mask[i] ? n : 0), 0);
 }
 
 /* Returns {self, count, sum} of the chosen samples. */
@@ -275,23 +282,32 @@ function groupSums() {
 }
 
 /*
- * Returns the samples in a grid over time: {all, found}, @width cells for each of @rows, and the
- * most that a cell has. @rowOf gives the row of a thread or CPU, or is null. @place chooses the cell:
- * a function of the time, or null for even cells from @from to @to. The time range of the selection
- * does not count.
+ * Returns the samples from @from to @to in a grid over time: {all, matched, most}, @width cells for
+ * each of @rows, those that the search finds (null without a search), and the most that a cell has.
+ * @rowOf gives the row of a thread or CPU, or is null. The time range of the selection does not count.
+ * If the grid is only @seen and not read, an even part of very many samples is enough.
  */
-function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads = true}) {
-	const {node, thread, cpu, event: events, time} = D.samples;
-	const mask = holders(), hits = foundNodes(), all = new Float32Array(rows * width);
-	const matched = hits ? new Float32Array(rows * width) : null, scale = width / Math.max(to - from, 1);
+function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads = true, seen = false}) {
+	const {node, thread, cpu, event: events, time, oneEvent, count} = D.samples;
+	const mask = holders(), hits = foundNodes(), all = new Uint32Array(rows * width);
+	const matched = hits ? new Uint32Array(rows * width) : null, scale = width / Math.max(to - from, 1);
 	const [first, end, compare] = sampleRange(from, to - 1), onlyThread = threads ? S.thread : -1;
-	const onlyCpu = threads || !byCpu ? S.cpu : -1;
-	for (let i = first; i < end; i++) {
-		if (events[i] !== S.event || onlyThread >= 0 && thread[i] !== onlyThread ||
-		    onlyCpu >= 0 && cpu[i] !== onlyCpu || mask !== null && mask[node[i]] === 0 ||
-		    compare && (time[i] < from || time[i] >= to))
+	const onlyCpu = threads || !byCpu ? S.cpu : -1, of = byCpu ? cpu : thread;
+	const plain = oneEvent === S.event && onlyThread < 0 && onlyCpu < 0 && !mask && !hits && !compare;
+	const step = seen && count > SEEN ? Math.ceil(count / SEEN) | 1 : 1;
+	if (plain) {
+		for (let i = first; i < end; i += step) {
+			const row = rowOf === null ? 0 : rowOf[of[i]];
+			if (row >= 0)
+				all[row * width + ((time[i] - from) * scale | 0)]++;
+		}
+		return {all, matched, most: mostOf(all)};
+	}
+	for (let i = first; i < end; i += step) {
+		if (events[i] !== S.event || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
+		    mask !== null && mask[node[i]] === 0 || compare && (time[i] < from || time[i] >= to))
 			continue;
-		const row = rowOf === null ? 0 : rowOf[byCpu ? cpu[i] : thread[i]];
+		const row = rowOf === null ? 0 : rowOf[of[i]];
 		if (row < 0)
 			continue;
 		const cell = row * width + ((time[i] - from) * scale | 0);
@@ -299,7 +315,10 @@ function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads =
 		if (hits !== null && hits[node[i]])
 			matched[cell]++;
 	}
-	return {all, matched, most: all.reduce((a, b) => a > b ? a : b, 0)};
+	return {all, matched, most: mostOf(all)};
 }
+
+const SEEN = 1000000; // samples that make a picture
+const mostOf = cells => cells.reduce((a, b) => a > b ? a : b, 0);
 
 const gridKey = () => [S.event, S.thread, S.cpu, S.fn, S.search];

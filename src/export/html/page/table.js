@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of functions, and the source lines of the chosen one. */
-const ROWS_SHOWN = 500;
+const ROWS_SHOWN = 200;
 const COLUMNS = [
 	{key: 'selfShare', name: 'Self %', as: 'share', sort: 'self'},
 	{key: 'self', name: 'Self', as: 'self number', sort: 'self'},

@@ -60,7 +60,7 @@ function drawOverview() {
 	if (!isTimed())
 		return drawEmpty(context, width, height, D.samples.count ? 'The samples have no times.' : 'No samples.');
 	const bars = Math.floor(width / barWidth(width));
-	const g = keep('overview', [gridKey(), bars], () => grid({from, to, width: bars}));
+	const g = keep('overview', [gridKey(), bars], () => grid({from, to, width: bars, seen: true}));
 	drawDensity(context, g, 0, bars, width / bars, 0, 3, height - 3, g.most || 1);
 	drawMarks(context, 0, width, 0, 6, from, to);
 	return drawRange(context, timeline.drag ?? [S.from, S.to], from, to, 0, width, height);
