@@ -164,6 +164,8 @@ function drawFlame() {
 		drawBox(context, box, box.y, hits, c);
 	}
 	flame.focus = boxes.find(box => samePath(box, flame.focus)) ?? null;
+	if (S.mode === 'sandwich')
+		outline(context, boxes.find(box => !box.row), c.ink, 2);
 	outline(context, flame.focus, c.ink, 2);
 	outline(context, flame.hover = null, c.ink, 1);
 	if (!event().chains && boxes.length)

@@ -71,10 +71,10 @@ function drawMarks(context, x, width, y, height, from, to) {
 	let last = -1;
 	for (let i = 0; i < D.marks.count; i++) {
 		const kind = markKind(i), at = Math.round(x + (D.marks.time[i] - from) / (to - from) * width);
-		if (!kind || at < x || at >= x + width || at === last && kind !== 'lost')
+		if (!kind || at < x || at > x + width || at === last && kind !== 'lost')
 			continue;
 		context.fillStyle = markColour(kind);
-		context.fillRect(at - 1, y, 3, height);
+		context.fillRect(Math.min(at - 1, x + width - 3), y, 3, height);
 		last = at;
 	}
 }
@@ -115,7 +115,7 @@ function drawRowMarks(context, rowOf, byCpu, x, width, from, to) {
 		if (row < 0 || m.time[i] < from || m.time[i] > to)
 			continue;
 		context.fillStyle = markColour(kind);
-		context.fillRect(Math.round(x + (m.time[i] - from) / (to - from) * width) - 1, MARKS_HEIGHT + row * timeline.lane + 2, 2, timeline.lane - 6);
+		context.fillRect(Math.min(Math.round(x + (m.time[i] - from) / (to - from) * width) - 1, x + width - 2), MARKS_HEIGHT + row * timeline.lane + 2, 2, timeline.lane - 6);
 	}
 }
 
