@@ -84,13 +84,13 @@ static void print_missing(const struct pack_args *a, const struct collect_counts
 		complain("%s of %s addresses in the samples have no name on this machine; -v "
 			 "prints why",
 			 human_count(c->unnamed, n), human_count(c->frames, frames));
-	if (c->doubtful)
+	if (c->table.doubtful)
 		complain("%s function%s left out: programs of one name, or code at one address, "
 			 "changed during the recording",
-			 human_count(c->doubtful, n), plural_s(c->doubtful));
-	if (c->left_out)
+			 human_count(c->table.doubtful, n), plural_s(c->table.doubtful));
+	if (c->table.left_out)
 		complain("%s function%s left out: the budget is %s (--symbols-budget)",
-			 human_count(c->left_out, n), plural_s(c->left_out),
+			 human_count(c->table.left_out, n), plural_s(c->table.left_out),
 			 human_size(a->budget, size));
 }
 
@@ -102,8 +102,8 @@ static void print_counts(const struct pack_args *a, const struct trace *t,
 	if (a->input.quiet)
 		return;
 	complain("%s: carries the names of %s function%s in %s file%s (%s)",
-		 a->output ? a->output : a->input.trace.path, human_count(c->functions, n),
-		 plural_s(c->functions), human_count(c->objects, objects), plural_s(c->objects),
+		 a->output ? a->output : a->input.trace.path, human_count(c->table.functions, n),
+		 plural_s(c->table.functions), human_count(c->table.objects, objects), plural_s(c->table.objects),
 		 human_size(bytes, size));
 	if (t->cfi)
 		complain(
@@ -125,7 +125,7 @@ static int pack(struct pack_args *a, struct trace *t)
 		rc = collect_symbols(t, a->budget, &table, &counts, &err);
 		input_progress_end(&a->input);
 	}
-	if (!rc && !a->remove && !counts.functions)
+	if (!rc && !a->remove && !counts.table.functions)
 		rc = error_set(&err, -ENOENT, "%s: no function to carry: nothing was written",
 			       t->opts.path);
 	if (!rc)

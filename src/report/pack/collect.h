@@ -10,14 +10,12 @@
 
 #include "base/buf.h"
 #include "report/trace/trace.h"
+#include "symbol/recorded/compose.h"
 
 struct collect_counts {
-	uint64_t functions; /* in the table */
-	uint64_t objects;   /* files, the kernel, processes with generated code; in the table */
-	uint64_t left_out;  /* functions beyond the budget */
-	uint64_t doubtful;  /* functions left out: their name or address stands for several */
-	uint64_t frames;    /* addresses of all samples; the same address counts each time */
-	uint64_t unnamed;   /* of @frames: no name is known here */
+	struct compose_counts table;
+	uint64_t frames;  /* addresses of all samples; the same address counts each time */
+	uint64_t unnamed; /* of @frames: no name is known here */
 };
 
 /*
