@@ -103,8 +103,8 @@ static void print_counts(const struct pack_args *a, const struct trace *t,
 		return;
 	complain("%s: carries the names of %s function%s in %s file%s (%s)",
 		 a->output ? a->output : a->input.trace.path, human_count(c->table.functions, n),
-		 plural_s(c->table.functions), human_count(c->table.objects, objects), plural_s(c->table.objects),
-		 human_size(bytes, size));
+		 plural_s(c->table.functions), human_count(c->table.objects, objects),
+		 plural_s(c->table.objects), human_size(bytes, size));
 	if (t->cfi)
 		complain(
 			"other machines cannot unwind the copies of user stacks: the callers there "

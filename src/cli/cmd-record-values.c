@@ -412,6 +412,20 @@ static void set_max_size(struct argp_state *state, struct record_command *cmd, c
 		usage(state, "--max-size: '%s' is no size such as 500M (B, K, M, G)", arg);
 }
 
+static void set_symbols(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.output.symbols.none = !strcmp(arg, "none");
+	if (!cmd->opts.output.symbols.none && strcmp(arg, "names") != 0)
+		usage(state, "--symbols: '%s' is neither names nor none", arg);
+}
+
+static void set_symbols_budget(struct argp_state *state, struct record_command *cmd,
+			       const char *arg)
+{
+	if (!size_with_unit(arg, &cmd->opts.output.symbols.budget))
+		usage(state, "--symbols-budget: '%s' is no size such as 64M (B, K, M, G)", arg);
+}
+
 static void add_processes(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	add_tasks(state, &cmd->opts, "-p", arg, add_process);
@@ -497,6 +511,8 @@ static const struct {
 	{KEY_SWITCH_MAX_FILES, set_max_files},
 	{KEY_MAX_CPU, set_max_cpu},
 	{KEY_MAX_SIZE, set_max_size},
+	{KEY_SYMBOLS, set_symbols},
+	{KEY_SYMBOLS_BUDGET, set_symbols_budget},
 };
 
 #define FLAG(member) offsetof(struct record_command, member)

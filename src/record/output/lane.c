@@ -9,7 +9,10 @@
 
 static int saw_map(const struct perf_event_header *hdr, void *arg)
 {
-	return dso_names_add(((struct lane *)arg)->dsos, hdr);
+	struct lane *lane = arg;
+	int rc = dso_names_add(lane->dsos, hdr);
+
+	return rc || !lane->names ? rc : names_add(lane->names, hdr);
 }
 
 /* Returns the event of a record that ends with an IDENTIFIER. */
@@ -51,13 +54,17 @@ static int saw_sideband(const struct perf_event_header *hdr, void *arg)
 {
 	const struct lane *lane = arg;
 
-	return lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
+	int rc = lane->sideband ? sideband_add(lane->sideband, hdr) : 0;
+
+	if (!rc && lane->names && (hdr->type == PERF_RECORD_FORK || hdr->type == PERF_RECORD_EXIT))
+		rc = names_add(lane->names, hdr);
+	return rc;
 }
 
 /* Makes the chain of stages from its end to its beginning. */
 int lane_init(struct lane *lane, const struct lane_opts *opts)
 {
-	const struct tally_opts tally = {
+	struct tally_opts tally = {
 		.time_at = opts->time_at,
 		.map = saw_map,
 		.lost = saw_lost,
@@ -75,8 +82,12 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 		.throttles = opts->throttles,
 		.meter = opts->meter,
 	};
-	if (!lane->dsos)
+	if (opts->named)
+		lane->names = names_new(opts->named, opts->own_build_ids);
+	if (!lane->dsos || (opts->named && !lane->names))
 		return -ENOMEM;
+	if (lane->names)
+		tally.hits = names_hits(lane->names);
 	next = lane->file = sink_file_new(opts->writer, opts->shared);
 	if (next && opts->compression)
 		next = lane->compress = compress_new(next, opts->compression);
@@ -96,6 +107,7 @@ void lane_release(struct lane *lane)
 	if (!lane->borrowed)
 		writer_close(lane->writer);
 	dso_names_free(lane->dsos);
+	names_free(lane->names);
 	loss_release(&lane->lost_records);
 	loss_release(&lane->dropped);
 	*lane = (struct lane){0};
@@ -236,5 +248,7 @@ int lane_merge(struct lane *to, const struct lane *from)
 
 	if (!rc)
 		rc = loss_merge(&to->dropped, &from->dropped);
+	if (!rc && to->names && from->names)
+		rc = names_merge(to->names, from->names);
 	return rc ? rc : dso_names_merge(to->dsos, from->dsos);
 }

@@ -14,6 +14,7 @@
 
 #include "data/file/parts.h"
 #include "record/pipeline/compress.h"
+#include "record/names/names.h"
 #include "record/output/dsos.h"
 #include "record/loss/loss.h"
 #include "record/open/open.h"
@@ -32,6 +33,7 @@ struct lane {
 	struct sink *overwrite_tally; /* NULL: there is no overwrite ring */
 	struct sink *compress;	      /* NULL: records are not compressed */
 	struct dso_names *dsos;
+	struct names *names;		  /* NULL: the output carries none */
 	struct loss lost_records;	  /* from LOST records, by CPU */
 	struct loss dropped;		  /* by PMUs, and by readers */
 	const struct opened *opened;	  /* maps ids to events */
@@ -48,12 +50,13 @@ struct lane {
 
 struct lane_opts {
 	struct writer *writer;
-	bool borrowed;			  /* the writer stays another lane's */
-	pthread_mutex_t *shared;	  /* guards a writer that several lanes use; else NULL */
-	int compression;		  /* level, 0 for none */
-	unsigned int time_at;		  /* as in struct tally_opts */
-	bool own_build_ids;		  /* plan_build_ids() */
-	const struct opened *opened;	  /* this and what follows stay the caller's */
+	bool borrowed;		       /* the writer stays another lane's */
+	pthread_mutex_t *shared;       /* guards a writer that several lanes use; else NULL */
+	int compression;	       /* level, 0 for none */
+	unsigned int time_at;	       /* as in struct tally_opts */
+	bool own_build_ids;	       /* plan_build_ids() */
+	const struct opened *opened;   /* this and what follows stay the caller's */
+	const struct pd_evlist *named; /* samples of these need names; NULL: names are not kept */
 	struct throttle_stats *throttles; /* NULL: throttling is counted elsewhere */
 	struct meter *meter;
 };

@@ -122,6 +122,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.compression = opts->compression_level,
 		.time_at = plan_sample_time_at(plan),
 		.own_build_ids = plan_build_ids(plan),
+		.named = opts->symbols.none ? NULL : out->list,
 		.opened = out->opened,
 		/* With -M lanes get copies of records that flight has counted. */
 		.throttles = opts->memory.bytes ? NULL : out->opened->throttles,
@@ -238,6 +239,8 @@ int output_create(struct output *out, const struct output_opts *opts, const stru
 		.opened = opened,
 		.patience = patience,
 		.no_build_ids = plan->opts->no_build_ids,
+		.pipe = !strcmp(opts->path, "-"),
+		.symbols = opts->symbols,
 	};
 	out->lanes = calloc(out->nr, sizeof(*out->lanes));
 	out->meter = calloc(1, sizeof(*out->meter));

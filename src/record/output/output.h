@@ -28,6 +28,9 @@ struct output {
 	struct meter *meter;
 	struct writer_patience *patience; /* the caller's */
 	bool no_build_ids;
+	bool pipe; /* the output is "-" */
+	struct symbols_opts symbols;
+	struct names_counts names; /* after output_finish() */
 	/* With -M: losses in LOST records, and dropped samples, which lanes do not see; or NULL. */
 	const struct loss *lost_records, *dropped;
 	struct history *history; /* with -M: for the totals; the caller's */

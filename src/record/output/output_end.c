@@ -14,6 +14,7 @@
 #include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 #include "perfdata/snapshot_log.h"
+#include "perfdata/symbols.h"
 #include "record/loss/lost_samples_record.h"
 
 /* --- losses --------------------------------------------------------------------------------------
@@ -162,6 +163,44 @@ static int add_trace_index(const struct output *out, struct feature_set *set, st
 	return rc;
 }
 
+static uint64_t names_budget(const struct output *out)
+{
+	uint64_t share = output_size(out) / RECORD_SYMBOLS_SHARE;
+
+	if (out->symbols.budget)
+		return out->symbols.budget;
+	if (share < RECORD_SYMBOLS_LEAST)
+		return RECORD_SYMBOLS_LEAST;
+	return share < RECORD_SYMBOLS_MOST ? share : RECORD_SYMBOLS_MOST;
+}
+
+/* In a pipe stream the table is records, which perf skips; it warns of unknown features. */
+static int send_names(struct output *out, const struct buf *table)
+{
+	struct perf_event_header hdr;
+	struct buf b = {0};
+	int rc = pd_symbols_put_records(&b, table->data, table->len, false);
+
+	for (size_t at = 0, size; !rc && (size = pd_record_at(b.data + at, b.len - at, &hdr));
+	     at += size)
+		rc = sink_record(out->lanes[0].file, (const void *)(b.data + at), NULL);
+	buf_release(&b);
+	return rc;
+}
+
+/* Adds the names of the functions that samples hit. */
+static int add_names(struct output *out, struct feature_set *set, struct buf *b)
+{
+	struct names *names = out->lanes[0].names;
+	int rc = names ? names_table(names, out->opened->buildid_reader, names_budget(out), b,
+				     &out->names)
+		       : 0;
+
+	if (rc || !out->names.table.functions)
+		return rc;
+	return out->pipe ? send_names(out, b) : feature_set_add(set, HEADER_RINGTAIL_SYMBOLS, b);
+}
+
 /* Adds the features that are known only at the end. */
 static int end_features(struct output *out, struct feature_set *set)
 {
@@ -181,6 +220,8 @@ static int end_features(struct output *out, struct feature_set *set)
 		rc = output_add_compression(set, &compression);
 	if (!rc)
 		rc = add_trace_index(out, set, &b);
+	if (!rc)
+		rc = add_names(out, set, &b);
 	buf_release(&b);
 	return rc;
 }

@@ -76,7 +76,7 @@ struct samples {
  * copied the samples, so it prefetches the next ones while it counts. Returns the offset behind
  * them.
  */
-static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
+static size_t walk_samples(struct hits *hits, const struct run *run, size_t at, struct samples *s)
 {
 	struct perf_event_header h;
 
@@ -85,6 +85,8 @@ static size_t walk_samples(const struct run *run, size_t at, struct samples *s)
 		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(h) || h.size > run->a_len - at)
 			break;
 		__builtin_prefetch(run->a + at + (size_t)PREFETCH * h.size);
+		if (hits)
+			hits_add(hits, (const void *)(run->a + at));
 		if (!s->nr++)
 			s->first = at;
 		s->last = at;
@@ -98,6 +100,10 @@ static int tally_record(struct tally_stage *t, const struct run *run, size_t at,
 {
 	if (h->type != PERF_RECORD_SAMPLE)
 		return tally_show(t, run, at, h);
+	if (t->opts.hits) {
+		run_copy(run, at, t->record, h->size);
+		hits_add(t->opts.hits, (const void *)t->record);
+	}
 	if (!s->nr++)
 		s->first = at;
 	s->last = at;
@@ -123,7 +129,7 @@ static int tally_run(struct tally_stage *t, const struct run *run)
 	}
 	while (!rc && end - at >= sizeof(h)) {
 		if (at < run->a_len)
-			at = walk_samples(run, at, &samples);
+			at = walk_samples(t->opts.hits, run, at, &samples);
 		if (end - at < sizeof(h))
 			break;
 		run_copy(run, at, &h, sizeof(h));

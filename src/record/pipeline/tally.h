@@ -3,13 +3,14 @@
  * A stage that counts records and samples, and calls functions for maps, losses and sideband.
  *
  * It reads each record's 8-byte header, and the time of the first and the last sample of a run.
- * Records pass unchanged.
+ * With tally_opts.hits it also gathers the addresses in samples. Records pass unchanged.
  *
  * Threads: one, the writer's, uses a stage and runs the functions.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_TALLY_H
 #define RINGTAIL_RECORD_PIPELINE_TALLY_H
 
+#include "record/hits/hits.h"
 #include "record/pipeline/sink.h"
 
 struct tally_opts {
@@ -27,6 +28,7 @@ struct tally_opts {
 	/* Called with each whole record that task_table_wants(). As map(). */
 	int (*sideband)(const struct perf_event_header *hdr, void *arg);
 	void *arg;
+	struct hits *hits; /* gets all samples; the caller's; or NULL */
 };
 
 struct tally {

@@ -116,6 +116,12 @@ struct memory_opts {
 	struct pd_snapshot_bounds bounds; /* for requests that have none */
 };
 
+/* --symbols: the names of functions that an output carries. */
+struct symbols_opts {
+	bool none;
+	uint64_t budget; /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
+};
+
 /* The output and its form. */
 struct output_opts {
 	const char *path;      /* or "-" */
@@ -126,6 +132,7 @@ struct output_opts {
 	/* --max-size: the recording ends at so many bytes of data; 0: never. */
 	uint64_t max_size;
 	bool timestamp_filename;
+	struct symbols_opts symbols;
 	struct rotation_opts rotation;
 	struct memory_opts memory;
 	int argc; /* the command line, for the file's header */
@@ -168,6 +175,10 @@ struct record_opts {
 #define RECORD_REALTIME	   1
 #define RECORD_NICE_READER (-20)
 #define RECORD_NICE	   (-15) /* for all other threads, while recording */
-#define RECORD_AIO	   4u	 /* 2 to 8 lose alike; with 1 the disk waits for the recorder */
+/* Names may take a share of the output, at least and at most so many bytes. */
+#define RECORD_SYMBOLS_SHARE 33u
+#define RECORD_SYMBOLS_LEAST (256u << 10)
+#define RECORD_SYMBOLS_MOST  (64u << 20)
+#define RECORD_AIO	     4u /* 2 to 8 lose alike; with 1 the disk waits for the recorder */
 
 #endif

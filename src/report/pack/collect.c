@@ -21,7 +21,7 @@ struct symbol_collector {
 	struct trace *trace;
 	struct frames frames;
 	struct hash_table table;
-	struct collected_symbol *key;	 /* of each entry */
+	struct collected_symbol *key; /* of each entry */
 	struct recorded_entry *entry;
 	size_t nr, key_cap, entry_cap;
 	uint64_t hash_key;
@@ -33,8 +33,7 @@ struct symbol_collector {
 
 static bool is_same(const void *keys, uint32_t number, const void *key)
 {
-	const struct collected_symbol *e = (const struct collected_symbol *)keys + number,
-				      *k = key;
+	const struct collected_symbol *e = (const struct collected_symbol *)keys + number, *k = key;
 
 	return e->symbol == k->symbol && e->dso == k->dso && e->pid == k->pid;
 }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/hits/hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/sample.h"
+
+#define SLOTS_FIRST 4096u
+#define KERNEL_BIT  (1ull << 63)
+
+/* header, IDENTIFIER, IP, TID: alike in all events (record/plan/attributes.c, set_common()) */
+#define IP_AT  16u
+#define PID_AT 24u
+
+struct hits {
+	const struct pd_evlist *list;
+	struct hit *slots;
+	size_t nr, mask; /* @mask: number of slots minus one */
+	unsigned int shift;
+	uint64_t missed;
+	bool decode;	       /* samples differ or have more addresses: decode each */
+	unsigned int chain_at; /* bytes, in all samples; 0: they have no chain */
+};
+
+/* Bits of sample_type before CALLCHAIN that take a word each, behind TID. */
+#define WORDS_BEFORE                                                                    \
+	(PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define DECODED (PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR)
+#define FIXED	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
+
+static void learn_layout(struct hits *h)
+{
+	uint64_t type = pd_evlist_at(h->list, 0)->attr.sample_type;
+
+	for (size_t i = 0; i < pd_evlist_count(h->list); i++) {
+		uint64_t other = pd_evlist_at(h->list, i)->attr.sample_type;
+
+		h->decode |= (other ^ type) & (WORDS_BEFORE | PERF_SAMPLE_CALLCHAIN) ||
+			     other & DECODED || (other & FIXED) != FIXED;
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		h->chain_at =
+			PID_AT + 8 + 8 * (unsigned int)__builtin_popcountll(type & WORDS_BEFORE);
+}
+
+static int set_size(struct hits *h, size_t slots)
+{
+	h->slots = calloc(slots, sizeof(*h->slots));
+	if (!h->slots)
+		return -1;
+	h->mask = slots - 1;
+	h->shift = 64 - (unsigned int)__builtin_ctzll(slots);
+	return 0;
+}
+
+struct hits *hits_new(const struct pd_evlist *list)
+{
+	struct hits *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->list = list;
+	if (pd_evlist_count(list))
+		learn_layout(h);
+	if (!set_size(h, SLOTS_FIRST))
+		return h;
+	free(h);
+	return NULL;
+}
+
+void hits_free(struct hits *h)
+{
+	if (!h)
+		return;
+	free(h->slots);
+	free(h);
+}
+
+static inline struct hit *slot_of(const struct hits *h, uint64_t addr, uint32_t pid)
+{
+	/* Odd constants of many bits; the high bits of a product depend on all bits. */
+	size_t at = (addr + pid * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull >> h->shift;
+
+	while (h->slots[at].addr && (h->slots[at].addr != addr || h->slots[at].pid != pid))
+		at = (at + 1) & h->mask;
+	return &h->slots[at];
+}
+
+static bool grow(struct hits *h)
+{
+	struct hit *before = h->slots;
+	size_t nr = h->mask + 1;
+
+	if (h->nr >= HITS_MAX || set_size(h, 2 * nr)) {
+		h->slots = before;
+		return false;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (before[i].addr)
+			*slot_of(h, before[i].addr, before[i].pid) = before[i];
+	free(before);
+	return true;
+}
+
+static __attribute__((noinline)) void insert(struct hits *h, uint64_t addr, uint32_t pid)
+{
+	if (h->nr + h->nr / 2 > h->mask && !grow(h)) {
+		h->missed++;
+		return;
+	}
+	*slot_of(h, addr, pid) = (struct hit){addr, pid};
+	h->nr++;
+}
+
+/* Address 0 marks a free slot, so granule 0 is left out. */
+static inline void put(struct hits *h, uint64_t addr, uint32_t pid)
+{
+	addr &= ~(uint64_t)(HIT_BYTES - 1);
+	if (addr && !slot_of(h, addr, pid)->addr)
+		insert(h, addr, pid);
+}
+
+void hits_put(struct hits *h, uint64_t addr, uint32_t pid)
+{
+	put(h, addr, pid);
+}
+
+/* Markers in call chains (PERF_CONTEXT_*) are in the last page of addresses, where no code is. */
+static inline void take(struct hits *h, uint64_t addr, uint32_t pid)
+{
+	if (addr < (uint64_t)PERF_CONTEXT_MAX)
+		put(h, addr, addr & KERNEL_BIT ? 0 : pid);
+}
+
+static void take_decoded(struct hits *h, const struct perf_event_header *hdr)
+{
+	uint64_t id;
+	const struct pd_evsel *evsel;
+	struct pd_sample s;
+
+	if (hdr->size < IP_AT)
+		return;
+	memcpy(&id, (const uint8_t *)hdr + sizeof(*hdr), sizeof(id));
+	evsel = pd_evlist_by_id(h->list, id);
+	if (!evsel || pd_sample_decode(hdr, evsel, &s, NULL))
+		return;
+	if (s.type & PERF_SAMPLE_IP)
+		take(h, s.ip, s.pid);
+	for (uint64_t i = 0; i < s.callchain_nr; i++)
+		take(h, s.callchain[i], s.pid);
+	for (uint64_t i = 0; i < s.branch_nr; i++) {
+		take(h, s.branches[i].from, s.pid);
+		take(h, s.branches[i].to, s.pid);
+	}
+	if (s.type & PERF_SAMPLE_ADDR)
+		take(h, s.addr, s.pid);
+}
+
+void hits_add(struct hits *h, const struct perf_event_header *hdr)
+{
+	const uint8_t *p = (const uint8_t *)hdr;
+	unsigned int mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t ip, nr;
+	uint32_t pid;
+
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+		return;
+	if (h->decode) {
+		take_decoded(h, hdr);
+		return;
+	}
+	if (hdr->size < PID_AT + sizeof(ip))
+		return;
+	memcpy(&ip, p + IP_AT, sizeof(ip));
+	memcpy(&pid, p + PID_AT, sizeof(pid));
+	take(h, ip, pid);
+	if (!h->chain_at || hdr->size < h->chain_at + sizeof(nr))
+		return;
+	memcpy(&nr, p + h->chain_at, sizeof(nr));
+	p += h->chain_at + sizeof(nr);
+	if (nr > (hdr->size - h->chain_at) / sizeof(ip) - 1)
+		return;
+	for (uint64_t i = 0; i < nr; i++, p += sizeof(ip)) {
+		memcpy(&ip, p, sizeof(ip));
+		take(h, ip, pid);
+	}
+}
+
+void hits_merge(struct hits *h, const struct hits *from)
+{
+	for (size_t i = 0; i <= from->mask; i++)
+		if (from->slots[i].addr)
+			put(h, from->slots[i].addr, from->slots[i].pid);
+	h->missed += from->missed;
+}
+
+const struct hit *hits_slots(const struct hits *h, size_t *ret_nr)
+{
+	*ret_nr = h->mask + 1;
+	return h->slots;
+}
+
+struct hit *hits_take(struct hits *h, size_t *ret_nr)
+{
+	struct hit *slots = h->slots;
+	size_t nr = h->mask + 1;
+
+	if (set_size(h, SLOTS_FIRST)) {
+		h->slots = slots;
+		return NULL;
+	}
+	h->nr = 0;
+	*ret_nr = nr;
+	return slots;
+}
+
+size_t hits_count(const struct hits *h)
+{
+	return h->nr;
+}
+
+uint64_t hits_missed(const struct hits *h)
+{
+	return h->missed;
+}

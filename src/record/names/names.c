@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+
+#include "record/names/names_priv.h"
+
+/* New maps or hits after which places are made. */
+#define MAPS_MANY (64u << 10)
+#define HITS_MANY (HITS_MAX / 2)
+
+struct names *names_new(const struct pd_evlist *list, bool own_build_ids)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	code_maps_init(&n->maps, own_build_ids);
+	n->hits = hits_new(list);
+	n->places = hits_new(list);
+	if (n->hits && n->places)
+		return n;
+	names_free(n);
+	return NULL;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	hits_free(n->hits);
+	hits_free(n->places);
+	code_maps_release(&n->maps);
+	free(n);
+}
+
+struct hits *names_hits(struct names *n)
+{
+	return n->hits;
+}
+
+struct settling {
+	struct hits *places;
+	uint64_t addr;
+};
+
+static void add_place(const struct code_map *map, void *arg)
+{
+	const struct settling *s = arg;
+
+	hits_put(s->places, s->addr - map->start + map->pgoff, map->file);
+}
+
+/* Hits begin at most HIT_BYTES before the map. */
+static bool settle_hit(const struct names *n, const struct hit *hit)
+{
+	struct settling s = {n->places, hit->addr};
+
+	if (code_maps_find(&n->maps, hit->pid, hit->addr, add_place, &s))
+		return true;
+	s.addr += HIT_BYTES - 1;
+	return code_maps_find(&n->maps, hit->pid, s.addr, add_place, &s);
+}
+
+void names_settle(struct names *n)
+{
+	size_t nr;
+	struct hit *slots = hits_take(n->hits, &nr);
+
+	if (!slots)
+		return;
+	code_maps_sort(&n->maps);
+	for (size_t i = 0; i < nr; i++)
+		if (slots[i].addr && !settle_hit(n, &slots[i]))
+			hits_put(n->hits, slots[i].addr, slots[i].pid);
+	free(slots);
+}
+
+int names_add(struct names *n, const struct perf_event_header *hdr)
+{
+	if (n->maps.nr_maps - n->maps_left > MAPS_MANY || hits_count(n->hits) > HITS_MANY) {
+		names_settle(n);
+		code_maps_forget(&n->maps);
+		n->maps_left = n->maps.nr_maps;
+	}
+	return code_maps_add(&n->maps, hdr);
+}
+
+/* Adds the places of @from, whose files have other numbers there. */
+static int merge_places(struct names *n, const struct names *from)
+{
+	size_t nr;
+	const struct hit *slots = hits_slots(from->places, &nr);
+	uint32_t file;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!slots[i].addr)
+			continue;
+		if (code_maps_file(&n->maps, from->maps.files[slots[i].pid], &file))
+			return -ENOMEM;
+		hits_put(n->places, slots[i].addr, file);
+	}
+	return 0;
+}
+
+int names_merge(struct names *n, const struct names *from)
+{
+	int rc = code_maps_merge(&n->maps, &from->maps);
+
+	if (!rc)
+		rc = merge_places(n, from);
+	if (!rc)
+		hits_merge(n->hits, from->hits);
+	return rc;
+}

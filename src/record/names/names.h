@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the samples of a lane need names for: places in files, in the kernel, in generated code.
+ *
+ * Hits (record/hits/hits.h) are addresses of processes. They become places when the end comes, or
+ * when hits or maps are many (names_settle()); then maps of ended processes are dropped, so memory
+ * is bounded by what lives and by the code that was hit.
+ *
+ * Threads: one at a time.
+ */
+#ifndef RINGTAIL_RECORD_NAMES_NAMES_H
+#define RINGTAIL_RECORD_NAMES_NAMES_H
+
+#include "base/buf.h"
+#include "record/hits/hits.h"
+#include "symbol/recorded/compose.h"
+
+struct names;
+struct buildid_reader;
+
+/* @list must outlive it; @own_build_ids as for mapped_decode(). Returns NULL when out of memory. */
+struct names *names_new(const struct pd_evlist *list, bool own_build_ids);
+void names_free(struct names *n); /* accepts NULL */
+
+/* Returns the set of addresses, to which the caller adds samples. */
+struct hits *names_hits(struct names *n);
+
+/* Adds a map, a fork or an exit; ignores other records. Returns 0 or -ENOMEM. */
+int names_add(struct names *n, const struct perf_event_header *hdr);
+
+/* Adds all of @from. Returns 0 or -ENOMEM. */
+int names_merge(struct names *n, const struct names *from);
+
+struct names_counts {
+	struct compose_counts table;
+	uint64_t places;  /* pieces of HIT_BYTES of code that samples hit */
+	uint64_t unnamed; /* of these: no name was found */
+	uint64_t missed;  /* addresses for which there was no room */
+};
+
+/*
+ * Appends the table of symbols (perfdata/symbols.h) of about @budget bytes at most. It reads
+ * symbols of files, of the kernel and of perf-PID.map now, unless @reader (NULL: none) has read
+ * them before. Returns 0 or -ENOMEM.
+ */
+int names_table(struct names *n, struct buildid_reader *reader, uint64_t budget, struct buf *table,
+		struct names_counts *ret);
+
+#endif
