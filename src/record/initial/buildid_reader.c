@@ -16,6 +16,7 @@
 #include "base/clock_ns.h"
 #include "base/hash.h"
 #include "record/initial/buildid_queue.h"
+#include "record/initial/early_table.h"
 #include "sys/kernel/priority.h"
 #include "sys/kernel/signal_mask.h"
 
@@ -42,6 +43,7 @@ struct answer {
 	struct build_id_key key;
 	bool gone;
 	struct build_id id;
+	struct symtab *table; /* of @early; NULL: the file's symbols were not read */
 };
 
 struct buildid_reader {
@@ -50,6 +52,8 @@ struct buildid_reader {
 	sem_t wake;
 	_Atomic uint64_t asked, full;
 	atomic_bool stop;
+	bool names;		   /* read symbols, too */
+	struct early_tables early; /* the thread's, until it has ended */
 
 	pthread_mutex_t lock; /* guards the fields below; buildid_reader_ask() never takes it */
 	pthread_cond_t answered;
@@ -62,6 +66,9 @@ struct buildid_reader {
 /* --- the thread ----------------------------------------------------------------------------------
  */
 
+/* Bytes of the path of a file in the root directory of a process. */
+#define FOUND_MAX (PATH_MAX + 64)
+
 struct message {
 	struct id_request request;
 	char name[PATH_MAX];
@@ -72,16 +79,15 @@ struct message {
  * whose first segment is executable (binutils makes them so on arm64) are mapped in whole at first,
  * which the kernel records; then the kernel or ld.so unmaps what does not belong to the segment.
  */
-static int read_mapped_file(const struct id_request *r, struct build_id *ret)
+static int read_mapped_file(const struct id_request *r, char path[FOUND_MAX], struct build_id *ret)
 {
-	char path[PATH_MAX];
 	const struct dirent *entry;
 	int rc = -ENOENT;
 	uint64_t start;
 	char *end;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files", r->pid);
+	snprintf(path, FOUND_MAX, "/proc/%" PRIu32 "/map_files", r->pid);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
@@ -89,8 +95,7 @@ static int read_mapped_file(const struct id_request *r, struct build_id *ret)
 		start = strtoull(entry->d_name, &end, 16);
 		if (*end != '-' || start != r->start)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%s", r->pid,
-			 entry->d_name);
+		snprintf(path, FOUND_MAX, "/proc/%" PRIu32 "/map_files/%s", r->pid, entry->d_name);
 		rc = build_id_of_file(path, &r->key, ret);
 		break;
 	}
@@ -101,23 +106,25 @@ static int read_mapped_file(const struct id_request *r, struct build_id *ret)
 /*
  * Most files have the same name here. A container's files are found through the root directory of
  * the process, deleted files through its map_files. That comes last: it takes a lock that the
- * process needs for each map, and this thread may be preempted while it holds the lock.
+ * process needs for each map, and this thread may be preempted while it holds the lock. @path is
+ * the name under which it was found.
  */
-static int read_file(const struct id_request *r, const char *name, struct build_id *ret)
+static int read_file(const struct id_request *r, const char *name, char path[FOUND_MAX],
+		     struct build_id *ret)
 {
-	char path[PATH_MAX + 64];
 	int rc = build_id_of_file(name, &r->key, ret);
 
+	snprintf(path, FOUND_MAX, "%s", name);
 	if (!rc || !r->pid)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%s", r->pid, name);
+	snprintf(path, FOUND_MAX, "/proc/%" PRIu32 "/root%s", r->pid, name);
 	if (!build_id_of_file(path, &r->key, ret))
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, r->pid,
+	snprintf(path, FOUND_MAX, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, r->pid,
 		 r->start, r->end);
 	if (!build_id_of_file(path, &r->key, ret))
 		return 0;
-	return read_mapped_file(r, ret);
+	return read_mapped_file(r, path, ret);
 }
 
 static struct answer *answer_of(const struct buildid_reader *r, const struct build_id_key *key)
@@ -136,7 +143,7 @@ static void forget(struct buildid_reader *r, struct answer *a)
 
 /* Stores an answer; the caller holds the lock. Out of memory the request is forgotten. */
 static void note(struct buildid_reader *r, const struct build_id_key *key, int rc,
-		 const struct build_id *id)
+		 const struct build_id *id, struct symtab *table)
 {
 	struct answer *a = answer_of(r, key);
 
@@ -155,6 +162,7 @@ static void note(struct buildid_reader *r, const struct build_id_key *key, int r
 	}
 	a->gone = rc;
 	a->id = *id;
+	a->table = table;
 	if (rc)
 		r->stats.gone++;
 	else
@@ -172,7 +180,9 @@ static bool is_passing(int rc)
 static void serve(struct buildid_reader *r, const struct message *m)
 {
 	struct build_id id = {0};
+	struct symtab *table = NULL;
 	const struct answer *known;
+	char path[FOUND_MAX];
 	int rc = 0;
 	bool again;
 
@@ -183,10 +193,12 @@ static void serve(struct buildid_reader *r, const struct message *m)
 	if (again && m->request.kernel)
 		build_id_of_kernel_map(m->name, &id);
 	else if (again)
-		rc = read_file(&m->request, m->name, &id);
+		rc = read_file(&m->request, m->name, path, &id);
+	if (r->names && again && !rc && !m->request.kernel)
+		table = early_table_make(&r->early, m->name, path, &id);
 	pthread_mutex_lock(&r->lock);
 	if (again && !is_passing(rc))
-		note(r, &m->request.key, rc, &id);
+		note(r, &m->request.key, rc, &id, table);
 	r->served++;
 	pthread_cond_broadcast(&r->answered);
 	pthread_mutex_unlock(&r->lock);
@@ -200,6 +212,7 @@ static void release(struct buildid_reader *r)
 	pthread_mutex_destroy(&r->lock);
 	sem_destroy(&r->wake);
 	buildid_queue_free(r->queue);
+	early_tables_release(&r->early);
 	free(r);
 }
 
@@ -245,7 +258,7 @@ static int start(struct buildid_reader *r)
 	return -rc;
 }
 
-int buildid_reader_new(struct buildid_reader **ret)
+int buildid_reader_new(bool names, struct buildid_reader **ret)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t monotonic;
@@ -259,6 +272,7 @@ int buildid_reader_new(struct buildid_reader **ret)
 	pthread_cond_init(&r->answered, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sem_init(&r->wake, 0, 0);
+	r->names = names;
 	r->queue = buildid_queue_new(QUEUE_BYTES);
 	if (r->queue)
 		rc = start(r);
@@ -364,6 +378,18 @@ enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_
 		*ret = a->id;
 	pthread_mutex_unlock(&r->lock);
 	return found;
+}
+
+struct symtab *buildid_reader_table(struct buildid_reader *r, const struct build_id_key *key)
+{
+	const struct answer *a;
+	struct symtab *table;
+
+	pthread_mutex_lock(&r->lock);
+	a = answer_of(r, key);
+	table = a ? a->table : NULL;
+	pthread_mutex_unlock(&r->lock);
+	return table;
 }
 
 void buildid_reader_stats(struct buildid_reader *r, struct buildid_reader_stats *ret)

@@ -15,13 +15,18 @@
 #ifndef RINGTAIL_RECORD_INITIAL_BUILDID_READER_H
 #define RINGTAIL_RECORD_INITIAL_BUILDID_READER_H
 
+#include <stdbool.h>
+
 #include "record/initial/buildid.h"
 
 struct buildid_reader;
 
-/* Starts the thread. Returns 0 with *@ret for buildid_reader_free(), or a negative errno.
+/*
+ * Starts the thread. With @names it also reads the symbols of files that may vanish
+ * (record/initial/early_table.h). Returns 0 with *@ret for buildid_reader_free(), or a negative
+ * errno.
  */
-int buildid_reader_new(struct buildid_reader **ret);
+int buildid_reader_new(bool names, struct buildid_reader **ret);
 
 /*
  * Ends the thread and frees the reader. A thread that hangs in a file system is detached after a
@@ -55,6 +60,14 @@ enum id_answer {
 /* Any thread, after buildid_reader_settle(): finds the answer for @key. */
 enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_id_key *key,
 				   struct build_id *ret);
+
+struct symtab;
+
+/*
+ * Any thread: returns the table of symbols that the thread has made of a file, or NULL. It lives as
+ * long as @r.
+ */
+struct symtab *buildid_reader_table(struct buildid_reader *r, const struct build_id_key *key);
 
 /* Counts of files. */
 struct buildid_reader_stats {

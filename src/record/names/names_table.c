@@ -6,6 +6,7 @@
 
 #include "record/initial/buildid_reader.h"
 #include "record/names/names_priv.h"
+#include "symbol/elf/table.h"
 #include "symbol/recorded/recorded.h"
 #include "symbol/resolve/resolver.h"
 
@@ -66,7 +67,7 @@ static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 
 static const struct symbol *find(const struct namer *r, const struct mapped_code *f, uint64_t addr)
 {
-	struct symtab *early = NULL;
+	struct symtab *early = r->reader ? buildid_reader_table(r->reader, &f->key) : NULL;
 
 	if (early && f->dso.kind == DSO_ELF)
 		return symtab_find(early, addr, false);

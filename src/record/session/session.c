@@ -130,7 +130,7 @@ static int session_plan(struct session *s, struct error *err)
 static void start_buildid_reader(struct session *s)
 {
 	if (!s->opts->plan.no_build_ids)
-		buildid_reader_new(&s->buildid_reader);
+		buildid_reader_new(!s->opts->output.symbols.none, &s->buildid_reader);
 	s->opened->buildid_reader = s->buildid_reader;
 }
 
