@@ -355,6 +355,22 @@ static void say_build_ids(const struct session *s)
 		plural_s(stats.full));
 }
 
+static void say_names(const struct session *s)
+{
+	const struct names_counts *c = &s->output.names;
+
+	if (s->opts->output.symbols.none)
+		return;
+	messages_say(s->messages, MESSAGE_DETAIL,
+		     "symbols: %llu function%s of %llu file%s kept; %llu left out by the budget, "
+		     "%llu doubtful; %llu of %llu places in code have no name, %llu without room",
+		     (unsigned long long)c->table.functions, plural_s(c->table.functions),
+		     (unsigned long long)c->table.objects, plural_s(c->table.objects),
+		     (unsigned long long)c->table.left_out, (unsigned long long)c->table.doubtful,
+		     (unsigned long long)c->unnamed, (unsigned long long)c->places,
+		     (unsigned long long)c->missed);
+}
+
 /* Ends the command. Returns whether it has ended. */
 static bool stop_command(struct session *s)
 {
@@ -403,6 +419,7 @@ static int session_finish(struct session *s, struct error *err)
 	crew_say_done(&s->crew, &s->output, s->messages);
 	say_throttled(s);
 	say_build_ids(s);
+	say_names(s);
 	trigger_set_say(s->triggers.asks, s->messages);
 	hotplug_say(&s->hotplug);
 	session_budget_end(&s->budget);
