@@ -414,8 +414,8 @@ static void set_max_size(struct argp_state *state, struct record_command *cmd, c
 
 static void set_symbols(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.output.symbols.none = !strcmp(arg, "none");
-	if (!cmd->opts.output.symbols.none && strcmp(arg, "names") != 0)
+	cmd->opts.output.symbols.names = !strcmp(arg, "names");
+	if (!cmd->opts.output.symbols.names && strcmp(arg, "none") != 0)
 		usage(state, "--symbols: '%s' is neither names nor none", arg);
 }
 

@@ -178,7 +178,7 @@ class Lab:
                     '--inh-caps=-all', '--bounding-set=-all', *argv]
         return argv
 
-    def run(self, *args, status=0, release=False, user=None, timeout=300, **kw):
+    def run(self, *args, status=0, release=False, user=None, timeout=5 * PATIENCE, **kw):
         """Runs ringtail and checks that the exit status is `status` (None: any)."""
         p = subprocess.run(self.argv(args, release, user), cwd=self.dir, text=True, errors='replace',
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -207,7 +207,7 @@ class Lab:
         self.children.append(child)
         return child
 
-    def perf(self, *args, quiet=True, timeout=300):
+    def perf(self, *args, quiet=True, timeout=5 * PATIENCE):
         """Runs perf. With `quiet` it must end with 0 and print nothing on stderr but losses that are in the
         file."""
         if not shutil.which('perf'):

@@ -63,6 +63,21 @@ def test_a_packed_recording_needs_no_files(lab):
         subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
 
 
+def test_record_keeps_the_names_of_a_program_that_vanishes(lab):
+    """--symbols=names: the program's file goes while it runs, so nothing else can name its functions."""
+    script = f'cp {lab.program("variants")} gone; ./gone 6000 & sleep .4; rm gone; wait $!'
+    for options in [], ['-z'], ['--aio'], ['--threads'], ['-M', '16M', '--snapshot-on-exit']:
+        for symbols in 'none', 'names':
+            lab.run('record', f'--symbols={symbols}', '-e', 'cpu-clock:u', '-F', '999', '-g', '-o', 'p.data', *options, '--',
+                    'sh', '-c', script)
+            shares = names(lab, 'p.data')
+            known = sum(share for name, share in shares.items() if name in ('first', 'middle', 'last'))
+            assert known > 80 if symbols == 'names' else known == 0, (options, symbols, shares)
+        lab.perf('report', '-i', 'p.data', '--stdio')
+        assert 'ERROR' not in lab.run('report', '-i', 'p.data', '-v').stderr
+        subprocess.run(['rm', '-r', lab.path('p.data')], check=True)
+
+
 def test_a_budget_keeps_what_is_hot(lab):
     before = record_program(lab)
     hottest = max(before, key=before.get)

@@ -122,7 +122,7 @@ static int make_lane(struct output *out, size_t index, struct writer *writer,
 		.compression = opts->compression_level,
 		.time_at = plan_sample_time_at(plan),
 		.own_build_ids = plan_build_ids(plan),
-		.named = opts->symbols.none ? NULL : out->list,
+		.named = opts->symbols.names ? out->list : NULL,
 		.opened = out->opened,
 		/* With -M lanes get copies of records that flight has counted. */
 		.throttles = opts->memory.bytes ? NULL : out->opened->throttles,

@@ -118,7 +118,7 @@ struct memory_opts {
 
 /* --symbols: the names of functions that an output carries. */
 struct symbols_opts {
-	bool none;
+	bool names;
 	uint64_t budget; /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
 };
 

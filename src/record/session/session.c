@@ -130,7 +130,7 @@ static int session_plan(struct session *s, struct error *err)
 static void start_buildid_reader(struct session *s)
 {
 	if (!s->opts->plan.no_build_ids)
-		buildid_reader_new(!s->opts->output.symbols.none, &s->buildid_reader);
+		buildid_reader_new(s->opts->output.symbols.names, &s->buildid_reader);
 	s->opened->buildid_reader = s->buildid_reader;
 }
 
@@ -359,7 +359,7 @@ static void say_names(const struct session *s)
 {
 	const struct names_counts *c = &s->output.names;
 
-	if (s->opts->output.symbols.none)
+	if (!s->opts->output.symbols.names)
 		return;
 	messages_say(s->messages, MESSAGE_DETAIL,
 		     "symbols: %llu function%s of %llu file%s kept; %llu left out by the budget, "

@@ -7,14 +7,14 @@
 
 #include "report/trace/walk.h"
 
-struct hits {
+struct dso_hits {
 	const struct trace *trace;
 	bool *hit;
 };
 
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
-	const struct hits *h = arg;
+	const struct dso_hits *h = arg;
 	struct location place;
 
 	if (!ws->exec && (ws->s.type & PERF_SAMPLE_IP) &&
@@ -23,7 +23,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	return 0;
 }
 
-static int walk(struct trace *t, struct hits *h, struct error *err)
+static int walk(struct trace *t, struct dso_hits *h, struct error *err)
 {
 	struct walker *w = NULL;
 	int rc;
@@ -40,7 +40,7 @@ static int walk(struct trace *t, struct hits *h, struct error *err)
 
 int dso_hits(struct trace *t, bool **ret, struct error *err)
 {
-	struct hits h = {.trace = t};
+	struct dso_hits h = {.trace = t};
 	const uint8_t *section;
 	size_t len;
 	bool all;
