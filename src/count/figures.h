@@ -14,7 +14,7 @@ struct count_figure {
 	int digits;	  /* behind the decimal point */
 };
 
-/* Returns the figure of an event in a row. */
-struct count_figure count_figure(const struct count_table *table, size_t row, size_t event);
+/* Returns the figure of event @index in a row. */
+struct count_figure count_figure(const struct count_table *table, size_t row, size_t index);
 
 #endif

@@ -32,7 +32,7 @@ struct hits *hits_new(const struct pd_evlist *list);
 void hits_free(struct hits *h); /* accepts NULL */
 
 /* Adds the addresses of a whole sample in one piece; ignores a malformed one. */
-void hits_add(struct hits *h, const struct perf_event_header *sample);
+void hits_add(struct hits *h, const struct perf_event_header *hdr);
 
 /* Adds an address, rounded down, of @pid as it is. */
 void hits_put(struct hits *h, uint64_t addr, uint32_t pid);
