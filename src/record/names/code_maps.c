@@ -253,13 +253,31 @@ static int compare_tasks(const void *a, const void *b)
 
 	if (x->task != y->task)
 		return x->task < y->task ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	if (x->pgoff != y->pgoff)
+		return x->pgoff < y->pgoff ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* A file that is mapped again and again at one address is one map. */
+static void join_equal(struct code_maps *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->nr_maps; i++)
+		if (!i || compare_tasks(&m->maps[kept - 1], &m->maps[i]))
+			m->maps[kept++] = m->maps[i];
+	m->nr_maps = kept;
 }
 
 void code_maps_sort(struct code_maps *m)
 {
 	if (m->nr_maps)
 		qsort(m->maps, m->nr_maps, sizeof(*m->maps), compare_tasks);
+	join_equal(m);
 	for (size_t i = 0; i < m->nr_tasks; i++)
 		m->tasks[i].nr = 0;
 	for (size_t i = 0; i < m->nr_maps; i++) {
@@ -299,8 +317,8 @@ void code_maps_forget(struct code_maps *m)
 
 	if (!moved)
 		return;
-	/* A task that lives needs its parent's maps. */
-	for (size_t i = 0; i < m->nr_tasks; i++) {
+	/* A task that lives needs its ancestors' maps; they come before it. */
+	for (size_t i = m->nr_tasks; i-- > 0;) {
 		uint32_t parent = id_table_find(&m->by_pid, m->tasks[i].parent);
 
 		if (!m->tasks[i].exited && parent != ID_TABLE_NONE)

@@ -73,11 +73,13 @@ void names_settle(struct names *n)
 		if (slots[i].addr && !settle_hit(n, &slots[i]))
 			hits_put(n->hits, slots[i].addr, slots[i].pid);
 	free(slots);
+	n->hits_left = hits_count(n->hits);
 }
 
 int names_add(struct names *n, const struct perf_event_header *hdr)
 {
-	if (n->maps.nr_maps - n->maps_left > MAPS_MANY || hits_count(n->hits) > HITS_MANY) {
+	if (n->maps.nr_maps - n->maps_left > MAPS_MANY ||
+	    hits_count(n->hits) - n->hits_left > HITS_MANY) {
 		names_settle(n);
 		code_maps_forget(&n->maps);
 		n->maps_left = n->maps.nr_maps;

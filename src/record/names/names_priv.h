@@ -10,7 +10,8 @@ struct names {
 	struct hits *hits;
 	struct hits *places; /* their pid is the index of a file */
 	struct code_maps maps;
-	size_t maps_left; /* maps that the last names_settle() left */
+	/* What the last names_settle() left: maps, and hits that have none. */
+	size_t maps_left, hits_left;
 };
 
 /* Turns the hits that have a map into places. The others stay. */

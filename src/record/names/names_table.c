@@ -23,7 +23,7 @@ struct namer {
 
 static int init(struct namer *r)
 {
-	struct resolver_opts opts = {.no_demangle = true};
+	struct resolver_opts opts = {.no_demangle = true, .no_debuginfod = true};
 	struct error unused = ERROR_INIT;
 
 	if (!uname(&r->uts)) {

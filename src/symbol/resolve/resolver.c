@@ -105,7 +105,7 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct error *err)
 {
 	const char *home = getenv("HOME"), *urls = getenv("DEBUGINFOD_URLS");
-	struct symbol_host host = {.root = "", .debuginfod = urls && *urls};
+	struct symbol_host host = {.root = "", .debuginfod = urls && *urls && !opts->no_debuginfod};
 	struct resolver *r;
 	int e = resolver_new_on(opts, &host, &r, err);
 

@@ -37,6 +37,7 @@ struct resolver_opts {
 	const char *kcore;		   /* of the recording; NULL: it has none */
 	struct recorded_symbols *recorded; /* used before all others; NULL: none */
 	bool no_demangle;
+	bool no_debuginfod; /* ask none, whatever the user's environment says */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
 };
