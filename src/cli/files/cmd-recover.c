@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/human.h"
 #include "base/plural.h"
@@ -137,11 +138,14 @@ static void say_lost(struct data_file *df, const struct recovery *r)
 {
 	static const unsigned int wanted[] = {HEADER_HOSTNAME, HEADER_OSRELEASE, HEADER_ARCH,
 					      HEADER_NRCPUS, HEADER_CMDLINE};
-	char size[HUMAN_SIZE_SIZE];
+	char size[HUMAN_SIZE_SIZE], samples[HUMAN_COUNT_SIZE];
 	bool tracepoints = false, described = true;
 	const uint8_t *p;
 	size_t len;
 
+	if (r->left_out)
+		complain("lost: %s sample%s in damaged compressed chunks",
+			 human_count(r->left_out, samples), plural_s(r->left_out));
 	if (r->dropped)
 		complain("lost: %s without a readable record", human_size(r->dropped, size));
 	for (size_t i = 0; i < pd_evlist_count(data_evlist(df)); i++)
@@ -185,6 +189,16 @@ static int recover(const struct recover_args *a, struct data_file *df, struct er
 	return rc;
 }
 
+/* The recording is read more than once. */
+static int refuse_stream(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (!path || strcmp(path, "-") != 0 || fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode))
+		return 0;
+	return error_set(err, -ESPIPE, "standard input is no file: write it into one first");
+}
+
 int cmd_recover(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
@@ -204,7 +218,9 @@ int cmd_recover(int argc, char **argv)
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	rc = data_open(a.input.trace.path, a.input.trace.force, &df, &err);
+	rc = refuse_stream(a.input.trace.path, &err);
+	if (!rc)
+		rc = data_open(a.input.trace.path, a.input.trace.force, &df, &err);
 	if (!rc)
 		rc = recover(&a, df, &err);
 	if (rc)

@@ -106,8 +106,11 @@ static int close_container(struct recover_walk *w)
 	if (!w->is_open)
 		return 0;
 	w->is_open = false;
-	if (count_damage(w->df) != w->damage)
+	if (count_damage(w->df) != w->damage) {
+		/* Nobody reads what stands behind the last flush. */
+		r->left_out += w->behind ? 0 : w->counts.samples;
 		return 0;
+	}
 	r->compressed += w->container.to - w->container.from;
 	r->raw += w->inner;
 	add_counts(w, &w->counts);
@@ -170,12 +173,24 @@ static bool is_sound(const struct data_record *rec)
 	return !rec->evsel || !pd_sample_decode(rec->hdr, rec->evsel, &sample, NULL);
 }
 
+/* Whether a trace is shorter than its record says: a size in bytes behind the record's header. */
+static bool is_cut(const struct data_record *rec)
+{
+	uint64_t size;
+
+	if (rec->hdr->type != PERF_RECORD_AUXTRACE ||
+	    rec->hdr->size < sizeof(*rec->hdr) + sizeof(size))
+		return false;
+	memcpy(&size, rec->hdr + 1, sizeof(size));
+	return rec->payload_size < size;
+}
+
 static int take_plain(struct recover_walk *w, const struct data_record *rec)
 {
 	struct recover_counts c = {0};
 	int rc = close_container(w);
 
-	if (rc || !is_sound(rec))
+	if (rc || !is_sound(rec) || is_cut(rec))
 		return rc;
 	count(&c, rec);
 	add_counts(w, &c);

@@ -33,6 +33,7 @@ struct recovery {
 	uint64_t records, samples; /* found */
 	uint64_t behind;	   /* of @records: behind the recorder's last flush */
 	uint64_t dropped;	   /* bytes without a readable record */
+	uint64_t left_out;	   /* readable samples in damaged chunks, which cannot be kept */
 	struct pd_sample_time times;
 	bool timed;		      /* @times is set */
 	uint32_t chunk;		      /* bytes of the largest decompressed chunk; 0: none */
@@ -59,7 +60,8 @@ void recover_release(struct recovery *r);
  * which is there until the new one is complete and on the disk. @features (native byte order, so
  * only for a recording of this byte order) are added where the recording lacks them. Returns 0, or
  * a negative errno with @err filled, and nothing changed: -EBUSY: somebody writes the recording;
- * -ENODATA: it has no record; -ENOTSUP: its header is in an older format; -EEXIST; others of the
+ * -ENODATA: it has no record; -ENOTSUP: its header is in an older format, or @out is NULL and
+ * samples would be left out; -EEXIST; others of the
  * system.
  */
 int recover_write(struct data_file *df, struct recovery *r, const struct recover_feature *features,

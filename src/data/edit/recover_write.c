@@ -296,9 +296,9 @@ static void empty_directory(const struct data_file *df, const char *path, const 
 	rmdir(path);
 }
 
-static int fill_directory(const struct rewrite *w, const char *temp)
+static int fill_directory(const struct rewrite *w, const char *temp, const struct stat *st)
 {
-	int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC), out, rc;
+	int dir = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), out, rc;
 
 	if (dir < 0)
 		return -errno;
@@ -310,8 +310,8 @@ static int fill_directory(const struct rewrite *w, const char *temp)
 		if (out >= 0 && close(out) && !rc)
 			rc = -errno;
 	}
-	if (!rc && fsync(dir))
-		rc = -errno;
+	if (!rc)
+		rc = copy_attributes(st, dir);
 	close(dir);
 	return rc;
 }
@@ -355,9 +355,7 @@ static int write_directory(struct rewrite *w, const char *from, const char *path
 		return error_sys(err, -ENAMETOOLONG, "%.200s", path);
 	if (stat(from, &st) || !mkdtemp(temp))
 		return error_sys(err, -errno, "%s", path);
-	rc = fill_directory(w, temp);
-	if (!rc && chmod(temp, st.st_mode & 0777))
-		rc = -errno;
+	rc = fill_directory(w, temp, &st);
 	if (rc)
 		error_sys(err, rc, "%s", path);
 	else if (replace)
@@ -377,7 +375,8 @@ static int write_directory(struct rewrite *w, const char *from, const char *path
 /* -------------------------------------------------------------------------------------------------
  */
 
-static int refuse_form(const struct data_file *df, const struct recovery *r, struct error *err)
+static int refuse_form(const struct data_file *df, const struct recovery *r, const char *out,
+		       struct error *err)
 {
 	const char *path = df->segments[0].path;
 
@@ -386,6 +385,12 @@ static int refuse_form(const struct data_file *df, const struct recovery *r, str
 	if (df->kind != DATA_PIPE &&
 	    (df->head_len < sizeof(df->header) || df->header.size != sizeof(df->header)))
 		return error_set(err, -ENOTSUP, "%s: its header is in an older format", path);
+	if (!out && r->left_out)
+		return error_set(
+			err, -ENOTSUP,
+			"%s: %llu readable samples are in damaged compressed chunks, which a "
+			"recovered file cannot have: write it elsewhere (-o)",
+			path, (unsigned long long)r->left_out);
 	return 0;
 }
 
@@ -421,7 +426,7 @@ int recover_write(struct data_file *df, struct recovery *r, const struct recover
 {
 	struct rewrite w = {.df = df, .r = r};
 	sigset_t old;
-	int rc = refuse_form(df, r, err);
+	int rc = refuse_form(df, r, out, err);
 
 	if (rc)
 		return rc;
