@@ -162,6 +162,12 @@ static int open_event(struct counters *c, size_t index, const struct limits *lim
 	struct count_event *event = &c->events[index];
 	int rc = open_everywhere(c, index);
 
+	/* PMUs of the whole chip exclude nothing, and refuse to be asked for it. */
+	if ((rc == -EINVAL || rc == -EOPNOTSUPP) && !event->supported &&
+	    !event->spec->modifier_given && (event->attr.flags & PD_ATTR_EXCLUDE_GUEST)) {
+		event->attr.flags &= ~PD_ATTR_EXCLUDE_GUEST;
+		rc = open_everywhere(c, index);
+	}
 	if ((rc == -EACCES || rc == -EPERM) && !event->supported && !limits_may_kernel(limits) &&
 	    !event->spec->modifier_given && !(event->attr.flags & PD_ATTR_EXCLUDE_KERNEL)) {
 		rc = count_event_user_only(event);

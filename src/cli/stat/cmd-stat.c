@@ -42,11 +42,14 @@ static int make_title(const struct stat_command *cmd, struct buf *out)
 				cmd->processes ? cmd->processes : cmd->threads);
 	else if (cmd->cpus_given)
 		for (size_t i = 0; !rc && i < cmd->targets.cpus.nr; i++)
-			rc = buf_printf(out, "%s%d", i ? "," : "CPU(s) ", cmd->targets.cpus.ids[i]);
+			rc = buf_printf(out, "%s%d", i ? "," : "'CPU(s) ",
+					cmd->targets.cpus.ids[i]);
 	else if (cmd->all_cpus)
-		rc = buf_printf(out, "system wide");
+		rc = buf_printf(out, "'system wide'");
 	else
 		rc = title_of_command(cmd->command, out);
+	if (!rc && cmd->cpus_given && !cmd->processes && !cmd->threads)
+		rc = buf_append(out, "'", 1);
 	return rc ? rc : buf_append(out, "", 1);
 }
 
@@ -104,7 +107,7 @@ static struct counts_view view_of(const struct stat_run *run, double time)
 {
 	return (struct counts_view){
 		.table = &run->table,
-		.repeated = run->cmd->repeat != 1 && run->runs > 1,
+		.repeated = run->cmd->repeat != 1,
 		.interval = run->cmd->interval_ms,
 		.time = time,
 		.plain_numbers = run->cmd->output.plain_numbers,

@@ -83,8 +83,6 @@ static void watch_tasks(struct round *r)
 static int round_init(struct round *r, struct stat_run *run, struct error *err)
 {
 	const struct stat_command *cmd = run->cmd;
-	uint64_t left;
-	int rc;
 
 	*r = (struct round){.run = run, .nr_waits = WAIT_TASKS};
 	r->waits = calloc(WAIT_TASKS + cmd->targets.tasks.nr, sizeof(*r->waits));
@@ -93,15 +91,7 @@ static int round_init(struct round *r, struct stat_run *run, struct error *err)
 	for (size_t i = 0; i < WAIT_TASKS; i++)
 		r->waits[i] = (struct pollfd){.fd = -1, .events = POLLIN};
 	r->waits[WAIT_STOP].fd = run->stop;
-	if (cmd->timeout_ms && !run->deadline)
-		run->deadline = now_ms() + cmd->timeout_ms;
-	left = run->deadline ? ms_until(run->deadline) : 0;
-	rc = start_timer(&r->waits[WAIT_TIMEOUT], run->deadline && !left ? 1 : left, false, err);
-	if (!rc)
-		rc = start_timer(&r->waits[WAIT_DELAY], cmd->delay_ms, false, err);
-	if (!rc)
-		rc = start_timer(&r->waits[WAIT_INTERVAL], cmd->interval_ms, true, err);
-	return rc;
+	return 0;
 }
 
 static void round_release(struct round *r)
@@ -142,6 +132,23 @@ static int open_counters(struct round *r, const struct limits *limits, struct er
 		       : 0;
 }
 
+/* The times of the options begin when the counters are open. --timeout is of all runs. */
+static int start_timers(struct round *r, struct error *err)
+{
+	const struct stat_command *cmd = r->run->cmd;
+	uint64_t *deadline = &r->run->deadline, left = 0;
+	int rc;
+
+	if (cmd->timeout_ms && !*deadline)
+		*deadline = now_ms() + cmd->timeout_ms;
+	if (*deadline)
+		left = ms_until(*deadline) ? ms_until(*deadline) : 1;
+	rc = start_timer(&r->waits[WAIT_TIMEOUT], left, false, err);
+	if (!rc)
+		rc = start_timer(&r->waits[WAIT_DELAY], cmd->delay_ms, false, err);
+	return rc ? rc : start_timer(&r->waits[WAIT_INTERVAL], cmd->interval_ms, true, err);
+}
+
 static int start(struct round *r, struct error *err)
 {
 	struct stat_command *cmd = r->run->cmd;
@@ -163,7 +170,7 @@ static int start(struct round *r, struct error *err)
 	if (cmd->command)
 		rc = workload_start(&r->workload, cmd->command[0], err);
 	r->waits[WAIT_COMMAND].fd = r->workload.pid ? r->workload.ended_fd : -1;
-	return rc;
+	return rc ? rc : start_timers(r, err);
 }
 
 static int read_counters(struct round *r, struct error *err)

@@ -36,6 +36,11 @@ void count_text(const struct counts_view *view, size_t row, size_t event, bool t
 	snprintf(out, COUNT_TEXT_SIZE, "%s%s", whole, counts ? "" : strchr(digits, '.'));
 }
 
+uint64_t count_run_time(const struct count_cell *cell)
+{
+	return cell->value.n ? cell->running / cell->value.n : cell->running;
+}
+
 double count_error(const struct spread *value)
 {
 	return value->mean > 0 ? 100 * spread_error(value) / value->mean : 0;

@@ -14,6 +14,9 @@ bool count_shown(const struct counts_view *view, size_t row, size_t event);
 void count_text(const struct counts_view *view, size_t row, size_t event, bool thousands,
 		char out[COUNT_TEXT_SIZE]);
 
+/* Returns how long the event ran, ns: of several runs the mean. */
+uint64_t count_run_time(const struct count_cell *cell);
+
 /* Returns the error of the mean in percent of it. */
 double count_error(const struct spread *value);
 

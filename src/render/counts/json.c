@@ -59,7 +59,7 @@ static json_t *line(const struct counts_view *view, size_t row, size_t event)
 	rc |= json_object_set_new(o, "event", json_name(e->name));
 	if (view->repeated)
 		rc |= json_object_set_new(o, "variance", json_real(count_error(&cell->value)));
-	rc |= json_object_set_new(o, "event-runtime", json_count(cell->running));
+	rc |= json_object_set_new(o, "event-runtime", json_count(count_run_time(cell)));
 	rc |= json_object_set_new(o, "pcnt-running", json_real(count_cell_running(cell)));
 	if (figure.unit) {
 		rc |= json_object_set_new(o, "metric-value", json_real(figure.value));

@@ -52,8 +52,8 @@ static void print_line(FILE *out, const struct counts_view *view, size_t row, si
 	put(out, e->name, separator);
 	if (view->repeated)
 		fprintf(out, "%s%.2f%%", separator, count_error(&cell->value));
-	fprintf(out, "%s%llu%s%.2f%s", separator, (unsigned long long)cell->running, separator,
-		count_cell_running(cell), separator);
+	fprintf(out, "%s%llu%s%.2f%s", separator, (unsigned long long)count_run_time(cell),
+		separator, count_cell_running(cell), separator);
 	if (figure.unit)
 		fprintf(out, "%.*f%s%s", figure.digits, figure.value, separator,
 			figure.unit + (*figure.unit == '%' ? 2 : 0));
