@@ -361,7 +361,7 @@ static void check_html(struct argp_state *state, const struct report_args *a)
 	if (!a->html)
 		return;
 	if (a->json || a->stats || a->tasks || a->header_only || a->aux || a->dump ||
-	    a->latency.function)
+	    a->latency.function || a->header)
 		usage_error(state, "--html writes a page and no other output: leave out the other");
 	if (!strcmp(a->html, "-") && isatty(STDOUT_FILENO))
 		usage_error(state, "--html: a page is no text for a terminal: give a FILE");

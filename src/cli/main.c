@@ -145,7 +145,7 @@ static void take_help(struct argp_state *state, struct chosen *c)
 	const char *name = state->next < state->argc ? state->argv[state->next] : "help";
 	char page[64];
 
-	if (!strcmp(name, "help")) {
+	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
 		manual_open("ringtail");
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 	}

@@ -77,12 +77,16 @@ static void check_capabilities(struct doctor *d)
 		      {CAP_SYS_NICE, "cap_sys_nice"}, {CAP_BPF, "cap_bpf"}};
 	struct doctor_line *l;
 	char missing[160] = "";
+	bool bounded = false;
 	size_t len = 0;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (!(d->capabilities >> wanted[i].number & 1))
-			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "%s%s",
-						len ? "," : "", wanted[i].name);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		if (d->capabilities >> wanted[i].number & 1)
+			continue;
+		bounded |= !(d->bounding >> wanted[i].number & 1);
+		len += (size_t)snprintf(missing + len, sizeof(missing) - len, "%s%s",
+					len ? "," : "", wanted[i].name);
+	}
 	l = doctor_add(d, "capabilities", len ? DOCTOR_LIMITED : DOCTOR_FINE);
 	if (!len) {
 		PUT(l->found, "all that recording uses");
@@ -90,7 +94,13 @@ static void check_capabilities(struct doctor *d)
 	}
 	PUT(l->found, "missing: %s", missing);
 	PUT(l->cost, "limits of other lines bind this user; a late reader cannot run first");
-	PUT(l->mend, "sudo setcap %s+ep %.128s", missing, d->facts->program);
+	/* The kernel does not run a program whose file grants more than the bounding set. */
+	if (bounded)
+		PUT(l->mend,
+		    "start the container with these capabilities (docker: --cap-add), for its "
+		    "bounding set lacks some of them");
+	else
+		PUT(l->mend, "sudo setcap %s+ep %.160s", missing, d->facts->program);
 }
 
 static void check_lockdown(struct doctor *d)
@@ -231,7 +241,7 @@ static void check_bpf(struct doctor *d)
 	if (may)
 		return;
 	PUT(l->cost, "BPF programs loaded before the recording have no names");
-	PUT(l->mend, "sudo setcap cap_bpf,cap_perfmon+ep %.128s", d->facts->program);
+	PUT(l->mend, "see capabilities, above: cap_bpf and cap_perfmon");
 }
 
 static void check_files(struct doctor *d)

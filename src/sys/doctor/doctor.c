@@ -111,6 +111,9 @@ void doctor_examine(const struct doctor_facts *facts, struct doctor_report *ret)
 	*ret = (struct doctor_report){0};
 	if (doctor_field(&d, "/proc/self/status", "CapEff:", text, sizeof(text)))
 		d.capabilities = strtoull(text, NULL, 16);
+	d.bounding = UINT64_MAX;
+	if (doctor_field(&d, "/proc/self/status", "CapBnd:", text, sizeof(text)))
+		d.bounding = strtoull(text, NULL, 16);
 	d.paranoid = doctor_number(&d, "/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
 	d.has_pmu = find_pmu(&d);
 	doctor_check(&d);

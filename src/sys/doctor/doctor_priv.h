@@ -11,6 +11,7 @@ struct doctor {
 	const struct doctor_facts *facts;
 	struct doctor_report *report;
 	uint64_t capabilities; /* effective */
+	uint64_t bounding;     /* capabilities that a program file may grant */
 	long paranoid;	       /* LONG_MIN: the kernel has no perf events */
 	bool has_pmu;	       /* counters of CPUs */
 };
