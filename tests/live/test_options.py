@@ -206,7 +206,7 @@ def test_what_a_number_may_be_is_said(lab):
 
 
 def test_what_does_what_an_option_of_perf_does_is_said(lab):
-    for command, options in (('record', {'-n': 'perf stat', '-uroot': 'pgrep', '--cgroup=x': 'cgroup.procs',
+    for command, options in (('record', {'-n': 'ringtail stat', '-uroot': 'pgrep', '--cgroup=x': 'cgroup.procs',
                                          '-b': 'branch_type=any', '--branch-filter=u': 'branch_type=',
                                          '--group': '{EVENT,EVENT}', '--switch-events': 'context-switches',
                                          '-Iax': '--call-graph dwarf', '--synth=task': 'always'}),
