@@ -159,6 +159,15 @@ def test_hardware_counters(lab):
     assert abs(sum(values(many)) / 40 / truth - 1) < .2, (many, alone)
 
 
+def test_events_of_the_whole_chip(lab):
+    """Their PMUs exclude neither levels nor guests, and must not be asked for it."""
+    need_root()
+    if not os.path.exists('/sys/bus/event_source/devices/msr/events/tsc'):
+        raise Skip('no PMU msr')
+    for row in rows(lab, '-a', '-e', 'msr/tsc/', '-e', '{cpu-clock,msr/tsc/}', 'sleep', '.1'):
+        assert float(row['counter-value']) > 0, row
+
+
 def test_output(lab):
     """-o makes a file, --append keeps it, and a full disk is an error."""
     lab.run('stat', '-o', 'out', '-e', 'page-faults', 'true')

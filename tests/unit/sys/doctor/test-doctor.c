@@ -94,6 +94,20 @@ static void root_is_fine(void **state)
 	assert_false(doctor_impossible(&m->report));
 }
 
+/* A program file that grants what the container lacks could not be run at all. */
+static void containers_get_no_setcap(void **state)
+{
+	struct machine *m = *state;
+
+	become_user(m);
+	assert_non_null(strstr(line(m, "capabilities")->mend, "setcap"));
+	tree_file(&m->tree, "proc/self/status",
+		  "CapEff:\t0\nCapBnd:\t00000000a80425fb\nSeccomp:\t0\n");
+	assert_null(strstr(line(m, "capabilities")->mend, "setcap"));
+	assert_non_null(strstr(line(m, "capabilities")->mend, "--cap-add"));
+	assert_null(strstr(line(m, "bpf")->mend, "setcap"));
+}
+
 static void users_are_limited(void **state)
 {
 	static const char *const abouts[] = {"perf_event_paranoid", "capabilities", "locked memory",
@@ -162,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(root_is_fine, setup, teardown),
 		cmocka_unit_test_setup_teardown(users_are_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(containers_get_no_setcap, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusal_has_its_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(machines_differ, setup, teardown),
 	};
