@@ -104,7 +104,8 @@ def test_options_behind_the_walls(lab):
         wait_for_snapshots(m, 2)
         m.run('systemctl', 'stop', 'ringtail')
         assert m.show('Result') == 'success', m.journal()
-        warning, = m.journal('-p', 'warning')
+        # Recording for some seconds only costs more than the unit's --max-cpu, because it begins and ends.
+        warning, = [line for line in m.journal('-p', 'warning') if '--max-cpu' not in line or 'was missed' not in line]
         assert '--max-cpu does not change sched:sched_process_exec' in warning, warning
 
 
