@@ -199,6 +199,7 @@ static void serve(struct buildid_reader *r, const struct message *m)
 	pthread_mutex_lock(&r->lock);
 	if (again && !is_passing(rc))
 		note(r, &m->request.key, rc, &id, table);
+	r->stats.no_symbols = r->early.refused;
 	r->served++;
 	pthread_cond_broadcast(&r->answered);
 	pthread_mutex_unlock(&r->lock);

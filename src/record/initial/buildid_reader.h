@@ -72,6 +72,7 @@ struct symtab *buildid_reader_table(struct buildid_reader *r, const struct build
 /* Counts of files. */
 struct buildid_reader_stats {
 	uint64_t read, gone, full; /* full: requests for which the queue had no room */
+	uint64_t no_symbols;	   /* files whose symbols had no room in early_tables */
 };
 
 /* Any thread: fills *@ret. */

@@ -358,9 +358,19 @@ static void say_build_ids(const struct session *s)
 static void say_names(const struct session *s)
 {
 	const struct names_counts *c = &s->output.names;
+	struct buildid_reader_stats reader = {0};
 
 	if (!s->opts->output.symbols.names)
 		return;
+	if (s->buildid_reader)
+		buildid_reader_stats(s->buildid_reader, &reader);
+	if (reader.no_symbols)
+		messages_say(
+			s->messages, MESSAGE_WARNING,
+			"--symbols: %llu file%s that may vanish %s not read early, because the "
+			"symbols of others took all the room",
+			(unsigned long long)reader.no_symbols, plural_s(reader.no_symbols),
+			reader.no_symbols == 1 ? "was" : "were");
 	messages_say(s->messages, MESSAGE_DETAIL,
 		     "symbols: %llu function%s of %llu file%s kept; %llu left out by the budget, "
 		     "%llu doubtful; %llu of %llu places in code have no name, %llu without room",
