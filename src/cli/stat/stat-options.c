@@ -76,7 +76,6 @@ static const struct argp_option options[] = {
 	{"log-fd", KEY_LOG_FD, "FD", 0, "Write to this open descriptor", 0},
 	{"big-num", 'B', NULL, 0, "Separate thousands (default)", 0},
 	{"no-big-num", KEY_NO_BIG_NUM, NULL, 0, "Do not separate thousands", 0},
-	{"quiet", 'q', NULL, 0, "Print no notes", 0},
 	{"verbose", 'v', NULL, OPTION_HIDDEN, NULL, 0},
 
 	REFUSED("metrics", 'M', "ringtail has no metrics; name their events with -e"),
@@ -166,8 +165,7 @@ static void set_cpus(struct argp_state *state, struct stat_command *cmd, const c
 
 static void set_delay(struct argp_state *state, struct stat_command *cmd, const char *arg)
 {
-	cmd->start_disabled = !strcmp(arg, "-1");
-	if (cmd->start_disabled)
+	if (!strcmp(arg, "-1"))
 		usage_error(state,
 			    "-D -1: nothing would start the counters: 'ringtail stat' takes no "
 			    "commands");
@@ -336,7 +334,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'n': p->cmd->no_events = true; return 0;
 	case KEY_ALL_USER: p->cmd->all_user = true; return 0;
 	case KEY_ALL_KERNEL: p->cmd->all_kernel = true; return 0;
-	case 'q': p->cmd->quiet = true; return 0;
 	case 'v': return 0;
 	case ARGP_KEY_END: finish(state, p->cmd); return 0;
 	default: break;

@@ -32,8 +32,6 @@ struct stat_command {
 	bool interval_clear;
 	uint64_t timeout_ms; /* 0: none */
 	uint64_t delay_ms;
-	bool start_disabled; /* -D -1 */
-	bool quiet;
 	struct stat_output output;
 };
 
