@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Shared code of the tests in guests: boots a guest, and reads its files with this machine's ringtail and perf."""
 import collections
+import contextlib
+import fcntl
 import functools
 import glob
 import os
@@ -46,12 +48,22 @@ def last_line(text):
     return (text.strip().splitlines() or ['no output'])[-1]
 
 
+@contextlib.contextmanager
+def alone(what):
+    """Keeps other processes from the same part of DIR."""
+    os.makedirs(DIR, exist_ok=True)
+    with open(f'{DIR}/{what}.lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 # ---- guests
 
 @functools.cache
 def setup(arch):
     """Returns the reason why there are no guests of an architecture; None if there are."""
-    p = call([HERE + '/setup', DIR, arch], timeout=1800)
+    with alone('setup'):
+        p = call([HERE + '/setup', DIR, arch], timeout=1800)
     return last_line(p.stderr) if p.returncode else None
 
 
@@ -78,7 +90,7 @@ def arm64_build(*targets):
     if not os.path.exists(at + '/build.ninja'):
         steps.insert(0, ['meson', 'setup', at, TOP, '--cross-file', DIR + '/arm64/cross.ini',
                          '--buildtype', 'release'])
-    with open(log, 'w', encoding='utf-8') as out:
+    with alone('build'), open(log, 'w', encoding='utf-8') as out:
         for argv in steps:
             p = subprocess.run(['nice', *argv], stdout=out, stderr=out, cwd=TOP, check=False)
             assert p.returncode == 0, f'the build for arm64 failed: see {log}'
@@ -105,8 +117,9 @@ def initramfs(arch, name='initramfs', packed=()):
     else:
         build, extra, more = BUILD, [], []
     files = [f'{build}/{name}' for name in PROGRAMS] + [f'{HERE}/guest/{name}' for name in SCRIPTS]
-    p = call([HERE + '/pack', *extra, out, *more, *packed,
-              *(f'{file}=/usr/bin/{os.path.basename(file)}' for file in files)])
+    with alone(f'{arch}-{name}'):
+        p = call([HERE + '/pack', *extra, out, *more, *packed,
+                  *(f'{file}=/usr/bin/{os.path.basename(file)}' for file in files)])
     assert p.returncode == 0, p.stderr
     return out
 
