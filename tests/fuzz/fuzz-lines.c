@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < n && i < 16; i++)
 			if (gelf_getphdr(img.elf, (int)i, &code) && (code.p_flags & PF_X))
 				break;
-	if (lines_open_image(&img, true, &l))
+	if (lines_open_image(&img, true, NULL, &l))
 		return 0;
 	ask(l, code.p_vaddr, code.p_memsz < 4096 ? code.p_memsz : 4096);
 	ask(l, code.p_vaddr, code.p_memsz);

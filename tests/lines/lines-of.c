@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Prints the functions and lines of the addresses on standard input, as 'addr2line -a -i -f' does:
- *	lines-of PROGRAM < ADDRESSES
+ *	lines-of PROGRAM [CACHE] < ADDRESSES
+ * With CACHE, the index of an earlier call with it is used.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,12 +21,12 @@ int main(int argc, char **argv)
 	uint64_t addr;
 	int rc;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	elf_version(EV_CURRENT);
 	rc = elf_image_open(argv[1], &img, NULL);
 	if (!rc)
-		rc = lines_open_image(&img, false, &l);
+		rc = lines_open_image(&img, false, argv[2], &l);
 	if (rc)
 		fprintf(stderr, "%s: %d\n", argv[1], rc);
 	while (scanf("%" SCNx64, &addr) == 1) {

@@ -2,31 +2,28 @@
 #include "symbol/lines/lines.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "symbol/elf/elf_image.h"
-#include "symbol/lines/strings.h"
+#include "symbol/lines/debug.h"
+#include "symbol/lines/unit_index.h"
 #include "symbol/lines/unit.h"
 
-/* Bytes of debug information; libdw reads all of it. */
-#define DEBUG_MAX    ((uint64_t)1 << 30)
-#define UNITS_MAX    (1u << 20)
-#define SEGMENTS_MAX 256 /* program headers that are looked at */
+#define UNITS_MAX (1u << 20)
+
+/* Bytes of names in all tables: strings may share their ends, so these are not bounded by the file.
+ */
+#define TEXT_FACTOR 16
+#define TEXT_LEAST  ((size_t)16 << 20)
 
 struct source_lines {
 	pthread_mutex_t lock; /* guards the rest after opening */
-	struct elf_image image;
-	struct elf_image alt; /* supplementary file of dwz */
-	Dwarf *dwarf, *alt_dwarf;
+	struct debug debug;   /* open once a unit is needed that the index lacks */
+	bool debug_failed;
 	/* Asked addresses are: as linked; in the kernel's memory; offsets in the program file. */
 	enum { LINES_LINKED, LINES_MOVED, LINES_IN_FILE } form;
 	uint64_t delta;
@@ -35,181 +32,111 @@ struct source_lines {
 	struct range_set ranges; /* of units */
 	struct unit *units;
 	size_t nr_units, cap_units;
-	size_t ranges_read;
-	char folder[PATH_MAX]; /* of the image; ".": not known */
+	size_t ranges_read, text_left;
+	struct unit_index index;
+	struct index_key key; /* made before libdw decompresses sections */
+	const char *cache;    /* the user's; borrowed; NULL: keep no index */
+	bool is_new;	      /* there is something to keep */
 };
 
-/* Returns the section of that name with contents, compressed or not. */
-static bool has_section(const struct elf_image *img, const char *name)
-{
-	GElf_Shdr shdr;
+/* The units and their addresses as a pass over the debug information finds them. */
+struct unit_list {
+	struct unit *units;
+	size_t nr, cap, ranges_read;
+	struct range_set ranges;
+};
 
-	return elf_section(img, name, &shdr) && shdr.sh_type != SHT_NOBITS && shdr.sh_size;
-}
-
-static bool has_dwarf(const struct elf_image *img)
-{
-	return has_section(img, ".debug_info") || has_section(img, ".zdebug_info");
-}
-
-/* Returns whether @addr is code: linkers leave ranges of dropped functions behind, mostly at 0. */
-static bool is_code(const struct source_lines *l, uint64_t addr)
-{
-	GElf_Phdr phdr;
-	size_t n;
-
-	if (elf_getphdrnum(l->image.elf, &n) || !n)
-		return addr;
-	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
-		if (gelf_getphdr(l->image.elf, (int)i, &phdr) && phdr.p_type == PT_LOAD &&
-		    (phdr.p_flags & PF_X) && addr - phdr.p_vaddr < phdr.p_memsz)
-			return true;
-	return false;
-}
-
-static int add_unit(struct source_lines *l, Dwarf_Die *die)
+static int add_unit(const struct debug *d, struct unit_list *list, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	int rc = 0;
 
-	if (array_grow(&l->units, &l->cap_units, l->nr_units + 1, sizeof(*l->units)) < 0)
+	if (array_grow(&list->units, &list->cap, list->nr + 1, sizeof(*list->units)) < 0)
 		return -ENOMEM;
-	while (!rc && l->ranges_read < RANGES_READ_MAX &&
+	while (!rc && list->ranges_read < RANGES_READ_MAX &&
 	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		struct range r = {start, end, 0, (uint32_t)l->nr_units};
+		struct range r = {start, end, 0, (uint32_t)list->nr};
 
-		l->ranges_read++;
-		if (start < end && is_code(l, start))
-			rc = range_set_add(&l->ranges, &r);
+		list->ranges_read++;
+		if (start < end && debug_is_code(d, start))
+			rc = range_set_add(&list->ranges, &r);
 	}
-	l->units[l->nr_units++] = (struct unit){.die = *die, .home = l->folder};
+	list->units[list->nr++] = (struct unit){.die = *die};
 	return rc == -E2BIG ? 0 : rc;
 }
 
 /* Lists the units by address. Partial units, which have no code, and units of types drop out. */
-static int index_units(struct source_lines *l)
+static int list_units(const struct debug *d, struct unit_list *list)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
 	int rc = 0;
 
-	while (!rc && l->nr_units < UNITS_MAX &&
-	       !dwarf_get_units(l->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
+	while (!rc && list->nr < UNITS_MAX &&
+	       !dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type == DW_UT_type || type == DW_UT_split_type || type == DW_UT_partial)
 			continue;
-		rc = add_unit(l, &die);
+		rc = add_unit(d, list, &die);
 	}
-	return rc ? rc : range_set_build(&l->ranges);
+	return rc ? rc : range_set_build(&list->ranges);
 }
 
-/* Returns the bytes of the debug sections. */
-static uint64_t debug_size(const struct elf_image *img)
+/* Gives the units of an index their DIEs. */
+static int match_units(struct source_lines *l, const struct unit_list *list)
 {
-	uint64_t sum = 0;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-
-	while ((scn = elf_nextscn(img->elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_PROGBITS &&
-		    !(shdr.sh_flags & SHF_ALLOC))
-			sum += shdr.sh_size < DEBUG_MAX ? shdr.sh_size : DEBUG_MAX;
-	return sum;
-}
-
-/* Opens the supplementary file if @path is the one that is wanted. */
-static bool open_alt_at(struct source_lines *l, const char *path, const uint8_t *id, size_t size)
-{
-	if (elf_image_open(path, &l->alt, NULL))
-		return false;
-	if (elf_build_id_same(l->alt.build_id, l->alt.build_id_size, id, size) &&
-	    debug_size(&l->alt) < DEBUG_MAX && strings_end_in_nul(l->alt.elf))
-		return true;
-	elf_image_close(&l->alt);
-	l->alt = (struct elf_image)ELF_IMAGE_INIT;
-	return false;
-}
-
-/* Makes the path of a name in the folder of the image. */
-static bool beside(const struct elf_image *img, const char *name, char ret[PATH_MAX])
-{
-	char link[64], path[PATH_MAX];
-	ssize_t n;
-	char *slash;
-	int len;
-
-	if (*name == '/') {
-		len = snprintf(ret, PATH_MAX, "%s", name);
-		return len < PATH_MAX;
-	}
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", img->fd);
-	n = img->fd < 0 ? -1 : readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return false;
-	path[n] = 0;
-	slash = strrchr(path, '/');
-	if (!slash)
-		return false;
-	*slash = 0;
-	len = snprintf(ret, PATH_MAX, "%s/%s", path, name);
-	return len > 0 && len < PATH_MAX;
-}
-
-/*
- * Opens the supplementary file that .gnu_debugaltlink names. Returns false if libdw must not
- * search for it either, because it would open anything.
- */
-static bool open_alt(struct source_lines *l)
-{
-	const char *name;
-	const void *id;
-	ssize_t size = dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id);
-	char path[PATH_MAX], hex[2 * ELF_BUILD_ID_MAX + 1] = "";
-	struct stat st;
-
-	if (size <= 0)
-		return true;
-	if (size < 4 || size > ELF_BUILD_ID_MAX)
-		return false;
-	for (ssize_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)id)[i]);
-	if (!beside(&l->image, name, path))
-		return false;
-	if (!open_alt_at(l, path, id, (size_t)size)) {
-		if (!stat(path, &st) && !S_ISREG(st.st_mode))
-			return false;
-		snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex,
-			 hex + 2);
-		if (!open_alt_at(l, path, id, (size_t)size))
-			return true;
-	}
-	l->alt_dwarf = dwarf_begin_elf(l->alt.elf, DWARF_C_READ, NULL);
-	if (l->alt_dwarf)
-		dwarf_setalt(l->dwarf, l->alt_dwarf);
-	return true;
-}
-
-static int open_dwarf(struct source_lines *l)
-{
-	if (!has_dwarf(&l->image))
-		return -ENOENT;
-	if (debug_size(&l->image) >= DEBUG_MAX)
-		return -EFBIG;
-	if (!strings_end_in_nul(l->image.elf))
+	if (l->nr_units != list->nr)
 		return -EBADMSG;
+	for (size_t i = 0; i < list->nr; i++)
+		l->units[i].die = list->units[i].die;
+	return 0;
+}
+
+/* Opens the debug information, and lists the units, if no index did. */
+static int open_debug(struct source_lines *l)
+{
+	struct unit_list list = {0};
+	int rc = l->debug_failed ? -EBADMSG : debug_open(&l->debug);
+
+	if (!rc)
+		rc = list_units(&l->debug, &list);
+	if (!rc && l->index.map)
+		rc = match_units(l, &list);
+	l->debug_failed = rc;
+	if (!rc && !l->index.map) {
+		l->units = list.units;
+		l->nr_units = list.nr;
+		l->ranges = list.ranges;
+		return 0;
+	}
+	free(list.units);
+	range_set_release(&list.ranges);
+	return rc;
+}
+
+static int open_lines(struct source_lines *l)
+{
+	const struct elf_image *img = &l->debug.image;
+	uint64_t text = debug_size(img) * TEXT_FACTOR;
+	int rc = debug_check(img);
+
+	if (rc)
+		return rc;
+	l->text_left = text > TEXT_LEAST ? text : TEXT_LEAST;
 	l->names.pool = strpool_new();
 	if (!l->names.pool)
 		return -ENOMEM;
-	if (!beside(&l->image, ".", l->folder))
-		strcpy(l->folder, ".");
-	l->dwarf = dwarf_begin_elf(l->image.elf, DWARF_C_READ, NULL);
-	if (!l->dwarf || !open_alt(l))
-		return -EBADMSG;
-	return index_units(l);
+	if (l->cache && index_key_of(img, &l->key))
+		l->cache = NULL;
+	if (l->cache &&
+	    !index_load(l->cache, &l->key, &l->index, &l->ranges, &l->units, &l->nr_units))
+		return 0;
+	return open_debug(l);
 }
 
-int lines_open_image(struct elf_image *img, bool demangle, struct source_lines **ret)
+int lines_open_image(struct elf_image *img, bool demangle, const char *cache,
+		     struct source_lines **ret)
 {
 	struct source_lines *l = calloc(1, sizeof(*l));
 	int rc = l ? 0 : -ENOMEM;
@@ -219,11 +146,12 @@ int lines_open_image(struct elf_image *img, bool demangle, struct source_lines *
 		return rc;
 	}
 	pthread_mutex_init(&l->lock, NULL);
-	l->image = *img;
-	l->alt = (struct elf_image)ELF_IMAGE_INIT;
+	l->debug.image = *img;
+	l->debug.alt = (struct elf_image)ELF_IMAGE_INIT;
 	*img = (struct elf_image)ELF_IMAGE_INIT;
 	l->names.demangle = demangle;
-	rc = open_dwarf(l);
+	l->cache = cache;
+	rc = open_lines(l);
 	if (rc)
 		lines_free(l);
 	else
@@ -240,7 +168,7 @@ static int open_program(const struct resolver *r, const struct dso *dso, struct 
 
 	if (!there && !dso->build_id_size)
 		return -ENOENT;
-	if (there && has_dwarf(&program))
+	if (there && debug_is_in(&program))
 		rc = elf_space_file(&program, ret_space, NULL);
 	else if (resolver_open_debug(r, dso, there ? &program : NULL, &debug))
 		rc = -ENOENT;
@@ -258,7 +186,7 @@ static int open_kernel(const struct resolver *r, const struct dso *dso, struct e
 	struct elf_image debug = ELF_IMAGE_INIT;
 	int rc = resolver_open_kernel(r, dso, ret, ret_delta);
 
-	if (rc || has_dwarf(ret) || resolver_open_debug(r, dso, ret, &debug))
+	if (rc || debug_is_in(ret) || resolver_open_debug(r, dso, ret, &debug))
 		return rc;
 	elf_image_close(ret);
 	*ret = debug;
@@ -280,7 +208,7 @@ int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 	if (rc)
 		elf_image_close(&img);
 	else
-		rc = lines_open_image(&img, demangle, ret);
+		rc = lines_open_image(&img, demangle, resolver_cache(r), ret);
 	if (rc) {
 		elf_space_release(&space);
 		return rc;
@@ -291,18 +219,24 @@ int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 	return 0;
 }
 
+/* Keeps what this process has read, if all that belongs to the file was there. */
+static void keep(const struct source_lines *l)
+{
+	if (l->is_new && l->cache && debug_is_whole(&l->debug))
+		index_store(l->cache, &l->key, &l->ranges, l->units, l->nr_units);
+}
+
 void lines_free(struct source_lines *l)
 {
 	if (!l)
 		return;
+	keep(l);
 	for (size_t i = 0; i < l->nr_units; i++)
 		unit_release(&l->units[i]);
 	free(l->units);
 	range_set_release(&l->ranges);
-	dwarf_end(l->dwarf);
-	dwarf_end(l->alt_dwarf);
-	elf_image_close(&l->image);
-	elf_image_close(&l->alt);
+	index_release(&l->index);
+	debug_close(&l->debug);
 	elf_space_release(&l->space);
 	strpool_free(l->names.pool);
 	pthread_mutex_destroy(&l->lock);
@@ -313,6 +247,21 @@ static bool to_linked(const struct source_lines *l, uint64_t addr, uint64_t *ret
 {
 	*ret = addr - l->delta;
 	return l->form != LINES_IN_FILE || elf_space_unmap(&l->space, addr, ret);
+}
+
+/* Makes the table of @u ready: from the index, or from the debug information. */
+static int open_unit(struct source_lines *l, struct unit *u)
+{
+	int rc;
+
+	if (u->is_open || (u->block && !unit_open(u)))
+		return 0;
+	u->block = NULL;
+	rc = l->debug.dwarf && !l->debug_failed ? 0 : open_debug(l);
+	if (rc)
+		return rc;
+	l->is_new = true;
+	return unit_read(u, l->debug.folder, &l->text_left);
 }
 
 size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret, size_t max)
@@ -326,7 +275,7 @@ size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret,
 	if (at == RANGE_NONE)
 		return 0;
 	pthread_mutex_lock(&l->lock);
-	if (l->units[at].is_read || !unit_read(&l->units[at]))
+	if (!open_unit(l, &l->units[at]))
 		nr = unit_find(&l->units[at], &l->names, addr, ret, max);
 	pthread_mutex_unlock(&l->lock);
 	return nr;

@@ -4,7 +4,8 @@
  *
  * It reads the program itself, or its separate debug file as the resolver finds it, with what that
  * file refers to: a supplementary file (dwz), and .dwo files (split DWARF). Units are read when an
- * address in them is first asked for, and kept.
+ * address in them is first asked for, and kept; in the user's cache, too, for files with a build-id
+ * (unit_index.h).
  *
  * Any thread may ask; a lock lets one in at a time. Strings live as long as their struct
  * source_lines. A damaged file loses names; it costs neither the process nor memory beyond its own
@@ -39,9 +40,11 @@ int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 
 /*
  * Opens the debug information in @img, which it takes over, also on failure. Addresses are as
- * linked. Returns as lines_open() does.
+ * linked. @cache is cache_base(), which must outlive *@ret, or NULL for no index. Returns as
+ * lines_open() does.
  */
-int lines_open_image(struct elf_image *img, bool demangle, struct source_lines **ret);
+int lines_open_image(struct elf_image *img, bool demangle, const char *cache,
+		     struct source_lines **ret);
 
 /* Frees @l with all strings; accepts NULL. */
 void lines_free(struct source_lines *l);

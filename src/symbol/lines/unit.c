@@ -12,9 +12,13 @@
 #define NODES_MAX ((size_t)4 << 20)
 #define NEST_MAX  256 /* DIEs in DIEs; real code has some 40 */
 
-/* A walk over the DIEs of a unit. */
-struct unit_walk {
-	struct unit *u;
+/* Reads a unit: walks over its DIEs. */
+struct unit_reader {
+	struct table_maker maker;
+	struct range_set ranges; /* of nodes */
+	size_t ranges_read;
+	Dwarf_Files *files; /* that calls refer to; NULL: none */
+	size_t nr_files;
 	Dwarf_Off newest; /* offset of a DIE; in a sound file each is behind the one before */
 	unsigned int depth;
 	struct {
@@ -42,153 +46,20 @@ static bool has_functions(int tag)
 	return false;
 }
 
-static int add_ranges(struct unit *u, Dwarf_Die *die, uint32_t depth, uint32_t node, bool *ret_any)
+static int add_ranges(struct unit_reader *r, Dwarf_Die *die, uint32_t node, bool *ret_any)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	int rc = 0;
 
 	*ret_any = false;
-	while (!rc && u->ranges_read < RANGES_READ_MAX &&
+	while (!rc && r->ranges_read < RANGES_READ_MAX &&
 	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		u->ranges_read++;
+		r->ranges_read++;
 		*ret_any |= start < end;
-		rc = range_set_add(&u->ranges, &(struct range){start, end, depth, node});
+		rc = range_set_add(&r->ranges, &(struct range){start, end, r->depth, node});
 	}
 	return rc == -E2BIG ? 0 : rc;
-}
-
-/* Adds a function with code. *@node becomes its number. */
-static int add_node(struct unit_walk *w, Dwarf_Die *die, bool inlined, uint32_t *node)
-{
-	struct unit *u = w->u;
-	bool any;
-	int rc;
-
-	if (u->nr_nodes >= NODES_MAX)
-		return 0;
-	if (array_grow(&u->nodes, &u->cap_nodes, u->nr_nodes + 1, sizeof(*u->nodes)) < 0)
-		return -ENOMEM;
-	rc = add_ranges(u, die, w->depth, (uint32_t)u->nr_nodes, &any);
-	if (rc < 0 || !any)
-		return rc;
-	u->nodes[u->nr_nodes] = (struct unit_node){
-		.die = *die,
-		.parent = inlined ? *node : RANGE_NONE,
-		.inlined = inlined,
-	};
-	*node = (uint32_t)u->nr_nodes++;
-	return 0;
-}
-
-/* Moves to the DIE behind @die in the same one. A damaged file may point back. */
-static bool next_die(Dwarf_Die *die)
-{
-	Dwarf_Off at = dwarf_dieoffset(die);
-
-	return !dwarf_siblingof(die, die) && dwarf_dieoffset(die) > at;
-}
-
-/* Adds the function at @die. Returns 0 or -ENOMEM, with *@ret_inside: functions may be inside. */
-static int visit(struct unit_walk *w, Dwarf_Die *die, uint32_t *node, bool *ret_inside)
-{
-	int tag = dwarf_tag(die);
-
-	*ret_inside = has_functions(tag) && dwarf_haschildren(die) > 0 && w->depth + 1 < NEST_MAX;
-	if (tag == DW_TAG_subprogram)
-		return add_node(w, die, false, node);
-	if (tag == DW_TAG_inlined_subroutine)
-		return add_node(w, die, true, node);
-	return 0;
-}
-
-static int walk_functions(struct unit_walk *w, Dwarf_Die *top)
-{
-	Dwarf_Die die, child;
-
-	w->stack[0].die = *top;
-	w->stack[0].node = RANGE_NONE;
-	if (dwarf_child(top, &die))
-		return 0;
-	for (;;) {
-		uint32_t node = w->stack[w->depth].node;
-		bool inside;
-		int rc;
-
-		/* Damaged: siblings that lead into what was read would be read again and again. */
-		if (dwarf_dieoffset(&die) <= w->newest)
-			return 0;
-		w->newest = dwarf_dieoffset(&die);
-		rc = visit(w, &die, &node, &inside);
-		if (rc < 0)
-			return rc;
-		if (inside && !dwarf_child(&die, &child)) {
-			w->depth++;
-			w->stack[w->depth].die = die;
-			w->stack[w->depth].node = node;
-			die = child;
-			continue;
-		}
-		while (!next_die(&die)) {
-			if (!w->depth)
-				return 0;
-			die = w->stack[w->depth--].die;
-		}
-	}
-}
-
-int unit_read(struct unit *u)
-{
-	struct unit_walk *w;
-	int rc;
-
-	u->is_read = true;
-	if (dwarf_getsrclines(&u->die, &u->lines, &u->nr_lines))
-		u->lines = NULL;
-	if (!unit_open_split(&u->die, u->home, &u->full))
-		return 0;
-	if (dwarf_getsrcfiles(&u->full, &u->files, &u->nr_files))
-		u->files = NULL;
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return -ENOMEM;
-	w->u = u;
-	rc = walk_functions(w, &u->full);
-	free(w);
-	return rc ? rc : range_set_build(&u->ranges);
-}
-
-void unit_release(struct unit *u)
-{
-	range_set_release(&u->ranges);
-	free(u->nodes);
-	*u = (struct unit){0};
-}
-
-/* Finds the row of the line table for @addr: the last that starts there or before. */
-static void find_line(const struct unit *u, uint64_t addr, struct line_frame *ret)
-{
-	size_t lo = 0, hi = u->lines ? u->nr_lines : 0;
-	Dwarf_Line *line;
-	Dwarf_Addr start;
-	bool ends;
-	int number;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		line = dwarf_onesrcline(u->lines, mid);
-		if (line && !dwarf_lineaddr(line, &start) && start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	line = lo ? dwarf_onesrcline(u->lines, lo - 1) : NULL;
-	if (!line || dwarf_lineendsequence(line, &ends) || ends)
-		return;
-	ret->file = dwarf_linesrc(line, NULL, NULL);
-	if (!dwarf_lineno(line, &number) && number > 0)
-		ret->line = (uint32_t)number;
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned int name)
@@ -201,14 +72,16 @@ static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 	return (uint32_t)word;
 }
 
-/* The place of an inlined call. */
-static void find_call(const struct unit *u, Dwarf_Die *die, struct line_frame *ret)
+/* Adds the place of an inlined call. */
+static int add_call(struct unit_reader *r, Dwarf_Die *die, struct table_node *ret)
 {
 	uint32_t file = number_of(die, DW_AT_call_file);
+	const char *name = NULL;
 
-	ret->line = number_of(die, DW_AT_call_line);
-	if (u->files && file < u->nr_files && dwarf_hasattr(die, DW_AT_call_file))
-		ret->file = dwarf_filesrc(u->files, file, NULL, NULL);
+	ret->call_line = number_of(die, DW_AT_call_line);
+	if (r->files && file < r->nr_files && dwarf_hasattr(die, DW_AT_call_file))
+		name = dwarf_filesrc(r->files, file, NULL, NULL);
+	return table_add_text(&r->maker, name, &ret->call_file);
 }
 
 /* Returns the name as in a symbol table: those of C++ without mangled name are unqualified. */
@@ -228,40 +101,226 @@ static const char *linkage_name(Dwarf_Die *die)
 	return NULL;
 }
 
-static const char *name_of(struct unit_node *n, const struct unit_names *names)
+/* Adds the name of a function. Of an inlined one, many calls have the same origin. */
+static int add_name(struct unit_reader *r, Dwarf_Die *die, uint32_t *ret)
 {
-	const char *raw;
+	Dwarf_Attribute attr;
+	Dwarf_Die origin = *die;
+	int rc;
+
+	if (dwarf_attr(die, DW_AT_abstract_origin, &attr))
+		dwarf_formref_die(&attr, &origin);
+	if (table_find_source(&r->maker, origin.addr, ret))
+		return 0;
+	rc = table_add_text(&r->maker, linkage_name(die), ret);
+	return rc ? rc : table_add_source(&r->maker, origin.addr, *ret);
+}
+
+/* Adds a function with code. *@node becomes its number. */
+static int add_node(struct unit_reader *r, Dwarf_Die *die, bool inlined, uint32_t *node)
+{
+	struct table_maker *m = &r->maker;
+	struct table_node new = {
+		.parent = inlined ? *node : RANGE_NONE,
+		.inlined = inlined,
+		.call_file = TEXT_NONE,
+	};
+	bool any;
+	int rc;
+
+	if (m->nr_nodes >= NODES_MAX)
+		return 0;
+	if (array_grow(&m->nodes, &m->cap_nodes, m->nr_nodes + 1, sizeof(*m->nodes)) < 0)
+		return -ENOMEM;
+	rc = add_ranges(r, die, (uint32_t)m->nr_nodes, &any);
+	if (rc < 0 || !any)
+		return rc;
+	rc = add_name(r, die, &new.name);
+	if (!rc && inlined)
+		rc = add_call(r, die, &new);
+	if (rc)
+		return rc;
+	*node = (uint32_t)m->nr_nodes;
+	m->nodes[m->nr_nodes++] = new;
+	return 0;
+}
+
+/* Moves to the DIE behind @die in the same one. A damaged file may point back. */
+static bool next_die(Dwarf_Die *die)
+{
+	Dwarf_Off at = dwarf_dieoffset(die);
+
+	return !dwarf_siblingof(die, die) && dwarf_dieoffset(die) > at;
+}
+
+/* Adds the function at @die. Returns 0 or -ENOMEM, with *@ret_inside: functions may be inside. */
+static int visit(struct unit_reader *r, Dwarf_Die *die, uint32_t *node, bool *ret_inside)
+{
+	int tag = dwarf_tag(die);
+
+	*ret_inside = has_functions(tag) && dwarf_haschildren(die) > 0 && r->depth + 1 < NEST_MAX;
+	if (tag == DW_TAG_subprogram)
+		return add_node(r, die, false, node);
+	if (tag == DW_TAG_inlined_subroutine)
+		return add_node(r, die, true, node);
+	return 0;
+}
+
+static int walk_functions(struct unit_reader *r, Dwarf_Die *top)
+{
+	Dwarf_Die die, child;
+
+	r->stack[0].die = *top;
+	r->stack[0].node = RANGE_NONE;
+	if (dwarf_child(top, &die))
+		return 0;
+	for (;;) {
+		uint32_t node = r->stack[r->depth].node;
+		bool inside;
+		int rc;
+
+		/* Damaged: siblings that lead into what was read would be read again and again. */
+		if (dwarf_dieoffset(&die) <= r->newest)
+			return 0;
+		r->newest = dwarf_dieoffset(&die);
+		rc = visit(r, &die, &node, &inside);
+		if (rc < 0)
+			return rc;
+		if (inside && !dwarf_child(&die, &child)) {
+			r->depth++;
+			r->stack[r->depth].die = die;
+			r->stack[r->depth].node = node;
+			die = child;
+			continue;
+		}
+		while (!next_die(&die)) {
+			if (!r->depth)
+				return 0;
+			die = r->stack[r->depth--].die;
+		}
+	}
+}
+
+/* Adds the rows of the line table, which libdw has sorted. */
+static int add_rows(struct unit_reader *r, Dwarf_Die *die)
+{
+	Dwarf_Lines *lines;
+	size_t nr;
+	int rc = 0;
+
+	if (dwarf_getsrclines(die, &lines, &nr))
+		return 0;
+	for (size_t i = 0; !rc && i < nr; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		struct table_row row = {.file = TEXT_NONE};
+		Dwarf_Addr start;
+		int number;
+		bool ends;
+
+		if (!line || dwarf_lineaddr(line, &start))
+			continue;
+		if (!dwarf_lineendsequence(line, &ends) && !ends) {
+			rc = table_add_text(&r->maker, dwarf_linesrc(line, NULL, NULL), &row.file);
+			if (!dwarf_lineno(line, &number) && number > 0)
+				row.line = (uint32_t)number;
+		}
+		if (!rc)
+			rc = table_add_row(&r->maker, start, &row);
+	}
+	return rc;
+}
+
+static int read_into(struct unit *u, const char *home, struct unit_reader *r)
+{
+	Dwarf_Die full;
+	int rc = add_rows(r, &u->die);
+
+	u->is_partial = !unit_open_split(&u->die, home, &full);
+	if (!rc && !u->is_partial) {
+		if (dwarf_getsrcfiles(&full, &r->files, &r->nr_files))
+			r->files = NULL;
+		rc = walk_functions(r, &full);
+	}
+	return rc ?: range_set_build(&r->ranges) ?: table_make(&r->maker, &r->ranges, &u->own);
+}
+
+int unit_open(struct unit *u)
+{
+	int rc = table_open(u->block, u->block_size, &u->table);
+
+	u->is_open = !rc;
+	return rc;
+}
+
+int unit_read(struct unit *u, const char *home, size_t *text_left)
+{
+	struct unit_reader *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	r->maker.text_left = text_left;
+	rc = read_into(u, home, r);
+	table_maker_release(&r->maker);
+	range_set_release(&r->ranges);
+	free(r);
+	if (rc) {
+		buf_release(&u->own);
+		return rc;
+	}
+	u->block = u->own.data;
+	u->block_size = u->own.len;
+	return unit_open(u);
+}
+
+void unit_release(struct unit *u)
+{
+	buf_release(&u->own);
+	free(u->function);
+	*u = (struct unit){0};
+}
+
+/* Returns the name of a function to show. */
+static const char *function_of(struct unit *u, const struct unit_names *names, uint32_t node)
+{
+	const char *raw = table_text(&u->table, u->table.nodes[node].name);
 	char *text;
 
-	if (n->name)
-		return n->name;
-	raw = linkage_name(&n->die);
 	if (!raw)
 		return NULL;
-	text = names->demangle ? demangle_text(raw) : NULL;
-	n->name = strpool_intern(names->pool, text ? text : raw);
-	free(text);
-	return n->name;
+	if (!u->function)
+		u->function = calloc(u->table.nr_nodes, sizeof(*u->function));
+	if (!u->function)
+		return NULL;
+	if (!u->function[node]) {
+		text = names->demangle ? demangle_text(raw) : NULL;
+		u->function[node] = strpool_intern(names->pool, text ? text : raw);
+		free(text);
+	}
+	return u->function[node];
 }
 
 size_t unit_find(struct unit *u, const struct unit_names *names, uint64_t addr,
 		 struct line_frame *ret, size_t max)
 {
+	const struct table_row *row = table_row_at(&u->table, addr);
+	uint32_t node = table_node_at(&u->table, addr);
 	struct line_frame place = {0};
-	uint32_t node = range_set_find(&u->ranges, addr);
 	size_t nr = 0;
 
-	find_line(u, addr, &place);
+	if (row)
+		place = (struct line_frame){.file = table_text(&u->table, row->file),
+					    .line = row->line};
 	if (node == RANGE_NONE && place.file && max)
 		ret[nr++] = place;
 	while (node != RANGE_NONE && nr < max) {
-		struct unit_node *n = &u->nodes[node];
+		const struct table_node *n = &u->table.nodes[node];
 
 		ret[nr] = place;
-		ret[nr].function = name_of(n, names);
+		ret[nr].function = function_of(u, names, node);
 		ret[nr++].inlined = n->inlined && n->parent != RANGE_NONE;
-		place = (struct line_frame){0};
-		find_call(u, &n->die, &place);
+		place = (struct line_frame){.file = table_text(&u->table, n->call_file),
+					    .line = n->call_line};
 		node = n->parent;
 	}
 	return nr;

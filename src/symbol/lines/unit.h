@@ -2,7 +2,8 @@
 /*
  * A compilation unit: its functions and inlined calls by address, and its line table.
  *
- * One thread at a time uses a unit, and the Dwarf that it borrows. Internal to symbol/lines.
+ * A unit is read from debug information into a block (unit_table.h), or its block comes from an
+ * index. One thread at a time uses a unit, and the Dwarf that it borrows. Internal to symbol/lines.
  */
 #ifndef RINGTAIL_SYMBOL_LINES_UNIT_H
 #define RINGTAIL_SYMBOL_LINES_UNIT_H
@@ -11,9 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/strpool.h"
 #include "symbol/lines/lines.h"
-#include "symbol/lines/ranges.h"
+#include "symbol/lines/unit_table.h"
 
 /* What units share. All borrowed. */
 struct unit_names {
@@ -21,39 +23,31 @@ struct unit_names {
 	bool demangle;
 };
 
-/* A function with code, or a call that was inlined. */
-struct unit_node {
-	Dwarf_Die die;
-	const char *name; /* NULL: not read yet */
-	uint32_t parent;  /* around an inlined call; RANGE_NONE */
-	bool inlined;
-};
-
 /* Entries of range lists, of which many may share one. */
 #define RANGES_READ_MAX ((size_t)4 << 20)
 
 struct unit {
-	const char *home; /* the folder of the file, where libdw looks for .dwo files; borrowed */
-	size_t ranges_read;
-	Dwarf_Die die;	/* of the unit, or of the skeleton of a split one */
-	Dwarf_Die full; /* that has the functions */
-	bool is_read;
-	struct range_set ranges; /* of nodes */
-	struct unit_node *nodes;
-	size_t nr_nodes, cap_nodes;
-	Dwarf_Lines *lines; /* NULL: none */
-	size_t nr_lines;
-	Dwarf_Files *files; /* that calls refer to; NULL: none */
-	size_t nr_files;
+	Dwarf_Die die;	   /* of the unit, or of the skeleton of a split one; addr NULL: none */
+	bool is_open;	   /* the table is */
+	bool is_partial;   /* its .dwo file was not found */
+	const void *block; /* NULL: not read yet */
+	size_t block_size; /* bytes */
+	struct buf own;	   /* the block, if it was read from debug information */
+	struct unit_table table; /* empty if nothing could be read */
+	const char **function;	 /* shown names by node; NULL: not asked for */
 };
 
 /*
- * Reads the functions and lines of @u, whose @die is set. What cannot be read is missing in the
- * result. Returns 0 or -ENOMEM.
+ * Makes the block of @u, whose @die is set. @home is the folder where libdw looks for .dwo files.
+ * *@text_left bounds the texts of all units. What cannot be read is missing in the result. Returns
+ * 0 or -ENOMEM.
  */
-int unit_read(struct unit *u);
+int unit_read(struct unit *u, const char *home, size_t *text_left);
 
-/* As lines_find(), for an address in the unit. */
+/* Opens the table in @u->block. Returns 0 or -EBADMSG. */
+int unit_open(struct unit *u);
+
+/* As lines_find(), for an address in the unit, whose table is open. */
 size_t unit_find(struct unit *u, const struct unit_names *names, uint64_t addr,
 		 struct line_frame *ret, size_t max);
 

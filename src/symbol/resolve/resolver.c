@@ -501,6 +501,11 @@ int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 	return source_open_debug(&r->src, dso, program, ret);
 }
 
+const char *resolver_cache(const struct resolver *r)
+{
+	return r->src.host.cache;
+}
+
 static bool any_pid_asked(const struct resolver *r)
 {
 	for (size_t i = 0; i < PID_BUCKETS; i++)

@@ -106,6 +106,10 @@ int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret);
 
+/* Returns the directory with the user's cache (cache_base()), which lives as long as @r; or NULL.
+ */
+const char *resolver_cache(const struct resolver *r);
+
 /* Returns whether this machine's files or kernel were asked for symbols of @dso. */
 bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
 

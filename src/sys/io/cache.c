@@ -121,6 +121,8 @@ int cache_map(const char *base, const char *name, size_t max, void **ret, size_t
 		return dirfd;
 	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	rc = fd < 0 ? -errno : map_file(fd, max, ret, ret_size);
+	if (!rc)
+		futimens(fd, NULL); /* for delete_oldest() */
 	if (fd >= 0)
 		close(fd);
 	close(dirfd);
@@ -130,12 +132,18 @@ int cache_map(const char *base, const char *name, size_t max, void **ret, size_t
 /* --- writing -------------------------------------------------------------------------------------
  */
 
-/* Deletes the oldest file, if there are more than CACHE_FILES. Returns whether it did. */
+static bool is_older(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Deletes the oldest file, if there are more than the bounds allow. Returns whether it did. */
 static bool delete_oldest(int dirfd, DIR *dir)
 {
 	struct timespec oldest = {0};
 	char name[NAME_MAX + 1] = "";
 	const struct dirent *e;
+	uint64_t bytes = 0;
 	size_t nr = 0;
 
 	rewinddir(dir);
@@ -144,13 +152,13 @@ static bool delete_oldest(int dirfd, DIR *dir)
 
 		if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
-		if (!nr++ || st.st_mtim.tv_sec < oldest.tv_sec ||
-		    (st.st_mtim.tv_sec == oldest.tv_sec && st.st_mtim.tv_nsec < oldest.tv_nsec)) {
+		bytes += (uint64_t)st.st_size;
+		if (!nr++ || is_older(&st.st_mtim, &oldest)) {
 			oldest = st.st_mtim;
 			snprintf(name, sizeof(name), "%s", e->d_name);
 		}
 	}
-	return nr > CACHE_FILES && !unlinkat(dirfd, name, 0);
+	return (nr > CACHE_FILES || bytes > CACHE_BYTES) && !unlinkat(dirfd, name, 0);
 }
 
 static void prune(int dirfd)

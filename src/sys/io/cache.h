@@ -10,11 +10,13 @@
 #define RINGTAIL_SYS_IO_CACHE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
-/* When one more is written, the oldest go. */
-#define CACHE_FILES 8
+/* When more are written, those that were not used for longest go. */
+#define CACHE_FILES 256
+#define CACHE_BYTES ((uint64_t)256 << 20)
 
 /*
  * Returns "$XDG_CACHE_HOME" or "$HOME/.cache" for free(); NULL: none is set, or the program has
@@ -24,8 +26,8 @@ char *cache_base(void);
 
 /*
  * Maps file @name of @base/ringtail, of at most @max bytes: private and writable, for munmap(). A
- * file is only ever replaced, so the mapping stays as it is. Returns 0; -ENOENT; -EPERM if another
- * user could have written it; or another negative errno.
+ * file is only ever replaced, so the mapping stays as it is. The file counts as used now. Returns
+ * 0; -ENOENT; -EPERM if another user could have written it; or another negative errno.
  */
 int cache_map(const char *base, const char *name, size_t max, void **ret, size_t *ret_size);
 
@@ -33,8 +35,8 @@ int cache_map(const char *base, const char *name, size_t max, void **ret, size_t
 bool cache_writable(const char *base);
 
 /*
- * Writes file @name, and deletes the oldest files of the directory beyond CACHE_FILES. Makes the
- * directories, if @base lies in a directory of the user. Returns 0 or a negative errno.
+ * Writes file @name, and deletes files of the directory beyond CACHE_FILES or CACHE_BYTES. Makes
+ * the directories, if @base lies in a directory of the user. Returns 0 or a negative errno.
  */
 int cache_write(const char *base, const char *name, const struct buf *bytes);
 

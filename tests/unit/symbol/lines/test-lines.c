@@ -46,7 +46,7 @@ static void open_self(struct source_lines **ret)
 
 	*ret = NULL;
 	assert_int_equal(elf_image_open("/proc/self/exe", &img, NULL), 0);
-	if (lines_open_image(&img, true, ret))
+	if (lines_open_image(&img, true, NULL, ret))
 		skip();
 }
 
@@ -144,7 +144,7 @@ static void test_strings_without_end(void **state)
 
 		damage_self(&mem, section[i]);
 		assert_int_equal(elf_image_memory(&mem, &img, NULL), 0);
-		assert_int_equal(lines_open_image(&img, true, &l), -EBADMSG);
+		assert_int_equal(lines_open_image(&img, true, NULL, &l), -EBADMSG);
 	}
 }
 

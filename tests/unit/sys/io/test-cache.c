@@ -119,10 +119,32 @@ static void test_bound(void **state)
 		assert_int_equal(put(p, name, "x"), 0);
 		sh(p, "touch -c -d @0 $D/.cache/ringtail/f3");
 	}
-	assert_int_equal(sh(p, "[ $(ls -A $D/.cache/ringtail | wc -l) = 8 ]"), 0);
+	assert_int_equal(sh(p, "[ $(ls -A $D/.cache/ringtail | wc -l) = 256 ]"), 0);
 	assert_int_equal(get(p, name, 100, "x"), 0);
 	assert_int_equal(get(p, "f0", 100, "x"), -ENOENT);
 	assert_int_equal(get(p, "f3", 100, "x"), -ENOENT);
+}
+
+/* A file that was read lately stays. */
+static void test_bytes(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(put(p, "a", "a"), 0);
+	assert_int_equal(put(p, "b", "b"), 0);
+	assert_int_equal(
+		sh(p, "cd $D/.cache/ringtail && truncate -s 255M large && touch -d @5 large && "
+		      "touch -d @1 a && touch -d @3 b"),
+		0);
+	assert_int_equal(get(p, "a", 100, "a"), 0);
+	assert_int_equal(put(p, "c", "c"), 0);
+	assert_int_equal(get(p, "b", 100, "b"), 0);
+	sh(p,
+	   "cd $D/.cache/ringtail && touch -d @3 b && truncate -s 256M large && touch -d @5 large");
+	assert_int_equal(put(p, "d", "d"), 0);
+	assert_int_equal(get(p, "b", 100, "b"), -ENOENT);
+	assert_int_equal(sh(p, "[ ! -e $D/.cache/ringtail/large ]"), 0);
+	assert_int_equal(get(p, "a", 100, "a"), 0);
 }
 
 int main(void)
@@ -131,6 +153,7 @@ int main(void)
 		PLACE_TEST(test_write_and_read),
 		PLACE_TEST(test_what_others_can_write),
 		PLACE_TEST(test_bound),
+		PLACE_TEST(test_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
