@@ -208,8 +208,11 @@ static void take_place(struct pt_flow *f, const struct pt_token *t)
 		pt_flow_put_start(f);
 		return;
 	}
-	if (!f->enabled)
+	/* Packets of power have one where tracing is off, too. */
+	if (!f->enabled) {
+		pt_flow_put_bound(f, t->value);
 		return;
+	}
 	if (!f->has_ip)
 		pt_flow_resume(f, t->value);
 	pt_flow_walk_to(f, t->value, PT_THEN_EVENTS);
@@ -229,7 +232,11 @@ static void take_other(struct pt_flow *f, const struct pt_token *t)
 {
 	switch (t->kind) {
 	case PT_TOKEN_PIP: pt_flow_forget_user(f); break;
-	case PT_TOKEN_EXEC: f->next_mode = (enum pt_exec_mode)t->value; break;
+	case PT_TOKEN_EXEC:
+		f->next_mode = (enum pt_exec_mode)t->value;
+		if (f->enabled)
+			take_bound(f, t);
+		break;
 	case PT_TOKEN_TSX:
 		if (f->enabled)
 			take_bound(f, t);
@@ -238,10 +245,14 @@ static void take_other(struct pt_flow *f, const struct pt_token *t)
 		break;
 	case PT_TOKEN_PTWRITE:
 	case PT_TOKEN_EXSTOP:
-		if (t->has_ip)
+		if (t->has_ip) {
 			take_bound(f, t);
-		else
-			pt_flow_put_power(f, t, 0);
+			break;
+		}
+		/* An MWAIT belongs to the stop. */
+		if (t->kind == PT_TOKEN_EXSTOP)
+			pt_flow_put_bound(f, 0);
+		pt_flow_put_power(f, t, 0);
 		break;
 	case PT_TOKEN_MWAIT: take_bound(f, t); break;
 	case PT_TOKEN_CBR:

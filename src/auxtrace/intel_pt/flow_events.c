@@ -107,6 +107,13 @@ bool pt_flow_put_bound(struct pt_flow *f, uint64_t ip)
 	for (unsigned int i = 0; i < f->nr_bound; i++) {
 		const struct pt_token *t = &f->bound[i];
 
+		/* A mode at the next branch needs no event; one at a FUP is no interrupt. */
+		if (t->kind == PT_TOKEN_EXEC) {
+			if (ip)
+				f->mode = f->next_mode;
+			any |= ip != 0;
+			continue;
+		}
 		if (t->kind != PT_TOKEN_TSX) {
 			pt_flow_put_power(f, t, ip);
 			any = true;

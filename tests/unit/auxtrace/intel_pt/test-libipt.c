@@ -126,6 +126,15 @@ static const struct test tests[] = {
 	 "90 90 90 90", START "psb ovf exec64 pge 2 fup 3 pgd -"},
 	{"an overflow behind a PSB+",
 	 "90 90 90 90", START "fup 1 pgd - psb psbend ovf pge 2 fup 3 pgd -"},
+	/* libipt before 2.1 has an error here. */
+	{"a mode in front of an instruction, which is no interrupt", /* nop; call *%rax; hlt; nop */
+	 "90 ff d0 f4 90", START "exec64 fup 1 exec64 tip 4 fup 5 pgd -", "0 1 4 off@5:fff "},
+	{"power changes while tracing is off, with an address",
+	 "90", "psb psbend mwait pwre exstopip fup 0 ovf"},
+	/* libipt before 2.1 does not tell of the MWAIT. */
+	{"power changes while tracing is off, without one",
+	 "90 90", "psb exec64 fup 0 psbend fup 0 pgd - mwait pwre exstop pwrx pge 1",
+	 "off@0:fff pwre mwait exstop pwrx on:1 "},
 	{"transactions: begin and commit",
 	 "90 90 90 90", START "begin fup 1 commit fup 2 fup 3 pgd -"},
 	{"a transaction aborts", /* nop; xbegin fallback; … */
