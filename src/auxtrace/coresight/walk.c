@@ -198,8 +198,10 @@ static bool go_beyond(struct cs_walk *w)
 		return false;
 	if (!w->beyond)
 		w->len += more < BEYOND_MAX ? more : BEYOND_MAX;
+	if (w->pos >= w->len || (!w->setup.raw && w->len - w->pos < CS_FRAME))
+		return false;
 	w->beyond = true;
-	return w->pos < w->len && (w->setup.raw || w->len - w->pos >= CS_FRAME);
+	return true;
 }
 
 int cs_walk_step(struct cs_walk *w)
