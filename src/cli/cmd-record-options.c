@@ -24,8 +24,8 @@ static const struct argp_option options[] = {
 	{"all-cpus", 'a', NULL, 0, "Record the whole system (default without a command)", 0},
 	{"pid", 'p', "PID[,PID...]", 0, "Record these processes with all their threads", 0},
 	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
-	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]", 0,
-	 "Call chains by frame pointers, or SIZE bytes of user stack (default 8192) for DWARF", 0},
+	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]|lbr", 0,
+	 "Call chains by frame pointers, by SIZE bytes of user stack (default 8192) for DWARF, or by the processor's branch stack", 0},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE (default perf.data) and keep the previous one as FILE.old. - is a pipe, DIR/ a directory", 0},
 	{"memory", 'M', "SIZE", 0,
@@ -35,22 +35,49 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Events:", 2},
 	{"count", 'c', "N", 0, "Take a sample every N events", 0},
 	{"filter", KEY_FILTER, "FILTER", 0, "Filter the tracepoints or probes named just before it; or the addresses that a hardware trace covers: 'filter FUNCTION @ FILE'", 0},
+	{"strict-freq", KEY_STRICT_FREQ, NULL, 0, "Fail if the kernel does not allow the frequency of -F", 0},
+	{"no-samples", 'n', NULL, 0, "Take no samples; with -s, count", 0},
+	{"group", KEY_GROUP, NULL, 0, "Make one group of all events, as {a,b}", 0},
+	{"exclude-perf", KEY_EXCLUDE_PERF, NULL, 0, "Leave ringtail itself out of tracepoints", 0},
 	{"all-user", KEY_ALL_USER, NULL, 0, "Limit all events to user space", 0},
 	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "Limit all events to the kernel", 0},
 
 	{NULL, 0, NULL, 0, "Tasks and CPUs:", 3},
 	{"tid", 't', "TID[,TID...]", 0, "Record these threads", 0},
 	{"cpu", 'C', "LIST", 0, "Record these CPUs: 0-3,5", 0},
+	{"uid", 'u', "USER", 0, "Record the processes of this user, a name or a number", 0},
+	{"cgroup", 'G', "NAME[,NAME...]", 0,
+	 "Record the events before it in these cgroups, one each; one name is for all events. Needs -a or -C", 0},
+	{"for-each-cgroup", KEY_FOR_EACH_CGROUP, "NAME[,NAME...]", 0, "Record all events in each of these cgroups", 0},
 	{"no-inherit", 'i', NULL, 0, "Do not record children that start later", 0},
+	{"per-thread", KEY_PER_THREAD, NULL, 0, "As -i: a ring for each thread", 0},
 
 	{NULL, 0, NULL, 0, "What each sample carries:", 4},
 	{"user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "Only the callers in user space", 0},
 	{"kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Only the callers in the kernel", 0},
 	{"data", 'd', NULL, 0, "Data addresses, and the maps of data", 0},
+	{"sample-mem-info", KEY_SAMPLE_MEM_INFO, NULL, 0, "The source of data (also with -d)", 0},
+	{"data-mmap", KEY_DATA_MMAP, NULL, 0, "The maps of data (also with -d)", 0},
+	{"phys-data", KEY_PHYS_DATA, NULL, 0, "Physical data addresses", 0},
+	{"data-page-size", KEY_DATA_PAGE, NULL, 0, "The size of the page of data addresses", 0},
+	{"code-page-size", KEY_CODE_PAGE, NULL, 0, "The size of the page of code addresses", 0},
+	{"weight", 'W', NULL, 0, "The cost of memory accesses, of events that measure it", 0},
+	{"transaction", KEY_TRANSACTION, NULL, 0, "The flags of memory transactions", 0},
+	{"branch-any", 'b', NULL, 0, "The branches taken before, if the processor keeps them", 0},
+	{"branch-filter", 'j', "FILTER[,FILTER...]", 0,
+	 "Of these branches only such: any, any_call, any_ret, ind_call, call, cond, u, k, ...", 0},
+	{"intr-regs", 'I', "REGISTER[,REGISTER...]", OPTION_ARG_OPTIONAL,
+	 "Registers at the sample; all without an argument; -I? lists them", 0},
+	{"user-regs", KEY_USER_REGS, "REGISTER[,REGISTER...]", OPTION_ARG_OPTIONAL, "Registers of user space", 0},
+	{"all-cgroups", KEY_ALL_CGROUPS, NULL, 0, "The cgroup", 0},
+	{"stat", 's', NULL, 0, "Counts of each thread, when it ends, for 'ringtail report -T'", 0},
+	{"running-time", KEY_RUNNING_TIME, NULL, 0, "The times of counts in samples (:S)", 0},
+	{"switch-events", KEY_SWITCH_EVENTS, NULL, 0, "Switches of threads, beside the samples", 0},
 	{"period", 'P', NULL, 0, "The period", 0},
 	{"raw-samples", 'R', NULL, 0, "Raw data (tracepoints: always)", 0},
 	{"sample-cpu", KEY_SAMPLE_CPU, NULL, 0, "The CPU", 0},
 	{"latency", KEY_LATENCY, NULL, 0, "Switches of threads, for 'ringtail report --latency'", 0},
+	{"sample-identifier", KEY_SAMPLE_IDENTIFIER, NULL, 0, "The number of the event (always)", 0},
 	{"timestamp", 'T', NULL, 0, "The time (always)", 0},
 	{"namespaces", KEY_NAMESPACES, NULL, 0, "Namespaces of tasks (always, if they are readable)", 0},
 	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
@@ -63,6 +90,8 @@ static const struct argp_option options[] = {
 	{"buildid-mmap", KEY_BUILDID_MMAP, NULL, 0,
 	 "Let the kernel write build-ids into map records; disturbs a perf record that runs meanwhile", 0},
 	{"no-buildid-cache", 'N', NULL, 0, "No copies of mapped files (ringtail makes none)", 0},
+	{"debuginfod", KEY_DEBUGINFOD, "URLS", OPTION_ARG_OPTIONAL, "Accepted: only reports ask debuginfod", 0},
+	{"vmlinux", KEY_VMLINUX, "FILE", 0, "Accepted: only reports read it", 0},
 
 	{NULL, 0, NULL, 0, "Output:", 6},
 	{"switch-output", KEY_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL,
@@ -72,6 +101,7 @@ static const struct argp_option options[] = {
 	 "Rotate each time EVENT happens; EVENT is not recorded. --filter may follow", 0},
 	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N[,all]", 0,
 	 "Keep the newest N files of --switch-output; all: count those of earlier recordings", 0},
+	{"timestamp-boundary", KEY_TIMESTAMP_BOUNDARY, NULL, 0, "Accepted: reports find the first and the last time themselves", 0},
 	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename the finished FILE like this even without a rotation", 0},
 	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
 	 "drained then", 0},
@@ -118,6 +148,11 @@ static const struct argp_option options[] = {
 	{"no-buffering", KEY_NO_BUFFERING, NULL, 0, "Drain each event as soon as it happens", 0},
 	{"overwrite", KEY_OVERWRITE, NULL, 0,
 	 "Let the rings overwrite old samples; write the rest at the end and at each rotation", 0},
+	{"synth", KEY_SYNTH, "no|all|task|mmap|cgroup", 0,
+	 "Which records to write of what existed before: tasks, their maps, cgroups (default all)", 0},
+	{"no-bpf-event", KEY_NO_BPF_EVENT, NULL, 0, "Record no BPF programs that are loaded", 0},
+	{"num-thread-synthesize", KEY_NUM_THREAD_SYNTHESIZE, "N", 0, "Accepted: one thread reads /proc", 0},
+	{"proc-map-timeout", KEY_PROC_MAP_TIMEOUT, "MS", 0, "Accepted: ringtail reads all maps", 0},
 	{"tail-synthesize", KEY_TAIL_SYNTHESIZE, NULL, 0,
 	 "Synthesize maps and names for the newest samples (always)", 0},
 	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
@@ -132,40 +167,33 @@ static const struct argp_option options[] = {
 	 "CPU: 1%, 0.5%", 0},
 
 	{NULL, 0, NULL, 0, "Start and control:", 10},
-	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the start; -1: when 'enable' is sent", 0},
+	{"delay", 'D', "MS|FROM-TO[,FROM-TO...]", 0,
+	 "Begin MS milliseconds after the start; -1: when 'enable' is sent; or record only these spans", 0},
+	{"duration", KEY_DURATION, "TIME", 0, "End after TIME: 500ms, 10s, 5m", 0},
+	{"exit-with-parent", KEY_EXIT_WITH_PARENT, NULL, 0, "End when the process that started ringtail ends", 0},
+	{"dry-run", KEY_DRY_RUN, NULL, 0, "Check options and events, and record nothing; -v prints the attributes", 0},
 	{"control", KEY_CONTROL, "fd:N[,ACK]|fifo:PATH[,ACK]", 0,
 	 "Read commands (enable, disable, stop, ...) there, and answer them on ACK", 0},
 	{"no-control-socket", KEY_NO_CONTROL_SOCKET, NULL, 0, "Do not listen to 'ringtail ctl'", 0},
 
 	{NULL, 0, NULL, 0, "Status and messages:", 11},
 	{"fail-on-loss", KEY_FAIL_ON_LOSS, NULL, 0, "Exit with status 3 if anything was lost", 0},
-	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the status of the command", 0},
+	{"propagate-status", KEY_PROPAGATE_STATUS, NULL, 0, "Exit with the status of the command (the default)", 0},
+	{"no-propagate-status", KEY_NO_PROPAGATE_STATUS, NULL, 0, "Exit with 0 whatever the status of the command is", 0},
 	{"quiet", 'q', NULL, 0, "Print only errors and losses", 0},
 	{"verbose", 'v', NULL, 0, "Print details", 0},
 
-	REFUSED("no-samples", 'n', "ringtail samples every event; 'ringtail stat' counts without samples"),
-	REFUSED("stat", 's', "ringtail keeps no counts of threads; 'ringtail report --sort tid -n' shows the samples of each"),
-	REFUSED("uid", 'u', "ringtail does not select by user; -p \"$(pgrep -d, -u USER)\" records the processes of one"),
-	REFUSED("cgroup", 'G', "ringtail does not select by cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records the processes of one"),
-	REFUSED("branch-any", 'b', "branches are a term of an event: -e cpu/cycles,branch_type=any/"),
-	REFUSED("branch-filter", 'j', "branches are a term of an event: -e cpu/cycles,branch_type=FILTER/"),
 	REFUSED("max-stack", KEY_MAX_STACK, "it is a term of an event: -e cpu/cycles,max-stack=N/"),
-	REFUSED("group", KEY_GROUP, "braces make a group: -e '{EVENT,EVENT}'"),
-	REFUSED("per-thread", KEY_PER_THREAD, "-i gives each task a ring of its own, and leaves out its children"),
-	REFUSED("switch-events", KEY_SWITCH_EVENTS, "-e context-switches -c 1 samples each switch"),
 	REFUSED("off-cpu", KEY_OFF_CPU,
 		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
-	REFUSED("intr-regs", 'I', "ringtail records registers for --call-graph dwarf only, those of user space"),
-	REFUSED("user-regs", KEY_USER_REGS, "ringtail records registers for --call-graph dwarf only"),
-	REFUSED("weight", 'W', "ringtail does not record the cost of memory accesses; -d records their address and source"),
-	REFUSED("all-cgroups", KEY_ALL_CGROUPS,
-		"samples do not name their cgroup; -p \"$(paste -sd, DIR/cgroup.procs)\" records the processes of one"),
-	REFUSED("exclude-perf", KEY_EXCLUDE_PERF,
-		"ringtail records itself like all other programs; --filter 'COMM != \"ringtail\"' leaves it out of tracepoints, the same with reader-0 and writer-0 leaves out its threads"),
-	REFUSED("synth", KEY_SYNTH, "ringtail always records all tasks and maps that existed before"),
+	REFUSED("off-cpu-thresh", KEY_OFF_CPU_THRESH,
+		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
 	REFUSED("kcore", KEY_KCORE,
 		"ringtail does not record the kernel's code; for its symbols on another machine, copy /proc/kallsyms and give the copy to 'ringtail report --kallsyms'"),
-	REFUSED("dry-run", KEY_DRY_RUN, "to check options, record 'true' with them"),
+	REFUSED("clang-opt", KEY_CLANG_OPT, "ringtail compiles no BPF programs"),
+	REFUSED("clang-path", KEY_CLANG_PATH, "ringtail compiles no BPF programs"),
+	REFUSED("setup-filter", KEY_SETUP_FILTER,
+		"ringtail filters tracepoints in the kernel without BPF: --filter needs no setup"),
 	{0},
 };
 
@@ -226,6 +254,14 @@ static void set_filter(struct argp_state *state, struct option_parser *p, const 
 		usage(state, "--filter: %s", err.text);
 }
 
+static void add_cgroups(struct argp_state *state, struct option_parser *p, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (event_list_cgroups(&p->cmd->opts.plan.events, arg, &err))
+		usage(state, "-G %s: %s", arg, err.text);
+}
+
 static void take_command(struct argp_state *state, struct record_opts *opts)
 {
 	opts->plan.target.command = (const char *const *)&state->argv[state->next - 1];
@@ -239,10 +275,37 @@ static bool names_directory(const char *path)
 	return slash && !slash[1];
 }
 
+/*
+ * Leaves out the threads of a recorder, by their names: those of this one are not there yet when
+ * the events are opened.
+ */
+#define NOT_RINGTAIL "COMM != \"ringtail\" && !(COMM ~ \"reader-*\") && !(COMM ~ \"writer-*\")"
+
+/* Options that are about all events, wherever they stand. */
+static void change_events(struct argp_state *state, struct record_command *cmd)
+{
+	struct event_list *events = &cmd->opts.plan.events;
+	struct error err = ERROR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && cmd->exclude_self && i < events->count; i++)
+		if (events->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
+			rc = event_spec_narrow(&events->specs[i], NOT_RINGTAIL, &err);
+	for (size_t i = 0; cmd->one_group && i < events->count; i++)
+		events->specs[i].leader = 0;
+	if (cmd->each_cgroup && !events->count)
+		usage(state, "--for-each-cgroup: name the events with -e");
+	if (!rc && cmd->each_cgroup)
+		rc = event_list_each_cgroup(events, cmd->each_cgroup, &err);
+	if (rc)
+		usage(state, "%s", err.text);
+}
+
 static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
 
+	change_events(state, cmd);
 	aux_rules_group(&opts->plan.events, &opts->plan.aux);
 	opts->plan.aux.snapshot |= opts->output.memory.bytes != 0;
 
@@ -265,6 +328,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FILTER: set_filter(state, p, arg); return 0;
 	case KEY_SWITCH_OUTPUT_EVENT: add_switch_events(state, p, arg); return 0;
 	case KEY_TRIGGER: add_trigger(state, p, arg); return 0;
+	case 'G': add_cgroups(state, p, arg); return 0;
+	case KEY_FOR_EACH_CGROUP: p->cmd->each_cgroup = arg; return 0;
 	case ARGP_KEY_ARG: take_command(state, &p->cmd->opts); return 0;
 	case ARGP_KEY_END: finish_options(state, p->cmd); return 0;
 	default:
@@ -299,7 +364,8 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 		.parser = parse_option,
 		.args_doc = "[-- COMMAND [ARG...]]",
 		.doc = "Record events of a command, of processes or of the whole system.\v"
-		       "Exit status: 0 fine, 1 error, 2 usage, 3 loss with --fail-on-loss.",
+		       "Exit status: that of the command; 0 without one; 1 error, 2 usage, 3 loss "
+		       "with --fail-on-loss.",
 	};
 	struct option_parser p = {.cmd = ret};
 
@@ -315,6 +381,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 void record_options_release(struct record_command *cmd)
 {
 	free((void *)(uintptr_t)cmd->opts.output.argv);
+	free(cmd->spans);
 	event_list_release(&cmd->opts.plan.events);
 	event_list_release(&cmd->opts.triggers.rotations);
 	trigger_specs_release(&cmd->opts.triggers.snapshots);

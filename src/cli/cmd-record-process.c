@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -64,7 +65,18 @@ static void let_signals_end(void *process)
 	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
 }
 
-int record_process_enter(struct record_process *p, bool command, struct error *err)
+/* A parent that ends during the call sends no signal: the process has another one then. */
+static void end_with_parent(void)
+{
+	pid_t parent = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		raise(SIGTERM);
+}
+
+int record_process_enter(struct record_process *p, bool command, bool with_parent,
+			 struct error *err)
 {
 	const struct sigaction wait = {.sa_handler = SIG_DFL};
 	sigset_t blocked = blocked_signals(), ends, request;
@@ -76,6 +88,8 @@ int record_process_enter(struct record_process *p, bool command, struct error *e
 	sigemptyset(&request);
 	sigaddset(&request, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &blocked, &p->mask_before);
+	if (with_parent)
+		end_with_parent();
 	/* If the parent process ignored SIGCHLD, the child would leave no exit status. */
 	p->child_changed = command && !sigaction(SIGCHLD, &wait, &p->child_before);
 	notify_open(&p->notify);

@@ -26,9 +26,11 @@ struct record_process {
 /*
  * Blocks SIGINT, SIGTERM, SIGHUP (unless ignored), SIGUSR2, SIGPIPE and SIGXFSZ. Opens the
  * descriptors for signals and for the service manager. With @command there will be a child to wait
- * for. Returns 0 or a negative errno with @err filled; call record_process_leave() in both cases.
+ * for. @with_parent: SIGTERM comes when the parent ends. Returns 0 or a negative errno with @err
+ * filled; call record_process_leave() in both cases.
  */
-int record_process_enter(struct record_process *p, bool command, struct error *err);
+int record_process_enter(struct record_process *p, bool command, bool with_parent,
+			 struct error *err);
 
 /*
  * Undoes record_process_enter(), except for the blocked signals: one that arrives now must not

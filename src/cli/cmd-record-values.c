@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
+#include "event/syntax/terms.h"
+#include "perfdata/regs.h"
 #include "record/pipeline/compress.h"
 #include "record/control/control_command.h"
 #include "record/trigger/request.h"
@@ -134,8 +137,12 @@ static void set_call_graph(struct argp_state *state, struct record_command *cmd,
 		opts->plan.sample.callgraph = CALLGRAPH_FP;
 		return;
 	}
+	if (!strcmp(arg, "lbr")) {
+		opts->plan.sample.callgraph = CALLGRAPH_LBR;
+		return;
+	}
 	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
-		usage(state, "--call-graph: '%s' is neither fp nor dwarf[,SIZE]", arg);
+		usage(state, "--call-graph: '%s' is neither fp, lbr nor dwarf[,SIZE]", arg);
 	if (arg[5] == ',' && (parse_size(arg + 6, &size) || !size || size > RECORD_STACK_SIZE_MAX))
 		usage(state, "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K",
 		      arg + 6, RECORD_STACK_SIZE_MAX);
@@ -300,6 +307,48 @@ static void set_max_files(struct argp_state *state, struct record_command *cmd, 
 	opts->output.rotation.max_files = number(state, "--switch-max-files", arg, 0, INT_MAX);
 }
 
+/* "FROM-TO" with @len characters. Returns whether it is a span. */
+static bool parse_span(const char *arg, size_t len, struct enabled_span *ret)
+{
+	const char *dash = memchr(arg, '-', len);
+	uint64_t from = 0, to = 0;
+
+	if (!dash || parse_u64(strndupa(arg, (size_t)(dash - arg)), &from) ||
+	    parse_u64(strndupa(dash + 1, len - (size_t)(dash + 1 - arg)), &to) || from >= to ||
+	    to > UINT_MAX)
+		return false;
+	*ret = (struct enabled_span){(unsigned int)from, (unsigned int)to};
+	return true;
+}
+
+/* "10-20,30-40" in ms, as perf: ascending and apart. */
+static void set_spans(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct plan_opts *plan = &cmd->opts.plan;
+	size_t len, max = strlen(arg) / 2 + 1;
+
+	free(cmd->spans);
+	cmd->spans = calloc(max, sizeof(*cmd->spans));
+	if (!cmd->spans)
+		record_fail("-D: out of memory");
+	plan->spans = cmd->spans;
+	plan->nr_spans = 0;
+	for (const char *p = arg;; p += len + 1) {
+		struct enabled_span *span = &cmd->spans[plan->nr_spans];
+
+		len = strcspn(p, ",");
+		if (!parse_span(p, len, span) ||
+		    (plan->nr_spans && span[-1].to_ms >= span->from_ms))
+			usage(state,
+			      "-D: '%s' is no list of spans of milliseconds, each behind the one "
+			      "before, such as 10-20,30-40",
+			      arg);
+		plan->nr_spans++;
+		if (!p[len])
+			return;
+	}
+}
+
 static void set_delay(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
@@ -307,13 +356,13 @@ static void set_delay(struct argp_state *state, struct record_command *cmd, cons
 
 	opts->plan.start_disabled = !strcmp(arg, "-1");
 	opts->plan.delay_ms = 0;
+	opts->plan.nr_spans = 0;
 	if (opts->plan.start_disabled)
 		return;
-	if (strchr(arg, '-'))
-		usage(state,
-		      "-D: '%s': ringtail supports no ranges of time: give one number of "
-		      "milliseconds",
-		      arg);
+	if (strchr(arg, '-')) {
+		set_spans(state, cmd, arg);
+		return;
+	}
 	if (parse_u64(arg, &ms) || ms > UINT_MAX)
 		usage(state, "-D: '%s' is no number of milliseconds", arg);
 	opts->plan.delay_ms = (unsigned int)ms;
@@ -436,6 +485,112 @@ static void add_threads(struct argp_state *state, struct record_command *cmd, co
 	add_tasks(state, &cmd->opts, "-t", arg, add_thread);
 }
 
+static void add_user(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	struct tasks processes = {0};
+	uint64_t uid = 0;
+	struct passwd *user = getpwnam(arg);
+
+	if (user)
+		uid = user->pw_uid;
+	else if (parse_u64(arg, &uid) || uid > UINT32_MAX)
+		usage(state, "-u: there is no user '%s'", arg);
+	if (tasks_add_user(&processes, (uid_t)uid))
+		record_fail("-u: cannot list the processes");
+	/* One that has ended meanwhile is none of the user's any more. */
+	for (size_t i = 0; i < processes.nr; i++)
+		if (add_process(&cmd->opts, processes.ids[i], &err) == -ENOMEM)
+			record_fail("-u: %s", err.text);
+	tasks_release(&processes);
+	if (!cmd->opts.plan.target.tasks.nr)
+		record_fail("-u: user '%s' has no process now", arg);
+}
+
+static void set_branches(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (term_branches_parse(arg ? arg : "any", &cmd->opts.plan.sample.branches, &err))
+		usage(state, "-j: %s", err.text);
+}
+
+static void __attribute__((noreturn)) list_registers(void)
+{
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (pd_reg_name(NULL, bit))
+			printf("%s%s", bit ? " " : "available registers: ", pd_reg_name(NULL, bit));
+	putchar('\n');
+	exit(input_end(NULL, NULL, 0));
+}
+
+static uint64_t registers(struct argp_state *state, const char *option, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	uint64_t mask = pd_regs_general(NULL);
+
+	if (arg && !strcmp(arg, "?"))
+		list_registers();
+	if (arg && pd_regs_parse(NULL, arg, &mask, &err))
+		usage(state, "%s: %s", option, err.text);
+	return mask;
+}
+
+static void set_user_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.plan.sample.user_regs = registers(state, "--user-regs", arg);
+}
+
+static void set_intr_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->opts.plan.sample.intr_regs = registers(state, "-I", arg);
+}
+
+/* As perf, which writes all of these records by default. */
+static void set_synth(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	static const struct {
+		const char *name;
+		unsigned int part;
+	} parts[] = {{"no", 0},
+		     {"task", INITIAL_TASKS},
+		     {"mmap", INITIAL_TASKS | INITIAL_MAPS},
+		     {"cgroup", INITIAL_CGROUPS},
+		     {"all", INITIAL_ALL}};
+	unsigned int wanted = 0;
+
+	for (const char *p = arg;; p++) {
+		size_t len = strcspn(p, ","), i = 0;
+
+		while (i < 5 &&
+		       (strlen(parts[i].name) != len || memcmp(parts[i].name, p, len) != 0))
+			i++;
+		if (i == 5)
+			usage(state, "--synth: '%s' is no list of task, mmap, cgroup, all or no",
+			      arg);
+		wanted |= parts[i].part;
+		p += len;
+		if (!*p)
+			break;
+	}
+	cmd->opts.plan.left_out = INITIAL_ALL & ~wanted;
+}
+
+static void set_duration(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	uint64_t ns;
+
+	if (parse_time(arg, &ns) || ns < 1000000)
+		usage(state, "--duration: '%s' is no time such as 500ms, 10s or 5m", arg);
+	cmd->opts.plan.duration_ms = ns / 1000000;
+}
+
+/* A number that perf needs, and ringtail does not. */
+static void check_number(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	number(state, "this option", arg, 0, UINT32_MAX);
+}
+
 static void set_buffer_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	set_amount(state, "--buffer-memory", arg, &cmd->opts.readers.buffer_memory);
@@ -481,6 +636,20 @@ static const struct {
 	{'c', set_count},
 	{'C', set_cpus},
 	{'p', add_processes},
+	{'u', add_user},
+	{'b', set_branches},
+	{'j', set_branches},
+	{'I', set_intr_regs},
+	{KEY_USER_REGS, set_user_regs},
+	{KEY_SYNTH, set_synth},
+	{KEY_DURATION, set_duration},
+	{KEY_NUM_THREAD_SYNTHESIZE, check_number},
+	{KEY_PROC_MAP_TIMEOUT, check_number},
+	{KEY_SAMPLE_IDENTIFIER, set_nothing},
+	{KEY_PROPAGATE_STATUS, set_nothing},
+	{KEY_TIMESTAMP_BOUNDARY, set_nothing},
+	{KEY_DEBUGINFOD, set_nothing},
+	{KEY_VMLINUX, set_nothing},
 	{'t', add_threads},
 	{'D', set_delay},
 	{KEY_CONTROL, set_control},
@@ -530,6 +699,25 @@ static const struct {
 	{KEY_KERNEL_CALLCHAINS, FLAG(opts.plan.sample.kernel_callchains)},
 	{'d', FLAG(opts.plan.sample.add_address)},
 	{'P', FLAG(opts.plan.sample.add_period)},
+	{'W', FLAG(opts.plan.sample.add_weight)},
+	{'s', FLAG(opts.plan.sample.thread_counts)},
+	{'n', FLAG(opts.plan.sample.no_samples)},
+	{KEY_PHYS_DATA, FLAG(opts.plan.sample.add_physical)},
+	{KEY_DATA_PAGE, FLAG(opts.plan.sample.add_data_page)},
+	{KEY_CODE_PAGE, FLAG(opts.plan.sample.add_code_page)},
+	{KEY_DATA_MMAP, FLAG(opts.plan.sample.add_data_maps)},
+	{KEY_SAMPLE_MEM_INFO, FLAG(opts.plan.sample.add_mem_info)},
+	{KEY_TRANSACTION, FLAG(opts.plan.sample.add_transaction)},
+	{KEY_ALL_CGROUPS, FLAG(opts.plan.sample.add_cgroup)},
+	{KEY_SWITCH_EVENTS, FLAG(opts.plan.sample.add_switches)},
+	{KEY_RUNNING_TIME, FLAG(opts.plan.sample.count_times)},
+	{KEY_STRICT_FREQ, FLAG(opts.plan.sample.strict_frequency)},
+	{KEY_PER_THREAD, FLAG(opts.plan.target.no_inherit)},
+	{KEY_NO_BPF_EVENT, FLAG(opts.plan.no_bpf)},
+	{KEY_GROUP, FLAG(one_group)},
+	{KEY_DRY_RUN, FLAG(dry_run)},
+	{KEY_EXCLUDE_PERF, FLAG(exclude_self)},
+	{KEY_EXIT_WITH_PARENT, FLAG(exit_with_parent)},
 	{'R', FLAG(opts.plan.sample.add_raw)},
 	{KEY_SAMPLE_CPU, FLAG(opts.plan.sample.add_cpu)},
 	{KEY_LATENCY, FLAG(opts.plan.sample.add_switches)},
@@ -542,7 +730,7 @@ static const struct {
 	{KEY_SINCE_LAST, FLAG(opts.output.memory.bounds.since_last)},
 	{KEY_TIMESTAMP_FILENAME, FLAG(opts.output.timestamp_filename)},
 	{KEY_FAIL_ON_LOSS, FLAG(fail_on_loss)},
-	{KEY_PROPAGATE_STATUS, FLAG(propagate_status)},
+	{KEY_NO_PROPAGATE_STATUS, FLAG(keep_status)},
 	{'q', FLAG(quiet)},
 	{'v', FLAG(verbose)},
 };

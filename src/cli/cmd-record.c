@@ -11,6 +11,7 @@
 #include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
+#include "cli/cmd-record-dry.h"
 #include "cli/cmd-record-options.h"
 #include "cli/cmd-record-process.h"
 #include "record/session/session.h"
@@ -344,6 +345,21 @@ static void print_crash(const struct session_result *result)
 		complain_at(LOG_WARNING, "SIG%s ended the command", name ? name : "?");
 }
 
+/*
+ * As perf and time(1), the status of the command; of one that ringtail itself ended, or with
+ * --no-propagate-status, that of the recording.
+ */
+static int status_of_command(const struct record_command *cmd, const struct session_result *r)
+{
+	if (cmd->keep_status || r->command_stopped || !r->command_status)
+		return EXIT_FINE;
+	if (!cmd->quiet && !r->command_signal)
+		complain("the command ended with status %d, which is ringtail's too; the "
+			 "recording is complete",
+			 r->command_status);
+	return r->command_status;
+}
+
 /* Returns the exit status. */
 static int report_result(struct session *s, const struct record_command *cmd, bool failed)
 {
@@ -368,7 +384,7 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 	    (result.loss->total || result.truncated->total || result.missed_cpus ||
 	     result.trace_lost || result.trace.truncated))
 		return EXIT_LOSS;
-	return cmd->propagate_status ? result.command_status : EXIT_FINE;
+	return status_of_command(cmd, &result);
 }
 
 static void print_error(const struct record_command *cmd, const struct error *err)
@@ -389,11 +405,19 @@ static int run(struct record_command *cmd)
 	int rc, status;
 
 	say_choices(cmd);
+	if (cmd->dry_run) {
+		if (record_dry_run(cmd, &messages, &err)) {
+			print_error(cmd, &err);
+			return EXIT_ERROR;
+		}
+		return input_end(NULL, NULL, 0);
+	}
 	if (session_new(&cmd->opts, &messages, &s, &err)) {
 		print_error(cmd, &err);
 		return EXIT_ERROR;
 	}
-	rc = record_process_enter(&process, cmd->opts.plan.target.command, &err);
+	rc = record_process_enter(&process, cmd->opts.plan.target.command, cmd->exit_with_parent,
+				  &err);
 	if (!rc)
 		rc = session_record(s, &process.host, &err);
 	if (rc)

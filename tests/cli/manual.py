@@ -36,7 +36,7 @@ PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'check', 'config', 
                  'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
-                ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-n', 'true'],
+                ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-D', '5-3', 'true'],
                 ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],

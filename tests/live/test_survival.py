@@ -50,9 +50,10 @@ def test_a_command_that_dies_is_said(lab):
     def said(script, *options, status=0):
         return lab.run('record', *options, '-e', 'task-clock', '-o', 'p.data', '--', 'sh', '-c', script,
                        status=status).stderr
-    assert 'SIGSEGV ended the command' in said('kill -SEGV $$')
-    assert 'SIGKILL ended the command' in said('kill -KILL $$', '--propagate-status', status=137)
-    assert 'ended by' not in said('exit 7')
+    assert 'SIGSEGV ended the command' in said('kill -SEGV $$', status=139)
+    assert 'SIGKILL ended the command' in said('kill -KILL $$', '--no-propagate-status')
+    assert 'ended with status 7' in said('exit 7', status=7)
+    assert 'ended with' not in said('exit 7', '-q', status=7)
     # Whose end it is, and whose not.
     recorder = lab.start('record', '-e', 'task-clock', '-o', 'p.data', '--', 'sleep', '600')
     running(lab, recorder)
@@ -71,7 +72,7 @@ def test_a_command_dies_by_a_closed_pipe_as_it_does_elsewhere(lab):
 
 
 def test_the_status_of_a_command_is_known_to_who_ignores_children(lab):
-    p = lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--propagate-status', '--', 'sh', '-c', 'exit 7',
+    p = lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--', 'sh', '-c', 'exit 7',
                 status=7, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
     assert 'does not end' not in p.stderr, p.stderr
 

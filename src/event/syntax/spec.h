@@ -54,6 +54,7 @@ struct event_spec {
 	struct pd_attr attr;
 	char *name;   /* as the user wrote it, modifiers included; of a tracepoint "sys:name" */
 	char *filter; /* of a tracepoint or a probe, or NULL */
+	char *cgroup; /* its tasks only; NULL: any. The parser sets none */
 	struct event_place place;
 	bool each;		/* each event is a sample, unless -c, -F or a term sets a period */
 	char *cpus;		/* of its PMU: open on these CPUs only; NULL: any */
@@ -71,7 +72,7 @@ struct event_spec {
 	bool sample_read; /* :S: the group's counts in each sample of the leader */
 	int leader;	  /* index of the group's leader in the list, own index without group */
 	/* Terms for the recorder. */
-	int callgraph;		      /* -1 not given, 0 no, 1 fp, 2 dwarf */
+	int callgraph;		      /* -1 not given, 0 no, 1 fp, 2 dwarf, 3 lbr */
 	uint32_t stack_size;	      /* dwarf: bytes, a multiple of 8; 0 not given */
 	int time, inherit, overwrite; /* -1 not given, 0 no, 1 yes */
 	uint32_t max_stack;	      /* frames; 0 not given */
@@ -90,6 +91,22 @@ struct event_list {
  * events keep the filters that they had.
  */
 int event_set_filter(struct event_list *list, size_t first, const char *filter, struct error *err);
+
+/* As event_set_filter(), for one event. */
+int event_spec_narrow(struct event_spec *spec, const char *filter, struct error *err);
+
+/*
+ * Gives cgroups to events in their order; a single one of @names, a comma list, is for all of them.
+ * An empty name leaves its event alone. Returns 0, or with @err filled -EINVAL (there are more
+ * names than events) or -ENOMEM.
+ */
+int event_list_cgroups(struct event_list *list, const char *names, struct error *err);
+
+/*
+ * Replaces the events by copies of them for each cgroup of @names, a comma list; the name of a
+ * copy ends with "@CGROUP". Returns as event_list_cgroups(); on failure the list is unchanged.
+ */
+int event_list_each_cgroup(struct event_list *list, const char *names, struct error *err);
 
 /* Frees the events and their strings, and empties the list. */
 void event_list_release(struct event_list *list);

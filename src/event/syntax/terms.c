@@ -86,9 +86,13 @@ static const struct word_value branch_types[] = {
 	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
 	{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
 	{"priv", PERF_SAMPLE_BRANCH_PRIV_SAVE},
+	{"no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS},
+	{"no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES},
+	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
+	{"counter", 1u << 19}, /* PERF_SAMPLE_BRANCH_COUNTERS, not in the headers of 6.1 */
 };
 
-static const struct word_value callgraphs[] = {{"no", 0}, {"fp", 1}, {"dwarf", 2}};
+static const struct word_value callgraphs[] = {{"no", 0}, {"fp", 1}, {"dwarf", 2}, {"lbr", 3}};
 
 static const struct word_value aux_actions[] = {{"start-paused", 1}, {"pause", 2}, {"resume", 4}};
 // clang-format on
@@ -299,23 +303,19 @@ static int set_callgraph(struct event_spec *spec, const struct term *term, struc
 		find_word(callgraphs, ARRAY_SIZE(callgraphs), value, strlen(value));
 
 	if (!row)
-		return error_set(err, -EINVAL, "term 'call-graph' is fp, dwarf or no, not '%.32s'",
-				 value);
+		return error_set(err, -EINVAL,
+				 "term 'call-graph' is fp, dwarf, lbr or no, not '%.32s'", value);
 	spec->callgraph = (int)row->value;
 	return 0;
 }
 
-static int set_branch_type(struct event_spec *spec, const struct term *term, struct error *err)
+int term_branches_parse(const char *list, uint64_t *ret, struct error *err)
 {
 	const uint64_t levels =
 		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
-	const char *p = term->value ? term->value : "any";
+	const char *p = list;
 	uint64_t mask = 0;
 
-	if (strcmp(p, "no") == 0) {
-		spec->attr.branch_sample_type = 0;
-		return 0;
-	}
 	for (;;) {
 		/* A comma ends the term unless the value is in quotes; '|' needs none. */
 		size_t len = strcspn(p, "|,");
@@ -324,7 +324,7 @@ static int set_branch_type(struct event_spec *spec, const struct term *term, str
 
 		if (!row)
 			return error_set(err, -EINVAL, "unknown branch filter '%.*s' in '%.64s'",
-					 len > 32 ? 32 : (int)len, p, term->value);
+					 len > 32 ? 32 : (int)len, p, list);
 		mask |= row->value;
 		if (!p[len])
 			break;
@@ -333,8 +333,19 @@ static int set_branch_type(struct event_spec *spec, const struct term *term, str
 	/* Levels without a kind of branch mean every branch on these levels. */
 	if (!(mask & ~levels))
 		mask |= PERF_SAMPLE_BRANCH_ANY;
-	spec->attr.branch_sample_type = mask;
+	*ret = mask;
 	return 0;
+}
+
+static int set_branch_type(struct event_spec *spec, const struct term *term, struct error *err)
+{
+	const char *list = term->value ? term->value : "any";
+
+	if (strcmp(list, "no") == 0) {
+		spec->attr.branch_sample_type = 0;
+		return 0;
+	}
+	return term_branches_parse(list, &spec->attr.branch_sample_type, err);
 }
 
 static int set_stack(struct event_spec *spec, const struct term *term, enum setter setter,

@@ -49,6 +49,12 @@ bool term_is_common(const struct term *term);
 int term_apply(struct event_spec *spec, const struct term *term, bool tracepoint,
 	       struct error *err);
 
+/*
+ * Reads a list of branch filters ("any,u", or with '|') as PERF_SAMPLE_BRANCH_* bits. Returns 0, or
+ * -EINVAL with @err filled.
+ */
+int term_branches_parse(const char *list, uint64_t *ret, struct error *err);
+
 /* Stores the value as a number, 1 without a value. Returns 0, or -EINVAL with @err filled. */
 int term_number(const struct term *term, uint64_t *ret, struct error *err);
 

@@ -60,6 +60,7 @@ int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void
 		       struct error *err)
 {
 	struct tasks processes = {0};
+	const unsigned int left_out = b->plan->opts->left_out;
 	struct synth_stats stats = {0};
 	int rc = processes_of(b->plan, &processes, err);
 	struct synth_opts opts = {
@@ -69,11 +70,13 @@ int initial_state_emit(const struct initial_state *b, record_emit_fn *emit, void
 		.nr_pids = processes.nr,
 		/* perf keeps maps across exec, and would look for .eh_frame in the wrong one */
 		.about_to_exec = b->plan->target == TARGET_COMMAND,
-		.kernel = true,
+		.no_tasks = left_out & INITIAL_TASKS,
+		.no_maps = left_out & INITIAL_MAPS,
+		.kernel = !(left_out & INITIAL_MAPS),
 		.data_maps = plan_data_maps(b->plan),
 		.build_ids = plan_build_ids(b->plan),
 		.namespaces = b->limits->perfmon,
-		.cgroups = b->limits->perfmon,
+		.cgroups = b->limits->perfmon && !(left_out & INITIAL_CGROUPS),
 	};
 
 	if (!rc)

@@ -271,10 +271,11 @@ static int synth_thread(struct synth *s, struct synth_process *proc, pid_t tid)
 	if (tid == proc->pid)
 		proc->nr_threads = stat.nr_threads;
 	s->stats.tasks++;
-	rc = synth_fork(s, proc->pid, tid, tid == proc->pid ? stat.ppid : proc->pid);
-	if (!rc && s->opts->namespaces)
+	if (!s->opts->no_tasks)
+		rc = synth_fork(s, proc->pid, tid, tid == proc->pid ? stat.ppid : proc->pid);
+	if (!rc && s->opts->namespaces && !s->opts->no_tasks)
 		rc = synth_namespaces(s, proc->pid, tid);
-	if (!rc)
+	if (!rc && !s->opts->no_tasks)
 		rc = synth_comm(s, proc->pid, tid, stat.comm, stat.comm_len);
 	if (!rc && proc->want_maps && !stat.kthread)
 		rc = synth_maps(s, proc, tid);
@@ -283,7 +284,8 @@ static int synth_thread(struct synth *s, struct synth_process *proc, pid_t tid)
 
 int synth_process(struct synth *s, pid_t pid)
 {
-	struct synth_process proc = {.pid = pid, .want_maps = !s->opts->about_to_exec};
+	struct synth_process proc = {.pid = pid,
+				     .want_maps = !s->opts->about_to_exec && !s->opts->no_maps};
 	struct dirent *ent;
 	char path[64];
 	DIR *dir;

@@ -133,7 +133,7 @@ int synthesize(const struct synth_opts *opts, record_emit_fn *emit, void *arg,
 	rc = opts->kernel ? synth_kernel(&s) : 0;
 	if (!rc && opts->cgroups)
 		rc = synth_cgroups(&s);
-	if (!rc)
+	if (!rc && !(opts->no_tasks && opts->no_maps))
 		rc = synth_tasks(&s);
 	if (!rc && ret_stats)
 		*ret_stats = s.stats;

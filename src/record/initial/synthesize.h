@@ -32,8 +32,9 @@ struct synth_opts {
 	bool data_maps; /* also maps without PROT_EXEC (-d, DWARF call graphs) */
 	bool build_ids; /* MMAP2 with build-ids, as the kernel writes them with attr.build_id */
 	bool namespaces;
-	bool cgroups;	  /* cgroup v2 tree: id and path */
-	const char *proc; /* NULL: /proc; tests point it elsewhere */
+	bool no_tasks, no_maps; /* tasks; their maps and those of the kernel */
+	bool cgroups;		/* cgroup v2 tree: id and path */
+	const char *proc;	/* NULL: /proc; tests point it elsewhere */
 };
 
 struct synth_stats {

@@ -351,6 +351,11 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 
 static int explain_absent(const struct plan_event *event, int rc, struct error *err)
 {
+	if (rc == -EOPNOTSUPP && event->attr.branch_sample_type)
+		return error_set(err, rc,
+				 "no branch stacks come with event '%s' on this machine: leave out "
+				 "-b, -j, branch_type or --call-graph lbr",
+				 event->name);
 	if (event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE ||
 	    event->attr.type == PERF_TYPE_RAW)
 		return error_set(err, rc,

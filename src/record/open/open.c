@@ -12,6 +12,7 @@
 #include "base/plural.h"
 #include "record/open/fallback.h"
 #include "record/plan/probe_targets.h"
+#include "sys/kernel/cgroup.h"
 #include "sys/kernel/perf_event.h"
 
 /* Descriptors that a recording may need beside its events: output, timers, libraries. */
@@ -49,6 +50,10 @@ void opened_close(struct opened *o)
 	for (size_t i = 0; i < o->nr_rings; i++)
 		free(o->rings[i].fds);
 	free(o->rings);
+	for (size_t i = 0; i < o->nr_cgroups; i++)
+		if (o->cgroups[i] >= 0)
+			close(o->cgroups[i]);
+	free(o->cgroups);
 	free(o->cells);
 	free(o->fds);
 	free(o);
@@ -66,8 +71,12 @@ static struct opened *opened_new(const struct plan *plan)
 	o->fds = calloc(plan_descriptors(plan), sizeof(*o->fds));
 	o->cells = calloc(plan->nr * places * o->nr_tasks, sizeof(*o->cells));
 	o->rings = calloc(RING_KINDS * places, sizeof(*o->rings));
-	if (!o->fds || !o->cells || !o->rings)
+	o->cgroups = calloc(plan->nr, sizeof(*o->cgroups));
+	if (!o->fds || !o->cells || !o->rings || !o->cgroups)
 		goto failed;
+	o->nr_cgroups = plan->nr;
+	for (size_t i = 0; i < plan->nr; i++)
+		o->cgroups[i] = -1;
 	o->nr_rings = RING_KINDS * places;
 	for (size_t r = 0; r < o->nr_rings; r++) {
 		size_t tasks = plan->task_rings ? 1 : o->nr_tasks;
@@ -82,6 +91,18 @@ static struct opened *opened_new(const struct plan *plan)
 failed:
 	opened_close(o);
 	return NULL;
+}
+
+static int open_cgroups(struct opened *o, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		if (!plan->events[i].cgroup)
+			continue;
+		o->cgroups[i] = cgroup_open(plan->events[i].cgroup, err);
+		if (o->cgroups[i] < 0)
+			return o->cgroups[i];
+	}
+	return 0;
 }
 
 /* --- opening -------------------------------------------------------------------------------------
@@ -111,7 +132,9 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 	}
 	event->attr.size = pd_attr_wire_size(&event->attr);
 	fd = probe_targets_attr(event, t, &attr);
-	if (!fd)
+	if (!fd && event->cgroup)
+		fd = perf_event_open_cgroup(&attr, o->cgroups[index], cpu, group);
+	else if (!fd)
 		fd = perf_event_open(&attr, task, cpu, group);
 	event->attr.size = attr.size; /* the size that the kernel accepted */
 	*cell_of(o, index, place, t) = fd;
@@ -414,7 +437,9 @@ static int open_threads(struct plan *plan, const struct limits *limits, struct f
 		if (!*ret)
 			return error_set(err, -ENOMEM, "out of memory");
 		raise_files(plan);
-		rc = open_fitting(*ret, plan, limits, f, err);
+		rc = open_cgroups(*ret, plan, err);
+		if (!rc)
+			rc = open_fitting(*ret, plan, limits, f, err);
 		if (rc)
 			return rc;
 		rc = plan_list_threads(plan);
@@ -515,22 +540,25 @@ static int count_now(const struct open_fd *fd, const struct plan *plan, struct o
 {
 	const struct plan_event *event = &plan->events[fd->event];
 	const struct plan_event *leader = &plan->events[event->leader];
-	uint64_t values[1 + 3 * 64];
+	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	int before = event->attr.read_format & times ? 2 : 0; /* words of times */
+	uint64_t values[3 + 3 * 64];
 	int n;
 
 	if (!(event->attr.read_format & PERF_FORMAT_LOST))
 		return -ENOTSUP;
 	if (!(event->attr.read_format & PERF_FORMAT_GROUP)) {
-		n = perf_event_read(fd->fd, values, 3); /* value, id, lost */
-		if (n == 3)
-			*ret = (struct open_count){.value = values[0], .lost = values[2]};
-		return n == 3 ? 0 : -ENOTSUP;
+		n = perf_event_read(fd->fd, values,
+				    3 + (size_t)before); /* value, times, id, lost */
+		if (n == 3 + before)
+			*ret = (struct open_count){.value = values[0], .lost = values[n - 1]};
+		return n == 3 + before ? 0 : -ENOTSUP;
 	}
 	if (leader->members > 64)
 		return -ENOTSUP;
-	n = perf_event_read(fd->fd, values,
-			    1 + 3 * leader->members); /* nr, nr × {value, id, lost} */
-	for (int i = 1; i + 2 < n; i += 3) {
+	n = perf_event_read(fd->fd, values, 1 + (size_t)before + 3 * leader->members);
+	/* nr, times, nr × {value, id, lost} */
+	for (int i = 1 + before; i + 2 < n; i += 3) {
 		if (values[i + 1] == fd->live) {
 			*ret = (struct open_count){.value = values[i], .lost = values[i + 2]};
 			return 0;

@@ -58,6 +58,8 @@ struct opened {
 	size_t nr_places; /* plan_places() */
 	size_t nr_tasks;  /* of the plan; 1 without tasks */
 	int *cells;	  /* descriptors by event, place and task; negative where there is none */
+	int *cgroups;	  /* directories, by event; -1: the event is not of a cgroup */
+	size_t nr_cgroups;
 	struct throttle_stats *throttles;      /* of the events; has a lock of its own */
 	struct buildid_reader *buildid_reader; /* the session's, for any thread; or NULL */
 };

@@ -43,7 +43,8 @@ static int leader_of(const struct heirs *h, const struct plan *plan, unsigned in
 	return -1;
 }
 
-static int open_heir(const struct heirs *h, const struct plan *plan, struct heir *heir)
+static int open_heir(const struct opened *o, const struct heirs *h, const struct plan *plan,
+		     struct heir *heir)
 {
 	const struct plan_event *event = &plan->events[heir->of->event];
 	struct pd_attr attr;
@@ -54,7 +55,10 @@ static int open_heir(const struct heirs *h, const struct plan *plan, struct heir
 	rc = probe_targets_attr(event, 0, &attr);
 	if (rc)
 		return rc;
-	fd = perf_event_open(&attr, -1, heir->of->cpu, leader_of(h, plan, heir->of->event));
+	fd = leader_of(h, plan, heir->of->event);
+	fd = event->cgroup
+		     ? perf_event_open_cgroup(&attr, o->cgroups[heir->of->event], heir->of->cpu, fd)
+		     : perf_event_open(&attr, -1, heir->of->cpu, fd);
 	if (fd < 0)
 		return fd;
 	heir->fd = fd;
@@ -92,7 +96,7 @@ int revive_cpu(struct opened *o, const struct plan *plan, int cpu, struct renumb
 	if (!rc && !h.nr)
 		rc = -ENOENT;
 	for (size_t i = 0; !rc && i < h.nr; i++)
-		rc = open_heir(&h, plan, &h.all[i]);
+		rc = open_heir(o, &h, plan, &h.all[i]);
 	for (size_t i = 0; !rc && i < h.nr; i++)
 		rc = join_ring(o, &h.all[i], ids);
 	for (size_t i = 0; !rc && i < h.nr; i++)

@@ -4,21 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bits of arch/ARCH/include/uapi/asm/perf_regs.h that a DWARF unwinder may need. */
-uint64_t attributes_user_regs(void)
-{
-#if defined(__x86_64__)
-	return 0xff0fff; /* all but DS, ES, FS and GS, which the kernel refuses */
-#elif defined(__i386__)
-	return 0x0fff;
-#elif defined(__aarch64__)
-	return (1ull << 33) - 1; /* x0-x29, lr, sp, pc */
-#elif defined(__riscv) && __riscv_xlen == 64
-	return (1ull << 32) - 1;
-#else
-	return 0;
-#endif
-}
+#include "perfdata/regs.h"
+
+/* Branches that are calls without return yet; perf asks for the same. */
+#define LBR_CALLS                                                                                 \
+	(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_CYCLES | \
+	 PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_HW_INDEX)
 
 static bool is_tracepoint(const struct pd_attr *attr)
 {
@@ -55,9 +46,10 @@ static void set_rate(struct pd_attr *attr, const struct event_spec *spec,
 	}
 }
 
-static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
+static int set_callgraph(struct plan_event *event, const struct event_spec *spec,
 			 const struct attributes_common *c, struct error *err)
 {
+	struct pd_attr *attr = &event->attr;
 	int kind = spec->callgraph >= 0 ? spec->callgraph : (int)c->opts->sample.callgraph;
 	uint32_t size = spec->stack_size ? spec->stack_size : c->opts->sample.stack_size;
 
@@ -72,7 +64,16 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 		attr->sample_max_stack = (uint16_t)spec->max_stack;
 	if (kind == CALLGRAPH_FP)
 		return 0;
-	if (!attributes_user_regs())
+	if (kind == CALLGRAPH_LBR) {
+		if (attr->branch_sample_type)
+			return error_set(err, -EINVAL,
+					 "%s: --call-graph lbr needs the processor's branch stack, "
+					 "which -b, -j or branch_type uses: choose one",
+					 event->name);
+		attr->branch_sample_type = LBR_CALLS;
+		return 0;
+	}
+	if (!pd_regs_general(NULL))
 		return error_set(err, -ENOTSUP,
 				 "ringtail has no call graphs by DWARF on this architecture: use "
 				 "--call-graph fp");
@@ -82,7 +83,7 @@ static int set_callgraph(struct pd_attr *attr, const struct event_spec *spec,
 	 */
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
-	attr->sample_regs_user = attributes_user_regs();
+	attr->sample_regs_user |= pd_regs_general(NULL);
 	attr->sample_stack_user = size ? size : RECORD_STACK_SIZE;
 	return 0;
 }
@@ -142,6 +143,53 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
 	}
 }
 
+/*
+ * Sets what the options add to each sample. Weights have three parts where processors measure more
+ * than one latency, as in perf.
+ */
+static void set_content(struct pd_attr *attr, const struct sample_opts *opts)
+{
+#if defined(__x86_64__) || defined(__i386__) || defined(__powerpc__)
+	const uint64_t weight = PERF_SAMPLE_WEIGHT_STRUCT;
+#else
+	const uint64_t weight = PERF_SAMPLE_WEIGHT;
+#endif
+	const struct {
+		bool wanted;
+		uint64_t type;
+	} parts[] = {
+		{opts->add_raw, PERF_SAMPLE_RAW},
+		{opts->add_address, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC},
+		{opts->add_mem_info, PERF_SAMPLE_DATA_SRC},
+		{opts->add_weight, weight},
+		{opts->add_transaction, PERF_SAMPLE_TRANSACTION},
+		{opts->add_physical, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR},
+		{opts->add_data_page, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE},
+		{opts->add_code_page, PERF_SAMPLE_CODE_PAGE_SIZE},
+		{opts->add_cgroup, PERF_SAMPLE_CGROUP},
+		{opts->user_regs, PERF_SAMPLE_REGS_USER},
+		{opts->intr_regs, PERF_SAMPLE_REGS_INTR},
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].wanted)
+			attr->sample_type |= parts[i].type;
+	attr->sample_regs_user = opts->user_regs;
+	attr->sample_regs_intr = opts->intr_regs;
+	/* A term of the event overrides -b and -j. */
+	if (!attr->branch_sample_type)
+		attr->branch_sample_type = opts->branches;
+	if (opts->thread_counts)
+		attr->flags |= PD_ATTR_INHERIT_STAT;
+	if (opts->thread_counts || opts->count_times)
+		attr->read_format |=
+			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (opts->no_samples) {
+		attr->flags &= ~PD_ATTR_FREQ;
+		attr->sample_period = 0;
+	}
+}
+
 /* Applies --all-user and --all-kernel. */
 static void set_level(struct pd_attr *attr, const struct plan_opts *opts)
 {
@@ -187,6 +235,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 {
 	struct pd_attr *attr = &event->attr;
 	bool hardware = attr->type != PERF_TYPE_SOFTWARE && !each_counts(spec);
+	int rc;
 
 	set_common(attr, c);
 	set_start(event, c);
@@ -208,10 +257,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	 */
 	if (is_tracepoint(attr) && attr->sample_period <= 1)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-	if (c->opts->sample.add_raw)
-		attr->sample_type |= PERF_SAMPLE_RAW;
-	if (c->opts->sample.add_address)
-		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+	set_content(attr, &c->opts->sample);
 	/* Count the host only, as perf does, unless :G or :H is given. */
 	if (hardware && !spec->modifier_given)
 		attr->flags |= PD_ATTR_EXCLUDE_GUEST;
@@ -224,7 +270,10 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 		attr->flags &= ~PD_ATTR_INHERIT;
 	set_read(event, spec);
 	set_level(attr, c->opts);
-	return set_callgraph(attr, spec, c, err);
+	rc = set_callgraph(event, spec, c, err);
+	if (!rc && attr->branch_sample_type)
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	return rc;
 }
 
 int attributes_dummy(struct plan_event *event, const struct attributes_common *c)
@@ -241,6 +290,8 @@ int attributes_dummy(struct plan_event *event, const struct attributes_common *c
 			 PD_ATTR_TASK | PD_ATTR_KSYMBOL | PD_ATTR_BPF_EVENT,
 	};
 	set_common(attr, c);
+	if (c->opts->no_bpf)
+		attr->flags &= ~PD_ATTR_BPF_EVENT;
 	/*
 	 * This also changes the MMAP2 records of all other recorders: see
 	 * record/initial/buildid_reader.h.

@@ -38,7 +38,4 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
  */
 int attributes_dummy(struct plan_event *event, const struct attributes_common *common);
 
-/* Returns the mask of user registers for DWARF unwinding, or 0 on an unknown architecture. */
-uint64_t attributes_user_regs(void);
-
 #endif

@@ -22,6 +22,7 @@ enum callgraph_kind {
 	CALLGRAPH_NONE,
 	CALLGRAPH_FP,
 	CALLGRAPH_DWARF,
+	CALLGRAPH_LBR, /* user space from the processor's branch stack */
 };
 
 /* The target: CPUs, tasks, or a command. */
@@ -29,16 +30,17 @@ struct target_opts {
 	bool all_cpus;		    /* -a */
 	struct cpus cpus;	    /* -C; empty: not given */
 	struct tasks tasks;	    /* -p and -t, threads already listed; empty: not given */
-	struct tasks processes;	    /* the processes of -p; their threads are in @tasks */
+	struct tasks processes;	    /* the processes of -p, -u; their threads are in @tasks */
 	const char *const *command; /* NULL-terminated; NULL: none */
-	bool no_inherit;	    /* -i */
+	bool no_inherit;	    /* -i, --per-thread */
 };
 
 /* How often samples are taken, and what they contain. */
 struct sample_opts {
-	uint64_t frequency;	   /* -F, Hz; 0: not given */
-	bool frequency_max;	   /* -F max */
-	uint64_t period;	   /* -c; 0: not given */
+	uint64_t frequency;    /* -F, Hz; 0: not given */
+	bool frequency_max;    /* -F max */
+	bool strict_frequency; /* --strict-freq: a frequency above the kernel's bound is an error */
+	uint64_t period;       /* -c; 0: not given */
 	bool all_user, all_kernel; /* for all events, whatever their modifiers */
 
 	bool user_callchains, kernel_callchains; /* only this part of the chain */
@@ -46,6 +48,13 @@ struct sample_opts {
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
 
 	bool add_period, add_address, add_raw, add_cpu;
+	bool add_mem_info, add_data_maps, add_weight, add_transaction, add_physical, add_data_page,
+		add_code_page, add_cgroup;
+	uint64_t branches;	       /* -b, -j: PERF_SAMPLE_BRANCH_*; 0: no branch stacks */
+	uint64_t user_regs, intr_regs; /* masks of registers (perfdata/regs.h) */
+	bool thread_counts;	       /* -s: a READ record when a thread ends */
+	bool count_times;	       /* --running-time: counts that are read have their times */
+	bool no_samples;	       /* -n */
 	bool add_switches; /* --latency: records of switches of threads, beside the samples */
 	bool use_clockid;
 	int clockid;
@@ -70,14 +79,31 @@ struct aux_opts {
 	uint64_t window;	/* of AUX_SCOPE_WINDOW, ns */
 };
 
+/* The records for what existed before. */
+enum initial_part {
+	INITIAL_TASKS = 1, /* tasks with their comms and namespaces */
+	INITIAL_MAPS = 2,  /* of tasks, and of the kernel */
+	INITIAL_CGROUPS = 4,
+	INITIAL_ALL = 7,
+};
+
+/* -D FROM-TO: a span in which events are enabled, ms after the start. */
+struct enabled_span {
+	unsigned int from_ms, to_ms;
+};
+
 /* All inputs of the plan. */
 struct plan_opts {
 	struct event_list events; /* empty: the best clock of the machine */
 	struct target_opts target;
 	struct sample_opts sample;
 	struct aux_opts aux;
-	unsigned int delay_ms; /* -D */
-	bool start_disabled;   /* -D -1: until a command enables the events */
+	unsigned int delay_ms;		  /* -D */
+	bool start_disabled;		  /* -D -1: until a command enables the events */
+	const struct enabled_span *spans; /* -D FROM-TO,…: ascending and apart; NULL: not given */
+	size_t nr_spans;
+	uint64_t duration_ms;  /* --duration; 0: no limit */
+	unsigned int left_out; /* --synth: initial_part bits that the recording lacks */
 
 	uint64_t ring_size; /* -m, bytes of data a ring, a power of two; 0: the default */
 	/* --overwrite: each ring keeps the newest records, unless its event has another mode. */
@@ -87,6 +113,7 @@ struct plan_opts {
 	bool no_build_ids; /* no build-ids of mapped files, neither in records nor in a section */
 	/* Build-ids in MMAP2 records: the kernel adds them for all other recorders, too. */
 	bool build_id_mmap;
+	bool no_bpf; /* --no-bpf-event */
 
 	bool raise_files; /* the process is ours: RLIMIT_NOFILE may be raised */
 };

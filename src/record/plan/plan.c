@@ -72,20 +72,30 @@ static int plan_where(struct plan *plan, const struct plan_opts *opts, const str
 /* --- what ------------------------------------------------------------------------------------- */
 
 /* Returns the frequency, lowered to the kernel's limit. */
-static uint64_t plan_frequency(const struct plan_opts *opts, const struct limits *limits,
-			       const struct messages *messages)
+static int plan_frequency(const struct plan_opts *opts, const struct limits *limits,
+			  const struct messages *messages, uint64_t *ret, struct error *err)
 {
 	uint64_t want = opts->sample.frequency ? opts->sample.frequency : RECORD_FREQUENCY;
 
+	*ret = want;
 	if (opts->sample.frequency_max)
-		return limits->max_sample_rate;
-	if (want <= limits->max_sample_rate || opts->sample.period)
-		return want;
+		*ret = limits->max_sample_rate;
+	if (opts->sample.frequency_max || want <= limits->max_sample_rate || opts->sample.period)
+		return 0;
+	if (opts->sample.strict_frequency)
+		return error_set(
+			err, -EINVAL,
+			"%llu Hz is above kernel.perf_event_max_sample_rate, and "
+			"--strict-freq allows no other frequency: give -F %llu or less, or "
+			"'sysctl kernel.perf_event_max_sample_rate=%llu'",
+			(unsigned long long)want, (unsigned long long)limits->max_sample_rate,
+			(unsigned long long)want);
+	*ret = limits->max_sample_rate;
 	messages_say(
 		messages, MESSAGE_WARNING,
 		"%llu Hz is above kernel.perf_event_max_sample_rate: ringtail records at %llu Hz",
 		(unsigned long long)want, (unsigned long long)limits->max_sample_rate);
-	return limits->max_sample_rate;
+	return 0;
 }
 
 /* If rings are by CPU, samples have their CPU, so that a report can show losses by CPU. */
@@ -110,6 +120,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 		return error_set(err, -ENOMEM, "out of memory");
 	event->attr = spec->attr;
 	event->filter = spec->filter;
+	event->cgroup = spec->cgroup;
 	event->place = probe_targets_of(spec);
 	event->precise_max = spec->precise_max;
 	event->modifier_given = spec->modifier_given;
@@ -121,6 +132,8 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 		event->members = 0;
 		plan->events[event->leader].members++;
 	}
+	if (spec->cgroup && plan->target != TARGET_CPUS)
+		return error_set(err, -EINVAL, "-G records cgroups on whole CPUs: add -a or -C");
 	if (!spec->cpus)
 		return 0;
 	if (plan->target != TARGET_CPUS && !spec->core)
@@ -177,7 +190,7 @@ static bool needs_data_maps(const struct plan *plan, const struct plan_opts *opt
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
 			return true;
-	return opts->sample.add_address;
+	return opts->sample.add_address || opts->sample.add_data_maps;
 }
 
 static bool any_aux_samples(const struct event_list *list)
@@ -212,15 +225,16 @@ static int plan_what(struct plan *plan, const struct plan_opts *opts, const stru
 	struct attributes_common common = {
 		.opts = opts,
 		.limits = limits,
-		.frequency = plan_frequency(opts, limits, messages),
 		.inherit = !opts->target.no_inherit && plan->target != TARGET_CPUS,
 		.target = plan->target,
 		.delayed = plan->delayed,
 		.by_cpu = !plan->task_rings,
 		.aux_samples = any_aux_samples(list) && !opts->aux.snapshot,
 	};
-	int rc = 0;
+	int rc = plan_frequency(opts, limits, messages, &common.frequency, err);
 
+	if (rc)
+		return rc;
 	if (!list->count) {
 		rc = event_parse(&standard, "cycles:P", NULL, err);
 		if (rc)
@@ -328,7 +342,7 @@ int plan_new(const struct plan_opts *opts, const struct limits *limits,
 		return error_set(err, -ENOMEM, "out of memory");
 	plan->opts = opts;
 	plan->raise_files = opts->raise_files;
-	plan->delayed = opts->delay_ms || opts->start_disabled;
+	plan->delayed = opts->delay_ms || opts->start_disabled || opts->nr_spans;
 	plan->unbuffered = opts->unbuffered;
 	rc = plan_where(plan, opts, limits, err);
 	if (!rc)

@@ -55,6 +55,7 @@ struct plan_event {
 	struct pd_attr attr;
 	char *name;
 	const char *filter;		 /* of a tracepoint, or NULL; the options' */
+	const char *cgroup;		 /* its tasks only; NULL: any; the options' */
 	const struct event_place *place; /* the options'; NULL: not at a place in a file */
 	struct tracefs_probe *probe;	 /* NULL: by the PMU (record/plan/probe_targets.h) */
 	char *alone;			 /* why a uprobe is not inherited; or NULL */

@@ -32,7 +32,7 @@ int session_new(const struct record_opts *opts, const struct messages *messages,
 	s->messages = messages;
 	s->hotplug = (struct hotplug)HOTPLUG_INIT;
 	s->host = (struct session_host)SESSION_HOST_INIT;
-	s->tick = s->delay = s->turn = s->crew.report = -1;
+	s->tick = s->delay = s->turn = s->limit = s->crew.report = -1;
 	s->patience = (struct writer_patience){.wait = session_wait_for_pipe, .arg = s};
 	rc = session_control_init(&s->control, opts, messages, err);
 	if (rc)
@@ -68,6 +68,7 @@ void session_free(struct session *s)
 	renumber_free(s->renumber);
 	session_triggers_release(&s->triggers);
 	plan_free(s->plan);
+	close_fd(s->limit);
 	close_fd(s->turn);
 	close_fd(s->delay);
 	close_fd(s->tick);
@@ -187,6 +188,8 @@ static int make_watches(struct session *s, struct error *err)
 {
 	int rc = make_timer(s->opts->output.flush_ms ? s->opts->output.flush_ms : RECORD_FLUSH_MS,
 			    true, &s->tick, err);
+	if (!rc && s->opts->plan.duration_ms)
+		rc = make_timer(s->opts->plan.duration_ms, false, &s->limit, err);
 	if (!rc && s->opts->output.rotation.seconds)
 		rc = make_timer(s->opts->output.rotation.seconds * 1000, true, &s->turn, err);
 	return rc;
@@ -223,6 +226,13 @@ static int start_events(struct session *s, struct error *err)
 		messages_say(s->messages, MESSAGE_INFO,
 			     "events are disabled until the command 'enable'");
 		return 0;
+	}
+	if (s->opts->plan.nr_spans && s->opts->plan.spans[0].from_ms)
+		return make_timer(s->opts->plan.spans[0].from_ms, false, &s->delay, err);
+	if (s->opts->plan.nr_spans) {
+		s->delay = timer_open();
+		return s->delay < 0 ? error_sys(err, s->delay, "timerfd")
+				    : session_next_span(s, err);
 	}
 	if (s->opts->plan.delay_ms)
 		return make_timer(s->opts->plan.delay_ms, false, &s->delay, err);

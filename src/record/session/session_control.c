@@ -60,7 +60,7 @@ static int switch_event(struct session_control *sc, unsigned int index, bool on,
 	return rc;
 }
 
-static int switch_all(struct session_control *sc, bool on, struct error *err)
+int session_control_switch(struct session_control *sc, bool on, struct error *err)
 {
 	const struct plan *plan = sc->parts.plan;
 	int rc = 0;
@@ -91,7 +91,7 @@ static int switch_named(struct session_control *sc, const char *name, bool on, s
 
 static int switch_events(struct session_control *sc, const char *name, bool on, struct error *err)
 {
-	int rc = name ? switch_named(sc, name, on, err) : switch_all(sc, on, err);
+	int rc = name ? switch_named(sc, name, on, err) : session_control_switch(sc, on, err);
 
 	if (!rc)
 		messages_say(sc->messages, MESSAGE_DETAIL, "control: %s%s %s",

@@ -57,6 +57,9 @@ int session_control_start(struct session_control *sc, const struct session_parts
 /* Call it when all events were enabled without a command. */
 void session_control_enabled(struct session_control *sc);
 
+/* Enables or disables all events, as the commands do. Returns 0 or a negative errno. */
+int session_control_switch(struct session_control *sc, bool on, struct error *err);
+
 /* After session_control_start(): fills an all-zero @ret, also without a control channel. */
 void session_control_figures(struct session_control *sc, struct control_figures *ret);
 

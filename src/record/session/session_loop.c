@@ -389,10 +389,38 @@ static int on_hotplug(struct session *s)
 	return 0;
 }
 
+/* When a step of -D FROM-TO,… is due, ms after the start. */
+static unsigned int span_time(const struct session *s, size_t step)
+{
+	const struct enabled_span *span = &s->opts->plan.spans[step / 2];
+
+	return step % 2 ? span->to_ms : span->from_ms;
+}
+
+int session_next_span(struct session *s, struct error *err)
+{
+	size_t step = s->span_step++;
+	int rc = session_control_switch(&s->control, step % 2 == 0, err);
+
+	if (rc || s->span_step == 2 * s->opts->plan.nr_spans)
+		return rc;
+	rc = timer_set(s->delay, span_time(s, s->span_step) - span_time(s, step), false);
+	return rc ? error_sys(err, rc, "timerfd") : 0;
+}
+
+/* --duration is over. */
+static int on_limit(struct session *s)
+{
+	s->stop |= timer_rang(s->limit);
+	return 0;
+}
+
 static int on_delay(struct session *s, struct error *err)
 {
 	if (!timer_rang(s->delay))
 		return 0;
+	if (s->opts->plan.nr_spans)
+		return session_next_span(s, err);
 	session_control_enabled(&s->control);
 	aux_areas_switch(&s->crew.aux, -1, true);
 	return opened_enable(s->opened, s->plan, err);
@@ -534,6 +562,7 @@ enum session_source {
 	SOURCE_REPORT,
 	SOURCE_TICK,
 	SOURCE_DELAY,
+	SOURCE_LIMIT,
 	SOURCE_BUDGET,
 	SOURCE_SERVICE,
 	SOURCE_CONTROL,
@@ -552,6 +581,7 @@ static int source_fd(const struct session *s, enum session_source source)
 	case SOURCE_REPORT: return s->crew.report;
 	case SOURCE_TICK: return s->tick;
 	case SOURCE_DELAY: return s->delay;
+	case SOURCE_LIMIT: return s->limit;
 	case SOURCE_BUDGET: return session_budget_fd(&s->budget);
 	case SOURCE_SERVICE: return service_status_fd(&s->service);
 	case SOURCE_CONTROL: return session_control_fd(&s->control);
@@ -572,6 +602,7 @@ static int source_handle(struct session *s, enum session_source source, struct e
 	case SOURCE_REPORT: return on_report(s, err);
 	case SOURCE_TICK: return on_tick(s, err);
 	case SOURCE_DELAY: return on_delay(s, err);
+	case SOURCE_LIMIT: return on_limit(s);
 	case SOURCE_BUDGET: return on_budget(s);
 	case SOURCE_SERVICE: return on_service(s);
 	case SOURCE_CONTROL: return on_control(s, err);

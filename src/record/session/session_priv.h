@@ -42,8 +42,9 @@ struct session {
 	bool command_stopped; /* it still ran when the recording ended */
 	struct overwrite_count overwritten;
 	struct session_host host;
-	int tick, delay, turn; /* descriptors; -1: none */
-	uint64_t began, ended; /* ns of CLOCK_MONOTONIC; 0: not yet */
+	int tick, delay, turn, limit; /* descriptors; -1: none */
+	size_t span_step;	      /* of -D FROM-TO,…: even ones enable, odd ones disable */
+	uint64_t began, ended;	      /* ns of CLOCK_MONOTONIC; 0: not yet */
 	bool stop, started;
 	struct error command_error;	 /* why a command to rotate failed */
 	bool misused;			 /* the options are wrong */
@@ -70,6 +71,9 @@ int session_rotate_full(struct session *s, struct error *err); /* the writer is 
  * only a message. Returns as revive_cpu().
  */
 int session_revive(struct session *s, int cpu);
+
+/* -D FROM-TO,…: enables or disables the events, and sets the timer for the next step. */
+int session_next_span(struct session *s, struct error *err);
 
 /* Whether all outputs together have the size of --max-size. */
 bool session_at_max_size(const struct session *s);

@@ -17,6 +17,14 @@ int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+int perf_event_open_cgroup(struct pd_attr *attr, int cgroup, int cpu, int group_fd)
+{
+	long fd = syscall(SYS_perf_event_open, attr, cgroup, cpu, group_fd,
+			  PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
 int perf_event_enable(int fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;

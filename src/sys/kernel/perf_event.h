@@ -22,6 +22,9 @@ struct pd_attr; /* perfdata/abi.h: laid out as the kernel's struct perf_event_at
  */
 int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd);
 
+/* As perf_event_open(), for the tasks of the cgroup whose directory @cgroup is, on @cpu. */
+int perf_event_open_cgroup(struct pd_attr *attr, int cgroup, int cpu, int group_fd);
+
 /* Each of these returns 0 or a negative errno. */
 int perf_event_enable(int fd);
 int perf_event_disable(int fd);

@@ -48,6 +48,44 @@ int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err)
 	return 0;
 }
 
+static bool runs_as(pid_t pid, uid_t uid)
+{
+	char path[64], line[256];
+	unsigned int effective;
+	bool is = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
+			is = effective == uid;
+			break;
+		}
+	fclose(f);
+	return is;
+}
+
+int tasks_add_user(struct tasks *t, uid_t uid)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	int rc = 0;
+
+	if (!dir)
+		return -errno;
+	while (!rc && (entry = readdir(dir))) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+
+		if (pid > 0 && runs_as(pid, uid))
+			rc = tasks_push(t, pid);
+	}
+	closedir(dir);
+	return rc;
+}
+
 pid_t task_process(pid_t tid)
 {
 	char path[64], line[256];

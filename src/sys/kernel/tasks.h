@@ -24,6 +24,9 @@ int tasks_add_threads(struct tasks *t, pid_t pid, struct error *err);
 /* Adds thread @tid. Returns 0, -ESRCH (no such thread) or -ENOMEM. */
 int tasks_add_thread(struct tasks *t, pid_t tid, struct error *err);
 
+/* Adds the processes, not their threads, whose effective user is @uid. Returns 0 or -ENOMEM. */
+int tasks_add_user(struct tasks *t, uid_t uid);
+
 /* Returns the process (thread group) of @tid, or -ESRCH. */
 pid_t task_process(pid_t tid);
 

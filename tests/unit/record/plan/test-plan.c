@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "perfdata/regs.h"
 #include "record/plan/attributes.h"
 #include "record/plan/plan.h"
 
@@ -412,10 +413,98 @@ static void test_call_graphs(void **state)
 			 BASE | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 				 PERF_SAMPLE_STACK_USER);
 	assert_int_equal(plan->events[0].attr.sample_stack_user, 4096);
-	assert_int_equal(plan->events[0].attr.sample_regs_user, attributes_user_regs());
+	assert_int_equal(plan->events[0].attr.sample_regs_user, pd_regs_general(NULL));
 	assert_true(plan->events[0].attr.flags & PD_ATTR_EXCLUDE_CALLCHAIN_USER);
 	assert_true(plan_data_maps(plan)); /* perf wants them */
 	finish(&opts, plan);
+}
+
+/* Each option by itself, and what it asks of the kernel. */
+static void test_options_of_samples(void **state)
+{
+	static const struct {
+		struct sample_opts opts;
+		uint64_t type;
+	} rows[] = {
+		{{.add_weight = true}, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT},
+		{{.add_transaction = true}, PERF_SAMPLE_TRANSACTION},
+		{{.add_physical = true}, PERF_SAMPLE_PHYS_ADDR},
+		{{.add_data_page = true}, PERF_SAMPLE_DATA_PAGE_SIZE},
+		{{.add_code_page = true}, PERF_SAMPLE_CODE_PAGE_SIZE},
+		{{.add_cgroup = true}, PERF_SAMPLE_CGROUP},
+		{{.add_mem_info = true}, PERF_SAMPLE_DATA_SRC},
+		{{.user_regs = 3}, PERF_SAMPLE_REGS_USER},
+		{{.intr_regs = 3}, PERF_SAMPLE_REGS_INTR},
+		{{.branches = PERF_SAMPLE_BRANCH_ANY}, PERF_SAMPLE_BRANCH_STACK},
+		{{.callgraph = CALLGRAPH_LBR}, PERF_SAMPLE_BRANCH_STACK},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan_opts opts = {.target.command = command, .sample = rows[i].opts};
+		struct plan *plan = make(&opts, "cpu-clock", &user);
+		const struct pd_attr *a = &plan->events[0].attr;
+
+		assert_true(a->sample_type & rows[i].type);
+		assert_false(plan->events[1].attr.sample_type & rows[i].type);
+		assert_int_equal(a->sample_regs_user, rows[i].opts.user_regs);
+		assert_int_equal(a->sample_regs_intr, rows[i].opts.intr_regs);
+		if (rows[i].opts.callgraph == CALLGRAPH_LBR)
+			assert_true(a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+		else
+			assert_int_equal(a->branch_sample_type, rows[i].opts.branches);
+		finish(&opts, plan);
+	}
+}
+
+/* A term of an event overrides the option, and one branch stack serves one purpose. */
+static void test_branch_stacks(void **state)
+{
+	struct plan_opts opts = {.target.command = command,
+				 .sample.branches = PERF_SAMPLE_BRANCH_ANY};
+	struct plan *plan = make(&opts, "cpu-clock/branch_type=ind_call/", &user);
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(plan->events[0].attr.branch_sample_type, PERF_SAMPLE_BRANCH_IND_CALL);
+	assert_true(plan->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	plan_free(plan);
+	opts.sample.callgraph = CALLGRAPH_LBR;
+	assert_int_equal(plan_new(&opts, &user, NULL, &plan, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "lbr"));
+	event_list_release(&opts.events);
+}
+
+static void test_counts_of_threads(void **state)
+{
+	struct plan_opts opts = {.target.command = command,
+				 .sample = {.thread_counts = true, .no_samples = true}};
+	struct plan *plan = make(&opts, "cpu-clock", &user);
+	const struct pd_attr *a = &plan->events[0].attr;
+
+	assert_true(a->flags & PD_ATTR_INHERIT_STAT);
+	assert_true(a->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_int_equal(a->sample_period, 0);
+	assert_false(a->flags & PD_ATTR_FREQ);
+	finish(&opts, plan);
+}
+
+/* Cgroups are of CPUs, since the kernel opens their events by CPU. */
+static void test_cgroups(void **state)
+{
+	struct plan_opts opts = {.target.all_cpus = true};
+	struct error err = ERROR_INIT;
+	struct plan *plan;
+
+	assert_int_equal(event_parse(&opts.events, "cpu-clock,page-faults", NULL, &err), 0);
+	assert_int_equal(event_list_cgroups(&opts.events, "a,b", &err), 0);
+	plan = make(&opts, NULL, &root);
+	assert_string_equal(plan->events[0].cgroup, "a");
+	assert_string_equal(plan->events[1].cgroup, "b");
+	assert_null(plan->events[2].cgroup);
+	plan_free(plan);
+	opts.target.all_cpus = false;
+	opts.target.command = command;
+	assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), -EINVAL);
+	event_list_release(&opts.events);
 }
 
 static void test_what_samples_carry(void **state)
@@ -674,6 +763,10 @@ int main(void)
 		cmocka_unit_test(test_dummy_on_all_cpus),
 		cmocka_unit_test(test_call_graphs),
 		cmocka_unit_test(test_what_samples_carry),
+		cmocka_unit_test(test_options_of_samples),
+		cmocka_unit_test(test_branch_stacks),
+		cmocka_unit_test(test_counts_of_threads),
+		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_each_one_is_a_sample),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_frequency_is_bound),
