@@ -3,15 +3,33 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "auxtrace/itrace/samples.h"
 #include "base/clock_ns.h"
+#include "perfdata/feature.h"
+#include "perfdata/regs.h"
 #include "report/table/data_src.h"
 #include "render/text.h"
 
+/* perf's fields of a clock that is related to the wall clock. */
+static void find_wall_clock(struct lines *l, const struct trace *t)
+{
+	struct pd_clock_data data;
+	const uint8_t *p;
+	size_t len;
+
+	if (data_feature(t->df, HEADER_CLOCK_DATA, &p, &len) ||
+	    pd_feature_clock_data_decode(p, len, data_swapped(t->df), &data))
+		return;
+	l->wall_known = true;
+	l->wall = data.wall_clock_ns - data.clockid_time_ns;
+}
+
 void lines_init(struct lines *l, const struct trace *t, const struct lines_opts *opts)
 {
-	*l = (struct lines){.opts = *opts};
+	*l = (struct lines){.opts = *opts, .arch = t->arch};
+	find_wall_clock(l, t);
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
 		const char *name = pd_evlist_at(t->evlist, i)->name;
 		int n = (int)text_columns(name, strlen(name));
@@ -24,7 +42,7 @@ void lines_init(struct lines *l, const struct trace *t, const struct lines_opts 
 bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields *fields,
 		       const struct pd_evlist *evlist)
 {
-	uint32_t all = 0;
+	uint64_t all = 0;
 
 	for (size_t i = 0; i < pd_evlist_count(evlist); i++)
 		all |= script_fields_of(fields, pd_evlist_at(evlist, i));
@@ -76,7 +94,7 @@ static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 static void put_task(struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	uint32_t f = s->fields;
+	uint64_t f = s->fields;
 	char unknown[16];
 	const char *comm = s->comm;
 
@@ -138,6 +156,22 @@ static uint64_t since(struct lines *l, uint64_t time)
 	return time > origin ? time - origin : 0; /* a damaged trace may go back */
 }
 
+/* The date and time of day, as perf's field tod. */
+static void put_wall_time(const struct lines *l, struct outbuf *out, uint64_t clock)
+{
+	uint64_t ns = l->wall + clock;
+	time_t seconds = (time_t)(ns / NS_PER_SEC);
+	char text[64];
+	struct tm tm;
+
+	if (!l->wall_known || !localtime_r(&seconds, &tm) ||
+	    !strftime(text, sizeof(text), "%F %H:%M:%S", &tm)) {
+		outbuf_text(out, "disabled ");
+		return;
+	}
+	outbuf_format(out, "%s.%06u ", text, (unsigned int)(ns % NS_PER_SEC / 1000));
+}
+
 static void put_time(struct lines *l, struct outbuf *out, uint64_t clock)
 {
 	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
@@ -161,7 +195,7 @@ static void put_period(struct outbuf *out, uint64_t period)
 	outbuf_char(out, ' ');
 }
 
-static void put_symbol(struct outbuf *out, const struct frame *f, uint32_t fields)
+static void put_symbol(struct outbuf *out, const struct frame *f, uint64_t fields)
 {
 	if (!f->sym) {
 		outbuf_text(out, "[unknown]");
@@ -187,7 +221,7 @@ static void put_srcline(struct outbuf *out, const struct frame *f)
 	}
 }
 
-static void put_dso(struct outbuf *out, const struct frame *f, uint32_t fields)
+static void put_dso(struct outbuf *out, const struct frame *f, uint64_t fields)
 {
 	const struct dso *dso = f->dso;
 	const char *name = dso ? dso->line_name : "[unknown]";
@@ -206,7 +240,7 @@ static void put_dso(struct outbuf *out, const struct frame *f, uint32_t fields)
 	outbuf_char(out, ')');
 }
 
-static void put_place(struct outbuf *out, const struct frame *f, uint32_t fields)
+static void put_place(struct outbuf *out, const struct frame *f, uint64_t fields)
 {
 	put_hex(out, "", f->ip, 16);
 	if (fields & SCRIPT_SYM) {
@@ -307,7 +341,72 @@ static void put_branches(struct outbuf *out, const struct pd_sample *p)
 	}
 }
 
-static void put_branch_end(struct outbuf *out, const struct frame *f, uint32_t fields)
+/* As put_branches(), with the places in the files. */
+static void put_branch_offsets(struct outbuf *out, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+
+	for (uint64_t i = 0; i < p->branch_nr; i++) {
+		struct pd_branch b;
+
+		memcpy(&b, &p->branches[i], sizeof(b));
+		for (size_t end = 0; end < 2; end++) {
+			const struct frame *f = &s->branch[2 * i + end];
+
+			outbuf_format(out, "%s0x%" PRIx64, end ? "/" : " ",
+				      f->dso ? f->addr : f->ip);
+			if (!(s->fields & SCRIPT_DSO))
+				continue;
+			outbuf_char(out, '(');
+			text_append(out, f->dso ? f->dso->line_name : "[unknown]", 0);
+			outbuf_char(out, ')');
+		}
+		put_branch_flags(out, b.flags);
+	}
+}
+
+static void put_branch_counters(struct outbuf *out, const struct pd_sample *p)
+{
+	for (uint64_t i = 0; p->branch_counters && i < p->branch_nr; i++) {
+		uint64_t counters;
+
+		memcpy(&counters, &p->branch_counters[i], sizeof(counters));
+		outbuf_format(out, "%s0x%" PRIx64, i ? " " : " br_cntr: ", counters);
+	}
+}
+
+static void put_regs(const struct lines *l, struct outbuf *out, uint64_t abi, uint64_t mask,
+		     const uint64_t *regs)
+{
+	unsigned int n = 0;
+
+	if (!regs)
+		return;
+	outbuf_format(out, " ABI:%" PRIu64 " ", abi);
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		const char *name = pd_reg_name(l->arch, bit);
+		uint64_t v;
+
+		if (!(mask & 1ull << bit))
+			continue;
+		memcpy(&v, &regs[n++], sizeof(v));
+		outbuf_format(out, "%5s:0x%" PRIx64 " ", name ? name : "unknown", v);
+	}
+}
+
+static bool is_bpf_output(const struct pd_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void put_bpf_output(struct outbuf *out, const struct pd_sample *p)
+{
+	outbuf_text(out, " BPF output:");
+	for (uint32_t i = 0; i < p->raw_size; i++)
+		outbuf_format(out, " %02x", p->raw[i]);
+}
+
+static void put_branch_end(struct outbuf *out, const struct frame *f, uint64_t fields)
 {
 	put_symbol(out, f, fields | SCRIPT_SYMOFF);
 	if (fields & SCRIPT_DSO) {
@@ -412,7 +511,7 @@ static void put_data_src(struct lines *l, struct outbuf *out, uint64_t data_src)
 static void put_data(struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	uint32_t f = s->fields;
+	uint64_t f = s->fields;
 
 	if (f & SCRIPT_TRACE)
 		put_trace(out, s);
@@ -424,6 +523,8 @@ static void put_data(struct lines *l, struct outbuf *out, const struct script_sa
 		outbuf_format(out, "%16" PRIu64, p->weight);
 	if (f & SCRIPT_INS_LAT)
 		outbuf_format(out, "%16u", p->weight_var2);
+	if (f & SCRIPT_RETIRE_LAT)
+		outbuf_format(out, "%16u", p->weight_var3);
 }
 
 /* The instruction, as the decoder read it. */
@@ -540,11 +641,35 @@ static void put_code(const struct lines *l, struct outbuf *out, const struct scr
 	}
 }
 
+static void put_regs_and_branches(const struct lines *l, struct outbuf *out,
+				  const struct script_sample *s)
+{
+	const struct pd_attr *attr = &s->ws->evsel->attr;
+	const struct pd_sample *p = &s->ws->s;
+	uint64_t f = s->fields;
+
+	put_insn(out, s);
+	if (f & SCRIPT_IREGS)
+		put_regs(l, out, p->intr_regs_abi, attr->sample_regs_intr, p->intr_regs);
+	if (f & SCRIPT_UREGS)
+		put_regs(l, out, p->user_regs_abi, attr->sample_regs_user, p->user_regs);
+	if (f & SCRIPT_BRSTACK)
+		put_branches(out, p);
+	if (f & SCRIPT_BRSTACKSYM)
+		put_branch_symbols(out, s);
+	if (f & SCRIPT_BRSTACKOFF)
+		put_branch_offsets(out, s);
+	if (f & SCRIPT_BRCNTR)
+		put_branch_counters(out, p);
+	if (f & SCRIPT_BPF_OUTPUT && is_bpf_output(attr))
+		put_bpf_output(out, p);
+}
+
 void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	       const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
-	uint32_t f = s->fields;
+	uint64_t f = s->fields;
 
 	if (!s->ws->evsel) {
 		put_error(l, out, s->ws);
@@ -553,6 +678,8 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	put_task(out, s);
 	if (f & SCRIPT_MISC)
 		put_misc(out, p->misc);
+	if (f & SCRIPT_TOD)
+		put_wall_time(l, out, p->time);
 	if (f & SCRIPT_TIME)
 		put_time(l, out, p->time);
 	if (f & SCRIPT_PERIOD)
@@ -574,11 +701,7 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		outbuf_text(out, "  ");
 		text_append(out, s->ws->text, 0);
 	}
-	put_insn(out, s);
-	if (f & SCRIPT_BRSTACK)
-		put_branches(out, p);
-	if (f & SCRIPT_BRSTACKSYM)
-		put_branch_symbols(out, s);
+	put_regs_and_branches(l, out, s);
 	if (f & SCRIPT_PHYS_ADDR)
 		outbuf_format(out, "%16" PRIx64, p->phys_addr);
 	if (f & SCRIPT_DATA_PAGE_SIZE)

@@ -29,7 +29,10 @@ struct lines {
 	int name_width; /* columns of the longest event name */
 	int data_src_width, call_width;
 	bool begun;
-	uint64_t origin; /* of times, ns; valid if begun */
+	uint64_t origin;  /* of times, ns; valid if begun */
+	const char *arch; /* of the recorded machine; NULL: as this one */
+	bool wall_known;
+	uint64_t wall; /* ns of the wall clock at time 0 of the recording, if known */
 };
 
 /* Prepares @l for samples of @t. */

@@ -18,7 +18,7 @@
 #define SHOWN_IF_ABSENT \
 	(SCRIPT_CPU | SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR)
 
-static const uint32_t defaults[SCRIPT_TYPES] = {
+static const uint64_t defaults[SCRIPT_TYPES] = {
 	[SCRIPT_HW] = BASE | CODE | SCRIPT_PERIOD,
 	[SCRIPT_SW] = BASE | CODE | SCRIPT_PERIOD,
 	[SCRIPT_TRACEPOINT] = BASE | SCRIPT_TRACE,
@@ -37,7 +37,7 @@ static const char *const type_names[SCRIPT_TYPES] = {
 
 static const struct {
 	const char *name;
-	uint32_t field;
+	uint64_t field;
 	uint64_t needs; /* any of these PERF_SAMPLE_* bits; 0: nothing */
 } fields_table[] = {
 	{"comm", SCRIPT_COMM, 0},
@@ -70,6 +70,29 @@ static const struct {
 	{"insnlen", SCRIPT_INSNLEN, 0},
 	{"ipc", SCRIPT_IPC, 0},
 	{"callindent", SCRIPT_CALLINDENT, 0},
+	{"iregs", SCRIPT_IREGS, PERF_SAMPLE_REGS_INTR},
+	{"uregs", SCRIPT_UREGS, PERF_SAMPLE_REGS_USER},
+	{"brstackoff", SCRIPT_BRSTACKOFF, PERF_SAMPLE_BRANCH_STACK},
+	{"brcntr", SCRIPT_BRCNTR, PERF_SAMPLE_BRANCH_STACK},
+	{"tod", SCRIPT_TOD, PERF_SAMPLE_TIME},
+	{"bpf-output", SCRIPT_BPF_OUTPUT, PERF_SAMPLE_RAW},
+	{"synth", SCRIPT_SYNTH, 0},
+	{"metric", SCRIPT_METRIC, 0},
+	{"machine_pid", SCRIPT_MACHINE_PID, 0},
+	{"vcpu", SCRIPT_VCPU, 0},
+	{"retire_lat", SCRIPT_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
+};
+
+#define OF_CODE                                                                                \
+	"it would show code; 'ringtail annotate' shows that of functions, and '--insn-trace' " \
+	"that of hardware trace"
+
+/* Fields of perf, with the reason. */
+static const struct {
+	const char *name, *why;
+} refused_fields[] = {
+	{"brstackinsn", OF_CODE}, {"brstackinsnlen", OF_CODE}, {"brstackdisasm", OF_CODE},
+	{"disasm", OF_CODE},	  {"srccode", OF_CODE},
 };
 
 #define NR_FIELDS (sizeof(fields_table) / sizeof(fields_table[0]))
@@ -123,9 +146,9 @@ const char *script_field_at(size_t index)
 	return index < NR_FIELDS ? fields_table[index].name : NULL;
 }
 
-static int find_field(const char *name, size_t len, uint32_t *ret, struct error *err)
+static int find_field(const char *name, size_t len, uint64_t *ret, struct error *err)
 {
-	char all[400] = "";
+	char all[512] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < NR_FIELDS; i++)
@@ -134,6 +157,11 @@ static int find_field(const char *name, size_t len, uint32_t *ret, struct error 
 			*ret = fields_table[i].field;
 			return 0;
 		}
+	for (size_t i = 0; i < sizeof(refused_fields) / sizeof(refused_fields[0]); i++)
+		if (strlen(refused_fields[i].name) == len &&
+		    !memcmp(refused_fields[i].name, name, len))
+			return error_set(err, -EINVAL, "-F: there is no field '%s': %s",
+					 refused_fields[i].name, refused_fields[i].why);
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
 			      fields_table[i].name);
@@ -141,7 +169,7 @@ static int find_field(const char *name, size_t len, uint32_t *ret, struct error 
 			 all);
 }
 
-static void set_field(struct script_fields *f, uint32_t types, uint32_t field, char sign)
+static void set_field(struct script_fields *f, uint32_t types, uint64_t field, char sign)
 {
 	for (size_t i = 0; i < SCRIPT_TYPES; i++) {
 		if (!(types & (1u << i)))
@@ -159,7 +187,8 @@ static void set_field(struct script_fields *f, uint32_t types, uint32_t field, c
 
 int script_fields_parse(const char *s, struct script_fields *fields, struct error *err)
 {
-	uint32_t types, field;
+	uint64_t field;
+	uint32_t types;
 	bool replace;
 	int rc = parse_types(&s, &types, err);
 
@@ -185,10 +214,10 @@ int script_fields_parse(const char *s, struct script_fields *fields, struct erro
 	}
 }
 
-uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel)
+uint64_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel)
 {
-	uint32_t wanted = fields->of[type_of(evsel)];
-	uint32_t ret = fields->show_absent ? fields->asked[type_of(evsel)] & SHOWN_IF_ABSENT : 0;
+	uint64_t wanted = fields->of[type_of(evsel)];
+	uint64_t ret = fields->show_absent ? fields->asked[type_of(evsel)] & SHOWN_IF_ABSENT : 0;
 
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		if ((wanted & fields_table[i].field) &&
@@ -202,7 +231,7 @@ uint32_t script_fields_of(const struct script_fields *fields, const struct pd_ev
 int script_fields_check(const struct trace *t, const struct script_fields *fields,
 			struct error *err)
 {
-	uint32_t asked = 0, shown = 0;
+	uint64_t asked = 0, shown = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++) {
@@ -228,7 +257,7 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 struct runner {
 	struct trace *trace;
 	const struct script_opts *opts;
-	const uint32_t *fields; /* of each event, by index */
+	const uint64_t *fields; /* of each event, by index */
 	struct frames frames;
 	struct tracing *tracing; /* NULL: the recording has no formats */
 	script_fn fn;
@@ -254,7 +283,7 @@ static const char *function_at(void *runner, uint64_t addr, uint64_t *ret_start)
 }
 
 /* As perf does, shows where a branch went, unless the user chose the fields. */
-static uint32_t fields_of_branch(const struct script_fields *fields, const struct walk_sample *ws)
+static uint64_t fields_of_branch(const struct script_fields *fields, const struct walk_sample *ws)
 {
 	return fields->touched[type_of(ws->evsel)] ? 0 : SCRIPT_ADDR;
 }
@@ -297,7 +326,7 @@ static int resolve_branches(struct runner *r, const struct walk_sample *ws,
 #define PLAIN_FIELDS                                                                             \
 	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PID | SCRIPT_TIME | SCRIPT_CPU | SCRIPT_EVENT |       \
 	 SCRIPT_IP | SCRIPT_ADDR | SCRIPT_PERIOD | SCRIPT_FLAGS | SCRIPT_INSN | SCRIPT_INSNLEN | \
-	 SCRIPT_IPC)
+	 SCRIPT_IPC | SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_TOD | SCRIPT_BPF_OUTPUT)
 
 static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpumode, uint64_t ip,
 		    struct frame *ret)
@@ -392,7 +421,8 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		s.frame = r->frames.frame;
 		s.nr_frames = r->frames.nr;
 	}
-	if (s.fields & SCRIPT_BRSTACKSYM && resolve_branches(r, ws, &s.branch))
+	if (s.fields & (SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF) &&
+	    resolve_branches(r, ws, &s.branch))
 		return -ENOMEM;
 	if (s.is_branch)
 		resolve(r, &s, branch_mode(ws->s.addr), ws->s.addr, &s.addr);
@@ -408,12 +438,12 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 static int want_lines(struct runner *r)
 {
 	const struct pd_evlist *list = r->trace->evlist;
-	uint32_t fields = 0;
+	uint64_t fields = 0;
 	bool chains = false;
 
 	for (size_t i = 0; i < pd_evlist_count(list); i++) {
 		const struct pd_evsel *e = pd_evlist_at(list, i);
-		uint32_t shown = script_fields_of(&r->opts->fields, e);
+		uint64_t shown = script_fields_of(&r->opts->fields, e);
 
 		fields |= shown;
 		chains |= (shown & SCRIPT_IP) && (pd_evsel_fields(e) & PERF_SAMPLE_CALLCHAIN);
@@ -479,10 +509,10 @@ static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *ou
 }
 
 /* Returns the fields of each event, for free(), or NULL. */
-static uint32_t *fields_by_event(const struct trace *t, const struct script_fields *fields)
+static uint64_t *fields_by_event(const struct trace *t, const struct script_fields *fields)
 {
 	size_t nr = pd_evlist_count(t->evlist);
-	uint32_t *ret = calloc(nr + 1, sizeof(*ret));
+	uint64_t *ret = calloc(nr + 1, sizeof(*ret));
 
 	for (size_t i = 0; ret && i < nr; i++)
 		ret[i] = script_fields_of(fields, pd_evlist_at(t->evlist, i));
@@ -493,7 +523,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	       uint64_t *ret_bytes, struct error *err)
 {
 	size_t nr = opts->in_sequence ? 1 : trace_workers(t), made = 0;
-	uint32_t *fields = fields_by_event(t, &opts->fields);
+	uint64_t *fields = fields_by_event(t, &opts->fields);
 	struct runner first = {.trace = t, .opts = opts, .fields = fields, .fn = fn, .arg = arg};
 	struct runner *runners = calloc(nr, sizeof(*runners));
 	void **args = calloc(nr, sizeof(*args));

@@ -14,39 +14,50 @@
 #include "report/trace/filter.h"
 #include "report/trace/frame.h"
 
-/* Fields of a line, in the order of perf script's names. */
-enum script_field {
-	SCRIPT_COMM = 1u << 0,
-	SCRIPT_TID = 1u << 1,
-	SCRIPT_PID = 1u << 2,
-	SCRIPT_TIME = 1u << 3,
-	SCRIPT_CPU = 1u << 4,
-	SCRIPT_EVENT = 1u << 5,
-	SCRIPT_TRACE = 1u << 6,
-	SCRIPT_IP = 1u << 7,
-	SCRIPT_SYM = 1u << 8,
-	SCRIPT_DSO = 1u << 9,
-	SCRIPT_DSOFF = 1u << 10,
-	SCRIPT_ADDR = 1u << 11,
-	SCRIPT_SYMOFF = 1u << 12,
-	SCRIPT_PERIOD = 1u << 13,
-	SCRIPT_BRSTACK = 1u << 14,
-	SCRIPT_DATA_SRC = 1u << 15,
-	SCRIPT_WEIGHT = 1u << 16,
-	SCRIPT_PHYS_ADDR = 1u << 17,
-	SCRIPT_MISC = 1u << 18,
-	SCRIPT_DATA_PAGE_SIZE = 1u << 19,
-	SCRIPT_CODE_PAGE_SIZE = 1u << 20,
-	SCRIPT_INS_LAT = 1u << 21,
-	SCRIPT_CGROUP = 1u << 22,
-	SCRIPT_FLAGS = 1u << 23, /* of branches in hardware trace */
-	SCRIPT_INSN = 1u << 24,	 /* bytes of the instruction */
-	SCRIPT_INSNLEN = 1u << 25,
-	SCRIPT_BRSTACKSYM = 1u << 26,
-	SCRIPT_SRCLINE = 1u << 27,
-	SCRIPT_IPC = 1u << 29,	      /* of branches in hardware trace that counts cycles */
-	SCRIPT_CALLINDENT = 1u << 28, /* of branches: functions, indented by the depth of calls */
-};
+/* Fields of a line, bits of a uint64_t. */
+#define SCRIPT_COMM	      (1ull << 0)
+#define SCRIPT_TID	      (1ull << 1)
+#define SCRIPT_PID	      (1ull << 2)
+#define SCRIPT_TIME	      (1ull << 3)
+#define SCRIPT_CPU	      (1ull << 4)
+#define SCRIPT_EVENT	      (1ull << 5)
+#define SCRIPT_TRACE	      (1ull << 6)
+#define SCRIPT_IP	      (1ull << 7)
+#define SCRIPT_SYM	      (1ull << 8)
+#define SCRIPT_DSO	      (1ull << 9)
+#define SCRIPT_DSOFF	      (1ull << 10)
+#define SCRIPT_ADDR	      (1ull << 11)
+#define SCRIPT_SYMOFF	      (1ull << 12)
+#define SCRIPT_PERIOD	      (1ull << 13)
+#define SCRIPT_BRSTACK	      (1ull << 14)
+#define SCRIPT_DATA_SRC	      (1ull << 15)
+#define SCRIPT_WEIGHT	      (1ull << 16)
+#define SCRIPT_PHYS_ADDR      (1ull << 17)
+#define SCRIPT_MISC	      (1ull << 18)
+#define SCRIPT_DATA_PAGE_SIZE (1ull << 19)
+#define SCRIPT_CODE_PAGE_SIZE (1ull << 20)
+#define SCRIPT_INS_LAT	      (1ull << 21)
+#define SCRIPT_CGROUP	      (1ull << 22)
+#define SCRIPT_FLAGS	      (1ull << 23) /* of branches in hardware trace */
+#define SCRIPT_INSN	      (1ull << 24) /* bytes of the instruction */
+#define SCRIPT_INSNLEN	      (1ull << 25)
+#define SCRIPT_BRSTACKSYM     (1ull << 26)
+#define SCRIPT_SRCLINE	      (1ull << 27)
+#define SCRIPT_IPC	      (1ull << 28) /* of branches in hardware trace that counts cycles */
+#define SCRIPT_CALLINDENT     (1ull << 29) /* of branches: functions, indented by the depth of calls \
+					    */
+#define SCRIPT_IREGS	  (1ull << 30)
+#define SCRIPT_UREGS	  (1ull << 31)
+#define SCRIPT_BRSTACKOFF (1ull << 32)
+#define SCRIPT_TOD	  (1ull << 33) /* the wall-clock time, if the recording relates its clock to it \
+					*/
+#define SCRIPT_BPF_OUTPUT  (1ull << 34)
+#define SCRIPT_SYNTH	   (1ull << 35) /* what a decoder of hardware trace adds: always shown */
+#define SCRIPT_METRIC	   (1ull << 36) /* of ringtail nothing */
+#define SCRIPT_MACHINE_PID (1ull << 37)
+#define SCRIPT_VCPU	   (1ull << 38)
+#define SCRIPT_RETIRE_LAT  (1ull << 39)
+#define SCRIPT_BRCNTR	   (1ull << 40) /* events counted between branches */
 
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
 enum script_type {
@@ -61,8 +72,8 @@ enum script_type {
 };
 
 struct script_fields {
-	uint32_t of[SCRIPT_TYPES];
-	uint32_t asked[SCRIPT_TYPES]; /* fields that the user named: their absence is an error */
+	uint64_t of[SCRIPT_TYPES];
+	uint64_t asked[SCRIPT_TYPES]; /* fields that the user named: their absence is an error */
 	bool touched[SCRIPT_TYPES];   /* the user changed the default */
 	/* The file has AUX data: show named fields that an event lacks, too, as perf does. */
 	bool show_absent;
@@ -82,7 +93,7 @@ struct script_opts {
 /* A sample with its fields; valid during the call that receives it. */
 struct script_sample {
 	const struct walk_sample *ws;
-	uint32_t fields;	   /* enum script_field: wanted, and present in this event */
+	uint64_t fields;	   /* SCRIPT_*: wanted, and present in this event */
 	bool is_branch;		   /* of hardware trace: control went from @at to @addr */
 	const char *comm;	   /* NULL: unknown */
 	struct frame at;	   /* the sampled address */
@@ -117,7 +128,7 @@ const char *script_field_at(size_t index);
 int script_fields_parse(const char *s, struct script_fields *fields, struct error *err);
 
 /* Returns the fields that samples of @evsel can show. */
-uint32_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel);
+uint64_t script_fields_of(const struct script_fields *fields, const struct pd_evsel *evsel);
 
 /*
  * Checks that some event has each field that the user named. Returns 0, or -EINVAL with @err naming
