@@ -44,13 +44,15 @@
 #define SCRIPT_BRSTACKSYM     (1ull << 26)
 #define SCRIPT_SRCLINE	      (1ull << 27)
 #define SCRIPT_IPC	      (1ull << 28) /* of branches in hardware trace that counts cycles */
-#define SCRIPT_CALLINDENT     (1ull << 29) /* of branches: functions, indented by the depth of calls \
-					    */
+#define SCRIPT_CALLINDENT                                                      \
+	(1ull << 29) /* of branches: functions, indented by the depth of calls \
+		      */
 #define SCRIPT_IREGS	  (1ull << 30)
 #define SCRIPT_UREGS	  (1ull << 31)
 #define SCRIPT_BRSTACKOFF (1ull << 32)
-#define SCRIPT_TOD	  (1ull << 33) /* the wall-clock time, if the recording relates its clock to it \
-					*/
+#define SCRIPT_TOD                                                                    \
+	(1ull << 33) /* the wall-clock time, if the recording relates its clock to it \
+		      */
 #define SCRIPT_BPF_OUTPUT  (1ull << 34)
 #define SCRIPT_SYNTH	   (1ull << 35) /* what a decoder of hardware trace adds: always shown */
 #define SCRIPT_METRIC	   (1ull << 36) /* of ringtail nothing */

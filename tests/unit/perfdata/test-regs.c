@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Names of registers, and lists of them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Cgroups of lists of events, and branch filters. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
