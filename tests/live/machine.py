@@ -91,7 +91,7 @@ class Machine:
         """Starts a program in the machine, in the background."""
         return self.lab.spawn(*self.argv(argv))
 
-    def run(self, *argv, status=0, timeout=300):
+    def run(self, *argv, status=0, timeout=5 * PATIENCE):
         """Runs a program in the machine and checks the exit status (None: any)."""
         p = subprocess.run(self.argv(argv), text=True, errors='replace', stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False)

@@ -20,11 +20,11 @@ import sys
 import tempfile
 import traceback
 
-from lab import Lab, Skip, end_well
+from lab import PATIENCE, Lab, Skip, end_well
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LANES = 4  # more lanes make tests late rather than early
-SECONDS = 1800  # a test that takes longer hangs; less than what tests/run waits for a line
+SECONDS = 30 * PATIENCE  # a test that takes longer hangs; less than what tests/run waits for a line
 
 
 def modules():

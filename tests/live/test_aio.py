@@ -16,7 +16,7 @@ def barred(lab, argv, engine, how='setup'):
     return argv if engine == 'io_uring' else [lab.program('no-io-uring'), how, *argv]
 
 
-def run(lab, engine, *args, status=0, how='setup', timeout=300):
+def run(lab, engine, *args, status=0, how='setup', timeout=5 * PATIENCE):
     argv = barred(lab, lab.argv(['record', '-v', *args]), engine, how)
     p = subprocess.run(argv, cwd=lab.dir, text=True, errors='replace', stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False)

@@ -126,7 +126,7 @@ def run_recipe(lab, option):
     need_root()
     argv = lab.argv(['record', '-D', '-1', '-e', 'cpu-clock', '-a', '-o', 'p.data'])
     p = subprocess.run(['bash', '-c', RECIPE.replace('OPTION', option), 'bash', *argv], cwd=lab.dir,
-                       text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+                       text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=5 * PATIENCE,
                        check=False)
     assert p.returncode == 0, p.stderr
     assert p.stdout == 'enabled(ack)\ndisabled(ack)\nstopped(ack)\n', (p.stdout, p.stderr)
@@ -153,7 +153,7 @@ def test_the_command_itself_commands(lab):
     argv = lab.argv(['record', '-o', 'p.data', '-D', '-1', '-e', 'cpu-clock', '--control', 'fd:8,9'])
     p = subprocess.run(['bash', '-c', 'exec 8<>c 9<>a; exec "$@"', 'bash', *argv, '--', 'bash', '-c',
                         script], cwd=lab.dir, text=True, stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=300, check=False)
+                       stderr=subprocess.PIPE, timeout=5 * PATIENCE, check=False)
     assert p.returncode == 0 and p.stdout == 'ack ack\n', (p.stdout, p.stderr)
     assert lab.samples('p.data') > 50, p.stderr
 

@@ -6,7 +6,7 @@ import re
 import signal
 import stat
 
-from lab import interrupt, need_root, obeyed, of_kernel, wait_for
+from lab import PATIENCE, interrupt, need_root, obeyed, of_kernel, wait_for
 from memory import MODES, held, memory_counts, moments, ready, snapshot
 from test_snapshot import log
 
@@ -94,16 +94,16 @@ def each_is_known(lab, *options):
     ready(lab, recorder)
     load = lab.spawn('sh', '-c', 'until [ -e enough ]; do for program in bin/prog*; do $program; printf x >>ended; done; '
                                  'done')
-    wait_for(lambda: lives(lab) >= PROGRAMS // 3, seconds=300, what='processes')
+    wait_for(lambda: lives(lab) >= PROGRAMS // 3, seconds=5 * PATIENCE, what='processes')
     snapshot(lab, recorder)
-    wait_for(lambda: lives(lab) >= 2 * PROGRAMS // 3, seconds=300, what='processes')
+    wait_for(lambda: lives(lab) >= 2 * PROGRAMS // 3, seconds=5 * PATIENCE, what='processes')
     recorder.send_signal(signal.SIGUSR2)
     obeyed(lab, recorder)
     if '-z' not in options:  # compressed, much more is held
-        wait_for(lambda: passed_so_far(lab, recorder) > 1000, seconds=300, what='evictions')
+        wait_for(lambda: passed_so_far(lab, recorder) > 1000, seconds=5 * PATIENCE, what='evictions')
     with open(lab.path('enough'), 'wb'):
         pass
-    load.wait(timeout=300)
+    load.wait(timeout=5 * PATIENCE)
     assert lives(lab) >= PROGRAMS and lives(lab) % PROGRAMS == 0, lives(lab)
     snapshot(lab, recorder)
     status, _, said = interrupt(recorder)

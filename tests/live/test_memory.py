@@ -76,7 +76,7 @@ def test_into_a_pipe(lab):
                                             '-o', '-', *options, '--', lab.workload]),
                                   cwd=lab.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lab.children.append(record)
-        data, said = record.communicate(timeout=300)
+        data, said = record.communicate(timeout=5 * PATIENCE)
         assert record.returncode == 0, said
         with open(lab.path('pipe.data'), 'wb') as f:
             f.write(data)

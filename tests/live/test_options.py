@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, running, stat, wait_for
+from lab import PATIENCE, NOBODY, Skip, interrupt, need_root, need_tracefs, running, stat, wait_for
 
 
 def storm(lab, *args):
@@ -230,7 +230,7 @@ def test_what_is_done_in_any_case_may_be_asked_for(lab):
 def test_who_pipes_and_names_no_input_is_told_what_is_read(lab):
     def said(*args):
         p = subprocess.run(lab.argv(args), cwd=lab.dir, input='', text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           timeout=300, check=False)
+                           timeout=5 * PATIENCE, check=False)
         assert p.returncode == 0, p.stderr
         return p.stderr
     lab.run('record', '-e', 'cpu-clock', '--', 'true')

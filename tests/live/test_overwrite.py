@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 from calls import Calls
-from lab import calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, stat, table, wait_for, work
+from lab import (PATIENCE, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, stat, table,
+                 wait_for, work)
 
 MODES = {
     'serial': [],
@@ -164,7 +165,7 @@ def test_whole_cpus_in_a_pipe(lab):
         p = subprocess.run(lab.argv(['record', '-a', '-o', '-', '-e', EVENT, '--filter', storm_filter(lab, own=True),
                                      '-m', '64K', '--overwrite', '--', lab.own('storm'), '-n', '2', '200000']),
                            cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
-                           timeout=300, check=False)
+                           timeout=5 * PATIENCE, check=False)
     said = p.stderr.decode()
     assert p.returncode == 0 and 'Sanitizer' not in said, said
     samples, lost, overwritten = account(said)

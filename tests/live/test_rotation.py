@@ -11,7 +11,8 @@ import sys
 import time
 
 from calls import Calls
-from lab import Skip, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, table, wait_for, work
+from lab import (PATIENCE, Skip, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, table,
+                 wait_for, work)
 
 MODES = {
     'serial': [],
@@ -499,7 +500,7 @@ def record_and_say(lab, *args):
     """Records a command, which can read the recorder's messages meanwhile, in the file `said`. Returns them."""
     with open(lab.path('said'), 'w+', encoding='utf-8') as said:
         p = subprocess.run(lab.argv(['record', *args]), cwd=lab.dir, stdin=subprocess.DEVNULL, stderr=said,
-                           timeout=300, check=False)
+                           timeout=5 * PATIENCE, check=False)
         said.seek(0)
         text = said.read()
     assert p.returncode == 0 and 'Sanitizer' not in text, text

@@ -211,7 +211,7 @@ def test_a_pipe_says_it_too(lab):
                                                 '-o', '-', *options, '--', lab.workload]),
                                       cwd=lab.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             lab.children.append(record)
-            f.write(record.communicate(timeout=300)[0])
+            f.write(record.communicate(timeout=5 * PATIENCE)[0])
         (snapshot,) = log(lab, 'pipe.data').values()
         assert snapshot['requests'][0]['origin'] == 'exit'
         assert len(times_of(lab, 1, 'pipe.data')) == snapshot['samples'] == lab.samples('pipe.data') > 0

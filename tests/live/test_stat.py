@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from lab import NOBODY, Skip, need_root, need_tracefs, wait_for
+from lab import PATIENCE, NOBODY, Skip, need_root, need_tracefs, wait_for
 
 CALLS = 4321
 
@@ -189,7 +189,7 @@ def test_ends(lab):
     wait_for(lambda: subprocess.run(['pgrep', '-P', str(child.pid), '-x', 'sleep'], stdout=subprocess.DEVNULL,
                                     check=False).returncode == 0)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=PATIENCE)
     assert '"event":"task-clock"' in said and child.returncode == 128 + signal.SIGTERM, (said, child.returncode)
     start = time.monotonic()
     row, = rows(lab, '--timeout', '300', '-e', 'task-clock', '--', 'sleep', '1000', status=128 + signal.SIGTERM)

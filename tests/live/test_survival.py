@@ -9,7 +9,7 @@ import stat as stat_
 import subprocess
 import time
 
-from lab import NOBODY, Skip, interrupt, need_root, need_tracefs, obeyed, running, wait_for, work
+from lab import PATIENCE, NOBODY, Skip, interrupt, need_root, need_tracefs, obeyed, running, wait_for, work
 
 
 def start_recording(lab, *options, data='p.data'):
@@ -285,7 +285,7 @@ def shell(lab, line, *args):
     """Runs ringtail in a line of shell, where "$@" stands for its command line."""
     return subprocess.run(['sh', '-c', line, 'sh', *lab.argv(args)], cwd=lab.dir, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, check=False)
+                          timeout=5 * PATIENCE, check=False)
 
 
 def test_closed_descriptors(lab):

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from calls import Calls
-from lab import Skip, ended, interrupt, lost, need_root, need_tracefs, running, stat, wait_for
+from lab import PATIENCE, Skip, ended, interrupt, lost, need_root, need_tracefs, running, stat, wait_for
 from test_perf_reads import RATE, agree
 from test_truth import storm_filter
 
@@ -253,7 +253,7 @@ def test_one_pipe_for_all_threads(lab):
             subprocess.run(lab.argv(['record', '-o', '-', '-e', 'raw_syscalls:sys_enter', '--filter',
                                      f'id == {storm_filter(lab)}', '-c', '1', '--threads', *options, '--',
                                      lab.program('storm'), '100000']), stdout=f, check=True,
-                           stderr=subprocess.PIPE, timeout=300)
+                           stderr=subprocess.PIPE, timeout=5 * PATIENCE)
         assert sum(file_counts(lab, 'p.data')) == 100000
 
 
