@@ -590,6 +590,7 @@ stalled() {
 	for number in $*; do
 		kill -USR2 $pid; sleep 0.7
 	done
+	echo "$name.answers: $(ringtail ctl --pid $pid --timeout 60 ping >/dev/null && echo yes)"
 	kill -TERM $pid
 	for try in $(seq 200); do
 		grep -q 'the output is slow' $name.err && break
@@ -735,7 +736,7 @@ def test_outputs_of_aux_snapshots_that_move_fill_or_stall():
     assert said(g, 'rotated.taken') == '40' and said(g, 'rotated') == '0', g.log
     for name in 'stalled', 'stalled-end':
         found = said_all(g, name + '.err')
-        assert said(g, name + '.gone') == 'yes', found
+        assert said(g, name + '.gone') == said(g, name + '.answers') == 'yes', found
         left = re.search(r'is slow: ([\d.]+) (KB|MB) are still to be written', '\n'.join(found))
         assert left and float(left.group(1)) > 0, found
     check_readable(g, 'late')

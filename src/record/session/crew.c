@@ -380,13 +380,11 @@ void crew_ask(struct crew *crew, enum worker_command command)
 
 int crew_await(struct crew *crew, struct error *err)
 {
-	return crew_await_unless(crew, -1, err);
+	return crew_await_unless(crew, NULL, NULL, err);
 }
 
-int crew_await_unless(struct crew *crew, int fd, struct error *err)
+int crew_await_unless(struct crew *crew, bool (*ends)(void *arg), void *arg, struct error *err)
 {
-	struct pollfd stop = {.fd = fd, .events = POLLIN};
-
 	for (;;) {
 		struct worker_view view = crew_view(crew);
 
@@ -394,9 +392,9 @@ int crew_await_unless(struct crew *crew, int fd, struct error *err)
 			return error_set(err, view.code, "a thread that reads rings has failed");
 		if (view.flushed)
 			return 0;
-		if (fd >= 0 && poll(&stop, 1, 0) > 0)
+		if (ends && ends(arg))
 			return 1;
-		if (wait_a_while(crew, fd < 0 ? -1 : BREATH_MS) < 0 && errno != EINTR)
+		if (wait_a_while(crew, ends ? BREATH_MS : -1) < 0 && errno != EINTR)
 			return error_sys(err, -errno, "poll");
 	}
 }

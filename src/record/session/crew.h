@@ -72,10 +72,10 @@ void crew_ask(struct crew *crew, enum worker_command command);
 int crew_await(struct crew *crew, struct error *err);
 
 /*
- * The same, but returns 1 when @fd (negative: none) is readable before: the output may hang, and
- * the user wants to end the recording.
+ * The same, but calls @ends with @arg ten times a second, and returns 1 when that returns true: the
+ * output may hang, and the user wants to end the recording.
  */
-int crew_await_unless(struct crew *crew, int fd, struct error *err);
+int crew_await_unless(struct crew *crew, bool (*ends)(void *arg), void *arg, struct error *err);
 
 /*
  * Holds all writers, each behind the run that it writes, until crew_resume(); or lets those go on

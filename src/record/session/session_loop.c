@@ -208,10 +208,14 @@ static void while_writing(void *session)
 	crew_breathe(&s->crew);
 	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
 		return;
+	/* Without -M a command to rotate would do so in the midst of the snapshot. */
+	if (!s->memory.flight && s->opts->output.rotation.enabled)
+		return;
 	/* Each call accepts at most one client; a later call handles its commands. */
 	for (int i = 0; i < COMMANDS_AT_ONCE && control_waits(s); i++)
 		take_commands(s);
 	s->stop |= s->control.stop;
+	s->memory.snapshot.ends |= s->stop;
 }
 
 int session_open_memory(struct session *s, struct error *err)

@@ -34,11 +34,14 @@ struct snapshot {
 	struct clock *clock;
 	bool alone; /* the output has no snapshot before it, so write all again; the caller's */
 	unsigned int flush_ms; /* interval of flushes while a snapshot is written */
-	/* Called between the pieces of a snapshot; may queue requests, but make no snapshot. */
+	/*
+	 * Called between the pieces of a snapshot, and while workers write one; may queue requests,
+	 * but make no snapshot.
+	 */
 	void (*meanwhile)(void *arg);
 	void *arg;
 	int stop;  /* readable when the recording is to end, or -1 */
-	bool ends; /* the end was requested: no wait for writers; the caller's */
+	bool ends; /* the end was requested: no wait for writers; the caller's and meanwhile()'s */
 	size_t taken;
 	uint64_t trace;			    /* bytes of trace in the last one */
 	uint64_t trace_taken;		    /* in all, written or not, padding included */

@@ -3,6 +3,7 @@
 #include "record/session/snapshot.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,16 @@ int snapshot_hand_traces(struct snapshot *s, const struct snapshot_request *requ
 	return rc ? no_memory(err) : 0;
 }
 
+/* While the workers write, which they may never end: is the recording to end? */
+static bool is_to_end(void *snapshot)
+{
+	struct snapshot *s = snapshot;
+	struct pollfd stop = {.fd = s->stop, .events = POLLIN};
+
+	s->meanwhile(s->arg);
+	return s->ends || poll(&stop, 1, 0) > 0;
+}
+
 enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_request *requests,
 				  size_t nr, struct error *err)
 {
@@ -237,6 +248,6 @@ enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_requ
 	/* Sideband that the trace needs. */
 	crew_ask(s->crew, WORKER_FLUSH);
 	if (!rc && !s->ends)
-		rc = crew_await_unless(s->crew, s->stop, err);
+		rc = crew_await_unless(s->crew, is_to_end, s, err);
 	return rc < 0 ? OUTCOME_BROKEN : OUTCOME_DONE;
 }
