@@ -233,7 +233,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 	if (rc)
 		return error_sys(err, rc, "epoll");
 	/* EPOLL_CTL_ADD has cleared the report of records already in the ring: see end_quiet(). */
-	return rr.sideband ? begin_quiet(r, &r->rings[r->nr - 1], err) : 0;
+	return rr.sideband && rr.nr_fds ? begin_quiet(r, &r->rings[r->nr - 1], err) : 0;
 }
 
 static int ring_is_ready(struct reader *r, struct reader_ring *rr, uint32_t events,

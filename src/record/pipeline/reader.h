@@ -48,7 +48,11 @@ struct reader_source {
 	size_t data_size; /* bytes, a power of two */
 	unsigned int ring;
 	int cpu;
-	const int *fds; /* events that write to this ring; stays the caller's. May be empty */
+	/*
+	 * Events that write to this ring; stays the caller's. Of none there is no wakeup for it:
+	 * only passes over all rings drain it.
+	 */
+	const int *fds;
 	size_t nr_fds;
 	bool sideband;		   /* its records are never dropped */
 	const struct cpus *run_on; /* CPUs to drain the ring on, at least one; NULL: any */

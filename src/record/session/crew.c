@@ -302,6 +302,17 @@ static int make_sheds(struct crew *crew, const struct plan *plan, const struct o
 	return crew->sheds ? 0 : -ENOMEM;
 }
 
+/*
+ * Whether nothing in a ring needs its reader at once, so that no record of it wakes the reader. The
+ * AUX events of CPUs are stopped by nobody but a snapshot and the session, whose flush drains the
+ * ring; the reader would only get in the way of a snapshot that stops them.
+ */
+static bool wakes_nobody(const struct plan *plan, const struct open_ring *ring)
+{
+	return ring->kind == RING_AUX && plan->aux_mode == AUX_SNAPSHOT &&
+	       plan->target == TARGET_CPUS;
+}
+
 int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
 	      const struct output *output, struct error *err)
 {
@@ -328,7 +339,7 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 			.ring = i,
 			.cpu = ring->cpu,
 			.fds = ring->fds,
-			.nr_fds = ring->nr_fds,
+			.nr_fds = wakes_nobody(plan, ring) ? 0 : ring->nr_fds,
 			/* A turn of an area is found while its task is away: soon after the switch.
 			 */
 			.sideband = ring->kind == RING_SIDEBAND ||

@@ -621,7 +621,10 @@ static uint64_t wait_for_sideband(struct lab *lab, int fd)
 	return bytes;
 }
 
-/* Replaces the reader by one whose only ring, of sideband, has the event @fd; it keeps @fd. */
+/*
+ * Replaces the reader by one whose only ring, of sideband, has the event @fd (NULL: none); it keeps
+ * @fd.
+ */
 static void watch_sideband(struct lab *lab, const int *fd)
 {
 	const struct reader_source source = {
@@ -630,7 +633,7 @@ static void watch_sideband(struct lab *lab, const int *fd)
 		.data_size = RING,
 		.sideband = true,
 		.fds = fd,
-		.nr_fds = 1,
+		.nr_fds = fd ? 1 : 0,
 	};
 	struct error err = ERROR_INIT;
 
@@ -701,6 +704,29 @@ static void test_what_comes_in_the_quiet(void **state)
 	put(&lab, SIDEBAND, PERF_RECORD_COMM, 48);
 	assert_int_equal(wait_for_sideband(&lab, readable), 48);
 	close(readable);
+	close(late);
+	lab_close(&lab);
+}
+
+/* A ring without events wakes nobody: only a pass over all rings drains it. */
+static void test_ring_without_events(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct lab lab;
+	int late = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), fd = -1;
+	const struct itimerspec wait = {.it_value.tv_nsec = 100000000}; /* longer than a quiet */
+	uint64_t bytes;
+
+	lab_open(&lab, 4 * RING, NULL);
+	watch_sideband(&lab, NULL);
+	assert_int_equal(timerfd_settime(late, 0, &wait, NULL), 0);
+	assert_int_equal(reader_watch(lab.reader, late, &err), 0);
+	put(&lab, SIDEBAND, PERF_RECORD_COMM, 40);
+	assert_int_equal(reader_wait(lab.reader, &fd, 1, &err), 1);
+	assert_int_equal(fd, late);
+	assert_int_equal(reader_pass_ready(lab.reader, &bytes, &err), 0);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(reader_pass_all(lab.reader, false), 40);
 	close(late);
 	lab_close(&lab);
 }
@@ -1058,6 +1084,7 @@ int main(void)
 		cmocka_unit_test(test_half_a_ring_stays),
 		cmocka_unit_test(test_sideband_is_quiet_and_comes_back),
 		cmocka_unit_test(test_what_comes_in_the_quiet),
+		cmocka_unit_test(test_ring_without_events),
 		cmocka_unit_test(test_trace_arrives),
 		cmocka_unit_test(test_pieces_of_trace_end_at_pages),
 		cmocka_unit_test(test_trace_waits_for_room),
