@@ -93,7 +93,7 @@ static const struct argp_option options[] = {
 	 HELP_OUTPUT},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
 	REFUSED("dump-raw-trace", 'D', "'ringtail dump' shows the records"),
-	REFUSED("tui", OPT_TUI, "the listing is text: 'ringtail annotate | less'"),
+	REFUSED("tui", OPT_TUI, "'ringtail view' shows code on the terminal: key a"),
 	REFUSED("gtk", OPT_GTK, "the listing is text: 'ringtail annotate | less'"),
 	REFUSED("objdump", OPT_OBJDUMP, "ringtail disassembles by itself and starts no program"),
 	REFUSED("ignore-vmlinux", OPT_IGNORE_VMLINUX, "'-k /dev/null' leaves out the kernel"),

@@ -13,6 +13,7 @@
 #include "cli/cmd-report-html.h"
 #include "cli/cmd-report-values.h"
 #include "cli/input/input.h"
+#include "cli/view/show.h"
 #include "render/aux.h"
 #include "render/header.h"
 #include "render/json.h"
@@ -32,6 +33,7 @@ struct report_args {
 	struct table_opts table;
 	const char *html; /* path of the page; NULL: none */
 	bool header, header_only, full_header, stats, aux, json, dump;
+	bool view;	  /* on the terminal, not as text */
 	bool tasks, maps; /* @maps: of the tasks */
 	struct name_regex parent, ignore_callees;
 	bool by_parent;		       /* --parent is given */
@@ -105,7 +107,8 @@ static const struct argp_option options[] = {
 	{"tasks", OPT_TASKS, NULL, 0, "Show only the tasks, below those that made them",
 	 HELP_OUTPUT},
 	{"mmaps", OPT_MMAPS, NULL, 0, "Show only the tasks and their maps", HELP_OUTPUT},
-	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", HELP_OUTPUT},
+	{"stdio", OPT_STDIO, NULL, 0,
+	 "Text on standard output (the default, where that is no terminal)", HELP_OUTPUT},
 	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted; ringtail prints no colors",
 	 HELP_OUTPUT},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)",
@@ -175,7 +178,7 @@ static const struct argp_option options[] = {
 	{"exclude-other", 'x', NULL, 0, "with a function that --parent matches", HELP_SAMPLES},
 	{"hide-unresolved", 'U', NULL, 0, "in known functions", HELP_SAMPLES},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
-	REFUSED("tui", OPT_TUI, "the report is text: 'ringtail report | less'"),
+	{"tui", OPT_TUI, NULL, 0, "As 'ringtail view' (the default on a terminal)", HELP_OUTPUT},
 	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
 	REFUSED("threads", 'T',
 		"ringtail shows no counts of threads; --sort tid -n shows the samples of each"),
@@ -367,6 +370,15 @@ static void check_html(struct argp_state *state, const struct report_args *a)
 		usage_error(state, "--html: a page is no text for a terminal: give a FILE");
 }
 
+/* What the view does not show is text. */
+static bool is_text(const struct report_args *a)
+{
+	return a->json || a->stats || a->tasks || a->header || a->header_only || a->full_header ||
+	       a->aux || a->dump || a->html || a->latency.function || a->input.quiet ||
+	       a->report.nested || a->report.grouped || a->table.separator || a->table.nr_widths ||
+	       (a->graph.given && a->graph.style != GRAPH_TREE);
+}
+
 static void check_itrace(struct argp_state *state, struct report_args *a)
 {
 	if ((a->header_only || a->dump || a->stats || a->aux || a->tasks) &&
@@ -380,13 +392,20 @@ static void check_itrace(struct argp_state *state, struct report_args *a)
 		usage_error(state, "--itrace: s, which skips samples, is for 'ringtail script'");
 }
 
+static void ask_view(struct argp_state *state, struct report_args *a)
+{
+	show_check(state);
+	a->view = true;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
-	case OPT_STDIO:
+	case OPT_STDIO: a->view = false; break;
+	case OPT_TUI: ask_view(state, a); break;
 	case 'm': break;
 	case OPT_STDIO_COLOR: report_check_color(state, arg); break;
 	case 's': parse_sort(state, a, arg); break;
@@ -445,6 +464,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_mem_mode(state, a);
 		check_hierarchy(state, a);
 		check_html(state, a);
+		a->view = a->view && !is_text(a);
 		add_parent_key(state, a);
 		arrange_columns(state, a);
 		check_line_keys(state, &a->report);
@@ -650,6 +670,8 @@ static int show(struct report_args *a, struct trace *t)
 		    report_takes_digests(t, &a->report);
 	if (!a->header_only)
 		rc = check_fields(a, t);
+	if (!rc && a->view)
+		return show_recording(&a->input, t, &a->report, &a->table);
 	if (!rc)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
@@ -730,6 +752,7 @@ int cmd_report(int argc, char **argv)
 		.report = {.max_stack = MAX_STACK},
 		.graph = GRAPH_SPEC_INIT,
 		.latency.slowest = SLOWEST,
+		.view = show_is_possible(),
 	};
 	struct itrace_opts itrace;
 	struct trace *t = NULL;

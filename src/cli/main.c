@@ -33,6 +33,7 @@ static const struct command {
 	{"doctor", cmd_doctor, "show what this machine allows to record"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
+	{"view", cmd_view, "walk through a recording on the terminal"},
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
 	{"diff", cmd_diff, "compare recordings: what changed, and what of it is certain"},
 	{"stat", cmd_stat, "count events, without samples"},

@@ -22,33 +22,32 @@ struct graph {
 	struct buf line;
 };
 
-/* Writes in which line of the function, or how far behind its start, if frames differ by that. */
-static int put_place(struct graph *gr, const struct callgraph_node *n)
+/* Appends in which line of the function, or how far behind its start, if frames differ by that. */
+static int put_place(struct buf *out, enum callgraph_key by, const struct callgraph_node *n)
 {
 	if (n->at_line)
-		return buf_printf(&gr->line, " ")
-			       ?: text_escape(&gr->line, (const char *)(uintptr_t)n->addr);
-	if (gr->g->by == CALLGRAPH_BY_ADDRESS && !symbol_is_inlined(n->sym))
-		return buf_printf(&gr->line, " +%" PRIu64, n->addr - n->sym->start);
+		return buf_printf(out, " ") ?: text_escape(out, (const char *)(uintptr_t)n->addr);
+	if (by == CALLGRAPH_BY_ADDRESS && !symbol_is_inlined(n->sym))
+		return buf_printf(out, " +%" PRIu64, n->addr - n->sym->start);
 	return 0;
 }
 
 /* Addresses of the kernel and of anonymous memory are absolute; others need their file's name. */
-static int put_name(struct graph *gr, const struct callgraph_node *n)
+int graph_name(struct buf *out, enum callgraph_key by, const struct callgraph_node *n)
 {
 	int rc;
 
 	if (n->sym)
-		return text_escape(&gr->line, n->sym->name)
-			       ?: put_place(gr, n)
-			       ?: buf_printf(&gr->line, "%s",
+		return text_escape(out, n->sym->name)
+			       ?: put_place(out, by, n)
+			       ?: buf_printf(out, "%s",
 					     symbol_is_inlined(n->sym) ? INLINED_MARK : "");
 	if (n->dso && n->dso->kind != DSO_KERNEL && n->dso->kind != DSO_KSYMBOL &&
 	    n->dso->kind != DSO_ANON) {
-		rc = text_escape(&gr->line, n->dso->short_name);
-		return rc ?: buf_printf(&gr->line, "+0x%" PRIx64, n->addr);
+		rc = text_escape(out, n->dso->short_name);
+		return rc ?: buf_printf(out, "+0x%" PRIx64, n->addr);
 	}
-	return buf_printf(&gr->line, "0x%" PRIx64, n->addr);
+	return buf_printf(out, "0x%" PRIx64, n->addr);
 }
 
 static void put_line(struct graph *gr)
@@ -163,7 +162,7 @@ static int put_frame(struct graph *gr, const struct callgraph_node *n, size_t de
 			rc = buf_printf(&gr->line, "%*s", STEP - 1, "");
 	}
 	if (!rc)
-		rc = put_name(gr, n);
+		rc = graph_name(&gr->line, gr->g->by, n);
 	return rc ?: end_frame(gr, n);
 }
 
@@ -259,7 +258,7 @@ static int put_trunk(struct graph *gr, uint32_t c, bool skip_first, uint32_t *re
 			}
 			*printed = true;
 			if (!rc)
-				rc = put_name(gr, &gr->g->node[c]);
+				rc = graph_name(&gr->line, gr->g->by, &gr->g->node[c]);
 			if (!rc)
 				rc = end_frame(gr, &gr->g->node[c]);
 		}
@@ -282,7 +281,7 @@ static int put_chain(struct graph *gr, uint32_t root, uint32_t node)
 	for (char before = ' '; !rc && depth--; before = ';') {
 		rc = buf_append(&gr->line, &before, 1);
 		if (!rc)
-			rc = put_name(gr, &gr->g->node[path[depth]]);
+			rc = graph_name(&gr->line, gr->g->by, &gr->g->node[path[depth]]);
 	}
 	if (!rc)
 		put_line(gr);
@@ -304,7 +303,7 @@ static int put_flat_chain(struct graph *gr, uint32_t root, uint32_t node)
 		path[depth++] = i;
 	while (!rc && depth--) {
 		rc = buf_printf(&gr->line, "                ")
-			     ?: put_name(gr, &gr->g->node[path[depth]]);
+			     ?: graph_name(&gr->line, gr->g->by, &gr->g->node[path[depth]]);
 		if (!rc)
 			rc = end_frame(gr, &gr->g->node[path[depth]]);
 	}

@@ -173,6 +173,16 @@ int sort_key_common_text(const struct sort_key *key, const struct trace *t, stru
 	return key->text(t, cell, out);
 }
 
+const struct symbol *sort_key_symbol(const struct sort_key *key, struct hist_cell cell,
+				     uint8_t *ret_mode, uint64_t *ret_addr)
+{
+	const struct symbol *sym = key->text == key_sym_text ? sym_of(cell) : NULL;
+
+	*ret_mode = (uint8_t)(sym ? cell.b : cell.a);
+	*ret_addr = sym ? sym->start : cell.b;
+	return sym;
+}
+
 int key_sym_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
 	const struct symbol *x = sym_of(a), *y = sym_of(b);

@@ -90,6 +90,13 @@ int sort_key_common_text(const struct sort_key *key, const struct trace *t, stru
 			 struct buf *out);
 
 /*
+ * Returns the symbol of a cell of the key sym, NULL for an address without symbol or another key;
+ * the cpumode in *@ret_mode, and without symbol the address in *@ret_addr.
+ */
+const struct symbol *sort_key_symbol(const struct sort_key *key, struct hist_cell cell,
+				     uint8_t *ret_mode, uint64_t *ret_addr);
+
+/*
  * Checks that for each key some event of @list records its value. A list without events passes.
  * Returns 0, or -EINVAL with @err naming the key.
  */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +78,7 @@ static void tables_release(struct report_tables *t)
 	for (size_t i = 0; t->nests && i < t->nr; i++)
 		hierarchy_release(&t->nests[i]);
 	free(t->nests);
+	free(t->slices);
 	free(t->hists);
 	free(t->keys);
 	free(t->callers);
@@ -112,9 +112,10 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts,
 		.callers = calloc(nr + 1, sizeof(*t->callers)),
 		.quality = calloc(nr + 1, sizeof(*t->quality)),
 		.nests = calloc(nr + 1, sizeof(*t->nests)),
+		.slices = calloc(nr * opts->slices.nr + 1, sizeof(*t->slices)),
 		.nr = nr,
 	};
-	if (!t->keys || !t->hists || !t->callers || !t->quality || !t->nests)
+	if (!t->keys || !t->hists || !t->callers || !t->quality || !t->nests || !t->slices)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		const struct sort_key **keys = &t->keys[i * opts->nr_keys];
@@ -198,6 +199,20 @@ static void add_more(struct report_worker *w, struct hist *h, uint32_t row,
 	more[HIST_WEIGHT3] += s->weight_var3 * w->times;
 }
 
+/* Counts the sample in its slice of time. */
+static void count_slice(struct report_worker *w, const struct walk_sample *ws)
+{
+	const struct report_slices *by = &w->opts->slices;
+	uint64_t time = ws->s.time, at;
+
+	if (!by->nr || time < by->first || time > by->last)
+		return;
+	at = (uint64_t)((double)(time - by->first) / ((double)(by->last - by->first) + 1) *
+			(double)by->nr);
+	if (at < by->nr)
+		w->tables.slices[ws->evsel->index * by->nr + at] += w->times;
+}
+
 /* Adds the sample and its chain to a row. */
 static int add_row(struct report_worker *w, struct hist *h, struct key_source *src)
 {
@@ -213,6 +228,7 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	h->entry[row].samples += w->times;
 	if (h->has_more)
 		add_more(w, h, row, src);
+	count_slice(w, src->ws);
 	if (w->opts->graph == REPORT_GRAPH_NONE || w->branches || !w->frames.is_chain)
 		return 0;
 	rc = hist_tree(h, row, &root);
@@ -324,6 +340,8 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	if (!shown || !filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
 		return 0;
 	if (w->opts->children)
+		count_slice(w, ws);
+	if (w->opts->children)
 		return callers_add(w->tables.callers[event], &src, w->frames.frame,
 				   w->frames.is_chain ? w->frames.nr : 0, w->times, src.latency);
 	return filter_frame(&w->opts->filter, src.frame) ? add_row(w, h, &src) : 0;
@@ -348,6 +366,8 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct report_worker *w = arg;
 
+	if (w->opts->stop && atomic_load_explicit(w->opts->stop, memory_order_relaxed))
+		return -ECANCELED;
 	/* Counters of a group go on where the filter leaves samples out. */
 	if (ws->evsel && group_is_read(ws->evsel) && !w->branches && !w->opts->by_weight)
 		return group_split(&w->groups, w->trace, ws, count_wanted, w);
@@ -375,7 +395,7 @@ bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 	       !opts->filter.stop && !opts->filter.nr_parts && !needs_order(t) &&
 	       !counts_branches(opts) && !some_key(opts, false, true, false) &&
 	       !columns_need_whole(&opts->columns) && !opts->by_weight &&
-	       !opts->filter.parallelism.nr;
+	       !opts->filter.parallelism.nr && !opts->slices.nr;
 }
 
 static bool is_steady(const struct state *s, const struct digest *d)
@@ -513,6 +533,8 @@ static int collect(struct report *r, struct report_worker *w)
 		if (!rc)
 			rc = quality_merge(&to->quality[i], &from->quality[i]);
 	}
+	for (size_t i = 0; i < to->nr * r->opts->slices.nr; i++)
+		to->slices[i] += from->slices[i];
 	tables_release(from);
 	return rc;
 }

@@ -8,6 +8,8 @@
 #ifndef RINGTAIL_REPORT_TABLE_REPORT_H
 #define RINGTAIL_REPORT_TABLE_REPORT_H
 
+#include <stdatomic.h>
+
 #include "report/table/callers.h"
 #include "report/table/columns.h"
 #include "report/table/hierarchy.h"
@@ -45,6 +47,12 @@ struct report_opts {
 	const regex_t *parent, *ignore_callees;
 	bool exclude_other; /* only samples below a function that @parent matches */
 	struct filter filter;
+	/* Count samples by time, too: from @first to @last (ns, inclusive), in @nr equal slices. */
+	struct report_slices {
+		uint64_t first, last;
+		size_t nr; /* 0: none */
+	} slices;
+	const atomic_bool *stop; /* set by another thread: ends it with -ECANCELED; NULL: none */
 };
 
 /* By evsel index. */
@@ -54,6 +62,7 @@ struct report_tables {
 	struct hist *hists;	      /* with --children, their rows are made at the end */
 	struct callers **callers;     /* with --children; NULLs without */
 	struct quality *quality;
+	uint64_t *slices; /* opts->slices.nr for each event: samples of the rows that are shown */
 	size_t nr;
 };
 

@@ -368,6 +368,7 @@ struct trace_part {
 	struct cpu_tasks tasks;
 	struct parallelism parallelism;
 	bool keeps_tasks, keeps_parallelism;
+	const atomic_bool *stop; /* as in struct trace_opts */
 };
 
 /* Limit for the digests of all parts; pass 2 walks further parts. */
@@ -383,6 +384,7 @@ static void *part_new(void *arg)
 		part->digest.given_up = !t->digest || t->opts.snapshot;
 		part->keeps_tasks = t->itrace;
 		part->keeps_parallelism = t->parallelism;
+		part->stop = t->opts.stop;
 		return part;
 	}
 	free(part);
@@ -431,6 +433,8 @@ static int part_take(const struct data_record *rec, void *arg)
 
 	if (rc < 0)
 		return rc;
+	if (part->stop && atomic_load_explicit(part->stop, memory_order_relaxed))
+		return -ECANCELED;
 	switch (rec->hdr->type) {
 	case PERF_RECORD_SAMPLE: return take_sample(part, rec);
 	case PERF_RECORD_ITRACE_START:

@@ -10,6 +10,8 @@
 #ifndef RINGTAIL_REPORT_TRACE_TRACE_H
 #define RINGTAIL_REPORT_TRACE_TRACE_H
 
+#include <stdatomic.h>
+
 #include "base/error.h"
 #include "data/file/file.h"
 #include "data/file/findings.h"
@@ -43,6 +45,8 @@ struct trace_opts {
 	/* Called now and then; may be NULL. @pass is 1 or 2. Pass 2 calls it from any worker. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);
 	void *progress_arg;
+	const atomic_bool *stop; /* set by another thread: ends pass 1 with -ECANCELED; NULL: none
+				  */
 };
 
 struct itrace;

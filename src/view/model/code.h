@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code: the instructions of one function with their samples, and source lines between them.
+ *
+ * One thread uses it; it may be another than the one that loaded it. It owns what it holds; symbols
+ * and dsos are borrowed from the trace.
+ */
+#ifndef RINGTAIL_VIEW_MODEL_CODE_H
+#define RINGTAIL_VIEW_MODEL_CODE_H
+
+#include "report/annotate/annotate.h"
+#include "report/annotate/listing.h"
+#include "report/annotate/source.h"
+#include "view/model/match.h"
+
+struct code_line {
+	uint32_t insn;	  /* in the listing */
+	uint32_t line;	  /* of @file, above the instruction; 0: the instruction itself */
+	const char *file; /* borrowed */
+};
+
+struct view_code {
+	struct annotate *annotate;
+	const struct annotate_function *function; /* NULL: it has no samples */
+	size_t event;
+	struct annotate_code bytes;
+	struct listing listing;
+	struct source_files *source;
+	struct annotate_weight *weight; /* by instruction */
+	struct code_line *line;
+	size_t nr, cap;
+	size_t arrow, arrow_row; /* of listing_margin(), for rows that ascend */
+};
+
+/*
+ * Counts the samples of @event in @sym that @f accepts, and loads its code. Returns 0 with *@ret
+ * for code_free(), or a negative errno with @err filled: -ENOENT if no sample is in it.
+ */
+int code_load(struct trace *t, const struct filter *f, const struct symbol *sym, size_t event,
+	      struct view_code **ret, struct error *err);
+void code_free(struct view_code *c); /* accepts NULL */
+
+/* Returns the share of the function's samples, percent, of an instruction. */
+double code_percent(const struct view_code *c, uint32_t insn);
+/* Appends the escaped text of line @i, without the percentage. Returns 0 or -ENOMEM. */
+int code_text(struct view_code *c, size_t i, struct buf *out);
+
+/* Returns the line with the most samples below those of @from; SIZE_MAX as @from: of all. */
+size_t code_next_hot(const struct view_code *c, size_t from);
+/* Returns the next line after @from with @match in its text, or before; @from: there is none. */
+size_t code_find(struct view_code *c, size_t from, const struct view_match *match, bool back);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inner state of a view, which view.c (loop and jobs), view_table.c, view_flame.c, view_code.c
+ * (what is drawn, and the actions there) and popup.c share.
+ */
+#ifndef RINGTAIL_VIEW_SCREEN_VIEW_PRIV_H
+#define RINGTAIL_VIEW_SCREEN_VIEW_PRIV_H
+
+#include "view/model/flame.h"
+#include "view/model/keys.h"
+#include "view/model/selection.h"
+#include "view/screen/screen.h"
+#include "view/screen/view.h"
+
+#define VIEW_STEP 20000 /* rows that are looked at between two looks at the keys */
+
+enum view_popup { POPUP_NONE, POPUP_HELP, POPUP_MENU };
+
+struct view_state {
+	const struct view_opts *opts;
+	struct screen screen;
+	struct view_job job;
+	struct job_table *table; /* NULL: none yet */
+	struct trace *trace;	 /* of @table */
+	struct rows rows;
+	bool scanning; /* rows_step() has more to do */
+	size_t event;
+	enum report_graph graph;
+	struct selection selection;
+	struct view_match match;
+	bool again; /* make the table anew when the job has ended */
+	bool relative;
+
+	enum view_place place;
+	uint64_t at, top; /* lines of the table: the user's, and the first one on the screen */
+	unsigned int width[COLUMNS_MAX]; /* of the table's columns, as wide as their texts */
+	struct flame flame;
+	unsigned int flame_top; /* depth at the first line */
+	struct view_code *code;
+	enum view_place code_from; /* where it was asked for */
+	size_t code_at, code_top;
+
+	bool marking;			 /* a span of time */
+	unsigned int mark_from, mark_to; /* cells of the strip */
+	bool typing;			 /* an expression */
+	char typed[MATCH_MAX], before[MATCH_MAX];
+	enum view_popup popup;
+	size_t popup_at, popup_top;
+	int first_key; /* of two: 'g' */
+	bool frozen;
+	uint64_t due_ms; /* live: time of the next table */
+	char message[512];
+	bool message_is_error;
+	bool done;
+	int signal;
+	struct buf text;
+};
+
+/* Returns the call trees of the rows. */
+static inline const struct callgraph *view_graph(const struct view_state *v)
+{
+	return rows_graph(&v->rows);
+}
+
+/* Shows a sentence until the next key. */
+void view_say(struct view_state *v, bool error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Chooses the rows anew, by selection and expression. */
+void view_choose(struct view_state *v);
+/* Counts the samples anew: after the span, the order of chains or the recording changed. */
+void view_count(struct view_state *v);
+/* Starts to load the code of @sym. */
+void view_load_code(struct view_state *v, const struct symbol *sym);
+/* Shows the flame graph of the shown rows. */
+void view_open_flame(struct view_state *v);
+
+/* Lines of the screen for the contents, and the first of them. */
+int view_body(const struct view_state *v, int *ret_first);
+/* Draws the line of the title, and the strip if there is room. */
+void view_draw_head(struct view_state *v);
+/* Draws the last line. */
+void view_draw_status(struct view_state *v, const char *left, const char *right);
+
+void view_table_draw(struct view_state *v);
+void view_table_act(struct view_state *v, enum view_action action);
+/* Measures the columns of a new table. */
+void view_table_measure(struct view_state *v);
+/* Finds the next line that the expression finds. */
+void view_table_find(struct view_state *v, bool back);
+
+void view_flame_draw(struct view_state *v);
+void view_flame_act(struct view_state *v, enum view_action action);
+
+void view_code_draw(struct view_state *v);
+void view_code_act(struct view_state *v, enum view_action action);
+
+/* Draws the help or the menu over the rest. */
+void popup_draw(struct view_state *v);
+/* Takes a key while one is shown. Returns the action that was chosen. */
+enum view_action popup_key(struct view_state *v, int key);
+/* Draws a bar of the job's progress in the middle. */
+void popup_progress(struct view_state *v);
+
+/* Copies @v->text by the terminal. */
+void copy_to_terminal(struct view_state *v);
+/* Appends @v->text to a file. */
+void copy_to_file(struct view_state *v);
+
+/* Moves *@at among @nr lines as @action says, and *@top so that it is among @height lines. */
+bool view_move(enum view_action action, uint64_t nr, unsigned int height, uint64_t *at,
+	       uint64_t *top);
+
+#endif
