@@ -37,6 +37,11 @@ WAYS = [
     ('c++-dwz', 'g++', 'program.cpp', ['-gdwarf-5'], True),
     ('c++-clang4', 'clang++', 'program.cpp', ['-gdwarf-4'], True),
     ('c++-clang-split', 'clang++', 'program.cpp', ['-gsplit-dwarf'], False),
+    ('c++-package', 'g++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-5'], False),
+    ('c++-package4', 'g++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-4'], False),
+    ('c++-clang-package', 'clang++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-5'], False),
+    ('c++-clang-package4', 'clang++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-4'], False),
+    ('c++-gnu-package4', 'g++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-4'], False),
 ]
 
 
@@ -93,8 +98,8 @@ def same(ours, theirs, names):
 
 
 def compare(build, program, count, show):
-    """dwz needs a reference: neither addr2line reads what it makes, but the code is that of the file before."""
-    before = f'{program}.before-dwz' if os.path.exists(f'{program}.before-dwz') else program
+    """Where neither addr2line reads all, the reference is a file of the same code with plain debug information."""
+    before = f'{program}.plain' if os.path.exists(f'{program}.plain') else program
     addresses = pick(program, count)
     options = ['-a', '-i', '-f', '-e', before]
     ours = ask([f'{build}/tests/lines/lines-of', program], addresses)
@@ -122,25 +127,47 @@ def report(name, classes, strict):
     return bad
 
 
+def pack_steps(program, source, packer):
+    """A program of two units with a package, and the same one with its debug information in one piece."""
+    units = [['-o', 'program.o', f'{HERE}/{source}'], ['-x', 'c', '-Dmain=second', '-o', 'second.o', f'{HERE}/program.c']]
+    link = ['second.o', 'program.o']
+    return [*(['-gno-split-dwarf', '-c', *unit] for unit in units), ['-o', f'{program}.plain', *link],
+            *(['-c', *unit] for unit in units), ['-o', program, *link],
+            [packer, '-e', program, '-o', f'{program}.dwp'], ['rm', 'program.dwo', 'second.dwo']]
+
+
+def same_code(one, other):
+    """Whether the files have the same .text at the same address."""
+    texts = [subprocess.run(['objdump', '-s', '-j', '.text', file], capture_output=True, text=True, check=True).stdout
+             for file in (one, other)]
+    return texts[0].split('\n', 3)[3] == texts[1].split('\n', 3)[3]
+
+
 def make(folder, name, compiler, source, options):
     """Compiles in a folder of its own, where .dwo files stay. Returns the program, or a reason why there is none."""
-    for tool in [compiler] + ['dwz'] * name.endswith('dwz'):
+    packer = 'dwp' if 'gnu-package' in name else 'llvm-dwp' if 'package' in name else None
+    for tool in [compiler] + ['dwz'] * name.endswith('dwz') + [packer] * bool(packer):
         if not shutil.which(tool):
             return None, f'{tool} is not installed'
     where = f'{folder}/{name}'
     os.mkdir(where)
     program = f'{where}/program'
-    if '-gsplit-dwarf' in options:  # the folder of the .dwo is that of the compiler
+    if packer:
+        steps = pack_steps(program, source, packer)
+    elif '-gsplit-dwarf' in options:  # the folder of the .dwo is that of the compiler
         steps = [['-c', '-o', 'program.o', f'{HERE}/{source}'], ['-o', program, 'program.o']]
     else:
         steps = [['-o', program, f'{HERE}/{source}']]
     for step in steps:
-        done = subprocess.run([compiler, '-O2', '-g', *options, *step], cwd=where, capture_output=True, text=True)
+        command = step if step[0] in (packer, 'rm') else [compiler, '-O2', '-g', *options, *step]
+        done = subprocess.run(command, cwd=where, capture_output=True, text=True)
         if done.returncode:
-            return None, f'{compiler} cannot: {done.stderr.splitlines()[-1] if done.stderr else "?"}'
+            return None, f'{command[0]} cannot: {done.stderr.splitlines()[-1] if done.stderr else "?"}'
+    if packer and not same_code(program, f'{program}.plain'):
+        return None, f'{compiler} makes other code without -gsplit-dwarf'
     if name.endswith('dwz'):  # dwz shares what two files have in common
         shutil.copy(program, f'{where}/second')
-        shutil.copy(program, f'{program}.before-dwz')
+        shutil.copy(program, f'{program}.plain')
         done = subprocess.run(['dwz', '-m', f'{where}/common.debug', program, f'{where}/second'], capture_output=True,
                               text=True)
         if done.returncode or not os.path.exists(f'{where}/common.debug'):

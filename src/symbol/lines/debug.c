@@ -60,34 +60,40 @@ static bool open_alt_at(struct debug *d, const char *path, const uint8_t *id, si
 	if (elf_image_open(path, &d->alt, NULL))
 		return false;
 	if (elf_build_id_same(d->alt.build_id, d->alt.build_id_size, id, size) &&
-	    debug_size(&d->alt) < DEBUG_MAX && strings_end_in_nul(d->alt.elf))
+	    debug_size(&d->alt) < DEBUG_MAX && strings_are_sound(d->alt.elf))
 		return true;
 	elf_image_close(&d->alt);
 	d->alt = (struct elf_image)ELF_IMAGE_INIT;
 	return false;
 }
 
+/* Makes the path of the image. Returns false if it is not known. */
+static bool path_of(const struct elf_image *img, char ret[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", img->fd);
+	n = img->fd < 0 ? -1 : readlink(link, ret, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	ret[n] = 0;
+	return *ret == '/';
+}
+
 /* Makes the path of a name in the folder of the image. */
 static bool beside(const struct elf_image *img, const char *name, char ret[PATH_MAX])
 {
-	char link[64], path[PATH_MAX];
-	ssize_t n;
-	char *slash;
+	char path[PATH_MAX];
 	int len;
 
 	if (*name == '/') {
 		len = snprintf(ret, PATH_MAX, "%s", name);
 		return len < PATH_MAX;
 	}
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", img->fd);
-	n = img->fd < 0 ? -1 : readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
+	if (!path_of(img, path))
 		return false;
-	path[n] = 0;
-	slash = strrchr(path, '/');
-	if (!slash)
-		return false;
-	*slash = 0;
+	*strrchr(path, '/') = 0;
 	len = snprintf(ret, PATH_MAX, "%s/%s", path, name);
 	return len > 0 && len < PATH_MAX;
 }
@@ -128,10 +134,11 @@ static bool open_alt(struct debug *d)
 
 int debug_open(struct debug *d)
 {
-	if (!strings_end_in_nul(d->image.elf))
+	char path[PATH_MAX];
+
+	if (!strings_are_sound(d->image.elf))
 		return -EBADMSG;
-	if (!beside(&d->image, ".", d->folder))
-		strcpy(d->folder, ".");
+	split_files_init(&d->split, &d->image, path_of(&d->image, path) ? path : "");
 	d->dwarf = dwarf_begin_elf(d->image.elf, DWARF_C_READ, NULL);
 	return d->dwarf && open_alt(d) ? 0 : -EBADMSG;
 }
@@ -155,6 +162,8 @@ void debug_close(struct debug *d)
 {
 	dwarf_end(d->dwarf);
 	dwarf_end(d->alt_dwarf);
+	if (d->split.program)
+		split_files_release(&d->split);
 	elf_image_close(&d->image);
 	elf_image_close(&d->alt);
 }

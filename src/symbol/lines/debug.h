@@ -8,18 +8,18 @@
 #define RINGTAIL_SYMBOL_LINES_DEBUG_H
 
 #include <elfutils/libdw.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "symbol/elf/elf_image.h"
+#include "symbol/lines/split.h"
 
 struct debug {
 	struct elf_image image; /* owned */
 	struct elf_image alt;	/* supplementary file of dwz; owned */
 	Dwarf *dwarf;		/* NULL: not open */
 	Dwarf *alt_dwarf;	/* NULL: none */
-	char folder[PATH_MAX];	/* of the image; ".": not known */
+	struct split_files split;
 };
 
 /* Returns whether the file has debug information. */

@@ -261,7 +261,7 @@ static int open_unit(struct source_lines *l, struct unit *u)
 	if (rc)
 		return rc;
 	l->is_new = true;
-	return unit_read(u, l->debug.folder, &l->text_left);
+	return unit_read(u, &l->debug.split, &l->text_left);
 }
 
 size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret, size_t max)

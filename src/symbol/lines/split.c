@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "symbol/lines/split.h"
+
 #include <dwarf.h>
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "symbol/lines/strings.h"
-#include "symbol/lines/unit.h"
 
 static const char *string_of(Dwarf_Die *die, unsigned int name)
 {
@@ -39,22 +40,89 @@ static bool is_harmless_apart(const char *home, const char *folder, const char *
 	return n > 0 && n < PATH_MAX && is_harmless(path, name);
 }
 
-bool unit_open_split(Dwarf_Die *die, const char *home, Dwarf_Die *ret)
+/* Opens FILE.dwp of FILE.debug or FILE, if there is one. */
+static void open_package(struct split_files *s)
 {
-	const char *name = string_of(die, DW_AT_dwo_name), *folder;
+	static const char debug[] = ".debug";
+	size_t len = strlen(s->file);
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s.dwp", s->file);
+
+	s->is_asked = true;
+	if (!*s->file || n >= PATH_MAX || !dwp_open(path, &s->package) || len < sizeof(debug) ||
+	    strcmp(s->file + len - strlen(debug), debug))
+		return;
+	snprintf(path, sizeof(path), "%.*s.dwp", (int)(len - strlen(debug)), s->file);
+	dwp_open(path, &s->package);
+}
+
+static int open_packed(struct split_files *s, Dwarf_Die *die, struct split_unit *ret)
+{
+	int rc = -ENOENT;
+
+	if (!s->is_asked)
+		open_package(s);
+	if (s->package.image.elf)
+		rc = dwp_unit_open(&s->package, s->program, die, &ret->packed);
+	if (rc)
+		return rc;
+	ret->die = ret->packed.die;
+	return 0;
+}
+
+/* Opens the .dwo file of that name. */
+static bool open_dwo(const struct split_files *s, Dwarf_Die *die, const char *name,
+		     struct split_unit *ret)
+{
+	const char *folder = string_of(die, DW_AT_comp_dir);
 	Dwarf_Die split = {0};
 	uint8_t type;
 
-	*ret = *die;
+	if (!is_harmless(s->folder, name) ||
+	    (folder && !is_harmless_apart(s->folder, folder, name)) ||
+	    dwarf_cu_info(die->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || !split.addr ||
+	    !strings_are_sound(dwarf_getelf(dwarf_cu_getdwarf(split.cu))))
+		return false;
+	ret->die = split;
+	return true;
+}
+
+void split_files_init(struct split_files *s, const struct elf_image *program, const char *file)
+{
+	char *slash;
+
+	*s = (struct split_files){.program = program, .package.image = ELF_IMAGE_INIT};
+	snprintf(s->file, sizeof(s->file), "%s", file);
+	snprintf(s->folder, sizeof(s->folder), "%s", file);
+	slash = strrchr(s->folder, '/');
+	if (slash)
+		slash[slash == s->folder] = 0;
+	else
+		strcpy(s->folder, ".");
+}
+
+void split_files_release(struct split_files *s)
+{
+	dwp_close(&s->package);
+}
+
+int split_unit_open(struct split_files *s, Dwarf_Die *die, struct split_unit *ret)
+{
+	const char *name = string_of(die, DW_AT_dwo_name);
+	int rc;
+
+	*ret = (struct split_unit){.die = *die, .packed.image = ELF_IMAGE_INIT};
 	if (!name)
 		name = string_of(die, DW_AT_GNU_dwo_name);
 	if (!name)
-		return true;
-	folder = string_of(die, DW_AT_comp_dir);
-	if (!is_harmless(home, name) || (folder && !is_harmless_apart(home, folder, name)) ||
-	    dwarf_cu_info(die->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) || !split.addr ||
-	    !strings_end_in_nul(dwarf_getelf(dwarf_cu_getdwarf(split.cu))))
-		return false;
-	*ret = split;
-	return true;
+		return 0;
+	rc = open_packed(s, die, ret);
+	if (!rc || rc == -ENOMEM)
+		return rc;
+	return open_dwo(s, die, name, ret) ? 0 : -ENOENT;
+}
+
+void split_unit_close(struct split_unit *u)
+{
+	dwp_unit_release(&u->packed);
 }

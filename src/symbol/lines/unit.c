@@ -230,18 +230,31 @@ static int add_rows(struct unit_reader *r, Dwarf_Die *die)
 	return rc;
 }
 
-static int read_into(struct unit *u, const char *home, struct unit_reader *r)
+static int read_functions(struct unit *u, struct split_files *files, struct unit_reader *r)
 {
-	Dwarf_Die full;
-	int rc = add_rows(r, &u->die);
+	struct split_unit split;
+	int rc = split_unit_open(files, &u->die, &split);
 
-	u->is_partial = !unit_open_split(&u->die, home, &full);
-	if (!rc && !u->is_partial) {
-		if (dwarf_getsrcfiles(&full, &r->files, &r->nr_files))
-			r->files = NULL;
-		rc = walk_functions(r, &full);
-	}
-	return rc ?: range_set_build(&r->ranges) ?: table_make(&r->maker, &r->ranges, &u->own);
+	u->is_partial = rc == -ENOENT;
+	if (rc)
+		return u->is_partial ? 0 : rc;
+	if (dwarf_getsrcfiles(&split.die, &r->files, &r->nr_files) &&
+	    dwarf_getsrcfiles(&u->die, &r->files, &r->nr_files))
+		r->files = NULL;
+	rc = walk_functions(r, &split.die);
+	r->files = NULL;
+	split_unit_close(&split);
+	return rc;
+}
+
+static int read_into(struct unit *u, struct split_files *files, struct unit_reader *r)
+{
+	/* Functions last: the addresses of their names, which stand for these, are valid no more.
+	 */
+	return add_rows(r, &u->die)
+		       ?: read_functions(u, files, r)
+		       ?: range_set_build(&r->ranges)
+		       ?: table_make(&r->maker, &r->ranges, &u->own);
 }
 
 int unit_open(struct unit *u)
@@ -252,7 +265,7 @@ int unit_open(struct unit *u)
 	return rc;
 }
 
-int unit_read(struct unit *u, const char *home, size_t *text_left)
+int unit_read(struct unit *u, struct split_files *files, size_t *text_left)
 {
 	struct unit_reader *r = calloc(1, sizeof(*r));
 	int rc;
@@ -260,7 +273,7 @@ int unit_read(struct unit *u, const char *home, size_t *text_left)
 	if (!r)
 		return -ENOMEM;
 	r->maker.text_left = text_left;
-	rc = read_into(u, home, r);
+	rc = read_into(u, files, r);
 	table_maker_release(&r->maker);
 	range_set_release(&r->ranges);
 	free(r);

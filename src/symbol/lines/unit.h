@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/strpool.h"
 #include "symbol/lines/lines.h"
+#include "symbol/lines/split.h"
 #include "symbol/lines/unit_table.h"
 
 /* What units share. All borrowed. */
@@ -29,7 +30,7 @@ struct unit_names {
 struct unit {
 	Dwarf_Die die;	   /* of the unit, or of the skeleton of a split one; addr NULL: none */
 	bool is_open;	   /* the table is */
-	bool is_partial;   /* its .dwo file was not found */
+	bool is_partial;   /* its functions were not found */
 	const void *block; /* NULL: not read yet */
 	size_t block_size; /* bytes */
 	struct buf own;	   /* the block, if it was read from debug information */
@@ -38,11 +39,10 @@ struct unit {
 };
 
 /*
- * Makes the block of @u, whose @die is set. @home is the folder where libdw looks for .dwo files.
- * *@text_left bounds the texts of all units. What cannot be read is missing in the result. Returns
- * 0 or -ENOMEM.
+ * Makes the block of @u, whose @die is set. *@text_left bounds the texts of all units. What cannot
+ * be read is missing in the result. Returns 0 or -ENOMEM.
  */
-int unit_read(struct unit *u, const char *home, size_t *text_left);
+int unit_read(struct unit *u, struct split_files *files, size_t *text_left);
 
 /* Opens the table in @u->block. Returns 0 or -EBADMSG. */
 int unit_open(struct unit *u);
@@ -53,12 +53,5 @@ size_t unit_find(struct unit *u, const struct unit_names *names, uint64_t addr,
 
 /* Frees the arrays; accepts zeroes. */
 void unit_release(struct unit *u);
-
-/*
- * Finds the functions of a unit whose DIE is @die: that DIE itself, or that of the .dwo file. Fails
- * if the file, which libdw looks for in the folder @home and in that of the DIE, is no regular one,
- * because libdw would open any, or is too large. Returns whether there are any.
- */
-bool unit_open_split(Dwarf_Die *die, const char *home, Dwarf_Die *ret);
 
 #endif
