@@ -51,9 +51,9 @@ def lines_of(who, data, dead=frozenset()):
 
 
 def function(symbol):
-    """Returns None for linkage: perf 6.1 does not know the entries of .plt.got, and shows the symbol before
-    them."""
-    return None if symbol == '_init' or symbol.endswith('@plt') else symbol
+    """Returns None for linkage: perf 6.1 does not know the entries of .plt.got, nor the head of .plt, and shows the
+    symbol before them."""
+    return None if symbol in ('_init', '.plt') or symbol.endswith('@plt') else symbol
 
 
 def check_programs(lab, data):

@@ -31,7 +31,8 @@ struct plt {
 	const char *strings;
 	size_t strings_len;
 	uint32_t base;
-	size_t sorted; /* symbols that the builder had before the entries */
+	size_t sorted;	/* symbols that the builder had before the entries */
+	uint64_t first; /* the lowest address of an entry in the current section */
 	size_t *added;
 };
 
@@ -157,6 +158,23 @@ static int add_entry(struct plt *p, uint64_t addr, uint64_t size, const struct p
 			return rc;
 	}
 	rc = symtab_add(p->b, &e);
+	*p->added += !rc;
+	if (addr < p->first)
+		p->first = addr;
+	return rc;
+}
+
+/* The code before the entries of .plt, which calls the dynamic linker, has the name that perf gives
+ * it. */
+static int add_head(struct plt *p, uint64_t addr)
+{
+	struct symtab_entry e = {.size = p->first - addr, .binding = SYMTAB_GLOBAL};
+	int rc;
+
+	if (p->first == UINT64_MAX || p->first <= addr ||
+	    !elf_space_map(p->space, SHN_XINDEX, addr, &e.start))
+		return 0;
+	rc = symtab_name(p->b, ".plt", strlen(".plt"), &e.name) ?: symtab_add(p->b, &e);
 	*p->added += !rc;
 	return rc;
 }
@@ -300,7 +318,7 @@ static int count_entries(struct plt *p, const uint32_t *by_seq, size_t nseq)
 		if (slot)
 			rc = add_entry(p, shdr.sh_addr + at, counted[k].entry, slot);
 	}
-	return rc;
+	return rc ? rc : add_head(p, shdr.sh_addr);
 }
 
 static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
@@ -317,10 +335,13 @@ static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
 		data = scn ? elf_section_data(scn, &shdr) : NULL;
 		if (!data)
 			continue;
+		p->first = UINT64_MAX;
 		if (p->img->ehdr.e_machine == EM_X86_64)
 			rc = decode_x86_64(p, &shdr, data, by_seq, nseq);
 		else
 			rc = decode_aarch64(p, &shdr, data);
+		if (!rc && !i) /* the others have no head */
+			rc = add_head(p, shdr.sh_addr);
 	}
 	return rc;
 }
@@ -344,7 +365,8 @@ static uint32_t *index_by_seq(const struct plt *p, size_t n)
 int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 		struct symtab_builder *b, size_t *ret_count)
 {
-	struct plt p = {.img = img, .space = space, .b = b, .added = ret_count};
+	struct plt p = {
+		.img = img, .space = space, .b = b, .first = UINT64_MAX, .added = ret_count};
 	bool decoded = img->ehdr.e_machine == EM_X86_64 || img->ehdr.e_machine == EM_AARCH64;
 	uint32_t *by_seq = NULL;
 	size_t nseq;

@@ -2,6 +2,23 @@
 /* Names of the entries of a PLT; objdump gives the expected results, if it is installed. */
 #include "symbol-machine.h"
 
+/* The head of .plt is code without a symbol, and no part of the function before it. */
+static void assert_head(struct place *p, const struct elf_image *img, const struct elf_space *space)
+{
+	const struct symbol *s;
+	GElf_Shdr shdr;
+	uint64_t off;
+
+	if (!elf_section(img, ".plt", &shdr))
+		return;
+	assert_true(elf_space_map(space, 0, shdr.sh_addr, &off));
+	s = resolver_find(p->r, &p->dso, 1, off);
+	assert_non_null(s);
+	assert_int_equal(s->start, off);
+	assert_string_equal(s->name, ".plt");
+	assert_true(s->end - s->start == 16 || s->end - s->start == 32);
+}
+
 /* objdump labels each entry of the PLT. */
 static void test_plt(void **state)
 {
@@ -41,6 +58,7 @@ static void test_plt(void **state)
 	}
 	pclose(f);
 	assert_true(n > 5);
+	assert_head(p, &img, &space);
 	elf_space_release(&space);
 	elf_image_close(&img);
 }
