@@ -45,6 +45,11 @@ int perf_event_open(struct pd_attr *attr, pid_t pid, int cpu, int group_fd)
 	return fd;
 }
 
+int perf_event_open_cgroup(struct pd_attr *attr, int cgroup, int cpu, int group_fd)
+{
+	return perf_event_open(attr, -1, cpu, group_fd);
+}
+
 int perf_event_enable(int fd)
 {
 	kernel.enabled++;

@@ -148,6 +148,12 @@ int perf_event_id(int fd, uint64_t *ret)
 	return 0;
 }
 
+/* As for all tasks of the CPU. */
+int perf_event_open_cgroup(struct pd_attr *attr, int cgroup, int cpu, int group_fd)
+{
+	return perf_event_open(attr, -1, cpu, group_fd);
+}
+
 int perf_event_set_output(int fd, int to_fd)
 {
 	return 0;
