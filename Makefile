@@ -42,7 +42,7 @@ $(RELEASE)/build.ninja:
 	$(OWNER) meson setup $(RELEASE) --prefix $(abspath $(PREFIX)) --buildtype release -Ddebug=true >/dev/null
 
 static:
-	scripts/install-deps build static
+	scripts/install-deps build
 	test -e $(STATIC)/build.ninja || $(OWNER) meson setup $(STATIC) -Dstatic=true --buildtype release -Ddebug=true >/dev/null
 	$(OWNER) ninja --quiet -C $(STATIC) product
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/human.h"
 #include "base/parse.h"
 #include "base/plural.h"
+#include "cli/cmd-export-file.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "data/edit/edit.h"
+#include "render/text.h"
+#include "report/archive/archive.h"
 #include "report/pack/collect.h"
 
 #define BUDGET (64u << 20) /* bytes, default */
@@ -18,6 +23,8 @@ struct pack_args {
 	const char *output; /* NULL: replace the recording */
 	uint64_t budget;    /* bytes */
 	bool remove;	    /* the table that the recording has */
+	bool symbols;	    /* --symbols or --symbols-budget is given */
+	bool perf;	    /* write an archive for perf, and leave the recording as it is */
 };
 
 enum {
@@ -25,6 +32,7 @@ enum {
 	OPT_BUDGET,
 	OPT_SYMFS,
 	OPT_KALLSYMS,
+	OPT_PERF,
 };
 
 static const struct argp_option options[] = {
@@ -35,6 +43,9 @@ static const struct argp_option options[] = {
 	 HELP_MOST_USED},
 	{"symbols-budget", OPT_BUDGET, "SIZE", 0,
 	 "Leave out the names of the least sampled functions beyond SIZE (default 64M)",
+	 HELP_MOST_USED},
+	{"perf", OPT_PERF, NULL, 0,
+	 "Write FILE.tar.bz2, the archive of perf archive: the programs in which samples fell",
 	 HELP_MOST_USED},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", HELP_SYMBOLS},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", HELP_SYMBOLS},
@@ -51,11 +62,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
 	case 'o': a->output = arg; break;
 	case OPT_SYMBOLS:
+		a->symbols = true;
 		a->remove = !strcmp(arg, "none");
 		if (!a->remove && strcmp(arg, "names") != 0)
 			usage_error(state, "--symbols: '%s' is neither names nor none", arg);
 		break;
+	case OPT_PERF: a->perf = true; break;
 	case OPT_BUDGET:
+		a->symbols = true;
 		if (parse_size(arg, &a->budget))
 			usage_error(state, "--symbols-budget: '%s' is no size such as 64M", arg);
 		break;
@@ -67,6 +81,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (state->arg_num)
 			usage_error(state, "too many arguments: ringtail packs one recording");
 		a->input.trace.path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (a->perf && a->symbols)
+			usage_error(state, "--perf: the archive has whole files, and no table of "
+					   "names: leave out --symbols and --symbols-budget");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -141,6 +160,68 @@ static int pack(struct pack_args *a, struct trace *t)
 	return rc;
 }
 
+/* --- the archive of perf -------------------------------------------------------------------------
+ */
+
+static void print_left_out(const struct dso *dso, const char *why, void *arg)
+{
+	const struct pack_args *a = arg;
+	struct buf name = {0};
+
+	if (a->input.verbose && !text_escape(&name, dso->name))
+		complain("%.*s is not in the archive: %s", (int)name.len, (char *)name.data, why);
+	buf_release(&name);
+}
+
+static void print_archive(const struct pack_args *a, const char *path,
+			  const struct archive_counts *c)
+{
+	char n[HUMAN_COUNT_SIZE], missing[HUMAN_COUNT_SIZE];
+
+	if (a->input.quiet)
+		return;
+	if (c->missing)
+		complain("%s file%s with samples %s not in the archive; -v prints which and why",
+			 human_count(c->missing, missing), plural_s(c->missing),
+			 c->missing == 1 ? "is" : "are");
+	complain("%s: has %s file%s; where the recording is read, run: "
+		 "mkdir -p ~/.debug && tar xf %s -C ~/.debug",
+		 path, human_count(c->dsos, n), plural_s(c->dsos), path);
+}
+
+static int pack_for_perf(struct pack_args *a, struct trace *t)
+{
+	struct archive_counts counts = {0};
+	struct error err = ERROR_INIT;
+	char beside[PATH_MAX];
+	const char *path = a->output ?: beside;
+	FILE *f;
+	int rc;
+
+	if ((size_t)snprintf(beside, sizeof(beside), "%s.tar.bz2", a->input.trace.path) >=
+	    sizeof(beside)) {
+		complain("the name of the recording is too long: name the archive with -o");
+		return -ENAMETOOLONG;
+	}
+	rc = input_prepare(&a->input, t);
+	if (rc < 0)
+		return rc;
+	f = export_file_open(a->input.trace.path, path, AT_FDCWD, path);
+	if (!f)
+		return -EIO;
+	rc = archive_write(t, f, path, print_left_out, a, &counts, &err);
+	input_progress_end(&a->input);
+	if (fclose(f) && !rc)
+		rc = error_sys(&err, -errno, "%s", path);
+	if (rc) {
+		complain("%s", err.text);
+		export_file_remove(AT_FDCWD, path);
+	} else {
+		print_archive(a, path, &counts);
+	}
+	return rc;
+}
+
 int cmd_pack(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
@@ -164,7 +245,7 @@ int cmd_pack(int argc, char **argv)
 	a.input.trace.itrace = NULL;
 	rc = input_open(&a.input, &t);
 	if (!rc)
-		rc = pack(&a, t);
+		rc = a.perf ? pack_for_perf(&a, t) : pack(&a, t);
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);

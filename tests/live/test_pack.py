@@ -168,3 +168,37 @@ def test_a_stream_is_packed_once(lab):
     refused(lab, 'cannot remove names from a stream', 'p.data', '--symbols', 'none')
     lab.run('pack', 'p.data')
     refused(lab, 'cannot be packed again', 'p.data')
+
+
+def test_an_archive_for_perf_has_what_perf_needs(lab):
+    if not shutil.which('perf'):
+        raise Skip('no perf (package linux-perf)')
+    before = record_program(lab)
+    known = {name for name, share in before.items() if share > 5 and not name.startswith('0x')}
+    assert known, before
+    said = lab.run('pack', '--perf', 'p.data').stderr
+    assert re.search(r'p\.data\.tar\.bz2: has \d+ files?; .* tar xf p\.data\.tar\.bz2 -C ~/\.debug', said), said
+    os.unlink(lab.path('gone'))
+    os.makedirs(lab.path('home/.debug'))
+    shown = {}
+    for home in 'empty', 'home':
+        os.makedirs(lab.path(home), exist_ok=True)
+        if home == 'home':
+            subprocess.run(['tar', 'xf', lab.path('p.data.tar.bz2'), '-C', lab.path('home/.debug')], check=True)
+        text = subprocess.run(['perf', 'report', '--stdio', '--no-children', '-i', lab.path('p.data'), '--sort', 'sym', '-g',
+                               'none', '--no-inline'], env=dict(os.environ, HOME=lab.path(home)), check=True, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        shown[home] = set(re.findall(r'\[[.k]\] (\S+)', text))
+    assert known <= shown['home'], (known, shown)
+    assert not known & shown['empty'], (known, shown)
+
+
+def test_an_archive_says_what_it_lacks(lab):
+    record_program(lab)
+    os.unlink(lab.path('gone'))
+    said = lab.run('pack', '--perf', '-v', 'p.data').stderr
+    assert re.search(r'gone is not in the archive: ', said), said
+    assert re.search(r'\d+ files? with samples (is|are) not in the archive', said), said
+    lab.run('pack', '--perf', '-o', '/dev/full', 'p.data', status=1)
+    said = lab.run('pack', '--perf', '--symbols=none', 'p.data', status=2).stderr
+    assert 'leave out --symbols' in said, said

@@ -181,7 +181,7 @@ static int show_recording(struct buildid_list_args *a, struct trace *t)
 		return show_table(t, section, len);
 	rc = input_prepare(&a->input, t);
 	if (!rc)
-		rc = dso_hits(t, &wanted, &err);
+		rc = dso_hits(t, false, &wanted, &err);
 	input_progress_end(&a->input);
 	if (wanted)
 		show_dsos(t, wanted);

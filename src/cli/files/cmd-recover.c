@@ -107,7 +107,7 @@ static void make_build_ids(const struct recover_args *a, struct buf *ret)
 	if (!rc)
 		rc = trace_prepare(t, &err);
 	if (!rc)
-		rc = dso_hits(t, &hit, &err);
+		rc = dso_hits(t, false, &hit, &err);
 	if (!rc)
 		rc = put_build_ids(t, hit, ret);
 	if (rc) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the dsos in which samples fell: by the sampled address alone, without callers. It does not
- * decode hardware trace: in a recording that has some, all dsos count.
+ * Finds the dsos in which samples fell: by the sampled address alone, or also by the addresses of
+ * callers. It does not decode hardware trace: in a recording that has some, all dsos count.
  *
  * One thread, after trace_prepare().
  */
@@ -11,9 +11,10 @@
 #include "report/trace/trace.h"
 
 /*
- * Walks all samples. Returns 0 with *@ret, an array for free() with one element for each dso of
+ * Walks all samples; with @callers it takes their call chains, too. Returns 0 with *@ret, an array
+ * for free() with one element for each dso of
  * @t->state, by index; or a negative errno with @err filled.
  */
-int dso_hits(struct trace *t, bool **ret, struct error *err);
+int dso_hits(struct trace *t, bool callers, bool **ret, struct error *err);
 
 #endif

@@ -272,6 +272,30 @@ int kernel_load_whole(const struct sources *src, const struct dso *dso, struct s
 	return load_running(src, dso, true, ret, why);
 }
 
+int kernel_kallsyms(const struct sources *src, const struct dso *dso, struct buf *ret,
+		    struct error *why)
+{
+	char running[PATH_MAX];
+	const char *path = src->opts.kallsyms;
+	int rc;
+
+	if (!path) {
+		if (!kernel_is_running(src, dso))
+			return error_set(why, -ENOENT,
+					 "the running kernel is not the recorded one: name the "
+					 "recorded kernel's list with --kallsyms");
+		if (!source_path(running, "%s/proc/kallsyms", src->host.root))
+			return -ENAMETOOLONG;
+		path = running;
+	}
+	rc = kallsyms_read(path, ret, why);
+	if (!rc && kallsyms_hidden(ret)) {
+		buf_release(ret);
+		rc = kallsyms_say_hidden(path, why);
+	}
+	return rc;
+}
+
 /* Whether the running kernel is the recorded one, and is where that was. */
 static bool is_in_place(const struct sources *src, const struct dso *dso)
 {

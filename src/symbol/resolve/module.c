@@ -59,29 +59,20 @@ static int load_kallsyms(const struct sources *src, const char *path, const char
 	return rc ? rc : kallsyms_table(&lines, name, 0, ret);
 }
 
-static int load_ko(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
+static int open_ko(const struct dso *dso, const char *path, bool trusted, struct elf_image *ret,
 		   struct error *why)
 {
-	struct elf_image img = ELF_IMAGE_INIT;
-	struct elf_space space = {0};
 	struct buf mem = {0};
 	int rc = source_read(path, &mem, why);
 
 	if (!rc)
-		rc = elf_image_memory(&mem, &img, why);
+		rc = elf_image_memory(&mem, ret, why);
 	if (rc)
 		return rc;
-	if (!source_accept(dso, &img, trusted, path, why) || img.ehdr.e_type != ET_REL) {
-		rc = -ENOENT;
-		goto out;
-	}
-	rc = elf_space_module(&img, &space);
-	if (!rc)
-		rc = source_symtab(&img, &space, path, ret, why);
-out:
-	elf_space_release(&space);
-	elf_image_close(&img);
-	return rc;
+	if (source_accept(dso, ret, trusted, path, why) && ret->ehdr.e_type == ET_REL)
+		return 0;
+	elf_image_close(ret);
+	return -ENOENT;
 }
 
 /* Finds the file in the list that depmod made for the release. */
@@ -96,30 +87,49 @@ static bool find_ko(const struct sources *src, const char *name, char ret[PATH_M
 	       source_path(ret, "%s/lib/modules/%s/%s", src->host.root, release, file);
 }
 
-static int load_any_ko(const struct sources *src, const struct dso *dso, const char *name,
-		       struct symtab **ret, struct error *why)
+int module_open(const struct sources *src, const struct dso *dso, struct elf_image *ret,
+		struct error *why)
 {
 	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
 	bool trusted = src->same_machine || src->opts.symfs;
+	char name[NAME_MAX_MODULE], path[PATH_MAX];
 	struct error err = ERROR_INIT;
-	char path[PATH_MAX];
 	int rc = -ENOENT;
 
+	if (!module_name(dso->name, name))
+		return error_set(why, -EINVAL, "not the name of a module");
 	/*
 	 * A debug file will do: it has .symtab, too, and sections with their sizes, if not their
 	 * contents.
 	 */
 	if (dso->name[0] == '/' && source_path(path, "%s%s", prefix, dso->name)) {
-		rc = load_ko(dso, path, trusted, ret, &err);
+		rc = open_ko(dso, path, trusted, ret, &err);
 		if (rc != -ENOENT || *err.text)
 			*why = err;
 		if (!rc)
 			return 0;
 	}
-	if (source_cache_path(src, dso, "elf", path) && !load_ko(dso, path, false, ret, NULL))
+	if (source_cache_path(src, dso, "elf", path) && !open_ko(dso, path, false, ret, NULL))
 		return 0;
-	if (find_ko(src, name, path) && !load_ko(dso, path, trusted, ret, NULL))
+	if (find_ko(src, name, path) && !open_ko(dso, path, trusted, ret, NULL))
 		return 0;
+	return rc;
+}
+
+static int load_ko(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		   struct error *why)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct elf_space space = {0};
+	int rc = module_open(src, dso, &img, why);
+
+	if (rc)
+		return rc;
+	rc = elf_space_module(&img, &space);
+	if (!rc)
+		rc = source_symtab(&img, &space, dso->name, ret, why);
+	elf_space_release(&space);
+	elf_image_close(&img);
 	return rc;
 }
 
@@ -143,7 +153,7 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 				  : "no build-id recorded, and the recording is from another "
 				    "machine or kernel release");
 	}
-	if (!load_any_ko(src, dso, name, ret, why))
+	if (!load_ko(src, dso, ret, why))
 		return 0;
 	return why->code ? why->code : -ENOENT;
 }

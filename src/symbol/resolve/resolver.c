@@ -495,6 +495,18 @@ int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct
 	return dso->kind == DSO_KERNEL ? kernel_open_image(&r->src, dso, ret, ret_delta) : -ENOENT;
 }
 
+int resolver_kallsyms(const struct resolver *r, const struct dso *dso, struct buf *ret,
+		      struct error *why)
+{
+	return kernel_kallsyms(&r->src, dso, ret, why);
+}
+
+int resolver_open_module(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			 struct error *why)
+{
+	return module_open(&r->src, dso, ret, why);
+}
+
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret)
 {

@@ -102,6 +102,21 @@ int resolver_open_kcore(const struct resolver *r, const struct dso *dso, struct 
 int resolver_open_kernel(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
 			 uint64_t *ret_delta);
 
+/*
+ * Reads the list of symbols of a DSO_KERNEL, as /proc/kallsyms has it: --kallsyms, or that of the
+ * running kernel if its build-id is the recorded one. Returns 0 with *@ret for buf_release(), or a
+ * negative errno with @why filled.
+ */
+int resolver_kallsyms(const struct resolver *r, const struct dso *dso, struct buf *ret,
+		      struct error *why);
+
+/*
+ * Opens the file of a DSO_MODULE, unpacked. Any thread. Returns 0 with *@ret for
+ * elf_image_close(), or a negative errno with @why filled.
+ */
+int resolver_open_module(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
+			 struct error *why);
+
 /* Opens the separate debug file of image @program. Any thread. Returns 0 or -ENOENT. */
 int resolver_open_debug(const struct resolver *r, const struct dso *dso,
 			const struct elf_image *program, struct elf_image *ret);

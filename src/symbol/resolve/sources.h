@@ -59,10 +59,19 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err);
  */
 int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		      uint64_t *ret_delta);
+/* As resolver_kallsyms(). */
+int kernel_kallsyms(const struct sources *src, const struct dso *dso, struct buf *ret,
+		    struct error *why);
 /* As resolver_open_kcore(). */
 int kernel_open_kcore(const struct sources *src, const struct dso *dso, struct elf_image *ret);
 /* Loads the symbols of a kernel module. */
 int module_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
+		struct error *why);
+/*
+ * Opens the file of a kernel module, unpacked, or a debug file of it. Returns 0 with *@ret for
+ * elf_image_close(), or a negative errno with @why filled.
+ */
+int module_open(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		struct error *why);
 /* Loads the symbols of a vdso. */
 int vdso_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
