@@ -4,7 +4,7 @@ from lab import check_perf_counts, check_threads, cpus, cpus_by_file, guest, los
 
 HUGE = ('-s', '64,sockets=4,cores=8,threads=2', '-n', '2', '-M', '2048')
 # Rings, and calls on each of their CPUs: half of them are more than a ring of 8 KB holds.
-STORMS = {'0': 30000, '0-3': 10000, '0-15': 2500, '0-63': 1000}
+STORMS = {'0': 30000, '0-3': 10000, '0-63': 1000}
 MODES = {
     'serial': '',
     'small rings': '-m 8K',
