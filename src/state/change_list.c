@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ANCHOR_EVERY 64u /* changes */
+#define ANCHOR_EVERY 32u /* changes */
 #define CODE_MAX     15u /* bytes of a change: numbers of up to 10 and 5 */
 
 /* --- bytes ---------------------------------------------------------------------------------------
@@ -19,15 +19,13 @@ static void put_number(struct buf *b, uint64_t v)
 
 static uint64_t get_number(const uint8_t *p, size_t *at)
 {
-	uint64_t v = 0;
+	uint64_t byte = p[(*at)++], v = byte & 0x7f;
 
-	for (unsigned int shift = 0;; shift += 7) {
-		uint8_t byte = p[(*at)++];
-
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return v;
+	for (unsigned int shift = 7; byte >= 0x80; shift += 7) {
+		byte = p[(*at)++];
+		v |= (byte & 0x7f) << shift;
 	}
+	return v;
 }
 
 void change_list_next(const struct change_list *l, size_t *at, struct change_entry *change)

@@ -443,25 +443,30 @@ static bool kernel_steady(const struct kernel *k, struct moment first, struct mo
 	       space_is_steady(&k->modules, first, last);
 }
 
+bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, struct moment first,
+		       struct moment last)
+{
+	const struct space *space;
+
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL: return kernel_steady(&s->host, first, last);
+	case PERF_RECORD_MISC_USER:
+		space = threads_space(&s->threads, pid);
+		return !space || space_is_steady(space, first, last);
+	case PERF_RECORD_MISC_GUEST_KERNEL: return false;
+	default: return true;
+	}
+}
+
 bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
 		  struct moment first, struct moment last)
 {
-	const struct space *space = threads_space(&s->threads, pid);
 	struct location a, b;
 
 	if (tid && !threads_comm_is_steady(&s->threads, tid, first, last))
 		return false;
-	switch (cpumode) {
-	case PERF_RECORD_MISC_KERNEL:
-		if (!kernel_steady(&s->host, first, last))
-			return false;
-		break;
-	case PERF_RECORD_MISC_USER:
-		if (space && !space_is_steady(space, first, last))
-			return false;
-		break;
-	case PERF_RECORD_MISC_GUEST_KERNEL: return false;
-	}
+	if (!state_maps_steady(s, pid, cpumode, first, last))
+		return false;
 	/*
 	 * Within one version maps are only added, so equal answers at both ends hold in between,
 	 * too.

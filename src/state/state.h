@@ -211,6 +211,13 @@ bool state_find_replaced(const struct state *s, uint32_t pid, uint64_t ip, struc
 const struct map *state_image(const struct state *s);
 
 /*
+ * Returns whether maps of @pid, or of the kernel if @cpumode is its, were only added from @first to
+ * @last. It may return false although they were.
+ */
+bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, struct moment first,
+		       struct moment last);
+
+/*
  * Returns whether state_comm() and state_find() give the same answers for all moments from @first
  * to @last. It may return false although they do: where the check would take long, or where only
  * another address has changed.

@@ -117,15 +117,14 @@ static uint32_t pid_of(const struct code_files *f, const struct aux_task *task, 
 	return pid;
 }
 
-static bool is_same(void *arg, const struct aux_task *task, uint64_t addr, uint64_t first,
-		    uint64_t last)
+static bool is_steady(void *arg, const struct aux_task *task, uint64_t first, uint64_t last)
 {
 	const struct code_files *f = arg;
 	struct moment from = moment_of(first), to = moment_of(last);
 	uint32_t pid = pid_of(f, task, from);
 
 	return first && first <= last && pid == pid_of(f, task, to) &&
-	       state_steady(f->state, pid, 0, task->cpumode, addr, from, to);
+	       state_maps_steady(f->state, pid, task->cpumode, from, to);
 }
 
 int code_files_new(const struct state *s, const struct resolver *r, struct code_files **ret)
@@ -138,7 +137,7 @@ int code_files_new(const struct state *s, const struct resolver *r, struct code_
 	f->resolver = r;
 	f->source = (struct aux_code){.read = read_code,
 				      .version = version,
-				      .same = is_same,
+				      .steady = is_steady,
 				      .task_on = task_on,
 				      .arg = f};
 	f->nr = state_dso_count(s);

@@ -93,11 +93,11 @@ struct aux_code {
 	 */
 	uint64_t (*version)(void *arg, uint64_t time);
 	/*
-	 * Returns whether code of @task in the map of @addr is the same from @first to @last. It
-	 * may return false although it is. NULL: unknown.
+	 * Returns whether code of @task that read() found at a time from @first to @last is the
+	 * same at @last, but for what version() tells. It may return false although it is. NULL:
+	 * unknown.
 	 */
-	bool (*same)(void *arg, const struct aux_task *task, uint64_t addr, uint64_t first,
-		     uint64_t last);
+	bool (*steady)(void *arg, const struct aux_task *task, uint64_t first, uint64_t last);
 };
 
 /* Kinds of events that the user wants; a decoder leaves out the others where that is cheaper. */

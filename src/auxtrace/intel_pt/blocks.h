@@ -72,17 +72,26 @@ static inline struct pt_basic *pt_blocks_slot(const struct pt_blocks *b, uint64_
 	return &b->slots[(ip ^ ip >> 11) % PT_BLOCK_SLOTS];
 }
 
+/* Returns the block at @ip if it is there and known to be right, or NULL. */
+static inline const struct pt_basic *pt_blocks_known(const struct pt_blocks *b, uint64_t ip,
+						     enum pt_exec_mode mode)
+{
+	const struct pt_basic *block = pt_blocks_slot(b, ip);
+
+	return block->ip == ip && block->insns && block->mode == mode &&
+			       block->age == pt_pages_age(&b->pages, ip)
+		       ? block
+		       : NULL;
+}
+
 /* As pt_blocks_make(), which is called unless the block is there. */
 static inline const struct pt_basic *pt_blocks_get(struct pt_blocks *b, const struct aux_task *task,
 						   uint64_t time, uint64_t ip,
 						   enum pt_exec_mode mode, int *rc)
 {
-	const struct pt_basic *block = pt_blocks_slot(b, ip);
+	const struct pt_basic *block = pt_blocks_known(b, ip, mode);
 
-	if (block->ip == ip && block->insns && block->mode == mode &&
-	    block->age == pt_pages_age(&b->pages, ip))
-		return block;
-	return pt_blocks_make(b, task, time, ip, mode, rc);
+	return block ?: pt_blocks_make(b, task, time, ip, mode, rc);
 }
 
 #endif

@@ -191,6 +191,24 @@ static void count_block(struct pt_flow *f, const struct pt_basic *block, unsigne
 	c->insns = 0;
 }
 
+bool pt_flow_sums_insns(const struct pt_flow *f)
+{
+	const struct pt_item *c = &f->count;
+
+	if (f->want & AUX_WANT_COUNTS)
+		return c->kind == AUX_EVENT_BLOCK && c->time == f->time &&
+		       same_task(&c->task, &f->task);
+	return !(f->want & (AUX_WANT_INSNS | AUX_WANT_BLOCKS));
+}
+
+void pt_flow_put_sum(struct pt_flow *f, uint64_t ip, uint64_t nr)
+{
+	if (!(f->want & AUX_WANT_COUNTS))
+		return;
+	f->count.insns += nr;
+	f->count.ip = ip;
+}
+
 void pt_flow_end_block(struct pt_flow *f)
 {
 	if (f->block.insns) {
@@ -243,12 +261,11 @@ void pt_flow_update_task(struct pt_flow *f)
 
 	f->time_moved = false;
 	pt_pages_at(&f->blocks.pages, f->time);
-	if (s->cpu == UINT32_MAX || !f->code->task_on ||
-	    !f->code->task_on(f->code->arg, s->cpu, f->time, &task))
-		return;
-	if (task.pid != f->task.pid || (task.pid == UINT32_MAX && task.tid != f->task.tid))
-		pt_pages_forget_user(&f->blocks.pages);
-	f->task = task;
+	if (s->cpu != UINT32_MAX && f->code->task_on && (f->time != f->task_time || !f->time) &&
+	    f->code->task_on(f->code->arg, s->cpu, f->time, &task))
+		f->task = task;
+	f->task_time = f->time;
+	pt_pages_settle(&f->blocks.pages, &f->task, f->time);
 }
 
 void pt_flow_forget_user(struct pt_flow *f)

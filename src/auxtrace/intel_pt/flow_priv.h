@@ -68,7 +68,8 @@ struct pt_flow {
 	struct pt_clock clock;
 	size_t position; /* of the packet */
 	uint64_t time;
-	bool time_moved; /* the task may be another one */
+	bool time_moved;    /* the task may be another one, or its code */
+	uint64_t task_time; /* as of which @task is known */
 	struct aux_task task;
 
 	bool synced; /* else a PSB has to be found */
@@ -130,6 +131,10 @@ void pt_flow_put_branch(struct pt_flow *f, const struct pt_basic *block, uint64_
 /* The first @nr instructions of @block were executed. */
 void pt_flow_put_insns(struct pt_flow *f, const struct pt_basic *block, unsigned int nr);
 void pt_flow_end_block(struct pt_flow *f);
+/* Returns whether instructions from here on, of this time and task, may be told in one sum. */
+bool pt_flow_sums_insns(const struct pt_flow *f);
+/* The sum: @nr instructions, the last ones in the block at @ip. */
+void pt_flow_put_sum(struct pt_flow *f, uint64_t ip, uint64_t nr);
 void pt_flow_take_time(struct pt_flow *f, const struct pt_token *t);
 /* The thread that runs now may be another one. */
 void pt_flow_update_task(struct pt_flow *f);

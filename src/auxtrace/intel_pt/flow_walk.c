@@ -312,6 +312,8 @@ void pt_flow_mend_abort(struct pt_flow *f)
 {
 	uint64_t ip = f->ip;
 
+	if (f->time_moved)
+		pt_flow_update_task(f);
 	for (unsigned int i = 0; i < MEND_BLOCKS; i++) {
 		const struct pt_basic *b;
 		int rc = 0;
@@ -332,10 +334,12 @@ void pt_flow_mend_abort(struct pt_flow *f)
 
 bool pt_flow_leave_for_guest(struct pt_flow *f, uint64_t to)
 {
+	const struct pt_basic *b;
 	int rc = 0;
-	const struct pt_basic *b =
-		pt_blocks_get(&f->blocks, &f->task, f->time, f->ip, f->mode, &rc);
 
+	if (f->time_moved)
+		pt_flow_update_task(f);
+	b = pt_blocks_get(&f->blocks, &f->task, f->time, f->ip, f->mode, &rc);
 	if (!b || b->insns != 1 || !(b->flags & AUX_VMENTRY))
 		return false;
 	f->awaits_target = f->aborted = false;
@@ -367,6 +371,82 @@ static bool walk_inside(struct pt_flow *f, const struct pt_basic *b)
 	return true;
 }
 
+/*
+ * Takes the end of @b, if that needs nothing but the code and the bits of the goal. Returns whether
+ * it did, with *@ret_to.
+ */
+static bool take_plain(struct pt_flow *f, const struct pt_basic *b, uint64_t *ret_to)
+{
+	bool bit = f->goal.bits >> (f->goal.count - 1) & 1;
+
+	switch ((enum pt_end)b->end) {
+	case PT_END_NEXT: *ret_to = b->next; return true;
+	case PT_END_CALL:
+	case PT_END_JUMP:
+		*ret_to = b->target;
+		if (b->end == PT_END_CALL && b->target != b->next)
+			push_return(f, b->next);
+		f->idle += JUMP_INSNS;
+		pt_flow_put_branch(f, b, b->target, 0);
+		return true;
+	case PT_END_COND:
+		*ret_to = bit ? b->target : b->next;
+		if (bit)
+			pt_flow_put_branch(f, b, b->target, 0);
+		break;
+	case PT_END_RETURN:
+		if (!bit || !f->nr_returns || !f->returns[f->top])
+			return false;
+		*ret_to = pop_return(f);
+		pt_flow_put_branch(f, b, *ret_to, 0);
+		break;
+	default: return false;
+	}
+	f->idle = 0;
+	f->goal.count--;
+	return true;
+}
+
+/*
+ * As pt_flow_walk() for bits of branches, as long as nothing else is to be told: code that is
+ * known, of one time and task, in user space or in the kernel. Most of a trace is of this kind.
+ */
+static void walk_plain(struct pt_flow *f)
+{
+	uint64_t sum = 0, last = f->ip, to;
+
+	while (f->goal.count && f->nr + PT_STEP_EVENTS < PT_QUEUE && f->idle <= IDLE_INSNS) {
+		const struct pt_basic *b = pt_blocks_known(&f->blocks, f->ip, f->mode);
+
+		if (!b)
+			break;
+		f->insns_since += b->insns;
+		if (!take_plain(f, b, &to)) {
+			f->insns_since -= b->insns;
+			break;
+		}
+		f->idle += b->insns;
+		sum += b->insns;
+		last = f->ip;
+		leave_kernel(f, to);
+		f->ip = to;
+		if (f->time_moved)
+			break;
+	}
+	if (!sum)
+		return;
+	f->silent = false;
+	pt_flow_put_sum(f, last, sum);
+	if (!f->goal.count)
+		f->goal.kind = PT_GOAL_NONE;
+}
+
+static bool is_plain(const struct pt_flow *f)
+{
+	return f->goal.kind == PT_GOAL_TNT && !f->time_moved && !f->starts &&
+	       f->clock.cycles == f->cycles_used && pt_flow_sums_insns(f);
+}
+
 static bool has_place(const struct pt_goal *goal)
 {
 	return goal->kind == PT_GOAL_PLACE || (goal->kind == PT_GOAL_DISABLE && goal->ip);
@@ -378,6 +458,11 @@ int pt_flow_walk(struct pt_flow *f)
 		const struct pt_basic *b;
 		int rc = 0;
 
+		if (is_plain(f)) {
+			walk_plain(f);
+			if (!f->goal.kind)
+				break;
+		}
 		if (f->goal.kind == PT_GOAL_PLACE && f->ip == f->goal.ip) {
 			reach_place(f);
 			break;

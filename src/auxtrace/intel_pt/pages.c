@@ -18,6 +18,8 @@ void pt_pages_begin(struct pt_pages *p, const struct aux_code *code)
 	p->code = code;
 	p->user_age++;
 	p->kernel_age++;
+	p->user_stale = true;
+	p->user_time = 0;
 	/* Times of another stretch are no times of this one. */
 	for (size_t i = 0; p->slots && i < SLOTS; i++)
 		if (p->slots[i])
@@ -26,7 +28,36 @@ void pt_pages_begin(struct pt_pages *p, const struct aux_code *code)
 
 void pt_pages_forget_user(struct pt_pages *p)
 {
-	p->user_age++;
+	p->user_stale = true;
+}
+
+/* Whether both run the same code. A process that is not known may be any. */
+static bool same_process(uint32_t pid, uint32_t tid, const struct aux_task *task)
+{
+	return pid == task->pid && (pid != UINT32_MAX || tid == task->tid);
+}
+
+/* The recording says that what was known at @first, of a process, is so at @time. */
+static bool is_steady(const struct pt_pages *p, const struct aux_task *task, uint64_t first,
+		      uint64_t time)
+{
+	return first && (time == first || (p->code->steady && time > first &&
+					   p->code->steady(p->code->arg, task, first, time)));
+}
+
+void pt_pages_settle(struct pt_pages *p, const struct aux_task *task, uint64_t time)
+{
+	struct aux_task user = *task;
+
+	user.cpumode = PERF_RECORD_MISC_USER;
+	if (!p->user_stale && same_process(p->user_task.pid, p->user_task.tid, task))
+		return;
+	if (!same_process(p->user_task.pid, p->user_task.tid, task) ||
+	    !is_steady(p, &user, p->user_time, time))
+		p->user_age++;
+	p->user_stale = false;
+	p->user_task = user;
+	p->user_time = time;
 }
 
 void pt_pages_at(struct pt_pages *p, uint64_t time)
@@ -95,12 +126,8 @@ static struct pt_page **slot_of(struct pt_pages *p, uint64_t addr)
 static bool is_same(const struct pt_pages *p, const struct aux_task *task, uint64_t time,
 		    const struct pt_page *page)
 {
-	if (!page->time || page->pid != task->pid || page->tid != task->tid ||
-	    page->code_version != p->code_version)
-		return false;
-	return time == page->time ||
-	       (p->code->same && time > page->time &&
-		p->code->same(p->code->arg, task, page->addr + page->lo, page->time, time));
+	return same_process(page->pid, page->tid, task) && page->code_version == p->code_version &&
+	       is_steady(p, task, page->time, time);
 }
 
 /* Reads a page again. It is the same version if it has the same bytes. Returns 0 or an errno. */

@@ -4,7 +4,8 @@
  *
  * struct aux_code is asked once for a page, not for each instruction. After pt_pages_forget_user()
  * and when the code has changed (struct aux_code, version()) a page is used again only if it is the
- * same as before.
+ * same as before: the recording says that no map of its process changed (steady()), or its bytes
+ * are the same.
  *
  * One thread at a time uses the pages. pt_pages_release() accepts an all-zero struct.
  */
@@ -30,6 +31,9 @@ struct pt_pages {
 	struct pt_page **slots;	       /* each NULL or a page; allocated at first use */
 	struct pt_page *spare;	       /* to compare with */
 	uint64_t user_age, kernel_age; /* pages with another age are old */
+	bool user_stale;	       /* user code may have changed since @user_time */
+	struct aux_task user_task;     /* whose pages those of user_age are */
+	uint64_t user_time;	       /* 0: unknown */
 	uint64_t versions;	       /* the last one given to a page */
 	uint64_t code_version;	       /* as struct aux_code has it */
 	char missing[AUX_MISSING_MAX]; /* the file that the last read lacked, or empty */
@@ -42,8 +46,10 @@ void pt_pages_begin(struct pt_pages *p, const struct aux_code *code);
 
 /* From now on code is as of @time. */
 void pt_pages_at(struct pt_pages *p, uint64_t time);
-/* User code may have changed. */
+/* User code may have changed: call pt_pages_settle() before the next use. */
 void pt_pages_forget_user(struct pt_pages *p);
+/* @task runs from now on, at @time. */
+void pt_pages_settle(struct pt_pages *p, const struct aux_task *task, uint64_t time);
 
 /* What is remembered of code at @addr is as old as this. */
 static inline uint64_t pt_pages_age(const struct pt_pages *p, uint64_t addr)
