@@ -11,6 +11,7 @@
 #include "cli/cmd-record-values.h"
 #include "event/parse/address_filter.h"
 #include "record/plan/aux_rules.h"
+#include "record/plan/off_cpu.h"
 #include "record/plan/trigger_spec.h"
 #include "render/attr_text.h"
 
@@ -78,6 +79,8 @@ static const struct argp_option options[] = {
 	{"sample-cpu", KEY_SAMPLE_CPU, NULL, 0, "The CPU", 0},
 	{"latency", KEY_LATENCY, NULL, 0, "Switches of threads, for 'ringtail report --latency'", 0},
 	{"sample-identifier", KEY_SAMPLE_IDENTIFIER, NULL, 0, "The number of the event (always)", 0},
+	{"off-cpu", KEY_OFF_CPU, "wakers", OPTION_ARG_OPTIONAL,
+	 "Why threads wait, for how long, and who wakes them, for 'ringtail report --off-cpu'; with call chains, of wakeups too if =wakers", 0},
 	{"timestamp", 'T', NULL, 0, "The time (always)", 0},
 	{"namespaces", KEY_NAMESPACES, NULL, 0, "Namespaces of tasks (always, if they are readable)", 0},
 	{"clockid", 'k', "CLOCK", 0, "Clock of the times: monotonic, monotonic_raw, realtime, boottime, "
@@ -184,10 +187,8 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Print details", 0},
 
 	REFUSED("max-stack", KEY_MAX_STACK, "it is a term of an event: -e cpu/cycles,max-stack=N/"),
-	REFUSED("off-cpu", KEY_OFF_CPU,
-		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
 	REFUSED("off-cpu-thresh", KEY_OFF_CPU_THRESH,
-		"-e context-switches -c 1 -g shows where tasks leave the CPU, but not for how long"),
+		"--off-cpu records all waits; 'ringtail report --percent-limit' leaves out small rows"),
 	REFUSED("kcore", KEY_KCORE,
 		"ringtail does not record the kernel's code; for its symbols on another machine, copy /proc/kallsyms and give the copy to 'ringtail report --kallsyms'"),
 	REFUSED("clang-opt", KEY_CLANG_OPT, "ringtail compiles no BPF programs"),
@@ -301,11 +302,32 @@ static void change_events(struct argp_state *state, struct record_command *cmd)
 		usage(state, "%s", err.text);
 }
 
+/* Waits without call chains would have no place. */
+static void add_scheduling(struct argp_state *state, struct record_command *cmd)
+{
+	struct plan_opts *plan = &cmd->opts.plan;
+	struct error err = ERROR_INIT;
+
+	if (!cmd->off_cpu)
+		return;
+	if (plan->sample.all_user)
+		usage(state, "--off-cpu records the kernel's scheduler, which --all-user leaves "
+			     "out: choose one");
+	if (plan->target.cpus.nr)
+		usage(state, "--off-cpu follows threads, which wait on no CPU: record all CPUs "
+			     "(-a) instead of -C");
+	if (!plan->sample.callgraph)
+		plan->sample.callgraph = CALLGRAPH_FP;
+	if (off_cpu_events(&plan->scheduling, cmd->off_cpu_wakers, &record_events_here, &err))
+		record_fail("--off-cpu: %s", err.text);
+}
+
 static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
 
 	change_events(state, cmd);
+	add_scheduling(state, cmd);
 	aux_rules_group(&opts->plan.events, &opts->plan.aux);
 	opts->plan.aux.snapshot |= opts->output.memory.bytes != 0;
 
@@ -383,6 +405,7 @@ void record_options_release(struct record_command *cmd)
 	free((void *)(uintptr_t)cmd->opts.output.argv);
 	free(cmd->spans);
 	event_list_release(&cmd->opts.plan.events);
+	event_list_release(&cmd->opts.plan.scheduling);
 	event_list_release(&cmd->opts.triggers.rotations);
 	trigger_specs_release(&cmd->opts.triggers.snapshots);
 	cpus_release(&cmd->opts.plan.target.cpus);

@@ -11,12 +11,13 @@ struct record_command {
 	bool fail_on_loss;
 	bool keep_status; /* do not exit with the command's status */
 	bool dry_run, exit_with_parent;
-	bool exclude_self;	    /* --exclude-perf */
-	bool one_group;		    /* --group */
-	bool whole_by_default;	    /* no target and no command was given */
-	const char *each_cgroup;    /* --for-each-cgroup; NULL: not given */
-	struct enabled_span *spans; /* of -D; owned */
-	const char *ring_asked;	    /* argument of -m, if the rings get another size; else NULL */
+	bool exclude_self;	      /* --exclude-perf */
+	bool one_group;		      /* --group */
+	bool whole_by_default;	      /* no target and no command was given */
+	bool off_cpu, off_cpu_wakers; /* --off-cpu, --off-cpu=wakers */
+	const char *each_cgroup;      /* --for-each-cgroup; NULL: not given */
+	struct enabled_span *spans;   /* of -D; owned */
+	const char *ring_asked;	      /* argument of -m, if the rings get another size; else NULL */
 };
 
 /*

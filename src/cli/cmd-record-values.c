@@ -150,6 +150,14 @@ static void set_call_graph(struct argp_state *state, struct record_command *cmd,
 	opts->plan.sample.stack_size = ((uint32_t)size + 7) & ~7u;
 }
 
+static void set_off_cpu(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->off_cpu = true;
+	cmd->off_cpu_wakers |= arg != NULL;
+	if (arg && strcmp(arg, "wakers") != 0)
+		usage(state, "--off-cpu: '%s' is not wakers", arg);
+}
+
 static void set_clock(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
@@ -667,6 +675,7 @@ static const struct {
 	{KEY_SNAPSHOT_SCOPE, set_snapshot_scope},
 	{KEY_AUX_SAMPLE, set_aux_sample},
 	{'r', set_realtime},
+	{KEY_OFF_CPU, set_off_cpu},
 	{KEY_AFFINITY, set_affinity},
 	{KEY_MMAP_FLUSH, set_mmap_flush},
 	{KEY_FLUSH_INTERVAL, set_flush_interval},

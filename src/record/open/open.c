@@ -121,7 +121,7 @@ static int open_cell(struct opened *o, struct plan *plan, unsigned int index, si
 	struct plan_event *event = &plan->events[index];
 	struct open_fd *f = &o->fds[o->nr_fds];
 	unsigned int ring = (unsigned int)(plan_ring_kind(event) * o->nr_places + place);
-	pid_t task = plan->tasks.nr ? plan->tasks.ids[t] : -1;
+	pid_t task = plan->tasks.nr && !event->all_tasks ? plan->tasks.ids[t] : -1;
 	int cpu = o->rings[ring].cpu, group = -1, fd, rc;
 	struct pd_attr attr;
 
@@ -175,6 +175,9 @@ static int open_event(struct opened *o, struct plan *plan, unsigned int index, i
 	for (size_t p = 0; p < o->nr_places; p++) {
 		size_t first = plan->task_rings ? p : 0;
 		size_t last = plan->task_rings ? p + 1 : o->nr_tasks;
+
+		if (plan->events[index].all_tasks)
+			last = first + 1;
 
 		*ret_cpu = o->rings[p].cpu;
 		if (!plan_wants(plan, &plan->events[index], *ret_cpu))

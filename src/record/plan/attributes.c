@@ -276,6 +276,14 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	return rc;
 }
 
+void attributes_of_all_tasks(struct plan_event *event, const struct attributes_common *c)
+{
+	event->all_tasks = true;
+	event->attr.flags &= ~(PD_ATTR_INHERIT | PD_ATTR_ENABLE_ON_EXEC);
+	if (!c->delayed)
+		event->attr.flags &= ~PD_ATTR_DISABLED; /* no exec of a task would enable it */
+}
+
 int attributes_dummy(struct plan_event *event, const struct attributes_common *c)
 {
 	struct pd_attr *attr = &event->attr;

@@ -32,6 +32,9 @@ struct attributes_common {
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *common, struct error *err);
 
+/* Makes @event, which is complete, one of whole CPUs in a plan of tasks. */
+void attributes_of_all_tasks(struct plan_event *event, const struct attributes_common *common);
+
 /*
  * Makes @event a dummy that carries all sideband this user may have, and no samples. It is not
  * disabled. Returns 0 or -ENOMEM; the plan owns its name.

@@ -95,6 +95,8 @@ struct enabled_span {
 /* All inputs of the plan. */
 struct plan_opts {
 	struct event_list events; /* empty: the best clock of the machine */
+	/* --off-cpu: what schedulers do, beside @events; off_cpu_events() fills it. */
+	struct event_list scheduling;
 	struct target_opts target;
 	struct sample_opts sample;
 	struct aux_opts aux;

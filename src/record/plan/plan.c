@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "record/plan/attributes.h"
+#include "record/plan/off_cpu.h"
 #include "record/plan/probe_targets.h"
 
 static struct plan_event *plan_push(struct plan *plan)
@@ -102,7 +103,8 @@ static int plan_frequency(const struct plan_opts *opts, const struct limits *lim
 static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 			  const struct event_list *list)
 {
-	if (!plan->task_rings || opts->sample.add_cpu || opts->sample.add_raw)
+	if (!plan->task_rings || opts->sample.add_cpu || opts->sample.add_raw ||
+	    opts->scheduling.count)
 		return true;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
@@ -110,7 +112,9 @@ static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 	return false;
 }
 
-static int plan_add(struct plan *plan, const struct event_spec *spec, struct error *err)
+/* Adds a spec of a list, the first of which is number @first of the plan. */
+static int plan_add(struct plan *plan, const struct event_spec *spec, size_t first,
+		    struct error *err)
 {
 	struct plan_event *event = plan_push(plan);
 
@@ -127,7 +131,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 	event->weak_group = spec->weak_group;
 	event->aux = spec->aux;
 	event->pmu = spec->pmu;
-	event->leader = (unsigned int)spec->leader;
+	event->leader = (unsigned int)(spec->leader + first);
 	if (event->leader != plan->nr - 1) {
 		event->members = 0;
 		plan->events[event->leader].members++;
@@ -146,12 +150,32 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, struct err
 static int plan_events(struct plan *plan, const struct event_list *list,
 		       const struct attributes_common *common, struct error *err)
 {
+	const size_t first = plan->nr;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < list->count; i++)
-		rc = plan_add(plan, &list->specs[i], err);
+		rc = plan_add(plan, &list->specs[i], first, err);
 	for (size_t i = 0; !rc && i < list->count; i++)
-		rc = attributes_complete(&plan->events[i], &list->specs[i], common, err);
+		rc = attributes_complete(&plan->events[first + i], &list->specs[i], common, err);
+	return rc;
+}
+
+/*
+ * --off-cpu. A thread is woken by another, or by an interrupt of another, and the kernel samples
+ * that for the waker. So beside tasks, wakeups are sampled on whole CPUs; switches follow the
+ * tasks. Rings by task have no CPU: there only the wakeups that the tasks themselves make are seen.
+ */
+static int plan_scheduling(struct plan *plan, const struct attributes_common *common,
+			   struct error *err)
+{
+	const struct event_list *list = &plan->opts->scheduling;
+	const size_t first = plan->nr;
+	int rc = plan_events(plan, list, common, err);
+
+	for (size_t i = first; !rc && i < plan->nr; i++)
+		if (plan->target != TARGET_CPUS && !plan->task_rings &&
+		    strcmp(plan->events[i].name, OFF_CPU_SWITCH) != 0)
+			attributes_of_all_tasks(&plan->events[i], common);
 	return rc;
 }
 
@@ -248,7 +272,11 @@ static int plan_what(struct plan *plan, const struct plan_opts *opts, const stru
 		plan->events[0].is_default = true;
 		strcpy(plan->events[0].name, "cycles"); /* the recorder chooses the precision */
 	}
-	if (!rc && opts->sample.add_switches)
+	if (!rc)
+		rc = plan_scheduling(plan, &common, err);
+	/* An event that follows a task does not see the switch to it, which another task makes. */
+	if (!rc &&
+	    (opts->sample.add_switches || (opts->scheduling.count && plan->target != TARGET_CPUS)))
 		add_switches(plan);
 	common.data_maps = needs_data_maps(plan, opts);
 	if (!rc)
@@ -515,8 +543,9 @@ size_t plan_descriptors(const struct plan *plan)
 		return plan->nr * tasks;
 	for (size_t e = 0; e < plan->nr; e++)
 		for (size_t c = 0; c < plan->cpus.nr; c++)
-			cells += plan_wants(plan, &plan->events[e], plan->cpus.ids[c]);
-	return cells * tasks;
+			if (plan_wants(plan, &plan->events[e], plan->cpus.ids[c]))
+				cells += plan->events[e].all_tasks ? 1 : tasks;
+	return cells;
 }
 
 unsigned int plan_sample_time_at(const struct plan *plan)

@@ -64,6 +64,7 @@ struct plan_event {
 	unsigned int members; /* of the group that it leads, itself included; 0: a member */
 	struct cpus only;     /* on these CPUs only; empty: on those of the plan */
 	bool dummy;	      /* for sideband alone */
+	bool all_tasks;	      /* of whole CPUs, also where the plan records tasks */
 	bool overwrite;	      /* its samples go to overwrite rings */
 	bool aux;	      /* its PMU writes a trace into an AUX area */
 	const char *pmu;      /* with @aux: the name of its PMU; the options' */
