@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "render/json.h"
+#include "render/latency/durations.h"
 #include "render/latency/latency.h"
 
 /* Adds @value, which it takes over, unless memory ran out before. */
@@ -24,37 +25,6 @@ static void push(json_t **array, json_t *value)
 static json_t *number_or_null(uint32_t n)
 {
 	return n == UINT32_MAX ? json_null() : json_integer(n);
-}
-
-static json_t *durations(struct distribution *d)
-{
-	json_t *o = json_object();
-
-	put(&o, "min", json_count(d->min));
-	put(&o, "median", json_count(distribution_at(d, 0.5)));
-	put(&o, "p90", json_count(distribution_at(d, 0.9)));
-	put(&o, "p99", json_count(distribution_at(d, 0.99)));
-	put(&o, "p99.9", json_count(distribution_at(d, 0.999)));
-	put(&o, "max", json_count(d->max));
-	put(&o, "sum", json_count(d->sum));
-	return o;
-}
-
-static json_t *histogram(const struct distribution *d)
-{
-	json_t *rows = json_array();
-
-	for (unsigned int i = 0; i < DISTRIBUTION_POWERS; i++) {
-		json_t *o;
-
-		if (!d->powers[i])
-			continue;
-		o = json_object();
-		put(&o, "from_ns", json_count(i ? 1ull << (i - 1) : 0));
-		put(&o, "calls", json_count(d->powers[i]));
-		push(&rows, o);
-	}
-	return rows;
 }
 
 static json_t *node_json(const struct call_latency *l, const struct call_tree *t, uint32_t node)
@@ -114,10 +84,10 @@ static json_t *function_json(const struct call_latency *l, struct latency_functi
 	put(&o, "lost", json_count(f->lost));
 	put(&o, "not_ended", json_count(f->unended));
 	put(&o, "without_times", json_count(f->untimed));
-	put(&o, "ns", durations(&f->ns));
+	put(&o, "ns", durations_json(&f->ns));
 	put(&o, "outer_ns", json_count(f->outer));
 	put(&o, "outer_self_ns", json_count(f->outer_self));
-	put(&o, "histogram", histogram(&f->ns));
+	put(&o, "histogram", durations_histogram_json(&f->ns, "calls"));
 	for (size_t i = 0; i < f->slowest.nr; i++)
 		push(&slowest, call_json(l, &f->slowest.calls[i]));
 	put(&o, "slowest", slowest);
