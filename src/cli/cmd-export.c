@@ -10,6 +10,7 @@
 
 #include "base/parse.h"
 #include "cli/cmd-export-file.h"
+#include "cli/cmd-report-waits.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "export/chrome/chrome.h"
@@ -34,6 +35,7 @@ struct export_args {
 	struct input input;
 	struct export_opts export;
 	const struct export_format *format;
+	struct waits_args waits;
 	const char *path; /* of the output; NULL: standard output */
 	int folder;	  /* for a format with several files: the directory at @path */
 	bool is_new;	  /* the directory */
@@ -45,6 +47,8 @@ enum {
 	OPT_TO = 0x7000,
 	OPT_MAX_STACK,
 	OPT_VALUE,
+	OPT_OFF_CPU,
+	OPT_WALL,
 };
 
 static const struct argp_option options[] = {
@@ -53,6 +57,10 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE; - is standard output (the default); parquet: a directory", HELP_MOST_USED},
 	{"event", 'e', "NAME", 0, "of this event", HELP_SAMPLES},
+	{"off-cpu", OPT_OFF_CPU, NULL, 0,
+	 "Export waits of threads instead of samples (needs 'record --off-cpu')", HELP_OUTPUT},
+	{"wall", OPT_WALL, NULL, 0,
+	 "As --off-cpu, with the samples of what ran: all time of all threads", HELP_OUTPUT},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Export N frames of a chain (default 127)",
 	 HELP_OUTPUT},
 	{"value", OPT_VALUE, "samples|period", 0,
@@ -85,6 +93,24 @@ static void take_value(struct argp_state *state, struct export_args *a, const ch
 		usage_error(state, "--value: '%s' is neither samples nor period", word);
 }
 
+/* The number behind the stack of a wait is its time. */
+static void settle_waits(struct argp_state *state, struct export_args *a)
+{
+	const char *name = a->waits.opts.wall ? "--wall" : "--off-cpu";
+
+	if (!waits_wanted(&a->waits))
+		return;
+	if (!a->format->waits)
+		usage_error(
+			state,
+			"%s: %s has no place for waits; folded, speedscope, pprof and otlp have",
+			name, a->format->name);
+	if (a->export.event)
+		usage_error(state, "%s shows the time of threads, -e an event: choose one", name);
+	a->export.periods = true;
+	a->export.waits = &a->waits.opts;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct export_args *a = state->input;
@@ -95,6 +121,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TO: take_format(state, a, arg); break;
 	case 'o': a->path = strcmp(arg, "-") ? arg : NULL; break;
 	case 'e': a->export.event = arg; break;
+	case OPT_OFF_CPU: a->waits.off_cpu = true; break;
+	case OPT_WALL: a->waits.opts.wall = true; break;
 	case OPT_VALUE: take_value(state, a, arg); break;
 	case OPT_MAX_STACK:
 		if (parse_u64(arg, &n) < 0 || n > FRAMES_MAX)
@@ -109,6 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		take_format(state, a, a->format ? a->format->name : NULL);
+		settle_waits(state, a);
 		if (a->format->files && !a->path)
 			usage_error(state, "%s is a directory of files: give -o DIRECTORY",
 				    a->format->name);
@@ -142,7 +171,8 @@ static int settle_event(struct export_args *a, const struct trace *t)
 		complain("-e: the recording has no event '%s'", a->export.event);
 		return -EINVAL;
 	}
-	if (!a->format->one_event || a->export.event || !first || !sampled_event(t, first))
+	if (!a->format->one_event || a->export.waits || a->export.event || !first ||
+	    !sampled_event(t, first))
 		return 0;
 	a->export.event = first->name;
 	if (!a->input.quiet)

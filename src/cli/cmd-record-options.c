@@ -313,6 +313,8 @@ static void add_scheduling(struct argp_state *state, struct record_command *cmd)
 	if (plan->sample.all_user)
 		usage(state, "--off-cpu records the kernel's scheduler, which --all-user leaves "
 			     "out: choose one");
+	if (plan->sample.no_samples)
+		usage(state, "--off-cpu makes a sample of each switch, -n makes none: choose one");
 	if (plan->target.cpus.nr)
 		usage(state, "--off-cpu follows threads, which wait on no CPU: record all CPUs "
 			     "(-a) instead of -C");

@@ -108,7 +108,8 @@ int report_html(struct input *in, struct trace *t, const struct report_opts *opt
 	const struct html_opts html = {
 		.export = {.filter = opts->filter,
 			   .max_stack = opts->max_stack,
-			   .inlined = opts->inlined},
+			   .inlined = opts->inlined,
+			   .waits = opts->waits},
 		.facts = facts,
 	};
 	FILE *f = NULL;

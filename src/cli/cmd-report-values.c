@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "cli/input/input.h"
 
+#define MAX_WIDTH     4096 /* columns of text */
 #define MAX_MAX_STACK 1024 /* the nesting that graphs and JSON allow */
 #define MAX_SLOWEST   1000
 
@@ -85,4 +86,24 @@ void report_regex(struct argp_state *state, const char *option, const char *arg,
 		return;
 	regerror(rc, &ret->regex, why, sizeof(why));
 	usage_error(state, "%s: '%s' is no regular expression: %s", option, arg, why);
+}
+
+void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret)
+{
+	uint64_t n;
+	char part[16];
+
+	ret->nr_widths = 0;
+	for (const char *s = arg;; s++) {
+		size_t len = strcspn(s, ",");
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, s);
+		if (parse_u64(part, &n) < 0 || n > MAX_WIDTH || ret->nr_widths == COLUMNS_MAX)
+			usage_error(state, "-w: '%s' is no list of up to %d widths", arg,
+				    COLUMNS_MAX);
+		ret->widths[ret->nr_widths++] = (unsigned int)n;
+		s += len;
+		if (!*s)
+			return;
+	}
 }

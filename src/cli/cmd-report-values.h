@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "render/table.h"
+
 struct name_regex {
 	regex_t regex;
 	bool given; /* @regex must be freed */
@@ -31,5 +33,8 @@ uint64_t report_quantum(struct argp_state *state, const char *arg);
 
 /* Checks the value of --stdio-color. */
 void report_check_color(struct argp_state *state, const char *arg);
+
+/* Puts the value of --column-widths into @ret. */
+void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret);
 
 #endif

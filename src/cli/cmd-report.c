@@ -11,7 +11,9 @@
 #include "cli/cmd-dump.h"
 #include "cli/cmd-report-graph.h"
 #include "cli/cmd-report-html.h"
+#include "cli/cmd-report-view.h"
 #include "cli/cmd-report-values.h"
+#include "cli/cmd-report-waits.h"
 #include "cli/input/input.h"
 #include "cli/view/show.h"
 #include "render/aux.h"
@@ -43,6 +45,7 @@ struct report_args {
 	struct columns_spec columns; /* --sort, --fields */
 	size_t group_sort;	     /* the event by which rows of a group are ordered */
 	struct latency_opts latency; /* with a function: show how long it took */
+	struct waits_args waits;
 };
 
 enum {
@@ -77,6 +80,8 @@ enum {
 	OPT_PARALLELISM,
 	OPT_SLOWEST,
 	OPT_HTML,
+	OPT_OFF_CPU,
+	OPT_WALL,
 };
 
 static const struct argp_option options[] = {
@@ -103,6 +108,12 @@ static const struct argp_option options[] = {
 	{"html", OPT_HTML, "FILE", 0,
 	 "Write the recording as one HTML page to FILE, for a browser; - is standard output",
 	 HELP_MOST_USED},
+	{"off-cpu", OPT_OFF_CPU, NULL, 0,
+	 "Show how long threads waited, for what and for whom (needs 'record --off-cpu'); further "
+	 "keys: kind, waker, waker_tid, waker_stack",
+	 HELP_OUTPUT},
+	{"wall", OPT_WALL, NULL, 0,
+	 "As --off-cpu, with the samples of what ran: all time of all threads", HELP_OUTPUT},
 	{"stats", OPT_STATS, NULL, 0, "Show only counts of records", HELP_MOST_USED},
 	{"tasks", OPT_TASKS, NULL, 0, "Show only the tasks, below those that made them",
 	 HELP_OUTPUT},
@@ -202,28 +213,6 @@ static void parse_fields(struct argp_state *state, struct report_args *a, const 
 	if (columns_parse_fields(&a->columns, arg, &err) < 0)
 		usage_error(state, "%s", err.text);
 	a->table.named_fields = a->columns.strict;
-}
-
-#define MAX_WIDTH 4096
-
-static void parse_widths(struct argp_state *state, struct report_args *a, const char *arg)
-{
-	uint64_t n;
-	char part[16];
-
-	a->table.nr_widths = 0;
-	for (const char *s = arg;; s++) {
-		size_t len = strcspn(s, ",");
-
-		snprintf(part, sizeof(part), "%.*s", (int)len, s);
-		if (parse_u64(part, &n) < 0 || n > MAX_WIDTH || a->table.nr_widths == COLUMNS_MAX)
-			usage_error(state, "-w: '%s' is no list of up to %d widths", arg,
-				    COLUMNS_MAX);
-		a->table.widths[a->table.nr_widths++] = (unsigned int)n;
-		s += len;
-		if (!*s)
-			return;
-	}
 }
 
 static void parse_graph(struct argp_state *state, struct report_args *a, const char *arg)
@@ -398,6 +387,24 @@ static void ask_view(struct argp_state *state, struct report_args *a)
 	a->view = true;
 }
 
+/* After the last option. */
+static void settle(struct argp_state *state, struct report_args *a)
+{
+	check_branches(state, a);
+	check_mem_mode(state, a);
+	check_hierarchy(state, a);
+	check_html(state, a);
+	a->view = a->view && !is_text(a);
+	add_parent_key(state, a);
+	report_waits_settle(state, &a->waits, &a->columns, &a->report);
+	arrange_columns(state, a);
+	report_waits_check_keys(state, &a->waits, &a->report);
+	check_line_keys(state, &a->report);
+	if (a->latency.function)
+		input_itrace(state, &a->input, "be");
+	check_itrace(state, a);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
@@ -421,7 +428,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'U': a->input.filter.resolved = true; break;
 	case OPT_SYMBOL_FILTER: a->input.filter.symbol_part = arg; break;
 	case 'F': parse_fields(state, a, arg); break;
-	case 'w': parse_widths(state, a, arg); break;
+	case 'w': report_widths(state, arg, &a->table); break;
 	case OPT_GROUP: a->report.grouped = true; break;
 	case OPT_NO_GROUP: a->report.grouped = false; break;
 	case OPT_GROUP_SORT_IDX: a->group_sort = report_member(state, arg); break;
@@ -452,6 +459,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_AUX_LATENCY: a->latency.function = arg; break;
 	case OPT_SLOWEST: a->latency.slowest = report_slowest(state, arg); break;
 	case OPT_JSON: a->json = true; break;
+	case OPT_OFF_CPU: a->waits.off_cpu = true; break;
+	case OPT_WALL: a->waits.opts.wall = true; break;
 	case OPT_HTML: a->html = arg; break;
 	case 'D': a->dump = true; break;
 	case ARGP_KEY_ARG:
@@ -459,19 +468,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
-	case ARGP_KEY_END:
-		check_branches(state, a);
-		check_mem_mode(state, a);
-		check_hierarchy(state, a);
-		check_html(state, a);
-		a->view = a->view && !is_text(a);
-		add_parent_key(state, a);
-		arrange_columns(state, a);
-		check_line_keys(state, &a->report);
-		if (a->latency.function)
-			input_itrace(state, &a->input, "be");
-		check_itrace(state, a);
-		break;
+	case ARGP_KEY_END: settle(state, a); break;
 	default: return refuse_option(options, key, state);
 	}
 	return 0;
@@ -496,6 +493,8 @@ static int show_report(struct report_args *a, struct trace *t)
 		rc = table_render(stdout, r, &a->table);
 	}
 	input_explain_symbols(&a->input, t);
+	if (a->report.waits)
+		waits_explain(&a->input, &r->waits);
 	if (report_is_empty(r))
 		input_explain_nothing(&a->input, t);
 	report_free(r);
@@ -520,7 +519,8 @@ static void add_latencies(struct report_args *a, const struct trace *t)
 {
 	int n;
 
-	if (!trace_has_switches(t) || a->columns.strict || a->columns.latency_first || t->itrace ||
+	if (a->report.waits || !trace_has_switches(t) || a->columns.strict ||
+	    a->columns.latency_first || t->itrace ||
 	    (a->report.columns.nr_order && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_TIME)))
 		return;
 	a->serial_columns = a->report.columns;
@@ -756,9 +756,12 @@ int cmd_report(int argc, char **argv)
 	};
 	struct itrace_opts itrace;
 	struct trace *t = NULL;
-	char **args = graph_spec_join(&argc, argv);
+	char **args;
 	int rc, status;
 
+	if (cmd_report_view(argc, argv, &status))
+		return status;
+	args = graph_spec_join(&argc, argv);
 	if (!args)
 		return EXIT_ERROR;
 	input_init(&a.input);

@@ -154,6 +154,13 @@ static json_t *children_json(const struct tree_walk *w, uint32_t node)
 	return list;
 }
 
+json_t *json_callgraph(const struct callgraph *g, uint32_t root)
+{
+	const struct tree_walk w = {.g = g};
+
+	return root == CALLGRAPH_NONE ? json_array() : children_json(&w, root);
+}
+
 static int put_callgraph(json_t *o, struct report *r, size_t index, const struct hist_entry *e,
 			 const struct table_opts *opts)
 {
@@ -172,7 +179,7 @@ static json_t *field_json(const struct field *f, const struct hist *h, const str
 {
 	uint64_t value = f->value(h, e), all = h->period;
 
-	if (f->kind == FIELD_COUNT)
+	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME)
 		return json_count(value);
 	if (f->kind == FIELD_AVERAGE)
 		all = e->samples;

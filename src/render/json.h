@@ -26,6 +26,9 @@ json_t *json_stats(const struct trace *t);
 /* Returns the verdict on the samples of event @index; NULL: no memory. */
 json_t *json_verdict(const struct report *r, size_t index);
 
+/* Returns the branches of a call tree, as in reports; NULL: no memory. */
+json_t *json_callgraph(const struct callgraph *g, uint32_t root);
+
 /*
  * Writes @header (may be NULL; it is taken over), counts, and a table for each event. Only one row
  * at a time is in memory. Returns 0, -ENOMEM or -EIO; on failure the JSON ends in the middle.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/plural.h"
 #include "render/text.h"
 
@@ -63,6 +64,9 @@ static int add_number(struct table *t, const struct hist_entry *e, const struct 
 		return buf_printf(&t->cell, "%*s", width, "N/A");
 	switch (f->kind) {
 	case FIELD_COUNT: return buf_printf(&t->cell, "%*" PRIu64, width, value);
+	case FIELD_TIME:
+		return buf_printf(&t->cell, "%*.3f ms", width > 3 ? width - 3 : 0,
+				  (double)value / 1e6);
 	case FIELD_AVERAGE:
 		return buf_printf(&t->cell, "%*.1f", width,
 				  value ? (double)value / (double)there->samples : 0);
@@ -293,6 +297,25 @@ static void put_name(struct table *t)
 	fprintf(t->out, "%s'\n", hist_members(t->h) > 1 && real ? " }" : "");
 }
 
+/* Of waits, which may stand beside samples. */
+static void put_elapsed(const struct table *t, uint64_t samples, uint64_t ns)
+{
+	const struct report *r = t->r;
+	char number[HUMAN_COUNT_SIZE];
+
+	if (r->opts->waits->wall) {
+		fputs("# Time of threads, off CPUs by their waits, on CPUs by samples of '",
+		      t->out);
+		text_put(t->out, r->waits.event->name, 0);
+		fputs("'\n", t->out);
+	} else {
+		fputs("# Time of threads off CPUs\n", t->out);
+	}
+	fprintf(t->out, "# Waits%s: %s\n# Time: %.6f s\n#\n",
+		r->opts->waits->wall ? " and samples" : "", human_count(samples, number),
+		(double)ns / 1e9);
+}
+
 static void put_counts(struct table *t)
 {
 	uint64_t samples = 0, period = 0, n;
@@ -303,6 +326,10 @@ static void put_counts(struct table *t)
 		period += hist_member(t->h, m)->period;
 	}
 	n = text_unit(samples, &unit);
+	if (t->r->opts->waits) {
+		put_elapsed(t, samples, period);
+		return;
+	}
 	fprintf(t->out, "# Samples: %" PRIu64 "%c of ", n, unit);
 	put_name(t);
 	fprintf(t->out, "# Event count (approx.): %" PRIu64 "\n#\n", period);

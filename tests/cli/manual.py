@@ -31,6 +31,7 @@ DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 
 # Commands of perf (command-list.txt, 6.1 to 7.0) that ringtail has not.
+VIEWS = ['report sched', 'report latency']  # words that make a command another one
 PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'check', 'config', 'daemon', 'data',
                  'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'lock',
                  'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
@@ -79,7 +80,7 @@ def names_of(line, whole):
 
 
 def help_of(ringtail, command, option='--help'):
-    argv = [ringtail] + ([command] if command else []) + [option]
+    argv = [ringtail] + (command.split() if command else []) + [option]
     run = subprocess.run(argv, capture_output=True, text=True, check=option == '--help')
     return run.stdout
 
@@ -172,6 +173,8 @@ def invocations(text):
 def check_call(args, options):
     """Returns None, or the fault in the arguments of a call."""
     command = args[0] if args else None
+    if ' '.join(args[:2]) in VIEWS:
+        command, args = ' '.join(args[:2]), args[1:]
     if command not in options:
         return f'there is no command {command}' if command and command[0] != '-' else None
     of = options[command]
@@ -294,6 +297,7 @@ def main():
         sys.exit(__doc__)
     ringtail, failed = sys.argv[1], 0
     options = {command: options_of_help(help_of(ringtail, command)) for command in COMMANDS}
+    options |= {view: options_of_help(help_of(ringtail, view)) for view in VIEWS}
     options[None] = options_of_help(help_of(ringtail, None))
 
     def result(name, problems):

@@ -175,6 +175,7 @@ const struct export_format export_folded = {
 	.name = "folded",
 	.about = "a line for each stack: flamegraph.pl, speedscope",
 	.one_event = true,
+	.waits = true,
 	.open = folded_open,
 	.sample = folded_sample,
 	.close = folded_close,

@@ -315,6 +315,7 @@ static void html_free(void *writer)
 const struct export_format export_html = {
 	.name = "html",
 	.about = "browsers",
+	.waits = true,
 	.open = html_open,
 	.sample = html_sample,
 	.event = html_event,

@@ -390,6 +390,7 @@ const struct export_format export_otlp = {
 	.name = "otlp",
 	.about = "OpenTelemetry: ProfilesData of profiles.v1development",
 	.binary = true,
+	.waits = true,
 	.open = otlp_open,
 	.sample = otlp_sample,
 	.close = otlp_close,

@@ -489,6 +489,7 @@ const struct export_format export_pprof = {
 	.name = "pprof",
 	.about = "go tool pprof, and what else reads profile.proto",
 	.binary = true,
+	.waits = true,
 	.open = pprof_open,
 	.sample = pprof_sample,
 	.close = pprof_close,

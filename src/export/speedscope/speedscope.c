@@ -273,6 +273,7 @@ static void speedscope_free(void *writer)
 const struct export_format export_speedscope = {
 	.name = "speedscope",
 	.about = "www.speedscope.app",
+	.waits = true,
 	.open = speedscope_open,
 	.sample = speedscope_sample,
 	.close = speedscope_close,

@@ -73,19 +73,21 @@ static int take_record(const struct data_record *rec, const struct pd_record *r,
 	return timeline_record(&x->timeline, rec, r);
 }
 
-static int take_sample(const struct walk_sample *ws, void *arg)
+static int give_sample(const struct walk_sample *ws, void *arg)
 {
 	struct exporter *x = arg;
 	const struct export_opts *opts = x->job->opts;
 	struct export_sample s = {.ws = ws};
-	int rc = x->format->event ? timeline_sample(&x->timeline, ws) : 0;
+	int rc;
 
-	if (rc || !is_wanted(opts, ws))
-		return rc;
+	if (!is_wanted(opts, ws))
+		return 0;
 	s.comm = state_comm(x->job->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (!passes_row(x, &s))
 		return 0;
 	rc = frames_of_sample(&x->frames, ws, opts->max_stack);
+	if (!rc && ws->wait)
+		rc = wait_mark(ws->wait, &x->frames);
 	if (rc < 0)
 		return rc;
 	s.frame = x->frames.frame;
@@ -94,7 +96,22 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	return check_writer(x, x->format->sample(x->writer, &s));
 }
 
-static int run(struct exporter *x, struct error *err)
+static int note_sample(const struct walk_sample *ws, void *arg)
+{
+	struct exporter *x = arg;
+
+	return timeline_sample(&x->timeline, ws);
+}
+
+static int take_sample(const struct walk_sample *ws, void *arg)
+{
+	struct exporter *x = arg;
+	int rc = x->format->event ? note_sample(ws, x) : 0;
+
+	return rc ?: give_sample(ws, x);
+}
+
+static int walk(struct exporter *x, struct error *err)
 {
 	const struct export_job *job = x->job;
 	const struct walk_takers takers = {
@@ -102,11 +119,26 @@ static int run(struct exporter *x, struct error *err)
 		.record = x->format->event ? take_record : NULL,
 		.arg = x,
 	};
+	struct waits_opts waits = {0};
+	struct waits_counts counts;
+
+	if (!job->opts->waits)
+		return walk_ordered(job->trace, &takers, err);
+	waits = *job->opts->waits;
+	waits.record = takers.record;
+	waits.sample = x->format->event ? note_sample : NULL;
+	waits.arg = x;
+	return waits_walk(job->trace, &waits, give_sample, x, &counts, err);
+}
+
+static int run(struct exporter *x, struct error *err)
+{
+	const struct export_job *job = x->job;
 	int rc = x->format->open(job, &x->writer);
 
 	x->writer_failed = rc < 0;
 	if (!rc)
-		rc = walk_ordered(job->trace, &takers, err);
+		rc = walk(x, err);
 	if (rc >= 0) {
 		rc = x->format->close(x->writer);
 		x->writer_failed = rc < 0;

@@ -12,12 +12,15 @@
 #include "export/wire/out.h"
 #include "report/trace/filter.h"
 #include "report/trace/frame.h"
+#include "report/waits/waits.h"
 
 struct export_opts {
 	struct filter filter;
 	const char *event; /* only samples of the event with this name; NULL: all */
 	size_t max_stack;
 	bool inlined; /* call chains have inlined functions, too */
+	/* Waits instead of samples, or beside them, each with a frame of its kind; NULL: samples */
+	const struct waits_opts *waits;
 	bool periods; /* formats with one number a stack: the period; else the number of samples */
 };
 
@@ -44,6 +47,7 @@ struct export_format {
 	const char *about; /* for the help: what reads it */
 	bool binary;	   /* not for a terminal */
 	bool one_event;	   /* its output holds samples of one event */
+	bool waits;	   /* it can show waits (export_opts) */
 	/* Names of files, if the output is a directory: up to EXPORT_FILES, ended by NULL. */
 	const char *const *files;
 	/* Begins an output. Returns 0 with *@ret for @free, or a negative errno. */

@@ -56,6 +56,8 @@ static const struct field fields[] = {
 	{"weight3",            "Weight3",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight3},
 	{"latency",            "Latency",   8,  FIELD_LATENCY, TIMES, true,  true,  false, latency},
 	{"latency_children",   "Latency",   7,  FIELD_LATENCY, TIMES, true,  true,  true,  latency_children},
+	/* Ours: of waits, and of samples of a clock. */
+	{"elapsed",            "Elapsed",   13, FIELD_TIME,    0, false, false, false, overhead},
 };
 // clang-format on
 

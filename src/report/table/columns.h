@@ -16,6 +16,7 @@ enum field_kind {
 	FIELD_LATENCY, /* a percentage of all time that passed */
 	FIELD_COUNT,   /* a number */
 	FIELD_AVERAGE, /* a sum for each sample */
+	FIELD_TIME,    /* ns */
 };
 
 struct field {

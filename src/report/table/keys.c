@@ -283,7 +283,10 @@ const struct sort_key *sort_key_at(size_t index)
 	if (index < nr_place_keys)
 		return &place_keys[index];
 	index -= nr_place_keys;
-	return index < nr_mem_keys ? &mem_keys[index] : NULL;
+	if (index < nr_mem_keys)
+		return &mem_keys[index];
+	index -= nr_mem_keys;
+	return index < nr_wait_keys ? &wait_keys[index] : NULL;
 }
 
 static bool is_name(const char *known, const char *name, size_t len)

@@ -41,6 +41,7 @@ struct key_source {
 	const struct pd_branch *branch;
 	const struct frame *from;
 	const struct trace_field *field; /* of the key, as in struct sort_key */
+	int wait_kind;			 /* enum wait_kind, if @ws is a wait */
 };
 
 struct sort_key {
@@ -64,6 +65,7 @@ struct sort_key {
 	bool of_branch;	  /* of a branch in the sample's branch stack */
 	bool of_parent;	  /* needs key_source.parent */
 	bool of_switches; /* needs trace.parallelism */
+	bool of_wait;	  /* of waits, and of samples beside them */
 	const struct trace_field *field; /* of tracepoints, which the key shows; else NULL */
 };
 

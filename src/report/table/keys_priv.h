@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of sort keys: keys.c has those of tasks and functions, keys_place.c those of addresses,
- * keys_sample.c and keys_mem.c all others. */
+ * keys_waits.c those of waits, keys_sample.c and keys_mem.c all others. */
 #ifndef RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
 #define RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
 
@@ -15,6 +15,10 @@ extern const size_t nr_place_keys;
 /* Keys of memory accesses and transactions. */
 extern const struct sort_key mem_keys[];
 extern const size_t nr_mem_keys;
+
+/* Keys of waits (report/waits/waits.h). */
+extern const struct sort_key wait_keys[];
+extern const size_t nr_wait_keys;
 
 /* For cells that hold a number in a. */
 int key_compare_numbers(const struct trace *t, struct hist_cell a, struct hist_cell b);

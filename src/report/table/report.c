@@ -156,7 +156,7 @@ static bool shows_parents(const struct report_opts *opts)
 
 static bool wants_chains(const struct report_opts *opts)
 {
-	return shows_chains(opts) || opts->ignore_callees || opts->exclude_other ||
+	return shows_chains(opts) || opts->ignore_callees || opts->exclude_other || opts->waits ||
 	       shows_parents(opts);
 }
 
@@ -321,6 +321,10 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 
 	if (frames_of_sample(&w->frames, ws, wants_chains(w->opts) ? w->opts->max_stack : 0) < 0)
 		return -ENOMEM;
+	if (ws->wait) {
+		src.wait_kind = (int)wait_kind_of(ws->wait, w->frames.frame, w->frames.nr);
+		wait_trim(&w->frames);
+	}
 	if (w->ignore_callees.regex)
 		parent_drop_callees(&w->ignore_callees, &w->frames);
 	if (w->frames.left_out)
@@ -391,9 +395,9 @@ static bool needs_order(const struct trace *t)
 
 bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
-	return !(wants_chains(opts) && report_has_callchains(t)) && !opts->filter.start &&
-	       !opts->filter.stop && !opts->filter.nr_parts && !needs_order(t) &&
-	       !counts_branches(opts) && !some_key(opts, false, true, false) &&
+	return !opts->waits && !(wants_chains(opts) && report_has_callchains(t)) &&
+	       !opts->filter.start && !opts->filter.stop && !opts->filter.nr_parts &&
+	       !needs_order(t) && !counts_branches(opts) && !some_key(opts, false, true, false) &&
 	       !columns_need_whole(&opts->columns) && !opts->by_weight &&
 	       !opts->filter.parallelism.nr && !opts->slices.nr;
 }
@@ -483,7 +487,7 @@ static void *worker_run(void *arg)
 /* Returns the number of workers: one for each usable CPU, but no more than chunks. */
 static size_t workers_wanted(const struct trace *t, const struct report_opts *opts)
 {
-	bool one = needs_order(t) || some_key(opts, false, false, true);
+	bool one = needs_order(t) || opts->waits || some_key(opts, false, false, true);
 	size_t n = one ? 1 : trace_workers(t);
 
 	n = n > t->nr_chunks ? t->nr_chunks : n;
@@ -491,11 +495,13 @@ static size_t workers_wanted(const struct trace *t, const struct report_opts *op
 }
 
 /* Runs the workers, the first in this thread. If a thread cannot be made, fewer do the work. */
-static int workers_run(struct report_worker *w, size_t nr, struct error *err)
+static int workers_run(struct report *r, struct report_worker *w, size_t nr, struct error *err)
 {
 	pthread_t threads[SWEEP_WORKERS_MAX];
 	size_t started = 1;
 
+	if (r->opts->waits)
+		return waits_walk(r->trace, r->opts->waits, take_sample, &w[0], &r->waits, err);
 	if (needs_order(w[0].trace))
 		return walk_ordered(w[0].trace,
 				    &(struct walk_takers){.sample = take_sample, .arg = &w[0]},
@@ -661,7 +667,7 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 		error_sys(err, rc, "%s", t->opts.path);
 		goto out;
 	}
-	rc = workers_run(w, nr, err);
+	rc = workers_run(r, w, nr, err);
 	if (rc < 0)
 		goto out;
 	for (size_t i = 0; !rc && i < nr; i++)

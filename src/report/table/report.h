@@ -17,6 +17,7 @@
 #include "report/trace/filter.h"
 #include "report/table/hist.h"
 #include "report/verdict/verdict.h"
+#include "report/waits/waits.h"
 
 enum report_graph {
 	REPORT_GRAPH_NONE,
@@ -45,6 +46,8 @@ struct report_opts {
 	bool by_weight; /* a sample counts as much as its weight, as with perf's --mem-mode */
 	/* Of the key parent, and of functions whose callees do not count; borrowed, NULL: none */
 	const regex_t *parent, *ignore_callees;
+	/* Count waits instead of samples, or beside them; borrowed, NULL: samples alone */
+	const struct waits_opts *waits;
 	bool exclude_other; /* only samples below a function that @parent matches */
 	struct filter filter;
 	/* Count samples by time, too: from @first to @last (ns, inclusive), in @nr equal slices. */
@@ -71,7 +74,8 @@ struct report {
 	const struct report_opts *opts;
 	const struct columns *columns; /* that the tables show: some of @opts */
 	struct report_tables tables;
-	struct callgraph tree; /* of the last row that report_tree() drew */
+	struct waits_counts waits; /* with opts->waits */
+	struct callgraph tree;	   /* of the last row that report_tree() drew */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "report/trace/trace.h"
 
 struct itrace_sample;
+struct wait_info;
 
 /*
  * A decoded sample; valid during the call that receives it. @rec of one that was made has only its
@@ -24,8 +25,9 @@ struct walk_sample {
 	const struct itrace_sample *made; /* of hardware trace; NULL: recorded */
 	bool exec; /* no sample: thread @s.tid executed a program, so its calls ended. @evsel is
 		      NULL */
-	const char *text; /* of @made: what the decoder says; or NULL */
-	size_t run;	  /* of @made: number of its run in the index of the trace */
+	const char *text;	      /* of @made: what the decoder says; or NULL */
+	size_t run;		      /* of @made: number of its run in the index of the trace */
+	const struct wait_info *wait; /* the sample is a wait (report/waits/waits.h); NULL: none */
 };
 
 /* Takes one sample, or an exec; a negative errno ends the walk. */

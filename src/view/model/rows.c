@@ -574,6 +574,7 @@ int rows_cell(struct rows *r, const struct hist_entry *e, const struct column *c
 	all = f->kind == FIELD_LATENCY ? r->hist->latency : rows_whole(r, relative);
 	switch (f->kind) {
 	case FIELD_COUNT: return buf_printf(out, "%" PRIu64, value);
+	case FIELD_TIME: return buf_printf(out, "%.3f ms", (double)value / 1e6);
 	case FIELD_AVERAGE:
 		return buf_printf(out, "%.1f", value ? (double)value / (double)e->samples : 0);
 	case FIELD_PERCENT:

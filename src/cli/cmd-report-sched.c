@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cmd-report-view.h"
+
+#include <stdlib.h>
+
+#include "cli/cmd-report-waits.h"
+#include "render/json.h"
+#include "render/waits/sched.h"
+
+struct sched_args {
+	struct input input;
+	bool json;
+};
+
+enum {
+	OPT_JSON = 0x7400,
+};
+
+static const struct argp_option options[] = {
+	{"json", OPT_JSON, NULL, 0, "Write JSON", HELP_OUTPUT},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sched_args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
+	case OPT_JSON: a->json = true; break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			usage_error(state, "too many arguments: ringtail reads one recording");
+		a->input.trace.path = arg;
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int show(struct sched_args *a, struct trace *t)
+{
+	struct error err = ERROR_INIT;
+	struct sched_report r;
+	int rc = filter_check(&a->input.filter, t->evlist, &err);
+
+	if (rc < 0)
+		complain("%s", err.text);
+	else
+		rc = input_prepare(&a->input, t);
+	if (rc < 0)
+		return rc;
+	rc = sched_report_run(t, &a->input.filter, &r, &err);
+	input_progress_end(&a->input);
+	if (rc < 0) {
+		complain("%s", err.text);
+		return rc;
+	}
+	if (a->json)
+		rc = json_write(stdout, sched_json(&r));
+	else
+		sched_render(stdout, &r);
+	waits_explain(&a->input, &r.counts);
+	sched_report_release(&r);
+	return rc;
+}
+
+int cmd_report_sched(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
+						     {&samples_argp, 0, NULL, 0},
+						     {&help_argp, 0, NULL, 0},
+						     {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Show how long threads waited for CPUs, switches and migrations, by thread "
+		       "and by CPU.",
+		.children = children,
+	};
+	struct sched_args a = {.json = false};
+	struct trace *t = NULL;
+	int rc, status;
+
+	input_init(&a.input);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		exit(EXIT_USAGE);
+	rc = input_open(&a.input, &t);
+	if (!rc)
+		rc = show(&a, t);
+	status = input_end(&a.input, t, rc);
+	trace_close(t);
+	input_release(&a.input);
+	return status;
+}

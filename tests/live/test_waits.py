@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits of threads (--off-cpu): how long, for what and for whom; and delays on run queues, beside perf's."""
+import json
+import re
+
+from lab import Skip, need_tracefs
+
+# Of the truth that the program tells. In it is a microsecond for each switch, between the clocks that the program reads
+# and the switch.
+WITHIN = 0.02
+
+
+def truth(text):
+    """Returns (ns off CPUs, least ns) by the name of the way to wait."""
+    return {line.split()[0]: tuple(map(int, line.split()[1:])) for line in text.splitlines() if line.startswith('w-')}
+
+
+def record(lab, *options):
+    """Records known waits; returns what is true of them."""
+    need_tracefs()
+    p = lab.run('record', '--off-cpu', '-q', '-m', '16M', '-F', '99', *options, '-o', 'waits.data', '--',
+                lab.program('waits'), 'disk')
+    assert lab.lost('waits.data') == 0
+    lab.pid = p.stdout.split()[1]  # the same program may run in another test beside this one
+    return truth(p.stdout)
+
+
+def rows(lab, *options, keys='comm,kind'):
+    p = lab.run('report', '-i', 'waits.data', '--json', '--no-call-graph', '-s', keys, '--pid', lab.pid, *options)
+    return json.loads(p.stdout)['tables'][0]['rows']
+
+
+def close(a, b):
+    return abs(a - b) <= WITHIN * b
+
+
+KINDS = {'w-sleep': {'sleep'}, 'w-pipe': {'pipe'}, 'w-socket': {'socket'}, 'w-futex': {'futex'}, 'w-poll': {'poll'},
+         'w-disk': {'I/O'}, 'w-queue': set()}
+
+
+def check_waits(lab, true):
+    assert sorted(true) == sorted(KINDS), true
+    by_comm = {}
+    for row in rows(lab, '--off-cpu'):
+        by_comm.setdefault(row['comm'], {})[row['kind']] = row['period']
+    for name, (off, least) in true.items():
+        kinds = by_comm[name]
+        assert close(sum(kinds.values()), off), (name, kinds, off)
+        blocked = {k: ns for k, ns in kinds.items() if k != 'run queue'}
+        other = sum(ns for k, ns in blocked.items() if k not in KINDS[name])
+        assert other <= WITHIN * off, (name, kinds)
+        assert sum(blocked.values()) >= least * (1 - WITHIN), (name, kinds, least)
+
+
+def test_waits_of_a_command(lab):
+    """Each wait takes as long as the program measured, and has its kind."""
+    check_waits(lab, record(lab))
+
+
+def test_waits_of_the_system(lab):
+    check_waits(lab, record(lab, '-a'))
+
+
+def test_waits_without_cpus(lab):
+    """With -i rings have no CPU, and the program's main thread alone is recorded: it waits for the others."""
+    record(lab, '-i')
+    kinds = {row['kind']: row['period'] for row in rows(lab, '--off-cpu')}
+    assert kinds.get('futex', 0) > 1e9, kinds
+
+
+def test_contention_is_time_on_a_run_queue(lab):
+    true = record(lab)
+    queue = [r['period'] for r in rows(lab, '--off-cpu') if r['comm'] == 'w-queue' and r['kind'] == 'run queue']
+    assert queue and close(queue[0], true['w-queue'][0]), (queue, true)
+    assert true['w-queue'][0] > 50e6, 'nobody contended'
+
+
+def test_who_woke(lab):
+    record(lab)
+    wakers = {}
+    for row in rows(lab, '--off-cpu', keys='comm,kind,waker'):
+        wakers.setdefault((row['comm'], row['kind']), {})[row['waker']] = row['period']
+    for comm, kind in ('w-pipe', 'pipe'), ('w-socket', 'socket'), ('w-futex', 'futex'):
+        by = wakers[comm, kind]
+        assert by.get('helper', 0) >= 0.98 * sum(by.values()), (comm, by)
+    for comm, kind in ('w-sleep', 'sleep'), ('w-poll', 'poll'):
+        by = wakers[comm, kind]
+        assert by.get('[interrupt]', 0) >= 0.98 * sum(by.values()), (comm, by)
+
+
+def test_stacks_of_wakers(lab):
+    need_tracefs()
+    p = lab.run('record', '--off-cpu=wakers', '-q', '-o', 'waits.data', '--', lab.program('waits'), 'disk')
+    lab.pid = p.stdout.split()[1]
+    stacks = {r['waker_stack'] for r in rows(lab, '--off-cpu', '--comms', 'w-futex', keys='kind,waker_stack')
+              if r['kind'] == 'futex'}
+    assert any('futex_wake' in s and 'sem_post' in s for s in stacks), stacks
+
+
+def test_wall_is_all_time(lab):
+    """What ran and what waited are the time that passed, in the table and in folded stacks."""
+    true = record(lab, '-F', '1000')
+    wall = rows(lab, '--wall')
+    kinds = {row['kind'] for row in wall}
+    assert 'on CPU' in kinds and 'sleep' in kinds, kinds
+    p = lab.run('export', '--to', 'folded', '--wall', '-i', 'waits.data')
+    lines = [line.rsplit(' ', 1) for line in p.stdout.splitlines()]
+    assert sum(int(n) for _, n in lines) == sum(row['period'] for row in wall)
+    sleeps = sum(int(n) for stack, n in lines if stack.startswith('w-sleep;') and stack.endswith(';[sleep]'))
+    assert sleeps >= true['w-sleep'][1] * (1 - WITHIN), sleeps
+    assert any('sleep_on' in stack for stack, _ in lines if stack.startswith('w-sleep;')), lines[:5]
+
+
+def perf_delays(lab):
+    """Returns the delays that perf sees, by thread, in us that it rounds down."""
+    text = lab.perf('sched', 'timehist', '-i', 'waits.data', quiet=False).stdout
+    found = {}
+    for line in text.splitlines():
+        m = re.match(r'\s*[\d.]+ \[\d+\]\s+\S.*?\[(\d+)(?:/\d+)?\]\s+[\d.]+\s+([\d.]+)\s+[\d.]+', line)
+        if m:
+            found.setdefault(int(m[1]), []).append(round(float(m[2]) * 1000))
+    return found
+
+
+def last_delay(lab, tid):
+    """Returns the delay, in us, before the last run of a thread, which perf does not show: by then it has ended."""
+    script = lab.perf('script', '--ns', '-i', 'waits.data', '-F', 'time,event,trace', quiet=False).stdout
+    woken = delay = 0
+    for line in script.splitlines():
+        m = re.match(r'\s*([\d.]+):\s+sched:(\w+):.*?\b(?:next_)?pid=(\d+) ', line.replace('prev_pid', ''))
+        if not m or int(m[3]) != tid:
+            continue
+        if m[2] == 'sched_switch':
+            delay, woken = (float(m[1]) - woken) * 1e6 if woken else 0, 0
+        else:
+            woken = woken or float(m[1])
+    return delay
+
+
+def test_delays_are_perfs(lab):
+    """Run-queue delays of the program's threads are those of perf sched timehist of the same file."""
+    record(lab, '-a')
+    report = json.loads(lab.run('report', 'sched', '-i', 'waits.data', '--json').stdout)
+    perf = perf_delays(lab)
+    if not perf:
+        raise Skip('perf sched timehist shows nothing')
+    compared = 0
+    for thread in report['threads']:
+        if str(thread['pid']) != lab.pid or thread['tid'] == thread['pid']:
+            continue
+        last = last_delay(lab, thread['tid'])
+        delays = [*perf[thread['tid']], last]
+        assert -1 <= thread['delay_ns'] / 1000 - sum(delays) <= 1 + thread['delays'], (thread, delays)
+        assert abs(thread['max_delay_ns'] / 1000 - max(delays)) <= 1, (thread, delays)
+        compared += thread['delays']
+    assert compared > 100, compared
+
+
+def test_spans(lab):
+    """The slowest of known spans says what its thread waited for."""
+    need_tracefs()
+    events = 'syscalls:sys_enter_clock_nanosleep,syscalls:sys_exit_clock_nanosleep'
+    lab.run('record', '--off-cpu', '-q', '-e', events, '-e', 'cpu-clock', '-o', 'waits.data', '--',
+            lab.program('waits'), 'disk')
+    start, end = events.split(',')
+    p = lab.run('report', 'latency', '-i', 'waits.data', '--span', f'{start}..{end}', '--json', '--slowest', '4')
+    spans = json.loads(p.stdout)
+    assert spans['spans'] == 80, spans['spans']  # of four ways to wait, 20 turns
+    assert spans['ns']['min'] >= 10e6, spans['ns']
+    assert len(spans['slowest']) == 4
+    for span in spans['slowest']:
+        assert span['waited_ns']['sleep'] >= 9.8e6, span
+        assert close(sum(span['waited_ns'].values()) + span['on_cpu_ns'], span['duration_ns']), span
+    text = lab.run('report', 'latency', '-i', 'waits.data', '--span', f'{start}..{end}').stdout
+    assert 'Slowest spans' in text and '[sleep]' in text, text
+    p = lab.run('report', 'latency', '-i', 'waits.data', '--span', 'a:b..' + end, status=1)
+    assert "no event 'a:b'" in p.stderr, p.stderr
+    lab.run('report', 'latency', '-i', 'waits.data', '--span', start, status=2)
+
+
+def test_refused_in_a_sentence(lab):
+    need_tracefs()
+    for options, word in (['-C', '0'], '-C'), (['--all-user'], '--all-user'), (['--off-cpu=x'], "'x'"):
+        p = lab.run('record', '--off-cpu', *options, 'true', status=2)
+        assert word in p.stderr and len(p.stderr.splitlines()) == 1, p.stderr
+    p = lab.run('record', '--off-cpu', '-o', lab.path('none.data'), 'true', user=65534, status=1)
+    assert 'is not readable for this user' in p.stderr or 'paranoid' in p.stderr, p.stderr
+    lab.run('record', '-q', '-e', 'cpu-clock', '-o', 'waits.data', 'true')
+    p = lab.run('report', '--off-cpu', '-i', 'waits.data', status=1)
+    assert 'record --off-cpu' in p.stderr, p.stderr
+    lab.run('report', '-s', 'kind', '-i', 'waits.data', status=2)
