@@ -95,7 +95,7 @@ def cell(mode, kind, run, options):
         words.append('ROTATE=1')
     how = 'snapshot' if kind == 'offset' else kind
     if mode == '--switch-output=signal' and how != 'snapshot':
-        words.append("LOAD='roam 2000 20 2'")  # not over before a shell with little CPU time has sent its signals
+        words.append("LOAD='roam 60000 20 2'")  # ended by a signal, when the output was rotated
     if how == 'snapshot' and mode != '-M':
         options = '-S ' + options
     # A full trace has room, the others overwrite.
