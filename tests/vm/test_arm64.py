@@ -17,6 +17,9 @@ from lab import DIR, FILES, HERE, TOP, Skip, arm64_build, call, kernel, last_lin
 
 # Seconds: of a program of unit tests, of a step of a live test, and of a guest. Emulation is a tenth as fast as a CPU.
 UNIT, STEP, GUEST = 2000, 600, int(os.environ.get('ARM64_SECONDS', '21600'))
+# Time in a guest goes by instructions, 125 million a second of all CPUs, and not while all wait: a machine that has other
+# work to do makes no test late.
+CLOCK = ['-icount', 'shift=3,sleep=off']
 # Tests that fail since emulation is slow, and why: their failures are skips. Tests that lack a program skip themselves.
 SLOW = {
     'unwind: truncated_stacks_end_early_and_without_a_word':
@@ -162,7 +165,7 @@ def run_guest(name, command, results):
     build, part, lines = DIR + '/arm64/build', None, []
     script = f'{FILES.name}/{name}.sh'
     argv = [HERE + '/boot', '-v', '-t', str(GUEST), '-s', '4', '-M', '4096', '-k', kernel('arm64', None), '-i',
-            initramfs()[0], script]
+            initramfs()[0], script, '--', *CLOCK]
     with open(script, 'w', encoding='utf-8') as f:
         f.write(PREPARE.format(places=f'{TOP} {build}', top=TOP) + f'{command}; echo "ended: $?"\n')
     os.makedirs(DIR + '/logs', exist_ok=True)
