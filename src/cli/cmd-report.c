@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/cmd-dump.h"
+#include "cli/files/cmd-dump.h"
 #include "cli/cmd-report-graph.h"
 #include "cli/cmd-report-html.h"
 #include "cli/cmd-report-view.h"

@@ -8,7 +8,7 @@
 #include "auxtrace/itrace/samples.h"
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "cli/cmd-dump.h"
+#include "cli/files/cmd-dump.h"
 #include "cli/input/input.h"
 #include "render/header.h"
 #include "render/lines.h"

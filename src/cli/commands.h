@@ -16,7 +16,7 @@ int cmd_export(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_aux(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
-int cmd_dump(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -34,6 +34,7 @@ static const struct command {
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"view", cmd_view, "walk through a recording on the terminal"},
+	{"top", cmd_top, "show where the machine spends its time now"},
 	{"annotate", cmd_annotate, "show the code of the hottest functions, by instruction"},
 	{"diff", cmd_diff, "compare recordings: what changed, and what of it is certain"},
 	{"stat", cmd_stat, "count events, without samples"},

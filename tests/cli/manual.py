@@ -22,10 +22,10 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'list', 'doctor', 'report', 'view', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'recover', 'pack', 'aux', 'stat', 'ctl', 'version']
+COMMANDS = ['record', 'list', 'doctor', 'report', 'view', 'top', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'recover', 'pack', 'aux', 'stat', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
-    'ringtail.1', 'ringtail-record.1', 'ringtail-list.1', 'ringtail-doctor.1', 'ringtail-report.1', 'ringtail-view.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
+    'ringtail.1', 'ringtail-record.1', 'ringtail-list.1', 'ringtail-doctor.1', 'ringtail-report.1', 'ringtail-view.1', 'ringtail-top.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
     'ringtail-dump.1', 'ringtail-evlist.1', 'ringtail-buildid-list.1', 'ringtail-recover.1', 'ringtail-pack.1', 'ringtail-stat.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
@@ -34,14 +34,14 @@ PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS 
 VIEWS = ['report sched', 'report latency']  # words that make a command another one
 PERF_COMMANDS = ['archive', 'bench', 'buildid-cache', 'c2c', 'check', 'config', 'daemon', 'data',
                  'ftrace', 'inject', 'iostat', 'kallsyms', 'kmem', 'kvm', 'kwork', 'lock',
-                 'mem', 'probe', 'sched', 'test', 'timechart', 'top', 'trace']
+                 'mem', 'probe', 'sched', 'test', 'timechart', 'trace']
 # Of each kind: an option that does not exist, a value that is none, what getopt and argp refuse themselves.
 USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['record', '-e'],
                 ['record', '-F', '0', 'true'], ['record', '-F', 'a\nb', 'true'], ['record', '-D', '5-3', 'true'],
                 ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
-                ['report', '--sort', 'frob/x'], ['view', '--sort', 'frob/x'], ['view', '-g', 'folded'], ['view'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
+                ['report', '--sort', 'frob/x'], ['view', '--sort', 'frob/x'], ['view', '-g', 'folded'], ['top'], ['top', '-d', '0'], ['view'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
                 ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['list', '--frob'], ['recover', 'a', 'b'], ['doctor', 'a'], ['list', 'metric'], ['list', 'sdt'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],

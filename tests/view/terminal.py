@@ -7,7 +7,7 @@ import subprocess
 import time
 
 NUMBERS = itertools.count()
-PATIENCE = 60  # seconds until what is waited for must be there
+PATIENCE = int(os.environ.get("PATIENCE", "60"))  # seconds until what is waited for must be there
 
 
 class Terminal:
@@ -44,7 +44,7 @@ class Terminal:
         self._tmux('resize-window', '-x', str(columns), '-y', str(lines))
 
     def lines(self, escapes=False):
-        return self._tmux('capture-pane', '-p', *(['-e'] if escapes else [])).split('\n')
+        return self._tmux('capture-pane', '-p', *(['-e', '-N'] if escapes else [])).split('\n')
 
     def copied(self):
         """What the program has put into the clipboard."""

@@ -5,6 +5,7 @@
 
 /* Each parses its arguments, does its work and prints its errors. Returns an enum exit_status. */
 int cmd_buildid_list(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 

@@ -36,7 +36,6 @@ static const struct {
 	{"test", "use 'perf test'"},
 	{"timechart", "'ringtail export --to chrome' and '--to firefox' show times; or use 'perf timechart', which reads "
 	 "ringtail's recordings"},
-	{"top", "use 'ringtail record -a -- sleep 10', then 'ringtail report'; or 'perf top'"},
 	{"trace", "use 'ringtail record -e raw_syscalls:sys_enter', then 'ringtail script'; or 'perf trace'"},
 };
 // clang-format on

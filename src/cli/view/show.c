@@ -61,13 +61,22 @@ static void end_by(int number)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int show_view(struct view_opts *opts)
+void show_end(int rc, int number)
+{
+	if (number)
+		end_by(number);
+	if (rc == VIEW_ABANDONED)
+		_exit(EXIT_FINE); /* a thread waits for a server or a disk */
+}
+
+int show_view(struct view_opts *opts, int *ret_signal)
 {
 	const char *no_color = getenv("NO_COLOR");
 	sigset_t set = signals_of_view(), before;
 	struct error err = ERROR_INIT;
-	int rc, number = 0;
+	int rc;
 
+	*ret_signal = 0;
 	setlocale(LC_CTYPE, "");
 	fflush(stdout);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -80,13 +89,9 @@ int show_view(struct view_opts *opts)
 	}
 	opts->suspend = suspend;
 	opts->color = !no_color || !*no_color;
-	rc = view_run(opts, &number, &err);
+	rc = view_run(opts, ret_signal, &err);
 	close(opts->signals);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (number)
-		end_by(number);
-	if (rc == VIEW_ABANDONED)
-		_exit(EXIT_FINE); /* a thread waits for a server or a disk */
 	if (rc < 0)
 		complain("%s", err.text);
 	return rc;
@@ -128,13 +133,13 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 {
 	struct file_view f = {.in = in, .trace = t, .opts = *report};
 	char path[PATH_MAX];
+	int rc, number;
 	struct view_opts opts = {
 		.report = &f.opts,
 		.percent_limit = table->percent_limit,
 		.relative = report->relative,
 		.load = load,
 		.arg = &f,
-		.watched = -1,
 	};
 
 	/* The view counts relative to what it shows by itself. */
@@ -142,5 +147,7 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 	snprintf(path, sizeof(path), "%s", t->opts.path);
 	opts.title = basename(path);
 	t->digest = false; /* the strip needs the times of samples */
-	return show_view(&opts);
+	rc = show_view(&opts, &number);
+	show_end(rc, number);
+	return rc;
 }

@@ -16,15 +16,22 @@ bool show_is_possible(void);
 void show_check(const struct argp_state *state);
 
 /*
- * Shows a view; sets what a process decides in @opts (signals, suspend, color). Returns 0, or a
- * negative errno after a message. A signal that ended the view ends the process; so does a job that
- * cannot be stopped.
+ * Shows a view; sets what a process decides in @opts (signals, suspend, color). *@ret_signal is the
+ * signal that ended the view; 0: none. Returns 0, VIEW_ABANDONED, or a negative errno after a
+ * message.
  */
-int show_view(struct view_opts *opts);
+int show_view(struct view_opts *opts, int *ret_signal);
+
+/*
+ * Ends the process by @signal, or, after VIEW_ABANDONED as @rc, without waiting for the threads
+ * that still run. Otherwise returns.
+ */
+void show_end(int rc, int signal);
 
 /*
  * Shows @t, which is open and not prepared, with the rows of @report; @table has the rest of the
- * options. Returns likewise.
+ * options. A
+ * signal ends the process. Returns 0, or a negative errno after a message.
  */
 int show_recording(struct input *in, struct trace *t, const struct report_opts *report,
 		   const struct table_opts *table);

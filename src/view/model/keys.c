@@ -100,7 +100,7 @@ enum view_action key_action(int key, unsigned int places)
 {
 	const struct key_binding *b;
 
-	for (size_t i = 0; (b = key_binding_at(i)); i++)
+	for (size_t i = 0; key && (b = key_binding_at(i)); i++)
 		if (b->places & places &&
 		    (b->key[0] == key || b->key[1] == key || b->key[2] == key))
 			return b->action;

@@ -118,6 +118,13 @@ static void drop_table(struct view_state *v)
 	v->table = NULL;
 }
 
+/* Live: nothing moves under a user who types or chooses, or looks at something that is frozen. */
+static bool is_live_now(const struct view_state *v)
+{
+	return v->opts->refresh_ms && !v->frozen && v->place != VIEW_CODE && !v->typing &&
+	       !v->marking && v->popup != POPUP_MENU && !selection_span(&v->selection);
+}
+
 /* Starts to count with the selection as it is; a live view also takes a new snapshot, unless it is
  * frozen. */
 static int start_count(struct view_state *v)
@@ -125,7 +132,7 @@ static int start_count(struct view_state *v)
 	const struct selection_span *span = selection_span(&v->selection);
 	struct view_job *j = &v->job;
 
-	j->load = !v->trace || (v->opts->refresh_ms && !v->frozen && !span) ? v->opts->load : NULL;
+	j->load = !v->trace || is_live_now(v) ? v->opts->load : NULL;
 	j->arg = v->opts->arg;
 	j->trace = v->trace;
 	j->symbol = NULL;
@@ -230,7 +237,8 @@ void view_open_flame(struct view_state *v)
 {
 	if (v->scanning)
 		view_say(v, false, "still searching: try again");
-	else if (flame_build(&v->flame, &v->rows))
+	else if (flame_build(&v->flame, &v->rows) ||
+		 flame_layout(&v->flame, (unsigned int)v->screen.width))
 		view_say(v, true, "out of memory");
 	else {
 		v->place = VIEW_FLAME;
@@ -635,16 +643,14 @@ static int idle_ms(const struct view_state *v)
 		return 0;
 	if (v->job.running)
 		return PROGRESS_MS;
-	if (!v->opts->refresh_ms || v->frozen || v->place == VIEW_CODE)
+	if (!is_live_now(v))
 		return -1;
 	return now < v->due_ms ? (int)(v->due_ms - now) : 0;
 }
 
-/* Live: it is time for another table. Nothing moves under a user who types or chooses. */
 static bool is_due(const struct view_state *v)
 {
-	return v->opts->refresh_ms && !v->frozen && v->place != VIEW_CODE && !v->typing &&
-	       !v->marking && v->popup != POPUP_MENU && now_ms() >= v->due_ms;
+	return is_live_now(v) && now_ms() >= v->due_ms;
 }
 
 /* Takes up what is not waiting for the user. Returns 0 or a negative errno that ends the view. */

@@ -38,7 +38,6 @@ struct view_opts {
 	void (*window)(void *arg, int direction);
 	/* Writes a snapshot to a file. Returns 0 with a sentence in @ret, or a negative errno. */
 	int (*save)(void *arg, char *ret, size_t size, struct error *err);
-	int watched; /* a descriptor that is readable when the recording has ended; -1: none */
 };
 
 /*

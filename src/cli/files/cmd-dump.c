@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/cmd-dump.h"
+#include "cli/files/cmd-dump.h"
+#include "cli/files/commands.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints all records, for `ringtail dump` and `report -D`. */
-#ifndef RINGTAIL_CLI_CMD_DUMP_H
-#define RINGTAIL_CLI_CMD_DUMP_H
+#ifndef RINGTAIL_CLI_FILES_CMD_DUMP_H
+#define RINGTAIL_CLI_FILES_CMD_DUMP_H
 
 #include "cli/input/input.h"
 

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Records into memory (-M), takes a snapshot of the newest samples each time into a file of its own
+ * in a private directory, and shows it as a recording.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "base/plural.h"
+#include "cli/cmd-record-options.h"
+#include "cli/commands.h"
+#include "cli/input/input.h"
+#include "cli/view/show.h"
+#include "record/session/hosted.h"
+
+#define MAX_STACK   127
+#define DELAY_MS    2000
+#define DELAY_LEAST 0.1
+#define DELAY_MOST  3600.0
+#define WINDOW_MS   10000u
+#define WORDS	    64
+#define WARNINGS    4096 /* bytes that are kept until the screen is free */
+
+struct top {
+	/* Words of `ringtail record`, which parses them. */
+	char *word[WORDS + 6];
+	int nr_words;
+	char *memory;
+	bool stdio, chains;
+	unsigned int delay_ms;
+	_Atomic unsigned int window_ms;
+	struct report_opts report;
+	struct table_opts table;
+	struct columns_spec columns;
+
+	struct record_command record;
+	struct messages messages;
+	struct hosted_session *session;
+	pthread_mutex_t commands; /* guards the session and the directory */
+	pthread_mutex_t lock;	  /* guards the next two; the session's thread takes it */
+	bool shown;		  /* messages wait in @warnings */
+	char warnings[WARNINGS];
+	char directory[PATH_MAX / 2], output[PATH_MAX / 2 + 16];
+	char title[64];
+	uint64_t cpu_ns, cpu_at; /* of this process, when it was asked last */
+	double cpu;		 /* share of one CPU since then, percent */
+};
+
+enum {
+	OPT_WINDOW = 0x2000,
+	OPT_STDIO,
+	OPT_PERCENT_LIMIT,
+	OPT_CALL_GRAPH,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Most used:", HELP_MOST_USED},
+	{NULL, 0, NULL, 0, "Output:", HELP_OUTPUT},
+	{NULL, 0, NULL, 0, "Only samples:", HELP_SAMPLES},
+	{"event", 'e', "EVENT[,EVENT...]", 0,
+	 "Events as of 'ringtail record' (default: cycles, or cpu-clock without a PMU)",
+	 HELP_MOST_USED},
+	{"freq", 'F', "HZ|max", 0, "Take HZ samples a second (default 4000)", HELP_MOST_USED},
+	{"all-cpus", 'a', NULL, 0, "Show the whole system (the default)", HELP_MOST_USED},
+	{"pid", 'p', "PID[,PID...]", 0, "Show these processes with all their threads",
+	 HELP_MOST_USED},
+	{NULL, 'g', NULL, 0, "Call chains by frame pointers", HELP_MOST_USED},
+	{"delay", 'd', "SECONDS", 0, "Show new samples so often (default 2)", HELP_MOST_USED},
+	{"window", OPT_WINDOW, "SECONDS", 0, "Show the samples of the last SECONDS (default 10)",
+	 HELP_MOST_USED},
+	{"sort", 's', "KEYS", 0,
+	 "Group samples by these keys of 'ringtail report' (default comm,dso,sym)", HELP_OUTPUT},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out rows below PERCENT",
+	 HELP_OUTPUT},
+	{"show-nr-samples", 'n', NULL, 0, "Add a column with the number of samples", HELP_OUTPUT},
+	{"stdio", OPT_STDIO, NULL, 0, "Print tables, until Ctrl-C", HELP_OUTPUT},
+	{"tid", 't', "TID[,TID...]", 0, "of these threads", HELP_SAMPLES},
+	{"cpu", 'C', "LIST", 0, "on these CPUs: 0-3,5", HELP_SAMPLES},
+	{"count", 'c', "N", 0, "one for every N events", HELP_SAMPLES},
+	{"call-graph", OPT_CALL_GRAPH, "fp|dwarf[,SIZE]|lbr", 0, "with call chains of this kind",
+	 HELP_SAMPLES},
+	{"memory", 'M', "SIZE", 0, "as many as SIZE of memory holds (default 64M)", HELP_SAMPLES},
+	{0},
+};
+
+/* --- options -------------------------------------------------------------------------------------
+ */
+
+static void add_word(struct argp_state *state, struct top *top, const char *word)
+{
+	if (top->nr_words == WORDS)
+		usage_error(state, "too many options");
+	top->word[top->nr_words++] = (char *)(uintptr_t)word;
+}
+
+static unsigned int parse_ms(struct argp_state *state, const char *option, const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= DELAY_LEAST && v <= DELAY_MOST))
+		usage_error(state, "%s: '%s' is no number of seconds from %g to %g", option, arg,
+			    DELAY_LEAST, DELAY_MOST);
+	return (unsigned int)(v * 1000);
+}
+
+static void finish(struct argp_state *state, struct top *top)
+{
+	struct error err = ERROR_INIT;
+	int n = columns_arrange(&top->columns, &top->report.columns, top->report.keys, &err);
+
+	if (n < 0)
+		usage_error(state, "%s", err.text);
+	else
+		top->report.nr_keys = (size_t)n;
+	for (size_t i = 0; i < top->report.nr_keys; i++)
+		if (top->report.keys[i]->field || top->report.keys[i]->of_switches)
+			usage_error(state, "--sort %s: 'ringtail report' has it, top does not",
+				    top->report.keys[i]->name);
+	if (!top->stdio)
+		show_check(state);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const struct {
+		int key;
+		const char *word;
+	} passed[] = {
+		{'e', "-e"}, {'F', "-F"}, {'a', "-a"},
+		{'p', "-p"}, {'g', "-g"}, {'t', "-t"},
+		{'C', "-C"}, {'c', "-c"}, {OPT_CALL_GRAPH, "--call-graph"},
+	};
+	struct top *top = state->input;
+	struct error err = ERROR_INIT;
+
+	switch (key) {
+	case 'd': top->delay_ms = parse_ms(state, "-d", arg); return 0;
+	case OPT_WINDOW: top->window_ms = parse_ms(state, "--window", arg); return 0;
+	case 'M': top->memory = arg; return 0;
+	case 'n': top->columns.samples = true; return 0;
+	case OPT_STDIO: top->stdio = true; return 0;
+	case OPT_PERCENT_LIMIT:
+		top->table.percent_limit = input_percent(state, "--percent-limit", arg);
+		return 0;
+	case 's':
+		if (columns_parse_sort(&top->columns, arg, &err) < 0)
+			usage_error(state, "%s", err.text);
+		return 0;
+	case ARGP_KEY_ARG:
+		usage_error(state,
+			    "'%s': top shows what runs already; 'ringtail record' runs a "
+			    "command",
+			    arg);
+	case ARGP_KEY_END: finish(state, top); return 0;
+	default: break;
+	}
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
+		if (passed[i].key != key)
+			continue;
+		top->chains |= key == 'g' || key == OPT_CALL_GRAPH;
+		add_word(state, top, passed[i].word);
+		if (arg)
+			add_word(state, top, arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* --- the recording -------------------------------------------------------------------------------
+ */
+
+/* Before the screen is drawn messages are printed; then warnings wait, and the rest is left out. */
+static void say(enum message_level level, const char *text, void *arg)
+{
+	struct top *top = arg;
+	size_t len;
+
+	if (level == MESSAGE_DETAIL)
+		return;
+	pthread_mutex_lock(&top->lock);
+	len = strlen(top->warnings);
+	if (!top->shown)
+		complain("%s", text);
+	else if (level == MESSAGE_WARNING && !strstr(top->warnings, text))
+		snprintf(top->warnings + len, sizeof(top->warnings) - len, "%s\n", text);
+	pthread_mutex_unlock(&top->lock);
+}
+
+static void print_warnings(struct top *top)
+{
+	char *rest = top->warnings, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			complain("%s", line);
+}
+
+static int make_directory(struct top *top)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *places[] = {"/dev/shm", temporary && *temporary ? temporary : "/tmp"};
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(top->directory, sizeof(top->directory), "%s/ringtail-top.XXXXXX",
+			 places[i]);
+		if (mkdtemp(top->directory)) {
+			snprintf(top->output, sizeof(top->output), "%s/data", top->directory);
+			return 0;
+		}
+	}
+	complain("cannot make a directory in /dev/shm or %s: %s", places[1], strerror(errno));
+	top->directory[0] = '\0';
+	return -EIO;
+}
+
+static bool is_snapshot(const char *name)
+{
+	return !strncmp(name, "data.", 5);
+}
+
+/* Removes snapshots but @keep (NULL: all files), and sets @ret to the newest, if not NULL. */
+static void visit_files(struct top *top, bool all, char *ret, size_t size)
+{
+	DIR *dir = opendir(top->directory);
+	struct dirent *e;
+	char newest[NAME_MAX + 1] = "";
+
+	while (dir && (e = readdir(dir))) {
+		if (all && e->d_name[0] != '.')
+			unlinkat(dirfd(dir), e->d_name, 0);
+		/* The names end in their times. */
+		if (is_snapshot(e->d_name) && strcmp(e->d_name, newest) > 0)
+			snprintf(newest, sizeof(newest), "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (ret)
+		snprintf(ret, size, "%s/%s", top->directory, newest);
+}
+
+/* Writes the window to a file of its own. Returns 0 with its path, for free(), in *@ret. */
+static int take_snapshot(struct top *top, char **ret, struct error *err)
+{
+	char line[64], path[PATH_MAX];
+	int rc;
+
+	snprintf(line, sizeof(line), "snapshot --last %ums", top->window_ms);
+	pthread_mutex_lock(&top->commands);
+	rc = hosted_command(top->session, line, err);
+	if (!rc)
+		visit_files(top, false, path, sizeof(path));
+	pthread_mutex_unlock(&top->commands);
+	if (rc)
+		return rc;
+	*ret = strdup(path);
+	return *ret ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void measure_cost(struct top *top)
+{
+	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), now = clock_ns(CLOCK_MONOTONIC);
+
+	if (top->cpu_at && now > top->cpu_at)
+		top->cpu = 100.0 * (double)(cpu - top->cpu_ns) / (double)(now - top->cpu_at);
+	top->cpu_ns = cpu;
+	top->cpu_at = now;
+}
+
+static void drop(void *arg, struct trace *t)
+{
+	char *path = (char *)(uintptr_t)t->opts.path;
+
+	(void)arg;
+	trace_close(t);
+	unlink(path);
+	free(path);
+}
+
+static int load(void *arg, struct view_job *j, struct trace **ret, struct error *err)
+{
+	struct top *top = arg;
+	struct trace_opts opts = {0};
+	struct trace *t;
+	char *path;
+	int rc = take_snapshot(top, &path, err);
+
+	if (rc)
+		return rc;
+	opts.path = path;
+	rc = trace_open(&opts, &t, err);
+	if (rc < 0) {
+		unlink(path);
+		free(path);
+		return rc;
+	}
+	if (j)
+		job_watch(j, t);
+	rc = trace_prepare(t, err);
+	if (rc < 0)
+		drop(top, t);
+	else
+		*ret = t;
+	return rc;
+}
+
+/* --- the view ------------------------------------------------------------------------------------
+ */
+
+static void describe(void *arg, char *ret, size_t size)
+{
+	struct top *top = arg;
+
+	if (clock_ns(CLOCK_MONOTONIC) - top->cpu_at > 1000000000)
+		measure_cost(top);
+	snprintf(ret, size, "last %g s, costs %.0f%% of a CPU", top->window_ms / 1000.0, top->cpu);
+}
+
+static void change_window(void *arg, int direction)
+{
+	static const unsigned int seconds[] = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600};
+	const size_t nr = sizeof(seconds) / sizeof(*seconds);
+	struct top *top = arg;
+	size_t i = 0;
+
+	while (i < nr - 1 && seconds[i] * 1000 < top->window_ms)
+		i++;
+	if (direction > 0 && i < nr - 1 && seconds[i] * 1000 <= top->window_ms)
+		i++;
+	if (direction < 0 && i)
+		i--;
+	top->window_ms = seconds[i] * 1000;
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int rc = in < 0 || out < 0 ? -errno : 0;
+	char bytes[65536];
+	ssize_t n;
+
+	while (!rc && (n = read(in, bytes, sizeof(bytes))) != 0) {
+		if (n < 0 || write(out, bytes, (size_t)n) != n)
+			rc = errno ? -errno : -EIO;
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) && !rc)
+		rc = -errno;
+	if (rc && out >= 0)
+		unlink(to);
+	return rc;
+}
+
+static int save(void *arg, char *ret, size_t size, struct error *err)
+{
+	struct top *top = arg;
+	time_t now = time(NULL);
+	char name[64], when[32];
+	struct tm tm;
+	char *path;
+	int rc = take_snapshot(top, &path, err);
+
+	if (rc)
+		return rc;
+	strftime(when, sizeof(when), "%Y%m%d%H%M%S", localtime_r(&now, &tm));
+	snprintf(name, sizeof(name), "ringtail-top.%s.data", when);
+	rc = copy_file(path, name);
+	unlink(path);
+	free(path);
+	if (rc)
+		return error_sys(err, rc, "%s", name);
+	snprintf(ret, size, "the last %g s are in %s: 'ringtail report %s'",
+		 top->window_ms / 1000.0, name, name);
+	return 0;
+}
+
+static int show(struct top *top, int *ret_signal)
+{
+	struct view_opts opts = {
+		.title = top->title,
+		.report = &top->report,
+		.percent_limit = top->table.percent_limit,
+		.load = load,
+		.drop = drop,
+		.arg = top,
+		.refresh_ms = top->delay_ms,
+		.describe = describe,
+		.window = change_window,
+		.save = save,
+	};
+
+	return show_view(&opts, ret_signal);
+}
+
+/* --- tables as text ------------------------------------------------------------------------------
+ */
+
+static int print_table(struct top *top, struct error *err)
+{
+	struct report *r = NULL;
+	struct trace *t;
+	int rc = load(top, NULL, &t, err);
+
+	if (rc)
+		return rc;
+	rc = report_run(t, &top->report, &r, err);
+	if (!rc)
+		rc = table_render(stdout, r, &top->table);
+	if (!rc)
+		fputs("\n", stdout);
+	report_free(r);
+	drop(top, t);
+	return fflush(stdout) == EOF ? -EPIPE : rc;
+}
+
+/* Prints until a signal comes, or the recording ends. */
+static int print_tables(struct top *top, int *ret_signal)
+{
+	struct error err = ERROR_INIT;
+	struct signalfd_siginfo info;
+	struct pollfd polled[2];
+	sigset_t set;
+	int rc = 0;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	polled[0] = (struct pollfd){.fd = signalfd(-1, &set, SFD_CLOEXEC), .events = POLLIN};
+	polled[1] = (struct pollfd){.fd = hosted_ended(top->session), .events = POLLIN};
+	while (!rc && !poll(polled, 2, (int)top->delay_ms))
+		rc = print_table(top, &err);
+	if (rc && rc != -ESHUTDOWN && rc != -EPIPE)
+		complain("%s", err.text);
+	if (polled[0].revents && read(polled[0].fd, &info, sizeof(info)) == sizeof(info) &&
+	    info.ssi_signo != SIGINT)
+		*ret_signal = (int)info.ssi_signo;
+	close(polled[0].fd);
+	return rc == -ESHUTDOWN ? 0 : rc;
+}
+
+/* --- the command ---------------------------------------------------------------------------------
+ */
+
+static int start(struct top *top)
+{
+	struct error err = ERROR_INIT;
+	const char *const fixed[] = {"-M", top->memory, "--switch-output", "-o", top->output};
+	int rc;
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+		top->word[top->nr_words++] = (char *)(uintptr_t)fixed[i];
+	record_options_parse(top->nr_words, top->word, &top->record);
+	top->messages = (struct messages){.say = say, .arg = top};
+	rc = hosted_start(&top->record.opts, &top->messages, &top->session, &err);
+	if (rc < 0)
+		complain("%s", err.text);
+	return rc;
+}
+
+static void warn_loss(const struct top *top)
+{
+	struct session_result r;
+	char count[HUMAN_COUNT_SIZE];
+
+	session_result(hosted_session(top->session), &r);
+	if (r.loss->total)
+		complain("%s sample%s lost", human_count(r.loss->total, count),
+			 r.loss->total == 1 ? " was" : "s were");
+}
+
+static int run(struct top *top, int *ret_signal)
+{
+	struct error err = ERROR_INIT;
+	int rc = make_directory(top), ended;
+
+	if (!rc)
+		rc = start(top);
+	if (rc < 0)
+		return rc;
+	measure_cost(top);
+	top->shown = !top->stdio;
+	rc = top->stdio ? print_tables(top, ret_signal) : show(top, ret_signal);
+	if (rc == VIEW_ABANDONED)
+		return rc;
+	ended = hosted_stop(top->session, &err);
+	top->shown = false;
+	print_warnings(top);
+	if (ended < 0)
+		complain("%s", err.text);
+	warn_loss(top);
+	return rc ?: ended;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "Show where the machine spends its time now; ? shows the keys.",
+	};
+	struct top top = {
+		.word = {(char *)(uintptr_t) "ringtail top"},
+		.nr_words = 1,
+		.memory = (char *)(uintptr_t) "64M",
+		.delay_ms = DELAY_MS,
+		.window_ms = WINDOW_MS,
+		.report = {.max_stack = MAX_STACK, .inlined = true},
+		.commands = PTHREAD_MUTEX_INITIALIZER,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.title = "top",
+	};
+	int rc, number = 0;
+
+	columns_parse_sort(&top.columns, "comm,dso,sym", NULL);
+	top.columns.sorted = false;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &top))
+		exit(EXIT_USAGE);
+	top.report.graph = top.chains ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+	rc = run(&top, &number);
+	if (top.directory[0]) {
+		visit_files(&top, true, NULL, 0);
+		rmdir(top.directory);
+	}
+	if (number || rc == VIEW_ABANDONED)
+		show_end(rc, number);
+	hosted_free(top.session);
+	record_options_release(&top.record);
+	columns_release(&top.columns);
+	return input_end(NULL, NULL, rc);
+}

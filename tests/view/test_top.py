@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `ringtail top`, over what this machine does."""
+import glob
+import json
+import os
+import re
+import subprocess
+
+import lab
+
+SPIN = 'i=0; while :; do i=$((i+1)); done'
+
+
+class Spinning:
+    """A process that uses a CPU."""
+
+    def __enter__(self):
+        self.child = subprocess.Popen(['bash', '-c', SPIN])
+        return str(self.child.pid)
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+
+def check_rights(bench):
+    p = subprocess.run([bench.ringtail, 'record', '-q', '-e', 'cpu-clock', '-o', bench.path('rights.data'), '-p',
+                        str(os.getpid()), '--duration', '10ms'], capture_output=True, check=False, timeout=60)
+    if p.returncode:
+        raise lab.Skipped('this machine allows no recording: ' + p.stderr.decode()[-200:])
+
+
+def leftovers():
+    return set(glob.glob('/dev/shm/ringtail-top.*') + glob.glob('/tmp/ringtail-top.*'))
+
+
+def test_live_view(bench):
+    check_rights(bench)
+    before = leftovers()
+    with Spinning() as pid, bench.open([bench.ringtail, 'top', '-e', 'cpu-clock', '-F', '200', '-g', '-d', '0.3', '--window',
+                                        '5', '-p', pid]) as term:
+        term.wait_for('of a CPU')
+        lines = term.wait_for(' bash ')
+        lab.expect('the window', 'last 5 s' in lines[0], lines[0])
+
+        def samples(lines):
+            found = re.search(r'  (\d+) samples', lines[-2])
+            return int(found[1]) if found else 0
+        first = samples(lines)
+        term.wait('more samples', lambda lines: samples(lines) > first + 50)
+        term.press('Space')
+        frozen = term.wait_for('frozen')
+        term.press('s')
+        said = term.wait_for('ringtail-top.')[-2]
+        name = re.search(r'ringtail-top\.\d+\.data', said)[0]
+        report = json.loads(subprocess.run([bench.ringtail, 'report', '--json', bench.path(name)], check=True,
+                                           capture_output=True).stdout)
+        lab.expect('the snapshot is of the process', report['tables'][0]['rows'][0]['comm'] == 'bash')
+        lab.expect('it has at least the samples that were shown', report['stats']['samples'] >= min(samples(frozen), 500))
+        term.press('-')
+        term.wait_for('frozen')
+        term.press('Space')
+        term.wait_for('last 2 s')
+        term.wait('fewer samples', lambda lines: 0 < samples(lines) <= 500)
+        term.press('f')
+        term.wait_for('with their callees below')
+        term.press('q', 'q')
+        term.wait_for('status=0')
+    lab.expect('nothing is left', leftovers() == before, leftovers())
+
+
+def test_ends_with_the_process(bench):
+    check_rights(bench)
+    with Spinning() as pid, bench.open([bench.ringtail, 'top', '-e', 'cpu-clock', '-d', '0.3', '-p', pid]) as term:
+        term.wait_for(' bash ')
+        os.kill(int(pid), 9)
+        term.wait_for('has ended')
+        term.press('C-c')
+        term.wait_for('status=0')
+
+
+def test_tables_as_text(bench):
+    check_rights(bench)
+    with Spinning() as pid:
+        p = subprocess.run(['timeout', '-s', 'INT', '4', bench.ringtail, 'top', '--stdio', '-e', 'cpu-clock', '-d', '1', '-n',
+                            '-p', pid], capture_output=True, check=False, timeout=60)
+    text = p.stdout.decode()
+    lab.expect('tables', text.count('# Overhead') >= 2 and ' bash ' in text, text[-300:], p.stderr[-300:])
+
+
+def test_needs_a_terminal(bench):
+    p = subprocess.run([bench.ringtail, 'top'], capture_output=True, check=False, timeout=60)
+    lab.expect('a usage error', p.returncode == 2 and b'--stdio' in p.stderr, p.stderr)
