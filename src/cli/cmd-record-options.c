@@ -109,7 +109,7 @@ static const struct argp_option options[] = {
 	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
 	 "drained then", 0},
 	{"symbols", KEY_SYMBOLS, "names|none", 0,
-	 "Keep the names of sampled functions in FILE, so that reports need no other file. Default: none", 0},
+	 "Keep the names of sampled functions in FILE, so that reports need no other file (names, the default)", 0},
 	{"symbols-budget", KEY_SYMBOLS_BUDGET, "SIZE", 0,
 	 "Keep at most SIZE of names: 64M. Default: 3% of FILE, but at least 256K and at most 64M", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
@@ -395,6 +395,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 
 	*ret = (struct record_command){.opts = {.plan.raise_files = true,
 						.output.path = "perf.data",
+						.output.symbols.names = true,
 						.control.attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);
 	argp_err_exit_status = EXIT_USAGE;

@@ -4,22 +4,13 @@
  * second, and writes their code to a jitdump in FOLDER.
  */
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-/* mov $0x20000000, %ecx; 1: dec %ecx; jnz 1b; ret */
-static const uint8_t code[] = {0xb9, 0, 0, 0, 0x20, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
-#elif defined(__aarch64__)
-/* mov w0, #0x20000000; 1: subs w0, w0, #1; b.ne 1b; ret */
-static const uint32_t code[] = {0x52a40000, 0x71000400, 0x54ffffe1, 0xd65f03c0};
-#else
-static const uint8_t code[] = {0};
-#endif
+#include "jit-code.h"
 
 struct header {
 	uint32_t magic, version, size, machine, pad, pid;

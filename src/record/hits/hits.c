@@ -17,7 +17,6 @@ struct hits {
 	const struct pd_evlist *list;
 	struct hit *slots;
 	size_t nr, mask; /* @mask: number of slots minus one */
-	unsigned int shift;
 	uint64_t missed;
 	bool decode;	       /* samples differ or have more addresses: decode each */
 	unsigned int chain_at; /* bytes, in all samples; 0: they have no chain */
@@ -51,7 +50,6 @@ static int set_size(struct hits *h, size_t slots)
 	if (!h->slots)
 		return -1;
 	h->mask = slots - 1;
-	h->shift = 64 - (unsigned int)__builtin_ctzll(slots);
 	return 0;
 }
 
@@ -80,8 +78,12 @@ void hits_free(struct hits *h)
 
 static inline struct hit *slot_of(const struct hits *h, uint64_t addr, uint32_t pid)
 {
-	/* Odd constants of many bits; the high bits of a product depend on all bits. */
-	size_t at = (addr + pid * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull >> h->shift;
+	/*
+	 * Odd constants of many bits; the high bits of a product depend on all bits. A slot is the
+	 * low bits of the hash: so the slots of a large set, in order, do not crowd a small one.
+	 */
+	uint64_t hash = (addr + pid * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull;
+	size_t at = (hash ^ hash >> 32) & h->mask;
 
 	while (h->slots[at].addr && (h->slots[at].addr != addr || h->slots[at].pid != pid))
 		at = (at + 1) & h->mask;
@@ -127,11 +129,17 @@ void hits_put(struct hits *h, uint64_t addr, uint32_t pid)
 	put(h, addr, pid);
 }
 
-/* Markers in call chains (PERF_CONTEXT_*) are in the last page of addresses, where no code is. */
+/*
+ * Markers in call chains (PERF_CONTEXT_*) are in the last page of addresses, where no code is. The
+ * chains of programs without frame pointers have any data for addresses; those between user and
+ * kernel space are left out.
+ */
 static inline void take(struct hits *h, uint64_t addr, uint32_t pid)
 {
-	if (addr < (uint64_t)PERF_CONTEXT_MAX)
-		put(h, addr, addr & KERNEL_BIT ? 0 : pid);
+	bool kernel = addr & KERNEL_BIT;
+
+	if (addr < (uint64_t)PERF_CONTEXT_MAX && addr >> 56 == (kernel ? 0xff : 0))
+		put(h, addr, kernel ? 0 : pid);
 }
 
 static void take_decoded(struct hits *h, const struct perf_event_header *hdr)

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "record/initial/buildid_queue.h"
 #include "record/initial/early_table.h"
+#include "record/initial/perfmaps.h"
 #include "sys/kernel/priority.h"
 #include "sys/kernel/signal_mask.h"
 
@@ -36,6 +37,7 @@ struct id_request {
 	uint64_t start, end; /* of the map */
 	uint32_t pid;
 	bool kernel;
+	bool jit; /* of a perf-PID.map; has no file */
 };
 
 struct answer {
@@ -43,7 +45,7 @@ struct answer {
 	struct build_id_key key;
 	bool gone;
 	struct build_id id;
-	struct symtab *table; /* of @early; NULL: the file's symbols were not read */
+	const struct early_table *table; /* of @early; NULL: the file's symbols were not read */
 };
 
 struct buildid_reader {
@@ -52,7 +54,7 @@ struct buildid_reader {
 	sem_t wake;
 	_Atomic uint64_t asked, full;
 	atomic_bool stop;
-	bool names;		   /* read symbols, too */
+	struct perfmaps *jits;	   /* NULL: it reads no symbols */
 	struct early_tables early; /* the thread's, until it has ended */
 
 	pthread_mutex_t lock; /* guards the fields below; buildid_reader_ask() never takes it */
@@ -143,7 +145,7 @@ static void forget(struct buildid_reader *r, struct answer *a)
 
 /* Stores an answer; the caller holds the lock. Out of memory the request is forgotten. */
 static void note(struct buildid_reader *r, const struct build_id_key *key, int rc,
-		 const struct build_id *id, struct symtab *table)
+		 const struct build_id *id, const struct early_table *table)
 {
 	struct answer *a = answer_of(r, key);
 
@@ -177,10 +179,24 @@ static bool is_passing(int rc)
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
+static void count_served(struct buildid_reader *r)
+{
+	r->served++;
+	pthread_cond_broadcast(&r->answered);
+}
+
+static void serve_jit(struct buildid_reader *r, uint32_t pid)
+{
+	perfmaps_watch(r->jits, pid);
+	pthread_mutex_lock(&r->lock);
+	count_served(r);
+	pthread_mutex_unlock(&r->lock);
+}
+
 static void serve(struct buildid_reader *r, const struct message *m)
 {
 	struct build_id id = {0};
-	struct symtab *table = NULL;
+	const struct early_table *table = NULL;
 	const struct answer *known;
 	char path[FOUND_MAX];
 	int rc = 0;
@@ -194,14 +210,13 @@ static void serve(struct buildid_reader *r, const struct message *m)
 		build_id_of_kernel_map(m->name, &id);
 	else if (again)
 		rc = read_file(&m->request, m->name, path, &id);
-	if (r->names && again && !rc && !m->request.kernel)
+	if (r->jits && again && !rc && !m->request.kernel)
 		table = early_table_make(&r->early, m->name, path, &id);
 	pthread_mutex_lock(&r->lock);
 	if (again && !is_passing(rc))
 		note(r, &m->request.key, rc, &id, table);
 	r->stats.no_symbols = r->early.refused;
-	r->served++;
-	pthread_cond_broadcast(&r->answered);
+	count_served(r);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -213,8 +228,26 @@ static void release(struct buildid_reader *r)
 	pthread_mutex_destroy(&r->lock);
 	sem_destroy(&r->wake);
 	buildid_queue_free(r->queue);
+	perfmaps_free(r->jits);
 	early_tables_release(&r->early);
 	free(r);
+}
+
+/* Waits for a request, or until a JIT is to be looked at. */
+static void wait_for_work(struct buildid_reader *r)
+{
+	int ms = r->jits ? perfmaps_poll(r->jits) : -1;
+	struct timespec until;
+
+	if (ms < 0) {
+		sem_wait(&r->wake);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	sem_timedwait(&r->wake, &until);
 }
 
 static void *work(void *arg)
@@ -226,10 +259,12 @@ static void *work(void *arg)
 	pthread_setname_np(pthread_self(), "build-ids");
 	priority_nice(NICE);
 	while (!atomic_load(&r->stop)) {
-		if (buildid_queue_take(r->queue, &m, sizeof(m)))
-			serve(r, &m);
+		if (!buildid_queue_take(r->queue, &m, sizeof(m)))
+			wait_for_work(r);
+		else if (m.request.jit)
+			serve_jit(r, m.request.pid);
 		else
-			sem_wait(&r->wake);
+			serve(r, &m);
 	}
 	pthread_mutex_lock(&r->lock);
 	r->ended = true;
@@ -273,9 +308,10 @@ int buildid_reader_new(bool names, struct buildid_reader **ret)
 	pthread_cond_init(&r->answered, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sem_init(&r->wake, 0, 0);
-	r->names = names;
 	r->queue = buildid_queue_new(QUEUE_BYTES);
-	if (r->queue)
+	if (names)
+		r->jits = perfmaps_new();
+	if (r->queue && (r->jits || !names))
 		rc = start(r);
 	if (rc)
 		release(r);
@@ -322,6 +358,31 @@ struct build_id_key buildid_reader_kernel_key(const char *name)
 	};
 }
 
+/* Puts a request into the queue. Returns false if there is no room. */
+static bool put(struct buildid_reader *r, const struct id_request *request, const char *name,
+		size_t len)
+{
+	if (!buildid_queue_put(r->queue, request, sizeof(*request), name, len)) {
+		atomic_fetch_add(&r->full, 1);
+		return false;
+	}
+	atomic_fetch_add(&r->asked, 1);
+	sem_post(&r->wake);
+	return true;
+}
+
+bool buildid_reader_watch_jit(struct buildid_reader *r, uint32_t pid)
+{
+	const struct id_request request = {.pid = pid, .jit = true};
+
+	return !r->jits || put(r, &request, "", 1);
+}
+
+int buildid_reader_jit_map(struct buildid_reader *r, uint32_t pid)
+{
+	return r->jits ? perfmaps_open(r->jits, pid) : -ENOENT;
+}
+
 bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key,
 			const struct pd_mmap *map, bool kernel)
 {
@@ -334,14 +395,10 @@ bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key
 	};
 	size_t len = strlen(map->filename) + 1;
 
-	if (len > PATH_MAX ||
-	    !buildid_queue_put(r->queue, &request, sizeof(request), map->filename, len)) {
-		atomic_fetch_add(&r->full, 1);
-		return false;
-	}
-	atomic_fetch_add(&r->asked, 1);
-	sem_post(&r->wake);
-	return true;
+	if (len <= PATH_MAX)
+		return put(r, &request, map->filename, len);
+	atomic_fetch_add(&r->full, 1);
+	return false;
 }
 
 void buildid_reader_settle(struct buildid_reader *r, unsigned int ms)
@@ -381,10 +438,11 @@ enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_
 	return found;
 }
 
-struct symtab *buildid_reader_table(struct buildid_reader *r, const struct build_id_key *key)
+const struct early_table *buildid_reader_table(struct buildid_reader *r,
+					       const struct build_id_key *key)
 {
+	const struct early_table *table;
 	const struct answer *a;
-	struct symtab *table;
 
 	pthread_mutex_lock(&r->lock);
 	a = answer_of(r, key);
@@ -399,4 +457,5 @@ void buildid_reader_stats(struct buildid_reader *r, struct buildid_reader_stats 
 	*ret = r->stats;
 	pthread_mutex_unlock(&r->lock);
 	ret->full = atomic_load(&r->full);
+	ret->no_perfmaps = r->jits ? perfmaps_refused(r->jits) : 0;
 }

@@ -45,6 +45,18 @@ bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key
 			const struct pd_mmap *map, bool kernel);
 
 /*
+ * Any thread: asks to keep the perf-PID.map of process @pid (record/initial/perfmaps.h), if the
+ * reader reads symbols. Returns as buildid_reader_ask() does.
+ */
+bool buildid_reader_watch_jit(struct buildid_reader *r, uint32_t pid);
+
+/*
+ * Any thread: opens the perf-PID.map that was kept of @pid. Returns a descriptor, or a negative
+ * errno if there is none.
+ */
+int buildid_reader_jit_map(struct buildid_reader *r, uint32_t pid);
+
+/*
  * Waits until all requests so far are answered; gives up after @ms without an answer, or after ten
  * times @ms in all. Not for threads that must not wait.
  */
@@ -61,18 +73,20 @@ enum id_answer {
 enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_id_key *key,
 				   struct build_id *ret);
 
-struct symtab;
+struct early_table;
 
 /*
- * Any thread: returns the table of symbols that the thread has made of a file, or NULL. It lives as
- * long as @r.
+ * Any thread: returns the symbols that the thread has read of a file
+ * (record/initial/early_table.h), or NULL. They live as long as @r.
  */
-struct symtab *buildid_reader_table(struct buildid_reader *r, const struct build_id_key *key);
+const struct early_table *buildid_reader_table(struct buildid_reader *r,
+					       const struct build_id_key *key);
 
 /* Counts of files. */
 struct buildid_reader_stats {
 	uint64_t read, gone, full; /* full: requests for which the queue had no room */
 	uint64_t no_symbols;	   /* files whose symbols had no room in early_tables */
+	uint64_t no_perfmaps;	   /* processes and files for which perfmaps had no room */
 };
 
 /* Any thread: fills *@ret. */

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/initial/early_table.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "symbol/elf/elf_image.h"
+
+/* Bytes of symbols and names of a file that has not changed for SETTLED_S seconds, for the end. */
+#define LATE_BYTES (4u << 20)
+#define SETTLED_S  3600
 
 void early_tables_release(struct early_tables *t)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		symtab_free(t->tables[i]);
+	for (size_t i = 0; i < t->nr; i++) {
+		symtab_builder_release(&t->tables[i]->symbols);
+		free(t->tables[i]);
+	}
 	free(t->tables);
+	hash_table_release(&t->by_id);
 	*t = (struct early_tables){0};
 }
 
@@ -29,6 +40,15 @@ static bool stays(const char *name, const char *path)
 	return false;
 }
 
+/* Whether nobody has written, moved or deleted the file lately. */
+static bool is_settled(const char *name, const char *path, const struct elf_image *img)
+{
+	struct stat st;
+
+	return !strcmp(name, path) && !fstat(img->fd, &st) && st.st_nlink &&
+	       st.st_ctim.tv_sec < time(NULL) - SETTLED_S;
+}
+
 /* Returns the bytes of the symbols and names in the file. */
 static uint64_t bytes_of(const struct elf_image *img)
 {
@@ -42,56 +62,87 @@ static uint64_t bytes_of(const struct elf_image *img)
 	return sum;
 }
 
-static struct symtab *read_symbols(const struct elf_image *img)
+/* Returns the number of symbols that were added, or a negative errno. */
+static int read_symbols(const struct elf_image *img, struct early_table *table)
 {
-	struct symtab_builder b = {0};
+	struct symtab_builder *b = &table->symbols;
 	struct elf_space space = {0};
-	struct symtab *table = NULL;
 	size_t nr = 0;
 	int rc = elf_space_file(img, &space, NULL);
 
 	if (!rc)
-		rc = elf_add_symbols(img, SHT_SYMTAB, &space, &b, &nr);
-	if (!rc && !nr)
-		rc = elf_add_symbols(img, SHT_DYNSYM, &space, &b, &nr);
+		rc = elf_add_symbols(img, SHT_SYMTAB, &space, b, &nr);
+	table->few = !nr;
 	if (!rc)
-		rc = elf_add_plt(img, &space, &b, &nr);
+		rc = elf_add_symbols(img, SHT_DYNSYM, &space, b, &nr);
+	if (!rc)
+		rc = elf_add_plt(img, &space, b, &nr);
 	elf_space_release(&space);
-	if (rc || !nr)
-		symtab_builder_release(&b);
-	else if (symtab_build(&b, &table))
-		return NULL;
-	return table;
+	return rc ? rc : nr < INT_MAX ? (int)nr : INT_MAX;
 }
 
-/* Takes over @table. Returns it, or NULL when out of memory. */
-static struct symtab *keep(struct early_tables *t, struct symtab *table)
+static bool is_same(const void *tables, uint32_t number, const void *key)
 {
-	if (array_grow(&t->tables, &t->cap, t->nr + 1, sizeof(*t->tables))) {
-		symtab_free(table);
-		return NULL;
-	}
-	t->tables[t->nr++] = table;
-	return table;
+	const struct early_table *a = ((struct early_table *const *)tables)[number];
+	const struct build_id *b = key;
+
+	return a->id.size == b->size && !memcmp(a->id.id, b->id, b->size);
 }
 
-struct symtab *early_table_make(struct early_tables *t, const char *name, const char *path,
-				const struct build_id *id)
+static uint64_t hash_of(const struct build_id *id)
 {
-	struct elf_image img = ELF_IMAGE_INIT;
-	struct symtab *table = NULL;
-	uint64_t bytes;
+	return hash_bytes(hash_key(), id->id, id->size);
+}
 
-	if (stays(name, path) || elf_image_open(path, &img, NULL))
-		return NULL;
-	bytes = bytes_of(&img);
-	if (t->bytes + bytes > EARLY_TABLES_MAX)
-		t->refused++;
-	else if (!id->size || elf_build_id_same(img.build_id, img.build_id_size, id->id, id->size))
-		table = read_symbols(&img);
-	elf_image_close(&img);
+static const struct early_table *find(const struct early_tables *t, const struct build_id *id)
+{
+	uint32_t at = HASH_TABLE_NONE;
+
+	if (id->size)
+		at = hash_table_find(&t->by_id, hash_of(id), is_same, t->tables, id);
+	return at == HASH_TABLE_NONE ? NULL : t->tables[at];
+}
+
+/* Reads the symbols of @img. Returns NULL if there are none, or memory is short. */
+static const struct early_table *add(struct early_tables *t, const struct elf_image *img,
+				     const struct build_id *id)
+{
+	struct early_table *table = calloc(1, sizeof(*table));
+
 	if (!table)
 		return NULL;
-	t->bytes += bytes;
-	return keep(t, table);
+	table->id = *id;
+	if (read_symbols(img, table) > 0 && !hash_table_reserve(&t->by_id, 1) &&
+	    !array_grow(&t->tables, &t->cap, t->nr + 1, sizeof(*t->tables))) {
+		if (id->size)
+			hash_table_add(&t->by_id, hash_of(id), (uint32_t)t->nr);
+		t->tables[t->nr++] = table;
+		return table;
+	}
+	symtab_builder_release(&table->symbols);
+	free(table);
+	return NULL;
+}
+
+const struct early_table *early_table_make(struct early_tables *t, const char *name,
+					   const char *path, const struct build_id *id)
+{
+	const struct early_table *table = find(t, id);
+	struct elf_image img = ELF_IMAGE_INIT;
+	uint64_t bytes;
+
+	if (table || stays(name, path) || elf_image_open(path, &img, NULL))
+		return table;
+	bytes = bytes_of(&img);
+	if (bytes < LATE_BYTES || !is_settled(name, path, &img)) {
+		if (t->bytes + bytes > EARLY_TABLES_MAX)
+			t->refused++;
+		else if (!id->size ||
+			 elf_build_id_same(img.build_id, img.build_id_size, id->id, id->size))
+			table = add(t, &img, id);
+	}
+	elf_image_close(&img);
+	if (table)
+		t->bytes += bytes;
+	return table;
 }

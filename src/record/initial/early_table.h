@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of symbols of files that may vanish before the recording ends.
+ * Symbols of files that may vanish before the recording ends.
  *
- * A file of the system, seen under its own name, is read at the end. Any other one, such as a
- * freshly built program, a container's or a deleted file, is read soon after its first map. One
- * thread makes the tables; the memory for all of them is bounded.
+ * A file of the system, seen under its own name, is read at the end; so is any other one with many
+ * symbols that has not changed for long. The rest, such as freshly built programs, files of
+ * containers, deleted files and programs in memory, is read soon after the first map of a build-id.
+ * Symbols are kept as they come from the file: nobody knows yet which are needed. One thread reads
+ * them; the memory for all of them is bounded.
  */
 #ifndef RINGTAIL_RECORD_INITIAL_EARLY_TABLE_H
 #define RINGTAIL_RECORD_INITIAL_EARLY_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
 #include "record/initial/buildid.h"
 #include "symbol/elf/table.h"
 
 /* Bytes of symbols and names in files, of all tables together. */
 #define EARLY_TABLES_MAX (64u << 20)
 
+/* Symbols of a file. They never change. */
+struct early_table {
+	struct build_id id;
+	bool few; /* the file has only the exported symbols: it was stripped */
+	struct symtab_builder symbols;
+};
+
 struct early_tables {
-	struct symtab **tables; /* all that were made */
+	struct early_table **tables; /* all that were made */
 	size_t nr, cap;
+	struct hash_table by_id;
 	uint64_t bytes;	  /* in files */
 	uint64_t refused; /* files for which there was no room */
 };
@@ -29,10 +41,10 @@ struct early_tables {
 void early_tables_release(struct early_tables *t);
 
 /*
- * Reads the symbols of @path, if the file mapped as @name may vanish and has the build-id @id.
- * Returns the table, which belongs to @t; NULL: none was made.
+ * Finds or reads the symbols of @path, if the file mapped as @name may vanish and has the build-id
+ * @id. Returns the table, which belongs to @t; NULL: there is none.
  */
-struct symtab *early_table_make(struct early_tables *t, const char *name, const char *path,
-				const struct build_id *id);
+const struct early_table *early_table_make(struct early_tables *t, const char *name,
+					   const char *path, const struct build_id *id);
 
 #endif

@@ -42,7 +42,8 @@ static bool is_same_file(const void *files, uint32_t number, const void *key)
 	const struct mapped_code *a = ((struct mapped_code *const *)files)[number], *b = key;
 
 	return !strcmp(a->dso.name, b->dso.name) && a->dso.kind == b->dso.kind &&
-	       a->pid == b->pid && !memcmp(&a->key, &b->key, sizeof(a->key)) &&
+	       a->pid == b->pid && a->moved == b->moved &&
+	       !memcmp(&a->key, &b->key, sizeof(a->key)) &&
 	       a->dso.build_id_size == b->dso.build_id_size &&
 	       !memcmp(a->dso.build_id, b->dso.build_id, a->dso.build_id_size);
 }
@@ -67,7 +68,7 @@ int code_maps_file(struct code_maps *m, const struct mapped_code *want, uint32_t
 	struct mapped_code *f;
 	uint32_t at;
 
-	hash = hash_word(hash_word(hash, want->key.ino), want->pid);
+	hash = hash_word(hash_word(hash_word(hash, want->key.ino), want->pid), want->moved);
 	at = hash_table_find(&m->by_file, hash, is_same_file, m->files, want);
 	if (at != HASH_TABLE_NONE) {
 		*ret = at;
@@ -103,6 +104,7 @@ static bool describe(const struct perf_event_header *hdr, const struct pd_mmap *
 		     struct mapped_code *f)
 {
 	unsigned int mode = hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	bool in_memory;
 
 	*f = (struct mapped_code){.dso = {.name = mmap->filename}};
 	if (mode == PERF_RECORD_MISC_KERNEL) {
@@ -116,9 +118,15 @@ static bool describe(const struct perf_event_header *hdr, const struct pd_mmap *
 		f->pid = f->dso.jit_pid = mmap->pid;
 		f->dso.name = "//anon";
 	}
-	if (f->dso.kind == DSO_ELF) {
+	/* A program in memory (memfd) is code of its process in recordings, at process addresses.
+	 */
+	in_memory = f->dso.kind == DSO_ANON && !strncmp(mmap->filename, "/memfd:", 7);
+	if (in_memory)
+		f->moved = mmap->addr - mmap->pgoff;
+	if (in_memory || f->dso.kind == DSO_ELF)
 		f->key = (struct build_id_key){mmap->maj, mmap->min, mmap->ino,
 					       mmap->ino_generation};
+	if (f->dso.kind == DSO_ELF) {
 		f->dso.build_id_size = mmap->build_id_size;
 		memcpy(f->dso.build_id, mmap->build_id, mmap->build_id_size);
 	}
@@ -165,7 +173,8 @@ static void learn_kernel(struct mapped_code *f, const struct pd_mmap *mmap, stru
 static int add_map(struct code_maps *m, const struct perf_event_header *hdr,
 		   const struct pd_mmap *mmap)
 {
-	struct code_map map = {mmap->addr, mmap->addr + mmap->len, mmap->pgoff, 0, 0};
+	struct code_map map = {
+		.start = mmap->addr, .end = mmap->addr + mmap->len, .pgoff = mmap->pgoff};
 	struct mapped_code want, *f;
 	int rc;
 
@@ -282,10 +291,28 @@ void code_maps_sort(struct code_maps *m)
 		m->tasks[i].nr = 0;
 	for (size_t i = 0; i < m->nr_maps; i++) {
 		struct code_task *t = &m->tasks[m->maps[i].task];
+		uint64_t before = t->nr ? m->maps[i - 1].reach : 0;
 
+		m->maps[i].reach = m->maps[i].end > before ? m->maps[i].end : before;
 		if (!t->nr++)
 			t->first = i;
 	}
+}
+
+/* Returns how many of the task's maps start at @addr or before. */
+static size_t count_started(const struct code_maps *m, const struct code_task *t, uint64_t addr)
+{
+	size_t low = 0, high = t->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (m->maps[t->first + mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 size_t code_maps_find(const struct code_maps *m, uint32_t pid, uint64_t addr,
@@ -297,10 +324,14 @@ size_t code_maps_find(const struct code_maps *m, uint32_t pid, uint64_t addr,
 		uint32_t at = id_table_find(&m->by_pid, pid);
 		const struct code_task *t = at == ID_TABLE_NONE ? NULL : &m->tasks[at];
 
-		for (size_t i = 0; t && i < t->nr && m->maps[t->first + i].start <= addr; i++) {
-			if (addr >= m->maps[t->first + i].end)
+		for (size_t i = t ? count_started(m, t, addr) : 0; i-- > 0;) {
+			const struct code_map *map = &m->maps[t->first + i];
+
+			if (map->reach <= addr)
+				break;
+			if (map->end <= addr)
 				continue;
-			fn(&m->maps[t->first + i], arg);
+			fn(map, arg);
 			found++;
 		}
 		if (!t || t->parent == pid)

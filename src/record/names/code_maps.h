@@ -19,11 +19,13 @@
 struct mapped_code {
 	struct dso dso; /* its name belongs to the maps; no build-id unless the record had it */
 	struct build_id_key key; /* for the buildid_reader */
-	uint32_t pid;		 /* of generated code; else 0 */
+	uint32_t pid;		 /* of generated code and of files in memory (memfd); else 0 */
+	uint64_t moved; /* of a file in memory: address in the process, less offset in it */
 };
 
 struct code_map {
 	uint64_t start, end, pgoff; /* as in struct map (state/state.h) */
+	uint64_t reach;		    /* greatest end of this and the task's maps before */
 	uint32_t task, file;	    /* indices */
 };
 

@@ -2,18 +2,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "record/initial/buildid_reader.h"
 #include "record/names/names_priv.h"
 
 /* New maps or hits after which places are made. */
 #define MAPS_MANY (64u << 10)
 #define HITS_MANY (HITS_MAX / 2)
 
-struct names *names_new(const struct pd_evlist *list, bool own_build_ids)
+struct names *names_new(const struct pd_evlist *list, struct buildid_reader *reader,
+			bool own_build_ids)
 {
 	struct names *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
+	n->reader = reader;
 	code_maps_init(&n->maps, own_build_ids);
 	n->hits = hits_new(list);
 	n->places = hits_new(list);
@@ -39,21 +42,34 @@ struct hits *names_hits(struct names *n)
 }
 
 struct settling {
-	struct hits *places;
+	struct names *names;
 	uint64_t addr;
+	uint32_t pid;
 };
+
+/* A process that was forked has its parent's file in memory as its own. */
+static uint32_t own_file(const struct settling *s, uint32_t file)
+{
+	struct mapped_code own = *s->names->maps.files[file];
+	uint32_t at;
+
+	if (!own.moved || own.pid == s->pid)
+		return file;
+	own.pid = own.dso.jit_pid = s->pid;
+	return code_maps_file(&s->names->maps, &own, &at) ? file : at;
+}
 
 static void add_place(const struct code_map *map, void *arg)
 {
 	const struct settling *s = arg;
 
-	hits_put(s->places, s->addr - map->start + map->pgoff, map->file);
+	hits_put(s->names->places, s->addr - map->start + map->pgoff, own_file(s, map->file));
 }
 
 /* Hits begin at most HIT_BYTES before the map. */
-static bool settle_hit(const struct names *n, const struct hit *hit)
+static bool settle_hit(struct names *n, const struct hit *hit)
 {
-	struct settling s = {n->places, hit->addr};
+	struct settling s = {n, hit->addr, hit->pid};
 
 	if (code_maps_find(&n->maps, hit->pid, hit->addr, add_place, &s))
 		return true;
@@ -76,15 +92,29 @@ void names_settle(struct names *n)
 	n->hits_left = hits_count(n->hits);
 }
 
+/* A process's first map of generated code: it may have a perf-PID.map soon. */
+static void watch(const struct names *n, size_t files)
+{
+	const struct code_maps *m = &n->maps;
+
+	if (n->reader && m->nr_files > files && m->files[files]->dso.kind == DSO_ANON)
+		buildid_reader_watch_jit(n->reader, m->files[files]->pid);
+}
+
 int names_add(struct names *n, const struct perf_event_header *hdr)
 {
+	size_t files = n->maps.nr_files;
+	int rc;
+
 	if (n->maps.nr_maps - n->maps_left > MAPS_MANY ||
 	    hits_count(n->hits) - n->hits_left > HITS_MANY) {
 		names_settle(n);
 		code_maps_forget(&n->maps);
 		n->maps_left = n->maps.nr_maps;
 	}
-	return code_maps_add(&n->maps, hdr);
+	rc = code_maps_add(&n->maps, hdr);
+	watch(n, files);
+	return rc;
 }
 
 /* Adds the places of @from, whose files have other numbers there. */

@@ -18,8 +18,12 @@
 struct names;
 struct buildid_reader;
 
-/* @list must outlive it; @own_build_ids as for mapped_decode(). Returns NULL when out of memory. */
-struct names *names_new(const struct pd_evlist *list, bool own_build_ids);
+/*
+ * @list must outlive it; @own_build_ids as for mapped_decode(). @reader (NULL: none) is asked to
+ * keep the perf-PID.map of JITs. Returns NULL when out of memory.
+ */
+struct names *names_new(const struct pd_evlist *list, struct buildid_reader *reader,
+			bool own_build_ids);
 void names_free(struct names *n); /* accepts NULL */
 
 /* Returns the set of addresses, to which the caller adds samples. */
@@ -35,15 +39,15 @@ struct names_counts {
 	struct compose_counts table;
 	uint64_t places;  /* pieces of HIT_BYTES of code that samples hit */
 	uint64_t unnamed; /* of these: no name was found */
+	uint64_t gone;	  /* of those: the file was gone */
 	uint64_t missed;  /* addresses for which there was no room */
 };
 
 /*
  * Appends the table of symbols (perfdata/symbols.h) of about @budget bytes at most. It reads
- * symbols of files, of the kernel and of perf-PID.map now, unless @reader (NULL: none) has read
- * them before. Returns 0 or -ENOMEM.
+ * symbols of files, of the kernel and of perf-PID.map now, unless the reader has read them before.
+ * Returns 0 or -ENOMEM.
  */
-int names_table(struct names *n, struct buildid_reader *reader, uint64_t budget, struct buf *table,
-		struct names_counts *ret);
+int names_table(struct names *n, uint64_t budget, struct buf *table, struct names_counts *ret);
 
 #endif

@@ -7,6 +7,7 @@
 #include "record/names/names.h"
 
 struct names {
+	struct buildid_reader *reader; /* NULL: none */
 	struct hits *hits;
 	struct hits *places; /* their pid is the index of a file */
 	struct code_maps maps;

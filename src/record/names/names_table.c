@@ -3,27 +3,52 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "record/initial/buildid_reader.h"
+#include "record/initial/early_table.h"
 #include "record/names/names_priv.h"
-#include "symbol/elf/table.h"
+#include "symbol/elf/wanted.h"
 #include "symbol/recorded/recorded.h"
+#include "symbol/resolve/perfmap.h"
 #include "symbol/resolve/resolver.h"
+
+/* What is known of a mapped file while the table is made. */
+struct named_file {
+	struct symtab_wanted wanted;	 /* the addresses that were hit */
+	const struct early_table *early; /* NULL: none was read */
+	bool tried;			 /* to make the table */
+	struct symtab *table;		 /* of @early, or of a perf-PID.map; NULL: none */
+	uint64_t moved;			 /* as in struct mapped_code, for @table */
+};
 
 /* The table while it is made. */
 struct namer {
 	struct names *names;
-	struct buildid_reader *reader;
 	struct resolver *resolver;
 	struct utsname uts;
+	struct hit *places; /* by file and address */
+	uint64_t *addr;	    /* of each place, in its file */
+	size_t nr_places;
+	struct named_file *file; /* of each of the maps' files */
 	struct recorded_entry *entry;
 	size_t nr, cap;
 	struct names_counts counts;
 };
 
+static const struct symtab_wanted *wanted(const struct dso *dso, void *arg)
+{
+	return &((const struct namer *)arg)->file[dso->index].wanted;
+}
+
 static int init(struct namer *r)
 {
-	struct resolver_opts opts = {.no_demangle = true, .no_debuginfod = true};
+	struct resolver_opts opts = {
+		.no_demangle = true,
+		.no_debuginfod = true,
+		.wanted = wanted,
+		.wanted_arg = r,
+	};
 	struct error unused = ERROR_INIT;
 
 	if (!uname(&r->uts)) {
@@ -39,12 +64,12 @@ static void learn_build_ids(const struct namer *r)
 {
 	const struct code_maps *m = &r->names->maps;
 
-	for (size_t i = 0; r->reader && i < m->nr_files; i++) {
+	for (size_t i = 0; r->names->reader && i < m->nr_files; i++) {
 		struct mapped_code *f = m->files[i];
 		struct build_id id = {0};
 
 		if (f->dso.build_id_size || f->dso.kind == DSO_ANON || f->dso.kind == DSO_VDSO ||
-		    buildid_reader_find(r->reader, &f->key, &id) != ID_READ)
+		    buildid_reader_find(r->names->reader, &f->key, &id) != ID_READ)
 			continue;
 		f->dso.build_id_size = id.size;
 		memcpy(f->dso.build_id, id.id, id.size);
@@ -65,33 +90,80 @@ static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 	return found > 1;
 }
 
-static const struct symbol *find(const struct namer *r, const struct mapped_code *f, uint64_t addr)
+/* Makes the table of what was kept of a file or of a JIT, once. */
+static void make_early(const struct namer *r, const struct mapped_code *f, struct named_file *n)
 {
-	struct symtab *early = r->reader ? buildid_reader_table(r->reader, &f->key) : NULL;
+	struct symtab_builder few = {0};
+	int fd;
 
-	if (early && f->dso.kind == DSO_ELF)
-		return symtab_find(early, addr, false);
-	return resolver_find(r->resolver, &f->dso, f->pid, addr);
+	if (n->tried)
+		return;
+	n->tried = true;
+	if (n->early) {
+		if (!symtab_pick(&n->early->symbols, &n->wanted, &few))
+			symtab_build(&few, &n->table);
+		symtab_builder_release(&few);
+		n->moved = f->moved;
+		return;
+	}
+	fd = f->pid && r->names->reader ? buildid_reader_jit_map(r->names->reader, f->pid)
+					: -ENOENT;
+	if (fd < 0)
+		return;
+	perfmap_read(fd, &n->wanted, &n->table);
+	close(fd);
+}
+
+/* Finds the function at @addr in what was kept. Returns whether it has one. */
+static bool find_early(const struct namer *r, const struct mapped_code *f, uint64_t addr,
+		       struct symbol *ret)
+{
+	struct named_file *n = &r->file[f->dso.index];
+	const struct symbol *s;
+
+	make_early(r, f, n);
+	s = n->table ? symtab_find(n->table, addr - n->moved, false) : NULL;
+	if (s)
+		*ret = (struct symbol){s->start + n->moved, s->end + n->moved, s->name};
+	return s;
+}
+
+/* What was kept comes first, but a debug file tells more than a stripped program. */
+static bool find(const struct namer *r, const struct mapped_code *f, uint64_t addr,
+		 struct symbol *ret)
+{
+	const struct early_table *early = r->file[f->dso.index].early;
+	bool last = early && early->few;
+	const struct symbol *s;
+
+	if (!last && find_early(r, f, addr, ret))
+		return true;
+	if (early && !last)
+		return false;
+	s = resolver_find(r->resolver, &f->dso, f->pid, addr);
+	if (s)
+		*ret = *s;
+	return s || (last && find_early(r, f, addr, ret));
 }
 
 /* Adds the function at @addr, unless it is the last one. Returns 1, 0: it has no name, or -ENOMEM.
  */
 static int put(struct namer *r, const struct mapped_code *f, uint64_t addr)
 {
-	const struct symbol *s = find(r, f, addr);
 	struct recorded_entry e = {.hits = 1};
+	struct symbol s;
 
-	if (!s || s->end <= s->start || !*s->name ||
+	if (!find(r, f, addr, &s) || s.end <= s.start || !*s.name ||
 	    !recorded_symbols_object(&f->dso, f->pid, &e.object))
 		return 0;
 	e.function = (struct pd_symbols_function){
-		.start = s->start,
-		.size = s->end - s->start,
-		.name = s->name,
-		.name_len = strlen(s->name),
+		.start = s.start,
+		.size = s.end - s.start,
+		.name = s.name,
+		.name_len = strlen(s.name),
 	};
-	if (r->nr && r->entry[r->nr - 1].function.name == s->name &&
-	    r->entry[r->nr - 1].function.start == s->start) {
+	if (r->nr && r->entry[r->nr - 1].function.name == s.name &&
+	    r->entry[r->nr - 1].function.start == s.start) {
 		r->entry[r->nr - 1].hits++;
 		return 1;
 	}
@@ -110,6 +182,14 @@ static int compare_places(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+static bool is_gone(const struct namer *r, const struct mapped_code *f)
+{
+	struct build_id unused;
+
+	return r->names->reader && f->key.ino &&
+	       buildid_reader_find(r->names->reader, &f->key, &unused) == ID_GONE;
+}
+
 /* A piece of code may have the end of one function and the beginning of another. */
 static int put_place(struct namer *r, const struct hit *place)
 {
@@ -123,37 +203,74 @@ static int put_place(struct namer *r, const struct hit *place)
 		return last;
 	r->counts.places++;
 	r->counts.unnamed += !first && !last;
+	r->counts.gone += !first && !last && is_gone(r, f);
 	return 0;
 }
 
-static int put_places(struct namer *r)
+/* Takes the places, in order. */
+static int take_places(struct namer *r)
 {
-	size_t nr, used = 0;
-	struct hit *places = hits_take(r->names->places, &nr);
-	int rc = places ? 0 : -ENOMEM;
+	size_t nr;
 
-	for (size_t i = 0; places && i < nr; i++)
-		if (places[i].addr)
-			places[used++] = places[i];
-	if (used)
-		qsort(places, used, sizeof(*places), compare_places);
-	for (size_t i = 0; !rc && i < used; i++)
-		rc = put_place(r, &places[i]);
-	free(places);
-	return rc;
+	r->places = hits_take(r->names->places, &nr);
+	if (!r->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (r->places[i].addr)
+			r->places[r->nr_places++] = r->places[i];
+	if (r->nr_places)
+		qsort(r->places, r->nr_places, sizeof(*r->places), compare_places);
+	return 0;
 }
 
-int names_table(struct names *n, struct buildid_reader *reader, uint64_t budget, struct buf *table,
-		struct names_counts *ret)
+/* Finds what is wanted of each file, and whether it was read early. */
+static int sort_by_file(struct namer *r)
 {
-	struct namer r = {.names = n, .reader = reader};
+	const struct code_maps *m = &r->names->maps;
+
+	r->addr = calloc(r->nr_places + 1, sizeof(*r->addr));
+	r->file = calloc(m->nr_files + 1, sizeof(*r->file));
+	if (!r->addr || !r->file)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_places; i++) {
+		const struct mapped_code *f = m->files[r->places[i].pid];
+		struct named_file *n = &r->file[r->places[i].pid];
+
+		r->addr[i] = r->places[i].addr - f->moved;
+		if (!n->wanted.nr++)
+			n->wanted.addr = &r->addr[i];
+		n->wanted.bytes = HIT_BYTES;
+	}
+	for (size_t i = 0; r->names->reader && i < m->nr_files; i++)
+		if (r->file[i].wanted.nr && m->files[i]->key.ino)
+			r->file[i].early =
+				buildid_reader_table(r->names->reader, &m->files[i]->key);
+	return 0;
+}
+
+static void release(struct namer *r)
+{
+	for (size_t i = 0; r->file && i < r->names->maps.nr_files; i++)
+		symtab_free(r->file[i].table);
+	resolver_free(r->resolver);
+	free(r->places);
+	free(r->addr);
+	free(r->file);
+	free(r->entry);
+}
+
+int names_table(struct names *n, uint64_t budget, struct buf *table, struct names_counts *ret)
+{
+	struct namer r = {.names = n};
 	int rc = init(&r);
 
 	if (rc)
 		return -ENOMEM;
 	names_settle(n);
 	learn_build_ids(&r);
-	rc = put_places(&r);
+	rc = take_places(&r) ?: sort_by_file(&r);
+	for (size_t i = 0; !rc && i < r.nr_places; i++)
+		rc = put_place(&r, &r.places[i]);
 	if (!rc)
 		rc = recorded_compose(&(struct recorded_entries){.entry = r.entry,
 								 .nr = r.nr,
@@ -162,7 +279,6 @@ int names_table(struct names *n, struct buildid_reader *reader, uint64_t budget,
 				      budget, table, &r.counts.table);
 	r.counts.missed = hits_missed(n->hits) + hits_missed(n->places);
 	*ret = r.counts;
-	resolver_free(r.resolver);
-	free(r.entry);
+	release(&r);
 	return rc;
 }

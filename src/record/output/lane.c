@@ -83,7 +83,8 @@ int lane_init(struct lane *lane, const struct lane_opts *opts)
 		.meter = opts->meter,
 	};
 	if (opts->named)
-		lane->names = names_new(opts->named, opts->own_build_ids);
+		lane->names =
+			names_new(opts->named, opts->opened->buildid_reader, opts->own_build_ids);
 	if (!lane->dsos || (opts->named && !lane->names))
 		return -ENOMEM;
 	if (lane->names)

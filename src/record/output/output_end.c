@@ -192,9 +192,7 @@ static int send_names(struct output *out, const struct buf *table)
 static int add_names(struct output *out, struct feature_set *set, struct buf *b)
 {
 	struct names *names = out->lanes[0].names;
-	int rc = names ? names_table(names, out->opened->buildid_reader, names_budget(out), b,
-				     &out->names)
-		       : 0;
+	int rc = names ? names_table(names, names_budget(out), b, &out->names) : 0;
 
 	if (rc || !out->names.table.functions)
 		return rc;

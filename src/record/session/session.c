@@ -365,30 +365,49 @@ static void say_build_ids(const struct session *s)
 		plural_s(stats.full));
 }
 
+/* Names which names the output lacks, by cause. */
+static void say_missing_names(const struct session *s, const struct names_counts *c)
+{
+	struct buildid_reader_stats reader = {0};
+
+	if (s->buildid_reader)
+		buildid_reader_stats(s->buildid_reader, &reader);
+
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} causes[] = {
+		{c->table.left_out, "functions without a name, beyond --symbols-budget"},
+		{c->missed, "addresses without a name, because too many were sampled"},
+		{c->gone, "places in code without a name, whose files were gone before they could "
+			  "be read"},
+		{reader.no_symbols,
+		 "files that may vanish not read early, because the symbols of others took all "
+		 "the room"},
+		{reader.no_perfmaps,
+		 "perf-PID.map files of JITs not kept, because there were too many"},
+	};
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (causes[i].nr)
+			messages_say(s->messages, MESSAGE_WARNING, "--symbols: %llu %s",
+				     (unsigned long long)causes[i].nr, causes[i].what);
+}
+
 static void say_names(const struct session *s)
 {
 	const struct names_counts *c = &s->output.names;
-	struct buildid_reader_stats reader = {0};
 
 	if (!s->opts->output.symbols.names)
 		return;
-	if (s->buildid_reader)
-		buildid_reader_stats(s->buildid_reader, &reader);
-	if (reader.no_symbols)
-		messages_say(
-			s->messages, MESSAGE_WARNING,
-			"--symbols: %llu file%s that may vanish %s not read early, because the "
-			"symbols of others took all the room",
-			(unsigned long long)reader.no_symbols, plural_s(reader.no_symbols),
-			reader.no_symbols == 1 ? "was" : "were");
+	say_missing_names(s, c);
 	messages_say(s->messages, MESSAGE_DETAIL,
-		     "symbols: %llu function%s of %llu file%s kept; %llu left out by the budget, "
-		     "%llu doubtful; %llu of %llu places in code have no name, %llu without room",
+		     "symbols: %llu function%s of %llu file%s kept; %llu doubtful; %llu of %llu "
+		     "places in code have no name",
 		     (unsigned long long)c->table.functions, plural_s(c->table.functions),
 		     (unsigned long long)c->table.objects, plural_s(c->table.objects),
-		     (unsigned long long)c->table.left_out, (unsigned long long)c->table.doubtful,
-		     (unsigned long long)c->unnamed, (unsigned long long)c->places,
-		     (unsigned long long)c->missed);
+		     (unsigned long long)c->table.doubtful, (unsigned long long)c->unnamed,
+		     (unsigned long long)c->places);
 }
 
 /* Ends the command. Returns whether it has ended. */

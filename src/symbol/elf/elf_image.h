@@ -117,6 +117,10 @@ void elf_space_release(struct elf_space *s);
 int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct elf_space *space,
 		    struct symtab_builder *b, size_t *ret_count);
 
+/* Returns whether an entry of the PLT is among the addresses @w; NULL: all are. */
+bool elf_plt_wanted(const struct elf_image *img, const struct elf_space *space,
+		    const struct symtab_wanted *w);
+
 /* Adds "name@plt" for the entries of the PLT. Returns as elf_add_symbols() does. */
 int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 		struct symtab_builder *b, size_t *ret_count);

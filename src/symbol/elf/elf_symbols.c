@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/elf/wanted.h"
+
 #define VERSYM_HIDDEN 0x8000	 /* in an entry of .gnu.version: not the default version */
 #define UNSIZED_MAX   (1u << 20) /* bytes; no function without a size is assumed to be longer */
 
@@ -26,7 +28,8 @@ struct symbol_reader {
 	size_t nsections;
 	const char *strings;
 	size_t strings_len;
-	uint32_t base; /* index of the string table in the builder */
+	Elf_Data *data;
+	size_t nr; /* symbols in @data */
 	bool relocatable;
 };
 
@@ -86,38 +89,33 @@ static uint8_t binding_of(const GElf_Sym *sym)
 	}
 }
 
-static int add_one(const struct symbol_reader *rd, const GElf_Sym *sym, struct symtab_builder *b,
-		   size_t *count)
+/* Makes the entry of a symbol, but for its name. Returns false if the symbol is no code. */
+static bool describe(const struct symbol_reader *rd, const GElf_Sym *sym, struct symtab_entry *ret)
 {
 	uint64_t value = sym->st_value, start, room = UNSIZED_MAX;
-	struct symtab_entry e;
-	int rc;
 
 	if (!sym->st_name || sym->st_name >= rd->strings_len ||
 	    !wanted(rd, sym, rd->strings + sym->st_name))
-		return 0;
+		return false;
 	if (rd->img->ehdr.e_machine == EM_ARM && GELF_ST_TYPE(sym->st_info) == STT_FUNC)
 		value &= ~1ull; /* the Thumb bit */
 	if (!elf_space_map(rd->space, sym->st_shndx, value, &start))
-		return 0;
+		return false;
 	if (sym->st_shndx < rd->nsections) {
 		const struct symbol_section *sec = &rd->sections[sym->st_shndx];
 
 		if (value >= sec->end) /* a label behind the last function */
-			return 0;
+			return false;
 		if (sec->end - value < room)
 			room = sec->end - value;
 	}
-	e = (struct symtab_entry){
+	*ret = (struct symtab_entry){
 		.start = start,
 		.size = sym->st_size,
 		.limit = start + room < start ? UINT64_MAX : start + room,
-		.name = rd->base + sym->st_name,
 		.binding = binding_of(sym),
 	};
-	rc = symtab_add(b, &e);
-	*count += !rc;
-	return rc;
+	return true;
 }
 
 /* Finds the table and its strings. Returns false if either is missing or not usable. */
@@ -147,26 +145,79 @@ static bool find_table(struct symbol_reader *rd, uint32_t sh_type, Elf_Data **re
 	return false;
 }
 
+/* Adds all symbols. */
+static int add_all(struct symbol_reader *rd, struct symtab_builder *b, size_t *count)
+{
+	struct symtab_entry e;
+	uint32_t base;
+	GElf_Sym sym;
+	int rc = symtab_blob(b, rd->strings, rd->strings_len, &base);
+
+	for (size_t i = 1; !rc && i < rd->nr; i++) {
+		if (!gelf_getsym(rd->data, (int)i, &sym) || !describe(rd, &sym, &e))
+			continue;
+		e.name = base + sym.st_name;
+		rc = symtab_add(b, &e);
+		*count += !rc;
+	}
+	return rc;
+}
+
+static void narrow(const struct symbol_reader *rd, const struct symtab_windows *v)
+{
+	struct symtab_entry e;
+	GElf_Sym sym;
+
+	for (size_t i = 1; i < rd->nr; i++)
+		if (gelf_getsym(rd->data, (int)i, &sym) && describe(rd, &sym, &e))
+			symtab_windows_narrow(v, e.start);
+	symtab_windows_settle(v);
+}
+
+/* Adds the symbols that matter for what is wanted; counts all. */
+static int add_few(struct symbol_reader *rd, struct symtab_builder *b, size_t *count)
+{
+	struct symtab_windows v;
+	struct symtab_entry e;
+	GElf_Sym sym;
+	int rc = symtab_windows_init(&v, b->wanted);
+
+	if (rc)
+		return rc;
+	narrow(rd, &v);
+	for (size_t i = 1; !rc && i < rd->nr; i++) {
+		const char *name;
+
+		if (!gelf_getsym(rd->data, (int)i, &sym) || !describe(rd, &sym, &e))
+			continue;
+		++*count;
+		if (!symtab_windows_have(&v, e.start, e.start + e.size))
+			continue;
+		name = rd->strings + sym.st_name;
+		rc = symtab_name(b, name, strlen(name), &e.name) ?: symtab_add(b, &e);
+	}
+	symtab_windows_release(&v);
+	return rc;
+}
+
 int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct elf_space *space,
 		    struct symtab_builder *b, size_t *ret_count)
 {
 	struct symbol_reader rd = {
 		.img = img, .space = space, .relocatable = img->ehdr.e_type == ET_REL};
-	size_t i, n, count = 0;
-	Elf_Data *data;
-	GElf_Sym sym;
+	size_t count = 0;
 	int rc;
 
-	if (!find_table(&rd, sh_type, &data))
+	if (!find_table(&rd, sh_type, &rd.data))
 		return 0;
+	rd.nr = rd.data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
+	if (rd.nr > INT32_MAX)
+		rd.nr = INT32_MAX;
 	rc = read_sections(&rd);
+	/* Entries of the PLT may have the names of any functions. */
 	if (!rc)
-		rc = symtab_blob(b, rd.strings, rd.strings_len, &rd.base);
-	n = data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
-	for (i = 1; !rc && i < n && i <= INT32_MAX; i++) {
-		if (gelf_getsym(data, (int)i, &sym))
-			rc = add_one(&rd, &sym, b, &count);
-	}
+		rc = elf_plt_wanted(img, space, b->wanted) ? add_all(&rd, b, &count)
+							   : add_few(&rd, b, &count);
 	free(rd.sections);
 	*ret_count += count;
 	return rc;

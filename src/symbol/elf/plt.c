@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/elf/wanted.h"
+
 struct plt_slot {
 	uint64_t got;	 /* address of the slot */
 	uint64_t target; /* of an entry without a symbol (IRELATIVE) */
@@ -31,7 +33,7 @@ struct plt {
 	const char *strings;
 	size_t strings_len;
 	uint32_t base;
-	size_t sorted;	/* symbols that the builder had before the entries */
+	size_t sorted;	/* symbols that are in order, for the targets of entries; 0: none yet */
 	uint64_t first; /* the lowest address of an entry in the current section */
 	size_t *added;
 };
@@ -135,6 +137,8 @@ static int name_target(struct plt *p, uint64_t target, uint32_t *ret_name)
 	uint64_t start;
 	char text[32];
 
+	if (!p->sorted)
+		p->sorted = symtab_sort(p->b);
 	if (elf_space_map(p->space, SHN_XINDEX, target, &start) &&
 	    symtab_name_at(p->b, p->sorted, start, ret_name))
 		return strip_version(p->b, ret_name);
@@ -321,16 +325,33 @@ static int count_entries(struct plt *p, const uint32_t *by_seq, size_t nseq)
 	return rc ? rc : add_head(p, shdr.sh_addr);
 }
 
+static const char *const sections[] = {".plt", ".plt.sec", ".plt.got"};
+
+#define NR_SECTIONS (sizeof(sections) / sizeof(*sections))
+
+bool elf_plt_wanted(const struct elf_image *img, const struct elf_space *space,
+		    const struct symtab_wanted *w)
+{
+	bool wanted = !w;
+	uint64_t start;
+	GElf_Shdr shdr;
+
+	for (size_t i = 0; !wanted && i < NR_SECTIONS; i++)
+		wanted = elf_section(img, sections[i], &shdr) &&
+			 elf_space_map(space, SHN_XINDEX, shdr.sh_addr, &start) &&
+			 symtab_wants(w, start, start + shdr.sh_size);
+	return wanted;
+}
+
 static int decode_sections(struct plt *p, const uint32_t *by_seq, size_t nseq)
 {
-	static const char *const sections[] = {".plt", ".plt.sec", ".plt.got"};
 	GElf_Shdr shdr;
 	Elf_Data *data;
 	Elf_Scn *scn;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; !rc && i < sizeof(sections) / sizeof(*sections); i++) {
+	for (i = 0; !rc && i < NR_SECTIONS; i++) {
 		scn = elf_section(p->img, sections[i], &shdr);
 		data = scn ? elf_section_data(scn, &shdr) : NULL;
 		if (!data)
@@ -372,7 +393,7 @@ int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 	size_t nseq;
 	int rc;
 
-	if (!find_dynsym(&p))
+	if (!elf_plt_wanted(img, space, b->wanted) || !find_dynsym(&p))
 		return 0;
 	rc = read_relocations(&p, ".rela.plt", true, true);
 	if (!rc && !p.count)
@@ -385,7 +406,6 @@ int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 	rc = symtab_blob(b, p.strings, p.strings_len, &p.base);
 	if (rc)
 		goto out;
-	p.sorted = symtab_sort(b);
 	qsort(p.slots, p.count, sizeof(*p.slots), slot_cmp);
 	by_seq = index_by_seq(&p, nseq);
 	if (!by_seq)

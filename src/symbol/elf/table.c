@@ -8,19 +8,10 @@
 
 #include "symbol/demangle/demangle.h"
 #include "symbol/elf/table_priv.h"
+#include "symbol/elf/wanted.h"
 
 /* Bytes of the names of PLT entries, which are copies: a bound, whatever the file claims. */
 #define PLT_NAME_MAX 4096
-
-/* A symbol while the table is built. */
-struct symtab_sym {
-	uint64_t start;
-	uint64_t end; /* SYM_UNSIZED: the limit */
-	uint32_t name;
-	uint32_t seq;  /* order of arrival; decides between equal ranks */
-	uint32_t rank; /* of aliases the one with the greater rank is used */
-	uint32_t flags;
-};
 
 static int names_room(struct symtab_builder *b, size_t len)
 {
@@ -50,7 +41,7 @@ int symtab_name(struct symtab_builder *b, const char *s, size_t len, uint32_t *r
 }
 
 /* Only 255 bytes of a name count, so that a file cannot make ranking slow. */
-static uint32_t rank_of(const char *name, uint8_t binding)
+static uint32_t rank_of(const char *name, uint32_t binding)
 {
 	uint32_t underscores = 0, len = (uint32_t)strnlen(name, 255);
 
@@ -62,11 +53,10 @@ static uint32_t rank_of(const char *name, uint8_t binding)
 
 int symtab_add(struct symtab_builder *b, const struct symtab_entry *e)
 {
-	struct symtab_sym *s;
 	const char *name;
 	uint64_t end;
 
-	if (e->name >= b->names.len || b->count >= NO_SYM - 1)
+	if (e->name >= b->names.len)
 		return 0;
 	name = (const char *)b->names.data + e->name;
 	if (e->size) {
@@ -77,19 +67,35 @@ int symtab_add(struct symtab_builder *b, const struct symtab_entry *e)
 	}
 	if (!*name || end <= e->start)
 		return 0;
+	return symtab_put(b, &(struct symtab_sym){
+				     .start = e->start,
+				     .end = end,
+				     .name = e->name,
+				     .seq = (uint32_t)b->count,
+				     .flags = (e->plt ? SYM_PLT : 0) | (e->size ? 0 : SYM_UNSIZED) |
+					      e->binding * SYM_BINDING,
+			     });
+}
+
+int symtab_put(struct symtab_builder *b, const struct symtab_sym *s)
+{
+	if (b->count >= NO_SYM - 1)
+		return 0;
 	if (array_grow(&b->syms, &b->cap, b->count + 1, sizeof(*b->syms)))
 		return -ENOMEM;
-	s = &b->syms[b->count];
-	*s = (struct symtab_sym){
-		.start = e->start,
-		.end = end,
-		.name = e->name,
-		.seq = (uint32_t)b->count,
-		.rank = b->last_wins ? (uint32_t)b->count : rank_of(name, e->binding),
-		.flags = (e->plt ? SYM_PLT : 0) | (e->size ? 0 : SYM_UNSIZED),
-	};
-	b->count++;
+	b->syms[b->count++] = *s;
 	return 0;
+}
+
+/* Sets the ranks of new symbols. It reads names, so it is left until they are sorted. */
+static void rank(struct symtab_builder *b)
+{
+	for (; b->ranked < b->count; b->ranked++) {
+		struct symtab_sym *s = &b->syms[b->ranked];
+		const char *name = (const char *)b->names.data + s->name;
+
+		s->rank = b->last_wins ? s->seq : rank_of(name, s->flags / SYM_BINDING);
+	}
 }
 
 void symtab_builder_release(struct symtab_builder *b)
@@ -227,7 +233,8 @@ static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 	for (i = 0; i < n; i++) {
 		if (number[i] != NO_SYM)
 			t->syms[number[i]] =
-				(struct packed_sym){v[i].start, v[i].end, v[i].name, v[i].flags};
+				(struct packed_sym){v[i].start, v[i].end, v[i].name,
+						    v[i].flags & (SYM_PLT | SYM_UNSIZED)};
 	}
 	free(number);
 	return 0;
@@ -281,6 +288,7 @@ static bool is_sorted(const struct symtab_sym *v, size_t n)
 
 size_t symtab_sort(struct symtab_builder *b)
 {
+	rank(b);
 	if (!is_sorted(b->syms, b->count))
 		qsort(b->syms, b->count, sizeof(*b->syms), sym_cmp);
 	return b->count;
@@ -304,17 +312,30 @@ bool symtab_name_at(const struct symtab_builder *b, size_t n, uint64_t addr, uin
 	return true;
 }
 
+/* Replaces the symbols of @b by those that are wanted. */
+static int pick(struct symtab_builder *b)
+{
+	struct symtab_builder few = {0};
+	int rc = symtab_pick(b, b->wanted, &few);
+
+	symtab_builder_release(b);
+	*b = few;
+	return rc;
+}
+
 int symtab_build(struct symtab_builder *b, struct symtab **ret)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
-	size_t n = b->count;
 	int rc = -ENOMEM;
+	size_t n;
 
 	if (!t)
 		goto out;
 	symtab_init(t);
-	symtab_sort(b);
-	n = fix_ends(b->syms, n);
+	rc = b->wanted ? pick(b) : 0;
+	if (rc)
+		goto out;
+	n = fix_ends(b->syms, symtab_sort(b));
 	rc = flatten(t, b->syms, n);
 	if (!rc)
 		rc = pack(t, b->syms, n);

@@ -37,12 +37,17 @@ struct symtab_entry {
 	bool plt;	 /* append "@plt" to the name */
 };
 
+struct symtab_wanted;
+
 /* All zero: empty. Released by symtab_build() or symtab_builder_release(). One thread. */
 struct symtab_builder {
 	struct symtab_sym *syms;
 	size_t count, cap;
 	struct buf names;
+	size_t ranked;	/* of the symbols; symtab_sort() ranks the others */
 	bool last_wins; /* among equal starts the last symbol wins, whatever its name */
+	/* The table shall have what is at these addresses only (wanted.h); NULL: all. Borrowed. */
+	const struct symtab_wanted *wanted;
 };
 
 /* Stores a name of @len bytes. Returns 0 with its offset, -ENOMEM, or -EFBIG beyond 4 GiB. */

@@ -10,7 +10,24 @@
 
 #define NO_SYM ((uint32_t)-1)
 
-enum { SYM_PLT = 1, SYM_UNSIZED = 2 };
+enum {
+	SYM_PLT = 1,
+	SYM_UNSIZED = 2,
+	SYM_BINDING = 4, /* times enum symtab_binding; of a builder's symbol */
+};
+
+/* A symbol while the table is built. */
+struct symtab_sym {
+	uint64_t start;
+	uint64_t end; /* SYM_UNSIZED: the limit */
+	uint32_t name;
+	uint32_t seq;  /* order of arrival; decides between equal ranks */
+	uint32_t rank; /* of aliases the one with the greater rank is used; set by symtab_sort() */
+	uint32_t flags;
+};
+
+/* Adds @s as it is. Returns 0 or -ENOMEM. */
+int symtab_put(struct symtab_builder *b, const struct symtab_sym *s);
 
 /* A symbol of the finished table. */
 struct packed_sym {

@@ -82,10 +82,11 @@ bool source_has_symtab(const struct elf_image *img)
 	return false;
 }
 
-int source_symtab(const struct elf_image *img, const struct elf_space *space, const char *path,
-		  struct symtab **ret, struct error *why)
+int source_symtab(const struct elf_image *img, const struct elf_space *space,
+		  const struct symtab_wanted *wanted, const char *path, struct symtab **ret,
+		  struct error *why)
 {
-	struct symtab_builder b = {0};
+	struct symtab_builder b = {.wanted = wanted};
 	size_t count = 0;
 	int rc = elf_add_symbols(img, SHT_SYMTAB, space, &b, &count);
 

@@ -99,7 +99,7 @@ static int make_table(const struct sources *src, const struct dso *dso,
 		      const struct elf_image *program, bool open, struct symtab **ret,
 		      struct error *why)
 {
-	struct symtab_builder b = {0};
+	struct symtab_builder b = {.wanted = source_wanted(src, dso)};
 	bool few = false;
 	int rc = open ? add_program(src, dso, program, &b, &few, why)
 		      : add_debug_only(src, dso, &b, why);
@@ -127,7 +127,7 @@ int file_load(const struct sources *src, const struct dso *dso, struct symtab **
 	open = !rc;
 	if (rc && !dso->build_id_size)
 		return rc;
-	t = file_tables_take(src->files, dso, &program, &mine);
+	t = file_tables_take(src->files, dso, &program, source_wanted(src, dso), &mine);
 	rc = t ? 0 : -ENOMEM;
 	if (t && mine) {
 		rc = make_table(src, dso, &program, open, &table, why);

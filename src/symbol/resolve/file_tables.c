@@ -59,10 +59,14 @@ void file_tables_free(struct file_tables *ft)
 	free(ft);
 }
 
-/* Builds a key of everything that decides which debug file is used. */
-static int make_key(const struct dso *dso, const struct elf_image *program, struct buf *ret)
+/*
+ * Builds a key of everything that decides which debug file is used. A table of few addresses is of
+ * one dso alone.
+ */
+static int make_key(const struct dso *dso, const struct elf_image *program, bool alone,
+		    struct buf *ret)
 {
-	uint64_t words[3] = {0, 0, dso->build_id_size};
+	uint64_t words[4] = {0, 0, dso->build_id_size, alone ? dso->index : UINT64_MAX};
 	struct stat st;
 	int rc;
 
@@ -92,12 +96,13 @@ static struct file_tables_entry *add(struct file_tables *ft, struct buf *key)
 }
 
 const struct file_table *file_tables_take(struct file_tables *ft, const struct dso *dso,
-					  const struct elf_image *program, bool *ret_mine)
+					  const struct elf_image *program, bool alone,
+					  bool *ret_mine)
 {
 	struct file_tables_entry *e = NULL;
 	struct buf key = {0};
 
-	if (make_key(dso, program, &key))
+	if (make_key(dso, program, alone, &key))
 		goto out;
 	pthread_mutex_lock(&ft->lock);
 	HASH_FIND(hh, ft->entries, key.data, key.len, e);

@@ -31,12 +31,14 @@ struct file_tables *file_tables_new(void);
 void file_tables_free(struct file_tables *ft);
 
 /*
- * Returns the table of @dso, whose file is @program; if that is not open, a debug file found by
- * build-id is the only source. If *@ret_mine is set, the caller must load the table and call
- * file_tables_done(); other threads wait for that. @ft owns the result. NULL: memory is short.
+ * Returns the table of @dso, or the one that it has @alone, whose file is @program; if that is not
+ * open, a debug file found by build-id is the only source. If *@ret_mine is set, the caller must
+ * load the table and call file_tables_done(); other threads wait for that. @ft owns the result.
+ * NULL: memory is short.
  */
 const struct file_table *file_tables_take(struct file_tables *ft, const struct dso *dso,
-					  const struct elf_image *program, bool *ret_mine);
+					  const struct elf_image *program, bool alone,
+					  bool *ret_mine);
 
 /* Stores the outcome in @taken and wakes waiting threads. @ft takes over @table. */
 void file_tables_done(struct file_tables *ft, const struct file_table *taken, int rc,

@@ -292,10 +292,11 @@ static int add_line(struct symtab_builder *b, const struct kallsyms_line *line, 
 	return symtab_add(b, &e);
 }
 
-int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, struct symtab **ret)
+int kallsyms_table(const struct buf *text, const char *module, uint64_t delta,
+		   const struct symtab_wanted *wanted, struct symtab **ret)
 {
 	/* among aliases perf uses the last, because only the last gets a length */
-	struct symtab_builder b = {.last_wins = true};
+	struct symtab_builder b = {.last_wins = true, .wanted = wanted};
 	uint64_t first = UINT64_MAX;
 	struct kallsyms_line line;
 	size_t pos = 0;

@@ -74,9 +74,11 @@ bool kallsyms_image(const struct buf *text, uint64_t *ret_first, uint64_t *ret_l
 /*
  * Makes the table of the kernel (@module NULL), with addresses moved by @delta; or of a module,
  * with addresses relative to the page of its first function. Dashes and underscores in module names
- * are equal. BPF programs and "[__builtin__…]" symbols belong to the kernel. Returns 0, -ENOENT (no
+ * are equal. BPF programs and "[__builtin__…]" symbols belong to the kernel. @wanted: as in struct
+ * symtab_builder. Returns 0, -ENOENT (no
  * such symbols) or -ENOMEM.
  */
-int kallsyms_table(const struct buf *text, const char *module, uint64_t delta, struct symtab **ret);
+int kallsyms_table(const struct buf *text, const char *module, uint64_t delta,
+		   const struct symtab_wanted *wanted, struct symtab **ret);
 
 #endif

@@ -40,13 +40,15 @@ static uint64_t kaslr_delta(const struct dso *dso, bool found, uint64_t here)
 }
 
 /*
- * Makes the table of @kallsyms, read from @path, and releases the buffer. If @cached is not NULL,
- * the table is of the running kernel, and is kept.
+ * Makes the table of @kallsyms, read from @path, and releases the buffer. If @keep, the table is
+ * of the running kernel, and a copy is kept: that is always of all symbols.
  */
-static int make_table(const struct dso *dso, const char *path, struct buf *kallsyms,
-		      bool must_match, const struct sources *cached, struct symtab **ret,
+static int make_table(const struct sources *src, const struct dso *dso, const char *path,
+		      struct buf *kallsyms, bool must_match, bool keep, struct symtab **ret,
 		      struct error *why)
 {
+	bool store = keep && kernel_cache_writable(src);
+	const struct symtab_wanted *wanted = store ? NULL : source_wanted(src, dso);
 	struct buf text = *kallsyms;
 	uint64_t here = 0;
 	bool found = dso->ref_name && kallsyms_address(&text, dso->ref_name, &here);
@@ -59,11 +61,11 @@ static int make_table(const struct dso *dso, const char *path, struct buf *kalls
 			       "the recording has no kernel build-id, and its kernel is not at the "
 			       "address of the running one");
 	if (!rc) {
-		rc = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), ret);
+		rc = kallsyms_table(&text, NULL, kaslr_delta(dso, found, here), wanted, ret);
 		if (rc)
 			error_set(why, rc, "%s has no symbols", path);
-		else if (cached && !kaslr_delta(dso, found, here))
-			kernel_cache_store(cached, dso, *ret, &text);
+		else if (store && !kaslr_delta(dso, found, here))
+			kernel_cache_store(src, dso, *ret, &text);
 	}
 	buf_release(&text);
 	return rc;
@@ -76,15 +78,16 @@ static int load_listed(const struct sources *src, const struct dso *dso, const c
 	struct buf text = {0};
 	int rc = module_list_text(src->modules, path, &text, why);
 
-	return rc ? rc : make_table(dso, path, &text, must_match, cached ? src : NULL, ret, why);
+	return rc ? rc : make_table(src, dso, path, &text, must_match, cached, ret, why);
 }
 
-static int load_kallsyms(const struct dso *dso, const char *path, struct symtab **ret)
+static int load_kallsyms(const struct sources *src, const struct dso *dso, const char *path,
+			 struct symtab **ret)
 {
 	struct buf text = {0};
 	int rc = kallsyms_read(path, &text, NULL);
 
-	return rc ? rc : make_table(dso, path, &text, false, NULL, ret, NULL);
+	return rc ? rc : make_table(src, dso, path, &text, false, false, ret, NULL);
 }
 
 /* @whole: the symbols of modules and BPF programs, too, which a copy has not. */
@@ -128,8 +131,8 @@ static int open_vmlinux(const struct dso *dso, const char *path, bool trusted,
 	return 0;
 }
 
-static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, struct symtab **ret,
-			struct error *why)
+static int load_vmlinux(const struct sources *src, const struct dso *dso, const char *path,
+			bool trusted, struct symtab **ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
@@ -140,7 +143,7 @@ static int load_vmlinux(const struct dso *dso, const char *path, bool trusted, s
 		return rc;
 	rc = elf_space_shift(delta, &space);
 	if (!rc)
-		rc = source_symtab(&img, &space, path, ret, why);
+		rc = source_symtab(&img, &space, source_wanted(src, dso), path, ret, why);
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;
@@ -152,11 +155,11 @@ static int load_cached(const struct sources *src, const struct dso *dso, struct 
 
 	if (!source_cache_path(src, dso, "kallsyms", path))
 		return -ENOENT;
-	if (!load_kallsyms(dso, path, ret))
+	if (!load_kallsyms(src, dso, path, ret))
 		return 0;
 	source_hex(dso->build_id, dso->build_id_size, hex);
 	if (source_path(path, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", src->host.home, hex) &&
-	    !load_kallsyms(dso, path, ret))
+	    !load_kallsyms(src, dso, path, ret))
 		return 0;
 	return -ENOENT;
 }
@@ -200,9 +203,17 @@ static int each_vmlinux(const struct sources *src, const struct dso *dso, vmlinu
 	return -ENOENT;
 }
 
+/* Where to make the table of a vmlinux. */
+struct making {
+	const struct sources *src;
+	struct symtab **ret;
+};
+
 static bool try_symbols(const struct dso *dso, const char *path, bool trusted, void *arg)
 {
-	return !load_vmlinux(dso, path, trusted, arg, NULL);
+	const struct making *m = arg;
+
+	return !load_vmlinux(m->src, dso, path, trusted, m->ret, NULL);
 }
 
 struct opened_vmlinux {
@@ -249,6 +260,7 @@ int kernel_check_named(const struct resolver_opts *opts, struct error *err)
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why)
 {
+	struct making making = {src, ret};
 	int rc;
 
 	if ((src->opts.kallsyms && is_none(src->opts.kallsyms)) ||
@@ -257,11 +269,11 @@ int kernel_load(const struct sources *src, const struct dso *dso, struct symtab 
 	if (src->opts.kallsyms)
 		return load_listed(src, dso, src->opts.kallsyms, false, false, ret, why);
 	if (src->opts.vmlinux)
-		return load_vmlinux(dso, src->opts.vmlinux, true, ret, why);
+		return load_vmlinux(src, dso, src->opts.vmlinux, true, ret, why);
 	rc = load_running(src, dso, false, ret, why);
 	if (!rc || rc == -ENOMEM)
 		return rc;
-	if (!load_cached(src, dso, ret) || !each_vmlinux(src, dso, try_symbols, ret))
+	if (!load_cached(src, dso, ret) || !each_vmlinux(src, dso, try_symbols, &making))
 		return 0;
 	return rc; /* the error of load_running() helps the user most */
 }

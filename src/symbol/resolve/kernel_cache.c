@@ -146,6 +146,11 @@ int kernel_cache_load(const struct sources *src, const struct dso *dso, struct s
 	return rc ? rc : take_copy(copy, size, &key, dso, ret);
 }
 
+bool kernel_cache_writable(const struct sources *src)
+{
+	return src->host.cache && cache_writable(src->host.cache);
+}
+
 void kernel_cache_store(const struct sources *src, const struct dso *dso, const struct symtab *t,
 			const struct buf *kallsyms)
 {
@@ -154,8 +159,8 @@ void kernel_cache_store(const struct sources *src, const struct dso *dso, const 
 	char name[BOOT_ID + 16];
 	uint64_t from, to;
 
-	if (!src->host.cache || !cache_writable(src->host.cache) ||
-	    describe(src, dso, kallsyms, &end.key) || !kallsyms_image(kallsyms, &from, &to))
+	if (!kernel_cache_writable(src) || describe(src, dso, kallsyms, &end.key) ||
+	    !kallsyms_image(kallsyms, &from, &to))
 		return;
 	kallsyms_address(kallsyms, "_text", &end.text);
 	kallsyms_address(kallsyms, "_stext", &end.stext);

@@ -21,6 +21,9 @@
  */
 int kernel_cache_load(const struct sources *src, const struct dso *dso, struct symtab **ret);
 
+/* Returns whether a copy can be stored. */
+bool kernel_cache_writable(const struct sources *src);
+
 /*
  * Stores a copy of @t, the table of @kallsyms, the text of /proc/kallsyms with addresses as they
  * are. Failures are nobody's concern.

@@ -50,13 +50,13 @@ static bool is_loaded(const struct sources *src, const struct dso *dso, const ch
 	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
 }
 
-static int load_kallsyms(const struct sources *src, const char *path, const char *name,
-			 struct symtab **ret, struct error *why)
+static int load_kallsyms(const struct sources *src, const struct dso *dso, const char *path,
+			 const char *name, struct symtab **ret, struct error *why)
 {
 	struct buf lines;
 	int rc = module_list_symbols(src->modules, path, name, &lines, why);
 
-	return rc ? rc : kallsyms_table(&lines, name, 0, ret);
+	return rc ? rc : kallsyms_table(&lines, name, 0, source_wanted(src, dso), ret);
 }
 
 static int open_ko(const struct dso *dso, const char *path, bool trusted, struct elf_image *ret,
@@ -127,7 +127,7 @@ static int load_ko(const struct sources *src, const struct dso *dso, struct symt
 		return rc;
 	rc = elf_space_module(&img, &space);
 	if (!rc)
-		rc = source_symtab(&img, &space, dso->name, ret, why);
+		rc = source_symtab(&img, &space, source_wanted(src, dso), dso->name, ret, why);
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;
@@ -141,10 +141,10 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 	if (!module_name(dso->name, name))
 		return error_set(why, -EINVAL, "not the name of a module");
 	if (src->opts.kallsyms)
-		return load_kallsyms(src, src->opts.kallsyms, name, ret, why);
+		return load_kallsyms(src, dso, src->opts.kallsyms, name, ret, why);
 	if (is_loaded(src, dso, name)) {
 		if (source_path(path, "%s/proc/kallsyms", src->host.root) &&
-		    !load_kallsyms(src, path, name, ret, why))
+		    !load_kallsyms(src, dso, path, name, ret, why))
 			return 0;
 	} else {
 		error_set(why, -ENOENT, "%s",

@@ -7,6 +7,7 @@
  * writes the file in its own /tmp, with its own number in the name. Source:
  * tools/perf/Documentation/jit-interface.txt.
  */
+#include "symbol/resolve/perfmap.h"
 #include "symbol/resolve/sources.h"
 
 #include <errno.h>
@@ -180,6 +181,32 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 		return rc;
 	/* report its error only if there is a file */
 	return access(path, F_OK) ? rc : source_open_jit(src, path, pid, why);
+}
+
+int perfmap_open(uint32_t pid)
+{
+	const struct sources here = {.host.root = "", .same_machine = true};
+	char path[PATH_MAX];
+
+	return find_map(&here, pid, path, NULL);
+}
+
+int perfmap_read(int fd, const struct symtab_wanted *wanted, struct symtab **ret)
+{
+	struct map_reader *m = calloc(1, sizeof(*m));
+	int rc;
+
+	if (!m)
+		return -ENOMEM;
+	m->path = "perf-PID.map";
+	m->b.last_wins = true;
+	m->b.wanted = wanted;
+	rc = read_map(fd, m, PERFMAPS_MAX, NULL);
+	if (!rc)
+		rc = symtab_build(&m->b, ret);
+	symtab_builder_release(&m->b);
+	free(m);
+	return rc;
 }
 
 int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct symtab **ret,

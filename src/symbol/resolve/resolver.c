@@ -421,7 +421,7 @@ const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, ui
 	if (sym)
 		return sym;
 	l = loaded_get(r, dso);
-	if (l->table && !symtab_covers(l->table, addr))
+	if (l->table && !symtab_covers(l->table, addr) && !r->src.opts.wanted)
 		l = whole_get(r, dso);
 	if (l->table)
 		return find_in(r, l->table, addr);

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "state/state.h"
 #include "symbol/elf/table.h"
+#include "symbol/elf/wanted.h"
 #include "symbol/resolve/jitdump.h"
 #include "symbol/recorded/recorded.h"
 
@@ -36,6 +37,13 @@ struct resolver_opts {
 	const char *vmlinux;		   /* of the recorded kernel; NULL: find it by build-id */
 	const char *kcore;		   /* of the recording; NULL: it has none */
 	struct recorded_symbols *recorded; /* used before all others; NULL: none */
+	/*
+	 * Says which addresses of @dso are ever asked for, for small tables of them (NULL: any may
+	 * be); those outside the kernel's image have no names then. The result must outlive the
+	 * resolver.
+	 */
+	const struct symtab_wanted *(*wanted)(const struct dso *dso, void *arg);
+	void *wanted_arg;
 	bool no_demangle;
 	bool no_debuginfod; /* ask none, whatever the user's environment says */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */

@@ -42,6 +42,13 @@ struct sources {
 	bool same_machine;
 };
 
+/* Returns the only addresses of @dso that are asked for; NULL: any may be. */
+static inline const struct symtab_wanted *source_wanted(const struct sources *src,
+							const struct dso *dso)
+{
+	return src->opts.wanted ? src->opts.wanted(dso, src->opts.wanted_arg) : NULL;
+}
+
 /* Loads the symbols of the kernel, or only those of its image (symtab_covers()). */
 int kernel_load(const struct sources *src, const struct dso *dso, struct symtab **ret,
 		struct error *why);
@@ -150,11 +157,12 @@ int source_open_minidebug(const struct elf_image *program, struct elf_image *ret
 bool source_has_symtab(const struct elf_image *img);
 
 /*
- * Makes the table of the image's .symtab. Returns 0, -ENOENT (no functions; @why names @path) or
- * -ENOMEM.
+ * Makes the table of the image's .symtab, or of what is @wanted (NULL: all). Returns 0, -ENOENT (no
+ * functions; @why names @path) or -ENOMEM.
  */
-int source_symtab(const struct elf_image *img, const struct elf_space *space, const char *path,
-		  struct symtab **ret, struct error *why);
+int source_symtab(const struct elf_image *img, const struct elf_space *space,
+		  const struct symtab_wanted *wanted, const char *path, struct symtab **ret,
+		  struct error *why);
 
 /*
  * Reads a whole regular file, at most 1 GiB; unpacks it if its name ends in .xz, .gz or .zst.

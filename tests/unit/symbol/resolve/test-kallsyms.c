@@ -31,7 +31,7 @@ static void test_kallsyms_text(void **state)
 	assert_true(kallsyms_address(&text, "_text", &addr));
 	assert_int_equal(addr, TEXT);
 	assert_false(kallsyms_address(&text, "snd_open", &addr));
-	assert_int_equal(kallsyms_table(&text, NULL, 0, &t), 0);
+	assert_int_equal(kallsyms_table(&text, NULL, 0, NULL, &t), 0);
 	assert_name(t, TEXT + 5, "_text");
 	assert_name(t, TEXT + 0x1ff, "local_fn");
 	assert_name(t, TEXT + 0x200, "strong_fn");
@@ -42,12 +42,12 @@ static void test_kallsyms_text(void **state)
 	assert_name(t, 0xffffffffc0300020, "trampoline");
 	assert_name(t, 0xffffffffc0500004, "bpf_prog_abc");
 	symtab_free(t);
-	assert_int_equal(kallsyms_table(&text, "snd-pcm", 0, &t), 0);
+	assert_int_equal(kallsyms_table(&text, "snd-pcm", 0, NULL, &t), 0);
 	assert_name(t, 0x1f, NULL);
 	assert_name(t, 0x20, "snd_open");
 	assert_name(t, 0x150, "snd_close");
 	symtab_free(t);
-	assert_int_equal(kallsyms_table(&text, "snd", 0, &t), -ENOENT);
+	assert_int_equal(kallsyms_table(&text, "snd", 0, NULL, &t), -ENOENT);
 }
 
 /* What kallsyms_read() must refuse, and kallsyms_check() too. */

@@ -65,7 +65,7 @@ static void test_same_answers(void **state)
 	struct buf text = {(uint8_t *)(uintptr_t)kallsyms, sizeof(kallsyms) - 1, 0};
 	struct symtab *t;
 
-	assert_int_equal(kallsyms_table(&text, NULL, 0, &t), 0);
+	assert_int_equal(kallsyms_table(&text, NULL, 0, NULL, &t), 0);
 	machine(p, kallsyms);
 	assert_symbol(p, &dso, 1, TEXT, "_text");
 	for (int i = 0; i < 2; i++) {

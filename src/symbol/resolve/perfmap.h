@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-PID.map files of processes on this machine, for a recorder that keeps them open. Any thread.
+ */
+#ifndef RINGTAIL_SYMBOL_RESOLVE_PERFMAP_H
+#define RINGTAIL_SYMBOL_RESOLVE_PERFMAP_H
+
+#include <stdint.h>
+
+#include "symbol/elf/table.h"
+
+/*
+ * Opens the map of process @pid, in its container if it has one. It must belong to the user of the
+ * process, to root or to the caller. Returns a descriptor or a negative errno.
+ */
+int perfmap_open(uint32_t pid);
+
+/*
+ * Makes the table of what is @wanted (NULL: all) in the map behind @fd, which is read from where it
+ * stands. Returns 0 with *@ret for symtab_free(), or a negative errno.
+ */
+int perfmap_read(int fd, const struct symtab_wanted *wanted, struct symtab **ret);
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * jit-map: makes four functions, writes their names to /tmp/perf-PID.map before it runs each, and
+ * removes the file at its end.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jit-code.h"
+
+#define FUNCTIONS 4u
+#define APART	  4096u
+
+int main(void)
+{
+	uint8_t *memory = mmap(NULL, (size_t)FUNCTIONS * APART, PROT_READ | PROT_WRITE | PROT_EXEC,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	if (memory == MAP_FAILED || !map)
+		return 1;
+	for (unsigned int i = 0; i < FUNCTIONS; i++) {
+		uint8_t *at = memory + (size_t)i * APART;
+		void (*function)(void);
+
+		memcpy(at, code, sizeof(code));
+		__builtin___clear_cache((char *)at, (char *)at + sizeof(code));
+		fprintf(map, "%lx %zx generated_%u\n", (unsigned long)at, sizeof(code), i);
+		fflush(map);
+		memcpy(&function, &at, sizeof(function));
+		function();
+	}
+	fclose(map);
+	return unlink(path);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The perf-PID.map of a process that removes it and ends is still there. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/initial/perfmaps.h"
+#include "symbol/resolve/perfmap.h"
+
+static pid_t start_child(char path[64])
+{
+	pid_t pid = fork();
+	FILE *f;
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("1000 10 first\n1010 10 second\n", f);
+	fclose(f);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void assert_kept(struct perfmaps *m, uint32_t pid)
+{
+	int fd = perfmaps_open(m, pid);
+	struct symtab *t;
+
+	assert_true(fd >= 0);
+	assert_int_equal(perfmap_read(fd, NULL, &t), 0);
+	assert_string_equal(symtab_find(t, 0x1018, false)->name, "second");
+	symtab_free(t);
+	close(fd);
+}
+
+static void test_a_map_that_is_removed(void **state)
+{
+	struct perfmaps *m = perfmaps_new();
+	char path[64];
+	pid_t pid = start_child(path);
+
+	assert_int_equal(perfmaps_poll(m), -1);
+	perfmaps_watch(m, (uint32_t)pid);
+	perfmaps_watch(m, (uint32_t)pid);
+	assert_true(perfmaps_poll(m) > 0);
+	unlink(path);
+	assert_kept(m, (uint32_t)pid);
+	end_child(pid);
+	for (int ms = 0; ms >= 0; ms = perfmaps_poll(m)) /* until it sees the end */
+		usleep((useconds_t)ms * 1000);
+	assert_kept(m, (uint32_t)pid);
+	assert_int_equal(perfmaps_open(m, (uint32_t)pid + 1), -ENOENT);
+	assert_int_equal(perfmaps_refused(m), 0);
+	perfmaps_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_map_that_is_removed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

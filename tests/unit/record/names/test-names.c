@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From samples and maps of this very process to the table of names. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/names/code_maps.h"
+#include "record/names/names.h"
+
+#define ID 5
+
+struct map_record {
+	struct perf_event_header hdr;
+	struct pd_mmap2_body body;
+	char name[256];
+};
+
+__attribute__((noinline)) uint64_t a_function_with_a_name(uint64_t x);
+
+uint64_t a_function_with_a_name(uint64_t x)
+{
+	return x * 3;
+}
+
+static struct pd_evlist *make_list(void)
+{
+	const struct pd_attr attr = {.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+						    PERF_SAMPLE_TID | PERF_SAMPLE_TIME};
+	struct pd_evlist *list = pd_evlist_new();
+	uint64_t id = ID;
+
+	assert_non_null(list);
+	assert_int_equal(pd_evlist_add(list, &attr, "event", &id, 1), 0);
+	return list;
+}
+
+static void add_map(struct names *n, const struct pd_mmap *map)
+{
+	struct map_record r = {.hdr = {PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(r)}};
+
+	r.hdr.misc |= pd_mmap2_encode(map, &r.body);
+	strcpy(r.name, map->filename);
+	assert_int_equal(names_add(n, &r.hdr), 0);
+}
+
+static void add_fork(struct names *n, uint32_t pid, uint32_t parent)
+{
+	const struct {
+		struct perf_event_header hdr;
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} r = {{PERF_RECORD_FORK, 0, sizeof(r)}, pid, parent, pid, parent, 0};
+
+	assert_int_equal(names_add(n, &r.hdr), 0);
+}
+
+/* Adds the map of this program that has @addr. Returns its path. */
+static char *add_own_map(struct names *n, uintptr_t addr, uint32_t pid)
+{
+	static char path[256];
+	char line[512], prot[8];
+	FILE *f = fopen("/proc/self/maps", "re");
+	bool found = false;
+
+	assert_non_null(f);
+	while (!found && fgets(line, sizeof(line), f)) {
+		struct pd_mmap map = {.pid = pid, .tid = pid, .prot = PROT_EXEC | PROT_READ};
+		uint64_t end;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %255s",
+			   &map.addr, &end, prot, &map.pgoff, &map.maj, &map.min, &map.ino,
+			   path) != 8 ||
+		    addr < map.addr || addr >= end)
+			continue;
+		map.len = end - map.addr;
+		map.filename = path;
+		add_map(n, &map);
+		found = true;
+	}
+	fclose(f);
+	assert_true(found);
+	return path;
+}
+
+static bool table_has(const struct buf *table, const char *name, uint64_t kind)
+{
+	struct pd_symbols_cursor c, functions;
+	struct pd_symbols_object o;
+	struct pd_symbols_function f;
+	bool found = false;
+	uint64_t left_out;
+
+	assert_int_equal(pd_symbols_open(table->data, table->len, &c, &left_out), 0);
+	while (pd_symbols_next_object(&c, &o) > 0) {
+		pd_symbols_functions(&o, &functions);
+		while (pd_symbols_next_function(&functions, &f) > 0)
+			found |= o.kind == kind && f.name_len == strlen(name) &&
+				 !memcmp(f.name, name, f.name_len);
+	}
+	return found;
+}
+
+static void test_a_program(void **state)
+{
+	uintptr_t addr = (uintptr_t)a_function_with_a_name;
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false), *all = names_new(list, NULL, false);
+	struct names_counts counts;
+	struct buf table = {0};
+
+	add_own_map(n, addr, 7);
+	add_fork(n, 8, 7); /* the child has its parent's maps */
+	hits_put(names_hits(n), addr + 2, 8);
+	hits_put(names_hits(n), 0x1000, 8); /* no map */
+	assert_int_equal(names_merge(all, n), 0);
+	assert_int_equal(names_table(all, 1 << 20, &table, &counts), 0);
+	assert_true(table_has(&table, "a_function_with_a_name", PD_SYMBOLS_FILE));
+	assert_int_equal(counts.places, 1);
+	assert_int_equal(counts.unnamed, 0);
+	assert_true(counts.table.functions <= 2);
+	buf_release(&table);
+	names_free(n);
+	names_free(all);
+	pd_evlist_free(list);
+}
+
+static void test_a_budget(void **state)
+{
+	uintptr_t addr = (uintptr_t)a_function_with_a_name;
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false);
+	struct names_counts counts;
+	struct buf table = {0};
+
+	add_own_map(n, addr, 7);
+	hits_put(names_hits(n), addr, 7);
+	assert_int_equal(names_table(n, 1, &table, &counts), 0);
+	assert_int_equal(counts.table.functions, 0);
+	assert_true(counts.table.left_out > 0);
+	buf_release(&table);
+	names_free(n);
+	pd_evlist_free(list);
+}
+
+/* perf-PID.map of this process, which is a JIT for now. */
+static void test_generated_code(void **state)
+{
+	struct pd_mmap map = {.pid = (uint32_t)getpid(),
+			      .addr = 0x10000,
+			      .len = 0x1000,
+			      .prot = PROT_EXEC,
+			      .filename = "//anon"};
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false);
+	struct names_counts counts;
+	struct buf table = {0};
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("10000 40 before\n10040 40 generated\n10080 40 behind\n", f);
+	fclose(f);
+	add_map(n, &map);
+	hits_put(names_hits(n), 0x10050, map.pid);
+	assert_int_equal(names_table(n, 1 << 20, &table, &counts), 0);
+	unlink(path);
+	assert_true(table_has(&table, "generated", PD_SYMBOLS_PROCESS));
+	assert_int_equal(counts.table.functions, 1);
+	buf_release(&table);
+	names_free(n);
+	pd_evlist_free(list);
+}
+
+static void count_map(const struct code_map *map, void *arg)
+{
+	uint64_t *sum = arg;
+
+	*sum += map->pgoff;
+}
+
+static void test_maps_that_overlap(void **state)
+{
+	struct code_maps m;
+	uint64_t sum = 0;
+
+	code_maps_init(&m, false);
+	for (uint64_t i = 0; i < 50; i++) {
+		const struct pd_mmap map = {.pid = 7,
+					    .prot = PROT_EXEC,
+					    .filename = "/a",
+					    .addr = 0x1000 * i,
+					    .len = i ? 0x1000 : 0x30000,
+					    .pgoff = 1ull << i};
+		struct map_record r = {
+			.hdr = {PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(r)}};
+
+		r.hdr.misc |= pd_mmap2_encode(&map, &r.body);
+		strcpy(r.name, map.filename);
+		assert_int_equal(code_maps_add(&m, &r.hdr), 0);
+	}
+	code_maps_sort(&m);
+	assert_int_equal(code_maps_find(&m, 7, 0x20010, count_map, &sum), 2);
+	assert_int_equal(sum, 1 | 1ull << 0x20);
+	assert_int_equal(code_maps_find(&m, 7, 0x31010, count_map, &sum), 1);
+	assert_int_equal(code_maps_find(&m, 7, 0x99000, count_map, &sum), 0);
+	assert_int_equal(code_maps_find(&m, 8, 0x1000, count_map, &sum), 0);
+	code_maps_release(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_program),
+		cmocka_unit_test(test_a_budget),
+		cmocka_unit_test(test_generated_code),
+		cmocka_unit_test(test_maps_that_overlap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
