@@ -226,6 +226,16 @@ def check_memory(cell, said, samples):
     return passed
 
 
+def check_names(lab, name):
+    """An output names what it has where there are neither files nor a list of the kernel's symbols."""
+    os.makedirs(lab.path('empty'), exist_ok=True)
+    env = dict(os.environ, HOME=lab.path('empty'), XDG_CACHE_HOME=lab.path('empty'))
+    shown = lab.run('report', '-i', name, '--sort', 'symbol', '--stdio', '--symfs', lab.path('empty'), '-k', '/dev/null',
+                    release=True, env=env).stdout
+    found = re.findall(r'%  \[.\] (\S+)', shown)
+    assert found and not [symbol for symbol in found if symbol.startswith('0x')], f'{name} does not name its samples: {shown}'
+
+
 def check_recorded(lab, cell, recorded, seen):
     said = recorded.said
     assert recorded.status == 0, f'exit {recorded.status}: {said[-1500:]}'
@@ -235,6 +245,8 @@ def check_recorded(lab, cell, recorded, seen):
     names = names_of_outputs(lab, cell, seen)
     ours = [lab.samples(name) for name in names]
     assert sum(ours) == samples, f'{samples} were written, {ours} are read'
+    for name in (name for name, number_of in zip(names, ours) if number_of):
+        check_names(lab, name)
     if seen.perf:
         theirs = [perf_samples(lab, name, is_stream(cell), number(r'([\d,]+) lost', said)) for name in names]
         assert theirs == ours, f'perf reads {theirs}, ringtail {ours}'
@@ -263,8 +275,8 @@ def check(lab, cell, recorded, seen):
 TABLE_HEAD = '''# What goes with what
 
 A row is a reader, with or without compression, and a container. A column is a way to end or split the output, and a
-target. ✓ means that the cell records, and that ringtail and perf read every sample that was not counted as lost or,
-with `-M`, as evicted from memory. A number means that ringtail refuses the cell before it makes anything, with exit
+target. ✓ means that the cell records, that ringtail and perf read every sample that was not counted as lost or,
+with `-M`, as evicted from memory, and that each output itself names the functions of its samples. A number means that ringtail refuses the cell before it makes anything, with exit
 status 2; the message is below. `tests/live/matrix.py` makes all these recordings, and this page.
 
 - A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with

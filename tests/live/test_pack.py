@@ -33,7 +33,8 @@ def table(shown):
 def record_program(lab, *options):
     """Records a program that the test deletes. Returns the names that are known before."""
     shutil.copy(lab.program('variants'), lab.path('gone'))
-    lab.run('record', '-e', 'cpu-clock', '-F', '999', '-g', '-o', 'p.data', *options, '--', lab.path('gone'), '3000')
+    lab.run('record', '--symbols=none', '-e', 'cpu-clock', '-F', '999', '-g', '-o', 'p.data', *options, '--', lab.path('gone'),
+            '3000')
     shown = lab.run('report', '-i', 'p.data', '--sort', 'dso,symbol', '--stdio', '--no-children', '-g', 'none').stdout
     return table(shown)
 
@@ -113,7 +114,7 @@ def test_damage_is_not_hidden(lab):
         record_program(lab)
         if stream:
             with open(lab.path('p.data'), 'wb') as f:
-                subprocess.run(lab.argv(['record', '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
+                subprocess.run(lab.argv(['record', '--symbols=none', '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
                                check=True, stdout=f, stderr=subprocess.DEVNULL)
         size = os.path.getsize(lab.path('p.data'))
         os.truncate(lab.path('p.data'), size // 2 if not stream else size - 3)
@@ -140,7 +141,7 @@ def test_a_replaced_program_gets_no_names(lab):
         subprocess.run(['objcopy', '--remove-section', '.note.gnu.build-id', program, lab.path(name)], check=True)
     with open(lab.path('both'), 'w', encoding='ascii') as f:
         f.write('cp first gone; ./gone 1000; mv next gone; ./gone 60')
-    lab.run('record', '-e', 'cpu-clock', '-F', '999', '-o', 'p.data', '--', 'sh', 'both')
+    lab.run('record', '--symbols=none', '-e', 'cpu-clock', '-F', '999', '-o', 'p.data', '--', 'sh', 'both')
     said = lab.run('pack', 'p.data').stderr
     assert re.search('functions? left out: programs of one name', said), said
     said = lab.run('report', '-i', 'p.data', '-v').stderr
@@ -150,7 +151,7 @@ def test_a_replaced_program_gets_no_names(lab):
 def test_code_at_an_address_used_again_gets_no_names(lab):
     if os.uname().machine not in ('x86_64', 'aarch64'):
         raise Skip(f'the JIT makes no code for {os.uname().machine}')
-    lab.run('record', '-q', '-k', 'mono', '-e', 'cpu-clock:u', '-F', '400', '-o', 'p.data', '--', lab.program('jit'),
+    lab.run('record', '--symbols=none', '-q', '-k', 'mono', '-e', 'cpu-clock:u', '-F', '400', '-o', 'p.data', '--', lab.program('jit'),
             lab.path('.'), release=True)
     refused(lab, 'no function to carry(.|\n)*2 functions left out: .*code at one address', 'p.data')
 
@@ -163,7 +164,7 @@ def test_a_budget_without_a_function_writes_nothing(lab):
 def test_a_stream_is_packed_once(lab):
     record_program(lab)
     with open(lab.path('p.data'), 'wb') as f:
-        subprocess.run(lab.argv(['record', '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
+        subprocess.run(lab.argv(['record', '--symbols=none', '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
                        check=True, stdout=f, stderr=subprocess.DEVNULL)
     refused(lab, 'cannot remove names from a stream', 'p.data', '--symbols', 'none')
     lab.run('pack', 'p.data')
