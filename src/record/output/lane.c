@@ -2,9 +2,11 @@
 #include "record/output/lane.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perfdata/record.h"
+#include "record/history/pack.h"
 #include "record/pipeline/overwrite_tally.h"
 
 static int saw_map(const struct perf_event_header *hdr, void *arg)
@@ -114,9 +116,26 @@ void lane_release(struct lane *lane)
 	*lane = (struct lane){0};
 }
 
+/* Takes the addresses of compressed samples, which no stage sees. Without memory they are missing.
+ */
+static void see_packed(const struct lane *lane, const struct run *run, size_t bytes)
+{
+	uint8_t *samples = malloc(bytes);
+	struct perf_event_header hdr;
+
+	if (samples && !packer_unpack(run->a, run->a_len, samples, bytes))
+		for (size_t at = 0, size; (size = pd_record_at(samples + at, bytes - at, &hdr));
+		     at += size)
+			if (hdr.type == PERF_RECORD_SAMPLE)
+				hits_add(names_hits(lane->names), (const void *)(samples + at));
+	free(samples);
+}
+
 int lane_write_packed(struct lane *lane, const struct run *run, const struct tally *counts,
 		      size_t bytes, struct error *err)
 {
+	if (lane->names)
+		see_packed(lane, run, bytes);
 	return tally_passed_by(lane->chain, counts, compress_pass(lane->compress, run, bytes, err));
 }
 
