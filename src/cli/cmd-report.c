@@ -335,16 +335,15 @@ static void arrange_columns(struct argp_state *state, struct report_args *a)
 	check_fields_of_children(state, a);
 }
 
-/* With --children a row would be of a function, which has many lines and addresses. */
-static void check_line_keys(struct argp_state *state, const struct report_opts *opts)
+/* With --children a row would be of a function, which has many addresses. */
+static void check_place_keys(struct argp_state *state, const struct report_opts *opts)
 {
 	for (size_t i = 0; opts->children && i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_line || opts->keys[i]->of_place)
+		if (opts->keys[i]->of_place)
 			usage_error(state,
-				    "--sort %s shows the %s of samples, not of their callers: "
-				    "leave out --children",
-				    opts->keys[i]->name,
-				    opts->keys[i]->of_line ? "lines" : "addresses");
+				    "--sort %s shows the addresses of samples, not of their "
+				    "callers: leave out --children",
+				    opts->keys[i]->name);
 }
 
 /* The page has all tables of its own. */
@@ -399,7 +398,7 @@ static void settle(struct argp_state *state, struct report_args *a)
 	report_waits_settle(state, &a->waits, &a->columns, &a->report);
 	arrange_columns(state, a);
 	report_waits_check_keys(state, &a->waits, &a->report);
-	check_line_keys(state, &a->report);
+	check_place_keys(state, &a->report);
 	if (a->latency.function)
 		input_itrace(state, &a->input, "be");
 	check_itrace(state, a);

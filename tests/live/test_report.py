@@ -199,3 +199,40 @@ def test_parents_in_stacks(lab):
     assert re.search(r'^[0-9.]+% (middle;)?outer;main', chains, re.M), chains
     wrong = lab.run('report', '-i', 'p.data', '-p', '(', status=2).stderr
     assert 'is no regular expression' in wrong, wrong
+
+
+LINES_C = '''#include <stdlib.h>
+static __attribute__((noinline)) unsigned long leaf(unsigned long n)
+{
+	volatile unsigned long sum = 0;
+	while (n--) sum += n;
+	return sum;
+}
+int main(int argc, char **argv)
+{
+	unsigned long n = strtoul(argv[1], NULL, 10), sum = 0;
+	sum += leaf(n);
+	sum += leaf(2 * n);
+	return sum == 7;
+}
+'''
+
+
+def test_lines_of_callers(lab):
+    """With --children, rows of lines are those of callers, too; what belongs to the lines themselves is as without."""
+    with open(lab.path('lines.c'), 'w', encoding='ascii') as f:
+        f.write(LINES_C)
+    subprocess.run(['gcc', '-O0', '-g', '-fno-omit-frame-pointer', '-o', lab.path('lines'), lab.path('lines.c')], check=True)
+    data = lab.path('lines.data')
+    lab.run('record', '-q', '-e', 'task-clock', '-F', '2000', '-g', '-o', data, '--', lab.path('lines'), '30000000')
+
+    def rows(*options):
+        out = lab.run('report', '-q', '-i', data, '-S', 'leaf,main', '-g', 'none', '-s', 'srcline', *options).stdout
+        return {words[-1]: [float(w.rstrip('%')) for w in words[:-1]]
+                for words in (line.split() for line in out.splitlines() if line.strip())}
+    alone, both = rows('--no-children'), rows('--children')
+    first, second = both['lines.c:11'][0], both['lines.c:12'][0]
+    assert first > 20 and second > 50 and abs(first + second - 100) < 5, both
+    for line in alone:
+        assert abs(alone[line][0] - both[line][1]) < 0.02, (line, alone, both)
+    assert 'lines.c:5' in alone and 'lines.c:11' not in alone, alone

@@ -9,6 +9,15 @@
 
 #define PATH_MAX_NODES (FRAMES_MAX + 2) /* the root, a chain, and the sample's own node */
 
+/* Returns whether rows are of lines, not of functions. */
+static bool shows_lines(const struct sort_key *const *keys, size_t nr_keys)
+{
+	for (size_t i = 0; i < nr_keys; i++)
+		if (keys[i]->of_line)
+			return true;
+	return false;
+}
+
 int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgraph_order order,
 		enum callgraph_key by, struct callers **ret)
 {
@@ -27,7 +36,7 @@ int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgra
 		callers_free(c);
 		return -ENOMEM;
 	}
-	c->paths.graph.by = by;
+	c->paths.graph.by = shows_lines(keys, nr_keys) ? CALLGRAPH_BY_LINE : by;
 	*ret = c;
 	return 0;
 }
@@ -80,20 +89,51 @@ struct row_walk {
 	uint32_t height[PATH_MAX_NODES + 1]; /* by depth: frames of chains below */
 };
 
+/* The line of a frame, as a list of one. */
+union one_line {
+	struct inline_chain chain;
+	uint8_t bytes[sizeof(struct inline_chain) + sizeof(struct inline_frame)];
+};
+
+/* Gives @frame the line of @n; the name of the function where no line is known. */
+static int set_line(const struct row_walk *w, const struct callgraph_node *n, union one_line *line,
+		    struct frame *frame)
+{
+	struct inline_frame place = {0};
+
+	if (w->c->paths.graph.by != CALLGRAPH_BY_LINE || !n->sym)
+		return 0;
+	place.srcline = n->sym->name;
+	if (n->at_line) {
+		const char *text = (const char *)(uintptr_t)n->addr, *colon = strrchr(text, ':');
+		size_t len = colon ? (size_t)(colon - text) : strlen(text);
+
+		place.srcline = text;
+		place.srcfile = strpool_intern_len(w->h->names.pool, text, len);
+		if (!place.srcfile)
+			return -ENOMEM;
+	}
+	line->chain.nr = 1;
+	memcpy(line->bytes + sizeof(struct inline_chain), &place, sizeof(place));
+	frame->lines = &line->chain;
+	return 0;
+}
+
 static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t *ret)
 {
 	const struct callers *c = w->c;
 	uint64_t addr = n->sym ? n->sym->start : n->addr;
-	const struct frame frame = {
+	struct frame frame = {
 		.ip = addr, .addr = addr, .dso = n->dso, .sym = n->sym, .cpumode = n->cpumode};
+	union one_line line;
 	struct key_source src = {.trace = w->t, .frame = &frame, .names = &w->h->names};
 	struct hist_cell cells[SORT_KEYS_MAX];
 	size_t nr = w->h->nr, shared = 0;
-	int rc = 0;
+	int rc = set_line(w, n, &line, &frame);
 
 	*ret = ROW_NONE;
 	if (!filter_frame(w->filter, &frame))
-		return 0;
+		return rc;
 	for (size_t i = 0; !rc && i < c->nr_keys; i++)
 		if (c->keys[i]->of_frame)
 			rc = sort_key_cell(c->keys[i], &src, &cells[i]);

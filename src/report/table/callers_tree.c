@@ -160,8 +160,15 @@ bool callers_wanted(const struct callers_bounds *b, const struct callgraph_node 
 static int add_to_child(struct build *b, uint32_t parent, uint32_t node, struct callers_weight w,
 			uint32_t *ret)
 {
-	int rc = callgraph_child(b->out, parent, &b->c->paths.graph.node[node], ret);
+	struct callgraph_node n = b->c->paths.graph.node[node];
+	int rc;
 
+	/* Rows of lines tell frames of one function apart, which the tree need not. */
+	if (n.at_line && b->out->by == CALLGRAPH_BY_FUNCTION) {
+		n.at_line = false;
+		n.addr = n.sym->start;
+	}
+	rc = callgraph_child(b->out, parent, &n, ret);
 	if (rc < 0)
 		return rc;
 	b->out->node[*ret].total += w.period;

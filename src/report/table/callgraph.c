@@ -145,7 +145,9 @@ void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_
 static int child_of_frame(struct callgraph *g, uint32_t parent, const struct frame *f, bool own,
 			  uint32_t *ret)
 {
-	const char *line = f->lines ? f->lines->frame[f->line].srcline : NULL;
+	/* The sample itself is at the innermost line; the functions there are frames of the chain.
+	 */
+	const char *line = f->lines ? f->lines->frame[own ? 0 : f->line].srcline : NULL;
 	struct callgraph_node key = {
 		.dso = f->dso,
 		.sym = f->sym,
