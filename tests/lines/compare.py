@@ -42,6 +42,8 @@ WAYS = [
     ('c++-clang-package', 'clang++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-5'], False),
     ('c++-clang-package4', 'clang++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-4'], False),
     ('c++-gnu-package4', 'g++', 'program.cpp', ['-gsplit-dwarf', '-gdwarf-4'], False),
+    ('rust', 'rustc', 'program.rs', ['--edition', '2021', '-g', '-C', 'opt-level=2'], True),
+    ('go', 'go', 'program.go', ['build'], True),
 ]
 
 
@@ -154,13 +156,16 @@ def make(folder, name, compiler, source, options):
     program = f'{where}/program'
     if packer:
         steps = pack_steps(program, source, packer)
+    elif compiler in ('rustc', 'go'):
+        steps = [[compiler, *options, '-o', program, f'{HERE}/{source}']]
     elif '-gsplit-dwarf' in options:  # the folder of the .dwo is that of the compiler
         steps = [['-c', '-o', 'program.o', f'{HERE}/{source}'], ['-o', program, 'program.o']]
     else:
         steps = [['-o', program, f'{HERE}/{source}']]
     for step in steps:
-        command = step if step[0] in (packer, 'rm') else [compiler, '-O2', '-g', *options, *step]
-        done = subprocess.run(command, cwd=where, capture_output=True, text=True)
+        command = step if step[0] in (packer, 'rm', 'rustc', 'go') else [compiler, '-O2', '-g', *options, *step]
+        done = subprocess.run(command, cwd=where, capture_output=True, text=True,
+                              env={**os.environ, 'CGO_ENABLED': '0', 'GOCACHE': f'{folder}/go-cache'})
         if done.returncode:
             return None, f'{command[0]} cannot: {done.stderr.splitlines()[-1] if done.stderr else "?"}'
     if packer and not same_code(program, f'{program}.plain'):
