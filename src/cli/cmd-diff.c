@@ -276,6 +276,7 @@ static int add_trace(struct diff_args *a, struct comparison *c, struct trace *t)
 	memcpy(opts.keys, a->diff.keys, sizeof(opts.keys));
 	if (c->stacks) {
 		stacks_report_opts(t, &opts);
+		opts.inlined = !a->input.no_inline;
 		if (!a->input.quiet && !report_has_callchains(t))
 			complain("%s: the samples have no call chains; 'ringtail record -g' "
 				 "records them",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "symbol/lines/inlines.h"
 
 #define MAX_NODES (1u << 31)
 #define ROOT	  0
@@ -113,10 +114,12 @@ static int frame_child(struct stacks *s, uint32_t parent, const struct callgraph
 	struct buf name = {0};
 	int rc;
 
-	if (n->sym)
+	if (n->sym && !symbol_is_inlined(n->sym))
 		return child_of(s, parent, n->sym->name, strlen(n->sym->name), ret);
-	/* Names of what is no file, such as [vdso], have brackets. */
-	rc = buf_printf(&name, *file == '[' ? "%s" : "[%s]", file);
+	if (n->sym)
+		rc = buf_printf(&name, "%s" INLINED_MARK, n->sym->name);
+	else /* Names of what is no file, such as [vdso], have brackets. */
+		rc = buf_printf(&name, *file == '[' ? "%s" : "[%s]", file);
 	if (!rc)
 		rc = child_of(s, parent, (const char *)name.data, name.len, ret);
 	buf_release(&name);
