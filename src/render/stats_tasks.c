@@ -179,6 +179,12 @@ static int list_map(const struct map *m, void *arg)
 	return json_array_append_new(o->list, one) ? -ENOMEM : 0;
 }
 
+/* A process' maps stand once: with its first thread, or with each if that one is not known. */
+static bool has_maps(const struct task_tree *tree, const struct state_task *task)
+{
+	return task->tid == task->pid || find_tid(tree, task->pid) == NONE;
+}
+
 static json_t *task_json(const struct trace *t, const struct state_task *task, bool maps)
 {
 	struct maps_out o = {.list = json_array()};
@@ -203,7 +209,9 @@ json_t *json_tasks(const struct trace *t, bool maps)
 	int rc = ret && list ? tree_init(&tree, t->state) : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < tree.nr; i++)
-		rc = json_array_append_new(list, task_json(t, &tree.nodes[i].task, maps));
+		rc = json_array_append_new(list,
+					   task_json(t, &tree.nodes[i].task,
+						     maps && has_maps(&tree, &tree.nodes[i].task)));
 	if (!rc)
 		rc = json_object_set(ret, "tasks", list);
 	if (rc) {

@@ -1,0 +1,1 @@
+report {corpus}/local/regs.data --mmaps --json
