@@ -466,6 +466,34 @@ static int put_event(FILE *out, struct report *r, size_t index, const struct tab
 	return rc;
 }
 
+json_t *waits_counts_json(const struct waits_counts *counts)
+{
+	const struct pairing_counts *p = &counts->pairing;
+	const struct {
+		const char *name;
+		uint64_t n;
+	} numbers[] = {
+		{"waits", p->waits},
+		{"not_ended", p->open},
+		{"began_before", p->begun_before},
+		{"began_before_ns", p->begun_before_ns},
+		{"begins_missing", p->unbegun},
+		{"ends_missing", p->unended},
+		{"over_losses", p->unsure},
+		{"over_losses_ns", p->unsure_ns},
+	};
+	json_t *o = json_object();
+	int rc = o ? put(o, "wakeups_recorded", json_boolean(counts->wakeups)) : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		rc = put(o, numbers[i].name, json_count(numbers[i].n));
+	if (rc) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
 int json_report(FILE *out, struct report *r, json_t *header, const struct table_opts *opts)
 {
 	bool first = true;
@@ -478,6 +506,10 @@ int json_report(FILE *out, struct report *r, json_t *header, const struct table_
 	}
 	if (!rc)
 		rc = put_part(out, " \"stats\": ", json_stats(r->trace), JSON_INDENT(1));
+	if (!rc && r->opts->waits) {
+		fputs(",\n", out);
+		rc = put_part(out, " \"waits\": ", waits_counts_json(&r->waits), JSON_INDENT(1));
+	}
 	fputs(",\n \"tables\": [", out);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		if (!has_samples(&r->tables.hists[i]))

@@ -26,6 +26,9 @@ json_t *json_stats(const struct trace *t);
 /* Returns the verdict on the samples of event @index; NULL: no memory. */
 json_t *json_verdict(const struct report *r, size_t index);
 
+/* Returns what is not known of waits; NULL: no memory. */
+json_t *waits_counts_json(const struct waits_counts *counts);
+
 /* Returns the branches of a call tree, as in reports; NULL: no memory. */
 json_t *json_callgraph(const struct callgraph *g, uint32_t root);
 

@@ -2,6 +2,7 @@
 """Waits of threads (--off-cpu): how long, for what and for whom; and delays on run queues, beside perf's."""
 import json
 import re
+import shutil
 
 from lab import Skip, need_tracefs
 
@@ -66,6 +67,17 @@ def test_waits_without_cpus(lab):
     record(lab, '-i')
     kinds = {row['kind']: row['period'] for row in rows(lab, '--off-cpu')}
     assert kinds.get('futex', 0) > 1e9, kinds
+
+
+def test_waits_in_every_mode(lab):
+    """However the recording is written, the waits in it are the same."""
+    modes = (['-z'], ['--aio'], ['--threads'], ['--threads', '-z'], ['--overwrite'], ['--call-graph', 'dwarf,4096'],
+             ['-M', '64M', '--snapshot-on-exit'], ['-k', 'monotonic'])
+    for mode in modes:
+        check_waits(lab, record(lab, *mode))
+        counts = json.loads(lab.run('report', '--off-cpu', '-i', 'waits.data', '--json', '--no-call-graph').stdout)['waits']
+        assert counts['over_losses'] == counts['ends_missing'] == 0, (mode, counts)
+        shutil.rmtree(lab.path('waits.data'), ignore_errors=True)
 
 
 def test_contention_is_time_on_a_run_queue(lab):

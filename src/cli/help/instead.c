@@ -31,8 +31,8 @@ static const struct {
 	{"mem", "record with 'ringtail record -d', then 'ringtail report --mem-mode'; or use 'perf mem', which reads "
 	 "ringtail's recordings"},
 	{"probe", "'ringtail record -e uprobe:FILE:FUNCTION' and '-e kprobe:FUNCTION' make probes; or use 'perf probe'"},
-	{"sched", "record with 'ringtail record -e sched:*', then 'ringtail script'; or use 'perf sched', which reads "
-	 "ringtail's recordings"},
+	{"sched", "record with 'ringtail record --off-cpu', then 'ringtail report sched' and 'ringtail report --off-cpu'; or "
+	 "use 'perf sched', which reads ringtail's recordings"},
 	{"test", "use 'perf test'"},
 	{"timechart", "'ringtail export --to chrome' and '--to firefox' show times; or use 'perf timechart', which reads "
 	 "ringtail's recordings"},

@@ -106,23 +106,6 @@ static json_t *rows_json(const struct sched_rows *rows, bool threads)
 	return list;
 }
 
-json_t *waits_counts_json(const struct waits_counts *counts)
-{
-	const struct pairing_counts *p = &counts->pairing;
-	json_t *o = json_object();
-
-	put(&o, "waits", json_count(p->waits));
-	put(&o, "not_ended", json_count(p->open));
-	put(&o, "began_before", json_count(p->begun_before));
-	put(&o, "began_before_ns", json_count(p->begun_before_ns));
-	put(&o, "begins_missing", json_count(p->unbegun));
-	put(&o, "ends_missing", json_count(p->unended));
-	put(&o, "over_losses", json_count(p->unsure));
-	put(&o, "over_losses_ns", json_count(p->unsure_ns));
-	put(&o, "wakeups_recorded", json_boolean(counts->wakeups));
-	return o;
-}
-
 json_t *sched_json(const struct sched_report *r)
 {
 	json_t *o = json_object(), *all = json_object();

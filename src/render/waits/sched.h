@@ -14,7 +14,4 @@ void sched_render(FILE *out, const struct sched_report *r);
 /* Returns the same as JSON; NULL: no memory. The caller owns it. */
 json_t *sched_json(const struct sched_report *r);
 
-/* Returns what is not known of waits, as JSON; NULL: no memory. The caller owns it. */
-json_t *waits_counts_json(const struct waits_counts *counts);
-
 #endif
