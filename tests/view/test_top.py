@@ -48,6 +48,11 @@ def test_live_view(bench):
             return int(found[1]) if found else 0
         first = samples(lines)
         term.wait('more samples', lambda lines: samples(lines) > first + 50)
+        term.press('Home', 'e')
+        term.wait('an open chain', lambda lines: any(re.match(r' {4}[-+ ] ', line) for line in lines))
+        first = samples(term.lines())
+        opened = term.wait('a later table', lambda lines: samples(lines) > first)
+        lab.expect('the chain stays open', any(re.match(r' {4}[-+ ] ', line) for line in opened), opened[3:8])
         term.press('Space')
         frozen = term.wait_for('frozen')
         term.press('s')

@@ -61,10 +61,10 @@ static void end_by(int number)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-void show_end(int rc, int number)
+void show_end(int rc, int signal_number)
 {
-	if (number)
-		end_by(number);
+	if (signal_number)
+		end_by(signal_number);
 	if (rc == VIEW_ABANDONED)
 		_exit(EXIT_FINE); /* a thread waits for a server or a disk */
 }

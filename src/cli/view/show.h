@@ -23,10 +23,10 @@ void show_check(const struct argp_state *state);
 int show_view(struct view_opts *opts, int *ret_signal);
 
 /*
- * Ends the process by @signal, or, after VIEW_ABANDONED as @rc, without waiting for the threads
- * that still run. Otherwise returns.
+ * Ends the process by @signal_number, or, after VIEW_ABANDONED as @rc, without waiting for the
+ * threads that still run. Otherwise returns.
  */
-void show_end(int rc, int signal);
+void show_end(int rc, int signal_number);
 
 /*
  * Shows @t, which is open and not prepared, with the rows of @report; @table has the rest of the

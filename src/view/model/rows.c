@@ -24,7 +24,9 @@ struct rows_memo {
 	} slot[ROWS_ZOOMS_MAX][MEMO_SLOTS];
 };
 
-#define CHILDREN_OPEN_MAX 1000 /* rows whose trees rows_open_all() makes with --children */
+#define NAMES_MAX	  64	/* rows that stay open from table to table */
+#define NAMED_ROWS_MAX	  10000 /* rows among which they are looked for */
+#define CHILDREN_OPEN_MAX 1000	/* rows whose trees rows_open_all() makes with --children */
 
 static bool has_children(const struct rows *r)
 {
@@ -508,6 +510,71 @@ int rows_open(struct rows *r, uint64_t number, bool open, bool whole)
 	else
 		close_node(r, n);
 	return note_opened(r, line.at);
+}
+
+/* Puts the texts of all keys of a row into r->text, with a NUL. */
+static int full_name(struct rows *r, const struct hist_entry *e)
+{
+	const struct hist_cell *cells = hist_cells(r->hist, e);
+	int rc = 0;
+
+	r->text.len = 0;
+	for (size_t i = 0; !rc && i < r->hist->nr_keys; i++)
+		rc = r->hist->keys[i]->text(r->report->trace, cells[i], &r->text)
+			     ?: buf_append(&r->text, "\t", 1);
+	return rc ?: buf_append(&r->text, "", 1);
+}
+
+/* Returns whether every node below @top that has children is open, as is @top. */
+static bool is_whole(const struct rows *r, uint32_t top)
+{
+	const struct callgraph *g = rows_graph(r);
+
+	for (uint32_t n = top;;) {
+		uint32_t child = g->node[n].child;
+
+		if (child != CALLGRAPH_NONE && !r->open[n])
+			return false;
+		if (child != CALLGRAPH_NONE) {
+			n = child;
+			continue;
+		}
+		while (n != top && g->node[n].sibling == CALLGRAPH_NONE)
+			n = g->node[n].parent;
+		if (n == top)
+			return true;
+		n = g->node[n].sibling;
+	}
+}
+
+int rows_opened_names(struct rows *r, struct buf *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->nr_opened && i < NAMES_MAX; i++) {
+		const struct hist_entry *e = &r->hist->entry[r->shown[r->opened[i].at]];
+
+		rc = buf_append(out, is_whole(r, root_of(r, e)) ? "+" : "-", 1)
+			     ?: full_name(r, e)
+			     ?: buf_append(out, r->text.data, r->text.len);
+	}
+	return rc;
+}
+
+int rows_open_names(struct rows *r, const struct buf *names)
+{
+	const char *end = (const char *)names->data + names->len;
+	int rc = 0;
+
+	for (size_t at = 0; !rc && names->len && at < r->nr_shown && at < NAMED_ROWS_MAX; at++) {
+		rc = full_name(r, &r->hist->entry[r->shown[at]]);
+		for (const char *s = (const char *)names->data; !rc && s < end; s += strlen(s) + 1)
+			if (!strcmp(s + 1, (const char *)r->text.data)) {
+				rc = rows_open(r, rows_line_of(r, at), true, *s == '+');
+				break;
+			}
+	}
+	return rc;
 }
 
 /* Opens all nodes of all trees: a node's number is above its parent's. */

@@ -93,6 +93,14 @@ uint64_t rows_parent_of(struct rows *r, uint64_t number);
  * @whole all below it. Returns 0, -ENOMEM or -E2BIG.
  */
 int rows_open(struct rows *r, uint64_t number, bool open, bool whole);
+/*
+ * Appends the names of the rows with an open tree, each with a NUL, '+' before it if all of its
+ * tree is open, else '-': for rows_open_names() of the same table at a later time. Returns 0 or
+ * -ENOMEM.
+ */
+int rows_opened_names(struct rows *r, struct buf *out);
+/* Opens the trees of shown rows that have these names. Returns as rows_open(). */
+int rows_open_names(struct rows *r, const struct buf *names);
 /* Opens or closes the trees of all rows. Returns as rows_open(). */
 int rows_open_all(struct rows *r, bool open);
 

@@ -26,7 +26,7 @@ void strip_levels(const struct strip *s, unsigned int width, uint8_t *ret)
 	}
 	for (unsigned int i = 0; i < width; i++) {
 		w = cell_weight(s, i, width);
-		ret[i] = w > 0 ? (uint8_t)(1 + w / most * (STRIP_LEVELS - 1) + 0.5) : 0;
+		ret[i] = w > 0 ? (uint8_t)(1 + w * (STRIP_LEVELS - 0.5) / most) : 0;
 		ret[i] = ret[i] > STRIP_LEVELS ? STRIP_LEVELS : ret[i];
 	}
 }

@@ -176,10 +176,21 @@ void view_load_code(struct view_state *v, const struct symbol *sym)
 		view_say(v, true, "cannot start a thread");
 }
 
-/* Takes over a new table: the user stays at the line where he is, the trees are closed. */
+/* Looks at all rows at once, and opens the trees of @names. */
+static int reopen(struct view_state *v, const struct buf *names)
+{
+	int rc = rows_step(&v->rows, SIZE_MAX);
+
+	v->scanning = false;
+	return rc < 0 ? rc : rows_open_names(&v->rows, names);
+}
+
+/* Takes over a new table. The user stays at the line where he is, and open trees stay open. */
 static int take_table(struct view_state *v)
 {
 	struct trace *before = v->trace;
+	struct buf names = {0};
+	int rc = v->table ? rows_opened_names(&v->rows, &names) : 0;
 	uint64_t at = v->at, top = v->top;
 	bool flame = v->place == VIEW_FLAME;
 
@@ -191,17 +202,16 @@ static int take_table(struct view_state *v)
 	v->trace = v->table->trace;
 	if (before && before != v->trace && v->opts->drop)
 		v->opts->drop(v->opts->arg, before);
-	if (show_event(v, event_with_samples(v->table->report, v->event)))
-		return -ENOMEM;
+	if (!rc)
+		rc = show_event(v, event_with_samples(v->table->report, v->event));
 	v->at = at;
 	v->top = top;
-	if (flame) {
-		while (!rows_step(&v->rows, SIZE_MAX))
-			;
-		v->scanning = false;
+	if (!rc && (names.len || flame))
+		rc = reopen(v, &names);
+	buf_release(&names);
+	if (!rc && flame)
 		view_open_flame(v);
-	}
-	return 0;
+	return rc;
 }
 
 /* Takes the result of a job that has ended. Returns 0, or a negative errno that ends the view. */

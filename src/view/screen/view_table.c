@@ -262,11 +262,15 @@ static void open_menu(struct view_state *v, const struct rows_line *line)
 	v->popup_at = 0;
 }
 
+/* As in perf, a line that opens nothing closes the row that it hangs below. */
 static void expand(struct view_state *v, const struct rows_line *line)
 {
 	if (line->can_open)
 		rows_open(&v->rows, v->at, !line->is_open, true);
-	else if (line->node == CALLGRAPH_NONE)
+	else if (line->node != CALLGRAPH_NONE) {
+		v->at = rows_line_of(&v->rows, line->at);
+		rows_open(&v->rows, v->at, false, true);
+	} else
 		view_say(v, false, "the row has no call chains: 'ringtail record -g' records them");
 }
 

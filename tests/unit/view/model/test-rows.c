@@ -39,11 +39,12 @@ static int group_text(const struct trace *t, struct hist_cell cell, struct buf *
 	return buf_printf(out, "group%u", (unsigned int)cell.a);
 }
 
+static const struct sort_key number_key = {.name = "pid", .cell = no_cell, .text = group_text};
 static const struct sort_key group_key = {.name = "comm", .cell = no_cell, .text = group_text};
 
 /* A table of made rows. */
 struct made_table {
-	const struct sort_key *keys[2];
+	const struct sort_key *keys[3];
 	struct columns columns;
 	struct report_opts opts;
 	struct hist hist;
@@ -84,15 +85,17 @@ static int make(void **state)
 
 	m->keys[0] = &group_key;
 	m->keys[1] = sort_key_find("sym", 3);
+	m->keys[2] = &number_key;
 	m->columns.nr_shown = 2;
 	m->columns.shown[0].field = field_find("overhead", 8);
 	m->columns.shown[1].key = m->keys[1];
 	m->opts.graph = REPORT_GRAPH_CALLER;
 	m->trace.evlist = pd_evlist_new();
 	assert_int_equal(pd_evlist_add(m->trace.evlist, &attr, "event", &id, 1), 0);
-	assert_int_equal(hist_init(&m->hist, m->keys, 2), 0);
+	assert_int_equal(hist_init(&m->hist, m->keys, 3), 0);
 	for (unsigned int i = 0; i < ROWS; i++) {
-		const struct hist_cell cells[2] = {{i % 3, 0}, {(uintptr_t)&symbols[i % 6], i}};
+		const struct hist_cell cells[3] = {
+			{i % 3, 0}, {(uintptr_t)&symbols[i % 6], 2}, {i, 0}};
 		uint32_t row;
 
 		assert_int_equal(hist_row(&m->hist, cells, &row), 0);
@@ -199,6 +202,32 @@ static void test_open_and_close_at_random(void **state)
 	rows_release(&r);
 }
 
+/* What was open in one table is open in the next one of the same rows. */
+static void test_open_rows_stay_open(void **state)
+{
+	struct made_table *m = *state;
+	struct buf names = {0};
+	struct rows a, b;
+	uint64_t lines;
+
+	assert_int_equal(rows_init(&a, &m->report, 0, 0), 0);
+	show_all(&a, NULL, 0, NULL);
+	assert_int_equal(rows_open(&a, 7, true, true), 0);
+	assert_int_equal(rows_open(&a, 3, true, false), 0);
+	assert_int_equal(rows_open(&a, 1, true, true), 0);
+	lines = rows_count(&a);
+	assert_true(lines > ROWS + 3);
+	assert_int_equal(rows_opened_names(&a, &names), 0);
+	assert_int_equal(rows_init(&b, &m->report, 0, 0), 0);
+	show_all(&b, NULL, 0, NULL);
+	assert_int_equal(rows_open_names(&b, &names), 0);
+	assert_int_equal(rows_count(&b), lines);
+	check_lines(&b);
+	buf_release(&names);
+	rows_release(&a);
+	rows_release(&b);
+}
+
 static void test_zooms_and_expressions(void **state)
 {
 	struct made_table *m = *state;
@@ -280,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_open_and_close_at_random, make, unmake),
+		cmocka_unit_test_setup_teardown(test_open_rows_stay_open, make, unmake),
 		cmocka_unit_test_setup_teardown(test_zooms_and_expressions, make, unmake),
 		cmocka_unit_test_setup_teardown(test_flame, make, unmake),
 	};
