@@ -76,8 +76,9 @@ void view_flame_draw(struct view_state *v)
 
 	view_draw_head(v);
 	screen_printf(&v->screen, first - 1, 0, v->screen.width, STYLE_HEADING, true, "  %s%s",
-		      v->graph == REPORT_GRAPH_CALLEE ? "Functions, with their callers below"
-						      : "Callers, with their callees below",
+		      v->table->opts.graph == REPORT_GRAPH_CALLEE
+			      ? "Functions, with their callers below"
+			      : "Callers, with their callees below",
 		      v->relative ? "; percentages of the zoomed box" : "");
 	if (v->flame.width != (unsigned int)v->screen.width || !v->flame.nr) {
 		if (flame_layout(&v->flame, (unsigned int)v->screen.width))
