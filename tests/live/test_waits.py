@@ -190,6 +190,16 @@ def test_spans(lab):
     lab.run('report', 'latency', '-i', 'waits.data', '--span', start, status=2)
 
 
+def test_spans_of_a_snapshot(lab):
+    """What the flight recorder kept tells what a slow thread waited for."""
+    need_tracefs()
+    start, end = 'syscalls:sys_enter_clock_nanosleep', 'syscalls:sys_exit_clock_nanosleep'
+    lab.run('record', '--off-cpu', '-q', '-e', f'{start},{end}', '-M', '64M', '--trigger', f'latency:{start}..{end}>9ms',
+            '-o', 'waits.data', '--', lab.program('waits'), 'disk')
+    spans = json.loads(lab.run('report', 'latency', '-i', 'waits.data', '--span', f'{start}..{end}', '--json').stdout)
+    assert spans['spans'] and spans['slowest'][0]['waited_ns']['sleep'] >= 9.8e6, spans
+
+
 def test_refused_in_a_sentence(lab):
     need_tracefs()
     for options, word in (['-C', '0'], '-C'), (['--all-user'], '--all-user'), (['--off-cpu=x'], "'x'"):

@@ -220,6 +220,16 @@ static int take_wakeup(struct waits_walker *w, const struct walk_sample *ws,
 	return w->opts->waker_stacks && !w->counting ? keep(&kept->wakeup, ws->rec) : 0;
 }
 
+/* The greatest period is that of a damaged sample. */
+static uint64_t scale(uint64_t period, double by)
+{
+	double scaled = (double)period * by + 0.5;
+
+	if (by == 1)
+		return period;
+	return scaled < (double)UINT64_MAX ? (uint64_t)scaled : UINT64_MAX;
+}
+
 /* A sample of what ran, in one view with waits. CPUs without work are no time of a thread. */
 static int take_running(struct waits_walker *w, const struct walk_sample *ws)
 {
@@ -231,7 +241,7 @@ static int take_running(struct waits_walker *w, const struct walk_sample *ws)
 		w->periods += ws->s.period;
 		return 0;
 	}
-	scaled.s.period = (uint64_t)((double)ws->s.period * w->counts.scale + 0.5);
+	scaled.s.period = scale(ws->s.period, w->counts.scale);
 	return w->fn ? w->fn(&scaled, w->arg) : 0;
 }
 
