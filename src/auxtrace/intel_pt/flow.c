@@ -373,6 +373,21 @@ static void take_packet(struct pt_flow *f)
 	f->tokens.at++;
 }
 
+/* Takes a short packet of branches where nothing else waits. Returns whether it did. */
+static bool take_short(struct pt_flow *f)
+{
+	struct pt_goal goal = {.kind = PT_GOAL_TNT};
+	size_t at = f->tokens.at;
+
+	if (!f->enabled || !f->has_ip || f->in_psb || f->overflow || f->nr_bound ||
+	    !pt_token_short(&f->tokens, &goal.count, &goal.bits))
+		return false;
+	f->position = at;
+	f->goal = goal;
+	f->fresh = f->awaits_target = false;
+	return true;
+}
+
 static void sync(struct pt_flow *f)
 {
 	struct pt_tokens *t = &f->tokens;
@@ -387,7 +402,7 @@ static int step(struct pt_flow *f)
 {
 	if (!f->synced)
 		sync(f);
-	else if (f->goal.kind)
+	else if (f->goal.kind || take_short(f))
 		return pt_flow_walk(f);
 	else
 		take_packet(f);

@@ -372,73 +372,63 @@ static bool walk_inside(struct pt_flow *f, const struct pt_basic *b)
 }
 
 /*
- * Takes the end of @b, if that needs nothing but the code and the bits of the goal. Returns whether
- * it did, with *@ret_to.
- */
-static bool take_plain(struct pt_flow *f, const struct pt_basic *b, uint64_t *ret_to)
-{
-	bool bit = f->goal.bits >> (f->goal.count - 1) & 1;
-
-	switch ((enum pt_end)b->end) {
-	case PT_END_NEXT: *ret_to = b->next; return true;
-	case PT_END_CALL:
-	case PT_END_JUMP:
-		*ret_to = b->target;
-		if (b->end == PT_END_CALL && b->target != b->next)
-			push_return(f, b->next);
-		f->idle += JUMP_INSNS;
-		pt_flow_put_branch(f, b, b->target, 0);
-		return true;
-	case PT_END_COND:
-		*ret_to = bit ? b->target : b->next;
-		if (bit)
-			pt_flow_put_branch(f, b, b->target, 0);
-		break;
-	case PT_END_RETURN:
-		if (!bit || !f->nr_returns || !f->returns[f->top])
-			return false;
-		*ret_to = pop_return(f);
-		pt_flow_put_branch(f, b, *ret_to, 0);
-		break;
-	default: return false;
-	}
-	f->idle = 0;
-	f->goal.count--;
-	return true;
-}
-
-/*
  * As pt_flow_walk() for bits of branches, as long as nothing else is to be told: code that is
- * known, of one time and task, in user space or in the kernel. Most of a trace is of this kind.
+ * known, of one time and task. Most of a trace is of this kind. @branches: they are wanted.
  */
-static void walk_plain(struct pt_flow *f)
+static inline __attribute__((always_inline)) void walk_plain(struct pt_flow *f, bool branches)
 {
-	uint64_t sum = 0, last = f->ip, to;
+	uint64_t ip = f->ip, last = ip, sum = 0, bits = f->goal.bits, to;
+	unsigned int count = f->goal.count, idle = f->idle;
+	bool taken;
 
-	while (f->goal.count && f->nr + PT_STEP_EVENTS < PT_QUEUE && f->idle <= IDLE_INSNS) {
-		const struct pt_basic *b = pt_blocks_known(&f->blocks, f->ip, f->mode);
+	while (count && idle <= IDLE_INSNS && (!branches || f->nr + PT_STEP_EVENTS < PT_QUEUE)) {
+		const struct pt_basic *b = pt_blocks_known(&f->blocks, ip, f->mode);
 
 		if (!b)
 			break;
-		f->insns_since += b->insns;
-		if (!take_plain(f, b, &to)) {
-			f->insns_since -= b->insns;
+		taken = true;
+		to = b->target;
+		idle += b->insns;
+		if (b->end == PT_END_COND) {
+			taken = bits >> --count & 1;
+			to = taken ? to : b->next;
+			idle = 0;
+		} else if (b->end == PT_END_NEXT) {
+			taken = false;
+			to = b->next;
+		} else if (b->end == PT_END_CALL || b->end == PT_END_JUMP) {
+			if (b->end == PT_END_CALL && to != b->next)
+				push_return(f, b->next);
+			idle += JUMP_INSNS;
+		} else if (b->end == PT_END_RETURN && bits >> (count - 1) & 1 && f->nr_returns &&
+			   f->returns[f->top]) {
+			count--;
+			to = pop_return(f);
+			idle = 0;
+		} else {
+			idle -= b->insns;
 			break;
 		}
-		f->idle += b->insns;
 		sum += b->insns;
-		last = f->ip;
-		leave_kernel(f, to);
-		f->ip = to;
-		if (f->time_moved)
+		f->insns_since += b->insns;
+		if (branches && taken)
+			pt_flow_put_branch(f, b, to, 0);
+		last = ip;
+		ip = to;
+		if (last >> 63 && !(to >> 63)) {
+			pt_flow_forget_user(f);
 			break;
+		}
 	}
+	f->ip = ip;
+	f->idle = idle;
+	f->goal.count = count;
+	if (!count)
+		f->goal.kind = PT_GOAL_NONE;
 	if (!sum)
 		return;
 	f->silent = false;
 	pt_flow_put_sum(f, last, sum);
-	if (!f->goal.count)
-		f->goal.kind = PT_GOAL_NONE;
 }
 
 static bool is_plain(const struct pt_flow *f)
@@ -459,7 +449,10 @@ int pt_flow_walk(struct pt_flow *f)
 		int rc = 0;
 
 		if (is_plain(f)) {
-			walk_plain(f);
+			if (f->want & AUX_WANT_BRANCHES)
+				walk_plain(f, true);
+			else
+				walk_plain(f, false);
 			if (!f->goal.kind)
 				break;
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "auxtrace/intel_pt/token.h"
 
+#include <endian.h>
 #include <intel-pt.h>
 #include <string.h>
 
@@ -36,13 +37,18 @@ static unsigned int take_ip(struct pt_tokens *t, const uint8_t *p, size_t left,
 {
 	static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
 	unsigned int kind = p[0] >> 5, n = sizes[kind];
-	uint64_t ip;
+	uint64_t ip, word;
 
 	if (kind == 5 || kind == 7)
 		return 0;
 	if (left < 1 + n || !n)
 		return 1 + n;
-	ip = little(p + 1, n);
+	if (left > sizeof(word)) {
+		memcpy(&word, p + 1, sizeof(word));
+		ip = le64toh(word) << (64 - 8 * n) >> (64 - 8 * n);
+	} else {
+		ip = little(p + 1, n);
+	}
 	switch (kind) {
 	case 1: ip |= t->last_ip & ~(uint64_t)UINT16_MAX; break;
 	case 2: ip |= t->last_ip & ~(uint64_t)UINT32_MAX; break;
@@ -235,6 +241,21 @@ static unsigned int take(struct pt_tokens *t, const uint8_t *p, size_t left, str
 	case 0x1d: ret->kind = PT_TOKEN_FUP; return take_ip(t, p, left, ret);
 	default: return take_fixed(p, left, ret);
 	}
+}
+
+bool pt_token_short(struct pt_tokens *t, unsigned int *ret_count, uint64_t *ret_bits)
+{
+	uint8_t byte = t->at < t->len ? t->data[t->at] : 1;
+	unsigned int n;
+
+	/* An item of a block looks like it. */
+	if (byte & 1 || byte < 4 || t->in_block)
+		return false;
+	n = 30 - (unsigned int)__builtin_clz(byte);
+	*ret_count = n;
+	*ret_bits = byte >> 1 & ((1u << n) - 1);
+	t->at++;
+	return true;
 }
 
 int pt_token_next(struct pt_tokens *t, struct pt_token *ret)

@@ -64,4 +64,10 @@ struct pt_tokens {
  */
 int pt_token_next(struct pt_tokens *t, struct pt_token *ret);
 
+/*
+ * Reads a PT_TOKEN_TNT of one byte, the packet that there are most of, and moves behind it. Returns
+ * false, without a move, where another packet is, or the end.
+ */
+bool pt_token_short(struct pt_tokens *t, unsigned int *ret_count, uint64_t *ret_bits);
+
 #endif

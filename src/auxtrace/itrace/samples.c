@@ -87,7 +87,8 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 	struct itrace_list *list = s->list;
 	struct itrace_sample *to;
 
-	if (array_grow(&list->samples, &list->cap, list->nr + 1, sizeof(*list->samples)))
+	if (list->nr == list->cap &&
+	    array_grow(&list->samples, &list->cap, list->nr + 1, sizeof(*list->samples)))
 		return -ENOMEM;
 	to = &list->samples[list->nr];
 	*to = (struct itrace_sample){
@@ -274,7 +275,7 @@ static unsigned int wanted(const struct itrace_opts *o)
 }
 
 /* Trace that makes more samples than that is made to take for ever. */
-#define SAMPLES_MAX	 ((uint64_t)8 << 20)
+#define SAMPLES_MAX	 ((uint64_t)1 << 20)
 #define SAMPLES_PER_BYTE 512
 
 static bool is_too_much(const struct itrace_run *s)

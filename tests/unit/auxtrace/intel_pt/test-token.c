@@ -201,13 +201,38 @@ static void test_addresses(void **state)
 	}
 }
 
+/* The short way to a packet of branches, for each first byte. */
+static void test_short(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 512; i++) {
+		const uint8_t bytes[16] = {(uint8_t)i, 0x23};
+		struct pt_tokens a = {.data = bytes, .len = sizeof(bytes), .in_block = i >> 8},
+				 b = a;
+		unsigned int count;
+		struct pt_token t;
+		uint64_t bits;
+
+		if (!pt_token_short(&a, &count, &bits)) {
+			assert_int_equal(a.at, 0);
+			assert_true(pt_token_next(&b, &t) != 1 || t.kind != PT_TOKEN_TNT ||
+				    b.in_block);
+			continue;
+		}
+		assert_int_equal(pt_token_next(&b, &t), 1);
+		assert_int_equal(t.kind, PT_TOKEN_TNT);
+		assert_int_equal(t.count, count);
+		assert_int_equal(t.value, bits);
+		assert_int_equal(a.at, b.at);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_libipt),
-		cmocka_unit_test(test_newer),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_as_libipt), cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
