@@ -192,9 +192,10 @@ struct pd_bpf_progs {
 		struct pd_bpf_function {
 			uint8_t tag[8];
 			uint64_t addr;
-			uint32_t size; /* bytes */
-		} * functions;	       /* the program, and functions that it calls */
-		size_t nr;	       /* 0: not compiled, or not in the section */
+			uint32_t size;	     /* bytes */
+			const uint8_t *code; /* in the section; NULL: not there */
+		} * functions;		     /* the program, and functions that it calls */
+		size_t nr;		     /* 0: not compiled, or not in the section */
 	} * progs;
 	size_t nr;
 };

@@ -13,6 +13,7 @@
 /* The arrays that a section can have (perf 6.1: util/bpf-utils.h). struct bpf_prog_info holds their
  * offsets into the data behind it. */
 enum {
+	ARRAY_INSNS = 0, /* the code of all functions, one behind the other */
 	ARRAY_KSYMS = 3,
 	ARRAY_FUNC_LENS = 4,
 	ARRAY_TAGS = 8,
@@ -63,12 +64,25 @@ static int get_raw(struct cursor *c, struct raw_prog *ret)
 	return ret->info.p && ret->data.p ? 0 : -EBADMSG;
 }
 
+/* Bytes of code, or none. */
+static struct cursor code_at(const struct raw_prog *raw)
+{
+	struct cursor code = array_at(raw, offsetof(struct bpf_prog_info, jited_prog_insns));
+	uint32_t len = info_u32(raw, offsetof(struct bpf_prog_info, jited_prog_len));
+
+	if (!(raw->arrays & 1u << ARRAY_INSNS) || len > cursor_left(&code))
+		return (struct cursor){0};
+	code.end = code.at + len;
+	return code;
+}
+
 static int get_functions(const struct raw_prog *raw, struct pd_bpf_prog *prog)
 {
 	uint32_t nr = info_u32(raw, offsetof(struct bpf_prog_info, nr_jited_ksyms));
 	struct cursor addrs = array_at(raw, offsetof(struct bpf_prog_info, jited_ksyms));
 	struct cursor sizes = array_at(raw, offsetof(struct bpf_prog_info, jited_func_lens));
 	struct cursor tags = array_at(raw, offsetof(struct bpf_prog_info, prog_tags));
+	struct cursor code = code_at(raw);
 
 	/* A program that was not compiled has no addresses. */
 	if (nr != info_u32(raw, offsetof(struct bpf_prog_info, nr_jited_func_lens)) ||
@@ -87,6 +101,7 @@ static int get_functions(const struct raw_prog *raw, struct pd_bpf_prog *prog)
 		if (!tag || !cursor_u64(&addrs, &f->addr) || !cursor_u32(&sizes, &f->size))
 			return -EBADMSG;
 		memcpy(f->tag, tag, sizeof(f->tag));
+		f->code = code.p ? cursor_bytes(&code, f->size) : NULL;
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "auxtrace/code/blocks.h"
+#include "auxtrace/code/made.h"
 #include "symbol/elf/elf_image.h"
 
 #define LOADED_MAX ((size_t)256 << 20)
@@ -34,6 +35,7 @@ struct code_files {
 	pthread_mutex_t lock;
 	struct code_file *file; /* by index of the dso; the last one is the kcore */
 	size_t nr;		/* of dsos */
+	struct code_made made;	/* constant while code is read */
 };
 
 static int read_code(void *arg, const struct aux_task *task, uint64_t time, uint64_t addr,
@@ -166,8 +168,14 @@ void code_files_free(struct code_files *f)
 	}
 	free(f->file);
 	code_blocks_free(f->blocks);
+	code_made_release(&f->made);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
+}
+
+int code_files_add(struct code_files *f, uint64_t addr, const uint8_t *bytes, size_t size)
+{
+	return code_made_add(&f->made, addr, bytes, size);
 }
 
 const struct aux_code *code_files_source(const struct code_files *f)
@@ -253,6 +261,10 @@ static int read_files(struct code_files *f, const struct location *place, uint64
 	case DSO_KERNEL:
 	case DSO_MODULE:
 	case DSO_KSYMBOL:
+		/* The running kernel may have another program there. */
+		rc = dso->kind == DSO_KSYMBOL ? code_made_read(&f->made, addr, buf, len) : rc;
+		if (rc > 0)
+			return rc;
 		if (kernel && resolver_names_vmlinux(f->resolver))
 			rc = read_kernel(f, dso->index, addr, buf, len);
 		if (rc <= 0 && rc != -ENOMEM)

@@ -5,7 +5,8 @@
  * Code comes from the mapped files as of the time, found by the rules of the resolver: never from a
  * file with another build-id. Code of the kernel comes from a vmlinux that the user names, from the
  * kcore of the recording or of the running kernel, or from a vmlinux with its build-id. A kcore
- * also has the code of modules and of BPF programs. Recorded changes of kernel code are applied, as
+ * also has the code of modules and of BPF programs; the recording may have that of BPF programs,
+ * too. Recorded changes of kernel code are applied, as
  * of the time.
  *
  * Any thread may read. Loaded code stays below a fixed amount of memory; beyond it all is dropped
@@ -26,6 +27,12 @@ struct code_files;
  */
 int code_files_new(const struct state *s, const struct resolver *r, struct code_files **ret);
 void code_files_free(struct code_files *f); /* accepts NULL */
+
+/*
+ * Adds kernel code that the recording itself has: @size bytes of a BPF program, which outlive the
+ * files. Call it before the code is read. Returns 0 or -ENOMEM.
+ */
+int code_files_add(struct code_files *f, uint64_t addr, const uint8_t *bytes, size_t size);
 
 /* Returns what decoders take. It lives as long as @f. */
 const struct aux_code *code_files_source(const struct code_files *f);

@@ -7,6 +7,7 @@
 
 #include "auxtrace/decoders/decoders.h"
 #include "perfdata/aux_record.h"
+#include "perfdata/feature.h"
 #include "report/trace/itrace_held.h"
 
 /* Samples of a chunk are in memory at once, and some trace gives a hundred for each byte. */
@@ -193,10 +194,42 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 	return 0;
 }
 
+/* No machine has more; a damaged section may have any number. */
+#define BPF_FUNCTIONS_MAX 16384u
+
+/* The recording may have the code of BPF programs. Returns 0 or -ENOMEM. */
+static int add_bpf_code(struct code_files *code, struct data_file *df)
+{
+	struct pd_bpf_progs v;
+	const uint8_t *p;
+	size_t len, nr = 0;
+	int rc = 0;
+
+	if (data_feature(df, HEADER_BPF_PROG_INFO, &p, &len))
+		return 0;
+	/* What comes before damage is right. */
+	if (pd_feature_bpf_progs_decode(p, len, data_swapped(df), &v) == -ENOMEM)
+		rc = -ENOMEM;
+	for (size_t n = 0; n < v.nr; n++) {
+		const struct pd_bpf_prog *prog = &v.progs[n];
+
+		for (size_t k = 0; !rc && k < prog->nr && nr++ < BPF_FUNCTIONS_MAX; k++)
+			if (prog->functions[k].code)
+				rc = code_files_add(code, prog->functions[k].addr,
+						    prog->functions[k].code,
+						    prog->functions[k].size);
+	}
+	pd_bpf_progs_release(&v);
+	return rc;
+}
+
 int itrace_prepare(struct itrace *i, const struct trace *t)
 {
+	int rc;
+
 	i->state = t->state;
-	return code_files_new(t->state, t->resolver, &i->code);
+	rc = code_files_new(t->state, t->resolver, &i->code);
+	return rc ? rc : add_bpf_code(i->code, t->df);
 }
 
 /* The first error is that of the first chunk, whichever thread comes first. */

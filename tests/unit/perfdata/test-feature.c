@@ -324,10 +324,13 @@ static void put_program(struct wire *w, uint32_t id, uint32_t nr, uint32_t told)
 {
 	uint8_t zeroes[sizeof(struct bpf_prog_info)] = {0};
 	size_t info = w->len + 16, end;
+	uint32_t code = 0;
 
+	for (uint32_t i = 0; i < nr; i++)
+		code += 100 + i;
 	wire_u32(w, sizeof(zeroes));
-	wire_u32(w, 20 * nr);
-	wire_u64(w, 1 << 3 | 1 << 4 | 1 << 8);
+	wire_u32(w, 20 * nr + code);
+	wire_u64(w, 1 << 0 | 1 << 3 | 1 << 4 | 1 << 8);
 	wire_bytes(w, zeroes, sizeof(zeroes));
 	for (uint32_t i = 0; i < nr; i++)
 		wire_u64(w, 0xffffffffc0000000 + i);
@@ -335,7 +338,14 @@ static void put_program(struct wire *w, uint32_t id, uint32_t nr, uint32_t told)
 		wire_bytes(w, "\x01\x02\x03\x04\x05\x06\x07\x08", 8);
 	for (uint32_t i = 0; i < nr; i++)
 		wire_u32(w, 100 + i);
+	for (uint32_t i = 0; i < nr; i++)
+		for (uint32_t n = 0; n < 100 + i; n++)
+			wire_bytes(w, i ? "b" : "a", 1);
 	end = w->len;
+	w->len = info + offsetof(struct bpf_prog_info, jited_prog_len);
+	wire_u32(w, code);
+	w->len = info + offsetof(struct bpf_prog_info, jited_prog_insns);
+	wire_u64(w, 20 * nr);
 	w->len = info + offsetof(struct bpf_prog_info, id);
 	wire_u32(w, id);
 	w->len = info + offsetof(struct bpf_prog_info, name);
@@ -378,6 +388,13 @@ static void bpf(void **state)
 		assert_int_equal(v.progs[1].functions[1].size, 101);
 		assert_memory_equal(v.progs[1].functions[1].tag, "\x01\x02\x03\x04\x05\x06\x07\x08",
 				    8);
+		for (size_t i = 0; i < 2; i++) {
+			const struct pd_bpf_function *f = &v.progs[1].functions[i];
+
+			assert_non_null(f->code);
+			assert_int_equal(f->code[0], i ? 'b' : 'a');
+			assert_int_equal(f->code[f->size - 1], i ? 'b' : 'a');
+		}
 		pd_bpf_progs_release(&v);
 		for (size_t n = 0; n < w.len; n++) {
 			uint8_t *block, *p = cut(w.data, n, &block);

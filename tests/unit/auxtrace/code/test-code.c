@@ -289,8 +289,21 @@ static void test_made_code(void **state)
 
 	assert_int_equal(m->code->read(m->code->arg, &task, 24, BPF, buf, 32, &missing), -ENOENT);
 	assert_string_equal(missing, "bpf_prog_1");
-	assert_int_equal(m->code->read(m->code->arg, &task, 25, BPF, buf, 32, NULL), 4);
-	assert_memory_equal(buf, "\x01\x02\x03\x04", 4);
+	/* The recording has the program's code. Pieces come in any order. */
+	assert_int_equal(code_files_add(m->files, BPF + 32, (const uint8_t *)"efgh", 4), 0);
+	assert_int_equal(code_files_add(m->files, BPF, (const uint8_t *)"abcdabcd", 8), 0);
+	assert_int_equal(code_files_add(m->files, BPF, (const uint8_t *)"none", 4), 0);
+	assert_int_equal(m->code->read(m->code->arg, &task, 24, BPF + 1, buf, 32, NULL), 7);
+	assert_memory_equal(buf, "bcdabcd", 7);
+	assert_int_equal(m->code->read(m->code->arg, &task, 24, BPF + 33, buf, 2, NULL), 2);
+	assert_memory_equal(buf, "fg", 2);
+	assert_int_equal(m->code->read(m->code->arg, &task, 24, BPF + 8, buf, 32, NULL), -ENOENT);
+	/* A change that is recorded goes before it. */
+	assert_int_equal(m->code->read(m->code->arg, &task, 25, BPF, buf, 32, NULL), 8);
+	assert_memory_equal(buf,
+			    "\x01\x02\x03\x04"
+			    "abcd",
+			    8);
 	assert_true(m->code->version(m->code->arg, 24) != m->code->version(m->code->arg, 25));
 }
 
