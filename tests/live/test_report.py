@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of recordings that are made here: their cost and their content."""
+import json
 import os
 import re
 import resource
@@ -199,6 +200,18 @@ def test_parents_in_stacks(lab):
     assert re.search(r'^[0-9.]+% (middle;)?outer;main', chains, re.M), chains
     wrong = lab.run('report', '-i', 'p.data', '-p', '(', status=2).stderr
     assert 'is no regular expression' in wrong, wrong
+
+
+def test_maps_of_threads_stand_once(lab):
+    """--mmaps --json: the maps of a process are those of its first thread."""
+    data = lab.path('threads.data')
+    lab.run('record', '-q', '-e', 'task-clock', '-o', data, '--', sys.executable, '-c',
+            'import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, args=(0.3,)).start()')
+    tasks = json.loads(lab.run('report', '--mmaps', '--json', '-i', data).stdout)['tasks']
+    process = max({t['pid'] for t in tasks}, key=lambda pid: sum(t['pid'] == pid for t in tasks))
+    threads = [t for t in tasks if t['pid'] == process]
+    assert len(threads) == 4, tasks
+    assert [t['tid'] for t in threads if 'maps' in t] == [process], threads
 
 
 LINES_C = '''#include <stdlib.h>
