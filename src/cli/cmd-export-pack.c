@@ -36,6 +36,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Most used:", HELP_MOST_USED},
 	{"output", 'o', "FILE", 0, "Write a packed copy, and leave the recording as it is",
 	 HELP_MOST_USED},
 	{"symbols", OPT_SYMBOLS, "names|none", 0,
@@ -47,6 +48,7 @@ static const struct argp_option options[] = {
 	{"perf", OPT_PERF, NULL, 0,
 	 "Write FILE.tar.bz2, the archive of perf archive: the programs in which samples fell",
 	 HELP_MOST_USED},
+	{NULL, 0, NULL, 0, "Symbols:", HELP_SYMBOLS},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", HELP_SYMBOLS},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", HELP_SYMBOLS},
 	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", HELP_SYMBOLS},
