@@ -121,8 +121,10 @@ def test_zooms(bench):
         term.wait_for('? help')
         comm = every[0][1].split(' program')[0]
         of_comm = [row for row in every if row[1].startswith(comm + ' ')]
+        whole_strip = term.lines()[1]
         term.press('t')
         term.wait_for(f'> comm {comm}')
+        term.wait('the strip of the thread', lambda lines: lines[1] != whole_strip)
         shown = term.wait_for(f'1/{len(of_comm)} ')
         lab.expect('the rows of the thread', same(rows(shown), of_comm), rows(shown)[:4], of_comm[:4])
         term.press('p')
@@ -136,6 +138,7 @@ def test_zooms(bench):
         term.wait_gone('> dso program')
         term.press('Left')
         term.wait_gone('> comm')
+        term.wait('the strip of all', lambda lines: lines[1] == whole_strip)
         term.press('Enter')
         term.wait_for('zoom into its shared object')
         term.press('d')

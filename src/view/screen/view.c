@@ -11,13 +11,10 @@
 #include <time.h>
 
 #include "render/text.h"
-#include "view/model/strip.h"
 #include "view/screen/view_priv.h"
 
 #define PROGRESS_MS   100 /* between two drawings of the bar */
 #define LEAVE_MS      500 /* that a stopped job gets to end */
-#define STRIP_HEIGHT  8	  /* lines of a screen that has room for the strip */
-#define LABEL	      12  /* columns of the time beside it */
 #define SMALLEST_COLS 20
 #define SMALLEST_ROWS 5
 
@@ -70,6 +67,7 @@ bool view_move(enum view_action action, uint64_t nr, unsigned int height, uint64
 
 void view_choose(struct view_state *v)
 {
+	view_want_strip(v);
 	rows_choose(&v->rows, v->selection.zooms, v->selection.nr_zooms, &v->match);
 	v->scanning = true;
 	v->at = v->top = 0;
@@ -114,6 +112,7 @@ static void drop_table(struct view_state *v)
 	flame_release(&v->flame);
 	code_free(v->code);
 	v->code = NULL;
+	view_drop_strip(v);
 	job_table_free(v->table);
 	v->table = NULL;
 }
@@ -219,9 +218,16 @@ static int take_result(struct view_state *v, struct error *err)
 {
 	struct view_job *j = &v->job;
 
+	bool strip = v->counts_strip;
+
 	v->due_ms = now_ms() + v->opts->refresh_ms;
+	v->counts_strip = false;
 	if (j->rc == -ECANCELED)
 		return 0;
+	if (strip && !j->rc) {
+		view_take_strip(v);
+		return 0;
+	}
 	if (j->rc < 0 && !v->table && !v->opts->refresh_ms) {
 		*err = j->err;
 		return j->rc;
@@ -259,51 +265,10 @@ void view_open_flame(struct view_state *v)
 /* --- drawing -------------------------------------------------------------------------------------
  */
 
-static bool has_strip(const struct view_state *v)
-{
-	return v->table && v->table->opts.slices.nr && v->screen.height >= STRIP_HEIGHT &&
-	       v->screen.width > LABEL * 2;
-}
-
 int view_body(const struct view_state *v, int *ret_first)
 {
-	*ret_first = 2 + has_strip(v);
+	*ret_first = 2 + view_has_strip(v);
 	return v->screen.height > *ret_first + 1 ? v->screen.height - *ret_first - 1 : 0;
-}
-
-static unsigned int strip_width(const struct view_state *v)
-{
-	return (unsigned int)v->screen.width - LABEL;
-}
-
-static struct strip strip_of(const struct view_state *v)
-{
-	const struct report_slices *s = &v->table->opts.slices;
-
-	return (struct strip){s->first, s->last, &v->table->report->tables.slices[v->event * s->nr],
-			      s->nr};
-}
-
-static void draw_strip(struct view_state *v)
-{
-	const struct strip strip = strip_of(v);
-	const unsigned int width = strip_width(v);
-	unsigned int from = v->mark_from < v->mark_to ? v->mark_from : v->mark_to;
-	unsigned int to = v->mark_from < v->mark_to ? v->mark_to : v->mark_from;
-	uint64_t first = strip.first, last = strip.last;
-	uint8_t *level = malloc(width);
-
-	if (!level)
-		return;
-	strip_levels(&strip, width, level);
-	for (unsigned int i = 0; i < width; i++)
-		screen_bar(&v->screen, 1, (int)i, level[i],
-			   v->marking && i >= from && i <= to ? STYLE_MARKED : STYLE_STRIP);
-	free(level);
-	if (v->marking)
-		strip_span(&strip, from, to, width, &first, &last);
-	screen_printf(&v->screen, 1, (int)width, LABEL, v->marking ? STYLE_MARKED : STYLE_DIM, true,
-		      " %9.3f s", (double)(last - first) / 1e9);
 }
 
 void view_draw_head(struct view_state *v)
@@ -330,8 +295,8 @@ void view_draw_head(struct view_state *v)
 	if (*state && (int)strlen(state) < v->screen.width)
 		screen_printf(&v->screen, 0, v->screen.width - (int)strlen(state) - 1,
 			      (int)strlen(state) + 1, STYLE_TITLE, true, "%s", state);
-	if (has_strip(v))
-		draw_strip(v);
+	if (view_has_strip(v))
+		view_draw_strip(v);
 }
 
 void view_draw_status(struct view_state *v, const char *left, const char *right)
@@ -456,52 +421,6 @@ static void typing_key(struct view_state *v, int key)
 	search(v, v->typed);
 }
 
-static void begin_span(struct view_state *v)
-{
-	if (!has_strip(v)) {
-		view_say(v, true, "the samples have no times, or the screen has no room");
-		return;
-	}
-	v->marking = true;
-	v->mark_from = v->mark_to = strip_width(v) / 2;
-}
-
-static void end_span(struct view_state *v)
-{
-	const struct strip strip = strip_of(v);
-	unsigned int from = v->mark_from < v->mark_to ? v->mark_from : v->mark_to;
-	unsigned int to = v->mark_from < v->mark_to ? v->mark_to : v->mark_from;
-	uint64_t first, last;
-
-	v->marking = false;
-	strip_span(&strip, from, to, strip_width(v), &first, &last);
-	if (last <= first || !selection_add_span(&v->selection, first, last))
-		view_say(v, true, "no more zooms: Esc goes back");
-	else
-		view_count(v);
-}
-
-static void marking_key(struct view_state *v, int key)
-{
-	const unsigned int last = strip_width(v) - 1, page = strip_width(v) / 10 + 1;
-	unsigned int *to = &v->mark_to;
-
-	switch (key_action(key, VIEW_TABLE)) {
-	case ACTION_LEFT: *to -= *to > 0; break;
-	case ACTION_RIGHT: *to += *to < last; break;
-	case ACTION_PAGE_UP: *to -= *to < page ? *to : page; break;
-	case ACTION_PAGE_DOWN: *to = *to + page > last ? last : *to + page; break;
-	case ACTION_FIRST: *to = 0; break;
-	case ACTION_LAST: *to = last; break;
-	case ACTION_SPAN_BEGIN: v->mark_from = *to; break;
-	case ACTION_SPAN_END:
-	case ACTION_MENU: end_span(v); break;
-	case ACTION_BACK:
-	case ACTION_QUIT: v->marking = false; break;
-	default: break;
-	}
-}
-
 static void go_back(struct view_state *v)
 {
 	if (match_is_set(&v->match)) {
@@ -570,7 +489,7 @@ static bool act_everywhere(struct view_state *v, enum view_action action)
 	case ACTION_FIND: begin_typing(v); return true;
 	case ACTION_PERCENT: v->relative = !v->relative; return true;
 	case ACTION_ORDER: turn_chains(v); return true;
-	case ACTION_SPAN_BEGIN: begin_span(v); return true;
+	case ACTION_SPAN_BEGIN: view_begin_span(v); return true;
 	case ACTION_SPAN_END: view_say(v, false, "[ begins a span of time"); return true;
 	case ACTION_EVENT: next_event(v, 1); return true;
 	case ACTION_EVENT_BACK: next_event(v, v->table->report->tables.nr - 1); return true;
@@ -614,7 +533,7 @@ static void take_key(struct view_state *v, int key)
 	else if (v->typing)
 		typing_key(v, key);
 	else if (v->marking)
-		marking_key(v, key);
+		view_span_key(v, key);
 	else if (v->popup)
 		act(v, popup_key(v, key));
 	else if (key == 'g' && first != 'g')
@@ -671,6 +590,8 @@ static int go_on(struct view_state *v, struct error *err)
 	if (v->job.running && job_take(&v->job, 0))
 		rc = take_result(v, err);
 	if (!rc && !v->job.running && (v->again || is_due(v)) && start_count(v))
+		rc = error_set(err, -EAGAIN, "cannot start a thread");
+	if (!rc && !v->job.running && v->strip_due && view_start_strip(v))
 		rc = error_set(err, -EAGAIN, "cannot start a thread");
 	if (!rc && v->scanning) {
 		rc = rows_step(&v->rows, VIEW_STEP);
@@ -735,5 +656,6 @@ int view_run(const struct view_opts *opts, int *ret_signal, struct error *err)
 	selection_release(&v.selection);
 	match_release(&v.match);
 	buf_release(&v.text);
+	view_release_strip(&v);
 	return rc;
 }

@@ -22,6 +22,11 @@ struct view_state {
 	struct view_job job;
 	struct job_table *table; /* NULL: none yet */
 	struct trace *trace;	 /* of @table */
+	struct job_table *strip; /* samples by time of the zoomed rows; NULL: those of @table */
+	struct buf strip_zooms;	 /* text of the zooms that it is of, or will be */
+	struct filter_range strip_tid;	  /* of its filter */
+	char *strip_text[ROWS_ZOOMS_MAX]; /* likewise */
+	bool strip_due, counts_strip;	  /* it is to be counted; the job does so */
 	struct rows rows;
 	bool scanning; /* rows_step() has more to do */
 	size_t event;
@@ -81,6 +86,22 @@ int view_body(const struct view_state *v, int *ret_first);
 void view_draw_head(struct view_state *v);
 /* Draws the last line. */
 void view_draw_status(struct view_state *v, const char *left, const char *right);
+
+/* Returns whether the strip is on the screen. */
+bool view_has_strip(const struct view_state *v);
+/* The strip shows the zoomed rows: their samples are to be counted, if the zooms have changed. */
+void view_want_strip(struct view_state *v);
+/* Starts to count them. Returns as job_start(). */
+int view_start_strip(struct view_state *v);
+/* Takes over what was counted. */
+void view_take_strip(struct view_state *v);
+/* Shows the samples of the table again; and frees all, too, when no job runs. */
+void view_drop_strip(struct view_state *v);
+void view_release_strip(struct view_state *v);
+void view_draw_strip(struct view_state *v);
+/* Begins to mark a span of time, and takes a key meanwhile. */
+void view_begin_span(struct view_state *v);
+void view_span_key(struct view_state *v, int key);
 
 void view_table_draw(struct view_state *v);
 void view_table_act(struct view_state *v, enum view_action action);
