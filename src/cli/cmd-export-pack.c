@@ -52,6 +52,7 @@ static const struct argp_option options[] = {
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for files with symbols below DIR", HELP_SYMBOLS},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The recorded kernel's kallsyms", HELP_SYMBOLS},
 	{"vmlinux", 'k', "FILE", 0, "The recorded kernel's vmlinux", HELP_SYMBOLS},
+	{NULL, 0, NULL, 0, "Input and messages:", HELP_INPUT},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols", HELP_INPUT},
 	{0},
 };
