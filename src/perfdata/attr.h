@@ -104,6 +104,20 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id);
 struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,
 				     const struct perf_event_header *hdr, bool swap);
 
+/* The id found last, and its event; all zero: none. */
+struct pd_last_id {
+	uint64_t id;
+	const struct pd_evsel *evsel;
+};
+
+/*
+ * As pd_evlist_of_record(), for a native record. Records of one id often follow one another: @last,
+ * of the caller and of this list alone, saves looking it up again.
+ */
+const struct pd_evsel *pd_evlist_of_next(const struct pd_evlist *list,
+					 const struct perf_event_header *hdr,
+					 struct pd_last_id *last);
+
 /* Returns the PERF_SAMPLE_* bits of all events together. */
 uint64_t pd_evlist_sample_type(const struct pd_evlist *list);
 

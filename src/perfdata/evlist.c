@@ -19,6 +19,9 @@ struct pd_evlist {
 	struct id_table ids; /* to indices of events */
 
 	uint64_t sample_type; /* of all events together */
+
+	/* id_position() by the first event. */
+	int id_in_samples, id_in_others;
 };
 
 struct pd_evlist *pd_evlist_new(void)
@@ -54,6 +57,23 @@ static char *attr_name_dup(const struct pd_attr *attr)
 	return strdup(name);
 }
 
+/*
+ * Returns the position of the id in words: in samples from the start of the body, in others back
+ * from its end (1 is the last word). -1: there is none.
+ */
+static int id_position(uint64_t sample_type, bool sample)
+{
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		return sample ? 0 : 1;
+	if (!(sample_type & PERF_SAMPLE_ID))
+		return -1;
+	if (!sample)
+		return 1 + !!(sample_type & PERF_SAMPLE_CPU) +
+		       !!(sample_type & PERF_SAMPLE_STREAM_ID);
+	return !!(sample_type & PERF_SAMPLE_IP) + !!(sample_type & PERF_SAMPLE_TID) +
+	       !!(sample_type & PERF_SAMPLE_TIME) + !!(sample_type & PERF_SAMPLE_ADDR);
+}
+
 int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char *name,
 		  const uint64_t *ids, size_t nr_ids)
 {
@@ -84,6 +104,10 @@ int pd_evlist_add(struct pd_evlist *list, const struct pd_attr *attr, const char
 
 	for (size_t i = 0; i < nr_ids; i++)
 		id_table_put(&list->ids, ids[i], evsel->index); /* there is room */
+	if (!list->nr) {
+		list->id_in_samples = id_position(attr->sample_type, true);
+		list->id_in_others = id_position(attr->sample_type, false);
+	}
 	list->sample_type |= attr->sample_type;
 	list->evsels[list->nr++] = evsel;
 	list->nr_recorded = list->nr;
@@ -156,48 +180,55 @@ struct pd_evsel *pd_evlist_by_id(const struct pd_evlist *list, uint64_t id)
 	return index == ID_TABLE_NONE ? NULL : list->evsels[index];
 }
 
-/*
- * Returns the position of the id in words: in samples from the start of the body, in others back
- * from its end (1 is the last word). -1: there is none.
+/* Finds the id in the record at @hdr. Returns 1; 0: there is none; or -1: the record is too short.
  */
-static int id_position(uint64_t sample_type, bool sample)
+static inline int record_id(const struct pd_evlist *list, const struct perf_event_header *hdr,
+			    bool swap, uint64_t *ret)
 {
-	if (sample_type & PERF_SAMPLE_IDENTIFIER)
-		return sample ? 0 : 1;
-	if (!(sample_type & PERF_SAMPLE_ID))
-		return -1;
+	bool sample = hdr->type == PERF_RECORD_SAMPLE;
+	int words, pos = sample ? list->id_in_samples : list->id_in_others;
+
+	if (pos < 0 || (!sample && (!(list->evsels[0]->attr.flags & PD_ATTR_SAMPLE_ID_ALL) ||
+				    hdr->type >= PD_FIRST_USER_RECORD)))
+		return 0;
+	words = hdr->size / (int)sizeof(*ret) - 1; /* without the header, which is one */
 	if (!sample)
-		return 1 + !!(sample_type & PERF_SAMPLE_CPU) +
-		       !!(sample_type & PERF_SAMPLE_STREAM_ID);
-	return !!(sample_type & PERF_SAMPLE_IP) + !!(sample_type & PERF_SAMPLE_TID) +
-	       !!(sample_type & PERF_SAMPLE_TIME) + !!(sample_type & PERF_SAMPLE_ADDR);
+		pos = words - pos;
+	if (pos < 0 || pos >= words)
+		return -1;
+	memcpy(ret, (const uint8_t *)(hdr + 1) + (size_t)pos * sizeof(*ret), sizeof(*ret));
+	if (swap)
+		*ret = __builtin_bswap64(*ret);
+	return 1;
 }
 
 struct pd_evsel *pd_evlist_of_record(const struct pd_evlist *list,
 				     const struct perf_event_header *hdr, bool swap)
 {
-	bool sample = hdr->type == PERF_RECORD_SAMPLE;
-	const struct pd_attr *first;
 	uint64_t id;
-	int words, pos;
+	int found;
 
 	if (list->nr_recorded <= 1)
 		return list->nr_recorded ? list->evsels[0] : NULL;
-	first = &list->evsels[0]->attr;
-	if (!sample &&
-	    (!(first->flags & PD_ATTR_SAMPLE_ID_ALL) || hdr->type >= PD_FIRST_USER_RECORD))
-		return list->evsels[0];
-	pos = id_position(first->sample_type, sample);
-	if (pos < 0)
-		return list->evsels[0];
+	found = record_id(list, hdr, swap, &id);
+	if (found <= 0)
+		return found ? NULL : list->evsels[0];
+	return pd_evlist_by_id(list, id);
+}
 
-	words = hdr->size < PD_RECORD_HEADER_SIZE
-			? 0
-			: (hdr->size - (int)PD_RECORD_HEADER_SIZE) / (int)sizeof(id);
-	if (!sample)
-		pos = words - pos;
-	if (pos < 0 || pos >= words)
-		return NULL;
-	memcpy(&id, (const uint8_t *)(hdr + 1) + (size_t)pos * sizeof(id), sizeof(id));
-	return pd_evlist_by_id(list, swap ? __builtin_bswap64(id) : id);
+const struct pd_evsel *pd_evlist_of_next(const struct pd_evlist *list,
+					 const struct perf_event_header *hdr,
+					 struct pd_last_id *last)
+{
+	uint64_t id;
+	int found;
+
+	if (list->nr_recorded <= 1)
+		return list->nr_recorded ? list->evsels[0] : NULL;
+	found = record_id(list, hdr, false, &id);
+	if (found <= 0)
+		return found ? NULL : list->evsels[0];
+	if (id != last->id || !last->evsel)
+		*last = (struct pd_last_id){id, pd_evlist_by_id(list, id)};
+	return last->evsel;
 }

@@ -378,13 +378,10 @@ uint64_t pd_record_time(const struct perf_event_header *hdr, const struct pd_evs
 	bool has_time = type & PERF_SAMPLE_TIME;
 	size_t words;
 
+	if (hdr->type == PERF_RECORD_SAMPLE)
+		return evsel ? pd_sample_time(hdr, evsel) : 0;
 	if (hdr->type >= PD_FIRST_USER_RECORD)
 		return 0;
-	if (hdr->type == PERF_RECORD_SAMPLE) {
-		words = !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP) +
-			!!(type & PERF_SAMPLE_TID);
-		return has_time ? record_u64(hdr, PD_RECORD_HEADER_SIZE + words * word) : 0;
-	}
 	if (has_time && evsel->attr.flags & PD_ATTR_SAMPLE_ID_ALL) {
 		/* from the time to the end of the trailer */
 		words = 1 + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +

@@ -13,6 +13,16 @@
 /* Not in the kernel headers of 6.1. */
 #define BRANCH_COUNTERS (1ULL << 19)
 
+/* Fields of walk_rare(): those behind PERF_SAMPLE_RAW. */
+#define RARE (~((uint64_t)PERF_SAMPLE_BRANCH_STACK - 1) & ~(uint64_t)PERF_SAMPLE_IDENTIFIER)
+
+/*
+ * pd_sample_decode() has a copy of the frequent parts, where the compiler knows that the cursor is
+ * native, and keeps it in registers. Functions that are not inlined get a copy of the cursor, so
+ * that this one needs no address.
+ */
+#define HOT_INLINE inline __attribute__((always_inline))
+
 void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
 		    const struct pd_attr *attr)
 {
@@ -26,32 +36,64 @@ void pd_sample_init(struct pd_sample *s, const struct perf_event_header *hdr,
 	s->branch_hw_idx = ~0ULL;
 }
 
-static void walk_identity(struct cursor *c, uint64_t type, struct pd_sample *s)
+/* As cursor_u64(); @fits: it is known to fit and to be native. */
+static HOT_INLINE void field_u64(struct cursor *c, bool fits, uint64_t *ret)
+{
+	if (!fits) {
+		cursor_u64(c, ret);
+		return;
+	}
+	memcpy(ret, c->p + c->at, sizeof(*ret));
+	c->at += sizeof(*ret);
+}
+
+/* As field_u64(). */
+static HOT_INLINE void field_u32(struct cursor *c, bool fits, uint32_t *ret)
+{
+	if (!fits) {
+		cursor_u32(c, ret);
+		return;
+	}
+	memcpy(ret, c->p + c->at, sizeof(*ret));
+	c->at += sizeof(*ret);
+}
+
+#define IDENTITY_MAX (9 * sizeof(uint64_t)) /* bytes that walk_fields() reads at most */
+
+static HOT_INLINE void walk_fields(struct cursor *c, uint64_t type, bool fits, struct pd_sample *s)
 {
 	uint32_t reserved;
 
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		cursor_u64(c, &s->id);
+		field_u64(c, fits, &s->id);
 	if (type & PERF_SAMPLE_IP)
-		cursor_u64(c, &s->ip);
+		field_u64(c, fits, &s->ip);
 	if (type & PERF_SAMPLE_TID) {
-		cursor_u32(c, &s->pid);
-		cursor_u32(c, &s->tid);
+		field_u32(c, fits, &s->pid);
+		field_u32(c, fits, &s->tid);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		cursor_u64(c, &s->time);
+		field_u64(c, fits, &s->time);
 	if (type & PERF_SAMPLE_ADDR)
-		cursor_u64(c, &s->addr);
+		field_u64(c, fits, &s->addr);
 	if (type & PERF_SAMPLE_ID)
-		cursor_u64(c, &s->id);
+		field_u64(c, fits, &s->id);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		cursor_u64(c, &s->stream_id);
+		field_u64(c, fits, &s->stream_id);
 	if (type & PERF_SAMPLE_CPU) {
-		cursor_u32(c, &s->cpu);
-		cursor_u32(c, &reserved);
+		field_u32(c, fits, &s->cpu);
+		field_u32(c, fits, &reserved);
 	}
 	if (type & PERF_SAMPLE_PERIOD)
-		cursor_u64(c, &s->period);
+		field_u64(c, fits, &s->period);
+}
+
+static HOT_INLINE void walk_identity(struct cursor *c, uint64_t type, struct pd_sample *s)
+{
+	if (!c->swap && cursor_left(c) >= IDENTITY_MAX)
+		walk_fields(c, type, true, s);
+	else
+		walk_fields(c, type, false, s);
 }
 
 /* Words of one event's entry: value[, id][, lost]. */
@@ -86,7 +128,7 @@ static void walk_read(struct cursor *c, uint64_t format, struct pd_sample *s)
 		s->read.nr = nr;
 }
 
-static void walk_callchain(struct cursor *c, struct pd_sample *s)
+static HOT_INLINE void walk_callchain(struct cursor *c, struct pd_sample *s)
 {
 	uint64_t nr = 0;
 
@@ -95,7 +137,7 @@ static void walk_callchain(struct cursor *c, struct pd_sample *s)
 	s->callchain_nr = s->callchain ? nr : 0;
 }
 
-static void walk_raw(struct cursor *c, struct pd_sample *s)
+static HOT_INLINE void walk_raw(struct cursor *c, struct pd_sample *s)
 {
 	uint32_t size = 0;
 
@@ -206,17 +248,11 @@ static void walk_aux(struct cursor *c, struct pd_sample *s)
 	s->aux_size = s->aux ? size : 0;
 }
 
-void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s)
+/* Walks the fields behind PERF_SAMPLE_RAW. */
+static void walk_rare(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s)
 {
 	const uint64_t type = attr->sample_type;
 
-	walk_identity(c, type, s);
-	if (type & PERF_SAMPLE_READ)
-		walk_read(c, attr->read_format, s);
-	if (type & PERF_SAMPLE_CALLCHAIN)
-		walk_callchain(c, s);
-	if (type & PERF_SAMPLE_RAW)
-		walk_raw(c, s);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		walk_branches(c, attr->branch_sample_type, s);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -243,6 +279,33 @@ void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_samp
 		walk_aux(c, s);
 }
 
+static HOT_INLINE void walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s)
+{
+	const uint64_t type = attr->sample_type;
+	struct cursor copy;
+
+	walk_identity(c, type, s);
+	if (type & PERF_SAMPLE_READ) {
+		copy = *c;
+		walk_read(&copy, attr->read_format, s);
+		*c = copy;
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		walk_callchain(c, s);
+	if (type & PERF_SAMPLE_RAW)
+		walk_raw(c, s);
+	if (type & RARE) {
+		copy = *c;
+		walk_rare(&copy, attr, s);
+		*c = copy;
+	}
+}
+
+void pd_sample_walk(struct cursor *c, const struct pd_attr *attr, struct pd_sample *s)
+{
+	walk(c, attr, s);
+}
+
 int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
 		     struct pd_sample *ret, size_t *ret_at)
 {
@@ -254,7 +317,7 @@ int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel 
 		c.bad = true;
 		c.at = c.end;
 	}
-	pd_sample_walk(&c, &evsel->attr, ret);
+	walk(&c, &evsel->attr, ret);
 	if (!c.bad)
 		return 0;
 	if (ret_at)

@@ -6,6 +6,8 @@
 #ifndef RINGTAIL_PERFDATA_SAMPLE_H
 #define RINGTAIL_PERFDATA_SAMPLE_H
 
+#include <string.h>
+
 #include "perfdata/attr.h"
 #include "perfdata/record.h"
 
@@ -66,6 +68,25 @@ struct pd_sample {
  */
 int pd_sample_decode(const struct perf_event_header *hdr, const struct pd_evsel *evsel,
 		     struct pd_sample *ret, size_t *ret_at);
+
+/*
+ * Returns the time of the native sample @hdr of @evsel; 0: it has none. Inline, as it is called for
+ * each sample of a recording.
+ */
+static inline uint64_t pd_sample_time(const struct perf_event_header *hdr,
+				      const struct pd_evsel *evsel)
+{
+	const uint64_t type = evsel->attr.sample_type;
+	const size_t at = sizeof(*hdr) + (!!(type & PERF_SAMPLE_IDENTIFIER) +
+					  !!(type & PERF_SAMPLE_IP) + !!(type & PERF_SAMPLE_TID)) *
+						 sizeof(uint64_t);
+	uint64_t time;
+
+	if (!(type & PERF_SAMPLE_TIME) || at + sizeof(time) > hdr->size)
+		return 0;
+	memcpy(&time, (const uint8_t *)hdr + at, sizeof(time));
+	return time;
+}
 
 /* Returns the @i-th value (i < sample->read.nr), in the layout of the event's read_format. */
 struct pd_read_value pd_sample_read_value(const struct pd_sample *sample,

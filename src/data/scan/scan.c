@@ -20,6 +20,7 @@
 #include "data/file/file_priv.h"
 #include "data/scan/scan_priv.h"
 #include "data/scan/resume.h"
+#include "perfdata/sample.h"
 
 #define TYPE_MAX  65535u /* no recorder uses larger numbers */
 #define SEEK_STEP 16384u /* bytes of new output before the next search */
@@ -39,6 +40,7 @@ struct data_scan {
 	unsigned int segment, flags;
 	int fd;
 	bool own_fd;
+	bool native; /* records are delivered, in this machine's byte order */
 	bool inside; /* the next records are in a container */
 
 	uint64_t from, pos, to;	   /* file offsets; @pos: of the next record */
@@ -48,6 +50,7 @@ struct data_scan {
 	size_t win_len;
 	uint64_t inner_skip; /* bytes of payload in a container that are still to be skipped */
 
+	struct pd_last_id last_id;
 	struct resume *resume;		   /* made at the first damage */
 	struct inflater *z;		   /* made at the first container */
 	uint64_t payload_at, payload_size; /* of the delivered record, if it is in the file */
@@ -141,6 +144,7 @@ int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uin
 	memset(scan, 0, offsetof(struct data_scan, record));
 	scan->df = df;
 	scan->flags = flags;
+	scan->native = !df->swapped && !(flags & SCAN_RAW);
 	rc = data_scan_move(scan, segment, from, to);
 	if (rc) {
 		data_scan_free(scan);
@@ -293,6 +297,24 @@ static const struct perf_event_header *copy_record(struct data_scan *scan, const
 	return copy;
 }
 
+static void note_unknown_event(struct data_scan *scan, uint64_t offset)
+{
+	scan_note(scan, DATA_DAMAGED, offset, "samples of an event that the header does not name");
+}
+
+/* Fills time and place of @ret. */
+static inline void place(const struct data_scan *scan, uint64_t time, uint64_t offset,
+			 uint64_t inner, struct data_record *ret)
+{
+	ret->offset = offset;
+	ret->inner = inner;
+	ret->segment = scan->segment;
+	ret->time = time;
+	ret->at.time = time;
+	ret->at.seq = place_of(scan, offset, scan->inside ? (inner >> 3) + 1 : 0);
+	ret->payload_size = 0;
+}
+
 /* Fills @ret, except for the payload. */
 static void describe(struct data_scan *scan, const uint8_t *p, const struct perf_event_header *hdr,
 		     uint64_t offset, uint64_t inner, struct data_record *ret)
@@ -308,23 +330,40 @@ static void describe(struct data_scan *scan, const uint8_t *p, const struct perf
 	if (!known_type(hdr->type))
 		note_unknown_type(scan, hdr->type, offset);
 	if (hdr->type < PERF_RECORD_HEADER_ATTR && !(scan->flags & SCAN_RAW)) {
-		evsel = pd_evlist_of_record(scan->df->list, ret->hdr, false);
+		evsel = pd_evlist_of_next(scan->df->list, ret->hdr, &scan->last_id);
 		if (evsel)
 			time = pd_record_time(ret->hdr, evsel);
 		else if (hdr->type == PERF_RECORD_SAMPLE)
-			scan_note(scan, DATA_DAMAGED, offset,
-				  "samples of an event that the header does not name");
+			note_unknown_event(scan, offset);
 		if (time == UINT64_MAX)
 			time = 0;
 	}
 	ret->evsel = evsel;
-	ret->offset = offset;
-	ret->inner = inner;
-	ret->segment = scan->segment;
-	ret->time = time;
-	ret->at.time = time;
-	ret->at.seq = place_of(scan, offset, scan->inside ? (inner >> 3) + 1 : 0);
-	ret->payload_size = 0;
+	place(scan, time, offset, inner, ret);
+}
+
+/* Whether a native sample is whole at @p, which has @have bytes. */
+static inline bool is_plain_sample(const struct data_scan *scan, const uint8_t *p, size_t have)
+{
+	const struct perf_event_header *hdr = (const struct perf_event_header *)p;
+
+	return scan->native && (uintptr_t)p % 8 == 0 && have >= RECORD_MIN &&
+	       hdr->type == PERF_RECORD_SAMPLE && hdr->size >= RECORD_MIN && hdr->size <= have;
+}
+
+/* As describe(), in fewer instructions, for what is_plain_sample(): most records. */
+static inline void describe_sample(struct data_scan *scan, const uint8_t *p, uint64_t offset,
+				   uint64_t inner, struct data_record *ret)
+{
+	uint64_t time = 0;
+
+	ret->hdr = (const struct perf_event_header *)p;
+	ret->evsel = pd_evlist_of_next(scan->df->list, ret->hdr, &scan->last_id);
+	if (ret->evsel)
+		time = pd_sample_time(ret->hdr, ret->evsel);
+	else
+		note_unknown_event(scan, offset);
+	place(scan, time == UINT64_MAX ? 0 : time, offset, inner, ret);
 }
 
 /* Number of bytes behind the record at @p that are no records. */
@@ -618,9 +657,15 @@ static int next_inner(struct data_scan *scan, struct data_record *ret)
 {
 	struct perf_event_header hdr;
 	uint64_t offset, inner;
-	const uint8_t *p;
 	size_t have;
+	const uint8_t *p = inflater_peek(scan->z, &have);
 
+	if (!scan->seeking && !scan->inner_skip && is_plain_sample(scan, p, have)) {
+		inflater_place(scan->z, &offset, &inner);
+		describe_sample(scan, p, offset, inner, ret);
+		inflater_consume(scan->z, ret->hdr->size);
+		return 1;
+	}
 	if ((scan->seeking && !seek_inner(scan)) || !skip_inner(scan) ||
 	    !fill_inner(scan, RECORD_MIN))
 		return 0;
@@ -668,12 +713,27 @@ static void check_rest(struct data_scan *scan)
 	}
 }
 
+/* Reads the next record of the file itself if it is a plain sample in the window. */
+static inline bool next_sample(struct data_scan *scan, struct data_record *ret)
+{
+	uint64_t at = scan->pos - scan->win_off;
+
+	if (scan->inside || scan->pos >= scan->until || at >= scan->win_len ||
+	    !is_plain_sample(scan, scan->window + at, scan->win_len - at))
+		return false;
+	describe_sample(scan, scan->window + at, scan->pos, 0, ret);
+	scan->pos += ret->hdr->size;
+	return true;
+}
+
 int data_scan_next(struct data_scan *scan, struct data_record *ret)
 {
 	bool container;
 	int rc;
 
 	scan->payload_size = 0;
+	if (next_sample(scan, ret))
+		return 1;
 	for (;;) {
 		if (scan->inside) {
 			rc = next_inner(scan, ret);
