@@ -158,7 +158,7 @@ static char *show_table(const char *path, const struct report_opts *opts, struct
 	if (!t)
 		return NULL;
 	text_begin(&text);
-	t->digest = how.digest && report_takes_digests(t, opts);
+	t->digest = how.digest ? report_takes_digests(t, opts) : DIGEST_NONE;
 	if (!trace_prepare(t, NULL) && !report_run(t, opts, &r, NULL)) {
 		if (how.json)
 			json_report(text.out, r, NULL, &table);

@@ -146,7 +146,7 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 	f.opts.relative = false;
 	snprintf(path, sizeof(path), "%s", t->opts.path);
 	opts.title = basename(path);
-	t->digest = false; /* the strip needs the times of samples */
+	t->digest = DIGEST_NONE; /* the strip needs the times of samples */
 	rc = show_view(&opts, &number);
 	show_end(rc, number);
 	return rc;

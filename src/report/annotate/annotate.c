@@ -78,7 +78,7 @@ static struct report_opts report_opts(const struct filter *f)
 	};
 }
 
-bool annotate_takes_digests(const struct trace *t, const struct filter *f)
+enum digest_kind annotate_takes_digests(const struct trace *t, const struct filter *f)
 {
 	const struct report_opts opts = report_opts(f);
 

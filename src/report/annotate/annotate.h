@@ -44,7 +44,7 @@ struct annotate {
 };
 
 /* Returns whether digests are enough; ask before trace_prepare(), to set trace.digest. */
-bool annotate_takes_digests(const struct trace *t, const struct filter *f);
+enum digest_kind annotate_takes_digests(const struct trace *t, const struct filter *f);
 
 /*
  * Counts the samples that @f accepts. @t must outlive the result. Returns 0 with *@ret for

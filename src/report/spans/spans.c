@@ -151,7 +151,7 @@ static int add_stack(struct span_finder *c, struct span *s, uint64_t ns)
 
 	return rc
 		       ?: callgraph_add(&s->graph, s->root, c->frames.frame, c->frames.nr,
-					CALLGRAPH_CALLER, ns);
+					CALLGRAPH_CALLER, ns, 1);
 }
 
 /* Adds the part of a wait, or a sample, that is in @s. */

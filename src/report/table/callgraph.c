@@ -213,11 +213,11 @@ static int add(struct callgraph *g, uint32_t root, const struct frame *own,
 }
 
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
-		  enum callgraph_order order, uint64_t period)
+		  enum callgraph_order order, uint64_t period, uint64_t samples)
 {
 	uint32_t at;
 
-	return add(g, root, NULL, frame, nr, order, period, 1, &at);
+	return add(g, root, NULL, frame, nr, order, period, samples, &at);
 }
 
 int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,

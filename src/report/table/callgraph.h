@@ -67,15 +67,16 @@ enum callgraph_order {
 };
 
 /*
- * Adds a path of @nr frames below @root; @frame begins with the innermost. Returns 0, -ENOMEM or
- * -E2BIG. On failure no sum has changed; empty nodes may remain.
+ * Adds a path of @nr frames below @root for @samples equal samples, of @period together; @frame
+ * begins with the innermost. Returns 0, -ENOMEM or -E2BIG. On failure no sum has changed; empty
+ * nodes may remain.
  */
 int callgraph_add(struct callgraph *g, uint32_t root, const struct frame *frame, size_t nr,
-		  enum callgraph_order order, uint64_t period);
+		  enum callgraph_order order, uint64_t period, uint64_t samples);
 
 /*
- * As callgraph_add(), for @samples equal samples. Adds the sample itself as a node marked own:
- * below the whole path, or above it with CALLGRAPH_CALLEE. *@ret_at is the last node of the path.
+ * As callgraph_add(), but adds the sample itself as a node marked own: below the whole path, or
+ * above it with CALLGRAPH_CALLEE. *@ret_at is the last node of the path.
  */
 int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *own,
 		      const struct frame *frame, size_t nr, enum callgraph_order order,

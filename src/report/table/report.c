@@ -234,7 +234,8 @@ static int add_row(struct report_worker *w, struct hist *h, struct key_source *s
 	rc = hist_tree(h, row, &root);
 	if (rc < 0)
 		return rc;
-	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period);
+	return callgraph_add(&h->graph, root, w->frames.frame, w->frames.nr, order, period,
+			     w->times);
 }
 
 /* Adds a sample to the sums of the event. Returns whether its parallelism passes the filter. */
@@ -339,7 +340,7 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	if (quality_add(q, w->trace->state, src.frame, ws->s.cpu, w->times) < 0)
 		return -ENOMEM;
 	if (w->frames.is_chain)
-		quality_add_chain(q, &w->frames, ws, w->opts->max_stack);
+		quality_add_chain(q, &w->frames, ws, w->opts->max_stack, w->times);
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (!shown || !filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
 		return 0;
@@ -393,23 +394,23 @@ static bool needs_order(const struct trace *t)
 	return t->untimed_samples || itrace_in_order(t->itrace);
 }
 
-bool report_takes_digests(const struct trace *t, const struct report_opts *opts)
+enum digest_kind report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
-	return !opts->waits && !(wants_chains(opts) && report_has_callchains(t)) &&
-	       !opts->filter.start && !opts->filter.stop && !opts->filter.nr_parts &&
-	       !needs_order(t) && !counts_branches(opts) && !some_key(opts, false, true, false) &&
-	       !columns_need_whole(&opts->columns) && !opts->by_weight &&
-	       !opts->filter.parallelism.nr && !opts->slices.nr;
+	if (opts->filter.start || opts->filter.stop || opts->filter.nr_parts || needs_order(t) ||
+	    counts_branches(opts) || some_key(opts, false, true, false) ||
+	    columns_need_whole(&opts->columns) || opts->by_weight || opts->filter.parallelism.nr ||
+	    opts->slices.nr || opts->waits)
+		return DIGEST_NONE;
+	if (!wants_chains(opts) || !report_has_callchains(t))
+		return DIGEST_FLAT;
+	return frames_need_samples(t) ? DIGEST_NONE : DIGEST_CHAINS;
 }
 
-static bool is_steady(const struct state *s, const struct digest *d)
+static bool is_steady(const struct trace *t, const struct digest *d)
 {
-	for (size_t i = 0; i < d->nr; i++) {
-		const struct digest_entry *e = &d->entry[i];
-
-		if (!state_steady(s, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
+	for (size_t i = 0; i < d->nr; i++)
+		if (!frames_are_steady(t, d, &d->entry[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -433,6 +434,8 @@ static int take_digest(struct report_worker *w, const struct digest *d)
 					.tid = e->tid,
 					.cpu = e->cpu,
 					.period = e->period,
+					.callchain_nr = e->chain_nr,
+					.callchain = digest_chain(d, e),
 				},
 		};
 
@@ -450,16 +453,16 @@ static int take_itrace(struct report_worker *w, struct trace_chunk *chunk)
 
 	if (rc < 0)
 		return rc;
-	if (!w->digest.given_up && is_steady(w->trace->state, &w->digest))
+	if (!w->digest.given_up && is_steady(w->trace, &w->digest))
 		return take_digest(w, &w->digest);
 	return walk_decoded(w->walker, take_sample, w);
 }
 
 static int take_chunk(struct report_worker *w, struct trace_chunk *chunk)
 {
-	if (chunk->is_itrace && report_takes_digests(w->trace, w->opts))
+	if (chunk->is_itrace && report_takes_digests(w->trace, w->opts) == DIGEST_FLAT)
 		return take_itrace(w, chunk);
-	if (!chunk->digest.given_up && is_steady(w->trace->state, &chunk->digest))
+	if (!chunk->digest.given_up && is_steady(w->trace, &chunk->digest))
 		return take_digest(w, &chunk->digest);
 	return walk_chunk(w->walker, chunk, take_sample, w);
 }

@@ -97,11 +97,11 @@ int report_tree(struct report *r, size_t event, const struct hist_entry *e,
 		uint32_t *ret_root);
 
 /*
- * Returns whether digests (report/trace/digest.h) are enough: the report is flat, no option selects
- * samples by time, and no event needs its samples in order. Ask before trace_prepare(), to set
+ * Returns which digests (report/trace/digest.h) are enough. None are if an option selects samples
+ * by time, or some event needs its samples in order. Ask before trace_prepare(), to set
  * trace.digest.
  */
-bool report_takes_digests(const struct trace *t, const struct report_opts *opts);
+enum digest_kind report_takes_digests(const struct trace *t, const struct report_opts *opts);
 
 /* Returns whether the report needs trace.parallelism; set that before trace_prepare(). */
 bool report_needs_parallelism(const struct report_opts *opts);

@@ -87,29 +87,14 @@ static void count_totals(struct trace_counts *c, const struct data_record *rec)
 	c->loss.all_counted = log.totals.counted;
 }
 
-static void count_sample(struct trace_counts *c, const struct data_record *rec)
-{
-	c->samples++;
-	if (rec->evsel && rec->evsel->index < c->nr_events)
-		c->by_event[rec->evsel->index].samples++;
-	else
-		c->unknown_samples++;
-	if (!rec->time)
-		return;
-	if (!c->first_time || rec->time < c->first_time)
-		c->first_time = rec->time;
-	if (rec->time > c->last_time)
-		c->last_time = rec->time;
-}
-
-int counts_add(struct trace_counts *c, const struct data_record *rec, const struct pd_evlist *list)
+int counts_add_other(struct trace_counts *c, const struct data_record *rec,
+		     const struct pd_evlist *list)
 {
 	uint32_t type = rec->hdr->type;
 
 	c->records++;
 	c->by_type[type < TRACE_TYPES ? type : TRACE_TYPES - 1]++;
 	switch (type) {
-	case PERF_RECORD_SAMPLE: count_sample(c, rec); break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 	case PERF_RECORD_THROTTLE:
@@ -136,6 +121,8 @@ int counts_merge(struct trace_counts *c, const struct trace_counts *from)
 		trace_loss_merge(&cpu->loss, &from->by_cpu[i].loss);
 	}
 	c->samples += from->samples;
+	c->sample_bytes += from->sample_bytes;
+	c->untimed += from->untimed;
 	c->unknown_samples += from->unknown_samples;
 	trace_loss_merge(&c->loss, &from->loss);
 	if (from->taken_known) {

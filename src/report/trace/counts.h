@@ -31,6 +31,8 @@ struct trace_counts {
 	struct trace_cpu_loss *by_cpu; /* owned; only CPUs with losses or throttling; ascending */
 	size_t nr_cpus, cap_cpus;
 	uint64_t samples, unknown_samples; /* unknown: no event has the sample's id */
+	uint64_t sample_bytes;		   /* of their records */
+	uint64_t untimed;		   /* samples without a time */
 	struct trace_loss loss;
 	/* With -M: all samples that the recorder took. The file holds only some of them. */
 	uint64_t taken;
@@ -47,8 +49,32 @@ int counts_init(struct trace_counts *c, size_t nr_events);
 /* Frees the tables in @c; accepts zeroes. */
 void counts_release(struct trace_counts *c);
 
-/* Counts one record of the recording whose events are @list. Returns 0 or -ENOMEM. */
-int counts_add(struct trace_counts *c, const struct data_record *rec, const struct pd_evlist *list);
+/* Counts a sample. Inline, as it is called for nearly all records. */
+static inline void counts_add_sample(struct trace_counts *c, const struct data_record *rec)
+{
+	c->records++;
+	c->by_type[PERF_RECORD_SAMPLE]++;
+	c->samples++;
+	c->sample_bytes += rec->hdr->size;
+	if (rec->evsel && rec->evsel->index < c->nr_events)
+		c->by_event[rec->evsel->index].samples++;
+	else
+		c->unknown_samples++;
+	if (!rec->time) {
+		c->untimed++;
+		return;
+	}
+	if (!c->first_time || rec->time < c->first_time)
+		c->first_time = rec->time;
+	if (rec->time > c->last_time)
+		c->last_time = rec->time;
+}
+
+/*
+ * Counts a record of another type; the events of the recording are @list. Returns 0 or -ENOMEM.
+ */
+int counts_add_other(struct trace_counts *c, const struct data_record *rec,
+		     const struct pd_evlist *list);
 
 /* Adds @from, the counts of another part of the same recording. Returns 0 or -ENOMEM. */
 int counts_merge(struct trace_counts *c, const struct trace_counts *from);

@@ -2,11 +2,11 @@
 /*
  * Digest: equal samples of one part of a file, counted as one entry in pass 1.
  *
- * With digests, pass 2 need not read the part again for a flat report. Pass 1 does not yet know the
- * comms and maps, but these seldom change between the first and the last sample of one address,
- * thread and CPU. If state_steady() finds no change, the state at the first sample holds for all.
- * Pass 2 walks a part itself if it has too many different samples, a sample that does not decode,
- * or an entry that is not steady.
+ * With digests, pass 2 need not read the part again. Pass 1 does not yet know the comms and maps,
+ * but these seldom change between the first and the last sample of one address, call chain, thread
+ * and CPU. If state_steady() finds no change, the state at the first sample holds for all. Pass 2
+ * walks a part itself if it has too many different samples, a sample that does not decode, or an
+ * entry that is not steady.
  *
  * One thread uses a digest.
  */
@@ -19,10 +19,18 @@
 #include "base/moment.h"
 #include "data/scan/scan.h"
 
+enum digest_kind {
+	DIGEST_NONE,
+	DIGEST_FLAT,   /* samples of one address are equal */
+	DIGEST_CHAINS, /* those of one call chain are */
+};
+
 struct digest_entry {
 	const struct pd_evsel *evsel;
 	uint64_t ip;
 	uint32_t pid, tid, cpu;
+	uint32_t chain_nr; /* 0: none, or the digest is flat */
+	size_t chain;	   /* index in words */
 	uint8_t cpumode;
 	struct moment first, last;
 	uint64_t samples, period; /* period: sum over all samples */
@@ -30,8 +38,11 @@ struct digest_entry {
 
 /* All zero is an empty digest. Owns its arrays. */
 struct digest {
+	bool chains; /* DIGEST_CHAINS */
 	struct digest_entry *entry;
 	size_t nr, cap;
+	uint64_t *words; /* the call chains of the entries */
+	size_t nr_words, cap_words;
 	struct hash_table table;
 	size_t last;   /* index of the entry that digest_add() used last */
 	bool given_up; /* the digest lacks samples: pass 2 must walk the part */
@@ -40,8 +51,23 @@ struct digest {
 /* Adds a sample. Sets given_up if the digest is full, memory is short or the sample is damaged. */
 void digest_add(struct digest *d, const struct data_record *rec);
 
-/* Adds what @entry stands for to the one that is equal but for time and sums, or to a new one. */
+/*
+ * Adds what @entry stands for to the one that is equal but for time and sums, or to a new one. For
+ * a flat digest.
+ */
 void digest_add_entry(struct digest *d, const struct digest_entry *entry);
+
+/* Returns the call chain of @e. */
+static inline const uint64_t *digest_chain(const struct digest *d, const struct digest_entry *e)
+{
+	return e->chain_nr ? d->words + e->chain : NULL;
+}
+
+/* Returns the bytes of memory that entries and chains take. */
+static inline size_t digest_bytes(const struct digest *d)
+{
+	return d->nr * sizeof(*d->entry) + d->nr_words * sizeof(*d->words);
+}
 
 /* Removes all entries, and keeps the memory. */
 void digest_clear(struct digest *d);

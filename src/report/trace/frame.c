@@ -469,3 +469,36 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	rc = push(f, ws, ws->s.cpumode, ws->s.ip);
 	return rc ? rc : find_lines(f);
 }
+
+bool frames_need_samples(const struct trace *t)
+{
+	if (t->cfi || t->itrace)
+		return true;
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
+		if (pd_evlist_at(t->evlist, i)->attr.branch_sample_type &
+		    PERF_SAMPLE_BRANCH_CALL_STACK)
+			return true;
+	return false;
+}
+
+bool frames_are_steady(const struct trace *t, const struct digest *d, const struct digest_entry *e)
+{
+	const uint64_t *chain = digest_chain(d, e);
+	uint8_t cpumode = PERF_RECORD_MISC_USER;
+
+	if (e->samples == 1)
+		return true;
+	if (!state_steady(t->state, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
+		return false;
+	for (uint32_t i = 0; i < e->chain_nr; i++) {
+		int mode = chain[i] < PERF_CONTEXT_MAX ? cpumode : context_mode(chain[i]);
+
+		if (mode < 0) /* the chain is corrupt, and has no frames */
+			return true;
+		cpumode = (uint8_t)mode;
+		if (chain[i] < PERF_CONTEXT_MAX &&
+		    !state_steady(t->state, e->pid, e->tid, cpumode, chain[i], e->first, e->last))
+			return false;
+	}
+	return true;
+}

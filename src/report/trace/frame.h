@@ -89,6 +89,15 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max);
 
 /*
+ * Returns whether the frames of samples need more of them than their call chains: copies of stacks,
+ * branch stacks, or hardware trace. Then digests with chains do not do.
+ */
+bool frames_need_samples(const struct trace *t);
+
+/* Returns whether frames_of_sample() gives the same for all samples that @e of @d stands for. */
+bool frames_are_steady(const struct trace *t, const struct digest *d, const struct digest_entry *e);
+
+/*
  * Returns perf's letter for a mode: 'k' kernel, '.' user, 'g' and 'u' kernel and user of a guest,
  * 'H' hypervisor, '?' unknown.
  */

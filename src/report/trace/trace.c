@@ -381,7 +381,8 @@ static void *part_new(void *arg)
 
 	if (part && !counts_init(&part->counts, pd_evlist_recorded(t->evlist))) {
 		part->evlist = t->evlist;
-		part->digest.given_up = !t->digest || t->opts.snapshot;
+		part->digest.given_up = t->digest == DIGEST_NONE || t->opts.snapshot;
+		part->digest.chains = t->digest == DIGEST_CHAINS;
 		part->keeps_tasks = t->itrace;
 		part->keeps_parallelism = t->parallelism;
 		part->stop = t->opts.stop;
@@ -429,14 +430,18 @@ static int take_sample(struct trace_part *part, const struct data_record *rec)
 static int part_take(const struct data_record *rec, void *arg)
 {
 	struct trace_part *part = arg;
-	int rc = counts_add(&part->counts, rec, part->evlist);
+	int rc;
 
+	if (rec->hdr->type == PERF_RECORD_SAMPLE) {
+		counts_add_sample(&part->counts, rec);
+		return take_sample(part, rec);
+	}
+	rc = counts_add_other(&part->counts, rec, part->evlist);
 	if (rc < 0)
 		return rc;
 	if (part->stop && atomic_load_explicit(part->stop, memory_order_relaxed))
 		return -ECANCELED;
 	switch (rec->hdr->type) {
-	case PERF_RECORD_SAMPLE: return take_sample(part, rec);
 	case PERF_RECORD_ITRACE_START:
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE: return take_switch(part, rec);
@@ -444,20 +449,25 @@ static int part_take(const struct data_record *rec, void *arg)
 	}
 }
 
-/* Adds a chunk, which takes over the contents of @digest. */
-static int add_chunk(struct trace *t, struct digest *digest)
+/* Adds the chunk of @part, which takes over the contents of the digest. */
+static int add_chunk(struct trace *t, struct trace_part *part)
 {
+	struct digest *digest = &part->digest;
 	struct trace_chunk *chunk;
 
 	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)))
 		return -ENOMEM;
 	chunk = &t->chunks[t->nr_chunks++];
-	*chunk = (struct trace_chunk){.digest.given_up = true};
+	*chunk = (struct trace_chunk){
+		.sample_bytes = part->counts.sample_bytes,
+		.first_time = part->counts.first_time,
+		.last_time = part->counts.last_time,
+		.digest.given_up = true,
+	};
 	digest_seal(digest);
-	if (digest->given_up ||
-	    (t->digest_entries + digest->nr) * sizeof(*digest->entry) > DIGEST_BYTES)
+	if (digest->given_up || t->digest_bytes + digest_bytes(digest) > DIGEST_BYTES)
 		return 0;
-	t->digest_entries += digest->nr;
+	t->digest_bytes += digest_bytes(digest);
 	chunk->digest = *digest;
 	*digest = (struct digest){0};
 	return 0;
@@ -470,7 +480,7 @@ static int part_end(void *arg, bool valid, void *trace)
 	int rc = valid ? counts_merge(&t->counts, &part->counts) : 0;
 
 	if (valid && !rc)
-		rc = add_chunk(t, &part->digest);
+		rc = add_chunk(t, part);
 	if (valid && !rc)
 		rc = state_add_cpu_tasks(t->state, &part->tasks);
 	if (valid && !rc && part->keeps_parallelism)
@@ -562,10 +572,25 @@ static int check_snapshot(struct trace *t, struct error *err)
 			 t->opts.path, t->opts.snapshot, nr, first, last);
 }
 
+/* Bytes of a chunk, where slices of time are made of them, and the most chunks. */
+#define SHORT_CHUNK ((uint64_t)256 << 10)
+#define MANY_CHUNKS 16384
+
+/* Returns the bytes of a chunk; 0: as many as are good for walking each once. */
+static uint64_t chunk_bytes(const struct trace *t)
+{
+	uint64_t bytes = data_bytes(t->df) / MANY_CHUNKS;
+
+	if (!t->by_time)
+		return 0;
+	return bytes > SHORT_CHUNK ? bytes : SHORT_CHUNK;
+}
+
 int trace_prepare(struct trace *t, struct error *err)
 {
 	const struct sweep_opts opts = {
 		.workers = trace_workers(t),
+		.part_bytes = chunk_bytes(t),
 		.scan_flags = DATA_SCAN_FINDINGS | DATA_SCAN_CONTAINERS,
 		.part_new = part_new,
 		.take = part_take,

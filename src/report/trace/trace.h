@@ -55,9 +55,11 @@ struct jit_maps;
 /* Records that one worker walks in pass 2, and the findings there. */
 struct trace_chunk {
 	struct sweep_run run;
-	bool is_itrace;		   /* hardware trace: run.from is the number of its chunk */
-	struct digest digest;	   /* if given_up, pass 2 must walk the run */
-	struct findings *findings; /* NULL: none */
+	bool is_itrace;			/* hardware trace: run.from is the number of its chunk */
+	uint64_t sample_bytes;		/* of the samples' records */
+	uint64_t first_time, last_time; /* of samples, ns; 0: none has a time */
+	struct digest digest;		/* if given_up, pass 2 must walk the run */
+	struct findings *findings;	/* NULL: none */
 };
 
 struct trace {
@@ -81,11 +83,12 @@ struct trace {
 	struct snapshots snapshots; /* of pass 1 */
 	struct trace_chunk *chunks; /* of the file, then of hardware trace */
 	size_t nr_chunks, cap_chunks;
-	size_t digest_entries; /* in all chunks */
-	uint32_t nr_cpus;      /* available when it was recorded; 0: not recorded */
-	bool parallelism;      /* set before trace_prepare(): for trace_parallelism() */
-	bool digest;	       /* set before trace_prepare(): pass 1 makes digests of the samples */
-	bool untimed_samples;  /* some event's samples have no time: pass 2 must keep file order */
+	size_t digest_bytes;	 /* in all chunks */
+	uint32_t nr_cpus;	 /* available when it was recorded; 0: not recorded */
+	bool parallelism;	 /* set before trace_prepare(): for trace_parallelism() */
+	enum digest_kind digest; /* set before trace_prepare(): pass 1 makes such of the samples */
+	bool by_time;	      /* set before trace_prepare(): chunks are short, for slices of time */
+	bool untimed_samples; /* some event's samples have no time: pass 2 must keep file order */
 	struct dso_alias *aliases; /* set by trace_prepare() */
 };
 

@@ -54,7 +54,7 @@ int quality_add(struct quality *q, const struct state *s, const struct frame *ow
 	return 0;
 }
 
-static void add_walked(struct quality *q, const struct frame *chain, size_t nr)
+static void add_walked(struct quality *q, const struct frame *chain, size_t nr, uint64_t samples)
 {
 	bool any = false, astray = false;
 
@@ -67,38 +67,39 @@ static void add_walked(struct quality *q, const struct frame *chain, size_t nr)
 			astray = true;
 		any |= caller;
 	}
-	q->walked += any;
-	q->astray += astray;
+	q->walked += any ? samples : 0;
+	q->astray += astray ? samples : 0;
 }
 
-static void add_length(struct quality *q, const struct walk_sample *ws, size_t max_stack)
+static void add_length(struct quality *q, const struct walk_sample *ws, size_t max_stack,
+		       uint64_t samples)
 {
 	size_t limit = ws->evsel->attr.sample_max_stack ?: QUALITY_MAX_STACK;
 	size_t n = 0;
 
-	q->chains++;
+	q->chains += samples;
 	if (ws->s.callchain_nr < limit && ws->s.callchain_nr <= max_stack)
 		return;
 	for (uint64_t i = 0; i < ws->s.callchain_nr; i++)
 		n += ws->s.callchain[i] < PERF_CONTEXT_MAX;
-	q->full += n >= limit;
-	q->longer += n > max_stack;
+	q->full += n >= limit ? samples : 0;
+	q->longer += n > max_stack ? samples : 0;
 }
 
 void quality_add_chain(struct quality *q, const struct frames *f, const struct walk_sample *ws,
-		       size_t max_stack)
+		       size_t max_stack, uint64_t samples)
 {
-	q->frames += f->nr;
+	q->frames += f->nr * samples;
 	for (size_t i = 0; i < f->nr; i++)
-		q->unresolved_frames += !f->frame[i].sym;
+		q->unresolved_frames += f->frame[i].sym ? 0 : samples;
 	if (ws->s.callchain_nr)
-		add_length(q, ws, max_stack);
+		add_length(q, ws, max_stack, samples);
 	if (!f->trace->cfi) {
-		add_walked(q, f->frame, f->nr);
+		add_walked(q, f->frame, f->nr, samples);
 	} else if (ws->s.user_stack_size) {
-		q->copies++;
-		q->cut +=
-			f->copy_ended && ws->s.user_stack_size >= ws->evsel->attr.sample_stack_user;
+		q->copies += samples;
+		if (f->copy_ended && ws->s.user_stack_size >= ws->evsel->attr.sample_stack_user)
+			q->cut += samples;
 	}
 }
 

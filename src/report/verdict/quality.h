@@ -39,9 +39,12 @@ void quality_release(struct quality *q);
 int quality_add(struct quality *q, const struct state *s, const struct frame *own, uint32_t cpu,
 		uint64_t samples);
 
-/* Counts the chain of @ws in @f, of which the report reads @max_stack frames. */
+/*
+ * Counts the chain of @ws in @f, of which the report reads @max_stack frames, for @samples equal
+ * samples.
+ */
 void quality_add_chain(struct quality *q, const struct frames *f, const struct walk_sample *ws,
-		       size_t max_stack);
+		       size_t max_stack, uint64_t samples);
 
 /* Adds the counts of @from, made for the same state. Returns 0 or -ENOMEM. */
 int quality_merge(struct quality *q, const struct quality *from);

@@ -306,7 +306,8 @@ static void add_chains(struct made_report *m, uint64_t row, const char *const *c
 		if (!nr)
 			continue;
 		assert_int_equal(hist_tree(h, (uint32_t)(e - h->entry), &root), 0);
-		assert_int_equal(callgraph_add(&h->graph, root, frame, nr, CALLGRAPH_CALLER, 7), 0);
+		assert_int_equal(callgraph_add(&h->graph, root, frame, nr, CALLGRAPH_CALLER, 7, 1),
+				 0);
 	}
 }
 

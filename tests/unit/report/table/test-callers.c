@@ -111,7 +111,7 @@ static void model_add(struct model *m, const struct sample *s, enum callgraph_or
 	own->children += s->period;
 	own->samples++;
 	if (s->nr)
-		callgraph_add(&m->graph, own->root, s->chain, s->nr, order, s->period);
+		callgraph_add(&m->graph, own->root, s->chain, s->nr, order, s->period, 1);
 	for (size_t k = 0; k < s->nr; k++) {
 		size_t i = order == CALLGRAPH_CALLER ? s->nr - 1 - k : k, j = 0;
 		struct row *row = model_row(m, s->cpu, &s->chain[i]);
@@ -123,10 +123,10 @@ static void model_add(struct model *m, const struct sample *s, enum callgraph_or
 		seen[nr_seen++] = row;
 		row->children += s->period;
 		if (order == CALLGRAPH_CALLER)
-			callgraph_add(&m->graph, row->root, s->chain, i + 1, order, s->period);
+			callgraph_add(&m->graph, row->root, s->chain, i + 1, order, s->period, 1);
 		else
 			callgraph_add(&m->graph, row->root, s->chain + i, s->nr - i, order,
-				      s->period);
+				      s->period, 1);
 	}
 }
 

@@ -76,7 +76,8 @@ static void test_tree_sums(void **state)
 			uint64_t period = rnd(&seed) % 100;
 			size_t n = make_chain(&seed, symbols, chain);
 
-			assert_int_equal(callgraph_add(&g, root, chain, n, orders[o], period), 0);
+			assert_int_equal(callgraph_add(&g, root, chain, n, orders[o], period, 1),
+					 0);
 			sum += period;
 			assert_int_equal(g.node[root].total, sum);
 			assert_int_equal(g.node[root].samples, i + 1);
@@ -99,8 +100,8 @@ static void test_tree_paths(void **state)
 	uint32_t root, first;
 
 	assert_int_equal(callgraph_root(&g, &root), 0);
-	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5), 0);
-	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5), 0);
+	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5, 1), 0);
+	assert_int_equal(callgraph_add(&g, root, chain, 3, CALLGRAPH_CALLER, 5, 1), 0);
 	assert_int_equal(g.nr, 4);
 	first = g.node[root].child;
 	assert_ptr_equal(g.node[first].sym, &symbols[2]);
@@ -159,7 +160,7 @@ static void add_sample(struct hist *h, uint32_t *seed)
 	h->period += ws.s.period;
 	h->samples++;
 	assert_int_equal(hist_tree(h, row, &root), 0);
-	assert_int_equal(callgraph_add(&h->graph, root, chain, n, CALLGRAPH_CALLER, ws.s.period),
+	assert_int_equal(callgraph_add(&h->graph, root, chain, n, CALLGRAPH_CALLER, ws.s.period, 1),
 			 0);
 }
 
@@ -234,9 +235,9 @@ static void test_graph_keys(void **state)
 			chain->nr = 1;
 			if (lines[i % 3])
 				chain->frame[0].srcline = strcpy(copies[i], lines[i % 3]);
-			assert_int_equal(
-				callgraph_add(&g[i / 6], root[i / 6], &f, 1, CALLGRAPH_CALLER, 1),
-				0);
+			assert_int_equal(callgraph_add(&g[i / 6], root[i / 6], &f, 1,
+						       CALLGRAPH_CALLER, 1, 1),
+					 0);
 			free(chain);
 		}
 		assert_int_equal(callgraph_merge(&g[0], root[0], &g[1], root[1]), 0);

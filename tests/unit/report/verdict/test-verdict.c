@@ -219,7 +219,7 @@ static void add_chain(struct quality *q, uint64_t nr, uint16_t event_max, size_t
 
 	frame[1] = frame[2] = frame[0];
 	frame[2].dso = NULL;
-	quality_add_chain(q, &f, &ws, max_stack);
+	quality_add_chain(q, &f, &ws, max_stack, 1);
 }
 
 static void test_lengths(void **state)
@@ -273,7 +273,7 @@ static void test_callers_astray(void **state)
 		struct quality q = {0};
 
 		memcpy(chain, table[i].chain, sizeof(chain));
-		quality_add_chain(&q, &f, &ws, 127);
+		quality_add_chain(&q, &f, &ws, 127, 1);
 		assert_int_equal(q.walked, table[i].counts);
 		assert_int_equal(q.astray, table[i].astray);
 	}
@@ -287,18 +287,18 @@ static void test_copies(void **state)
 	struct frames f = {.trace = &t, .copy_ended = true};
 	struct quality q = {0};
 
-	quality_add_chain(&q, &f, &ws, 127);
+	quality_add_chain(&q, &f, &ws, 127, 1);
 	assert_int_equal(q.cut, 1);
 	ws.s.user_stack_size = 1016; /* the whole stack was copied */
-	quality_add_chain(&q, &f, &ws, 127);
+	quality_add_chain(&q, &f, &ws, 127, 1);
 	assert_int_equal(q.cut, 1);
 	f.copy_ended = false;
 	ws.s.user_stack_size = 1024;
-	quality_add_chain(&q, &f, &ws, 127);
+	quality_add_chain(&q, &f, &ws, 127, 1);
 	assert_int_equal(q.cut, 1);
 	assert_int_equal(q.copies, 3);
 	ws.s.user_stack_size = 0;
-	quality_add_chain(&q, &f, &ws, 127);
+	quality_add_chain(&q, &f, &ws, 127, 1);
 	assert_int_equal(q.copies, 3);
 }
 

@@ -68,7 +68,7 @@ static void add_chains(struct hist *h, uint32_t row, uint32_t *seed)
 			chain[k] = (struct frame){.sym = sym, .addr = sym->start, .cpumode = 2};
 		}
 		assert_int_equal(
-			callgraph_add(&h->graph, root, chain, nr, CALLGRAPH_CALLER, period), 0);
+			callgraph_add(&h->graph, root, chain, nr, CALLGRAPH_CALLER, period, 1), 0);
 		h->entry[row].self += period;
 		h->entry[row].samples++;
 		h->period += period;
