@@ -7,6 +7,7 @@
 
 #include "auxtrace/itrace/samples.h"
 #include "base/clock_ns.h"
+#include "base/outbuf.h"
 #include "perfdata/feature.h"
 #include "perfdata/regs.h"
 #include "report/table/data_src.h"
@@ -68,14 +69,10 @@ static void put_hex(struct outbuf *out, const char *before, uint64_t v, int widt
 /* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
 static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 {
-	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	char text[24], *end = text + sizeof(text), *p = end, *to;
+	char text[24], *end = text + sizeof(text), *to;
+	char *p = decimal_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
 	size_t n, all;
 
-	do {
-		*--p = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
 	while (pad == '0' && end - p < width - (v < 0))
 		*--p = '0';
 	if (v < 0)
@@ -463,13 +460,15 @@ static int escape_but_tabs(struct buf *out, const struct buf *raw)
 	return rc;
 }
 
+/* Without a branch, so that the compiler looks at many characters at once. */
 static bool is_plain(const uint8_t *p, size_t len)
 {
-	bool plain = true;
+	uint8_t harmful = 0;
 
 	for (size_t i = 0; i < len; i++)
-		plain &= (p[i] >= 0x20 && p[i] < 0x7f) || p[i] == '\t';
-	return plain;
+		harmful |=
+			(uint8_t)((uint8_t)(p[i] - 0x20) >= 0x7f - 0x20) & (uint8_t)(p[i] != '\t');
+	return !harmful;
 }
 
 /* Writes a tracepoint's fields by its format. */

@@ -25,7 +25,7 @@ static bool is_special(const char *sys, const struct tracing_format *f)
  */
 static bool has_type(const struct tracing_format *f)
 {
-	const struct tracing_field *type = tracing_format_field(f, "common_type", 11);
+	const struct tracing_field *type = f->type;
 
 	return f->id <= UINT16_MAX && type && type < f->fields + f->nr_common && !type->offset &&
 	       type->size == sizeof(uint16_t);

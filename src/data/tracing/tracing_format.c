@@ -224,6 +224,12 @@ static int parse(struct format_parser *p)
 	if (!skip(&p->at, "print fmt:"))
 		return -EBADMSG;
 	p->f.print = p->at;
+	p->f.type = tracing_format_field(&p->f, "common_type", 11);
+	for (size_t i = 0; i < p->f.nr; i++) {
+		uint32_t end = p->f.fields[i].offset + p->f.fields[i].size;
+
+		p->f.end = end > p->f.end ? end : p->f.end;
+	}
 	return 0;
 }
 

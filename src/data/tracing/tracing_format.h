@@ -42,8 +42,10 @@ struct tracing_format {
 	const char *name;
 	struct tracing_field *fields; /* first those of all events */
 	size_t nr, nr_common;
-	const char *print; /* the text behind "print fmt:", in the parsed text */
-	char *names;	   /* owns the names */
+	uint32_t end;			  /* bytes that a record with all fields has at least */
+	const struct tracing_field *type; /* the first one named common_type, or NULL */
+	const char *print;		  /* the text behind "print fmt:", in the parsed text */
+	char *names;			  /* owns the names */
 };
 
 /*

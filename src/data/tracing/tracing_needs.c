@@ -132,21 +132,16 @@ static bool need_holds(const struct tracing_need *n, const struct tracing_data *
 /* The library uses the type in the record, whatever event the sample has. */
 static bool type_matches(const struct tracing_format *f, const struct tracing_data *data)
 {
-	const struct tracing_field *type = tracing_format_field(f, "common_type", 11);
-
-	return type && tracing_field_inside(type, data) &&
-	       tracing_field_number(type, data) == f->id;
+	return f->type && tracing_field_inside(f->type, data) &&
+	       tracing_field_number(f->type, data) == f->id;
 }
 
 bool tracing_needs_hold(const struct tracing_needs *n, const struct tracing_format *f,
 			const struct tracing_data *data)
 {
-	if ((uint64_t)n->copies * data->size * BYTES_PER_BYTE > TEXT_MAX || !type_matches(f, data))
+	if ((uint64_t)n->copies * data->size * BYTES_PER_BYTE > TEXT_MAX || data->size < f->end ||
+	    !type_matches(f, data))
 		return false;
-	for (size_t i = 0; i < f->nr; i++) {
-		if (!tracing_field_inside(&f->fields[i], data))
-			return false;
-	}
 	for (size_t i = 0; i < n->nr; i++) {
 		if (!need_holds(&n->need[i], data))
 			return false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outbuf.h"
 #include "data/tracing/tracing_program_priv.h"
 
 /* A program that prints a record. */
@@ -29,12 +30,11 @@ void tracing_program_free(struct tracing_program *p)
 	free(p);
 }
 
-static int put(struct buf *out, const void *p, size_t n)
+static inline int put(struct buf *out, const void *p, size_t n)
 {
 	if (out->cap - out->len < n)
 		return buf_append(out, p, n);
-	if (n)
-		memcpy(out->data + out->len, p, n);
+	short_copy(out->data + out->len, p, n);
 	out->len += n;
 	return 0;
 }
@@ -91,10 +91,10 @@ static uint64_t compute(enum node_op op, uint64_t a, uint64_t b)
 	}
 }
 
-static uint64_t evaluate(const struct printing *pr, uint32_t node)
-{
-	const struct program_node *n = &pr->p->nodes[node];
+static inline uint64_t evaluate(const struct printing *pr, uint32_t node);
 
+static uint64_t evaluate_node(const struct printing *pr, const struct program_node *n)
+{
 	switch (n->op) {
 	case NODE_CONSTANT: return n->value;
 	case NODE_NUMBER: return read_number(pr->data + n->offset, n->size);
@@ -103,6 +103,15 @@ static uint64_t evaluate(const struct printing *pr, uint32_t node)
 	case NODE_CHOICE: return evaluate(pr, evaluate(pr, n->a) ? n->b : n->c);
 	default: return compute(n->op, evaluate(pr, n->a), evaluate(pr, n->b));
 	}
+}
+
+/* Inline for what most nodes are: a number of the record. */
+static inline uint64_t evaluate(const struct printing *pr, uint32_t node)
+{
+	const struct program_node *n = &pr->p->nodes[node];
+
+	return n->op == NODE_NUMBER ? read_number(pr->data + n->offset, n->size)
+				    : evaluate_node(pr, n);
 }
 
 /* The value as C's conversions of that length take it. */
@@ -116,54 +125,56 @@ static uint64_t narrow_unsigned(uint64_t v, int ls)
 	return ls == -2 ? (uint8_t)v : ls == -1 ? (uint16_t)v : ls == 0 ? (uint32_t)v : v;
 }
 
-static char *digits_before(char *end, uint64_t v, unsigned int base, const char *digits)
+static char *hex_before(char *end, uint64_t v, const char *digits)
 {
 	do {
-		*--end = digits[v % base];
-		v /= base;
+		*--end = digits[v & 15];
+		v >>= 4;
 	} while (v);
 	return end;
 }
 
+#define ZEROS_MAX 32 /* that are put with the number */
+
 static int put_number(struct printing *pr, uint64_t value)
 {
 	const struct program_piece *piece = pr->piece;
-	char text[24], *end = text + sizeof(text), *p = end, prefix[2];
-	size_t before = 0, len;
+	char text[24 + ZEROS_MAX], *end = text + sizeof(text), *p, prefix[2];
 	uint64_t v = narrow_unsigned(value, piece->ls);
-	bool negative = false;
+	size_t before = 0, len, pad;
 	int rc = 0;
 
 	if (piece->type == 'd' || piece->type == 'i') {
-		negative = narrow_signed(value, piece->ls) < 0;
-		v = (uint64_t)narrow_signed(value, piece->ls);
-		p = digits_before(end, negative ? 0 - v : v, 10, "0123456789");
-		if (negative)
+		int64_t number = narrow_signed(value, piece->ls);
+
+		p = decimal_before(end, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+		if (number < 0)
 			prefix[before++] = '-';
 	} else if (piece->type == 'u') {
-		p = digits_before(end, v, 10, "0123456789");
+		p = decimal_before(end, v);
 	} else {
-		do {
-			*--p = (piece->type == 'x' ? "0123456789abcdef"
-						   : "0123456789ABCDEF")[v & 15];
-			v >>= 4;
-		} while (v);
-		if (piece->alternate && narrow_unsigned(value, piece->ls)) {
+		p = hex_before(end, v,
+			       piece->type == 'x' ? "0123456789abcdef" : "0123456789ABCDEF");
+		if (piece->alternate && v) {
 			prefix[before++] = '0';
 			prefix[before++] = piece->type;
 		}
 	}
 	len = (size_t)(end - p) + before;
-	if (len < piece->width && !piece->left && !piece->zeros)
-		rc = put_repeated(pr->out, ' ', piece->width - len);
+	pad = len < piece->width ? piece->width - len : 0;
+	if (piece->zeros && !piece->left && pad <= ZEROS_MAX)
+		for (; pad; pad--)
+			*--p = '0';
+	if (pad && !piece->left && !piece->zeros)
+		rc = put_repeated(pr->out, ' ', pad);
 	if (!rc && before)
 		rc = put(pr->out, prefix, before);
-	if (!rc && len < piece->width && !piece->left && piece->zeros)
-		rc = put_repeated(pr->out, '0', piece->width - len);
+	if (!rc && pad && !piece->left && piece->zeros)
+		rc = put_repeated(pr->out, '0', pad);
 	if (!rc)
 		rc = put(pr->out, p, (size_t)(end - p));
-	if (!rc && len < piece->width && piece->left)
-		rc = put_repeated(pr->out, ' ', piece->width - len);
+	if (!rc && pad && piece->left)
+		rc = put_repeated(pr->out, ' ', pad);
 	return rc;
 }
 
@@ -191,7 +202,7 @@ static int put_pointer(struct printing *pr, uint64_t value)
 
 	if (!value)
 		return put(pr->out, "(nil)", 5);
-	p = digits_before(end, value, 16, "0123456789abcdef");
+	p = hex_before(end, value, "0123456789abcdef");
 	*--p = 'x';
 	*--p = '0';
 	return put(pr->out, p, (size_t)(end - p));
