@@ -18,19 +18,40 @@
 #include "symbol/resolve/kallsyms.h"
 #include "symbol/resolve/kernel_cache.h"
 
-bool kernel_is_running(const struct sources *src, const struct dso *dso)
+/* Reads the build-id of the running kernel. Returns its size; 0: there is none. */
+static size_t running_build_id(const struct sources *src, uint8_t ret[ELF_BUILD_ID_MAX])
 {
-	uint8_t id[ELF_BUILD_ID_MAX];
 	struct buf notes = {0};
 	char path[PATH_MAX];
 	size_t size;
 
-	if (!dso->build_id_size || !source_path(path, "%s/sys/kernel/notes", src->host.root) ||
+	if (!source_path(path, "%s/sys/kernel/notes", src->host.root) ||
 	    kallsyms_read_notes(path, &notes))
-		return false;
-	size = elf_note_build_id(notes.data, notes.len, id);
+		return 0;
+	size = elf_note_build_id(notes.data, notes.len, ret);
 	buf_release(&notes);
-	return elf_build_id_same(id, size, dso->build_id, dso->build_id_size);
+	return size;
+}
+
+bool kernel_is_running(const struct sources *src, const struct dso *dso)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+
+	return dso->build_id_size &&
+	       elf_build_id_same(id, running_build_id(src, id), dso->build_id, dso->build_id_size);
+}
+
+/* Returns @dso with the running kernel's build-id, where the recording names none. */
+static struct dso as_running(const struct sources *src, const struct dso *dso)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	struct dso ret = *dso;
+
+	if (!dso->build_id_size) {
+		ret.build_id_size = (uint8_t)running_build_id(src, id);
+		memcpy(ret.build_id, id, ret.build_id_size);
+	}
+	return ret;
 }
 
 /* Distance of the recorded kernel from @here, the reference symbol's address now; 0 without one. */
@@ -95,6 +116,7 @@ static int load_running(const struct sources *src, const struct dso *dso, bool w
 			struct symtab **ret, struct error *why)
 {
 	bool same = kernel_is_running(src, dso);
+	const struct dso running = as_running(src, dso);
 	char path[PATH_MAX];
 
 	if (!same && dso->build_id_size)
@@ -107,9 +129,9 @@ static int load_running(const struct sources *src, const struct dso *dso, bool w
 			"kernel release: name its symbols with --kallsyms or --vmlinux");
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
-	if (same && !whole && !kernel_cache_load(src, dso, ret))
+	if (!whole && !kernel_cache_load(src, &running, !same, ret))
 		return 0;
-	return load_listed(src, dso, path, !same, same && !whole, ret, why);
+	return load_listed(src, &running, path, !same, !whole, ret, why);
 }
 
 /* Opens @path if it is of @dso. *@ret_delta is added to linked addresses. */

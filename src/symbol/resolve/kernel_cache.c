@@ -111,21 +111,23 @@ static bool find_delta(const struct copy_end *end, const struct dso *dso, uint64
 
 /* Makes the table of a mapped copy, if it is of @key; takes the mapping over. */
 static int take_copy(void *copy, size_t size, const struct copy_key *key, const struct dso *dso,
-		     struct symtab **ret)
+		     bool must_match, struct symtab **ret)
 {
+	bool has_reference = dso->ref_name && dso->ref_addr;
 	struct copy_end end = {0};
 	uint64_t delta = 0;
 
 	if (size > sizeof(end))
 		memcpy(&end, (const char *)copy + size - sizeof(end), sizeof(end));
 	if (!memcmp(key, &end.key, sizeof(*key)) && end.sum == end.text + end.stext &&
-	    find_delta(&end, dso, &delta))
+	    find_delta(&end, dso, &delta) && (!must_match || (has_reference && !delta)))
 		return symtab_of_image(copy, size, size - sizeof(end), delta, ret);
 	munmap(copy, size);
 	return -ESTALE;
 }
 
-int kernel_cache_load(const struct sources *src, const struct dso *dso, struct symtab **ret)
+int kernel_cache_load(const struct sources *src, const struct dso *dso, bool must_match,
+		      struct symtab **ret)
 {
 	char path[PATH_MAX], name[BOOT_ID + 16];
 	struct buf beginning = {0};
@@ -143,7 +145,7 @@ int kernel_cache_load(const struct sources *src, const struct dso *dso, struct s
 		return rc;
 	name_copy(&key, name);
 	rc = cache_map(src->host.cache, name, COPY_MAX, &copy, &size);
-	return rc ? rc : take_copy(copy, size, &key, dso, ret);
+	return rc ? rc : take_copy(copy, size, &key, dso, must_match, ret);
 }
 
 bool kernel_cache_writable(const struct sources *src)

@@ -15,11 +15,13 @@
 #include "symbol/resolve/sources.h"
 
 /*
- * Makes a table of the copy, of the running kernel, which is the recorded one (@dso): it covers
- * only the image (symtab_covers()). Returns 0 with *@ret for symtab_free(), or a negative errno:
- * there is no copy for this process.
+ * Makes a table of the copy, of the running kernel, which is the recorded one (@dso, with its
+ * build-id): it covers only the image (symtab_covers()). With @must_match it may be another one,
+ * and is the same if its reference symbol is at its address. Returns 0 with *@ret for
+ * symtab_free(), or a negative errno: there is no copy for this process.
  */
-int kernel_cache_load(const struct sources *src, const struct dso *dso, struct symtab **ret);
+int kernel_cache_load(const struct sources *src, const struct dso *dso, bool must_match,
+		      struct symtab **ret);
 
 /* Returns whether a copy can be stored. */
 bool kernel_cache_writable(const struct sources *src);

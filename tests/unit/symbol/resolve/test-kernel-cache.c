@@ -56,6 +56,24 @@ static void test_copy_is_used(void **state)
 	assert_symbol(p, &dso, 1, TEXT + 0x101, "local_fn");
 }
 
+/* A recording without build-id uses the copy only if its kernel is where the running one is. */
+static void test_no_build_id(void **state)
+{
+	struct place *p = *state;
+	struct dso dso = kernel_dso(id_a, TEXT), moved;
+
+	dso.build_id_size = 0;
+	moved = dso;
+	moved.ref_addr += 0x1000;
+	moved.index = 1;
+	machine(p, kallsyms);
+	assert_symbol(p, &dso, 1, TEXT + 0x101, "local_fn");
+	assert_true(has_copy(p));
+	machine(p, other_names);
+	assert_symbol(p, &dso, 1, TEXT + 0x101, "local_fn");
+	assert_why(p, &moved, TEXT + 0x1101, "is not at the address of the running one");
+}
+
 /* All answers are the same with a copy and without. */
 static void test_same_answers(void **state)
 {
@@ -175,7 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(test_copy_is_used),	   PLACE_TEST(test_same_answers),
 		PLACE_TEST(test_copy_is_not_used), PLACE_TEST(test_damage),
-		PLACE_TEST(test_none_is_made),
+		PLACE_TEST(test_none_is_made),	   PLACE_TEST(test_no_build_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
