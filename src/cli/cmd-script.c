@@ -206,8 +206,10 @@ static int show(struct script_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
 	uint64_t bytes;
-	int rc = input_prepare(&a->input, t);
+	int rc;
 
+	t->by_time = true;
+	rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
 	a->script.filter = a->input.filter; /* with the times of --time's parts */

@@ -173,15 +173,7 @@ static int begin_delivery(struct order *o, uint64_t limit)
 
 static void fill_record(struct order *o, const struct queued *block, struct data_record *ret)
 {
-	*ret = (struct data_record){
-		.hdr = (const struct perf_event_header *)(block + 1),
-		.evsel = block->evsel,
-		.offset = block->offset,
-		.inner = block->inner,
-		.segment = block->segment,
-		.time = block->time,
-		.at = {block->time, block->place},
-	};
+	*ret = queued_record(block);
 	if (o->any_timed && block->time < o->delivered) {
 		if (!o->late++) {
 			o->late_offset = block->offset;

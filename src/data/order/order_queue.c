@@ -15,7 +15,8 @@ int queue_push(struct queue *q, const struct data_record *rec)
 	size_t size = (sizeof(struct queued) + rec->hdr->size + 7) & ~(size_t)7;
 	struct queued *block;
 
-	if (array_grow(&q->e, &q->cap, q->nr + 1, sizeof(*q->e)) || buf_reserve(&q->arena, size))
+	if ((q->nr == q->cap && array_grow(&q->e, &q->cap, q->nr + 1, sizeof(*q->e))) ||
+	    (q->arena.cap - q->arena.len < size && buf_reserve(&q->arena, size)))
 		return -ENOMEM;
 	block = (struct queued *)(q->arena.data + q->arena.len);
 	*block = (struct queued){
@@ -34,6 +35,19 @@ int queue_push(struct queue *q, const struct data_record *rec)
 	q->arena.len += size;
 	q->live += size;
 	return 0;
+}
+
+struct data_record queued_record(const struct queued *block)
+{
+	return (struct data_record){
+		.hdr = (const struct perf_event_header *)(block + 1),
+		.evsel = block->evsel,
+		.offset = block->offset,
+		.inner = block->inner,
+		.segment = block->segment,
+		.time = block->time,
+		.at = {block->time, block->place},
+	};
 }
 
 static void sift_up(struct queue_entry *e, size_t i)

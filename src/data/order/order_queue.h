@@ -3,7 +3,8 @@
  * Queues of records that wait for their turn: in memory (struct queue), on disk (struct spill), and
  * the merge of both.
  *
- * All order is by {time, place}. For order.c only; one thread.
+ * All order is by {time, place}. For order.c, and of the queue in memory for who sorts as it does.
+ * One thread.
  */
 #ifndef RINGTAIL_DATA_ORDER_ORDER_QUEUE_H
 #define RINGTAIL_DATA_ORDER_ORDER_QUEUE_H
@@ -48,6 +49,9 @@ struct queue {
 	size_t next;
 	size_t live; /* bytes of blocks that were not popped */
 };
+
+/* Returns the record in @block, which has a time, as order_next() delivers it. */
+struct data_record queued_record(const struct queued *block);
 
 /* Adds a copy of the record. Returns 0 or -ENOMEM. */
 int queue_push(struct queue *q, const struct data_record *rec);

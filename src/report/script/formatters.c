@@ -16,6 +16,7 @@ enum slot_state {
 
 struct slot {
 	struct batch batch;
+	size_t number; /* of a piece; if there are pieces, no slot has a batch */
 	struct outbuf text;
 	int rc; /* of the format function */
 	enum slot_state state;
@@ -29,6 +30,7 @@ struct formatter {
 
 struct formatters {
 	format_fn fn;
+	format_piece_fn piece; /* NULL: batches are formatted */
 	FILE *out;
 	struct slot *slots;
 	size_t nr_slots;
@@ -72,7 +74,10 @@ static void format_slot(struct formatters *f, struct slot *slot, void *arg)
 
 	slot->text.b.len = 0;
 	slot->text.failed = false;
-	slot->rc = batch_each(&slot->batch, format_one, &job);
+	if (f->piece)
+		slot->rc = f->piece(slot->number, &slot->text, arg);
+	else
+		slot->rc = batch_each(&slot->batch, format_one, &job);
 	if (slot->text.failed && !slot->rc)
 		slot->rc = -ENOMEM;
 }
@@ -173,11 +178,17 @@ int formatters_put_span(const struct walk_span *span, void *formatters)
 	return rc < 0 ? rc : batch_add_span(&slot_of(f, f->filled)->batch, span);
 }
 
+int formatters_put_piece(struct formatters *f, size_t number)
+{
+	slot_of(f, f->filled)->number = number;
+	return next_batch(f);
+}
+
 int formatters_end(struct formatters *f, uint64_t *ret_bytes)
 {
 	int rc = 0;
 
-	if (slot_of(f, f->filled)->batch.nr)
+	if (!f->piece && slot_of(f, f->filled)->batch.nr)
 		hand_over(f);
 	while (rc >= 0 && f->written < f->filled)
 		rc = write_next(f);
@@ -198,17 +209,18 @@ static void start(struct formatters *f, void *const *worker, size_t nr)
 	}
 }
 
-int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, struct formatters **ret)
+static int new (const struct formatters *like, void *const *worker, size_t nr,
+		struct formatters **ret)
 {
 	struct formatters *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -ENOMEM;
-	*f = (struct formatters){.fn = fn, .out = out, .own = worker[0]};
+	*f = *like;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->full, NULL);
 	pthread_cond_init(&f->text, NULL);
-	f->nr_slots = 2 * nr + 2;
+	f->nr_slots = f->piece ? nr + 1 : 2 * nr + 2; /* pieces are larger */
 	f->slots = calloc(f->nr_slots, sizeof(*f->slots));
 	f->threads = calloc(nr, sizeof(*f->threads));
 	if (!f->slots || !f->threads) {
@@ -218,6 +230,18 @@ int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, stru
 	start(f, worker, nr);
 	*ret = f;
 	return 0;
+}
+
+int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, struct formatters **ret)
+{
+	return new (&(struct formatters){.fn = fn, .out = out, .own = worker[0]}, worker, nr, ret);
+}
+
+int formatters_new_pieces(format_piece_fn fn, void *const *worker, size_t nr, FILE *out,
+			  struct formatters **ret)
+{
+	return new (&(struct formatters){.piece = fn, .out = out, .own = worker[0]}, worker, nr,
+		    ret);
 }
 
 void formatters_free(struct formatters *f)

@@ -3,8 +3,9 @@
  * Threads that turn samples into text, which comes out in the order of the samples.
  *
  * The owner's thread gives samples and writes texts. It copies samples into batches; each thread
- * turns one batch at a time into text. At most two batches a thread, and two more, are held.
- * Where no thread can be made, the owner's thread does the work.
+ * turns one batch at a time into text. At most two batches a thread, and two more, are held. Or it
+ * gives numbers of pieces of the recording, whose samples the threads find themselves; then a text
+ * a thread, and one more, are held. Where no thread can be made, the owner's thread does the work.
  */
 #ifndef RINGTAIL_REPORT_SCRIPT_FORMATTERS_H
 #define RINGTAIL_REPORT_SCRIPT_FORMATTERS_H
@@ -26,6 +27,16 @@ struct formatters;
  */
 int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out,
 		   struct formatters **ret);
+
+/* Writes the text of piece @number to @out; a negative errno ends everything. */
+typedef int (*format_piece_fn)(size_t number, struct outbuf *out, void *worker);
+
+/* As formatters_new(), for formatters_put_piece(). */
+int formatters_new_pieces(format_piece_fn fn, void *const *worker, size_t nr, FILE *out,
+			  struct formatters **ret);
+
+/* Gives the next piece. Returns as formatters_put(). */
+int formatters_put_piece(struct formatters *f, size_t number);
 
 /* A walk_fn; @formatters is the argument. Returns 0, the errno of @out if that failed, or of @fn.
  */

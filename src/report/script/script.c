@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "report/script/formatters.h"
 #include "report/trace/itrace.h"
+#include "report/script/slices.h"
 
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
@@ -265,6 +266,8 @@ struct runner {
 	struct moment at;     /* of the current sample */
 	struct frame *branch; /* of the current sample */
 	size_t cap_branch;
+	struct slice_walker *walker; /* NULL: the recording is not divided into slices */
+	struct outbuf *out;	     /* of the current slice */
 	struct callstacks stacks;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 };
@@ -480,6 +483,7 @@ static int runner_init(struct runner *r, const struct runner *first)
 static void runner_release(struct runner *r)
 {
 	frames_release(&r->frames);
+	slice_walker_free(r->walker);
 	callstacks_release(&r->stacks);
 	free(r->newest_run);
 	free(r->branch);
@@ -489,8 +493,43 @@ static void runner_release(struct runner *r)
 		tracing_free(r->tracing);
 }
 
-static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *out,
-		      uint64_t *ret_bytes, struct error *err)
+static int format_next(const struct walk_sample *ws, void *arg)
+{
+	struct runner *r = arg;
+
+	return format_sample(ws, r->out, r);
+}
+
+static int format_slice(size_t number, struct outbuf *out, void *arg)
+{
+	struct runner *r = arg;
+
+	r->out = out;
+	return slice_walk(r->walker, number, format_next, r);
+}
+
+static int format_slices(struct slices *s, void *const *runners, size_t nr, FILE *out,
+			 uint64_t *ret_bytes)
+{
+	struct formatters *f = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = slice_walker_new(s, &((struct runner *)runners[i])->walker);
+	if (!rc)
+		rc = formatters_new_pieces(format_slice, runners, nr, out, &f);
+	for (size_t i = 0; !rc && i < slices_count(s); i++)
+		rc = formatters_put_piece(f, i);
+	if (!rc)
+		rc = formatters_end(f, ret_bytes);
+	formatters_free(f);
+	if (!rc)
+		slices_hand_in_findings(s);
+	return rc;
+}
+
+static int format_ordered(struct trace *t, void *const *runners, size_t nr, FILE *out,
+			  uint64_t *ret_bytes, struct error *err)
 {
 	struct formatters *f = NULL;
 	int rc = formatters_new(format_sample, runners, nr, out, &f);
@@ -506,6 +545,20 @@ static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *ou
 	}
 	formatters_free(f);
 	return rc;
+}
+
+static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *out,
+		      uint64_t *ret_bytes, struct error *err)
+{
+	struct slices *s = NULL;
+	int rc = slices_new(t, &s);
+
+	if (rc == -ENOTSUP)
+		return format_ordered(t, runners, nr, out, ret_bytes, err);
+	if (!rc)
+		rc = format_slices(s, runners, nr, out, ret_bytes);
+	slices_free(s);
+	return rc < 0 ? error_sys(err, rc, "%s", t->opts.path) : rc;
 }
 
 /* Returns the fields of each event, for free(), or NULL. */

@@ -45,7 +45,13 @@ static int visit(const struct trace *t, struct findings **findings, const struct
 	return fn(&ws, arg);
 }
 
-static void report_progress(struct trace *t, uint64_t done, uint64_t total)
+int walk_visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
+	       walk_fn fn, void *arg)
+{
+	return visit(t, findings, rec, NULL, fn, arg);
+}
+
+void walk_progress(const struct trace *t, uint64_t done, uint64_t total)
 {
 	if (t->opts.progress)
 		t->opts.progress(2, done, total, t->opts.progress_arg);
@@ -104,13 +110,13 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 		return rc;
 	while ((rc = data_scan_next(w->scan, &rec)) > 0) {
 		if (rec.hdr->type == PERF_RECORD_SAMPLE) {
-			rc = visit(t, &chunk->findings, &rec, NULL, fn, arg);
+			rc = walk_visit(t, &chunk->findings, &rec, fn, arg);
 			if (rc < 0)
 				break;
 		}
 		if (++n % PROGRESS_EVERY == 0) {
 			data_scan_progress(w->scan, &done, &total);
-			report_progress(t, run->from + done, run->from + total);
+			walk_progress(t, run->from + done, run->from + total);
 		}
 	}
 	return rc;
@@ -152,7 +158,7 @@ void walk_hand_in_findings(struct trace *t)
 
 static void ordered_progress(uint64_t done, uint64_t total, void *arg)
 {
-	report_progress(arg, done, total);
+	walk_progress(arg, done, total);
 }
 
 /* What walk_ordered() merges. */

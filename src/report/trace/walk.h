@@ -72,6 +72,15 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 int walk_decode(struct walker *w, struct trace_chunk *chunk, struct digest *ret);
 int walk_decoded(struct walker *w, walk_fn fn, void *arg);
 
+/*
+ * Calls @fn for the sample @rec, unless it is of another snapshot. If it does not decode, adds to
+ * *@findings, which it makes if NULL. Returns 0, -ENOMEM or the value of @fn. Any thread.
+ */
+int walk_visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
+	       walk_fn fn, void *arg);
+/* Says how far pass 2 is. Any thread. */
+void walk_progress(const struct trace *t, uint64_t done, uint64_t total);
+
 /* Moves the findings of all chunks to the file. Call it once, after all chunks are walked. */
 void walk_hand_in_findings(struct trace *t);
 
