@@ -88,6 +88,63 @@ static void test_order(void **state)
 	}
 }
 
+/* Writes the numbers of a piece of a thousand. */
+static int put_piece(size_t number, struct outbuf *out, void *arg)
+{
+	struct worker *w = arg;
+
+	w->samples++;
+	if (w->fails_at && number == w->fails_at)
+		return -EIO;
+	if (number % 7 == 0)
+		usleep(2000);
+	for (size_t i = 0; number % 3 && i < 1000; i++)
+		outbuf_format(out, "%zu\n", number * 1000 + i);
+	return 0;
+}
+
+/* Pieces come out in order, whoever makes them; the failure of one ends all. */
+static void test_pieces(void **state)
+{
+	(void)state;
+	for (size_t nr = 1; nr <= WORKERS; nr++) {
+		struct worker workers[WORKERS] = {0};
+		uint64_t bytes = 0, number, last = 0, n = 0;
+		void *args[WORKERS];
+		struct formatters *f;
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len), *in;
+		int rc = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			args[i] = &workers[i];
+		assert_int_equal(formatters_new_pieces(put_piece, args, nr, out, &f), 0);
+		for (size_t i = 0; i < 60; i++)
+			assert_int_equal(formatters_put_piece(f, i), 0);
+		assert_int_equal(formatters_end(f, &bytes), 0);
+		formatters_free(f);
+		fclose(out);
+		assert_int_equal(bytes, len);
+		in = fmemopen(text, len, "r");
+		for (; fscanf(in, "%" SCNu64, &number) == 1; last = number, n++)
+			assert_true(number > last);
+		assert_int_equal(n, 40000);
+		fclose(in);
+		free(text);
+
+		out = fopen("/dev/null", "w");
+		for (size_t i = 0; i < nr; i++)
+			workers[i].fails_at = 59;
+		assert_int_equal(formatters_new_pieces(put_piece, args, nr, out, &f), 0);
+		for (size_t i = 0; i < 60 && !rc; i++)
+			rc = formatters_put_piece(f, i);
+		assert_int_equal(rc ? rc : formatters_end(f, &bytes), -EIO);
+		formatters_free(f);
+		fclose(out);
+	}
+}
+
 static void test_no_samples(void **state)
 {
 	struct worker worker = {0};
@@ -128,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_no_samples),
 		cmocka_unit_test(test_failures),
 	};
