@@ -107,3 +107,11 @@ void report_widths(struct argp_state *state, const char *arg, struct table_opts 
 			return;
 	}
 }
+
+/* Accepts a tab as perf spells it (\t), and as shells pass it. */
+void report_separator(struct argp_state *state, const char *arg, struct table_opts *ret)
+{
+	ret->separator = strcmp(arg, "\\t") ? *arg : '\t';
+	if (!*arg || *arg == '.' || (arg[1] && ret->separator != '\t'))
+		usage_error(state, "-t: '%s' is not a single character other than '.'", arg);
+}

@@ -31,6 +31,10 @@ size_t report_slowest(struct argp_state *state, const char *arg);
 /* Returns the value of --time-quantum, ns. */
 uint64_t report_quantum(struct argp_state *state, const char *arg);
 
+/* Takes the values of -w and -t. */
+void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret);
+void report_separator(struct argp_state *state, const char *arg, struct table_opts *ret);
+
 /* Checks the value of --stdio-color. */
 void report_check_color(struct argp_state *state, const char *arg);
 

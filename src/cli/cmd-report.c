@@ -12,6 +12,7 @@
 #include "cli/cmd-report-graph.h"
 #include "cli/cmd-report-html.h"
 #include "cli/cmd-report-view.h"
+#include "cli/cmd-report-perf.h"
 #include "cli/cmd-report-values.h"
 #include "cli/cmd-report-waits.h"
 #include "cli/input/input.h"
@@ -37,6 +38,7 @@ struct report_args {
 	bool header, header_only, full_header, stats, aux, json, dump;
 	bool view;	  /* on the terminal, not as text */
 	bool tasks, maps; /* @maps: of the tasks */
+	bool threads;	  /* the counts of threads, below the tables */
 	struct name_regex parent, ignore_callees;
 	bool by_parent;		       /* --parent is given */
 	bool mem_keys;		       /* those of --mem-mode */
@@ -64,10 +66,8 @@ enum {
 	OPT_SHOW_PERIOD,
 	OPT_SYMBOL_FILTER,
 	OPT_TUI,
-	OPT_GTK,
 	OPT_TASKS,
 	OPT_STDIO_COLOR,
-	OPT_HIERARCHY,
 	OPT_GROUP,
 	OPT_NO_GROUP,
 	OPT_GROUP_SORT_IDX,
@@ -82,6 +82,7 @@ enum {
 	OPT_HTML,
 	OPT_OFF_CPU,
 	OPT_WALL,
+	OPT_UTILIZATION,
 };
 
 static const struct argp_option options[] = {
@@ -158,7 +159,7 @@ static const struct argp_option options[] = {
 	 HELP_OUTPUT},
 	{"group-sort-idx", OPT_GROUP_SORT_IDX, "N", 0,
 	 "With --group: order rows by event N of the group, from 0", HELP_OUTPUT},
-	{"hierarchy", OPT_HIERARCHY, NULL, 0,
+	{"hierarchy", 'H', NULL, 0,
 	 "Nest the rows: below the rows of the first key of --sort those of the next", HELP_OUTPUT},
 	{"column-widths", 'w', "WIDTHS", 0,
 	 "The widths of the columns, separated by commas; 0: as wide as their contents",
@@ -190,11 +191,9 @@ static const struct argp_option options[] = {
 	{"hide-unresolved", 'U', NULL, 0, "in known functions", HELP_SAMPLES},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
 	{"tui", OPT_TUI, NULL, 0, "As 'ringtail view' (the default on a terminal)", HELP_OUTPUT},
-	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
-	REFUSED("threads", 'T',
-		"ringtail shows no counts of threads; --sort tid -n shows the samples of each"),
-	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
-	REFUSED("disassembler-style", 'M', "'ringtail annotate -M intel' shows code"),
+	{"threads", 'T', NULL, 0, "Add the counts of threads, of 'record -s'", HELP_OUTPUT},
+	{"show-cpu-utilization", OPT_UTILIZATION, NULL, 0,
+	 "Add columns with the shares of kernel and user space", HELP_OUTPUT},
 	{0},
 };
 
@@ -228,14 +227,6 @@ static void parse_percentage(struct argp_state *state, struct report_args *a, co
 	a->report.relative = !strcmp(arg, "relative");
 	if (!a->report.relative && strcmp(arg, "absolute") != 0)
 		usage_error(state, "--percentage: '%s' is neither relative nor absolute", arg);
-}
-
-/* Accepts a tab as perf spells it (\t), and as shells pass it. */
-static void parse_separator(struct argp_state *state, struct report_args *a, const char *arg)
-{
-	a->table.separator = strcmp(arg, "\\t") ? *arg : '\t';
-	if (!*arg || *arg == '.' || (arg[1] && a->table.separator != '\t'))
-		usage_error(state, "-t: '%s' is not a single character other than '.'", arg);
 }
 
 static void parse_parent(struct argp_state *state, struct report_args *a, const char *arg)
@@ -423,7 +414,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'G': parse_graph(state, a, "caller"); break;
 	case OPT_NO_CALL_GRAPH: parse_graph(state, a, "none"); break;
 	case OPT_PERCENTAGE: parse_percentage(state, a, arg); break;
-	case 't': parse_separator(state, a, arg); break;
+	case 't': report_separator(state, arg, &a->table); break;
 	case 'U': a->input.filter.resolved = true; break;
 	case OPT_SYMBOL_FILTER: a->input.filter.symbol_part = arg; break;
 	case 'F': parse_fields(state, a, arg); break;
@@ -431,7 +422,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_GROUP: a->report.grouped = true; break;
 	case OPT_NO_GROUP: a->report.grouped = false; break;
 	case OPT_GROUP_SORT_IDX: a->group_sort = report_member(state, arg); break;
-	case OPT_HIERARCHY: a->report.nested = true; break;
+	case 'H': a->report.nested = true; break;
+	case 'T': a->threads = true; break;
+	case OPT_UTILIZATION: parse_fields(state, a, "+overhead_sys,overhead_us"); break;
 	case 'n': a->columns.samples = true; break;
 	case OPT_SHOW_PERIOD: a->columns.period = true; break;
 	case OPT_PERCENT_LIMIT:
@@ -473,6 +466,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static int show_threads(struct trace *t)
+{
+	struct thread_counts counts = {0};
+	struct error err = ERROR_INIT;
+	int rc = thread_counts_read(t, &counts, &err);
+
+	if (rc < 0)
+		complain("%s", err.text);
+	else if (!counts.nr)
+		complain("%s: -T: the recording has no counts of threads; 'ringtail record -s' "
+			 "records them",
+			 t->opts.path);
+	else
+		thread_counts_render(stdout, t, &counts);
+	thread_counts_release(&counts);
+	return rc;
+}
+
 static int show_report(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -491,6 +502,8 @@ static int show_report(struct report_args *a, struct trace *t)
 	} else {
 		rc = table_render(stdout, r, &a->table);
 	}
+	if (!rc && a->threads && !a->json)
+		rc = show_threads(t);
 	input_explain_symbols(&a->input, t);
 	if (a->report.waits)
 		waits_explain(&a->input, &r->waits);
@@ -738,6 +751,7 @@ int cmd_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
 						     {&samples_argp, 0, NULL, 0},
+						     {&report_perf_argp, 0, NULL, 0},
 						     {&help_argp, 0, NULL, 0},
 						     {0}};
 	static const struct argp argp = {

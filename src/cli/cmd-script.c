@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +12,8 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/files/cmd-dump.h"
+#include "base/buf.h"
+#include "cli/cmd-export-file.h"
 #include "cli/input/input.h"
 #include "render/header.h"
 #include "render/lines.h"
@@ -24,7 +29,8 @@ struct script_args {
 	size_t nr_fields;
 	struct lines lines;
 	struct lines_opts line;
-	bool header, header_only, full_header, dump;
+	bool header, header_only, full_header, dump, per_event;
+	uint64_t range; /* --addr-range, bytes; 0: not given */
 };
 
 enum {
@@ -38,13 +44,28 @@ enum {
 	OPT_SHOW_TASKS,
 	OPT_SHOW_SWITCHES,
 	OPT_SHOW_LOST,
-	OPT_SWITCH_ON,
-	OPT_SWITCH_OFF,
+	OPT_SHOW_NAMESPACES,
+	OPT_SHOW_CGROUPS,
+	OPT_SHOW_BPF,
+	OPT_SHOW_POKES,
+	OPT_SHOW_ROUNDS,
+	OPT_STOP_BT,
+	OPT_DUMP_UNSORTED,
+	OPT_NOTHING,
+	OPT_NUMBER,
+	OPT_ADDR_RANGE,
 	OPT_PER_EVENT,
 	OPT_INSN_TRACE,
 	OPT_CALL_TRACE,
 	OPT_CALL_RET_TRACE,
+	OPT_REFUSED = 0x2100,
 };
+
+#define OWN_SCRIPTS                                                                            \
+	"ringtail runs no scripts; a script can read its output: 'ringtail script | SCRIPT'; " \
+	"'ringtail export' writes what many of perf's scripts write"
+#define OF_GUESTS \
+	"ringtail shows guests' samples without names; record inside of the guest for them"
 
 static const struct argp_option options[] = {
 	{"fields", 'F', "[TYPE:]FIELDS", 0,
@@ -80,28 +101,81 @@ static const struct argp_option options[] = {
 	{"call-ret-trace", OPT_CALL_RET_TRACE, NULL, 0,
 	 "As --call-trace, with returns and -F +flags", HELP_OUTPUT},
 	{"dump-raw-trace", 'D', NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
-	REFUSED("script", 's',
-		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
-		"SCRIPT'"),
-	REFUSED("gen-script", 'g',
-		"ringtail runs no scripts; a script can read its output: 'ringtail script | "
-		"SCRIPT'"),
-	REFUSED("list", 'l',
-		"ringtail has no scripts; a script can read its output: 'ringtail script | "
-		"SCRIPT'"),
-	REFUSED("show-mmap-events", OPT_SHOW_MMAPS, "'ringtail dump | grep MMAP' shows maps"),
-	REFUSED("show-task-events", OPT_SHOW_TASKS,
-		"'ringtail dump | grep -E \"COMM|FORK|EXIT\"' shows tasks as they come and go"),
-	REFUSED("show-switch-events", OPT_SHOW_SWITCHES,
-		"'ringtail dump | grep SWITCH' shows them, if perf recorded them"),
-	REFUSED("show-lost-events", OPT_SHOW_LOST,
-		"'ringtail dump | grep LOST' shows them; 'ringtail report' counts the losses"),
-	REFUSED("switch-on", OPT_SWITCH_ON, "--time START,STOP shows what is between two times"),
-	REFUSED("switch-off", OPT_SWITCH_OFF, "--time START,STOP shows what is between two times"),
-	REFUSED("per-event-dump", OPT_PER_EVENT,
-		"lines name their event: 'ringtail script | grep EVENT:'"),
+	{"show-mmap-events", OPT_SHOW_MMAPS, NULL, 0, "Show maps, too", HELP_OUTPUT},
+	{"show-task-events", OPT_SHOW_TASKS, NULL, 0, "Show new names, forks and exits of tasks",
+	 HELP_OUTPUT},
+	{"show-switch-events", OPT_SHOW_SWITCHES, NULL, 0, "Show switches of threads", HELP_OUTPUT},
+	{"show-lost-events", OPT_SHOW_LOST, NULL, 0, "Show losses where they happened",
+	 HELP_OUTPUT},
+	{"show-namespace-events", OPT_SHOW_NAMESPACES, NULL, 0, "Show namespaces of tasks",
+	 HELP_OUTPUT},
+	{"show-cgroup-events", OPT_SHOW_CGROUPS, NULL, 0, "Show new cgroups", HELP_OUTPUT},
+	{"show-bpf-events", OPT_SHOW_BPF, NULL, 0,
+	 "Show BPF programs and kernel code as they come and go", HELP_OUTPUT},
+	{"show-text-poke-events", OPT_SHOW_POKES, NULL, 0, "Show changes of the kernel's code",
+	 HELP_OUTPUT},
+	{"show-round-events", OPT_SHOW_ROUNDS, NULL, 0, "Show the marks of the order of records",
+	 HELP_OUTPUT},
+	{"stop-bt", OPT_STOP_BT, "FUNCTIONS", 0, "End call chains at these functions", HELP_OUTPUT},
+	{"dump-unsorted-raw-trace", OPT_DUMP_UNSORTED, NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
+	{"addr-range", OPT_ADDR_RANGE, "N", 0,
+	 "With -S ADDRESS: show samples of N bytes from there on", HELP_SAMPLES},
+	{"per-event-dump", OPT_PER_EVENT, NULL, 0,
+	 "Write the samples of each event to a file FILE.EVENT.dump", HELP_OUTPUT},
+	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
+	 HELP_INPUT},
+	{"all-cpus", 'a', NULL, 0, "Accepted: a recording is shown as it is", HELP_INPUT},
+	{"debug-mode", OPT_NOTHING, NULL, 0, "Accepted: losses and damage are always printed",
+	 HELP_INPUT},
+	{"show-kernel-path", OPT_NOTHING, NULL, 0,
+	 "Accepted: kernel code has the name [kernel.kallsyms]", HELP_INPUT},
+	{"merge-callchains", OPT_NOTHING, NULL, 0,
+	 "Accepted: call chains are shown as they are recorded", HELP_INPUT},
+	{"max-blocks", OPT_NUMBER, "N", 0, "Accepted: it is about the field brstackinsn",
+	 HELP_INPUT},
+	{"Latency", 'L', NULL, 0, "Accepted: it is about fields of old tracers", HELP_INPUT},
+	REFUSED("script", 's', OWN_SCRIPTS),
+	REFUSED("gen-script", 'g', OWN_SCRIPTS),
+	REFUSED("list", 'l', OWN_SCRIPTS),
+	REFUSED("dlfilter", OPT_REFUSED, OWN_SCRIPTS),
+	REFUSED("dlarg", OPT_REFUSED + 1, OWN_SCRIPTS),
+	REFUSED("list-dlfilters", OPT_REFUSED + 2, OWN_SCRIPTS),
+	REFUSED("guestmount", OPT_REFUSED + 3, OF_GUESTS),
+	REFUSED("guestkallsyms", OPT_REFUSED + 4, OF_GUESTS),
+	REFUSED("guestmodules", OPT_REFUSED + 5, OF_GUESTS),
+	REFUSED("guestvmlinux", OPT_REFUSED + 6, OF_GUESTS),
+	REFUSED("guest-code", OPT_REFUSED + 7, OF_GUESTS),
+	REFUSED("xed", OPT_REFUSED + 9,
+		"'--insn-trace' shows the bytes of instructions, which xed reads"),
+	REFUSED("graph-function", OPT_REFUSED + 10,
+		"'ringtail report --aux-latency FUNCTION' shows what a function called"),
 	{0},
 };
+
+/* What perf's own scripts do, and who does it here; @arg is the first word, "report" or "record".
+ */
+static void refuse_script(const struct argp_state *state, const char *arg)
+{
+	static const struct {
+		const char *script, *instead;
+	} known[] = {
+		{"flamegraph", "'ringtail report --html FILE' writes a flame graph, and 'ringtail "
+			       "export --to folded' stacks for other tools"},
+		{"gecko", "'ringtail export --to firefox' writes a file for profiler.firefox.com"},
+		{"stackcollapse", "'ringtail export --to folded' writes such lines"},
+		{"export-to-sqlite", "'ringtail export --to parquet' writes a table"},
+		{"export-to-postgresql", "'ringtail export --to parquet' writes a table"},
+	};
+	const char *script = state->next < state->argc ? state->argv[state->next] : "";
+
+	if ((strcmp(arg, "report") != 0 && strcmp(arg, "record") != 0) || !*script ||
+	    !access(arg, F_OK))
+		return;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(script, known[i].script))
+			usage_error(state, "there is no script '%s': %s", script, known[i].instead);
+	usage_error(state, "there is no script '%s': " OWN_SCRIPTS, script);
+}
 
 static void parse_since(struct argp_state *state, struct script_args *a, enum lines_since since)
 {
@@ -134,11 +208,32 @@ static void trace_calls(struct argp_state *state, struct script_args *a, bool re
 	a->line.dso_width = returns ? 0 : CALL_DSO_WIDTH;
 }
 
+/* -S is an address then, as perf has it. */
+static void choose_addresses(struct argp_state *state, struct script_args *a)
+{
+	struct filter_ranges *to = &a->input.filter.addresses;
+	uint64_t first;
+
+	if (!a->range)
+		return;
+	if (!a->input.filter.symbols || parse_u64(a->input.filter.symbols, &first) < 0)
+		usage_error(state, "--addr-range: give -S the address that the range begins with, "
+				   "such as 0xffffffff81000000");
+	if (array_grow(&to->r, &to->cap, 1, sizeof(*to->r)))
+		usage_error(state, "out of memory");
+	to->r[to->nr++] = (struct filter_range){first, first + a->range - 1};
+	a->input.filter.symbols = NULL;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_args *a = state->input;
 	uint64_t n;
 
+	if (key >= OPT_SHOW_MMAPS && key <= OPT_SHOW_ROUNDS) {
+		a->script.records |= SCRIPT_SHOW_MAPS << (key - OPT_SHOW_MMAPS);
+		return 0;
+	}
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case 'F': add_fields(state, a, arg); break;
@@ -154,7 +249,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_HEADER: a->header = true; break;
 	case OPT_HEADER_ONLY: a->header = a->header_only = true; break;
 	case 'I': a->full_header = true; break;
+	case OPT_DUMP_UNSORTED:
 	case 'D': a->dump = true; break;
+	case OPT_STOP_BT: a->script.stop_at = arg; break;
+	case OPT_PER_EVENT: a->per_event = true; break;
+	case OPT_ADDR_RANGE:
+		if (parse_u64(arg, &a->range) < 0 || !a->range)
+			usage_error(state, "--addr-range: '%s' is no number above 0", arg);
+		break;
+	case OPT_NOTHING:
+	case 'a':
+	case 'L': break;
+	case OPT_NUMBER:
+		if (parse_u64(arg, &n) < 0)
+			usage_error(state, "--max-blocks: '%s' is no number", arg);
+		break;
 	case 'G': a->script.no_callchain = true; break;
 	case OPT_MAX_STACK:
 		if (parse_u64(arg, &n) < 0 || n < 1 || n > 65536)
@@ -162,11 +271,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->script.max_stack = n;
 		break;
 	case ARGP_KEY_ARG:
+		refuse_script(state, arg);
 		if (state->arg_num)
 			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
 	case ARGP_KEY_END:
+		choose_addresses(state, a);
 		if ((a->header_only || a->dump) && !a->input.trace.itrace_asked)
 			a->input.trace.itrace = NULL;
 		if (a->script.max_stack < a->input.itrace.chain_max)
@@ -202,9 +313,64 @@ static int settle_fields(struct script_args *a, const struct trace *t)
 	return rc;
 }
 
-static int show(struct script_args *a, struct trace *t)
+static int write_lines(struct script_args *a, struct trace *t, FILE *out, uint64_t *ret_bytes)
 {
 	struct error err = ERROR_INIT;
+	int rc = script_run(t, &a->script, put_sample, &a->lines, out, ret_bytes, &err);
+
+	if (rc < 0 && rc != -EPIPE && ferror(out))
+		complain("cannot write %s: %s", out == stdout ? "to standard output" : "a file",
+			 strerror(-rc));
+	else if (rc < 0 && rc != -EPIPE)
+		complain("%s", err.text);
+	return rc;
+}
+
+/* Writes the samples of @event to FILE.EVENT.dump; a slash in the name of an event becomes "_". */
+static int dump_event(struct script_args *a, struct trace *t, const struct pd_evsel *event,
+		      uint64_t *ret_bytes)
+{
+	char path[PATH_MAX];
+	FILE *out;
+	int rc;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s.%s.dump", t->opts.path, event->name) >=
+	    sizeof(path))
+		return -ENAMETOOLONG;
+	for (char *p = path + strlen(t->opts.path) + 1; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	out = export_file_open(t->opts.path, path, AT_FDCWD, path);
+	if (!out)
+		return -EIO;
+	a->script.event = event;
+	rc = write_lines(a, t, out, ret_bytes);
+	if (fclose(out) && !rc) {
+		rc = -errno;
+		complain("%s: %s", path, strerror(-rc));
+	}
+	if (rc)
+		export_file_remove(AT_FDCWD, path);
+	else if (!a->input.quiet)
+		complain("%s: %" PRIu64 " bytes", path, *ret_bytes);
+	return rc;
+}
+
+static int dump_events(struct script_args *a, struct trace *t, uint64_t *ret_bytes)
+{
+	uint64_t bytes;
+	int rc = 0;
+
+	*ret_bytes = 0;
+	for (size_t i = 0; !rc && i < pd_evlist_count(t->evlist); i++) {
+		rc = dump_event(a, t, pd_evlist_at(t->evlist, i), &bytes);
+		*ret_bytes += bytes;
+	}
+	return rc;
+}
+
+static int show(struct script_args *a, struct trace *t)
+{
 	uint64_t bytes;
 	int rc;
 
@@ -224,11 +390,7 @@ static int show(struct script_args *a, struct trace *t)
 	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, t, &a->line);
 	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields, t->evlist);
-	rc = script_run(t, &a->script, put_sample, &a->lines, stdout, &bytes, &err);
-	if (rc < 0 && rc != -EPIPE && ferror(stdout))
-		complain("cannot write to standard output: %s", strerror(-rc));
-	else if (rc < 0 && rc != -EPIPE)
-		complain("%s", err.text);
+	rc = a->per_event ? dump_events(a, t, &bytes) : write_lines(a, t, stdout, &bytes);
 	input_explain_symbols(&a->input, t);
 	if (!rc && !bytes)
 		input_explain_nothing(&a->input, t);

@@ -11,6 +11,7 @@
 #include "perfdata/feature.h"
 #include "perfdata/regs.h"
 #include "report/table/data_src.h"
+#include "render/record_line.h"
 #include "render/text.h"
 
 /* perf's fields of a clock that is related to the wall clock. */
@@ -670,6 +671,13 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	const struct pd_sample *p = &s->ws->s;
 	uint64_t f = s->fields;
 
+	if (s->record) {
+		put_task(out, s);
+		if (f & SCRIPT_TIME)
+			put_time(l, out, p->time);
+		record_line(out, s->record);
+		return;
+	}
 	if (!s->ws->evsel) {
 		put_error(l, out, s->ws);
 		return;

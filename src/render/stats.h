@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "report/table/thread_counts.h"
 #include "report/trace/trace.h"
 
 /* Writes the counts of pass 1. */
@@ -16,6 +17,9 @@ void stats_render(FILE *out, const struct trace *t);
  * perf report --tasks; with @maps also the last maps of each, as --mmaps. Returns 0 or -ENOMEM.
  */
 int tasks_render(FILE *out, const struct trace *t, bool maps);
+
+/* Writes the counts of threads, a line each, with a column for each event. */
+void thread_counts_render(FILE *out, const struct trace *t, const struct thread_counts *c);
 
 /* Returns the same as JSON for json_decref(), or NULL when memory is short. */
 json_t *json_tasks(const struct trace *t, bool maps);

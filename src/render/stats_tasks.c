@@ -222,3 +222,40 @@ json_t *json_tasks(const struct trace *t, bool maps)
 	free(tree.nodes);
 	return ret;
 }
+
+/* Rows begin where the thread changes; an event that a thread lacks counts 0. */
+void thread_counts_render(FILE *out, const struct trace *t, const struct thread_counts *c)
+{
+	size_t nr = pd_evlist_count(t->evlist), i = 0;
+	bool *counted = calloc(nr + 1, sizeof(*counted));
+
+	if (!counted || !c->nr) {
+		free(counted);
+		return;
+	}
+	for (size_t k = 0; k < c->nr; k++)
+		counted[c->all[k].event] = true;
+	fprintf(out, "#\n# %8s %8s", "PID", "TID");
+	for (size_t e = 0; e < nr; e++) {
+		if (!counted[e])
+			continue;
+		fputs("  ", out);
+		text_put(out, pd_evlist_at(t->evlist, e)->name, -16);
+	}
+	putc('\n', out);
+	while (i < c->nr) {
+		const struct thread_count *first = &c->all[i];
+
+		fprintf(out, "  %8d %8d", (int)first->pid, (int)first->tid);
+		for (size_t e = 0; e < nr; e++) {
+			bool has = i < c->nr && c->all[i].pid == first->pid &&
+				   c->all[i].tid == first->tid && c->all[i].event == e;
+
+			if (counted[e])
+				fprintf(out, "  %16" PRIu64, has ? c->all[i].value : 0);
+			i += has;
+		}
+		putc('\n', out);
+	}
+	free(counted);
+}

@@ -226,3 +226,72 @@ def test_status_of_the_command(lab):
     assert 'ended with status 2' in p.stderr and 'recording is complete' in p.stderr
     assert 'recording is complete' not in lab.run('record', '--frob', 'true', status=2).stderr
     lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--no-propagate-status', '--', 'false')
+
+
+SHOWN = ['--show-mmap-events', '--show-task-events', '--show-switch-events', '--show-lost-events',
+         '--show-namespace-events', '--show-cgroup-events', '--show-bpf-events']
+
+
+def test_records_between_samples(lab):
+    """As perf writes them, but for the width of the task's number."""
+    need_root()
+    lab.run('record', '-e', 'cpu-clock', '--switch-events', '--all-cgroups', '-o', 'p.data', '--', 'sh', '-c', 'ls; ls')
+    for options in [SHOWN, *([option] for option in SHOWN)]:
+        ours, perfs = (sorted(re.sub(' +', ' ', line) for line in command('script', '-i', 'p.data', *options)
+                              .stdout.splitlines()) for command in (lab.run, lab.perf))
+        # The comm of what was written for the time before the recording.
+        ours, perfs = ([re.sub(r'^.* 0\.000000:', '', line) for line in lines] for lines in (ours, perfs))
+        assert ours == perfs, (options, [pair for pair in zip(ours, perfs) if pair[0] != pair[1]][:3])
+    every = lab.run('script', '-i', 'p.data', *SHOWN).stdout
+    for name in 'MMAP2', 'COMM exec', 'FORK(', 'EXIT(', 'SWITCH', 'NAMESPACES', 'CGROUP':
+        assert f'PERF_RECORD_{name}' in every, name
+    assert 'PERF_RECORD' not in lab.run('script', '-i', 'p.data').stdout
+
+
+def test_switched_by_events(lab):
+    need_tracefs()
+    lab.run('record', '-a', '-e', 'sched:sched_switch,sched:sched_wakeup', '--duration', '300ms', '-o', 'p.data')
+    every = len(lab.run('script', '-i', 'p.data').stdout.splitlines())
+    for options in (['--switch-on', 'sched:sched_wakeup'], ['--switch-off', 'sched:sched_switch'],
+                    ['--switch-on', 'sched:sched_wakeup', '--switch-off', 'sched:sched_switch'],
+                    ['--switch-on', 'sched:sched_wakeup', '--switch-off', 'sched:sched_switch',
+                     '--show-on-off-events']):
+        ours, perfs = (len(command('script', '-i', 'p.data', '-F', 'event', *options).stdout.splitlines())
+                       for command in (lab.run, lab.perf))
+        assert abs(ours - perfs) <= 2 and ours < every, (options, ours, perfs, every)
+    assert 'no event' in lab.run('report', '-i', 'p.data', '--switch-on', 'frob', status=1).stderr
+
+
+def test_counts_of_threads_are_shown(lab):
+    lab.run('record', '-e', 'task-clock', '-s', '-o', 'p.data', '--', 'sh', '-c', 'ls; ls')
+    ours = re.findall(r'^ +(\d+) +(\d+) +(\d+)$', lab.run('report', '-T', '-i', 'p.data').stdout, re.MULTILINE)
+    perfs = re.findall(r'^ +(\d+) +(\d+) +(\d+)$', lab.perf('report', '--stdio', '-T', '-i', 'p.data', quiet=False).stdout,
+                       re.MULTILINE)
+    assert len(ours) >= 2 and sorted(ours) == sorted(perfs), (ours, perfs)
+    lab.run('record', '-e', 'task-clock', '-o', 'p.data', '--', 'ls')
+    assert "'ringtail record -s'" in lab.run('report', '-T', '-i', 'p.data').stderr
+
+
+def test_files_of_events_and_ends_of_chains(lab):
+    lab.run('record', '-g', '-e', 'cpu-clock,task-clock', '-o', 'p.data', '--', *busy(0.2))
+    every = lab.run('script', '-i', 'p.data').stdout
+    lab.run('script', '-i', 'p.data', '--per-event-dump')
+    parts = ''
+    for event in 'cpu-clock', 'task-clock':
+        with open(lab.path(f'p.data.{event}.dump'), encoding='utf-8') as f:
+            parts += f.read()
+        assert event in parts
+    assert sorted(parts.splitlines()) == sorted(every.splitlines())
+    function = re.search(r'^\t +[0-9a-f]+ (\w+)\+', every, re.MULTILINE).group(1)
+    ours, perfs = (command('script', '-i', 'p.data', '-F', 'ip,sym', '--stop-bt', function).stdout.split()
+                   for command in (lab.run, lab.perf))
+    assert ours == perfs and len(ours) < len(every.split())
+    address = int(re.search(r'^\t +([0-9a-f]+) ', every, re.MULTILINE).group(1), 16)
+    few = lab.run('script', '-i', 'p.data', '-G', '-F', 'ip', '-S', hex(address), '--addr-range', '16').stdout.split()
+    assert few and all(address <= int(ip, 16) < address + 16 for ip in few), few
+
+
+def test_names_of_scripts_lead_to_exports(lab):
+    assert 'report --html' in lab.run('script', 'report', 'flamegraph', status=2).stderr
+    assert 'export --to firefox' in lab.run('script', 'report', 'gecko', status=2).stderr
+    assert 'there is no field' in lab.run('script', '-F', 'brstackinsn', status=2).stderr

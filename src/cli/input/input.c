@@ -41,6 +41,12 @@ enum {
 	OPT_SNAPSHOT,
 	OPT_ITRACE,
 	OPT_NO_ITRACE,
+	OPT_SWITCH_ON,
+	OPT_SWITCH_OFF,
+	OPT_SHOW_ON_OFF,
+	OPT_SOCKET,
+	OPT_UNUSED,
+	OPT_UNUSED_ARG,
 	KEY_COMPLETE,
 };
 
@@ -92,6 +98,19 @@ static const struct argp_option samples_options[] = {
 	 "(returns), e (errors), l (branch stacks), ...",
 	 HELP_SAMPLES},
 	{"no-itrace", OPT_NO_ITRACE, NULL, 0, "Do not decode hardware trace", HELP_SAMPLES},
+	{"switch-on", OPT_SWITCH_ON, "EVENT", 0, "from each sample of EVENT on", HELP_SAMPLES},
+	{"switch-off", OPT_SWITCH_OFF, "EVENT", 0, "until a sample of EVENT", HELP_SAMPLES},
+	{"show-on-off-events", OPT_SHOW_ON_OFF, NULL, 0,
+	 "of the events of --switch-on and --switch-off, too", HELP_SAMPLES},
+	{"socket-filter", OPT_SOCKET, "N", 0, "on the CPUs of this socket", HELP_SAMPLES},
+	{"demangle-kernel", OPT_UNUSED, NULL, 0,
+	 "Accepted: names of the kernel are demangled like all others", HELP_SYMBOLS},
+	{"full-source-path", OPT_UNUSED, NULL, 0,
+	 "Accepted: lines have the path that the debug information has", HELP_SYMBOLS},
+	{"addr2line", OPT_UNUSED_ARG, "PATH", 0,
+	 "Accepted: ringtail reads debug information itself", HELP_SYMBOLS},
+	{"unwind-style", OPT_UNUSED_ARG, "STYLE", 0, "Accepted: ringtail unwinds stacks itself",
+	 HELP_SYMBOLS},
 	{"jobs", 'j', "N", 0,
 	 "Use N threads (default: one for each CPU that the process may use); the output is the "
 	 "same",
@@ -168,6 +187,16 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
 			usage_error(state, "--snapshot: '%s' is no number above 0", arg);
 		break;
+	case OPT_SWITCH_ON: in->switches.on = arg; break;
+	case OPT_SWITCH_OFF: in->switches.off = arg; break;
+	case OPT_SHOW_ON_OFF: in->switches.show = true; break;
+	case OPT_SOCKET:
+		if (parse_u64(arg, &jobs) || jobs > INT_MAX)
+			usage_error(state, "--socket-filter: '%s' is no number", arg);
+		in->socket = arg;
+		break;
+	case OPT_UNUSED:
+	case OPT_UNUSED_ARG: break;
 	case OPT_ITRACE: input_itrace(state, in, arg ? arg : ""); break;
 	case OPT_NO_ITRACE: in->trace.itrace = NULL; break;
 	case 'j':
@@ -421,6 +450,46 @@ int input_open(struct input *in, struct trace **ret)
 	return rc;
 }
 
+/* Makes CPUs of --socket-filter. */
+static int choose_socket(struct input *in, const struct trace *t, struct error *err)
+{
+	struct filter_ranges *cpus = &in->filter.cpus;
+	int socket;
+
+	if (!in->socket)
+		return 0;
+	if (cpus->nr)
+		return error_set(err, -EINVAL,
+				 "--cpu and --socket-filter exclude each other: "
+				 "choose one");
+	socket = atoi(in->socket);
+	for (uint32_t cpu = 0; cpu < t->topology.nr_ids; cpu++) {
+		if (trace_socket(t, cpu) != socket)
+			continue;
+		if (array_grow(&cpus->r, &cpus->cap, cpus->nr + 1, sizeof(*cpus->r)))
+			return error_sys(err, -ENOMEM, "%s", t->opts.path);
+		cpus->r[cpus->nr++] = (struct filter_range){cpu, cpu};
+	}
+	return cpus->nr ? 0
+			: error_set(err, -EINVAL,
+				    "--socket-filter: the recording names no CPU of "
+				    "socket %d",
+				    socket);
+}
+
+/* Finds what the filters need to know of the recording. */
+static int choose_samples(struct input *in, struct trace *t, struct error *err)
+{
+	int rc = choose_socket(in, t, err);
+
+	if (rc || (!in->switches.on && !in->switches.off))
+		return rc;
+	if (in->filter.times.nr)
+		return error_set(err, -EINVAL,
+				 "--switch-on and --switch-off go with one span of --time only");
+	return switches_find(t, &in->switches, &in->filter, err);
+}
+
 int input_prepare(struct input *in, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -440,6 +509,10 @@ int input_prepare(struct input *in, struct trace *t)
 	rc = filter_place_parts(&in->filter, t->counts.first_time, t->counts.last_time);
 	if (rc < 0)
 		complain("%s: %s", t->opts.path, strerror(-rc));
+	if (!rc)
+		rc = choose_samples(in, t, &err);
+	if (rc < 0 && err.code)
+		complain("%s", err.text);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 
 #include "auxtrace/itrace/options.h"
 #include "report/trace/filter.h"
+#include "report/switches/switches.h"
 #include "report/trace/trace.h"
 
 enum exit_status {
@@ -33,8 +34,10 @@ struct input {
 	struct filter filter;
 	struct progress progress;
 	bool verbose, quiet;
-	bool no_inline; /* of report and script */
-	bool several;	/* the command reads more than one recording */
+	struct switch_opts switches; /* --switch-on, --switch-off */
+	const char *socket;	     /* --socket-filter; NULL: any */
+	bool no_inline;		     /* of report and script */
+	bool several;		     /* the command reads more than one recording */
 };
 
 /* The groups of options in --help, in their order. samples_argp has their headings. */

@@ -387,12 +387,87 @@ static int take_error(struct runner *r, const struct script_sample *s, struct ou
 	return r->fn(r->trace, s, out, r->arg);
 }
 
+/* A record that was made for what existed before has a trailer of zeroes: its task is in it. */
+static const char *comm_of_record(struct runner *r, const struct pd_record *record,
+				  struct moment at)
+{
+	uint32_t pid = record->id.pid, tid = record->id.tid;
+
+	switch (record->hdr->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		pid = record->mmap.pid;
+		tid = record->mmap.tid;
+		break;
+	case PERF_RECORD_COMM:
+		pid = record->comm.pid;
+		tid = record->comm.tid;
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		pid = record->task.pid;
+		tid = record->task.tid;
+		break;
+	case PERF_RECORD_NAMESPACES:
+		pid = record->namespaces.pid;
+		tid = record->namespaces.tid;
+		break;
+	}
+	return state_comm(r->trace->state, pid, tid, at);
+}
+
+/* The record's trailer passes for a sample, to be filtered and shown. */
+static int format_record(struct runner *r, const struct walk_sample *ws, struct outbuf *out)
+{
+	const struct pd_evsel *evsel = ws->rec->evsel;
+	struct walk_sample of = *ws;
+	struct script_sample s = {.ws = &of};
+	struct pd_record record;
+
+	if (pd_record_decode(ws->rec->hdr, evsel, &record) < 0)
+		return 0;
+	of.s.pid = record.id.pid;
+	of.s.tid = record.id.tid;
+	of.s.cpu = record.id.cpu;
+	of.s.time = ws->rec->at.time;
+	if (!filter_sample(&r->opts->filter, &of.s))
+		return 0;
+	s.record = &record;
+	s.fields = evsel ? r->fields[evsel->index] : r->fields[0];
+	s.comm = comm_of_record(r, &record, ws->rec->at);
+	return r->fn(r->trace, &s, out, r->arg);
+}
+
+static bool is_in_list(const char *list, const char *name)
+{
+	for (const char *p = list;; p++) {
+		size_t len = strcspn(p, ",");
+
+		if (strlen(name) == len && !memcmp(p, name, len))
+			return true;
+		p += len;
+		if (!*p)
+			return false;
+	}
+}
+
+/* Returns the number of frames up to the first function of --stop-bt, which is shown. */
+static size_t frames_shown(const struct frames *f, const char *stop_at)
+{
+	for (size_t i = 0; stop_at && i < f->nr; i++)
+		if (f->frame[i].sym && is_in_list(stop_at, f->frame[i].sym->name))
+			return i + 1;
+	return f->nr;
+}
+
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
 	struct script_sample s = {.ws = ws, .tracing = r->tracing};
 	int rc = 0;
 
+	if (ws->other)
+		return format_record(r, ws, out);
 	if (ws->exec)
 		return callstacks_gap(&r->stacks, ws->s.tid, UINT32_MAX);
 	if (!ws->evsel)
@@ -404,6 +479,7 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 	if (s.is_branch && s.fields & SCRIPT_CALLINDENT)
 		rc = note_run(r, ws) ?: take_branch(r, ws->made, &s);
 	if (rc || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
+	    (r->opts->event && ws->evsel != r->opts->event) ||
 	    (s.is_branch && r->opts->branches && !(ws->made->flags & r->opts->branches)))
 		return rc;
 	r->at = ws->rec->at;
@@ -422,7 +498,7 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		if (rc < 0)
 			return rc;
 		s.frame = r->frames.frame;
-		s.nr_frames = r->frames.nr;
+		s.nr_frames = frames_shown(&r->frames, r->opts->stop_at);
 	}
 	if (s.fields & (SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF) &&
 	    resolve_branches(r, ws, &s.branch))
@@ -528,15 +604,65 @@ static int format_slices(struct slices *s, void *const *runners, size_t nr, FILE
 	return rc;
 }
 
-static int format_ordered(struct trace *t, void *const *runners, size_t nr, FILE *out,
-			  uint64_t *ret_bytes, struct error *err)
+/* The records that @kind shows. */
+static unsigned int record_kind(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2: return SCRIPT_SHOW_MAPS;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: return SCRIPT_SHOW_TASKS;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE: return SCRIPT_SHOW_SWITCHES;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES: return SCRIPT_SHOW_LOST;
+	case PERF_RECORD_NAMESPACES: return SCRIPT_SHOW_NAMESPACES;
+	case PERF_RECORD_CGROUP: return SCRIPT_SHOW_CGROUPS;
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT: return SCRIPT_SHOW_BPF;
+	case PERF_RECORD_TEXT_POKE: return SCRIPT_SHOW_POKES;
+	case PERF_RECORD_FINISHED_ROUND: return SCRIPT_SHOW_ROUNDS;
+	default: return 0;
+	}
+}
+
+/* What takes samples and other records. */
+struct script_taker {
+	struct formatters *formatters;
+	unsigned int records;
+};
+
+static int put_walked(const struct walk_sample *ws, void *taker)
+{
+	return formatters_put(ws, ((struct script_taker *)taker)->formatters);
+}
+
+static int put_span(const struct walk_span *span, void *taker)
+{
+	return formatters_put_span(span, ((struct script_taker *)taker)->formatters);
+}
+
+static int put_record(const struct data_record *rec, const struct pd_record *r, void *taker)
+{
+	const struct script_taker *to = taker;
+
+	if (!(record_kind(rec->hdr->type) & to->records))
+		return 0;
+	return formatters_put(&(struct walk_sample){.rec = rec, .other = true}, to->formatters);
+}
+
+static int format_ordered(struct trace *t, unsigned int records, void *const *runners, size_t nr,
+			  FILE *out, uint64_t *ret_bytes, struct error *err)
 {
 	struct formatters *f = NULL;
 	int rc = formatters_new(format_sample, runners, nr, out, &f);
 
 	if (rc)
 		return error_sys(err, rc, "%s", t->opts.path);
-	rc = walk_ordered(t, &(struct walk_takers){formatters_put, formatters_put_span, NULL, f},
+	rc = walk_ordered(t,
+			  &(struct walk_takers){put_walked, put_span, records ? put_record : NULL,
+						&(struct script_taker){f, records}},
 			  err);
 	if (rc >= 0) {
 		rc = formatters_end(f, ret_bytes);
@@ -547,14 +673,14 @@ static int format_ordered(struct trace *t, void *const *runners, size_t nr, FILE
 	return rc;
 }
 
-static int format_all(struct trace *t, void *const *runners, size_t nr, FILE *out,
-		      uint64_t *ret_bytes, struct error *err)
+static int format_all(struct trace *t, unsigned int records, void *const *runners, size_t nr,
+		      FILE *out, uint64_t *ret_bytes, struct error *err)
 {
 	struct slices *s = NULL;
-	int rc = slices_new(t, &s);
+	int rc = records ? -ENOTSUP : slices_new(t, &s);
 
 	if (rc == -ENOTSUP)
-		return format_ordered(t, runners, nr, out, ret_bytes, err);
+		return format_ordered(t, records, runners, nr, out, ret_bytes, err);
 	if (!rc)
 		rc = format_slices(s, runners, nr, out, ret_bytes);
 	slices_free(s);
@@ -591,7 +717,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	if (rc)
 		error_sys(err, rc, "%s", t->opts.path);
 	else
-		rc = format_all(t, args, nr, out, ret_bytes, err);
+		rc = format_all(t, opts->records, args, nr, out, ret_bytes, err);
 	for (size_t i = 0; i < made; i++)
 		runner_release(&runners[i]);
 	free(fields);

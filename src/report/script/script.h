@@ -61,6 +61,19 @@
 #define SCRIPT_RETIRE_LAT  (1ull << 39)
 #define SCRIPT_BRCNTR	   (1ull << 40) /* events counted between branches */
 
+/* Records that script shows beside samples. */
+enum script_record {
+	SCRIPT_SHOW_MAPS = 1u << 0,
+	SCRIPT_SHOW_TASKS = 1u << 1,
+	SCRIPT_SHOW_SWITCHES = 1u << 2,
+	SCRIPT_SHOW_LOST = 1u << 3,
+	SCRIPT_SHOW_NAMESPACES = 1u << 4,
+	SCRIPT_SHOW_CGROUPS = 1u << 5,
+	SCRIPT_SHOW_BPF = 1u << 6,
+	SCRIPT_SHOW_POKES = 1u << 7,
+	SCRIPT_SHOW_ROUNDS = 1u << 8,
+};
+
 /* Kinds of events that have fields of their own in -F ("hw:comm,tid,…"). */
 enum script_type {
 	SCRIPT_HW,
@@ -86,6 +99,9 @@ struct script_opts {
 	bool no_callchain;
 	bool inlined;	   /* call chains have inlined functions, too */
 	uint32_t branches; /* show only branches with any of these flags (AUX_CALL, …); 0: all */
+	unsigned int records;	      /* enum script_record */
+	const struct pd_evsel *event; /* samples of this event only; NULL: any */
+	const char *stop_at; /* comma list of functions where call chains end; NULL: none */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */
@@ -95,11 +111,12 @@ struct script_opts {
 /* A sample with its fields; valid during the call that receives it. */
 struct script_sample {
 	const struct walk_sample *ws;
-	uint64_t fields;	   /* SCRIPT_*: wanted, and present in this event */
-	bool is_branch;		   /* of hardware trace: control went from @at to @addr */
-	const char *comm;	   /* NULL: unknown */
-	struct frame at;	   /* the sampled address */
-	bool has_chain;		   /* the event records call chains, and they are wanted */
+	const struct pd_record *record; /* NULL: a sample; else only @ws, @fields, @comm are set */
+	uint64_t fields;		/* SCRIPT_*: wanted, and present in this event */
+	bool is_branch;			/* of hardware trace: control went from @at to @addr */
+	const char *comm;		/* NULL: unknown */
+	struct frame at;		/* the sampled address */
+	bool has_chain;			/* the event records call chains, and they are wanted */
 	bool chain;		   /* this sample has a chain; if not, show the address alone */
 	const struct frame *frame; /* of the chain, innermost first */
 	size_t nr_frames;

@@ -227,6 +227,7 @@ void filter_release(struct filter *f)
 	free(f->pids.r);
 	free(f->tids.r);
 	free(f->cpus.r);
+	free(f->addresses.r);
 	free(f->parallelism.r);
 	free(f->times.r);
 	free(f->parts);
@@ -272,8 +273,9 @@ static bool symbol_in_list(const char *list, const char *name)
 bool filter_sample(const struct filter *f, const struct pd_sample *s)
 {
 	return filter_ranges_have(&f->pids, s->pid) && filter_ranges_have(&f->tids, s->tid) &&
-	       filter_ranges_have(&f->cpus, s->cpu) && s->time >= f->start &&
-	       (!f->stop || s->time <= f->stop) && filter_ranges_have(&f->times, s->time);
+	       filter_ranges_have(&f->cpus, s->cpu) && filter_ranges_have(&f->addresses, s->ip) &&
+	       s->time >= f->start && (!f->stop || s->time <= f->stop) &&
+	       filter_ranges_have(&f->times, s->time);
 }
 
 bool filter_place(const struct filter *f, const struct frame *frame)

@@ -28,6 +28,7 @@ struct filter {
 	const char *symbol_part;	    /* in the name of the symbol; NULL: any */
 	bool resolved;			    /* only samples with a symbol */
 	struct filter_ranges pids, tids, cpus;
+	struct filter_ranges addresses;	  /* of code */
 	struct filter_ranges parallelism; /* threads that ran; needs trace.parallelism */
 	uint64_t start, stop;		  /* ns, inclusive; stop 0: no end */
 	/* Parts of the recording's time, from 0 to 1; filter_place_parts() makes @times of them. */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cmd-report-perf.h"
+
+#include <stddef.h>
+
+#include "cli/input/input.h"
+
+enum {
+	OPT_NOTHING = 0x2200,
+	OPT_UNUSED,
+	OPT_GTK,
+	OPT_REFUSED,
+};
+
+static const struct argp_option options[] = {
+	{"ns", OPT_NOTHING, NULL, 0, "Accepted: times have nine digits where they need them",
+	 HELP_OUTPUT},
+	{"skip-empty", OPT_NOTHING, NULL, 0, "Accepted: events without samples have no table",
+	 HELP_OUTPUT},
+	{"raw-trace", OPT_NOTHING, NULL, 0,
+	 "Accepted: fields of tracepoints are those of their formats", HELP_OUTPUT},
+	{"disable-order", OPT_NOTHING, NULL, 0, "Accepted: samples are counted in any order",
+	 HELP_INPUT},
+	{"ignore-vmlinux", OPT_NOTHING, NULL, 0, "Accepted: a vmlinux is read only with --vmlinux",
+	 HELP_SYMBOLS},
+	{"addr2line-style", OPT_UNUSED, "STYLE", 0,
+	 "Accepted: ringtail reads debug information itself", HELP_SYMBOLS},
+	{"source", OPT_NOTHING, NULL, 0, "Accepted: 'ringtail annotate' shows source lines",
+	 HELP_OUTPUT},
+	{"asm-raw", OPT_NOTHING, NULL, 0, "Accepted: 'ringtail annotate' shows code", HELP_OUTPUT},
+	{"disassembler-style", 'M', "STYLE", 0, "Accepted: 'ringtail annotate -M' chooses it",
+	 HELP_OUTPUT},
+	{"objdump", OPT_UNUSED, "PATH", 0, "Accepted: 'ringtail annotate' decodes code itself",
+	 HELP_OUTPUT},
+	{"percent-type", OPT_UNUSED, "TYPE", 0,
+	 "Accepted: 'ringtail annotate --percent-type' chooses it", HELP_OUTPUT},
+	{"prefix", OPT_UNUSED, "PREFIX", 0, "Accepted: it is about source lines of annotated code",
+	 HELP_OUTPUT},
+	{"prefix-strip", OPT_UNUSED, "N", 0, "Accepted: it is about source lines of annotated code",
+	 HELP_OUTPUT},
+	{"pretty", OPT_UNUSED, "STYLE", 0, "Accepted: counts of threads have one form",
+	 HELP_OUTPUT},
+	{"samples", OPT_UNUSED, "N", 0, "Accepted: it is about a browser of single samples",
+	 HELP_OUTPUT},
+	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
+	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
+	REFUSED("branch-history", OPT_REFUSED,
+		"-b counts branches; call chains are shown without them"),
+	REFUSED("show-ref-call-graph", OPT_REFUSED + 1, "each event shows its own call chains"),
+	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
+	 HELP_OUTPUT},
+	REFUSED("total-cycles", OPT_REFUSED + 3,
+		"'-b --sort symbol_from,symbol_to,cycles' shows the cycles of branches"),
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	return key == OPT_NOTHING || key == OPT_UNUSED || key == 'M'
+		       ? 0
+		       : refuse_option(options, key, state);
+}
+
+const struct argp report_perf_argp = {.options = options, .parser = parse};
