@@ -173,7 +173,8 @@ static bool is_wanted(const struct ringtail_walk *w)
 
 	if (w->rec.hdr->type != PERF_RECORD_SAMPLE)
 		return !w->opts.samples;
-	return !t->opts.snapshot || snapshots_of(&t->snapshots, &w->rec) == t->opts.snapshot;
+	return !t->opts.snapshot ||
+	       trace_wants_snapshot(&t->opts, snapshots_of(&t->snapshots, &w->rec));
 }
 
 int ringtail_walk_next(struct ringtail_walk *w, const struct ringtail_record **ret,

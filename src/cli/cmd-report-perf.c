@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "cli/input/input.h"
+#include "render/stats.h"
 
 enum {
 	OPT_NOTHING = 0x2200,
@@ -62,3 +63,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp report_perf_argp = {.options = options, .parser = parse};
+
+int report_threads(struct trace *t)
+{
+	struct thread_counts counts = {0};
+	struct error err = ERROR_INIT;
+	int rc = thread_counts_read(t, &counts, &err);
+
+	if (rc < 0)
+		complain("%s", err.text);
+	else if (!counts.nr)
+		complain("%s: -T: the recording has no counts of threads; 'ringtail record -s' "
+			 "records them",
+			 t->opts.path);
+	else
+		thread_counts_render(stdout, t, &counts);
+	thread_counts_release(&counts);
+	return rc;
+}

@@ -5,6 +5,11 @@
 
 #include <argp.h>
 
+struct trace;
+
 extern const struct argp report_perf_argp; /* an argp child without input */
+
+/* Writes the counts of threads (-T), or that there are none. Returns 0 or a negative errno. */
+int report_threads(struct trace *t);
 
 #endif

@@ -466,24 +466,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int show_threads(struct trace *t)
-{
-	struct thread_counts counts = {0};
-	struct error err = ERROR_INIT;
-	int rc = thread_counts_read(t, &counts, &err);
-
-	if (rc < 0)
-		complain("%s", err.text);
-	else if (!counts.nr)
-		complain("%s: -T: the recording has no counts of threads; 'ringtail record -s' "
-			 "records them",
-			 t->opts.path);
-	else
-		thread_counts_render(stdout, t, &counts);
-	thread_counts_release(&counts);
-	return rc;
-}
-
 static int show_report(struct report_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -503,7 +485,7 @@ static int show_report(struct report_args *a, struct trace *t)
 		rc = table_render(stdout, r, &a->table);
 	}
 	if (!rc && a->threads && !a->json)
-		rc = show_threads(t);
+		rc = report_threads(t);
 	input_explain_symbols(&a->input, t);
 	if (a->report.waits)
 		waits_explain(&a->input, &r->waits);

@@ -42,6 +42,7 @@ static const struct command {
 	{"export", cmd_export, "write the samples in the format of another tool"},
 	{"dump", cmd_dump, "show each record of a recording"},
 	{"evlist", cmd_evlist, "show the events of a recording"},
+	{"snapshots", cmd_snapshots, "show the snapshots of a recording"},
 	{"buildid-list", cmd_buildid_list, "show the build-ids of the files in a recording"},
 	{"recover", cmd_recover, "complete a recording whose recorder was killed"},
 	{"pack", cmd_pack, "make a recording carry the names of its functions"},

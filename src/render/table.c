@@ -367,6 +367,23 @@ static bool has_samples(const struct hist *h)
 	return false;
 }
 
+/* With -g folded: lines for other programs, and nothing else. */
+static bool is_folded(const struct report *r, const struct table_opts *opts)
+{
+	return opts->graph_style == GRAPH_FOLDED && r->opts->graph != REPORT_GRAPH_NONE &&
+	       !opts->separator && !r->opts->nested;
+}
+
+static int put_folded(struct table *t)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < t->h->nr; i++)
+		if (table_is_shown(t, &t->h->entry[i]))
+			rc = table_put_graph(t, &t->h->entry[i]);
+	return rc;
+}
+
 static int put_event(struct table *t)
 {
 	int rc = measure(t);
@@ -448,7 +465,9 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 	bool first = true;
 	int rc = 0;
 
-	if (!opts->quiet)
+	bool folded = is_folded(r, opts);
+
+	if (!opts->quiet && !folded)
 		put_loss(out, r->trace);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		t.h = &r->tables.hists[i];
@@ -457,12 +476,12 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 		t.columns = hist_members(t.h) > 1 ? r->columns : &columns;
 		if (!has_samples(t.h))
 			continue;
-		if (!first)
+		if (!first && !folded)
 			fputs("\n\n", out);
 		first = false;
-		rc = put_event(&t);
+		rc = folded ? put_folded(&t) : put_event(&t);
 	}
-	if (!rc && first && !opts->quiet)
+	if (!rc && first && !opts->quiet && !folded)
 		fputs("# No samples\n", out);
 	buf_release(&t.line);
 	buf_release(&t.cell);

@@ -22,11 +22,11 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ['record', 'list', 'doctor', 'report', 'view', 'top', 'annotate', 'diff', 'script', 'export', 'dump', 'evlist', 'buildid-list', 'recover', 'pack', 'aux', 'stat', 'ctl', 'version']
+COMMANDS = ['record', 'list', 'doctor', 'report', 'view', 'top', 'annotate', 'diff', 'script', 'export', 'dump', 'snapshots', 'evlist', 'buildid-list', 'recover', 'pack', 'aux', 'stat', 'ctl', 'version']
 PAGES = {None: 'ringtail.1', 'version': 'ringtail.1'}  # of the others: ringtail-COMMAND.1
 DOCUMENTS = ['README.md'] + [f'man/{name}.scd' for name in (
     'ringtail.1', 'ringtail-record.1', 'ringtail-list.1', 'ringtail-doctor.1', 'ringtail-report.1', 'ringtail-view.1', 'ringtail-top.1', 'ringtail-annotate.1', 'ringtail-diff.1', 'ringtail-script.1', 'ringtail-export.1',
-    'ringtail-dump.1', 'ringtail-evlist.1', 'ringtail-buildid-list.1', 'ringtail-recover.1', 'ringtail-pack.1', 'ringtail-stat.1',
+    'ringtail-dump.1', 'ringtail-snapshots.1', 'ringtail-evlist.1', 'ringtail-buildid-list.1', 'ringtail-recover.1', 'ringtail-pack.1', 'ringtail-stat.1',
     'ringtail-ctl.1', 'ringtail-aux.1', 'ringtail-events.5', 'ringtail.3')]
 PAGE_NAMES = [os.path.basename(path).removesuffix('.scd') for path in DOCUMENTS if path.startswith('man/')]
 

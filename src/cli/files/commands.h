@@ -8,5 +8,6 @@ int cmd_buildid_list(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
+int cmd_snapshots(int argc, char **argv);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/complete/complete.h"
+#include "cli/input/wall_time.h"
 #include "render/text.h"
 #include "report/trace/itrace.h"
 #include "symbol/recorded/recorded.h"
@@ -88,11 +89,11 @@ static const struct argp_option samples_options[] = {
 	{"pid", OPT_PID, "LIST", 0, "of these processes", HELP_SAMPLES},
 	{"tid", OPT_TID, "LIST", 0, "of these threads", HELP_SAMPLES},
 	{"time", OPT_TIME, "START,STOP", 0,
-	 "between these times, in seconds; either may be empty; several such pairs with spaces "
-	 "between; or in parts of the recording, such as 10%/2 or 0%-30%",
+	 "between these times, in seconds or as 14:03:05; either may be empty; several such pairs "
+	 "with spaces between; or in parts of the recording, such as 10%/2 or 0%-30%",
 	 HELP_SAMPLES},
-	{"snapshot", OPT_SNAPSHOT, "N", 0, "of the Nth snapshot of a recording with -M",
-	 HELP_SAMPLES},
+	{"snapshot", OPT_SNAPSHOT, "N[-M]", 0,
+	 "of snapshot N of a recording with -M, or of those from N to M", HELP_SAMPLES},
 	{"itrace", OPT_ITRACE, "LETTERS", OPTION_ARG_OPTIONAL,
 	 "Samples to make of hardware trace: i (instructions), b (branches), c (calls), r "
 	 "(returns), e (errors), l (branch stacks), ...",
@@ -156,6 +157,21 @@ void input_itrace(struct argp_state *state, struct input *in, const char *letter
 	in->trace.itrace_asked = true;
 }
 
+/* "3" or "1-11". */
+static void parse_snapshots(struct argp_state *state, const char *arg, struct input *in)
+{
+	struct filter_ranges ranges = {0};
+	int rc = filter_ranges_parse(arg, &ranges);
+
+	if (rc < 0 || ranges.nr != 1 || !ranges.r->first)
+		usage_error(state,
+			    "--snapshot: '%s' is neither a number above 0 nor a range such as 1-11",
+			    arg);
+	in->trace.snapshot = ranges.r->first;
+	in->trace.snapshot_last = ranges.r->last;
+	free(ranges.r);
+}
+
 static error_t parse_samples(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
@@ -176,17 +192,17 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 	case OPT_TID: parse_ranges(state, arg, &in->filter.tids); break;
 	case 'C': parse_ranges(state, arg, &in->filter.cpus); break;
 	case OPT_TIME:
+		in->wall_time = wall_time_is(arg) ? arg : NULL;
+		if (in->wall_time)
+			break;
 		if (filter_time_parse(arg, &in->filter) < 0)
 			usage_error(
 				state,
-				"--time: '%s' is neither START,STOP in seconds nor parts such as "
-				"10%%/2 or 0%%-30%%",
+				"--time: '%s' is neither START,STOP in seconds or as 14:03:05, nor "
+				"parts such as 10%%/2 or 0%%-30%%",
 				arg);
 		break;
-	case OPT_SNAPSHOT:
-		if (parse_u64(arg, &in->trace.snapshot) || !in->trace.snapshot)
-			usage_error(state, "--snapshot: '%s' is no number above 0", arg);
-		break;
+	case OPT_SNAPSHOT: parse_snapshots(state, arg, in); break;
 	case OPT_SWITCH_ON: in->switches.on = arg; break;
 	case OPT_SWITCH_OFF: in->switches.off = arg; break;
 	case OPT_SHOW_ON_OFF: in->switches.show = true; break;
@@ -481,7 +497,15 @@ static int choose_socket(struct input *in, const struct trace *t, struct error *
 static int choose_samples(struct input *in, struct trace *t, struct error *err)
 {
 	int rc = choose_socket(in, t, err);
+	bool guessed = false;
 
+	if (!rc && in->wall_time)
+		rc = wall_time_apply(in->wall_time, t, &in->filter, &guessed, err);
+	if (!rc && guessed && !in->quiet)
+		complain("%s: the recording does not relate its clock to the time of day; ringtail "
+			 "takes its last sample to be as old as the file ('record -k mono' relates "
+			 "them)",
+			 t->opts.path);
 	if (rc || (!in->switches.on && !in->switches.off))
 		return rc;
 	if (in->filter.times.nr)
@@ -587,7 +611,7 @@ static void explain_filters(const struct input *in, const struct trace *t)
 		{"--pid", NULL, f->pids.nr},
 		{"--tid", NULL, f->tids.nr},
 		{"--cpu", NULL, f->cpus.nr},
-		{"--time", NULL, f->start || f->stop || f->nr_parts},
+		{"--time", in->wall_time, f->start || f->stop || f->nr_parts},
 		{"--snapshot", NULL, in->trace.snapshot},
 		{"--symbol-filter", f->symbol_part, f->symbol_part},
 		{"--hide-unresolved", NULL, f->resolved},

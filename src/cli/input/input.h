@@ -35,6 +35,7 @@ struct input {
 	struct progress progress;
 	bool verbose, quiet;
 	struct switch_opts switches; /* --switch-on, --switch-off */
+	const char *wall_time;	     /* --time in times of day; NULL: not given */
 	const char *socket;	     /* --socket-filter; NULL: any */
 	bool no_inline;		     /* of report and script */
 	bool several;		     /* the command reads more than one recording */

@@ -173,6 +173,7 @@ int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace *
 	i->opts.errors = true;
 	i->show_errors = opts->errors;
 	i->snapshot = t->opts.snapshot;
+	i->snapshot_last = trace_last_snapshot(&t->opts);
 	rc = open_index(i, t, err);
 	if (rc < 0 && rc != -ENOMEM && !t->opts.itrace_asked) {
 		/* The recorded samples are there without it. */
@@ -298,7 +299,8 @@ static bool has_snapshot(const struct itrace *i, const struct aux_run *run)
 	for (size_t n = 0; !run->sampled && n < run->nr; n++) {
 		uint32_t take = p->pieces[run->first + n].take;
 
-		if (take && p->takes[take - 1].number == i->snapshot)
+		if (take && p->takes[take - 1].number >= i->snapshot &&
+		    p->takes[take - 1].number <= i->snapshot_last)
 			return true;
 	}
 	return !i->snapshot;
@@ -313,7 +315,9 @@ static void select_snapshot(const struct itrace *i, const struct aux_run *run,
 	for (size_t n = 0; n < list->nr; n++) {
 		struct itrace_sample *s = &list->samples[n];
 
-		if (aux_index_snapshot_at(&i->index, run, s->offset) != i->snapshot) {
+		uint64_t number = aux_index_snapshot_at(&i->index, run, s->offset);
+
+		if (number < i->snapshot || number > i->snapshot_last) {
 			if (s->kind != ITRACE_BRANCHES)
 				continue;
 			s->hidden = true;

@@ -20,9 +20,9 @@
 #include "report/trace/walk.h"
 
 struct itrace {
-	struct itrace_opts opts; /* with errors, which are always counted */
-	bool show_errors;	 /* the user asked for them */
-	uint64_t snapshot;	 /* decode its trace alone; 0: all */
+	struct itrace_opts opts;	  /* with errors, which are always counted */
+	bool show_errors;		  /* the user asked for them */
+	uint64_t snapshot, snapshot_last; /* decode the trace of these alone; @snapshot 0: all */
 	struct aux_index index;
 	const struct aux_decoder_ops *ops;
 	struct code_files *code;

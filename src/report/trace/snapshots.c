@@ -171,7 +171,8 @@ uint64_t snapshots_of(const struct snapshots *s, const struct data_record *rec)
 	return n && s->marks[n - 1].segment == rec->segment ? s->marks[n - 1].number : 0;
 }
 
-bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sweep_run *run)
+bool snapshots_reach(const struct snapshots *s, uint64_t first, uint64_t last,
+		     const struct sweep_run *run)
 {
 	const struct snapshot_mark from = {.segment = run->segment, .offset = run->from};
 	size_t i = marks_until(s, &from);
@@ -185,16 +186,16 @@ bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sw
 			continue;
 		if (s->marks[i].offset >= run->to)
 			break;
-		if (s->marks[i].number == number)
+		if (s->marks[i].number >= first && s->marks[i].number <= last)
 			return true;
 	}
 	return false;
 }
 
-bool snapshots_have(const struct snapshots *s, uint64_t number)
+bool snapshots_have(const struct snapshots *s, uint64_t first, uint64_t last)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		if (s->marks[i].number == number)
+		if (s->marks[i].number >= first && s->marks[i].number <= last)
 			return true;
 	return false;
 }

@@ -51,11 +51,12 @@ void snapshots_release(struct snapshots *s);
 /* Returns the number of the snapshot that a record belongs to; 0: none. */
 uint64_t snapshots_of(const struct snapshots *s, const struct data_record *rec);
 
-/* Returns whether @run may hold records of snapshot @number. */
-bool snapshots_reach(const struct snapshots *s, uint64_t number, const struct sweep_run *run);
+/* Returns whether @run may hold records of snapshots @first to @last. */
+bool snapshots_reach(const struct snapshots *s, uint64_t first, uint64_t last,
+		     const struct sweep_run *run);
 
-/* Returns whether the log has snapshot @number. */
-bool snapshots_have(const struct snapshots *s, uint64_t number);
+/* Returns whether the log has any of the snapshots @first to @last. */
+bool snapshots_have(const struct snapshots *s, uint64_t first, uint64_t last);
 
 /* Decodes record @i of the log. Records are ordered by number; requests precede the end. */
 void snapshots_read(const struct snapshots *s, size_t i, struct pd_snapshot_log *ret);

@@ -65,6 +65,16 @@ static void read_topology(struct trace *t)
 		pd_cpu_topology_release(&t->topology);
 }
 
+uint64_t trace_last_snapshot(const struct trace_opts *opts)
+{
+	return opts->snapshot_last ? opts->snapshot_last : opts->snapshot;
+}
+
+bool trace_wants_snapshot(const struct trace_opts *opts, uint64_t number)
+{
+	return !opts->snapshot || (number >= opts->snapshot && number <= trace_last_snapshot(opts));
+}
+
 int trace_socket(const struct trace *t, uint32_t cpu)
 {
 	return cpu < t->topology.nr_ids ? t->topology.ids[cpu].socket : -1;
@@ -557,7 +567,8 @@ static int check_snapshot(struct trace *t, struct error *err)
 	uint64_t first = 0, last = 0;
 	size_t nr = snapshots_count(&t->snapshots, &first, &last);
 
-	if (!t->opts.snapshot || snapshots_have(&t->snapshots, t->opts.snapshot))
+	if (!t->opts.snapshot ||
+	    snapshots_have(&t->snapshots, t->opts.snapshot, trace_last_snapshot(&t->opts)))
 		return 0;
 	if (!nr)
 		return error_set(err, -ENOENT,

@@ -38,7 +38,10 @@ struct trace_opts {
 	bool itrace_asked;		  /* trace that cannot be decoded is an error */
 	uint64_t time_quantum;		  /* of the sort key time, ns; 0: 100 ms */
 	unsigned int workers;		  /* threads; 0: trace_workers() decides */
-	uint64_t snapshot;		  /* count only samples of this snapshot; 0: all samples */
+	/* Count only samples of these snapshots, from @snapshot to @snapshot_last (0: this one
+	 * alone);
+	 * @snapshot 0: all samples. */
+	uint64_t snapshot, snapshot_last;
 	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
 	 * most half of memory. */
 	size_t state_bytes;
@@ -112,6 +115,11 @@ void trace_close(struct trace *t);
 
 /* Returns the string of a feature section, for free(); NULL if it is absent or unreadable. */
 char *trace_feature_string(const struct trace *t, unsigned int feature);
+
+/* Returns whether the wanted snapshots have number @number; all have it, if none is wanted. */
+bool trace_wants_snapshot(const struct trace_opts *opts, uint64_t number);
+/* Returns the last of the wanted snapshots. */
+uint64_t trace_last_snapshot(const struct trace_opts *opts);
 
 /* Returns the socket of a CPU; -1: not recorded. */
 int trace_socket(const struct trace *t, uint32_t cpu);

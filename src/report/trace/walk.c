@@ -29,7 +29,8 @@ static int note_unknown(struct findings **findings, const struct data_record *re
 /* Whether the snapshot that is wanted has @rec. */
 static bool is_in_snapshot(const struct trace *t, const struct data_record *rec)
 {
-	return !t->opts.snapshot || snapshots_of(&t->snapshots, rec) == t->opts.snapshot;
+	return !t->opts.snapshot ||
+	       trace_wants_snapshot(&t->opts, snapshots_of(&t->snapshots, rec));
 }
 
 static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
@@ -103,7 +104,8 @@ int walk_chunk(struct walker *w, struct trace_chunk *chunk, walk_fn fn, void *ar
 		chunk->findings = itrace_take_findings(&w->itrace);
 		return rc < 0 ? rc : walk_decoded(w, fn, arg);
 	}
-	if (t->opts.snapshot && !snapshots_reach(&t->snapshots, t->opts.snapshot, run))
+	if (t->opts.snapshot &&
+	    !snapshots_reach(&t->snapshots, t->opts.snapshot, trace_last_snapshot(&t->opts), run))
 		return 0;
 	rc = move_scan(w, run);
 	if (rc < 0)

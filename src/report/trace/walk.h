@@ -23,8 +23,8 @@ struct walk_sample {
 	const struct pd_evsel *evsel; /* NULL: @made is an error in the trace */
 	struct pd_sample s;
 	const struct itrace_sample *made; /* of hardware trace; NULL: recorded */
-	bool exec; /* no sample: thread @s.tid executed a program, so its calls ended. @evsel is
-		      NULL */
+	bool exec;  /* no sample: thread @s.tid executed a program, so its calls ended. @evsel is
+		       NULL */
 	bool other; /* no sample: @rec is a record of another type. @evsel is NULL */
 	const char *text;	      /* of @made: what the decoder says; or NULL */
 	size_t run;		      /* of @made: number of its run in the index of the trace */
