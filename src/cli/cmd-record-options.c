@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/input/input.h"
@@ -379,6 +381,15 @@ static void keep_command_line(int argc, char **argv, struct record_opts *opts)
 	opts->output.argc = argc + 1;
 }
 
+/* By the name perf, a pipe gets the recording without -o. */
+static const char *default_output(void)
+{
+	struct stat st;
+
+	return input_as_perf() && !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-"
+										     : "perf.data";
+}
+
 void record_options_parse(int argc, char **argv, struct record_command *ret)
 {
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
@@ -394,7 +405,7 @@ void record_options_parse(int argc, char **argv, struct record_command *ret)
 	struct option_parser p = {.cmd = ret};
 
 	*ret = (struct record_command){.opts = {.plan.raise_files = true,
-						.output.path = "perf.data",
+						.output.path = default_output(),
 						.output.symbols.names = true,
 						.control.attr_text = attr_text}};
 	keep_command_line(argc, argv, &ret->opts);

@@ -293,3 +293,15 @@ def test_names_of_scripts_lead_to_exports(lab):
     assert 'report --html' in lab.run('script', 'report', 'flamegraph', status=2).stderr
     assert 'export --to firefox' in lab.run('script', 'report', 'gecko', status=2).stderr
     assert 'there is no field' in lab.run('script', '-F', 'brstackinsn', status=2).stderr
+
+
+def test_called_as_perf(lab):
+    """By that name it takes perf's spelling, pipes without an option too."""
+    perf = lab.path('perf')
+    os.symlink(lab.argv([])[0], perf)
+    command = f"{perf} record -q -F99 -e cpu-clock -ag sleep 0.3 | {perf} report --stdio"
+    p = subprocess.run(command, cwd=lab.dir, shell=True, text=True, check=True, stdout=subprocess.PIPE)
+    assert "of event 'cpu-clock'" in p.stdout, p.stdout
+    assert not os.path.exists(lab.path('perf.data'))
+    p = subprocess.run([perf, 'reprot'], text=True, check=False, stderr=subprocess.PIPE)
+    assert p.returncode == 2 and "did you mean 'report'" in p.stderr, p.stderr

@@ -443,6 +443,11 @@ static bool piped_in(const struct input *in)
 	return in->trace.path == default_input && !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode);
 }
 
+bool input_as_perf(void)
+{
+	return !strcmp(program_invocation_short_name, "perf");
+}
+
 int input_open(struct input *in, struct trace **ret)
 {
 	struct error err = ERROR_INIT;
@@ -454,6 +459,8 @@ int input_open(struct input *in, struct trace **ret)
 		.start_ns = now_ns(CLOCK_MONOTONIC),
 	};
 	in->trace.progress_arg = &in->progress;
+	if (input_as_perf() && piped_in(in))
+		in->trace.path = "-";
 	rc = trace_open(&in->trace, ret, &err);
 	if (rc < 0)
 		complain("%s", err.text);

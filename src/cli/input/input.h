@@ -103,6 +103,10 @@ void input_init(struct input *in);
 /* Frees what the parsers of options have allocated. */
 void input_release(struct input *in);
 
+/* Whether the program was started by the name perf: pipes are then read and written as perf does.
+ */
+bool input_as_perf(void);
+
 /* Opens the recording, or prints the error. Returns 0 or -errno. */
 int input_open(struct input *in, struct trace **ret);
 
