@@ -96,8 +96,16 @@ static void check_run(const struct snapshots *s, const struct mark *marks, uint3
 		}
 	}
 	for (uint64_t number = 1; number < 22; number++)
-		assert_true(snapshots_reach(s, number, &run) || !there[number]);
-	assert_false(snapshots_reach(s, 21, &run));
+		assert_true(snapshots_reach(s, number, number, &run) || !there[number]);
+	assert_false(snapshots_reach(s, 21, UINT64_MAX, &run));
+	for (unsigned int first = 1; first < 21; first++)
+		for (unsigned int last = first; last < 21; last++) {
+			bool any = false;
+
+			for (unsigned int number = first; number <= last; number++)
+				any |= there[number];
+			assert_true(snapshots_reach(s, first, last, &run) || !any);
+		}
 }
 
 static void check_log(const struct snapshots *s, const struct mark *marks)
@@ -155,8 +163,9 @@ static void test_places(void **state)
 				check_run(&s, marks, segment);
 		}
 		for (size_t i = 0; i < MARKS; i++)
-			assert_true(snapshots_have(&s, marks[i].number));
-		assert_false(snapshots_have(&s, 21));
+			assert_true(snapshots_have(&s, marks[i].number, marks[i].number));
+		assert_true(snapshots_have(&s, 0, 21));
+		assert_false(snapshots_have(&s, 21, UINT64_MAX));
 		check_log(&s, marks);
 		snapshots_release(&s);
 	}
@@ -172,8 +181,8 @@ static void test_none(void **state)
 	snapshots_finish(&s);
 	assert_int_equal(snapshots_of(&s, &rec), 0);
 	assert_int_equal(snapshots_count(&s, &first, &last), 0);
-	assert_false(snapshots_reach(&s, 1, &run));
-	assert_false(snapshots_have(&s, 1));
+	assert_false(snapshots_reach(&s, 1, 1, &run));
+	assert_false(snapshots_have(&s, 1, UINT64_MAX));
 	snapshots_release(&s);
 }
 
