@@ -31,14 +31,11 @@ size_t report_slowest(struct argp_state *state, const char *arg);
 /* Returns the value of --time-quantum, ns. */
 uint64_t report_quantum(struct argp_state *state, const char *arg);
 
-/* Takes the values of -w and -t. */
+/* Puts the values of --column-widths and --field-separator into @ret. */
 void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret);
 void report_separator(struct argp_state *state, const char *arg, struct table_opts *ret);
 
 /* Checks the value of --stdio-color. */
 void report_check_color(struct argp_state *state, const char *arg);
-
-/* Puts the value of --column-widths into @ret. */
-void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret);
 
 #endif
