@@ -361,7 +361,7 @@ static const struct bad_row bad_rows[] = {
 	{"cycles/period=99999999999999999999/", -EINVAL, "64 bits"},
 	{"cycles/name='x/", -EINVAL, "closing quote is missing"},
 	{"cycles/foo=1/", -ENOENT, "character 8 of 'cycles/foo=1/': unknown term 'foo'"},
-	{"cycles/call-graph=lbr/", -EINVAL, "fp, dwarf or no"},
+	{"cycles/call-graph=orc/", -EINVAL, "fp, dwarf, lbr or no"},
 	{"cycles/stack-size=12/", -EINVAL, "multiple of 8"},
 	{"cycles/stack-size=1M/", -EINVAL, "at most 65528"},
 	{"cycles/time=2/", -EINVAL, "at most 1"},
