@@ -50,7 +50,8 @@ struct top {
 	struct messages messages;
 	struct hosted_session *session;
 	pthread_mutex_t commands; /* guards the session and the directory */
-	pthread_mutex_t lock;	  /* guards the next two; the session's thread takes it */
+	pthread_mutex_t lock;	  /* guards the next three; the session's thread takes it */
+	bool started;		  /* what was chosen for the user is printed */
 	bool shown;		  /* messages wait in @warnings */
 	char warnings[WARNINGS];
 	char directory[PATH_MAX / 2], output[PATH_MAX / 2 + 16];
@@ -183,7 +184,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* --- the recording -------------------------------------------------------------------------------
  */
 
-/* Before the screen is drawn messages are printed; then warnings wait, and the rest is left out. */
+/*
+ * Until the recording has started, messages are printed; then warnings alone, and while the screen
+ * is drawn they wait.
+ */
 static void say(enum message_level level, const char *text, void *arg)
 {
 	struct top *top = arg;
@@ -193,10 +197,19 @@ static void say(enum message_level level, const char *text, void *arg)
 		return;
 	pthread_mutex_lock(&top->lock);
 	len = strlen(top->warnings);
-	if (!top->shown)
+	if (level == MESSAGE_WARNING ? !top->shown : !top->started)
 		complain("%s", text);
 	else if (level == MESSAGE_WARNING && !strstr(top->warnings, text))
 		snprintf(top->warnings + len, sizeof(top->warnings) - len, "%s\n", text);
+	pthread_mutex_unlock(&top->lock);
+}
+
+/* Says whether the recording has @started, and whether the screen is @shown. */
+static void set_state(struct top *top, bool started, bool shown)
+{
+	pthread_mutex_lock(&top->lock);
+	top->started = started;
+	top->shown = shown;
 	pthread_mutex_unlock(&top->lock);
 }
 
@@ -232,7 +245,7 @@ static bool is_snapshot(const char *name)
 	return !strncmp(name, "data.", 5);
 }
 
-/* Removes snapshots but @keep (NULL: all files), and sets @ret to the newest, if not NULL. */
+/* Removes @all files, and sets @ret, if not NULL, to the newest snapshot. */
 static void visit_files(struct top *top, bool all, char *ret, size_t size)
 {
 	DIR *dir = opendir(top->directory);
@@ -436,20 +449,26 @@ static int print_table(struct top *top, struct error *err)
 	return fflush(stdout) == EOF ? -EPIPE : rc;
 }
 
+static sigset_t signals_of_end(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
 /* Prints until a signal comes, or the recording ends. */
 static int print_tables(struct top *top, int *ret_signal)
 {
 	struct error err = ERROR_INIT;
 	struct signalfd_siginfo info;
 	struct pollfd polled[2];
-	sigset_t set;
+	sigset_t set = signals_of_end();
 	int rc = 0;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	polled[0] = (struct pollfd){.fd = signalfd(-1, &set, SFD_CLOEXEC), .events = POLLIN};
 	polled[1] = (struct pollfd){.fd = hosted_ended(top->session), .events = POLLIN};
 	while (!rc && !poll(polled, 2, (int)top->delay_ms))
@@ -466,20 +485,33 @@ static int print_tables(struct top *top, int *ret_signal)
 /* --- the command ---------------------------------------------------------------------------------
  */
 
+/* From here on the directory is there: a signal that ends the process waits until it is removed. */
 static int start(struct top *top)
 {
 	struct error err = ERROR_INIT;
-	const char *const fixed[] = {"-M", top->memory, "--switch-output", "-o", top->output};
+	sigset_t set = signals_of_end();
 	int rc;
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
-		top->word[top->nr_words++] = (char *)(uintptr_t)fixed[i];
-	record_options_parse(top->nr_words, top->word, &top->record);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	rc = make_directory(top);
+	if (rc < 0)
+		return rc;
+	top->record.opts.output.path = top->output;
 	top->messages = (struct messages){.say = say, .arg = top};
 	rc = hosted_start(&top->record.opts, &top->messages, &top->session, &err);
 	if (rc < 0)
 		complain("%s", err.text);
 	return rc;
+}
+
+/* Ends the process where a word is wrong. */
+static void parse_words(struct top *top)
+{
+	const char *const fixed[] = {"-M", top->memory, "--switch-output", "-o", "data"};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+		top->word[top->nr_words++] = (char *)(uintptr_t)fixed[i];
+	record_options_parse(top->nr_words, top->word, &top->record);
 }
 
 static void warn_loss(const struct top *top)
@@ -496,19 +528,17 @@ static void warn_loss(const struct top *top)
 static int run(struct top *top, int *ret_signal)
 {
 	struct error err = ERROR_INIT;
-	int rc = make_directory(top), ended;
+	int rc = start(top), ended;
 
-	if (!rc)
-		rc = start(top);
 	if (rc < 0)
 		return rc;
 	measure_cost(top);
-	top->shown = !top->stdio;
+	set_state(top, true, !top->stdio);
 	rc = top->stdio ? print_tables(top, ret_signal) : show(top, ret_signal);
 	if (rc == VIEW_ABANDONED)
 		return rc;
 	ended = hosted_stop(top->session, &err);
-	top->shown = false;
+	set_state(top, true, false);
 	print_warnings(top);
 	if (ended < 0)
 		complain("%s", err.text);
@@ -543,6 +573,7 @@ int cmd_top(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &top))
 		exit(EXIT_USAGE);
 	top.report.graph = top.chains ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+	parse_words(&top);
 	rc = run(&top, &number);
 	if (top.directory[0]) {
 		visit_files(&top, true, NULL, 0);

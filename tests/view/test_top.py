@@ -91,6 +91,15 @@ def test_tables_as_text(bench):
                             '-p', pid], capture_output=True, check=False, timeout=60)
     text = p.stdout.decode()
     lab.expect('tables', text.count('# Overhead') >= 2 and ' bash ' in text, text[-300:], p.stderr[-300:])
+    lab.expect('no word of the snapshots below them', b'data.' not in p.stderr, p.stderr[-300:])
+
+
+def test_wrong_words_leave_nothing(bench):
+    before = leftovers()
+    for words in (['-e', 'frob'], ['-F', 'frob'], ['-a', '-p', '1'], ['-p', '99999999']):
+        p = subprocess.run([bench.ringtail, 'top', '--stdio', *words], capture_output=True, check=False, timeout=60)
+        lab.expect('an error', p.returncode in (1, 2) and p.stderr, words, p.returncode)
+        lab.expect('nothing is left', leftovers() == before, words, leftovers())
 
 
 def test_needs_a_terminal(bench):
