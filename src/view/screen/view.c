@@ -625,37 +625,52 @@ static int loop(struct view_state *v, struct error *err)
 	return rc;
 }
 
+static void release(struct view_state *v)
+{
+	const struct view_opts *opts = v->opts;
+
+	/* A trace that a job loaded, and nobody took, is not ours to keep either. */
+	if (opts->drop && v->job.trace && v->job.trace != v->trace)
+		opts->drop(opts->arg, v->job.trace);
+	job_release(&v->job);
+	drop_table(v);
+	if (opts->drop && v->trace)
+		opts->drop(opts->arg, v->trace);
+	selection_release(&v->selection);
+	match_release(&v->match);
+	buf_release(&v->text);
+	view_release_strip(v);
+	free(v);
+}
+
+/* The state is on the heap: the thread of an abandoned job still uses it. */
 int view_run(const struct view_opts *opts, int *ret_signal, struct error *err)
 {
-	struct view_state v = {
+	struct view_state *v = malloc(sizeof(*v));
+	int rc;
+
+	if (!v)
+		return error_set(err, -ENOMEM, "out of memory");
+	*v = (struct view_state){
 		.opts = opts,
 		.place = VIEW_TABLE,
 		.graph = opts->report->graph,
 		.relative = opts->relative,
 		.again = true,
 	};
-	int rc = job_init(&v.job);
-
-	if (rc)
+	rc = job_init(&v->job);
+	if (rc) {
+		free(v);
 		return error_sys(err, rc, "cannot make an event descriptor");
-	rc = screen_open(&v.screen, opts->signals, opts->color, err);
+	}
+	rc = screen_open(&v->screen, opts->signals, opts->color, err);
 	if (!rc)
-		rc = loop(&v, err);
-	screen_close(&v.screen);
-	*ret_signal = v.signal;
-	job_stop(&v.job);
-	if (!job_take(&v.job, LEAVE_MS))
+		rc = loop(v, err);
+	screen_close(&v->screen);
+	*ret_signal = v->signal;
+	job_stop(&v->job);
+	if (!job_take(&v->job, LEAVE_MS))
 		return VIEW_ABANDONED;
-	/* A trace that a job loaded, and nobody took, is not ours to keep either. */
-	if (opts->drop && v.job.trace && v.job.trace != v.trace)
-		opts->drop(opts->arg, v.job.trace);
-	job_release(&v.job);
-	drop_table(&v);
-	if (opts->drop && v.trace)
-		opts->drop(opts->arg, v.trace);
-	selection_release(&v.selection);
-	match_release(&v.match);
-	buf_release(&v.text);
-	view_release_strip(&v);
+	release(v);
 	return rc;
 }
