@@ -121,7 +121,7 @@ static const struct argp_option options[] = {
 	{"mmaps", OPT_MMAPS, NULL, 0, "Show only the tasks and their maps", HELP_OUTPUT},
 	{"stdio", OPT_STDIO, NULL, 0,
 	 "Text on standard output (the default, where that is no terminal)", HELP_OUTPUT},
-	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted; ringtail prints no colors",
+	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted: ringtail prints no colors",
 	 HELP_OUTPUT},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)",
 	 HELP_OUTPUT},
@@ -352,10 +352,10 @@ static void check_html(struct argp_state *state, const struct report_args *a)
 /* What the view does not show is text. */
 static bool is_text(const struct report_args *a)
 {
-	return a->json || a->stats || a->tasks || a->header || a->header_only || a->full_header ||
-	       a->aux || a->dump || a->html || a->latency.function || a->input.quiet ||
-	       a->report.nested || a->report.grouped || a->table.separator || a->table.nr_widths ||
-	       (a->graph.given && a->graph.style != GRAPH_TREE);
+	return a->json || a->stats || a->tasks || a->threads || a->header || a->header_only ||
+	       a->full_header || a->aux || a->dump || a->html || a->latency.function ||
+	       a->input.quiet || a->report.nested || a->report.grouped || a->table.separator ||
+	       a->table.nr_widths || (a->graph.given && a->graph.style != GRAPH_TREE);
 }
 
 static void check_itrace(struct argp_state *state, struct report_args *a)

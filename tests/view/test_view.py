@@ -66,6 +66,18 @@ def test_report_opens_the_view(bench):
     lab.expect('text where standard output is no terminal', '# Overhead' in text)
 
 
+def test_filters_that_need_the_recording(bench):
+    with bench.view('plain', '--socket-filter', '99') as term:
+        term.wait_for('names no CPU of socket 99')
+        lab.expect('status 1', ended(term) == 1)
+    with bench.view('plain', '--switch-on', 'frob') as term:
+        term.wait_for("has no event 'frob'")
+    with bench.view('plain', '--time', '1999-01-01T00:00:00,1999-01-02T00:00:00') as term:
+        term.wait_for('ends before the recording')
+    with bench.view('plain', '-T', command='report') as term:
+        term.wait_for('status=0')
+
+
 def test_moves(bench):
     with bench.view('plain') as term:
         first = term.wait_for('? help')

@@ -500,19 +500,21 @@ static int choose_socket(struct input *in, const struct trace *t, struct error *
 				    socket);
 }
 
-/* Finds what the filters need to know of the recording. */
-static int choose_samples(struct input *in, struct trace *t, struct error *err)
+int input_choose(struct input *in, struct trace *t, struct error *err)
 {
-	int rc = choose_socket(in, t, err);
-	bool guessed = false;
+	int rc;
 
+	if (in->filter.nr_parts && !t->counts.last_time)
+		return error_set(err, -EINVAL,
+				 "%s: parts of the time need samples that were recorded with "
+				 "times, and there are none: give --time START,STOP",
+				 t->opts.path);
+	rc = filter_place_parts(&in->filter, t->counts.first_time, t->counts.last_time);
+	if (rc < 0)
+		return error_sys(err, rc, "%s", t->opts.path);
+	rc = choose_socket(in, t, err);
 	if (!rc && in->wall_time)
-		rc = wall_time_apply(in->wall_time, t, &in->filter, &guessed, err);
-	if (!rc && guessed && !in->quiet)
-		complain("%s: the recording does not relate its clock to the time of day; ringtail "
-			 "takes its last sample to be as old as the file ('record -k mono' relates "
-			 "them)",
-			 t->opts.path);
+		rc = wall_time_apply(in->wall_time, t, &in->filter, &in->time_guessed, err);
 	if (rc || (!in->switches.on && !in->switches.off))
 		return rc;
 	if (in->filter.times.nr)
@@ -521,28 +523,26 @@ static int choose_samples(struct input *in, struct trace *t, struct error *err)
 	return switches_find(t, &in->switches, &in->filter, err);
 }
 
+void input_explain_time(const struct input *in, const struct trace *t)
+{
+	if (in->time_guessed && !in->quiet)
+		complain("%s: the recording does not relate its clock to the time of day; ringtail "
+			 "takes its last sample to be as old as the file ('record -k mono' relates "
+			 "them)",
+			 t->opts.path);
+}
+
 int input_prepare(struct input *in, struct trace *t)
 {
 	struct error err = ERROR_INIT;
 	int rc = trace_prepare(t, &err);
 
-	if (rc < 0) {
-		input_progress_end(in);
-		complain("%s", err.text);
-		return rc;
-	}
-	if (in->filter.nr_parts && !t->counts.last_time) {
-		complain("%s: parts of the time need samples that were recorded with times, and "
-			 "there are none: give --time START,STOP",
-			 t->opts.path);
-		return -EINVAL;
-	}
-	rc = filter_place_parts(&in->filter, t->counts.first_time, t->counts.last_time);
 	if (rc < 0)
-		complain("%s: %s", t->opts.path, strerror(-rc));
-	if (!rc)
-		rc = choose_samples(in, t, &err);
-	if (rc < 0 && err.code)
+		input_progress_end(in);
+	else
+		rc = input_choose(in, t, &err);
+	input_explain_time(in, t);
+	if (rc < 0)
 		complain("%s", err.text);
 	return rc;
 }

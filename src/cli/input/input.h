@@ -36,6 +36,7 @@ struct input {
 	bool verbose, quiet;
 	struct switch_opts switches; /* --switch-on, --switch-off */
 	const char *wall_time;	     /* --time in times of day; NULL: not given */
+	bool time_guessed;	     /* @wall_time is by the age of the file */
 	const char *socket;	     /* --socket-filter; NULL: any */
 	bool no_inline;		     /* of report and script */
 	bool several;		     /* the command reads more than one recording */
@@ -112,6 +113,15 @@ int input_open(struct input *in, struct trace **ret);
 
 /* Runs pass 1 with a progress bar, or prints the error. Returns 0 or -errno. */
 int input_prepare(struct input *in, struct trace *t);
+
+/*
+ * Completes the filters by what pass 1 has found: times of day and parts, sockets, events that
+ * switch. Prints nothing; any thread. Returns 0, or a negative errno with @err filled.
+ */
+int input_choose(struct input *in, struct trace *t, struct error *err);
+
+/* Says if times of day were guessed. */
+void input_explain_time(const struct input *in, const struct trace *t);
 
 /* Clears the progress bar; call it before other output. */
 void input_progress_end(struct input *in);

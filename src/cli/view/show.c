@@ -114,14 +114,9 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 	rc = trace_prepare(t, err);
 	if (rc < 0)
 		return rc;
-	if (filter->nr_parts && !t->counts.last_time)
-		return error_set(err, -EINVAL,
-				 "%s: parts of the time need samples that were recorded with "
-				 "times, and there are none: give --time START,STOP",
-				 t->opts.path);
-	rc = filter_place_parts(filter, t->counts.first_time, t->counts.last_time);
+	rc = input_choose(f->in, t, err);
 	if (rc < 0)
-		return error_sys(err, rc, "%s", t->opts.path);
+		return rc;
 	j->opts.filter = *filter;
 	f->opts.filter = *filter;
 	*ret = t;
@@ -149,5 +144,6 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 	t->digest = DIGEST_NONE; /* the strip needs the times of samples */
 	rc = show_view(&opts, &number);
 	show_end(rc, number);
+	input_explain_time(in, t);
 	return rc;
 }
