@@ -89,7 +89,7 @@ static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Write JSON", HELP_OUTPUT},
 	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", HELP_OUTPUT},
 	{"stdio2", OPT_STDIO2, NULL, OPTION_HIDDEN, "As --stdio", HELP_OUTPUT},
-	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted; ringtail prints no colors",
+	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted: ringtail prints no colors",
 	 HELP_OUTPUT},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
 	REFUSED("dump-raw-trace", 'D', "'ringtail dump' shows the records"),

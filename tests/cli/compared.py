@@ -71,7 +71,6 @@ OTHER_LETTERS = [('script', 'd')]
 DIFFERENT = {
     'record': {
         'aio': 'any number of writes in flight; the default is 4',
-        'aux-sample': 'SIZE alone',
         'buildid-all': 'always',
         'cgroup': 'also after --for-each-cgroup; cgroups that are recorded side by side are in the events\' names',
         'exclude-perf': 'by the names of ringtail\'s threads, so other recorders are left out, too',
@@ -97,7 +96,7 @@ DIFFERENT = {
         'max-stack': 'counted from where the graph begins',
         'modules': 'always',
         'threads': 'counts of threads stand below the tables',
-        'stdio': 'always',
+        'stdio': 'the default where standard input or output is no terminal',
         'verbose': 'prints why a shared object has no symbols',
     },
     'script': {
@@ -106,7 +105,6 @@ DIFFERENT = {
         'dump-unsorted-raw-trace': 'as \'ringtail dump\', whose lines are ringtail\'s own',
         'inline': 'on by default',
         'verbose': 'prints why a shared object has no symbols',
-        'show-kernel-path': 'always where a vmlinux was read',
     },
 }
 HEAD = '''# Options of perf

@@ -9,7 +9,7 @@
 static const struct {
 	const char *name, *instead;
 } commands[] = {
-	{"archive", "'ringtail pack' makes a recording carry the names of its functions; or use 'perf archive'"},
+	{"archive", "'ringtail pack' makes a recording carry the names of its functions; 'ringtail pack --perf' writes such an archive"},
 	{"bench", "use 'perf bench'"},
 	{"buildid-cache", "use 'perf buildid-cache'; ringtail reads that cache, and asks debuginfod"},
 	{"c2c", "record with 'ringtail record -d', then 'ringtail report --mem-mode'; or use 'perf c2c', which reads "
