@@ -520,6 +520,11 @@ int input_choose(struct input *in, struct trace *t, struct error *err)
 	if (in->filter.times.nr)
 		return error_set(err, -EINVAL,
 				 "--switch-on and --switch-off go with one span of --time only");
+	if (t->untimed_samples)
+		return error_set(err, -EINVAL,
+				 "%s: --switch-on and --switch-off need samples that were recorded "
+				 "with times, and there are none",
+				 t->opts.path);
 	return switches_find(t, &in->switches, &in->filter, err);
 }
 
@@ -535,8 +540,12 @@ void input_explain_time(const struct input *in, const struct trace *t)
 int input_prepare(struct input *in, struct trace *t)
 {
 	struct error err = ERROR_INIT;
-	int rc = trace_prepare(t, &err);
+	int rc;
 
+	/* input_choose() will tell samples apart by their times, which digests do not keep. */
+	if (in->wall_time || in->switches.on || in->switches.off)
+		t->digest = DIGEST_NONE;
+	rc = trace_prepare(t, &err);
 	if (rc < 0)
 		input_progress_end(in);
 	else

@@ -396,10 +396,9 @@ static bool needs_order(const struct trace *t)
 
 enum digest_kind report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
-	if (opts->filter.start || opts->filter.stop || opts->filter.nr_parts || needs_order(t) ||
-	    counts_branches(opts) || some_key(opts, false, true, false) ||
-	    columns_need_whole(&opts->columns) || opts->by_weight || opts->filter.parallelism.nr ||
-	    opts->slices.nr || opts->waits)
+	if (filter_needs_time(&opts->filter) || needs_order(t) || counts_branches(opts) ||
+	    some_key(opts, false, true, false) || columns_need_whole(&opts->columns) ||
+	    opts->by_weight || opts->filter.parallelism.nr || opts->slices.nr || opts->waits)
 		return DIGEST_NONE;
 	if (!wants_chains(opts) || !report_has_callchains(t))
 		return DIGEST_FLAT;

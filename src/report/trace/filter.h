@@ -36,7 +36,7 @@ struct filter {
 		double first, last;
 	} * parts;
 	size_t nr_parts, cap_parts;
-	struct filter_ranges times; /* ns; only with @parts, or of several spans */
+	struct filter_ranges times; /* ns; of @parts, of several spans, or of switches */
 };
 
 /*
@@ -70,6 +70,12 @@ int filter_place_parts(struct filter *f, uint64_t first, uint64_t last);
 
 /* Frees the ranges; accepts zeroes. */
 void filter_release(struct filter *f);
+
+/* Returns whether @f looks at the times of samples. */
+static inline bool filter_needs_time(const struct filter *f)
+{
+	return f->start || f->stop || f->nr_parts || f->times.nr;
+}
 
 /* Returns whether pid, tid, CPU and time of the sample pass. */
 bool filter_sample(const struct filter *f, const struct pd_sample *s);
