@@ -500,10 +500,21 @@ static int choose_socket(struct input *in, const struct trace *t, struct error *
 				    socket);
 }
 
+/* Forgets what an earlier recording brought: each has CPUs and times of its own. */
+static void forget_choice(struct input *in)
+{
+	if (in->is_chosen && in->socket)
+		in->filter.cpus.nr = 0;
+	if (in->is_chosen && (in->switches.on || in->switches.off))
+		in->filter.times.nr = 0;
+	in->is_chosen = true;
+}
+
 int input_choose(struct input *in, struct trace *t, struct error *err)
 {
 	int rc;
 
+	forget_choice(in);
 	if (in->filter.nr_parts && !t->counts.last_time)
 		return error_set(err, -EINVAL,
 				 "%s: parts of the time need samples that were recorded with "

@@ -40,6 +40,7 @@ struct input {
 	const char *socket;	     /* --socket-filter; NULL: any */
 	bool no_inline;		     /* of report and script */
 	bool several;		     /* the command reads more than one recording */
+	bool is_chosen;		     /* @filter has what these options mean in one recording */
 };
 
 /* The groups of options in --help, in their order. samples_argp has their headings. */
