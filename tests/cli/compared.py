@@ -216,6 +216,7 @@ def main():
 
     known = options()
     with tempfile.TemporaryDirectory() as folder:
+        files['plain'] = shutil.copy(files['plain'], folder)  # --per-event-dump writes beside it
         for command in LEAST:
             accepted, rows = accepted_texts(ringtail, folder, command), []
             for option in (o for o in known if o.command == command):
