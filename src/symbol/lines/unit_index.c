@@ -6,6 +6,7 @@
 #include "symbol/lines/unit_index.h"
 
 #include <assert.h>
+#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,19 +32,22 @@ struct index_block {
 	uint64_t at, size; /* bytes from the beginning; 0: not read yet */
 };
 
-static_assert(sizeof(struct index_key) == 96, "no padding");
+static_assert(sizeof(struct index_key) == 104, "no padding");
 
 #define CHECKSUM_KEY 0x696e646578ull
 #define NAME_MAX_LEN (sizeof("lines-") + 2 * ELF_BUILD_ID_MAX)
 
-static const char magic[8] = "RTLINE1";
+static const char magic[8] = "RTLINE2";
 
 int index_key_of(const struct elf_image *img, struct index_key *ret)
 {
+	const char *libdw = dwfl_version(NULL);
+
 	*ret = (struct index_key){
 		.size = img->size,
 		.debug_size = debug_size(img),
 		.build_id_size = img->build_id_size,
+		.libdw = hash_bytes(CHECKSUM_KEY, libdw, strlen(libdw)),
 	};
 	if (!img->build_id_size || img->build_id_size > sizeof(ret->build_id))
 		return -ENOENT;

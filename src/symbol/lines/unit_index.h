@@ -28,6 +28,7 @@ struct index_key {
 	uint64_t debug_size;
 	uint64_t build_id_size;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
+	uint64_t libdw; /* its version, hashed: another one may find other units, or more in them */
 };
 
 /* Makes the key of @img. Returns 0, or -ENOENT: it has no build-id. */

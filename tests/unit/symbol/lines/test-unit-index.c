@@ -218,6 +218,9 @@ static void test_other_key(void **state)
 	index_release(&x);
 	key.debug_size++;
 	assert_int_equal(index_load(p->base, &key, &x, &ranges, &units, &nr), -ESTALE);
+	key.debug_size--;
+	key.libdw++;
+	assert_int_equal(index_load(p->base, &key, &x, &ranges, &units, &nr), -ESTALE);
 	key.build_id[0]++;
 	assert_int_equal(index_load(p->base, &key, &x, &ranges, &units, &nr), -ENOENT);
 }
