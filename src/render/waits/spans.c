@@ -30,17 +30,17 @@ static void put_part(FILE *out, const struct span *s, const char *what, uint64_t
 			100.0 * (double)ns / (double)s->ns, what);
 }
 
-/* Draws the tree of what the thread did. */
-static int put_tree(FILE *out, const struct span *s, double percent)
+/* Draws the tree of what the thread did, in shares of the span, or of its periods. */
+static int put_tree(FILE *out, const struct spans *all, const struct span *s, double percent)
 {
 	const struct table_opts opts = {.graph_percent = percent};
-	const struct graph_row row = {
+	struct graph_row row = {
 		.g = &s->graph,
 		.root = s->root,
 		.weight = s->root == CALLGRAPH_NONE ? 0 : s->graph.node[s->root].total,
-		.total = s->ns,
 	};
 
+	row.total = all->timed ? s->ns : row.weight;
 	return s->root == CALLGRAPH_NONE ? 0 : graph_render(out, &row, false, &opts);
 }
 
@@ -62,7 +62,7 @@ static int put_span(FILE *out, const struct spans *all, const struct span *s, do
 		put_part(out, s, "on CPUs", span_ran(s));
 	for (unsigned int i = 0; i < WAIT_KINDS; i++)
 		put_part(out, s, wait_kind_name((enum wait_kind)i), s->waited[i]);
-	return put_tree(out, s, percent);
+	return put_tree(out, all, s, percent);
 }
 
 int spans_render(FILE *out, struct spans *s, double percent)

@@ -20,6 +20,7 @@ struct span_finder {
 	struct trace *trace;
 	const struct spans_opts *opts;
 	const struct pd_evsel *start, *end;
+	const struct pd_evsel *event; /* whose samples say what threads did; NULL: all do */
 	struct spans *spans;
 	struct id_table numbers; /* of threads */
 	struct span_start *threads;
@@ -169,7 +170,6 @@ static int add_to_span(struct span_finder *c, struct span *s, const struct walk_
 		rc = wait_mark(w, &c->frames);
 	} else if (!rc) {
 		s->samples++;
-		s->sample_ns += ns;
 	}
 	return rc ?: add_stack(c, s, ns);
 }
@@ -179,12 +179,45 @@ static int take_activity(const struct walk_sample *ws, void *arg)
 	struct span_finder *c = arg;
 	int rc = 0;
 
-	if (!ws->evsel || ws->evsel == c->start || ws->evsel == c->end)
+	if (!ws->evsel || (c->event && ws->evsel != c->event) ||
+	    (!ws->wait && (ws->evsel == c->start || ws->evsel == c->end)))
 		return 0;
 	for (size_t i = 0; !rc && i < c->spans->nr_slowest; i++)
 		if (c->spans->slowest[i].tid == ws->s.tid)
 			rc = add_to_span(c, &c->spans->slowest[i], ws);
 	return rc;
+}
+
+/* How well samples of @e say what threads did. */
+static int rank(const struct pd_evsel *e)
+{
+	return waits_clock(e) ? 2 : e->attr.type != PERF_TYPE_TRACEPOINT;
+}
+
+/* Periods of several events cannot be added. Returns the best event, or NULL. */
+static const struct pd_evsel *choose_event(const struct span_finder *c)
+{
+	const struct trace *t = c->trace;
+	const struct pd_evsel *ret = NULL;
+
+	for (size_t i = 0; i < t->counts.nr_events; i++) {
+		const struct pd_evsel *e = pd_evlist_at(t->evlist, i);
+
+		if (!t->counts.by_event[i].samples || e == c->start || e == c->end)
+			continue;
+		if (!ret || rank(e) > rank(ret))
+			ret = e;
+	}
+	return ret;
+}
+
+/* Walks all samples of a recording that does not say when threads waited. */
+static int find_samples(struct span_finder *c, struct error *err)
+{
+	c->event = choose_event(c);
+	c->spans->timed = c->event && waits_clock(c->event);
+	return walk_ordered(c->trace, &(struct walk_takers){.sample = take_activity, .arg = c},
+			    err);
 }
 
 static int find_activities(struct span_finder *c, struct error *err)
@@ -193,7 +226,7 @@ static int find_activities(struct span_finder *c, struct error *err)
 	struct waits_counts counts;
 	int rc;
 
-	c->spans->waits = !waits_check(c->trace, NULL);
+	c->spans->waits = c->spans->timed = !waits_check(c->trace, NULL);
 	rc = frames_init(&c->frames, c->trace);
 	if (!rc && c->opts->inlined) {
 		c->frames.inlines = FRAMES_INLINED;
@@ -205,8 +238,7 @@ static int find_activities(struct span_finder *c, struct error *err)
 	if (c->spans->waits)
 		rc = waits_walk(c->trace, &opts, take_activity, c, &counts, err);
 	else
-		rc = walk_ordered(c->trace,
-				  &(struct walk_takers){.sample = take_activity, .arg = c}, err);
+		rc = find_samples(c, err);
 	for (size_t i = 0; !rc && i < c->spans->nr_slowest; i++)
 		rc = callgraph_sort(&c->spans->slowest[i].graph);
 	return rc;

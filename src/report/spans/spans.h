@@ -32,12 +32,11 @@ struct span {
 	uint64_t waited[WAIT_KINDS];	 /* ns */
 	uint64_t samples;		 /* that were taken while it ran */
 	/*
-	 * What it did, from the outermost caller on: ns of waits, with a frame for the kind, and of
-	 * samples, whose periods are those of a clock or scaled to its time on CPUs.
+	 * What it did, from the outermost caller on: ns of waits, with a frame for the kind, and
+	 * periods of samples, which are ns if spans.timed.
 	 */
 	struct callgraph graph;
 	uint32_t root; /* CALLGRAPH_NONE: nothing is known */
-	uint64_t sample_ns;
 };
 
 struct spans {
@@ -49,6 +48,7 @@ struct spans {
 	struct span *slowest;  /* the slowest first */
 	size_t nr_slowest;
 	bool waits; /* the recording says when threads waited */
+	bool timed; /* periods are of a clock, or scaled to the time that threads ran */
 };
 
 /*

@@ -309,7 +309,7 @@ static int take_record(const struct data_record *rec, const struct pd_record *r,
 /* --- the whole -----------------------------------------------------------------------------------
  */
 
-static bool is_clock(const struct pd_evsel *e)
+bool waits_clock(const struct pd_evsel *e)
 {
 	return e->attr.type == PERF_TYPE_SOFTWARE && (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
 						      e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
@@ -333,7 +333,7 @@ static const struct pd_evsel *choose_event(const struct waits_walker *w)
 			switches = e;
 		if (!w->opts->wall || !samples_of(w->trace, i))
 			continue;
-		if (is_clock(e))
+		if (waits_clock(e))
 			return e;
 		if (!other && e->attr.type != PERF_TYPE_TRACEPOINT)
 			other = e;
@@ -377,7 +377,7 @@ static int find_scale(struct waits_walker *w, struct error *err)
 	int rc = 0;
 
 	w->counts.scale = 1;
-	if (!w->opts->wall || is_clock(w->counts.event))
+	if (!w->opts->wall || waits_clock(w->counts.event))
 		return 0;
 	w->counting = true;
 	rc = walk_once(w, err);

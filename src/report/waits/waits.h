@@ -67,6 +67,9 @@ int waits_check(const struct trace *t, struct error *err);
 int waits_walk(struct trace *t, const struct waits_opts *opts, walk_fn fn, void *arg,
 	       struct waits_counts *ret, struct error *err);
 
+/* Returns whether @e is a clock: its periods are nanoseconds. */
+bool waits_clock(const struct pd_evsel *e);
+
 /* What a thread waits for. */
 enum wait_kind {
 	WAIT_RUN_QUEUE, /* a CPU */
