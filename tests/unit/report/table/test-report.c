@@ -664,6 +664,8 @@ static void test_time_spans(void **state)
 {
 	struct filter f = {0};
 
+	assert_false(filter_needs_time(&f));
+	assert_true(filter_needs_time(&(struct filter){.times.nr = 1})); /* of --switch-on */
 	assert_int_equal(filter_time_parse("1,2 2,3  4,5", &f), 0);
 	assert_int_equal(filter_place_parts(&f, 0, 1), 0); /* it has no parts */
 	assert_int_equal(f.start, 1000000000);
