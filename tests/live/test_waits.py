@@ -69,6 +69,16 @@ def test_waits_without_cpus(lab):
     assert kinds.get('futex', 0) > 1e9, kinds
 
 
+def test_the_recording_ends_with_its_processes(lab):
+    """Wakeups are those of whole CPUs, which do not end."""
+    need_tracefs()
+    for options in [], ['--threads', '-z'], ['--overwrite'], ['-i'], ['-M', '16M', '--snapshot-on-exit']:
+        first, last = lab.spawn('sleep', '0.3'), lab.spawn('sleep', '0.6')
+        lab.run('record', '--off-cpu', '-q', *options, '-p', f'{first.pid},{last.pid}', '-o', 'waits.data')
+        assert last.wait() == 0
+        shutil.rmtree(lab.path('waits.data'), ignore_errors=True)
+
+
 def test_waits_in_every_mode(lab):
     """However the recording is written, the waits in it are the same."""
     modes = (['-z'], ['--aio'], ['--threads'], ['--threads', '-z'], ['--overwrite'], ['--call-graph', 'dwarf,4096'],

@@ -34,7 +34,7 @@ static void close_fds(struct opened *o)
 		o->rings[i].aux = NULL;
 		perf_event_unmap(o->rings[i].memory, o->rings[i].data_size);
 		o->rings[i].memory = NULL;
-		o->rings[i].nr_fds = 0;
+		o->rings[i].nr_fds = o->rings[i].nr_lasting = 0;
 	}
 	for (size_t i = 0; i < o->nr_fds; i++)
 		close(o->fds[i].fd);
@@ -258,9 +258,11 @@ static int map_ring(struct opened *o, const struct plan *plan, const struct open
 		if (!rc && ring->kind == RING_AUX)
 			rc = map_aux(ring, plan, f->fd);
 	}
-	if (!rc)
-		ring->fds[ring->nr_fds++] = f->fd;
-	return rc;
+	if (rc)
+		return rc;
+	ring->fds[ring->nr_fds++] = f->fd;
+	ring->nr_lasting += plan->events[f->event].all_tasks;
+	return 0;
 }
 
 static int map_rings(struct opened *o, const struct plan *plan, size_t first_fd)

@@ -44,8 +44,9 @@ struct open_ring {
 	int cpu;	  /* -1: the ring of a task */
 	int *fds;	  /* the events that write here; the ring was mapped by the first */
 	size_t nr_fds;
-	void *aux;	 /* RING_AUX: the AUX area; else NULL */
-	size_t aux_size; /* bytes */
+	size_t nr_lasting; /* the last of them: of whole CPUs, so they outlive the tasks */
+	void *aux;	   /* RING_AUX: the AUX area; else NULL */
+	size_t aux_size;   /* bytes */
 };
 
 struct buildid_reader;

@@ -313,6 +313,15 @@ static bool wakes_nobody(const struct plan *plan, const struct open_ring *ring)
 	       plan->target == TARGET_CPUS;
 }
 
+/*
+ * Returns how many of the ring's events wake its reader. Those that outlive the tasks to record do
+ * not: they never hang up, so the recording would not end with the tasks.
+ */
+static size_t wakers_of(const struct plan *plan, const struct open_ring *ring)
+{
+	return wakes_nobody(plan, ring) ? 0 : ring->nr_fds - ring->nr_lasting;
+}
+
 int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
 	      const struct output *output, struct error *err)
 {
@@ -339,7 +348,7 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 			.ring = i,
 			.cpu = ring->cpu,
 			.fds = ring->fds,
-			.nr_fds = wakes_nobody(plan, ring) ? 0 : ring->nr_fds,
+			.nr_fds = wakers_of(plan, ring),
 			/* A turn of an area is found while its task is away: soon after the switch.
 			 */
 			.sideband = ring->kind == RING_SIDEBAND ||
