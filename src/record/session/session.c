@@ -12,6 +12,7 @@
 #include "record/session/announce.h"
 #include "record/aux/info.h"
 #include "record/initial/initial_state.h"
+#include "record/initial/perfmaps.h"
 #include "sys/io/timer.h"
 
 /* Time for a command to end after the recorder has asked it to. */
@@ -114,7 +115,8 @@ static int session_plan(struct session *s, struct error *err)
 		rc = crew_plan(&s->crew, &s->opts->readers, &s->opts->output, s->plan, s->messages,
 			       err);
 		s->misused = rc == -EINVAL;
-		s->plan->descriptors_beside = crew_descriptors(&s->crew);
+		s->plan->descriptors_beside = crew_descriptors(&s->crew) +
+					      (s->opts->output.symbols.names ? PERFMAPS_FILES : 0);
 	}
 	if (rc || !command)
 		return rc;

@@ -50,6 +50,15 @@ static void assert_kept(struct perfmaps *m, uint32_t pid)
 	close(fd);
 }
 
+/* Ends @pid and waits until @m has seen it. */
+static void end_watched(struct perfmaps *m, pid_t pid, const char *path)
+{
+	unlink(path);
+	end_child(pid);
+	for (int ms = 0; ms >= 0; ms = perfmaps_poll(m))
+		usleep((useconds_t)ms * 1000);
+}
+
 static void test_a_map_that_is_removed(void **state)
 {
 	struct perfmaps *m = perfmaps_new();
@@ -62,12 +71,31 @@ static void test_a_map_that_is_removed(void **state)
 	assert_true(perfmaps_poll(m) > 0);
 	unlink(path);
 	assert_kept(m, (uint32_t)pid);
-	end_child(pid);
-	for (int ms = 0; ms >= 0; ms = perfmaps_poll(m)) /* until it sees the end */
-		usleep((useconds_t)ms * 1000);
+	end_watched(m, pid, path);
 	assert_kept(m, (uint32_t)pid);
 	assert_int_equal(perfmaps_open(m, (uint32_t)pid + 1), -ENOENT);
 	assert_int_equal(perfmaps_refused(m), 0);
+	perfmaps_free(m);
+}
+
+/* In a recording of weeks the maps of the newest processes are kept. */
+static void test_the_oldest_goes(void **state)
+{
+	struct perfmaps *m = perfmaps_new();
+	pid_t pid[PERFMAPS_FILES + 1];
+
+	for (size_t i = 0; i <= PERFMAPS_FILES; i++) {
+		char path[64];
+
+		pid[i] = start_child(path);
+		perfmaps_watch(m, (uint32_t)pid[i]);
+		perfmaps_poll(m);
+		end_watched(m, pid[i], path);
+	}
+	assert_int_equal(perfmaps_open(m, (uint32_t)pid[0]), -ENOENT);
+	assert_kept(m, (uint32_t)pid[1]);
+	assert_kept(m, (uint32_t)pid[PERFMAPS_FILES]);
+	assert_int_equal(perfmaps_refused(m), 1);
 	perfmaps_free(m);
 }
 
@@ -75,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_map_that_is_removed),
+		cmocka_unit_test(test_the_oldest_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
