@@ -116,11 +116,21 @@ static bool is_cycles(const struct pd_attr *attr)
 	       (attr->config & 0xffffffff) == PERF_COUNT_HW_CPU_CYCLES;
 }
 
+/* Of events in several cgroups, the names end with "@CGROUP". */
+static bool names_its_cgroup(const struct plan_event *event)
+{
+	size_t len = strlen(event->name), suffix = event->cgroup ? strlen(event->cgroup) : 0;
+
+	return suffix && len > suffix && event->name[len - suffix - 1] == '@' &&
+	       !strcmp(event->name + len - suffix, event->cgroup);
+}
+
 static void rename_event(struct plan_event *event, const char *name)
 {
-	char *copy = strdup(name);
+	bool suffix = names_its_cgroup(event);
+	char *copy;
 
-	if (!copy)
+	if (asprintf(&copy, "%s%s%s", name, suffix ? "@" : "", suffix ? event->cgroup : "") < 0)
 		return;
 	free(event->name);
 	event->name = copy;
