@@ -276,6 +276,12 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	return rc;
 }
 
+void attributes_without_branches(struct plan_event *event)
+{
+	event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+	event->attr.branch_sample_type = 0;
+}
+
 void attributes_of_all_tasks(struct plan_event *event, const struct attributes_common *c)
 {
 	event->all_tasks = true;

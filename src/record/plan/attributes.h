@@ -32,6 +32,9 @@ struct attributes_common {
 int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 			const struct attributes_common *common, struct error *err);
 
+/* Takes the branch stack from @event, which is complete: it is a tracepoint, which has none. */
+void attributes_without_branches(struct plan_event *event);
+
 /* Makes @event, which is complete, one of whole CPUs in a plan of tasks. */
 void attributes_of_all_tasks(struct plan_event *event, const struct attributes_common *common);
 

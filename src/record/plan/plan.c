@@ -112,6 +112,12 @@ static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 	return false;
 }
 
+/* Whether two strings, which may be NULL, are the same. */
+static bool same_string(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 /* Adds a spec of a list, the first of which is number @first of the plan. */
 static int plan_add(struct plan *plan, const struct event_spec *spec, size_t first,
 		    struct error *err)
@@ -136,6 +142,11 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, size_t fir
 		event->members = 0;
 		plan->events[event->leader].members++;
 	}
+	if (!same_string(event->cgroup, plan->events[event->leader].cgroup))
+		return error_set(err, -EINVAL,
+				 "'%s' and the leader of its group, '%s', have different cgroups: "
+				 "give each group one cgroup",
+				 event->name, plan->events[event->leader].name);
 	if (spec->cgroup && plan->target != TARGET_CPUS)
 		return error_set(err, -EINVAL, "-G records cgroups on whole CPUs: add -a or -C");
 	if (!spec->cpus)
@@ -172,10 +183,12 @@ static int plan_scheduling(struct plan *plan, const struct attributes_common *co
 	const size_t first = plan->nr;
 	int rc = plan_events(plan, list, common, err);
 
-	for (size_t i = first; !rc && i < plan->nr; i++)
+	for (size_t i = first; !rc && i < plan->nr; i++) {
+		attributes_without_branches(&plan->events[i]);
 		if (plan->target != TARGET_CPUS && !plan->task_rings &&
 		    strcmp(plan->events[i].name, OFF_CPU_SWITCH) != 0)
 			attributes_of_all_tasks(&plan->events[i], common);
+	}
 	return rc;
 }
 

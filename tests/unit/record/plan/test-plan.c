@@ -473,6 +473,23 @@ static void test_branch_stacks(void **state)
 	event_list_release(&opts.events);
 }
 
+/* The kernel refuses a tracepoint with a branch stack. */
+static void test_scheduling_has_no_branch_stacks(void **state)
+{
+	struct plan_opts opts = {.target.command = command,
+				 .sample.branches = PERF_SAMPLE_BRANCH_ANY};
+	struct error err = ERROR_INIT;
+	struct plan *plan;
+
+	assert_int_equal(event_parse(&opts.scheduling, "context-switches", NULL, &err), 0);
+	plan = make(&opts, "cpu-clock", &root);
+	assert_true(plan->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	assert_false(plan->events[1].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	assert_int_equal(plan->events[1].attr.branch_sample_type, 0);
+	event_list_release(&opts.scheduling);
+	finish(&opts, plan);
+}
+
 static void test_counts_of_threads(void **state)
 {
 	struct plan_opts opts = {.target.command = command,
@@ -501,6 +518,10 @@ static void test_cgroups(void **state)
 	assert_string_equal(plan->events[1].cgroup, "b");
 	assert_null(plan->events[2].cgroup);
 	plan_free(plan);
+	opts.events.specs[1].leader = 0;
+	assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "different cgroups"));
+	opts.events.specs[1].leader = 1;
 	opts.target.all_cpus = false;
 	opts.target.command = command;
 	assert_int_equal(plan_new(&opts, &root, NULL, &plan, &err), -EINVAL);
@@ -765,6 +786,7 @@ int main(void)
 		cmocka_unit_test(test_what_samples_carry),
 		cmocka_unit_test(test_options_of_samples),
 		cmocka_unit_test(test_branch_stacks),
+		cmocka_unit_test(test_scheduling_has_no_branch_stacks),
 		cmocka_unit_test(test_counts_of_threads),
 		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_each_one_is_a_sample),
