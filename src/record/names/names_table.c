@@ -18,8 +18,15 @@ struct named_file {
 	struct symtab_wanted wanted;	 /* the addresses that were hit */
 	const struct early_table *early; /* NULL: none was read */
 	bool tried;			 /* to make the table */
-	struct symtab *table;		 /* of @early, or of a perf-PID.map; NULL: none */
-	uint64_t moved;			 /* as in struct mapped_code, for @table */
+	struct symtab *table;		 /* of @early; NULL: none */
+};
+
+/* A process with generated code. */
+struct named_process {
+	uint32_t pid;
+	struct symtab_wanted wanted; /* the addresses that were hit in such code */
+	bool tried;		     /* to make the table */
+	struct symtab *table;	     /* of the perf-PID.map that was kept; NULL: none */
 };
 
 /* The table while it is made. */
@@ -30,7 +37,10 @@ struct namer {
 	struct hit *places; /* by file and address */
 	uint64_t *addr;	    /* of each place, in its file */
 	size_t nr_places;
-	struct named_file *file; /* of each of the maps' files */
+	struct named_file *file;       /* of each of the maps' files */
+	struct named_process *process; /* by pid */
+	size_t nr_processes, processes_cap;
+	uint64_t *process_addr; /* of all of them */
 	struct recorded_entry *entry;
 	size_t nr, cap;
 	struct names_counts counts;
@@ -90,28 +100,46 @@ static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 	return found > 1;
 }
 
-/* Makes the table of what was kept of a file or of a JIT, once. */
-static void make_early(const struct namer *r, const struct mapped_code *f, struct named_file *n)
+/* Makes the table of what was kept of a file, once. */
+static struct symtab *early_table(struct named_file *n)
 {
 	struct symtab_builder few = {0};
-	int fd;
 
 	if (n->tried)
-		return;
+		return n->table;
 	n->tried = true;
-	if (n->early) {
-		if (!symtab_pick(&n->early->symbols, &n->wanted, &few))
-			symtab_build(&few, &n->table);
-		symtab_builder_release(&few);
-		n->moved = f->moved;
-		return;
-	}
-	fd = f->pid && r->names->reader ? buildid_reader_jit_map(r->names->reader, f->pid)
-					: -ENOENT;
+	if (!symtab_pick(&n->early->symbols, &n->wanted, &few))
+		symtab_build(&few, &n->table);
+	symtab_builder_release(&few);
+	return n->table;
+}
+
+static int compare_pid(const void *pid, const void *process)
+{
+	uint32_t a = *(const uint32_t *)pid, b = ((const struct named_process *)process)->pid;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Makes the table of the perf-PID.map that was kept of a process, once. */
+static struct symtab *jit_table(const struct namer *r, uint32_t pid)
+{
+	struct named_process *p = NULL;
+	int fd;
+
+	if (r->names->reader && r->nr_processes)
+		p = bsearch(&pid, r->process, r->nr_processes, sizeof(*p), compare_pid);
+	if (!p)
+		return NULL;
+	if (p->tried)
+		return p->table;
+	p->tried = true;
+	fd = buildid_reader_jit_map(r->names->reader, pid);
 	if (fd < 0)
-		return;
-	perfmap_read(fd, &n->wanted, &n->table);
+		return NULL;
+	perfmap_read(fd, &p->wanted, &p->table);
 	close(fd);
+	return p->table;
 }
 
 /* Finds the function at @addr in what was kept. Returns whether it has one. */
@@ -119,12 +147,12 @@ static bool find_early(const struct namer *r, const struct mapped_code *f, uint6
 		       struct symbol *ret)
 {
 	struct named_file *n = &r->file[f->dso.index];
-	const struct symbol *s;
+	struct symtab *t = n->early ? early_table(n) : jit_table(r, f->pid);
+	uint64_t moved = n->early ? f->moved : 0;
+	const struct symbol *s = t ? symtab_find(t, addr - moved, false) : NULL;
 
-	make_early(r, f, n);
-	s = n->table ? symtab_find(n->table, addr - n->moved, false) : NULL;
 	if (s)
-		*ret = (struct symbol){s->start + n->moved, s->end + n->moved, s->name};
+		*ret = (struct symbol){s->start + moved, s->end + moved, s->name};
 	return s;
 }
 
@@ -248,8 +276,54 @@ static int sort_by_file(struct namer *r)
 	return 0;
 }
 
+static int add_process(struct namer *r, uint32_t pid, const uint64_t *addr)
+{
+	if (array_grow(&r->process, &r->processes_cap, r->nr_processes + 1, sizeof(*r->process)))
+		return -ENOMEM;
+	r->process[r->nr_processes++] =
+		(struct named_process){.pid = pid, .wanted = {.addr = addr, .bytes = HIT_BYTES}};
+	return 0;
+}
+
+/* Finds what is wanted of each process with generated code, in whichever of its maps it is. */
+static int sort_by_process(struct namer *r)
+{
+	struct hit *code = calloc(r->nr_places + 1, sizeof(*code));
+	size_t nr = 0, used = 0;
+	int rc = 0;
+
+	r->process_addr = calloc(r->nr_places + 1, sizeof(*r->process_addr));
+	if (!code || !r->process_addr)
+		rc = -ENOMEM;
+	for (size_t i = 0; !rc && i < r->nr_places; i++) {
+		code[nr] = r->places[i];
+		code[nr].pid = r->names->maps.files[r->places[i].pid]->pid;
+		nr += code[nr].pid != 0;
+	}
+	if (nr)
+		qsort(code, nr, sizeof(*code), compare_places);
+	for (size_t i = 0; !rc && i < nr; i++) {
+		bool same = i && code[i].pid == code[i - 1].pid;
+
+		if (same && code[i].addr == code[i - 1].addr)
+			continue;
+		if (!same)
+			rc = add_process(r, code[i].pid, &r->process_addr[used]);
+		if (rc)
+			break;
+		r->process_addr[used++] = code[i].addr;
+		r->process[r->nr_processes - 1].wanted.nr++;
+	}
+	free(code);
+	return rc;
+}
+
 static void release(struct namer *r)
 {
+	for (size_t i = 0; i < r->nr_processes; i++)
+		symtab_free(r->process[i].table);
+	free(r->process);
+	free(r->process_addr);
 	for (size_t i = 0; r->file && i < r->names->maps.nr_files; i++)
 		symtab_free(r->file[i].table);
 	resolver_free(r->resolver);
@@ -268,7 +342,7 @@ int names_table(struct names *n, uint64_t budget, struct buf *table, struct name
 		return -ENOMEM;
 	names_settle(n);
 	learn_build_ids(&r);
-	rc = take_places(&r) ?: sort_by_file(&r);
+	rc = take_places(&r) ?: sort_by_file(&r) ?: sort_by_process(&r);
 	for (size_t i = 0; !rc && i < r.nr_places; i++)
 		rc = put_place(&r, &r.places[i]);
 	if (!rc)

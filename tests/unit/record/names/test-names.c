@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/initial/buildid_reader.h"
 #include "record/names/code_maps.h"
 #include "record/names/names.h"
 
@@ -183,6 +184,53 @@ static void test_generated_code(void **state)
 	pd_evlist_free(list);
 }
 
+/*
+ * A JIT that maps its code from a file in memory, in pieces. Its perf-PID.map has the names for all
+ * pieces, at addresses of the process, and is gone when they are looked up.
+ */
+static void test_generated_code_in_memory(void **state)
+{
+	struct pd_mmap map = {.pid = (uint32_t)getpid(),
+			      .len = 0x1000,
+			      .ino = 5,
+			      .prot = PROT_EXEC,
+			      .filename = "/memfd:code (deleted)"};
+	struct pd_evlist *list = make_list();
+	struct buildid_reader *reader;
+	struct names_counts counts;
+	struct buf table = {0};
+	struct names *n;
+	char path[64];
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("70000 40 low\n90000 40 other\nb0040 40 high\n", f);
+	fclose(f);
+	assert_int_equal(buildid_reader_new(true, &reader), 0);
+	n = names_new(list, reader, false);
+	for (map.addr = 0x70000; map.addr <= 0xb0000; map.addr += 0x20000) {
+		add_map(n, &map);
+		map.pgoff += 0x1000;
+	}
+	while ((fd = buildid_reader_jit_map(reader, map.pid)) < 0)
+		usleep(1000);
+	close(fd);
+	unlink(path);
+	hits_put(names_hits(n), 0x70010, map.pid);
+	hits_put(names_hits(n), 0xb0050, map.pid);
+	assert_int_equal(names_table(n, 1 << 20, &table, &counts), 0);
+	assert_true(table_has(&table, "low", PD_SYMBOLS_PROCESS));
+	assert_true(table_has(&table, "high", PD_SYMBOLS_PROCESS));
+	assert_int_equal(counts.table.functions, 2);
+	buf_release(&table);
+	names_free(n);
+	buildid_reader_free(reader);
+	pd_evlist_free(list);
+}
+
 static void count_map(const struct code_map *map, void *arg)
 {
 	uint64_t *sum = arg;
@@ -225,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_a_program),
 		cmocka_unit_test(test_a_budget),
 		cmocka_unit_test(test_generated_code),
+		cmocka_unit_test(test_generated_code_in_memory),
 		cmocka_unit_test(test_maps_that_overlap),
 	};
 
