@@ -3,8 +3,10 @@
 import json
 import re
 import shutil
+import subprocess
+import time
 
-from lab import Skip, need_tracefs
+from lab import Skip, need_tracefs, running
 
 # Of the truth that the program tells. In it is a microsecond for each switch, between the clocks that the program reads
 # and the switch.
@@ -77,6 +79,21 @@ def test_the_recording_ends_with_its_processes(lab):
         lab.run('record', '--off-cpu', '-q', *options, '-p', f'{first.pid},{last.pid}', '-o', 'waits.data')
         assert last.wait() == 0
         shutil.rmtree(lab.path('waits.data'), ignore_errors=True)
+
+
+def test_wakeups_are_disabled_too(lab):
+    """The command 'disable' stops wakeups, which are not enabled by the exec of the recorded command."""
+    need_tracefs()
+    child = lab.start('record', '--off-cpu', '-q', '-k', 'monotonic', '-o', 'waits.data', '--', 'sleep', '30')
+    running(lab, child)
+    lab.run('ctl', '--pid', child.pid, 'disable')
+    disabled = time.clock_gettime(time.CLOCK_MONOTONIC)
+    for _ in range(9):
+        subprocess.run(['sleep', '0.05'], check=True)
+    lab.run('ctl', '--pid', child.pid, 'stop')
+    assert child.wait() == 0
+    times = [float(t.strip(' :')) for t in lab.run('script', '-i', 'waits.data', '-F', 'time', '-G').stdout.splitlines()]
+    assert times and max(times) <= disabled, (len(times), max(times) - disabled)
 
 
 def test_waits_in_every_mode(lab):

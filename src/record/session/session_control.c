@@ -43,7 +43,7 @@ static int no_event(const struct plan *plan, const char *name, struct error *err
  */
 static bool follows(const struct plan_event *event, bool on)
 {
-	return !on && !(event->attr.flags & PD_ATTR_DISABLED);
+	return !on && !event->members;
 }
 
 static int switch_event(struct session_control *sc, unsigned int index, bool on, struct error *err)
