@@ -91,8 +91,8 @@ static void check_what_and_where(struct argp_state *state, const struct record_o
 		      opts->plan.sample.user_callchains ? "--user-callchains"
 							: "--call-graph dwarf");
 	if (opts->plan.target.tasks.nr && (opts->plan.target.all_cpus || opts->plan.target.cpus.nr))
-		usage(state, "-a and -C record all tasks of CPUs, -p and -t record single tasks: "
-			     "choose one");
+		usage(state, "-a and -C record all tasks of CPUs, -p, -t and -u record single "
+			     "tasks: choose one");
 }
 
 /* The value of these options needs a "="; after a space it would begin the command. */

@@ -282,7 +282,9 @@ static bool names_directory(const char *path)
  * Leaves out the threads of a recorder, by their names: those of this one are not there yet when
  * the events are opened.
  */
-#define NOT_RINGTAIL "COMM != \"ringtail\" && !(COMM ~ \"reader-*\") && !(COMM ~ \"writer-*\")"
+#define NOT_RINGTAIL                                                                   \
+	"COMM != \"ringtail\" && !(COMM ~ \"reader-*\") && !(COMM ~ \"writer-*\") && " \
+	"COMM != \"build-ids\""
 
 /* Options that are about all events, wherever they stand. */
 static void change_events(struct argp_state *state, struct record_command *cmd)
