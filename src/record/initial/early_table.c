@@ -49,16 +49,37 @@ static bool is_settled(const char *name, const char *path, const struct elf_imag
 	       st.st_ctim.tv_sec < time(NULL) - SETTLED_S;
 }
 
-/* Returns the bytes of the symbols and names in the file. */
+static uint64_t bounded(uint64_t bytes)
+{
+	return bytes < EARLY_TABLES_MAX ? bytes : EARLY_TABLES_MAX;
+}
+
+/* Returns the bytes of the symbols and names in the file, whatever their sections are called. */
 static uint64_t bytes_of(const struct elf_image *img)
 {
-	static const char *const sections[] = {".symtab", ".strtab", ".dynsym", ".dynstr"};
+	Elf_Scn *scn = NULL;
+	uint64_t sum = 0;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn)))
+		if (gelf_getshdr(scn, &shdr) &&
+		    (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM ||
+		     shdr.sh_type == SHT_STRTAB))
+			sum += bounded(shdr.sh_size);
+	return sum;
+}
+
+/* Returns the bytes of other sections that elf_add_plt() reads, and that nobody keeps. */
+static uint64_t bytes_of_plt(const struct elf_image *img)
+{
+	static const char *const sections[] = {".rela.plt", ".rel.plt", ".rela.dyn",
+					       ".plt",	    ".plt.sec", ".plt.got"};
 	uint64_t sum = 0;
 	GElf_Shdr shdr;
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		if (elf_section(img, sections[i], &shdr))
-			sum += shdr.sh_size < EARLY_TABLES_MAX ? shdr.sh_size : EARLY_TABLES_MAX;
+			sum += bounded(shdr.sh_size);
 	return sum;
 }
 
@@ -135,7 +156,8 @@ const struct early_table *early_table_make(struct early_tables *t, const char *n
 		return table;
 	bytes = bytes_of(&img);
 	if (bytes < LATE_BYTES || !is_settled(name, path, &img)) {
-		if (t->bytes + bytes > EARLY_TABLES_MAX)
+		/* Names of sections are in one of the tables: look at these first. */
+		if (t->bytes + bytes > EARLY_TABLES_MAX || bytes_of_plt(&img) > EARLY_TABLES_MAX)
 			t->refused++;
 		else if (!id->size ||
 			 elf_build_id_same(img.build_id, img.build_id_size, id->id, id->size))

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which files are read early, and how much memory their symbols may take. */
+#include <fcntl.h>
+#include <libelf.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/initial/early_table.h"
+
+static const struct build_id no_id;
+
+/* Copies this program to @path. Returns its bytes, for munmap() with *@ret_size. */
+static void *copy_self(char path[32], size_t *ret_size)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	struct stat st;
+	void *bytes;
+
+	strcpy(path, "/tmp/early-table-XXXXXX");
+	to = mkstemp(path);
+	assert_true(from >= 0 && to >= 0 && !fstat(from, &st));
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, from, 0);
+	assert_true(bytes != MAP_FAILED);
+	assert_int_equal(write(to, bytes, (size_t)st.st_size), st.st_size);
+	munmap(bytes, (size_t)st.st_size);
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, to, 0);
+	assert_true(bytes != MAP_FAILED);
+	close(from);
+	close(to);
+	*ret_size = (size_t)st.st_size;
+	return bytes;
+}
+
+static void test_a_fresh_program(void **state)
+{
+	struct early_tables t = {0};
+	char path[32];
+	size_t size;
+	void *bytes = copy_self(path, &size);
+	const struct early_table *table = early_table_make(&t, path, path, &no_id);
+
+	assert_non_null(table);
+	assert_false(table->few);
+	assert_true(t.bytes > 0);
+	assert_int_equal(t.refused, 0);
+	early_tables_release(&t);
+	munmap(bytes, size);
+	unlink(path);
+}
+
+/* A table of names in a hole of the file would take much memory, whatever it is called. */
+static void test_a_table_that_is_too_large(void **state)
+{
+	struct early_tables t = {0};
+	char path[32];
+	size_t size;
+	uint8_t *bytes = copy_self(path, &size);
+	const ElfW(Ehdr) *header = (const void *)bytes;
+	ElfW(Shdr) *section = (void *)(bytes + header->e_shoff);
+
+	for (size_t i = 0; i < header->e_shnum; i++) {
+		ElfW(Shdr) *strings = &section[section[i].sh_link];
+
+		if (section[i].sh_type != SHT_SYMTAB)
+			continue;
+		section[i].sh_name = strings->sh_name = 0;
+		strings->sh_offset = size;
+		strings->sh_size = 2 * EARLY_TABLES_MAX;
+	}
+	assert_int_equal(truncate(path, (off_t)size + 2 * EARLY_TABLES_MAX), 0);
+	assert_null(early_table_make(&t, path, path, &no_id));
+	assert_int_equal(t.refused, 1);
+	early_tables_release(&t);
+	munmap(bytes, size);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_fresh_program),
+		cmocka_unit_test(test_a_table_that_is_too_large),
+	};
+
+	elf_version(EV_CURRENT);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
