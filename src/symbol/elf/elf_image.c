@@ -10,6 +10,9 @@
 
 #define RANGES_MAX 256	      /* segments; each symbol is compared with all of them */
 #define NOTES_MAX  (1u << 20) /* bytes read of one note section */
+/* Bytes of a section that are read: a file with holes may claim any number. */
+#define SECTION_MAX ((uint64_t)1 << 30)
+#define NAMES_MAX   (64u << 20) /* the same, of the names of sections */
 
 int elf_open_regular(const char *path, uint64_t *ret_size)
 {
@@ -86,7 +89,8 @@ Elf_Data *elf_section_data(Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *data;
 
-	if (shdr->sh_type == SHT_NOBITS || !shdr->sh_size || (shdr->sh_flags & SHF_COMPRESSED))
+	if (shdr->sh_type == SHT_NOBITS || !shdr->sh_size || shdr->sh_size > SECTION_MAX ||
+	    (shdr->sh_flags & SHF_COMPRESSED))
 		return NULL;
 	data = elf_getdata(scn, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;
@@ -98,7 +102,8 @@ Elf_Scn *elf_section(const struct elf_image *img, const char *name, GElf_Shdr *r
 	const char *s;
 	size_t strndx;
 
-	if (elf_getshdrstrndx(img->elf, &strndx))
+	if (elf_getshdrstrndx(img->elf, &strndx) ||
+	    !gelf_getshdr(elf_getscn(img->elf, strndx), ret_shdr) || ret_shdr->sh_size > NAMES_MAX)
 		return NULL;
 	while ((scn = elf_nextscn(img->elf, scn))) {
 		if (!gelf_getshdr(scn, ret_shdr))
