@@ -307,7 +307,7 @@ int output_finish(struct output *out, const struct plan *plan, const struct open
 		return rc;
 	rc = end_features(out, &set);
 	if (rc)
-		error_sys(err, rc, "build-ids");
+		error_sys(err, rc, "the features at the end of the output");
 	else
 		rc = writer_finish(out->lanes[0].writer, set.features, set.count, err);
 	feature_set_release(&set);
