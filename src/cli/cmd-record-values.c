@@ -631,6 +631,12 @@ static void set_frame_pointers(struct argp_state *state, struct record_command *
 		cmd->opts.plan.sample.callgraph = CALLGRAPH_FP;
 }
 
+/* The last of --propagate-status and --no-propagate-status counts. */
+static void set_status(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	cmd->keep_status = false;
+}
+
 /* What is done in any case. */
 static void set_nothing(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
@@ -654,7 +660,7 @@ static const struct {
 	{KEY_NUM_THREAD_SYNTHESIZE, check_number},
 	{KEY_PROC_MAP_TIMEOUT, check_number},
 	{KEY_SAMPLE_IDENTIFIER, set_nothing},
-	{KEY_PROPAGATE_STATUS, set_nothing},
+	{KEY_PROPAGATE_STATUS, set_status},
 	{KEY_TIMESTAMP_BOUNDARY, set_nothing},
 	{KEY_DEBUGINFOD, set_nothing},
 	{KEY_VMLINUX, set_nothing},
