@@ -74,7 +74,7 @@ int report_threads(struct trace *t)
 		complain("%s", err.text);
 	else if (!counts.nr)
 		complain("%s: -T: the recording has no counts of threads; 'ringtail record -s' "
-			 "records them",
+			 "records those of child threads and processes, when they end",
 			 t->opts.path);
 	else
 		thread_counts_render(stdout, t, &counts);
