@@ -88,6 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->start || !a->end)
 			usage_error(state, "--span START..END is missing");
+		waits_refuse_code(state, &a->input.filter);
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -33,6 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			usage_error(state, "too many arguments: ringtail reads one recording");
 		a->input.trace.path = arg;
 		break;
+	case ARGP_KEY_END: waits_refuse_code(state, &a->input.filter); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;

@@ -57,6 +57,13 @@ void report_waits_check_keys(struct argp_state *state, const struct waits_args *
 	}
 }
 
+void waits_refuse_code(struct argp_state *state, const struct filter *filter)
+{
+	if (filter->symbols || filter->dsos)
+		usage_error(state, "-S and -d choose samples by their code, and switches and spans "
+				   "of threads have none: leave them out");
+}
+
 static void say(uint64_t n, const char *one, const char *more, uint64_t ns)
 {
 	char number[HUMAN_COUNT_SIZE];

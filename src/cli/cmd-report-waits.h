@@ -30,6 +30,9 @@ void report_waits_settle(struct argp_state *state, struct waits_args *w,
 void report_waits_check_keys(struct argp_state *state, const struct waits_args *w,
 			     const struct report_opts *report);
 
+/* For what is of threads, not of their code. As report_waits_settle(). */
+void waits_refuse_code(struct argp_state *state, const struct filter *filter);
+
 /* Says what is not known of the waits. */
 void waits_explain(const struct input *in, const struct waits_counts *counts);
 

@@ -128,7 +128,8 @@ static void finish(struct argp_state *state, struct top *top)
 	else
 		top->report.nr_keys = (size_t)n;
 	for (size_t i = 0; i < top->report.nr_keys; i++)
-		if (top->report.keys[i]->field || top->report.keys[i]->of_switches)
+		if (top->report.keys[i]->field || top->report.keys[i]->of_switches ||
+		    top->report.keys[i]->of_wait)
 			usage_error(state, "--sort %s: 'ringtail report' has it, top does not",
 				    top->report.keys[i]->name);
 	if (!top->stdio)

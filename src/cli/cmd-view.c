@@ -84,6 +84,11 @@ static void finish(struct argp_state *state, struct view_args *a)
 		usage_error(state, "%s", err.text);
 	else
 		a->report.nr_keys = (size_t)n;
+	for (size_t i = 0; i < a->report.nr_keys; i++)
+		if (a->report.keys[i]->of_wait)
+			usage_error(state,
+				    "--sort %s is of waits: 'ringtail report --off-cpu' shows them",
+				    a->report.keys[i]->name);
 	for (size_t i = 0; a->report.children && i < a->report.nr_keys; i++)
 		if (a->report.keys[i]->of_line || a->report.keys[i]->of_place)
 			usage_error(state,

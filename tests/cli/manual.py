@@ -41,7 +41,8 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['record', '--quiet=1'], ['record', '--all'], ['record', '-a', '-p', '1'],
                 ['record', '--aio', '2', 'true'], ['ctl'], ['ctl', '--frob', 'ping'],
                 ['ctl', '--timeout', '0', 'ping'], ['report', '--pid', '1', '--frob'], ['report', 'a', 'b'],
-                ['report', '--sort', 'frob/x'], ['view', '--sort', 'frob/x'], ['view', '-g', 'folded'], ['top'], ['top', '-d', '0'], ['view'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
+                ['report', '--sort', 'frob/x'], ['report', 'sched', '-S', 'x'], ['top', '--stdio', '-s', 'waker'],
+                ['view', '--sort', 'frob/x'], ['view', '-g', 'folded'], ['top'], ['top', '-d', '0'], ['view'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
                 ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['list', '--frob'], ['recover', 'a', 'b'], ['doctor', 'a'], ['list', 'metric'], ['list', 'sdt'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],
@@ -230,7 +231,7 @@ def refusal(ringtail, args):
                          check=False)
     if run.returncode != 2 or run.stdout or run.stderr.count('\n') != 1 or not run.stderr.endswith('\n'):
         return None, f'{args}: status {run.returncode}, not one line: {run.stdout}{run.stderr}'
-    if not re.match(r'\S*ringtail( [a-z-]+)?: ', run.stderr):
+    if not re.match(r'\S*ringtail( [a-z-]+){0,2}: ', run.stderr):
         return None, f'{args}: {run.stderr}'
     if not run.stderr[:-1].isprintable():
         return None, f'{args}: it could steer a terminal: {run.stderr!r}'

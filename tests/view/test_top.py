@@ -96,7 +96,7 @@ def test_tables_as_text(bench):
 
 def test_wrong_words_leave_nothing(bench):
     before = leftovers()
-    for words in (['-e', 'frob'], ['-F', 'frob'], ['-a', '-p', '1'], ['-p', '99999999']):
+    for words in (['-e', 'frob'], ['-F', 'frob'], ['-a', '-p', '1'], ['-s', 'waker'], ['-p', '99999999']):
         p = subprocess.run([bench.ringtail, 'top', '--stdio', *words], capture_output=True, check=False, timeout=60)
         lab.expect('an error', p.returncode in (1, 2) and p.stderr, words, p.returncode)
         lab.expect('nothing is left', leftovers() == before, words, leftovers())
