@@ -57,12 +57,13 @@ static bool is_map(const struct perf_event_header *hdr)
 	return hdr->type == PERF_RECORD_MMAP || hdr->type == PERF_RECORD_MMAP2;
 }
 
-/* Asks when the file is mapped, because it may be gone at the snapshot. */
-static void ask_for_build_id(struct intake *in, const struct perf_event_header *hdr)
+/* Asks when a file is mapped, because it may be gone at the snapshot. */
+static void ask_for_file(struct intake *in, const struct perf_event_header *hdr)
 {
 	struct buildid_reader *reader = in->flight->opened->buildid_reader;
 	struct mapped m;
 
+	mapped_watch_jit(reader, hdr, &in->files);
 	if (reader && mapped_decode(hdr, in->flight->own_build_ids, &m))
 		mapped_ask(reader, &m, mapped_seen(&in->files, &m));
 }
@@ -76,7 +77,7 @@ static int take_other(const struct perf_event_header *hdr, void *arg)
 	if (tally_is_loss(hdr->type))
 		rc = saw_lost(hdr, in->run, in);
 	if (is_map(hdr))
-		ask_for_build_id(in, hdr);
+		ask_for_file(in, hdr);
 	if (rc || hdr->type >= PD_FIRST_USER_RECORD)
 		return rc;
 	return sideband_add(in->flight->log, hdr);
@@ -264,7 +265,7 @@ int flight_add_initial(const struct perf_event_header *hdr, void *flight)
 
 	/* No worker runs yet. */
 	if (is_map(hdr))
-		ask_for_build_id(&f->intakes[0], hdr);
+		ask_for_file(&f->intakes[0], hdr);
 	return sideband_add(f->log, hdr);
 }
 

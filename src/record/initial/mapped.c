@@ -2,8 +2,10 @@
 #include "record/initial/mapped.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/hash.h"
+#include "state/dso.h"
 
 static const char kernel_name[] = "[kernel.kallsyms]";
 
@@ -52,6 +54,24 @@ void mapped_ask(struct buildid_reader *r, const struct mapped *m, uint32_t seen)
 {
 	if (r && !(seen & (seen - 1)))
 		buildid_reader_ask(r, &m->key, &m->map, m->kernel);
+}
+
+void mapped_watch_jit(struct buildid_reader *r, const struct perf_event_header *hdr,
+		      struct mapped_filter *f)
+{
+	const struct pd_evsel evsel = {.attr.flags = PD_ATTR_MMAP2};
+	struct mapped m = {.map.filename = "//anon"};
+	struct pd_record rec;
+	uint32_t seen;
+
+	if (!r || (hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
+	    pd_record_decode(hdr, &evsel, &rec) || !(rec.mmap.prot & PROT_EXEC) ||
+	    dso_kind_of_user(rec.mmap.filename, rec.mmap.flags) != DSO_ANON)
+		return;
+	m.key.ino = rec.mmap.pid;
+	seen = mapped_seen(f, &m);
+	if (!(seen & (seen - 1)))
+		buildid_reader_watch_jit(r, rec.mmap.pid);
 }
 
 void mapped_clear_build_id_marks(uint8_t *p, size_t len)

@@ -46,6 +46,13 @@ uint32_t mapped_seen(struct mapped_filter *f, const struct mapped *m);
 void mapped_ask(struct buildid_reader *r, const struct mapped *m, uint32_t seen);
 
 /*
+ * If @hdr is an MMAP or MMAP2 record of generated code, asks @r (NULL: does nothing) to keep the
+ * perf-PID.map of the process: it may be gone when names are looked up. @f as for mapped_ask().
+ */
+void mapped_watch_jit(struct buildid_reader *r, const struct perf_event_header *hdr,
+		      struct mapped_filter *f);
+
+/*
  * For recordings without attr.build_id: clears PERF_RECORD_MISC_MMAP_BUILD_ID, which another
  * recorder has caused, in the @len bytes of whole records at @p. With it readers would take device
  * and inode for a build-id. Stops at the first sample: rings with samples have no MMAP2.

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/initial/buildid_reader.h"
 #include "record/names/names_priv.h"
 
 /* New maps or hits after which places are made. */
@@ -92,29 +91,15 @@ void names_settle(struct names *n)
 	n->hits_left = hits_count(n->hits);
 }
 
-/* A process's first map of generated code: it may have a perf-PID.map soon. */
-static void watch(const struct names *n, size_t files)
-{
-	const struct code_maps *m = &n->maps;
-
-	if (n->reader && m->nr_files > files && m->files[files]->dso.kind == DSO_ANON)
-		buildid_reader_watch_jit(n->reader, m->files[files]->pid);
-}
-
 int names_add(struct names *n, const struct perf_event_header *hdr)
 {
-	size_t files = n->maps.nr_files;
-	int rc;
-
 	if (n->maps.nr_maps - n->maps_left > MAPS_MANY ||
 	    hits_count(n->hits) - n->hits_left > HITS_MANY) {
 		names_settle(n);
 		code_maps_forget(&n->maps);
 		n->maps_left = n->maps.nr_maps;
 	}
-	rc = code_maps_add(&n->maps, hdr);
-	watch(n, files);
-	return rc;
+	return code_maps_add(&n->maps, hdr);
 }
 
 /* Adds the places of @from, whose files have other numbers there. */

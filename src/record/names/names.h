@@ -19,8 +19,8 @@ struct names;
 struct buildid_reader;
 
 /*
- * @list must outlive it; @own_build_ids as for mapped_decode(). @reader (NULL: none) is asked to
- * keep the perf-PID.map of JITs. Returns NULL when out of memory.
+ * @list must outlive it; @own_build_ids as for mapped_decode(). @reader (NULL: none) has what it
+ * has kept of files. Returns NULL when out of memory.
  */
 struct names *names_new(const struct pd_evlist *list, struct buildid_reader *reader,
 			bool own_build_ids);

@@ -83,6 +83,7 @@ int dso_names_add(struct dso_names *names, const struct perf_event_header *hdr)
 	struct mapped m;
 	uint32_t seen;
 
+	mapped_watch_jit(names->reader, hdr, &names->filter);
 	if (!mapped_decode(hdr, names->own_build_ids, &m))
 		return 0;
 	seen = mapped_seen(&names->filter, &m);

@@ -210,6 +210,7 @@ static void test_generated_code_in_memory(void **state)
 	fputs("70000 40 low\n90000 40 other\nb0040 40 high\n", f);
 	fclose(f);
 	assert_int_equal(buildid_reader_new(true, &reader), 0);
+	assert_true(buildid_reader_watch_jit(reader, map.pid));
 	n = names_new(list, reader, false);
 	for (map.addr = 0x70000; map.addr <= 0xb0000; map.addr += 0x20000) {
 		add_map(n, &map);
