@@ -26,6 +26,7 @@ struct span_finder {
 	struct span_start *threads;
 	size_t cap_threads;
 	uint64_t losses;
+	uint64_t snapshot; /* for snapshots_gap() */
 	size_t cap_slowest;
 	struct frames frames; /* of the second walk */
 };
@@ -99,6 +100,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 
 	if (!ws->evsel || (ws->evsel != c->start && ws->evsel != c->end))
 		return 0;
+	c->losses += snapshots_gap(&c->trace->snapshots, ws->rec, &c->snapshot);
 	thread = thread_of(c, ws->s.tid);
 	if (!thread)
 		return -ENOMEM;

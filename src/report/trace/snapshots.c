@@ -171,6 +171,15 @@ uint64_t snapshots_of(const struct snapshots *s, const struct data_record *rec)
 	return n && s->marks[n - 1].segment == rec->segment ? s->marks[n - 1].number : 0;
 }
 
+bool snapshots_gap(const struct snapshots *s, const struct data_record *rec, uint64_t *newest)
+{
+	uint64_t number = s->nr ? snapshots_of(s, rec) : 0, before = *newest;
+
+	if (number > before)
+		*newest = number;
+	return before && number > before;
+}
+
 bool snapshots_reach(const struct snapshots *s, uint64_t first, uint64_t last,
 		     const struct sweep_run *run)
 {

@@ -51,6 +51,12 @@ void snapshots_release(struct snapshots *s);
 /* Returns the number of the snapshot that a record belongs to; 0: none. */
 uint64_t snapshots_of(const struct snapshots *s, const struct data_record *rec);
 
+/*
+ * Returns whether records are missing before @rec, in the order of time: it is of a later snapshot
+ * than those before. *@newest: 0 at first, then the caller's between two calls.
+ */
+bool snapshots_gap(const struct snapshots *s, const struct data_record *rec, uint64_t *newest);
+
 /* Returns whether @run may hold records of snapshots @first to @last. */
 bool snapshots_reach(const struct snapshots *s, uint64_t first, uint64_t last,
 		     const struct sweep_run *run);

@@ -315,6 +315,25 @@ void pairing_lost(struct pairing *p)
 	p->counts.losses++;
 }
 
+int pairing_gap(struct pairing *p, uint64_t time)
+{
+	int rc = 0;
+
+	pairing_lost(p);
+	for (size_t cpu = 0; !rc && cpu < p->nr_cpus; cpu++) {
+		uint32_t number = p->on_cpu[cpu];
+		struct pairing_thread *t = number == PAIRING_NONE ? NULL : &p->threads[number];
+
+		p->on_cpu[cpu] = PAIRING_NONE;
+		if (!t || t->place != PLACE_ON || t->cpu != cpu)
+			continue;
+		rc = give_run(p, t, time, true);
+		t->place = PLACE_LOST;
+		t->woken = t->early = 0;
+	}
+	return rc;
+}
+
 int pairing_end(struct pairing *p, uint64_t time)
 {
 	int rc = 0;

@@ -108,6 +108,8 @@ int pairing_born(struct pairing *p, uint32_t tid, uint64_t time);
 int pairing_exit(struct pairing *p, uint32_t tid, uint64_t time);
 /* Records were lost. */
 void pairing_lost(struct pairing *p);
+/* All records were, from @time on: nobody knows how long threads ran that were on CPUs then. */
+int pairing_gap(struct pairing *p, uint64_t time);
 /* Nothing follows: threads that wait have waited until @time. */
 int pairing_end(struct pairing *p, uint64_t time);
 

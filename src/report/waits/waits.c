@@ -37,7 +37,8 @@ struct waits_walker {
 	struct waits_counts counts;
 	uint64_t periods; /* of the samples that are scaled */
 	uint64_t last_time;
-	bool counting; /* the first of two walks: nothing is given */
+	uint64_t snapshot; /* for snapshots_gap() */
+	bool counting;	   /* the first of two walks: nothing is given */
 };
 
 /* --- copies --------------------------------------------------------------------------------------
@@ -245,6 +246,14 @@ static int take_running(struct waits_walker *w, const struct walk_sample *ws)
 	return w->fn ? w->fn(&scaled, w->arg) : 0;
 }
 
+/* Between two snapshots threads did what nobody kept. */
+static int note_gap(struct waits_walker *w, const struct data_record *rec)
+{
+	return snapshots_gap(&w->trace->snapshots, rec, &w->snapshot)
+		       ? pairing_gap(&w->pairing, w->last_time)
+		       : 0;
+}
+
 static int take_sample(const struct walk_sample *ws, void *arg)
 {
 	struct waits_walker *w = arg;
@@ -253,9 +262,11 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 
 	if (!ws->evsel)
 		return 0;
+	if (!ws->made)
+		rc = note_gap(w, ws->rec);
 	if (ws->s.time > w->last_time)
 		w->last_time = ws->s.time;
-	if (w->opts->sample && !w->counting)
+	if (!rc && w->opts->sample && !w->counting)
 		rc = w->opts->sample(ws, w->opts->arg);
 	if (rc)
 		return rc;
@@ -295,6 +306,9 @@ static int take_record(const struct data_record *rec, const struct pd_record *r,
 
 	/* What existed before the recording has no time. */
 	if (rc || !rec->time)
+		return rc;
+	rc = note_gap(w, rec);
+	if (rc)
 		return rc;
 	switch (rec->hdr->type) {
 	case PERF_RECORD_SWITCH: return take_switch_record(w, rec, r);
@@ -353,6 +367,7 @@ static void reset(struct waits_walker *w)
 	pairing_release(&w->pairing);
 	w->pairing = (struct pairing){.takers = {take_wait, take_run, w}};
 	w->counts.ran_ns = 0;
+	w->snapshot = w->last_time = 0;
 }
 
 static int walk_once(struct waits_walker *w, struct error *err)

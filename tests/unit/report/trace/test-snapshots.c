@@ -171,6 +171,31 @@ static void test_places(void **state)
 	}
 }
 
+/* The files of a directory come to the next snapshot one after another: that is one gap. */
+static void test_gaps(void **state)
+{
+	static const struct mark marks[] = {
+		{0, 10, 0, 3}, {1, 10, 0, 3}, {0, 20, 0, 4}, {1, 20, 0, 4}};
+	static const struct {
+		uint32_t segment;
+		uint64_t offset;
+		bool gap;
+	} records[] = {{0, 5, false},  {0, 12, false}, {1, 12, false}, {0, 22, true},
+		       {1, 13, false}, {1, 22, false}, {0, 23, false}};
+	struct snapshots s = {0};
+	uint64_t newest = 0;
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		add(&s, &marks[i], PD_SNAPSHOT_REQUEST);
+	snapshots_finish(&s);
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		struct data_record rec = record_at(records[i].segment, records[i].offset, 0);
+
+		assert_int_equal(snapshots_gap(&s, &rec, &newest), records[i].gap);
+	}
+	snapshots_release(&s);
+}
+
 static void test_none(void **state)
 {
 	const struct sweep_run run = {.to = UINT64_MAX};
@@ -190,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_none),
 	};
 

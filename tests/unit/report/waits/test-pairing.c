@@ -232,6 +232,28 @@ static void test_waits_over_losses_are_unsure(void **state)
 	assert_int_equal(s->p.counts.unsure_ns, 10);
 }
 
+/* As between two snapshots. */
+static void test_runs_end_at_a_gap(void **state)
+{
+	struct story *s = *state;
+
+	in(s, TID, 0, 10);
+	in(s, TID + 1, 1, 10);
+	out(s, TID + 1, 1, 15, SLEEPS);
+	assert_int_equal(pairing_gap(&s->p, 20), 0);
+	out(s, TID, 0, 1000, SLEEPS);
+	in(s, TID + 1, 0, 1001);
+	in(s, TID, 1, 1010);
+	assert_int_equal(s->nr_runs, 2);
+	assert_int_equal(s->runs[1].until, 20);
+	assert_true(s->runs[1].open);
+	assert_int_equal(s->nr_waits, 2);
+	check_wait(&s->waits[0], 15, 0, 1001);
+	assert_true(s->waits[0].unsure);
+	check_wait(&s->waits[1], 1000, 0, 1010);
+	assert_false(s->waits[1].unsure);
+}
+
 static void test_records_of_a_switch_change_nothing(void **state)
 {
 	struct story *s = *state;
@@ -336,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_lost_switch_is_counted, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_thread_that_nobody_sees_leave, begin, end),
 		cmocka_unit_test_setup_teardown(test_waits_over_losses_are_unsure, begin, end),
+		cmocka_unit_test_setup_teardown(test_runs_end_at_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(test_records_of_a_switch_change_nothing, begin,
 						end),
 		cmocka_unit_test_setup_teardown(test_a_thread_ends, begin, end),
