@@ -326,7 +326,30 @@ static int write_lines(struct script_args *a, struct trace *t, FILE *out, uint64
 	return rc;
 }
 
-/* Writes the samples of @event to FILE.EVENT.dump; a slash in the name of an event becomes "_". */
+/*
+ * Makes FILE.EVENT.dump, or FILE.EVENT.2.dump for the second event of that name. A slash in the
+ * name of an event becomes "_".
+ */
+static bool name_dump(const struct trace *t, const struct pd_evsel *event, char ret[PATH_MAX])
+{
+	char number[24] = "";
+	unsigned int nr = 1;
+	int n;
+
+	for (size_t i = 0; pd_evlist_at(t->evlist, i) != event; i++)
+		nr += !strcmp(pd_evlist_at(t->evlist, i)->name, event->name);
+	if (nr > 1)
+		snprintf(number, sizeof(number), ".%u", nr);
+	n = snprintf(ret, PATH_MAX, "%s.%s%s.dump", t->opts.path, event->name, number);
+	if (n < 0 || n >= PATH_MAX)
+		return false;
+	for (char *p = ret + strlen(t->opts.path) + 1; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	return true;
+}
+
+/* Writes the samples of @event to a file. */
 static int dump_event(struct script_args *a, struct trace *t, const struct pd_evsel *event,
 		      uint64_t *ret_bytes)
 {
@@ -334,12 +357,11 @@ static int dump_event(struct script_args *a, struct trace *t, const struct pd_ev
 	FILE *out;
 	int rc;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s.%s.dump", t->opts.path, event->name) >=
-	    sizeof(path))
+	if (!name_dump(t, event, path)) {
+		complain("--per-event-dump: %s.%s.dump is too long for a path: move the recording",
+			 t->opts.path, event->name);
 		return -ENAMETOOLONG;
-	for (char *p = path + strlen(t->opts.path) + 1; *p; p++)
-		if (*p == '/')
-			*p = '_';
+	}
 	out = export_file_open(t->opts.path, path, AT_FDCWD, path);
 	if (!out)
 		return -EIO;

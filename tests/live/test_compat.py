@@ -281,6 +281,9 @@ def test_files_of_events_and_ends_of_chains(lab):
             parts += f.read()
         assert event in parts
     assert sorted(parts.splitlines()) == sorted(every.splitlines())
+    lab.run('record', '-q', '-e', 'cpu-clock', '-e', 'cpu-clock', '-o', 'twice.data', '--', *busy(0.1))
+    lab.run('script', '-i', 'twice.data', '--per-event-dump')
+    assert all(os.path.getsize(lab.path(f'twice.data.cpu-clock{n}.dump')) for n in ('', '.2'))
     function = re.search(r'^\t +[0-9a-f]+ (\w+)\+', every, re.MULTILINE).group(1)
     ends = lab.run('script', '-i', 'p.data', '-F', 'ip,sym', '--stop-bt', function).stdout
     assert not re.search(rf'{function}\n\t', ends) and len(ends.split()) < len(every.split()), function
