@@ -114,6 +114,9 @@ ringtail with the same name. `tests/cli/compared.py` writes this page: it tries 
 
 Options that perf 6.1 or 7.2 lists count. An option works, works differently, as the line says, or is refused for the
 reason that the line gives. `--no-OPTION`, which perf takes for every option, is known for those where it has a use.
+
+The page is made by giving each option, with a value, and reading the exit status and the message; `record` gets `--dry-run`.
+What an option then does is what other tests, and the man pages, say.
 '''
 
 
