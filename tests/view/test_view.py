@@ -66,7 +66,7 @@ def test_report_opens_the_view(bench):
     lab.expect('text where standard output is no terminal', '# Overhead' in text)
 
 
-def test_filters_that_need_the_recording(bench):
+def test_options_of_report(bench):
     with bench.view('plain', '--socket-filter', '99') as term:
         term.wait_for('names no CPU of socket 99')
         lab.expect('status 1', ended(term) == 1)
@@ -74,6 +74,10 @@ def test_filters_that_need_the_recording(bench):
         term.wait_for("has no event 'frob'")
     with bench.view('plain', '--time', '1999-01-01T00:00:00,1999-01-02T00:00:00') as term:
         term.wait_for('ends before the recording')
+    with bench.view('plain', '-v', '--symfs', bench.path('nowhere')) as term:
+        term.wait_for('? help')
+        term.press('q')
+        term.wait_for('no symbols: ')
     with bench.view('plain', '-T', command='report') as term:
         term.wait_for('status=0')
 

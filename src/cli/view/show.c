@@ -101,6 +101,7 @@ struct file_view {
 	struct input *in;
 	struct trace *trace;
 	struct report_opts opts; /* with the times of --time's parts */
+	bool loaded;
 };
 
 static int load(void *arg, struct view_job *j, struct trace **ret, struct error *err)
@@ -119,6 +120,7 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 		return rc;
 	j->opts.filter = *filter;
 	f->opts.filter = *filter;
+	f->loaded = true;
 	*ret = t;
 	return 0;
 }
@@ -145,5 +147,7 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 	rc = show_view(&opts, &number);
 	show_end(rc, number);
 	input_explain_time(in, t);
+	if (f.loaded)
+		input_explain_symbols(in, t);
 	return rc;
 }
