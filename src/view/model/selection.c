@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render/text.h"
 
@@ -20,8 +21,20 @@ static bool add_kind(struct selection *s, enum selection_kind kind)
 	return true;
 }
 
+static bool has_key(const struct selection *s, const struct sort_key *key, const char *text)
+{
+	for (size_t i = 0; i < s->nr_zooms; i++)
+		if (s->zooms[i].key == key && !strcmp(s->zooms[i].text, text))
+			return true;
+	return false;
+}
+
 bool selection_add_key(struct selection *s, const struct sort_key *key, char *text)
 {
+	if (text && has_key(s, key, text)) {
+		free(text);
+		return true;
+	}
 	if (!text || s->nr_zooms == ROWS_ZOOMS_MAX || !add_kind(s, SELECTION_KEY)) {
 		free(text);
 		return false;

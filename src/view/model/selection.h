@@ -26,7 +26,10 @@ struct selection {
 
 void selection_release(struct selection *s); /* accepts zeroes */
 
-/* Zooms into a value of @key, whose @text it takes over. Returns false if there are too many. */
+/*
+ * Zooms into a value of @key, whose @text it takes over; a zoom that is there is not added again.
+ * Returns false if there are too many.
+ */
 bool selection_add_key(struct selection *s, const struct sort_key *key, char *text);
 /* Zooms into a span. Returns likewise. */
 bool selection_add_span(struct selection *s, uint64_t first, uint64_t last);
