@@ -33,7 +33,6 @@ REFUSED = (
     (['--flush-interval', '2h'], ('--flush-interval',), lambda s: True),
     (['--max-size', '12'], ('--max-size',), lambda s: True),
     (['-k', 'sundial'], ('-k',), lambda s: True),
-    (['--call-graph', 'lbr'], ('--call-graph',), lambda s: True),
     (['--affinity', 'moon'], ('--affinity',), lambda s: True),
     (['--no-such-option'], ('--no-such-option',), lambda s: True),
     (['-b'], ('-b',), lambda s: True),

@@ -163,10 +163,10 @@ in_modes(check_clients)
 
 
 def test_a_command_that_crashes(lab):
-    for script, data, expected in (('kill -SEGV $$', 'p.data', 'SIGSEGV'), ('kill -9 $$', 'k.data', 'SIGKILL'),
-                                   ('exit 139', 'e.data', None)):
+    for script, data, expected, status in (('kill -SEGV $$', 'p.data', 'SIGSEGV', 128 + 11),
+                                           ('kill -9 $$', 'k.data', 'SIGKILL', 128 + 9), ('exit 139', 'e.data', None, 139)):
         p = lab.run('record', '-e', 'cpu-clock', '-M', '1M', '--snapshot-on-crash', '-o', data, '--', 'sh', '-c',
-                    f'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; {script}')
+                    f'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; {script}', status=status)
         taken, written, snapshots, _, _ = memory_counts(p.stderr)
         assert snapshots == (expected is not None) and written == (taken if expected else 0) and taken, p.stderr
         if not expected:

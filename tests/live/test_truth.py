@@ -141,7 +141,8 @@ def test_short_lived_processes_have_symbols(lab):
 
 
 def test_a_program_that_is_rebuilt_meanwhile(lab):
-    """Two builds have one path: the second never names samples of the first; the first does, if it is found."""
+    """Two builds have one path: the second never names samples of the first. The first does, if it is found or the
+    recording has kept its names."""
     make_programs(lab, 2)
     with open(lab.path('bin/prog0000'), 'rb') as f:
         first = f.read()
@@ -150,22 +151,24 @@ def test_a_program_that_is_rebuilt_meanwhile(lab):
         raise Skip('programs have no build-ids here')
     build_id = first[note.start(1):][:20].hex()
     run = 'for i in 1 2 3 4 5 6 7 8 9 10; do ./prog & echo $!; wait; done;'
-    # A build-id is read when the map of its file is seen, which is at a flush at the latest.
-    p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '20000', '--flush-interval', '20ms', '--',
-                'sh', '-c', f'cp bin/prog0000 prog; {run} sleep 1; rm prog; cp bin/prog0001 prog; {run}')
-    pids = [int(pid) for pid in p.stdout.split()]
-    build = {pid: i // 10 for i, pid in enumerate(pids)}
-    assert len(build) == 20, p.stdout
     cache = lab.path(f'.debug/.build-id/{build_id[:2]}/{build_id[2:]}')
-    for found in False, True:
+    env = dict(os.environ, HOME=lab.dir)
+    for symbols, found in ('names', False), ('none', False), ('none', True):
+        # A build-id is read when the map of its file is seen, which is at a flush at the latest.
+        p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '20000', '--flush-interval', '20ms',
+                    '--symbols', symbols, '--', 'sh', '-c',
+                    f'rm -f prog; cp bin/prog0000 prog; {run} sleep 1; rm prog; cp bin/prog0001 prog; {run}')
+        pids = [int(pid) for pid in p.stdout.split()]
+        build = {pid: i // 10 for i, pid in enumerate(pids)}
+        assert len(build) == 20, p.stdout
         if found:
             os.makedirs(cache)
             os.link(lab.path('bin/prog0000'), cache + '/elf')
-        env = dict(os.environ, HOME=lab.dir)
         text = lab.run('script', '-i', 'p.data', '-F', 'pid,ip,sym,dso', env=env).stdout
         seen = {(build.get(int(words[0])), words[2]) for words in map(str.split, text.splitlines())
                 if words[2].startswith('work_')}
-        assert seen == {(1, 'work_0001')} | ({(0, 'work_0000')} if found else set()), (found, seen)
+        known = symbols == 'names' or found
+        assert seen == {(1, 'work_0001')} | ({(0, 'work_0000')} if known else set()), (symbols, found, seen)
 
 
 def test_tracepoint_fields_are_printed(lab):
@@ -182,7 +185,7 @@ def test_tracepoint_fields_are_printed(lab):
 def test_kernel_symbols_without_kallsyms_of_another_kernel(lab):
     """This host's symbols must not name addresses in a file of another kernel (its build-ids changed)."""
     need_root()
-    lab.run('record', '-a', '-o', 'k.data', '-e', 'cpu-clock:k', '--', lab.workload, 60)
+    lab.run('record', '-a', '-o', 'k.data', '--symbols=none', '-e', 'cpu-clock:k', '--', lab.workload, 60)
     with open('/sys/kernel/notes', 'rb') as f:
         notes = f.read()
     at = notes.index(b'GNU\0') + 4

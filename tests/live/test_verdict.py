@@ -101,7 +101,8 @@ def test_of_losses(lab):
 def test_of_hidden_kernel_addresses(lab):
     """Users without privileges read no addresses in /proc/kallsyms."""
     need_root()
-    record(lab, 'k.data', '--', 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=10000', event='cpu-clock:k')
+    record(lab, 'k.data', '--symbols=none', '--', 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=10000',
+           event='cpu-clock:k')
     assert not about(verdicts(lab, 'k.data'), 'no known function')
     os.chown(lab.path('k.data'), NOBODY, NOBODY)
     os.chmod(lab.dir, 0o755)
