@@ -21,6 +21,27 @@ json_t *json_count(uint64_t n)
 	return n <= INT64_MAX ? json_integer((json_int_t)n) : json_real((double)n);
 }
 
+json_t *json_number_or_null(uint32_t n)
+{
+	return n == UINT32_MAX ? json_null() : json_integer(n);
+}
+
+void json_put(json_t **object, const char *key, json_t *value)
+{
+	if (value && !json_object_set_new(*object, key, value)) /* frees @value where it fails */
+		return;
+	json_decref(*object);
+	*object = NULL;
+}
+
+void json_push(json_t **array, json_t *value)
+{
+	if (value && !json_array_append_new(*array, value))
+		return;
+	json_decref(*array);
+	*array = NULL;
+}
+
 static int put(json_t *object, const char *key, json_t *value)
 {
 	return value && json_object_set_new(object, key, value) == 0 ? 0 : -ENOMEM;

@@ -20,6 +20,16 @@ json_t *json_name(const char *s);
 /* Returns an unsigned number; NULL when memory is short. */
 json_t *json_count(uint64_t n);
 
+/* Returns the number of a CPU or a task; null for UINT32_MAX, which stands for none. */
+json_t *json_number_or_null(uint32_t n);
+
+/*
+ * Add @value, which they take over, to an object or an array. Without memory for any of the three,
+ * *@object or *@array is freed and NULL afterwards, and later calls do nothing.
+ */
+void json_put(json_t **object, const char *key, json_t *value);
+void json_push(json_t **array, json_t *value);
+
 /* Returns counts and losses, {"records", "samples", "lost", "events": [...]}; NULL: no memory. */
 json_t *json_stats(const struct trace *t);
 

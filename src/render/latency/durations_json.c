@@ -2,34 +2,17 @@
 #include "render/json.h"
 #include "render/latency/durations.h"
 
-/* Adds @value, which it takes over, unless memory ran out before. */
-static void put(json_t **object, const char *key, json_t *value)
-{
-	if (*object && value && !json_object_set_new(*object, key, value))
-		return;
-	json_decref(*object);
-	*object = NULL;
-}
-
-static void push(json_t **array, json_t *value)
-{
-	if (*array && value && !json_array_append_new(*array, value))
-		return;
-	json_decref(*array);
-	*array = NULL;
-}
-
 json_t *durations_json(struct distribution *d)
 {
 	json_t *o = json_object();
 
-	put(&o, "min", json_count(d->min));
-	put(&o, "median", json_count(distribution_at(d, 0.5)));
-	put(&o, "p90", json_count(distribution_at(d, 0.9)));
-	put(&o, "p99", json_count(distribution_at(d, 0.99)));
-	put(&o, "p99.9", json_count(distribution_at(d, 0.999)));
-	put(&o, "max", json_count(d->max));
-	put(&o, "sum", json_count(d->sum));
+	json_put(&o, "min", json_count(d->min));
+	json_put(&o, "median", json_count(distribution_at(d, 0.5)));
+	json_put(&o, "p90", json_count(distribution_at(d, 0.9)));
+	json_put(&o, "p99", json_count(distribution_at(d, 0.99)));
+	json_put(&o, "p99.9", json_count(distribution_at(d, 0.999)));
+	json_put(&o, "max", json_count(d->max));
+	json_put(&o, "sum", json_count(d->sum));
 	return o;
 }
 
@@ -43,9 +26,9 @@ json_t *durations_histogram_json(const struct distribution *d, const char *what)
 		if (!d->powers[i])
 			continue;
 		o = json_object();
-		put(&o, "from_ns", json_count(i ? 1ull << (i - 1) : 0));
-		put(&o, what, json_count(d->powers[i]));
-		push(&rows, o);
+		json_put(&o, "from_ns", json_count(i ? 1ull << (i - 1) : 0));
+		json_put(&o, what, json_count(d->powers[i]));
+		json_push(&rows, o);
 	}
 	return rows;
 }

@@ -55,15 +55,6 @@ void sched_render(FILE *out, const struct sched_report *r)
 	put_numbers(out, &r->all);
 }
 
-/* Adds @value, which it takes over, unless memory ran out before. */
-static void put(json_t **object, const char *key, json_t *value)
-{
-	if (*object && value && !json_object_set_new(*object, key, value))
-		return;
-	json_decref(*object);
-	*object = NULL;
-}
-
 static void put_counts(json_t **o, const struct sched_row *row)
 {
 	const struct {
@@ -79,7 +70,7 @@ static void put_counts(json_t **o, const struct sched_row *row)
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		put(o, counts[i].name, json_count(counts[i].n));
+		json_put(o, counts[i].name, json_count(counts[i].n));
 }
 
 static json_t *rows_json(const struct sched_rows *rows, bool threads)
@@ -91,11 +82,11 @@ static json_t *rows_json(const struct sched_rows *rows, bool threads)
 		json_t *o = json_object();
 
 		if (threads) {
-			put(&o, "comm", row->comm ? json_name(row->comm) : json_null());
-			put(&o, "pid", json_count(row->pid));
-			put(&o, "tid", json_count(row->tid));
+			json_put(&o, "comm", row->comm ? json_name(row->comm) : json_null());
+			json_put(&o, "pid", json_count(row->pid));
+			json_put(&o, "tid", json_count(row->tid));
 		} else {
-			put(&o, "cpu", json_count(row->cpu));
+			json_put(&o, "cpu", json_count(row->cpu));
 		}
 		put_counts(&o, row);
 		if (!o || json_array_append_new(list, o)) {
@@ -111,9 +102,9 @@ json_t *sched_json(const struct sched_report *r)
 	json_t *o = json_object(), *all = json_object();
 
 	put_counts(&all, &r->all);
-	put(&o, "waits", waits_counts_json(&r->counts));
-	put(&o, "all", all);
-	put(&o, "threads", rows_json(&r->threads, true));
-	put(&o, "cpus", rows_json(&r->cpus, false));
+	json_put(&o, "waits", waits_counts_json(&r->counts));
+	json_put(&o, "all", all);
+	json_put(&o, "threads", rows_json(&r->threads, true));
+	json_put(&o, "cpus", rows_json(&r->cpus, false));
 	return o;
 }

@@ -87,27 +87,13 @@ int spans_render(FILE *out, struct spans *s, double percent)
 	return rc;
 }
 
-/* Adds @value, which it takes over, unless memory ran out before. */
-static void put(json_t **object, const char *key, json_t *value)
-{
-	if (*object && value && !json_object_set_new(*object, key, value))
-		return;
-	json_decref(*object);
-	*object = NULL;
-}
-
-static json_t *number_or_null(uint32_t n)
-{
-	return n == UINT32_MAX ? json_null() : json_integer(n);
-}
-
 static json_t *waited_json(const struct span *s)
 {
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < WAIT_KINDS; i++)
 		if (s->waited[i])
-			put(&o, wait_kind_name((enum wait_kind)i), json_count(s->waited[i]));
+			json_put(&o, wait_kind_name((enum wait_kind)i), json_count(s->waited[i]));
 	return o;
 }
 
@@ -115,18 +101,18 @@ static json_t *span_json(const struct spans *all, const struct span *s)
 {
 	json_t *o = json_object();
 
-	put(&o, "time_ns", json_count(s->time));
-	put(&o, "duration_ns", json_count(s->ns));
-	put(&o, "comm", s->comm ? json_name(s->comm) : json_null());
-	put(&o, "pid", number_or_null(s->pid));
-	put(&o, "tid", number_or_null(s->tid));
-	put(&o, "cpu", number_or_null(s->cpu));
-	put(&o, "end_cpu", number_or_null(s->end_cpu));
-	put(&o, "over_losses", json_boolean(s->unsure));
-	put(&o, "samples", json_count(s->samples));
-	put(&o, "on_cpu_ns", all->waits ? json_count(span_ran(s)) : json_null());
-	put(&o, "waited_ns", waited_json(s));
-	put(&o, "callgraph", json_callgraph(&s->graph, s->root));
+	json_put(&o, "time_ns", json_count(s->time));
+	json_put(&o, "duration_ns", json_count(s->ns));
+	json_put(&o, "comm", s->comm ? json_name(s->comm) : json_null());
+	json_put(&o, "pid", json_number_or_null(s->pid));
+	json_put(&o, "tid", json_number_or_null(s->tid));
+	json_put(&o, "cpu", json_number_or_null(s->cpu));
+	json_put(&o, "end_cpu", json_number_or_null(s->end_cpu));
+	json_put(&o, "over_losses", json_boolean(s->unsure));
+	json_put(&o, "samples", json_count(s->samples));
+	json_put(&o, "on_cpu_ns", all->waits ? json_count(span_ran(s)) : json_null());
+	json_put(&o, "waited_ns", waited_json(s));
+	json_put(&o, "callgraph", json_callgraph(&s->graph, s->root));
 	return o;
 }
 
@@ -134,13 +120,13 @@ json_t *spans_json(struct spans *s)
 {
 	json_t *o = json_object(), *slowest = json_array();
 
-	put(&o, "spans", json_count(s->ns.count));
-	put(&o, "began_before", json_count(s->begun_before));
-	put(&o, "not_ended", json_count(s->unended));
-	put(&o, "restarted", json_count(s->restarted));
-	put(&o, "over_losses", json_count(s->unsure));
-	put(&o, "ns", durations_json(&s->ns));
-	put(&o, "histogram", durations_histogram_json(&s->ns, "spans"));
+	json_put(&o, "spans", json_count(s->ns.count));
+	json_put(&o, "began_before", json_count(s->begun_before));
+	json_put(&o, "not_ended", json_count(s->unended));
+	json_put(&o, "restarted", json_count(s->restarted));
+	json_put(&o, "over_losses", json_count(s->unsure));
+	json_put(&o, "ns", durations_json(&s->ns));
+	json_put(&o, "histogram", durations_histogram_json(&s->ns, "spans"));
 	for (size_t i = 0; slowest && i < s->nr_slowest; i++) {
 		json_t *span = span_json(s, &s->slowest[i]);
 
@@ -149,6 +135,6 @@ json_t *spans_json(struct spans *s)
 			slowest = NULL;
 		}
 	}
-	put(&o, "slowest", slowest);
+	json_put(&o, "slowest", slowest);
 	return o;
 }
