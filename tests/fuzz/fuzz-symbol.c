@@ -124,11 +124,11 @@ static void read_list(const uint8_t *data, size_t size)
 		return;
 	kallsyms_hidden(&text);
 	kallsyms_address(&text, "_text", &value);
-	if (!kallsyms_table(&text, NULL, 0x1000, &t)) {
+	if (!kallsyms_table(&text, NULL, 0x1000, NULL, &t)) {
 		ask(t);
 		symtab_free(t);
 	}
-	if (!kallsyms_table(&text, "ext4", 0, &t)) {
+	if (!kallsyms_table(&text, "ext4", 0, NULL, &t)) {
 		ask(t);
 		symtab_free(t);
 	}
