@@ -57,6 +57,8 @@ static int read_section(const struct dwp *p, const char *name, uint64_t at, uint
 		size = all;
 	if (at > all || size > all - at || size > PART_MAX)
 		return -EBADMSG;
+	if (!size)
+		return 0;
 	if (data)
 		return buf_append(ret, (const uint8_t *)data->d_buf + at, size);
 	if (shdr.sh_offset > p->image.size || at + size > p->image.size - shdr.sh_offset)
