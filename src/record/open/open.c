@@ -194,7 +194,8 @@ static int open_event(struct opened *o, struct plan *plan, unsigned int index, i
 
 static size_t descriptors_in_all(const struct plan *plan)
 {
-	return plan_descriptors(plan) + plan->descriptors_beside + OTHER_DESCRIPTORS;
+	return plan_descriptors(plan) + plan->descriptors_beside + plan->descriptors_spare +
+	       OTHER_DESCRIPTORS;
 }
 
 /* Raises the limit of descriptors, if allowed. Returns the limit. */

@@ -95,6 +95,7 @@ struct plan {
 	uint64_t aux_size;	   /* bytes of an AUX area */
 	size_t online;		   /* CPUs online */
 	size_t descriptors_beside; /* descriptors of other plans and workers, open or not yet */
+	size_t descriptors_spare;  /* descriptors that are used if the limit allows them */
 };
 
 /*

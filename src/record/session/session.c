@@ -115,8 +115,8 @@ static int session_plan(struct session *s, struct error *err)
 		rc = crew_plan(&s->crew, &s->opts->readers, &s->opts->output, s->plan, s->messages,
 			       err);
 		s->misused = rc == -EINVAL;
-		s->plan->descriptors_beside = crew_descriptors(&s->crew) +
-					      (s->opts->output.symbols.names ? PERFMAPS_FILES : 0);
+		s->plan->descriptors_beside = crew_descriptors(&s->crew);
+		s->plan->descriptors_spare = s->opts->output.symbols.names ? PERFMAPS_FILES : 0;
 	}
 	if (rc || !command)
 		return rc;
