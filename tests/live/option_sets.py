@@ -35,7 +35,6 @@ REFUSED = (
     (['-k', 'sundial'], ('-k',), lambda s: True),
     (['--affinity', 'moon'], ('--affinity',), lambda s: True),
     (['--no-such-option'], ('--no-such-option',), lambda s: True),
-    (['-b'], ('-b',), lambda s: True),
 )
 
 

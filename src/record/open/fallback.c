@@ -359,9 +359,14 @@ static int explain_refusal(const struct fallback *f, const struct plan *plan,
 			 event->name);
 }
 
+static bool lacks_branches(const struct plan_event *event, int rc)
+{
+	return rc == -EOPNOTSUPP && event->attr.branch_sample_type;
+}
+
 static int explain_absent(const struct plan_event *event, int rc, struct error *err)
 {
-	if (rc == -EOPNOTSUPP && event->attr.branch_sample_type)
+	if (lacks_branches(event, rc))
 		return error_set(err, rc,
 				 "no branch stacks come with event '%s' on this machine: leave out "
 				 "-b, -j, branch_type or --call-graph lbr",
@@ -441,6 +446,8 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 				 "and monotonic_raw for all events, but realtime, boottime and tai "
 				 "for software events only",
 				 event->name, event->attr.clockid);
+	if (lacks_branches(event, rc))
+		return explain_absent(event, rc, err);
 	if (probe_targets_is_uprobe(event) || probe_targets_is_kprobe(event) ||
 	    (event->attr.type == PERF_TYPE_BREAKPOINT && rc == -EINVAL))
 		return probe_targets_explain(event, rc, err);
