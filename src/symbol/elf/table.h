@@ -101,6 +101,9 @@ bool symtab_covers(const struct symtab *t, uint64_t addr);
  */
 int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct buf *out);
 
+/* As symtab_to_image(), for all addresses. Returns -EINVAL if the table has no symbol. */
+int symtab_to_whole_image(const struct symtab *t, struct buf *out);
+
 /*
  * Makes the table of the image in the first @len bytes of a private, writable mapping of @size
  * bytes, with addresses moved by @delta. Takes the mapping over, also on failure. Nobody may change

@@ -101,29 +101,27 @@ static int add_segments(struct image_parts *parts, const struct symtab *t, size_
 			     ?: buf_append(&parts->numbers, &none, sizeof(none));
 }
 
-int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct buf *out)
+/* Appends the image of the segments @first to @last - 1, with @h, whose addresses are set. */
+static int append_image(const struct symtab *t, size_t first, size_t last, struct image_header *h,
+			struct buf *out)
 {
-	ssize_t first = segment_from(t, from), last = segment_from(t, to);
-	struct image_header h = {.from = from, .to = to};
 	struct image_parts parts = {0};
 	size_t begin = out->len;
-	int rc = first < 0 || last <= first ? -EINVAL : 0;
+	int rc = add_segments(&parts, t, first, last);
 
+	h->nsegs = parts.starts.len / sizeof(uint64_t);
+	h->nsyms = parts.syms.len / sizeof(struct packed_sym);
+	h->names = parts.names.len;
 	if (!rc)
-		rc = add_segments(&parts, t, (size_t)first, (size_t)last);
-	h.nsegs = parts.starts.len / sizeof(uint64_t);
-	h.nsyms = parts.syms.len / sizeof(struct packed_sym);
-	h.names = parts.names.len;
-	if (!rc)
-		rc = buf_append(out, &h, sizeof(h)) ?:
+		rc = buf_append(out, h, sizeof(*h)) ?:
 		     buf_append(out, parts.starts.data, parts.starts.len) ?:
 		     buf_append(out, parts.syms.data, parts.syms.len) ?:
 		     buf_append(out, parts.numbers.data, parts.numbers.len) ?:
 		     buf_append(out, parts.names.data, parts.names.len);
 	if (!rc) {
-		h.checksum = checksum(out->data + begin + sizeof(h.checksum),
-				      out->len - begin - sizeof(h.checksum));
-		memcpy(out->data + begin, &h.checksum, sizeof(h.checksum));
+		h->checksum = checksum(out->data + begin + sizeof(h->checksum),
+				       out->len - begin - sizeof(h->checksum));
+		memcpy(out->data + begin, &h->checksum, sizeof(h->checksum));
 	} else {
 		out->len = begin;
 	}
@@ -132,6 +130,26 @@ int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct b
 	buf_release(&parts.numbers);
 	buf_release(&parts.names);
 	return rc;
+}
+
+int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct buf *out)
+{
+	ssize_t first = segment_from(t, from), last = segment_from(t, to);
+	struct image_header h = {.from = from, .to = to};
+
+	if (first < 0 || last <= first)
+		return -EINVAL;
+	return append_image(t, (size_t)first, (size_t)last, &h, out);
+}
+
+/* Behind the last symbol a table has a segment without one. */
+int symtab_to_whole_image(const struct symtab *t, struct buf *out)
+{
+	struct image_header h = {.from = 0, .to = 0}; /* the end is 2^64 */
+
+	if (t->nsegs < 2 || t->from || t->to != UINT64_MAX)
+		return -EINVAL;
+	return append_image(t, 0, t->nsegs - 1, &h, out);
 }
 
 /* --- taking --------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbol/resolve/file_cache.h"
+
 int source_open_minidebug(const struct elf_image *program, struct elf_image *ret)
 {
 	GElf_Shdr shdr;
@@ -35,23 +37,17 @@ static int add_minidebug(const struct elf_image *program, const struct elf_space
 	return rc;
 }
 
-static int add_program(const struct sources *src, const struct dso *dso,
-		       const struct elf_image *program, struct symtab_builder *b, bool *ret_few,
-		       struct error *why)
+/* Adds all symbols of @program, whose .symtab may be in @debug; either may lack one. */
+static int add_program(const struct elf_image *program, const struct elf_image *debug,
+		       struct symtab_builder *b, bool *ret_few, struct error *why)
 {
-	struct elf_image debug = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
 	size_t count = 0;
 	int rc = elf_space_file(program, &space, why);
 
 	if (rc)
 		return rc;
-	if (source_has_symtab(program)) {
-		rc = elf_add_symbols(program, SHT_SYMTAB, &space, b, &count);
-	} else if (!source_open_debug(src, dso, program, &debug)) {
-		rc = elf_add_symbols(&debug, SHT_SYMTAB, &space, b, &count);
-		elf_image_close(&debug);
-	}
+	rc = elf_add_symbols(debug->elf ? debug : program, SHT_SYMTAB, &space, b, &count);
 	if (!rc && !count)
 		rc = add_minidebug(program, &space, b, &count);
 	*ret_few = !count;
@@ -95,24 +91,53 @@ static void say_few(const struct elf_image *program, struct error *why)
 		 *hex ? " for build-id " : "", hex);
 }
 
+/* Builds the table if @rc, of the filling of @b, is 0. Releases @b. */
+static int finish(struct symtab_builder *b, int rc, struct symtab **ret, struct error *why)
+{
+	if (rc) {
+		symtab_builder_release(b);
+		return rc;
+	}
+	/* The error of the first attempt no longer matters. */
+	*why = (struct error)ERROR_INIT;
+	return symtab_build(b, ret);
+}
+
+static int table_of_program(const struct sources *src, const struct dso *dso,
+			    const struct elf_image *program, struct symtab **ret, struct error *why)
+{
+	struct symtab_builder b = {.wanted = source_wanted(src, dso)};
+	struct elf_image debug = ELF_IMAGE_INIT;
+	struct file_cache_key key;
+	bool few = false, keep;
+	int rc;
+
+	if (!source_has_symtab(program))
+		source_open_debug(src, dso, program, &debug);
+	keep = !b.wanted && file_cache_key(src, program, &debug, &key);
+	if (!keep || file_cache_load(src, &key, ret, &few)) {
+		rc = finish(&b, add_program(program, &debug, &b, &few, why), ret, why);
+		if (!rc && keep)
+			file_cache_store(src, &key, *ret, few);
+	} else {
+		rc = 0;
+		*why = (struct error)ERROR_INIT;
+	}
+	if (!rc && few)
+		say_few(program, why);
+	elf_image_close(&debug);
+	return rc;
+}
+
 static int make_table(const struct sources *src, const struct dso *dso,
 		      const struct elf_image *program, bool open, struct symtab **ret,
 		      struct error *why)
 {
 	struct symtab_builder b = {.wanted = source_wanted(src, dso)};
-	bool few = false;
-	int rc = open ? add_program(src, dso, program, &b, &few, why)
-		      : add_debug_only(src, dso, &b, why);
 
-	if (!rc)
-		/* The error of the first attempt no longer matters. */
-		*why = (struct error)ERROR_INIT;
-	if (!rc && few)
-		say_few(program, why);
-	if (!rc)
-		return symtab_build(&b, ret);
-	symtab_builder_release(&b);
-	return rc;
+	if (open)
+		return table_of_program(src, dso, program, ret, why);
+	return finish(&b, add_debug_only(src, dso, &b, why), ret, why);
 }
 
 int file_load(const struct sources *src, const struct dso *dso, struct symtab **ret,

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 
 /* When more are written, those that were not used for longest go. */
-#define CACHE_FILES 256
+#define CACHE_FILES 512
 #define CACHE_BYTES ((uint64_t)256 << 20)
 
 /*
