@@ -69,7 +69,6 @@ int cmd_version(int argc, char **argv)
 		.parser = parse_version};
 	static const char *const lacks[] = {RINGTAIL_LACKS};
 	unsigned int hwloc = hwloc_get_api_version();
-	int capstone[2];
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
 		exit(EXIT_USAGE);
@@ -77,8 +76,7 @@ int cmd_version(int argc, char **argv)
 	printf("  libzstd %s\n", ZSTD_versionString());
 	printf("  libtraceevent %s\n", LIBTRACEEVENT_VERSION);
 	printf("  elfutils %d.%d\n", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
-	cs_version(&capstone[0], &capstone[1]);
-	printf("  capstone %d.%d\n", capstone[0], capstone[1]);
+	printf("  capstone %d.%d\n", CS_API_MAJOR, CS_API_MINOR);
 	printf("  jansson %s\n", jansson_version_str());
 	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <perfmon/pfmlib_perf_event.h>
+#include "event/catalog/pfm.h"
 
 #define LEVELS (PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV)
 
@@ -38,18 +38,21 @@ static void take_attr(const struct perf_event_attr *from, const char *name, stru
 	}
 }
 
-int vendor_find(const char *name, struct pd_attr *attr)
+int vendor_find(const char *name, struct pd_attr *attr, struct error *err)
 {
 	struct perf_event_attr from = {0};
 	pfm_perf_encode_arg_t arg = {.attr = &from, .size = sizeof(arg)};
+	struct pfm pfm;
+	int rc;
 
 	if (!*name || strlen(name) > 512)
 		return -ENOENT;
-	if (pfm_initialize() != PFM_SUCCESS)
-		return -ENOENT;
+	rc = pfm_load(&pfm, err);
+	if (rc)
+		return rc;
 	from.size = sizeof(from);
-	if (pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT,
-				      &arg) != PFM_SUCCESS)
+	if (pfm.pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH,
+					  PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS)
 		return -ENOENT;
 	take_attr(&from, name, attr);
 	return 0;
@@ -66,7 +69,7 @@ static void free_masks(struct vendor_event *e)
 }
 
 /* Reads the unit masks of event @id, which are some of its @nr attributes. */
-static int read_masks(int id, int nr, struct vendor_event *e)
+static int read_masks(const struct pfm *pfm, int id, int nr, struct vendor_event *e)
 {
 	pfm_event_attr_info_t info = {.size = sizeof(info)};
 
@@ -74,7 +77,8 @@ static int read_masks(int id, int nr, struct vendor_event *e)
 	if (!e->masks)
 		return -ENOMEM;
 	for (int i = 0; i < nr; i++) {
-		if (pfm_get_event_attr_info(id, i, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS ||
+		if (pfm->pfm_get_event_attr_info(id, i, PFM_OS_PERF_EVENT_EXT, &info) !=
+			    PFM_SUCCESS ||
 		    info.type != PFM_ATTR_UMASK)
 			continue;
 		if (asprintf(&e->masks[e->nr_masks], "%s: %s", info.name,
@@ -85,18 +89,18 @@ static int read_masks(int id, int nr, struct vendor_event *e)
 	return 0;
 }
 
-static int take_event(int id, const char *pmu, int (*fn)(void *, const struct vendor_event *),
-		      void *arg)
+static int take_event(const struct pfm *pfm, int id, const char *pmu,
+		      int (*fn)(void *, const struct vendor_event *), void *arg)
 {
 	pfm_event_info_t info = {.size = sizeof(info)};
 	struct vendor_event e = {.pmu = pmu};
 	int rc;
 
-	if (pfm_get_event_info(id, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS)
+	if (pfm->pfm_get_event_info(id, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS)
 		return 0;
 	e.name = info.name;
 	e.what = info.desc;
-	rc = read_masks(id, info.nattrs, &e);
+	rc = read_masks(pfm, id, info.nattrs, &e);
 	if (!rc)
 		rc = fn(arg, &e);
 	free_masks(&e);
@@ -109,20 +113,22 @@ static bool is_generic(pfm_pmu_t pmu)
 	return pmu == PFM_PMU_PERF_EVENT || pmu == PFM_PMU_PERF_EVENT_RAW;
 }
 
-int vendor_each(int (*fn)(void *arg, const struct vendor_event *event), void *arg)
+int vendor_each(int (*fn)(void *arg, const struct vendor_event *event), void *arg,
+		struct error *err)
 {
-	int rc = 0;
+	struct pfm pfm;
+	int rc = pfm_load(&pfm, err);
 
-	if (pfm_initialize() != PFM_SUCCESS)
-		return 0;
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
 	for (int pmu = 0; !rc && pmu < PFM_PMU_MAX; pmu++) {
 		pfm_pmu_info_t info = {.size = sizeof(info)};
 
 		if (is_generic((pfm_pmu_t)pmu) ||
-		    pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present)
+		    pfm.pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present)
 			continue;
-		for (int id = info.first_event; !rc && id != -1; id = pfm_get_event_next(id))
-			rc = take_event(id, info.name, fn, arg);
+		for (int id = info.first_event; !rc && id != -1; id = pfm.pfm_get_event_next(id))
+			rc = take_event(&pfm, id, info.name, fn, arg);
 	}
 	return rc;
 }

@@ -28,9 +28,9 @@ static bool has_counters(const struct listing_run *l)
 	       l->choice->counts(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 }
 
-int listing_vendor(struct listing_run *l)
+int listing_vendor(struct listing_run *l, struct error *err)
 {
-	return has_counters(l) ? vendor_each(take_vendor, l) : 0;
+	return has_counters(l) ? vendor_each(take_vendor, l, err) : 0;
 }
 
 int listing_raw(struct listing_run *l)

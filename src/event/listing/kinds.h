@@ -20,11 +20,11 @@ int listing_give(struct listing_run *l, const struct listed_event *event);
 /* Each returns 0 or a negative errno. */
 int listing_generic(struct listing_run *l, enum listing_kind kind); /* hardware, software, cache */
 int listing_pmus(struct listing_run *l);
-int listing_vendor(struct listing_run *l);
 int listing_raw(struct listing_run *l);
 int listing_breakpoints(struct listing_run *l);
 int listing_probes(struct listing_run *l);
-/* As listing_each() with @err. */
+/* These as listing_each() with @err. */
+int listing_vendor(struct listing_run *l, struct error *err);
 int listing_tracepoints(struct listing_run *l, struct error *err);
 
 #endif

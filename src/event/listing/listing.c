@@ -72,7 +72,7 @@ static int list_kind(struct listing_run *l, enum listing_kind kind, struct error
 {
 	switch (kind) {
 	case LISTING_PMU: return listing_pmus(l);
-	case LISTING_VENDOR: return listing_vendor(l);
+	case LISTING_VENDOR: return listing_vendor(l, err);
 	case LISTING_RAW: return listing_raw(l);
 	case LISTING_BREAKPOINT: return listing_breakpoints(l);
 	case LISTING_PROBE: return listing_probes(l);

@@ -65,7 +65,8 @@ const char *listing_kind_word(enum listing_kind kind, const char **ret_title);
 bool listing_matches(const char *word, const struct listed_event *event);
 
 /*
- * Calls @fn for each chosen event, by kind. Returns 0, the negative value of @fn, or -ENOMEM. With
+ * Calls @fn for each chosen event, by kind. Returns 0, the negative value of @fn, -ENOMEM, or
+ * -ELIBACC with @err filled: the library that lists vendors' events is not installed. With
  * LISTING_TRACEPOINT among the kinds, @err may be filled although 0 is returned: with the reason
  * why no tracepoint can be listed, and advice.
  */

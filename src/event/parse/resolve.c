@@ -317,10 +317,10 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 }
 
 /* Looks up the first @len characters of @name. */
-static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr)
+static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr, struct error *err)
 {
 	char *head = strndup(name, len);
-	int rc = head ? vendor_find(head, attr) : -ENOMEM;
+	int rc = head ? vendor_find(head, attr, err) : -ENOMEM;
 
 	free(head);
 	return rc;
@@ -330,21 +330,22 @@ static int find_vendor_prefix(const char *name, size_t len, struct pd_attr *attr
  * Looks up a vendor's name. Its last part may be modifiers or a unit mask. Modifiers are tried
  * first if it is in lower case, because no unit mask is. *@ret_inner: the modifiers, or NULL.
  */
-static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_inner)
+static int find_vendor(const char *name, struct pd_attr *attr, const char **ret_inner,
+		       struct error *err)
 {
 	const char *colon = strrchr(name, ':');
 	bool likely = colon && colon[1] && !colon[1 + strspn(colon + 1, "ukhp")];
 	int rc = -ENOENT;
 
 	if (likely)
-		rc = find_vendor_prefix(name, (size_t)(colon - name), attr);
+		rc = find_vendor_prefix(name, (size_t)(colon - name), attr, err);
 	if (!rc || rc == -ENOMEM)
 		goto out;
 	likely = false;
-	rc = vendor_find(name, attr);
+	rc = vendor_find(name, attr, err);
 	if (rc && colon && modifier_like(colon + 1)) {
 		likely = true;
-		rc = find_vendor_prefix(name, (size_t)(colon - name), attr);
+		rc = find_vendor_prefix(name, (size_t)(colon - name), attr, err);
 	}
 out:
 	*ret_inner = likely ? colon + 1 : NULL;
@@ -359,7 +360,7 @@ static int add_vendor(struct parser *parser, const struct event_words *words)
 	const char *inner, *modifiers = NULL;
 	size_t first = parser->count;
 	struct draft *draft;
-	int rc = find_vendor(words->head, &attr, &inner);
+	int rc = find_vendor(words->head, &attr, &inner, parser->err);
 
 	if (rc)
 		return rc == -ENOMEM ? no_memory(parser) : rc;

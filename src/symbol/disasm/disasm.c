@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/disasm/disasm.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/disasm/capstone.h"
 #include "symbol/disasm/x86_evex.h"
 
 #ifndef EM_RISCV
@@ -17,6 +17,7 @@
 #define X86_MAX 15 /* bytes of an instruction */
 
 struct disasm {
+	struct capstone lib;
 	csh cs;
 	cs_insn *insn;
 	bool is_x86, is_x86_64, is_arm64, intel;
@@ -79,22 +80,26 @@ int disasm_new(const struct disasm_machine *m, enum disasm_syntax syntax, struct
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (capstone_load(&d->lib, err)) {
+		free(d);
+		return -ELIBACC;
+	}
 	d->unit = row->unit;
 	d->is_x86 = row->arch == CS_ARCH_X86;
 	d->is_x86_64 = d->is_x86 && mode == CS_MODE_64;
 	d->intel = syntax == DISASM_INTEL;
 	d->is_arm64 = row->arch == CS_ARCH_ARM64;
 	d->big_endian = m->big_endian;
-	rc = cs_open(row->arch, mode, &d->cs);
+	rc = d->lib.cs_open(row->arch, mode, &d->cs);
 	if (rc) {
 		free(d);
 		return rc == CS_ERR_MEM ? error_set(err, -ENOMEM, "out of memory")
 					: no_machine(m->machine, err);
 	}
-	cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
+	d->lib.cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
 	if (d->is_x86 && syntax != DISASM_INTEL)
-		cs_option(d->cs, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	d->insn = cs_malloc(d->cs);
+		d->lib.cs_option(d->cs, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	d->insn = d->lib.cs_malloc(d->cs);
 	if (!d->insn) {
 		disasm_free(d);
 		return error_set(err, -ENOMEM, "out of memory");
@@ -108,8 +113,8 @@ void disasm_free(struct disasm *d)
 	if (!d)
 		return;
 	if (d->insn)
-		cs_free(d->insn, 1);
-	cs_close(&d->cs);
+		d->lib.cs_free(d->insn, 1);
+	d->lib.cs_close(&d->cs);
 	free(d);
 }
 
@@ -139,7 +144,7 @@ static bool is_evex(struct disasm *d, const uint8_t *code, size_t len, struct di
 	if (!d->is_x86_64 || !evex_to_vex(code, len, &e))
 		return false;
 	left = e.len;
-	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
+	if (!d->lib.cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
 		return false;
 	ret->size = (uint8_t)disasm_x86_vex_length(code, len);
 	ret->known = true;
@@ -165,7 +170,7 @@ static bool is_broadcast(struct disasm *d, const uint8_t *code, size_t len, stru
 		return false;
 	memcpy(other, code, size);
 	other[3] = 0x1a;
-	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
+	if (!d->lib.cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || left)
 		return false;
 	ret->size = (uint8_t)size;
 	ret->known = true;
@@ -218,11 +223,11 @@ static size_t unknown_length(const struct disasm *d, const uint8_t *code, size_t
 
 static enum disasm_kind kind_of(const struct disasm *d)
 {
-	if (cs_insn_group(d->cs, d->insn, CS_GRP_CALL))
+	if (d->lib.cs_insn_group(d->cs, d->insn, CS_GRP_CALL))
 		return DISASM_CALL;
-	if (cs_insn_group(d->cs, d->insn, CS_GRP_RET))
+	if (d->lib.cs_insn_group(d->cs, d->insn, CS_GRP_RET))
 		return DISASM_RETURN;
-	return cs_insn_group(d->cs, d->insn, CS_GRP_JUMP) ? DISASM_JUMP : DISASM_OTHER;
+	return d->lib.cs_insn_group(d->cs, d->insn, CS_GRP_JUMP) ? DISASM_JUMP : DISASM_OTHER;
 }
 
 /*
@@ -262,7 +267,8 @@ void disasm_next(struct disasm *d, const uint8_t *code, size_t len, uint64_t add
 	/* Of some Capstone 4 reads the index register wrong, so these come first. */
 	if (is_evex(d, code, len, ret))
 		return;
-	if (!cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || !insn->size || insn->size > len) {
+	if (!d->lib.cs_disasm_iter(d->cs, &p, &left, &at, d->insn) || !insn->size ||
+	    insn->size > len) {
 		if (is_broadcast(d, code, len, ret))
 			return;
 		ret->size = (uint8_t)unknown_length(d, code, len);

@@ -48,7 +48,7 @@ struct disasm;
 
 /*
  * Returns 0 with *@ret for disasm_free(), -ENOTSUP with @err filled where Capstone lacks the
- * machine, or -ENOMEM.
+ * machine, -ELIBACC with @err filled where it is not installed, or -ENOMEM.
  */
 int disasm_new(const struct disasm_machine *m, enum disasm_syntax syntax, struct disasm **ret,
 	       struct error *err);
