@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-#define MAX_NODES (1u << 31)
+#define MAX_NODES    (1u << 31)
+#define FEW_CHILDREN 4 /* that are compared one after the other */
 
 void callgraph_release(struct callgraph *g)
 {
@@ -18,13 +19,13 @@ void callgraph_release(struct callgraph *g)
 	*g = (struct callgraph){0};
 }
 
-#define SMALL_TABLE (1u << 12) /* slots */
+#define SMALL_FOREST 4096 /* nodes */
 
 void callgraph_clear(struct callgraph *g)
 {
 	enum callgraph_key by = g->by;
 
-	if (hash_table_size(&g->table) > SMALL_TABLE) {
+	if (g->cap > SMALL_FOREST) {
 		callgraph_release(g);
 		g->by = by;
 		return;
@@ -101,36 +102,88 @@ int callgraph_root(struct callgraph *g, uint32_t *ret)
 	return push(g, &empty, ret);
 }
 
-int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
-		    uint32_t *ret)
+/* Finds a child among few, without the table: most nodes have one child or none. */
+static uint32_t find_among_few(const struct callgraph *g, uint32_t parent,
+			       const struct callgraph_node *key)
 {
-	const struct child_key child = {parent, key};
-	struct callgraph_node made;
-	uint64_t hash;
+	uint32_t at = g->node[parent].child;
+
+	while (at != CALLGRAPH_NONE && !same_frame(&g->node[at], key))
+		at = g->node[at].sibling;
+	return at;
+}
+
+/* Adds all children of @parent to the table, and makes room for one more. */
+static int index_children(struct callgraph *g, uint32_t parent)
+{
+	int rc = hash_table_reserve(&g->table, FEW_CHILDREN + 1);
+
+	for (uint32_t at = g->node[parent].child; !rc && at != CALLGRAPH_NONE;
+	     at = g->node[at].sibling)
+		hash_table_add(&g->table, node_hash(g, parent, &g->node[at]), at);
+	return rc;
+}
+
+static int add_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+		     uint32_t *ret)
+{
+	struct callgraph_node made = *key;
 	int rc;
 
-	if (!g->key)
-		g->key = hash_key();
-	hash = node_hash(g, parent, key);
+	made.self = made.total = made.samples = 0;
+	made.parent = parent;
+	made.children = 0;
+	made.child = CALLGRAPH_NONE;
+	made.sibling = g->node[parent].child;
+	rc = push(g, &made, ret);
+	if (!rc)
+		g->node[parent].child = *ret;
+	return rc;
+}
+
+/* As callgraph_child(), where @parent has many children. */
+static int child_of_many(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+			 uint32_t *ret)
+{
+	const struct child_key child = {parent, key};
+	uint64_t hash = node_hash(g, parent, key);
+	int rc;
+
 	*ret = hash_table_find(&g->table, hash, is_child, g->node, &child);
 	if (*ret != HASH_TABLE_NONE) {
 		g->node[*ret].guessed |= key->guessed;
 		return 0;
 	}
-	rc = hash_table_reserve(&g->table, 1);
-	if (rc < 0)
-		return rc;
-	made = *key;
-	made.self = made.total = made.samples = 0;
-	made.parent = parent;
-	made.child = CALLGRAPH_NONE;
-	made.sibling = g->node[parent].child;
-	rc = push(g, &made, ret);
-	if (rc < 0)
-		return rc;
-	g->node[parent].child = *ret;
-	hash_table_add(&g->table, hash, *ret);
-	return 0;
+	rc = hash_table_reserve(&g->table, 1) ?: add_child(g, parent, key, ret);
+	if (!rc)
+		hash_table_add(&g->table, hash, *ret);
+	return rc;
+}
+
+int callgraph_child(struct callgraph *g, uint32_t parent, const struct callgraph_node *key,
+		    uint32_t *ret)
+{
+	int rc;
+
+	if (g->node[parent].children > FEW_CHILDREN)
+		return child_of_many(g, parent, key, ret);
+	*ret = find_among_few(g, parent, key);
+	if (*ret != CALLGRAPH_NONE) {
+		g->node[*ret].guessed |= key->guessed;
+		return 0;
+	}
+	if (g->node[parent].children == FEW_CHILDREN) {
+		if (!g->key)
+			g->key = hash_key();
+		rc = index_children(g, parent);
+		if (!rc)
+			g->node[parent].children++;
+		return rc ?: child_of_many(g, parent, key, ret);
+	}
+	rc = add_child(g, parent, key, ret);
+	if (!rc)
+		g->node[parent].children++;
+	return rc;
 }
 
 void callgraph_credit(struct callgraph *g, uint32_t at, uint64_t period, uint64_t samples)

@@ -25,9 +25,10 @@ struct callgraph_node {
 	uint64_t samples;		 /* whose path includes this node */
 	uint32_t parent, child, sibling; /* indices; CALLGRAPH_NONE */
 	uint8_t cpumode;
-	bool own;     /* the sample itself, no frame of its chain: callgraph_add_own() */
-	bool guessed; /* for some of its samples, as in struct unwind_frame */
-	bool at_line; /* addr is a pointer to the text of a source line, "file:line" */
+	uint8_t children; /* their number, as far as it is small */
+	bool own : 1;	  /* the sample itself, no frame of its chain: callgraph_add_own() */
+	bool guessed : 1; /* for some of its samples, as in struct unwind_frame */
+	bool at_line : 1; /* addr is a pointer to the text of a source line, "file:line" */
 	const struct dso *dso;
 	const struct symbol *sym;
 	uint64_t addr; /* of an unresolved frame, else the symbol's start, or as frames differ */
@@ -43,7 +44,7 @@ enum callgraph_key {
 struct callgraph {
 	struct callgraph_node *node;
 	size_t nr, cap;
-	struct hash_table table; /* of {parent, frame}, but for roots */
+	struct hash_table table; /* of {parent, frame}, but for roots and parents of few */
 	uint64_t key;		 /* of hashes */
 	enum callgraph_key by;	 /* set it before the first path; callgraph_clear() keeps it */
 	uint64_t *latency; /* by node, as its total; NULL: callgraph_credit_latency() not used */

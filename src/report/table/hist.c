@@ -62,7 +62,8 @@ static bool is_row(const void *hist, uint32_t number, const void *cells)
 {
 	const struct hist *h = hist;
 
-	return same_cells(hist_cells(h, &h->entry[number]), cells, h->nr_keys);
+	/* While rows are added, their numbers are their places. */
+	return same_cells(&h->cells[(size_t)number * h->nr_keys], cells, h->nr_keys);
 }
 
 /* Makes room for the sums of one more row. */
