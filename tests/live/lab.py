@@ -21,6 +21,8 @@ PATIENCE = int(os.environ.get('PATIENCE', '60'))
 # How much longer than elsewhere a load of a fixed time lasts: so that the start of its program is a small part of it,
 # too, where patience says that all takes longer.
 LONGER = max(1, PATIENCE // 60)
+# What loads are divided by: calls, rounds, programs, repetitions. For CPUs that are emulated; see scaled().
+LOAD_DIVISOR = max(1, int(os.environ.get('LOAD_DIVISOR', '1')))
 # What perf says of files with losses, and how it begins to say it.
 OF_LOSSES = re.compile(r'Warning:|Processed \d+ events and lost \d+ chunks!|Check IO/CPU overload!|'
                        r'Processed \d+ samples and lost [\d.]+%!')
@@ -33,6 +35,12 @@ OF_CHROOTS = re.compile(r'assertion failed at util/namespaces.c:\d+$')
 APART = '''awk '{print $5}' /proc/self/mountinfo | while read -r at; do mount --make-private "$at"; done 2>/dev/null
 ! grep -q ' /sys.* shared:' /proc/self/mountinfo || exit 1
 '''
+
+
+def scaled(number, least=1):
+    """Returns how many a test makes of what it makes many of: `number`, divided by LOAD_DIVISOR, and at least `least`,
+    below which the test would prove less."""
+    return max(least, number // LOAD_DIVISOR)
 
 
 class Skip(Exception):

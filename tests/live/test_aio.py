@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lab import PATIENCE, Skip, need_root, need_tracefs, wait_for
+from lab import PATIENCE, Skip, need_root, need_tracefs, scaled, wait_for
 
 ENGINES = ('io_uring', 'POSIX AIO')
 
@@ -42,7 +42,7 @@ def agreed(lab, data, least=1):
 def counts_every_call(lab, engine, *options):
     """Each call is in the file, or counted as lost."""
     need_tracefs()
-    calls = 300000
+    calls = scaled(300000)
     number = subprocess.run([lab.program('storm'), '--syscall'], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.strip()
     p = run(lab, engine, '-o', 'p.data', '-e', 'raw_syscalls:sys_enter', '--filter', f'id == {number}',
@@ -56,7 +56,7 @@ def counts_every_call(lab, engine, *options):
 def full_disk(lab, engine, *options):
     need_tracefs()
     os.mkdir(lab.path('small'))
-    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16M', 'none', lab.path('small')],
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={scaled(16)}M', 'none', lab.path('small')],
                       check=False).returncode:
         raise Skip('cannot mount a tmpfs')
     try:
@@ -86,7 +86,7 @@ def pipe(lab, engine):
     need_root()
     recorder = subprocess.Popen(
         barred(lab, lab.argv(['record', '-q', '-a', '-e', 'cpu-clock', '-F', '4000', '--aio', '-o', '-',
-                              '--', lab.workload, '200']), engine),
+                              '--', lab.workload, scaled(200)]), engine),
         cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lab.children.append(recorder)
     with open(lab.path('p.data'), 'wb') as f:

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip
+from lab import Skip, scaled
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -36,12 +36,12 @@ def compare(lab, data, *options):
 
 
 def test_shares_as_perf(lab):
-    lab.run('record', '-e', 'cpu-clock:u', '-F', '5000', '-o', 'a.data', '--', lab.workload, '40')
+    lab.run('record', '-e', 'cpu-clock:u', '-F', '5000', '-o', 'a.data', '--', lab.workload, scaled(40))
     compare(lab, 'a.data', '-d', 'workload')
 
 
 def test_shares_with_call_chains(lab):
-    lab.run('record', '-g', '-e', 'cpu-clock:u', '-F', '5000', '-o', 'g.data', '--', lab.workload, '20')
+    lab.run('record', '-g', '-e', 'cpu-clock:u', '-F', '5000', '-o', 'g.data', '--', lab.workload, scaled(20, 10))
     compare(lab, 'g.data', '-d', 'workload')
 
 
@@ -59,7 +59,7 @@ def test_source_lines(lab):
     """Each instruction has the line that addr2line gives it; the text shows the line."""
     if not shutil.which('addr2line'):
         raise Skip('no addr2line (package binutils)')
-    lab.run('record', '-e', 'cpu-clock:u', '-o', 's.data', '--', lab.workload, '20')
+    lab.run('record', '-e', 'cpu-clock:u', '-o', 's.data', '--', lab.workload, scaled(20, 10))
     found = json.loads(lab.run('annotate', '-i', 's.data', '-d', 'workload', '--json').stdout)['functions']
     rows = [i for f in found for i in f['instructions'] if 'line' in i]
     assert len(rows) > 50, found

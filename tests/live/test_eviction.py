@@ -6,11 +6,11 @@ import re
 import signal
 import stat
 
-from lab import PATIENCE, interrupt, need_root, obeyed, of_kernel, wait_for
+from lab import PATIENCE, interrupt, need_root, obeyed, of_kernel, scaled, wait_for
 from memory import MODES, held, memory_counts, moments, ready, snapshot
 from test_snapshot import log
 
-PROGRAMS = 2000
+PROGRAMS = scaled(2000, 300)
 NOTE = re.compile(rb'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{4})', re.DOTALL)
 
 

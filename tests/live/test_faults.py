@@ -17,9 +17,10 @@ import sys
 import time
 
 from calls import PATIENCE, Calls, number
-from lab import Skip, calls_lost, ended, need_tracefs, stat, wait_for
+from lab import Skip, calls_lost, ended, need_tracefs, scaled, stat, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CALLS = scaled(40000, 16000)
 # name: (options, POSIX AIO instead of io_uring?)
 READERS = {
     'serial': ([], False),
@@ -100,7 +101,7 @@ def killed(lab, mode):
 
     The rings have room for all calls, however long the recorder does not drain them."""
     for i in range(4):
-        data, calls = f'{i}.data', Calls(lab, '-a', 40000, bursts=8)
+        data, calls = f'{i}.data', Calls(lab, '-a', CALLS, bursts=8)
         child = launch(lab, mode, '-m', '8M', '-o', data, *calls.argv, release=i > 0)
         calls.begin(child)
         calls.go()
@@ -108,11 +109,11 @@ def killed(lab, mode):
             time.sleep(random.uniform(0, 0.2))
         else:
             calls.made()
-            wait_for(lambda data=data: lab.samples(data) == 40000, PATIENCE, 'all calls in the file')
+            wait_for(lambda data=data: lab.samples(data) == CALLS, PATIENCE, 'all calls in the file')
         child.kill()
         child.wait()
         samples = agreed(lab, data)
-        assert samples <= 40000 and (i or samples == 40000), samples
+        assert samples <= CALLS and (i or samples == CALLS), samples
         calls.end()
 
 
@@ -165,14 +166,14 @@ def file_size_limit(lab, mode):
 
 
 def disk_that_stands_still(lab, mode):
-    calls = Calls(lab, 'command', 40000, bursts=8)
+    calls = Calls(lab, 'command', CALLS, bursts=8)
     with FailingFs(lab, 50000, '1'):
         child = launch(lab, mode, '-m', '256K', '-o', 'disk/p.data', *calls.argv)
         calls.begin(child)
         calls.go()
         calls.end()
         samples, lost = total(finished(lab, child))
-    assert samples + lost == 40000, (samples, lost)
+    assert samples + lost == CALLS, (samples, lost)
     assert agreed(lab, 'behind/p.data', quiet=not lost) == samples
 
 
@@ -233,7 +234,7 @@ def rings_beyond_the_address_space(lab, mode):
 
 def held(lab, mode):
     """Stops the recorder for a second, in which most calls are made."""
-    calls = Calls(lab, '-a', 40000, bursts=8)
+    calls = Calls(lab, '-a', CALLS, bursts=8)
     child = launch(lab, mode, '-o', 'p.data', '-m', '256K', *calls.argv)
     calls.begin(child)
     calls.go()
@@ -244,12 +245,12 @@ def held(lab, mode):
     child.send_signal(signal.SIGCONT)
     calls.end()
     samples, lost = total(finished(lab, child))
-    assert samples + lost == 40000, (samples, lost)
+    assert samples + lost == CALLS, (samples, lost)
     assert agreed(lab, 'p.data', quiet=not lost) == samples
 
 
 def held_at_a_rotation(lab, mode):
-    calls = Calls(lab, '-a', 40000, bursts=40)
+    calls = Calls(lab, '-a', CALLS, bursts=40)
     child = launch(lab, mode, '-o', 'p.data', '--switch-output', *calls.argv)
     calls.begin(child)
     calls.go()
@@ -266,7 +267,7 @@ def held_at_a_rotation(lab, mode):
         wait_for(lambda nth=nth: len(outputs()) > nth + 1, what=f'cut {nth + 1}')
     calls.end()
     samples, lost = total(finished(lab, child))
-    assert samples + lost == 40000, (samples, lost)
+    assert samples + lost == CALLS, (samples, lost)
     names = outputs()
     assert len(names) == 5 and 'p.data' not in names, names
     assert sum(agreed(lab, name, quiet=not lost) for name in names) == samples, names
@@ -286,7 +287,7 @@ def reader_that_goes_away(lab, mode):
 
 
 def reader_that_stands_still(lab, mode):
-    calls = Calls(lab, 'command', 40000, bursts=8)
+    calls = Calls(lab, 'command', CALLS, bursts=8)
     child = launch(lab, mode, '-o', '-', '-m', '256K', *calls.argv, stdout=subprocess.PIPE)
     calls.begin(child)
     calls.go()
@@ -298,7 +299,7 @@ def reader_that_stands_still(lab, mode):
     calls.end()
     samples, lost = total(finished(lab, child))
     cat.wait(timeout=PATIENCE)
-    assert samples + lost == 40000, (samples, lost)
+    assert samples + lost == CALLS, (samples, lost)
     assert lab.samples('stream') == samples
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from calls import Calls
-from lab import PATIENCE, Skip, calls_lost, interrupt, need_root, need_tracefs, stands_still, wait_for
+from lab import PATIENCE, Skip, calls_lost, interrupt, need_root, need_tracefs, scaled, stands_still, wait_for
 from memory import MODES, finish, held, memory_counts, moments, number, ready, said_so_far, snapshot, start
 from test_perf_reads import top_ten
 
@@ -18,7 +18,7 @@ def every_call_is_counted(lab, *options):
     """Takes snapshots as fast as the recorder answers, while more samples arrive than the memory holds."""
     need_tracefs()
     size = 4 << 20
-    calls = Calls(lab, 'command', 600000, bursts=50, pause_us=50000)
+    calls = Calls(lab, 'command', scaled(600000, 150000), bursts=50, pause_us=50000)
     recorder = start(lab, calls, '-M', str(size), *options)
     calls.go()
     while recorder.poll() is None and not (calls.came('end0') and said_so_far(lab).count(': snapshot ') > 50):
@@ -39,7 +39,7 @@ add_counting()
 
 
 def test_without_a_snapshot_there_are_no_samples(lab):
-    p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '-o', 'p.data', '--', lab.workload, 100)
+    p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '-o', 'p.data', '--', lab.workload, scaled(100))
     taken, written, snapshots, _, held = memory_counts(p.stderr)
     assert taken == held > 0 == written == snapshots
     assert 'ringtail took no snapshot' in p.stderr, p.stderr
@@ -61,7 +61,7 @@ def test_truncated_stacks_are_a_share_of_what_was_taken(lab):
 def test_a_snapshot_at_the_end(lab):
     for data, options in ('p.data', []), ('d.data', ['--threads', '-z']), ('g.data', ['-g', '--aio']):
         p = lab.run('record', '-e', 'cpu-clock', '-M', '64M', '--snapshot-on-exit', '-o', data, *options, '--',
-                    lab.workload)
+                    lab.workload, scaled(400))
         taken, written, snapshots, passed, held = memory_counts(p.stderr)
         assert taken == written > 0 == passed == held and snapshots == 1
         assert lab.samples(data) == lab.perf_samples(data) == written
@@ -73,7 +73,7 @@ def test_a_snapshot_at_the_end(lab):
 def test_into_a_pipe(lab):
     for options in [], ['--threads', '-z']:
         record = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-M', '16M', '--snapshot-on-exit',
-                                            '-o', '-', *options, '--', lab.workload]),
+                                            '-o', '-', *options, '--', lab.workload, scaled(400)]),
                                   cwd=lab.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lab.children.append(record)
         data, said = record.communicate(timeout=5 * PATIENCE)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from calls import Calls
-from lab import (PATIENCE, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, stat, table,
+from lab import (PATIENCE, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, scaled, stat, table,
                  wait_for, work)
 
 MODES = {
@@ -20,6 +20,7 @@ MODES = {
     'threads, aio, compressed': ['--threads', '--aio', '-z'],
 }
 EVENT = 'raw_syscalls:sys_enter'
+CALLS = scaled(200000, 100000)
 PYTHON = os.path.basename(sys.executable)[:15]
 
 
@@ -96,7 +97,7 @@ def check_sums(lab, calls, status, said, may_lose=False):
     return names
 
 
-def adds_up(lab, *options, calls=300000):
+def adds_up(lab, *options, calls=scaled(300000)):
     need_tracefs()
     p = lab.run('record', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab), '-c', '1',
                 '-m', '64K', '--overwrite', '--fail-on-loss', *options, '--', lab.program('storm'), calls, status=None)
@@ -114,7 +115,7 @@ def add_counting():
 def adds_up_over_rotations(lab, *options):
     """Calls go on during the first rotations, on a machine that is fast enough."""
     need_tracefs()
-    calls = Calls(lab, 'command', 300000, bursts=120, pause_us=20000)
+    calls = Calls(lab, 'command', scaled(300000), bursts=120, pause_us=20000)
     recorder = lab.start('record', '-o', 'p.data', '-m', '64K', '--overwrite', '--fail-on-loss', '--switch-output=1s',
                          *options, *calls.argv)
     calls.begin(recorder)
@@ -122,7 +123,7 @@ def adds_up_over_rotations(lab, *options):
     wait_for(lambda: len(outputs(lab)) >= 3, what='two rotations')
     calls.end()
     status, _, said = ended(recorder)
-    names = check_sums(lab, 300000, status, said, may_lose=True)
+    names = check_sums(lab, calls.calls, status, said, may_lose=True)
     assert len(names) >= 3, names
 
 
@@ -145,7 +146,7 @@ def test_each_task_has_a_ring(lab):
 def test_a_process_that_runs(lab):
     need_tracefs()
     os.mkfifo(lab.path('gate'))
-    storm = lab.spawn(lab.program('storm'), '-g', 'gate', '-n', '2', '200000')
+    storm = lab.spawn(lab.program('storm'), '-g', 'gate', '-n', '2', str(CALLS))
     recorder = lab.start('record', '-o', 'p.data', '-e', EVENT, '--filter', storm_filter(lab), '-m', '64K',
                          '--overwrite', '-p', storm.pid)
     running(lab, recorder)
@@ -155,7 +156,7 @@ def test_a_process_that_runs(lab):
     status, _, said = ended(recorder)
     assert status == 0, said
     samples, lost, overwritten = account(said)
-    assert samples + overwritten == 200000 and not lost and overwritten, said
+    assert samples + overwritten == CALLS and not lost and overwritten, said
     assert agreed(lab, 'p.data') == samples
 
 
@@ -163,14 +164,14 @@ def test_whole_cpus_in_a_pipe(lab):
     need_tracefs()
     with open(lab.path('p.data'), 'wb') as out:
         p = subprocess.run(lab.argv(['record', '-a', '-o', '-', '-e', EVENT, '--filter', storm_filter(lab, own=True),
-                                     '-m', '64K', '--overwrite', '--', lab.own('storm'), '-n', '2', '200000']),
+                                     '-m', '64K', '--overwrite', '--', lab.own('storm'), '-n', '2', CALLS]),
                            cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
                            timeout=5 * PATIENCE, check=False)
     said = p.stderr.decode()
     assert p.returncode == 0 and 'Sanitizer' not in said, said
     samples, lost, overwritten = account(said)
     # (perf 6.1 reads no stream with tracepoints, its own neither.)
-    assert samples + overwritten == 200000 and not lost, said
+    assert samples + overwritten == CALLS and not lost, said
     assert lab.samples('p.data') == samples
 
 
@@ -178,7 +179,7 @@ def test_bytes_where_samples_cannot_be_known(lab):
     need_root()
     # Of a command there is little sideband, for which there is always room.
     p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '-F', 'max', '-g', '-m', '16K', '--overwrite',
-                '--fail-on-loss', '--', lab.workload, '200')
+                '--fail-on-loss', '--', lab.workload, scaled(200))
     assert re.search(r'overwritten [\d.]+ [KM]B of records, samples of cpu-clock among them, as '
                      r'--overwrite asks', p.stderr), p.stderr
     assert agreed(lab, 'p.data') > 10
@@ -215,7 +216,7 @@ def test_symbols_of_who_started_and_died(lab):
     need_root()
     shutil.copy(lab.workload, lab.path('gone'))
     lab.run('record', '-a', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '1000', '-m', '16M', '--overwrite', '--', 'sh',
-            '-c', './gone 300; sleep 0.1')
+            '-c', f'./gone {scaled(300)}; sleep 0.1')
     agreed(lab, 'p.data')
     wanted = {'gone [.] scan_tokens', 'gone [.] multiply_rows', 'gone [.] hash_blocks'}
     rows = {row for _, row in table(lab.run('report', '-i', 'p.data', '--sort', 'dso,sym').stdout)}
@@ -245,7 +246,7 @@ def test_some_events_are_overwritten_and_others_not(lab):
 def test_a_group(lab):
     need_root()
     p = lab.run('record', '-a', '-o', 'p.data', '--overwrite', '-g', '-m', '64K', '-e',
-                '{cpu-clock,page-faults}:S', '-F', '4000', '--', lab.workload, '200')
+                '{cpu-clock,page-faults}:S', '-F', '4000', '--', lab.workload, scaled(200))
     assert agreed(lab, 'p.data') > 10, p.stderr
 
 
@@ -261,14 +262,14 @@ def test_dumps_of_all_rings_of_all_threads(lab):
     cpus = os.sched_getaffinity(0)
     for i in range(4):
         # Samples do not make a file grow until the rotation.
-        subprocess.run([lab.own('storm'), '-n', str(len(cpus)), '20000'], check=True)
+        subprocess.run([lab.own('storm'), '-n', str(len(cpus)), str(CALLS // 10)], check=True)
         lab.run('ctl', '--pid', recorder.pid, 'rotate')
     status, _, said = interrupt(recorder)
     assert status == 0, said
     names = outputs(lab)
     samples, lost, overwritten = account(said)
     # Nobody calls it while rings are read.
-    assert 80000 == samples + overwritten and not lost, said
+    assert 4 * (CALLS // 10) == samples + overwritten and not lost, said
     assert len(names) == 5 and each_once(lab, names) == samples, (names, said)
     for name in names[:4]:
         assert agreed(lab, name) > 0

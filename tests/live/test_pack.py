@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip
+from lab import Skip, scaled
 
 
 def names(lab, data):
@@ -66,7 +66,7 @@ def test_a_packed_recording_needs_no_files(lab):
 
 def test_record_keeps_the_names_of_a_program_that_vanishes(lab):
     """--symbols=names: the program's file goes while it runs, so nothing else can name its functions."""
-    script = f'cp {lab.program("variants")} gone; ./gone 6000 & sleep .4; rm gone; wait $!'
+    script = f'cp {lab.program("variants")} gone; ./gone {scaled(6000)} & sleep .4; rm gone; wait $!'
     for options in [], ['-z'], ['--aio'], ['--threads'], ['-M', '16M', '--snapshot-on-exit']:
         for symbols in 'none', 'names':
             lab.run('record', f'--symbols={symbols}', '-e', 'cpu-clock:u', '-F', '999', '-g', '-o', 'p.data', *options, '--',

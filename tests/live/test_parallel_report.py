@@ -7,11 +7,11 @@ import random
 import shutil
 import struct
 
-from lab import Skip, ended, lost, need_tracefs, stat, wait_for
+from lab import Skip, ended, lost, need_tracefs, scaled, stat, wait_for
 from test_truth import storm_filter
 
 CPUS = os.sched_getaffinity(0)
-CALLS = 600000
+CALLS = scaled(600000, 150000)
 KEYS = [], ['-s', 'comm,pid,cpu,sym', '--children']
 
 
@@ -77,7 +77,7 @@ def test_compressed_callchains(lab):
 def test_programs_that_come_and_go(lab):
     """Samples are merged only where nothing changed in between; unmerged samples give the same report."""
     need_tracefs()
-    script = 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done'
+    script = f'i=0; while [ $i -lt {scaled(300)} ]; do /bin/true; i=$((i+1)); done'
     lab.run('record', '-o', 'p.data', '-a', '-e', 'cpu-clock', '-F', 5000, '--', 'sh', '-c', script,
             release=True)
     for keys in 'comm,dso,sym', 'pid,cpu,sym', 'tid,dso':

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from lab import interrupt, need_root, need_tracefs, running, stat, table, wait_for, work
+from lab import interrupt, need_root, need_tracefs, running, scaled, stat, table, wait_for, work
 
 RATE = ['-F', '1999']
 NAMES = {'parse', 'matrix', 'digest'}  # of the workload's children
@@ -88,7 +88,7 @@ def make_test(options, need):
         if need:
             need()
         # The workload's first process only waits for the others.
-        command = [lab.program('short'), 100] if '-i' in options else [lab.workload, 60]
+        command = [lab.program('short'), 100] if '-i' in options else [lab.workload, scaled(60)]
         lab.run('record', '-o', 'p.data', *options, '--', *command)
         agree(lab, 'p.data')
     return test
@@ -188,7 +188,7 @@ def test_delayed(lab):
 def record_stream(lab, *options):
     """Records to the file `stream` through a pipe."""
     with open(lab.path('stream'), 'wb') as out:
-        p = subprocess.run(lab.argv(['record', '-o', '-', *options, '--', lab.workload, 60]),
+        p = subprocess.run(lab.argv(['record', '-o', '-', *options, '--', lab.workload, scaled(60)]),
                            stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
     assert p.returncode == 0, p.stderr
 
@@ -236,7 +236,7 @@ def rows(text):
 
 def test_options_of_perf(lab):
     """A command line typed for perf shows the same as in perf."""
-    lab.run('record', '-e', 'cpu-clock', '--sample-cpu', *RATE, '-o', 'p.data', '--', lab.workload)
+    lab.run('record', '-e', 'cpu-clock', '--sample-cpu', *RATE, '-o', 'p.data', '--', lab.workload, scaled(400))
     parse = ['-c', 'parse,digest']
     for options in (parse, ['-d', 'workload,libc.so.6'], ['-S', 'scan_tokens,multiply_rows'], ['-U'],
                     ['--symbol-filter=_r'], [*parse, '--percentage', 'relative'], ['-s', '+cpu'],

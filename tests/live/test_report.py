@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 
-from lab import LONGER, Skip, need_mount_namespaces, need_root, wait_for
+from lab import LONGER, Skip, need_mount_namespaces, need_root, scaled, wait_for
 
 MEMORY = 1500 << 20  # of address space; what it takes is a third of that
 
@@ -120,7 +120,7 @@ def test_files_of_another_mount_namespace(lab):
 
 def test_output_on_a_full_disk(lab):
     """More lines than a buffer holds, and fewer: that they cannot be written is said, and the exit status is 1."""
-    lab.run('record', '-o', 'full.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, '1000')
+    lab.run('record', '-o', 'full.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, scaled(1000))
     for command in ['script'], ['script', '--deltatime'], ['report'], ['annotate'], ['dump']:
         with open('/dev/full', 'w', encoding='utf-8') as full:
             p = subprocess.run(lab.argv([*command, '-i', 'full.data'], False, None), cwd=lab.dir, stdout=full,
@@ -130,7 +130,7 @@ def test_output_on_a_full_disk(lab):
 
 def test_output_that_nobody_reads(lab):
     """As with other programs, the signal ends it, and nothing is printed."""
-    lab.run('record', '-o', 'p.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, '1000')
+    lab.run('record', '-o', 'p.data', '-F', '1000', '-e', 'cpu-clock:u', '--', lab.workload, scaled(1000))
     commands = ['script', 'report', 'dump', 'annotate -i', 'diff p.data', 'export --to chrome']
     for command in commands:
         reader, writer = os.pipe()

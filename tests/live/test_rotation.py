@@ -11,7 +11,7 @@ import sys
 import time
 
 from calls import Calls
-from lab import (PATIENCE, Skip, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, table,
+from lab import (PATIENCE, Skip, calls_lost, ended, interrupt, need_root, need_tracefs, obeyed, running, scaled, table,
                  wait_for, work)
 
 MODES = {
@@ -428,7 +428,7 @@ def test_a_name_with_the_time(lab):
     need_root()
     for options in [], ['--threads']:
         p = lab.run('record', '-e', 'cpu-clock', '-o', 'p.data', '--timestamp-filename', *options, '--',
-                    lab.workload, '100')
+                    lab.workload, scaled(100))
         names = files(lab)
         assert len(names) == 1 and names[0] in p.stderr and not os.path.exists(lab.path('p.data'))
         assert lab.perf_samples(names[0]) == lab.samples(names[0]) > 0

@@ -6,10 +6,10 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip, need_mount_namespaces, need_root
+from lab import Skip, need_mount_namespaces, need_root, scaled
 from test_eviction import make_programs
 
-PROGRAMS = 3000
+PROGRAMS = scaled(3000, 300)
 # Of the samples of the load that have the right name.
 SHARE = 0.99
 VARIANTS = {'first', 'middle', 'last', 'main'}
@@ -67,7 +67,7 @@ def record(lab, *args):
 
 # --- files that are gone ---------------------------------------------------------------------------
 
-DELETED = 'cp "$1" gone; ./gone 6000 & sleep .3; rm gone; wait $!'
+DELETED = f'cp "$1" gone; ./gone {scaled(6000)} & sleep .3; rm gone; wait $!'
 MODES = ([], ['-z'], ['--aio'], ['--threads'], ['--threads', '-z'], ['-M', '16M', '--snapshot-on-exit'],
          ['-M', '16M', '--snapshot-on-exit', '-z'], ['--overwrite'],
          ['--switch-output=16K'], ['--switch-output=16K', '--threads'])
@@ -102,14 +102,14 @@ def test_none_keeps_no_names(lab):
 
 
 def test_a_program_in_memory_is_named(lab):
-    record(lab, '--', lab.program('in-memory'), lab.program('variants'), '6000')
+    record(lab, '--', lab.program('in-memory'), lab.program('variants'), scaled(6000))
     found = [s for s in samples(lab, 'p.data') if s[0] != 'in-memory']
     assert check_names(found, is_variant)['last'], found
 
 
 def test_a_replaced_program_is_named_by_its_build(lab):
     """The second build has other names at the same addresses."""
-    script = 'cp "$1" gone; ./gone 4000; cp "$2" next; mv next gone; ./gone 3000; rm gone'
+    script = f'cp "$1" gone; ./gone {scaled(4000)}; cp "$2" next; mv next gone; ./gone {scaled(3000)}; rm gone'
     record(lab, '--', 'sh', '-c', script, 'sh', lab.program('variants'), lab.program('variants-renamed'))
     found = [s for s in samples(lab, 'p.data') if s[0] == 'gone']
     check_names(found, lambda comm, symbol, dso: symbol.startswith('other_') or is_variant(comm, symbol, dso))
@@ -124,7 +124,7 @@ def test_a_container_is_named(lab):
     copy_with_libraries(lab.path('image'), lab.program('variants'), 'gone')
     copy_with_libraries(lab.path('image'), '/bin/true', 'true')
     os.mkdir(lab.path('root'))
-    script = 'mount -t tmpfs none root && cp -r image/. root && exec chroot root /gone 6000'
+    script = 'mount -t tmpfs none root && cp -r image/. root && exec chroot root /gone ' + str(scaled(6000))
     record(lab, '--', 'unshare', '-m', 'sh', '-c', script)
     subprocess.run(['rm', '-r', lab.path('image')], check=True)
     check_names([s for s in samples(lab, 'p.data') if s[0] == 'gone'], is_variant)
@@ -155,6 +155,6 @@ def test_a_removed_perf_map_is_known(lab):
 
 def test_the_kernel_is_named(lab):
     lab.run('record', '-e', 'cpu-clock:k', '-F', '999', '-o', 'p.data', '--', 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=64K',
-            'count=100000')
+            f'count={scaled(100000)}')
     check_names([s for s in samples(lab, 'p.data') if s[0] == 'dd'],
                 lambda comm, symbol, dso: symbol != '[unknown]' and dso == '[kernel.kallsyms]')

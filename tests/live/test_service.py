@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-from lab import PATIENCE, interrupt, need_root, running, stands_still, wait_for
+from lab import PATIENCE, interrupt, need_root, running, scaled, stands_still, wait_for
 
 
 class Manager:
@@ -89,7 +89,7 @@ def test_a_slow_output_is_no_hang(lab):
     manager = Manager(lab, abstract=False)
     read, write = os.pipe()
     recorder = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-F', '20000', '-g', '-o', '-', '--',
-                                          lab.workload, 400]),
+                                          lab.workload, scaled(400)]),
                                 cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
                                 env=manager.environment(WATCHDOG_USEC='500000'))
     lab.children.append(recorder)

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from calls import Calls
-from lab import PATIENCE, Skip, interrupt, need_root, need_tracefs, obeyed, stat, wait_for
+from lab import PATIENCE, Skip, interrupt, need_root, need_tracefs, obeyed, scaled, stat, wait_for
 from memory import finish, held, memory_counts, moments, ready, start
 from test_faults import FailingFs
 
@@ -166,7 +166,7 @@ def test_a_command_that_crashes(lab):
     for script, data, expected, status in (('kill -SEGV $$', 'p.data', 'SIGSEGV', 128 + 11),
                                            ('kill -9 $$', 'k.data', 'SIGKILL', 128 + 9), ('exit 139', 'e.data', None, 139)):
         p = lab.run('record', '-e', 'cpu-clock', '-M', '1M', '--snapshot-on-crash', '-o', data, '--', 'sh', '-c',
-                    f'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; {script}', status=status)
+                    f'i=0; while [ $i -lt {scaled(20000, 5000)} ]; do i=$((i+1)); done; {script}', status=status)
         taken, written, snapshots, _, _ = memory_counts(p.stderr)
         assert snapshots == (expected is not None) and written == (taken if expected else 0) and taken, p.stderr
         if not expected:
@@ -208,7 +208,7 @@ def test_a_pipe_says_it_too(lab):
     for options in [], ['--threads', '-z']:
         with open(lab.path('pipe.data'), 'wb') as f:
             record = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-M', '16M', '--snapshot-on-exit',
-                                                '-o', '-', *options, '--', lab.workload]),
+                                                '-o', '-', *options, '--', lab.workload, scaled(400)]),
                                       cwd=lab.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             lab.children.append(record)
             f.write(record.communicate(timeout=5 * PATIENCE)[0])

@@ -9,7 +9,7 @@ import stat as stat_
 import subprocess
 import time
 
-from lab import PATIENCE, NOBODY, Skip, interrupt, need_root, need_tracefs, obeyed, running, wait_for, work
+from lab import NOBODY, PATIENCE, Skip, interrupt, need_root, need_tracefs, obeyed, running, scaled, wait_for, work
 
 
 def start_recording(lab, *options, data='p.data'):
@@ -97,7 +97,7 @@ def test_killed_compressing_recorder_keeps_tracepoint_formats(lab):
 
 def killed_at_random_moments(lab, *options):
     need_root()
-    for i in range(6):
+    for i in range(scaled(6, 3)):
         data = f'{i}.data'
         child = lab.start('record', *options, '-a', '-e', 'cpu-clock', '-F', '4000', '-o', data,
                           '--flush-interval', '50ms', '--', 'sleep', '600', release=True)

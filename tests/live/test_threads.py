@@ -9,11 +9,12 @@ import subprocess
 import time
 
 from calls import Calls
-from lab import PATIENCE, Skip, ended, interrupt, lost, need_root, need_tracefs, running, stat, wait_for
+from lab import PATIENCE, Skip, ended, interrupt, lost, need_root, need_tracefs, running, scaled, stat, wait_for
 from test_perf_reads import RATE, agree
 from test_truth import storm_filter
 
 CPUS = os.cpu_count()
+CALLS = scaled(200000, 20000)
 
 # name: (options of record, number of data.N, needs)
 OPTION_SETS = {
@@ -48,8 +49,8 @@ def make_test(options, files, need):
             need()
         if CPUS < 2:
             raise Skip('needs two CPUs')
-        command = [lab.workload, 60] if '-i' not in options else \
-            ['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done']
+        command = [lab.workload, scaled(60)] if '-i' not in options else \
+            ['sh', '-c', f'i=0; while [ $i -lt {scaled(200000)} ]; do i=$((i+1)); done']
         lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', *RATE, *options, '--', *command)
         agree(lab, 'p.data')
         found = parts(lab)
@@ -80,14 +81,14 @@ def count_calls(lab, number, *options):
 def test_every_call_is_there(lab):
     need_tracefs()
     for option in [], ['--aio'], ['-z'], ['-m', '64K']:
-        samples, lost = count_calls(lab, 200000, *option)
-        assert samples + lost == 200000, (option, samples, lost)
+        samples, lost = count_calls(lab, CALLS, *option)
+        assert samples + lost == CALLS, (option, samples, lost)
 
 
 def test_loss_is_counted(lab):
     """The recorder is stopped for a while: it counts the samples that its rings had no room for."""
     need_tracefs()
-    calls = Calls(lab, 'command', 300000)
+    calls = Calls(lab, 'command', CALLS)
     child = lab.start('record', '-o', 's.data', '--threads', '-m', '64K', *calls.argv, release=True)
     calls.begin(child)
     child.send_signal(signal.SIGSTOP)
@@ -98,7 +99,7 @@ def test_loss_is_counted(lab):
     status, _, err = ended(child)
     assert status == 0 and 'no room in the ring' in err, err
     samples, missed = file_counts(lab, 's.data')
-    assert missed > 0 and samples + missed == 300000, (samples, missed, err)
+    assert missed > 0 and samples + missed == CALLS, (samples, missed, err)
 
 
 def test_masks_bind_threads(lab):
@@ -151,7 +152,7 @@ def test_killed_in_the_midst_of_writing(lab):
 
 def test_missing_and_truncated_files_are_noticed(lab):
     need_root()
-    lab.run('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads', '--', lab.workload, 30)
+    lab.run('record', '-a', '-e', 'cpu-clock', '-o', 'p.data', '--threads', '--', lab.workload, scaled(30))
     size = os.path.getsize(lab.path('p.data/data.0'))
     os.truncate(lab.path('p.data/data.0'), size - 100)
     p = lab.run('report', '-i', 'p.data', '--stats', status=1)
@@ -252,9 +253,9 @@ def test_one_pipe_for_all_threads(lab):
         with open(lab.path('p.data'), 'wb') as f:
             subprocess.run(lab.argv(['record', '-o', '-', '-e', 'raw_syscalls:sys_enter', '--filter',
                                      f'id == {storm_filter(lab)}', '-c', '1', '--threads', *options, '--',
-                                     lab.program('storm'), '100000']), stdout=f, check=True,
+                                     lab.program('storm'), CALLS]), stdout=f, check=True,
                            stderr=subprocess.PIPE, timeout=5 * PATIENCE)
-        assert sum(file_counts(lab, 'p.data')) == 100000
+        assert sum(file_counts(lab, 'p.data')) == CALLS
 
 
 def test_dump_names_the_file(lab):

@@ -9,8 +9,7 @@ import subprocess
 import sys
 import time
 
-from lab import (NOBODY, TRACING, Skip, ended, interrupt, need_root, need_tracefs, obeyed, running,
-                 wait_for)
+from lab import NOBODY, TRACING, Skip, ended, interrupt, need_root, need_tracefs, obeyed, running, scaled, wait_for
 from test_snapshot import log
 
 SAID = re.compile(r'trigger (.*): ([\d,]+) times?, ([\d,]+) snapshots? asked for, ([\d,]+) limited')
@@ -317,7 +316,7 @@ def test_thousands_a_second(lab):
     memory."""
     need_tracefs()
     number = number_of_getppid(lab)
-    calls, bursts = 150000, 150
+    calls, bursts = scaled(150000), 150
     text = f'raw_syscalls:sys_enter id == {number}'
     # With so little to buffer in, what a stall piles up there is no growth.
     recorder = lab.start('record', '-e', 'cpu-clock', '-M', '1M', '--buffer-memory', '1M', '-o', 'p.data',

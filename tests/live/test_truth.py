@@ -10,9 +10,10 @@ import subprocess
 import time
 
 from calls import Calls
-from lab import Skip, calls_lost, ended, need_root, need_tracefs, of_kernel, table
+from lab import Skip, calls_lost, ended, need_root, need_tracefs, of_kernel, scaled, table
 from test_eviction import NOTE, make_programs
 
+CALLS = scaled(100000, 10000)
 # What demo/workload.c says of itself: shares of all steps.
 SHARES = {'scan_tokens': 1600, 'build_tree': 400, 'multiply_rows': 900, 'transpose': 100,
           'hash_blocks': 500, 'merge_sums': 500}
@@ -37,7 +38,7 @@ def test_hot_functions_as_perf_names_them(lab):
     for _ in range(3):
         lab.perf_record('-o', 'p.data', '-e', 'cpu-clock:u', '-F', '2000', '--',
                         *lab.argv(['record', '-q', '-B', '-o', 'r.data', '-e', 'cpu-clock:u', '-F', '2000', '--',
-                                   lab.workload, 200], release=True))
+                                   lab.workload, scaled(200)], release=True))
         mine.append(shares(lab.run('report', '-i', 'r.data', '--sort', 'sym').stdout))
         samples += lab.samples('r.data')
         theirs.append(shares(lab.perf('report', '-i', 'p.data', '--stdio', '--sort', 'sym').stdout))
@@ -52,7 +53,8 @@ def test_hot_functions_as_perf_names_them(lab):
 
 def test_chains_of_frame_pointers_are_whole(lab):
     """Chains of leaf functions are whole, too, where the demo is built with frame pointers in them."""
-    lab.run('record', '-g', '-o', 'r.data', '-e', 'cpu-clock:u', '-F', '10000', '--', lab.workload, 100, release=True)
+    lab.run('record', '-g', '-o', 'r.data', '-e', 'cpu-clock:u', '-F', '10000', '--', lab.workload,
+            scaled(100), release=True)
     for out in (lab.run('report', '-i', 'r.data', '--sort', 'sym', '-g', 'folded,0,caller').stdout,
                 lab.perf('report', '-i', 'r.data', '--stdio', '--no-children', '--sort', 'sym', '-g',
                          'folded,0,caller').stdout):
@@ -70,8 +72,8 @@ def test_every_event_of_a_storm_is_there(lab):
     need_tracefs()
     p = lab.run('record', '-o', 's.data', '-a', '-e', 'raw_syscalls:sys_enter', '--filter',
                 f'id == {storm_filter(lab)} && comm == "{os.path.basename(lab.own("storm"))}"', '-c', '1', '--',
-                lab.own('storm'), 200000, release=True)
-    assert lab.samples('s.data') + calls_lost(p.stderr) == 200000, p.stderr
+                lab.own('storm'), scaled(200000), release=True)
+    assert lab.samples('s.data') + calls_lost(p.stderr) == scaled(200000), p.stderr
 
 
 def held_while_called(lab, target, number, *options, status=0):
@@ -109,14 +111,14 @@ def test_a_period_is_that_of_tracepoints_too(lab):
 
 
 def test_loss_in_a_ring_too_small_is_counted(lab):
-    missed, samples = calls_lost(held_while_called(lab, '-a', 100000)), lab.samples('p.data')
-    assert missed > 0 and samples + missed == 100000, (samples, missed)
+    missed, samples = calls_lost(held_while_called(lab, '-a', CALLS)), lab.samples('p.data')
+    assert missed > 0 and samples + missed == CALLS, (samples, missed)
 
 
 def test_loss_is_told_by_cpu(lab):
     """The last lines report the losses of a command and of -p by CPU, too."""
     for target in 'command', '-p':
-        said = held_while_called(lab, target, 100000)
+        said = held_while_called(lab, target, CALLS)
         told = {cpu: int(n.replace(',', ''))
                 for n, cpu in re.findall(r'lost ([\d,]+) of raw_syscalls:sys_enter on CPU (\d+)', said)}
         assert told, said
@@ -127,7 +129,7 @@ def test_loss_is_told_by_cpu(lab):
 
 
 def test_fail_on_loss(lab):
-    held_while_called(lab, 'command', 100000, '--fail-on-loss', status=3)
+    held_while_called(lab, 'command', CALLS, '--fail-on-loss', status=3)
     assert lab.lost('p.data') > 0
 
 
@@ -185,7 +187,7 @@ def test_tracepoint_fields_are_printed(lab):
 def test_kernel_symbols_without_kallsyms_of_another_kernel(lab):
     """This host's symbols must not name addresses in a file of another kernel (its build-ids changed)."""
     need_root()
-    lab.run('record', '-a', '-o', 'k.data', '--symbols=none', '-e', 'cpu-clock:k', '--', lab.workload, 60)
+    lab.run('record', '-a', '-o', 'k.data', '--symbols=none', '-e', 'cpu-clock:k', '--', lab.workload, scaled(60))
     with open('/sys/kernel/notes', 'rb') as f:
         notes = f.read()
     at = notes.index(b'GNU\0') + 4
@@ -231,7 +233,7 @@ def test_code_behind_the_end_of_the_kernels_map_has_names(lab):
 def test_children_born_while_events_are_opened_are_known(lab):
     """A process forks all the time: each child with samples has its FORK, COMM and maps."""
     samples = 0
-    for _ in range(50):
+    for _ in range(scaled(50, 15)):
         child = lab.spawn('sh', '-c', 'while :; do (:); done')
         lab.run('record', '-q', '-o', 'f.data', '-F', '4000', '-p', child.pid, '--', 'sleep', '0.05',
                 release=True)
@@ -240,13 +242,13 @@ def test_children_born_while_events_are_opened_are_known(lab):
         count, unknown = unknown_tasks(lab, 'f.data')
         samples += count
         assert not unknown, unknown[:5]
-    assert samples > 50, samples
+    assert samples > scaled(50, 15), samples
 
 
 def test_workload_attached_to_at_its_start(lab):
     """`workload & ringtail record -p $!`: the workload forks its three children while the recorder starts."""
     attached = 0
-    for i in range(20):
+    for i in range(scaled(20, 8)):
         child = lab.spawn(lab.workload, '20')
         time.sleep(0.0003 * i)
         p = lab.run('record', '-q', '-o', 'w.data', '-p', child.pid, release=True, status=None)
@@ -279,7 +281,8 @@ def test_copies_of_a_program_are_one(lab):
     for name in 'a', 'b':
         os.mkdir(lab.path(name))
         shutil.copy(lab.workload, lab.path(name + '/workload'))
-    lab.run('record', '-e', 'cpu-clock:u', '-o', 'p.data', '--', 'sh', '-c', 'a/workload 60; b/workload 60')
+    rounds = scaled(60)
+    lab.run('record', '-e', 'cpu-clock:u', '-o', 'p.data', '--', 'sh', '-c', f'a/workload {rounds}; b/workload {rounds}')
     files = set(re.findall(r'\((/.*)\)', lab.run('script', '-i', 'p.data', '-F', 'ip,sym,dso', release=True).stdout))
     assert {lab.path('a/workload'), lab.path('b/workload')} <= files, files
     for key in 'sym', 'dso,sym':

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import LONGER, NOBODY, Skip, need_root
+from lab import LONGER, NOBODY, Skip, need_root, scaled
 
 
 def verdicts(lab, data, *options):
@@ -70,7 +70,7 @@ def test_of_code_without_frame_pointers(lab):
     assert line and line[0] == 'Warning' and line[2].endswith('--call-graph dwarf'), line
     record(lab, 'none.data', '--', lab.program('stacks'), 'chain', 300)
     assert not about(verdicts(lab, 'none.data'), 'call chains')
-    record(lab, 'whole.data', '-g', '--', lab.workload, 300)
+    record(lab, 'whole.data', '-g', '--', lab.workload, scaled(300))
     assert not about(verdicts(lab, 'whole.data'), 'frame pointers')
 
 
