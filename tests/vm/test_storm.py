@@ -5,6 +5,7 @@ from lab import check_perf_counts, check_threads, cpus, cpus_by_file, guest, los
 HUGE = ('-s', '64,sockets=4,cores=8,threads=2', '-n', '2', '-M', '2048')
 # Rings, and calls on each of their CPUs: half of them are more than a ring of 8 KB holds.
 STORMS = {'0': 30000, '0-3': 10000, '0-63': 1000}
+LONG_STORMS = {'0-15': 2500}
 MODES = {
     'serial': '',
     'small rings': '-m 8K',
@@ -43,15 +44,18 @@ counted() {
 '''
 
 
+def storms_of(mode, storms):
+    storm = 'held' if mode in HELD else 'load'
+    return [f'counted "{mode} {rings}" {rings} {storm} {calls} {MODES[mode]}' for rings, calls in storms.items()]
+
+
 def storm_script():
     lines = [COUNTED]
     for name, (options, _) in LAYOUTS.items():
         lines += [f'timeout 600 ringtail record -a -e cpu-clock -F 100 -o {name}.data {options} '
                   f"-- watched {name} sh -c 'load 2000; each-runs 0 63'", f'echo "{name}: $?"']
-    for mode, options in MODES.items():
-        for rings, calls in STORMS.items():
-            storm = 'held' if mode in HELD else 'load'
-            lines += [f'counted "{mode} {rings}" {rings} {storm} {calls} {options}']
+    for mode in MODES:
+        lines += storms_of(mode, STORMS)
         if mode in HANDED_OUT:
             lines += [f"mv s.data '{mode}.data'"]
     lines += ['rm -rf s.data', 'tar cf recordings.tar *.data', 'emit recordings.tar']
@@ -73,14 +77,24 @@ def make_layout_test(name, masks):
     return test
 
 
+def check_storm(g, mode, rings, calls):
+    status, *found = map(int, said(g, f'{mode} {rings}').split())
+    assert status == 0 and sum(found) == calls * len(cpus(rings)), (mode, found)
+    _, missed, overwritten = found
+    assert missed or mode not in HELD, (mode, found)
+    assert bool(overwritten) == mode.startswith('overwritten'), (mode, found)
+
+
 def make_storm_test(mode, rings, calls):
-    def test():
-        status, *found = map(int, said(storm_guest(), f'{mode} {rings}').split())
-        assert status == 0 and sum(found) == calls * len(cpus(rings)), found
-        _, missed, overwritten = found
-        assert missed or mode not in HELD, found
-        assert bool(overwritten) == mode.startswith('overwritten'), found
-    return test
+    return lambda: check_storm(storm_guest(), mode, rings, calls)
+
+
+def long_storms_on_16_of_64_rings():
+    lines = [COUNTED, *(line for mode in MODES for line in storms_of(mode, LONG_STORMS))]
+    g = guest('storm-16', 'amd64', None, HUGE, '\n'.join(lines) + '\n')
+    for rings, calls in LONG_STORMS.items():
+        for mode in MODES:
+            check_storm(g, mode, rings, calls)
 
 
 for _name, (_options, _masks) in LAYOUTS.items():
