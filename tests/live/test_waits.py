@@ -8,12 +8,12 @@ import subprocess
 import tempfile
 import time
 
-from lab import Skip, need_tracefs, running
+from lab import LOAD_DIVISOR, LONGER, Skip, need_tracefs, running
 
 # Of the truth that the program tells, and what lies between the clocks that it reads and the switches of its waits: some
-# microseconds for each of them.
+# microseconds for each of them, and where CPUs are emulated, some hundred.
 WITHIN = 0.02
-SWITCHES_NS = 20 * 5000
+SWITCHES_NS = 20 * (5000 if LOAD_DIVISOR == 1 else 400000)
 
 
 def truth(text):
@@ -81,7 +81,7 @@ def check_waits(lab, true):
     for row in rows(lab, '--off-cpu'):
         by_comm.setdefault(row['comm'], {})[row['kind']] = row['period']
     for name, (off, least) in true.items():
-        kinds = by_comm[name]
+        kinds = by_comm.get(name, {})  # of files in memory nobody waits for the disk
         assert close(sum(kinds.values()), off), (name, kinds, off)
         blocked = {k: ns for k, ns in kinds.items() if k != 'run queue'}
         other = sum(ns for k, ns in blocked.items() if k not in KINDS[name])
@@ -109,7 +109,7 @@ def test_the_recording_ends_with_its_processes(lab):
     """Wakeups are those of whole CPUs, which do not end."""
     need_tracefs()
     for options in [], ['--threads', '-z'], ['--overwrite'], ['-i'], ['-M', '16M', '--snapshot-on-exit']:
-        first, last = lab.spawn('sleep', '0.3'), lab.spawn('sleep', '0.6')
+        first, last = lab.spawn('sleep', str(0.3 * LONGER)), lab.spawn('sleep', str(0.6 * LONGER))
         lab.run('record', '--off-cpu', '-q', *options, '-p', f'{first.pid},{last.pid}', '-o', 'waits.data')
         assert last.wait() == 0
         shutil.rmtree(lab.path('waits.data'), ignore_errors=True)
@@ -222,7 +222,7 @@ def test_delays_are_perfs(lab):
         if str(thread['pid']) != lab.pid or thread['tid'] == thread['pid']:
             continue
         last = last_delay(lab, thread['tid'])
-        delays = [*perf[thread['tid']], last]
+        delays = [*perf.get(thread['tid'], []), last]
         assert -1 <= thread['delay_ns'] / 1000 - sum(delays) <= 1 + thread['delays'], (thread, delays)
         assert abs(thread['max_delay_ns'] / 1000 - max(delays)) <= 1, (thread, delays)
         compared += thread['delays']
