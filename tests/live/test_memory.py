@@ -17,8 +17,8 @@ from test_perf_reads import top_ten
 def every_call_is_counted(lab, *options):
     """Takes snapshots as fast as the recorder answers, while more samples arrive than the memory holds."""
     need_tracefs()
-    size = 4 << 20
-    calls = Calls(lab, 'command', scaled(600000, 150000), bursts=50, pause_us=50000)
+    size = scaled(4 << 20, 1 << 20)
+    calls = Calls(lab, 'command', scaled(600000), bursts=50, pause_us=50000)
     recorder = start(lab, calls, '-M', str(size), *options)
     calls.go()
     while recorder.poll() is None and not (calls.came('end0') and said_so_far(lab).count(': snapshot ') > 50):

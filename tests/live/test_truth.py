@@ -222,7 +222,8 @@ def test_code_behind_the_end_of_the_kernels_map_has_names(lab):
     assert re.search(r'^\s+ffff\w+ [a-z]\w+$', whole, re.M), whole[:500]
     with open(lab.path('k.data'), 'r+b') as f:
         data = f.read()
-        at = data.index(b'[kernel.kallsyms]_text\0') - 40
+        # arm64 has no _text, and its kernel begins at _stext.
+        at = re.search(rb'\[kernel\.kallsyms\]_s?text\0', data).start() - 40
         kind, _, _, _, _, start, length = struct.unpack_from('<IHHIIQQ', data, at)
         assert kind == 1 and start >> 63 and length > 4096, (kind, start, length)
         f.seek(at + 24)
