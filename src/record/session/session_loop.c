@@ -200,12 +200,21 @@ static bool control_waits(const struct session *s)
 	return poll(&control, 1, 0) > 0;
 }
 
-/* A large snapshot on a slow disk takes long; commands do not wait for its end. */
+/* Ends the recording where --duration is over. */
+static int on_limit(struct session *s)
+{
+	s->stop |= s->limit >= 0 && timer_rang(s->limit);
+	return 0;
+}
+
+/* A large snapshot on a slow disk takes long; commands and --duration do not wait for its end. */
 static void while_writing(void *session)
 {
 	struct session *s = session;
 
 	crew_breathe(&s->crew);
+	on_limit(s);
+	s->memory.snapshot.ends |= s->stop;
 	if (s->state != SESSION_RUNNING || session_control_fd(&s->control) < 0)
 		return;
 	/* Without -M a command to rotate would do so in the midst of the snapshot. */
@@ -410,13 +419,6 @@ int session_next_span(struct session *s, struct error *err)
 		return rc;
 	rc = timer_set(s->delay, span_time(s, s->span_step) - span_time(s, step), false);
 	return rc ? error_sys(err, rc, "timerfd") : 0;
-}
-
-/* --duration is over. */
-static int on_limit(struct session *s)
-{
-	s->stop |= timer_rang(s->limit);
-	return 0;
 }
 
 static int on_delay(struct session *s, struct error *err)
