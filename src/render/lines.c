@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "render/lines.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -51,20 +52,34 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 	return opts->since != LINES_BOOT || all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT);
 }
 
+/* Returns eight hexadecimal digits of @v, the first one in the lowest byte. */
+static uint64_t hex_digits(uint32_t v)
+{
+	uint64_t x = v, above_nine;
+
+	x = (x & 0xffff0000) << 16 | (x & 0xffff);
+	x = (x & 0x0000ff000000ff00) << 8 | (x & 0x000000ff000000ff);
+	x = (x & 0x00f000f000f000f0) << 4 | (x & 0x000f000f000f000f);
+	above_nine = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(x + 0x3030303030303030 + above_nine * ('a' - '0' - 10));
+}
+
 /* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
 static void put_hex(struct outbuf *out, const char *before, uint64_t v, int width)
 {
-	int n = v ? (67 - __builtin_clzll(v)) / 4 : 1, pad = width > n ? width - n : 0;
+	size_t n = v ? (size_t)(67 - __builtin_clzll(v)) / 4 : 1;
+	size_t pad = width > (int)n ? (size_t)width - n : 0;
+	uint64_t digits[2] = {htole64(hex_digits(v >> 32)), htole64(hex_digits((uint32_t)v))};
 	char *p;
 
 	outbuf_text(out, before);
-	p = outbuf_room(out, (size_t)(pad + n));
+	p = outbuf_room(out, pad + n);
 	if (!p)
 		return;
-	memset(p, ' ', (size_t)pad);
-	for (int i = pad + n; i-- > pad; v >>= 4)
-		p[i] = "0123456789abcdef"[v & 15];
-	out->b.len += (size_t)(pad + n);
+	for (size_t i = 0; i < pad; i++)
+		p[i] = ' ';
+	short_copy(p + pad, (const char *)digits + sizeof(digits) - n, n);
+	out->b.len += pad + n;
 }
 
 /* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
@@ -87,6 +102,22 @@ static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 	memset(to, ' ', all);
 	memcpy(width < 0 ? to : to + all - n, p, n);
 	out->b.len += all;
+}
+
+/* As printf(" %02x") for each byte. */
+static void put_bytes(struct outbuf *out, const uint8_t *bytes, size_t nr)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *p = outbuf_room(out, 3 * nr);
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		*p++ = ' ';
+		*p++ = digits[bytes[i] >> 4];
+		*p++ = digits[bytes[i] & 15];
+	}
+	out->b.len += 3 * nr;
 }
 
 static void put_task(struct outbuf *out, const struct script_sample *s)
@@ -238,14 +269,37 @@ static void put_dso(struct outbuf *out, const struct frame *f, uint64_t fields)
 	outbuf_char(out, ')');
 }
 
-static void put_place(struct outbuf *out, const struct frame *f, uint64_t fields)
+static void put_symbol_and_dso(struct outbuf *out, const struct frame *f, uint64_t fields)
 {
-	put_hex(out, "", f->ip, 16);
 	if (fields & SCRIPT_SYM) {
 		outbuf_char(out, ' ');
 		put_symbol(out, f, fields);
 	}
 	put_dso(out, f, fields);
+}
+
+/* Fields that decide about the text of a symbol and a dso. */
+#define PLACE_FIELDS (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO | SCRIPT_DSOFF)
+
+static void put_place(struct outbuf *out, struct line_texts *texts, const struct frame *f,
+		      uint64_t fields)
+{
+	uint32_t key = (uint32_t)(fields & PLACE_FIELDS);
+	struct place_text *kept = line_texts_place(texts, f);
+
+	put_hex(out, "", f->ip, 16);
+	if (!f->in && place_text_is(kept, f, key)) {
+		outbuf_bytes(out, kept->text, kept->len);
+	} else if (key) {
+		size_t begin = out->b.len, len;
+
+		put_symbol_and_dso(out, f, fields);
+		len = out->b.len - begin;
+		if (!f->in && !out->failed && len && len <= sizeof(kept->text)) {
+			*kept = (struct place_text){f->addr, f->dso, f->sym, key, (uint32_t)len};
+			memcpy(kept->text, out->b.data + begin, len);
+		}
+	}
 	if ((fields & SCRIPT_SRCLINE) && (fields & SCRIPT_IP))
 		put_srcline(out, f);
 	if (f->in)
@@ -400,8 +454,7 @@ static bool is_bpf_output(const struct pd_attr *attr)
 static void put_bpf_output(struct outbuf *out, const struct pd_sample *p)
 {
 	outbuf_text(out, " BPF output:");
-	for (uint32_t i = 0; i < p->raw_size; i++)
-		outbuf_format(out, " %02x", p->raw[i]);
+	put_bytes(out, p->raw, p->raw_size);
 }
 
 static void put_branch_end(struct outbuf *out, const struct frame *f, uint64_t fields)
@@ -538,8 +591,7 @@ static void put_insn(struct outbuf *out, const struct script_sample *s)
 	if (!(s->fields & SCRIPT_INSN) || !len)
 		return;
 	outbuf_text(out, " insn:");
-	for (unsigned int i = 0; i < len && i < sizeof(made->insn); i++)
-		outbuf_format(out, " %02x", made->insn[i]);
+	put_bytes(out, made->insn, len < sizeof(made->insn) ? len : sizeof(made->insn));
 }
 
 /* Instructions per cycle, as far as the trace counts cycles. */
@@ -556,12 +608,24 @@ static void put_ipc(struct outbuf *out, const struct itrace_sample *made)
 
 static void put_flags(struct outbuf *out, const struct script_sample *s)
 {
+	uint32_t flags = s->ws->made ? s->ws->made->flags : 0;
+	struct flags_text *kept = line_texts_flags(s->texts, flags);
+	size_t begin = out->b.len;
 	char name[32];
 
-	aux_flags_name(s->ws->made ? s->ws->made->flags : 0, name, sizeof(name));
+	if (kept->len && kept->flags == flags) {
+		outbuf_bytes(out, kept->text, kept->len);
+		return;
+	}
+	aux_flags_name(flags, name, sizeof(name));
 	outbuf_text(out, "  ");
 	text_append(out, name, -21);
 	outbuf_char(out, ' ');
+	if (out->failed || out->b.len - begin > sizeof(kept->text))
+		return;
+	kept->flags = flags;
+	kept->len = (uint32_t)(out->b.len - begin);
+	memcpy(kept->text, out->b.data + begin, kept->len);
 }
 
 /* As perf, lets columns behind stay where they are as long as they can. */
@@ -619,22 +683,22 @@ static void put_code(const struct lines *l, struct outbuf *out, const struct scr
 {
 	if (s->is_branch) {
 		outbuf_char(out, ' ');
-		put_place(out, &s->at, s->fields);
+		put_place(out, s->texts, &s->at, s->fields);
 		if (s->fields & SCRIPT_ADDR) {
 			outbuf_text(out, " => ");
-			put_place(out, &s->addr, s->fields);
+			put_place(out, s->texts, &s->addr, s->fields);
 		}
 		return;
 	}
 	if (!s->chain) {
 		outbuf_char(out, ' ');
-		put_place(out, &s->at, s->fields);
+		put_place(out, s->texts, &s->at, s->fields);
 		return;
 	}
 	outbuf_char(out, '\n');
 	for (size_t i = 0; i < s->nr_frames; i++) {
 		outbuf_char(out, '\t');
-		put_place(out, &s->frame[i], s->fields);
+		put_place(out, s->texts, &s->frame[i], s->fields);
 		if (s->frame[i].guessed && l->opts.mark_guesses)
 			outbuf_text(out, " [guessed]");
 		outbuf_char(out, '\n');

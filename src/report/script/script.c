@@ -270,6 +270,7 @@ struct runner {
 	struct outbuf *out;	     /* of the current slice */
 	struct callstacks stacks;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
+	struct line_texts *texts;
 };
 
 /* Names a kernel function for a tracepoint's format. */
@@ -463,7 +464,7 @@ static size_t frames_shown(const struct frames *f, const char *stop_at)
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
-	struct script_sample s = {.ws = ws, .tracing = r->tracing};
+	struct script_sample s = {.ws = ws, .tracing = r->tracing, .texts = r->texts};
 	int rc = 0;
 
 	if (ws->other)
@@ -542,6 +543,9 @@ static int runner_init(struct runner *r, const struct runner *first)
 
 	*r = *first;
 	r->tracing = t->tracing;
+	r->texts = calloc(1, sizeof(*r->texts));
+	if (!r->texts)
+		return -ENOMEM;
 	if (t->tracing && r != first) {
 		r->tracing = NULL;
 		rc = tracing_load_again(t->df, &r->tracing);
@@ -562,6 +566,7 @@ static void runner_release(struct runner *r)
 	slice_walker_free(r->walker);
 	callstacks_release(&r->stacks);
 	free(r->newest_run);
+	free(r->texts);
 	free(r->branch);
 	if (r->tracing && r->tracing == r->trace->tracing)
 		tracing_name_functions(r->tracing, NULL, NULL);

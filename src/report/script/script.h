@@ -12,6 +12,7 @@
 
 #include "base/outbuf.h"
 #include "report/trace/filter.h"
+#include "report/script/line_texts.h"
 #include "report/trace/frame.h"
 
 /* Fields of a line, bits of a uint64_t. */
@@ -124,7 +125,8 @@ struct script_sample {
 	bool has_addr_frame;	    /* @addr is set: the data address is worth resolving */
 	struct frame addr;
 	size_t depth; /* of calls, for SCRIPT_CALLINDENT; a return is as deep as its call */
-	struct tracing *tracing; /* formats for the calling thread; NULL: there are none */
+	struct tracing *tracing;  /* formats for the calling thread; NULL: there are none */
+	struct line_texts *texts; /* of the calling thread */
 };
 
 /*

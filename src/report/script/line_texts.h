@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texts of a thread that writes lines: places (a symbol with its offset, and a dso) and names of
+ * branches. Programs execute the same code again, so most lines find theirs.
+ *
+ * The writer of lines fills it. The size is fixed, and a newer text replaces an older one. All zero
+ * is empty. One thread uses a struct line_texts, with one recording.
+ */
+#ifndef RINGTAIL_REPORT_SCRIPT_LINE_TEXTS_H
+#define RINGTAIL_REPORT_SCRIPT_LINE_TEXTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/trace/frame.h"
+
+#define LINE_TEXTS_BITS	      11
+#define LINE_TEXTS_FLAGS_BITS 5
+
+struct place_text {
+	uint64_t addr; /* in the dso, as are the next two of a struct frame */
+	const struct dso *dso;
+	const struct symbol *sym;
+	uint32_t fields; /* SCRIPT_* that decide about the text */
+	uint32_t len;	 /* 0: empty */
+	char text[104];	 /* without NUL */
+};
+
+struct flags_text {
+	uint32_t flags, len; /* @len 0: empty */
+	char text[40];
+};
+
+struct line_texts {
+	struct place_text place[1u << LINE_TEXTS_BITS];
+	struct flags_text flags[1u << LINE_TEXTS_FLAGS_BITS];
+};
+
+/* Returns the slot for the place of @f. The caller checks with place_text_is() what is in it. */
+static inline struct place_text *line_texts_place(struct line_texts *t, const struct frame *f)
+{
+	uint64_t hash = (f->addr ^ (uint64_t)(uintptr_t)f->sym << 20) * 0x9e3779b97f4a7c15ull;
+
+	return &t->place[hash >> (64 - LINE_TEXTS_BITS)];
+}
+
+static inline bool place_text_is(const struct place_text *p, const struct frame *f, uint32_t fields)
+{
+	return p->len && p->addr == f->addr && p->dso == f->dso && p->sym == f->sym &&
+	       p->fields == fields;
+}
+
+/* Returns the slot for branches with these flags. */
+static inline struct flags_text *line_texts_flags(struct line_texts *t, uint32_t flags)
+{
+	return &t->flags[flags * 0x9e3779b1u >> (32 - LINE_TEXTS_FLAGS_BITS)];
+}
+
+#endif
