@@ -196,7 +196,7 @@ static const struct inline_chain *intern_chain(const struct inlines *in, struct 
 	return copy;
 }
 
-/* As perf, names the file without its folders. */
+/* As perf, names the file of a line without its folders. */
 static int set_place(struct inline_file *f, const struct line_frame *from, struct inline_frame *ret)
 {
 	const char *slash = from->file ? strrchr(from->file, '/') : NULL;
@@ -206,10 +206,11 @@ static int set_place(struct inline_file *f, const struct line_frame *from, struc
 	if (!name)
 		return 0;
 	ret->srcfile = strpool_intern(f->pool, name);
+	ret->srcpath = strpool_intern(f->pool, from->file);
 	if (!buf_printf(&text, "%s:%" PRIu32, name, from->line))
 		ret->srcline = strpool_intern_len(f->pool, (const char *)text.data, text.len);
 	buf_release(&text);
-	return ret->srcfile && ret->srcline ? 0 : -ENOMEM;
+	return ret->srcfile && ret->srcpath && ret->srcline ? 0 : -ENOMEM;
 }
 
 static const struct inline_chain *make_chain(const struct inlines *in, struct inline_file *f,

@@ -21,7 +21,8 @@
 struct inline_frame {
 	const struct symbol *sym; /* symbol_is_inlined(); NULL in the last: it has a real symbol */
 	const char *srcline;	  /* "FILE:LINE", without folders; NULL: unknown */
-	const char *srcfile;	  /* NULL: unknown */
+	const char *srcfile;	  /* without folders; NULL: unknown */
+	const char *srcpath;	  /* with folders, as debug information has it; NULL: unknown */
 };
 
 /* Frames of an address, the innermost first. The last is the function that has the code. */

@@ -3,10 +3,12 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/id_table.h"
 #include "symbol/demangle/demangle.h"
 
 #define NODES_MAX ((size_t)4 << 20)
@@ -17,6 +19,10 @@ struct unit_reader {
 	struct table_maker maker;
 	struct range_set ranges; /* of nodes */
 	size_t ranges_read;
+	const char *folder;	 /* of the compiler; NULL: not recorded */
+	struct id_table sources; /* addresses of relative names */
+	char **absolute;	 /* by number in @sources */
+	size_t cap_absolute;
 	Dwarf_Files *files; /* that calls refer to; NULL: none */
 	size_t nr_files;
 	Dwarf_Off newest; /* offset of a DIE; in a sound file each is behind the one before */
@@ -72,6 +78,26 @@ static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 	return (uint32_t)word;
 }
 
+/*
+ * Adds the name of a source file. In DWARF 5 one may be relative to the compiler's folder. Equal
+ * names have equal addresses, and there are few of them.
+ */
+static int add_file(struct unit_reader *r, const char *name, uint32_t *ret)
+{
+	uint32_t before = id_table_count(&r->sources), n;
+
+	if (!name || *name == '/' || !r->folder)
+		return table_add_text(&r->maker, name, ret);
+	if (array_grow(&r->absolute, &r->cap_absolute, before + 1, sizeof(*r->absolute)))
+		return -ENOMEM;
+	n = id_table_add(&r->sources, (uintptr_t)name);
+	if (n == ID_TABLE_NONE)
+		return -ENOMEM;
+	if (n == before && asprintf(&r->absolute[n], "%s/%s", r->folder, name) < 0)
+		r->absolute[n] = NULL;
+	return table_add_text(&r->maker, r->absolute[n] ? r->absolute[n] : name, ret);
+}
+
 /* Adds the place of an inlined call. */
 static int add_call(struct unit_reader *r, Dwarf_Die *die, struct table_node *ret)
 {
@@ -81,7 +107,7 @@ static int add_call(struct unit_reader *r, Dwarf_Die *die, struct table_node *re
 	ret->call_line = number_of(die, DW_AT_call_line);
 	if (r->files && file < r->nr_files && dwarf_hasattr(die, DW_AT_call_file))
 		name = dwarf_filesrc(r->files, file, NULL, NULL);
-	return table_add_text(&r->maker, name, &ret->call_file);
+	return add_file(r, name, &ret->call_file);
 }
 
 /* Returns the name as in a symbol table: those of C++ without mangled name are unqualified. */
@@ -220,7 +246,7 @@ static int add_rows(struct unit_reader *r, Dwarf_Die *die)
 		if (!line || dwarf_lineaddr(line, &start))
 			continue;
 		if (!dwarf_lineendsequence(line, &ends) && !ends) {
-			rc = table_add_text(&r->maker, dwarf_linesrc(line, NULL, NULL), &row.file);
+			rc = add_file(r, dwarf_linesrc(line, NULL, NULL), &row.file);
 			if (!dwarf_lineno(line, &number) && number > 0)
 				row.line = (uint32_t)number;
 		}
@@ -268,12 +294,18 @@ int unit_open(struct unit *u)
 int unit_read(struct unit *u, struct split_files *files, size_t *text_left)
 {
 	struct unit_reader *r = calloc(1, sizeof(*r));
+	Dwarf_Attribute folder;
 	int rc;
 
 	if (!r)
 		return -ENOMEM;
 	r->maker.text_left = text_left;
+	r->folder = dwarf_formstring(dwarf_attr(&u->die, DW_AT_comp_dir, &folder));
 	rc = read_into(u, files, r);
+	for (size_t i = 0; i < id_table_count(&r->sources); i++)
+		free(r->absolute[i]);
+	free(r->absolute);
+	id_table_release(&r->sources);
 	table_maker_release(&r->maker);
 	range_set_release(&r->ranges);
 	free(r);

@@ -37,7 +37,7 @@ static_assert(sizeof(struct index_key) == 104, "no padding");
 #define CHECKSUM_KEY 0x696e646578ull
 #define NAME_MAX_LEN (sizeof("lines-") + 2 * ELF_BUILD_ID_MAX)
 
-static const char magic[8] = "RTLINE2";
+static const char magic[8] = "RTLINE3";
 
 int index_key_of(const struct elf_image *img, struct index_key *ret)
 {
