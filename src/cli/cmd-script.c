@@ -52,7 +52,7 @@ enum {
 	OPT_STOP_BT,
 	OPT_DUMP_UNSORTED,
 	OPT_NOTHING,
-	OPT_NUMBER,
+	OPT_MAX_BLOCKS,
 	OPT_ADDR_RANGE,
 	OPT_PER_EVENT,
 	OPT_INSN_TRACE,
@@ -75,7 +75,8 @@ static const struct argp_option options[] = {
 	 "offset), srcline, addr, period, brstack, brstacksym, data_src, weight, ins_lat, "
 	 "phys_addr, "
 	 "data_page_size, "
-	 "code_page_size, cgroup, misc, flags, insn, insnlen, ipc, callindent; +FIELD and -FIELD "
+	 "code_page_size, cgroup, misc, flags, insn, insnlen, disasm, brstackinsn, "
+	 "brstackinsnlen, brstackdisasm, srccode, ipc, callindent; +FIELD and -FIELD "
 	 "change "
 	 "the "
 	 "default; TYPE is hw, sw, "
@@ -91,8 +92,9 @@ static const struct argp_option options[] = {
 	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", HELP_OUTPUT},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Show only the header", HELP_OUTPUT},
 	{"show-info", 'I', NULL, 0, "Show the long parts of the header too", HELP_OUTPUT},
-	{"insn-trace", OPT_INSN_TRACE, NULL, 0,
-	 "Show each instruction of hardware trace; as --itrace=i0nse -F +insn,-event,-period",
+	{"insn-trace", OPT_INSN_TRACE, "raw|disasm", OPTION_ARG_OPTIONAL,
+	 "Show each instruction of hardware trace; as --itrace=i0nse -F +insn,-event,-period; with "
+	 "disasm as -F +disasm",
 	 HELP_OUTPUT},
 	{"call-trace", OPT_CALL_TRACE, NULL, 0,
 	 "Show calls in hardware trace, indented; as --itrace=bewp --ns -F "
@@ -131,8 +133,9 @@ static const struct argp_option options[] = {
 	 "Accepted: kernel code has the name [kernel.kallsyms]", HELP_INPUT},
 	{"merge-callchains", OPT_NOTHING, NULL, 0,
 	 "Accepted: call chains are shown as they are recorded", HELP_INPUT},
-	{"max-blocks", OPT_NUMBER, "N", 0, "Accepted: it is about the field brstackinsn",
-	 HELP_INPUT},
+	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
+	 "Of brstackinsn: show the newest N blocks of each branch stack (default: all)",
+	 HELP_OUTPUT},
 	{"Latency", 'L', NULL, 0, "Accepted: it is about fields of old tracers", HELP_INPUT},
 	REFUSED("script", 's', OWN_SCRIPTS),
 	REFUSED("gen-script", 'g', OWN_SCRIPTS),
@@ -239,7 +242,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'F': add_fields(state, a, arg); break;
 	case OPT_INSN_TRACE:
 		input_itrace(state, &a->input, "i0nse");
-		add_fields(state, a, "+insn,-event,-period");
+		if (arg && strcmp(arg, "raw") != 0 && strcmp(arg, "disasm") != 0)
+			usage_error(state, "--insn-trace: '%s' is neither raw nor disasm", arg);
+		add_fields(state, a,
+			   arg && *arg == 'd' ? "+disasm,-event,-period" : "+insn,-event,-period");
 		break;
 	case OPT_CALL_TRACE:
 	case OPT_CALL_RET_TRACE: trace_calls(state, a, key == OPT_CALL_RET_TRACE); break;
@@ -260,9 +266,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_NOTHING:
 	case 'a':
 	case 'L': break;
-	case OPT_NUMBER:
-		if (parse_u64(arg, &n) < 0)
-			usage_error(state, "--max-blocks: '%s' is no number", arg);
+	case OPT_MAX_BLOCKS:
+		if (parse_u64(arg, &a->script.max_blocks) < 0 || !a->script.max_blocks ||
+		    a->script.max_blocks > UINT32_MAX)
+			usage_error(state, "--max-blocks: '%s' is no number from 1 to 4294967295",
+				    arg);
 		break;
 	case 'G': a->script.no_callchain = true; break;
 	case OPT_MAX_STACK:

@@ -20,6 +20,18 @@ struct pd_branch { /* struct perf_branch_entry */
 	uint64_t from, to, flags;
 };
 
+/* Bits of the flags of struct perf_branch_entry, <linux/perf_event.h>. */
+#define PD_BRANCH_MISPREDICTED 1u
+#define PD_BRANCH_PREDICTED    2u
+#define PD_BRANCH_IN_TX	       4u
+#define PD_BRANCH_ABORT	       8u
+
+/* Cycles since the branch before; 0: not counted. */
+static inline unsigned int pd_branch_cycles(const struct pd_branch *b)
+{
+	return (unsigned int)(b->flags >> 4 & 0xffff);
+}
+
 struct pd_sample {
 	uint64_t type;	 /* the attribute's sample_type, which selects the valid fields below */
 	uint8_t cpumode; /* of misc: PERF_RECORD_MISC_KERNEL, USER, HYPERVISOR, GUEST_* */

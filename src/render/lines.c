@@ -12,6 +12,7 @@
 #include "perfdata/feature.h"
 #include "perfdata/regs.h"
 #include "report/table/data_src.h"
+#include "render/lines_code.h"
 #include "render/record_line.h"
 #include "render/text.h"
 
@@ -49,7 +50,8 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 
 	for (size_t i = 0; i < pd_evlist_count(evlist); i++)
 		all |= script_fields_of(fields, pd_evlist_at(evlist, i));
-	return opts->since != LINES_BOOT || all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT);
+	return opts->since != LINES_BOOT ||
+	       all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT | SCRIPT_SRCCODE);
 }
 
 /* Returns eight hexadecimal digits of @v, the first one in the lowest byte. */
@@ -102,22 +104,6 @@ static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 	memset(to, ' ', all);
 	memcpy(width < 0 ? to : to + all - n, p, n);
 	out->b.len += all;
-}
-
-/* As printf(" %02x") for each byte. */
-static void put_bytes(struct outbuf *out, const uint8_t *bytes, size_t nr)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *p = outbuf_room(out, 3 * nr);
-
-	if (!p)
-		return;
-	for (size_t i = 0; i < nr; i++) {
-		*p++ = ' ';
-		*p++ = digits[bytes[i] >> 4];
-		*p++ = digits[bytes[i] & 15];
-	}
-	out->b.len += 3 * nr;
 }
 
 static void put_task(struct outbuf *out, const struct script_sample *s)
@@ -285,10 +271,10 @@ static void put_place(struct outbuf *out, struct line_texts *texts, const struct
 		      uint64_t fields)
 {
 	uint32_t key = (uint32_t)(fields & PLACE_FIELDS);
-	struct place_text *kept = line_texts_place(texts, f);
+	struct kept_place *kept = line_texts_place(texts, f);
 
 	put_hex(out, "", f->ip, 16);
-	if (!f->in && place_text_is(kept, f, key)) {
+	if (!f->in && kept_place_is(kept, f, key)) {
 		outbuf_bytes(out, kept->text, kept->len);
 	} else if (key) {
 		size_t begin = out->b.len, len;
@@ -296,7 +282,7 @@ static void put_place(struct outbuf *out, struct line_texts *texts, const struct
 		put_symbol_and_dso(out, f, fields);
 		len = out->b.len - begin;
 		if (!f->in && !out->failed && len && len <= sizeof(kept->text)) {
-			*kept = (struct place_text){f->addr, f->dso, f->sym, key, (uint32_t)len};
+			*kept = (struct kept_place){f->addr, f->dso, f->sym, key, (uint32_t)len};
 			memcpy(kept->text, out->b.data + begin, len);
 		}
 	}
@@ -330,13 +316,9 @@ static void put_page_size(struct outbuf *out, uint64_t size)
 		outbuf_format(out, " %" PRIu64 "K", size >> 10);
 }
 
-/* Bits of the flags of struct perf_branch_entry, <linux/perf_event.h>. */
-#define BRANCH_MISPREDICTED 1u
-#define BRANCH_PREDICTED    2u
-#define BRANCH_IN_TX	    4u
-#define BRANCH_ABORT	    8u
-#define BRANCH_NOT_TAKEN    (1ull << 33)
-#define BRANCH_EXTENDED	    15 /* the type is among the new ones */
+/* More of the flags of struct perf_branch_entry. */
+#define BRANCH_NOT_TAKEN (1ull << 33)
+#define BRANCH_EXTENDED	 15 /* the type is among the new ones */
 
 static const char *branch_type(uint64_t flags)
 {
@@ -358,11 +340,11 @@ static const char *branch_type(uint64_t flags)
 /* 'P': predicted; 'M': mispredicted; 'N': not taken. */
 static const char *branch_prediction(uint64_t flags)
 {
-	if (!(flags & (BRANCH_MISPREDICTED | BRANCH_PREDICTED | BRANCH_NOT_TAKEN)))
+	if (!(flags & (PD_BRANCH_MISPREDICTED | PD_BRANCH_PREDICTED | BRANCH_NOT_TAKEN)))
 		return "-";
 	if (flags & BRANCH_NOT_TAKEN)
-		return flags & BRANCH_PREDICTED ? "PN" : "MN";
-	return flags & BRANCH_PREDICTED ? "P" : "M";
+		return flags & PD_BRANCH_PREDICTED ? "PN" : "MN";
+	return flags & PD_BRANCH_PREDICTED ? "P" : "M";
 }
 
 /* /prediction/in transaction/abort/cycles/type/speculation */
@@ -376,8 +358,8 @@ static void put_branch_flags(struct outbuf *out, uint64_t flags)
 	};
 
 	outbuf_format(out, "/%s/%c/%c/%u/%s/%s ", branch_prediction(flags),
-		      flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-',
-		      (unsigned int)(flags >> 4 & 0xffff), branch_type(flags),
+		      flags & PD_BRANCH_IN_TX ? 'X' : '-', flags & PD_BRANCH_ABORT ? 'A' : '-',
+		      pd_branch_cycles(&(struct pd_branch){.flags = flags}), branch_type(flags),
 		      speculations[flags >> 24 & 3]);
 }
 
@@ -454,7 +436,7 @@ static bool is_bpf_output(const struct pd_attr *attr)
 static void put_bpf_output(struct outbuf *out, const struct pd_sample *p)
 {
 	outbuf_text(out, " BPF output:");
-	put_bytes(out, p->raw, p->raw_size);
+	lines_put_bytes(out, p->raw, p->raw_size);
 }
 
 static void put_branch_end(struct outbuf *out, const struct frame *f, uint64_t fields)
@@ -496,24 +478,6 @@ static void put_cgroup(struct outbuf *out, const struct trace *t, uint64_t id)
 		outbuf_format(out, "unknown:%" PRIu64, id);
 }
 
-/*
- * Escapes the text but for tabs: formats contain them, and they do no harm behind the beginning of
- * a line.
- */
-static int escape_but_tabs(struct buf *out, const struct buf *raw)
-{
-	size_t n;
-	int rc = 0;
-
-	for (size_t i = 0; i < raw->len && !rc; i += n) {
-		const uint8_t *p = raw->data + i, *tab = memchr(p, '\t', raw->len - i);
-
-		n = tab == p ? 1 : tab ? (size_t)(tab - p) : raw->len - i;
-		rc = tab == p ? buf_append(out, "\t", 1) : text_escape_len(out, (const char *)p, n);
-	}
-	return rc;
-}
-
 /* Without a branch, so that the compiler looks at many characters at once. */
 static bool is_plain(const uint8_t *p, size_t len)
 {
@@ -545,7 +509,7 @@ static void put_trace(struct outbuf *out, const struct script_sample *s)
 		return;
 	}
 	out->b.len = begin;
-	if (escape_but_tabs(&out->b, &raw))
+	if (text_escape_but_tabs(&out->b, (const char *)raw.data, raw.len))
 		out->failed = true;
 	buf_release(&raw);
 }
@@ -580,20 +544,6 @@ static void put_data(struct lines *l, struct outbuf *out, const struct script_sa
 		outbuf_format(out, "%16u", p->weight_var3);
 }
 
-/* The instruction, as the decoder read it. */
-static void put_insn(struct outbuf *out, const struct script_sample *s)
-{
-	const struct itrace_sample *made = s->ws->made;
-	unsigned int len = made ? made->insn_len : 0;
-
-	if (s->fields & SCRIPT_INSNLEN)
-		outbuf_format(out, " ilen: %u", len);
-	if (!(s->fields & SCRIPT_INSN) || !len)
-		return;
-	outbuf_text(out, " insn:");
-	put_bytes(out, made->insn, len < sizeof(made->insn) ? len : sizeof(made->insn));
-}
-
 /* Instructions per cycle, as far as the trace counts cycles. */
 static void put_ipc(struct outbuf *out, const struct itrace_sample *made)
 {
@@ -609,7 +559,7 @@ static void put_ipc(struct outbuf *out, const struct itrace_sample *made)
 static void put_flags(struct outbuf *out, const struct script_sample *s)
 {
 	uint32_t flags = s->ws->made ? s->ws->made->flags : 0;
-	struct flags_text *kept = line_texts_flags(s->texts, flags);
+	struct kept_flags *kept = line_texts_flags(s->texts, flags);
 	size_t begin = out->b.len;
 	char name[32];
 
@@ -712,7 +662,8 @@ static void put_regs_and_branches(const struct lines *l, struct outbuf *out,
 	const struct pd_sample *p = &s->ws->s;
 	uint64_t f = s->fields;
 
-	put_insn(out, s);
+	if (f & (SCRIPT_INSN | SCRIPT_INSNLEN | SCRIPT_DISASM))
+		lines_put_insn(out, s);
 	if (f & SCRIPT_IREGS)
 		put_regs(l, out, p->intr_regs_abi, attr->sample_regs_intr, p->intr_regs);
 	if (f & SCRIPT_UREGS)
@@ -727,6 +678,8 @@ static void put_regs_and_branches(const struct lines *l, struct outbuf *out,
 		put_branch_counters(out, p);
 	if (f & SCRIPT_BPF_OUTPUT && is_bpf_output(attr))
 		put_bpf_output(out, p);
+	if (f & SCRIPT_BRANCH_CODE)
+		lines_put_branch_code(out, s);
 }
 
 void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
@@ -782,4 +735,6 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	if (f & SCRIPT_IPC)
 		put_ipc(out, s->ws->made);
 	outbuf_char(out, '\n');
+	if (f & SCRIPT_SRCCODE)
+		lines_put_source(out, s, &s->at);
 }

@@ -89,6 +89,20 @@ int text_escape(struct buf *out, const char *s)
 	return text_escape_len(out, s, strlen(s));
 }
 
+int text_escape_but_tabs(struct buf *out, const char *s, size_t len)
+{
+	size_t n;
+	int rc = 0;
+
+	for (size_t i = 0; i < len && !rc; i += n) {
+		const char *p = s + i, *tab = memchr(p, '\t', len - i);
+
+		n = tab == p ? 1 : tab ? (size_t)(tab - p) : len - i;
+		rc = tab == p ? buf_append(out, "\t", 1) : text_escape_len(out, p, n);
+	}
+	return rc;
+}
+
 size_t text_columns(const char *s, size_t len)
 {
 	size_t n = 0;

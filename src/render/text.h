@@ -21,6 +21,12 @@ int text_escape_len(struct buf *out, const char *s, size_t len);
 /* As text_escape_len(), up to the NUL. */
 int text_escape(struct buf *out, const char *s);
 
+/*
+ * As text_escape_len(), but keeps tabs: texts of code and of tracepoints contain them, and they do
+ * no harm behind the beginning of a line.
+ */
+int text_escape_but_tabs(struct buf *out, const char *s, size_t len);
+
 /* Returns the columns of escaped UTF-8: one for each code point. */
 size_t text_columns(const char *s, size_t len);
 

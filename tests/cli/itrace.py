@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+from itrace_code import check_code
 from itrace_coresight import check_coresight
 from pt_recording import Recording
 
@@ -452,6 +453,7 @@ def main():
         check_truth(ringtail, where, data)
         check_instructions(ringtail, data)
         check_branch_stacks(ringtail, where, data)
+        check_code(sys.modules[__name__], ringtail, where, data)
         check_chains(ringtail, data)
         check_header(ringtail, data)
         check_default(ringtail, data)

@@ -127,7 +127,7 @@ static void show_samples(const char *path)
 	text_begin(&text);
 	if (!trace_prepare(t, NULL)) {
 		for (int i = 0; i < SCRIPT_TYPES; i++)
-			opts.fields.of[i] = UINT32_MAX;
+			opts.fields.of[i] = UINT64_MAX;
 		lines_init(&lines, t, &(struct lines_opts){.ns = true});
 		opts.in_sequence = true; /* all fields are shown */
 		script_run(t, &opts, put_sample, &lines, text.out, &bytes, NULL);

@@ -17,7 +17,7 @@
 #define LINE_TEXTS_BITS	      11
 #define LINE_TEXTS_FLAGS_BITS 5
 
-struct place_text {
+struct kept_place {
 	uint64_t addr; /* in the dso, as are the next two of a struct frame */
 	const struct dso *dso;
 	const struct symbol *sym;
@@ -26,32 +26,33 @@ struct place_text {
 	char text[104];	 /* without NUL */
 };
 
-struct flags_text {
+struct kept_flags {
 	uint32_t flags, len; /* @len 0: empty */
 	char text[40];
 };
 
 struct line_texts {
-	struct place_text place[1u << LINE_TEXTS_BITS];
-	struct flags_text flags[1u << LINE_TEXTS_FLAGS_BITS];
+	struct kept_place place[1u << LINE_TEXTS_BITS];
+	struct kept_flags flags[1u << LINE_TEXTS_FLAGS_BITS];
 };
 
-/* Returns the slot for the place of @f. The caller checks with place_text_is() what is in it. */
-static inline struct place_text *line_texts_place(struct line_texts *t, const struct frame *f)
+/* Returns the slot for the place of @f. The caller checks with kept_place_is() what is in it. */
+static inline struct kept_place *line_texts_place(struct line_texts *t, const struct frame *f)
 {
 	uint64_t hash = (f->addr ^ (uint64_t)(uintptr_t)f->sym << 20) * 0x9e3779b97f4a7c15ull;
 
 	return &t->place[hash >> (64 - LINE_TEXTS_BITS)];
 }
 
-static inline bool place_text_is(const struct place_text *p, const struct frame *f, uint32_t fields)
+/* Returns whether @p has the text of the place of @f with these fields. */
+static inline bool kept_place_is(const struct kept_place *p, const struct frame *f, uint32_t fields)
 {
 	return p->len && p->addr == f->addr && p->dso == f->dso && p->sym == f->sym &&
 	       p->fields == fields;
 }
 
 /* Returns the slot for branches with these flags. */
-static inline struct flags_text *line_texts_flags(struct line_texts *t, uint32_t flags)
+static inline struct kept_flags *line_texts_flags(struct line_texts *t, uint32_t flags)
 {
 	return &t->flags[flags * 0x9e3779b1u >> (32 - LINE_TEXTS_FLAGS_BITS)];
 }

@@ -8,9 +8,11 @@
 
 #include "auxtrace/itrace/callstack.h"
 #include "base/buf.h"
+#include "report/script/code_reader.h"
 #include "report/script/formatters.h"
 #include "report/trace/itrace.h"
 #include "report/script/slices.h"
+#include "report/script/source_reader.h"
 
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
@@ -82,18 +84,11 @@ static const struct {
 	{"machine_pid", SCRIPT_MACHINE_PID, 0},
 	{"vcpu", SCRIPT_VCPU, 0},
 	{"retire_lat", SCRIPT_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
-};
-
-#define OF_CODE                                                                                \
-	"it would show code; 'ringtail annotate' shows that of functions, and '--insn-trace' " \
-	"that of hardware trace"
-
-/* Fields of perf, with the reason. */
-static const struct {
-	const char *name, *why;
-} refused_fields[] = {
-	{"brstackinsn", OF_CODE}, {"brstackinsnlen", OF_CODE}, {"brstackdisasm", OF_CODE},
-	{"disasm", OF_CODE},	  {"srccode", OF_CODE},
+	{"brstackinsn", SCRIPT_BRSTACKINSN, PERF_SAMPLE_BRANCH_STACK},
+	{"brstackinsnlen", SCRIPT_BRSTACKINSNLEN, PERF_SAMPLE_BRANCH_STACK},
+	{"brstackdisasm", SCRIPT_BRSTACKDISASM, PERF_SAMPLE_BRANCH_STACK},
+	{"disasm", SCRIPT_DISASM, PERF_SAMPLE_IP},
+	{"srccode", SCRIPT_SRCCODE, PERF_SAMPLE_IP},
 };
 
 #define NR_FIELDS (sizeof(fields_table) / sizeof(fields_table[0]))
@@ -158,11 +153,6 @@ static int find_field(const char *name, size_t len, uint64_t *ret, struct error 
 			*ret = fields_table[i].field;
 			return 0;
 		}
-	for (size_t i = 0; i < sizeof(refused_fields) / sizeof(refused_fields[0]); i++)
-		if (strlen(refused_fields[i].name) == len &&
-		    !memcmp(refused_fields[i].name, name, len))
-			return error_set(err, -EINVAL, "-F: there is no field '%s': %s",
-					 refused_fields[i].name, refused_fields[i].why);
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
 			      fields_table[i].name);
@@ -271,6 +261,10 @@ struct runner {
 	struct callstacks stacks;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 	struct line_texts *texts;
+	const struct code_files *code_files; /* NULL: no field shows code */
+	struct script_code code;
+	uint8_t insn[CODE_INSN_MAX];
+	struct disasm_insn decoded; /* the current sample's */
 };
 
 /* Names a kernel function for a tracepoint's format. */
@@ -336,7 +330,8 @@ static void resolve(struct runner *r, const struct script_sample *s, uint8_t cpu
 		    struct frame *ret)
 {
 	/* A recording of tracepoints alone needs no symbols, which take long to load. */
-	if ((s->fields & (SCRIPT_IP | SCRIPT_CALLINDENT) && s->fields & ~PLAIN_FIELDS) ||
+	if ((s->fields & (SCRIPT_IP | SCRIPT_CALLINDENT | SCRIPT_SRCCODE | SCRIPT_DISASM) &&
+	     s->fields & ~PLAIN_FIELDS) ||
 	    filter_needs_frame(&r->opts->filter))
 		frames_resolve(&r->frames, s->ws->s.pid, cpumode, ip, s->ws->rec->at, ret);
 	else
@@ -461,10 +456,39 @@ static size_t frames_shown(const struct frames *f, const char *stop_at)
 	return f->nr;
 }
 
+#define INSN_FIELDS (SCRIPT_INSN | SCRIPT_INSNLEN | SCRIPT_DISASM)
+
+/* The sampled instruction, as the decoder of a trace read it; of other samples, from the code. */
+static void find_insn(struct runner *r, struct script_sample *s)
+{
+	const struct walk_sample *ws = s->ws;
+	const struct itrace_sample *made = ws->made;
+	size_t len;
+
+	if (made) {
+		s->insn = made->insn;
+		s->insn_len =
+			made->insn_len < sizeof(made->insn) ? made->insn_len : sizeof(made->insn);
+		len = s->insn_len;
+	} else {
+		s->insn = r->insn;
+		len = ws->s.type & PERF_SAMPLE_IP ? code_reader_read(r->code.reader, ws, ws->s.ip,
+								     r->insn, sizeof(r->insn))
+						  : 0;
+	}
+	if (!len || (made && !(s->fields & SCRIPT_DISASM)) ||
+	    !code_reader_decode(r->code.reader, &s->at, s->insn, len, &r->decoded))
+		return;
+	s->insn_len = r->decoded.size;
+	if (s->fields & SCRIPT_DISASM)
+		s->insn_text = r->decoded.text;
+}
+
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
-	struct script_sample s = {.ws = ws, .tracing = r->tracing, .texts = r->texts};
+	struct script_sample s = {
+		.ws = ws, .tracing = r->tracing, .texts = r->texts, .code = &r->code};
 	int rc = 0;
 
 	if (ws->other)
@@ -489,8 +513,10 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 	resolve(r, &s, ws->s.cpumode, ws->s.ip, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
-	if (s.fields & SCRIPT_SRCLINE)
+	if (s.fields & (SCRIPT_SRCLINE | SCRIPT_SRCCODE))
 		find_innermost_line(&r->frames, &s.at);
+	if (s.fields & INSN_FIELDS)
+		find_insn(r, &s);
 	s.has_chain =
 		!r->opts->no_callchain && (pd_evsel_fields(ws->evsel) & PERF_SAMPLE_CALLCHAIN);
 	if (s.has_chain && (s.fields & SCRIPT_IP)) {
@@ -530,9 +556,31 @@ static int want_lines(struct runner *r)
 	}
 	if (r->opts->inlined && !r->opts->no_callchain && chains)
 		r->frames.inlines = FRAMES_INLINED;
-	else if (fields & SCRIPT_SRCLINE)
+	else if (fields & (SCRIPT_SRCLINE | SCRIPT_SRCCODE))
 		r->frames.inlines = FRAMES_LINES;
 	return r->frames.inlines == FRAMES_PLAIN ? 0 : trace_want_lines(r->trace);
+}
+
+/* The fields that some event shows. */
+static uint64_t all_fields(const struct trace *t, const uint64_t *fields)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
+		all |= fields[i];
+	return all;
+}
+
+static int prepare_code(struct runner *r)
+{
+	int rc = 0;
+
+	r->code = (struct script_code){.frames = &r->frames, .max_blocks = r->opts->max_blocks};
+	if (r->code_files)
+		rc = code_reader_new(r->trace, r->code_files, &r->code.reader);
+	if (!rc && all_fields(r->trace, r->fields) & SCRIPT_SRCCODE)
+		rc = source_reader_new(&r->code.sources);
+	return rc;
 }
 
 /* @first is the runner that the others are like; it has the trace's own formats. */
@@ -552,7 +600,7 @@ static int runner_init(struct runner *r, const struct runner *first)
 		if (rc)
 			return rc;
 	}
-	rc = frames_init(&r->frames, t);
+	rc = frames_init(&r->frames, t) ?: prepare_code(r);
 	if (!rc)
 		rc = want_lines(r);
 	if (!rc && r->tracing)
@@ -567,6 +615,8 @@ static void runner_release(struct runner *r)
 	callstacks_release(&r->stacks);
 	free(r->newest_run);
 	free(r->texts);
+	code_reader_free(r->code.reader);
+	source_reader_free(r->code.sources);
 	free(r->branch);
 	if (r->tracing && r->tracing == r->trace->tracing)
 		tracing_name_functions(r->tracing, NULL, NULL);
@@ -711,9 +761,13 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	struct runner first = {.trace = t, .opts = opts, .fields = fields, .fn = fn, .arg = arg};
 	struct runner *runners = calloc(nr, sizeof(*runners));
 	void **args = calloc(nr, sizeof(*args));
+	struct code_files *code = NULL;
 	int rc = runners && args && fields ? 0 : -ENOMEM;
 
 	*ret_bytes = 0;
+	if (!rc && all_fields(t, fields) & (SCRIPT_BRANCH_CODE | INSN_FIELDS))
+		rc = itrace_code_new(t, &code);
+	first.code_files = code;
 	for (; !rc && made < nr; made++) {
 		runners[made] = first;
 		args[made] = &runners[made];
@@ -725,6 +779,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 		rc = format_all(t, opts->records, args, nr, out, ret_bytes, err);
 	for (size_t i = 0; i < made; i++)
 		runner_release(&runners[i]);
+	code_files_free(code);
 	free(fields);
 	free(args);
 	free(runners);

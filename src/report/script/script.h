@@ -54,13 +54,19 @@
 #define SCRIPT_TOD                                                                    \
 	(1ull << 33) /* the wall-clock time, if the recording relates its clock to it \
 		      */
-#define SCRIPT_BPF_OUTPUT  (1ull << 34)
-#define SCRIPT_SYNTH	   (1ull << 35) /* what a decoder of hardware trace adds: always shown */
-#define SCRIPT_METRIC	   (1ull << 36) /* of ringtail nothing */
-#define SCRIPT_MACHINE_PID (1ull << 37)
-#define SCRIPT_VCPU	   (1ull << 38)
-#define SCRIPT_RETIRE_LAT  (1ull << 39)
-#define SCRIPT_BRCNTR	   (1ull << 40) /* events counted between branches */
+#define SCRIPT_BPF_OUTPUT     (1ull << 34)
+#define SCRIPT_SYNTH	      (1ull << 35) /* what a decoder of hardware trace adds: always shown */
+#define SCRIPT_METRIC	      (1ull << 36) /* of ringtail nothing */
+#define SCRIPT_MACHINE_PID    (1ull << 37)
+#define SCRIPT_VCPU	      (1ull << 38)
+#define SCRIPT_RETIRE_LAT     (1ull << 39)
+#define SCRIPT_BRCNTR	      (1ull << 40) /* events counted between branches */
+#define SCRIPT_BRSTACKINSN    (1ull << 41) /* instructions between branches, as bytes */
+#define SCRIPT_BRSTACKINSNLEN (1ull << 42) /* with their lengths */
+#define SCRIPT_BRSTACKDISASM  (1ull << 43) /* as text */
+#define SCRIPT_DISASM	      (1ull << 44) /* the instruction as text */
+#define SCRIPT_SRCCODE	      (1ull << 45) /* the line of source */
+#define SCRIPT_BRANCH_CODE    (SCRIPT_BRSTACKINSN | SCRIPT_BRSTACKINSNLEN | SCRIPT_BRSTACKDISASM)
 
 /* Records that script shows beside samples. */
 enum script_record {
@@ -102,11 +108,20 @@ struct script_opts {
 	uint32_t branches; /* show only branches with any of these flags (AUX_CALL, …); 0: all */
 	unsigned int records;	      /* enum script_record */
 	const struct pd_evsel *event; /* samples of this event only; NULL: any */
+	uint64_t max_blocks;	      /* of SCRIPT_BRANCH_CODE: the newest ones; 0: all */
 	const char *stop_at; /* comma list of functions where call chains end; NULL: none */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */
 	bool in_sequence;
+};
+
+/* What fields that show code need, for one thread. */
+struct script_code {
+	struct code_reader *reader;    /* NULL: no field shows code */
+	struct source_reader *sources; /* NULL: none shows source */
+	struct frames *frames;
+	uint64_t max_blocks;
 };
 
 /* A sample with its fields; valid during the call that receives it. */
@@ -127,6 +142,11 @@ struct script_sample {
 	size_t depth; /* of calls, for SCRIPT_CALLINDENT; a return is as deep as its call */
 	struct tracing *tracing;  /* formats for the calling thread; NULL: there are none */
 	struct line_texts *texts; /* of the calling thread */
+	const struct script_code *code;
+	/* For SCRIPT_INSN and kin: the sampled instruction. */
+	const uint8_t *insn;
+	unsigned int insn_len; /* 0: not known */
+	const char *insn_text; /* NULL: not wanted or not known */
 };
 
 /*

@@ -224,13 +224,24 @@ static int add_bpf_code(struct code_files *code, struct data_file *df)
 	return rc;
 }
 
+int itrace_code_new(const struct trace *t, struct code_files **ret)
+{
+	struct code_files *code = NULL;
+	int rc = code_files_new(t->state, t->resolver, &code);
+
+	if (!rc)
+		rc = add_bpf_code(code, t->df);
+	if (rc)
+		code_files_free(code);
+	else
+		*ret = code;
+	return rc;
+}
+
 int itrace_prepare(struct itrace *i, const struct trace *t)
 {
-	int rc;
-
 	i->state = t->state;
-	rc = code_files_new(t->state, t->resolver, &i->code);
-	return rc ? rc : add_bpf_code(i->code, t->df);
+	return itrace_code_new(t, &i->code);
 }
 
 /* The first error is that of the first chunk, whichever thread comes first. */

@@ -58,6 +58,11 @@ void itrace_worker_release(struct itrace_worker *w); /* accepts zeroes */
  */
 int itrace_open(struct trace *t, const struct itrace_opts *opts, struct itrace **ret,
 		struct error *err);
+/*
+ * After pass 1: the code that the recording executed, with that of its BPF programs. Returns 0 with
+ * *@ret for code_files_free(), or -ENOMEM.
+ */
+int itrace_code_new(const struct trace *t, struct code_files **ret);
 /* After pass 1: makes the state serve as the source of code. Returns 0 or -ENOMEM. */
 int itrace_prepare(struct itrace *i, const struct trace *t);
 void itrace_free(struct itrace *i); /* accepts NULL */

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of script that show code: instructions of branch stacks, text of instructions, lines of source."""
+import os
+import re
+import shutil
+
+STOP = '\t... not reaching sample ...\n'
+
+
+def blocks(text):
+    """By the line of a sample (thread, address, branch stack): the lines behind it."""
+    parts = re.split(r'^(?!\t)(.+)\n', text, flags=re.M)
+    # perf 6.1 has fewer parts for each branch.
+    return {' '.join(re.sub(r'(0x\w+/0x\w+)/\S*', r'\1', head).split()): body.rstrip('\n') + '\n' for head, body in zip(parts[1::2], parts[2::2])}
+
+
+def check_branch_code(t, ringtail, where, data):
+    fields = 'tid,ip,brstack,brstackinsn,brstackinsnlen'
+    ours = t.script(ringtail, data, '--itrace=i51il8', '-F', fields)
+    found = blocks(ours)
+    t.check('samples with branch stacks have their code', len(found) > 100, True)
+    with open(f'{where}/branches') as f:
+        sources = {int(line.split()[1], 16) for line in f}
+    jumps = re.findall(r'^\t([0-9a-f]{16})\tinsn: (?:[0-9a-f]{2} )+ *\tilen: \d+\t#', ours, re.M)
+    t.check('marked instructions are branches', [at for at in jumps if int(at, 16) not in sources], [])
+    t.check('blocks end at their branches', 'mismatch' in ours, False)
+    # Each instruction stands behind the one before, but behind a branch.
+    wrong, at = [], None
+    for line in ours.splitlines():
+        m = re.match(r'\t([0-9a-f]{16})\tinsn: ((?:[0-9a-f]{2} )+) *\tilen: (\d+)(.*)', line)
+        if m:
+            here, size = int(m[1], 16), len(m[2].split())
+            if size != int(m[3]) or (at and here != at):
+                wrong.append(line)
+            at = None if '#' in m[4] else here + size
+        elif not line.startswith('\t') or line == STOP.rstrip('\n'):
+            at = None
+    t.check('instructions follow each other', wrong, [])
+    few = t.script(ringtail, data, '--itrace=i51il8', '-F', fields, '--max-blocks', '2')
+    t.check('two blocks at most', max(body.count('#') for body in blocks(few).values()), 3)
+    if shutil.which('perf'):
+        # Where samples of a longer period lie depends on branches that perf cannot follow.
+        found, theirs = (blocks(t.script(program, data, '--itrace=i1il4', '-F', fields)) for program in (ringtail, 'perf'))
+        both = [head for head in theirs if head in found]
+        # perf 6.1 stops at a conditional branch, too; 7.2 goes on.
+        same = [head for head in both if found[head] == theirs[head] or
+                (theirs[head].endswith(STOP) and found[head].startswith(theirs[head][:-len(STOP)]))]
+        t.check(f'code of {len(both)} branch stacks as perf has it', [len(same), len(both) > 1000], [len(both), True])
+    else:
+        print('skip code of branch stacks as perf has it: perf is not installed')
+
+
+def check_text(t, ringtail, data):
+    text = t.script(ringtail, data, '--itrace=i51il8', '-F', 'ip,brstackdisasm')
+    t.check('branch stacks as text', bool(re.search(r'^\t[0-9a-f]{16}\tret\w* +\t#$', text, re.M)) and 'insn:' not in text, True)
+    text = t.script(ringtail, data, '--insn-trace=disasm').splitlines()
+    t.check('each traced instruction as text', [line for line in text if not re.search(r'\)\t\t[a-z]', line)], [])
+    t.check('--insn-trace=raw has bytes', ' insn: ' in t.script(ringtail, data, '--insn-trace=raw'), True)
+    # A sample of another event has the code of its map.
+    lengths = t.script(ringtail, data, '--itrace=i51i', '-F', 'insnlen,insn').splitlines()
+    t.check('lengths are those of the bytes',
+            [line for line in lengths if int(line.split()[1]) != len(line.split()) - 3], [])
+
+
+def check_source(t, ringtail, where, data):
+    """Lines are those of the file, and a line comes once in sequence."""
+    text = t.script(ringtail, data, '--itrace=i51i', '-F', 'tid,ip,srcline,srccode')
+    path = os.path.join(os.path.dirname(__file__), '..', 'unit', 'auxtrace', 'intel_pt', 'traced.c')
+    with open(path) as f:
+        source = f.read().split('\n')
+    shown = re.findall(r'^  traced\.c:(\d+)\n\|(\d+) +(\S.*|\t.*)$', text, re.M)
+    t.check('lines of source are shown', len(shown) > 50, True)
+    t.check('as they are in the file', [s for s in shown if s[0] != s[1] or source[int(s[1]) - 1] != s[2]], [])
+    if shutil.which('perf'):
+        theirs = t.script('perf', data, '--itrace=i51il8', '-F', 'tid,ip,brstackinsn,srccode')
+        ours = t.script(ringtail, data, '--itrace=i51il8', '-F', 'tid,ip,brstackinsn,srccode')
+        ours, theirs = ([re.sub('^ +', '', line) for line in text.partition(STOP)[0].splitlines()] for text in (ours, theirs))
+        t.check(f'source in branch stacks as perf has it: {len(theirs)} lines', ours[:len(theirs)], theirs)
+
+
+def check_code(t, ringtail, where, data):
+    check_branch_code(t, ringtail, where, data)
+    check_text(t, ringtail, data)
+    check_source(t, ringtail, where, data)
