@@ -34,7 +34,10 @@ static const struct arch {
 } archs[] = {
 	/* All but DS, ES, FS and GS, which the kernel refuses. */
 	{"x86_64", x86, 0xff0fff},
-	{"i", x86, 0x0fff}, /* i386 to i686 */
+	{"i386", x86, 0x0fff},
+	{"i486", x86, 0x0fff},
+	{"i586", x86, 0x0fff},
+	{"i686", x86, 0x0fff},
 	{"aarch64", arm64, (1ull << 33) - 1},
 	{"arm64", arm64, (1ull << 33) - 1},
 	{"riscv64", riscv, (1ull << 32) - 1},

@@ -22,6 +22,8 @@ static void test_names(void **state)
 	assert_null(pd_reg_name("x86_64", 24));
 	assert_null(pd_reg_name("x86_64", 64));
 	assert_null(pd_reg_name("vax", 0));
+	assert_string_equal(pd_reg_name("i686", 8), "IP");
+	assert_null(pd_reg_name("ia64", 0));
 	assert_int_equal(pd_regs_general("vax"), 0);
 	for (unsigned int bit = 0; bit < 64; bit++)
 		if (pd_regs_general("x86_64") & 1ull << bit)
