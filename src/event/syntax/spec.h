@@ -69,6 +69,7 @@ struct event_spec {
 	bool precise_max;	/* :P or "highest": the recorder tries 3, 2, 1, 0 */
 	bool modifier_given;	/* :u, :k, …: do not change privilege on fallback */
 	bool weak_group, pinned_group;
+	bool no_branches; /* branch_type=no: also where all other events have branch stacks */
 	bool sample_read; /* :S: the group's counts in each sample of the leader */
 	int leader;	  /* index of the group's leader in the list, own index without group */
 	/* Terms for the recorder. */

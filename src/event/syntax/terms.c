@@ -341,7 +341,8 @@ static int set_branch_type(struct event_spec *spec, const struct term *term, str
 {
 	const char *list = term->value ? term->value : "any";
 
-	if (strcmp(list, "no") == 0) {
+	spec->no_branches = strcmp(list, "no") == 0;
+	if (spec->no_branches) {
 		spec->attr.branch_sample_type = 0;
 		return 0;
 	}

@@ -147,7 +147,8 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
  * Sets what the options add to each sample. Weights have three parts where processors measure more
  * than one latency, as in perf.
  */
-static void set_content(struct pd_attr *attr, const struct sample_opts *opts)
+static void set_content(struct pd_attr *attr, const struct event_spec *spec,
+			const struct sample_opts *opts)
 {
 #if defined(__x86_64__) || defined(__i386__) || defined(__powerpc__)
 	const uint64_t weight = PERF_SAMPLE_WEIGHT_STRUCT;
@@ -177,7 +178,7 @@ static void set_content(struct pd_attr *attr, const struct sample_opts *opts)
 	attr->sample_regs_user = opts->user_regs;
 	attr->sample_regs_intr = opts->intr_regs;
 	/* A term of the event overrides -b and -j. */
-	if (!attr->branch_sample_type)
+	if (!attr->branch_sample_type && !spec->no_branches)
 		attr->branch_sample_type = opts->branches;
 	if (opts->thread_counts)
 		attr->flags |= PD_ATTR_INHERIT_STAT;
@@ -257,7 +258,7 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	 */
 	if (is_tracepoint(attr) && attr->sample_period <= 1)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-	set_content(attr, &c->opts->sample);
+	set_content(attr, spec, &c->opts->sample);
 	/* Count the host only, as perf does, unless :G or :H is given. */
 	if (hardware && !spec->modifier_given)
 		attr->flags |= PD_ATTR_EXCLUDE_GUEST;

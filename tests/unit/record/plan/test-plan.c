@@ -467,6 +467,12 @@ static void test_branch_stacks(void **state)
 	assert_int_equal(plan->events[0].attr.branch_sample_type, PERF_SAMPLE_BRANCH_IND_CALL);
 	assert_true(plan->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
 	plan_free(plan);
+	event_list_release(&opts.events);
+	plan = make(&opts, "cpu-clock/branch_type=no/", &user);
+	assert_int_equal(plan->events[0].attr.branch_sample_type, 0);
+	assert_false(plan->events[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	finish(&opts, plan);
+	plan_free(make(&opts, "cpu-clock/branch_type=ind_call/", &user));
 	opts.sample.callgraph = CALLGRAPH_LBR;
 	assert_int_equal(plan_new(&opts, &user, NULL, &plan, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "lbr"));
