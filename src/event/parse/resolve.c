@@ -277,6 +277,42 @@ static int add_alias(struct parser *parser, const struct event_words *words, con
 	return rc ? rc : event_apply_modifiers(parser, first, modifiers);
 }
 
+static bool is_pattern(const char *s)
+{
+	return strpbrk(s, "*?[");
+}
+
+/*
+ * Returns whether the tracepoint @found, "sys:name", is none that a pattern means: ftrace:function
+ * is each call of a kernel function, others of ftrace never occur, and the kernel lets nobody
+ * sample the end of its own interrupt work (arch/x86/include/asm/trace/irq_vectors.h).
+ */
+static bool is_left_out(const char *found, const char *sys, const char *name)
+{
+	if (is_pattern(sys) && !strncmp(found, "ftrace:", 7))
+		return true;
+	return (is_pattern(sys) || is_pattern(name)) && !strcmp(found, "irq_vectors:irq_work_exit");
+}
+
+/* Finds sys:name, both of which may be patterns. Returns as tracepoint_find() does. */
+static int find_tracepoints(struct parser *parser, const char *sys, const char *name,
+			    struct tracepoint_list *ret)
+{
+	int rc = tracepoint_find(parser->env, sys, name, ret, parser->err);
+	size_t kept = 0;
+
+	for (size_t i = 0; !rc && i < ret->count; i++) {
+		if (is_left_out(ret->items[i].name, sys, name))
+			free(ret->items[i].name);
+		else
+			ret->items[kept++] = ret->items[i];
+	}
+	ret->count = kept;
+	if (!rc && !kept)
+		rc = error_set(parser->err, -ENOENT, "no tracepoint fits '%s:%s'", sys, name);
+	return rc;
+}
+
 /* Adds sys:name[:modifiers]; both may be patterns. */
 static int add_tracepoints(struct parser *parser, const struct event_words *words, const char *sys,
 			   const char *rest)
@@ -289,7 +325,7 @@ static int add_tracepoints(struct parser *parser, const struct event_words *word
 
 	if (!name)
 		return no_memory(parser);
-	rc = tracepoint_find(parser->env, sys, name, &found, parser->err);
+	rc = find_tracepoints(parser, sys, name, &found);
 	free(name);
 	if (rc == -ENOMEM)
 		no_memory(parser);

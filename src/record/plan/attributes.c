@@ -274,6 +274,9 @@ int attributes_complete(struct plan_event *event, const struct event_spec *spec,
 	rc = set_callgraph(event, spec, c, err);
 	if (!rc && attr->branch_sample_type)
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	/* The kernel samples functions only without user callers (perf_trace_event_perm()). */
+	if (is_tracepoint(attr) && !strcmp(spec->name, "ftrace:function"))
+		attr->flags |= PD_ATTR_EXCLUDE_CALLCHAIN_USER;
 	return rc;
 }
 
