@@ -2,11 +2,13 @@
 #include "cli/cmd-record-dry.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "record/plan/plan.h"
 #include "record/session/workload.h"
 #include "render/attr_text.h"
 #include "render/text.h"
+#include "sys/kernel/cgroup.h"
 #include "sys/kernel/limits.h"
 
 static void print_events(const struct plan *plan)
@@ -32,6 +34,20 @@ static void print_events(const struct plan *plan)
 	}
 }
 
+/* Opens the cgroups, and closes them: one that is missing is an error of the recording, too. */
+static int check_cgroups(const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->nr; i++) {
+		int fd = plan->events[i].cgroup ? cgroup_open(plan->events[i].cgroup, err) : -1;
+
+		if (plan->events[i].cgroup && fd < 0)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return 0;
+}
+
 int record_dry_run(const struct record_command *cmd, const struct messages *messages,
 		   struct error *err)
 {
@@ -46,8 +62,9 @@ int record_dry_run(const struct record_command *cmd, const struct messages *mess
 	rc = plan_new(&cmd->opts.plan, &limits, messages, &plan, err);
 	if (rc)
 		return rc;
-	if (cmd->verbose)
+	rc = check_cgroups(plan, err);
+	if (!rc && cmd->verbose)
 		print_events(plan);
 	plan_free(plan);
-	return 0;
+	return rc;
 }
