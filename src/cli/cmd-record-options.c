@@ -158,6 +158,7 @@ static const struct argp_option options[] = {
 	{"no-bpf-event", KEY_NO_BPF_EVENT, NULL, 0, "Record no BPF programs that are loaded", 0},
 	{"num-thread-synthesize", KEY_NUM_THREAD_SYNTHESIZE, "N", 0, "Accepted: one thread reads /proc", 0},
 	{"proc-map-timeout", KEY_PROC_MAP_TIMEOUT, "MS", 0, "Accepted: ringtail reads all maps", 0},
+	{"off-cpu-thresh", KEY_OFF_CPU_THRESH, "MS", 0, "Accepted: --off-cpu records waits of any length", 0},
 	{"tail-synthesize", KEY_TAIL_SYNTHESIZE, NULL, 0,
 	 "Synthesize maps and names for the newest samples (always)", 0},
 	{"threads", KEY_THREADS, "SPEC", OPTION_ARG_OPTIONAL,
@@ -189,8 +190,6 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Print details", 0},
 
 	REFUSED("max-stack", KEY_MAX_STACK, "it is a term of an event: -e cpu/cycles,max-stack=N/"),
-	REFUSED("off-cpu-thresh", KEY_OFF_CPU_THRESH,
-		"--off-cpu records all waits; 'ringtail report --percent-limit' leaves out small rows"),
 	REFUSED("kcore", KEY_KCORE,
 		"ringtail does not record the kernel's code; for its symbols on another machine, copy /proc/kallsyms and give the copy to 'ringtail report --kallsyms'"),
 	REFUSED("clang-opt", KEY_CLANG_OPT, "ringtail compiles no BPF programs"),

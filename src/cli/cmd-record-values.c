@@ -659,6 +659,7 @@ static const struct {
 	{KEY_DURATION, set_duration},
 	{KEY_NUM_THREAD_SYNTHESIZE, check_number},
 	{KEY_PROC_MAP_TIMEOUT, check_number},
+	{KEY_OFF_CPU_THRESH, check_number},
 	{KEY_SAMPLE_IDENTIFIER, set_nothing},
 	{KEY_PROPAGATE_STATUS, set_status},
 	{KEY_TIMESTAMP_BOUNDARY, set_nothing},
