@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -352,6 +353,21 @@ static int show_as_json(const struct annotate_args *a, struct annotate *annotate
 	return rc;
 }
 
+/* Says why no function is shown: the filters passed no sample, or all are in no known function. */
+static void explain_none(const struct annotate_args *a, const struct annotate *annotate)
+{
+	uint64_t samples = 0;
+
+	for (size_t e = 0; e < annotate->nr_events; e++)
+		samples += annotate->whole[e].samples;
+	if (!samples)
+		input_explain_nothing(&a->input, annotate->trace);
+	else if (!a->input.quiet)
+		complain("%" PRIu64 " sample%s, but none in a known function: 'ringtail report -v' "
+			 "says which files have no symbols",
+			 samples, plural_s(samples));
+}
+
 static int show_annotations(struct annotate_args *a, struct trace *t)
 {
 	struct error err = ERROR_INIT;
@@ -377,7 +393,7 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 			 plural_s(p.unnamed));
 	input_explain_symbols(&a->input, t);
 	if (!annotate->nr)
-		input_explain_nothing(&a->input, t);
+		explain_none(a, annotate);
 	if (!rc && p.missing && !p.shown)
 		rc = -ENOENT;
 	source_free(p.source);
