@@ -23,6 +23,11 @@
 #include "cli/stat/commands.h"
 #include "version.h"
 
+static int run_doctor(int argc, char **argv)
+{
+	return cmd_doctor(argc, argv, cmd_record);
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -30,7 +35,8 @@ static const struct command {
 } commands[] = {
 	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
 	{"list", cmd_list, "show the events of this machine"},
-	{"doctor", cmd_doctor, "show what this machine allows to record"},
+	{"doctor", run_doctor,
+	 "show what this machine allows to record, or how well a command can be"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"view", cmd_view, "walk through a recording on the terminal"},

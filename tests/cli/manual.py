@@ -44,7 +44,7 @@ USAGE_ERRORS = [['frob'], ['help', 'frob'], ['--frob'], ['record', '--frob'], ['
                 ['report', '--sort', 'frob/x'], ['report', 'sched', '-S', 'x'], ['top', '--stdio', '-s', 'waker'],
                 ['view', '--sort', 'frob/x'], ['view', '-g', 'folded'], ['top'], ['top', '-d', '0'], ['view'], ['diff', '-c', 'frob'], ['diff', '-o', '9'], ['diff', '--sort', 'delta'],
                 ['diff', '--confidence', '100'], ['diff', '--folded', '--json'], ['script', '-F', 'frob'], ['script', '--max-stack', '0'],
-                ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['list', '--frob'], ['recover', 'a', 'b'], ['doctor', 'a'], ['list', 'metric'], ['list', 'sdt'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
+                ['dump', 'a', 'b'], ['evlist', 'a', 'b'], ['evlist', '-g', '-v'], ['buildid-list', 'a', 'b'], ['list', '--frob'], ['recover', 'a', 'b'], ['doctor', '--frob'], ['list', 'metric'], ['list', 'sdt'], ['export'], ['export', '--to', 'frob'], ['annotate', 'a', 'b'], ['annotate', '-M', 'frob'],
                 ['annotate', '--percent-type', 'frob'], ['pack', 'a', 'b'], ['pack', '--symbols', 'frob'], ['pack', '--symbols-budget', 'a'],
                 ['aux'], ['aux', 'frob'], ['aux', 'extract', '--cpu', 'a'], ['aux', 'show', '-o', 'a'], ['aux', 'table', '--cpu', '1'],
                 ['stat', '-x', '', 'true'], ['stat', '-r', '2'], ['stat', '-I', '0', 'true'], ['stat', '--per-thread', 'true'],

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `list` prints of this machine is what perf prints, and can be recorded."""
 import json
+import os
 import re
+import shutil
+import subprocess
 
-from lab import NOBODY, need_root, need_tracefs
+from lab import NOBODY, Skip, need_root, need_tracefs
 
 
 def test_list_has_the_tracepoints_that_perf_has(lab):
@@ -47,3 +50,56 @@ def test_doctor_says_what_can_be_recorded(lab):
     assert p.returncode == (0 if found['recording_possible'] else 1)
     states = {check['about']: check['state'] for check in found['checks']}
     assert states['capabilities'] == 'limited', states
+
+
+def doctor(lab, *command, **options):
+    """{about: check} of a trial; several files of debug info count as the first."""
+    found = {}
+    for check in json.loads(lab.run('doctor', '--json', '--', *command, release=True, **options).stdout)['checks']:
+        found.setdefault(check['about'], check)
+        assert check['found'] and bool(check['cost']) == bool(check['mend']) == (check['state'] != 'fine'), check
+    return found
+
+
+def test_doctor_tries_a_command(lab):
+    """Frame pointers, names and lines are found as the program was built; the command's output is not doctor's."""
+    source = lab.path('work.c')
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write('volatile double x; '
+                '__attribute__((noinline)) double inner(int n) { for (int i = 0; i < n; i++) x += i * x; return x; } '
+                '__attribute__((noinline)) double outer(int n) { return inner(n) + 1; } '
+                'int main(void) { for (;;) x = outer(100000); }')
+    for flags, state, choice in (['-fno-omit-frame-pointer', '-g'], 'fine', '-g'), (['-fomit-frame-pointer', '-s'], 'limited',
+                                                                                    '--call-graph dwarf'):
+        subprocess.run(['gcc', '-O2', *flags, '-o', lab.path('work'), source], check=True)
+        found = doctor(lab, lab.path('work'))
+        if found['samples']['state'] != 'fine':
+            raise Skip(f"the program got little CPU: {found['samples']['found']}")
+        assert found['frame pointers']['state'] == state, found
+        assert found['call-graph']['state'] == 'fine', found
+        assert f'take: ringtail record {choice} -- ' in found['call-graph']['found'], found
+        assert found['debug info']['state'] == state and found['names']['state'] == state, found
+    assert 'do not strip' in found['debug info']['mend'], found
+    text = lab.run('doctor', '-q', 'sh', '-c', 'echo $((3 * 14)); exit 3', release=True, env={**os.environ, 'TMPDIR': lab.path('.')})
+    assert text.stderr == '42\n' and '42' not in text.stdout, text
+    assert text.stdout.startswith('samples') and '--off-cpu' in text.stdout, text.stdout
+    assert 'frob' in lab.run('doctor', 'frob', release=True, status=1).stderr
+    assert not [name for name in os.listdir(lab.path('.')) if name.startswith('ringtail-doctor.')]
+
+
+def test_doctor_knows_runtimes(lab):
+    """Python and Node.js without and with the options that name their functions."""
+    loop = 'function f(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s } for (;;) f(1e6)'
+    tried = 0
+    if shutil.which('node'):
+        for options, state in ([], 'limited'), (['--perf-basic-prof', '--interpreted-frames-native-stack'], 'fine'):
+            found = doctor(lab, 'node', *options, '-e', loop)['Node.js']
+            assert found['state'] == state and (state == 'fine' or '--perf-basic-prof' in found['mend']), found
+        tried += 1
+    python = shutil.which('python3', path='/usr/bin:/bin')
+    if python:
+        found = doctor(lab, python, '-c', 'def f():\n  while True: pass\nf()')['Python']
+        assert found['state'] == 'limited' and 'PYTHONPERFSUPPORT=1' in found['mend'], found
+        tried += 1
+    if not tried:
+        raise Skip('neither Node.js nor Python is installed')

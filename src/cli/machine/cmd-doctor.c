@@ -6,14 +6,17 @@
 #include <unistd.h>
 
 #include "cli/input/input.h"
+#include "cli/machine/cmd-doctor-trial.h"
 #include "cli/machine/commands.h"
 #include "perfdata/abi.h"
 #include "render/json.h"
+#include "render/text.h"
 #include "sys/doctor/doctor.h"
 #include "sys/kernel/perf_event.h"
 
 struct doctor_args {
 	bool json, quiet;
+	char **command; /* ends with NULL; NULL: the machine is examined */
 };
 
 enum { OPT_JSON = 0x7000 };
@@ -31,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_JSON: a->json = true; break;
 	case 'q': a->quiet = true; break;
-	case ARGP_KEY_ARG: usage_error(state, "'%s': 'ringtail doctor' takes no arguments", arg);
+	case ARGP_KEY_ARGS: a->command = state->argv + state->next; break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -55,11 +58,18 @@ static int try_event(void)
 
 static void put_line(const struct doctor_line *l)
 {
-	printf("%-20s %-10s %s\n", l->about, doctor_state_word(l->state), l->found);
-	if (*l->cost)
-		printf("%-31s costs: %s\n", "", l->cost);
-	if (*l->mend)
-		printf("%-31s mend:  %s\n", "", l->mend);
+	/* Names of files are in it, of which the recorded command has chosen some. */
+	printf("%-20s %-10s ", l->about, doctor_state_word(l->state));
+	text_put(stdout, l->found, 0);
+	if (*l->cost) {
+		printf("\n%-31s costs: ", "");
+		text_put(stdout, l->cost, 0);
+	}
+	if (*l->mend) {
+		printf("\n%-31s mend:  ", "");
+		text_put(stdout, l->mend, 0);
+	}
+	fputc('\n', stdout);
 }
 
 static json_t *line_json(const struct doctor_line *l)
@@ -85,38 +95,50 @@ static int write_json(const struct doctor_report *r)
 	return json_write(stdout, doc);
 }
 
-int cmd_doctor(int argc, char **argv)
+static void examine(struct doctor_report *ret)
 {
-	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.doc = "Show what this machine allows to record, what limits it, and how to mend "
-		       "it.",
-		.children = children,
-	};
 	struct doctor_facts facts = {.root = "", .debuginfod_urls = getenv("DEBUGINFOD_URLS")};
 	char program[PATH_MAX] = "ringtail";
-	struct doctor_args a = {0};
-	struct doctor_report report;
-	ssize_t len;
-	int rc = 0;
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
-		exit(EXIT_USAGE);
-	len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	if (len > 0)
 		program[len] = '\0';
 	facts.program = program;
 	facts.cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 	facts.opened = try_event();
-	doctor_examine(&facts, &report);
+	doctor_examine(&facts, ret);
+}
+
+int cmd_doctor(int argc, char **argv, int (*record)(int argc, char **argv))
+{
+	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[COMMAND...]",
+		.doc = "Show what this machine allows to record, what limits it, and how to mend "
+		       "it. With COMMAND: run it for a second, and show how well it can be "
+		       "profiled.",
+		.children = children,
+	};
+	struct doctor_args a = {0};
+	struct doctor_report report;
+	int rc = 0;
+
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
+		exit(EXIT_USAGE);
+	examine(&report);
+	if (doctor_impossible(&report))
+		rc = -EPERM;
+	if (!rc && a.command) {
+		rc = doctor_try(record, a.command, &report);
+		if (rc)
+			return input_end(NULL, NULL, rc);
+	}
 	if (a.json)
-		rc = write_json(&report);
+		rc = write_json(&report) ?: rc;
 	for (size_t i = 0; !a.json && i < report.nr; i++)
 		if (!a.quiet || report.line[i].state != DOCTOR_FINE)
 			put_line(&report.line[i]);
-	if (doctor_impossible(&report))
-		rc = -EPERM;
 	return input_end(NULL, NULL, rc);
 }
