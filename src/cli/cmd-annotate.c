@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
+#include "cli/terminal/terminal.h"
 #include "render/json.h"
 #include "render/json_annotate.h"
 
@@ -34,7 +35,6 @@ struct progress_of_show {
 enum {
 	OPT_STDIO = 0x2000,
 	OPT_STDIO2,
-	OPT_STDIO_COLOR,
 	OPT_PERCENT_LIMIT,
 	OPT_PERCENT_TYPE,
 	OPT_SHOW_PERIOD,
@@ -90,8 +90,6 @@ static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Write JSON", HELP_OUTPUT},
 	{"stdio", OPT_STDIO, NULL, 0, "Text on standard output (the default)", HELP_OUTPUT},
 	{"stdio2", OPT_STDIO2, NULL, OPTION_HIDDEN, "As --stdio", HELP_OUTPUT},
-	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted: ringtail prints no colors",
-	 HELP_OUTPUT},
 	{"modules", 'm', NULL, 0, "Symbols of the kernel's modules, too (always)", HELP_SYMBOLS},
 	REFUSED("dump-raw-trace", 'D', "'ringtail dump' shows the records"),
 	REFUSED("tui", OPT_TUI, "'ringtail view' shows code on the terminal: key a"),
@@ -138,15 +136,6 @@ static void parse_syntax(struct argp_state *state, struct annotate_args *a, cons
 		usage_error(state, "-M: '%s' is neither att nor intel", arg);
 }
 
-static void parse_color(struct argp_state *state, const char *arg)
-{
-	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
-		usage_error(
-			state,
-			"--stdio-color: '%s' is neither never nor auto; ringtail prints no colors",
-			arg);
-}
-
 static unsigned int parse_strip(struct argp_state *state, const char *arg)
 {
 	uint64_t n;
@@ -166,7 +155,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STDIO:
 	case OPT_STDIO2:
 	case 'm': break;
-	case OPT_STDIO_COLOR: parse_color(state, arg); break;
 	case 's': a->input.filter.symbols = arg; break;
 	case OPT_PERCENT_LIMIT:
 		a->percent_limit = input_percent(state, "--percent-limit", arg);
@@ -375,7 +363,7 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 	struct progress_of_show p = {0};
 	int rc = annotate_run(t, &a->input.filter, &annotate, &err);
 
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	if (rc < 0) {
 		complain("%s", err.text);
 		return rc;
@@ -420,6 +408,7 @@ int cmd_annotate(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
 						     {&samples_argp, 0, NULL, 0},
+						     {&color_argp, 0, "Terminal:", HELP_INPUT},
 						     {&help_argp, 0, NULL, 0},
 						     {0}};
 	static const struct argp argp = {
@@ -438,6 +427,7 @@ int cmd_annotate(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.view.quiet = a.input.quiet;
+	a.view.colors = terminal_colors();
 	a.source.demangle = !a.input.trace.no_demangle;
 	rc = input_open(&a.input, &t);
 	if (!rc)

@@ -3,12 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
+#include "cli/input/output.h"
+#include "cli/terminal/terminal.h"
 #include "render/json_diff.h"
 #include "render/table_diff.h"
 #include "report/diff/diff.h"
@@ -16,7 +17,6 @@
 
 #define MAX_FILES	   64
 #define MAX_STACK	   127
-#define MIN_WIDTH	   40
 #define DEFAULT_CONFIDENCE 95
 
 struct diff_args {
@@ -331,6 +331,7 @@ static int show(const struct diff_args *a, struct comparison *c)
 {
 	int rc;
 
+	output_begin();
 	if (c->stacks)
 		return stacks_render(stdout, c->stacks, a->nr_paths);
 	rc = diff_finish(c->diff);
@@ -367,18 +368,12 @@ static int run(struct diff_args *a)
 	return status;
 }
 
-static void limit_width(struct diff_table_opts *table)
-{
-	struct winsize ws;
-
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
-		table->width = ws.ws_col < MIN_WIDTH ? MIN_WIDTH : ws.ws_col;
-}
-
 int cmd_diff(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&samples_lettered_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&samples_lettered_argp, 0, NULL, 0},
+						     {&pager_argp, 0, "Terminal:", HELP_INPUT},
+						     {&help_argp, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -399,7 +394,7 @@ int cmd_diff(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.table.quiet = a.input.quiet;
-	limit_width(&a.table);
+	a.table.width = terminal_width();
 	status = run(&a);
 	input_release(&a.input);
 	return status;

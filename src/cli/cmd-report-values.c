@@ -46,15 +46,6 @@ size_t report_slowest(struct argp_state *state, const char *arg)
 	return n;
 }
 
-void report_check_color(struct argp_state *state, const char *arg)
-{
-	if (strcmp(arg, "never") != 0 && strcmp(arg, "auto") != 0)
-		usage_error(
-			state,
-			"--stdio-color: '%s' is neither never nor auto; ringtail prints no colors",
-			arg);
-}
-
 uint64_t report_quantum(struct argp_state *state, const char *arg)
 {
 	static const struct {

@@ -35,7 +35,4 @@ uint64_t report_quantum(struct argp_state *state, const char *arg);
 void report_widths(struct argp_state *state, const char *arg, struct table_opts *ret);
 void report_separator(struct argp_state *state, const char *arg, struct table_opts *ret);
 
-/* Checks the value of --stdio-color. */
-void report_check_color(struct argp_state *state, const char *arg);
-
 #endif

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/parse.h"
@@ -16,6 +15,7 @@
 #include "cli/cmd-report-values.h"
 #include "cli/cmd-report-waits.h"
 #include "cli/input/input.h"
+#include "cli/terminal/terminal.h"
 #include "cli/view/show.h"
 #include "render/aux.h"
 #include "render/header.h"
@@ -24,8 +24,7 @@
 #include "render/stats.h"
 #include "render/table.h"
 
-#define MAX_STACK      127 /* perf's and the kernel's default */
-#define MIN_WIDTH      40
+#define MAX_STACK      127		      /* perf's and the kernel's default */
 #define DEFAULT_PARENT "^sys_|^do_page_fault" /* perf's */
 #define MEM_KEYS       "mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked"
 #define SLOWEST	       3
@@ -67,7 +66,6 @@ enum {
 	OPT_SYMBOL_FILTER,
 	OPT_TUI,
 	OPT_TASKS,
-	OPT_STDIO_COLOR,
 	OPT_GROUP,
 	OPT_NO_GROUP,
 	OPT_GROUP_SORT_IDX,
@@ -121,8 +119,6 @@ static const struct argp_option options[] = {
 	{"mmaps", OPT_MMAPS, NULL, 0, "Show only the tasks and their maps", HELP_OUTPUT},
 	{"stdio", OPT_STDIO, NULL, 0,
 	 "Text on standard output (the default, where that is no terminal)", HELP_OUTPUT},
-	{"stdio-color", OPT_STDIO_COLOR, "never|auto", 0, "Accepted: ringtail prints no colors",
-	 HELP_OUTPUT},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count each sample once (the default)",
 	 HELP_OUTPUT},
 	{"inverted", 'G', NULL, 0, "Call graphs from the outermost caller down (the default)",
@@ -404,7 +400,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STDIO: a->view = false; break;
 	case OPT_TUI: ask_view(state, a); break;
 	case 'm': break;
-	case OPT_STDIO_COLOR: report_check_color(state, arg); break;
 	case 's': parse_sort(state, a, arg); break;
 	case OPT_CHILDREN: a->report.children = true; break;
 	case OPT_NO_CHILDREN: a->report.children = false; break;
@@ -472,7 +467,7 @@ static int show_report(struct report_args *a, struct trace *t)
 	struct report *r = NULL;
 	json_t *header = NULL;
 	int rc = report_run(t, &a->report, &r, &err);
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	if (rc < 0) {
 		complain("%s", err.text);
 		return rc;
@@ -599,8 +594,9 @@ static void explain_chains(const struct report_args *a, const struct trace *t)
 			 t->opts.path);
 }
 
-static void show_header(const struct report_args *a, const struct trace *t)
+static void show_header(struct report_args *a, const struct trace *t)
 {
+	input_output(&a->input);
 	if (!a->json)
 		header_render(stdout, t, input_captured(t->opts.path), a->full_header);
 	else if (a->header_only)
@@ -609,7 +605,7 @@ static void show_header(const struct report_args *a, const struct trace *t)
 
 static int show_stats(struct report_args *a, struct trace *t)
 {
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	if (a->json)
 		return json_write(stdout, json_stats(t));
 	stats_render(stdout, t);
@@ -618,7 +614,7 @@ static int show_stats(struct report_args *a, struct trace *t)
 
 static int show_tasks(struct report_args *a, struct trace *t)
 {
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	return a->json ? json_write(stdout, json_tasks(t, a->maps))
 		       : tasks_render(stdout, t, a->maps);
 }
@@ -629,7 +625,7 @@ static int show_latency(struct report_args *a, struct trace *t)
 	struct call_latency *l = NULL;
 	int rc = call_latency_run(t, &a->latency, &l, &err);
 
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	if (rc < 0)
 		complain("%s", err.text);
 	else if (a->json)
@@ -671,10 +667,8 @@ static int show(struct report_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	a->report.filter = a->input.filter; /* with the times of --time's parts */
-	if (late) {
-		input_progress_end(&a->input);
+	if (late)
 		show_header(a, t);
-	}
 	if (a->header_only)
 		return 0;
 	if (a->stats)
@@ -698,7 +692,6 @@ static int show_dump(struct report_args *a, struct trace *t)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
-	input_progress_end(&a->input);
 	if (a->header)
 		show_header(a, t);
 	return dump_all(&a->input, t);
@@ -721,21 +714,12 @@ static int show_aux(struct report_args *a, struct trace *t)
 	return rc;
 }
 
-static void limit_width(struct table_opts *table)
-{
-	struct winsize ws;
-
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
-		table->width = ws.ws_col < MIN_WIDTH ? MIN_WIDTH : ws.ws_col;
-}
-
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
-						     {&samples_argp, 0, NULL, 0},
-						     {&report_perf_argp, 0, NULL, 0},
-						     {&help_argp, 0, NULL, 0},
-						     {0}};
+	static const struct argp_child children[] = {
+		{&input_argp, 0, NULL, 0},	 {&samples_argp, 0, NULL, 0},
+		{&report_perf_argp, 0, NULL, 0}, {&color_argp, 0, "Terminal:", HELP_INPUT},
+		{&help_argp, 0, NULL, 0},	 {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -775,7 +759,8 @@ int cmd_report(int argc, char **argv)
 	a.table.graph_value = a.graph.value;
 	a.table.graph_percent = a.graph.percent;
 	a.table.graph_limit = a.graph.limit;
-	limit_width(&a.table);
+	a.table.width = terminal_width();
+	a.table.colors = terminal_colors() && !a.table.separator;
 	rc = input_open(&a.input, &t);
 	if (!rc && a.aux)
 		rc = show_aux(&a, t);

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "cli/cmd-export-file.h"
 #include "cli/input/input.h"
+#include "cli/terminal/terminal.h"
 #include "render/header.h"
 #include "render/lines.h"
 
@@ -409,13 +410,11 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	a->script.filter = a->input.filter; /* with the times of --time's parts */
-	input_progress_end(&a->input);
+	input_output(&a->input);
 	if (a->header)
 		header_render(stdout, t, input_captured(t->opts.path), a->full_header);
 	if (a->header_only)
 		return 0;
-	if (isatty(STDOUT_FILENO))
-		a->input.progress.enabled = false;   /* lines would run into the bar */
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, t, &a->line);
@@ -432,6 +431,7 @@ int cmd_script(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
 						     {&samples_argp, 0, NULL, 0},
+						     {&pager_argp, 0, "Terminal:", HELP_INPUT},
 						     {&help_argp, 0, NULL, 0},
 						     {0}};
 	static const struct argp argp = {

@@ -21,6 +21,7 @@
 #include "cli/input/input.h"
 #include "cli/machine/commands.h"
 #include "cli/stat/commands.h"
+#include "cli/terminal/terminal.h"
 #include "version.h"
 
 static int run_doctor(int argc, char **argv)
@@ -55,6 +56,8 @@ static const struct command {
 	{"aux", cmd_aux, "extract or show the hardware trace of a recording"},
 	{"version", cmd_version, "show versions"},
 };
+
+enum { KEY_NO_PAGER = 0x7000 };
 
 #define OUTPUT_BUFFER (64 << 10)
 #define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
@@ -173,6 +176,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'V': exit(cmd_version(1, state->argv));
+	case KEY_NO_PAGER: terminal_forbid_pager(); return 0;
 	case ARGP_KEY_ARG:
 		if (!strcmp(arg, "help")) {
 			take_help(state, c);
@@ -252,6 +256,7 @@ int main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{"version", 'V', NULL, 0, "Show versions", 0},
+		{"no-pager", KEY_NO_PAGER, NULL, 0, "Print long output without a pager", 0},
 		{0},
 	};
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};

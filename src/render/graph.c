@@ -20,6 +20,7 @@ struct graph {
 	size_t margin;
 	bool pipe[MAX_DEPTH]; /* by level: a vertical line continues below */
 	struct buf line;
+	struct text_paint paint; /* the share in @line */
 };
 
 /* Appends in which line of the function, or how far behind its start, if frames differ by that. */
@@ -58,10 +59,11 @@ static void put_line(struct graph *gr)
 		text_truncate(&gr->line, 0, gr->width);
 	for (n = gr->line.len; n && gr->line.data[n - 1] == ' ';)
 		n--;
-	if (n)
-		fwrite(gr->line.data, 1, n, gr->out);
+	gr->line.len = n;
+	text_put_painted(gr->out, &gr->line, &gr->paint, 1);
 	putc('\n', gr->out);
 	gr->line.len = 0;
+	gr->paint = (struct text_paint){.color = ""};
 }
 
 /* Ends the line that shows @n. */
@@ -131,6 +133,16 @@ static int put_link(struct graph *gr, size_t depth)
 	return rc;
 }
 
+static int put_share(struct graph *gr, double share)
+{
+	size_t from = gr->line.len;
+	int rc = buf_printf(&gr->line, "%.2f%%", share);
+
+	if (gr->opts->colors && gr->opts->graph_style != GRAPH_FOLDED)
+		gr->paint = (struct text_paint){from, gr->line.len, text_share_color(share)};
+	return rc;
+}
+
 /* Writes the value of a branch or chain; percentages are of @all. */
 static int put_value(struct graph *gr, uint64_t period, uint64_t samples, uint64_t all)
 {
@@ -139,7 +151,7 @@ static int put_value(struct graph *gr, uint64_t period, uint64_t samples, uint64
 	case GRAPH_SAMPLES: return buf_printf(&gr->line, "%" PRIu64, samples);
 	case GRAPH_PERCENT: break;
 	}
-	return buf_printf(&gr->line, "%.2f%%", all ? 100.0 * (double)period / (double)all : 0);
+	return put_share(gr, all ? 100.0 * (double)period / (double)all : 0);
 }
 
 static int put_branch_value(struct graph *gr, const struct callgraph_node *n)
@@ -391,6 +403,7 @@ int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
 		.opts = opts,
 		.total = row->total,
 		.width = opts->width,
+		.paint.color = "",
 	};
 	uint32_t node = row->root, c;
 	bool printed = false;

@@ -189,10 +189,10 @@ void table_put_line(struct table *t, const char *start)
 	if (t->opts->width && !t->opts->separator)
 		text_truncate(&t->line, 0, t->opts->width - strlen(start));
 	fputs(start, t->out);
-	if (t->line.len)
-		fwrite(t->line.data, 1, t->line.len, t->out);
+	text_put_painted(t->out, &t->line, t->paint, t->nr_paints);
 	putc('\n', t->out);
 	t->line.len = 0;
+	t->nr_paints = 0;
 }
 
 /* Writes a line of the heading; its "# " replaces the space before the first column. */
@@ -265,15 +265,45 @@ int table_put_graph(struct table *t, const struct hist_entry *e)
 			    own && t->h->nr_keys && !strcmp(t->h->keys[0]->name, "sym"), t->opts);
 }
 
+/* Returns the largest percentage in a cell; 0: it has none. */
+static double share_of_cell(const struct table *t, const struct hist_entry *e,
+			    const struct field *f)
+{
+	double most = 0;
+
+	if (!f || (f->kind != FIELD_PERCENT && f->kind != FIELD_LATENCY))
+		return 0;
+	for (size_t m = 0; m < hist_members(t->h); m++) {
+		const struct hist *h = hist_member(t->h, m);
+		const struct hist_entry *there = hist_member_entry(t->h, e, m);
+		double share = percent(there ? f->value(h, there) : 0,
+				       f->kind == FIELD_LATENCY ? h->latency : h->period);
+
+		most = share > most ? share : most;
+	}
+	return most;
+}
+
+int table_add_cell(struct table *t, const struct hist_entry *e, size_t column)
+{
+	const struct column *c = &t->columns->shown[column];
+	size_t from = t->line.len;
+	int rc = table_cell_text(t, e, c);
+
+	if (!rc)
+		rc = table_add_column(t, column, (const char *)t->cell.data, t->cell.len);
+	if (!rc && t->opts->colors && t->nr_paints < COLUMNS_MAX)
+		t->paint[t->nr_paints++] = (struct text_paint){
+			from, t->line.len, text_share_color(share_of_cell(t, e, c->field))};
+	return rc;
+}
+
 static int put_row(struct table *t, const struct hist_entry *e)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++) {
-		rc = table_cell_text(t, e, &t->columns->shown[i]);
-		if (!rc)
-			rc = table_add_column(t, i, (const char *)t->cell.data, t->cell.len);
-	}
+	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++)
+		rc = table_add_cell(t, e, i);
 	if (rc < 0)
 		return rc;
 	table_put_line(t, "");

@@ -34,6 +34,7 @@ struct table_opts {
 	double percent_limit; /* omit rows below this share */
 	double graph_percent; /* omit branches of call trees below this share of all */
 	unsigned int width;   /* of the terminal, columns; 0: lines of any length */
+	bool colors;	      /* of percentages, by escape sequences */
 	bool quiet;	      /* no comment lines */
 	char separator; /* between columns, which then are not aligned, and no trees; 0: none */
 };

@@ -99,9 +99,7 @@ static int put_nested_row(struct table *t, const struct hist_entry *e, size_t le
 	for (size_t i = 0; !rc && i < t->columns->nr_shown; i++) {
 		if (!t->columns->shown[i].field)
 			continue;
-		rc = table_cell_text(t, row, &t->columns->shown[i]);
-		if (!rc)
-			rc = table_add_column(t, i, (const char *)t->cell.data, t->cell.len);
+		rc = table_add_cell(t, row, i);
 	}
 	if (!t->opts->separator)
 		rc = rc ?: buf_printf(&t->line, "%*s  ", indents(t), "");

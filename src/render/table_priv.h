@@ -4,6 +4,7 @@
 #define RINGTAIL_RENDER_TABLE_PRIV_H
 
 #include "render/table.h"
+#include "render/text.h"
 
 struct table {
 	FILE *out;
@@ -14,6 +15,8 @@ struct table {
 	const struct table_opts *opts;
 	size_t width[COLUMNS_MAX];
 	struct buf line, cell;
+	struct text_paint paint[COLUMNS_MAX]; /* of @line */
+	size_t nr_paints;
 };
 
 /* Returns whether the row has the share of --percent-limit in some member of its group. */
@@ -30,6 +33,9 @@ int table_add_separated(struct table *t, const char *text, size_t len, bool is_k
 
 /* Appends column number @column with a text, which is cut to the column's width. */
 int table_add_column(struct table *t, size_t column, const char *text, size_t len);
+
+/* Appends column number @column of row @e. Returns 0 or -ENOMEM. */
+int table_add_cell(struct table *t, const struct hist_entry *e, size_t column);
 
 /* Appends dots under a heading, as wide as the column. */
 int table_add_dots(struct table *t, size_t width);

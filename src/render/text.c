@@ -209,6 +209,30 @@ void text_append(struct outbuf *out, const char *s, int width)
 	buf_release(&b);
 }
 
+const char *text_share_color(double percent)
+{
+	return percent >= 5 ? "\033[31m" : percent > 0.5 ? "\033[32m" : "";
+}
+
+void text_put_painted(FILE *out, const struct buf *line, const struct text_paint *paint, size_t nr)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < nr && paint[i].from < line->len; i++) {
+		size_t to = paint[i].to < line->len ? paint[i].to : line->len;
+
+		if (!*paint[i].color)
+			continue;
+		fwrite(line->data + at, 1, paint[i].from - at, out);
+		fputs(paint[i].color, out);
+		fwrite(line->data + paint[i].from, 1, to - paint[i].from, out);
+		fputs(TEXT_COLOR_END, out);
+		at = to;
+	}
+	if (line->len > at)
+		fwrite(line->data + at, 1, line->len - at, out);
+}
+
 uint64_t text_unit(uint64_t n, char *ret_unit)
 {
 	static const char units[] = " KMG";

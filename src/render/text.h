@@ -39,6 +39,19 @@ void text_put(FILE *out, const char *s, int width);
 /* As text_put(), to memory. */
 void text_append(struct outbuf *out, const char *s, int width);
 
+#define TEXT_COLOR_END "\033[m"
+/* Returns the escape sequence of perf's color for a percentage: red from 5 on, green from 0.5. */
+const char *text_share_color(double percent);
+
+/* A part of a line that is colored. */
+struct text_paint {
+	size_t from, to; /* bytes of the line */
+	const char *color;
+};
+
+/* Writes @line with the @nr parts in their colors; those behind its end are left out. */
+void text_put_painted(FILE *out, const struct buf *line, const struct text_paint *paint, size_t nr);
+
 /* Shortens a count as perf does: 12345 is 12 with unit 'K', 81 is 81 with unit ' '. */
 uint64_t text_unit(uint64_t n, char *ret_unit);
 

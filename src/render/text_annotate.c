@@ -38,6 +38,13 @@ static const struct annotate_weight *all_of(const struct annotate_view *v, size_
 	return v->opts->global ? &v->annotate->whole[event] : &v->function->total[event];
 }
 
+static void put_percent(const struct page *p, double percent)
+{
+	const char *color = p->v->opts->colors ? text_share_color(percent) : "";
+
+	fprintf(p->out, "%s%*.2f%s", color, PERCENT_WIDTH, percent, *color ? TEXT_COLOR_END : "");
+}
+
 /* Writes the numbers of a row, or spaces of their width. */
 static void put_numbers(const struct page *p, bool blank)
 {
@@ -55,7 +62,7 @@ static void put_numbers(const struct page *p, bool blank)
 				fprintf(p->out, "%*s", PERIOD_WIDTH, "");
 			continue;
 		}
-		fprintf(p->out, "%*.2f", PERCENT_WIDTH, annotate_percent(w, all_of(p->v, e), opts));
+		put_percent(p, annotate_percent(w, all_of(p->v, e), opts));
 		if (opts->show_samples)
 			fprintf(p->out, "%*" PRIu64, SAMPLES_WIDTH, w->samples);
 		if (opts->show_period)

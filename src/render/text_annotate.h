@@ -21,6 +21,7 @@ struct annotate_opts {
 	bool global;	   /* percentages of the event, not of the function */
 	bool print_line;   /* file and line before each source line, and a summary of the lines */
 	bool full_paths;   /* of source files */
+	bool colors;	   /* of percentages, by escape sequences */
 	bool quiet;	   /* no comment lines */
 };
 

@@ -14,6 +14,8 @@ import csource
 # Variables of the whole process that floors may have, and why.
 PROCESS_STATE = {
     ('src/base/hash.c', 'drawn'): 'the key of all hashes: drawn once by whichever thread is first, then constant',
+    ('src/cli/terminal/pager.c', 'pager'): 'the process has one standard output, and a signal handler needs the pager',
+    ('src/cli/terminal/terminal.c', 'terminal'): 'likewise: all commands and messages share the terminal',
     ('src/auxtrace/coresight/tree.c', 'lock'): 'libopencsd has state of the process, which only a lock of it can guard',
 }
 FUNCTION_LINES = 80

@@ -15,6 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
 import lab  # noqa: E402 pylint: disable=wrong-import-position
 import terminal  # noqa: E402 pylint: disable=wrong-import-position
+import test_terminal  # noqa: E402 pylint: disable=wrong-import-position
 import test_top  # noqa: E402 pylint: disable=wrong-import-position
 import test_view  # noqa: E402 pylint: disable=wrong-import-position
 
@@ -49,7 +50,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(os.path.abspath(ringtail), folder)
-        for name, test in [*vars(test_view).items(), *vars(test_top).items()]:
+        for name, test in [*vars(test_view).items(), *vars(test_top).items(), *vars(test_terminal).items()]:
             if name.startswith('test_') and (not names or any(word in name for word in names)):
                 failed += not attempt(bench, name.removeprefix('test_'), test)
     return 1 if failed else 0

@@ -59,7 +59,7 @@ def test_report_opens_the_view(bench):
         term.wait_for('? help')
         term.press('q')
         lab.expect('status 0', ended(term) == 0)
-    with bench.view('plain', '--stdio', command='report') as term:
+    with bench.view('plain', '--stdio', '--no-pager', command='report') as term:
         term.wait_for('status=0')
         lab.expect('a table as text', any('# Overhead' in line or '%' in line for line in term.lines()))
     text = bench.report('plain')

@@ -7,6 +7,7 @@
 
 #include "cli/files/cmd-dump.h"
 #include "cli/files/commands.h"
+#include "cli/terminal/terminal.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -56,6 +57,7 @@ int dump_all(struct input *in, struct trace *t)
 {
 	int rc = 0;
 
+	input_output(in);
 	for (unsigned int i = 0; !rc && i < data_segments(t->df); i++)
 		rc = dump_segment(t, i);
 	if (rc < 0 && rc != -EPIPE)
@@ -65,8 +67,10 @@ int dump_all(struct input *in, struct trace *t)
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&input_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&input_argp, 0, NULL, 0},
+						     {&pager_argp, 0, NULL, 0},
+						     {&help_argp, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		.parser = parse,
 		.args_doc = "[FILE]",

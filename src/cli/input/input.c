@@ -17,7 +17,9 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/complete/complete.h"
+#include "cli/input/output.h"
 #include "cli/input/wall_time.h"
+#include "cli/terminal/terminal.h"
 #include "render/text.h"
 #include "report/trace/itrace.h"
 #include "symbol/recorded/recorded.h"
@@ -345,6 +347,14 @@ void input_progress_end(struct input *in)
 	in->progress.shown = false;
 }
 
+void input_output(struct input *in)
+{
+	input_progress_end(in);
+	if (isatty(STDOUT_FILENO))
+		in->progress.enabled = false; /* lines would run into the bar */
+	output_begin();
+}
+
 /* Standard error is what JOURNAL_STREAM says (systemd.exec(5)), whose lines may have a priority. */
 static bool to_journal(void)
 {
@@ -366,7 +376,7 @@ void vcomplain_at(int priority, const char *fmt, va_list ap)
 		snprintf(prefix, sizeof(prefix), "<%d>", priority);
 	fflush(stdout);
 	if (text_escape(&text, line) == 0)
-		fprintf(stderr, "%sringtail: %.*s\n", prefix, (int)text.len,
+		fprintf(terminal_messages(), "%sringtail: %.*s\n", prefix, (int)text.len,
 			text.len ? (char *)text.data : "");
 	buf_release(&text);
 }
@@ -752,6 +762,7 @@ static void end_with_reader(void)
 int input_end(const struct input *in, const struct trace *t, int rc)
 {
 	int failed = fflush(stdout) == EOF ? errno : 0;
+	bool unseen = output_end(&failed, &rc);
 
 	if (failed || ferror(stdout))
 		end_with_reader();
@@ -762,7 +773,7 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 			complain("cannot write to standard output: %s", strerror(failed));
 		return EXIT_ERROR;
 	}
-	if (rc < 0 || (t && (trace_damaged(t) || (t->itrace && t->itrace->damage))))
+	if (rc < 0 || unseen || (t && (trace_damaged(t) || (t->itrace && t->itrace->damage))))
 		return EXIT_ERROR;
 	return EXIT_FINE;
 }

@@ -127,6 +127,9 @@ void input_explain_time(const struct input *in, const struct trace *t);
 /* Clears the progress bar; call it before other output. */
 void input_progress_end(struct input *in);
 
+/* As input_progress_end(); the pager starts where the command has one. Call it before output. */
+void input_output(struct input *in);
+
 /* Returns the time at which the recording was completed; of a directory, that of its first file. */
 time_t input_captured(const char *path);
 

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "cli/input/input.h"
+#include "cli/input/output.h"
 #include "cli/machine/commands.h"
+#include "cli/terminal/terminal.h"
 #include "event/catalog/suggest.h"
 #include "event/listing/listing.h"
 #include "perfdata/abi.h"
@@ -265,6 +267,7 @@ static int list(struct list_args *a)
 		json_object_set_new(doc, "events", o.events);
 	}
 	a->choice.fields = a->verbose || a->json;
+	output_begin();
 	rc = listing_each(&here, &a->choice, take_event, &o, &err);
 	if (!rc && doc)
 		rc = json_write(stdout, doc);
@@ -277,7 +280,8 @@ static int list(struct list_args *a)
 
 int cmd_list(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+		{&pager_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,

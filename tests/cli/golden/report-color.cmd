@@ -1,1 +1,1 @@
-report --stdio-color always
+report --stdio-color frob
