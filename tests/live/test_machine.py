@@ -30,6 +30,18 @@ def test_each_listed_software_event_can_be_recorded(lab):
                 assert name in lab.run('evlist', 'l.data', release=True).stdout
 
 
+def test_list_writes_a_file(lab):
+    """-j -o FILE, as perf's users type it; a link is not followed."""
+    lab.run('list', '-j', '-o', 'l.json', 'sw', release=True)
+    with open(lab.path('l.json'), encoding='utf-8') as f:
+        assert json.load(f) == json.loads(lab.run('list', '--json', 'sw', release=True).stdout)
+    assert os.stat(lab.path('l.json')).st_mode & 0o777 == 0o600
+    os.symlink('l.json', lab.path('link'))
+    assert 'link: ' in lab.run('list', '-o', 'link', 'sw', release=True, status=1).stderr
+    assert lab.run('list', '-o', 'nowhere/x', 'sw', release=True, status=1).stderr == \
+        'ringtail: nowhere/x: No such file or directory\n'
+
+
 def test_list_names_the_fields_of_a_tracepoint(lab):
     """-v prints the fields that a filter takes."""
     need_tracefs()

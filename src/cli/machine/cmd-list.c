@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,17 +26,18 @@ struct list_args {
 	const char **words; /* behind the kinds; owned */
 	bool verbose, json, quiet;
 	enum { LOOK_DEFAULT, LOOK_PLAIN } look;
+	const char *path; /* of the output; NULL: standard output */
 };
 
 enum {
-	OPT_JSON = 0x7000,
-	OPT_RAW_DUMP,
+	OPT_RAW_DUMP = 0x7000,
 	OPT_DESC,
 };
 
 static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Show terms, unit masks and the fields of tracepoints, too", 0},
-	{"json", OPT_JSON, NULL, 0, "Write all of it as JSON", 0},
+	{"json", 'j', NULL, 0, "Write all of it as JSON", 0},
+	{"output", 'o', "FILE", 0, "Write to FILE", 0},
 	{"raw-dump", OPT_RAW_DUMP, NULL, 0, "Write the names alone", 0},
 	{"quiet", 'q', NULL, 0, "Do not print why kinds of events are missing", 0},
 	REFUSED("no-desc", OPT_DESC, "--raw-dump writes names alone"),
@@ -50,7 +52,8 @@ static const struct argp_option options[] = {
 /* Kinds of perf that are none here. */
 static void refuse_kind(const struct argp_state *state, const char *word)
 {
-	if (!strcmp(word, "metric") || !strcmp(word, "metricgroup") || !strcmp(word, "metrics"))
+	if (!strcmp(word, "metric") || !strcmp(word, "metrics") || !strcmp(word, "metricgroup") ||
+	    !strcmp(word, "metricgroups"))
 		usage_error(state, "there are no metrics, which need counts: use 'perf stat -M'");
 	if (!strcmp(word, "sdt"))
 		usage_error(state, "there is no list of SDT markers: 'readelf -n FILE' shows those "
@@ -75,7 +78,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'v': a->verbose = true; break;
 	case 'q': a->quiet = true; break;
-	case OPT_JSON: a->json = true; break;
+	case 'j': a->json = true; break;
+	case 'o': a->path = arg; break;
 	case OPT_RAW_DUMP: a->look = LOOK_PLAIN; break;
 	case ARGP_KEY_ARG: take_word(a, state, arg); break;
 	default: return refuse_option(options, key, state);
@@ -251,6 +255,19 @@ static int explain(const struct list_args *a, const struct list_output *o, const
 	return -ENOENT;
 }
 
+/* Makes the file standard output. Returns 0 or a negative errno, which it has printed. */
+static int open_output(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int rc = fd < 0 || dup2(fd, STDOUT_FILENO) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		complain("%s: %s", path, strerror(-rc));
+	return rc;
+}
+
 static int list(struct list_args *a)
 {
 	const struct event_env here = {0};
@@ -298,7 +315,9 @@ int cmd_list(int argc, char **argv)
 	a.choice.words = a.words;
 	if (!a.words || argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	rc = list(&a);
+	rc = a.path ? open_output(a.path) : 0;
+	if (!rc)
+		rc = list(&a);
 	free(a.words);
 	return input_end(NULL, NULL, rc);
 }
