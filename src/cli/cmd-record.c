@@ -194,6 +194,11 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 		complain("%s is a setuid program: the kernel lets only root record it; run "
 			 "ringtail as root",
 			 name);
+	if (cmd->off_cpu && tasks->nr)
+		complain(
+			"no thread of the process was switched: each waited, or ran, all the time; "
+			"record longer, or 'cat /proc/%d/stack' shows where it waits",
+			tasks->ids[0]);
 	for (size_t i = 0; i < tasks->nr; i++) {
 		pid_t pid = task_process(tasks->ids[i]);
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from lab import Skip, need_mount_namespaces, need_root, need_tracefs, running
+from lab import Skip, need_mount_namespaces, need_root, need_tracefs, running, wait_for
 
 BUSY = 'import time\nt = time.time()\nwhile time.time() - t < {}: pass\n'
 
@@ -205,3 +205,15 @@ def test_filters_of_several_events(lab):
     assert [line.split()[0] for line in lines] == ['syscalls:sys_enter_write:'] and 'count: 0x00000005' in lines[0], lines
     said = lab.run('record', '--filter', 'fd == 1', '-e', 'cpu-clock', 'true', status=2).stderr
     assert '--filter' in said, said
+
+
+def test_a_process_that_waits_all_the_time(lab):
+    """--off-cpu has no sample of it, because it is never switched, and says so."""
+    need_root()
+    need_tracefs()
+    sleeper = lab.spawn('sleep', '600')
+    wait_for(lambda: open(f'/proc/{sleeper.pid}/stat', encoding='utf-8').read().split()[2] == 'S', what='a sleeping process')
+    said = lab.run('record', '--off-cpu', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data', release=True).stderr
+    if ' 0 samples' not in said:
+        raise Skip(f'the process was switched: {said}')
+    assert f"'cat /proc/{sleeper.pid}/stack' shows where it waits" in said, said
