@@ -108,7 +108,7 @@ static void poll_on(void)
 static void write_disk(void)
 {
 	int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	static char block[256 << 10]; /* so long that a wait takes much longer than a switch */
+	static char block[1 << 20]; /* so long that a wait takes much longer than a switch */
 
 	memset(block, 1, sizeof(block));
 	for (int i = 0; i < TURNS; i++)
