@@ -32,6 +32,7 @@
 #define DELAY_MOST  3600.0
 #define WINDOW_MS   10000u
 #define WORDS	    64
+#define SAME_SECOND 99	 /* files of one second */
 #define WARNINGS    4096 /* bytes that are kept until the screen is free */
 
 struct top {
@@ -388,20 +389,34 @@ static int copy_file(const char *from, const char *to)
 	return rc;
 }
 
+/* Copies to a name with the time, and a number if there is a file of this second. */
+static int copy_by_time(const char *from, char *name, size_t size)
+{
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+	int rc;
+
+	strftime(when, sizeof(when), "%Y%m%d%H%M%S", localtime_r(&now, &tm));
+	snprintf(name, size, "ringtail-top.%s.data", when);
+	rc = copy_file(from, name);
+	for (unsigned int n = 2; rc == -EEXIST && n <= SAME_SECOND; n++) {
+		snprintf(name, size, "ringtail-top.%s-%u.data", when, n);
+		rc = copy_file(from, name);
+	}
+	return rc;
+}
+
 static int save(void *arg, char *ret, size_t size, struct error *err)
 {
 	struct top *top = arg;
-	time_t now = time(NULL);
-	char name[64], when[32];
-	struct tm tm;
+	char name[64];
 	char *path;
 	int rc = take_snapshot(top, &path, err);
 
 	if (rc)
 		return rc;
-	strftime(when, sizeof(when), "%Y%m%d%H%M%S", localtime_r(&now, &tm));
-	snprintf(name, sizeof(name), "ringtail-top.%s.data", when);
-	rc = copy_file(path, name);
+	rc = copy_by_time(path, name, sizeof(name));
 	unlink(path);
 	free(path);
 	if (rc)

@@ -62,6 +62,10 @@ def test_live_view(bench):
                                            capture_output=True).stdout)
         lab.expect('the snapshot is of the process', report['tables'][0]['rows'][0]['comm'] == 'bash')
         lab.expect('it has at least the samples that were shown', report['stats']['samples'] >= min(samples(frozen), 500))
+        for _ in range(3):  # several in a second have different names
+            count = len(glob.glob(bench.path('ringtail-top.*.data')))
+            term.press('s')
+            term.wait('one more file', lambda lines, count=count: len(glob.glob(bench.path('ringtail-top.*.data'))) == count + 1)
         term.press('-')
         term.wait_for('frozen')
         term.press('Space')
