@@ -6,6 +6,7 @@
 
 #include "base/human.h"
 #include "base/plural.h"
+#include "cli/view/show.h"
 
 #define WAIT_COLUMNS "comm,kind,sym"
 
@@ -94,4 +95,15 @@ void waits_explain(const struct input *in, const struct waits_counts *counts)
 	if (counts->scale != 1 && counts->event)
 		complain("a period of %s counts as %.6g ns, as threads ran %.6f s",
 			 counts->event->name, counts->scale, (double)counts->ran_ns / 1e9);
+}
+
+int waits_view(struct input *in, struct trace *t, const struct report_opts *report,
+	       const struct table_opts *table)
+{
+	struct waits_counts waits = {.wakeups = true, .scale = 1};
+	int rc = show_recording(in, t, report, table, &waits);
+
+	if (!rc && report->waits)
+		waits_explain(in, &waits);
+	return rc;
 }

@@ -6,6 +6,7 @@
 #include <argp.h>
 
 #include "cli/input/input.h"
+#include "render/table.h"
 #include "report/table/report.h"
 
 struct waits_args {
@@ -35,5 +36,12 @@ void waits_refuse_code(struct argp_state *state, const struct filter *filter);
 
 /* Says what is not known of the waits. */
 void waits_explain(const struct input *in, const struct waits_counts *counts);
+
+/*
+ * Shows a recording as a view, as show_recording() does. What there is to say of waits is printed
+ * when the terminal is free.
+ */
+int waits_view(struct input *in, struct trace *t, const struct report_opts *report,
+	       const struct table_opts *table);
 
 #endif

@@ -661,7 +661,7 @@ static int show(struct report_args *a, struct trace *t)
 	if (!a->header_only)
 		rc = check_fields(a, t);
 	if (!rc && a->view)
-		return show_recording(&a->input, t, &a->report, &a->table);
+		return waits_view(&a->input, t, &a->report, &a->table);
 	if (!rc)
 		rc = input_prepare(&a->input, t);
 	if (rc < 0)

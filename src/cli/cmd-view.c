@@ -174,7 +174,7 @@ static int show(struct view_args *a, struct trace *t)
 	if (!a->graph.given && !report_has_callchains(t))
 		a->report.graph = REPORT_GRAPH_NONE;
 	rc = prepare_columns(a, t);
-	return rc ?: show_recording(&a->input, t, &a->report, &a->table);
+	return rc ?: show_recording(&a->input, t, &a->report, &a->table, NULL);
 }
 
 int cmd_view(int argc, char **argv)

@@ -82,6 +82,15 @@ def test_options_of_report(bench):
         term.wait_for('status=0')
 
 
+def test_counts_of_waits(bench):
+    """What a table says of waits is printed when the view has ended."""
+    with bench.open([bench.ringtail, 'report', '-i', os.path.abspath('tests/data/corpus/local/sched.data'), '--off-cpu'], 140) as term:
+        term.wait_for('? help')
+        term.press('q')
+        said = term.wait_for('status=0')
+        lab.expect('threads that were off CPUs', any('when the recording began: not counted' in line for line in said), said)
+
+
 def test_moves(bench):
     with bench.view('plain') as term:
         first = term.wait_for('? help')

@@ -102,6 +102,8 @@ struct file_view {
 	struct trace *trace;
 	struct report_opts opts; /* with the times of --time's parts */
 	bool loaded;
+	struct waits_counts
+		*waits; /* where the first table's go; NULL: nowhere, or they are there */
 };
 
 static int load(void *arg, struct view_job *j, struct trace **ret, struct error *err)
@@ -125,10 +127,20 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 	return 0;
 }
 
-int show_recording(struct input *in, struct trace *t, const struct report_opts *report,
-		   const struct table_opts *table)
+/* The first table has all samples; later ones those of a selection. */
+static void take_waits(void *arg, const struct report *r)
 {
-	struct file_view f = {.in = in, .trace = t, .opts = *report};
+	struct file_view *f = arg;
+
+	if (f->waits)
+		*f->waits = r->waits;
+	f->waits = NULL;
+}
+
+int show_recording(struct input *in, struct trace *t, const struct report_opts *report,
+		   const struct table_opts *table, struct waits_counts *ret_waits)
+{
+	struct file_view f = {.in = in, .trace = t, .opts = *report, .waits = ret_waits};
 	char path[PATH_MAX];
 	int rc, number;
 	struct view_opts opts = {
@@ -136,6 +148,7 @@ int show_recording(struct input *in, struct trace *t, const struct report_opts *
 		.percent_limit = table->percent_limit,
 		.relative = report->relative,
 		.load = load,
+		.counted = take_waits,
 		.arg = &f,
 	};
 

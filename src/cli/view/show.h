@@ -30,10 +30,10 @@ void show_end(int rc, int signal_number);
 
 /*
  * Shows @t, which is open and not prepared, with the rows of @report; @table has the rest of the
- * options. A
- * signal ends the process. Returns 0, or a negative errno after a message.
+ * options. *@ret_waits gets the counts of waits in all samples, if they were counted; may be NULL.
+ * A signal ends the process. Returns 0, or a negative errno after a message.
  */
 int show_recording(struct input *in, struct trace *t, const struct report_opts *report,
-		   const struct table_opts *table);
+		   const struct table_opts *table, struct waits_counts *ret_waits);
 
 #endif

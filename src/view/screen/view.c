@@ -199,6 +199,8 @@ static int take_table(struct view_state *v)
 	v->table = v->job.table;
 	v->job.table = NULL;
 	v->trace = v->table->trace;
+	if (v->opts->counted)
+		v->opts->counted(v->opts->arg, v->table->report);
 	if (before && before != v->trace && v->opts->drop)
 		v->opts->drop(v->opts->arg, before);
 	if (!rc)

@@ -25,6 +25,9 @@ struct view_opts {
 	int (*load)(void *arg, struct view_job *j, struct trace **ret, struct error *err);
 	/* Called when nothing refers to a trace of @load any more; NULL: it is not asked. */
 	void (*drop)(void *arg, struct trace *t);
+	/* Called in the view's thread with each table, before it is shown; NULL: it is not asked.
+	 */
+	void (*counted)(void *arg, const struct report *r);
 	void *arg; /* of all callbacks */
 
 	int signals;		    /* a signalfd of the signals that end, resize and suspend it */
