@@ -6,7 +6,9 @@
  * ratio fixed by the work given to them (see the table), so a profile must show about these shares.
  * The work is counted, not timed: every run does the same.
  *
- * usage: workload [ROUNDS]     (default 400; about 5 ms of CPU a round in all)
+ * usage: workload [ROUNDS [TIMES]]     (default 400; about 5 ms of CPU a round in all)
+ *
+ * With TIMES, transpose() has so many times its work: something to find in a diff.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -65,13 +67,14 @@ static const struct job jobs[] = {
 	{"digest", hash_blocks, merge_sums, 500, 500},
 };
 
-HOT static uint64_t run_job(const struct job *job, unsigned long rounds)
+HOT static uint64_t run_job(const struct job *job, unsigned long rounds, unsigned long times)
 {
 	uint64_t x = rounds;
 
+	times = job->second == transpose ? times : 1;
 	for (unsigned long i = 0; i < rounds; i++) {
 		x = job->first(x, job->first_share * 1000UL);
-		x = job->second(x, job->second_share * 1000UL);
+		x = job->second(x, job->second_share * 1000UL * times);
 	}
 	return x;
 }
@@ -79,6 +82,7 @@ HOT static uint64_t run_job(const struct job *job, unsigned long rounds)
 int main(int argc, char **argv)
 {
 	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 400;
+	unsigned long times = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
 	int failed = 0, status;
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
@@ -90,7 +94,7 @@ int main(int argc, char **argv)
 		}
 		if (pid == 0) {
 			prctl(PR_SET_NAME, jobs[i].comm);
-			_exit(run_job(&jobs[i], rounds) == 0);
+			_exit(run_job(&jobs[i], rounds, times) == 0);
 		}
 	}
 	while (wait(&status) > 0)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "cli/cmd-report-html.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "cli/input/output.h"
@@ -26,11 +27,13 @@ struct diff_args {
 	const char *path[MAX_FILES];
 	size_t nr_paths;
 	bool relative, folded, json;
+	const char *html; /* path of the page; NULL: none */
 };
 
 enum {
 	OPT_CONFIDENCE = 0x2000,
 	OPT_FOLDED,
+	OPT_HTML,
 	OPT_P_VALUE,
 	OPT_CHANGED,
 	OPT_RATE,
@@ -56,6 +59,10 @@ static const struct argp_option options[] = {
 	 HELP_MOST_USED},
 	{"folded", OPT_FOLDED, NULL, 0,
 	 "Write call chains as folded stacks with the samples of each recording, for difffolded",
+	 HELP_MOST_USED},
+	{"html", OPT_HTML, "FILE", 0,
+	 "Write a page for browsers: the second recording as by 'report --html', compared with the "
+	 "first; '-' is standard output",
 	 HELP_MOST_USED},
 	{"p-value", OPT_P_VALUE, NULL, 0, "Add a column with the corrected p-value",
 	 HELP_MOST_USED},
@@ -178,8 +185,18 @@ static void complete(struct argp_state *state, struct diff_args *a)
 	if (a->diff.order_by >= a->nr_paths)
 		usage_error(state, "-o: there is no recording %zu after the first",
 			    a->diff.order_by);
-	if (a->folded && a->json)
-		usage_error(state, "--folded and --json exclude each other: choose one");
+	if (a->folded + a->json + (a->html != NULL) > 1)
+		usage_error(state, "--folded, --html and --json exclude each other: choose one");
+	if (a->html && a->nr_paths != 2)
+		usage_error(state, "--html compares two recordings, not %zu", a->nr_paths);
+	/* Both recordings are open at a time, with one set of filters for the two. */
+	if (a->html && (a->input.socket || a->input.switches.on || a->input.switches.off ||
+			a->input.filter.nr_parts))
+		usage_error(state,
+			    "--html: --socket-filter, --switch-on, --switch-off and parts of "
+			    "--time mean something else in each recording: leave them out");
+	if (a->html && !strcmp(a->html, "-") && isatty(STDOUT_FILENO))
+		usage_error(state, "--html: a page is no text for a terminal: give a FILE");
 	a->diff.nr_files = a->nr_paths;
 }
 
@@ -203,6 +220,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'm': break;
 	case OPT_CONFIDENCE: a->diff.confidence = parse_confidence(state, arg); break;
 	case OPT_FOLDED: a->folded = true; break;
+	case OPT_HTML: a->html = arg; break;
 	case OPT_P_VALUE: a->table.show_p = true; break;
 	case OPT_CHANGED: a->table.changed = true; break;
 	case OPT_RATE: a->table.show_rate = true; break;
@@ -368,6 +386,52 @@ static int run(struct diff_args *a)
 	return status;
 }
 
+/* Opens a recording, and sets what a page counts of it. Returns 0 or a negative errno. */
+static int prepare_for_page(struct diff_args *a, const char *path, struct trace **ret,
+			    struct report_opts *opts)
+{
+	int rc;
+
+	a->input.trace.path = path;
+	rc = input_open(&a->input, ret);
+	if (rc < 0)
+		return rc;
+	*opts = (struct report_opts){.max_stack = MAX_STACK, .filter = a->input.filter};
+	stacks_report_opts(*ret, opts);
+	opts->inlined = !a->input.no_inline;
+	rc = check_fields(opts, *ret) ?: input_prepare(&a->input, *ret);
+	opts->filter = a->input.filter; /* with the times of --time's parts */
+	return rc;
+}
+
+/* Writes the page; both recordings are open, because their names are joined. */
+static int run_html(struct diff_args *a)
+{
+	struct trace *t[2] = {0};
+	struct report_opts opts[2];
+	struct html_before before;
+	int rc = 0, status = EXIT_FINE;
+
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = prepare_for_page(a, a->path[i], &t[i], &opts[i]);
+	if (!rc) {
+		before = (struct html_before){
+			.trace = t[0],
+			.export = {.filter = opts[0].filter,
+				   .max_stack = opts[0].max_stack,
+				   .inlined = opts[0].inlined},
+		};
+		rc = report_html(&a->input, t[1], &opts[1], a->html, &before);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		int one = t[i] ? input_end(&a->input, t[i], rc) : EXIT_ERROR;
+
+		status = status ?: one;
+		trace_close(t[i]);
+	}
+	return status;
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&samples_lettered_argp, 0, NULL, 0},
@@ -395,7 +459,7 @@ int cmd_diff(int argc, char **argv)
 		exit(EXIT_USAGE);
 	a.table.quiet = a.input.quiet;
 	a.table.width = terminal_width();
-	status = run(&a);
+	status = a.html ? run_html(&a) : run(&a);
 	input_release(&a.input);
 	return status;
 }

@@ -30,14 +30,18 @@ static json_t *verdicts_json(const struct report *r)
 }
 
 /* Returns what the page says of the recording, for free(); NULL: no memory. */
-static char *facts_of(const struct trace *t, const struct report *r)
+static char *facts_of(const struct trace *t, const struct report *r,
+		      const struct html_before *before)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], old[PATH_MAX] = "";
 	char *ret = NULL;
 	json_t *o;
 
 	snprintf(path, sizeof(path), "%s", t->opts.path);
-	o = json_pack("{so so so so}", "name", json_name(basename(path)), "header",
+	if (before)
+		snprintf(old, sizeof(old), "%s", before->trace->opts.path);
+	o = json_pack("{so so so so so}", "name", json_name(basename(path)), "before",
+		      before ? json_name(basename(old)) : json_null(), "header",
 		      header_json(t, input_captured(t->opts.path)), "stats", json_stats(t),
 		      "verdicts", verdicts_json(r));
 	if (o)
@@ -47,7 +51,8 @@ static char *facts_of(const struct trace *t, const struct report *r)
 }
 
 /* Judges the samples that the page will have. Returns as facts_of(), after a message. */
-static char *find_facts(struct trace *t, const struct report_opts *opts)
+static char *find_facts(struct trace *t, const struct report_opts *opts,
+			const struct html_before *before)
 {
 	struct error err = ERROR_INIT;
 	struct report *r = NULL;
@@ -55,7 +60,7 @@ static char *find_facts(struct trace *t, const struct report_opts *opts)
 	int rc = report_run(t, opts, &r, &err);
 
 	if (!rc) {
-		facts = facts_of(t, r);
+		facts = facts_of(t, r, before);
 		if (!facts)
 			error_sys(&err, -ENOMEM, "%s", t->opts.path);
 	}
@@ -101,16 +106,18 @@ static int close_page(FILE *f, const char *path, int rc)
 	return rc;
 }
 
-int report_html(struct input *in, struct trace *t, const struct report_opts *opts, const char *path)
+int report_html(struct input *in, struct trace *t, const struct report_opts *opts, const char *path,
+		const struct html_before *before)
 {
 	bool is_stdout = !strcmp(path, "-");
-	char *facts = find_facts(t, opts);
+	char *facts = find_facts(t, opts, before);
 	const struct html_opts html = {
 		.export = {.filter = opts->filter,
 			   .max_stack = opts->max_stack,
 			   .inlined = opts->inlined,
 			   .waits = opts->waits},
 		.facts = facts,
+		.before = before,
 	};
 	FILE *f = NULL;
 	int rc = -EIO;

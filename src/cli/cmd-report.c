@@ -677,7 +677,7 @@ static int show(struct report_args *a, struct trace *t)
 		return show_tasks(a, t);
 	if (a->latency.function)
 		return show_latency(a, t);
-	rc = a->html ? report_html(&a->input, t, &a->report, a->html) : show_report(a, t);
+	rc = a->html ? report_html(&a->input, t, &a->report, a->html, NULL) : show_report(a, t);
 	if (!rc)
 		explain_chains(a, t);
 	input_explain_stacks(&a->input, t);

@@ -99,8 +99,12 @@ class Recording:
         A sample, a millisecond after the record before, in @functions, the innermost first: numbers of functions of the
         mapped program.
         """
+        self.sample_at(pid, tid, [start + CODE + f * FUNCTION + 8 for f in functions], event, period, cpu, cgroup)
+
+    def sample_at(self, pid, tid, addresses, event=0, period=1, cpu=0, cgroup=0):
+        """As sample(), at addresses."""
         self.time += 1000000
-        chain = [USER_MARK] + [start + CODE + f * FUNCTION + 8 for f in functions]
+        chain = [USER_MARK, *addresses]
         body = struct.pack('<QQIIQIIQ', event + 1, chain[1], pid, tid, self.time, cpu, 0, period)
         body += struct.pack(f'<Q{len(chain)}Q', len(chain), *chain) + struct.pack('<Q', cgroup)
         self.file.write(record(SAMPLE, 2, body))

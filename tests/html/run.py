@@ -20,6 +20,7 @@ import lab  # noqa: E402 pylint: disable=wrong-import-position
 import recording  # noqa: E402 pylint: disable=wrong-import-position
 import test_files  # noqa: E402 pylint: disable=wrong-import-position
 import test_page  # noqa: E402 pylint: disable=wrong-import-position
+import test_views  # noqa: E402 pylint: disable=wrong-import-position
 
 
 class Bench(lab.Lab):
@@ -89,7 +90,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(os.path.abspath(args.ringtail), folder, args.pictures)
-        for suite in test_files, test_page:
+        for suite in test_files, test_page, test_views:
             for name, test in vars(suite).items():
                 name = f'{suite.__name__.removeprefix("test_")} {name.removeprefix("test_")}'
                 if not getattr(test, '__name__', '').startswith('test_') or test.__class__.__name__ != 'function' or (

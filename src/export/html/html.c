@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/html/code.h"
 #include "export/html/page.h"
 #include "export/html/part.h"
+#include "export/html/sched.h"
 #include "export/html/tree.h"
 #include "export/stream/threads.h"
 #include "export/wire/json_out.h"
@@ -49,8 +51,9 @@ struct html {
 	const struct export_job *job;
 	struct html_tree tree;
 	struct export_threads threads;
-	struct intern_strings strings; /* of marks */
-	struct html_table samples, marks;
+	struct intern_strings strings;			/* of marks */
+	struct html_table samples, marks, instructions; /* a row of the last for each sample */
+	struct html_code code;
 	uint64_t first_time, tick;
 	uint64_t sample_tick, mark_tick; /* of the newest one */
 	struct buf text;
@@ -85,10 +88,13 @@ static int64_t ticks_of(const struct html *w, uint64_t time)
 	return (int64_t)(time - w->first_time) / (int64_t)w->tick;
 }
 
-/* Returns the difference to the newest time of a table, for a column. */
-static uint64_t time_delta(uint64_t *newest, int64_t ticks)
+/*
+ * Returns the difference to the newest time of a table, for a column. Each part begins with the
+ * time itself, so that a browser can decode parts apart.
+ */
+static uint64_t time_delta(const struct html_table *t, uint64_t *newest, int64_t ticks)
 {
-	uint64_t delta = html_zigzag(ticks - (int64_t)*newest);
+	uint64_t delta = html_zigzag(t->nr_rows ? ticks - (int64_t)*newest : ticks);
 
 	*newest = (uint64_t)ticks;
 	return delta;
@@ -116,20 +122,25 @@ static int html_sample(void *writer, const struct export_sample *s)
 {
 	struct html *w = writer;
 	const struct pd_sample *p = &s->ws->s;
-	uint64_t row[SAMPLE_COLUMNS] = {[SAMPLE_WEIGHT] = p->period};
+	uint64_t row[SAMPLE_COLUMNS] = {[SAMPLE_WEIGHT] = p->period}, spot;
 	uint32_t thread = export_thread_put(&w->threads, p->pid, p->tid, s->comm), node, place;
 	int rc = thread == INTERN_NONE ? -ENOMEM : html_tree_put(&w->tree, s, &node, &place);
 
 	if (rc)
 		return rc;
-	row[SAMPLE_TIME] = time_delta(&w->sample_tick, has_time(s->ws) ? ticks_of(w, p->time)
-								       : (int64_t)w->sample_tick);
+	row[SAMPLE_TIME] =
+		time_delta(&w->samples, &w->sample_tick,
+			   has_time(s->ws) ? ticks_of(w, p->time) : (int64_t)w->sample_tick);
 	row[SAMPLE_NODE] = (uint32_t)(node + 1);
 	row[SAMPLE_THREAD] = thread;
 	row[SAMPLE_CPU] = p->type & PERF_SAMPLE_CPU ? (uint64_t)p->cpu + 1 : 0;
 	row[SAMPLE_EVENT] = s->ws->evsel->index;
 	row[SAMPLE_PLACE] = (uint32_t)(place + 1);
-	return add_row(w, &w->samples, "samples", row);
+	rc = html_code_spot(&w->code, &w->tree, s, &spot);
+	/* Apart from the other columns, because a page reads it when code is shown. */
+	if (!rc && intern_count(&w->code.spots))
+		rc = add_row(w, &w->instructions, "instructions", &spot);
+	return rc ?: add_row(w, &w->samples, "samples", row);
 }
 
 /* Sets *@ret to the number of a task's thread plus one; to 0: it has none. */
@@ -163,7 +174,7 @@ static int html_event(void *writer, const struct timeline_event *e)
 
 	if (rc || e->kind == TIMELINE_COUNTER)
 		return rc;
-	row[MARK_TIME] = time_delta(&w->mark_tick, ticks_of(w, e->time));
+	row[MARK_TIME] = time_delta(&w->marks, &w->mark_tick, ticks_of(w, e->time));
 	row[MARK_CPU] = e->cpu == TIMELINE_NONE ? 0 : (uint64_t)e->cpu + 1;
 	switch (e->kind) {
 	case TIMELINE_SWITCH:
@@ -242,11 +253,15 @@ static int put_events(struct html *w, struct buf *json)
 	return rc ?: buf_append(json, "],\n", 3);
 }
 
+static const struct html_opts *opts_of(const struct html *w)
+{
+	return (const struct html_opts *)((const char *)w->job->opts -
+					  offsetof(struct html_opts, export));
+}
+
 static int write_index(struct html *w)
 {
-	const struct html_opts *opts =
-		(const struct html_opts *)((const char *)w->job->opts -
-					   offsetof(struct html_opts, export));
+	const struct html_opts *opts = opts_of(w);
 	struct buf json = {0};
 	struct html_part p;
 	int rc;
@@ -263,6 +278,26 @@ static int write_index(struct html *w)
 	return html_part_end(&p) ?: rc;
 }
 
+/* Writes what other walks find: over this recording, and over the one before. */
+static int write_others(struct html *w)
+{
+	const struct html_before *before = opts_of(w)->before;
+	const struct html_sched sched = {
+		.trace = w->job->trace,
+		.filter = &w->job->opts->filter,
+		.threads = &w->threads,
+		.out = out_of(w),
+		.first_time = w->first_time,
+		.tick = w->tick,
+	};
+	int rc = html_sched_write(&sched, w->job->err);
+
+	if (!rc && before)
+		rc = html_before_write(before, w->job->trace->evlist, &w->tree, out_of(w),
+				       w->job->err);
+	return rc;
+}
+
 static int html_close(void *writer)
 {
 	struct html *w = writer;
@@ -270,9 +305,12 @@ static int html_close(void *writer)
 
 	if (w->samples.nr_rows)
 		rc = html_table_write(&w->samples, out_of(w), "samples");
+	if (!rc && w->instructions.nr_rows)
+		rc = html_table_write(&w->instructions, out_of(w), "instructions");
 	if (!rc && w->marks.nr_rows)
 		rc = html_table_write(&w->marks, out_of(w), "marks");
-	rc = rc ?: html_tree_write(&w->tree, out_of(w)) ?: write_index(w);
+	rc = rc ?: write_others(w) ?: html_code_end(&w->code, out_of(w)) ?: html_tree_write(&w->tree, out_of(w)) ?:
+	     write_index(w);
 	out_puts(out_of(w), html_page_tail);
 	return rc;
 }
@@ -289,12 +327,19 @@ static int html_open(const struct export_job *job, void **ret)
 		.threads = EXPORT_THREADS_INIT,
 		.samples = {.nr_columns = SAMPLE_COLUMNS},
 		.marks = {.nr_columns = MARK_COLUMNS},
+		.instructions = {.nr_columns = 1},
+		.code = html_code_empty,
 		.first_time = job->trace->counts.first_time,
 		.tick = choose_tick(job->trace),
 	};
 	*ret = w;
 	out_puts(job->out, html_page_head);
-	return job->out->rc;
+	if (job->out->rc)
+		return job->out->rc;
+	/* Waits are in the scheduler's code, whatever waited. */
+	if (job->opts->waits && !job->opts->waits->wall)
+		return 0;
+	return html_code_write(&w->code, job->trace, &job->opts->filter, job->out, job->err);
 }
 
 static void html_free(void *writer)
@@ -308,6 +353,8 @@ static void html_free(void *writer)
 	intern_strings_release(&w->strings);
 	html_table_release(&w->samples);
 	html_table_release(&w->marks);
+	html_table_release(&w->instructions);
+	html_code_release(&w->code);
 	buf_release(&w->text);
 	free(w);
 }

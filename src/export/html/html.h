@@ -9,12 +9,14 @@
 #ifndef RINGTAIL_EXPORT_HTML_HTML_H
 #define RINGTAIL_EXPORT_HTML_HTML_H
 
-#include "export/stream/export.h"
+#include "export/html/before.h"
 
 struct html_opts {
 	struct export_opts export;
-	/* JSON: "name" of the recording, "header", "stats" and "verdicts" by event; borrowed. */
+	/* JSON: "name" of the recording and of the one "before", "header", "stats" and "verdicts"
+	 * by event; borrowed. */
 	const char *facts;
+	const struct html_before *before; /* compare with this recording; NULL: with none */
 };
 
 extern const struct export_format export_html;

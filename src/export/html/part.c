@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -54,7 +55,8 @@ static void deflate_some(struct html_part *p, int flush)
 	} while (!p->out->rc && rc == Z_OK && (d->z.avail_in || flush == Z_FINISH));
 }
 
-void html_part_begin(struct html_part *p, struct out *out, const char *name)
+/* Begins a part whose element has more @attributes. */
+static void begin(struct html_part *p, struct out *out, const char *name, const char *attributes)
 {
 	struct html_deflate *d = calloc(1, sizeof(*d));
 
@@ -68,7 +70,13 @@ void html_part_begin(struct html_part *p, struct out *out, const char *name)
 	d->z.next_out = d->buf;
 	d->z.avail_out = sizeof(d->buf);
 	p->deflate = d;
-	out_printf(out, "<script type=\"application/octet-stream\" data-part=\"%s\">", name);
+	out_printf(out, "<script type=\"application/octet-stream\" data-part=\"%s\"%s>", name,
+		   attributes);
+}
+
+void html_part_begin(struct html_part *p, struct out *out, const char *name)
+{
+	begin(p, out, name, "");
 }
 
 void html_part_put(struct html_part *p, const void *s, size_t n)
@@ -129,8 +137,10 @@ int html_table_write(struct html_table *t, struct out *out, const char *name)
 {
 	struct proto text = {0};
 	struct html_part p;
+	char rows[40];
 
-	html_part_begin(&p, out, name);
+	snprintf(rows, sizeof(rows), " data-rows=\"%zu\"", t->nr_rows);
+	begin(&p, out, name, rows);
 	put_number(&p, &text, t->nr_rows);
 	put_number(&p, &text, t->nr_columns);
 	for (size_t i = 0; i < t->nr_columns; i++) {

@@ -45,7 +45,10 @@ struct html_table {
 
 /* Adds a row of t->nr_columns numbers. Returns 0 or -ENOMEM. */
 int html_table_add(struct html_table *t, const uint64_t *row);
-/* Writes the rows as part @name, and empties the table. Returns 0, out->rc or -ENOMEM. */
+/*
+ * Writes the rows as part @name, whose element has their number, too, and empties the table.
+ * Returns 0, out->rc or -ENOMEM.
+ */
 int html_table_write(struct html_table *t, struct out *out, const char *name);
 /* Frees the memory. */
 void html_table_release(struct html_table *t);

@@ -41,8 +41,7 @@ static char level_of(const struct frame *frame)
 	}
 }
 
-/* Returns the number of the function of @frame, or INTERN_NONE. */
-static uint32_t function_of(struct html_tree *t, const struct frame *frame)
+uint32_t html_tree_function(struct html_tree *t, const struct frame *frame)
 {
 	uint32_t number = export_function_of(&t->functions, frame);
 	struct html_function fn = {.file = INTERN_NONE};
@@ -71,7 +70,7 @@ int html_tree_put(struct html_tree *t, const struct export_sample *s, uint32_t *
 	uint32_t number = INTERN_NONE, line = INTERN_NONE;
 
 	for (size_t i = s->nr_frames; i--;) {
-		node.function = function_of(t, &s->frame[i]);
+		node.function = html_tree_function(t, &s->frame[i]);
 		node.parent = number;
 		number = node.function == INTERN_NONE ? INTERN_NONE : intern_put(&t->nodes, &node);
 		if (number == INTERN_NONE)

@@ -37,6 +37,8 @@ extern const struct html_tree html_tree_empty;
  */
 int html_tree_put(struct html_tree *t, const struct export_sample *s, uint32_t *ret_node,
 		  uint32_t *ret_place);
+/* Returns the number of the function of @frame, or INTERN_NONE if memory runs out. */
+uint32_t html_tree_function(struct html_tree *t, const struct frame *frame);
 /* Writes the parts "functions", "nodes" and "places". Returns 0, out->rc or -ENOMEM. */
 int html_tree_write(struct html_tree *t, struct out *out);
 /* Frees the tables. */

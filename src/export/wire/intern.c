@@ -35,6 +35,14 @@ uint32_t intern_put(struct intern *in, const void *key)
 	return number;
 }
 
+uint32_t intern_find(const struct intern *in, const void *key)
+{
+	const struct sized_key k = {key, in->size};
+
+	return hash_table_find(&in->table, hash_bytes(hash_key(), key, in->size), same_key,
+			       in->entries, &k);
+}
+
 void intern_release(struct intern *in)
 {
 	hash_table_release(&in->table);

@@ -23,6 +23,8 @@ struct intern {
 
 /* Returns the number of the key, or INTERN_NONE if memory runs out. */
 uint32_t intern_put(struct intern *in, const void *key);
+/* Returns the number of the key, or INTERN_NONE if it is not in the table. */
+uint32_t intern_find(const struct intern *in, const void *key);
 /* Frees the table's memory and empties it. */
 void intern_release(struct intern *in);
 

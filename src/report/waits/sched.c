@@ -33,22 +33,31 @@ struct places {
 	size_t nr;
 };
 
+bool sched_is_chosen(const struct trace *t, const struct filter *filter, uint32_t tid, uint32_t cpu,
+		     uint64_t time, uint32_t *ret_pid)
+{
+	struct pd_sample s = {.pid = tid, .tid = tid, .cpu = cpu, .time = time};
+
+	state_pid(t->state, tid, (struct moment){.time = time}, &s.pid);
+	*ret_pid = s.pid;
+	return filter_sample(filter, &s) &&
+	       filter_comm(filter, state_comm(t->state, s.pid, tid, the_end));
+}
+
 /* Returns 1 with the rows of @tid and @cpu; 0: the filter refuses them; or -ENOMEM. */
 static int find_places(struct sched_counter *c, uint32_t tid, uint32_t cpu, uint64_t time,
 		       struct places *ret)
 {
-	struct pd_sample s = {.pid = tid, .tid = tid, .cpu = cpu, .time = time};
+	uint32_t pid;
 
-	state_pid(c->trace->state, tid, (struct moment){.time = time}, &s.pid);
-	if (!filter_sample(c->filter, &s) ||
-	    !filter_comm(c->filter, state_comm(c->trace->state, s.pid, tid, the_end)))
+	if (!sched_is_chosen(c->trace, c->filter, tid, cpu, time, &pid))
 		return 0;
 	ret->nr = 2;
 	ret->row[0] = &c->report->all;
 	ret->row[1] = row_of(&c->report->threads, tid);
 	if (!ret->row[1])
 		return -ENOMEM;
-	ret->row[1]->pid = s.pid;
+	ret->row[1]->pid = pid;
 	if (cpu == PAIRING_NONE)
 		return 1;
 	ret->row[ret->nr++] = row_of(&c->report->cpus, cpu);

@@ -38,6 +38,13 @@ struct sched_report {
 };
 
 /*
+ * Returns whether @filter accepts what thread @tid did on @cpu at @time, and sets *@ret_pid to its
+ * process.
+ */
+bool sched_is_chosen(const struct trace *t, const struct filter *filter, uint32_t tid, uint32_t cpu,
+		     uint64_t time, uint32_t *ret_pid);
+
+/*
  * Reads @t, which is prepared. @filter chooses threads, CPUs (where a wait ends) and times. Returns
  * 0 with @ret for sched_report_release(), or a negative errno with @err filled.
  */

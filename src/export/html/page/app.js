@@ -3,20 +3,25 @@
 const VIEWS = {
 	flame: {draw: drawFlame, key: flameKey, main: 'flame'},
 	table: {draw: drawTable, key: tableKey, main: 'functions'},
+	code: {draw: drawCode, key: codeKey, main: 'code'},
 	timeline: {draw: drawTimeline, key: timelineKey, main: 'timeline'},
+	sched: {draw: drawSched, key: schedViewKey, main: 'sched-lanes'},
 	heatmap: {draw: drawHeatmap, key: heatKey, main: 'heatmap'},
+	diff: {draw: drawDiff, key: diffKey, main: 'diff-flame'},
 	quality: {draw: drawQuality, key: () => false, main: 'quality'},
 	recording: {draw: drawRecording, key: () => false, main: 'recording'},
 };
 const KEYS = [
-	['1 … 6', 'Choose a view'], ['/', 'Search functions by a regular expression'], ['?', 'Show these keys'],
+	['1 … 9', 'Choose a view'], ['/', 'Search functions by a regular expression'], ['?', 'Show these keys'],
 	['Esc', 'Undo: search, zoom, then the last part of the selection'], ['x', 'Select everything again'], ['u', 'Count period or samples'],
 	['[ ]', 'Move the selected time'], ['{ }', 'Shorten or extend the selected time'],
 	['← ↑ → ↓', 'Move in the view'], ['Enter', 'Zoom to the frame; choose the function, row or cell'],
 	['f', 'Flame graph: only samples with this function'], ['s', 'Flame graph, table: sandwich of the function'],
 	['c', 'Flame graph: callees, callers, sandwich'], ['i', 'Show or hide inlined functions'],
 	['Backspace', 'Flame graph: zoom out by one frame'], ['o', 'Table: sort by the next column'],
-	['t', 'Timeline: rows are threads or CPUs'], ['z Z', 'Timeline: zoom to the selected time, or out'],
+	['h H', 'Code: next hottest instruction, or back'], ['Enter', 'Code: follow a jump'], ['n p', 'Code: next function, or back'],
+	['b', 'Diff: widths before or after'], ['l', 'Diff: to the list of functions, or back to the graph'],
+	['t', 'Timeline, scheduler: rows are threads or CPUs'], ['z Z', 'Timeline, scheduler: zoom to the selected time, or out'],
 	['Shift + arrows', 'Heatmap: select several cells, then Enter'],
 ];
 
@@ -42,9 +47,10 @@ const FIELDS = {
 	view: v => inList(v, Object.keys(VIEWS)), event: v => below0(v, D.events.length), unit: v => inList(v, ['period', 'samples']),
 	from: ticks, to: ticks, thread: v => below0(v, D.threads.length), cpu: v => below0(v, 65537),
 	fn: v => below0(v, D.functions.length), search: v => v, inlines: v => v === 'true', apart: v => v === 'true',
-	mode: v => inList(v, ['callees', 'callers', 'sandwich']), rows: v => inList(v, ['threads', 'cpus']),
+	mode: v => inList(v, ['callees', 'callers', 'sandwich']), rows: v => inList(v, ['threads', 'cpus']), side: v => inList(v, ['before', 'after']),
 	zoom: v => { const path = v.split('.').map(n => below0(n, D.functions.length)); return path.includes(undefined) ? undefined : path; },
 	shown: v => { const span = v.split('.').map(Number); return span.length === 2 && span[0] >= 0 && span[1] > span[0] ? span : undefined; },
+	code: v => below0(v, D.codes.length), row: v => below0(v, 1e6) >= 0 ? Number(v) : undefined,
 	sort: v => inList(v, COLUMNS.map(c => c.sort)), down: v => v === 'true',
 };
 
@@ -55,6 +61,8 @@ function fromLink() {
 		if (read !== undefined)
 			next[key] = read;
 	}
+	if (next.view === 'diff' && !D.before)
+		next.view = 'flame';
 	if (next.event < 0)
 		next.event = 0;
 	if ((next.from === null) !== (next.to === null) || next.from > next.to)
@@ -62,36 +70,42 @@ function fromLink() {
 	return next;
 }
 
-/* The event with most samples. */
-function firstEvent() {
-	const counts = D.facts.stats.events.map(e => e.samples);
-	return Math.max(counts.indexOf(Math.max(...counts)), 0);
-}
+/* The event with most samples on the page. */
+const firstEvent = () => D.counts.indexOf(Math.max(...D.counts));
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
 let drawn = null, expected = '';
 
-/* Changes the selection, and draws. */
-function change(patch) {
-	Object.assign(S, patch);
+/* Makes the address of the page one that restores what is shown. */
+function writeLink() {
 	const link = toLink();
 	if (link !== (location.hash || '#')) {
 		expected = link;
 		history.replaceState(null, '', link);
 	}
+}
+
+/* Changes the selection, and draws. */
+function change(patch) {
+	if ('fn' in patch && patch.fn !== S.fn)
+		Object.assign(S, {code: -1, row: null});
+	Object.assign(S, patch);
+	writeLink();
 	const begun = performance.now();
 	draw();
 	document.documentElement.dataset.changeMs = (performance.now() - begun).toFixed(1);
 }
 
+/* Draws all. Returns a promise where data are to be decoded before. */
 function draw() {
 	drawControls();
 	drawOverview();
-	VIEWS[S.view].draw();
+	const drawing = VIEWS[S.view].draw(); // a promise, if data are to be decoded
 	drawStatus();
 	drawn = S.view;
 	document.documentElement.dataset.drawn = Number(document.documentElement.dataset.drawn ?? 0) + 1;
+	return drawing;
 }
 
 function chip(text, patch) {
@@ -184,13 +198,17 @@ function onKey(e) {
 			focusView();
 		return;
 	}
-	const number = '123456'.indexOf(e.key);
-	const onTab = e.target.getAttribute?.('role') === 'tab' && {ArrowRight: 1, ArrowLeft: 5}[e.key];
+	const views = Object.keys(VIEWS);
+	const number = '123456789'.indexOf(e.key);
+	let onTab = e.target.getAttribute?.('role') === 'tab' && {ArrowRight: 1, ArrowLeft: -1}[e.key];
 	if (number >= 0 && e.key.length === 1) {
-		change({view: Object.keys(VIEWS)[number]});
+		if (views[number] && (views[number] !== 'diff' || isDiff()))
+			change({view: views[number]});
 		focusView();
 	} else if (onTab) {
-		const views = Object.keys(VIEWS), view = views[(views.indexOf(S.view) + onTab) % views.length];
+		if (views.at((views.indexOf(S.view) + onTab) % views.length) === 'diff' && !isDiff())
+			onTab *= 2;
+		const view = views.at((views.indexOf(S.view) + onTab) % views.length);
 		change({view});
 		document.querySelector(`[role=tab][data-view=${view}]`).focus();
 	} else if (e.target === $('overview') && timeKey(e)) {
@@ -226,6 +244,18 @@ function fillSelects() {
 	$('cpu').replaceChildren(option(-1, `all (${used.length})`), ...used.map(cpu => option(cpu, cpuText(cpu))));
 }
 
+/* Draws for paper: light, of one width, and all rows. */
+function setPrinting(on) {
+	if (printing === on)
+		return;
+	printing = on;
+	palette = null;
+	document.documentElement.classList.toggle('printing', on);
+	draw();
+	if (on && S.view === 'code')
+		drawCodeRows(true);
+}
+
 function listen() {
 	const number = (id, key) => $(id).addEventListener('change', e => change({[key]: Number(e.target.value)}));
 	number('thread', 'thread');
@@ -249,18 +279,20 @@ function listen() {
 	let size = '';
 	new ResizeObserver(() => {
 		const now = `${document.body.clientWidth} ${document.body.clientHeight}`;
-		if (drawn && now !== size)
+		if (drawn && now !== size && !printing)
 			draw();
 		size = now;
 	}).observe(document.body);
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { palette = null; draw(); });
-	window.addEventListener('beforeprint', () => { palette = null; draw(); });
+	window.addEventListener('beforeprint', () => setPrinting(true));
+	window.addEventListener('afterprint', () => setPrinting(false));
+	matchMedia('print').addEventListener('change', e => setPrinting(e.matches));
 }
 
 function start() {
 	$('name').textContent = D.facts.name;
 	document.title = `${D.facts.name.slice(0, 100)} – Ringtail`;
-	const counts = D.facts.stats.events, choices = D.events.map((e, i) => make('option', {value: i}, e.name)).filter((o, i) => counts[i].samples);
+	const choices = D.events.map((e, i) => make('option', {value: i}, e.name)).filter((o, i) => D.counts[i]);
 	$('event').replaceChildren(...choices);
 	$('event-label').hidden = choices.length < 2;
 	$('help').querySelector('tbody').replaceChildren(...KEYS.map(([keys, text]) =>
@@ -268,21 +300,25 @@ function start() {
 	Object.assign(S, fromLink());
 	initFlame();
 	initTable();
+	initCode();
 	initTimeline();
+	initSched();
+	initDiff();
 	initHeatmap();
 	listen();
 	fillSelects();
-	draw();
+	const drawing = draw();
 	focusView();
 	detail('Press ', ['?'], ' for keys. Click zooms, Shift and click chooses a function, a drag in the strip above chooses a time.');
+	return drawing;
 }
 
 if (typeof document === 'undefined') {
 	serve();
 } else {
-	readData().then(data => {
+	readData().then(async data => {
 		D = data;
-		start();
+		await start();
 		document.documentElement.dataset.openMs = performance.now().toFixed(0);
 		document.documentElement.dataset.tick = D.tick;
 		document.documentElement.dataset.state = 'ready';

@@ -26,10 +26,12 @@ async function inflate(bytes) {
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
+const LATER = ['code', 'instructions']; // parts that are decoded when their view is opened
+
 /* Decodes a part: a table to its columns, other parts to text. */
 async function decodePart(name, base64) {
 	const bytes = await inflate(bytesOf(base64));
-	return name === 'functions' || name === 'index' ? new TextDecoder().decode(bytes) : decodeTable(bytes, TYPES[name]);
+	return TYPES[name] ? decodeTable(bytes, TYPES[name]) : new TextDecoder().decode(bytes);
 }
 
 /* What a worker does: the page's script runs there, too. */
@@ -65,21 +67,58 @@ function decoders(count) {
 	}
 }
 
-/* Returns {name: [each part of this name]}, and removes the elements. */
-async function readParts() {
-	const elements = [...document.querySelectorAll('script[data-part]')], parts = {}, decoded = new Array(elements.length);
-	const cores = Math.max(2, Math.min(navigator.hardwareConcurrency || 2, WORKERS));
-	const size = elements.reduce((sum, e) => sum + e.textContent.length, 0);
+/*
+ * Decodes parts, [name, text] each, in several threads if they are large. Returns them in their order;
+ * where @take is given, each goes to it with its number as soon as it is decoded.
+ */
+async function decodeParts(list, take = null) {
+	const cores = Math.max(2, Math.min(navigator.hardwareConcurrency || 2, WORKERS)), decoded = new Array(list.length);
+	const size = list.reduce((sum, [, text]) => sum + text.length, 0);
 	let next = 0;
-	await Promise.all(decoders(size < LITTLE ? 1 : Math.min(cores, elements.length)).map(async ({decode, end}) => {
-		while (next < elements.length) {
-			const number = next++, element = elements[number], text = element.textContent;
-			element.remove();
-			decoded[number] = await decode(number, element.dataset.part, text);
+	await Promise.all(decoders(size < LITTLE ? 1 : Math.min(cores, list.length)).map(async ({decode, end}) => {
+		while (next < list.length) {
+			const number = next++, [name, text] = list[number];
+			list[number] = null;
+			const part = await decode(number, name, text);
+			if (take === null)
+				decoded[number] = part;
+			else
+				take(number, part);
 		}
 		end();
 	}));
-	elements.forEach((e, i) => (parts[e.dataset.part] ??= []).push(decoded[i]));
+	return decoded;
+}
+
+/*
+ * Returns {name: [each part of this name]}, and removes the elements. Those of LATER stay texts; the
+ * samples are gathered while workers decode.
+ */
+async function readParts() {
+	const parts = {later: {}}, names = [], list = [], starts = [];
+	let samples = 0;
+	for (const element of document.querySelectorAll('script[data-part]')) {
+		const name = element.dataset.part, text = element.textContent;
+		element.remove();
+		if (LATER.includes(name)) {
+			(parts.later[name] ??= []).push(text);
+			continue;
+		}
+		names.push(name);
+		list.push([name, text]);
+		starts.push(samples);
+		if (name === 'samples')
+			samples += Number(element.dataset.rows);
+	}
+	const decoded = new Array(list.length);
+	parts.gathered = new Gatherer(samples);
+	await decodeParts(list, (number, part) => {
+		if (names[number] === 'samples')
+			parts.gathered.put(part, starts[number]);
+		else
+			decoded[number] = part;
+	});
+	names.forEach((name, i) => (parts[name] ??= []).push(decoded[i]));
 	return parts;
 }
 
@@ -125,12 +164,16 @@ function addUp(deltas) {
 	return deltas;
 }
 
-/* Types of columns; a sum counts from the row before. */
+/* Types of columns; a sum counts from the row before in its part. Those of samples are narrowed. */
 const TYPES = {
 	samples: ['sum', Uint32Array, Uint32Array, Uint16Array, Uint16Array, Float64Array, Uint32Array],
 	marks: [Uint8Array, 'sum', Float64Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array, Float64Array],
 	nodes: [Uint32Array, Uint32Array],
 	places: [Uint32Array, Uint32Array],
+	instructions: [Uint32Array],
+	spots: [Uint32Array, Uint32Array],
+	before: [Uint32Array, Uint16Array, Float64Array, Float64Array],
+	sched: [Uint8Array, 'sum', Uint32Array, Uint32Array, Float64Array, Float64Array],
 };
 
 /* Returns {rows, columns}; a column is an array, or the number that all its rows have. */
@@ -145,9 +188,56 @@ function decodeTable(bytes, types) {
 			numbers.fill(column, 0, rows);
 		else
 			column.fill(numbers.next());
-		return types[i] === 'sum' ? addUp(column) : column;
+		if (types[i] === 'sum')
+			addUp(column);
+		return types === TYPES.samples && Type === Float64Array ? narrow(column) : column;
 	});
 	return {rows, columns};
+}
+
+/* Returns the numbers in 32 bits, if they have room there; times before the first sample are 0. */
+function narrow(column) {
+	const small = new Uint32Array(column.length);
+	for (let i = 0; i < column.length; i++) {
+		if (column[i] > 0xffffffff)
+			return column;
+		small[i] = column[i] < 0 ? 0 : column[i];
+	}
+	return small;
+}
+
+/* Joins the parts of the samples, in any order. A column is an array, or the number that all rows have. */
+class Gatherer {
+	constructor(count) {
+		this.count = count;
+		this.columns = TYPES.samples.map(() => ({array: null, same: []}));
+	}
+	put({rows, columns}, from) {
+		this.columns.forEach((column, i) => {
+			const part = columns[i];
+			if (typeof part === 'number')
+				column.same.push([part, from, rows]);
+			else
+				this.arrayFor(column, part.constructor).set(part, from);
+			columns[i] = null;
+		});
+	}
+	arrayFor(column, Type) {
+		if (column.array === null)
+			column.array = new Type(this.count);
+		else if (Type === Float64Array && !(column.array instanceof Type))
+			column.array = new Type(column.array);
+		return column.array;
+	}
+	/* Returns column @number. */
+	column(number) {
+		const column = this.columns[number], {same} = column;
+		if (column.array === null && same.every(([value]) => value === same[0][0]))
+			return same.length ? same[0][0] : 0;
+		for (const [value, from, rows] of same)
+			this.arrayFor(column, value > 0xffffffff ? Float64Array : TYPES.samples[number] === Uint16Array ? Uint16Array : Uint32Array).fill(value, from, from + rows);
+		return column.array;
+	}
 }
 
 /* Joins column @number of tables; it is a number if all rows have the same. */
@@ -169,18 +259,13 @@ function joinColumn(tables, number, Type) {
 	return whole;
 }
 
-/* As joinColumn(), where sums go on from table to table. */
+/* As joinColumn(), of sums. */
 function joinSums(tables, number, Type) {
-	const whole = new Type(tables.reduce((sum, t) => sum + t.rows, 0)), least = Type === Uint32Array ? 0 : -Infinity;
-	let from = 0, base = 0;
+	const whole = new Type(tables.reduce((sum, t) => sum + t.rows, 0));
+	let from = 0;
 	for (const {columns} of tables) {
-		const column = columns[number], count = column.length;
-		for (let i = 0; i < count; i++) {
-			const sum = base + column[i];
-			whole[from + i] = sum < least ? least : sum;
-		}
-		base += count ? column[count - 1] : 0;
-		from += count;
+		whole.set(columns[number], from);
+		from += columns[number].length;
 		columns[number] = null;
 	}
 	return whole;
@@ -189,17 +274,22 @@ function joinSums(tables, number, Type) {
 /* A column as an array, also where all rows have one number. */
 const asArray = (column, Type, rows) => typeof column === 'number' ? new Type(rows).fill(column) : column;
 
-function readSamples(tables = []) {
-	const count = tables.reduce((sum, t) => sum + t.rows, 0), weights = tables.map(t => t.columns[5]);
-	const small = weights.every(w => typeof w === 'number' ? w <= 0xffffffff : w.every(n => n <= 0xffffffff));
-	const column = (number, Type) => asArray(count ? joinColumn(tables, number, Type) : 0, Type, count);
-	const weight = count ? joinColumn(tables, 5, small ? Uint32Array : Float64Array) : 0;
-	const event = count ? joinColumn(tables, 4, Uint16Array) : 0, place = count ? joinColumn(tables, 6, Uint32Array) : 0;
+/*
+ * Returns the samples. Where all are of one event, @event is null; weights that are all the same become
+ * an array when they are asked for.
+ */
+function readSamples(gathered) {
+	const {count} = gathered, array = (number, Type) => asArray(gathered.column(number), Type, count);
+	const event = gathered.column(4), place = gathered.column(6);
+	let weight = gathered.column(5);
 	const samples = {
-		count, time: joinSums(tables, 0, Uint32Array), node: column(1, Uint32Array), thread: column(2, Uint32Array),
-		cpu: column(3, Uint16Array), event: asArray(event, Uint16Array, count), weight: asArray(weight, small ? Uint32Array : Float64Array, count),
-		place: place === 0 ? null : asArray(place, Uint32Array, count),
-		oneEvent: typeof event === 'number' ? event : -1, oneWeight: typeof weight === 'number' ? weight : -1, sorted: true,
+		count, time: array(0, Uint32Array), node: array(1, Uint32Array), thread: array(2, Uint32Array), cpu: array(3, Uint16Array),
+		event: typeof event === 'number' ? null : event, oneEvent: typeof event === 'number' ? event : -1,
+		oneWeight: typeof weight === 'number' ? weight : -1, sorted: true, place: place === 0 ? null : asArray(place, Uint32Array, count),
+		get weight() {
+			weight = asArray(weight, weight > 0xffffffff ? Float64Array : Uint32Array, count);
+			return weight;
+		},
 	};
 	for (let i = 1; i < count && samples.sorted; i++)
 		samples.sorted = samples.time[i - 1] <= samples.time[i];
@@ -305,23 +395,57 @@ function readFunctions(parts) {
 	return {list, canon, rank, distinct: byKey.size === list.length};
 }
 
+/* Functions with code, [number of the function or -1, why it is missing or null]: those that samples are in. */
+function readCodes(parts, canon) {
+	let part = 0;
+	return JSON.parse(parts[0]).functions.map(([number, why]) => ({fn: number < 0 ? -1 : canon[number], why, part: why === null ? part++ : -1}));
+}
+
+/* Joins the columns of tables under @names. */
+function readColumns(tables, types, names) {
+	const count = tables.reduce((sum, t) => sum + t.rows, 0), ret = {count};
+	names.forEach((name, i) => {
+		const Type = types[i] === 'sum' ? Float64Array : types[i];
+		ret[name] = types[i] === 'sum' ? joinSums(tables, i, Type) : asArray(count ? joinColumn(tables, i, Type) : 0, Type, count);
+	});
+	return ret;
+}
+
+/* Returns the number of samples of each event. */
+function countEvents({event, oneEvent, count}, events) {
+	const counts = new Array(events).fill(0);
+	if (event === null)
+		counts[oneEvent] = count;
+	else
+		event.forEach(e => { counts[e]++; });
+	return counts;
+}
+
 async function readData() {
 	const parts = await readParts();
 	const index = JSON.parse(parts.index[0]), functions = readFunctions(parts.functions);
-	const samples = readSamples(parts.samples), {rows, columns} = parts.places[0];
+	const samples = readSamples(parts.gathered), {rows, columns} = parts.places[0];
 	const data = {
 		...index, samples, marks: readMarks(parts.marks),
 		functions: functions.list, rank: functions.rank, canon: functions.canon,
 		tree: readTree(parts.nodes),
 		places: {fn: asArray(columns[0], Uint32Array, rows), line: asArray(columns[1], Uint32Array, rows)},
+		sched: readColumns(parts.sched ?? [], TYPES.sched, ['kind', 'time', 'thread', 'cpu', 'ns', 'blocked']),
+		before: parts.before ? readColumns(parts.before, TYPES.before, ['node', 'event', 'weight', 'samples']) : null,
+		codes: readCodes(parts.codes, functions.canon), later: parts.later, instructions: null,
+		spots: {fn: asArray(parts.spots[0].columns[0], Uint32Array, parts.spots[0].rows), row: asArray(parts.spots[0].columns[1], Uint32Array, parts.spots[0].rows)},
 	};
 	if (!functions.distinct) {
 		data.tree = foldTree(data.tree, functions.canon, null);
 		for (let i = 0; i < samples.count; i++)
 			samples.node[i] = data.tree.of[samples.node[i]];
+		for (let i = 0; i < (data.before?.count ?? 0); i++)
+			data.before.node[i] = data.tree.of[data.before.node[i]];
 	}
+	data.counts = countEvents(samples, data.events.length);
 	data.timed = data.events.map(event => event.timed);
 	const later = (a, b) => a > b ? a : b;
-	data.end = samples.count ? data.marks.time.reduce(later, samples.time.reduce(later, 0)) : 0;
+	const last = samples.sorted && samples.count ? samples.time[samples.count - 1] : samples.time.reduce(later, 0);
+	data.end = samples.count ? data.marks.time.reduce(later, last) : 0;
 	return data;
 }

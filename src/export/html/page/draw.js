@@ -52,7 +52,10 @@ const functionText = number => D.functions[number].name.slice(0, NAME_DRAWN);
 
 /* --- colours ---------------------------------------------------------------------------------- */
 
-let palette = null;
+let palette = null, printing = false;
+
+/* Paper is light. */
+const isDark = () => !printing && matchMedia('(prefers-color-scheme: dark)').matches;
 
 function colours() {
 	if (palette)

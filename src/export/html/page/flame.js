@@ -4,7 +4,8 @@
  * function. Boxes are expanded only where they are wide enough to be seen.
  */
 const ROW = 19, LEAST = 0.6; // pixels; the least width of a box
-const flame = {boxes: [], focus: null, hover: null, width: 0};
+/* A graph: its boxes, and how it is drawn and explained. */
+const flame = {boxes: [], focus: null, hover: null, width: 0, canvas: 'flame', draw: () => drawFlame(), explain: box => explainBox(box)};
 
 /* A box stands for nodes of one function. Without @weights its value is of the nodes' totals. */
 function addTo(groups, fn, node, value, weights) {
@@ -18,7 +19,15 @@ function addTo(groups, fn, node, value, weights) {
 
 const byName = groups => [...groups.values()].sort((a, b) => D.rank[a.fn] - D.rank[b.fn]);
 
-function calleesOf(box, t, sums) {
+/* The boxes of callees with at least @least. */
+function calleesOf(box, t, sums, least = 0) {
+	if (box.nodes.length === 1) { // the callees of a node have different functions
+		const ret = [], {total} = sums;
+		for (let child = t.child[box.nodes[0]]; child; child = t.sibling[child])
+			if (total[child] && total[child] >= least)
+				ret.push({fn: t.fn[child], nodes: [child], weights: null, value: total[child]});
+		return ret.sort((a, b) => D.rank[a.fn] - D.rank[b.fn]);
+	}
 	const groups = new Map();
 	for (const node of box.nodes)
 		for (let child = t.child[node]; child; child = t.sibling[child])
@@ -48,9 +57,9 @@ function leaves(t, sums) {
 
 /* The outermost calls of the chosen function. */
 function callsOf(fn, t, sums, up) {
-	const box = {fn, nodes: [], weights: up ? [] : null, value: 0};
+	const box = {fn, nodes: [], weights: up ? [] : null, value: 0}, again = inner(t);
 	for (let node = 1; node < t.count; node++) {
-		if (t.fn[node] !== fn || t.inner[node] || !sums.total[node])
+		if (t.fn[node] !== fn || again[node] || !sums.total[node])
 			continue;
 		box.nodes.push(node);
 		box.weights?.push(sums.total[node]);
@@ -59,7 +68,10 @@ function callsOf(fn, t, sums, up) {
 	return box;
 }
 
-/* Lays out the boxes below @top, row by row in @direction (1 or -1), into @boxes. */
+/*
+ * Lays out the boxes below @top, row by row in @direction (1 or -1), into @boxes. @expand gives those
+ * next to a box that have a value to be seen; it may leave out others, whose room stays free.
+ */
 function layOut(top, expand, scale, direction, boxes) {
 	const open = [top];
 	while (open.length) {
@@ -68,7 +80,7 @@ function layOut(top, expand, scale, direction, boxes) {
 		if (box.value * scale < LEAST * 2)
 			continue;
 		let x = box.x;
-		for (const child of expand(box)) {
+		for (const child of expand(box, LEAST / scale)) {
 			child.x = x;
 			child.width = child.value * scale;
 			child.row = box.row + direction;
@@ -98,7 +110,7 @@ function zoomed(top, expand, width, boxes) {
 
 function layOutFlame(width) {
 	const t = tree(), sums = nodeSums(), boxes = [], root = {fn: -1, nodes: [0], weights: null, value: sums.total[0], row: 0, x: 0};
-	let top = root, expand = box => calleesOf(box, t, sums);
+	let top = root, expand = (box, least) => calleesOf(box, t, sums, least);
 	if (S.mode === 'sandwich') {
 		if (S.fn < 0)
 			return {boxes, why: 'Choose a function in the table or by F in a graph: its callers appear above, its callees below.'};
@@ -190,7 +202,7 @@ function pathOf(box) {
 }
 
 const samePath = (a, b) => a && b && a.row === b.row && String(pathOf(a)) === String(pathOf(b));
-const boxAt = (x, y) => flame.boxes.find(b => y >= b.y && y < b.y + ROW && x >= b.x && x < b.x + Math.max(b.width, 1));
+const boxAt = (g, x, y) => g.boxes.find(b => y >= b.y && y < b.y + ROW && x >= b.x && x < b.x + Math.max(b.width, 1));
 
 function explainBox(box) {
 	const {sum} = selfSums(), all = wholeSum().sum;
@@ -205,78 +217,99 @@ function explainBox(box) {
 	return detail(...pieces);
 }
 
-function focusBox(box) {
+function focusBox(box, g) {
 	if (!box)
 		return;
-	flame.focus = box;
-	drawFlame();
-	explainBox(box);
-	const scroll = $('flame').parentElement;
+	g.focus = box;
+	g.draw();
+	g.explain(box);
+	const scroll = $(g.canvas).parentElement;
 	if (box.y < scroll.scrollTop || box.y + ROW > scroll.scrollTop + scroll.clientHeight)
 		scroll.scrollTop = box.y - scroll.clientHeight / 2;
 }
 
-function zoomTo(box) {
-	if (!box || S.mode === 'sandwich')
+function zoomTo(box, g) {
+	if (!box || g === flame && S.mode === 'sandwich')
 		return;
 	change({zoom: pathOf(box)});
-	explainBox(box);
+	g.explain(box);
 }
 
 /* Moves the focus: to the box above or below, or beside it in its row. */
-function moveFocus(key) {
-	const now = flame.focus ?? flame.boxes.find(box => !box.row), boxes = flame.boxes;
+function moveFocus(key, g) {
+	const now = g.focus ?? g.boxes.find(box => !box.row), boxes = g.boxes;
 	const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
-	if (!flame.focus || !now)
-		return focusBox(now);
+	if (!g.focus || !now)
+		return focusBox(now, g);
 	const row = boxes.filter(box => box.row === now.row + step && (step || box !== now));
 	const middle = now.x + now.width / 2;
 	if (step)
 		return focusBox(row.filter(b => b.parent === now || now.parent === b || b.row && !b.parent?.row).sort((a, b) =>
-			(b.parent === now || now.parent === b) - (a.parent === now || now.parent === b) || b.width - a.width)[0]);
+			(b.parent === now || now.parent === b) - (a.parent === now || now.parent === b) || b.width - a.width)[0], g);
 	return focusBox(row.filter(b => key === 'ArrowRight' ? b.x > middle : b.x < now.x)
-		.sort((a, b) => Math.abs(a.x - now.x) - Math.abs(b.x - now.x))[0]);
+		.sort((a, b) => Math.abs(a.x - now.x) - Math.abs(b.x - now.x))[0], g);
 }
 
-function flameKey(e) {
-	const box = flame.focus;
+/* Keys of a graph. */
+function graphKey(e, g) {
+	const box = g.focus;
 	switch (e.key) {
-	case 'ArrowUp': case 'ArrowDown': case 'ArrowLeft': case 'ArrowRight': moveFocus(e.key); break;
-	case 'Enter': zoomTo(box); break;
+	case 'ArrowUp': case 'ArrowDown': case 'ArrowLeft': case 'ArrowRight': moveFocus(e.key, g); break;
+	case 'Enter': zoomTo(box, g); break;
 	case 'Backspace': change({zoom: S.zoom.slice(0, -1)}); break;
 	case 'f': if (box && box.fn >= 0) change({fn: box.fn, zoom: []}); break;
-	case 's': if (box && box.fn >= 0) change({fn: box.fn, zoom: [], mode: 'sandwich'}); break;
 	default: return false;
 	}
 	return true;
 }
 
+function flameKey(e) {
+	const box = flame.focus;
+	if (e.key !== 's')
+		return graphKey(e, flame);
+	if (box && box.fn >= 0)
+		change({fn: box.fn, zoom: [], mode: 'sandwich'});
+	return true;
+}
+
+/* Lets the pointer explain, zoom and choose boxes. */
+function listenToGraph(g) {
+	const canvas = $(g.canvas);
+	canvas.addEventListener('pointermove', e => {
+		const box = boxAt(g, e.offsetX, e.offsetY);
+		if (box === g.hover)
+			return;
+		g.hover = box ?? null;
+		g.explain(box ?? g.focus);
+		canvas.title = box ? boxText(box) : '';
+	});
+	canvas.addEventListener('click', e => {
+		const box = boxAt(g, e.offsetX, e.offsetY);
+		if (!box)
+			return;
+		g.focus = box;
+		if (e.shiftKey && box.fn >= 0)
+			change({fn: box.fn, zoom: []});
+		else if (g === flame && S.mode === 'sandwich' && box.fn >= 0)
+			change({fn: box.fn});
+		else
+			zoomTo(box, g);
+	});
+}
+
 function initFlame() {
 	const canvas = $('flame');
-	canvas.addEventListener('pointermove', e => {
-		const box = boxAt(e.offsetX, e.offsetY);
+	canvas.addEventListener('pointermove', e => { // before the box is noted as the new one
+		const box = boxAt(flame, e.offsetX, e.offsetY);
 		if (box === flame.hover)
 			return;
 		const context = canvas.getContext('2d');
 		if (flame.hover)
 			drawBox(context, flame.hover, flame.hover.y, found(), colours());
-		outline(context, flame.hover = box ?? null, colours().ink, 1);
+		outline(context, box ?? null, colours().ink, 1);
 		outline(context, flame.focus, colours().ink, 2);
-		explainBox(box ?? flame.focus);
-		canvas.title = box ? boxText(box) : '';
 	});
-	canvas.addEventListener('click', e => {
-		const box = boxAt(e.offsetX, e.offsetY);
-		if (!box)
-			return;
-		flame.focus = box;
-		if (e.shiftKey && box.fn >= 0)
-			change({fn: box.fn, zoom: []});
-		else if (S.mode === 'sandwich' && box.fn >= 0)
-			change({fn: box.fn});
-		else
-			zoomTo(box);
-	});
+	listenToGraph(flame);
 	for (const button of $('modes').children)
 		button.addEventListener('click', () => change({mode: button.dataset.mode, zoom: []}));
 	$('inlines').addEventListener('change', e => change({inlines: e.target.checked, zoom: []}));

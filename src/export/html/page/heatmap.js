@@ -19,7 +19,7 @@ function heatGrid() {
 
 /* Mixes the paper to the ink of heat. @share from 0 to 1. */
 function heatColour(share) {
-	const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+	const dark = isDark();
 	const stops = dark ? [[34, 42, 56], [60, 100, 170], [214, 160, 60], [255, 244, 190]] :
 		[[226, 235, 247], [116, 170, 222], [214, 110, 30], [120, 20, 10]];
 	const at = Math.min(share, 1) * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2), rest = at - low;
@@ -46,7 +46,7 @@ function drawHeatmap() {
 	context.globalAlpha = 1;
 	$('heat-about').textContent = `A column is ${durationText(g.step * D.tick)}, a row ${durationText(g.step * D.tick / SLOTS).replace(/\.0+ /, ' ')}; ` +
 		`the darkest cell has ${countText(most)} ${g.matched ? 'samples that the search finds' : 'samples'}. Drag to select.`;
-	if (matchMedia('(prefers-color-scheme: dark)').matches)
+	if (isDark())
 		$('heat-about').textContent = $('heat-about').textContent.replace('darkest', 'lightest');
 	drawHeatAxes(context, g, wide, tall, inner);
 	return drawHeatFocus(context);

@@ -8,6 +8,7 @@ let D = null; // the data
 const START = {
 	view: 'flame', event: 0, unit: 'period', from: null, to: null, thread: -1, cpu: -1, fn: -1, search: '',
 	inlines: true, apart: false, mode: 'callees', zoom: [], rows: 'threads', shown: null, sort: 'self', down: true,
+	code: -1, row: null, side: 'after',
 };
 const S = {...START};
 const kept = new Map();
@@ -25,6 +26,14 @@ function keep(name, key, make) {
 }
 
 const event = () => D.events[S.event];
+
+/* The event of each sample; null: all are of the selection's. */
+function eventsOf() {
+	const {event: events, oneEvent, count} = D.samples;
+	if (oneEvent < 0 || oneEvent === S.event)
+		return events;
+	return keep('otherEvent', [oneEvent], () => new Uint16Array(count).fill(oneEvent));
+}
 const isTimed = () => D.timed[S.event] && D.samples.count > 0;
 
 /* --- trees ------------------------------------------------------------------------------------ */
@@ -35,10 +44,12 @@ function tree(inlines = S.inlines) {
 	const all = inlines || !keep('hides', [], () => hidden.includes(1));
 	return keep('tree', [all], () => {
 		const ret = all ? {...D.tree, of: null} : foldTree(D.tree, D.canon, hidden);
-		ret.inner = findRecursion(ret, D.functions.length);
 		return ret;
 	});
 }
+
+/* Marks the nodes of @t below another one of the same function. */
+const inner = t => (t.inner ??= findRecursion(t, D.functions.length));
 
 /* Marks the nodes of @t at or below a function that @chosen marks. */
 function below(t, chosen) {
@@ -109,12 +120,13 @@ function sampleRange(from, to) {
 
 /* Adds the samples from @first up to @end, times @sign, to sums by node; all of them are of the event. */
 function addAll({self, counts}, first, end, sign) {
-	const {node, weight, oneWeight} = D.samples, each = sign * (S.unit === 'samples' ? 1 : oneWeight);
+	const {node, oneWeight} = D.samples, each = sign * (S.unit === 'samples' ? 1 : oneWeight);
 	if (counts === null) {
 		for (let i = first; i < end; i++)
 			self[node[i]] += each;
 		return;
 	}
+	const {weight} = D.samples;
 	for (let i = first; i < end; i++) {
 		self[node[i]] += sign * weight[i];
 		counts[node[i]] += sign;
@@ -123,9 +135,10 @@ function addAll({self, counts}, first, end, sign) {
 
 /* Adds those of the samples that are of the event, the thread and the CPU; in a range if @compare. */
 function addSome({self, counts}, first, end, {event: wanted, thread: onlyThread, cpu: onlyCpu, from, to}, compare) {
-	const {node, thread, cpu, event: events, time, weight, oneWeight} = D.samples, each = S.unit === 'samples' ? 1 : oneWeight;
+	const {node, thread, cpu, time, oneWeight} = D.samples, each = S.unit === 'samples' ? 1 : oneWeight, events = eventsOf();
+	const weight = counts === null ? null : D.samples.weight;
 	for (let i = first; i < end; i++) {
-		if (events[i] !== wanted || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
+		if (events !== null && events[i] !== wanted || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
 		    compare && (time[i] < from || time[i] > to))
 			continue;
 		const at = node[i];
@@ -231,10 +244,10 @@ function nodeSums(inlines = S.inlines) {
  */
 function functionSums(apart = S.apart) {
 	return keep(`functions ${apart}`, sumKey(), () => {
-		const t = tree(true), nodes = nodeSums(true), owners = tree(apart), own = nodeSums(apart).self;
+		const t = tree(true), nodes = nodeSums(true), owners = tree(apart), own = nodeSums(apart).self, again = inner(t);
 		const self = new Float64Array(D.functions.length), total = new Float64Array(D.functions.length);
 		for (let i = 1; i < t.count; i++) {
-			if (!t.inner[i])
+			if (!again[i])
 				total[t.fn[i]] += nodes.total[i];
 		}
 		for (let i = 1; i < owners.count; i++)
@@ -269,13 +282,14 @@ function foundSum() {
 /* Returns sums by thread and by CPU, of the whole event. */
 function groupSums() {
 	return keep('groups', [S.event], () => {
-		const {event: events, weight, thread, cpu, count} = D.samples;
+		const {thread, cpu, count, oneWeight} = D.samples, events = eventsOf(), weight = oneWeight < 0 ? D.samples.weight : null;
 		const threads = new Float64Array(D.threads.length), cpus = new Float64Array(65537);
 		for (let i = 0; i < count; i++) {
-			if (events[i] !== S.event)
+			if (events !== null && events[i] !== S.event)
 				continue;
-			threads[thread[i]] += weight[i] || 1;
-			cpus[cpu[i]] += weight[i] || 1;
+			const value = weight === null ? 1 : weight[i] || 1;
+			threads[thread[i]] += value;
+			cpus[cpu[i]] += value;
 		}
 		return {threads, cpus};
 	});
@@ -288,7 +302,7 @@ function groupSums() {
  * If the grid is only @seen and not read, an even part of very many samples is enough.
  */
 function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads = true, seen = false}) {
-	const {node, thread, cpu, event: events, time, oneEvent, count} = D.samples;
+	const {node, thread, cpu, time, oneEvent, count} = D.samples, events = eventsOf();
 	const mask = holders(), hits = foundNodes(), all = new Uint32Array(rows * width);
 	const matched = hits ? new Uint32Array(rows * width) : null, scale = width / Math.max(to - from, 1);
 	const [first, end, compare] = sampleRange(from, to - 1), onlyThread = threads ? S.thread : -1;
@@ -304,7 +318,7 @@ function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads =
 		return {all, matched, most: mostOf(all)};
 	}
 	for (let i = first; i < end; i += step) {
-		if (events[i] !== S.event || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
+		if (events !== null && events[i] !== S.event || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
 		    mask !== null && mask[node[i]] === 0 || compare && (time[i] < from || time[i] >= to))
 			continue;
 		const row = rowOf === null ? 0 : rowOf[of[i]];

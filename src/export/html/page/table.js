@@ -15,13 +15,13 @@ let shownRows = ROWS_SHOWN;
 
 /* Sums of the chosen samples by place; null: no lines are known. */
 function placeSums() {
-	const {node, thread, cpu, event: events, weight, time, place} = D.samples;
+	const {node, thread, cpu, time, place} = D.samples;
 	if (!place)
 		return null;
 	return keep('places', sumKey(), () => {
-		const sums = new Float64Array(D.places.fn.length + 1), mask = holders(), [first, end, compare] = sampleRange(S.from, S.to);
+		const {weight} = D.samples, events = eventsOf(), sums = new Float64Array(D.places.fn.length + 1), mask = holders(), [first, end, compare] = sampleRange(S.from, S.to);
 		for (let i = first; i < end; i++) {
-			if (!place[i] || events[i] !== S.event || S.thread >= 0 && thread[i] !== S.thread ||
+			if (!place[i] || events !== null && events[i] !== S.event || S.thread >= 0 && thread[i] !== S.thread ||
 			    S.cpu >= 0 && cpu[i] !== S.cpu || mask !== null && !mask[node[i]] ||
 			    compare && (time[i] < S.from || time[i] > S.to))
 				continue;

@@ -176,8 +176,9 @@ function selectTime(a, b) {
 	change({from, to, zoom: S.zoom});
 }
 
-function dragTime(first, now, done, redraw) {
-	timeline.drag = done ? null : [Math.min(first, now), Math.max(first, now)];
+/* Selects by a drag in a view, which keeps what is dragged over in @view.drag. */
+function dragSpan(view, first, now, done, redraw) {
+	view.drag = done ? null : [Math.min(first, now), Math.max(first, now)];
 	detail(['Selection '], `${timeText(Math.min(first, now))} – ${timeText(Math.max(first, now))} s`);
 	if (done)
 		selectTime(first, now);
@@ -231,7 +232,15 @@ function timelineKey(e) {
 			detail([S.rows === 'cpus' ? cpuText(id) : threadText(id)]);
 	} else if (e.key === 'Enter') {
 		chooseRow(timeline.focus);
-	} else if (e.key === 'z') {
+	} else {
+		return zoomTimeKey(e);
+	}
+	return true;
+}
+
+/* Keys that choose and zoom what is shown of the time. */
+function zoomTimeKey(e) {
+	if (e.key === 'z') {
 		if (S.from !== null)
 			change({shown: [S.from, S.to + 1]});
 	} else if (e.key === 'Z') {
@@ -242,15 +251,18 @@ function timelineKey(e) {
 	return true;
 }
 
+/* Returns a function from a pointer's position to a time of what is shown, behind @left pixels. */
+const timeAt = (left, width) => x => {
+	const [from, to] = shownSpan();
+	return from + Math.min(Math.max((x - left) / width(), 0), 1) * (to - from);
+};
+
 function initTimeline() {
 	const strip = $('overview'), canvas = $('timeline');
 	const stripTime = x => Math.min(Math.max(x / strip.clientWidth, 0), 1) * D.end;
-	const rowTime = x => {
-		const [from, to] = shownSpan();
-		return from + Math.min(Math.max((x - NAMES) / timeline.width, 0), 1) * (to - from);
-	};
-	onDrag(strip, stripTime, (a, b, done) => isTimed() && dragTime(a, b, done, drawOverview), () => change({from: null, to: null}));
-	onDrag(canvas, rowTime, (a, b, done) => isTimed() && dragTime(a, b, done, drawTimeline), (x, y) => {
+	const rowTime = timeAt(NAMES, () => timeline.width);
+	onDrag(strip, stripTime, (a, b, done) => isTimed() && dragSpan(timeline, a, b, done, drawOverview), () => change({from: null, to: null}));
+	onDrag(canvas, rowTime, (a, b, done) => isTimed() && dragSpan(timeline, a, b, done, drawTimeline), (x, y) => {
 		const row = Math.floor((y - MARKS_HEIGHT) / timeline.lane);
 		if (x < NAMES && row >= 0)
 			chooseRow(row);

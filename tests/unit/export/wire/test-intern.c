@@ -20,7 +20,9 @@ static void test_keys(void **state)
 		for (uint64_t i = 0; i < KEYS; i++) {
 			uint64_t key = i * i, got;
 
+			assert_int_equal(intern_find(&in, &key), round ? i : INTERN_NONE);
 			assert_int_equal(intern_put(&in, &key), i);
+			assert_int_equal(intern_find(&in, &key), i);
 			memcpy(&got, intern_at(&in, (uint32_t)i), sizeof(got));
 			assert_int_equal(got, key);
 		}
