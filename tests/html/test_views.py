@@ -267,6 +267,40 @@ def test_sched_of_others(bench):
     expect('nothing', chromium.run("document.getElementById('sched-rows').hidden") in (True, False))
 
 
+def test_prints(bench):
+    """Paper is light, also where the screen is dark, and has one width; then the screen is as before."""
+    chromium = bench.browser()
+    chromium.resize(1280, 800, True)
+    for view, page in ('code', compiled(bench)[1]), ('diff', two(bench)[2]), ('sched', sched_page(bench)), ('flame', bench.page('plain')):
+        bench.show(page, f'#view={view}')
+        shown_code(chromium)
+        chromium.call('Emulation.setEmulatedMedia', media='print', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
+        time.sleep(0.1)
+        looks = chromium.run("[document.body.clientWidth, getComputedStyle(document.documentElement).getPropertyValue('--paper').trim(), "
+                             "getComputedStyle(document.querySelector('header label')).display]")
+        expect(f'{view} on paper', looks == [1000, '#fff', 'none'], looks)
+        if view == 'code':
+            rows = chromium.run("document.querySelectorAll('#code-window > div').length")
+            expect('all rows', rows == chromium.run("document.getElementById('code-rows').clientHeight") / 18 > 20, rows)
+        picture(bench, f'{view}-print')
+        chromium.call('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
+        time.sleep(0.1)
+        expect('the screen again', chromium.run('document.documentElement.className') == '')
+    pdf = chromium.call('Page.printToPDF', printBackground=True)['data']
+    expect('a PDF', len(pdf) > 10000, len(pdf))
+    chromium.resize(1280, 800)
+
+
+def test_waits_on_a_page(bench):
+    """A page of waits opens at the event that its samples have."""
+    for option in '--off-cpu', '--wall':
+        page, table = bench.path(f'page{option}.html'), json.loads(ringtail(bench, 'report', '-i', SCHED, option, '--json'))['tables']
+        ringtail(bench, 'report', '-i', SCHED, option, '--html', page)
+        chromium = bench.show(page, '#view=table')
+        wanted = next(t for t in table if t['samples'])
+        expect(option, status_of(chromium) == (wanted['samples'], wanted['period']), status_of(chromium), wanted['samples'], wanted['period'])
+
+
 def test_pictures(bench):
     """Each new view, light, dark and narrow."""
     chromium = bench.browser()

@@ -105,7 +105,7 @@ function drawSchedLane(context, g, row, x, y, width) {
 }
 
 function drawSchedLanes() {
-	const canvas = $('sched-lanes'), full = canvas.parentElement.clientWidth, rows = schedRows().slice(0, SCHED_LANES);
+	const canvas = $('sched-lanes'), full = canvas.parentElement.clientWidth, rows = schedRows().slice(0, printing ? PRINTED_LANES : SCHED_LANES);
 	const width = Math.max(full - SCHED_NAMES - 14, 50), height = rows.length ? SCHED_TOP + rows.length * SCHED_LANE + AXIS : 120;
 	const context = begin(canvas, full, height), [from, to] = shownSpan();
 	Object.assign(sched, {rows, width});

@@ -3,7 +3,7 @@
  * Samples over time: the strip above all views, and the timeline with a row for each thread or CPU
  * and the marks of the recording.
  */
-const NAMES = 190, LANE_LEAST = 24, LANE_MOST = 60, MARKS_HEIGHT = 20, AXIS = 22, LANES = 200;
+const NAMES = 190, LANE_LEAST = 24, LANE_MOST = 60, MARKS_HEIGHT = 20, AXIS = 22, LANES = 200, PRINTED_LANES = 20;
 const timeline = {rows: [], focus: 0, drag: null, lane: LANE_LEAST};
 
 const markName = i => D.strings[D.marks.name[i]];
@@ -120,7 +120,7 @@ function drawRowMarks(context, rowOf, byCpu, x, width, from, to) {
 }
 
 function drawTimeline() {
-	const canvas = $('timeline'), full = canvas.parentElement.clientWidth, ids = timelineRows(), byCpu = S.rows === 'cpus';
+	const canvas = $('timeline'), full = canvas.parentElement.clientWidth, ids = timelineRows().slice(0, printing ? PRINTED_LANES : LANES), byCpu = S.rows === 'cpus';
 	const room = canvas.parentElement.clientHeight - MARKS_HEIGHT - AXIS - 10;
 	const lane = Math.floor(Math.min(Math.max(room / Math.max(ids.length, 1), LANE_LEAST), LANE_MOST));
 	const height = Math.max(MARKS_HEIGHT + ids.length * lane + AXIS, 120), c = colours();
@@ -130,7 +130,7 @@ function drawTimeline() {
 	$('zoom-out').disabled = S.shown === null;
 	if (!isTimed() || !ids.length)
 		return drawEmpty(context, full, height, D.samples.count ? 'The samples have no times.' : 'The recording has no samples.');
-	const rowOf = keep('rowOf', [S.event, S.rows], () => {
+	const rowOf = keep('rowOf', [S.event, S.rows, ids.length], () => {
 		const of = new Int32Array(byCpu ? 65537 : D.threads.length).fill(-1);
 		ids.forEach((id, row) => { of[id] = row; });
 		return of;
