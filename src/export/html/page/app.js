@@ -289,6 +289,18 @@ function listen() {
 	matchMedia('print').addEventListener('change', e => setPrinting(e.matches));
 }
 
+/* Makes sums of all samples while nobody waits, so that the first click does not. */
+function makeAhead() {
+	const sums = [() => inner(tree()), () => functionSums(), () => isTimed() && heatGrid()];
+	const next = () => requestIdleCallback(() => {
+		sums.shift()();
+		if (sums.length)
+			next();
+	});
+	if (window.requestIdleCallback)
+		next();
+}
+
 function start() {
 	$('name').textContent = D.facts.name;
 	document.title = `${D.facts.name.slice(0, 100)} – Ringtail`;
@@ -309,6 +321,7 @@ function start() {
 	fillSelects();
 	const drawing = draw();
 	focusView();
+	makeAhead();
 	detail('Press ', ['?'], ' for keys. Click zooms, Shift and click chooses a function, a drag in the strip above chooses a time.');
 	return drawing;
 }

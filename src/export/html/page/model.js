@@ -247,11 +247,12 @@ function functionSums(apart = S.apart) {
 		const t = tree(true), nodes = nodeSums(true), owners = tree(apart), own = nodeSums(apart).self, again = inner(t);
 		const self = new Float64Array(D.functions.length), total = new Float64Array(D.functions.length);
 		for (let i = 1; i < t.count; i++) {
-			if (!again[i])
+			if (nodes.total[i] && !again[i])
 				total[t.fn[i]] += nodes.total[i];
 		}
 		for (let i = 1; i < owners.count; i++)
-			self[owners.fn[i]] += own[i];
+			if (own[i])
+				self[owners.fn[i]] += own[i];
 		return {self, total};
 	});
 }

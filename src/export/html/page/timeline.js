@@ -137,7 +137,7 @@ function drawTimeline() {
 	});
 	const bars = Math.floor(width / barWidth(width * (to - from) / (D.end + 1)));
 	const g = keep('timeline', [gridKey(), S.rows, from, to, bars, ids.length], () =>
-		grid({from, to, width: bars, rows: ids.length, rowOf, byCpu, threads: byCpu}));
+		grid({from, to, width: bars, rows: ids.length, rowOf, byCpu, threads: byCpu, seen: true}));
 	timeline.focus = Math.min(timeline.focus, ids.length - 1);
 	context.fillStyle = c.faint;
 	label(context, 'marks', 14, MARKS_HEIGHT / 2, NAMES - 20);
