@@ -251,6 +251,12 @@ def test_spans(lab):
     lab.run('report', 'latency', '-i', 'waits.data', '--span', start, status=2)
 
 
+def test_spans_need_times(lab):
+    lab.perf('record', '-q', '-e', 'page-faults', '--no-timestamp', '-o', 'untimed.data', 'true')
+    p = lab.run('report', 'latency', '-i', 'untimed.data', '--span', 'page-faults..page-faults', status=1)
+    assert "samples of 'page-faults' have no time" in p.stderr, p.stderr
+
+
 def test_spans_of_a_snapshot(lab):
     """What the flight recorder kept tells what a slow thread waited for."""
     need_tracefs()

@@ -271,6 +271,18 @@ static int find_event(const struct trace *t, const char *name, const struct pd_e
 			 name, others);
 }
 
+/* A span is between two times of a thread. */
+static int check_event(const struct pd_evsel *e, struct error *err)
+{
+	uint64_t fields = pd_evsel_fields(e);
+	bool time = fields & PERF_SAMPLE_TIME;
+
+	if (time && fields & PERF_SAMPLE_TID)
+		return 0;
+	return error_set(err, -EINVAL, "--span: samples of '%s' have no %s; record them again%s",
+			 e->name, time ? "thread" : "time", time ? "" : " with the time (-T)");
+}
+
 int spans_run(struct trace *t, const struct spans_opts *opts, struct spans **ret, struct error *err)
 {
 	struct span_finder c = {.trace = t, .opts = opts};
@@ -278,6 +290,8 @@ int spans_run(struct trace *t, const struct spans_opts *opts, struct spans **ret
 
 	if (!rc)
 		rc = find_event(t, opts->end, &c.end, err);
+	if (!rc)
+		rc = check_event(c.start, err) ?: check_event(c.end, err);
 	if (rc)
 		return rc;
 	c.spans = calloc(1, sizeof(*c.spans));
