@@ -64,11 +64,12 @@ static int find_places(struct sched_counter *c, uint32_t tid, uint32_t cpu, uint
 	return ret->row[2] ? 1 : -ENOMEM;
 }
 
-static void add_delay(struct sched_row *row, uint64_t ns, uint64_t at)
+/* Over a loss a delay may be several, none of which was so long. */
+static void add_delay(struct sched_row *row, uint64_t ns, uint64_t at, bool unsure)
 {
 	row->delays++;
 	row->delay_ns += ns;
-	if (ns < row->max_ns || (ns == row->max_ns && row->max_at))
+	if (unsure || ns < row->max_ns || (ns == row->max_ns && row->max_at))
 		return;
 	row->max_ns = ns;
 	row->max_at = at;
@@ -85,7 +86,7 @@ static void add_wait(struct sched_row *row, const struct wait *w)
 	}
 	row->blocked_ns += (woken ?: w->until) - w->since;
 	if (woken && !w->open)
-		add_delay(row, w->until - woken, w->until);
+		add_delay(row, w->until - woken, w->until, w->unsure);
 }
 
 static int take_wait(const struct wait *w, void *arg)

@@ -19,7 +19,7 @@ struct sched_row {
 	uint64_t switches;   /* it left a CPU, or a thread left it */
 	uint64_t migrations; /* runs on another CPU than the run before; of a CPU, to it */
 	uint64_t delays, delay_ns;
-	uint64_t max_ns, max_at; /* the longest delay, and when it ended */
+	uint64_t max_ns, max_at; /* the longest delay without a loss, and when it ended */
 	uint64_t preempted, preempted_ns;
 	uint64_t blocked_ns;
 };
