@@ -549,7 +549,8 @@ static void put_ipc(struct outbuf *out, const struct itrace_sample *made)
 {
 	uint64_t hundredths;
 
-	if (!made || made->kind != ITRACE_BRANCHES || !made->cycles)
+	if (!made || (made->kind != ITRACE_BRANCHES && made->kind != ITRACE_INSTRUCTIONS) ||
+	    !made->cycles)
 		return;
 	hundredths = 100 * (uint64_t)made->insns / made->cycles;
 	outbuf_format(out, " \t IPC: %" PRIu64 ".%02" PRIu64 " (%u/%u)", hundredths / 100,

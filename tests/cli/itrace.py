@@ -361,6 +361,14 @@ def check_cycles(ringtail, where, data):
     found = [[int(n) for n in m] for m in re.findall(r' \t IPC: (\d+)\.(\d\d) \((\d+)/(\d+)\)', text)]
     check('many branches have cycles', len(found) > 300, True)
     check('instructions per cycle', [100 * a + b for a, b, _, _ in found], [100 * i // c for _, _, i, c in found])
+    # Samples of instructions have all cycles up to the last of them.
+    without = script(ringtail, counted, '--itrace=i20i', '-F', 'tid,ip,period')
+    samples = script(ringtail, counted, '--itrace=i20i', '-F', 'tid,ip,period,ipc')
+    check('cycles change no sample of instructions', re.sub(r' \t IPC: .*', '', samples), without)
+    each = [[int(n) for n in m] for m in re.findall(r' \t IPC: (\d+)\.(\d\d) \((\d+)/(\d+)\)', samples)]
+    check('instructions per cycle of samples', [100 * a + b for a, b, _, _ in each], [100 * i // c for _, _, i, c in each])
+    total, all_cycles = sum(c for *_, c in each), sum(c for *_, c in found)
+    check('samples of instructions have the cycles of branches', 0.95 * all_cycles < total <= all_cycles, True)
     if shutil.which('perf'):
         theirs = script('perf', counted, '--itrace=be', '-F', FIELDS.partition(',')[2] + ',ipc').splitlines()
         theirs = [' '.join(line.split()) for line in theirs if line.strip()]

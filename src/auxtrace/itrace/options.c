@@ -153,7 +153,7 @@ static const struct {
 	{'o', "samples of aux-output are not read from the trace"},
 	{'I', "packets of Event Trace are not decoded"},
 	{'d', "there is no debug log; 'ringtail aux show' shows the packets"},
-	{'A', "there is no field for instructions per cycle"},
+	{'A', "the field ipc is always of whole packets, and never a guess"},
 	{'Z', "the times of the trace tell which code ran"},
 	{'T', "times of the trace are converted as the recording says"},
 	{'v', "times of guests are not converted"},

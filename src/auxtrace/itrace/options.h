@@ -21,6 +21,7 @@ enum itrace_unit {
 struct itrace_opts {
 	bool instructions, branches, calls, returns, transactions, ptwrite, power, errors;
 	bool l1, llc, tlb, remote, memory; /* of SPE */
+	bool ipc;			   /* samples of instructions have cycles */
 	bool no_overflows;		   /* errors do not show where the hardware lost trace */
 	enum itrace_unit unit;		   /* of @period, between two samples of instructions */
 	uint64_t period;

@@ -124,13 +124,22 @@ static int add_text(struct itrace_run *s, enum itrace_kind kind, const struct au
 	return rc;
 }
 
-static void set_cycles(struct itrace_run *s, struct itrace_sample *to)
+static void set_cycles(struct itrace_sample *to, uint64_t *insns, uint64_t *cycles)
 {
-	struct itrace_decoding *d = s->d;
+	to->insns = *insns < UINT32_MAX ? (uint32_t)*insns : UINT32_MAX;
+	to->cycles = *cycles < UINT32_MAX ? (uint32_t)*cycles : UINT32_MAX;
+	*insns = *cycles = 0;
+}
 
-	to->insns = d->branch_insns < UINT32_MAX ? (uint32_t)d->branch_insns : UINT32_MAX;
-	to->cycles = d->branch_cycles < UINT32_MAX ? (uint32_t)d->branch_cycles : UINT32_MAX;
-	d->branch_insns = d->branch_cycles = 0;
+/* Counts for samples of instructions. */
+static void count_cycles(struct itrace_decoding *d, const struct aux_event *e)
+{
+	d->open_insns += e->insns;
+	if (!e->cycles)
+		return;
+	d->insn_insns += d->open_insns;
+	d->insn_cycles += e->cycles;
+	d->open_insns = 0;
 }
 
 static int take_branch(struct itrace_run *s, const struct aux_event *e)
@@ -142,6 +151,7 @@ static int take_branch(struct itrace_run *s, const struct aux_event *e)
 
 	s->d->branch_insns += e->insns;
 	s->d->branch_cycles += e->cycles;
+	count_cycles(s->d, e);
 	if (o->transactions && e->flags & AUX_TX_ABORT)
 		rc = add(s, ITRACE_TRANSACTIONS, e, 1);
 	if (rc || !(shown || itrace_opts_need_past(o)))
@@ -151,7 +161,8 @@ static int take_branch(struct itrace_run *s, const struct aux_event *e)
 		return rc;
 	s->list->samples[s->list->nr - 1].hidden = !shown;
 	if (shown && e->cycles)
-		set_cycles(s, &s->list->samples[s->list->nr - 1]);
+		set_cycles(&s->list->samples[s->list->nr - 1], &s->d->branch_insns,
+			   &s->d->branch_cycles);
 	return 0;
 }
 
@@ -179,6 +190,9 @@ static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t 
 	}
 	rc = add(s, ITRACE_INSTRUCTIONS, e, s->d->insns);
 	s->d->insns = 0;
+	if (!rc && o->ipc && s->d->insn_cycles)
+		set_cycles(&s->list->samples[s->list->nr - 1], &s->d->insn_insns,
+			   &s->d->insn_cycles);
 	if (o->unit == ITRACE_NS && o->period)
 		s->d->sample = (e->time / o->period + 1) * o->period;
 	return rc;
@@ -263,7 +277,8 @@ static unsigned int wanted(const struct itrace_opts *o)
 {
 	unsigned int want = 0;
 
-	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions || itrace_opts_need_past(o))
+	if (itrace_wants(o, ITRACE_BRANCHES) || o->transactions || itrace_opts_need_past(o) ||
+	    (o->ipc && o->instructions))
 		want |= AUX_WANT_BRANCHES;
 	if (o->instructions && (o->unit == ITRACE_INSNS || !o->period))
 		want |= AUX_WANT_INSNS;

@@ -57,7 +57,10 @@ struct itrace_sample {
 			uint64_t weight, phys; /* latency in cycles, physical address */
 		};			       /* of SPE's kinds: itrace_is_operation() */
 	};
-	/* Of a branch: since the sample before that has them, if the trace counts cycles. */
+	/*
+	 * Since the sample of that kind before that has them, if the trace counts cycles: of a
+	 * branch; with opts->ipc of instructions, up to the newest branch with a count.
+	 */
 	uint32_t insns, cycles;
 };
 
@@ -99,8 +102,10 @@ struct itrace_decoding {
 	uint64_t insns;	 /* since the last sample of instructions */
 	uint64_t sample; /* time of the next one, if their period is a time; 0: not known yet */
 	uint64_t branch_insns, branch_cycles; /* since the last sample that has them */
-	struct aux_event last;		      /* with instructions */
-	size_t last_at;			      /* its place in the list */
+	/* For samples of instructions: since the last branch with cycles; up to it. */
+	uint64_t open_insns, insn_insns, insn_cycles;
+	struct aux_event last; /* with instructions */
+	size_t last_at;	       /* its place in the list */
 };
 
 /*

@@ -768,6 +768,8 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	if (!rc && all_fields(t, fields) & (SCRIPT_BRANCH_CODE | INSN_FIELDS))
 		rc = itrace_code_new(t, &code);
 	first.code_files = code;
+	if (!rc && t->itrace)
+		t->itrace->opts.ipc = all_fields(t, fields) & SCRIPT_IPC;
 	for (; !rc && made < nr; made++) {
 		runners[made] = first;
 		args[made] = &runners[made];
