@@ -175,7 +175,7 @@ function changeOf(box) {
 /* Mixes the colour of no change to that of more or less. */
 function changeColour({delta, changed}) {
 	const dark = isDark(), plain = dark ? [58, 64, 73] : [226, 229, 234];
-	const full = delta > 0 ? (dark ? [226, 128, 32] : [230, 126, 20]) : dark ? [70, 150, 230] : [64, 142, 222];
+	const full = delta > 0 ? (dark ? [178, 92, 14] : [230, 126, 20]) : dark ? [44, 108, 188] : [64, 142, 222];
 	const much = (changed ? 0.35 : 0) + Math.min(Math.sqrt(Math.abs(delta) / 0.1), 1) * (changed ? 0.65 : 0.14);
 	return `rgb(${plain.map((v, i) => Math.round(v + (full[i] - v) * much))})`;
 }
