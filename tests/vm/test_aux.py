@@ -98,7 +98,7 @@ def cell(mode, kind, run, options, short=False):
         words.append('ROTATE=1')
     if mode == '--switch-output=signal' and how != 'snapshot':
         words.append("LOAD='roam 60000 20 2'")  # ended by a signal, when the output was rotated
-    elif short and how != 'snapshot':
+    elif short and how != 'snapshot' and 'SIZE' not in mode:  # which is to be reached
         words.append(f"LOAD='roam {SHORT[how]} 10 2'")
     if short and how == 'snapshot':
         words.append('GAP=0.05')
