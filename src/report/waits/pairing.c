@@ -106,11 +106,10 @@ static int end_wait(struct pairing *p, struct pairing_thread *t, uint64_t until,
 	return give_wait(p, t, &w);
 }
 
-/* Returns where the thread is kept that runs on @cpu; NULL: no memory, or no such CPU. */
+/* Returns where the thread is kept that runs on @cpu, which is below CPU_MAX; NULL: no memory. */
 static uint32_t *on_cpu(struct pairing *p, uint32_t cpu)
 {
-	if (cpu >= CPU_MAX ||
-	    array_grow(&p->on_cpu, &p->cap_cpus, (size_t)cpu + 1, sizeof(*p->on_cpu)))
+	if (array_grow(&p->on_cpu, &p->cap_cpus, (size_t)cpu + 1, sizeof(*p->on_cpu)))
 		return NULL;
 	while (p->nr_cpus <= cpu)
 		p->on_cpu[p->nr_cpus++] = PAIRING_NONE;
@@ -119,22 +118,26 @@ static uint32_t *on_cpu(struct pairing *p, uint32_t cpu)
 
 /*
  * Thread number @number, or none, is on @cpu now. The kernel makes no samples of some switches: if
- * another thread was there, nobody saw it leave.
+ * another thread was there, nobody saw it leave. A number of a CPU that is damage changes nothing.
  */
-static void change_cpu(struct pairing *p, uint32_t cpu, uint32_t number, uint32_t then)
+static int change_cpu(struct pairing *p, uint32_t cpu, uint32_t number, uint32_t then)
 {
-	uint32_t *on = on_cpu(p, cpu);
+	uint32_t *on;
 	struct pairing_thread *before;
 
+	if (cpu >= CPU_MAX)
+		return 0;
+	on = on_cpu(p, cpu);
 	if (!on)
-		return;
+		return -ENOMEM;
 	before = *on == PAIRING_NONE || *on == number ? NULL : &p->threads[*on];
 	*on = then;
 	if (!before || before->place != PLACE_ON || before->cpu != cpu)
-		return;
+		return 0;
 	before->place = PLACE_LOST;
 	before->woken = before->early = 0;
 	p->counts.unbegun++;
+	return 0;
 }
 
 /* It ran, and nobody saw when it began: the wait lasted at least until its wakeup. */
@@ -159,7 +162,7 @@ int pairing_out(struct pairing *p, uint32_t tid, uint32_t cpu, uint64_t time, in
 {
 	struct pairing_thread *t;
 	uint32_t number;
-	int rc = 0;
+	int rc;
 
 	*ret = PAIRING_NONE;
 	if (is_ignored(tid))
@@ -169,7 +172,9 @@ int pairing_out(struct pairing *p, uint32_t tid, uint32_t cpu, uint64_t time, in
 		return -ENOMEM;
 	if (t->place == PLACE_GONE)
 		return 0;
-	change_cpu(p, cpu, number, PAIRING_NONE);
+	rc = change_cpu(p, cpu, number, PAIRING_NONE);
+	if (rc)
+		return rc;
 	if (t->place == PLACE_ON)
 		rc = give_run(p, t, time, false);
 	else if (t->place == PLACE_OFF)
@@ -222,16 +227,16 @@ int pairing_in(struct pairing *p, uint32_t tid, uint32_t cpu, uint64_t time)
 {
 	struct pairing_thread *t;
 	uint32_t number, before;
-	int rc = 0;
+	int rc;
 
 	if (is_ignored(tid))
 		return 0;
 	t = thread_of(p, tid, time, &number);
 	if (!t)
 		return -ENOMEM;
-	change_cpu(p, cpu, number, number);
-	if (t->place == PLACE_GONE || (t->place == PLACE_ON && t->cpu == cpu))
-		return 0;
+	rc = change_cpu(p, cpu, number, number);
+	if (rc || t->place == PLACE_GONE || (t->place == PLACE_ON && t->cpu == cpu))
+		return rc;
 	p->counts.unbegun += t->place == PLACE_ON;
 	if (t->place == PLACE_OFF)
 		rc = end_wait(p, t, time, cpu, false);
