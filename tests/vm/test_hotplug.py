@@ -4,7 +4,7 @@ import collections
 import glob
 import re
 
-from lab import BIG, check_perf_counts, guest, path_of, said_all, samples, script
+from lab import BIG, check_perf_counts, guest, path_of, ringtail, said_all, samples, script
 
 CALLS = {cpu: 4 * 1000 + (0 if cpu == 3 else 3 * 500) for cpu in range(16)}
 
@@ -15,8 +15,8 @@ def number(text):
 
 def recorded():
     g = guest('hotplug', 'amd64', '6.12', BIG, script('hotplug'))
-    assert said_all(g, 'status') == 5 * ['0'], g.log
-    for name in 'file', 'turned', 'memory', 'newest', 'group':
+    assert said_all(g, 'status') == 6 * ['0'], g.log
+    for name in 'file', 'turned', 'memory', 'newest', 'group', 'waits':
         lines = said_all(g, name)
         assert sum('CPU 3 is online again' in line for line in lines) == 3, lines
         assert any('after coming online: 3 (for a moment)' in line for line in lines), lines
@@ -56,3 +56,14 @@ def test_what_is_left_in_rings_has_ids_of_every_age():
                if 'overwritten' in line)
     assert sum(kept.values()) + number(gone[1]) == sum(CALLS.values()), (kept, gone[0])
     assert set(kept) == set(range(16))
+
+
+def test_wakeups_beside_tasks_are_recorded_again():
+    """They are of whole CPUs, also where the recording follows a task."""
+    g = recorded()
+    text = ringtail('script', '-i', path_of(g, 'waits.data'), '-F', 'event,cpu,time')
+    wakeups = [float(time) for time in re.findall(r'\[003\] +(\d+\.\d+): +sched:sched_wak', text)]
+    calls = sorted(time for cpu, time in samples(path_of(g, 'file.data')) if cpu == 3)
+    assert len(calls) == CALLS[3]
+    # Of four times; before the last one the CPU was away.
+    assert max(wakeups) > calls[-1000], (max(wakeups), calls[-1000])

@@ -29,8 +29,9 @@ int hotplug_init(struct hotplug *h, const struct target_opts *opts, const struct
 
 	h->all = !opts->cpus.nr;
 	h->fd = -1;
-	if (plan->target != TARGET_CPUS)
+	if (plan->task_rings)
 		return 0;
+	h->reopens = plan_has_cpu_events(plan);
 	h->fd = uevent_open();
 	/* open_plan() has reported the CPUs that went offline before it had opened all events. */
 	cpus_online(&online, NULL);
@@ -100,9 +101,14 @@ static void revived(struct hotplug *h, struct hotplug_cpu *c, int rc)
 			     c->cpu, why_not(c, rc));
 }
 
-/* Reports a CPU that was missing at the start only the first time. */
+/*
+ * Reports a CPU that was missing at the start only the first time. Events of tasks go on by
+ * themselves on a CPU that is back.
+ */
 static void update_one(struct hotplug *h, struct hotplug_cpu *c, bool online)
 {
+	if (c->known && !h->reopens)
+		return;
 	if (online && !c->recorded && !c->reported) {
 		c->missed |= c->sampled;
 		c->due = c->known;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches CPUs go offline and come online during a recording of CPUs (-a, -C).
+ * Watches CPUs go offline and come online during a recording.
  *
- * The kernel removes the events of a CPU that goes offline, and does not restore them when it is
- * online again. So the recorder opens them again (record/open/revive.h) on the CPUs that
+ * The kernel removes the events of a whole CPU that goes offline, and does not restore them when it
+ * is online again. So the recorder opens them again (record/open/revive.h) on the CPUs that
  * hotplug_due() returns. It misses the events before that, and all events of a CPU that was missing
  * at the start, which has no rings. No record in the rings reports this: it is a message, and
  * counts as loss.
@@ -24,8 +24,9 @@
 
 struct hotplug {
 	const struct messages *messages;
-	int fd;	  /* of sys/kernel/uevent.h; -1: only hotplug_poll() finds changes */
-	bool all; /* all CPUs are recorded, not a list of them */
+	int fd;	      /* of sys/kernel/uevent.h; -1: only hotplug_poll() finds changes */
+	bool all;     /* all CPUs are recorded, not a list of them */
+	bool reopens; /* there are events of whole CPUs */
 	struct hotplug_cpu {
 		int cpu;
 		bool sampled;  /* else only sideband is recorded there */

@@ -21,13 +21,19 @@ struct heirs {
 	size_t nr;
 };
 
+/* The kernel keeps the events of tasks. */
+static bool is_of(const struct open_fd *f, int cpu)
+{
+	return f->cpu == cpu && f->task == -1;
+}
+
 static int list(struct opened *o, int cpu, struct heirs *ret)
 {
 	*ret = (struct heirs){.all = calloc(o->nr_fds + 1, sizeof(*ret->all))};
 	if (!ret->all)
 		return -ENOMEM;
 	for (size_t i = 0; i < o->nr_fds; i++)
-		if (o->fds[i].cpu == cpu)
+		if (is_of(&o->fds[i], cpu))
 			ret->all[ret->nr++] = (struct heir){.of = &o->fds[i], .fd = -1};
 	return 0;
 }
@@ -55,6 +61,9 @@ static int open_heir(const struct opened *o, const struct heirs *h, const struct
 	rc = probe_targets_attr(event, 0, &attr);
 	if (rc)
 		return rc;
+	/* revive_enable() knows whether it runs. */
+	if (event->all_tasks)
+		attr.flags |= PD_ATTR_DISABLED;
 	fd = leader_of(h, plan, heir->of->event);
 	fd = event->cgroup
 		     ? perf_event_open_cgroup(&attr, o->cgroups[heir->of->event], heir->of->cpu, fd)
@@ -112,9 +121,10 @@ void revive_enable(const struct opened *o, const struct plan *plan, int cpu, con
 {
 	for (size_t i = 0; i < o->nr_fds; i++) {
 		const struct open_fd *f = &o->fds[i];
+		const struct plan_event *event = &plan->events[f->event];
 
-		if (f->cpu == cpu && (!running || running[f->event]) &&
-		    plan->events[f->event].attr.flags & PD_ATTR_DISABLED)
+		if (is_of(f, cpu) && (!running || running[f->event]) &&
+		    (event->all_tasks || event->attr.flags & PD_ATTR_DISABLED))
 			perf_event_enable(f->fd);
 	}
 }

@@ -15,8 +15,8 @@
 #include "record/open/renumber.h"
 
 /*
- * Opens the events of @o on @cpu again; the plan's target is TARGET_CPUS. Only a dummy runs at
- * once, the others after revive_enable(). Adds the new ids to @ids (may be NULL) before any record
+ * Opens the events of @o again that are of the whole of @cpu. Only a dummy runs at once, the others
+ * after revive_enable(). Adds the new ids to @ids (may be NULL) before any record
  * can have them. Returns 0; -ENOTSUP for events whose samples carry the counts and ids of others;
  * -ENOENT if nothing was open on @cpu; -ENOMEM; or the kernel's error. On an error @o is unchanged,
  * unless dup3() failed: then the events before it have been replaced.

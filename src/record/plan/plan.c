@@ -541,6 +541,14 @@ bool plan_overwrites(const struct plan *plan)
 	return false;
 }
 
+bool plan_has_cpu_events(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->events[i].all_tasks)
+			return true;
+	return plan->target == TARGET_CPUS;
+}
+
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu)
 {
 	if (plan->task_rings || event->dummy)

@@ -142,6 +142,9 @@ size_t plan_aux_areas(const struct plan *plan);
 /* Whether any event writes to an overwrite ring. */
 bool plan_overwrites(const struct plan *plan);
 
+/* Whether any event is of whole CPUs: the dummies are, too, where the plan records CPUs. */
+bool plan_has_cpu_events(const struct plan *plan);
+
 /* Whether to open @event on @cpu (-1: the event follows its task). */
 bool plan_wants(const struct plan *plan, const struct plan_event *event, int cpu);
 

@@ -279,7 +279,7 @@ int session_open_hotplug(struct session *s, struct error *err)
 	s->hotplug = (struct hotplug){.messages = s->messages, .fd = -1};
 	if (hotplug_init(&s->hotplug, &s->opts->plan.target, s->plan))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (s->plan->target != TARGET_CPUS)
+	if (!plan_has_cpu_events(s->plan))
 		return 0;
 	s->crew.renumber = s->renumber = renumber_new();
 	return s->renumber ? 0 : error_set(err, -ENOMEM, "out of memory");

@@ -4,7 +4,7 @@
 # them, if nobody reads it meanwhile.
 cpus=/sys/devices/system/cpu
 calls="-a -m 1M -e raw_syscalls:sys_enter --filter id==110 -c 1"
-names="file turned memory newest group"
+names="file turned memory newest group waits"
 ringtail record $calls -o file.data 2>file.err & pids=$!
 ringtail record $calls --threads -z --switch-output -o turned.data 2>turned.err & turned=$!
 ringtail record -a -e cpu-clock -F 50 -M 16M -z --max-cpu 90% \
@@ -12,6 +12,7 @@ ringtail record -a -e cpu-clock -F 50 -M 16M -z --max-cpu 90% \
 ringtail record $calls --overwrite -m 64K -o newest.data 2>newest.err & pids="$pids $!"
 ringtail record -a -m 2M -e '{raw_syscalls:sys_enter,raw_syscalls:sys_exit}' --filter id==110 -c 1 \
 	-o group.data 2>group.err & pids="$pids $!"
+ringtail record --off-cpu -m 1M -o waits.data -p $$ 2>waits.err & pids="$pids $!"
 pids="$pids $turned"
 for pid in $pids; do
 	for try in $(seq 600); do

@@ -66,10 +66,10 @@ static void expect(struct lab *lab, const char *online, const char *said)
 }
 
 /* The only CPU that every machine has is in all of these recordings. */
-static void open_lab(struct lab *lab, const struct messages *messages, const char *named)
+static void open_plan_lab(struct lab *lab, const struct messages *messages, const char *named,
+			  struct plan plan)
 {
 	struct target_opts opts = {.all_cpus = !named};
-	struct plan plan = {.target = TARGET_CPUS};
 
 	*lab = (struct lab){.h = {.messages = messages}};
 	if (named)
@@ -84,6 +84,11 @@ static void open_lab(struct lab *lab, const struct messages *messages, const cha
 	cpus_release(&opts.cpus);
 	cpus_release(&plan.sampled);
 	cpus_release(&plan.cpus);
+}
+
+static void open_lab(struct lab *lab, const struct messages *messages, const char *named)
+{
+	open_plan_lab(lab, messages, named, (struct plan){.target = TARGET_CPUS});
 }
 
 static void expect_end(struct lab *lab, size_t missed, const char *said)
@@ -162,6 +167,35 @@ static void test_named(void **state)
 	hotplug_release(&lab.h);
 }
 
+/* The kernel keeps events of tasks; a CPU that was missing at the start has none. */
+static void test_tasks(void **state)
+{
+	struct plan_event event = {.all_tasks = false};
+	struct plan plan = {.target = TARGET_TASKS, .events = &event, .nr = 1};
+	struct lab lab;
+	const struct messages messages = {hear, &lab};
+
+	open_plan_lab(&lab, &messages, NULL, plan);
+	expect(&lab, "4", "?4 ");
+	expect(&lab, "0", "");
+	expect_end(&lab, 1, "lost what happened on 1 CPU after coming online: 4");
+	hotplug_release(&lab.h);
+
+	event.all_tasks = true;
+	open_plan_lab(&lab, &messages, NULL, plan);
+	expect(&lab, "7", "-0 ?7 ");
+	expect(&lab, "0", "+0 ");
+	expect_end(&lab, 2,
+		   "lost what happened on 2 CPUs after coming online: 0 (for a moment), 7");
+	hotplug_release(&lab.h);
+
+	plan.task_rings = true;
+	open_plan_lab(&lab, &messages, NULL, plan);
+	expect(&lab, "4", "");
+	expect_end(&lab, 0, "");
+	hotplug_release(&lab.h);
+}
+
 /* A CPU that is offline for less than a scan takes: the kernel reports it, in order. */
 static void test_told_by_the_kernel(void **state)
 {
@@ -207,29 +241,14 @@ static void test_told_by_the_kernel(void **state)
 	hotplug_release(&lab.h);
 }
 
-static void test_tasks(void **state)
-{
-	const struct target_opts opts = {0};
-	const struct plan plan = {.target = TARGET_TASKS};
-	struct lab lab = {.h = HOTPLUG_INIT};
-	const struct messages messages = {hear, &lab};
-
-	lab.h.messages = &messages;
-	assert_int_equal(hotplug_init(&lab.h, &opts, &plan), 0);
-	expect(&lab, "0-3", "");
-	expect(&lab, "1-5", "");
-	hotplug_poll(&lab.h);
-	hotplug_say(&lab.h);
-	assert_string_equal(lab.said, "");
-	hotplug_release(&lab.h);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_system), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_named),	     cmocka_unit_test(test_told_by_the_kernel),
+		cmocka_unit_test(test_whole_system),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_told_by_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
