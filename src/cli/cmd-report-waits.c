@@ -86,6 +86,10 @@ void waits_explain(const struct input *in, const struct waits_counts *counts)
 		complain("the begin of %s wait%s and the end of %s are not in the recording",
 			 human_count(p->unbegun, begins), plural_s(p->unbegun),
 			 human_count(p->unended, ends));
+	if (counts->unkept)
+		complain("memory for the stacks of waiting threads was full: the stacks of %s "
+			 "switch%s or wakeups are not shown",
+			 human_count(counts->unkept, begins), counts->unkept == 1 ? "" : "es");
 	if (in->quiet)
 		return;
 	say(p->begun_before, "thread was off CPUs when the recording began: not counted",

@@ -17,6 +17,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/complete/complete.h"
+#include "cli/input/memory_limit.h"
 #include "cli/input/output.h"
 #include "cli/input/wall_time.h"
 #include "cli/terminal/terminal.h"
@@ -48,6 +49,7 @@ enum {
 	OPT_SWITCH_OFF,
 	OPT_SHOW_ON_OFF,
 	OPT_SOCKET,
+	OPT_MAX_MEMORY,
 	OPT_UNUSED,
 	OPT_UNUSED_ARG,
 	KEY_COMPLETE,
@@ -118,6 +120,8 @@ static const struct argp_option samples_options[] = {
 	 "Use N threads (default: one for each CPU that the process may use); the output is the "
 	 "same",
 	 HELP_INPUT},
+	{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
+	 "Use at most SIZE of memory, at least 32M (default: no limit)", HELP_INPUT},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 HELP_INPUT},
 	{0},
@@ -221,6 +225,12 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 		if (parse_u64(arg, &jobs) || !jobs || jobs > JOBS_MAX)
 			usage_error(state, "-j: '%s' is no number from 1 to %d", arg, JOBS_MAX);
 		in->trace.workers = (unsigned int)jobs;
+		break;
+	case OPT_MAX_MEMORY:
+		if (memory_limit_parse(arg, &in->trace.max_memory))
+			usage_error(state,
+				    "--max-memory: '%s' is no size such as 512M, or below 32M",
+				    arg);
 		break;
 	case 'v': in->verbose = true; break;
 	default: return ARGP_ERR_UNKNOWN;
@@ -469,6 +479,7 @@ int input_open(struct input *in, struct trace **ret)
 		.start_ns = now_ns(CLOCK_MONOTONIC),
 	};
 	in->trace.progress_arg = &in->progress;
+	memory_limit_set(in->trace.max_memory);
 	if (input_as_perf() && piped_in(in))
 		in->trace.path = "-";
 	rc = trace_open(&in->trace, ret, &err);
@@ -768,6 +779,9 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 		end_with_reader();
 	if (t)
 		warn(in, t);
+	if (rc == -ENOMEM && in && in->trace.max_memory)
+		complain("--max-memory is too little for this: give more, fewer keys (-s) or a "
+			 "part of the recording (--time)");
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
 			complain("cannot write to standard output: %s", strerror(failed));

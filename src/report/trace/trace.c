@@ -22,6 +22,8 @@
 #include "state/cpu_tasks.h"
 #include "sys/kernel/cpus.h"
 
+#define WORKER_BYTES (16u << 20) /* of a worker: its window, decompressor and rows */
+
 char *trace_feature_string(const struct trace *t, unsigned int feature)
 {
 	const uint8_t *p;
@@ -248,7 +250,10 @@ void trace_close(struct trace *t)
 unsigned int trace_workers(const struct trace *t)
 {
 	unsigned int n = t->opts.workers ?: cpus_usable("");
+	size_t most = t->opts.max_memory / WORKER_BYTES;
 
+	if (t->opts.max_memory && n > most)
+		n = most ? (unsigned int)most : 1;
 	return n > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : n;
 }
 
@@ -308,6 +313,8 @@ static size_t state_bytes(const struct trace *t)
 
 	if (t->opts.state_bytes)
 		return t->opts.state_bytes;
+	if (t->opts.max_memory)
+		return t->opts.max_memory / 2;
 	bytes = bytes < UINT64_MAX / STATE_RATE ? bytes * STATE_RATE : UINT64_MAX;
 	if (bytes < STATE_MIN)
 		bytes = STATE_MIN;

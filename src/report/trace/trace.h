@@ -42,8 +42,11 @@ struct trace_opts {
 	 * alone);
 	 * @snapshot 0: all samples. */
 	uint64_t snapshot, snapshot_last;
-	/* Limit for the state, bytes; 0: 128 for each byte of the recording, at least 256 MB, at
-	 * most half of memory. */
+	/* Of the program, bytes; 0: no limit. The caller enforces it; here it bounds the number of
+	 * workers and what is kept. */
+	size_t max_memory;
+	/* Limit for the state, bytes; 0: half of @max_memory, or 128 for each byte of the
+	 * recording, at least 256 MB, at most half of memory. */
 	size_t state_bytes;
 	/* Called now and then; may be NULL. @pass is 1 or 2. Pass 2 calls it from any worker. */
 	void (*progress)(unsigned int pass, uint64_t done, uint64_t total, void *arg);

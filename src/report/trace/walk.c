@@ -9,6 +9,9 @@
 #include "report/trace/itrace_held.h"
 #include "report/trace/itrace_stream.h"
 
+/* Less than this bounds what is sorted in memory, which may double for a moment. */
+#define MUCH_MEMORY ((size_t)256 << 20)
+
 #define PROGRESS_EVERY 4096 /* records */
 
 static int note_unknown(struct findings **findings, const struct data_record *rec)
@@ -294,7 +297,11 @@ static int new_sweep(struct trace *t, const struct walk_takers *takers, struct s
 
 int walk_ordered(struct trace *t, const struct walk_takers *takers, struct error *err)
 {
-	struct order_opts opts = {.progress = ordered_progress, .arg = t};
+	struct order_opts opts = {
+		.memory = t->opts.max_memory < MUCH_MEMORY ? t->opts.max_memory / 8 : 0,
+		.progress = ordered_progress,
+		.arg = t,
+	};
 	struct ordered o = {.trace = t, .takers = takers};
 	int rc = t->itrace ? new_sweep(t, takers, &opts.sweep) : 0;
 

@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "report/waits/sched_event.h"
 
-#define KEEP_BYTES 4096 /* a larger buffer of a thread is freed after use */
+#define KEEP_BYTES 4096		/* a larger buffer of a thread is freed after use */
+#define MAX_KEPT   (256u << 20) /* bytes of all buffers */
 
 /* A copy of a sample. */
 struct kept {
@@ -33,7 +34,8 @@ struct waits_walker {
 	struct pairing pairing;
 	struct kept_thread *threads;
 	size_t nr_threads, cap_threads;
-	bool by_task; /* switches to threads come as records */
+	size_t kept_bytes; /* of the buffers of all threads */
+	bool by_task;	   /* switches to threads come as records */
 	struct waits_counts counts;
 	uint64_t periods; /* of the samples that are scaled */
 	uint64_t last_time;
@@ -44,25 +46,45 @@ struct waits_walker {
 /* --- copies --------------------------------------------------------------------------------------
  */
 
-static int keep(struct kept *k, const struct data_record *rec)
+static void forget(struct waits_walker *w, struct kept *k)
 {
-	if (array_grow(&k->bytes, &k->cap, rec->hdr->size / sizeof(*k->bytes) + 1,
-		       sizeof(*k->bytes)))
-		return -ENOMEM;
+	k->is_set = false;
+	if (k->cap * sizeof(*k->bytes) <= KEEP_BYTES)
+		return;
+	w->kept_bytes -= k->cap * sizeof(*k->bytes);
+	free(k->bytes);
+	*k = (struct kept){0};
+}
+
+/* A thousand threads that wait with dumps of their stacks must not take the memory of a machine. */
+static bool has_room(const struct waits_walker *w, const struct kept *k, size_t size)
+{
+	size_t limit = w->trace->opts.max_memory / 8 ?: MAX_KEPT, has = k->cap * sizeof(*k->bytes);
+
+	return size <= has || w->kept_bytes - has + size <= limit;
+}
+
+/* Copies the sample; without room for it there is no copy, and that is counted. */
+static int keep(struct waits_walker *w, struct kept *k, const struct data_record *rec)
+{
+	size_t before = k->cap;
+	int rc;
+
+	if (!has_room(w, k, rec->hdr->size)) {
+		forget(w, k);
+		w->counts.unkept++;
+		return 0;
+	}
+	rc = array_grow(&k->bytes, &k->cap, rec->hdr->size / sizeof(*k->bytes) + 1,
+			sizeof(*k->bytes));
+	if (rc)
+		return rc;
+	w->kept_bytes += (k->cap - before) * sizeof(*k->bytes);
 	memcpy(k->bytes, rec->hdr, rec->hdr->size);
 	k->rec = *rec;
 	k->rec.hdr = k->bytes;
 	k->is_set = true;
 	return 0;
-}
-
-static void forget(struct kept *k)
-{
-	k->is_set = false;
-	if (k->cap * sizeof(*k->bytes) <= KEEP_BYTES)
-		return;
-	free(k->bytes);
-	*k = (struct kept){0};
 }
 
 /* Decodes the copy. Returns false if there is none. */
@@ -168,8 +190,8 @@ static int take_wait(const struct wait *wait, void *arg)
 		make_sample(w, wait, &rec, &out);
 	if (!rc)
 		rc = give_wait(w, wait, &out, kept);
-	forget(&kept->out);
-	forget(&kept->wakeup);
+	forget(w, &kept->out);
+	forget(w, &kept->wakeup);
 	return rc;
 }
 
@@ -193,7 +215,7 @@ static int take_switch(struct waits_walker *w, const struct walk_sample *ws,
 
 	if (!rc && number != PAIRING_NONE) {
 		kept = kept_of(w, number);
-		rc = kept ? keep(&kept->out, ws->rec) : -ENOMEM;
+		rc = kept ? keep(w, &kept->out, ws->rec) : -ENOMEM;
 	}
 	if (!rc && !w->by_task)
 		rc = pairing_in(&w->pairing, e->next, ws->s.cpu, ws->s.time);
@@ -218,7 +240,7 @@ static int take_wakeup(struct waits_walker *w, const struct walk_sample *ws,
 	if (!kept)
 		return -ENOMEM;
 	kept->woken = ws->rec->at;
-	return w->opts->waker_stacks && !w->counting ? keep(&kept->wakeup, ws->rec) : 0;
+	return w->opts->waker_stacks && !w->counting ? keep(w, &kept->wakeup, ws->rec) : 0;
 }
 
 /* The greatest period is that of a damaged sample. */
@@ -295,7 +317,7 @@ static int take_switch_record(struct waits_walker *w, const struct data_record *
 	kept = kept_of(w, number);
 	if (!kept)
 		return -ENOMEM;
-	forget(&kept->out);
+	forget(w, &kept->out);
 	return 0;
 }
 
@@ -363,10 +385,10 @@ static void reset(struct waits_walker *w)
 	}
 	free(w->threads);
 	w->threads = NULL;
-	w->nr_threads = w->cap_threads = 0;
+	w->nr_threads = w->cap_threads = w->kept_bytes = 0;
 	pairing_release(&w->pairing);
 	w->pairing = (struct pairing){.takers = {take_wait, take_run, w}};
-	w->counts.ran_ns = 0;
+	w->counts.ran_ns = w->counts.unkept = 0;
 	w->snapshot = w->last_time = 0;
 }
 
@@ -420,10 +442,10 @@ int waits_walk(struct trace *t, const struct waits_opts *opts, walk_fn fn, void 
 	}
 	if (!rc)
 		rc = walk_once(&w, err);
-	reset(&w);
-	sched_events_release(&w.events);
 	if (!rc)
 		*ret = w.counts;
+	reset(&w);
+	sched_events_release(&w.events);
 	return rc;
 }
 

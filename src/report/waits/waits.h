@@ -9,7 +9,8 @@
  *
  * A recording of whole CPUs has both ends of a wait in samples of sched_switch. In one of tasks
  * these have only the begins; the ends are in SWITCH records. Memory grows by threads: each keeps
- * the sample of its newest switch. One thread.
+ * the sample of its newest switch, as long as there is room for it: 256 MB, or an eighth of
+ * trace_opts.max_memory. Waits without it have no stack. One thread.
  */
 #ifndef RINGTAIL_REPORT_WAITS_WAITS_H
 #define RINGTAIL_REPORT_WAITS_WAITS_H
@@ -51,6 +52,7 @@ struct waits_counts {
 	double scale;		      /* of the periods of @event, with wall */
 	const struct pd_evsel *event; /* that all samples are of; with wall, not of waits alone */
 	uint64_t ran_ns;
+	uint64_t unkept; /* samples of switches and wakeups for which there was no room */
 };
 
 /*
