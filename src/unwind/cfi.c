@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "symbol/elf/elf_image.h"
 #include "unwind/section.h"
 
@@ -20,6 +21,10 @@ struct cfi_table {
 	size_t bytes;
 	uint64_t used; /* cfi_tables.tick of the last use */
 	bool debug_tried;
+	/* With a loader: */
+	bool loaded;		   /* @eh and @machine are known */
+	bool wanted, debug_wanted; /* the loader was asked */
+	uint64_t failed;	   /* ms; the file could not be opened then. 0: it could */
 };
 
 struct cfi_tables {
@@ -29,7 +34,12 @@ struct cfi_tables {
 	size_t cap;
 	size_t loaded, max; /* bytes */
 	uint64_t tick;
+	bool loads; /* another thread loads, by: */
+	struct cfi_loader loader;
+	uint64_t generation; /* number of calls of cfi_tables_forget() */
 };
+
+#define RETRY_MS 1000 /* a file that could not be opened is not tried again for so long */
 
 int cfi_tables_new(struct resolver *r, struct cfi_tables **ret)
 {
@@ -41,6 +51,18 @@ int cfi_tables_new(struct resolver *r, struct cfi_tables **ret)
 	t->max = LOADED_MAX;
 	pthread_mutex_init(&t->lock, NULL);
 	*ret = t;
+	return 0;
+}
+
+int cfi_tables_new_loaded(const struct cfi_loader *loader, struct resolver *r,
+			  struct cfi_tables **ret)
+{
+	int rc = cfi_tables_new(r, ret);
+
+	if (rc)
+		return rc;
+	(*ret)->loads = true;
+	(*ret)->loader = *loader;
 	return 0;
 }
 
@@ -82,39 +104,65 @@ static void account(struct cfi_tables *t, struct cfi_table *c)
 	t->loaded += c->bytes;
 }
 
-/* Loads .debug_frame of the program or of its debug file. Returns 0 or -ENOMEM. */
-static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
+static int open_image(const struct cfi_tables *t, const struct dso *dso, struct elf_image *ret)
+{
+	return t->loads ? t->loader.open(t->loader.arg, dso, ret)
+			: resolver_open_image(t->resolver, dso, ret);
+}
+
+/* Reads .debug_frame of the program or of its debug file. Returns 0 or -ENOMEM. */
+static int read_debug(const struct cfi_tables *t, const struct dso *dso, uint16_t machine,
+		      struct cfi_section *ret)
 {
 	struct elf_image program = ELF_IMAGE_INIT, debug = ELF_IMAGE_INIT;
 	int rc;
 
-	c->debug_tried = true;
-	if (resolver_open_image(t->resolver, dso, &program))
+	if (open_image(t, dso, &program))
 		return 0;
-	rc = cfi_section_load(&c->debug, &program, ".debug_frame");
+	rc = cfi_section_load(ret, &program, ".debug_frame");
 	if (rc == -ENOENT && !resolver_open_debug(t->resolver, dso, &program, &debug) &&
-	    debug.ehdr.e_machine == c->machine)
-		rc = cfi_section_load(&c->debug, &debug, ".debug_frame");
+	    debug.ehdr.e_machine == machine)
+		rc = cfi_section_load(ret, &debug, ".debug_frame");
 	elf_image_close(&debug);
 	elf_image_close(&program);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
+{
+	int rc = read_debug(t, dso, c->machine, &c->debug);
+
+	c->debug_tried = true;
 	account(t, c);
+	return rc;
+}
+
+/*
+ * Reads the program of @dso. What cannot be read stays empty. Returns 0, -ESRCH if there is no
+ * file, or -ENOMEM.
+ */
+static int read_program(const struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	int rc = 0;
+
+	c->debug_tried = true;
+	if (open_image(t, dso, &img))
+		return -ESRCH;
+	if (!elf_space_file(&img, &c->space, NULL)) {
+		c->debug_tried = false;
+		c->machine = img.ehdr.e_machine;
+		rc = cfi_section_load(&c->eh, &img, ".eh_frame");
+	}
+	elf_image_close(&img);
 	return rc == -ENOMEM ? rc : 0;
 }
 
 /* Loads the tables of @dso. A table that cannot be loaded stays empty. Returns 0 or -ENOMEM. */
 static int load(struct cfi_tables *t, const struct dso *dso, struct cfi_table *c)
 {
-	struct elf_image img = ELF_IMAGE_INIT;
-	int rc = 0;
+	int rc = t->loads ? 0 : read_program(t, dso, c);
 
-	c->debug_tried = true;
-	if (!resolver_open_image(t->resolver, dso, &img) &&
-	    !elf_space_file(&img, &c->space, NULL)) {
-		c->debug_tried = false;
-		c->machine = img.ehdr.e_machine;
-		rc = cfi_section_load(&c->eh, &img, ".eh_frame");
-	}
-	elf_image_close(&img);
 	account(t, c);
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -160,6 +208,14 @@ static struct cfi_table *table_get(struct cfi_tables *t, const struct dso *dso)
 	return c;
 }
 
+/* Asks the loader for @part, once. Returns -EAGAIN. */
+static int want(struct cfi_tables *t, bool *wanted, const struct dso *dso, enum cfi_part part)
+{
+	if (!*wanted)
+		*wanted = t->loader.want(t->loader.arg, dso, part, t->generation);
+	return -EAGAIN;
+}
+
 /* Finds the row of @addr, as linked. .debug_frame serves only if .eh_frame has no entry. */
 static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwind_arch *arch,
 		    const struct dso *dso, uint64_t addr, struct cfi_row **ret)
@@ -168,22 +224,108 @@ static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwi
 
 	if (rc != -ENOENT)
 		return rc;
+	if (!c->debug_tried && t->loads)
+		return want(t, &c->debug_wanted, dso, CFI_DEBUG);
 	rc = c->debug_tried ? 0 : load_debug(t, dso, c);
 	return rc ? rc : cfi_section_row(&c->debug, arch, addr, ret);
+}
+
+/* Whether the table of @dso is there. Returns 0, -EAGAIN or -ESRCH. */
+static int check_loaded(struct cfi_tables *t, struct cfi_table *c, const struct dso *dso)
+{
+	if (!t->loads || c->loaded)
+		return 0;
+	if (c->failed && now_ms() - c->failed < RETRY_MS)
+		return -ESRCH;
+	if (c->failed)
+		c->wanted = false;
+	c->failed = 0;
+	return want(t, &c->wanted, dso, CFI_EH);
+}
+
+/* Takes what another thread has read into @from. */
+static void install(struct cfi_tables *t, struct cfi_table *c, struct cfi_table *from,
+		    enum cfi_part part, int rc)
+{
+	struct cfi_section *section = part == CFI_EH ? &from->eh : &from->debug;
+
+	if (cfi_section_memory(section) > t->max / 2)
+		cfi_section_release(section);
+	if (part == CFI_DEBUG && c->loaded && !c->debug_tried) {
+		c->debug = *section;
+		*section = (struct cfi_section){0};
+		c->debug_tried = true;
+	} else if (part == CFI_EH && rc == -ESRCH) {
+		c->failed = now_ms();
+	} else if (part == CFI_EH && !c->loaded) {
+		c->eh = *section;
+		c->space = from->space;
+		*section = (struct cfi_section){0};
+		from->space = (struct elf_space){0};
+		c->machine = from->machine;
+		c->debug_tried = from->debug_tried;
+		c->loaded = true;
+	}
+	account(t, c);
+}
+
+void cfi_tables_load(struct cfi_tables *t, const struct dso *dso, enum cfi_part part,
+		     uint64_t generation)
+{
+	struct cfi_table from = {0}, *c = NULL;
+	uint16_t machine = 0;
+	int rc;
+
+	pthread_mutex_lock(&t->lock);
+	if (generation == t->generation && dso->index < t->cap)
+		c = t->table[dso->index];
+	if (c)
+		machine = c->machine;
+	pthread_mutex_unlock(&t->lock);
+	if (!c)
+		return;
+	rc = part == CFI_EH ? read_program(t, dso, &from)
+			    : read_debug(t, dso, machine, &from.debug);
+	pthread_mutex_lock(&t->lock);
+	c = generation == t->generation && dso->index < t->cap ? t->table[dso->index] : NULL;
+	if (c) {
+		install(t, c, &from, part, rc);
+		shrink(t, c);
+	}
+	pthread_mutex_unlock(&t->lock);
+	cfi_section_release(&from.eh);
+	cfi_section_release(&from.debug);
+	elf_space_release(&from.space);
+}
+
+void cfi_tables_forget(struct cfi_tables *t)
+{
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; i < t->cap; i++) {
+		table_free(t->table[i]);
+		t->table[i] = NULL;
+	}
+	t->loaded = 0;
+	t->generation++;
+	pthread_mutex_unlock(&t->lock);
 }
 
 int cfi_tables_row(struct cfi_tables *t, const struct unwind_arch *arch, const struct dso *dso,
 		   uint64_t addr, struct cfi_row **ret)
 {
 	struct cfi_table *c;
-	int rc = -ENOENT;
+	int rc;
 
 	pthread_mutex_lock(&t->lock);
 	c = table_get(t, dso);
 	if (!c)
 		rc = -ENOMEM;
-	else if (c->machine == arch->machine && elf_space_unmap(&c->space, addr, &addr))
-		rc = find_row(t, c, arch, dso, addr, ret);
+	else
+		rc = check_loaded(t, c, dso);
+	if (!rc)
+		rc = c->machine == arch->machine && elf_space_unmap(&c->space, addr, &addr)
+			     ? find_row(t, c, arch, dso, addr, ret)
+			     : -ENOENT;
 	shrink(t, c);
 	pthread_mutex_unlock(&t->lock);
 	return rc;

@@ -73,8 +73,10 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 
 	if (slot->dso != dso || slot->addr != loc->addr || slot->arch != arch) {
 		rc = cfi_tables_row(u->tables, arch, dso, loc->addr, &row);
-		if (rc == -ENOMEM)
+		if (rc == -ENOMEM || rc == -EAGAIN)
 			return rc;
+		if (rc == -ESRCH) /* the file may be found later */
+			return 0;
 		free(slot->row);
 		*slot = (struct unwind_slot){arch, dso, loc->addr, row, rc != -ENOENT};
 	}
@@ -83,7 +85,7 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 	return 0;
 }
 
-/* Returns 0 or -ENOMEM. */
+/* Returns 0, -ENOMEM or -EAGAIN. */
 static int find_code(struct unwind *u, const struct unwind_sample *s, uint64_t ip, struct code *ret)
 {
 	ret->row = NULL;
@@ -201,7 +203,7 @@ static bool step_by_fp(const struct unwind_arch *arch, struct position *p)
  * Tries the frame pointer, which code without call frame information may still keep. Accepts the
  * result if it is in text and a plausible frame follows above it: another frame in text, or the end
  * of the chain (no caller by the call frame information, or a frame pointer of 0). Returns 1 with
- * @p moved, 0 if there is no such frame, or -ENOMEM.
+ * @p moved, 0 if there is no such frame, or as find_code() does.
  */
 static int guess(struct unwind *u, const struct unwind_sample *s, struct position *p)
 {
@@ -228,16 +230,23 @@ static int guess(struct unwind *u, const struct unwind_sample *s, struct positio
 }
 
 /*
- * Goes from @p, which is in @code, to its caller. Returns 1, 0 at the end of the chain, or -ENOMEM.
+ * Goes from @p, which is in @code, to its caller. Returns 1, 0 at the end of the chain, or as
+ * find_code() does.
  */
 static int go_up(struct unwind *u, const struct unwind_sample *s, const struct code *code,
 		 struct position *p)
 {
+	int rc;
+
 	if (code->row)
 		return step(s->arch, code->row, p);
-	if (code->covered || !is_text(&code->loc))
+	if (code->covered)
 		return 0;
-	return step_by_link(s->arch, &code->loc, p) ? 1 : guess(u, s, p);
+	if (is_text(&code->loc) && step_by_link(s->arch, &code->loc, p))
+		return 1;
+	rc = is_text(&code->loc) ? guess(u, s, p) : 0;
+	u->no_rules |= !rc;
+	return rc;
 }
 
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,
@@ -249,7 +258,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 	bool signal;
 	int rc = 0;
 
-	u->copy_ended = false;
+	u->copy_ended = u->no_rules = u->guessed = false;
 	if (!begin(s, &p))
 		return 0;
 	for (size_t i = 0; i < max; i++) {
@@ -269,6 +278,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		}
 		frame.loc = &code.loc;
 		frame.guessed = p.guessed;
+		u->guessed |= p.guessed;
 		rc = fn(&frame, arg);
 		if (rc < 0)
 			return rc;

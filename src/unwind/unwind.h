@@ -20,7 +20,10 @@ struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
 	struct unwind_cache *cache;
-	bool copy_ended; /* the last walk ended where the copy of the stack does */
+	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */
+	bool copy_ended; /* where the copy of the stack does */
+	bool no_rules;	 /* in code without call frame information, or where nothing is mapped */
+	bool guessed;	 /* some frame was found by the frame pointer */
 };
 
 /* @s and @t must outlive @u. Returns 0 or -ENOMEM; call unwind_release() also after failure. */
@@ -50,8 +53,8 @@ struct unwind_frame {
 typedef int (*unwind_fn)(const struct unwind_frame *frame, void *arg);
 
 /*
- * Calls @fn for at most @max frames, innermost first. Returns 0, the negative value of @fn, or
- * -ENOMEM.
+ * Calls @fn for at most @max frames, innermost first. Returns 0, the negative value of @fn,
+ * -ENOMEM, or -EAGAIN where cfi_tables_row() does.
  */
 int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unwind_fn fn,
 		void *arg);
