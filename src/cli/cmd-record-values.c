@@ -128,11 +128,25 @@ static void add_tasks(struct argp_state *state, struct record_opts *opts, const 
 	free(copy);
 }
 
+/* Copies @arg without @word at its end, cut to @size. Returns whether it was there. */
+static bool take_word(const char *arg, const char *word, char *ret, size_t size)
+{
+	size_t len = strlen(arg), end = strlen(word);
+	bool found = len >= end && !strcmp(arg + len - end, word);
+
+	if (found)
+		len -= end;
+	snprintf(ret, size, "%.*s", (int)len, arg);
+	return found;
+}
+
 static void set_call_graph(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
 	uint64_t size = RECORD_STACK_SIZE;
+	char rest[32];
 
+	opts->plan.sample.online = false;
 	if (!strcmp(arg, "fp")) {
 		opts->plan.sample.callgraph = CALLGRAPH_FP;
 		return;
@@ -142,10 +156,14 @@ static void set_call_graph(struct argp_state *state, struct record_command *cmd,
 		return;
 	}
 	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
-		usage(state, "--call-graph: '%s' is neither fp, lbr nor dwarf[,SIZE]", arg);
-	if (arg[5] == ',' && (parse_size(arg + 6, &size) || !size || size > RECORD_STACK_SIZE_MAX))
-		usage(state, "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K",
-		      arg + 6, RECORD_STACK_SIZE_MAX);
+		usage(state, "--call-graph: '%s' is neither fp, lbr nor dwarf[,SIZE][,online]",
+		      arg);
+	opts->plan.sample.online = take_word(arg + 5, ",online", rest, sizeof(rest));
+	if (*rest && (parse_size(rest + 1, &size) || !size || size > RECORD_STACK_SIZE_MAX))
+		usage(state,
+		      "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K, and "
+		      "not 'online'",
+		      rest + 1, RECORD_STACK_SIZE_MAX);
 	opts->plan.sample.callgraph = CALLGRAPH_DWARF;
 	opts->plan.sample.stack_size = ((uint32_t)size + 7) & ~7u;
 }

@@ -92,8 +92,8 @@ static const struct argp_option options[] = {
 	{"tid", 't', "TID[,TID...]", 0, "of these threads", HELP_SAMPLES},
 	{"cpu", 'C', "LIST", 0, "on these CPUs: 0-3,5", HELP_SAMPLES},
 	{"count", 'c', "N", 0, "one for every N events", HELP_SAMPLES},
-	{"call-graph", OPT_CALL_GRAPH, "fp|dwarf[,SIZE]|lbr", 0, "with call chains of this kind",
-	 HELP_SAMPLES},
+	{"call-graph", OPT_CALL_GRAPH, "fp|dwarf[,SIZE][,online]|lbr", 0,
+	 "with call chains of this kind", HELP_SAMPLES},
 	{"memory", 'M', "SIZE", 0, "as many as SIZE of memory holds (default 64M)", HELP_SAMPLES},
 	{0},
 };

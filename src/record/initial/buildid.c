@@ -142,9 +142,8 @@ static bool is_file(int fd, const struct stat *st, const struct build_id_key *fi
 	return shows_other_devices(fd);
 }
 
-/* @file NULL: any file. */
-static int read_path(int dirfd, const char *path, const struct build_id_key *file,
-		     struct build_id *ret)
+/* @file NULL: any file. Returns a descriptor or a negative errno. */
+static int open_path(int dirfd, const char *path, const struct build_id_key *file)
 {
 	struct stat st;
 	int fd, rc = 0;
@@ -163,10 +162,27 @@ static int read_path(int dirfd, const char *path, const struct build_id_key *fil
 		rc = -EINVAL;
 	else if (!is_file(fd, &st, file))
 		rc = -ESTALE;
-	else
-		build_id_of_fd(fd, ret);
+	if (!rc)
+		return fd;
 	close(fd);
 	return rc;
+}
+
+static int read_path(int dirfd, const char *path, const struct build_id_key *file,
+		     struct build_id *ret)
+{
+	int fd = open_path(dirfd, path, file);
+
+	if (fd < 0)
+		return fd;
+	build_id_of_fd(fd, ret);
+	close(fd);
+	return 0;
+}
+
+int build_id_open(const char *path, const struct build_id_key *file)
+{
+	return open_path(AT_FDCWD, path, file);
 }
 
 int build_id_of_path(int dirfd, const char *path, struct build_id *ret)

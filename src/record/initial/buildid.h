@@ -50,6 +50,10 @@ struct build_id_key {
  */
 int build_id_of_file(const char *path, const struct build_id_key *file, struct build_id *ret);
 
+/* Opens @path, as build_id_of_file() does. Returns a descriptor for reading, or a negative errno.
+ */
+int build_id_open(const char *path, const struct build_id_key *file);
+
 /* These read sysfs, and set ret->size to 0 when there is no build-id. */
 /* Reads the build-id of the running kernel, or of its module @name. */
 void build_id_of_kernel(struct build_id *ret);

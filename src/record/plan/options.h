@@ -46,6 +46,7 @@ struct sample_opts {
 	bool user_callchains, kernel_callchains; /* only this part of the chain */
 	enum callgraph_kind callgraph;
 	uint32_t stack_size; /* dwarf: bytes of user stack, a multiple of 8 */
+	bool online;	     /* dwarf: unwind stacks while recording */
 
 	bool add_period, add_address, add_raw, add_cpu;
 	bool add_mem_info, add_data_maps, add_weight, add_transaction, add_physical, add_data_page,

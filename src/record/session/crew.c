@@ -22,6 +22,9 @@
 #define BUFFER_BYTES ((uint64_t)256 << 20)
 #define BUFFER_SHARE 16
 
+/* A program, its debug file, the list of maps, and a directory. */
+#define CHAIN_DESCRIPTORS 4
+
 /* --- plan ----------------------------------------------------------------------------------------
  */
 
@@ -125,6 +128,7 @@ int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct ou
 	crew->nr = 1;
 	crew->realtime = opts->realtime;
 	crew->unbuffered = plan->unbuffered;
+	crew->unwinds = plan->opts->sample.online;
 	rc = check_realtime(opts->realtime, err);
 	if (rc)
 		return rc;
@@ -152,8 +156,8 @@ int crew_plan(struct crew *crew, const struct reader_opts *opts, const struct ou
 
 size_t crew_descriptors(const struct crew *crew)
 {
-	/* A file, an epoll, a timer, and a descriptor for requests. */
-	return 4 * crew->nr;
+	/* A file, an epoll, a timer, and a descriptor for requests; files to unwind by. */
+	return 4 * crew->nr + (crew->unwinds ? CHAIN_DESCRIPTORS : 0);
 }
 
 /* --- workers -------------------------------------------------------------------------------------
@@ -282,7 +286,13 @@ static int hire(struct crew *crew, unsigned int number, const struct opened *ope
 		write_to_memory(crew, number, &opts);
 	else
 		write_to_lane(crew, lane, output->nr == 1 && !opened_overwrites(opened), &opts);
+	if (crew->chain_stages) {
+		chain_stage_retarget(crew->chain_stages[number], opts.sink);
+		opts.sink = crew->chain_stages[number];
+	}
 	rc = worker_new(&opts, &crew->workers[number], err);
+	if (!rc && crew->chain_stages)
+		chain_stage_watch(crew->chain_stages[number], worker_fifo(crew->workers[number]));
 	if (!rc)
 		watch_rings(crew, number, lane);
 	if (!rc && crew->flight)
@@ -300,6 +310,23 @@ static int make_sheds(struct crew *crew, const struct plan *plan, const struct o
 			return -ENOMEM;
 	}
 	return crew->sheds ? 0 : -ENOMEM;
+}
+
+/* The stages that make call chains of user stacks; all workers share their maker. */
+static int make_chains(struct crew *crew, const struct plan *plan, const struct opened *opened,
+		       struct error *err)
+{
+	int rc = chain_maker_new(&plan->events[0].attr, &crew->chains);
+
+	if (rc)
+		return error_sys(err, rc, "--call-graph dwarf,online: cannot start its thread");
+	crew->chain_stages = calloc(crew->nr, sizeof(*crew->chain_stages));
+	for (size_t i = 0; crew->chain_stages && i < crew->nr; i++) {
+		crew->chain_stages[i] = chain_stage_new(crew->chains, plan, opened, NULL);
+		if (!crew->chain_stages[i])
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	return crew->chain_stages ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 /*
@@ -337,6 +364,8 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 	crew->workers = calloc(crew->nr, sizeof(*crew->workers));
 	if (!crew->workers || deal_rings(crew, opened) || make_sheds(crew, plan, opened))
 		return error_set(err, -ENOMEM, "out of memory");
+	if (crew->unwinds)
+		rc = make_chains(crew, plan, opened, err);
 	for (unsigned int i = 0; !rc && i < crew->nr; i++)
 		rc = hire(crew, i, opened, output, err);
 	for (unsigned int i = 0; !rc && i < opened->nr_rings; i++) {
@@ -430,7 +459,10 @@ void crew_retarget(struct crew *crew, const struct output *output)
 	for (size_t i = 0; i < crew->nr; i++) {
 		struct lane *lane = output_lane(output, i);
 
-		worker_retarget(crew->workers[i], lane->chain, lane);
+		if (crew->chain_stages)
+			chain_stage_retarget(crew->chain_stages[i], lane->chain);
+		worker_retarget(crew->workers[i],
+				crew->chain_stages ? crew->chain_stages[i] : lane->chain, lane);
 		watch_rings(crew, i, lane);
 	}
 }
@@ -521,7 +553,11 @@ void crew_release(struct crew *crew)
 		worker_free(crew->workers[i]);
 	for (size_t i = 0; crew->sheds && i < crew->nr; i++)
 		shed_free(crew->sheds[i]);
+	for (size_t i = 0; crew->chain_stages && i < crew->nr; i++)
+		sink_free(crew->chain_stages[i]);
+	chain_maker_free(crew->chains);
 	aux_areas_release(&crew->aux);
+	free(crew->chain_stages);
 	free(crew->sheds);
 	free(crew->workers);
 	free(crew->worker_of);
@@ -548,6 +584,18 @@ uint64_t crew_overwritten(const struct crew *crew)
 		bytes += overwrite_drain_stats(worker_overwrite_drain(crew->workers[i]))
 				 ->overwritten;
 	return bytes;
+}
+
+bool crew_chains(const struct crew *crew, struct chain_stats *ret)
+{
+	struct chain_stats one;
+
+	*ret = (struct chain_stats){0};
+	for (size_t i = 0; crew->chain_stages && i < crew->nr; i++) {
+		chain_stage_stats(crew->chain_stages[i], &one);
+		chain_stats_add(ret, &one);
+	}
+	return crew->chain_stages;
 }
 
 int crew_truncated_stacks(const struct crew *crew, struct loss *ret)

@@ -14,6 +14,7 @@
 #include "record/plan/masks.h"
 #include "record/plan/messages.h"
 #include "record/output/output.h"
+#include "record/pipeline/chain_stage.h"
 #include "record/pipeline/worker.h"
 
 struct service_status;
@@ -30,8 +31,11 @@ struct crew {
 	uint64_t least;		     /* bytes of a ring that they take */
 	bool unbuffered;	     /* what they take is readable at once */
 	bool own_build_ids;	     /* plan_build_ids() */
+	bool unwinds;		     /* --call-graph dwarf,online */
 	bool hold;		     /* writers wait for crew_resume() when the output is full */
 	struct shed **sheds;	     /* of their readers */
+	struct chain_maker *chains;  /* --call-graph dwarf,online; else NULL, as: */
+	struct sink **chain_stages;  /* before the sinks of workers */
 	size_t nr;
 	size_t buffer;		 /* bytes between the two threads of a worker */
 	unsigned int *worker_of; /* each ring's worker */
@@ -118,6 +122,12 @@ size_t crew_buffer_bytes(const struct crew *crew); /* of all workers */
 
 /* When no worker runs: bytes of records that were overwritten before a dump could take them. */
 uint64_t crew_overwritten(const struct crew *crew);
+
+/*
+ * When no worker runs: fills *@ret with what became of user stacks. Returns false without
+ * --call-graph dwarf,online.
+ */
+bool crew_chains(const struct crew *crew, struct chain_stats *ret);
 
 /* When no worker runs: adds the truncated user stacks to *@ret. Returns 0 or -ENOMEM. */
 int crew_truncated_stacks(const struct crew *crew, struct loss *ret);

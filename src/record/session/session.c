@@ -203,11 +203,27 @@ int session_settle(struct session *s, struct error *err)
 				: rotation_settle(&s->rotation, err);
 }
 
+/* Where records for the initial state go. */
+struct before {
+	record_emit_fn *emit;
+	void *arg;
+	struct chain_maker *chains; /* NULL: stacks are not unwound while recording */
+};
+
+static int emit_before(const struct perf_event_header *hdr, void *arg)
+{
+	const struct before *b = arg;
+	int rc = b->chains ? chain_maker_add(hdr, b->chains) : 0;
+
+	return rc ? rc : b->emit(hdr, b->arg);
+}
+
 /* Writes records for the initial state: to the output, or to memory. */
 static int write_before(struct session *s, struct error *err)
 {
 	const struct initial_state before = {s->plan, &s->limits, s->messages};
 	struct sink_emit to = {s->output.lanes[0].chain, err};
+	struct before b = {sink_emit, &to, s->crew.chains};
 	int rc;
 
 	output_listen(&s->output, s->rotation.sideband);
@@ -215,9 +231,8 @@ static int write_before(struct session *s, struct error *err)
 	if (rc)
 		return rc;
 	if (s->memory.flight)
-		rc = initial_state_emit(&before, flight_add_initial, s->memory.flight, err);
-	else
-		rc = initial_state_emit(&before, sink_emit, &to, err);
+		b = (struct before){flight_add_initial, s->memory.flight, s->crew.chains};
+	rc = initial_state_emit(&before, emit_before, &b, err);
 	return rc ? rc : session_settle(s, err);
 }
 
@@ -437,6 +452,7 @@ static int write_trace_sums(struct session *s, struct error *err)
 static int session_finish(struct session *s, struct error *err)
 {
 	struct compress_stats compression;
+	struct chain_stats chains;
 	int rc, dismissed;
 
 	s->ended = now_ns(CLOCK_MONOTONIC);
@@ -466,6 +482,8 @@ static int session_finish(struct session *s, struct error *err)
 	session_budget_end(&s->budget);
 	if (output_compression(&s->output, &compression))
 		compress_say(&compression, s->messages);
+	if (crew_chains(&s->crew, &chains))
+		chain_stats_say(&chains, s->messages);
 	if (!stop_command(s))
 		messages_say(s->messages, MESSAGE_WARNING,
 			     "the command (pid %d) does not end at SIGTERM and is left "

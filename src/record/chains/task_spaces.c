@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/chains/task_spaces.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "record/live/task_table.h"
+
+/* The history of maps may take so much, or twice what lives, before it is made again. */
+#define STATE_BYTES ((size_t)32 << 20)
+/* Beyond this, maps are ignored: their samples keep their stacks. */
+#define STATE_MOST ((size_t)256 << 20)
+/* Bytes of waiting records that are applied without a reader. */
+#define WAITING_MAX ((size_t)1 << 20)
+
+struct waiting_record {
+	uint64_t time;
+	uint64_t number; /* in the order of arrival, for equal times */
+	size_t at;	 /* in records */
+};
+
+struct task_spaces {
+	struct pd_evsel evsel;
+	void (*forgotten)(void *arg);
+	void *arg;
+
+	pthread_mutex_t lock; /* guards the records that wait */
+	struct buf records;
+	struct waiting_record *waiting;
+	size_t nr, capacity;
+	uint64_t numbers;
+
+	pthread_rwlock_t reading; /* guards what follows */
+	struct state *state;
+	struct task_table *tasks;
+	size_t least, limit; /* bytes; @limit: of the state before it is made again */
+	uint64_t applied;    /* time of the newest record */
+	uint64_t since, number, seq;
+	bool failed;
+};
+
+struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
+				    void *arg)
+{
+	struct task_spaces *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->evsel.attr = *attr;
+	s->forgotten = forgotten;
+	s->arg = arg;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_rwlock_init(&s->reading, NULL);
+	s->state = state_new();
+	s->tasks = task_table_new(attr);
+	if (!s->state || !s->tasks) {
+		task_spaces_free(s);
+		return NULL;
+	}
+	state_limit(s->state, STATE_MOST);
+	s->least = s->limit = STATE_BYTES;
+	return s;
+}
+
+void task_spaces_free(struct task_spaces *s)
+{
+	if (!s)
+		return;
+	state_free(s->state);
+	task_table_free(s->tasks);
+	free(s->waiting);
+	buf_release(&s->records);
+	pthread_rwlock_destroy(&s->reading);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+void task_spaces_limit(struct task_spaces *s, size_t bytes)
+{
+	s->least = s->limit = bytes;
+}
+
+static bool changes_space(const struct perf_event_header *hdr)
+{
+	switch (hdr->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (hdr->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: return true;
+	default: return false;
+	}
+}
+
+/* --- the state; all under the lock for writing ---------------------------------------------------
+ */
+
+static int apply(struct task_spaces *s, const struct perf_event_header *hdr, uint64_t time)
+{
+	struct pd_record rec;
+
+	if (pd_record_decode(hdr, &s->evsel, &rec))
+		return 0;
+	return state_apply(s->state, &rec, (struct moment){time, s->seq++});
+}
+
+static int apply_live(const struct perf_event_header *hdr, void *arg)
+{
+	return changes_space(hdr) ? apply(arg, hdr, 0) : 0;
+}
+
+/* Makes the state again from what lives now. */
+static int make_again(struct task_spaces *s)
+{
+	struct state *old = s->state;
+	int rc;
+
+	s->state = state_new();
+	if (!s->state) {
+		s->state = old;
+		return -ENOMEM;
+	}
+	s->forgotten(s->arg);
+	state_free(old);
+	state_limit(s->state, STATE_MOST);
+	s->seq = 0;
+	rc = task_table_emit(s->tasks, 0, apply_live, s);
+	s->since = s->applied;
+	s->number++;
+	s->limit = 2 * state_memory(s->state);
+	if (s->limit < s->least)
+		s->limit = s->least;
+	return rc;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct waiting_record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int apply_all(struct task_spaces *s, const struct buf *records,
+		     const struct waiting_record *waiting, size_t nr)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < nr; i++) {
+		const struct perf_event_header *hdr = (const void *)(records->data + waiting[i].at);
+
+		rc = apply(s, hdr, waiting[i].time);
+		if (!rc)
+			rc = task_table_apply(s->tasks, hdr);
+		if (waiting[i].time > s->applied)
+			s->applied = waiting[i].time;
+	}
+	return !rc && state_memory(s->state) > s->limit ? make_again(s) : rc;
+}
+
+static int apply_waiting(struct task_spaces *s)
+{
+	struct buf records;
+	struct waiting_record *waiting;
+	size_t nr;
+	int rc = 0;
+
+	pthread_rwlock_wrlock(&s->reading);
+	pthread_mutex_lock(&s->lock);
+	records = s->records;
+	waiting = s->waiting;
+	nr = s->nr;
+	s->records = (struct buf){0};
+	s->waiting = NULL;
+	s->nr = s->capacity = 0;
+	pthread_mutex_unlock(&s->lock);
+	if (nr)
+		qsort(waiting, nr, sizeof(*waiting), by_time);
+	if (s->failed || apply_all(s, &records, waiting, nr)) {
+		s->failed = true;
+		rc = -ENOMEM;
+	}
+	pthread_rwlock_unlock(&s->reading);
+	buf_release(&records);
+	free(waiting);
+	return rc;
+}
+
+/* --- any thread ----------------------------------------------------------------------------------
+ */
+
+int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr)
+{
+	struct waiting_record w = {.time = pd_record_time(hdr, &s->evsel)};
+	bool full;
+	int rc = 0;
+
+	if (!changes_space(hdr))
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	w.number = s->numbers++;
+	w.at = s->records.len;
+	if (array_grow(&s->waiting, &s->capacity, s->nr + 1, sizeof(*s->waiting)) ||
+	    buf_append(&s->records, hdr, hdr->size))
+		rc = -ENOMEM;
+	else
+		s->waiting[s->nr++] = w;
+	full = s->records.len > WAITING_MAX;
+	pthread_mutex_unlock(&s->lock);
+	return !rc && full ? apply_waiting(s) : rc;
+}
+
+int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret)
+{
+	bool waits;
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	waits = s->nr;
+	pthread_mutex_unlock(&s->lock);
+	rc = waits ? apply_waiting(s) : 0;
+	if (rc)
+		return rc;
+	pthread_rwlock_rdlock(&s->reading);
+	if (s->failed) {
+		pthread_rwlock_unlock(&s->reading);
+		return -ENOMEM;
+	}
+	*ret = (struct task_spaces_view){s->state, s->since, s->number};
+	return 0;
+}
+
+void task_spaces_release(struct task_spaces *s)
+{
+	pthread_rwlock_unlock(&s->reading);
+}
+
+size_t task_spaces_memory(struct task_spaces *s)
+{
+	size_t bytes;
+
+	pthread_rwlock_rdlock(&s->reading);
+	bytes = state_memory(s->state);
+	pthread_rwlock_unlock(&s->reading);
+	return bytes;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The address spaces of all tasks as of any recent time, while sideband comes in.
+ *
+ * A sample may be written before or after younger sideband of its task. So sideband is sorted by
+ * time as it comes, and a look-up names its time. The history of maps is kept in a struct state,
+ * which grows: beyond a bound it is made again from the live tasks and maps alone (struct
+ * task_table). Samples from before that time (task_spaces_view.since) have no maps.
+ *
+ * A record that comes after a younger one was applied counts as of the younger one's time. A sample
+ * between the two then finds nothing at its address, or what was there before.
+ *
+ * Threads: any may call. A lock guards the state; it is shared while it is read. Times are in ns.
+ */
+#ifndef RINGTAIL_RECORD_CHAINS_TASK_SPACES_H
+#define RINGTAIL_RECORD_CHAINS_TASK_SPACES_H
+
+#include "perfdata/attr.h"
+#include "state/state.h"
+
+struct task_spaces;
+
+/*
+ * @attr describes the trailer of records. @forgotten is called with @arg, while nobody reads, when
+ * the state is made again: addresses and numbers of its dsos change. Returns NULL when out of
+ * memory.
+ */
+struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
+				    void *arg);
+void task_spaces_free(struct task_spaces *s); /* accepts NULL */
+
+/* For tests: makes the state again beyond @bytes. */
+void task_spaces_limit(struct task_spaces *s, size_t bytes);
+
+/* Copies a record; ignores those that change no address space. Returns 0 or -ENOMEM. */
+int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr);
+
+struct task_spaces_view {
+	const struct state *state; /* valid until task_spaces_release() */
+	uint64_t since;		   /* maps of earlier samples are not known */
+	uint64_t number;	   /* of the state: changes when it is made again */
+};
+
+/*
+ * Applies what was added, and takes the state for reading. Returns 0, or -ENOMEM: the spaces are of
+ * no use any more, and there is nothing to release.
+ */
+int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret);
+void task_spaces_release(struct task_spaces *s);
+
+/* Returns the bytes of memory held. */
+size_t task_spaces_memory(struct task_spaces *s);
+
+#endif

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call chains made while recording (--call-graph dwarf,online): equal to those that a report finds in the stacks, in
+every mode, and stacks where there is no chain."""
+import os
+import re
+import shutil
+import subprocess
+
+from lab import Skip, wait_for
+from test_unwind import CHAIN, chains, need_unwinder, share
+
+SAID = re.compile(r'(\d+) of (\d+) samples? with stacks got call chains; (\d+) bytes became (\d+)')
+RATE = ['-e', 'cpu-clock:u', '-F', '2000']
+
+
+def said(err):
+    """Returns how many samples got chains, of how many, and their bytes before and after."""
+    found = SAID.search(err)
+    assert found, err
+    return [int(n) for n in found.groups()]
+
+
+def script_chains(lab, data):
+    """Returns the addresses in user space of each sample, by thread and time."""
+    out = lab.run('script', '-i', data, '-F', 'tid,time,ip', '--ns', '--no-inline').stdout
+    found = {}
+    for block in out.split('\n\n'):
+        lines = block.split('\n')
+        head = re.match(r'\s*(\d+)\s+(\d+)\.(\d+):', lines[0])
+        if head:
+            ips = [int(line, 16) for line in lines[1:] if line.strip()]
+            found[int(head[1]), int(head[2] + head[3])] = [ip for ip in ips if ip < 1 << 63]
+    return found
+
+
+def online_chains(lab, data):
+    """Returns the same from the stage, run over the recording; None for a sample that keeps its stack."""
+    out = subprocess.run([lab.program('online-chains'), data], cwd=lab.dir, capture_output=True, text=True, check=True)
+    found = {}
+    for line in out.stdout.splitlines():
+        tid, time, *ips = line.split()
+        found[int(tid), int(time)] = None if ips == ['kept'] else [int(ip, 16) for ip in ips]
+    return found
+
+
+def compare(lab, data, kept):
+    """At least 99.9 % of the chains are those of a report; at most the share `kept` of samples keeps stacks."""
+    offline, online = script_chains(lab, data), online_chains(lab, data)
+    assert set(offline) == set(online), (len(offline), len(online))
+    made = [key for key, chain in online.items() if chain is not None]
+    assert len(made) >= (1 - kept) * len(online), (len(made), len(online))
+    wrong = [key for key in made if online[key] != offline[key]]
+    assert len(wrong) <= len(made) / 1000, [(online[key], offline[key]) for key in wrong[:3]]
+    return len(made)
+
+
+def test_equal_to_offline(lab):
+    """Known chains, signals, deep stacks that are cut, and real programs with many libraries."""
+    need_unwinder()
+    for name, command in (('chain', [lab.program('stacks'), 'chain', 300]),
+                          ('debug-frame', [lab.program('stacks-debug-frame'), 'chain', 300]),
+                          ('signal', [lab.program('stacks'), 'signal', 300]),
+                          ('deep', [lab.program('stacks'), 'deep', 300]),
+                          ('python', ['python3', '-c', 'import json, re, email, http.client, decimal'])):
+        lab.run('record', '-q', '-o', f'{name}.data', *RATE, '--call-graph', 'dwarf', '--', *command, release=True)
+        # Of a sample that keeps its stack nothing is lost. Some of python's come before a file was read.
+        assert compare(lab, f'{name}.data', 0.5 if name == 'python' else 0.05)
+
+
+def test_recording(lab):
+    """A recording has the chains of the program, in a hundredth of the bytes, for perf, too."""
+    need_unwinder()
+    err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'), 'chain',
+                  400, release=True).stderr
+    made, samples, before, after = said(err)
+    assert samples > 20 and made > 0.9 * samples, err
+    assert after < before / 20, err
+    for found in (chains(lab.run('script', '-i', 'p.data').stdout), chains(lab.perf('script', '-i', 'p.data').stdout)):
+        inside = [c for c in found if 'leaf' in c]
+        assert len(inside) > 0.8 * len(found), found[:5]
+        assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
+
+
+def test_cut_stacks_are_counted(lab):
+    need_unwinder()
+    err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,1024,online', '--', lab.program('stacks'),
+                  'deep', 300, release=True).stderr
+    cut = re.search(r'(\d+) call chains? ends? where the copy of the stack does: give a larger SIZE', err)
+    assert cut and int(cut[1]) > 10, err
+
+
+MODES = {
+    'compressed': ['-z'], 'asynchronous': ['--aio'], 'threads': ['--threads'], 'unbuffered': ['--no-buffering'],
+    'threads, compressed': ['--threads', '-z'], 'registers': ['--user-regs=ip,sp'], 'raw': ['-R', '-d'],
+    'build-ids in records': ['--buildid-mmap'], 'overwritten': ['--overwrite', '-m', '8M'],
+}
+
+
+def test_modes(lab):
+    """Each mode has the chains; those of all tasks, of a process, of a user, with children that come and go."""
+    need_unwinder()
+    for name, options in MODES.items():
+        output = 'p.data/' if '--threads' in options else 'p.data'
+        shutil.rmtree(lab.path('p.data'), ignore_errors=True)
+        err = lab.run('record', '-o', output, *RATE, *options, '--call-graph', 'dwarf,online', '--',
+                      lab.program('stacks'), 'chain', 300, release=True).stderr
+        made, samples, *_ = said(err)
+        assert samples > 20 and made > 0.9 * samples, (name, err)
+        found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
+        assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, (name, found[:5])
+
+
+def test_targets(lab):
+    """Processes that exist, and forks and execs by the hundred."""
+    need_unwinder()
+    load = subprocess.Popen([lab.program('stacks'), 'chain', '60000'], stdout=subprocess.DEVNULL)
+    try:
+        for target in (['-p', str(load.pid)], ['-a'], ['-u', '0']):
+            err = lab.run('record', '-o', 'p.data', *RATE, *target, '--call-graph', 'dwarf,online', '--duration', '1s',
+                          release=True).stderr
+            assert said(err)[0] > 20, (target, err)
+            found = [c for c in chains(lab.run('script', '-i', 'p.data', '--pid', str(load.pid)).stdout) if 'leaf' in c]
+            assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, (target, found[:5])
+    finally:
+        load.kill()
+        load.wait()
+    many = 'for i in $(seq 100); do %s chain 5 & done; wait' % lab.program('stacks')
+    for threads in [], ['--threads']:
+        shutil.rmtree(lab.path('p.data'), ignore_errors=True)
+        err = lab.run('record', '-o', 'p.data/' if threads else 'p.data', *RATE, *threads, '--call-graph',
+                      'dwarf,online', '--', 'sh', '-c', many, release=True).stderr
+        made, samples, *_ = said(err)
+        assert made > samples / 2, err
+        found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
+        assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
+
+
+def test_flight_recorder(lab):
+    """The memory has small samples: a snapshot spans far more than stacks would."""
+    need_unwinder()
+    windows = {}
+    for kind in 'dwarf', 'dwarf,online':
+        lab.run('record', '-q', '-M', '1M', '--snapshot-on-exit', '-o', 'p.data', *RATE, '--call-graph', kind, '--',
+                lab.program('stacks'), 'chain', 1500, release=True)
+        windows[kind] = len(chains(lab.run('script', '-i', 'p.data').stdout))
+    found = chains(lab.run('script', '-i', 'p.data').stdout)
+    inside = [c for c in found if 'leaf' in c]
+    assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
+    assert windows['dwarf'] < 200 and windows['dwarf,online'] > 5 * windows['dwarf'], windows
+
+
+def test_rotation_and_pipe(lab):
+    """Each file of a rotation stands alone; a pipe has chains."""
+    need_unwinder()
+    lab.run('record', '-q', '--switch-output=50K', '-o', 'r.data', *RATE, '--call-graph', 'dwarf,online', '--',
+            lab.program('stacks'), 'chain', 1000, release=True)
+    outputs = sorted(name for name in os.listdir(lab.dir) if name.startswith('r.data.2'))
+    assert len(outputs) > 1, os.listdir(lab.dir)
+    for name in outputs[:-1]:
+        found = [c for c in chains(lab.run('script', '-i', name).stdout) if 'leaf' in c]
+        assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, (name, found[:5])
+    with open(lab.path('pipe.data'), 'wb') as out:
+        subprocess.run(lab.argv(['record', '-q', '-o', '-', *RATE, '--call-graph', 'dwarf,online', '--',
+                                 lab.program('stacks'), 'chain', 400], release=True), stdout=out, cwd=lab.dir, check=True)
+    found = [c for c in chains(lab.run('script', '-i', 'pipe.data').stdout) if 'leaf' in c]
+    assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
+
+
+def test_deleted_program(lab):
+    """A program whose file is gone, but which still runs, is read through /proc/PID."""
+    need_unwinder()
+    if os.geteuid():
+        raise Skip('map_files are for root')
+    shutil.copy(lab.program('stacks'), lab.path('gone'))
+    load = subprocess.Popen([lab.path('gone'), 'chain', '60000'], stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: os.readlink(f'/proc/{load.pid}/exe').endswith('/gone'), what='the program')
+        os.unlink(lab.path('gone'))
+        err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration', '1s',
+                      release=True).stderr
+        made, samples, *_ = said(err)
+        assert samples > 20 and made > 0.9 * samples, err
+    finally:
+        load.kill()
+        load.wait()
+
+
+def test_killed_recorder(lab):
+    """After SIGKILL the file has the chains that were flushed."""
+    need_unwinder()
+    load = subprocess.Popen([lab.program('stacks'), 'chain', '60000'], stdout=subprocess.DEVNULL)
+    try:
+        recorder = lab.start('record', '-q', '-o', 'k.data', *RATE, '--flush-interval', '100ms', '-p', load.pid,
+                             '--call-graph', 'dwarf,online', release=True)
+        wait_for(lambda: os.path.exists(lab.path('k.data')) and os.path.getsize(lab.path('k.data')) > 50000, what='data')
+        recorder.kill()
+        recorder.wait()
+    finally:
+        load.kill()
+        load.wait()
+    found = [c for c in chains(lab.run('script', '-i', 'k.data', status=None).stdout) if 'leaf' in c]
+    assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
