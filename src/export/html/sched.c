@@ -28,6 +28,7 @@ enum {
 	SCHED_DELAY,	    /* a wait, from its wakeup on a delay */
 	SCHED_BLOCKED_ONLY, /* a wait without a delay: nobody saw its wakeup, or it has not ended */
 	SCHED_PREEMPTED,
+	SCHED_DELAY_UNSURE, /* a delay over lost records, which may be several */
 };
 
 struct sched_writer {
@@ -72,7 +73,7 @@ static int take_wait(const struct wait *wait, void *arg)
 	} else {
 		row[SCHED_BLOCKED] = (woken ?: wait->until) - wait->since;
 		if (woken && !wait->open) {
-			row[SCHED_KIND] = SCHED_DELAY;
+			row[SCHED_KIND] = wait->unsure ? SCHED_DELAY_UNSURE : SCHED_DELAY;
 			row[SCHED_NS] = wait->until - woken;
 		}
 	}

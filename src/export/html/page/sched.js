@@ -3,7 +3,7 @@
  * Scheduler: delays on run queues, switches and migrations over time, by thread or CPU, and their
  * sums, as `ringtail report sched` prints them.
  */
-const RUN_OPEN = 1, MIGRATED = 2, MIGRATED_OPEN = 3, DELAY = 4, PREEMPTED = 6; // kinds; 0: a run, 5: a wait without a delay
+const RUN_OPEN = 1, MIGRATED = 2, MIGRATED_OPEN = 3, DELAY = 4, PREEMPTED = 6, DELAY_UNSURE = 7; // kinds; 0: a run, 5: a wait without a delay
 const SCHED_NAMES = 190, SCHED_LANE = 30, SCHED_TOP = 4, SCHED_LANES = 100;
 const sched = {rows: [], focus: 0, drag: null, width: 1};
 
@@ -35,11 +35,11 @@ function countSched(row, i) {
 		return;
 	}
 	row.blocked += blocked[i];
-	if (k !== DELAY)
+	if (k !== DELAY && k !== DELAY_UNSURE)
 		return;
 	row.delays++;
 	row.delayed += ns[i];
-	if (ns[i] > row.longest)
+	if (k === DELAY && ns[i] > row.longest) // over lost records a delay may be several
 		Object.assign(row, {longest: ns[i], longestAt: time[i]});
 }
 
