@@ -196,7 +196,8 @@ def test_what_a_number_may_be_is_said(lab):
                        (['-c', '0'], 'from 1 to'), (['-r', '100'], 'from 1 to 99'), (['-t', 'abc'], 'from 1 to'),
                        (['-p', ''], 'from 1 to'), (['-z0'], 'from 1 to 22'), (['--aio=0'], 'from 1 to'),
                        (['--call-graph', 'dwarf,4x'], 'from 8 to 65528'), (['--call-graph', 'dwarf,0'], 'from 8'),
-                       (['--call-graph', 'dwarf,64K'], 'from 8 to 65528'), (['--call-graph', 'dwarf,'], 'from 8')):
+                       (['--call-graph', 'dwarf,64K'], 'from 8 to 65528'), (['--call-graph', 'dwarf,'], 'from 8'),
+                       (['--call-graph', 'dwarf,online,8K'], "not 'online'"), (['--call-graph', 'dwarfonline'], '[,online]')):
         said = lab.run('record', '-o', 'p.data', *args, '--', 'true', status=2).stderr
         assert says in said and args[0][:2] in said, (args, said)
     for size in '16K', '16384', '16377', '0x4000':
