@@ -213,7 +213,7 @@ def test_a_process_that_waits_all_the_time(lab):
     need_tracefs()
     sleeper = lab.spawn('sleep', '600')
     wait_for(lambda: open(f'/proc/{sleeper.pid}/stat', encoding='utf-8').read().split()[2] == 'S', what='a sleeping process')
-    said = lab.run('record', '--off-cpu', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data', release=True).stderr
+    said = lab.run('record', '--off-cpu', '-i', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data', release=True).stderr
     if ' 0 samples' not in said:
         raise Skip(f'the process was switched: {said}')
     assert f"'cat /proc/{sleeper.pid}/stack' shows where it waits" in said, said
