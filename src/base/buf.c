@@ -62,22 +62,30 @@ int buf_zero(struct buf *b, size_t n)
 	return 0;
 }
 
+/* Most texts fit into what is left, or into a few bytes more, and are made once. */
 int buf_printf(struct buf *b, const char *fmt, ...)
 {
+	size_t room;
 	va_list ap;
 	int n, rc;
 
+	rc = buf_reserve(b, 32);
+	if (rc)
+		return rc;
+	room = b->cap - b->len;
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf((char *)b->data + b->len, room, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		return -EINVAL;
-	rc = buf_reserve(b, (size_t)n + 1);
-	if (rc)
-		return rc;
-	va_start(ap, fmt);
-	vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		rc = buf_reserve(b, (size_t)n + 1);
+		if (rc)
+			return rc;
+		va_start(ap, fmt);
+		vsnprintf((char *)b->data + b->len, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += (size_t)n;
 	return 0;
 }

@@ -405,6 +405,7 @@ int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
 		.width = opts->width,
 		.paint.color = "",
 	};
+	const struct callers_bounds bounds = graph_bounds(row->total, opts);
 	uint32_t node = row->root, c;
 	bool printed = false;
 	int rc = 0;
@@ -416,6 +417,9 @@ int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
 		buf_release(&gr.line);
 		return rc;
 	}
+	/* No branch weighs more than its row: most rows of a large report end here. */
+	if (!bounds.fractal && row->weight < (uint64_t)((double)bounds.all * bounds.percent / 100))
+		return 0;
 	c = first_child(&gr, node);
 	if (c != CALLGRAPH_NONE && next_child(&gr, c) == CALLGRAPH_NONE &&
 	    gr.g->node[c].total == row->weight)

@@ -361,6 +361,8 @@ int callgraph_sort(struct callgraph *g)
 	for (size_t i = 0; i < g->nr; i++) {
 		size_t n = 0;
 
+		if (g->node[i].children < 2)
+			continue;
 		for (uint32_t c = g->node[i].child; c != CALLGRAPH_NONE; c = g->node[c].sibling) {
 			if (array_grow(&list, &cap, n + 1, sizeof(*list)) < 0) {
 				free(list);
@@ -368,8 +370,6 @@ int callgraph_sort(struct callgraph *g)
 			}
 			list[n++] = c;
 		}
-		if (n < 2)
-			continue;
 		qsort_r(list, n, sizeof(*list), compare, g);
 		g->node[i].child = list[0];
 		for (size_t k = 0; k < n; k++)
