@@ -6,8 +6,9 @@
 #   make check-fast  before every commit: build, unit tests but the slow ones, golden files, manual, house rules
 #   make check       install what is missing, build, run every test that this machine can run (up to 45 minutes)
 #   make check-vm    of check, the tests in emulated guests alone (tests/vm)
-#   make check-long  what takes too long for check: AUX areas in guests, many times and on other kernels (2 hours), and
-#                    the unit and live tests on an emulated arm64 (many hours; a run goes on where the last one ended)
+#   make check-long  what takes too long for check: AUX areas in guests, many times and on other kernels (2 hours), lines of
+#                    a vmlinux (860 MB to download), and the unit and live tests on an emulated arm64 (many hours; a run
+#                    goes on where the last one ended)
 #   make check-random SECONDS=3600 [SEED=1]
 #                    of check, random sets of record's options alone, with a new seed
 #   make tidy        of check, clang-tidy alone

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares lines and inlined functions with addr2line, for random addresses of programs.
 
-usage: compare.py BUILD [-n ADDRESSES] [PROGRAM ...]
+usage: compare.py BUILD [-n ADDRESSES] [--strict] [PROGRAM ...]
 
 Without programs it compiles some in many ways, and prints a line for each: 'ok NAME ...' or 'FAIL NAME REASON'. It
 fails where we differ both from binutils' addr2line and, if it is installed, from LLVM's. The line counts the
@@ -185,14 +185,15 @@ def main():
     parser.add_argument('build')
     parser.add_argument('-n', type=int, default=300)
     parser.add_argument('-s', '--show', type=int, default=0, help='show this many differences')
+    parser.add_argument('--strict', action='store_true', help='also programs that are named may fail')
     parser.add_argument('programs', nargs='*')
     args = parser.parse_args()
     failed = False
     for program in args.programs:
         classes, _ = compare(args.build, program, args.n, args.show)
-        report(program, classes, False)
+        failed |= report(os.path.basename(program) if args.strict else program, classes, args.strict)
     if args.programs:
-        return 0
+        return failed
     with tempfile.TemporaryDirectory() as folder:
         for name, compiler, source, options, readable in WAYS:
             program, why = make(folder, name, compiler, source, options)
