@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "base/plural.h"
 #include "cli/commands.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "cli/terminal/terminal.h"
 #include "render/json.h"
 #include "render/json_annotate.h"
@@ -390,8 +390,9 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 	return rc;
 }
 
-static int show(struct annotate_args *a, struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	struct annotate_args *a = args;
 	struct error err = ERROR_INIT;
 	int rc = filter_check(&a->input.filter, t->evlist, &err);
 
@@ -420,8 +421,6 @@ int cmd_annotate(int argc, char **argv)
 		.children = children,
 	};
 	struct annotate_args a = {.percent_limit = -1};
-	struct trace *t = NULL;
-	int rc, status;
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
@@ -429,11 +428,5 @@ int cmd_annotate(int argc, char **argv)
 	a.view.quiet = a.input.quiet;
 	a.view.colors = terminal_colors();
 	a.source.demangle = !a.input.trace.no_demangle;
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
-	return status;
+	return command_run(&a.input, show, &a);
 }

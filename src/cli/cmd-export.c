@@ -12,7 +12,7 @@
 #include "cli/cmd-export-file.h"
 #include "cli/cmd-report-waits.h"
 #include "cli/commands.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "export/chrome/chrome.h"
 #include "export/firefox/firefox.h"
 #include "export/folded/folded.h"
@@ -281,15 +281,11 @@ static int write_all(struct export_args *a, struct trace *t)
 	return rc;
 }
 
-static int export(struct export_args *a, struct trace *t)
+static int export(void *args, struct trace *t)
 {
-	struct error err = ERROR_INIT;
-	int rc = filter_check(&a->input.filter, t->evlist, &err);
+	struct export_args *a = args;
+	int rc = command_prepare(&a->input, t);
 
-	if (rc < 0)
-		complain("%s", err.text);
-	else
-		rc = input_prepare(&a->input, t);
 	a->export.filter = a->input.filter; /* with the times of --time's parts */
 	if (!rc)
 		rc = settle_event(a, t);
@@ -317,8 +313,6 @@ int cmd_export(int argc, char **argv)
 	};
 	struct export_args a = {.export = {.max_stack = MAX_STACK}, .folder = -1};
 	struct itrace_opts itrace;
-	struct trace *t = NULL;
-	int rc, status;
 
 	input_init(&a.input);
 	itrace_opts_all(&itrace);
@@ -328,11 +322,5 @@ int cmd_export(int argc, char **argv)
 	if (a.export.max_stack < a.input.itrace.chain_max)
 		a.export.max_stack = a.input.itrace.chain_max;
 	a.export.inlined = !a.input.no_inline;
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = export(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
-	return status;
+	return command_run(&a.input, export, &a);
 }

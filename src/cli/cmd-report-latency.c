@@ -5,6 +5,7 @@
 #include "cli/cmd-report-values.h"
 #include "cli/cmd-report-view.h"
 #include "cli/cmd-report-waits.h"
+#include "cli/input/command.h"
 #include "render/json.h"
 #include "render/waits/spans.h"
 
@@ -80,11 +81,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON: a->json = true; break;
 	case OPT_PERCENT_LIMIT: a->percent = input_percent(state, "--percent-limit", arg); break;
 	case OPT_MAX_STACK: a->spans.max_stack = report_max_stack(state, arg); break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			usage_error(state, "too many arguments: ringtail reads one recording");
-		a->input.trace.path = arg;
-		break;
+	case ARGP_KEY_ARG: command_take_path(state, &a->input, arg); break;
 	case ARGP_KEY_END:
 		if (!a->start || !a->end)
 			usage_error(state, "--span START..END is missing");
@@ -95,16 +92,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int show(struct latency_args *a, struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	struct latency_args *a = args;
 	struct error err = ERROR_INIT;
 	struct spans *spans = NULL;
-	int rc = filter_check(&a->input.filter, t->evlist, &err);
+	int rc = command_prepare(&a->input, t);
 
-	if (rc < 0)
-		complain("%s", err.text);
-	else
-		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
 	a->spans.filter = a->input.filter; /* with the times of --time's parts */
@@ -140,19 +134,13 @@ int cmd_report_latency(int argc, char **argv)
 	};
 	struct latency_args a = {.spans = {.max_stack = MAX_STACK, .slowest = SLOWEST},
 				 .percent = PERCENT};
-	struct trace *t = NULL;
-	int rc, status;
+	int status;
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
 	a.spans.inlined = !a.input.no_inline;
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
+	status = command_run(&a.input, show, &a);
 	free(a.start);
 	free(a.end);
 	return status;

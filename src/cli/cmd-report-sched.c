@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/cmd-report-waits.h"
+#include "cli/input/command.h"
 #include "render/json.h"
 #include "render/waits/sched.h"
 
@@ -28,27 +29,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
 	case OPT_JSON: a->json = true; break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			usage_error(state, "too many arguments: ringtail reads one recording");
-		a->input.trace.path = arg;
-		break;
+	case ARGP_KEY_ARG: command_take_path(state, &a->input, arg); break;
 	case ARGP_KEY_END: waits_refuse_code(state, &a->input.filter); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
-static int show(struct sched_args *a, struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	struct sched_args *a = args;
 	struct error err = ERROR_INIT;
 	struct sched_report r;
-	int rc = filter_check(&a->input.filter, t->evlist, &err);
+	int rc = command_prepare(&a->input, t);
 
-	if (rc < 0)
-		complain("%s", err.text);
-	else
-		rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
 	rc = sched_report_run(t, &a->input.filter, &r, &err);
@@ -81,17 +75,9 @@ int cmd_report_sched(int argc, char **argv)
 		.children = children,
 	};
 	struct sched_args a = {.json = false};
-	struct trace *t = NULL;
-	int rc, status;
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
-	return status;
+	return command_run(&a.input, show, &a);
 }

@@ -14,7 +14,7 @@
 #include "cli/cmd-report-perf.h"
 #include "cli/cmd-report-values.h"
 #include "cli/cmd-report-waits.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "cli/terminal/terminal.h"
 #include "cli/view/show.h"
 #include "render/aux.h"
@@ -450,11 +450,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WALL: a->waits.opts.wall = true; break;
 	case OPT_HTML: a->html = arg; break;
 	case 'D': a->dump = true; break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			usage_error(state, "too many arguments: ringtail reads one recording");
-		a->input.trace.path = arg;
-		break;
+	case ARGP_KEY_ARG: command_take_path(state, &a->input, arg); break;
 	case ARGP_KEY_END: settle(state, a); break;
 	default: return refuse_option(options, key, state);
 	}

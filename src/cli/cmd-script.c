@@ -14,7 +14,7 @@
 #include "cli/files/cmd-dump.h"
 #include "base/buf.h"
 #include "cli/cmd-export-file.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "cli/terminal/terminal.h"
 #include "render/header.h"
 #include "render/lines.h"

@@ -6,7 +6,7 @@
 #include "cli/cmd-report-graph.h"
 #include "cli/cmd-report-values.h"
 #include "cli/commands.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "cli/view/show.h"
 
 #define MAX_STACK 127 /* perf's and the kernel's default */
@@ -127,11 +127,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				    arg);
 		break;
 	case OPT_MAX_STACK: a->report.max_stack = report_max_stack(state, arg); break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			usage_error(state, "too many arguments: ringtail reads one recording");
-		a->input.trace.path = arg;
-		break;
+	case ARGP_KEY_ARG: command_take_path(state, &a->input, arg); break;
 	case ARGP_KEY_END: finish(state, a); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -166,8 +162,9 @@ static int prepare_columns(struct view_args *a, struct trace *t)
 	return -EINVAL;
 }
 
-static int show(struct view_args *a, struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	struct view_args *a = args;
 	int rc;
 
 	a->report.graph = a->graph.order;
@@ -192,9 +189,8 @@ int cmd_view(int argc, char **argv)
 	};
 	struct view_args a = {.report = {.max_stack = MAX_STACK}, .graph = GRAPH_SPEC_INIT};
 	struct itrace_opts itrace;
-	struct trace *t = NULL;
 	char **args = graph_spec_join(&argc, argv);
-	int rc, status;
+	int status;
 
 	if (!args)
 		return EXIT_ERROR;
@@ -208,12 +204,7 @@ int cmd_view(int argc, char **argv)
 	a.report.filter = a.input.filter;
 	a.report.inlined = !a.input.no_inline;
 	a.report.graph_key = a.graph.key;
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
+	status = command_run(&a.input, show, &a);
 	columns_release(&a.columns);
 	graph_spec_join_free(args, argv);
 	return status;

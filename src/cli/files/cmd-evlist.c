@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/files/commands.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "data/tracing/tracing.h"
 #include "render/attr_text.h"
 #include "render/json.h"
@@ -245,8 +245,9 @@ static int write_json(const struct trace *t)
 	return json_write(stdout, doc);
 }
 
-static int show(const struct evlist_args *a, const struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	const struct evlist_args *a = args;
 	int rc = 0;
 
 	if (a->json)
@@ -270,17 +271,9 @@ int cmd_evlist(int argc, char **argv)
 		.children = children,
 	};
 	struct evlist_args a = {0};
-	struct trace *t = NULL;
-	int rc, status;
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
-	return status;
+	return command_run(&a.input, show, &a);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/files/commands.h"
-#include "cli/input/input.h"
+#include "cli/input/command.h"
 #include "render/header.h"
 #include "render/json.h"
 
@@ -27,18 +27,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = &a->input; break;
 	case OPT_JSON: a->json = true; break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			usage_error(state, "too many arguments: ringtail reads one recording");
-		a->input.trace.path = arg;
-		break;
+	case ARGP_KEY_ARG: command_take_path(state, &a->input, arg); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
-static int show(struct snapshots_args *a, struct trace *t)
+static int show(void *args, struct trace *t)
 {
+	struct snapshots_args *a = args;
 	int rc = input_prepare(&a->input, t);
 
 	if (rc < 0)
@@ -66,17 +63,9 @@ int cmd_snapshots(int argc, char **argv)
 		.children = children,
 	};
 	struct snapshots_args a = {0};
-	struct trace *t = NULL;
-	int rc, status;
 
 	input_init(&a.input);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
-	rc = input_open(&a.input, &t);
-	if (!rc)
-		rc = show(&a, t);
-	status = input_end(&a.input, t, rc);
-	trace_close(t);
-	input_release(&a.input);
-	return status;
+	return command_run(&a.input, show, &a);
 }
