@@ -10,14 +10,25 @@
 
 #include "base/buf.h"
 
+/* The list may have been made without these functions. */
+static int learn_known(struct tasks *t)
+{
+	for (size_t i = id_table_count(&t->known); i < t->nr; i++)
+		if (id_table_add(&t->known, (uint64_t)t->ids[i]) == ID_TABLE_NONE)
+			return -ENOMEM;
+	return 0;
+}
+
 static int tasks_push(struct tasks *t, pid_t id)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		if (t->ids[i] == id)
-			return 0;
-	if (array_grow(&t->ids, &t->capacity, t->nr + 1, sizeof(*t->ids)))
+	uint32_t at;
+
+	if (learn_known(t) || id_table_reserve(&t->known, 1) ||
+	    array_grow(&t->ids, &t->capacity, t->nr + 1, sizeof(*t->ids)))
 		return -ENOMEM;
-	t->ids[t->nr++] = id;
+	at = id_table_add(&t->known, (uint64_t)id);
+	if (at == t->nr)
+		t->ids[t->nr++] = id;
 	return 0;
 }
 
@@ -156,5 +167,6 @@ int tasks_copy(const struct tasks *t, struct tasks *ret)
 void tasks_release(struct tasks *t)
 {
 	free(t->ids);
+	id_table_release(&t->known);
 	*t = (struct tasks){0};
 }

@@ -8,11 +8,13 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/id_table.h"
 
-/* A growing list of task ids; an all-zero struct is empty. */
+/* A growing list of different task ids; an all-zero struct is empty. */
 struct tasks {
 	pid_t *ids;
 	size_t nr, capacity;
+	struct id_table known; /* of the first ids */
 };
 
 /*
