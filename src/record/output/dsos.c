@@ -12,6 +12,8 @@
 
 /* How long the end waits without progress of the buildid_reader, ms. */
 #define SETTLE_MS 1000
+/* Files that the end asks for at a time: fewer than the buildid_reader's queue holds. */
+#define BATCH 1024u
 
 struct dso_name {
 	UT_hash_handle hh;	/* by key and name, which are adjacent */
@@ -104,14 +106,12 @@ int dso_names_merge(struct dso_names *names, const struct dso_names *from)
 static bool find_build_id(const struct dso_names *names, const struct dso_name *n,
 			  struct build_id *ret)
 {
-	enum id_answer answer = ID_UNASKED;
-
 	*ret = (struct build_id){0};
 	if (names->reader)
-		answer = buildid_reader_find(names->reader, &n->key, ret);
-	if (answer == ID_UNASKED && n->kernel)
+		return buildid_reader_find(names->reader, &n->key, ret) == ID_READ && ret->size;
+	if (n->kernel)
 		build_id_of_kernel_map(n->name, ret);
-	else if (answer == ID_UNASKED && build_id_of_file(n->name, &n->key, ret))
+	else if (build_id_of_file(n->name, &n->key, ret))
 		ret->size = 0;
 	return ret->size;
 }
@@ -184,9 +184,28 @@ static int put(const struct dso_name *n, const struct build_id *found, struct bu
 		out, &id, n->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
 }
 
+/*
+ * Asks again for the files before @last, at most BATCH of them, that have no answer: the queue was
+ * full, or the answer was evicted. This thread must not wait for a file system. Returns the last
+ * one that it did not come to, or NULL.
+ */
+static const struct dso_name *ask_rest(const struct dso_names *names, const struct dso_name *last)
+{
+	struct build_id unused;
+
+	for (size_t i = 0; i < BATCH && last; i++, last = last->hh.prev) {
+		const struct pd_mmap map = {.filename = last->name};
+
+		if (buildid_reader_find(names->reader, &last->key, &unused) == ID_UNASKED)
+			buildid_reader_ask(names->reader, &last->key, &map, last->kernel);
+	}
+	buildid_reader_settle(names->reader, SETTLE_MS);
+	return last;
+}
+
 int dso_names_build_ids(struct dso_names *names, struct buf *out)
 {
-	struct dso_name *n = names->table;
+	const struct dso_name *n = names->table, *asked;
 	struct build_id found;
 	int rc = find_namesakes(names);
 
@@ -194,8 +213,12 @@ int dso_names_build_ids(struct dso_names *names, struct buf *out)
 		buildid_reader_settle(names->reader, SETTLE_MS);
 	while (n && n->hh.next)
 		n = n->hh.next;
-	for (; n && !rc; n = n->hh.prev)
+	asked = n;
+	for (; n && !rc; n = n->hh.prev) {
+		if (names->reader && n == asked)
+			asked = ask_rest(names, n);
 		if (find_build_id(names, n, &found))
 			rc = put(n, &found, out);
+	}
 	return rc;
 }
