@@ -44,27 +44,42 @@ static int write_all(int fd, const struct buf *b)
 	return 0;
 }
 
-static size_t lines_of(const struct buf *b)
+static size_t lines_of(const struct buf *b, size_t len)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->len; i++)
+	for (size_t i = 0; i < len; i++)
 		n += b->data[i] == '\n';
 	return n;
+}
+
+/* Returns the bytes of the whole lines that a terminal takes. */
+static size_t part_for_terminal(const struct buf *b)
+{
+	size_t len = b->len < COPY_MAX ? b->len : COPY_MAX;
+
+	while (len && len < b->len && b->data[len - 1] != '\n')
+		len--;
+	return len;
 }
 
 /* OSC 52 of xterm: "c" is the clipboard. */
 void copy_to_terminal(struct view_state *v)
 {
-	size_t len = v->text.len < COPY_MAX ? v->text.len : COPY_MAX;
+	size_t len = part_for_terminal(&v->text), lines = lines_of(&v->text, len);
+	size_t all = lines_of(&v->text, v->text.len);
 	struct buf out = {0};
 
 	if (buf_append(&out, "\033]52;c;", 7) || add_base64(&out, v->text.data, len) ||
 	    buf_append(&out, "\a", 1) || write_all(STDOUT_FILENO, &out))
 		view_say(v, true, "cannot copy");
+	else if (lines < all)
+		view_say(v, true,
+			 "copied the first %zu of %zu lines, if the terminal allows it (OSC 52)",
+			 lines, all);
 	else
-		view_say(v, false, "copied %zu line%s, if the terminal allows it (OSC 52)",
-			 lines_of(&v->text), plural_s(lines_of(&v->text)));
+		view_say(v, false, "copied %zu line%s, if the terminal allows it (OSC 52)", lines,
+			 plural_s(lines));
 	buf_release(&out);
 }
 
@@ -80,6 +95,6 @@ void copy_to_file(struct view_state *v)
 	if (rc)
 		view_say(v, true, "cannot write to %s: %s", COPY_FILE, strerror(-rc));
 	else
-		view_say(v, false, "appended %zu line%s to %s", lines_of(&v->text),
-			 plural_s(lines_of(&v->text)), COPY_FILE);
+		view_say(v, false, "appended %zu line%s to %s", lines_of(&v->text, v->text.len),
+			 plural_s(lines_of(&v->text, v->text.len)), COPY_FILE);
 }

@@ -45,9 +45,14 @@ void view_want_strip(struct view_state *v)
 	}
 }
 
-/* Sets the filter of a zoom. Returns false if the user's own filter is in its way. */
+/*
+ * Sets the filter of a zoom. Returns false if the user's own filter is in its way, or if the name
+ * has a comma, which separates names in filters.
+ */
 static bool filter_by(struct view_state *v, const char *key, const char *text, struct filter *f)
 {
+	if ((!strcmp(key, "comm") || !strcmp(key, "dso")) && strchr(text, ','))
+		return false;
 	if (!strcmp(key, "comm") && !f->comms)
 		f->comms = text;
 	else if (!strcmp(key, "dso") && !f->dsos)
