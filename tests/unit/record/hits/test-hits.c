@@ -102,6 +102,26 @@ static void test_data_addresses(void **state)
 	pd_evlist_free(list);
 }
 
+static void test_branches(void **state)
+{
+	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+					 PERF_SAMPLE_BRANCH_STACK);
+	struct hits *h = hits_new(list);
+	struct sample s = sample_at(0x4012, 7);
+
+	s.hdr.size = offsetof(struct sample, ips[2]);
+	s.time = 1;	   /* number of branches */
+	s.nr = 0x5011;	   /* from */
+	s.ips[0] = KERNEL; /* to; flags follow */
+	hits_add(h, &s.hdr);
+	assert_int_equal(hits_count(h), 3);
+	assert_true(has(h, 0x4010, 7));
+	assert_true(has(h, 0x5010, 7));
+	assert_true(has(h, KERNEL, 0));
+	hits_free(h);
+	pd_evlist_free(list);
+}
+
 static void test_limit(void **state)
 {
 	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
@@ -130,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_data_addresses),
+		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_limit),
 	};
 
