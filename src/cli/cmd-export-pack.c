@@ -138,7 +138,7 @@ static int pack(struct pack_args *a, struct trace *t)
 	struct collect_counts counts = {0};
 	struct error err = ERROR_INIT;
 	struct buf table = {0};
-	int rc = edit_check(t->df, a->remove, a->output, &err);
+	int rc = edit_check(t->df, a->output, &err);
 
 	if (!rc && !a->remove) {
 		rc = input_prepare(&a->input, t);

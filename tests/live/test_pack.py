@@ -161,14 +161,24 @@ def test_a_budget_without_a_function_writes_nothing(lab):
     refused(lab, 'no function to carry', 'p.data', '--symbols-budget', '1')
 
 
-def test_a_stream_is_packed_once(lab):
+def test_a_stream_is_packed_again(lab):
     record_program(lab)
-    with open(lab.path('p.data'), 'wb') as f:
-        subprocess.run(lab.argv(['record', '--symbols=none', '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
-                       check=True, stdout=f, stderr=subprocess.DEVNULL)
-    refused(lab, 'cannot remove names from a stream', 'p.data', '--symbols', 'none')
-    lab.run('pack', 'p.data')
-    refused(lab, 'cannot be packed again', 'p.data')
+    for options in ['--symbols=none'], [], ['-z']:
+        with open(lab.path('p.data'), 'wb') as f:
+            subprocess.run(lab.argv(['record', *options, '-e', 'cpu-clock', '-o', '-', '--', lab.path('gone'), '300']),
+                           check=True, stdout=f, stderr=subprocess.DEVNULL)
+        lab.run('pack', '-o', 'q.data', 'p.data')
+        size = os.path.getsize(lab.path('q.data'))
+        named = names(lab, 'q.data')
+        assert 'middle' in str(named), named
+        lab.run('pack', 'q.data')  # the table takes the place of the one before
+        assert names(lab, 'q.data') == named and os.path.getsize(lab.path('q.data')) == size
+        lab.run('pack', '--symbols=none', 'q.data')
+        assert os.path.getsize(lab.path('q.data')) < size and 'middle' not in str(names(lab, 'q.data'))
+        with open(lab.path('q.data'), 'rb') as f:
+            shown = subprocess.run(['perf', 'report', '-i', '-', '--stdio'], stdin=f, text=True, check=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+        assert 'gone' in shown, shown
 
 
 def test_an_archive_for_perf_has_what_perf_needs(lab):

@@ -146,12 +146,38 @@ static int write_file(struct edit *e)
 	return rc ? rc : put_header(e, features);
 }
 
+/* Returns whether the record at @place in the file is a piece of a table of symbols. */
+static bool is_symbols(const struct edit *e, const struct pd_section *place)
+{
+	struct {
+		struct perf_event_header hdr;
+		uint64_t magic;
+	} r;
+
+	if (file_read(e->df->segments[0].fd, &r, sizeof(r), place->offset) != sizeof(r))
+		return false;
+	return in_file_order(e, r.magic) == PD_SYMBOLS_MAGIC;
+}
+
+/* Writes the table that the stream shall carry, and no earlier one. */
 static int write_stream(struct edit *e)
 {
-	int rc = pd_symbols_put_records(&e->tail, e->table->data, e->table->len, e->df->swapped);
+	const struct data_file *df = e->df;
+	uint64_t at = 0;
+	int rc = 0;
 
+	if (e->table->len)
+		rc = pd_symbols_put_records(&e->tail, e->table->data, e->table->len, df->swapped);
+	for (size_t i = 0; !rc && i < df->nr_symbol_records; i++) {
+		const struct pd_section *place = &df->symbol_records[i];
+
+		if (place->offset < at || !is_symbols(e, place))
+			continue;
+		rc = copy_bytes(df->segments[0].fd, at, place->offset, e->out);
+		at = place->offset + place->size;
+	}
 	if (!rc)
-		rc = copy_records(e, e->df->segments[0].end);
+		rc = copy_bytes(df->segments[0].fd, at, df->segments[0].end, e->out);
 	return rc ? rc : copy_write(e->out, e->tail.data, e->tail.len);
 }
 
@@ -178,16 +204,10 @@ static int refuse_damage(struct data_file *df, struct error *err)
 	return 0;
 }
 
-static int refuse_form(const struct data_file *df, bool remove, struct error *err)
+static int refuse_form(const struct data_file *df, struct error *err)
 {
 	const char *path = df->segments[0].path;
 
-	if (df->kind == DATA_PIPE && remove)
-		return error_set(err, -ENOTSUP, "%s: ringtail cannot remove names from a stream",
-				 path);
-	if (df->kind == DATA_PIPE && feature_has(df, HEADER_RINGTAIL_SYMBOLS))
-		return error_set(err, -ENOTSUP,
-				 "%s: a stream that carries names cannot be packed again", path);
 	if (df->kind != DATA_PIPE &&
 	    (df->head_len < sizeof(df->header) || df->header.size != sizeof(df->header)))
 		return error_set(err, -ENOTSUP, "%s: its header is in an older format", path);
@@ -222,22 +242,22 @@ static int find_output(struct edit *e, const char *out, char **ret, struct error
 	return *ret ? 0 : error_sys(err, -errno, "%s", path);
 }
 
-static int prepare(struct edit *e, bool remove, const char *out, char **ret, struct error *err)
+static int prepare(struct edit *e, const char *out, char **ret, struct error *err)
 {
 	int rc = find_output(e, out, ret, err);
 
 	if (!rc)
-		rc = refuse_form(e->df, remove, err);
+		rc = refuse_form(e->df, err);
 	if (!rc && e->in_place)
 		rc = copy_refuse_writer(&e->df->segments[0], &e->st, err);
 	return rc ? rc : refuse_damage(e->df, err);
 }
 
-int edit_check(struct data_file *df, bool remove, const char *out, struct error *err)
+int edit_check(struct data_file *df, const char *out, struct error *err)
 {
 	struct edit e = {.df = df, .out = -1};
 	char *path = NULL;
-	int rc = prepare(&e, remove, out, &path, err);
+	int rc = prepare(&e, out, &path, err);
 
 	free(path);
 	return rc;
@@ -290,7 +310,7 @@ int edit_set_symbols(struct data_file *df, const struct buf *table, const char *
 {
 	struct edit e = {.df = df, .table = table, .out = -1};
 	char *path = NULL;
-	int rc = prepare(&e, !table->len, out, &path, err);
+	int rc = prepare(&e, out, &path, err);
 
 	if (!rc)
 		rc = write_new(&e, path, err);

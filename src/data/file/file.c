@@ -68,6 +68,7 @@ void data_close(struct data_file *df)
 	free(df->segments);
 	for (size_t i = 0; i < HEADER_FEAT_BITS; i++)
 		buf_release(&df->features[i]);
+	free(df->symbol_records);
 	pd_evlist_free(df->list);
 	data_findings_release(df);
 	free(df);

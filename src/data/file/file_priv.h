@@ -54,6 +54,8 @@ struct data_file {
 	struct segment *segments;
 	size_t nr_segments, cap_segments;
 	struct buf features[HEADER_FEAT_BITS];
+	struct pd_section *symbol_records; /* of a stream: where its table of symbols is */
+	size_t nr_symbol_records, cap_symbol_records;
 	uint64_t name_steps; /* steps spent on names so far; their number is limited */
 	pthread_mutex_t
 		findings_lock; /* guards @findings; data_findings() is called without a scan */

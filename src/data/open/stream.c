@@ -96,6 +96,12 @@ static int take_symbols(struct data_file *df, const struct stream_record *s)
 	uint64_t total = load_u64(s->body + 16, df->swapped);
 	size_t len = s->len - SYMBOLS_WORDS;
 
+	/* Not of a compressed one; who uses the places looks whether the record is there. */
+	if (array_grow(&df->symbol_records, &df->cap_symbol_records, df->nr_symbol_records + 1,
+		       sizeof(*df->symbol_records)))
+		return -ENOMEM;
+	df->symbol_records[df->nr_symbol_records++] =
+		(struct pd_section){s->rec->offset, s->rec->hdr->size};
 	if (!offset)
 		b->len = 0;
 	if (offset != b->len || total <= offset)
