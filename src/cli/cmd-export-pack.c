@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/human.h"
 #include "base/parse.h"
@@ -192,11 +193,43 @@ static void print_archive(const struct pack_args *a, const char *path,
 		 path, human_count(c->dsos, n), plural_s(c->dsos), path);
 }
 
+/*
+ * Opens the archive. Where a regular file is or will be, it grows beside its place under the name
+ * @part, so that an earlier archive stays until this one is whole.
+ */
+static FILE *open_archive(const struct pack_args *a, const char *path, char part[PATH_MAX])
+{
+	struct stat st;
+
+	*part = 0;
+	if (lstat(path, &st) ? errno != ENOENT : !S_ISREG(st.st_mode))
+		return export_file_open(a->input.trace.path, path, AT_FDCWD, path);
+	if (export_file_is_recording(a->input.trace.path, path))
+		return NULL;
+	if ((size_t)snprintf(part, PATH_MAX, "%s.part", path) >= PATH_MAX) {
+		complain("%s: %s", path, strerror(ENAMETOOLONG));
+		return NULL;
+	}
+	return export_file_open(a->input.trace.path, part, AT_FDCWD, part);
+}
+
+/* Closes the archive, and gives it its name or removes it. */
+static int end_archive(FILE *f, const char *path, const char *part, int rc, struct error *err)
+{
+	if (fclose(f) && !rc)
+		rc = error_sys(err, -errno, "%s", path);
+	if (!rc && *part && rename(part, path))
+		rc = error_sys(err, -errno, "%s", path);
+	if (rc)
+		export_file_remove(AT_FDCWD, *part ? part : path);
+	return rc;
+}
+
 static int pack_for_perf(struct pack_args *a, struct trace *t)
 {
 	struct archive_counts counts = {0};
 	struct error err = ERROR_INIT;
-	char beside[PATH_MAX];
+	char beside[PATH_MAX], part[PATH_MAX];
 	const char *path = a->output ?: beside;
 	FILE *f;
 	int rc;
@@ -209,19 +242,16 @@ static int pack_for_perf(struct pack_args *a, struct trace *t)
 	rc = input_prepare(&a->input, t);
 	if (rc < 0)
 		return rc;
-	f = export_file_open(a->input.trace.path, path, AT_FDCWD, path);
+	f = open_archive(a, path, part);
 	if (!f)
 		return -EIO;
 	rc = archive_write(t, f, path, print_left_out, a, &counts, &err);
 	input_progress_end(&a->input);
-	if (fclose(f) && !rc)
-		rc = error_sys(&err, -errno, "%s", path);
-	if (rc) {
+	rc = end_archive(f, path, part, rc, &err);
+	if (rc)
 		complain("%s", err.text);
-		export_file_remove(AT_FDCWD, path);
-	} else {
+	else
 		print_archive(a, path, &counts);
-	}
 	return rc;
 }
 

@@ -211,5 +211,14 @@ def test_an_archive_says_what_it_lacks(lab):
     assert re.search(r'gone is not in the archive: ', said), said
     assert re.search(r'\d+ files? with samples (is|are) not in the archive', said), said
     lab.run('pack', '--perf', '-o', '/dev/full', 'p.data', status=1)
+    # An archive that fails leaves the one before as it is.
+    with open(lab.path('p.data.tar.bz2'), 'w', encoding='ascii') as f:
+        f.write('earlier')
+    script = 'trap "" XFSZ; ulimit -f 8; exec "$@"'
+    failed = subprocess.run(['sh', '-c', script, 'sh', *lab.argv(['pack', '--perf', 'p.data'])], cwd=lab.dir, check=False,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(lab.path('p.data.tar.bz2'), encoding='ascii') as f:
+        assert failed.returncode and f.read() == 'earlier'
+    assert not os.path.exists(lab.path('p.data.tar.bz2.part'))
     said = lab.run('pack', '--perf', '--symbols=none', 'p.data', status=2).stderr
     assert 'leave out --symbols' in said, said
