@@ -25,6 +25,8 @@ struct pack_args {
 	uint64_t budget;    /* bytes */
 	bool remove;	    /* the table that the recording has */
 	bool symbols;	    /* --symbols or --symbols-budget is given */
+	bool lines;	    /* also source lines */
+	bool names;	    /* --symbols=names is given: leave lines out */
 	bool perf;	    /* write an archive for perf, and leave the recording as it is */
 };
 
@@ -40,8 +42,9 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Most used:", HELP_MOST_USED},
 	{"output", 'o', "FILE", 0, "Write a packed copy, and leave the recording as it is",
 	 HELP_MOST_USED},
-	{"symbols", OPT_SYMBOLS, "names|none", 0,
-	 "Add the names of functions (the default), or remove the names that the recording carries",
+	{"symbols", OPT_SYMBOLS, "names|lines|none", 0,
+	 "Add the names of functions (the default); lines: and their source lines and inlined "
+	 "functions; none: remove what the recording carries",
 	 HELP_MOST_USED},
 	{"symbols-budget", OPT_BUDGET, "SIZE", 0,
 	 "Leave out the names of the least sampled functions beyond SIZE (default 64M)",
@@ -68,8 +71,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SYMBOLS:
 		a->symbols = true;
 		a->remove = !strcmp(arg, "none");
-		if (!a->remove && strcmp(arg, "names") != 0)
-			usage_error(state, "--symbols: '%s' is neither names nor none", arg);
+		a->lines = !strcmp(arg, "lines");
+		a->names = !strcmp(arg, "names");
+		if (!a->remove && !a->lines && !a->names)
+			usage_error(state, "--symbols: '%s' is none of names, lines and none", arg);
 		break;
 	case OPT_PERF: a->perf = true; break;
 	case OPT_BUDGET:
@@ -115,6 +120,11 @@ static void print_missing(const struct pack_args *a, const struct collect_counts
 		complain("%s function%s left out: the budget is %s (--symbols-budget)",
 			 human_count(c->table.left_out, n), plural_s(c->table.left_out),
 			 human_size(a->budget, size));
+	if (c->table.unlined)
+		complain("%s place%s in code left without source lines: the budget is %s "
+			 "(--symbols-budget)",
+			 human_count(c->table.unlined, n), plural_s(c->table.unlined),
+			 human_size(a->budget, size));
 }
 
 static void print_counts(const struct pack_args *a, const struct trace *t,
@@ -124,8 +134,9 @@ static void print_counts(const struct pack_args *a, const struct trace *t,
 
 	if (a->input.quiet)
 		return;
-	complain("%s: carries the names of %s function%s in %s file%s (%s)",
-		 a->output ? a->output : a->input.trace.path, human_count(c->table.functions, n),
+	complain("%s: carries the names%s of %s function%s in %s file%s (%s)",
+		 a->output ? a->output : a->input.trace.path,
+		 c->table.lined ? " and source lines" : "", human_count(c->table.functions, n),
 		 plural_s(c->table.functions), human_count(c->table.objects, objects),
 		 plural_s(c->table.objects), human_size(bytes, size));
 	if (t->cfi)
@@ -139,13 +150,15 @@ static int pack(struct pack_args *a, struct trace *t)
 	struct collect_counts counts = {0};
 	struct error err = ERROR_INIT;
 	struct buf table = {0};
+	bool lines;
 	int rc = edit_check(t->df, a->output, &err);
 
 	if (!rc && !a->remove) {
 		rc = input_prepare(&a->input, t);
 		if (rc < 0)
 			return rc;
-		rc = collect_symbols(t, a->budget, &table, &counts, &err);
+		lines = a->lines || (!a->names && t->symbols && recorded_symbols_lined(t->symbols));
+		rc = collect_symbols(t, a->budget, lines, &table, &counts, &err);
 		input_progress_end(&a->input);
 	}
 	if (!rc && !a->remove && !counts.table.functions)

@@ -110,8 +110,9 @@ static const struct argp_option options[] = {
 	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename the finished FILE like this even without a rotation", 0},
 	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
 	 "drained then", 0},
-	{"symbols", KEY_SYMBOLS, "names|none", 0,
-	 "Keep the names of sampled functions in FILE, so that reports need no other file (names, the default)", 0},
+	{"symbols", KEY_SYMBOLS, "names|lines|none", 0,
+	 "Keep names of sampled functions in FILE, so that reports need no other file (default); lines: also source "
+	 "lines and inlined functions", 0},
 	{"symbols-budget", KEY_SYMBOLS_BUDGET, "SIZE", 0,
 	 "Keep at most SIZE of names: 64M. Default: 3% of FILE, but at least 256K and at most 64M", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,

@@ -489,9 +489,12 @@ static void set_max_size(struct argp_state *state, struct record_command *cmd, c
 
 static void set_symbols(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.output.symbols.names = !strcmp(arg, "names");
-	if (!cmd->opts.output.symbols.names && strcmp(arg, "none") != 0)
-		usage(state, "--symbols: '%s' is neither names nor none", arg);
+	struct symbols_opts *symbols = &cmd->opts.output.symbols;
+
+	symbols->lines = !strcmp(arg, "lines");
+	symbols->names = symbols->lines || !strcmp(arg, "names");
+	if (!symbols->names && strcmp(arg, "none") != 0)
+		usage(state, "--symbols: '%s' is none of names, lines and none", arg);
 }
 
 static void set_symbols_budget(struct argp_state *state, struct record_command *cmd,

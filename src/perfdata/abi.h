@@ -166,7 +166,7 @@ enum pd_feature {
 	HEADER_CPU_DOMAIN_INFO,
 	HEADER_E_MACHINE,
 	HEADER_LAST_KNOWN,
-	HEADER_RINGTAIL_SYMBOLS = 200, /* ringtail's own: see perfdata/symbols.h */
+	HEADER_RINGTAIL_SYMBOLS = 200, /* ringtail's own: see perfdata/symbols/symbols.h */
 	HEADER_FEAT_BITS = 256,
 };
 

@@ -176,6 +176,7 @@ static void read_recorded(const uint8_t *data, size_t size)
 	struct dso dsos[] = {{.name = "/bin/a", .kind = DSO_ELF},
 			     {.name = "[kernel.kallsyms]", .kind = DSO_KERNEL},
 			     {.name = "//anon", .kind = DSO_ANON}};
+	const struct pd_symbol_lines *lines;
 	struct recorded_symbols *rs;
 	struct symtab *t;
 
@@ -185,6 +186,9 @@ static void read_recorded(const uint8_t *data, size_t size)
 		t = recorded_symbols_table(rs, &dsos[i], 1);
 		if (t)
 			ask(t);
+		lines = recorded_symbols_lines(rs, &dsos[i]);
+		for (size_t n = 0; lines && n < lines->nr_runs; n++)
+			pd_symbol_lines_find(lines, lines->run[n].start);
 	}
 	recorded_symbols_free(rs);
 }

@@ -4,10 +4,12 @@ import collections
 import os
 import re
 import shutil
+import signal
 import subprocess
 
-from lab import Skip, need_mount_namespaces, need_root, scaled
+from lab import PATIENCE, Skip, need_mount_namespaces, need_root, scaled
 from test_eviction import make_programs
+from test_faults import FailingFs
 
 PROGRAMS = scaled(3000, 300)
 # Of the samples of the load that have the right name.
@@ -117,6 +119,15 @@ def test_a_replaced_program_is_named_by_its_build(lab):
     assert own == sorted(own) and 50 < sum(own) < len(own) - 50, own
 
 
+def test_a_program_written_in_place_gets_no_wrong_names(lab):
+    """Both builds are one file with one number: records do not tell them apart."""
+    script = 'cp "$1" gone; ./gone 3000; cat "$2" >gone; ./gone 3000'
+    said = record(lab, '--', 'sh', '-c', script, 'sh', lab.program('variants'), lab.program('variants-renamed'))
+    found = [s for s in samples(lab, 'p.data') if s[0] == 'gone' and s[2] == 'gone']
+    assert len(found) > 100 and {symbol for _, symbol, _ in found} == {'[unknown]'}, found[:9]
+    assert re.search(r'--symbols: \d+ places in code without a name, whose files were written in place', said), said
+
+
 def test_a_container_is_named(lab):
     """A root directory in a mount namespace of its own, which goes with the last process."""
     need_mount_namespaces()
@@ -158,3 +169,78 @@ def test_the_kernel_is_named(lab):
             f'count={scaled(100000)}')
     check_names([s for s in samples(lab, 'p.data') if s[0] == 'dd'],
                 lambda comm, symbol, dso: symbol != '[unknown]' and dso == '[kernel.kallsyms]')
+
+
+def test_a_file_system_that_hangs_costs_only_names(lab):
+    """Its server stands still once the program runs, so nothing of its files can be read at the end."""
+    disk = FailingFs(lab, 1 << 30, 'EIO')
+    with disk:
+        shutil.copy(lab.program('variants'), lab.path('behind/gone'))
+        child = lab.start('record', '-e', 'cpu-clock', '-F', '999', '-g', '-o', 'p.data', '--', 'sh', '-c',
+                          'disk/gone 4000; kill -STOP $1', 'sh', str(disk.server.pid), release=True)  # LSan waits for all threads
+        try:
+            said = child.communicate(timeout=PATIENCE)[1]
+        finally:
+            os.kill(disk.server.pid, signal.SIGCONT)
+    assert child.returncode == 0 and 'places in code not looked up' in said, (child.returncode, said)
+    assert len(list(samples(lab, 'p.data'))) > 100
+
+
+# --- lines -----------------------------------------------------------------------------------------
+
+FIELDS = ['-F', 'comm,ip,sym,srcline']
+
+
+def bare_script(lab, data):
+    """Samples with lines and inlined functions, as a machine without files sees them."""
+    root = bare_root(lab)
+    subprocess.run(['rm', '-rf', f'{root}/data'], check=True)
+    subprocess.run(['cp', '-r', lab.path(data), f'{root}/data'], check=True)
+    return subprocess.run(['chroot', root, '/ringtail', 'script', '-i', '/data', *FIELDS], text=True,
+                          stdout=subprocess.PIPE, check=True, env={'PATH': os.environ['PATH'], 'HOME': '/'}).stdout
+
+
+def places(shown):
+    """How many lines of the program's source, and how many of them of inlined functions."""
+    return shown.count('inlined.c:'), len(re.findall(r'inlined\.c:\d+ \(inlined\)', shown))
+
+
+def test_lines_are_those_of_the_recording_machine(lab):
+    for options in [], ['-z'], ['-M', '16M', '--snapshot-on-exit']:
+        record(lab, '--symbols=lines', *options, '--', lab.program('inlined'), '9000')
+        lab.run('pack', '--symbols=none', '-o', 'none.data', 'p.data')
+        here = lab.run('script', '-i', 'none.data', *FIELDS).stdout
+        assert all(n > 50 for n in places(here)) and 'innermost' in here and 'between' in here, here[:3000]
+        assert places(bare_script(lab, 'none.data')) == (0, 0)
+        assert bare_script(lab, 'p.data') == here
+        lab.run('pack', '--symbols=lines', '-o', 'lines.data', 'none.data')
+        assert bare_script(lab, 'lines.data') == here
+        # Packed again, lines stay; names alone are asked for by name.
+        lab.run('pack', 'lines.data')
+        assert bare_script(lab, 'lines.data') == here
+        lab.run('pack', '--symbols=names', 'lines.data')
+        assert places(bare_script(lab, 'lines.data')) == (0, 0)
+        assert lab.perf('script', '-i', 'p.data', '-F', 'comm,ip,sym').stdout.count('inlined') > 50
+        os.unlink(lab.path('p.data'))
+
+
+def test_lines_are_in_directories_and_streams(lab):
+    record(lab, '--symbols=lines', '--threads', '--', lab.program('inlined'), '9000')
+    assert all(n > 50 for n in places(bare_script(lab, 'p.data')))
+    with open(lab.path('q.data'), 'wb') as f:
+        subprocess.run(lab.argv(['record', '--symbols=lines', '-e', 'cpu-clock:u', '-F', '999', '-g', '-o', '-', '--',
+                                 lab.program('inlined'), '9000']), check=True, stdout=f, stderr=subprocess.DEVNULL)
+    assert all(n > 50 for n in places(bare_script(lab, 'q.data')))
+
+
+def test_lines_of_a_deleted_program(lab):
+    script = 'cp "$1" gone; ./gone 9000 & sleep .3; rm gone; wait $!'
+    record(lab, '--symbols=lines', '--', 'sh', '-c', script, 'sh', lab.program('inlined'))
+    assert all(n > 30 for n in places(bare_script(lab, 'p.data')))
+
+
+def test_lines_have_a_budget(lab):
+    said = record(lab, '--symbols=lines', '--symbols-budget=100B', '--', lab.program('inlined'), '3000')
+    assert re.search(r'--symbols: \d+ places in code without source lines, beyond --symbols-budget', said), said
+    said = lab.run('pack', '--symbols=lines', '--symbols-budget=100', 'p.data').stderr
+    assert re.search(r'\d+ places? in code left without source lines: the budget is 100 B', said), said

@@ -13,7 +13,7 @@
 
 #include "data/edit/copy.h"
 #include "data/file/file_priv.h"
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 /* Places in the header of a file. */
 enum { AT_DATA_SIZE = 48, AT_FEATURES = 72 };

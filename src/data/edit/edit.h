@@ -21,9 +21,9 @@
 int edit_check(struct data_file *df, const char *out, struct error *err);
 
 /*
- * Writes @df with @table (perfdata/symbols.h) to @out; NULL: in its own place. An empty @table
- * removes the recording's. Keeps mode, owner (if allowed) and times of the file. It refuses what
- * the findings of @df call damaged, so all records must have been read before. Returns 0, or a
+ * Writes @df with @table (perfdata/symbols/symbols.h) to @out; NULL: in its own place. An empty
+ * @table removes the recording's. Keeps mode, owner (if allowed) and times of the file. It refuses
+ * what the findings of @df call damaged, so all records must have been read before. Returns 0, or a
  * negative errno with @err filled: -EBUSY: @df is to be replaced, and somebody writes it; -EBADMSG:
  * it has damage; -ENOTSUP: its header is in an older format, or it is a directory and @out is
  * given; -EINVAL: standard input has no place, or @out is no regular file; others of the system.

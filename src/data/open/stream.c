@@ -10,7 +10,7 @@
 
 #include "data/open/open_priv.h"
 #include "data/scan/scan_priv.h"
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 #define FILE_PRESCAN_MAX \
 	(4u << 20) /* bytes at the beginning of a file's data, searched for such records */

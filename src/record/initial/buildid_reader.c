@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <uthash.h>
 
 #include "base/clock_ns.h"
@@ -45,6 +46,7 @@ struct answer {
 	struct build_id_key key;
 	bool gone;
 	struct build_id id;
+	struct timespec written;	 /* when the file was, as of its reading; 0: not known */
 	const struct early_table *table; /* of @early; NULL: the file's symbols were not read */
 };
 
@@ -53,6 +55,7 @@ struct buildid_reader {
 	pthread_t thread;
 	sem_t wake;
 	_Atomic uint64_t asked, full;
+	_Atomic unsigned int references; /* of the owner, of the thread and of others */
 	atomic_bool stop;
 	struct perfmaps *jits;	   /* NULL: it reads no symbols */
 	struct early_tables early; /* the thread's, until it has ended */
@@ -60,7 +63,7 @@ struct buildid_reader {
 	pthread_mutex_t lock; /* guards the fields below; buildid_reader_ask() never takes it */
 	pthread_cond_t answered;
 	uint64_t served; /* of @asked */
-	bool ended, behind, orphaned;
+	bool ended, behind;
 	struct answer *answers; /* the oldest first */
 	struct buildid_reader_stats stats;
 };
@@ -144,9 +147,9 @@ static void forget(struct buildid_reader *r, struct answer *a)
 }
 
 /* Stores an answer; the caller holds the lock. Out of memory the request is forgotten. */
-static void note(struct buildid_reader *r, const struct build_id_key *key, int rc,
-		 const struct build_id *id, const struct early_table *table)
+static void note(struct buildid_reader *r, const struct answer *new)
 {
+	const struct build_id_key *key = &new->key;
 	struct answer *a = answer_of(r, key);
 
 	if (a && a->gone)
@@ -162,10 +165,11 @@ static void note(struct buildid_reader *r, const struct build_id_key *key, int r
 			return;
 		}
 	}
-	a->gone = rc;
-	a->id = *id;
-	a->table = table;
-	if (rc)
+	a->gone = new->gone;
+	a->id = new->id;
+	a->written = new->written;
+	a->table = new->table;
+	if (a->gone)
 		r->stats.gone++;
 	else
 		r->stats.read++;
@@ -193,12 +197,32 @@ static void serve_jit(struct buildid_reader *r, uint32_t pid)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* Reads the file of a request. Returns 0 or a negative errno. */
+static int read_request(struct buildid_reader *r, const struct message *m, struct answer *ret)
+{
+	char path[FOUND_MAX];
+	struct stat st;
+	int rc;
+
+	if (m->request.kernel) {
+		build_id_of_kernel_map(m->name, &ret->id);
+		return 0;
+	}
+	rc = read_file(&m->request, m->name, path, &ret->id);
+	ret->gone = rc;
+	if (rc)
+		return rc;
+	if (!stat(path, &st))
+		ret->written = st.st_mtim;
+	if (r->jits)
+		ret->table = early_table_make(&r->early, m->name, path, &ret->id);
+	return 0;
+}
+
 static void serve(struct buildid_reader *r, const struct message *m)
 {
-	struct build_id id = {0};
-	const struct early_table *table = NULL;
+	struct answer new = {.key = m->request.key};
 	const struct answer *known;
-	char path[FOUND_MAX];
 	int rc = 0;
 	bool again;
 
@@ -206,16 +230,13 @@ static void serve(struct buildid_reader *r, const struct message *m)
 	known = answer_of(r, &m->request.key);
 	again = !known || known->gone;
 	pthread_mutex_unlock(&r->lock);
-	if (again && m->request.kernel)
-		build_id_of_kernel_map(m->name, &id);
-	else if (again)
-		rc = read_file(&m->request, m->name, path, &id);
-	if (r->jits && again && !rc && !m->request.kernel)
-		table = early_table_make(&r->early, m->name, path, &id);
+	if (again)
+		rc = read_request(r, m, &new);
 	pthread_mutex_lock(&r->lock);
 	if (again && !is_passing(rc))
-		note(r, &m->request.key, rc, &id, table);
+		note(r, &new);
 	r->stats.no_symbols = r->early.refused;
+	r->stats.no_copies = r->early.uncopied;
 	count_served(r);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -231,6 +252,12 @@ static void release(struct buildid_reader *r)
 	perfmaps_free(r->jits);
 	early_tables_release(&r->early);
 	free(r);
+}
+
+void buildid_reader_put(struct buildid_reader *r)
+{
+	if (r && atomic_fetch_sub(&r->references, 1) == 1)
+		release(r);
 }
 
 /* Waits for a request, or until a JIT is to be looked at. */
@@ -254,7 +281,6 @@ static void *work(void *arg)
 {
 	struct buildid_reader *r = arg;
 	struct message m;
-	bool orphaned;
 
 	pthread_setname_np(pthread_self(), "build-ids");
 	priority_nice(NICE);
@@ -268,11 +294,9 @@ static void *work(void *arg)
 	}
 	pthread_mutex_lock(&r->lock);
 	r->ended = true;
-	orphaned = r->orphaned;
 	pthread_cond_broadcast(&r->answered);
 	pthread_mutex_unlock(&r->lock);
-	if (orphaned)
-		release(r);
+	buildid_reader_put(r);
 	return NULL;
 }
 
@@ -294,7 +318,7 @@ static int start(struct buildid_reader *r)
 	return -rc;
 }
 
-int buildid_reader_new(bool names, struct buildid_reader **ret)
+int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t monotonic;
@@ -311,6 +335,8 @@ int buildid_reader_new(bool names, struct buildid_reader **ret)
 	r->queue = buildid_queue_new(QUEUE_BYTES);
 	if (names)
 		r->jits = perfmaps_new();
+	r->early.copies = lines;
+	atomic_store(&r->references, 2);
 	if (r->queue && (r->jits || !names))
 		rc = start(r);
 	if (rc)
@@ -336,14 +362,18 @@ void buildid_reader_free(struct buildid_reader *r)
 	while (!r->ended && !rc)
 		rc = pthread_cond_timedwait(&r->answered, &r->lock, &until);
 	ended = r->ended;
-	r->orphaned = !ended;
 	pthread_mutex_unlock(&r->lock);
-	if (ended) {
+	if (ended)
 		pthread_join(thread, NULL);
-		release(r);
-	} else {
+	else
 		pthread_detach(thread);
-	}
+	buildid_reader_put(r);
+}
+
+struct buildid_reader *buildid_reader_get(struct buildid_reader *r)
+{
+	atomic_fetch_add(&r->references, 1);
+	return r;
 }
 
 /* --- other threads -------------------------------------------------------------------------------
@@ -436,6 +466,29 @@ enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_
 		*ret = a->id;
 	pthread_mutex_unlock(&r->lock);
 	return found;
+}
+
+bool buildid_reader_overwritten(struct buildid_reader *r, const struct build_id_key *key,
+				const char *name)
+{
+	struct answer then = {.gone = true};
+	const struct answer *a;
+	struct build_id id;
+	struct stat st;
+
+	pthread_mutex_lock(&r->lock);
+	a = answer_of(r, key);
+	if (a)
+		then = *a;
+	pthread_mutex_unlock(&r->lock);
+	if (then.gone || !then.written.tv_sec || stat(name, &st) || st.st_ino != key->ino ||
+	    (st.st_mtim.tv_sec == then.written.tv_sec &&
+	     st.st_mtim.tv_nsec == then.written.tv_nsec))
+		return false;
+	/* Another file of this number is none of ours; one with the same contents is the same. */
+	if (build_id_of_file(name, key, &id))
+		return false;
+	return !id.size || id.size != then.id.size || memcmp(id.id, then.id.id, id.size) != 0;
 }
 
 const struct early_table *buildid_reader_table(struct buildid_reader *r,

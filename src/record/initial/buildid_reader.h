@@ -23,16 +23,20 @@ struct buildid_reader;
 
 /*
  * Starts the thread. With @names it also reads the symbols of files that may vanish
- * (record/initial/early_table.h). Returns 0 with *@ret for buildid_reader_free(), or a negative
- * errno.
+ * (record/initial/early_table.h), with @lines it copies such files. Returns 0 with *@ret for
+ * buildid_reader_free(), or a negative errno.
  */
-int buildid_reader_new(bool names, struct buildid_reader **ret);
+int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret);
 
 /*
- * Ends the thread and frees the reader. A thread that hangs in a file system is detached after a
- * second; it frees the reader itself. Accepts NULL.
+ * Ends the thread and puts the reference of buildid_reader_new(). A thread that hangs in a file
+ * system is detached after a second, and puts its own at its end. Accepts NULL.
  */
 void buildid_reader_free(struct buildid_reader *r);
+
+/* Any thread: takes another reference, and puts one (accepts NULL); the last frees the reader. */
+struct buildid_reader *buildid_reader_get(struct buildid_reader *r);
+void buildid_reader_put(struct buildid_reader *r);
 
 /* Returns the key for a kernel map called @name, which has no inode. */
 struct build_id_key buildid_reader_kernel_key(const char *name);
@@ -73,6 +77,13 @@ enum id_answer {
 enum id_answer buildid_reader_find(struct buildid_reader *r, const struct build_id_key *key,
 				   struct build_id *ret);
 
+/*
+ * Any thread that may wait: returns whether the file of @key, mapped as @name, was written in place
+ * after its build-id was read: records do not tell its programs apart.
+ */
+bool buildid_reader_overwritten(struct buildid_reader *r, const struct build_id_key *key,
+				const char *name);
+
 struct early_table;
 
 /*
@@ -86,6 +97,7 @@ const struct early_table *buildid_reader_table(struct buildid_reader *r,
 struct buildid_reader_stats {
 	uint64_t read, gone, full; /* full: requests for which the queue had no room */
 	uint64_t no_symbols;	   /* files whose symbols had no room in early_tables */
+	uint64_t no_copies;	   /* files whose debug information had no room there */
 	uint64_t no_perfmaps;	   /* processes and files for which perfmaps had no room */
 };
 

@@ -20,6 +20,7 @@ void early_tables_release(struct early_tables *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
 		symtab_builder_release(&t->tables[i]->symbols);
+		buf_release(&t->tables[i]->copy);
 		free(t->tables[i]);
 	}
 	free(t->tables);
@@ -125,8 +126,8 @@ static const struct early_table *find(const struct early_tables *t, const struct
 }
 
 /* Reads the symbols of @img. Returns NULL if there are none, or memory is short. */
-static const struct early_table *add(struct early_tables *t, const struct elf_image *img,
-				     const struct build_id *id)
+static struct early_table *add(struct early_tables *t, const struct elf_image *img,
+			       const struct build_id *id)
 {
 	struct early_table *table = calloc(1, sizeof(*table));
 
@@ -145,15 +146,45 @@ static const struct early_table *add(struct early_tables *t, const struct elf_im
 	return NULL;
 }
 
+/* Returns whether the file has lines, which are read by their own debug file otherwise. */
+static bool has_lines(const struct elf_image *img)
+{
+	GElf_Shdr unused;
+
+	return elf_section(img, ".debug_line", &unused) ||
+	       elf_section(img, ".zdebug_line", &unused);
+}
+
+/* Copies the file, if there is room. */
+static void add_copy(struct early_tables *t, const struct elf_image *img, struct early_table *table)
+{
+	struct buf copy = {0};
+	ssize_t n = -1;
+
+	if (!t->copies || !has_lines(img))
+		return;
+	if (img->size <= EARLY_COPIES_MAX - t->copied && !buf_reserve(&copy, img->size))
+		n = elf_image_read(img, 0, copy.data, img->size);
+	if (n <= 0) {
+		t->uncopied++;
+		buf_release(&copy);
+		return;
+	}
+	copy.len = (size_t)n;
+	table->copy = copy;
+	t->copied += img->size;
+}
+
 const struct early_table *early_table_make(struct early_tables *t, const char *name,
 					   const char *path, const struct build_id *id)
 {
-	const struct early_table *table = find(t, id);
+	const struct early_table *known = find(t, id);
 	struct elf_image img = ELF_IMAGE_INIT;
+	struct early_table *table = NULL;
 	uint64_t bytes;
 
-	if (table || stays(name, path) || elf_image_open(path, &img, NULL))
-		return table;
+	if (known || stays(name, path) || elf_image_open(path, &img, NULL))
+		return known;
 	bytes = bytes_of(&img);
 	if (bytes < LATE_BYTES || !is_settled(name, path, &img)) {
 		/* Names of sections are in one of the tables: look at these first. */
@@ -163,8 +194,10 @@ const struct early_table *early_table_make(struct early_tables *t, const char *n
 			 elf_build_id_same(img.build_id, img.build_id_size, id->id, id->size))
 			table = add(t, &img, id);
 	}
-	elf_image_close(&img);
-	if (table)
+	if (table) {
 		t->bytes += bytes;
+		add_copy(t, &img, table);
+	}
+	elf_image_close(&img);
 	return table;
 }

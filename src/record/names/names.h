@@ -35,19 +35,32 @@ int names_add(struct names *n, const struct perf_event_header *hdr);
 /* Adds all of @from. Returns 0 or -ENOMEM. */
 int names_merge(struct names *n, const struct names *from);
 
+struct names_opts {
+	uint64_t budget; /* bytes, about */
+	bool lines;	 /* also source lines and inlined functions */
+	unsigned int ms; /* limit of time */
+};
+
+/* A place is a piece of HIT_BYTES of code. */
 struct names_counts {
 	struct compose_counts table;
-	uint64_t places;  /* pieces of HIT_BYTES of code that samples hit */
-	uint64_t unnamed; /* of these: no name was found */
-	uint64_t gone;	  /* of those: the file was gone */
-	uint64_t missed;  /* addresses for which there was no room */
+	uint64_t places;    /* that samples hit, and that were looked up */
+	uint64_t unnamed;   /* of these: no name was found */
+	uint64_t gone;	    /* of those: the file was gone */
+	uint64_t rewritten; /* of those: the file was written in place meanwhile */
+	uint64_t missed;    /* addresses for which there was no room */
+	uint64_t unreached; /* places, and places without lines, for which there was no time */
+	bool no_memory;	    /* there is no table */
 };
 
 /*
- * Appends the table of symbols (perfdata/symbols.h) of about @budget bytes at most. It reads
- * symbols of files, of the kernel and of perf-PID.map now, unless the reader has read them before.
- * Returns 0 or -ENOMEM.
+ * Appends the table of symbols (perfdata/symbols/symbols.h). A thread of its own, of normal
+ * priority, reads symbols of files, of the kernel and of perf-PID.map now, unless the reader has
+ * read them before. After the limit of time the table has what was found until then; a thread that
+ * hangs in a file system a second later is left behind. It takes over @n. If memory is short, it
+ * appends nothing.
  */
-int names_table(struct names *n, uint64_t budget, struct buf *table, struct names_counts *ret);
+void names_table(struct names *n, const struct names_opts *opts, struct buf *table,
+		 struct names_counts *ret);
 
 #endif

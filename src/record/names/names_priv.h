@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to names.c and names_table.c. */
+/* Internal to record/names. */
 #ifndef RINGTAIL_RECORD_NAMES_NAMES_PRIV_H
 #define RINGTAIL_RECORD_NAMES_NAMES_PRIV_H
 
@@ -14,6 +14,25 @@ struct names {
 	/* What the last names_settle() left: maps, and hits that have none. */
 	size_t maps_left, hits_left;
 };
+
+/* The table while it is made. */
+struct namer;
+
+/* Takes over @n, also on failure. Returns NULL when out of memory. */
+struct namer *namer_new(struct names *n, const struct names_opts *opts);
+void namer_free(struct namer *r); /* accepts NULL */
+
+/* Makes the table, for namer_take(). Returns 0 or -ENOMEM. */
+int namer_run(struct namer *r);
+
+/* Appends the table that namer_run() made. Returns 0 or -ENOMEM. */
+int namer_take(struct namer *r, struct buf *table, struct names_counts *ret);
+
+/*
+ * While another thread hangs in namer_run(): appends the table of what it has found, without lines.
+ * Returns 0 or -ENOMEM.
+ */
+int namer_take_part(struct namer *r, struct buf *table, struct names_counts *ret);
 
 /* Turns the hits that have a map into places. The others stay. */
 void names_settle(struct names *n);

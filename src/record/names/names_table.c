@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "record/initial/buildid_reader.h"
 #include "record/initial/early_table.h"
 #include "record/names/names_priv.h"
 #include "symbol/elf/wanted.h"
+#include "symbol/lines/lines_record.h"
 #include "symbol/recorded/recorded.h"
 #include "symbol/resolve/perfmap.h"
 #include "symbol/resolve/resolver.h"
+
+/* Bytes for the symbols of all perf-PID.map files that were kept. */
+#define PERFMAPS_MAX (64u << 20)
 
 /* What is known of a mapped file while the table is made. */
 struct named_file {
@@ -19,6 +25,9 @@ struct named_file {
 	const struct early_table *early; /* NULL: none was read */
 	bool tried;			 /* to make the table */
 	struct symtab *table;		 /* of @early; NULL: none */
+	size_t first;			 /* of its places */
+	bool checked;			 /* whether it is @rewritten */
+	bool rewritten;			 /* in place: its names would be wrong */
 };
 
 /* A process with generated code. */
@@ -29,9 +38,10 @@ struct named_process {
 	struct symtab *table;	     /* of the perf-PID.map that was kept; NULL: none */
 };
 
-/* The table while it is made. */
 struct namer {
 	struct names *names;
+	struct names_opts opts;
+	uint64_t deadline; /* ms, of now_ms() */
 	struct resolver *resolver;
 	struct utsname uts;
 	struct hit *places; /* by file and address */
@@ -41,6 +51,11 @@ struct namer {
 	struct named_process *process; /* by pid */
 	size_t nr_processes, processes_cap;
 	uint64_t *process_addr; /* of all of them */
+	uint64_t perfmaps_left; /* bytes */
+	struct buf table;	/* made by namer_run() */
+	struct names_counts made;
+
+	pthread_mutex_t lock; /* guards the rest, which another thread may take */
 	struct recorded_entry *entry;
 	size_t nr, cap;
 	struct names_counts counts;
@@ -122,7 +137,7 @@ static int compare_pid(const void *pid, const void *process)
 }
 
 /* Makes the table of the perf-PID.map that was kept of a process, once. */
-static struct symtab *jit_table(const struct namer *r, uint32_t pid)
+static struct symtab *jit_table(struct namer *r, uint32_t pid)
 {
 	struct named_process *p = NULL;
 	int fd;
@@ -137,13 +152,13 @@ static struct symtab *jit_table(const struct namer *r, uint32_t pid)
 	fd = buildid_reader_jit_map(r->names->reader, pid);
 	if (fd < 0)
 		return NULL;
-	perfmap_read(fd, &p->wanted, &p->table);
+	perfmap_read(fd, &p->wanted, &r->perfmaps_left, &p->table);
 	close(fd);
 	return p->table;
 }
 
 /* Finds the function at @addr in what was kept. Returns whether it has one. */
-static bool find_early(const struct namer *r, const struct mapped_code *f, uint64_t addr,
+static bool find_early(struct namer *r, const struct mapped_code *f, uint64_t addr,
 		       struct symbol *ret)
 {
 	struct named_file *n = &r->file[f->dso.index];
@@ -157,8 +172,7 @@ static bool find_early(const struct namer *r, const struct mapped_code *f, uint6
 }
 
 /* What was kept comes first, but a debug file tells more than a stripped program. */
-static bool find(const struct namer *r, const struct mapped_code *f, uint64_t addr,
-		 struct symbol *ret)
+static bool find(struct namer *r, const struct mapped_code *f, uint64_t addr, struct symbol *ret)
 {
 	const struct early_table *early = r->file[f->dso.index].early;
 	bool last = early && early->few;
@@ -172,6 +186,24 @@ static bool find(const struct namer *r, const struct mapped_code *f, uint64_t ad
 	if (s)
 		*ret = *s;
 	return s || (last && find_early(r, f, addr, ret));
+}
+
+static int put_entry(struct namer *r, const struct recorded_entry *e)
+{
+	struct recorded_entry *last = r->nr ? &r->entry[r->nr - 1] : NULL;
+	bool same = last && last->function.name == e->function.name &&
+		    last->function.start == e->function.start;
+	int rc = 0;
+
+	pthread_mutex_lock(&r->lock);
+	if (same)
+		last->hits++;
+	else
+		rc = array_grow(&r->entry, &r->cap, r->nr + 1, sizeof(*r->entry));
+	if (!same && !rc)
+		r->entry[r->nr++] = *e;
+	pthread_mutex_unlock(&r->lock);
+	return rc;
 }
 
 /* Adds the function at @addr, unless it is the last one. Returns 1, 0: it has no name, or -ENOMEM.
@@ -190,15 +222,7 @@ static int put(struct namer *r, const struct mapped_code *f, uint64_t addr)
 		.name = s.name,
 		.name_len = strlen(s.name),
 	};
-	if (r->nr && r->entry[r->nr - 1].function.name == s.name &&
-	    r->entry[r->nr - 1].function.start == s.start) {
-		r->entry[r->nr - 1].hits++;
-		return 1;
-	}
-	if (array_grow(&r->entry, &r->cap, r->nr + 1, sizeof(*r->entry)))
-		return -ENOMEM;
-	r->entry[r->nr++] = e;
-	return 1;
+	return put_entry(r, &e) ?: 1;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -218,20 +242,39 @@ static bool is_gone(const struct namer *r, const struct mapped_code *f)
 	       buildid_reader_find(r->names->reader, &f->key, &unused) == ID_GONE;
 }
 
+static bool is_rewritten(const struct namer *r, uint32_t number)
+{
+	const struct mapped_code *f = r->names->maps.files[number];
+	struct named_file *n = &r->file[number];
+
+	if (!n->checked)
+		n->rewritten = r->names->reader && f->key.ino &&
+			       buildid_reader_overwritten(r->names->reader, &f->key, f->dso.name);
+	n->checked = true;
+	return n->rewritten;
+}
+
 /* A piece of code may have the end of one function and the beginning of another. */
 static int put_place(struct namer *r, const struct hit *place)
 {
 	const struct mapped_code *f = r->names->maps.files[place->pid];
-	int first = put(r, f, place->addr), last;
+	bool rewritten = is_rewritten(r, place->pid), gone;
+	int first = rewritten ? 0 : put(r, f, place->addr), last = 0;
 
 	if (first < 0)
 		return first;
-	last = put(r, f, place->addr + HIT_BYTES - 1);
+	if (!rewritten)
+		last = put(r, f, place->addr + HIT_BYTES - 1);
 	if (last < 0)
 		return last;
+	gone = !first && !last && is_gone(r, f);
+	pthread_mutex_lock(&r->lock);
 	r->counts.places++;
+	r->counts.unreached--;
 	r->counts.unnamed += !first && !last;
-	r->counts.gone += !first && !last && is_gone(r, f);
+	r->counts.gone += gone;
+	r->counts.rewritten += rewritten;
+	pthread_mutex_unlock(&r->lock);
 	return 0;
 }
 
@@ -265,8 +308,10 @@ static int sort_by_file(struct namer *r)
 		struct named_file *n = &r->file[r->places[i].pid];
 
 		r->addr[i] = r->places[i].addr - f->moved;
-		if (!n->wanted.nr++)
+		if (!n->wanted.nr++) {
 			n->wanted.addr = &r->addr[i];
+			n->first = i;
+		}
 		n->wanted.bytes = HIT_BYTES;
 	}
 	for (size_t i = 0; r->names->reader && i < m->nr_files; i++)
@@ -318,8 +363,110 @@ static int sort_by_process(struct namer *r)
 	return rc;
 }
 
-static void release(struct namer *r)
+/* --- lines ---------------------------------------------------------------------------------------
+ */
+
+/* Takes the lines of one of the files. */
+static int take_lines(struct namer *r, size_t number, struct lines_recorder *lines,
+		      uint64_t *pieces)
 {
+	const struct named_file *n = &r->file[number];
+	const struct mapped_code *f = r->names->maps.files[number];
+	struct source_lines *l = NULL;
+	int rc;
+
+	rc = lines_open_kept(r->resolver, &f->dso,
+			     n->early && n->early->copy.len ? &n->early->copy : NULL, false, &l);
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	for (size_t i = 0; !rc && i < n->wanted.nr; i++) {
+		if (now_ms() > r->deadline) {
+			r->made.unreached += n->wanted.nr - i;
+			break;
+		}
+		rc = lines_record(lines, l, r->places[n->first + i].addr, HIT_BYTES);
+		++*pieces;
+	}
+	lines_free(l);
+	return rc;
+}
+
+/*
+ * Appends the lines of object @o. Files of one build-id have the same lines; the first that has any
+ * gives them all.
+ */
+static int add_lines(const struct pd_symbols_object *o, struct buf *ret, uint64_t *pieces,
+		     void *arg)
+{
+	struct namer *r = arg;
+	const struct code_maps *m = &r->names->maps;
+	struct lines_recorder *lines;
+	int rc = 0;
+
+	if (o->kind != PD_SYMBOLS_FILE && o->kind != PD_SYMBOLS_KERNEL)
+		return 0;
+	lines = lines_recorder_new();
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; !rc && i < m->nr_files; i++) {
+		struct pd_symbols_object other;
+
+		if (r->file[i].wanted.nr && !m->files[i]->moved &&
+		    recorded_symbols_object(&m->files[i]->dso, 0, &other) &&
+		    !recorded_symbols_compare(o, &other))
+			rc = take_lines(r, i, lines, pieces);
+	}
+	if (!rc)
+		rc = lines_recorder_encode(lines, ret);
+	lines_recorder_free(lines);
+	return rc;
+}
+
+/* --- the whole -----------------------------------------------------------------------------------
+ */
+
+/* Composes a table of a copy of the entries, which changes their order. */
+static int compose(struct namer *r, const struct recorded_entry *entry, size_t nr, bool lines,
+		   struct buf *table, struct compose_counts *ret)
+{
+	struct recorded_entries e = {
+		.entry = calloc(nr + 1, sizeof(*e.entry)),
+		.nr = nr,
+		.several = has_several_files,
+		.lines = lines ? add_lines : NULL,
+		.arg = r,
+	};
+	int rc;
+
+	if (!e.entry)
+		return -ENOMEM;
+	if (nr)
+		memcpy(e.entry, entry, nr * sizeof(*entry));
+	rc = recorded_compose(&e, r->opts.budget, table, ret);
+	free(e.entry);
+	return rc;
+}
+
+struct namer *namer_new(struct names *n, const struct names_opts *opts)
+{
+	struct namer *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		names_free(n);
+		return NULL;
+	}
+	r->names = n;
+	r->opts = *opts;
+	r->perfmaps_left = PERFMAPS_MAX;
+	r->deadline = now_ms() + opts->ms;
+	pthread_mutex_init(&r->lock, NULL);
+	return r;
+}
+
+void namer_free(struct namer *r)
+{
+	if (!r)
+		return;
 	for (size_t i = 0; i < r->nr_processes; i++)
 		symtab_free(r->process[i].table);
 	free(r->process);
@@ -327,32 +474,58 @@ static void release(struct namer *r)
 	for (size_t i = 0; r->file && i < r->names->maps.nr_files; i++)
 		symtab_free(r->file[i].table);
 	resolver_free(r->resolver);
+	names_free(r->names);
+	buf_release(&r->table);
 	free(r->places);
 	free(r->addr);
 	free(r->file);
 	free(r->entry);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
 }
 
-int names_table(struct names *n, uint64_t budget, struct buf *table, struct names_counts *ret)
+/* Finds the maps of all addresses, and what is wanted of each file. Reads no file. */
+static int prepare(struct namer *r)
 {
-	struct namer r = {.names = n};
-	int rc = init(&r);
+	int rc = init(r);
 
 	if (rc)
 		return -ENOMEM;
-	names_settle(n);
-	learn_build_ids(&r);
-	rc = take_places(&r) ?: sort_by_file(&r) ?: sort_by_process(&r);
-	for (size_t i = 0; !rc && i < r.nr_places; i++)
-		rc = put_place(&r, &r.places[i]);
-	if (!rc)
-		rc = recorded_compose(&(struct recorded_entries){.entry = r.entry,
-								 .nr = r.nr,
-								 .several = has_several_files,
-								 .arg = &r},
-				      budget, table, &r.counts.table);
-	r.counts.missed = hits_missed(n->hits) + hits_missed(n->places);
-	*ret = r.counts;
-	release(&r);
+	pthread_mutex_lock(&r->lock);
+	names_settle(r->names);
+	learn_build_ids(r);
+	rc = take_places(r) ?: sort_by_file(r) ?: sort_by_process(r);
+	r->counts.missed = hits_missed(r->names->hits) + hits_missed(r->names->places);
+	r->counts.unreached = r->nr_places;
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+int namer_run(struct namer *r)
+{
+	int rc = prepare(r);
+
+	for (size_t i = 0; !rc && i < r->nr_places && now_ms() <= r->deadline; i++)
+		rc = put_place(r, &r->places[i]);
+	if (rc)
+		return rc;
+	r->made = r->counts;
+	return compose(r, r->entry, r->nr, r->opts.lines, &r->table, &r->made.table);
+}
+
+int namer_take(struct namer *r, struct buf *table, struct names_counts *ret)
+{
+	*ret = r->made;
+	return buf_append(table, r->table.data, r->table.len);
+}
+
+int namer_take_part(struct namer *r, struct buf *table, struct names_counts *ret)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	*ret = r->counts;
+	rc = compose(r, r->entry, r->nr, false, table, &ret->table);
+	pthread_mutex_unlock(&r->lock);
 	return rc;
 }

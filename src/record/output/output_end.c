@@ -14,7 +14,7 @@
 #include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 #include "perfdata/snapshot_log.h"
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 #include "record/loss/lost_samples_record.h"
 
 /* --- losses --------------------------------------------------------------------------------------
@@ -166,11 +166,12 @@ static int add_trace_index(const struct output *out, struct feature_set *set, st
 static uint64_t names_budget(const struct output *out)
 {
 	uint64_t share = output_size(out) / RECORD_SYMBOLS_SHARE;
+	uint64_t least = out->symbols.lines ? RECORD_LINES_LEAST : RECORD_SYMBOLS_LEAST;
 
 	if (out->symbols.budget)
 		return out->symbols.budget;
-	if (share < RECORD_SYMBOLS_LEAST)
-		return RECORD_SYMBOLS_LEAST;
+	if (share < least)
+		return least;
 	return share < RECORD_SYMBOLS_MOST ? share : RECORD_SYMBOLS_MOST;
 }
 
@@ -188,15 +189,28 @@ static int send_names(struct output *out, const struct buf *table)
 	return rc;
 }
 
-/* Adds the names of the functions that samples hit. */
+/* Adds the names of the functions that samples hit. Without them the output is whole, too. */
 static int add_names(struct output *out, struct feature_set *set, struct buf *b)
 {
 	struct names *names = out->lanes[0].names;
-	int rc = names ? names_table(names, names_budget(out), b, &out->names) : 0;
+	const struct names_opts opts = {
+		.budget = names_budget(out),
+		.lines = out->symbols.lines,
+		.ms = out->symbols.lines ? RECORD_LINES_MS : RECORD_NAMES_MS,
+	};
+	int rc;
 
-	if (rc || !out->names.table.functions)
+	if (!names)
+		return 0;
+	out->lanes[0].names = NULL;
+	names_table(names, &opts, b, &out->names);
+	if (!out->names.table.functions)
+		return 0;
+	rc = out->pipe ? send_names(out, b) : feature_set_add(set, HEADER_RINGTAIL_SYMBOLS, b);
+	if (rc != -ENOMEM)
 		return rc;
-	return out->pipe ? send_names(out, b) : feature_set_add(set, HEADER_RINGTAIL_SYMBOLS, b);
+	out->names.no_memory = true;
+	return 0;
 }
 
 /* Adds the features that are known only at the end. */

@@ -148,8 +148,8 @@ struct memory_opts {
 
 /* --symbols: the names of functions that an output carries. */
 struct symbols_opts {
-	bool names;
-	uint64_t budget; /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
+	bool names, lines; /* @lines: with @names also source lines and inlined functions */
+	uint64_t budget;   /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
 };
 
 /* The output and its form. */
@@ -209,6 +209,10 @@ struct record_opts {
 #define RECORD_SYMBOLS_SHARE 33u
 #define RECORD_SYMBOLS_LEAST (256u << 10)
 #define RECORD_SYMBOLS_MOST  (64u << 20)
-#define RECORD_AIO	     4u /* 2 to 8 lose alike; with 1 the disk waits for the recorder */
+#define RECORD_LINES_LEAST   (16u << 20)
+/* How long the end of an output may wait for names; and for names and lines. */
+#define RECORD_NAMES_MS 5000u
+#define RECORD_LINES_MS 30000u
+#define RECORD_AIO	4u /* 2 to 8 lose alike; with 1 the disk waits for the recorder */
 
 #endif

@@ -133,7 +133,8 @@ static int session_plan(struct session *s, struct error *err)
 static void start_buildid_reader(struct session *s)
 {
 	if (!s->opts->plan.no_build_ids)
-		buildid_reader_new(s->opts->output.symbols.names, &s->buildid_reader);
+		buildid_reader_new(s->opts->output.symbols.names, s->opts->output.symbols.lines,
+				   &s->buildid_reader);
 	s->opened->buildid_reader = s->buildid_reader;
 }
 
@@ -394,12 +395,21 @@ static void say_missing_names(const struct session *s, const struct names_counts
 		uint64_t nr;
 		const char *what;
 	} causes[] = {
+		{c->no_memory, "table of names not written: out of memory"},
 		{c->table.left_out, "functions without a name, beyond --symbols-budget"},
+		{c->table.unlined, "places in code without source lines, beyond --symbols-budget"},
+		{c->unreached, "places in code not looked up, because files could not be read in "
+			       "time"},
 		{c->missed, "addresses without a name, because too many were sampled"},
 		{c->gone, "places in code without a name, whose files were gone before they could "
 			  "be read"},
+		{c->rewritten, "places in code without a name, whose files were written in place "
+			       "during the recording"},
 		{reader.no_symbols,
 		 "files that may vanish not read early, because the symbols of others took all "
+		 "the room"},
+		{reader.no_copies,
+		 "files that may vanish without source lines, because copies of others took all "
 		 "the room"},
 		{reader.no_perfmaps,
 		 "perf-PID.map files of JITs not kept, because there were too many"},

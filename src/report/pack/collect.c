@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "report/pack/collect_lines.h"
 #include "report/trace/frame.h"
 #include "symbol/recorded/compose.h"
 #include "symbol/recorded/recorded.h"
@@ -25,6 +26,8 @@ struct symbol_collector {
 	struct recorded_entry *entry;
 	size_t nr, key_cap, entry_cap;
 	uint64_t hash_key;
+	bool lines;
+	struct code_pieces pieces;
 	struct collect_counts counts;
 };
 
@@ -71,6 +74,15 @@ static bool describe(const struct symbol_collector *c, const struct frame *f,
 	return e->function.size <= UINT64_MAX - start;
 }
 
+/* Reports ask for the lines of a caller before its return address. */
+static int take_piece(struct symbol_collector *c, const struct frame *f)
+{
+	int rc = code_pieces_add(&c->pieces, f->dso, f->addr);
+
+	return !rc && f->is_return && f->addr ? code_pieces_add(&c->pieces, f->dso, f->addr - 1)
+					      : rc;
+}
+
 static int take_frame(struct symbol_collector *c, uint32_t pid, const struct frame *f)
 {
 	struct collected_symbol key = {.symbol = f->sym, .dso = f->dso};
@@ -80,6 +92,8 @@ static int take_frame(struct symbol_collector *c, uint32_t pid, const struct fra
 
 	if (!f->sym)
 		return 0;
+	if (c->lines && take_piece(c, f))
+		return -ENOMEM;
 	key.pid = is_generated(f->dso) ? pid : 0;
 	hash = hash_word(hash_word(c->hash_key, (uintptr_t)f->sym),
 			 (uint64_t)f->dso->index << 32 | key.pid);
@@ -150,7 +164,7 @@ static int walk(struct symbol_collector *c, struct error *err)
 /* Returns whether several files, such as a program and its successor, stand behind one object. */
 static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 {
-	const struct trace *t = arg;
+	const struct trace *t = ((const struct symbol_collector *)arg)->trace;
 	size_t n = state_dso_count(t->state), found = 0;
 	struct pd_symbols_object other;
 
@@ -160,10 +174,25 @@ static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 	return found > 1;
 }
 
-int collect_symbols(struct trace *t, uint64_t budget, struct buf *table, struct collect_counts *ret,
-		    struct error *err)
+static int add_lines(const struct pd_symbols_object *o, struct buf *ret, uint64_t *pieces,
+		     void *arg)
 {
-	struct symbol_collector c = {.trace = t, .hash_key = hash_key()};
+	const struct symbol_collector *c = arg;
+
+	if (o->kind != PD_SYMBOLS_FILE && o->kind != PD_SYMBOLS_KERNEL)
+		return 0;
+	return code_pieces_lines(&c->pieces, c->trace->resolver, o, ret, pieces);
+}
+
+int collect_symbols(struct trace *t, uint64_t budget, bool lines, struct buf *table,
+		    struct collect_counts *ret, struct error *err)
+{
+	struct symbol_collector c = {
+		.trace = t,
+		.hash_key = hash_key(),
+		.lines = lines,
+		.pieces.key = hash_key(),
+	};
 	int rc = frames_init(&c.frames, t);
 
 	if (rc)
@@ -171,10 +200,12 @@ int collect_symbols(struct trace *t, uint64_t budget, struct buf *table, struct 
 	else
 		rc = walk(&c, err);
 	if (!rc) {
+		code_pieces_sort(&c.pieces);
 		rc = recorded_compose(&(struct recorded_entries){.entry = c.entry,
 								 .nr = c.nr,
 								 .several = has_several_files,
-								 .arg = t},
+								 .lines = lines ? add_lines : NULL,
+								 .arg = &c},
 				      budget, table, &c.counts.table);
 		if (rc)
 			error_sys(err, rc, "%s", t->opts.path);
@@ -182,6 +213,7 @@ int collect_symbols(struct trace *t, uint64_t budget, struct buf *table, struct 
 	}
 	frames_release(&c.frames);
 	hash_table_release(&c.table);
+	code_pieces_release(&c.pieces);
 	free(c.key);
 	free(c.entry);
 	return rc;

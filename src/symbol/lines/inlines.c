@@ -141,14 +141,20 @@ static bool is_symbol(const void *syms, uint32_t number, const void *name)
 	return ((struct symbol *const *)syms)[number]->name == name;
 }
 
-/* Returns the symbol of that name. Names are interned by the file's lines. */
+/* Returns the symbol of that name. Names of files are interned by the file's lines. */
 static const struct symbol *intern_symbol(const struct inlines *in, struct inline_file *f,
 					  const char *name)
 {
-	uint64_t hash = hash_word(in->key, (uintptr_t)name);
-	uint32_t found = hash_table_find(&f->sym_table, hash, is_symbol, f->syms, name);
 	struct symbol *sym;
+	uint64_t hash;
+	uint32_t found;
 
+	if (lines_are_recorded(f->lines))
+		name = strpool_intern(f->pool, name);
+	if (!name)
+		return NULL;
+	hash = hash_word(in->key, (uintptr_t)name);
+	found = hash_table_find(&f->sym_table, hash, is_symbol, f->syms, name);
 	if (found != HASH_TABLE_NONE)
 		return f->syms[found];
 	sym = calloc(1, sizeof(*sym));

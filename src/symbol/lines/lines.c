@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "symbol/demangle/demangle.h"
 #include "symbol/elf/elf_image.h"
 #include "symbol/lines/debug.h"
 #include "symbol/lines/unit_index.h"
@@ -37,6 +38,13 @@ struct source_lines {
 	struct index_key key; /* made before libdw decompresses sections */
 	const char *cache;    /* the user's; borrowed; NULL: keep no index */
 	bool is_new;	      /* there is something to keep */
+
+	const struct pd_symbol_lines *recorded; /* the recording's own, asked first; NULL: none */
+	const char **shown;			/* its texts, as functions; NULL: not asked for */
+	const struct resolver *resolver;	/* of @disk */
+	const struct dso *dso;
+	struct source_lines *disk; /* for what @recorded lacks; NULL: none */
+	bool disk_tried;
 };
 
 /* The units and their addresses as a pass over the debug information finds them. */
@@ -159,11 +167,22 @@ int lines_open_image(struct elf_image *img, bool demangle, const char *cache,
 	return rc;
 }
 
-static int open_program(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
-			struct elf_space *ret_space)
+/* Opens the @kept contents of the file, or with NULL the file itself. */
+static bool open_image(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+		       struct elf_image *ret)
+{
+	struct buf copy = {0};
+
+	if (!kept)
+		return !resolver_open_image(r, dso, ret);
+	return !buf_append(&copy, kept->data, kept->len) && !elf_image_memory(&copy, ret, NULL);
+}
+
+static int open_program(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+			struct elf_image *ret, struct elf_space *ret_space)
 {
 	struct elf_image program = ELF_IMAGE_INIT, debug = ELF_IMAGE_INIT;
-	bool there = !resolver_open_image(r, dso, &program);
+	bool there = open_image(r, dso, kept, &program);
 	int rc = 0;
 
 	if (!there && !dso->build_id_size)
@@ -193,8 +212,8 @@ static int open_kernel(const struct resolver *r, const struct dso *dso, struct e
 	return 0;
 }
 
-int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
-	       struct source_lines **ret)
+static int open_disk(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+		     bool demangle, struct source_lines **ret)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
@@ -202,7 +221,7 @@ int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 	int rc = -ENOENT;
 
 	if (dso->kind == DSO_ELF)
-		rc = open_program(r, dso, &img, &space);
+		rc = open_program(r, dso, kept, &img, &space);
 	else if (dso->kind == DSO_KERNEL)
 		rc = open_kernel(r, dso, &img, &delta);
 	if (rc)
@@ -219,6 +238,39 @@ int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 	return 0;
 }
 
+static int open_recorded(const struct resolver *r, const struct dso *dso, bool demangle,
+			 const struct pd_symbol_lines *recorded, struct source_lines **ret)
+{
+	struct source_lines *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	pthread_mutex_init(&l->lock, NULL);
+	l->debug.image = l->debug.alt = (struct elf_image)ELF_IMAGE_INIT;
+	l->names.demangle = demangle;
+	l->recorded = recorded;
+	l->resolver = r;
+	l->dso = dso;
+	*ret = l;
+	return 0;
+}
+
+int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
+	       struct source_lines **ret)
+{
+	const struct pd_symbol_lines *recorded = resolver_recorded_lines(r, dso);
+
+	if (recorded)
+		return open_recorded(r, dso, demangle, recorded, ret);
+	return open_disk(r, dso, NULL, demangle, ret);
+}
+
+int lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+		    bool demangle, struct source_lines **ret)
+{
+	return open_disk(r, dso, kept, demangle, ret);
+}
+
 /* Keeps what this process has read, if all that belongs to the file was there. */
 static void keep(const struct source_lines *l)
 {
@@ -226,11 +278,10 @@ static void keep(const struct source_lines *l)
 		index_store(l->cache, &l->key, &l->ranges, l->units, l->nr_units);
 }
 
-void lines_free(struct source_lines *l)
+static void free_one(struct source_lines *l)
 {
-	if (!l)
-		return;
 	keep(l);
+	free(l->shown);
 	for (size_t i = 0; i < l->nr_units; i++)
 		unit_release(&l->units[i]);
 	free(l->units);
@@ -241,6 +292,15 @@ void lines_free(struct source_lines *l)
 	strpool_free(l->names.pool);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+void lines_free(struct source_lines *l)
+{
+	if (!l)
+		return;
+	if (l->disk)
+		free_one(l->disk);
+	free_one(l);
 }
 
 static bool to_linked(const struct source_lines *l, uint64_t addr, uint64_t *ret)
@@ -264,7 +324,8 @@ static int open_unit(struct source_lines *l, struct unit *u)
 	return unit_read(u, &l->debug.split, &l->text_left);
 }
 
-size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret, size_t max)
+static size_t find_on_disk(struct source_lines *l, uint64_t addr, struct line_frame *ret,
+			   size_t max)
 {
 	uint32_t at;
 	size_t nr = 0;
@@ -279,4 +340,77 @@ size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret,
 		nr = unit_find(&l->units[at], &l->names, addr, ret, max);
 	pthread_mutex_unlock(&l->lock);
 	return nr;
+}
+
+/* Returns a function of the recording's own as it is shown. */
+static const char *shown(struct source_lines *l, uint32_t text)
+{
+	const char *raw;
+	char *demangled;
+
+	if (!text)
+		return NULL;
+	raw = l->recorded->text[text - 1];
+	if (!l->names.demangle)
+		return raw;
+	if (!l->shown)
+		l->shown = calloc(l->recorded->nr_texts, sizeof(*l->shown));
+	if (!l->names.pool)
+		l->names.pool = strpool_new();
+	if (!l->shown || !l->names.pool)
+		return NULL;
+	if (!l->shown[text - 1]) {
+		demangled = demangle_text(raw);
+		l->shown[text - 1] = demangled ? strpool_intern(l->names.pool, demangled) : raw;
+		free(demangled);
+	}
+	return l->shown[text - 1];
+}
+
+static size_t put_recorded(struct source_lines *l, const struct pd_line_run *run,
+			   struct line_frame *ret, size_t max)
+{
+	const struct pd_line_chain *chain = &l->recorded->chain[run->chain];
+	size_t nr = chain->nr < max ? chain->nr : max;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct pd_line_frame *f = &l->recorded->frame[chain->first + i];
+
+		ret[i] = (struct line_frame){
+			.function = shown(l, f->function),
+			.file = f->file ? l->recorded->text[f->file - 1] : NULL,
+			.line = f->line,
+			.inlined = f->inlined,
+		};
+	}
+	return nr;
+}
+
+/* What the recording lacks comes from this machine. */
+static size_t find_recorded(struct source_lines *l, uint64_t addr, struct line_frame *ret,
+			    size_t max)
+{
+	const struct pd_line_run *run = pd_symbol_lines_find(l->recorded, addr);
+	size_t nr = 0;
+
+	pthread_mutex_lock(&l->lock);
+	if (run) {
+		nr = put_recorded(l, run, ret, max);
+	} else if (!l->disk_tried) {
+		l->disk_tried = true;
+		if (open_disk(l->resolver, l->dso, NULL, l->names.demangle, &l->disk))
+			l->disk = NULL;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return run || !l->disk ? nr : find_on_disk(l->disk, addr, ret, max);
+}
+
+size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret, size_t max)
+{
+	return l->recorded ? find_recorded(l, addr, ret, max) : find_on_disk(l, addr, ret, max);
+}
+
+bool lines_are_recorded(const struct source_lines *l)
+{
+	return l->recorded;
 }

@@ -20,6 +20,7 @@
 
 #include "symbol/resolve/resolver.h"
 
+struct buf;
 struct source_lines;
 struct elf_image;
 
@@ -32,11 +33,19 @@ struct line_frame {
 };
 
 /*
- * Opens the debug information of @dso (DSO_ELF or DSO_KERNEL). Addresses are those of struct
+ * Opens the debug information of @dso (DSO_ELF or DSO_KERNEL). What the recording has of it itself
+ * comes first; files are opened for other addresses only. Addresses are those of struct
  * location. Returns 0 with *@ret for lines_free(), -ENOENT if none was found, or a negative errno.
  */
 int lines_open(const struct resolver *r, const struct dso *dso, bool demangle,
 	       struct source_lines **ret);
+
+/*
+ * As lines_open(), of this machine alone. @kept are the contents of a DSO_ELF's file, which may be
+ * gone; NULL: read the file.
+ */
+int lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+		    bool demangle, struct source_lines **ret);
 
 /*
  * Opens the debug information in @img, which it takes over, also on failure. Addresses are as
@@ -55,5 +64,8 @@ void lines_free(struct source_lines *l);
  * most @max; 0: nothing is known.
  */
 size_t lines_find(struct source_lines *l, uint64_t addr, struct line_frame *ret, size_t max);
+
+/* Returns whether the recording has lines itself. Then equal names may have several pointers. */
+bool lines_are_recorded(const struct source_lines *l);
 
 #endif

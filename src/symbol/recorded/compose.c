@@ -11,6 +11,8 @@
 struct composer {
 	struct recorded_entry *entry;
 	size_t nr;
+	const struct recorded_entries *from;
+	uint64_t room; /* bytes for lines */
 	struct compose_counts counts;
 };
 
@@ -121,19 +123,40 @@ static void cut(struct composer *c, uint64_t budget)
 
 	qsort(c->entry, c->nr, sizeof(*c->entry), compare_hits);
 	for (; nr < c->nr; nr++) {
-		sum += ENTRY_BYTES + c->entry[nr].function.name_len;
-		if (sum > budget)
+		uint64_t more = ENTRY_BYTES + c->entry[nr].function.name_len;
+
+		if (more > budget - sum)
 			break;
+		sum += more;
 	}
+	c->room = budget - sum;
 	c->counts.left_out = c->nr - nr;
 	c->nr = nr;
+}
+
+/* Appends the lines of @o, if there is room for them. */
+static int add_lines(struct composer *c, const struct pd_symbols_object *o, struct buf *ret)
+{
+	uint64_t pieces = 0;
+	int rc = c->from->lines ? c->from->lines(o, ret, &pieces, c->from->arg) : 0;
+
+	if (rc || !ret->len)
+		return rc;
+	if (ret->len > c->room) {
+		c->counts.unlined += pieces;
+		ret->len = 0;
+		return 0;
+	}
+	c->room -= ret->len;
+	c->counts.lined += pieces;
+	return 0;
 }
 
 /* Appends the object of the entries from @from up to @to. Equal files give equal functions. */
 static int put_object(struct composer *c, size_t from, size_t to, struct buf *table)
 {
 	struct pd_symbols_object o = c->entry[from].object;
-	struct buf functions = {0};
+	struct buf functions = {0}, lines = {0};
 	uint64_t last = 0;
 	int rc = 0;
 
@@ -148,9 +171,14 @@ static int put_object(struct composer *c, size_t from, size_t to, struct buf *ta
 	o.functions = functions.data;
 	o.functions_len = functions.len;
 	if (!rc)
+		rc = add_lines(c, &o, &lines);
+	o.lines = lines.data;
+	o.lines_len = lines.len;
+	if (!rc)
 		rc = pd_symbols_put_object(table, &o);
 	c->counts.objects++;
 	buf_release(&functions);
+	buf_release(&lines);
 	return rc;
 }
 
@@ -171,7 +199,7 @@ static int put_table(struct composer *c, struct buf *table)
 int recorded_compose(const struct recorded_entries *e, uint64_t budget, struct buf *table,
 		     struct compose_counts *ret)
 {
-	struct composer c = {.entry = e->entry, .nr = e->nr};
+	struct composer c = {.entry = e->entry, .nr = e->nr, .from = e, .room = budget};
 	int rc;
 
 	if (c.nr) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Composes the table of symbols that a recording carries (perfdata/symbols.h) of functions.
+ * Composes the table of symbols that a recording carries (perfdata/symbols/symbols.h) of functions.
  *
  * Both the recorder and `ringtail pack` find the functions; this drops those that readers would
  * confuse and those beyond the budget, and encodes the rest. One thread.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 /* A function and the object that it is in. The caller owns names and build-ids. */
 struct recorded_entry {
@@ -26,6 +26,14 @@ struct recorded_entries {
 	size_t nr;
 	/* Whether several files of the recording stand behind @object, which has no build-id. */
 	bool (*several)(const struct pd_symbols_object *object, void *arg);
+	/*
+	 * Appends the lines of an object with functions (perfdata/symbols/symbol_lines.h), and adds
+	 * to
+	 * *@pieces of how many addresses or pieces of code. Returns 0 or -ENOMEM. NULL: the table
+	 * has no lines.
+	 */
+	int (*lines)(const struct pd_symbols_object *object, struct buf *ret, uint64_t *pieces,
+		     void *arg);
 	void *arg;
 };
 
@@ -34,11 +42,13 @@ struct compose_counts {
 	uint64_t objects;   /* files, the kernel, processes with generated code; in the table */
 	uint64_t left_out;  /* functions beyond the budget */
 	uint64_t doubtful;  /* functions left out: their name or address stands for several */
+	uint64_t lined;	    /* pieces of code with lines in the table */
+	uint64_t unlined;   /* pieces of code whose lines are beyond the budget */
 };
 
 /*
- * Appends the table of @e to @table, of about @budget bytes at most. Entries may be equal. Returns
- * 0 or -ENOMEM; fills @ret.
+ * Appends the table of @e to @table, of about @budget bytes at most. Entries may be equal. Names
+ * come first; lines have the rest of the budget. Returns 0 or -ENOMEM; fills @ret.
  */
 int recorded_compose(const struct recorded_entries *e, uint64_t budget, struct buf *table,
 		     struct compose_counts *ret);

@@ -14,6 +14,7 @@ struct recorded {
 	struct pd_symbols_object object;
 	_Atomic bool made;    /* published with release under the lock; read with acquire */
 	struct symtab *table; /* NULL: no functions */
+	struct pd_symbol_lines lines;
 };
 
 struct recorded_symbols {
@@ -135,8 +136,10 @@ void recorded_symbols_free(struct recorded_symbols *rs)
 {
 	if (!rs)
 		return;
-	for (size_t i = 0; i < rs->nr; i++)
+	for (size_t i = 0; i < rs->nr; i++) {
 		symtab_free(rs->objects[i].table);
+		pd_symbol_lines_release(&rs->objects[i].lines);
+	}
 	free(rs->objects);
 	hash_table_release(&rs->by_object);
 	pthread_mutex_destroy(&rs->lock);
@@ -146,6 +149,14 @@ void recorded_symbols_free(struct recorded_symbols *rs)
 bool recorded_symbols_damaged(const struct recorded_symbols *rs)
 {
 	return rs->damaged;
+}
+
+bool recorded_symbols_lined(const struct recorded_symbols *rs)
+{
+	for (size_t i = 0; i < rs->nr; i++)
+		if (rs->objects[i].object.lines_len)
+			return true;
+	return false;
 }
 
 uint64_t recorded_symbols_left_out(const struct recorded_symbols *rs)
@@ -186,8 +197,9 @@ static struct symtab *make_table(const struct pd_symbols_object *o)
 	return symtab_build(&b, &t) ? NULL : t;
 }
 
-struct symtab *recorded_symbols_table(struct recorded_symbols *rs, const struct dso *dso,
-				      uint32_t pid)
+/* Returns the object that stands for @dso, with its tables made; NULL: there is none. */
+static struct recorded *made_object(struct recorded_symbols *rs, const struct dso *dso,
+				    uint32_t pid)
 {
 	struct pd_symbols_object key;
 	struct recorded *r;
@@ -200,12 +212,30 @@ struct symtab *recorded_symbols_table(struct recorded_symbols *rs, const struct 
 		return NULL;
 	r = &rs->objects[number];
 	if (atomic_load_explicit(&r->made, memory_order_acquire))
-		return r->table;
+		return r;
 	pthread_mutex_lock(&rs->lock);
 	if (!atomic_load_explicit(&r->made, memory_order_relaxed)) {
 		r->table = make_table(&r->object);
+		if (r->object.lines_len)
+			pd_symbol_lines_decode(r->object.lines, r->object.lines_len, &r->lines);
 		atomic_store_explicit(&r->made, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&rs->lock);
-	return r->table;
+	return r;
+}
+
+struct symtab *recorded_symbols_table(struct recorded_symbols *rs, const struct dso *dso,
+				      uint32_t pid)
+{
+	const struct recorded *r = made_object(rs, dso, pid);
+
+	return r ? r->table : NULL;
+}
+
+const struct pd_symbol_lines *recorded_symbols_lines(struct recorded_symbols *rs,
+						     const struct dso *dso)
+{
+	const struct recorded *r = dso->kind == DSO_ANON ? NULL : made_object(rs, dso, 0);
+
+	return r && r->lines.nr_runs ? &r->lines : NULL;
 }

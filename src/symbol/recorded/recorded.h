@@ -13,15 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbol_lines.h"
+#include "perfdata/symbols/symbols.h"
 #include "state/state.h"
 #include "symbol/elf/table.h"
 
 struct recorded_symbols;
 
 /*
- * Reads the objects of a table (perfdata/symbols.h), which must outlive it. Damage ends the list of
- * objects. Returns 0 with *@ret for recorded_symbols_free(), -EBADMSG: this is no table, or
+ * Reads the objects of a table (perfdata/symbols/symbols.h), which must outlive it. Damage ends the
+ * list of objects. Returns 0 with *@ret for recorded_symbols_free(), -EBADMSG: this is no table, or
  * -ENOMEM.
  */
 int recorded_symbols_new(const uint8_t *p, size_t len, struct recorded_symbols **ret);
@@ -30,6 +31,8 @@ void recorded_symbols_free(struct recorded_symbols *rs);
 
 /* Returns whether the list of objects is damaged. */
 bool recorded_symbols_damaged(const struct recorded_symbols *rs);
+/* Returns whether any object has source lines. */
+bool recorded_symbols_lined(const struct recorded_symbols *rs);
 /* Returns how many functions the writer left out. */
 uint64_t recorded_symbols_left_out(const struct recorded_symbols *rs);
 
@@ -39,6 +42,13 @@ uint64_t recorded_symbols_left_out(const struct recorded_symbols *rs);
  */
 struct symtab *recorded_symbols_table(struct recorded_symbols *rs, const struct dso *dso,
 				      uint32_t pid);
+
+/*
+ * Returns the source lines and inlined functions of @dso, which is no DSO_ANON; NULL: none, or
+ * memory is short. They live as long as @rs.
+ */
+const struct pd_symbol_lines *recorded_symbols_lines(struct recorded_symbols *rs,
+						     const struct dso *dso);
 
 /*
  * Fills @ret with the object that stands for @dso, without functions. @ret points into @dso.

@@ -191,7 +191,7 @@ int perfmap_open(uint32_t pid)
 	return find_map(&here, pid, path, NULL);
 }
 
-int perfmap_read(int fd, const struct symtab_wanted *wanted, struct symtab **ret)
+int perfmap_read(int fd, const struct symtab_wanted *wanted, uint64_t *left, struct symtab **ret)
 {
 	struct map_reader *m = calloc(1, sizeof(*m));
 	int rc;
@@ -201,9 +201,11 @@ int perfmap_read(int fd, const struct symtab_wanted *wanted, struct symtab **ret
 	m->path = "perf-PID.map";
 	m->b.last_wins = true;
 	m->b.wanted = wanted;
-	rc = read_map(fd, m, PERFMAPS_MAX, NULL);
-	if (!rc)
+	rc = read_map(fd, m, *left, NULL);
+	if (!rc) {
+		*left -= memory_of(&m->b);
 		rc = symtab_build(&m->b, ret);
+	}
 	symtab_builder_release(&m->b);
 	free(m);
 	return rc;

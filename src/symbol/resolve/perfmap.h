@@ -17,8 +17,9 @@ int perfmap_open(uint32_t pid);
 
 /*
  * Makes the table of what is @wanted (NULL: all) in the map behind @fd, which is read from where it
- * stands. Returns 0 with *@ret for symtab_free(), or a negative errno.
+ * stands. *@left is how many bytes all such tables may still take; a map that needs more is not
+ * read (-EFBIG). Returns 0 with *@ret for symtab_free(), or a negative errno.
  */
-int perfmap_read(int fd, const struct symtab_wanted *wanted, struct symtab **ret);
+int perfmap_read(int fd, const struct symtab_wanted *wanted, uint64_t *left, struct symtab **ret);
 
 #endif

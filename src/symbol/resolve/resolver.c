@@ -91,7 +91,7 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	pthread_mutex_init(&r->lock, NULL);
-	r->perfmaps_left = PERFMAPS_MAX;
+	r->perfmaps_left = opts->wanted ? PERFMAPS_WANTED_MAX : PERFMAPS_MAX;
 	r->src.opts = *opts;
 	r->src.host = *host;
 	if (r->src.opts.symfs && !strcmp(r->src.opts.symfs, "/"))
@@ -543,6 +543,12 @@ size_t resolver_recorded(const struct resolver *r, const struct dso *dso)
 	if (!s || !atomic_load_explicit(&s->recorded_asked, memory_order_acquire))
 		return 0;
 	return s->recorded ? symtab_count(s->recorded) : 0;
+}
+
+const struct pd_symbol_lines *resolver_recorded_lines(const struct resolver *r,
+						      const struct dso *dso)
+{
+	return r->src.opts.recorded ? recorded_symbols_lines(r->src.opts.recorded, dso) : NULL;
 }
 
 const char *resolver_why_not(struct resolver *r, const struct dso *dso)

@@ -142,6 +142,11 @@ bool resolver_was_asked(const struct resolver *r, const struct dso *dso);
  */
 size_t resolver_recorded(const struct resolver *r, const struct dso *dso);
 
+/* Returns the source lines that the recording has of @dso itself; NULL: none. They live as long as
+ * the recording's table. */
+const struct pd_symbol_lines *resolver_recorded_lines(const struct resolver *r,
+						      const struct dso *dso);
+
 /* Returns why a dso has no symbols ("build-id differs: …", "not found"), for -v; NULL if it has. */
 const char *resolver_why_not(struct resolver *r, const struct dso *dso);
 

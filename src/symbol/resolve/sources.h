@@ -92,6 +92,7 @@ int file_load(const struct sources *src, const struct dso *dso, struct symtab **
 
 /* Limit for the symbols of all perf-PID.map files, and estimated size of one symbol; bytes. */
 #define PERFMAPS_MAX	     (512u << 20)
+#define PERFMAPS_WANTED_MAX  (64u << 20) /* if only some addresses are wanted */
 #define PERFMAP_SYMBOL_BYTES 96u
 
 /*

@@ -6,7 +6,7 @@
 
 #include "data-walk.h"
 #include "data/edit/edit.h"
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 /* Features behind the data (HOSTNAME) and before them (ARCH, the magic number as its bytes). */
 static void add_features(struct image *im)

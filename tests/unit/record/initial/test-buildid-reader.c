@@ -29,7 +29,7 @@ static void lab_open(struct lab *lab)
 {
 	tree_make(&lab->tree);
 	tree_path(&lab->tree, "lib.so", lab->path);
-	assert_int_equal(buildid_reader_new(false, &lab->reader), 0);
+	assert_int_equal(buildid_reader_new(false, false, &lab->reader), 0);
 }
 
 static void lab_close(struct lab *lab)

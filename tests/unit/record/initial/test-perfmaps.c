@@ -41,10 +41,14 @@ static void end_child(pid_t pid)
 static void assert_kept(struct perfmaps *m, uint32_t pid)
 {
 	int fd = perfmaps_open(m, pid);
+	uint64_t left = 1 << 20, little = 100;
 	struct symtab *t;
 
 	assert_true(fd >= 0);
-	assert_int_equal(perfmap_read(fd, NULL, &t), 0);
+	assert_int_equal(perfmap_read(fd, NULL, &little, &t), -EFBIG);
+	lseek(fd, 0, SEEK_SET);
+	assert_int_equal(perfmap_read(fd, NULL, &left, &t), 0);
+	assert_true(left < 1 << 20);
 	assert_string_equal(symtab_find(t, 0x1018, false)->name, "second");
 	symtab_free(t);
 	close(fd);

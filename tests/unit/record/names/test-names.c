@@ -111,6 +111,8 @@ static bool table_has(const struct buf *table, const char *name, uint64_t kind)
 	return found;
 }
 
+static const struct names_opts ENOUGH = {.budget = 1 << 20, .ms = 60000};
+
 static void test_a_program(void **state)
 {
 	uintptr_t addr = (uintptr_t)a_function_with_a_name;
@@ -124,14 +126,13 @@ static void test_a_program(void **state)
 	hits_put(names_hits(n), addr + 2, 8);
 	hits_put(names_hits(n), 0x1000, 8); /* no map */
 	assert_int_equal(names_merge(all, n), 0);
-	assert_int_equal(names_table(all, 1 << 20, &table, &counts), 0);
+	names_table(all, &ENOUGH, &table, &counts);
 	assert_true(table_has(&table, "a_function_with_a_name", PD_SYMBOLS_FILE));
 	assert_int_equal(counts.places, 1);
 	assert_int_equal(counts.unnamed, 0);
 	assert_true(counts.table.functions <= 2);
 	buf_release(&table);
 	names_free(n);
-	names_free(all);
 	pd_evlist_free(list);
 }
 
@@ -145,11 +146,31 @@ static void test_a_budget(void **state)
 
 	add_own_map(n, addr, 7);
 	hits_put(names_hits(n), addr, 7);
-	assert_int_equal(names_table(n, 1, &table, &counts), 0);
+	names_table(n, &(struct names_opts){.budget = 1, .ms = 60000}, &table, &counts);
 	assert_int_equal(counts.table.functions, 0);
 	assert_true(counts.table.left_out > 0);
 	buf_release(&table);
-	names_free(n);
+	pd_evlist_free(list);
+}
+
+/* After the limit of time the rest is counted. */
+static void test_a_limit_of_time(void **state)
+{
+	uintptr_t addr = (uintptr_t)a_function_with_a_name;
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false);
+	struct names_counts counts;
+	struct buf table = {0};
+	uint64_t all;
+
+	add_own_map(n, addr, 7);
+	for (unsigned int i = 0; i < 2000; i++)
+		hits_put(names_hits(n), addr + i * HIT_BYTES, 7);
+	names_table(n, &(struct names_opts){.budget = 1 << 20, .ms = 0}, &table, &counts);
+	all = counts.places + counts.unreached;
+	assert_true(all > 0 && all <= 2000);
+	assert_true(counts.table.functions <= counts.places * 2);
+	buf_release(&table);
 	pd_evlist_free(list);
 }
 
@@ -175,12 +196,11 @@ static void test_generated_code(void **state)
 	fclose(f);
 	add_map(n, &map);
 	hits_put(names_hits(n), 0x10050, map.pid);
-	assert_int_equal(names_table(n, 1 << 20, &table, &counts), 0);
+	names_table(n, &ENOUGH, &table, &counts);
 	unlink(path);
 	assert_true(table_has(&table, "generated", PD_SYMBOLS_PROCESS));
 	assert_int_equal(counts.table.functions, 1);
 	buf_release(&table);
-	names_free(n);
 	pd_evlist_free(list);
 }
 
@@ -209,7 +229,7 @@ static void test_generated_code_in_memory(void **state)
 	assert_non_null(f);
 	fputs("70000 40 low\n90000 40 other\nb0040 40 high\n", f);
 	fclose(f);
-	assert_int_equal(buildid_reader_new(true, &reader), 0);
+	assert_int_equal(buildid_reader_new(true, false, &reader), 0);
 	assert_true(buildid_reader_watch_jit(reader, map.pid));
 	n = names_new(list, reader, false);
 	for (map.addr = 0x70000; map.addr <= 0xb0000; map.addr += 0x20000) {
@@ -222,12 +242,11 @@ static void test_generated_code_in_memory(void **state)
 	unlink(path);
 	hits_put(names_hits(n), 0x70010, map.pid);
 	hits_put(names_hits(n), 0xb0050, map.pid);
-	assert_int_equal(names_table(n, 1 << 20, &table, &counts), 0);
+	names_table(n, &ENOUGH, &table, &counts);
 	assert_true(table_has(&table, "low", PD_SYMBOLS_PROCESS));
 	assert_true(table_has(&table, "high", PD_SYMBOLS_PROCESS));
 	assert_int_equal(counts.table.functions, 2);
 	buf_release(&table);
-	names_free(n);
 	buildid_reader_free(reader);
 	pd_evlist_free(list);
 }
@@ -273,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_program),
 		cmocka_unit_test(test_a_budget),
+		cmocka_unit_test(test_a_limit_of_time),
 		cmocka_unit_test(test_generated_code),
 		cmocka_unit_test(test_generated_code_in_memory),
 		cmocka_unit_test(test_maps_that_overlap),

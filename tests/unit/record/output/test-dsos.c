@@ -76,7 +76,7 @@ static void lab_open(struct lab *lab, bool with_reader)
 	tree_make(&lab->tree);
 	tree_path(&lab->tree, "lib.so", lab->path);
 	if (with_reader)
-		assert_int_equal(buildid_reader_new(false, &lab->reader), 0);
+		assert_int_equal(buildid_reader_new(false, false, &lab->reader), 0);
 	lab->names = dso_names_new(lab->reader, false);
 	assert_non_null(lab->names);
 }

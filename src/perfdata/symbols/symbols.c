@@ -1,57 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "perfdata/symbols/leb.h"
+
 #define HEAD	      "RTSYMS01"
 #define HEAD_LEN      (sizeof(HEAD) - 1)
 #define TAG_FUNCTIONS 1u
-#define LEB_MAX	      10u /* bytes of a u64 */
+#define TAG_LINES     2u
 #define RECORD_WORDS  3u
 
 /* --- writing -------------------------------------------------------------------------------------
  */
 
-static size_t leb_encode(uint64_t v, uint8_t out[LEB_MAX])
-{
-	size_t n = 0;
-
-	for (; v >= 0x80; v >>= 7)
-		out[n++] = (uint8_t)(v | 0x80);
-	out[n++] = (uint8_t)v;
-	return n;
-}
-
-static int put_number(struct buf *b, uint64_t v)
-{
-	uint8_t bytes[LEB_MAX];
-
-	return buf_append(b, bytes, leb_encode(v, bytes));
-}
-
-static int put_bytes(struct buf *b, const void *p, size_t len)
-{
-	return put_number(b, len) ?: buf_append(b, p, len);
-}
-
 int pd_symbols_begin(struct buf *b, uint64_t left_out)
 {
-	uint8_t bytes[LEB_MAX];
-	size_t n = leb_encode(left_out, bytes);
+	struct buf head = {0};
+	int rc = leb_put(&head, left_out);
 
-	return buf_append(b, HEAD, HEAD_LEN) ?: put_bytes(b, bytes, n);
+	if (!rc)
+		rc = buf_append(b, HEAD, HEAD_LEN);
+	if (!rc)
+		rc = leb_put_bytes(b, head.data, head.len);
+	buf_release(&head);
+	return rc;
 }
 
 int pd_symbols_put_function(struct buf *b, uint64_t *last, const struct pd_symbols_function *f)
 {
 	size_t was = b->len;
-	int rc = put_number(b, f->start - *last);
+	int rc = leb_put(b, f->start - *last);
 
 	if (!rc)
-		rc = put_number(b, f->size);
+		rc = leb_put(b, f->size);
 	if (!rc)
-		rc = put_bytes(b, f->name, f->name_len);
+		rc = leb_put_bytes(b, f->name, f->name_len);
 	if (rc)
 		b->len = was;
 	else
@@ -61,17 +46,21 @@ int pd_symbols_put_function(struct buf *b, uint64_t *last, const struct pd_symbo
 
 static int put_body(struct buf *b, const struct pd_symbols_object *o)
 {
-	int rc = put_number(b, o->kind);
+	int rc = leb_put(b, o->kind);
 
 	if (!rc)
-		rc = put_number(b, o->pid);
+		rc = leb_put(b, o->pid);
 	if (!rc)
-		rc = put_bytes(b, o->build_id, o->build_id_size);
+		rc = leb_put_bytes(b, o->build_id, o->build_id_size);
 	if (!rc)
-		rc = put_bytes(b, o->name, o->name_len);
+		rc = leb_put_bytes(b, o->name, o->name_len);
 	if (!rc)
-		rc = put_number(b, TAG_FUNCTIONS);
-	return rc ? rc : put_bytes(b, o->functions, o->functions_len);
+		rc = leb_put(b, TAG_FUNCTIONS);
+	if (!rc)
+		rc = leb_put_bytes(b, o->functions, o->functions_len);
+	if (!rc && o->lines_len)
+		rc = leb_put(b, TAG_LINES) ?: leb_put_bytes(b, o->lines, o->lines_len);
+	return rc;
 }
 
 int pd_symbols_put_object(struct buf *b, const struct pd_symbols_object *o)
@@ -81,7 +70,7 @@ int pd_symbols_put_object(struct buf *b, const struct pd_symbols_object *o)
 	int rc = put_body(&body, o);
 
 	if (!rc)
-		rc = put_bytes(b, body.data, body.len);
+		rc = leb_put_bytes(b, body.data, body.len);
 	buf_release(&body);
 	if (rc)
 		b->len = was;
@@ -127,33 +116,12 @@ int pd_symbols_put_records(struct buf *b, const uint8_t *p, size_t len, bool swa
 
 static bool get_number(struct pd_symbols_cursor *c, uint64_t *ret)
 {
-	uint64_t v = 0;
-
-	for (unsigned int shift = 0; c->p < c->end && shift < 64; shift += 7) {
-		uint8_t byte = *c->p++;
-
-		if (shift == 63 && byte > 1)
-			return false;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*ret = v;
-			return true;
-		}
-	}
-	return false;
+	return leb_get(&c->p, c->end, ret);
 }
 
-/* Reads a length and as many bytes. */
 static bool get_bytes(struct pd_symbols_cursor *c, const uint8_t **ret, size_t *ret_len)
 {
-	uint64_t len;
-
-	if (!get_number(c, &len) || len > (size_t)(c->end - c->p))
-		return false;
-	*ret = c->p;
-	*ret_len = len;
-	c->p += len;
-	return true;
+	return leb_get_bytes(&c->p, c->end, ret, ret_len);
 }
 
 int pd_symbols_open(const uint8_t *p, size_t len, struct pd_symbols_cursor *ret,
@@ -181,10 +149,13 @@ static bool get_parts(struct pd_symbols_cursor *c, struct pd_symbols_object *o)
 
 		if (!get_number(c, &tag) || !get_bytes(c, &part, &len))
 			return false;
-		if (tag != TAG_FUNCTIONS)
-			continue;
-		o->functions = part;
-		o->functions_len = len;
+		if (tag == TAG_FUNCTIONS) {
+			o->functions = part;
+			o->functions_len = len;
+		} else if (tag == TAG_LINES) {
+			o->lines = part;
+			o->lines_len = len;
+		}
 	}
 	return true;
 }

@@ -13,7 +13,8 @@
  *   object:   number of bytes that follow; kind, pid, build-id and name (each with its length),
  *             parts
  *   part:     tag, number of bytes that follow; readers skip unknown tags
- *   function: start (beyond the start of the one before), size, name with its length
+ *   function: start (beyond the start of the one before), size, name with its length; part 1
+ *   lines:    perfdata/symbols/symbol_lines.h; part 2
  *
  * Addresses are those of struct location (state/state.h). Names are as in the symbol table, not
  * demangled; those of the PLT end with "@plt". Decoders accept any bytes: damage in an object
@@ -54,6 +55,8 @@ struct pd_symbols_object {
 	size_t name_len;
 	const uint8_t *functions; /* encoded; NULL: none */
 	size_t functions_len;
+	const uint8_t *lines; /* encoded (perfdata/symbols/symbol_lines.h); NULL: none */
+	size_t lines_len;
 };
 
 /* Begins an empty table. Returns 0 or -ENOMEM. */

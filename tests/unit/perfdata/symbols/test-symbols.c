@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "perfdata/symbols.h"
+#include "perfdata/symbols/symbols.h"
 
 static const uint8_t id[PD_BUILD_ID_MAX] = {0xab, 0xcd};
 
