@@ -28,6 +28,11 @@ struct pairing_thread {
 	struct pairing_waker waker;
 	int64_t state;
 	uint64_t losses; /* counts.losses when it left */
+	/*
+	 * Times it was preempted and nobody saw it run again. A thread that ends does not count
+	 * them: the kernel stops its records of switches before its samples of them.
+	 */
+	uint32_t preempted;
 	bool can_run, is_new, migrated;
 };
 
@@ -140,10 +145,20 @@ static int change_cpu(struct pairing *p, uint32_t cpu, uint32_t number, uint32_t
 	return 0;
 }
 
+/* It did not end after it was preempted. */
+static void count_preempted(struct pairing *p, struct pairing_thread *t)
+{
+	p->counts.unended += t->preempted;
+	t->preempted = 0;
+}
+
 /* It ran, and nobody saw when it began: the wait lasted at least until its wakeup. */
 static int end_unseen(struct pairing *p, struct pairing_thread *t)
 {
-	p->counts.unended++;
+	if (t->can_run)
+		t->preempted++;
+	else
+		p->counts.unended++;
 	return t->woken ? end_wait(p, t, t->woken, PAIRING_NONE, false) : 0;
 }
 
@@ -186,7 +201,7 @@ int pairing_out(struct pairing *p, uint32_t tid, uint32_t cpu, uint64_t time, in
 	if (!t->early)
 		t->waker = (struct pairing_waker){PAIRING_NONE, PAIRING_NONE, false};
 	if (state & PAIRING_STATE_DEAD)
-		t->place = PLACE_GONE;
+		*t = (struct pairing_thread){.tid = tid, .place = PLACE_GONE, .cpu = cpu};
 	else
 		*ret = number;
 	return rc;
@@ -238,6 +253,7 @@ int pairing_in(struct pairing *p, uint32_t tid, uint32_t cpu, uint64_t time)
 	if (rc || t->place == PLACE_GONE || (t->place == PLACE_ON && t->cpu == cpu))
 		return rc;
 	p->counts.unbegun += t->place == PLACE_ON;
+	count_preempted(p, t);
 	if (t->place == PLACE_OFF)
 		rc = end_wait(p, t, time, cpu, false);
 	else if (t->place == PLACE_UNKNOWN || t->place == PLACE_LOST)
@@ -290,6 +306,7 @@ int pairing_born(struct pairing *p, uint32_t tid, uint64_t time)
 	t = thread_of(p, tid, time, NULL);
 	if (!t)
 		return -ENOMEM;
+	count_preempted(p, t);
 	p->counts.unended += t->place == PLACE_OFF;
 	*t = (struct pairing_thread){.tid = tid, .place = PLACE_NEW, .cpu = PAIRING_NONE};
 	return 0;
@@ -306,12 +323,13 @@ int pairing_exit(struct pairing *p, uint32_t tid, uint64_t time)
 	t = &p->threads[number];
 	/* It ran to end, so the switch to it is lost. */
 	if (t->place == PLACE_OFF) {
-		p->counts.unended++;
+		p->counts.unended += !t->can_run;
 		rc = end_wait(p, t, time, PAIRING_NONE, false);
 	} else if (t->place == PLACE_ON) {
 		rc = give_run(p, t, time, false);
 	}
 	t->place = PLACE_GONE;
+	t->preempted = 0;
 	return rc;
 }
 
@@ -346,6 +364,7 @@ int pairing_end(struct pairing *p, uint64_t time)
 	for (uint32_t i = 0; !rc && i < id_table_count(&p->numbers); i++) {
 		struct pairing_thread *t = &p->threads[i];
 
+		count_preempted(p, t);
 		if (t->place == PLACE_OFF)
 			rc = end_wait(p, t, time, PAIRING_NONE, true);
 		else if (t->place == PLACE_ON)

@@ -11,9 +11,10 @@
 
 #include "report/waits/pairing.h"
 
-#define SLEEPS PAIRING_STATE_SLEEPS
-#define DIES   0x10
-#define TID    7u
+#define SLEEPS	  PAIRING_STATE_SLEEPS
+#define DIES	  0x10
+#define PREEMPTED 0x100 /* R+ */
+#define TID	  7u
 
 struct story {
 	struct pairing p;
@@ -311,6 +312,25 @@ static void test_an_exit_ends_a_wait(void **state)
 	assert_int_equal(s->nr_waits, 1);
 }
 
+/* The kernel has samples of its last switches, and no records any more. */
+static void test_a_thread_is_preempted_while_it_ends(void **state)
+{
+	struct story *s = *state;
+
+	for (int i = 0; i < 2; i++) {
+		in(s, TID, 0, 10);
+		out(s, TID, 0, 20, PREEMPTED);
+		out(s, TID, 0, 30, PREEMPTED);
+		out(s, TID, 0, 40, PREEMPTED);
+		assert_int_equal(s->p.counts.unended, 0);
+		if (i)
+			in(s, TID, 0, 45); /* it did not */
+		assert_int_equal(pairing_exit(&s->p, TID, 50), 0);
+		assert_int_equal(s->p.counts.unended, i ? 2 : 0);
+		assert_int_equal(pairing_born(&s->p, TID, 60), 0);
+	}
+}
+
 static void test_the_end_ends_all(void **state)
 {
 	struct story *s = *state;
@@ -363,6 +383,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(test_a_thread_ends, begin, end),
 		cmocka_unit_test_setup_teardown(test_an_exit_ends_a_wait, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_thread_is_preempted_while_it_ends, begin,
+						end),
 		cmocka_unit_test_setup_teardown(test_the_end_ends_all, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_begin_before_the_recording_is_counted, begin,
 						end),
