@@ -150,6 +150,7 @@ def cgroup_mount():
 
 def test_cgroups(lab):
     need_root()
+    lab.have_alone('cgroups-of-events')
     groups = [f'{cgroup_mount()}/ringtail-{os.getpid()}-{i}' for i in range(2)]
     commands = []
     try:
