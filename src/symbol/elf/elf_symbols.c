@@ -208,8 +208,11 @@ int elf_add_symbols(const struct elf_image *img, uint32_t sh_type, const struct 
 	size_t count = 0;
 	int rc;
 
+	errno = 0;
 	if (!find_table(&rd, sh_type, &rd.data))
-		return 0;
+		/* A table that is damaged counts as missing; one that could not be read does not.
+		 */
+		return errno == ENOMEM || errno == EIO ? -errno : 0;
 	rd.nr = rd.data->d_size / gelf_fsize(img->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (rd.nr > INT32_MAX)
 		rd.nr = INT32_MAX;

@@ -38,6 +38,7 @@ struct source_lines {
 	struct index_key key; /* made before libdw decompresses sections */
 	const char *cache;    /* the user's; borrowed; NULL: keep no index */
 	bool is_new;	      /* there is something to keep */
+	bool unread;	      /* memory or the disk failed: what is known is not all */
 
 	const struct pd_symbol_lines *recorded; /* the recording's own, asked first; NULL: none */
 	const char **shown;			/* its texts, as functions; NULL: not asked for */
@@ -274,7 +275,7 @@ int lines_open_kept(const struct resolver *r, const struct dso *dso, const struc
 /* Keeps what this process has read, if all that belongs to the file was there. */
 static void keep(const struct source_lines *l)
 {
-	if (l->is_new && l->cache && debug_is_whole(&l->debug))
+	if (l->is_new && !l->unread && l->cache && debug_is_whole(&l->debug))
 		index_store(l->cache, &l->key, &l->ranges, l->units, l->nr_units);
 }
 
@@ -329,6 +330,7 @@ static size_t find_on_disk(struct source_lines *l, uint64_t addr, struct line_fr
 {
 	uint32_t at;
 	size_t nr = 0;
+	int rc;
 
 	if (!to_linked(l, addr, &addr))
 		return 0;
@@ -336,7 +338,9 @@ static size_t find_on_disk(struct source_lines *l, uint64_t addr, struct line_fr
 	if (at == RANGE_NONE)
 		return 0;
 	pthread_mutex_lock(&l->lock);
-	if (!open_unit(l, &l->units[at]))
+	rc = open_unit(l, &l->units[at]);
+	l->unread |= rc == -ENOMEM || rc == -EIO;
+	if (!rc)
 		nr = unit_find(&l->units[at], &l->names, addr, ret, max);
 	pthread_mutex_unlock(&l->lock);
 	return nr;
