@@ -348,7 +348,7 @@ static void explain_none(const struct annotate_args *a, const struct annotate *a
 
 	for (size_t e = 0; e < annotate->nr_events; e++)
 		samples += annotate->whole[e].samples;
-	if (!samples)
+	if (!samples || a->input.filter.symbols)
 		input_explain_nothing(&a->input, annotate->trace);
 	else if (!a->input.quiet)
 		complain("%" PRIu64 " sample%s, but none in a known function: 'ringtail report -v' "
