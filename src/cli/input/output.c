@@ -32,7 +32,8 @@ bool output_end(int *failed, int *rc)
 		return false;
 	if (*failed == EPIPE || ferror(stdout)) {
 		clearerr(stdout);
-		*failed = *rc = 0;
+		*failed = 0;
+		*rc = *rc == -EPIPE ? 0 : *rc;
 	}
 	if (status != NOT_EXECUTED && status != NOT_FOUND)
 		return false;
