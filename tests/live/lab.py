@@ -261,6 +261,11 @@ class Lab:
                 raise Skip('perf cannot read what it records while others record build-ids')
             time.sleep(1)
 
+    def frame(self, *options):
+        """Returns the bytes of a file without samples: the kernel's names of tasks, which it has, become more with time."""
+        self.run('record', *options, '-o', 'frame.data', '--', 'true')
+        return os.path.getsize(self.path('frame.data'))
+
     def samples(self, data):
         """Counts the samples in a file with ringtail."""
         return stat(self.run('report', '-i', data, '--stats').stdout, 'SAMPLE')

@@ -374,7 +374,8 @@ def test_names_are_written_before_samples(lab):
     need_tracefs()
     for options in [], ['--threads'], ['-z']:
         calls = Calls(lab, 'command', 50000)
-        limit = 40000 if '-z' in options else 1000000
+        frame = lab.frame(*(word for word in options if word != '--threads'), *calls.argv[:calls.argv.index('--')])
+        limit = frame + (30000 if '-z' in options else 1000000)
         child = lab.start('record', *options, '-m', '8M', '--flush-interval', '60s', '-o', 'p.data', *calls.argv,
                           preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         calls.begin(child)

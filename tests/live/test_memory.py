@@ -170,11 +170,12 @@ def test_the_account_of_an_output_that_fails(lab):
     need_tracefs()
     for options in [], ['-z'], ['--threads'], ['--aio']:
         calls = Calls(lab, 'command', 100000)
+        frame = lab.frame(*calls.argv[:calls.argv.index('--')])
         recorder = lab.start('record', '-M', '64M', '-m', '8M', '--snapshot-on-exit', '-o', '-', *options, *calls.argv)
         calls.begin(recorder)
         calls.go()
         calls.end()
-        recorder.stdout.buffer.read(30000)
+        recorder.stdout.buffer.read(frame + 20000)
         recorder.stdout.close()
         said = recorder.stderr.read()
         assert recorder.wait(timeout=PATIENCE) == 1 and 'has closed it' in said, said

@@ -207,8 +207,7 @@ def test_what_a_number_may_be_is_said(lab):
 
 
 def test_what_does_what_an_option_of_perf_does_is_said(lab):
-    for command, options in (('record', {'--kcore': '--kallsyms', '--off-cpu-thresh=1': '--percent-limit',
-                                         '--setup-filter=x': '--filter', '--clang-opt=x': 'no BPF programs'}),
+    for command, options in (('record', {'--kcore': '--kallsyms', '--setup-filter=x': '--filter', '--clang-opt=x': 'no BPF programs'}),
                              ('report', {'-o': '>', '--total-cycles': 'cycles', '--branch-history': '-b'}),
                              ('script', {'-s': '|', '--xed': '--insn-trace', '--graph-function=f': '--aux-latency'})):
         for option, instead in options.items():
