@@ -121,7 +121,7 @@ static const struct argp_option samples_options[] = {
 	 "same",
 	 HELP_INPUT},
 	{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
-	 "Use at most SIZE of memory, at least 32M (default: no limit)", HELP_INPUT},
+	 "Read, sort and keep at most SIZE, at least 32M, beside the answer itself", HELP_INPUT},
 	{"verbose", 'v', NULL, 0, "Print why a shared object has no symbols, mark guessed callers",
 	 HELP_INPUT},
 	{0},
@@ -479,7 +479,6 @@ int input_open(struct input *in, struct trace **ret)
 		.start_ns = now_ns(CLOCK_MONOTONIC),
 	};
 	in->trace.progress_arg = &in->progress;
-	memory_limit_set(in->trace.max_memory);
 	if (input_as_perf() && piped_in(in))
 		in->trace.path = "-";
 	rc = trace_open(&in->trace, ret, &err);
@@ -779,9 +778,8 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 		end_with_reader();
 	if (t)
 		warn(in, t);
-	if (rc == -ENOMEM && in && in->trace.max_memory)
-		complain("--max-memory is too little for this: give more, fewer keys (-s) or a "
-			 "part of the recording (--time)");
+	if (in && !in->quiet)
+		memory_limit_explain(in->trace.max_memory);
 	if (failed || ferror(stdout)) {
 		if (failed && failed != EPIPE)
 			complain("cannot write to standard output: %s", strerror(failed));

@@ -2,14 +2,14 @@
 #include "cli/input/memory_limit.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdint.h>
-#include <sys/resource.h>
+#include <stdio.h>
 
+#include "base/human.h"
 #include "base/parse.h"
+#include "cli/input/input.h"
 
-#define LEAST	    (32u << 20) /* the program, its libraries and one worker */
-#define STACK_BYTES (1u << 20)	/* of a thread: the kernel counts all of it */
+#define LEAST (32u << 20) /* the program, its libraries and one worker */
 
 int memory_limit_parse(const char *arg, size_t *ret)
 {
@@ -21,19 +21,33 @@ int memory_limit_parse(const char *arg, size_t *ret)
 	return 0;
 }
 
-void memory_limit_set(size_t bytes)
+/*
+ * Returns the most memory that was resident, in bytes; 0: unknown. getrusage() has the peak of the
+ * program, too, that this process was before it executed this one.
+ */
+static uint64_t peak_bytes(void)
 {
-	struct rlimit limit;
-	pthread_attr_t attr;
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long kb = 0;
+	char line[256];
 
-	if (!bytes || getrlimit(RLIMIT_DATA, &limit))
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %llu kB", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb << 10;
+}
+
+void memory_limit_explain(size_t bytes)
+{
+	char took[HUMAN_SIZE_SIZE], limit[HUMAN_SIZE_SIZE];
+	uint64_t peak = bytes ? peak_bytes() : 0;
+
+	if (peak <= bytes)
 		return;
-	if (limit.rlim_max == RLIM_INFINITY || bytes < limit.rlim_max)
-		limit.rlim_cur = bytes;
-	setrlimit(RLIMIT_DATA, &limit);
-	if (pthread_attr_init(&attr))
-		return;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_setattr_default_np(&attr);
-	pthread_attr_destroy(&attr);
+	complain("it took %s of memory, more than the %s of --max-memory: what the answer itself "
+		 "holds has no limit; fewer keys (-s) or a part of the recording (--time) need "
+		 "less",
+		 human_size(peak, took), human_size(bytes, limit));
 }

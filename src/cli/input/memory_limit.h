@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --max-memory: a limit for the memory of this process, which the kernel keeps (RLIMIT_DATA, see
- * getrlimit(2)). Memory beyond it cannot be had, and the command ends with -ENOMEM.
+ * --max-memory: what is read, sorted and kept is bounded by it (trace_opts.max_memory). What the
+ * answer itself holds is not: a command that took more says so.
  */
 #ifndef RINGTAIL_CLI_INPUT_MEMORY_LIMIT_H
 #define RINGTAIL_CLI_INPUT_MEMORY_LIMIT_H
@@ -11,7 +11,7 @@
 /* Reads a size such as 512M. Returns 0, or -EINVAL if it is none, or below 32 MB. */
 int memory_limit_parse(const char *arg, size_t *ret);
 
-/* Sets the limit, in bytes; 0: none. Call it before threads start: their stacks count, too. */
-void memory_limit_set(size_t bytes);
+/* Says so if this process has taken more than @bytes; 0: any amount is right. */
+void memory_limit_explain(size_t bytes);
 
 #endif

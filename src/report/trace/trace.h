@@ -42,8 +42,8 @@ struct trace_opts {
 	 * alone);
 	 * @snapshot 0: all samples. */
 	uint64_t snapshot, snapshot_last;
-	/* Of the program, bytes; 0: no limit. The caller enforces it; here it bounds the number of
-	 * workers and what is kept. */
+	/* Bytes, 0: no limit. It bounds the number of workers and what is sorted and kept, not what
+	 * the caller makes of samples. */
 	size_t max_memory;
 	/* Limit for the state, bytes; 0: half of @max_memory, or 128 for each byte of the
 	 * recording, at least 256 MB, at most half of memory. */

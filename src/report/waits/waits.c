@@ -46,10 +46,16 @@ struct waits_walker {
 /* --- copies --------------------------------------------------------------------------------------
  */
 
+static size_t most_kept(const struct waits_walker *w)
+{
+	return w->trace->opts.max_memory / 8 ?: MAX_KEPT;
+}
+
+/* Buffers of threads that have ended must not fill what there is for those that wait. */
 static void forget(struct waits_walker *w, struct kept *k)
 {
 	k->is_set = false;
-	if (k->cap * sizeof(*k->bytes) <= KEEP_BYTES)
+	if (k->cap * sizeof(*k->bytes) <= KEEP_BYTES && w->kept_bytes <= most_kept(w) / 2)
 		return;
 	w->kept_bytes -= k->cap * sizeof(*k->bytes);
 	free(k->bytes);
@@ -59,9 +65,9 @@ static void forget(struct waits_walker *w, struct kept *k)
 /* A thousand threads that wait with dumps of their stacks must not take the memory of a machine. */
 static bool has_room(const struct waits_walker *w, const struct kept *k, size_t size)
 {
-	size_t limit = w->trace->opts.max_memory / 8 ?: MAX_KEPT, has = k->cap * sizeof(*k->bytes);
+	size_t has = k->cap * sizeof(*k->bytes);
 
-	return size <= has || w->kept_bytes - has + size <= limit;
+	return size <= has || w->kept_bytes - has + size <= most_kept(w);
 }
 
 /* Copies the sample; without room for it there is no copy, and that is counted. */
