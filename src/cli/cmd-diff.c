@@ -195,6 +195,8 @@ static void complete(struct argp_state *state, struct diff_args *a)
 		usage_error(state,
 			    "--html: --socket-filter, --switch-on, --switch-off and parts of "
 			    "--time mean something else in each recording: leave them out");
+	if (a->html && a->diff.confidence != DEFAULT_CONFIDENCE)
+		usage_error(state, "--html: a page marks changes at 95 %%: leave out --confidence");
 	if (a->html && !strcmp(a->html, "-") && isatty(STDOUT_FILENO))
 		usage_error(state, "--html: a page is no text for a terminal: give a FILE");
 	a->diff.nr_files = a->nr_paths;
@@ -404,6 +406,29 @@ static int prepare_for_page(struct diff_args *a, const char *path, struct trace 
 	return rc;
 }
 
+static uint64_t samples_of_event(const struct trace *t, const char *name)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < pd_evlist_count(t->evlist) && i < t->counts.nr_events; i++)
+		if (!strcmp(pd_evlist_at(t->evlist, i)->name, name))
+			samples += t->counts.by_event[i].samples;
+	return samples;
+}
+
+/* Says which events only @t has samples of: the page has nothing to compare them with. */
+static void explain_lonely(const struct diff_args *a, const struct trace *t,
+			   const struct trace *other)
+{
+	for (size_t i = 0; i < t->counts.nr_events && !a->input.quiet; i++) {
+		const char *name = pd_evlist_at(t->evlist, i)->name;
+
+		if (t->counts.by_event[i].samples && !samples_of_event(other, name))
+			complain("event '%s' is not compared: only %s has samples of it", name,
+				 t->opts.path);
+	}
+}
+
 /* Writes the page; both recordings are open, because their names are joined. */
 static int run_html(struct diff_args *a)
 {
@@ -422,6 +447,10 @@ static int run_html(struct diff_args *a)
 				   .inlined = opts[0].inlined},
 		};
 		rc = report_html(&a->input, t[1], &opts[1], a->html, &before);
+	}
+	if (!rc) {
+		explain_lonely(a, t[0], t[1]);
+		explain_lonely(a, t[1], t[0]);
 	}
 	for (size_t i = 0; i < 2; i++) {
 		int one = t[i] ? input_end(&a->input, t[i], rc) : EXIT_ERROR;

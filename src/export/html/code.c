@@ -14,6 +14,8 @@
 
 /* A page has code of so many functions, and so many bytes of it, before they are compressed. */
 #define FUNCTIONS_MAX 400
+#define LACKING_MAX   400 /* functions without code, of which the page has the reason */
+#define LINE_MAX      400 /* bytes of a line of source that the page draws */
 #define BYTES_LEAST   ((uint64_t)512 << 10)
 #define BYTES_MOST    ((uint64_t)16 << 20)
 #define BYTES_SHARE   32    /* of the recording: one byte of so many */
@@ -87,11 +89,14 @@ struct coder {
 	struct buf json, text;
 };
 
-/* Appends a line of a source file; tabs stay. */
+/* Appends the beginning of a line of a source file; tabs stay. */
 static int put_line(struct coder *c, const char *s, size_t len)
 {
 	int rc = 0;
 
+	if (len > LINE_MAX)
+		for (len = LINE_MAX; len && ((unsigned char)s[len] & 0xc0) == 0x80;)
+			len--;
 	c->text.len = 0;
 	while (!rc && len) {
 		const char *tab = memchr(s, '\t', len);
@@ -124,7 +129,7 @@ static int put_source(struct coder *c, const struct annotate_code *code, const s
 	bool first = true;
 	int rc = buf_printf(&c->json, "],\n\"lines\":[");
 
-	for (size_t i = 0; !rc && i < l->nr; i++) {
+	for (size_t i = 0; !rc && i < l->nr && c->json.len <= c->room; i++) {
 		if (!source_place(c->source, code->start + l->offset[i], &at) ||
 		    (at.line == line && file && !strcmp(at.file, file)))
 			continue;
@@ -169,7 +174,7 @@ static int put_text(struct coder *c, const struct annotate_code *code, struct li
 	for (size_t i = 0; !rc && i < l->nr; i++)
 		rc = buf_printf(&c->json, "%s%" PRIu32, i ? "," : "", l->offset[i]);
 	rc = rc ?: buf_printf(&c->json, "],\n\"text\":[");
-	for (size_t i = 0; !rc && i < l->nr; i++) {
+	for (size_t i = 0; !rc && i < l->nr && c->json.len <= c->room; i++) {
 		listing_insn(l, i, &insn);
 		rc = buf_append(&c->json, ",\n", i ? 2 : 0)
 			     ?: json_append_string(&c->json, insn.text, strlen(insn.text));
@@ -264,8 +269,10 @@ static int write_listing(struct coder *c, const struct annotate_code *code, stru
 {
 	struct html_code_function *f = &c->code->functions[c->code->nr - 1];
 	struct html_part p;
-	int rc = source_begin(c->source, f->dso) ?: put_text(c, code, l);
+	int rc = 0;
 
+	if (l->nr <= INSNS_MAX)
+		rc = source_begin(c->source, f->dso) ?: put_text(c, code, l);
 	if (rc)
 		return rc;
 	if (l->nr > INSNS_MAX || c->json.len > c->room) {
@@ -315,11 +322,15 @@ static int write_functions(struct coder *c, const struct annotate *a)
 {
 	struct hot *hot = sort_functions(a);
 	struct code_places places = {0};
+	size_t i, written = 0;
 	int rc = hot ? 0 : -ENOMEM;
-	size_t i;
 
-	for (i = 0; !rc && i < a->nr && i < FUNCTIONS_MAX && c->room; i++)
+	for (i = 0;
+	     !rc && i < a->nr && written < FUNCTIONS_MAX && i - written < LACKING_MAX && c->room;
+	     i++) {
 		rc = write_function(c, a, hot[i].function, &places);
+		written += !rc && c->code->functions[c->code->nr - 1].written;
+	}
 	c->code->left_out = a->nr - i;
 	rc = rc ?: number_spots(c->code, &places);
 	free(places.place);
@@ -418,10 +429,25 @@ static int write_codes(const struct html_code *c, struct out *out)
 	return html_part_end(&p) ?: rc;
 }
 
-int html_code_end(struct html_code *c, struct out *out)
+/* Functions whose code the page lacks have no spots, by which others get their numbers. */
+static int number_functions(struct html_code *c, struct html_tree *tree)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		struct html_code_function *f = &c->functions[i];
+		const struct frame frame = {.dso = f->dso, .sym = f->sym};
+
+		if (f->number == INTERN_NONE)
+			f->number = html_tree_function(tree, &frame);
+		if (f->number == INTERN_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int html_code_end(struct html_code *c, struct html_tree *tree, struct out *out)
 {
 	struct html_table table = {.nr_columns = 2};
-	int rc = write_codes(c, out);
+	int rc = number_functions(c, tree) ?: write_codes(c, out);
 
 	for (uint32_t i = 0; !rc && i < intern_count(&c->spots); i++)
 		rc = html_table_add(&table,

@@ -59,7 +59,7 @@ int html_code_spot(struct html_code *c, struct html_tree *tree, const struct exp
 		   uint64_t *ret);
 
 /* After the samples: writes the parts "codes" and "spots". Returns 0, out->rc or -ENOMEM. */
-int html_code_end(struct html_code *c, struct out *out);
+int html_code_end(struct html_code *c, struct html_tree *tree, struct out *out);
 /* Frees the memory. */
 void html_code_release(struct html_code *c);
 

@@ -309,8 +309,8 @@ static int html_close(void *writer)
 		rc = html_table_write(&w->instructions, out_of(w), "instructions");
 	if (!rc && w->marks.nr_rows)
 		rc = html_table_write(&w->marks, out_of(w), "marks");
-	rc = rc ?: write_others(w) ?: html_code_end(&w->code, out_of(w)) ?: html_tree_write(&w->tree, out_of(w)) ?:
-	     write_index(w);
+	rc = rc ?: write_others(w) ?: html_code_end(&w->code, &w->tree, out_of(w));
+	rc = rc ?: html_tree_write(&w->tree, out_of(w)) ?: write_index(w);
 	out_puts(out_of(w), html_page_tail);
 	return rc;
 }

@@ -204,7 +204,8 @@ function codeLacks(number) {
 	if (!D.codes.length)
 		return D.samples.count ? 'No sample is in a function whose name is known.' : 'The recording has no samples.';
 	if (number < 0)
-		return 'No sample of the selection is in code that the page has.';
+		return 'No sample of the selection is in code that the page has.' +
+			(D.codes.leftOut ? ` It has that of the hottest functions; ${countText(D.codes.leftOut)} are left out.` : '');
 	return D.codes[number].part < 0 ? D.codes[number].why : '';
 }
 

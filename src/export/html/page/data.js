@@ -397,8 +397,9 @@ function readFunctions(parts) {
 
 /* Functions with code, [number of the function or -1, why it is missing or null]: those that samples are in. */
 function readCodes(parts, canon) {
+	const {functions, left_out: leftOut} = JSON.parse(parts[0]);
 	let part = 0;
-	return JSON.parse(parts[0]).functions.map(([number, why]) => ({fn: number < 0 ? -1 : canon[number], why, part: why === null ? part++ : -1}));
+	return Object.assign(functions.map(([number, why]) => ({fn: number < 0 ? -1 : canon[number], why, part: why === null ? part++ : -1})), {leftOut});
 }
 
 /* Joins the columns of tables under @names. */

@@ -109,6 +109,7 @@ function drawSchedLanes() {
 	const width = Math.max(full - SCHED_NAMES - 14, 50), height = rows.length ? SCHED_TOP + rows.length * SCHED_LANE + AXIS : 120;
 	const context = begin(canvas, full, height), [from, to] = shownSpan();
 	Object.assign(sched, {rows, width});
+	$('sched-about').textContent = '';
 	if (!rows.length)
 		return drawEmpty(context, full, height, D.sched.count ? 'No run or wait is in this selection.' :
 			'The recording has no switches of threads: ‘ringtail record --off-cpu’ records them.');
@@ -125,7 +126,7 @@ function drawSchedLanes() {
 		drawSchedLane(context, g, row, SCHED_NAMES, y, width);
 	});
 	timeAxis(context, SCHED_NAMES, width, SCHED_TOP + rows.length * SCHED_LANE, from, to);
-	$('sched-about').textContent = `The highest bar is a delay of ${durationText(g.longest)}; heights are by its square root.`;
+	$('sched-about').textContent = !g.longest ? 'No thread waited for a CPU.' : `The highest bar is a delay of ${durationText(g.longest)}; heights are by its square root.`;
 	return drawRange(context, sched.drag ?? [S.from, S.to], from, to, SCHED_NAMES, width, height - AXIS);
 }
 
