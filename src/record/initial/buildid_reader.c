@@ -431,20 +431,23 @@ bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key
 	return false;
 }
 
-void buildid_reader_settle(struct buildid_reader *r, unsigned int ms)
+void buildid_reader_settle(struct buildid_reader *r, unsigned int ms, const struct patience *p)
 {
 	const uint64_t deadline = now_ms() + (uint64_t)10 * ms;
 	uint64_t asked = atomic_load(&r->asked);
-	bool behind = false;
+	int rc = 0;
 
 	pthread_mutex_lock(&r->lock);
-	while (r->served < asked && !behind) {
+	while (r->served < asked && !rc) {
 		uint64_t served = r->served;
 		uint64_t next = now_ms() + ms;
-		struct timespec until = timespec_of_deadline(next < deadline ? next : deadline);
 
-		behind = pthread_cond_timedwait(&r->answered, &r->lock, &until) &&
-			 r->served == served;
+		if (next > deadline)
+			next = deadline;
+		while (r->served == served && !rc)
+			rc = patience_wait(p, &r->answered, &r->lock, next);
+		if (rc == -ETIMEDOUT && r->served != served)
+			rc = 0;
 	}
 	r->behind = r->served < asked;
 	pthread_mutex_unlock(&r->lock);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "record/initial/buildid.h"
+#include "record/initial/patience.h"
 
 struct buildid_reader;
 
@@ -61,10 +62,11 @@ bool buildid_reader_watch_jit(struct buildid_reader *r, uint32_t pid);
 int buildid_reader_jit_map(struct buildid_reader *r, uint32_t pid);
 
 /*
- * Waits until all requests so far are answered; gives up after @ms without an answer, or after ten
- * times @ms in all. Not for threads that must not wait.
+ * Waits until all requests so far are answered; gives up after @ms without an answer, after ten
+ * times
+ * @ms in all, or where @p (NULL: none) does. Not for threads that must not wait.
  */
-void buildid_reader_settle(struct buildid_reader *r, unsigned int ms);
+void buildid_reader_settle(struct buildid_reader *r, unsigned int ms, const struct patience *p);
 
 enum id_answer {
 	ID_READ,    /* *ret is valid; its size is 0 if the file has no build-id */

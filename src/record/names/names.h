@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "record/hits/hits.h"
+#include "record/initial/patience.h"
 #include "symbol/recorded/compose.h"
 
 struct names;
@@ -35,10 +36,32 @@ int names_add(struct names *n, const struct perf_event_header *hdr);
 /* Adds all of @from. Returns 0 or -ENOMEM. */
 int names_merge(struct names *n, const struct names *from);
 
+struct names_job;
+
+/* Threads that may hang at a time; with so many nothing is read. */
+#define NAMES_LEFT_MAX 4
+
+/* A thread that was left behind. Until it ends, no other reads files of its device. */
+struct names_left {
+	struct names_job *job; /* NULL: none */
+	bool file;	       /* it hangs in a file, of device @maj:@min */
+	uint32_t maj, min;
+};
+
+/* What all tables of a recording have in common: who waits, and the threads left behind. */
+struct names_wait {
+	struct patience patience;
+	struct names_left left[NAMES_LEFT_MAX];
+};
+
+/* Lets the threads free themselves at their end. Accepts zeroes. */
+void names_wait_release(struct names_wait *w);
+
 struct names_opts {
-	uint64_t budget; /* bytes, about */
-	bool lines;	 /* also source lines and inlined functions */
-	unsigned int ms; /* limit of time */
+	uint64_t budget;	 /* bytes, about */
+	bool lines;		 /* also source lines and inlined functions */
+	unsigned int ms;	 /* limit of time */
+	struct names_wait *wait; /* NULL: waits to the limit, and leaves threads to themselves */
 };
 
 /* A place is a piece of HIT_BYTES of code. */
@@ -56,9 +79,9 @@ struct names_counts {
 /*
  * Appends the table of symbols (perfdata/symbols/symbols.h). A thread of its own, of normal
  * priority, reads symbols of files, of the kernel and of perf-PID.map now, unless the reader has
- * read them before. After the limit of time the table has what was found until then; a thread that
- * hangs in a file system a second later is left behind. It takes over @n. If memory is short, it
- * appends nothing.
+ * read them before. After the limit of time, or where @opts->wait gives up, the table has what was
+ * found until then; a thread that hangs in a file system a second later is left behind, and the
+ * next tables do without its device. It takes over @n. If memory is short, it appends nothing.
  */
 void names_table(struct names *n, const struct names_opts *opts, struct buf *table,
 		 struct names_counts *ret);

@@ -100,24 +100,100 @@ static int start(struct names_job *j)
 	return -rc;
 }
 
-/* Waits for the thread. Returns whether it has ended; if not, it frees the job. */
-static bool wait_for(struct names_job *j, unsigned int ms, struct buf *table,
-		     struct names_counts *ret, int *ret_rc)
+/* --- threads left behind -------------------------------------------------------------------------
+ */
+
+/* Frees @j if its thread has ended. Else that does it itself, with @give_up. */
+static bool reap(struct names_job *j, bool give_up)
 {
-	const struct timespec until = timespec_of_deadline(now_ms() + ms);
 	bool ended;
-	int rc = 0;
 
 	pthread_mutex_lock(&j->lock);
+	ended = j->ended;
+	j->given_up = !ended && give_up;
+	pthread_mutex_unlock(&j->lock);
+	if (ended)
+		job_free(j);
+	return ended;
+}
+
+void names_wait_release(struct names_wait *w)
+{
+	for (size_t i = 0; i < NAMES_LEFT_MAX; i++)
+		if (w->left[i].job)
+			reap(w->left[i].job, true);
+	*w = (struct names_wait){0};
+}
+
+/* Makes @r do without what threads hang in. Returns how many more may be left behind. */
+static size_t look_at_left(struct names_wait *w, struct namer *r)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < NAMES_LEFT_MAX; i++) {
+		struct names_left *l = &w->left[i];
+
+		if (!l->job || reap(l->job, false)) {
+			*l = (struct names_left){0};
+			room++;
+		} else if (l->file) {
+			namer_skip(r, l->maj, l->min);
+		}
+	}
+	return room;
+}
+
+/* Keeps @j, whose lock is held, or lets it free itself. */
+static void leave(struct names_job *j, struct names_wait *w)
+{
+	namer_hurry(j->namer);
+	for (size_t i = 0; w && i < NAMES_LEFT_MAX; i++) {
+		struct names_left *l = &w->left[i];
+
+		if (l->job)
+			continue;
+		l->job = j;
+		l->file = namer_at(j->namer, &l->maj, &l->min);
+		return;
+	}
+	j->given_up = true;
+}
+
+/* --- the table -----------------------------------------------------------------------------------
+ */
+
+static void wait_until(struct names_job *j, const struct names_opts *opts)
+{
+	const struct patience *p = opts->wait ? &opts->wait->patience : NULL;
+	uint64_t until = now_ms() + opts->ms + BEYOND_MS;
+	int rc = 0;
+
 	while (!j->ended && !rc)
-		rc = pthread_cond_timedwait(&j->end, &j->lock, &until);
+		rc = patience_wait(p, &j->end, &j->lock, until);
+	if (rc != -ECANCELED)
+		return;
+	namer_hurry(j->namer);
+	until = now_ms() + PATIENCE_BREATH_MS;
+	for (rc = 0; !j->ended && !rc;)
+		rc = patience_wait(NULL, &j->end, &j->lock, until);
+}
+
+/* Waits for the thread. Returns whether it has ended; if not, the job is left behind. */
+static bool wait_for(struct names_job *j, const struct names_opts *opts, struct buf *table,
+		     struct names_counts *ret, int *ret_rc)
+{
+	bool ended;
+
+	pthread_mutex_lock(&j->lock);
+	wait_until(j, opts);
 	ended = j->ended;
 	/* While the lock is held, the thread does not free what the table is made of. */
 	if (ended)
 		*ret_rc = j->rc ?: namer_take(j->namer, table, ret);
 	else
 		*ret_rc = namer_take_part(j->namer, table, ret);
-	j->given_up = !ended;
+	if (!ended)
+		leave(j, opts->wait);
 	pthread_mutex_unlock(&j->lock);
 	return ended;
 }
@@ -130,9 +206,13 @@ void names_table(struct names *n, const struct names_opts *opts, struct buf *tab
 	int rc = j ? 0 : -ENOMEM;
 
 	*ret = (struct names_counts){0};
-	if (j && start(j))
+	if (j && opts->wait && !look_at_left(opts->wait, j->namer)) {
+		namer_hurry(j->namer);
+		run(j); /* reads nothing */
+	} else if (j && start(j)) {
 		run(j); /* the limit of threads is reached */
-	if (j && wait_for(j, opts->ms + BEYOND_MS, table, ret, &rc))
+	}
+	if (j && wait_for(j, opts, table, ret, &rc))
 		job_free(j);
 	if (rc) {
 		table->len = was;

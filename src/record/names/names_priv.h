@@ -22,17 +22,23 @@ struct namer;
 struct namer *namer_new(struct names *n, const struct names_opts *opts);
 void namer_free(struct namer *r); /* accepts NULL */
 
+/* Before namer_run(): reads no file of device @maj:@min; its places are not reached. */
+void namer_skip(struct namer *r, uint32_t maj, uint32_t min);
+
 /* Makes the table, for namer_take(). Returns 0 or -ENOMEM. */
 int namer_run(struct namer *r);
 
 /* Appends the table that namer_run() made. Returns 0 or -ENOMEM. */
 int namer_take(struct namer *r, struct buf *table, struct names_counts *ret);
 
-/*
- * While another thread hangs in namer_run(): appends the table of what it has found, without lines.
- * Returns 0 or -ENOMEM.
- */
+/* While another thread is in namer_run(): it ends behind the file that it is at. */
+void namer_hurry(struct namer *r);
+
+/* Likewise: appends the table of what it has found. Returns 0 or -ENOMEM. */
 int namer_take_part(struct namer *r, struct buf *table, struct names_counts *ret);
+
+/* Likewise: tells the device of the file that it is at. Returns false where it is at none. */
+bool namer_at(struct namer *r, uint32_t *maj, uint32_t *min);
 
 /* Turns the hits that have a map into places. The others stay. */
 void names_settle(struct names *n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -38,10 +39,23 @@ struct named_process {
 	struct symtab *table;	     /* of the perf-PID.map that was kept; NULL: none */
 };
 
+/* The lines of an object, encoded. */
+struct kept_lines {
+	struct pd_symbols_object object;
+	struct buf lines;
+	uint64_t pieces, unreached;
+};
+
+struct namer_device {
+	uint32_t maj, min;
+};
+
 struct namer {
 	struct names *names;
 	struct names_opts opts;
-	uint64_t deadline; /* ms, of now_ms() */
+	_Atomic uint64_t deadline; /* ms, of now_ms() */
+	struct namer_device skipped[NAMES_LEFT_MAX];
+	size_t nr_skipped;
 	struct resolver *resolver;
 	struct utsname uts;
 	struct hit *places; /* by file and address */
@@ -59,6 +73,10 @@ struct namer {
 	struct recorded_entry *entry;
 	size_t nr, cap;
 	struct names_counts counts;
+	const struct mapped_code *at; /* the file that it is at; NULL: none */
+	size_t looked_up;	      /* of the places, in their order */
+	struct kept_lines *kept;      /* while the table is composed */
+	size_t nr_kept, kept_cap;
 };
 
 static const struct symtab_wanted *wanted(const struct dso *dso, void *arg)
@@ -254,8 +272,23 @@ static bool is_rewritten(const struct namer *r, uint32_t number)
 	return n->rewritten;
 }
 
+static bool is_skipped(const struct namer *r, const struct mapped_code *f)
+{
+	for (size_t i = 0; i < r->nr_skipped; i++)
+		if (f->key.maj == r->skipped[i].maj && f->key.min == r->skipped[i].min)
+			return true;
+	return false;
+}
+
+static void go_to(struct namer *r, const struct mapped_code *f)
+{
+	pthread_mutex_lock(&r->lock);
+	r->at = f;
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* A piece of code may have the end of one function and the beginning of another. */
-static int put_place(struct namer *r, const struct hit *place)
+static int name_place(struct namer *r, const struct hit *place)
 {
 	const struct mapped_code *f = r->names->maps.files[place->pid];
 	bool rewritten = is_rewritten(r, place->pid), gone;
@@ -276,6 +309,21 @@ static int put_place(struct namer *r, const struct hit *place)
 	r->counts.rewritten += rewritten;
 	pthread_mutex_unlock(&r->lock);
 	return 0;
+}
+
+/* Looks up the next place. */
+static int put_place(struct namer *r, const struct hit *place)
+{
+	const struct mapped_code *f = r->names->maps.files[place->pid];
+	int rc;
+
+	if (r->at != f)
+		go_to(r, f);
+	rc = is_skipped(r, f) ? 0 : name_place(r, place);
+	pthread_mutex_lock(&r->lock);
+	r->looked_up++;
+	pthread_mutex_unlock(&r->lock);
+	return rc;
 }
 
 /* Takes the places, in order. */
@@ -366,29 +414,73 @@ static int sort_by_process(struct namer *r)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
+/* Returns how many places of file @number were looked up: the others are unreached anyway. */
+static uint64_t looked_up(const struct namer *r, size_t number)
+{
+	const struct named_file *n = &r->file[number];
+	size_t nr = r->looked_up > n->first ? r->looked_up - n->first : 0;
+
+	return nr < n->wanted.nr ? nr : n->wanted.nr;
+}
+
+/* Whether file @number has lines for object @o. */
+static bool gives_lines(const struct namer *r, size_t number, const struct pd_symbols_object *o)
+{
+	const struct mapped_code *f = r->names->maps.files[number];
+	struct pd_symbols_object other;
+
+	return r->file[number].wanted.nr && !f->moved && !is_skipped(r, f) &&
+	       recorded_symbols_object(&f->dso, 0, &other) && !recorded_symbols_compare(o, &other);
+}
+
 /* Takes the lines of one of the files. */
 static int take_lines(struct namer *r, size_t number, struct lines_recorder *lines,
-		      uint64_t *pieces)
+		      struct kept_lines *kept)
 {
 	const struct named_file *n = &r->file[number];
 	const struct mapped_code *f = r->names->maps.files[number];
 	struct source_lines *l = NULL;
 	int rc;
 
+	if (now_ms() >= r->deadline) {
+		kept->unreached += looked_up(r, number);
+		return 0;
+	}
+	go_to(r, f);
 	rc = lines_open_kept(r->resolver, &f->dso,
 			     n->early && n->early->copy.len ? &n->early->copy : NULL, false, &l);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	for (size_t i = 0; !rc && i < n->wanted.nr; i++) {
-		if (now_ms() > r->deadline) {
-			r->made.unreached += n->wanted.nr - i;
+		if (now_ms() >= r->deadline) {
+			kept->unreached += n->wanted.nr - i;
 			break;
 		}
 		rc = lines_record(lines, l, r->places[n->first + i].addr, HIT_BYTES);
-		++*pieces;
+		kept->pieces++;
 	}
 	lines_free(l);
 	return rc;
+}
+
+/* Keeps the lines of an object, for a thread that does not wait for the rest. */
+static int keep_lines(struct namer *r, struct kept_lines *kept)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = array_grow(&r->kept, &r->kept_cap, r->nr_kept + 1, sizeof(*r->kept));
+	if (!rc)
+		r->kept[r->nr_kept++] = *kept;
+	pthread_mutex_unlock(&r->lock);
+	if (rc)
+		buf_release(&kept->lines);
+	return rc;
+}
+
+static bool may_have_lines(const struct pd_symbols_object *o)
+{
+	return o->kind == PD_SYMBOLS_FILE || o->kind == PD_SYMBOLS_KERNEL;
 }
 
 /*
@@ -399,49 +491,73 @@ static int add_lines(const struct pd_symbols_object *o, struct buf *ret, uint64_
 		     void *arg)
 {
 	struct namer *r = arg;
-	const struct code_maps *m = &r->names->maps;
+	struct kept_lines kept = {.object = *o};
 	struct lines_recorder *lines;
 	int rc = 0;
 
-	if (o->kind != PD_SYMBOLS_FILE && o->kind != PD_SYMBOLS_KERNEL)
+	if (!may_have_lines(o))
 		return 0;
 	lines = lines_recorder_new();
 	if (!lines)
 		return -ENOMEM;
-	for (size_t i = 0; !rc && i < m->nr_files; i++) {
-		struct pd_symbols_object other;
-
-		if (r->file[i].wanted.nr && !m->files[i]->moved &&
-		    recorded_symbols_object(&m->files[i]->dso, 0, &other) &&
-		    !recorded_symbols_compare(o, &other))
-			rc = take_lines(r, i, lines, pieces);
-	}
+	for (size_t i = 0; !rc && i < r->names->maps.nr_files; i++)
+		if (gives_lines(r, i, o))
+			rc = take_lines(r, i, lines, &kept);
 	if (!rc)
-		rc = lines_recorder_encode(lines, ret);
+		rc = lines_recorder_encode(lines, &kept.lines);
 	lines_recorder_free(lines);
-	return rc;
+	*pieces += kept.pieces;
+	r->made.unreached += kept.unreached;
+	if (!rc)
+		rc = buf_append(ret, kept.lines.data, kept.lines.len);
+	if (rc)
+		buf_release(&kept.lines);
+	return rc ?: keep_lines(r, &kept);
+}
+
+/* As add_lines(), of what was kept. The lock is held. */
+static int add_kept_lines(const struct pd_symbols_object *o, struct buf *ret, uint64_t *pieces,
+			  void *arg)
+{
+	struct namer *r = arg;
+
+	for (size_t i = 0; i < r->nr_kept; i++) {
+		const struct kept_lines *k = &r->kept[i];
+
+		if (recorded_symbols_compare(o, &k->object) != 0)
+			continue;
+		*pieces += k->pieces;
+		r->counts.unreached += k->unreached;
+		return buf_append(ret, k->lines.data, k->lines.len);
+	}
+	for (size_t i = 0; may_have_lines(o) && i < r->names->maps.nr_files; i++)
+		if (gives_lines(r, i, o))
+			r->counts.unreached += looked_up(r, i);
+	return 0;
 }
 
 /* --- the whole -----------------------------------------------------------------------------------
  */
 
 /* Composes a table of a copy of the entries, which changes their order. */
-static int compose(struct namer *r, const struct recorded_entry *entry, size_t nr, bool lines,
+static int compose(struct namer *r,
+		   int (*lines)(const struct pd_symbols_object *o, struct buf *ret,
+				uint64_t *pieces, void *arg),
 		   struct buf *table, struct compose_counts *ret)
 {
 	struct recorded_entries e = {
-		.entry = calloc(nr + 1, sizeof(*e.entry)),
-		.nr = nr,
+		.entry = calloc(r->nr + 1, sizeof(*e.entry)),
+		.nr = r->nr,
 		.several = has_several_files,
-		.lines = lines ? add_lines : NULL,
+		.lines = r->opts.lines ? lines : NULL,
 		.arg = r,
 	};
 	int rc;
 
 	if (!e.entry)
 		return -ENOMEM;
-	if (nr)
-		memcpy(e.entry, entry, nr * sizeof(*entry));
+	if (r->nr)
+		memcpy(e.entry, r->entry, r->nr * sizeof(*r->entry));
 	rc = recorded_compose(&e, r->opts.budget, table, ret);
 	free(e.entry);
 	return rc;
@@ -457,6 +573,7 @@ struct namer *namer_new(struct names *n, const struct names_opts *opts)
 	}
 	r->names = n;
 	r->opts = *opts;
+	r->opts.wait = NULL; /* it may outlive that */
 	r->perfmaps_left = PERFMAPS_MAX;
 	r->deadline = now_ms() + opts->ms;
 	pthread_mutex_init(&r->lock, NULL);
@@ -473,6 +590,9 @@ void namer_free(struct namer *r)
 	free(r->process_addr);
 	for (size_t i = 0; r->file && i < r->names->maps.nr_files; i++)
 		symtab_free(r->file[i].table);
+	for (size_t i = 0; i < r->nr_kept; i++)
+		buf_release(&r->kept[i].lines);
+	free(r->kept);
 	resolver_free(r->resolver);
 	names_free(r->names);
 	buf_release(&r->table);
@@ -505,12 +625,12 @@ int namer_run(struct namer *r)
 {
 	int rc = prepare(r);
 
-	for (size_t i = 0; !rc && i < r->nr_places && now_ms() <= r->deadline; i++)
+	for (size_t i = 0; !rc && i < r->nr_places && now_ms() < r->deadline; i++)
 		rc = put_place(r, &r->places[i]);
 	if (rc)
 		return rc;
 	r->made = r->counts;
-	return compose(r, r->entry, r->nr, r->opts.lines, &r->table, &r->made.table);
+	return compose(r, add_lines, &r->table, &r->made.table);
 }
 
 int namer_take(struct namer *r, struct buf *table, struct names_counts *ret)
@@ -524,8 +644,33 @@ int namer_take_part(struct namer *r, struct buf *table, struct names_counts *ret
 	int rc;
 
 	pthread_mutex_lock(&r->lock);
+	rc = compose(r, add_kept_lines, table, &r->counts.table);
 	*ret = r->counts;
-	rc = compose(r, r->entry, r->nr, false, table, &ret->table);
 	pthread_mutex_unlock(&r->lock);
 	return rc;
+}
+
+void namer_skip(struct namer *r, uint32_t maj, uint32_t min)
+{
+	if (r->nr_skipped < NAMES_LEFT_MAX)
+		r->skipped[r->nr_skipped++] = (struct namer_device){maj, min};
+}
+
+void namer_hurry(struct namer *r)
+{
+	r->deadline = 0;
+}
+
+bool namer_at(struct namer *r, uint32_t *maj, uint32_t *min)
+{
+	const struct mapped_code *f;
+
+	pthread_mutex_lock(&r->lock);
+	f = r->at;
+	if (f) {
+		*maj = f->key.maj;
+		*min = f->key.min;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return f;
 }

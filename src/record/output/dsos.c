@@ -186,37 +186,40 @@ static int put(const struct dso_name *n, const struct build_id *found, struct bu
 
 /*
  * Asks again for the files before @last, at most BATCH of them, that have no answer: the queue was
- * full, or the answer was evicted. This thread must not wait for a file system. Returns the last
- * one that it did not come to, or NULL.
+ * full, or the answer was evicted. This thread must not wait for a file system, nor for a reader
+ * that hangs, once for each batch. Returns the last one that it did not come to, or NULL.
  */
-static const struct dso_name *ask_rest(const struct dso_names *names, const struct dso_name *last)
+static const struct dso_name *ask_rest(const struct dso_names *names, const struct dso_name *last,
+				       const struct patience *p)
 {
 	struct build_id unused;
+	bool asked = false;
 
 	for (size_t i = 0; i < BATCH && last; i++, last = last->hh.prev) {
 		const struct pd_mmap map = {.filename = last->name};
 
 		if (buildid_reader_find(names->reader, &last->key, &unused) == ID_UNASKED)
-			buildid_reader_ask(names->reader, &last->key, &map, last->kernel);
+			asked |= buildid_reader_ask(names->reader, &last->key, &map, last->kernel);
 	}
-	buildid_reader_settle(names->reader, SETTLE_MS);
+	if (asked)
+		buildid_reader_settle(names->reader, SETTLE_MS, p);
 	return last;
 }
 
-int dso_names_build_ids(struct dso_names *names, struct buf *out)
+int dso_names_build_ids(struct dso_names *names, const struct patience *p, struct buf *out)
 {
 	const struct dso_name *n = names->table, *asked;
 	struct build_id found;
 	int rc = find_namesakes(names);
 
 	if (names->reader)
-		buildid_reader_settle(names->reader, SETTLE_MS);
+		buildid_reader_settle(names->reader, SETTLE_MS, p);
 	while (n && n->hh.next)
 		n = n->hh.next;
 	asked = n;
 	for (; n && !rc; n = n->hh.prev) {
 		if (names->reader && n == asked)
-			asked = ask_rest(names, n);
+			asked = ask_rest(names, n, p);
 		if (find_build_id(names, n, &found))
 			rc = put(n, &found, out);
 	}

@@ -20,6 +20,7 @@
 
 struct dso_names;
 struct buildid_reader;
+struct patience;
 
 /*
  * Returns an empty collection, or NULL when out of memory. @reader (NULL: none) reads build-ids
@@ -37,8 +38,8 @@ int dso_names_merge(struct dso_names *names, const struct dso_names *from);
 /*
  * Appends the contents of BUILD_ID. Several files of one name differ in the data behind the name
  * (struct pd_build_id); the file seen first comes last, because perf keeps one for each name.
- * Returns 0 or -ENOMEM.
+ * It waits for the reader as @p (NULL: none) says. Returns 0 or -ENOMEM.
  */
-int dso_names_build_ids(struct dso_names *names, struct buf *out);
+int dso_names_build_ids(struct dso_names *names, const struct patience *p, struct buf *out);
 
 #endif

@@ -30,6 +30,7 @@ struct output {
 	bool no_build_ids;
 	bool pipe; /* the output is "-" */
 	struct symbols_opts symbols;
+	struct names_wait *wait;   /* of output_finish(); the caller's; NULL: none */
 	struct names_counts names; /* after output_finish() */
 	/* With -M: losses in LOST records, and dropped samples, which lanes do not see; or NULL. */
 	const struct loss *lost_records, *dropped;

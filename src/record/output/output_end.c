@@ -197,6 +197,7 @@ static int add_names(struct output *out, struct feature_set *set, struct buf *b)
 		.budget = names_budget(out),
 		.lines = out->symbols.lines,
 		.ms = out->symbols.lines ? RECORD_LINES_MS : RECORD_NAMES_MS,
+		.wait = out->wait,
 	};
 	int rc;
 
@@ -219,7 +220,11 @@ static int end_features(struct output *out, struct feature_set *set)
 	struct pd_sample_time time = {out->tally.first, out->tally.last};
 	struct compress_stats compression;
 	struct buf b = {0};
-	int rc = out->no_build_ids ? 0 : dso_names_build_ids(out->lanes[0].dsos, &b);
+	int rc = 0;
+
+	if (!out->no_build_ids)
+		rc = dso_names_build_ids(out->lanes[0].dsos,
+					 out->wait ? &out->wait->patience : NULL, &b);
 
 	if (!rc && b.len)
 		rc = feature_set_add(set, HEADER_BUILD_ID, &b);

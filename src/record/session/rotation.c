@@ -30,6 +30,7 @@ void rotation_release(struct rotation *r)
 	free(r->last);
 	free(r->moved);
 	loss_release(&r->loss);
+	names_wait_release(&r->wait);
 	*r = (struct rotation){0};
 }
 
@@ -313,9 +314,12 @@ static int find_earlier(struct rotation *r)
 }
 
 int rotation_init(struct rotation *r, const struct output_opts *opts, const struct plan *plan,
-		  const struct messages *messages, struct error *err)
+		  const struct messages *messages, const struct patience *patience,
+		  struct error *err)
 {
 	*r = (struct rotation){.opts = opts, .messages = messages};
+	if (patience)
+		r->wait.patience = *patience;
 	r->taken = calloc(plan->nr, sizeof(*r->taken));
 	if (!r->taken || (opts->rotation.max_all && find_earlier(r)))
 		return error_set(err, -ENOMEM, "out of memory");
@@ -394,8 +398,10 @@ static int add_sums(struct rotation *r, const struct output *out, bool stays, st
 static int finish(struct rotation *r, struct output *out, bool stays, const struct plan *plan,
 		  const struct opened *opened, struct error *err)
 {
-	int rc = output_finish(out, plan, opened, err);
+	int rc;
 
+	out->wait = &r->wait;
+	rc = output_finish(out, plan, opened, err);
 	return rc ? rc : add_sums(r, out, stays, err);
 }
 

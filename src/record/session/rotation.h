@@ -47,11 +47,16 @@ struct rotation {
 	bool full;	 /* the next rotation is for size; the caller sets it */
 	bool strayed;	 /* a message was printed: others moved, deleted or truncated it */
 	size_t lost;	 /* outputs that were deleted before they were finished, without memory */
+	struct names_wait wait; /* for names, at the end of each output */
 };
 
-/* rotation_release() is due also on failure, which is -ENOMEM with @err filled. */
+/*
+ * rotation_release() is due also on failure, which is -ENOMEM with @err filled. @patience (NULL:
+ * none) has a say while an output waits for files at its end.
+ */
 int rotation_init(struct rotation *r, const struct output_opts *opts, const struct plan *plan,
-		  const struct messages *messages, struct error *err);
+		  const struct messages *messages, const struct patience *patience,
+		  struct error *err);
 void rotation_release(struct rotation *r);
 
 /* The output has its initial state: watches its size from here on. */

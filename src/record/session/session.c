@@ -142,6 +142,7 @@ static int session_open(struct session *s, struct error *err)
 {
 	const struct announce parts = {s->opts, &s->limits, s->plan, &s->crew, &s->output};
 	const struct trigger_place place = {s->plan, &s->limits, s->messages};
+	const struct patience patience = {session_wait_for_names, s};
 
 	/*
 	 * Triggers open first, because the recording's rings are the ones that can be made smaller.
@@ -155,7 +156,8 @@ static int session_open(struct session *s, struct error *err)
 	if (!rc)
 		rc = session_open_hotplug(s, err);
 	if (!rc)
-		rc = rotation_init(&s->rotation, &s->opts->output, s->plan, s->messages, err);
+		rc = rotation_init(&s->rotation, &s->opts->output, s->plan, s->messages, &patience,
+				   err);
 	if (!rc && strcmp(s->opts->output.path, "-"))
 		rc = output_backup_stage(&s->earlier, s->opts->output.path, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "record/open/revive.h"
 #include "sys/io/timer.h"
 
@@ -469,6 +470,8 @@ static bool stop_asked(struct session *s)
  * limit.
  */
 #define PATIENCE_MS 1000
+/* timeout(1) sends a signal to the recorder and to its group: both are one. */
+#define SAME_SIGNAL_MS 300
 
 bool session_wait_for_pipe(void *session, uint64_t ms)
 {
@@ -493,6 +496,24 @@ bool session_wait_for_pipe(void *session, uint64_t ms)
 			     "without the rest of it");
 	}
 	return true;
+}
+
+bool session_wait_for_names(void *session)
+{
+	struct session *s = session;
+	uint64_t now = now_ms();
+	bool asked = stop_asked(s);
+
+	crew_breathe(&s->crew);
+	on_limit(s);
+	s->stop |= asked;
+	if (!s->hurry_ms && (s->stop || s->ended))
+		s->hurry_ms = now;
+	else if (asked)
+		s->hurry |= now >= s->hurry_ms + SAME_SIGNAL_MS;
+	if (s->hurry || s->ended || !s->stop)
+		return !s->hurry;
+	return now < s->hurry_ms + PATIENCE_MS;
 }
 
 static int on_stop(struct session *s)

@@ -46,6 +46,8 @@ struct session {
 	size_t span_step;	      /* of -D FROM-TO,…: even ones enable, odd ones disable */
 	uint64_t began, ended;	      /* ns of CLOCK_MONOTONIC; 0: not yet */
 	bool stop, started;
+	uint64_t hurry_ms;		 /* when a wait for names first knew of the end; 0: none */
+	bool hurry;			 /* no more waits for names */
 	struct error command_error;	 /* why a command to rotate failed */
 	bool misused;			 /* the options are wrong */
 	bool flushing;			 /* the crew was asked to flush; an answer is due */
@@ -83,6 +85,12 @@ bool session_at_max_size(const struct session *s);
  * report it for ever. Returns whether it had anything.
  */
 bool session_empty(int *fd);
+
+/*
+ * While the end of an output waits for threads that read files: a struct patience. The end of the
+ * recording leaves a rotation a second more; a later signal ends all such waits.
+ */
+bool session_wait_for_names(void *session);
 
 /* While a pipe is written to from the main thread: as struct writer_patience. */
 bool session_wait_for_pipe(void *session, uint64_t ms);

@@ -55,7 +55,7 @@ static bool ask(struct lab *lab, const char *path, const struct build_id_key *ke
 
 static enum id_answer answer(struct lab *lab, const struct build_id_key *key, struct build_id *ret)
 {
-	buildid_reader_settle(lab->reader, PATIENCE_MS);
+	buildid_reader_settle(lab->reader, PATIENCE_MS, NULL);
 	return buildid_reader_find(lab->reader, key, ret);
 }
 
@@ -228,7 +228,7 @@ static void many_files(void **state)
 		tree_path(&lab.tree, name, path);
 		asked += ask(&lab, path, &keys[i]);
 	}
-	buildid_reader_settle(lab.reader, PATIENCE_MS);
+	buildid_reader_settle(lab.reader, PATIENCE_MS, NULL);
 	buildid_reader_stats(lab.reader, &stats);
 	assert_int_equal(stats.read, asked);
 	assert_int_equal(stats.full, FILES - asked);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From samples and maps of this very process to the table of names. */
 #include <inttypes.h>
+#include <semaphore.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,8 +17,11 @@
 #include <cmocka.h>
 
 #include "record/initial/buildid_reader.h"
+#include "base/clock_ns.h"
 #include "record/names/code_maps.h"
 #include "record/names/names.h"
+#include "symbol/elf/elf_image.h"
+#include "symbol/lines/lines.h"
 
 #define ID 5
 
@@ -169,6 +174,7 @@ static void test_a_limit_of_time(void **state)
 	names_table(n, &(struct names_opts){.budget = 1 << 20, .ms = 0}, &table, &counts);
 	all = counts.places + counts.unreached;
 	assert_true(all > 0 && all <= 2000);
+	assert_true(counts.unreached > 0);
 	assert_true(counts.table.functions <= counts.places * 2);
 	buf_release(&table);
 	pd_evlist_free(list);
@@ -287,6 +293,227 @@ static void test_maps_that_overlap(void **state)
 	code_maps_release(&m);
 }
 
+/* --- files that hang -----------------------------------------------------------------------------
+ */
+
+static struct {
+	const char *path; /* whose opening hangs */
+	atomic_uint opened, hung;
+	sem_t go_on;
+	unsigned int lines, hangs_at; /* calls of lines_open_kept() */
+	uint64_t late;		      /* ms, of now_ms(): the first of these ends then */
+} files;
+
+int __real_elf_image_open(const char *path, struct elf_image *ret, struct error *err);
+int __wrap_elf_image_open(const char *path, struct elf_image *ret, struct error *err);
+int __real_lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+			   bool inlines, struct source_lines **ret);
+int __wrap_lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+			   bool inlines, struct source_lines **ret);
+
+static void hang(void)
+{
+	files.hung++;
+	while (sem_wait(&files.go_on))
+		;
+	files.hung--;
+}
+
+int __wrap_elf_image_open(const char *path, struct elf_image *ret, struct error *err)
+{
+	if (files.path && !strcmp(path, files.path)) {
+		files.opened++;
+		hang();
+	}
+	return __real_elf_image_open(path, ret, err);
+}
+
+int __wrap_lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
+			   bool inlines, struct source_lines **ret)
+{
+	files.lines++;
+	if (files.lines == files.hangs_at)
+		hang();
+	while (now_ms() < files.late)
+		usleep(1000);
+	return __real_lines_open_kept(r, dso, kept, inlines, ret);
+}
+
+static void hang_in(const char *path)
+{
+	files.path = path;
+	files.opened = 0;
+	sem_init(&files.go_on, 0, 0);
+}
+
+static void let_go(unsigned int threads)
+{
+	files.path = NULL;
+	files.hangs_at = 0;
+	while (threads--)
+		sem_post(&files.go_on);
+	while (files.hung)
+		usleep(1000);
+}
+
+/* Makes the table of this program and of generated code, which comes first. */
+static void make_table(const struct names_opts *opts, struct buf *table,
+		       struct names_counts *counts)
+{
+	uintptr_t addr = (uintptr_t)a_function_with_a_name;
+	const struct pd_mmap code = {.pid = (uint32_t)getpid(),
+				     .addr = 0x10000,
+				     .len = 0x1000,
+				     .prot = PROT_EXEC,
+				     .filename = "//anon"};
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false);
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("10040 40 generated\n", f);
+	fclose(f);
+	add_map(n, &code);
+	add_own_map(n, addr, code.pid);
+	hits_put(names_hits(n), 0x10050, code.pid);
+	hits_put(names_hits(n), addr, code.pid);
+	table->len = 0;
+	names_table(n, opts, table, counts);
+	unlink(path);
+	pd_evlist_free(list);
+}
+
+static char *own_path(void)
+{
+	static char path[256];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	return path;
+}
+
+/* The table has the rest. While the thread hangs there, the next ones do without the device. */
+static void test_a_file_that_hangs(void **state)
+{
+	struct names_wait wait = {0};
+	const struct names_opts opts = {.budget = 1 << 20, .ms = 2000, .wait = &wait};
+	struct names_counts counts;
+	struct buf table = {0};
+
+	hang_in(own_path());
+	for (unsigned int i = 0; i < 2; i++) {
+		make_table(&opts, &table, &counts);
+		assert_true(table_has(&table, "generated", PD_SYMBOLS_PROCESS));
+		assert_int_equal(counts.places, 1);
+		assert_int_equal(counts.unreached, 1);
+		assert_int_equal(files.opened, 1);
+		assert_non_null(wait.left[0].job);
+	}
+	let_go(1);
+	do
+		make_table(&ENOUGH, &table, &counts);
+	while (!table_has(&table, "a_function_with_a_name", PD_SYMBOLS_FILE));
+	names_wait_release(&wait);
+	buf_release(&table);
+}
+
+/* Each hangs elsewhere: there is an end to it. */
+static void test_threads_left_behind(void **state)
+{
+	struct names_wait wait = {0};
+	const struct names_opts opts = {.budget = 1 << 20, .ms = 1000, .wait = &wait};
+	struct names_counts counts;
+	struct buf table = {0};
+
+	hang_in(own_path());
+	for (unsigned int i = 0; i < NAMES_LEFT_MAX + 1; i++) {
+		make_table(&opts, &table, &counts);
+		for (unsigned int k = 0; k < NAMES_LEFT_MAX; k++)
+			wait.left[k].file = false;
+	}
+	assert_int_equal(files.opened, NAMES_LEFT_MAX);
+	assert_int_equal(counts.places, 0);
+	assert_int_equal(counts.unreached, 2);
+	let_go(NAMES_LEFT_MAX);
+	names_wait_release(&wait);
+	buf_release(&table);
+}
+
+static bool give_up(void *arg)
+{
+	++*(unsigned int *)arg;
+	return false;
+}
+
+static void test_who_waits_gives_up(void **state)
+{
+	unsigned int asked = 0;
+	struct names_wait wait = {.patience = {give_up, &asked}};
+	const struct names_opts opts = {.budget = 1 << 20, .ms = 3600000, .wait = &wait};
+	struct names_counts counts;
+	struct buf table = {0};
+
+	hang_in(own_path());
+	make_table(&opts, &table, &counts);
+	assert_int_equal(asked, 1);
+	assert_true(counts.unreached > 0);
+	let_go(1);
+	names_wait_release(&wait);
+	buf_release(&table);
+}
+
+/* This program and a library. */
+static void make_lines(unsigned int ms, struct buf *table, struct names_counts *counts)
+{
+	uintptr_t own = (uintptr_t)a_function_with_a_name, other = (uintptr_t)sem_init;
+	struct pd_evlist *list = make_list();
+	struct names *n = names_new(list, NULL, false);
+
+	add_own_map(n, own, 7);
+	add_own_map(n, other, 7);
+	hits_put(names_hits(n), own, 7);
+	hits_put(names_hits(n), other, 7);
+	names_table(n, &(struct names_opts){.budget = 1 << 20, .lines = true, .ms = ms}, table,
+		    counts);
+	assert_int_equal(counts->places, 2);
+	assert_int_equal(counts->table.objects, 2);
+	pd_evlist_free(list);
+}
+
+/* The second file hangs: the lines of the first stay. */
+static void test_lines_that_hang(void **state)
+{
+	struct names_counts counts;
+	struct buf table = {0};
+
+	hang_in(NULL);
+	files.lines = 0;
+	files.hangs_at = 2;
+	make_lines(2000, &table, &counts);
+	assert_int_equal(counts.table.lined + counts.unreached, 2);
+	assert_int_equal(counts.unreached, 1);
+	let_go(1);
+	buf_release(&table);
+}
+
+/* The first file takes all the time: the second is not opened, but counted. */
+static void test_lines_that_are_late(void **state)
+{
+	struct names_counts counts;
+	struct buf table = {0};
+
+	files.lines = 0;
+	files.late = now_ms() + 2300;
+	make_lines(2000, &table, &counts);
+	files.late = 0;
+	assert_int_equal(files.lines, 1);
+	assert_int_equal(counts.unreached, 2);
+	buf_release(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +523,11 @@ int main(void)
 		cmocka_unit_test(test_generated_code),
 		cmocka_unit_test(test_generated_code_in_memory),
 		cmocka_unit_test(test_maps_that_overlap),
+		cmocka_unit_test(test_a_file_that_hangs),
+		cmocka_unit_test(test_threads_left_behind),
+		cmocka_unit_test(test_who_waits_gives_up),
+		cmocka_unit_test(test_lines_that_hang),
+		cmocka_unit_test(test_lines_that_are_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

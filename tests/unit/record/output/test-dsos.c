@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From records of maps to the table of build-ids: the file that each name means. */
+#include <semaphore.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 
 #include "elf-with-id.h"
@@ -38,6 +41,34 @@ static void add(struct dso_names *names, const struct pd_mmap *map, uint16_t mis
 	assert_int_equal(dso_names_add(names, &r.hdr), 0);
 }
 
+static unsigned int waits;
+static atomic_bool hangs;
+static sem_t go_on;
+
+int __real_build_id_of_file(const char *path, const struct build_id_key *file,
+			    struct build_id *ret);
+int __wrap_build_id_of_file(const char *path, const struct build_id_key *file,
+			    struct build_id *ret);
+
+int __wrap_build_id_of_file(const char *path, const struct build_id_key *file, struct build_id *ret)
+{
+	while (hangs && sem_wait(&go_on))
+		;
+	return __real_build_id_of_file(path, file, ret);
+}
+
+void __real_buildid_reader_settle(struct buildid_reader *r, unsigned int ms,
+				  const struct patience *p);
+void __wrap_buildid_reader_settle(struct buildid_reader *r, unsigned int ms,
+				  const struct patience *p);
+
+void __wrap_buildid_reader_settle(struct buildid_reader *r, unsigned int ms,
+				  const struct patience *p)
+{
+	waits++;
+	__real_buildid_reader_settle(r, ms, p);
+}
+
 struct table {
 	struct pd_build_id id[ENTRIES];
 	size_t nr;
@@ -57,7 +88,7 @@ static void read_table(struct dso_names *names, struct buf *b, struct table *ret
 {
 	ret->nr = 0;
 	b->len = 0;
-	assert_int_equal(dso_names_build_ids(names, b), 0);
+	assert_int_equal(dso_names_build_ids(names, NULL, b), 0);
 	assert_int_equal(pd_feature_build_ids_decode(b->data, b->len, false, see, ret), 0);
 }
 
@@ -138,7 +169,7 @@ static void a_file_that_was_replaced(void **state)
 	elf_with_id(lab.path, 5);
 	first = map_of(lab.path);
 	add(lab.names, &first, PERF_RECORD_MISC_USER);
-	buildid_reader_settle(lab.reader, 60000);
+	buildid_reader_settle(lab.reader, 60000, NULL);
 	tree_path(&lab.tree, "away", away);
 	assert_int_equal(rename(lab.path, away), 0);
 	elf_with_id(lab.path, 6);
@@ -162,6 +193,35 @@ static void a_file_that_was_replaced(void **state)
 	elf_with_id(lab.path, 6);
 	read_table(lab.names, &lab.b, &lab.table);
 	assert_int_equal(lab.table.nr, 0);
+	lab_close(&lab);
+}
+
+static bool give_up(void *arg)
+{
+	++*(unsigned int *)arg;
+	return false;
+}
+
+/* Many files: whoever waits may give up, and is asked once, not for each batch of them. */
+static void a_reader_that_hangs(void **state)
+{
+	unsigned int asked = 0;
+	const struct patience p = {give_up, &asked};
+	struct pd_mmap map = {.maj = 8, .filename = "/nonexistent", .prot = PROT_EXEC};
+	struct lab lab;
+
+	lab_open(&lab, true);
+	sem_init(&go_on, 0, 0);
+	hangs = true;
+	waits = 0;
+	for (map.ino = 1; map.ino < 5000; map.ino++)
+		add(lab.names, &map, PERF_RECORD_MISC_USER);
+	assert_int_equal(dso_names_build_ids(lab.names, &p, &lab.b), 0);
+	assert_int_equal(lab.b.len, 0);
+	assert_int_equal(asked, 1);
+	assert_int_equal(waits, 1);
+	hangs = false;
+	sem_post(&go_on);
 	lab_close(&lab);
 }
 
@@ -221,9 +281,8 @@ static void marks_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_file_is_one_entry),
-		cmocka_unit_test(a_file_that_was_replaced),
-		cmocka_unit_test(threads_learn_together),
+		cmocka_unit_test(one_file_is_one_entry), cmocka_unit_test(a_file_that_was_replaced),
+		cmocka_unit_test(a_reader_that_hangs),	 cmocka_unit_test(threads_learn_together),
 		cmocka_unit_test(marks_of_others),
 	};
 

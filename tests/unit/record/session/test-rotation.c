@@ -38,7 +38,8 @@ static void begin(struct rotating *t, struct made *m)
 	struct error err = ERROR_INIT;
 
 	*t = (struct rotating){.m = m, .crew = {.nr = 1, .report = -1}};
-	assert_int_equal(rotation_init(&t->r, &m->opts.output, &m->plan, &m->messages, &err), 0);
+	assert_int_equal(rotation_init(&t->r, &m->opts.output, &m->plan, &m->messages, NULL, &err),
+			 0);
 	made_output(m, &t->out, 1);
 }
 

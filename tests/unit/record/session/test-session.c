@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "record/open/revive.h"
@@ -107,6 +108,46 @@ static void test_requests_that_have_ended_are_not_polled(void **state)
 	close(host.request);
 }
 
+/* --- names at the end of an output ---------------------------------------------------------------
+ */
+
+/* A signal leaves a rotation a second; a later one, or --duration's end and one, nothing. */
+static void test_signals_while_names_are_read(void **state)
+{
+	struct session s = {.limit = -1, .host = {.stop = eventfd(0, EFD_NONBLOCK)}};
+
+	assert_true(s.host.stop >= 0);
+	assert_true(session_wait_for_names(&s));
+	assert_false(s.stop);
+	eventfd_write(s.host.stop, 1);
+	assert_true(session_wait_for_names(&s));
+	assert_true(s.stop);
+	eventfd_write(s.host.stop, 1); /* timeout(1) sends it twice */
+	assert_true(session_wait_for_names(&s));
+	s.hurry_ms -= 1000;
+	assert_false(session_wait_for_names(&s));
+	/* The end itself waits, until another signal comes. */
+	s.ended = 1;
+	assert_true(session_wait_for_names(&s));
+	eventfd_write(s.host.stop, 1);
+	assert_false(session_wait_for_names(&s));
+	assert_false(session_wait_for_names(&s));
+	close(s.host.stop);
+}
+
+static void test_the_limit_while_names_are_read(void **state)
+{
+	struct session s = {.host.stop = -1, .limit = timer_open()};
+
+	assert_true(s.limit >= 0);
+	assert_int_equal(timer_set(s.limit, 1, false), 0);
+	while (!s.stop)
+		assert_true(session_wait_for_names(&s));
+	s.hurry_ms -= 1000;
+	assert_false(session_wait_for_names(&s));
+	close(s.limit);
+}
+
 /* --- a CPU that comes back -----------------------------------------------------------------------
  */
 
@@ -170,6 +211,8 @@ int main(void)
 		cmocka_unit_test(test_a_host_that_is_gone_ends_the_recording),
 		cmocka_unit_test(test_requests_that_have_ended_are_not_polled),
 		cmocka_unit_test(test_triggers_that_fail_keep_no_event_closed),
+		cmocka_unit_test(test_signals_while_names_are_read),
+		cmocka_unit_test(test_the_limit_while_names_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
