@@ -29,13 +29,26 @@ struct hits {
 #define DECODED (PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR)
 #define FIXED	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
 
+/* The event that carries sideband has no samples, so their layout is not its own. */
+static bool has_samples(const struct pd_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_DUMMY;
+}
+
 static void learn_layout(struct hits *h)
 {
-	uint64_t type = pd_evlist_at(h->list, 0)->attr.sample_type;
+	size_t first = 0, nr = pd_evlist_count(h->list);
+	uint64_t type;
 
-	for (size_t i = 0; i < pd_evlist_count(h->list); i++) {
-		uint64_t other = pd_evlist_at(h->list, i)->attr.sample_type;
+	while (first + 1 < nr && !has_samples(&pd_evlist_at(h->list, first)->attr))
+		first++;
+	type = pd_evlist_at(h->list, first)->attr.sample_type;
+	for (size_t i = first; i < nr; i++) {
+		const struct pd_attr *attr = &pd_evlist_at(h->list, i)->attr;
+		uint64_t other = attr->sample_type;
 
+		if (!has_samples(attr))
+			continue;
 		h->decode |= (other ^ type) & (WORDS_BEFORE | PERF_SAMPLE_CALLCHAIN) ||
 			     other & DECODED || (other & FIXED) != FIXED;
 	}

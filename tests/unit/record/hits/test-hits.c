@@ -86,6 +86,40 @@ static void test_chains(void **state)
 	pd_evlist_free(list);
 }
 
+/* A dummy event has no samples, so the samples of the others are alike. */
+static void test_dummy(void **state)
+{
+	const struct pd_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				     .config = PERF_COUNT_SW_DUMMY,
+				     .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID};
+	const struct pd_attr chains = {.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+						      PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_CALLCHAIN};
+	struct sample s = sample_at(0x4012, 7);
+
+	s.nr = 1;
+	s.ips[0] = 0x4567;
+	s.id = ID + 9; /* of no event: a sample that is decoded is left out */
+	for (int dummies_last = 0; dummies_last < 2; dummies_last++) {
+		struct pd_evlist *list = pd_evlist_new();
+		struct hits *h;
+
+		for (uint64_t i = 0; i < 2; i++) {
+			uint64_t id = ID + i;
+			bool dummy = i == (uint64_t)dummies_last;
+
+			assert_int_equal(
+				pd_evlist_add(list, dummy ? &attr : &chains, "event", &id, 1), 0);
+		}
+		h = hits_new(list);
+		hits_add(h, &s.hdr);
+		assert_true(has(h, 0x4010, 7));
+		assert_true(has(h, 0x4560, 7));
+		hits_free(h);
+		pd_evlist_free(list);
+	}
+}
+
 static void test_data_addresses(void **state)
 {
 	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -148,9 +182,8 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_data_addresses),
-		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_chains),	       cmocka_unit_test(test_dummy),
+		cmocka_unit_test(test_data_addresses), cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_limit),
 	};
 
