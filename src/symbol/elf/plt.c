@@ -70,12 +70,52 @@ static bool find_dynsym(struct plt *p)
 	return false;
 }
 
+/*
+ * Returns how many relocations at the beginning of the section are relative: of pointers, without a
+ * symbol. Linkers put them first (-z combreloc), and in large programs nearly all are.
+ */
+static uint64_t count_relative(const struct elf_image *img, const GElf_Shdr *relocations)
+{
+	uint64_t at = 0, count = 0;
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elf_section(img, ".dynamic", &shdr);
+	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+		if (dyn.d_tag == DT_RELA)
+			at = dyn.d_un.d_ptr;
+		else if (dyn.d_tag == DT_RELACOUNT)
+			count = dyn.d_un.d_val;
+	}
+	return at == relocations->sh_addr ? count : 0;
+}
+
+/* Returns the relocations of a section but for its first @skip. */
+static Elf_Data *relocations_behind(const struct elf_image *img, Elf_Scn *scn,
+				    const GElf_Shdr *shdr, uint64_t skip)
+{
+	uint64_t size = gelf_fsize(img->elf, ELF_T_RELA, 1, EV_CURRENT);
+	bool whole = !skip || shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) ||
+		     shdr->sh_size > img->size || shdr->sh_offset > img->size - shdr->sh_size;
+	Elf_Data *data;
+
+	if (whole)
+		return elf_section_data(scn, shdr);
+	if (skip >= shdr->sh_size / size)
+		return NULL;
+	data = elf_getdata_rawchunk(img->elf, (int64_t)(shdr->sh_offset + skip * size),
+				    shdr->sh_size - skip * size, ELF_T_RELA);
+	return data && data->d_buf ? data : NULL;
+}
+
 /* Reads the relocations of one section. @in_order: its entries are in the order of .plt. */
 static int read_relocations(struct plt *p, const char *section, bool rela, bool in_order)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_section(p->img, section, &shdr);
-	Elf_Data *data = scn ? elf_section_data(scn, &shdr) : NULL;
+	uint64_t skip = scn && rela && !in_order ? count_relative(p->img, &shdr) : 0;
+	Elf_Data *data = scn ? relocations_behind(p->img, scn, &shdr, skip) : NULL;
 	size_t i, n;
 
 	if (!data || shdr.sh_type != (rela ? SHT_RELA : SHT_REL))
