@@ -109,18 +109,22 @@ static int table_of_program(const struct sources *src, const struct dso *dso,
 	struct symtab_builder b = {.wanted = source_wanted(src, dso)};
 	struct elf_image debug = ELF_IMAGE_INIT;
 	struct file_cache_key key;
-	bool few = false, keep;
-	int rc;
+	bool few = false, known, keep;
+	int rc = -ENOENT;
 
 	if (!source_has_symtab(program))
 		source_open_debug(src, dso, program, &debug);
-	keep = !b.wanted && file_cache_key(src, program, &debug, &key);
-	if (!keep || file_cache_load(src, &key, ret, &few)) {
+	known = file_cache_key(src, program, &debug, &key);
+	if (known)
+		rc = file_cache_load(src, &key, ret, &few);
+	if (!known || rc) {
+		keep = known && (!b.wanted || (rc == -ENOENT && file_cache_worthwhile(src, &key)));
+		if (keep)
+			b.wanted = NULL; /* a copy has all symbols */
 		rc = finish(&b, add_program(program, &debug, &b, &few, why), ret, why);
 		if (!rc && keep)
 			file_cache_store(src, &key, *ret, few);
 	} else {
-		rc = 0;
 		*why = (struct error)ERROR_INIT;
 	}
 	if (!rc && few)

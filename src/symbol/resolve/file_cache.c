@@ -7,11 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "sys/io/cache.h"
 
 #define COPY_MAX     ((size_t)64 << 20)
 #define NAME_MAX_LEN (sizeof("symbols-") + 2 * ELF_BUILD_ID_MAX)
+
+/* Files of a program that is being built are not worth a copy. */
+#define SETTLED_MAX ((uint64_t)64 << 20)
+#define SETTLED_S   3600
 
 /* Written behind the image of the table, in this machine's byte order. */
 struct file_copy_end {
@@ -74,6 +79,17 @@ int file_cache_load(const struct sources *src, const struct file_cache_key *key,
 	}
 	*ret_few = end.few;
 	return symtab_of_image(copy, size, size - sizeof(end), 0, ret);
+}
+
+static bool is_settled(const struct file_cache_file *f)
+{
+	return f->size <= SETTLED_MAX && f->seconds < time(NULL) - SETTLED_S;
+}
+
+bool file_cache_worthwhile(const struct sources *src, const struct file_cache_key *key)
+{
+	return is_settled(&key->program) && is_settled(&key->debug) &&
+	       cache_writable(src->host.cache);
 }
 
 void file_cache_store(const struct sources *src, const struct file_cache_key *key,

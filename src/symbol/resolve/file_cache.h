@@ -40,6 +40,14 @@ bool file_cache_key(const struct sources *src, const struct elf_image *program,
 int file_cache_load(const struct sources *src, const struct file_cache_key *key,
 		    struct symtab **ret, bool *ret_few);
 
+/*
+ * Returns whether a reader of few symbols should read all of them, to store a copy for the next
+ * reader: the files are of moderate size and have not changed for an hour, and the user's cache can
+ * be written. If there is a copy of another file with the build-id, it should not: files of several
+ * containers would replace each other's copy in each recording.
+ */
+bool file_cache_worthwhile(const struct sources *src, const struct file_cache_key *key);
+
 /* Stores a copy of @t. Failures are nobody's concern. */
 void file_cache_store(const struct sources *src, const struct file_cache_key *key,
 		      const struct symtab *t, bool few);

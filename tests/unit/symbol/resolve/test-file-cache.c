@@ -204,6 +204,46 @@ static void test_debug_file(void **state)
 	assert_non_null(resolver_why_few(p->r, &p->dso));
 }
 
+static const struct symtab_wanted *few(const struct dso *dso, void *arg)
+{
+	return arg;
+}
+
+/* A reader of few symbols uses a copy, and makes one of a program that stays as it is. */
+static void test_few_wanted(void **state)
+{
+	struct place *p = *state;
+	uint64_t off = example_offset(p);
+	const struct symtab_wanted wanted = {.addr = &off, .nr = 1, .bytes = 1};
+
+	p->opts.wanted = few;
+	p->opts.wanted_arg = (void *)&wanted;
+	assert_int_equal(sh(p, "touch -d '30 minutes ago' $D/bin/prog"), 0);
+	assert_string_equal(name_at(p, off), NAME);
+	assert_false(has_copy(p));
+	assert_int_equal(sh(p, "touch -d '2 hours ago' $D/bin/prog"), 0);
+	assert_string_equal(name_at(p, off), NAME);
+	assert_true(has_copy(p));
+	rename_function(p);
+	assert_string_equal(name_at(p, off), NAME);
+	/* a copy of another file stays */
+	assert_int_equal(sh(p, "cp -p $D/bin/prog $D/first && touch -d '3 hours ago' $D/bin/prog"),
+			 0);
+	assert_string_equal(name_at(p, off), RENAMED);
+	assert_int_equal(sh(p, "touch -r $D/first $D/bin/prog"), 0);
+	assert_string_equal(name_at(p, off), NAME);
+	/* it has all symbols */
+	p->opts.wanted = NULL;
+	fresh(p);
+	resolver_find(p->r, &p->dso, 1, 0);
+	assert_string_equal(name_at(p, off), NAME);
+	/* nobody may write there */
+	p->opts.wanted = few;
+	assert_int_equal(sh(p, "rm -r $D/.cache/ringtail && chmod 777 $D/.cache"), 0);
+	assert_string_equal(name_at(p, off), RENAMED);
+	assert_false(has_copy(p));
+}
+
 static void test_none_is_made(void **state)
 {
 	struct place *p = *state;
@@ -232,7 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CACHE_TEST(test_copy_is_used), CACHE_TEST(test_same_answers),
 		CACHE_TEST(test_damage),       CACHE_TEST(test_debug_file),
-		CACHE_TEST(test_none_is_made),
+		CACHE_TEST(test_none_is_made), CACHE_TEST(test_few_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
