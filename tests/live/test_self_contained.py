@@ -213,6 +213,9 @@ def test_lines_are_those_of_the_recording_machine(lab):
         assert all(n > 50 for n in places(here)) and 'innermost' in here and 'between' in here, here[:3000]
         assert places(bare_script(lab, 'none.data')) == (0, 0)
         assert bare_script(lab, 'p.data') == here
+        own = r'inlined: the recording itself has the source lines of \d+ pieces? of code'
+        assert re.search(own, lab.run('script', '-v', '-i', 'p.data', *FIELDS).stderr)
+        assert not re.search(own, lab.run('script', '-v', '-i', 'none.data', *FIELDS).stderr)
         lab.run('pack', '--symbols=lines', '-o', 'lines.data', 'none.data')
         assert bare_script(lab, 'lines.data') == here
         # Packed again, lines stay; names alone are asked for by name.

@@ -596,35 +596,6 @@ time_t input_captured(const char *path)
 	return !stat(data, &st) || !stat(path, &st) ? st.st_mtime : 0;
 }
 
-void input_explain_symbols(const struct input *in, const struct trace *t)
-{
-	size_t n = in->verbose ? state_dso_count(t->state) : 0;
-	const char *refused = resolver_refused(t->resolver);
-	uint64_t left_out = t->symbols ? recorded_symbols_left_out(t->symbols) : 0;
-
-	if (refused && !in->quiet)
-		complain("%s", refused);
-	if (in->verbose && left_out)
-		complain("the recording itself lacks the names of %" PRIu64
-			 " function%s: pack left them out",
-			 left_out, plural_s(left_out));
-	for (size_t i = 0; i < n; i++) {
-		const struct dso *dso = state_dso_at(t->state, i);
-		bool asked = resolver_was_asked(t->resolver, dso);
-		const char *why = asked ? resolver_why_not(t->resolver, dso) : NULL;
-		const char *few = asked ? resolver_why_few(t->resolver, dso) : NULL;
-		size_t own = resolver_recorded(t->resolver, dso);
-
-		if (own)
-			complain("%s: the recording itself names %zu function%s%s", dso->name, own,
-				 plural_s(own), asked && !why ? "; files here name others" : "");
-		if (why)
-			complain("%s: no %ssymbols: %s", dso->name, own ? "other " : "", why);
-		if (few)
-			complain("%s: only exported symbols: %s", dso->name, few);
-	}
-}
-
 void input_explain_stacks(const struct input *in, const struct trace *t)
 {
 	if (in->quiet || !t->cfi || unwind_arch_known(t->arch))
