@@ -53,7 +53,7 @@ def test_several_snapshots_at_once(lab):
     running(lab, child)
     for _ in range(4):
         time.sleep(0.3)
-        lab.run('ctl', 'snapshot', release=True)
+        lab.run('ctl', '--pid', child.pid, 'snapshot', release=True)
     child.terminate()
     child.wait(timeout=60)
     listed = lab.run('snapshots', 'p.data', release=True).stdout

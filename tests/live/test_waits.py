@@ -83,11 +83,13 @@ def check_waits(lab, true):
         by_comm.setdefault(row['comm'], {})[row['kind']] = row['period']
     for name, (off, least) in true.items():
         kinds = by_comm.get(name, {})  # of files in memory nobody waits for the disk
-        assert close(sum(kinds.values()), off), (name, kinds, off)
+        # On a busy machine a thread may be preempted between the clock that it reads and its waits, or on its way to sleep.
+        queued = kinds.get('run queue', 0)
+        assert abs(sum(kinds.values()) - off) <= WITHIN * off + SWITCHES_NS + queued / 10, (name, kinds, off)
         blocked = {k: ns for k, ns in kinds.items() if k != 'run queue'}
         other = sum(ns for k, ns in blocked.items() if k not in KINDS[name])
         assert other <= WITHIN * off, (name, kinds)
-        assert sum(blocked.values()) >= least * (1 - WITHIN), (name, kinds, least)
+        assert sum(blocked.values()) >= least * (1 - WITHIN) - queued, (name, kinds, least)
 
 
 def test_waits_of_a_command(lab):
