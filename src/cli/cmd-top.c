@@ -21,6 +21,7 @@
 #include "base/human.h"
 #include "base/plural.h"
 #include "cli/cmd-record-options.h"
+#include "cli/cmd-top-perf.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "cli/view/show.h"
@@ -31,21 +32,14 @@
 #define DELAY_LEAST 0.1
 #define DELAY_MOST  3600.0
 #define WINDOW_MS   10000u
-#define WORDS	    64
 #define SAME_SECOND 99	 /* files of one second */
 #define WARNINGS    4096 /* bytes that are kept until the screen is free */
 
 struct top {
-	/* Words of `ringtail record`, which parses them. */
-	char *word[WORDS + 6];
-	int nr_words;
+	struct top_options o;
 	char *memory;
-	bool stdio, chains;
 	unsigned int delay_ms;
 	_Atomic unsigned int window_ms;
-	struct report_opts report;
-	struct table_opts table;
-	struct columns_spec columns;
 
 	struct record_command record;
 	struct messages messages;
@@ -101,13 +95,6 @@ static const struct argp_option options[] = {
 /* --- options -------------------------------------------------------------------------------------
  */
 
-static void add_word(struct argp_state *state, struct top *top, const char *word)
-{
-	if (top->nr_words == WORDS)
-		usage_error(state, "too many options");
-	top->word[top->nr_words++] = (char *)(uintptr_t)word;
-}
-
 static unsigned int parse_ms(struct argp_state *state, const char *option, const char *arg)
 {
 	char *end;
@@ -122,18 +109,25 @@ static unsigned int parse_ms(struct argp_state *state, const char *option, const
 static void finish(struct argp_state *state, struct top *top)
 {
 	struct error err = ERROR_INIT;
-	int n = columns_arrange(&top->columns, &top->report.columns, top->report.keys, &err);
+	int n;
+
+	top->o.columns.children = top->o.report.children;
+	if (top->o.columns.strict && !top->o.columns.sorted)
+		top->o.columns.nr_sort = 0;
+	if (top->o.report.children && top->o.columns.nr_fields)
+		usage_error(state, "--fields and --children exclude each other: choose one");
+	n = columns_arrange(&top->o.columns, &top->o.report.columns, top->o.report.keys, &err);
 
 	if (n < 0)
 		usage_error(state, "%s", err.text);
 	else
-		top->report.nr_keys = (size_t)n;
-	for (size_t i = 0; i < top->report.nr_keys; i++)
-		if (top->report.keys[i]->field || top->report.keys[i]->of_switches ||
-		    top->report.keys[i]->of_wait)
+		top->o.report.nr_keys = (size_t)n;
+	for (size_t i = 0; i < top->o.report.nr_keys; i++)
+		if (top->o.report.keys[i]->field || top->o.report.keys[i]->of_switches ||
+		    top->o.report.keys[i]->of_wait)
 			usage_error(state, "--sort %s: 'ringtail report' has it, top does not",
-				    top->report.keys[i]->name);
-	if (!top->stdio)
+				    top->o.report.keys[i]->name);
+	if (!top->o.stdio)
 		show_check(state);
 }
 
@@ -151,16 +145,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct error err = ERROR_INIT;
 
 	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &top->o; return 0;
 	case 'd': top->delay_ms = parse_ms(state, "-d", arg); return 0;
 	case OPT_WINDOW: top->window_ms = parse_ms(state, "--window", arg); return 0;
 	case 'M': top->memory = arg; return 0;
-	case 'n': top->columns.samples = true; return 0;
-	case OPT_STDIO: top->stdio = true; return 0;
+	case 'n': top->o.columns.samples = true; return 0;
+	case OPT_STDIO: top->o.stdio = true; return 0;
 	case OPT_PERCENT_LIMIT:
-		top->table.percent_limit = input_percent(state, "--percent-limit", arg);
+		top->o.table.percent_limit = input_percent(state, "--percent-limit", arg);
 		return 0;
 	case 's':
-		if (columns_parse_sort(&top->columns, arg, &err) < 0)
+		if (columns_parse_sort(&top->o.columns, arg, &err) < 0)
 			usage_error(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -174,10 +169,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++) {
 		if (passed[i].key != key)
 			continue;
-		top->chains |= key == 'g' || key == OPT_CALL_GRAPH;
-		add_word(state, top, passed[i].word);
-		if (arg)
-			add_word(state, top, arg);
+		top->o.chains |= key == 'g' || key == OPT_CALL_GRAPH;
+		top_pass(state, &top->o, passed[i].word, arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -316,7 +309,7 @@ static void drop(void *arg, struct trace *t)
 static int load(void *arg, struct view_job *j, struct trace **ret, struct error *err)
 {
 	struct top *top = arg;
-	struct trace_opts opts = {0};
+	struct trace_opts opts = top->o.trace;
 	struct trace *t;
 	char *path;
 	int rc = take_snapshot(top, &path, err);
@@ -430,8 +423,8 @@ static int show(struct top *top, int *ret_signal)
 {
 	struct view_opts opts = {
 		.title = top->title,
-		.report = &top->report,
-		.percent_limit = top->table.percent_limit,
+		.report = &top->o.report,
+		.percent_limit = top->o.table.percent_limit,
 		.load = load,
 		.drop = drop,
 		.arg = top,
@@ -455,9 +448,9 @@ static int print_table(struct top *top, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = report_run(t, &top->report, &r, err);
+	rc = report_run(t, &top->o.report, &r, err);
 	if (!rc)
-		rc = table_render(stdout, r, &top->table);
+		rc = table_render(stdout, r, &top->o.table);
 	if (!rc)
 		fputs("\n", stdout);
 	report_free(r);
@@ -526,8 +519,8 @@ static void parse_words(struct top *top)
 	const char *const fixed[] = {"-M", top->memory, "--switch-output", "-o", "data"};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
-		top->word[top->nr_words++] = (char *)(uintptr_t)fixed[i];
-	record_options_parse(top->nr_words, top->word, &top->record);
+		top->o.word[top->o.nr_words++] = (char *)(uintptr_t)fixed[i];
+	record_options_parse(top->o.nr_words, top->o.word, &top->record);
 }
 
 static void warn_loss(const struct top *top)
@@ -549,8 +542,8 @@ static int run(struct top *top, int *ret_signal)
 	if (rc < 0)
 		return rc;
 	measure_cost(top);
-	set_state(top, true, !top->stdio);
-	rc = top->stdio ? print_tables(top, ret_signal) : show(top, ret_signal);
+	set_state(top, true, !top->o.stdio);
+	rc = top->o.stdio ? print_tables(top, ret_signal) : show(top, ret_signal);
 	if (rc == VIEW_ABANDONED)
 		return rc;
 	ended = hosted_stop(top->session, &err);
@@ -564,7 +557,8 @@ static int run(struct top *top, int *ret_signal)
 
 int cmd_top(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {
+		{&top_perf_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
@@ -572,23 +566,23 @@ int cmd_top(int argc, char **argv)
 		.doc = "Show where the machine spends its time now; ? shows the keys.",
 	};
 	struct top top = {
-		.word = {(char *)(uintptr_t) "ringtail top"},
-		.nr_words = 1,
+		.o = {.word = {(char *)(uintptr_t) "ringtail top"},
+		      .nr_words = 1,
+		      .report = {.max_stack = MAX_STACK, .inlined = true}},
 		.memory = (char *)(uintptr_t) "64M",
 		.delay_ms = DELAY_MS,
 		.window_ms = WINDOW_MS,
-		.report = {.max_stack = MAX_STACK, .inlined = true},
 		.commands = PTHREAD_MUTEX_INITIALIZER,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.title = "top",
 	};
 	int rc, number = 0;
 
-	columns_parse_sort(&top.columns, "comm,dso,sym", NULL);
-	top.columns.sorted = false;
+	columns_parse_sort(&top.o.columns, "comm,dso,sym", NULL);
+	top.o.columns.sorted = false;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &top))
 		exit(EXIT_USAGE);
-	top.report.graph = top.chains ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+	top.o.report.graph = top.o.chains ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
 	parse_words(&top);
 	rc = run(&top, &number);
 	if (top.directory[0]) {
@@ -599,6 +593,7 @@ int cmd_top(int argc, char **argv)
 		show_end(rc, number);
 	hosted_free(top.session);
 	record_options_release(&top.record);
-	columns_release(&top.columns);
+	columns_release(&top.o.columns);
+	name_regex_release(&top.o.ignore_callees);
 	return input_end(NULL, NULL, rc);
 }

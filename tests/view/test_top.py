@@ -98,6 +98,26 @@ def test_tables_as_text(bench):
     lab.expect('no word of the snapshots below them', b'data.' not in p.stderr, p.stderr[-300:])
 
 
+def test_options_of_perf(bench):
+    """They reach the recorder and the table; others are refused with what to use."""
+    check_rights(bench)
+    with Spinning() as pid:
+        p = subprocess.run(['timeout', '-s', 'INT', '4', bench.ringtail, 'top', '--stdio', '-e', 'cpu-clock', '-d', '1', '-z',
+                            '-i', '-m', '64', '--no-bpf-event', '--fields', 'sample,comm,overhead', '--comms', 'bash,none',
+                            '-w', '20', '-p', pid], capture_output=True, check=False, timeout=60)
+        hidden = subprocess.run(['timeout', '-s', 'INT', '3', bench.ringtail, 'top', '--stdio', '-e', 'cpu-clock', '-d', '1',
+                                 '--comms', 'none', '-p', pid], capture_output=True, check=False, timeout=60)
+    text = p.stdout.decode()
+    lab.expect('the columns', re.search(r'^#  {12,}Samples  Command +Overhead', text, re.M), text[-400:], p.stderr[-300:])
+    lab.expect('rows of the command', ' bash ' in text, text[-300:])
+    lab.expect('no row of another', b'# Overhead' in hidden.stdout and not re.search(rb'% +bash ', hidden.stdout), hidden.stdout[-300:])
+    for words, said in ((['-m', 'frob'], '-m'), (['-u', 'no-such-user'], 'no-such-user'), (['-r', '100'], '-r'),
+                        (['--fields', 'frob'], 'frob'), (['--children', '--fields', 'comm'], 'choose one'),
+                        (['-K'], 'there is no -K, --hide_kernel_symbols: -e cycles:u')):
+        p = subprocess.run([bench.ringtail, 'top', '--stdio', *words], capture_output=True, check=False, timeout=60)
+        lab.expect('a usage error', p.returncode in (1, 2) and said in p.stderr.decode(), words, p.stderr)
+
+
 def test_wrong_words_leave_nothing(bench):
     before = leftovers()
     for words in (['-e', 'frob'], ['-F', 'frob'], ['-a', '-p', '1'], ['-s', 'waker'], ['-p', '99999999']):
