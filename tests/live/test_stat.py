@@ -208,3 +208,15 @@ def test_other_users(lab):
     assert ',page-faults:u,' in p.stderr, p.stderr
     p = lab.run('stat', '-a', '-e', 'page-faults', '--', 'true', user=NOBODY, status=1)
     assert 'perf_event_paranoid' in p.stderr and 'CAP_PERFMON' in p.stderr, p.stderr
+
+
+def test_options_of_perf(lab):
+    """-q counts and prints nothing, -g makes a group; stat record and report say what to use, a command behind -- runs."""
+    assert lab.run('stat', '-q', '-e', 'task-clock', 'true').stderr == ''
+    assert lab.run('stat', '-q', 'false', status=1).stderr == ''
+    event = storm_event(lab)[1]
+    first, second = values(rows(lab, '-g', '-e', f'{event},{event}', '--', lab.program('storm'), str(CALLS)), event)
+    assert first == second >= CALLS
+    assert "there is no 'stat record'" in lab.run('stat', 'record', 'true', status=2).stderr
+    assert 'ringtail dump FILE' in lab.run('stat', 'report', status=2).stderr
+    assert 'record: no such command' in lab.run('stat', '--', 'record', status=127).stderr

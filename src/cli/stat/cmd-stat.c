@@ -127,6 +127,8 @@ static void print_table(struct stat_run *run, double time)
 		.system = run->system,
 	};
 
+	if (o->quiet)
+		return;
 	if (o->json) {
 		if (counts_json(p->out, &view))
 			complain("out of memory");
@@ -146,7 +148,7 @@ static void print_interval(struct stat_run *run, double time)
 {
 	struct printer *p = run->arg;
 
-	if (run->cmd->interval_clear && isatty(fileno(p->out)))
+	if (run->cmd->interval_clear && !run->cmd->output.quiet && isatty(fileno(p->out)))
 		fputs(CLEAR_SCREEN, p->out);
 	print_table(run, time);
 }

@@ -29,6 +29,7 @@ enum {
 	KEY_APPEND,
 	KEY_LOG_FD,
 	KEY_NO_BIG_NUM,
+	KEY_NOTHING,
 	KEY_REFUSED,
 };
 
@@ -48,6 +49,9 @@ static const struct argp_option options[] = {
 	{"all-user", KEY_ALL_USER, NULL, 0, "Limit all events to user space", 0},
 	{"all-kernel", KEY_ALL_KERNEL, NULL, 0, "Limit all events to the kernel", 0},
 	{"null", 'n', NULL, 0, "Count nothing but the time", 0},
+	{"group", 'g', NULL, 0, "Count all events as one group", 0},
+	{"scale", KEY_NOTHING, NULL, 0, "Accepted: counts of events that took turns are always scaled", 0},
+	{"affinity", KEY_NOTHING, NULL, 0, "Accepted: counters are read from any CPU", 0},
 
 	{NULL, 0, NULL, 0, "Tasks and CPUs:", 3},
 	{"tid", 't', "TID[,TID...]", 0, "Count these threads", 0},
@@ -76,6 +80,8 @@ static const struct argp_option options[] = {
 	{"log-fd", KEY_LOG_FD, "FD", 0, "Write to this open descriptor", 0},
 	{"big-num", 'B', NULL, 0, "Separate thousands (default)", 0},
 	{"no-big-num", KEY_NO_BIG_NUM, NULL, 0, "Do not separate thousands", 0},
+	{"quiet", 'q', NULL, 0, "Print no counts", 0},
+	{"no-csv-summary", KEY_NOTHING, NULL, 0, "Accepted: intervals have no summary", 0},
 	{"verbose", 'v', NULL, OPTION_HIDDEN, NULL, 0},
 
 	REFUSED("metrics", 'M', "ringtail has no metrics; name their events with -e"),
@@ -92,6 +98,22 @@ static const struct argp_option options[] = {
 	REFUSED("post", KEY_REFUSED + 6, "put it behind the command: sh -c 'COMMAND; POST'"),
 	REFUSED("smi-cost", KEY_REFUSED + 7, "-e msr/smi/,msr/aperf/ counts them"),
 	REFUSED("table", KEY_REFUSED + 8, "ringtail prints means and their errors"),
+	REFUSED("summary", KEY_REFUSED + 9, "-I prints intervals alone; without -I the counts are of the whole time"),
+	REFUSED("no-scale", KEY_REFUSED + 10, "counts of events that took turns are always scaled; -x and -j print the share of the time that they ran"),
+	REFUSED("no-merge", KEY_REFUSED + 11, "-A has a row for each CPU"),
+	REFUSED("hybrid-merge", KEY_REFUSED + 12, "name the PMU in the event: -e cpu_core/cycles/"),
+	REFUSED("cputype", KEY_REFUSED + 13, "name the PMU in the event: -e cpu_core/cycles/"),
+	REFUSED("pmu-filter", KEY_REFUSED + 14, "name the PMU in the event: -e PMU/TERMS/"),
+	REFUSED("per-cache", KEY_REFUSED + 15, "--per-core, --per-die and --per-socket are there"),
+	REFUSED("per-cluster", KEY_REFUSED + 16, "--per-core, --per-die and --per-socket are there"),
+	REFUSED("percore-show-thread", KEY_REFUSED + 17, "-A has a row for each hardware thread"),
+	REFUSED("metric-no-group", KEY_REFUSED + 18, "ringtail has no metrics; name their events with -e"),
+	REFUSED("metric-no-merge", KEY_REFUSED + 19, "ringtail has no metrics; name their events with -e"),
+	REFUSED("metric-no-threshold", KEY_REFUSED + 20, "ringtail has no metrics; name their events with -e"),
+	REFUSED("td-level", KEY_REFUSED + 21, "ringtail has no metrics; name their events with -e"),
+	REFUSED("iostat", KEY_REFUSED + 22, "ringtail has no metrics; 'ringtail list uncore' names what the PMUs count"),
+	REFUSED("record-tpebs", KEY_REFUSED + 23, "ringtail has no metrics of retirement latencies"),
+	REFUSED("tpebs-mode", KEY_REFUSED + 24, "ringtail has no metrics of retirement latencies"),
 	{0},
 };
 // clang-format on
@@ -247,6 +269,8 @@ static void finish(struct argp_state *state, struct stat_command *cmd)
 	cmd->targets.on_exec = stat_counts_command(cmd) && !cmd->delay_ms;
 	if (!cmd->no_events && stat_events_complete(cmd, &err))
 		fail(&err, "events");
+	for (size_t i = 0; cmd->one_group && i < cmd->events.count; i++)
+		cmd->events.specs[i].leader = 0;
 }
 
 static bool take_output(struct argp_state *state, struct stat_output *output, int key,
@@ -262,6 +286,7 @@ static bool take_output(struct argp_state *state, struct stat_output *output, in
 		output->separator = !strcmp(arg, "\\t") ? "\t" : arg;
 		return true;
 	case 'j': output->json = true; return true;
+	case 'q': output->quiet = true; return true;
 	case 'B': output->plain_numbers = false; return true;
 	case KEY_NO_BIG_NUM: output->plain_numbers = true; return true;
 	default: return false;
@@ -300,6 +325,19 @@ static bool take_rows(struct argp_state *state, struct stat_command *cmd, int ke
 	}
 }
 
+/* Words that are commands of perf stat. Behind -- they name a command to run. */
+static void refuse_files(const struct argp_state *state, const char *word)
+{
+	if (!strcmp(word, "record"))
+		usage_error(state,
+			    "there is no 'stat record': counts go into no recording; '-o FILE' "
+			    "or '-j -o FILE' keeps them as text");
+	if (!strcmp(word, "report"))
+		usage_error(state,
+			    "there is no 'stat report': use 'ringtail dump FILE' for what 'perf "
+			    "stat record' wrote");
+}
+
 static bool take_target(struct argp_state *state, struct stat_command *cmd, int key,
 			const char *arg)
 {
@@ -316,6 +354,8 @@ static bool take_target(struct argp_state *state, struct stat_command *cmd, int 
 		return true;
 	case 'i': cmd->targets.inherit = false; return true;
 	case ARGP_KEY_ARG:
+		if (!state->quoted)
+			refuse_files(state, arg);
 		cmd->command = (const char *const *)&state->argv[state->next - 1];
 		state->next = state->argc;
 		return true;
@@ -334,6 +374,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'n': p->cmd->no_events = true; return 0;
 	case KEY_ALL_USER: p->cmd->all_user = true; return 0;
 	case KEY_ALL_KERNEL: p->cmd->all_kernel = true; return 0;
+	case 'g': p->cmd->one_group = true; return 0;
+	case KEY_NOTHING:
 	case 'v': return 0;
 	case ARGP_KEY_END: finish(state, p->cmd); return 0;
 	default: break;

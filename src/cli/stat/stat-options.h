@@ -16,6 +16,7 @@ struct stat_output {
 	const char *separator; /* -x; NULL: text */
 	bool json;
 	bool plain_numbers;
+	bool quiet; /* no counts at all */
 };
 
 struct stat_command {
@@ -24,7 +25,7 @@ struct stat_command {
 	const char *const *command; /* NULL-terminated; NULL: none */
 	enum count_by by;
 	const char *processes, *threads; /* -p, -t, as given; NULL: not given */
-	bool all_cpus, cpus_given, all_user, all_kernel, no_events;
+	bool all_cpus, cpus_given, all_user, all_kernel, no_events, one_group;
 	unsigned int details; /* -d, so many */
 	unsigned int repeat;  /* -r; 0: until interrupted */
 	uint64_t interval_ms; /* 0: not given */
