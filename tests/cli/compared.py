@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries every option of perf record, report and script, and compares what comes with docs/COMPARED.md.
+"""Tries every option of perf record, report, script, top and stat, and compares what comes with docs/COMPARED.md.
 
 usage: compared.py [--update] RINGTAIL CORPUS
 
@@ -18,7 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = os.path.join(HERE, '..', '..', 'docs', 'COMPARED.md')
-LEAST = {'record': 90, 'report': 80, 'script': 80}  # percent that must work
+LEAST = {'record': 90, 'report': 80, 'script': 80, 'top': 80, 'stat': 55}  # percent that must work
 
 # What an option is tried with, where its argument or its recording must be a certain one.
 VALUES = {
@@ -52,6 +52,23 @@ VALUES = {
         'time': '10%-50%', 'addr2line': 'addr2line', 'unwind-style': 'libdw', 'insn-trace': '', 'call-trace': '',
         'call-ret-trace': '', 'xed': '',
     },
+    'top': {
+        'addr2line': 'addr2line', 'branch-filter': 'any,u', 'call-graph': 'fp', 'cgroup': '/', 'column-widths': '10,20',
+        'comms': 'sh', 'count': '1000', 'count-filter': '5', 'cpu': '0', 'delay': '1', 'disassembler-style': 'intel',
+        'dsos': 'libc.so.6', 'entries': '20', 'event': 'task-clock', 'fields': 'overhead,comm', 'filter': 'prev_pid > 0',
+        'freq': '99', 'group-sort-idx': '0', 'ignore-callees': 'main', 'kallsyms': '/dev/null', 'max-stack': '10',
+        'mmap-pages': '16', 'num-thread-synthesize': '2', 'objdump': 'objdump', 'percent-limit': '1',
+        'percentage': 'relative', 'pid': '{pid}', 'prefix': '/x', 'prefix-strip': '1', 'proc-map-timeout': '500',
+        'realtime': '1', 'sort': 'comm', 'switch-off': 'cpu-clock', 'switch-on': 'cpu-clock', 'sym-annotate': 'main',
+        'symbols': 'main', 'tid': '{pid}', 'uid': '{uid}', 'vmlinux': '{ringtail}',
+    },
+    'stat': {
+        'cgroup': '/', 'control': 'fd:0', 'cpu': '0', 'cputype': 'core', 'delay': '1', 'event': 'task-clock',
+        'field-separator': ';', 'filter': 'prev_pid > 0', 'for-each-cgroup': '/', 'interval-count': '1',
+        'interval-print': '100', 'iostat': '', 'log-fd': '2', 'metrics': 'ipc', 'output': 'x.txt', 'per-cache': '',
+        'pid': '{pid}', 'pmu-filter': 'x', 'post': 'true', 'pre': 'true', 'repeat': '2', 'td-level': '1', 'tid': '{pid}',
+        'timeout': '1000', 'tpebs-mode': 'mean',
+    },
 }
 # Recordings whose samples have what the option is about, and other options that it needs.
 FILES = {'branch-stack': 'branch', 'mem-mode': 'memory', 'latency': 'switches', 'parallelism': 'switches',
@@ -62,11 +79,16 @@ BESIDE = {
     ('record', 'cpu'): ['--duration', '1s'], ('record', 'switch-max-files'): ['--switch-output'],
     ('report', 'exclude-other'): ['--parent', 'main'],
     ('script', 'addr-range'): ['-S', '0x1000'],
+    ('stat', 'append'): ['-o', 'y.txt'], ('stat', 'filter'): ['-e', 'sched:sched_switch'],
+    ('stat', 'interval-clear'): ['-I', '100'], ('stat', 'interval-count'): ['-I', '100'],
+    ('stat', 'no-aggr'): ['-a'], ('stat', 'per-core'): ['-a'], ('stat', 'per-die'): ['-a'],
+    ('stat', 'per-node'): ['-a'], ('stat', 'per-socket'): ['-a'], ('stat', 'pid'): ['--timeout', '10'],
+    ('stat', 'tid'): ['--timeout', '10'], ('stat', 'per-thread'): ['--timeout', '10', '-p', '{pid}'],
 }
 # A machine without such hardware says so.
 OF_TRACES = ['snapshot', 'aux-sample']
 # Letters that are another option of ringtail's.
-OTHER_LETTERS = [('script', 'd')]
+OTHER_LETTERS = [('script', 'd'), ('top', 'M')]
 # What differs from perf, where an option works. Of an option without effect --help says it.
 DIFFERENT = {
     'record': {
@@ -106,16 +128,29 @@ DIFFERENT = {
         'inline': 'on by default',
         'verbose': 'prints why a shared object has no symbols',
     },
+    'top': {
+        'cgroup': 'with -a',
+        'children': 'off by default',
+        'column-widths': 'with --stdio',
+        'percentage': 'with --stdio; in the view a key changes it',
+        'tui': 'with the keys of \'ringtail view\'',
+    },
+    'stat': {
+        'no-aggr': 'with -a or -C',
+        'per-thread': 'with -p or -t',
+        'verbose': 'no effect: what cannot be counted is always said',
+    },
 }
 HEAD = '''# Options of perf
 
-What becomes of each option of `perf record`, `perf report` and `perf script` when it is given to the command of
-ringtail with the same name. `tests/cli/compared.py` writes this page: it tries each of them.
+What becomes of each option of `perf record`, `perf report`, `perf script`, `perf top` and `perf stat` when it is given to
+the command of ringtail with the same name. `tests/cli/compared.py` writes this page: it tries each of them.
 
 Options that perf 6.1 or 7.2 lists count. An option works, works differently, as the line says, or is refused for the
 reason that the line gives. `--no-OPTION`, which perf takes for every option, is known for those where it has a use.
 
-The page is made by giving each option, with a value, and reading the exit status and the message; `record` gets `--dry-run`.
+The page is made by giving each option, with a value, and reading the exit status and the message; `record` gets `--dry-run`,
+and `top` ends because there is no terminal.
 What an option then does is what other tests, and the man pages, say.
 '''
 
@@ -154,10 +189,15 @@ def words(option, places, short):
 
 def tried(ringtail, folder, files, option, short):
     places = {'pid': os.getpid(), 'uid': os.getuid(), 'file': files['plain'], 'ringtail': ringtail}
-    beside = BESIDE.get((option.command, option.key), [])
+    beside = [word.format(**places) for word in BESIDE.get((option.command, option.key), [])]
     if option.command == 'record':
         last = [] if option.key in ('all-cpus', 'cpu', 'pid', 'tid', 'uid', 'cgroup') else ['--', 'true']
         return run(folder, [ringtail, 'record', '--dry-run', *beside, *words(option, places, short), *last])
+    if option.command == 'stat':
+        last = [] if '--timeout' in beside else ['--', 'true']
+        return run(folder, [ringtail, 'stat', *beside, *words(option, places, short), *last])
+    if option.command == 'top':
+        return run(folder, [ringtail, 'top', *beside, *words(option, places, short), '--tui'])
     file = files[FILES.get(option.key, 'plain')]
     return run(folder, [ringtail, option.command, '-i', file, '-f', *beside, *words(option, places, short)])
 
@@ -174,12 +214,11 @@ def judged(p, option, accepted):
     text = p.stderr.strip().replace('\n', ' ')
     if p.returncode == 2 and 'there is no ' in text:
         return ('refused', re.sub(r'^.*?: there is no [^:]*: ', '', text)), None
-    if option.key == 'tui' and 'needs a terminal' in text:
-        return ('works', ''), None
+    taken = p.returncode == 2 and 'needs a terminal' in text and (option.command == 'top' or option.key == 'tui')
     if option.key in OF_TRACES and 'is about a hardware trace' in text:
         return ('works', ''), None
     root = os.getuid() == 0
-    if p.returncode not in ([0] if root or option.command != 'record' else [0, 1]):
+    if not taken and p.returncode not in ([0] if root or option.command not in ('record', 'stat') else [0, 1]):
         return None, f'status {p.returncode}: {text[:300]}'
     if option.key in accepted:
         return ('differs', 'no effect: ' + accepted[option.key]), None
