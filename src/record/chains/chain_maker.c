@@ -243,9 +243,10 @@ static enum chain_kept make_chain(struct chain_walker *w, const struct pd_sample
 	uint64_t deadline = patience ? now_ms() + patience : 0;
 	int rc;
 
-	if (s->time < w->view.since)
-		return CHAIN_EARLY;
 	do {
+		/* While files are waited for, the history of maps may be made again. */
+		if (s->time < w->view.since)
+			return CHAIN_EARLY;
 		rc = walk(w, s, evsel);
 	} while (rc == -EAGAIN && patience && wait_for_files(w, deadline));
 	if (rc == -EAGAIN)

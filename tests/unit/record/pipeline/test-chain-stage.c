@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Samples of this very process, with its registers, its stack and its maps, go through the stage.
- * Their callers are known. Samples that cannot get a chain must come out as they went in.
+ * Their callers are known. Samples that cannot get a chain must come out as they went in. Linked
+ * with --wrap=image_loader_wait and --wrap=task_spaces_new.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "record/chains/image_loader.h"
+#include "record/chains/task_spaces.h"
 #include "record/pipeline/chain_stage.h"
 
 #if defined(__x86_64__)
@@ -61,6 +64,37 @@ static int keeper_flush(struct sink *s, struct error *err)
 }
 
 static const struct sink_ops keeper_ops = {.write = keeper_write, .flush = keeper_flush};
+
+/* --- what the chain maker uses -----------------------------------------------------------------
+ */
+
+static struct task_spaces *spaces; /* those of the newest chain maker */
+static void (*meanwhile)(void *arg); /* called once, when a sample waits for its files */
+static void *meanwhile_arg;
+
+struct task_spaces *__real_task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
+					   void *arg);
+struct task_spaces *__wrap_task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
+					   void *arg);
+bool __real_image_loader_wait(struct image_loader *l, unsigned int ms);
+bool __wrap_image_loader_wait(struct image_loader *l, unsigned int ms);
+
+struct task_spaces *__wrap_task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
+					   void *arg)
+{
+	spaces = __real_task_spaces_new(attr, forgotten, arg);
+	return spaces;
+}
+
+bool __wrap_image_loader_wait(struct image_loader *l, unsigned int ms)
+{
+	void (*call)(void *arg) = meanwhile;
+
+	meanwhile = NULL;
+	if (call)
+		call(meanwhile_arg);
+	return __real_image_loader_wait(l, ms);
+}
 
 /* --- this process ------------------------------------------------------------------------------
  */
@@ -518,6 +552,54 @@ static void stacks_pass_while_it_is_behind(void **state)
 	fifo_free(fifo);
 }
 
+/* Maps come until the history of them is made again. */
+static void make_history_again(void *arg)
+{
+	struct bench *b = arg;
+	struct buf in = {0};
+	struct perf_event_header hdr;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "%x-%x r-xp 00000000 00:00 0 /map/%u\n", 0x1000 + i,
+			 0x1001 + i, i);
+		add_map(&in, 30 + i, line);
+	}
+	task_spaces_limit(spaces, 1024);
+	for (size_t at = 0; pd_record_at(in.data + at, in.len - at, &hdr); at += hdr.size)
+		chain_maker_add((const void *)(in.data + at), b->maker);
+	buf_release(&in);
+}
+
+/* While it waits for files, the maps of its time are forgotten. */
+static void a_sample_becomes_early(void **state)
+{
+	struct bench *b = *state;
+	const struct pd_evsel evsel = {.attr = event.attr};
+	struct chain_walker *w = chain_walker_new(b->maker);
+	struct buf in = {0};
+	uint8_t *out;
+
+	assert_non_null(w);
+	send_maps(b, 10);
+	add_sample(&in, 20, STACK);
+	out = malloc(in.len);
+	assert_non_null(out);
+	meanwhile = make_history_again;
+	meanwhile_arg = b;
+	assert_true(chain_walker_begin(w));
+	assert_int_equal(
+		chain_walker_put(w, (const void *)in.data, &evsel, false, 3600000, out), in.len);
+	chain_walker_end(w);
+	assert_null(meanwhile);
+	assert_memory_equal(out, in.data, in.len);
+	assert_int_equal(chain_walker_stats(w)->samples[CHAIN_EARLY], 1);
+	chain_walker_free(w);
+	free(out);
+	buf_release(&in);
+}
+
 /* Maps and samples in one run that lies in two spans, cut at any record or word. */
 static void runs_may_have_two_spans(void **state)
 {
@@ -568,6 +650,7 @@ int main(void)
 		TEST(another_file_keeps_the_stack),
 		TEST(a_sample_without_a_stack_passes),
 		TEST(stacks_pass_while_it_is_behind),
+		TEST(a_sample_becomes_early),
 		TEST(runs_may_have_two_spans),
 	};
 
