@@ -21,7 +21,7 @@ struct chain_maker {
 	struct task_spaces *spaces;
 	struct image_loader *loader;
 	const struct unwind_arch *arch64, *arch32;
-	atomic_bool failed; /* sideband is missing: no chain would be certain */
+	atomic_int failed; /* negative errno: maps are missing, no chain would be certain */
 };
 
 struct chain_walker {
@@ -29,8 +29,9 @@ struct chain_walker {
 	struct task_spaces_view view;
 	struct unwind unwind; /* of the state with the number: */
 	uint64_t number;
-	bool ready; /* @unwind is initialised */
-	bool held;  /* the spaces are acquired */
+	bool ready;		 /* @unwind is initialised */
+	bool held;		 /* the spaces are acquired */
+	enum chain_kept without; /* if they are not: why */
 	struct chain_stats stats;
 	size_t nr;
 	uint64_t ips[FRAMES_MOST];
@@ -79,8 +80,10 @@ int chain_maker_add(const struct perf_event_header *hdr, void *maker)
 {
 	struct chain_maker *m = maker;
 
-	if (task_spaces_add(m->spaces, hdr))
-		atomic_store(&m->failed, true);
+	int rc = task_spaces_add(m->spaces, hdr);
+
+	if (rc)
+		atomic_store(&m->failed, rc);
 	return 0;
 }
 
@@ -105,6 +108,7 @@ static const char *const reasons[CHAIN_REASONS] = {
 	[CHAIN_GUESSED] = "a caller was found by the frame pointer alone",
 	[CHAIN_EARLY] = "older than the known maps",
 	[CHAIN_LONG] = "the chain is larger than the stack",
+	[CHAIN_MANY_MAPS] = "the maps of all processes take more than 128 MB",
 	[CHAIN_FAILED] = "out of memory",
 };
 
@@ -168,8 +172,12 @@ const struct chain_stats *chain_walker_stats(const struct chain_walker *w)
 bool chain_walker_begin(struct chain_walker *w)
 {
 	struct chain_maker *m = w->maker;
+	int rc = atomic_load(&m->failed);
 
-	if (atomic_load(&m->failed) || task_spaces_acquire(m->spaces, &w->view))
+	if (!rc)
+		rc = task_spaces_acquire(m->spaces, &w->view);
+	w->without = rc == -E2BIG ? CHAIN_MANY_MAPS : CHAIN_FAILED;
+	if (rc)
 		return false;
 	w->held = true;
 	if (w->ready && w->number == w->view.number)
@@ -262,7 +270,7 @@ static size_t put(struct chain_walker *w, const struct perf_event_header *hdr,
 		  const struct pd_sample *s, const struct pd_evsel *evsel, bool keep_regs,
 		  unsigned int patience, uint8_t *out)
 {
-	enum chain_kept kept = w->held ? make_chain(w, s, evsel, patience) : CHAIN_FAILED;
+	enum chain_kept kept = w->held ? make_chain(w, s, evsel, patience) : w->without;
 	size_t size = 0;
 
 	if (kept == CHAIN_MADE) {

@@ -40,14 +40,15 @@ int chain_maker_add(const struct perf_event_header *hdr, void *maker);
 
 /* Why a sample has kept its stack. */
 enum chain_kept {
-	CHAIN_MADE,    /* it has not */
-	CHAIN_BEHIND,  /* unwinding took too long, and records waited */
-	CHAIN_WAITED,  /* its files were not read in time */
-	CHAIN_NO_CODE, /* code that no file has call frame information for, or nothing mapped */
-	CHAIN_GUESSED, /* a frame was found by the frame pointer alone */
-	CHAIN_EARLY,   /* it is older than the maps that are known */
-	CHAIN_LONG,    /* the chain is not smaller than the stack */
-	CHAIN_FAILED,  /* no memory */
+	CHAIN_MADE,	 /* it has not */
+	CHAIN_BEHIND,	 /* unwinding took too long, and records waited */
+	CHAIN_WAITED,	 /* its files were not read in time */
+	CHAIN_NO_CODE,	 /* code that no file has call frame information for, or nothing mapped */
+	CHAIN_GUESSED,	 /* a frame was found by the frame pointer alone */
+	CHAIN_EARLY,	 /* it is older than the maps that are known */
+	CHAIN_LONG,	 /* the chain is not smaller than the stack */
+	CHAIN_MANY_MAPS, /* the maps of what lives take too much memory, to the end */
+	CHAIN_FAILED,	 /* no memory */
 	CHAIN_REASONS,
 };
 
@@ -71,7 +72,7 @@ void chain_walker_free(struct chain_walker *w); /* accepts NULL */
 
 /*
  * Between these, the walker holds what is known of maps; other walkers do not wait, but those that
- * bring sideband do. Returns false if maps cannot be known: out of memory.
+ * bring sideband do. Returns false if maps cannot be known: out of memory, or too many.
  */
 bool chain_walker_begin(struct chain_walker *w);
 void chain_walker_end(struct chain_walker *w);

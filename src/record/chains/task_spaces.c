@@ -11,7 +11,7 @@
 
 /* The history of maps may take so much, or twice what lives, before it is made again. */
 #define STATE_BYTES ((size_t)32 << 20)
-/* Beyond this, maps are ignored: their samples keep their stacks. */
+/* The state refuses records beyond this: it is made again before. */
 #define STATE_MOST ((size_t)256 << 20)
 /* Bytes of waiting records that are applied without a reader. */
 #define WAITING_MAX ((size_t)1 << 20)
@@ -36,10 +36,11 @@ struct task_spaces {
 	pthread_rwlock_t reading; /* guards what follows */
 	struct state *state;
 	struct task_table *tasks;
+	size_t most;	     /* bytes; the state refuses records beyond */
 	size_t least, limit; /* bytes; @limit: of the state before it is made again */
 	uint64_t applied;    /* time of the newest record */
 	uint64_t since, number, seq;
-	bool failed;
+	int failed; /* negative errno */
 };
 
 struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten)(void *arg),
@@ -60,8 +61,7 @@ struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten
 		task_spaces_free(s);
 		return NULL;
 	}
-	state_limit(s->state, STATE_MOST);
-	s->least = s->limit = STATE_BYTES;
+	task_spaces_limit(s, STATE_BYTES, STATE_MOST);
 	return s;
 }
 
@@ -78,9 +78,11 @@ void task_spaces_free(struct task_spaces *s)
 	free(s);
 }
 
-void task_spaces_limit(struct task_spaces *s, size_t bytes)
+void task_spaces_limit(struct task_spaces *s, size_t least, size_t most)
 {
-	s->least = s->limit = bytes;
+	s->least = s->limit = least;
+	s->most = most;
+	state_limit(s->state, most);
 }
 
 static bool changes_space(const struct perf_event_header *hdr)
@@ -113,7 +115,23 @@ static int apply_live(const struct perf_event_header *hdr, void *arg)
 	return changes_space(hdr) ? apply(arg, hdr, 0) : 0;
 }
 
-/* Makes the state again from what lives now. */
+/*
+ * Returns how large the state may grow. What one batch of records adds (WAITING_MAX) fits between
+ * this and what the state refuses.
+ */
+static size_t limit_of(const struct task_spaces *s)
+{
+	size_t limit = 2 * state_memory(s->state);
+
+	if (limit < s->least)
+		limit = s->least;
+	return limit < s->most / 4 * 3 ? limit : s->most / 4 * 3;
+}
+
+/*
+ * Makes the state again from what lives now. Returns 0, -ENOMEM, or -E2BIG if that leaves too
+ * little room for a history: it would be made again all the time.
+ */
 static int make_again(struct task_spaces *s)
 {
 	struct state *old = s->state;
@@ -126,14 +144,14 @@ static int make_again(struct task_spaces *s)
 	}
 	s->forgotten(s->arg);
 	state_free(old);
-	state_limit(s->state, STATE_MOST);
+	state_limit(s->state, s->most);
 	s->seq = 0;
 	rc = task_table_emit(s->tasks, 0, apply_live, s);
 	s->since = s->applied;
 	s->number++;
-	s->limit = 2 * state_memory(s->state);
-	if (s->limit < s->least)
-		s->limit = s->least;
+	s->limit = limit_of(s);
+	if (!rc && (state_refused(s->state) || state_memory(s->state) > s->most / 2))
+		rc = -E2BIG;
 	return rc;
 }
 
@@ -160,7 +178,9 @@ static int apply_all(struct task_spaces *s, const struct buf *records,
 		if (waiting[i].time > s->applied)
 			s->applied = waiting[i].time;
 	}
-	return !rc && state_memory(s->state) > s->limit ? make_again(s) : rc;
+	if (!rc && (state_refused(s->state) || state_memory(s->state) > s->limit))
+		rc = make_again(s);
+	return rc;
 }
 
 static int apply_waiting(struct task_spaces *s)
@@ -168,7 +188,7 @@ static int apply_waiting(struct task_spaces *s)
 	struct buf records;
 	struct waiting_record *waiting;
 	size_t nr;
-	int rc = 0;
+	int rc;
 
 	pthread_rwlock_wrlock(&s->reading);
 	pthread_mutex_lock(&s->lock);
@@ -181,10 +201,9 @@ static int apply_waiting(struct task_spaces *s)
 	pthread_mutex_unlock(&s->lock);
 	if (nr)
 		qsort(waiting, nr, sizeof(*waiting), by_time);
-	if (s->failed || apply_all(s, &records, waiting, nr)) {
-		s->failed = true;
-		rc = -ENOMEM;
-	}
+	if (!s->failed)
+		s->failed = apply_all(s, &records, waiting, nr);
+	rc = s->failed;
 	pthread_rwlock_unlock(&s->reading);
 	buf_release(&records);
 	free(waiting);
@@ -227,9 +246,10 @@ int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret)
 	if (rc)
 		return rc;
 	pthread_rwlock_rdlock(&s->reading);
-	if (s->failed) {
+	rc = s->failed;
+	if (rc) {
 		pthread_rwlock_unlock(&s->reading);
-		return -ENOMEM;
+		return rc;
 	}
 	*ret = (struct task_spaces_view){s->state, s->since, s->number};
 	return 0;

@@ -29,10 +29,16 @@ struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten
 				    void *arg);
 void task_spaces_free(struct task_spaces *s); /* accepts NULL */
 
-/* For tests: makes the state again beyond @bytes. */
-void task_spaces_limit(struct task_spaces *s, size_t bytes);
+/*
+ * For tests, before the first record: makes the state again beyond @least bytes, or twice what
+ * lives; what lives may take half of @most bytes.
+ */
+void task_spaces_limit(struct task_spaces *s, size_t least, size_t most);
 
-/* Copies a record; ignores those that change no address space. Returns 0 or -ENOMEM. */
+/*
+ * Copies a record; ignores those that change no address space. Returns 0, or as
+ * task_spaces_acquire().
+ */
 int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr);
 
 struct task_spaces_view {
@@ -42,8 +48,9 @@ struct task_spaces_view {
 };
 
 /*
- * Applies what was added, and takes the state for reading. Returns 0, or -ENOMEM: the spaces are of
- * no use any more, and there is nothing to release.
+ * Applies what was added, and takes the state for reading. Returns 0; or -ENOMEM, or -E2BIG if what
+ * lives takes more than half of 256 MB: then the spaces are of no use any more, and there is
+ * nothing to release.
  */
 int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret);
 void task_spaces_release(struct task_spaces *s);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -132,7 +133,7 @@ static void memory_is_bounded(void **state)
 	struct task_spaces_view before, after;
 
 	assert_non_null(s);
-	task_spaces_limit(s, limit);
+	task_spaces_limit(s, limit, 64 * limit);
 	map(s, 1, 5, 0x1000, "/stays");
 	assert_int_equal(task_spaces_acquire(s, &before), 0);
 	task_spaces_release(s);
@@ -161,6 +162,66 @@ static void memory_is_bounded(void **state)
 	task_spaces_free(s);
 }
 
+/* Half of what may be held lives: the history is made again before records are refused. */
+static void many_live_maps_are_known(void **state)
+{
+	const size_t most = 4 << 20;
+	unsigned int forgotten = 0, live = 0;
+	struct task_spaces *s = task_spaces_new(&attr, count, &forgotten);
+	struct task_spaces_view view;
+	char name[32];
+
+	assert_non_null(s);
+	task_spaces_limit(s, most / 8, most);
+	for (; task_spaces_memory(s) < most / 8 * 3; live++) {
+		snprintf(name, sizeof(name), "/stays/%u", live);
+		map(s, 100 + live, 1000 + live, 0x1000, name);
+		assert_int_equal(task_spaces_acquire(s, &view), 0);
+		task_spaces_release(s);
+	}
+	for (uint32_t i = live; i < live + 40000; i++) {
+		snprintf(name, sizeof(name), "/program/%u", i);
+		map(s, 100 + i, 1000 + i, 0x1000, name);
+		if (!(i % 64)) {
+			assert_string_equal(name_at(s, 1000 + i, 0x1800, 100 + i), name);
+			assert_true(task_spaces_memory(s) < most);
+		}
+		fork_or_exit(s, PERF_RECORD_EXIT, 100 + i, 1000 + i, 1);
+	}
+	assert_string_equal(name_at(s, 1000, 0x1800, 100000), "/stays/0");
+	assert_true(forgotten > 2);
+	task_spaces_free(s);
+}
+
+/* What lives leaves no room for a history: this is an error, and no map is missing silently. */
+static void too_many_live_maps(void **state)
+{
+	const size_t most = 1 << 20;
+	unsigned int forgotten = 0;
+	struct task_spaces *s = task_spaces_new(&attr, count, &forgotten);
+	struct task_spaces_view view;
+	uint32_t i = 0;
+	int rc = 0;
+
+	assert_non_null(s);
+	task_spaces_limit(s, most / 8, most);
+	for (; !rc && i < 100000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "/stays/%u", i);
+		map(s, 100 + i, 1000 + i, 0x1000, name);
+		rc = task_spaces_acquire(s, &view);
+		if (rc)
+			break;
+		task_spaces_release(s);
+		if (!(i % 64))
+			assert_string_equal(name_at(s, 1000 + i, 0x1800, 100 + i), name);
+	}
+	assert_int_equal(rc, -E2BIG);
+	assert_int_equal(task_spaces_acquire(s, &view), -E2BIG);
+	task_spaces_free(s);
+}
+
 static void other_records_are_ignored(void **state)
 {
 	struct task_spaces *s = task_spaces_new(&attr, count, NULL);
@@ -180,8 +241,8 @@ static void other_records_are_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_have_their_time),
-		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(maps_have_their_time),	     cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(many_live_maps_are_known),  cmocka_unit_test(too_many_live_maps),
 		cmocka_unit_test(other_records_are_ignored),
 	};
 

@@ -68,7 +68,7 @@ static const struct sink_ops keeper_ops = {.write = keeper_write, .flush = keepe
 /* --- what the chain maker uses -----------------------------------------------------------------
  */
 
-static struct task_spaces *spaces; /* those of the newest chain maker */
+static struct task_spaces *spaces;   /* those of the newest chain maker */
 static void (*meanwhile)(void *arg); /* called once, when a sample waits for its files */
 static void *meanwhile_arg;
 
@@ -566,7 +566,7 @@ static void make_history_again(void *arg)
 			 0x1001 + i, i);
 		add_map(&in, 30 + i, line);
 	}
-	task_spaces_limit(spaces, 1024);
+	task_spaces_limit(spaces, 1024, (size_t)256 << 20);
 	for (size_t at = 0; pd_record_at(in.data + at, in.len - at, &hdr); at += hdr.size)
 		chain_maker_add((const void *)(in.data + at), b->maker);
 	buf_release(&in);
@@ -589,8 +589,8 @@ static void a_sample_becomes_early(void **state)
 	meanwhile = make_history_again;
 	meanwhile_arg = b;
 	assert_true(chain_walker_begin(w));
-	assert_int_equal(
-		chain_walker_put(w, (const void *)in.data, &evsel, false, 3600000, out), in.len);
+	assert_int_equal(chain_walker_put(w, (const void *)in.data, &evsel, false, 3600000, out),
+			 in.len);
 	chain_walker_end(w);
 	assert_null(meanwhile);
 	assert_memory_equal(out, in.data, in.len);
