@@ -246,9 +246,8 @@ static bool wait_for_files(struct chain_walker *w, uint64_t deadline)
 }
 
 static enum chain_kept make_chain(struct chain_walker *w, const struct pd_sample *s,
-				  const struct pd_evsel *evsel, unsigned int patience)
+				  const struct pd_evsel *evsel, uint64_t deadline)
 {
-	uint64_t deadline = patience ? now_ms() + patience : 0;
 	int rc;
 
 	do {
@@ -256,7 +255,7 @@ static enum chain_kept make_chain(struct chain_walker *w, const struct pd_sample
 		if (s->time < w->view.since)
 			return CHAIN_EARLY;
 		rc = walk(w, s, evsel);
-	} while (rc == -EAGAIN && patience && wait_for_files(w, deadline));
+	} while (rc == -EAGAIN && deadline && wait_for_files(w, deadline));
 	if (rc == -EAGAIN)
 		return CHAIN_WAITED;
 	if (rc)
@@ -268,9 +267,9 @@ static enum chain_kept make_chain(struct chain_walker *w, const struct pd_sample
 
 static size_t put(struct chain_walker *w, const struct perf_event_header *hdr,
 		  const struct pd_sample *s, const struct pd_evsel *evsel, bool keep_regs,
-		  unsigned int patience, uint8_t *out)
+		  uint64_t deadline, uint8_t *out)
 {
-	enum chain_kept kept = w->held ? make_chain(w, s, evsel, patience) : w->without;
+	enum chain_kept kept = w->held ? make_chain(w, s, evsel, deadline) : w->without;
 	size_t size = 0;
 
 	if (kept == CHAIN_MADE) {
@@ -295,7 +294,7 @@ static size_t put(struct chain_walker *w, const struct perf_event_header *hdr,
 }
 
 size_t chain_walker_put(struct chain_walker *w, const struct perf_event_header *hdr,
-			const struct pd_evsel *evsel, bool keep_regs, unsigned int patience,
+			const struct pd_evsel *evsel, bool keep_regs, uint64_t deadline,
 			uint8_t *out)
 {
 	struct pd_sample s;
@@ -304,7 +303,7 @@ size_t chain_walker_put(struct chain_walker *w, const struct perf_event_header *
 		memcpy(out, hdr, hdr->size);
 		return hdr->size;
 	}
-	return put(w, hdr, &s, evsel, keep_regs, patience, out);
+	return put(w, hdr, &s, evsel, keep_regs, deadline, out);
 }
 
 void chain_walker_skip(struct chain_walker *w, const struct perf_event_header *hdr,

@@ -79,12 +79,12 @@ void chain_walker_end(struct chain_walker *w);
 
 /*
  * Between begin and end: writes the sample @hdr of @evsel to @out, which has hdr->size bytes, with
- * a chain in place of its stack, or as it is. With @keep_regs it keeps its registers. @patience:
- * how long it may wait for files, ms; it lets go of the maps meanwhile. Returns the bytes written,
- * and counts.
+ * a chain in place of its stack, or as it is. With @keep_regs it keeps its registers. @deadline:
+ * until when it may wait for files, ms as now_ms(), 0 for not at all; it lets go of the maps
+ * meanwhile. Returns the bytes written, and counts.
  */
 size_t chain_walker_put(struct chain_walker *w, const struct perf_event_header *hdr,
-			const struct pd_evsel *evsel, bool keep_regs, unsigned int patience,
+			const struct pd_evsel *evsel, bool keep_regs, uint64_t deadline,
 			uint8_t *out);
 
 /* Counts a sample that is passed on as it is, if it has a stack, as CHAIN_BEHIND. */

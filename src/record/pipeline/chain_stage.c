@@ -12,8 +12,12 @@
 #define BEHIND_FULL  50u
 #define BEHIND_SHARE 50u
 #define SHARE_NS     (250 * NS_PER_MS)
-/* It waits so long for the files of a sample, while the fifo is less full than PATIENT_FULL. */
+/*
+ * It waits so long for the files of a run, while the fifo is less full than PATIENT_FULL; and so
+ * long for those of all runs up to a flush or the end, which bring all samples of a short program.
+ */
 #define PATIENCE_MS  100u
+#define HURRIED_MS   500u
 #define PATIENT_FULL 10u
 
 struct chain_stage {
@@ -28,6 +32,7 @@ struct chain_stage {
 	struct fifo *fifo;
 	unsigned int full, share;
 	uint64_t since, busy; /* ns: start of the period, and time of unwinding in it */
+	uint64_t hurried;     /* ms: until when runs may wait in this hurry; 0: there is none */
 	bool heavy;	      /* unwinding took more than its share in the last period */
 	uint64_t nsec;	      /* CPU time */
 	uint8_t *run, *out;   /* a run in one piece, and what it becomes */
@@ -82,18 +87,32 @@ static bool is_behind(struct chain_stage *c, unsigned int full)
 }
 
 static size_t put_sample(struct chain_stage *c, const uint8_t *p, size_t size, bool behind,
-			 unsigned int patience, uint8_t *out)
+			 uint64_t deadline, uint8_t *out)
 {
 	unsigned int event;
 	const struct pd_evsel *evsel = evsel_of(c, p, size, &event);
 
 	if (evsel && !behind)
 		return chain_walker_put(c->walker, (const void *)p, evsel, c->keep_regs[event],
-					patience, out);
+					deadline, out);
 	if (evsel)
 		chain_walker_skip(c->walker, (const void *)p, evsel);
 	memcpy(out, p, size);
 	return size;
+}
+
+/* Until when a run may wait for files: ms, as now_ms(); 0: not at all. */
+static uint64_t patience(struct chain_stage *c, unsigned int full)
+{
+	bool hurried = c->fifo && fifo_is_hurried(c->fifo);
+
+	if (!hurried)
+		c->hurried = 0;
+	else if (!c->hurried)
+		c->hurried = now_ms() + HURRIED_MS;
+	if (full >= PATIENT_FULL)
+		return 0;
+	return hurried ? c->hurried : now_ms() + PATIENCE_MS;
 }
 
 /* Makes the run at @p of @len bytes in c->out. Returns its new bytes. */
@@ -101,7 +120,7 @@ static size_t make_run(struct chain_stage *c, const uint8_t *p, size_t len)
 {
 	unsigned int full = c->fifo ? fifo_fullness(c->fifo) : 0;
 	bool behind = is_behind(c, full);
-	unsigned int patience = full < PATIENT_FULL ? PATIENCE_MS : 0;
+	uint64_t deadline = patience(c, full);
 	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID), began = now_ns(CLOCK_MONOTONIC);
 	struct perf_event_header hdr;
 	size_t at = 0, made = 0;
@@ -110,7 +129,7 @@ static size_t make_run(struct chain_stage *c, const uint8_t *p, size_t len)
 		chain_walker_begin(c->walker);
 	for (; pd_record_at(p + at, len - at, &hdr); at += hdr.size) {
 		if (hdr.type == PERF_RECORD_SAMPLE) {
-			made += put_sample(c, p + at, hdr.size, behind, patience, c->out + made);
+			made += put_sample(c, p + at, hdr.size, behind, deadline, c->out + made);
 		} else {
 			memcpy(c->out + made, p + at, hdr.size);
 			made += hdr.size;

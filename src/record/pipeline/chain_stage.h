@@ -9,11 +9,12 @@
  * unwinds; a reader never waits for it. The stage shows all sideband that passes to the chain maker
  * of the recording, and passes it on unchanged.
  *
- * It may wait for a file's call frame information for a short time, when the file is first met and
- * the fifo is nearly empty. When the fifo is half full, and unwinding took more than half of the
- * writer's time lately, samples are passed on with their stacks, and counted (CHAIN_BEHIND): a
- * writer that is late because of its output goes on to unwind, because stacks would make it later.
- * So the stage takes at most the CPU time of its writer.
+ * It may wait for files' call frame information for 100 ms in each run, when they are first met
+ * and the fifo is nearly empty; for 500 ms in all runs until a flush that was asked for is done.
+ * When the fifo is half full, and unwinding took more than half of the writer's time lately,
+ * samples are passed on with their stacks, and counted (CHAIN_BEHIND): a writer that is late
+ * because of its output goes on to unwind, because stacks would make it later. So the stage takes
+ * at most the CPU time of its writer.
  *
  * Ownership: the chain maker and the next sink remain the caller's. Threads: the writer's.
  */

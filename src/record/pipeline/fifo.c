@@ -57,7 +57,7 @@ struct fifo {
 	_Atomic uint64_t mark, mark_at; /* 0: none; due when @consumed reaches mark_at */
 	_Atomic bool wants_room;
 
-	_Atomic bool nudged; /* any thread's */
+	_Atomic bool nudged, hurried; /* any thread's */
 
 	/* Written by the consumer. */
 	alignas(CACHE_LINE) _Atomic uint64_t consumed;
@@ -311,4 +311,14 @@ unsigned int fifo_fullness(struct fifo *f)
 
 	/* The consumer may have moved on between the two loads, so @used may be too large. */
 	return used < f->size ? (unsigned int)(used * 100 / f->size) : 100;
+}
+
+void fifo_hurry(struct fifo *f, bool hurry)
+{
+	atomic_store(&f->hurried, hurry);
+}
+
+bool fifo_is_hurried(const struct fifo *f)
+{
+	return atomic_load(&f->hurried);
 }

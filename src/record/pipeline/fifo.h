@@ -8,8 +8,8 @@
  * piece lies in one span and holds whole records of one ring. An empty fifo starts again at the
  * beginning of its memory: while the writer keeps up, the same memory stays in the cache.
  *
- * Threads: one produces, one consumes; any may call fifo_fullness() and fifo_nudge(). The fifo owns
- * its memory; reserved and waiting pieces point into it. Sizes are in bytes.
+ * Threads: one produces, one consumes; any may call the functions at the end. The fifo owns its
+ * memory; reserved and waiting pieces point into it. Sizes are in bytes.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_FIFO_H
 #define RINGTAIL_RECORD_PIPELINE_FIFO_H
@@ -90,5 +90,9 @@ void fifo_nudge(struct fifo *f);
 
 /* Returns how full @f is, in percent. */
 unsigned int fifo_fullness(struct fifo *f);
+
+/* Says whether somebody waits until all that comes next is written, as at a flush or at the end. */
+void fifo_hurry(struct fifo *f, bool hurry);
+bool fifo_is_hurried(const struct fifo *f);
 
 #endif

@@ -494,6 +494,7 @@ static void command_done(struct worker *w, uint64_t number)
 {
 	pthread_mutex_lock(&w->lock);
 	w->done = number > w->done ? number : w->done;
+	fifo_hurry(w->fifo, w->done < w->asked);
 	pthread_mutex_unlock(&w->lock);
 	notify(w->opts.report);
 }
@@ -591,6 +592,7 @@ void worker_ask(struct worker *w, enum worker_command command)
 	if (command > w->command)
 		w->command = command;
 	w->asked++;
+	fifo_hurry(w->fifo, true);
 	if (command == WORKER_FINISH) {
 		w->paused = false;
 		pthread_cond_signal(&w->resumed);

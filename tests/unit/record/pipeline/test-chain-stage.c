@@ -2,7 +2,7 @@
 /*
  * Samples of this very process, with its registers, its stack and its maps, go through the stage.
  * Their callers are known. Samples that cannot get a chain must come out as they went in. Linked
- * with --wrap=image_loader_wait and --wrap=task_spaces_new.
+ * with --wrap=build_id_open, --wrap=image_loader_wait and --wrap=task_spaces_new.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,8 +23,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "record/chains/image_loader.h"
 #include "record/chains/task_spaces.h"
+#include "record/initial/buildid.h"
 #include "record/pipeline/chain_stage.h"
 
 #if defined(__x86_64__)
@@ -68,6 +71,8 @@ static const struct sink_ops keeper_ops = {.write = keeper_write, .flush = keepe
 /* --- what the chain maker uses -----------------------------------------------------------------
  */
 
+static atomic_bool slow; /* files are read for ever, and each wait takes as long as it may */
+static unsigned int waits;
 static struct task_spaces *spaces;   /* those of the newest chain maker */
 static void (*meanwhile)(void *arg); /* called once, when a sample waits for its files */
 static void *meanwhile_arg;
@@ -93,7 +98,22 @@ bool __wrap_image_loader_wait(struct image_loader *l, unsigned int ms)
 	meanwhile = NULL;
 	if (call)
 		call(meanwhile_arg);
+	if (slow) {
+		waits++;
+		usleep(ms * 1000);
+		return false;
+	}
 	return __real_image_loader_wait(l, ms);
+}
+
+int __real_build_id_open(const char *path, const struct build_id_key *file);
+int __wrap_build_id_open(const char *path, const struct build_id_key *file);
+
+int __wrap_build_id_open(const char *path, const struct build_id_key *file)
+{
+	while (slow)
+		usleep(1000);
+	return __real_build_id_open(path, file);
 }
 
 /* --- this process ------------------------------------------------------------------------------
@@ -589,8 +609,9 @@ static void a_sample_becomes_early(void **state)
 	meanwhile = make_history_again;
 	meanwhile_arg = b;
 	assert_true(chain_walker_begin(w));
-	assert_int_equal(chain_walker_put(w, (const void *)in.data, &evsel, false, 3600000, out),
-			 in.len);
+	assert_int_equal(
+		chain_walker_put(w, (const void *)in.data, &evsel, false, now_ms() + 3600000, out),
+		in.len);
 	chain_walker_end(w);
 	assert_null(meanwhile);
 	assert_memory_equal(out, in.data, in.len);
@@ -598,6 +619,37 @@ static void a_sample_becomes_early(void **state)
 	chain_walker_free(w);
 	free(out);
 	buf_release(&in);
+}
+
+/* Samples of one run wait for their files together, all runs up to a flush, too. */
+static void a_run_waits_once(void **state)
+{
+	struct bench *b = *state;
+	struct fifo *fifo = fifo_new(FIFO_MIN);
+	struct buf in = {0};
+
+	assert_non_null(fifo);
+	chain_stage_watch(b->stage, fifo);
+	send_maps(b, 10);
+	for (unsigned int i = 0; i < 10; i++)
+		add_sample(&in, 20 + i, 4096);
+	slow = true;
+	waits = 0;
+	fifo_hurry(fifo, true);
+	for (unsigned int i = 0; i < 5; i++)
+		send(b, &in, in.len);
+	assert_in_range(waits, 0, 2);
+	assert_int_equal(b->stats.samples[CHAIN_WAITED], 50);
+	fifo_hurry(fifo, false);
+	waits = 0;
+	send(b, &in, in.len);
+	assert_in_range(waits, 0, 2);
+	assert_int_equal(b->stats.samples[CHAIN_WAITED], 60);
+	slow = false;
+	assert_memory_equal(b->keeper.got.data, in.data, in.len);
+	chain_stage_watch(b->stage, NULL);
+	buf_release(&in);
+	fifo_free(fifo);
 }
 
 /* Maps and samples in one run that lies in two spans, cut at any record or word. */
@@ -651,6 +703,7 @@ int main(void)
 		TEST(a_sample_without_a_stack_passes),
 		TEST(stacks_pass_while_it_is_behind),
 		TEST(a_sample_becomes_early),
+		TEST(a_run_waits_once),
 		TEST(runs_may_have_two_spans),
 	};
 

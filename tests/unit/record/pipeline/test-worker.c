@@ -305,6 +305,7 @@ static void ring_is_taken_when_there_is_room(void **state)
 	}
 	put(lab, 0, RING / 8);
 	worker_ask(lab->workers[0], WORKER_FLUSH);
+	assert_true(fifo_is_hurried(fifo));
 	usleep(50000); /* so that it is done before the gate opens; else there is nothing to see */
 	sem_post(&gate);
 	await_taken(lab, 0);
@@ -413,6 +414,7 @@ static void handed_records_fill_the_output(void **state)
 	hand(w, 4096);
 	ask(lab, WORKER_FLUSH);
 	assert_false(await(lab, 0, is_flushed).full);
+	assert_false(fifo_is_hurried(worker_fifo(w)));
 	hand(w, 4096);
 	worker_write_now(w);
 	await(lab, 0, is_full);
