@@ -298,6 +298,21 @@ void cfi_tables_load(struct cfi_tables *t, const struct dso *dso, enum cfi_part 
 	elf_space_release(&from.space);
 }
 
+void cfi_tables_give_up(struct cfi_tables *t, uint32_t index, enum cfi_part part,
+			uint64_t generation)
+{
+	struct cfi_table *c = NULL;
+
+	pthread_mutex_lock(&t->lock);
+	if (generation == t->generation && index < t->cap)
+		c = t->table[index];
+	if (c && (part == CFI_EH) == !c->loaded) {
+		c->loaded = true;
+		c->debug_tried = true;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
 void cfi_tables_forget(struct cfi_tables *t)
 {
 	pthread_mutex_lock(&t->lock);

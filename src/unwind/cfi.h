@@ -52,6 +52,13 @@ int cfi_tables_new_loaded(const struct cfi_loader *loader, struct resolver *r,
 void cfi_tables_load(struct cfi_tables *t, const struct dso *dso, enum cfi_part part,
 		     uint64_t generation);
 
+/*
+ * Any thread: nobody waits for a load any more, because it takes too long. @part of the dso @index
+ * stays empty, also if the load ends. @generation: as want() had it.
+ */
+void cfi_tables_give_up(struct cfi_tables *t, uint32_t index, enum cfi_part part,
+			uint64_t generation);
+
 /* Drops all tables, because the numbers of dsos change. Loads that were wanted before are void. */
 void cfi_tables_forget(struct cfi_tables *t);
 

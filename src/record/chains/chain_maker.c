@@ -101,6 +101,11 @@ void chain_stats_add(struct chain_stats *to, const struct chain_stats *from)
 	to->nsec += from->nsec;
 }
 
+void chain_maker_stats(struct chain_maker *m, struct chain_stats *ret)
+{
+	ret->hung = image_loader_hung(m->loader, &ret->hung_name);
+}
+
 static const char *const reasons[CHAIN_REASONS] = {
 	[CHAIN_BEHIND] = "unwinding was behind",
 	[CHAIN_WAITED] = "a file was not read in time",
@@ -125,6 +130,12 @@ void chain_stats_say(const struct chain_stats *stats, const struct messages *mes
 		len += (size_t)snprintf(why + len, sizeof(why) - len, "%s%llu: %s", len ? "; " : "",
 					(unsigned long long)stats->samples[i], reasons[i]);
 	}
+	if (stats->hung)
+		messages_say(messages, MESSAGE_WARNING,
+			     "%llu file%s did not answer within 5 s (first: %s): samples of "
+			     "their code keep their stacks; see to the file system",
+			     (unsigned long long)stats->hung, plural_s(stats->hung),
+			     stats->hung_name ? stats->hung_name : "?");
 	if (!all)
 		return;
 	messages_say(

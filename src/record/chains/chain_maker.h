@@ -58,12 +58,17 @@ struct chain_stats {
 	uint64_t frames;		 /* in user space, of those */
 	uint64_t in, out;		 /* bytes of all samples with a stack, before and after */
 	uint64_t nsec;			 /* CPU time of unwinding */
+	uint64_t hung;			 /* files that were given up; of chain_maker_stats() */
+	const char *hung_name;		 /* of the first: the maker's, or NULL */
 };
+
+/* Adds to @ret what no walker counts. */
+void chain_maker_stats(struct chain_maker *m, struct chain_stats *ret);
 
 /* Adds @from to @to. */
 void chain_stats_add(struct chain_stats *to, const struct chain_stats *from);
 
-/* Prints how many samples have chains, and why others have stacks. */
+/* Prints how many samples have chains, why others have stacks, and which file hung. */
 void chain_stats_say(const struct chain_stats *stats, const struct messages *messages);
 
 /* Returns a walker, or NULL when out of memory. */

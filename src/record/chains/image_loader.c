@@ -22,6 +22,9 @@
 #define REQUESTS   256u
 #define STACK_SIZE (256u << 10)
 #define END_MS	   1000
+/* A file that takes so long is given up, and another thread reads the next ones; so many times. */
+#define HUNG_MS	 5000
+#define HUNG_MAX 8u
 /* All programs and libraries of a desktop have 20 MB of .eh_frame. */
 #define TABLES_MAX ((size_t)64 << 20)
 /* Bytes of the path of a file in a directory of /proc. */
@@ -40,12 +43,18 @@ struct image_loader {
 	struct resolver *resolver;
 	struct cfi_tables *tables;
 	struct utsname uts;
-	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t work, done;
+	pthread_t thread;
+	unsigned int turn;		      /* number of the thread: others were given up */
+	unsigned int alive;		      /* threads, with those */
 	struct image_request queue[REQUESTS]; /* a ring */
 	uint64_t asked, served;
 	uint64_t stuck; /* 1 + the number served when somebody last waited in vain; 0: nobody */
+	struct image_request loading; /* what the thread reads, since: */
+	uint64_t began;		      /* ms; 0: it reads nothing */
+	unsigned int hung_ms, hung;   /* files that were given up */
+	char *hung_name;	      /* of the first; NULL */
 	bool stop, ended, orphaned;
 };
 
@@ -137,6 +146,7 @@ static void release(struct image_loader *l)
 {
 	for (; l->served < l->asked; l->served++)
 		free(l->queue[l->served % REQUESTS].name);
+	free(l->hung_name);
 	cfi_tables_free(l->tables);
 	resolver_free(l->resolver);
 	pthread_cond_destroy(&l->done);
@@ -145,35 +155,49 @@ static void release(struct image_loader *l)
 	free(l);
 }
 
+/* Reads the next file that was asked for. All under the lock, but the reading. */
+static void load_next(struct image_loader *l, unsigned int turn)
+{
+	struct image_request request = l->queue[l->served % REQUESTS];
+
+	request.dso.name = request.name;
+	l->queue[l->served % REQUESTS].name = NULL;
+	l->loading = request;
+	l->began = now_ms();
+	pthread_mutex_unlock(&l->lock);
+	cfi_tables_load(l->tables, &request.dso, request.part, request.generation);
+	pthread_mutex_lock(&l->lock);
+	free(request.name);
+	if (turn != l->turn)
+		return;
+	l->began = 0;
+	l->served++;
+	pthread_cond_broadcast(&l->done);
+}
+
 static void *load_main(void *arg)
 {
 	struct image_loader *l = arg;
-	struct image_request request;
-	bool orphaned;
+	unsigned int turn;
+	bool last;
 
 	pthread_setname_np(pthread_self(), "unwind-files");
 	priority_nice(RECORD_NICE);
 	pthread_mutex_lock(&l->lock);
-	while (!l->stop) {
-		if (l->served == l->asked) {
+	/* No other thread can start before this one reads something. */
+	turn = l->turn;
+	while (!l->stop && turn == l->turn) {
+		if (l->served == l->asked)
 			pthread_cond_wait(&l->work, &l->lock);
-			continue;
-		}
-		request = l->queue[l->served % REQUESTS];
-		request.dso.name = request.name;
-		l->queue[l->served % REQUESTS].name = NULL;
-		pthread_mutex_unlock(&l->lock);
-		cfi_tables_load(l->tables, &request.dso, request.part, request.generation);
-		free(request.name);
-		pthread_mutex_lock(&l->lock);
-		l->served++;
-		pthread_cond_broadcast(&l->done);
+		else
+			load_next(l, turn);
 	}
-	l->ended = true;
-	orphaned = l->orphaned;
+	l->alive--;
+	l->ended |= turn == l->turn;
+	last = l->orphaned && !l->alive;
 	pthread_cond_broadcast(&l->done);
 	pthread_mutex_unlock(&l->lock);
-	if (orphaned)
+	if (last)
 		release(l);
 	return NULL;
 }
@@ -207,19 +231,51 @@ static int open_dso(void *arg, const struct dso *dso, struct elf_image *ret)
 	return image_open(l->resolver, dso, ret);
 }
 
+/* Starts a thread. Under the lock. */
 static int start(struct image_loader *l)
 {
 	pthread_attr_t attr;
+	pthread_t thread;
 	sigset_t before;
 	int rc;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	signal_mask_block(&before);
-	rc = pthread_create(&l->thread, &attr, load_main, l);
+	rc = pthread_create(&thread, &attr, load_main, l);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	return -rc;
+	if (rc)
+		return -rc;
+	l->thread = thread;
+	l->alive++;
+	return 0;
+}
+
+/*
+ * Gives up the file that the thread has read for too long, and has another thread read the next
+ * ones. Under the lock. Returns whether it did; then cfi_tables_give_up() is for *@ret.
+ */
+static bool replace_hung(struct image_loader *l, struct image_request *ret)
+{
+	pthread_t old = l->thread;
+
+	if (!l->began || now_ms() - l->began < l->hung_ms || l->hung >= HUNG_MAX || l->stop)
+		return false;
+	l->turn++;
+	if (start(l)) {
+		l->turn--;
+		return false;
+	}
+	pthread_detach(old);
+	*ret = l->loading;
+	/* The thread that was given up frees the name, but only under the lock. */
+	if (!l->hung++)
+		l->hung_name = strdup(l->loading.name);
+	l->began = 0;
+	l->served++;
+	pthread_cond_broadcast(&l->done);
+	return true;
 }
 
 /* --- other threads -------------------------------------------------------------------------------
@@ -236,6 +292,7 @@ int image_loader_new(struct image_loader **ret)
 
 	if (!l)
 		return -ENOMEM;
+	l->hung_ms = HUNG_MS;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -252,7 +309,9 @@ int image_loader_new(struct image_loader **ret)
 		rc = cfi_tables_new_loaded(&loader, l->resolver, &l->tables);
 	if (!rc) {
 		cfi_tables_limit(l->tables, TABLES_MAX);
+		pthread_mutex_lock(&l->lock);
 		rc = start(l);
+		pthread_mutex_unlock(&l->lock);
 	}
 	if (rc)
 		release(l);
@@ -265,26 +324,28 @@ void image_loader_free(struct image_loader *l)
 {
 	const struct timespec until = timespec_of_deadline(now_ms() + END_MS);
 	pthread_t thread;
-	bool ended;
+	bool ended, last;
 	int rc = 0;
 
 	if (!l)
 		return;
-	thread = l->thread;
 	pthread_mutex_lock(&l->lock);
+	thread = l->thread;
 	l->stop = true;
 	pthread_cond_signal(&l->work);
 	while (!l->ended && !rc)
 		rc = pthread_cond_timedwait(&l->done, &l->lock, &until);
 	ended = l->ended;
-	l->orphaned = !ended;
+	last = !l->alive;
+	l->orphaned = !last;
 	pthread_mutex_unlock(&l->lock);
-	if (!ended) {
+	/* Whoever is last frees @l: it may be gone now. */
+	if (ended)
+		pthread_join(thread, NULL);
+	else
 		pthread_detach(thread);
-		return;
-	}
-	pthread_join(thread, NULL);
-	release(l);
+	if (last)
+		release(l);
 }
 
 struct cfi_tables *image_loader_tables(struct image_loader *l)
@@ -295,11 +356,13 @@ struct cfi_tables *image_loader_tables(struct image_loader *l)
 bool image_loader_wait(struct image_loader *l, unsigned int ms)
 {
 	const struct timespec until = timespec_of_deadline(now_ms() + ms);
+	struct image_request hung;
 	uint64_t asked;
-	bool served;
+	bool served, given_up;
 	int rc = 0;
 
 	pthread_mutex_lock(&l->lock);
+	given_up = replace_hung(l, &hung);
 	asked = l->asked;
 	while (l->served < asked && l->stuck != l->served + 1 && !rc)
 		rc = pthread_cond_timedwait(&l->done, &l->lock, &until);
@@ -307,5 +370,25 @@ bool image_loader_wait(struct image_loader *l, unsigned int ms)
 	if (!served)
 		l->stuck = l->served + 1;
 	pthread_mutex_unlock(&l->lock);
+	if (given_up)
+		cfi_tables_give_up(l->tables, hung.dso.index, hung.part, hung.generation);
 	return served;
+}
+
+void image_loader_limit(struct image_loader *l, unsigned int ms)
+{
+	pthread_mutex_lock(&l->lock);
+	l->hung_ms = ms;
+	pthread_mutex_unlock(&l->lock);
+}
+
+unsigned int image_loader_hung(struct image_loader *l, const char **ret_name)
+{
+	unsigned int hung;
+
+	pthread_mutex_lock(&l->lock);
+	hung = l->hung;
+	*ret_name = l->hung_name;
+	pthread_mutex_unlock(&l->lock);
+	return hung;
 }

@@ -595,6 +595,8 @@ bool crew_chains(const struct crew *crew, struct chain_stats *ret)
 		chain_stage_stats(crew->chain_stages[i], &one);
 		chain_stats_add(ret, &one);
 	}
+	if (crew->chain_stages)
+		chain_maker_stats(crew->chains, ret);
 	return crew->chain_stages;
 }
 

@@ -210,6 +210,72 @@ static void a_file_system_that_hangs(void **state)
 	unlink(path);
 }
 
+/* One file hangs: others are read all the same, by another thread. */
+static void a_file_that_hangs_is_given_up(void **state)
+{
+	char path[] = "/tmp/ringtail-image-XXXXXX", second[] = "/tmp/ringtail-image-XXXXXX";
+	struct image_loader *l;
+	struct dso dso, other;
+	const char *name;
+
+	copy_program(path, &dso);
+	copy_program(second, &other);
+	other.index = 1;
+	assert_int_equal(image_loader_new(&l), 0);
+	hangs = 1;
+	assert_int_equal(ask(l, &dso), -EAGAIN);
+	sem_wait(&hung);
+	hangs = 0;
+	assert_int_equal(ask(l, &other), -EAGAIN);
+	assert_false(image_loader_wait(l, 1));
+	assert_int_equal(image_loader_hung(l, &name), 0);
+	assert_null(name);
+	image_loader_limit(l, 0);
+	assert_true(image_loader_wait(l, 60000));
+	assert_int_equal(ask(l, &other), -ENOENT);
+	assert_true(cfi_tables_loaded(image_loader_tables(l)) > 1000);
+	/* It is not asked for again. */
+	assert_int_equal(ask(l, &dso), -ENOENT);
+	assert_int_equal(image_loader_hung(l, &name), 1);
+	assert_string_equal(name, path);
+	image_loader_free(l); /* the first thread is left behind, and frees all */
+	sem_post(&go_on);
+	usleep(200000);
+	unlink(path);
+	unlink(second);
+}
+
+/* Everything hangs: threads are not left behind without end. */
+static void few_files_are_given_up(void **state)
+{
+	char path[] = "/tmp/ringtail-image-XXXXXX";
+	unsigned int threads = 0;
+	struct image_loader *l;
+	const char *name;
+	struct dso dso;
+
+	copy_program(path, &dso);
+	assert_int_equal(image_loader_new(&l), 0);
+	image_loader_limit(l, 0);
+	hangs = 1;
+	for (dso.index = 0; dso.index < 20; dso.index++) {
+		assert_int_equal(ask(l, &dso), -EAGAIN);
+		if (dso.index > 8)
+			continue;
+		sem_wait(&hung);
+		threads++;
+		assert_int_equal(image_loader_wait(l, 1), dso.index < 8);
+	}
+	assert_int_equal(image_loader_hung(l, &name), 8);
+	assert_false(image_loader_wait(l, 3600000));
+	hangs = 0;
+	image_loader_free(l);
+	for (unsigned int i = 0; i < threads; i++)
+		sem_post(&go_on);
+	usleep(200000);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +283,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_once),
 		cmocka_unit_test(a_file_that_cannot_be_opened),
 		cmocka_unit_test(a_file_system_that_hangs),
+		cmocka_unit_test(a_file_that_hangs_is_given_up),
+		cmocka_unit_test(few_files_are_given_up),
 	};
 
 	elf_version(EV_CURRENT);

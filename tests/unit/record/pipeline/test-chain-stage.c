@@ -347,6 +347,7 @@ static int tear_down(void **state)
 {
 	struct bench *b = *state;
 
+	slow = false; /* after a failure, too */
 	sink_free(b->stage);
 	chain_maker_free(b->maker);
 	buf_release(&b->keeper.got);
@@ -690,6 +691,36 @@ static void runs_may_have_two_spans(void **state)
 	buf_release(&in);
 }
 
+static void keep_text(enum message_level level, const char *text, void *arg)
+{
+	char *kept = arg;
+	size_t len = strlen(kept);
+
+	snprintf(kept + len, 4096 - len, "%d %s\n", (int)level, text);
+}
+
+static void counts_are_said(void **state)
+{
+	char text[4096] = "";
+	const struct messages messages = {keep_text, text};
+	struct chain_stats stats = {.samples = {[CHAIN_MADE] = 3, [CHAIN_MANY_MAPS] = 2},
+				    .in = 5000,
+				    .out = 700,
+				    .hung = 2,
+				    .hung_name = "/net/program"};
+
+	chain_stats_say(&stats, &messages);
+	assert_non_null(strstr(text, "3 of 5 samples with stacks got call chains; 5000 bytes "
+				     "became 700; others keep their stacks (2: the maps of all "
+				     "processes take more than 128 MB)\n"));
+	assert_non_null(strstr(text, "0 2 files did not answer within 5 s (first: /net/program): "
+				     "samples of their code keep their stacks"));
+	text[0] = '\0';
+	stats = (struct chain_stats){0};
+	chain_stats_say(&stats, &messages);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -705,6 +736,7 @@ int main(void)
 		TEST(a_sample_becomes_early),
 		TEST(a_run_waits_once),
 		TEST(runs_may_have_two_spans),
+		cmocka_unit_test(counts_are_said),
 	};
 
 	if (!REGS_MASK) {
