@@ -233,6 +233,14 @@ int script_fields_check(const struct trace *t, const struct script_fields *field
 		any = true;
 		asked |= fields->asked[type_of(e)];
 		shown |= script_fields_of(fields, e);
+		/* Else code between two is no straight line. Decoded trace has all: type 0. */
+		if ((script_fields_of(fields, e) & SCRIPT_BRANCH_CODE) &&
+		    e->attr.branch_sample_type &&
+		    !(e->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY))
+			return error_set(
+				err, -EINVAL,
+				"'%s' lacks branches, so code is unknown; record with '-b'",
+				e->name);
 	}
 	asked &= ~SCRIPT_TRACE; /* several kinds of events: only tracepoints need it */
 	for (size_t i = 0; any && i < NR_FIELDS; i++)

@@ -1,0 +1,1 @@
+script -i {corpus}/nevesnunes+covlizer/examples/perf.data -F ip,brstackinsn
