@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Combines every reader with every compression, container, rotation and target. A valid combination records, and
-loses or doubles no call; ringtail refuses the others before it makes anything.
+"""Combines every reader with every compression, container, rotation and target, and with call chains made while
+recording. A valid combination records, and loses or doubles no call; ringtail refuses the others before it makes
+anything.
 
 usage: matrix.py DEV-BUILD RELEASE-BUILD [--dev] [--write TABLE | --table TABLE] [WORD ...]
 
@@ -34,11 +35,15 @@ Cell = collections.namedtuple('Cell', 'reader compression container rotation tar
 
 READERS = {'serial': [], '`--aio`': ['--aio'], '`--threads`': ['--threads'],
            '`--threads --aio`': ['--threads', '--aio']}
-COMPRESSION = {'': [], '`-z`': ['-z']}
+COMPRESSION = {'': [], '`-z`': ['-z'], '`--call-graph dwarf,online`': ['--call-graph', 'dwarf,1024,online']}
 CONTAINERS = ('file', 'directory', 'pipe')
 ROTATION = ('', '`--switch-output=SIZE`', '`--switch-output=signal`', '`--overwrite`', '`--max-size`', '`-M`')
 TARGETS = ('`-a`', '`-p`', 'command')
 PLAIN, SIZE, SIGNAL, OVERWRITE, MAX_SIZE, MEMORY = ROTATION
+_, PACKED, ONLINE = COMPRESSION
+
+# Chains are made behind the fifo of each reader: with each, one container, and for each rotation one target.
+ONLINE_CONTAINER = {'serial': 'file', '`--aio`': 'pipe', '`--threads`': 'directory', '`--threads --aio`': 'directory'}
 
 # How a cell is recorded: by which build, and with rings, or a memory, that overflow?
 Build = collections.namedtuple('Build', 'sanitized tight')
@@ -58,6 +63,15 @@ def is_stream(cell):
     return cell.container == 'pipe' or cell.container == 'file' and cell.reader.startswith('`--threads')
 
 
+def is_row(reader, compression, container):
+    return compression != ONLINE or container == ONLINE_CONTAINER[reader]
+
+
+def is_recorded(cell):
+    nth = list(READERS).index(cell.reader) + ROTATION.index(cell.rotation)
+    return is_row(*cell[:3]) and (cell.compression != ONLINE or cell.target == TARGETS[nth % len(TARGETS)])
+
+
 # (which cells, what the sentence must name, why it cannot be)
 REFUSALS = (
     (lambda cell: is_stream(cell) and cell.rotation in (SIZE, SIGNAL), ('--switch-output', '-o -'),
@@ -73,7 +87,7 @@ def refusal(cell):
 
 def options_of(cell, build):
     # Calls of one kind are packed to a thirtieth; what rings lose is in no file.
-    small = f'{(8 if cell.compression else 256) >> 2 * build.tight}K'
+    small = f'{(8 if cell.compression == PACKED else 256) >> 2 * build.tight}K'
     output = '-' if is_stream(cell) else 'p.data/' if cell.container == 'directory' else 'p.data'
     rotation = {PLAIN: [], SIZE: [f'--switch-output={small}'], SIGNAL: ['--switch-output=signal'],
                 OVERWRITE: ['--overwrite'], MAX_SIZE: [f'--max-size={small}'],
@@ -236,7 +250,13 @@ def check_names(lab, name):
     assert found and not [symbol for symbol in found if symbol.startswith('0x')], f'{name} does not name its samples: {shown}'
 
 
-def check_recorded(lab, cell, recorded, seen):
+def check_chains(cell, said, tight):
+    """Rings that overflow may leave no stacks, and a size no samples."""
+    chains = number(r'([\d,]+) of [\d,]+ samples? with stacks got call chains', said)
+    assert chains or tight or cell.rotation == MAX_SIZE or cell.compression != ONLINE, f'no chains: {said[-1500:]}'
+
+
+def check_recorded(lab, cell, build, recorded, seen):
     said = recorded.said
     assert recorded.status == 0, f'exit {recorded.status}: {said[-1500:]}'
     samples, lost = number(r'([\d,]+) samples?, [\d,]+ lost', said), calls_lost(said)
@@ -247,6 +267,7 @@ def check_recorded(lab, cell, recorded, seen):
     assert sum(ours) == samples, f'{samples} were written, {ours} are read'
     for name in (name for name, number_of in zip(names, ours) if number_of):
         check_names(lab, name)
+    check_chains(cell, said, build.tight)
     if seen.perf:
         theirs = [perf_samples(lab, name, is_stream(cell), number(r'([\d,]+) lost', said)) for name in names]
         assert theirs == ours, f'perf reads {theirs}, ringtail {ours}'
@@ -265,19 +286,21 @@ def check_recorded(lab, cell, recorded, seen):
     return '✓'
 
 
-def check(lab, cell, recorded, seen):
+def check(lab, cell, build, recorded, seen):
     row = refusal(cell)
-    return check_refused(lab, recorded, row[1]) if row else check_recorded(lab, cell, recorded, seen)
+    return check_refused(lab, recorded, row[1]) if row else check_recorded(lab, cell, build, recorded, seen)
 
 
 # --- the table -------------------------------------------------------------------------------------
 
 TABLE_HEAD = '''# What goes with what
 
-A row is a reader, with or without compression, and a container. A column is a way to end or split the output, and a
-target. ✓ means that the cell records, that ringtail and perf read every sample that was not counted as lost or,
-with `-M`, as evicted from memory, and that each output itself names the functions of its samples. A number means that ringtail refuses the cell before it makes anything, with exit
-status 2; the message is below. `tests/live/matrix.py` makes all these recordings, and this page.
+A row is a reader, with compression, with call chains that are made while recording, or with neither, and a container;
+chains are recorded to one container, and each rotation of one target, so other cells are empty. A column is a way to
+end or split the output, and a target. ✓ means that the cell records, that ringtail and perf read every sample that was
+not counted as lost or, with `-M`, as evicted from memory, and that each output itself names the functions of its
+samples. A number means that ringtail refuses the cell before it makes anything, with exit status 2; the message is
+below. `tests/live/matrix.py` makes all these recordings, and this page.
 
 - A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with
   `--threads`, where that is a directory, it is `-o - >NAME`. A *pipe* is `-o - |`.
@@ -303,9 +326,12 @@ def table(results):
     lines.append('| --- ' * 3 + '| :-: ' * len(columns) + '|\n')
     for reader, compression, container in itertools.product(READERS, COMPRESSION, CONTAINERS):
         marks = []
+        if not is_row(reader, compression, container):
+            continue
         for rotation, target in columns:
-            result = results[Cell(reader, compression, container, rotation, target)] or 'fails'
-            if result not in ('✓', 'fails') and result not in notes:
+            cell = Cell(reader, compression, container, rotation, target)
+            result = (results[cell] or 'fails') if is_recorded(cell) else ''
+            if result not in ('', '✓', 'fails') and result not in notes:
                 notes.append(result)
             marks.append(f'[{notes.index(result) + 1}]' if result in notes else result)
         lines.append(f'| {reader} | {compression} | {container} | ' + ' | '.join(marks) + ' |\n')
@@ -351,7 +377,7 @@ def run_all(cells, args, seen):
         with Lab(args.dev, args.release) as lab:
             with recording:
                 recorded = record(lab, cell, build)
-            return check(lab, cell, recorded, seen)
+            return check(lab, cell, build, recorded, seen)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         asked = {cell: pool.submit(tell, title(cell), lambda i=i, cell=cell: one(i, cell))
@@ -369,7 +395,7 @@ def has_lost(seen):
 
 
 def has_rotated(seen):
-    missing = set(itertools.product(READERS, COMPRESSION)) - seen.cut
+    missing = set(itertools.product(READERS, ('', PACKED))) - seen.cut
     assert not missing, f'a size has not cut the output twice in any cell of {missing}'
     return '✓'
 
@@ -388,7 +414,8 @@ def main():
     except Skip as reason:
         print('skip matrix', reason)
         return 0
-    every = list(itertools.starmap(Cell, itertools.product(READERS, COMPRESSION, CONTAINERS, ROTATION, TARGETS)))
+    every = list(filter(is_recorded, itertools.starmap(
+        Cell, itertools.product(READERS, COMPRESSION, CONTAINERS, ROTATION, TARGETS))))
     cells = [cell for cell in every if all(word in title(cell) for word in args.words)]
     end_well()
     runtime = tempfile.TemporaryDirectory(prefix='ringtail-run-')

@@ -143,7 +143,7 @@ class OptionSet:
 
     def choose_load(self):
         """Chooses the phases, [(task, word, n)], and the action after each phase but the last."""
-        dwarf, slow = self.chains == 'dwarf', self.unbuffered or self.sanitized
+        dwarf, slow = self.stacks, self.unbuffered or self.sanitized
         most = 600 if dwarf else 3000 if slow else 30000
         words = ['call', 'call', 'work', 'touch', 'write']
         if not self.period:
@@ -180,7 +180,11 @@ class OptionSet:
         self.rotation = self.pick(*rotations)
         self.memory = self.rotation == 'memory'
         self.unbuffered = self.chance(6)
-        self.chains = self.pick(None, None, None, 'fp', 'dwarf')
+        self.chains = self.pick(None, None, None, 'fp', 'dwarf', 'online')
+
+    @property
+    def stacks(self):
+        return self.chains in ('dwarf', 'online')
 
     def masks(self):
         first, last = self.cpus[0], self.cpus[-1]
@@ -235,7 +239,9 @@ class OptionSet:
 
     def carried(self):
         options = {'fp': [self.pick('-g', '--call-graph=fp')],
-                   'dwarf': [self.pick('--call-graph=dwarf', '--call-graph=dwarf,1024')]}.get(self.chains, [])
+                   'dwarf': [self.pick('--call-graph=dwarf', '--call-graph=dwarf,1024')],
+                   'online': [self.pick('--call-graph=dwarf,online', '--call-graph=dwarf,1024,online')]}.get(
+                       self.chains, [])
         options += ['--user-callchains'] if self.chains and self.chance(15) else []
         options += ['--kernel-callchains'] if self.chains == 'fp' and '--user-callchains' not in options and \
             self.chance(15) else []
