@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip, wait_for
+from lab import Skip, calls_lost, ended, need_mount_namespaces, wait_for, work
+from test_control import ACK, Pipes
 from test_unwind import CHAIN, chains, need_unwinder, share
 
 SAID = re.compile(r'(\d+) of (\d+) samples? with stacks got call chains; (\d+) bytes became (\d+)')
@@ -200,3 +201,67 @@ def test_killed_recorder(lab):
         load.wait()
     found = [c for c in chains(lab.run('script', '-i', 'k.data', status=None).stdout) if 'leaf' in c]
     assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
+
+
+def test_replaced_map(lab):
+    """A library is unmapped, and another mapped at its address: no chain is made with the rules of the wrong one."""
+    need_unwinder()
+    libraries = [lab.program(f'libreplaced-{name}.so') for name in ('small', 'large')]
+    made, samples, *_ = said(lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--',
+                                     lab.program('replaced'), *libraries, 30, 10, release=True).stderr)
+    assert made > 0.5 * samples, (made, samples)
+    inside = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if c and c[0] == 'step']
+    assert share(inside, lambda c: c[1:3] == ['call_library', 'main']) == 1, \
+        [c for c in inside if c[1:3] != ['call_library', 'main']][:5]
+
+
+def test_mount_namespace(lab):
+    """A program in a tmpfs that only its own mount namespace has is read in the root of its process."""
+    need_unwinder()
+    need_mount_namespaces()
+    os.mkdir(lab.path('own'))
+    load = lab.spawn('unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none "$1" && cp "$2" "$1/hidden" && '
+                     'exec "$1/hidden" chain 60000', 'sh', lab.path('own'), lab.program('stacks'))
+    wait_for(lambda: os.readlink(f'/proc/{load.pid}/exe').endswith('/hidden'), what='the program')
+    assert not os.listdir(lab.path('own'))
+    err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration', '1s',
+                  release=True).stderr
+    made, samples, *_ = said(err)
+    assert samples > 20 and made > 0.9 * samples, err
+
+
+def test_control(lab):
+    """Chains are made of the samples from before and after a time in which events are disabled."""
+    need_unwinder()
+    pipes = Pipes()
+    load = lab.spawn(lab.program('stacks'), 'chain', '60000')
+    child = lab.start('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '-D', '-1', '-p', load.pid,
+                      '--control', pipes.option, release=True, pass_fds=pipes.inherited)
+    try:
+        for command in 'ping', 'enable', 'disable', 'enable', 'stop':
+            assert pipes.ask(command + '\n') == ACK
+            if command != 'stop':
+                work(load.pid)
+        status, _, err = ended(child)
+    finally:
+        pipes.close()
+    made, samples, *_ = said(err)
+    assert status == 0 and samples > 20 and made > 0.9 * samples, err
+    found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
+    assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
+
+
+def test_overload(lab):
+    """More stacks come than are unwound and written: each sample has a chain, or its stack, or is counted."""
+    need_unwinder()
+    load = lab.program('stacks') + ' deep 200'
+    err = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '20000', '--buffer-memory', '1M', '-m', '1M',
+                  '--call-graph', 'dwarf,32768,online', '--', 'sh', '-c', f'{load} & {load} & wait', release=True).stderr
+    made, stacks, *_ = said(err)
+    kept = re.search(r'others keep their stacks \((.*)\)', err)
+    others = sum(int(n) for n in re.findall(r'(\d+): ', kept[1])) if kept else 0
+    cut = re.search(r'([\d,]+) without their whole user stacks', err)
+    cut = int(cut[1].replace(',', '')) if cut else 0
+    samples = int(re.search(r'([\d,]+) samples?, [\d,]+ lost', err)[1].replace(',', ''))
+    assert made + others == stacks and stacks + cut == samples == lab.samples('p.data'), err
+    assert others + cut + calls_lost(err), f'no overload: {err}'
