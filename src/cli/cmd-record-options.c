@@ -27,8 +27,9 @@ static const struct argp_option options[] = {
 	{"all-cpus", 'a', NULL, 0, "Record the whole system (default without a command)", 0},
 	{"pid", 'p', "PID[,PID...]", 0, "Record these processes with all their threads", 0},
 	{NULL, 'g', NULL, 0, "Call chains by frame pointers", 0},
-	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE]|lbr", 0,
-	 "Call chains by frame pointers, by SIZE bytes of user stack (default 8192) for DWARF, or by the processor's branch stack", 0},
+	{"call-graph", KEY_CALL_GRAPH, "fp|dwarf[,SIZE][,online]|lbr", 0,
+	 "Call chains by frame pointers, by SIZE bytes of user stack (default 8192) for DWARF, or by the processor's branch stack. "
+	 "online: unwinds the stacks while recording, and writes the callers in their place", 0},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE (default perf.data) and keep the previous one as FILE.old. - is a pipe, DIR/ a directory", 0},
 	{"memory", 'M', "SIZE", 0,

@@ -82,6 +82,10 @@ def test_recording(lab):
         assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
 
 
+def test_help(lab):
+    assert 'dwarf[,SIZE][,online]' in lab.run('record', '--help').stdout
+
+
 def test_cut_stacks_are_counted(lab):
     need_unwinder()
     err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,1024,online', '--', lab.program('stacks'),
