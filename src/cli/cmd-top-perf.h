@@ -12,7 +12,7 @@
 #include "report/trace/trace.h"
 
 #define TOP_WORDS 64
-#define TOP_FIXED 6 /* words that cmd_top() adds itself */
+#define TOP_FIXED 10 /* what cmd-top.c adds */
 
 /* What the options say. Strings are borrowed. */
 struct top_options {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Records into memory (-M), takes a snapshot of the newest samples each time into a file of its own
- * in a private directory, and shows it as a recording.
+ * in a private directory, and shows it as a recording. The symbols of files stay in memory from one
+ * snapshot to the next; only a snapshot that the user saves carries its names itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,15 +26,20 @@
 #include "cli/commands.h"
 #include "cli/input/input.h"
 #include "cli/view/show.h"
+#include "data/edit/edit.h"
 #include "record/session/hosted.h"
+#include "report/pack/collect.h"
+#include "symbol/resolve/resolver_pool.h"
 
-#define MAX_STACK   127
-#define DELAY_MS    2000
-#define DELAY_LEAST 0.1
-#define DELAY_MOST  3600.0
-#define WINDOW_MS   10000u
-#define SAME_SECOND 99	 /* files of one second */
-#define WARNINGS    4096 /* bytes that are kept until the screen is free */
+#define MAX_STACK    127
+#define DELAY_MS     2000
+#define DELAY_LEAST  0.1
+#define DELAY_MOST   3600.0
+#define WINDOW_MS    10000u
+#define SAME_SECOND  99		 /* files of one second */
+#define WARNINGS     4096	 /* bytes that are kept until the screen is free */
+#define NAMES_BUDGET (64u << 20) /* bytes, as of ringtail pack */
+#define SYMBOLS_MOST (2u << 20)	 /* in memory; some 100 bytes each */
 
 struct top {
 	struct top_options o;
@@ -44,10 +50,11 @@ struct top {
 	struct record_command record;
 	struct messages messages;
 	struct hosted_session *session;
-	pthread_mutex_t commands; /* guards the session and the directory */
-	pthread_mutex_t lock;	  /* guards the next three; the session's thread takes it */
-	bool started;		  /* what was chosen for the user is printed */
-	bool shown;		  /* messages wait in @warnings */
+	struct resolver_pool *pool; /* of all recordings that are shown; the loading thread's */
+	pthread_mutex_t commands;   /* guards the session and the directory */
+	pthread_mutex_t lock;	    /* guards the next three; the session's thread takes it */
+	bool started;		    /* what was chosen for the user is printed */
+	bool shown;		    /* messages wait in @warnings */
 	char warnings[WARNINGS];
 	char directory[PATH_MAX / 2], output[PATH_MAX / 2 + 16];
 	char title[64];
@@ -316,7 +323,9 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 
 	if (rc)
 		return rc;
+	resolver_pool_renew(&top->pool, SYMBOLS_MOST);
 	opts.path = path;
+	opts.pool = top->pool;
 	rc = trace_open(&opts, &t, err);
 	if (rc < 0) {
 		unlink(path);
@@ -400,6 +409,27 @@ static int copy_by_time(const char *from, char *name, size_t size)
 	return rc;
 }
 
+/* Makes the snapshot @path carry the names of its functions, as a recording does. */
+static int add_names(const char *path, struct error *err)
+{
+	struct trace_opts opts = {.path = path, .no_demangle = true};
+	struct collect_counts counts = {0};
+	struct buf table = {0};
+	struct trace *t;
+	int rc = trace_open(&opts, &t, err);
+
+	if (rc < 0)
+		return rc;
+	rc = trace_prepare(t, err);
+	if (rc >= 0)
+		rc = collect_symbols(t, NAMES_BUDGET, false, &table, &counts, err);
+	if (!rc && counts.table.functions)
+		rc = edit_set_symbols(t->df, &table, NULL, err);
+	buf_release(&table);
+	trace_close(t);
+	return rc;
+}
+
 static int save(void *arg, char *ret, size_t size, struct error *err)
 {
 	struct top *top = arg;
@@ -409,11 +439,13 @@ static int save(void *arg, char *ret, size_t size, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = copy_by_time(path, name, sizeof(name));
+	rc = add_names(path, err);
+	if (!rc && (rc = copy_by_time(path, name, sizeof(name))))
+		error_sys(err, rc, "%s", name);
 	unlink(path);
 	free(path);
 	if (rc)
-		return error_sys(err, rc, "%s", name);
+		return rc;
 	snprintf(ret, size, "the last %g s are in %s: 'ringtail report %s'",
 		 top->window_ms / 1000.0, name, name);
 	return 0;
@@ -516,7 +548,8 @@ static int start(struct top *top)
 /* Ends the process where a word is wrong. */
 static void parse_words(struct top *top)
 {
-	const char *const fixed[] = {"-M", top->memory, "--switch-output", "-o", "data"};
+	const char *const fixed[] = {"-M",	  top->memory, "--switch-output", "-o", "data",
+				     "--symbols", "none"};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
 		top->o.word[top->o.nr_words++] = (char *)(uintptr_t)fixed[i];
@@ -584,6 +617,11 @@ int cmd_top(int argc, char **argv)
 		exit(EXIT_USAGE);
 	top.o.report.graph = top.o.chains ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
 	parse_words(&top);
+	top.pool = resolver_pool_new("");
+	if (!top.pool) {
+		complain("out of memory");
+		exit(EXIT_FAILURE);
+	}
 	rc = run(&top, &number);
 	if (top.directory[0]) {
 		visit_files(&top, true, NULL, 0);
@@ -595,5 +633,6 @@ int cmd_top(int argc, char **argv)
 	record_options_release(&top.record);
 	columns_release(&top.o.columns);
 	name_regex_release(&top.o.ignore_callees);
+	resolver_pool_put(top.pool);
 	return input_end(NULL, NULL, rc);
 }

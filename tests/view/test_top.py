@@ -62,6 +62,12 @@ def test_live_view(bench):
                                            capture_output=True).stdout)
         lab.expect('the snapshot is of the process', report['tables'][0]['rows'][0]['comm'] == 'bash')
         lab.expect('it has at least the samples that were shown', report['stats']['samples'] >= min(samples(frozen), 500))
+        os.makedirs(bench.path('empty'), exist_ok=True)
+        named = subprocess.run([bench.ringtail, 'report', '--stdio', '-s', 'symbol', '--symfs', bench.path('empty'), '-k',
+                                '/dev/null', '-i', bench.path(name)], check=True, capture_output=True,
+                               env=dict(os.environ, HOME=bench.path('empty'), XDG_CACHE_HOME=bench.path('empty')))
+        named = named.stdout.decode()
+        lab.expect('it carries names', re.search(r'%  \[.\] (?!0x)', named), named)
         for _ in range(3):  # several in a second have different names
             count = len(glob.glob(bench.path('ringtail-top.*.data')))
             term.press('s')

@@ -136,6 +136,7 @@ static int open_resolver(struct trace *t, struct error *err)
 		.kallsyms = t->opts.kallsyms,
 		.vmlinux = t->opts.vmlinux,
 		.no_demangle = t->opts.no_demangle,
+		.pool = t->opts.pool,
 	};
 	int rc = read_symbols(t, err);
 

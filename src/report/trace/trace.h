@@ -34,6 +34,7 @@ struct trace_opts {
 	bool force;
 	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
 	bool no_demangle;
+	struct resolver_pool *pool;	  /* as in struct resolver_opts */
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
 	bool itrace_asked;		  /* trace that cannot be decoded is an error */
 	uint64_t time_quantum;		  /* of the sort key time, ns; 0: 100 ms */

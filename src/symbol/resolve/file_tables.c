@@ -24,6 +24,7 @@ struct file_tables {
 	pthread_mutex_t lock; /* guards the whole struct */
 	pthread_cond_t done;
 	struct file_tables_entry *entries;
+	size_t symbols;
 };
 
 struct file_tables *file_tables_new(void)
@@ -59,6 +60,16 @@ void file_tables_free(struct file_tables *ft)
 	free(ft);
 }
 
+size_t file_tables_symbols(struct file_tables *ft)
+{
+	size_t n;
+
+	pthread_mutex_lock(&ft->lock);
+	n = ft->symbols;
+	pthread_mutex_unlock(&ft->lock);
+	return n;
+}
+
 /*
  * Builds a key of everything that decides which debug file is used. A table of few addresses is of
  * one dso alone.
@@ -66,13 +77,16 @@ void file_tables_free(struct file_tables *ft)
 static int make_key(const struct dso *dso, const struct elf_image *program, bool alone,
 		    struct buf *ret)
 {
-	uint64_t words[4] = {0, 0, dso->build_id_size, alone ? dso->index : UINT64_MAX};
+	uint64_t words[7] = {dso->build_id_size, alone ? dso->index : UINT64_MAX};
 	struct stat st;
 	int rc;
 
 	if (program->fd >= 0 && !fstat(program->fd, &st)) {
-		words[0] = st.st_dev;
-		words[1] = st.st_ino;
+		words[2] = st.st_dev;
+		words[3] = st.st_ino;
+		words[4] = (uint64_t)st.st_size;
+		words[5] = (uint64_t)st.st_mtim.tv_sec;
+		words[6] = (uint64_t)st.st_mtim.tv_nsec;
 	}
 	rc = buf_append(ret, words, sizeof(words));
 	if (!rc)
@@ -126,6 +140,7 @@ void file_tables_done(struct file_tables *ft, const struct file_table *taken, in
 	pthread_mutex_lock(&ft->lock);
 	e->t = (struct file_table){.table = table, .code = rc, .why = *why};
 	e->done = true;
+	ft->symbols += table ? symtab_count(table) : 1;
 	pthread_cond_broadcast(&ft->done);
 	pthread_mutex_unlock(&ft->lock);
 }

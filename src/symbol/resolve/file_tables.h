@@ -30,6 +30,9 @@ struct file_tables *file_tables_new(void);
 /* Frees the set with all tables; accepts NULL. */
 void file_tables_free(struct file_tables *ft);
 
+/* Returns the number of symbols of all tables; a file without symbols counts as one. */
+size_t file_tables_symbols(struct file_tables *ft);
+
 /*
  * Returns the table of @dso, or the one that it has @alone, whose file is @program; if that is not
  * open, a debug file found by build-id is the only source. If *@ret_mine is set, the caller must

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sys/io/cache.h"
+#include "symbol/resolve/resolver_pool_priv.h"
 #include "symbol/resolve/sources.h"
 
 /* Slots are allocated in blocks, each twice as large as the one before. Blocks never move. */
@@ -22,7 +23,7 @@
 /* Result of loading a dso. Read-only once it is published. */
 struct loaded {
 	struct symtab *table; /* NULL: no symbols */
-	bool borrowed;	      /* src.files owns the table */
+	bool borrowed;	      /* the pool owns the table */
 	struct symbol whole;  /* DSO_KSYMBOL: this symbol covers every address */
 	bool few;	      /* it has only the exported symbols */
 	char why[512];	      /* reason for none or few symbols; else empty */
@@ -47,6 +48,7 @@ struct pid_map {
 
 struct resolver {
 	struct sources src;
+	struct resolver_pool *pool;
 	struct utsname uts;
 	char *home, *cache;
 	_Atomic(struct resolver_slot *) blocks[BLOCKS_MAX];
@@ -82,14 +84,13 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
-	r->src.modules = module_list_new();
-	r->src.files = file_tables_new();
-	if (!r->src.modules || !r->src.files) {
-		module_list_free(r->src.modules);
-		file_tables_free(r->src.files);
+	r->pool = opts->pool ? resolver_pool_get(opts->pool) : resolver_pool_new(host->root);
+	if (!r->pool) {
 		free(r);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
+	r->src.modules = resolver_pool_modules(r->pool);
+	r->src.files = resolver_pool_files(r->pool);
 	pthread_mutex_init(&r->lock, NULL);
 	r->perfmaps_left = opts->wanted ? PERFMAPS_WANTED_MAX : PERFMAPS_MAX;
 	r->src.opts = *opts;
@@ -165,8 +166,7 @@ void resolver_free(struct resolver *r)
 		}
 	}
 	pthread_mutex_destroy(&r->lock);
-	module_list_free(r->src.modules);
-	file_tables_free(r->src.files);
+	resolver_pool_put(r->pool);
 	free(r->home);
 	free(r->cache);
 	free(r);
@@ -233,11 +233,11 @@ static int load_none(const struct sources *src, const struct dso *dso, struct sy
 	return error_set(why, -ENOENT, "it belongs to a guest, whose files are not here");
 }
 
-/* DSO_KSYMBOL and DSO_ANON have no file. */
+/* DSO_KSYMBOL and DSO_ANON have no file; the pool loads the kernel's. */
 static int (*const loaders[])(const struct sources *src, const struct dso *dso, struct symtab **ret,
 			      struct error *why) = {
-	[DSO_KERNEL] = kernel_load, [DSO_MODULE] = module_load, [DSO_ELF] = file_load,
-	[DSO_VDSO] = vdso_load,	    [DSO_GUEST] = load_none,	[DSO_JIT] = jitdump_load,
+	[DSO_MODULE] = module_load, [DSO_ELF] = file_load,    [DSO_VDSO] = vdso_load,
+	[DSO_GUEST] = load_none,    [DSO_JIT] = jitdump_load,
 };
 
 static struct loaded *load(struct resolver *r, const struct dso *dso)
@@ -248,8 +248,12 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 
 	if (!l)
 		return (struct loaded *)(uintptr_t)&out_of_memory;
+	l->borrowed = dso->kind == DSO_ELF;
 	if (dso->kind == DSO_KSYMBOL)
 		l->whole = (struct symbol){.start = 0, .end = UINT64_MAX, .name = dso->name};
+	else if (dso->kind == DSO_KERNEL)
+		e = resolver_pool_kernel(r->pool, &r->src, dso, false, &l->table, &l->borrowed,
+					 &why);
 	else if ((size_t)dso->kind < sizeof(loaders) / sizeof(*loaders) && loaders[dso->kind])
 		e = loaders[dso->kind](&r->src, dso, &l->table, &why);
 	if (!l->table && !l->whole.name)
@@ -257,7 +261,6 @@ static struct loaded *load(struct resolver *r, const struct dso *dso)
 			 *why.text	? why.text
 			 : e == -ENOMEM ? "out of memory"
 					: "not found");
-	l->borrowed = dso->kind == DSO_ELF;
 	l->few = l->table && dso->kind == DSO_ELF && *why.text;
 	if (l->few)
 		snprintf(l->why, sizeof(l->why), "%s", why.text);
@@ -312,7 +315,7 @@ static struct loaded *load_whole(struct resolver *r, const struct dso *dso)
 
 	if (!l)
 		return (struct loaded *)(uintptr_t)&out_of_memory;
-	kernel_load_whole(&r->src, dso, &l->table, &unused);
+	resolver_pool_kernel(r->pool, &r->src, dso, true, &l->table, &l->borrowed, &unused);
 	return l;
 }
 

@@ -30,6 +30,7 @@
 #include "symbol/recorded/recorded.h"
 
 struct resolver;
+struct resolver_pool;
 
 struct resolver_opts {
 	const char *symfs;		   /* directory above all files; NULL: / */
@@ -45,7 +46,8 @@ struct resolver_opts {
 	const struct symtab_wanted *(*wanted)(const struct dso *dso, void *arg);
 	void *wanted_arg;
 	bool no_demangle;
-	bool no_debuginfod; /* ask none, whatever the user's environment says */
+	bool no_debuginfod;	    /* ask none, whatever the user's environment says */
+	struct resolver_pool *pool; /* tables that other resolvers share; NULL: none */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
 };
