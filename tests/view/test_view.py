@@ -78,7 +78,7 @@ def test_options_of_report(bench):
         term.wait_for('? help')
         term.press('q')
         term.wait_for('no symbols: ')
-    with bench.view('plain', '-T', command='report') as term:
+    with bench.view('plain', '-T', command='report', PAGER='cat') as term:
         term.wait_for('status=0')
 
 
