@@ -156,8 +156,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* What perf's own scripts do, and who does it here; @arg is the first word, "report" or "record".
- */
+/* What perf's own scripts do, and who does it here; @arg is the first word, "report" or "record",
+ * or one of the scripts that perf runs without it. */
 static void refuse_script(const struct argp_state *state, const char *arg)
 {
 	static const struct {
@@ -172,8 +172,13 @@ static void refuse_script(const struct argp_state *state, const char *arg)
 	};
 	const char *script = state->next < state->argc ? state->argv[state->next] : "";
 
-	if ((strcmp(arg, "report") != 0 && strcmp(arg, "record") != 0) || !*script ||
-	    !access(arg, F_OK))
+	if (!access(arg, F_OK))
+		return;
+	if (!strcmp(arg, "flamegraph") || !strcmp(arg, "gecko")) {
+		script = arg;
+		arg = "report";
+	}
+	if ((strcmp(arg, "report") != 0 && strcmp(arg, "record") != 0) || !*script)
 		return;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(script, known[i].script))
