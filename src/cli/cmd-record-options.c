@@ -333,6 +333,11 @@ static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
 
+	/* As perf. */
+	if (cmd->by_user && opts->plan.target.all_cpus) {
+		complain("-u: only this user's processes are recorded: -a has no effect");
+		opts->plan.target.all_cpus = false;
+	}
 	change_events(state, cmd);
 	add_scheduling(state, cmd);
 	aux_rules_group(&opts->plan.events, &opts->plan.aux);

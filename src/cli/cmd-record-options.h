@@ -13,6 +13,7 @@ struct record_command {
 	bool dry_run, exit_with_parent;
 	bool exclude_self;	      /* --exclude-perf */
 	bool one_group;		      /* --group */
+	bool by_user;		      /* -u */
 	bool whole_by_default;	      /* no target and no command was given */
 	bool off_cpu, off_cpu_wakers; /* --off-cpu, --off-cpu=wakers */
 	const char *each_cgroup;      /* --for-each-cgroup; NULL: not given */

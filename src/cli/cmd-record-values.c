@@ -532,6 +532,7 @@ static void add_user(struct argp_state *state, struct record_command *cmd, const
 		if (add_process(&cmd->opts, processes.ids[i], &err) == -ENOMEM)
 			record_fail("-u: %s", err.text);
 	tasks_release(&processes);
+	cmd->by_user = true;
 	if (!cmd->opts.plan.target.tasks.nr)
 		record_fail("-u: user '%s' has no process now", arg);
 }

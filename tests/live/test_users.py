@@ -237,3 +237,18 @@ def test_a_process_that_waits_all_the_time(lab):
     if ' 0 samples' not in said:
         raise Skip(f'the process was switched: {said}')
     assert f"'cat /proc/{sleeper.pid}/stack' shows where it waits" in said, said
+
+
+def test_user_overrides_the_whole_system(lab):
+    """As with perf, -u counts beside -a, in either order, with a line that says so."""
+    for words in ['-a', '-u', str(os.getuid())], ['-u', str(os.getuid()), '-a']:
+        said = lab.run('record', '--dry-run', '-e', 'cpu-clock', *words).stderr
+        assert '-a has no effect' in said, said
+    said = lab.run('record', '--dry-run', '-e', 'cpu-clock', '-a', '-p', str(os.getpid()), status=2).stderr
+    assert 'choose one' in said, said
+
+
+def test_list_without_probes(lab):
+    """A kind of events that has none here is said in a line."""
+    p = lab.run('list', 'uprobe', status=None)
+    assert p.stdout or len(p.stderr.splitlines()) == 1, (p.stdout, p.stderr)

@@ -206,7 +206,7 @@ int cmd_recover(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "[FILE]",
+		.args_doc = "[FILE|DIR]",
 		.doc = "Complete a recording whose recorder was killed, so that perf reads it.",
 		.children = children,
 	};

@@ -252,6 +252,9 @@ static int explain(const struct list_args *a, const struct list_output *o, const
 		suggest_event(&here, a->words[0], near, sizeof(near));
 	if (a->choice.nr_words)
 		complain("no event matches '%s'%s", a->words[0], near);
+	else if (!*err->text && wants(&a->choice, LISTING_PROBE))
+		complain("no probes are defined here: 'ringtail record -e uprobe:FILE:FUNCTION' "
+			 "makes one for its time");
 	return -ENOENT;
 }
 
