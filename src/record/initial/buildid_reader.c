@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <uthash.h>
 
 #include "base/clock_ns.h"
@@ -202,7 +203,7 @@ static int read_request(struct buildid_reader *r, const struct message *m, struc
 {
 	char path[FOUND_MAX];
 	struct stat st;
-	int rc;
+	int rc, fd;
 
 	if (m->request.kernel) {
 		build_id_of_kernel_map(m->name, &ret->id);
@@ -212,10 +213,15 @@ static int read_request(struct buildid_reader *r, const struct message *m, struc
 	ret->gone = rc;
 	if (rc)
 		return rc;
-	if (!stat(path, &st))
+	/* Another file may have the name by now. */
+	fd = build_id_open(path, &m->request.key);
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st))
 		ret->written = st.st_mtim;
 	if (r->jits)
-		ret->table = early_table_make(&r->early, m->name, path, &ret->id);
+		ret->table = early_table_make(&r->early, m->name, path, fd, &ret->id);
+	close(fd);
 	return 0;
 }
 

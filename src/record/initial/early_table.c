@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -176,14 +177,16 @@ static void add_copy(struct early_tables *t, const struct elf_image *img, struct
 }
 
 const struct early_table *early_table_make(struct early_tables *t, const char *name,
-					   const char *path, const struct build_id *id)
+					   const char *path, int fd, const struct build_id *id)
 {
 	const struct early_table *known = find(t, id);
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct early_table *table = NULL;
+	char link[64];
 	uint64_t bytes;
 
-	if (known || stays(name, path) || elf_image_open(path, &img, NULL))
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (known || stays(name, path) || elf_image_open(link, &img, NULL))
 		return known;
 	bytes = bytes_of(&img);
 	if (bytes < LATE_BYTES || !is_settled(name, path, &img)) {

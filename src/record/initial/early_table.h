@@ -48,10 +48,11 @@ struct early_tables {
 void early_tables_release(struct early_tables *t);
 
 /*
- * Finds or reads the symbols of @path, if the file mapped as @name may vanish and has the build-id
- * @id. Returns the table, which belongs to @t; NULL: there is none.
+ * Finds or reads the symbols of @fd, which stays open, if the file mapped as @name may vanish and
+ * has the build-id @id. It was found as @path, which may be another file by now. Returns the table,
+ * which belongs to @t; NULL: there is none.
  */
 const struct early_table *early_table_make(struct early_tables *t, const char *name,
-					   const char *path, const struct build_id *id);
+					   const char *path, int fd, const struct build_id *id);
 
 #endif

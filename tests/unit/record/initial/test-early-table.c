@@ -46,14 +46,36 @@ static void test_a_fresh_program(void **state)
 	char path[32];
 	size_t size;
 	void *bytes = copy_self(path, &size);
-	const struct early_table *table = early_table_make(&t, path, path, &no_id);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct early_table *table = early_table_make(&t, path, path, fd, &no_id);
 
 	assert_non_null(table);
 	assert_false(table->few);
 	assert_true(t.bytes > 0);
 	assert_int_equal(t.refused, 0);
+	close(fd);
 	early_tables_release(&t);
 	munmap(bytes, size);
+	unlink(path);
+}
+
+/* The file that was checked is read, whatever has its name by now. */
+static void test_another_file_of_that_name(void **state)
+{
+	struct early_tables t = {0};
+	char path[32];
+	size_t size;
+	void *bytes = copy_self(path, &size);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), other;
+
+	unlink(path);
+	other = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && other >= 0);
+	assert_non_null(early_table_make(&t, path, path, fd, &no_id));
+	early_tables_release(&t);
+	munmap(bytes, size);
+	close(other);
+	close(fd);
 	unlink(path);
 }
 
@@ -66,6 +88,7 @@ static void test_a_table_that_is_too_large(void **state)
 	uint8_t *bytes = copy_self(path, &size);
 	const ElfW(Ehdr) *header = (const void *)bytes;
 	ElfW(Shdr) *section = (void *)(bytes + header->e_shoff);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	for (size_t i = 0; i < header->e_shnum; i++) {
 		ElfW(Shdr) *strings = &section[section[i].sh_link];
@@ -77,8 +100,9 @@ static void test_a_table_that_is_too_large(void **state)
 		strings->sh_size = 2 * EARLY_TABLES_MAX;
 	}
 	assert_int_equal(truncate(path, (off_t)size + 2 * EARLY_TABLES_MAX), 0);
-	assert_null(early_table_make(&t, path, path, &no_id));
+	assert_null(early_table_make(&t, path, path, fd, &no_id));
 	assert_int_equal(t.refused, 1);
+	close(fd);
 	early_tables_release(&t);
 	munmap(bytes, size);
 	unlink(path);
@@ -88,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fresh_program),
+		cmocka_unit_test(test_another_file_of_that_name),
 		cmocka_unit_test(test_a_table_that_is_too_large),
 	};
 
