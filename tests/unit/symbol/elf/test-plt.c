@@ -162,7 +162,7 @@ static void test_relative_are_skipped(void **state)
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space;
 	const struct symbol *s;
-	uint64_t slot, at, off;
+	uint64_t slot = 0, at = 0, off;
 	char path[256], before[256];
 
 	snprintf(path, sizeof(path), "%s/bin/prog", p->dir);
