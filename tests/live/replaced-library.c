@@ -7,7 +7,6 @@ int step(int ms);
 __attribute__((noinline)) int step(int ms)
 {
 	volatile char room[ROOM] = {0};
-	volatile unsigned int sum = 0;
 	struct timespec now, end;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
@@ -16,7 +15,7 @@ __attribute__((noinline)) int step(int ms)
 	end.tv_nsec %= 1000000000L;
 	do {
 		for (unsigned int i = 0; i < 20000; i++)
-			sum += i;
+			room[i % 100] = (char)i;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	} while (now.tv_sec < end.tv_sec ||
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
