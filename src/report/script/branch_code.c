@@ -7,6 +7,8 @@
 #define BLOCK_MAX ((size_t)16384)
 /* Where the newest branch went to a place behind the sample, so much code is shown. */
 #define SCAN_MAX 128
+/* Of a sample: thousands of branches that each span a block would make gigabytes of text. */
+#define INSNS_MAX 16384u
 
 struct code_walker {
 	struct code_reader *code;
@@ -16,7 +18,7 @@ struct code_walker {
 	void *arg;
 	const struct symbol *sym; /* of the instruction before; NULL: none */
 	const struct dso *dso;
-	unsigned int cycles;
+	unsigned int cycles, left; /* @left: instructions that may still be given */
 	uint8_t bytes[BLOCK_MAX + CODE_INSN_MAX];
 };
 
@@ -95,7 +97,7 @@ static void walk_block(struct code_walker *w, uint64_t start, const struct pd_br
 	struct disasm_insn insn;
 	size_t offset, size;
 
-	for (offset = 0; offset < len; offset += size) {
+	for (offset = 0; offset < len && w->left; offset += size, w->left--) {
 		struct frame at = frame_at(w, start + offset);
 		bool last = start + offset == b->from;
 
@@ -184,9 +186,10 @@ void branch_code_each(struct code_reader *c, struct frames *f, const struct walk
 	w.sym = NULL;
 	w.dso = NULL;
 	w.cycles = 0;
+	w.left = INSNS_MAX;
 	b = branch_at(p, nr - 1);
 	walk_oldest(&w, &b);
-	for (uint64_t i = nr - 1; i--;) {
+	for (uint64_t i = nr - 1; i-- && w.left;) {
 		uint64_t start = b.to;
 		size_t len;
 
@@ -198,6 +201,6 @@ void branch_code_each(struct code_reader *c, struct frames *f, const struct walk
 		if (len)
 			walk_block(&w, start, &b, len);
 	}
-	if (b.from != p->ip && !(b.flags & PD_BRANCH_ABORT))
+	if (w.left && b.from != p->ip && !(b.flags & PD_BRANCH_ABORT))
 		walk_newest(&w, b.to);
 }

@@ -32,7 +32,8 @@ typedef void (*branch_code_fn)(const struct branch_code_line *line, void *arg);
 
 /*
  * Calls @fn for each line of the branch stack of @ws, in the order of time, of which the newest
- * @max_blocks blocks count (0: all). @f resolves symbols.
+ * @max_blocks blocks count (0: all). After 16384 instructions it ends with MISMATCH. @f resolves
+ * symbols.
  */
 void branch_code_each(struct code_reader *c, struct frames *f, const struct walk_sample *ws,
 		      uint64_t max_blocks, branch_code_fn fn, void *arg);
