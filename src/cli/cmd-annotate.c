@@ -167,9 +167,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'P': a->view.full_paths = true; break;
 	case OPT_SOURCE: a->no_source = false; break;
 	case OPT_NO_SOURCE: a->no_source = true; break;
-	case OPT_SOURCE_DIR: a->source.dir = arg; break;
-	case OPT_PREFIX: a->source.prefix = arg; break;
-	case OPT_PREFIX_STRIP: a->source.strip = parse_strip(state, arg); break;
+	case OPT_SOURCE_DIR: a->source.texts.dir = arg; break;
+	case OPT_PREFIX: a->source.texts.prefix = arg; break;
+	case OPT_PREFIX_STRIP: a->source.texts.strip = parse_strip(state, arg); break;
 	case OPT_ASM_RAW: a->view.show_bytes = true; break;
 	case OPT_NO_ASM_RAW: a->view.show_bytes = false; break;
 	case OPT_GROUP: a->group = true; break;
@@ -185,7 +185,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (a->input.trace.itrace && a->input.itrace.skip)
 			usage_error(state,
 				    "--itrace: s, which skips samples, is for 'ringtail script'");
-		if (a->source.strip && !a->source.prefix)
+		if (a->source.texts.strip && !a->source.texts.prefix)
 			usage_error(state, "--prefix-strip needs --prefix");
 		break;
 	default: return refuse_option(options, key, state);

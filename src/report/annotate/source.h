@@ -9,11 +9,10 @@
 #define RINGTAIL_REPORT_ANNOTATE_SOURCE_H
 
 #include "symbol/lines/lines.h"
+#include "symbol/lines/source_texts.h"
 
 struct source_opts {
-	const char *dir;    /* look for files below it, too; NULL: none */
-	const char *prefix; /* put before absolute paths; NULL: none */
-	unsigned int strip; /* of these paths: leading folders to drop before */
+	struct source_texts_opts texts;
 	bool demangle;
 };
 
@@ -32,10 +31,7 @@ int source_begin(struct source_files *s, const struct dso *dso);
 /* Finds the place of @addr, as in struct location. Returns false if it is not known. */
 bool source_place(struct source_files *s, uint64_t addr, struct line_frame *ret);
 
-/*
- * Returns line @line of the file, from 1, without its end, with its length in *@ret_len; NULL if
- * there is none.
- */
+/* As source_texts_line(). */
 const char *source_text(struct source_files *s, const char *path, uint32_t line, size_t *ret_len);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of source files, for the field srccode, as the files are on this machine now.
- *
- * A few files are kept, each below a fixed size. One thread uses a struct source_reader.
+ * Lines of source files (symbol/lines/source_texts.h) for the field srccode: a line that a thread
+ * had last is not shown again. One thread uses a struct source_reader.
  */
 #ifndef RINGTAIL_REPORT_SCRIPT_SOURCE_READER_H
 #define RINGTAIL_REPORT_SCRIPT_SOURCE_READER_H
@@ -16,10 +15,7 @@ struct source_reader;
 int source_reader_new(struct source_reader **ret);
 void source_reader_free(struct source_reader *s); /* accepts NULL */
 
-/*
- * Returns line @line (from 1) of the regular file @path, without its end and without NUL, valid
- * until the next call; NULL if there is none, or if it is the line that thread @tid had last.
- */
+/* As source_texts_line(); NULL, too, if it is the line that thread @tid had last. */
 const char *source_reader_next(struct source_reader *s, uint32_t tid, const char *path,
 			       unsigned int line, size_t *ret_len);
 

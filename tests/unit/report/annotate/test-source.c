@@ -77,10 +77,10 @@ static void lines(void **state)
 
 static void folders(void **state)
 {
-	const struct source_opts in_dir = {.dir = dir};
-	const struct source_opts prefixed = {.prefix = dir};
-	const struct source_opts stripped = {.prefix = dir, .strip = 2};
-	const struct source_opts too_many = {.prefix = dir, .strip = 9};
+	const struct source_opts in_dir = {.texts = {.dir = dir}};
+	const struct source_opts prefixed = {.texts = {.prefix = dir}};
+	const struct source_opts stripped = {.texts = {.prefix = dir, .strip = 2}};
+	const struct source_opts too_many = {.texts = {.prefix = dir, .strip = 9}};
 
 	assert_int_equal(mkdir(path_of("src"), 0700), 0);
 	write_file("src/b.c", "here\n");
