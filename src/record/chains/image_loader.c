@@ -16,7 +16,7 @@
 #include "record/plan/options.h"
 #include "symbol/elf/elf_image.h"
 #include "sys/kernel/priority.h"
-#include "sys/kernel/signal_mask.h"
+#include "sys/kernel/thread.h"
 
 /* Files that may wait; a program maps some hundred at most, but starts with a few. */
 #define REQUESTS   256u
@@ -234,22 +234,10 @@ static int open_dso(void *arg, const struct dso *dso, struct elf_image *ret)
 /* Starts a thread. Under the lock. */
 static int start(struct image_loader *l)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t before;
-	int rc;
+	int rc = thread_start(STACK_SIZE, load_main, l, &l->thread);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	signal_mask_block(&before);
-	rc = pthread_create(&thread, &attr, load_main, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	if (rc)
-		return -rc;
-	l->thread = thread;
-	l->alive++;
-	return 0;
+	l->alive += !rc;
+	return rc;
 }
 
 /*
@@ -287,18 +275,14 @@ int image_loader_new(struct image_loader **ret)
 	struct resolver_opts opts = {.no_demangle = true, .no_debuginfod = true};
 	struct cfi_loader loader = {want, open_dso, l};
 	struct error unused = ERROR_INIT;
-	pthread_condattr_t monotonic;
 	int rc;
 
 	if (!l)
 		return -ENOMEM;
 	l->hung_ms = HUNG_MS;
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->work, &monotonic);
-	pthread_cond_init(&l->done, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	thread_cond_init(&l->work);
+	thread_cond_init(&l->done);
 	if (!uname(&l->uts)) {
 		opts.hostname = l->uts.nodename;
 		opts.osrelease = l->uts.release;

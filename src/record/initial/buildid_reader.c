@@ -21,7 +21,7 @@
 #include "record/initial/early_table.h"
 #include "record/initial/perfmaps.h"
 #include "sys/kernel/priority.h"
-#include "sys/kernel/signal_mask.h"
+#include "sys/kernel/thread.h"
 
 /* Bytes of waiting requests: some ten thousand files. */
 #define QUEUE_BYTES (1u << 20)
@@ -309,34 +309,15 @@ static void *work(void *arg)
 /* --- start and end -------------------------------------------------------------------------------
  */
 
-static int start(struct buildid_reader *r)
-{
-	pthread_attr_t attr;
-	sigset_t before;
-	int rc;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	signal_mask_block(&before);
-	rc = pthread_create(&r->thread, &attr, work, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -rc;
-}
-
 int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
-	pthread_condattr_t monotonic;
 	int rc = -ENOMEM;
 
 	if (!r)
 		return -ENOMEM;
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->answered, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	thread_cond_init(&r->answered);
 	sem_init(&r->wake, 0, 0);
 	r->queue = buildid_queue_new(QUEUE_BYTES);
 	if (names)
@@ -344,7 +325,7 @@ int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret)
 	r->early.copies = lines;
 	atomic_store(&r->references, 2);
 	if (r->queue && (r->jits || !names))
-		rc = start(r);
+		rc = thread_start(STACK_SIZE, work, r, &r->thread);
 	if (rc)
 		release(r);
 	else

@@ -13,7 +13,7 @@
 #include "record/initial/buildid_reader.h"
 #include "record/names/names_priv.h"
 #include "sys/kernel/priority.h"
-#include "sys/kernel/signal_mask.h"
+#include "sys/kernel/thread.h"
 
 /* How long the thread may take beyond its limit of time, to compose the table. */
 #define BEYOND_MS 1000u
@@ -66,7 +66,6 @@ static struct names_job *job_new(struct names *n, const struct names_opts *opts)
 	struct buildid_reader *reader = n->reader;
 	struct namer *namer = namer_new(n, opts);
 	struct names_job *j = namer ? calloc(1, sizeof(*j)) : NULL;
-	pthread_condattr_t monotonic;
 
 	if (!j) {
 		namer_free(namer);
@@ -75,29 +74,19 @@ static struct names_job *job_new(struct names *n, const struct names_opts *opts)
 	j->namer = namer;
 	j->reader = reader ? buildid_reader_get(reader) : NULL;
 	pthread_mutex_init(&j->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&j->end, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	thread_cond_init(&j->end);
 	return j;
 }
 
 /* The thread has the name of this one, which --exclude-perf leaves out. */
 static int start(struct names_job *j)
 {
-	pthread_attr_t attr;
 	pthread_t thread;
-	sigset_t before;
-	int rc;
+	int rc = thread_start(STACK_SIZE, work, j, &thread);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	signal_mask_block(&before);
-	rc = pthread_create(&thread, &attr, work, j);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -rc;
+	if (!rc)
+		pthread_detach(thread);
+	return rc;
 }
 
 /* --- threads left behind -------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 #include "base/human.h"
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
-#include "sys/kernel/signal_mask.h"
+#include "sys/kernel/thread.h"
 
 /* After so many bytes a reader drains all rings, so that reports can sort in little memory. */
 #define ROUND_BYTES (8u << 20)
@@ -559,7 +559,7 @@ static int create_threads(struct worker *w, const pthread_attr_t *attr)
 	sigset_t before;
 	int rc;
 
-	signal_mask_block(&before);
+	thread_mask_signals(&before);
 	rc = create_thread(&w->write_thread, attr, write_main, w);
 	w->writing = !rc;
 	if (!rc) {

@@ -71,7 +71,7 @@ void worker_free(struct worker *w); /* accepts NULL; not between start and join 
 int worker_add_ring(struct worker *w, const struct reader_source *source, struct error *err);
 
 /*
- * Starts both threads, with signals blocked (signal_mask.h). Returns 0 or a negative errno with
+ * Starts both threads, with signals blocked (thread.h). Returns 0 or a negative errno with
  * @err filled; call worker_join() in both cases.
  */
 int worker_start(struct worker *w, struct error *err);

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sys/kernel/signal_mask.h"
+#include "sys/kernel/thread.h"
 
 struct hosted_session {
 	struct session *session;
@@ -40,7 +40,7 @@ static int start_thread(struct hosted_session *h, struct error *err)
 	sigset_t before;
 	int rc;
 
-	signal_mask_block(&before);
+	thread_mask_signals(&before);
 	rc = pthread_create(&h->thread, NULL, run_session, h);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	h->running = !rc;
