@@ -388,7 +388,10 @@ out:
 	return rc;
 }
 
-/* Adds a vendor's event. Returns -ENOENT without a text if no table of this machine has it. */
+/*
+ * Adds a vendor's event. Returns -ENOENT without a text if no table of this machine has it,
+ * -ELIBACC if the library that has the tables is missing.
+ */
 static int add_vendor(struct parser *parser, const struct event_words *words)
 {
 	const uint64_t levels = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
@@ -464,7 +467,7 @@ static int resolve_known(struct parser *parser, const struct event_words *words,
 static int resolve_other(struct parser *parser, const struct event_words *words, const char *name,
 			 const char *rest)
 {
-	struct error tracepoint = ERROR_INIT;
+	struct error tracepoint = ERROR_INIT, library = ERROR_INIT, unknown = ERROR_INIT;
 	struct generic_event event;
 	size_t first = parser->count;
 	int rc;
@@ -477,7 +480,9 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 			tracepoint = *parser->err;
 	}
 	rc = add_vendor(parser, words);
-	if (rc != -ENOENT || parser->count > first)
+	if (rc == -ELIBACC && parser->err)
+		library = *parser->err;
+	else if ((rc != -ENOENT && rc != -ELIBACC) || parser->count > first)
 		return rc;
 	if (rest && names_find(name, &event) == 0)
 		return modifier_check(rest, parser->err);
@@ -486,7 +491,12 @@ static int resolve_other(struct parser *parser, const struct event_words *words,
 		return error_set(parser->err, -EACCES, "%s", tracepoint.text);
 	if (rest && !modifier_like(rest) && tracepoint.code == -ENXIO)
 		return error_set(parser->err, -ENOENT, "%s", tracepoint.text);
-	return unknown_event(parser, words);
+	rc = unknown_event(parser, words);
+	if (!library.code)
+		return rc;
+	unknown = *parser->err;
+	return error_set(parser->err, rc, "%s; events of vendors cannot be looked up: %s",
+			 unknown.text, library.text);
 }
 
 int event_resolve(struct parser *parser, const struct event_words *words)

@@ -790,6 +790,39 @@ static void vendor_names_come_last(void **state)
 	event_list_release(&list);
 }
 
+static bool no_library;
+
+int __real_library_load(const char *soname, const char *package, const char *const *names,
+			size_t nr, void *ret, struct error *err);
+int __wrap_library_load(const char *soname, const char *package, const char *const *names,
+			size_t nr, void *ret, struct error *err);
+
+int __wrap_library_load(const char *soname, const char *package, const char *const *names,
+			size_t nr, void *ret, struct error *err)
+{
+	return no_library ? error_set(err, -ELIBACC, "%s: no file: install the Debian package %s",
+				      soname, package)
+			  : __real_library_load(soname, package, names, nr, ret, err);
+}
+
+/* That vendors' tables are missing hides neither the name that is unknown nor what it is like. */
+static void names_without_the_library_of_vendors(void **state)
+{
+	const struct tree *tree = *state;
+	struct event_list list = {0};
+	struct error err = ERROR_INIT;
+
+	no_library = true;
+	assert_int_equal(event_parse(&list, "cycels", &tree->env, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "unknown event 'cycels'"));
+	assert_non_null(strstr(err.text, "'cycles'"));
+	assert_non_null(strstr(err.text, "install the Debian package libpfm4"));
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(event_parse(&list, "cpu-clock:u,page-faults", &tree->env, &err), 0);
+	event_list_release(&list);
+	no_library = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -806,6 +839,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(missing_tracefs_says_how, setup, teardown),
 		cmocka_unit_test_setup_teardown(mutated_texts_do_no_harm, setup, teardown),
 		cmocka_unit_test_setup_teardown(vendor_names_come_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_without_the_library_of_vendors, setup,
+						teardown),
 	};
 
 	/* Before libpfm4's first use. */
