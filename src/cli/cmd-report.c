@@ -190,6 +190,7 @@ static const struct argp_option options[] = {
 	{"threads", 'T', NULL, 0, "Add the counts of threads, of 'record -s'", HELP_OUTPUT},
 	{"show-cpu-utilization", OPT_UTILIZATION, NULL, 0,
 	 "Add columns with the shares of kernel and user space", HELP_OUTPUT},
+	{"showcpuutilization", OPT_UTILIZATION, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 
