@@ -3,6 +3,9 @@
 import os
 import re
 import shutil
+import struct
+
+import annotate
 
 STOP = '\t... not reaching sample ...\n'
 
@@ -78,7 +81,30 @@ def check_source(t, ringtail, where, data):
         t.check(f'source in branch stacks as perf has it: {len(theirs)} lines', ours[:len(theirs)], theirs)
 
 
+def check_hostile_stack(t, ringtail, where):
+    """A branch stack whose every branch spans a block of one-byte instructions: text would be a thousand times its size."""
+    branches, block = 1000, 16000
+    os.makedirs(f'{where}/nops', exist_ok=True)
+    with open(f'{where}/nops/program', 'wb') as f:
+        f.write(annotate.elf(62, b'\x90' * (block + 64), [(b'nops', 0, block)]))
+    start = annotate.LOADED + annotate.OFFSET
+    name = b'/program\0'.ljust(16, b'\0')
+    sample_type = 1 | 2 | 4 | 1 << 11  # IP, TID, TIME, BRANCH_STACK
+    stack = struct.pack('<QIIQQ', start, 7, 7, 2, branches) + branches * struct.pack('<QQQ', start + block, start, 0)
+    records = annotate.record(10, 2, struct.pack('<IIQQQIIQQII', 7, 7, annotate.LOADED, 0x100000, 0, 8, 1, 1234, 0, 5, 2) + name)
+    records += annotate.record(9, 2, stack)
+    attr = bytearray(136)
+    struct.pack_into('<IIQQQQQ', attr, 0, 0, len(attr), 0, 1, sample_type, 0, 0)
+    struct.pack_into('<Q', attr, 72, 1 << 3)  # branch_sample_type ANY
+    with open(f'{where}/nops.data', 'wb') as f:
+        f.write(b'PERFILE2' + struct.pack('<12Q', 104, 152, 104, 152, 256, len(records), *[0] * 6))
+        f.write(bytes(attr) + struct.pack('<QQ', 0, 0) + records)
+    text = t.script(ringtail, f'{where}/nops.data', '--symfs', f'{where}/nops', '-F', 'ip,brstackinsn')
+    t.check('a hostile branch stack has a bound', [10000 < text.count('\tinsn: ') <= 16384 + 2, 'mismatch' in text], [True, True])
+
+
 def check_code(t, ringtail, where, data):
+    check_hostile_stack(t, ringtail, where)
     check_branch_code(t, ringtail, where, data)
     check_text(t, ringtail, data)
     check_source(t, ringtail, where, data)
