@@ -302,9 +302,13 @@ def test_instructions_of_samples(lab):
     assert all(int(m.group(1)) == len(m.group(2).split()) for m in full), lines[:5]
     perf = lab.perf('script', '-i', 'i.data', '-F', 'ip,insn').stdout.splitlines()
     bytes_of = {line.split()[0]: line.partition('insn:')[2].split() for line in perf if 'insn:' in line}
+    compared = 0
     for line in lab.run('script', '-i', 'i.data', '-F', 'ip,insn').stdout.splitlines():
-        found = line.partition('insn:')[2].split()
-        assert not found or bytes_of.get(line.split()[0], found) == found, line
+        ip, found = line.split()[0], line.partition('insn:')[2].split()
+        if found and ip in bytes_of:
+            assert bytes_of[ip] == found, line
+            compared += 1
+    assert compared > 0.8 * len(lines) or not bytes_of and 'x86' not in os.uname().machine, (compared, len(lines))
 
 
 def test_names_of_scripts_lead_to_exports(lab):
