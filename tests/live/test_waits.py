@@ -45,7 +45,7 @@ def unsampled():
 
 
 def need_switches():
-    """A kernel may sample no tracepoint in some tasks, for nobody: patched ones hide their own helpers so."""
+    """A kernel may sample no tracepoint in some tasks, also not for root: a patched one may hide its own threads."""
     need_tracefs()
     if not shutil.which('perf'):
         raise Skip('no perf (package linux-perf), by which to know that the kernel samples all switches')
