@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `list` prints of this machine is what perf prints, and can be recorded."""
+import glob
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 
-from lab import NOBODY, Skip, need_root, need_tracefs
+from lab import NOBODY, Skip, need_root, need_tracefs, wait_for
 
 
 def test_list_has_the_tracepoints_that_perf_has(lab):
@@ -97,6 +99,19 @@ def test_doctor_tries_a_command(lab):
     assert text.stdout.startswith('samples') and '--off-cpu' in text.stdout, text.stdout
     assert 'frob' in lab.run('doctor', 'frob', release=True, status=1).stderr
     assert not [name for name in os.listdir(lab.path('.')) if name.startswith('ringtail-doctor.')]
+
+
+def test_doctor_is_told_to_end(lab):
+    """A signal ends the trial, its command and the program, which leaves no files behind."""
+    for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+        os.mkdir(lab.path('trial'))
+        child = lab.start('doctor', 'sleep', '100.5', release=True, env={**os.environ, 'TMPDIR': lab.path('trial')})
+        wait_for(lambda: glob.glob(lab.path('trial/*/data')), what='the recording of a trial')
+        (os.killpg if number == signal.SIGINT else os.kill)(child.pid, number)
+        # Ctrl-C, which all processes of a terminal get, ends the trial early: what was recorded is judged.
+        assert (child.wait(timeout=60) == -number) == (number != signal.SIGINT), (number, child.returncode)
+        assert not os.listdir(lab.path('trial')), number
+        os.rmdir(lab.path('trial'))
 
 
 def test_doctor_knows_runtimes(lab):

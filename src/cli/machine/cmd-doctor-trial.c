@@ -59,34 +59,60 @@ static int record_in_child(int (*record)(int argc, char **argv), const char *out
 	return record((int)(nr + given), argv);
 }
 
-/* Ctrl-C ends the trial early: the child's recording is complete then, too. */
-static int wait_for_child(pid_t child)
+/*
+ * Waits for one of @signals at a time, which are blocked. Ctrl-C ends the trial early: the child's
+ * recording is complete then, too. A signal that is to end this process goes to the child, and
+ * comes in *@ret_signal.
+ */
+static int wait_for_child(pid_t child, const sigset_t *signals, int *ret_signal)
 {
-	struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
-	int status = 0, rc;
+	int status = 0, number;
+	pid_t ended = 0;
 
-	sigaction(SIGINT, &ignored, &before);
-	do
-		rc = waitpid(child, &status, 0) < 0 ? -errno : 0;
-	while (rc == -EINTR);
-	sigaction(SIGINT, &before, NULL);
+	while (!ended) {
+		number = sigwaitinfo(signals, NULL);
+		if (number == SIGTERM || number == SIGHUP) {
+			*ret_signal = number;
+			kill(child, SIGTERM);
+		}
+		if (number == SIGCHLD)
+			ended = waitpid(child, &status, WNOHANG);
+	}
+	if (ended < 0)
+		return -errno;
 	/* The child has said why. */
-	return rc ?: WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-static int record_trial(int (*record)(int argc, char **argv), const char *output, char **command)
+/* Sets *@ret_signal to the signal that the caller raises when it has cleaned up; else to 0. */
+static int record_trial(int (*record)(int argc, char **argv), const char *output, char **command,
+			int *ret_signal)
 {
+	static const int numbers[] = {SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+	struct sigaction action;
+	sigset_t signals, before;
 	pid_t child;
+	int rc;
 
+	*ret_signal = 0;
 	fflush(stdout);
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		/* Who ignores one, as nohup(1) does, goes on doing so. */
+		if (!sigaction(numbers[i], NULL, &action) &&
+		    (numbers[i] == SIGCHLD || action.sa_handler != SIG_IGN))
+			sigaddset(&signals, numbers[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
 	child = fork();
-	if (!child)
+	if (!child) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		_exit(record_in_child(record, output, command));
-	if (child < 0) {
-		complain("fork: %s", strerror(errno));
-		return -errno;
 	}
-	return wait_for_child(child);
+	rc = child < 0 ? -errno : wait_for_child(child, &signals, ret_signal);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (child < 0)
+		complain("fork: %s", strerror(-rc));
+	return rc;
 }
 
 static int judge(const char *path, char **command, struct doctor_report *ret)
@@ -124,7 +150,7 @@ int doctor_try(int (*record)(int argc, char **argv), char **command, struct doct
 {
 	const char *temporary = getenv("TMPDIR");
 	char directory[PATH_MAX / 2], path[PATH_MAX / 2 + 16];
-	int rc;
+	int rc, number;
 
 	snprintf(directory, sizeof(directory), "%s/ringtail-doctor.XXXXXX",
 		 temporary && *temporary ? temporary : "/tmp");
@@ -134,10 +160,12 @@ int doctor_try(int (*record)(int argc, char **argv), char **command, struct doct
 		return rc;
 	}
 	snprintf(path, sizeof(path), "%s/data", directory);
-	rc = record_trial(record, path, command);
-	if (!rc)
+	rc = record_trial(record, path, command, &number);
+	if (!rc && !number)
 		rc = judge(path, command, ret);
 	unlink(path);
 	rmdir(directory);
+	if (number)
+		raise(number);
 	return rc;
 }
