@@ -103,7 +103,19 @@ def check_hostile_stack(t, ringtail, where):
     t.check('a hostile branch stack has a bound', [10000 < text.count('\tinsn: ') <= 16384 + 2, 'mismatch' in text], [True, True])
 
 
+def check_machine(t, ringtail, where):
+    """The code of a 32-bit program has its lengths, whether symbols are shown or not."""
+    os.makedirs(f'{where}/old', exist_ok=True)
+    with open(f'{where}/old/program', 'wb') as f:
+        f.write(annotate.elf(3, b'\x48\x90' * 32, [(b'old', 0, 64)]))  # dec %eax; a nop of two bytes where code is of 64 bits
+    annotate.write_recording(f'{where}/old.data', '/program', [(0, 1, 0)])
+    for fields in 'ip,insn,insnlen', 'ip,sym,insn,insnlen':
+        text = t.script(ringtail, f'{where}/old.data', '--symfs', f'{where}/old', '-F', fields)
+        t.check(f'code of 32 bits ({fields})', re.findall(r'ilen: (\d+) insn:((?: [0-9a-f]{2})+)', text), [('1', ' 48')])
+
+
 def check_code(t, ringtail, where, data):
+    check_machine(t, ringtail, where)
     check_hostile_stack(t, ringtail, where)
     check_branch_code(t, ringtail, where, data)
     check_text(t, ringtail, data)

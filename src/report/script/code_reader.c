@@ -136,6 +136,14 @@ static bool same_machine(const struct disasm_machine *a, const struct disasm_mac
 	return a->machine == b->machine && a->is_64 == b->is_64 && a->big_endian == b->big_endian;
 }
 
+const struct dso *code_reader_dso(const struct code_reader *c, const struct walk_sample *ws)
+{
+	struct location loc;
+
+	state_find(c->trace->state, ws->s.pid, ws->s.cpumode, ws->s.ip, ws->rec->at, &loc);
+	return loc.map ? loc.map->dso : NULL;
+}
+
 bool code_reader_decode(struct code_reader *c, const struct frame *at, const uint8_t *bytes,
 			size_t len, struct disasm_insn *ret)
 {

@@ -33,7 +33,13 @@ uint8_t code_mode(uint64_t addr);
 size_t code_reader_read(const struct code_reader *c, const struct walk_sample *ws, uint64_t addr,
 			void *buf, size_t len);
 
-/* Decodes the instruction at @at, whose code is in @bytes. Returns false if it is none. */
+/* Returns what is mapped at the sampled address, without its symbols; NULL: nothing is known. */
+const struct dso *code_reader_dso(const struct code_reader *c, const struct walk_sample *ws);
+
+/*
+ * Decodes the instruction at @at, whose code is in @bytes; without a dso it is of the recording's
+ * machine. Returns false if it is none.
+ */
 bool code_reader_decode(struct code_reader *c, const struct frame *at, const uint8_t *bytes,
 			size_t len, struct disasm_insn *ret);
 

@@ -471,6 +471,7 @@ static void find_insn(struct runner *r, struct script_sample *s)
 {
 	const struct walk_sample *ws = s->ws;
 	const struct itrace_sample *made = ws->made;
+	struct frame at = s->at;
 	size_t len;
 
 	if (made) {
@@ -480,12 +481,13 @@ static void find_insn(struct runner *r, struct script_sample *s)
 		len = s->insn_len;
 	} else {
 		s->insn = r->insn;
+		at.dso = at.dso ?: code_reader_dso(r->code.reader, ws);
 		len = ws->s.type & PERF_SAMPLE_IP ? code_reader_read(r->code.reader, ws, ws->s.ip,
 								     r->insn, sizeof(r->insn))
 						  : 0;
 	}
 	if (!len || (made && !(s->fields & SCRIPT_DISASM)) ||
-	    !code_reader_decode(r->code.reader, &s->at, s->insn, len, &r->decoded))
+	    !code_reader_decode(r->code.reader, &at, s->insn, len, &r->decoded))
 		return;
 	s->insn_len = r->decoded.size;
 	if (s->fields & SCRIPT_DISASM)
