@@ -301,6 +301,7 @@ static struct {
 	atomic_uint opened, hung;
 	sem_t go_on;
 	unsigned int lines, hangs_at; /* calls of lines_open_kept() */
+	unsigned int with_lines;      /* of these, those that found lines */
 	uint64_t late;		      /* ms, of now_ms(): the first of these ends then */
 } files;
 
@@ -331,12 +332,19 @@ int __wrap_elf_image_open(const char *path, struct elf_image *ret, struct error 
 int __wrap_lines_open_kept(const struct resolver *r, const struct dso *dso, const struct buf *kept,
 			   bool inlines, struct source_lines **ret)
 {
+	int rc;
+
 	files.lines++;
-	if (files.lines == files.hangs_at)
+	if (files.lines == files.hangs_at) {
 		hang();
+		/* Nobody waits for this thread: what it does now may fall into the next test. */
+		return __real_lines_open_kept(r, dso, kept, inlines, ret);
+	}
 	while (now_ms() < files.late)
 		usleep(1000);
-	return __real_lines_open_kept(r, dso, kept, inlines, ret);
+	rc = __real_lines_open_kept(r, dso, kept, inlines, ret);
+	files.with_lines += !rc;
+	return rc;
 }
 
 static void hang_in(const char *path)
@@ -465,13 +473,15 @@ static void test_who_waits_gives_up(void **state)
 	buf_release(&table);
 }
 
-/* This program and a library. */
+/* This program and a library, which may have no lines; their build-ids say which one is first. */
 static void make_lines(unsigned int ms, struct buf *table, struct names_counts *counts)
 {
 	uintptr_t own = (uintptr_t)a_function_with_a_name, other = (uintptr_t)sem_init;
 	struct pd_evlist *list = make_list();
 	struct names *n = names_new(list, NULL, false);
 
+	files.lines = 0;
+	files.with_lines = 0;
 	add_own_map(n, own, 7);
 	add_own_map(n, other, 7);
 	hits_put(names_hits(n), own, 7);
@@ -490,10 +500,9 @@ static void test_lines_that_hang(void **state)
 	struct buf table = {0};
 
 	hang_in(NULL);
-	files.lines = 0;
 	files.hangs_at = 2;
 	make_lines(2000, &table, &counts);
-	assert_int_equal(counts.table.lined + counts.unreached, 2);
+	assert_int_equal(counts.table.lined, files.with_lines);
 	assert_int_equal(counts.unreached, 1);
 	let_go(1);
 	buf_release(&table);
@@ -505,12 +514,11 @@ static void test_lines_that_are_late(void **state)
 	struct names_counts counts;
 	struct buf table = {0};
 
-	files.lines = 0;
 	files.late = now_ms() + 2300;
 	make_lines(2000, &table, &counts);
 	files.late = 0;
 	assert_int_equal(files.lines, 1);
-	assert_int_equal(counts.unreached, 2);
+	assert_int_equal(counts.unreached, 1 + files.with_lines);
 	buf_release(&table);
 }
 
