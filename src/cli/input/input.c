@@ -9,19 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #include "base/clock_ns.h"
 #include "base/human.h"
 #include "base/parse.h"
 #include "base/plural.h"
-#include "cli/complete/complete.h"
 #include "cli/input/memory_limit.h"
 #include "cli/input/output.h"
 #include "cli/input/wall_time.h"
-#include "cli/terminal/terminal.h"
-#include "render/text.h"
 #include "report/trace/itrace.h"
 #include "symbol/recorded/recorded.h"
 
@@ -52,7 +48,6 @@ enum {
 	OPT_MAX_MEMORY,
 	OPT_UNUSED,
 	OPT_UNUSED_ARG,
-	KEY_COMPLETE,
 };
 
 static const struct argp_option input_options[] = {
@@ -248,86 +243,6 @@ void input_cpus(struct argp_state *state, struct input *in, const char *list)
 	parse_ranges(state, list, &in->filter.cpus);
 }
 
-/* Prints lines of messages, with control characters made harmless for a terminal. */
-static ssize_t write_escaped(void *plain_stderr, const char *text, size_t len)
-{
-	const char *end = text + len, *line, *stop;
-	struct buf out = {0};
-
-	for (line = text; line < end; line = stop + 1) {
-		stop = memchr(line, '\n', (size_t)(end - line));
-		if (text_escape_len(&out, line, (size_t)((stop ? stop : end) - line)) || !stop)
-			break;
-		buf_append(&out, "\n", 1);
-	}
-	if (out.len)
-		fwrite(out.data, 1, out.len, plain_stderr);
-	buf_release(&out);
-	return (ssize_t)len;
-}
-
-/*
- * getopt prints unknown words unescaped, and only to stderr. Until the end of the parsing, this
- * replaces stderr, and @state->hook keeps the original.
- */
-static void escape_messages(struct argp_state *state, bool begin)
-{
-	const cookie_io_functions_t io = {.write = write_escaped};
-	FILE *escaped;
-
-	if (begin) {
-		escaped = fopencookie(stderr, "w", io);
-		if (!escaped)
-			return;
-		state->hook = stderr;
-		stderr = escaped;
-	} else if (state->hook) {
-		escaped = stderr;
-		fclose(escaped);
-		stderr = state->hook;
-		state->hook = NULL;
-	}
-}
-
-static error_t parse_help(int key, char *arg, struct argp_state *state)
-{
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->err_stream = NULL;
-		escape_messages(state, true);
-		return 0;
-	case ARGP_KEY_FINI: escape_messages(state, false); return 0;
-	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
-	case KEY_COMPLETE:
-		if (state->next < state->argc)
-			complete_word(state->root_argp, state->argv + state->next,
-				      (size_t)(state->argc - state->next), stdout);
-		exit(input_end(NULL, NULL, 0));
-	default: return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option help_options[] = {
-	{NULL, 'h', NULL, 0, "As --help", -1},
-	{COMPLETE_OPTION, KEY_COMPLETE, NULL, OPTION_HIDDEN, "Complete the words behind it", -1},
-	{0},
-};
-
-const struct argp help_argp = {.options = help_options, .parser = parse_help};
-
-error_t refuse_option(const struct argp_option *options, int key, struct argp_state *state)
-{
-	for (const struct argp_option *o = options; o->name || o->key || o->doc; o++) {
-		if (!o->key || o->key != key || !(o->flags & OPTION_HIDDEN))
-			continue;
-		if (key < 256)
-			usage_error(state, "there is no -%c, --%s: %s", key, o->name, o->doc);
-		else
-			usage_error(state, "there is no --%s: %s", o->name, o->doc);
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
 static void progress(unsigned int pass, uint64_t done, uint64_t total, void *arg)
 {
 	struct progress *p = arg;
@@ -363,66 +278,6 @@ void input_output(struct input *in)
 	if (isatty(STDOUT_FILENO))
 		in->progress.enabled = false; /* lines would run into the bar */
 	output_begin();
-}
-
-/* Standard error is what JOURNAL_STREAM says (systemd.exec(5)), whose lines may have a priority. */
-static bool to_journal(void)
-{
-	const char *stream = secure_getenv("JOURNAL_STREAM");
-	unsigned long long device, inode;
-	struct stat st;
-
-	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
-}
-
-void vcomplain_at(int priority, const char *fmt, va_list ap)
-{
-	struct buf text = {0};
-	char line[1024], prefix[8] = "";
-
-	vsnprintf(line, sizeof(line), fmt, ap);
-	if (to_journal())
-		snprintf(prefix, sizeof(prefix), "<%d>", priority);
-	fflush(stdout);
-	if (text_escape(&text, line) == 0)
-		fprintf(terminal_messages(), "%sringtail: %.*s\n", prefix, (int)text.len,
-			text.len ? (char *)text.data : "");
-	buf_release(&text);
-}
-
-void complain(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vcomplain_at(LOG_INFO, fmt, ap);
-	va_end(ap);
-}
-
-void complain_at(int priority, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vcomplain_at(priority, fmt, ap);
-	va_end(ap);
-}
-
-void usage_error(const struct argp_state *state, const char *fmt, ...)
-{
-	struct buf text = {0};
-	char line[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	if (text_escape(&text, line) == 0)
-		fprintf(stderr, "%s: %.*s\n", state->name, (int)text.len,
-			text.len ? (char *)text.data : "");
-	buf_release(&text);
-	exit(EXIT_USAGE);
 }
 
 double input_percent(const struct argp_state *state, const char *option, const char *arg)
