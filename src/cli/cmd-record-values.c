@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cmd-record-values.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "cli/commands.h"
+#include "cli/cmd-record-sample.h"
 #include "cli/input/input.h"
-#include "event/syntax/terms.h"
-#include "perfdata/regs.h"
 #include "record/pipeline/compress.h"
 #include "record/control/control_command.h"
 #include "record/trigger/request.h"
 #include "sys/io/aio.h"
 
 #define FLUSH_MS_MAX 3600000u /* an hour */
-
-/* Clocks that the kernel accepts for events, by perf's names. */
-// clang-format off
-static const struct { const char *name; int id; } clocks[] = {
-	{"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
-	{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
-	{"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
-	{"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME},
-	{"tai", CLOCK_TAI},
-};
-// clang-format on
 
 #define usage(state, ...) usage_error(state, __VA_ARGS__)
 
@@ -48,7 +32,7 @@ void record_fail(const char *fmt, ...)
 	exit(EXIT_ERROR);
 }
 
-static uint64_t number(struct argp_state *state, const char *option, const char *arg, uint64_t min,
+uint64_t record_number(struct argp_state *state, const char *option, const char *arg, uint64_t min,
 		       uint64_t max)
 {
 	uint64_t n = 0;
@@ -87,7 +71,7 @@ static void set_frequency(struct argp_state *state, struct record_command *cmd, 
 static void set_count(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->plan.sample.period = number(state, "-c", arg, 1, INT64_MAX);
+	opts->plan.sample.period = record_number(state, "-c", arg, 1, INT64_MAX);
 }
 
 static void set_cpus(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -120,81 +104,12 @@ static void add_tasks(struct argp_state *state, struct record_opts *opts, const 
 	struct error err = ERROR_INIT;
 
 	while (copy && (one = strsep(&rest, ","))) {
-		uint64_t id = number(state, option, one, 1, INT_MAX);
+		uint64_t id = record_number(state, option, one, 1, INT_MAX);
 
 		if (add(opts, (pid_t)id, &err))
 			record_fail("%s: %s", option, err.text);
 	}
 	free(copy);
-}
-
-/* Copies @arg without @word at its end, cut to @size. Returns whether it was there. */
-static bool take_word(const char *arg, const char *word, char *ret, size_t size)
-{
-	size_t len = strlen(arg), end = strlen(word);
-	bool found = len >= end && !strcmp(arg + len - end, word);
-
-	if (found)
-		len -= end;
-	snprintf(ret, size, "%.*s", (int)len, arg);
-	return found;
-}
-
-static void set_call_graph(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	struct record_opts *opts = &cmd->opts;
-	uint64_t size = RECORD_STACK_SIZE;
-	char rest[32];
-
-	opts->plan.sample.online = false;
-	if (!strcmp(arg, "fp")) {
-		opts->plan.sample.callgraph = CALLGRAPH_FP;
-		return;
-	}
-	if (!strcmp(arg, "lbr")) {
-		opts->plan.sample.callgraph = CALLGRAPH_LBR;
-		return;
-	}
-	if (strncmp(arg, "dwarf", 5) || (arg[5] != '\0' && arg[5] != ','))
-		usage(state, "--call-graph: '%s' is neither fp, lbr nor dwarf[,SIZE][,online]",
-		      arg);
-	opts->plan.sample.online = take_word(arg + 5, ",online", rest, sizeof(rest));
-	if (*rest && (parse_size(rest + 1, &size) || !size || size > RECORD_STACK_SIZE_MAX))
-		usage(state,
-		      "--call-graph dwarf: '%s' is no size from 8 to %u bytes, such as 16K, and "
-		      "not 'online'",
-		      rest + 1, RECORD_STACK_SIZE_MAX);
-	opts->plan.sample.callgraph = CALLGRAPH_DWARF;
-	opts->plan.sample.stack_size = ((uint32_t)size + 7) & ~7u;
-}
-
-static void set_off_cpu(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	cmd->off_cpu = true;
-	cmd->off_cpu_wakers |= arg != NULL;
-	if (arg && strcmp(arg, "wakers") != 0)
-		usage(state, "--off-cpu: '%s' is not wakers", arg);
-}
-
-static void set_clock(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	struct record_opts *opts = &cmd->opts;
-	const char *name = strncasecmp(arg, "CLOCK_", 6) ? arg : arg + 6;
-	uint64_t id = UINT64_MAX;
-
-	opts->plan.sample.use_clockid = true;
-	if (isdigit((unsigned char)*arg))
-		id = number(state, "-k", arg, 0, UINT64_MAX);
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		if (!strcasecmp(name, clocks[i].name) || id == (uint64_t)clocks[i].id) {
-			opts->plan.sample.clockid = clocks[i].id;
-			return;
-		}
-	}
-	usage(state,
-	      "-k: '%s' is no clock for events: use monotonic, monotonic_raw, realtime, boottime "
-	      "or tai",
-	      arg);
 }
 
 /*
@@ -245,51 +160,6 @@ static void set_ring_size(struct argp_state *state, struct record_command *cmd, 
 	cmd->ring_asked = rounded && !comma ? arg : NULL;
 }
 
-/* "[SIZE][e]", as perf. */
-static void set_snapshot(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	struct aux_opts *aux = &cmd->opts.plan.aux;
-	size_t len = arg ? strlen(arg) : 0;
-
-	aux->snapshot = true;
-	aux->at_exit = len && arg[len - 1] == 'e';
-	len -= aux->at_exit;
-	aux->snapshot_size = 0;
-	if (len && (parse_size(strndupa(arg, len), &aux->snapshot_size) || !aux->snapshot_size ||
-		    aux->snapshot_size > 1ull << 30))
-		usage(state, "-S: '%s' is no size of a snapshot, such as 64K, nor 'e'", arg);
-}
-
-static void set_snapshot_scope(struct argp_state *state, struct record_command *cmd,
-			       const char *arg)
-{
-	struct aux_opts *aux = &cmd->opts.plan.aux;
-
-	if (!strcmp(arg, "area"))
-		aux->scope = AUX_SCOPE_AREA;
-	else if (!strcmp(arg, "active"))
-		aux->scope = AUX_SCOPE_ACTIVE;
-	else if (!strcmp(arg, "all"))
-		aux->scope = AUX_SCOPE_ALL;
-	else if (!strncmp(arg, "window:", 7) && !parse_time(arg + 7, &aux->window) && aux->window)
-		aux->scope = AUX_SCOPE_WINDOW;
-	else
-		usage(state,
-		      "--snapshot-scope: '%s' is neither area, active, all nor window:TIME, such "
-		      "as window:100ms",
-		      arg);
-}
-
-static void set_aux_sample(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	uint64_t *size = &cmd->opts.plan.aux.sample_size;
-
-	*size = RECORD_AUX_SAMPLE;
-	if (arg && (parse_size(arg, size) || !*size || *size > RECORD_AUX_SAMPLE_MAX))
-		usage(state, "--aux-sample: '%s' is no size from 1 to %u bytes", arg,
-		      RECORD_AUX_SAMPLE_MAX);
-}
-
 static void set_amount(struct argp_state *state, const char *option, const char *arg, uint64_t *ret)
 {
 	if (parse_size(arg, ret) || !*ret || *ret > (uint64_t)1 << 40)
@@ -330,7 +200,8 @@ static void set_max_files(struct argp_state *state, struct record_command *cmd, 
 	opts->output.rotation.max_all = !strcmp(arg + len, ",all");
 	if (opts->output.rotation.max_all)
 		arg = strndupa(arg, len);
-	opts->output.rotation.max_files = number(state, "--switch-max-files", arg, 0, INT_MAX);
+	opts->output.rotation.max_files =
+		record_number(state, "--switch-max-files", arg, 0, INT_MAX);
 }
 
 /* "FROM-TO" with @len characters. Returns whether it is a span. */
@@ -400,15 +271,15 @@ static void set_compression(struct argp_state *state, struct record_command *cmd
 	uint64_t level = COMPRESS_LEVEL_DEFAULT;
 
 	if (arg)
-		level = number(state, "-z", arg, 1, COMPRESS_LEVEL_MAX);
+		level = record_number(state, "-z", arg, 1, COMPRESS_LEVEL_MAX);
 	opts->output.compression_level = (int)level;
 }
 
 static void set_aio(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->output.aio =
-		arg ? (unsigned int)number(state, "--aio", arg, 1, AIO_DEPTH_MAX) : RECORD_AIO;
+	opts->output.aio = arg ? (unsigned int)record_number(state, "--aio", arg, 1, AIO_DEPTH_MAX)
+			       : RECORD_AIO;
 }
 
 static void set_affinity(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -437,7 +308,7 @@ static void set_mmap_flush(struct argp_state *state, struct record_command *cmd,
 static void set_realtime(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	struct record_opts *opts = &cmd->opts;
-	opts->readers.realtime = (int)number(state, "-r", arg, 1, 99);
+	opts->readers.realtime = (int)record_number(state, "-r", arg, 1, 99);
 }
 
 static void set_control(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -537,45 +408,6 @@ static void add_user(struct argp_state *state, struct record_command *cmd, const
 		record_fail("-u: user '%s' has no process now", arg);
 }
 
-static void set_branches(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	struct error err = ERROR_INIT;
-
-	if (term_branches_parse(arg ? arg : "any", &cmd->opts.plan.sample.branches, &err))
-		usage(state, "-j: %s", err.text);
-}
-
-static void __attribute__((noreturn)) list_registers(void)
-{
-	for (unsigned int bit = 0; bit < 64; bit++)
-		if (pd_reg_name(NULL, bit))
-			printf("%s%s", bit ? " " : "available registers: ", pd_reg_name(NULL, bit));
-	putchar('\n');
-	exit(input_end(NULL, NULL, 0));
-}
-
-static uint64_t registers(struct argp_state *state, const char *option, const char *arg)
-{
-	struct error err = ERROR_INIT;
-	uint64_t mask = pd_regs_general(NULL);
-
-	if (arg && !strcmp(arg, "?"))
-		list_registers();
-	if (arg && pd_regs_parse(NULL, arg, &mask, &err))
-		usage(state, "%s: %s", option, err.text);
-	return mask;
-}
-
-static void set_user_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	cmd->opts.plan.sample.user_regs = registers(state, "--user-regs", arg);
-}
-
-static void set_intr_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
-{
-	cmd->opts.plan.sample.intr_regs = registers(state, "-I", arg);
-}
-
 /* As perf, which writes all of these records by default. */
 static void set_synth(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
@@ -618,7 +450,7 @@ static void set_duration(struct argp_state *state, struct record_command *cmd, c
 /* A number that perf needs, and ringtail does not. */
 static void check_number(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	number(state, "this option", arg, 0, UINT32_MAX);
+	record_number(state, "this option", arg, 0, UINT32_MAX);
 }
 
 static void set_buffer_memory(struct argp_state *state, struct record_command *cmd, const char *arg)
@@ -673,10 +505,10 @@ static const struct {
 	{'C', set_cpus},
 	{'p', add_processes},
 	{'u', add_user},
-	{'b', set_branches},
-	{'j', set_branches},
-	{'I', set_intr_regs},
-	{KEY_USER_REGS, set_user_regs},
+	{'b', record_set_branches},
+	{'j', record_set_branches},
+	{'I', record_set_intr_regs},
+	{KEY_USER_REGS, record_set_user_regs},
 	{KEY_SYNTH, set_synth},
 	{KEY_DURATION, set_duration},
 	{KEY_NUM_THREAD_SYNTHESIZE, check_number},
@@ -691,20 +523,20 @@ static const struct {
 	{'D', set_delay},
 	{KEY_CONTROL, set_control},
 	{'g', set_frame_pointers},
-	{KEY_CALL_GRAPH, set_call_graph},
+	{KEY_CALL_GRAPH, record_set_call_graph},
 	{'T', set_nothing},
 	{'N', set_nothing},
 	{KEY_NAMESPACES, set_nothing},
 	{KEY_BUILDID_ALL, set_nothing},
 	{KEY_TAIL_SYNTHESIZE, set_nothing},
-	{'k', set_clock},
+	{'k', record_set_clock},
 	{'o', set_output},
 	{'m', set_ring_size},
-	{'S', set_snapshot},
-	{KEY_SNAPSHOT_SCOPE, set_snapshot_scope},
-	{KEY_AUX_SAMPLE, set_aux_sample},
+	{'S', record_set_snapshot},
+	{KEY_SNAPSHOT_SCOPE, record_set_snapshot_scope},
+	{KEY_AUX_SAMPLE, record_set_aux_sample},
 	{'r', set_realtime},
-	{KEY_OFF_CPU, set_off_cpu},
+	{KEY_OFF_CPU, record_set_off_cpu},
 	{KEY_AFFINITY, set_affinity},
 	{KEY_MMAP_FLUSH, set_mmap_flush},
 	{KEY_FLUSH_INTERVAL, set_flush_interval},

@@ -92,6 +92,10 @@ enum record_key {
 bool record_value_take(struct argp_state *state, struct record_command *cmd, int key,
 		       const char *arg);
 
+/* Returns @arg of @option, a number from @min to @max. If it is none, exits with 2. */
+uint64_t record_number(struct argp_state *state, const char *option, const char *arg, uint64_t min,
+		       uint64_t max);
+
 /* Prints an error and exits with 1: the usage is right, but the recording is not possible. */
 void __attribute__((noreturn, format(printf, 1, 2))) record_fail(const char *fmt, ...);
 
