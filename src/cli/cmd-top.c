@@ -25,6 +25,7 @@
 #include "cli/cmd-top-perf.h"
 #include "cli/commands.h"
 #include "cli/input/input.h"
+#include "cli/terminal/terminal.h"
 #include "cli/view/show.h"
 #include "data/edit/edit.h"
 #include "record/session/hosted.h"
@@ -481,8 +482,10 @@ static int print_table(struct top *top, struct error *err)
 	if (rc)
 		return rc;
 	rc = report_run(t, &top->o.report, &r, err);
-	if (!rc)
+	if (!rc) {
+		top->o.table.width = terminal_width();
 		rc = table_render(stdout, r, &top->o.table);
+	}
 	if (!rc)
 		fputs("\n", stdout);
 	report_free(r);

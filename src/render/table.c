@@ -8,6 +8,7 @@
 
 #include "base/human.h"
 #include "base/plural.h"
+#include "render/table_fit.h"
 #include "render/text.h"
 
 static double percent(uint64_t part, uint64_t all)
@@ -141,6 +142,26 @@ static int measure(struct table *t)
 	return 0;
 }
 
+/* Fits the columns into the terminal. Lines that would lose a name are longer than it. */
+static void fit(struct table *t)
+{
+	struct fit_column c[COLUMNS_MAX];
+	bool whole = t->opts->separator || t->opts->nr_widths;
+
+	t->line_width = whole ? 0 : t->opts->width;
+	if (!t->line_width || t->r->opts->nested)
+		return;
+	for (size_t i = 0; i < t->columns->nr_shown; i++) {
+		const struct sort_key *key = t->columns->shown[i].key;
+
+		c[i] = (struct fit_column){key ? fit_kind_of(key) : FIT_NUMBER, t->width[i]};
+	}
+	if (!fit_columns(c, t->columns->nr_shown, t->line_width))
+		t->line_width = 0;
+	for (size_t i = 0; i < t->columns->nr_shown; i++)
+		t->width[i] = c[i].width;
+}
+
 /* Appends a column; as in perf, a separator within the text becomes a point. */
 int table_add_separated(struct table *t, const char *text, size_t len, bool is_key, bool first)
 {
@@ -186,8 +207,8 @@ int table_add_column(struct table *t, size_t column, const char *text, size_t le
 
 void table_put_line(struct table *t, const char *start)
 {
-	if (t->opts->width && !t->opts->separator)
-		text_truncate(&t->line, 0, t->opts->width - strlen(start));
+	if (t->line_width)
+		text_truncate(&t->line, 0, t->line_width - strlen(start));
 	fputs(start, t->out);
 	text_put_painted(t->out, &t->line, t->paint, t->nr_paints);
 	putc('\n', t->out);
@@ -198,8 +219,6 @@ void table_put_line(struct table *t, const char *start)
 /* Writes a line of the heading; its "# " replaces the space before the first column. */
 void table_put_comment(struct table *t)
 {
-	if (t->opts->width && !t->opts->separator)
-		text_truncate(&t->line, 0, t->opts->width);
 	if (t->opts->separator) {
 		table_put_line(t, "# ");
 		return;
@@ -420,6 +439,7 @@ static int put_event(struct table *t)
 
 	if (rc < 0)
 		return rc;
+	fit(t);
 	if (!t->opts->quiet) {
 		put_counts(t);
 		put_verdict(t);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "render/table_fit.h"
 #include "render/text.h"
 
 enum diff_column_kind {
@@ -36,6 +37,7 @@ struct diff_table {
 	struct diff_column *column; /* those before the keys */
 	size_t nr_columns;
 	int key_width[SORT_KEYS_MAX];
+	unsigned int line_width; /* to which lines are cut; 0: none */
 	struct buf line, cell;
 };
 
@@ -143,6 +145,47 @@ static int measure(struct diff_table *t)
 	return 0;
 }
 
+/* Narrows the keys so that a line fits. Returns whether it does. */
+static bool fit_keys(struct diff_table *t)
+{
+	struct fit_column c[SORT_KEYS_MAX];
+	size_t numbers = 1;
+	bool fits;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		numbers += FIT_GAP + (size_t)t->column[i].width;
+	for (size_t k = 0; k < t->d->opts.nr_keys; k++)
+		c[k] = (struct fit_column){fit_kind_of(t->d->opts.keys[k]),
+					   (size_t)t->key_width[k]};
+	fits = fit_columns(c, t->d->opts.nr_keys,
+			   t->opts->width > numbers ? t->opts->width - numbers : 0);
+	for (size_t k = 0; k < t->d->opts.nr_keys; k++)
+		t->key_width[k] = (int)c[k].width;
+	return fits;
+}
+
+/* Leaves out the ratios, which the shares tell too. Returns whether there were any. */
+static bool drop_ratios(struct diff_table *t)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (t->column[i].kind != COLUMN_RATIO || t->d->opts.order == DIFF_RATIO)
+			t->column[nr++] = t->column[i];
+	if (nr == t->nr_columns)
+		return false;
+	t->nr_columns = nr;
+	return true;
+}
+
+/* Fits the columns into the terminal. Lines that would lose a name are longer than it. */
+static void fit(struct diff_table *t)
+{
+	t->line_width = t->opts->separator ? 0 : t->opts->width;
+	if (t->line_width && !fit_keys(t) && !(drop_ratios(t) && fit_keys(t)))
+		t->line_width = 0;
+}
+
 /* Appends a field; as in perf, a separator within the text becomes a point. */
 static int add_separated(struct diff_table *t, const char *text, size_t len, bool first)
 {
@@ -182,8 +225,8 @@ static void put_line(struct diff_table *t, const char *start)
 	if (!t->opts->separator) {
 		while (t->line.len && t->line.data[t->line.len - 1] == ' ')
 			t->line.len--;
-		if (t->opts->width)
-			text_truncate(&t->line, 0, t->opts->width - strlen(start));
+		if (t->line_width)
+			text_truncate(&t->line, 0, t->line_width - strlen(start));
 	}
 	fputs(start, t->out);
 	if (t->line.len)
@@ -195,6 +238,14 @@ static void put_line(struct diff_table *t, const char *start)
 static int key_align(const struct diff_table *t, size_t key)
 {
 	return t->d->opts.keys[key]->right ? t->key_width[key] : -t->key_width[key];
+}
+
+/* Appends t->cell as the text of a key, cut to its width. */
+static int add_key(struct diff_table *t, size_t key)
+{
+	if (!t->opts->separator)
+		text_truncate(&t->cell, 0, (size_t)t->key_width[key]);
+	return add_field(t, (const char *)t->cell.data, t->cell.len, key_align(t, key), false);
 }
 
 static int put_dots(struct diff_table *t)
@@ -223,9 +274,11 @@ static int put_heading(struct diff_table *t)
 	for (size_t i = 0; !rc && i < t->nr_columns; i++)
 		rc = add_field(t, t->column[i].heading, strlen(t->column[i].heading),
 			       t->column[i].width, !i);
-	for (size_t k = 0; !rc && k < t->d->opts.nr_keys; k++)
-		rc = add_field(t, t->d->opts.keys[k]->header, strlen(t->d->opts.keys[k]->header),
-			       key_align(t, k), false);
+	for (size_t k = 0; !rc && k < t->d->opts.nr_keys; k++) {
+		t->cell.len = 0;
+		rc = text_escape(&t->cell, t->d->opts.keys[k]->header);
+		rc = rc ?: add_key(t, k);
+	}
 	if (rc < 0)
 		return rc;
 	put_line(t, t->opts->separator ? "# " : "#");
@@ -302,8 +355,7 @@ static int put_row(struct diff_table *t, uint32_t row)
 	for (size_t k = 0; !rc && k < t->d->opts.nr_keys; k++) {
 		rc = key_text(t, row, k);
 		if (!rc)
-			rc = add_field(t, (const char *)t->cell.data, t->cell.len, key_align(t, k),
-				       false);
+			rc = add_key(t, k);
 	}
 	if (!rc)
 		put_line(t, t->opts->separator ? "" : " ");
@@ -351,6 +403,8 @@ static int put_event(struct diff_table *t)
 {
 	int rc = measure(t);
 
+	if (!rc)
+		fit(t);
 	if (!rc && !t->opts->quiet) {
 		put_event_comments(t);
 		rc = put_heading(t);

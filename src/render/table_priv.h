@@ -14,6 +14,7 @@ struct table {
 	const struct columns *columns;
 	const struct table_opts *opts;
 	size_t width[COLUMNS_MAX];
+	unsigned int line_width; /* to which lines are cut; 0: none */
 	struct buf line, cell;
 	struct text_paint paint[COLUMNS_MAX]; /* of @line */
 	size_t nr_paints;

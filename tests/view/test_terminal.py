@@ -100,6 +100,34 @@ def test_reports_fit_the_width(bench):
             lab.expect(f'{columns} columns', not long, long)
 
 
+def test_narrow_tables_keep_their_names(bench):
+    path, file, symbol = bench.path('names.data'), 'libwith-a-long-name.so.1.0', 'do_something_long(struct argument *)'
+    root = bench.path('root-names')
+    os.mkdir(root)
+    with open(os.path.join(root, file), 'wb') as f:
+        f.write(recording.elf([symbol.encode()]))
+    rec = recording.Recording(path)
+    rec.comm(10, 10, b'command-of-some')
+    rec.map(10, b'/' + file.encode())
+    for _ in range(100):
+        rec.sample(10, 10, [0])
+    rec.close()
+    tables = (['report', '--stdio', '-i', path], ['report', '--stdio', '--show-total-period', '-i', path], ['diff', path, path])
+    for command in tables:
+        text, _ = run(bench, *command, '--symfs', root, columns=200)
+        lab.expect('wide: all is there', f'{file}  [.] {symbol}' in text, text)
+        for columns, least in (60, 18), (80, 24), (100, 32):
+            text, _ = run(bench, *command, '--symfs', root, columns=columns)
+            row = next(COLOR.sub('', line) for line in text.split('\n') if '[.]' in line)
+            lab.expect(f'{columns}: a row is a line', len(row) <= columns, text)
+            lab.expect(f'{columns}: the name', f'[.] {symbol}'[:least] in row, text)
+            lab.expect(f'{columns}: the object', file[:4] in row, text)
+    text, _ = run(bench, *tables[0], '-w', '0,30,60', '--symfs', root, columns=60)
+    lab.expect('-w keeps all', symbol in text, text)
+    text, _ = run(bench, *tables[2], '--sort', 'comm,dso,sym', '--symfs', root, columns=50)
+    lab.expect('a line that cannot fit is longer', f'[.] {symbol}'[:18] in text, text)
+
+
 MARKED = 'sed s/^/paged:/'
 
 

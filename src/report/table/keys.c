@@ -165,6 +165,11 @@ int key_sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 	return buf_printf(out, "[%c] 0x%016" PRIx64, frame_level(cell.a), cell.b);
 }
 
+bool sort_key_is_name(const struct sort_key *key)
+{
+	return key->text == key_sym_text || key->of_line;
+}
+
 int sort_key_common_text(const struct sort_key *key, const struct trace *t, struct hist_cell cell,
 			 struct buf *out)
 {

@@ -69,6 +69,9 @@ struct sort_key {
 	const struct trace_field *field; /* of tracepoints, which the key shows; else NULL */
 };
 
+/* Returns whether the texts of a key are names of code: symbols, lines. */
+bool sort_key_is_name(const struct sort_key *key);
+
 /* Returns as @key->cell(). */
 static inline int sort_key_cell(const struct sort_key *key, const struct key_source *src,
 				struct hist_cell *ret)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/table_fit.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "view/screen/view_priv.h"
@@ -11,7 +12,6 @@
 #define MEASURED 4096 /* rows whose texts say how wide columns are */
 #define HOT	 5.0  /* percent */
 #define WARM	 0.5
-#define GAP	 2 /* columns between two */
 
 static const char *heading_of(const struct view_state *v, const struct column *c)
 {
@@ -45,24 +45,18 @@ void view_table_measure(struct view_state *v)
 	}
 }
 
-/* Fits the columns into the screen: the last one gets what the others leave, half at least. */
-static void fit_columns(const struct view_state *v, unsigned int *ret)
+/* Fits the columns into the screen. */
+static void fit(const struct view_state *v, unsigned int *ret)
 {
 	const struct columns *c = &v->rows.columns;
-	unsigned int numbers = 2, keys = 0, room;
-	size_t last = c->nr_shown ? c->nr_shown - 1 : 0;
+	struct fit_column fitted[COLUMNS_MAX];
 
-	for (size_t i = 0; i < last; i++)
-		*(c->shown[i].key ? &keys : &numbers) += v->width[i] + GAP;
-	room = (unsigned int)v->screen.width > numbers ? (unsigned int)v->screen.width - numbers
-						       : 0;
-	for (size_t i = 0; i < c->nr_shown; i++) {
-		ret[i] = v->width[i];
-		if (i < last && c->shown[i].key && keys > room / 2) {
-			ret[i] = (unsigned int)((uint64_t)(v->width[i] + GAP) * (room / 2) / keys);
-			ret[i] = ret[i] > GAP + 2 ? ret[i] - GAP : 3;
-		}
-	}
+	for (size_t i = 0; i < c->nr_shown; i++)
+		fitted[i] = (struct fit_column){
+			c->shown[i].key ? fit_kind_of(c->shown[i].key) : FIT_NUMBER, v->width[i]};
+	fit_columns(fitted, c->nr_shown, (size_t)v->screen.width);
+	for (size_t i = 0; i < c->nr_shown; i++)
+		ret[i] = (unsigned int)fitted[i].width;
 }
 
 static void draw_heading(struct view_state *v, int y, const unsigned int *width)
@@ -78,7 +72,7 @@ static void draw_heading(struct view_state *v, int y, const unsigned int *width)
 
 		screen_put(s, y, x + (pad > 0 ? pad : 0), (int)width[i], text, strlen(text),
 			   STYLE_HEADING, false);
-		x += (int)width[i] + GAP;
+		x += (int)width[i] + FIT_GAP;
 	}
 }
 
@@ -124,8 +118,8 @@ static void draw_row(struct view_state *v, int y, const struct rows_line *line, 
 		screen_put(s, y, x + (pad > 0 ? pad : 0), room - (pad > 0 ? pad : 0),
 			   (const char *)v->text.data, v->text.len, style, here);
 		if (here)
-			screen_put(s, y, x + room, GAP, "", 0, style, true);
-		x += (int)width[i] + GAP;
+			screen_put(s, y, x + room, FIT_GAP, "", 0, style, true);
+		x += (int)width[i] + FIT_GAP;
 	}
 }
 
@@ -184,7 +178,7 @@ void view_table_draw(struct view_state *v)
 	if (height > 0 && v->at >= v->top + (uint64_t)height)
 		v->top = v->at - (uint64_t)height + 1;
 	view_draw_head(v);
-	fit_columns(v, width);
+	fit(v, width);
 	draw_heading(v, first - 1, width);
 	for (int i = 0; i < height && rows_at(&v->rows, v->top + (uint64_t)i, &line); i++) {
 		bool here = v->top + (uint64_t)i == v->at;
