@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "report/script/code_reader.h"
 #include "report/script/formatters.h"
+#include "report/trace/walk_group.h"
 #include "report/trace/itrace.h"
 #include "report/script/slices.h"
 #include "report/script/source_reader.h"
@@ -456,13 +457,19 @@ static unsigned int record_kind(uint32_t type)
 
 /* What takes samples and other records. */
 struct script_taker {
+	const struct trace *trace;
 	struct formatters *formatters;
+	struct group_counts groups;
 	unsigned int records;
 };
 
 static int put_walked(const struct walk_sample *ws, void *taker)
 {
-	return formatters_put(ws, ((struct script_taker *)taker)->formatters);
+	struct script_taker *to = taker;
+
+	if (ws->evsel && !ws->made && !ws->other && !ws->exec && group_is_read(ws->evsel))
+		return group_split(&to->groups, to->trace, ws, formatters_put, to->formatters);
+	return formatters_put(ws, to->formatters);
 }
 
 static int put_span(const struct walk_span *span, void *taker)
@@ -482,21 +489,21 @@ static int put_record(const struct data_record *rec, const struct pd_record *r, 
 static int format_ordered(struct trace *t, unsigned int records, void *const *runners, size_t nr,
 			  FILE *out, uint64_t *ret_bytes, struct error *err)
 {
-	struct formatters *f = NULL;
-	int rc = formatters_new(format_sample, runners, nr, out, &f);
+	struct script_taker taker = {.trace = t, .records = records};
+	const struct walk_takers takers = {put_walked, put_span, records ? put_record : NULL,
+					   &taker};
+	int rc = formatters_new(format_sample, runners, nr, out, &taker.formatters);
 
 	if (rc)
 		return error_sys(err, rc, "%s", t->opts.path);
-	rc = walk_ordered(t,
-			  &(struct walk_takers){put_walked, put_span, records ? put_record : NULL,
-						&(struct script_taker){f, records}},
-			  err);
+	rc = walk_ordered(t, &takers, err);
 	if (rc >= 0) {
-		rc = formatters_end(f, ret_bytes);
+		rc = formatters_end(taker.formatters, ret_bytes);
 		if (rc < 0)
 			error_sys(err, rc, "%s", t->opts.path);
 	}
-	formatters_free(f);
+	formatters_free(taker.formatters);
+	group_counts_release(&taker.groups);
 	return rc;
 }
 
@@ -504,7 +511,7 @@ static int format_all(struct trace *t, unsigned int records, void *const *runner
 		      FILE *out, uint64_t *ret_bytes, struct error *err)
 {
 	struct slices *s = NULL;
-	int rc = records ? -ENOTSUP : slices_new(t, &s);
+	int rc = records || group_any_read(t->evlist) ? -ENOTSUP : slices_new(t, &s);
 
 	if (rc == -ENOTSUP)
 		return format_ordered(t, records, runners, nr, out, ret_bytes, err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/group.h"
+#include "report/trace/walk_group.h"
 #include "report/trace/itrace.h"
 
 /* Shared by the workers: the next chunk, and whether all should stop. */
@@ -388,10 +388,7 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 /* Returns whether samples must come in order: of groups, without a time, or with a past. */
 static bool needs_order(const struct trace *t)
 {
-	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
-		if (group_is_read(pd_evlist_at(t->evlist, i)))
-			return true;
-	return t->untimed_samples || itrace_in_order(t->itrace);
+	return group_any_read(t->evlist) || t->untimed_samples || itrace_in_order(t->itrace);
 }
 
 enum digest_kind report_takes_digests(const struct trace *t, const struct report_opts *opts)
