@@ -43,10 +43,15 @@ size_t ring_peek(const struct ring *r, struct ring_spans *ret)
 	return bytes;
 }
 
-void ring_release(struct ring *r, size_t bytes)
+void ring_pass(struct ring *r, size_t bytes)
 {
 	assert(bytes <= r->size);
 	r->tail += bytes;
+}
+
+void ring_release(struct ring *r, size_t bytes)
+{
+	ring_pass(r, bytes);
 	/* D: pairs with the kernel's A; our loads of the data are done before it sees the room. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }

@@ -65,4 +65,10 @@ size_t ring_peek(const struct ring *r, struct ring_spans *ret);
 /* Gives the first @bytes of the result of ring_peek() back to the producer. */
 void ring_release(struct ring *r, size_t bytes);
 
+/*
+ * Passes over the first @bytes without giving them back, as a second consumer that only looks. What
+ * it has not passed over, the first one must not release.
+ */
+void ring_pass(struct ring *r, size_t bytes);
+
 #endif

@@ -74,7 +74,8 @@ static void make_plan(struct pd_evlist *list, struct plan *plan, struct opened *
 	}
 }
 
-static int run_over(struct data_file *df, struct sink *stage, struct printer *p, struct error *err)
+static int run_over(struct data_file *df, struct chain_maker *maker, struct sink *stage,
+		    struct printer *p, struct error *err)
 {
 	struct data_record rec;
 	struct data_scan *scan;
@@ -84,6 +85,8 @@ static int run_over(struct data_file *df, struct sink *stage, struct printer *p,
 		const struct run run = {.a = (const void *)rec.hdr, .a_len = rec.hdr->size};
 
 		p->evsel = rec.evsel;
+		if (rec.hdr->type != PERF_RECORD_SAMPLE)
+			chain_maker_add(rec.hdr, maker);
 		if (rec.hdr->type != PERF_RECORD_AUXTRACE)
 			rc = sink_write(stage, &run, err);
 	}
@@ -114,7 +117,7 @@ int main(int argc, char **argv)
 	stage = chain_stage_new(maker, &plan, &opened, &printer.sink);
 	if (!stage)
 		return 1;
-	rc = run_over(df, stage, &printer, &err);
+	rc = run_over(df, maker, stage, &printer, &err);
 	chain_stage_stats(stage, &stats);
 	fprintf(stderr, "%" PRIu64 " chains, %" PRIu64 " cut, %" PRIu64 " ns\n",
 		stats.samples[CHAIN_MADE], stats.cut, stats.nsec);

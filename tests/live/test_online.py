@@ -207,6 +207,13 @@ def test_killed_recorder(lab):
     assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
 
 
+def of_steps(lab, data):
+    """Returns the chains of `replaced` that begin in its library, and those of them with wrong callers."""
+    inside = [c for c in chains(lab.run('script', '-i', data, '--comm', 'replaced', release=True).stdout)
+              if c and c[0] == 'step']
+    return inside, [c for c in inside if c[1:3] != ['call_library', 'main']]
+
+
 def test_replaced_map(lab):
     """A library is unmapped, and another mapped at its address: no chain is made with the rules of the wrong one."""
     need_unwinder()
@@ -214,9 +221,25 @@ def test_replaced_map(lab):
     made, samples, *_ = said(lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--',
                                      lab.program('replaced'), *libraries, 30, 10, release=True).stderr)
     assert made > 0.5 * samples, (made, samples)
-    inside = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if c and c[0] == 'step']
-    assert share(inside, lambda c: c[1:3] == ['call_library', 'main']) == 1, \
-        [c for c in inside if c[1:3] != ['call_library', 'main']][:5]
+    inside, wrong = of_steps(lab, 'p.data')
+    assert inside and not wrong, wrong[:5]
+
+
+def test_map_replaced_on_another_cpu(lab):
+    """The record of the map lies in the ring of a CPU whose worker sleeps, when the samples of the other CPU come."""
+    need_unwinder()
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise Skip('one CPU')
+    load = [lab.program('replaced'), *(lab.program(f'libreplaced-{name}.so') for name in ('small', 'large')), 100, 3, *cpus]
+    for threads in ['--threads=cpu'], ['--threads=cpu', '-a', '-m', '8M'], ['--threads=core'], ['--threads', '-z'], []:
+        shutil.rmtree(lab.path('p.data'), ignore_errors=True)
+        err = lab.run('record', '-o', 'p.data/' if threads else 'p.data', '-e', 'cpu-clock:u', '-F', '4000', '-m', '32K',
+                      *threads, '--call-graph', 'dwarf,online', '--', *load, release=True).stderr
+        inside, wrong = of_steps(lab, 'p.data')
+        assert len(inside) > 200 and len(wrong) <= len(inside) / 1000, (threads, len(inside), len(wrong), wrong[:5], err)
+        made, samples, *_ = said(err)
+        assert '-a' in threads or made > 0.9 * samples, (threads, err)
 
 
 def test_mount_namespace(lab):

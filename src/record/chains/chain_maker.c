@@ -76,15 +76,28 @@ void chain_maker_free(struct chain_maker *m)
 	free(m);
 }
 
+void chain_maker_gather_by(struct chain_maker *m, void (*gather)(void *arg), void *arg)
+{
+	task_spaces_gather_by(m->spaces, gather, arg);
+}
+
+static void check(struct chain_maker *m, int rc)
+{
+	if (rc)
+		atomic_store(&m->failed, rc);
+}
+
 int chain_maker_add(const struct perf_event_header *hdr, void *maker)
 {
 	struct chain_maker *m = maker;
 
-	int rc = task_spaces_add(m->spaces, hdr);
-
-	if (rc)
-		atomic_store(&m->failed, rc);
+	check(m, task_spaces_add(m->spaces, hdr));
 	return 0;
+}
+
+void chain_maker_settle(struct chain_maker *m)
+{
+	check(m, task_spaces_settle(m->spaces));
 }
 
 /* --- counts --------------------------------------------------------------------------------------

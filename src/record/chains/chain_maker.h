@@ -3,9 +3,9 @@
  * Makes call chains of the user stacks of samples while they are recorded (--call-graph
  * dwarf,online).
  *
- *   sideband ──► task_spaces ──┐
- *                              ├──► chain_walker ──► sample with a chain
- *   image_loader ──► tables ───┘
+ *   sideband of all rings ──► task_spaces ──┐
+ *                                           ├──► chain_walker ──► sample with a chain
+ *                image_loader ──► tables ───┘
  *
  * A chain maker is shared by all writers; each has a walker of its own. A sample keeps its stack
  * where a reporter may find more callers than the walk did (enum chain_kept). A chain that ends
@@ -35,8 +35,20 @@ struct chain_walker;
 int chain_maker_new(const struct pd_attr *attr, struct chain_maker **ret);
 void chain_maker_free(struct chain_maker *m); /* accepts NULL; after all walkers */
 
-/* Takes a record of sideband, a record_emit_fn; @maker: a struct chain_maker. Returns 0. */
+/*
+ * While no thread uses it: has @gather called with @arg before chains are made. It adds all
+ * sideband that the kernel has written so far (record/pipeline/sideband_taps.h).
+ */
+void chain_maker_gather_by(struct chain_maker *m, void (*gather)(void *arg), void *arg);
+
+/*
+ * Takes a record of sideband, a record_emit_fn; @maker: a struct chain_maker. It only copies, so
+ * that a reader may call it. Returns 0.
+ */
 int chain_maker_add(const struct perf_event_header *hdr, void *maker);
+
+/* To be called now and then, but by no reader: what was added takes up to 1 MB until then. */
+void chain_maker_settle(struct chain_maker *m);
 
 /* Why a sample has kept its stack. */
 enum chain_kept {

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "record/live/task_table.h"
+#include "sys/kernel/thread.h"
 
 /* The history of maps may take so much, or twice what lives, before it is made again. */
 #define STATE_BYTES ((size_t)32 << 20)
@@ -26,6 +27,8 @@ struct task_spaces {
 	struct pd_evsel evsel;
 	void (*forgotten)(void *arg);
 	void *arg;
+	void (*gather)(void *arg); /* or NULL */
+	void *gather_arg;
 
 	pthread_mutex_t lock; /* guards the records that wait */
 	struct buf records;
@@ -53,7 +56,7 @@ struct task_spaces *task_spaces_new(const struct pd_attr *attr, void (*forgotten
 	s->evsel.attr = *attr;
 	s->forgotten = forgotten;
 	s->arg = arg;
-	pthread_mutex_init(&s->lock, NULL);
+	thread_mutex_init(&s->lock);
 	pthread_rwlock_init(&s->reading, NULL);
 	s->state = state_new();
 	s->tasks = task_table_new(attr);
@@ -76,6 +79,12 @@ void task_spaces_free(struct task_spaces *s)
 	pthread_rwlock_destroy(&s->reading);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
+}
+
+void task_spaces_gather_by(struct task_spaces *s, void (*gather)(void *arg), void *arg)
+{
+	s->gather = gather;
+	s->gather_arg = arg;
 }
 
 void task_spaces_limit(struct task_spaces *s, size_t least, size_t most)
@@ -183,6 +192,16 @@ static int apply_all(struct task_spaces *s, const struct buf *records,
 	return rc;
 }
 
+static void gather(struct task_spaces *s)
+{
+	if (s->gather)
+		s->gather(s->gather_arg);
+}
+
+/*
+ * Gathers again after the wait for the lock. So a record that is applied too late was written in
+ * the moment between two rings.
+ */
 static int apply_waiting(struct task_spaces *s)
 {
 	struct buf records;
@@ -191,6 +210,7 @@ static int apply_waiting(struct task_spaces *s)
 	int rc;
 
 	pthread_rwlock_wrlock(&s->reading);
+	gather(s);
 	pthread_mutex_lock(&s->lock);
 	records = s->records;
 	waiting = s->waiting;
@@ -216,7 +236,6 @@ static int apply_waiting(struct task_spaces *s)
 int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr)
 {
 	struct waiting_record w = {.time = pd_record_time(hdr, &s->evsel)};
-	bool full;
 	int rc = 0;
 
 	if (!changes_space(hdr))
@@ -229,20 +248,32 @@ int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr)
 		rc = -ENOMEM;
 	else
 		s->waiting[s->nr++] = w;
-	full = s->records.len > WAITING_MAX;
 	pthread_mutex_unlock(&s->lock);
-	return !rc && full ? apply_waiting(s) : rc;
+	return rc;
+}
+
+/* Returns the bytes of records that wait. */
+static size_t waiting_bytes(struct task_spaces *s)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&s->lock);
+	bytes = s->records.len;
+	pthread_mutex_unlock(&s->lock);
+	return bytes;
+}
+
+int task_spaces_settle(struct task_spaces *s)
+{
+	return waiting_bytes(s) > WAITING_MAX ? apply_waiting(s) : 0;
 }
 
 int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret)
 {
-	bool waits;
 	int rc;
 
-	pthread_mutex_lock(&s->lock);
-	waits = s->nr;
-	pthread_mutex_unlock(&s->lock);
-	rc = waits ? apply_waiting(s) : 0;
+	gather(s);
+	rc = waiting_bytes(s) ? apply_waiting(s) : 0;
 	if (rc)
 		return rc;
 	pthread_rwlock_rdlock(&s->reading);

@@ -8,7 +8,11 @@
  * task_table). Samples from before that time (task_spaces_view.since) have no maps.
  *
  * A record that comes after a younger one was applied counts as of the younger one's time. A sample
- * between the two then finds nothing at its address, or what was there before.
+ * between the two then finds nothing at its address, or what was there before. So all sideband that
+ * was written before is gathered (task_spaces_gather_by()) before any is applied.
+ *
+ * Memory: that of the state, and of what was added and is not applied yet, which is bounded by who
+ * adds: no more than the fifos and rings of a recording hold.
  *
  * Threads: any may call. A lock guards the state; it is shared while it is read. Times are in ns.
  */
@@ -36,10 +40,22 @@ void task_spaces_free(struct task_spaces *s); /* accepts NULL */
 void task_spaces_limit(struct task_spaces *s, size_t least, size_t most);
 
 /*
- * Copies a record; ignores those that change no address space. Returns 0, or as
- * task_spaces_acquire().
+ * While no thread uses it: has @gather called with @arg before records are applied. It adds all
+ * that the kernel has written so far, so that no older record comes later.
+ */
+void task_spaces_gather_by(struct task_spaces *s, void (*gather)(void *arg), void *arg);
+
+/*
+ * Copies a record; ignores those that change no address space. It holds a lock for as long
+ * as that. Returns 0 or -ENOMEM.
  */
 int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr);
+
+/*
+ * Applies what was added if it takes more than 1 MB; to be called now and then. Returns as
+ * task_spaces_acquire().
+ */
+int task_spaces_settle(struct task_spaces *s);
 
 struct task_spaces_view {
 	const struct state *state; /* valid until task_spaces_release() */
@@ -48,9 +64,9 @@ struct task_spaces_view {
 };
 
 /*
- * Applies what was added, and takes the state for reading. Returns 0; or -ENOMEM, or -E2BIG if what
- * lives takes more than half of 256 MB: then the spaces are of no use any more, and there is
- * nothing to release.
+ * Gathers and applies what was added, and takes the state for reading. Returns 0; or -ENOMEM, or
+ * -E2BIG if what lives takes more than half of 256 MB: then the spaces are of no use any more, and
+ * there is nothing to release.
  */
 int task_spaces_acquire(struct task_spaces *s, struct task_spaces_view *ret);
 void task_spaces_release(struct task_spaces *s);

@@ -58,19 +58,14 @@ static const struct pd_evsel *evsel_of(const struct chain_stage *c, const uint8_
 	return &c->evsel[*ret_event];
 }
 
-/* Shows the sideband of @p to the chain maker. Returns whether there are samples. */
-static bool show_sideband(const struct chain_stage *c, const uint8_t *p, size_t len)
+static bool has_samples(const uint8_t *p, size_t len)
 {
 	struct perf_event_header hdr;
-	bool samples = false;
 
-	for (size_t at = 0; pd_record_at(p + at, len - at, &hdr); at += hdr.size) {
+	for (size_t at = 0; pd_record_at(p + at, len - at, &hdr); at += hdr.size)
 		if (hdr.type == PERF_RECORD_SAMPLE)
-			samples = true;
-		else
-			chain_maker_add((const void *)(p + at), c->maker);
-	}
-	return samples;
+			return true;
+	return false;
 }
 
 /* Whether the writer is late because of this stage. */
@@ -173,8 +168,10 @@ static int stage_write(struct sink *s, const struct run *run, struct error *err)
 		run_copy(run, 0, c->run, len);
 		p = c->run;
 	}
-	if (!show_sideband(c, p, len))
+	if (!has_samples(p, len)) {
+		chain_maker_settle(c->maker);
 		return sink_write(c->next, run, err);
+	}
 	if (make_room(&c->out, &c->out_size, len))
 		return error_set(err, -ENOMEM, "out of memory");
 	made.a_len = make_run(c, p, len);

@@ -6,8 +6,8 @@
  *                   └──────► history (-M)
  *
  * It is the first stage behind a fifo, so that all others see small samples. The writer's thread
- * unwinds; a reader never waits for it. The stage shows all sideband that passes to the chain maker
- * of the recording, and passes it on unchanged.
+ * unwinds; a reader never waits for it. Sideband passes unchanged: the chain maker has had it since
+ * before it left its ring (record/pipeline/sideband_taps.h).
  *
  * It may wait for files' call frame information for 100 ms in each run, when they are first met
  * and the fifo is nearly empty; for 500 ms in all runs until a flush that was asked for is done.

@@ -20,6 +20,7 @@ struct reader_ring {
 	int cpu;
 	bool sideband;
 	const struct cpus *run_on;
+	struct sideband_tap *tap; /* or NULL */
 	const int *fds;
 	uint64_t left;	       /* bytes that this pass still has to drain */
 	bool ready, hangup;    /* found by reader_wait(), not yet handled */
@@ -217,6 +218,7 @@ int reader_add(struct reader *r, const struct reader_source *source, struct erro
 		.cpu = source->cpu,
 		.sideband = source->sideband,
 		.aux = source->aux,
+		.tap = source->tap,
 		.run_on = source->run_on,
 		.fds = source->fds,
 		.nr_fds = source->nr_fds,
@@ -471,6 +473,8 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 	if (want > fifo_piece_max(r->fifo))
 		want = fifo_piece_max(r->fifo);
 	t.total = ring_peek(&rr->ring, &t.spans);
+	if (rr->tap)
+		sideband_tap_show(rr->tap);
 	if (rr->aux)
 		aux_area_look(rr->aux);
 	t.no_stacks =

@@ -38,6 +38,7 @@
 #include "record/aux/area.h"
 #include "record/pipeline/fifo.h"
 #include "record/pipeline/shed.h"
+#include "record/pipeline/sideband_taps.h"
 #include "sys/kernel/cpus.h"
 
 struct reader;
@@ -57,6 +58,7 @@ struct reader_source {
 	bool sideband;		   /* its records are never dropped */
 	const struct cpus *run_on; /* CPUs to drain the ring on, at least one; NULL: any */
 	struct aux_area *aux;	   /* beside the ring; or NULL */
+	struct sideband_tap *tap;  /* shows records before they are drained; or NULL */
 	bool overwritten;	   /* an overwrite ring, for record/pipeline/overwrite_drain.h */
 };
 

@@ -320,6 +320,10 @@ static int make_chains(struct crew *crew, const struct plan *plan, const struct 
 
 	if (rc)
 		return error_sys(err, rc, "--call-graph dwarf,online: cannot start its thread");
+	crew->taps = sideband_taps_new(opened->nr_rings, crew->own_build_ids, chain_maker_add,
+				       crew->chains);
+	if (!crew->taps)
+		return error_set(err, -ENOMEM, "out of memory");
 	crew->chain_stages = calloc(crew->nr, sizeof(*crew->chain_stages));
 	for (size_t i = 0; crew->chain_stages && i < crew->nr; i++) {
 		crew->chain_stages[i] = chain_stage_new(crew->chains, plan, opened, NULL);
@@ -349,10 +353,37 @@ static size_t wakers_of(const struct plan *plan, const struct open_ring *ring)
 	return wakes_nobody(plan, ring) ? 0 : ring->nr_fds - ring->nr_lasting;
 }
 
+/* Gives ring @index to its worker, with a tap if stacks are unwound and it has sideband. */
+static int give_ring(struct crew *crew, const struct plan *plan, const struct open_ring *ring,
+		     unsigned int index, struct error *err)
+{
+	struct reader_source source = {
+		.memory = ring->memory,
+		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.data_size = ring->data_size,
+		.ring = index,
+		.cpu = ring->cpu,
+		.fds = ring->fds,
+		.nr_fds = wakers_of(plan, ring),
+		/* A turn of an area is found while its task is away: soon after the switch. */
+		.sideband = ring->kind == RING_SIDEBAND ||
+			    (ring->kind == RING_AUX && plan->aux_mode != AUX_FULL),
+		.aux = aux_areas_of(&crew->aux, index),
+		.run_on = place_for(crew, ring->cpu),
+		.overwritten = ring->kind == RING_OVERWRITTEN,
+	};
+	int rc = 0;
+
+	if (crew->taps && ring->kind == RING_SIDEBAND)
+		rc = sideband_taps_add(crew->taps, source.memory, source.page_size,
+				       source.data_size, &source.tap);
+	return rc ? error_set(err, rc, "cannot read a ring of %zu bytes", source.data_size)
+		  : worker_add_ring(crew->workers[crew->worker_of[index]], &source, err);
+}
+
 int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *opened,
 	      const struct output *output, struct error *err)
 {
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	int rc = 0;
 
 	crew->own_build_ids = plan_build_ids(plan);
@@ -368,28 +399,9 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 		rc = make_chains(crew, plan, opened, err);
 	for (unsigned int i = 0; !rc && i < crew->nr; i++)
 		rc = hire(crew, i, opened, output, err);
-	for (unsigned int i = 0; !rc && i < opened->nr_rings; i++) {
-		const struct open_ring *ring = &opened->rings[i];
-		const struct reader_source source = {
-			.memory = ring->memory,
-			.page_size = page_size,
-			.data_size = ring->data_size,
-			.ring = i,
-			.cpu = ring->cpu,
-			.fds = ring->fds,
-			.nr_fds = wakers_of(plan, ring),
-			/* A turn of an area is found while its task is away: soon after the switch.
-			 */
-			.sideband = ring->kind == RING_SIDEBAND ||
-				    (ring->kind == RING_AUX && plan->aux_mode != AUX_FULL),
-			.aux = aux_areas_of(&crew->aux, i),
-			.run_on = place_for(crew, ring->cpu),
-			.overwritten = ring->kind == RING_OVERWRITTEN,
-		};
-
-		if (ring->memory)
-			rc = worker_add_ring(crew->workers[crew->worker_of[i]], &source, err);
-	}
+	for (unsigned int i = 0; !rc && i < opened->nr_rings; i++)
+		if (opened->rings[i].memory)
+			rc = give_ring(crew, plan, &opened->rings[i], i, err);
 	return rc;
 }
 
@@ -397,6 +409,9 @@ int crew_start(struct crew *crew, struct error *err)
 {
 	int rc = 0;
 
+	/* Not before: what existed before the recording is older than what the taps show. */
+	if (crew->chains)
+		chain_maker_gather_by(crew->chains, sideband_taps_show, crew->taps);
 	for (size_t i = 0; !rc && i < crew->nr; i++)
 		rc = worker_start(crew->workers[i], err);
 	crew->running = true;
@@ -557,6 +572,7 @@ void crew_release(struct crew *crew)
 		sink_free(crew->chain_stages[i]);
 	chain_maker_free(crew->chains);
 	aux_areas_release(&crew->aux);
+	sideband_taps_free(crew->taps);
 	free(crew->chain_stages);
 	free(crew->sheds);
 	free(crew->workers);

@@ -35,6 +35,7 @@ struct crew {
 	bool hold;		     /* writers wait for crew_resume() when the output is full */
 	struct shed **sheds;	     /* of their readers */
 	struct chain_maker *chains;  /* --call-graph dwarf,online; else NULL, as: */
+	struct sideband_taps *taps;  /* which bring it sideband */
 	struct sink **chain_stages;  /* before the sinks of workers */
 	size_t nr;
 	size_t buffer;		 /* bytes between the two threads of a worker */

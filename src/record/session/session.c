@@ -216,9 +216,12 @@ struct before {
 static int emit_before(const struct perf_event_header *hdr, void *arg)
 {
 	const struct before *b = arg;
-	int rc = b->chains ? chain_maker_add(hdr, b->chains) : 0;
 
-	return rc ? rc : b->emit(hdr, b->arg);
+	if (b->chains) {
+		chain_maker_add(hdr, b->chains);
+		chain_maker_settle(b->chains);
+	}
+	return b->emit(hdr, b->arg);
 }
 
 /* Writes records for the initial state: to the output, or to memory. */

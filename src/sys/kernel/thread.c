@@ -32,6 +32,16 @@ int thread_start(size_t stack, void *(*fn)(void *), void *arg, pthread_t *ret)
 	return -rc;
 }
 
+void thread_mutex_init(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t inherits;
+
+	pthread_mutexattr_init(&inherits);
+	pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(mutex, &inherits);
+	pthread_mutexattr_destroy(&inherits);
+}
+
 void thread_cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t monotonic;

@@ -26,6 +26,12 @@ void thread_mask_signals(sigset_t *ret_before);
  */
 int thread_start(size_t stack, void *(*fn)(void *), void *arg, pthread_t *ret);
 
+/*
+ * Initializes @mutex so that its holder has the priority of a thread that waits for it: for what a
+ * real-time thread shares with others.
+ */
+void thread_mutex_init(pthread_mutex_t *mutex);
+
 /* Initializes @cond for waits until a time of CLOCK_MONOTONIC. */
 void thread_cond_init(pthread_cond_t *cond);
 

@@ -222,6 +222,48 @@ static void too_many_live_maps(void **state)
 	task_spaces_free(s);
 }
 
+/* What the kernel has written when a sample is looked up. */
+struct written {
+	struct task_spaces *spaces;
+	uint64_t time;
+};
+
+static void gather(void *arg)
+{
+	struct written *w = arg;
+
+	if (w->time)
+		map(w->spaces, w->time, 1, 0x1000, "gathered");
+	w->time = 0;
+}
+
+/* What is older than a record that was added, but comes only when asked for, keeps its time. */
+static void older_records_are_gathered(void **state)
+{
+	struct task_spaces *s = task_spaces_new(&attr, count, NULL);
+	struct written w = {s, 20};
+
+	assert_non_null(s);
+	task_spaces_gather_by(s, gather, &w);
+	map(s, 10, 1, 0x1000, "first");
+	map(s, 30, 1, 0x1000, "added");
+	assert_string_equal(name_at(s, 1, 0x1800, 15), "first");
+	assert_string_equal(name_at(s, 1, 0x1800, 25), "gathered");
+	assert_string_equal(name_at(s, 1, 0x1800, 35), "added");
+	w.time = 40;
+	assert_string_equal(name_at(s, 1, 0x1800, 45), "gathered");
+	/* Nothing is applied before the older ones are there. */
+	w.time = 50;
+	for (uint64_t time = 60; time < 20000; time++)
+		map(s, time, 2, 0x1000, "added");
+	assert_int_equal(task_spaces_settle(s), 0);
+	assert_int_equal(w.time, 0);
+	assert_string_equal(name_at(s, 2, 0x1800, 59), "");
+	assert_string_equal(name_at(s, 2, 0x1800, 60), "added");
+	assert_string_equal(name_at(s, 1, 0x1800, 51), "gathered");
+	task_spaces_free(s);
+}
+
 static void other_records_are_ignored(void **state)
 {
 	struct task_spaces *s = task_spaces_new(&attr, count, NULL);
@@ -241,9 +283,12 @@ static void other_records_are_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_have_their_time),	     cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(many_live_maps_are_known),  cmocka_unit_test(too_many_live_maps),
+		cmocka_unit_test(maps_have_their_time),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(many_live_maps_are_known),
+		cmocka_unit_test(too_many_live_maps),
 		cmocka_unit_test(other_records_are_ignored),
+		cmocka_unit_test(older_records_are_gathered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
